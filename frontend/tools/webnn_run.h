@@ -96,6 +96,7 @@ struct source {
     void *raw;
     size_t raw_length;
     bool used;
+    bool is_constant; /* the model had to know its value, and has no such input */
 };
 
 struct sources {

@@ -369,7 +369,7 @@ bool sources_all_used(const struct sources *s, const struct model *model)
 
         for (size_t k = 0; k < model->input_count; k++)
             found |= !strcmp(model->inputs[k].name, s->items[i].name);
-        s->items[i].used = is_empty(&s->items[i]);
+        s->items[i].used = is_empty(&s->items[i]) || s->items[i].is_constant;
         if (found || s->items[i].used)
             continue;
         struct suggestion meant = suggestion_for(s->items[i].name, strlen(s->items[i].name));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "frontend/readers/files/file.h"
+#include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
 
 /* ---- readers ---- */
@@ -18,12 +19,12 @@ struct constants {
     struct model_constant *items;
 };
 
-static bool constants_read(const struct run_options *o, struct constants *c)
+static bool constants_read(const struct run_options *o, const struct sources *s, struct constants *c)
 {
     char message[512];
 
     c->arrays = calloc(o->constants.count + 1, sizeof *c->arrays);
-    c->items = calloc(o->constants.count + 1, sizeof *c->items);
+    c->items = calloc(o->constants.count + s->count + 1, sizeof *c->items);
     if (!c->arrays || !c->items)
         return run_error("out of memory");
     for (; c->count < o->constants.count; c->count++) {
@@ -102,12 +103,62 @@ static bool name_source(struct sources *s, const struct model *model)
     return true;
 }
 
+/**
+ * Makes one more constant, of the array that is given for an input whose value the model has to know.  Returns false if none
+ * is, or with --each, where values change.
+ */
+static bool add_needed(const struct run_options *o, struct sources *s, const char *name, struct model_constant *added)
+{
+    for (size_t i = 0; i < s->count && o->each.paths.count + o->each.lists.count == 0; i++) {
+        struct source *source = &s->items[i];
+        char message[512];
+
+        if (source->kind != SOURCE_ARRAY || (source->name ? strcmp(source->name, name) != 0 : s->count > 1))
+            continue;
+        if (!source->name && !(source->name = strdup(name)))
+            return run_error("out of memory");
+        if (source->member && !npz_read_array(source->path, source->member, &source->array, message, sizeof message))
+            return run_error("%s", message);
+        free(source->member);
+        source->member = NULL;
+        source->is_constant = true;
+        *added = (struct model_constant){.name = source->name, .array = &source->array};
+        return true;
+    }
+    return false;
+}
+
+/** Reads the model.  Inputs whose values it has to know become constants, which there is room for, one after the other. */
+static bool read_model(const struct run_options *o, struct sources *s, WNNContext context, struct model_options *m,
+                       struct model_constant *constants, struct model *model, char **message)
+{
+    char *needed = NULL, name[256];
+
+    m->needed = &needed;
+    while (!model_read(context, o->model, m, model, message)) {
+        const bool added = needed && m->constant_count < o->constants.count + s->count &&
+                           add_needed(o, s, needed, &constants[m->constant_count]);
+
+        free(needed);
+        needed = NULL;
+        if (!added)
+            return false;
+        m->constant_count++;
+        free(*message);
+    }
+    free(needed);
+    for (size_t i = o->constants.count; i < m->constant_count; i++)
+        model_note(model, "the graph is for this value of input '%s' only, which it has to know",
+                   escape_text(name, sizeof name, constants[i].name, strlen(constants[i].name)));
+    return true;
+}
+
 bool sources_read_model(const struct run_options *o, struct sources *s, WNNContext context, struct model *model)
 {
     struct model_shape *shapes = calloc(o->shape_count + s->count + 1, sizeof *shapes);
     struct constants constants = {0};
     char *message = NULL, *first_message = NULL;
-    bool ok = shapes && constants_read(o, &constants), has_pictures = false;
+    bool ok = shapes && constants_read(o, s, &constants), has_pictures = false;
     struct model_options m = {.dim_count = o->dim_count,
                               .dims = o->dims,
                               .shapes = shapes,
@@ -123,10 +174,10 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
         /* Most models fix the size of pictures, or take it in a form that only they know; the others get four dimensions. */
         m.shape_count = collect_shapes(o, s, false, shapes);
         progress_begin(o, "reading the model");
-        ok = model_read(context, o->model, &m, model, &first_message);
+        ok = read_model(o, s, context, &m, constants.items, model, &first_message);
         if (!ok && has_pictures && !o->resize_auto) {
             m.shape_count = collect_shapes(o, s, true, shapes);
-            ok = model_read(context, o->model, &m, model, &message);
+            ok = read_model(o, s, context, &m, constants.items, model, &message);
         }
         progress_end();
         if (!ok)

@@ -42,7 +42,10 @@ typedef struct WNNModelDimension {
     uint32_t size;
 } WNNModelDimension;
 
-/** Gives the shape of an input, which must agree with the dimensions that the model fixes.  The rank is 8 at most. */
+/**
+ * Gives the shape of an input, which must agree with the dimensions that the model fixes.  The rank is 12 at most.  An
+ * initializer of an ONNX file that is one of its inputs, too, is a default, and no input of the graph unless it gets a shape.
+ */
 typedef struct WNNModelShape {
     WNNStringView name;
     size_t rank;
@@ -51,7 +54,7 @@ typedef struct WNNModelShape {
 
 /**
  * Makes an input a constant, for models that take shapes or switches as inputs.  The elements are row-major, as many bytes as
- * the descriptor says; they are copied, and converted to the input's type where no value is lost.  The rank is 8 at most.
+ * the descriptor says; they are copied, and converted to the input's type where no value is lost.  The rank is 12 at most.
  */
 typedef struct WNNModelConstant {
     WNNStringView name;

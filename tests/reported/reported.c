@@ -40,6 +40,8 @@ extern char **environ;
 static const char *webnn_run, *webnnc, *folder, *name, *log_path; /* name: the case's */
 static const cJSON *json;                                         /* the case's */
 static WNNContext context;
+static const char *fixed[PORTS_MAX]; /* inputs of the case whose values the reader has to know */
+static size_t fixed_count;
 static char **texts; /* what text() has made, until the end */
 static size_t text_count;
 
@@ -96,6 +98,52 @@ static bool read_array(const char *prefix, const char *port, struct npy_array *a
     return true;
 }
 
+/* ---- reading ---- */
+
+/** Reads the model.  Inputs whose values have to be known become constants, and are noted in `fixed`. */
+static bool read_model(const char *path, struct model *model, char **message)
+{
+    struct model_shape shapes[PORTS_MAX];
+    struct model_constant constants[2 * PORTS_MAX];
+    struct npy_array arrays[2 * PORTS_MAX], array;
+    char *needed = NULL, why[300];
+    struct model_options options = {.shapes = shapes, .constants = constants, .needed = &needed};
+    const cJSON *item;
+    bool read;
+
+    if (cJSON_GetArraySize(items("inputs")) > PORTS_MAX || cJSON_GetArraySize(items("outputs")) > PORTS_MAX)
+        die(name, "too many inputs or outputs");
+    cJSON_ArrayForEach(item, items("inputs")) if (read_array("in", item->valuestring, &array))
+    {
+        shapes[options.shape_count] = (struct model_shape){.name = item->valuestring, .rank = array.rank};
+        memcpy(shapes[options.shape_count++].dims, array.shape, sizeof array.shape);
+        npy_free(&array);
+    }
+    cJSON_ArrayForEach(item, items("constants"))
+    {
+        struct model_constant *c = &constants[options.constant_count];
+
+        *c = (struct model_constant){.name = item->string, .array = &arrays[options.constant_count++]};
+        if (!argument_constant(value_text(item), (struct npy_array *)c->array, &c->literal, why, sizeof why))
+            die(name, why);
+    }
+    fixed_count = 0;
+    while (!(read = model_read(context, path, &options, model, message)) && needed && fixed_count < PORTS_MAX &&
+           read_array("in", needed, &arrays[options.constant_count])) {
+        fixed[fixed_count] = text("%s", needed);
+        constants[options.constant_count] =
+            (struct model_constant){.name = fixed[fixed_count++], .array = &arrays[options.constant_count]};
+        options.constant_count++;
+        free(needed);
+        needed = NULL;
+        free(*message);
+    }
+    free(needed);
+    while (options.constant_count)
+        npy_free(&arrays[--options.constant_count]);
+    return read;
+}
+
 /* ---- through the tools ---- */
 
 struct words {
@@ -144,6 +192,14 @@ static void add_arguments(struct words *w, bool compiles)
         cJSON_ArrayForEach(item, items("constants")) add(w, text("--constant=%s=%s", item->string, value_text(item)));
 }
 
+static bool is_fixed(const char *input)
+{
+    for (size_t i = 0; i < fixed_count; i++)
+        if (!strcmp(fixed[i], input))
+            return true;
+    return false;
+}
+
 static bool run_model(const char *model, enum way way)
 {
     struct words w = {.at = {text("%s", webnn_run), text("%s", model), text("--quiet"), text("--rtol=%.17g", tolerance("rtol")),
@@ -161,7 +217,7 @@ static bool run_model(const char *model, enum way way)
         {
             char *path = text("%s/%s/%s_%s.npy", folder, name, out ? "exp" : "in", item->valuestring);
 
-            if (!access(path, R_OK))
+            if (!access(path, R_OK) && !(way == OBJECT && !out && is_fixed(item->valuestring)))
                 add(&w, text("--%s=%s=%s", out ? "compare" : "input", item->valuestring, path));
         }
     return run(&w);
@@ -173,14 +229,21 @@ static bool run_object(const char *model)
     struct words w = {.at = {text("%s", webnnc), text("%s", model), text("--output=%s", object), text("--cpu=native")},
                       .count = 4};
     struct npy_array array;
+    struct model read;
+    char *message;
     const cJSON *item;
 
+    read_model(model, &read, &message); /* notes which inputs are fixed */
+    model_free(&read);
+    free(message);
     add_arguments(&w, true);
     cJSON_ArrayForEach(item, items("inputs"))
     {
         char *shape = text("--shape=%s=", item->valuestring);
 
-        if (!read_array("in", item->valuestring, &array))
+        if (is_fixed(item->valuestring))
+            add(&w, text("--constant=%s=%s/%s/in_%s.npy", item->valuestring, folder, name, item->valuestring));
+        if (is_fixed(item->valuestring) || !read_array("in", item->valuestring, &array))
             continue;
         for (size_t d = 0; d < array.rank; d++)
             shape = text("%s%s%u", shape, d ? "x" : "", array.shape[d]);
@@ -246,33 +309,12 @@ static bool interpret(struct graph *g, const struct model *model, FILE *log)
 
 static bool run_interpreter(const char *path, FILE *log)
 {
-    struct model_shape shapes[PORTS_MAX];
-    struct model_constant constants[PORTS_MAX];
-    struct npy_array arrays[PORTS_MAX], array;
-    struct model_options options = {.shapes = shapes, .constants = constants};
     WNNNamedOperand outputs[PORTS_MAX];
     char *message = NULL;
     struct error e = {0};
     struct model model;
-    const cJSON *item;
 
-    if (cJSON_GetArraySize(items("inputs")) > PORTS_MAX || cJSON_GetArraySize(items("outputs")) > PORTS_MAX)
-        die(name, "too many inputs or outputs");
-    cJSON_ArrayForEach(item, items("inputs")) if (read_array("in", item->valuestring, &array))
-    {
-        shapes[options.shape_count] = (struct model_shape){.name = item->valuestring, .rank = array.rank};
-        memcpy(shapes[options.shape_count++].dims, array.shape, sizeof array.shape);
-        npy_free(&array);
-    }
-    cJSON_ArrayForEach(item, items("constants"))
-    {
-        struct model_constant *c = &constants[options.constant_count];
-
-        *c = (struct model_constant){.name = item->string, .array = &arrays[options.constant_count++]};
-        if (!argument_constant(value_text(item), (struct npy_array *)c->array, &c->literal, e.message, sizeof e.message))
-            die(name, e.message);
-    }
-    const bool read = model_read(context, path, &options, &model, &message);
+    const bool read = read_model(path, &model, &message);
     for (size_t i = 0; read && i < model.output_count; i++)
         outputs[i] = (WNNNamedOperand){WNN_STR(model.outputs[i].name), model.outputs[i].operand};
     struct graph *g = read ? builder_take_graph(model.builder, model.output_count, outputs, &e) : NULL;
@@ -281,8 +323,6 @@ static bool run_interpreter(const char *path, FILE *log)
     const bool good = g && interpret(g, &model, log);
     graph_free(g);
     model_free(&model);
-    while (options.constant_count)
-        npy_free(&arrays[--options.constant_count]);
     free(message);
     return good;
 }

@@ -339,6 +339,14 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__Valu
     return v;
 }
 
+/** Binds an input's name to a value, which takes the place of an initializer of that name (found). */
+static bool bind_value(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, struct onnx_value *v, bool found)
+{
+    if (found)
+        onnx_map_replace(&scope->values, info->name, v);
+    return found || onnx_bind(scope, info->name, v, "input");
+}
+
 /** Binds an input's name to an operand of this shape. */
 static bool bind_operand(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, WNNOperand operand,
                          bool found)
@@ -356,9 +364,7 @@ static bool bind_operand(struct onnx_scope *scope, const Onnx__ValueInfoProto *i
     v->operand = operand;
     v->is_input = true;
     v->depends = info->name;
-    if (found)
-        onnx_map_replace(&scope->values, info->name, v);
-    return found || onnx_bind(scope, info->name, v, "input");
+    return bind_value(scope, info, v, found);
 }
 
 /** Lets an operand that the options give take the place of an input; the shape was compared before. */
@@ -374,7 +380,7 @@ static bool add_bound(struct onnx_scope *scope, const Onnx__ValueInfoProto *info
 
 /** Makes a constant of an input without elements, which no graph can have. */
 static bool make_empty(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, size_t rank,
-                       const int64_t *dims)
+                       const int64_t *dims, bool found)
 {
     struct onnx_reader *r = scope->reader;
     struct onnx_value *v = onnx_value_create(r, elem, rank, dims);
@@ -386,12 +392,12 @@ static bool make_empty(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     if (!v->data)
         return onnx_fail_memory(r);
     model_note(r->model, "input '%s' has no elements, so that the graph has no such input", onnx_escape(r, info->name));
-    return onnx_bind(scope, info->name, v, "input");
+    return bind_value(scope, info, v, found);
 }
 
 /** Makes an input of the graph. */
 static bool make_input(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, size_t rank,
-                       const uint32_t *dims)
+                       const uint32_t *dims, bool found)
 {
     struct onnx_reader *r = scope->reader;
     int64_t wide[ONNX_RANK_MAX];
@@ -403,7 +409,7 @@ static bool make_input(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
         empty = empty || !dims[d];
     }
     if (empty)
-        return make_empty(scope, info, elem, rank, wide);
+        return make_empty(scope, info, elem, rank, wide, found);
     operand =
         wnnGraphBuilderInput(r->model->builder, WNN_STR(info->name), &(WNNOperandDescriptor){onnx_data_type(elem), rank, dims});
     if (wnnOperandIsError(operand)) {
@@ -414,7 +420,7 @@ static bool make_input(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     }
     if (!model_add_input(r->model, info->name, operand, elem == ONNX_BOOL))
         return onnx_fail_memory(r);
-    return bind_operand(scope, info, elem, operand, false);
+    return bind_operand(scope, info, elem, operand, found);
 }
 
 static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__ValueInfoProto *info)
@@ -430,15 +436,13 @@ static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__V
     size_t rank;
 
     onnx_map_get(&scope->values, info->name, &found);
-    if (found && !constant && !bound)
-        return true; /* an initializer: its default, which stays */
+    if (found && !constant && !bound && !given_shape(r, info->name))
+        return true; /* an initializer: its default, which stays unless something is said of the input */
     if (!type)
         return onnx_fail(r, "input \"%s\" is no tensor", onnx_escape(r, info->name));
     if (constant) {
         v = constant_value(r, info, constant);
-        if (v && found)
-            onnx_map_replace(&scope->values, info->name, v);
-        return v && (found || onnx_bind(scope, info->name, v, "input"));
+        return v && bind_value(scope, info, v, found);
     }
     if (onnx_data_type(elem) == WNNOperandDataType_Undefined)
         return onnx_fail(r, "input \"%s\" is of type %s, which WebNN does not have", onnx_escape(r, info->name),
@@ -447,7 +451,7 @@ static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__V
         return add_bound(scope, info, elem, bound, found);
     if (!input_shape(r, b, info, &rank, dims, &missing))
         return false;
-    return missing || make_input(scope, info, elem, rank, dims);
+    return missing || make_input(scope, info, elem, rank, dims, found);
 }
 
 static bool add_inputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)

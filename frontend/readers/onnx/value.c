@@ -249,8 +249,11 @@ bool onnx_is_constant(struct onnx_node *n, size_t i)
 
 const char *onnx_depends(struct onnx_node *n, size_t i)
 {
+    char **needed = n->reader->options->needed;
     const struct onnx_value *v = onnx_input(n, i);
 
+    if (v && v->depends && needed && !*needed)
+        *needed = strdup(v->depends);
     return v && v->depends ? onnx_escape(n->reader, v->depends) : NULL;
 }
 
