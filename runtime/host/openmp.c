@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/host/float_mode.h"
 #include "runtime/host/gang.h"
 #include "runtime/host/threads.h"
 
@@ -28,7 +29,8 @@ static void *before[FUNCTIONS]; /* what stood in the table */
 struct openmp_region {
     void (*body)(void *data);
     void *data;
-    uint32_t team; /* what the caller has entered with */
+    uint32_t team;       /* what the caller has entered with */
+    atomic_bool invalid; /* a part has computed something invalid */
 };
 
 /* The calling thread's region, while it computes a part of one: of several threads only the caller has entered. */
@@ -46,23 +48,29 @@ static bool is_ours(void)
 
 static void region_part(void *user, uint32_t part, uint32_t parts)
 {
-    const struct openmp_region *r = user, *outer = current;
+    const struct openmp_region *outer = current;
+    struct openmp_region *r = user;
 
     (void)part;
     (void)parts;
     current = r;
+    (void)float_take_invalid(); /* of what the thread computed before */
     r->body(r->data);
+    if (float_take_invalid())
+        atomic_store(&r->invalid, true);
     current = outer;
 }
 
 static void parallel(void (*body)(void *data), void *data, unsigned count, unsigned flags)
 {
-    struct openmp_region r = {body, data, team_here()};
+    struct openmp_region r = {body, data, team_here(), false};
 
     if (r.team == 0)
         ((parallel_function *)before[PARALLEL])(body, data, count, flags);
     else /* a region in a region has one thread */
         threads_run_synchronized(current ? 1 : count ? count : r.team, region_part, &r);
+    if (r.invalid)
+        (void)feraiseexcept(FE_INVALID); /* of the caller, as if it had computed all parts */
 }
 
 static void barrier(void)

@@ -17,7 +17,7 @@
  *   - on a device nothing can be done to an operand before the primitive runs, as gemm's beta and a c of one number per row
  *     want it;
  *   - with paddings, strides and dilations above STEPS_MAX creating the primitive takes time and memory by their size.
- * relu and clamp (max and min with one number became clamp) turn NaN into the bound, which docs/semantics.md grants.
+ * relu and clamp (max and min with one number became clamp) turn NaN into the bound, which cpu/run.c mends.
  *
  * Contractions of dequantized integers are described as those of the floats first; onednn_quantize.c then says what is
  * different.

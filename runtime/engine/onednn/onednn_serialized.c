@@ -177,21 +177,6 @@ static void save_problem(const struct dnn_problem *p, struct stream_writer *o)
     }
 }
 
-static const struct primitive_call *contraction_of(const struct library_step *s)
-{
-    return &s->calls[s->call_count - 1];
-}
-
-static const struct argument *argument_of(const struct library_step *s, int id)
-{
-    const struct primitive_call *c = contraction_of(s);
-
-    for (uint32_t i = 0; i < c->count; i++)
-        if (c->args[i].id == id)
-            return &c->args[i];
-    return NULL;
-}
-
 static void save_data(const void *data, size_t bytes, struct stream_writer *o)
 {
     out_u32(o, FORM_DATA);
@@ -200,7 +185,7 @@ static void save_data(const void *data, size_t bytes, struct stream_writer *o)
 
 static void save_operand(const struct library_step *s, int id, struct stream_writer *o)
 {
-    const struct argument *a = argument_of(s, id);
+    const struct argument *a = dnn_find_argument(s, id);
     const struct low_precision_operand *n = &s->low_precision_operands[DNN_SOURCE];
 
     if (id == DNNL_ARG_SRC && n->constant) {
@@ -229,7 +214,7 @@ static void save_operand(const struct library_step *s, int id, struct stream_wri
 
 static bool save_weights(const struct library_step *s, bool unpacked, struct stream_writer *o)
 {
-    const struct argument *a = argument_of(s, DNNL_ARG_WEIGHTS);
+    const struct argument *a = dnn_find_argument(s, DNNL_ARG_WEIGHTS);
 
     if (a->source != FROM_CONSTANT) {
         out_u32(o, FORM_INPUT);

@@ -193,6 +193,16 @@ dnnl_primitive_desc_t dnn_choose_pd(struct library *l, struct dnn_problem *p, co
     return dnn_choose_pd(l, p, scales);
 }
 
+const struct argument *dnn_find_argument(const struct library_step *s, int id)
+{
+    const struct primitive_call *c = &s->calls[s->call_count - 1];
+
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->args[i].id == id)
+            return &c->args[i];
+    return NULL;
+}
+
 void dnn_call_free(struct primitive_call *c)
 {
     if (c->primitive)

@@ -95,6 +95,8 @@ struct library_step {
 void dnn_scale(const struct scaling *x, const float *in, float *out);
 /** Adds an argument; md is taken over.  Returns NULL if memory runs out. */
 struct argument *dnn_add_argument(struct primitive_call *c, int id, dnn_md md);
+/** Returns the contraction's argument of that kind, or NULL. */
+const struct argument *dnn_find_argument(const struct library_step *s, int id);
 /** Adds the zero point of an operand that the problem has at run time only; it is input `input`.  Returns false if memory runs
  * out. */
 bool dnn_add_late_zero(struct library_step *s, struct primitive_call *c, enum dnn_side side, uint32_t input);

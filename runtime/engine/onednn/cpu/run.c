@@ -6,6 +6,11 @@
 #include "runtime/engine/onednn/cpu/library_cpu.h"
 #include "runtime/engine/onednn/onednn_step.h"
 
+#include <math.h>
+
+#include "runtime/host/float_mode.h"
+#include "runtime/host/threads.h"
+
 struct library_bindings {
     const struct library_step *step;
     dnnl_stream_t stream;
@@ -118,6 +123,93 @@ static dnnl_status_t run_calls(void *user)
     return dnnl_stream_wait(r->b->stream);
 }
 
+/* ---- NaN ----
+ *
+ * The library's clip gives a bound for NaN, but the processor notes it as invalid, which costs nothing.  Only then the
+ * contraction is computed once more, by a primitive that has tanh, which keeps NaN, in the place of clip: what is NaN there
+ * becomes NaN in the result.
+ */
+
+/** Returns whether a result of floats goes through the library's clip. */
+static bool is_clipped(const struct dnn_problem *p)
+{
+    bool clips = false;
+
+    for (int32_t i = 0; i < p->post_count; i++)
+        clips |= p->posts[i].kind == DNN_POST_ELTWISE && p->posts[i].algorithm == dnnl_eltwise_clip;
+    return clips && p->dst_type == dnnl_f32;
+}
+
+/** Writes the operand that is scaled or repeated first. */
+static void scale(const struct step_run_call *r, void *to)
+{
+    const struct scaling *x = &r->s->scaling;
+
+    dnn_scale(x, x->constant ? x->constant : r->inputs[x->input], to);
+}
+
+/** Makes the primitive that keeps NaN, of the same weights and memory.  Returns NULL if the library has none. */
+static dnnl_primitive_t create_search(const struct library_step *s)
+{
+    struct library *l = (struct library *)s->library; /* a descriptor changes nothing in it */
+    const struct argument *scratch = dnn_find_argument(s, DNNL_ARG_SCRATCHPAD);
+    struct primitive_call made = {0};
+    struct dnn_problem p = s->problem;
+
+    for (int32_t i = 0; i < p.post_count; i++)
+        if (p.posts[i].kind == DNN_POST_ELTWISE && p.posts[i].algorithm == dnnl_eltwise_clip)
+            p.posts[i] = (struct dnn_post){.kind = DNN_POST_ELTWISE, .algorithm = dnnl_eltwise_tanh};
+    dnnl_primitive_desc_t pd = dnn_create_pd(l, &p, s->scales);
+    if (!pd)
+        return NULL;
+    dnn_const_md wanted = dnn_pd_md(pd, dnnl_query_scratchpad_md, 0);
+    const size_t bytes = wanted ? dnnl_memory_desc_get_size(wanted) : 0;
+
+    if (bytes <= (scratch ? dnnl_memory_desc_get_size(scratch->md) : 0) &&
+        dnnl_memory_desc_equal(dnn_find_argument(s, DNNL_ARG_WEIGHTS)->md, dnn_pd_md(pd, dnnl_query_weights_md, 0)))
+        (void)dnn_create_primitive(l, &made, pd);
+    dnnl_primitive_desc_destroy(pd);
+    return made.primitive;
+}
+
+/** Brings NaN into the result of a run that met it. */
+static bool restore_nan(const struct step_run_call *r)
+{
+    const size_t bytes = dnnl_memory_desc_get_size(dnn_find_argument(r->s, DNNL_ARG_DST)->md);
+    struct library_step s = *r->s;
+    dnnl_primitive_t *primitive = &s.calls[s.call_count - 1].primitive;
+    float *found = dnn_aligned_bytes(bytes), *output = r->output;
+    const struct step_run_call search = {&s, r->b, r->inputs, found, r->scratch};
+    bool good = found;
+
+    *primitive = good ? create_search(r->s) : NULL;
+    if (*primitive) {
+        memset(found, 0, bytes); /* in the place of a residual, which is no more */
+        if (s.scaling.repeat && s.scaling.offset < 0)
+            scale(&search, found);
+        good = dnn_protect(run_calls, (void *)&search) == dnnl_success;
+        for (size_t i = 0; good && i < bytes / sizeof *found; i++)
+            output[i] = isnan(found[i]) ? found[i] : output[i];
+        dnnl_primitive_destroy(*primitive);
+    }
+    free(found);
+    return good;
+}
+
+/** Runs the calls of a step whose result is clipped. */
+static bool run_clipped(const struct step_run_call *r)
+{
+    const bool before = float_take_invalid();
+    bool good = dnn_protect(run_calls, (void *)r) == dnnl_success;
+    const bool met = float_take_invalid();
+
+    if (met && good)
+        good = restore_nan(r);
+    if (before || met)
+        (void)feraiseexcept(FE_INVALID);
+    return good;
+}
+
 /** Writes the zero point of a contraction of integers where the primitive reads it. */
 static void widen_zero(const struct late_zero *z, const void *const *inputs, void *scratch)
 {
@@ -129,9 +221,10 @@ static void widen_zero(const struct late_zero *z, const void *const *inputs, voi
 bool library_step_run(const struct library_step *s, struct library_bindings *b, const void *const *inputs, void *output,
                       void *scratch)
 {
+    const struct step_run_call r = {s, b, inputs, output, scratch};
+
     if (s->scaling.repeat)
-        dnn_scale(&s->scaling, s->scaling.constant ? s->scaling.constant : inputs[s->scaling.input],
-                  s->scaling.offset < 0 ? output : (float *)((char *)scratch + s->scaling.offset));
+        scale(&r, s->scaling.offset < 0 ? output : (char *)scratch + s->scaling.offset);
     for (int i = 0; i < 2; i++) {
         const struct low_precision_operand *n = &s->low_precision_operands[i];
 
@@ -140,5 +233,5 @@ bool library_step_run(const struct library_step *s, struct library_bindings *b, 
         if (n->conversion.parts)
             dnn_convert(s->library, &n->conversion, n->constant ? n->constant : inputs[n->input], (char *)scratch + n->offset);
     }
-    return dnn_protect(run_calls, &(struct step_run_call){s, b, inputs, output, scratch}) == dnnl_success;
+    return is_clipped(&s->problem) ? run_clipped(&r) : dnn_protect(run_calls, (void *)&r) == dnnl_success;
 }
