@@ -34,9 +34,7 @@ struct bench_options {
     const char *levels, *pattern, *file, *debug, *print;
     const char *models[BENCH_MODELS_MAX];
     int model_count;
-    struct model_options model; /* dims and shapes below */
-    struct model_dim dims[BENCH_SIZES_MAX];
-    struct model_shape shapes[BENCH_SIZES_MAX];
+    struct model_options model;
     uint32_t threads;
     WNNPrecision precision;
     WNNBudget budget;
@@ -47,8 +45,7 @@ struct bench_options {
 };
 
 /**
- * Reads the command line.  Returns false if the program is to end with *status, and has said why.  o points into itself and
- * argv.
+ * Reads the command line.  Returns false if the program is to end with *status, and has said why.  o points into argv.
  */
 bool bench_options_parse(int argc, char **argv, struct bench_options *o, int *status);
 /** Frees what o holds. */

@@ -456,21 +456,26 @@ static bool load_case(const char *path, struct manifest_case *c, char *message, 
     return ok;
 }
 
-/** Takes the shapes of a case's inputs, but for those that the command line says something of. */
-static void take_shapes(struct bench_options *o, const struct manifest_case *c)
+/** Takes the shapes of a case's inputs, but for those that the command line says something of; shapes has room for them. */
+static void take_shapes(struct model_options *m, const struct manifest_case *c, struct model_shape shapes[BENCH_SIZES_MAX])
 {
-    for (size_t i = 0; o->model.dim_count == 0 && i < c->input_count && o->model.shape_count < BENCH_SIZES_MAX; i++) {
+    if (m->dim_count || m->shape_count > BENCH_SIZES_MAX)
+        return;
+    for (size_t i = 0; i < m->shape_count; i++)
+        shapes[i] = m->shapes[i];
+    m->shapes = shapes;
+    for (size_t i = 0; i < c->input_count && m->shape_count < BENCH_SIZES_MAX; i++) {
         const struct npy_array *a = &c->inputs[i].array;
-        struct model_shape *shape = &o->shapes[o->model.shape_count];
+        struct model_shape *shape = &shapes[m->shape_count];
         bool said = false;
 
-        for (size_t k = 0; k < o->model.shape_count; k++)
-            said |= !strcmp(o->shapes[k].name, c->inputs[i].name);
+        for (size_t k = 0; k < m->shape_count; k++)
+            said |= !strcmp(shapes[k].name, c->inputs[i].name);
         if (said)
             continue;
         *shape = (struct model_shape){.name = c->inputs[i].name, .rank = a->rank};
         memcpy(shape->dims, a->shape, a->rank * sizeof *a->shape);
-        o->model.shape_count++;
+        m->shape_count++;
     }
 }
 
@@ -478,6 +483,7 @@ static bool run_model(const struct bench_options *said, const char *path, struct
 {
     const char *slash = strrchr(path, '/');
     struct bench_options o = *said;
+    struct model_shape shapes[BENCH_SIZES_MAX];
     struct manifest_case c;
     bool ok;
 
@@ -489,9 +495,8 @@ static bool run_model(const struct bench_options *said, const char *path, struct
             r->name--;
     ok = load_case(path, &c, r->error, sizeof r->error);
     o.given = &c;
-    o.model.shapes = o.shapes;
     if (ok)
-        take_shapes(&o, &c);
+        take_shapes(&o.model, &c, shapes);
     ok = ok && (o.same_bits                           ? compare_bits
                 : o.instead.memory || o.instead.steps ? inspect_graph
                                                       : time_graph)(&o, NULL, path, r);
@@ -506,7 +511,7 @@ static int run(int argc, char **argv)
     struct bench_peaks peaks = {0};
     char message[512] = "out of memory";
     bool ok, first = true;
-    int status = 0;
+    int status;
 
     if (!bench_options_parse(argc, argv, &o, &status)) {
         bench_options_free(&o);
@@ -589,5 +594,5 @@ int main(int argc, char **argv)
 {
     int status = run(argc, argv);
 
-    return output_arrived("webnn-bench") || status ? status : 1;
+    return output_arrived() || status ? status : 1;
 }

@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,23 +11,11 @@
 #include <time.h>
 
 #include "frontend/readers/files/file.h"
-#include "ir/support/error.h"
-#include "ir/support/suggest.h"
+#include "frontend/tools/options.h"
 
 void *list_grow(void *items, size_t count, size_t size)
 {
     return count < SIZE_MAX / size - 1 ? realloc(items, (count + 1) * size) : NULL;
-}
-
-static char *copy_text(const char *text, size_t length)
-{
-    char *copy = malloc(length + 1);
-
-    if (copy) {
-        memcpy(copy, text, length);
-        copy[length] = '\0';
-    }
-    return copy;
 }
 
 bool argument_split(const char *text, struct argument_pair *pair)
@@ -38,7 +25,7 @@ bool argument_split(const char *text, struct argument_pair *pair)
     *pair = (struct argument_pair){NULL, text};
     if (!equals || equals == text)
         return true;
-    pair->name = copy_text(text, (size_t)(equals - text));
+    pair->name = strndup(text, (size_t)(equals - text));
     pair->value = equals + 1;
     return pair->name != NULL;
 }
@@ -62,13 +49,6 @@ static bool has_several_pairs(const char *text)
     while (isdigit((unsigned char)*p))
         p++;
     return equals && p > equals + 1 && *p == ',' && strchr(p, '=');
-}
-
-const char *argument_dim_wants(const char *text)
-{
-    if (has_several_pairs(text))
-        return "one NAME=N at a time (--dim batch=2 --dim seq=10)";
-    return "NAME=N with a whole number N from 0 to 2147483647";
 }
 
 /** Reads one number of a list.  Returns false if it is none; *whole says whether it is an int64. */
@@ -131,50 +111,219 @@ bool argument_constant(const char *text, struct npy_array *array, bool *literal,
     return *literal || npy_read(text, array, message, size);
 }
 
-bool argument_dim(const char *text, char **name, uint32_t *size)
+bool option_dim(struct option_call *c)
 {
-    const char *equals = strrchr(text, '=');
+    struct model_options *m = c->member;
+    struct model_dim *grown = list_grow((void *)m->dims, m->dim_count, sizeof *grown);
+    const char *equals = strrchr(c->value, '=');
+    const bool several = has_several_pairs(c->value);
     uint64_t number;
 
-    *name = NULL;
-    if (!equals || equals == text || has_several_pairs(text) || !argument_number(equals + 1, 0, INT32_MAX, &number))
+    snprintf(c->wants, sizeof c->wants, "%s",
+             several ? "one NAME=N at a time (--dim batch=2 --dim seq=10)"
+                     : "NAME=N with a whole number N from 0 to 2147483647");
+    if (!grown)
         return false;
-    *size = (uint32_t)number;
-    *name = copy_text(text, (size_t)(equals - text));
-    return *name != NULL;
+    m->dims = grown;
+    if (!equals || equals == c->value || several || !argument_number(equals + 1, 0, INT32_MAX, &number))
+        return false;
+    grown[m->dim_count] = (struct model_dim){strndup(c->value, (size_t)(equals - c->value)), (uint32_t)number};
+    return grown[m->dim_count].name && ++m->dim_count;
 }
 
-bool argument_shape(const char *text, char **name, struct model_shape *shape)
+/** Reads "1x3x224x224" or "scalar". */
+static bool read_shape(const char *p, struct model_shape *shape)
 {
-    const char *equals = strrchr(text, '='), *p;
+    if (!strcmp(p, "scalar"))
+        return true;
+    for (;; p++) {
+        uint64_t dim = 0;
 
-    *name = NULL;
-    *shape = (struct model_shape){0};
-    if (!equals || equals == text)
-        return false;
-    p = equals + 1;
-    if (strcmp(p, "scalar")) {
-        for (;; p++) {
-            uint64_t dim = 0;
-
-            if (!isdigit((unsigned char)*p) || shape->rank == NPY_RANK_MAX)
-                return false;
-            for (; isdigit((unsigned char)*p); p++) {
-                dim = dim * 10 + (uint64_t)(*p - '0');
-                if (dim > INT32_MAX)
-                    return false;
-            }
-            shape->dims[shape->rank++] = (uint32_t)dim;
-            if (*p != 'x' && *p != ',')
-                break;
-        }
-        if (*p)
+        if (!isdigit((unsigned char)*p) || shape->rank == NPY_RANK_MAX)
             return false;
+        for (; isdigit((unsigned char)*p); p++) {
+            dim = dim * 10 + (uint64_t)(*p - '0');
+            if (dim > INT32_MAX)
+                return false;
+        }
+        shape->dims[shape->rank++] = (uint32_t)dim;
+        if (*p != 'x' && *p != ',')
+            return !*p;
     }
-    *name = copy_text(text, (size_t)(equals - text));
-    shape->name = *name;
-    return *name != NULL;
 }
+
+bool option_shape(struct option_call *c)
+{
+    struct model_options *m = c->member;
+    struct model_shape *grown = list_grow((void *)m->shapes, m->shape_count, sizeof *grown), shape = {0};
+    const char *equals = strrchr(c->value, '=');
+
+    snprintf(c->wants, sizeof c->wants, "NAME=1x3x224x224, or NAME=scalar");
+    if (!grown)
+        return false;
+    m->shapes = grown;
+    if (!equals || equals == c->value || !read_shape(equals + 1, &shape))
+        return false;
+    shape.name = strndup(c->value, (size_t)(equals - c->value));
+    grown[m->shape_count] = shape;
+    return shape.name && ++m->shape_count;
+}
+
+bool option_constant(struct option_call *c)
+{
+    struct model_options *m = c->member;
+    struct model_constant *grown = list_grow((void *)m->constants, m->constant_count, sizeof *grown);
+    struct npy_array *array = calloc(1, sizeof *array);
+    struct argument_pair pair = {0};
+    char message[512];
+    bool literal;
+
+    snprintf(c->wants, sizeof c->wants, "NAME=VALUE, or NAME=FILE.npy");
+    if (grown)
+        m->constants = grown;
+    bool ok = grown && array && argument_split(c->value, &pair) && pair.name && *pair.value;
+    if (ok && !argument_constant(pair.value, array, &literal, message, sizeof message)) {
+        c->status = 1;
+        ok = complain("--constant %s: %s; numbers such as %s=16000 need no file", pair.name, message, pair.name);
+    }
+    if (ok) {
+        grown[m->constant_count++] = (struct model_constant){.name = pair.name, .array = array, .literal = literal};
+        return true;
+    }
+    free(array);
+    free(pair.name);
+    return false;
+}
+
+void option_model_free(struct model_options *m)
+{
+    for (size_t i = 0; i < m->dim_count; i++)
+        free((char *)m->dims[i].name);
+    for (size_t i = 0; i < m->shape_count; i++)
+        free((char *)m->shapes[i].name);
+    for (size_t i = 0; i < m->constant_count; i++) {
+        free((char *)m->constants[i].name);
+        npy_free((struct npy_array *)m->constants[i].array);
+        free((void *)m->constants[i].array);
+    }
+    free((void *)m->dims);
+    free((void *)m->shapes);
+    free((void *)m->constants);
+}
+
+bool option_flag(struct option_call *c)
+{
+    return *(bool *)c->member = true;
+}
+
+bool option_text(struct option_call *c)
+{
+    *(const char **)c->member = c->value;
+    return true;
+}
+
+bool option_name(struct option_call *c)
+{
+    return option_text(c) && *c->value;
+}
+
+bool option_single(struct option_call *c)
+{
+    const char *before = *(const char **)c->member;
+
+    if (!before)
+        return option_text(c);
+    return options_wrong(c, "one %s at a time: %s, then %s", c->row->name, before, c->value);
+}
+
+bool option_number(struct option_call *c)
+{
+    return argument_number(c->value, c->row->low, c->row->high, c->member);
+}
+
+bool option_threads(struct option_call *c)
+{
+    uint64_t number;
+
+    snprintf(c->wants, sizeof c->wants, "a number from 1 to 1024");
+    if (!argument_number(c->value, 1, 1024, &number))
+        return false;
+    *(uint32_t *)c->member = (uint32_t)number;
+    return true;
+}
+
+bool option_choice(struct option_call *c)
+{
+    for (uint32_t i = 0; c->row->choices[i]; i++)
+        if (*c->value && !strcmp(c->row->choices[i], c->value)) {
+            memcpy(c->member, &i, sizeof i);
+            return true;
+        }
+    return false;
+}
+
+bool option_factor(struct option_call *c)
+{
+    snprintf(c->wants, sizeof c->wants, "a number other than 0");
+    return argument_real(c->value, c->member) && *(double *)c->member != 0;
+}
+
+bool option_tolerance(struct option_call *c)
+{
+    snprintf(c->wants, sizeof c->wants, "a number that is not below 0");
+    return argument_real(c->value, c->member) && *(double *)c->member >= 0;
+}
+
+bool option_budget(struct option_call *c)
+{
+    const char *comma = strchr(c->value, ',');
+    WNNBudget *budget = c->member;
+    char operations[32];
+
+    *budget = (WNNBudget){0, 0};
+    snprintf(c->wants, sizeof c->wants, "OPERATIONS or OPERATIONS,BYTES, whole numbers from 1");
+    snprintf(operations, sizeof operations, "%.*s", (int)(comma ? comma - c->value : (ptrdiff_t)strlen(c->value)), c->value);
+    return argument_number(operations, 1, UINT64_MAX, &budget->operations) &&
+           (!comma || argument_number(comma + 1, 1, UINT64_MAX, &budget->bytes));
+}
+
+bool option_pair(struct option_call *c)
+{
+    struct argument_pairs *pairs = c->member;
+    struct argument_pair pair, *grown = list_grow(pairs->items, pairs->count, sizeof *grown);
+
+    if (!grown)
+        return false;
+    pairs->items = grown;
+    if (!argument_split(c->value, &pair) || !*pair.value) {
+        free(pair.name);
+        return false;
+    }
+    pairs->items[pairs->count++] = pair;
+    return true;
+}
+
+bool option_named_pair(struct option_call *c)
+{
+    const struct argument_pairs *pairs = c->member;
+
+    return option_pair(c) && pairs->items[pairs->count - 1].name;
+}
+
+void argument_pairs_free(struct argument_pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++)
+        free(pairs->items[i].name);
+    free(pairs->items);
+}
+
+const char *const option_precisions[] = {[WNNPrecision_Float32] = "float32",
+                                         [WNNPrecision_Bf16x2] = "bf16x2",
+                                         [WNNPrecision_Bf16] = "bf16",
+                                         [WNNPrecision_Int8] = "int8",
+                                         NULL};
+const char *const option_weight_formats[] = {
+    [WNNWeightFormat_None] = "", [WNNWeightFormat_Int8] = "int8", [WNNWeightFormat_Int4] = "int4", NULL};
 
 bool argument_real(const char *text, double *number)
 {
@@ -196,12 +345,14 @@ bool argument_real(const char *text, double *number)
     return !*end && isfinite(*number);
 }
 
-bool argument_reals3(const char *text, double numbers[3])
+bool option_reals3(struct option_call *c)
 {
+    double *numbers = c->member;
+    const char *text = c->value;
     char part[64];
     size_t count = 0;
 
-    for (;;) {
+    for (;; text++) {
         size_t length = strcspn(text, ",");
 
         if (length >= sizeof part || count == 3)
@@ -210,16 +361,18 @@ bool argument_reals3(const char *text, double numbers[3])
         part[length] = '\0';
         if (!argument_real(part, &numbers[count++]))
             return false;
-        if (!text[length])
+        text += length;
+        if (!*text)
             break;
-        text += length + 1;
     }
     if (count == 1)
         numbers[1] = numbers[2] = numbers[0];
     return count != 2;
 }
 
-void print_message(const char *program, const char *format, va_list arguments)
+const char *program_name = "webnn";
+
+void print_message(const char *format, va_list arguments)
 {
     va_list again;
 
@@ -229,112 +382,38 @@ void print_message(const char *program, const char *format, va_list arguments)
     char *text = length >= 0 ? malloc((size_t)length + 1) : NULL;
     if (text)
         vsnprintf(text, (size_t)length + 1, format, arguments);
-    fprintf(stderr, "%s: ", program);
+    fprintf(stderr, "%s: ", program_name);
     text_print_safely(stderr, text ? text : "out of memory");
     fputc('\n', stderr);
     free(text);
 }
 
-static bool say(const char *program, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static bool say(const char *program, const char *format, ...)
+bool complain(const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    print_message(program, format, arguments);
+    print_message(format, arguments);
     va_end(arguments);
     return false;
 }
 
-bool argument_refused(const char *program, int result, const struct option *options, char **argv)
-{
-    const char *argument = argv[optind - 1];
-    const size_t length = strcspn(argument, "=");
-    bool takes_none = false;
-    char text[200], short_option[] = {'-', (char)optopt};
-    int similar = 0;
-
-    for (const struct option *o = options; o->name; o++) {
-        takes_none |= o->val == optopt;
-        similar += length > 2 && !strncmp(argument + 2, o->name, length - 2);
-    }
-    struct suggestion meant = suggestion_for(argument + 2, length > 2 ? length - 2 : 0);
-    for (const struct option *o = options; o->name; o++)
-        suggestion_offer(&meant, o->name);
-    /* Of a long option that is unknown getopt leaves 0 in optopt, of a short one the character. */
-    const bool is_short = result == ':' ? argument[1] != '-' : optopt && !takes_none;
-    if (is_short)
-        escape_text(text, sizeof text, short_option, sizeof short_option);
-    else
-        escape_text(text, sizeof text, argument, length);
-    if (result != ':' && !takes_none && !is_short && similar < 2 && *meant.best)
-        return say(program, "%s is no option; did you mean '--%s'?  Try --help", text, meant.best);
-    return say(program, "%s %s; try --help", text,
-               result == ':'              ? "needs a value"
-               : takes_none               ? "takes no value"
-               : !is_short && similar > 1 ? "is the beginning of several options"
-                                          : "is no option");
-}
-
-void print_version(const char *program)
-{
-    printf("%s %s (built with LLVM %s and oneDNN %s)\n", program, WEBNN_VERSION, WEBNN_LLVM_VERSION, WEBNN_ONEDNN_VERSION);
-}
-
-void print_notes(const char *program, const char *notes)
+void print_notes(const char *notes)
 {
     while (notes && *notes) {
         const size_t length = strcspn(notes, "\n");
 
-        say(program, "note: %.*s", (int)length, notes);
+        complain("note: %.*s", (int)length, notes);
         notes += length + (notes[length] != '\0');
     }
 }
 
-bool output_arrived(const char *program)
+bool output_arrived(void)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
-    fprintf(stderr, "%s: standard output cannot be written%s%s\n", program, errno ? ": " : "", errno ? strerror(errno) : "");
-    return false;
-}
-
-bool argument_budget(const char *text, WNNBudget *budget)
-{
-    const char *comma = strchr(text, ',');
-    char operations[32];
-
-    *budget = (WNNBudget){0, 0};
-    snprintf(operations, sizeof operations, "%.*s", comma ? (int)(comma - text) : (int)strlen(text), text);
-    return argument_number(operations, 1, UINT64_MAX, &budget->operations) &&
-           (!comma || argument_number(comma + 1, 1, UINT64_MAX, &budget->bytes));
-}
-
-bool argument_precision(const char *text, WNNPrecision *precision)
-{
-    static const char *const names[] = {
-        [WNNPrecision_Float32] = "float32",
-        [WNNPrecision_Bf16x2] = "bf16x2",
-        [WNNPrecision_Bf16] = "bf16",
-        [WNNPrecision_Int8] = "int8",
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i], text)) {
-            *precision = (WNNPrecision)i;
-            return true;
-        }
-    return false;
-}
-
-bool argument_weight_format(const char *text, WNNWeightFormat *format)
-{
-    *format = !strcmp(text, "int8")   ? WNNWeightFormat_Int8
-              : !strcmp(text, "int4") ? WNNWeightFormat_Int4
-                                      : WNNWeightFormat_None;
-    return *format != WNNWeightFormat_None;
+    return complain("standard output cannot be written%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
 }
 
 bool argument_engine(const char *text, WNNEngine *engine, const char **device)

@@ -6,7 +6,6 @@
  * and writes the graph after the passes in the same form.  Nothing is lowered or compiled.  Like webnnc it links the library's
  * static folders, since passes and their target are no part of the public API.
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,36 +13,12 @@
 #include "frontend/readers/text/weights.h"
 #include "frontend/readers/text/write.h"
 #include "frontend/tools/arguments.h"
+#include "frontend/tools/options.h"
 #include "ir/text/text.h"
 #include "passes/passes.h"
 #include "runtime/api/context.h"
 
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
-
-static const char usage_text[] =
-    "usage: webnn-opt [OPTION ...] GRAPH\n"
-    "\n"
-    "Runs passes of the compiler on a graph in its textual form (.webnn text, also with the marks that passes make, such as a\n"
-    "dump), and prints the graph that they leave.\n"
-    "\n"
-    "  -o, --output FILE     where to, with the larger constants in NAME.safetensors beside NAME.webnn (default: standard\n"
-    "                        output, with all constants)\n"
-    "  --weights FILE        the weights of the graph (default: NAME.weights or NAME.safetensors beside NAME.webnn)\n"
-    "  --passes A,B,C        the passes, in this order (default: the whole pipeline)\n"
-    "  --isa NAME            baseline, avx2, avx512 or native (default): the instruction set that passes decide for\n"
-    "  --no-library          the library takes nothing: every convolution and matmul is a generated kernel\n"
-    "  --print-after PASS    print the graph after a pass, on stderr; all: after every pass that changed it (may be repeated)\n"
-    "  --verify              verify the graph after every pass, and that a second run of the pass does nothing\n"
-    "  --debug SWITCHES      further switches (docs/debugging.md)\n"
-    "  --budget OPS[,BYTES]  what folding constants may take (default: by the sizes of the files and inputs)\n"
-    "  --list-passes         print the passes and end\n"
-    "  -h, --help, --version\n"
-    "\n"
-    "examples\n"
-    "  webnnc model.onnx -o model.webnn --weights-as safetensors   # any model as a graph in its textual form\n"
-    "  webnn-opt model.webnn --print-after all -o after.webnn      # the whole pipeline, stage by stage\n"
-    "  webnn-opt model.webnn --passes canonicalize,fold-constants,drop-dead\n"
-    "  webnn-opt dump/graph0-14-winograd.webnn --passes fuse-kernels --no-library --isa avx2\n";
+enum { EXIT_FAILED = 1 };
 
 struct options {
     const char *input, *output, *weights, *passes;
@@ -51,136 +26,90 @@ struct options {
     WNNBudget budget;
 };
 
-static bool complain(const char *format, ...) PRINTF_LIKE(1, 2);
-
-static bool complain(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    print_message("webnn-opt", format, arguments);
-    va_end(arguments);
-    return false;
-}
-
 /* ---- the command line ---- */
 
-enum {
-    OPTION_WEIGHTS = 256,
-    OPTION_PASSES,
-    OPTION_ISA,
-    OPTION_NO_LIBRARY,
-    OPTION_PRINT_AFTER,
-    OPTION_VERIFY,
-    OPTION_DEBUG,
-    OPTION_BUDGET,
-    OPTION_LIST_PASSES,
-    OPTION_VERSION
-};
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"weights", required_argument, NULL, OPTION_WEIGHTS},
-    {"passes", required_argument, NULL, OPTION_PASSES},
-    {"isa", required_argument, NULL, OPTION_ISA},
-    {"no-library", no_argument, NULL, OPTION_NO_LIBRARY},
-    {"print-after", required_argument, NULL, OPTION_PRINT_AFTER},
-    {"verify", no_argument, NULL, OPTION_VERIFY},
-    {"debug", required_argument, NULL, OPTION_DEBUG},
-    {"budget", required_argument, NULL, OPTION_BUDGET},
-    {"list-passes", no_argument, NULL, OPTION_LIST_PASSES},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {0},
-};
-
-/* Adds "name" or "name=value" to the context's switches. */
-static bool add_switch(struct options *o, const char *name, const char *value)
+/** Adds "name" or "name=value" to the context's switches. */
+static bool add_switch(struct option_call *c, const char *name, const char *value)
 {
-    size_t used = strlen(o->debug);
-    int n = snprintf(o->debug + used, sizeof o->debug - used, "%s%s%s%s", used ? "," : "", name, value ? "=" : "",
-                     value ? value : "");
+    struct options *o = c->options;
+    const size_t used = strlen(o->debug), room = sizeof o->debug - used;
+    const int n = snprintf(o->debug + used, room, "%s%s%s%s", used ? "," : "", name, *value ? "=" : "", value);
 
-    return (n >= 0 && (size_t)n < sizeof o->debug - used) || complain("these are too many switches for one run");
+    return (n >= 0 && (size_t)n < room) || options_wrong(c, "these are too many switches for one run");
 }
 
-/* Adds one value of a switch, without the commas that would make several switches of it. */
-static bool add_value(struct options *o, const char *option, const char *name, const char *value)
+static bool take_switch(struct option_call *c)
 {
-    return strchr(value, ',') ? complain("--%s takes one name, not '%s'", option, value) : add_switch(o, name, value);
+    return add_switch(c, c->row->name, "");
 }
 
-/* Names in the order of the pipeline; what comes twice there is one pass. */
-static void list_passes(void)
+/** A comma would make several switches of a value. */
+static bool take_value(struct option_call *c)
+{
+    return !strchr(c->value, ',') && add_switch(c, c->row->name, c->value);
+}
+
+static bool take_print_after(struct option_call *c)
+{
+    return !strcmp(c->value, "all") ? add_switch(c, "print-after-all", "") : take_value(c);
+}
+
+static bool take_debug(struct option_call *c)
+{
+    return !*c->value || add_switch(c, c->value, "");
+}
+
+/** Prints names in the order of the pipeline; what comes twice there is one pass. */
+static bool list_passes(struct option_call *c)
 {
     for (uint32_t i = 0; i < pass_pipeline_length; i++)
         printf("%-18s %s%s\n", pass_pipeline[i].name, pass_pipeline[i].summary, pass_pipeline[i].required ? " (required)" : "");
+    return c->ends = true;
 }
 
-/* Reads the command line.  Returns false if the program is to end with *status. */
-static bool options_parse(struct options *o, int argc, char **argv, int *status)
-{
-    int option;
-    bool ok = true;
-
-    *o = (struct options){0};
-    *status = EXIT_USAGE;
-    opterr = 0;
-    while (ok && (option = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'o':
-            o->output = optarg;
-            break;
-        case OPTION_WEIGHTS:
-            o->weights = optarg;
-            break;
-        case OPTION_PASSES:
-            o->passes = optarg;
-            break;
-        case OPTION_ISA:
-            ok = add_value(o, "isa", "isa", optarg);
-            break;
-        case OPTION_NO_LIBRARY:
-            ok = add_switch(o, "no-library", NULL);
-            break;
-        case OPTION_PRINT_AFTER:
-            ok = !strcmp(optarg, "all") ? add_switch(o, "print-after-all", NULL)
-                                        : add_value(o, "print-after", "print-after", optarg);
-            break;
-        case OPTION_VERIFY:
-            ok = add_switch(o, "verify", NULL);
-            break;
-        case OPTION_DEBUG:
-            ok = !*optarg || add_switch(o, optarg, NULL);
-            break;
-        case OPTION_BUDGET:
-            ok = argument_budget(optarg, &o->budget) || complain("--budget takes %s, not '%s'", ARGUMENT_BUDGET, optarg);
-            break;
-        case OPTION_LIST_PASSES:
-            list_passes();
-            *status = 0;
-            return false;
-        case 'h':
-            fputs(usage_text, stdout);
-            *status = 0;
-            return false;
-        case OPTION_VERSION:
-            print_version("webnn-opt");
-            *status = 0;
-            return false;
-        default:
-            return argument_refused("webnn-opt", option, long_options, argv);
-        }
-    }
-    if (!ok)
-        return false;
-    if (optind == argc)
-        return complain("no graph is given; try --help");
-    if (optind + 1 < argc)
-        return complain("one graph at a time: %s, then %s", argv[optind], argv[optind + 1]);
-    o->input = argv[optind];
-    return true;
-}
+static const struct option_row rows[] = {
+    {"output", 'o', "FILE",
+     "where to, with the larger constants in NAME.safetensors next to NAME.webnn (default: standard output, with all "
+     "constants)",
+     option_text, .member = offsetof(struct options, output)},
+    {"weights", 0, "FILE",
+     "the weights of the graph (default: NAME.weights, with NAME.manifest.json, or NAME.safetensors next to NAME.webnn)",
+     option_text, .member = offsetof(struct options, weights)},
+    {"passes", 0, "A,B,C", "the passes, in this order (default: the whole pipeline)", option_text,
+     .member = offsetof(struct options, passes)},
+    {"isa", 0, "NAME", "baseline, avx2, avx512 or native (default): the instruction set that passes decide for",
+     .take = take_value, .wants = "one name"},
+    {"no-library", 0, NULL, "the library takes nothing: every convolution and matmul is a generated kernel",
+     .take = take_switch},
+    {"print-after", 0, "PASS",
+     "print the graph after a pass, on stderr; all: after every pass that changed it (may be repeated)",
+     .take = take_print_after, .wants = "one name"},
+    {"verify", 0, NULL, "verify the graph after every pass, and that a second run of the pass does nothing",
+     .take = take_switch},
+    {"debug", 0, "SWITCHES", "further switches of the compiler, as in the environment variable WEBNN_DEBUG (docs/debugging.md)",
+     .take = take_debug},
+    {"budget", 0, "OPS[,BYTES]",
+     "how much work, and how much memory, folding constants may take (default: by the sizes of the files and inputs)",
+     option_budget, .member = offsetof(struct options, budget)},
+    {"list-passes", 0, NULL, "print the passes in the order of the pipeline and end", .take = list_passes},
+};
+static const struct option_row graph_row = {"graph", .take = option_single, .member = offsetof(struct options, input)};
+static const struct option_program program = {
+    .name = "webnn-opt",
+    .about = "usage: webnn-opt [OPTION ...] GRAPH\n"
+             "\n"
+             "Runs passes of the compiler on a graph in its textual form (.webnn text, also with the marks that passes make, "
+             "such as a\n"
+             "dump), and prints the graph that they leave.\n"
+             "\n",
+    .examples = "  webnnc model.onnx -o model.webnn --weights-as safetensors   # any model as a graph in its textual form\n"
+                "  webnn-opt model.webnn --print-after all -o after.webnn      # the whole pipeline, stage by stage\n"
+                "  webnn-opt model.webnn --passes canonicalize,fold-constants,drop-dead\n"
+                "  webnn-opt dump/graph0-14-winograd.webnn --passes fuse-kernels --no-library --isa avx2\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .other = &graph_row,
+};
 
 /* ---- the graph ---- */
 
@@ -327,10 +256,10 @@ static bool run(const struct options *o)
 
 int main(int argc, char **argv)
 {
-    struct options o;
+    struct options o = {0};
     int status;
 
-    if (options_parse(&o, argc, argv, &status))
+    if (options_read(&program, argc, argv, &o, &status) && (o.input || options_wrong(NULL, "no graph is given")))
         status = run(&o) ? 0 : EXIT_FAILED;
-    return output_arrived("webnn-opt") || status ? status : EXIT_FAILED;
+    return output_arrived() || status ? status : EXIT_FAILED;
 }

@@ -71,7 +71,7 @@ static bool create_context(struct run *r)
         c.engine = WNNEngine_Auto;
     c.device = WNN_STR(o->device ? o->device : "");
     c.deterministic = o->deterministic;
-    c.budget = o->budget;
+    c.budget = o->model_options.budget;
     c.log = (WNNLogCallbackInfo){on_message, r, NULL};
     ok = wnnCreateContext(&c, &r->context) == WNNStatus_Success || last_error("context");
     free(debug);
@@ -234,7 +234,7 @@ static bool run(struct run *r)
         return false;
     if (!compiled)
         read = clock_ms();
-    print_notes("webnn-run", r->model.notes);
+    print_notes(r->model.notes);
     if (!states_find(o, &r->model, &r->states))
         return false;
     if (!compiled && wnnGraphBuilderSetStates(r->model.builder, r->states.count, r->states.items))
@@ -332,7 +332,7 @@ int main(int argc, char **argv)
     if (run_options_parse(argc, argv, &r.options, &status))
         status = run(&r) ? 0 : 1;
     /* What was promised on stdout must have got there. */
-    bool written = output_arrived("webnn-run");
+    bool written = output_arrived();
     written = run_close(&r) && written;
     return status || written ? status : 1;
 }

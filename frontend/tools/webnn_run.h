@@ -15,24 +15,16 @@
 #include "frontend/readers/model.h"
 #include "frontend/tools/arguments.h"
 
-/** Holds a list of NAME=FILE; name is NULL for a file alone. */
-struct run_pairs {
-    size_t count;
-    struct argument_pair *items;
-};
-
 /** Holds what --each says: files, folders and lists of them, of which each is computed. */
 struct run_each {
-    struct run_pairs paths, lists;
+    struct argument_pairs paths, lists;
     const char *save; /* a folder for the outputs; NULL: none */
 };
 
 struct run_options {
-    const char *model, *weights, *labels, *trace, *debug, *save, *device;
-    struct run_pairs inputs, outputs, compares, constants, states;
-    size_t dim_count, shape_count;
-    struct model_dim *dims;
-    struct model_shape *shapes;
+    const char *model, *labels, *trace, *debug, *save, *device;
+    struct argument_pairs inputs, outputs, compares, states;
+    struct model_options model_options;
     /* These say how pictures become numbers. */
     struct picture_form form;
     bool resize, resize_auto; /* if neither is set, pictures keep their size */
@@ -46,7 +38,6 @@ struct run_options {
     WNNPrecision precision;
     WNNWeightFormat quantize;
     WNNEngine engine;
-    WNNBudget budget;
     struct run_each each;
 };
 

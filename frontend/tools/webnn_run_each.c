@@ -31,7 +31,7 @@ static const char *shown(const char *name, char text[256])
 /* Returns false unless all options name the same input, or none. */
 static bool same_name(const struct run_each *each, const char *name)
 {
-    const struct run_pairs *pairs[] = {&each->paths, &each->lists};
+    const struct argument_pairs *pairs[] = {&each->paths, &each->lists};
     char first[256], other[256];
 
     for (int k = 0; k < 2; k++)

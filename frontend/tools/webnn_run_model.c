@@ -10,47 +10,10 @@
 #include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
 
-/* ---- readers ---- */
-
-/** Holds what --constant options brought. */
-struct constants {
-    size_t count;
-    struct npy_array *arrays;
-    struct model_constant *items;
-};
-
-static bool constants_read(const struct run_options *o, const struct sources *s, struct constants *c)
-{
-    char message[512];
-
-    c->arrays = calloc(o->constants.count + 1, sizeof *c->arrays);
-    c->items = calloc(o->constants.count + s->count + 1, sizeof *c->items);
-    if (!c->arrays || !c->items)
-        return run_error("out of memory");
-    for (; c->count < o->constants.count; c->count++) {
-        const struct argument_pair *pair = &o->constants.items[c->count];
-
-        struct model_constant *item = &c->items[c->count];
-
-        *item = (struct model_constant){.name = pair->name, .array = &c->arrays[c->count]};
-        if (!argument_constant(pair->value, &c->arrays[c->count], &item->literal, message, sizeof message))
-            return run_error("--constant %s: %s; numbers such as %s=16000 need no file", pair->name, message, pair->name);
-    }
-    return true;
-}
-
-static void constants_free(struct constants *c)
-{
-    for (size_t i = 0; i < c->count; i++)
-        npy_free(&c->arrays[i]);
-    free(c->arrays);
-    free(c->items);
-}
-
 static bool has_shape(const struct run_options *o, const char *name)
 {
-    for (size_t i = 0; i < o->shape_count; i++)
-        if (!strcmp(o->shapes[i].name, name))
+    for (size_t i = 0; i < o->model_options.shape_count; i++)
+        if (!strcmp(o->model_options.shapes[i].name, name))
             return true;
     return false;
 }
@@ -58,10 +21,10 @@ static bool has_shape(const struct run_options *o, const char *name)
 /** Collects the shapes of options and arrays, and of pictures if asked for.  Returns how many; out has room for all. */
 static size_t collect_shapes(const struct run_options *o, const struct sources *s, bool pictures, struct model_shape *out)
 {
-    size_t n = o->shape_count;
+    size_t n = o->model_options.shape_count;
 
     if (n)
-        memcpy(out, o->shapes, n * sizeof *out);
+        memcpy(out, o->model_options.shapes, n * sizeof *out);
     for (size_t i = 0; i < s->count; i++) {
         const struct source *source = &s->items[i];
         uint32_t width, height, channels = o->form.grey ? 1 : 3;
@@ -136,7 +99,7 @@ static bool read_model(const struct run_options *o, struct sources *s, WNNContex
 
     m->needed = &needed;
     while (!model_read(context, o->model, m, model, message)) {
-        const bool added = needed && m->constant_count < o->constants.count + s->count &&
+        const bool added = needed && m->constant_count < o->model_options.constant_count + s->count &&
                            add_needed(o, s, needed, &constants[m->constant_count]);
 
         free(needed);
@@ -147,7 +110,7 @@ static bool read_model(const struct run_options *o, struct sources *s, WNNContex
         free(*message);
     }
     free(needed);
-    for (size_t i = o->constants.count; i < m->constant_count; i++)
+    for (size_t i = o->model_options.constant_count; i < m->constant_count; i++)
         model_note(model, "the graph is for this value of input '%s' only, which it has to know",
                    escape_text(name, sizeof name, constants[i].name, strlen(constants[i].name)));
     return true;
@@ -155,29 +118,28 @@ static bool read_model(const struct run_options *o, struct sources *s, WNNContex
 
 bool sources_read_model(const struct run_options *o, struct sources *s, WNNContext context, struct model *model)
 {
-    struct model_shape *shapes = calloc(o->shape_count + s->count + 1, sizeof *shapes);
-    struct constants constants = {0};
+    struct model_shape *shapes = calloc(o->model_options.shape_count + s->count + 1, sizeof *shapes);
+    struct model_constant *constants = calloc(o->model_options.constant_count + s->count + 1, sizeof *constants);
     char *message = NULL, *first_message = NULL;
-    bool ok = shapes && constants_read(o, s, &constants), has_pictures = false;
-    struct model_options m = {.dim_count = o->dim_count,
-                              .dims = o->dims,
-                              .shapes = shapes,
-                              .constant_count = constants.count,
-                              .constants = constants.items,
-                              .weights = o->weights};
+    bool ok = shapes && constants, has_pictures = false;
+    struct model_options m = o->model_options;
 
-    if (!shapes)
+    if (!ok)
         run_error("out of memory");
+    else if (m.constant_count)
+        memcpy(constants, m.constants, m.constant_count * sizeof *constants);
+    m.shapes = shapes;
+    m.constants = constants;
     for (size_t i = 0; i < s->count; i++)
         has_pictures |= s->items[i].kind == SOURCE_PICTURE;
     if (ok) {
         /* Most models fix the size of pictures, or take it in a form that only they know; the others get four dimensions. */
         m.shape_count = collect_shapes(o, s, false, shapes);
         progress_begin(o, "reading the model");
-        ok = read_model(o, s, context, &m, constants.items, model, &first_message);
+        ok = read_model(o, s, context, &m, constants, model, &first_message);
         if (!ok && has_pictures && !o->resize_auto) {
             m.shape_count = collect_shapes(o, s, true, shapes);
-            ok = read_model(o, s, context, &m, constants.items, model, &message);
+            ok = read_model(o, s, context, &m, constants, model, &message);
         }
         progress_end();
         if (!ok)
@@ -187,7 +149,7 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
     free(first_message);
     free(message);
     free(shapes);
-    constants_free(&constants);
+    free(constants);
     return ok;
 }
 
@@ -215,8 +177,10 @@ static bool add_ports(WNNGraph graph, bool input, struct model_port **ports, siz
 
 bool load_compiled(const struct run_options *o, struct sources *s, WNNContext context, struct model *model, WNNGraph *graph)
 {
-    if (o->dim_count || o->shape_count || o->constants.count || o->weights || o->precision != WNNPrecision_Float32 ||
-        o->quantize || o->deterministic || o->budget.operations || o->budget.bytes)
+    const struct model_options *m = &o->model_options;
+
+    if (m->dim_count || m->shape_count || m->constant_count || m->weights || o->precision != WNNPrecision_Float32 ||
+        o->quantize || o->deterministic || m->budget.operations || m->budget.bytes)
         return run_error("%s is compiled: --dim, --shape, --constant, --weights, --precision, --quantize-weights, "
                          "--deterministic and --budget come "
                          "too late, give them to the run that saves it",

@@ -231,7 +231,7 @@ int main(int argc, char **argv)
 
     if (!options_parse(argc, argv, &o, &status)) {
         options_free(&o);
-        return output_arrived("webnnc") || status ? status : 1;
+        return output_arrived() || status ? status : 1;
     }
     output_handle_signals();
     c.prefix = o.name ? strdup(o.name) : name_from_path(o.output && strcmp(o.output, "-") ? o.output : o.input);
@@ -247,5 +247,5 @@ int main(int argc, char **argv)
     arena_free(&c.arena);
     free(c.prefix);
     options_free(&o);
-    return output_arrived("webnnc") && ok ? 0 : 1;
+    return output_arrived() && ok ? 0 : 1;
 }

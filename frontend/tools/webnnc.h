@@ -25,6 +25,7 @@
 #include "codegen/object/object.h"
 #include "frontend/readers/model.h"
 #include "frontend/readers/text/write.h"
+#include "frontend/tools/arguments.h"
 #include "runtime/compile/compile.h"
 
 enum { EXIT_USAGE = 2 };
@@ -52,7 +53,6 @@ struct options {
     enum library_kind library;
     const char *triple, *cpu, *features;
     const char *weights;          /* where constants go */
-    const char *model_weights;    /* where the model's come from */
     const char *cc;               /* NULL for cc */
     const char *wasm_ld;          /* NULL for LLVM's */
     enum text_weights weights_as; /* of a .webnn text or JSON */
@@ -63,23 +63,16 @@ struct options {
     bool deterministic;
     WNNBudget budget;
     bool verbose, quiet;
-    char *debug;          /* switches for the context */
-    char *default_output; /* what output points to if it was not given */
-    char *script;         /* the JavaScript module beside a WebAssembly module */
-    struct model_options model;
-    struct model_dim *dims;
-    struct model_shape *shapes;
-    struct model_constant *constants;
-    struct npy_array *arrays; /* of constants */
+    char *debug;                /* switches for the context */
+    char *default_output;       /* what output points to if it was not given */
+    char *script;               /* the JavaScript module beside a WebAssembly module */
+    struct model_options model; /* whose weights come from --model-weights */
 };
 
 /** Returns false after saying why on stderr, or, with *status 0, after doing what --help and the like ask for. */
 bool options_parse(int argc, char **argv, struct options *o, int *status);
 /** Frees what the options hold. */
 void options_free(struct options *o);
-
-/** Prints "webnnc: ..." on stderr.  Returns false. */
-bool complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Holds the state of a compilation, from the model to the outputs. */
 struct compilation {

@@ -21,7 +21,7 @@ bool read_model(struct compilation *c)
     if (!ok)
         complain("%s", message ? message : "out of memory");
     else
-        print_notes("webnnc", c->model.notes);
+        print_notes(c->model.notes);
     if (ok && c->options->verbose)
         fprintf(stderr, "webnnc: read in %.1f ms\n", clock_ms() - start);
     free(message);

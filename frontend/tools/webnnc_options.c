@@ -1,417 +1,189 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/*
- * Reads webnnc's command line.  The man page webnnc.1 has the same options; a test holds it against --help.
- */
-#include <getopt.h>
-#include <stdarg.h>
+/* Has the table of webnnc's options, and what follows from them.  A test holds the manual page webnnc.1 against the table. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "frontend/tools/arguments.h"
+#include "frontend/tools/options.h"
 #include "frontend/tools/webnnc.h"
 #include "ir/support/suggest.h"
 #include "passes/passes.h"
 
-static const char usage_text[] =
-    "usage: webnnc [OPTION ...] MODEL -o OUT\n"
-    "\n"
-    "Compiles a model to native code: an ONNX file, a .webnn text or its JSON form, a folder with a model.onnx or a\n"
-    "manifest.json.\n"
-    "\n"
-    "output\n"
-    "  -o, --output FILE     where to; \"-\" is standard output (default: the model's name with the kind's ending)\n"
-    "  --emit KIND           obj, asm, llvm-ir, bc, so, exe, wasm (with the JavaScript module that loads it), ir, webnn, json\n"
-    "                        or dot (default: by the ending of OUT: .o .s .ll .bc .so .wasm .ir .webnn .json .dot; none or\n"
-    "                        .exe: exe)\n"
-    "  --header FILE         write the C header of the object\n"
-    "  --name PREFIX         of the functions' names (default: from OUT's name)\n"
-    "  --weights FILE        write the constants there instead of into the object, which maps the file\n"
-    "  --weights-as FORM     of webnn, json and ir: container (NAME.weights and NAME.manifest.json, the default), safetensors\n"
-    "                        (NAME.safetensors) or inline\n"
-    "  --legal-names         webnn: names that every reader of the format takes\n"
-    "\n"
-    "model\n"
-    "  --dim NAME=N          the size of a symbolic dimension\n"
-    "  --shape NAME=1x3x8x8  the shape of an input (NAME=scalar for rank 0)\n"
-    "  --constant NAME=VALUE an input whose value the graph depends on, such as a shape: numbers (sr=16000, size=1,3,8) or a\n"
-    "                        file (.npy); it is no input any more\n"
-    "  --budget OPS[,BYTES]  what reading and compiling may take (default: by the sizes of the model's files and inputs)\n"
-    "  --model-weights FILE  the weights of a .webnn text or JSON\n"
-    "\n"
-    "target\n"
-    "  --target TRIPLE       x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32, ... (default: this machine's;\n"
-    "                        of wasm: wasm32)\n"
-    "  --cpu NAME[,NAME...]  a processor, x86-64-v2 to -v4, or native; several levels of x86-64: code for each, and the\n"
-    "                        object picks when it runs (default: x86-64,x86-64-v3,x86-64-v4, elsewhere what every machine "
-    "has)\n"
-    "  --features LIST       +name,-name on top of that\n"
-    "  --library onednn|none who computes convolutions and matmuls: oneDNN through libwebnn_rt (default, where it is), or "
-    "code\n"
-    "                        of the object's own, which then needs nothing but the C library\n"
-    "  --engine cpu          objects are for processors: graphs for a GPU are compiled when they are built\n"
-    "  --quantize-weights F  int8 or int4: keep the weights of matmuls in so many bits, with a scale for each block of 32\n"
-    "                        (webnn-run's option prints the error that this makes)\n"
-    "  --precision P         float32 (default), bf16x2, bf16 or int8: how exactly convolutions and matmuls are computed\n"
-    "  --deterministic       compute the same bits with any number of threads (without oneDNN that is always so)\n"
-    "  --threads N           threads that one run uses at most (default: all processors; a standalone object has its "
-    "caller's)\n"
-    "  --cc COMMAND          the C compiler that links so and exe (default: cc)\n"
-    "  --wasm-ld COMMAND     the linker that links wasm (default: LLVM's wasm-ld)\n"
-    "\n"
-    "looking inside\n"
-    "  --print-after PASS    print the graph after a pass, on stderr (may be repeated)\n"
-    "  --print-after-all     after every pass that changed it\n"
-    "  --skip PASS           skip an optional pass (may be repeated)\n"
-    "  --time-passes         print how long each pass takes\n"
-    "  --list-passes         print the passes and end\n"
-    "  --debug SWITCHES      further switches (docs/debugging.md)\n"
-    "  -v, --verbose         print what is done, times and sizes\n"
-    "  -q, --quiet           no progress display\n"
-    "  -h, --help, --version\n";
-
-bool complain(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    print_message("webnnc", format, args);
-    va_end(args);
-    return false;
-}
-
-enum {
-    OPTION_EMIT = 256,
-    OPTION_HEADER,
-    OPTION_NAME,
-    OPTION_WEIGHTS,
-    OPTION_WEIGHTS_AS,
-    OPTION_LEGAL_NAMES,
-    OPTION_DIM,
-    OPTION_SHAPE,
-    OPTION_CONSTANT,
-    OPTION_MODEL_WEIGHTS,
-    OPTION_TARGET,
-    OPTION_CPU,
-    OPTION_FEATURES,
-    OPTION_LIBRARY,
-    OPTION_PRECISION,
-    OPTION_QUANTIZE_WEIGHTS,
-    OPTION_ENGINE,
-    OPTION_DETERMINISTIC,
-    OPTION_BUDGET,
-    OPTION_THREADS,
-    OPTION_CC,
-    OPTION_WASM_LD,
-    OPTION_PRINT_AFTER,
-    OPTION_PRINT_AFTER_ALL,
-    OPTION_SKIP,
-    OPTION_TIME_PASSES,
-    OPTION_LIST_PASSES,
-    OPTION_DEBUG,
-    OPTION_VERSION
-};
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"emit", required_argument, NULL, OPTION_EMIT},
-    {"header", required_argument, NULL, OPTION_HEADER},
-    {"name", required_argument, NULL, OPTION_NAME},
-    {"weights", required_argument, NULL, OPTION_WEIGHTS},
-    {"weights-as", required_argument, NULL, OPTION_WEIGHTS_AS},
-    {"legal-names", no_argument, NULL, OPTION_LEGAL_NAMES},
-    {"dim", required_argument, NULL, OPTION_DIM},
-    {"shape", required_argument, NULL, OPTION_SHAPE},
-    {"constant", required_argument, NULL, OPTION_CONSTANT},
-    {"model-weights", required_argument, NULL, OPTION_MODEL_WEIGHTS},
-    {"target", required_argument, NULL, OPTION_TARGET},
-    {"cpu", required_argument, NULL, OPTION_CPU},
-    {"features", required_argument, NULL, OPTION_FEATURES},
-    {"library", required_argument, NULL, OPTION_LIBRARY},
-    {"engine", required_argument, NULL, OPTION_ENGINE},
-    {"precision", required_argument, NULL, OPTION_PRECISION},
-    {"quantize-weights", required_argument, NULL, OPTION_QUANTIZE_WEIGHTS},
-    {"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
-    {"budget", required_argument, NULL, OPTION_BUDGET},
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"cc", required_argument, NULL, OPTION_CC},
-    {"wasm-ld", required_argument, NULL, OPTION_WASM_LD},
-    {"print-after", required_argument, NULL, OPTION_PRINT_AFTER},
-    {"print-after-all", no_argument, NULL, OPTION_PRINT_AFTER_ALL},
-    {"skip", required_argument, NULL, OPTION_SKIP},
-    {"time-passes", no_argument, NULL, OPTION_TIME_PASSES},
-    {"list-passes", no_argument, NULL, OPTION_LIST_PASSES},
-    {"debug", required_argument, NULL, OPTION_DEBUG},
-    {"verbose", no_argument, NULL, 'v'},
-    {"quiet", no_argument, NULL, 'q'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {0},
-};
-
-static const struct kind {
-    const char *name, *ending;
-    enum emit_kind kind;
-} kinds[] = {
-    {"obj", ".o", EMIT_OBJ},         {"asm", ".s", EMIT_ASM},      {"llvm-ir", ".ll", EMIT_LLVM_IR}, {"bc", ".bc", EMIT_BC},
-    {"so", ".so", EMIT_SO},          {"exe", ".exe", EMIT_EXE},    {"wasm", ".wasm", EMIT_WASM},     {"ir", ".ir", EMIT_IR},
-    {"webnn", ".webnn", EMIT_WEBNN}, {"json", ".json", EMIT_JSON}, {"dot", ".dot", EMIT_DOT},
-};
-enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
-
-/* ---- single options; false: complained, or out of memory ---- */
+static const char *const kinds[] = {"", "obj", "asm", "llvm-ir", "bc", "so", "exe", "wasm", "ir", "webnn", "json", "dot", NULL};
+static const char *const endings[] = {"", ".o", ".s", ".ll", ".bc", ".so", ".exe", ".wasm", ".ir", ".webnn", ".json", ".dot"};
+static const char *const libraries[] = {[LIBRARY_DEFAULT] = "", [LIBRARY_NONE] = "none", [LIBRARY_ONEDNN] = "onednn", NULL};
+static const char *const weight_forms[] = {
+    [TEXT_WEIGHTS_CONTAINER] = "container", [TEXT_WEIGHTS_SAFETENSORS] = "safetensors", [TEXT_WEIGHTS_INLINE] = "inline", NULL};
 
 static bool no_memory(void)
 {
     return complain("out of memory");
 }
 
-static bool bad_value(const char *option, const char *value, const char *expected)
-{
-    char text[200];
-
-    return complain("--%s %s: expected %s", option, escape_text(text, sizeof text, value, strlen(value)), expected);
-}
-
-/* Switches for the context add up, separated by commas. */
+/** Adds a switch for the context to the others, separated by commas. */
 static bool add_debug(struct options *o, const char *name, const char *value)
 {
-    size_t have = o->debug ? strlen(o->debug) + 1 : 0, size = have + strlen(name) + strlen(value) + 1;
+    size_t have = o->debug ? strlen(o->debug) + 1 : 0, size = have + strlen(name) + strlen(value) + 2;
     char *all = realloc(o->debug, size);
 
     if (!all)
         return no_memory();
-    snprintf(all + (have ? have - 1 : 0), size - (have ? have - 1 : 0), "%s%s%s", have ? "," : "", name, value);
+    snprintf(all + (have ? have - 1 : 0), size - (have ? have - 1 : 0), "%s%s%s%s", have ? "," : "", name, *value ? "=" : "",
+             value);
     o->debug = all;
     return true;
 }
 
-static bool add_pass(struct options *o, const char *option, const char *name, bool optional)
+static bool take_switch(struct option_call *c)
 {
+    return add_debug(c->options, c->row->name, "");
+}
+
+static bool take_debug(struct option_call *c)
+{
+    return add_debug(c->options, c->value, "");
+}
+
+static bool take_pass(struct option_call *c)
+{
+    const bool optional = !strcmp(c->row->name, "skip");
+    struct suggestion meant = suggestion_for(c->value, strlen(c->value));
     bool known = false;
-    struct suggestion meant = suggestion_for(name, strlen(name));
-    char expected[300];
 
     for (uint32_t i = 0; i < pass_pipeline_length; i++)
         if (!(optional && pass_pipeline[i].required)) {
-            known |= !strcmp(pass_pipeline[i].name, name);
+            known |= !strcmp(pass_pipeline[i].name, c->value);
             suggestion_offer(&meant, pass_pipeline[i].name);
         }
-    snprintf(expected, sizeof expected, "a pass%s (--list-passes prints them)%s", optional ? " that is not required" : "",
+    snprintf(c->wants, sizeof c->wants, "a pass%s (--list-passes prints them)%s", optional ? " that is not required" : "",
              suggestion_text(&meant));
-    if (!known)
-        return bad_value(option, name, expected);
-    char key[32];
-    snprintf(key, sizeof key, "%s=", option);
-    return add_debug(o, key, name);
+    return known && add_debug(c->options, c->row->name, c->value);
 }
 
-static bool add_dim(struct options *o, const char *value)
+static bool take_name(struct option_call *c)
 {
-    struct model_dim *grown = list_grow(o->dims, o->model.dim_count, sizeof *grown);
-    char *name;
-    uint32_t size;
-
-    if (!grown)
-        return no_memory();
-    o->dims = grown;
-    if (!argument_dim(value, &name, &size))
-        return bad_value("dim", value, argument_dim_wants(value));
-    o->dims[o->model.dim_count++] = (struct model_dim){name, size};
-    return true;
+    return option_text(c) && name_is_identifier(c->value);
 }
 
-static bool add_shape(struct options *o, const char *value)
+static bool take_engine(struct option_call *c)
 {
-    struct model_shape *grown = list_grow(o->shapes, o->model.shape_count, sizeof *grown), shape;
-    char *name;
-
-    if (!grown)
-        return no_memory();
-    o->shapes = grown;
-    if (!argument_shape(value, &name, &shape))
-        return bad_value("shape", value, "NAME=1x3x224x224, or NAME=scalar");
-    shape.name = name;
-    o->shapes[o->model.shape_count++] = shape;
-    return true;
+    return !strcmp(c->value, "cpu");
 }
 
-static bool add_constant(struct options *o, const char *value)
-{
-    size_t count = o->model.constant_count;
-    struct model_constant *constants = list_grow(o->constants, count, sizeof *constants);
-    struct argument_pair pair;
-    char message[512];
-
-    if (constants)
-        o->constants = constants;
-    struct npy_array *arrays = list_grow(o->arrays, count, sizeof *arrays);
-    if (arrays)
-        o->arrays = arrays;
-    if (!constants || !arrays || !argument_split(value, &pair))
-        return no_memory();
-    if (!pair.name || !*pair.value) {
-        free(pair.name);
-        return bad_value("constant", value, "NAME=VALUE, or NAME=FILE.npy");
-    }
-    bool literal;
-    if (!argument_constant(pair.value, &o->arrays[count], &literal, message, sizeof message)) {
-        complain("--constant %s: %s; numbers such as %s=16000 need no file", pair.name, message, pair.name);
-        free(pair.name);
-        return false;
-    }
-    o->constants[count].literal = literal;
-    o->constants[count].name = pair.name;
-    o->model.constant_count++;
-    return true;
-}
-
-static bool set_emit(struct options *o, const char *value)
-{
-    struct suggestion meant = suggestion_for(value, strlen(value));
-    char expected[300];
-
-    for (int i = 0; i < KIND_COUNT; i++) {
-        if (!strcmp(kinds[i].name, value))
-            o->emit = kinds[i].kind;
-        suggestion_offer(&meant, kinds[i].name);
-    }
-    snprintf(expected, sizeof expected, "obj, asm, llvm-ir, bc, so, exe, wasm, ir, webnn, json or dot%s",
-             suggestion_text(&meant));
-    return o->emit || bad_value("emit", value, expected);
-}
-
-static bool set_library(struct options *o, const char *value)
-{
-    o->library = !strcmp(value, "none") ? LIBRARY_NONE : !strcmp(value, "onednn") ? LIBRARY_ONEDNN : LIBRARY_DEFAULT;
-    return o->library || bad_value("library", value, "onednn or none");
-}
-
-static bool set_weights_as(struct options *o, const char *value)
-{
-    static const char *const forms[] = {
-        [TEXT_WEIGHTS_CONTAINER] = "container", [TEXT_WEIGHTS_SAFETENSORS] = "safetensors", [TEXT_WEIGHTS_INLINE] = "inline"};
-
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (!strcmp(forms[i], value)) {
-            o->weights_as = (enum text_weights)i;
-            return true;
-        }
-    return bad_value("weights-as", value, "container, safetensors or inline");
-}
-
-static bool set_threads(struct options *o, const char *value)
-{
-    uint64_t number;
-
-    if (!argument_number(value, 1, 1024, &number))
-        return bad_value("threads", value, "a number from 1 to 1024");
-    o->threads = (uint32_t)number;
-    return true;
-}
-
-static bool set_name(struct options *o, const char *value)
-{
-    o->name = value;
-    return name_is_identifier(value) || bad_value("name", value, "a C identifier of at most 60 characters");
-}
-
-static void list_passes(void)
+static bool list_passes(struct option_call *c)
 {
     for (uint32_t i = 0; i < pass_pipeline_length; i++)
         printf("%-18s %s%s\n", pass_pipeline[i].name, pass_pipeline[i].summary, pass_pipeline[i].required ? " (required)" : "");
+    return c->ends = true;
 }
 
-static bool take_text(const char **member, const char *option, const char *value)
-{
-    *member = value;
-    return *value || bad_value(option, value, "a value");
-}
-
-/* Takes one option.  Returns true to go on. */
-static bool take(struct options *o, int option, const char *value, bool *done)
-{
-    switch (option) {
-    case 'o':
-        return take_text(&o->output, "output", value);
-    case OPTION_EMIT:
-        return set_emit(o, value);
-    case OPTION_HEADER:
-        return take_text(&o->header, "header", value);
-    case OPTION_NAME:
-        return set_name(o, value);
-    case OPTION_WEIGHTS:
-        return take_text(&o->weights, "weights", value);
-    case OPTION_WEIGHTS_AS:
-        return set_weights_as(o, value);
-    case OPTION_LEGAL_NAMES:
-        return o->legal_names = true;
-    case OPTION_DIM:
-        return add_dim(o, value);
-    case OPTION_SHAPE:
-        return add_shape(o, value);
-    case OPTION_CONSTANT:
-        return add_constant(o, value);
-    case OPTION_MODEL_WEIGHTS:
-        return take_text(&o->model_weights, "model-weights", value);
-    case OPTION_TARGET:
-        return take_text(&o->triple, "target", value);
-    case OPTION_CPU:
-        return take_text(&o->cpu, "cpu", value);
-    case OPTION_FEATURES:
-        return take_text(&o->features, "features", value);
-    case OPTION_LIBRARY:
-        return set_library(o, value);
-    case OPTION_ENGINE:
-        return !strcmp(value, "cpu") ||
-               bad_value(
-                   "engine", value,
-                   "cpu: it writes objects for processors; a graph for a GPU is compiled when it is built, by a context with "
-                   "that engine (webnn-run --engine gpu)");
-    case OPTION_PRECISION:
-        return argument_precision(value, &o->precision) || bad_value("precision", value, ARGUMENT_PRECISIONS);
-    case OPTION_QUANTIZE_WEIGHTS:
-        return argument_weight_format(value, &o->quantize) || bad_value("quantize-weights", value, ARGUMENT_WEIGHT_FORMATS);
-    case OPTION_DETERMINISTIC:
-        o->deterministic = true;
-        return true;
-    case OPTION_BUDGET:
-        return argument_budget(value, &o->budget) || bad_value("budget", value, ARGUMENT_BUDGET);
-    case OPTION_THREADS:
-        return set_threads(o, value);
-    case OPTION_CC:
-        return take_text(&o->cc, "cc", value);
-    case OPTION_WASM_LD:
-        return take_text(&o->wasm_ld, "wasm-ld", value);
-    case OPTION_PRINT_AFTER:
-        return add_pass(o, "print-after", value, false);
-    case OPTION_PRINT_AFTER_ALL:
-        return add_debug(o, "print-after-all", "");
-    case OPTION_SKIP:
-        return add_pass(o, "skip", value, true);
-    case OPTION_TIME_PASSES:
-        return add_debug(o, "time-passes", "");
-    case OPTION_DEBUG:
-        return add_debug(o, value, "");
-    case 'v':
-        return o->verbose = true;
-    case 'q':
-        return o->quiet = true;
-    case OPTION_LIST_PASSES:
-        list_passes();
-        break;
-    case 'h':
-        fputs(usage_text, stdout);
-        break;
-    case OPTION_VERSION:
-        print_version("webnnc");
-        break;
-    default:
-        return false;
-    }
-    *done = true;
-    return false;
-}
+static const struct option_row rows[] = {
+    {.help = "Output"},
+    {"output", 'o', "FILE", "where to; - is standard output (default: the model's name with the kind's ending)", option_name,
+     .member = offsetof(struct options, output)},
+    {"emit", 0, "KIND",
+     "obj, asm, llvm-ir, bc, so, exe (a program that runs the model on .npy files; its --help says how), wasm (a WebAssembly "
+     "module, and next to it NAME.mjs, the JavaScript module that loads it in Node.js and in browsers), ir (the compiler's own "
+     "text), webnn, json (the exchange format) or dot (Graphviz; a box around what became one kernel); default: by the ending "
+     "of OUT: .o .s .ll .bc .so .wasm .ir .webnn .json .dot; none or .exe: exe",
+     option_choice, .member = offsetof(struct options, emit), .choices = kinds},
+    {"header", 0, "FILE", "write the C header of the object (C99 and C++)", option_name,
+     .member = offsetof(struct options, header)},
+    {"name", 0, "PREFIX", "a C identifier that the names of all functions begin with (default: from OUT's name)", take_name,
+     .member = offsetof(struct options, name), .wants = "a C identifier of at most 60 characters"},
+    {"weights", 0, "FILE",
+     "write the constants there instead of into the object, which maps the file when it is created or first run", option_name,
+     .member = offsetof(struct options, weights)},
+    {"weights-as", 0, "FORM",
+     "where the weights of webnn, json and ir go: container (NAME.weights and NAME.manifest.json, the default), safetensors "
+     "(NAME.safetensors) or inline",
+     option_choice, .member = offsetof(struct options, weights_as), .choices = weight_forms},
+    {"legal-names", 0, NULL, "webnn: change names that other readers of the format do not take", option_flag,
+     .member = offsetof(struct options, legal_names)},
+    {.help = "Model"},
+    {"dim", 0, "NAME=N",
+     "the size of a symbolic dimension; with 0, inputs of an ONNX model that have it are empty and left out", option_dim,
+     .member = offsetof(struct options, model)},
+    {"shape", 0, "NAME=1x3x8x8", "the shape of an input (NAME=scalar for rank 0)", option_shape,
+     .member = offsetof(struct options, model)},
+    {"constant", 0, "NAME=VALUE",
+     "an input whose value the graph depends on, such as a shape: numbers (sr=16000, size=1,3,8) or a file (.npy); it is no "
+     "input of the compiled network",
+     option_constant, .member = offsetof(struct options, model)},
+    {"budget", 0, "OPS[,BYTES]",
+     "what reading and compiling may take: about as many scalar operations, and bytes of memory (default: by the sizes of the "
+     "model's files and inputs, of which networks take a few per cent); what would take more is refused with a message that "
+     "says what and how much",
+     option_budget, .member = offsetof(struct options, budget)},
+    {"model-weights", 0, "FILE", "the weights of a .webnn text or JSON, if they are not next to it", option_name,
+     .member = offsetof(struct options, model.weights)},
+    {.help = "Target"},
+    {"target", 0, "TRIPLE",
+     "x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32 or any other little-endian target that LLVM has (default: "
+     "this machine's; of wasm: wasm32)",
+     option_name, .member = offsetof(struct options, triple)},
+    {"cpu", 0, "NAME[,NAME...]",
+     "a processor as LLVM calls it, x86-64-v2 to -v4, or native; several levels of x86-64, the lowest first: code for each, of "
+     "which the object takes the highest that the processor has when it runs (default: x86-64,x86-64-v3,x86-64-v4, or x86-64 "
+     "if --features are given; elsewhere a baseline: ARMv8-A, rv64gc, WebAssembly 2.0)",
+     option_name, .member = offsetof(struct options, cpu)},
+    {"features", 0, "LIST", "+name,-name on top of that, such as +avx2,+fma, +relaxed-simd or -simd128", option_name,
+     .member = offsetof(struct options, features)},
+    {"library", 0, "onednn|none",
+     "who computes convolutions and matmuls: oneDNN through libwebnn_rt (default for this machine), or code of the object's "
+     "own (default for others), which then needs nothing but the C library",
+     option_choice, .member = offsetof(struct options, library), .choices = libraries},
+    {"engine", 0, "cpu",
+     "objects are for processors: graphs for a GPU are compiled when they are built, by a context with that engine",
+     .take = take_engine,
+     .wants = "cpu: it writes objects for processors; a graph for a GPU is compiled when it is built, by a context with that "
+              "engine (webnn-run --engine gpu)"},
+    {"quantize-weights", 0, "F",
+     "int8 or int4: keep the weights of matmuls in so many bits, with a scale for each block of 32, and print their bytes "
+     "before and after (webnn-run's option prints the error that this makes)",
+     option_choice, .member = offsetof(struct options, quantize), .choices = option_weight_formats},
+    {"precision", 0, "P",
+     "how exactly convolutions and matmuls of float32 are computed: float32 (default), bf16x2 (operands as sums of two "
+     "bfloat16 numbers), bf16 (operands rounded to bfloat16) or int8 (what is multiplied by weights of 4 or 8 bits, rounded to "
+     "8 bits block by block); bfloat16 is oneDNN's, and whether it takes it depends on the processor that runs the object, and "
+     "on the sizes",
+     option_choice, .member = offsetof(struct options, precision), .choices = option_precisions},
+    {"deterministic", 0, NULL, "compute the same bits with any number of threads (without oneDNN that is always so)",
+     option_flag, .member = offsetof(struct options, deterministic)},
+    {"threads", 0, "N", "threads that one run uses at most (default: all processors; a standalone object has its caller's)",
+     option_threads, .member = offsetof(struct options, threads)},
+    {"cc", 0, "COMMAND",
+     "the C compiler that links so and exe, with options if need be: \"aarch64-linux-gnu-gcc -static\" (default: cc)",
+     option_name, .member = offsetof(struct options, cc)},
+    {"wasm-ld", 0, "COMMAND",
+     "the linker that links wasm, with options if need be (default: wasm-ld, or the one whose name ends with the version of "
+     "LLVM that webnnc was built with)",
+     option_name, .member = offsetof(struct options, wasm_ld)},
+    {.help = "Looking inside"},
+    {"print-after", 0, "PASS", "print the graph after a pass, on stderr (may be repeated)", .take = take_pass},
+    {"print-after-all", 0, NULL, "after every pass that changed it", .take = take_switch},
+    {"skip", 0, "PASS", "skip an optional pass (may be repeated)", .take = take_pass},
+    {"time-passes", 0, NULL, "print how long passes and code generation take", .take = take_switch},
+    {"list-passes", 0, NULL, "print the passes in their order and end", .take = list_passes},
+    {"debug", 0, "SWITCHES", "further switches of the compiler, as in the environment variable WEBNN_DEBUG (docs/debugging.md)",
+     .take = take_debug},
+    {"verbose", 'v', NULL, "print what is done, times and sizes, on stderr", option_flag,
+     .member = offsetof(struct options, verbose)},
+    {"quiet", 'q', NULL, "no display of progress, which otherwise appears if stderr is a terminal", option_flag,
+     .member = offsetof(struct options, quiet)},
+};
+static const struct option_row model_row = {"model", .take = option_single, .member = offsetof(struct options, input)};
+static const struct option_program program = {
+    .name = "webnnc",
+    .about = "usage: webnnc [OPTION ...] MODEL -o OUT\n"
+             "\n"
+             "Compiles a model to native code: an ONNX file, a .webnn text or its JSON form, a folder with a model.onnx or a\n"
+             "manifest.json.\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .other = &model_row,
+};
 
 /* ---- what follows from what was not said ---- */
 
@@ -426,9 +198,9 @@ static bool kind_from_output(struct options *o)
 {
     const char *slash = strrchr(o->output, '/'), *name = slash ? slash + 1 : o->output;
 
-    for (int i = 0; i < KIND_COUNT; i++)
-        if (ends_with(name, kinds[i].ending))
-            o->emit = kinds[i].kind;
+    for (int i = EMIT_OBJ; i <= EMIT_DOT; i++)
+        if (ends_with(name, endings[i]))
+            o->emit = (enum emit_kind)i;
     if (!o->emit && strcmp(o->output, "-") && !strchr(name, '.'))
         o->emit = EMIT_EXE;
     char text[200];
@@ -460,7 +232,7 @@ static bool check_module(struct options *o)
 static bool check(struct options *o)
 {
     if (!o->input)
-        return complain("no model is given; try --help");
+        return options_wrong(NULL, "no model is given");
     if (!o->emit && !o->output)
         o->emit = EMIT_OBJ;
     if (!o->emit && !kind_from_output(o))
@@ -470,15 +242,9 @@ static bool check(struct options *o)
     if (o->emit == EMIT_WASM && !check_module(o))
         return false;
     if (!makes_code(o->emit) && (o->header || o->weights))
-        return complain("--%s goes with code, not with --emit %s", o->header ? "header" : "weights", kinds[o->emit - 1].name);
+        return complain("--%s goes with code, not with --emit %s", o->header ? "header" : "weights", kinds[o->emit]);
     if (o->library == LIBRARY_ONEDNN && o->triple && !makes_code(o->emit) && o->emit != EMIT_DOT)
         return complain("--library goes with code");
-    o->model.dims = o->dims;
-    o->model.shapes = o->shapes;
-    for (size_t i = 0; i < o->model.constant_count; i++)
-        o->constants[i].array = &o->arrays[i];
-    o->model.constants = o->constants;
-    o->model.weights = o->model_weights;
     return true;
 }
 
@@ -499,7 +265,7 @@ static bool default_output(struct options *o)
         return name_script(o);
     path = name ? malloc(size) : NULL;
     if (path)
-        snprintf(path, size, "%s%s", name, o->emit == EMIT_EXE ? "" : kinds[o->emit - 1].ending);
+        snprintf(path, size, "%s%s", name, o->emit == EMIT_EXE ? "" : endings[o->emit]);
     free(name);
     o->output = o->default_output = path;
     return path ? name_script(o) : no_memory();
@@ -535,43 +301,13 @@ static bool check_files(const struct options *o)
 
 bool options_parse(int argc, char **argv, struct options *o, int *status)
 {
-    bool done = false;
-    int option;
-
     *o = (struct options){0};
-    *status = EXIT_USAGE;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":o:vqh", long_options, NULL)) != -1)
-        if (option == '?' || option == ':') {
-            return argument_refused("webnnc", option, long_options, argv);
-        } else if (!take(o, option, optarg, &done)) {
-            *status = done ? 0 : EXIT_USAGE;
-            return false;
-        }
-    if (optind < argc)
-        o->input = argv[optind++];
-    if (optind < argc) {
-        char text[200];
-        return complain("one model at a time: %s is too much",
-                        escape_text(text, sizeof text, argv[optind], strlen(argv[optind])));
-    }
-    return check(o) && default_output(o) && check_files(o);
+    return options_read(&program, argc, argv, o, status) && check(o) && default_output(o) && check_files(o);
 }
 
 void options_free(struct options *o)
 {
-    for (size_t i = 0; i < o->model.dim_count; i++)
-        free((char *)o->dims[i].name);
-    for (size_t i = 0; i < o->model.shape_count; i++)
-        free((char *)o->shapes[i].name);
-    for (size_t i = 0; i < o->model.constant_count; i++) {
-        free((char *)o->constants[i].name);
-        npy_free(&o->arrays[i]);
-    }
-    free(o->dims);
-    free(o->shapes);
-    free(o->constants);
-    free(o->arrays);
+    option_model_free(&o->model);
     free(o->debug);
     free(o->default_output);
     free(o->script);

@@ -168,7 +168,6 @@ awk 'FILENAME == ARGV[1] { long[$1]; next } NF && !($1 in long) { print $1 " has
 # structs inside included.
 cat >"$scratch/wide" <<'WIDE'
 frontend/tools/webnn_run.h run_options    the options of a program, one member each
-frontend/tools/webnnc.h options           the options of a program, one member each
 WIDE
 code ir passes codegen runtime frontend include bench examples | xargs awk '
     FNR == 1 { comment = inside = 0 }

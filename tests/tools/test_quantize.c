@@ -47,7 +47,7 @@ static void wrong_formats_are_refused(void **state)
     assert_int_equal(run("%s dense.webnn --quantize-weights int2", WEBNN_RUN), 2);
     assert_printed("--quantize-weights takes int8 or int4, not 'int2'");
     assert_int_equal(run("%s dense.webnn -o dense.o --quantize-weights int2", WEBNNC), 2);
-    assert_printed("--quantize-weights int2: expected int8 or int4");
+    assert_printed("--quantize-weights takes int8 or int4, not 'int2'");
     assert_int_equal(run("%s dense.webnn -o dense.json --quantize-weights int8", WEBNNC), 1);
     assert_printed("--quantize-weights: texts have the model's weights as they are");
 }

@@ -82,8 +82,8 @@ static void wrong_options_are_named(void **state)
     static const struct {
         const char *arguments, *message;
     } rows[] = {
-        {"--bogus", "webnn-bench: --bogus: there is no such option\n"},
-        {"--levle model", "webnn-bench: --levle: there is no such option; did you mean '--level'?\n"},
+        {"--bogus", "webnn-bench: --bogus is no option\n"},
+        {"--levle model", "webnn-bench: --levle is no option; did you mean '--level'?\n"},
         {"--level foo", "webnn-bench: --level takes kernel, operator and model, separated by commas, or scale, not 'foo'\n"},
         {"--level model,scale",
          "webnn-bench: --level takes kernel, operator and model, separated by commas, or scale, not 'model,scale'\n"},
@@ -93,10 +93,10 @@ static void wrong_options_are_named(void **state)
         {"--seconds", "webnn-bench: --seconds needs a value: a number above 0\n"},
         {"--engine abacus", "webnn-bench: --engine takes cpu, auto, gpu or gpu:DEVICE, not 'abacus'\n"},
         {"--precision half", "webnn-bench: --precision takes float32, bf16x2, bf16 or int8, not 'half'\n"},
-        {"--dim batch", "webnn-bench: --dim takes NAME=N, 64 times at most, not 'batch'\n"},
-        {"--shape x=1xx2", "webnn-bench: --shape takes NAME=1x3x224x224, 64 times at most, not 'x=1xx2'\n"},
+        {"--dim batch", "webnn-bench: --dim takes NAME=N with a whole number N from 0 to 2147483647, not 'batch'\n"},
+        {"--shape x=1xx2", "webnn-bench: --shape takes NAME=1x3x224x224, or NAME=scalar, not 'x=1xx2'\n"},
         {"--check matmul.webnn", "webnn-bench: --check is for the built-in cases, not 'matmul.webnn'\n"},
-        {"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", "webnn-bench: 17: that is one model too many\n"},
+        {"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", "webnn-bench: one run takes 16 models at most, not '17'\n"},
     };
 
     (void)state;

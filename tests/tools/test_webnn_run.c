@@ -53,7 +53,7 @@ static void help_and_man_page_agree(void **state)
     assert_printed(wnnGetVersion());
     assert_printed("built with LLVM 19.");
     assert_printed("and oneDNN 2.");
-    assert_help_is_on_page(WEBNN_RUN, WEBNN_RUN_PAGE, 20);
+    assert_options_are_on_page(WEBNN_RUN, WEBNN_RUN_PAGE);
 }
 
 static void debug_help_lists_the_switches(void **state)
@@ -72,8 +72,8 @@ static void wrong_usage_is_told(void **state)
         const char *arguments, *text;
     } rows[] = {
         {"", "no model is given"},
-        {"--bogus sum.webnn", "there is no option --bogus"},
-        {"--inptu x=six.npy sum.webnn", "there is no option --inptu; did you mean '--input'?"},
+        {"--bogus sum.webnn", "--bogus is no option"},
+        {"--inptu x=six.npy sum.webnn", "--inptu is no option; did you mean '--input'?"},
         {"sum.webnn two.webnn", "one model at a time: sum.webnn, then two.webnn"},
         {"sum.webnn --input", "--input needs a value"},
         {"sum.webnn --dim batch", "--dim takes NAME=N with a whole number N from 0 to 2147483647, not 'batch'"},
@@ -81,7 +81,7 @@ static void wrong_usage_is_told(void **state)
         {"sum.webnn --dim batch=2,seq=10",
          "--dim takes one NAME=N at a time (--dim batch=2 --dim seq=10), not 'batch=2,seq=10'"},
         {"sum.webnn --dim batch=99999999999", "--dim takes NAME=N"},
-        {"sum.webnn --shape x=2x", "--shape takes NAME=1x3x224x224, not 'x=2x'"},
+        {"sum.webnn --shape x=2x", "--shape takes NAME=1x3x224x224, or NAME=scalar, not 'x=2x'"},
         {"sum.webnn --shape x=2x-3", "--shape takes"},
         {"sum.webnn --shape x=4294967298x3", "--shape takes"}, /* 2^32 + 2 */
         {"sum.webnn --resize 4", "--resize takes WIDTHxHEIGHT or auto, not '4'"},

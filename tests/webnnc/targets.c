@@ -43,24 +43,13 @@ enum { TARGETS = sizeof tests / sizeof *tests };
 static struct compilation targets[TARGETS]; /* of which only the levels are set */
 static uint32_t failures, objects, pairs;
 
-/* webnnc_object.c shows progress and says what goes wrong through these. */
+/* webnnc_object.c shows progress through this. */
 void progress_show(const struct options *o, const char *what, uint32_t done, uint32_t total)
 {
     (void)o;
     (void)what;
     (void)done;
     (void)total;
-}
-
-bool complain(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    return false;
 }
 
 /* ---- what an object needs ---- */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Reads a command line by the program's table of options, which --help, the options of its manual page and what a shell
+ * completes are made from, too.
+ *
+ * An option that is misspelt, lacks its value or has a wrong one is told on stderr, with what it takes.
+ */
+#ifndef WEBNN_FRONTEND_TOOLS_OPTIONS_H_
+#define WEBNN_FRONTEND_TOOLS_OPTIONS_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ir/support/error.h"
+
+struct model_options;
+
+/** Holds what is known when an option is taken. */
+struct option_call {
+    const struct option_row *row;
+    const char *value;
+    void *options, *member; /* the program's, and the row's member in them */
+    char wants[400];        /* what the option takes, as it goes on after "--NAME takes "; the row says it by default */
+    int status;             /* to end with, of a failure that is told already */
+    bool ends;              /* the program has done what it was asked for */
+};
+
+/** Describes an option, or begins a section of them. */
+struct option_row {
+    const char *name;  /* NULL for the title of a section, which is its help */
+    char letter;       /* of "-o"; 0: there is none */
+    const char *value; /* as --help writes it; NULL: the option has none */
+    const char *help;  /* on one line, which is broken where it is printed */
+    /** Takes the value to the options.  Returns false if the option does not take it. */
+    bool (*take)(struct option_call *c);
+    size_t member;              /* offset in the program's options */
+    const char *wants;          /* what it takes, for messages; by default the following two, or value, say that */
+    uint64_t low, high;         /* of numbers */
+    const char *const *choices; /* a name for each number from 0, then NULL; "" for numbers that have none */
+};
+
+struct option_program {
+    const char *name;
+    const char *about;              /* what --help begins with */
+    const char *examples;           /* what it ends with, or NULL */
+    const struct option_row *rows;  /* without --help and --version, which every program has */
+    size_t row_count;               /* OPTIONS_MAX at most */
+    const struct option_row *other; /* what takes arguments that are no options; its name is what they are called */
+};
+enum { OPTIONS_MAX = 64 };
+
+/** Reads the command line.  Returns false if the program is to end with *status; where it returns true, *status is 2, which is
+ * what the rest of a command line is refused with. */
+bool options_read(const struct option_program *p, int argc, char **argv, void *options, int *status);
+/** Says on stderr what is wrong with the command line, and where to read more; c may be NULL.  Returns false. */
+bool options_wrong(struct option_call *c, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* ---- what takes values; the member's type is in brackets ---- */
+
+/** Sets a switch [bool]. */
+bool option_flag(struct option_call *c);
+/** Keeps a text [const char *]. */
+bool option_text(struct option_call *c);
+/** Keeps a text that is not empty [const char *]. */
+bool option_name(struct option_call *c);
+/** Keeps the one argument that is no option [const char *]. */
+bool option_single(struct option_call *c);
+/** Reads a number from low to high [uint64_t]. */
+bool option_number(struct option_call *c);
+/** Reads a number of threads [uint32_t]. */
+bool option_threads(struct option_call *c);
+/** Reads one of the choices [uint32_t or an enumeration]. */
+bool option_choice(struct option_call *c);
+/** Reads a number other than 0 [double]. */
+bool option_factor(struct option_call *c);
+/** Reads a number that is not below 0 [double]. */
+bool option_tolerance(struct option_call *c);
+/** Reads up to 3 numbers separated by commas; one is spread over all three [double[3]]. */
+bool option_reals3(struct option_call *c);
+/** Reads how much work, and with a comma how much memory, a model may take until it is built [WNNBudget]. */
+bool option_budget(struct option_call *c);
+/** Appends [NAME=]FILE [struct argument_pairs]. */
+bool option_pair(struct option_call *c);
+/** Appends NAME=VALUE [struct argument_pairs]. */
+bool option_named_pair(struct option_call *c);
+/** Appends the size of a dimension [struct model_options, which option_model_free frees]. */
+bool option_dim(struct option_call *c);
+/** Appends the shape of an input [likewise]. */
+bool option_shape(struct option_call *c);
+/** Appends a constant, whose file is read [likewise]. */
+bool option_constant(struct option_call *c);
+/** Frees what these appended. */
+void option_model_free(struct model_options *m);
+
+/** These are the choices of precisions, and of formats of weights. */
+extern const char *const option_precisions[], *const option_weight_formats[];
+
+#endif
