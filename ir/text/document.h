@@ -64,7 +64,7 @@ struct document_type {
     const char *place;
 };
 
-enum document_data { DOCUMENT_NO_DATA, DOCUMENT_SCALAR, DOCUMENT_VALUES, DOCUMENT_BYTES, DOCUMENT_WEIGHTS };
+enum document_data { DOCUMENT_NO_DATA, DOCUMENT_SCALAR, DOCUMENT_VALUES, DOCUMENT_BYTES, DOCUMENT_WEIGHTS, DOCUMENT_FILE };
 
 /** Describes an input or a constant. */
 struct document_tensor {
@@ -76,7 +76,7 @@ struct document_tensor {
     size_t count; /* of values or bytes */
     const uint8_t *bytes;
     const WNNNumber *values;
-    struct document_text key; /* of weights */
+    struct document_text key; /* of weights, or the name of an .npy file, which tells the type */
     struct document_tensor *next;
 };
 
@@ -99,6 +99,7 @@ struct document_node {
 
 struct document_output {
     struct document_text name, operand;
+    struct document_type *type; /* that the file declares, or NULL */
     struct document_output *next;
 };
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reads networks that are described layer by layer: a folder with a manifest.json and one .npy file per weight
- * (docs/formats.md).
- *
- * The folder becomes builder calls by the operators' names (webnn/webnn_call.h), and the test cases that come with the network.
+ * Reads the test cases that come with a network: a folder's manifest.json names them, and either describes the network layer
+ * by layer, with one .npy file for each of its weights, or names its model file (docs/formats.md).
  */
 #ifndef WEBNN_FRONTEND_READERS_FILES_MANIFEST_H_
 #define WEBNN_FRONTEND_READERS_FILES_MANIFEST_H_
@@ -32,13 +30,7 @@ double manifest_case_number(const struct manifest *manifest, size_t index, const
 /** Returns the number of cases. */
 size_t manifest_case_count(const struct manifest *manifest);
 
-/**
- * Makes the builder calls; of options only the budget counts, or the context's if options is NULL.  Weights are lent to the
- * builder and freed when the graph no longer needs them.  Returns false after a message; then *model is empty.
- */
-bool manifest_model(const struct manifest *manifest, WNNContext context, const struct model_options *options,
-                    struct model *model, char *message, size_t size);
-/** Makes the builder calls and builds.  Returns success, or another status after a message. */
+/** Reads the folder's network and builds it.  Returns success, or another status after a message. */
 WNNStatus manifest_build(const struct manifest *manifest, WNNContext context, WNNGraph *graph, char *message, size_t size);
 
 /** Holds one named array of a case. */

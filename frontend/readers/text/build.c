@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "frontend/readers/files/file.h"
 #include "frontend/readers/text/build.h"
 #include "frontend/readers/text/weights.h"
 #include "ir/support/name_map.h"
@@ -290,6 +292,60 @@ static WNNOperand inline_operand(struct build *b, const struct document_tensor *
                                        (WNNBufferReleaseCallbackInfo){free_bytes, NULL, NULL});
 }
 
+/** Charges reading a file, which makes the model's budget larger the first time: naming one often makes no model larger. */
+static bool charge_file(struct build *b, const struct document_tensor *t, const char *folder)
+{
+    struct {
+        dev_t device;
+        ino_t inode;
+    } *key = arena_alloc(&b->d->arena, sizeof *key);
+    char *path = file_join(folder, t->key.text), *message = NULL;
+    struct stat s;
+    bool ok = key && path;
+
+    if (ok && !stat(path, &s)) { /* else reading it says why */
+        key->device = s.st_dev;
+        key->inode = s.st_ino;
+        switch (name_map_add(&b->files, (const char *)key, sizeof *key, key)) {
+        case NAME_MAP_ADDED:
+            model_add_source(b->model, (uint64_t)s.st_size);
+            break;
+        case NAME_MAP_EXISTS:
+            break;
+        case NAME_MAP_OUT_OF_MEMORY:
+            ok = false;
+        }
+        ok = ok && model_spend(b->model, "reading a file of weights", 0, (uint64_t)s.st_size, &message);
+        if (message)
+            document_error(b->d, t->key.place, "%s", message);
+    }
+    free(message);
+    free(path);
+    return ok || error_out_of_memory(&b->d->error);
+}
+
+/** Makes a constant of an .npy file next to the document. */
+static bool file_constant(struct build *b, const struct document_tensor *t)
+{
+    const WNNBufferReleaseCallbackInfo release = {free_bytes, NULL, NULL};
+    const char *slash = strrchr(b->d->path, '/');
+    char *folder = strndup(b->d->path, slash ? (size_t)(slash - b->d->path) : 0), reason[512];
+    bool ok = folder ? charge_file(b, t, folder) : error_out_of_memory(&b->d->error);
+    WNNOperandDescriptor descriptor;
+    struct npy_array array;
+    WNNOperand operand;
+
+    ok = ok && (npy_read_beside(folder, t->key.text, &array, reason, sizeof reason) ||
+                document_error(b->d, t->key.place, "file %s", reason));
+    free(folder);
+    if (!ok)
+        return false;
+    descriptor = npy_descriptor(&array);
+    /* The builder owns array.data from here on, also if it refuses the constant. */
+    operand = wnnGraphBuilderConstantLent(b->model->builder, &descriptor, array.data, array.byteLength, release);
+    return wnnOperandIsError(operand) ? refused(b, t->name.place) : define(b, &t->name, operand);
+}
+
 static bool build_constant(struct build *b, const struct document_tensor *t)
 {
     uint32_t shape[DOCUMENT_RANK_MAX];
@@ -298,6 +354,8 @@ static bool build_constant(struct build *b, const struct document_tensor *t)
     uint64_t elements = 1;
     WNNOperand operand;
 
+    if (t->data == DOCUMENT_FILE)
+        return file_constant(b, t);
     for (size_t i = 0; i < t->type.rank; i++) {
         if (t->type.dims[i].name.text)
             return document_error(b->d, t->type.dims[i].name.place, "the shape of a constant has no free dimensions");
@@ -583,5 +641,6 @@ bool document_build(struct document *d, WNNContext context, const struct model_o
     weights_close(b.weights);
     name_map_free(&b.operands);
     name_map_free(&b.outputs);
+    name_map_free(&b.files);
     return ok;
 }

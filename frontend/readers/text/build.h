@@ -9,6 +9,8 @@
 
 /** Reads the JSON twin of `.webnn` text.  Returns false after an error in the document. */
 bool document_parse_json(struct document *d);
+/** Does the same with a manifest, which describes a network layer by layer, its constants in .npy files. */
+bool document_parse_manifest(struct document *d);
 
 /** Makes the builder calls and the ports.  Returns false after an error in the document. */
 bool document_build(struct document *d, WNNContext context, const struct model_options *options, struct model *model);
@@ -21,6 +23,7 @@ struct build {
     const struct document_text **order; /* names of operands by their places in the text, as many as `defined` */
     size_t defined;
     struct weights *weights;
+    struct name_map files; /* of constants, which were charged, by device and inode */
 };
 
 /* What other tools write is made WebNN's (frontend/readers/text/dialect.c).  These return false after an error in the document.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reads the JSON twin of `.webnn` text ("format": "webnn-graph-json", versions 1 and 2), whatever it contains, into a document.
- * Inputs, constants and outputs keep the order in which the file has them.
+ * Reads the JSON twin of `.webnn` text ("format": "webnn-graph-json", versions 1 and 2) or a manifest, whatever it contains,
+ * into a document.  Inputs, constants and outputs keep the order in which the file has them.
  */
 #include <string.h>
 
@@ -203,11 +203,18 @@ static bool read_results(struct document *d, const struct json *outputs, const s
     return true;
 }
 
+/** Reads an argument, which is positional if it is no member. */
+static bool read_argument(struct document *d, struct document_node *n, const struct json *value)
+{
+    struct document_argument *a = document_add_argument(d, n, &value->key);
+
+    return a && (a->value = read_value(d, value));
+}
+
 static bool read_node(struct document *d, const struct json *node)
 {
     const struct json *inputs = json_member(node, "inputs"), *options = json_member(node, "options");
     struct document_node *n;
-    struct document_argument *a;
 
     if (node->kind != JSON_OBJECT)
         return wrong(d, node, NULL, "a node must be an object");
@@ -217,24 +224,14 @@ static bool read_node(struct document *d, const struct json *node)
         return false;
     if (inputs && inputs->kind != JSON_ARRAY)
         return wrong(d, inputs, NULL, "inputs must be a list of names");
-    json_for_each(x, inputs)
-    {
-        a = document_add_argument(d, n, &(struct document_text){NULL, 0, x->place});
-        if (!a || !(a->value = read_value(d, x)))
-            return false;
-    }
+    json_for_each(x, inputs) if (!read_argument(d, n, x)) return false;
     if (options && options->kind > JSON_NULL && options->kind != JSON_OBJECT)
         return wrong(d, options, NULL, "options must be an object");
-    json_for_each(x, options)
-    {
-        a = document_add_argument(d, n, &x->key);
-        if (!a || !(a->value = read_value(d, x)))
-            return false;
-    }
+    json_for_each(x, options) if (!read_argument(d, n, x)) return false;
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- the twin ---- */
 
 bool document_parse_json(struct document *d)
 {
@@ -269,6 +266,86 @@ bool document_parse_json(struct document *d)
         o->name = x->key;
         if (!o->name.length)
             return document_error(d, o->name.place, "a name must not be empty");
+    }
+    return true;
+}
+
+/* ---- manifests ---- */
+
+/** Returns whether a member of a layer is no argument. */
+static bool is_description(const struct document_text *key)
+{
+    static const char *const keys[] = {"id", "op", "inputs", "outputs", "outputShape", "outputShapes", "check", "label"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (document_is(key, keys[i]))
+            return true;
+    return false;
+}
+
+static bool read_layer(struct document *d, const struct json *layer)
+{
+    const struct json *inputs = json_member(layer, "inputs"), *id = json_member(layer, "id"), *op = json_member(layer, "op");
+    struct document_node *n = document_add_node(d);
+    struct json label = {.kind = JSON_STRING};
+
+    /* A layer with an id has one result, which is called so. */
+    if (!n || !read_name(d, op, layer, "op, an operator's name, is missing here", &n->op) ||
+        !read_results(d, id ? NULL : json_member(layer, "outputs"), layer, n))
+        return false;
+    label.as = (id ? id : op)->as;
+    label.place = (id ? id : op)->place;
+    label.key = (struct document_text){"label", 5, label.place};
+    json_for_each(x, inputs) if (!read_argument(d, n, x)) return false;
+    json_for_each(x, layer) if (!is_description(&x->key) && !read_argument(d, n, x)) return false;
+    return read_argument(d, n, &label);
+}
+
+bool document_parse_manifest(struct document *d)
+{
+    const struct json *root = json_parse(&d->lexer, &d->arena), *layers = json_member(root, "layers");
+    const struct json *name = json_member(root, "name"), *file = json_member(root, "model");
+    struct document_tensor *t;
+    struct document_output *o;
+    char buf[160];
+
+    if (!root)
+        return false;
+    if (!layers || layers->kind != JSON_ARRAY)
+        return file && file->kind == JSON_STRING
+                   ? document_error(d, file->place, "no list of layers: the network is in %s",
+                                    escape_text(buf, sizeof buf, file->as.string.text, file->as.string.length))
+                   : wrong(d, layers, root, "no JSON object with a list of layers");
+    if (name && name->kind == JSON_STRING)
+        d->name = text_of(name);
+    json_for_each(x, json_member(root, "inputs"))
+    {
+        t = document_add_tensor(d, false);
+        if (!t || !read_name(d, json_member(x, "name"), x, "an input without a name", &t->name) || !read_type(d, x, &t->type))
+            return false;
+    }
+    json_for_each(x, json_member(root, "constants"))
+    {
+        t = document_add_tensor(d, true);
+        if (!t || !read_name(d, json_member(x, "id"), x, "a constant without an id", &t->name) ||
+            !read_text(d, json_member(x, "file"), x, "a constant without a file", &t->key))
+            return false;
+        t->data = DOCUMENT_FILE;
+    }
+    json_for_each(x, layers) if (!read_layer(d, x)) return false;
+    json_for_each(x, json_member(root, "outputs"))
+    {
+        o = document_add_output(d);
+        if (!o || !read_name(d, json_member(x, "name"), x, "an output without a name", &o->name))
+            return false;
+        o->operand = o->name;
+        if (!json_member(x, "shape"))
+            continue;
+        o->type = arena_alloc(&d->arena, sizeof *o->type);
+        if (!o->type)
+            return error_out_of_memory(&d->error);
+        if (!read_type(d, x, o->type))
+            return false;
     }
     return true;
 }

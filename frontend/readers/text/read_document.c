@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frontend/readers/describe.h"
+#include "frontend/readers/files/file.h"
 #include "frontend/readers/text/weights.h"
 #include "ir/support/text.h"
 
@@ -71,18 +72,18 @@ bool model_read_json(WNNContext context, const char *path, const char *bytes, si
 
 /* ---- descriptions ---- */
 
-/** Declares an input with its free dimensions. */
-static bool declare_input(struct model_description *d, const struct document_tensor *t)
+/** Declares an input with its free dimensions, or an output, of which a type may be told. */
+static bool declare(struct model_description *d, WNNModelDeclaration *out, const struct document_text *name,
+                    const struct document_type *type)
 {
-    WNNModelDeclaration *out = &d->inputs[d->input_count++];
     WNNModelDimension *dimensions;
 
-    if (!describe_declaration(d, out, t->name.text, t->name.length, t->type.rank, &dimensions))
+    if (!describe_declaration(d, out, name->text, name->length, type ? type->rank : 0, &dimensions))
         return false;
-    out->dataType = t->type.type;
-    out->hasShape = true;
-    for (size_t i = 0; i < t->type.rank; i++) {
-        const struct document_dimension *from = &t->type.dims[i];
+    out->hasShape = type;
+    out->dataType = type ? type->type : WNNOperandDataType_Undefined;
+    for (size_t i = 0; i < out->rank; i++) {
+        const struct document_dimension *from = &type->dims[i];
 
         if (!from->name.text)
             dimensions[i].size = from->size;
@@ -100,16 +101,13 @@ static bool declare_ports(struct model_description *d, const struct document *do
 
     for (const struct document_tensor *t = document->first_input; t; t = t->next, inputs++)
         dimensions += t->type.rank;
-    for (const struct document_output *o = document->first_output; o; o = o->next)
-        outputs++;
+    for (const struct document_output *o = document->first_output; o; o = o->next, outputs++)
+        dimensions += o->type ? o->type->rank : 0;
     ok = describe_reserve(d, inputs, outputs, dimensions);
     for (const struct document_tensor *t = document->first_input; ok && t; t = t->next)
-        ok = declare_input(d, t);
-    for (const struct document_output *o = document->first_output; ok && o; o = o->next) {
-        WNNModelDimension *none;
-
-        ok = describe_declaration(d, &d->outputs[d->output_count++], o->name.text, o->name.length, 0, &none);
-    }
+        ok = declare(d, &d->inputs[d->input_count++], &t->name, &t->type);
+    for (const struct document_output *o = document->first_output; ok && o; o = o->next)
+        ok = declare(d, &d->outputs[d->output_count++], &o->name, o->type);
     return ok;
 }
 
@@ -121,8 +119,9 @@ static bool name_weights(struct model_description *d, const struct document *doc
     size_t stem;
     bool ok;
 
-    while (t && t->data != DOCUMENT_WEIGHTS)
-        t = t->next;
+    for (; t && t->data != DOCUMENT_WEIGHTS; t = t->next)
+        if (t->data == DOCUMENT_FILE && !describe_file(d, document->path, t->key.text))
+            return false;
     if (!t)
         return true;
     path = weights_beside(document->path);
@@ -166,4 +165,51 @@ bool model_describe_text(const char *path, const char *bytes, size_t length, str
 bool model_describe_json(const char *path, const char *bytes, size_t length, struct model_description *d, char **message)
 {
     return describe_document(path, bytes, length, document_parse_json, "json", d, message);
+}
+
+/* ---- manifests ---- */
+
+/** Reads a folder's manifest; *path is that of the file.  Returns false after a message. */
+static bool open_manifest(const char *folder, char **path, char **text, size_t *length, char **message)
+{
+    char reason[512];
+
+    *path = file_join(folder, "manifest.json");
+    if (*path && file_read_beside(folder, "manifest.json", text, length, reason, sizeof reason))
+        return true;
+    model_error(message, "%s: %s", PATH_SHOWN(folder), *path ? reason : "out of memory");
+    free(*path);
+    return false;
+}
+
+bool model_read_manifest(WNNContext context, const char *folder, const struct model_options *options, struct model *model,
+                         char **message)
+{
+    char *path, *text;
+    size_t length;
+
+    memset(model, 0, sizeof *model);
+    if (options && options->weights)
+        return model_error(message, "%s: a manifest names the files of its weights itself", PATH_SHOWN(folder));
+    if (!open_manifest(folder, &path, &text, &length, message))
+        return false;
+    bool ok = read_document(context, path, text, length, document_parse_manifest, options, model, message);
+    free(text);
+    free(path);
+    return ok;
+}
+
+bool model_describe_manifest(const char *folder, struct model_description *d, char **message)
+{
+    char *path, *text;
+    size_t length;
+
+    memset(d, 0, sizeof *d);
+    if (!open_manifest(folder, &path, &text, &length, message))
+        return false;
+    bool ok = describe_document(path, text, length, document_parse_manifest, "manifest", d, message);
+    ok = ok && (describe_file(d, path, "manifest.json") || describe_failed(d, path, NULL, message));
+    free(text);
+    free(path);
+    return ok;
 }
