@@ -81,7 +81,7 @@ static bool define_member(napi_env env, napi_value define, enum interface interf
            succeeded(env, napi_create_uint32(env, m->length, &arguments[2])) &&
            succeeded(env, napi_get_boolean(env, m->is_attribute, &arguments[3])) &&
            succeeded(env, napi_get_boolean(env, m->is_promise, &arguments[4])) &&
-           succeeded(env, napi_create_function(env, m->name, NAPI_AUTO_LENGTH, m->call, (void *)m, &arguments[5])) &&
+           succeeded(env, napi_create_function(env, m->name, NAPI_AUTO_LENGTH, member_call, (void *)m, &arguments[5])) &&
            succeeded(env, napi_call_function(env, undefined, define, 6, arguments, &result));
 }
 
@@ -162,8 +162,7 @@ NAPI_MODULE_INIT()
         !succeeded(env, napi_set_named_property(env, exports, "start", function)) ||
         !succeeded(env, napi_create_function(env, "shutdown", NAPI_AUTO_LENGTH, shutdown, NULL, &function)) ||
         !succeeded(env, napi_set_named_property(env, exports, "shutdown", function)) ||
-        !succeeded(
-            env, napi_create_function(env, "construct", NAPI_AUTO_LENGTH, builder_construct, (void *)&construct, &function)) ||
+        !succeeded(env, napi_create_function(env, "construct", NAPI_AUTO_LENGTH, member_call, (void *)&construct, &function)) ||
         !succeeded(env, napi_set_named_property(env, exports, "construct", function)))
         return NULL;
     return exports;

@@ -99,10 +99,8 @@ enum { ARGUMENTS_MAX = 8 };
 
 /* ---- calls ---- */
 
-/** Fills c from what Node-API passes; arguments has room for ARGUMENTS_MAX.  call_end must follow in any case. */
-bool call_begin(struct call *c, napi_env env, napi_callback_info info, napi_value *arguments);
-/** Frees the call's memory and returns result; NULL stands for an exception, so that `return call_end(...)` ends a function. */
-napi_value call_end(struct call *c, napi_value result);
+/** Is what Node-API calls for every member, whose row is the function's data: calls the row's function, frees its memory. */
+napi_value member_call(napi_env env, napi_callback_info info);
 /** Returns memory that lives as long as the call. */
 void *call_allocate(struct call *c, size_t count, size_t size);
 /** Returns memory of the call with more room, which holds the first `used` bytes of `old`. */
@@ -159,8 +157,8 @@ void objects_abandon(struct environment *e);
 /** Describes one operation or attribute of an interface. */
 struct member {
     const char *name;
-    napi_callback call;
-    uint32_t length; /* required arguments of the shortest overload */
+    napi_value (*call)(struct call *c); /* NULL stands for undefined, or for an exception */
+    uint32_t length;                    /* required arguments of the shortest overload */
     bool is_attribute;
     bool is_promise; /* exceptions become rejections */
     void *data;
@@ -175,8 +173,8 @@ extern const struct member builder_members[]; /* operators come from operator_ro
 /** These are what the C API has beyond the specification: functions of the package's entry "native", without a receiver. */
 extern const struct member extension_members[];
 /** These are among them (devices.c). */
-napi_value extension_list_devices(napi_env env, napi_callback_info info);
-napi_value extension_get_device(napi_env env, napi_callback_info info);
+napi_value extension_list_devices(struct call *c);
+napi_value extension_get_device(struct call *c);
 
 /** Converts MLContextOptions.  All members of *out that it does not have get their defaults. */
 bool convert_context_options(struct call *c, napi_value value, WNNContextOptions *out);
@@ -192,11 +190,11 @@ void report_graph(WNNStatus status, WNNGraph graph, WNNStringView message, void 
 /** Gives back a graph that nobody takes. */
 void drop_graph(void *graph);
 /** Is the constructor of MLGraphBuilder: (receiver, count of arguments, context). */
-napi_value builder_construct(napi_env env, napi_callback_info info);
+napi_value builder_construct(struct call *c);
 /** Is an operator's method; the call's data is its struct operator_row. */
-napi_value operator_call(napi_env env, napi_callback_info info);
+napi_value operator_call(struct call *c);
 /** Is MLContext.opSupportLimits(). */
-napi_value context_op_support_limits(napi_env env, napi_callback_info info);
+napi_value context_op_support_limits(struct call *c);
 /** Returns the frozen array of a tensor's or an operand's shape, made at the first call. */
 napi_value shape_get(struct call *c, struct object *o, size_t rank, const uint32_t *shape);
 

@@ -5,21 +5,17 @@
 #include "frontend/node/convert.h"
 #include "frontend/node/mailbox.h"
 
-napi_value builder_construct(napi_env env, napi_callback_info info)
+napi_value builder_construct(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX];
     WNNGraphBuilder builder;
     struct object *context, *made;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    context = object_require(&c, given[1], INTERFACE_CONTEXT, "context");
-    if (context && throw_last(&c, wnnContextCreateGraphBuilder(context->native.context, &builder)))
-        object_create(c.environment, INTERFACE_BUILDER, builder, 0, given[0]);
-    if (context && (made = object_of(c.environment, given[0], INTERFACE_BUILDER)))
+    context = object_require(c, c->arguments[1], INTERFACE_CONTEXT, "context");
+    if (context && throw_last(c, wnnContextCreateGraphBuilder(context->native.context, &builder)))
+        object_create(c->environment, INTERFACE_BUILDER, builder, 0, c->arguments[0]);
+    if (context && (made = object_of(c->environment, c->arguments[0], INTERFACE_BUILDER)))
         made->has_log = context->has_log;
-    return call_end(&c, NULL);
+    return NULL;
 }
 
 /* ---- operands ---- */
@@ -41,21 +37,18 @@ static napi_value operand_result(struct call *c, struct object *builder, WNNOper
     return NULL;
 }
 
-static napi_value builder_input(napi_env env, napi_callback_info info)
+static napi_value builder_input(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL;
+    napi_value result = NULL;
     WNNOperandDescriptor descriptor;
     struct object *builder;
     WNNStringView name;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    builder = call_receiver(&c, INTERFACE_BUILDER);
-    if (builder && call_requires(&c, 2) && convert_string(&c, given[0], &name) &&
-        convert_operand_descriptor(&c, given[1], &descriptor))
-        result = operand_result(&c, builder, wnnGraphBuilderInput(builder->native.builder, name, &descriptor));
-    return call_end(&c, result);
+    builder = call_receiver(c, INTERFACE_BUILDER);
+    if (builder && call_requires(c, 2) && convert_string(c, c->arguments[0], &name) &&
+        convert_operand_descriptor(c, c->arguments[1], &descriptor))
+        result = operand_result(c, builder, wnnGraphBuilderInput(builder->native.builder, name, &descriptor));
+    return result;
 }
 
 /** Is constant(descriptor, buffer). */
@@ -108,25 +101,22 @@ static napi_value constant_of_tensor(struct call *c, struct object *builder)
     return operand_result(c, builder, wnnGraphBuilderConstantTensor(builder->native.builder, tensor->native.tensor));
 }
 
-static napi_value builder_constant(napi_env env, napi_callback_info info)
+static napi_value builder_constant(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL;
+    napi_value result = NULL;
     struct object *builder;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    builder = call_receiver(&c, INTERFACE_BUILDER);
+    builder = call_receiver(c, INTERFACE_BUILDER);
     /* The overload is resolved by the number of arguments, then by whether the first one can be a dictionary. */
-    if (builder && call_requires(&c, 1)) {
-        if (c.count == 1)
-            result = constant_of_tensor(&c, builder);
-        else if (is_nullish(&c, given[0]) || is_object(&c, given[0]))
-            result = constant_of_buffer(&c, builder);
+    if (builder && call_requires(c, 1)) {
+        if (c->count == 1)
+            result = constant_of_tensor(c, builder);
+        else if (is_nullish(c, c->arguments[0]) || is_object(c, c->arguments[0]))
+            result = constant_of_buffer(c, builder);
         else
-            result = constant_of_number(&c, builder);
+            result = constant_of_number(c, builder);
     }
-    return call_end(&c, result);
+    return result;
 }
 
 /* ---- build ---- */
@@ -147,30 +137,28 @@ napi_value settle_graph(struct environment *e, struct pending *p)
     return object_create(e, INTERFACE_GRAPH, p->result, (int64_t)p->number, NULL);
 }
 
-static napi_value builder_build(napi_env env, napi_callback_info info)
+static napi_value builder_build(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], promise = NULL;
+    napi_value promise = NULL;
     struct record_entry *entries;
     WNNNamedOperand *outputs;
     struct object *builder;
     struct pending *p;
-    struct call c;
     size_t count;
 
-    if (!call_begin(&c, env, info, given))
+    builder = call_receiver(c, INTERFACE_BUILDER);
+    if (!builder || !call_requires(c, 1) ||
+        !convert_record(c, c->arguments[0], INTERFACE_OPERAND, "outputs", &entries, &count) ||
+        !(outputs = call_allocate(c, count + 1, sizeof(*outputs))) ||
+        !(p = pending_create(c, settle_graph, drop_graph, &promise)))
         return NULL;
-    builder = call_receiver(&c, INTERFACE_BUILDER);
-    if (!builder || !call_requires(&c, 1) || !convert_record(&c, given[0], INTERFACE_OPERAND, "outputs", &entries, &count) ||
-        !(outputs = call_allocate(&c, count + 1, sizeof(*outputs))) ||
-        !(p = pending_create(&c, settle_graph, drop_graph, &promise)))
-        return call_end(&c, NULL);
     for (size_t i = 0; i < count; i++)
         outputs[i] = (WNNNamedOperand){entries[i].name, entries[i].object->native.operand};
     /* The graph keeps the constants, packed or not. */
     p->number = (uint64_t)builder->bytes;
     WNNBuildCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, report_graph, p, NULL};
     wnnGraphBuilderBuildAsync(builder->native.builder, count, outputs, callback);
-    return call_end(&c, promise);
+    return promise;
 }
 
 const struct member builder_members[] = {

@@ -287,22 +287,19 @@ static bool convert_is_gpu_device(struct call *c, napi_value value, bool *out)
     return answer && convert_boolean(c, answer, out);
 }
 
-static napi_value ml_create_context(napi_env env, napi_callback_info info)
+static napi_value ml_create_context(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL;
+    napi_value result = NULL;
     WNNContextOptions options;
     bool is_gpu_device;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
+    if (!call_receiver(c, INTERFACE_ML) || !convert_is_gpu_device(c, c->arguments[0], &is_gpu_device))
         return NULL;
-    if (!call_receiver(&c, INTERFACE_ML) || !convert_is_gpu_device(&c, given[0], &is_gpu_device))
-        return call_end(&c, NULL);
     if (is_gpu_device)
-        throw_status(&c, WNNStatus_NotSupportedError, WNN_STR("createContext: contexts on a GPUDevice are not supported"));
-    else if (convert_context_options(&c, given[0], &options)) /* Node-API fills what is absent with undefined */
-        result = create_context(&c, &options, NULL, NULL);
-    return call_end(&c, result);
+        throw_status(c, WNNStatus_NotSupportedError, WNN_STR("createContext: contexts on a GPUDevice are not supported"));
+    else if (convert_context_options(c, c->arguments[0], &options)) /* Node-API fills what is absent with undefined */
+        result = create_context(c, &options, NULL, NULL);
+    return result;
 }
 
 const struct member ml_members[] = {
@@ -312,44 +309,34 @@ const struct member ml_members[] = {
 
 /* ---- attributes, destroy ---- */
 
-static napi_value context_accelerated(napi_env env, napi_callback_info info)
+static napi_value context_accelerated(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL;
+    napi_value result = NULL;
     struct object *o;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    o = call_receiver(&c, INTERFACE_CONTEXT);
-    if (o && !succeeded(env, napi_get_boolean(env, wnnContextGetAccelerated(o->native.context), &result)))
+    o = call_receiver(c, INTERFACE_CONTEXT);
+    if (o && !succeeded(c->env, napi_get_boolean(c->env, wnnContextGetAccelerated(o->native.context), &result)))
         result = NULL;
-    return call_end(&c, result);
+    return result;
 }
 
-static napi_value context_lost(napi_env env, napi_callback_info info)
+static napi_value context_lost(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL;
-    struct call c;
+    napi_value result = NULL;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    if (call_receiver(&c, INTERFACE_CONTEXT))
-        result = intrinsic_call(c.environment, INTRINSIC_GET_LOST, 1, &c.receiver);
-    return call_end(&c, result);
+    if (call_receiver(c, INTERFACE_CONTEXT))
+        result = intrinsic_call(c->environment, INTRINSIC_GET_LOST, 1, &c->receiver);
+    return result;
 }
 
-static napi_value context_destroy(napi_env env, napi_callback_info info)
+static napi_value context_destroy(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX];
     struct object *o;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    o = call_receiver(&c, INTERFACE_CONTEXT);
+    o = call_receiver(c, INTERFACE_CONTEXT);
     if (o)
         wnnContextDestroy(o->native.context);
-    return call_end(&c, NULL);
+    return NULL;
 }
 
 /* ---- creating tensors ---- */
@@ -370,48 +357,42 @@ static napi_value settle_tensor(struct environment *e, struct pending *p)
     return object_create(e, INTERFACE_TENSOR, p->result, (int64_t)wnnTensorGetByteLength(p->result), NULL);
 }
 
-static napi_value context_create_tensor(napi_env env, napi_callback_info info)
+static napi_value context_create_tensor(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], promise = NULL;
+    napi_value promise = NULL;
     WNNTensorDescriptor descriptor;
     struct pending *p;
     struct object *o;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    o = call_receiver(&c, INTERFACE_CONTEXT);
-    if (o && call_requires(&c, 1) && convert_tensor_descriptor(&c, given[0], &descriptor) &&
-        (p = pending_create(&c, settle_tensor, drop_tensor, &promise))) {
+    o = call_receiver(c, INTERFACE_CONTEXT);
+    if (o && call_requires(c, 1) && convert_tensor_descriptor(c, c->arguments[0], &descriptor) &&
+        (p = pending_create(c, settle_tensor, drop_tensor, &promise))) {
         WNNCreateTensorCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, on_tensor, p, NULL};
 
         wnnContextCreateTensorAsync(o->native.context, &descriptor, callback);
     }
-    return call_end(&c, promise);
+    return promise;
 }
 
-static napi_value context_create_constant_tensor(napi_env env, napi_callback_info info)
+static napi_value context_create_constant_tensor(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], promise = NULL;
+    napi_value promise = NULL;
     WNNOperandDescriptor descriptor;
     struct buffer_source data;
     struct pending *p;
     struct object *o;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
+    o = call_receiver(c, INTERFACE_CONTEXT);
+    if (!o || !call_requires(c, 2) || !convert_operand_descriptor(c, c->arguments[0], &descriptor) ||
+        !convert_buffer_source(c, c->arguments[1], "inputData", &data) || !buffer_bytes(c->environment, data.value, &data))
         return NULL;
-    o = call_receiver(&c, INTERFACE_CONTEXT);
-    if (!o || !call_requires(&c, 2) || !convert_operand_descriptor(&c, given[0], &descriptor) ||
-        !convert_buffer_source(&c, given[1], "inputData", &data) || !buffer_bytes(c.environment, data.value, &data))
-        return call_end(&c, NULL);
-    if ((wnnContextIsLost(o->native.context) || buffer_check(&c, &data, "inputData", descriptor.dataType)) &&
-        (p = pending_create(&c, settle_tensor, drop_tensor, &promise))) {
+    if ((wnnContextIsLost(o->native.context) || buffer_check(c, &data, "inputData", descriptor.dataType)) &&
+        (p = pending_create(c, settle_tensor, drop_tensor, &promise))) {
         WNNCreateTensorCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, on_tensor, p, NULL};
 
         wnnContextCreateConstantTensorAsync(o->native.context, &descriptor, data.data, data.length, callback);
     }
-    return call_end(&c, promise);
+    return promise;
 }
 
 /* ---- WebGPU: no GPUDevice has memory that this library could share, so no tensor is exportable ---- */
@@ -425,40 +406,32 @@ static bool require_live(struct call *c, const struct object *context)
     return !wnnContextIsLost(context->native.context) || throw_status(c, WNNStatus_InvalidStateError, WNN_STR(text));
 }
 
-static napi_value context_create_exportable_tensor(napi_env env, napi_callback_info info)
+static napi_value context_create_exportable_tensor(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX];
     WNNTensorDescriptor descriptor;
     bool is_gpu_device;
     struct object *o;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
+    o = call_receiver(c, INTERFACE_CONTEXT);
+    if (!o || !call_requires(c, 2) || !convert_tensor_descriptor(c, c->arguments[0], &descriptor) ||
+        !convert_is_gpu_device(c, c->arguments[1], &is_gpu_device))
         return NULL;
-    o = call_receiver(&c, INTERFACE_CONTEXT);
-    if (!o || !call_requires(&c, 2) || !convert_tensor_descriptor(&c, given[0], &descriptor) ||
-        !convert_is_gpu_device(&c, given[1], &is_gpu_device))
-        return call_end(&c, NULL);
     if (!is_gpu_device)
-        throw_type(&c, "gpuDevice is not a GPUDevice");
-    else if (require_live(&c, o))
-        throw_status(&c, WNNStatus_NotSupportedError,
+        throw_type(c, "gpuDevice is not a GPUDevice");
+    else if (require_live(c, o))
+        throw_status(c, WNNStatus_NotSupportedError,
                      WNN_STR("createExportableTensor: tensors on a GPUDevice are not supported; createTensor makes others"));
-    return call_end(&c, NULL);
+    return NULL;
 }
 
-static napi_value context_export_to_gpu(napi_env env, napi_callback_info info)
+static napi_value context_export_to_gpu(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX];
     struct object *o;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    o = call_receiver(&c, INTERFACE_CONTEXT);
-    if (o && call_requires(&c, 1) && object_require(&c, given[0], INTERFACE_TENSOR, "tensor") && require_live(&c, o))
-        throw_type(&c, "tensor was not created by createExportableTensor of this context");
-    return call_end(&c, NULL);
+    o = call_receiver(c, INTERFACE_CONTEXT);
+    if (o && call_requires(c, 1) && object_require(c, c->arguments[0], INTERFACE_TENSOR, "tensor") && require_live(c, o))
+        throw_type(c, "tensor was not created by createExportableTensor of this context");
+    return NULL;
 }
 
 /* ---- reading and writing tensors ---- */
@@ -595,43 +568,36 @@ static napi_value read_tensor_into(struct call *c, struct object *context, struc
     return promise;
 }
 
-static napi_value context_read_tensor(napi_env env, napi_callback_info info)
+static napi_value context_read_tensor(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], promise = NULL;
+    napi_value promise = NULL;
     struct object *context, *tensor;
     struct buffer_source output;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
+    context = call_receiver(c, INTERFACE_CONTEXT);
+    if (!context || !call_requires(c, 1) || !(tensor = object_require(c, c->arguments[0], INTERFACE_TENSOR, "tensor")))
         return NULL;
-    context = call_receiver(&c, INTERFACE_CONTEXT);
-    if (!context || !call_requires(&c, 1) || !(tensor = object_require(&c, given[0], INTERFACE_TENSOR, "tensor")))
-        return call_end(&c, NULL);
-    if (c.count == 1)
-        promise = read_tensor(&c, context, tensor);
-    else if (convert_buffer_source(&c, given[1], "outputData", &output))
-        promise = read_tensor_into(&c, context, tensor, &output);
-    return call_end(&c, promise);
+    if (c->count == 1)
+        promise = read_tensor(c, context, tensor);
+    else if (convert_buffer_source(c, c->arguments[1], "outputData", &output))
+        promise = read_tensor_into(c, context, tensor, &output);
+    return promise;
 }
 
-static napi_value context_write_tensor(napi_env env, napi_callback_info info)
+static napi_value context_write_tensor(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX];
     struct object *context, *tensor;
     struct buffer_source input;
     WNNOperandDataType type;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
+    context = call_receiver(c, INTERFACE_CONTEXT);
+    if (!context || !call_requires(c, 2) || !(tensor = object_require(c, c->arguments[0], INTERFACE_TENSOR, "tensor")) ||
+        !convert_buffer_source(c, c->arguments[1], "inputData", &input) || !buffer_bytes(c->environment, input.value, &input))
         return NULL;
-    context = call_receiver(&c, INTERFACE_CONTEXT);
-    if (!context || !call_requires(&c, 2) || !(tensor = object_require(&c, given[0], INTERFACE_TENSOR, "tensor")) ||
-        !convert_buffer_source(&c, given[1], "inputData", &input) || !buffer_bytes(c.environment, input.value, &input))
-        return call_end(&c, NULL);
     type = wnnTensorGetDataType(tensor->native.tensor);
-    if (wnnContextIsLost(context->native.context) || buffer_check(&c, &input, "inputData", type))
-        throw_last(&c, wnnContextWriteTensor(context->native.context, tensor->native.tensor, input.data, input.length));
-    return call_end(&c, NULL);
+    if (wnnContextIsLost(context->native.context) || buffer_check(c, &input, "inputData", type))
+        throw_last(c, wnnContextWriteTensor(context->native.context, tensor->native.tensor, input.data, input.length));
+    return NULL;
 }
 
 /* ---- dispatch ---- */
@@ -650,23 +616,19 @@ static bool convert_tensors(struct call *c, napi_value value, const char *what, 
     return true;
 }
 
-static napi_value context_dispatch(napi_env env, napi_callback_info info)
+static napi_value context_dispatch(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX];
     WNNNamedTensor *inputs, *outputs;
     size_t input_count, output_count;
     struct object *context, *graph;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    context = call_receiver(&c, INTERFACE_CONTEXT);
-    if (context && call_requires(&c, 3) && (graph = object_require(&c, given[0], INTERFACE_GRAPH, "graph")) &&
-        convert_tensors(&c, given[1], "inputs", &inputs, &input_count) &&
-        convert_tensors(&c, given[2], "outputs", &outputs, &output_count))
+    context = call_receiver(c, INTERFACE_CONTEXT);
+    if (context && call_requires(c, 3) && (graph = object_require(c, c->arguments[0], INTERFACE_GRAPH, "graph")) &&
+        convert_tensors(c, c->arguments[1], "inputs", &inputs, &input_count) &&
+        convert_tensors(c, c->arguments[2], "outputs", &outputs, &output_count))
         throw_last(
-            &c, wnnContextDispatch(context->native.context, graph->native.graph, input_count, inputs, output_count, outputs));
-    return call_end(&c, NULL);
+            c, wnnContextDispatch(context->native.context, graph->native.graph, input_count, inputs, output_count, outputs));
+    return NULL;
 }
 
 const struct member context_members[] = {

@@ -33,34 +33,28 @@ static napi_value describe_device(struct call *c, const WNNDeviceInfo *device)
     return object;
 }
 
-napi_value extension_list_devices(napi_env env, napi_callback_info info)
+napi_value extension_list_devices(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL, object;
+    napi_value result = NULL, object;
     WNNDeviceInfo device;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
+    if (!succeeded(c->env, napi_create_array(c->env, &result)))
         return NULL;
-    if (!succeeded(env, napi_create_array(env, &result)))
-        return call_end(&c, NULL);
     for (uint32_t i = 0; wnnGetDevice(i, &device); i++)
-        if (!(object = describe_device(&c, &device)) || !succeeded(env, napi_set_element(env, result, i, object)))
-            return call_end(&c, NULL);
-    return call_end(&c, result);
+        if (!(object = describe_device(c, &device)) || !succeeded(c->env, napi_set_element(c->env, result, i, object)))
+            return NULL;
+    return result;
 }
 
-napi_value extension_get_device(napi_env env, napi_callback_info info)
+napi_value extension_get_device(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL;
+    napi_value result = NULL;
     struct object *context;
     WNNDeviceInfo device;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    if (call_requires(&c, 1) && (context = object_require(&c, given[0], INTERFACE_CONTEXT, "context"))) {
+    if (call_requires(c, 1) && (context = object_require(c, c->arguments[0], INTERFACE_CONTEXT, "context"))) {
         wnnContextGetDevice(context->native.context, &device);
-        result = describe_device(&c, &device);
+        result = describe_device(c, &device);
     }
-    return call_end(&c, result);
+    return result;
 }

@@ -43,71 +43,62 @@ static bool convert_own_options(struct call *c, napi_value value, WNNContextOpti
            (!present || convert_unsigned_long(c, member, "threadCount", RANGE_ENFORCE, &out->threadCount));
 }
 
-static napi_value extension_create_context(napi_env env, napi_callback_info info)
+static napi_value extension_create_context(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL;
+    napi_value result = NULL;
     napi_valuetype type = napi_undefined;
     WNNContextOptions options;
     napi_value log, older;
     bool has_log, has_older;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
+    if (!convert_context_options(c, c->arguments[0], &options) || !convert_own_options(c, c->arguments[0], &options) ||
+        !dictionary_member(c, c->arguments[0], "log", &log, &has_log) ||
+        !dictionary_member(c, c->arguments[0], "deviceType", &older, &has_older))
         return NULL;
-    if (!convert_context_options(&c, given[0], &options) || !convert_own_options(&c, given[0], &options) ||
-        !dictionary_member(&c, given[0], "log", &log, &has_log) ||
-        !dictionary_member(&c, given[0], "deviceType", &older, &has_older))
-        return call_end(&c, NULL);
-    if (has_log && (napi_typeof(env, log, &type) != napi_ok || type != napi_function))
-        throw_type(&c, "log is not a function");
+    if (has_log && (napi_typeof(c->env, log, &type) != napi_ok || type != napi_function))
+        throw_type(c, "log is not a function");
     else
-        result = create_context(&c, &options, has_log ? log : NULL,
+        result = create_context(c, &options, has_log ? log : NULL,
                                 has_log && has_older
                                     ? "createContext: there is no option \"deviceType\", it is ignored: it is of an "
                                       "older draft, accelerated and powerPreference say what is wanted"
                                     : NULL);
-    return call_end(&c, result);
+    return result;
 }
 
 /* ---- what a builder is told before it builds ---- */
 
-static napi_value extension_set_states(napi_env env, napi_callback_info info)
+static napi_value extension_set_states(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], undefined = NULL;
+    napi_value undefined = NULL;
     struct record_entry *entries;
     struct object *builder;
     WNNNamedState *states;
-    struct call c;
     size_t count;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    if (call_requires(&c, 2) && (builder = object_require(&c, given[0], INTERFACE_BUILDER, "builder")) &&
-        convert_record_of_strings(&c, given[1], "states", &entries, &count) &&
-        (states = call_allocate(&c, count + 1, sizeof(*states)))) {
+    if (call_requires(c, 2) && (builder = object_require(c, c->arguments[0], INTERFACE_BUILDER, "builder")) &&
+        convert_record_of_strings(c, c->arguments[1], "states", &entries, &count) &&
+        (states = call_allocate(c, count + 1, sizeof(*states)))) {
         for (size_t i = 0; i < count; i++)
             states[i] = (WNNNamedState){entries[i].name, entries[i].text};
-        if (throw_last(&c, wnnGraphBuilderSetStates(builder->native.builder, count, states)))
-            succeeded(env, napi_get_undefined(env, &undefined));
+        if (throw_last(c, wnnGraphBuilderSetStates(builder->native.builder, count, states)))
+            succeeded(c->env, napi_get_undefined(c->env, &undefined));
     }
-    return call_end(&c, undefined);
+    return undefined;
 }
 
-static napi_value extension_quantize_weights(napi_env env, napi_callback_info info)
+static napi_value extension_quantize_weights(struct call *c)
 {
     static const char *const formats[] = {"none", "int8", "int4", NULL}; /* as WNNWeightFormat */
-    napi_value given[ARGUMENTS_MAX], undefined = NULL;
+    napi_value undefined = NULL;
     struct object *builder;
-    struct call c;
     size_t index;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    if (call_requires(&c, 2) && (builder = object_require(&c, given[0], INTERFACE_BUILDER, "builder")) &&
-        convert_enumeration(&c, given[1], "format", formats, &index) &&
-        throw_last(&c, wnnGraphBuilderQuantizeWeights(builder->native.builder, (WNNWeightFormat)index)))
-        succeeded(env, napi_get_undefined(env, &undefined));
-    return call_end(&c, undefined);
+    if (call_requires(c, 2) && (builder = object_require(c, c->arguments[0], INTERFACE_BUILDER, "builder")) &&
+        convert_enumeration(c, c->arguments[1], "format", formats, &index) &&
+        throw_last(c, wnnGraphBuilderQuantizeWeights(builder->native.builder, (WNNWeightFormat)index)))
+        succeeded(c->env, napi_get_undefined(c->env, &undefined));
+    return undefined;
 }
 
 /** Returns {matrices, bytesBefore, bytesAfter} as numbers, which hold integers up to 2^53. */
@@ -128,20 +119,17 @@ static napi_value describe_weights(napi_env env, const WNNQuantizedWeights *w)
     return result;
 }
 
-static napi_value extension_get_quantized_weights(napi_env env, napi_callback_info info)
+static napi_value extension_get_quantized_weights(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL;
+    napi_value result = NULL;
     WNNQuantizedWeights weights;
     struct object *graph;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    if (call_requires(&c, 1) && (graph = object_require(&c, given[0], INTERFACE_GRAPH, "graph"))) {
+    if (call_requires(c, 1) && (graph = object_require(c, c->arguments[0], INTERFACE_GRAPH, "graph"))) {
         wnnGraphGetQuantizedWeights(graph->native.graph, &weights);
-        result = describe_weights(env, &weights);
+        result = describe_weights(c->env, &weights);
     }
-    return call_end(&c, result);
+    return result;
 }
 
 /* ---- saved graphs ---- */
@@ -228,58 +216,49 @@ static napi_value save_graph(struct call *c, WNNGraph graph, const char *path)
     return promise;
 }
 
-static napi_value extension_save_graph(napi_env env, napi_callback_info info)
+static napi_value extension_save_graph(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL;
+    napi_value result = NULL;
     struct object *graph;
     const char *path;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    if (call_requires(&c, 2) && (graph = object_require(&c, given[0], INTERFACE_GRAPH, "graph")) &&
-        convert_path(&c, given[1], &path))
-        result = save_graph(&c, graph->native.graph, path);
-    return call_end(&c, result);
+    if (call_requires(c, 2) && (graph = object_require(c, c->arguments[0], INTERFACE_GRAPH, "graph")) &&
+        convert_path(c, c->arguments[1], &path))
+        result = save_graph(c, graph->native.graph, path);
+    return result;
 }
 
-static napi_value extension_load_graph(napi_env env, napi_callback_info info)
+static napi_value extension_load_graph(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], promise = NULL;
+    napi_value promise = NULL;
     struct object *context;
     struct pending *p;
     const char *path;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    if (call_requires(&c, 2) && (context = object_require(&c, given[0], INTERFACE_CONTEXT, "context")) &&
-        convert_path(&c, given[1], &path) && (p = pending_create(&c, settle_graph, drop_graph, &promise))) {
+    if (call_requires(c, 2) && (context = object_require(c, c->arguments[0], INTERFACE_CONTEXT, "context")) &&
+        convert_path(c, c->arguments[1], &path) && (p = pending_create(c, settle_graph, drop_graph, &promise))) {
         WNNBuildCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, report_graph, p, NULL};
 
         wnnContextLoadGraphAsync(context->native.context, path, callback);
     }
-    return call_end(&c, promise);
+    return promise;
 }
 
-static napi_value extension_get_file_engine(napi_env env, napi_callback_info info)
+static napi_value extension_get_file_engine(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL;
+    napi_value result = NULL;
     WNNEngine engine;
     const char *path;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    if (call_requires(&c, 1) && convert_path(&c, given[0], &path)) {
+    if (call_requires(c, 1) && convert_path(c, c->arguments[0], &path)) {
         const WNNStatus status = wnnGetFileEngine(path, &engine);
 
         if (status)
-            throw_status(&c, status, wnnGetLastErrorMessage());
-        else if (!succeeded(env, napi_create_string_utf8(env, engines[engine], NAPI_AUTO_LENGTH, &result)))
+            throw_status(c, status, wnnGetLastErrorMessage());
+        else if (!succeeded(c->env, napi_create_string_utf8(c->env, engines[engine], NAPI_AUTO_LENGTH, &result)))
             result = NULL;
     }
-    return call_end(&c, result);
+    return result;
 }
 
 const struct member extension_members[] = {

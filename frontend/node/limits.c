@@ -112,16 +112,13 @@ static napi_value limits_object(struct call *c, WNNContext context)
     return object;
 }
 
-napi_value context_op_support_limits(napi_env env, napi_callback_info info)
+napi_value context_op_support_limits(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL;
+    napi_value result = NULL;
     struct object *o;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    o = call_receiver(&c, INTERFACE_CONTEXT);
+    o = call_receiver(c, INTERFACE_CONTEXT);
     if (o)
-        result = limits_object(&c, o->native.context);
-    return call_end(&c, result);
+        result = limits_object(c, o->native.context);
+    return result;
 }

@@ -87,31 +87,25 @@ struct scratch {
     max_align_t memory[];
 };
 
-bool call_begin(struct call *c, napi_env env, napi_callback_info info, napi_value *arguments)
+napi_value member_call(napi_env env, napi_callback_info info)
 {
-    struct environment *e = NULL;
+    napi_value arguments[ARGUMENTS_MAX], result;
+    struct call c = {.count = ARGUMENTS_MAX, .arguments = arguments, .env = env};
+    const struct member *member;
     void *data;
 
-    c->scratch = NULL;
-    c->count = ARGUMENTS_MAX;
-    c->arguments = arguments;
-    c->env = env;
-    if (napi_get_cb_info(env, info, &c->count, arguments, &c->receiver, &data) != napi_ok)
-        return false;
-    napi_get_instance_data(env, (void **)&e);
-    c->environment = e;
-    c->data = ((const struct member *)data)->data;
-    c->name = ((const struct member *)data)->name;
-    return true;
-}
+    if (napi_get_cb_info(env, info, &c.count, arguments, &c.receiver, &data) != napi_ok)
+        return NULL;
+    napi_get_instance_data(env, (void **)&c.environment);
+    member = data;
+    c.data = member->data;
+    c.name = member->name;
+    result = member->call(&c);
+    while (c.scratch) {
+        struct scratch *next = c.scratch->next;
 
-napi_value call_end(struct call *c, napi_value result)
-{
-    while (c->scratch) {
-        struct scratch *next = c->scratch->next;
-
-        free(c->scratch);
-        c->scratch = next;
+        free(c.scratch);
+        c.scratch = next;
     }
     return result;
 }

@@ -248,35 +248,33 @@ static napi_value results(struct call *c, WNNMethodCall method)
     return array;
 }
 
-napi_value operator_call(napi_env env, napi_callback_info info)
+napi_value operator_call(struct call *c)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL;
+    napi_value result = NULL;
     WNNMethodValue arguments[VALUES_MAX], options[VALUES_MAX];
     const struct operator_row *row;
     struct object *builder;
     WNNMethodCall method;
-    struct call c;
     WNNStatus status;
     size_t required = 0;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    row = c.data;
+    row = c->data;
     while (row->arguments[required].name)
         required++;
-    builder = call_receiver(&c, INTERFACE_BUILDER);
-    if (!builder || !call_requires(&c, required) || !convert_all(&c, row, arguments, options))
-        return call_end(&c, NULL);
+    builder = call_receiver(c, INTERFACE_BUILDER);
+    if (!builder || !call_requires(c, required) || !convert_all(c, row, arguments, options))
+        return NULL;
     method = wnnMethodCallCreate(WNN_STR(row->name));
-    if (method && builder->has_log && is_object(&c, given[required]) && !ignore_others(&c, method, row, given[required])) {
+    if (method && builder->has_log && is_object(c, c->arguments[required]) &&
+        !ignore_others(c, method, row, c->arguments[required])) {
         wnnMethodCallDestroy(method);
-        return call_end(&c, NULL);
+        return NULL;
     }
     status = method ? invoke(method, row, arguments, options, builder->native.builder) : WNNStatus_UnknownError;
-    if (throw_last(&c, status))
-        result = results(&c, method);
+    if (throw_last(c, status))
+        result = results(c, method);
     /* What has been thrown is no reason to refuse the build. */
     wnnGraphBuilderClearError(builder->native.builder);
     wnnMethodCallDestroy(method);
-    return call_end(&c, result);
+    return result;
 }

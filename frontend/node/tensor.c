@@ -21,18 +21,15 @@ static napi_value get_boolean(struct call *c, bool b)
 /** Makes a value of the native side, for an attribute's getter or a method without arguments. */
 typedef napi_value (*getter)(struct call *c, struct object *o);
 
-static napi_value get(napi_env env, napi_callback_info info, enum interface interface, getter read)
+static napi_value get(struct call *c, enum interface interface, getter read)
 {
-    napi_value given[ARGUMENTS_MAX], result = NULL;
+    napi_value result = NULL;
     struct object *o;
-    struct call c;
 
-    if (!call_begin(&c, env, info, given))
-        return NULL;
-    o = call_receiver(&c, interface);
+    o = call_receiver(c, interface);
     if (o)
-        result = read(&c, o);
-    return call_end(&c, result);
+        result = read(c, o);
+    return result;
 }
 
 /* ---- MLTensor ---- */
@@ -96,9 +93,9 @@ static napi_value read_operand_shape(struct call *c, struct object *o)
 /* ---- what Node-API calls ---- */
 
 #define MEMBER(name, interface, function)                                                                                      \
-    static napi_value name(napi_env env, napi_callback_info info)                                                              \
+    static napi_value name(struct call *c)                                                                                     \
     {                                                                                                                          \
-        return get(env, info, interface, function);                                                                            \
+        return get(c, interface, function);                                                                                    \
     }
 
 MEMBER(tensor_type, INTERFACE_TENSOR, read_tensor_type)
