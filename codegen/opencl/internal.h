@@ -216,26 +216,16 @@ bool put_functions(FILE *out, const struct kernel *k, const struct gpu_schedule 
 void put_lane_names(FILE *out, uint32_t lanes);
 /** Writes the prelude's functions for vectors of so many lanes, which a text of several kernels has once. */
 void put_lane_functions(FILE *out, uint32_t lanes);
-/** Returns whether put_lane_operation can write an operation for vectors. */
+/** Returns whether put_operation can write an operation for vectors. */
 bool lane_operation_exists(enum kop op, enum ktype type, enum ktype from);
-/** Writes one operation as an expression, whose operands are vectors of so many lanes. */
-void put_lane_operation(FILE *out, uint32_t lanes, enum kop op, enum ktype type, enum ktype from,
-                        const struct operand_text args[3]);
 
 /* ---- print_operation.c ---- */
 
-/** Writes one operation as an expression, whose operands are v<a>, v<b> and v<c>. */
-void put_operation(FILE *out, enum kop op, enum ktype type, enum ktype from, const uint32_t args[3]);
+/** Writes one operation as an expression, whose operands are scalars or, if there is more than one lane, vectors. */
+void put_operation(FILE *out, uint32_t lanes, enum kop op, enum ktype type, enum ktype from, const struct operand_text args[3]);
 /** Writes a constant as a literal that has exactly its bits. */
 void put_constant(FILE *out, enum ktype type, union scalar bits);
 /** Returns the name of the unsigned type that is as wide as t. */
 const char *opencl_unsigned_type(enum ktype t);
-/** Returns OpenCL C's name of a function of one float that is exact, or rounded once.  Returns NULL for all other
- * operations. */
-const char *opencl_function_of(enum kop op);
-/** Returns the name of the function of OPENCL_FLOAT64 for an operation of float64, or NULL for those that it has not. */
-const char *opencl_float64_function(enum kop op);
-/** Returns the sign of an operation that C writes between its operands, and NULL for all other operations. */
-const char *opencl_infix_of(enum kop op);
 
 #endif

@@ -28,7 +28,7 @@ static void put_function(FILE *out, const struct expansion *x, uint32_t lanes)
     fputs(")\n{\n", out);
     for (uint32_t i = x->argument_count; i < x->value_count; i++) {
         const struct expansion_step *s = &x->steps[i];
-        const uint32_t args[3] = {s->args[0], s->args[1], s->args[2]};
+        struct operand_text args[3];
         const enum ktype from = s->args[0] == EXPANSION_NONE ? s->type : x->steps[s->args[0]].type;
         const struct type_text type = opencl_lane_type(s->type, lanes);
 
@@ -38,13 +38,10 @@ static void put_function(FILE *out, const struct expansion *x, uint32_t lanes)
                 fprintf(out, "(%s)(%s", type.text, s->type == KT_BOOL ? "-" : "");
             put_constant(out, s->type, s->bits);
             fputs(lanes > 1 ? ")" : "", out);
-        } else if (lanes > 1) {
-            struct operand_text texts[3];
-            for (uint32_t j = 0; j < 3; j++)
-                snprintf(texts[j].text, sizeof texts[j].text, "v%" PRIu32, args[j]);
-            put_lane_operation(out, lanes, s->op, s->type, from, texts);
         } else {
-            put_operation(out, s->op, s->type, from, args);
+            for (uint32_t j = 0; j < 3; j++)
+                snprintf(args[j].text, sizeof args[j].text, "v%" PRIu32, (uint32_t)s->args[j]);
+            put_operation(out, lanes, s->op, s->type, from, args);
         }
         fputs(";\n", out);
     }

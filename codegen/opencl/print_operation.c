@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Prints scalar operations and constants in OpenCL C, and the functions that they need.
+ * Prints operations and constants in OpenCL C, and the functions that they need.
  *
- * Integers wrap, so their arithmetic is done on unsigned types.  Conditions are ints, 0 or 1.
+ * Integers wrap, so their arithmetic is done on unsigned types.  Conditions are ints, 0 or 1.  Conditions of vectors are
+ * vectors of int, 0 or -1; those of elements that have another width are converted where they are made and where they select.
  */
 #include "codegen/opencl/internal.h"
 #include "codegen/opencl/float64.h"
@@ -103,253 +104,138 @@ void put_constant(FILE *out, enum ktype type, union scalar bits)
 
 const char *opencl_unsigned_type(enum ktype t)
 {
-    switch (t) {
-    case KT_I8:
-    case KT_U8:
-        return "uchar";
-    case KT_I32:
-    case KT_U32:
-        return "uint";
-    default:
-        return "ulong";
-    }
+    return ktype_size(t) == 1 ? "uchar" : ktype_size(t) == 4 ? "uint" : "ulong";
 }
 
-static void put_cast(FILE *out, enum ktype type, enum ktype from, uint32_t a)
-{
-    static const char *const saturating[KT_COUNT] = {
-        [KT_I8] = "char", [KT_U8] = "uchar", [KT_I32] = "int", [KT_U32] = "uint", [KT_I64] = "long", [KT_U64] = "ulong"};
+/*
+ * Holds the texts of operations.  $a, $b and $c are the operands, $t the result's type (of a comparison: the operands'), $u the
+ * unsigned type of its width and $k the integer type of a condition that selects values of it.  Types are those of the lanes.
+ */
+struct forms {
+    const char *number, *integer;   /* of floats, but scalars of float64; of integers; NULL: the operand */
+    const char *f64;                /* of scalars of float64; NULL: float32's, of the rounded operand */
+    const char *numbers, *integers; /* of vectors; NULL: as of a scalar */
+};
 
-    if (type == from)
-        fprintf(out, "v%" PRIu32, a);
-    else if (type == KT_F64)
-        fprintf(out, "f64_of_%s(v%" PRIu32 ")", from == KT_F32 ? "float" : from == KT_U64 ? "ulong" : "long", a);
-    else if (from == KT_F64 && type == KT_F32)
-        fprintf(out, "float_of_f64(v%" PRIu32 ")", a);
-    else if (from == KT_F64) /* the number rounded to float32 */
-        fprintf(out, "(f64_ne(v%" PRIu32 ", v%" PRIu32 ") ? 0 : convert_%s_sat_rtz(float_of_f64(v%" PRIu32 ")))", a, a,
-                saturating[type], a);
-    else if (type == KT_F32 && !ktype_is_float(from))
-        fprintf(out, "convert_float_rte(v%" PRIu32 ")", a);
-    else if (ktype_is_float(from))
-        fprintf(out, "(v%" PRIu32 " != v%" PRIu32 " ? 0 : convert_%s_sat_rtz(v%" PRIu32 "))", a, a, saturating[type], a);
-    else
-        fprintf(out, "(%s)v%" PRIu32, opencl_value_type(type), a);
+static const struct forms forms[K_OP_COUNT] = {
+    [K_ADD] = {"$a + $b", "($t)(($u)$a + ($u)$b)", "f64_add($a, $b)", .integers = "as_$t(as_$u($a) + as_$u($b))"},
+    [K_SUB] = {"$a - $b", "($t)(($u)$a - ($u)$b)", "f64_sub($a, $b)", .integers = "as_$t(as_$u($a) - as_$u($b))"},
+    [K_MUL] = {"$a * $b", "($t)(($u)$a * ($u)$b)", "f64_mul($a, $b)", .integers = "as_$t(as_$u($a) * as_$u($b))"},
+    [K_DIV] = {"$a / $b", "divide_$t($a, $b)", "f64_div($a, $b)"},
+    [K_MIN] = {"min_float($a, $b)", "min($a, $b)", "min_f64($a, $b)", .numbers = "min_v($a, $b)"},
+    [K_MAX] = {"max_float($a, $b)", "max($a, $b)", "max_f64($a, $b)", .numbers = "max_v($a, $b)"},
+    [K_POW] = {.integer = "power_$t($a, $b)"},
+    [K_NEG] = {"-$a", "($t)(0 - ($u)$a)", "f64_neg($a)", .integers = "as_$t(($u)(0) - as_$u($a))"},
+    [K_ABS] = {"fabs($a)", "($a < 0 ? ($t)(0 - ($u)$a) : $a)", "f64_abs($a)", .integers = "as_$t(abs($a))"},
+    [K_SIGN] = {"sign_of($a)", "($t)($a > 0 ? 1 : $a == 0 ? 0 : -1)", .numbers = "sign_of_v($a)"},
+    [K_COPY_SIGN] = {"copysign($a, $b)", .f64 = "f64_copy_sign($a, $b)"},
+    [K_FLOOR] = {"floor($a)"},
+    [K_CEIL] = {"ceil($a)"},
+    [K_ROUND_EVEN] = {"rint($a)"},
+    [K_SQRT] = {"sqrt($a)"},
+    [K_RECIPROCAL] = {"1.0f / $a", .f64 = "f64_div(f64_of_float(1), $a)", .numbers = "($t)(1) / $a"},
+    [K_FMA] = {"fma($a, $b, $c)", "($t)(($u)$a * ($u)$b + ($u)$c)", "f64_fma($a, $b, $c)",
+               .integers = "as_$t(as_$u($a) * as_$u($b) + as_$u($c))"},
+    [K_ROUND_F16] = {"round_f16($a)", .numbers = "round_f16_v($a)"},
+    [K_ROUND_BF16] = {"round_bf16($a)", .numbers = "round_bf16_v($a)"},
+    [K_BITCAST] = {"as_$t($a)", "as_$t($a)"},
+    [K_CAST_IN_RANGE] = {.integer = "(int)$a", .integers = "convert_$t_rtz($a)"},
+    [K_SHL] = {.integer = "($t)(($u)$a << $b)", .integers = "as_$t(as_$u($a) << as_$u($b))"},
+    [K_SHR] = {.integer = "$a >> $b"},
+    [K_EQ] = {"$a == $b", "$a == $b", "f64_eq($a, $b)"},
+    [K_NE] = {"$a != $b", "$a != $b", "f64_ne($a, $b)"},
+    [K_LT] = {"$a < $b", "$a < $b", "f64_lt($a, $b)"},
+    [K_LE] = {"$a <= $b", "$a <= $b", "f64_le($a, $b)"},
+    [K_IS_NAN] = {"$a != $a", .f64 = "f64_ne($a, $a)"},
+    [K_IS_INFINITE] = {"fabs($a) == INFINITY", .f64 = "f64_is_infinite($a)", .numbers = "fabs($a) == ($t)(INFINITY)"},
+    [K_AND] = {.integer = "($t)($a & $b)", .integers = "$a & $b"},
+    [K_OR] = {.integer = "($t)($a | $b)", .integers = "$a | $b"},
+    [K_XOR] = {.integer = "($t)($a ^ $b)", .integers = "$a ^ $b"},
+    [K_NOT] = {.integer = "!$a", .integers = "~$a"},
+    [K_SELECT] = {"$a ? $b : $c", "$a ? $b : $c"},
+};
+
+static const char *scalar_cast(enum ktype type, enum ktype from)
+{
+    if (type == KT_F64)
+        return from == KT_F32 ? "f64_of_float($a)" : from == KT_U64 ? "f64_of_ulong($a)" : "f64_of_long($a)";
+    if (from == KT_F64) /* an integer is that of the number rounded to float32 */
+        return type == KT_F32 ? "float_of_f64($a)" : "(f64_ne($a, $a) ? 0 : convert_$t_sat_rtz(float_of_f64($a)))";
+    if (type == KT_F32)
+        return "convert_float_rte($a)";
+    return from == KT_F32 ? "($a != $a ? 0 : convert_$t_sat_rtz($a))" : "($t)$a";
 }
 
-const char *opencl_function_of(enum kop op)
+static const char *vector_cast(enum ktype type, enum ktype from)
 {
-    switch (op) {
-    case K_ABS:
-        return "fabs";
-    case K_SIGN:
-        return "sign_of";
-    case K_FLOOR:
-        return "floor";
-    case K_CEIL:
-        return "ceil";
-    case K_ROUND_EVEN:
-        return "rint";
-    case K_SQRT:
-        return "sqrt";
-    case K_ROUND_F16:
-        return "round_f16";
-    case K_ROUND_BF16:
-        return "round_bf16";
-    default:
+    if (from == KT_BOOL)
+        return "convert_$t($a & 1)";
+    if (ktype_is_float(type)) /* bytes become floats without rounding, which PoCL has functions for */
+        return ktype_is_float(from) || ktype_size(from) == 1 ? "convert_$t($a)" : "convert_$t_rte($a)";
+    return ktype_is_float(from) ? "select(convert_$t_sat_rtz($a), ($t)(0), convert_$k($a != $a))" : "convert_$t($a)";
+}
+
+/* Returns whether the conditions of a type's vectors are not the vectors of int that conditions are. */
+static bool needs_condition(enum ktype t)
+{
+    return ktype_size(t) != 4 && t != KT_BOOL;
+}
+
+/* Returns the form of an operation on numbers of a type, or NULL if that is a function of print_function.c. */
+static const char *form_of(enum kop op, enum ktype type, enum ktype from, bool vector)
+{
+    const struct forms *f = &forms[op];
+    const bool is_float = ktype_is_float(type);
+    const char *of_vectors = is_float ? f->numbers : f->integers, *of_scalars = is_float ? f->number : f->integer;
+
+    if (op == K_CAST)
+        return type == from ? "$a" : vector ? vector_cast(type, from) : scalar_cast(type, from);
+    if (op == K_SELECT && vector && needs_condition(type))
+        return "convert_$k($a) ? $b : $c";
+    if (op == K_ABS && !is_float && !ktype_is_signed(type))
+        return "$a";
+    if (opencl_is_function(op, type))
         return NULL;
-    }
+    return vector && of_vectors ? of_vectors : of_scalars ? of_scalars : "$a";
 }
 
-const char *opencl_infix_of(enum kop op)
+/* Writes a form; `argument` is how an operand is written. */
+static void put_text_with(FILE *out, const char *form, uint32_t lanes, enum ktype type, const char *argument,
+                        const struct operand_text v[3])
 {
-    static const char *const signs[K_OP_COUNT] = {
-        [K_ADD] = "+", [K_SUB] = "-", [K_MUL] = "*", [K_DIV] = "/", [K_AND] = "&", [K_OR] = "|",
-        [K_XOR] = "^", [K_EQ] = "==", [K_NE] = "!=", [K_LT] = "<",  [K_LE] = "<="};
+    static const enum ktype conditions[] = {[1] = KT_I8, [4] = KT_I32, [8] = KT_I64};
+    const enum ktype unsigned_type = ktype_size(type) == 1 ? KT_U8 : ktype_size(type) == 4 ? KT_U32 : KT_U64;
 
-    return signs[op];
-}
-
-const char *opencl_float64_function(enum kop op)
-{
-    static const char *const names[K_OP_COUNT] = {[K_ADD] = "f64_add",
-                                                  [K_SUB] = "f64_sub",
-                                                  [K_MUL] = "f64_mul",
-                                                  [K_DIV] = "f64_div",
-                                                  [K_MIN] = "min_f64",
-                                                  [K_MAX] = "max_f64",
-                                                  [K_NEG] = "f64_neg",
-                                                  [K_FMA] = "f64_fma",
-                                                  [K_ABS] = "f64_abs",
-                                                  [K_EQ] = "f64_eq",
-                                                  [K_NE] = "f64_ne",
-                                                  [K_LT] = "f64_lt",
-                                                  [K_LE] = "f64_le",
-                                                  [K_COPY_SIGN] = "f64_copy_sign",
-                                                  [K_IS_INFINITE] = "f64_is_infinite"};
-
-    return names[op];
-}
-
-/* Float64 has arithmetic only: the rest is float32's, of the rounded argument. */
-static void put_float64(FILE *out, enum kop op, const uint32_t v[3])
-{
-    const char *name = opencl_float64_function(op), *rounded = opencl_function_of(op);
-
-    if (op == K_RECIPROCAL) {
-        fprintf(out, "f64_div(f64_of_float(1), v%" PRIu32 ")", v[0]);
-    } else if (op == K_IS_NAN) {
-        fprintf(out, "f64_ne(v%" PRIu32 ", v%" PRIu32 ")", v[0], v[0]);
-    } else if (name) {
-        fprintf(out, "%s(v%" PRIu32, name, v[0]);
-        for (uint32_t i = 1; i < kop_arity(op); i++)
-            fprintf(out, ", v%" PRIu32, v[i]);
-        fputc(')', out);
-    } else if (opencl_is_function(op, KT_F64)) {
-        fprintf(out, "f64_of_float(f_%s(float_of_f64(v%" PRIu32 ")", kop_name(op), v[0]);
-        if (op == K_POW)
-            fprintf(out, ", float_of_f64(v%" PRIu32 ")", v[1]);
-        fputs("))", out);
-    } else {
-        fprintf(out, "f64_of_float(%s(float_of_f64(v%" PRIu32 ")))", rounded ? rounded : "", v[0]);
-    }
-}
-
-static void put_float(FILE *out, enum kop op, const uint32_t v[3])
-{
-    const char *function = opencl_function_of(op);
-
-    if (opencl_is_function(op, KT_F32)) {
-        fprintf(out, "f_%s(v%" PRIu32, kop_name(op), v[0]);
-        if (op == K_POW)
-            fprintf(out, ", v%" PRIu32, v[1]);
-        fputc(')', out);
-        return;
-    }
-    switch (op) {
-    case K_ADD:
-    case K_SUB:
-    case K_MUL:
-    case K_DIV:
-        fprintf(out, "v%" PRIu32 " %s v%" PRIu32, v[0], opencl_infix_of(op), v[1]);
-        return;
-    case K_MIN:
-    case K_MAX:
-        fprintf(out, "%s_float(v%" PRIu32 ", v%" PRIu32 ")", op == K_MIN ? "min" : "max", v[0], v[1]);
-        return;
-    case K_NEG:
-        fprintf(out, "-v%" PRIu32, v[0]);
-        return;
-    case K_RECIPROCAL:
-        fprintf(out, "1.0f / v%" PRIu32, v[0]);
-        return;
-    case K_FMA:
-        fprintf(out, "fma(v%" PRIu32 ", v%" PRIu32 ", v%" PRIu32 ")", v[0], v[1], v[2]);
-        return;
-    case K_ABS:
-        fprintf(out, "fabs(v%" PRIu32 ")", v[0]);
-        return;
-    case K_COPY_SIGN:
-        fprintf(out, "copysign(v%" PRIu32 ", v%" PRIu32 ")", v[0], v[1]);
-        return;
-    default:
-        fprintf(out, "%s(v%" PRIu32 ")", function ? function : "", v[0]);
-        return;
-    }
-}
-
-static void put_integer(FILE *out, enum kop op, enum ktype type, const uint32_t v[3])
-{
-    const char *t = opencl_value_type(type), *u = opencl_unsigned_type(type);
-
-    switch (op) {
-    case K_ADD:
-    case K_SUB:
-    case K_MUL:
-        fprintf(out, "(%s)((%s)v%" PRIu32 " %s (%s)v%" PRIu32 ")", t, u, v[0], opencl_infix_of(op), u, v[1]);
-        return;
-    case K_FMA:
-        fprintf(out, "(%s)((%s)v%" PRIu32 " * (%s)v%" PRIu32 " + (%s)v%" PRIu32 ")", t, u, v[0], u, v[1], u, v[2]);
-        return;
-    case K_DIV:
-        fprintf(out, "divide_%s(v%" PRIu32 ", v%" PRIu32 ")", t, v[0], v[1]);
-        return;
-    case K_POW:
-        fprintf(out, "power_%s(v%" PRIu32 ", v%" PRIu32 ")", t, v[0], v[1]);
-        return;
-    case K_MIN:
-    case K_MAX:
-        fprintf(out, "%s(v%" PRIu32 ", v%" PRIu32 ")", op == K_MIN ? "min" : "max", v[0], v[1]);
-        return;
-    case K_NEG:
-        fprintf(out, "(%s)(0 - (%s)v%" PRIu32 ")", t, u, v[0]);
-        return;
-    case K_ABS:
-        if (ktype_is_signed(type))
-            fprintf(out, "(v%" PRIu32 " < 0 ? (%s)(0 - (%s)v%" PRIu32 ") : v%" PRIu32 ")", v[0], t, u, v[0], v[0]);
+    for (; *form; form++) {
+        if (*form != '$')
+            fputc(*form, out);
+        else if (*++form == 't')
+            fputs(opencl_lane_type(type, lanes).text, out);
+        else if (*form == 'u')
+            fputs(opencl_lane_type(unsigned_type, lanes).text, out);
+        else if (*form == 'k')
+            fputs(opencl_lane_type(conditions[ktype_size(type)], lanes).text, out);
         else
-            fprintf(out, "v%" PRIu32, v[0]);
-        return;
-    case K_SIGN:
-        fprintf(out, "(%s)(v%" PRIu32 " > 0 ? 1 : v%" PRIu32 " == 0 ? 0 : -1)", t, v[0], v[0]);
-        return;
-    case K_AND:
-    case K_OR:
-    case K_XOR:
-        fprintf(out, "(%s)(v%" PRIu32 " %s v%" PRIu32 ")", t, v[0], opencl_infix_of(op), v[1]);
-        return;
-    case K_NOT:
-        fprintf(out, "!v%" PRIu32, v[0]);
-        return;
-    case K_SHL:
-        fprintf(out, "(%s)((%s)v%" PRIu32 " << v%" PRIu32 ")", t, u, v[0], v[1]);
-        return;
-    case K_SHR:
-        fprintf(out, "v%" PRIu32 " >> v%" PRIu32, v[0], v[1]);
-        return;
-    default: /* rounding an integer changes nothing */
-        fprintf(out, "v%" PRIu32, v[0]);
-        return;
+            fprintf(out, argument, v[*form - 'a'].text);
     }
 }
 
-void put_operation(FILE *out, enum kop op, enum ktype type, enum ktype from, const uint32_t v[3])
+void put_operation(FILE *out, uint32_t lanes, enum kop op, enum ktype type, enum ktype from, const struct operand_text v[3])
 {
-    const bool moves = op == K_CAST || op == K_BITCAST || op == K_SELECT;
+    const bool vector = lanes > 1;
+    const enum ktype of = type == KT_BOOL ? from : type; /* comparisons are those of their operands' type */
+    const bool converts = vector && type == KT_BOOL && needs_condition(of);
+    const bool f64 = !vector && of == KT_F64 && op != K_CAST && op != K_BITCAST && op != K_SELECT,
+               rounds = f64 && !forms[op].f64;
+    const char *form = f64 && !rounds ? forms[op].f64 : form_of(op, of, from, vector);
 
-    if (!moves && (type == KT_F64 || from == KT_F64)) {
-        put_float64(out, op, v);
-        return;
+    if (converts)
+        fprintf(out, "convert_int%" PRIu32 "(", lanes);
+    fputs(rounds ? "f64_of_float(" : "", out);
+    if (!form) {
+        fprintf(out, vector ? "fv_%s(" : "f_%s(", kop_name(op));
+        form = op == K_POW ? "$a, $b)" : "$a)";
     }
-    switch (op) {
-    case K_CAST:
-        put_cast(out, type, from, v[0]);
-        return;
-    case K_BITCAST:
-        fprintf(out, "as_%s(v%" PRIu32 ")", opencl_value_type(type), v[0]);
-        return;
-    case K_CAST_IN_RANGE:
-        fprintf(out, "(int)v%" PRIu32, v[0]);
-        return;
-    case K_EQ:
-    case K_NE:
-    case K_LT:
-    case K_LE:
-        fprintf(out, "v%" PRIu32 " %s v%" PRIu32, v[0], opencl_infix_of(op), v[1]);
-        return;
-    case K_IS_NAN:
-        fprintf(out, "v%" PRIu32 " != v%" PRIu32, v[0], v[0]);
-        return;
-    case K_IS_INFINITE:
-        fprintf(out, "fabs(v%" PRIu32 ") == INFINITY", v[0]);
-        return;
-    case K_SELECT:
-        fprintf(out, "v%" PRIu32 " ? v%" PRIu32 " : v%" PRIu32, v[0], v[1], v[2]);
-        return;
-    default:
-        if (ktype_is_float(type))
-            put_float(out, op, v);
-        else
-            put_integer(out, op, type, v);
-    }
+    put_text_with(out, form, lanes, of, rounds ? "float_of_f64(%s)" : "%s", v);
+    fputs(converts || rounds ? ")" : "", out);
 }

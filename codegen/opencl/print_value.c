@@ -603,7 +603,7 @@ static void need_vector(struct printer *p, uint32_t expr)
         args[i] = operand_of(p, e->args[i], true);
     }
     fprintf(p->out, "%*sconst %s v%" PRIu32 " = ", (int)p->indent * 2, "", type.text, expr);
-    put_lane_operation(p->out, p->lanes, e->op, e->type, operand_type(p, e), args);
+    put_operation(p->out, p->lanes, e->op, e->type, operand_type(p, e), args);
     fputs(";\n", p->out);
 }
 
@@ -634,6 +634,7 @@ static bool take_kept(struct printer *p, uint32_t expr)
 void need_expr(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
+    struct operand_text args[3];
 
     if (p->expr_known[expr])
         return;
@@ -653,8 +654,10 @@ void need_expr(struct printer *p, uint32_t expr)
         put_kept(p, expr);
         return;
     }
-    for (uint32_t i = 0; e->op != K_REDUCE && i < kop_arity(e->op); i++)
+    for (uint32_t i = 0; e->op != K_REDUCE && i < kop_arity(e->op); i++) {
         need_expr(p, e->args[i]);
+        args[i] = operand_of(p, e->args[i], false);
+    }
     if (e->op == K_SCAN) {
         put_scan(p, expr);
         return;
@@ -672,7 +675,7 @@ void need_expr(struct printer *p, uint32_t expr)
         fputs("(long)", p->out);
         put_form(p, p->starts.exprs[expr], e->index);
     } else {
-        put_operation(p->out, e->op, e->type, operand_type(p, e), e->args);
+        put_operation(p->out, 1, e->op, e->type, operand_type(p, e), args);
     }
     fputs(";\n", p->out);
     put_kept(p, expr);
