@@ -184,6 +184,17 @@ struct value *make_cast(struct graph *g, struct node *before, const struct node 
     return make_node(g, before, OP_CAST, origin, 1, &v, NULL, &args);
 }
 
+struct value *make_binary(struct graph *g, struct node *n, enum op op, struct value *a, struct value *b)
+{
+    return a && b ? make_node(g, n, op, n, 2, (struct value *[]){a, b}, NULL, NULL) : NULL;
+}
+
+void nodes_undo(struct node *n, const struct node *mark)
+{
+    while (n->prev != mark)
+        node_remove(n->prev);
+}
+
 void node_replace(struct node *n, struct value *v)
 {
     value_replace_uses(n->results[0], v);

@@ -22,6 +22,11 @@ int64_t node_view_offset(const struct node *n, uint32_t result);
 /** Returns whether a concat's inputs lie one behind the other in its output: every dimension before the axis is 1. */
 bool concat_is_contiguous(const struct node *n);
 
+/** Returns the node that computes v if it is of that operator; v may be NULL. */
+static inline struct node *producer_of(const struct value *v, enum op op)
+{
+    return v && v->producer && v->producer->op == op ? v->producer : NULL;
+}
 /** Returns the input slot that reads v, if it is the only one and v is no output, and NULL if there are others, or none. */
 const struct use *value_only_use(const struct value *v);
 
@@ -56,6 +61,11 @@ struct value *make_reshape(struct graph *g, struct node *before, const struct no
                            const uint32_t *dims);
 struct value *make_cast(struct graph *g, struct node *before, const struct node *origin, struct value *v, dtype type);
 
+/** Returns a new operator of two operands, neither of which may be NULL: then it returns NULL. */
+struct value *make_binary(struct graph *g, struct node *n, enum op op, struct value *a, struct value *b);
+
+/** Removes the nodes made before n since `mark`, the node that was before n then (NULL: n was the first). */
+void nodes_undo(struct node *n, const struct node *mark);
 /** Replaces the only result of n by v and removes n. */
 void node_replace(struct node *n, struct value *v);
 

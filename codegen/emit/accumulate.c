@@ -14,11 +14,6 @@
 #include "codegen/emit/operation.h"
 #include "codegen/emit/type.h"
 
-static bool is_arg(const struct kexpr *x)
-{
-    return x->reduce == KR_ARG_MIN || x->reduce == KR_ARG_MAX;
-}
-
 bool is_long_sum(const struct kexpr *x)
 {
     return x->op == K_REDUCE && x->type == KT_F32 && (x->reduce == KR_SUM || x->reduce == KR_DOT);
@@ -79,7 +74,7 @@ static T value_type(const struct emitter *e, const struct kexpr *x)
 {
     if (is_in_double(x))
         return type_f64(&e->m);
-    return type_of(&e->m, is_arg(x) ? e->k->exprs[x->args[0]].type : x->type);
+    return type_of(&e->m, kexpr_is_place(x) ? e->k->exprs[x->args[0]].type : x->type);
 }
 
 static V slot(struct emitter *e, V slots[PARTS], uint32_t part, T element)
@@ -127,7 +122,7 @@ static uint32_t nan_flags_of(const struct emitter *e, uint32_t id)
 static V identity(const struct emitter *e, const struct kexpr *x, T element)
 {
     bool is_float = LLVMGetTypeKind(element) != LLVMIntegerTypeKind;
-    enum ktype type = is_arg(x) ? e->k->exprs[x->args[0]].type : x->type;
+    enum ktype type = kexpr_is_place(x) ? e->k->exprs[x->args[0]].type : x->type;
     uint32_t bits = is_float ? 0 : LLVMGetIntTypeWidth(element);
     bool lowest = x->reduce == KR_MAX || x->reduce == KR_ARG_MAX;
 
@@ -164,7 +159,7 @@ void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id,
         slot_store(e, a->value, p, start);
         if (has_nan_flags(e, x, start) && nan_flags_of(e, id) == id)
             slot_store(e, a->nan, p, LLVMConstNull(type_lanes(type_i1(&e->m), lanes)));
-        if (x->op == K_REDUCE && is_arg(x)) /* later than every index, so that the first element wins */
+        if (x->op == K_REDUCE && kexpr_is_place(x)) /* later than every index, so that the first element wins */
             slot_store(e, a->index, p, const_splat(const_int(&e->m, 32, INT32_MAX), lanes));
     }
 }
@@ -253,7 +248,7 @@ void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V
     V mask = e->info.vector_reduced && lanes > 1 ? cx->mask : NULL;
 
     V old = slot_load(e, a->value, part, element), counted, new;
-    if (is_arg(x)) {
+    if (kexpr_is_place(x)) {
         frame_here(&e->frame);
         V index = arg_index(e, cx, lanes);
         V old_index = slot_load(e, a->index, part, type_int(m, 32));
@@ -471,11 +466,11 @@ static V reduce_result(struct emitter *e, const struct context *cx, uint32_t id,
     T element = value_type(e, x);
 
     if (!e->info.vector_reduced) {
-        if (is_arg(x))
+        if (kexpr_is_place(x))
             return slot_load(e, a->index, part, type_int(&e->m, 32));
         return in_blocks && is_long_sum(x) ? block_total(e, a, part) : part_value(e, id, part, element);
     }
-    if (is_arg(x))
+    if (kexpr_is_place(x))
         return arg_result(e, cx, id);
     bool sums = in_blocks && is_long_sum(x);
     V v = join_lanes(e, x, sums ? block_total(e, a, 0) : join_copies(e, cx, id, element));
@@ -493,7 +488,7 @@ void accumulator_finish(struct emitter *e, const struct context *cx, uint32_t id
         V v = reduce_result(e, cx, id, in_blocks, expr_is_vector(e, cx, id) ? copy : PART_SCALAR);
         if (is_in_double(x))
             v = LLVMBuildFPTrunc(e->m.b, v, type_like(type_f32(&e->m), v), "");
-        if (is_arg(x))
+        if (kexpr_is_place(x))
             v = LLVMBuildSExt(e->m.b, v, type_like(type_int(&e->m, 64), v), "");
         e->cache.exprs[id * COPIES_MAX + copy] = (struct cached){v, e->frame.levels[e->info.point_level].serial};
     }

@@ -4,26 +4,37 @@
  */
 #include "codegen/emit/loop.h"
 
+struct loop loop_begin(struct emitter *e, V from, const char *name)
+{
+    frame_here(&e->frame);
+    struct loop l = {.before = e->frame.tail, .body = block_append(&e->m, name), .from = from};
+
+    LLVMBuildBr(e->m.b, l.body);
+    frame_continue(&e->frame, l.body);
+    l.at = LLVMBuildPhi(e->m.b, type_int(&e->m, 64), name);
+    return l;
+}
+
+void loop_end(struct emitter *e, const struct loop *l, V step, V high, const char *name)
+{
+    frame_here(&e->frame);
+    V next = LLVMBuildAdd(e->m.b, l->at, step, "");
+    LLVMBasicBlockRef from[2] = {l->before, e->frame.tail}, after = block_append(&e->m, name);
+
+    LLVMBuildCondBr(e->m.b, LLVMBuildICmp(e->m.b, LLVMIntSLT, next, high, ""), l->body, after);
+    LLVMAddIncoming(l->at, (V[2]){l->from, next}, from, 2);
+    frame_continue(&e->frame, after);
+}
+
 void loop_variable(struct emitter *e, const struct context *cx, uint32_t level, uint32_t var, V low, V high, loop_body body,
                    void *user)
 {
-    const struct build *m = &e->m;
-    frame_here(&e->frame);
-    LLVMBasicBlockRef before = e->frame.tail, loop = block_append(m, "loop");
-    LLVMBuildBr(m->b, loop);
-    frame_continue(&e->frame, loop);
-    V i = LLVMBuildPhi(m->b, type_int(m, 64), "i");
+    const struct loop l = loop_begin(e, low, "loop");
+
     frame_open(&e->frame, level);
-    e->frame.var_value[var] = i;
+    e->frame.var_value[var] = l.at;
     body(e, cx, user);
-    frame_here(&e->frame);
-    V next = LLVMBuildAdd(m->b, i, const_int(m, 64, 1), "");
-    LLVMBasicBlockRef latch = e->frame.tail, after = block_append(m, "done");
-    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, next, high, ""), loop, after);
-    V values[2] = {low, next};
-    LLVMBasicBlockRef from[2] = {before, latch};
-    LLVMAddIncoming(i, values, from, 2);
-    frame_continue(&e->frame, after);
+    loop_end(e, &l, const_int(&e->m, 64, 1), high, "done");
 }
 
 /* Holds what the context of an iteration refers to. */

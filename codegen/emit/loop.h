@@ -10,6 +10,16 @@
 /** Emits what a loop repeats, for the elements of cx. */
 typedef void (*loop_body)(struct emitter *e, const struct context *cx, void *user);
 
+/** This is a loop that is being emitted. */
+struct loop {
+    LLVMBasicBlockRef before, body;
+    V from, at; /* its variable's first value, and the variable */
+};
+
+/** Begins for (at = from; ...): what follows is the loop's body.  There is at least one iteration. */
+struct loop loop_begin(struct emitter *e, V from, const char *name);
+/** Ends the body: ... at + step < high; at += step). */
+void loop_end(struct emitter *e, const struct loop *l, V step, V high, const char *name);
 /** Emits for (var = low; var < high; var++) body, at level.  The caller has entered from the parent level.  There is at least
  * one iteration. */
 void loop_variable(struct emitter *e, const struct context *cx, uint32_t level, uint32_t var, V low, V high, loop_body body,

@@ -41,20 +41,10 @@ void microkernel_enter_function(struct emitter *e)
         return;
     T row = type_lanes(type_int(m, 32), STEP);
     e->args.zero_row = alloca_entry(m, LLVMArrayType2(type_int(m, 32), e->s->tile.zeros), "zeros");
-    frame_here(&e->frame);
-    LLVMBasicBlockRef before = e->frame.tail, loop = block_append(m, "zero"), after = block_append(m, "zeroed");
-    LLVMBuildBr(m->b, loop);
-    frame_continue(&e->frame, loop);
-    V i = LLVMBuildPhi(m->b, type_int(m, 64), "i");
-    V address = LLVMBuildInBoundsGEP2(m->b, type_int(m, 32), e->args.zero_row, &i, 1, "");
+    struct loop l = loop_begin(e, const_int(m, 64, 0), "zero");
+    V address = LLVMBuildInBoundsGEP2(m->b, type_int(m, 32), e->args.zero_row, &l.at, 1, "");
     LLVMSetAlignment(LLVMBuildStore(m->b, LLVMConstNull(row), address), 4);
-    V next = LLVMBuildAdd(m->b, i, const_int(m, 64, STEP), "");
-    V more = LLVMBuildICmp(m->b, LLVMIntSLT, next, const_int(m, 64, e->s->tile.zeros), "");
-    LLVMBuildCondBr(m->b, more, loop, after);
-    V values[2] = {const_int(m, 64, 0), next};
-    LLVMBasicBlockRef from[2] = {before, loop};
-    LLVMAddIncoming(i, values, from, 2);
-    frame_continue(&e->frame, after);
+    loop_end(e, &l, const_int(m, 64, STEP), const_int(m, 64, e->s->tile.zeros), "zeroed");
 }
 
 /* ---- sums ---- */

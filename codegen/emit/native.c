@@ -72,17 +72,17 @@ static V float_extreme(const struct build *m, bool largest, V a, V b)
     return op_intrinsic2(m, largest ? "llvm.maximum" : "llvm.minimum", a, b);
 }
 
+/* Is LLVM's function for an instruction of two operands. */
+typedef V (*instruction)(LLVMBuilderRef b, V x, V y, const char *name);
+
 static V float_operation(const struct build *m, enum kop op, V a, V b, V c)
 {
+    static const instruction instructions[K_OP_COUNT] = {
+        [K_ADD] = LLVMBuildFAdd, [K_SUB] = LLVMBuildFSub, [K_MUL] = LLVMBuildFMul, [K_DIV] = LLVMBuildFDiv};
+
+    if (instructions[op])
+        return instructions[op](m->b, a, b, "");
     switch (op) {
-    case K_ADD:
-        return LLVMBuildFAdd(m->b, a, b, "");
-    case K_SUB:
-        return LLVMBuildFSub(m->b, a, b, "");
-    case K_MUL:
-        return LLVMBuildFMul(m->b, a, b, "");
-    case K_DIV:
-        return LLVMBuildFDiv(m->b, a, b, "");
     case K_MIN:
         return float_extreme(m, false, a, b);
     case K_MAX:
@@ -118,14 +118,14 @@ static V float_operation(const struct build *m, enum kop op, V a, V b, V c)
 
 static V int_operation(const struct build *m, enum kop op, bool is_signed, V a, V b, V c)
 {
+    static const instruction instructions[K_OP_COUNT] = {
+        [K_ADD] = LLVMBuildAdd, [K_SUB] = LLVMBuildSub, [K_MUL] = LLVMBuildMul, [K_AND] = LLVMBuildAnd,
+        [K_OR] = LLVMBuildOr,   [K_XOR] = LLVMBuildXor, [K_SHL] = LLVMBuildShl};
     V zero = LLVMConstNull(LLVMTypeOf(a));
+
+    if (instructions[op])
+        return instructions[op](m->b, a, b, "");
     switch (op) {
-    case K_ADD:
-        return LLVMBuildAdd(m->b, a, b, "");
-    case K_SUB:
-        return LLVMBuildSub(m->b, a, b, "");
-    case K_MUL:
-        return LLVMBuildMul(m->b, a, b, "");
     case K_FMA:
         return LLVMBuildAdd(m->b, LLVMBuildMul(m->b, a, b, ""), c, "");
     case K_DIV:
@@ -150,16 +150,8 @@ static V int_operation(const struct build *m, enum kop op, bool is_signed, V a, 
         V negative = LLVMBuildICmp(m->b, LLVMIntSLT, a, zero, "");
         return LLVMBuildSelect(m->b, negative, LLVMConstAllOnes(LLVMTypeOf(a)), some, "");
     }
-    case K_AND:
-        return LLVMBuildAnd(m->b, a, b, "");
-    case K_OR:
-        return LLVMBuildOr(m->b, a, b, "");
-    case K_XOR:
-        return LLVMBuildXor(m->b, a, b, "");
     case K_NOT:
         return LLVMBuildNot(m->b, a, "");
-    case K_SHL:
-        return LLVMBuildShl(m->b, a, b, "");
     case K_SHR:
         return is_signed ? LLVMBuildAShr(m->b, a, b, "") : LLVMBuildLShr(m->b, a, b, "");
     default: /* rounding an integer changes nothing */

@@ -49,21 +49,11 @@ static void emit_transposed_tiles(struct emitter *e, const struct context *cx, s
     }
     struct strip line = {.lanes = e->s->edges.masked_tail ? width : 1, .copies = 1, .masked = e->s->edges.masked_tail};
     frame_here(&e->frame);
-    LLVMBasicBlockRef before = e->frame.tail, loop = block_append(m, "row");
     V end = LLVMBuildAdd(m->b, first, rows, "");
-    LLVMBuildBr(m->b, loop);
-    frame_continue(&e->frame, loop);
-    V row = LLVMBuildPhi(m->b, type_int(m, 64), "row");
-    e->frame.var_value[e->s->transpose.var] = row;
+    const struct loop l = loop_begin(e, first, "row");
+    e->frame.var_value[e->s->transpose.var] = l.at;
     loop_strip(e, cx, rest, high, line, emit_point, u->store_values);
-    frame_here(&e->frame);
-    V next = LLVMBuildAdd(m->b, row, const_int(m, 64, 1), "");
-    LLVMBasicBlockRef latch = e->frame.tail, after = block_append(m, "rows.done");
-    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, next, end, ""), loop, after);
-    V values[2] = {first, next};
-    LLVMBasicBlockRef from[2] = {before, latch};
-    LLVMAddIncoming(row, values, from, 2);
-    frame_continue(&e->frame, after);
+    loop_end(e, &l, const_int(m, 64, 1), end, "rows.done");
 }
 
 /* Emits the blocks [first, last) of the vector variable; rows are those of a transposed tile, or NULL if there is none. */
@@ -240,21 +230,10 @@ void emit_units(struct emitter *e, const struct context *cx, V begin, V end, V *
             emit_point(e, cx, u->store_values);
     } else {
         split_unit(e, u, begin);
-        frame_here(&e->frame);
-        LLVMBasicBlockRef loop = block_append(m, "unit");
-        LLVMBuildBr(m->b, loop);
-        frame_continue(&e->frame, loop);
-        V unit = LLVMBuildPhi(m->b, type_int(m, 64), "unit");
-        V count = emit_unit(e, cx, u, unit, end);
+        const struct loop l = loop_begin(e, begin, "unit");
+        V count = emit_unit(e, cx, u, l.at, end);
         next_unit(e, u, count);
-        frame_here(&e->frame);
-        V next = LLVMBuildAdd(m->b, unit, count, "");
-        LLVMBasicBlockRef latch = e->frame.tail, after = block_append(m, "units.done");
-        LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, next, end, ""), loop, after);
-        V values[2] = {begin, next};
-        LLVMBasicBlockRef from[2] = {start, latch};
-        LLVMAddIncoming(unit, values, from, 2);
-        frame_continue(&e->frame, after);
+        loop_end(e, &l, count, end, "units.done");
     }
     frame_here(&e->frame);
     LLVMBuildBr(m->b, done);

@@ -188,8 +188,6 @@ bool put_stages(const struct printer *p, struct opencl_source *out);
 
 /** Returns whether a reduction is a sum of floats, which is added up in blocks. */
 bool is_float_sum(const struct kexpr *e);
-/** Returns whether a reduction looks for the place of an extreme. */
-bool is_extreme_index(const struct kexpr *e);
 /** Declares the accumulators of a reduction or a running sum: s, and of a float sum c for what rounding loses of it. */
 void put_initial(struct printer *p, uint32_t expr);
 /** Writes one step of a reduction; `iteration` names the iteration's row-major number. */

@@ -43,7 +43,7 @@ static void put_local_arrays(struct printer *p)
             continue;
         put_line(p, "__local %s all%" PRIu32 "[%" PRIu32 "];", opencl_value_type(p->k->exprs[e->args[0]].type), i,
                  p->s->local[0]);
-        if (is_extreme_index(e))
+        if (kexpr_is_place(e))
             put_line(p, "__local long where%" PRIu32 "[%" PRIu32 "];", i, p->s->local[0]);
     }
 }

@@ -67,37 +67,18 @@ const char opencl_prelude[] =
 
 void put_constant(FILE *out, enum ktype type, union scalar bits)
 {
-    switch (type) {
-    case KT_F32:
-        fprintf(out, "as_float(0x%08" PRIx32 "u)", bits.u32);
-        return;
-    case KT_F64:
-        fprintf(out, "as_f64(0x%016" PRIx64 "ul)", bits.u64);
-        return;
-    case KT_BOOL:
-        fprintf(out, "%d", bits.u8 != 0);
-        return;
-    case KT_I8:
-        fprintf(out, "(char)%d", bits.i8);
-        return;
-    case KT_U8:
-        fprintf(out, "(uchar)%u", bits.u8);
-        return;
-    case KT_I32:
-        fprintf(out, "(int)0x%08" PRIx32 "u", bits.u32);
-        return;
-    case KT_U32:
-        fprintf(out, "0x%08" PRIx32 "u", bits.u32);
-        return;
-    case KT_I64:
-        fprintf(out, "(long)0x%016" PRIx64 "ul", bits.u64);
-        return;
-    case KT_U64:
-        fprintf(out, "0x%016" PRIx64 "ul", bits.u64);
-        return;
-    case KT_COUNT:
-        return;
-    }
+    static const char *const forms_of_8[] = {[KT_BOOL] = "%d", [KT_I8] = "(char)%d", [KT_U8] = "(uchar)%d"};
+    static const char *const forms_of_32[] = {
+        [KT_F32] = "as_float(0x%08" PRIx32 "u)", [KT_I32] = "(int)0x%08" PRIx32 "u", [KT_U32] = "0x%08" PRIx32 "u"};
+    static const char *const forms_of_64[] = {
+        [KT_F64] = "as_f64(0x%016" PRIx64 "ul)", [KT_I64] = "(long)0x%016" PRIx64 "ul", [KT_U64] = "0x%016" PRIx64 "ul"};
+
+    if (ktype_size(type) == 1)
+        fprintf(out, forms_of_8[type], type == KT_BOOL ? bits.u8 != 0 : type == KT_I8 ? bits.i8 : bits.u8);
+    else if (ktype_size(type) == 4)
+        fprintf(out, forms_of_32[type], bits.u32);
+    else
+        fprintf(out, forms_of_64[type], bits.u64);
 }
 
 /* ---- operations ---- */
@@ -201,7 +182,7 @@ static const char *form_of(enum kop op, enum ktype type, enum ktype from, bool v
 
 /* Writes a form; `argument` is how an operand is written. */
 static void put_text_with(FILE *out, const char *form, uint32_t lanes, enum ktype type, const char *argument,
-                        const struct operand_text v[3])
+                          const struct operand_text v[3])
 {
     static const enum ktype conditions[] = {[1] = KT_I8, [4] = KT_I32, [8] = KT_I64};
     const enum ktype unsigned_type = ktype_size(type) == 1 ? KT_U8 : ktype_size(type) == 4 ? KT_U32 : KT_U64;

@@ -272,7 +272,7 @@ static void put_number_of_iteration(struct printer *p, uint32_t phase)
     bool asked = false;
 
     for (uint32_t i = 0; i < k->expr_count; i++)
-        asked |= runs_in(&k->exprs[i], phase) && is_extreme_index(&k->exprs[i]);
+        asked |= runs_in(&k->exprs[i], phase) && kexpr_is_place(&k->exprs[i]);
     if (!asked)
         return;
     fprintf(p->out, "%*sconst %s iteration = ", (int)p->indent * 2, "", opencl_index_type(p));

@@ -14,11 +14,6 @@ bool is_float_sum(const struct kexpr *e)
     return e->op == K_REDUCE && ktype_is_float(e->type) && (e->reduce == KR_SUM || e->reduce == KR_DOT);
 }
 
-bool is_extreme_index(const struct kexpr *e)
-{
-    return e->reduce == KR_ARG_MIN || e->reduce == KR_ARG_MAX;
-}
-
 /* Returns the largest value of a type if `max` holds, else the smallest. */
 static const char *end_of_range(enum ktype t, bool max)
 {
@@ -92,7 +87,7 @@ static void put_accumulators(struct printer *p, uint32_t expr)
     put_line(p, "%s %ss%" PRIu32 " = (%s)(%s);", t.text, l, expr, t.text, keys ? initial_key(e) : initial_of(e, type));
     if (e->op == K_SCAN ? ktype_is_float(type) : is_float_sum(e))
         put_line(p, "%s %sc%" PRIu32 " = (%s)(0);", t.text, l, expr, t.text);
-    if (e->op == K_REDUCE && is_extreme_index(e))
+    if (e->op == K_REDUCE && kexpr_is_place(e))
         put_line(p, "long i%" PRIu32 " = -1;", expr);
 }
 
@@ -191,7 +186,7 @@ void put_step(struct printer *p, uint32_t expr, const char *iteration)
     struct operand_text y = {""};
     char s[24], a[24];
 
-    if (is_extreme_index(e)) {
+    if (kexpr_is_place(e)) {
         snprintf(s, sizeof s, "s%" PRIu32, expr);
         fprintf(p->out, "%*sif (i%" PRIu32 " < 0 || ", (int)p->indent * 2, "", expr);
         put_better(p, e, p->k->exprs[e->args[0]].type, x.text, s);
@@ -343,12 +338,12 @@ static void put_combine_items(struct printer *p, uint32_t expr, const char *firs
     const char *t = opencl_value_type(p->k->exprs[e->args[0]].type);
 
     put_line(p, "%s y = all%" PRIu32 "[%s];", t, expr, first);
-    if (is_extreme_index(e))
+    if (kexpr_is_place(e))
         put_line(p, "long j = where%" PRIu32 "[%s];", expr, first);
     put_line(p, "for (uint n = %s + %" PRIu32 "; n < %" PRIu32 "; n += %" PRIu32 ") {", first, step, n, step);
     p->indent++;
     put_line(p, "const %s x = all%" PRIu32 "[n];", t, expr);
-    if (is_extreme_index(e))
+    if (kexpr_is_place(e))
         put_line(p, "const long i = where%" PRIu32 "[n];", expr);
     put_other_item(p, expr);
     p->indent--;
@@ -361,7 +356,7 @@ static void put_combine_items(struct printer *p, uint32_t expr, const char *firs
 static void put_combine(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
-    const bool extreme = is_extreme_index(e);
+    const bool extreme = kexpr_is_place(e);
     const uint32_t n = p->s->local[0];
     uint32_t some = 1;
 
@@ -406,7 +401,7 @@ void put_result(struct printer *p, uint32_t expr)
         put_combine(p, expr);
     else if (is_float_sum(e))
         put_line(p, "const %s v%" PRIu32 " = total%" PRIu32 ";", t.text, expr, expr);
-    else if (is_extreme_index(e))
+    else if (kexpr_is_place(e))
         put_line(p, "const long v%" PRIu32 " = i%" PRIu32 ";", expr, expr);
     else if (has_keys(p, expr) && !iterations)
         put_line(p, "const %s v%" PRIu32 " = number_of_key_v(s%" PRIu32 ");", t.text, expr, expr);

@@ -11,8 +11,19 @@
 enum { GRU_Z, GRU_R, GRU_N };
 enum { LSTM_I, LSTM_O, LSTM_F, LSTM_G };
 
-/** These return, by gate, its place among the parts. */
-const uint8_t *gru_places(WNNGruWeightLayout layout);
-const uint8_t *lstm_places(WNNLstmWeightLayout layout);
+/** Says what a recurrent operator has, and where. */
+struct gates {
+    uint32_t hidden; /* the size of a state */
+    const WNNRecurrentNetworkActivation *activations;
+    const uint8_t *places; /* by gate, its place among the parts */
+    bool reset_after;
+    WNNRecurrentNetworkDirection direction;
+    struct {
+        uint32_t bias, recurrent_bias, peephole, hidden, cell;
+    } slots; /* of inputs; 0: there is none */
+};
+
+/** Returns what gru, gruCell, lstm or lstmCell has. */
+struct gates gates_of(const struct node *n);
 
 #endif

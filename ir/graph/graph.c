@@ -5,6 +5,7 @@
  * everything it needs before it links anything, so that a failed allocation leaves the graph as it was.
  */
 #include "ir/graph/ir.h"
+#include "ir/support/table.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -46,17 +47,9 @@ static struct value *value_alloc(struct graph *g, enum value_kind kind, const st
 
 struct value *graph_add_input(struct graph *g, const char *name, size_t name_length, const struct tensor_type *type)
 {
-    if (g->input_count == g->input_capacity) {
-        uint32_t capacity = g->input_capacity ? g->input_capacity * 2 : 4;
-        struct value **inputs = arena_array(&g->arena, capacity, sizeof *inputs);
-        if (!inputs) {
-            error_out_of_memory(&g->error);
-            return NULL;
-        }
-        if (g->input_count)
-            memcpy(inputs, g->inputs, g->input_count * sizeof *inputs);
-        g->inputs = inputs;
-        g->input_capacity = capacity;
+    if (!array_reserve(&g->arena, &g->inputs, &g->input_capacity, g->input_count + 1, sizeof(struct value *))) {
+        error_out_of_memory(&g->error);
+        return NULL;
     }
 
     struct value *v = value_alloc(g, VALUE_INPUT, type);

@@ -14,9 +14,9 @@
 /* clang-format off */
 #define INFER_LIST(X)                                                                                                          \
     X(arg_min_max) X(batch_normalization) X(broadcast) X(cast) X(clamp) X(concat) X(conv2d) X(conv_transpose2d)                \
-    X(cumulative_sum) X(dequantize_linear) X(elu) X(expand) X(gather) X(gather_elements) X(gather_nd) X(gemm) X(gru)           \
-    X(gru_cell) X(hard_sigmoid) X(instance_normalization) X(layer_normalization) X(leaky_relu) X(linear) X(lstm) X(lstm_cell)  \
-    X(matmul) X(pad) X(pool2d) X(quantize_linear) X(reduce) X(resample2d) X(reshape) X(reverse) X(scatter_elements)            \
+    X(cumulative_sum) X(expand) X(gather) X(gather_elements) X(gather_nd) X(gemm) X(gru)                                       \
+    X(gru_cell) X(instance_normalization) X(layer_normalization) X(with_options) X(lstm) X(lstm_cell)                          \
+    X(matmul) X(pad) X(pool2d) X(quantization) X(reduce) X(resample2d) X(reshape) X(reverse) X(scatter_elements)               \
     X(scatter_nd) X(slice) X(softmax) X(split) X(tile) X(transpose) X(triangular) X(unary) X(where)
 /* clang-format on */
 

@@ -30,11 +30,6 @@ static int64_t floor_div(int64_t a, int64_t b) /* b > 0 */
     return a / b - (a % b < 0);
 }
 
-static int64_t ceil_div(int64_t a, int64_t b) /* b > 0 */
-{
-    return a / b + (a % b > 0);
-}
-
 /** Does "calculate conv output size" before the division: it returns the range that the filter's first element can move over,
  * which may be negative; below -SIZE_HUGE / 2 the filter is absurdly large. */
 static int64_t conv_range(uint32_t input, uint32_t filter, const uint32_t *padding, uint32_t dilation)

@@ -87,37 +87,14 @@ bool infer_clamp(struct call *c)
     return infer_result_like(c, 0);
 }
 
-bool infer_elu(struct call *c)
+/** Infers an operator whose float options are cast to the input's type. */
+bool infer_with_options(struct call *c)
 {
-    WNNEluOptions *o = c->options;
-
-    o->alpha = cast_option(c, o->alpha);
-    return infer_result_like(c, 0);
-}
-
-bool infer_leaky_relu(struct call *c)
-{
-    WNNLeakyReluOptions *o = c->options;
-
-    o->alpha = cast_option(c, o->alpha);
-    return infer_result_like(c, 0);
-}
-
-bool infer_hard_sigmoid(struct call *c)
-{
-    WNNHardSigmoidOptions *o = c->options;
-
-    o->alpha = cast_option(c, o->alpha);
-    o->beta = cast_option(c, o->beta);
-    return infer_result_like(c, 0);
-}
-
-bool infer_linear(struct call *c)
-{
-    WNNLinearOptions *o = c->options;
-
-    o->alpha = cast_option(c, o->alpha);
-    o->beta = cast_option(c, o->beta);
+    for (const struct attr_info *a = op_infos[c->op].attrs; a->kind != ATTR_NONE; a++)
+        if (a->kind == ATTR_F64) {
+            double *option = (double *)(uintptr_t)attr_value(a, c->options, &c->args);
+            *option = cast_option(c, *option);
+        }
     return infer_result_like(c, 0);
 }
 

@@ -15,12 +15,7 @@ static bool check_scale(struct call *c)
     return true;
 }
 
-bool infer_dequantize_linear(struct call *c)
-{
-    return check_scale(c) && infer_result_like(c, 0);
-}
-
-bool infer_quantize_linear(struct call *c)
+bool infer_quantization(struct call *c)
 {
     return check_scale(c) && infer_result_like(c, 0);
 }

@@ -39,6 +39,8 @@ int64_t type_elements(const struct tensor_type *t);
 int64_t type_bytes(const struct tensor_type *t);
 /** Returns whether two types have the same data type and dimensions. */
 bool type_equal(const struct tensor_type *a, const struct tensor_type *b);
+/** Returns whether two types have the same dimensions. */
+bool type_same_dims(const struct tensor_type *a, const struct tensor_type *b);
 /** Computes row-major strides in elements. */
 void type_strides(const struct tensor_type *t, int64_t strides[RANK_MAX]);
 /** Writes "f32[2, 3]" or the like; returns buf. */

@@ -20,9 +20,14 @@ int64_t type_bytes(const struct tensor_type *t)
     return type_elements(t) * (int64_t)dtype_size(t->type);
 }
 
+bool type_same_dims(const struct tensor_type *a, const struct tensor_type *b)
+{
+    return a->rank == b->rank && !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims);
+}
+
 bool type_equal(const struct tensor_type *a, const struct tensor_type *b)
 {
-    return a->type == b->type && a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+    return a->type == b->type && type_same_dims(a, b);
 }
 
 void type_strides(const struct tensor_type *t, int64_t strides[RANK_MAX])

@@ -77,7 +77,7 @@ struct interpretation {
 /** Computes a node of some operators.  Returns false after an error in *t->error. */
 typedef bool interpret_function(struct interpretation *t);
 
-interpret_function interpret_elementwise, interpret_batch_normalization, interpret_quantize_linear, interpret_dequantize_linear;
+interpret_function interpret_elementwise, interpret_batch_normalization, interpret_quantisation;
 interpret_function interpret_concat, interpret_expand, interpret_pad, interpret_reshape, interpret_reverse, interpret_slice,
     interpret_split, interpret_tile, interpret_transpose, interpret_triangular;
 interpret_function interpret_arg_min_max, interpret_cumulative_sum, interpret_reduce;
@@ -86,7 +86,7 @@ interpret_function interpret_pool2d, interpret_resample2d;
 interpret_function interpret_instance_normalization, interpret_layer_normalization, interpret_softmax;
 interpret_function interpret_gather, interpret_gather_elements, interpret_gather_nd, interpret_scatter_elements,
     interpret_scatter_nd, interpret_scatter_reduce;
-interpret_function interpret_gru, interpret_gru_cell, interpret_lstm, interpret_lstm_cell, interpret_loop;
+interpret_function interpret_network, interpret_loop;
 
 /** Returns memory that lives until the node is done, or NULL after an error. */
 void *interpret_memory(struct interpretation *t, int64_t count, size_t size);
@@ -143,14 +143,11 @@ int64_t *interpret_widen_integers(struct interpretation *t, uint32_t slot, const
 /** Returns the same of an operand's bounds, or NULL without an error if the operand is absent or exact. */
 double *interpret_widen_bounds(struct interpretation *t, uint32_t slot, const uint32_t *permutation);
 /**
- * Rounds values (and bounds, if wanted; NULL: all certain) into result r whose dimension permutation[d] is dimension d of
- * values. A bound is of the value before it is rounded.
+ * Rounds values, doubles or int64_t as the result's type is a float or an integer, (and bounds, if wanted; NULL: all certain)
+ * into result r whose dimension permutation[d] is dimension d of values.  A bound is of the value before it is rounded.
  */
-void interpret_low_precision(struct interpretation *t, uint32_t r, const double *values, const double *bounds,
-                             const uint32_t *permutation);
-/** Does the same for integers. */
-void interpret_narrow_integers(struct interpretation *t, uint32_t r, const int64_t *values, const double *bounds,
-                               const uint32_t *permutation);
+void interpret_narrow(struct interpretation *t, uint32_t r, const void *values, const double *bounds,
+                      const uint32_t *permutation);
 
 /** Returns the bound of a value of that type whose unrounded value is within distance of exact (see interpret_bounds.c). */
 double interpret_bound_rounded(dtype type, double exact, double distance);

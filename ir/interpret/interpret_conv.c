@@ -263,7 +263,7 @@ bool interpret_convolution(struct interpretation *t)
     }
     if (bounds && !doubt_padding(t, &l, &c, filter, bounds))
         return false;
-    interpret_low_precision(t, 0, s.exact, bounds, v.image);
+    interpret_narrow(t, 0, s.exact, bounds, v.image);
     return true;
 }
 
@@ -329,7 +329,7 @@ bool interpret_matmul(struct interpretation *t)
         for (int64_t k = 0; k < l.out_count; k++)
             bounds[k] = interpret_bound_sum(s.exact[k], s.near[k], s.far[k], l.terms, s.certain);
     }
-    interpret_low_precision(t, 0, s.exact, bounds, NULL);
+    interpret_narrow(t, 0, s.exact, bounds, NULL);
     return true;
 }
 
@@ -386,6 +386,6 @@ bool interpret_gemm(struct interpretation *t)
                     bounds[k] += subnormal;
             }
         }
-    interpret_low_precision(t, 0, s.exact, bounds, NULL);
+    interpret_narrow(t, 0, s.exact, bounds, NULL);
     return true;
 }

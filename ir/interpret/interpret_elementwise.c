@@ -49,9 +49,18 @@ static double minimum(double a, double b)
 
 static double evaluate_float(const struct formula *f, const union lane *x)
 {
+    static double (*const functions[OP_ROWS])(double) = {
+        [OP_ABS] = fabs, [OP_CEIL] = ceil,
+        [OP_COS] = cos,  [OP_ERF] = erf,
+        [OP_EXP] = exp,  [OP_FLOOR] = floor,
+        [OP_LOG] = log,  [OP_ROUND_EVEN] = nearbyint, /* the library leaves the rounding mode at nearest even */
+        [OP_SIN] = sin,  [OP_SQRT] = sqrt,
+        [OP_TAN] = tan,  [OP_TANH] = tanh};
     const double a = x[0].f, b = f->count > 1 ? x[1].f : 0;
     const double alpha = f->parameters[0].f, beta = f->parameters[1].f;
 
+    if (functions[f->op])
+        return functions[f->op](a);
     switch (f->op) {
     case OP_ADD:
         return a + b;
@@ -73,34 +82,12 @@ static double evaluate_float(const struct formula *f, const union lane *x)
         double y = f->has[0] ? maximum(a, alpha) : a;
         return f->has[1] ? minimum(y, beta) : y;
     }
-    case OP_ABS:
-        return fabs(a);
-    case OP_CEIL:
-        return ceil(a);
-    case OP_COS:
-        return cos(a);
-    case OP_ERF:
-        return erf(a);
-    case OP_EXP:
-        return exp(a);
-    case OP_FLOOR:
-        return floor(a);
-    case OP_LOG:
-        return log(a);
     case OP_NEG:
         return -a;
     case OP_RECIPROCAL:
         return 1 / a;
-    case OP_ROUND_EVEN:
-        return nearbyint(a); /* the library leaves the rounding mode at nearest even */
-    case OP_SIN:
-        return sin(a);
     case OP_SIGN: /* the specification: "1 if > 0, -1 if < 0, and 0 otherwise" */
         return a > 0 ? 1 : a < 0 ? -1 : 0;
-    case OP_SQRT:
-        return sqrt(a);
-    case OP_TAN:
-        return tan(a);
     case OP_ELU:
         return maximum(0, a) + alpha * expm1(minimum(0, a));
     case OP_GELU:
@@ -121,8 +108,6 @@ static double evaluate_float(const struct formula *f, const union lane *x)
         return maximum(a, 0) + log1p(exp(-fabs(a)));
     case OP_SOFTSIGN:
         return a / (1 + fabs(a));
-    case OP_TANH:
-        return tanh(a);
     case OP_BATCH_NORMALIZATION: /* x: input, mean, variance, scale, bias; parameters: epsilon */
         return x[3].f * ((a - b) / sqrt(x[2].f + alpha)) + x[4].f;
     default:
@@ -238,25 +223,10 @@ static bool evaluate_predicate(const struct formula *f, const union lane *x)
     }
 }
 
+/** Returns whether an operator's results are true or false. */
 static bool is_predicate(enum op op)
 {
-    switch (op) {
-    case OP_EQUAL:
-    case OP_NOT_EQUAL:
-    case OP_GREATER:
-    case OP_GREATER_OR_EQUAL:
-    case OP_LESSER:
-    case OP_LESSER_OR_EQUAL:
-    case OP_LOGICAL_NOT:
-    case OP_LOGICAL_AND:
-    case OP_LOGICAL_OR:
-    case OP_LOGICAL_XOR:
-    case OP_IS_NAN:
-    case OP_IS_INFINITE:
-        return true;
-    default:
-        return false;
-    }
+    return op_infos[op].outs[0].types == DT_UINT8;
 }
 
 /* ---- casts and quantisation ---- */
@@ -582,16 +552,11 @@ bool interpret_elementwise(struct interpretation *t)
         const WNNClampOptions *o = n->options;
         clamp_bound(&f, 0, o->minValue);
         clamp_bound(&f, 1, o->maxValue);
-    } else if (n->op == OP_ELU) {
-        f.parameters[0].f = option_f64(f.type, NODE_OPTIONS(n, WNNEluOptions)->alpha);
-    } else if (n->op == OP_LEAKY_RELU) {
-        f.parameters[0].f = option_f64(f.type, NODE_OPTIONS(n, WNNLeakyReluOptions)->alpha);
-    } else if (n->op == OP_HARD_SIGMOID) {
-        f.parameters[0].f = option_f64(f.type, NODE_OPTIONS(n, WNNHardSigmoidOptions)->alpha);
-        f.parameters[1].f = option_f64(f.type, NODE_OPTIONS(n, WNNHardSigmoidOptions)->beta);
-    } else if (n->op == OP_LINEAR) {
-        f.parameters[0].f = option_f64(f.type, NODE_OPTIONS(n, WNNLinearOptions)->alpha);
-        f.parameters[1].f = option_f64(f.type, NODE_OPTIONS(n, WNNLinearOptions)->beta);
+    } else { /* alpha, then beta */
+        uint32_t i = 0;
+        for (const struct attr_info *a = op_infos[n->op].attrs; a->kind != ATTR_NONE; a++)
+            if (a->kind == ATTR_F64)
+                f.parameters[i++].f = option_f64(f.type, *(const double *)attr_value(a, n->options, &n->args));
     }
     walk_result(&w, t->results[0].type, f.count);
     for (uint32_t k = 0; k < f.count; k++) {
@@ -631,7 +596,7 @@ bool interpret_batch_normalization(struct interpretation *t)
  * Computes the quantisation pair, whose operands are broadcast blockwise: every dimension is walked as two, blocks and places
  * in a block, of which the second does not move the small operands.
  */
-static bool quantisation(struct interpretation *t)
+bool interpret_quantisation(struct interpretation *t)
 {
     const struct tensor_type *type = t->inputs[0].type;
     struct formula f = {.op = t->node->op, .count = 3, .result = t->results[0].type->type};
@@ -657,14 +622,4 @@ static bool quantisation(struct interpretation *t)
     }
     apply(t, &f, &w, from);
     return true;
-}
-
-bool interpret_quantize_linear(struct interpretation *t)
-{
-    return quantisation(t);
-}
-
-bool interpret_dequantize_linear(struct interpretation *t)
-{
-    return quantisation(t);
 }

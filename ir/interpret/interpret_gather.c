@@ -223,7 +223,6 @@ bool interpret_scatter_reduce(struct interpretation *t)
 {
     const WNNScatterReduceOptions *o = t->node->options;
     const struct tensor_type *type = t->inputs[0].type, *updates = t->inputs[2].type;
-    const bool is_float = dtype_is_float(type->type);
     const int64_t count = type_elements(type);
     union lane *values = (union lane *)interpret_widen(t, 0, NULL);
     const union lane *given = (const union lane *)interpret_widen(t, 2, NULL);
@@ -250,10 +249,7 @@ bool interpret_scatter_reduce(struct interpretation *t)
         uncertain |= is_uncertain(&x, at);
         index_next(updates, index);
     }
-    if (is_float)
-        interpret_low_precision(t, 0, (const double *)values, bounds, NULL);
-    else
-        interpret_narrow_integers(t, 0, (const int64_t *)values, bounds, NULL);
+    interpret_narrow(t, 0, values, bounds, NULL);
     if (uncertain)
         all_uncertain(t);
     return true;

@@ -65,92 +65,53 @@ void walk_broadcast(struct walk *w, uint32_t view, const struct tensor_type *typ
 
 /* ---- elements ---- */
 
-#define LOAD(member, T, expression)                                                                                            \
-    for (int64_t k = 0; k < count; k++) {                                                                                      \
-        T x = ((const T *)data)[k * stride];                                                                                   \
-        out[k].member = (expression);                                                                                          \
-    }
+#define LOAD(type, member, T, expression)                                                                                      \
+    case type:                                                                                                                 \
+        for (int64_t k = 0; k < count; k++) {                                                                                  \
+            T x = ((const T *)data)[k * stride];                                                                               \
+            out[k].member = (expression);                                                                                      \
+        }                                                                                                                      \
+        break;
 
 void interpret_load(dtype type, const void *data, int64_t stride, int64_t count, union lane *out)
 {
-    if (type == DTYPE_BFLOAT16) {
-        LOAD(f, uint16_t, bf16_to_f32(x))
-        return;
-    }
-    if (type == DTYPE_FLOAT64) {
-        LOAD(f, double, x)
-        return;
-    }
-    if (type == DTYPE_UINT4) { /* unpacked to bytes */
-        LOAD(i, uint8_t, x)
-        return;
-    }
-    switch (type) {
-    case WNNOperandDataType_Float32:
-        LOAD(f, float, x)
-        break;
-    case WNNOperandDataType_Float16:
-        LOAD(f, uint16_t, f16_to_f32(x))
-        break;
-    case WNNOperandDataType_Int32:
-        LOAD(i, int32_t, x)
-        break;
-    case WNNOperandDataType_Uint32:
-        LOAD(i, uint32_t, x)
-        break;
-    case WNNOperandDataType_Int64:
-        LOAD(i, int64_t, x)
-        break;
-    case WNNOperandDataType_Uint64:
-        LOAD(i, uint64_t, (int64_t)x)
-        break;
-    case WNNOperandDataType_Int8:
-        LOAD(i, int8_t, x)
-        break;
-    case WNNOperandDataType_Uint8:
-        LOAD(i, uint8_t, x)
-        break;
-    case WNNOperandDataType_Undefined:
-    case WNNOperandDataType_Force32:
+    switch ((int)type) {
+        LOAD(DTYPE_BFLOAT16, f, uint16_t, bf16_to_f32(x))
+        LOAD(DTYPE_FLOAT64, f, double, x)
+        LOAD(DTYPE_UINT4, i, uint8_t, x) /* unpacked to bytes */
+        LOAD(WNNOperandDataType_Float32, f, float, x)
+        LOAD(WNNOperandDataType_Float16, f, uint16_t, f16_to_f32(x))
+        LOAD(WNNOperandDataType_Int32, i, int32_t, x)
+        LOAD(WNNOperandDataType_Uint32, i, uint32_t, x)
+        LOAD(WNNOperandDataType_Int64, i, int64_t, x)
+        LOAD(WNNOperandDataType_Uint64, i, uint64_t, (int64_t)x)
+        LOAD(WNNOperandDataType_Int8, i, int8_t, x)
+        LOAD(WNNOperandDataType_Uint8, i, uint8_t, x)
+    default:
         assert(!"type");
     }
 }
 
-#define STORE(T, expression)                                                                                                   \
-    for (int64_t k = 0; k < count; k++)                                                                                        \
-        ((T *)data)[k * stride] = (T)(expression);
+#define STORE(type, T, expression)                                                                                             \
+    case type:                                                                                                                 \
+        for (int64_t k = 0; k < count; k++)                                                                                    \
+            ((T *)data)[k * stride] = (T)(expression);                                                                         \
+        break;
 
 void interpret_store(dtype type, const union lane *in, int64_t count, void *data, int64_t stride)
 {
-    if (type == DTYPE_BFLOAT16) {
-        STORE(uint16_t, f64_to_bf16(in[k].f))
-        return;
-    }
-    if (type == DTYPE_FLOAT64) {
-        STORE(double, in[k].f)
-        return;
-    }
-    switch (type) {
-    case WNNOperandDataType_Float32:
-        STORE(float, in[k].f)
-        break;
-    case WNNOperandDataType_Float16:
-        STORE(uint16_t, f64_to_f16(in[k].f))
-        break;
-    case WNNOperandDataType_Int32:
-    case WNNOperandDataType_Uint32:
-        STORE(uint32_t, (uint64_t)in[k].i)
-        break;
-    case WNNOperandDataType_Int64:
-    case WNNOperandDataType_Uint64:
-        STORE(uint64_t, in[k].i)
-        break;
-    case WNNOperandDataType_Int8:
-    case WNNOperandDataType_Uint8:
-        STORE(uint8_t, (uint64_t)in[k].i)
-        break;
-    case WNNOperandDataType_Undefined:
-    case WNNOperandDataType_Force32:
+    switch ((int)type) {
+        STORE(DTYPE_BFLOAT16, uint16_t, f64_to_bf16(in[k].f))
+        STORE(DTYPE_FLOAT64, double, in[k].f)
+        STORE(WNNOperandDataType_Float32, float, in[k].f)
+        STORE(WNNOperandDataType_Float16, uint16_t, f64_to_f16(in[k].f))
+        STORE(WNNOperandDataType_Int32, uint32_t, (uint64_t)in[k].i)
+        STORE(WNNOperandDataType_Uint32, uint32_t, (uint64_t)in[k].i)
+        STORE(WNNOperandDataType_Int64, uint64_t, in[k].i)
+        STORE(WNNOperandDataType_Uint64, uint64_t, in[k].i)
+        STORE(WNNOperandDataType_Int8, uint8_t, (uint64_t)in[k].i)
+        STORE(WNNOperandDataType_Uint8, uint8_t, (uint64_t)in[k].i)
+    default:
         assert(!"type");
     }
 }
@@ -234,43 +195,23 @@ double *interpret_widen_bounds(struct interpretation *t, uint32_t slot, const ui
     return out;
 }
 
-void interpret_low_precision(struct interpretation *t, uint32_t r, const double *values, const double *bounds,
-                             const uint32_t *permutation)
+void interpret_narrow(struct interpretation *t, uint32_t r, const void *values, const double *bounds,
+                      const uint32_t *permutation)
 {
     const struct interpret_result *out = &t->results[r];
-    dtype type = out->type->type;
-    size_t size = dtype_size(type);
+    const dtype type = out->type->type;
     struct walk w;
 
     walk_permuted(&w, out->type, permutation);
-    uint32_t last = w.rank - 1;
+    const uint32_t last = w.rank - 1;
     do {
-        const double *line = values + w.offset[1];
-        int64_t stride = w.strides[0][last];
-        interpret_store(type, (const union lane *)line, w.dims[last], (char *)out->data + w.offset[0] * (int64_t)size, stride);
-        if (out->bound)
-            for (int64_t k = 0; k < w.dims[last]; k++)
-                out->bound[w.offset[0] + k * stride] =
-                    bounds ? interpret_bound_rounded(type, line[k], bounds[w.offset[1] + k]) : 0;
-    } while (walk_next(&w));
-}
-
-void interpret_narrow_integers(struct interpretation *t, uint32_t r, const int64_t *values, const double *bounds,
-                               const uint32_t *permutation)
-{
-    const struct interpret_result *out = &t->results[r];
-    dtype type = out->type->type;
-    size_t size = dtype_size(type);
-    struct walk w;
-
-    walk_permuted(&w, out->type, permutation);
-    uint32_t last = w.rank - 1;
-    do {
-        int64_t stride = w.strides[0][last];
-        interpret_store(type, (const union lane *)(values + w.offset[1]), w.dims[last],
-                        (char *)out->data + w.offset[0] * (int64_t)size, stride);
-        if (out->bound)
-            for (int64_t k = 0; k < w.dims[last]; k++)
-                out->bound[w.offset[0] + k * stride] = bounds ? bounds[w.offset[1] + k] : 0;
+        const union lane *line = (const union lane *)values + w.offset[1];
+        const int64_t stride = w.strides[0][last];
+        interpret_store(type, line, w.dims[last], (char *)out->data + w.offset[0] * (int64_t)dtype_size(type), stride);
+        for (int64_t k = 0; out->bound && k < w.dims[last]; k++) {
+            const double bound = bounds ? bounds[w.offset[1] + k] : 0;
+            out->bound[w.offset[0] + k * stride] =
+                bounds && dtype_is_float(type) ? interpret_bound_rounded(type, line[k].f, bound) : bound;
+        }
     } while (walk_next(&w));
 }

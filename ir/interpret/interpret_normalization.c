@@ -136,7 +136,7 @@ bool interpret_instance_normalization(struct interpretation *t)
         a.bias_bounds = a.bias_bounds ? a.bias_bounds + channel : NULL;
         normalization_row(&x, row, n, epsilon, &a);
     }
-    interpret_low_precision(t, 0, x.output, x.distances, order);
+    interpret_narrow(t, 0, x.output, x.distances, order);
     return true;
 }
 
@@ -164,7 +164,7 @@ bool interpret_layer_normalization(struct interpretation *t)
     x.affine.stride = 1;
     for (int64_t row = 0, rows = type_elements(type) / n; row < rows; row++)
         normalization_row(&x, row, n, epsilon, &x.affine);
-    interpret_low_precision(t, 0, x.output, x.distances, order);
+    interpret_narrow(t, 0, x.output, x.distances, order);
     return true;
 }
 
@@ -219,6 +219,6 @@ bool interpret_softmax(struct interpretation *t)
         return false;
     for (int64_t k = 0; k < count; k += n)
         softmax_row(input + k, bounds ? bounds + k : NULL, n, output + k, distances ? distances + k : NULL);
-    interpret_low_precision(t, 0, output, distances, order);
+    interpret_narrow(t, 0, output, distances, order);
     return true;
 }

@@ -143,10 +143,7 @@ bool interpret_pool2d(struct interpretation *t)
         int64_t from = plane * p.in[0] * p.in[1], to = plane * p.out[0] * p.out[1];
         pool_plane(&p, input + from, input_bounds ? input_bounds + from : NULL, output + to, bounds ? bounds + to : NULL);
     }
-    if (dtype_is_float(p.type))
-        interpret_low_precision(t, 0, (const double *)output, bounds, place);
-    else
-        interpret_narrow_integers(t, 0, (const int64_t *)output, bounds, place);
+    interpret_narrow(t, 0, output, bounds, place);
     return true;
 }
 
@@ -254,13 +251,9 @@ bool interpret_resample2d(struct interpretation *t)
         if (bounds)
             bounds[k] = distance;
     }
-    if (is_float) {
-        interpret_low_precision(t, 0, output, bounds, order);
-        return true;
-    }
     union lane *lanes = (union lane *)output;
-    for (int64_t k = 0; k < count; k++)
+    for (int64_t k = 0; !is_float && k < count; k++)
         lanes[k].i = (int64_t)nearbyint(lanes[k].f);
-    interpret_narrow_integers(t, 0, (const int64_t *)output, bounds, order);
+    interpret_narrow(t, 0, output, bounds, order);
     return true;
 }

@@ -287,76 +287,42 @@ static bool run_network(struct interpretation *t, struct network *w)
     for (int64_t dir = 0; dir < directions; dir++)
         if (!run_direction(t, w, dir, directions))
             return false;
-    interpret_low_precision(t, 0, w->out_hidden, w->hidden_bounds, NULL);
+    interpret_narrow(t, 0, w->out_hidden, w->hidden_bounds, NULL);
     if (w->lstm)
-        interpret_low_precision(t, 1, w->out_state, w->state_bounds, NULL);
+        interpret_narrow(t, 1, w->out_state, w->state_bounds, NULL);
     if (has_sequence)
-        interpret_low_precision(t, sequence, w->out_sequence, w->sequence_bounds, NULL);
+        interpret_narrow(t, sequence, w->out_sequence, w->sequence_bounds, NULL);
     return true;
 }
 
-/** Finds the sizes from the input's last two dimensions, and the steps from its first one if it has three. */
-static void network_sizes(const struct interpretation *t, struct network *w, uint32_t hidden)
+bool interpret_network(struct interpretation *t)
 {
     const struct tensor_type *input = t->inputs[0].type;
+    const struct gates g = gates_of(t->node);
+    struct network w = {.lstm = t->node->op == OP_LSTM || t->node->op == OP_LSTM_CELL, .direction = g.direction};
+    const struct {
+        uint32_t slot;
+        struct wide_operand *operand;
+    } operands[] = {{1, &w.cell.weight},
+                    {2, &w.cell.recurrent},
+                    {g.slots.bias, &w.cell.bias},
+                    {g.slots.recurrent_bias, &w.cell.recurrent_bias},
+                    {g.slots.peephole, &w.cell.peephole},
+                    {g.slots.hidden, &w.hidden},
+                    {g.slots.cell, &w.state}};
 
-    w->steps = input->rank == 3 ? input->dims[0] : 1;
-    w->cell.batches = input->dims[input->rank - 2];
-    w->cell.inputs = input->dims[input->rank - 1];
-    w->cell.hidden = hidden;
-}
-
-bool interpret_gru(struct interpretation *t)
-{
-    const WNNGruOptions *o = t->node->options;
-    struct network w = {.gates = 3, .direction = o->direction};
-
-    network_sizes(t, &w, t->node->args.gru.hiddenSize);
-    w.cell.activations = o->activations;
-    w.cell.places = gru_places(o->layout);
-    w.cell.reset_after = o->resetAfter;
-    return operand_read(t, 0, &w.input) && operand_read(t, 1, &w.cell.weight) && operand_read(t, 2, &w.cell.recurrent) &&
-           operand_read(t, 3, &w.cell.bias) && operand_read(t, 4, &w.cell.recurrent_bias) && operand_read(t, 5, &w.hidden) &&
-           run_network(t, &w);
-}
-
-bool interpret_gru_cell(struct interpretation *t)
-{
-    const WNNGruCellOptions *o = t->node->options;
-    struct network w = {.gates = 3, .direction = WNNRecurrentNetworkDirection_Forward};
-
-    network_sizes(t, &w, t->node->args.gruCell.hiddenSize);
-    w.cell.activations = o->activations;
-    w.cell.places = gru_places(o->layout);
-    w.cell.reset_after = o->resetAfter;
-    return operand_read(t, 0, &w.input) && operand_read(t, 1, &w.cell.weight) && operand_read(t, 2, &w.cell.recurrent) &&
-           operand_read(t, 3, &w.hidden) && operand_read(t, 4, &w.cell.bias) && operand_read(t, 5, &w.cell.recurrent_bias) &&
-           run_network(t, &w);
-}
-
-bool interpret_lstm(struct interpretation *t)
-{
-    const WNNLstmOptions *o = t->node->options;
-    struct network w = {.lstm = true, .gates = 4, .direction = o->direction};
-
-    network_sizes(t, &w, t->node->args.lstm.hiddenSize);
-    w.cell.activations = o->activations;
-    w.cell.places = lstm_places(o->layout);
-    return operand_read(t, 0, &w.input) && operand_read(t, 1, &w.cell.weight) && operand_read(t, 2, &w.cell.recurrent) &&
-           operand_read(t, 3, &w.cell.bias) && operand_read(t, 4, &w.cell.recurrent_bias) &&
-           operand_read(t, 5, &w.cell.peephole) && operand_read(t, 6, &w.hidden) && operand_read(t, 7, &w.state) &&
-           run_network(t, &w);
-}
-
-bool interpret_lstm_cell(struct interpretation *t)
-{
-    const WNNLstmCellOptions *o = t->node->options;
-    struct network w = {.lstm = true, .gates = 4, .direction = WNNRecurrentNetworkDirection_Forward};
-
-    network_sizes(t, &w, t->node->args.lstmCell.hiddenSize);
-    w.cell.activations = o->activations;
-    w.cell.places = lstm_places(o->layout);
-    return operand_read(t, 0, &w.input) && operand_read(t, 1, &w.cell.weight) && operand_read(t, 2, &w.cell.recurrent) &&
-           operand_read(t, 3, &w.hidden) && operand_read(t, 4, &w.state) && operand_read(t, 5, &w.cell.bias) &&
-           operand_read(t, 6, &w.cell.recurrent_bias) && operand_read(t, 7, &w.cell.peephole) && run_network(t, &w);
+    w.gates = w.lstm ? 4 : 3;
+    w.steps = input->rank == 3 ? input->dims[0] : 1;
+    w.cell.batches = input->dims[input->rank - 2];
+    w.cell.inputs = input->dims[input->rank - 1];
+    w.cell.hidden = g.hidden;
+    w.cell.activations = g.activations;
+    w.cell.places = g.places;
+    w.cell.reset_after = g.reset_after;
+    if (!operand_read(t, 0, &w.input))
+        return false;
+    for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
+        if (operands[i].slot && !operand_read(t, operands[i].slot, operands[i].operand))
+            return false;
+    return run_network(t, &w);
 }

@@ -232,10 +232,7 @@ bool interpret_reduce(struct interpretation *t)
             bounds[k] = largest_bound(&r) > 0 ? INFINITY : 0;
         }
     }
-    if (dtype_is_float(type->type))
-        interpret_low_precision(t, 0, (const double *)output, bounds, NULL);
-    else
-        interpret_narrow_integers(t, 0, (const int64_t *)output, bounds, NULL);
+    interpret_narrow(t, 0, output, bounds, NULL);
     return true;
 }
 
@@ -279,7 +276,7 @@ bool interpret_arg_min_max(struct interpretation *t)
                 bounds[k] = INFINITY;
         }
     }
-    interpret_narrow_integers(t, 0, output, bounds, NULL);
+    interpret_narrow(t, 0, output, bounds, NULL);
     return true;
 }
 
@@ -327,9 +324,6 @@ bool interpret_cumulative_sum(struct interpretation *t)
                 bounds[k] = (o->exclusive ? certain_before : certain) ? 0 : INFINITY;
         }
     }
-    if (is_float)
-        interpret_low_precision(t, 0, (const double *)output, bounds, order);
-    else
-        interpret_narrow_integers(t, 0, (const int64_t *)output, bounds, order);
+    interpret_narrow(t, 0, output, bounds, order);
     return true;
 }

@@ -146,33 +146,27 @@ bool kexpr_varies(const struct kernel *k, uint32_t id)
     return id < k->expr_count && k->exprs[id].varying;
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
+uint64_t kaffine_hash(uint64_t h, struct kaffine a)
 {
-    h ^= v + 0x9E3779B97F4A7C15u + (h << 6) + (h >> 2);
-    return h * 0xFF51AFD7ED558CCDu;
-}
-
-static uint64_t form_hash(uint64_t h, struct kaffine a)
-{
-    h = mix(h, (uint64_t)a.offset);
+    h = hash_mix(h, (uint64_t)a.offset);
     for (uint32_t i = 0; i < a.count; i++)
-        h = mix(mix(h, a.terms[i].var), (uint64_t)a.terms[i].coefficient);
+        h = hash_mix(hash_mix(h, a.terms[i].var), (uint64_t)a.terms[i].coefficient);
     return h;
 }
 
 static uint64_t expr_hash(const struct kexpr *e)
 {
-    uint64_t h = mix(mix(e->op, e->type), e->bits.u64);
+    uint64_t h = hash_mix(hash_mix(e->op, e->type), e->bits.u64);
 
     for (uint32_t i = 0; i < 3; i++)
-        h = mix(h, e->args[i]);
-    h = form_hash(mix(mix(h, e->tensor), e->reduce), e->index);
+        h = hash_mix(h, e->args[i]);
+    h = kaffine_hash(hash_mix(hash_mix(h, e->tensor), e->reduce), e->index);
     for (uint32_t i = 0; i < e->guard_count; i++)
-        h = mix(form_hash(h, e->guards[i].form), (uint64_t)e->guards[i].bound);
+        h = hash_mix(kaffine_hash(h, e->guards[i].form), (uint64_t)e->guards[i].bound);
     return h ^ h >> 29;
 }
 
-static bool guards_equal(uint32_t n, const struct kguard *a, const struct kguard *b)
+bool kguards_equal(uint32_t n, const struct kguard *a, const struct kguard *b)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (a[i].bound != b[i].bound || !kaffine_equal(a[i].form, b[i].form))
@@ -185,25 +179,7 @@ static bool expr_equal(const struct kexpr *a, const struct kexpr *b)
 {
     return a->op == b->op && a->type == b->type && a->bits.u64 == b->bits.u64 && !memcmp(a->args, b->args, sizeof a->args) &&
            a->tensor == b->tensor && a->reduce == b->reduce && kaffine_equal(a->index, b->index) &&
-           a->guard_count == b->guard_count && guards_equal(a->guard_count, a->guards, b->guards);
-}
-
-static bool hash_grow(struct kernel *k)
-{
-    uint32_t capacity = k->builder.hash_capacity ? k->builder.hash_capacity * 2 : 64;
-    uint32_t *hash = arena_array(&k->arena, capacity, sizeof *hash);
-
-    if (!hash)
-        return error_out_of_memory(&k->error);
-    for (uint32_t id = 0; id < k->expr_count; id++) {
-        uint32_t i = (uint32_t)expr_hash(&k->exprs[id]) & (capacity - 1);
-        while (hash[i])
-            i = (i + 1) & (capacity - 1);
-        hash[i] = id + 1;
-    }
-    k->builder.hash = hash;
-    k->builder.hash_capacity = capacity;
-    return true;
+           a->guard_count == b->guard_count && kguards_equal(a->guard_count, a->guards, b->guards);
 }
 
 /** Returns whether there are REDUCED variables: what an iteration over them wrote the next one may read. */
@@ -227,28 +203,21 @@ static bool guards_varying(const struct kernel *k, uint32_t n, const struct kgua
 /** Returns the id of e, an existing one if the same expression is there already. */
 static uint32_t insert(struct kernel *k, struct kexpr *e)
 {
-    uint32_t i;
+    struct kernel_builder *b = &k->builder;
+    const uint64_t hash = expr_hash(e);
+    struct table_entry *place = NULL;
 
     if (k->error.status)
         return KEXPR_NONE;
-    if (k->expr_count * 2 >= k->builder.hash_capacity && !hash_grow(k))
+    if (!table_reserve(&b->table, &k->arena, k->expr_count + 1) ||
+        !array_reserve(&k->arena, &k->exprs, &b->expr_capacity, k->expr_count + 1, sizeof *k->exprs)) {
+        error_out_of_memory(&k->error);
         return KEXPR_NONE;
-    for (i = (uint32_t)expr_hash(e) & (k->builder.hash_capacity - 1); k->builder.hash[i];
-         i = (i + 1) & (k->builder.hash_capacity - 1)) {
-        if (expr_equal(&k->exprs[k->builder.hash[i] - 1], e))
-            return k->builder.hash[i] - 1;
     }
-    if (k->expr_count == k->builder.expr_capacity) {
-        uint32_t capacity = k->builder.expr_capacity ? k->builder.expr_capacity * 2 : 32;
-        struct kexpr *exprs = arena_array(&k->arena, capacity, sizeof *exprs);
-        if (!exprs) {
-            error_out_of_memory(&k->error);
-            return KEXPR_NONE;
-        }
-        if (k->expr_count)
-            memcpy(exprs, k->exprs, k->expr_count * sizeof *exprs);
-        k->exprs = exprs;
-        k->builder.expr_capacity = capacity;
+    while ((place = table_next(&b->table, hash, place))->item) {
+        const uint32_t id = (uint32_t)(uintptr_t)place->item - 1;
+        if (expr_equal(&k->exprs[id], e))
+            return id;
     }
     e->varying = e->op == K_SCAN || (e->op == K_LOAD && k->tensors[e->tensor].written && has_reduced(k));
     if (e->op != K_REDUCE) {
@@ -256,7 +225,7 @@ static uint32_t insert(struct kernel *k, struct kexpr *e)
             e->varying |= e->args[a] != KEXPR_NONE && k->exprs[e->args[a]].varying;
     }
     e->varying |= kaffine_varying(k, e->index) || guards_varying(k, e->guard_count, e->guards);
-    k->builder.hash[i] = k->expr_count + 1;
+    table_put(&b->table, place, hash, (const void *)((uintptr_t)k->expr_count + 1));
     k->exprs[k->expr_count] = *e;
     return k->expr_count++;
 }
@@ -295,7 +264,7 @@ uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard 
         if (high < 0 || low >= guards[i].bound)
             *never = true;
         for (uint32_t j = 0; j < n; j++)
-            seen |= guards_equal(1, &kept[j], &guards[i]);
+            seen |= kguards_equal(1, &kept[j], &guards[i]);
         if (seen)
             continue;
         if (!kept)
@@ -412,33 +381,19 @@ static enum ktype result_type(const struct kernel *k, enum kop op, const uint32_
 static uint32_t simplify(struct kernel *k, enum kop op, enum ktype type, const uint32_t args[3])
 {
     const struct kexpr *a = &k->exprs[args[0]];
+    static const struct {
+        enum kop op;
+        float number;
+        uint64_t integer;
+    } neutral[] = {{K_ADD, -0.0f, 0} /* -0 + +0 is +0 */, {K_SUB, 0.0f, 0}, {K_MUL, 1.0f, 1}, {K_DIV, 1.0f, 1}};
 
+    for (size_t n = 0; n < sizeof neutral / sizeof *neutral; n++)
+        for (uint32_t i = 0; neutral[n].op == op && i <= kop_info(op)->commutes; i++)
+            if (is_float_const(k, args[1 - i], neutral[n].number) || is_int_const(k, args[1 - i], neutral[n].integer))
+                return args[i];
+    if (args[0] == args[1] && (op == K_MIN || op == K_MAX || op == K_AND || op == K_OR))
+        return args[0];
     switch (op) {
-    case K_ADD: /* x + -0 is x, but -0 + +0 is +0 */
-        if (is_float_const(k, args[1], -0.0f) || is_int_const(k, args[1], 0))
-            return args[0];
-        if (is_float_const(k, args[0], -0.0f) || is_int_const(k, args[0], 0))
-            return args[1];
-        break;
-    case K_SUB:
-        if (is_float_const(k, args[1], 0.0f) || is_int_const(k, args[1], 0))
-            return args[0];
-        break;
-    case K_MUL:
-        if (is_float_const(k, args[1], 1.0f) || is_int_const(k, args[1], 1))
-            return args[0];
-        if (is_float_const(k, args[0], 1.0f) || is_int_const(k, args[0], 1))
-            return args[1];
-        break;
-    case K_DIV:
-        if (is_float_const(k, args[1], 1.0f) || is_int_const(k, args[1], 1))
-            return args[0];
-        break;
-    case K_MIN:
-    case K_MAX:
-        if (args[0] == args[1])
-            return args[0];
-        break;
     case K_SELECT:
         if (args[1] == args[2])
             return args[1];
@@ -461,8 +416,6 @@ static uint32_t simplify(struct kernel *k, enum kop op, enum ktype type, const u
             if (type == KT_BOOL && is_const(k, args[i]))
                 return (op == K_AND) == (k->exprs[args[i]].bits.u8 != 0) ? args[1 - i] : args[i];
         }
-        if (args[0] == args[1])
-            return args[0];
         break;
     case K_NOT:
         if (a->op == K_NOT)
@@ -601,17 +554,9 @@ void kernel_store(struct kernel *k, uint32_t tensor, struct kaffine index, uint3
     s.guard_count = kguards_simplify(k, guard_count, guards, &s.guards, &never);
     if (never)
         return;
-    if (k->store_count == k->builder.store_capacity) {
-        uint32_t capacity = k->builder.store_capacity ? k->builder.store_capacity * 2 : 4;
-        struct kstore *stores = arena_array(&k->arena, capacity, sizeof *stores);
-        if (!stores) {
-            error_out_of_memory(&k->error);
-            return;
-        }
-        if (k->store_count)
-            memcpy(stores, k->stores, k->store_count * sizeof *stores);
-        k->stores = stores;
-        k->builder.store_capacity = capacity;
+    if (!array_reserve(&k->arena, &k->stores, &k->builder.store_capacity, k->store_count + 1, sizeof *k->stores)) {
+        error_out_of_memory(&k->error);
+        return;
     }
     s.varying = kaffine_varying(k, index) || guards_varying(k, s.guard_count, s.guards) || kexpr_varies(k, s.expr);
     k->stores[k->store_count++] = s;

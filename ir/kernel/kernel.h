@@ -47,6 +47,7 @@
 #define WEBNN_IR_KERNEL_KERNEL_H_
 
 #include "ir/graph/ir.h"
+#include "ir/support/table.h"
 
 enum {
     KERNEL_VARS_MAX = 48,     /* all variables of a kernel */
@@ -161,6 +162,12 @@ struct kexpr {
     bool varying;   /* depends on a REDUCED variable */
 };
 
+/** Returns whether a reduction looks for the place of an extreme. */
+static inline bool kexpr_is_place(const struct kexpr *e)
+{
+    return e->reduce == KR_ARG_MIN || e->reduce == KR_ARG_MAX;
+}
+
 struct kstore {
     uint32_t tensor;
     struct kaffine index;
@@ -205,8 +212,8 @@ struct kstage {
 
 /** Only the functions that build a kernel read this. */
 struct kernel_builder {
-    uint32_t expr_capacity, store_capacity, hash_capacity;
-    uint32_t *hash; /* value numbering: expression + 1, open addressing */
+    uint32_t expr_capacity, store_capacity;
+    struct table table; /* value numbering; an item is the expression + 1 as an address */
 };
 
 struct kernel {
@@ -270,6 +277,10 @@ struct kaffine kaffine_scale(struct kernel *k, struct kaffine a, int64_t factor)
 struct kaffine kaffine_add_const(struct kaffine a, int64_t offset);
 /** Returns whether two forms have the same offset and terms. */
 bool kaffine_equal(struct kaffine a, struct kaffine b);
+/** Adds a form to a hash. */
+uint64_t kaffine_hash(uint64_t h, struct kaffine a);
+/** Returns whether two lists of n guards are the same. */
+bool kguards_equal(uint32_t n, const struct kguard *a, const struct kguard *b);
 /** Returns the coefficient of a variable's term, 0 if there is none. */
 int64_t kaffine_coefficient(struct kaffine a, uint32_t var);
 /** Finds the smallest and largest value over the iteration space. */

@@ -168,11 +168,10 @@ static bool rebuild_begin(struct rebuild *r, struct kernel *k)
         return error_out_of_memory(&k->error);
     memset(r->ids, 0xFF, (k->expr_count + 1) * sizeof *r->ids);
     r->reduces = true;
-    k->var_count = k->expr_count = k->builder.expr_capacity = k->store_count = k->builder.store_capacity =
-        k->builder.hash_capacity = 0;
+    k->var_count = k->expr_count = k->builder.expr_capacity = k->store_count = k->builder.store_capacity = 0;
     k->exprs = NULL;
     k->stores = NULL;
-    k->builder.hash = NULL;
+    k->builder.table = (struct table){0};
     return true;
 }
 

@@ -17,9 +17,9 @@
 struct numbering {
     struct arena *arena;
     struct knumbers *out;
-    uint32_t capacity, hash_capacity;
-    int32_t *hash;   /* parameter slot + 1 by kind and value */
-    uint32_t *kinds; /* by slot */
+    uint32_t capacity, param_capacity, kind_capacity;
+    struct table slots; /* by kind and value; an item is the slot + 1 as an address */
+    uint32_t *kinds;    /* by slot */
     bool failed;
 };
 
@@ -29,69 +29,36 @@ enum { KIND_OFFSET, KIND_BOUND, KIND_LOADED, KIND_COEFFICIENT, KIND_SIZE = KIND_
 /* In a stage it must not matter either whether strides of two tensors are equal: kinds of each tensor's forms are their own. */
 enum { KINDS = KIND_SIZE + KERNEL_VARS_MAX };
 
-static uint32_t hash_of(uint32_t kind, int64_t value)
-{
-    return (uint32_t)(((uint64_t)value * 0x9E3779B97F4A7C15u + kind * 0xC2B2AE3D27D4EB4Fu) >> 32);
-}
-
-static bool slots_grow(struct numbering *n)
-{
-    uint32_t capacity = n->hash_capacity ? n->hash_capacity * 2 : 64;
-    int32_t *hash = arena_array(n->arena, capacity, sizeof *hash);
-    uint32_t *kinds = arena_array(n->arena, capacity, sizeof *kinds);
-    int64_t *params = arena_array(n->arena, capacity, sizeof *params);
-
-    if (!hash || !kinds || !params)
-        return false;
-    for (uint32_t s = 0; s < n->out->param_count; s++) {
-        uint32_t i = hash_of(n->kinds[s], n->out->params[s]) & (capacity - 1);
-        while (hash[i])
-            i = (i + 1) & (capacity - 1);
-        hash[i] = (int32_t)s + 1;
-        kinds[s] = n->kinds[s];
-        params[s] = n->out->params[s];
-    }
-    n->hash = hash;
-    n->kinds = kinds;
-    n->hash_capacity = capacity;
-    n->out->params = params;
-    return true;
-}
-
 static int32_t slot_of(struct numbering *n, uint32_t kind, int64_t value)
 {
-    uint32_t i;
+    const uint64_t hash = hash_mix(kind, (uint64_t)value);
+    const uint32_t count = n->out->param_count;
+    struct table_entry *place = NULL;
 
-    if (n->out->param_count * 2 >= n->hash_capacity && !slots_grow(n)) {
+    if (!table_reserve(&n->slots, n->arena, count + 1) ||
+        !array_reserve(n->arena, &n->out->params, &n->param_capacity, count + 1, sizeof *n->out->params) ||
+        !array_reserve(n->arena, &n->kinds, &n->kind_capacity, count + 1, sizeof *n->kinds)) {
         n->failed = true;
         return -1;
     }
-    for (i = hash_of(kind, value) & (n->hash_capacity - 1); n->hash[i]; i = (i + 1) & (n->hash_capacity - 1)) {
-        int32_t slot = n->hash[i] - 1;
+    while ((place = table_next(&n->slots, hash, place))->item) {
+        const int32_t slot = (int32_t)(uintptr_t)place->item - 1;
         if (n->out->params[slot] == value && n->kinds[slot] == kind)
             return slot;
     }
-    n->out->params[n->out->param_count] = value;
-    n->kinds[n->out->param_count] = kind;
-    n->hash[i] = (int32_t)++n->out->param_count;
-    return n->hash[i] - 1;
+    n->out->params[count] = value;
+    n->kinds[count] = kind;
+    table_put(&n->slots, place, hash, (const void *)(uintptr_t)++n->out->param_count);
+    return (int32_t)count;
 }
 
 static void number(struct numbering *n, uint32_t kind, int64_t value, bool immediate)
 {
     struct knumbers *o = n->out;
 
-    if (o->count == n->capacity) {
-        uint32_t capacity = n->capacity ? n->capacity * 2 : 64;
-        struct knumber *items = arena_array(n->arena, capacity, sizeof *items);
-        if (!items) {
-            n->failed = true;
-            return;
-        }
-        if (o->count)
-            memcpy(items, o->items, o->count * sizeof *items);
-        o->items = items;
-        n->capacity = capacity;
+    if (!array_reserve(n->arena, &o->items, &n->capacity, o->count + 1, sizeof *o->items)) {
+        n->failed = true;
+        return;
     }
     o->items[o->count++] = (struct knumber){value, immediate ? -1 : slot_of(n, kind, value)};
 }

@@ -30,35 +30,21 @@ const char *kreduce_name(enum kreduce r)
 /** Returns the value's low bits, extended as its type says. */
 static int64_t int_get(enum ktype t, union scalar s)
 {
-    switch (t) {
-    case KT_BOOL:
-    case KT_U8:
-        return s.u8;
-    case KT_I8:
-        return s.i8;
-    case KT_I32:
-        return s.i32;
-    case KT_U32:
-        return s.u32;
-    case KT_I64:
-    case KT_U64:
-    case KT_F32:
-    case KT_F64:
-    case KT_COUNT:
-        break;
+    switch (ktype_size(t)) {
+    case 1:
+        return ktype_is_signed(t) ? s.i8 : s.u8;
+    case 4:
+        return ktype_is_signed(t) ? (int64_t)s.i32 : (int64_t)s.u32;
+    default:
+        return s.i64;
     }
-    return s.i64;
 }
 
 static union scalar int_put(enum ktype t, uint64_t v)
 {
-    union scalar s = {.u64 = 0};
     const size_t size = ktype_size(t);
 
-    s.u64 = size < 8 ? v & ((UINT64_C(1) << 8 * size) - 1) : v;
-    if (size == 1)
-        return (union scalar){.u64 = s.u64};
-    return s;
+    return (union scalar){.u64 = size < 8 ? v & ((UINT64_C(1) << 8 * size) - 1) : v};
 }
 
 static uint64_t int_divide(enum ktype t, int64_t a, int64_t b)
@@ -158,26 +144,30 @@ static union scalar int_operate(enum kop op, enum ktype t, const union scalar ar
 
 /* ---- floats ---- */
 
-static float float_min(float a, float b)
+/** Returns the extreme of two numbers: NaN of either, and of two zeros the one of the right sign. */
+static double extreme(bool largest, double a, double b)
 {
     if (isnan(a) || isnan(b))
         return NAN;
     if (a == b)
-        return signbit(a) ? a : b;
-    return a < b ? a : b;
+        return !signbit(a) == largest ? a : b;
+    return (a > b) == largest ? a : b;
 }
 
-static float float_max(float a, float b)
+static double sigmoid(double a)
 {
-    if (isnan(a) || isnan(b))
-        return NAN;
-    if (a == b)
-        return signbit(a) ? b : a;
-    return a > b ? a : b;
+    return 1.0 / (1.0 + exp(-a));
 }
 
 static float float_operate(enum kop op, float a, float b, float c)
 {
+    static double (*const functions[K_OP_COUNT])(double) = {
+        [K_FLOOR] = floor, [K_CEIL] = ceil, [K_ROUND_EVEN] = rint, /* the default rounding mode is nearest even */
+        [K_SQRT] = sqrt,   [K_EXP] = exp,   [K_EXPM1] = expm1,     [K_LOG] = log, [K_LOG1P] = log1p,    [K_SIN] = sin,
+        [K_COS] = cos,     [K_TAN] = tan,   [K_TANH] = tanh,       [K_ERF] = erf, [K_SIGMOID] = sigmoid};
+
+    if (functions[op])
+        return (float)functions[op](a);
     switch (op) {
     case K_ADD:
         return a + b;
@@ -188,9 +178,8 @@ static float float_operate(enum kop op, float a, float b, float c)
     case K_DIV:
         return a / b;
     case K_MIN:
-        return float_min(a, b);
     case K_MAX:
-        return float_max(a, b);
+        return (float)extreme(op == K_MAX, a, b);
     case K_POW:
         return (float)pow(a, b);
     case K_NEG:
@@ -201,36 +190,8 @@ static float float_operate(enum kop op, float a, float b, float c)
         return a > 0 ? 1.0f : a < 0 ? -1.0f : a; /* NaN and signed zeros as they are */
     case K_COPY_SIGN:
         return copysignf(a, b);
-    case K_FLOOR:
-        return floorf(a);
-    case K_CEIL:
-        return ceilf(a);
-    case K_ROUND_EVEN:
-        return rintf(a); /* the default rounding mode is nearest even */
-    case K_SQRT:
-        return sqrtf(a);
     case K_RECIPROCAL:
         return 1.0f / a;
-    case K_EXP:
-        return (float)exp(a);
-    case K_EXPM1:
-        return (float)expm1(a);
-    case K_LOG:
-        return (float)log(a);
-    case K_LOG1P:
-        return (float)log1p(a);
-    case K_SIN:
-        return (float)sin(a);
-    case K_COS:
-        return (float)cos(a);
-    case K_TAN:
-        return (float)tan(a);
-    case K_TANH:
-        return (float)tanh(a);
-    case K_ERF:
-        return (float)erf(a);
-    case K_SIGMOID:
-        return (float)(1.0 / (1.0 + exp(-(double)a)));
     case K_FMA:
         return fmaf(a, b, c);
     case K_ROUND_F16:
@@ -257,9 +218,8 @@ static double double_operate(enum kop op, double a, double b, double c)
     case K_DIV:
         return a / b;
     case K_MIN:
-        return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
     case K_MAX:
-        return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
+        return extreme(op == K_MAX, a, b);
     case K_NEG:
         return -a;
     case K_ABS:

@@ -17,11 +17,6 @@ uint32_t gpu_tile_stride(const struct gpu_tile *t, uint32_t operand)
     return gpu_tile_width(t, operand == t->operand_m) + (t->along_k[operand] ? GPU_LOCAL_VECTOR : 0);
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static int64_t local_bytes(const struct gpu_tile *t)
 {
     return ((int64_t)gpu_tile_stride(t, 0) + gpu_tile_stride(t, 1)) * t->k_tile * (int64_t)sizeof(float);

@@ -217,11 +217,6 @@ static bool choose_steps(const struct gpu_facts *d, int64_t iterations, uint32_t
 
 /* ---- the cost model ---- */
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* Holds the sizes of a contraction. */
 struct contraction_size {
     int64_t m, n, batch, iterations;

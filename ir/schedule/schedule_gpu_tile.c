@@ -207,11 +207,6 @@ struct gpu_vars gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t)
 
 /* ---- the cost model ---- */
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* Returns how many items may share the iterations of a tile. */
 static uint32_t shared_most(const struct gpu_context *c)
 {

@@ -16,11 +16,6 @@ static double tile_cost(int64_t rows, int64_t vectors, int64_t chains)
     return (double)(most > chains ? most : chains) + 0.5;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static void add_tail(struct register_tile *t, int64_t rows)
 {
     if (!rows || (t->m_tail_count && t->m_tails[0] == rows))

@@ -189,59 +189,49 @@ static uint16_t to_float16(WNNNumber n)
 
 union scalar number_cast(WNNNumber n, dtype t)
 {
+    static const struct {
+        int64_t low, high;
+    } ranges[DTYPE_COUNT] = {
+        [WNNOperandDataType_Int32] = {INT32_MIN, INT32_MAX}, [WNNOperandDataType_Uint32] = {0, UINT32_MAX},
+        [WNNOperandDataType_Int64] = {INT64_MIN, INT64_MAX}, [WNNOperandDataType_Int8] = {INT8_MIN, INT8_MAX},
+        [WNNOperandDataType_Uint8] = {0, UINT8_MAX},
+    };
     union scalar s = {.u64 = 0};
 
-    if (t == DTYPE_BFLOAT16) {
-        s.f16 = f64_to_bf16(number_to_double(n)); /* no whole number becomes one */
-        return s;
-    }
-    if (t == DTYPE_FLOAT64) {
-        s.f64 = number_to_double(n);
-        return s;
-    }
-    switch (t) {
+    switch ((int)t) {
     case WNNOperandDataType_Float32:
         s.f32 = to_float32(n);
         break;
     case WNNOperandDataType_Float16:
         s.f16 = to_float16(n);
         break;
-    case WNNOperandDataType_Int32:
-        s.i32 = (int32_t)to_signed(n, INT32_MIN, INT32_MAX);
+    case DTYPE_BFLOAT16:
+        s.f16 = f64_to_bf16(number_to_double(n)); /* no whole number becomes one */
         break;
-    case WNNOperandDataType_Uint32:
-        s.u32 = (uint32_t)to_signed(n, 0, UINT32_MAX);
-        break;
-    case WNNOperandDataType_Int64:
-        s.i64 = to_signed(n, INT64_MIN, INT64_MAX);
+    case DTYPE_FLOAT64:
+        s.f64 = number_to_double(n);
         break;
     case WNNOperandDataType_Uint64:
         s.u64 = to_uint64(n);
         break;
-    case WNNOperandDataType_Int8:
-        s.i8 = (int8_t)to_signed(n, INT8_MIN, INT8_MAX);
-        break;
-    case WNNOperandDataType_Uint8:
-        s.u8 = (uint8_t)to_signed(n, 0, UINT8_MAX);
-        break;
-    case WNNOperandDataType_Undefined:
-    case WNNOperandDataType_Force32:
-        break;
+    default:
+        if (dtype_is_public(t))
+            s.u64 = (uint64_t)to_signed(n, ranges[t].low, ranges[t].high) & UINT64_MAX >> (64 - 8 * dtype_size(t));
     }
     return s;
 }
 
 double scalar_to_double(union scalar s, dtype t)
 {
-    if (t == DTYPE_BFLOAT16)
-        return (double)bf16_to_f32(s.f16);
-    if (t == DTYPE_FLOAT64)
-        return s.f64;
-    switch (t) {
+    switch ((int)t) {
     case WNNOperandDataType_Float32:
         return (double)s.f32;
     case WNNOperandDataType_Float16:
         return (double)f16_to_f32(s.f16);
+    case DTYPE_BFLOAT16:
+        return (double)bf16_to_f32(s.f16);
+    case DTYPE_FLOAT64:
+        return s.f64;
     case WNNOperandDataType_Int32:
         return (double)s.i32;
     case WNNOperandDataType_Uint32:
@@ -254,9 +244,7 @@ double scalar_to_double(union scalar s, dtype t)
         return (double)s.i8;
     case WNNOperandDataType_Uint8:
         return (double)s.u8;
-    case WNNOperandDataType_Undefined:
-    case WNNOperandDataType_Force32:
-        break;
+    default:
+        return NAN;
     }
-    return NAN;
 }

@@ -5,6 +5,8 @@
 #ifndef WEBNN_IR_SUPPORT_NUMBER_H_
 #define WEBNN_IR_SUPPORT_NUMBER_H_
 
+#include <math.h>
+
 #include "ir/support/dtype.h"
 
 /** Holds the bits of a scalar of any data type. */
@@ -43,5 +45,16 @@ union scalar scalar_widen(union scalar s, dtype t);
 union scalar scalar_narrow(union scalar s, dtype t);
 /** Returns an element as a double, and NaN for what has no type. */
 double scalar_to_double(union scalar s, dtype t);
+
+/** Returns whether a number is -0. */
+static inline bool is_negative_zero(double x)
+{
+    return x == 0 && signbit(x);
+}
+/** Returns a / b rounded up; b is above 0. */
+static inline int64_t ceil_div(int64_t a, int64_t b)
+{
+    return a / b + (a % b > 0);
+}
 
 #endif

@@ -7,6 +7,7 @@
 #include "ir/support/arena.h"
 #include "ir/support/json.h"
 #include "ir/support/new_file.h"
+#include "ir/support/table.h"
 #include "ir/support/text.h"
 
 #include <pthread.h>
@@ -78,21 +79,6 @@ struct trace *trace_open(const char *path, struct error *e)
 
 /* ---- collecting ---- */
 
-/* Makes room for one more item of `size` bytes in a list, which may move.  Returns NULL if memory runs out, and the list
- * stays. */
-static void *grow(void *items, uint32_t count, uint32_t *capacity, size_t size)
-{
-    uint32_t wanted = *capacity ? 2 * *capacity : 64;
-    void *grown;
-
-    if (count < *capacity)
-        return items;
-    grown = realloc(items, wanted * size);
-    if (grown)
-        *capacity = wanted;
-    return grown;
-}
-
 static const char *copy_text(struct trace *t, const char *text)
 {
     return arena_copy(&t->arena, text, strlen(text) + 1);
@@ -107,10 +93,8 @@ static uint32_t register_locked(struct trace *t, const struct trace_name *name)
     copy.implementation = copy_text(t, name->implementation);
     if (!copy.category || !copy.name || !copy.implementation)
         return UINT32_MAX;
-    struct trace_name *names = grow(t->names, t->name_count, &t->name_capacity, sizeof *names);
-    if (!names)
+    if (!array_reserve(NULL, &t->names, &t->name_capacity, t->name_count + 1, sizeof *t->names))
         return UINT32_MAX;
-    t->names = names;
     t->names[t->name_count] = copy;
     return t->name_count++;
 }
@@ -128,15 +112,11 @@ void trace_add(struct trace *t, uint32_t name, uint64_t start, uint64_t end)
     uint32_t thread = this_thread();
 
     pthread_mutex_lock(&t->lock);
-    struct span *spans = NULL;
-    if (name < t->name_count && t->span_count < TRACE_SPANS_MAX)
-        spans = grow(t->spans, t->span_count, &t->span_capacity, sizeof *spans);
-    if (spans) {
-        t->spans = spans;
-        spans[t->span_count++] = (struct span){start, end, name, thread};
-    } else {
+    if (name < t->name_count && t->span_count < TRACE_SPANS_MAX &&
+        array_reserve(NULL, &t->spans, &t->span_capacity, t->span_count + 1, sizeof *t->spans))
+        t->spans[t->span_count++] = (struct span){start, end, name, thread};
+    else
         t->lost++;
-    }
     pthread_mutex_unlock(&t->lock);
 }
 

@@ -5,6 +5,7 @@
  *
  * Blocks may come in any order and more than once, and the brace that closes the graph may stand before the last of them.
  */
+#include "ir/support/table.h"
 #include "ir/text/document.h"
 
 #include <string.h>
@@ -100,22 +101,13 @@ static bool read_uint32(struct document *d, uint32_t *value)
 /** Holds a list that doubles its memory as it grows. */
 struct growing {
     char *items;
-    size_t count, capacity;
+    uint32_t count, capacity;
 };
 
 static bool grow(struct document *d, struct growing *list, const void *item, size_t size)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 8;
-        char *items = arena_array(&d->arena, capacity, size);
-
-        if (!items)
-            return error_out_of_memory(&d->error);
-        if (list->count)
-            memcpy(items, list->items, list->count * size);
-        list->items = items;
-        list->capacity = capacity;
-    }
+    if (list->count == UINT32_MAX || !array_reserve(&d->arena, &list->items, &list->capacity, list->count + 1, size))
+        return error_out_of_memory(&d->error);
     memcpy(list->items + list->count++ * size, item, size);
     return true;
 }

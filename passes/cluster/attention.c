@@ -8,20 +8,9 @@
 
 #include "passes/support.h"
 
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static bool is_float(const struct value *v)
 {
     return v->type.type == WNNOperandDataType_Float32 || v->type.type == WNNOperandDataType_Float16;
-}
-
-static bool same_dims(const struct value *a, const struct value *b)
-{
-    return a->type.rank == b->type.rank && type_elements(&a->type) == type_elements(&b->type) &&
-           !memcmp(a->type.dims, b->type.dims, a->type.rank * sizeof a->type.dims[0]);
 }
 
 /* ---- heads that share a head of K and V ---- */
@@ -91,7 +80,7 @@ static bool find_scores(const struct value *v, struct attention *a)
     for (uint32_t i = 0; i < n->input_count; i++) {
         const struct value *operand = n->inputs[i].value;
 
-        if (operand && same_dims(operand, v) && find_scores(operand, a))
+        if (operand && type_same_dims(&operand->type, &v->type) && find_scores(operand, a))
             return true;
     }
     a->chain_count--;
@@ -130,7 +119,7 @@ static bool read_sizes(struct attention *a)
         !a->ungroup != !a->regroup)
         return false;
     a->group = a->ungroup ? group_of(scores, weights) : 1;
-    if (a->regroup && !same_dims(a->regroup->results[0], a->scores->results[0]))
+    if (a->regroup && !type_same_dims(&a->regroup->results[0]->type, &a->scores->results[0]->type))
         return false;
     a->rows = weights->dims[rank - 2];
     a->width = result->dims[rank - 1];
@@ -237,12 +226,12 @@ static double tile_cost(const struct attention *a, const struct target *t, int64
 {
     const struct attention_facts *facts = &target_facts(t)->attention;
     const int64_t threads = target_stage_threads(t);
-    const int64_t tiles = a->batches * divide_up(a->rows, rows);
-    const double vectors = (double)divide_up(rows, target_stage_lanes(t));
+    const int64_t tiles = a->batches * ceil_div(a->rows, rows);
+    const double vectors = (double)ceil_div(rows, target_stage_lanes(t));
     const double guarded =
         a->rows % rows ? facts->guarded_keys / (double)a->keys + (a->mask_count ? facts->guarded_mask : 0) : 0;
 
-    return (double)divide_up(tiles, threads) * (vectors * (1 + guarded) + facts->tile);
+    return (double)ceil_div(tiles, threads) * (vectors * (1 + guarded) + facts->tile);
 }
 
 int64_t attention_tile_rows(const struct attention *a, const struct target *t)
@@ -253,7 +242,7 @@ int64_t attention_tile_rows(const struct attention *a, const struct target *t)
 
     if (attention_has_few_rows(a, t))
         return a->group * a->rows;
-    for (int64_t rows = best + 1; rows <= most && rows <= divide_up(a->rows, lanes) * lanes; rows++) {
+    for (int64_t rows = best + 1; rows <= most && rows <= ceil_div(a->rows, lanes) * lanes; rows++) {
         if ((double)(rows * a->keys) * sizeof(float) > facts->scores_share * target_l2_bytes(t))
             break;
         if (tile_cost(a, t, rows) < tile_cost(a, t, best))

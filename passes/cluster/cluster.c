@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "ir/support/table.h"
 #include "passes/passes.h"
 
 struct cluster *cluster_create(struct graph *g, enum cluster_kind kind)
@@ -24,22 +25,16 @@ struct cluster *cluster_create(struct graph *g, enum cluster_kind kind)
     return c;
 }
 
-/* This is a set of values, for telling which were listed already: a concat may have thousands of inputs. */
-struct value_set {
-    uint32_t mask;
-    const struct value **slots;
-};
-
-static bool value_set_add(struct value_set *s, const struct value *v)
+/* Lists a value unless it was listed already: a concat may have thousands of inputs. */
+static void list_input(struct table *seen, struct value *v, struct cluster_nodes *out)
 {
-    uint32_t i = v->index * 2654435761u & s->mask;
+    struct table_entry *place = NULL;
 
-    while (s->slots[i] && s->slots[i] != v)
-        i = (i + 1) & s->mask;
-    if (s->slots[i])
-        return false;
-    s->slots[i] = v;
-    return true;
+    while ((place = table_next(seen, v->index, place))->item)
+        if (place->item == v)
+            return;
+    table_put(seen, place, v->index, v);
+    out->inputs[out->input_count++] = v;
 }
 
 static bool used_outside(const struct value *v, const struct cluster *c)
@@ -65,8 +60,8 @@ static const struct node *first_of(const struct graph *g, const struct cluster *
 bool cluster_collect(const struct graph *g, const struct cluster *c, struct arena *a, struct cluster_nodes *out)
 {
     const struct node *first = first_of(g, c);
-    size_t nodes = 0, inputs = 0, results = 0, capacity = 8;
-    struct value_set seen;
+    size_t nodes = 0, inputs = 0, results = 0;
+    struct table seen = {0};
 
     memset(out, 0, sizeof *out);
     for (const struct node *n = first; n && (!c->first || nodes < c->node_count); n = n->next) {
@@ -76,16 +71,10 @@ bool cluster_collect(const struct graph *g, const struct cluster *c, struct aren
         inputs += n->input_count + (n->transformed != NULL);
         results += n->result_count;
     }
-    while (capacity < 2 * inputs)
-        capacity *= 2;
-    if (capacity > UINT32_MAX / 2)
-        return false;
-    seen.mask = (uint32_t)capacity - 1;
-    seen.slots = arena_array(a, capacity, sizeof *seen.slots);
     out->nodes = arena_array(a, nodes, sizeof *out->nodes);
     out->inputs = arena_array(a, inputs, sizeof *out->inputs);
     out->outputs = arena_array(a, results, sizeof *out->outputs);
-    if (!seen.slots || !out->nodes || !out->inputs || !out->outputs)
+    if (inputs > UINT32_MAX || !table_reserve(&seen, a, (uint32_t)inputs) || !out->nodes || !out->inputs || !out->outputs)
         return false;
     for (const struct node *n = first; n && out->count < nodes; n = n->next) {
         if (n->cluster != c)
@@ -93,11 +82,11 @@ bool cluster_collect(const struct graph *g, const struct cluster *c, struct aren
         out->nodes[out->count++] = (struct node *)n;
         for (uint32_t i = 0; i < n->input_count; i++) {
             struct value *v = n->inputs[i].value;
-            if (v && !(v->producer && v->producer->cluster == c) && value_set_add(&seen, v))
-                out->inputs[out->input_count++] = v;
+            if (v && !(v->producer && v->producer->cluster == c))
+                list_input(&seen, v, out);
         }
-        if (n->transformed && value_set_add(&seen, n->transformed))
-            out->inputs[out->input_count++] = n->transformed;
+        if (n->transformed)
+            list_input(&seen, n->transformed, out);
         for (uint32_t i = 0; i < n->result_count; i++)
             if (used_outside(n->results[i], c))
                 out->outputs[out->output_count++] = n->results[i];

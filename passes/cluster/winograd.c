@@ -17,11 +17,6 @@
 #include "ir/schedule/schedule.h"
 #include "passes/support.h"
 
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* ---- cost: times of one thread, in multiply-adds of a vector (struct winograd_facts) ---- */
 
 /* Returns the bytes of scratch that a macro-tile takes: transformed inputs and results of the matmuls. */
@@ -35,10 +30,10 @@ static double transformed_cost(const struct winograd_shape *s, const struct targ
 {
     const struct winograd_facts *facts = &target_facts(t)->winograd;
     const int64_t lanes = target_stage_lanes(t), threads = target_stage_threads(t);
-    const double in_vectors = (double)divide_up(s->in_channels, lanes), out_vectors = (double)divide_up(s->out_channels, lanes);
+    const double in_vectors = (double)ceil_div(s->in_channels, lanes), out_vectors = (double)ceil_div(s->out_channels, lanes);
     const double weights = WINOGRAD_POINTS * (double)s->in_channels * out_vectors,
                  tiles = (double)(s->macro_tile[0] * s->macro_tile[1]);
-    const double macro_tiles = (double)divide_up(s->batch * s->count[0] * s->count[1], threads); /* of the busiest thread */
+    const double macro_tiles = (double)ceil_div(s->batch * s->count[0] * s->count[1], threads); /* of the busiest thread */
     const double bytes = weights * (double)lanes * sizeof(float) + scratch_bytes(s);
     const bool near = bytes < target_facts(t)->cache.l2_reused_share * target_l2_bytes(t);
     const double again = near ? facts->weight_near : facts->weight_far;
@@ -54,7 +49,7 @@ static double transformed_cost(const struct winograd_shape *s, const struct targ
 static double direct_cost(const struct winograd_shape *s, const struct target *t)
 {
     const struct winograd_facts *facts = &target_facts(t)->winograd;
-    const double pairs = (double)(s->in_channels * divide_up(s->out_channels, target_stage_lanes(t)));
+    const double pairs = (double)(s->in_channels * ceil_div(s->out_channels, target_stage_lanes(t)));
     const double threads = (double)target_stage_threads(t);
 
     const double speed = s->planar ? facts->planar_speed : facts->direct_speed;
@@ -78,13 +73,13 @@ static bool cut(struct winograd_shape *s, int64_t height, int64_t width, int64_t
     const int64_t macro_tile[2] = {height, width};
 
     for (uint32_t d = 0; d < 2; d++) {
-        s->count[d] = divide_up(s->tiles[d], macro_tile[d]);
+        s->count[d] = ceil_div(s->tiles[d], macro_tile[d]);
         s->macro_tile[d] = macro_tile[d];
-        if (divide_up(s->tiles[d], s->count[d]) != macro_tile[d])
+        if (ceil_div(s->tiles[d], s->count[d]) != macro_tile[d])
             return false;
     }
     s->mr = mr;
-    s->rows = divide_up(height * width, mr) * mr;
+    s->rows = ceil_div(height * width, mr) * mr;
     return true;
 }
 
@@ -145,7 +140,7 @@ bool winograd_shape(const struct node *n, const struct target *t, struct winogra
         s->in[d] = in[c.image[AXIS_HEIGHT + d]];
         s->out[d] = out[c.image[AXIS_HEIGHT + d]];
         s->padding[d] = c.padding[2 * d];
-        s->tiles[d] = divide_up(s->out[d], 2);
+        s->tiles[d] = ceil_div(s->out[d], 2);
     }
     choose_macro_tiles(s, t);
     s->block = s->in_channels % block == 0 ? block : s->in_channels % (block / 2) == 0 ? block / 2 : s->in_channels;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/support/table.h"
 #include "passes/layout/layout.h"
 
 struct edge {
@@ -35,16 +36,13 @@ struct cut *cut_create(uint32_t variables)
 
     if (!c)
         return NULL;
-    c->variable_capacity = variables + 16;
-    c->edge_capacity = 64;
-    c->edge_count = 2;
-    c->variable_count = 2;
-    c->first = calloc(c->variable_capacity, sizeof *c->first);
-    c->edges = calloc(c->edge_capacity, sizeof *c->edges);
-    if (!c->first || !c->edges) {
+    if (!array_reserve(NULL, &c->first, &c->variable_capacity, variables + 2, sizeof *c->first)) {
         cut_free(c);
         return NULL;
     }
+    c->edge_count = 2;
+    c->first[c->variable_count++] = 0;
+    c->first[c->variable_count++] = 0;
     return c;
 }
 
@@ -61,29 +59,13 @@ void cut_free(struct cut *c)
     free(c);
 }
 
-/* Doubles an array, which moves.  Returns NULL if it stays, and the failure is remembered until cut_solve. */
-static void *grow(struct cut *c, void *items, uint32_t *capacity, size_t size)
-{
-    size_t bytes = (size_t)*capacity * size;
-    char *larger = *capacity <= UINT32_MAX / 2 ? realloc(items, 2 * bytes) : NULL;
-
-    if (!larger) {
-        c->failed = true;
-        return NULL;
-    }
-    memset(larger + bytes, 0, bytes);
-    *capacity *= 2;
-    return larger;
-}
-
 uint32_t cut_variable(struct cut *c)
 {
-    if (c->variable_count == c->variable_capacity) {
-        uint32_t *larger = grow(c, c->first, &c->variable_capacity, sizeof *c->first);
-        if (!larger)
-            return CUT_ZERO;
-        c->first = larger;
+    if (!array_reserve(NULL, &c->first, &c->variable_capacity, c->variable_count + 1, sizeof *c->first)) {
+        c->failed = true;
+        return CUT_ZERO;
     }
+    c->first[c->variable_count] = 0;
     return c->variable_count++;
 }
 
@@ -97,11 +79,9 @@ void cut_cost(struct cut *c, uint32_t a, uint32_t b, int64_t capacity)
 {
     if (a == b || capacity == 0 || a == CUT_ONE || b == CUT_ZERO)
         return; /* never 0 and 1 */
-    if (c->edge_count + 2 > c->edge_capacity) {
-        struct edge *larger = grow(c, c->edges, &c->edge_capacity, sizeof *c->edges);
-        if (!larger)
-            return;
-        c->edges = larger;
+    if (!array_reserve(NULL, &c->edges, &c->edge_capacity, c->edge_count + 2, sizeof *c->edges)) {
+        c->failed = true;
+        return;
     }
     add_edge(c, a, b, capacity);
     add_edge(c, b, a, 0);

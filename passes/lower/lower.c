@@ -30,30 +30,26 @@ enum {
 
 static bool table_create(struct arena *a, struct node *const *nodes, uint32_t count, struct node_table *t)
 {
-    uint32_t capacity = 8;
-
-    while (capacity < 2 * count)
-        capacity *= 2;
-    *t = (struct node_table){.count = count, .mask = capacity - 1, .nodes = nodes};
-    t->slots = arena_array(a, capacity, sizeof(const struct node *));
-    t->positions = arena_array(a, capacity, sizeof *t->positions);
-    if (!t->slots || !t->positions)
+    *t = (struct node_table){.count = count, .nodes = nodes};
+    if (!table_reserve(&t->table, a, count))
         return false;
     for (uint32_t n = 0; n < count; n++) {
-        uint32_t i = nodes[n]->index * 2654435761u & t->mask;
-        while (t->slots[i])
-            i = (i + 1) & t->mask;
-        t->slots[i] = nodes[n];
-        t->positions[i] = n;
+        struct table_entry *e = NULL;
+        while ((e = table_next(&t->table, nodes[n]->index, e))->item)
+            ;
+        table_put(&t->table, e, nodes[n]->index, &nodes[n]);
     }
     return true;
 }
 
 uint32_t node_table_position(const struct node_table *t, const struct node *n)
 {
-    for (uint32_t i = n->index * 2654435761u & t->mask; t->slots[i]; i = (i + 1) & t->mask) {
-        if (t->slots[i] == n)
-            return t->positions[i];
+    const struct table_entry *e = NULL;
+
+    while ((e = table_next(&t->table, n->index, e))->item) {
+        struct node *const *place = e->item;
+        if (*place == n)
+            return (uint32_t)(place - t->nodes);
     }
     return UINT32_MAX;
 }
@@ -280,17 +276,12 @@ static bool find_placement(struct lowering *l, const struct value *v, struct map
     return l->placements[position].state == PLACEMENT_KNOWN;
 }
 
-static bool same_dims(const struct tensor_type *a, const struct tensor_type *b)
-{
-    return a->rank == b->rank && !memcmp(a->dims, b->dims, a->rank * sizeof a->dims[0]);
-}
-
 bool lower_output_map(struct lowering *l, const struct value *v, struct map *m)
 {
     if (find_placement(l, v, m))
         return true;
     for (uint32_t i = 0; i < l->base_count; i++) {
-        if (same_dims(&l->base_values[i]->type, &v->type)) {
+        if (type_same_dims(&l->base_values[i]->type, &v->type)) {
             *m = l->bases[i];
             return true;
         }

@@ -33,10 +33,9 @@ struct stored_part {
 
 /** Numbers the nodes of a cluster, or those that one of its kernels needs. */
 struct node_table {
-    uint32_t count, mask;
+    uint32_t count;
     struct node *const *nodes;
-    const struct node **slots;
-    uint32_t *positions;
+    struct table table;      /* by a node's index; items are in nodes */
     struct stored_part part; /* of a concat */
 };
 
@@ -58,10 +57,9 @@ struct lowering {
     uint32_t base_count;
     struct placement *placements; /* by node position: of its first result */
     double *evaluated;            /* by node position: points at which the node is evaluated */
-    uint32_t memo_mask, memo_count;
-    struct lower_memo **memo;
-    bool knows_operands; /* some value from outside the cluster is known, too (lower_know) */
-    bool unfusable;      /* these nodes do not make one kernel */
+    struct table memo;            /* of struct lower_memo */
+    bool knows_operands;          /* some value from outside the cluster is known, too (lower_know) */
+    bool unfusable;               /* these nodes do not make one kernel */
 };
 
 /* ---- lower.c ---- */

@@ -188,9 +188,10 @@ static uint32_t lower_quantisation(struct lowering *l, const struct node *n, con
     return kernel_op3(k, K_SELECT, kernel_op1(k, K_IS_NAN, q), zero_of(l, whole), whole);
 }
 
-static uint32_t compare(struct lowering *l, enum kop op, uint32_t a, uint32_t b)
+/** Returns a condition as the uint8 that operators make of it. */
+static uint32_t logical(struct lowering *l, uint32_t condition)
 {
-    return kernel_cast(l->k, KT_U8, kernel_op2(l->k, op, a, b));
+    return kernel_cast(l->k, KT_U8, condition);
 }
 
 /**
@@ -218,81 +219,63 @@ static uint32_t power(struct lowering *l, uint32_t a, uint32_t b)
     return y;
 }
 
+/* Holds the operators that are one operation of kernels; K_CONST is none. */
+static const enum kop operations[OP_ROWS] = {[OP_ADD] = K_ADD,
+                                             [OP_SUB] = K_SUB,
+                                             [OP_MUL] = K_MUL,
+                                             [OP_DIV] = K_DIV,
+                                             [OP_MAX] = K_MAX,
+                                             [OP_MIN] = K_MIN,
+                                             [OP_EQUAL] = K_EQ,
+                                             [OP_NOT_EQUAL] = K_NE,
+                                             [OP_LESSER] = K_LT,
+                                             [OP_LESSER_OR_EQUAL] = K_LE,
+                                             [OP_IS_NAN] = K_IS_NAN,
+                                             [OP_IS_INFINITE] = K_IS_INFINITE,
+                                             [OP_ABS] = K_ABS,
+                                             [OP_CEIL] = K_CEIL,
+                                             [OP_COS] = K_COS,
+                                             [OP_ERF] = K_ERF,
+                                             [OP_EXP] = K_EXP,
+                                             [OP_FLOOR] = K_FLOOR,
+                                             [OP_LOG] = K_LOG,
+                                             [OP_NEG] = K_NEG,
+                                             [OP_RECIPROCAL] = K_RECIPROCAL,
+                                             [OP_ROUND_EVEN] = K_ROUND_EVEN,
+                                             [OP_SIN] = K_SIN,
+                                             [OP_SQRT] = K_SQRT,
+                                             [OP_TAN] = K_TAN};
+
 /** Returns a node's operator on its operands' elements. */
 static uint32_t operate(struct lowering *l, const struct node *n, const uint32_t x[3])
 {
     struct kernel *k = l->k;
     const uint32_t a = x[0], b = x[1];
+    const enum kop op = operations[n->op];
 
+    if (op != K_CONST) {
+        const uint32_t y = kop_arity(op) == 1 ? kernel_op1(k, op, a) : kernel_op2(k, op, a, b);
+        return y != KEXPR_NONE && k->exprs[y].type == KT_BOOL ? logical(l, y) : y;
+    }
     switch (n->op) {
-    case OP_ADD:
-        return kernel_op2(k, K_ADD, a, b);
-    case OP_SUB:
-        return kernel_op2(k, K_SUB, a, b);
-    case OP_MUL:
-        return kernel_op2(k, K_MUL, a, b);
-    case OP_DIV:
-        return kernel_op2(k, K_DIV, a, b);
-    case OP_MAX:
-        return kernel_op2(k, K_MAX, a, b);
-    case OP_MIN:
-        return kernel_op2(k, K_MIN, a, b);
     case OP_POW:
         return power(l, a, b);
-    case OP_EQUAL:
-        return compare(l, K_EQ, a, b);
-    case OP_NOT_EQUAL:
-        return compare(l, K_NE, a, b);
     case OP_GREATER:
-        return compare(l, K_LT, b, a);
+        return logical(l, kernel_op2(k, K_LT, b, a));
     case OP_GREATER_OR_EQUAL:
-        return compare(l, K_LE, b, a);
-    case OP_LESSER:
-        return compare(l, K_LT, a, b);
-    case OP_LESSER_OR_EQUAL:
-        return compare(l, K_LE, a, b);
+        return logical(l, kernel_op2(k, K_LE, b, a));
     case OP_LOGICAL_NOT:
-        return compare(l, K_EQ, a, zero_of(l, a));
+        return logical(l, kernel_op2(k, K_EQ, a, zero_of(l, a)));
     case OP_LOGICAL_AND:
-        return kernel_cast(k, KT_U8, kernel_op2(k, K_AND, truth(l, a), truth(l, b)));
+        return logical(l, kernel_op2(k, K_AND, truth(l, a), truth(l, b)));
     case OP_LOGICAL_OR:
-        return kernel_cast(k, KT_U8, kernel_op2(k, K_OR, truth(l, a), truth(l, b)));
+        return logical(l, kernel_op2(k, K_OR, truth(l, a), truth(l, b)));
     case OP_LOGICAL_XOR:
-        return kernel_cast(k, KT_U8, kernel_op2(k, K_XOR, truth(l, a), truth(l, b)));
-    case OP_IS_NAN:
-        return kernel_cast(k, KT_U8, kernel_op1(k, K_IS_NAN, a));
-    case OP_IS_INFINITE:
-        return kernel_cast(k, KT_U8, kernel_op1(k, K_IS_INFINITE, a));
-    case OP_ABS:
-        return kernel_op1(k, K_ABS, a);
-    case OP_CEIL:
-        return kernel_op1(k, K_CEIL, a);
-    case OP_COS:
-        return kernel_op1(k, K_COS, a);
-    case OP_ERF:
-        return kernel_op1(k, K_ERF, a);
-    case OP_EXP:
-        return kernel_op1(k, K_EXP, a);
-    case OP_FLOOR:
-        return kernel_op1(k, K_FLOOR, a);
+        return logical(l, kernel_op2(k, K_XOR, truth(l, a), truth(l, b)));
     case OP_IDENTITY:
         return a;
-    case OP_LOG:
-        return kernel_op1(k, K_LOG, a);
-    case OP_NEG:
-        return kernel_op1(k, K_NEG, a);
-    case OP_RECIPROCAL:
-        return kernel_op1(k, K_RECIPROCAL, a);
-    case OP_ROUND_EVEN:
-        return kernel_op1(k, K_ROUND_EVEN, a);
-    case OP_SIN:
-        return kernel_op1(k, K_SIN, a);
     case OP_SIGN:
         return lower_sign(l, a);
-    case OP_SQRT:
-        return kernel_op1(k, K_SQRT, a);
-    case OP_TAN:
-        return kernel_op1(k, K_TAN, a);
     case OP_CAST: /* float16 results are rounded as any */
         return kernel_cast(k, ktype_of(n->results[0]->type.type), a);
     case OP_CLAMP:

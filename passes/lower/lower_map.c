@@ -62,11 +62,6 @@ struct kaffine map_linear(struct lowering *l, const struct map *m, const struct 
     return f;
 }
 
-static bool same_dims(const struct tensor_type *a, const struct tensor_type *b)
-{
-    return a->rank == b->rank && !memcmp(a->dims, b->dims, a->rank * sizeof a->dims[0]);
-}
-
 static bool stays_inside(struct lowering *l, const struct map *m, const struct tensor_type *t)
 {
     for (uint32_t d = 0; d < t->rank; d++) {
@@ -118,7 +113,7 @@ struct map map_reshape(struct lowering *l, const struct map *m, const struct ten
 {
     struct map r;
 
-    if (same_dims(from, to))
+    if (type_same_dims(from, to))
         return *m;
     if (!m->linear && type_elements(from) && !stays_inside(l, m, from))
         return reshape_by_groups(l, m, from, to);
@@ -133,7 +128,7 @@ struct map map_broadcast(struct lowering *l, const struct map *m, const struct t
 {
     struct map spread, r;
 
-    if (same_dims(result, operand))
+    if (type_same_dims(result, operand))
         return *m;
     r = map_like(m, operand->rank);
     if (type_elements(operand) == 1)

@@ -14,7 +14,6 @@ struct lower_memo {
     const struct value *value;
     struct map map; /* linear */
     uint32_t expr;
-    struct lower_memo *next; /* same slot */
 };
 
 uint32_t lower_position(const struct lowering *l, const struct value *v)
@@ -139,77 +138,49 @@ static uint32_t lower_node(struct lowering *l, const struct node *n, uint32_t re
     return KEXPR_NONE;
 }
 
-static uint64_t form_hash(uint64_t h, struct kaffine f)
-{
-    h = (h ^ (uint64_t)f.offset) * 0x9E3779B97F4A7C15u;
-    for (uint32_t i = 0; i < f.count; i++)
-        h = (h ^ f.terms[i].var ^ (uint64_t)f.terms[i].coefficient << 8) * 0x9E3779B97F4A7C15u;
-    return h ^ h >> 31;
-}
-
 static uint64_t memo_hash(const struct value *v, const struct map *m)
 {
     uint64_t h = (uint64_t)v->index * 0x9E3779B97F4A7C15u;
 
-    h = form_hash(h, m->forms[0]);
+    h = kaffine_hash(h, m->forms[0]);
     for (uint32_t i = 0; i < m->guard_count; i++)
-        h = form_hash(h, m->guards[i].form);
+        h = kaffine_hash(h, m->guards[i].form);
     return h ^ h >> 32;
 }
 
-static bool memo_grow(struct lowering *l)
+/** Returns the place of what a value is there; the memo has room. */
+static struct table_entry *memo_place(const struct lowering *l, uint64_t hash, const struct value *v, const struct map *m)
 {
-    uint32_t capacity = l->memo ? 2 * (l->memo_mask + 1) : 64;
-    struct lower_memo **memo = arena_array(&l->scratch, capacity, sizeof *memo);
+    struct table_entry *e = NULL;
+    const struct lower_memo *known;
 
-    if (!memo)
-        return lower_no_memory(l);
-    for (uint32_t i = 0; l->memo && i <= l->memo_mask; i++) {
-        for (struct lower_memo *e = l->memo[i], *next; e; e = next) {
-            struct lower_memo **slot = &memo[memo_hash(e->value, &e->map) & (capacity - 1)];
-            next = e->next;
-            e->next = *slot;
-            *slot = e;
-        }
-    }
-    l->memo = memo;
-    l->memo_mask = capacity - 1;
-    return true;
+    while ((known = (e = table_next(&l->memo, hash, e))->item) && !(known->value == v && map_equal(&known->map, m)))
+        ;
+    return e;
 }
 
-static struct lower_memo *memo_find(struct lowering *l, const struct value *v, const struct map *m)
+static const struct lower_memo *memo_find(struct lowering *l, const struct value *v, const struct map *m)
 {
-    if (!l->memo)
-        return NULL;
-    for (struct lower_memo *e = l->memo[memo_hash(v, m) & l->memo_mask]; e; e = e->next) {
-        if (e->value == v && map_equal(&e->map, m))
-            return e;
-    }
-    return NULL;
+    return l->memo.count ? memo_place(l, memo_hash(v, m), v, m)->item : NULL;
 }
 
 static void memo_add(struct lowering *l, const struct value *v, const struct map *m, uint32_t expr)
 {
-    struct lower_memo *e;
-    uint32_t i;
+    const uint64_t hash = memo_hash(v, m);
+    struct lower_memo *e = arena_alloc(&l->scratch, sizeof *e);
 
-    if ((!l->memo || l->memo_count > l->memo_mask) && !memo_grow(l))
-        return;
-    e = arena_alloc(&l->scratch, sizeof *e);
-    if (!e) {
+    if (!e || !table_reserve(&l->memo, &l->scratch, l->memo.count + 1)) {
         lower_no_memory(l);
         return;
     }
-    i = (uint32_t)memo_hash(v, m) & l->memo_mask;
-    *e = (struct lower_memo){v, *m, expr, l->memo[i]};
-    l->memo[i] = e;
-    l->memo_count++;
+    *e = (struct lower_memo){v, *m, expr};
+    table_put(&l->memo, memo_place(l, hash, v, m), hash, e);
 }
 
 uint32_t lower_value(struct lowering *l, const struct value *v, const struct map *m)
 {
     const uint32_t position = lower_position(l, v);
-    struct lower_memo *known;
+    const struct lower_memo *known;
     struct map key;
     uint32_t e;
 
@@ -270,15 +241,6 @@ uint32_t lower_condition(struct lowering *l, uint32_t count, const struct kguard
     return all == KEXPR_NONE ? kernel_const(k, KT_BOOL, (union scalar){.u64 = 1}) : all;
 }
 
-static bool guards_equal(uint32_t n, const struct kguard *a, const struct kguard *b)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (a[i].bound != b[i].bound || !kaffine_equal(a[i].form, b[i].form))
-            return false;
-    }
-    return true;
-}
-
 uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct map *m, uint32_t count,
                        const struct kguard *guards, union scalar fill)
 {
@@ -299,7 +261,7 @@ uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct m
         return e;
     x = &l->k->exprs[e];
     /* A load under exactly these guards fills by itself: where one of m's guards fails nobody looks at the value. */
-    if (x->op == K_LOAD && x->guard_count == inner.guard_count && guards_equal(x->guard_count, x->guards, inner.guards))
+    if (x->op == K_LOAD && x->guard_count == inner.guard_count && kguards_equal(x->guard_count, x->guards, inner.guards))
         return kernel_load(l->k, x->tensor, x->index, x->guard_count, x->guards, fill);
     return kernel_op3(l->k, K_SELECT, lower_condition(l, inner.guard_count - m->guard_count, inner.guards + m->guard_count), e,
                       kernel_const(l->k, ktype_of(v->type.type), fill));

@@ -16,109 +16,42 @@
 
 /* ---- what a node says ---- */
 
-static struct value *input_of(const struct node *n, uint32_t slot)
+/** Returns the input in a slot, of which 0 is none. */
+static struct value *optional_input(const struct node *n, uint32_t slot)
 {
-    return n->inputs[slot].value;
-}
-
-static void set_direction(struct recurrent *r, WNNRecurrentNetworkDirection direction)
-{
-    r->directions = direction == WNNRecurrentNetworkDirection_Both ? 2 : 1;
-    r->backward[0] = direction == WNNRecurrentNetworkDirection_Backward;
-    r->backward[1] = direction == WNNRecurrentNetworkDirection_Both;
-}
-
-static void describe_gru(const struct node *n, struct recurrent *r)
-{
-    const WNNGruOptions *o = n->options;
-
-    r->hidden = n->args.gru.hiddenSize;
-    r->activations = o->activations;
-    r->reset_after = o->resetAfter;
-    r->bias = input_of(n, 3);
-    r->recurrent_bias = input_of(n, 4);
-    r->hidden_state = input_of(n, 5);
-    r->sequence_result = n->result_count > 1 ? n->results[1] : NULL;
-    set_direction(r, o->direction);
-}
-
-static void describe_gru_cell(const struct node *n, struct recurrent *r)
-{
-    const WNNGruCellOptions *o = n->options;
-
-    r->hidden = n->args.gruCell.hiddenSize;
-    r->activations = o->activations;
-    r->reset_after = o->resetAfter;
-    r->hidden_state = input_of(n, 3);
-    r->bias = input_of(n, 4);
-    r->recurrent_bias = input_of(n, 5);
-}
-
-static void describe_lstm(const struct node *n, struct recurrent *r)
-{
-    const WNNLstmOptions *o = n->options;
-
-    r->hidden = n->args.lstm.hiddenSize;
-    r->activations = o->activations;
-    r->bias = input_of(n, 3);
-    r->recurrent_bias = input_of(n, 4);
-    r->peephole = input_of(n, 5);
-    r->hidden_state = input_of(n, 6);
-    r->cell_state = input_of(n, 7);
-    r->sequence_result = n->result_count > 2 ? n->results[2] : NULL;
-    set_direction(r, o->direction);
-}
-
-static void describe_lstm_cell(const struct node *n, struct recurrent *r)
-{
-    const WNNLstmCellOptions *o = n->options;
-
-    r->hidden = n->args.lstmCell.hiddenSize;
-    r->activations = o->activations;
-    r->hidden_state = input_of(n, 3);
-    r->cell_state = input_of(n, 4);
-    r->bias = input_of(n, 5);
-    r->recurrent_bias = input_of(n, 6);
-    r->peephole = input_of(n, 7);
+    return slot ? n->inputs[slot].value : NULL;
 }
 
 void recurrent_describe(const struct node *n, struct recurrent *r)
 {
     const struct tensor_type *t = &n->inputs[0].value->type;
+    const struct gates g = gates_of(n);
 
-    *r = (struct recurrent){.node = n, .directions = 1};
+    *r = (struct recurrent){.node = n, .hidden = g.hidden, .activations = g.activations, .reset_after = g.reset_after};
     r->steps = t->rank == 3 ? t->dims[0] : 1;
     r->batch = t->dims[t->rank - 2];
     r->inputs = t->dims[t->rank - 1];
-    r->input = input_of(n, 0);
-    r->weight = input_of(n, 1);
-    r->recurrent_weight = input_of(n, 2);
+    r->input = n->inputs[0].value;
+    r->weight = n->inputs[1].value;
+    r->recurrent_weight = n->inputs[2].value;
+    r->bias = optional_input(n, g.slots.bias);
+    r->recurrent_bias = optional_input(n, g.slots.recurrent_bias);
+    r->peephole = optional_input(n, g.slots.peephole);
+    r->hidden_state = optional_input(n, g.slots.hidden);
+    r->cell_state = optional_input(n, g.slots.cell);
     r->lstm = n->op == OP_LSTM || n->op == OP_LSTM_CELL;
     r->gates = r->lstm ? 4 : 3;
     r->hidden_result = n->results[0];
     r->cell_result = r->lstm ? n->results[1] : NULL;
-    if (n->op == OP_GRU)
-        describe_gru(n, r);
-    else if (n->op == OP_GRU_CELL)
-        describe_gru_cell(n, r);
-    else if (n->op == OP_LSTM)
-        describe_lstm(n, r);
-    else
-        describe_lstm_cell(n, r);
+    r->sequence_result = n->result_count > 1U + r->lstm ? n->results[1 + r->lstm] : NULL;
+    r->directions = g.direction == WNNRecurrentNetworkDirection_Both ? 2 : 1;
+    r->backward[0] = g.direction == WNNRecurrentNetworkDirection_Backward;
+    r->backward[1] = g.direction == WNNRecurrentNetworkDirection_Both;
 }
 
 static uint32_t place_of(const struct recurrent *r, uint32_t gate)
 {
-    switch ((int)r->node->op) {
-    case OP_GRU:
-        return gru_places(NODE_OPTIONS(r->node, WNNGruOptions)->layout)[gate];
-    case OP_GRU_CELL:
-        return gru_places(NODE_OPTIONS(r->node, WNNGruCellOptions)->layout)[gate];
-    case OP_LSTM:
-        return lstm_places(NODE_OPTIONS(r->node, WNNLstmOptions)->layout)[gate];
-    default:
-        return lstm_places(NODE_OPTIONS(r->node, WNNLstmCellOptions)->layout)[gate];
-    }
+    return gates_of(r->node).places[gate];
 }
 
 /* ---- nodes ---- */

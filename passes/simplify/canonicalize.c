@@ -19,6 +19,16 @@
 
 enum { ROUNDS_MAX = 100 };
 
+struct value *rules_apply(const struct rule *rules, size_t count, struct graph *g, struct node *n)
+{
+    struct value *v = NULL;
+
+    for (size_t i = 0; !v && !g->error.status && i < count; i++)
+        if (rules[i].op == n->op)
+            v = rules[i].apply(g, n);
+    return v;
+}
+
 static bool walk(struct graph *g)
 {
     bool changed = false;

@@ -13,6 +13,14 @@
  */
 struct value *canonicalize_movement(struct graph *g, struct node *n);
 struct value *canonicalize_arithmetic(struct graph *g, struct node *n);
+/** This is a rule for an operator. */
+struct rule {
+    enum op op;
+    struct value *(*apply)(struct graph *g, struct node *n);
+};
+/** Returns what the first of a family's rules that applies makes of n, or NULL. */
+struct value *rules_apply(const struct rule *rules, size_t count, struct graph *g, struct node *n);
+
 /** Applies rules that keep n and change its operands.  Returns whether they did. */
 bool canonicalize_operands(struct graph *g, struct node *n);
 

@@ -19,11 +19,6 @@ static struct value *operand(const struct node *n, uint32_t slot)
     return n->inputs[slot].value;
 }
 
-static struct node *producer_of(const struct value *v, enum op op)
-{
-    return v && v->producer && v->producer->op == op ? v->producer : NULL;
-}
-
 /* Returns whether slot 1 holds a number, and the result is of slot 0's type: the operator is "x op number". */
 static bool with_number(const struct node *n, double *number)
 {
@@ -40,11 +35,6 @@ static bool is_float(const struct node *n)
 static struct value *make_unary(struct graph *g, struct node *n, enum op op, struct value *x)
 {
     return make_node(g, n, op, n, 1, &x, NULL, NULL);
-}
-
-static struct value *make_binary(struct graph *g, struct node *n, enum op op, struct value *a, struct value *b)
-{
-    return make_node(g, n, op, n, 2, (struct value *[]){a, b}, NULL, NULL);
 }
 
 /* ---- clamp, relu, min, max: one form ---- */
@@ -89,11 +79,6 @@ static struct value *make_clamp(struct graph *g, struct node *n, struct value *x
     if (b->has_high)
         o.maxValue = dtype_is_float(t) ? wnnNumber(b->high) : wnnNumberInt64((int64_t)b->high);
     return make_node(g, n, OP_CLAMP, n, 1, &x, &o, NULL);
-}
-
-static bool is_negative_zero(double x)
-{
-    return x == 0 && signbit(x);
 }
 
 /* Returns whether the numbers are ordered as bounds should be and none is -0, whose place among zeros would have to be thought
@@ -144,7 +129,7 @@ static struct bounds combine(const struct bounds *inner, const struct bounds *ou
  */
 static struct value *simplify_clamp(struct graph *g, struct node *n)
 {
-    struct bounds b, inner;
+    struct bounds b = {0}, inner = {0};
     struct value *x = operand(n, 0);
 
     if (!bounds_of(n, &b) || !orderly(&b))
@@ -296,11 +281,12 @@ static struct value *division_of_one(struct graph *g, struct node *n)
 }
 
 /* Simplifies a where with a condition that is the same everywhere, or with the same values either way. */
-static struct value *simplify_where(const struct node *n)
+static struct value *simplify_where(struct graph *g, struct node *n)
 {
     struct value *chosen = operand(n, 1);
     union scalar condition;
 
+    (void)g;
     if (operand(n, 1) != operand(n, 2)) {
         if (!value_is_splat(operand(n, 0), &condition))
             return NULL;
@@ -322,32 +308,16 @@ static struct value *simplify_prelu(struct graph *g, struct node *n)
 
 struct value *canonicalize_arithmetic(struct graph *g, struct node *n)
 {
+    static const struct rule rules[] = {
+        {OP_RELU, simplify_clamp},      {OP_CLAMP, simplify_clamp},     {OP_MAX, bound_by_number},
+        {OP_MIN, bound_by_number},      {OP_ADD, simplify_with_number}, {OP_ADD, absorb_negation},
+        {OP_SUB, simplify_with_number}, {OP_SUB, absorb_negation},      {OP_DIV, division_of_one},
+        {OP_DIV, simplify_with_number}, {OP_MUL, simplify_with_number}, {OP_POW, simplify_with_number},
+        {OP_WHERE, simplify_where},     {OP_PRELU, simplify_prelu},
+    };
     struct value *v = constant_last(g, n);
 
-    if (v || g->error.status)
-        return v;
-    switch (n->op) {
-    case OP_RELU:
-    case OP_CLAMP:
-        return simplify_clamp(g, n);
-    case OP_MAX:
-    case OP_MIN:
-        return bound_by_number(g, n);
-    case OP_ADD:
-    case OP_SUB:
-        v = simplify_with_number(g, n);
-        return v ? v : absorb_negation(g, n);
-    case OP_DIV:
-        v = division_of_one(g, n);
-        return v || g->error.status ? v : simplify_with_number(g, n);
-    case OP_MUL:
-    case OP_POW:
-        return simplify_with_number(g, n);
-    case OP_WHERE:
-        return simplify_where(n);
-    case OP_PRELU:
-        return simplify_prelu(g, n);
-    default:
-        return op_infos[n->op].flags & OPF_ELEMENTWISE && n->input_count == 1 ? simplify_unary(g, n) : NULL;
-    }
+    if (!v)
+        v = rules_apply(rules, sizeof rules / sizeof *rules, g, n);
+    return v || n->input_count != 1 ? v : simplify_unary(g, n);
 }

@@ -14,12 +14,6 @@ static struct value *in0(const struct node *n)
     return n->inputs[0].value;
 }
 
-/* Returns the node that computes v if it is of that operator. */
-static struct node *producer_of(const struct value *v, enum op op)
-{
-    return v && v->producer && v->producer->op == op ? v->producer : NULL;
-}
-
 /* ---- nothing is moved ---- */
 
 static bool is_all(const uint32_t *list, size_t count, uint32_t wanted)
@@ -176,10 +170,11 @@ static struct value *merge_concats(struct graph *g, struct node *n)
 }
 
 /* Returns what was split if n is a concat of all parts of a split, in order, along the same axis. */
-static struct value *join_split(const struct node *n)
+static struct value *join_split(struct graph *g, struct node *n)
 {
     const struct node *split = producer_of(in0(n), OP_SPLIT);
 
+    (void)g;
     if (!split || split->result_count != n->input_count || NODE_OPTIONS(split, WNNSplitOptions)->axis != n->args.concat.axis)
         return NULL;
     for (uint32_t i = 0; i < n->input_count; i++)
@@ -194,7 +189,7 @@ static struct value *join_split(const struct node *n)
  * Returns the constant that n, an expand of one constant element, makes for dequantizeLinear alone: passes look at scales and
  * zero points element by element.  (Other expands cost nothing as index maps.)
  */
-static struct value *expanded_parameter(struct graph *g, const struct node *n)
+static struct value *expanded_parameter(struct graph *g, struct node *n)
 {
     const struct value *v = n->results[0];
     const size_t size = dtype_size(v->type.type), bytes = (size_t)type_bytes(&v->type);
@@ -448,9 +443,7 @@ bool canonicalize_operands(struct graph *g, struct node *n)
         struct value *v = n->inputs[i].value, *other = n->inputs[1 - i].value, *simpler;
 
         /* The result's shape must come from the other operand alone: then whatever v broadcasts from will do. */
-        if (!type_equal(&other->type, &n->results[0]->type) &&
-            !(other->type.rank == n->results[0]->type.rank &&
-              memcmp(other->type.dims, n->results[0]->type.dims, other->type.rank * sizeof *other->type.dims) == 0))
+        if (!type_same_dims(&other->type, &n->results[0]->type))
             continue;
         simpler = before_broadcast(g, v);
         if (!simpler || g->error.status)
@@ -463,33 +456,22 @@ bool canonicalize_operands(struct graph *g, struct node *n)
 
 struct value *canonicalize_movement(struct graph *g, struct node *n)
 {
+    static const struct rule rules[] = {
+        {OP_RESHAPE, merge_reshapes},
+        {OP_RESHAPE, cast_reshaped},
+        {OP_RESHAPE, dequantize_reshaped},
+        {OP_TRANSPOSE, merge_transposes},
+        {OP_TRANSPOSE, dequantize_transposed},
+        {OP_EXPAND, expanded_parameter},
+        {OP_SLICE, merge_slices},
+        {OP_SLICE, slice_rows},
+        {OP_CAST, merge_casts},
+        {OP_CONCAT, join_split},
+        {OP_CONCAT, merge_concats},
+        {OP_CONV2D, merge_padding},
+    };
+
     if (n->input_count && in0(n) && moves_nothing(n))
         return in0(n);
-    switch (n->op) {
-    case OP_RESHAPE: {
-        struct value *v = merge_reshapes(g, n);
-        v = v || g->error.status ? v : cast_reshaped(g, n);
-        return v || g->error.status ? v : dequantize_reshaped(g, n);
-    }
-    case OP_TRANSPOSE: {
-        struct value *v = merge_transposes(g, n);
-        return v || g->error.status ? v : dequantize_transposed(g, n);
-    }
-    case OP_EXPAND:
-        return expanded_parameter(g, n);
-    case OP_SLICE: {
-        struct value *v = merge_slices(g, n);
-        return v || g->error.status ? v : slice_rows(g, n);
-    }
-    case OP_CAST:
-        return merge_casts(g, n);
-    case OP_CONCAT: {
-        struct value *v = join_split(n);
-        return v ? v : merge_concats(g, n);
-    }
-    case OP_CONV2D:
-        return merge_padding(g, n);
-    default:
-        return NULL;
-    }
+    return rules_apply(rules, sizeof rules / sizeof *rules, g, n);
 }

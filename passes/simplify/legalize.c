@@ -27,13 +27,6 @@ static bool takes(const struct target *t, const struct node *n)
 
 /* ---- trying ---- */
 
-/* Removes the nodes made before `n` since `mark`, the node that was before n then (NULL: n was the first). */
-static void undo(struct node *n, const struct node *mark)
-{
-    while (n->prev != mark)
-        node_remove(n->prev);
-}
-
 /* Makes n's operands float32, with casts before n. */
 static bool widen_operands(struct graph *g, struct node *n, struct value **inputs)
 {
@@ -183,7 +176,7 @@ bool pass_legalize(struct graph *g, const struct pass_options *o)
         if (g->error.status)
             return changed;
         if (!v) {
-            undo(n, mark);
+            nodes_undo(n, mark);
             continue;
         }
         node_replace(n, v);

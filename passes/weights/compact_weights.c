@@ -264,13 +264,6 @@ static struct value *pack_small(struct graph *g, const struct small *s, const st
     return v;
 }
 
-static struct value *make_binary(struct graph *g, struct node *n, enum op op, struct value *a, struct value *b)
-{
-    struct value *inputs[] = {a, b};
-
-    return a && b ? make_node(g, n, op, n, 2, inputs, NULL, NULL) : NULL;
-}
-
 /* Returns the packed numbers of a dequantizeLinear as they are before B's dimensions are put into order. */
 static struct value *pack_quantized(struct graph *g, struct node *n, const struct node *unpacking, struct compact_layout *p,
                                     uint32_t results)

@@ -151,13 +151,6 @@ static bool is_candidate(const struct node *n, const struct target *t)
     return !library_computes(n, t);
 }
 
-/* Removes what was made before n since mark. */
-static void undo(struct node *n, const struct node *mark)
-{
-    while (n->prev != mark)
-        node_remove(n->prev);
-}
-
 static int64_t panel_of(const struct target *t, const struct node *n, const struct weight_order *o, int64_t rows)
 {
     return schedule_panel(
@@ -222,7 +215,7 @@ static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
     nodes[count++] = n;
     if (!lower_can_join(t, nodes, count, NULL)) {
         node_set_input(n, 1, original);
-        undo(n, mark);
+        nodes_undo(n, mark);
         return false;
     }
     /* What comes before the data movement that stays is computed at once. */
@@ -298,7 +291,7 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
         return !block || round_a(g, n, bytes, block, kept);
     }
     node_set_input(n, 1, original);
-    undo(n, mark);
+    nodes_undo(n, mark);
     struct node *last = original->producer; /* `unpacking`, or a cast of what it gives */
     return compact_weights_fold(g, unpacking) && (last == unpacking || node_fold(g, unpacking)) && node_fold(g, last) &&
            (pack_floats(g, n, t) || !g->error.status);

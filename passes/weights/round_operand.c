@@ -21,11 +21,6 @@ static struct value *scalar(struct graph *g, double number)
     return graph_add_scalar(g, &type, wnnNumber(number));
 }
 
-static struct value *op2(struct graph *g, struct node *n, enum op op, struct value *a, struct value *b)
-{
-    return a && b ? make_node(g, n, op, n, 2, (struct value *[]){a, b}, NULL, NULL) : NULL;
-}
-
 static struct value *op1(struct graph *g, struct node *n, enum op op, struct value *a)
 {
     return a ? make_node(g, n, op, n, 1, &a, NULL, NULL) : NULL;
@@ -51,12 +46,12 @@ static bool make_rounded(struct graph *g, struct node *n, struct value *x, int64
     struct value *blocks = make_reshape(g, n, n, x, 3, dims), *largest, *numbers;
 
     largest = blocks ? largest_of_blocks(g, n, blocks) : NULL;
-    numbers = op2(g, n, OP_MAX, largest, scalar(g, least_magnitude));
-    numbers = op2(g, n, OP_MUL, blocks, op2(g, n, OP_DIV, scalar(g, steps), numbers));
-    numbers = op2(g, n, OP_ADD, op1(g, n, OP_ROUND_EVEN, numbers), scalar(g, zero_point));
+    numbers = make_binary(g, n, OP_MAX, largest, scalar(g, least_magnitude));
+    numbers = make_binary(g, n, OP_MUL, blocks, make_binary(g, n, OP_DIV, scalar(g, steps), numbers));
+    numbers = make_binary(g, n, OP_ADD, op1(g, n, OP_ROUND_EVEN, numbers), scalar(g, zero_point));
     *r = (struct rounded){.x = x, .inner = inner};
     r->bytes = numbers ? make_cast(g, n, n, numbers, WNNOperandDataType_Uint8) : NULL;
-    r->scale = op2(g, n, OP_MUL, largest, scalar(g, 1 / steps));
+    r->scale = make_binary(g, n, OP_MUL, largest, scalar(g, 1 / steps));
     return r->bytes && r->scale;
 }
 
@@ -73,8 +68,8 @@ struct value *round_operand(struct graph *g, struct node *n, int64_t inner, stru
         if (!make_rounded(g, n, x, inner, found))
             return NULL;
     }
-    v = op2(g, n, OP_SUB, make_cast(g, n, n, found->bytes, WNNOperandDataType_Float32), scalar(g, zero_point));
-    v = op2(g, n, OP_MUL, v, found->scale);
+    v = make_binary(g, n, OP_SUB, make_cast(g, n, n, found->bytes, WNNOperandDataType_Float32), scalar(g, zero_point));
+    v = make_binary(g, n, OP_MUL, v, found->scale);
     return v ? make_reshape(g, n, n, v, x->type.rank, x->type.dims) : NULL;
 }
 
@@ -107,8 +102,9 @@ struct value *take_bytes(struct graph *g, struct node *n, const struct node *deq
     for (uint32_t i = 0; i < type.rank; i++)
         type.dims[i] = 1;
     v = graph_add_constant(g, &type, c);
-    return op2(g, n, OP_MUL,
-               op2(g, n, OP_SUB, make_cast(g, n, n, dequantization->inputs[0].value, WNNOperandDataType_Float32),
-                   scalar(g, *(const uint8_t *)zero->constant->data)),
-               v);
+    return make_binary(g, n, OP_MUL,
+                       make_binary(g, n, OP_SUB,
+                                   make_cast(g, n, n, dequantization->inputs[0].value, WNNOperandDataType_Float32),
+                                   scalar(g, *(const uint8_t *)zero->constant->data)),
+                       v);
 }

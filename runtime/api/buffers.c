@@ -9,11 +9,6 @@
 /* So many buffers are compared pair by pair. */
 enum { BUFFERS_FEW = 32 };
 
-static const char *quote(char *buf, size_t size, WNNStringView name)
-{
-    return escape_text(buf, size, name.data ? name.data : "", name.data ? view_length(name) : 0);
-}
-
 /* Says where the memory of a buffer lies. */
 struct span {
     uintptr_t start, end;
@@ -48,7 +43,7 @@ static bool spans_overlap(const struct span *a, const struct span *b, struct err
     error_set(e, WNNStatus_TypeError,
               a->is_output ? "compute: the buffers for outputs \"%s\" and \"%s\" overlap"
                            : "compute: the buffers for input \"%s\" and output \"%s\" overlap",
-              quote(first, sizeof first, a->item->name), quote(second, sizeof second, b->item->name));
+              view_quote(first, sizeof first, a->item->name), view_quote(second, sizeof second, b->item->name));
     return true;
 }
 

@@ -27,6 +27,7 @@
 
 #include "ir/support/debug.h"
 #include "ir/graph/ir.h"
+#include "ir/support/text.h"
 #include "runtime/engine/engine.h"
 #include "runtime/program/serialized.h"
 #include "runtime/api/timeline.h"
@@ -280,6 +281,12 @@ uint32_t graph_find_binding(const struct graph_binding *bindings, const struct g
 static inline size_t view_length(WNNStringView v)
 {
     return v.length == WNN_STRLEN ? (v.data ? __builtin_strlen(v.data) : 0) : v.length;
+}
+
+/** Writes a string for messages, escaped, and returns buf. */
+static inline const char *view_quote(char *buf, size_t size, WNNStringView v)
+{
+    return escape_text(buf, size, v.data ? v.data : "", view_length(v));
 }
 
 /**

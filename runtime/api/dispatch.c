@@ -17,11 +17,6 @@
 /* A compute call can hold this many bindings without allocating. */
 enum { BINDINGS_INLINE = 32 };
 
-static const char *quote(char *buf, size_t size, WNNStringView name)
-{
-    return escape_text(buf, size, name.data ? name.data : "", name.data ? view_length(name) : 0);
-}
-
 /* ---- names ---- */
 
 /* Holds inputs or outputs of a graph, and what a call gives for them. */
@@ -70,7 +65,7 @@ static bool names_match(const char *call, const struct matching *m, size_t given
         uint32_t slot = m->slots[i] = graph_find_binding(m->bindings, m->by_name, m->count, view, i);
         if (slot == m->count)
             return error_set(e, WNNStatus_TypeError, "%s: %ss[%u] is named \"%s\", the graph has no such %s", call, m->what, i,
-                             quote(name, sizeof name, view), m->what);
+                             view_quote(name, sizeof name, view), m->what);
         if (in_order && slot != i)
             for (uint32_t j = 0; j < m->count; j++)
                 m->taken[j] = j < i ? j : UINT32_MAX;
@@ -79,7 +74,7 @@ static bool names_match(const char *call, const struct matching *m, size_t given
             continue;
         if (m->taken[slot] != UINT32_MAX)
             return error_set(e, WNNStatus_TypeError, "%s: %ss[%u] and %ss[%u] are both named \"%s\"", call, m->what,
-                             m->taken[slot], m->what, i, quote(name, sizeof name, view));
+                             m->taken[slot], m->what, i, view_quote(name, sizeof name, view));
         m->taken[slot] = i;
     }
     return true;
@@ -247,17 +242,17 @@ static bool dispatch_check_tensors(WNNContext context, const char *what, size_t 
 
         if (!t)
             return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" is NULL", what,
-                             quote(name, sizeof name, items[i].name));
+                             view_quote(name, sizeof name, items[i].name));
         if (t->context != context)
             return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" belongs to another context", what,
-                             quote(name, sizeof name, items[i].name));
+                             view_quote(name, sizeof name, items[i].name));
         if (t->mark == m->mark || (t->mark == m->input_mark && !is_state(m, &items[i])))
             return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" is given more than once", what,
-                             quote(name, sizeof name, items[i].name));
+                             view_quote(name, sizeof name, items[i].name));
         t->mark = m->mark;
         if (t->destroyed)
             return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" is destroyed", what,
-                             quote(name, sizeof name, items[i].name));
+                             view_quote(name, sizeof name, items[i].name));
     }
     return true;
 }
@@ -275,10 +270,11 @@ static bool dispatch_check_descriptors(const struct matching *m, size_t given, W
 
         if (t->constant)
             return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" is constant", m->what,
-                             quote(name, sizeof name, items[i].name));
+                             view_quote(name, sizeof name, items[i].name));
         if (!type_equal(&t->type, &b->type))
             return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" is %s, the graph has %s", m->what,
-                             quote(name, sizeof name, items[i].name), type_print(tensor_text, sizeof tensor_text, &t->type),
+                             view_quote(name, sizeof name, items[i].name),
+                             type_print(tensor_text, sizeof tensor_text, &t->type),
                              type_print(graph_text, sizeof graph_text, &b->type));
     }
     return true;
@@ -419,10 +415,10 @@ static bool compute_check_buffers(const struct matching *m, WNNNamedBuffer const
 
         if (items[i].byteLength != bytes)
             return error_set(e, WNNStatus_TypeError, "compute: the buffer for %s \"%s\" has %zu bytes, the graph needs %zu",
-                             m->what, quote(name, sizeof name, items[i].name), items[i].byteLength, bytes);
+                             m->what, view_quote(name, sizeof name, items[i].name), items[i].byteLength, bytes);
         if (!items[i].data)
             return error_set(e, WNNStatus_TypeError, "compute: the buffer for %s \"%s\" is NULL", m->what,
-                             quote(name, sizeof name, items[i].name));
+                             view_quote(name, sizeof name, items[i].name));
     }
     return true;
 }

@@ -218,9 +218,6 @@ struct engine_functions {
     const char *name;
     void (*free)(struct engine *en);
 
-    /** Returns the types of operand slot `slot` of `op` (results count from OP_OPERANDS_MAX on) out of `row`, which is what the
-     * operator table allows. */
-    dtype_set (*types)(struct engine *en, enum op op, uint32_t slot, dtype_set row);
     /** Returns facts for passes, which the engine owns.  They are found at the first call, so that creating an engine stays
      * cheap. Returns NULL after an error in *e. */
     const struct target *(*target)(struct engine *en, struct error *e);

@@ -147,14 +147,6 @@ static bool cpu_is_left(struct engine *en)
     return left;
 }
 
-static dtype_set cpu_types(struct engine *en, enum op op, uint32_t slot, dtype_set row)
-{
-    (void)en;
-    (void)op;
-    (void)slot;
-    return row; /* nothing is narrowed */
-}
-
 static bool cpu_schedule(struct engine *en, const struct target *t, struct program_step *s, struct error *e)
 {
     (void)en;
@@ -231,7 +223,6 @@ static const struct engine_tools cpu_tools = {
 static const struct engine_functions cpu_functions = {
     .name = "cpu",
     .free = cpu_free,
-    .types = cpu_types,
     .target = cpu_target,
     .host_memory = true,
     .buffer_create = cpu_buffer_create,

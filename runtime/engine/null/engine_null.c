@@ -306,14 +306,6 @@ static void null_free(struct engine *en)
     free(n);
 }
 
-static dtype_set null_types(struct engine *en, enum op op, uint32_t slot, dtype_set row)
-{
-    (void)en;
-    (void)op;
-    (void)slot;
-    return row;
-}
-
 static const struct target *null_target(struct engine *en, struct error *e)
 {
     (void)e;
@@ -323,7 +315,6 @@ static const struct target *null_target(struct engine *en, struct error *e)
 static const struct engine_functions null_functions = {
     .name = "null",
     .free = null_free,
-    .types = null_types,
     .target = null_target,
     .buffer_create = null_buffer_create,
     .buffer_free = null_buffer_free,

@@ -500,11 +500,6 @@ static bool describe_gemm(struct node *const *nodes, uint32_t before, const stru
     return add_addend(c, (struct dnn_operand){addend, beta, 1}, s);
 }
 
-static bool is_minus_zero(float x)
-{
-    return x == 0 && signbit(x);
-}
-
 /** Describes one element-wise node after the anchor, whose slot `carried` has the result so far. */
 static bool describe_epilogue(const struct node *n, uint32_t carried, struct dnn_cluster *c)
 {
@@ -544,7 +539,7 @@ static bool describe_epilogue(const struct node *n, uint32_t carried, struct dnn
         const WNNClampOptions *o = n->options;
         const float low = (float)number_to_double(o->minValue), high = (float)number_to_double(o->maxValue);
 
-        return !is_minus_zero(low) && !is_minus_zero(high) && dnn_add_eltwise(c, dnnl_eltwise_clip, low, high);
+        return !is_negative_zero(low) && !is_negative_zero(high) && dnn_add_eltwise(c, dnnl_eltwise_clip, low, high);
     }
     case OP_LEAKY_RELU: {
         double alpha = NODE_OPTIONS(n, WNNLeakyReluOptions)->alpha;

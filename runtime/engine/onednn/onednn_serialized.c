@@ -141,41 +141,71 @@ static const char *problem_flaw(const struct dnn_problem *p)
     return posts_flaw(p);
 }
 
-/* ---- writing ---- */
+/* ---- numbers: the same code writes and reads them ---- */
 
-static void save_layout(const struct dnn_layout *l, struct stream_writer *o)
+/** One of the two is NULL. */
+struct transfer {
+    struct stream_writer *out;
+    struct stream_reader *in;
+};
+
+static void pass(const struct transfer *t, void *data, size_t bytes)
 {
-    out_u32(o, (uint32_t)l->rank);
-    out_u32(o, (uint32_t)l->free);
-    out_bytes(o, l->dims, (size_t)l->rank * sizeof *l->dims);
-    out_bytes(o, l->strides, (size_t)l->rank * sizeof *l->strides);
+    if (t->out)
+        out_bytes(t->out, data, bytes);
+    else
+        in_bytes(t->in, data, bytes);
 }
 
-static void save_problem(const struct dnn_problem *p, struct stream_writer *o)
+/** Transfers as much as there can be, and returns what is wrong with that; whether the rest is right is problem_flaw's to
+ * say. */
+static const char *pass_layout(const struct transfer *t, struct dnn_layout *l)
 {
-    const int32_t words[] = {p->kind,          p->src_type,     p->weights_type,     p->dst_type,   p->src_zero,
-                             p->by_gemm != 0,  p->post_count,   p->precision,        p->given_late, p->given_low_precision,
-                             p->src_zero_type, p->weights_zero, p->weights_zero_type};
+    pass(t, &l->rank, sizeof l->rank);
+    pass(t, &l->free, sizeof l->free);
+    if (l->rank < 0 || l->rank > RANK_MAX)
+        return "a rank";
+    pass(t, l->dims, (size_t)l->rank * sizeof *l->dims);
+    pass(t, l->strides, (size_t)l->rank * sizeof *l->strides);
+    return NULL;
+}
 
-    out_bytes(o, words, sizeof words);
-    out_i64(o, p->scale_mask);
-    save_layout(&p->src, o);
-    save_layout(&p->weights, o);
-    save_layout(&p->bias, o);
-    save_layout(&p->dst, o);
-    out_bytes(o, p->strides, sizeof p->strides);
-    out_bytes(o, p->dilations, sizeof p->dilations);
-    out_bytes(o, p->low, sizeof p->low);
-    out_bytes(o, p->high, sizeof p->high);
-    for (int32_t i = 0; i < p->post_count; i++) {
-        out_u32(o, (uint32_t)p->posts[i].kind);
-        out_u32(o, (uint32_t)p->posts[i].algorithm);
-        out_f32(o, p->posts[i].alpha);
-        out_f32(o, p->posts[i].beta);
-        if (p->posts[i].kind == DNN_POST_BINARY)
-            save_layout(&p->posts[i].operand, o);
+/** Likewise, of a problem. */
+static const char *pass_problem(const struct transfer *t, struct dnn_problem *p)
+{
+    int32_t *const words[] = {
+        &p->kind,          &p->src_type,     &p->weights_type,     &p->dst_type,   &p->src_zero,
+        &p->by_gemm,       &p->post_count,   &p->precision,        &p->given_late, &p->given_low_precision,
+        &p->src_zero_type, &p->weights_zero, &p->weights_zero_type};
+    struct dnn_layout *const layouts[] = {&p->src, &p->weights, &p->bias, &p->dst};
+    int64_t *const pairs[] = {p->strides, p->dilations, p->low, p->high};
+    const char *flaw = NULL;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        pass(t, words[i], sizeof *words[i]);
+    pass(t, &p->scale_mask, sizeof p->scale_mask);
+    p->by_gemm = p->by_gemm != 0;
+    p->given_late = p->given_late != 0;
+    if (p->post_count < 0 || p->post_count > DNN_POSTS_MAX)
+        return "its kind";
+    for (size_t i = 0; !flaw && i < sizeof layouts / sizeof *layouts; i++)
+        flaw = pass_layout(t, layouts[i]);
+    for (size_t i = 0; !flaw && i < sizeof pairs / sizeof *pairs; i++)
+        pass(t, pairs[i], 2 * sizeof *pairs[i]);
+    for (int32_t i = 0; !flaw && i < p->post_count; i++) {
+        struct dnn_post *post = &p->posts[i];
+
+        pass(t, &post->kind, sizeof post->kind);
+        pass(t, &post->algorithm, sizeof post->algorithm);
+        pass(t, &post->alpha, sizeof post->alpha);
+        pass(t, &post->beta, sizeof post->beta);
+        if (post->kind == DNN_POST_BINARY)
+            flaw = pass_layout(t, &post->operand);
     }
+    return flaw;
 }
+
+/* ---- writing ---- */
 
 static void save_data(const void *data, size_t bytes, struct stream_writer *o)
 {
@@ -264,12 +294,13 @@ bool library_step_is_packed(const struct library_step *s)
 
 bool library_step_save(const struct library_step *s, bool unpacked, struct stream_writer *o)
 {
+    struct dnn_problem copy = s->problem;
     const struct dnn_problem *p = &s->problem;
     int64_t scales = s->scales ? dnn_scale_count(p) : 0;
 
     if (problem_flaw(p))
         return false;
-    save_problem(p, o);
+    pass_problem(&(struct transfer){.out = o}, &copy);
     out_i64(o, scales);
     out_bytes(o, s->scales, (size_t)scales * sizeof *s->scales);
     out_u32(o, (uint32_t)s->in_place);
@@ -309,67 +340,12 @@ static bool damaged(struct loader *x, const char *what)
     return error_set(x->e, WNNStatus_DataError, "a step of oneDNN is damaged: %s", what);
 }
 
-/** Reads as much as there can be; whether it is right is problem_flaw's to say. */
-static bool load_layout(struct loader *x, struct dnn_layout *l)
-{
-    l->rank = (int32_t)in_u32(x->in);
-    l->free = (int32_t)in_u32(x->in);
-    if (l->rank < 0 || l->rank > RANK_MAX)
-        return damaged(x, "a rank");
-    in_bytes(x->in, l->dims, (size_t)l->rank * sizeof *l->dims);
-    in_bytes(x->in, l->strides, (size_t)l->rank * sizeof *l->strides);
-    return true;
-}
-
-static bool load_posts(struct loader *x, struct dnn_problem *p)
-{
-    for (int32_t i = 0; i < p->post_count; i++) {
-        struct dnn_post *post = &p->posts[i];
-
-        post->kind = (int32_t)in_u32(x->in);
-        post->algorithm = (int32_t)in_u32(x->in);
-        post->alpha = in_f32(x->in);
-        post->beta = in_f32(x->in);
-        if (post->kind == DNN_POST_BINARY && !load_layout(x, &post->operand))
-            return false;
-    }
-    return true;
-}
-
-static bool load_types(struct loader *x, struct dnn_problem *p)
-{
-    int32_t words[13];
-
-    in_bytes(x->in, words, sizeof words);
-    p->kind = words[0];
-    p->src_type = words[1];
-    p->weights_type = words[2];
-    p->dst_type = words[3];
-    p->src_zero = words[4];
-    p->by_gemm = words[5] != 0;
-    p->post_count = words[6];
-    p->precision = words[7];
-    p->given_late = words[8] != 0;
-    p->given_low_precision = words[9];
-    p->src_zero_type = words[10];
-    p->weights_zero = words[11];
-    p->weights_zero_type = words[12];
-    p->scale_mask = in_i64(x->in);
-    return (p->post_count >= 0 && p->post_count <= DNN_POSTS_MAX) || damaged(x, "its kind");
-}
-
 static bool load_problem(struct loader *x, struct dnn_problem *p)
 {
-    if (!load_types(x, p) || !load_layout(x, &p->src) || !load_layout(x, &p->weights) || !load_layout(x, &p->bias) ||
-        !load_layout(x, &p->dst))
-        return false;
-    in_bytes(x->in, p->strides, sizeof p->strides);
-    in_bytes(x->in, p->dilations, sizeof p->dilations);
-    in_bytes(x->in, p->low, sizeof p->low);
-    in_bytes(x->in, p->high, sizeof p->high);
-    if (!load_posts(x, p))
-        return false;
-    const char *flaw = x->in->failed ? "it ends early" : problem_flaw(p);
+    const char *flaw = pass_problem(&(struct transfer){.in = x->in}, p);
+
+    if (!flaw)
+        flaw = x->in->failed ? "it ends early" : problem_flaw(p);
     return !flaw || damaged(x, flaw);
 }
 

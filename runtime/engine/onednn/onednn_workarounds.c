@@ -75,11 +75,6 @@ static bool saturates(const struct dnn_problem *p, const char *implementation)
            (strstr(implementation, "sse41") || (strstr(implementation, "avx2") && (has & exact) != exact));
 }
 
-static bool is_minus_zero(float x)
-{
-    return x == 0 && signbit(x);
-}
-
 /**
  * Returns whether a problem needs a zero that oneDNN 2.6's transposed convolution does not give: in all implementations it
  * writes +0 where the last post-op makes -0.  A sum that is zero may have either sign, so that matters only behind what fixes
@@ -95,10 +90,10 @@ static bool loses_minus_zero(const struct dnn_problem *p)
 
         if (x->kind == DNN_POST_BINARY && (x->algorithm == dnnl_binary_mul || x->algorithm == dnnl_binary_div))
             return true;
-        if (is_linear && is_minus_zero(x->beta) && (x->alpha == 0 || (is_fixed && x->alpha < 0)))
+        if (is_linear && is_negative_zero(x->beta) && (x->alpha == 0 || (is_fixed && x->alpha < 0)))
             return true;
         is_fixed |= x->kind != DNN_POST_ELTWISE || x->algorithm == dnnl_eltwise_clip || x->algorithm == dnnl_eltwise_abs ||
-                    (is_linear && !is_minus_zero(x->beta));
+                    (is_linear && !is_negative_zero(x->beta));
     }
     return false;
 }

@@ -62,14 +62,6 @@ static void opencl_free(struct engine *en)
     free(o);
 }
 
-static dtype_set opencl_types(struct engine *en, enum op op, uint32_t slot, dtype_set row)
-{
-    (void)en;
-    (void)op;
-    (void)slot;
-    return row;
-}
-
 static const struct target *opencl_target(struct engine *en, struct error *e)
 {
     struct engine_opencl *o = opencl_of(en);
@@ -90,7 +82,6 @@ static void opencl_describe(struct engine *en, WNNDeviceInfo *out)
 static const struct engine_functions opencl_functions = {
     .name = "opencl",
     .free = opencl_free,
-    .types = opencl_types,
     .target = opencl_target,
     .buffer_create = opencl_buffer_create,
     .buffer_free = opencl_buffer_free,

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ir/support/table.h"
 #include "runtime/engine/opencl/internal.h"
 
 enum { NAME_LENGTH = 19 }; /* 16 digits and ".cl" */
@@ -27,7 +28,7 @@ struct cached_file {
 
 struct cached_files {
     struct cached_file *files;
-    size_t count, room;
+    uint32_t count, room;
     uint64_t bytes;
 };
 
@@ -39,15 +40,8 @@ static bool is_name(const char *name)
 /* Returns false if memory runs out. */
 static bool add_file(struct cached_files *list, const char *name, const struct stat *s)
 {
-    if (list->count == list->room) {
-        const size_t room = list->room ? 2 * list->room : 64;
-        struct cached_file *grown = realloc(list->files, room * sizeof *grown);
-
-        if (!grown)
-            return false;
-        list->files = grown;
-        list->room = room;
-    }
+    if (!array_reserve(NULL, &list->files, &list->room, list->count + 1, sizeof *list->files))
+        return false;
     struct cached_file *file = &list->files[list->count++];
     memcpy(file->name, name, NAME_LENGTH + 1);
     file->used = s->st_mtim;

@@ -6,6 +6,7 @@
  * (opencl_watch.c), so that measuring does not wait either.
  */
 #ifdef WEBNN_OPENCL
+#include "ir/support/table.h"
 #include "runtime/engine/opencl/internal.h"
 
 #include <stdlib.h>
@@ -165,15 +166,7 @@ void opencl_times_add(struct invocation *i, uint32_t step, cl_event before, cl_e
 
     if (!t)
         t = run->times = calloc(1, sizeof *t);
-    if (t && t->count == t->room) {
-        const uint32_t room = t->room ? 2 * t->room : 64;
-        struct timed_step *grown = realloc(t->steps, room * sizeof *grown);
-        if (grown) {
-            t->steps = grown;
-            t->room = room;
-        }
-    }
-    if (t && t->count < t->room) {
+    if (t && array_reserve(NULL, &t->steps, &t->room, t->count + 1, sizeof *t->steps)) {
         t->steps[t->count++] = (struct timed_step){step, before, event};
         return;
     }

@@ -88,14 +88,6 @@ static void fake_free(struct engine *en)
     free(en);
 }
 
-static dtype_set fake_types(struct engine *en, enum op op, uint32_t slot, dtype_set row)
-{
-    (void)en;
-    (void)op;
-    (void)slot;
-    return row;
-}
-
 static struct engine_buffer *fake_buffer_create(struct engine *en, size_t bytes, struct error *e)
 {
     (void)en;
@@ -163,7 +155,6 @@ static bool fake_is_brief(const struct executable *x)
 static const struct engine_functions fake_functions = {
     .name = "fake",
     .free = fake_free,
-    .types = fake_types,
     .host_memory = true,
     .buffer_create = fake_buffer_create,
     .buffer_free = fake_buffer_free,

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares what grows: arrays that double, and a hash table of items that somebody else owns, with open addressing.
+ */
+#ifndef WEBNN_IR_SUPPORT_TABLE_H_
+#define WEBNN_IR_SUPPORT_TABLE_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+/**
+ * Makes room for `needed` items of `size` bytes in an array, which may move.  `items` is the address of its pointer; the array
+ * lies in the arena, whose memory is zeros, or on the heap if a is NULL.  Returns false if memory runs out, and nothing has
+ * changed.
+ */
+bool array_reserve(struct arena *a, void *items, uint32_t *capacity, uint32_t needed, size_t size);
+
+/** This is a place of a table. */
+struct table_entry {
+    uint64_t hash;
+    const void *item; /* NULL: free */
+};
+
+/** This is a table, at most half full.  One of zeros is empty.  Whoever adds an item fills in its place and counts it. */
+struct table {
+    struct table_entry *entries;
+    uint32_t capacity, count; /* capacity: a power of two */
+};
+
+/** Makes room for so many items in all, in the arena or, if a is NULL, on the heap.  Returns false if memory runs out. */
+bool table_reserve(struct table *t, struct arena *a, uint32_t items);
+/** Returns the next place of a hash after `before` (NULL: the first): one whose item has that hash, or a free one.  The table
+ * has room. */
+struct table_entry *table_next(const struct table *t, uint64_t hash, const struct table_entry *before);
+/** Adds an item at a free place. */
+static inline void table_put(struct table *t, struct table_entry *place, uint64_t hash, const void *item)
+{
+    *place = (struct table_entry){hash, item};
+    t->count++;
+}
+
+/** Adds a number to a hash. */
+static inline uint64_t hash_mix(uint64_t h, uint64_t v)
+{
+    h ^= v + 0x9E3779B97F4A7C15u + (h << 6) + (h >> 2);
+    return h * 0xFF51AFD7ED558CCDu;
+}
+
+#endif

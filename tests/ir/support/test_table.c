@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Tests arrays and hash tables that grow, on the heap and in arenas. */
+#include "support/graphs.h"
+
+#include <stdlib.h>
+
+#include "ir/support/table.h"
+
+enum { ITEMS = 1000 };
+
+static void grow_array(struct arena *a)
+{
+    int *items = NULL;
+    uint32_t capacity = 0;
+
+    for (int i = 0; i < ITEMS; i++) {
+        assert_true(array_reserve(a, &items, &capacity, (uint32_t)i + 1, sizeof *items));
+        items[i] = i;
+    }
+    for (int i = 0; i < ITEMS; i++)
+        assert_int_equal(items[i], i);
+    assert_false(array_reserve(a, &items, &capacity, UINT32_MAX, sizeof *items)); /* no power of two */
+    assert_int_equal(items[ITEMS - 1], ITEMS - 1);
+    if (!a)
+        free(items);
+}
+
+static void test_arrays(void **state)
+{
+    struct arena a = {0};
+
+    (void)state;
+    grow_array(NULL);
+    grow_array(&a);
+    arena_free(&a);
+}
+
+/* Returns the place of a number in a table of numbers. */
+static struct table_entry *find(const struct table *t, uint64_t hash, const int *item)
+{
+    struct table_entry *e = NULL;
+
+    while ((e = table_next(t, hash, e))->item && e->item != item)
+        ;
+    return e;
+}
+
+static void fill_table(struct arena *a, uint32_t hashes)
+{
+    static int items[ITEMS], absent;
+    struct table t = {0};
+
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        assert_true(table_reserve(&t, a, t.count + 1));
+        assert_null(find(&t, i % hashes, &items[i])->item);
+        table_put(&t, find(&t, i % hashes, &items[i]), i % hashes, &items[i]);
+    }
+    assert_int_equal(t.count, ITEMS);
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        assert_ptr_equal(find(&t, i % hashes, &items[i])->item, &items[i]);
+        assert_null(find(&t, i % hashes, &absent)->item);
+    }
+    if (!a)
+        free(t.entries);
+}
+
+static void test_tables(void **state)
+{
+    struct arena a = {0};
+
+    (void)state;
+    fill_table(NULL, ITEMS);
+    fill_table(NULL, 3); /* many items of one hash */
+    fill_table(&a, 100);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_arrays), cmocka_unit_test(test_tables)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
