@@ -3,17 +3,8 @@
  * Budgets of work and memory: what is about to take too much is refused with a message that says what and how much, wherever it
  * is computed, one account counts all of it, and a larger budget lets it pass.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "frontend/readers/model.h"
+#include "support/test.h"
 
 #define ADVICE " are spent; a larger budget allows it (the budget of WNNContextOptions, or --budget)"
 
@@ -46,14 +37,13 @@ static WNNOperand matmul(WNNGraphBuilder b)
 /* 256 + 4 * 2 * 4096 for the operands, 4 * 4096 for the result, 64^3 multiply-adds, 4096 for writing 16384 bytes */
 enum { MATMUL = 256 + 4 * 3 * 4096 + 64 * 64 * 64 + 4096 };
 
-static void asking_is_charged(void **state)
+TEST(asking_is_charged)
 {
     WNNContext c = new_context(2 * MATMUL, 0);
     static float y[64 * 64];
     WNNGraphBuilder b;
     WNNOperand p;
 
-    (void)state;
     assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_Success);
     p = matmul(b);
     assert_int_equal(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y), WNNStatus_Success);
@@ -88,9 +78,8 @@ static WNNStatus build(uint64_t operations, uint64_t bytes)
     return status;
 }
 
-static void folding_is_charged(void **state)
+TEST(folding_is_charged)
 {
-    (void)state;
     assert_int_equal(build(0, 0), WNNStatus_Success);
     assert_int_equal(build(MATMUL, 0), WNNStatus_Success);
     assert_int_equal(build(MATMUL - 1, 0), WNNStatus_OperationError);
@@ -102,12 +91,11 @@ static void folding_is_charged(void **state)
     assert_int_equal(build(0, 2 * sizeof zeros), WNNStatus_Success);
 }
 
-static void readers_can_charge(void **state)
+TEST(readers_can_charge)
 {
     WNNContext c = new_context(0, 0);
     WNNGraphBuilder b;
 
-    (void)state;
     assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_Success);
     assert_int_equal(wnnGraphBuilderSetBudget(b, &(WNNBudget){100, 200}, 0), WNNStatus_Success);
     assert_int_equal(wnnGraphBuilderSpend(b, WNN_STR("this"), 50, 100), WNNStatus_Success); /* and 25 for the bytes */
@@ -123,7 +111,7 @@ static void readers_can_charge(void **state)
 
 /* A text of 100 bytes that asks for 400 MB; its reader's budget follows from its size, the options' and the context's go first.
  */
-static void the_size_of_a_file_limits_it(void **state)
+TEST(the_size_of_a_file_limits_it)
 {
     static const char text[] = "webnn_graph \"g\" v1 { inputs { x: f32[1]; } consts { c: f32[100000000] @scalar(1); }\n"
                                "nodes { s = reduceSum(c); y = add(x, s); } outputs { y; } }";
@@ -132,7 +120,6 @@ static void the_size_of_a_file_limits_it(void **state)
     struct model m;
     char *message = NULL;
 
-    (void)state;
     assert_false(model_read_text(c, "a.webnn", text, sizeof text - 1, &(struct model_options){0}, &m, &message));
     assert_non_null(strstr(message, "a constant of the text would take 100000000 operations, and 0 of the budget of 67"));
     free(message);
@@ -146,12 +133,4 @@ static void the_size_of_a_file_limits_it(void **state)
         fail_msg("%s", message);
     model_free(&m);
     wnnContextRelease(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(asking_is_charged), cmocka_unit_test(folding_is_charged),
-                                       cmocka_unit_test(readers_can_charge), cmocka_unit_test(the_size_of_a_file_limits_it)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

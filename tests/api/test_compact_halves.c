@@ -5,22 +5,13 @@
  * which are exact before they are rounded, and small where the weights are near each other.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "ir/graph/ir.h"
+#include "support/context.h"
 #include "webnn/webnn.h"
 
 enum { K = 256, N_MOST = 1024, ONE = 15 << 10 /* of float16 */ };
 
-static WNNContext context;
 static uint64_t random_state = 88172645463325252u;
 
 static uint32_t draw(uint32_t count)
@@ -126,11 +117,10 @@ static void fill(WNNOperandDataType type, int least, uint32_t range, int zero, u
 }
 
 /* Every scale of one power of two, and every number of 8 bits: others differ by a power of two. */
-static void all_numbers_are_rounded_like_the_operator(void **state)
+TEST(all_numbers_are_rounded_like_the_operator)
 {
     static const WNNOperandDataType types[] = {WNNOperandDataType_Int8, WNNOperandDataType_Uint8};
 
-    (void)state;
     w.n = 1024;
     for (int i = 0; i < 2; i++) {
         fill(types[i], 0, 1, 0, 1, w.n);
@@ -143,7 +133,7 @@ static void all_numbers_are_rounded_like_the_operator(void **state)
 }
 
 /* Scales whose products are all normal numbers of float16, some that are below, some near its largest, and some beyond. */
-static void every_form_is_rounded_like_the_operator(void **state)
+TEST(every_form_is_rounded_like_the_operator)
 {
     static const struct {
         WNNOperandDataType type;
@@ -162,7 +152,6 @@ static void every_form_is_rounded_like_the_operator(void **state)
     } scales[] = {{1, 14}, {0, 3}, {0, 22}, {23, 23}};
     static const uint32_t rows[] = {1, 2, 8, 37, K};
 
-    (void)state;
     w.n = 144;
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
         for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
@@ -177,23 +166,4 @@ static void every_form_is_rounded_like_the_operator(void **state)
         }
 }
 
-static int create(void **state)
-{
-    (void)state;
-    return wnnCreateContext(NULL, &context) != WNNStatus_Success;
-}
-
-static int destroy(void **state)
-{
-    (void)state;
-    wnnContextRelease(context);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_numbers_are_rounded_like_the_operator),
-                                       cmocka_unit_test(every_form_is_rounded_like_the_operator)};
-
-    return cmocka_run_group_tests(tests, create, destroy);
-}
+TEST_GROUP(create_context, release_context)

@@ -5,17 +5,9 @@
  * the precision allows it, the other operand may be rounded to 8 bits first, as docs/compact-weights.md says.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "support/processor.h"
+#include "support/test.h"
 #include "webnn/webnn.h"
 
 enum { K = 256, N = 144, ROWS_MAX = 37 };
@@ -230,22 +222,20 @@ static void check_rounded(const struct form *f, uint32_t rows, bool transposed)
                  where, words ? other : "which it must not be");
 }
 
-static void every_form_is_computed(void **state)
+TEST(every_form_is_computed)
 {
     static const uint32_t rows[] = {1, 2, 5, 8, ROWS_MAX};
 
-    (void)state;
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
         for (size_t r = f % step; r < sizeof rows / sizeof *rows; r += step)
             for (int transposed = 0; transposed < 2; transposed++)
                 check(&forms[f], rows[r], transposed);
 }
 
-static void the_other_operand_may_be_rounded(void **state)
+TEST(the_other_operand_may_be_rounded)
 {
     static const uint32_t rows[] = {1, 2, 7, 16, ROWS_MAX};
 
-    (void)state;
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
         for (size_t r = f % step; r < sizeof rows / sizeof *rows; r += step)
             for (int transposed = 0; transposed < 2; transposed++)
@@ -271,11 +261,10 @@ static int destroy(void **state)
 
 /* With the argument `few` each form is tried with few numbers of rows, because an OpenCL compiler takes its time for each; with
  * `dots` behind it, bytes have to be multiplied. */
+TEST_GROUP(create, destroy)
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_form_is_computed),
-                                       cmocka_unit_test(the_other_operand_may_be_rounded)};
-
     if (argc > 1 && !strcmp(argv[1], "few")) {
         step = 3;
         rounds = argc > 2 && !strcmp(argv[2], "dots");
@@ -285,5 +274,5 @@ int main(int argc, char **argv)
         }
         wnnContextRelease(context);
     }
-    return cmocka_run_group_tests(tests, create, destroy);
+    return tests_run();
 }

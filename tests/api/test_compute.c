@@ -5,19 +5,11 @@
  */
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "webnn/webnn.h"
 
 static WNNContext new_context(uint32_t threads)
@@ -60,9 +52,8 @@ static WNNStatus compute(WNNGraph g, void *x, size_t x_bytes, void *y, size_t y_
 
 /* ---- values ---- */
 
-static void special_values_are_kept(void **state)
+TEST(special_values_are_kept)
 {
-    (void)state;
     WNNContext c = new_context(1);
     WNNGraphBuilder b = new_builder(c);
     WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderRelu(b, input(b, "x", 9), NULL)});
@@ -76,9 +67,8 @@ static void special_values_are_kept(void **state)
     wnnContextRelease(c);
 }
 
-static void scalars_and_constants_are_computed(void **state)
+TEST(scalars_and_constants_are_computed)
 {
-    (void)state;
     WNNContext c = new_context(1);
     WNNGraphBuilder b = new_builder(c);
     WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){WNNOperandDataType_Int32, 0, NULL});
@@ -109,9 +99,8 @@ static void scalars_and_constants_are_computed(void **state)
 
 /* One operand under two names, an output that is a view of an input, one that is a view of another output, and one whose
  * operand is used on: each has its bytes. */
-static void outputs_have_their_own_bytes(void **state)
+TEST(outputs_have_their_own_bytes)
 {
-    (void)state;
     WNNContext c = new_context(1);
     WNNGraphBuilder b = new_builder(c);
     WNNOperand x = input(b, "x", 6), r = wnnGraphBuilderRelu(b, x, NULL);
@@ -167,9 +156,8 @@ static void dispatch(WNNContext c, WNNGraph g, WNNTensor x, WNNTensor y)
 }
 
 /* A pipeline of dispatches over two tensors; the first is large enough to be mapped. */
-static void dispatches_follow_each_other(void **state)
+TEST(dispatches_follow_each_other)
 {
-    (void)state;
     enum { N = 2 << 20 };
     WNNContext c = new_context(2);
     WNNGraphBuilder b = new_builder(c);
@@ -197,9 +185,8 @@ static void dispatches_follow_each_other(void **state)
     wnnContextRelease(c);
 }
 
-static void constant_tensors_are_operands_of_their_context(void **state)
+TEST(constant_tensors_are_operands_of_their_context)
 {
-    (void)state;
     WNNContext c = new_context(1), other = new_context(1);
     WNNGraphBuilder b = new_builder(c);
     uint32_t shape[1] = {3};
@@ -259,9 +246,8 @@ static void wait_built(struct built *r)
     pthread_mutex_unlock(&r->lock);
 }
 
-static void builds_report_in_every_mode(void **state)
+TEST(builds_report_in_every_mode)
 {
-    (void)state;
     const WNNCallbackMode modes[] = {WNNCallbackMode_WaitAnyOnly, WNNCallbackMode_AllowProcessEvents,
                                      WNNCallbackMode_AllowSpontaneous};
 
@@ -287,9 +273,8 @@ static void builds_report_in_every_mode(void **state)
     }
 }
 
-static void a_refused_build_leaves_the_builder(void **state)
+TEST(a_refused_build_leaves_the_builder)
 {
-    (void)state;
     WNNContext c = new_context(1);
     WNNGraphBuilder b = new_builder(c);
     struct built r = BUILT_INIT;
@@ -317,9 +302,8 @@ static WNNOperand long_chain(WNNGraphBuilder b, WNNOperand x, uint32_t links)
     return x;
 }
 
-static void losing_cancels_builds(void **state)
+TEST(losing_cancels_builds)
 {
-    (void)state;
     WNNContext c = new_context(1);
     struct built r[3] = {BUILT_INIT, BUILT_INIT, BUILT_INIT};
 
@@ -361,9 +345,8 @@ static void on_release(void const *data, size_t bytes, void *userdata1, void *us
     l->bytes = bytes;
 }
 
-static void lent_constants_are_released_once(void **state)
+TEST(lent_constants_are_released_once)
 {
-    (void)state;
     WNNContext c = new_context(1);
     WNNGraphBuilder b = new_builder(c);
     uint32_t shape[2] = {16, 16}, row[2] = {1, 16};
@@ -401,9 +384,8 @@ static void lent_constants_are_released_once(void **state)
 #if defined(WEBNN_SANITIZE)
 
 /* A buffer that is shorter than it says: the address sanitizer must stop generated code. */
-static void generated_code_is_checked(void **state)
+TEST(generated_code_is_checked)
 {
-    (void)state;
     WNNContext c = new_context(1);
     WNNGraphBuilder b = new_builder(c);
     WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderRelu(b, input(b, "x", 40), NULL)});
@@ -427,9 +409,8 @@ static void generated_code_is_checked(void **state)
 
 #else
 
-static void generated_code_is_checked(void **state)
+TEST(generated_code_is_checked)
 {
-    (void)state;
     skip(); /* only sanitizer builds do */
 }
 
@@ -499,9 +480,8 @@ static double run_workers(struct worker *workers, int count)
 }
 
 /* Eight threads, one graph, different inputs: the same bits as alone. */
-static void many_threads_share_one_graph(void **state)
+TEST(many_threads_share_one_graph)
 {
-    (void)state;
     WNNContext c = new_context(2);
     WNNGraph g = worker_graph(c, 48);
     struct worker workers[8];
@@ -523,9 +503,8 @@ static void many_threads_share_one_graph(void **state)
  * contexts that spin while they wait for each other make it several times as much.  The best of several attempts counts, and
  * half as much again is allowed, because other processes share the caches.
  */
-static void four_contexts_share_the_processors(void **state)
+TEST(four_contexts_share_the_processors)
 {
-    (void)state;
     enum { RUNS = 120, SIZE = 128 };
     WNNContext contexts[4];
     struct worker workers[4], alone;
@@ -575,34 +554,12 @@ static void *live_and_die(void *data)
     return NULL;
 }
 
-static void contexts_come_and_go(void **state)
+TEST(contexts_come_and_go)
 {
-    (void)state;
     pthread_t threads[4];
 
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, live_and_die, NULL), 0);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(special_values_are_kept),
-        cmocka_unit_test(scalars_and_constants_are_computed),
-        cmocka_unit_test(outputs_have_their_own_bytes),
-        cmocka_unit_test(dispatches_follow_each_other),
-        cmocka_unit_test(constant_tensors_are_operands_of_their_context),
-        cmocka_unit_test(builds_report_in_every_mode),
-        cmocka_unit_test(a_refused_build_leaves_the_builder),
-        cmocka_unit_test(losing_cancels_builds),
-        cmocka_unit_test(lent_constants_are_released_once),
-        cmocka_unit_test(generated_code_is_checked),
-        cmocka_unit_test(many_threads_share_one_graph),
-        cmocka_unit_test(four_contexts_share_the_processors),
-        cmocka_unit_test(contexts_come_and_go),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,22 +5,12 @@
  * held against.  Numbers at the end of float32's range: sums overflow alike whether their terms are inputs or constants.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/context.h"
 #include "webnn/webnn.h"
 
 enum { SECONDS_MAX = 60, INPUT_MAX = 8 };
-
-static WNNContext context;
 
 /** Builds and computes y of x, or skips the building if `constant`: then x is folded.  Owned by the caller. */
 static float *run(WNNOperand (*apply)(WNNGraphBuilder b, WNNOperand x, const void *row), const void *row, uint32_t rank,
@@ -163,11 +153,10 @@ static double naive(const struct window_row *w, const float *x, int64_t place)
     return w->kind == 'a' ? sum / count : w->kind == 'm' ? most : w->kind == 'l' ? sqrt(squares) : products;
 }
 
-static void windows_skip_the_padding(void **state)
+TEST(windows_skip_the_padding)
 {
     float x[INPUT_MAX] = {1.5f, -2, 3, 0.25f, -7, 5, 8, -1};
 
-    (void)state;
     for (size_t r = 0; r < sizeof windows / sizeof *windows; r++)
         for (int constant = 0; constant < 2; constant++) {
             const struct window_row *w = &windows[r];
@@ -249,14 +238,13 @@ static WNNOperand apply_sum(WNNGraphBuilder b, WNNOperand x, const void *data)
 }
 
 /** What a graph computes is infinite or NaN where the constant that the same operator is folded into is, and nowhere else. */
-static void constants_leave_the_range_where_inputs_do(void **state)
+TEST(constants_leave_the_range_where_inputs_do)
 {
     static const float numbers[][4] = {
         {3e38f, 3e38f, 3e38f, 3e38f}, {-3e38f, -3e38f, -3e38f, -3e38f}, {2e19f, 1, 2, 3}, {1e19f, 1e19f, 1, 1e19f},
         {3e38f, 1e-3f, 1e-20f, 2},    {1.2e38f, 1.2e38f, 0, 0},         {1, 2, 3, 4}};
     const uint32_t shape[4] = {1, 1, 2, 2};
 
-    (void)state;
     for (int kind = 0; kind < SUMS; kind++)
         for (size_t r = 0; r < sizeof numbers / sizeof *numbers; r++) {
             float x[4];
@@ -276,7 +264,7 @@ static void constants_leave_the_range_where_inputs_do(void **state)
 }
 
 /** The product alone would be infinite, and NaN times 0. */
-static void alpha_is_multiplied_before_the_product(void **state)
+TEST(alpha_is_multiplied_before_the_product)
 {
     static const struct {
         double alpha;
@@ -285,7 +273,6 @@ static void alpha_is_multiplied_before_the_product(void **state)
     const WNNOperandDescriptor one = {WNNOperandDataType_Float32, 2, (const uint32_t[]){1, 1}};
     const float a = 2, big = 3e38f;
 
-    (void)state;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         for (int inputs = 0; inputs < 4; inputs++) {
             WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;
@@ -350,11 +337,10 @@ static WNNOperand apply_copy(WNNGraphBuilder b, WNNOperand x, const void *data)
     }
 }
 
-static void copies_of_a_few_elements_are_right(void **state)
+TEST(copies_of_a_few_elements_are_right)
 {
     float x[4] = {1.5f, -2, 3, 0.25f};
 
-    (void)state;
     for (int kind = 0; kind < 6; kind++)
         for (int constant = 0; constant < 2; constant++) {
             const uint32_t shape[1] = {4};
@@ -381,18 +367,4 @@ static int create(void **state)
     return wnnCreateContext(&o, &context) != WNNStatus_Success;
 }
 
-static int destroy(void **state)
-{
-    (void)state;
-    wnnContextRelease(context);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_skip_the_padding), cmocka_unit_test(constants_leave_the_range_where_inputs_do),
-        cmocka_unit_test(alpha_is_multiplied_before_the_product), cmocka_unit_test(copies_of_a_few_elements_are_right)};
-
-    return cmocka_run_group_tests(tests, create, destroy);
-}
+TEST_GROUP(create, release_context)

@@ -4,15 +4,8 @@
  * from the float graph than half a step of 8 bits, or a step of 4, allows.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "webnn/webnn.h"
 
 enum { ROWS = 5, K = 256, N = 160, BLOCK = 32 };
@@ -98,7 +91,7 @@ static void check_errors(const float *exact, const float *got, double share)
     assert_true(differs);
 }
 
-static void errors_are_those_of_rounding(void **state)
+TEST(errors_are_those_of_rounding)
 {
     static const struct {
         WNNWeightFormat format;
@@ -108,7 +101,6 @@ static void errors_are_those_of_rounding(void **state)
     static float exact[ROWS * N], got[ROWS * N];
     WNNQuantizedWeights counts;
 
-    (void)state;
     for (int transposed = 0; transposed < 2; transposed++) {
         compute(WNNWeightFormat_None, transposed, exact, &counts);
         assert_int_equal(counts.matrices, 0);
@@ -123,13 +115,12 @@ static void errors_are_those_of_rounding(void **state)
 }
 
 /* A matrix with a number that is none has no scales. */
-static void infinities_stay(void **state)
+TEST(infinities_stay)
 {
     static float exact[ROWS * N], got[ROWS * N];
     const float before = weights[77];
     WNNQuantizedWeights counts;
 
-    (void)state;
     weights[77] = INFINITY;
     compute(WNNWeightFormat_None, false, exact, &counts);
     compute(WNNWeightFormat_Int4, false, got, &counts);
@@ -138,11 +129,10 @@ static void infinities_stay(void **state)
     assert_memory_equal(exact, got, sizeof exact);
 }
 
-static void wrong_calls_are_refused(void **state)
+TEST(wrong_calls_are_refused)
 {
     WNNGraphBuilder b;
 
-    (void)state;
     assert_int_equal(wnnGraphBuilderQuantizeWeights(NULL, WNNWeightFormat_Int8), WNNStatus_TypeError);
     assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
     assert_int_equal(wnnGraphBuilderQuantizeWeights(b, (WNNWeightFormat)3), WNNStatus_TypeError);
@@ -152,17 +142,12 @@ static void wrong_calls_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_are_those_of_rounding),
-        cmocka_unit_test(infinities_stay),
-        cmocka_unit_test(wrong_calls_are_refused),
-    };
     int failed;
 
     make_data();
     if (wnnCreateContext(NULL, &context))
         return 1;
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    failed = tests_run();
     wnnContextRelease(context);
     return failed;
 }

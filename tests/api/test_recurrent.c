@@ -8,16 +8,8 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "webnn/webnn.h"
 
 enum { HIDDEN_MAX = 8, INPUTS_MAX = 4, BATCH_MAX = 3, STEPS_MAX = 3, GATES_MAX = 4, DIRECTIONS_MAX = 2 };
@@ -376,11 +368,10 @@ static void check(struct problem *q)
     }
 }
 
-static void cancelling_gates_are_exact(void **state)
+TEST(cancelling_gates_are_exact)
 {
     struct problem q;
 
-    (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         for (enum kind kind = GRU; kind <= LSTM_CELL; kind++) {
             draw_problem(&q, kind);
@@ -390,11 +381,10 @@ static void cancelling_gates_are_exact(void **state)
 }
 
 /** Gates up to some tens, where sigmoid is e^x: rounding its argument to float32 would cost it as many ULP as that is large. */
-static void cells_with_sigmoid_and_tanh_are_exact(void **state)
+TEST(cells_with_sigmoid_and_tanh_are_exact)
 {
     struct problem q;
 
-    (void)state;
     for (int round = 0; round < 4 * ROUNDS; round++) {
         for (enum kind kind = GRU_CELL; kind <= LSTM_CELL; kind += LSTM_CELL - GRU_CELL) {
             draw_problem(&q, kind);
@@ -410,7 +400,7 @@ static void cells_with_sigmoid_and_tanh_are_exact(void **state)
  * The weights of the web platform's gru cases, in both directions and with resetAfter.  Its test expects -2.2133157 as element
  * 7, by sums in float32; the exact number is -2.2133148.
  */
-static void both_directions_of_the_published_gru_are_right(void **state)
+TEST(both_directions_of_the_published_gru_are_right)
 {
     static const float x[12] = {1, 2, 2, 1, 1, 1, 3, 4, 1, 2, 1, 1};
     static const float w[8] = {1, -1, 2, -2, 0.5f, -0.5f, 0, 0.1f};
@@ -426,7 +416,6 @@ static void both_directions_of_the_published_gru_are_right(void **state)
                         .gates = 3};
     float h[STATES_MAX], c[STATES_MAX];
 
-    (void)state;
     memcpy(q.x, x, sizeof x);
     for (uint32_t i = 0; i < 48; i++)
         q.w[i] = w[i % 8];
@@ -439,15 +428,4 @@ static void both_directions_of_the_published_gru_are_right(void **state)
         compute(&q, modes[i], h, c);
         assert_true(llabs(place(h[7]) - place(-2.2133157253265381f)) <= operators[GRU].ulp);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_directions_of_the_published_gru_are_right),
-        cmocka_unit_test(cancelling_gates_are_exact),
-        cmocka_unit_test(cells_with_sigmoid_and_tanh_are_exact),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,23 +3,12 @@
  * States: one tensor is an input and the output that it becomes.  What a dispatch makes of it is what it makes of two tensors,
  * whether the graph can compute in place or not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "support/device.h"
+#include "support/context.h"
 
 enum { N = 16, ELEMENTS = N * N };
-
-static WNNContext context;
 
 static const uint32_t shape[2] = {N, N};
 static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape};
@@ -153,11 +142,10 @@ static void run_thrice(WNNGraph graph, bool one_tensor, float *y, float *z)
     wnnTensorRelease(z_tensor);
 }
 
-static void one_tensor_becomes_what_two_do(void **state)
+TEST(one_tensor_becomes_what_two_do)
 {
     static float y[2][ELEMENTS], z[2][ELEMENTS];
 
-    (void)state;
     for (size_t i = 0; i < sizeof makings / sizeof *makings; i++) {
         WNNGraph plain = build(makings[i], false), graph = build(makings[i], true);
 
@@ -173,11 +161,10 @@ static void one_tensor_becomes_what_two_do(void **state)
 }
 
 /* The same on memory of the host. */
-static void one_buffer_becomes_what_two_do(void **state)
+TEST(one_buffer_becomes_what_two_do)
 {
     static float x[ELEMENTS], y[ELEMENTS], z[2][ELEMENTS];
 
-    (void)state;
     for (size_t i = 0; i < sizeof makings / sizeof *makings; i++) {
         WNNGraph graph = build(makings[i], true);
         const WNNNamedBuffer in = {WNN_STR("x"), x, sizeof x};
@@ -198,13 +185,12 @@ static void one_buffer_becomes_what_two_do(void **state)
     }
 }
 
-static void saved_graphs_keep_their_states(void **state)
+TEST(saved_graphs_keep_their_states)
 {
     static float y[2][ELEMENTS], z[2][ELEMENTS];
     char path[] = "/tmp/webnn-states-XXXXXX";
     int file = mkstemp(path);
 
-    (void)state;
     assert_true(file >= 0);
     close(file);
     for (size_t i = 0; i < sizeof makings / sizeof *makings; i++) {
@@ -224,7 +210,7 @@ static void saved_graphs_keep_their_states(void **state)
 
 /* On the processor nothing is written but the row that is updated: all others lie in pages that cannot be.  A device computes
  * on a copy of the buffer, all of which comes back. */
-static void only_updates_are_written(void **state)
+TEST(only_updates_are_written)
 {
     enum { ROWS = 6, UPDATED = 2 };
     const uint32_t columns = (uint32_t)((size_t)sysconf(_SC_PAGESIZE) / sizeof(float));
@@ -241,7 +227,6 @@ static void only_updates_are_written(void **state)
     float *update = calloc(1, page);
     float *memory = mmap(NULL, ROWS * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    (void)state;
     processor.engine = WNNEngine_Cpu;
     assert_int_equal(wnnCreateContext(&processor, &context), WNNStatus_Success);
     b = new_builder();
@@ -278,7 +263,7 @@ static void expect_refused(WNNStatus status, const char *text)
         fail_msg("\"%s\" is not in: %s", text, wnnGetLastErrorMessage().data);
 }
 
-static void wrong_states_are_refused(void **state)
+TEST(wrong_states_are_refused)
 {
     const struct {
         WNNNamedState states[2];
@@ -302,7 +287,6 @@ static void wrong_states_are_refused(void **state)
     const WNNNamedOperand outputs[2] = {{WNN_STR("present"), y}, {WNN_STR("s"), s}};
     WNNGraph graph;
 
-    (void)state;
     assert_non_null(wnnGraphBuilderInput(b, WNN_STR("unused"), &square));
     expect_refused(wnnGraphBuilderSetStates(NULL, 0, NULL), "builder is NULL");
     expect_refused(wnnGraphBuilderSetStates(b, 2, NULL), "2 states are NULL");
@@ -318,14 +302,13 @@ static void wrong_states_are_refused(void **state)
     wnnGraphBuilderRelease(b);
 }
 
-static void other_tensors_may_not_be_given_twice(void **state)
+TEST(other_tensors_may_not_be_given_twice)
 {
     WNNGraph plain = build(scatter, false), graph = build(scatter, true);
     WNNTensor a = new_tensor(), b = new_tensor();
     const WNNNamedTensor x = {WNN_STR("x"), a}, same[2] = {{WNN_STR("y"), a}, {WNN_STR("z"), b}};
     const WNNNamedTensor wrong[2] = {{WNN_STR("y"), b}, {WNN_STR("z"), a}}, twice[2] = {{WNN_STR("y"), a}, {WNN_STR("z"), a}};
 
-    (void)state;
     expect_refused(wnnContextDispatch(context, plain, 1, &x, 2, same), "output \"y\" is given more than once");
     expect_refused(wnnContextDispatch(context, graph, 1, &x, 2, wrong), "output \"z\" is given more than once");
     expect_refused(wnnContextDispatch(context, graph, 1, &x, 2, twice), "output \"z\" is given more than once");
@@ -336,28 +319,4 @@ static void other_tensors_may_not_be_given_twice(void **state)
     wnnGraphRelease(graph);
 }
 
-static int create(void **state)
-{
-    (void)state;
-    return wnnCreateContext(NULL, &context) != WNNStatus_Success;
-}
-
-static int destroy(void **state)
-{
-    (void)state;
-    wnnContextRelease(context);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_tensor_becomes_what_two_do), cmocka_unit_test(one_buffer_becomes_what_two_do),
-        cmocka_unit_test(saved_graphs_keep_their_states), cmocka_unit_test(only_updates_are_written),
-        cmocka_unit_test(wrong_states_are_refused),       cmocka_unit_test(other_tensors_may_not_be_given_twice),
-    };
-
-    if (!device_is_there())
-        return 77;
-    return cmocka_run_group_tests(tests, create, destroy);
-}
+TEST_GROUP(create_context, release_context)

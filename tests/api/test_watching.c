@@ -3,17 +3,10 @@
  * What a program is told, and what it may limit: the progress of a build, which it may end; the times of computations; the
  * memory of a context.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "webnn/webnn.h"
 
 enum { SIZE = 64, LAYERS = 6 };
@@ -68,7 +61,7 @@ static bool on_progress(WNNBuildStage stage, uint32_t done, uint32_t total, void
     return ++w->calls[stage] != w->end_at_call || stage != w->end_in_stage;
 }
 
-static void a_build_tells_its_progress(void **state)
+TEST(a_build_tells_its_progress)
 {
     WNNContext context = make_context(NULL);
     WNNNamedOperand output;
@@ -76,7 +69,6 @@ static void a_build_tells_its_progress(void **state)
     struct build_watch watch = {0};
     WNNGraph graph;
 
-    (void)state;
     assert_int_equal(wnnGraphBuilderSetProgress(builder, (WNNBuildProgressCallbackInfo){on_progress, &watch, &watch}),
                      WNNStatus_Success);
     assert_int_equal(wnnGraphBuilderBuild(builder, 1, &output, &graph), WNNStatus_Success);
@@ -92,11 +84,10 @@ static void a_build_tells_its_progress(void **state)
     wnnContextRelease(context);
 }
 
-static void a_build_can_be_ended(void **state)
+TEST(a_build_can_be_ended)
 {
     WNNContext context = make_context(NULL);
 
-    (void)state;
     for (WNNBuildStage stage = WNNBuildStage_Graph; stage <= WNNBuildStage_Code; stage++)
         for (uint32_t call = 1; call < (stage == WNNBuildStage_Graph ? 12 : 2); call++) {
             struct build_watch watch = {.end_at_call = call, .end_in_stage = stage};
@@ -142,7 +133,7 @@ static void assert_told(struct computed *c, uint32_t count)
     assert_int_equal(c->count, count);
 }
 
-static void every_computation_is_told(void **state)
+TEST(every_computation_is_told)
 {
     static float x[SIZE * SIZE], y[SIZE * SIZE];
     const uint32_t shape[2] = {SIZE, SIZE};
@@ -156,7 +147,6 @@ static void every_computation_is_told(void **state)
     WNNContext context;
     WNNGraph graph;
 
-    (void)state;
     options.computed = (WNNComputedCallbackInfo){on_computed, &computed, NULL};
     context = make_context(&options);
     builder = make_builder(context, &output);
@@ -200,7 +190,7 @@ static void on_message(WNNLogLevel level, WNNStringView message, void *userdata1
     strcpy(m->last, message.data);
 }
 
-static void what_a_context_does_is_logged(void **state)
+TEST(what_a_context_does_is_logged)
 {
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     struct build_watch watch = {.end_at_call = 1, .end_in_stage = WNNBuildStage_Graph};
@@ -210,7 +200,6 @@ static void what_a_context_does_is_logged(void **state)
     WNNContext context;
     WNNGraph graph;
 
-    (void)state;
     options.log = (WNNLogCallbackInfo){on_message, &messages, NULL};
     context = make_context(&options);
     builder = make_builder(context, &output);
@@ -235,7 +224,7 @@ static void what_a_context_does_is_logged(void **state)
 }
 
 /* A precision that the machine has no instructions for is a warning, once, with the first graph. */
-static void a_precision_without_effect_is_logged(void **state)
+TEST(a_precision_without_effect_is_logged)
 {
     static const struct {
         WNNPrecision precision;
@@ -249,7 +238,6 @@ static void a_precision_without_effect_is_logged(void **state)
         {WNNPrecision_Int8, true, "", "deterministic"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
         struct messages messages = {0};
@@ -279,7 +267,7 @@ static void a_precision_without_effect_is_logged(void **state)
 
 /* ---- memory ---- */
 
-static void tensors_stay_within_the_limit(void **state)
+TEST(tensors_stay_within_the_limit)
 {
     const uint32_t shape[1] = {600};
     WNNTensorDescriptor descriptor = WNN_TENSOR_DESCRIPTOR_INIT;
@@ -287,7 +275,6 @@ static void tensors_stay_within_the_limit(void **state)
     WNNContext context;
     WNNTensor first, second;
 
-    (void)state;
     options.memoryLimit = 1000;
     context = make_context(&options);
     descriptor.dataType = WNNOperandDataType_Uint8;
@@ -338,26 +325,10 @@ static bool builds_within(size_t limit)
     return built;
 }
 
-static void graphs_stay_within_the_limit(void **state)
+TEST(graphs_stay_within_the_limit)
 {
     const size_t weights = LAYERS * SIZE * SIZE * sizeof(float);
 
-    (void)state;
     assert_false(builds_within(weights / 2));
     assert_true(builds_within(8 * weights)); /* of which both graphs after each other find room */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_build_tells_its_progress),
-        cmocka_unit_test(a_build_can_be_ended),
-        cmocka_unit_test(every_computation_is_told),
-        cmocka_unit_test(tensors_stay_within_the_limit),
-        cmocka_unit_test(graphs_stay_within_the_limit),
-        cmocka_unit_test(what_a_context_does_is_logged),
-        cmocka_unit_test(a_precision_without_effect_is_logged),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,18 +7,10 @@
 #define WEBNN_TESTS_CODEGEN_KERNELS_H_
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "codegen/codegen.h"
 #include "support/schedules.h"
+#include "support/test.h"
 
 /* Under the address sanitizer kernels are compiled with it and buffers have their exact size. */
 #ifdef WEBNN_SANITIZE
@@ -71,7 +63,8 @@ static inline struct machine_under_test *machine_get(int i)
     return m;
 }
 
-static inline void machines_free(void)
+/** Frees them, after the last test (TEST_GROUP). */
+static inline int machines_free(__attribute__((unused)) void **state)
 {
     for (int i = 0; i < ISA_COUNT; i++) {
         for (size_t u = 0; u < machines[i].unit_count; u++)
@@ -84,6 +77,7 @@ static inline void machines_free(void)
         debug_free(&machines[i].debug);
         machines[i].codegen = NULL;
     }
+    return 0;
 }
 
 /* Returns the bytes with guard bytes around them, that a stray store would change. */

@@ -69,9 +69,8 @@ static bool compile(struct codegen *c, const struct target *t, uint32_t count, s
     return ok;
 }
 
-static void host_targets_are_described(void **state)
+TEST(host_targets_are_described)
 {
-    (void)state;
     struct arena a = {0};
     struct error e = {0};
     struct target t = {0};
@@ -94,9 +93,8 @@ static void host_targets_are_described(void **state)
 
 /* Sizes are parameters: kernels that differ in nothing else share code, within a call and across calls, while one of them
  * lives. */
-static void structures_are_shared(void **state)
+TEST(structures_are_shared)
 {
-    (void)state;
     struct target t;
     struct debug_options d;
     struct arena a = {0};
@@ -163,9 +161,8 @@ static struct kernel *make_transpose(int64_t rows, int64_t columns, int64_t gap)
 
 /* What code there is for tiles depends on sizes: few rows are interleaved, each number of them by shuffles of its own, unless
  * gaps lie between lines; more rows have code that is good for any number. */
-static void tiles_are_part_of_the_key(void **state)
+TEST(tiles_are_part_of_the_key)
 {
-    (void)state;
     static const int64_t sizes[][3] = {/* rows, columns, gap */
                                        {5, 50, 0}, {3, 50, 0}, {7, 40, 0}, {4, 50, 0}, {3, 40, 0}, {3, 50, 1}, {4, 50, 1}};
     enum { COUNT = sizeof sizes / sizeof *sizes, ELEMENTS = 400 };
@@ -204,9 +201,8 @@ static void tiles_are_part_of_the_key(void **state)
 }
 
 /* Many structures at once: compiled by several threads, each with its own code. */
-static void many_structures_are_compiled_at_once(void **state)
+TEST(many_structures_are_compiled_at_once)
 {
-    (void)state;
     enum { N = 24 };
     struct target t;
     struct debug_options d;
@@ -265,9 +261,8 @@ static void *client_main(void *user)
 }
 
 /* One codegen used by several threads, which compile, run and free the same structures. */
-static void threads_share_a_codegen(void **state)
+TEST(threads_share_a_codegen)
 {
-    (void)state;
     struct target t;
     struct debug_options d;
     struct arena a = {0};
@@ -287,9 +282,8 @@ static void threads_share_a_codegen(void **state)
 }
 
 /* dump=DIR: kernel IR, LLVM IR before and after the passes, and assembly, as files. */
-static void dumps_are_written(void **state)
+TEST(dumps_are_written)
 {
-    (void)state;
     char dir[] = "/tmp/webnn-dump-XXXXXX", text[128];
     assert_non_null(mkdtemp(dir));
     snprintf(text, sizeof text, "dump-kernels,dump-llvm,dump-asm,dump=%s", dir);
@@ -336,9 +330,8 @@ static void dumps_are_written(void **state)
 }
 
 /* perf: a line with the function's address and a size in /tmp/perf-<pid>.map; gdb: the listener is there and does no harm. */
-static void profilers_and_debuggers_are_told(void **state)
+TEST(profilers_and_debuggers_are_told)
 {
-    (void)state;
     struct target t;
     struct debug_options d;
     struct arena a = {0};
@@ -375,9 +368,8 @@ enum { HAVE_ASAN = 0 };
 
 /* sanitize: the address sanitizer finds a kernel that leaves its buffer, and finds nothing otherwise.  In a child, which it
  * ends. */
-static void the_sanitizer_finds_what_leaves_a_buffer(void **state)
+TEST(the_sanitizer_finds_what_leaves_a_buffer)
 {
-    (void)state;
     if (!HAVE_ASAN)
         skip();
     for (int wrong = 0; wrong < 3; wrong++) {
@@ -413,29 +405,12 @@ static void the_sanitizer_finds_what_leaves_a_buffer(void **state)
 }
 
 /* A target that LLVM does not know, or a feature string that it must not choke on. */
-static void unknown_targets_are_refused(void **state)
+TEST(unknown_targets_are_refused)
 {
-    (void)state;
     struct debug_options d = {0};
     struct error e = {0};
     struct target t = {.triple = "nonsense-unknown-none", .cpu = "", .features = "", .isa.vector_bits = 128};
     assert_null(codegen_create(&t, &d, &e));
     assert_int_equal(e.status, WNNStatus_NotSupportedError);
     assert_non_null(strstr(e.message, "nonsense"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_targets_are_described),
-        cmocka_unit_test(structures_are_shared),
-        cmocka_unit_test(tiles_are_part_of_the_key),
-        cmocka_unit_test(many_structures_are_compiled_at_once),
-        cmocka_unit_test(threads_share_a_codegen),
-        cmocka_unit_test(dumps_are_written),
-        cmocka_unit_test(profilers_and_debuggers_are_told),
-        cmocka_unit_test(unknown_targets_are_refused),
-        cmocka_unit_test(the_sanitizer_finds_what_leaves_a_buffer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,9 +81,8 @@ static void assert_work(const struct codegen_work *w, double instructions, doubl
         fail_msg("%g instructions, %g divisions instead of %g and %g", w->instructions, w->divisions, instructions, divisions);
 }
 
-static void instructions_are_counted(void **state)
+TEST(instructions_are_counted)
 {
-    (void)state;
     for (int i = 0; i < ISA_COUNT; i++) {
         struct machine_under_test *m = machine_get(i);
 
@@ -105,9 +104,8 @@ static void instructions_are_counted(void **state)
 }
 
 /* A load or store is of a vector by the schedule; gathered lanes are loads of their own. */
-static void accesses_are_counted(void **state)
+TEST(accesses_are_counted)
 {
-    (void)state;
     for (int i = 0; i < ISA_COUNT; i++) {
         struct machine_under_test *m = machine_get(i);
         const double lanes = m->target.isa.vector_bits / 32;
@@ -123,16 +121,4 @@ static void accesses_are_counted(void **state)
     }
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    machines_free();
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(instructions_are_counted), cmocka_unit_test(accesses_are_counted)};
-
-    return cmocka_run_group_tests(tests, NULL, teardown);
-}
+TEST_GROUP(NULL, machines_free)

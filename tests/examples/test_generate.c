@@ -96,13 +96,12 @@ static int reference_step(const int *text, int count)
     return chosen;
 }
 
-static void growing_caches_give_the_computed_tokens(void **state)
+TEST(growing_caches_give_the_computed_tokens)
 {
     const int blocks[] = {1, 4, 5, PROMPT};
     char given[256] = "", expected[512] = "";
     int text[CACHE];
 
-    (void)state;
     write_model("concat.webnn");
     for (int i = 0; i < PROMPT; i++) {
         text[i] = (i * 37 + 11) % VOCABULARY;
@@ -133,9 +132,8 @@ static void growing_caches_give_the_computed_tokens(void **state)
     assert_printed("generated behind the first: 0 tokens");
 }
 
-static void text_goes_in_and_out(void **state)
+TEST(text_goes_in_and_out)
 {
-    (void)state;
     write_model("concat.webnn");
     assert_int_equal(run("cp " TESTS_DIR
                          "/examples/tokenizers/byte_level.json tokenizer.json && echo '{\"eos_token_id\": [999, "
@@ -154,9 +152,8 @@ static void text_goes_in_and_out(void **state)
     assert_int_equal(run("rm tokenizer.json config.json"), 0);
 }
 
-static void wrong_calls_are_refused(void **state)
+TEST(wrong_calls_are_refused)
 {
-    (void)state;
     write_model("concat.webnn");
     assert_int_equal(run(GENERATE_TEXT " --help"), 0);
     assert_int_equal(run(GENERATE_TEXT), 2);
@@ -188,13 +185,12 @@ static void wrong_calls_are_refused(void **state)
 }
 
 /* A prompt at once, in blocks and token by token: 32 tokens come to the same tokens behind them. */
-static void fixed_caches_give_the_same_by_tokens_and_blocks(void **state)
+TEST(fixed_caches_give_the_same_by_tokens_and_blocks)
 {
     static const char *const formats[] = {"f32", "q4", "q8"};
     const char *m = shared_model("");
     char given[256] = "", *expected;
 
-    (void)state;
     if (!m)
         skip();
     for (int i = 0; i < 32; i++)
@@ -217,12 +213,11 @@ static void fixed_caches_give_the_same_by_tokens_and_blocks(void **state)
 }
 
 /* A folder keeps both graphs for the next start with the same options and files, and gives the same tokens. */
-static void compiled_graphs_are_kept(void **state)
+TEST(compiled_graphs_are_kept)
 {
     static const char call[] = GENERATE_TEXT " concat.webnn --tokens 3,40,77,114 --prompt-block 4 --max-tokens 12 --engine cpu";
     char *expected;
 
-    (void)state;
     write_model("concat.webnn");
     assert_int_equal(run("(%s 2>/dev/null)", call), 0);
     expected = strdup(printed);
@@ -249,18 +244,7 @@ static void compiled_graphs_are_kept(void **state)
     free(expected);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(growing_caches_give_the_computed_tokens),
-        cmocka_unit_test(text_goes_in_and_out),
-        cmocka_unit_test(compiled_graphs_are_kept),
-        cmocka_unit_test(wrong_calls_are_refused),
-        cmocka_unit_test(fixed_caches_give_the_same_by_tokens_and_blocks),
-    };
-
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_GROUP(enter_folder, leave_folder)
 #else
 int main(void)
 {

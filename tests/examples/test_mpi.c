@@ -32,12 +32,11 @@ static void assert_same_lines(const char *expected)
     free(lines);
 }
 
-static void two_ranks_print_what_one_process_prints(void **state)
+TEST(two_ranks_print_what_one_process_prints)
 {
     const char *m = shared_model("mobilenetv2");
     char *expected;
 
-    (void)state;
     if (!m)
         skip();
     assert_int_equal(
@@ -58,12 +57,11 @@ static void two_ranks_print_what_one_process_prints(void **state)
     free(expected);
 }
 
-static void rank_reports_its_bad_file_and_goes_on(void **state)
+TEST(rank_reports_its_bad_file_and_goes_on)
 {
     const char *m = shared_model("mobilenetv2");
     char *expected;
 
-    (void)state;
     if (!m)
         skip();
     assert_int_equal(
@@ -80,9 +78,8 @@ static void rank_reports_its_bad_file_and_goes_on(void **state)
     assert_not_printed("rank 0: ");
 }
 
-static void failures_of_rank_0_end_all_ranks(void **state)
+TEST(failures_of_rank_0_end_all_ranks)
 {
-    (void)state;
     assert_int_equal(run("%s", TWO_RANKS), 2);
     assert_printed("usage: mpirun -n RANKS mpi_classify MODEL");
     write_text("no_model.onnx", "this is no model");
@@ -94,23 +91,10 @@ static void failures_of_rank_0_end_all_ranks(void **state)
     assert_int_equal(run("rmdir temporary"), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_ranks_print_what_one_process_prints),
-        cmocka_unit_test(rank_reports_its_bad_file_and_goes_on),
-        cmocka_unit_test(failures_of_rank_0_end_all_ranks),
-    };
-
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_GROUP(enter_folder, leave_folder)
 
 #else
 
-int main(void)
-{
-    puts("skipped: there is no MPI (Debian: libopenmpi-dev), so that mpi_classify was not built");
-    return 77;
-}
+TESTS_SKIPPED("there is no MPI (Debian: libopenmpi-dev), so that mpi_classify was not built")
 
 #endif

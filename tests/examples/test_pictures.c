@@ -27,11 +27,10 @@ static int difference(const struct picture *a, const struct picture *b)
     return worst;
 }
 
-static void classify_says_lesser_panda(void **state)
+TEST(classify_says_lesser_panda)
 {
     const char *m = shared_model("mobilenetv2");
 
-    (void)state;
     if (!m)
         skip();
     assert_int_equal(run("%s/classify %s", EXAMPLES, m), 0); /* the JPEG in the folder */
@@ -68,11 +67,10 @@ static void assert_line(int index, const char *path, int expected)
     cJSON_Delete(j);
 }
 
-static void classify_takes_folders_and_lists(void **state)
+TEST(classify_takes_folders_and_lists)
 {
     const char *m = shared_model("mobilenetv2");
 
-    (void)state;
     if (!m)
         skip();
     assert_int_equal(run("mkdir -p many/sub && cp %s/test.jpg many/c.jpg && cp %s/test_224.png many/sub/d.png", m, m), 0);
@@ -141,14 +139,13 @@ static void assert_faces(const char *model, double tolerance)
     free(text);
 }
 
-static void find_faces_draws_five_boxes(void **state)
+TEST(find_faces_draws_five_boxes)
 {
     const char *m = shared_model("ultraface-rfb-320");
     struct picture before, after, large;
     char message[256], path[4224];
     size_t changed = 0, green = 0;
 
-    (void)state;
     if (!m)
         skip();
     assert_int_equal(run("%s/find_faces %s %s/image_320x240.png faces.png", EXAMPLES, m, m), 0);
@@ -178,13 +175,12 @@ static void find_faces_draws_five_boxes(void **state)
     assert_int_equal(run("%s/find_faces %s large.png faces.png", EXAMPLES, m ? m : "absent"), 1);
 }
 
-static void stylise_paints_the_reference(void **state)
+TEST(stylise_paints_the_reference)
 {
     const char *m = shared_model("fast-style-transfer");
     struct picture painted, expected;
     char path[4224];
 
-    (void)state;
     if (!m)
         skip();
     assert_int_equal(run("%s/stylise %s %s/input.png painted.png", EXAMPLES, m, m), 0);
@@ -208,13 +204,12 @@ static struct picture cut(const struct picture *from, uint32_t x, uint32_t y, ui
     return to;
 }
 
-static void upscale_has_no_seams(void **state)
+TEST(upscale_has_no_seams)
 {
     const char *m = shared_model("super-resolution");
     struct picture small, large, expected, both, part, a, b;
     char path[4224], message[256];
 
-    (void)state;
     if (!m)
         skip();
     snprintf(path, sizeof path, "%s/image_y_224.png", m);
@@ -249,15 +244,11 @@ static void upscale_has_no_seams(void **state)
     picture_free(&expected);
 }
 
+TEST_GROUP(enter_folder, leave_folder)
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classify_says_lesser_panda),  cmocka_unit_test(classify_takes_folders_and_lists),
-        cmocka_unit_test(find_faces_draws_five_boxes), cmocka_unit_test(stylise_paints_the_reference),
-        cmocka_unit_test(upscale_has_no_seams),
-    };
-
     if (!shared_model(""))
         return 77;
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return tests_run();
 }

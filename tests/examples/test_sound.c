@@ -147,12 +147,11 @@ static double suppress(const char *model, const struct sound *clean, double deci
 
 /* ---- tests ---- */
 
-static void noise_is_suppressed(void **state)
+TEST(noise_is_suppressed)
 {
     const char *m = shared_model("rnnoise");
     double quiet;
 
-    (void)state;
     if (!m)
         skip();
     struct sound clean = speech_like(6);
@@ -167,13 +166,12 @@ static void noise_is_suppressed(void **state)
     sound_free(&clean);
 }
 
-static void noise_is_suppressed_in_a_recording(void **state)
+TEST(noise_is_suppressed_in_a_recording)
 {
     struct npy_array audio;
     char model[4096], message[512], path[4224];
     double quiet;
 
-    (void)state;
     if (!shared_model("rnnoise") || !shared_model("silero-vad-16k"))
         skip();
     snprintf(path, sizeof path, "%s/stream/audio.npy", shared_model("silero-vad-16k"));
@@ -187,13 +185,12 @@ static void noise_is_suppressed_in_a_recording(void **state)
     npy_free(&audio);
 }
 
-static void clean_speech_stays(void **state)
+TEST(clean_speech_stays)
 {
     const char *m = shared_model("rnnoise");
     struct sound result;
     char message[512];
 
-    (void)state;
     if (!m)
         skip();
     struct sound clean = speech_like(3);
@@ -207,7 +204,7 @@ static void clean_speech_stays(void **state)
     sound_free(&clean);
 }
 
-static void speech_is_found_in_a_stream(void **state)
+TEST(speech_is_found_in_a_stream)
 {
     const char *m = shared_model("silero-vad-16k");
     struct npy_array audio, expected, expected_state;
@@ -215,7 +212,6 @@ static void speech_is_found_in_a_stream(void **state)
     float *actual, *last;
     struct sound s;
 
-    (void)state;
     if (!m)
         skip();
     snprintf(path, sizeof path, "%s/stream/audio.npy", m);
@@ -249,13 +245,12 @@ static void speech_is_found_in_a_stream(void **state)
     npy_free(&expected_state);
 }
 
-static void wrong_sounds_are_refused(void **state)
+TEST(wrong_sounds_are_refused)
 {
     const char *m = shared_model("rnnoise");
     struct sound s = {16000, 3, (float[3]){0, 0.5f, 0}};
     char message[512];
 
-    (void)state;
     if (!m)
         skip();
     assert_true(sound_write("short.wav", &s, false, message, sizeof message));
@@ -271,15 +266,11 @@ static void wrong_sounds_are_refused(void **state)
     }
 }
 
+TEST_GROUP(enter_folder, leave_folder)
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(noise_is_suppressed),      cmocka_unit_test(noise_is_suppressed_in_a_recording),
-        cmocka_unit_test(clean_speech_stays),       cmocka_unit_test(speech_is_found_in_a_stream),
-        cmocka_unit_test(wrong_sounds_are_refused),
-    };
-
     if (!shared_model(""))
         return 77;
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return tests_run();
 }

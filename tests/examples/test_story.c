@@ -16,7 +16,7 @@ static int64_t *read_tokens(const char *path, size_t *count)
     return array.data;
 }
 
-static void the_story_is_the_published_one(void **state)
+TEST(the_story_is_the_published_one)
 {
     const char *m = shared_model("stories260k");
     size_t count, expected_count, length;
@@ -24,7 +24,6 @@ static void the_story_is_the_published_one(void **state)
     char path[4224], *text, message[512];
     cJSON *root;
 
-    (void)state;
     if (!m)
         skip();
     assert_int_equal(run("%s/tell_story %s --length 256 --save tokens.npy", EXAMPLES, m), 0);
@@ -54,11 +53,10 @@ static void the_story_is_the_published_one(void **state)
     assert_printed(" Lily");
 }
 
-static void wrong_calls_are_refused(void **state)
+TEST(wrong_calls_are_refused)
 {
     const char *m = shared_model("stories260k");
 
-    (void)state;
     if (!m)
         skip();
     assert_int_equal(run("%s/tell_story", EXAMPLES), 2);
@@ -73,14 +71,11 @@ static void wrong_calls_are_refused(void **state)
     }
 }
 
+TEST_GROUP(enter_folder, leave_folder)
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_story_is_the_published_one),
-        cmocka_unit_test(wrong_calls_are_refused),
-    };
-
     if (!shared_model(""))
         return 77;
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return tests_run();
 }

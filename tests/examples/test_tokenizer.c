@@ -49,11 +49,10 @@ static void check(const struct tokenizer *t, const char *text, const char *back,
 #define MIXED "The graph's weights are quantized in 4 bits; 12345 numbers.\n\n  Indented  twice\t."
 #define FOREIGN "na\xc3\xafve caf\xc3\xa9 \xe2\x80\x94 \xe6\x9d\xb1\xe4\xba\xac \xf0\x9f\x99\x82"
 
-static void tokens_over_bytes_are_the_published_ones(void **state)
+TEST(tokens_over_bytes_are_the_published_ones)
 {
     struct tokenizer *t = open_tokenizer(BYTE_LEVEL);
 
-    (void)state;
     CHECK(t, "Hello, world!", "Hello, world!", 436, 72, 101, 108, 287, 44, 267, 269, 108, 100, 33);
     CHECK(t, MIXED, MIXED, 436, 397, 386, 39, 115, 408, 349, 32, 380, 290, 319, 122, 296, 294, 32, 52, 276, 105, 280, 59, 32,
           49, 50, 51, 52, 53, 333, 366, 98, 390, 46, 10, 10, 32, 32, 73, 268, 299, 116, 296, 32, 288, 119, 105, 405, 9, 46);
@@ -74,11 +73,10 @@ static void tokens_over_bytes_are_the_published_ones(void **state)
     tokenizer_free(t);
 }
 
-static void tokens_over_characters_are_the_published_ones(void **state)
+TEST(tokens_over_characters_are_the_published_ones)
 {
     struct tokenizer *t = open_tokenizer(SENTENCE_PIECE);
 
-    (void)state;
     CHECK(t, "Hello, world!", "Hello, world!", 1, 347, 296, 322, 329, 378, 270, 359, 363, 329, 321, 259);
     CHECK(t, MIXED, MIXED, 1, 488, 475, 265, 336, 493, 443, 347, 480, 380, 412, 343, 389, 381, 347, 278, 366, 326, 369, 285,
           388, 276, 277, 278, 279, 423, 460, 319, 355, 336, 272, 13, 13, 347, 347, 297, 360, 398, 337, 389, 347, 349, 340, 326,
@@ -101,7 +99,7 @@ static void tokens_over_characters_are_the_published_ones(void **state)
 }
 
 /* Long pieces are merged in time that grows with their length, and come to the same as they do by themselves. */
-static void long_pieces_are_merged_quickly(void **state)
+TEST(long_pieces_are_merged_quickly)
 {
     const size_t length = 1 << 20;
     struct tokenizer *t = open_tokenizer(SENTENCE_PIECE);
@@ -110,7 +108,6 @@ static void long_pieces_are_merged_quickly(void **state)
     int32_t *ids;
     size_t count;
 
-    (void)state;
     assert_non_null(text);
     for (size_t i = 0; i < length; i++)
         text[i] = "weights"[i % 7];
@@ -126,20 +123,19 @@ static void long_pieces_are_merged_quickly(void **state)
     tokenizer_free(t);
 }
 
-static void text_that_is_not_utf8_is_refused(void **state)
+TEST(text_that_is_not_utf8_is_refused)
 {
     struct tokenizer *t = open_tokenizer(BYTE_LEVEL);
     char message[512];
     int32_t *ids;
     size_t count;
 
-    (void)state;
     assert_false(tokenizer_encode(t, "a\xff", 2, &ids, &count, message, sizeof message));
     assert_string_equal(message, "the text is not UTF-8");
     tokenizer_free(t);
 }
 
-static void other_tokenizers_are_refused(void **state)
+TEST(other_tokenizers_are_refused)
 {
 #define TOKENIZER(rest)                                                                                                        \
     "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"b\": 1, \"ab\": 2}, \"merges\": [\"a b\"]}" rest "}"
@@ -169,7 +165,6 @@ static void other_tokenizers_are_refused(void **state)
     char message[512];
     struct tokenizer *t;
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_true(file_write("bad.json", cases[i].file, strlen(cases[i].file), message, sizeof message));
         assert_false(tokenizer_read("bad.json", &t, message, sizeof message));
@@ -184,7 +179,7 @@ static void other_tokenizers_are_refused(void **state)
 }
 
 /* Steps and the pieces that they leave: every piece is a token, so that one too many or too few is not found. */
-static void steps_are_those_of_the_format(void **state)
+TEST(steps_are_those_of_the_format)
 {
 #define SPLIT(rule) "\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"String\": \"-\"}, \"behavior\": \"" rule "\"}"
 #define COUNTDOWN "the-final--countdown"
@@ -225,7 +220,6 @@ static void steps_are_those_of_the_format(void **state)
         {"\"normalizer\": {\"type\": \"Replace\", \"pattern\": {\"Regex\": \"[0-9]\"}, \"content\": \"x\"}", "a12b", {"axxb"}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char file[1024] = "{\"model\": {\"ignore_merges\": true, \"merges\": [], \"vocab\": {", message[512];
         const char *const *pieces = cases[i].pieces;
@@ -255,12 +249,11 @@ static void steps_are_those_of_the_format(void **state)
 }
 
 /* Whatever a changed file holds, it is refused or used, and nothing breaks (the sanitizers watch). */
-static void changed_files_do_no_harm(void **state)
+TEST(changed_files_do_no_harm)
 {
     const char *const paths[] = {BYTE_LEVEL, SENTENCE_PIECE};
     uint32_t random = 1;
 
-    (void)state;
     for (int i = 0; i < 400; i++) {
         char *data, message[512];
         struct tokenizer *t;
@@ -289,9 +282,8 @@ static void changed_files_do_no_harm(void **state)
     }
 }
 
-static void characters_are_not_printed_by_halves(void **state)
+TEST(characters_are_not_printed_by_halves)
 {
-    (void)state;
     assert_int_equal(text_whole_characters("a", 1), 1);
     assert_int_equal(text_whole_characters("a\xc3", 2), 1);
     assert_int_equal(text_whole_characters("a\xc3\xa9", 3), 3);
@@ -301,7 +293,7 @@ static void characters_are_not_printed_by_halves(void **state)
     assert_int_equal(text_whole_characters("", 0), 0);
 }
 
-static void tokens_are_drawn_as_probable_as_they_are(void **state)
+TEST(tokens_are_drawn_as_probable_as_they_are)
 {
     const float logits[6] = {0, NAN, 2, 1, -1, 2.5f};
     const double weights[6] = {exp(0), 0, exp(2), exp(1), exp(-1), exp(2.5)};
@@ -310,7 +302,6 @@ static void tokens_are_drawn_as_probable_as_they_are(void **state)
     int counts[6] = {0};
     double sum = 0;
 
-    (void)state;
     assert_int_equal(sampler_choose(&s, logits, 6), 5);
     s.temperature = 1;
     for (int i = 0; i < 6; i++)
@@ -335,22 +326,7 @@ static void tokens_are_drawn_as_probable_as_they_are(void **state)
         assert_int_equal(sampler_choose(&s, logits, 6), 5);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_over_bytes_are_the_published_ones),
-        cmocka_unit_test(tokens_over_characters_are_the_published_ones),
-        cmocka_unit_test(long_pieces_are_merged_quickly),
-        cmocka_unit_test(text_that_is_not_utf8_is_refused),
-        cmocka_unit_test(other_tokenizers_are_refused),
-        cmocka_unit_test(steps_are_those_of_the_format),
-        cmocka_unit_test(changed_files_do_no_harm),
-        cmocka_unit_test(characters_are_not_printed_by_halves),
-        cmocka_unit_test(tokens_are_drawn_as_probable_as_they_are),
-    };
-
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_GROUP(enter_folder, leave_folder)
 #else
 int main(void)
 {

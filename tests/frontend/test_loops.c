@@ -4,18 +4,10 @@
  * included, and what is compiled must lie within them.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "frontend/builder/builder.h"
 #include "ir/interpret/interpret.h"
+#include "support/test.h"
 
 enum { VALUES_MAX = 24, LISTS_MAX = 3, ROWS = 3, COLUMNS = 5, SLICE = ROWS * COLUMNS, TURNS_MAX = 7 };
 
@@ -326,9 +318,8 @@ static void save(WNNGraph graph, struct data *d, const struct data *want, uint32
     remove(path);
 }
 
-static void random_bodies(void **state)
+TEST(random_bodies)
 {
-    (void)state;
     for (uint32_t i = 0; i < cases; i++) {
         struct form f;
         struct data want = {.count = 0}, rolled = {.count = 0}, compiled = {.count = 0};
@@ -405,12 +396,11 @@ static void multiply_by_quantized(bool loop, float out[WIDTH], WNNQuantizedWeigh
     wnnGraphBuilderRelease(b);
 }
 
-static void weights_within_a_loop_are_quantized_if_that_is_asked_for(void **state)
+TEST(weights_within_a_loop_are_quantized_if_that_is_asked_for)
 {
     float rolled[WIDTH], unrolled_out[WIDTH];
     WNNQuantizedWeights in_loop, outside;
 
-    (void)state;
     multiply_by_quantized(true, rolled, &in_loop);
     multiply_by_quantized(false, unrolled_out, &outside);
     assert_int_equal(in_loop.matrices, 1);
@@ -429,7 +419,7 @@ static void expect(WNNStatus status, const char *text)
         fail_msg("\"%s\", not \"%s\"", wnnGetLastErrorMessage().data, text);
 }
 
-static void errors_say_what_is_wrong(void **state)
+TEST(errors_say_what_is_wrong)
 {
     static const uint32_t shape[2] = {4, 3}, row[1] = {3};
     WNNGraphBuilder b = new_builder();
@@ -438,7 +428,6 @@ static void errors_say_what_is_wrong(void **state)
     WNNNamedOperand result;
     WNNGraph graph;
 
-    (void)state;
     expect(wnnGraphBuilderBeginLoop(NULL, 4, 0, NULL, 0, NULL, NULL), "builder is NULL");
     expect(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 0, NULL, NULL), "parameters is NULL");
     expect(wnnGraphBuilderBeginLoop(b, 4, 1, NULL, 0, NULL, p), "carried is NULL");
@@ -473,11 +462,6 @@ static void errors_say_what_is_wrong(void **state)
 /* An argument is the number of random bodies.  WEBNN_ENGINE=gpu computes them on the first OpenCL device. */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_bodies),
-        cmocka_unit_test(weights_within_a_loop_are_quantized_if_that_is_asked_for),
-        cmocka_unit_test(errors_say_what_is_wrong),
-    };
     int result;
 
     if (argc > 1)
@@ -492,7 +476,7 @@ int main(int argc, char **argv)
         wnnContextGetDevice(context, &device);
         printf("on %s (%s)\n", device.name, *device.platform ? device.platform : "the engine for processors");
     }
-    result = cmocka_run_group_tests(tests, NULL, NULL);
+    result = tests_run();
     wnnContextRelease(context);
     return result;
 }

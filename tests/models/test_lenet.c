@@ -2,19 +2,17 @@
 /* LeNet reads all ten digits. */
 #include "support/network.h"
 
-static void cases_agree(void **state)
+TEST(cases_agree)
 {
-    (void)state;
     network_check_cases("lenet", 1);
     network_check_cases("lenet", 2);
 }
 
-static void reads_ten_digits(void **state)
+TEST(reads_ten_digits)
 {
     struct network n;
     char message[512];
 
-    (void)state;
     network_open(&n, "lenet", 0);
     assert_int_equal(manifest_case_count(n.manifest), 10);
     for (size_t i = 0; i < 10; i++) {
@@ -34,14 +32,4 @@ static void reads_ten_digits(void **state)
         manifest_case_free(&c);
     }
     network_close(&n);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cases_agree),
-        cmocka_unit_test(reads_ten_digits),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,20 +2,18 @@
 /* MobileNetV2 with its real weights: the reference's logits, and the classes that its README names. */
 #include "support/network.h"
 
-static void cases_agree_one_thread(void **state)
+TEST(cases_agree_one_thread)
 {
-    (void)state;
     network_check_cases("mobilenetv2", 1);
 }
 
-static void cases_agree_two_threads(void **state)
+TEST(cases_agree_two_threads)
 {
-    (void)state;
     network_check_cases("mobilenetv2", 2);
 }
 
 /* The milestone asks for logits within 1e-3, absolutely, and for the published classes in their order. */
-static void classifies_the_picture(void **state)
+TEST(classifies_the_picture)
 {
     static const unsigned top5[5] = {387, 358, 356, 359, 278};
     struct manifest_case c;
@@ -24,7 +22,6 @@ static void classifies_the_picture(void **state)
     char message[512];
     double scale;
 
-    (void)state;
     network_open(&n, "mobilenetv2", 0);
     if (!manifest_case_load(n.manifest, 0, &c, message, sizeof message))
         fail_msg("%s", message);
@@ -44,15 +41,4 @@ static void classifies_the_picture(void **state)
         free(outputs[k]);
     manifest_case_free(&c);
     network_close(&n);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cases_agree_one_thread),
-        cmocka_unit_test(cases_agree_two_threads),
-        cmocka_unit_test(classifies_the_picture),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

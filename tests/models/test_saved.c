@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/test.h"
 #include "tests/support/network.h"
 
 static double milliseconds_now(void)
@@ -82,31 +83,18 @@ static void round_trip(const char *name, uint32_t threads)
     network_close(&n);
 }
 
-static void mobilenetv2_is_saved_and_loaded(void **state)
+TEST(mobilenetv2_is_saved_and_loaded)
 {
-    (void)state;
     round_trip("mobilenetv2", 2);
     round_trip("mobilenetv2", 1);
 }
 
-static void rnnoise_is_saved_and_loaded(void **state)
+TEST(rnnoise_is_saved_and_loaded)
 {
-    (void)state;
     round_trip("rnnoise", 2);
 }
 
-static void lenet_is_saved_and_loaded(void **state)
+TEST(lenet_is_saved_and_loaded)
 {
-    (void)state;
     round_trip("lenet", 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mobilenetv2_is_saved_and_loaded),
-        cmocka_unit_test(rnnoise_is_saved_and_loaded),
-        cmocka_unit_test(lenet_is_saved_and_loaded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

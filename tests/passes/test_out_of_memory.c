@@ -17,9 +17,8 @@ static bool never_share(void *user, const struct cluster *c, const struct value 
     return false;
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
         bool done = false;
         for (long n = 0; !done; n++) {
@@ -44,13 +43,12 @@ static void every_allocation_may_fail(void **state)
 }
 
 /* A Winograd convolution allocates its weights and the kernel of stages. */
-static void winograd_may_fail(void **state)
+TEST(winograd_may_fail)
 {
     static const struct debug_options prefer = {.flags = DEBUG_PREFER_WINOGRAD};
     const struct pass_options o = {.target = &fake_target, .debug = &prefer};
     bool done = false;
 
-    (void)state;
     for (long n = 0; !done; n++) {
         struct graph *g = parse_body(
             "inputs { x: f32[1, 5, 6, 8]; } consts { w: f32[8, 8, 3, 3] @scalar(0.5); b: f32[8] @scalar(1); }"
@@ -78,14 +76,13 @@ static void winograd_may_fail(void **state)
 }
 
 /* Compact weights, rounded to float16, become floats where the question whether one kernel unpacks them fails. */
-static void compact_weights_may_fail(void **state)
+TEST(compact_weights_may_fail)
 {
     struct target t = fake_target;
     const struct debug_options none = {0};
     const struct pass_options o = {.target = &t, .debug = &none};
     bool done = false;
 
-    (void)state;
     t.unpacks_weights = t.compact.small = true;
     for (long n = 0; !done; n++) {
         struct graph *g = parse_body("inputs { x: f16[4, 64]; } consts { w: i8[64, 48] @scalar(3); s: f16[2, 48] @scalar(0.5); "
@@ -102,22 +99,8 @@ static void compact_weights_may_fail(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(winograd_may_fail),
-        cmocka_unit_test(compact_weights_may_fail),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 #else
 
-int main(void)
-{
-    return skip_failing_allocations();
-}
+TESTS_SKIPPED("the allocator cannot be replaced here")
 
 #endif

@@ -189,9 +189,8 @@ static void check_clusters(struct graph *g, struct debug_options *d, const char 
     free(inputs);
 }
 
-static void clusters_compute_what_graphs_say(void **state)
+TEST(clusters_compute_what_graphs_say)
 {
-    (void)state;
     for (size_t i = 0; i < 2 * sizeof nets / sizeof *nets; i++) {
         struct debug_options d = {.flags = i % 2 ? DEBUG_NO_PASSES : 0};
         struct graph *g = parse_body(nets[i / 2].body);
@@ -282,9 +281,8 @@ static struct node *random_node(struct graph *g, struct value **values, uint32_t
     return node_create(g, NULL, op, "", inputs, in, options, &args, &e);
 }
 
-static void random_clusters_compute_what_graphs_say(void **state)
+TEST(random_clusters_compute_what_graphs_say)
 {
-    (void)state;
     for (int round = 0; round < 150; round++) {
         struct debug_options d = {.flags = round % 10 == 9 ? DEBUG_NO_PASSES : 0};
         struct graph *g = graph_create();
@@ -313,43 +311,38 @@ static void random_clusters_compute_what_graphs_say(void **state)
     }
 }
 
-static void with_all_passes(void **state)
+TEST(with_all_passes)
 {
     struct debug_options d = {.flags = DEBUG_VERIFY};
 
-    (void)state;
     run_networks(&d);
 }
 
-static void with_each_pass_skipped(void **state)
+TEST(with_each_pass_skipped)
 {
-    (void)state;
     for (uint32_t i = 0; i < pass_pipeline_length; i++) {
         struct debug_options d = {.flags = DEBUG_VERIFY, .skip = pass_pipeline[i].name};
         run_networks(&d);
     }
 }
 
-static void with_no_optional_pass(void **state)
+TEST(with_no_optional_pass)
 {
     struct debug_options d = {.flags = DEBUG_VERIFY | DEBUG_NO_PASSES};
 
-    (void)state;
     run_networks(&d);
 }
 
-static void stopped_after_each_pass(void **state)
+TEST(stopped_after_each_pass)
 {
-    (void)state;
     for (uint32_t i = 0; i < pass_pipeline_length; i++) {
         struct debug_options d = {.stop_after = pass_pipeline[i].name};
         run_networks(&d);
     }
 }
 
-static void a_network_in_nchw_is_a_few_clusters(void **state)
+TEST(a_network_in_nchw_is_a_few_clusters)
 {
-    (void)state;
     struct debug_options d = {.flags = 0};
     struct pass_options o = options_with(&d);
     struct graph *g = parse_body(nets[1].body);
@@ -370,9 +363,8 @@ static void a_network_in_nchw_is_a_few_clusters(void **state)
     graph_free(g);
 }
 
-static void misspelt_passes_are_errors(void **state)
+TEST(misspelt_passes_are_errors)
 {
-    (void)state;
     struct debug_options bad[] = {{.skip = "fuse-kernels+fuse-kernel"}, {.stop_after = "nothing"}, {.print_after = "a,b"}};
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -390,9 +382,8 @@ static bool cancelled_at_once(void *user)
     return true;
 }
 
-static void builds_can_be_cancelled(void **state)
+TEST(builds_can_be_cancelled)
 {
-    (void)state;
     int asked = 0;
     struct pass_options o = {.target = &fake_target, .cancelled = cancelled_at_once, .user = &asked};
     struct graph *g = parse_body("inputs { x: f32[4]; } nodes { y = exp(x); } outputs { y; }");
@@ -401,21 +392,4 @@ static void builds_can_be_cancelled(void **state)
     assert_int_equal(g->error.status, WNNStatus_InvalidStateError);
     assert_int_equal(asked, 1);
     graph_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clusters_compute_what_graphs_say),
-        cmocka_unit_test(random_clusters_compute_what_graphs_say),
-        cmocka_unit_test(with_all_passes),
-        cmocka_unit_test(with_each_pass_skipped),
-        cmocka_unit_test(with_no_optional_pass),
-        cmocka_unit_test(stopped_after_each_pass),
-        cmocka_unit_test(a_network_in_nchw_is_a_few_clusters),
-        cmocka_unit_test(misspelt_passes_are_errors),
-        cmocka_unit_test(builds_can_be_cancelled),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

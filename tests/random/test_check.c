@@ -3,15 +3,9 @@
  * The checks of the differential tests themselves: what they must find, what they must let pass, what they must count; and
  * graphs that failed once, in the textual form, so that they stay the same when the drawing of graphs changes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "ir/text/text.h"
 #include "random.h"
+#include "support/test.h"
 
 /* Inputs are filled with `numbers`, again and again; the rest is computed. */
 static void sample_parse(struct sample *s, const char *body, size_t count, const float *numbers)
@@ -60,13 +54,12 @@ static const char nan_behind_relu[] =
     "nodes { m = matmul(x, w); y = relu(m); t = transpose(y); z = neg(t); } outputs { y; z; }";
 static const float row_of_nan[12] = {1, 2, 3, 4, (float)NAN, 6, 7, 8, 9, 10, 11, 12};
 
-static void exemptions_are_single_elements(void **state)
+TEST(exemptions_are_single_elements)
 {
     char report[CHECK_REPORT] = "";
     struct check_counts counts;
     struct sample s;
 
-    (void)state;
     sample_parse(&s, nan_behind_relu, 12, row_of_nan);
     if (!agrees(&s, "default", &counts, report))
         fail_msg("%s", report);
@@ -87,14 +80,13 @@ static void exemptions_are_single_elements(void **state)
     sample_free(&s);
 }
 
-static void nothing_is_exempt_without_epilogues(void **state)
+TEST(nothing_is_exempt_without_epilogues)
 {
     static const char *const names[] = {"no-library", "no-passes", "skip=fuse-epilogues"};
     char report[CHECK_REPORT] = "";
     struct check_counts counts;
     struct sample s;
 
-    (void)state;
     sample_parse(&s, nan_behind_relu, 12, row_of_nan);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!agrees(&s, names[i], &counts, report))
@@ -106,7 +98,7 @@ static void nothing_is_exempt_without_epilogues(void **state)
 }
 
 /* max with one number is a clamp to the library, whichever operand the number is; max with a tensor that differs is not. */
-static void bounds_by_one_number_are_exempt(void **state)
+TEST(bounds_by_one_number_are_exempt)
 {
     static const struct {
         const char *max;
@@ -116,7 +108,6 @@ static void bounds_by_one_number_are_exempt(void **state)
     struct check_counts counts;
     struct sample s;
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(text, sizeof text,
                  "inputs { x: f32[4, 3]; } consts { w: f32[3, 5] @scalar(0.5); one: f32[1, 1] @scalar(1); }"
@@ -131,13 +122,12 @@ static void bounds_by_one_number_are_exempt(void **state)
 }
 
 /* NaN that meets no relu or clamp behind a contraction is compared everywhere. */
-static void other_nan_is_compared(void **state)
+TEST(other_nan_is_compared)
 {
     char report[CHECK_REPORT] = "";
     struct check_counts counts;
     struct sample s;
 
-    (void)state;
     sample_parse(&s,
                  "inputs { x: f32[4, 3]; } consts { w: f32[3, 5] @scalar(0.5); }"
                  "nodes { r = relu(x); m = matmul(r, w); y = sqrt(m); } outputs { y; }",
@@ -150,14 +140,13 @@ static void other_nan_is_compared(void **state)
 }
 
 /* exp(0) is 1 in exact arithmetic, and a little less or more in the implementation's: below it the cast jumps. */
-static void elements_near_jumps_are_counted(void **state)
+TEST(elements_near_jumps_are_counted)
 {
     static const float numbers[4] = {0, 1, 2, 3};
     char report[CHECK_REPORT] = "";
     struct check_counts counts;
     struct sample s;
 
-    (void)state;
     sample_parse(&s, "inputs { x: f32[4]; } nodes { e = exp(x); y = cast(e, \"int32\"); } outputs { e; y; }", 4, numbers);
     if (!agrees(&s, "default", &counts, report))
         fail_msg("%s", report);
@@ -168,14 +157,13 @@ static void elements_near_jumps_are_counted(void **state)
 }
 
 /* One unit in the last place too much where the result is rounded once, and a wrong sign of zero, are mismatches. */
-static void small_differences_are_found(void **state)
+TEST(small_differences_are_found)
 {
     static const float numbers[4] = {-0.5f, 1.25f, -3, 7};
     char report[CHECK_REPORT] = "";
     struct check_counts counts;
     struct sample s;
 
-    (void)state;
     for (int k = 0; k < 2; k++) {
         sample_parse(&s, "inputs { x: f32[4]; } nodes { y = add(x, x); z = ceil(x); } outputs { y; z; }", 4, numbers);
         float *y = output_data(&s, 0), *z = output_data(&s, 1);
@@ -236,7 +224,7 @@ static const struct regression {
      "nodes { y = gemm(x, w, alpha=0.25, bTranspose=true); } outputs { y; }"},
 };
 
-static void what_failed_once(void **state)
+TEST(what_failed_once)
 {
     static const char *const names[] = {"default",
                                         "threads=2",
@@ -251,7 +239,6 @@ static void what_failed_once(void **state)
                                         "skip=propagate-layout"};
     static const float numbers[7] = {1.5f, -2, 0.25f, 3, -1, 0, 0.625f};
 
-    (void)state;
     for (size_t i = 0; i < sizeof regressions / sizeof *regressions; i++) {
         const struct regression *r = &regressions[i];
         for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
@@ -265,19 +252,4 @@ static void what_failed_once(void **state)
             sample_free(&s);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exemptions_are_single_elements),
-        cmocka_unit_test(nothing_is_exempt_without_epilogues),
-        cmocka_unit_test(bounds_by_one_number_are_exempt),
-        cmocka_unit_test(other_nan_is_compared),
-        cmocka_unit_test(elements_near_jumps_are_counted),
-        cmocka_unit_test(small_differences_are_found),
-        cmocka_unit_test(what_failed_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Prints pairs of functions whose bodies are equal but for names and constants, "FILE:LINE FILE:LINE" each.  Bodies of 8 lines and
-# fewer do not count, nor does main, which lists tests.  Relies on clang-format's layout: a function's braces stand in the first column.
+# fewer do not count, nor does main.  Relies on clang-format's layout: a function's braces stand in the first column.
 #
 #   awk -f equal_bodies.awk FILE ...
 
@@ -52,5 +52,5 @@ FNR == 1 { inside = comment = 0 }
     inside = 0
     next
 }
-!inside && /^[a-z].*\(/ { header = $0 }
+!inside && /^[A-Za-z].*\(/ { header = $0 }
 inside && NF { lines++; body = body shape($0) "\n" }

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "support/test.h"
+
 /** Fails unless two numbers are equal or at most that far apart.  cmocka's own comparison of floats takes NaN for equal to any
  * number. */
 #define assert_close(a, b, tolerance)                                                                                          \

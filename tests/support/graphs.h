@@ -6,18 +6,9 @@
 #ifndef WEBNN_TESTS_SUPPORT_GRAPHS_H_
 #define WEBNN_TESTS_SUPPORT_GRAPHS_H_
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "ir/graph/ir.h"
 #include "ir/text/text.h"
+#include "support/test.h"
 
 #define GRAPHS_UNUSED __attribute__((unused))
 

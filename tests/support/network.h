@@ -4,18 +4,10 @@
 #define WEBNN_TESTS_SUPPORT_NETWORK_H_
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "frontend/readers/files/manifest.h"
 #include "support/shared.h"
+#include "support/test.h"
 
 /** Holds a network that is built. */
 struct network {

@@ -9,9 +9,8 @@
 #define WEBNN_TESTS_SUPPORT_RECURRENT_CASES_H_
 
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+
+#include "support/test.h"
 
 enum { RECURRENT_CASES = 600, RECURRENT_TEXT = 16384 };
 

@@ -6,6 +6,7 @@
 #define WEBNN_TESTS_SUPPORT_SCHEDULES_H_
 
 #include "ir/schedule/schedule.h"
+#include "support/test.h"
 
 /** A unit of work covers at most so many elements of the vector variable, on every machine; without reductions exactly so many.
  */

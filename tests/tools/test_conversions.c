@@ -19,14 +19,13 @@ static int prepare(void **state)
 }
 
 /** What is given in another type than the model takes is converted, with a note; numbers on the command line are constants. */
-static void other_types_are_converted(void **state)
+TEST(other_types_are_converted)
 {
     static const int32_t small[3] = {1, -2, 3};
     static const double columns[6] = {1, 0.25, -2, 1e-3, 3, 100}; /* six, column by column */
     char bytes[128 + sizeof columns], message[256];
     float *y;
 
-    (void)state;
     memcpy(bytes, "\x93NUMPY\x01\0\x76\0", 10);
     snprintf(bytes + 10, 119, "%-118s", "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }");
     memcpy(bytes + 128, columns, sizeof columns);
@@ -50,14 +49,13 @@ static void other_types_are_converted(void **state)
 }
 
 /** An array of float64 in an archive is told like one in a file of its own. */
-static void float64_in_an_archive_is_told(void **state)
+TEST(float64_in_an_archive_is_told)
 {
     static const double rows[6] = {1, 2, 3, 4, 5, 6};
     char bytes[128 + sizeof rows];
     int code;
     zip_t *archive = zip_open("wide.npz", ZIP_CREATE, &code);
 
-    (void)state;
     assert_non_null(archive);
     memcpy(bytes, "\x93NUMPY\x01\0\x76\0", 10);
     snprintf(bytes + 10, 119, "%-118s", "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }");
@@ -70,9 +68,8 @@ static void float64_in_an_archive_is_told(void **state)
     assert_printed("  2 4 6 8 10 12\n");
 }
 
-static void numbers_are_constants_without_a_file(void **state)
+TEST(numbers_are_constants_without_a_file)
 {
-    (void)state;
     assert_int_equal(run("%s whole.webnn --constant n=9007199254740993,-2,0", WEBNN_RUN), 0);
     assert_printed("  -9007199254740993 2 0\n");
     assert_not_printed("note:");
@@ -82,13 +79,4 @@ static void numbers_are_constants_without_a_file(void **state)
     assert_printed("output 'y' float32 [1, 1]: min 2");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(other_types_are_converted),
-        cmocka_unit_test(float64_in_an_archive_is_told),
-        cmocka_unit_test(numbers_are_constants_without_a_file),
-    };
-
-    return cmocka_run_group_tests(tests, prepare, leave_folder);
-}
+TEST_GROUP(prepare, leave_folder)

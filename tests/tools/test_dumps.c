@@ -96,9 +96,8 @@ static void check_stages(void (*write)(FILE *out), const char *options, const ch
 }
 
 /* Convolutions are transformed for the caches of a processor, and on no device. */
-static void stages_of_convolutions_read_back(void **state)
+TEST(stages_of_convolutions_read_back)
 {
-    (void)state;
     check_stages(write_convolutions, "--engine cpu --debug isa=avx2,prefer-winograd", "--atol 1e-5 --rtol 1e-4", 6);
     assert_int_equal(run("grep -q '@winograd(' dump/*.webnn"), 0);
     assert_int_equal(run("grep -q '@kernel(' dump/*finish-clusters.webnn"), 0);
@@ -106,18 +105,16 @@ static void stages_of_convolutions_read_back(void **state)
     check_stages(write_convolutions, "--engine cpu --debug no-library,isa=baseline", "--atol 1e-5 --rtol 1e-4", 6);
 }
 
-static void stages_of_recurrent_networks_read_back(void **state)
+TEST(stages_of_recurrent_networks_read_back)
 {
-    (void)state;
     check_stages(write_recurrent, "--debug isa=native", "--atol 1e-5 --rtol 1e-4", 4);
     assert_int_equal(run("grep -q '@loop(' dump/*.webnn"), 0);
     check_stages(write_recurrent, "--precision bf16 --debug prefer-bfloat16,bfloat16-rate=8", "--atol 1e-5 --rtol 1e-4", 4);
 }
 
 /* Marks are read wherever the textual form has them, and what is none is refused with its place. */
-static void marks_are_read_or_refused(void **state)
+TEST(marks_are_read_or_refused)
 {
-    (void)state;
     write_text("m.webnn",
                "webnn_graph \"m\" v1 { inputs { x: f32[2]; } consts { k: f64[2] @bytes([0, 0, 0, 0, 0, 0, 240, 63, 0, "
                "0, 0, 0, 0, 0, 0, 64]); l: bf16[2] @bytes([128, 63, 0, 64]); } nodes { a = cast(x, \"float64\") "
@@ -133,13 +130,4 @@ static void marks_are_read_or_refused(void **state)
     assert_printed("a number expected");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stages_of_convolutions_read_back),
-        cmocka_unit_test(stages_of_recurrent_networks_read_back),
-        cmocka_unit_test(marks_are_read_or_refused),
-    };
-
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_GROUP(enter_folder, leave_folder)

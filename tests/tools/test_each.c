@@ -42,12 +42,11 @@ static double first_of(const cJSON *line, const char *output, int i)
     return cJSON_GetArrayItem(first, i)->valuedouble;
 }
 
-static void each_file_has_a_line(void **state)
+TEST(each_file_has_a_line)
 {
     float *y;
     cJSON *line;
 
-    (void)state;
     assert_int_equal(run("mkdir -p many/below"), 0);
     write_array("many/a.npy", F32, 2, (uint32_t[]){2, 3}, six);
     write_array("many/below/b.npy", F32, 2, (uint32_t[]){2, 3}, (float[6]){7, 8, 9, 10, 11, 12});
@@ -127,9 +126,4 @@ static void each_file_has_a_line(void **state)
     assert_printed("an earlier input has the same name");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_file_has_a_line)};
-
-    return cmocka_run_group_tests(tests, prepare, leave_folder);
-}
+TEST_GROUP(prepare, leave_folder)

@@ -65,13 +65,12 @@ static int prepare(void **state)
     return 0;
 }
 
-static void inputs_without_elements_may_be_given_in_any_way(void **state)
+TEST(inputs_without_elements_may_be_given_in_any_way)
 {
     static const char *const ways[] = {
         "--input past=past.npy",          "--input past=past.npy --random 3",          "--shape past=1x0x2",
         "--dim past_length=0 --random 3", "--dim past_length=0 --input past=past.raw", "--constant past=past.npy"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         assert_int_equal(run("%s cache.onnx %s --input new=new.npy --compare all=new.npy", WEBNN_RUN, ways[i]), 0);
         assert_not_printed("no output depends on");
@@ -82,11 +81,4 @@ static void inputs_without_elements_may_be_given_in_any_way(void **state)
     assert_printed("did you mean 'past'?");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs_without_elements_may_be_given_in_any_way),
-    };
-
-    return cmocka_run_group_tests(tests, prepare, leave_folder);
-}
+TEST_GROUP(prepare, leave_folder)

@@ -13,11 +13,10 @@ static void write_model(void)
                                "nodes { z = add(x, two); y = mul(z, two); } outputs { y; } }");
 }
 
-static void what_is_for_the_processor_runs_there(void **state)
+TEST(what_is_for_the_processor_runs_there)
 {
     static const char *const libraries[] = {"onednn", "none"};
 
-    (void)state;
     write_model();
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         assert_int_equal(run("%s double.webnn -o double.so --library %s", WEBNNC, libraries[i]), 0);
@@ -39,9 +38,8 @@ static bool has_device(void)
 #endif
 }
 
-static void what_is_for_a_device_runs_there(void **state)
+TEST(what_is_for_a_device_runs_there)
 {
-    (void)state;
     write_model();
     if (!has_device()) {
         printf("skipped: there is no OpenCL device\n");
@@ -58,12 +56,4 @@ static void what_is_for_a_device_runs_there(void **state)
         "double.so is for the engine cpu, this context is on gpu: create it with engine=cpu (webnn-run --engine cpu)");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_for_the_processor_runs_there),
-        cmocka_unit_test(what_is_for_a_device_runs_there),
-    };
-
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_GROUP(enter_folder, leave_folder)

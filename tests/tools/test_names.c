@@ -53,7 +53,7 @@ static void prints_safely(const char *command)
     is_safe(command, printed, strlen(printed));
 }
 
-static void tools_print_names_escaped(void **state)
+TEST(tools_print_names_escaped)
 {
     static const char *const arguments[] = {
         "%s model.webnn",
@@ -72,7 +72,6 @@ static void tools_print_names_escaped(void **state)
     static const char *const modes[] = {"", "--memory", "--steps", "--same-bits"};
     char inner[600], command[900];
 
-    (void)state;
     write_model("model.webnn");
     write_text("broken.webnn", "webnn_graph \"m\" v1 { inputs { \"i" HOSTILE "\": f32[2]; } nodes { y = add(\"i" HOSTILE
                                "\", \"i2" HOSTILE "\", label=\"l" HOSTILE "\"); } outputs { y; } }");
@@ -102,7 +101,7 @@ static void tools_print_names_escaped(void **state)
     prints_safely(command);
 }
 
-static void webnn_opt_prints_names_escaped(void **state)
+TEST(webnn_opt_prints_names_escaped)
 {
     static const char *const arguments[] = {
         "model.webnn --print-after all", "model.webnn -o after.webnn",        "broken.webnn",
@@ -111,7 +110,6 @@ static void webnn_opt_prints_names_escaped(void **state)
     };
     char command[900];
 
-    (void)state;
     write_model("model.webnn");
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
         snprintf(command, sizeof command, "%s %s", WEBNN_OPT, arguments[i]);
@@ -122,7 +120,7 @@ static void webnn_opt_prints_names_escaped(void **state)
 }
 
 /** An option that no tool knows, in one line with the tool's name. */
-static void options_are_printed_escaped(void **state)
+TEST(options_are_printed_escaped)
 {
     static const struct {
         const char *path, *name;
@@ -130,7 +128,6 @@ static void options_are_printed_escaped(void **state)
     static const char *const options[] = {"$'--a\\e[31m\\u202e\nb'", "$'-\\e'", "$'-\\xE2'", "$'--\n=\n'"};
     char command[900];
 
-    (void)state;
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
         for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
             snprintf(command, sizeof command, "%s model.webnn %s", tools[i].path, options[k]);
@@ -144,7 +141,7 @@ static void options_are_printed_escaped(void **state)
 }
 
 /** Else a file's name could add a line to a message that looks like one of the tool's own. */
-static void a_path_does_not_break_a_message_into_lines(void **state)
+TEST(a_path_does_not_break_a_message_into_lines)
 {
     static const char *const arguments[] = {
         "$'a\nb.onnx'",
@@ -156,7 +153,6 @@ static void a_path_does_not_break_a_message_into_lines(void **state)
     };
     char text[300];
 
-    (void)state;
     write_model("model.webnn");
     write_text("random\n.onnx", "no model");
     assert_int_equal(mkdir("\n", 0700), 0);
@@ -170,13 +166,12 @@ static void a_path_does_not_break_a_message_into_lines(void **state)
     }
 }
 
-static void files_hold_names_escaped(void **state)
+TEST(files_hold_names_escaped)
 {
     static const char *const kinds[] = {"ir", "dot", "json", "webnn", "asm", "llvm-ir"};
     char message[256], *text;
     size_t length;
 
-    (void)state;
     write_model("model.webnn");
     assert_int_equal(run("%s model.webnn --trace trace.json", WEBNN_RUN), 0);
     file_is_safe("trace.json");
@@ -199,9 +194,8 @@ static void files_hold_names_escaped(void **state)
 }
 
 /* Headers in C and C++: comments end where they should, identifiers are identifiers. */
-static void headers_compile(void **state)
+TEST(headers_compile)
 {
-    (void)state;
     write_model("model*??.webnn");
     for (int library = 0; library < 2; library++) {
         if (run("%s 'model*??.webnn' -o out.o --header out.h --library %s", WEBNNC, library ? "onednn" : "none") != 0)
@@ -214,12 +208,11 @@ static void headers_compile(void **state)
     }
 }
 
-static void shared_names(void **state)
+TEST(shared_names)
 {
     char command[900];
     struct stat s;
 
-    (void)state;
     if (stat(shared_path(command, sizeof command, "hostile/onnx/names.onnx"), &s)) {
         if (shared_absent(command) != 77)
             fail();
@@ -235,17 +228,4 @@ static void shared_names(void **state)
     file_is_safe("names.h");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tools_print_names_escaped),
-        cmocka_unit_test(webnn_opt_prints_names_escaped),
-        cmocka_unit_test(options_are_printed_escaped),
-        cmocka_unit_test(a_path_does_not_break_a_message_into_lines),
-        cmocka_unit_test(files_hold_names_escaped),
-        cmocka_unit_test(headers_compile),
-        cmocka_unit_test(shared_names),
-    };
-
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_GROUP(enter_folder, leave_folder)

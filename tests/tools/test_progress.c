@@ -24,9 +24,8 @@ static void write_slow_model(void)
 }
 
 /** The line is gone before anything else is printed, and nothing is shown where nobody looks. */
-static void long_builds_show_progress(void **state)
+TEST(long_builds_show_progress)
 {
-    (void)state;
     if (run("command -v script") != 0)
         skip();
     write_slow_model();
@@ -39,11 +38,4 @@ static void long_builds_show_progress(void **state)
     assert_not_printed("building the graph");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_builds_show_progress),
-    };
-
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_GROUP(enter_folder, leave_folder)

@@ -11,9 +11,8 @@ static void write_model(void)
                               "nodes { h = matmul(x, w); s = add(h, b); t = tanh(s); y = matmul(t, w); } outputs { y; } }");
 }
 
-static void errors_are_printed(void **state)
+TEST(errors_are_printed)
 {
-    (void)state;
     write_model();
     assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int8", WEBNN_RUN), 0);
     assert_printed("quantized 1 matrices, 0.26 MB, to 0.07 MB");
@@ -32,17 +31,15 @@ static void errors_are_printed(void **state)
     assert_printed("no weights were quantized: no matmul has constant ones that are large enough");
 }
 
-static void a_precision_without_effect_is_noted(void **state)
+TEST(a_precision_without_effect_is_noted)
 {
-    (void)state;
     write_model();
     assert_int_equal(run("%s dense.webnn --random 1 --precision int8 --engine cpu --debug isa=baseline", WEBNN_RUN), 0);
     assert_printed("webnn-run: note: the precision that was asked for has no effect: ");
 }
 
-static void wrong_formats_are_refused(void **state)
+TEST(wrong_formats_are_refused)
 {
-    (void)state;
     write_model();
     assert_int_equal(run("%s dense.webnn --quantize-weights int2", WEBNN_RUN), 2);
     assert_printed("--quantize-weights takes int8 or int4, not 'int2'");
@@ -53,11 +50,10 @@ static void wrong_formats_are_refused(void **state)
 }
 
 /* The object, loaded as a graph, gives what webnn-run computes itself. */
-static void objects_have_quantized_weights(void **state)
+TEST(objects_have_quantized_weights)
 {
     static const char *const libraries[] = {"onednn", "none"};
 
-    (void)state;
     write_model();
     assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int4 --output y=want.npy --quiet", WEBNN_RUN), 0);
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
@@ -80,14 +76,4 @@ static void objects_have_quantized_weights(void **state)
     assert_printed("--quantize-weights");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_are_printed),
-        cmocka_unit_test(a_precision_without_effect_is_noted),
-        cmocka_unit_test(wrong_formats_are_refused),
-        cmocka_unit_test(objects_have_quantized_weights),
-    };
-
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_GROUP(enter_folder, leave_folder)

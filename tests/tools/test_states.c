@@ -3,9 +3,8 @@
 #include "tools/tool_support.h"
 
 /* One more in every run: what an output has becomes the input of the next. */
-static void states_go_on(void **state)
+TEST(states_go_on)
 {
-    (void)state;
     write_text("count.webnn",
                "webnn_graph \"count\" v1 { inputs { a.old: f32[2]; b.old: f32[2]; } consts { one: f32[2] "
                "@scalar(1); } nodes { a.new = add(a.old, one); b.new = sub(b.old, one); } outputs { a.new; b.new; "
@@ -23,9 +22,8 @@ static void states_go_on(void **state)
 }
 
 /* A saved graph has the states that it was saved with. */
-static void compiled_graphs_have_states_from_saving(void **state)
+TEST(compiled_graphs_have_states_from_saving)
 {
-    (void)state;
     write_text("up.webnn", "webnn_graph \"up\" v1 { inputs { old: f32[2]; } consts { one: f32[2] @scalar(1); } "
                            "nodes { new = add(old, one); } outputs { new; } }");
     assert_int_equal(run("%s up.webnn --state old=new --save with.wnn", WEBNN_RUN), 0);
@@ -38,12 +36,4 @@ static void compiled_graphs_have_states_from_saving(void **state)
     assert_printed("1 1");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(states_go_on),
-        cmocka_unit_test(compiled_graphs_have_states_from_saving),
-    };
-
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_GROUP(enter_folder, leave_folder)

@@ -34,11 +34,10 @@ static const char *text_of(const cJSON *object, const char *key)
     return value->valuestring;
 }
 
-static void the_bench_prints_a_line(void **state)
+TEST(the_bench_prints_a_line)
 {
     cJSON *root;
 
-    (void)state;
     assert_int_equal(run("%s matmul.webnn --json --seconds 0.05 --threads 1", WEBNN_BENCH), 0);
     assert_ptr_equal(strchr(printed, '\n'), printed + strlen(printed) - 1);
     root = cJSON_Parse(printed);
@@ -65,9 +64,8 @@ static void the_bench_prints_a_line(void **state)
     cJSON_Delete(root);
 }
 
-static void cases_that_are_not_there_are_named(void **state)
+TEST(cases_that_are_not_there_are_named)
 {
-    (void)state;
     assert_int_equal(run("%s --print mobilenetv3", WEBNN_BENCH), 1);
     assert_printed("webnn-bench: there is no case 'mobilenetv3'; did you mean 'mobilenetv2'?  --list prints their names\n");
     assert_int_equal(run("%s --case nonsense --check", WEBNN_BENCH), 1);
@@ -77,7 +75,7 @@ static void cases_that_are_not_there_are_named(void **state)
 }
 
 /* One line says which option is wrong and what it was given. */
-static void wrong_options_are_named(void **state)
+TEST(wrong_options_are_named)
 {
     static const struct {
         const char *arguments, *message;
@@ -99,7 +97,6 @@ static void wrong_options_are_named(void **state)
         {"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", "webnn-bench: one run takes 16 models at most, not '17'\n"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(run("%s %s", WEBNN_BENCH, rows[i].arguments), 2);
         assert_printed(rows[i].message);
@@ -110,11 +107,10 @@ static void wrong_options_are_named(void **state)
 }
 
 /* A folder's first case says what inputs are and how large; the command line wins. */
-static void cases_are_bound(void **state)
+TEST(cases_are_bound)
 {
     const char *folder = shared_model("magika-v3");
 
-    (void)state;
     if (!folder)
         skip();
     assert_int_equal(run("%s %s --json --seconds 0.01", WEBNN_BENCH, folder), 0);
@@ -133,13 +129,12 @@ static void cases_are_bound(void **state)
 
 /* What each step does is told apart: multiply-adds, other arithmetic, weights, moving.  On the processor, because for a device
  * weights are transposed by what reads them, which without fusion is a step of its own. */
-static void steps_say_what_they_do(void **state)
+TEST(steps_say_what_they_do)
 {
     const cJSON *steps, *s;
     cJSON *root;
     bool matmul = false, softmax = false, moved = false;
 
-    (void)state;
     assert_int_equal(run("%s mixed.webnn --engine cpu --steps --json --seconds 0.01 --debug skip=fuse-kernels", WEBNN_BENCH),
                      0);
     root = cJSON_Parse(printed);
@@ -168,9 +163,8 @@ static void steps_say_what_they_do(void **state)
 }
 
 /* Contractions are numbered in the order of the builder's calls, beside their own labels, whoever computes them. */
-static void contractions_are_numbered(void **state)
+TEST(contractions_are_numbered)
 {
-    (void)state;
     write_text("matmuls.webnn", "webnn_graph \"matmuls\" v1 { inputs { x: f32[32, 48]; }\n"
                                 "consts { v: f32[48, 64] @scalar(0.1); w: f32[64, 16] @scalar(0.1); }\n"
                                 "nodes { a = matmul(x, v); r = tanh(a); b = gemm(r, w, label=\"last\"); } outputs { b; } }");
@@ -198,13 +192,12 @@ static bool bytes_are_faster(cJSON *root)
 
 /* Each kind of arithmetic has a peak of its own; what the processor has no instructions for has 0, and is said to be skipped.
  */
-static void peaks_are_by_arithmetic(void **state)
+TEST(peaks_are_by_arithmetic)
 {
     const cJSON *level;
     cJSON *root;
     int levels = 0;
 
-    (void)state;
     assert_int_equal(run("%s --peaks --json", WEBNN_BENCH), 0);
     root = cJSON_Parse(printed);
     assert_non_null(root);
@@ -227,17 +220,4 @@ static void peaks_are_by_arithmetic(void **state)
     assert_true(bfloat16 == !strstr(printed, "bfloat16 skipped"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bench_prints_a_line),
-        cmocka_unit_test(wrong_options_are_named),
-        cmocka_unit_test(cases_that_are_not_there_are_named),
-        cmocka_unit_test(cases_are_bound),
-        cmocka_unit_test(steps_say_what_they_do),
-        cmocka_unit_test(contractions_are_numbered),
-        cmocka_unit_test(peaks_are_by_arithmetic),
-    };
-
-    return cmocka_run_group_tests(tests, prepare, leave_folder);
-}
+TEST_GROUP(prepare, leave_folder)

@@ -17,9 +17,8 @@ static const char network[] =
     "  outputs { y; }\n"
     "}\n";
 
-static void help_and_man_page_agree(void **state)
+TEST(help_and_man_page_agree)
 {
-    (void)state;
     assert_int_equal(run(OPT " --version"), 0);
     assert_printed("webnn-opt ");
     assert_options_are_on_page(WEBNN_OPT, WEBNN_OPT_PAGE);
@@ -29,9 +28,8 @@ static void help_and_man_page_agree(void **state)
     assert_printed("finish-clusters    a cluster for every node, in execution order (required)");
 }
 
-static void passes_run_in_the_given_order(void **state)
+TEST(passes_run_in_the_given_order)
 {
-    (void)state;
     write_text("n.webnn", network);
     assert_int_equal(run(OPT " n.webnn --passes canonicalize"), 0);
     assert_not_printed("identity");
@@ -47,9 +45,8 @@ static void passes_run_in_the_given_order(void **state)
     assert_int_equal(run(OPT " n.webnn --passes merge-common,merge-common --verify"), 0);
 }
 
-static void the_whole_pipeline_by_default(void **state)
+TEST(the_whole_pipeline_by_default)
 {
-    (void)state;
     write_text("n.webnn", network);
     assert_int_equal(run(OPT " n.webnn --isa baseline --no-library --verify --print-after all -o after.webnn"), 0);
     assert_printed("# after canonicalize");
@@ -72,11 +69,10 @@ static void the_whole_pipeline_by_default(void **state)
 }
 
 /* What webnnc writes as IR, with its weights, is a graph for both tools, and computes the same. */
-static void ir_of_webnnc_is_read_back(void **state)
+TEST(ir_of_webnnc_is_read_back)
 {
     static const char *const forms[] = {"container", "safetensors", "inline"};
 
-    (void)state;
     write_text("n.webnn", network);
     assert_int_equal(run(WEBNN_RUN " n.webnn --random 1 --quiet --output expected.npz"), 0);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -95,9 +91,8 @@ static void ir_of_webnnc_is_read_back(void **state)
     assert_int_equal(run(WEBNNC " n.webnn --emit ir -o - >out.ir && " OPT " out.ir --passes drop-dead"), 0);
 }
 
-static void data_types_of_passes_are_kept(void **state)
+TEST(data_types_of_passes_are_kept)
 {
-    (void)state;
     write_text("t.webnn",
                "webnn_graph \"t\" v1 { inputs { x: f32[2]; } consts { k: f64[2] @bytes([0, 0, 0, 0, 0, 0, 240, 63, 0, 0, "
                "0, 0, 0, 0, 0, 64]); } nodes { a = cast(x, \"float64\"); b = add(a, k); c = cast(b, \"bfloat16\"); y = "
@@ -107,7 +102,7 @@ static void data_types_of_passes_are_kept(void **state)
     assert_printed("# bf16[2]");
 }
 
-static void mistakes_are_told(void **state)
+TEST(mistakes_are_told)
 {
     static const struct {
         int status;
@@ -139,7 +134,6 @@ static void mistakes_are_told(void **state)
         {1, "cycle.webnn --passes finish-clusters", "webnn-opt: "},
     };
 
-    (void)state;
     write_text("n.webnn", network);
     write_text(
         "w.webnn",
@@ -167,7 +161,7 @@ static void mistakes_are_told(void **state)
 }
 
 /* Marks and everything else may be anything: a graph comes out, or a message; `run` fails where a program dies. */
-static void no_input_is_fatal(void **state)
+TEST(no_input_is_fatal)
 {
     static const char text[] =
         "webnn_graph \"h\" v1 { inputs { x: f32[1, 12, 12, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(0.1); u: f32[3] "
@@ -178,7 +172,6 @@ static void no_input_is_fatal(void **state)
     uint32_t random = 1;
     unsigned read = 0;
 
-    (void)state;
     for (int round = 0; round < 28; round++) {
         memcpy(copy, text, sizeof text);
         for (int changes = round % 4; changes > 0; changes--) {
@@ -196,17 +189,4 @@ static void no_input_is_fatal(void **state)
     assert_true(read >= 2 && read < 28);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(help_and_man_page_agree),
-        cmocka_unit_test(passes_run_in_the_given_order),
-        cmocka_unit_test(the_whole_pipeline_by_default),
-        cmocka_unit_test(ir_of_webnnc_is_read_back),
-        cmocka_unit_test(data_types_of_passes_are_kept),
-        cmocka_unit_test(mistakes_are_told),
-        cmocka_unit_test(no_input_is_fatal),
-    };
-
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_GROUP(enter_folder, leave_folder)

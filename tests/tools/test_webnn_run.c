@@ -46,9 +46,8 @@ static int prepare(void **state)
 
 /* ---- the command line ---- */
 
-static void help_and_man_page_agree(void **state)
+TEST(help_and_man_page_agree)
 {
-    (void)state;
     assert_int_equal(run("%s --version", WEBNN_RUN), 0);
     assert_printed(wnnGetVersion());
     assert_printed("built with LLVM 19.");
@@ -56,9 +55,8 @@ static void help_and_man_page_agree(void **state)
     assert_options_are_on_page(WEBNN_RUN, WEBNN_RUN_PAGE);
 }
 
-static void debug_help_lists_the_switches(void **state)
+TEST(debug_help_lists_the_switches)
 {
-    (void)state;
     assert_int_equal(run("WEBNN_DEBUG=help %s sum.webnn", WEBNN_RUN), 0);
     assert_printed("\n  skip=PASS\n      skip the named passes");
     assert_printed("output 'y'");
@@ -66,7 +64,7 @@ static void debug_help_lists_the_switches(void **state)
     assert_not_printed("skip=PASS");
 }
 
-static void wrong_usage_is_told(void **state)
+TEST(wrong_usage_is_told)
 {
     static const struct {
         const char *arguments, *text;
@@ -106,14 +104,13 @@ static void wrong_usage_is_told(void **state)
         {"sum.webnn --trace a,b", "--trace takes a file whose name has no comma"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(run("%s %s", WEBNN_RUN, rows[i].arguments), 2);
         assert_printed(rows[i].text);
     }
 }
 
-static void failures_name_what_failed(void **state)
+TEST(failures_name_what_failed)
 {
     static const struct {
         const char *arguments, *text;
@@ -161,7 +158,6 @@ static void failures_name_what_failed(void **state)
     const struct npz_entry two[2] = {{"a", {F32, 1, {1}, 4, (void *)six, false}}, {"b", {F32, 1, {1}, 4, (void *)six, false}}};
     char message[256];
 
-    (void)state;
     write_text("raw.bin", "12345");
     assert_int_equal(mkdir("folder", 0700), 0);
     write_array("three.npy", F32, 1, (uint32_t[]){3}, six);
@@ -178,14 +174,13 @@ static void failures_name_what_failed(void **state)
 
 /* ---- arrays ---- */
 
-static void arrays_go_in_and_come_out(void **state)
+TEST(arrays_go_in_and_come_out)
 {
     float *y;
     struct npz_entry *entries;
     size_t count, length;
     char message[256], *raw;
 
-    (void)state;
     assert_int_equal(
         run("%s sum.webnn --input x=six.npy --output y=y.npy --output all.npz --output twice=twice.raw --first 2", WEBNN_RUN),
         0);
@@ -218,14 +213,13 @@ static void arrays_go_in_and_come_out(void **state)
 }
 
 /* What is no file stays what it is; a link stands for what it leads to; what could not be written is as it was. */
-static void outputs_keep_devices_and_links(void **state)
+TEST(outputs_keep_devices_and_links)
 {
     static const char *const options[] = {"--output y=%s", "--output y=%s.npy", "--output y=%s.png", "--output %s.npz",
                                           "--save %s"};
     char option[64], path[64], name[64];
     struct stat s;
 
-    (void)state;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         snprintf(name, sizeof name, "full%zu", i);
         snprintf(path, sizeof path, "%s%s", name, strrchr(options[i], 's') + 1);
@@ -253,14 +247,13 @@ static void outputs_keep_devices_and_links(void **state)
     assert_int_equal(run("ls -A | grep tmp"), 1);
 }
 
-static void archives_name_their_inputs(void **state)
+TEST(archives_name_their_inputs)
 {
     const float a[4] = {5, 6, 7, 8}, b[4] = {1, 1, 2, 2};
     const struct npz_entry pair[2] = {{"b", {F32, 1, {4}, sizeof b, (void *)b, false}},
                                       {"a", {F32, 1, {4}, sizeof a, (void *)a, false}}};
     char message[256];
 
-    (void)state;
     assert_true(npz_write("pair.npz", pair, 2, message, sizeof message));
     assert_int_equal(run("%s two.webnn --input pair.npz", WEBNN_RUN), 0);
     assert_printed("  4 5 5 6\n");
@@ -269,9 +262,8 @@ static void archives_name_their_inputs(void **state)
 }
 
 /** A pipe's bytes can be read once: nothing looks at them before their reader does. */
-static void pipes_are_models_and_raw_elements(void **state)
+TEST(pipes_are_models_and_raw_elements)
 {
-    (void)state;
     assert_int_equal(run("cat sum.webnn | %s /dev/stdin --input x=six.npy --output y=from_file.npy", WEBNN_RUN), 0);
     assert_int_equal(
         run("tail -c 24 six.npy | %s sum.webnn --input x=/dev/stdin --compare y=from_file.npy --atol 0 --rtol 0", WEBNN_RUN),
@@ -279,11 +271,10 @@ static void pipes_are_models_and_raw_elements(void **state)
     assert_printed("compare 'y' with from_file.npy: ok");
 }
 
-static void compiled_graphs_are_models(void **state)
+TEST(compiled_graphs_are_models)
 {
     static const char *const late[] = {"--precision bf16", "--deterministic", "--budget 1000000"};
 
-    (void)state;
     assert_int_equal(run("%s sum.webnn --input x=six.npy --save sum.wnn --output y=y.npy", WEBNN_RUN), 0);
     assert_int_equal(run("%s sum.wnn --input six.npy --compare y=y.npy --atol 0 --rtol 0", WEBNN_RUN), 0);
     assert_printed("loaded in");
@@ -301,12 +292,11 @@ static void compiled_graphs_are_models(void **state)
     assert_printed("torn.wnn");
 }
 
-static void missing_inputs_are_zeros_or_noise(void **state)
+TEST(missing_inputs_are_zeros_or_noise)
 {
     float *y, *again;
     bool differs = false;
 
-    (void)state;
     assert_int_equal(run("%s sum.webnn --output y=y.npy", WEBNN_RUN), 0);
     assert_printed("input 'x' float32 [2, 3] not given: zeros");
     y = read_floats("y.npy", 6);
@@ -330,13 +320,12 @@ static void missing_inputs_are_zeros_or_noise(void **state)
     assert_not_printed("min 0, max 0");
 }
 
-static void comparing_finds_the_worst(void **state)
+TEST(comparing_finds_the_worst)
 {
     float near[6], far[6];
     const int64_t whole[3] = {-1, -2, INT64_C(9007199254740993)}, same[3] = {1, 2, INT64_C(-9007199254740993)},
                   off[3] = {1, 2, INT64_C(-9007199254740992)};
 
-    (void)state;
     for (int i = 0; i < 6; i++)
         near[i] = far[i] = six[i] + 0.5f;
     near[5] *= 1.0005f;
@@ -377,9 +366,8 @@ static void comparing_finds_the_worst(void **state)
     assert_printed("whole.npz has no array 'y'");
 }
 
-static void the_largest_get_labels(void **state)
+TEST(the_largest_get_labels)
 {
-    (void)state;
     write_text("labels.txt", "one\r\ntwo\nth\x1Bree");
     assert_int_equal(run("%s sum.webnn --input x=six.npy --top 2 --labels labels.txt --quiet", WEBNN_RUN), 0);
     assert_printed("  row 0\n       2  3.5  th\\u{1b}ree\n       0  1.5  one\n  row 1\n       2  100.5  th\\u{1b}ree\n       0 "
@@ -437,13 +425,12 @@ static void make_jpeg(const char *path, uint32_t width, uint32_t height, int red
     fclose(file);
 }
 
-static void pictures_become_numbers(void **state)
+TEST(pictures_become_numbers)
 {
     float *q;
     struct npy_array bytes;
     char message[256];
 
-    (void)state;
     make_picture("p.png", 6, 4, 10, 200, 7);
     assert_int_equal(run("%s nchw.webnn --input p=p.png --scale 1 --output q=q.npy", WEBNN_RUN), 0);
     assert_printed("from p.png (6 x 4 pixels)");
@@ -478,11 +465,10 @@ static void pictures_become_numbers(void **state)
     assert_printed("no picture in layout nchw");
 }
 
-static void pictures_are_resized(void **state)
+TEST(pictures_are_resized)
 {
     float *q;
 
-    (void)state;
     make_picture("large.png", 12, 8, 20, 200, -1); /* blue alternates from pixel to pixel */
     assert_int_equal(run("%s nchw.webnn --input p=large.png", WEBNN_RUN), 1);
     assert_printed("large.png is 12 x 8, the model takes 6 x 4");
@@ -507,13 +493,12 @@ static void pictures_are_resized(void **state)
     free(q);
 }
 
-static void jpegs_are_pictures(void **state)
+TEST(jpegs_are_pictures)
 {
     char message[256], *bytes;
     size_t length;
     float *q;
 
-    (void)state;
     make_jpeg("p.jpg", 60, 40, 250, 128, 3);
     assert_int_equal(run("%s nchw.webnn --input p=p.jpg --resize auto --scale 1 --output q=q.npy", WEBNN_RUN), 0);
     q = read_floats("q.npy", 72);
@@ -533,12 +518,11 @@ static void jpegs_are_pictures(void **state)
     assert_printed("bad.jpg: ");
 }
 
-static void outputs_become_pictures(void **state)
+TEST(outputs_become_pictures)
 {
     struct picture p, back;
     char message[256];
 
-    (void)state;
     make_picture("p.png", 6, 4, 40, 200, 7);
     assert_true(picture_read("p.png", &p, message, sizeof message));
     for (int i = 0; i < 3; i++) {
@@ -557,9 +541,8 @@ static void outputs_become_pictures(void **state)
 /* ---- times ---- */
 
 /* Steps have their names on every engine; rates and who generated them are told of the processor's. */
-static void profiles_name_kernels(void **state)
+TEST(profiles_name_kernels)
 {
-    (void)state;
     write_text("labelled.webnn", "webnn_graph \"labelled\" v1 { inputs { x: f32[2, 3]; w: f32[3, 4]; }\n"
                                  "nodes { c = matmul(x, w, label=\"the matmul\"); y = softmax(c, 1, label=\"end\"); }\n"
                                  "outputs { y; } }");
@@ -581,23 +564,21 @@ static void profiles_name_kernels(void **state)
     assert_null(strstr(printed, "output"));
 }
 
-static void standard_output_that_is_full_is_a_failure(void **state)
+TEST(standard_output_that_is_full_is_a_failure)
 {
-    (void)state;
     assert_int_equal(run("(%s sum.webnn >/dev/full)", WEBNN_RUN), 1);
     assert_printed("standard output cannot be written: No space left on device");
     assert_int_equal(run("(%s --help >/dev/full)", WEBNN_RUN), 1);
     assert_printed("standard output cannot be written: No space left on device");
 }
 
-static void traces_are_json(void **state)
+TEST(traces_are_json)
 {
     const cJSON *events, *event;
     char message[256], *text;
     size_t length, steps = 0, passes = 0;
     cJSON *root;
 
-    (void)state;
     assert_int_equal(run("%s sum.webnn --random 1 --repeat 5 --threads 2 --trace t.json", WEBNN_RUN), 0);
     assert_true(file_read("t.json", &text, &length, message, sizeof message));
     root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, true);
@@ -627,11 +608,10 @@ static void traces_are_json(void **state)
 
 /* ---- real networks ---- */
 
-static void a_jpeg_is_classified(void **state)
+TEST(a_jpeg_is_classified)
 {
     const char *m = shared_model("mobilenetv2");
 
-    (void)state;
     if (!m)
         skip();
     assert_int_equal(
@@ -646,11 +626,10 @@ static void a_jpeg_is_classified(void **state)
 }
 
 /* The dimension that the file calls unk__214 is bound by the array's shape. */
-static void symbolic_dimensions_come_from_arrays(void **state)
+TEST(symbolic_dimensions_come_from_arrays)
 {
     const char *m = shared_model("magika-v3");
 
-    (void)state;
     if (!m)
         skip();
     assert_int_equal(run("%s %s --input bytes=%s/case_0/input_0.npy --compare target_label=%s/case_0/output_0.npy --rtol 1e-3 "
@@ -661,31 +640,4 @@ static void symbolic_dimensions_come_from_arrays(void **state)
     assert_printed("unk__214");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(help_and_man_page_agree),
-        cmocka_unit_test(debug_help_lists_the_switches),
-        cmocka_unit_test(wrong_usage_is_told),
-        cmocka_unit_test(failures_name_what_failed),
-        cmocka_unit_test(arrays_go_in_and_come_out),
-        cmocka_unit_test(outputs_keep_devices_and_links),
-        cmocka_unit_test(archives_name_their_inputs),
-        cmocka_unit_test(pipes_are_models_and_raw_elements),
-        cmocka_unit_test(compiled_graphs_are_models),
-        cmocka_unit_test(missing_inputs_are_zeros_or_noise),
-        cmocka_unit_test(comparing_finds_the_worst),
-        cmocka_unit_test(the_largest_get_labels),
-        cmocka_unit_test(pictures_become_numbers),
-        cmocka_unit_test(pictures_are_resized),
-        cmocka_unit_test(jpegs_are_pictures),
-        cmocka_unit_test(outputs_become_pictures),
-        cmocka_unit_test(profiles_name_kernels),
-        cmocka_unit_test(standard_output_that_is_full_is_a_failure),
-        cmocka_unit_test(traces_are_json),
-        cmocka_unit_test(a_jpeg_is_classified),
-        cmocka_unit_test(symbolic_dimensions_come_from_arrays),
-    };
-
-    return cmocka_run_group_tests(tests, prepare, leave_folder);
-}
+TEST_GROUP(prepare, leave_folder)

@@ -4,45 +4,18 @@
 #define WEBNN_TESTS_TOOLS_TOOL_SUPPORT_H_
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/npy.h"
 #include "frontend/readers/files/picture.h"
+#include "support/folder.h"
 #include "support/shared.h"
-
-/** A folder of this test's own; the working directory while it runs. */
-static char work_folder[] = "/tmp/webnn-test-XXXXXX";
 
 /** What the last command printed, stdout and stderr together. */
 static char *printed;
-
-static inline int enter_folder(void **state)
-{
-    (void)state;
-    return !mkdtemp(work_folder) || chdir(work_folder);
-}
-
-static inline int leave_folder(void **state)
-{
-    char command[64];
-
-    (void)state;
-    free(printed);
-    snprintf(command, sizeof command, "rm -rf %s", work_folder);
-    return chdir("/") || system(command);
-}
 
 /** Runs a shell command; its exit status. */
 static inline int __attribute__((format(printf, 1, 2))) run(const char *format, ...)
@@ -96,14 +69,6 @@ static inline void assert_options_are_on_page(const char *program, const char *p
     assert_printed(" --budget ");
     assert_int_equal(run("%s --help", program), 0);
     assert_printed("  --budget OPS[,BYTES]  ");
-}
-
-static inline void write_text(const char *path, const char *text)
-{
-    char message[256];
-
-    if (!file_write(path, text, strlen(text), message, sizeof message))
-        fail_msg("%s", message);
 }
 
 static inline void write_array(const char *path, WNNOperandDataType type, size_t rank, const uint32_t *shape, const void *data)

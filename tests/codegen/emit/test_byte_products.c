@@ -138,12 +138,11 @@ static void nibbles(const struct sizes *z, int constant_zero, enum fill of_a, en
     check_and_free(k, tensors, false);
 }
 
-static void products_of_bytes_are_exact(void **state)
+TEST(products_of_bytes_are_exact)
 {
     static const struct sizes sizes[] = {
         {1, 4, 8, 128, 64}, {1, 1, 9, 48, 48}, {29, 3, 5, 48, 24}, {40, 1, 24, 40, 40}, {17, 2, 8, 96, 32}};
 
-    (void)state;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int scaled = 0; scaled < 2; scaled++) {
             bytes(&sizes[s], scaled, RANDOM, RANDOM);
@@ -154,13 +153,12 @@ static void products_of_bytes_are_exact(void **state)
 }
 
 /* Blocks of 4 words are the longest whose sums fit 16 bits with a zero point in the middle, and of 2 with one at an end. */
-static void products_of_nibbles_are_exact(void **state)
+TEST(products_of_nibbles_are_exact)
 {
     static const struct sizes sizes[] = {{1, 3, 4, 64, 64}, {9, 2, 4, 48, 48},  {1, 2, 5, 32, 32}, {12, 2, 2, 32, 16},
                                          {7, 2, 3, 24, 24}, {1, 1, 16, 32, 32}, {10, 2, 8, 32, 32}};
     static const int zeros[] = {-1, 8, 0, 15, 7};
 
-    (void)state;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t zero = 0; zero < sizeof zeros / sizeof *zeros; zero++) {
             nibbles(&sizes[s], zeros[zero], RANDOM, RANDOM);
@@ -170,13 +168,4 @@ static void products_of_nibbles_are_exact(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_of_bytes_are_exact),
-        cmocka_unit_test(products_of_nibbles_are_exact),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    machines_free();
-    return failed;
-}
+TEST_GROUP(NULL, machines_free)

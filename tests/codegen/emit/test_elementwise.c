@@ -43,9 +43,8 @@ static void run_operation(enum kop op, dtype type, uint32_t arity, int64_t n, co
         buffer_free(tensors[i]);
 }
 
-static void arithmetic_is_exact_for_every_type(void **state)
+TEST(arithmetic_is_exact_for_every_type)
 {
-    (void)state;
     static const enum kop binary[] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_EQ, K_NE, K_LT, K_LE};
     static const enum kop unary[] = {K_NEG, K_ABS, K_SIGN};
     for (int d = 0; d < DTYPES; d++) {
@@ -56,9 +55,8 @@ static void arithmetic_is_exact_for_every_type(void **state)
     }
 }
 
-static void float_operations_are_exact(void **state)
+TEST(float_operations_are_exact)
 {
-    (void)state;
     static const enum kop unary[] = {K_FLOOR,     K_CEIL,       K_ROUND_EVEN, K_SQRT,       K_RECIPROCAL,
                                      K_ROUND_F16, K_ROUND_BF16, K_IS_NAN,     K_IS_INFINITE};
     for (size_t i = 0; i < sizeof unary / sizeof *unary; i++)
@@ -68,9 +66,8 @@ static void float_operations_are_exact(void **state)
 }
 
 /* Operands whose product and sum nearly cancel, or end half-way between two floats: where rounding twice shows. */
-static void fma_rounds_once(void **state)
+TEST(fma_rounds_once)
 {
-    (void)state;
     enum { N = 4096 };
     static float a[N];
     for (int i = 0; i < N; i++)
@@ -101,9 +98,8 @@ static void run_bits(enum kop op, dtype type)
         buffer_free(tensors[i]);
 }
 
-static void bits_of_integers_are_shifted_and_combined(void **state)
+TEST(bits_of_integers_are_shifted_and_combined)
 {
-    (void)state;
     for (int d = 1; d < DTYPES; d++) {
         run_bits(K_AND, dtypes[d]);
         run_bits(K_OR, dtypes[d]);
@@ -116,9 +112,8 @@ static void bits_of_integers_are_shifted_and_combined(void **state)
 }
 
 /* The exponent of a float32 by its bits, and a float32 made of an integer's. */
-static void bits_of_floats_are_taken_and_put(void **state)
+TEST(bits_of_floats_are_taken_and_put)
 {
-    (void)state;
     enum { N = 1003 };
     struct kernel *k = kernel_create();
     void *tensors[3] = {buffer_create(N * 4), buffer_create(N * 4), buffer_create(N * 4)};
@@ -137,17 +132,15 @@ static void bits_of_floats_are_taken_and_put(void **state)
         buffer_free(tensors[i]);
 }
 
-static void integer_powers_wrap(void **state)
+TEST(integer_powers_wrap)
 {
-    (void)state;
     for (int d = 1; d < DTYPES; d++)
         run_operation(K_POW, dtypes[d], 2, 2011, NULL, exact);
 }
 
 /* All pairs of bytes, where an exhaustive test is possible. */
-static void all_byte_pairs_are_computed(void **state)
+TEST(all_byte_pairs_are_computed)
 {
-    (void)state;
     static const enum kop ops[] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_POW, K_LT};
     static const dtype types[] = {WNNOperandDataType_Int8, WNNOperandDataType_Uint8};
     for (int t = 0; t < 2; t++) {
@@ -171,9 +164,8 @@ static void all_byte_pairs_are_computed(void **state)
     }
 }
 
-static void casts_saturate_and_truncate(void **state)
+TEST(casts_saturate_and_truncate)
 {
-    (void)state;
     enum { N = 1011 };
     static const dtype all[] = {WNNOperandDataType_Float32, WNNOperandDataType_Float16, WNNOperandDataType_Int8,
                                 WNNOperandDataType_Uint8,   WNNOperandDataType_Int32,   WNNOperandDataType_Uint32,
@@ -199,9 +191,8 @@ static void casts_saturate_and_truncate(void **state)
 }
 
 /* Every float16 to float32 and back, and every float32 near a float16 rounding boundary. */
-static void all_halves_convert_exactly(void **state)
+TEST(all_halves_convert_exactly)
 {
-    (void)state;
     enum { N = 65536 };
     struct kernel *k = kernel_create();
     uint16_t *h = buffer_create(N * 2);
@@ -238,9 +229,8 @@ static void all_halves_convert_exactly(void **state)
 }
 
 /* Float16 in, one operation in float32, float16 out: where LLVM may be tempted to compute in float16. */
-static void half_operations_round_once(void **state)
+TEST(half_operations_round_once)
 {
-    (void)state;
     static const struct {
         enum kop op;
         uint32_t arity;
@@ -307,22 +297,19 @@ static void run_odd_extremes(bool in_f64)
     }
 }
 
-static void half_extremes_keep_nan_beside_zero(void **state)
+TEST(half_extremes_keep_nan_beside_zero)
 {
-    (void)state;
     run_odd_extremes(false);
 }
 
-static void float64_extremes_keep_nan_beside_zero(void **state)
+TEST(float64_extremes_keep_nan_beside_zero)
 {
-    (void)state;
     run_odd_extremes(true);
 }
 
 /* Logic and selection; tails of every length around the vector widths, for float32, bytes and low-precision floats. */
-static void tails_of_every_length_are_computed(void **state)
+TEST(tails_of_every_length_are_computed)
 {
-    (void)state;
     static const dtype types[] = {WNNOperandDataType_Float32, WNNOperandDataType_Int8, WNNOperandDataType_Float16,
                                   DTYPE_BFLOAT16, WNNOperandDataType_Int64};
     for (int t = 0; t < 5; t++) {
@@ -348,33 +335,11 @@ static void tails_of_every_length_are_computed(void **state)
 }
 
 /* More elements than one unit covers, and the places where units meet. */
-static void units_meet_without_gaps(void **state)
+TEST(units_meet_without_gaps)
 {
-    (void)state;
     enum { N = 3 * UNIT_ELEMENTS + 77 };
     run_operation(K_ADD, WNNOperandDataType_Float32, 2, N, NULL, exact);
     run_operation(K_MAX, WNNOperandDataType_Uint8, 2, N, NULL, exact);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arithmetic_is_exact_for_every_type),
-        cmocka_unit_test(float_operations_are_exact),
-        cmocka_unit_test(fma_rounds_once),
-        cmocka_unit_test(bits_of_integers_are_shifted_and_combined),
-        cmocka_unit_test(bits_of_floats_are_taken_and_put),
-        cmocka_unit_test(integer_powers_wrap),
-        cmocka_unit_test(all_byte_pairs_are_computed),
-        cmocka_unit_test(casts_saturate_and_truncate),
-        cmocka_unit_test(all_halves_convert_exactly),
-        cmocka_unit_test(half_operations_round_once),
-        cmocka_unit_test(half_extremes_keep_nan_beside_zero),
-        cmocka_unit_test(float64_extremes_keep_nan_beside_zero),
-        cmocka_unit_test(tails_of_every_length_are_computed),
-        cmocka_unit_test(units_meet_without_gaps),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    machines_free();
-    return failed;
-}
+TEST_GROUP(NULL, machines_free)

@@ -32,9 +32,8 @@ static void copy_2d(dtype type, int64_t rows, int64_t columns, int64_t in_row, i
     buffer_free(tensors[1]);
 }
 
-static void strides_are_followed(void **state)
+TEST(strides_are_followed)
 {
-    (void)state;
     static const int64_t sizes[] = {1, 3, 4, 7, 8, 15, 16, 17, 31, 64, 65, 130};
     for (int d = 0; d < DTYPES; d++) {
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -55,11 +54,10 @@ static void strides_are_followed(void **state)
 }
 
 /* Rows of which each element is several, from one of these or between two of them on. */
-static void elements_are_repeated(void **state)
+TEST(elements_are_repeated)
 {
     static const int64_t times[] = {2, 3, 4, 8}, sizes[] = {1, 2, 5, 8, 13, 32, 33};
     enum { ROWS = 3, MORE = 2 };
-    (void)state;
     for (int i = 0; i < DTYPES * 4 * 7 * 3; i++) {
         const dtype type = dtypes[i / 84];
         const int64_t n = times[i / 21 % 4], columns = n * sizes[i / 3 % 7], row = sizes[i / 3 % 7] + MORE,
@@ -113,11 +111,10 @@ static void copy_near(dtype type, int64_t columns, int64_t step, int64_t divide,
     buffer_free(tensors[1]);
 }
 
-static void near_elements_are_permuted(void **state)
+TEST(near_elements_are_permuted)
 {
     static const int64_t ratios[][2] = {{1, 3}, {2, 3}, {4, 3}, {7, 3}, {10, 3}, {14, 3}}, /* the last is gathered */
         sizes[] = {1, 5, 16, 17, 64, 100, 131};
-    (void)state;
     for (int d = 0; d < DTYPES; d++)
         for (int i = 0; i < 6 * 7 * 2; i++)
             copy_near(dtypes[d], sizes[i / 2 % 7], ratios[i / 14][0], ratios[i / 14][1], i % 2, false);
@@ -126,9 +123,8 @@ static void near_elements_are_permuted(void **state)
 }
 
 /* A window slid over an input with padding: guards on either variable, on loads. */
-static void guarded_loads_fill_what_lies_outside(void **state)
+TEST(guarded_loads_fill_what_lies_outside)
 {
-    (void)state;
     for (int d = 0; d < DTYPES; d++) {
         for (int64_t n = 1; n <= 40; n += 3) {
             for (int64_t pad = 0; pad <= 20; pad += 5) {
@@ -160,10 +156,9 @@ static void guarded_loads_fill_what_lies_outside(void **state)
 }
 
 /* Places so far from the tensor that 32 bits do not tell them from those inside. */
-static void guards_hold_far_away(void **state)
+TEST(guards_hold_far_away)
 {
     enum { N = 40, FAR = 5 };
-    (void)state;
     struct kernel *k = kernel_create();
     void *tensors[2] = {buffer_create(N * sizeof(float)), buffer_create(N * FAR * sizeof(float))};
     fill_nasty(WNNOperandDataType_Float32, tensors[0], N);
@@ -180,9 +175,8 @@ static void guards_hold_far_away(void **state)
 }
 
 /* The other way round: only a part of the points is stored; also where the guard runs backwards along the vectors. */
-static void guarded_stores_leave_the_rest(void **state)
+TEST(guarded_stores_leave_the_rest)
 {
-    (void)state;
     for (int d = 0; d < DTYPES; d++) {
         for (int64_t n = 20; n <= 52; n += 8) {
             for (int way = 0; way < 4; way++) {
@@ -209,9 +203,8 @@ static void guarded_stores_leave_the_rest(void **state)
 }
 
 /* Reshapes that no strides can say: (i / divide) % modulo in front of a transpose. */
-static void divisions_index_reshapes(void **state)
+TEST(divisions_index_reshapes)
 {
-    (void)state;
     static const int64_t shapes[][3] = {{6, 10, 7}, {5, 16, 3}, {9, 4, 33}, {3, 5, 64}, {2, 3, 129}};
     for (int d = 0; d < DTYPES; d++) {
         for (int s = 0; s < 5; s++) {
@@ -240,9 +233,8 @@ static void divisions_index_reshapes(void **state)
 }
 
 /* Rows chosen by data of every integer type, far out of range on both sides. */
-static void gathers_clamp_indices(void **state)
+TEST(gathers_clamp_indices)
 {
-    (void)state;
     static const dtype index_types[] = {WNNOperandDataType_Int8,   WNNOperandDataType_Uint8, WNNOperandDataType_Int32,
                                         WNNOperandDataType_Uint32, WNNOperandDataType_Int64, WNNOperandDataType_Uint64};
     for (int d = 0; d < DTYPES; d++) {
@@ -284,9 +276,8 @@ static void gathers_clamp_indices(void **state)
 }
 
 /* Scattered rows: stores at addresses that are data, or all at one, in order: the last one wins, or they add up. */
-static void scatters_store_in_order(void **state)
+TEST(scatters_store_in_order)
 {
-    (void)state;
     for (int d = 0; d < DTYPES; d++) {
         for (int64_t i = 0; i < 16; i++) {
             int64_t n = 1 + i % 8 / 2 * 13, rows = i % 2 ? 9 : 1, updates = 30;
@@ -314,9 +305,8 @@ static void scatters_store_in_order(void **state)
 }
 
 /* Indices as values: triangular masks and ramps, forwards, backwards and by steps. */
-static void indices_are_values(void **state)
+TEST(indices_are_values)
 {
-    (void)state;
     for (int64_t n = 1; n <= 70; n += 4) {
         int64_t m = 9;
         struct kernel *k = kernel_create();
@@ -342,9 +332,8 @@ static void indices_are_values(void **state)
 }
 
 /* Five dimensions with permuted strides, and a scalar kernel without any variable. */
-static void many_dimensions_are_walked(void **state)
+TEST(many_dimensions_are_walked)
 {
-    (void)state;
     int64_t dims[5] = {3, 4, 2, 5, 7}, n = 840;
     static const int orders[][5] = {{0, 2, 1, 3, 4}, {4, 3, 2, 1, 0}, {0, 1, 4, 2, 3}, {3, 0, 4, 1, 2}, {0, 3, 1, 4, 2}};
     for (int d = 0; d < DTYPES; d++) {
@@ -385,17 +374,4 @@ static void many_dimensions_are_walked(void **state)
     buffer_free(tensors[1]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strides_are_followed),       cmocka_unit_test(elements_are_repeated),
-        cmocka_unit_test(near_elements_are_permuted), cmocka_unit_test(guarded_loads_fill_what_lies_outside),
-        cmocka_unit_test(guards_hold_far_away),       cmocka_unit_test(guarded_stores_leave_the_rest),
-        cmocka_unit_test(divisions_index_reshapes),   cmocka_unit_test(gathers_clamp_indices),
-        cmocka_unit_test(scatters_store_in_order),    cmocka_unit_test(indices_are_values),
-        cmocka_unit_test(many_dimensions_are_walked),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    machines_free();
-    return failed;
-}
+TEST_GROUP(NULL, machines_free)

@@ -126,9 +126,8 @@ static void check_function(const struct elementary *f, int isa)
     buffer_free(s.out);
 }
 
-static void functions_of_one_argument_are_within_bounds(void **state)
+TEST(functions_of_one_argument_are_within_bounds)
 {
-    (void)state;
     for (int f = 0; f < ELEMENTARY_COUNT; f++)
         for (int isa = 0; isa < ISA_COUNT; isa++)
             if (isa != 1) /* same instructions as native, or native is less */
@@ -136,9 +135,8 @@ static void functions_of_one_argument_are_within_bounds(void **state)
 }
 
 /* pow: every pair of special numbers exactly as libm has it, and random pairs over the whole range of results. */
-static void powers_are_within_bounds(void **state)
+TEST(powers_are_within_bounds)
 {
-    (void)state;
     static const float bases[] = {0.0f,           -0.0f,       1.0f,       -1.0f,     2.0f,  -2.0f,  0.5f,    -0.5f,
                                   3.0f,           -3.0f,       INFINITY,   -INFINITY, NAN,   1e-45f, -1e-45f, 3.4028235e38f,
                                   -3.4028235e38f, 0.99999994f, 1.0000001f, 1e-39f,    10.0f, -10.0f};
@@ -211,11 +209,4 @@ static void powers_are_within_bounds(void **state)
         buffer_free(tensors[i]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(powers_are_within_bounds),
-                                       cmocka_unit_test(functions_of_one_argument_are_within_bounds)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    machines_free();
-    return failed;
-}
+TEST_GROUP(NULL, machines_free)

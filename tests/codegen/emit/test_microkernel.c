@@ -76,9 +76,8 @@ static void matmul(int64_t m, int64_t depth, int64_t n, enum form form)
         buffer_free(tensors[t]);
 }
 
-static void matmuls_are_computed(void **state)
+TEST(matmuls_are_computed)
 {
-    (void)state;
     static const int64_t sizes[][3] = {{1, 33, 16},   {1, 70, 300},  {2, 3, 17},  {5, 7, 8},     {7, 64, 49},   {13, 20, 33},
                                        {14, 600, 32}, {15, 9, 31},   {84, 5, 16}, {85, 12, 20},  {99, 1100, 7}, {171, 2, 65},
                                        {3, 5, 4100},  {30, 513, 64}, {28, 1, 40}, {6, 2000, 130}};
@@ -86,9 +85,8 @@ static void matmuls_are_computed(void **state)
         matmul(sizes[s][0], sizes[s][1], sizes[s][2], PLAIN);
 }
 
-static void matmuls_of_panels_are_computed(void **state)
+TEST(matmuls_of_panels_are_computed)
 {
-    (void)state;
     /* 1100: large enough for the next panel to be prefetched, the last one's next lies behind the end; 1400: more rows than the
      * cache holds, blocks of which vary slowest */
     static const int64_t sizes[][3] = {{1, 50, 64},  {9, 31, 48},     {86, 600, 32},  {20, 4, 160},
@@ -98,7 +96,7 @@ static void matmuls_of_panels_are_computed(void **state)
 }
 
 /* Rows of several pieces (heads) make two loops, and the next panel is prefetched in the inner one. */
-static void matmuls_of_heads_are_computed(void **state)
+TEST(matmuls_of_heads_are_computed)
 {
     enum { ROWS = 21, HEADS = 9, WIDTH = 64, PANEL = 16, PANELS = 16, COLUMNS = PANEL * PANELS, DEPTH = HEADS * WIDTH };
     const dtype f32 = WNNOperandDataType_Float32;
@@ -106,7 +104,6 @@ static void matmuls_of_heads_are_computed(void **state)
     void *tensors[3] = {random_buffer(f32, ROWS * DEPTH), random_buffer(f32, DEPTH * COLUMNS),
                         random_buffer(f32, ROWS * COLUMNS)};
 
-    (void)state;
     kernel_tensor(k, f32, ROWS * DEPTH, false, NULL);
     kernel_tensor(k, f32, DEPTH * COLUMNS, false, NULL);
     kernel_tensor(k, f32, ROWS * COLUMNS, true, NULL);
@@ -126,17 +123,15 @@ static void matmuls_of_heads_are_computed(void **state)
         buffer_free(tensors[t]);
 }
 
-static void epilogues_are_computed(void **state)
+TEST(epilogues_are_computed)
 {
-    (void)state;
     static const int64_t sizes[][3] = {{1, 50, 35}, {9, 31, 16}, {16, 20, 27}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         matmul(sizes[s][0], sizes[s][1], sizes[s][2], EPILOGUE);
 }
 
-static void halves_are_computed(void **state)
+TEST(halves_are_computed)
 {
-    (void)state;
     static const int64_t sizes[][3] = {{1, 20, 35}, {17, 31, 24}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         matmul(sizes[s][0], sizes[s][1], sizes[s][2], HALVES);
@@ -203,9 +198,8 @@ static void convolve(const struct convolution *c)
         buffer_free(tensors[t]);
 }
 
-static void convolutions_are_computed(void **state)
+TEST(convolutions_are_computed)
 {
-    (void)state;
     static const struct convolution cases[] = {
         {1, 9, 20, 12, 20, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, false, false}, /* several tiles, edges on both sides */
         {2, 7, 7, 16, 33, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, false, false},  /* every tile has an edge */
@@ -225,9 +219,8 @@ static void convolutions_are_computed(void **state)
 }
 
 /* Where padding is read the operand is zero, whatever lies next to the image. */
-static void padding_is_zero(void **state)
+TEST(padding_is_zero)
 {
-    (void)state;
     enum { WIDTH = 20, INPUTS = 3, RESULTS = 16 };
     struct kernel *k = kernel_create();
     void *tensors[3] = {random_buffer(WNNOperandDataType_Float32, 2 * WIDTH * INPUTS),
@@ -324,9 +317,8 @@ static bool prefetches(struct kernel *k)
 
 /* The next panel is prefetched beside the work on one where that is several tiles, of one line of an image or of many, and
  * where weights are more than stays in the cache. */
-static void weights_are_prefetched(void **state)
+TEST(weights_are_prefetched)
 {
-    (void)state;
     assert_true(prefetches(windows(5, 400)));
     assert_true(prefetches(windows(20, 400)));
     assert_false(prefetches(windows(5, 40)));
@@ -349,9 +341,8 @@ static struct kernel *matrices(int64_t m, int64_t depth, int64_t n)
 }
 
 /* Code is shared between sizes that need the same tiles, and not between others, whose tensors would be overrun. */
-static void sizes_of_the_same_tiles_share_code(void **state)
+TEST(sizes_of_the_same_tiles_share_code)
 {
-    (void)state;
     struct machine_under_test *m = machine_get(0);
     struct kernel *kernels[] = {matrices(84, 40, 64), matrices(168, 40, 64), matrices(85, 40, 64), matrices(84, 90, 64)};
     struct codegen_kernels *unit;
@@ -373,20 +364,4 @@ static void sizes_of_the_same_tiles_share_code(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matmuls_are_computed),
-        cmocka_unit_test(matmuls_of_panels_are_computed),
-        cmocka_unit_test(matmuls_of_heads_are_computed),
-        cmocka_unit_test(epilogues_are_computed),
-        cmocka_unit_test(halves_are_computed),
-        cmocka_unit_test(convolutions_are_computed),
-        cmocka_unit_test(padding_is_zero),
-        cmocka_unit_test(weights_are_prefetched),
-        cmocka_unit_test(sizes_of_the_same_tiles_share_code),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    machines_free();
-    return failed;
-}
+TEST_GROUP(NULL, machines_free)

@@ -56,12 +56,11 @@ static void check_quantised(dtype to, float scale, float zero, enum zero_point k
         buffer_free(tensors[i]);
 }
 
-static void quotients_are_those_of_a_division(void **state)
+TEST(quotients_are_those_of_a_division)
 {
     static const float nasty[] = {
         1,        3,       0x1p-64f, 0x1p64f, 0x1.fffffep-65f, 0x1.000002p64f, 0x1.fffffep63f, 0x1p-140f,     0x1p100f,
         0x1p127f, FLT_MIN, FLT_MAX,  0,       -0.0f,           -0.25f,         INFINITY,       0x1.fffffep0f, NAN};
-    (void)state;
 
     for (size_t i = 0; i < sizeof nasty / sizeof *nasty; i++) {
         check_quantised(WNNOperandDataType_Uint8, nasty[i], 3, IN_MEMORY);
@@ -75,7 +74,7 @@ static void quotients_are_those_of_a_division(void **state)
     }
 }
 
-static void zero_points_may_be_constants_or_missing(void **state)
+TEST(zero_points_may_be_constants_or_missing)
 {
     static const struct {
         dtype to;
@@ -84,7 +83,6 @@ static void zero_points_may_be_constants_or_missing(void **state)
                  {WNNOperandDataType_Uint8, 255},
                  {WNNOperandDataType_Int8, -128},
                  {WNNOperandDataType_Int8, 127}};
-    (void)state;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         check_quantised(cases[i].to, 0.37f, cases[i].zero, IN_MEMORY);
@@ -97,13 +95,4 @@ static void zero_points_may_be_constants_or_missing(void **state)
     check_quantised(WNNOperandDataType_Int8, 0.37f, -100000, CONSTANT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quotients_are_those_of_a_division),
-        cmocka_unit_test(zero_points_may_be_constants_or_missing),
-    };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    machines_free();
-    return failed;
-}
+TEST_GROUP(NULL, machines_free)

@@ -62,9 +62,8 @@ static void run_reduction(enum kreduce kind, dtype type, struct shape s, int64_t
         buffer_free(tensors[i]);
 }
 
-static void integers_and_extremes_reduce_exactly(void **state)
+TEST(integers_and_extremes_reduce_exactly)
 {
-    (void)state;
     static const dtype types[] = {WNNOperandDataType_Int8,   WNNOperandDataType_Uint8, WNNOperandDataType_Int32,
                                   WNNOperandDataType_Uint32, WNNOperandDataType_Int64, WNNOperandDataType_Uint64};
     for (int s = 0; s < SHAPES; s++) {
@@ -86,9 +85,8 @@ static void integers_and_extremes_reduce_exactly(void **state)
 }
 
 /* First of several equal extremes, signed zeros being equal, and the first NaN. */
-static void the_first_extreme_is_found(void **state)
+TEST(the_first_extreme_is_found)
 {
-    (void)state;
     for (int64_t n = 1; n <= 200; n += 33) {
         for (int at = 0; at < 3; at++) {
             for (int kind = KR_ARG_MIN; kind <= KR_ARG_MAX; kind++) {
@@ -111,9 +109,8 @@ static void the_first_extreme_is_found(void **state)
 
 /* The smallest and the largest of one row, which look for NaN together: NaN is found wherever it is, in row r at element r, and
  * the last row has none. */
-static void extremes_of_one_row_keep_nan(void **state)
+TEST(extremes_of_one_row_keep_nan)
 {
-    (void)state;
     enum { LENGTH = 151, ROWS = LENGTH + 1 };
     struct kernel *k = kernel_create();
     float *x = buffer_create(ROWS * LENGTH * sizeof *x);
@@ -135,9 +132,8 @@ static void extremes_of_one_row_keep_nan(void **state)
 }
 
 /* Float sums: |error| <= c * eps * sum of magnitudes.  Elements are at most 3 (products 9); the interpreter adds in double. */
-static void float_sums_are_within_bounds(void **state)
+TEST(float_sums_are_within_bounds)
 {
-    (void)state;
     for (int s = 0; s < SHAPES; s++) {
         for (int split = 1; split <= 5; split += 4) {
             if (shapes[s].reduced % split)
@@ -154,9 +150,8 @@ static void float_sums_are_within_bounds(void **state)
 }
 
 /* Infinities and NaN go through sums as they do one by one. */
-static void sums_keep_infinities_and_nan(void **state)
+TEST(sums_keep_infinities_and_nan)
 {
-    (void)state;
     for (int s = 0; s < SHAPES; s++) {
         for (int what = 0; what < 4; what++) {
             dtype out;
@@ -180,9 +175,8 @@ static void sums_keep_infinities_and_nan(void **state)
 }
 
 /* A sum of 4 million equal numbers that float32 cannot add up one by one: 0.1 summed plainly is off by 10 %. */
-static void a_long_sum_does_not_drift(void **state)
+TEST(a_long_sum_does_not_drift)
 {
-    (void)state;
     static const struct shape long_shapes[] = {{1, 1 << 22, 1}, {1, 1 << 16, 20}};
     for (int s = 0; s < 2; s++) {
         dtype out;
@@ -199,9 +193,8 @@ static void a_long_sum_does_not_drift(void **state)
 }
 
 /* softmax over the middle: three phases, with row buffers. */
-static void softmax_runs_in_phases(void **state)
+TEST(softmax_runs_in_phases)
 {
-    (void)state;
     for (int s = 0; s < SHAPES; s++) {
         for (int type = 0; type < 2; type++) {
             dtype t = type ? WNNOperandDataType_Float16 : WNNOperandDataType_Float32;
@@ -227,9 +220,8 @@ static void softmax_runs_in_phases(void **state)
 }
 
 /* Layer normalisation: mean, variance, store with scale and bias along the reduced variable; a kept condition, too. */
-static void normalization_runs_in_phases(void **state)
+TEST(normalization_runs_in_phases)
 {
-    (void)state;
     for (int s = 0; s < SHAPES; s++) {
         struct shape h = shapes[s];
         int64_t n = h.before * h.reduced * h.after;
@@ -290,13 +282,12 @@ static void run_short_rows(dtype type, int64_t points, int64_t size, bool reduce
         buffer_free(tensors[t]);
 }
 
-static void short_rows_are_transposed(void **state)
+TEST(short_rows_are_transposed)
 {
     static const dtype types[] = {WNNOperandDataType_Float32, WNNOperandDataType_Float16, DTYPE_BFLOAT16,
                                   WNNOperandDataType_Int32, WNNOperandDataType_Int8};
     static const int64_t points[] = {1, 15, 16, 17, 40, 64};
 
-    (void)state;
     for (int64_t size = 2; size <= 17; size++)
         for (int p = 0; p < 6; p++)
             run_short_rows(types[((size_t)size + (size_t)p) % 5], points[p], size, (size + p) % 3 == 0);
@@ -304,9 +295,8 @@ static void short_rows_are_transposed(void **state)
         run_short_rows(types[t], 37, 10, false);
 }
 
-static void pooling_reduces_windows(void **state)
+TEST(pooling_reduces_windows)
 {
-    (void)state;
     for (int window = 2; window <= 12; window += window < 5 ? 1 : 7) {
         for (int channels_last = 0; channels_last < 2; channels_last++) {
             for (int kind = 0; kind < 2; kind++) {
@@ -342,9 +332,8 @@ static void pooling_reduces_windows(void **state)
 }
 
 /* Running sums, inclusive and exclusive, forwards and backwards, floats and wrapping integers. */
-static void scans_add_up_in_order(void **state)
+TEST(scans_add_up_in_order)
 {
-    (void)state;
     static const dtype types[] = {WNNOperandDataType_Float32, WNNOperandDataType_Int8, WNNOperandDataType_Uint64,
                                   WNNOperandDataType_Float16};
     for (int s = 0; s < SHAPES; s++) {
@@ -373,9 +362,8 @@ static void scans_add_up_in_order(void **state)
 }
 
 /* A matmul as a kernel, the fallback of the library: vectors along the columns or along the inner dimension. */
-static void matmuls_are_computed_as_kernels(void **state)
+TEST(matmuls_are_computed_as_kernels)
 {
-    (void)state;
     static const int64_t sizes[][3] = {{5, 7, 9}, {16, 40, 33}, {1, 300, 20}, {12, 64, 1}};
     for (int s = 0; s < 4; s++) {
         for (int transposed = 0; transposed < 2; transposed++) {
@@ -403,23 +391,4 @@ static void matmuls_are_computed_as_kernels(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_and_extremes_reduce_exactly),
-        cmocka_unit_test(the_first_extreme_is_found),
-        cmocka_unit_test(extremes_of_one_row_keep_nan),
-        cmocka_unit_test(float_sums_are_within_bounds),
-        cmocka_unit_test(sums_keep_infinities_and_nan),
-        cmocka_unit_test(a_long_sum_does_not_drift),
-        cmocka_unit_test(softmax_runs_in_phases),
-        cmocka_unit_test(normalization_runs_in_phases),
-        cmocka_unit_test(short_rows_are_transposed),
-        cmocka_unit_test(pooling_reduces_windows),
-        cmocka_unit_test(scans_add_up_in_order),
-        cmocka_unit_test(matmuls_are_computed_as_kernels),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    machines_free();
-    return failed;
-}
+TEST_GROUP(NULL, machines_free)

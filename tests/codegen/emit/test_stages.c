@@ -88,9 +88,8 @@ static struct kernel *staged(void)
 
 /* Every macro-tile takes the way that its numbers say: macro-tile 2 has a large one, macro-tile 4 a NaN, macro-tile 5 the limit
  * itself. */
-static void macro_tiles_take_their_way(void **state)
+TEST(macro_tiles_take_their_way)
 {
-    (void)state;
     float *x = buffer_create(sizeof(float) * MACRO_TILES * ROWS * COLUMNS),
           *y = buffer_create(sizeof(float) * MACRO_TILES * ROWS * COLUMNS);
     void *tensors[2] = {x, y};
@@ -119,9 +118,8 @@ static void macro_tiles_take_their_way(void **state)
     buffer_free(y);
 }
 
-static void wrong_stages_are_refused(void **state)
+TEST(wrong_stages_are_refused)
 {
-    (void)state;
     for (int fault = 0; fault < 4; fault++) {
         struct kernel *k = staged();
         assert_true(kernel_finish(k));
@@ -140,9 +138,8 @@ static void wrong_stages_are_refused(void **state)
 }
 
 /* The structure has everything that shapes code, and sizes of locals are none of it. */
-static void structures_hold_what_shapes_code(void **state)
+TEST(structures_hold_what_shapes_code)
 {
-    (void)state;
     struct arena a = {0};
     struct kernel *k[3] = {staged(), staged(), staged()};
     char *text[3];
@@ -163,14 +160,4 @@ static void structures_hold_what_shapes_code(void **state)
     arena_free(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(macro_tiles_take_their_way),
-        cmocka_unit_test(wrong_stages_are_refused),
-        cmocka_unit_test(structures_hold_what_shapes_code),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    machines_free();
-    return failed;
-}
+TEST_GROUP(NULL, machines_free)

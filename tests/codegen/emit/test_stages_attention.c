@@ -5,9 +5,8 @@
 #include "support/attention_bounds.h"
 #include "support/compiled_stages.h"
 
-static void results_are_within_bounds(void **state)
+TEST(results_are_within_bounds)
 {
-    (void)state;
     for (int isa = 0; isa < ISAS; isa++) {
         struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
         struct arena a = {0};
@@ -19,12 +18,4 @@ static void results_are_within_bounds(void **state)
         codegen_free(stages_codegen);
         arena_free(&a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_within_bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,8 @@
 #include "support/compiled_stages.h"
 #include "support/winograd.h"
 
-static void results_are_within_bounds(void **state)
+TEST(results_are_within_bounds)
 {
-    (void)state;
     for (int isa = 0; isa < ISAS; isa++) {
         struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
         struct arena a = {0};
@@ -91,15 +90,14 @@ static void check_leaks(int64_t cache_bytes, bool both)
     arena_free(&a);
 }
 
-static void what_is_not_finite_reaches_its_neighbours_only(void **state)
+TEST(what_is_not_finite_reaches_its_neighbours_only)
 {
-    (void)state;
     check_leaks(1 << 21, false);
     check_leaks(1 << 12, true);
 }
 
 /* perf (docs/debugging.md) names every stage beside the kernel's own function. */
-static void stages_are_named(void **state)
+TEST(stages_are_named)
 {
     struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
@@ -110,7 +108,6 @@ static void stages_are_named(void **state)
     unsigned stages = 0, all = 0, stage;
     char path[64], line[256];
 
-    (void)state;
     stages_compile_for(&t, "native", DEBUG_PERF, &a);
     struct graph *g = parse_random(winograd_bodies[0]);
     assert_true(pass_winograd(g, &o));
@@ -131,14 +128,4 @@ static void stages_are_named(void **state)
     graph_free(g);
     codegen_free(stages_codegen);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_within_bounds),
-        cmocka_unit_test(what_is_not_finite_reaches_its_neighbours_only),
-        cmocka_unit_test(stages_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

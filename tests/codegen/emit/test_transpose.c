@@ -51,9 +51,8 @@ static void transpose(dtype type, int64_t b, int64_t m, int64_t n)
     finish(&f);
 }
 
-static void every_edge_is_transposed(void **state)
+TEST(every_edge_is_transposed)
 {
-    (void)state;
     for (int d = 0; d < DTYPES; d++) {
         for (int64_t m = 2; m <= 37; m += m < 18 ? 1 : 7)
             for (int64_t n = 2; n <= 37; n += m % 4 == 0 ? 1 : 5)
@@ -70,9 +69,8 @@ static void every_edge_is_transposed(void **state)
 }
 
 /* out[i, j] = a[j, i] * row[i] + column[j] - b[i, j] * a2[j, i], and a second result in the other order. */
-static void fused_transposes_are_computed(void **state)
+TEST(fused_transposes_are_computed)
 {
-    (void)state;
     static const int64_t sizes[][2] = {{16, 16}, {35, 50}, {7, 70}, {64, 9}, {130, 33}, {4, 300}, {3, 71}, {2, 48}, {100, 3}};
     for (int d = 0; d < DTYPES; d++) {
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -99,9 +97,8 @@ static void fused_transposes_are_computed(void **state)
 }
 
 /* A transposed tensor beside guarded ones, a value that depends on the row only, and an index as a value. */
-static void guards_hold_beside_transposes(void **state)
+TEST(guards_hold_beside_transposes)
 {
-    (void)state;
     for (int d = 0; d < 2; d++) {
         for (int64_t m = 5; m <= 40; m += 5) {
             for (int64_t n = 6; n <= 42; n += 9) {
@@ -128,9 +125,8 @@ static void guards_hold_beside_transposes(void **state)
 }
 
 /* [m, n] -> [n, m] with a cast: vectors have lanes for the narrower type, and the wider one's are transposed, too. */
-static void elements_of_two_sizes_are_transposed(void **state)
+TEST(elements_of_two_sizes_are_transposed)
 {
-    (void)state;
     static const dtype pairs[][2] = {{WNNOperandDataType_Float32, WNNOperandDataType_Int64},
                                      {WNNOperandDataType_Int64, WNNOperandDataType_Float32},
                                      {WNNOperandDataType_Uint8, WNNOperandDataType_Int64},
@@ -156,12 +152,4 @@ static void elements_of_two_sizes_are_transposed(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_edge_is_transposed), cmocka_unit_test(fused_transposes_are_computed),
-        cmocka_unit_test(guards_hold_beside_transposes), cmocka_unit_test(elements_of_two_sizes_are_transposed)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    machines_free();
-    return failed;
-}
+TEST_GROUP(NULL, machines_free)

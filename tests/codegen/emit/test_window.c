@@ -70,9 +70,8 @@ static void run_window(const struct window *w, enum kreduce kind, dtype type, bo
     assert_int_equal(munmap(in.map, in.size), 0);
 }
 
-static void windows_are_computed_inside_and_at_every_edge(void **state)
+TEST(windows_are_computed_inside_and_at_every_edge)
 {
-    (void)state;
 #ifdef WEBNN_SANITIZE
     static const struct window windows[] = {{9, 37, 3, 2, 1, 1, 1}, {5, 20, 3, 1, 2, 2, 3}};
 #else
@@ -115,9 +114,8 @@ static void run_slice(int64_t count, int64_t stride, int64_t outside, dtype type
     assert_int_equal(munmap(in.map, in.size), 0);
 }
 
-static void strided_loads_read_nothing_else(void **state)
+TEST(strided_loads_read_nothing_else)
 {
-    (void)state;
     static const dtype types[] = {WNNOperandDataType_Float32, WNNOperandDataType_Int8, WNNOperandDataType_Uint64};
     static const int64_t counts[] = {5, 16, 31, 64, 77};
 
@@ -159,9 +157,8 @@ static void run_padding(int64_t count, int64_t beyond, bool reflected, dtype typ
     assert_int_equal(munmap(in.map, in.size), 0);
 }
 
-static void padding_repeats_what_is_inside(void **state)
+TEST(padding_repeats_what_is_inside)
 {
-    (void)state;
     static const dtype types[] = {WNNOperandDataType_Float32, WNNOperandDataType_Float16, WNNOperandDataType_Int64};
     static const int64_t counts[] = {5, 16, 31, 64, 131};
 
@@ -171,15 +168,4 @@ static void padding_repeats_what_is_inside(void **state)
                 run_padding(counts[c], beyond, way & 1, types[(c + way) % 3], way & 2, (c + beyond) % 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_are_computed_inside_and_at_every_edge),
-        cmocka_unit_test(strided_loads_read_nothing_else),
-        cmocka_unit_test(padding_repeats_what_is_inside),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
-    machines_free();
-    return failed;
-}
+TEST_GROUP(NULL, machines_free)

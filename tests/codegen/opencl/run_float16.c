@@ -108,23 +108,21 @@ static void convert_both_ways(uint32_t lanes)
     free(source);
 }
 
-static void conversions_of_vectors_are_exact_or_round_to_even(void **state)
+TEST(conversions_of_vectors_are_exact_or_round_to_even)
 {
-    (void)state;
     for (uint32_t lanes = 4; lanes <= 16; lanes *= 2)
         convert_both_ways(lanes);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(conversions_of_vectors_are_exact_or_round_to_even)};
     int result;
 
     if (!opencl_start()) {
         puts("skipped: there is no OpenCL device");
         return 77;
     }
-    result = cmocka_run_group_tests(tests, NULL, NULL);
+    result = tests_run();
     opencl_end();
     return result;
 }

@@ -156,14 +156,13 @@ static size_t make_pairs(uint64_t *pairs)
     return count;
 }
 
-static void float64_of_integers_has_the_processors_bits(void **state)
+TEST(float64_of_integers_has_the_processors_bits)
 {
     const char *parts[] = {"#undef cl_khr_fp64\n", opencl_prelude, kernel_text};
     const size_t n = sizeof edges / sizeof *edges, most = 4 * n * n + RANDOM_PAIRS;
     uint64_t *pairs = calloc(2 * most, sizeof *pairs), *got = calloc(RESULTS * most, sizeof *got), wanted[RESULTS];
     cl_int error;
 
-    (void)state;
     assert_true(pairs && got);
     const size_t count = make_pairs(pairs);
     cl_program program = clCreateProgramWithSource(opencl.context, 3, parts, NULL, &error);
@@ -184,14 +183,13 @@ static void float64_of_integers_has_the_processors_bits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(float64_of_integers_has_the_processors_bits)};
     int result;
 
     if (!opencl_start()) {
         puts("skipped: there is no OpenCL device");
         return 77;
     }
-    result = cmocka_run_group_tests(tests, NULL, NULL);
+    result = tests_run();
     opencl_end();
     return result;
 }

@@ -249,7 +249,7 @@ static uint32_t failed_shared_tiles(bool brief)
 
 /** So are vectors whose addresses are looked at, as GPUs have them: kernels get aligned ones, and others by rows of odd
  * lengths. */
-static void checked_vectors_agree(void **state)
+TEST(checked_vectors_agree)
 {
     static const struct shape_case checked[] = {
         {"aligned vectors",
@@ -272,7 +272,6 @@ static void checked_vectors_agree(void **state)
     };
     uint32_t failed = 0;
 
-    (void)state;
     opencl.before = "#define CHECKED_VECTORS\n";
     for (size_t i = 0; i < sizeof checked / sizeof *checked; i++)
         if (!agrees(&checked[i], &checked[i].choices[0])) {
@@ -284,9 +283,8 @@ static void checked_vectors_agree(void **state)
 }
 
 /** Every shape is right at its edges. */
-static void shapes_agree(void **state)
+TEST(shapes_agree)
 {
-    (void)state;
     assert_int_equal(failed_cases(false), 0);
     assert_int_equal(failed_shared_tiles(false), 0);
 }
@@ -304,11 +302,10 @@ static struct target stages_target(bool is_processor)
 
 /** Attentions are right in kernels of stages: in tiles and vectors of one item, and of many items that share tiles and rows,
  * with local tensors in local memory and in scratch.  Each text takes the device's compiler a second. */
-static void attentions_agree(void **state)
+TEST(attentions_agree)
 {
     struct target t = stages_target(true);
 
-    (void)state;
     attention_check_every(&t, 0, 3, opencl_run);
     attention_check_every(&t, 1, 3, opencl_run);
     attention_check_unread(&attention_spellings[12], 3, 170, false, &t, opencl_run);
@@ -324,9 +321,8 @@ static void attentions_agree(void **state)
 }
 
 /** So are convolutions that are transformed, whose stages run for some macro-tiles only. */
-static void transformed_convolutions_agree(void **state)
+TEST(transformed_convolutions_agree)
 {
-    (void)state;
     for (int i = 0; i < WINOGRAD_BODIES; i += 4) {
         const struct target t = stages_target(i % 8 == 0);
         for (int nasty = 0; nasty < 2; nasty++)
@@ -444,9 +440,8 @@ static uint32_t failed_compact_cases(bool brief)
 }
 
 /** Weights of all forms are unpacked right in every kind of tile. */
-static void compact_weights_agree(void **state)
+TEST(compact_weights_agree)
 {
-    (void)state;
     assert_int_equal(failed_compact_cases(false), 0);
 }
 
@@ -490,14 +485,13 @@ static uint32_t failed_bytes_cases(bool brief)
 
 /** Matmuls of networks of 8 bits multiply bytes, too, with whatever zero point: of one row and many, one scale for each column
  * and one for all. */
-static void networks_of_bytes_agree(void **state)
+TEST(networks_of_bytes_agree)
 {
     static const struct gpu_choice choices[] = {{.tile_memory = GPU_MEMORY_GLOBAL},
                                                 {.no_lanes = true, .rows = 3, .vectors = 2, .tile_memory = GPU_MEMORY_GLOBAL},
                                                 LOCAL_TILE(2, 2)};
     const struct gpu_facts facts = opencl.facts;
 
-    (void)state;
     for (uint32_t i = 0; i < 12; i++) {
         const uint32_t rows = i % 4 == 0 ? 1 : 35;
         struct target t;
@@ -517,22 +511,20 @@ static void networks_of_bytes_agree(void **state)
 }
 
 /** Bytes times bytes are right in every kind of tile. */
-static void products_of_bytes_agree(void **state)
+TEST(products_of_bytes_agree)
 {
-    (void)state;
     assert_int_equal(failed_bytes_cases(false), 0);
 }
 
 /* ---- random graphs ---- */
 
-static void random_graphs_agree(void **state)
+TEST(random_graphs_agree)
 {
     const char *seed_text = getenv("OPENCL_SEED"), *count_text = getenv("OPENCL_COUNT");
     const uint64_t first = seed_text ? strtoull(seed_text, NULL, 0) : 1;
     const uint64_t count = count_text ? strtoull(count_text, NULL, 0) : seed_text ? 1 : 3;
     uint32_t failed = 0;
 
-    (void)state;
     for (uint64_t seed = first; seed < first + count; seed++) {
         for (int mode = 0; mode < 2; mode++) {
             kernels_state = seed * 1000003;
@@ -554,16 +546,6 @@ static void random_graphs_agree(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_agree),
-        cmocka_unit_test(checked_vectors_agree),
-        cmocka_unit_test(compact_weights_agree),
-        cmocka_unit_test(attentions_agree),
-        cmocka_unit_test(transformed_convolutions_agree),
-        cmocka_unit_test(products_of_bytes_agree),
-        cmocka_unit_test(networks_of_bytes_agree),
-        cmocka_unit_test(random_graphs_agree),
-    };
     int result;
 
     if (!opencl_start()) {
@@ -574,7 +556,7 @@ int main(int argc, char **argv)
         result = failed_cases(true) + failed_shared_tiles(true) + failed_compact_cases(true) + failed_bytes_cases(true) != 0;
         run_brief_attentions();
     } else {
-        result = cmocka_run_group_tests(tests, NULL, NULL);
+        result = tests_run();
     }
     opencl_end();
     return result;

@@ -103,13 +103,12 @@ static void run_probe(cl_program program, const uint16_t in[OPENCL_PROBE_HALVES]
 }
 
 /** The probe tells each chip's error, and sees what is wrong. */
-static void probe_tells_the_error(void **state)
+TEST(probe_tells_the_error)
 {
     uint16_t in[OPENCL_PROBE_HALVES];
     float out[OPENCL_PROBE_SUMS];
     char text[sizeof emulated_matrix + 4000];
 
-    (void)state;
     opencl_matrix_probe_fill(in);
     for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
         snprintf(text, sizeof text, "%s%s%s%s", chips[i].before, emulated_matrix, opencl_matrix_functions, opencl_matrix_probe);
@@ -136,12 +135,11 @@ static void become(const struct chip *chip, size_t size, char *before)
     opencl.before = before;
 }
 
-static void forms_agree(void **state)
+TEST(forms_agree)
 {
     char before[sizeof emulated_matrix + 100];
     uint32_t failed = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
         become(&chips[i], sizeof before, before);
         uint32_t more = !compact_agrees();
@@ -157,7 +155,6 @@ static void forms_agree(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(probe_tells_the_error), cmocka_unit_test(forms_agree)};
     int result;
 
     if (!opencl_start()) {
@@ -172,7 +169,7 @@ int main(int argc, char **argv)
             if (matrix_cases[i].brief)
                 result |= failed_forms(&matrix_cases[i], false) != 0;
     } else {
-        result = cmocka_run_group_tests(tests, NULL, NULL);
+        result = tests_run();
     }
     opencl_end();
     return result;

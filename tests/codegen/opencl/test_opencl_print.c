@@ -50,9 +50,8 @@ static void expect_shape(const char *body, enum gpu_shape shape)
 }
 
 /** Long contiguous rows are shared by a group's items; short ones, columns and running sums are one item's. */
-static void schedules_follow_the_shape(void **state)
+TEST(schedules_follow_the_shape)
 {
-    (void)state;
     expect_shape("inputs { x: f32[64, 64]; } nodes { y = exp(x); } outputs { y; }", GPU_POINTS);
     expect_shape("inputs { x: f32[64, 4096]; } nodes { y = softmax(x, 1); } outputs { y; }", GPU_ROWS);
     expect_shape("inputs { x: f32[64, 8]; } nodes { y = softmax(x, 1); } outputs { y; }", GPU_POINTS);
@@ -61,14 +60,13 @@ static void schedules_follow_the_shape(void **state)
 }
 
 /** Another size is another parameter, and indices have 64 bits where 32 would not do. */
-static void sizes_are_parameters(void **state)
+TEST(sizes_are_parameters)
 {
     struct gpu_schedule s;
     uint32_t params, others;
     char *a = printed("inputs { x: f32[96, 1024]; } nodes { y = softmax(x, 1); } outputs { y; }", &s, &params);
     char *b = printed("inputs { x: f32[33, 1024]; } nodes { y = softmax(x, 1); } outputs { y; }", &s, &others);
 
-    (void)state;
     assert_string_equal(a, b);
     assert_int_equal(params, others);
     assert_false(s.wide);
@@ -82,9 +80,8 @@ static void sizes_are_parameters(void **state)
 
 /** A processor that poses as a device keeps the exponentials of a softmax, in an array that its row fits; a GPU computes them
  * again. */
-static void dear_values_are_kept_on_processors(void **state)
+TEST(dear_values_are_kept_on_processors)
 {
-    (void)state;
     for (int processor = 0; processor < 2; processor++) {
         struct graph *g = parse_body("inputs { x: f32[64, 40]; } nodes { y = softmax(x, 1); } outputs { y; }");
         struct opencl_source source;
@@ -137,9 +134,8 @@ static uint32_t count(const char *text, const char *what)
 
 /** A word of weights is loaded once for its eight numbers, which become floats without a conversion, and the scale multiplies
  * the sum of a block: inside of the loop over the numbers there is a multiply-add for each row, and no other product. */
-static void weights_are_unpacked_in_registers(void **state)
+TEST(weights_are_unpacked_in_registers)
 {
-    (void)state;
     for (int processor = 0; processor < 2; processor++) {
         struct gpu_schedule s;
         char *text = printed_compact(3, processor, &s), *loop = strstr(text, "#pragma unroll");
@@ -158,12 +154,11 @@ static void weights_are_unpacked_in_registers(void **state)
 }
 
 /** Items bring whole words to local memory. */
-static void words_come_to_local_memory(void **state)
+TEST(words_come_to_local_memory)
 {
     struct gpu_schedule s;
     char *text = printed_compact(64, false, &s);
 
-    (void)state;
     assert_true(s.tile.local_memory);
     assert_int_equal(count(text, "0x4b000000u"), 2);     /* before the loop, and in it for the next iterations */
     assert_int_equal(count(text, "next1[i * 8 + x"), 3); /* what writes them to local memory reads them */
@@ -201,9 +196,8 @@ static const struct bytes_case few_and_many[] = {{"u8", 0, 16, 1, 128, 64, 4, UI
 
 /** Devices with the instruction multiply words of bytes, from local memory where there are many rows, and loops over the
  * numbers of a word are gone; others multiply floats. */
-static void bytes_are_multiplied_where_there_is_an_instruction(void **state)
+TEST(bytes_are_multiplied_where_there_is_an_instruction)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof few_and_many / sizeof *few_and_many; i++)
         for (int dots = 0; dots < 2; dots++) {
             struct gpu_schedule s;
@@ -218,7 +212,7 @@ static void bytes_are_multiplied_where_there_is_an_instruction(void **state)
 }
 
 /** Bytes that may begin anywhere are no words. */
-static void uneven_bytes_stay_floats(void **state)
+TEST(uneven_bytes_stay_floats)
 {
     const struct bytes_case *z = &few_and_many[0];
     struct gpu_facts facts = *target_gpu_facts(false);
@@ -228,7 +222,6 @@ static void uneven_bytes_stay_floats(void **state)
     struct target t;
     struct graph *g = bytes_graph(z, &t);
 
-    (void)state;
     facts.dots = GPU_DOTS_PTX;
     assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
     for (uint32_t i = 0; i < list.kernels[0]->tensor_count; i++)
@@ -262,11 +255,10 @@ static bool print_program(const char *kind)
 
 /** Matrix instructions stand once, before the kernel, whose loops call them; sizes are parameters there, too.  On a device
  * without them the text has none. */
-static void matrix_instructions_are_printed(void **state)
+TEST(matrix_instructions_are_printed)
 {
     char *texts[3];
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct gpu_facts device = *target_gpu_facts(false);
         struct opencl_source source;
@@ -328,9 +320,8 @@ static const struct gpu_stage *stage_named(const struct kernel *k, const struct 
 
 /** The contractions among stages are tiles, all else has vectors, and where groups have many items these share rows and keep
  * what fits in local memory.  The mask's stage runs when its macro-tiles begin. */
-static void stages_are_scheduled(void **state)
+TEST(stages_are_scheduled)
 {
-    (void)state;
     for (int processor = 0; processor < 2; processor++) {
         struct gpu_facts device = *target_gpu_facts(processor);
         struct opencl_source source;
@@ -371,11 +362,10 @@ static void stages_are_scheduled(void **state)
 }
 
 /** Everything that small random graphs become can be printed. */
-static void random_graphs_are_printed(void **state)
+TEST(random_graphs_are_printed)
 {
     uint32_t kernels = 0;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         kernels_state = seed * 1000003;
         struct graph *g = random_graph();
@@ -402,20 +392,7 @@ static void random_graphs_are_printed(void **state)
 /* With the arguments `dots KIND` it prints a program and tests nothing. */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(schedules_follow_the_shape),
-        cmocka_unit_test(sizes_are_parameters),
-        cmocka_unit_test(matrix_instructions_are_printed),
-        cmocka_unit_test(weights_are_unpacked_in_registers),
-        cmocka_unit_test(words_come_to_local_memory),
-        cmocka_unit_test(dear_values_are_kept_on_processors),
-        cmocka_unit_test(stages_are_scheduled),
-        cmocka_unit_test(random_graphs_are_printed),
-        cmocka_unit_test(bytes_are_multiplied_where_there_is_an_instruction),
-        cmocka_unit_test(uneven_bytes_stay_floats),
-    };
-
     if (argc == 3 && !strcmp(argv[1], "dots"))
         return !print_program(argv[2]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run();
 }

@@ -6,17 +6,9 @@
 #ifndef WEBNN_TESTS_FRONTEND_BUILDER_BUILDER_SUPPORT_H_
 #define WEBNN_TESTS_FRONTEND_BUILDER_BUILDER_SUPPORT_H_
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "frontend/builder/builder.h"
 #include "frontend/fake_runtime.h"
+#include "support/test.h"
 
 /* A context with a builder; builder_of(...) is short for making one. */
 struct fixture {

@@ -25,7 +25,7 @@ static void build_refuses(struct fixture *f, size_t count, const WNNNamedOperand
 }
 
 /** What depends on constants can be asked for, also through several nodes and of one of several results. */
-static void constants_are_computed(void **state)
+TEST(constants_are_computed)
 {
     static const float a[4] = {1, 2, 3, 4};
     const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}};
@@ -33,7 +33,6 @@ static void constants_are_computed(void **state)
     WNNOperand c, sum, x, parts[2];
     float y[4];
 
-    (void)state;
     start(&f);
     c = wnnGraphBuilderConstant(f.b, &d, a, sizeof a);
     x = floats(f.b, "x", SHAPE(4));
@@ -60,12 +59,11 @@ static void constants_are_computed(void **state)
     finish(&f);
 }
 
-static void build_checks_outputs(void **state)
+TEST(build_checks_outputs)
 {
     struct fixture f, other;
     WNNOperand x, y, c, foreign, bad;
 
-    (void)state;
     start(&f);
     start(&other);
     x = floats(f.b, "x", SHAPE(2));
@@ -109,13 +107,12 @@ static void build_checks_outputs(void **state)
     finish(&other);
 }
 
-static void build_leaves_what_the_outputs_need(void **state)
+TEST(build_leaves_what_the_outputs_need)
 {
     struct fixture f;
     WNNOperand a, b, c, d, sum, unused;
     struct graph *g;
 
-    (void)state;
     start(&f);
     a = floats(f.b, "a", SHAPE(2));
     b = floats(f.b, "b", SHAPE(2)); /* feeds a node that no output needs */
@@ -140,14 +137,13 @@ static void build_leaves_what_the_outputs_need(void **state)
     finish(&f);
 }
 
-static void build_looks_at_constant_tensors_again(void **state)
+TEST(build_looks_at_constant_tensors_again)
 {
     struct fixture f;
     struct constant *c = constant_create((const int32_t[]){3, 4}, 8);
     struct WNNTensorImpl used, unused;
     WNNOperand y, z;
 
-    (void)state;
     start(&f);
     used = unused = tensor_of(&f.context, c);
     y = wnnGraphBuilderNeg(f.b, wnnGraphBuilderConstantTensor(f.b, &used), NULL);
@@ -161,14 +157,13 @@ static void build_looks_at_constant_tensors_again(void **state)
     constant_release(c);
 }
 
-static void build_fails(void **state)
+TEST(build_fails)
 {
     struct fixture f;
     WNNOperand x, y;
     WNNConvTranspose2dOptions o = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
     WNNNamedOperand output = {WNN_STR("y"), NULL};
 
-    (void)state;
     start(&f);
     y = wnnGraphBuilderAbs(f.b, floats(f.b, "x", SHAPE(2)), NULL);
     f.context.build_status = WNNStatus_OperationError;
@@ -197,14 +192,13 @@ static void note_build(WNNStatus status, WNNGraph graph, WNNStringView message, 
     *(WNNStatus *)userdata1 = status;
 }
 
-static void an_asynchronous_build_reports(void **state)
+TEST(an_asynchronous_build_reports)
 {
     struct fixture f;
     WNNNamedOperand output = {WNN_STR("y"), NULL};
     WNNStatus status = WNNStatus_Success;
     WNNBuildCallbackInfo info = WNN_BUILD_CALLBACK_INFO_INIT;
 
-    (void)state;
     start(&f);
     assert_int_equal(wnnGraphBuilderBuildAsync(f.b, 1, &output, info).id, 2);
     assert_int_equal(f.context.failed_builds, 1);
@@ -219,18 +213,4 @@ static void an_asynchronous_build_reports(void **state)
     assert_int_equal(wnnGraphBuilderBuildAsync(NULL, 1, &output, info).id, 0);
     assert_int_equal(status, WNNStatus_TypeError);
     finish(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_are_computed),
-        cmocka_unit_test(build_checks_outputs),
-        cmocka_unit_test(build_leaves_what_the_outputs_need),
-        cmocka_unit_test(build_looks_at_constant_tensors_again),
-        cmocka_unit_test(build_fails),
-        cmocka_unit_test(an_asynchronous_build_reports),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

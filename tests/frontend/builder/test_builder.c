@@ -2,12 +2,11 @@
 /* The builder itself: life times, inputs, the conversion and validation of arguments, labels, operators that are emulated. */
 #include "frontend/builder/builder_support.h"
 
-static void needs_a_living_context(void **state)
+TEST(needs_a_living_context)
 {
     struct WNNContextImpl c = fake_context();
     WNNGraphBuilder b = (WNNGraphBuilder)(void *)&c;
 
-    (void)state;
     c.is_lost = true;
     assert_int_equal(wnnContextCreateGraphBuilder(&c, &b), WNNStatus_InvalidStateError);
     assert_null(b);
@@ -16,9 +15,8 @@ static void needs_a_living_context(void **state)
     assert_int_equal(wnnContextCreateGraphBuilder(&c, NULL), WNNStatus_TypeError);
 }
 
-static void handles_may_be_null(void **state)
+TEST(handles_may_be_null)
 {
-    (void)state;
     wnnGraphBuilderRelease(NULL);
     wnnOperandRelease(NULL);
     assert_true(wnnOperandIsError(NULL));
@@ -33,12 +31,11 @@ static void handles_may_be_null(void **state)
     assert_null(wnnGraphBuilderReshape(NULL, NULL, 0, NULL, NULL));
 }
 
-static void operands_count_on_their_builder(void **state)
+TEST(operands_count_on_their_builder)
 {
     struct fixture f;
     WNNOperand x;
 
-    (void)state;
     x = floats(start(&f)->b, "x", SHAPE(2, 3));
     wnnOperandAddRef(x);
     wnnGraphBuilderRelease(f.b);
@@ -49,14 +46,13 @@ static void operands_count_on_their_builder(void **state)
     assert_int_equal(f.context.references, 1);
 }
 
-static void inputs_are_checked(void **state)
+TEST(inputs_are_checked)
 {
     struct fixture f;
     const uint32_t shape[13] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     WNNOperandDescriptor d = {WNNOperandDataType_Float16, 2, (const uint32_t[]){4, 5}};
     WNNOperand x;
 
-    (void)state;
     start(&f);
     x = wnnGraphBuilderInput(f.b, WNN_STR("x"), &d);
     assert_int_equal(wnnOperandGetDataType(x), WNNOperandDataType_Float16);
@@ -82,12 +78,11 @@ static void inputs_are_checked(void **state)
     finish(&f);
 }
 
-static void many_inputs_are_told_apart(void **state)
+TEST(many_inputs_are_told_apart)
 {
     struct fixture f;
     char name[32];
 
-    (void)state;
     start(&f);
     for (int i = 0; i < 50000; i++) { /* seconds, were names compared one by one */
         snprintf(name, sizeof(name), "input %d", i);
@@ -97,14 +92,13 @@ static void many_inputs_are_told_apart(void **state)
     finish(&f);
 }
 
-static void a_failed_call_changes_nothing(void **state)
+TEST(a_failed_call_changes_nothing)
 {
     struct fixture f;
     WNNOperand x, y, bad;
     WNNStringView message;
     uint32_t nodes, values;
 
-    (void)state;
     start(&f);
     x = floats(f.b, "x", SHAPE(2, 3));
     y = floats(f.b, "y", SHAPE(4));
@@ -133,13 +127,12 @@ static void a_failed_call_changes_nothing(void **state)
     finish(&f);
 }
 
-static void operands_are_validated(void **state)
+TEST(operands_are_validated)
 {
     struct fixture f, other;
     WNNOperand x, w, foreign, bad;
     WNNConv2dOptions conv = WNN_CONV2D_OPTIONS_INIT;
 
-    (void)state;
     start(&f);
     start(&other);
     x = floats(f.b, "x", SHAPE(1, 1, 4, 4));
@@ -170,7 +163,7 @@ static void operands_are_validated(void **state)
     finish(&other);
 }
 
-static void values_are_converted(void **state)
+TEST(values_are_converted)
 {
     struct fixture f;
     WNNOperand x;
@@ -181,7 +174,6 @@ static void values_are_converted(void **state)
     WNNArgMinMaxOptions arg = WNN_ARG_MIN_MAX_OPTIONS_INIT;
     const float scales[2] = {1.0f, __builtin_inff()};
 
-    (void)state;
     x = floats(start(&f)->b, "x", SHAPE(1, 1, 4, 4));
     elu.alpha = __builtin_nan("");
     assert_refused(&f, wnnGraphBuilderElu(f.b, x, &elu), WNNStatus_TypeError, "elu: alpha is nan, not a finite number");
@@ -207,14 +199,13 @@ static void values_are_converted(void **state)
     finish(&f);
 }
 
-static void sequences_are_checked(void **state)
+TEST(sequences_are_checked)
 {
     struct fixture f;
     WNNOperand x, parts[4], w;
     const uint32_t splits[3] = {1, 2, 3};
     WNNGruOptions gru = WNN_GRU_OPTIONS_INIT;
 
-    (void)state;
     start(&f);
     x = floats(f.b, "x", SHAPE(6, 2));
     assert_int_equal(wnnGraphBuilderSplit(f.b, x, 3, splits, NULL, parts), WNNStatus_Success);
@@ -245,14 +236,13 @@ static void sequences_are_checked(void **state)
 
 /* ---- labels, emulation ---- */
 
-static void labels_are_in_messages(void **state)
+TEST(labels_are_in_messages)
 {
     struct fixture f;
     char text[] = "part of it";
     WNNOperatorOptions options = {.label = {text, 4}};
     WNNOperand x;
 
-    (void)state;
     x = floats(start(&f)->b, "x", SHAPE(2));
     assert_false(wnnOperandIsError(wnnGraphBuilderAbs(f.b, x, &options)));
     memset(text, '?', sizeof(text) - 1);
@@ -272,12 +262,11 @@ static void assert_shape_(WNNOperand operand, size_t rank, const uint32_t *shape
         assert_int_equal(wnnOperandGetShape(operand)[i], shape[i]);
 }
 
-static void emulated_operators_are_reshapes(void **state)
+TEST(emulated_operators_are_reshapes)
 {
     struct fixture f;
     WNNOperand x, scalar, ones;
 
-    (void)state;
     start(&f);
     x = floats(f.b, "x", SHAPE(1, 2, 1, 3, 1));
     ones = floats(f.b, "ones", SHAPE(1, 1));
@@ -298,18 +287,4 @@ static void emulated_operators_are_reshapes(void **state)
     assert_refused(&f, wnnGraphBuilderSqueeze(f.b, NULL, 0, NULL, NULL), WNNStatus_TypeError, "input is NULL");
     assert_refused(&f, wnnGraphBuilderSqueeze(f.b, x, 1, NULL, NULL), WNNStatus_TypeError, "axes is NULL");
     finish(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(needs_a_living_context),          cmocka_unit_test(handles_may_be_null),
-        cmocka_unit_test(operands_count_on_their_builder), cmocka_unit_test(inputs_are_checked),
-        cmocka_unit_test(many_inputs_are_told_apart),      cmocka_unit_test(a_failed_call_changes_nothing),
-        cmocka_unit_test(operands_are_validated),          cmocka_unit_test(values_are_converted),
-        cmocka_unit_test(sequences_are_checked),           cmocka_unit_test(labels_are_in_messages),
-        cmocka_unit_test(emulated_operators_are_reshapes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,14 +14,13 @@ static void release(void const *data, size_t bytes, void *wanted, void *bytes_wa
     released++;
 }
 
-static void constants_are_copied(void **state)
+TEST(constants_are_copied)
 {
     struct fixture f;
     float data[6] = {1, 2, 3, 4, 5, 6};
     WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (const uint32_t[]){2, 3}};
     WNNOperand c;
 
-    (void)state;
     start(&f);
     c = wnnGraphBuilderConstant(f.b, &d, data, sizeof(data));
     assert_false(wnnOperandIsError(c));
@@ -37,7 +36,7 @@ static void constants_are_copied(void **state)
     finish(&f);
 }
 
-static void lent_constants_are_given_back_once(void **state)
+TEST(lent_constants_are_given_back_once)
 {
     struct fixture f;
     float data[2] = {1, 2};
@@ -45,7 +44,6 @@ static void lent_constants_are_given_back_once(void **state)
     WNNBufferReleaseCallbackInfo info = {release, data, (void *)(uintptr_t)sizeof(data)};
     WNNOperand c;
 
-    (void)state;
     start(&f);
     released = 0;
     c = wnnGraphBuilderConstantLent(f.b, &d, data, sizeof(data), info);
@@ -68,7 +66,7 @@ static void lent_constants_are_given_back_once(void **state)
 }
 
 /* Numbers of 4 bits: an operand of bytes, whose value is theirs. */
-static void numbers_of_4_bits_are_bytes(void **state)
+TEST(numbers_of_4_bits_are_bytes)
 {
     struct fixture f;
     const uint8_t data[4] = {0x21, 0xF3, 0x54, 0x76};
@@ -76,7 +74,6 @@ static void numbers_of_4_bits_are_bytes(void **state)
     WNNOperandDescriptor d = {WNNOperandDataType_Uint8, 1, (const uint32_t[]){8}};
     WNNBufferReleaseCallbackInfo info = {release, (void *)(uintptr_t)data, NULL};
 
-    (void)state;
     start(&f);
     released = 0;
     for (uint32_t count = 8; count >= 5; count--) {
@@ -116,11 +113,10 @@ static union scalar scalar_of(struct fixture *f, WNNOperandDataType type, WNNNum
     return s;
 }
 
-static void scalars_are_cast(void **state)
+TEST(scalars_are_cast)
 {
     struct fixture f;
 
-    (void)state;
     start(&f);
     assert_close(scalar_of(&f, WNNOperandDataType_Float32, wnnNumber(0.1)).f32, 0.1f, 0);
     assert_int_equal(scalar_of(&f, WNNOperandDataType_Float16, wnnNumber(1.5)).f16, 0x3E00);
@@ -139,7 +135,7 @@ static void scalars_are_cast(void **state)
     finish(&f);
 }
 
-static void constants_are_made_of_tensors(void **state)
+TEST(constants_are_made_of_tensors)
 {
     struct fixture f;
     struct WNNContextImpl other = fake_context();
@@ -147,7 +143,6 @@ static void constants_are_made_of_tensors(void **state)
     struct WNNTensorImpl t, bad;
     WNNOperand operand;
 
-    (void)state;
     start(&f);
     t = tensor_of(&f.context, c);
     operand = wnnGraphBuilderConstantTensor(f.b, &t);
@@ -171,15 +166,4 @@ static void constants_are_made_of_tensors(void **state)
     assert_int_equal(bad.references, 1);
     assert_int_equal(c->references, 1);
     constant_release(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_are_copied),          cmocka_unit_test(lent_constants_are_given_back_once),
-        cmocka_unit_test(numbers_of_4_bits_are_bytes),   cmocka_unit_test(scalars_are_cast),
-        cmocka_unit_test(constants_are_made_of_tensors),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

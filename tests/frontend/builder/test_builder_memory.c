@@ -4,16 +4,8 @@
  * it must say UnknownError, nothing may leak or be released twice, the graph must stay valid, and the same call must work when
  * memory is there again.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "frontend/builder/builder.h"
+#include "support/test.h"
 #include "webnn/webnn_call.h"
 #include "frontend/fake_runtime.h"
 #include "support/failing_allocator.h"
@@ -135,13 +127,12 @@ static bool build_graph(WNNGraphBuilder b, struct constant *shared)
     return failed;
 }
 
-static void every_allocation_of_a_session_can_fail(void **state)
+TEST(every_allocation_of_a_session_can_fail)
 {
     struct constant *shared = constant_create((const int32_t[]){3, 4}, 8);
     long n = 0;
     bool failed;
 
-    (void)state;
     do {
         WNNGraphBuilder b;
         WNNStatus status;
@@ -168,7 +159,7 @@ static void every_allocation_of_a_session_can_fail(void **state)
     constant_release(shared);
 }
 
-static void every_allocation_of_a_call_can_fail(void **state)
+TEST(every_allocation_of_a_call_can_fail)
 {
     const WNNMethodValue two[2] = {wnnMethodValueNumber(wnnNumber(32)), wnnMethodValueNumber(wnnNumber(128))};
     WNNGraphBuilder b;
@@ -176,7 +167,6 @@ static void every_allocation_of_a_call_can_fail(void **state)
     long n = 0;
     bool failed;
 
-    (void)state;
     context = fake_context();
     assert_int_equal(wnnContextCreateGraphBuilder(&context, &b), WNNStatus_Success);
     x = input(b, "x");
@@ -202,21 +192,8 @@ static void every_allocation_of_a_call_can_fail(void **state)
     assert_int_equal(context.references, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_allocation_of_a_session_can_fail),
-        cmocka_unit_test(every_allocation_of_a_call_can_fail),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 #else
 
-int main(void)
-{
-    return skip_failing_allocations();
-}
+TESTS_SKIPPED("the allocator cannot be replaced here")
 
 #endif

@@ -3,16 +3,8 @@
  * Calls by name: every operator of the table through its public method, with all its options, and the limits that a context
  * tells beforehand held against what the methods accept.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "frontend/builder/builder.h"
+#include "support/test.h"
 #include "webnn/webnn_call.h"
 #include "frontend/fake_runtime.h"
 
@@ -172,9 +164,8 @@ static WNNMethodCall prepare(enum op op, WNNOperandDataType first)
 }
 
 /* Each public method appends a node of its own operator, with the operands in their slots. */
-static void every_method_is_its_operator(void **state)
+TEST(every_method_is_its_operator)
 {
-    (void)state;
     for (int op = 0; op < OP_COUNT; op++) {
         WNNMethodCall call = prepare((enum op)op, WNNOperandDataType_Undefined);
         size_t rows = 0;
@@ -222,14 +213,13 @@ static WNNMethodValue value_for(const struct attr_info *a, const WNNMethodValue 
 }
 
 /* Every option of every operator can be set by name and arrives in its place. */
-static void every_option_has_its_place(void **state)
+TEST(every_option_has_its_place)
 {
     const WNNMethodValue items[5] = {wnnMethodValueNumber(wnnNumber(4)), wnnMethodValueNumber(wnnNumber(5)),
                                      wnnMethodValueString(WNN_STR("tanh")), wnnMethodValueString(WNN_STR("relu")),
                                      wnnMethodValueString(WNN_STR("sigmoid"))};
     int set = 0;
 
-    (void)state;
     for (int op = 0; op < OP_COUNT; op++)
         for (const struct attr_info *a = op_infos[op].attrs; a->kind; a++) {
             WNNMethodCall call = prepare((enum op)op, WNNOperandDataType_Undefined);
@@ -288,12 +278,11 @@ static void apply_with_list(enum op op, const struct attr_info *a, const void *l
 }
 
 /* No list is walked beyond what an operator can have, and no positional one is without a pointer. */
-static void every_list_is_bounded(void **state)
+TEST(every_list_is_bounded)
 {
     static const uint32_t item = 1;
     int lists = 0;
 
-    (void)state;
     for (int op = 0; op < OP_COUNT; op++)
         for (const struct attr_info *a = op_infos[op].attrs; a->kind; a++) {
             const size_t most = attr_count_max((enum op)op, a), counts[] = {most + 1, SIZE_MAX / 2, SIZE_MAX};
@@ -323,7 +312,7 @@ static void every_list_is_bounded(void **state)
     assert_true(lists > 30);
 }
 
-static void conversions(void **state)
+TEST(conversions)
 {
     WNNMethodCall c;
     const WNNMethodValue one = wnnMethodValueNumber(wnnNumber(1));
@@ -367,7 +356,6 @@ static void conversions(void **state)
         {"split", "splits", wnnMethodValueBool(true), "split: splits is no list"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         c = wnnMethodCallCreate(WNN_STR(rows[i].op));
         assert_int_equal(wnnMethodCallSet(c, WNN_STR(rows[i].name), rows[i].value),
@@ -385,7 +373,7 @@ static void conversions(void **state)
     assert_int_equal(b->graph->node_count, 0);
 }
 
-static void arguments_have_kinds(void **state)
+TEST(arguments_have_kinds)
 {
     static const struct {
         const char *method, *name;
@@ -401,7 +389,6 @@ static void arguments_have_kinds(void **state)
         {"split", "splits", WNNMethodValueKind_Number, true},     {"relu", "", WNNMethodValueKind_None, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         WNNMethodCall c = wnnMethodCallCreate(WNN_STR(rows[i].method));
         bool is_list = !rows[i].is_list;
@@ -413,12 +400,11 @@ static void arguments_have_kinds(void **state)
     }
 }
 
-static void arguments_by_position(void **state)
+TEST(arguments_by_position)
 {
     WNNMethodCall c = wnnMethodCallCreate((WNNStringView){"slicex", 5});
     const WNNMethodValue two[2] = {wnnMethodValueNumber(wnnNumber(1)), wnnMethodValueNumber(wnnNumber(1))};
 
-    (void)state;
     assert_int_equal(wnnMethodCallArgumentCount(c), 3);
     assert_string_equal(wnnMethodCallArgumentName(c, 0), "input");
     assert_string_equal(wnnMethodCallArgumentName(c, 2), "sizes");
@@ -467,9 +453,8 @@ static const WNNTensorLimits *limits_of(enum op op, size_t *count)
 }
 
 /* What the limits list, the builder accepts; what they leave out, it refuses. */
-static void limits_and_builder_agree(void **state)
+TEST(limits_and_builder_agree)
 {
-    (void)state;
     for (int narrowed = 0; narrowed < 2; narrowed++) {
         context.unsupported = narrowed ? DT_BIT(Float16) | DT_BIT(Int8) : 0;
         for (int op = 0; op < OP_COUNT; op++)
@@ -491,14 +476,13 @@ static void limits_and_builder_agree(void **state)
     }
 }
 
-static void limits(void **state)
+TEST(limits)
 {
     WNNOpSupportLimits top;
     WNNTensorLimits few[2] = {{0}};
     const WNNTensorLimits *l;
     size_t count;
 
-    (void)state;
     assert_int_equal(wnnContextGetOpSupportLimits(&context, &top), WNNStatus_Success);
     assert_true(top.maxTensorByteLength >= INT32_MAX);
     assert_int_equal(top.input.rankRange.max, RANK_MAX);
@@ -533,18 +517,4 @@ static void limits(void **state)
     assert_null(wnnGetOperatorName(95));
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
-    const struct CMUnitTest tests[] = {
-        TEST(every_method_is_its_operator),
-        TEST(every_option_has_its_place),
-        TEST(every_list_is_bounded),
-        TEST(conversions),
-        TEST(arguments_have_kinds),
-        TEST(arguments_by_position),
-        TEST(limits_and_builder_agree),
-        TEST(limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(start, finish)

@@ -4,17 +4,10 @@
  * overflows, what messages say, and the places where the specification's text slips (so that nobody "fixes" them back).
  */
 #include <float.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "frontend/builder/builder.h"
 #include "frontend/fake_runtime.h"
+#include "support/test.h"
 
 #define F32 WNNOperandDataType_Float32
 #define MAX_U32 UINT32_MAX
@@ -93,14 +86,13 @@ static void same_list(size_t count, const uint32_t *list, size_t wanted, const u
 
 /* ---- defaults ---- */
 
-static void fills_in_lists(void **state)
+TEST(fills_in_lists)
 {
     WNNOperand x = IN(2, 3, 8, 9), outputs[3];
     const WNNConv2dOptions *c;
     const WNNConvTranspose2dOptions *t;
     const WNNPool2dOptions *p;
 
-    (void)state;
     ACCEPTED(wnnGraphBuilderConv2d(b, x, IN(4, 3, 3, 2), NULL), 2, 4, 6, 8);
     c = OPTIONS(WNNConv2dOptions);
     HAS(c, padding, 0, 0, 0, 0);
@@ -148,20 +140,19 @@ static void fills_in_lists(void **state)
     same_list(OPTIONS(WNNTransposeOptions)->permutationCount, OPTIONS(WNNTransposeOptions)->permutation, 0, (uint32_t[]){0});
 }
 
-static void tells_absent_from_empty(void **state)
+TEST(tells_absent_from_empty)
 {
     WNNReduceOptions o = WNN_REDUCE_OPTIONS_INIT;
     WNNLayerNormalizationOptions n = WNN_LAYER_NORMALIZATION_OPTIONS_INIT;
     uint32_t none;
 
-    (void)state;
     o.axes = n.axes = &none;
     ACCEPTED(wnnGraphBuilderReduceSum(b, IN(2, 3), &o), 2, 3); /* no dimension is reduced */
     n.scale = SCALAR();
     ACCEPTED(wnnGraphBuilderLayerNormalization(b, IN(2, 3), &n), 2, 3);
 }
 
-static void casts_numbers(void **state)
+TEST(casts_numbers)
 {
     WNNEluOptions elu = WNN_ELU_OPTIONS_INIT;
     WNNClampOptions clamp = WNN_CLAMP_OPTIONS_INIT;
@@ -169,7 +160,6 @@ static void casts_numbers(void **state)
     WNNOperand u8 = in(WNNOperandDataType_Uint8, LIST(2)), i64 = in(WNNOperandDataType_Int64, LIST(2));
     WNNOperand f16 = in(WNNOperandDataType_Float16, LIST(2)), u64 = in(WNNOperandDataType_Uint64, LIST(2));
 
-    (void)state;
     elu.alpha = 0.1;
     assert_false(wnnOperandIsError(wnnGraphBuilderElu(b, IN(2), &elu)));
     assert_true(OPTIONS(WNNEluOptions)->alpha == (double)0.1f);
@@ -204,13 +194,12 @@ static void casts_numbers(void **state)
 
 /* ---- sizes ---- */
 
-static void convolution_sizes(void **state)
+TEST(convolution_sizes)
 {
     WNNConv2dOptions c = WNN_CONV2D_OPTIONS_INIT;
     WNNConvTranspose2dOptions t = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
     WNNOperand x = IN(1, 1, 5, 5), w = IN(1, 1, 3, 3);
 
-    (void)state;
     SET(c, dilations, MAX_U32, MAX_U32);
     refused(wnnGraphBuilderConv2d(b, x, w, &c), "conv2d: the output height would be -8589934585, not from 1 to 2147483647");
     SET(c, padding, MAX_U32, MAX_U32, MAX_U32, MAX_U32); /* just as large: one filter position */
@@ -253,12 +242,11 @@ static void convolution_sizes(void **state)
 }
 
 /* Where the text makes the padding zero, the suite applies it; and sizes need not be smaller than the strides. */
-static void pooling_with_padding_and_output_sizes(void **state)
+TEST(pooling_with_padding_and_output_sizes)
 {
     WNNPool2dOptions p = WNN_POOL2D_OPTIONS_INIT;
     WNNOperand x = IN(1, 3, 7, 7);
 
-    (void)state;
     SET(p, windowDimensions, 4, 4);
     SET(p, padding, 1, 1, 1, 1);
     SET(p, strides, 2, 2);
@@ -282,14 +270,13 @@ static void pooling_with_padding_and_output_sizes(void **state)
 }
 
 /* Any two axes in any order: the suite has [3, 2] and [0, 2]. */
-static void resample_axes(void **state)
+TEST(resample_axes)
 {
     WNNResample2dOptions r = WNN_RESAMPLE2D_OPTIONS_INIT;
     WNNOperand x = IN(1, 2, 3, 4);
     static const float scales[2] = {2.5f, 0.5f}, tiny[2] = {0.25f, 1.0f}, huge[2] = {FLT_MAX, 1.0f},
                        negative[2] = {-1.0f, 1.0f};
 
-    (void)state;
     SET(r, axes, 3, 2);
     SET(r, sizes, 8, 9);
     ACCEPTED(wnnGraphBuilderResample2d(b, x, &r), 1, 2, 9, 8);
@@ -315,13 +302,12 @@ static void resample_axes(void **state)
 }
 
 /* No step of the specification checks them, but the limit of 2^31-1 elements holds for computed operands, too. */
-static void computed_sizes_are_limited(void **state)
+TEST(computed_sizes_are_limited)
 {
     WNNOperand big = IN(1 << 16, 1 << 14), x = IN(1), wide = in(F32, LIST(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2));
     WNNOperand indices = in(WNNOperandDataType_Int32, LIST(1 << 14)), pair[2] = {big, big};
     WNNPadOptions pad = WNN_PAD_OPTIONS_INIT;
 
-    (void)state;
     assert_true(wnnOperandIsError(wnnGraphBuilderExpand(b, x, LIST(65536, 65536), NULL)));
     assert_true(wnnOperandIsError(wnnGraphBuilderExpand(b, x, LIST(0), NULL)));
     assert_true(wnnOperandIsError(wnnGraphBuilderExpand(b, x, LIST(MAX_U32), NULL)));
@@ -348,11 +334,10 @@ static void computed_sizes_are_limited(void **state)
     ACCEPTED(wnnGraphBuilderGather(b, IN(3, 2), indices, NULL), 1 << 14, 2);
 }
 
-static void reshape_counts_elements(void **state)
+TEST(reshape_counts_elements)
 {
     WNNOperand x = IN(2, 3);
 
-    (void)state;
     ACCEPTED(wnnGraphBuilderReshape(b, x, LIST(3, 1, 2), NULL), 3, 1, 2);
     refused(wnnGraphBuilderReshape(b, x, LIST(3, 3), NULL), "reshape: newShape [3, 3] has 9 elements, input [2, 3] has 6");
     refused(wnnGraphBuilderReshape(b, x, 0, NULL, NULL), "reshape: newShape [] has 1 elements, input [2, 3] has 6");
@@ -362,12 +347,11 @@ static void reshape_counts_elements(void **state)
     accepted(wnnGraphBuilderReshape(b, IN(1, 1), 0, NULL, NULL), 0, NULL);
 }
 
-static void slice_windows(void **state)
+TEST(slice_windows)
 {
     WNNSliceOptions s = WNN_SLICE_OPTIONS_INIT;
     WNNOperand x = IN(10);
 
-    (void)state;
     SET(s, strides, 3);
     ACCEPTED(wnnGraphBuilderSlice(b, x, LIST(0), LIST(10), &s), 4);
     SET(s, strides, MAX_U32);
@@ -379,12 +363,11 @@ static void slice_windows(void **state)
     accepted(wnnGraphBuilderSlice(b, SCALAR(), 0, NULL, 0, NULL, NULL), 0, NULL);
 }
 
-static void split_and_concat_counts(void **state)
+TEST(split_and_concat_counts)
 {
     static WNNOperand operands[8193];
     WNNOperand x = IN(8193), y = IN(8192), one = IN(1);
 
-    (void)state;
     assert_int_equal(wnnGraphBuilderSplitEqual(b, y, 8192, NULL, operands), WNNStatus_Success);
     assert_int_equal(wnnOperandGetShape(operands[8191])[0], 1);
     ACCEPTED(wnnGraphBuilderConcat(b, 8192, operands, 0, NULL), 8192);
@@ -401,13 +384,12 @@ static void split_and_concat_counts(void **state)
             "concat: the rank of inputs[1] is 1, that of inputs[0] is 2");
 }
 
-static void normalization_shapes(void **state)
+TEST(normalization_shapes)
 {
     WNNLayerNormalizationOptions n = WNN_LAYER_NORMALIZATION_OPTIONS_INIT;
     WNNInstanceNormalizationOptions i = WNN_INSTANCE_NORMALIZATION_OPTIONS_INIT;
     WNNOperand x = IN(2, 3, 4, 5);
 
-    (void)state;
     SET(n, axes, 3, 1); /* scale and bias follow the order of axes */
     n.scale = IN(5, 3);
     ACCEPTED(wnnGraphBuilderLayerNormalization(b, x, &n), 2, 3, 4, 5);
@@ -421,13 +403,12 @@ static void normalization_shapes(void **state)
             "batchNormalization: the shape of variance is [4], not [3]");
 }
 
-static void recurrent_limits(void **state)
+TEST(recurrent_limits)
 {
     WNNGruOptions g = WNN_GRU_OPTIONS_INIT;
     static const WNNRecurrentNetworkActivation three[3] = {0};
     WNNOperand x = IN(2, 3, 4), w = IN(1, 15, 4), r = IN(1, 15, 5), outputs[2];
 
-    (void)state;
     assert_int_equal(wnnGraphBuilderGru(b, x, w, r, 3, 5, NULL, outputs), WNNStatus_TypeError);
     assert_string_equal(wnnGetLastErrorMessage().data, "gru: dimension 0 of input is 2, steps is 3");
     assert_int_equal(wnnGraphBuilderGru(b, x, w, r, 2, 0, NULL, outputs), WNNStatus_TypeError);
@@ -444,11 +425,10 @@ static void recurrent_limits(void **state)
     assert_string_equal(wnnGetLastErrorMessage().data, "gru: the shape of weight is [1, 15, 4], not [2, 15, 4]");
 }
 
-static void gather_takes_the_shape_of_indices(void **state)
+TEST(gather_takes_the_shape_of_indices)
 {
     WNNGatherOptions g = WNN_GATHER_OPTIONS_INIT;
 
-    (void)state;
     g.axis = 1;
     ACCEPTED(wnnGraphBuilderGatherElements(b, IN(2, 3), in(WNNOperandDataType_Int64, LIST(2, 7)), &g), 2, 7);
     refused(wnnGraphBuilderGatherElements(b, IN(2, 3), in(WNNOperandDataType_Int64, LIST(3, 7)), &g),
@@ -459,12 +439,11 @@ static void gather_takes_the_shape_of_indices(void **state)
             "scatterND: the shape of updates is [4, 2], not [4, 3]");
 }
 
-static void blockwise_scales(void **state)
+TEST(blockwise_scales)
 {
     WNNOperand x = in(WNNOperandDataType_Int8, LIST(4, 6));
     WNNOperand z = in(WNNOperandDataType_Int8, LIST(2, 3)), bad = in(WNNOperandDataType_Int8, LIST(2, 4));
 
-    (void)state;
     ACCEPTED(wnnGraphBuilderDequantizeLinear(b, x, IN(2, 3), z, NULL), 4, 6);
     refused(wnnGraphBuilderDequantizeLinear(b, x, IN(2, 4), bad, NULL),
             "dequantizeLinear: the shape of scale, [2, 4], is not blockwise broadcastable to that of input, [4, 6]");
@@ -473,11 +452,10 @@ static void blockwise_scales(void **state)
 }
 
 /* A call that has been inferred can be inferred again: what is printed must parse. */
-static void options_are_idempotent(void **state)
+TEST(options_are_idempotent)
 {
     struct error e = {0};
 
-    (void)state;
     fills_in_lists(state);
     casts_numbers(state);
     graph_for_each (b->graph, n) {
@@ -497,11 +475,10 @@ static void options_are_idempotent(void **state)
     assert_true(graph_verify(b->graph, stderr));
 }
 
-static void contexts_can_support_less(void **state)
+TEST(contexts_can_support_less)
 {
     WNNOperand x = in(WNNOperandDataType_Float16, LIST(2));
 
-    (void)state;
     context.unsupported = DT_BIT(Float16);
     refused(wnnGraphBuilderAbs(b, x, NULL), "abs: input has data type float16, which this context does not support here");
     refused(wnnGraphBuilderCast(b, IN(2), WNNOperandDataType_Float16, NULL),
@@ -510,11 +487,10 @@ static void contexts_can_support_less(void **state)
 }
 
 /* No program gets values of the types that passes make. */
-static void types_of_passes_are_for_passes(void **state)
+TEST(types_of_passes_are_for_passes)
 {
     const uint32_t shape[] = {2};
 
-    (void)state;
     refused(wnnGraphBuilderCast(b, IN(2), DTYPE_BFLOAT16, NULL),
             "cast: output has data type bfloat16, which this context does not support here");
     refused(wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){DTYPE_BFLOAT16, 1, shape}),
@@ -525,27 +501,4 @@ static void types_of_passes_are_for_passes(void **state)
             "input \"x\": dataType 10 is no operand data type");
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
-    const struct CMUnitTest tests[] = {
-        TEST(fills_in_lists),
-        TEST(tells_absent_from_empty),
-        TEST(casts_numbers),
-        TEST(types_of_passes_are_for_passes),
-        TEST(convolution_sizes),
-        TEST(pooling_with_padding_and_output_sizes),
-        TEST(resample_axes),
-        TEST(computed_sizes_are_limited),
-        TEST(reshape_counts_elements),
-        TEST(slice_windows),
-        TEST(split_and_concat_counts),
-        TEST(normalization_shapes),
-        TEST(recurrent_limits),
-        TEST(gather_takes_the_shape_of_indices),
-        TEST(blockwise_scales),
-        TEST(options_are_idempotent),
-        TEST(contexts_can_support_less),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(start, finish)

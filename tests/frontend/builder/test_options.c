@@ -31,12 +31,11 @@ static const WNNGemmOptions *built_options(WNNOperand result)
 }
 
 /** Where zero is a value of its own and the default is another, a zeroed struct is refused with the macro's name. */
-static void ambiguous_zeros_are_refused(void **state)
+TEST(ambiguous_zeros_are_refused)
 {
     struct fixture f;
     WNNOperand a, image, vector;
 
-    (void)state;
     start(&f);
     a = floats(f.b, "a", SHAPE(3, 3));
     image = floats(f.b, "image", SHAPE(1, 2, 4, 4));
@@ -55,12 +54,11 @@ static void ambiguous_zeros_are_refused(void **state)
 }
 
 /** Where zero is the default, or no value, a zeroed struct means the default. */
-static void zeros_are_defaults(void **state)
+TEST(zeros_are_defaults)
 {
     struct fixture f;
     WNNOperand a, image, filter, y;
 
-    (void)state;
     start(&f);
     a = floats(f.b, "a", SHAPE(3, 3));
     image = floats(f.b, "image", SHAPE(1, 2, 4, 4));
@@ -81,13 +79,12 @@ static void zeros_are_defaults(void **state)
 }
 
 /** With a structSize every member says what it says. */
-static void sizes_make_zeros_explicit(void **state)
+TEST(sizes_make_zeros_explicit)
 {
     WNNGemmOptions options = WNN_GEMM_OPTIONS_INIT;
     struct fixture f;
     WNNOperand a;
 
-    (void)state;
     start(&f);
     a = floats(f.b, "a", SHAPE(3, 3));
     options.alpha = 0;
@@ -98,14 +95,13 @@ static void sizes_make_zeros_explicit(void **state)
 }
 
 /** A program that is newer than the library runs as long as it uses nothing that the library lacks. */
-static void later_versions_are_read(void **state)
+TEST(later_versions_are_read)
 {
     struct later_gemm later = {.known = WNN_GEMM_OPTIONS_INIT};
     WNNGemmOptions options = WNN_GEMM_OPTIONS_INIT;
     struct fixture f;
     WNNOperand a;
 
-    (void)state;
     start(&f);
     a = floats(f.b, "a", SHAPE(3, 3));
     later.known.structSize = sizeof later;
@@ -116,15 +112,4 @@ static void later_versions_are_read(void **state)
     options.structSize = 4;
     REFUSED(&f, wnnGraphBuilderGemm(f.b, a, a, &options), "gemm", "structSize is 4", "WNN_GEMM_OPTIONS_INIT");
     finish(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ambiguous_zeros_are_refused),
-        cmocka_unit_test(zeros_are_defaults),
-        cmocka_unit_test(sizes_make_zeros_explicit),
-        cmocka_unit_test(later_versions_are_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,24 +9,16 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "ir/text/text.h"
 #include "runtime/api/context.h"
 #include "runtime/program/serialized_format.h"
 #include "runtime/api/runtime.h"
 #include "support/processor.h"
+#include "support/test.h"
 
 /* ---- graphs ---- */
 

@@ -33,9 +33,8 @@ static void round_trip(const char *body, uint32_t threads, const char *debug)
     results_free(&expected);
 }
 
-static void every_kind_of_step_is_saved(void **state)
+TEST(every_kind_of_step_is_saved)
 {
-    (void)state;
     for (uint32_t i = 0; i < GRAPH_COUNT; i++) {
         printf("  %s\n", graphs[i].name);
         round_trip(graphs[i].body, 1, "");
@@ -46,9 +45,8 @@ static void every_kind_of_step_is_saved(void **state)
 
 /* A graph keeps the precision that it was compiled with, whatever that of the context which loads it.  Devices compute in
  * float32, as the API allows. */
-static void precision_stays(void **state)
+TEST(precision_stays)
 {
-    (void)state;
     engine = WNNEngine_Cpu;
     static const char body[] = "inputs { x: f32[40, 72]; i: f32[1, 9, 9, 24]; a: f32[3, 8, 20]; b: f32[3, 20, 33]; } "
                                "consts { w: f32[72, 48] @weights(\"w\"); f: f32[32, 3, 3, 12] @weights(\"f\"); } "
@@ -98,9 +96,8 @@ static void precision_stays(void **state)
 
 /* Values that lie in memory as bfloat16 are in files like that, and are the numbers that each contraction would
  * have made itself. */
-static void bfloat16_values_are_saved(void **state)
+TEST(bfloat16_values_are_saved)
 {
-    (void)state;
     static const char body[] =
         "inputs { x: f32[40, 72]; i: f32[1, 9, 9, 24]; } "
         "consts { w: f32[72, 48] @weights(\"w\"); v: f32[48, 64] @weights(\"v\"); f: f32[32, 3, 3, 24] @weights(\"f\"); "
@@ -171,9 +168,8 @@ static void *use(void *user)
 }
 
 /* One file in two contexts, each graph run by several threads, and saved meanwhile. */
-static void many_threads_use_one_file(void **state)
+TEST(many_threads_use_one_file)
 {
-    (void)state;
     static const char body[] = "inputs { x: f32[64, 64]; } consts { w: f32[64, 64] @weights(\"w\"); } "
                                "nodes { p = matmul(x, w); y = gelu(p); } outputs { y; }";
     WNNContext c = new_context(2, ""), d = new_context(2, "");
@@ -210,9 +206,8 @@ static void many_threads_use_one_file(void **state)
 }
 
 /* Dispatched behind other work, on tensors. */
-static void loaded_graphs_are_dispatched(void **state)
+TEST(loaded_graphs_are_dispatched)
 {
-    (void)state;
     WNNContext c = new_context(2, "");
     WNNGraph g = build(c, graphs[5].body), loaded;
     WNNTensorDescriptor d = {.dataType = WNNOperandDataType_Float32, .rank = 0, .readable = true, .writable = true};
@@ -255,9 +250,8 @@ static void on_loaded(WNNStatus status, WNNGraph graph, WNNStringView message, v
     *end = (struct end){end->calls + 1, status, graph};
 }
 
-static void graphs_load_asynchronously(void **state)
+TEST(graphs_load_asynchronously)
 {
-    (void)state;
     WNNContext c = new_context(2, "");
     WNNGraph g = build(c, graphs[0].body);
     struct results expected;
@@ -289,9 +283,8 @@ static void graphs_load_asynchronously(void **state)
 }
 
 /* What is extreme in a graph goes through a file like everything else. */
-static void extreme_graphs_are_saved(void **state)
+TEST(extreme_graphs_are_saved)
 {
-    (void)state;
     enum { NAME_BYTES = 100000, INPUTS = 12, OPERANDS = 3000 };
     static const char *const bodies[] = {
         "inputs { x: f32[1, 1, 3, 3]; } consts { w: f32[1, 1, 1, 1] @scalar(2); } nodes { y = conv2d(x, w, strides=[268435457, "
@@ -354,9 +347,8 @@ static void shared_object(WNNContext c, const char *path)
     wnnGraphRelease(g);
 }
 
-static void shared_objects_are_loaded(void **state)
+TEST(shared_objects_are_loaded)
 {
-    (void)state;
     assert_int_equal(wnnGetFileEngine(OBJECT_ALONE, &engine), WNNStatus_Success);
     assert_int_equal(engine, WNNEngine_Cpu);
     WNNContext c = new_context(3, "");
@@ -369,14 +361,4 @@ static void shared_objects_are_loaded(void **state)
     wnnContextRelease(c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_step_is_saved),  cmocka_unit_test(precision_stays),
-        cmocka_unit_test(bfloat16_values_are_saved),    cmocka_unit_test(many_threads_use_one_file),
-        cmocka_unit_test(loaded_graphs_are_dispatched), cmocka_unit_test(graphs_load_asynchronously),
-        cmocka_unit_test(extreme_graphs_are_saved),     cmocka_unit_test(shared_objects_are_loaded),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(make_folder, remove_folder)

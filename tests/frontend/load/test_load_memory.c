@@ -4,19 +4,13 @@
  * attempt succeeds.
  */
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "ir/text/text.h"
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
 #include "support/failing_allocator.h"
+#include "support/test.h"
 
 #if defined(CAN_FAIL_ALLOCATIONS)
 
@@ -51,9 +45,8 @@ static uint32_t files_in_folder(void)
     return count;
 }
 
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
-    (void)state;
     WNNContext c;
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     WNNGraph g, loaded;
@@ -89,18 +82,8 @@ static void memory_runs_out(void **state)
     wnnContextRelease(c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_runs_out)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 #else
 
-int main(void)
-{
-    return skip_failing_allocations();
-}
+TESTS_SKIPPED("the allocator cannot be replaced here")
 
 #endif

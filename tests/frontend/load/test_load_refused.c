@@ -30,9 +30,8 @@ static void expect_header_refusal(WNNContext c, const unsigned char *data, size_
     expect_refusal(c, file_b, status, why);
 }
 
-static void graphs_of_other_machines_are_refused(void **state)
+TEST(graphs_of_other_machines_are_refused)
 {
-    (void)state;
     engine = WNNEngine_Cpu;
     unsigned char *data;
     size_t bytes;
@@ -92,9 +91,8 @@ static unsigned char *text_in_stream(unsigned char *at, uint32_t *length)
 
 /* The serialized program begins with the triple and the features.  The first "+name" of these becomes one that no processor
  * has; then the triple becomes another machine's. */
-static void graphs_of_other_processors_are_refused(void **state)
+TEST(graphs_of_other_processors_are_refused)
 {
-    (void)state;
     engine = WNNEngine_Cpu;
     unsigned char *data;
     size_t bytes;
@@ -148,9 +146,8 @@ static void expect_no_engine(const char *path, WNNStatus status, const char *why
 }
 
 /* What says which engine a file is for refuses what loading refuses for its beginning. */
-static void files_tell_their_engine(void **state)
+TEST(files_tell_their_engine)
 {
-    (void)state;
     unsigned char *data;
     size_t bytes;
     struct serialized_header h;
@@ -189,9 +186,8 @@ static void files_tell_their_engine(void **state)
     free(data);
 }
 
-static void what_is_no_graph_is_refused(void **state)
+TEST(what_is_no_graph_is_refused)
 {
-    (void)state;
     engine = WNNEngine_Cpu;
     WNNContext c = new_context(1, "");
     WNNGraph g = build(c, graphs[5].body), loaded;
@@ -235,9 +231,8 @@ static void what_is_no_graph_is_refused(void **state)
 }
 
 /* A link stands for the file that it leads to; devices and pipes are written to and stay what they are. */
-static void links_pipes_and_devices_are_written_through(void **state)
+TEST(links_pipes_and_devices_are_written_through)
 {
-    (void)state;
     WNNContext c = new_context(1, "");
     WNNGraph g = build(c, graphs[5].body), loaded;
     char link[64];
@@ -289,9 +284,8 @@ static WNNStatus load_bytes(WNNContext c, const void *data, size_t bytes)
     return status;
 }
 
-static void damaged_files_are_refused(void **state)
+TEST(damaged_files_are_refused)
 {
-    (void)state;
     unsigned char *data;
     size_t bytes;
     WNNContext c = new_context(1, "");
@@ -323,14 +317,13 @@ static void damaged_files_are_refused(void **state)
 
 /* Weights of several segments, which have a checksum each: damage in any of them, or another order, is found by one thread and
  * by three. */
-static void damaged_segments_are_found(void **state)
+TEST(damaged_segments_are_found)
 {
     static const char body[] = "inputs { x: f32[1024, 1200]; } consts { w: f32[1024, 1200] @weights(\"w\"); } "
                                "nodes { y = add(x, w); } outputs { y; }";
     unsigned char *data, moved[CHECKSUM_SEGMENT_BYTES];
     size_t bytes;
 
-    (void)state;
     saved_with(body, 1, &data, &bytes);
     const struct serialized_header h = *(struct serialized_header *)data;
     assert_in_range(h.data.bytes, 4 * CHECKSUM_SEGMENT_BYTES + 1, 5 * CHECKSUM_SEGMENT_BYTES - 1);
@@ -356,9 +349,8 @@ static void damaged_segments_are_found(void **state)
 }
 
 /* With the right checksum: whatever it says, loading comes to an end, with or without a graph, and leaks nothing. */
-static void made_up_files_do_no_harm(void **state)
+TEST(made_up_files_do_no_harm)
 {
-    (void)state;
     uint32_t loaded = 0, refused = 0;
 
     for (uint32_t k = 0; k < GRAPH_COUNT; k++) {
@@ -404,7 +396,7 @@ static unsigned char *find_bytes(unsigned char *at, const unsigned char *end, co
  * Matrices that are given while the graph runs are read by the strides that the file names: a larger one would lead beyond the
  * bytes that they have.
  */
-static void strides_beyond_weights_are_refused(void **state)
+TEST(strides_beyond_weights_are_refused)
 {
     static const struct {
         uint32_t graph, rank;
@@ -416,7 +408,6 @@ static void strides_beyond_weights_are_refused(void **state)
                    {6, 4, {16, 8, 3, 3}, {72, 1, 24, 8}, 0}};
     WNNContext c = new_context(1, "");
 
-    (void)state;
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
         const uint32_t rank = weights[i].rank, words[2] = {rank, rank == 4}; /* a filter is packed */
         const size_t size = rank * sizeof(int64_t);
@@ -456,19 +447,5 @@ static int any_engine(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(graphs_of_other_machines_are_refused, any_engine),
-        cmocka_unit_test_teardown(graphs_of_other_processors_are_refused, any_engine),
-        cmocka_unit_test(files_tell_their_engine),
-        cmocka_unit_test_teardown(what_is_no_graph_is_refused, any_engine),
-        cmocka_unit_test(links_pipes_and_devices_are_written_through),
-        cmocka_unit_test(damaged_files_are_refused),
-        cmocka_unit_test(damaged_segments_are_found),
-        cmocka_unit_test(made_up_files_do_no_harm),
-        cmocka_unit_test(strides_beyond_weights_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(make_folder, remove_folder)
+TEST_EACH(NULL, any_engine)

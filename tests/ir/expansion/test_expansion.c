@@ -4,25 +4,16 @@
  * changes unnoticed.  tests/codegen/emit/test_math.c compares generated code with them.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "ir/expansion/expansion.h"
 #include "support/elementary.h"
 #include "support/expansions.h"
+#include "support/test.h"
 
 static const struct expansion_target fused = {.fma = true}, unfused = {0};
 
-static void every_expansion_is_well_formed_for_every_target(void **state)
+TEST(every_expansion_is_well_formed_for_every_target)
 {
-    (void)state;
     uint32_t count = 0;
 
     for (uint32_t bits = 0; bits < 16; bits++) {
@@ -45,9 +36,8 @@ static void every_expansion_is_well_formed_for_every_target(void **state)
     assert_false(expansion_exists(K_SQRT, &unfused));
 }
 
-static void the_verifier_sees_what_is_wrong(void **state)
+TEST(the_verifier_sees_what_is_wrong)
 {
-    (void)state;
     struct expansion x;
     FILE *out = fopen("/dev/null", "w");
 
@@ -177,9 +167,8 @@ static void check_function(const struct elementary *f, bool fma)
     check_hash(f->op, fma, worst, hash);
 }
 
-static void functions_of_one_argument_are_within_their_bounds(void **state)
+TEST(functions_of_one_argument_are_within_their_bounds)
 {
-    (void)state;
     for (int i = 0; i < ELEMENTARY_COUNT; i++) {
         check_function(&elementary[i], true);
         check_function(&elementary[i], false);
@@ -210,9 +199,8 @@ static double check_power(const struct expansion *x, const struct expansion *pre
 }
 
 /* Every pair of special numbers as IEEE 754 has it, and random pairs: any, with results of all sizes, near 1. */
-static void powers_are_within_their_bounds(void **state)
+TEST(powers_are_within_their_bounds)
 {
-    (void)state;
     static const float special[] = {0.0f,          1.0f,        2.0f,       0.5f,          3.0f,        1.5f,
                                     10.0f,         33.0f,       127.0f,     149.0f,        150.0f,      1e-45f,
                                     1e-39f,        1e10f,       8388607.5f, 16777215.0f,   16777216.0f, 16777217.0f,
@@ -253,9 +241,8 @@ static void powers_are_within_their_bounds(void **state)
     }
 }
 
-static void conversions_of_low_precision_floats_are_exact(void **state)
+TEST(conversions_of_low_precision_floats_are_exact)
 {
-    (void)state;
     const uint32_t step = elementary_step(STEP);
     struct expansion to_f16, from_f16, to_bf16, from_bf16;
 
@@ -283,9 +270,8 @@ static void conversions_of_low_precision_floats_are_exact(void **state)
     }
 }
 
-static void multiply_add_is_rounded_once(void **state)
+TEST(multiply_add_is_rounded_once)
 {
-    (void)state;
     struct expansion x;
 
     expansion_build(K_FMA, &unfused, &x);
@@ -310,9 +296,8 @@ static void multiply_add_is_rounded_once(void **state)
     }
 }
 
-static void scaling_by_powers_of_two_is_rounded_once(void **state)
+TEST(scaling_by_powers_of_two_is_rounded_once)
 {
-    (void)state;
     struct expansion x;
 
     expansion_build(K_LDEXP, &unfused, &x);
@@ -324,16 +309,4 @@ static void scaling_by_powers_of_two_is_rounded_once(void **state)
             assert_int_equal(elementary_bits(expansion_scalar(&x, args).f32), elementary_bits(ldexpf(args[0].f32, n)));
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_expansion_is_well_formed_for_every_target),   cmocka_unit_test(the_verifier_sees_what_is_wrong),
-        cmocka_unit_test(functions_of_one_argument_are_within_their_bounds), cmocka_unit_test(powers_are_within_their_bounds),
-        cmocka_unit_test(conversions_of_low_precision_floats_are_exact),     cmocka_unit_test(multiply_add_is_rounded_once),
-        cmocka_unit_test(scaling_by_powers_of_two_is_rounded_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

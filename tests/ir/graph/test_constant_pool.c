@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Constants with the same bytes become one, as long as somebody holds it, whatever goes first: pool or constants. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "ir/graph/constant_pool.h"
 #include "ir/target/target.h"
+#include "support/test.h"
 
 enum { BYTES = CONSTANT_POOL_BYTES_LEAST };
 
@@ -30,12 +23,11 @@ static struct constant *make(size_t bytes, unsigned number, unsigned char last)
     return c;
 }
 
-static void equal_bytes_are_shared(void **state)
+TEST(equal_bytes_are_shared)
 {
     struct constant_pool *p = constant_pool_create();
     struct constant *a = make(BYTES, 1, 0), *b = make(BYTES, 1, 0), *other = make(BYTES, 1, 1), *longer = make(BYTES + 4, 1, 0);
 
-    (void)state;
     assert_ptr_equal(constant_pool_share(p, a), a);
     assert_ptr_equal(constant_pool_share(p, a), a);
     assert_ptr_equal(constant_pool_share(p, b), a); /* b is gone */
@@ -68,13 +60,12 @@ static struct constant *place(struct constant_pool *p, size_t bytes, int content
 
 /* Constants are placed side by side without overlapping, outlive the pool, and are shared like others; whatever goes last gives
  * its memory to the next. */
-static void placed_constants_lie_side_by_side(void **state)
+TEST(placed_constants_lie_side_by_side)
 {
     enum { COUNT = 300, SIZE = 300001 }; /* 90 MB: several regions */
     struct constant_pool *p = constant_pool_create();
     struct constant *all[COUNT], *last;
 
-    (void)state;
     for (int i = 0; i < COUNT; i++)
         all[i] = place(p, SIZE, i & 0xFF);
     for (int i = 0; i < COUNT; i += 2) /* in no order of memory */
@@ -117,11 +108,10 @@ static size_t resident(void)
 }
 
 /* A pool that lives on keeps little memory of constants that are gone, in whichever order they went. */
-static void memory_of_constants_goes_back(void **state)
+TEST(memory_of_constants_goes_back)
 {
     enum { COUNT = 90, SIZE = 300000, KEPT_MOST = 8 << 20 }; /* 27 MB: one region */
 
-    (void)state;
 #ifdef WEBNN_SANITIZE
     skip(); /* there memory is malloc's, which the sanitizer keeps for a while */
 #endif
@@ -148,7 +138,7 @@ static void release_nothing(void const *data, size_t bytes, void *user1, void *u
     (void)user2;
 }
 
-static void small_and_lent_ones_are_left_alone(void **state)
+TEST(small_and_lent_ones_are_left_alone)
 {
     static const char bytes[BYTES];
     const WNNBufferReleaseCallbackInfo info = {release_nothing, NULL, NULL};
@@ -156,7 +146,6 @@ static void small_and_lent_ones_are_left_alone(void **state)
     struct constant *small[2] = {make(BYTES - 1, 1, 0), make(BYTES - 1, 1, 0)};
     struct constant *lent[2] = {constant_lend(bytes, BYTES, info), constant_lend(bytes, BYTES, info)};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         assert_ptr_equal(constant_pool_share(p, small[i]), small[i]);
         assert_ptr_equal(constant_pool_share(p, lent[i]), lent[i]);
@@ -170,13 +159,12 @@ static void small_and_lent_ones_are_left_alone(void **state)
     constant_pool_release(NULL);
 }
 
-static void many_are_found_again(void **state)
+TEST(many_are_found_again)
 {
     enum { COUNT = 500 }; /* the table grows */
     struct constant_pool *p = constant_pool_create();
     struct constant *all[COUNT];
 
-    (void)state;
     for (unsigned i = 0; i < COUNT; i++) {
         all[i] = make(BYTES, i, 0);
         assert_ptr_equal(constant_pool_share(p, all[i]), all[i]);
@@ -205,13 +193,12 @@ static void *share_and_drop(void *pool)
     return NULL;
 }
 
-static void threads_share(void **state)
+TEST(threads_share)
 {
     struct constant_pool *p = constant_pool_create();
     pthread_t threads[4];
     void *failed;
 
-    (void)state;
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, share_and_drop, p), 0);
     for (int i = 0; i < 4; i++) {
@@ -219,15 +206,4 @@ static void threads_share(void **state)
         assert_null(failed);
     }
     constant_pool_release(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_bytes_are_shared),        cmocka_unit_test(placed_constants_lie_side_by_side),
-        cmocka_unit_test(memory_of_constants_goes_back), cmocka_unit_test(small_and_lent_ones_are_left_alone),
-        cmocka_unit_test(many_are_found_again),          cmocka_unit_test(threads_share),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,8 @@ void *aligned_alloc(size_t alignment, size_t size)
 
 /* ---- links ---- */
 
-static void replacing_uses_moves_them_all(void **state)
+TEST(replacing_uses_moves_them_all)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[2]; y: f32[2]; } nodes { a = add(x, x); b = relu(x); c = add(b, y); }"
                                  "outputs { a; b; \"b again\" = b; c; }");
     struct value *x = value_named(g, "x"), *y = value_named(g, "y"), *b = value_named(g, "b");
@@ -66,9 +65,8 @@ static void replacing_uses_moves_them_all(void **state)
     graph_free(g);
 }
 
-static void constants_can_be_replaced_as_outputs(void **state)
+TEST(constants_can_be_replaced_as_outputs)
 {
-    (void)state;
     struct graph *g = parse_body("consts { k: f32[2] @scalar(1); l: f32[2] @scalar(2); } outputs { k; l; }");
 
     value_replace_uses(value_named(g, "k"), value_named(g, "l"));
@@ -77,9 +75,8 @@ static void constants_can_be_replaced_as_outputs(void **state)
     graph_free(g);
 }
 
-static void inputs_are_replaced_one_by_one(void **state)
+TEST(inputs_are_replaced_one_by_one)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[2]; y: f32[2]; } nodes { a = add(x, x); } outputs { a; }");
     struct node *n = g->first;
 
@@ -101,9 +98,8 @@ static void inputs_are_replaced_one_by_one(void **state)
     graph_free(g);
 }
 
-static void nodes_move_and_go(void **state)
+TEST(nodes_move_and_go)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[2]; } nodes { a = abs(x); b = neg(x); c = exp(x); } outputs { a; b; c; }");
     struct node *a = value_named(g, "a")->producer, *b = a->next, *c = b->next;
 
@@ -134,9 +130,8 @@ static void nodes_move_and_go(void **state)
     graph_free(g);
 }
 
-static void nodes_go_where_they_are_put(void **state)
+TEST(nodes_go_where_they_are_put)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[2]; } nodes { a = abs(x); b = neg(a); } outputs { b; }");
     struct value *a = value_named(g, "a");
     struct node *n = node_create(g, g->last, OP_EXP, "between", 1, &a, NULL, NULL, &g->error);
@@ -171,9 +166,8 @@ static const char *message_of(enum op op, const char *label, uint32_t count, str
     return error.message;
 }
 
-static void refused_calls_say_why(void **state)
+TEST(refused_calls_say_why)
 {
-    (void)state;
     struct graph *g = calls = graph_create();
     struct tensor_type types[] = {
         {WNNOperandDataType_Float32, 4, {1, 3, 5, 5}},
@@ -226,9 +220,8 @@ static void refused_calls_say_why(void **state)
     graph_free(g);
 }
 
-static void trailing_optional_operands_may_be_left_out(void **state)
+TEST(trailing_optional_operands_may_be_left_out)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { a: f32[2, 3]; b: f32[3, 2]; } nodes { } outputs { a; }");
     struct node *n = node_create(g, NULL, OP_GEMM, NULL, 2, g->inputs, NULL, NULL, &g->error);
 
@@ -243,9 +236,8 @@ static void trailing_optional_operands_may_be_left_out(void **state)
 
 /* ---- attributes ---- */
 
-static void options_are_copied_deeply(void **state)
+TEST(options_are_copied_deeply)
 {
-    (void)state;
     struct graph *g = graph_create();
     struct tensor_type type = {WNNOperandDataType_Float32, 4, {1, 3, 5, 5}},
                        filter = {WNNOperandDataType_Float32, 4, {2, 3, 3, 3}};
@@ -274,9 +266,8 @@ static void options_are_copied_deeply(void **state)
     graph_free(g);
 }
 
-static void absent_lists_differ_from_empty_ones(void **state)
+TEST(absent_lists_differ_from_empty_ones)
 {
-    (void)state;
     struct arena a = {0};
     WNNReduceOptions absent = WNN_REDUCE_OPTIONS_INIT, empty = WNN_REDUCE_OPTIONS_INIT;
     uint32_t nothing;
@@ -302,9 +293,8 @@ static void absent_lists_differ_from_empty_ones(void **state)
     arena_free(&a);
 }
 
-static void attributes_compare_by_bits(void **state)
+TEST(attributes_compare_by_bits)
 {
-    (void)state;
     WNNLinearOptions x = WNN_LINEAR_OPTIONS_INIT, y = WNN_LINEAR_OPTIONS_INIT;
     struct node m = {.op = OP_LINEAR, .options = &x}, n = {.op = OP_LINEAR, .options = &y};
 
@@ -346,9 +336,8 @@ static void attributes_compare_by_bits(void **state)
 
 /* ---- broadcasting ---- */
 
-static void shapes_broadcast(void **state)
+TEST(shapes_broadcast)
 {
-    (void)state;
     struct tensor_type a = {WNNOperandDataType_Float32, 3, {5, 1, 4}}, b = {WNNOperandDataType_Float32, 2, {3, 1}}, out;
     struct tensor_type scalar = {WNNOperandDataType_Float32, 0, {0}}, c = {WNNOperandDataType_Float32, 1, {3}};
 
@@ -379,9 +368,8 @@ static const char failing_text[] =
     " outputs { h; i; \"again\" = h; e; } }";
 
 /* The n-th allocation fails, for every n until nothing fails any more. */
-static void parsing_survives_every_failure(void **state)
+TEST(parsing_survives_every_failure)
 {
-    (void)state;
     bool done = false;
     long n;
 
@@ -402,9 +390,8 @@ static void parsing_survives_every_failure(void **state)
     assert_true(done && n > 8);
 }
 
-static void building_survives_every_failure(void **state)
+TEST(building_survives_every_failure)
 {
-    (void)state;
     bool done = false;
     long n;
 
@@ -438,9 +425,8 @@ static void building_survives_every_failure(void **state)
     assert_true(done && n > 100);
 }
 
-static void verifying_and_printing_survive_every_failure(void **state)
+TEST(verifying_and_printing_survive_every_failure)
 {
-    (void)state;
     struct error error = {0};
     struct graph *g = graph_parse(failing_text, sizeof failing_text - 1, NULL, NULL, &error);
     assert_non_null(g);
@@ -463,27 +449,3 @@ static void verifying_and_printing_survive_every_failure(void **state)
     graph_free(g);
 }
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replacing_uses_moves_them_all),
-        cmocka_unit_test(constants_can_be_replaced_as_outputs),
-        cmocka_unit_test(inputs_are_replaced_one_by_one),
-        cmocka_unit_test(nodes_move_and_go),
-        cmocka_unit_test(nodes_go_where_they_are_put),
-        cmocka_unit_test(refused_calls_say_why),
-        cmocka_unit_test(trailing_optional_operands_may_be_left_out),
-        cmocka_unit_test(options_are_copied_deeply),
-        cmocka_unit_test(absent_lists_differ_from_empty_ones),
-        cmocka_unit_test(attributes_compare_by_bits),
-        cmocka_unit_test(shapes_broadcast),
-#if CAN_FAIL
-        cmocka_unit_test(parsing_survives_every_failure),
-        cmocka_unit_test(building_survives_every_failure),
-        cmocka_unit_test(verifying_and_printing_survive_every_failure),
-#endif
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

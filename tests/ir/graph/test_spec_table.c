@@ -3,19 +3,11 @@
  * The operator table against the specification's machine-readable one ($WEBNN_SHARED/spec/operators.json): every operator,
  * operand, data type, rank, positional argument, option and default, in both directions.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <cjson/cJSON.h>
-#include <cmocka.h>
 
 #include "ir/graph/op.h"
 #include "support/shared.h"
+#include "support/test.h"
 
 static cJSON *spec;
 
@@ -106,12 +98,11 @@ static void ranks_of(const struct op_info *row, const char *text, int *low, int 
     }
 }
 
-static void operators_agree(void **state)
+TEST(operators_agree)
 {
     int count = 0;
     const cJSON *o;
 
-    (void)state;
     cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(spec, "operators"))
     {
         const char *name = text_of(o, "name");
@@ -124,9 +115,8 @@ static void operators_agree(void **state)
     assert_int_equal(count, OP_COUNT);
 }
 
-static void operands_agree(void **state)
+TEST(operands_agree)
 {
-    (void)state;
     for (int op = 0; op < OP_COUNT; op++) {
         const struct op_info *row = &op_infos[op];
         const cJSON *o = operator_named(row->name), *x;
@@ -211,9 +201,8 @@ static void check_default(const struct op_info *row, const struct attr_info *a, 
         fail_msg("%s: default of %s is %s, the specification has %s", row->name, a->name, have, value ? value : "none");
 }
 
-static void options_agree(void **state)
+TEST(options_agree)
 {
-    (void)state;
     for (int op = 0; op < OP_COUNT; op++) {
         const struct op_info *row = &op_infos[op];
         const char *signature = text_of(operator_named(row->name), "signature");
@@ -284,13 +273,4 @@ static int teardown(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operators_agree),
-        cmocka_unit_test(operands_agree),
-        cmocka_unit_test(options_agree),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -233,9 +233,8 @@ static const struct {
     {break_anchor, "library cluster 1 has no anchor among its nodes"},
 };
 
-static void every_violation_is_found(void **state)
+TEST(every_violation_is_found)
 {
-    (void)state;
     int wrong = 0;
 
     for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
@@ -258,9 +257,8 @@ static void every_violation_is_found(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void all_violations_are_printed(void **state)
+TEST(all_violations_are_printed)
 {
-    (void)state;
     struct graph *g = parse_body(body);
     char *text = NULL;
     size_t size, count = 0;
@@ -281,9 +279,8 @@ static void all_violations_are_printed(void **state)
     graph_free(g);
 }
 
-static void unused_constants_may_have_lost_their_data(void **state)
+TEST(unused_constants_may_have_lost_their_data)
 {
-    (void)state;
     struct graph *g = parse_body("consts { k: f32[2] @scalar(1); l: f32[2] @scalar(2); } outputs { l; }");
 
     constant_release(g->first_constant->constant);
@@ -291,15 +288,4 @@ static void unused_constants_may_have_lost_their_data(void **state)
     assert_verifies(g);
     assert_prints_not(g, "k");
     graph_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_violation_is_found),
-        cmocka_unit_test(all_violations_are_printed),
-        cmocka_unit_test(unused_constants_may_have_lost_their_data),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #include "support/graphs.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /** r is what is computed, e what it must be, bit for bit (any NaN for a NaN). */
 struct example {
@@ -265,24 +264,21 @@ static void check(const struct example *x)
     graph_free(g);
 }
 
-static void elementwise_operators_follow_the_specification(void **state)
+TEST(elementwise_operators_follow_the_specification)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof elementwise / sizeof *elementwise; i++)
         check(&elementwise[i]);
 }
 
-static void other_operators_follow_the_specification(void **state)
+TEST(other_operators_follow_the_specification)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         check(&others[i]);
 }
 
 /** Inputs that no output needs may be NULL, and nodes that no output needs are not run. */
-static void unneeded_inputs_may_be_absent(void **state)
+TEST(unneeded_inputs_may_be_absent)
 {
-    (void)state;
     struct graph *g =
         parse_body("inputs { a: f32[2]; b: f32[2]; } nodes { u = exp(b); y = neg(a); } outputs { y; again = y; }");
     const float a[2] = {1, -2};
@@ -296,7 +292,7 @@ static void unneeded_inputs_may_be_absent(void **state)
 }
 
 /** Matrices larger than the tiles that a transpose is copied in, with a part of a tile at each end. */
-static void transposes_of_any_size_move_every_element(void **state)
+TEST(transposes_of_any_size_move_every_element)
 {
     enum { ROWS = 65, COLUMNS = 130 };
     static const struct {
@@ -304,7 +300,6 @@ static void transposes_of_any_size_move_every_element(void **state)
         size_t size;
     } cases[] = {{"u8", 1}, {"i8", 1}, {"f16", 2}, {"f32", 4}, {"i64", 8}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t size = cases[i].size;
         uint64_t from[ROWS * COLUMNS], to[ROWS * COLUMNS]; /* as many bytes as the largest type needs */
@@ -323,16 +318,4 @@ static void transposes_of_any_size_move_every_element(void **state)
                 assert_memory_equal((char *)to + (r * ROWS + c) * size, (char *)from + (c * COLUMNS + r) * size, size);
         graph_free(g);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elementwise_operators_follow_the_specification),
-        cmocka_unit_test(other_operators_follow_the_specification),
-        cmocka_unit_test(unneeded_inputs_may_be_absent),
-        cmocka_unit_test(transposes_of_any_size_move_every_element),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,9 +215,8 @@ static void move_operands(const char *body, double uncertainty)
     graph_free(g);
 }
 
-static void moved_operands_stay_within_bounds(void **state)
+TEST(moved_operands_stay_within_bounds)
 {
-    (void)state;
     random_state = 1;
     for (size_t i = 0; i < sizeof movable / sizeof *movable; i++)
         for (int repeat = 0; repeat < 40; repeat++)
@@ -242,9 +241,8 @@ static void run(struct graph *g, const void *const *inputs, float *output, doubl
 
 enum { LENGTH = 2000 };
 
-static void sums_in_any_order_stay_within_bounds(void **state)
+TEST(sums_in_any_order_stay_within_bounds)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { a: f32[2000]; } nodes { r = reduceSum(a); } outputs { r; }");
     static float x[LENGTH];
     float exact, forward = 0, backward = 0, lanes[16] = {0}, blocked = 0;
@@ -273,9 +271,8 @@ static void sums_in_any_order_stay_within_bounds(void **state)
     graph_free(g);
 }
 
-static void float_softmax_stays_within_bounds(void **state)
+TEST(float_softmax_stays_within_bounds)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { a: f32[1, 500]; } nodes { r = softmax(a, 1); } outputs { r; }");
     float x[500], y[500], exact[500], largest = -INFINITY, sum = 0;
     double bounds[500];
@@ -295,9 +292,8 @@ static void float_softmax_stays_within_bounds(void **state)
     graph_free(g);
 }
 
-static void float_normalisation_stays_within_bounds(void **state)
+TEST(float_normalisation_stays_within_bounds)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { a: f32[1, 500]; } nodes { r = layerNormalization(a); } outputs { r; }");
     float x[500], exact[500], mean = 0, variance = 0;
     double bounds[500];
@@ -315,9 +311,8 @@ static void float_normalisation_stays_within_bounds(void **state)
     graph_free(g);
 }
 
-static void float_functions_stay_within_bounds(void **state)
+TEST(float_functions_stay_within_bounds)
 {
-    (void)state;
     static const struct {
         const char *name;
         float (*function)(float);
@@ -343,9 +338,8 @@ static void float_functions_stay_within_bounds(void **state)
 
 /* ---- what is certain, and what is not ---- */
 
-static void exact_operators_allow_nothing(void **state)
+TEST(exact_operators_allow_nothing)
 {
-    (void)state;
     static const char *const nodes[] = {
         "r = add(a, b);",
         "r = mul(a, b);",
@@ -380,9 +374,8 @@ static void exact_operators_allow_nothing(void **state)
 }
 
 /** The node after an inexact one, at its jump and away from it. */
-static void jumps_are_uncertain(void **state)
+TEST(jumps_are_uncertain)
 {
-    (void)state;
     static const struct {
         const char *node;
         float near, away; /* arguments of exp in front of the node */
@@ -441,9 +434,8 @@ static void check_unknown(const char *nodes, bool unknown)
 }
 
 /** Where float32 leaves its range on the way, nothing can be asked, whatever the exact result is. */
-static void float32_overflow_on_the_way_is_uncertain(void **state)
+TEST(float32_overflow_on_the_way_is_uncertain)
 {
-    (void)state;
     check_unknown("r = reduceSum(one);", false);
     check_unknown("r = reduceSum(big);", true);
     check_unknown("r = reduceSum(odd);", true); /* Infinity, or NaN if the others are added first */
@@ -462,9 +454,8 @@ static void float32_overflow_on_the_way_is_uncertain(void **state)
 }
 
 /** 0 times an infinite weight is NaN, but padding may also be left out. */
-static void infinite_weights_beside_padding_are_uncertain(void **state)
+TEST(infinite_weights_beside_padding_are_uncertain)
 {
-    (void)state;
     check_unknown("r = conv2d(x, w);", false);
     check_unknown("r = conv2d(x, inner, padding=[0, 0, 1, 0]);", false);
     check_unknown("s = conv2d(x, w, padding=[0, 0, 0, 1]); r = slice(s, [0, 0, 0, 1], [1, 1, 1, 1]);", true);
@@ -472,9 +463,8 @@ static void infinite_weights_beside_padding_are_uncertain(void **state)
 }
 
 /** Starting at +0 or at the first term makes a difference for zeros only. */
-static void zero_sums_have_either_sign(void **state)
+TEST(zero_sums_have_either_sign)
 {
-    (void)state;
     static const char *const nodes[] = {"r = reduceSum(z);", "r = matmul(z, one);", "r = gemm(z, one, alpha=-0);",
                                         "r = reduceSum(z, axes=[]);", "h = cast(z, \"float16\"); r = reduceSum(h);"};
 
@@ -493,9 +483,8 @@ static void zero_sums_have_either_sign(void **state)
 }
 
 /** The sign stays open where what it is computed from rounds to zero, until an operator decides it. */
-static void zeros_of_open_sign_stay_open(void **state)
+TEST(zeros_of_open_sign_stay_open)
 {
-    (void)state;
     static const struct {
         const char *node;
         bool open;
@@ -519,9 +508,8 @@ static void zeros_of_open_sign_stay_open(void **state)
     }
 }
 
-static void float16_results_allow_one_step(void **state)
+TEST(float16_results_allow_one_step)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { a: f32[200]; } nodes { h = cast(a, \"float16\"); r = exp(h); } outputs { r; }");
     float x[200];
     uint16_t r[200];
@@ -540,24 +528,4 @@ static void float16_results_allow_one_step(void **state)
     }
     assert_true(certain > 190); /* float32's error is far smaller than float16's steps */
     graph_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moved_operands_stay_within_bounds),
-        cmocka_unit_test(sums_in_any_order_stay_within_bounds),
-        cmocka_unit_test(float_softmax_stays_within_bounds),
-        cmocka_unit_test(float_normalisation_stays_within_bounds),
-        cmocka_unit_test(float_functions_stay_within_bounds),
-        cmocka_unit_test(exact_operators_allow_nothing),
-        cmocka_unit_test(jumps_are_uncertain),
-        cmocka_unit_test(float32_overflow_on_the_way_is_uncertain),
-        cmocka_unit_test(infinite_weights_beside_padding_are_uncertain),
-        cmocka_unit_test(zero_sums_have_either_sign),
-        cmocka_unit_test(zeros_of_open_sign_stay_open),
-        cmocka_unit_test(float16_results_allow_one_step),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,10 @@
  * Kernel IR: building, simplification, finishing, numbering and interpretation of small kernels built by hand.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "ir/kernel/kernel.h"
 #include "support/schedules.h"
+#include "support/test.h"
 
 #define F32 WNNOperandDataType_Float32
 #define F16 WNNOperandDataType_Float16
@@ -48,9 +40,8 @@ static struct kernel *bias_kernel(int64_t n, int64_t m, bool broadcast)
     return finished(k);
 }
 
-static void merges_what_all_forms_treat_as_one(void **state)
+TEST(merges_what_all_forms_treat_as_one)
 {
-    (void)state;
     struct kernel *k = bias_kernel(64, 100, false);
     struct schedule *s = schedule_of(k, NULL);
 
@@ -73,9 +64,8 @@ static void merges_what_all_forms_treat_as_one(void **state)
     kernel_free(k);
 }
 
-static void drops_size_one_and_dead_expressions(void **state)
+TEST(drops_size_one_and_dead_expressions)
 {
-    (void)state;
     struct kernel *k = kernel_create();
     uint32_t x = kernel_tensor(k, F32, 5, false, NULL), y = kernel_tensor(k, F32, 5, true, NULL);
     struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 1)), j = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 5));
@@ -89,9 +79,8 @@ static void drops_size_one_and_dead_expressions(void **state)
     kernel_free(k);
 }
 
-static void folds_and_simplifies_exactly(void **state)
+TEST(folds_and_simplifies_exactly)
 {
-    (void)state;
     struct kernel *k = kernel_create();
     uint32_t x = kernel_tensor(k, F32, 4, false, NULL), h = kernel_tensor(k, F16, 4, false, NULL);
     struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 4));
@@ -136,9 +125,8 @@ static union scalar cast1(enum ktype to, enum ktype from, union scalar a)
 #define I32(v) ((union scalar){.i32 = (v)})
 #define S_F32(v) ((union scalar){.f32 = (v)})
 
-static void scalars_wrap_saturate_and_never_trap(void **state)
+TEST(scalars_wrap_saturate_and_never_trap)
 {
-    (void)state;
     assert_int_equal(scalar2(K_ADD, KT_I32, I32(INT32_MAX), I32(1)).i32, INT32_MIN);
     assert_int_equal(scalar2(K_DIV, KT_I32, I32(7), I32(0)).i32, 0);
     assert_int_equal(scalar2(K_DIV, KT_I32, I32(-7), I32(2)).i32, -3);
@@ -168,9 +156,8 @@ static void scalars_wrap_saturate_and_never_trap(void **state)
     assert_true(cast1(KT_F32, KT_U32, (union scalar){.u32 = UINT32_MAX}).f32 == 4294967296.0f);
 }
 
-static void scalars_have_bits(void **state)
+TEST(scalars_have_bits)
 {
-    (void)state;
     const union scalar minus = {.u64 = 0x80000000u}, one = {.u64 = 0x3F800000u}, nan = {.u64 = 0xFFC12345u};
 
     assert_int_equal(scalar2(K_SHR, KT_I32, minus, I32(4)).u64, 0xF8000000u);
@@ -185,9 +172,8 @@ static void scalars_have_bits(void **state)
     assert_int_equal(kernel_scalar(K_BITCAST, KT_U32, KT_F32, (const union scalar[3]){nan}).u64, 0xFFC12345u);
 }
 
-static void bits_are_for_kernels_and_parts_of_expansions_are_not(void **state)
+TEST(bits_are_for_kernels_and_parts_of_expansions_are_not)
 {
-    (void)state;
     for (int wrong = 0; wrong < 4; wrong++) {
         struct kernel *k = kernel_create();
         FILE *out = fopen("/dev/null", "w");
@@ -231,9 +217,8 @@ static struct kernel *softmax_kernel(int64_t rows, int64_t columns)
     return finished(k);
 }
 
-static void softmax_has_three_phases_and_keeps_exponentials(void **state)
+TEST(softmax_has_three_phases_and_keeps_exponentials)
 {
-    (void)state;
     struct kernel *k = softmax_kernel(3, 20);
     struct schedule *s = schedule_of(k, NULL);
     float x[60], y[60];
@@ -273,9 +258,8 @@ static void softmax_has_three_phases_and_keeps_exponentials(void **state)
 }
 
 /** Rounding to float16 and back is dear enough to be done once for all phases, where the same values in float32 are not. */
-static void keeps_what_is_rounded(void **state)
+TEST(keeps_what_is_rounded)
 {
-    (void)state;
     for (int round = 0; round < 2; round++) {
         struct kernel *k = kernel_create();
         uint32_t x = kernel_tensor(k, F32, 60, false, NULL), y = kernel_tensor(k, F32, 3, true, NULL);
@@ -294,11 +278,10 @@ static void keeps_what_is_rounded(void **state)
     }
 }
 
-static void splits_variables_instead_of_dividing(void **state)
+TEST(splits_variables_instead_of_dividing)
 {
     /* y = transpose of x[rows, columns], read as one row: y[l] = x[l % rows, l / rows] */
     static const int64_t shapes[][2] = {{16, 10}, {3, 10}};
-    (void)state;
     for (int shape = 0; shape < 2; shape++) {
         const int64_t rows = shapes[shape][0], columns = shapes[shape][1], n = rows * columns;
         struct kernel *k = kernel_create();
@@ -323,9 +306,8 @@ static void splits_variables_instead_of_dividing(void **state)
     }
 }
 
-static void divmod_simplifies(void **state)
+TEST(divmod_simplifies)
 {
-    (void)state;
     struct kernel *k = kernel_create();
     struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 6)), j = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 10));
     struct kaffine linear = kaffine_add(k, kaffine_scale(k, i, 10), j);
@@ -345,9 +327,8 @@ static void divmod_simplifies(void **state)
     kernel_free(k);
 }
 
-static void guards_bound_addresses(void **state)
+TEST(guards_bound_addresses)
 {
-    (void)state;
     /* y[10] = x[4] padded by 3 and 3 with 9 */
     for (int guarded = 0; guarded < 2; guarded++) {
         struct kernel *k = kernel_create();
@@ -367,9 +348,8 @@ static void guards_bound_addresses(void **state)
     }
 }
 
-static void provable_guards_go(void **state)
+TEST(provable_guards_go)
 {
-    (void)state;
     struct kernel *k = kernel_create();
     uint32_t x = kernel_tensor(k, F32, 4, false, NULL);
     struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 4));
@@ -381,9 +361,8 @@ static void provable_guards_go(void **state)
     kernel_free(k);
 }
 
-static void structures_are_equal_when_only_sizes_differ(void **state)
+TEST(structures_are_equal_when_only_sizes_differ)
 {
-    (void)state;
     struct arena a = {0};
     struct kernel *k1 = softmax_kernel(3, 200), *k2 = softmax_kernel(7, 333), *k3 = softmax_kernel(3, 5);
     struct kernel *k4 = softmax_kernel(333, 333), *k5 = softmax_kernel(3, 33);
@@ -415,9 +394,8 @@ static void structures_are_equal_when_only_sizes_differ(void **state)
     kernel_free(k5);
 }
 
-static void loaded_indices_are_clamped(void **state)
+TEST(loaded_indices_are_clamped)
 {
-    (void)state;
     struct kernel *k = kernel_create();
     uint32_t indices = kernel_tensor(k, WNNOperandDataType_Int64, 5, false, NULL), x = kernel_tensor(k, F32, 3, false, NULL);
     uint32_t y = kernel_tensor(k, F32, 5, true, NULL);
@@ -434,9 +412,8 @@ static void loaded_indices_are_clamped(void **state)
     kernel_free(k);
 }
 
-static void scans_arguments_and_products_are_right(void **state)
+TEST(scans_arguments_and_products_are_right)
 {
-    (void)state;
     struct kernel *k = kernel_create();
     uint32_t x = kernel_tensor(k, F32, 8, false, NULL), sums = kernel_tensor(k, F32, 8, true, NULL);
     uint32_t exclusive = kernel_tensor(k, F32, 8, true, NULL), arg = kernel_tensor(k, WNNOperandDataType_Int64, 2, true, NULL);
@@ -463,9 +440,8 @@ static void scans_arguments_and_products_are_right(void **state)
     kernel_free(k);
 }
 
-static void a_reduction_of_rank_zero_copies(void **state)
+TEST(a_reduction_of_rank_zero_copies)
 {
-    (void)state;
     struct kernel *k = kernel_create();
     uint32_t x = kernel_tensor(k, F16, 1, false, NULL), y = kernel_tensor(k, F16, 1, true, NULL);
     struct kaffine r = kaffine_var(k, kernel_var(k, KVAR_REDUCED, 1));
@@ -484,28 +460,4 @@ static void a_reduction_of_rank_zero_copies(void **state)
     assert_true(kernel_interpret(k, tensors));
     assert_int_equal(to, from);
     kernel_free(k);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merges_what_all_forms_treat_as_one),
-        cmocka_unit_test(drops_size_one_and_dead_expressions),
-        cmocka_unit_test(folds_and_simplifies_exactly),
-        cmocka_unit_test(scalars_wrap_saturate_and_never_trap),
-        cmocka_unit_test(scalars_have_bits),
-        cmocka_unit_test(bits_are_for_kernels_and_parts_of_expansions_are_not),
-        cmocka_unit_test(softmax_has_three_phases_and_keeps_exponentials),
-        cmocka_unit_test(keeps_what_is_rounded),
-        cmocka_unit_test(splits_variables_instead_of_dividing),
-        cmocka_unit_test(divmod_simplifies),
-        cmocka_unit_test(guards_bound_addresses),
-        cmocka_unit_test(provable_guards_go),
-        cmocka_unit_test(structures_are_equal_when_only_sizes_differ),
-        cmocka_unit_test(loaded_indices_are_clamped),
-        cmocka_unit_test(scans_arguments_and_products_are_right),
-        cmocka_unit_test(a_reduction_of_rank_zero_copies),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,9 @@
  * lanes, MR x NR, MC, units, row buffers, and transposes.  Speed depends on these choices, and no test of results sees them.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "support/schedules.h"
+#include "support/test.h"
 
 /** Processors as codegen/llvm finds them. */
 static const struct isa avx2 = {
@@ -60,13 +52,12 @@ static void expect(struct kernel *k, const struct expected *want)
     kernel_free(k);
 }
 
-static void elementwise_kernels_have_vectors_of_blocks(void **state)
+TEST(elementwise_kernels_have_vectors_of_blocks)
 {
     enum { N = 10000 };
     struct kernel *k = kernel_create();
     const uint32_t i = kernel_var(k, KVAR_PARALLEL, N);
 
-    (void)state;
     kernel_tensor(k, WNNOperandDataType_Float32, N, false, NULL);
     kernel_tensor(k, WNNOperandDataType_Float32, N, true, NULL);
     kernel_store(k, 1, kaffine_var(k, i), kernel_op1(k, K_NEG, load(k, 0, kaffine_var(k, i))), 0, NULL);
@@ -75,13 +66,12 @@ static void elementwise_kernels_have_vectors_of_blocks(void **state)
 }
 
 /* y[i][j] = exp(x[i][j]) / sum over j of exp(x[i][j]): exp is computed once and kept in a row buffer. */
-static void rows_that_are_used_twice_are_kept(void **state)
+TEST(rows_that_are_used_twice_are_kept)
 {
     enum { ROWS = 12, WIDTH = 100 };
     struct kernel *k = kernel_create();
     const uint32_t i = kernel_var(k, KVAR_PARALLEL, ROWS), j = kernel_var(k, KVAR_REDUCED, WIDTH);
 
-    (void)state;
     kernel_tensor(k, WNNOperandDataType_Float32, ROWS * WIDTH, false, NULL);
     kernel_tensor(k, WNNOperandDataType_Float32, ROWS * WIDTH, true, NULL);
     const uint32_t e = kernel_op1(k, K_EXP, load(k, 0, at(k, i, WIDTH, j)));
@@ -92,13 +82,12 @@ static void rows_that_are_used_twice_are_kept(void **state)
 }
 
 /* y[i] = sum over j of exp(x[j][i]): few columns and much work, hence blocks of columns small enough for units_wanted units. */
-static void few_columns_make_enough_units(void **state)
+TEST(few_columns_make_enough_units)
 {
     enum { ROWS = 512, COLUMNS = 1024 };
     struct kernel *k = kernel_create();
     const uint32_t i = kernel_var(k, KVAR_PARALLEL, COLUMNS), j = kernel_var(k, KVAR_REDUCED, ROWS);
 
-    (void)state;
     kernel_tensor(k, WNNOperandDataType_Float32, ROWS * COLUMNS, false, NULL);
     kernel_tensor(k, WNNOperandDataType_Float32, COLUMNS, true, NULL);
     const uint32_t e = kernel_op1(k, K_EXP, load(k, 0, at(k, j, COLUMNS, i)));
@@ -120,9 +109,8 @@ static void matmul(int64_t m, int64_t depth, int64_t n, const struct expected *w
     expect(k, want);
 }
 
-static void contractions_are_register_tiled(void **state)
+TEST(contractions_are_register_tiled)
 {
-    (void)state;
     matmul(96, 64, 96,
            &(struct expected){"16 lanes along v1, tiles of 8 rows x 3 vectors, 1 units, scratch 0 bytes",
                               "8 lanes along v1, tiles of 6 rows x 2 vectors, 1 units, scratch 0 bytes",
@@ -167,13 +155,12 @@ static struct kernel *create_window(void)
 }
 
 /* Where all loads of a block come first, unrolled steps would keep their operands on the stack. */
-static void unrolled_steps_fit_into_registers(void **state)
+TEST(unrolled_steps_fit_into_registers)
 {
     static const struct isa webassembly = {.vector_bits = 128, .rounding = true, .registers = 15, .loads_first = true};
     const struct isa *const isas[] = {&baseline, &webassembly};
     struct kernel *k = create_window();
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct schedule *s = schedule_of(k, isas[i]);
 
@@ -184,13 +171,12 @@ static void unrolled_steps_fit_into_registers(void **state)
     kernel_free(k);
 }
 
-static void transposes_are_in_registers(void **state)
+TEST(transposes_are_in_registers)
 {
     enum { ROWS = 64, WIDTH = 48 };
     struct kernel *k = kernel_create();
     const uint32_t i = kernel_var(k, KVAR_PARALLEL, ROWS), j = kernel_var(k, KVAR_PARALLEL, WIDTH);
 
-    (void)state;
     kernel_tensor(k, WNNOperandDataType_Float32, ROWS * WIDTH, false, NULL);
     kernel_tensor(k, WNNOperandDataType_Float32, ROWS * WIDTH, true, NULL);
     kernel_store(k, 1, at(k, j, ROWS, i), load(k, 0, at(k, i, WIDTH, j)), 0, NULL);
@@ -222,9 +208,8 @@ static uint32_t repeat_of(int64_t width, int64_t times, int64_t offset, const st
     return repeat;
 }
 
-static void enlarged_rows_are_loaded_once(void **state)
+TEST(enlarged_rows_are_loaded_once)
 {
-    (void)state;
     assert_int_equal(repeat_of(64, 2, 0, &isa_of_tests), 2);
     assert_int_equal(repeat_of(64, 4, 8, &isa_of_tests), 4);
     assert_int_equal(repeat_of(64, 2, 0, &baseline), 2);
@@ -261,12 +246,11 @@ static uint32_t short_row_of(int64_t points, int64_t size, bool stored, dtype ty
     return short_row;
 }
 
-static void short_rows_are_transposed(void **state)
+TEST(short_rows_are_transposed)
 {
     const dtype f32 = WNNOperandDataType_Float32;
     struct isa avx512 = isa_of_tests, permutes = avx2;
 
-    (void)state;
     avx512.ternary_shuffles = avx512.permutes = permutes.permutes = true;
     assert_int_equal(short_row_of(100, 10, true, f32, &avx512), 10);
     assert_int_equal(short_row_of(100, 8, false, f32, &avx512), 8);
@@ -307,11 +291,10 @@ static uint32_t quantised_of(bool by_column, const struct isa *isa)
     return vectors;
 }
 
-static void bytes_are_packed_of_four_vectors(void **state)
+TEST(bytes_are_packed_of_four_vectors)
 {
     struct isa avx512 = isa_of_tests, packs = avx2;
 
-    (void)state;
     assert_int_equal(quantised_of(false, &avx512), 1);
     avx512.packs = packs.packs = true;
     assert_int_equal(quantised_of(false, &avx512), 4);
@@ -345,7 +328,7 @@ static uint32_t permuted_of(int64_t step, int64_t divide, int64_t modulo, dtype 
 }
 
 /* The same of two neighbours of which each is kept inside of the row, as linear resampling reads them. */
-static void neighbours_are_permuted(void **state)
+TEST(neighbours_are_permuted)
 {
     enum { ROWS = 3, WIDTH = 100 };
     struct kernel *k = kernel_create();
@@ -360,7 +343,6 @@ static void neighbours_are_permuted(void **state)
     uint32_t vectors = 0;
     int32_t first = 0;
 
-    (void)state;
     avx512.permutes = true;
     kernel_tensor(k, WNNOperandDataType_Float32, ROWS * WIDTH, false, NULL);
     kernel_tensor(k, WNNOperandDataType_Float32, ROWS * WIDTH, true, NULL);
@@ -380,12 +362,11 @@ static void neighbours_are_permuted(void **state)
     kernel_free(k);
 }
 
-static void near_elements_are_permuted(void **state)
+TEST(near_elements_are_permuted)
 {
     const dtype f32 = WNNOperandDataType_Float32, u8 = WNNOperandDataType_Uint8, i64 = WNNOperandDataType_Int64;
     struct isa avx512 = isa_of_tests, permutes = avx2;
 
-    (void)state;
     avx512.permutes = permutes.permutes = true;
     assert_int_equal(permuted_of(2, 3, 0, f32, &avx512), 1);  /* 11 elements at most */
     assert_int_equal(permuted_of(4, 3, 0, f32, &avx512), 2);  /* 21 */
@@ -453,11 +434,10 @@ static uint32_t chains_of(int64_t m, int64_t blocks, int64_t depth, int64_t n, e
 }
 
 /* Few sums would wait for their own additions, unless their loops are unrolled or cut otherwise. */
-static void few_sums_take_turns(void **state)
+TEST(few_sums_take_turns)
 {
     struct isa byte_products = isa_of_tests;
 
-    (void)state;
     byte_products.byte_products = true;
     assert_int_equal(chains_of(1, 1, 64, 64, NO_HINDRANCE, &isa_of_tests), 2); /* 1 row of 4 vectors */
     assert_int_equal(chains_of(2, 1, 64, 32, NO_HINDRANCE, &isa_of_tests), 2);
@@ -474,24 +454,4 @@ static void few_sums_take_turns(void **state)
     assert_int_equal(chains_of(1, 4, 32, 64, SCALED_BLOCKS, &isa_of_tests), 2);
     assert_int_equal(chains_of(1, 1, 64, 64, PADDING, &isa_of_tests), 1);
     assert_int_equal(chains_of(1, 1, 64, 64, BYTES, &byte_products), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elementwise_kernels_have_vectors_of_blocks),
-        cmocka_unit_test(rows_that_are_used_twice_are_kept),
-        cmocka_unit_test(short_rows_are_transposed),
-        cmocka_unit_test(bytes_are_packed_of_four_vectors),
-        cmocka_unit_test(near_elements_are_permuted),
-        cmocka_unit_test(neighbours_are_permuted),
-        cmocka_unit_test(few_columns_make_enough_units),
-        cmocka_unit_test(contractions_are_register_tiled),
-        cmocka_unit_test(unrolled_steps_fit_into_registers),
-        cmocka_unit_test(few_sums_take_turns),
-        cmocka_unit_test(transposes_are_in_registers),
-        cmocka_unit_test(enlarged_rows_are_loaded_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,8 @@
  * Schedules for devices with work-groups, without a device: which shape a kernel gets, which variables are rows, columns and
  * lanes, and that every schedule covers its points and keeps the device's limits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "ir/schedule/schedule_gpu.h"
+#include "support/test.h"
 
 static const union scalar zero = {.u64 = 0};
 
@@ -178,13 +169,12 @@ static void check_cover(const struct gpu_schedule *s, const struct gpu_facts *de
 }
 
 /** On a processor a matmul's tile is as large as registers allow, with vectors along N; nothing goes through local memory. */
-static void processors_tile_in_registers(void **state)
+TEST(processors_tile_in_registers)
 {
     const struct gpu_facts *device = target_gpu_facts(true);
     struct kernel *k = matmul(2, 100, 200, 300, false);
     struct gpu_schedule s;
 
-    (void)state;
     schedule_gpu(k, device, &s);
     assert_int_equal(s.shape, GPU_TILES);
     assert_false(s.tile.local_memory);
@@ -200,13 +190,12 @@ static void processors_tile_in_registers(void **state)
 }
 
 /** Other devices bring tiles of large matrices to local memory; a few rows do not pay for it, and share K instead. */
-static void gpus_tile_in_local_memory(void **state)
+TEST(gpus_tile_in_local_memory)
 {
     struct gpu_facts device = *target_gpu_facts(false);
     struct kernel *large = matmul(1, 512, 512, 512, true), *few = matmul(1, 4, 512, 4096, false);
     struct gpu_schedule s;
 
-    (void)state;
     schedule_gpu(large, &device, &s);
     assert_int_equal(s.shape, GPU_TILES);
     assert_true(s.tile.local_memory);
@@ -225,13 +214,12 @@ static void gpus_tile_in_local_memory(void **state)
 }
 
 /** Tiles are large where there are tiles enough for all compute units, and so small that most have one where there are not. */
-static void small_matrices_have_small_tiles(void **state)
+TEST(small_matrices_have_small_tiles)
 {
     struct gpu_facts device = *target_gpu_facts(false);
     struct kernel *large = matmul(1, 4096, 4096, 256, false), *small = matmul(1, 256, 256, 256, false);
     struct gpu_schedule s;
 
-    (void)state;
     device.compute_units = 100;
     schedule_gpu(large, &device, &s);
     assert_true(s.tile.local_memory);
@@ -247,12 +235,11 @@ static void small_matrices_have_small_tiles(void **state)
 }
 
 /** A depthwise convolution's rows share its weights, which differ along the lanes like its input. */
-static void depthwise_rows_share_weights(void **state)
+TEST(depthwise_rows_share_weights)
 {
     struct kernel *k = depthwise(40, 33);
     struct gpu_schedule s;
 
-    (void)state;
     for (int processor = 0; processor < 2; processor++) {
         schedule_gpu(k, target_gpu_facts(processor), &s);
         assert_int_equal(s.shape, GPU_TILES);
@@ -266,12 +253,11 @@ static void depthwise_rows_share_weights(void **state)
 }
 
 /** Lanes run along columns, or along rows that are contiguous; a GPU's group shares a row, a processor's items do not. */
-static void reductions_have_lanes(void **state)
+TEST(reductions_have_lanes)
 {
     struct kernel *rows = reduction(64, 1000, false), *columns = reduction(640, 100, true);
     struct gpu_schedule s;
 
-    (void)state;
     schedule_gpu(rows, target_gpu_facts(true), &s);
     assert_int_equal(s.shape, GPU_POINTS);
     assert_int_equal(s.lane_var, 1);
@@ -288,7 +274,7 @@ static void reductions_have_lanes(void **state)
 
 /** A transpose is turned over in blocks: in registers of a processor, in a GPU's local memory.  What has no vectors, or another
  * load that is scattered, and what is too narrow for a block stays points. */
-static void transposes_are_turned_in_blocks(void **state)
+TEST(transposes_are_turned_in_blocks)
 {
     static const struct {
         dtype type;
@@ -299,7 +285,6 @@ static void transposes_are_turned_in_blocks(void **state)
                  {WNNOperandDataType_Float32, 100, 3, false, false}, {WNNOperandDataType_Float32, 100, 300, true, false}};
     struct gpu_schedule s;
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct kernel *k = transpose(cases[i].type, cases[i].rows, cases[i].columns, cases[i].doubled);
         for (int processor = 0; processor < 2; processor++) {
@@ -337,7 +322,7 @@ static struct kernel *windows(int64_t rows, int64_t width, int64_t wide, int64_t
 
 /** Windows that move by a few elements have vectors on a processor.  The last vector of a row begins earlier, and those at an
  * edge of one element move away from it. */
-static void windows_have_vectors(void **state)
+TEST(windows_have_vectors)
 {
     static const struct {
         int64_t width, wide, step, padding;
@@ -347,7 +332,6 @@ static void windows_have_vectors(void **state)
                  {64, 5, 1, 2, true, false, 0}, {128, 2, 4, 0, true, false, 0}, {101, 5, 5, 0, false, false, 0}};
     struct gpu_schedule s;
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct kernel *k = windows(3, cases[i].width, cases[i].wide, cases[i].step, cases[i].padding);
         schedule_gpu(k, target_gpu_facts(true), &s);
@@ -362,9 +346,8 @@ static void windows_have_vectors(void **state)
 
 /** The scale of a block of weights is left to the block's sum, in tiles whose rows share the weights; a word is known before
  * the loop over its numbers. */
-static void scales_multiply_sums_of_blocks(void **state)
+TEST(scales_multiply_sums_of_blocks)
 {
-    (void)state;
     for (int processor = 0; processor < 2; processor++)
         for (int64_t rows = 1; rows <= 9; rows += 4) {
             const struct gpu_facts *device = target_gpu_facts(processor);
@@ -397,12 +380,11 @@ static void scales_multiply_sums_of_blocks(void **state)
 }
 
 /** Tiles in local memory hold numbers that are scaled already, and so does a factor that changes with every step. */
-static void other_scales_are_a_part_of_the_operand(void **state)
+TEST(other_scales_are_a_part_of_the_operand)
 {
     struct kernel *many = compact(128, 192, 128), *plain = matmul(1, 9, 64, 300, false);
     struct gpu_schedule s;
 
-    (void)state;
     schedule_gpu(many, target_gpu_facts(false), &s);
     assert_true(s.tile.local_memory);
     assert_int_equal(s.tile.factor, KEXPR_NONE);
@@ -426,7 +408,7 @@ static struct gpu_facts matrix_device(double error)
 
 /** Matrix instructions take float16 on devices that have them, in large tiles where there are many; a few rows stay with the
  * other forms, and so does float32. */
-static void matrices_of_float16_are_multiplied_by_instructions(void **state)
+TEST(matrices_of_float16_are_multiplied_by_instructions)
 {
     static const struct {
         int64_t m, n, depth;
@@ -434,7 +416,6 @@ static void matrices_of_float16_are_multiplied_by_instructions(void **state)
     } sizes[] = {{4096, 4096, 4096, 128}, {256, 4096, 4096, 64}, {32, 4096, 4096, 16}, {4, 4096, 4096, 0}, {1, 4096, 4096, 0}};
     const struct gpu_facts device = matrix_device(1);
 
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int form = 0; form < 3; form++) {
             const bool half = form < 2, instructions = half && sizes[i].rows;
@@ -459,9 +440,8 @@ static void matrices_of_float16_are_multiplied_by_instructions(void **state)
 
 /** Operands that lie at odd places come one by one.  Sums of a chip that cuts off more are split, and sums too short for that
  * are no matter for its instructions. */
-static void instructions_keep_to_bounds(void **state)
+TEST(instructions_keep_to_bounds)
 {
-    (void)state;
     for (int64_t depth = 5; depth < 3000; depth = depth * 3 / 2) {
         struct kernel *k = matmul_of(WNNOperandDataType_Float16, 2, 333, 129, depth, false);
         for (double error = 1; error < 3; error += 0.5) {
@@ -482,12 +462,11 @@ static void instructions_keep_to_bounds(void **state)
 }
 
 /** Every form that fits covers all points, on devices with little local memory, too. */
-static void matrix_forms_are_covered(void **state)
+TEST(matrix_forms_are_covered)
 {
     struct kernel *k = matmul_of(WNNOperandDataType_Float16, 1, 100, 200, 300, false);
     uint32_t forms = 0;
 
-    (void)state;
     for (struct gpu_choice choice = {.matrix_form = 1}; choice.matrix_form <= 12; choice.matrix_form++)
         for (uint32_t kilobytes = 4; kilobytes <= 64; kilobytes *= 2) {
             struct gpu_facts device = matrix_device(1);
@@ -503,12 +482,11 @@ static void matrix_forms_are_covered(void **state)
 }
 
 /** Whatever the sizes are, schedules cover all points. */
-static void all_sizes_are_covered(void **state)
+TEST(all_sizes_are_covered)
 {
     static const int64_t sizes[] = {1, 2, 3, 7, 16, 17, 33, 130, 1000};
     enum { SIZES = sizeof sizes / sizeof *sizes };
 
-    (void)state;
     for (int i = 0; i < SIZES * SIZES * 8; i++) {
         const int64_t m = sizes[i % SIZES], n = sizes[i / SIZES % SIZES];
         const bool processor = i / (SIZES * SIZES) % 2, transposed = i / (SIZES * SIZES) / 2 % 2;
@@ -523,14 +501,13 @@ static void all_sizes_are_covered(void **state)
 }
 
 /** The text names what a reader looks for. */
-static void schedules_are_printed(void **state)
+TEST(schedules_are_printed)
 {
     struct kernel *k = matmul(1, 100, 200, 300, false);
     struct gpu_schedule s;
     char text[400] = "";
     FILE *f = fmemopen(text, sizeof text - 1, "w");
 
-    (void)state;
     schedule_gpu(k, target_gpu_facts(true), &s);
     gpu_schedule_print(&s, f);
     fclose(f);
@@ -549,25 +526,4 @@ static void schedules_are_printed(void **state)
     assert_non_null(strstr(text, "operands one by one and along rows"));
     assert_non_null(strstr(text, "sums split by"));
     kernel_free(k);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(processors_tile_in_registers),
-        cmocka_unit_test(gpus_tile_in_local_memory),
-        cmocka_unit_test(small_matrices_have_small_tiles),
-        cmocka_unit_test(depthwise_rows_share_weights),
-        cmocka_unit_test(reductions_have_lanes),
-        cmocka_unit_test(all_sizes_are_covered),
-        cmocka_unit_test(schedules_are_printed),
-        cmocka_unit_test(matrices_of_float16_are_multiplied_by_instructions),
-        cmocka_unit_test(instructions_keep_to_bounds),
-        cmocka_unit_test(matrix_forms_are_covered),
-        cmocka_unit_test(transposes_are_turned_in_blocks),
-        cmocka_unit_test(windows_have_vectors),
-        cmocka_unit_test(scales_multiply_sums_of_blocks),
-        cmocka_unit_test(other_scales_are_a_part_of_the_operand),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

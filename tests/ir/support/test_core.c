@@ -9,9 +9,8 @@
 
 /* ---- arena ---- */
 
-static void arena_gives_zeroed_aligned_separate_memory(void **state)
+TEST(arena_gives_zeroed_aligned_separate_memory)
 {
-    (void)state;
     static const size_t sizes[] = {1, 7, 16, 17, 100, 4000, 5000, 3, 70000, 8, 2000000, 1, 0, 0, 33};
     enum { COUNT = sizeof sizes / sizeof *sizes };
     struct arena a = {0};
@@ -36,9 +35,8 @@ static void arena_gives_zeroed_aligned_separate_memory(void **state)
     arena_free(&a);
 }
 
-static void arena_refuses_absurd_sizes(void **state)
+TEST(arena_refuses_absurd_sizes)
 {
-    (void)state;
     struct arena a = {0};
 
     assert_null(arena_alloc(&a, SIZE_MAX));
@@ -54,9 +52,8 @@ static void arena_refuses_absurd_sizes(void **state)
 
 /* ---- errors ---- */
 
-static void the_first_error_counts(void **state)
+TEST(the_first_error_counts)
 {
-    (void)state;
     struct error e = {0};
 
     assert_false(error_set(&e, WNNStatus_TypeError, "first %d", 1));
@@ -82,9 +79,8 @@ static void *other_thread(void *data)
     return NULL;
 }
 
-static void last_messages_belong_to_threads(void **state)
+TEST(last_messages_belong_to_threads)
 {
-    (void)state;
     struct error e = {0};
     size_t there = 1;
     pthread_t thread;
@@ -97,9 +93,8 @@ static void last_messages_belong_to_threads(void **state)
     assert_string_equal(wnnGetLastErrorMessage().data, "mine");
 }
 
-static void long_messages_are_cut_between_characters(void **state)
+TEST(long_messages_are_cut_between_characters)
 {
-    (void)state;
     char text[3000];
 
     for (size_t shift = 0; shift < 5; shift++) {
@@ -119,9 +114,8 @@ static void long_messages_are_cut_between_characters(void **state)
     }
 }
 
-static void statuses_have_the_specifications_names(void **state)
+TEST(statuses_have_the_specifications_names)
 {
-    (void)state;
     assert_string_equal(wnnStatusGetName(WNNStatus_Success), "Success");
     assert_string_equal(wnnStatusGetName(WNNStatus_TypeError), "TypeError");
     assert_string_equal(wnnStatusGetName(WNNStatus_InvalidStateError), "InvalidStateError");
@@ -136,9 +130,8 @@ static void statuses_have_the_specifications_names(void **state)
 
 /* ---- escaping ---- */
 
-static void what_could_deceive_is_escaped(void **state)
+TEST(what_could_deceive_is_escaped)
 {
-    (void)state;
     static const struct {
         const char *text, *escaped;
     } rows[] = {
@@ -169,9 +162,8 @@ static void what_could_deceive_is_escaped(void **state)
     assert_string_equal(escape_text(buf, sizeof buf, "a\0b", 3), "a\\u{0}b");
 }
 
-static void escaping_fits_any_buffer(void **state)
+TEST(escaping_fits_any_buffer)
 {
-    (void)state;
     static const char text[] = "ab\xE2\x80\xAE\xC3\xA4\xF0\x9F\x98\x80zz\xFFzzzz";
     static const char whole[] = "ab\\u{202e}\xC3\xA4\xF0\x9F\x98\x80zz\\xffzzzz";
 
@@ -202,9 +194,8 @@ static void escaping_fits_any_buffer(void **state)
     }
 }
 
-static void utf8_decodes_what_it_encodes(void **state)
+TEST(utf8_decodes_what_it_encodes)
 {
-    (void)state;
     for (uint32_t code = 0; code <= 0x110000; code++) {
         char text[4];
         uint32_t back = 0;
@@ -218,9 +209,8 @@ static void utf8_decodes_what_it_encodes(void **state)
 
 /* ---- types ---- */
 
-static void types_know_their_sizes(void **state)
+TEST(types_know_their_sizes)
 {
-    (void)state;
     struct tensor_type t = {WNNOperandDataType_Float16, 3, {2, 3, 5}}, s = {WNNOperandDataType_Int64, 0, {0}};
     int64_t strides[RANK_MAX];
     char buf[64];
@@ -246,9 +236,8 @@ static void types_know_their_sizes(void **state)
     assert_false(type_equal(&t, &u));
 }
 
-static void type_check_holds_the_limits(void **state)
+TEST(type_check_holds_the_limits)
 {
-    (void)state;
     static const struct {
         struct tensor_type type;
         const char *message; /* NULL: fine */
@@ -295,9 +284,8 @@ static void count_release(void const *data, size_t bytes, void *userdata1, void 
     released++;
 }
 
-static void constants_are_counted(void **state)
+TEST(constants_are_counted)
 {
-    (void)state;
     struct constant *c = constant_create("12345", 5);
 
     assert_non_null(c);
@@ -333,9 +321,8 @@ static void constants_are_counted(void **state)
     graph_free(g);
 }
 
-static void scalars_fill_their_shape(void **state)
+TEST(scalars_fill_their_shape)
 {
-    (void)state;
     struct graph *g = graph_create();
 
     for (unsigned t = 1; t < DTYPE_COUNT; t++) {
@@ -353,9 +340,8 @@ static void scalars_fill_their_shape(void **state)
 
 /* ---- names ---- */
 
-static void names_parse_back(void **state)
+TEST(names_parse_back)
 {
-    (void)state;
     for (unsigned t = 1; t < DTYPE_COUNT; t++) {
         assert_int_equal(dtype_parse(dtype_name((dtype)t), strlen(dtype_name((dtype)t))), t);
         assert_int_equal(dtype_parse(dtype_short_name((dtype)t), strlen(dtype_short_name((dtype)t))), t);
@@ -399,9 +385,8 @@ static void names_parse_back(void **state)
     assert_int_equal(op_positional_inputs(OP_CONV2D), 2);
 }
 
-static void name_map_finds_what_was_added(void **state)
+TEST(name_map_finds_what_was_added)
 {
-    (void)state;
     enum { COUNT = 3000 };
     static char names[COUNT][16];
     struct name_map m = {0};
@@ -421,27 +406,4 @@ static void name_map_finds_what_was_added(void **state)
     assert_ptr_equal(name_map_find(&m, "n1\0x", 4), names[0]);
     assert_null(name_map_find(&m, "n1\0y", 4));
     name_map_free(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arena_gives_zeroed_aligned_separate_memory),
-        cmocka_unit_test(arena_refuses_absurd_sizes),
-        cmocka_unit_test(the_first_error_counts),
-        cmocka_unit_test(last_messages_belong_to_threads),
-        cmocka_unit_test(long_messages_are_cut_between_characters),
-        cmocka_unit_test(statuses_have_the_specifications_names),
-        cmocka_unit_test(what_could_deceive_is_escaped),
-        cmocka_unit_test(escaping_fits_any_buffer),
-        cmocka_unit_test(utf8_decodes_what_it_encodes),
-        cmocka_unit_test(types_know_their_sizes),
-        cmocka_unit_test(type_check_holds_the_limits),
-        cmocka_unit_test(constants_are_counted),
-        cmocka_unit_test(scalars_fill_their_shape),
-        cmocka_unit_test(names_parse_back),
-        cmocka_unit_test(name_map_finds_what_was_added),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

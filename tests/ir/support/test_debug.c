@@ -4,9 +4,8 @@
 
 #include "ir/support/debug.h"
 
-static void switches_are_read(void **state)
+TEST(switches_are_read)
 {
-    (void)state;
     struct debug_options d = {0};
     struct error e = {0};
     static const char text[] =
@@ -27,9 +26,8 @@ static void switches_are_read(void **state)
     assert_int_equal(d.flags, 0);
 }
 
-static void wrong_switches_are_named(void **state)
+TEST(wrong_switches_are_named)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } rows[] = {
@@ -57,9 +55,8 @@ static void wrong_switches_are_named(void **state)
     }
 }
 
-static void the_message_about_an_unknown_switch_lists_those_that_there_are(void **state)
+TEST(the_message_about_an_unknown_switch_lists_those_that_there_are)
 {
-    (void)state;
     struct debug_options d = {0};
     struct error e = {0};
 
@@ -74,9 +71,8 @@ static void the_message_about_an_unknown_switch_lists_those_that_there_are(void 
     debug_free(&d);
 }
 
-static void the_environment_comes_first(void **state)
+TEST(the_environment_comes_first)
 {
-    (void)state;
     struct debug_options d;
     struct error e = {0};
 
@@ -95,9 +91,8 @@ static void the_environment_comes_first(void **state)
     unsetenv("WEBNN_DEBUG");
 }
 
-static void lists_are_searched_by_whole_names(void **state)
+TEST(lists_are_searched_by_whole_names)
 {
-    (void)state;
     assert_true(debug_list_has("fold+merge-common", "fold"));
     assert_true(debug_list_has("fold+merge-common", "merge-common"));
     assert_false(debug_list_has("fold+merge-common", "merge"));
@@ -107,9 +102,8 @@ static void lists_are_searched_by_whole_names(void **state)
 }
 
 /* The rows of the document's table are exactly the table's. */
-static void the_document_lists_every_switch(void **state)
+TEST(the_document_lists_every_switch)
 {
-    (void)state;
     FILE *in = fopen(TESTS_DIR "/../docs/debugging.md", "rb");
     char line[512];
     size_t rows = 0;
@@ -139,18 +133,4 @@ static void the_document_lists_every_switch(void **state)
     fclose(in);
     assert_int_equal(rows, debug_switch_count);
     assert_int_equal(flags, (DEBUG_HELP << 1) - 1); /* every flag has a switch */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(switches_are_read),
-        cmocka_unit_test(wrong_switches_are_named),
-        cmocka_unit_test(the_message_about_an_unknown_switch_lists_those_that_there_are),
-        cmocka_unit_test(the_environment_comes_first),
-        cmocka_unit_test(lists_are_searched_by_whole_names),
-        cmocka_unit_test(the_document_lists_every_switch),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,47 +4,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ir/support/new_file.h"
-
-static char folder[] = "/tmp/webnn-new-file-XXXXXX";
-
-static int enter(void **state)
-{
-    (void)state;
-    return !mkdtemp(folder) || chdir(folder);
-}
-
-static int leave(void **state)
-{
-    char command[64];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return chdir("/") || system(command);
-}
-
-static void put(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
-}
+#include "support/folder.h"
 
 static void holds(const char *path, const char *text)
 {
@@ -89,12 +56,11 @@ static void refuses(const char *path, unsigned flags, int expected)
     assert_int_equal(entries(), before);
 }
 
-static void files_are_replaced_when_they_are_complete(void **state)
+TEST(files_are_replaced_when_they_are_complete)
 {
     int why, before = entries();
     struct stat s;
 
-    (void)state;
     writes("plain", 0, "one");
     holds("plain", "one");
     int old = open("plain", O_RDONLY);
@@ -127,15 +93,14 @@ static void files_are_replaced_when_they_are_complete(void **state)
     unlink("program");
 }
 
-static void links_stand_for_what_they_lead_to(void **state)
+TEST(links_stand_for_what_they_lead_to)
 {
     struct stat s;
 
-    (void)state;
     assert_int_equal(mkdir("sub", 0700), 0);
     assert_int_equal(symlink("sub/second", "first"), 0);
     assert_int_equal(symlink("../third", "sub/second"), 0);
-    put("third", "old");
+    write_text("third", "old");
     writes("first", 0, "new");
     holds("third", "new");
     assert_true(lstat("first", &s) == 0 && S_ISLNK(s.st_mode));
@@ -154,16 +119,15 @@ static void links_stand_for_what_they_lead_to(void **state)
     rmdir("sub");
 }
 
-static void strangers_links_in_shared_folders_are_refused(void **state)
+TEST(strangers_links_in_shared_folders_are_refused)
 {
-    (void)state;
     if (geteuid() != 0) {
         print_message("only root can make a link of somebody else's\n");
         skip();
     }
     assert_int_equal(mkdir("shared", 0777), 0);
     assert_int_equal(chmod("shared", 01777), 0);
-    put("precious", "precious");
+    write_text("precious", "precious");
     assert_int_equal(symlink("../precious", "shared/mine"), 0);
     assert_int_equal(symlink("../precious", "shared/his"), 0);
     assert_int_equal(lchown("shared/his", 65534, 65534), 0);
@@ -180,16 +144,15 @@ static void strangers_links_in_shared_folders_are_refused(void **state)
     assert_int_equal(system("rm -r shared precious"), 0);
 }
 
-static void folders_and_absent_folders_are_refused(void **state)
+TEST(folders_and_absent_folders_are_refused)
 {
-    (void)state;
     assert_int_equal(mkdir("sub", 0700), 0);
     refuses("sub", 0, EISDIR);
     refuses("sub/", 0, EISDIR);
     refuses(".", 0, EISDIR);
     refuses("", 0, ENOENT);
     refuses("none/file", 0, ENOENT);
-    put("file", "");
+    write_text("file", "");
     refuses("file/below", 0, ENOTDIR);
     char longest[5000];
     memset(longest, 'x', sizeof longest - 1);
@@ -207,12 +170,11 @@ static void folders_and_absent_folders_are_refused(void **state)
     rmdir("sub");
 }
 
-static void devices_and_pipes_are_written_to_as_they_are(void **state)
+TEST(devices_and_pipes_are_written_to_as_they_are)
 {
     struct stat s;
     int why, status, before;
 
-    (void)state;
     writes("/dev/null", 0, "nothing");
     assert_true(stat("/dev/null", &s) == 0 && S_ISCHR(s.st_mode));
     assert_false(new_file_write("/dev/full", 0, "much", 4, &why));
@@ -238,14 +200,13 @@ static void devices_and_pipes_are_written_to_as_they_are(void **state)
     unlink("pipe");
 }
 
-static void failed_writes_leave_the_older_file(void **state)
+TEST(failed_writes_leave_the_older_file)
 {
     static const char much[100000];
     struct rlimit limit, less;
     int why, before;
 
-    (void)state;
-    put("file", "precious");
+    write_text("file", "precious");
     before = entries();
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -274,11 +235,10 @@ static void append(const char *path, const char *text, int expected)
     }
 }
 
-static void only_own_files_are_appended_to(void **state)
+TEST(only_own_files_are_appended_to)
 {
     struct stat s;
 
-    (void)state;
     umask(022);
     append("map", "one ", 0);
     append("map", "two", 0);
@@ -298,7 +258,7 @@ static void only_own_files_are_appended_to(void **state)
     append("map", "", ENXIO);
     unlink("map");
     if (geteuid() == 0) {
-        put("map", "");
+        write_text("map", "");
         assert_int_equal(chown("map", 65534, 65534), 0);
         append("map", "", EEXIST);
         unlink("map");
@@ -307,17 +267,4 @@ static void only_own_files_are_appended_to(void **state)
     unlink("other");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_are_replaced_when_they_are_complete),
-        cmocka_unit_test(links_stand_for_what_they_lead_to),
-        cmocka_unit_test(strangers_links_in_shared_folders_are_refused),
-        cmocka_unit_test(folders_and_absent_folders_are_refused),
-        cmocka_unit_test(devices_and_pipes_are_written_to_as_they_are),
-        cmocka_unit_test(failed_writes_leave_the_older_file),
-        cmocka_unit_test(only_own_files_are_appended_to),
-    };
-
-    return cmocka_run_group_tests(tests, enter, leave);
-}
+TEST_GROUP(enter_folder, leave_folder)

@@ -19,9 +19,8 @@ static bool is_f16_nan(uint16_t h)
 }
 
 /* Of a float32, to nearest even; what is subnormal is a zero. */
-static void bfloat16_is_the_upper_half(void **state)
+TEST(bfloat16_is_the_upper_half)
 {
-    (void)state;
     for (uint32_t h = 0; h < 65536; h++) {
         uint32_t bits = h << 16;
         bool tiny = !(h & 0x7F80), nan = (h & 0x7F80) == 0x7F80 && (h & 0x7F), largest = (h & 0x7FFF) == 0x7F7F;
@@ -39,9 +38,8 @@ static void bfloat16_is_the_upper_half(void **state)
     }
 }
 
-static void every_float16_converts_both_ways(void **state)
+TEST(every_float16_converts_both_ways)
 {
-    (void)state;
     for (uint32_t h = 0; h < 65536; h++) {
         float f = f16_to_f32((uint16_t)h);
         if (is_f16_nan((uint16_t)h)) {
@@ -62,9 +60,8 @@ static void every_float16_converts_both_ways(void **state)
 }
 
 /* Around every midpoint between neighbours: exactly there ties go to the even one, a hair beside it they do not. */
-static void float16_rounds_to_nearest_even(void **state)
+TEST(float16_rounds_to_nearest_even)
 {
-    (void)state;
     for (uint32_t h = 0; h < 0x7C00; h++) {
         double low = f16_value((uint16_t)h), high = h + 1 == 0x7C00 ? 65536 : f16_value((uint16_t)(h + 1));
         double middle = (low + high) / 2; /* exact */
@@ -106,9 +103,8 @@ static void check_int(WNNNumber n, dtype t, int64_t want, int line)
 }
 #define CHECK_INT(n, t, want) check_int((n), WNNOperandDataType_##t, (want), __LINE__)
 
-static void numbers_are_cast_to_integers(void **state)
+TEST(numbers_are_cast_to_integers)
 {
-    (void)state;
     CHECK_INT(wnnNumber(2.5), Int32, 2);
     CHECK_INT(wnnNumber(3.5), Int32, 4);
     CHECK_INT(wnnNumber(-2.5), Int32, -2);
@@ -151,9 +147,8 @@ static void numbers_are_cast_to_integers(void **state)
     CHECK_INT(wnnNumberUint64(300), Uint8, 255);
 }
 
-static void numbers_are_cast_to_floats(void **state)
+TEST(numbers_are_cast_to_floats)
 {
-    (void)state;
     assert_true(number_cast(wnnNumber(0.1), WNNOperandDataType_Float32).f32 == 0.1f);
     assert_true(signbit(number_cast(wnnNumber(-0.0), WNNOperandDataType_Float32).f32));
     assert_true(signbit(number_cast(wnnNumber(-1e-300), WNNOperandDataType_Float32).f32));
@@ -178,9 +173,8 @@ static void numbers_are_cast_to_floats(void **state)
     assert_int_equal(number_cast(wnnNumber(-0.0), WNNOperandDataType_Float16).f16, 0x8000);
 }
 
-static void scalars_become_doubles(void **state)
+TEST(scalars_become_doubles)
 {
-    (void)state;
     assert_true(scalar_to_double((union scalar){.f16 = 0x8001}, WNNOperandDataType_Float16) == -0x1p-24);
     assert_true(scalar_to_double((union scalar){.i8 = -3}, WNNOperandDataType_Int8) == -3);
     assert_true(scalar_to_double((union scalar){.u32 = UINT32_MAX}, WNNOperandDataType_Uint32) == 4294967295.0);
@@ -188,15 +182,4 @@ static void scalars_become_doubles(void **state)
     assert_true(scalar_to_double((union scalar){.i64 = INT64_MIN}, WNNOperandDataType_Int64) == -0x1p63);
     assert_true(number_to_double(wnnNumberUint64(UINT64_MAX)) == 0x1p64);
     assert_true(isnan(number_to_double(WNN_NUMBER_INIT)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bfloat16_is_the_upper_half),     cmocka_unit_test(every_float16_converts_both_ways),
-        cmocka_unit_test(float16_rounds_to_nearest_even), cmocka_unit_test(numbers_are_cast_to_integers),
-        cmocka_unit_test(numbers_are_cast_to_floats),     cmocka_unit_test(scalars_become_doubles),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

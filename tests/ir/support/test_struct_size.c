@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Public structs of older and newer versions than the library's: a made-up one, which got a member in its second version. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "ir/support/struct_size.h"
+#include "support/test.h"
 
 struct first_version {
     size_t structSize;
@@ -50,20 +41,18 @@ static void expect(const struct second_version *got, size_t size, uint32_t a, bo
     assert_int_equal(got->c, c);
 }
 
-static void the_first_size_ends_with_its_last_member(void **state)
+TEST(the_first_size_ends_with_its_last_member)
 {
-    (void)state;
     assert_int_equal(known.first_size, STRUCT_FIRST_SIZE(struct first_version, b));
     assert_int_equal(known.first_size, offsetof(struct first_version, b) + sizeof(bool));
     assert_true(sizeof(struct first_version) <= offsetof(struct second_version, c));
 }
 
-static void members_that_a_program_lacks_get_their_defaults(void **state)
+TEST(members_that_a_program_lacks_get_their_defaults)
 {
     struct first_version given = {sizeof given, 7, false};
     struct second_version out;
 
-    (void)state;
     assert_null(read_as(&out, &given));
     expect(&out, sizeof given, 7, false, 2);
 
@@ -72,32 +61,29 @@ static void members_that_a_program_lacks_get_their_defaults(void **state)
     expect(&out, known.first_size, 7, false, 2);
 }
 
-static void a_struct_of_this_version_is_taken_as_a_whole(void **state)
+TEST(a_struct_of_this_version_is_taken_as_a_whole)
 {
     struct second_version given = {sizeof given, 7, false, 0}, out;
 
-    (void)state;
     assert_null(read_as(&out, &given));
     expect(&out, sizeof given, 7, false, 0);
 }
 
 /** Of a struct without a size only the first version is read: nobody knows whether there is more. */
-static void a_size_of_zero_means_the_first_version(void **state)
+TEST(a_size_of_zero_means_the_first_version)
 {
     struct second_version given = {0, 0, false, 9}, out;
 
-    (void)state;
     assert_null(read_as(&out, &given));
     expect(&out, 0, 0, false, 2);
 }
 
-static void a_size_below_the_first_is_refused(void **state)
+TEST(a_size_below_the_first_is_refused)
 {
     struct first_version given = {known.first_size - 1, 7, false};
     struct second_version out;
     char expected[100];
 
-    (void)state;
     assert_string_equal(read_as(&out, &given), text);
     snprintf(expected, sizeof expected, "structSize is %zu, less than the %zu bytes of the first version", known.first_size - 1,
              known.first_size);
@@ -106,12 +92,11 @@ static void a_size_below_the_first_is_refused(void **state)
     expect(&out, sizeof out, 1, true, 2);
 }
 
-static void members_that_the_library_does_not_know_have_to_be_zero(void **state)
+TEST(members_that_the_library_does_not_know_have_to_be_zero)
 {
     struct third_version given = {{sizeof given, 7, false, 8}, 0};
     struct second_version out;
 
-    (void)state;
     assert_null(read_as(&out, &given));
     expect(&out, sizeof given, 7, false, 8);
 
@@ -119,17 +104,4 @@ static void members_that_the_library_does_not_know_have_to_be_zero(void **state)
     assert_string_equal(read_as(&out, &given), text);
     assert_non_null(strstr(text, "options that it does not"));
     expect(&out, sizeof given, 7, false, 8);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_size_ends_with_its_last_member),
-        cmocka_unit_test(members_that_a_program_lacks_get_their_defaults),
-        cmocka_unit_test(a_struct_of_this_version_is_taken_as_a_whole),
-        cmocka_unit_test(a_size_of_zero_means_the_first_version),
-        cmocka_unit_test(a_size_below_the_first_is_refused),
-        cmocka_unit_test(members_that_the_library_does_not_know_have_to_be_zero),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

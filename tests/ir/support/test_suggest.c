@@ -4,7 +4,7 @@
 
 #include "ir/support/suggest.h"
 
-static void the_nearest_name_is_suggested(void **state)
+TEST(the_nearest_name_is_suggested)
 {
     static const struct {
         const char *text, *best; /* NULL: none */
@@ -21,7 +21,6 @@ static void the_nearest_name_is_suggested(void **state)
     };
     static const char *const names[] = {"--input", "--output", "--output-scale", "--dims", "y", ""};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct suggestion s = suggestion_for(rows[i].text, strlen(rows[i].text));
         char expected[100] = "";
@@ -35,12 +34,11 @@ static void the_nearest_name_is_suggested(void **state)
     }
 }
 
-static void names_are_escaped_and_long_ones_passed_over(void **state)
+TEST(names_are_escaped_and_long_ones_passed_over)
 {
     char name[200];
     struct suggestion s = suggestion_for("abcde\x1B", 6);
 
-    (void)state;
     suggestion_offer(&s, "abcdef\x1B");
     assert_string_equal(suggestion_text(&s), "; did you mean 'abcdef\\u{1b}'?");
     memset(name, 'a', sizeof name);
@@ -51,14 +49,4 @@ static void names_are_escaped_and_long_ones_passed_over(void **state)
     s = suggestion_for(name, 64);
     suggestion_offer(&s, name + sizeof name - 1 - 63);
     assert_int_equal(strlen(s.best), 63);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_nearest_name_is_suggested),
-        cmocka_unit_test(names_are_escaped_and_long_ones_passed_over),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,8 @@
  * The table of facts and costs (ir/target/target.c): every fact of every row is in a plausible range, none was forgotten (0),
  * and a target finds its row.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "ir/schedule/schedule.h"
+#include "support/test.h"
 
 /** A fact and between which values it lies on any machine, both included. */
 struct range {
@@ -165,11 +156,10 @@ static double value_of(const struct target_facts *f, const struct range *r)
     return r->kind == INT64 ? (double)v.i64 : r->kind == UINT32 ? (double)v.u32 : v.f64;
 }
 
-static void facts_are_plausible(void **state)
+TEST(facts_are_plausible)
 {
     uint32_t count = 0;
 
-    (void)state;
     for (const struct target_facts *f; (f = target_facts_at(count)) != NULL; count++) {
         assert_non_null(f->name);
         for (uint32_t before = 0; before < count; before++)
@@ -185,7 +175,7 @@ static void facts_are_plausible(void **state)
 }
 
 /* A fact that is added to these structs has to be added to the ranges as well. */
-static void every_fact_has_a_range(void **state)
+TEST(every_fact_has_a_range)
 {
     static const struct {
         size_t offset, size;
@@ -194,7 +184,6 @@ static void every_fact_has_a_range(void **state)
         PART(cache), PART(rate), PART(call), PART(loop), PART(fusion), PART(contraction), PART(winograd), PART(attention),
     };
 
-    (void)state;
     for (uint32_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         size_t covered = 0;
 
@@ -205,9 +194,8 @@ static void every_fact_has_a_range(void **state)
     }
 }
 
-static void operations_are_ordered(void **state)
+TEST(operations_are_ordered)
 {
-    (void)state;
     for (uint32_t i = 0; target_facts_at(i); i++) {
         const double *cost = target_facts_at(i)->operation.cost;
 
@@ -232,9 +220,8 @@ static void check_way(const struct multiplication_cost *c, double operations_low
 }
 
 /* Facts that depend on each other do so in the same way on every machine. */
-static void facts_agree(void **state)
+TEST(facts_agree)
 {
-    (void)state;
     for (uint32_t i = 0; target_facts_at(i); i++) {
         const struct target_facts *f = target_facts_at(i);
 
@@ -261,12 +248,11 @@ static void facts_agree(void **state)
     }
 }
 
-static void targets_find_their_rows(void **state)
+TEST(targets_find_their_rows)
 {
     const struct target_facts own = {.name = "own", .cache.l2_bytes = 123};
     struct target t = {.isa.vector_bits = 512, .full_rate = true};
 
-    (void)state;
     assert_string_equal(target_facts(&t)->name, "avx512-full-rate");
     assert_true(target_l2_bytes(&t) == (double)target_facts(&t)->cache.l2_bytes);
     t.cache_bytes = 3 << 20;
@@ -299,9 +285,8 @@ static void targets_find_their_rows(void **state)
 }
 
 /* What a tuner may choose: both rows have a value of the table, and names and places differ. */
-static void tunables_have_the_rows_values(void **state)
+TEST(tunables_have_the_rows_values)
 {
-    (void)state;
     for (uint32_t i = 0; target_gpu_tunable(i); i++) {
         const struct gpu_tunable *t = target_gpu_tunable(i);
 
@@ -324,12 +309,11 @@ static void tunables_have_the_rows_values(void **state)
 }
 
 /* How fast a GPU has to be is weighed by facts of its own. */
-static void engines_are_weighed(void **state)
+TEST(engines_are_weighed)
 {
     const struct engine_facts *f = target_engine_facts();
     uint32_t last = 0;
 
-    (void)state;
     assert_true(f->gpu_share >= 0.05 && f->gpu_share <= 1);
     assert_true(f->worth >= 1 && f->worth <= 10);
     assert_true(f->worth_fast >= 0.5 && f->worth_fast <= f->worth);
@@ -344,16 +328,4 @@ static void engines_are_weighed(void **state)
     }
     assert_int_equal(target_gpu_maker_at(last)->vendor, 0);
     assert_ptr_equal(target_gpu_maker(12345), target_gpu_maker_at(last));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts_are_plausible),           cmocka_unit_test(every_fact_has_a_range),
-        cmocka_unit_test(operations_are_ordered),        cmocka_unit_test(facts_agree),
-        cmocka_unit_test(targets_find_their_rows),       cmocka_unit_test(engines_are_weighed),
-        cmocka_unit_test(tunables_have_the_rows_values),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,9 +111,8 @@ static const struct {
     {GRAPH("inputs { \x1B[2J: f32[1]; }"), "2:10: unexpected character '\\u{1b}'", WNNStatus_DataError},
 };
 
-static void errors_say_where_and_why(void **state)
+TEST(errors_say_where_and_why)
 {
-    (void)state;
     int wrong = 0;
 
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
@@ -154,9 +153,8 @@ static char *repeated(const char *head, const char *piece, size_t count, const c
     return text;
 }
 
-static void deep_and_long_texts_do_no_harm(void **state)
+TEST(deep_and_long_texts_do_no_harm)
 {
-    (void)state;
     static const struct {
         const char *head, *piece, *tail;
     } rows[] = {
@@ -222,9 +220,8 @@ static uint32_t random_below(uint32_t n)
 }
 
 /* Texts near a right one: most are refused, those that are not must verify and round-trip. */
-static void mangled_texts_do_no_harm(void **state)
+TEST(mangled_texts_do_no_harm)
 {
-    (void)state;
     static const char *const pieces[] = {"[",          "]",  "{",           "}",          "(",    ")",         ",",
                                          ";",          "=",  "@",           "\"",         "-",    "null",      "NaN",
                                          "4294967295", "0",  "99999999999", "1e999",      "x",    "f32",       "\\u{",
@@ -307,15 +304,4 @@ static void mangled_texts_do_no_harm(void **state)
     }
     print_message("%ld of %ld texts accepted\n", accepted, rounds);
     assert_true(accepted > rounds / 50 && accepted < rounds * 9 / 10);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_say_where_and_why),
-        cmocka_unit_test(deep_and_long_texts_do_no_harm),
-        cmocka_unit_test(mangled_texts_do_no_harm),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

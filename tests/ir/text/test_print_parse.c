@@ -145,9 +145,8 @@ static const char *const examples[] = {
     "o = scatterReduce(a, i, a, axis=1, reduction=max);",
 };
 
-static void every_operator_round_trips(void **state)
+TEST(every_operator_round_trips)
 {
-    (void)state;
     bool seen[OP_ROWS] = {[OP_LOOP] = true};
 
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
@@ -181,9 +180,8 @@ static void every_operator_round_trips(void **state)
             fail_msg("no example of operator %s", op_infos[op].name);
 }
 
-static void prints_a_graph(void **state)
+TEST(prints_a_graph)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[1, 3, 8, 8]; }"
                                  "consts { w: f32[4, 3, 3, 3] @scalar(0.1); b: f32[4] @values([1, -0, NaN, 1e-45]); }"
                                  "nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 1], strides=[1, 1], label=\"first\");"
@@ -214,9 +212,8 @@ static void prints_a_graph(void **state)
 
 /* ---- numbers ---- */
 
-static void numbers_keep_their_bits(void **state)
+TEST(numbers_keep_their_bits)
 {
-    (void)state;
     static const double values[] = {0.0,
                                     -0.0,
                                     1.0,
@@ -259,9 +256,8 @@ static void numbers_keep_their_bits(void **state)
     }
 }
 
-static void numbers_are_short(void **state)
+TEST(numbers_are_short)
 {
-    (void)state;
     static const struct {
         double value;
         const char *text;
@@ -294,9 +290,8 @@ static void numbers_are_short(void **state)
     graph_free(g);
 }
 
-static void numbers_of_options_keep_their_kind(void **state)
+TEST(numbers_of_options_keep_their_kind)
 {
-    (void)state;
     struct graph *g = graph_create();
     struct tensor_type type = {WNNOperandDataType_Uint64, 1, {2}};
     struct value *x = graph_add_input(g, "x", 1, &type);
@@ -333,9 +328,8 @@ static void numbers_of_options_keep_their_kind(void **state)
     graph_free(g);
 }
 
-static void constants_keep_their_bits(void **state)
+TEST(constants_keep_their_bits)
 {
-    (void)state;
     struct graph *g =
         parse_body("consts { a: i64[2] @values([9223372036854775807, -9223372036854775808]);"
                    " b: u64[] @scalar(18446744073709551615); c: i64[3] @scalar(-9007199254740993);"
@@ -362,9 +356,8 @@ static void constants_keep_their_bits(void **state)
     graph_free(g);
 }
 
-static void every_float_element_keeps_its_bits(void **state)
+TEST(every_float_element_keeps_its_bits)
 {
-    (void)state;
     struct tensor_type type = {WNNOperandDataType_Float32, 0, {0}};
     uint32_t random = 12345;
 
@@ -386,9 +379,8 @@ static void every_float_element_keeps_its_bits(void **state)
     }
 }
 
-static void no_locale_changes_numbers(void **state)
+TEST(no_locale_changes_numbers)
 {
-    (void)state;
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "pt_BR.UTF-8", "ru_RU.UTF-8"};
     bool set = false;
 
@@ -405,9 +397,8 @@ static void no_locale_changes_numbers(void **state)
 
 /* ---- names ---- */
 
-static void any_name_round_trips(void **state)
+TEST(any_name_round_trips)
 {
-    (void)state;
     static const char input_name[] = "a\"b\\c\n\x01\xFF\xE2\x80\xAE z\0q";
     struct graph *g = graph_create();
     struct tensor_type type = {WNNOperandDataType_Float32, 1, {2}};
@@ -443,9 +434,8 @@ static void any_name_round_trips(void **state)
     graph_free(g);
 }
 
-static void outputs_name_their_values(void **state)
+TEST(outputs_name_their_values)
 {
-    (void)state;
     struct graph *g = graph_create();
     struct tensor_type type = {WNNOperandDataType_Float32, 1, {2}};
     struct value *x = graph_add_input(g, "x", 1, &type);
@@ -460,9 +450,8 @@ static void outputs_name_their_values(void **state)
 
 /* ---- clusters ---- */
 
-static void clusters_round_trip(void **state)
+TEST(clusters_round_trip)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[2, 3]; } consts { w: f32[3, 3] @scalar(1); }"
                                  "nodes { a = relu(x) @kernel(0); b = matmul(a, w) @library(2); c = relu(b) @library(2);"
                                  " d = reshape(c, [6]) @view(1); e = neg(d); } outputs { e; }");
@@ -501,9 +490,8 @@ static bool lookup_counting(void *user, const char *key, const struct tensor_typ
     return true;
 }
 
-static void weights_are_looked_up(void **state)
+TEST(weights_are_looked_up)
 {
-    (void)state;
     static const char text[] = "webnn_graph \"w\" v1 { consts { w: u8[100] @weights(\"the weights\"); } outputs { w; } }";
     static const char missing[] = "webnn_graph \"w\" v1 {\n consts { w: u8[100] @weights(\"others\"); } outputs { w; } }";
     struct error error = {0};
@@ -532,9 +520,8 @@ static void weights_are_looked_up(void **state)
 
 /* ---- the format's freedoms ---- */
 
-static void reads_every_way_of_writing(void **state)
+TEST(reads_every_way_of_writing)
 {
-    (void)state;
     static const char text[] =
         "# a comment\nwebnn_graph \"resnet_head\" v1 @quantized { outputs { probs; a, b } \r\n"
         "  nodes   { logits0 = matmul(x, W);\tprobs = softmax(logits0, axis=1);  [a, b,] = split(probs, 2, axis=1); }\n"
@@ -561,9 +548,8 @@ static void reads_every_way_of_writing(void **state)
 }
 
 /* A scalar's shape has no numbers: a caller need not have a pointer for them. */
-static void an_empty_list_without_a_pointer_round_trips(void **state)
+TEST(an_empty_list_without_a_pointer_round_trips)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[1, 1]; } nodes { y = relu(x); } outputs { y; }");
     union op_args args = {.reshape = {0, NULL}};
     struct node *n = node_create(g, NULL, OP_RESHAPE, NULL, 1, &g->outputs[0].value, NULL, &args, &g->error);
@@ -574,9 +560,8 @@ static void an_empty_list_without_a_pointer_round_trips(void **state)
     graph_free(g);
 }
 
-static void the_documents_examples_are_right(void **state)
+TEST(the_documents_examples_are_right)
 {
-    (void)state;
     FILE *in = fopen(TESTS_DIR "/../docs/formats.md", "rb");
     assert_non_null(in);
     static char text[65536];
@@ -599,27 +584,4 @@ static void the_documents_examples_are_right(void **state)
         at = end + 3;
     }
     assert_true(count >= 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operator_round_trips),
-        cmocka_unit_test(prints_a_graph),
-        cmocka_unit_test(numbers_keep_their_bits),
-        cmocka_unit_test(numbers_are_short),
-        cmocka_unit_test(numbers_of_options_keep_their_kind),
-        cmocka_unit_test(constants_keep_their_bits),
-        cmocka_unit_test(every_float_element_keeps_its_bits),
-        cmocka_unit_test(no_locale_changes_numbers),
-        cmocka_unit_test(any_name_round_trips),
-        cmocka_unit_test(outputs_name_their_values),
-        cmocka_unit_test(clusters_round_trip),
-        cmocka_unit_test(weights_are_looked_up),
-        cmocka_unit_test(reads_every_way_of_writing),
-        cmocka_unit_test(an_empty_list_without_a_pointer_round_trips),
-        cmocka_unit_test(the_documents_examples_are_right),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

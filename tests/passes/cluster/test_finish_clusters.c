@@ -29,9 +29,8 @@ static void assert_arranged(struct graph *g)
 }
 
 /* Whatever the fusing passes make of a graph has an order. */
-static void random_graphs_have_an_order(void **state)
+TEST(random_graphs_have_an_order)
 {
-    (void)state;
     for (int round = 0; round < 200; round++) {
         struct graph *g = graph_create();
         struct value *values[128];
@@ -70,9 +69,8 @@ static void random_graphs_have_an_order(void **state)
     }
 }
 
-static void reports_clusters_that_need_each_other(void **state)
+TEST(reports_clusters_that_need_each_other)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[4]; } nodes { a = exp(x); b = sin(a); y = add(a, b); } outputs { y; }");
     struct cluster *ay = cluster_create(g, CLUSTER_KERNEL);
 
@@ -83,9 +81,8 @@ static void reports_clusters_that_need_each_other(void **state)
     graph_free(g);
 }
 
-static void collects_boundaries(void **state)
+TEST(collects_boundaries)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[4]; z: f32[4]; } consts { k: f32[4] @scalar(2); }"
                                  "nodes { a = add(x, k); b = mul(a, a); c = add(b, x); d = exp(a); } outputs { c; d; }");
     struct cluster *abc = cluster_create(g, CLUSTER_KERNEL);
@@ -108,15 +105,4 @@ static void collects_boundaries(void **state)
     }
     arena_free(&arena);
     graph_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_graphs_have_an_order),
-        cmocka_unit_test(reports_clusters_that_need_each_other),
-        cmocka_unit_test(collects_boundaries),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

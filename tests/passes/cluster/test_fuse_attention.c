@@ -10,7 +10,7 @@ static const struct target plain_target = {.isa.vector_bits = 512, .thread_count
 /* What is no attention stays, though it is wished: another axis, the softmax on the other side, a reader of the scores or of
  * the probabilities, an output among them, a cast to integers, three masks, heads that lie below each other in another order.
  */
-static void what_is_no_attention_stays(void **state)
+TEST(what_is_no_attention_stays)
 {
     static const char *const others[] = {
         "inputs { q: f32[9, 4]; k: f32[4, 7]; v: f32[7, 3]; }"
@@ -39,7 +39,6 @@ static void what_is_no_attention_stays(void **state)
     };
     const struct pass_options o = {.target = &plain_target, .debug = &prefer_attention};
 
-    (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct graph *g = parse_body(others[i]);
 
@@ -74,11 +73,10 @@ static bool chosen(const struct target *t, uint32_t flags, int heads, int rows, 
 
 /* Several rows that do not fill a vector stay with the library.  With short vectors so do small scores, unless there is no
  * library.  Numbers of low precision and the switch prefer-library leave all of them. */
-static void what_is_better_is_chosen(void **state)
+TEST(what_is_better_is_chosen)
 {
     struct target wide = plain_target, narrow = {.isa.vector_bits = 256, .thread_count = 1, .cache_bytes = 1 << 20}, t;
 
-    (void)state;
     wide.takes_node = narrow.takes_node = takes_all;
     assert_true(chosen(&wide, 0, 12, 128, 128));
     assert_true(chosen(&wide, 0, 12, 1, 128));
@@ -97,12 +95,11 @@ static void what_is_better_is_chosen(void **state)
 
 /* A device takes an attention whose macro-tiles are enough for all its units: a GPU only where the scores would leave its
  * caches, a processor that poses as one unless they are tiny. */
-static void devices_choose(void **state)
+TEST(devices_choose)
 {
     const struct gpu_facts gpu = *target_gpu_facts(false), processor = *target_gpu_facts(true);
     struct target t = {.isa.vector_bits = 32, .cache_bytes = 1 << 20, .thread_count = 1};
 
-    (void)state;
     t.device = &processor;
     t.facts = target_device_facts(true);
     assert_true(chosen(&t, 0, 12, 128, 128));
@@ -131,11 +128,10 @@ static int64_t tile_rows(const struct target *t, int64_t batches, int64_t rows, 
 
 /* Macro-tiles have whole vectors of rows, or divide the rows, their scores stay in the second cache, and threads all have
  * work. */
-static void rows_are_cut(void **state)
+TEST(rows_are_cut)
 {
     struct target threads = plain_target;
 
-    (void)state;
     threads.thread_count = 8;
     assert_int_equal(tile_rows(&plain_target, 12, 1024, 1024) % 16, 0);
     assert_int_equal(196 % tile_rows(&plain_target, 6, 196, 196), 0);
@@ -150,20 +146,7 @@ static void rows_are_cut(void **state)
     assert_int_equal(tile_rows(&threads, 12, 1024, 1024) % threads.device->vector_lanes, 0);
 }
 
-static void bounds_are_found_in_every_spelling(void **state)
+TEST(bounds_are_found_in_every_spelling)
 {
-    (void)state;
     attention_check_spellings_found();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds_are_found_in_every_spelling),
-        cmocka_unit_test(what_is_no_attention_stays),
-        cmocka_unit_test(what_is_better_is_chosen),
-        cmocka_unit_test(devices_choose),
-        cmocka_unit_test(rows_are_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

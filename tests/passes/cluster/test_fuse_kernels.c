@@ -4,9 +4,8 @@
 #include "support/work_counter.h"
 
 /* More operations than one kernel should have: several kernels, not none. */
-static void large_groups_are_split(void **state)
+TEST(large_groups_are_split)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[64, 64]; } nodes { y = gelu(x); } outputs { y; }");
     struct value *v = g->inputs[0];
 
@@ -51,23 +50,12 @@ static double work_of_fusing(struct work_counter *counter, int nodes)
 
 /* Four times as many nodes are four times the work, and a little more for what no longer fits the caches; quadratic would be 16
  * times. */
-static void work_grows_with_the_number_of_nodes(void **state)
+TEST(work_grows_with_the_number_of_nodes)
 {
     struct work_counter counter = work_counter_open();
 
-    (void)state;
     const double small = work_of_fusing(&counter, 5000), large = work_of_fusing(&counter, 20000);
     print_message("5000 nodes: %.4g, 20000 nodes: %.4g %s\n", small, large, work_counter_unit(&counter));
     assert_true(large < 8 * small);
     work_counter_close(&counter);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_groups_are_split),
-        cmocka_unit_test(work_grows_with_the_number_of_nodes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 /* What cannot be transformed is not, though it is wished: strides, dilations, groups, other windows, weights at run time,
  * weights that are not finite or huge. */
-static void what_cannot_be_transformed_stays(void **state)
+TEST(what_cannot_be_transformed_stays)
 {
     static const char *const others[] = {
         "inputs { x: f32[1, 9, 9, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
@@ -22,7 +22,6 @@ static void what_cannot_be_transformed_stays(void **state)
     };
     const struct pass_options o = {.target = &plain_target, .debug = &prefer_winograd};
 
-    (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         winograd_check(others[i], &plain_target, false, false, kernel_interpret);
     for (int i = 0; i < 2; i++) {
@@ -67,7 +66,7 @@ static bool is_chosen(uint32_t size, uint32_t channels, bool planar, bool is_pro
 
 /* On PoCL nearly all of them gain, but not large images whose channels lie one behind the other.  Nothing is expected to gain
  * on a GPU. */
-static void devices_have_costs_of_their_own(void **state)
+TEST(devices_have_costs_of_their_own)
 {
     static const struct {
         uint32_t size, channels;
@@ -75,7 +74,6 @@ static void devices_have_costs_of_their_own(void **state)
     } cases[] = {{56, 64, true, true},   {28, 128, true, true},  {14, 256, true, true},
                  {112, 32, true, false}, {224, 32, true, false}, {224, 3, false, false}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(is_chosen(cases[i].size, cases[i].channels, false, true), cases[i].chosen);
         assert_int_equal(is_chosen(cases[i].size, cases[i].channels, true, true), cases[i].planar);
@@ -85,7 +83,7 @@ static void devices_have_costs_of_their_own(void **state)
 }
 
 /* The cost model: images of many tiles and channels, but not few channels, nor weights that are large beside the image. */
-static void the_cost_model_chooses(void **state)
+TEST(the_cost_model_chooses)
 {
     static const struct {
         const char *body;
@@ -107,7 +105,6 @@ static void the_cost_model_chooses(void **state)
     const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20};
     const struct debug_options none = {0}, library = {.flags = DEBUG_PREFER_LIBRARY};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct graph *g = parse_random(cases[i].body);
         assert_false(pass_winograd(g, &(struct pass_options){.target = &t, .debug = &library}));
@@ -139,16 +136,15 @@ static bool transposes(int64_t cache_bytes)
 }
 
 /* What the cache does not hold is not gathered from far apart, once for each tile. */
-static void images_beyond_the_cache_are_not_scattered(void **state)
+TEST(images_beyond_the_cache_are_not_scattered)
 {
-    (void)state;
     assert_true(transposes(1 << 20));
     assert_false(transposes(32 << 10));
 }
 
 /* Images of 7, 14 and 28 results leave nothing of tiles of accumulators empty, nor do powers of two; whole images are one
  * macro-tile if that fits: weights are read once then. */
-static void macro_tiles_waste_nothing(void **state)
+TEST(macro_tiles_waste_nothing)
 {
     static const struct {
         int size, channels;
@@ -156,7 +152,6 @@ static void macro_tiles_waste_nothing(void **state)
     } cases[] = {{14, 256, 1, 49}, {28, 128, 2, 98}, {56, 64, 14, 56}, {64, 64, 16, 64}};
     const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct winograd_shape s;
         char body[256];
@@ -171,14 +166,4 @@ static void macro_tiles_waste_nothing(void **state)
         assert_int_equal(s.rows, cases[i].rows);
         graph_free(g);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_cannot_be_transformed_stays), cmocka_unit_test(the_cost_model_chooses),
-        cmocka_unit_test(devices_have_costs_of_their_own),  cmocka_unit_test(images_beyond_the_cache_are_not_scattered),
-        cmocka_unit_test(macro_tiles_waste_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

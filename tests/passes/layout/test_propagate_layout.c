@@ -8,9 +8,8 @@
 
 /* ---- the cut, against trying everything ---- */
 
-static void cuts_are_minimal(void **state)
+TEST(cuts_are_minimal)
 {
-    (void)state;
     for (int round = 0; round < 300; round++) {
         enum { VARIABLES = 8, COSTS = 24 };
         struct {
@@ -76,9 +75,8 @@ static void simplify(struct graph *g)
     assert_int_equal(g->error.status, WNNStatus_Success);
 }
 
-static void networks_keep_their_results(void **state)
+TEST(networks_keep_their_results)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
         struct graph *g = parse_body(nets[i].body);
 
@@ -98,9 +96,8 @@ static void networks_keep_their_results(void **state)
     }
 }
 
-static void long_chains_are_quick(void **state)
+TEST(long_chains_are_quick)
 {
-    (void)state;
     struct graph *g =
         parse_body("inputs { x: f32[1, 2, 4, 4]; w: f32[2, 2, 1, 1]; } nodes { y = conv2d(x, w); } outputs { y; }");
     struct value *v = g->outputs[0].value;
@@ -114,15 +111,4 @@ static void long_chains_are_quick(void **state)
     assert_true(pass_propagate_layout(g, &fake_options));
     assert_int_equal(count_nodes(g, OP_TRANSPOSE), 3); /* the input, two outputs */
     graph_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts_are_minimal),
-        cmocka_unit_test(networks_keep_their_results),
-        cmocka_unit_test(long_chains_are_quick),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

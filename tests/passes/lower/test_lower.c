@@ -258,9 +258,8 @@ static uint32_t run_body(const char *types, const char *body, bool fused, bool j
     return kernels;
 }
 
-static void operators_are_lowered_alone(void **state)
+TEST(operators_are_lowered_alone)
 {
-    (void)state;
     uint32_t failed = 0;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -269,9 +268,8 @@ static void operators_are_lowered_alone(void **state)
 }
 
 /** Every operator but the recurrent ones, which a pass decomposes. */
-static void no_operator_is_missing(void **state)
+TEST(no_operator_is_missing)
 {
-    (void)state;
     for (int op = 0; op < OP_ROWS; op++) {
         char call[80];
         bool found = op_infos[op].flags & OPF_RECURRENT;
@@ -364,9 +362,8 @@ static const struct cluster_case joined[] = {
      3},
 };
 
-static void clusters_become_one_kernel(void **state)
+TEST(clusters_become_one_kernel)
 {
-    (void)state;
     uint32_t failed = 0;
 
     for (size_t i = 0; i < sizeof joined / sizeof joined[0]; i++) {
@@ -379,9 +376,8 @@ static void clusters_become_one_kernel(void **state)
     assert_int_equal(failed, 0);
 }
 
-static void phases_are_as_few_as_possible(void **state)
+TEST(phases_are_as_few_as_possible)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof joined / sizeof joined[0]; i++) {
         char *text = kernels_with_type(joined[i].body, strncmp(joined[i].types, "u8", 2) ? "f32" : "u8");
         struct graph *g = parse_body(text);
@@ -402,7 +398,7 @@ static void phases_are_as_few_as_possible(void **state)
 }
 
 /** What is not one kernel, or would repeat work, is refused; lowered all the same it is right. */
-static void refuses_what_is_not_one_kernel(void **state)
+TEST(refuses_what_is_not_one_kernel)
 {
     static const struct {
         const char *body;
@@ -426,7 +422,6 @@ static void refuses_what_is_not_one_kernel(void **state)
          false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         struct graph *g = parse_body(refused[i].body);
         if (kernels_can_join_all(g, NULL))
@@ -438,9 +433,8 @@ static void refuses_what_is_not_one_kernel(void **state)
     }
 }
 
-static void elementwise_chains_are_flat(void **state)
+TEST(elementwise_chains_are_flat)
 {
-    (void)state;
     struct graph *g =
         parse_body("inputs { x: f32[1, 64, 32, 32]; c: f32[64, 1, 1]; } nodes { a = mul(x, c); b = relu(a); } outputs { b; }");
     struct kernel_list list;
@@ -487,11 +481,10 @@ static uint32_t count_numbers(const char *body, uint32_t *tensors)
 }
 
 /** Reductions that differ in a factor share code, and elements of large tensors are multiplied by numbers in the code. */
-static void factors_behind_reductions_are_no_code(void **state)
+TEST(factors_behind_reductions_are_no_code)
 {
     uint32_t tensors;
 
-    (void)state;
     assert_int_equal(count_numbers("inputs { x: f32[64]; } consts { c: f32[1] @scalar(0.3); } nodes { a = reduceMax(x); "
                                    "y = mul(a, c); } outputs { y; }",
                                    &tensors),
@@ -502,19 +495,4 @@ static void factors_behind_reductions_are_no_code(void **state)
                                    &tensors),
                      1);
     assert_int_equal(tensors, 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operators_are_lowered_alone),
-        cmocka_unit_test(no_operator_is_missing),
-        cmocka_unit_test(clusters_become_one_kernel),
-        cmocka_unit_test(phases_are_as_few_as_possible),
-        cmocka_unit_test(refuses_what_is_not_one_kernel),
-        cmocka_unit_test(elementwise_chains_are_flat),
-        cmocka_unit_test(factors_behind_reductions_are_no_code),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,15 +7,13 @@
 
 static const struct target plain_target = {.isa.vector_bits = 256, .thread_count = 2, .cache_bytes = 1 << 20};
 
-static void results_are_within_bounds(void **state)
+TEST(results_are_within_bounds)
 {
-    (void)state;
     attention_check_all(&plain_target, kernel_interpret);
 }
 
-static void keys_that_do_not_count_are_left_out(void **state)
+TEST(keys_that_do_not_count_are_left_out)
 {
-    (void)state;
     attention_check_spellings(&plain_target, 0, 1, kernel_interpret);
     attention_check_all_unread(&plain_target, 0, 1, kernel_interpret);
 }
@@ -44,9 +42,8 @@ static int64_t local_bytes(int rows, int keys)
     return bytes;
 }
 
-static void scratch_does_not_grow_with_the_rows(void **state)
+TEST(scratch_does_not_grow_with_the_rows)
 {
-    (void)state;
     assert_true(local_bytes(4096, 4096) <= local_bytes(512, 4096));
     assert_true(local_bytes(4096, 4096) <= 2 << 20);
     assert_true(local_bytes(4096, 1024) < local_bytes(4096, 4096));
@@ -54,7 +51,7 @@ static void scratch_does_not_grow_with_the_rows(void **state)
 
 /* A mask that all heads share is transposed once for all of them: its stage has the number of heads as its period, and stages
  * that differ from head to head have none. */
-static void shared_masks_are_transposed_once(void **state)
+TEST(shared_masks_are_transposed_once)
 {
     static const char *const bodies[2] = {
         "inputs { q: f32[1, 3, 34, 8]; k: f32[1, 3, 8, 20]; v: f32[1, 3, 20, 8]; m: f32[1, 1, 34, 20]; }"
@@ -64,7 +61,6 @@ static void shared_masks_are_transposed_once(void **state)
     };
     const struct pass_options o = {.target = &plain_target, .debug = &prefer_attention};
 
-    (void)state;
     for (int own = 0; own < 2; own++) {
         struct graph *g = parse_body(bodies[own]);
         struct kernel_list list;
@@ -78,15 +74,4 @@ static void shared_masks_are_transposed_once(void **state)
         kernel_list_free(&list);
         graph_free(g);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_within_bounds),
-        cmocka_unit_test(keys_that_do_not_count_are_left_out),
-        cmocka_unit_test(scratch_does_not_grow_with_the_rows),
-        cmocka_unit_test(shared_masks_are_transposed_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

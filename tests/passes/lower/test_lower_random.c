@@ -5,14 +5,13 @@
  */
 #include "support/small_graphs.h"
 
-static void random_graphs_agree(void **state)
+TEST(random_graphs_agree)
 {
     const char *seed_text = getenv("LOWER_SEED"), *count_text = getenv("LOWER_COUNT");
     const uint64_t first = seed_text ? strtoull(seed_text, NULL, 0) : 1;
     const uint64_t count = count_text ? strtoull(count_text, NULL, 0) : seed_text ? 1 : 1500;
     uint32_t all_nodes = 0, all_kernels = 0;
 
-    (void)state;
     for (uint64_t seed = first; seed < first + count; seed++) {
         for (int mode = 0; mode < 3; mode++) {
             struct error e = {0};
@@ -50,13 +49,4 @@ static void random_graphs_agree(void **state)
     }
     print_message("%u nodes in %u kernels\n", all_nodes, all_kernels);
     assert_true(seed_text || all_kernels < all_nodes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_graphs_agree),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

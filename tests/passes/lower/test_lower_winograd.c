@@ -5,9 +5,8 @@
  */
 #include "support/winograd.h"
 
-static void results_are_within_bounds(void **state)
+TEST(results_are_within_bounds)
 {
-    (void)state;
     for (int i = 0; i < WINOGRAD_BODIES; i++)
         for (int nasty = 0; nasty < 2; nasty++)
             winograd_check(winograd_bodies[i], &plain_target, nasty, true, kernel_interpret);
@@ -37,17 +36,16 @@ static double operations_of(int width, const struct target *t)
 }
 
 /* Work grows as images do, also where a macro-tile is a part of a row. */
-static void work_grows_as_images_do(void **state)
+TEST(work_grows_as_images_do)
 {
     const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20};
     const double one = operations_of(1600, &t), many = operations_of(16000, &t);
 
-    (void)state;
     assert_true(many > 9.5 * one && many < 10.5 * one);
 }
 
 /* A part of a concat is the kernel of stages that it would be alone. */
-static void parts_of_concats_have_stages(void **state)
+TEST(parts_of_concats_have_stages)
 {
     const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
@@ -57,7 +55,6 @@ static void parts_of_concats_have_stages(void **state)
         "outputs { y; }");
     uint32_t kernels = 0, staged = 0;
 
-    (void)state;
     assert_true(pass_winograd(g, &o));
     assert_true(pass_fuse_kernels(g, &o));
     pass_finish_clusters(g, &o);
@@ -74,14 +71,4 @@ static void parts_of_concats_have_stages(void **state)
     assert_int_equal(kernels, 2);
     assert_int_equal(staged, 1);
     graph_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_within_bounds),
-        cmocka_unit_test(work_grows_as_images_do),
-        cmocka_unit_test(parts_of_concats_have_stages),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

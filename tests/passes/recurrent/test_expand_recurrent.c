@@ -17,9 +17,8 @@ static bool is_whole(const struct node *n)
 
 /* ---- the pass ---- */
 
-static void pass_keeps_results(void **state)
+TEST(pass_keeps_results)
 {
-    (void)state;
     for (uint32_t i = 0; i < RECURRENT_CASES; i++) {
         char text[RECURRENT_TEXT];
         struct graph *g;
@@ -77,9 +76,8 @@ static void check_case(uint32_t number, bool (*change)(struct graph *g, const st
 }
 
 /** Infinities and NaN in operands go the same ways. */
-static void pass_keeps_special_numbers(void **state)
+TEST(pass_keeps_special_numbers)
 {
-    (void)state;
     for (uint32_t i = 0; i < RECURRENT_CASES; i++)
         check_case(i, pass_expand_recurrent, true);
 }
@@ -94,9 +92,8 @@ static bool all_passes(struct graph *g, const struct pass_options *o)
     return done;
 }
 
-static void whole_pipeline_keeps_results(void **state)
+TEST(whole_pipeline_keeps_results)
 {
-    (void)state;
     for (uint32_t i = 0; i < RECURRENT_CASES; i += 3)
         check_case(i, all_passes, false);
 }
@@ -264,11 +261,10 @@ static void check_loop(struct node *n, const char *text, bool with_passes, bool 
     graph_free(alone);
 }
 
-static void loops_compute_the_same(void **state)
+TEST(loops_compute_the_same)
 {
     uint32_t loops = 0, blocks = 0;
 
-    (void)state;
     for (uint32_t i = 0; i < RECURRENT_CASES; i++) {
         char text[RECURRENT_TEXT];
         struct graph *g;
@@ -289,7 +285,7 @@ static void loops_compute_the_same(void **state)
 }
 
 /** What a step of a network with one row must be: one kernel that multiplies and computes the gates. */
-static void one_row_is_one_kernel(void **state)
+TEST(one_row_is_one_kernel)
 {
     static const char *const bodies[] = {
         "inputs { x: f32[9, 1, 4]; w: f32[1, 128, 4]; r: f32[1, 128, 32]; p: f32[1, 96]; }"
@@ -300,7 +296,6 @@ static void one_row_is_one_kernel(void **state)
     const struct target target = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 1 << 20};
     const struct pass_options options = {.target = &target};
 
-    (void)state;
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         struct graph *g = parse_body(bodies[i]);
         struct recurrent_loop l;
@@ -319,11 +314,10 @@ static void one_row_is_one_kernel(void **state)
 }
 
 /** The size of what is compiled does not depend on the number of steps. */
-static void steps_cost_nothing(void **state)
+TEST(steps_cost_nothing)
 {
     uint32_t nodes[2] = {0};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct graph *g = parse_body(i ? "inputs { x: f32[5000, 2, 4]; w: f32[1, 32, 4]; r: f32[1, 32, 8]; }"
                                          "nodes { [h, c] = lstm(x, w, r, 5000, 8); } outputs { h; }"
@@ -338,15 +332,4 @@ static void steps_cost_nothing(void **state)
         graph_free(g);
     }
     assert_int_equal(nodes[0], nodes[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pass_keeps_results),           cmocka_unit_test(pass_keeps_special_numbers),
-        cmocka_unit_test(whole_pipeline_keeps_results), cmocka_unit_test(loops_compute_the_same),
-        cmocka_unit_test(one_row_is_one_kernel),        cmocka_unit_test(steps_cost_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

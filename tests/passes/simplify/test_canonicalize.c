@@ -2,9 +2,8 @@
 /* canonicalize: graphs that are too long for a file of cases (tests/passes/simplify/canonicalize). */
 #include "passes/pass_support.h"
 
-static void long_chains_collapse(void **state)
+TEST(long_chains_collapse)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[2, 3]; } nodes { z = identity(x); } outputs { z; }");
     struct value *v = g->inputs[0];
     enum { LENGTH = 20000 };
@@ -16,13 +15,4 @@ static void long_chains_collapse(void **state)
     assert_int_equal(count_nodes(g, OP_NEG) + count_nodes(g, OP_IDENTITY), 0);
     assert_false(pass_canonicalize(g, &fake_options));
     graph_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_chains_collapse),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

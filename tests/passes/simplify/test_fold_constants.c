@@ -2,9 +2,8 @@
 /* fold-constants: what text does not show (tests/passes/simplify/fold-constants has the rest). */
 #include "passes/pass_support.h"
 
-static void a_folded_reshape_shares_its_bytes(void **state)
+TEST(a_folded_reshape_shares_its_bytes)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[6]; } consts { p: f32[2, 3] @scalar(2); }"
                                  "nodes { r = reshape(p, newShape=[6]); y = mul(x, r); } outputs { y; }");
     const struct constant *before = value_named(g, "p")->constant;
@@ -12,13 +11,4 @@ static void a_folded_reshape_shares_its_bytes(void **state)
     assert_true(check_pass(g, pass_fold_constants, true));
     assert_ptr_equal(g->first->inputs[1].value->constant, before);
     graph_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_folded_reshape_shares_its_bytes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

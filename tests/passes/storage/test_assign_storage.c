@@ -156,9 +156,8 @@ static const struct storage *storage_of(struct graph *g, const struct storage_as
 
 /* ---- cases ---- */
 
-static void a_chain_needs_two_buffers_or_one(void **state)
+TEST(a_chain_needs_two_buffers_or_one)
 {
-    (void)state;
     for (int in_place = 0; in_place < 2; in_place++) {
         struct graph *g = parse_body("inputs { x: f32[64]; }"
                                      "nodes { a = exp(x); b = sin(a); c = cos(b); d = tan(c); y = neg(d); } outputs { y; }");
@@ -172,9 +171,8 @@ static void a_chain_needs_two_buffers_or_one(void **state)
     }
 }
 
-static void never_overwrites_what_is_read_later(void **state)
+TEST(never_overwrites_what_is_read_later)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[64]; }"
                                  "nodes { a = exp(x); r = reshape(a, newShape=[8, 8]); b = sin(a); c = cos(r);"
                                  "  d = reshape(c, newShape=[64]); e = add(b, d); f = add(e, a); y = neg(f); } outputs { y; }");
@@ -184,9 +182,8 @@ static void never_overwrites_what_is_read_later(void **state)
 }
 
 /* Two views of one buffer in one step: the output may take the place of neither if that clobbers the other. */
-static void views_of_one_buffer_read_together(void **state)
+TEST(views_of_one_buffer_read_together)
 {
-    (void)state;
     struct graph *g =
         parse_body("inputs { x: f32[128]; }"
                    "nodes { a = exp(x); b = slice(a, starts=[0], sizes=[64]); c = slice(a, starts=[64], sizes=[64]);"
@@ -202,9 +199,8 @@ static void views_of_one_buffer_read_together(void **state)
     graph_free(g);
 }
 
-static void concat_inputs_lie_in_its_output(void **state)
+TEST(concat_inputs_lie_in_its_output)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[1, 2, 64]; }"
                                  "nodes { a = exp(x); b = sin(x); c = concat([a, b, x], axis=1); r = cos(a);"
                                  "  d = concat([c, r], axis=1); y = neg(d); }"
@@ -221,9 +217,8 @@ static void concat_inputs_lie_in_its_output(void **state)
     graph_free(g);
 }
 
-static void a_concat_may_be_an_output(void **state)
+TEST(a_concat_may_be_an_output)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[2, 64]; } nodes { a = exp(x); b = sin(a); c = concat([a, b], axis=0);"
                                  "  d = reshape(c, newShape=[256]); } outputs { d; }");
     struct storage_assignment assigned = assign_and_simulate(g, true);
@@ -234,9 +229,8 @@ static void a_concat_may_be_an_output(void **state)
     graph_free(g);
 }
 
-static void outputs_may_be_inputs_and_constants_in_every_disguise(void **state)
+TEST(outputs_may_be_inputs_and_constants_in_every_disguise)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[2, 6]; } consts { k: f32[2, 6] @scalar(3); }"
                                  "nodes { a = relu(x); b = reshape(a, newShape=[12]); c = reshape(a, newShape=[3, 4]);"
                                  "  d = slice(a, starts=[1, 0], sizes=[1, 6]); e = reshape(x, newShape=[12]);"
@@ -248,9 +242,8 @@ static void outputs_may_be_inputs_and_constants_in_every_disguise(void **state)
 }
 
 /* Inside a kernel nothing is stored. */
-static void values_inside_clusters_have_no_storage(void **state)
+TEST(values_inside_clusters_have_no_storage)
 {
-    (void)state;
     struct graph *g = parse_body("inputs { x: f32[64]; } nodes { a = exp(x); b = sin(a); y = neg(b); } outputs { y; }");
     struct cluster *c = cluster_create(g, CLUSTER_KERNEL);
 
@@ -329,9 +322,8 @@ static struct graph *random_graph(uint32_t nodes)
     return g;
 }
 
-static void no_byte_is_overwritten_too_early(void **state)
+TEST(no_byte_is_overwritten_too_early)
 {
-    (void)state;
     for (int i = 0; i < 400; i++) {
         struct graph *g = random_graph(5 + i % 80);
         assign_and_simulate(g, i % 2);
@@ -364,9 +356,8 @@ static void check_offsets(struct storage_block *blocks, uint32_t count, double m
 }
 
 /* Lifetimes as a network has them: most values live for one or two steps, some (skip connections) for many. */
-static void offsets_are_close_to_the_bound(void **state)
+TEST(offsets_are_close_to_the_bound)
 {
-    (void)state;
     for (int round = 0; round < 20; round++) {
         static struct storage_block blocks[300];
         for (uint32_t i = 0; i < 300; i++) {
@@ -378,9 +369,8 @@ static void offsets_are_close_to_the_bound(void **state)
     }
 }
 
-static void many_blocks_are_placed_quickly(void **state)
+TEST(many_blocks_are_placed_quickly)
 {
-    (void)state;
     enum { MANY = 20000 };
     static struct storage_block blocks[MANY];
 
@@ -398,22 +388,4 @@ static void many_blocks_are_placed_quickly(void **state)
     for (uint32_t i = 0; i < 2000; i++)
         blocks[i] = (struct storage_block){.bytes = 1 + (int64_t)(random_bits() % 5000), .first = 0, .last = 5};
     check_offsets(blocks, 2000, 1.0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chain_needs_two_buffers_or_one),
-        cmocka_unit_test(never_overwrites_what_is_read_later),
-        cmocka_unit_test(views_of_one_buffer_read_together),
-        cmocka_unit_test(concat_inputs_lie_in_its_output),
-        cmocka_unit_test(a_concat_may_be_an_output),
-        cmocka_unit_test(outputs_may_be_inputs_and_constants_in_every_disguise),
-        cmocka_unit_test(values_inside_clusters_have_no_storage),
-        cmocka_unit_test(no_byte_is_overwritten_too_early),
-        cmocka_unit_test(offsets_are_close_to_the_bound),
-        cmocka_unit_test(many_blocks_are_placed_quickly),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

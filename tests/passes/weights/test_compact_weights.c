@@ -67,9 +67,8 @@ static void check(const char *body, int least, uint32_t range, const char *packe
     "consts { q: " type "[256, 128] @scalar(1); s: f32[" scale "] @scalar(1); z: " type "[" scale "] @scalar(1); } "           \
     "nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } outputs { y; }"
 
-static void values_within_16_are_packed_into_words(void **state)
+TEST(values_within_16_are_packed_into_words)
 {
-    (void)state;
     check(MATMUL("1", "i8", "8, 128"), -9, 16, "u4[2, 8, 4, 64, 8]");
     check(MATMUL("3", "u8", "8, 128"), 0, 16, "u4[2, 8, 4, 64, 8]");
     check(MATMUL("1", "u8", "1, 128"), 240, 16, "u4[2, 1, 32, 64, 8]");
@@ -79,11 +78,10 @@ static void values_within_16_are_packed_into_words(void **state)
 }
 
 /* Panels of three vectors, where they fit, whatever the rows are. */
-static void panels_do_not_depend_on_rows(void **state)
+TEST(panels_do_not_depend_on_rows)
 {
     static const char *const rows[] = {"1", "3", "16", "128"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char body[512];
 
@@ -96,24 +94,21 @@ static void panels_do_not_depend_on_rows(void **state)
     }
 }
 
-static void other_values_stay_bytes(void **state)
+TEST(other_values_stay_bytes)
 {
-    (void)state;
     check(MATMUL("1", "i8", "8, 128"), -128, 256, "i8[2, 8, 32, 64]");
     check(MATMUL("1", "u8", "8, 128"), 0, 17, "u8[2, 8, 32, 64]");
     check(MATMUL("1", "u8", "64, 128"), 0, 16, "u8[2, 64, 4, 64]"); /* a word would span two blocks */
 }
 
-static void scales_and_zero_points_lie_like_the_weights(void **state)
+TEST(scales_and_zero_points_lie_like_the_weights)
 {
-    (void)state;
     check(MATMUL("1", "i8", "8, 128"), -9, 16, "f32[2, 8, 1, 64, 1]");
     check(MATMUL("1", "u8", "8, 128"), 0, 256, "f32[2, 8, 1, 64]");
 }
 
-static void transposed_weights_and_halves_are_packed(void **state)
+TEST(transposed_weights_and_halves_are_packed)
 {
-    (void)state;
     check(
         "inputs { x: f32[1, 256]; } consts { q: u8[128, 256] @scalar(1); s: f32[128, 8] @scalar(1); z: u8[128, 8] @scalar(1); }"
         " nodes { w = dequantizeLinear(q, s, z); y = gemm(x, w, bTranspose=true); } outputs { y; }",
@@ -140,7 +135,7 @@ static void transposed_weights_and_halves_are_packed(void **state)
     "] @scalar(1); } nodes { d = dequantizeLinear(q, s, z); w = transpose(d); y = matmul(x, w); } outputs { y; }"
 
 /* Numbers that have 4 bits already are read where they lie. */
-static void words_are_packed_of_words(void **state)
+TEST(words_are_packed_of_words)
 {
     static const struct {
         const char *body, *packed;
@@ -151,7 +146,6 @@ static void words_are_packed_of_words(void **state)
         {TRANSPOSED("u8", "260", "65"), "u8[2, 65, 4, 64]"}, /* a word would span two blocks */
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct graph *g = compact_parse(cases[i].body, 0, 16);
         compact_narrow(g, 0);
@@ -177,9 +171,8 @@ static void words_are_packed_of_words(void **state)
 }
 
 /* Transposes of weights and of scales are not folded, which would copy them; packing reads numbers in both orders. */
-static void transposed_weights_are_packed_where_they_lie(void **state)
+TEST(transposed_weights_are_packed_where_they_lie)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct target t;
         const struct pass_options o = unpacking(&t);
@@ -199,13 +192,12 @@ static void transposed_weights_are_packed_where_they_lie(void **state)
 }
 
 /* Weights that are rounded to float16, which matmuls read as they are or as float32 again. */
-static void rounded_weights_stay_compact(void **state)
+TEST(rounded_weights_stay_compact)
 {
 #define ROUNDED(type, scale, nodes)                                                                                            \
     "inputs { x: " type "[3, 256]; } "                                                                                         \
     "consts { q: i8[256, 128] @scalar(1); s: f16[" scale "] @scalar(1); z: i8[" scale "] @scalar(1); } nodes { " nodes         \
     " } outputs { y; }"
-    (void)state;
     check(ROUNDED("f16", "1, 128", "w = dequantizeLinear(q, s, z); y = matmul(x, w);"), -128, 256, "i8[2, 1, 256, 64]");
     check(ROUNDED("f32", "1, 128", "h = dequantizeLinear(q, s, z); w = cast(h, \"float32\"); y = matmul(x, w);"), -128, 256,
           "i8[2, 1, 256, 64]");
@@ -214,7 +206,7 @@ static void rounded_weights_stay_compact(void **state)
 }
 
 /* Small weights, and those that something else reads, are unpacked when the graph is built. */
-static void other_weights_are_folded(void **state)
+TEST(other_weights_are_folded)
 {
     struct target t;
     const struct pass_options o = unpacking(&t);
@@ -231,7 +223,6 @@ static void other_weights_are_folded(void **state)
                 "h = dequantizeLinear(q, s, z); w = cast(h, \"float32\"); v = matmul(x, w); u = reduceSum(w); y = add(u, v);"),
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         struct graph *g = compact_parse(bodies[i], 0, 16);
         assert_true(check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__));
@@ -277,7 +268,7 @@ static void count_kernels(struct graph *g, const struct pass_options *o, uint32_
 
 /* Operand A becomes bytes where the precision allows it, once for all matmuls that read it, and their kernels multiply bytes.
  */
-static void the_other_operand_is_rounded_to_bytes(void **state)
+TEST(the_other_operand_is_rounded_to_bytes)
 {
     static const char body[] =
         "inputs { x: f32[4, 256]; } consts { q: u8[256, 128] @scalar(1); s: f32[8, 128] @scalar(1); z: u8[8, 128] @scalar(1); "
@@ -290,7 +281,6 @@ static void the_other_operand_is_rounded_to_bytes(void **state)
     struct graph *g = compact_parse(body, 0, 16);
     uint32_t multiply, round, bytes_made = 0;
 
-    (void)state;
     t.isa.byte_products = BYTES_MIXED;
     t.rounds_operands = true;
     check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__);
@@ -307,7 +297,7 @@ static void the_other_operand_is_rounded_to_bytes(void **state)
 }
 
 /* So it does beside weights of 8 bits that are signed numbers, or unsigned ones around 128: words of four neighbours. */
-static void whole_bytes_are_multiplied(void **state)
+TEST(whole_bytes_are_multiplied)
 {
     static const char body[] = "inputs { x: f32[4, 256]; } consts { q: u8[256, 128] @scalar(1); s: f32[8, 128] @scalar(1); "
                                "z: u8[8, 128] @scalar(128); } "
@@ -315,7 +305,6 @@ static void whole_bytes_are_multiplied(void **state)
     struct target t;
     struct pass_options o = unpacking(&t);
 
-    (void)state;
     t.isa.byte_products = BYTES_MIXED;
     t.rounds_operands = true;
     for (int zero = 127; zero <= 128; zero++) {
@@ -337,14 +326,13 @@ static void whole_bytes_are_multiplied(void **state)
 
 /* On a device that multiplies bytes, weights beside an operand that is bytes already are packed as words, and the bytes become
  * a part of the kernel as they are: where scale and zero point are constants, and where the device has the instruction. */
-static void bytes_of_networks_are_multiplied_on_devices(void **state)
+TEST(bytes_of_networks_are_multiplied_on_devices)
 {
     static const char body[] = "inputs { x: u8[4, 256]; n: u8[1, 1]; } consts { q: i8[256, 128] @scalar(1); s: f32[1, 128] "
                                "@scalar(1); z: i8[1, 128] @scalar(0); u: f32[1, 1] @scalar(0.5); v: u8[1, 1] @scalar(113); "
                                "f: u8[1, 1] @scalar(3); } nodes { b = mul(x, f); d = dequantizeLinear(b, u, %s); "
                                "w = dequantizeLinear(q, s, z); y = matmul(d, w); } outputs { y; }";
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         const bool bytes = i == 0; /* 1: without an instruction; 2: a zero point that is data */
         struct gpu_facts device = *target_gpu_facts(false);
@@ -368,7 +356,7 @@ static void bytes_of_networks_are_multiplied_on_devices(void **state)
 }
 
 /* On a device all columns lie side by side, or panels of whole vectors that divide a head, whatever the rows are. */
-static void devices_have_panels_of_their_own(void **state)
+TEST(devices_have_panels_of_their_own)
 {
     static const struct {
         const char *body, *packed;
@@ -391,7 +379,6 @@ static void devices_have_panels_of_their_own(void **state)
          "f16[2, 1, 256, 64]", 64},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct target t = {.isa = {.vector_bits = 32, .registers = 16},
                            .thread_count = 1,
@@ -406,24 +393,4 @@ static void devices_have_panels_of_their_own(void **state)
         assert_prints(g, cases[i].packed);
         graph_free(g);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_within_16_are_packed_into_words),
-        cmocka_unit_test(panels_do_not_depend_on_rows),
-        cmocka_unit_test(other_values_stay_bytes),
-        cmocka_unit_test(scales_and_zero_points_lie_like_the_weights),
-        cmocka_unit_test(transposed_weights_and_halves_are_packed),
-        cmocka_unit_test(words_are_packed_of_words),
-        cmocka_unit_test(transposed_weights_are_packed_where_they_lie),
-        cmocka_unit_test(rounded_weights_stay_compact),
-        cmocka_unit_test(other_weights_are_folded),
-        cmocka_unit_test(the_other_operand_is_rounded_to_bytes),
-        cmocka_unit_test(whole_bytes_are_multiplied),
-        cmocka_unit_test(bytes_of_networks_are_multiplied_on_devices),
-        cmocka_unit_test(devices_have_panels_of_their_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

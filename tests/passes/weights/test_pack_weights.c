@@ -79,9 +79,8 @@ static void check(const char *body, const char *packed)
     "inputs { x: f32[1, 6, 7, 8]; } consts { w: f32[" filter "] @scalar(1); } nodes { y = convTranspose2d(x, w" options        \
     ", inputLayout=\"nhwc\"); z = relu(y); } outputs { z; }"
 
-static void weights_are_packed(void **state)
+TEST(weights_are_packed)
 {
-    (void)state;
     check(CONV("24, 8, 3, 3", ""), "f32[3, 3, 8, 24]");
     check(CONV("64, 8, 3, 3", ", padding=[1, 1, 1, 1], strides=[2, 1]"), "f32[4, 3, 3, 8, 16]");
     check(CONV("3, 3, 8, 64", ", filterLayout=\"hwio\""), "f32[4, 3, 3, 8, 16]");
@@ -119,9 +118,8 @@ static void weights_are_packed(void **state)
 
 /* With 32 registers of 512 bits tiles of many rows are three vectors wide, if that leaves no rest; 1x1 convolutions are like
  * contractions. */
-static void wide_tiles_are_chosen(void **state)
+TEST(wide_tiles_are_chosen)
 {
-    (void)state;
     check_for(512, MATMUL("64", "96", "y = relu(m);"), "f32[2, 9, 48]");
     check_for(256, MATMUL("64", "96", "y = relu(m);"), "f32[6, 9, 16]");
     check_for(512, MATMUL("64", "128", "y = relu(m);"), "f32[4, 9, 32]");
@@ -142,9 +140,8 @@ static void wide_tiles_are_chosen(void **state)
     check_for(512, MATMUL("64", "192", "y = reshape(m, [64, 96, 2]);"), "f32[4, 9, 48]");
 }
 
-static void other_weights_are_left_alone(void **state)
+TEST(other_weights_are_left_alone)
 {
-    (void)state;
     /* in order already; given at run time; channels first, where vectors run along the image; nothing divides 37 */
     check(CONV("3, 3, 8, 24", ", filterLayout=\"hwio\""), NULL);
     check("inputs { a: f32[5, 9]; b: f32[9, 64]; } nodes { y = matmul(a, b); } outputs { y; }", NULL);
@@ -241,11 +238,10 @@ static void check_agreement(const struct isa *isa, int64_t m, int64_t k, int64_t
     graph_free(g);
 }
 
-static void tiles_fit_panels(void **state)
+TEST(tiles_fit_panels)
 {
     static const int64_t sizes[][2] = {{64, 96}, {64, 128}, {384, 768}, {512, 1000}, {100, 120}, {768, 3072}, {9, 144}};
 
-    (void)state;
     for (uint32_t i = 0; i < sizeof isa_levels / sizeof *isa_levels; i++)
         for (uint32_t j = 0; j < sizeof sizes / sizeof *sizes; j++)
             for (int64_t m = 1; m <= 128; m = m * 3 + 1)
@@ -253,11 +249,10 @@ static void tiles_fit_panels(void **state)
 }
 
 /* Where a lowering pads M, the schedule takes the MR that it padded to. */
-static void padded_rows_are_the_tiles(void **state)
+TEST(padded_rows_are_the_tiles)
 {
     const union scalar zero = {.u64 = 0};
 
-    (void)state;
     for (uint32_t i = 0; i < sizeof isa_levels / sizeof *isa_levels; i++) {
         const struct target t = {.isa = isa_levels[i], .thread_count = 1};
         uint32_t mr[2];
@@ -291,14 +286,4 @@ static void padded_rows_are_the_tiles(void **state)
             kernel_free(kernel);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_are_packed),           cmocka_unit_test(wide_tiles_are_chosen),
-        cmocka_unit_test(other_weights_are_left_alone), cmocka_unit_test(tiles_fit_panels),
-        cmocka_unit_test(padded_rows_are_the_tiles),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

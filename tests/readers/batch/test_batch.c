@@ -2,48 +2,14 @@
 /* Lists of inputs, and batches of them whose reading and computing are the test's own. */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <cjson/cJSON.h>
 
 #include "frontend/readers/batch/batch.h"
-
-static char folder[] = "/tmp/webnn-batch-XXXXXX";
-
-static int enter_folder(void **state)
-{
-    (void)state;
-    return !mkdtemp(folder) || chdir(folder);
-}
-
-static int leave_folder(void **state)
-{
-    char command[64];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return chdir("/") || system(command);
-}
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
+#include "support/folder.h"
 
 static void assert_paths(const struct batch_list *l, size_t count, const char *const *paths)
 {
@@ -52,20 +18,19 @@ static void assert_paths(const struct batch_list *l, size_t count, const char *c
     assert_int_equal(l->count, count);
 }
 
-static void folder_becomes_its_files_by_name(void **state)
+TEST(folder_becomes_its_files_by_name)
 {
     const char *const expected[] = {"in/a", "in/b/x", "in/b/y", "in/c", "in/lost", "single"};
     struct batch_list l = {0};
     char message[256];
 
-    (void)state;
     assert_int_equal(mkdir("in", 0700) | mkdir("in/b", 0700) | mkdir("in/.git", 0700) | mkdir("in/empty", 0700), 0);
-    write_file("in/c", "");
-    write_file("in/a", "");
-    write_file("in/b/y", "");
-    write_file("in/b/x", "");
-    write_file("in/.hidden", "");
-    write_file("in/.git/config", "");
+    write_text("in/c", "");
+    write_text("in/a", "");
+    write_text("in/b/y", "");
+    write_text("in/b/x", "");
+    write_text("in/.hidden", "");
+    write_text("in/.git/config", "");
     assert_int_equal(mkfifo("in/pipe", 0600), 0);
     assert_int_equal(symlink("nowhere", "in/lost"), 0);
     assert_int_equal(symlink("..", "in/b/loop"), 0);
@@ -78,16 +43,15 @@ static void folder_becomes_its_files_by_name(void **state)
     assert_int_equal(l.count, 0);
 }
 
-static void list_has_a_path_in_each_line(void **state)
+TEST(list_has_a_path_in_each_line)
 {
     const char *const expected[] = {"one.png", "two words.png", "listed/x", "last"};
     struct batch_list l = {0};
     char message[256];
 
-    (void)state;
     assert_int_equal(mkdir("listed", 0700), 0);
-    write_file("listed/x", "");
-    write_file("list", "one.png\n\ntwo words.png\r\nlisted\nlast");
+    write_text("listed/x", "");
+    write_text("list", "one.png\n\ntwo words.png\r\nlisted\nlast");
     assert_true(batch_list_read(&l, "list", message, sizeof message));
     assert_paths(&l, 4, expected);
     assert_false(batch_list_read(&l, "absent", message, sizeof message));
@@ -182,7 +146,7 @@ static bool run_tally(struct tally *t, const char *prefixes, FILE *out, size_t *
     return ok;
 }
 
-static void each_input_has_a_line_in_order(void **state)
+TEST(each_input_has_a_line_in_order)
 {
     static const char prefixes[] = "\"orococ\x80oooooooooorooooooooooooc";
     char *text = NULL, *line;
@@ -190,7 +154,6 @@ static void each_input_has_a_line_in_order(void **state)
     FILE *out = open_memstream(&text, &length);
     struct tally t = {0};
 
-    (void)state;
     assert_non_null(out);
     assert_true(run_tally(&t, prefixes, out, &failed));
     fclose(out);
@@ -224,26 +187,24 @@ static void each_input_has_a_line_in_order(void **state)
     free(text);
 }
 
-static void inputs_are_read_while_others_are_computed(void **state)
+TEST(inputs_are_read_while_others_are_computed)
 {
     struct tally t = {.wait_for_reader = true};
     FILE *out = fopen("/dev/null", "w");
     size_t failed;
 
-    (void)state;
     assert_non_null(out);
     assert_true(run_tally(&t, "ooo", out, &failed));
     fclose(out);
     assert_int_equal(failed, 0);
 }
 
-static void batch_ends_when_lines_cannot_be_written(void **state)
+TEST(batch_ends_when_lines_cannot_be_written)
 {
     struct tally t = {0};
     FILE *out = fopen("/dev/full", "w");
     size_t failed;
 
-    (void)state;
     if (!out)
         skip();
     assert_false(run_tally(&t, "oooooooooooooooooooo", out, &failed));
@@ -252,23 +213,13 @@ static void batch_ends_when_lines_cannot_be_written(void **state)
     assert_int_equal(t.computed + t.dropped, t.reads);
 }
 
-static void empty_batch_prints_nothing(void **state)
+TEST(empty_batch_prints_nothing)
 {
     struct tally t = {0};
     size_t failed = 1;
 
-    (void)state;
     assert_true(run_tally(&t, "", stdout, &failed));
     assert_int_equal(failed, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folder_becomes_its_files_by_name),        cmocka_unit_test(list_has_a_path_in_each_line),
-        cmocka_unit_test(each_input_has_a_line_in_order),          cmocka_unit_test(inputs_are_read_while_others_are_computed),
-        cmocka_unit_test(batch_ends_when_lines_cannot_be_written), cmocka_unit_test(empty_batch_prints_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_GROUP(enter_folder, leave_folder)

@@ -2,22 +2,14 @@
 /* Files that a model names: which ones of its folder are opened, and which never. */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "frontend/readers/files/beside.h"
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/model.h"
+#include "support/test.h"
 
 static char base[] = "/tmp/webnn-beside-XXXXXX";
 
@@ -65,11 +57,10 @@ static void refuses(const char *name, const char *reason)
         fail_msg("%s: %s", name, why);
 }
 
-static void names_stay_in_the_folder(void **state)
+TEST(names_stay_in_the_folder)
 {
     char longest[5000];
 
-    (void)state;
     opens("w", "inside");
     opens("./w", "inside");
     opens("sub/v", "deeper");
@@ -96,7 +87,7 @@ static void names_stay_in_the_folder(void **state)
     opens(longest, "inside");
 }
 
-static void links_stay_in_the_folder(void **state)
+TEST(links_stay_in_the_folder)
 {
     static const struct {
         const char *text, *name, *content, *reason;
@@ -112,7 +103,6 @@ static void links_stay_in_the_folder(void **state)
         {"absent", "link", NULL, "No such file"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(symlink(rows[i].text, "link"), 0);
         if (rows[i].content)
@@ -124,9 +114,8 @@ static void links_stay_in_the_folder(void **state)
 }
 
 /* A pipe without a writer: opening it must not wait. */
-static void devices_and_pipes_are_refused(void **state)
+TEST(devices_and_pipes_are_refused)
 {
-    (void)state;
     alarm(20);
     assert_int_equal(mkfifo("pipe", 0600), 0);
     refuses("pipe", "no regular file");
@@ -139,7 +128,7 @@ static void devices_and_pipes_are_refused(void **state)
 }
 
 /* Weights beside a text are found by its name, and follow the same rules; those that the user names are the user's. */
-static void weights_follow_the_rules(void **state)
+TEST(weights_follow_the_rules)
 {
     static const char text[] = "webnn_graph \"g\" v1 { inputs { x: f32[2]; } consts { c: f32[2] @weights(\"c\"); }\n"
                                "nodes { y = add(x, c); } outputs { y; } }";
@@ -149,7 +138,6 @@ static void weights_follow_the_rules(void **state)
     struct model model;
     char *message;
 
-    (void)state;
     assert_int_equal(wnnCreateContext(NULL, &context), WNNStatus_Success);
     assert_true(file_write("g.webnn", text, sizeof text - 1, NULL, 0));
     assert_true(file_write("../outside.safetensors", tensors, sizeof tensors - 1, NULL, 0));
@@ -170,14 +158,4 @@ static void weights_follow_the_rules(void **state)
     wnnContextRelease(context);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_stay_in_the_folder),
-        cmocka_unit_test(links_stay_in_the_folder),
-        cmocka_unit_test(devices_and_pipes_are_refused),
-        cmocka_unit_test(weights_follow_the_rules),
-    };
-
-    return cmocka_run_group_tests(tests, enter, leave);
-}
+TEST_GROUP(enter, leave)

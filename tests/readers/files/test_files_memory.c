@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Memory runs out while files are read, resized and written: an error, no crash, nothing freed twice. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "frontend/readers/files/npz.h"
 #include "frontend/readers/files/picture.h"
 #include "support/failing_allocator.h"
+#include "support/test.h"
 
 #ifdef CAN_FAIL_ALLOCATIONS
 
-static void resizing_survives_failing_allocations(void **state)
+TEST(resizing_survives_failing_allocations)
 {
     char message[256];
     bool done = false;
 
-    (void)state;
     for (long n = 0; !done; n++) {
         struct picture from, to;
 
@@ -36,7 +28,7 @@ static void resizing_survives_failing_allocations(void **state)
     }
 }
 
-static void writing_arrays_survives_failing_allocations(void **state)
+TEST(writing_arrays_survives_failing_allocations)
 {
     static float data[3] = {1, 2, 3};
     struct npz_entry entries[] = {{"x", {WNNOperandDataType_Float32, 1, {3}, sizeof data, data, false}},
@@ -45,7 +37,6 @@ static void writing_arrays_survives_failing_allocations(void **state)
     bool done = false;
     int fd = mkstemp(path);
 
-    (void)state;
     assert_true(fd >= 0);
     close(fd);
     for (long n = 0; !done; n++) {
@@ -63,19 +54,8 @@ static void writing_arrays_survives_failing_allocations(void **state)
     unlink(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(resizing_survives_failing_allocations),
-                                       cmocka_unit_test(writing_arrays_survives_failing_allocations)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 #else
 
-int main(void)
-{
-    return skip_failing_allocations();
-}
+TESTS_SKIPPED("the allocator cannot be replaced here")
 
 #endif

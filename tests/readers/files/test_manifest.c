@@ -1,32 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Networks with a manifest: a small one, what is said of broken ones, and every way to cut one off. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/manifest.h"
 #include "frontend/readers/model.h"
 #include "support/close.h"
-
-static WNNContext context;
-static char folder[] = "/tmp/webnn-manifest-XXXXXX";
-
-static void write_file(const char *name, const void *bytes, size_t length)
-{
-    char *path = file_join(folder, name), message[256];
-
-    if (!file_write(path, bytes, length, message, sizeof message))
-        fail_msg("%s", message);
-    free(path);
-}
+#include "support/context.h"
+#include "support/folder.h"
 
 #define INPUT "{\"name\": \"x\", \"dataType\": \"float32\", \"shape\": [1, 2]}"
 #define CONSTANT "{\"id\": \"w\", \"file\": \"w.npy\"}"
@@ -40,20 +19,16 @@ static const char good[] =
              "\"inputs\": [\"m\", \"x\"], \"axis\": 0, \"outputShape\": [2, 2]}",
              "{\"name\": \"c\"}");
 
-static void good_manifests_are_read(void **state)
+TEST(good_manifests_are_read)
 {
-    const char *const paths[] = {"", "/manifest.json"};
+    const char *const paths[] = {".", "manifest.json"};
     struct model m;
     WNNGraph graph;
     char *message;
 
-    (void)state;
-    write_file("manifest.json", good, strlen(good));
+    write_text("manifest.json", good);
     for (size_t i = 0; i < 2; i++) { /* the folder, or its manifest */
-        char path[128];
-
-        snprintf(path, sizeof path, "%s%s", folder, paths[i]);
-        if (!model_read(context, path, NULL, &m, &message))
+        if (!model_read(context, paths[i], NULL, &m, &message))
             fail_msg("%s", message);
         assert_string_equal(m.name, "n");
         assert_int_equal(m.input_count, 1);
@@ -67,7 +42,7 @@ static void good_manifests_are_read(void **state)
 }
 
 /** What a manifest fixes cannot be asked for otherwise. */
-static void what_a_manifest_fixes_is_refused_as_option(void **state)
+TEST(what_a_manifest_fixes_is_refused_as_option)
 {
     static float values[2];
     const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values, false};
@@ -88,12 +63,11 @@ static void what_a_manifest_fixes_is_refused_as_option(void **state)
         {{.weights = "w.npy"}, "names the files of its weights itself"},
     };
 
-    (void)state;
-    write_file("manifest.json", good, strlen(good));
+    write_text("manifest.json", good);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct model m;
         char *message;
-        bool ok = model_read(context, folder, &cases[i].options, &m, &message);
+        bool ok = model_read(context, ".", &cases[i].options, &m, &message);
 
         assert_int_equal(ok, !cases[i].message);
         if (!ok && !strstr(message, cases[i].message))
@@ -105,29 +79,28 @@ static void what_a_manifest_fixes_is_refused_as_option(void **state)
 }
 
 /** Layers that name a result and, beside it, no list of results. */
-static void many_names_are_read(void **state)
+TEST(many_names_are_read)
 {
     enum { LAYERS = 100, LINE = 120 };
     char *text = malloc(LAYERS * LINE + 400), *message;
     size_t at;
     struct model m;
 
-    (void)state;
     assert_non_null(text);
     at = (size_t)sprintf(text, "{\"inputs\": [" INPUT "], \"constants\": [], \"layers\": [");
     for (int i = 0; i < LAYERS; i++)
         at += (size_t)sprintf(text + at, "%s{\"id\": \"y%d\", \"op\": \"relu\", \"inputs\": [\"x\"], \"outputs\": []}",
                               i ? ", " : "", i);
     sprintf(text + at, "], \"outputs\": [{\"name\": \"y%d\"}]}", LAYERS - 1);
-    write_file("manifest.json", text, strlen(text));
+    write_bytes("manifest.json", text, strlen(text));
     free(text);
-    if (!model_read(context, folder, NULL, &m, &message))
+    if (!model_read(context, ".", NULL, &m, &message))
         fail_msg("%s", message);
     assert_int_equal(m.output_count, 1);
     model_free(&m);
 }
 
-static void broken_manifests_are_refused(void **state)
+TEST(broken_manifests_are_refused)
 {
     static const struct {
         const char *text, *message;
@@ -156,13 +129,12 @@ static void broken_manifests_are_refused(void **state)
          "'z' is not defined"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct model m;
         char *message;
 
-        write_file("manifest.json", cases[i].text, strlen(cases[i].text));
-        if (model_read(context, folder, NULL, &m, &message))
+        write_text("manifest.json", cases[i].text);
+        if (model_read(context, ".", NULL, &m, &message))
             fail_msg("is read: %s", cases[i].text);
         if (!strstr(message, cases[i].message))
             fail_msg("%s\n%s\n%s expected", cases[i].text, message, cases[i].message);
@@ -171,22 +143,21 @@ static void broken_manifests_are_refused(void **state)
     }
 }
 
-static void truncated_manifests_are_refused(void **state)
+TEST(truncated_manifests_are_refused)
 {
-    (void)state;
     for (size_t n = 0; n < strlen(good); n++) {
         struct model m;
         char *message;
 
-        write_file("manifest.json", good, n);
-        assert_false(model_read(context, folder, NULL, &m, &message));
+        write_bytes("manifest.json", good, n);
+        assert_false(model_read(context, ".", NULL, &m, &message));
         assert_non_null(message);
         free(message);
     }
 }
 
 /** Paths that are no models. */
-static void paths_that_are_no_models_are_refused(void **state)
+TEST(paths_that_are_no_models_are_refused)
 {
     static const struct {
         size_t length;
@@ -200,16 +171,14 @@ static void paths_that_are_no_models_are_refused(void **state)
         {4, "GGUF", "JSON: GGUF is not read"},
     };
     struct model m;
-    char path[128], *message;
+    char *message;
 
-    (void)state;
     assert_false(model_read(context, "/nowhere", NULL, &m, &message));
     assert_non_null(strstr(message, "/nowhere: No such file or directory"));
     free(message);
-    snprintf(path, sizeof path, "%s/other", folder);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        write_file("other", others[i].bytes, others[i].length);
-        assert_false(model_read(context, path, NULL, &m, &message));
+        write_bytes("other", others[i].bytes, others[i].length);
+        assert_false(model_read(context, "other", NULL, &m, &message));
         assert_non_null(strstr(message, "is no model: neither ONNX nor .webnn text or JSON"));
         assert_non_null(strstr(message, others[i].what));
         free(message);
@@ -217,47 +186,32 @@ static void paths_that_are_no_models_are_refused(void **state)
     /* By contents, whatever the name: with a byte order mark and comments before the first word. */
     static const char text[] = "\xEF\xBB\xBF# a graph\n// with comments\nwebnn_graph \"g\" v1 { inputs { x: f32[1]; } nodes { "
                                "y = relu(x); } outputs { y; } }";
-    write_file("other", text, sizeof text - 1);
-    if (!model_read(context, path, NULL, &m, &message))
+    write_bytes("other", text, sizeof text - 1);
+    if (!model_read(context, "other", NULL, &m, &message))
         fail_msg("%s", message);
     assert_string_equal(m.name, "g");
     model_free(&m);
-    remove(path);
+    remove("other");
 }
 
 static int setup(void **state)
 {
     static float weights[2] = {1, 2};
     const struct npy_array w = {WNNOperandDataType_Float32, 1, {2}, sizeof weights, weights, false};
-    char *path;
-    bool ok;
 
-    (void)state;
-    if (!mkdtemp(folder) || wnnCreateContext(NULL, &context))
-        return 1;
-    path = file_join(folder, "w.npy");
-    ok = npy_write(path, &w, NULL, 0);
-    free(path);
-    return !ok;
+    return enter_folder(state) || create_context(state) || !npy_write("w.npy", &w, NULL, 0);
 }
 
 static int teardown(void **state)
 {
-    static const char *const files[] = {"manifest.json", "w.npy"};
-
-    (void)state;
-    wnnContextRelease(context);
-    for (size_t i = 0; i < 2; i++) {
-        char *path = file_join(folder, files[i]);
-
-        remove(path);
-        free(path);
-    }
-    return rmdir(folder);
+    release_context(state);
+    remove("manifest.json");
+    remove("w.npy");
+    return leave_empty_folder(state);
 }
 
 /** Arrays of a case by name, or listed, as beside an ONNX file. */
-static void cases_are_loaded(void **state)
+TEST(cases_are_loaded)
 {
     static const char *const texts[] = {
         "{\"layers\": [], \"cases\": [{\"inputs\": {\"x\": \"w.npy\"}, \"outputs\": {\"y\": \"w.npy\"},"
@@ -270,17 +224,15 @@ static void cases_are_loaded(void **state)
     static const char *const messages[] = {NULL, NULL, "an array without a name: no file is named", "x: "};
     static float values[2] = {3, 4};
     const struct npy_array array = {WNNOperandDataType_Float32, 1, {2}, sizeof values, values, false};
-    char message[256], path[128];
+    char message[256];
 
-    (void)state;
-    snprintf(path, sizeof path, "%s/w.npy", folder);
-    assert_true(npy_write(path, &array, message, sizeof message));
+    assert_true(npy_write("w.npy", &array, message, sizeof message));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct manifest *m;
         struct manifest_case c;
 
-        write_file("manifest.json", texts[i], strlen(texts[i]));
-        if (!manifest_open(folder, &m, message, sizeof message))
+        write_bytes("manifest.json", texts[i], strlen(texts[i]));
+        if (!manifest_open(".", &m, message, sizeof message))
             fail_msg("%s", message);
         assert_int_equal(manifest_case_count(m), 1);
         if (manifest_case_load(m, 0, &c, message, sizeof message) != !messages[i])
@@ -301,15 +253,4 @@ static void cases_are_loaded(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(good_manifests_are_read),
-                                       cmocka_unit_test(what_a_manifest_fixes_is_refused_as_option),
-                                       cmocka_unit_test(cases_are_loaded),
-                                       cmocka_unit_test(many_names_are_read),
-                                       cmocka_unit_test(broken_manifests_are_refused),
-                                       cmocka_unit_test(truncated_manifests_are_refused),
-                                       cmocka_unit_test(paths_that_are_no_models_are_refused)};
-
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Arrays in .npy and .npz files: written, read back, damaged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 #include <zip.h>
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/npz.h"
+#include "support/folder.h"
 
-static char folder[] = "/tmp/webnn-npz-XXXXXX";
+static const char path[] = "a.npz";
 
 static int64_t numbers[4] = {INT64_MIN, -1, 0, INT64_MAX};
 static float fractions[3] = {1.5f, -0.0f, 1e-45f};
@@ -35,14 +26,13 @@ static void same_array(const struct npy_array *a, const struct npy_array *b)
     assert_memory_equal(a->data, b->data, a->byteLength);
 }
 
-static void archives_are_written_and_read(void **state)
+TEST(archives_are_written_and_read)
 {
-    char *path = file_join(folder, "a.npz"), message[256] = "";
+    char message[256] = "";
     struct npz_entry *read = NULL;
     struct npy_array array;
     size_t count = 0;
 
-    (void)state;
     assert_true(npz_is_path(path));
     assert_false(npz_is_path("a.npy"));
     if (!npz_write(path, entries, ENTRIES, message, sizeof message) || !npz_read(path, &read, &count, message, sizeof message))
@@ -65,15 +55,14 @@ static void archives_are_written_and_read(void **state)
     same_array(&array, &entries[0].array);
     npy_free(&array);
     remove(path);
-    free(path);
     assert_false(npz_write("/nowhere/a.npz", entries, 1, message, sizeof message));
     assert_false(npz_read("/nowhere/a.npz", &read, &count, message, sizeof message));
 }
 
 /** Deflated members, and such as claim to be larger than their bytes can be. */
-static void deflated_members_are_read(void **state)
+TEST(deflated_members_are_read)
 {
-    char *path = file_join(folder, "d.npz"), message[256] = "";
+    char message[256] = "";
     static float zeros[1 << 16];
     const struct npy_array large = {WNNOperandDataType_Float32, 1, {1 << 16}, sizeof zeros, zeros, false};
     struct npy_array array;
@@ -83,7 +72,6 @@ static void deflated_members_are_read(void **state)
     int code;
     zip_t *archive = zip_open(path, ZIP_CREATE, &code);
 
-    (void)state;
     assert_non_null(archive);
     assert_true(npy_format(&large, "d", &bytes, &length, message, sizeof message));
     zip_int64_t index = zip_file_add(archive, "d.npy", zip_source_buffer(archive, bytes, length, 1), 0);
@@ -104,22 +92,19 @@ static void deflated_members_are_read(void **state)
     assert_false(npz_read_array(path, NULL, &array, message, sizeof message));
     assert_non_null(strstr(message, "cannot have 2147483632 bytes"));
     remove(path);
-    free(path);
 }
 
-/** A bit of an array that is another one than when it was written. */
 /** Members that lie on the same bytes, so that a small archive would hold any number of large arrays. */
-static void overlapping_members_are_refused(void **state)
+TEST(overlapping_members_are_refused)
 {
     enum { END_BYTES = 22, NAME_AT = 46 };
-    char *path = file_join(folder, "o.npz"), message[256] = "", *bytes, *more;
+    char message[256] = "", *bytes, *more;
     static float values[1 << 12];
     const struct npz_entry entry = {"a", {WNNOperandDataType_Float32, 1, {1 << 12}, sizeof values, values, false}};
     struct npz_entry *read = NULL;
     uint32_t directory, directory_bytes;
     size_t length, count = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         values[i] = (float)(i * i);
     assert_true(npz_write(path, &entry, 1, message, sizeof message));
@@ -143,16 +128,15 @@ static void overlapping_members_are_refused(void **state)
     free(more);
     free(bytes);
     remove(path);
-    free(path);
 }
 
-static void damaged_archives_are_refused(void **state)
+/** A bit of an array that is another one than when it was written. */
+TEST(damaged_archives_are_refused)
 {
-    char *path = file_join(folder, "c.npz"), message[256] = "", *file;
+    char message[256] = "", *file;
     struct npy_array array;
     size_t length, flips = 0;
 
-    (void)state;
     assert_true(npz_write(path, entries, 1, message, sizeof message));
     assert_true(file_read(path, &file, &length, message, sizeof message));
     for (size_t i = 0; i + sizeof numbers <= length; i++)
@@ -167,19 +151,17 @@ static void damaged_archives_are_refused(void **state)
     assert_int_equal(flips, sizeof numbers);
     free(file);
     remove(path);
-    free(path);
 }
 
 /** An archive cut off anywhere, and an array likewise. */
-static void truncated_archives_are_refused(void **state)
+TEST(truncated_archives_are_refused)
 {
-    char *path = file_join(folder, "t.npz"), message[256] = "", *file;
+    char message[256] = "", *file;
     struct npz_entry *read;
     struct npy_array array;
     size_t length, count;
     void *bytes;
 
-    (void)state;
     assert_true(npz_write(path, entries, ENTRIES, message, sizeof message));
     assert_true(file_read(path, &file, &length, message, sizeof message));
     for (size_t n = 0; n < length; n += 7) {
@@ -190,7 +172,6 @@ static void truncated_archives_are_refused(void **state)
     }
     free(file);
     remove(path);
-    free(path);
     assert_true(npy_format(&entries[0].array, "t", &bytes, &length, message, sizeof message));
     for (size_t n = 0; n < length; n++) {
         char *copy = malloc(n ? n : 1);
@@ -203,7 +184,7 @@ static void truncated_archives_are_refused(void **state)
 }
 
 /** What numpy.save makes of a transposed array, and element types that end the header. */
-static void headers_are_read_or_refused(void **state)
+TEST(headers_are_read_or_refused)
 {
     static const char fortran[] = "\x93NUMPY\1\0\x3e\0{'descr': '<u4', 'fortran_order': True, 'shape': (2, 3, 2)}  \n";
     static const char *const wrong[] = {
@@ -217,7 +198,6 @@ static void headers_are_read_or_refused(void **state)
     uint32_t columns[12];
     struct npy_array array;
 
-    (void)state;
     for (size_t i = 0; i < 12; i++) /* element [i][j][k] is 100 i + 10 j + k; the first index runs fastest in the file */
         columns[i] = (uint32_t)(100 * (i % 2) + 10 * (i / 2 % 3) + i / 6);
     assert_int_equal(sizeof fortran - 1, 72);
@@ -241,24 +221,4 @@ static void headers_are_read_or_refused(void **state)
     }
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    return !mkdtemp(folder);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    return rmdir(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(archives_are_written_and_read),   cmocka_unit_test(deflated_members_are_read),
-        cmocka_unit_test(overlapping_members_are_refused), cmocka_unit_test(damaged_archives_are_refused),
-        cmocka_unit_test(truncated_archives_are_refused),  cmocka_unit_test(headers_are_read_or_refused)};
-
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(enter_folder, leave_empty_folder)

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Pictures that ask for more than they are worth: progressive ones, whose coefficients stay in memory for all scans. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <jpeglib.h>
 #include <png.h>
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/picture.h"
+#include "support/test.h"
 
 static char path[] = "/tmp/webnn-picture-XXXXXX";
 
@@ -68,7 +62,7 @@ static bool read_bytes(const void *bytes, size_t length, char *message, size_t s
     return ok;
 }
 
-static void progressive_pictures_beyond_memory_are_refused(void **state)
+TEST(progressive_pictures_beyond_memory_are_refused)
 {
     struct rusage before, after;
     unsigned long length;
@@ -76,7 +70,6 @@ static void progressive_pictures_beyond_memory_are_refused(void **state)
     char message[400] = "";
     size_t at;
 
-    (void)state;
     assert_true(read_bytes(bytes, length, message, sizeof message));
     at = find_marker(bytes, length, 0xC2); /* length, precision, height, width */
     memcpy(bytes + at + 5, (unsigned char[]){16000 >> 8, 16000 & 255, 16000 >> 8, 16000 & 255}, 4);
@@ -116,17 +109,16 @@ static bool read_blank(uint32_t width, uint32_t height, char *message, size_t si
     return ok;
 }
 
-static void pictures_are_limited_by_their_files(void **state)
+TEST(pictures_are_limited_by_their_files)
 {
     char message[400] = "";
 
-    (void)state;
     assert_true(read_blank(4000, 4000, message, sizeof message));
     assert_false(read_blank(10000, 10000, message, sizeof message)); /* 12 KB */
     assert_non_null(strstr(message, "10000 x 10000 pixels take 300000000 bytes, more than the 13"));
 }
 
-static void progressive_pictures_of_endless_scans_are_refused(void **state)
+TEST(progressive_pictures_of_endless_scans_are_refused)
 {
     enum { SCANS = 1000 };
     unsigned long length;
@@ -134,7 +126,6 @@ static void progressive_pictures_of_endless_scans_are_refused(void **state)
     size_t scan = find_marker(bytes, length, 0xDA), end = find_marker(bytes, length, 0xD9), at = scan;
     char message[400] = "";
 
-    (void)state;
     many = malloc(scan + SCANS * (end - scan) + 2);
     assert_non_null(many);
     memcpy(many, bytes, scan);
@@ -161,13 +152,4 @@ static int tear_down(void **state)
     return remove(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(progressive_pictures_beyond_memory_are_refused),
-        cmocka_unit_test(pictures_are_limited_by_their_files),
-        cmocka_unit_test(progressive_pictures_of_endless_scans_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

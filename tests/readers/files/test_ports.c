@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A model's ports are found by their names, and not by looking at one after the other. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "frontend/readers/ports.h"
+#include "support/test.h"
 #include "support/work_counter.h"
 
 static struct model_port *many_ports(size_t count)
@@ -35,13 +25,12 @@ static void free_ports(struct model_port *ports, size_t count)
     free(ports);
 }
 
-static void names_are_found(void **state)
+TEST(names_are_found)
 {
     char first[] = "x", again[] = "x", empty[] = "", longer[] = "xy";
     struct model_port ports[] = {{.name = first}, {.name = again}, {.name = empty}, {.name = longer}};
     struct name_map index = {0};
 
-    (void)state;
     assert_true(ports_index(ports, 4, &index));
     assert_ptr_equal(ports_find(&index, (WNNStringView){"xyz", 1}), &ports[0]); /* of two with one name the first */
     assert_ptr_equal(ports_find(&index, (WNNStringView){"xyz", 2}), &ports[3]);
@@ -72,21 +61,13 @@ static double work_of(struct model_port *ports, size_t count, bool by_index)
     return work;
 }
 
-static void ports_are_not_searched_one_by_one(void **state)
+TEST(ports_are_not_searched_one_by_one)
 {
     enum { COUNT = 4000 }; /* half of them are looked at by a search, on average */
     struct model_port *ports = many_ports(COUNT);
     const double indexed = work_of(ports, COUNT, true), searched = work_of(ports, COUNT, false);
 
-    (void)state;
     free_ports(ports, COUNT);
     if (indexed > searched / 4)
         fail_msg("finding %d ports by the index takes %g, by looking at all of them %g", COUNT, indexed, searched);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names_are_found), cmocka_unit_test(ports_are_not_searched_one_by_one)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

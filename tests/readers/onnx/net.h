@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX models made by hand, for tests of the reader: nodes, attributes, ports and tensors from short texts.  Include behind
- * cmocka.h.
+ * ONNX models made by hand, for tests of the reader: nodes, attributes, ports and tensors from short texts.
  */
 #ifndef WEBNN_TESTS_READERS_ONNX_NET_H_
 #define WEBNN_TESTS_READERS_ONNX_NET_H_
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "frontend/readers/model.h"
 #include "onnx.pb-c.h"
+#include "support/context.h"
 
 enum { LIST = 64, PORTS = 10, F32 = 1, I64 = 7, STRING = 8, BOOL = 9, F64 = 11 };
 
@@ -273,8 +270,6 @@ static inline void integer(struct net *t, const char *name, int64_t value)
 
 /* ---- reading and running ---- */
 
-static WNNContext context;
-
 static inline bool read_net(struct net *t, const struct model_options *options)
 {
     size_t size = onnx__model_proto__get_packed_size(&t->model);
@@ -373,18 +368,5 @@ static inline void expect_shape(const struct net *t, size_t rank, const uint32_t
     {                                                                                                                          \
         __VA_ARGS__                                                                                                            \
     }
-
-static inline int create_context(void **state)
-{
-    (void)state;
-    return wnnCreateContext(NULL, &context);
-}
-
-static inline int release_context(void **state)
-{
-    (void)state;
-    wnnContextRelease(context);
-    return 0;
-}
 
 #endif

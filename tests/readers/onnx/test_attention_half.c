@@ -4,15 +4,6 @@
  * MultiHeadAttention and Attention.  Results are rounded once: half a unit in the last place, and no more.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "ir/graph/ir.h"
 #include "readers/onnx/net.h"
@@ -202,9 +193,8 @@ static void packed_weights(void)
     end(t, (void *[]){d.x16}, false);
 }
 
-static void results_are_rounded_once(void **unused)
+TEST(results_are_rounded_once)
 {
-    (void)unused;
     attention_of_heads(false);
     attention_of_heads(true);
     rows_of_heads(false);
@@ -212,10 +202,4 @@ static void results_are_rounded_once(void **unused)
     packed_weights();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_rounded_once),
-    };
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

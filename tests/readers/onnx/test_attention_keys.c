@@ -5,15 +5,6 @@
  * keys.  With one query keys that do not count are not read, but for those next to one that does.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "readers/onnx/net.h"
 #include "support/close.h"
@@ -131,9 +122,8 @@ static void attend_unpadded(int length, int64_t first, int64_t second, int left,
     end(t);
 }
 
-static void padding_does_not_count(void **unused)
+TEST(padding_does_not_count)
 {
-    (void)unused;
     for (int length = 1; length <= LENGTH; length += LENGTH - 1) {
         attend_unpadded(length, 1, 0, -1, -1);
         attend_unpadded(length, 70, 128, -1, -1);
@@ -225,7 +215,7 @@ static void check_small(const struct small *c)
     end(t);
 }
 
-static void queries_without_keys_give_zero(void **unused)
+TEST(queries_without_keys_give_zero)
 {
     static const struct small cases[] = {
         {23, 0, 3, 3, -1, -1, BOOL, true}, {23, 0, 3, 3, -1, -1, F32, true}, {24, 0, 3, 3, -1, 0, BOOL, false},
@@ -234,13 +224,12 @@ static void queries_without_keys_give_zero(void **unused)
         {25, 0, 7, 3, 1, -1, 0, false},    {25, 0, 7, 3, 0, 2, BOOL, false}, {25, 4, 3, 5, 0, 0, 0, false},
     };
 
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_small(&cases[i]);
 }
 
 /* From operator set 24 on a mask is as long as it is, and one of one key hides all others; before it broadcasts. */
-static void masks_of_one_key_are_padded(void **unused)
+TEST(masks_of_one_key_are_padded)
 {
     for (int64_t version = 23; version <= 24; version++) {
         struct net *t = begin(version);
@@ -256,14 +245,12 @@ static void masks_of_one_key_are_padded(void **unused)
         assert_true(y[0] == (version == 23 ? 2 : 1));
         end(t);
     }
-    (void)unused;
 }
 
-static void a_window_below_minus_one_is_refused(void **unused)
+TEST(a_window_below_minus_one_is_refused)
 {
     struct net *t = begin(25);
 
-    (void)unused;
     input(t, "q", F32, "1 1 1 1");
     attribute_int(t, node(t, "Attention", "q q q", "y"), "left_window_size", -2);
     output(t, "y");
@@ -321,9 +308,8 @@ static void attend_in_window(int length, int first, int second, int window)
     end(t);
 }
 
-static void keys_before_a_window_do_not_count(void **unused)
+TEST(keys_before_a_window_do_not_count)
 {
-    (void)unused;
     attend_in_window(1, 0, 191, 20);
     attend_in_window(1, 150, 127, 1);
     attend_in_window(1, 63, 64, 200);
@@ -336,13 +322,12 @@ static void keys_before_a_window_do_not_count(void **unused)
 /* ---- biases ---- */
 
 /* A row of the bias that is all -infinity hides all keys of a query. */
-static void a_bias_that_hides_all_keys_gives_zero(void **unused)
+TEST(a_bias_that_hides_all_keys_gives_zero)
 {
     static const char *const inputs[] = {"x x x - - bias", "x w b - - bias", "x x x - - last total - - - bias"};
     static const char *const types[] = {"MultiHeadAttention", "Attention", "GroupQueryAttention"};
     float bias[] = {0, 0, -INFINITY, -INFINITY}, y[4];
 
-    (void)unused;
     for (size_t i = 0; i < 3; i++) {
         struct net *t = begin(17);
         int32_t last = 1;
@@ -367,15 +352,4 @@ static void a_bias_that_hides_all_keys_gives_zero(void **unused)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(padding_does_not_count),
-        cmocka_unit_test(queries_without_keys_give_zero),
-        cmocka_unit_test(masks_of_one_key_are_padded),
-        cmocka_unit_test(a_window_below_minus_one_is_refused),
-        cmocka_unit_test(keys_before_a_window_do_not_count),
-        cmocka_unit_test(a_bias_that_hides_all_keys_gives_zero),
-    };
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The ONNX reader on models made here: functions that are inlined, branches, loops and scans that are unrolled. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "readers/onnx/net.h"
 #include "support/close.h"
@@ -32,9 +23,8 @@ static Onnx__FunctionProto *function(struct net *t, const char *name)
     return f;
 }
 
-static void functions_are_inlined(void **state)
+TEST(functions_are_inlined)
 {
-    (void)state;
     static const float x[2] = {-1, 3};
     float y[2], e = expm1f(-1);
     Onnx__FunctionProto *f;
@@ -67,9 +57,8 @@ static void functions_are_inlined(void **state)
 }
 
 /** Functions that call the one before them 60 times each: a small file for a graph without end. */
-static void unrolled_nodes_are_limited(void **state)
+TEST(unrolled_nodes_are_limited)
 {
-    (void)state;
     enum { CALLS = 27 };
     struct net t;
 
@@ -95,9 +84,8 @@ static void unrolled_nodes_are_limited(void **state)
     free_net(&t);
 }
 
-static void if_takes_a_branch(void **state)
+TEST(if_takes_a_branch)
 {
-    (void)state;
     static const float x[2] = {-1, 3};
     static const unsigned char yes = 1;
     float y[2];
@@ -136,9 +124,8 @@ static void if_takes_a_branch(void **state)
 }
 
 /** A rate decides between networks of other shapes, as published networks of speech have it. */
-static void an_if_between_shapes_says_which_constant_decides(void **state)
+TEST(an_if_between_shapes_says_which_constant_decides)
 {
-    (void)state;
     static int64_t rate = 16000;
     struct npy_array array = {WNNOperandDataType_Int64, 0, {0}, sizeof rate, &rate, false};
     struct model_constant constant = {"sr", &array, true};
@@ -172,9 +159,8 @@ static void an_if_between_shapes_says_which_constant_decides(void **state)
 }
 
 /** for (i = 0; i < 4 && i < limit; i++) { s = s + x; collected: s } */
-static void loops_are_unrolled(void **state)
+TEST(loops_are_unrolled)
 {
-    (void)state;
     static const float x[2] = {1, 2};
     float y[8];
     Onnx__GraphProto *body;
@@ -225,9 +211,8 @@ static Onnx__GraphProto *body_with_limit(struct net *t)
 }
 
 /** for (i = 0; i < 5 && max(s) < 4; i++) s = s + x, with the condition known at run time only. */
-static void loops_with_computed_conditions_are_read(void **state)
+TEST(loops_with_computed_conditions_are_read)
 {
-    (void)state;
     static const unsigned char yes = 1;
     static const float four = 4;
     Onnx__GraphProto *body;
@@ -263,9 +248,8 @@ static void loops_with_computed_conditions_are_read(void **state)
     free_net(&t);
 }
 
-static void scans_are_unrolled(void **state)
+TEST(scans_are_unrolled)
 {
-    (void)state;
     static const float x[6] = {1, 2, 3, 4, 5, 6};
     float y[6];
     Onnx__GraphProto *body;
@@ -317,9 +301,8 @@ static void body_of_names(struct net *t, const char *name, const char *inputs, c
 }
 
 /** Inputs, initializers and results of bodies may have the names of what nodes around them compute later. */
-static void names_of_bodies_are_their_own(void **state)
+TEST(names_of_bodies_are_their_own)
 {
-    (void)state;
     static const struct {
         const char *type, *inputs, *body, *body_inputs, *body_outputs;
     } cases[] = {
@@ -363,9 +346,8 @@ static void names_of_bodies_are_their_own(void **state)
 enum { MANY = 100000 };
 
 /** for (i = 0; i < 100000 && go; i++) { s = s * 0.5 + x + i; collected: s } */
-static void many_turns_are_a_loop(void **state)
+TEST(many_turns_are_a_loop)
 {
-    (void)state;
     static const float half = 0.5f, x[2] = {1, 2};
     static float y[2 * MANY];
     float want[2] = {1, 2};
@@ -408,9 +390,8 @@ static void many_turns_are_a_loop(void **state)
 }
 
 /** A computed condition stops what a loop of many turns changes. */
-static void many_turns_with_computed_conditions_are_a_loop(void **state)
+TEST(many_turns_with_computed_conditions_are_a_loop)
 {
-    (void)state;
     static const float most = 5000;
     const float x[2] = {1, 0.5f};
     float y[2];
@@ -494,9 +475,8 @@ static void scan_of_directions(int backward)
     free_net(&t);
 }
 
-static void long_scans_are_loops(void **state)
+TEST(long_scans_are_loops)
 {
-    (void)state;
     scan_of_directions(0);
     scan_of_directions(1);
 }
@@ -529,9 +509,8 @@ static void compute_wide(struct net *t)
 }
 
 /** What a body makes of constants is computed once: the default budget would not do for as many times as there are turns. */
-static void loops_compute_constants_once(void **state)
+TEST(loops_compute_constants_once)
 {
-    (void)state;
     Onnx__GraphProto *body;
     struct net t;
 
@@ -556,9 +535,8 @@ static void loops_compute_constants_once(void **state)
 }
 
 /** So is what the steps of a layer with lengths make of its weights. */
-static void layers_compute_constants_once(void **state)
+TEST(layers_compute_constants_once)
 {
-    (void)state;
     float *w;
     struct net t;
 
@@ -575,23 +553,4 @@ static void layers_compute_constants_once(void **state)
     free_net(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_are_inlined),
-        cmocka_unit_test(unrolled_nodes_are_limited),
-        cmocka_unit_test(if_takes_a_branch),
-        cmocka_unit_test(an_if_between_shapes_says_which_constant_decides),
-        cmocka_unit_test(loops_are_unrolled),
-        cmocka_unit_test(loops_with_computed_conditions_are_read),
-        cmocka_unit_test(scans_are_unrolled),
-        cmocka_unit_test(names_of_bodies_are_their_own),
-        cmocka_unit_test(many_turns_are_a_loop),
-        cmocka_unit_test(many_turns_with_computed_conditions_are_a_loop),
-        cmocka_unit_test(long_scans_are_loops),
-        cmocka_unit_test(loops_compute_constants_once),
-        cmocka_unit_test(layers_compute_constants_once),
-    };
-
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

@@ -2,15 +2,6 @@
 /* Operators that the ONNX reader composes of WebNN's, over the whole range of their type. */
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "readers/onnx/net.h"
 
@@ -22,9 +13,8 @@ static const float numbers[] = {0,          -0.0f,   INFINITY, -INFINITY, NAN,  
 enum { COUNT = sizeof numbers / sizeof *numbers };
 
 /** Infinities and NaN come out where they should, and everything else within a few units in the last place. */
-static void functions_are_right_to_the_ends_of_their_range(void **state)
+TEST(functions_are_right_to_the_ends_of_their_range)
 {
-    (void)state;
     enum { UNITS = 16 };
     static const struct {
         const char *type;
@@ -54,9 +44,8 @@ static void functions_are_right_to_the_ends_of_their_range(void **state)
 }
 
 /** Every pair of the numbers, of either sign and any size: what fmod says, bit by bit, unless their quotient is too large. */
-static void floating_point_remainders_are_exact(void **state)
+TEST(floating_point_remainders_are_exact)
 {
-    (void)state;
     static float a[COUNT * COUNT], b[COUNT * COUNT], y[COUNT * COUNT];
     struct net t;
 
@@ -82,9 +71,8 @@ static void floating_point_remainders_are_exact(void **state)
 }
 
 /** One result along an axis has its centre at the first element, which is all that it takes. */
-static void a_resize_to_length_1_by_half_pixels_takes_the_first(void **state)
+TEST(a_resize_to_length_1_by_half_pixels_takes_the_first)
 {
-    (void)state;
     static const char *const modes[] = {"nearest", "linear", "cubic"};
     static const float x[16] = {5, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
@@ -107,13 +95,4 @@ static void a_resize_to_length_1_by_half_pixels_takes_the_first(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_are_right_to_the_ends_of_their_range),
-        cmocka_unit_test(floating_point_remainders_are_exact),
-        cmocka_unit_test(a_resize_to_length_1_by_half_pixels_takes_the_first),
-    };
-
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

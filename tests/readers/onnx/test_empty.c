@@ -3,16 +3,6 @@
  * Tensors without elements, which WebNN does not have: an empty cache vanishes where it meets what has elements, and what is
  * computed of nothing is nothing, or known.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "readers/onnx/net.h"
 
 static const struct model_dim nothing[] = {{"n", 0}}, two[] = {{"n", 2}};
@@ -33,11 +23,10 @@ static void expect_identity(struct net *t, size_t count)
     assert_memory_equal(x, y, count * sizeof *x);
 }
 
-static void a_cache_that_is_empty_vanishes_in_a_concat(void **state)
+TEST(a_cache_that_is_empty_vanishes_in_a_concat)
 {
     struct net t;
 
-    (void)state;
     start(&t, 17);
     input(&t, "past", F32, "1 2 n 4");
     input(&t, "x", F32, "1 2 1 4");
@@ -51,11 +40,10 @@ static void a_cache_that_is_empty_vanishes_in_a_concat(void **state)
     free_net(&t);
 }
 
-static void what_is_computed_of_nothing_is_nothing(void **state)
+TEST(what_is_computed_of_nothing_is_nothing)
 {
     struct net t;
 
-    (void)state;
     start(&t, 17);
     input(&t, "past", F32, "n 4");
     input(&t, "x", F32, "3 4");
@@ -75,12 +63,11 @@ static void what_is_computed_of_nothing_is_nothing(void **state)
     free_net(&t);
 }
 
-static void sizes_of_what_is_empty_are_known(void **state)
+TEST(sizes_of_what_is_empty_are_known)
 {
     int64_t y[3];
     struct net t;
 
-    (void)state;
     start(&t, 17);
     input(&t, "past", F32, "1 n 4");
     attribute_int(&t, node(&t, "Concat", "past past", "both"), "axis", 2);
@@ -92,14 +79,13 @@ static void sizes_of_what_is_empty_are_known(void **state)
     free_net(&t);
 }
 
-static void results_of_no_turns_have_the_shape_that_the_body_tells(void **state)
+TEST(results_of_no_turns_have_the_shape_that_the_body_tells)
 {
     const float x[2] = {3, -5};
     Onnx__GraphProto *body;
     float y[2] = {0};
     struct net t;
 
-    (void)state;
     for (int known = 1; known >= 0; known--) {
         start(&t, 20);
         input(&t, "x", F32, "1 2");
@@ -128,13 +114,12 @@ static void results_of_no_turns_have_the_shape_that_the_body_tells(void **state)
     }
 }
 
-static void a_sum_of_no_products_is_0(void **state)
+TEST(a_sum_of_no_products_is_0)
 {
     const float x[6] = {1, 2, 3, 4, 5, 6};
     float y[6];
     struct net t;
 
-    (void)state;
     start(&t, 17);
     input(&t, "past", F32, "2 n");
     input(&t, "x", F32, "2 3");
@@ -161,11 +146,10 @@ static void a_sum_of_no_products_is_0(void **state)
     free_net(&t);
 }
 
-static void nothing_is_gathered_and_scattered(void **state)
+TEST(nothing_is_gathered_and_scattered)
 {
     struct net t;
 
-    (void)state;
     start(&t, 17);
     input(&t, "past", I64, "n");
     input(&t, "x", F32, "3 4");
@@ -180,12 +164,11 @@ static void nothing_is_gathered_and_scattered(void **state)
     free_net(&t);
 }
 
-static void an_attention_without_a_past_is_one_with_an_empty_past(void **state)
+TEST(an_attention_without_a_past_is_one_with_an_empty_past)
 {
     float with[16], without[16], x[16];
     struct net t;
 
-    (void)state;
     for (int i = 0; i < 16; i++)
         x[i] = (float)(i % 5) - 2;
     for (int past = 0; past < 2; past++) {
@@ -205,11 +188,10 @@ static void an_attention_without_a_past_is_one_with_an_empty_past(void **state)
     assert_memory_equal(with, without, sizeof with);
 }
 
-static void outputs_without_elements_vanish(void **state)
+TEST(outputs_without_elements_vanish)
 {
     struct net t;
 
-    (void)state;
     start(&t, 17);
     input(&t, "past", F32, "n");
     input(&t, "x", F32, "2");
@@ -225,11 +207,10 @@ static void outputs_without_elements_vanish(void **state)
     free_net(&t);
 }
 
-static void shapes_that_differ_are_refused(void **state)
+TEST(shapes_that_differ_are_refused)
 {
     struct net t;
 
-    (void)state;
     start(&t, 17);
     input(&t, "past", F32, "n 4");
     input(&t, "x", F32, "3 4");
@@ -252,19 +233,4 @@ static void shapes_that_differ_are_refused(void **state)
     free_net(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cache_that_is_empty_vanishes_in_a_concat),
-        cmocka_unit_test(what_is_computed_of_nothing_is_nothing),
-        cmocka_unit_test(sizes_of_what_is_empty_are_known),
-        cmocka_unit_test(results_of_no_turns_have_the_shape_that_the_body_tells),
-        cmocka_unit_test(a_sum_of_no_products_is_0),
-        cmocka_unit_test(nothing_is_gathered_and_scattered),
-        cmocka_unit_test(an_attention_without_a_past_is_one_with_an_empty_past),
-        cmocka_unit_test(outputs_without_elements_vanish),
-        cmocka_unit_test(shapes_that_differ_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

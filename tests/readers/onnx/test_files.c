@@ -3,17 +3,8 @@
  * The ONNX reader on what a file can have wrong, and on weights in the file and beside it.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "frontend/readers/files/file.h"
 #include "readers/onnx/net.h"
@@ -58,9 +49,8 @@ static void large_net(struct net *t, const char *name, const float *w, const flo
     output(t, "y");
 }
 
-static void large_weights_stay_in_the_file(void **state)
+TEST(large_weights_stay_in_the_file)
 {
-    (void)state;
     static const char *const names[] = {"w", "ww", "www", "wwww"}; /* which moves the bytes behind it */
     static const char *const offsets[] = {"0", "1", "2", "3"};
     static float w[LARGE_IN * LARGE_MIDDLE], v[LARGE_IN * LARGE_MIDDLE], c[LARGE_ROWS * LARGE_IN], x[LARGE_ROWS * LARGE_IN];
@@ -129,9 +119,8 @@ static void large_weights_stay_in_the_file(void **state)
     rmdir(folder);
 }
 
-static void weights_beside_the_model(void **state)
+TEST(weights_beside_the_model)
 {
-    (void)state;
     char base[] = "/tmp/webnn-onnx-XXXXXX", folder[80], file[100], model[100], outside[100], beside[80], sibling[100],
          link[100];
     static const float numbers[4] = {1, 2, 3, 4}, x[2] = {10, 20};
@@ -201,9 +190,8 @@ static void weights_beside_the_model(void **state)
     rmdir(base);
 }
 
-static void sizes_in_tensors_are_checked(void **state)
+TEST(sizes_in_tensors_are_checked)
 {
-    (void)state;
     static const float w[4];
     Onnx__TensorProto *p;
     struct net t;
@@ -234,9 +222,8 @@ static void sizes_in_tensors_are_checked(void **state)
 }
 
 /** Constants that a small file asks for, but does not hold: all of them together are limited, before memory is asked for. */
-static void memory_for_constants_is_limited(void **state)
+TEST(memory_for_constants_is_limited)
 {
-    (void)state;
     enum { FIRST = 8 << 20 }; /* 64 MiB of 256 */
     struct net t;
 
@@ -255,9 +242,8 @@ static void memory_for_constants_is_limited(void **state)
     free_net(&t);
 }
 
-static void versions_are_checked(void **state)
+TEST(versions_are_checked)
 {
-    (void)state;
     struct net t;
 
     start(&t, 99);
@@ -279,9 +265,8 @@ static void versions_are_checked(void **state)
 }
 
 /** A graph in an attribute in a node in a graph, and so on: protobuf-c would recurse as deep. */
-static void deep_nesting_does_not_overflow(void **state)
+TEST(deep_nesting_does_not_overflow)
 {
-    (void)state;
     enum { LEVELS = 300000 };
     /* From the inside out; lengths as varints of 4 bytes. */
     size_t size = 0, room = (size_t)LEVELS * 15 + 5;
@@ -304,9 +289,8 @@ static void deep_nesting_does_not_overflow(void **state)
 }
 
 /** Every truncation and a flip of every byte of a file with a little of everything: an error or a model, never a crash. */
-static void damaged_files_are_refused(void **state)
+TEST(damaged_files_are_refused)
 {
-    (void)state;
     static const float w[4] = {1, 2, 3, 4};
     uint8_t *bytes, *copy;
     size_t size;
@@ -358,14 +342,4 @@ static void damaged_files_are_refused(void **state)
     free_net(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_weights_stay_in_the_file), cmocka_unit_test(weights_beside_the_model),
-        cmocka_unit_test(sizes_in_tensors_are_checked),   cmocka_unit_test(memory_for_constants_is_limited),
-        cmocka_unit_test(versions_are_checked),           cmocka_unit_test(deep_nesting_does_not_overflow),
-        cmocka_unit_test(damaged_files_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

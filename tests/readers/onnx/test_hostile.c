@@ -5,15 +5,6 @@
  * runs whole files of both kinds.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "readers/onnx/net.h"
 
@@ -48,12 +39,11 @@ static Onnx__NodeProto *pool(struct net *t)
     return node(t, "MaxPool", "x", "y i");
 }
 
-static void windows_whose_elements_wrap_around_are_refused(void **unused)
+TEST(windows_whose_elements_wrap_around_are_refused)
 {
     Onnx__NodeProto *n;
     struct net t;
 
-    (void)unused;
     n = pool(&t); /* 2^16 results and window elements on each side: 2^64 elements */
     INTS(&t, n, "kernel_shape", 65536, 65536);
     INTS(&t, n, "pads", 65535, 65535, 65534, 65534);
@@ -67,12 +57,11 @@ static void windows_whose_elements_wrap_around_are_refused(void **unused)
     free_net(&t);
 }
 
-static void results_of_2_to_the_32_are_refused(void **unused)
+TEST(results_of_2_to_the_32_are_refused)
 {
     Onnx__NodeProto *n;
     struct net t;
 
-    (void)unused;
     n = pool(&t);
     INTS(&t, n, "kernel_shape", 1, 1);
     INTS(&t, n, "pads", HUGE, 0, HUGE, 0);
@@ -92,12 +81,11 @@ static void results_of_2_to_the_32_are_refused(void **unused)
     free_net(&t);
 }
 
-static void transposed_convolutions_beyond_any_size_are_refused(void **unused)
+TEST(transposed_convolutions_beyond_any_size_are_refused)
 {
     static const int64_t numbers[] = {HUGE, INT64_MAX, INT64_C(1) << 62, 65536};
     struct net t;
 
-    (void)unused;
     for (size_t i = 0; i < 256; i++) {
         const int64_t a = numbers[i % 4], b = numbers[i / 4 % 4], c = numbers[i / 16 % 4], d = numbers[i / 64];
         const float w = 1;
@@ -122,13 +110,12 @@ static void transposed_convolutions_beyond_any_size_are_refused(void **unused)
 
 /* ---- numbers that are none ---- */
 
-static void resize_without_places_is_refused(void **unused)
+TEST(resize_without_places_is_refused)
 {
     static const float ends[] = {NAN, INFINITY, -INFINITY, 3e38f};
     const float scales[] = {2, 2};
     struct net t;
 
-    (void)unused;
     for (size_t i = 0; i < 16; i++) {
         const float roi[] = {ends[i % 4], 0, ends[i / 4], 1};
         Onnx__NodeProto *n;
@@ -161,12 +148,11 @@ static void resize_without_places_is_refused(void **unused)
 }
 
 /** Axes, trip counts and diagonals of floating-point type that are no whole numbers. */
-static void indices_that_are_no_numbers_are_refused(void **unused)
+TEST(indices_that_are_no_numbers_are_refused)
 {
     static const float numbers[] = {NAN, INFINITY, -INFINITY, 1e30f, -1e30f};
     struct net t;
 
-    (void)unused;
     for (size_t i = 0; i < 5; i++) {
         start(&t, 17);
         input(&t, "x", F32, "2 2");
@@ -215,14 +201,13 @@ static void indices_that_are_no_numbers_are_refused(void **unused)
 
 /* ---- types that an operator does not have ---- */
 
-static void integer_matmuls_of_other_types_are_refused(void **unused)
+TEST(integer_matmuls_of_other_types_are_refused)
 {
     const float infinite = INFINITY, w[] = {1, 2, 3, 4};
     const int32_t wide[] = {INT32_MIN, INT32_MAX, 0, 1};
     const uint8_t bytes[] = {1, 2, 3, 4};
     struct net t;
 
-    (void)unused;
     start(&t, 17);
     input(&t, "x", U8, "2 2");
     initializer(&t, tensor(&t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
@@ -250,13 +235,12 @@ static void integer_matmuls_of_other_types_are_refused(void **unused)
 }
 
 /** The state of an LSTM that is composed step by step, with too few dimensions. */
-static void recurrent_states_of_too_few_dimensions_are_refused(void **unused)
+TEST(recurrent_states_of_too_few_dimensions_are_refused)
 {
     const float zeros[16] = {0};
     const char *const states[] = {"1", "1 1", ""};
     struct net t;
 
-    (void)unused;
     for (size_t i = 0; i < 3; i++) {
         Onnx__NodeProto *n;
 
@@ -276,12 +260,11 @@ static void recurrent_states_of_too_few_dimensions_are_refused(void **unused)
 }
 
 /** Operands that come batch first are exchanged before their ranks are looked at. */
-static void recurrent_operands_of_too_many_dimensions_are_refused(void **unused)
+TEST(recurrent_operands_of_too_many_dimensions_are_refused)
 {
     const char *const operators[] = {"RNN", "GRU", "LSTM"};
     struct net t;
 
-    (void)unused;
     for (size_t i = 0; i < 3; i++) {
         start(&t, 14);
         input(&t, "x", F32, "1 1 1 1 1 1 1 1");
@@ -296,12 +279,11 @@ static void recurrent_operands_of_too_many_dimensions_are_refused(void **unused)
 /* ---- shapes ---- */
 
 /** Tensors without elements can have sizes, too, and products of some of them that fit nowhere. */
-static void empty_tensors_of_huge_shapes_are_refused(void **unused)
+TEST(empty_tensors_of_huge_shapes_are_refused)
 {
     const int64_t huge[] = {HUGE, HUGE, HUGE, 0}, minimum = INT64_MIN;
     struct net t;
 
-    (void)unused;
     start(&t, 17);
     input(&t, "x", F32, "1");
     initializer(&t, tensor(&t, "z", F32, 4, huge, "", 0));
@@ -359,14 +341,13 @@ static void empty_tensors_of_huge_shapes_are_refused(void **unused)
 }
 
 /** A rank that no operand has, where it is written, and where it comes to be. */
-static void ranks_beyond_twelve_are_refused(void **unused)
+TEST(ranks_beyond_twelve_are_refused)
 {
     const float one = 1;
     const int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     Onnx__AttributeProto *a;
     struct net t;
 
-    (void)unused;
     start(&t, 17);
     input(&t, "x", F32, "1");
     integers(&t, "shape", 1, ones);
@@ -389,12 +370,11 @@ static void ranks_beyond_twelve_are_refused(void **unused)
 }
 
 /* A node that is refused for one thing is read to its end, and the rest of it may be wrong, too. */
-static void an_operand_of_another_rank_is_not_transposed(void **unused)
+TEST(an_operand_of_another_rank_is_not_transposed)
 {
     Onnx__NodeProto *n;
     struct net t;
 
-    (void)unused;
     start(&t, 17);
     input(&t, "a", I32, "1 1 2 3 1 2");
     input(&t, "b", I32, "2 2");
@@ -407,21 +387,4 @@ static void an_operand_of_another_rank_is_not_transposed(void **unused)
     free_net(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_whose_elements_wrap_around_are_refused),
-        cmocka_unit_test(results_of_2_to_the_32_are_refused),
-        cmocka_unit_test(transposed_convolutions_beyond_any_size_are_refused),
-        cmocka_unit_test(resize_without_places_is_refused),
-        cmocka_unit_test(indices_that_are_no_numbers_are_refused),
-        cmocka_unit_test(integer_matmuls_of_other_types_are_refused),
-        cmocka_unit_test(recurrent_states_of_too_few_dimensions_are_refused),
-        cmocka_unit_test(recurrent_operands_of_too_many_dimensions_are_refused),
-        cmocka_unit_test(empty_tensors_of_huge_shapes_are_refused),
-        cmocka_unit_test(ranks_beyond_twelve_are_refused),
-        cmocka_unit_test(an_operand_of_another_rank_is_not_transposed),
-    };
-
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

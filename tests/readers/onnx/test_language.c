@@ -5,20 +5,10 @@
  * makes float16 of.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "ir/graph/ir.h"
 #include "readers/onnx/net.h"
 #include "support/close.h"
-#include "support/device.h"
 
 enum { U8 = 2, I8 = 3, I32 = 6, F16 = 10, MOST = 4096 };
 
@@ -188,7 +178,7 @@ static void check_matmul(const struct weights_case *c)
     free(t);
 }
 
-static void matmuls_of_4_and_8_bits_are_right(void **unused)
+TEST(matmuls_of_4_and_8_bits_are_right)
 {
     static const struct weights_case cases[] = {
         {4, 64, 5, 16, false, false, false, 0}, {4, 64, 5, 16, true, true, false, 0},
@@ -201,7 +191,6 @@ static void matmuls_of_4_and_8_bits_are_right(void **unused)
         {4, 64, 5, 16, true, true, false, 2},   {8, 48, 7, 32, true, false, false, 4},
         {4, 48, 7, 32, true, false, true, 2},
     };
-    (void)unused;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_matmul(&cases[i]);
@@ -262,9 +251,8 @@ static void check_dequantized(int way, bool blocks)
     free(t);
 }
 
-static void weights_dequantized_to_float16_are_not_rounded(void **unused)
+TEST(weights_dequantized_to_float16_are_not_rounded)
 {
-    (void)unused;
     for (int way = 0; way < WAYS; way++)
         for (int blocks = 0; blocks < 2; blocks++)
             check_dequantized(way, blocks);
@@ -305,9 +293,8 @@ static void check_gather(int bits, bool zero_points)
     free(t);
 }
 
-static void rows_of_quantised_tables_are_right(void **unused)
+TEST(rows_of_quantised_tables_are_right)
 {
-    (void)unused;
     for (int bits = 4; bits <= 8; bits += 4)
         for (int zero_points = 0; zero_points < 2; zero_points++)
             check_gather(bits, zero_points);
@@ -504,7 +491,7 @@ static void attend(const struct attention_case *c)
     free(t);
 }
 
-static void grouped_queries_attend_to_their_cache(void **unused)
+TEST(grouped_queries_attend_to_their_cache)
 {
     static const struct attention_case cases[] = {
         {.length = 1, .last = {5, 8}, .window = -1},
@@ -517,7 +504,6 @@ static void grouped_queries_attend_to_their_cache(void **unused)
         {.length = 3, .last = {4, 8}, .window = -1, .half = true},
         {.length = 1, .last = {7, 4}, .window = 3, .softcap = 0.75f, .bias = true, .half = true},
     };
-    (void)unused;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         attend(&cases[i]);
@@ -549,9 +535,8 @@ static void refuse_matmul(const char *attribute, int64_t value, const char *inpu
     free(t);
 }
 
-static void what_does_not_fit_is_refused(void **unused)
+TEST(what_does_not_fit_is_refused)
 {
-    (void)unused;
     refuse_matmul("bits", 2, "a b scales", "weights of 2 bits; those of 4 and 8 are read");
     refuse_matmul("block_size", 24, "a b scales", "block_size is 24, not a power of two from 16 on");
     refuse_matmul("K", 32, "a b scales", "K is 32 and N is 5, for rows of 64");
@@ -566,13 +551,12 @@ static void what_does_not_fit_is_refused(void **unused)
 }
 
 /* The attributes that say that a cache is made of integers. */
-static void quantised_caches_are_refused(void **unused)
+TEST(quantised_caches_are_refused)
 {
     static const char *const types[] = {"k_quant_type", "v_quant_type"};
     const struct attention_case c = {.length = 1, .last = {5, 8}, .window = -1};
     static float angles[POSITIONS * SIZE];
 
-    (void)unused;
     for (size_t i = 0; i < 3; i++) {
         struct net *t = malloc(sizeof *t);
         char reason[128];
@@ -595,15 +579,4 @@ static void quantised_caches_are_refused(void **unused)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matmuls_of_4_and_8_bits_are_right),  cmocka_unit_test(weights_dequantized_to_float16_are_not_rounded),
-        cmocka_unit_test(rows_of_quantised_tables_are_right), cmocka_unit_test(grouped_queries_attend_to_their_cache),
-        cmocka_unit_test(what_does_not_fit_is_refused),       cmocka_unit_test(quantised_caches_are_refused),
-    };
-
-    if (!device_is_there())
-        return 77;
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

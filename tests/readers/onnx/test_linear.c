@@ -3,16 +3,7 @@
  * ONNX files that are long lists of what is looked up: reading takes time in proportion to the file.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "readers/onnx/net.h"
 #include "support/protobuf.h"
@@ -257,7 +248,7 @@ static double time_reading(const struct kind *kind, size_t n)
 }
 
 /** Sixteen times the items take sixteen times as long, not 256 times. */
-static void reading_is_linear_in_the_file(void **unused)
+TEST(reading_is_linear_in_the_file)
 {
     enum { FEW = 1000, TIMES = 16 };
     static const struct kind kinds[] = {
@@ -266,7 +257,6 @@ static void reading_is_linear_in_the_file(void **unused)
         {"pieces", many_pieces},
     };
 
-    (void)unused;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         double few = time_reading(&kinds[i], FEW), many = time_reading(&kinds[i], (size_t)FEW * TIMES);
 
@@ -277,9 +267,4 @@ static void reading_is_linear_in_the_file(void **unused)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reading_is_linear_in_the_file)};
-
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

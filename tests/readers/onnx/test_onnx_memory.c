@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Memory runs out while a model is read: an error, no crash, no leak, and the next attempt works. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "readers/onnx/net.h"
 #include "support/failing_allocator.h"
 
-static void every_allocation_can_fail(void **state)
+TEST(every_allocation_can_fail)
 {
 #ifdef CAN_FAIL_ALLOCATIONS
     static const float w[4] = {1, 2, 3, 4};
@@ -22,7 +13,6 @@ static void every_allocation_can_fail(void **state)
     size_t size, failures = 0;
     struct net t;
 
-    (void)state;
     start(&t, 17);
     input(&t, "x", F32, "n 2");
     initializer(&t, tensor(&t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
@@ -71,14 +61,8 @@ static void every_allocation_can_fail(void **state)
     assert_true(failures > 30);
     free_net(&t);
 #else
-    (void)state;
     skip();
 #endif
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_can_fail)};
-
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

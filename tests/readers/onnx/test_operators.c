@@ -5,22 +5,12 @@
  * step.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "readers/onnx/net.h"
 #include "support/close.h"
 
 enum { U8 = 2, I8 = 3, I32 = 6, MOST = 8192 };
 
-static WNNContext context;
 static uint32_t state = 1;
 
 static uint32_t next(uint32_t below)
@@ -80,7 +70,7 @@ static void reference_einsum(const char *equation, const int *sizes, float *cons
     }
 }
 
-static void einsum_equals_loops_for_any_equation(void **unused)
+TEST(einsum_equals_loops_for_any_equation)
 {
     /* As given to the model; as loops understand it. */
     static const char *const equations[][2] = {
@@ -103,7 +93,6 @@ static void einsum_equals_loops_for_any_equation(void **unused)
         {"ab,ac,ad->bcd", "ab,ac,ad->bcd"},
         {"abcd,abed->abce", "abcd,abed->abce"},
     };
-    (void)unused;
 
     for (size_t e = 0; e < sizeof equations / sizeof *equations; e++) {
         static float x[3][MOST], y[MOST], want[MOST];
@@ -202,7 +191,7 @@ static void check_integer_matmul(const struct integer_matmul *c)
     free(t);
 }
 
-static void integer_matmuls_are_exact_beyond_float32(void **unused)
+TEST(integer_matmuls_are_exact_beyond_float32)
 {
     static const struct integer_matmul cases[] = {
         {3, 1500, 2, 3, 0, false, false},   {3, 1057, 2, 7, 0, false, true},  /* two pieces of 529 would be too long */
@@ -212,12 +201,11 @@ static void integer_matmuls_are_exact_beyond_float32(void **unused)
         {2, 601, 2, 0, 127, true, true},
     };
 
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_integer_matmul(&cases[i]);
 }
 
-static void integer_convolutions_are_exact_beyond_float32(void **unused)
+TEST(integer_convolutions_are_exact_beyond_float32)
 {
     enum { C = 200, K = 9 };
     static uint8_t x[C * 16], w[C * K];
@@ -225,7 +213,6 @@ static void integer_convolutions_are_exact_beyond_float32(void **unused)
     void *inputs[2] = {x, w}, *outputs[1] = {y};
     size_t bytes = sizeof y;
     struct net *t = malloc(sizeof *t);
-    (void)unused;
 
     assert_non_null(t);
     start(t, 13);
@@ -309,9 +296,8 @@ static void check_dynamically_quantized_matmul(bool with_sums)
     free(t);
 }
 
-static void dynamically_quantized_matmuls_are_exact(void **unused)
+TEST(dynamically_quantized_matmuls_are_exact)
 {
-    (void)unused;
     check_dynamically_quantized_matmul(false);
     check_dynamically_quantized_matmul(true);
 }
@@ -319,7 +305,7 @@ static void dynamically_quantized_matmuls_are_exact(void **unused)
 /* ---- recurrent operators ---- */
 
 /* With a clip that never clips the operator is composed step by step, without it is one of WebNN's: the same numbers. */
-static void recurrent_steps_equal_the_operator(void **unused)
+TEST(recurrent_steps_equal_the_operator)
 {
     enum { STEPS = 4, BATCH = 2, IN = 3, H = 5 };
     static const struct {
@@ -328,7 +314,6 @@ static void recurrent_steps_equal_the_operator(void **unused)
         int64_t before_reset;
     } kinds[] = {{"LSTM", 4, 0}, {"GRU", 3, 0}, {"GRU", 3, 1}};
     static const char *const directions[] = {"forward", "reverse", "bidirectional"};
-    (void)unused;
 
     for (size_t k = 0; k < 3; k++)
         for (size_t d = 0; d < 3; d++) {
@@ -376,10 +361,9 @@ static void recurrent_steps_equal_the_operator(void **unused)
 
 /* ---- indices of MaxPool ---- */
 
-static void max_pool_tells_indices(void **unused)
+TEST(max_pool_tells_indices)
 {
     enum { C = 2, H = 5, W = 6 };
-    (void)unused;
 
     for (int64_t column_major = 0; column_major < 2; column_major++) {
         float x[C * H * W], y[C * 3 * 3];
@@ -441,11 +425,10 @@ static double pixel(const float *x, int h, int w, double row, double column, int
     return (double)x[(int)row * w + (int)column];
 }
 
-static void grid_sample_equals_loops(void **unused)
+TEST(grid_sample_equals_loops)
 {
     static const char *const modes[] = {"linear", "nearest"}, *const paddings[] = {"zeros", "border", "reflection"};
     enum { H = 3, W = 4, O = 20 };
-    (void)unused;
 
     for (int form = 0; form < 12; form++) {
         float x[H * W], grid[O * 2], y[O];
@@ -513,7 +496,7 @@ static double saturate(double x)
     return fmin(fmax(rint(x), 0), 255);
 }
 
-static void quantised_operators_compute_on_what_is_meant(void **unused)
+TEST(quantised_operators_compute_on_what_is_meant)
 {
     enum { M = 3, K = 4, N = 2 };
     uint8_t a[M * K], b[M * K], w[K * N], sum[M * K], y[M * N];
@@ -522,7 +505,6 @@ static void quantised_operators_compute_on_what_is_meant(void **unused)
     size_t bytes[2] = {sizeof sum, sizeof y};
     struct net *t = malloc(sizeof *t);
     Onnx__NodeProto *n;
-    (void)unused;
 
     assert_non_null(t);
     start(t, 13);
@@ -567,7 +549,7 @@ static void quantised_operators_compute_on_what_is_meant(void **unused)
     free(t);
 }
 
-static void skip_normalisations_and_fused_matmuls_are_right(void **unused)
+TEST(skip_normalisations_and_fused_matmuls_are_right)
 {
     enum { ROWS = 3, SIZE = 8 };
     float x[ROWS * SIZE], skip[ROWS * SIZE], gamma[SIZE], beta[SIZE], y[ROWS * SIZE], z[ROWS * SIZE], sum[ROWS * SIZE],
@@ -576,7 +558,6 @@ static void skip_normalisations_and_fused_matmuls_are_right(void **unused)
     size_t bytes[5] = {sizeof y, sizeof sum, sizeof z, sizeof p, sizeof again};
     struct net *t = malloc(sizeof *t);
     Onnx__NodeProto *n;
-    (void)unused;
 
     assert_non_null(t);
     start(t, 13);
@@ -626,31 +607,4 @@ static void skip_normalisations_and_fused_matmuls_are_right(void **unused)
     free(t);
 }
 
-static int set_up(void **unused)
-{
-    (void)unused;
-    return wnnCreateContext(NULL, &context) == WNNStatus_Success ? 0 : -1;
-}
-
-static int tear_down(void **unused)
-{
-    (void)unused;
-    wnnContextRelease(context);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(einsum_equals_loops_for_any_equation),
-        cmocka_unit_test(integer_matmuls_are_exact_beyond_float32),
-        cmocka_unit_test(integer_convolutions_are_exact_beyond_float32),
-        cmocka_unit_test(dynamically_quantized_matmuls_are_exact),
-        cmocka_unit_test(recurrent_steps_equal_the_operator),
-        cmocka_unit_test(max_pool_tells_indices),
-        cmocka_unit_test(grid_sample_equals_loops),
-        cmocka_unit_test(quantised_operators_compute_on_what_is_meant),
-        cmocka_unit_test(skip_normalisations_and_fused_matmuls_are_right),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(create_context, release_context)

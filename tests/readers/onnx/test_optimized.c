@@ -4,15 +4,6 @@
  * they stand for, in the same model, or against loops.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "readers/onnx/net.h"
 #include "support/close.h"
@@ -230,10 +221,9 @@ static void fused(struct net *t, const struct function_case *f)
     free_net(t);
 }
 
-static void fused_convolutions_add_and_activate(void **unused)
+TEST(fused_convolutions_add_and_activate)
 {
     struct net t;
-    (void)unused;
 
     for (size_t i = 0; i < 2 * FUNCTIONS; i++) {
         const struct function_case *f = &functions[i / 2];
@@ -268,10 +258,9 @@ static void fused_convolutions_add_and_activate(void **unused)
     free_net(&t);
 }
 
-static void fused_matmuls_activate(void **unused)
+TEST(fused_matmuls_activate)
 {
     struct net t;
-    (void)unused;
 
     for (size_t i = 0; i < 2 * (FUNCTIONS - CLIPS); i++) {
         const struct function_case *f = &functions[i / 2];
@@ -308,10 +297,9 @@ static void fused_matmuls_activate(void **unused)
 
 /* ---- quantised ---- */
 
-static void dynamically_quantized_matmuls_equal_their_parts(void **unused)
+TEST(dynamically_quantized_matmuls_equal_their_parts)
 {
     struct net t;
-    (void)unused;
 
     for (int i = 0; i < 16; i++) {
         const bool per_column = i & 1, has_zero = i & 2, has_bias = i & 4;
@@ -357,11 +345,10 @@ static void same_bytes(struct net *t)
     same(t, 0);
 }
 
-static void quantized_operators_equal_their_parts(void **unused)
+TEST(quantized_operators_equal_their_parts)
 {
     struct net t;
     Onnx__NodeProto *n;
-    (void)unused;
 
     start(&t, 17);
     quantized_input(&t, "3 4");
@@ -394,11 +381,10 @@ static void quantized_operators_equal_their_parts(void **unused)
     same_bytes(&t);
 }
 
-static void channels_may_be_last(void **unused)
+TEST(channels_may_be_last)
 {
     static const char *const types[] = {"QLinearAveragePool", "QLinearGlobalAveragePool", "NhwcMaxPool", "QLinearConv"};
     struct net t;
-    (void)unused;
 
     for (int i = 0; i < 4; i++) {
         Onnx__NodeProto *n[2];
@@ -448,14 +434,13 @@ static void round_by_range(const double *x, size_t count, double *y)
         y[i] = scale > 0 ? (double)((fminf(fmaxf(rintf((float)x[i] / scale) + zero, 0), 255) - zero) * scale) : 0;
 }
 
-static void dynamically_quantized_lstm_rounds_input_and_state(void **unused)
+TEST(dynamically_quantized_lstm_rounds_input_and_state)
 {
     enum { STEPS = 3, INPUTS = 5, HIDDEN = 4, ROWS = 4 * HIDDEN };
     float x[STEPS * INPUTS], scales[2][ROWS], y[STEPS * HIDDEN];
     int8_t w[INPUTS * ROWS], r[HIDDEN * ROWS], zeros[ROWS];
     double in[STEPS * INPUTS], h[HIDDEN] = {0}, c[HIDDEN] = {0}, rounded[HIDDEN], gates[ROWS];
     struct net t;
-    (void)unused;
 
     for (int per_row = 0; per_row < 2; per_row++) {
         const size_t count = per_row ? ROWS : 1;
@@ -505,13 +490,12 @@ static void dynamically_quantized_lstm_rounds_input_and_state(void **unused)
     }
 }
 
-static void quantized_attention_and_embeddings_equal_their_parts(void **unused)
+TEST(quantized_attention_and_embeddings_equal_their_parts)
 {
     static const char *const tables[] = {"word", "position", "segment", "gamma", "beta"};
     static const char *const dims[] = {"10 8", "6 8", "2 8", "8", "8"};
     static const int32_t ids[] = {1, 0, 1, 1, 0, 0, 1, 0, 1, 1};
     struct net t;
-    (void)unused;
 
     start(&t, 17);
     quantized_input(&t, "2 4 8");
@@ -585,12 +569,11 @@ static void twice(struct net *t, const char *type, const char *inputs, const cha
     n[1] = domain_node(t, "com.microsoft.nchwc", type, inputs_x, strcat(strcpy(other, name), "x"));
 }
 
-static void blocks_of_channels_are_plain_tensors(void **unused)
+TEST(blocks_of_channels_are_plain_tensors)
 {
     static const size_t widths[] = {12, 20, 32, 10};
     struct net t;
     Onnx__NodeProto *n[2];
-    (void)unused;
 
     for (size_t i = 0; i < 8; i++) {
         const size_t block = i % 2 ? 16 : 8, width = widths[i / 2], filled = (width + block - 1) / block * block;
@@ -647,11 +630,10 @@ static void blocks_of_channels_are_plain_tensors(void **unused)
     }
 }
 
-static void blocks_are_enlarged_and_joined(void **unused)
+TEST(blocks_are_enlarged_and_joined)
 {
     struct net t;
     Onnx__NodeProto *n[2];
-    (void)unused;
 
     for (int i = 0; i < 2; i++) {
         start(&t, 17);
@@ -683,18 +665,4 @@ static void blocks_are_enlarged_and_joined(void **unused)
     free_net(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fused_convolutions_add_and_activate),
-        cmocka_unit_test(fused_matmuls_activate),
-        cmocka_unit_test(dynamically_quantized_matmuls_equal_their_parts),
-        cmocka_unit_test(quantized_operators_equal_their_parts),
-        cmocka_unit_test(channels_may_be_last),
-        cmocka_unit_test(dynamically_quantized_lstm_rounds_input_and_state),
-        cmocka_unit_test(quantized_attention_and_embeddings_equal_their_parts),
-        cmocka_unit_test(blocks_of_channels_are_plain_tensors),
-        cmocka_unit_test(blocks_are_enlarged_and_joined),
-    };
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

@@ -4,24 +4,14 @@
  * Control flow is in test_control.c, files in test_files.c.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "readers/onnx/net.h"
 
 /* ---- graphs ---- */
 
 /** Shape -> Gather -> Concat -> Reshape, as exporters write a flatten. */
-static void computed_shapes_become_numbers(void **state)
+TEST(computed_shapes_become_numbers)
 {
-    (void)state;
     static const float x[24] = {7};
     float y[24];
     struct net t;
@@ -50,9 +40,8 @@ static void computed_shapes_become_numbers(void **state)
 }
 
 /** Lists without elements, ranges, indices of what is not 0: none of them exists in WebNN. */
-static void constants_without_operands_are_computed(void **state)
+TEST(constants_without_operands_are_computed)
 {
-    (void)state;
     struct net t;
 
     start(&t, 17);
@@ -79,9 +68,8 @@ static void constants_without_operands_are_computed(void **state)
     free_net(&t);
 }
 
-static void nodes_are_taken_in_any_order(void **state)
+TEST(nodes_are_taken_in_any_order)
 {
-    (void)state;
     struct net t;
 
     start(&t, 17);
@@ -101,9 +89,8 @@ static void nodes_are_taken_in_any_order(void **state)
     free_net(&t);
 }
 
-static void outputs_may_be_inputs_or_constants(void **state)
+TEST(outputs_may_be_inputs_or_constants)
 {
-    (void)state;
     static const float x[2] = {1, -2};
     float y[2];
     struct net t;
@@ -123,9 +110,8 @@ static void outputs_may_be_inputs_or_constants(void **state)
     free_net(&t);
 }
 
-static void inputs_have_defaults_and_may_be_booleans(void **state)
+TEST(inputs_have_defaults_and_may_be_booleans)
 {
-    (void)state;
     static const float w[2] = {1, 2};
     static float other[2] = {10, 20};
     const struct npy_array array = {WNNOperandDataType_Float32, 1, {2}, sizeof other, other, false};
@@ -161,9 +147,8 @@ static void inputs_have_defaults_and_may_be_booleans(void **state)
     free_net(&t);
 }
 
-static void inputs_become_constants(void **state)
+TEST(inputs_become_constants)
 {
-    (void)state;
     static int64_t shape[2] = {3, 2};
     struct npy_array array = {WNNOperandDataType_Int64, 1, {2}, sizeof shape, shape, false};
     struct model_constant constant = {"s", &array, false};
@@ -189,9 +174,8 @@ static void inputs_become_constants(void **state)
     free_net(&t);
 }
 
-static void dimensions_are_bound_by_shapes(void **state)
+TEST(dimensions_are_bound_by_shapes)
 {
-    (void)state;
     struct model_shape shape = {"x", 2, {5, 3}, NULL};
     struct model_dim dim = {"n", 5};
     struct model_options options = {.shape_count = 1, .shapes = &shape};
@@ -239,9 +223,8 @@ static void dimensions_are_bound_by_shapes(void **state)
 
 /* ---- what cannot be expressed ---- */
 
-static void all_refusals_are_told_at_once(void **state)
+TEST(all_refusals_are_told_at_once)
 {
-    (void)state;
     struct net t;
 
     start(&t, 17);
@@ -261,9 +244,8 @@ static void all_refusals_are_told_at_once(void **state)
     free_net(&t);
 }
 
-static void inputs_left_out_are_refused(void **state)
+TEST(inputs_left_out_are_refused)
 {
-    (void)state;
     struct net t;
 
     start(&t, 17);
@@ -276,9 +258,8 @@ static void inputs_left_out_are_refused(void **state)
     free_net(&t);
 }
 
-static void attributes_of_another_kind_are_refused(void **state)
+TEST(attributes_of_another_kind_are_refused)
 {
-    (void)state;
     struct net t;
 
     start(&t, 17);
@@ -308,9 +289,8 @@ static void attributes_of_another_kind_are_refused(void **state)
     free_net(&t);
 }
 
-static void types_that_webnn_lacks_are_refused_where_read(void **state)
+TEST(types_that_webnn_lacks_are_refused_where_read)
 {
-    (void)state;
     static const double d[2] = {1.5, 2.5};
     static const float x[2] = {1, 1};
     float y[2];
@@ -339,9 +319,8 @@ static void types_that_webnn_lacks_are_refused_where_read(void **state)
 /* ---- numbers ---- */
 
 /** Functions that WebNN does not have, over all of where they are defined, against the C library in double. */
-static void composed_functions_are_accurate(void **state)
+TEST(composed_functions_are_accurate)
 {
-    (void)state;
     static const struct {
         const char *type;
         double (*f)(double);
@@ -386,9 +365,8 @@ static void composed_functions_are_accurate(void **state)
     }
 }
 
-static void slices_of_every_kind_are_read(void **state)
+TEST(slices_of_every_kind_are_read)
 {
-    (void)state;
     static const struct {
         int64_t start, end, step;
         size_t count;
@@ -431,23 +409,4 @@ static void slices_of_every_kind_are_read(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(computed_shapes_become_numbers),
-        cmocka_unit_test(constants_without_operands_are_computed),
-        cmocka_unit_test(nodes_are_taken_in_any_order),
-        cmocka_unit_test(outputs_may_be_inputs_or_constants),
-        cmocka_unit_test(inputs_have_defaults_and_may_be_booleans),
-        cmocka_unit_test(inputs_become_constants),
-        cmocka_unit_test(dimensions_are_bound_by_shapes),
-        cmocka_unit_test(all_refusals_are_told_at_once),
-        cmocka_unit_test(inputs_left_out_are_refused),
-        cmocka_unit_test(attributes_of_another_kind_are_refused),
-        cmocka_unit_test(types_that_webnn_lacks_are_refused_where_read),
-        cmocka_unit_test(composed_functions_are_accurate),
-        cmocka_unit_test(slices_of_every_kind_are_read),
-    };
-
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

@@ -3,15 +3,6 @@
  * ScatterElements and ScatterND with a reduction on models made here, against one update after the other.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "readers/onnx/net.h"
 
@@ -108,23 +99,16 @@ static void check_scatter(const struct scatter_case *c)
 }
 
 /* The last one has so many updates and places that comparing each of them with each would be refused. */
-static void updates_are_combined_in_order(void **unused)
+TEST(updates_are_combined_in_order)
 {
     static const struct scatter_case cases[] = {
         {"add", 0, {3, 7}, 5, 40}, {"mul", 0, {2, 30}, 33, 9}, {"min", 0, {1, 9}, 1, 99},        {"max", 0, {4, 1}, 3, 8},
         {"add", 1, {6, 2}, 9, 50}, {"mul", 1, {1, 3}, 2, 20},  {"min", 2, {3, 5}, 17, 60},       {"max", 2, {3, 5}, 1, 60},
         {"add", 2, {3, 5}, 1, 60}, {"mul", 2, {3, 5}, 40, 7},  {"add", 1, {5000, 1}, 16, 20000},
     };
-    (void)unused;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_scatter(&cases[i]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(updates_are_combined_in_order),
-    };
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

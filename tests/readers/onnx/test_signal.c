@@ -4,13 +4,6 @@
  * A transform of 20 values below 1 is a sum of 20 products: 20 * 2^-24 of their size bounds its error, 1e-5 is above that.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 #include "frontend/builder/builder.h"
 #include "readers/onnx/net.h"
@@ -38,7 +31,7 @@ static void bin(size_t first, size_t step, size_t count, size_t length, size_t k
 }
 
 /** Real input [LENGTH, COLUMNS, 1], along the first axis, whole and one-sided, shortened and lengthened. */
-static void real_numbers_are_transformed(void **state)
+TEST(real_numbers_are_transformed)
 {
     static const struct {
         int64_t length;
@@ -46,7 +39,6 @@ static void real_numbers_are_transformed(void **state)
     } cases[] = {{LENGTH, false}, {LENGTH, true}, {13, false}, {13, true}, {32, true}};
     float x[LENGTH * COLUMNS], y[32 * COLUMNS * 2];
 
-    (void)state;
     for (size_t i = 0; i < LENGTH * COLUMNS; i++)
         x[i] = (float)value(i);
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
@@ -78,12 +70,11 @@ static void real_numbers_are_transformed(void **state)
 }
 
 /** There and back: also of complex numbers, also of a single row. */
-static void an_inverse_transform_goes_back(void **state)
+TEST(an_inverse_transform_goes_back)
 {
     float x[LENGTH * 2], y[LENGTH * 2];
     struct net t;
 
-    (void)state;
     for (size_t i = 0; i < LENGTH * 2; i++)
         x[i] = (float)value(i);
     start(&t, 17);
@@ -105,7 +96,7 @@ static void an_inverse_transform_goes_back(void **state)
  * Lengths that are computed in stages, and by a chirp.  With the norm of the row a transform of stages is off by a few ULP for
  * each doubling of the length, and a chirp is three of them.
  */
-static void long_rows_are_transformed(void **state)
+TEST(long_rows_are_transformed)
 {
     static const struct {
         size_t count, length, parts;
@@ -117,7 +108,6 @@ static void long_rows_are_transformed(void **state)
     enum { MOST = 32771 };
     float *x = malloc(2 * MOST * sizeof *x), *y = malloc(2 * MOST * sizeof *y);
 
-    (void)state;
     assert_true(x && y);
     for (size_t i = 0; i < 2 * MOST; i++)
         x[i] = (float)value(i % 9973);
@@ -167,11 +157,10 @@ static void long_rows_are_transformed(void **state)
 }
 
 /** Four times the length is little more than four times the numbers that a transform is made of. */
-static void a_transform_is_no_matrix(void **state)
+TEST(a_transform_is_no_matrix)
 {
     double numbers[2] = {0, 0};
 
-    (void)state;
     for (int longer = 0; longer < 2; longer++) {
         char dims[32];
         struct net t;
@@ -196,14 +185,13 @@ static void a_transform_is_no_matrix(void **state)
     assert_true(numbers[1] < 6 * numbers[0]);
 }
 
-static void short_time_transforms_are_computed(void **state)
+TEST(short_time_transforms_are_computed)
 {
     enum { FRAME = 8, STEP = 3, FRAMES = (LENGTH - FRAME) / STEP + 1, BINS = FRAME / 2 + 1 };
     float x[LENGTH], y[FRAMES * BINS * 2], again[FRAMES * BINS * 2];
     double window[FRAME];
     struct net t;
 
-    (void)state;
     for (size_t i = 0; i < LENGTH; i++)
         x[i] = (float)value(i);
     for (size_t i = 0; i < FRAME; i++)
@@ -239,14 +227,13 @@ static void short_time_transforms_are_computed(void **state)
     free_net(&t);
 }
 
-static void windows_are_computed(void **state)
+TEST(windows_are_computed)
 {
     static const struct {
         const char *type;
         double a, b, c;
     } types[] = {{"HannWindow", 0.5, 0.5, 0}, {"HammingWindow", 25.0 / 46, 21.0 / 46, 0}, {"BlackmanWindow", 0.42, 0.5, 0.08}};
 
-    (void)state;
     for (size_t k = 0; k < 2 * sizeof types / sizeof types[0]; k++) {
         double period = k % 2 ? 10 : 9;
         float y[10];
@@ -271,14 +258,13 @@ static void windows_are_computed(void **state)
  * The operator's documented example: edges at 0, 148, 328, ... 3257 Hz are the bins 0 0 0 1 1 2 3 4 5 6 of the spectrum, so
  * that every triangle is one bin wide; and a finer spectrum, whose slopes are then seen.
  */
-static void mel_weights_are_computed(void **state)
+TEST(mel_weights_are_computed)
 {
     static const size_t peaks[8] = {0, 0, 1, 1, 2, 3, 4, 5};
     static const float edges[2] = {0, 4096};
     float y[9 * 8], fine[129 * 2];
     struct net t;
 
-    (void)state;
     start(&t, 17);
     integer(&t, "bins", 8);
     integer(&t, "length", 16);
@@ -308,14 +294,4 @@ static void mel_weights_are_computed(void **state)
     free_net(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real_numbers_are_transformed),       cmocka_unit_test(an_inverse_transform_goes_back),
-        cmocka_unit_test(short_time_transforms_are_computed), cmocka_unit_test(windows_are_computed),
-        cmocka_unit_test(mel_weights_are_computed),           cmocka_unit_test(long_rows_are_transformed),
-        cmocka_unit_test(a_transform_is_no_matrix),
-    };
-
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

@@ -3,15 +3,6 @@
  * TopK on models made here, against picking one element after the other.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "frontend/builder/builder.h"
 #include "readers/onnx/net.h"
@@ -97,7 +88,7 @@ static void check_top_k(const struct top_k_case *c)
     free(indices);
 }
 
-static void top_k_orders_and_breaks_ties_by_index(void **unused)
+TEST(top_k_orders_and_breaks_ties_by_index)
 {
     static const struct top_k_case cases[] = {
         {1, 7, 2, 7, true},       {2, 7, 1, 3, false},       {3, 7, 5, 1, true},      {1, 100, 2, 60, true},
@@ -106,7 +97,6 @@ static void top_k_orders_and_breaks_ties_by_index(void **unused)
         {2, 1203, 3, 200, true},  {3, 2001, 1, 150, false},  {3, 8411, 1, 77, true},  {3, 3001, 1, 200, true},
         {1, 5000, 1, 5000, true}, {1, 2049, 3, 2000, false}, {2, 600, 20, 600, true},
     };
-    (void)unused;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_top_k(&cases[i]);
@@ -127,13 +117,12 @@ static void read_whole(struct net *t, int64_t count)
 }
 
 /* Both ways to sort count NaN as the largest number of the row. */
-static void nan_is_as_large_as_the_largest(void **unused)
+TEST(nan_is_as_large_as_the_largest)
 {
     enum { MOST = 3000 };
     static float x[MOST], y[MOST];
     static int64_t indices[MOST];
     struct net *t = malloc(sizeof *t);
-    (void)unused;
 
     assert_non_null(t);
     for (size_t count = 40; count <= MOST; count += MOST - 40) {
@@ -157,11 +146,10 @@ static void nan_is_as_large_as_the_largest(void **unused)
 }
 
 /* Twice the elements take a few stages more, of a dozen nodes each. */
-static void a_longer_row_takes_a_few_nodes_more(void **unused)
+TEST(a_longer_row_takes_a_few_nodes_more)
 {
     struct net *t = malloc(sizeof *t);
     uint32_t nodes[2];
-    (void)unused;
 
     assert_non_null(t);
     for (int longer = 0; longer < 2; longer++) {
@@ -174,12 +162,4 @@ static void a_longer_row_takes_a_few_nodes_more(void **unused)
     free(t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(top_k_orders_and_breaks_ties_by_index),
-        cmocka_unit_test(nan_is_as_large_as_the_largest),
-        cmocka_unit_test(a_longer_row_takes_a_few_nodes_more),
-    };
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

@@ -4,19 +4,9 @@
  * Attention, MultiHeadAttention, RotaryEmbedding, EmbedLayerNormalization and FusedMatMul.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "readers/onnx/net.h"
 #include "support/close.h"
-#include "support/device.h"
 
 enum { I32 = 6, MOST = 1024, BATCH = 2, HEADS = 3, SIZE = 4, V_SIZE = 5, LENGTH = 3, WIDTH = HEADS * SIZE };
 
@@ -189,7 +179,7 @@ static void attend(const struct attention_case *c)
     free(t);
 }
 
-static void heads_attend_to_keys_and_their_past(void **unused)
+TEST(heads_attend_to_keys_and_their_past)
 {
     static const struct attention_case cases[] = {
         {.fresh = 3},
@@ -200,7 +190,6 @@ static void heads_attend_to_keys_and_their_past(void **unused)
         {.fresh = 3, .causal = true, .scale = 0.75f},
         {.fresh = 5, .split = true, .bias = true}, /* keys of another sequence have their bias already */
     };
-    (void)unused;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         attend(&cases[i]);
@@ -368,7 +357,7 @@ static void attend_packed(const struct packed_case *c)
     free(t);
 }
 
-static void packed_weights_make_queries_keys_and_values(void **unused)
+TEST(packed_weights_make_queries_keys_and_values)
 {
     static const struct packed_case cases[] = {
         {.value_size = SIZE},
@@ -379,7 +368,6 @@ static void packed_weights_make_queries_keys_and_values(void **unused)
         {.value_size = SIZE, .mask = SEEN_POSITIONS, .past = 3, .score_bias = true},
         {.value_size = V_SIZE, .mask = SEEN_POSITIONS, .causal = true},
     };
-    (void)unused;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         attend_packed(&cases[i]);
@@ -439,9 +427,8 @@ static void rotate(const struct rotary_case *c)
     free(t);
 }
 
-static void pairs_are_turned_by_their_positions(void **unused)
+TEST(pairs_are_turned_by_their_positions)
 {
-    (void)unused;
     for (int bits = 0; bits < 16; bits++)
         rotate(&(struct rotary_case){bits & 1, bits & 2, bits & 4, bits & 8 ? 2 : 0});
 }
@@ -504,9 +491,8 @@ static void embed(bool segments, bool mask, bool positions)
     free(t);
 }
 
-static void embeddings_are_summed_and_normalised(void **unused)
+TEST(embeddings_are_summed_and_normalised)
 {
-    (void)unused;
     for (int bits = 0; bits < 8; bits++)
         embed(bits & 1, bits & 2, bits & 4);
 }
@@ -562,9 +548,8 @@ static void multiply_transposed(int bits)
     free(t);
 }
 
-static void matrices_and_their_batches_are_transposed(void **unused)
+TEST(matrices_and_their_batches_are_transposed)
 {
-    (void)unused;
     for (int bits = 0; bits < 16; bits++)
         multiply_transposed(bits);
 }
@@ -610,9 +595,8 @@ static void refuse_packed(const char *inputs, int64_t heads, const char *reason)
     free(t);
 }
 
-static void what_does_not_fit_is_refused(void **unused)
+TEST(what_does_not_fit_is_refused)
 {
-    (void)unused;
     refuse_attention("q k k", 5, "num_heads is 5 for queries of rank 3, 12 numbers each");
     refuse_attention("q packed k", 3, "packed heads are not read");
     refuse_attention("q k k short", 3, "its bias has 35 numbers");
@@ -628,18 +612,4 @@ static void what_does_not_fit_is_refused(void **unused)
     refuse_packed("x w - - - - mask", 3, "past and present are separate tensors");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads_attend_to_keys_and_their_past),
-        cmocka_unit_test(packed_weights_make_queries_keys_and_values),
-        cmocka_unit_test(pairs_are_turned_by_their_positions),
-        cmocka_unit_test(embeddings_are_summed_and_normalised),
-        cmocka_unit_test(matrices_and_their_batches_are_transposed),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-    };
-
-    if (!device_is_there())
-        return 77;
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Memory runs out while the public reader reads a model: an error, no crash, no leak, and the next attempt works. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "support/failing_allocator.h"
+#include "support/test.h"
 #include "webnn/webnn_model.h"
 
-static void every_allocation_can_fail(void **state)
+TEST(every_allocation_can_fail)
 {
 #ifdef CAN_FAIL_ALLOCATIONS
     static const char text[] = "webnn_graph \"sum\" v2 {\n  inputs { x: f32[dyn(\"n\", 4)]; y: f32[dyn(\"n\", 4)]; }\n"
@@ -24,7 +17,6 @@ static void every_allocation_can_fail(void **state)
     bool done = false;
     long failures = 0;
 
-    (void)state;
     options.dimensionCount = options.shapeCount = 1;
     options.dimensions = &dimension;
     options.shapes = &shape;
@@ -49,12 +41,11 @@ static void every_allocation_can_fail(void **state)
     assert_true(failures > 10); /* the reader's own are eight */
     wnnContextRelease(context);
 #else
-    (void)state;
     skip();
 #endif
 }
 
-static void describing_can_fail_at_every_allocation(void **state)
+TEST(describing_can_fail_at_every_allocation)
 {
 #ifdef CAN_FAIL_ALLOCATIONS
     static const char text[] = "webnn_graph \"sum\" v2 {\n  inputs { x: f32[dyn(\"n\", 4)]; y: f32[dyn(\"m\", 4)]; }\n"
@@ -62,7 +53,6 @@ static void describing_can_fail_at_every_allocation(void **state)
     bool done = false;
     long failures = 0;
 
-    (void)state;
     for (long n = 0; !done; n++) {
         WNNStatus status;
         WNNModelInfo info;
@@ -79,7 +69,6 @@ static void describing_can_fail_at_every_allocation(void **state)
     }
     assert_true(failures > 3);
 #else
-    (void)state;
     skip();
 #endif
 }
@@ -100,7 +89,7 @@ static WNNStatus get(WNNDynamicModel model, uint32_t n, long left, bool *enough)
     return status;
 }
 
-static void a_dynamic_model_can_fail_and_go_on(void **state)
+TEST(a_dynamic_model_can_fail_and_go_on)
 {
 #ifdef CAN_FAIL_ALLOCATIONS
     static const char text[] = "webnn_graph \"sum\" v2 {\n  inputs { x: f32[dyn(\"n\", 400)]; }\n"
@@ -112,7 +101,6 @@ static void a_dynamic_model_can_fail_and_go_on(void **state)
     bool enough = false;
     long failures = 0;
 
-    (void)state;
     assert_int_equal(wnnCreateContext(NULL, &context), WNNStatus_Success);
     for (long n = 0; !enough; n++) {
         WNNStatus status;
@@ -137,16 +125,6 @@ static void a_dynamic_model_can_fail_and_go_on(void **state)
     wnnDynamicModelRelease(model);
     wnnContextRelease(context);
 #else
-    (void)state;
     skip();
 #endif
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_can_fail),
-                                       cmocka_unit_test(describing_can_fail_at_every_allocation),
-                                       cmocka_unit_test(a_dynamic_model_can_fail_and_go_on)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

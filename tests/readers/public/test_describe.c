@@ -3,16 +3,6 @@
  * Models are described before anything in them is bound, and whatever bytes stand in for ONNX, text and JSON, the public reader
  * describes and reads them or says why not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "readers/onnx/net.h"
 #include "webnn/webnn_model.h"
 
@@ -87,7 +77,7 @@ static void expect_metadata(WNNModelInfo info, size_t index, const char *key, co
     assert_int_equal(m.custom, custom);
 }
 
-static void an_onnx_file_is_described(void **state)
+TEST(an_onnx_file_is_described)
 {
     struct bytes onnx = make_onnx();
     WNNModelFreeDimension open;
@@ -95,7 +85,6 @@ static void an_onnx_file_is_described(void **state)
     WNNModelInfo info;
     char shown[16];
 
-    (void)state;
     assert_int_equal(wnnModelDescribeMemory(onnx.data, onnx.length, &info), WNNStatus_Success);
     free(onnx.data);
     expect_text(wnnModelInfoGetFormat(info), "onnx");
@@ -125,13 +114,12 @@ static void an_onnx_file_is_described(void **state)
     wnnModelInfoRelease(info);
 }
 
-static void a_text_is_described(void **state)
+TEST(a_text_is_described)
 {
     WNNModelFreeDimension open;
     WNNModelDeclaration port;
     WNNModelInfo info;
 
-    (void)state;
     assert_int_equal(wnnModelDescribeMemory(graph_text, sizeof graph_text - 1, &info), WNNStatus_Success);
     wnnModelInfoAddRef(info);
     wnnModelInfoRelease(info);
@@ -158,7 +146,7 @@ static void a_text_is_described(void **state)
 }
 
 /** The operand binds the dimension that the file leaves open. */
-static void an_onnx_file_is_read_behind_an_operand(void **state)
+TEST(an_onnx_file_is_read_behind_an_operand)
 {
     const uint32_t sizes[2] = {3, 2};
     struct bytes onnx = make_onnx();
@@ -169,7 +157,6 @@ static void an_onnx_file_is_read_behind_an_operand(void **state)
     WNNModel model;
     WNNGraph graph;
 
-    (void)state;
     assert_int_equal(wnnContextCreateGraphBuilder(context, &o.builder), WNNStatus_Success);
     operand.operand =
         wnnGraphBuilderInput(o.builder, WNN_STR("a"), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, sizes});
@@ -188,7 +175,7 @@ static void an_onnx_file_is_read_behind_an_operand(void **state)
 }
 
 /** The cache of a decoder's first step: a dimension, a shape or a constant says that it has no elements. */
-static void an_input_may_have_no_elements(void **state)
+TEST(an_input_may_have_no_elements)
 {
     static const uint32_t none[2] = {0, 2};
     const WNNModelDimension dimension = {WNN_STR("n"), 0};
@@ -197,7 +184,6 @@ static void an_input_may_have_no_elements(void **state)
     struct bytes onnx;
     struct net t;
 
-    (void)state;
     start(&t, 17);
     input(&t, "past", F32, "n 2");
     input(&t, "x", F32, "3 2");
@@ -272,28 +258,25 @@ static void try_truncated_and_changed(const void *bytes, size_t length)
     free(data);
 }
 
-static void onnx_that_is_cut_or_changed_is_answered(void **state)
+TEST(onnx_that_is_cut_or_changed_is_answered)
 {
     struct bytes onnx = make_onnx();
 
-    (void)state;
     try_truncated_and_changed(onnx.data, onnx.length);
     free(onnx.data);
 }
 
-static void json_that_is_cut_or_changed_is_answered(void **state)
+TEST(json_that_is_cut_or_changed_is_answered)
 {
-    (void)state;
     try_truncated_and_changed(graph_json, sizeof graph_json - 1);
 }
 
-static void json_that_is_nested_deep_is_an_error(void **state)
+TEST(json_that_is_nested_deep_is_an_error)
 {
     enum { DEPTH = 100000 };
     char *deep = malloc(DEPTH + 40);
     WNNModelInfo info;
 
-    (void)state;
     assert_non_null(deep);
     strcpy(deep, "{\"format\": ");
     memset(deep + 11, '[', DEPTH);
@@ -301,17 +284,4 @@ static void json_that_is_nested_deep_is_an_error(void **state)
     free(deep);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_onnx_file_is_described),
-        cmocka_unit_test(a_text_is_described),
-        cmocka_unit_test(an_onnx_file_is_read_behind_an_operand),
-        cmocka_unit_test(an_input_may_have_no_elements),
-        cmocka_unit_test(onnx_that_is_cut_or_changed_is_answered),
-        cmocka_unit_test(json_that_is_cut_or_changed_is_answered),
-        cmocka_unit_test(json_that_is_nested_deep_is_an_error),
-    };
-
-    return cmocka_run_group_tests(tests, create_context, release_context);
-}
+TEST_GROUP(create_context, release_context)

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A dynamic model builds a graph for each combination of sizes once, keeps as many as it may, and saves them in a folder. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/context.h"
 #include "webnn/webnn_model.h"
 
 static const char text[] = "webnn_graph \"double\" v2 {\n"
@@ -21,20 +13,6 @@ static const char text[] = "webnn_graph \"double\" v2 {\n"
                            "  nodes { y = add(x, x); }\n"
                            "  outputs { y; }\n"
                            "}\n";
-static WNNContext context;
-
-static int start(void **state)
-{
-    (void)state;
-    return wnnCreateContext(NULL, &context);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    wnnContextRelease(context);
-    return 0;
-}
 
 static WNNDynamicModel create(const char *model, const WNNDynamicModelOptions *options)
 {
@@ -82,14 +60,13 @@ static void expect_counts(WNNDynamicModel model, uint64_t found, uint64_t built,
     assert_int_equal(c.evicted, evicted);
 }
 
-static void sizes_that_come_to_the_same_share_a_graph(void **state)
+TEST(sizes_that_come_to_the_same_share_a_graph)
 {
     const uint32_t sizes[2] = {3, 2};
     const WNNModelShape shape = {WNN_STR("x"), 2, sizes};
     WNNDynamicModel model = create(text, NULL);
     WNNGraph by_name, by_shape, other;
 
-    (void)state;
     assert_int_equal(wnnModelInfoGetFreeDimensionCount(wnnDynamicModelGetInfo(model)), 2);
     by_name = get(model, 3, 2);
     assert_int_equal(wnnDynamicModelGetGraph(model, 0, NULL, 1, &shape, &by_shape), WNNStatus_Success);
@@ -109,13 +86,12 @@ static void sizes_that_come_to_the_same_share_a_graph(void **state)
     wnnGraphRelease(by_name);
 }
 
-static void the_graph_of_longest_ago_goes_first(void **state)
+TEST(the_graph_of_longest_ago_goes_first)
 {
     WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
     WNNDynamicModelCounts counts;
     WNNDynamicModel model;
 
-    (void)state;
     o.graphLimit = 2;
     model = create(text, &o);
     compute(model, 1);
@@ -143,12 +119,11 @@ static void expect_refusal(WNNDynamicModel model, const WNNModelDimension *dimen
         fail_msg("'%s' does not say '%s'", wnnModelGetLastErrorMessage().data, what);
 }
 
-static void sizes_that_do_not_fit_are_refused(void **state)
+TEST(sizes_that_do_not_fit_are_refused)
 {
     const uint32_t two[2] = {3, 2}, three[3] = {3, 2, 1};
     WNNDynamicModel model = create(text, NULL);
 
-    (void)state;
     expect_refusal(model, &(WNNModelDimension){WNN_STR("q"), 1}, NULL, WNNStatus_TypeError, "no input of the model has");
     expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 65}, NULL, WNNStatus_TypeError, "at most 64");
     expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 4}, &(WNNModelShape){WNN_STR("x"), 2, two}, WNNStatus_TypeError,
@@ -163,7 +138,7 @@ static void sizes_that_do_not_fit_are_refused(void **state)
     wnnDynamicModelRelease(model);
 }
 
-static void options_are_the_same_for_all_graphs(void **state)
+TEST(options_are_the_same_for_all_graphs)
 {
     WNNModelDimension m = {WNN_STR("m"), 2};
     const WNNModelDimension n = {WNN_STR("n"), 5};
@@ -173,7 +148,6 @@ static void options_are_the_same_for_all_graphs(void **state)
     WNNDynamicModel model;
     WNNGraph graph;
 
-    (void)state;
     o.model = &every;
     every.dimensionCount = 1;
     every.dimensions = &m;
@@ -203,7 +177,7 @@ static bool end_at_once(WNNBuildStage stage, uint32_t done, uint32_t total, void
     return !++*(int *)userdata1;
 }
 
-static void a_build_can_be_ended(void **state)
+TEST(a_build_can_be_ended)
 {
     WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
     const WNNModelDimension dimensions[] = {{WNN_STR("n"), 1}, {WNN_STR("m"), 2}};
@@ -211,7 +185,6 @@ static void a_build_can_be_ended(void **state)
     WNNGraph graph;
     int calls = 0;
 
-    (void)state;
     o.progress = (WNNBuildProgressCallbackInfo){end_at_once, &calls, NULL};
     model = create(text, &o);
     assert_int_equal(wnnDynamicModelGetGraph(model, 2, dimensions, 0, NULL, &graph), WNNStatus_OperationError);
@@ -230,13 +203,12 @@ static void *ask_again_and_again(void *model)
     return NULL;
 }
 
-static void threads_that_ask_for_one_graph_build_it_once(void **state)
+TEST(threads_that_ask_for_one_graph_build_it_once)
 {
     enum { THREADS = 4 };
     WNNDynamicModel model = create(text, NULL);
     pthread_t threads[THREADS];
 
-    (void)state;
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, ask_again_and_again, model), 0);
     for (int i = 0; i < THREADS; i++)
@@ -295,11 +267,10 @@ static void run_with_folder(const char *model_text, const char *folder, uint64_t
     wnnDynamicModelRelease(model);
 }
 
-static void graphs_are_saved_and_found_again(void **state)
+TEST(graphs_are_saved_and_found_again)
 {
     char place[] = "/tmp/webnn-dynamic-XXXXXX", folder[64], *other = strdup(text);
 
-    (void)state;
     assert_non_null(mkdtemp(place));
     snprintf(folder, sizeof folder, "%s/graphs", place);
     run_with_folder(text, folder, 2, 0);
@@ -316,13 +287,12 @@ static void graphs_are_saved_and_found_again(void **state)
     free(other);
 }
 
-static void a_folder_of_others_is_refused(void **state)
+TEST(a_folder_of_others_is_refused)
 {
     char folder[] = "/tmp/webnn-dynamic-XXXXXX";
     WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
     WNNDynamicModel model;
 
-    (void)state;
     assert_non_null(mkdtemp(folder));
     chmod(folder, 0777);
     o.folder = folder;
@@ -334,18 +304,4 @@ static void a_folder_of_others_is_refused(void **state)
     assert_null(model);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_that_come_to_the_same_share_a_graph),
-        cmocka_unit_test(the_graph_of_longest_ago_goes_first),
-        cmocka_unit_test(sizes_that_do_not_fit_are_refused),
-        cmocka_unit_test(options_are_the_same_for_all_graphs),
-        cmocka_unit_test(a_build_can_be_ended),
-        cmocka_unit_test(threads_that_ask_for_one_graph_build_it_once),
-        cmocka_unit_test(graphs_are_saved_and_found_again),
-        cmocka_unit_test(a_folder_of_others_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+TEST_GROUP(create_context, release_context)

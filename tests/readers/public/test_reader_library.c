@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The public reader of models reads from memory and from files, checks its options, and refuses what is no model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/context.h"
 #include "webnn/webnn_model.h"
 
 static const char text[] = "webnn_graph \"sum\" v1 {\n"
@@ -18,20 +10,6 @@ static const char text[] = "webnn_graph \"sum\" v1 {\n"
                            "  nodes { z = add(x, y); }\n"
                            "  outputs { z; }\n"
                            "}\n";
-static WNNContext context;
-
-static int start(void **state)
-{
-    (void)state;
-    return wnnCreateContext(NULL, &context);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    wnnContextRelease(context);
-    return 0;
-}
 
 /** Checks ports of the text's model, builds it and computes with it. */
 static void check_sum(WNNModel model)
@@ -59,11 +37,10 @@ static void check_sum(WNNModel model)
     assert_null(graph);
 }
 
-static void a_model_is_read_from_memory(void **state)
+TEST(a_model_is_read_from_memory)
 {
     WNNModel model;
 
-    (void)state;
     assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, NULL, &model), WNNStatus_Success);
     wnnModelAddRef(model);
     wnnModelRelease(model);
@@ -71,13 +48,12 @@ static void a_model_is_read_from_memory(void **state)
     wnnModelRelease(model);
 }
 
-static void a_model_is_read_from_a_file(void **state)
+TEST(a_model_is_read_from_a_file)
 {
     char path[] = "/tmp/webnn-reader-XXXXXX";
     int file = mkstemp(path);
     WNNModel model;
 
-    (void)state;
     assert_true(file >= 0);
     assert_int_equal(write(file, text, sizeof text - 1), sizeof text - 1);
     close(file);
@@ -101,7 +77,7 @@ static void refused(const WNNModelOptions *options, const char *what)
         fail_msg("'%s' does not say '%s'", wnnModelGetLastErrorMessage().data, what);
 }
 
-static void wrong_options_are_refused(void **state)
+TEST(wrong_options_are_refused)
 {
     static const uint32_t sizes[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, huge[8] = {-1u, -1u, -1u, -1u, -1u, -1u, -1u, -1u};
     struct {
@@ -113,7 +89,6 @@ static void wrong_options_are_refused(void **state)
     WNNModelShape shape = {WNN_STR("x\n"), 9, sizes};
     WNNModelConstant constant = {WNN_STR("x"), {WNNOperandDataType_Float32, 1, sizes}, sizes, 3};
 
-    (void)state;
     newer.options.structSize = sizeof newer;
     assert_int_equal(offsetof(WNNModelOptions, budget) + sizeof o.budget, 88); /* the first version's size, which stays */
     assert_int_equal(sizeof o, 112);
@@ -140,12 +115,11 @@ static void wrong_options_are_refused(void **state)
     refused(&o, "data type");
 }
 
-static void options_of_the_first_version_are_read(void **state)
+TEST(options_of_the_first_version_are_read)
 {
     WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
     WNNModel model;
 
-    (void)state;
     o.structSize = 88; /* what stands behind is not the program's */
     o.operandCount = 1;
     assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_Success);
@@ -153,7 +127,7 @@ static void options_of_the_first_version_are_read(void **state)
 }
 
 /** Makes x -> relu -> r in a builder of the program's own, and reads the text with r in place of its input x. */
-static void a_model_is_read_into_a_builder(void **state)
+TEST(a_model_is_read_into_a_builder)
 {
     const uint32_t sizes[1] = {2};
     float x[2] = {-1, 2}, y[2] = {10, 20}, out[2] = {0};
@@ -165,7 +139,6 @@ static void a_model_is_read_into_a_builder(void **state)
     WNNGraph graph;
     WNNModel model;
 
-    (void)state;
     assert_int_equal(wnnContextCreateGraphBuilder(context, &o.builder), WNNStatus_Success);
     operand.operand =
         wnnGraphBuilderInput(o.builder, WNN_STR("x"), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 1, sizes});
@@ -205,12 +178,11 @@ static void operand_is_refused(const char *name, WNNOperandDataType type, uint32
     wnnGraphBuilderRelease(o.builder);
 }
 
-static void operands_that_do_not_fit_are_refused(void **state)
+TEST(operands_that_do_not_fit_are_refused)
 {
     WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
     WNNNamedOperand operand = {WNN_STR("x"), NULL};
 
-    (void)state;
     operand_is_refused("x", WNNOperandDataType_Int32, 2, "\"x\" is of type int32, the input of type float32");
     operand_is_refused("x", WNNOperandDataType_Float32, 3, "\"x\" has the shape [3], the input [2]");
     operand_is_refused("q", WNNOperandDataType_Float32, 2, "no input 'q'");
@@ -223,11 +195,10 @@ static void operands_that_do_not_fit_are_refused(void **state)
     wnnGraphBuilderRelease(o.builder);
 }
 
-static void every_truncation_is_an_error(void **state)
+TEST(every_truncation_is_an_error)
 {
     WNNModel model;
 
-    (void)state;
     for (size_t length = 0; length < sizeof text - 3; length++) {
         char *bytes = malloc(length + 1); /* of the very length, so that a sanitizer sees reads behind it */
 
@@ -241,13 +212,12 @@ static void every_truncation_is_an_error(void **state)
     }
 }
 
-static void the_budget_of_the_options_counts(void **state)
+TEST(the_budget_of_the_options_counts)
 {
     WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
     WNNGraph graph;
     WNNModel model;
 
-    (void)state;
     o.budget.bytes = 1;
     assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_Success);
     assert_int_equal(wnnModelBuild(model, &graph), WNNStatus_OperationError);
@@ -256,14 +226,4 @@ static void the_budget_of_the_options_counts(void **state)
     wnnModelRelease(model);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_model_is_read_from_memory),      cmocka_unit_test(a_model_is_read_from_a_file),
-        cmocka_unit_test(wrong_options_are_refused),        cmocka_unit_test(every_truncation_is_an_error),
-        cmocka_unit_test(the_budget_of_the_options_counts), cmocka_unit_test(options_of_the_first_version_are_read),
-        cmocka_unit_test(a_model_is_read_into_a_builder),   cmocka_unit_test(operands_that_do_not_fit_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+TEST_GROUP(create_context, release_context)

@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Readers of `.webnn` text and JSON: what they accept, what they say about the rest, names, numbers, free dimensions, weights.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "frontend/builder/builder.h"
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/text/write.h"
 #include "ir/text/text.h"
 #include "readers/text/compare.h"
-
-static WNNContext context;
+#include "support/context.h"
 
 /* ---- reading ---- */
 
@@ -77,13 +66,12 @@ static void check_same(const char *text, const char *same)
 #define GRAPH(inputs, consts, nodes, outputs)                                                                                  \
     "webnn_graph \"g\" v1 { inputs { " inputs " } consts { " consts " } nodes { " nodes " } outputs { " outputs " } }"
 
-static void text_and_json_are_the_same_graph(void **state)
+TEST(text_and_json_are_the_same_graph)
 {
     const char *plain =
         GRAPH("x: f32[1, 4];", "w: f32[4, 6] @scalar(0.5);",
               "y = matmul(x, w); z = softmax(y, 1); [a, b] = split(z, 2, axis=1); c = concat([b, a], 1);", "c; a;");
 
-    (void)state;
     check_same(plain, plain);
     /* Other versions, spacing, the order of blocks, blocks twice, an early brace, commas. */
     check_same("webnn_graph \"other\" v 2 @quantized { outputs { c, a } nodes { y = matmul(x, w); }\n} # closed\nnodes {\n"
@@ -104,9 +92,8 @@ static void text_and_json_are_the_same_graph(void **state)
         plain);
 }
 
-static void arguments_are_read(void **state)
+TEST(arguments_are_read)
 {
-    (void)state;
     /* Enumerations and data types with and without quotes; names of operands that look like values; null. */
     const char *plain =
         GRAPH("nchw: f32[1, 2, 4, 4]; linear: f32[2];", "f: f32[2, 2, 1, 1] @values([[[[1]], [[2]]], [[[3]], [[4]]]]);",
@@ -176,11 +163,10 @@ static const struct {
     {"x: f32[2]; // an input\n", "// a node\ny = relu(x); //", "y = relu(x);"},
 };
 
-static void dialects_are_read(void **state)
+TEST(dialects_are_read)
 {
     char written[700], means[700];
 
-    (void)state;
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         snprintf(written, sizeof written, "webnn_graph \"g\" v2 {\ninputs { %s }\nnodes { %s\n}\noutputs { y; } }",
                  dialects[i].inputs, dialects[i].written);
@@ -199,9 +185,8 @@ static void dialects_are_read(void **state)
               "y = gemm(a, a, c=k, alpha=0.5); m = neg(n);", "y; m;"));
 }
 
-static void numbers_are_read_bit_by_bit(void **state)
+TEST(numbers_are_read_bit_by_bit)
 {
-    (void)state;
     /* 64-bit integers bit by bit; doubles; zeros with a sign; what JSON has no words for. */
     const char *plain = GRAPH("x: i64[3]; y: f32[2];",
                               "k: i64[3] @values([9223372036854775807, -9223372036854775808, 9007199254740993]);"
@@ -256,7 +241,7 @@ static char *write_text(const struct graph *g, bool json, bool legal, size_t *le
     return text;
 }
 
-static void odd_names_are_kept(void **state)
+TEST(odd_names_are_kept)
 {
     struct error e = {0};
     struct graph *g = graph_parse(odd, strlen(odd), NULL, NULL, &e), *back;
@@ -264,7 +249,6 @@ static void odd_names_are_kept(void **state)
     char *text, *message;
     size_t length;
 
-    (void)state;
     if (!g)
         fail_msg("%s", e.message);
     for (int json = 0; json < 2; json++) {
@@ -299,7 +283,7 @@ static void odd_names_are_kept(void **state)
 }
 
 /** What float32 has no place for became an infinity, which no method takes: it must be written as a number. */
-static void huge_options_are_written_as_numbers(void **state)
+TEST(huge_options_are_written_as_numbers)
 {
     const char *text = GRAPH("x: f32[2];", "", "y = elu(x, alpha=1e300); z = linear(y, alpha=-1e39, beta=1e-320);", "z;");
     struct error e = {0};
@@ -308,7 +292,6 @@ static void huge_options_are_written_as_numbers(void **state)
     char *written, *message;
     size_t length;
 
-    (void)state;
     if (!g)
         fail_msg("%s", e.message);
     for (int json = 0; json < 2; json++) {
@@ -326,7 +309,7 @@ static void huge_options_are_written_as_numbers(void **state)
 
 /* ---- free dimensions and inputs that become constants ---- */
 
-static void free_dimensions_are_bound(void **state)
+TEST(free_dimensions_are_bound)
 {
     static const char text[] =
         "webnn_graph \"g\" v2 { inputs { x: f32[dyn(\"batch\", 8), 4]; } nodes { y = relu(x); } outputs { y; } }";
@@ -339,7 +322,6 @@ static void free_dimensions_are_bound(void **state)
     struct model m;
     char *message;
 
-    (void)state;
     assert_false(read_with(text, strlen(text), &options, &m, &message));
     assert_string_equal(message, "dir/a b.webnn:1:1: no dimension of an input is called 'seq'; there are 'batch'");
     free(message);
@@ -482,11 +464,10 @@ static const struct {
     {JSON("", "", "3", ""), "3:11: a node must be an object"},
 };
 
-static void errors_have_a_place(void **state)
+TEST(errors_have_a_place)
 {
     unsigned wrong = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         struct model m;
         char *message, wanted[512];
@@ -505,7 +486,7 @@ static void errors_have_a_place(void **state)
 }
 
 /** Cut off at every byte: an error each, or the whole. */
-static void truncated_texts_are_refused(void **state)
+TEST(truncated_texts_are_refused)
 {
     static const char *const texts[] = {odd, JSON("\"x\": {\"dataType\": \"float32\", \"shape\": [2]}",
                                                   "\"k\": {\"dataType\": \"float32\", \"shape\": [2], \"init\": {\"kind\": "
@@ -514,7 +495,6 @@ static void truncated_texts_are_refused(void **state)
                                                   "\"options\": {\"axis\": 0, \"label\": \"\\ud83d\\ude00\"}}",
                                                   "\"y\": \"y\"")};
 
-    (void)state;
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
         size_t length = strlen(texts[k]);
 
@@ -536,7 +516,7 @@ static void truncated_texts_are_refused(void **state)
 }
 
 /** Nesting costs no stack: deep lists are refused. */
-static void deep_nesting_is_refused(void **state)
+TEST(deep_nesting_is_refused)
 {
     static const char *const heads[] = {"webnn_graph \"g\" v1 { nodes { y = relu(",
                                         "webnn_graph \"g\" v1 { consts { y: f32[1] @values(", "{\"format\": "};
@@ -544,7 +524,6 @@ static void deep_nesting_is_refused(void **state)
     char *text = malloc(DEPTH + 64), *message;
     struct model m;
 
-    (void)state;
     assert_non_null(text);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
         size_t n = strlen(heads[i]);
@@ -558,33 +537,4 @@ static void deep_nesting_is_refused(void **state)
     free(text);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    return wnnCreateContext(NULL, &context) != WNNStatus_Success;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    wnnContextRelease(context);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_and_json_are_the_same_graph),
-        cmocka_unit_test(arguments_are_read),
-        cmocka_unit_test(dialects_are_read),
-        cmocka_unit_test(numbers_are_read_bit_by_bit),
-        cmocka_unit_test(odd_names_are_kept),
-        cmocka_unit_test(huge_options_are_written_as_numbers),
-        cmocka_unit_test(free_dimensions_are_bound),
-        cmocka_unit_test(errors_have_a_place),
-        cmocka_unit_test(truncated_texts_are_refused),
-        cmocka_unit_test(deep_nesting_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(create_context, release_context)

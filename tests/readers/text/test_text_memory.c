@@ -3,47 +3,17 @@
  * Memory runs out while a model is read from text, JSON, either kind of weights beside them, or a manifest: the message says
  * so, nothing leaks or is freed twice, and the model is read when memory is there again.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/model.h"
+#include "support/context.h"
 #include "support/failing_allocator.h"
+#include "support/folder.h"
 
 #ifdef CAN_FAIL_ALLOCATIONS
-
-static WNNContext context;
-static char folder[] = "/tmp/webnn-text-memory-XXXXXX";
-
-static char *path_of(const char *name)
-{
-    char *path = file_join(folder, name);
-
-    assert_non_null(path);
-    return path;
-}
-
-static void write_file(const char *name, const void *bytes, size_t length)
-{
-    char *path = path_of(name), message[256];
-
-    if (!file_write(path, bytes, length, message, sizeof message))
-        fail_msg("%s", message);
-    free(path);
-}
 
 /** Reads a model until no allocation is left that could fail, then once more with a mistake in it, if there is such a file. */
 static void read_without_memory(const char *name, const struct model_options *options, bool right)
 {
-    char *path = path_of(name);
     long n = 0;
 
     for (bool done = false; !done; n++) {
@@ -51,7 +21,7 @@ static void read_without_memory(const char *name, const struct model_options *op
         struct model m;
 
         allocations_fail_after(n);
-        const bool ok = model_read(context, path, options, &m, &message);
+        const bool ok = model_read(context, name, options, &m, &message);
         done = allocations_stop_failing();
         if (done && ok != right)
             fail_msg("%s", ok ? "a wrong file is read" : message);
@@ -63,7 +33,6 @@ static void read_without_memory(const char *name, const struct model_options *op
     }
     printf("  %s: %ld allocations\n", name, n - 1);
     assert_true(n > 10);
-    free(path);
 }
 
 /* ---- text and JSON ---- */
@@ -90,19 +59,17 @@ static const char json[] =
 static const struct model_dim one = {"n", 1};
 static const struct model_options with_size = {.dim_count = 1, .dims = &one};
 
-static void reading_text_survives_failing_allocations(void **state)
+TEST(reading_text_survives_failing_allocations)
 {
-    (void)state;
-    write_file("inline.webnn", text, strlen(text));
+    write_text("inline.webnn", text);
     read_without_memory("inline.webnn", &with_size, true);
-    write_file("wrong.webnn", wrong_text, strlen(wrong_text));
+    write_text("wrong.webnn", wrong_text);
     read_without_memory("wrong.webnn", &with_size, false);
 }
 
-static void reading_json_survives_failing_allocations(void **state)
+TEST(reading_json_survives_failing_allocations)
 {
-    (void)state;
-    write_file("inline.json", json, strlen(json));
+    write_text("inline.json", json);
     read_without_memory("inline.json", NULL, true);
 }
 
@@ -116,26 +83,23 @@ static const char safetensors_header[] = "{\"__metadata__\": {\"a\": \"b\"}, "
                                          "\"w\": {\"dtype\": \"F32\", \"shape\": [2, 2], \"data_offsets\": [0, 16]}, "
                                          "\"v\": {\"dtype\": \"U8\", \"shape\": [4], \"data_offsets\": [16, 20]}}";
 
-static void reading_weights_survives_failing_allocations(void **state)
+TEST(reading_weights_survives_failing_allocations)
 {
     static const char container[8 + 20] = "WGWT\1\0\0\0";
     uint8_t safetensors[8 + sizeof safetensors_header - 1 + 20] = {(uint8_t)(sizeof safetensors_header - 1)};
 
-    (void)state;
     assert_true(sizeof safetensors_header - 1 < 256);
     memcpy(safetensors + 8, safetensors_header, sizeof safetensors_header - 1);
-    write_file("beside.webnn", text_with_weights, strlen(text_with_weights));
-    write_file("beside.weights", container, sizeof container);
-    write_file("beside.manifest.json", weights_manifest, strlen(weights_manifest));
+    write_text("beside.webnn", text_with_weights);
+    write_bytes("beside.weights", container, sizeof container);
+    write_text("beside.manifest.json", weights_manifest);
     read_without_memory("beside.webnn", &with_size, true);
-    write_file("tensors.webnn", text_with_weights, strlen(text_with_weights));
-    write_file("tensors.safetensors", safetensors, sizeof safetensors);
+    write_text("tensors.webnn", text_with_weights);
+    write_bytes("tensors.safetensors", safetensors, sizeof safetensors);
     read_without_memory("tensors.webnn", &with_size, true);
     /* Named by the user. */
-    char *path = path_of("tensors.safetensors");
-    const struct model_options chosen = {.dim_count = 1, .dims = &one, .weights = path};
+    const struct model_options chosen = {.dim_count = 1, .dims = &one, .weights = "tensors.safetensors"};
     read_without_memory("beside.webnn", &chosen, true);
-    free(path);
 }
 
 /* ---- a manifest ---- */
@@ -149,25 +113,22 @@ static const char manifest[] =
     "{\"op\": \"split\", \"inputs\": [\"r\"], \"splits\": [1, 1], \"outputs\": [\"a\", \"b\"]}], "
     "\"outputs\": [{\"name\": \"a\"}, {\"name\": \"b\"}]}";
 
-static void reading_manifests_survives_failing_allocations(void **state)
+TEST(reading_manifests_survives_failing_allocations)
 {
     static float values[2] = {1, 2};
     const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values, false};
-    char *path = path_of("w.npy"), message[256];
+    char message[256];
 
-    (void)state;
-    if (!npy_write(path, &array, message, sizeof message))
+    if (!npy_write("w.npy", &array, message, sizeof message))
         fail_msg("%s", message);
-    free(path);
-    write_file("manifest.json", manifest, strlen(manifest));
+    write_text("manifest.json", manifest);
     read_without_memory("manifest.json", NULL, true);
     read_without_memory(".", NULL, true);
 }
 
 static int set_up(void **state)
 {
-    (void)state;
-    return wnnCreateContext(NULL, &context) || !mkdtemp(folder);
+    return enter_folder(state) || create_context(state);
 }
 
 static int tear_down(void **state)
@@ -176,34 +137,16 @@ static int tear_down(void **state)
         "inline.webnn", "wrong.webnn",   "inline.json",         "beside.webnn",  "beside.weights",
         "w.npy",        "tensors.webnn", "tensors.safetensors", "manifest.json", "beside.manifest.json"};
 
-    (void)state;
-    wnnContextRelease(context);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *path = path_of(names[i]);
-
-        unlink(path);
-        free(path);
-    }
-    return rmdir(folder);
+    release_context(state);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(names[i]);
+    return leave_empty_folder(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reading_text_survives_failing_allocations),
-        cmocka_unit_test(reading_json_survives_failing_allocations),
-        cmocka_unit_test(reading_weights_survives_failing_allocations),
-        cmocka_unit_test(reading_manifests_survives_failing_allocations),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)
 
 #else
 
-int main(void)
-{
-    return skip_failing_allocations();
-}
+TESTS_SKIPPED("the allocator cannot be replaced here")
 
 #endif

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Files of weights: what is found in them, and hostile ones: offsets, lengths, shapes and types that do not agree with the
  * file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "frontend/builder/builder.h"
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/text/weights.h"
 #include "frontend/readers/text/write.h"
 #include "ir/text/text.h"
-
-static WNNContext context;
+#include "support/context.h"
+#include "support/folder.h"
 
 /* ---- safetensors ---- */
 
@@ -38,7 +29,7 @@ static void *safetensors(const char *header, uint64_t header_length, size_t data
     return bytes;
 }
 
-static void safetensors_are_read(void **state)
+TEST(safetensors_are_read)
 {
     static const char header[] =
         "{\"b\": {\"dtype\": \"F64\", \"shape\": [1], \"data_offsets\": [6, 14]}, \"__metadata__\": {\"a\": \"b\"},"
@@ -50,7 +41,6 @@ static void safetensors_are_read(void **state)
     struct weights *w;
     char *message = NULL;
 
-    (void)state;
     if (!weights_parse(bytes, length, NULL, 0, "w", &w, &message))
         fail_msg("%s", message);
     assert_int_equal(weights_count(w), 4);
@@ -115,11 +105,10 @@ static const struct {
      0, 2, "tensor 'a' is there twice"},
 };
 
-static void hostile_safetensors_are_refused(void **state)
+TEST(hostile_safetensors_are_refused)
 {
     unsigned wrong = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
         size_t length;
         const char *h = hostile[i].header;
@@ -173,12 +162,11 @@ static const struct {
      "1:90: byteOffset and byteLength must be whole numbers"},
 };
 
-static void containers_are_read_or_refused(void **state)
+TEST(containers_are_read_or_refused)
 {
     char bytes[32] = "WGWT\1\0\0\0\1\2\3\4\5";
     unsigned wrong = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof containers / sizeof *containers; i++) {
         const char *manifest = containers[i].manifest;
         char *message = NULL, wanted[256];
@@ -206,34 +194,12 @@ static const char graph[] =
     "webnn_graph \"g\" v1 { inputs { x: f32[2]; } consts { w: f32[2] @weights(\"key\"); } nodes { y = add(x, w); } "
     "outputs { y; } }";
 
-static char folder[] = "/tmp/webnn-weights-XXXXXX";
-
-static char *path_of(const char *name)
-{
-    char *path = file_join(folder, name);
-
-    assert_non_null(path);
-    return path;
-}
-
-static void write_file(const char *name, const void *bytes, size_t length)
-{
-    char *path = path_of(name), message[256];
-
-    if (!file_write(path, bytes, length, message, sizeof message))
-        fail_msg("%s", message);
-    free(path);
-}
-
 /** Reads the graph; *message is malloc'ed. */
 static bool read_graph(struct model *m, const char *weights, char **message)
 {
     const struct model_options options = {.weights = weights};
-    char *path = path_of("m.webnn");
-    bool ok = model_read(context, path, &options, m, message);
 
-    free(path);
-    return ok;
+    return model_read(context, "m.webnn", &options, m, message);
 }
 
 static void expect_message(const char *weights, const char *wanted)
@@ -247,7 +213,7 @@ static void expect_message(const char *weights, const char *wanted)
     free(message);
 }
 
-static void weights_are_found_beside_the_model(void **state)
+TEST(weights_are_found_beside_the_model)
 {
     static const char manifest[] = MANIFEST("1", ENTRY("key", "float32", "[2]", "8", "8"));
     static const char other[] = MANIFEST("1", ENTRY("key", "int32", "[2]", "8", "8"));
@@ -261,19 +227,18 @@ static void weights_are_found_beside_the_model(void **state)
     struct error e = {0};
     char *message;
 
-    (void)state;
     memcpy(bytes + 8, values, 8);
-    write_file("m.webnn", graph, strlen(graph));
+    write_text("m.webnn", graph);
     expect_message(NULL, "1:64: ");
     expect_message(NULL, "m.weights: No such file or directory");
-    write_file("m.weights", bytes, sizeof bytes);
+    write_bytes("m.weights", bytes, sizeof bytes);
     expect_message(NULL, "m.manifest.json: No such file or directory");
-    write_file("m.manifest.json", other, strlen(other));
+    write_text("m.manifest.json", other);
     expect_message(NULL, "tensor 'key' is int32[2] in ");
     expect_message(NULL, "m.weights, but float32[2] here");
-    write_file("m.manifest.json", "{", 1);
+    write_bytes("m.manifest.json", "{", 1);
     expect_message(NULL, "1:2: a member's name in quotes expected");
-    write_file("m.manifest.json", manifest, strlen(manifest));
+    write_text("m.manifest.json", manifest);
     if (!read_graph(&m, NULL, &message))
         fail_msg("%s", message);
     /* Lent from the file, not copied: pages of a mapping begin with it. */
@@ -286,25 +251,20 @@ static void weights_are_found_beside_the_model(void **state)
     graph_free(g);
 
     tensors = safetensors(header, sizeof header - 1, 8, &length);
-    write_file("other.safetensors", tensors, length);
-    char *path = path_of("other.safetensors");
-    if (!read_graph(&m, path, &message))
+    write_bytes("other.safetensors", tensors, length);
+    if (!read_graph(&m, "other.safetensors", &message))
         fail_msg("%s", message);
     model_free(&m);
-    write_file("other.safetensors", tensors, length - 1);
-    expect_message(path, "do not lie in the 7 bytes of the file");
-    free(path);
+    write_bytes("other.safetensors", tensors, length - 1);
+    expect_message("other.safetensors", "do not lie in the 7 bytes of the file");
     free(tensors);
     static const char *const files[] = {"m.webnn", "m.weights", "m.manifest.json", "other.safetensors"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        path = path_of(files[i]);
-        remove(path);
-        free(path);
-    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        remove(files[i]);
 }
 
 /** Files that cannot be written are said, and nothing stays. */
-static void unwritable_files_are_told(void **state)
+TEST(unwritable_files_are_told)
 {
     const struct text_options options = {.weights = TEXT_WEIGHTS_CONTAINER};
     struct error e = {0};
@@ -312,7 +272,6 @@ static void unwritable_files_are_told(void **state)
     static const char plain[] = "webnn_graph \"g\" v1 { inputs { x: f32[2]; } nodes { y = relu(x); } outputs { y; } }";
     char *message;
 
-    (void)state;
     assert_null(g);
     memset(&e, 0, sizeof e);
     g = graph_parse(plain, strlen(plain), NULL, NULL, &e);
@@ -323,17 +282,16 @@ static void unwritable_files_are_told(void **state)
     graph_free(g);
 }
 
-static void loops_are_not_written(void **state)
+TEST(loops_are_not_written)
 {
     const struct text_options options = {.weights = TEXT_WEIGHTS_SAFETENSORS};
     const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){2}};
     WNNGraphBuilder b;
     WNNOperand x, p, y;
-    char *message = NULL, path[64];
+    char *message = NULL;
     struct error e = {0};
     struct graph *g;
 
-    (void)state;
     assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
     x = wnnGraphBuilderInput(b, WNN_STR("x"), &d);
     assert_int_equal(wnnGraphBuilderBeginLoop(b, 3, 1, &x, 0, NULL, &p), WNNStatus_Success);
@@ -341,17 +299,16 @@ static void loops_are_not_written(void **state)
     assert_int_equal(wnnGraphBuilderEndLoop(b, WNN_STR(""), 1, &p, 0, NULL, &y), WNNStatus_Success);
     g = builder_take_graph(b, 1, (WNNNamedOperand[]){{WNN_STR("y"), y}}, &e);
     assert_non_null(g);
-    snprintf(path, sizeof path, "%s/loop.webnn", folder);
-    assert_false(text_write_files(g, &options, path, &message));
+    assert_false(text_write_files(g, &options, "loop.webnn", &message));
     assert_non_null(strstr(message, "the graph has a loop"));
-    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_not_equal(access("loop.webnn", F_OK), 0);
     free(message);
     graph_free(g);
     wnnGraphBuilderRelease(b);
 }
 
 /** Writes a model of eight numbers of 4 bits, one of whose outputs is these alone, and reads it back. */
-static void write_numbers_of_4_bits(const char *name, bool json)
+static void write_numbers_of_4_bits(const char *path, bool json)
 {
     static const uint8_t nibbles[4] = {0x21, 0xF3, 0x54, 0x76}, expected[8] = {1, 2, 3, 15, 4, 5, 6, 7};
     const WNNOperandDescriptor d = {WNNOperandDataType_Uint8, 1, (uint32_t[]){8}};
@@ -359,7 +316,7 @@ static void write_numbers_of_4_bits(const char *name, bool json)
     char y[] = "y", z[] = "z";
     struct model_port outputs[2] = {{.name = y}, {.name = z}};
     struct model m = {.output_count = 2, .outputs = outputs}, again;
-    char *path = path_of(name), *message = NULL;
+    char *message = NULL;
     uint8_t got[8] = {0};
     WNNGraph built;
 
@@ -384,41 +341,24 @@ static void write_numbers_of_4_bits(const char *name, bool json)
     wnnGraphRelease(built);
     model_free(&again);
     remove(path);
-    free(path);
 }
 
 /** They become bytes in the formats, which do not have them. */
-static void numbers_of_4_bits_are_written_as_bytes(void **state)
+TEST(numbers_of_4_bits_are_written_as_bytes)
 {
-    (void)state;
     write_numbers_of_4_bits("m.webnn", false);
     write_numbers_of_4_bits("m.json", true);
 }
 
 static int setup(void **state)
 {
-    (void)state;
-    return !mkdtemp(folder) || wnnCreateContext(NULL, &context) != WNNStatus_Success;
+    return enter_folder(state) || create_context(state);
 }
 
 static int teardown(void **state)
 {
-    (void)state;
-    wnnContextRelease(context);
-    return rmdir(folder);
+    release_context(state);
+    return leave_empty_folder(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(safetensors_are_read),
-        cmocka_unit_test(hostile_safetensors_are_refused),
-        cmocka_unit_test(containers_are_read_or_refused),
-        cmocka_unit_test(weights_are_found_beside_the_model),
-        cmocka_unit_test(unwritable_files_are_told),
-        cmocka_unit_test(loops_are_not_written),
-        cmocka_unit_test(numbers_of_4_bits_are_written_as_bytes),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

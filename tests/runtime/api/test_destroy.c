@@ -7,9 +7,8 @@
 
 /* ---- destroying ---- */
 
-static void destroy_tensor_ends_reads(void **state)
+TEST(destroy_tensor_ends_reads)
 {
-    (void)state;
     struct gate gate = GATE_INIT;
     WNNContext c = fake_context(NULL);
     WNNGraph g = fake_graph(c, 1, 1, fake_double, &gate);
@@ -48,9 +47,8 @@ static void destroy_tensor_ends_reads(void **state)
 }
 
 /* A tensor given back by its user is not destroyed: what was asked of it completes. */
-static void release_is_not_destroy(void **state)
+TEST(release_is_not_destroy)
 {
-    (void)state;
     struct gate gate = GATE_INIT;
     WNNContext c = fake_context(NULL);
     WNNGraph g = fake_graph(c, 1, 1, fake_double, &gate);
@@ -74,9 +72,8 @@ static void release_is_not_destroy(void **state)
 }
 
 /* destroy() while the bytes are being copied: the end is reported once nothing writes any more, and then as a failure. */
-static void destroy_waits_for_a_copy_and_fails_it(void **state)
+TEST(destroy_waits_for_a_copy_and_fails_it)
 {
-    (void)state;
     static struct gate gate = GATE_INIT;
     enum { BYTES = 1 << 20 };
     WNNContext c = fake_context(NULL);
@@ -111,9 +108,8 @@ static void on_lost(WNNContext context, WNNStringView message, void *userdata1, 
     report_set(r, WNNStatus_Success, message);
 }
 
-static void destroying_a_context_loses_it(void **state)
+TEST(destroying_a_context_loses_it)
 {
-    (void)state;
     struct gate gate = GATE_INIT;
     struct report lost = {0}, created = {0}, spontaneous = {0}, waited = {0}, unobserved = {0};
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
@@ -162,9 +158,8 @@ static void destroying_a_context_loses_it(void **state)
 }
 
 /* Without a future to wait for, the other modes of `lost` are delivered by wnnContextProcessEvents. */
-static void process_events_delivers_the_loss(void **state)
+TEST(process_events_delivers_the_loss)
 {
-    (void)state;
     struct report lost = {0};
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
 
@@ -199,9 +194,8 @@ static bool fails(void *user, unsigned char *const *inputs, unsigned char *const
 }
 
 /* A dispatch that fails has no one to tell but the context. */
-static void failed_dispatch_loses(void **state)
+TEST(failed_dispatch_loses)
 {
-    (void)state;
     struct report lost = {0}, read = {0};
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
 
@@ -255,9 +249,8 @@ static void give_back_all(WNNContext context, WNNStringView message, void *userd
 }
 
 /* One that fails on the caller's thread reports the loss from inside of the call, and everything may be given back there. */
-static void a_failed_brief_dispatch_reports_inside_the_call(void **state)
+TEST(a_failed_brief_dispatch_reports_inside_the_call)
 {
-    (void)state;
     struct belongings b = {0};
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
 
@@ -272,9 +265,8 @@ static void a_failed_brief_dispatch_reports_inside_the_call(void **state)
 }
 
 /* Everything given back while work and unobserved futures remain: each callback still runs once. */
-static void callbacks_run_once_after_everything_is_released(void **state)
+TEST(callbacks_run_once_after_everything_is_released)
 {
-    (void)state;
     struct gate gate = GATE_INIT;
     WNNContext c = fake_context(NULL);
     WNNGraph g = fake_graph(c, 1, 1, fake_double, &gate);
@@ -322,9 +314,8 @@ static void *race_destroy(void *data)
 
 /* Reads of a tensor that another thread destroys: each ends once, with Success or InvalidStateError, and the buffer may be
  * freed right after. */
-static void reads_end_once_beside_a_destroy(void **state)
+TEST(reads_end_once_beside_a_destroy)
 {
-    (void)state;
     enum { ROUNDS = 200, READS = 4, BYTES = 600 << 10 };
     WNNContext c = fake_context(NULL);
     WNNTensorDescriptor d = {
@@ -375,9 +366,8 @@ static void *race_use(void *data)
 }
 
 /* Several threads use a context while it is destroyed. */
-static void threads_may_use_a_context_while_it_is_destroyed(void **state)
+TEST(threads_may_use_a_context_while_it_is_destroyed)
 {
-    (void)state;
     enum { ROUNDS = 60, THREADS = 4 };
 
     for (int round = 0; round < ROUNDS; round++) {
@@ -397,20 +387,4 @@ static void threads_may_use_a_context_while_it_is_destroyed(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(destroy_tensor_ends_reads, fake_nothing_left),
-        cmocka_unit_test_teardown(release_is_not_destroy, fake_nothing_left),
-        cmocka_unit_test_teardown(destroy_waits_for_a_copy_and_fails_it, fake_nothing_left),
-        cmocka_unit_test_teardown(destroying_a_context_loses_it, fake_nothing_left),
-        cmocka_unit_test_teardown(process_events_delivers_the_loss, fake_nothing_left),
-        cmocka_unit_test_teardown(failed_dispatch_loses, fake_nothing_left),
-        cmocka_unit_test_teardown(a_failed_brief_dispatch_reports_inside_the_call, fake_nothing_left),
-        cmocka_unit_test_teardown(callbacks_run_once_after_everything_is_released, fake_nothing_left),
-        cmocka_unit_test_teardown(reads_end_once_beside_a_destroy, fake_nothing_left),
-        cmocka_unit_test_teardown(threads_may_use_a_context_while_it_is_destroyed, fake_nothing_left),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(NULL, fake_nothing_left)

@@ -7,9 +7,8 @@
 
 /* ---- modes ---- */
 
-static void mode_wait_any_only(void **state)
+TEST(mode_wait_any_only)
 {
-    (void)state;
     WNNContext c = fake_context(NULL);
     WNNTensor t = fake_tensor(c, true, true);
     struct report r = {0};
@@ -32,9 +31,8 @@ static void mode_wait_any_only(void **state)
     wnnContextRelease(c);
 }
 
-static void process_events_calls_back(void **state)
+TEST(process_events_calls_back)
 {
-    (void)state;
     WNNContext c = fake_context(NULL);
     WNNTensor t = fake_tensor(c, true, true);
     struct report r[3] = {{0}}, only = {0};
@@ -56,9 +54,8 @@ static void process_events_calls_back(void **state)
     wnnContextRelease(c);
 }
 
-static void spontaneous_callbacks_come_by_themselves(void **state)
+TEST(spontaneous_callbacks_come_by_themselves)
 {
-    (void)state;
     struct gate gate = GATE_INIT;
     WNNContext c = fake_context(NULL);
     WNNGraph g = fake_graph(c, 1, 1, fake_double, &gate);
@@ -85,9 +82,8 @@ static void spontaneous_callbacks_come_by_themselves(void **state)
 }
 
 /* An error is told as any other end is: by the callback's mode.  Without a context nobody could wait for it. */
-static void a_read_without_a_tensor_reports(void **state)
+TEST(a_read_without_a_tensor_reports)
 {
-    (void)state;
     WNNContext c = fake_context(NULL);
     struct report waited = {0}, none = {0};
 
@@ -117,9 +113,8 @@ static void on_read_read(WNNStatus status, WNNStringView message, void *userdata
 }
 
 /* With nothing before it, a short read is done by the caller. */
-static void short_read(void **state)
+TEST(short_read)
 {
-    (void)state;
     WNNContext c = fake_context(NULL);
     WNNTensor x = fake_tensor(c, true, true);
     struct report r = {.context = c, .tensor = x}, polled = {0};
@@ -141,9 +136,8 @@ static void short_read(void **state)
     wnnContextRelease(c);
 }
 
-static void wait_any(void **state)
+TEST(wait_any)
 {
-    (void)state;
     struct gate gate = GATE_INIT;
     WNNContext c = fake_context(NULL), other = fake_context(NULL);
     WNNGraph g = fake_graph(c, 1, 1, fake_double, &gate);
@@ -183,9 +177,8 @@ static void wait_any(void **state)
     wnnContextRelease(c);
 }
 
-static void tensors_are_created_asynchronously(void **state)
+TEST(tensors_are_created_asynchronously)
 {
-    (void)state;
     WNNContext c = fake_context(NULL);
     WNNTensorDescriptor d = {
         .dataType = WNNOperandDataType_Float32, .rank = 1, .shape = (uint32_t[]){4}, .readable = true, .writable = true};
@@ -241,9 +234,8 @@ static void destroy_and_release(WNNStatus status, WNNStringView message, void *u
     report_set(r, status, message);
 }
 
-static void a_callback_may_destroy(void **state)
+TEST(a_callback_may_destroy)
 {
-    (void)state;
     const WNNCallbackMode modes[] = {WNNCallbackMode_AllowSpontaneous, WNNCallbackMode_AllowProcessEvents,
                                      WNNCallbackMode_WaitAnyOnly};
 
@@ -274,9 +266,8 @@ static void destroys_itself(WNNStatus status, WNNStringView message, void *userd
 }
 
 /* The callback of a read that wnnTensorDestroy ends gives back the very objects that call works on. */
-static void callbacks_of_destroy_may_release_its_objects(void **state)
+TEST(callbacks_of_destroy_may_release_its_objects)
 {
-    (void)state;
     struct gate gate = GATE_INIT;
     struct report r = {0};
 
@@ -310,9 +301,8 @@ static void reads_again(WNNStatus status, WNNStringView message, void *userdata1
     report_set(r, status, message);
 }
 
-static void wait_in_callback(void **state)
+TEST(wait_in_callback)
 {
-    (void)state;
     struct gate gate = GATE_INIT;
     struct report r = {0}, later = {0};
 
@@ -335,20 +325,4 @@ static void wait_in_callback(void **state)
     wnnContextRelease(c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(mode_wait_any_only, fake_nothing_left),
-        cmocka_unit_test_teardown(process_events_calls_back, fake_nothing_left),
-        cmocka_unit_test_teardown(spontaneous_callbacks_come_by_themselves, fake_nothing_left),
-        cmocka_unit_test_teardown(a_read_without_a_tensor_reports, fake_nothing_left),
-        cmocka_unit_test_teardown(short_read, fake_nothing_left),
-        cmocka_unit_test_teardown(wait_any, fake_nothing_left),
-        cmocka_unit_test_teardown(tensors_are_created_asynchronously, fake_nothing_left),
-        cmocka_unit_test_teardown(a_callback_may_destroy, fake_nothing_left),
-        cmocka_unit_test_teardown(callbacks_of_destroy_may_release_its_objects, fake_nothing_left),
-        cmocka_unit_test_teardown(wait_in_callback, fake_nothing_left),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(NULL, fake_nothing_left)

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Context options and tensor descriptors of other versions than the library's, and zeroed ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "ir/graph/op.h"
 #include "ir/support/struct_size.h"
+#include "support/test.h"
 #include "webnn/webnn.h"
 #include "webnn/webnn_call.h"
 #include "webnn/webnn_object.h"
@@ -28,7 +20,7 @@ static void expect_message(const char *const *texts, size_t count)
 #define SAYS(...)                                                                                                              \
     expect_message((const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
-static void context_options_of_other_versions_are_read(void **state)
+TEST(context_options_of_other_versions_are_read)
 {
     struct {
         WNNContextOptions known;
@@ -36,7 +28,6 @@ static void context_options_of_other_versions_are_read(void **state)
     } later = {.known = WNN_CONTEXT_OPTIONS_INIT};
     WNNContext c;
 
-    (void)state;
     assert_int_equal(wnnCreateContext(&(WNNContextOptions){.threadCount = 1}, &c), WNNStatus_TypeError);
     SAYS("createContext", "accelerated is false", "WNN_CONTEXT_OPTIONS_INIT");
     assert_null(c);
@@ -58,13 +49,12 @@ static void context_options_of_other_versions_are_read(void **state)
     SAYS("createContext: structSize is 8", "WNN_CONTEXT_OPTIONS_INIT");
 }
 
-static void tensor_descriptors_of_other_versions_are_read(void **state)
+TEST(tensor_descriptors_of_other_versions_are_read)
 {
     WNNTensorDescriptor d = WNN_TENSOR_DESCRIPTOR_INIT;
     WNNContext c;
     WNNTensor t;
 
-    (void)state;
     assert_int_equal(wnnCreateContext(NULL, &c), WNNStatus_Success);
     assert_int_equal(
         wnnContextCreateTensor(c, &(WNNTensorDescriptor){.dataType = WNNOperandDataType_Int8, .readable = true}, &t),
@@ -78,13 +68,12 @@ static void tensor_descriptors_of_other_versions_are_read(void **state)
 }
 
 /** The engine is the option's; with Auto the variable's, unless variables are ignored. */
-static void engines_are_chosen(void **state)
+TEST(engines_are_chosen)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     char long_name[200];
     WNNContext c;
 
-    (void)state;
     o.engine = 7;
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_TypeError);
     SAYS("createContext: engine is 7");
@@ -116,7 +105,7 @@ static void engines_are_chosen(void **state)
 
 /* Every program ever compiled has the first version of a struct, so that these numbers never change, not even when a member is
  * appended. */
-static void first_versions_stay_as_they_are(void **state)
+TEST(first_versions_stay_as_they_are)
 {
     static const struct {
         const char *init;
@@ -157,7 +146,6 @@ static void first_versions_stay_as_they_are(void **state)
     WNNContext c;
     WNNTensor t;
 
-    (void)state;
     if (sizeof(void *) != 8 || sizeof(size_t) != 8)
         skip();
     for (enum op op = 0; op < OP_COUNT; op++) {
@@ -193,9 +181,8 @@ static void first_versions_stay_as_they_are(void **state)
 }
 
 /* Structs without structSize stay as they are (webnn.h): programs have them by value, in arrays and in other structs. */
-static void structs_without_a_size_are_complete(void **state)
+TEST(structs_without_a_size_are_complete)
 {
-    (void)state;
     if (sizeof(void *) != 8 || sizeof(size_t) != 8)
         skip();
 #define COMPLETE(type, last, size)                                                                                             \
@@ -224,16 +211,4 @@ static void structs_without_a_size_are_complete(void **state)
     COMPLETE(struct webnn_object_tensor, bytes, 32);
     COMPLETE(struct webnn_object_parallel, user, 24);
     COMPLETE(struct webnn_rt_options, weights_path, 16);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(context_options_of_other_versions_are_read),
-        cmocka_unit_test(tensor_descriptors_of_other_versions_are_read),
-        cmocka_unit_test(engines_are_chosen),
-        cmocka_unit_test(first_versions_stay_as_they_are),
-        cmocka_unit_test(structs_without_a_size_are_complete),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

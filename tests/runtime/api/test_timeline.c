@@ -5,9 +5,8 @@
 /* ---- order ---- */
 
 /* Every write, dispatch and read sees exactly what was submitted before it. */
-static void timeline_order(void **state)
+TEST(timeline_order)
 {
-    (void)state;
     struct gate gate = GATE_INIT;
     WNNContext c = fake_context(NULL);
     WNNGraph slow = fake_graph(c, 1, 1, fake_double, &gate), fast = fake_graph(c, 1, 1, fake_double, NULL);
@@ -37,9 +36,8 @@ static void timeline_order(void **state)
 }
 
 /* compute waits for its turn behind a running dispatch, but uses none of the tensors. */
-static void compute_waits_for_dispatches_before_it(void **state)
+TEST(compute_waits_for_dispatches_before_it)
 {
-    (void)state;
     struct gate gate = GATE_INIT;
     WNNContext c = fake_context(NULL);
     WNNGraph slow = fake_graph(c, 1, 1, fake_double, &gate), fast = fake_graph(c, 1, 1, fake_double, NULL);
@@ -67,9 +65,8 @@ static bool note_thread(void *user, unsigned char *const *inputs, unsigned char 
 }
 
 /* A dispatch that takes less time than waking a thread is done when the call returns, unless something is before it. */
-static void a_brief_dispatch_is_done_when_the_call_returns(void **state)
+TEST(a_brief_dispatch_is_done_when_the_call_returns)
 {
-    (void)state;
     struct gate gate = GATE_INIT;
     pthread_t thread = 0;
     WNNContext c = fake_context(NULL);
@@ -129,21 +126,10 @@ static void submit_under(const char *policy)
     wnnContextRelease(c);
 }
 
-static void work_is_submitted_at_any_time(void **state)
+TEST(work_is_submitted_at_any_time)
 {
-    (void)state;
     submit_under("active");
     submit_under("passive");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(timeline_order, fake_nothing_left),
-        cmocka_unit_test_teardown(compute_waits_for_dispatches_before_it, fake_nothing_left),
-        cmocka_unit_test_teardown(a_brief_dispatch_is_done_when_the_call_returns, fake_nothing_left),
-        cmocka_unit_test_teardown(work_is_submitted_at_any_time, fake_nothing_left),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(NULL, fake_nothing_left)

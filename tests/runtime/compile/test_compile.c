@@ -131,9 +131,8 @@ static WNNGraph build(WNNContext c, const char *body)
     return graph;
 }
 
-static void all_ways_compute_the_same(void **state)
+TEST(all_ways_compute_the_same)
 {
-    (void)state;
     static const char *const debug[] = {
         "", "no-library", "no-passes", "no-passes,no-library", "isa=avx2", "isa=baseline", "isa=baseline,no-library", "verify"};
 
@@ -193,9 +192,8 @@ static WNNContext new_hooked_context(int refuse_from, int refuse_count)
     return c;
 }
 
-static void library_refuses(void **state)
+TEST(library_refuses)
 {
-    (void)state;
     /* One after the other, and all. */
     for (int from = 0; from < 5; from++) {
         WNNContext c = new_hooked_context(from, from == 4 ? 1000 : 1);
@@ -209,9 +207,8 @@ static void library_refuses(void **state)
     }
 }
 
-static void building_fails_when_the_context_is_lost(void **state)
+TEST(building_fails_when_the_context_is_lost)
 {
-    (void)state;
     WNNContext c = new_hooked_context(0, 0);
     WNNGraph graph = (WNNGraph)1;
     struct error e = {0};
@@ -225,9 +222,8 @@ static void building_fails_when_the_context_is_lost(void **state)
     wnnContextRelease(c);
 }
 
-static void a_bad_switch_is_refused(void **state)
+TEST(a_bad_switch_is_refused)
 {
-    (void)state;
     WNNContext c = new_context("skip=no-such-pass", 1);
     WNNGraph graph;
     struct error e = {0};
@@ -256,9 +252,8 @@ static void compute_inside(void *data)
                                     &(WNNNamedBuffer){WNN_STR("y"), in->out[i], 16});
 }
 
-static void a_callers_parallel_region_may_compute(void **state)
+TEST(a_callers_parallel_region_may_compute)
 {
-    (void)state;
     WNNContext c = new_context("", 2);
     struct inside in = {.graph = build(c, "inputs { x: f32[4]; } consts { w: f32[4, 4] @scalar(1); }"
                                           "nodes { a = relu(x); b = reshape(a, newShape=[1, 4]); m = matmul(b, w);"
@@ -288,9 +283,8 @@ static void *compute_many(void *data)
     return NULL;
 }
 
-static void many_threads_share_one_graph(void **state)
+TEST(many_threads_share_one_graph)
 {
-    (void)state;
     WNNContext c = new_context("", 2);
     WNNGraph graph = build(c, network);
     struct many many[6];
@@ -321,9 +315,8 @@ static void on_release(void const *data, size_t bytes, void *userdata1, void *us
 
 /* Lent bytes at an odd address, read by a kernel at run time; and lent weights, which are packed and given back at build.  A
  * device has copies of both. */
-static void lent_constants_are_read_or_given_back(void **state)
+TEST(lent_constants_are_read_or_given_back)
 {
-    (void)state;
     WNNContext c = new_context_on(WNNEngine_Cpu, "", 1);
     struct tensor_type vector = {.type = WNNOperandDataType_Float32, .rank = 1, .dims = {4}};
     struct tensor_type matrix = {.type = WNNOperandDataType_Float32, .rank = 2, .dims = {32, 32}};
@@ -387,7 +380,7 @@ static uint32_t count_shared(WNNGraph a, WNNGraph b, uint32_t *large)
 }
 
 /* Weights of 4 bits for one row and for many are packed alike, and lie in memory once. */
-static void graphs_share_packed_weights(void **state)
+TEST(graphs_share_packed_weights)
 {
     static const char body[] = "inputs { x: f32[%d, 512]; }"
                                "consts { q: u8[512, 512] @scalar(3); s: f32[16, 512] @scalar(2); z: u8[16, 512] @scalar(1); }"
@@ -396,7 +389,6 @@ static void graphs_share_packed_weights(void **state)
     WNNGraph graphs[2];
     uint32_t large;
 
-    (void)state;
     for (int i = 0; i < 2; i++)
         snprintf(text[i], sizeof text[i], body, i ? 40 : 1);
     WNNContext c = new_context("", 1);
@@ -408,20 +400,4 @@ static void graphs_share_packed_weights(void **state)
     check(graphs[1], text[1], 1);
     wnnGraphRelease(graphs[1]);
     wnnContextRelease(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_ways_compute_the_same),
-        cmocka_unit_test(library_refuses),
-        cmocka_unit_test(building_fails_when_the_context_is_lost),
-        cmocka_unit_test(a_bad_switch_is_refused),
-        cmocka_unit_test(a_callers_parallel_region_may_compute),
-        cmocka_unit_test(many_threads_share_one_graph),
-        cmocka_unit_test(lent_constants_are_read_or_given_back),
-        cmocka_unit_test(graphs_share_packed_weights),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,8 @@
 
 static const float values[4] = {1, 2, 3, 4};
 
-static void context_options_are_checked(void **state)
+TEST(context_options_are_checked)
 {
-    (void)state;
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     WNNContext c = (WNNContext)1;
 
@@ -57,9 +56,8 @@ static void context_options_are_checked(void **state)
     wnnContextRelease(NULL);
 }
 
-static void tensors_are_checked(void **state)
+TEST(tensors_are_checked)
 {
-    (void)state;
     WNNContext c = fake_context(NULL);
     WNNTensor t = (WNNTensor)1;
     WNNTensorDescriptor d = {
@@ -119,9 +117,8 @@ static void tensors_are_checked(void **state)
     wnnContextRelease(c);
 }
 
-static void constant_tensors_are_checked(void **state)
+TEST(constant_tensors_are_checked)
 {
-    (void)state;
     WNNContext c = fake_context(NULL), other = fake_context(NULL);
     WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}};
     WNNTensor t;
@@ -167,9 +164,8 @@ static void constant_tensors_are_checked(void **state)
     wnnContextRelease(c);
 }
 
-static void read_and_write(void **state)
+TEST(read_and_write)
 {
-    (void)state;
     WNNContext c = fake_context(NULL), other = fake_context(NULL);
     WNNTensor both = fake_tensor(c, true, true), neither = fake_tensor(c, false, false);
     float data[5] = {0};
@@ -215,9 +211,8 @@ static void read_and_write(void **state)
     wnnContextRelease(c);
 }
 
-static void dispatches_are_checked(void **state)
+TEST(dispatches_are_checked)
 {
-    (void)state;
     WNNContext c = fake_context(NULL), other = fake_context(NULL);
     WNNGraph g = fake_graph(c, 2, 1, fake_double, NULL);
     WNNTensor a = fake_tensor(c, true, true), b = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
@@ -315,9 +310,8 @@ static void dispatches_are_checked(void **state)
     wnnContextRelease(c);
 }
 
-static void computes_are_checked(void **state)
+TEST(computes_are_checked)
 {
-    (void)state;
     WNNContext c = fake_context(NULL);
     WNNGraph g = fake_graph(c, 2, 2, fake_double, NULL);
     float a[4] = {1, 2, 3, 4}, b[8] = {0}, x[8], y[4];
@@ -370,9 +364,8 @@ static void computes_are_checked(void **state)
     wnnContextRelease(c);
 }
 
-static void graphs_are_described(void **state)
+TEST(graphs_are_described)
 {
-    (void)state;
     WNNContext c = fake_context(NULL);
     WNNGraph g = fake_graph(c, 3, 2, fake_double, NULL);
     WNNNamedOperandDescriptor d;
@@ -398,9 +391,8 @@ static void graphs_are_described(void **state)
 }
 
 /* Inputs that no output depends on are no inputs of the graph; the others keep their order. */
-static void unreachable_inputs_are_none(void **state)
+TEST(unreachable_inputs_are_none)
 {
-    (void)state;
     WNNContext c = fake_context(NULL);
     struct tensor_type type = {.type = WNNOperandDataType_Float32, .rank = 0};
     struct graph *g = graph_create();
@@ -425,9 +417,8 @@ static void unreachable_inputs_are_none(void **state)
     wnnContextRelease(c);
 }
 
-static void supported_types_are_told(void **state)
+TEST(supported_types_are_told)
 {
-    (void)state;
     WNNContext c = fake_context(NULL);
 
     assert_int_equal(runtime_supported_types(c, OP_RELU, 0), op_infos[OP_RELU].ins[0].types);
@@ -473,9 +464,8 @@ static WNNGraph graph_of_many(WNNContext c)
 }
 
 /* Names come in any order, and buffers lie anywhere: the time does not grow with the square of their number. */
-static void many_names_and_buffers(void **state)
+TEST(many_names_and_buffers)
 {
-    (void)state;
     WNNContext c = fake_context(NULL);
     WNNGraph g = graph_of_many(c);
     clock_t start = clock();
@@ -506,20 +496,4 @@ static void many_names_and_buffers(void **state)
     wnnContextRelease(c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(context_options_are_checked, fake_nothing_left),
-        cmocka_unit_test_teardown(tensors_are_checked, fake_nothing_left),
-        cmocka_unit_test_teardown(constant_tensors_are_checked, fake_nothing_left),
-        cmocka_unit_test_teardown(read_and_write, fake_nothing_left),
-        cmocka_unit_test_teardown(dispatches_are_checked, fake_nothing_left),
-        cmocka_unit_test_teardown(computes_are_checked, fake_nothing_left),
-        cmocka_unit_test_teardown(many_names_and_buffers, fake_nothing_left),
-        cmocka_unit_test_teardown(graphs_are_described, fake_nothing_left),
-        cmocka_unit_test_teardown(unreachable_inputs_are_none, fake_nothing_left),
-        cmocka_unit_test_teardown(supported_types_are_told, fake_nothing_left),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(NULL, fake_nothing_left)

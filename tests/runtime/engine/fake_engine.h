@@ -7,19 +7,12 @@
 #define WEBNN_TESTS_RUNTIME_ENGINE_FAKE_ENGINE_H_
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
+#include "support/test.h"
 
 /* ---- gates ---- */
 

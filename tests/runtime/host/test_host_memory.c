@@ -4,18 +4,10 @@
  * turn. The call that needed it must say so, every callback must still run once, nothing may crash, and the same call must work
  * when memory is there again.  (Leaks: the sanitizer builds of the other tests, whose error paths are the same.)
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "ir/graph/ir.h"
 #include "runtime/api/runtime.h"
 #include "support/failing_allocator.h"
+#include "support/test.h"
 
 #ifdef CAN_FAIL_ALLOCATIONS
 
@@ -186,11 +178,10 @@ static int fail_every_allocation(const WNNContextOptions *options)
     return lost;
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
     WNNContextOptions cold = WNN_CONTEXT_OPTIONS_INIT;
 
-    (void)state;
     cold.debug = (WNNStringView)WNN_STR("no-warm-up");
     assert_true(fail_every_allocation(&cold) >= 1); /* the first dispatch makes an invocation */
     (void)fail_every_allocation(NULL);
@@ -198,17 +189,9 @@ static void every_allocation_may_fail(void **state)
 
 #else
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-    (void)state;
     skip(); /* sanitizers bring their own allocator */
 }
 
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -3,16 +3,10 @@
  * Regions of a library that was compiled for OpenMP: they are led to gangs on threads that have entered one, and stay libgomp's
  * on others; libraries that use more of libgomp than gangs have are left alone.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "runtime/host/gang.h"
 #include "runtime/host/threads.h"
 #include "support/openmp_user.h"
+#include "support/test.h"
 
 int omp_get_max_threads(void);
 void omp_set_num_threads(int count);
@@ -33,15 +27,13 @@ static void check_seen(const struct openmp_seen *s, int threads, int most)
     assert_int_equal(s->inside_outside, 0);
 }
 
-static void other_libraries_are_left_alone(void **state)
+TEST(other_libraries_are_left_alone)
 {
-    (void)state;
     assert_false(threads_lead_here((const void *)share_loop));
 }
 
-static void regions_are_led_to_gangs(void **state)
+TEST(regions_are_led_to_gangs)
 {
-    (void)state;
     if (!threads_lead_here((const void *)use_openmp)) {
         print_message("there is no table of imports to replace entries in on this system\n");
         skip();
@@ -57,25 +49,13 @@ static void regions_are_led_to_gangs(void **state)
     }
 }
 
-static void other_threads_stay_with_libgomp(void **state)
+TEST(other_threads_stay_with_libgomp)
 {
     struct openmp_seen s;
 
-    (void)state;
     memset(&s, 0, sizeof s);
     omp_set_num_threads(3);
     use_openmp(&s, 0);
     assert_int_equal(gang_parts(), 1);
     check_seen(&s, 3, 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(other_libraries_are_left_alone),
-        cmocka_unit_test(regions_are_led_to_gangs),
-        cmocka_unit_test(other_threads_stay_with_libgomp),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

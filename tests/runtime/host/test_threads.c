@@ -4,13 +4,8 @@
  * gangs, and with the argument "libgomp" on libgomp's pool.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +15,7 @@
 
 #include "runtime/host/gang.h"
 #include "runtime/host/threads.h"
+#include "support/test.h"
 
 int omp_get_max_threads(void);
 void omp_set_num_threads(int count);

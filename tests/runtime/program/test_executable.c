@@ -4,20 +4,14 @@
  * concurrent runs, stopping.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "ir/schedule/program_schedule.h"
 #include "runtime/engine/cpu/cpu_executable.h"
 #include "runtime/program/invocation.h"
 #include "support/schedules.h"
+#include "support/test.h"
 
 /* ---- programs by hand ---- */
 
@@ -169,9 +163,8 @@ static void check_chain(struct made *m, int64_t n, float first)
     free(out);
 }
 
-static void steps_in_order(void **state)
+TEST(steps_in_order)
 {
-    (void)state;
     const int64_t sizes[] = {2, 5, UNIT_ELEMENTS, UNIT_ELEMENTS + 1, 300000};
 
     for (int i = 0; i < 5; i++)
@@ -184,9 +177,8 @@ static void steps_in_order(void **state)
 }
 
 /* Buffers of the engine's are bound like host memory. */
-static void buffers_are_bound_like_host_memory(void **state)
+TEST(buffers_are_bound_like_host_memory)
 {
-    (void)state;
     struct made *m = chain(4, 1);
     float in[4] = {1, 2, 3, 4}, out[5];
     struct engine_buffer input = {(engine_address)in, 16, 0}, output = {(engine_address)out, 20, 0};
@@ -200,9 +192,8 @@ static void buffers_are_bound_like_host_memory(void **state)
 
 /* ---- splitting ---- */
 
-static void work_decides_the_number_of_parts(void **state)
+TEST(work_decides_the_number_of_parts)
 {
-    (void)state;
     assert_int_equal(program_kernel_parts(1e3, 1e3, 100, 8), 1); /* not worth waking anyone */
     assert_int_equal(program_kernel_parts(1e9, 1e3, 100, 8), 8); /* worth everyone */
     assert_int_equal(program_kernel_parts(1e3, 1e9, 100, 8), 8);
@@ -234,9 +225,8 @@ static void split_kernel(const struct kernel_args *args, int64_t begin, int64_t 
     negate(args, begin, end);
 }
 
-static void units_are_split(void **state)
+TEST(units_are_split)
 {
-    (void)state;
     enum { N = 37 * UNIT_ELEMENTS + 11 };
     struct program p = new_program(1, 0, 0);
     const kernel_function functions[] = {split_kernel};
@@ -272,9 +262,8 @@ static void warm_kernel(const struct kernel_args *args, int64_t begin, int64_t e
 }
 
 /* An executable is run once before anybody asks for it, unless what it would be given takes too much memory. */
-static void executables_are_warmed(void **state)
+TEST(executables_are_warmed)
 {
-    (void)state;
     enum { N = 1000 };
     struct program p = new_program(1, 0, 0);
     const kernel_function functions[] = {warm_kernel};
@@ -300,9 +289,8 @@ static void *compute_many(void *data)
     return NULL;
 }
 
-static void concurrent_runs(void **state)
+TEST(concurrent_runs)
 {
-    (void)state;
     struct made *m = chain(2000, 1);
     pthread_t threads[8]; /* more than invocations that are kept */
 
@@ -321,9 +309,8 @@ static void stop_kernel(const struct kernel_args *args, int64_t begin, int64_t e
     negate(args, begin, end);
 }
 
-static void stops_between_steps(void **state)
+TEST(stops_between_steps)
 {
-    (void)state;
     struct program p = new_program(2, 0, 0);
     const struct location input = AT(LOCATION_INPUT, 0, 0, 16), output = AT(LOCATION_OUTPUT, 0, 0, 16);
     const kernel_function functions[] = {stop_kernel, add_one};
@@ -351,9 +338,8 @@ static void write_beyond(const struct kernel_args *args, int64_t begin, int64_t 
     ((float *)args->tensors[1])[args->params[0]] = 0;
 }
 
-static void gaps_are_poisoned(void **state)
+TEST(gaps_are_poisoned)
 {
-    (void)state;
     struct program p = new_program(2, 0, 4096);
     const struct location input = AT(LOCATION_INPUT, 0, 0, 24), arena = AT(LOCATION_ARENA, 0, 64, 24),
                           output = AT(LOCATION_OUTPUT, 0, 0, 24);
@@ -379,9 +365,8 @@ static void gaps_are_poisoned(void **state)
 
 #else
 
-static void gaps_are_poisoned(void **state)
+TEST(gaps_are_poisoned)
 {
-    (void)state;
     skip(); /* only sanitizer builds do */
 }
 
@@ -389,9 +374,8 @@ static void gaps_are_poisoned(void **state)
 
 /* ---- printing ---- */
 
-static void programs_are_printed(void **state)
+TEST(programs_are_printed)
 {
-    (void)state;
     struct program p = new_program(2, 1, 128);
     char text[1000] = {0};
     FILE *f = fmemopen(text, sizeof text - 1, "w");
@@ -420,21 +404,4 @@ static void programs_are_printed(void **state)
     assert_non_null(strstr(text, "step0"));
     assert_non_null(strstr(text, "memcpy"));
     made_free(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_in_order),
-        cmocka_unit_test(buffers_are_bound_like_host_memory),
-        cmocka_unit_test(work_decides_the_number_of_parts),
-        cmocka_unit_test(units_are_split),
-        cmocka_unit_test(executables_are_warmed),
-        cmocka_unit_test(concurrent_runs),
-        cmocka_unit_test(stops_between_steps),
-        cmocka_unit_test(gaps_are_poisoned),
-        cmocka_unit_test(programs_are_printed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,32 +137,28 @@ static void check_cases(uint32_t first, uint32_t step, uint32_t threads, uint32_
     en->functions->free(en);
 }
 
-static void every_option_is_computed(void **state)
+TEST(every_option_is_computed)
 {
-    (void)state;
     check_cases(0, 5, 1, 0);
 }
 
-static void two_threads_compute_the_same(void **state)
+TEST(two_threads_compute_the_same)
 {
-    (void)state;
     check_cases(1, 20, 2, 0);
 }
 
-static void loops_run_without_passes(void **state)
+TEST(loops_run_without_passes)
 {
-    (void)state;
     check_cases(2, 15, 1, DEBUG_NO_PASSES);
 }
 
-static void loops_run_without_the_library(void **state)
+TEST(loops_run_without_the_library)
 {
-    (void)state;
     check_cases(3, 15, 1, DEBUG_NO_LIBRARY);
 }
 
 /** Large enough for several parts per kernel, blocks of every width, and layers that read each other's sequence. */
-static void layers_read_each_others_sequence(void **state)
+TEST(layers_read_each_others_sequence)
 {
     static const char body[] =
         "inputs { x: f32[12, 1, 24]; h0: f32[1, 1, 96]; }"
@@ -172,7 +168,6 @@ static void layers_read_each_others_sequence(void **state)
         " t = reshape(s, [12, 1, 96]); [h2, c2, s2] = lstm(t, w2, r2, 12, 96, direction=both, bias=b, returnSequence=true); "
         "u = tanh(s2); } outputs { h; c2; u; h2; }";
 
-    (void)state;
     for (uint32_t threads = 1; threads <= 2; threads++) {
         struct debug_options debug = {.flags = 0};
         struct error e = {0};
@@ -189,7 +184,7 @@ static void layers_read_each_others_sequence(void **state)
     }
 }
 
-static void a_stopped_run_does_no_harm(void **state)
+TEST(a_stopped_run_does_no_harm)
 {
     static const char body[] = "inputs { x: f32[6, 1, 4]; w: f32[1, 24, 4]; r: f32[1, 24, 8]; }"
                                "nodes { [h, s] = gru(x, w, r, 6, 8, returnSequence=true); } outputs { s; h; }";
@@ -199,7 +194,6 @@ static void a_stopped_run_does_no_harm(void **state)
     const atomic_bool stop = true;
     struct built b;
 
-    (void)state;
     assert_non_null(en);
     build(en, body, &b);
     check(en, &b, body, 1);
@@ -210,7 +204,7 @@ static void a_stopped_run_does_no_harm(void **state)
 }
 
 /** What a step of a loop touches again in each iteration is there once, and what moves on is not. */
-static void bytes_are_told_apart(void **state)
+TEST(bytes_are_told_apart)
 {
     static const char body[] = "inputs { x: f32[20, 1, 32]; }"
                                "consts { w: f32[1, 256, 32] @scalar(0.02); r: f32[1, 256, 64] @scalar(-0.01); }"
@@ -223,7 +217,6 @@ static void bytes_are_told_apart(void **state)
     struct built b;
     double recurrent = 0;
 
-    (void)state;
     assert_non_null(en);
     build(en, body, &b);
     en->functions->optional.tools->facts(b.x, &facts);
@@ -244,19 +237,4 @@ static void bytes_are_told_apart(void **state)
     assert_true(recurrent >= 20 * (256 + 2 * 64) * 4 && recurrent < 20 * (256 + 3 * 64) * 4);
     built_free(en, &b);
     en->functions->free(en);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_option_is_computed),
-        cmocka_unit_test(two_threads_compute_the_same),
-        cmocka_unit_test(loops_run_without_passes),
-        cmocka_unit_test(loops_run_without_the_library),
-        cmocka_unit_test(layers_read_each_others_sequence),
-        cmocka_unit_test(a_stopped_run_does_no_harm),
-        cmocka_unit_test(bytes_are_told_apart),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,7 @@
  * beside it or in a file.  Results are those of the engine bit by bit; whatever does not fit is refused with a message.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "codegen/codegen.h"
 #include "runtime/compile/compile.h"
@@ -200,9 +191,8 @@ static void expect_refusal(const struct webnn_rt_program *p, const struct webnn_
 /* ---- tests ---- */
 
 /* Weights as the graph has them are packed for whatever number of threads there is. */
-static void objects_run_on_any_number_of_threads(void **state)
+TEST(objects_run_on_any_number_of_threads)
 {
-    (void)state;
     struct object o;
 
     object_make(&o, 1, true, false);
@@ -212,9 +202,8 @@ static void objects_run_on_any_number_of_threads(void **state)
     object_free(&o);
 }
 
-static void packed_weights_are_for_one_number_of_threads(void **state)
+TEST(packed_weights_are_for_one_number_of_threads)
 {
-    (void)state;
     struct object o;
 
     object_make(&o, 2, false, false);
@@ -225,9 +214,8 @@ static void packed_weights_are_for_one_number_of_threads(void **state)
     object_free(&o);
 }
 
-static void weights_are_read_from_a_file(void **state)
+TEST(weights_are_read_from_a_file)
 {
-    (void)state;
     char path[] = "/tmp/webnn-rt-XXXXXX";
     struct object o;
     int file = mkstemp(path);
@@ -258,9 +246,8 @@ static void weights_are_read_from_a_file(void **state)
     object_free(&o);
 }
 
-static void wrong_arguments_are_refused(void **state)
+TEST(wrong_arguments_are_refused)
 {
-    (void)state;
     struct object o;
     struct webnn_rt_model *m;
 
@@ -301,9 +288,8 @@ static void *use(void *user)
     return NULL;
 }
 
-static void many_threads_run_two_models(void **state)
+TEST(many_threads_run_two_models)
 {
-    (void)state;
     struct object o;
     struct webnn_rt_model *m[2];
     pthread_t threads[6];
@@ -341,9 +327,8 @@ static void inside(void *user)
     r->right += runs(r->o, r->m);
 }
 
-static void a_parallel_region_may_run_a_model(void **state)
+TEST(a_parallel_region_may_run_a_model)
 {
-    (void)state;
     struct object o;
     struct region r = {.o = &o};
 
@@ -356,11 +341,10 @@ static void a_parallel_region_may_run_a_model(void **state)
 }
 
 /* Lists as webnnc writes them: a processor's own, then what the user adds and takes back. */
-static void lists_of_features_are_understood(void **state)
+TEST(lists_of_features_are_understood)
 {
     struct error e = {0};
 
-    (void)state;
     assert_true(processor_has_features("", &e));
     assert_true(processor_has_features("-fma4,-xop", &e));
 #if defined(__x86_64__)
@@ -373,15 +357,4 @@ static void lists_of_features_are_understood(void **state)
     e = (struct error){0};
     assert_false(processor_has_features("+xop,-xopmop", &e));
 #endif
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objects_run_on_any_number_of_threads), cmocka_unit_test(packed_weights_are_for_one_number_of_threads),
-        cmocka_unit_test(weights_are_read_from_a_file),         cmocka_unit_test(wrong_arguments_are_refused),
-        cmocka_unit_test(many_threads_run_two_models),          cmocka_unit_test(a_parallel_region_may_run_a_model),
-        cmocka_unit_test(lists_of_features_are_understood),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

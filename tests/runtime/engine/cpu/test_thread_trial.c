@@ -3,19 +3,13 @@
  * Trials of threads, with times that are made up: which way is taken, when it is tried again, what is never tried; and a graph
  * whose results keep their bits whichever way a run takes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <webnn/webnn.h>
 
 #include "ir/graph/ir.h"
 #include "ir/text/text.h"
 #include "runtime/api/runtime.h"
 #include "runtime/engine/cpu/thread_trial.h"
+#include "support/test.h"
 
 /* Runs so often, and returns how many runs were the caller's alone. */
 static uint32_t run(struct thread_trial *t, uint32_t runs, uint64_t together, uint64_t alone)
@@ -33,11 +27,10 @@ static uint32_t run(struct thread_trial *t, uint32_t runs, uint64_t together, ui
 
 enum { TRIAL = 2 * (TRIAL_RUNS + 1), FIRST_INTERVAL = 64 };
 
-static void the_faster_way_is_taken(void **state)
+TEST(the_faster_way_is_taken)
 {
     struct thread_trial t;
 
-    (void)state;
     thread_trial_init(&t, false);
     assert_int_equal(run(&t, TRIAL, 17000, 12000), TRIAL / 2);
     assert_int_equal(run(&t, FIRST_INTERVAL, 17000, 12000), FIRST_INTERVAL);
@@ -51,12 +44,11 @@ static void the_faster_way_is_taken(void **state)
 }
 
 /** Threads come to be worth it, or cease to be, while a program runs. */
-static void it_is_tried_again(void **state)
+TEST(it_is_tried_again)
 {
     struct thread_trial t;
     uint32_t alone;
 
-    (void)state;
     thread_trial_init(&t, false);
     run(&t, TRIAL, 17000, 12000);
     alone = run(&t, 20000, 9000, 12000);
@@ -71,11 +63,10 @@ static void it_is_tried_again(void **state)
 }
 
 /** A run that takes milliseconds is never tried the slow way, and a difference that noise explains changes nothing. */
-static void what_is_not_tried(void **state)
+TEST(what_is_not_tried)
 {
     struct thread_trial t;
 
-    (void)state;
     thread_trial_init(&t, false);
     assert_int_equal(run(&t, 10000, 5000000, 1000), 0);
     thread_trial_destroy(&t);
@@ -86,11 +77,10 @@ static void what_is_not_tried(void **state)
 }
 
 /** Runs that overlap, of which some began before the phase did that they end in, count where they belong. */
-static void runs_may_overlap(void **state)
+TEST(runs_may_overlap)
 {
     struct thread_trial t;
 
-    (void)state;
     thread_trial_init(&t, false);
     for (int i = 0; i < 200; i++) {
         const bool a = thread_trial_begin(&t), b = thread_trial_begin(&t);
@@ -118,13 +108,12 @@ static WNNGraph build(WNNContext c)
     return g;
 }
 
-static void bits_stay_the_same(void **state)
+TEST(bits_stay_the_same)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     static float x[ROWS * COLUMNS], w[COLUMNS * COLUMNS], first[ROWS * COLUMNS], y[ROWS * COLUMNS];
     WNNContext c;
 
-    (void)state;
     o.accelerated = false;
     o.threadCount = 3;
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
@@ -143,13 +132,4 @@ static void bits_stay_the_same(void **state)
     }
     wnnGraphRelease(g);
     wnnContextRelease(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_faster_way_is_taken), cmocka_unit_test(it_is_tried_again),  cmocka_unit_test(what_is_not_tried),
-        cmocka_unit_test(runs_may_overlap),        cmocka_unit_test(bits_stay_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,9 +175,8 @@ static void network_dispatch(struct network *n, WNNContext context)
         wnnTensorRelease(out[i].tensor);
 }
 
-static void networks_are_right(void **state)
+TEST(networks_are_right)
 {
-    (void)state;
     WNNContext context = new_context();
     uint32_t submitted = engine_null_submissions(context->engine);
 
@@ -224,9 +223,8 @@ static void wait_for_submissions(WNNContext context, uint32_t count)
 }
 
 /* Dispatches do not wait for each other before they are submitted; what follows waits for all of them. */
-static void submissions_keep_their_order(void **state)
+TEST(submissions_keep_their_order)
 {
-    (void)state;
     WNNContext context = new_context();
     WNNGraph graph = build_doubles(context);
     WNNTensor a = new_tensor(context, &four), b = new_tensor(context, &four);
@@ -255,9 +253,8 @@ static void submissions_keep_their_order(void **state)
 }
 
 /* Everything is released while the device still works: the last submission keeps what it needs. */
-static void released_while_it_works(void **state)
+TEST(released_while_it_works)
 {
-    (void)state;
     for (int round = 0; round < 50; round++) {
         WNNContext context = new_context();
         WNNGraph graph = build_doubles(context);
@@ -273,9 +270,8 @@ static void released_while_it_works(void **state)
 }
 
 /* What is under way when its context goes ends, and nothing is reported twice. */
-static void destroyed_while_it_works(void **state)
+TEST(destroyed_while_it_works)
 {
-    (void)state;
     for (int round = 0; round < 20; round++) {
         WNNContext context = new_context();
         WNNGraph graph = build_doubles(context);
@@ -318,9 +314,8 @@ static void on_read(WNNStatus status, WNNStringView message, void *userdata1, vo
     atomic_store(&w->state, ok ? 1 : 2);
 }
 
-static void callbacks_wait_for_submissions(void **state)
+TEST(callbacks_wait_for_submissions)
 {
-    (void)state;
     struct waiter w = {.context = new_context()};
     const float data[4] = {1, 2, 3, 4};
 
@@ -344,9 +339,8 @@ static void callbacks_wait_for_submissions(void **state)
 
 /* ---- what it lacks ---- */
 
-static void what_it_lacks_is_refused(void **state)
+TEST(what_it_lacks_is_refused)
 {
-    (void)state;
     WNNContext context = new_context();
     WNNGraph graph = build_doubles(context);
     struct error e = {0};
@@ -359,18 +353,4 @@ static void what_it_lacks_is_refused(void **state)
     assert_non_null(strstr(e.message, "\"null\""));
     wnnGraphRelease(graph);
     wnnContextRelease(context);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(networks_are_right),
-        cmocka_unit_test(submissions_keep_their_order),
-        cmocka_unit_test(released_while_it_works),
-        cmocka_unit_test(destroyed_while_it_works),
-        cmocka_unit_test(callbacks_wait_for_submissions),
-        cmocka_unit_test(what_it_lacks_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

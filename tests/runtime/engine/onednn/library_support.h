@@ -10,18 +10,8 @@
 #define TESTS_RUNTIME_LIBRARY_SUPPORT_H_
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "ir/interpret/interpret.h"
 #include "ir/graph/ir.h"
@@ -29,6 +19,7 @@
 #include "runtime/engine/onednn/cpu/library_cpu.h"
 #include "runtime/engine/onednn/onednn.h"
 #include "runtime/host/threads.h"
+#include "support/test.h"
 
 enum { TEST_THREADS = 2, NODES_MAX = 32, VALUES_MAX = 64, GUARD = 16 };
 
@@ -555,7 +546,7 @@ static inline bool has_bfloat16(void)
 }
 
 /** Runs the tests at the machine's own instruction set, then this program again under each cap. */
-static inline int main_library(const struct CMUnitTest *tests, size_t count, char **argv)
+static inline int main_library(char **argv)
 {
     static const char *const caps[] = {"avx2", "baseline"};
     const char *precision = getenv("TEST_LIBRARY_PRECISION");
@@ -570,7 +561,7 @@ static inline int main_library(const struct CMUnitTest *tests, size_t count, cha
     if (precision)
         test_precision = !strcmp(precision, "bf16") ? WNNPrecision_Bf16 : WNNPrecision_Bf16x2;
     library_allow(library, test_precision, true);
-    failed = _cmocka_run_group_tests(precision ? precision : test_isa(), tests, count, NULL, NULL);
+    failed = tests_run_as(precision ? precision : test_isa());
     /* With tiles that are emulated, all of this must have been a test of them. */
     if (getenv("AMX_EMULATOR_REQUIRED") && !strcmp(test_isa(), "native") && library->bfloat16 <= RATE_WITHOUT_TILES) {
         fprintf(stderr, "no tiles are emulated\n");
@@ -585,11 +576,11 @@ static inline int main_library(const struct CMUnitTest *tests, size_t count, cha
 }
 
 /** And then in bfloat16, of one and of two numbers. */
-static inline int main_precisions(const struct CMUnitTest *tests, size_t count, char **argv)
+static inline int main_precisions(char **argv)
 {
     static const char *const precisions[] = {"bf16", "bf16x2"};
     bool inner = getenv("TEST_LIBRARY_ISA") != NULL;
-    int failed = main_library(tests, count, argv);
+    int failed = main_library(argv);
 
     unsetenv("TEST_LIBRARY_ISA");
     if (!inner && !has_bfloat16())

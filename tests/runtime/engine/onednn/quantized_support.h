@@ -288,12 +288,12 @@ static inline void report(const char *what, uint32_t taken, uint32_t all)
     assert_true(elements_loose * 100 <= elements_all);
 }
 
-static inline int main_quantized(const struct CMUnitTest *tests, size_t count, int argc, char **argv)
+static inline int main_quantized(int argc, char **argv)
 {
     (void)argc;
     if (getenv("SEED"))
         random_state ^= strtoull(getenv("SEED"), NULL, 10) << 20;
-    return main_library(tests, count, argv);
+    return main_library(argv);
 }
 
 #endif

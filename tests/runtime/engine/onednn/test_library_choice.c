@@ -18,9 +18,15 @@ static bool wanted(struct library *l, bool constant, uint32_t rows, uint32_t inn
     return wants;
 }
 
-static void contractions_are_chosen_by_cost(void **state)
+static void compare_rate(bool full)
 {
-    (void)state;
+    library_compare(
+        library,
+        &(struct target){.isa.vector_bits = 512, .cache_bytes = 1 << 20, .full_rate = full, .thread_count = TEST_THREADS});
+}
+
+TEST(contractions_are_chosen_by_cost)
+{
     /* bound by memory: weights in panels are read faster */
     assert_false(wanted(library, true, 1, 1024, 1024));
     assert_false(wanted(library, true, 4, 1024, 1024));
@@ -36,11 +42,10 @@ static void contractions_are_chosen_by_cost(void **state)
     assert_true(wanted(library, false, 128, 128, 128));
 }
 
-static void many_small_contractions_are_kernels(void **state)
+TEST(many_small_contractions_are_kernels)
 {
     struct subject s;
 
-    (void)state;
     subject_begin(&s);
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 16, 1, 64), OPERAND(&s, false, 16, 64, 1), NULL);
     assert_false(library_wants_node(library, s.nodes[0]));
@@ -52,14 +57,13 @@ static void many_small_contractions_are_kernels(void **state)
 }
 
 /* What nothing is compared with, the library is given, and so are convolutions. */
-static void the_library_gets_what_nothing_is_compared_with(void **state)
+TEST(the_library_gets_what_nothing_is_compared_with)
 {
     struct error e = {0};
     struct library *l = library_create(test_isa(), 1, &e);
     WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
     struct subject s;
 
-    (void)state;
     assert_non_null(l);
     assert_true(wanted(l, true, 1, 1024, 1024));
     assert_true(wanted(l, false, 2, 16, 16));
@@ -87,9 +91,9 @@ static bool wants_convolution(uint32_t size, uint32_t inputs, uint32_t results, 
 }
 
 /* The faster the arithmetic, the more it matters that weights are fetched beside it. */
-static void weights_count_at_full_rate(void **state)
+TEST(weights_count_at_full_rate)
 {
-    (void)state;
+    compare_rate(true);
     assert_false(wanted(library, true, 128, 768, 3072));
     assert_false(wanted(library, true, 4, 1024, 1024));
     assert_true(wanted(library, true, 2048, 512, 512));
@@ -121,9 +125,8 @@ static bool wants_filter(uint32_t inputs, uint32_t width, uint32_t padding)
     return wants;
 }
 
-static void long_filters_are_chosen_by_cost(void **state)
+TEST(long_filters_are_chosen_by_cost)
 {
-    (void)state;
     assert_false(wants_filter(1, 31, 15));
     assert_false(wants_filter(3, 16, 7));
     assert_true(wants_filter(1, 31, 0));
@@ -149,27 +152,18 @@ static bool wants_transposed(bool constant, uint32_t groups)
     return wants;
 }
 
-static void transposed_convolutions_are_chosen_by_cost(void **state)
+TEST(transposed_convolutions_are_chosen_by_cost)
 {
-    (void)state;
     assert_false(wants_transposed(true, 1));
     assert_true(wants_transposed(false, 1));
     assert_true(wants_transposed(true, 2));
 }
 
-static void more_is_given_at_half_rate(void **state)
+TEST(more_is_given_at_half_rate)
 {
-    (void)state;
     assert_true(wanted(library, true, 128, 768, 3072));
     assert_true(wants_convolution(7, 2048, 512, 1, 1));
     assert_true(wants_convolution(9, 512, 512, 3, 1));
-}
-
-static void compare_rate(bool full)
-{
-    library_compare(
-        library,
-        &(struct target){.isa.vector_bits = 512, .cache_bytes = 1 << 20, .full_rate = full, .thread_count = TEST_THREADS});
 }
 
 /* matmul(x, transpose(y)), the heads of a row side by side: whether the library reads y by strides. */
@@ -189,9 +183,8 @@ static bool takes_heads(void)
     return takes;
 }
 
-static void strided_heads_are_chosen_by_cost(void **state)
+TEST(strided_heads_are_chosen_by_cost)
 {
-    (void)state;
     compare_rate(false);
     assert_true(takes_heads());
     compare_rate(true);
@@ -205,26 +198,10 @@ static int compare(void **state)
     return 0;
 }
 
-static int compare_full(void **state)
-{
-    (void)state;
-    compare_rate(true);
-    return 0;
-}
+TEST_EACH(compare, NULL)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(contractions_are_chosen_by_cost, compare),
-        cmocka_unit_test_setup(many_small_contractions_are_kernels, compare),
-        cmocka_unit_test_setup(the_library_gets_what_nothing_is_compared_with, compare),
-        cmocka_unit_test_setup(more_is_given_at_half_rate, compare),
-        cmocka_unit_test_setup(weights_count_at_full_rate, compare_full),
-        cmocka_unit_test_setup(long_filters_are_chosen_by_cost, compare),
-        cmocka_unit_test_setup(transposed_convolutions_are_chosen_by_cost, compare),
-        cmocka_unit_test(strided_heads_are_chosen_by_cost),
-    };
-
     (void)argc;
-    return main_library(tests, sizeof tests / sizeof *tests, argv);
+    return main_library(argv);
 }

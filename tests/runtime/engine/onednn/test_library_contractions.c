@@ -80,25 +80,9 @@ static bool conv_case(bool nhwc, WNNConv2dFilterOperandLayout layout, bool depth
     return taken;
 }
 
-static void conv2d_of_every_layout_is_computed(void **state)
-{
-    static const WNNConv2dFilterOperandLayout layouts[] = {WNNConv2dFilterOperandLayout_Oihw, WNNConv2dFilterOperandLayout_Hwio,
-                                                           WNNConv2dFilterOperandLayout_Ohwi,
-                                                           WNNConv2dFilterOperandLayout_Ihwo};
-    uint32_t taken = 0, all = 0;
-
-    (void)state;
-    for (uint32_t round = 0; round < 12; round++)
-        for (uint32_t i = 0; i < 4 * 2 * 2 * 2; i++, all++)
-            taken += conv_case(i & 1, layouts[i >> 1 & 3], i >> 3 & 1, i >> 4);
-    printf("conv2d: %u of %u taken\n", taken, all);
-    assert_int_equal(taken, all);
-}
-
 /** The library is given a 1-D convolution as one row, whichever dimension has the length in the graph. */
-static void conv_1d_is_one_row(void **state)
+TEST(conv_1d_is_one_row)
 {
-    (void)state;
     for (int nhwc = 0; nhwc < 2; nhwc++) {
         WNNConv2dOptions o = WNN_CONV2D_OPTIONS_INIT;
         uint32_t strides[] = {2, 3}, dilations[] = {3, 1}, padding[] = {4, 1, 0, 0};
@@ -124,6 +108,20 @@ static void conv_1d_is_one_row(void **state)
         assert_true(subject_check(&s));
         subject_end(&s);
     }
+}
+
+TEST(conv2d_of_every_layout_is_computed)
+{
+    static const WNNConv2dFilterOperandLayout layouts[] = {WNNConv2dFilterOperandLayout_Oihw, WNNConv2dFilterOperandLayout_Hwio,
+                                                           WNNConv2dFilterOperandLayout_Ohwi,
+                                                           WNNConv2dFilterOperandLayout_Ihwo};
+    uint32_t taken = 0, all = 0;
+
+    for (uint32_t round = 0; round < 12; round++)
+        for (uint32_t i = 0; i < 4 * 2 * 2 * 2; i++, all++)
+            taken += conv_case(i & 1, layouts[i >> 1 & 3], i >> 3 & 1, i >> 4);
+    printf("conv2d: %u of %u taken\n", taken, all);
+    assert_int_equal(taken, all);
 }
 
 static bool conv_transpose_case(bool nhwc, WNNConvTranspose2dFilterOperandLayout layout, bool constant)
@@ -186,14 +184,13 @@ static bool conv_transpose_case(bool nhwc, WNNConvTranspose2dFilterOperandLayout
     return taken;
 }
 
-static void conv_transpose2d_of_every_layout_is_computed(void **state)
+TEST(conv_transpose2d_of_every_layout_is_computed)
 {
     static const WNNConvTranspose2dFilterOperandLayout layouts[] = {WNNConvTranspose2dFilterOperandLayout_Iohw,
                                                                     WNNConvTranspose2dFilterOperandLayout_Hwoi,
                                                                     WNNConvTranspose2dFilterOperandLayout_Ohwi};
     uint32_t taken = 0, all = 0;
 
-    (void)state;
     for (uint32_t round = 0; round < 16; round++)
         for (uint32_t i = 0; i < 12; i++, all++)
             taken += conv_transpose_case(i & 1, layouts[i / 4], i & 2);
@@ -230,11 +227,10 @@ static bool matmul_case(uint32_t batches, bool constant_a, bool constant_b)
     return taken;
 }
 
-static void matmul_of_every_rank_is_computed(void **state)
+TEST(matmul_of_every_rank_is_computed)
 {
     uint32_t taken = 0, all = 0;
 
-    (void)state;
     for (uint32_t round = 0; round < 30; round++)
         for (uint32_t batches = 0; batches <= 4; batches++)
             for (uint32_t c = 0; c < 3; c++, all++)
@@ -244,11 +240,10 @@ static void matmul_of_every_rank_is_computed(void **state)
 }
 
 /** Sums and rows of sizes around those of tiles. */
-static void matmul_is_right_around_tiles(void **state)
+TEST(matmul_is_right_around_tiles)
 {
     static const uint32_t rows[] = {33, 37, 65}, sums[] = {21, 31, 63, 64, 65}, columns[] = {1, 40};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++)
         for (size_t j = 0; j < 5; j++)
             for (size_t k = 0; k < 2; k++) {
@@ -262,14 +257,13 @@ static void matmul_is_right_around_tiles(void **state)
 }
 
 /** Operands read through one or two transposes. */
-static void matmul_reads_through_transposes(void **state)
+TEST(matmul_reads_through_transposes)
 {
     static const uint32_t heads[] = {0, 2, 1, 3}, heads_back[] = {0, 2, 3, 1}, last[] = {0, 1, 3, 2};
     const struct {
         const uint32_t *a, *b;
     } rows[] = {{heads, NULL}, {NULL, heads}, {heads, heads}, {heads, heads_back}, {NULL, last}, {last, NULL}, {last, last}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const uint32_t want_a[] = {2, 3, 17, 32}, want_b[] = {2, 3, 32, 20};
         struct value *v[2];
@@ -294,12 +288,11 @@ static void matmul_reads_through_transposes(void **state)
     }
 }
 
-static void gemm_of_every_form_is_computed(void **state)
+TEST(gemm_of_every_form_is_computed)
 {
     static const double factors[] = {1, 1, 0.5, -3, 0};
     uint32_t taken = 0, all = 0;
 
-    (void)state;
     for (uint32_t round = 0; round < 8; round++)
         for (uint32_t i = 0; i < 2 * 2 * 7 * 3; i++, all++) {
             uint32_t m = random_chance(20) ? 1 : random_between(1, 40), k = random_between(1, 60);
@@ -346,16 +339,6 @@ static void gemm_of_every_form_is_computed(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conv_1d_is_one_row),
-        cmocka_unit_test(conv2d_of_every_layout_is_computed),
-        cmocka_unit_test(conv_transpose2d_of_every_layout_is_computed),
-        cmocka_unit_test(matmul_of_every_rank_is_computed),
-        cmocka_unit_test(matmul_reads_through_transposes),
-        cmocka_unit_test(gemm_of_every_form_is_computed),
-        cmocka_unit_test(matmul_is_right_around_tiles),
-    };
-
     (void)argc;
-    return main_precisions(tests, sizeof tests / sizeof *tests, argv);
+    return main_precisions(argv);
 }

@@ -71,9 +71,8 @@ static void expect_tiles(const struct subject *s, const char *what, bool worth)
     library_allow(library, WNNPrecision_Float32, false);
 }
 
-static void convolutions_of_networks_are_computed(void **state)
+TEST(convolutions_of_networks_are_computed)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof conv_shapes / sizeof *conv_shapes; i++) {
         const struct conv_shape *c = &conv_shapes[i];
         WNNConv2dOptions o = WNN_CONV2D_OPTIONS_INIT;
@@ -114,7 +113,7 @@ static void convolutions_of_networks_are_computed(void **state)
     }
 }
 
-static void contractions_of_networks_are_computed(void **state)
+TEST(contractions_of_networks_are_computed)
 {
     static const struct {
         const char *what;
@@ -127,7 +126,6 @@ static void contractions_of_networks_are_computed(void **state)
         {"classifier", 1, 1, 1280, 1000, true},    {"decoder step", 8, 1, 8, 512, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct library_step_info info;
         struct library_step *step;
@@ -204,9 +202,8 @@ static void *run_often(void *user)
 }
 
 /** One step on several threads at the same time, each with its own inputs: every run gives the same bits as alone. */
-static void one_step_runs_on_several_threads(void **state)
+TEST(one_step_runs_on_several_threads)
 {
-    (void)state;
     for (int gemm = 0; gemm < 2; gemm++) {
         struct test_run x[RUNNERS];
         struct runner r[RUNNERS];
@@ -259,9 +256,8 @@ static void one_step_runs_on_several_threads(void **state)
 }
 
 /** Steps and their bindings work when graph and constants are gone. */
-static void steps_outlive_the_graph(void **state)
+TEST(steps_outlive_the_graph)
 {
-    (void)state;
     for (int gemm = 0; gemm < 2; gemm++) {
         static const uint32_t one[] = {1, 1};
         WNNConv2dOptions o = WNN_CONV2D_OPTIONS_INIT;
@@ -297,13 +293,12 @@ static void steps_outlive_the_graph(void **state)
 }
 
 /** What is no float32 contraction is refused, without harm. */
-static void other_nodes_are_refused(void **state)
+TEST(other_nodes_are_refused)
 {
     struct tensor_type half = {WNNOperandDataType_Float16, 2, {4, 4}};
     struct subject s;
     struct value *h, *x;
 
-    (void)state;
     subject_begin(&s);
     h = graph_add_input(s.g, "h", 1, &half);
     x = OPERAND(&s, false, 4, 4);
@@ -316,13 +311,12 @@ static void other_nodes_are_refused(void **state)
 }
 
 /** A cap that comes too late still holds: nothing is taken.  A cap that is not exceeded changes nothing. */
-static void caps_hold(void **state)
+TEST(caps_hold)
 {
     static const char *const caps[] = {"baseline", "avx2", "avx512", "native"};
     uint32_t own = 3, i;
     struct subject s;
 
-    (void)state;
     for (i = 0; i < 4; i++)
         if (!strcmp(caps[i], test_isa()))
             own = i;
@@ -353,15 +347,6 @@ static void caps_hold(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions_of_networks_are_computed),
-        cmocka_unit_test(contractions_of_networks_are_computed),
-        cmocka_unit_test(one_step_runs_on_several_threads),
-        cmocka_unit_test(steps_outlive_the_graph),
-        cmocka_unit_test(other_nodes_are_refused),
-        cmocka_unit_test(caps_hold),
-    };
-
     (void)argc;
-    return main_library(tests, sizeof tests / sizeof *tests, argv);
+    return main_library(argv);
 }

@@ -159,9 +159,8 @@ static struct value *apply_unary(struct subject *s, enum op op, struct value *v)
     return apply(s, op, options, v, NULL, NULL);
 }
 
-static void every_epilogue_is_computed_alone(void **state)
+TEST(every_epilogue_is_computed_alone)
 {
-    (void)state;
     for (int a = 0; a < ANCHORS; a++)
         for (int nhwc = !anchor_is_conv(a); nhwc < 2; nhwc++) {
             for (int i = 0; i < UNARIES; i++) {
@@ -198,11 +197,10 @@ static void every_epilogue_is_computed_alone(void **state)
         }
 }
 
-static void random_chains_are_computed(void **state)
+TEST(random_chains_are_computed)
 {
     uint32_t lengths[7] = {0}, refused = 0;
 
-    (void)state;
     for (uint32_t round = 0; round < 400; round++) {
         enum anchor a = (enum anchor)(round % ANCHORS);
         bool nhwc = !anchor_is_conv(a) || random_chance(70);
@@ -248,9 +246,8 @@ static void random_chains_are_computed(void **state)
 }
 
 /** A common block: convolution, residual, relu; with the residual's memory as the output's and without. */
-static void residual_blocks_are_computed(void **state)
+TEST(residual_blocks_are_computed)
 {
-    (void)state;
     for (int a = 0; a < ANCHORS; a++) {
         struct subject s;
         struct value *v, *x;
@@ -267,12 +264,11 @@ static void residual_blocks_are_computed(void **state)
 }
 
 /** An input may be overwritten only if the sum is all that reads it. */
-static void residuals_that_are_read_elsewhere_stay(void **state)
+TEST(residuals_that_are_read_elsewhere_stay)
 {
     struct subject s;
     struct value *x, *v, *y;
 
-    (void)state;
     subject_begin(&s); /* also the source */
     x = OPERAND(&s, false, 16, 16);
     v = apply(&s, OP_MATMUL, NULL, x, OPERAND(&s, true, 16, 16), NULL);
@@ -301,13 +297,12 @@ static void residuals_that_are_read_elsewhere_stay(void **state)
 }
 
 /** Refused: wrong, slow or inaccurate in the library. */
-static void wrong_and_slow_epilogues_are_refused(void **state)
+TEST(wrong_and_slow_epilogues_are_refused)
 {
     static const enum op unary[] = {OP_EXP,          OP_ELU, OP_GELU, OP_SIGMOID, OP_SOFTPLUS,
                                     OP_HARD_SIGMOID, OP_LOG, OP_ERF,  OP_SOFTSIGN};
     static const enum op binary[] = {OP_MAX, OP_MIN, OP_POW, OP_PRELU};
 
-    (void)state;
     for (int a = 0; a < ANCHORS; a++)
         for (int nhwc = !anchor_is_conv(a); nhwc < 2; nhwc++) {
             struct subject s;
@@ -352,9 +347,8 @@ static void wrong_and_slow_epilogues_are_refused(void **state)
 }
 
 /** oneDNN 2.6 gives the second of two eltwise post-ops of one kind the parameters of the first. */
-static void equal_kinds_keep_their_own_parameters(void **state)
+TEST(equal_kinds_keep_their_own_parameters)
 {
-    (void)state;
     for (int a = 0; a < ANCHORS; a++) {
         WNNLinearOptions one = {.alpha = 2, .beta = 0.5}, two = {.alpha = -3, .beta = 0.25};
         struct subject s;
@@ -396,9 +390,8 @@ static struct value *apply_negation(struct subject *s, int which, struct value *
 }
 
 /** The sign of a zero is right where relu has fixed it, and the library does not take what it would get wrong. */
-static void zeros_keep_their_sign(void **state)
+TEST(zeros_keep_their_sign)
 {
-    (void)state;
     for (int a = 0; a < ANCHORS; a++)
         for (int nhwc = !anchor_is_conv(a); nhwc < 2; nhwc++)
             for (int which = 0; which < 3; which++) {
@@ -460,7 +453,7 @@ static void run_special(enum op op, const void *options, uint32_t n, const float
     subject_end(&s);
 }
 
-static void special_values_pass(void **state)
+TEST(special_values_pass)
 {
     static const float in[] = {NAN, INFINITY, -INFINITY, 1e-40f, -1e-40f, 3e38f, -3e38f, 0.0f, -0.0f};
     enum { N = sizeof in / sizeof *in };
@@ -468,7 +461,6 @@ static void special_values_pass(void **state)
     WNNLinearOptions linear = {.alpha = 2, .beta = 0};
     float out[N];
 
-    (void)state;
     if (test_precision != WNNPrecision_Float32)
         skip(); /* bfloat16 arithmetic takes subnormal numbers for zeros; test_library_precision.c has the others */
     run_special(OP_LEAKY_RELU, &leaky, N, in, out);
@@ -489,13 +481,12 @@ static void special_values_pass(void **state)
 }
 
 /** The library's clip gives a bound for NaN, which a run mends. */
-static void relu_and_clamp_keep_nan(void **state)
+TEST(relu_and_clamp_keep_nan)
 {
     const float in[] = {NAN, -NAN, INFINITY, -INFINITY, -2, 2};
     WNNClampOptions clamp = {.minValue = number(-1), .maxValue = number(1)};
     float out[6];
 
-    (void)state;
     run_special(OP_RELU, NULL, 6, in, out);
     assert_true(isnan(out[0]) && isnan(out[1]) && out[2] == INFINITY && out[3] == 0 && out[4] == 0 && out[5] == 2);
     run_special(OP_CLAMP, &clamp, 6, in, out);
@@ -503,12 +494,11 @@ static void relu_and_clamp_keep_nan(void **state)
 }
 
 /** tanh and hardSwish, which the library approximates, within a few units in the last place over all magnitudes. */
-static void approximations_are_close(void **state)
+TEST(approximations_are_close)
 {
     enum { N = 65536 };
     float *in = malloc(N * sizeof *in), *out = malloc(N * sizeof *out);
 
-    (void)state;
     assert_true(in && out);
     for (int i = 0; i < N; i++)
         in[i] = (i & 1 ? -1 : 1) * ldexpf(1 + (float)(random_bits() & 0xFFFFFF) / 16777216, (int)random_between(0, 66) - 60);
@@ -534,19 +524,6 @@ static void approximations_are_close(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_epilogue_is_computed_alone),
-        cmocka_unit_test(random_chains_are_computed),
-        cmocka_unit_test(residual_blocks_are_computed),
-        cmocka_unit_test(residuals_that_are_read_elsewhere_stay),
-        cmocka_unit_test(wrong_and_slow_epilogues_are_refused),
-        cmocka_unit_test(equal_kinds_keep_their_own_parameters),
-        cmocka_unit_test(zeros_keep_their_sign),
-        cmocka_unit_test(special_values_pass),
-        cmocka_unit_test(relu_and_clamp_keep_nan),
-        cmocka_unit_test(approximations_are_close),
-    };
-
     (void)argc;
-    return main_precisions(tests, sizeof tests / sizeof *tests, argv);
+    return main_precisions(argv);
 }

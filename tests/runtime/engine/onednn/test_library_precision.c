@@ -47,11 +47,10 @@ static void expect_precision(WNNPrecision allowed, const struct library_step_inf
 static const double product_error[] = {
     [WNNPrecision_Float32] = 0, [WNNPrecision_Bf16x2] = 3 * 0x1p-16 + 0x1p-23, [WNNPrecision_Bf16] = 2 * 0x1p-8 + 0x1p-16};
 
-static void contractions_are_as_exact_as_promised(void **state)
+TEST(contractions_are_as_exact_as_promised)
 {
     double worst[PRECISIONS] = {0};
 
-    (void)state;
     for (int round = 0; round < 20; round++) {
         uint32_t m = random_between(1, 60), k = random_between(1, 200), n = random_between(1, 60);
         struct subject s;
@@ -89,13 +88,12 @@ static void contractions_are_as_exact_as_promised(void **state)
 }
 
 /** Every number times every other. */
-static void special_values_are_kept(void **state)
+TEST(special_values_are_kept)
 {
     static const float in[] = {INFINITY, -INFINITY, NAN,   0,           -0.0f,    1,       -1,       2,          -301,
                                1001.3f,  0x1.01p0f, 1e-3f, 0x1.010ap9f, -FLT_MAX, FLT_MAX, 3.39e38f, 3.3962e38f, 1e-30f};
     enum { N = sizeof in / sizeof *in };
 
-    (void)state;
     for (int p = 1; p < PRECISIONS; p++)
         for (int constant = 0; constant < 2; constant++) {
             struct library_step_info info;
@@ -150,11 +148,10 @@ static int32_t wanted(WNNPrecision allowed, double rate, uint32_t rows, uint32_t
 }
 
 /** The choice for processors that this one is not. */
-static void contractions_that_gain_are_chosen(void **state)
+TEST(contractions_that_gain_are_chosen)
 {
     enum { TILES = 8, DOT = 2 };
 
-    (void)state;
     library_allow(library, WNNPrecision_Float32, false);
     assert_int_equal(wanted(WNNPrecision_Float32, TILES, 128, 768, 768, true), 0);
     assert_int_equal(wanted(WNNPrecision_Bf16, TILES, 128, 768, 768, true), 1);
@@ -174,13 +171,12 @@ static void contractions_that_gain_are_chosen(void **state)
 
 /** Whether an epilogue may join is told from the names of implementations: on a machine with tiles it must not take them away.
  */
-static void epilogues_keep_the_tiles(void **state)
+TEST(epilogues_keep_the_tiles)
 {
     static const char *const tiles = "brgconv:avx512_core_bf16_amx_bf16", *const other_tiles = "jit_1x1:avx512_core_amx_bf16";
     static const char *const dot = "brgconv:avx512_core_bf16", *const other_dot = "jit_bf16_1x1:avx512_core_bf16";
     struct dnn_problem p = {.parts = 1, .dst_type = dnnl_f32}, bfloat16 = {.parts = 1, .dst_type = dnnl_bf16};
 
-    (void)state;
     assert_true(dnn_keeps_speed(&p, tiles, tiles));
     assert_true(dnn_keeps_speed(&p, tiles, other_tiles));
     assert_true(dnn_keeps_speed(&p, dot, other_dot));
@@ -191,14 +187,13 @@ static void epilogues_keep_the_tiles(void **state)
 }
 
 /** Heads of an attention, as they lie in the rows of a matmul: read by code for blocks, without transposes or reordering. */
-static void heads_are_read_as_they_lie(void **state)
+TEST(heads_are_read_as_they_lie)
 {
     static const uint32_t heads[] = {1, 0, 2}, heads_back[] = {1, 2, 0};
     WNNTransposeOptions a = WNN_TRANSPOSE_OPTIONS_INIT, b = WNN_TRANSPOSE_OPTIONS_INIT;
     struct dnn_cluster c;
     struct subject s;
 
-    (void)state;
     if (!has_bfloat16())
         return;
     a.permutationCount = b.permutationCount = 3, a.permutation = heads, b.permutation = heads_back;
@@ -241,14 +236,13 @@ static bool input_is_low_precision(double rate, uint32_t batch, uint32_t rows, u
     return low_precision;
 }
 
-static void inputs_are_stored_in_low_precision_where_all_read_them_so(void **state)
+TEST(inputs_are_stored_in_low_precision_where_all_read_them_so)
 {
     enum { TILES = 8 };
     struct target full = {
         .isa.vector_bits = 512, .full_rate = true, .thread_count = 1, .cache_bytes = 2 << 20, .bfloat16_rate = 0.5};
     const struct target_facts *facts = library->facts;
 
-    (void)state;
     if (!has_bfloat16())
         return;
     const double was = library->bfloat16;
@@ -276,17 +270,8 @@ static void inputs_are_stored_in_low_precision_where_all_read_them_so(void **sta
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contractions_are_as_exact_as_promised),
-        cmocka_unit_test(special_values_are_kept),
-        cmocka_unit_test(contractions_that_gain_are_chosen),
-        cmocka_unit_test(epilogues_keep_the_tiles),
-        cmocka_unit_test(heads_are_read_as_they_lie),
-        cmocka_unit_test(inputs_are_stored_in_low_precision_where_all_read_them_so),
-    };
-
     (void)argc;
     if (!has_bfloat16() && !getenv("TEST_LIBRARY_ISA"))
         printf("skipped: bfloat16, which this processor has not; everything is float32 here\n");
-    return main_library(tests, sizeof tests / sizeof *tests, argv);
+    return main_library(argv);
 }

@@ -73,14 +73,13 @@ static bool conv_case(WNNConv2dFilterOperandLayout layout, int kind, bool late)
     return taken;
 }
 
-static void convolutions_of_bytes_are_computed(void **state)
+TEST(convolutions_of_bytes_are_computed)
 {
     static const WNNConv2dFilterOperandLayout layouts[] = {WNNConv2dFilterOperandLayout_Oihw, WNNConv2dFilterOperandLayout_Hwio,
                                                            WNNConv2dFilterOperandLayout_Ohwi,
                                                            WNNConv2dFilterOperandLayout_Ihwo};
     uint32_t taken = 0, all = 0;
 
-    (void)state;
     for (int late = 0; late < 2; late++) {
         for (uint32_t round = 0; round < 10; round++)
             for (uint32_t i = 0; i < 4 * 3; i++, all++)
@@ -94,11 +93,10 @@ static void convolutions_of_bytes_are_computed(void **state)
  * Whole numbers halved: float32 computes all of it without an error, half of the results are ties, and so every implementation
  * has to give the same.  Zero points are odd: added before rounding they would turn ties to the other side.
  */
-static void ties_round_alike_everywhere(void **state)
+TEST(ties_round_alike_everywhere)
 {
     static const uint32_t a[] = {9, 16}, b[] = {16, 24};
 
-    (void)state;
     for (int i = 0; i < 12 && library_has_exact_integers(library); i++) {
         const uint64_t before = elements_different;
         const int zero = (i % 4) * 2 - 3;
@@ -127,7 +125,7 @@ static void ties_round_alike_everywhere(void **state)
 }
 
 /** What is not exact, or not known while building, or not worth it is declined: the list in docs/operators.md. */
-static void what_is_not_exact_is_declined(void **state)
+TEST(what_is_not_exact_is_declined)
 {
     enum {
         FINE,
@@ -150,7 +148,6 @@ static void what_is_not_exact_is_declined(void **state)
         KINDS
     };
 
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         const bool late = kind == RUN_TIME_WEIGHTS || kind == MANY_TERMS_AND_RUN_TIME_WEIGHTS ||
                           kind == RUN_TIME_COLUMNS_OF_ZEROS || kind == UNSIGNED_RUN_TIME_WEIGHTS;
@@ -221,11 +218,10 @@ static bool takes_filters(uint32_t size, uint32_t channels, uint32_t groups, boo
 }
 
 /* Packing filters in each run is repaid by results.  The sizes are far from where the two are level. */
-static void filters_that_are_computed_need_results(void **state)
+TEST(filters_that_are_computed_need_results)
 {
     const bool exact = library_has_exact_integers(library);
 
-    (void)state;
     assert_int_equal(takes_filters(3, 64, 1, false, 0), exact); /* nothing is compared */
     assert_int_equal(takes_filters(28, 64, 64, false, 0), exact);
     assert_false(takes_filters(28, 64, 1, false, 1)); /* the library has no zero point for filters */
@@ -242,11 +238,10 @@ static void filters_that_are_computed_need_results(void **state)
     library->facts = NULL;
 }
 
-static void contractions_of_bytes_are_computed(void **state)
+TEST(contractions_of_bytes_are_computed)
 {
     uint32_t taken = 0, all = 0;
 
-    (void)state;
     for (; all < 160; all++) {
         uint32_t m = random_chance(20) ? 1 : random_between(2, 40), k = random_between(8, 150), n = random_between(1, 90);
         struct subject s;
@@ -375,7 +370,7 @@ static uint32_t block_fuse(const struct pass_options *o)
     return fused;
 }
 
-static void clusters_are_fused(void **state)
+TEST(clusters_are_fused)
 {
     const bool exact = library_has_exact_integers(library);
     struct target t = {.isa.vector_bits = 256,
@@ -390,7 +385,6 @@ static void clusters_are_fused(void **state)
     struct debug_options debug = {.flags = DEBUG_VERIFY};
     struct pass_options o = {.target = &t, .debug = &debug};
 
-    (void)state;
     assert_int_equal(block_fuse(&o), exact ? 2 : 0);
     debug.skip = "fuse-quantized";
     assert_int_equal(block_fuse(&o), 0);
@@ -403,12 +397,5 @@ static void clusters_are_fused(void **state)
 
 int main(int argc, char **argv)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(convolutions_of_bytes_are_computed),
-                                              cmocka_unit_test(contractions_of_bytes_are_computed),
-                                              cmocka_unit_test(ties_round_alike_everywhere),
-                                              cmocka_unit_test(what_is_not_exact_is_declined),
-                                              cmocka_unit_test(filters_that_are_computed_need_results),
-                                              cmocka_unit_test(clusters_are_fused)};
-
-    return main_quantized(tests, sizeof tests / sizeof *tests, argc, argv);
+    return main_quantized(argc, argv);
 }

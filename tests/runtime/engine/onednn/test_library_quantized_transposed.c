@@ -56,11 +56,10 @@ static void transposed_case(uint32_t *taken)
  * A single pixel by windows of one: where a residual follows, oneDNN 2.6 has no implementation with instructions for sums of
  * four products, and another one saturates sums of two to 16 bits.
  */
-static void products_of_single_pixels_do_not_saturate(void **state)
+TEST(products_of_single_pixels_do_not_saturate)
 {
     enum { IN = 48, OUT = 32 };
 
-    (void)state;
     for (int residual = 0; residual < 2; residual++) {
         WNNConvTranspose2dOptions o = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
         const uint32_t total = OUT;
@@ -84,11 +83,10 @@ static void products_of_single_pixels_do_not_saturate(void **state)
     }
 }
 
-static void transposed_convolutions_are_computed(void **state)
+TEST(transposed_convolutions_are_computed)
 {
     uint32_t taken = 0, all = 300;
 
-    (void)state;
     for (uint32_t i = 0; i < all; i++)
         transposed_case(&taken);
     printf("convTranspose2d: %u of %u taken\n", taken, all);
@@ -98,8 +96,5 @@ static void transposed_convolutions_are_computed(void **state)
 
 int main(int argc, char **argv)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(transposed_convolutions_are_computed),
-                                              cmocka_unit_test(products_of_single_pixels_do_not_saturate)};
-
-    return main_quantized(tests, sizeof tests / sizeof *tests, argc, argv);
+    return main_quantized(argc, argv);
 }

@@ -141,7 +141,7 @@ static void set_stride(struct saved *x, int64_t stride)
     memcpy(strides, &stride, sizeof stride);
 }
 
-static void strides_stay_inside_of_weights(void **state)
+TEST(strides_stay_inside_of_weights)
 {
     static const char *const flaws[KINDS] = {[FLOATS_GIVEN] = "an input is too small",
                                              [FLOATS_IN_DATA] = "its weights",
@@ -149,7 +149,6 @@ static void strides_stay_inside_of_weights(void **state)
                                              [BYTES_IN_DATA] = "its weights"};
     static const int64_t strides[] = {N + 1, 2 * N, 1 << 20};
 
-    (void)state;
     library_keep_weights(library);
     for (enum kind kind = FLOATS_GIVEN; kind < KINDS; kind++) {
         struct subject s;
@@ -179,8 +178,6 @@ static void strides_stay_inside_of_weights(void **state)
 
 int main(int argc, char **argv)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(strides_stay_inside_of_weights)};
-
     (void)argc;
-    return main_library(tests, sizeof tests / sizeof *tests, argv);
+    return main_library(argv);
 }

@@ -218,11 +218,10 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
-static void results_lie_within_the_bounds(void **state)
+TEST(results_lie_within_the_bounds)
 {
     struct variant v;
 
-    (void)state;
     variant_init(&v, VARIANT);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct check_counts counts = {0};
@@ -260,9 +259,8 @@ static uint32_t steps_with(const char *variant)
     return c.library;
 }
 
-static void reference_implementations_are_refused_unless_asked_for(void **state)
+TEST(reference_implementations_are_refused_unless_asked_for)
 {
-    (void)state;
     assert_int_equal(steps_with("engine=gpu"), 0);
     assert_int_equal(steps_with(VARIANT ",no-library"), 0);
     assert_int_equal(steps_with(VARIANT), 1);
@@ -272,14 +270,13 @@ static void reference_implementations_are_refused_unless_asked_for(void **state)
 static const char refused[] = "inputs { x: f32[3, 23]; } consts { w: f32[23, 17] @random; b: f32[17] @random; }"
                               "nodes { m = matmul(x, w); a = add(m, b); y = tanh(a); } outputs { y; }";
 
-static void what_the_driver_refuses_becomes_kernels(void **state)
+TEST(what_the_driver_refuses_becomes_kernels)
 {
     struct check_counts counts = {0};
     char report[CHECK_REPORT] = "";
     struct variant v;
     struct sample s;
 
-    (void)state;
     variant_init(&v, VARIANT);
     setenv("INTEL_LAYER_REFUSES", "1", 1);
     sample_parse(&s, refused);
@@ -306,14 +303,13 @@ static void compute(WNNGraph graph, float seed, float *out, size_t count)
         fail_msg("%s", wnnGetLastErrorMessage().data);
 }
 
-static void saved_graphs_have_their_steps(void **state)
+TEST(saved_graphs_have_their_steps)
 {
     char path[] = "/tmp/webnn-gpu-library-XXXXXX";
     float first[77], second[77];
     struct variant v;
     WNNGraph loaded = NULL;
 
-    (void)state;
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
@@ -339,12 +335,11 @@ static void saved_graphs_have_their_steps(void **state)
     unlink(path);
 }
 
-static void steps_have_times(void **state)
+TEST(steps_have_times)
 {
     struct variant v;
     float out[77];
 
-    (void)state;
     variant_init(&v, VARIANT);
     WNNGraph graph = build(v.context, rows[6].body);
     graph->context->engine->functions->optional.tools->measure(graph->executable);
@@ -376,13 +371,12 @@ static const char between[] = "inputs { x: f32[7, 19]; }"
                               " y = matmul(d, u); }"
                               "outputs { y; }";
 
-static void runs_make_no_sub_buffers_of_the_arena_again(void **state)
+TEST(runs_make_no_sub_buffers_of_the_arena_again)
 {
     const struct intel_layer *layer = the_layer();
     struct variant v;
     float out[77];
 
-    (void)state;
     variant_init(&v, VARIANT);
     WNNGraph graph = build(v.context, between);
     assert_int_equal(count_steps(graph).library, 3);
@@ -437,14 +431,13 @@ static bool fail_call(WNNContext context, long n, const float *right)
 }
 
 /* Memory objects are counted while the context lives: oneDNN keeps primitives, and memory of theirs, beyond it. */
-static void every_call_may_fail_once(void **state)
+TEST(every_call_may_fail_once)
 {
     const struct intel_layer *layer = the_layer();
     float right[77];
     struct variant v;
     long n = 0;
 
-    (void)state;
     variant_init(&v, VARIANT);
     random_state = 1;
     WNNGraph graph = build(v.context, between);
@@ -484,15 +477,6 @@ static int check_device(void)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_lie_within_the_bounds),
-        cmocka_unit_test(reference_implementations_are_refused_unless_asked_for),
-        cmocka_unit_test(what_the_driver_refuses_becomes_kernels),
-        cmocka_unit_test(saved_graphs_have_their_steps),
-        cmocka_unit_test(steps_have_times),
-        cmocka_unit_test(runs_make_no_sub_buffers_of_the_arena_again),
-        cmocka_unit_test(every_call_may_fail_once),
-    };
     const int skipped = check_device();
 
     if (skipped)
@@ -502,5 +486,5 @@ int main(int argc, char **argv)
         perror(argv[2]);
         return 1;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run();
 }

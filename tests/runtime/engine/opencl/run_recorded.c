@@ -68,12 +68,11 @@ static void side_close(struct side *s)
     wnnContextRelease(s->context);
 }
 
-static void recorded_runs_compute_the_same(void **state)
+TEST(recorded_runs_compute_the_same)
 {
     struct side device = {0}, processor = {0};
     float x[N], got[N], wanted[N];
 
-    (void)state;
     assert_true(side_open(&device, WNNEngine_Gpu) && side_open(&processor, WNNEngine_Cpu));
     for (int n = 0; n < TIMES; n++) {
         for (int i = 0; i < N; i++)
@@ -98,7 +97,6 @@ static void recorded_runs_compute_the_same(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(recorded_runs_compute_the_same)};
     struct side s = {0};
 
     if (!side_open(&s, WNNEngine_Gpu)) {
@@ -106,5 +104,5 @@ int main(void)
         return 77;
     }
     side_close(&s);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run();
 }

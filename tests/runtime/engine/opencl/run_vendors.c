@@ -12,7 +12,6 @@
  */
 #include <dlfcn.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"

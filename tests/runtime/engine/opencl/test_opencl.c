@@ -99,16 +99,14 @@ static void every_call_fails_once(const char *body, int code, bool lasting)
     assert_true(n > 40);
 }
 
-static void test_every_call_may_fail_once(void **state)
+TEST(test_every_call_may_fail_once)
 {
-    (void)state;
     every_call_fails_once(one_step, CL_OUT_OF_RESOURCES, false);
     every_call_fails_once(three_steps, CL_OUT_OF_HOST_MEMORY, false);
 }
 
-static void test_the_device_may_go_at_any_call(void **state)
+TEST(test_the_device_may_go_at_any_call)
 {
-    (void)state;
     every_call_fails_once(one_step, CL_DEVICE_NOT_AVAILABLE, true);
     every_call_fails_once(three_steps, CL_INVALID_COMMAND_QUEUE, true);
 }
@@ -121,14 +119,13 @@ static void await_loss(struct lost *l)
         sched_yield();
 }
 
-static void test_a_failed_step_is_named(void **state)
+TEST(test_a_failed_step_is_named)
 {
     struct lost lost = {0};
     WNNContext context = try_context(note_lost, &lost);
     WNNGraph graph = new_graph(context, one_step);
     WNNTensor x = new_tensor(context), y = new_tensor(context);
 
-    (void)state;
     fake->fail_next("EnqueueNDRangeKernel", CL_INVALID_WORK_GROUP_SIZE);
     assert_int_equal(dispatch(context, graph, x, y), WNNStatus_Success);
     await_loss(&lost);
@@ -142,7 +139,7 @@ static void test_a_failed_step_is_named(void **state)
     assert_nothing_is_left("");
 }
 
-static void test_a_lost_device_loses_the_context(void **state)
+TEST(test_a_lost_device_loses_the_context)
 {
     struct lost lost = {0};
     WNNContext context = try_context(note_lost, &lost);
@@ -150,7 +147,6 @@ static void test_a_lost_device_loses_the_context(void **state)
     WNNTensor x = new_tensor(context), y = new_tensor(context), z;
     unsigned char data[BYTES] = {0};
 
-    (void)state;
     fake->hold(true);
     assert_int_equal(dispatch(context, graph, x, y), WNNStatus_Success);
     fake->fail_next("EnqueueReadBuffer", CL_OUT_OF_RESOURCES); /* NVIDIA's answer to a kernel that went wrong */
@@ -169,7 +165,7 @@ static void test_a_lost_device_loses_the_context(void **state)
     assert_nothing_is_left("");
 }
 
-static void test_memory_runs_out(void **state)
+TEST(test_memory_runs_out)
 {
     WNNContext context = new_context();
     WNNTensor t, held[16];
@@ -177,7 +173,6 @@ static void test_memory_runs_out(void **state)
     WNNGraph graph;
     size_t count = 0;
 
-    (void)state;
     assert_int_equal(try_tensor(context, WNNOperandDataType_Float32, 1 << 21, &t), WNNStatus_UnknownError);
     assert_int_equal(
         strncmp(wnnGetLastErrorMessage().data, "createTensor: the OpenCL device fake device has no memory for ", 62), 0);
@@ -201,13 +196,12 @@ static void test_memory_runs_out(void **state)
     wnnContextRelease(context);
 }
 
-static void test_a_kernel_does_not_build(void **state)
+TEST(test_a_kernel_does_not_build)
 {
     WNNContext context = new_context();
     struct error e = {0};
     WNNGraph graph;
 
-    (void)state;
     fake->break_compiler(true);
     assert_int_equal(runtime_build(context, parse_body(one_step), &graph, &e), WNNStatus_OperationError);
     fake->break_compiler(false);
@@ -221,14 +215,13 @@ static void test_a_kernel_does_not_build(void **state)
 /* ---- who waits ---- */
 
 /* The device does nothing until all of it was put into the queue, and the caller's data change at once. */
-static void test_nobody_waits_between_writing_and_reading(void **state)
+TEST(test_nobody_waits_between_writing_and_reading)
 {
     WNNContext context = new_context();
     WNNGraph graph = new_graph(context, one_step);
     WNNTensor x = new_tensor(context), y = new_tensor(context), z = new_tensor(context);
     unsigned char data[BYTES], first[BYTES], got[BYTES];
 
-    (void)state;
     fill(first, 3);
     fake->hold(true);
     fill(data, 3);
@@ -283,11 +276,10 @@ static void dispatch_and_check(WNNContext context, WNNGraph graph, WNNTensor x, 
         assert_int_equal(got[i], data[i] ^ (kernels & 1));
 }
 
-static void test_runs_with_the_same_tensors_are_recorded_once(void **state)
+TEST(test_runs_with_the_same_tensors_are_recorded_once)
 {
     struct lost lost = {0};
 
-    (void)state;
     fake->set_command_buffers(true);
     WNNContext context = unfused_context(&lost);
     WNNGraph graph = new_graph(context, two_steps);
@@ -326,11 +318,10 @@ static void test_runs_with_the_same_tensors_are_recorded_once(void **state)
     fake->set_command_buffers(false);
 }
 
-static void test_pocls_buffers_are_not_used(void **state)
+TEST(test_pocls_buffers_are_not_used)
 {
     struct lost lost = {0};
 
-    (void)state;
     fake->set_command_buffers(true);
     fake->set_platform("Portable Computing Language");
     const unsigned made = fake->calls("CreateCommandBufferKHR");
@@ -350,13 +341,12 @@ static void test_pocls_buffers_are_not_used(void **state)
 }
 
 /* What fails while recording is only a recording. */
-static void test_a_recording_may_fail(void **state)
+TEST(test_a_recording_may_fail)
 {
     static const char *const calls[] = {"CreateCommandBufferKHR", "CommandNDRangeKernelKHR", "FinalizeCommandBufferKHR"};
 
     struct lost lost = {0};
 
-    (void)state;
     fake->set_command_buffers(true);
     for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
         WNNContext context = unfused_context(&lost);
@@ -395,12 +385,11 @@ static void test_a_recording_may_fail(void **state)
 
 /* ---- devices ---- */
 
-static void test_devices_are_listed(void **state)
+TEST(test_devices_are_listed)
 {
     WNNContext context = new_context();
     WNNDeviceInfo d;
 
-    (void)state;
     assert_true(wnnGetDevice(0, &d));
     assert_string_equal(d.name, "fake device");
     assert_string_equal(d.platform, "fake");
@@ -490,12 +479,11 @@ static unsigned count(const char *text, const char *word)
 }
 
 /* Between the first write and the last read there are steps, all of them, and nothing else that moves data or waits. */
-static void test_every_step_is_the_devices_and_nothing_travels(void **state)
+TEST(test_every_step_is_the_devices_and_nothing_travels)
 {
     struct convolution c;
     unsigned kernels = 0;
 
-    (void)state;
     convolution_open(&c, "");
     for (uint32_t i = 0; i < c.graph->executable->step_count; i++)
         kernels += c.graph->executable->steps[i].kind == STEP_KERNEL;
@@ -513,13 +501,12 @@ static void test_every_step_is_the_devices_and_nothing_travels(void **state)
     convolution_close(&c);
 }
 
-static void test_a_profile_has_the_devices_times(void **state)
+TEST(test_a_profile_has_the_devices_times)
 {
     struct convolution c;
     struct executable_facts facts;
     struct step_facts step;
 
-    (void)state;
     convolution_open(&c, "");
     const struct engine_tools *tools = c.context->engine->functions->optional.tools;
     tools->measure(c.graph->executable);
@@ -537,14 +524,13 @@ static void test_a_profile_has_the_devices_times(void **state)
     convolution_close(&c);
 }
 
-static void test_a_trace_shows_steps_and_transfers(void **state)
+TEST(test_a_trace_shows_steps_and_transfers)
 {
     char path[] = "/tmp/webnn-opencl-XXXXXX", debug[64], *text;
     struct convolution c;
     long size;
     int file = mkstemp(path);
 
-    (void)state;
     assert_true(file >= 0);
     snprintf(debug, sizeof debug, "trace=%s", path);
     convolution_open(&c, debug);
@@ -570,7 +556,7 @@ static void test_a_trace_shows_steps_and_transfers(void **state)
 
 /* A state that is one tensor is computed in place: nothing of it is copied, and only what is updated is written.  Two tensors
  * cost a copy of all of it. */
-static void test_a_state_stays_where_it_is(void **state)
+TEST(test_a_state_stays_where_it_is)
 {
     struct graph *g = parse_body("inputs { x: f32[64]; } consts { i: i32[2, 1] @values([5, 9]); u: f32[2] @values([1, 2]); } "
                                  "nodes { y = scatterND(x, i, u); } outputs { y; }");
@@ -580,7 +566,6 @@ static void test_a_state_stays_where_it_is(void **state)
     struct error e = {0};
     WNNGraph graph;
 
-    (void)state;
     g->outputs[0].state = g->inputs[0];
     assert_int_equal(runtime_build(context, g, &graph, &e), WNNStatus_Success);
     for (int other = 0; other < 2; other++) {
@@ -597,24 +582,4 @@ static void test_a_state_stays_where_it_is(void **state)
     assert_nothing_is_left("a state");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_call_may_fail_once),
-        cmocka_unit_test(test_the_device_may_go_at_any_call),
-        cmocka_unit_test(test_a_failed_step_is_named),
-        cmocka_unit_test(test_a_lost_device_loses_the_context),
-        cmocka_unit_test(test_memory_runs_out),
-        cmocka_unit_test(test_a_kernel_does_not_build),
-        cmocka_unit_test(test_nobody_waits_between_writing_and_reading),
-        cmocka_unit_test(test_runs_with_the_same_tensors_are_recorded_once),
-        cmocka_unit_test(test_pocls_buffers_are_not_used),
-        cmocka_unit_test(test_a_recording_may_fail),
-        cmocka_unit_test(test_devices_are_listed),
-        cmocka_unit_test(test_every_step_is_the_devices_and_nothing_travels),
-        cmocka_unit_test(test_a_state_stays_where_it_is),
-        cmocka_unit_test(test_a_profile_has_the_devices_times),
-        cmocka_unit_test(test_a_trace_shows_steps_and_transfers),
-    };
-    return cmocka_run_group_tests(tests, start, NULL);
-}
+TEST_GROUP(start, NULL)

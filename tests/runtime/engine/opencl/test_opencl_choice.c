@@ -69,28 +69,25 @@ static const char *chosen_by_default(const struct fake_device *d)
     return chosen(1, d, WNNPowerPreference_Default, true);
 }
 
-static void test_a_gpu_is_taken_where_it_is_expected_to_gain(void **state)
+TEST(test_a_gpu_is_taken_where_it_is_expected_to_gain)
 {
-    (void)state;
     assert_string_equal(chosen_by_default(&big), "big");
     assert_string_equal(chosen_by_default(&shared), "shared");
     assert_string_equal(chosen_by_default(&small), "");
     assert_string_equal(chosen(0, &big, WNNPowerPreference_Default, true), "");
 }
 
-static void test_a_program_may_prefer_the_processor(void **state)
+TEST(test_a_program_may_prefer_the_processor)
 {
-    (void)state;
     assert_string_equal(chosen(1, &big, WNNPowerPreference_Default, false), "");
     assert_string_equal(chosen(1, &big, WNNPowerPreference_HighPerformance, false), "");
 }
 
-static void test_a_privileged_program_gets_a_gpu_only_if_it_asks_for_one(void **state)
+TEST(test_a_privileged_program_gets_a_gpu_only_if_it_asks_for_one)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     WNNContext context;
 
-    (void)state;
     privileged = true;
     assert_string_equal(chosen_by_default(&big), "");
     fake->set_devices(1, &big);
@@ -104,7 +101,7 @@ static void test_a_privileged_program_gets_a_gpu_only_if_it_asks_for_one(void **
 }
 
 /* A program that asks for a GPU, because a file needs one, say, leaves which one to the variable. */
-static void test_the_variable_names_the_device(void **state)
+TEST(test_the_variable_names_the_device)
 {
     const struct fake_device both[] = {big, shared};
     static const struct {
@@ -115,7 +112,6 @@ static void test_the_variable_names_the_device(void **state)
     };
     WNNDeviceInfo info;
 
-    (void)state;
     fake->set_devices(2, both);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
@@ -140,12 +136,11 @@ static void test_the_variable_names_the_device(void **state)
     assert_nothing_is_left("");
 }
 
-static void test_processors_and_accelerators_are_taken_by_name_only(void **state)
+TEST(test_processors_and_accelerators_are_taken_by_name_only)
 {
     static const cl_device_type types[] = {CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CUSTOM,
                                            CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU};
 
-    (void)state;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct fake_device d = big;
         WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
@@ -163,11 +158,10 @@ static void test_processors_and_accelerators_are_taken_by_name_only(void **state
     }
 }
 
-static void test_a_gpu_that_lacks_something_is_left_alone(void **state)
+TEST(test_a_gpu_that_lacks_something_is_left_alone)
 {
     struct fake_device d = big;
 
-    (void)state;
     d.has_no_compiler = true;
     assert_string_equal(chosen_by_default(&d), "");
     d = big;
@@ -180,9 +174,8 @@ static void test_a_gpu_that_lacks_something_is_left_alone(void **state)
     assert_string_equal(chosen_by_default(&d), "");
 }
 
-static void test_a_gpu_that_fails_leaves_the_work_to_the_processor(void **state)
+TEST(test_a_gpu_that_fails_leaves_the_work_to_the_processor)
 {
-    (void)state;
     fake->fail_next("CreateContext", CL_OUT_OF_RESOURCES);
     assert_string_equal(chosen_by_default(&big), "");
     fake->fail_next("CreateCommandQueue", CL_OUT_OF_RESOURCES);
@@ -193,11 +186,10 @@ static void test_a_gpu_that_fails_leaves_the_work_to_the_processor(void **state)
     assert_string_equal(chosen_by_default(&big), "");
 }
 
-static void test_power_preference_chooses_among_several(void **state)
+TEST(test_power_preference_chooses_among_several)
 {
     struct fake_device processor = big, all[4];
 
-    (void)state;
     processor.type = CL_DEVICE_TYPE_CPU;
     processor.name = "processor";
     all[0] = processor;
@@ -215,13 +207,12 @@ static void test_power_preference_chooses_among_several(void **state)
 }
 
 /* A GPU between the two thresholds is taken if the program asks for speed, and not by default. */
-static void test_speed_is_worth_less_than_the_default_asks_for(void **state)
+TEST(test_speed_is_worth_less_than_the_default_asks_for)
 {
     const struct engine_facts *f = target_engine_facts();
     struct fake_device d = big;
     unsigned first_fast = 0, first_default = 0;
 
-    (void)state;
     d.units = 1;
     for (d.megahertz = 100; d.megahertz < 100000 && !first_default; d.megahertz += d.megahertz / 50) {
         if (!first_fast && *chosen(1, &d, WNNPowerPreference_HighPerformance, true))
@@ -235,12 +226,11 @@ static void test_speed_is_worth_less_than_the_default_asks_for(void **state)
 }
 
 /* More threads make the processor faster; an instruction set is one of a processor's. */
-static void test_the_processor_counts(void **state)
+TEST(test_the_processor_counts)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     WNNContext context;
 
-    (void)state;
     o.ignoreEnvironment = true;
     fake->set_devices(1, &shared);
     for (uint32_t threads = 1; threads <= 256; threads *= 256) {
@@ -261,11 +251,10 @@ static void test_the_processor_counts(void **state)
 
 /** Only devices whose compilers take them are asked for matrix instructions, by one program.  This device's kernels compute
  * something else, so that it has none; and if a call fails the context has none either. */
-static void test_matrix_instructions_are_asked_for(void **state)
+TEST(test_matrix_instructions_are_asked_for)
 {
     static const struct fake_device *const devices[] = {&big, &shared};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         const unsigned before = fake->calls("BuildProgram");
 
@@ -294,20 +283,4 @@ static void test_matrix_instructions_are_asked_for(void **state)
     fake->set_devices(0, NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_gpu_is_taken_where_it_is_expected_to_gain),
-        cmocka_unit_test(test_a_program_may_prefer_the_processor),
-        cmocka_unit_test(test_a_privileged_program_gets_a_gpu_only_if_it_asks_for_one),
-        cmocka_unit_test(test_processors_and_accelerators_are_taken_by_name_only),
-        cmocka_unit_test(test_the_variable_names_the_device),
-        cmocka_unit_test(test_a_gpu_that_lacks_something_is_left_alone),
-        cmocka_unit_test(test_a_gpu_that_fails_leaves_the_work_to_the_processor),
-        cmocka_unit_test(test_power_preference_chooses_among_several),
-        cmocka_unit_test(test_speed_is_worth_less_than_the_default_asks_for),
-        cmocka_unit_test(test_the_processor_counts),
-        cmocka_unit_test(test_matrix_instructions_are_asked_for),
-    };
-    return cmocka_run_group_tests(tests, start, NULL);
-}
+TEST_GROUP(start, NULL)

@@ -52,14 +52,13 @@ static void wait_for_bytes(size_t bytes)
 }
 
 /* Zero points are float32 numbers like scales.  What is unpacked would take eight times the bytes of the weights. */
-static void test_weights_of_4_bits_take_half_a_byte(void **state)
+TEST(test_weights_of_4_bits_take_half_a_byte)
 {
     WNNContext context = new_context();
     const size_t before = fake->bytes();
     WNNGraph graph = build(context, 1);
     const size_t bytes = fake->bytes() - before;
 
-    (void)state;
     assert_true(bytes >= WEIGHTS + 2 * SCALES);
     assert_true(bytes < WEIGHTS + 2 * SCALES + 16384); /* b */
     wnnGraphRelease(graph);
@@ -68,7 +67,7 @@ static void test_weights_of_4_bits_take_half_a_byte(void **state)
 }
 
 /* A graph for a prompt and one for a token have one copy of their weights, until the last of them goes. */
-static void test_graphs_share_constants(void **state)
+TEST(test_graphs_share_constants)
 {
     WNNContext context = new_context();
     const size_t before = fake->bytes();
@@ -76,7 +75,6 @@ static void test_graphs_share_constants(void **state)
     const size_t one = fake->bytes() - before;
     WNNGraph token = build(context, 1);
 
-    (void)state;
     assert_int_equal(fake->bytes() - before, one);
     wnnGraphRelease(prompt);
     assert_int_equal(fake->bytes() - before, one);
@@ -91,7 +89,7 @@ static void test_graphs_share_constants(void **state)
 }
 
 /* Other contexts have other devices as far as anybody knows, and other constants are others. */
-static void test_nothing_else_is_shared(void **state)
+TEST(test_nothing_else_is_shared)
 {
     WNNContext context = new_context(), other = new_context();
     const size_t before = fake->bytes();
@@ -102,7 +100,6 @@ static void test_nothing_else_is_shared(void **state)
     struct error e = {0};
     WNNGraph c;
 
-    (void)state;
     assert_int_equal(fake->bytes() - before, 2 * one);
     for (const struct value *v = changed->first_constant; v; v = v->next_constant)
         if (v->type.type == DTYPE_UINT4)
@@ -119,7 +116,7 @@ static void test_nothing_else_is_shared(void **state)
 }
 
 /* A loaded graph's constants lie in its file, which is unmapped with it: later ones must not be compared with them. */
-static void test_loaded_graphs_share_nothing(void **state)
+TEST(test_loaded_graphs_share_nothing)
 {
     char path[] = "/tmp/webnn-constants-XXXXXX";
     WNNContext context = new_context();
@@ -129,7 +126,6 @@ static void test_loaded_graphs_share_nothing(void **state)
     struct error e;
     size_t one;
 
-    (void)state;
     assert_true(file >= 0);
     close(file);
     assert_int_equal(wnnGraphSave(graph, path), WNNStatus_Success);
@@ -151,11 +147,10 @@ static void test_loaded_graphs_share_nothing(void **state)
     assert_nothing_is_left("");
 }
 
-static void test_every_call_may_fail_once(void **state)
+TEST(test_every_call_may_fail_once)
 {
     bool failed = true;
 
-    (void)state;
     for (long n = 0; failed; n++) {
         WNNContext context;
         WNNGraph prompt = NULL, token = NULL;
@@ -177,14 +172,4 @@ static void test_every_call_may_fail_once(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weights_of_4_bits_take_half_a_byte),
-        cmocka_unit_test(test_graphs_share_constants),
-        cmocka_unit_test(test_nothing_else_is_shared),
-        cmocka_unit_test(test_loaded_graphs_share_nothing),
-        cmocka_unit_test(test_every_call_may_fail_once),
-    };
-    return cmocka_run_group_tests(tests, start, NULL);
-}
+TEST_GROUP(start, NULL)

@@ -23,11 +23,10 @@ static bool agrees(WNNContext context, const unsigned char *out)
     return opencl_probe_run(opencl_of(context->engine), &p, got) && !memcmp(got, out, sizeof got);
 }
 
-static void test_a_probe_gives_what_is_computed(void **state)
+TEST(test_a_probe_gives_what_is_computed)
 {
     WNNContext context = new_context();
 
-    (void)state;
     assert_true(agrees(context, turned));
     assert_false(agrees(context, in));
     fake->break_compiler(true);
@@ -38,13 +37,12 @@ static void test_a_probe_gives_what_is_computed(void **state)
 }
 
 /** Whatever fails, the answer is no, nothing is left behind, and the context goes on. */
-static void test_every_call_of_a_probe_may_fail(void **state)
+TEST(test_every_call_of_a_probe_may_fail)
 {
     WNNContext context = new_context();
     const long before = fake->alive();
     long n = 0;
 
-    (void)state;
     for (bool failed = true; failed; n++) {
         fake->fail_after(n, CL_OUT_OF_RESOURCES, false);
         const bool agreed = agrees(context, turned);
@@ -87,14 +85,13 @@ static enum gpu_dots dots_of(const struct fake_device *d, const char *debug, WNN
 
 /** The maker's instruction is tried, and not taken from a device that computes something else.  Processors, and makers without
  * one, are not asked. */
-static void test_an_instruction_that_does_not_multiply_is_none(void **state)
+TEST(test_an_instruction_that_does_not_multiply_is_none)
 {
     struct fake_device d = {
         .name = "big", .type = CL_DEVICE_TYPE_GPU, .units = 100, .megahertz = 1000, .vendor = 0x10DE, .memory = 1ULL << 35};
     unsigned programs;
     bool rounds;
 
-    (void)state;
     assert_int_equal(dots_of(&d, "", WNNPrecision_Int8, &rounds, &programs), GPU_DOTS_NONE);
     assert_int_equal(programs, 2); /* the other one asks for matrix instructions */
     assert_false(rounds);
@@ -111,12 +108,4 @@ static void test_an_instruction_that_does_not_multiply_is_none(void **state)
     assert_int_equal(programs, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_probe_gives_what_is_computed),
-        cmocka_unit_test(test_every_call_of_a_probe_may_fail),
-        cmocka_unit_test(test_an_instruction_that_does_not_multiply_is_none),
-    };
-    return cmocka_run_group_tests(tests, start, NULL);
-}
+TEST_GROUP(start, NULL)

@@ -93,12 +93,11 @@ static void cached_file(const char *folder, char path[PATH_MAX])
     assert_int_equal(files, 1);
 }
 
-static void test_a_second_start_compiles_nothing(void **state)
+TEST(test_a_second_start_compiles_nothing)
 {
     char parent[] = "/tmp/webnn-cache-XXXXXX", folder[64], path[PATH_MAX];
     struct stat s;
 
-    (void)state;
     assert_non_null(mkdtemp(parent));
     snprintf(folder, sizeof folder, "%s/deep/er", parent);
     assert_int_equal(compiled(folder), 1);
@@ -183,11 +182,10 @@ static unsigned files_of_user(const char *folder)
 }
 
 /* PoCL keeps its programs itself: they are kept once more only in a folder that somebody names. */
-static void test_drivers_with_a_cache_have_ours_by_name_only(void **state)
+TEST(test_drivers_with_a_cache_have_ours_by_name_only)
 {
     char parent[] = "/tmp/webnn-cache-XXXXXX", folder[64], command[80];
 
-    (void)state;
     assert_non_null(mkdtemp(parent));
     snprintf(folder, sizeof folder, "%s/webnn", parent);
     unsetenv("WEBNN_CACHE");
@@ -225,13 +223,12 @@ static uint32_t tile_numbers(const char *folder, uint32_t keep)
     return numbers;
 }
 
-static void test_tuned_facts_are_kept_by_device_and_driver(void **state)
+TEST(test_tuned_facts_are_kept_by_device_and_driver)
 {
     const uint32_t given = target_gpu_facts(false)->tile_numbers;
     char folder[] = "/tmp/webnn-tuned-XXXXXX", path[PATH_MAX];
     struct stat s;
 
-    (void)state;
     assert_non_null(mkdtemp(folder));
     assert_true(given != 16 && given != 32);
     assert_int_equal(tile_numbers(folder, 0), given);
@@ -282,7 +279,7 @@ static unsigned builds_of(WNNContext context, const char *body)
     return fake->calls("BuildProgram") - before;
 }
 
-static void test_kernels_of_a_graph_are_one_program(void **state)
+TEST(test_kernels_of_a_graph_are_one_program)
 {
     static const char more[] =
         "inputs { x: f32[64]; i: i32[64]; } nodes { y = neg(x); j = neg(i); z = exp(x); } outputs { y; j; z; }";
@@ -291,7 +288,6 @@ static void test_kernels_of_a_graph_are_one_program(void **state)
     unsigned kernels = 0;
     WNNGraph graph;
 
-    (void)state;
     assert_int_equal(builds_of(context, three_steps), 1); /* of all its kernels */
     assert_int_equal(builds_of(context, three_steps), 0);
     assert_int_equal(builds_of(context, one_step), 0);
@@ -340,12 +336,11 @@ static bool is_there(const char *folder, const char *name)
     return access(path, F_OK) == 0;
 }
 
-static void test_what_was_not_used_for_long_goes_first(void **state)
+TEST(test_what_was_not_used_for_long_goes_first)
 {
     char folder[] = "/tmp/webnn-cache-XXXXXX", path[PATH_MAX];
     struct stat s;
 
-    (void)state;
     assert_non_null(mkdtemp(folder));
     put_file(folder, "000000000000000a.cl", 1000, 100);
     put_file(folder, "000000000000000b.cl", 1000, 300);
@@ -418,7 +413,7 @@ static WNNEngine engine_of_file(const char *path)
 }
 
 /* A processor's graph is refused by a context on a device, with the way out. */
-static void test_a_processors_graph_is_no_devices(void **state)
+TEST(test_a_processors_graph_is_no_devices)
 {
     char path[] = "/tmp/webnn-saved-XXXXXX";
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
@@ -427,7 +422,6 @@ static void test_a_processors_graph_is_no_devices(void **state)
     struct error e;
     int file = mkstemp(path);
 
-    (void)state;
     assert_true(file >= 0);
     close(file);
     o.engine = WNNEngine_Cpu;
@@ -446,7 +440,7 @@ static void test_a_processors_graph_is_no_devices(void **state)
     assert_nothing_is_left("");
 }
 
-static void test_saved_graphs_bring_their_programs(void **state)
+TEST(test_saved_graphs_bring_their_programs)
 {
     char path[] = "/tmp/webnn-saved-XXXXXX";
     WNNContext context = context_with_cache("off"), processor;
@@ -455,7 +449,6 @@ static void test_saved_graphs_bring_their_programs(void **state)
     struct error e;
     int file = mkstemp(path);
 
-    (void)state;
     assert_true(file >= 0);
     close(file);
     if (wnnGraphSave(graph, path) != WNNStatus_Success)
@@ -493,16 +486,4 @@ static void test_saved_graphs_bring_their_programs(void **state)
     assert_nothing_is_left("");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_second_start_compiles_nothing),
-        cmocka_unit_test(test_what_was_not_used_for_long_goes_first),
-        cmocka_unit_test(test_saved_graphs_bring_their_programs),
-        cmocka_unit_test(test_a_processors_graph_is_no_devices),
-        cmocka_unit_test(test_drivers_with_a_cache_have_ours_by_name_only),
-        cmocka_unit_test(test_tuned_facts_are_kept_by_device_and_driver),
-        cmocka_unit_test(test_kernels_of_a_graph_are_one_program),
-    };
-    return cmocka_run_group_tests(tests, start, NULL);
-}
+TEST_GROUP(start, NULL)

@@ -92,7 +92,7 @@ static void await_calls(struct watch *w, unsigned calls)
 
 /* ---- between programs ---- */
 
-static void test_programs_are_told(void **state)
+TEST(test_programs_are_told)
 {
     char *body = chains(MANY), *part = chains(FEW);
     WNNContext context = new_context();
@@ -100,7 +100,6 @@ static void test_programs_are_told(void **state)
     struct error e;
     WNNGraph graph;
 
-    (void)state;
     wnnGraphRelease(new_graph(context, part));
     const unsigned before = fake->calls("BuildProgram");
     assert_int_equal(build_watched(context, body, &w, &graph, &e), WNNStatus_Success);
@@ -120,11 +119,10 @@ static void test_programs_are_told(void **state)
 }
 
 /* At the first question nothing is built, and later no further program.  What was built serves the next build. */
-static void test_the_callback_ends_a_build(void **state)
+TEST(test_the_callback_ends_a_build)
 {
     char *body = chains(MANY);
 
-    (void)state;
     for (uint32_t call = 1; call <= 3; call++) {
         WNNContext context = new_context();
         const unsigned before = fake->calls("BuildProgram");
@@ -147,7 +145,7 @@ static void test_the_callback_ends_a_build(void **state)
     free(body);
 }
 
-static void test_losing_the_context_ends_a_build(void **state)
+TEST(test_losing_the_context_ends_a_build)
 {
     char *body = chains(MANY);
     WNNContext context = new_context();
@@ -155,7 +153,6 @@ static void test_losing_the_context_ends_a_build(void **state)
     struct error e;
     WNNGraph graph;
 
-    (void)state;
     assert_int_equal(build_watched(context, body, &w, &graph, &e), WNNStatus_InvalidStateError);
     assert_null(graph);
     assert_non_null(strstr(e.message, "the context was destroyed"));
@@ -166,7 +163,7 @@ static void test_losing_the_context_ends_a_build(void **state)
 }
 
 /* A program that the compiler refuses is built kernel by kernel, which ends as well. */
-static void test_a_search_for_the_kernel_ends(void **state)
+TEST(test_a_search_for_the_kernel_ends)
 {
     char *body = chains(FEW);
     WNNContext context = new_context();
@@ -174,7 +171,6 @@ static void test_a_search_for_the_kernel_ends(void **state)
     struct error e;
     WNNGraph graph;
 
-    (void)state;
     fake->break_compiler(true);
     assert_int_equal(build_watched(context, body, &w, &graph, &e), WNNStatus_OperationError);
     fake->break_compiler(false);
@@ -205,13 +201,12 @@ static void *build_main(void *user)
 }
 
 /* The second build needs the kernel that the first one builds: it asks while it waits, and ends before the first. */
-static void test_waiting_for_another_thread_ends(void **state)
+TEST(test_waiting_for_another_thread_ends)
 {
     WNNContext context = new_context();
     struct build first = {.context = context, .body = one_step}, second = {.context = context, .body = one_step};
     pthread_t thread;
 
-    (void)state;
     second.watch.end_at = 3;
     fake->hold_compiler(true);
     assert_int_equal(pthread_create(&thread, NULL, build_main, &first), 0);
@@ -233,13 +228,12 @@ static void test_waiting_for_another_thread_ends(void **state)
 }
 
 /* Who gives up leaves the kernel to whoever waits for it. */
-static void test_another_thread_takes_over(void **state)
+TEST(test_another_thread_takes_over)
 {
     WNNContext context = new_context();
     struct build first = {.context = context, .body = one_step}, second = {.context = context, .body = one_step};
     pthread_t threads[2];
 
-    (void)state;
     fake->fail_next("BuildProgram", CL_OUT_OF_HOST_MEMORY);
     fake->hold_compiler(true);
     assert_int_equal(pthread_create(&threads[0], NULL, build_main, &first), 0);
@@ -256,16 +250,4 @@ static void test_another_thread_takes_over(void **state)
     assert_nothing_is_left("");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_programs_are_told),
-        cmocka_unit_test(test_the_callback_ends_a_build),
-        cmocka_unit_test(test_losing_the_context_ends_a_build),
-        cmocka_unit_test(test_a_search_for_the_kernel_ends),
-        cmocka_unit_test(test_waiting_for_another_thread_ends),
-        cmocka_unit_test(test_another_thread_takes_over),
-    };
-
-    return cmocka_run_group_tests(tests, start, NULL);
-}
+TEST_GROUP(start, NULL)

@@ -72,14 +72,13 @@ static bool says(const char *text)
 
 /* ---- what is refused ---- */
 
-static void wrong_objects_are_refused(void **state)
+TEST(wrong_objects_are_refused)
 {
     struct application a, other;
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     WNNContext context;
     WNNTensor t;
 
-    (void)state;
     application_open(&a, 0);
     o.engine = WNNEngine_Gpu;
     o.openclContext = a.context;
@@ -119,14 +118,13 @@ static void wrong_objects_are_refused(void **state)
 
 /* ---- one queue, the same bytes ---- */
 
-static void buffers_are_used_where_they_lie(void **state)
+TEST(buffers_are_used_where_they_lie)
 {
     unsigned char data[BYTES], got[BYTES];
     struct application a;
     WNNContext context;
     WNNTensor x, y;
 
-    (void)state;
     application_open(&a, 0);
     assert_int_equal(share(&a, &context), WNNStatus_Success);
     WNNGraph graph = new_graph(context, one_step);
@@ -152,12 +150,11 @@ static void buffers_are_used_where_they_lie(void **state)
 }
 
 /* The device does nothing while the queue is held: a flush returns all the same, once the kernel is in the queue. */
-static void a_flush_waits_for_the_queue_and_not_for_the_device(void **state)
+TEST(a_flush_waits_for_the_queue_and_not_for_the_device)
 {
     struct application a;
     WNNContext context;
 
-    (void)state;
     application_open(&a, 0);
     assert_int_equal(share(&a, &context), WNNStatus_Success);
     WNNGraph graph = new_graph(context, one_step);
@@ -183,11 +180,10 @@ static void a_flush_waits_for_the_queue_and_not_for_the_device(void **state)
 
 /* ---- every call may fail ---- */
 
-static void every_call_may_fail_once(void **state)
+TEST(every_call_may_fail_once)
 {
     struct application a;
 
-    (void)state;
     for (long n = 0;; n++) {
         WNNContext context = NULL;
         WNNTensor x = NULL;
@@ -207,13 +203,4 @@ static void every_call_may_fail_once(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_objects_are_refused),
-        cmocka_unit_test(buffers_are_used_where_they_lie),
-        cmocka_unit_test(a_flush_waits_for_the_queue_and_not_for_the_device),
-        cmocka_unit_test(every_call_may_fail_once),
-    };
-    return cmocka_run_group_tests(tests, start, NULL);
-}
+TEST_GROUP(start, NULL)

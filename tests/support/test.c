@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "support/test.h"
+
+enum { TESTS_MAX = 64 };
+
+static struct CMUnitTest tests[TESTS_MAX];
+static int lines[TESTS_MAX];
+static size_t test_count;
+static CMFixtureFunction group_setup, group_teardown, each_setup, each_teardown;
+static const char *skip_reason;
+
+void test_register(const char *name, CMUnitTestFunction function, int line)
+{
+    size_t at = test_count++;
+
+    if (at == TESTS_MAX) {
+        fprintf(stderr, "%s is one test too many: raise TESTS_MAX\n", name);
+        exit(1);
+    }
+    for (; at > 0 && lines[at - 1] > line; at--) { /* constructors run in any order */
+        lines[at] = lines[at - 1];
+        tests[at] = tests[at - 1];
+    }
+    lines[at] = line;
+    tests[at] = (struct CMUnitTest){.name = name, .test_func = function};
+}
+
+void test_group(CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    group_setup = setup;
+    group_teardown = teardown;
+}
+
+void test_each(CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    each_setup = setup;
+    each_teardown = teardown;
+}
+
+void test_skip_all(const char *reason)
+{
+    skip_reason = reason;
+}
+
+int tests_run_as(const char *group)
+{
+    if (skip_reason) {
+        printf("skipped: %s\n", skip_reason);
+        return 77;
+    }
+    for (size_t i = 0; i < test_count; i++) {
+        tests[i].setup_func = each_setup;
+        tests[i].teardown_func = each_teardown;
+    }
+    return _cmocka_run_group_tests(group, tests, test_count, group_setup, group_teardown);
+}
+
+int tests_run(void)
+{
+    return tests_run_as("tests");
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What every cmocka program begins with.  A test is registered where it is defined, and the main function of test_main.c runs
+ * all tests of the program:
+ *
+ *   TEST(sums_are_exact)
+ *   {
+ *       assert_int_equal(1 + 1, 2);
+ *   }
+ *
+ * A program that needs a main function of its own calls tests_run() in it.
+ */
+#ifndef WEBNN_TESTS_SUPPORT_TEST_H_
+#define WEBNN_TESTS_SUPPORT_TEST_H_
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/** Defines a test.  Its parameter is cmocka's `void **state`. */
+#define TEST(name)                                                                                                             \
+    static void name(void **state);                                                                                            \
+    __attribute__((constructor)) static void name##_is_a_test(void)                                                            \
+    {                                                                                                                          \
+        test_register(#name, name, __LINE__);                                                                                  \
+    }                                                                                                                          \
+    static void name(__attribute__((unused)) void **state)
+
+/** Names what runs before the first and after the last test of the program, or before and after each; either may be NULL. */
+#define TEST_GROUP(setup, teardown)                                                                                            \
+    __attribute__((constructor)) static void tests_have_fixtures(void)                                                         \
+    {                                                                                                                          \
+        test_group(setup, teardown);                                                                                           \
+    }
+#define TEST_EACH(setup, teardown)                                                                                             \
+    __attribute__((constructor)) static void tests_each_have_fixtures(void)                                                    \
+    {                                                                                                                          \
+        test_each(setup, teardown);                                                                                            \
+    }
+
+/** Says why this build has no tests of the program, which is then skipped. */
+#define TESTS_SKIPPED(reason)                                                                                                  \
+    __attribute__((constructor)) static void tests_skipped(void)                                                               \
+    {                                                                                                                          \
+        test_skip_all(reason);                                                                                                 \
+    }
+
+/** What the macros call.  Tests run in the order of their lines. */
+void test_register(const char *name, CMUnitTestFunction function, int line);
+void test_group(CMFixtureFunction setup, CMFixtureFunction teardown);
+void test_each(CMFixtureFunction setup, CMFixtureFunction teardown);
+void test_skip_all(const char *reason);
+
+/** Runs all tests, as a group of that name.  Returns the number of those that failed, or 77 if the program is skipped. */
+int tests_run_as(const char *group);
+int tests_run(void);
+
+#endif
