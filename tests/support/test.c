@@ -42,6 +42,13 @@ void test_skip_all(const char *reason)
     skip_reason = reason;
 }
 
+int tests_list(void)
+{
+    for (size_t i = 0; i < test_count; i++)
+        puts(tests[i].name);
+    return 0;
+}
+
 int tests_run_as(const char *group)
 {
     if (skip_reason) {

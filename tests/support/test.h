@@ -62,4 +62,7 @@ void test_skip_all(const char *reason);
 int tests_run_as(const char *group);
 int tests_run(void);
 
+/** Prints the names of the tests.  Returns 0. */
+int tests_list(void);
+
 #endif

@@ -62,17 +62,51 @@ static void check_region(uint32_t threads, uint32_t parts)
         assert_int_equal(s.inside, parts);
 }
 
-static void every_part_runs_once(void **state)
+#if defined(__x86_64__)
+
+static void halve(void *user, uint32_t part, uint32_t parts)
 {
-    (void)state;
+    volatile float *v = user;
+
+    (void)parts;
+    v[part] = v[part] / 2;
+}
+
+/*
+ * A caller that flushes subnormals and rounds upwards: parts on all threads compute as if it did not, and it keeps its mode.
+ * It is the first test, since it is to create the threads.
+ */
+TEST(the_callers_floating_point_mode_stays_the_callers)
+{
+    volatile float v[8], third;
+    unsigned before = _mm_getcsr(), strange = before | 0x8040 | 0x4000;
+
+    for (int i = 0; i < 8; i++)
+        v[i] = 0x1p-126f; /* half of it is subnormal */
+    _mm_setcsr(strange);
+    struct threads_saved saved = threads_enter(4); /* these four threads come into being with the strange mode */
+    threads_run(8, halve, (void *)v);
+    third = 1.0f;
+    third = third / 3;
+    threads_leave(saved);
+    assert_int_equal(_mm_getcsr() & 0xE040, strange & 0xE040);
+    _mm_setcsr(before);
+    for (int i = 0; i < 8; i++)
+        assert_true(v[i] == 0x1p-127f);
+    assert_true(third == 1.0f / 3);
+}
+
+#endif
+
+TEST(every_part_runs_once)
+{
     for (uint32_t threads = 1; threads <= 4; threads++)
         for (uint32_t parts = 1; parts <= 9; parts++)
             check_region(threads, parts);
 }
 
-static void settings_are_restored(void **state)
+TEST(settings_are_restored)
 {
-    (void)state;
     omp_set_num_threads(3);
     omp_set_dynamic(1);
     struct threads_saved saved = threads_enter(2);
@@ -112,9 +146,8 @@ static void inside_region(void *data)
             atomic_fetch_add(wrong, 1);
 }
 
-static void a_region_in_a_region_computes_every_part(void **state)
+TEST(a_region_in_a_region_computes_every_part)
 {
-    (void)state;
     atomic_int wrong = 0;
 
     assert_false(threads_in_region());
@@ -123,6 +156,12 @@ static void a_region_in_a_region_computes_every_part(void **state)
 }
 
 /* ---- gangs ---- */
+
+static void skip_on_libgomp(void)
+{
+    if (on_libgomp)
+        skip();
+}
 
 static void wait_for_each_other(void *user, uint32_t part, uint32_t parts)
 {
@@ -138,9 +177,9 @@ static void wait_for_each_other(void *user, uint32_t part, uint32_t parts)
 }
 
 /* Parts that wait for each other need a thread each: a caller must not take two of them. */
-static void a_barrier_waits_for_every_part(void **state)
+TEST(a_barrier_waits_for_every_part)
 {
-    (void)state;
+    skip_on_libgomp();
     for (uint32_t threads = 2; threads <= 5; threads++)
         for (int i = 0; i < 20; i++) {
             atomic_int arrived = 0;
@@ -177,13 +216,13 @@ static void hold(void *user, uint32_t part, uint32_t parts)
 }
 
 /* The worker is held up in part 1; the caller computes part 2, which nobody has begun, instead of waiting for the worker. */
-static void a_caller_computes_what_nobody_has_begun(void **state)
+TEST(a_caller_computes_what_nobody_has_begun)
 {
+    skip_on_libgomp();
     struct gang *larger[8], *g; /* released ones may have more workers, which could compute part 2 */
     struct held h = {0};
     int count = 0;
 
-    (void)state;
     while (gang_workers(g = gang_acquire(1)) > 1 && count < 8)
         larger[count++] = g;
     assert_int_equal(gang_workers(g), 1);
@@ -215,12 +254,12 @@ static void *use_gangs(void *data)
 }
 
 /* Many regions of many threads, with gangs of several sizes that go from thread to thread. */
-static void gangs_go_from_thread_to_thread(void **state)
+TEST(gangs_go_from_thread_to_thread)
 {
+    skip_on_libgomp();
     atomic_int sums[6] = {0};
     pthread_t threads[6];
 
-    (void)state;
     for (int i = 0; i < 6; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, use_gangs, &sums[i]), 0);
     for (int i = 0; i < 6; i++)
@@ -230,9 +269,9 @@ static void gangs_go_from_thread_to_thread(void **state)
 }
 
 /* A child has none of its parent's workers. */
-static void a_child_has_threads_of_its_own(void **state)
+TEST(a_child_has_threads_of_its_own)
 {
-    (void)state;
+    skip_on_libgomp();
 #if defined(__SANITIZE_THREAD__) /* its run-time library refuses threads in a child */
     skip();
 #endif
@@ -253,48 +292,6 @@ static void a_child_has_threads_of_its_own(void **state)
     assert_int_equal(status, 0);
 }
 
-#if defined(__x86_64__)
-
-static void halve(void *user, uint32_t part, uint32_t parts)
-{
-    volatile float *v = user;
-
-    (void)parts;
-    v[part] = v[part] / 2;
-}
-
-/* A caller that flushes subnormals and rounds upwards: parts on all threads compute as if it did not, and it keeps its mode. */
-static void the_callers_floating_point_mode_stays_the_callers(void **state)
-{
-    (void)state;
-    volatile float v[8], third;
-    unsigned before = _mm_getcsr(), strange = before | 0x8040 | 0x4000;
-
-    for (int i = 0; i < 8; i++)
-        v[i] = 0x1p-126f; /* half of it is subnormal */
-    _mm_setcsr(strange);
-    struct threads_saved saved = threads_enter(4); /* these four threads come into being with the strange mode */
-    threads_run(8, halve, (void *)v);
-    third = 1.0f;
-    third = third / 3;
-    threads_leave(saved);
-    assert_int_equal(_mm_getcsr() & 0xE040, strange & 0xE040);
-    _mm_setcsr(before);
-    for (int i = 0; i < 8; i++)
-        assert_true(v[i] == 0x1p-127f);
-    assert_true(third == 1.0f / 3);
-}
-
-#else
-
-static void the_callers_floating_point_mode_stays_the_callers(void **state)
-{
-    (void)state;
-    skip();
-}
-
-#endif
-
 /* This library has no OpenMP regions that could be led anywhere, so that regions stay on libgomp's pool. */
 static void regions_go_to_libgomp(void)
 {
@@ -303,20 +300,7 @@ static void regions_go_to_libgomp(void)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_callers_floating_point_mode_stays_the_callers), /* first: it wants to create the threads */
-        cmocka_unit_test(every_part_runs_once),
-        cmocka_unit_test(settings_are_restored),
-        cmocka_unit_test(a_region_in_a_region_computes_every_part),
-    };
-    const struct CMUnitTest of_gangs[] = {
-        cmocka_unit_test(a_barrier_waits_for_every_part),
-        cmocka_unit_test(a_caller_computes_what_nobody_has_begun),
-        cmocka_unit_test(gangs_go_from_thread_to_thread),
-        cmocka_unit_test(a_child_has_threads_of_its_own),
-    };
-
     if (argc > 1 && !strcmp(argv[1], "libgomp"))
         regions_go_to_libgomp();
-    return cmocka_run_group_tests(tests, NULL, NULL) + (on_libgomp ? 0 : cmocka_run_group_tests(of_gangs, NULL, NULL));
+    return tests_run();
 }
