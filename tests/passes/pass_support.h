@@ -11,6 +11,7 @@
 #include "ir/interpret/interpret.h"
 #include "passes/passes.h"
 #include "support/graphs.h"
+#include "support/random.h"
 
 typedef bool pass_function(struct graph *g, const struct pass_options *o);
 
@@ -62,21 +63,6 @@ static const struct target fake_target GRAPHS_UNUSED = {
 static const struct pass_options fake_options GRAPHS_UNUSED = {.target = &fake_target};
 
 /* ---- data ---- */
-
-static uint64_t random_state = 88172645463325252u;
-
-GRAPHS_UNUSED static uint64_t random_bits(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
-
-GRAPHS_UNUSED static double random_unit(void)
-{
-    return (double)(random_bits() >> 11) / 9007199254740992.0;
-}
 
 /** special: one float in eight is NaN, an infinity, a zero of either sign, a subnormal, or the largest number. */
 GRAPHS_UNUSED static double random_float(bool special)

@@ -10,15 +10,7 @@
 #include <math.h>
 
 #include "ir/interpret/interpret.h"
-
-/** Numbers that repeat from run to run. */
-static uint64_t random_state;
-
-static double random_unit(void)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(random_state >> 11) * 0x1p-53;
-}
+#include "support/random.h"
 
 /** Of all sizes, also around zero. */
 static double random_number(void)
@@ -217,7 +209,7 @@ static void move_operands(const char *body, double uncertainty)
 
 TEST(moved_operands_stay_within_bounds)
 {
-    random_state = 1;
+    random_seed(1);
     for (size_t i = 0; i < sizeof movable / sizeof *movable; i++)
         for (int repeat = 0; repeat < 40; repeat++)
             move_operands(movable[i], repeat % 2 ? 0.3 : 1e-4);
@@ -248,7 +240,7 @@ TEST(sums_in_any_order_stay_within_bounds)
     float exact, forward = 0, backward = 0, lanes[16] = {0}, blocked = 0;
     double bound;
 
-    random_state = 2;
+    random_seed(2);
     for (int k = 0; k < LENGTH; k++)
         x[k] = (float)random_number();
     for (int k = 0; k < LENGTH; k++) {
@@ -277,7 +269,7 @@ TEST(float_softmax_stays_within_bounds)
     float x[500], y[500], exact[500], largest = -INFINITY, sum = 0;
     double bounds[500];
 
-    random_state = 3;
+    random_seed(3);
     for (int k = 0; k < 500; k++) {
         x[k] = (float)random_number();
         largest = fmaxf(largest, x[k]);
@@ -298,7 +290,7 @@ TEST(float_normalisation_stays_within_bounds)
     float x[500], exact[500], mean = 0, variance = 0;
     double bounds[500];
 
-    random_state = 4;
+    random_seed(4);
     for (int k = 0; k < 500; k++)
         mean += x[k] = (float)(100 + random_number()); /* a mean that is large beside the deviations */
     mean /= 500;
@@ -318,7 +310,7 @@ TEST(float_functions_stay_within_bounds)
         float (*function)(float);
     } functions[] = {{"exp", expf}, {"log", logf}, {"sin", sinf}, {"cos", cosf}, {"tan", tanf}, {"tanh", tanhf}, {"erf", erff}};
 
-    random_state = 5;
+    random_seed(5);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         char body[128];
         float x[1000], exact[1000];
@@ -517,7 +509,7 @@ TEST(float16_results_allow_one_step)
     struct error error = {0};
     int certain = 0;
 
-    random_state = 6;
+    random_seed(6);
     for (int k = 0; k < 200; k++)
         x[k] = (float)(2 * random_unit());
     assert_true(graph_interpret_bounds(g, (const void *const[]){x}, (void *const[]){r}, (double *const[]){bounds}, &error));

@@ -11,7 +11,7 @@
 
 enum { LIST = 64, PORTS = 10, F32 = 1, I64 = 7, STRING = 8, BOOL = 9, F64 = 11 };
 
-/** A model under construction; its memory goes in free_net. */
+/** A model under construction. */
 struct net {
     Onnx__ModelProto model;
     Onnx__GraphProto graph;
@@ -24,6 +24,9 @@ struct net {
     char *message;
     const char *path;
 };
+
+/** The test's model: start() begins another one, and the last one's memory is freed after the test. */
+static struct net the_net, *const t = &the_net;
 
 static inline void *keep(struct net *t, size_t size)
 {
@@ -48,9 +51,21 @@ static inline void init_graph(struct net *t, Onnx__GraphProto *g)
     g->output = keep(t, LIST * sizeof *g->output);
 }
 
+static inline int free_net(__attribute__((unused)) void **state)
+{
+    model_free(&t->read);
+    free(t->message);
+    while (t->blocks)
+        free(t->memory[--t->blocks]);
+    memset(t, 0, sizeof *t);
+    return 0;
+}
+
+TEST_EACH(NULL, free_net)
+
 static inline void start(struct net *t, int64_t version)
 {
-    memset(t, 0, sizeof *t);
+    free_net(NULL);
     onnx__model_proto__init(&t->model);
     init_graph(t, &t->graph);
     onnx__operator_set_id_proto__init(&t->opset);
@@ -63,14 +78,6 @@ static inline void start(struct net *t, int64_t version)
     t->model.graph = &t->graph;
     t->model.functions = t->functions;
     t->path = "model.onnx";
-}
-
-static inline void free_net(struct net *t)
-{
-    model_free(&t->read);
-    free(t->message);
-    while (t->blocks)
-        free(t->memory[--t->blocks]);
 }
 
 /** Words of a text as a list; "-" is the empty name. */

@@ -8,15 +8,13 @@
 #include "ir/graph/ir.h"
 #include "readers/onnx/net.h"
 #include "support/close.h"
+#include "support/random.h"
 
 enum { I32 = 6, F16 = 10, BATCH = 2, HEADS = 3, SIZE = 8, LENGTH = 5, PAST = 4, MOST = 2048 };
 
-static uint32_t state = 1;
-
 static int next(int below)
 {
-    state = state * 1664525u + 1013904223u;
-    return (int)((state >> 8) % (uint32_t)below);
+    return (int)random_below((uint32_t)below);
 }
 
 /* Fills x with numbers of float16 from -range to range, in steps of range / steps, and h with their bits. */
@@ -66,9 +64,6 @@ static void check_attention(bool heads_first)
 
 static struct net *begin(int64_t version)
 {
-    struct net *t = malloc(sizeof *t);
-
-    assert_non_null(t);
     start(t, version);
     memset(&r, 0, sizeof r);
     fill(d.q, d.q16, 3, 1000);
@@ -88,8 +83,6 @@ static void end(struct net *t, void *const *buffers, bool heads_first)
 {
     run(t, buffers, (void *[]){d.y16}, (size_t[]){BATCH * HEADS * LENGTH * SIZE * sizeof(uint16_t)});
     check_attention(heads_first);
-    free_net(t);
-    free(t);
 }
 
 static void attention_of_heads(bool causal)

@@ -8,10 +8,9 @@
 
 #include "readers/onnx/net.h"
 #include "support/close.h"
+#include "support/random.h"
 
 enum { I32 = 6, BATCH = 2, HEADS = 4, KV_HEADS = 2, SIZE = 16, KEYS = 192, LENGTH = 20, BLOCK = 64 };
-
-static uint32_t state = 1;
 
 /* Queries and results are [batch][head][query], or of GroupQueryAttention [batch][query][head]. */
 static struct {
@@ -19,14 +18,6 @@ static struct {
     float new_k[BATCH * LENGTH * KV_HEADS * SIZE], new_v[BATCH * LENGTH * KV_HEADS * SIZE];
     float y[BATCH * HEADS * LENGTH * SIZE];
 } d;
-
-static void fill(float *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        state = state * 1664525u + 1013904223u;
-        x[i] = (float)(int32_t)state * 0x1p-31f;
-    }
-}
 
 /* Which keys a query sees: [first, end). */
 struct range {
@@ -66,22 +57,13 @@ static void poison(int b, struct range seen)
 
 static struct net *begin(int64_t version)
 {
-    struct net *t = malloc(sizeof *t);
-
-    assert_non_null(t);
     start(t, version);
-    fill(d.q, sizeof d.q / sizeof *d.q);
-    fill(d.k[0][0][0], sizeof d.k / sizeof *d.q);
-    fill(d.v[0][0][0], sizeof d.v / sizeof *d.q);
-    fill(d.new_k, sizeof d.new_k / sizeof *d.q);
-    fill(d.new_v, sizeof d.new_v / sizeof *d.q);
+    random_fill(d.q, sizeof d.q / sizeof *d.q);
+    random_fill(d.k[0][0][0], sizeof d.k / sizeof *d.q);
+    random_fill(d.v[0][0][0], sizeof d.v / sizeof *d.q);
+    random_fill(d.new_k, sizeof d.new_k / sizeof *d.q);
+    random_fill(d.new_v, sizeof d.new_v / sizeof *d.q);
     return t;
-}
-
-static void end(struct net *t)
-{
-    free_net(t);
-    free(t);
 }
 
 /* ---- Attention ---- */
@@ -119,7 +101,6 @@ static void attend_unpadded(int length, int64_t first, int64_t second, int left,
                     seen.end = position + right + 1;
                 check_row(d.q + row, d.y + row, b, h, seen);
             }
-    end(t);
 }
 
 TEST(padding_does_not_count)
@@ -212,7 +193,6 @@ static void check_small(const struct small *c)
         }
         assert_close(d.y[i], y, 1e-6);
     }
-    end(t);
 }
 
 TEST(queries_without_keys_give_zero)
@@ -243,7 +223,6 @@ TEST(masks_of_one_key_are_padded)
         output(t, "y");
         run(t, (void *[]){q, k, v, mask}, (void *[]){y}, (size_t[]){sizeof y});
         assert_true(y[0] == (version == 23 ? 2 : 1));
-        end(t);
     }
 }
 
@@ -255,7 +234,6 @@ TEST(a_window_below_minus_one_is_refused)
     attribute_int(t, node(t, "Attention", "q q q", "y"), "left_window_size", -2);
     output(t, "y");
     refused(t, NULL, "left_window_size is -2; it takes a number of keys, or -1 for all");
-    end(t);
 }
 
 /* ---- GroupQueryAttention ---- */
@@ -305,7 +283,6 @@ static void attend_in_window(int length, int first, int second, int window)
                 check_row(d.q + row, d.y + row, b, h,
                           (struct range){position + 1 > window ? position + 1 - window : 0, position + 1});
             }
-    end(t);
 }
 
 TEST(keys_before_a_window_do_not_count)
@@ -348,7 +325,6 @@ TEST(a_bias_that_hides_all_keys_gives_zero)
         output(t, "y");
         run(t, (void *[]){d.q, bias, d.k, d.v}, (void *[]){y}, (size_t[]){sizeof y});
         assert_true(y[0] != 0 && isfinite(y[0]) && y[2] == 0 && y[3] == 0);
-        end(t);
     }
 }
 

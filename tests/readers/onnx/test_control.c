@@ -29,59 +29,55 @@ TEST(functions_are_inlined)
     float y[2], e = expm1f(-1);
     Onnx__FunctionProto *f;
     Onnx__NodeProto *call;
-    struct net t;
 
-    start(&t, 17);
-    f = function(&t, "f");
-    f->node[f->n_node++] = make_node(&t, "Elu", "x", "e");
-    attribute(&t, f->node[0], "alpha", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT)->ref_attr_name = text(&t, "slope");
-    f->node[f->n_node++] = make_node(&t, "Add", "e x", "y");
-    input(&t, "x", F32, "2");
-    call = node(&t, "f", "x", "y");
-    call->domain = text(&t, "local");
-    output(&t, "y");
-    reads(&t, NULL); /* without the attribute: Elu's own default */
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    f = function(t, "f");
+    f->node[f->n_node++] = make_node(t, "Elu", "x", "e");
+    attribute(t, f->node[0], "alpha", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT)->ref_attr_name = text(t, "slope");
+    f->node[f->n_node++] = make_node(t, "Add", "e x", "y");
+    input(t, "x", F32, "2");
+    call = node(t, "f", "x", "y");
+    call->domain = text(t, "local");
+    output(t, "y");
+    reads(t, NULL); /* without the attribute: Elu's own default */
+    compute(t, x, sizeof x, y, sizeof y);
     assert_close(y[0], e - 1, 1e-6);
-    attribute_float(&t, call, "slope", 2);
-    reads(&t, NULL);
-    compute(&t, x, sizeof x, y, sizeof y);
+    attribute_float(t, call, "slope", 2);
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
     assert_close(y[0], 2 * e - 1, 1e-6);
     assert_close(y[1], 6, 0);
     /* A function that calls itself. */
-    f->node[1]->op_type = text(&t, "f");
-    f->node[1]->domain = text(&t, "local");
+    f->node[1]->op_type = text(t, "f");
+    f->node[1]->domain = text(t, "local");
     f->node[1]->n_input = 1;
-    refused(&t, NULL, "more than 32 deep");
-    free_net(&t);
+    refused(t, NULL, "more than 32 deep");
 }
 
 /** Functions that call the one before them 60 times each: a small file for a graph without end. */
 TEST(unrolled_nodes_are_limited)
 {
     enum { CALLS = 27 };
-    struct net t;
 
-    start(&t, 17);
+    start(t, 17);
     for (int level = 0; level < 4; level++) {
         const char *names[] = {"f0", "f1", "f2", "f3"};
-        Onnx__FunctionProto *f = function(&t, names[level]);
+        Onnx__FunctionProto *f = function(t, names[level]);
 
         for (int i = 0; i < CALLS; i++) {
             char result[16];
 
             snprintf(result, sizeof result, i ? "r%d" : "y", i);
-            f->node[f->n_node] = make_node(&t, level ? names[level - 1] : "Neg", "x", result);
-            f->node[f->n_node++]->domain = text(&t, level ? "local" : "");
+            f->node[f->n_node] = make_node(t, level ? names[level - 1] : "Neg", "x", result);
+            f->node[f->n_node++]->domain = text(t, level ? "local" : "");
         }
     }
-    input(&t, "x", F32, "1");
-    node(&t, "f2", "x", "y")->domain = text(&t, "local");
-    output(&t, "y");
-    reads(&t, NULL); /* 27^3 + 27^2 + 27 + 1 nodes */
-    t.graph.node[0]->op_type = text(&t, "f3");
-    refused(&t, NULL, " operations, and 67"); /* for one more node, or for the steps of many, whichever passes the limit */
-    free_net(&t);
+    input(t, "x", F32, "1");
+    node(t, "f2", "x", "y")->domain = text(t, "local");
+    output(t, "y");
+    reads(t, NULL); /* 27^3 + 27^2 + 27 + 1 nodes */
+    t->graph.node[0]->op_type = text(t, "f3");
+    refused(t, NULL, " operations, and 67"); /* for one more node, or for the steps of many, whichever passes the limit */
 }
 
 TEST(if_takes_a_branch)
@@ -90,37 +86,35 @@ TEST(if_takes_a_branch)
     static const unsigned char yes = 1;
     float y[2];
     Onnx__GraphProto *a, *b;
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    initializer(&t, tensor(&t, "c", BOOL, 0, NULL, &yes, 1));
-    node(&t, "If", "c", "y");
-    a = attribute_graph(&t, t.graph.node[0], "then_branch");
-    node_in(&t, a, "Neg", "x", "r"); /* x from outside */
-    a->output[a->n_output++] = port(&t, "r", F32, NULL);
-    b = attribute_graph(&t, t.graph.node[0], "else_branch");
-    node_in(&t, b, "NoSuchThing", "x", "r");
-    b->output[b->n_output++] = port(&t, "r", F32, NULL);
-    output(&t, "y");
-    reads(&t, NULL);
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    initializer(t, tensor(t, "c", BOOL, 0, NULL, &yes, 1));
+    node(t, "If", "c", "y");
+    a = attribute_graph(t, t->graph.node[0], "then_branch");
+    node_in(t, a, "Neg", "x", "r"); /* x from outside */
+    a->output[a->n_output++] = port(t, "r", F32, NULL);
+    b = attribute_graph(t, t->graph.node[0], "else_branch");
+    node_in(t, b, "NoSuchThing", "x", "r");
+    b->output[b->n_output++] = port(t, "r", F32, NULL);
+    output(t, "y");
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 1 && y[1] == -3);
     /* A condition that is computed: both branches, then. */
-    t.graph.n_initializer = 0;
-    integer(&t, "zero", 0);
-    node(&t, "ReduceMax", "x", "m");
-    attribute_int(&t, t.graph.node[1], "keepdims", 0);
-    node(&t, "Cast", "m", "c");
-    attribute_int(&t, t.graph.node[2], "to", BOOL);
-    refused(&t, NULL,
+    t->graph.n_initializer = 0;
+    integer(t, "zero", 0);
+    node(t, "ReduceMax", "x", "m");
+    attribute_int(t, t->graph.node[1], "keepdims", 0);
+    node(t, "Cast", "m", "c");
+    attribute_int(t, t->graph.node[2], "to", BOOL);
+    refused(t, NULL,
             "\"n_y\" (If): its condition depends on an input of the model, \"x\", so that both branches would be built, and "
             "else_branch cannot be: --constant x=VALUE says which branch is taken: \"n_y/n_r\" (NoSuchThing)");
-    b->node[0]->op_type = text(&t, "Relu");
-    reads(&t, NULL);
-    compute(&t, x, sizeof x, y, sizeof y);
+    b->node[0]->op_type = text(t, "Relu");
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 1 && y[1] == -3);
-    free_net(&t);
 }
 
 /** A rate decides between networks of other shapes, as published networks of speech have it. */
@@ -131,31 +125,29 @@ TEST(an_if_between_shapes_says_which_constant_decides)
     struct model_constant constant = {"sr", &array, true};
     struct model_options options = {.constant_count = 1, .constants = &constant};
     Onnx__GraphProto *a, *b;
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "2 3");
-    input(&t, "sr", I64, "1");
-    integer(&t, "fast", 16000);
-    node(&t, "Equal", "sr fast", "c");
-    node(&t, "If", "c", "y");
-    a = attribute_graph(&t, t.graph.node[1], "then_branch");
-    node_in(&t, a, "Neg", "x", "r");
-    a->output[a->n_output++] = port(&t, "r", F32, NULL);
-    b = attribute_graph(&t, t.graph.node[1], "else_branch");
-    node_in(&t, b, "Transpose", "x", "r");
-    b->output[b->n_output++] = port(&t, "r", F32, NULL);
-    output(&t, "y");
-    refused(&t, NULL,
+    start(t, 17);
+    input(t, "x", F32, "2 3");
+    input(t, "sr", I64, "1");
+    integer(t, "fast", 16000);
+    node(t, "Equal", "sr fast", "c");
+    node(t, "If", "c", "y");
+    a = attribute_graph(t, t->graph.node[1], "then_branch");
+    node_in(t, a, "Neg", "x", "r");
+    a->output[a->n_output++] = port(t, "r", F32, NULL);
+    b = attribute_graph(t, t->graph.node[1], "else_branch");
+    node_in(t, b, "Transpose", "x", "r");
+    b->output[b->n_output++] = port(t, "r", F32, NULL);
+    output(t, "y");
+    refused(t, NULL,
             "\"n_y\" (If): its condition depends on an input of the model, \"sr\", and output 0 is float32 [2, 3] in "
             "then_branch and "
             "float32 [3, 2] in else_branch, but in a static graph of one type and shape: --constant sr=VALUE says which");
-    reads(&t, &options);
-    expect_shape(&t, SHAPE(2, 3));
+    reads(t, &options);
+    expect_shape(t, SHAPE(2, 3));
     rate = 8000;
-    reads(&t, &options);
-    expect_shape(&t, SHAPE(3, 2));
-    free_net(&t);
+    reads(t, &options);
+    expect_shape(t, SHAPE(3, 2));
 }
 
 /** for (i = 0; i < 4 && i < limit; i++) { s = s + x; collected: s } */
@@ -164,34 +156,32 @@ TEST(loops_are_unrolled)
     static const float x[2] = {1, 2};
     float y[8];
     Onnx__GraphProto *body;
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    integer(&t, "trips", 4);
-    integer(&t, "last", 3);
-    node(&t, "Loop", "trips - x", "s y");
-    body = attribute_graph(&t, t.graph.node[0], "body");
-    body->input[body->n_input++] = port(&t, "i", I64, "");
-    body->input[body->n_input++] = port(&t, "go", BOOL, "");
-    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
-    node_in(&t, body, "Less", "i last", "go_on");
-    node_in(&t, body, "Add", "s_in x", "s_out");
-    body->output[body->n_output++] = port(&t, "go_on", BOOL, NULL);
-    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
-    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
-    output(&t, "y");
-    reads(&t, NULL);
-    expect_shape(&t, SHAPE(4, 2));
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    integer(t, "trips", 4);
+    integer(t, "last", 3);
+    node(t, "Loop", "trips - x", "s y");
+    body = attribute_graph(t, t->graph.node[0], "body");
+    body->input[body->n_input++] = port(t, "i", I64, "");
+    body->input[body->n_input++] = port(t, "go", BOOL, "");
+    body->input[body->n_input++] = port(t, "s_in", F32, "2");
+    node_in(t, body, "Less", "i last", "go_on");
+    node_in(t, body, "Add", "s_in x", "s_out");
+    body->output[body->n_output++] = port(t, "go_on", BOOL, NULL);
+    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    output(t, "y");
+    reads(t, NULL);
+    expect_shape(t, SHAPE(4, 2));
+    compute(t, x, sizeof x, y, sizeof y);
     assert_memory_equal(y, ((float[]){2, 4, 3, 6, 4, 8, 5, 10}), sizeof y);
-    *(int64_t *)t.graph.initializer[1]->raw_data.data = 1; /* the condition ends it after i = 1 */
-    reads(&t, NULL);
-    expect_shape(&t, SHAPE(2, 2));
-    *(int64_t *)t.graph.initializer[0]->raw_data.data = INT64_MAX;
-    *(int64_t *)t.graph.initializer[1]->raw_data.data = INT64_MAX;
-    refused(&t, NULL, "more than 1024 turns");
-    free_net(&t);
+    *(int64_t *)t->graph.initializer[1]->raw_data.data = 1; /* the condition ends it after i = 1 */
+    reads(t, NULL);
+    expect_shape(t, SHAPE(2, 2));
+    *(int64_t *)t->graph.initializer[0]->raw_data.data = INT64_MAX;
+    *(int64_t *)t->graph.initializer[1]->raw_data.data = INT64_MAX;
+    refused(t, NULL, "more than 1024 turns");
 }
 
 /** Makes the body of the first node: s = s + x, and it goes on while max(s) < limit. */
@@ -217,35 +207,33 @@ TEST(loops_with_computed_conditions_are_read)
     static const float four = 4;
     Onnx__GraphProto *body;
     float x[2] = {1, 0.5f}, y[2];
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    integer(&t, "trips", 5);
-    initializer(&t, tensor(&t, "yes", BOOL, 0, NULL, &yes, 1));
-    initializer(&t, tensor(&t, "limit", F32, 0, NULL, &four, sizeof four));
-    node(&t, "Loop", "trips yes x", "y");
-    body = body_with_limit(&t);
-    output(&t, "y");
-    reads(&t, NULL);
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    integer(t, "trips", 5);
+    initializer(t, tensor(t, "yes", BOOL, 0, NULL, &yes, 1));
+    initializer(t, tensor(t, "limit", F32, 0, NULL, &four, sizeof four));
+    node(t, "Loop", "trips yes x", "y");
+    body = body_with_limit(t);
+    output(t, "y");
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 4 && y[1] == 2); /* 2, 3, 4: and then no more */
     x[0] = 10;
-    reads(&t, NULL);
-    compute(&t, x, sizeof x, y, sizeof y);
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 20 && y[1] == 1); /* once at least */
     x[0] = 0.5f;
-    reads(&t, NULL);
-    compute(&t, x, sizeof x, y, sizeof y);
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 3 && y[1] == 3); /* five times */
-    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
-    t.graph.node[0]->output[t.graph.node[0]->n_output++] = text(&t, "collected");
-    refused(&t, NULL, "with it the size of an output");
+    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    t->graph.node[0]->output[t->graph.node[0]->n_output++] = text(t, "collected");
+    refused(t, NULL, "with it the size of an output");
     body->n_output--;
-    t.graph.node[0]->n_output--;
-    t.graph.node[0]->input[0] = text(&t, "");
-    refused(&t, NULL, "its trip count is not small");
-    free_net(&t);
+    t->graph.node[0]->n_output--;
+    t->graph.node[0]->input[0] = text(t, "");
+    refused(t, NULL, "its trip count is not small");
 }
 
 TEST(scans_are_unrolled)
@@ -254,24 +242,22 @@ TEST(scans_are_unrolled)
     float y[6];
     Onnx__GraphProto *body;
     static const float zero[2];
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "3 2");
-    initializer(&t, tensor(&t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
-    node(&t, "Scan", "s0 x", "s y");
-    attribute_int(&t, t.graph.node[0], "num_scan_inputs", 1);
-    body = attribute_graph(&t, t.graph.node[0], "body");
-    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
-    body->input[body->n_input++] = port(&t, "row", F32, "2");
-    node_in(&t, body, "Add", "s_in row", "s_out");
-    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
-    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
-    output(&t, "y");
-    reads(&t, NULL);
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    input(t, "x", F32, "3 2");
+    initializer(t, tensor(t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
+    node(t, "Scan", "s0 x", "s y");
+    attribute_int(t, t->graph.node[0], "num_scan_inputs", 1);
+    body = attribute_graph(t, t->graph.node[0], "body");
+    body->input[body->n_input++] = port(t, "s_in", F32, "2");
+    body->input[body->n_input++] = port(t, "row", F32, "2");
+    node_in(t, body, "Add", "s_in row", "s_out");
+    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    output(t, "y");
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
     assert_memory_equal(y, ((float[]){1, 2, 4, 6, 9, 12}), sizeof y);
-    free_net(&t);
 }
 
 /** Makes a body of the first node: y = 2 * the last input (x if there is none) + 1, with the names of later values around it.
@@ -315,31 +301,28 @@ TEST(names_of_bodies_are_their_own)
     float y[2];
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct net t;
-
-        start(&t, 17);
-        input(&t, "x", F32, "2");
-        initializer(&t, tensor(&t, "yes", BOOL, 0, NULL, &(char){1}, 1));
-        integer(&t, "one", 1);
-        node(&t, cases[i].type, cases[i].inputs, "y");
-        body_of_names(&t, cases[i].body, cases[i].body_inputs, cases[i].body_outputs);
+        start(t, 17);
+        input(t, "x", F32, "2");
+        initializer(t, tensor(t, "yes", BOOL, 0, NULL, &(char){1}, 1));
+        integer(t, "one", 1);
+        node(t, cases[i].type, cases[i].inputs, "y");
+        body_of_names(t, cases[i].body, cases[i].body_inputs, cases[i].body_outputs);
         if (!strcmp(cases[i].type, "If"))
-            body_of_names(&t, "else_branch", "", "y");
+            body_of_names(t, "else_branch", "", "y");
         else if (!strcmp(cases[i].type, "Scan"))
-            attribute_int(&t, t.graph.node[0], "num_scan_inputs", 1);
-        node(&t, "Sub", "x x", "zeros"); /* comes after the body that reads what is made of it */
-        attribute_int(&t, node(&t, "ReduceMax", "zeros", "zero"), "keepdims", 0);
-        node(&t, "Cos", "zero", "early");
-        attribute_int(&t, node(&t, "Cast", "early", "at_run_time"), "to", BOOL);
-        node(&t, "Neg", "y", "last");
-        node(&t, "Add", "last early", "later");
-        node(&t, "Sub", "later early", "z");
-        node(&t, "Neg", "z", "rows");
-        output(&t, "rows");
-        reads(&t, NULL);
-        compute(&t, x, sizeof x, y, sizeof y);
+            attribute_int(t, t->graph.node[0], "num_scan_inputs", 1);
+        node(t, "Sub", "x x", "zeros"); /* comes after the body that reads what is made of it */
+        attribute_int(t, node(t, "ReduceMax", "zeros", "zero"), "keepdims", 0);
+        node(t, "Cos", "zero", "early");
+        attribute_int(t, node(t, "Cast", "early", "at_run_time"), "to", BOOL);
+        node(t, "Neg", "y", "last");
+        node(t, "Add", "last early", "later");
+        node(t, "Sub", "later early", "z");
+        node(t, "Neg", "z", "rows");
+        output(t, "rows");
+        reads(t, NULL);
+        compute(t, x, sizeof x, y, sizeof y);
         assert_true(y[0] == 3 && y[1] == 5);
-        free_net(&t);
     }
 }
 
@@ -352,41 +335,39 @@ TEST(many_turns_are_a_loop)
     static float y[2 * MANY];
     float want[2] = {1, 2};
     Onnx__GraphProto *body;
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    integer(&t, "trips", MANY);
-    initializer(&t, tensor(&t, "half", F32, 0, NULL, &half, sizeof half));
-    node(&t, "Loop", "trips - x", "s y");
-    body = attribute_graph(&t, t.graph.node[0], "body");
-    body->input[body->n_input++] = port(&t, "i", I64, "");
-    body->input[body->n_input++] = port(&t, "go", BOOL, "");
-    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
-    attribute_int(&t, node_in(&t, body, "Cast", "i", "f"), "to", F32);
-    node_in(&t, body, "Mul", "s_in half", "h");
-    node_in(&t, body, "Add", "h x", "hx");
-    node_in(&t, body, "Add", "hx f", "s_out");
-    node_in(&t, body, "Identity", "go", "go_on");
-    body->output[body->n_output++] = port(&t, "go_on", BOOL, NULL);
-    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
-    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
-    output(&t, "y");
-    reads(&t, NULL);
-    expect_shape(&t, SHAPE(MANY, 2));
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    integer(t, "trips", MANY);
+    initializer(t, tensor(t, "half", F32, 0, NULL, &half, sizeof half));
+    node(t, "Loop", "trips - x", "s y");
+    body = attribute_graph(t, t->graph.node[0], "body");
+    body->input[body->n_input++] = port(t, "i", I64, "");
+    body->input[body->n_input++] = port(t, "go", BOOL, "");
+    body->input[body->n_input++] = port(t, "s_in", F32, "2");
+    attribute_int(t, node_in(t, body, "Cast", "i", "f"), "to", F32);
+    node_in(t, body, "Mul", "s_in half", "h");
+    node_in(t, body, "Add", "h x", "hx");
+    node_in(t, body, "Add", "hx f", "s_out");
+    node_in(t, body, "Identity", "go", "go_on");
+    body->output[body->n_output++] = port(t, "go_on", BOOL, NULL);
+    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    output(t, "y");
+    reads(t, NULL);
+    expect_shape(t, SHAPE(MANY, 2));
+    compute(t, x, sizeof x, y, sizeof y);
     for (int i = 0; i < MANY; i++)
         for (int k = 0; k < 2; k++) {
             want[k] = want[k] * half + x[k] + (float)i;
             assert_true(fabsf(y[2 * i + k] - want[k]) <= 1e-6f * (want[k] + 1));
         }
-    body->output[2]->name = text(&t, "h"); /* of a turn, and not of the loop */
-    reads(&t, NULL);
-    node_in(&t, body, "Concat", "s_in s_in", "s_out2");
-    attribute_int(&t, body->node[body->n_node - 1], "axis", 0);
-    body->output[1]->name = text(&t, "s_out2");
-    refused(&t, NULL, "too many to be unrolled, and value 0 changes its shape");
-    free_net(&t);
+    body->output[2]->name = text(t, "h"); /* of a turn, and not of the loop */
+    reads(t, NULL);
+    node_in(t, body, "Concat", "s_in s_in", "s_out2");
+    attribute_int(t, body->node[body->n_node - 1], "axis", 0);
+    body->output[1]->name = text(t, "s_out2");
+    refused(t, NULL, "too many to be unrolled, and value 0 changes its shape");
 }
 
 /** A computed condition stops what a loop of many turns changes. */
@@ -395,19 +376,17 @@ TEST(many_turns_with_computed_conditions_are_a_loop)
     static const float most = 5000;
     const float x[2] = {1, 0.5f};
     float y[2];
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    integer(&t, "trips", MANY);
-    initializer(&t, tensor(&t, "limit", F32, 0, NULL, &most, sizeof most));
-    node(&t, "Loop", "trips - x", "y");
-    body_with_limit(&t);
-    output(&t, "y");
-    reads(&t, NULL);
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    integer(t, "trips", MANY);
+    initializer(t, tensor(t, "limit", F32, 0, NULL, &most, sizeof most));
+    node(t, "Loop", "trips - x", "y");
+    body_with_limit(t);
+    output(t, "y");
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 5000 && y[1] == 2500);
-    free_net(&t);
 }
 
 enum { STEPS = 3000 };
@@ -432,39 +411,38 @@ static void scan_of_directions(int backward)
     float s[2] = {0, 0};
     Onnx__GraphProto *body;
     Onnx__NodeProto *scan;
-    struct net t;
 
     for (int i = 0; i < STEPS; i++)
         for (int k = 0; k < 2; k++)
             x[k * STEPS + i] = a[k][i] = (float)((i * 7 + k * 3) % 16) - 8;
-    start(&t, 17);
-    input(&t, "x", F32, "2 3000");
-    initializer(&t, tensor(&t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
-    initializer(&t, tensor(&t, "quarter", F32, 0, NULL, &quarter, sizeof quarter));
-    node(&t, "Transpose", "x", "b");
-    scan = node(&t, "Scan", "s0 x b", "s y z");
-    attribute_int(&t, scan, "num_scan_inputs", 2);
-    attribute_ints(&t, scan, "scan_input_axes", 1, 0);
-    attribute_ints(&t, scan, "scan_input_directions", 0, backward);
-    attribute_ints(&t, scan, "scan_output_axes", 0, -1);
-    attribute_ints(&t, scan, "scan_output_directions", backward, 0);
-    body = attribute_graph(&t, scan, "body");
-    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
-    body->input[body->n_input++] = port(&t, "at", F32, "2");
-    body->input[body->n_input++] = port(&t, "bt", F32, "2");
-    node_in(&t, body, "Mul", "at quarter", "q");
-    node_in(&t, body, "Sub", "s_in q", "u");
-    node_in(&t, body, "Add", "u bt", "s_out");
-    node_in(&t, body, "Sub", "at s_out", "zt");
-    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
-    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
-    body->output[body->n_output++] = port(&t, "zt", F32, NULL);
-    node(&t, "Transpose", "z", "zy");
-    node(&t, "Add", "y zy", "r"); /* y[t'] + a[:, t'] - s of another turn: both directions are seen */
-    output(&t, "r");
-    reads(&t, NULL);
-    expect_shape(&t, SHAPE(STEPS, 2));
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    input(t, "x", F32, "2 3000");
+    initializer(t, tensor(t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
+    initializer(t, tensor(t, "quarter", F32, 0, NULL, &quarter, sizeof quarter));
+    node(t, "Transpose", "x", "b");
+    scan = node(t, "Scan", "s0 x b", "s y z");
+    attribute_int(t, scan, "num_scan_inputs", 2);
+    attribute_ints(t, scan, "scan_input_axes", 1, 0);
+    attribute_ints(t, scan, "scan_input_directions", 0, backward);
+    attribute_ints(t, scan, "scan_output_axes", 0, -1);
+    attribute_ints(t, scan, "scan_output_directions", backward, 0);
+    body = attribute_graph(t, scan, "body");
+    body->input[body->n_input++] = port(t, "s_in", F32, "2");
+    body->input[body->n_input++] = port(t, "at", F32, "2");
+    body->input[body->n_input++] = port(t, "bt", F32, "2");
+    node_in(t, body, "Mul", "at quarter", "q");
+    node_in(t, body, "Sub", "s_in q", "u");
+    node_in(t, body, "Add", "u bt", "s_out");
+    node_in(t, body, "Sub", "at s_out", "zt");
+    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(t, "zt", F32, NULL);
+    node(t, "Transpose", "z", "zy");
+    node(t, "Add", "y zy", "r"); /* y[t'] + a[:, t'] - s of another turn: both directions are seen */
+    output(t, "r");
+    reads(t, NULL);
+    expect_shape(t, SHAPE(STEPS, 2));
+    compute(t, x, sizeof x, y, sizeof y);
     for (int k = 0; k < 2; k++) {
         static float states[STEPS];
         for (int i = 0; i < STEPS; i++)
@@ -472,7 +450,6 @@ static void scan_of_directions(int backward)
         for (int i = 0; i < STEPS; i++)
             assert_true(y[2 * i + k] == states[backward ? STEPS - 1 - i : i] + (a[k][i] - states[i]));
     }
-    free_net(&t);
 }
 
 TEST(long_scans_are_loops)
@@ -512,45 +489,41 @@ static void compute_wide(struct net *t)
 TEST(loops_compute_constants_once)
 {
     Onnx__GraphProto *body;
-    struct net t;
 
-    start_wide(&t);
-    integer(&t, "trips", TURNS);
-    node(&t, "Loop", "trips - s0", "s y");
-    body = attribute_graph(&t, t.graph.node[0], "body");
-    body->input[body->n_input++] = port(&t, "i", I64, "");
-    body->input[body->n_input++] = port(&t, "go", BOOL, "");
-    body->input[body->n_input++] = port(&t, "s_in", F32, "1 128");
-    node_in(&t, body, "Transpose", "w", "wt");
-    node_in(&t, body, "MatMul", "s_in wt", "p");
-    node_in(&t, body, "Gather", "x i", "xi");
-    node_in(&t, body, "Add", "p xi", "q");
-    node_in(&t, body, "Tanh", "q", "s_out");
-    body->output[body->n_output++] = port(&t, "go", BOOL, NULL);
-    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
-    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
-    output(&t, "y");
-    compute_wide(&t);
-    free_net(&t);
+    start_wide(t);
+    integer(t, "trips", TURNS);
+    node(t, "Loop", "trips - s0", "s y");
+    body = attribute_graph(t, t->graph.node[0], "body");
+    body->input[body->n_input++] = port(t, "i", I64, "");
+    body->input[body->n_input++] = port(t, "go", BOOL, "");
+    body->input[body->n_input++] = port(t, "s_in", F32, "1 128");
+    node_in(t, body, "Transpose", "w", "wt");
+    node_in(t, body, "MatMul", "s_in wt", "p");
+    node_in(t, body, "Gather", "x i", "xi");
+    node_in(t, body, "Add", "p xi", "q");
+    node_in(t, body, "Tanh", "q", "s_out");
+    body->output[body->n_output++] = port(t, "go", BOOL, NULL);
+    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    output(t, "y");
+    compute_wide(t);
 }
 
 /** So is what the steps of a layer with lengths make of its weights. */
 TEST(layers_compute_constants_once)
 {
     float *w;
-    struct net t;
 
-    start_wide(&t);
-    w = keep(&t, sizeof(float[3 * WIDE * WIDE]));
-    initializer(&t, tensor(&t, "r", F32, 3, (int64_t[]){1, 3 * WIDE, WIDE}, w, sizeof(float[3 * WIDE * WIDE])));
-    node(&t, "Shape", "x", "sizes");
-    attribute_int(&t, t.graph.node[0], "start", 1);
-    attribute_int(&t, t.graph.node[0], "end", 2);
-    attribute_int(&t, node(&t, "Cast", "sizes", "length"), "to", 6);
-    node(&t, "GRU", "x r r - length", "y");
-    output(&t, "y");
-    compute_wide(&t);
-    free_net(&t);
+    start_wide(t);
+    w = keep(t, sizeof(float[3 * WIDE * WIDE]));
+    initializer(t, tensor(t, "r", F32, 3, (int64_t[]){1, 3 * WIDE, WIDE}, w, sizeof(float[3 * WIDE * WIDE])));
+    node(t, "Shape", "x", "sizes");
+    attribute_int(t, t->graph.node[0], "start", 1);
+    attribute_int(t, t->graph.node[0], "end", 2);
+    attribute_int(t, node(t, "Cast", "sizes", "length"), "to", 6);
+    node(t, "GRU", "x r r - length", "y");
+    output(t, "y");
+    compute_wide(t);
 }
 
 TEST_GROUP(create_context, release_context)

@@ -24,14 +24,12 @@ TEST(functions_are_right_to_the_ends_of_their_range)
     float y[COUNT];
 
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        struct net t;
-
-        start(&t, 17);
-        input(&t, "x", F32, "40");
-        node(&t, cases[c].type, "x", "y");
-        output(&t, "y");
-        reads(&t, NULL);
-        compute(&t, numbers, sizeof numbers, y, sizeof y);
+        start(t, 17);
+        input(t, "x", F32, "40");
+        node(t, cases[c].type, "x", "y");
+        output(t, "y");
+        reads(t, NULL);
+        compute(t, numbers, sizeof numbers, y, sizeof y);
         for (size_t i = 0; i < COUNT; i++) {
             const float expected = (float)cases[c].function((double)numbers[i]);
 
@@ -39,7 +37,6 @@ TEST(functions_are_right_to_the_ends_of_their_range)
                   fabsf(y[i] - expected) <= UNITS * (nextafterf(fabsf(expected), INFINITY) - fabsf(expected))))
                 fail_msg("%s(%.9g) is %.9g instead of %.9g", cases[c].type, (double)numbers[i], (double)y[i], (double)expected);
         }
-        free_net(&t);
     }
 }
 
@@ -47,18 +44,17 @@ TEST(functions_are_right_to_the_ends_of_their_range)
 TEST(floating_point_remainders_are_exact)
 {
     static float a[COUNT * COUNT], b[COUNT * COUNT], y[COUNT * COUNT];
-    struct net t;
 
     for (size_t i = 0; i < COUNT * COUNT; i++) {
         a[i] = numbers[i / COUNT];
         b[i] = numbers[i % COUNT];
     }
-    start(&t, 13);
-    input(&t, "a", F32, "1600");
-    input(&t, "b", F32, "1600");
-    attribute_int(&t, node(&t, "Mod", "a b", "y"), "fmod", 1);
-    output(&t, "y");
-    run(&t, (void *[]){a, b}, (void *[]){y}, (size_t[]){sizeof y});
+    start(t, 13);
+    input(t, "a", F32, "1600");
+    input(t, "b", F32, "1600");
+    attribute_int(t, node(t, "Mod", "a b", "y"), "fmod", 1);
+    output(t, "y");
+    run(t, (void *[]){a, b}, (void *[]){y}, (size_t[]){sizeof y});
     for (size_t i = 0; i < COUNT * COUNT; i++) {
         const float expected = fmodf(a[i], b[i]);
 
@@ -67,7 +63,6 @@ TEST(floating_point_remainders_are_exact)
         else if (isnan(expected) ? !isnan(y[i]) : memcmp(&y[i], &expected, sizeof expected) != 0)
             fail_msg("%.9g mod %.9g is %.9g instead of %.9g", (double)a[i], (double)b[i], (double)y[i], (double)expected);
     }
-    free_net(&t);
 }
 
 /** One result along an axis has its centre at the first element, which is all that it takes. */
@@ -78,20 +73,18 @@ TEST(a_resize_to_length_1_by_half_pixels_takes_the_first)
 
     for (size_t m = 0; m < 3; m++) {
         Onnx__NodeProto *n;
-        struct net t;
         float y = 0;
 
-        start(&t, 13);
-        input(&t, "x", F32, "1 1 4 4");
-        integers(&t, "sizes", 4, (int64_t[]){1, 1, 1, 1});
-        n = node(&t, "Resize", "x - - sizes", "y");
-        attribute_text(&t, n, "mode", modes[m]);
-        attribute_text(&t, n, "coordinate_transformation_mode", "pytorch_half_pixel");
-        output(&t, "y");
-        reads(&t, NULL);
-        compute(&t, x, sizeof x, &y, sizeof y);
+        start(t, 13);
+        input(t, "x", F32, "1 1 4 4");
+        integers(t, "sizes", 4, (int64_t[]){1, 1, 1, 1});
+        n = node(t, "Resize", "x - - sizes", "y");
+        attribute_text(t, n, "mode", modes[m]);
+        attribute_text(t, n, "coordinate_transformation_mode", "pytorch_half_pixel");
+        output(t, "y");
+        reads(t, NULL);
+        compute(t, x, sizeof x, &y, sizeof y);
         assert_true(y == 5);
-        free_net(&t);
     }
 }
 

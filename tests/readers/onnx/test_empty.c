@@ -25,58 +25,50 @@ static void expect_identity(struct net *t, size_t count)
 
 TEST(a_cache_that_is_empty_vanishes_in_a_concat)
 {
-    struct net t;
-
-    start(&t, 17);
-    input(&t, "past", F32, "1 2 n 4");
-    input(&t, "x", F32, "1 2 1 4");
-    attribute_int(&t, node(&t, "Concat", "past x", "present"), "axis", 2);
-    node(&t, "Identity", "present", "y");
-    output(&t, "y");
-    expect_identity(&t, 8);
-    reads(&t, &filled); /* with two steps in the cache it is an input */
-    assert_int_equal(t.read.input_count, 2);
-    expect_shape(&t, SHAPE(1, 2, 3, 4));
-    free_net(&t);
+    start(t, 17);
+    input(t, "past", F32, "1 2 n 4");
+    input(t, "x", F32, "1 2 1 4");
+    attribute_int(t, node(t, "Concat", "past x", "present"), "axis", 2);
+    node(t, "Identity", "present", "y");
+    output(t, "y");
+    expect_identity(t, 8);
+    reads(t, &filled); /* with two steps in the cache it is an input */
+    assert_int_equal(t->read.input_count, 2);
+    expect_shape(t, SHAPE(1, 2, 3, 4));
 }
 
 TEST(what_is_computed_of_nothing_is_nothing)
 {
-    struct net t;
-
-    start(&t, 17);
-    input(&t, "past", F32, "n 4");
-    input(&t, "x", F32, "3 4");
-    initializer(&t, tensor(&t, "scale", F32, 1, (const int64_t[]){4}, (const float[]){1, 2, 3, 4}, 16));
-    node(&t, "Mul", "past scale", "a");
-    node(&t, "Sigmoid", "a", "b");
-    node(&t, "Greater", "b a", "c");
-    node(&t, "Where", "c a b", "d");
-    attribute_int(&t, node(&t, "Cast", "d", "e"), "to", F32);
-    node(&t, "Transpose", "e", "f");
-    node(&t, "Transpose", "f", "g");
-    attribute_int(&t, node(&t, "Softmax", "g", "h"), "axis", 1);
-    attribute_int(&t, node(&t, "Concat", "h e", "i"), "axis", 0);
-    attribute_int(&t, node(&t, "Concat", "i x", "y"), "axis", 0);
-    output(&t, "y");
-    expect_identity(&t, 12);
-    free_net(&t);
+    start(t, 17);
+    input(t, "past", F32, "n 4");
+    input(t, "x", F32, "3 4");
+    initializer(t, tensor(t, "scale", F32, 1, (const int64_t[]){4}, (const float[]){1, 2, 3, 4}, 16));
+    node(t, "Mul", "past scale", "a");
+    node(t, "Sigmoid", "a", "b");
+    node(t, "Greater", "b a", "c");
+    node(t, "Where", "c a b", "d");
+    attribute_int(t, node(t, "Cast", "d", "e"), "to", F32);
+    node(t, "Transpose", "e", "f");
+    node(t, "Transpose", "f", "g");
+    attribute_int(t, node(t, "Softmax", "g", "h"), "axis", 1);
+    attribute_int(t, node(t, "Concat", "h e", "i"), "axis", 0);
+    attribute_int(t, node(t, "Concat", "i x", "y"), "axis", 0);
+    output(t, "y");
+    expect_identity(t, 12);
 }
 
 TEST(sizes_of_what_is_empty_are_known)
 {
     int64_t y[3];
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "past", F32, "1 n 4");
-    attribute_int(&t, node(&t, "Concat", "past past", "both"), "axis", 2);
-    node(&t, "Shape", "both", "y");
-    output(&t, "y");
-    reads(&t, &empty);
-    compute(&t, NULL, 0, y, sizeof y);
+    start(t, 17);
+    input(t, "past", F32, "1 n 4");
+    attribute_int(t, node(t, "Concat", "past past", "both"), "axis", 2);
+    node(t, "Shape", "both", "y");
+    output(t, "y");
+    reads(t, &empty);
+    compute(t, NULL, 0, y, sizeof y);
     assert_true(y[0] == 1 && y[1] == 0 && y[2] == 8);
-    free_net(&t);
 }
 
 TEST(results_of_no_turns_have_the_shape_that_the_body_tells)
@@ -84,33 +76,31 @@ TEST(results_of_no_turns_have_the_shape_that_the_body_tells)
     const float x[2] = {3, -5};
     Onnx__GraphProto *body;
     float y[2] = {0};
-    struct net t;
 
     for (int known = 1; known >= 0; known--) {
-        start(&t, 20);
-        input(&t, "x", F32, "1 2");
-        integer(&t, "none", 0);
-        integers(&t, "axes", 1, &(int64_t){0});
-        node(&t, "Loop", "none - x", "s rows");
-        body = attribute_graph(&t, t.graph.node[0], "body");
-        body->input[body->n_input++] = port(&t, "i", I64, "");
-        body->input[body->n_input++] = port(&t, "go", BOOL, "");
-        body->input[body->n_input++] = port(&t, "s", F32, "1 2");
-        node_in(&t, body, "Add", "s s", "t");
-        body->output[body->n_output++] = port(&t, "go", BOOL, NULL);
-        body->output[body->n_output++] = port(&t, "t", F32, NULL);
-        body->output[body->n_output++] = port(&t, "t", F32, known ? "1 2" : NULL);
-        attribute_int(&t, node(&t, "ReduceMax", "rows axes", "top"), "keepdims", 0); /* minus infinity */
-        node(&t, "Max", "top s", "y");
-        output(&t, "y");
+        start(t, 20);
+        input(t, "x", F32, "1 2");
+        integer(t, "none", 0);
+        integers(t, "axes", 1, &(int64_t){0});
+        node(t, "Loop", "none - x", "s rows");
+        body = attribute_graph(t, t->graph.node[0], "body");
+        body->input[body->n_input++] = port(t, "i", I64, "");
+        body->input[body->n_input++] = port(t, "go", BOOL, "");
+        body->input[body->n_input++] = port(t, "s", F32, "1 2");
+        node_in(t, body, "Add", "s s", "t");
+        body->output[body->n_output++] = port(t, "go", BOOL, NULL);
+        body->output[body->n_output++] = port(t, "t", F32, NULL);
+        body->output[body->n_output++] = port(t, "t", F32, known ? "1 2" : NULL);
+        attribute_int(t, node(t, "ReduceMax", "rows axes", "top"), "keepdims", 0); /* minus infinity */
+        node(t, "Max", "top s", "y");
+        output(t, "y");
         if (known) {
-            reads(&t, NULL);
-            compute(&t, x, sizeof x, y, sizeof y);
+            reads(t, NULL);
+            compute(t, x, sizeof x, y, sizeof y);
             assert_true(y[0] == 3 && y[1] == -5);
         } else {
-            refused(&t, NULL, "of a shape that is not known");
+            refused(t, NULL, "of a shape that is not known");
         }
-        free_net(&t);
     }
 }
 
@@ -118,119 +108,104 @@ TEST(a_sum_of_no_products_is_0)
 {
     const float x[6] = {1, 2, 3, 4, 5, 6};
     float y[6];
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "past", F32, "2 n");
-    input(&t, "x", F32, "2 3");
-    node(&t, "Transpose", "past", "turned");
-    integers(&t, "shape", 2, (const int64_t[]){0, 3});
-    node(&t, "Expand", "turned shape", "wrong"); /* [n, 2] cannot become [0, 3] */
-    output(&t, "x");
-    refused(&t, &empty, "cannot become");
-    free_net(&t);
+    start(t, 17);
+    input(t, "past", F32, "2 n");
+    input(t, "x", F32, "2 3");
+    node(t, "Transpose", "past", "turned");
+    integers(t, "shape", 2, (const int64_t[]){0, 3});
+    node(t, "Expand", "turned shape", "wrong"); /* [n, 2] cannot become [0, 3] */
+    output(t, "x");
+    refused(t, &empty, "cannot become");
 
-    start(&t, 17);
-    input(&t, "past", F32, "2 n");
-    input(&t, "x", F32, "2 3");
-    integers(&t, "from", 2, (const int64_t[]){0, 0});
-    integers(&t, "to", 2, (const int64_t[]){0, 3});
-    node(&t, "Slice", "x from to", "none"); /* [0, 3] */
-    node(&t, "MatMul", "past none", "zeros");
-    node(&t, "Add", "x zeros", "y");
-    output(&t, "y");
-    reads(&t, &empty);
-    assert_int_equal(t.read.input_count, 1);
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    input(t, "past", F32, "2 n");
+    input(t, "x", F32, "2 3");
+    integers(t, "from", 2, (const int64_t[]){0, 0});
+    integers(t, "to", 2, (const int64_t[]){0, 3});
+    node(t, "Slice", "x from to", "none"); /* [0, 3] */
+    node(t, "MatMul", "past none", "zeros");
+    node(t, "Add", "x zeros", "y");
+    output(t, "y");
+    reads(t, &empty);
+    assert_int_equal(t->read.input_count, 1);
+    compute(t, x, sizeof x, y, sizeof y);
     assert_memory_equal(x, y, sizeof x);
-    free_net(&t);
 }
 
 TEST(nothing_is_gathered_and_scattered)
 {
-    struct net t;
-
-    start(&t, 17);
-    input(&t, "past", I64, "n");
-    input(&t, "x", F32, "3 4");
-    node(&t, "Gather", "x past", "rows"); /* [0, 4] */
-    node(&t, "ScatterElements", "x scattered rows", "z");
-    integers(&t, "flat", 2, (const int64_t[]){0, 4});
-    t.graph.node[1]->input[1] = text(&t, "indices");
-    attribute_int(&t, node(&t, "Cast", "rows", "indices"), "to", I64);
-    attribute_int(&t, node(&t, "Concat", "z rows", "y"), "axis", 0);
-    output(&t, "y");
-    expect_identity(&t, 12);
-    free_net(&t);
+    start(t, 17);
+    input(t, "past", I64, "n");
+    input(t, "x", F32, "3 4");
+    node(t, "Gather", "x past", "rows"); /* [0, 4] */
+    node(t, "ScatterElements", "x scattered rows", "z");
+    integers(t, "flat", 2, (const int64_t[]){0, 4});
+    t->graph.node[1]->input[1] = text(t, "indices");
+    attribute_int(t, node(t, "Cast", "rows", "indices"), "to", I64);
+    attribute_int(t, node(t, "Concat", "z rows", "y"), "axis", 0);
+    output(t, "y");
+    expect_identity(t, 12);
 }
 
 TEST(an_attention_without_a_past_is_one_with_an_empty_past)
 {
     float with[16], without[16], x[16];
-    struct net t;
 
     for (int i = 0; i < 16; i++)
         x[i] = (float)(i % 5) - 2;
     for (int past = 0; past < 2; past++) {
         Onnx__NodeProto *n;
 
-        start(&t, 23);
+        start(t, 23);
         if (past)
-            input(&t, "past", F32, "1 2 n 4");
-        input(&t, "x", F32, "1 2 2 4");
-        n = node(&t, "Attention", past ? "x x x - past past" : "x x x", past ? "y k v" : "y");
-        attribute_int(&t, n, "is_causal", 1);
-        output(&t, "y");
-        reads(&t, past ? &empty : NULL);
-        compute(&t, x, sizeof x, past ? with : without, sizeof with);
-        free_net(&t);
+            input(t, "past", F32, "1 2 n 4");
+        input(t, "x", F32, "1 2 2 4");
+        n = node(t, "Attention", past ? "x x x - past past" : "x x x", past ? "y k v" : "y");
+        attribute_int(t, n, "is_causal", 1);
+        output(t, "y");
+        reads(t, past ? &empty : NULL);
+        compute(t, x, sizeof x, past ? with : without, sizeof with);
     }
     assert_memory_equal(with, without, sizeof with);
 }
 
 TEST(outputs_without_elements_vanish)
 {
-    struct net t;
-
-    start(&t, 17);
-    input(&t, "past", F32, "n");
-    input(&t, "x", F32, "2");
-    node(&t, "Relu", "past", "present");
-    node(&t, "Identity", "x", "y");
-    output(&t, "present");
-    output(&t, "y");
-    reads(&t, &empty);
-    assert_int_equal(t.read.output_count, 1);
-    assert_non_null(strstr(t.read.notes, "output 'present' has no elements"));
-    t.graph.n_output = 1;
-    refused(&t, &empty, "all outputs of the graph have no elements");
-    free_net(&t);
+    start(t, 17);
+    input(t, "past", F32, "n");
+    input(t, "x", F32, "2");
+    node(t, "Relu", "past", "present");
+    node(t, "Identity", "x", "y");
+    output(t, "present");
+    output(t, "y");
+    reads(t, &empty);
+    assert_int_equal(t->read.output_count, 1);
+    assert_non_null(strstr(t->read.notes, "output 'present' has no elements"));
+    t->graph.n_output = 1;
+    refused(t, &empty, "all outputs of the graph have no elements");
 }
 
 TEST(shapes_that_differ_are_refused)
 {
-    struct net t;
+    start(t, 17);
+    input(t, "past", F32, "n 4");
+    input(t, "x", F32, "3 4");
+    node(t, "Add", "past x", "y");
+    output(t, "y");
+    refused(t, &empty, "cannot be broadcast");
 
-    start(&t, 17);
-    input(&t, "past", F32, "n 4");
-    input(&t, "x", F32, "3 4");
-    node(&t, "Add", "past x", "y");
-    output(&t, "y");
-    refused(&t, &empty, "cannot be broadcast");
-    free_net(&t);
-
-    start(&t, 17);
-    input(&t, "past", F32, "n 4");
-    input(&t, "x", F32, "n 4");
-    node(&t, "Add", "past x", "y");
-    output(&t, "y");
-    refused(&t,
+    start(t, 17);
+    input(t, "past", F32, "n 4");
+    input(t, "x", F32, "n 4");
+    node(t, "Add", "past x", "y");
+    output(t, "y");
+    refused(t,
             &(struct model_options){.dim_count = 1,
                                     .dims = nothing,
                                     .shape_count = 1,
                                     .shapes = &(struct model_shape){.name = "x", .rank = 2, .dims = {2, 4}}},
             "is 2 here and 0 elsewhere");
-    free_net(&t);
 }
 
 TEST_GROUP(create_context, release_context)

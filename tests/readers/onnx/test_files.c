@@ -72,34 +72,33 @@ TEST(large_weights_stay_in_the_file)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         uint8_t *bytes;
         size_t size;
-        struct net t;
 
-        large_net(&t, names[k], w, v, c);
-        reads(&t, NULL); /* from memory that is gone afterwards */
-        compute(&t, x, sizeof x, same, sizeof same);
-        size = onnx__model_proto__get_packed_size(&t.model);
+        large_net(t, names[k], w, v, c);
+        reads(t, NULL); /* from memory that is gone afterwards */
+        compute(t, x, sizeof x, same, sizeof same);
+        size = onnx__model_proto__get_packed_size(&t->model);
         bytes = malloc(size);
         assert_non_null(bytes);
-        onnx__model_proto__pack(&t.model, bytes);
+        onnx__model_proto__pack(&t->model, bytes);
         assert_true(file_write(path, bytes, size, NULL, 0));
         free(bytes);
-        model_free(&t.read);
-        if (!model_read(context, path, NULL, &t.read, &t.message))
-            fail_msg("%s", t.message);
+        model_free(&t->read);
+        if (!model_read(context, path, NULL, &t->read, &t->message))
+            fail_msg("%s", t->message);
         unlink(path); /* the mapping stays */
         memset(y, 0, sizeof y);
-        compute(&t, x, sizeof x, y, sizeof y);
+        compute(t, x, sizeof x, y, sizeof y);
         assert_memory_equal(y, same, sizeof y);
         /* The first one in a file beside the model, at an odd place. */
         memcpy(beside_bytes + k, w, sizeof w);
         assert_true(file_write(beside, beside_bytes, sizeof beside_bytes, NULL, 0));
-        t.path = path;
-        t.graph.initializer[0]->has_raw_data = 0;
-        external(&t, t.graph.initializer[0], "w.bin", offsets[k], NULL);
-        reads(&t, NULL);
+        t->path = path;
+        t->graph.initializer[0]->has_raw_data = 0;
+        external(t, t->graph.initializer[0], "w.bin", offsets[k], NULL);
+        reads(t, NULL);
         unlink(beside);
         memset(y, 0, sizeof y);
-        compute(&t, x, sizeof x, y, sizeof y);
+        compute(t, x, sizeof x, y, sizeof y);
         assert_memory_equal(y, same, sizeof y);
         for (int r = 0; r < LARGE_ROWS; r += 51)
             for (int o = 0; o < LARGE_IN; o += 9) {
@@ -114,7 +113,6 @@ TEST(large_weights_stay_in_the_file)
                 }
                 assert_true(y[r * LARGE_IN + o] == want);
             }
-        free_net(&t);
     }
     rmdir(folder);
 }
@@ -126,7 +124,6 @@ TEST(weights_beside_the_model)
     static const float numbers[4] = {1, 2, 3, 4}, x[2] = {10, 20};
     Onnx__TensorProto *w;
     float y[2];
-    struct net t;
 
     assert_non_null(mkdtemp(base));
     snprintf(folder, sizeof folder, "%s/model", base);
@@ -142,45 +139,44 @@ TEST(weights_beside_the_model)
     assert_true(file_write(sibling, numbers, sizeof numbers, NULL, 0));
     assert_int_equal(symlink("../secret.bin", link), 0);
 
-    start(&t, 17);
-    t.path = model;
-    input(&t, "x", F32, "2");
-    w = initializer(&t, tensor(&t, "w", F32, 1, (int64_t[]){2}, NULL, 0));
-    node(&t, "Add", "x w", "y");
-    output(&t, "y");
-    external(&t, w, "w.bin", "8", "8");
-    reads(&t, NULL);
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    t->path = model;
+    input(t, "x", F32, "2");
+    w = initializer(t, tensor(t, "w", F32, 1, (int64_t[]){2}, NULL, 0));
+    node(t, "Add", "x w", "y");
+    output(t, "y");
+    external(t, w, "w.bin", "8", "8");
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 13 && y[1] == 24);
-    external(&t, w, "./w.bin", NULL, NULL);
-    reads(&t, NULL);
-    external(&t, w, "./../model/w.bin", NULL, NULL); /* comes back, but was outside */
-    refused(&t, NULL, "leads out of the model's folder");
-    external(&t, w, "w.bin", "9", "8");
-    refused(&t, NULL, "8 bytes at offset 9 of \"w.bin\", which has 16");
-    external(&t, w, "w.bin", "18446744073709551615", NULL);
-    refused(&t, NULL, "is no size");
-    external(&t, w, "w.bin", "9223372036854775807", NULL);
-    refused(&t, NULL, "8 bytes at offset");
-    external(&t, w, "w.bin", "-8", NULL);
-    refused(&t, NULL, "is no size");
-    external(&t, w, "w.bin", "0", "12");
-    refused(&t, NULL, "its shape asks for 8 bytes, external data have 12");
-    external(&t, w, "../secret.bin", NULL, NULL);
-    refused(&t, NULL, "leads out of the model's folder");
-    external(&t, w, "../model2/w.bin", NULL, NULL);
-    refused(&t, NULL, "leads out of the model's folder");
-    external(&t, w, "link.bin", NULL, NULL);
-    refused(&t, NULL, "leads out of the model's folder");
-    external(&t, w, outside, NULL, NULL);
-    refused(&t, NULL, "not relative");
-    external(&t, w, ".", NULL, NULL);
-    refused(&t, NULL, "external data \".\"");
-    external(&t, w, "absent.bin", NULL, NULL);
-    refused(&t, NULL, strerror(ENOENT));
-    external(&t, w, NULL, NULL, NULL);
-    refused(&t, NULL, "without a location");
-    free_net(&t);
+    external(t, w, "./w.bin", NULL, NULL);
+    reads(t, NULL);
+    external(t, w, "./../model/w.bin", NULL, NULL); /* comes back, but was outside */
+    refused(t, NULL, "leads out of the model's folder");
+    external(t, w, "w.bin", "9", "8");
+    refused(t, NULL, "8 bytes at offset 9 of \"w.bin\", which has 16");
+    external(t, w, "w.bin", "18446744073709551615", NULL);
+    refused(t, NULL, "is no size");
+    external(t, w, "w.bin", "9223372036854775807", NULL);
+    refused(t, NULL, "8 bytes at offset");
+    external(t, w, "w.bin", "-8", NULL);
+    refused(t, NULL, "is no size");
+    external(t, w, "w.bin", "0", "12");
+    refused(t, NULL, "its shape asks for 8 bytes, external data have 12");
+    external(t, w, "../secret.bin", NULL, NULL);
+    refused(t, NULL, "leads out of the model's folder");
+    external(t, w, "../model2/w.bin", NULL, NULL);
+    refused(t, NULL, "leads out of the model's folder");
+    external(t, w, "link.bin", NULL, NULL);
+    refused(t, NULL, "leads out of the model's folder");
+    external(t, w, outside, NULL, NULL);
+    refused(t, NULL, "not relative");
+    external(t, w, ".", NULL, NULL);
+    refused(t, NULL, "external data \".\"");
+    external(t, w, "absent.bin", NULL, NULL);
+    refused(t, NULL, strerror(ENOENT));
+    external(t, w, NULL, NULL, NULL);
+    refused(t, NULL, "without a location");
     unlink(link);
     unlink(file);
     unlink(outside);
@@ -194,74 +190,67 @@ TEST(sizes_in_tensors_are_checked)
 {
     static const float w[4];
     Onnx__TensorProto *p;
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    p = initializer(&t, tensor(&t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
-    node(&t, "Add", "x w", "y");
-    output(&t, "y");
-    reads(&t, NULL);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    p = initializer(t, tensor(t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
+    node(t, "Add", "x w", "y");
+    output(t, "y");
+    reads(t, NULL);
     p->raw_data.len = 15;
-    refused(&t, NULL, "initializer \"w\": its shape asks for 16 bytes, the file has 15");
+    refused(t, NULL, "initializer \"w\": its shape asks for 16 bytes, the file has 15");
     p->raw_data.len = 16;
     p->dims[0] = -2;
-    refused(&t, NULL, "negative size");
+    refused(t, NULL, "negative size");
     p->dims[0] = p->dims[1] = INT64_C(1) << 33;
-    refused(&t, NULL, "2^31-1");
+    refused(t, NULL, "2^31-1");
     p->dims[0] = p->dims[1] = 65536;
-    refused(&t, NULL, "2^31-1");
+    refused(t, NULL, "2^31-1");
     p->dims[0] = p->dims[1] = 2;
     p->has_raw_data = 0;
-    refused(&t, NULL, "its shape asks for 4 elements, the file has 0");
+    refused(t, NULL, "its shape asks for 4 elements, the file has 0");
     p->data_type = 99;
-    refused(&t, NULL, "is of type an unknown type");
-    t.graph.input[0]->type->tensor_type->shape->dim[0]->dim_value = INT64_MAX;
-    refused(&t, NULL, "dimension 0 is 9223372036854775807");
-    free_net(&t);
+    refused(t, NULL, "is of type an unknown type");
+    t->graph.input[0]->type->tensor_type->shape->dim[0]->dim_value = INT64_MAX;
+    refused(t, NULL, "dimension 0 is 9223372036854775807");
 }
 
 /** Constants that a small file asks for, but does not hold: all of them together are limited, before memory is asked for. */
 TEST(memory_for_constants_is_limited)
 {
     enum { FIRST = 8 << 20 }; /* 64 MiB of 256 */
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", I64, "1");
-    integer(&t, "zero", 0);
-    integer(&t, "one", 1);
-    integer(&t, "some", FIRST);
-    integer(&t, "most", (1 << 27) - FIRST / 2);
-    node(&t, "Range", "zero some one", "a");
-    node(&t, "Gather", "a x", "y");
-    output(&t, "y");
-    reads(&t, NULL);
-    node(&t, "Range", "zero most one", "b");
-    refused(&t, NULL, "memory for what the model says would take 260046848 operations, and 1678");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", I64, "1");
+    integer(t, "zero", 0);
+    integer(t, "one", 1);
+    integer(t, "some", FIRST);
+    integer(t, "most", (1 << 27) - FIRST / 2);
+    node(t, "Range", "zero some one", "a");
+    node(t, "Gather", "a x", "y");
+    output(t, "y");
+    reads(t, NULL);
+    node(t, "Range", "zero most one", "b");
+    refused(t, NULL, "memory for what the model says would take 260046848 operations, and 1678");
 }
 
 TEST(versions_are_checked)
 {
-    struct net t;
-
-    start(&t, 99);
-    input(&t, "x", F32, "2");
-    node(&t, "Relu", "x", "y");
-    output(&t, "y");
-    refused(&t, NULL, "operator set 99");
-    t.opset.version = -1;
-    refused(&t, NULL, "operator set -1");
-    t.model.n_opset_import = 0;
-    refused(&t, NULL, "does not say which operator set");
-    t.model.n_opset_import = 1;
-    t.opset.version = 17;
-    t.graph.n_output = 0;
-    refused(&t, NULL, "no outputs");
-    t.model.graph = NULL;
-    refused(&t, NULL, "holds no graph");
-    free_net(&t);
+    start(t, 99);
+    input(t, "x", F32, "2");
+    node(t, "Relu", "x", "y");
+    output(t, "y");
+    refused(t, NULL, "operator set 99");
+    t->opset.version = -1;
+    refused(t, NULL, "operator set -1");
+    t->model.n_opset_import = 0;
+    refused(t, NULL, "does not say which operator set");
+    t->model.n_opset_import = 1;
+    t->opset.version = 17;
+    t->graph.n_output = 0;
+    refused(t, NULL, "no outputs");
+    t->model.graph = NULL;
+    refused(t, NULL, "holds no graph");
 }
 
 /** A graph in an attribute in a node in a graph, and so on: protobuf-c would recurse as deep. */
@@ -294,33 +283,32 @@ TEST(damaged_files_are_refused)
     static const float w[4] = {1, 2, 3, 4};
     uint8_t *bytes, *copy;
     size_t size;
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "2 2");
-    initializer(&t, tensor(&t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
-    integers(&t, "shape", 2, (int64_t[]){4, -1});
-    integer(&t, "trips", 2);
-    node(&t, "Add", "x w", "a");
-    node(&t, "Reshape", "a shape", "b");
-    node(&t, "Loop", "trips - b", "y");
+    start(t, 17);
+    input(t, "x", F32, "2 2");
+    initializer(t, tensor(t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
+    integers(t, "shape", 2, (int64_t[]){4, -1});
+    integer(t, "trips", 2);
+    node(t, "Add", "x w", "a");
+    node(t, "Reshape", "a shape", "b");
+    node(t, "Loop", "trips - b", "y");
     {
-        Onnx__GraphProto *body = attribute_graph(&t, t.graph.node[2], "body");
+        Onnx__GraphProto *body = attribute_graph(t, t->graph.node[2], "body");
 
-        body->input[body->n_input++] = port(&t, "i", I64, "");
-        body->input[body->n_input++] = port(&t, "go", BOOL, "");
-        body->input[body->n_input++] = port(&t, "s", F32, "4 1");
-        node_in(&t, body, "Elu", "s", "s2");
-        attribute_float(&t, body->node[0], "alpha", 2);
-        body->output[body->n_output++] = port(&t, "go", BOOL, NULL);
-        body->output[body->n_output++] = port(&t, "s2", F32, NULL);
+        body->input[body->n_input++] = port(t, "i", I64, "");
+        body->input[body->n_input++] = port(t, "go", BOOL, "");
+        body->input[body->n_input++] = port(t, "s", F32, "4 1");
+        node_in(t, body, "Elu", "s", "s2");
+        attribute_float(t, body->node[0], "alpha", 2);
+        body->output[body->n_output++] = port(t, "go", BOOL, NULL);
+        body->output[body->n_output++] = port(t, "s2", F32, NULL);
     }
-    output(&t, "y");
-    reads(&t, NULL);
-    size = onnx__model_proto__get_packed_size(&t.model);
+    output(t, "y");
+    reads(t, NULL);
+    size = onnx__model_proto__get_packed_size(&t->model);
     bytes = malloc(size);
     assert_non_null(bytes);
-    onnx__model_proto__pack(&t.model, bytes);
+    onnx__model_proto__pack(&t->model, bytes);
     for (size_t i = 0; i < size * 9; i++) {
         size_t length = i < size ? i : size;
         char *message = NULL;
@@ -339,7 +327,6 @@ TEST(damaged_files_are_refused)
         free(copy);
     }
     free(bytes);
-    free_net(&t);
 }
 
 TEST_GROUP(create_context, release_context)

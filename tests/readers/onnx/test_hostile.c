@@ -42,69 +42,60 @@ static Onnx__NodeProto *pool(struct net *t)
 TEST(windows_whose_elements_wrap_around_are_refused)
 {
     Onnx__NodeProto *n;
-    struct net t;
 
-    n = pool(&t); /* 2^16 results and window elements on each side: 2^64 elements */
-    INTS(&t, n, "kernel_shape", 65536, 65536);
-    INTS(&t, n, "pads", 65535, 65535, 65534, 65534);
-    refused(&t, NULL, "does not fit 64 bits");
-    free_net(&t);
+    n = pool(t); /* 2^16 results and window elements on each side: 2^64 elements */
+    INTS(t, n, "kernel_shape", 65536, 65536);
+    INTS(t, n, "pads", 65535, 65535, 65534, 65534);
+    refused(t, NULL, "does not fit 64 bits");
 
-    n = pool(&t); /* too many, although their number is none too large */
-    INTS(&t, n, "kernel_shape", 4096, 4096);
-    INTS(&t, n, "pads", 4095, 4095, 4095, 4095);
-    refused(&t, NULL, "indices of");
-    free_net(&t);
+    n = pool(t); /* too many, although their number is none too large */
+    INTS(t, n, "kernel_shape", 4096, 4096);
+    INTS(t, n, "pads", 4095, 4095, 4095, 4095);
+    refused(t, NULL, "indices of");
 }
 
 TEST(results_of_2_to_the_32_are_refused)
 {
     Onnx__NodeProto *n;
-    struct net t;
 
-    n = pool(&t);
-    INTS(&t, n, "kernel_shape", 1, 1);
-    INTS(&t, n, "pads", HUGE, 0, HUGE, 0);
-    refused(&t, NULL, "pads of 2147483647 and 2147483647: 4294967296 results");
-    free_net(&t);
+    n = pool(t);
+    INTS(t, n, "kernel_shape", 1, 1);
+    INTS(t, n, "pads", HUGE, 0, HUGE, 0);
+    refused(t, NULL, "pads of 2147483647 and 2147483647: 4294967296 results");
 
-    n = pool(&t);
-    INTS(&t, n, "kernel_shape", 2, 2);
-    INTS(&t, n, "dilations", HUGE, HUGE);
-    INTS(&t, n, "pads", HUGE, HUGE, HUGE, HUGE);
-    refused(&t, NULL, "kernel_shape 2 with dilations 2147483647 makes a window of more than");
-    free_net(&t);
+    n = pool(t);
+    INTS(t, n, "kernel_shape", 2, 2);
+    INTS(t, n, "dilations", HUGE, HUGE);
+    INTS(t, n, "pads", HUGE, HUGE, HUGE, HUGE);
+    refused(t, NULL, "kernel_shape 2 with dilations 2147483647 makes a window of more than");
 
-    n = pool(&t);
-    INTS(&t, n, "kernel_shape", INT64_MAX, INT64_MAX);
-    refused(&t, NULL, "kernel_shape is 9223372036854775807");
-    free_net(&t);
+    n = pool(t);
+    INTS(t, n, "kernel_shape", INT64_MAX, INT64_MAX);
+    refused(t, NULL, "kernel_shape is 9223372036854775807");
 }
 
 TEST(transposed_convolutions_beyond_any_size_are_refused)
 {
     static const int64_t numbers[] = {HUGE, INT64_MAX, INT64_C(1) << 62, 65536};
-    struct net t;
 
     for (size_t i = 0; i < 256; i++) {
         const int64_t a = numbers[i % 4], b = numbers[i / 4 % 4], c = numbers[i / 16 % 4], d = numbers[i / 64];
         const float w = 1;
         Onnx__NodeProto *n;
 
-        start(&t, 17);
-        input(&t, "x", F32, "1 1 2 2");
-        initializer(&t, tensor(&t, "w", F32, 4, (int64_t[]){1, 1, 1, 1}, &w, sizeof w));
-        n = node(&t, "ConvTranspose", "x w", "y");
-        INTS(&t, n, "strides", a, a);
-        INTS(&t, n, "dilations", b, b);
-        INTS(&t, n, "output_padding", c, c);
+        start(t, 17);
+        input(t, "x", F32, "1 1 2 2");
+        initializer(t, tensor(t, "w", F32, 4, (int64_t[]){1, 1, 1, 1}, &w, sizeof w));
+        n = node(t, "ConvTranspose", "x w", "y");
+        INTS(t, n, "strides", a, a);
+        INTS(t, n, "dilations", b, b);
+        INTS(t, n, "output_padding", c, c);
         if (i % 2)
-            INTS(&t, n, "output_shape", d, d);
+            INTS(t, n, "output_shape", d, d);
         else
-            INTS(&t, n, "pads", d, d, d, d);
-        output(&t, "y");
-        refused(&t, NULL, "ConvTranspose");
-        free_net(&t);
+            INTS(t, n, "pads", d, d, d, d);
+        output(t, "y");
+        refused(t, NULL, "ConvTranspose");
     }
 }
 
@@ -114,36 +105,33 @@ TEST(resize_without_places_is_refused)
 {
     static const float ends[] = {NAN, INFINITY, -INFINITY, 3e38f};
     const float scales[] = {2, 2};
-    struct net t;
 
     for (size_t i = 0; i < 16; i++) {
         const float roi[] = {ends[i % 4], 0, ends[i / 4], 1};
         Onnx__NodeProto *n;
 
-        start(&t, 17);
-        input(&t, "x", F32, "2 2");
-        initializer(&t, tensor(&t, "roi", F32, 1, (int64_t[]){4}, roi, sizeof roi));
-        initializer(&t, tensor(&t, "scales", F32, 1, (int64_t[]){2}, scales, sizeof scales));
-        n = node(&t, "Resize", "x roi scales", "y");
-        attribute_text(&t, n, "coordinate_transformation_mode", "tf_crop_and_resize");
-        attribute_text(&t, n, "mode", i % 2 ? "linear" : "cubic");
-        output(&t, "y");
+        start(t, 17);
+        input(t, "x", F32, "2 2");
+        initializer(t, tensor(t, "roi", F32, 1, (int64_t[]){4}, roi, sizeof roi));
+        initializer(t, tensor(t, "scales", F32, 1, (int64_t[]){2}, scales, sizeof scales));
+        n = node(t, "Resize", "x roi scales", "y");
+        attribute_text(t, n, "coordinate_transformation_mode", "tf_crop_and_resize");
+        attribute_text(t, n, "mode", i % 2 ? "linear" : "cubic");
+        output(t, "y");
         if (isfinite(roi[0]) && isfinite(roi[2])) /* everything lies outside: extrapolated */
-            reads(&t, NULL);
+            reads(t, NULL);
         else
-            refused(&t, NULL, "roi has a region from");
-        free_net(&t);
+            refused(t, NULL, "roi has a region from");
     }
     for (size_t i = 0; i < 3; i++) {
         const float bad[] = {ends[i], 1};
 
-        start(&t, 17);
-        input(&t, "x", F32, "2 2");
-        initializer(&t, tensor(&t, "scales", F32, 1, (int64_t[]){2}, bad, sizeof bad));
-        node(&t, "Resize", "x - scales", "y");
-        output(&t, "y");
-        refused(&t, NULL, "a scale of");
-        free_net(&t);
+        start(t, 17);
+        input(t, "x", F32, "2 2");
+        initializer(t, tensor(t, "scales", F32, 1, (int64_t[]){2}, bad, sizeof bad));
+        node(t, "Resize", "x - scales", "y");
+        output(t, "y");
+        refused(t, NULL, "a scale of");
     }
 }
 
@@ -151,52 +139,46 @@ TEST(resize_without_places_is_refused)
 TEST(indices_that_are_no_numbers_are_refused)
 {
     static const float numbers[] = {NAN, INFINITY, -INFINITY, 1e30f, -1e30f};
-    struct net t;
 
     for (size_t i = 0; i < 5; i++) {
-        start(&t, 17);
-        input(&t, "x", F32, "2 2");
-        number(&t, "k", numbers[i]);
-        node(&t, "CumSum", "x k", "y");
-        output(&t, "y");
-        refused(&t, NULL, "the axis is");
-        free_net(&t);
+        start(t, 17);
+        input(t, "x", F32, "2 2");
+        number(t, "k", numbers[i]);
+        node(t, "CumSum", "x k", "y");
+        output(t, "y");
+        refused(t, NULL, "the axis is");
 
-        start(&t, 20);
-        input(&t, "x", F32, "1 2 1");
-        number(&t, "k", numbers[i]);
-        node(&t, "DFT", "x - k", "y");
-        output(&t, "y");
-        refused(&t, NULL, "the axis is");
-        free_net(&t);
+        start(t, 20);
+        input(t, "x", F32, "1 2 1");
+        number(t, "k", numbers[i]);
+        node(t, "DFT", "x - k", "y");
+        output(t, "y");
+        refused(t, NULL, "the axis is");
 
-        start(&t, 5);
-        input(&t, "x", F32, "2 2");
-        number(&t, "tiles", 2);
-        number(&t, "k", numbers[i]);
-        node(&t, "Tile", "x tiles k", "y");
-        output(&t, "y");
-        refused(&t, NULL, "the axis is");
-        free_net(&t);
+        start(t, 5);
+        input(t, "x", F32, "2 2");
+        number(t, "tiles", 2);
+        number(t, "k", numbers[i]);
+        node(t, "Tile", "x tiles k", "y");
+        output(t, "y");
+        refused(t, NULL, "the axis is");
 
-        start(&t, 17);
-        input(&t, "x", F32, "2 2");
-        number(&t, "k", numbers[i]);
-        node(&t, "Trilu", "x k", "y");
-        output(&t, "y");
+        start(t, 17);
+        input(t, "x", F32, "2 2");
+        number(t, "k", numbers[i]);
+        node(t, "Trilu", "x k", "y");
+        output(t, "y");
         if (isnan(numbers[i]))
-            refused(&t, NULL, "k is nan");
+            refused(t, NULL, "k is nan");
         else
-            reads(&t, NULL);
-        free_net(&t);
+            reads(t, NULL);
     }
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    number(&t, "trips", NAN);
-    attribute_graph(&t, node(&t, "Loop", "trips - x", "y"), "body");
-    output(&t, "y");
-    refused(&t, NULL, "Loop");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    number(t, "trips", NAN);
+    attribute_graph(t, node(t, "Loop", "trips - x", "y"), "body");
+    output(t, "y");
+    refused(t, NULL, "Loop");
 }
 
 /* ---- types that an operator does not have ---- */
@@ -206,32 +188,28 @@ TEST(integer_matmuls_of_other_types_are_refused)
     const float infinite = INFINITY, w[] = {1, 2, 3, 4};
     const int32_t wide[] = {INT32_MIN, INT32_MAX, 0, 1};
     const uint8_t bytes[] = {1, 2, 3, 4};
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", U8, "2 2");
-    initializer(&t, tensor(&t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
-    node(&t, "MatMulInteger", "x w", "y");
-    output(&t, "y");
-    refused(&t, NULL, "input 1 is of type float32, it must be int8 or uint8");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", U8, "2 2");
+    initializer(t, tensor(t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
+    node(t, "MatMulInteger", "x w", "y");
+    output(t, "y");
+    refused(t, NULL, "input 1 is of type float32, it must be int8 or uint8");
 
-    start(&t, 17);
-    input(&t, "x", I32, "2 2");
-    initializer(&t, tensor(&t, "w", I32, 2, (int64_t[]){2, 2}, wide, sizeof wide));
-    node(&t, "MatMulInteger", "x w", "y");
-    output(&t, "y");
-    refused(&t, NULL, "input 0 is of type int32");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", I32, "2 2");
+    initializer(t, tensor(t, "w", I32, 2, (int64_t[]){2, 2}, wide, sizeof wide));
+    node(t, "MatMulInteger", "x w", "y");
+    output(t, "y");
+    refused(t, NULL, "input 0 is of type int32");
 
-    start(&t, 17);
-    input(&t, "x", U8, "1 1 2 2");
-    initializer(&t, tensor(&t, "w", U8, 4, (int64_t[]){1, 1, 2, 2}, bytes, sizeof bytes));
-    initializer(&t, tensor(&t, "zero", F32, 0, NULL, &infinite, sizeof infinite));
-    node(&t, "ConvInteger", "x w zero", "y");
-    output(&t, "y");
-    refused(&t, NULL, "the zero point, input 2, is of type float32, input 0 of type uint8");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", U8, "1 1 2 2");
+    initializer(t, tensor(t, "w", U8, 4, (int64_t[]){1, 1, 2, 2}, bytes, sizeof bytes));
+    initializer(t, tensor(t, "zero", F32, 0, NULL, &infinite, sizeof infinite));
+    node(t, "ConvInteger", "x w zero", "y");
+    output(t, "y");
+    refused(t, NULL, "the zero point, input 2, is of type float32, input 0 of type uint8");
 }
 
 /** The state of an LSTM that is composed step by step, with too few dimensions. */
@@ -239,23 +217,21 @@ TEST(recurrent_states_of_too_few_dimensions_are_refused)
 {
     const float zeros[16] = {0};
     const char *const states[] = {"1", "1 1", ""};
-    struct net t;
 
     for (size_t i = 0; i < 3; i++) {
         Onnx__NodeProto *n;
 
-        start(&t, 17);
-        input(&t, "x", F32, "1 1 1");
-        initializer(&t, tensor(&t, "w", F32, 3, (int64_t[]){1, 4, 1}, zeros, 16));
-        initializer(&t, tensor(&t, "state", F32, strlen(states[i]) / 2 + (states[i][0] != 0), (int64_t[]){1, 1}, zeros, 4));
-        n = node(&t, "LSTM", "x w w - - state", "y");
-        attribute_float(&t, n, "clip", 1);
-        output(&t, "y");
+        start(t, 17);
+        input(t, "x", F32, "1 1 1");
+        initializer(t, tensor(t, "w", F32, 3, (int64_t[]){1, 4, 1}, zeros, 16));
+        initializer(t, tensor(t, "state", F32, strlen(states[i]) / 2 + (states[i][0] != 0), (int64_t[]){1, 1}, zeros, 4));
+        n = node(t, "LSTM", "x w w - - state", "y");
+        attribute_float(t, n, "clip", 1);
+        output(t, "y");
         if (i == 1) /* the directions may be left out where there is one */
-            read_net(&t, NULL);
+            read_net(t, NULL);
         else
-            refused(&t, NULL, "LSTM");
-        free_net(&t);
+            refused(t, NULL, "LSTM");
     }
 }
 
@@ -263,16 +239,14 @@ TEST(recurrent_states_of_too_few_dimensions_are_refused)
 TEST(recurrent_operands_of_too_many_dimensions_are_refused)
 {
     const char *const operators[] = {"RNN", "GRU", "LSTM"};
-    struct net t;
 
     for (size_t i = 0; i < 3; i++) {
-        start(&t, 14);
-        input(&t, "x", F32, "1 1 1 1 1 1 1 1");
-        input(&t, "w", F32, "1 1 1");
-        attribute_int(&t, node(&t, operators[i], "x w w", "y"), "layout", 1);
-        output(&t, "y");
-        refused(&t, NULL, "X, W and R of ranks 8, 3, 3");
-        free_net(&t);
+        start(t, 14);
+        input(t, "x", F32, "1 1 1 1 1 1 1 1");
+        input(t, "w", F32, "1 1 1");
+        attribute_int(t, node(t, operators[i], "x w w", "y"), "layout", 1);
+        output(t, "y");
+        refused(t, NULL, "X, W and R of ranks 8, 3, 3");
     }
 }
 
@@ -282,62 +256,55 @@ TEST(recurrent_operands_of_too_many_dimensions_are_refused)
 TEST(empty_tensors_of_huge_shapes_are_refused)
 {
     const int64_t huge[] = {HUGE, HUGE, HUGE, 0}, minimum = INT64_MIN;
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "1");
-    initializer(&t, tensor(&t, "z", F32, 4, huge, "", 0));
-    attribute_int(&t, node(&t, "Flatten", "z", "f"), "axis", 3);
-    node(&t, "Cos", "x", "y");
-    output(&t, "y");
-    refused(&t, NULL, "initializer \"z\": its shape");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "1");
+    initializer(t, tensor(t, "z", F32, 4, huge, "", 0));
+    attribute_int(t, node(t, "Flatten", "z", "f"), "axis", 3);
+    node(t, "Cos", "x", "y");
+    output(t, "y");
+    refused(t, NULL, "initializer \"z\": its shape");
 
-    start(&t, 17);
-    input(&t, "x", F32, "1");
-    integers(&t, "shape", 4, huge);
-    node(&t, "ConstantOfShape", "shape", "z");
-    attribute_int(&t, node(&t, "Flatten", "z", "f"), "axis", 3);
-    node(&t, "Cos", "x", "y");
-    output(&t, "y");
-    refused(&t, NULL, "2^31 elements and more");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "1");
+    integers(t, "shape", 4, huge);
+    node(t, "ConstantOfShape", "shape", "z");
+    attribute_int(t, node(t, "Flatten", "z", "f"), "axis", 3);
+    node(t, "Cos", "x", "y");
+    output(t, "y");
+    refused(t, NULL, "2^31 elements and more");
 
-    start(&t, 17);
-    input(&t, "x", F32, "1 1");
-    integers(&t, "one", 1, (int64_t[]){0});
-    integers(&t, "shape", 3, (int64_t[]){0, HUGE, HUGE});
-    node(&t, "Expand", "x shape", "e");
-    attribute_int(&t, node(&t, "Squeeze", "e one", "y"), "axis", 1);
-    output(&t, "y");
-    refused(&t, NULL, "2^31 elements and more");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "1 1");
+    integers(t, "one", 1, (int64_t[]){0});
+    integers(t, "shape", 3, (int64_t[]){0, HUGE, HUGE});
+    node(t, "Expand", "x shape", "e");
+    attribute_int(t, node(t, "Squeeze", "e one", "y"), "axis", 1);
+    output(t, "y");
+    refused(t, NULL, "2^31 elements and more");
 
-    start(&t, 18);
-    input(&t, "x", F32, "2 2");
-    integers(&t, "shape", 2, (int64_t[]){minimum, 2});
-    node(&t, "CenterCropPad", "x shape", "y");
-    output(&t, "y");
-    refused(&t, NULL, "is -9223372036854775808");
-    free_net(&t);
+    start(t, 18);
+    input(t, "x", F32, "2 2");
+    integers(t, "shape", 2, (int64_t[]){minimum, 2});
+    node(t, "CenterCropPad", "x shape", "y");
+    output(t, "y");
+    refused(t, NULL, "is -9223372036854775808");
 
-    start(&t, 17);
-    input(&t, "x", F32, "0 2");
-    t.graph.n_input = 0;
-    initializer(&t, tensor(&t, "x", F32, 2, (int64_t[]){0, HUGE}, "", 0));
-    integers(&t, "repeats", 2, (int64_t[]){1, HUGE});
-    node(&t, "Tile", "x repeats", "y");
-    output(&t, "y");
-    refused(&t, NULL, "a dimension of the result is 4611686014132420609");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "0 2");
+    t->graph.n_input = 0;
+    initializer(t, tensor(t, "x", F32, 2, (int64_t[]){0, HUGE}, "", 0));
+    integers(t, "repeats", 2, (int64_t[]){1, HUGE});
+    node(t, "Tile", "x repeats", "y");
+    output(t, "y");
+    refused(t, NULL, "a dimension of the result is 4611686014132420609");
 
-    start(&t, 17);
-    input(&t, "x", F32, "2 2");
-    integers(&t, "lengths", 2, (int64_t[]){1, 1});
-    attribute_int(&t, node(&t, "ReverseSequence", "x lengths", "y"), "time_axis", INT64_MAX);
-    output(&t, "y");
-    refused(&t, NULL, "time_axis is 9223372036854775807 and batch_axis 1");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "2 2");
+    integers(t, "lengths", 2, (int64_t[]){1, 1});
+    attribute_int(t, node(t, "ReverseSequence", "x lengths", "y"), "time_axis", INT64_MAX);
+    output(t, "y");
+    refused(t, NULL, "time_axis is 9223372036854775807 and batch_axis 1");
 }
 
 /** A rank that no operand has, where it is written, and where it comes to be. */
@@ -346,26 +313,23 @@ TEST(ranks_beyond_twelve_are_refused)
     const float one = 1;
     const int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     Onnx__AttributeProto *a;
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "1");
-    integers(&t, "shape", 1, ones);
-    a = attribute(&t, node(&t, "ConstantOfShape", "shape", "c"), "value", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR);
-    a->t = tensor(&t, "", F32, 13, ones, &one, sizeof one);
-    node(&t, "Add", "x c", "y");
-    output(&t, "y");
-    refused(&t, NULL, "more dimensions than an operand may have");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "1");
+    integers(t, "shape", 1, ones);
+    a = attribute(t, node(t, "ConstantOfShape", "shape", "c"), "value", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR);
+    a->t = tensor(t, "", F32, 13, ones, &one, sizeof one);
+    node(t, "Add", "x c", "y");
+    output(t, "y");
+    refused(t, NULL, "more dimensions than an operand may have");
 
     for (int view = 0; view < 2; view++) {
-        start(&t, 17);
-        input(&t, "x", F32, "1 1 1 1 1 1 1 1 1 1 1 1");
-        integers(&t, "shape", 13, ones);
-        node(&t, view ? "Reshape" : "Expand", "x shape", "y");
-        output(&t, "y");
-        refused(&t, NULL, "the result would have 13 dimensions, an operand has at most 12");
-        free_net(&t);
+        start(t, 17);
+        input(t, "x", F32, "1 1 1 1 1 1 1 1 1 1 1 1");
+        integers(t, "shape", 13, ones);
+        node(t, view ? "Reshape" : "Expand", "x shape", "y");
+        output(t, "y");
+        refused(t, NULL, "the result would have 13 dimensions, an operand has at most 12");
     }
 }
 
@@ -373,18 +337,16 @@ TEST(ranks_beyond_twelve_are_refused)
 TEST(an_operand_of_another_rank_is_not_transposed)
 {
     Onnx__NodeProto *n;
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "a", I32, "1 1 2 3 1 2");
-    input(&t, "b", I32, "2 2");
-    output(&t, "y");
-    n = node(&t, "Gemm", "a b", "y");
-    attribute_text(&t, n, "beta", "one");
-    attribute_int(&t, n, "transA", 1);
-    attribute_int(&t, n, "transB", 1);
-    refused(&t, NULL, "beta");
-    free_net(&t);
+    start(t, 17);
+    input(t, "a", I32, "1 1 2 3 1 2");
+    input(t, "b", I32, "2 2");
+    output(t, "y");
+    n = node(t, "Gemm", "a b", "y");
+    attribute_text(t, n, "beta", "one");
+    attribute_int(t, n, "transA", 1);
+    attribute_int(t, n, "transB", 1);
+    refused(t, NULL, "beta");
 }
 
 TEST_GROUP(create_context, release_context)

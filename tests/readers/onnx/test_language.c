@@ -9,22 +9,9 @@
 #include "ir/graph/ir.h"
 #include "readers/onnx/net.h"
 #include "support/close.h"
+#include "support/random.h"
 
 enum { U8 = 2, I8 = 3, I32 = 6, F16 = 10, MOST = 4096 };
-
-static uint32_t state = 1;
-
-static uint32_t next(uint32_t below)
-{
-    state = state * 1664525u + 1013904223u;
-    return (state >> 8) % below;
-}
-
-static void fill(float *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        x[i] = (float)next(2001) / 1000 - 1;
-}
 
 static void floats(struct net *t, const char *name, size_t rank, const int64_t *dims, float *data)
 {
@@ -32,7 +19,7 @@ static void floats(struct net *t, const char *name, size_t rank, const int64_t *
 
     for (size_t i = 0; i < rank; i++)
         count *= (size_t)dims[i];
-    fill(data, count);
+    random_fill(data, count);
     initializer(t, tensor(t, name, F32, rank, dims, data, count * sizeof *data));
 }
 
@@ -51,7 +38,7 @@ static void draw(struct packed *p, int bits, size_t rows, size_t columns)
     p->row_bytes = bits == 8 ? columns : (columns + 1) / 2;
     assert_true(rows * p->row_bytes <= MOST);
     for (size_t i = 0; i < rows * p->row_bytes; i++)
-        p->bytes[i] = (uint8_t)next(256);
+        p->bytes[i] = (uint8_t)random_below(256);
 }
 
 static int at(const struct packed *p, size_t row, size_t column)
@@ -104,7 +91,7 @@ static void add_zeros(struct net *t, const struct weights_case *c, size_t blocks
     const size_t count = (size_t)c->n * blocks;
 
     for (size_t i = 0; i < count; i++)
-        numbers[i] = c->zeros ? (float)next((uint32_t)(255 * c->zeros + 1)) / (float)c->zeros
+        numbers[i] = c->zeros ? (float)random_below((uint32_t)(255 * c->zeros + 1)) / (float)c->zeros
                               : (float)(c->zero_points ? at(packed, i / blocks, i % blocks) : 1 << (c->bits - 1));
     if (c->zeros)
         any_floats(t, "zeros", c->half, count, numbers);
@@ -119,20 +106,18 @@ static void check_matmul(const struct weights_case *c)
     static struct packed b, zeros;
     static float a[MOST], scales[MOST], zero_points[MOST], bias[MOST], y[MOST];
     const int64_t blocks = (c->k + c->block - 1) / c->block;
-    struct net *t = malloc(sizeof *t);
     char dims[32];
 
-    assert_non_null(t);
     start(t, 17);
     draw(&b, c->bits, (size_t)c->n, (size_t)(blocks * c->block));
     draw(&zeros, c->bits, (size_t)c->n, (size_t)blocks);
-    fill(a, (size_t)(M * c->k));
+    random_fill(a, (size_t)(M * c->k));
     snprintf(dims, sizeof dims, "%d %d", M, (int)c->k);
     input(t, "a", c->half ? F16 : F32, dims);
     initializer(t,
                 tensor(t, "b", U8, 3, (int64_t[]){c->n, blocks, c->block * c->bits / 8}, b.bytes, (size_t)c->n * b.row_bytes));
-    fill(scales, (size_t)(c->n * blocks));
-    fill(bias, (size_t)c->n);
+    random_fill(scales, (size_t)(c->n * blocks));
+    random_fill(bias, (size_t)c->n);
     any_floats(t, "scales", c->half, (size_t)(c->n * blocks), scales);
     add_zeros(t, c, (size_t)blocks, &zeros, zero_points);
     any_floats(t, "bias", c->half, (size_t)c->n, bias);
@@ -174,8 +159,6 @@ static void check_matmul(const struct weights_case *c)
                 fail_msg("%d bits, K %d, block %d: y[%d][%d] is %g, not %g", c->bits, (int)c->k, (int)c->block, (int)m, (int)j,
                          (double)y[m * c->n + j], want);
         }
-    free_net(t);
-    free(t);
 }
 
 TEST(matmuls_of_4_and_8_bits_are_right)
@@ -208,15 +191,13 @@ static void check_dequantized(int way, bool blocks)
     static float a[M * K], scales[N * K / BLOCK], bias[N];
     static int8_t b[K * N];
     static uint16_t out[M * N];
-    struct net *t = malloc(sizeof *t);
     Onnx__NodeProto *n;
 
-    assert_non_null(t);
     start(t, 21);
-    fill(a, M * K);
-    fill(scales, N * K / BLOCK);
+    random_fill(a, M * K);
+    random_fill(scales, N * K / BLOCK);
     for (int i = 0; i < K * N; i++)
-        b[i] = (int8_t)((int)next(255) - 127);
+        b[i] = (int8_t)((int)random_below(255) - 127);
     uint16_t *in = halves(a, M * K), *small = halves(scales, N * K / BLOCK);
     input(t, "a", F16, "3 64");
     initializer(t, tensor(t, "b", I8, 2, dims, b, sizeof b));
@@ -247,8 +228,6 @@ static void check_dequantized(int way, bool blocks)
         }
     free(in);
     free(small);
-    free_net(t);
-    free(t);
 }
 
 TEST(weights_dequantized_to_float16_are_not_rounded)
@@ -265,9 +244,7 @@ static void check_gather(int bits, bool zero_points)
     static float scales[MOST];
     const int64_t indices[COUNT] = {3, 0, 6, 3};
     float y[COUNT * COLUMNS];
-    struct net *t = malloc(sizeof *t);
 
-    assert_non_null(t);
     start(t, 17);
     draw(&table, bits, ROWS, COLUMNS);
     draw(&zeros, bits, ROWS, BLOCKS);
@@ -289,8 +266,6 @@ static void check_gather(int bits, bool zero_points)
             if (y[i * COLUMNS + c] != want)
                 fail_msg("%d bits: y[%zu][%zu] is %g, not %g", bits, i, c, (double)y[i * COLUMNS + c], (double)want);
         }
-    free_net(t);
-    free(t);
 }
 
 TEST(rows_of_quantised_tables_are_right)
@@ -443,20 +418,18 @@ static void make_attention(struct net *t, const struct attention_case *c)
 static void attend(const struct attention_case *c)
 {
     static struct attention_data d;
-    struct net *t = malloc(sizeof *t);
     const int each[3] = {HEADS * SIZE, KV_HEADS * SIZE, KV_HEADS * SIZE}, tokens = BATCH * c->length;
     float *const parts[3] = {d.q, d.k, d.v}, *packed = d.packed;
 
-    assert_non_null(t);
     start(t, 17);
     for (int i = 0; i < 3; i++)
-        fill(parts[i], (size_t)(tokens * each[i]));
+        random_fill(parts[i], (size_t)(tokens * each[i]));
     for (int token = 0; token < tokens; token++)
         for (int i = 0; i < 3; packed += each[i++])
             memcpy(packed, parts[i] + token * each[i], (size_t)each[i] * sizeof *packed);
     for (int i = 0; i < 2; i++)
-        fill(d.past[i], BATCH * KV_HEADS * CACHE * SIZE);
-    fill(d.bias, (size_t)(BATCH * HEADS * c->length * CACHE));
+        random_fill(d.past[i], BATCH * KV_HEADS * CACHE * SIZE);
+    random_fill(d.bias, (size_t)(BATCH * HEADS * c->length * CACHE));
     for (size_t i = 0; !c->bias && i < MOST; i++)
         d.bias[i] = 0;
     floats(t, "cos", 2, (int64_t[]){POSITIONS, SIZE / 2}, d.cosine);
@@ -487,8 +460,6 @@ static void attend(const struct attention_case *c)
         if (i != 5)
             free(separate[i]);
     check_attention(&d, c);
-    free_net(t);
-    free(t);
 }
 
 TEST(grouped_queries_attend_to_their_cache)
@@ -515,11 +486,9 @@ static void refuse_matmul(const char *attribute, int64_t value, const char *inpu
 {
     static const uint8_t bytes[5 * 32];
     static const float numbers[64];
-    struct net *t = malloc(sizeof *t);
     const char *const names[] = {"K", "N", "bits", "block_size"};
     const int64_t values[] = {64, 5, 4, 32};
 
-    assert_non_null(t);
     start(t, 17);
     input(t, "a", F32, "1 64");
     initializer(t, tensor(t, "b", U8, 3, (int64_t[]){5, 2, 16}, bytes, sizeof bytes));
@@ -531,8 +500,6 @@ static void refuse_matmul(const char *attribute, int64_t value, const char *inpu
         attribute_int(t, n, names[i], strcmp(names[i], attribute) ? values[i] : value);
     output(t, "y");
     refused(t, NULL, reason);
-    free_net(t);
-    free(t);
 }
 
 TEST(what_does_not_fit_is_refused)
@@ -558,10 +525,8 @@ TEST(quantised_caches_are_refused)
     static float angles[POSITIONS * SIZE];
 
     for (size_t i = 0; i < 3; i++) {
-        struct net *t = malloc(sizeof *t);
         char reason[128];
 
-        assert_non_null(t);
         start(t, 17);
         floats(t, "cos", 2, (int64_t[]){POSITIONS, SIZE / 2}, angles);
         floats(t, "sin", 2, (int64_t[]){POSITIONS, SIZE / 2}, angles);
@@ -574,8 +539,6 @@ TEST(quantised_caches_are_refused)
         snprintf(reason, sizeof reason, "%s is %s: quantised caches are not read", i < 2 ? types[i] : "kv_cache_bit_width",
                  i < 2 ? "\"PER_TENSOR\"" : "8");
         refused(t, NULL, reason);
-        free_net(t);
-        free(t);
     }
 }
 

@@ -11,30 +11,29 @@ TEST(every_allocation_can_fail)
     bool done = false;
     uint8_t *bytes;
     size_t size, failures = 0;
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "n 2");
-    initializer(&t, tensor(&t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
-    integers(&t, "shape", 2, (int64_t[]){4, -1});
-    integer(&t, "trips", 2);
-    node(&t, "Reshape", "a shape", "b"); /* behind its producer: to be sorted */
-    node(&t, "Add", "x w", "a");
-    node(&t, "Loop", "trips - b", "y");
-    body = attribute_graph(&t, t.graph.node[2], "body");
-    body->input[body->n_input++] = port(&t, "i", I64, "");
-    body->input[body->n_input++] = port(&t, "go", BOOL, "");
-    body->input[body->n_input++] = port(&t, "s", F32, "4 1");
-    attribute_float(&t, node_in(&t, body, "Elu", "s", "s2"), "alpha", 2);
-    body->output[body->n_output++] = port(&t, "go", BOOL, NULL);
-    body->output[body->n_output++] = port(&t, "s2", F32, NULL);
-    node(&t, "NonZero", "x", "refused");
-    output(&t, "y");
-    size = onnx__model_proto__get_packed_size(&t.model);
-    bytes = keep(&t, size);
+    start(t, 17);
+    input(t, "x", F32, "n 2");
+    initializer(t, tensor(t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
+    integers(t, "shape", 2, (int64_t[]){4, -1});
+    integer(t, "trips", 2);
+    node(t, "Reshape", "a shape", "b"); /* behind its producer: to be sorted */
+    node(t, "Add", "x w", "a");
+    node(t, "Loop", "trips - b", "y");
+    body = attribute_graph(t, t->graph.node[2], "body");
+    body->input[body->n_input++] = port(t, "i", I64, "");
+    body->input[body->n_input++] = port(t, "go", BOOL, "");
+    body->input[body->n_input++] = port(t, "s", F32, "4 1");
+    attribute_float(t, node_in(t, body, "Elu", "s", "s2"), "alpha", 2);
+    body->output[body->n_output++] = port(t, "go", BOOL, NULL);
+    body->output[body->n_output++] = port(t, "s2", F32, NULL);
+    node(t, "NonZero", "x", "refused");
+    output(t, "y");
+    size = onnx__model_proto__get_packed_size(&t->model);
+    bytes = keep(t, size);
     for (int refuse = 1; refuse >= 0; refuse--) {
-        t.graph.n_node = refuse ? 4 : 3;
-        size = onnx__model_proto__pack(&t.model, bytes);
+        t->graph.n_node = refuse ? 4 : 3;
+        size = onnx__model_proto__pack(&t->model, bytes);
         done = false;
         for (long n = 0; !done; n++) {
             const struct model_dim dim = {"n", 2};
@@ -59,7 +58,6 @@ TEST(every_allocation_can_fail)
         }
     }
     assert_true(failures > 30);
-    free_net(&t);
 #else
     skip();
 #endif

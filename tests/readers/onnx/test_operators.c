@@ -8,22 +8,9 @@
 
 #include "readers/onnx/net.h"
 #include "support/close.h"
+#include "support/random.h"
 
 enum { U8 = 2, I8 = 3, I32 = 6, MOST = 8192 };
-
-static uint32_t state = 1;
-
-static uint32_t next(uint32_t below)
-{
-    state = state * 1664525u + 1013904223u;
-    return (state >> 8) % below;
-}
-
-static void fill(float *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        x[i] = (float)next(2001) / 1000 - 1;
-}
 
 static void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, size_t count, const int64_t *values)
 {
@@ -101,9 +88,7 @@ TEST(einsum_equals_loops_for_any_equation)
         int sizes[128];
         size_t count = 0, bytes, operand = 0;
         char dims[64] = "", names[16] = "";
-        struct net *t = malloc(sizeof *t);
 
-        assert_non_null(t);
         start(t, 13);
         for (int c = 'a'; c <= 'z'; c++)
             sizes[c] = 2 + c % 4;
@@ -120,7 +105,7 @@ TEST(einsum_equals_loops_for_any_equation)
                 break;
         }
         for (size_t i = 0; i < 3; i++)
-            fill(x[i], MOST);
+            random_fill(x[i], MOST);
         attribute_text(t, node(t, "Einsum", names, "y"), "equation", equations[e][0]);
         output(t, "y");
         reference_einsum(equations[e][1], sizes, operands, want, &count);
@@ -129,8 +114,6 @@ TEST(einsum_equals_loops_for_any_equation)
         for (size_t i = 0; i < count; i++)
             if (!(fabsf(y[i] - want[i]) < 1e-4f))
                 fail_msg("%s: element %zu is %g instead of %g", equations[e][0], i, (double)y[i], (double)want[i]);
-        free_net(t);
-        free(t);
     }
 }
 
@@ -158,15 +141,13 @@ static void check_integer_matmul(const struct integer_matmul *c)
     const int8_t zb = (int8_t)c->zero_b;
     void *inputs[2] = {a, b}, *outputs[1] = {y};
     size_t bytes = c->rows * c->columns * sizeof *y;
-    struct net *t = malloc(sizeof *t);
 
-    assert_non_null(t);
     assert_true(c->rows <= M && c->columns <= N && terms <= MOST);
     start(t, 13);
     for (size_t i = 0; i < c->rows * terms; i++)
-        a[i] = (uint8_t)(top - (int)(c->largest ? i % terms == 0 : next(3)));
+        a[i] = (uint8_t)(top - (int)(c->largest ? i % terms == 0 : random_below(3)));
     for (size_t i = 0; i < terms * c->columns; i++)
-        b[i] = (int8_t)(-128 + (int)(c->largest ? i < c->columns : next(2)));
+        b[i] = (int8_t)(-128 + (int)(c->largest ? i < c->columns : random_below(2)));
     if (c->rows > 1)
         snprintf(a_text, sizeof a_text, "%zu ", c->rows);
     snprintf(a_text + strlen(a_text), 24, "%zu", terms);
@@ -187,8 +168,6 @@ static void check_integer_matmul(const struct integer_matmul *c)
             assert_true(abs(want) > 1 << 24);
             assert_int_equal(y[m * c->columns + n], want);
         }
-    free_net(t);
-    free(t);
 }
 
 TEST(integer_matmuls_are_exact_beyond_float32)
@@ -212,14 +191,12 @@ TEST(integer_convolutions_are_exact_beyond_float32)
     int32_t y[4];
     void *inputs[2] = {x, w}, *outputs[1] = {y};
     size_t bytes = sizeof y;
-    struct net *t = malloc(sizeof *t);
 
-    assert_non_null(t);
     start(t, 13);
     for (size_t i = 0; i < C * 16; i++)
-        x[i] = (uint8_t)(255 - next(3));
+        x[i] = (uint8_t)(255 - random_below(3));
     for (size_t i = 0; i < C * K; i++)
-        w[i] = (uint8_t)(255 - next(3));
+        w[i] = (uint8_t)(255 - random_below(3));
     input(t, "x", U8, "1 200 4 4");
     input(t, "w", U8, "1 200 3 3");
     node(t, "ConvInteger", "x w", "y");
@@ -232,8 +209,6 @@ TEST(integer_convolutions_are_exact_beyond_float32)
                 want += x[c * 16 + (i / 2 + k / 3) * 4 + i % 2 + k % 3] * w[c * K + k];
         assert_int_equal(y[i], want);
     }
-    free_net(t);
-    free(t);
 }
 
 /*
@@ -251,15 +226,13 @@ static void check_dynamically_quantized_matmul(bool with_sums)
     uint8_t zero;
     void *inputs[1] = {x}, *outputs[5] = {y, q, &scale, &zero, sums};
     size_t bytes[5] = {sizeof y, sizeof q, sizeof scale, sizeof zero, sizeof sums};
-    struct net *t = malloc(sizeof *t);
 
-    assert_non_null(t);
     start(t, 13);
     for (size_t i = 0; i < M * K; i++)
-        x[i] = 3 + (float)next(200) / 64;
+        x[i] = 3 + (float)random_below(200) / 64;
     x[7] = -0.75f;
     for (size_t i = 0; i < K * N; i++)
-        w[i] = (int8_t)(127 - (int)next(3));
+        w[i] = (int8_t)(127 - (int)random_below(3));
     for (size_t i = 0; i < N; i++)
         bias[i] = (float)i - 4;
     input(t, "x", F32, "3 1500");
@@ -292,8 +265,6 @@ static void check_dynamically_quantized_matmul(bool with_sums)
             /* All terms have one sign, so that float32 sums may be off by a rounding each; where they are integers, by four. */
             assert_true(fabs(y[m * N + n] - exact) <= (K + 3) * 0x1p-24 * exact);
         }
-    free_net(t);
-    free(t);
 }
 
 TEST(dynamically_quantized_matmuls_are_exact)
@@ -321,18 +292,16 @@ TEST(recurrent_steps_equal_the_operator)
                 y[2][STEPS * 2 * BATCH * H], last[2][2 * BATCH * H];
             int64_t n = d == 2 ? 2 : 1, g = kinds[k].gates * H;
 
-            fill(x, sizeof x / sizeof *x);
-            fill(w, sizeof w / sizeof *w);
-            fill(r, sizeof r / sizeof *r);
-            fill(b, sizeof b / sizeof *b);
-            fill(h, sizeof h / sizeof *h);
+            random_fill(x, sizeof x / sizeof *x);
+            random_fill(w, sizeof w / sizeof *w);
+            random_fill(r, sizeof r / sizeof *r);
+            random_fill(b, sizeof b / sizeof *b);
+            random_fill(h, sizeof h / sizeof *h);
             for (size_t variant = 0; variant < 2; variant++) {
-                struct net *t = malloc(sizeof *t);
                 void *inputs[1] = {x}, *outputs[2] = {y[variant], last[variant]};
                 size_t bytes[2] = {(size_t)(STEPS * n * BATCH * H) * sizeof(float), (size_t)(n * BATCH * H) * sizeof(float)};
                 Onnx__NodeProto *node_;
 
-                assert_non_null(t);
                 start(t, 14);
                 input(t, "x", F32, "4 2 3");
                 initializer(t, tensor(t, "w", F32, 3, (int64_t[]){n, g, IN}, w, (size_t)(n * g * IN) * 4));
@@ -349,8 +318,6 @@ TEST(recurrent_steps_equal_the_operator)
                 output(t, "y");
                 output(t, "last");
                 run(t, inputs, outputs, bytes);
-                free_net(t);
-                free(t);
             }
             for (int64_t i = 0; i < STEPS * n * BATCH * H; i++)
                 assert_close(y[0][i], y[1][i], 1e-5);
@@ -370,13 +337,11 @@ TEST(max_pool_tells_indices)
         int64_t indices[C * 3 * 3];
         void *inputs[1] = {x}, *outputs[2] = {y, indices};
         size_t bytes[2] = {sizeof y, sizeof indices};
-        struct net *t = malloc(sizeof *t);
         Onnx__NodeProto *n;
 
-        assert_non_null(t);
         start(t, 12);
         for (size_t i = 0; i < C * H * W; i++)
-            x[i] = -1.0f - (float)next(4); /* below 0, with ties */
+            x[i] = -1.0f - (float)random_below(4); /* below 0, with ties */
         input(t, "x", F32, "1 2 5 6");
         n = node(t, "MaxPool", "x", "y i");
         attribute_ints(t, n, "kernel_shape", 2, (int64_t[]){3, 3});
@@ -400,8 +365,6 @@ TEST(max_pool_tells_indices)
                 assert_true(y[c * 9 + o] == best);
                 assert_int_equal(indices[c * 9 + o], at);
             }
-        free_net(t);
-        free(t);
     }
 }
 
@@ -436,14 +399,12 @@ TEST(grid_sample_equals_loops)
         size_t bytes = sizeof y;
         bool nearest = form & 1, align = form & 2;
         int padding = form / 4;
-        struct net *t = malloc(sizeof *t);
         Onnx__NodeProto *n;
 
-        assert_non_null(t);
         start(t, 20);
-        fill(x, H * W);
+        random_fill(x, H * W);
         for (size_t i = 0; i < O * 2; i++)
-            grid[i] = (float)next(5001) / 1000 - 2.5f;
+            grid[i] = (float)random_below(5001) / 1000 - 2.5f;
         input(t, "x", F32, "1 1 3 4");
         input(t, "grid", F32, "1 4 5 2");
         n = node(t, "GridSample", "x grid", "y");
@@ -474,8 +435,6 @@ TEST(grid_sample_equals_loops)
                 fail_msg("mode %s, padding %s, align %d: element %d is %g instead of %g", modes[nearest], paddings[padding],
                          align, i, (double)y[i], want);
         }
-        free_net(t);
-        free(t);
     }
 }
 
@@ -503,19 +462,17 @@ TEST(quantised_operators_compute_on_what_is_meant)
     int32_t bias[N];
     void *inputs[2] = {a, b}, *outputs[2] = {sum, y};
     size_t bytes[2] = {sizeof sum, sizeof y};
-    struct net *t = malloc(sizeof *t);
     Onnx__NodeProto *n;
 
-    assert_non_null(t);
     start(t, 13);
     for (size_t i = 0; i < M * K; i++) {
-        a[i] = (uint8_t)next(256);
-        b[i] = (uint8_t)next(256);
+        a[i] = (uint8_t)random_below(256);
+        b[i] = (uint8_t)random_below(256);
     }
     for (size_t i = 0; i < K * N; i++)
-        w[i] = (uint8_t)next(256);
+        w[i] = (uint8_t)random_below(256);
     for (size_t i = 0; i < N; i++)
-        bias[i] = (int32_t)next(20000) - 10000;
+        bias[i] = (int32_t)random_below(20000) - 10000;
     input(t, "a", U8, "3 4");
     input(t, "b", U8, "3 4");
     initializer(t, tensor(t, "w", U8, 2, (int64_t[]){K, N}, w, sizeof w));
@@ -545,8 +502,6 @@ TEST(quantised_operators_compute_on_what_is_meant)
                 want += (sum[i * K + j] - 30) * ((w[j * N + k] - 120) * 0.125);
             assert_int_equal(y[i * N + k], saturate(rint(want / 16) + 128));
         }
-    free_net(t);
-    free(t);
 }
 
 TEST(skip_normalisations_and_fused_matmuls_are_right)
@@ -556,15 +511,13 @@ TEST(skip_normalisations_and_fused_matmuls_are_right)
         p[ROWS * ROWS], again[ROWS * SIZE];
     void *inputs[2] = {x, skip}, *outputs[5] = {y, sum, z, p, again};
     size_t bytes[5] = {sizeof y, sizeof sum, sizeof z, sizeof p, sizeof again};
-    struct net *t = malloc(sizeof *t);
     Onnx__NodeProto *n;
 
-    assert_non_null(t);
     start(t, 13);
-    fill(x, ROWS * SIZE);
-    fill(skip, ROWS * SIZE);
-    fill(gamma, SIZE);
-    fill(beta, SIZE);
+    random_fill(x, ROWS * SIZE);
+    random_fill(skip, ROWS * SIZE);
+    random_fill(gamma, SIZE);
+    random_fill(beta, SIZE);
     input(t, "x", F32, "3 8");
     input(t, "skip", F32, "3 8");
     initializer(t, tensor(t, "gamma", F32, 1, (int64_t[]){SIZE}, gamma, sizeof gamma));
@@ -603,8 +556,6 @@ TEST(skip_normalisations_and_fused_matmuls_are_right)
             assert_close(p[r * ROWS + c], want, 1e-4);
         }
     }
-    free_net(t);
-    free(t);
 }
 
 TEST_GROUP(create_context, release_context)

@@ -7,22 +7,9 @@
 
 #include "readers/onnx/net.h"
 #include "support/close.h"
+#include "support/random.h"
 
 enum { U8 = 2, I8 = 3, I32 = 6, MOST = 4096 };
-
-static uint32_t state = 1;
-
-static uint32_t next(uint32_t below)
-{
-    state = state * 1664525u + 1013904223u;
-    return (state >> 8) % below;
-}
-
-static void fill(float *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        x[i] = (float)next(2001) / 1000 - 1;
-}
 
 /* ---- short forms ---- */
 
@@ -53,10 +40,10 @@ static void constant(struct net *t, const char *name, int type, const char *dims
     assert_true(count <= MOST);
     for (size_t i = 0; i < rank; i++)
         sizes[i] = (int64_t)list[i];
-    fill(x, count);
+    random_fill(x, count);
     for (size_t i = 0; i < count; i++) {
         x[i] = x[i] * scale + offset;
-        bytes[i] = (uint8_t)next(256);
+        bytes[i] = (uint8_t)random_below(256);
     }
     initializer(t, type == F32 ? tensor(t, name, F32, rank, sizes, x, count * sizeof *x)
                                : tensor(t, name, type, rank, sizes, bytes, count));
@@ -119,7 +106,7 @@ static size_t outputs_of(struct net *t, float *y)
         for (size_t k = 0; k < shape->n_dim; k++)
             elements *= (size_t)shape->dim[k]->dim_value;
         in[i] = keep(t, elements * sizeof *y);
-        fill(in[i], elements);
+        random_fill(in[i], elements);
     }
     model_free(&t->read);
     run(t, in, out, bytes);
@@ -139,7 +126,6 @@ static void same(struct net *t, double tolerance)
     for (size_t i = 0; i < count; i++)
         assert_close(y[count + i], y[i], tolerance);
     free(y);
-    free_net(t);
 }
 
 /* ---- activations ---- */
@@ -218,109 +204,101 @@ static void fused(struct net *t, const struct function_case *f)
     for (size_t i = 0; i < count; i++)
         assert_close(y[count + i], apply(f, (double)y[i]), 1e-5);
     free(y);
-    free_net(t);
 }
 
 TEST(fused_convolutions_add_and_activate)
 {
-    struct net t;
-
     for (size_t i = 0; i < 2 * FUNCTIONS; i++) {
         const struct function_case *f = &functions[i / 2];
         Onnx__NodeProto *n;
         Onnx__AttributeProto *list;
 
-        start(&t, 17);
-        input(&t, "x", F32, "1 4 7 6");
-        input(&t, "z", F32, "1 6 4 3");
-        constant(&t, "w", F32, "6 2 3 3", 0.5f, 0);
-        constant(&t, "b", F32, "6", 1, 0);
+        start(t, 17);
+        input(t, "x", F32, "1 4 7 6");
+        input(t, "z", F32, "1 6 4 3");
+        constant(t, "w", F32, "6 2 3 3", 0.5f, 0);
+        constant(t, "b", F32, "6", 1, 0);
         for (int k = 0; k < 2; k++) {
-            n = k ? microsoft(&t, "FusedConv", i % 2 ? "x w b z" : "x w b", "fused") : node(&t, "Conv", "x w b", "conv");
-            ints(&t, n, "pads", "1 1 1 1");
-            ints(&t, n, "strides", "2 2");
-            attribute_int(&t, n, "group", 2);
+            n = k ? microsoft(t, "FusedConv", i % 2 ? "x w b z" : "x w b", "fused") : node(t, "Conv", "x w b", "conv");
+            ints(t, n, "pads", "1 1 1 1");
+            ints(t, n, "strides", "2 2");
+            attribute_int(t, n, "group", 2);
         }
-        attribute_text(&t, n, "activation", f->name);
-        list = attribute(&t, n, "activation_params", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
+        attribute_text(t, n, "activation", f->name);
+        list = attribute(t, n, "activation_params", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
         list->n_floats = 2;
-        list->floats = keep(&t, sizeof f->values);
+        list->floats = keep(t, sizeof f->values);
         memcpy(list->floats, f->values, sizeof f->values);
-        node(&t, i % 2 ? "Add" : "Identity", i % 2 ? "conv z" : "conv", "plain");
-        fused(&t, f);
+        node(t, i % 2 ? "Add" : "Identity", i % 2 ? "conv z" : "conv", "plain");
+        fused(t, f);
     }
-    start(&t, 17);
-    input(&t, "x", F32, "1 4 7 6");
-    constant(&t, "w", F32, "6 4 3 3", 1, 0);
-    attribute_text(&t, microsoft(&t, "FusedConv", "x w", "y"), "activation", "Sine");
-    output(&t, "y");
-    refused(&t, NULL, "activation \"Sine\" is not known");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "1 4 7 6");
+    constant(t, "w", F32, "6 4 3 3", 1, 0);
+    attribute_text(t, microsoft(t, "FusedConv", "x w", "y"), "activation", "Sine");
+    output(t, "y");
+    refused(t, NULL, "activation \"Sine\" is not known");
 }
 
 TEST(fused_matmuls_activate)
 {
-    struct net t;
-
     for (size_t i = 0; i < 2 * (FUNCTIONS - CLIPS); i++) {
         const struct function_case *f = &functions[i / 2];
         Onnx__NodeProto *n;
 
-        start(&t, 17);
-        input(&t, "x", F32, "5 7");
-        constant(&t, "w", F32, "6 7", 1, 0);
-        constant(&t, "c", F32, "6", 1, 0);
+        start(t, 17);
+        input(t, "x", F32, "5 7");
+        constant(t, "w", F32, "6 7", 1, 0);
+        constant(t, "c", F32, "6", 1, 0);
         for (int k = 0; k < 2; k++) {
             const char *y = k ? "fused" : "plain";
 
             if (i % 2) {
-                n = k ? microsoft(&t, "FusedGemm", "x w c", y) : node(&t, "Gemm", "x w c", y);
-                attribute_float(&t, n, "beta", 0.25f);
+                n = k ? microsoft(t, "FusedGemm", "x w c", y) : node(t, "Gemm", "x w c", y);
+                attribute_float(t, n, "beta", 0.25f);
             } else {
-                n = microsoft(&t, k ? "FusedMatMulActivation" : "FusedMatMul", "x w", y);
+                n = microsoft(t, k ? "FusedMatMulActivation" : "FusedMatMul", "x w", y);
             }
-            attribute_float(&t, n, "alpha", 0.5f);
-            attribute_int(&t, n, "transB", 1);
+            attribute_float(t, n, "alpha", 0.5f);
+            attribute_int(t, n, "transB", 1);
         }
-        attribute_text(&t, n, "activation", f->name);
+        attribute_text(t, n, "activation", f->name);
         for (size_t k = 0; k < 2 && f->parameters[k]; k++)
-            attribute_float(&t, n, f->parameters[k], f->values[k]);
-        fused(&t, f);
+            attribute_float(t, n, f->parameters[k], f->values[k]);
+        fused(t, f);
     }
-    start(&t, 17); /* vectors, as MatMul has them */
-    input(&t, "x", F32, "7");
-    input(&t, "y", F32, "7 3");
-    node(&t, "MatMul", "x y", "want");
-    microsoft(&t, "FusedMatMul", "x y", "got");
-    same(&t, 1e-6);
+    start(t, 17); /* vectors, as MatMul has them */
+    input(t, "x", F32, "7");
+    input(t, "y", F32, "7 3");
+    node(t, "MatMul", "x y", "want");
+    microsoft(t, "FusedMatMul", "x y", "got");
+    same(t, 1e-6);
 }
 
 /* ---- quantised ---- */
 
 TEST(dynamically_quantized_matmuls_equal_their_parts)
 {
-    struct net t;
-
     for (int i = 0; i < 16; i++) {
         const bool per_column = i & 1, has_zero = i & 2, has_bias = i & 4;
         const int type = i & 8 ? I8 : U8;
         char inputs[40];
 
-        start(&t, 17);
-        input(&t, "x", F32, "2 3 9");
-        constant(&t, "w", type, "9 6", 1, 0);
-        constant(&t, "s", F32, per_column ? "6" : "", 0.01f, 0.02f);
-        constant(&t, "zw", type, per_column ? "6" : "", 1, 0);
-        constant(&t, "c", F32, "6", 1, 0);
-        node(&t, "DynamicQuantizeLinear", "x", "q sq zq");
-        node(&t, "MatMulInteger", has_zero ? "q w zq zw" : "q w zq", "sums");
-        cast(&t, "sums", "product");
-        node(&t, "Mul", "sq s", "scale");
-        node(&t, "Mul", "product scale", "scaled");
-        node(&t, has_bias ? "Add" : "Identity", has_bias ? "scaled c" : "scaled", "want");
+        start(t, 17);
+        input(t, "x", F32, "2 3 9");
+        constant(t, "w", type, "9 6", 1, 0);
+        constant(t, "s", F32, per_column ? "6" : "", 0.01f, 0.02f);
+        constant(t, "zw", type, per_column ? "6" : "", 1, 0);
+        constant(t, "c", F32, "6", 1, 0);
+        node(t, "DynamicQuantizeLinear", "x", "q sq zq");
+        node(t, "MatMulInteger", has_zero ? "q w zq zw" : "q w zq", "sums");
+        cast(t, "sums", "product");
+        node(t, "Mul", "sq s", "scale");
+        node(t, "Mul", "product scale", "scaled");
+        node(t, has_bias ? "Add" : "Identity", has_bias ? "scaled c" : "scaled", "want");
         snprintf(inputs, sizeof inputs, "x w s %s %s", has_zero ? "zw" : "-", has_bias ? "c" : "-");
-        microsoft(&t, "DynamicQuantizeMatMul", inputs, "got");
-        same(&t, 1e-4);
+        microsoft(t, "DynamicQuantizeMatMul", inputs, "got");
+        same(t, 1e-4);
     }
 }
 
@@ -347,75 +325,73 @@ static void same_bytes(struct net *t)
 
 TEST(quantized_operators_equal_their_parts)
 {
-    struct net t;
     Onnx__NodeProto *n;
 
-    start(&t, 17);
-    quantized_input(&t, "3 4");
-    input(&t, "v", F32, "3 4");
-    number(&t, "zero", 0);
-    node(&t, "Greater", "v zero", "condition");
-    node(&t, "QuantizeLinear", "v sy zy", "p");
-    node(&t, "DequantizeLinear", "p sy zy", "g");
-    node(&t, "Where", "condition f g", "plain");
-    microsoft(&t, "QLinearWhere", "condition q sq zq p sy zy sy zy", "quantized");
-    same_bytes(&t);
+    start(t, 17);
+    quantized_input(t, "3 4");
+    input(t, "v", F32, "3 4");
+    number(t, "zero", 0);
+    node(t, "Greater", "v zero", "condition");
+    node(t, "QuantizeLinear", "v sy zy", "p");
+    node(t, "DequantizeLinear", "p sy zy", "g");
+    node(t, "Where", "condition f g", "plain");
+    microsoft(t, "QLinearWhere", "condition q sq zq p sy zy sy zy", "quantized");
+    same_bytes(t);
     for (int keep = 0; keep < 2; keep++) {
-        start(&t, 17);
-        quantized_input(&t, "2 3 5");
+        start(t, 17);
+        quantized_input(t, "2 3 5");
         for (int k = 0; k < 2; k++) {
-            n = k ? microsoft(&t, "QLinearReduceMean", "q sq zq sy zy", "quantized") : node(&t, "ReduceMean", "f", "plain");
-            ints(&t, n, "axes", "0 -1");
-            attribute_int(&t, n, "keepdims", keep);
+            n = k ? microsoft(t, "QLinearReduceMean", "q sq zq sy zy", "quantized") : node(t, "ReduceMean", "f", "plain");
+            ints(t, n, "axes", "0 -1");
+            attribute_int(t, n, "keepdims", keep);
         }
-        same_bytes(&t);
+        same_bytes(t);
     }
-    start(&t, 17); /* without the last zero point */
-    quantized_input(&t, "3 4");
-    number(&t, "sz", 0.0113f);
-    byte(&t, "zz", U8, 0);
-    constant(&t, "p", U8, "2 4", 1, 0);
-    node(&t, "DequantizeLinear", "p sz zz", "g");
-    attribute_int(&t, node(&t, "Concat", "f g", "plain"), "axis", 0);
-    attribute_int(&t, microsoft(&t, "QLinearConcat", "sy zy q sq zq p sz", "quantized"), "axis", 0);
-    same_bytes(&t);
+    start(t, 17); /* without the last zero point */
+    quantized_input(t, "3 4");
+    number(t, "sz", 0.0113f);
+    byte(t, "zz", U8, 0);
+    constant(t, "p", U8, "2 4", 1, 0);
+    node(t, "DequantizeLinear", "p sz zz", "g");
+    attribute_int(t, node(t, "Concat", "f g", "plain"), "axis", 0);
+    attribute_int(t, microsoft(t, "QLinearConcat", "sy zy q sq zq p sz", "quantized"), "axis", 0);
+    same_bytes(t);
 }
 
 TEST(channels_may_be_last)
 {
     static const char *const types[] = {"QLinearAveragePool", "QLinearGlobalAveragePool", "NhwcMaxPool", "QLinearConv"};
-    struct net t;
 
     for (int i = 0; i < 4; i++) {
         Onnx__NodeProto *n[2];
 
-        start(&t, 17);
-        quantized_input(&t, "2 4 7 6");
-        constant(&t, "w", I8, "6 4 2 3", 1, 0);
-        constant(&t, "sw", F32, "6", 0.001f, 0.002f);
-        byte(&t, "zw", I8, 0);
-        ints(&t, node(&t, "Transpose", "q", "last"), "perm", "0 2 3 1");
+        start(t, 17);
+        quantized_input(t, "2 4 7 6");
+        constant(t, "w", I8, "6 4 2 3", 1, 0);
+        constant(t, "sw", F32, "6", 0.001f, 0.002f);
+        byte(t, "zw", I8, 0);
+        ints(t, node(t, "Transpose", "q", "last"), "perm", "0 2 3 1");
         if (i == 3) {
-            n[0] = node(&t, types[i], "q sq zq w sw zw sy zy", "plain");
-            n[1] = microsoft(&t, types[i], "last sq zq w sw zw sy zy", "quantized");
+            n[0] = node(t, types[i], "q sq zq w sw zw sy zy", "plain");
+            n[1] = microsoft(t, types[i], "last sq zq w sw zw sy zy", "quantized");
         } else if (i == 2) {
-            n[0] = node(&t, "MaxPool", "q", "plain");
-            n[1] = microsoft(&t, types[i], "last", "quantized");
+            n[0] = node(t, "MaxPool", "q", "plain");
+            n[1] = microsoft(t, types[i], "last", "quantized");
         } else {
-            n[0] = microsoft(&t, types[i], "q sq zq sy zy", "plain");
-            n[1] = microsoft(&t, types[i], "last sq zq sy zy", "quantized");
+            n[0] = microsoft(t, types[i], "q sq zq sy zy", "plain");
+            n[1] = microsoft(t, types[i], "last sq zq sy zy", "quantized");
         }
         for (int k = 0; k < 2 && i != 1; k++) {
-            ints(&t, n[k], "kernel_shape", "2 3");
-            ints(&t, n[k], "strides", "2 1");
-            ints(&t, n[k], "pads", "1 1 0 1");
+            ints(t, n[k], "kernel_shape", "2 3");
+            ints(t, n[k], "strides", "2 1");
+            ints(t, n[k], "pads", "1 1 0 1");
         }
         if (i != 2)
-            attribute_int(&t, n[1], "channels_last", 1);
-        cast(&t, "plain", "first");
-        ints(&t, node(&t, "Transpose", "first", "want"), "perm", "0 2 3 1");
-        cast(&t, "quantized", "got");
-        same(&t, 0);
+            attribute_int(t, n[1], "channels_last", 1);
+        cast(t, "plain", "first");
+        ints(t, node(t, "Transpose", "first", "want"), "perm", "0 2 3 1");
+        cast(t, "quantized", "got");
+        same(t, 0);
     }
 }
 
@@ -440,32 +416,31 @@ TEST(dynamically_quantized_lstm_rounds_input_and_state)
     float x[STEPS * INPUTS], scales[2][ROWS], y[STEPS * HIDDEN];
     int8_t w[INPUTS * ROWS], r[HIDDEN * ROWS], zeros[ROWS];
     double in[STEPS * INPUTS], h[HIDDEN] = {0}, c[HIDDEN] = {0}, rounded[HIDDEN], gates[ROWS];
-    struct net t;
 
     for (int per_row = 0; per_row < 2; per_row++) {
         const size_t count = per_row ? ROWS : 1;
 
-        start(&t, 17);
-        fill(x, STEPS * INPUTS);
+        start(t, 17);
+        random_fill(x, STEPS * INPUTS);
         for (size_t i = 0; i < sizeof w; i++)
-            w[i] = (int8_t)(next(256) - 128);
+            w[i] = (int8_t)(random_below(256) - 128);
         for (size_t i = 0; i < sizeof r; i++)
-            r[i] = (int8_t)(next(256) - 128);
+            r[i] = (int8_t)(random_below(256) - 128);
         for (size_t i = 0; i < ROWS; i++) {
             zeros[i] = (int8_t)(i % count * 3);
             scales[0][i] = 0.005f + (float)(i % count) / 2000;
             scales[1][i] = 0.004f + (float)(i % count) / 1000;
         }
-        input(&t, "x", F32, "3 1 5");
-        initializer(&t, tensor(&t, "w", I8, 3, (int64_t[]){1, INPUTS, ROWS}, w, sizeof w));
-        initializer(&t, tensor(&t, "r", I8, 3, (int64_t[]){1, HIDDEN, ROWS}, r, sizeof r));
+        input(t, "x", F32, "3 1 5");
+        initializer(t, tensor(t, "w", I8, 3, (int64_t[]){1, INPUTS, ROWS}, w, sizeof w));
+        initializer(t, tensor(t, "r", I8, 3, (int64_t[]){1, HIDDEN, ROWS}, r, sizeof r));
         for (int k = 0; k < 2; k++)
-            initializer(&t, tensor(&t, k ? "sr" : "sw", F32, 1 + (size_t)per_row, (int64_t[]){1, ROWS}, scales[k],
-                                   count * sizeof *scales[k]));
-        initializer(&t, tensor(&t, "z", I8, 1 + (size_t)per_row, (int64_t[]){1, ROWS}, zeros, count));
-        attribute_int(&t, microsoft(&t, "DynamicQuantizeLSTM", "x w r - - - - - sw z sr z", "y"), "hidden_size", HIDDEN);
-        output(&t, "y");
-        run(&t, (void *[]){x}, (void *[]){y}, (size_t[]){sizeof y});
+            initializer(t, tensor(t, k ? "sr" : "sw", F32, 1 + (size_t)per_row, (int64_t[]){1, ROWS}, scales[k],
+                                  count * sizeof *scales[k]));
+        initializer(t, tensor(t, "z", I8, 1 + (size_t)per_row, (int64_t[]){1, ROWS}, zeros, count));
+        attribute_int(t, microsoft(t, "DynamicQuantizeLSTM", "x w r - - - - - sw z sr z", "y"), "hidden_size", HIDDEN);
+        output(t, "y");
+        run(t, (void *[]){x}, (void *[]){y}, (size_t[]){sizeof y});
         for (size_t i = 0; i < STEPS * INPUTS; i++)
             in[i] = (double)x[i];
         round_by_range(in, STEPS * INPUTS, in);
@@ -486,7 +461,6 @@ TEST(dynamically_quantized_lstm_rounds_input_and_state)
                 assert_close(y[s * HIDDEN + i], h[i], 1e-5);
             }
         }
-        free_net(&t);
     }
 }
 
@@ -495,39 +469,38 @@ TEST(quantized_attention_and_embeddings_equal_their_parts)
     static const char *const tables[] = {"word", "position", "segment", "gamma", "beta"};
     static const char *const dims[] = {"10 8", "6 8", "2 8", "8", "8"};
     static const int32_t ids[] = {1, 0, 1, 1, 0, 0, 1, 0, 1, 1};
-    struct net t;
 
-    start(&t, 17);
-    quantized_input(&t, "2 4 8");
-    constant(&t, "w", I8, "8 24", 1, 0);
-    constant(&t, "b", F32, "24", 1, 0);
-    constant(&t, "s", F32, "24", 0.001f, 0.003f);
-    constant(&t, "z", I8, "24", 1, 0);
-    constant(&t, "past", F32, "2 2 2 3 4", 1, 0);
-    initializer(&t, tensor(&t, "ends", I32, 1, (int64_t[]){2}, (int32_t[]){5, 7}, 8));
-    attribute_int(&t, node(&t, "DequantizeLinear", "w s z", "wide"), "axis", 1);
-    attribute_int(&t, microsoft(&t, "Attention", "f wide b ends past", "want a"), "num_heads", 2);
-    attribute_int(&t, microsoft(&t, "QAttention", "q w b sq s ends zq z past", "got p"), "num_heads", 2);
-    same(&t, 1e-5);
+    start(t, 17);
+    quantized_input(t, "2 4 8");
+    constant(t, "w", I8, "8 24", 1, 0);
+    constant(t, "b", F32, "24", 1, 0);
+    constant(t, "s", F32, "24", 0.001f, 0.003f);
+    constant(t, "z", I8, "24", 1, 0);
+    constant(t, "past", F32, "2 2 2 3 4", 1, 0);
+    initializer(t, tensor(t, "ends", I32, 1, (int64_t[]){2}, (int32_t[]){5, 7}, 8));
+    attribute_int(t, node(t, "DequantizeLinear", "w s z", "wide"), "axis", 1);
+    attribute_int(t, microsoft(t, "Attention", "f wide b ends past", "want a"), "num_heads", 2);
+    attribute_int(t, microsoft(t, "QAttention", "q w b sq s ends zq z past", "got p"), "num_heads", 2);
+    same(t, 1e-5);
 
-    start(&t, 17);
-    initializer(&t, tensor(&t, "ids", I32, 2, (int64_t[]){2, 5}, ids, sizeof ids));
+    start(t, 17);
+    initializer(t, tensor(t, "ids", I32, 2, (int64_t[]){2, 5}, ids, sizeof ids));
     for (int i = 0; i < 5; i++) {
         char inputs[40], name[20];
 
-        constant(&t, tables[i], U8, dims[i], 1, 0);
-        number(&t, strcat(strcpy(name, "s"), tables[i]), 0.01f * (float)(i + 1));
-        byte(&t, strcat(strcpy(name, "z"), tables[i]), U8, 100 + i);
+        constant(t, tables[i], U8, dims[i], 1, 0);
+        number(t, strcat(strcpy(name, "s"), tables[i]), 0.01f * (float)(i + 1));
+        byte(t, strcat(strcpy(name, "z"), tables[i]), U8, 100 + i);
         snprintf(inputs, sizeof inputs, "%s s%s z%s", tables[i], tables[i], tables[i]);
-        node(&t, "DequantizeLinear", inputs, strcat(strcpy(name, "f"), tables[i]));
+        node(t, "DequantizeLinear", inputs, strcat(strcpy(name, "f"), tables[i]));
     }
-    microsoft(&t, "EmbedLayerNormalization", "ids ids fword fposition fsegment fgamma fbeta", "want m");
+    microsoft(t, "EmbedLayerNormalization", "ids ids fword fposition fsegment fgamma fbeta", "want m");
     microsoft(
-        &t, "QEmbedLayerNormalization",
+        t, "QEmbedLayerNormalization",
         "ids ids word position segment gamma beta - sword sposition ssegment sgamma sbeta zword zposition zsegment zgamma "
         "zbeta",
         "got n");
-    same(&t, 1e-5);
+    same(t, 1e-5);
 }
 
 /* ---- blocks of channels ---- */
@@ -541,7 +514,7 @@ static void filters(struct net *t, const char *name, size_t out, size_t in, size
     char other[20];
 
     assert_true(plain && blocks);
-    fill(plain, out * in * area);
+    random_fill(plain, out * in * area);
     for (size_t o = 0; o < out; o++)
         for (size_t i = 0; i < in; i++)
             for (size_t k = 0; k < area; k++) {
@@ -572,7 +545,6 @@ static void twice(struct net *t, const char *type, const char *inputs, const cha
 TEST(blocks_of_channels_are_plain_tensors)
 {
     static const size_t widths[] = {12, 20, 32, 10};
-    struct net t;
     Onnx__NodeProto *n[2];
 
     for (size_t i = 0; i < 8; i++) {
@@ -580,89 +552,87 @@ TEST(blocks_of_channels_are_plain_tensors)
         char dims[20];
         float bias[16] = {0}, zero[32] = {0};
 
-        start(&t, 17);
+        start(t, 17);
         snprintf(dims, sizeof dims, "1 6 6 %zu", width);
-        input(&t, "x", F32, "1 3 6 6");
-        input(&t, "last", F32, dims);
-        ints(&t, node(&t, "Transpose", "last", "side"), "perm", "0 3 1 2");
-        filters(&t, "a", width, 3, 9, block, false);
-        filters(&t, "b", width, width, 9, block, true);
-        filters(&t, "d", width, 1, 9, block, false);
-        filters(&t, "e", 5, width, 1, block, true);
-        fill(bias, 5);
-        initializer(&t, tensor(&t, "bias", F32, 1, (int64_t[]){5}, bias, 5 * sizeof *bias));
-        initializer(&t, tensor(&t, "biasx", F32, 1, (int64_t[]){(int64_t)block}, bias, block * sizeof *bias));
-        initializer(&t, tensor(&t, "none", F32, 1, (int64_t[]){(int64_t)filled}, zero, filled * sizeof *zero));
-        attribute_int(&t, domain_node(&t, "com.microsoft.nchwc", "ReorderInput", "last", "sidex"), "channels_last", 1);
-        twice(&t, "Conv", "x a", "x ax none", "p", n);
+        input(t, "x", F32, "1 3 6 6");
+        input(t, "last", F32, dims);
+        ints(t, node(t, "Transpose", "last", "side"), "perm", "0 3 1 2");
+        filters(t, "a", width, 3, 9, block, false);
+        filters(t, "b", width, width, 9, block, true);
+        filters(t, "d", width, 1, 9, block, false);
+        filters(t, "e", 5, width, 1, block, true);
+        random_fill(bias, 5);
+        initializer(t, tensor(t, "bias", F32, 1, (int64_t[]){5}, bias, 5 * sizeof *bias));
+        initializer(t, tensor(t, "biasx", F32, 1, (int64_t[]){(int64_t)block}, bias, block * sizeof *bias));
+        initializer(t, tensor(t, "none", F32, 1, (int64_t[]){(int64_t)filled}, zero, filled * sizeof *zero));
+        attribute_int(t, domain_node(t, "com.microsoft.nchwc", "ReorderInput", "last", "sidex"), "channels_last", 1);
+        twice(t, "Conv", "x a", "x ax none", "p", n);
         for (int k = 0; k < 2; k++)
-            ints(&t, n[k], "pads", "1 1 1 1");
-        node(&t, "Add", "p side", "q");
-        node(&t, "Add", "px sidex", "qx");
-        twice(&t, "Conv", "q b", "qx bx - px", "r", n);
+            ints(t, n[k], "pads", "1 1 1 1");
+        node(t, "Add", "p side", "q");
+        node(t, "Add", "px sidex", "qx");
+        twice(t, "Conv", "q b", "qx bx - px", "r", n);
         for (int k = 0; k < 2; k++)
-            ints(&t, n[k], "pads", "1 1 1 1");
-        attribute_text(&t, n[1], "activation", "Sigmoid");
-        node(&t, "Add", "r p", "sum");
-        node(&t, "Sigmoid", "sum", "s");
-        twice(&t, "Conv", "s d", "rx dx", "u", n);
-        attribute_int(&t, n[0], "group", (int64_t)width);
-        attribute_int(&t, n[1], "group", (int64_t)filled);
-        twice(&t, "MaxPool", "u", "ux", "v", n);
+            ints(t, n[k], "pads", "1 1 1 1");
+        attribute_text(t, n[1], "activation", "Sigmoid");
+        node(t, "Add", "r p", "sum");
+        node(t, "Sigmoid", "sum", "s");
+        twice(t, "Conv", "s d", "rx dx", "u", n);
+        attribute_int(t, n[0], "group", (int64_t)width);
+        attribute_int(t, n[1], "group", (int64_t)filled);
+        twice(t, "MaxPool", "u", "ux", "v", n);
         for (int k = 0; k < 2; k++)
-            ints(&t, n[k], "kernel_shape", "2 2");
-        twice(&t, "AveragePool", "v", "vx", "w", n);
+            ints(t, n[k], "kernel_shape", "2 2");
+        twice(t, "AveragePool", "v", "vx", "w", n);
         for (int k = 0; k < 2; k++)
-            ints(&t, n[k], "kernel_shape", "2 2");
-        twice(&t, i % 4 < 2 ? "GlobalMaxPool" : "GlobalAveragePool", "w", "wx", "g", n);
-        node(&t, "Mul", "w g", "m");
-        node(&t, "Mul", "wx gx", "mx");
-        twice(&t, "Conv", "m e bias", "mx ex biasx", "y", n);
-        ints(&t, node(&t, "Transpose", "y", "want"), "perm", "0 2 3 1");
-        n[1] = domain_node(&t, "com.microsoft.nchwc", "ReorderOutput", "yx", "got");
-        attribute_int(&t, n[1], "channels", 5);
-        attribute_int(&t, n[1], "channels_last", 1);
-        output(&t, "px"); /* without the channels that fill up */
-        reads(&t, NULL);
-        expect_shape(&t, SHAPE(1, (uint32_t)width, 6, 6));
-        t.graph.n_output = 0;
-        same(&t, 1e-4);
+            ints(t, n[k], "kernel_shape", "2 2");
+        twice(t, i % 4 < 2 ? "GlobalMaxPool" : "GlobalAveragePool", "w", "wx", "g", n);
+        node(t, "Mul", "w g", "m");
+        node(t, "Mul", "wx gx", "mx");
+        twice(t, "Conv", "m e bias", "mx ex biasx", "y", n);
+        ints(t, node(t, "Transpose", "y", "want"), "perm", "0 2 3 1");
+        n[1] = domain_node(t, "com.microsoft.nchwc", "ReorderOutput", "yx", "got");
+        attribute_int(t, n[1], "channels", 5);
+        attribute_int(t, n[1], "channels_last", 1);
+        output(t, "px"); /* without the channels that fill up */
+        reads(t, NULL);
+        expect_shape(t, SHAPE(1, (uint32_t)width, 6, 6));
+        t->graph.n_output = 0;
+        same(t, 1e-4);
     }
 }
 
 TEST(blocks_are_enlarged_and_joined)
 {
-    struct net t;
     Onnx__NodeProto *n[2];
 
     for (int i = 0; i < 2; i++) {
-        start(&t, 17);
-        input(&t, "x", F32, "1 9 4 5");
-        filters(&t, "a", 16, 9, 9, 16, false);
-        filters(&t, "b", 32, 16, 1, 16, true);
-        twice(&t, "Conv", "x a", "x ax", "p", n);
-        twice(&t, "Conv", "p b", "px bx", "q", n);
-        attribute_int(&t, node(&t, "Concat", "p q", "c"), "axis", 1);
-        attribute_int(&t, node(&t, "Concat", "px qx", "cx"), "axis", 1);
-        initializer(&t, tensor(&t, "scales", F32, 1, (int64_t[]){4}, (float[]){1, 1, 2, 3}, 16));
-        n[0] = node(&t, "Resize", "c - scales", "want");
-        n[1] = domain_node(&t, "com.microsoft.nchwc", "Upsample", "cx", "u");
-        ints(&t, n[1], "scales", "1 1 2 3");
+        start(t, 17);
+        input(t, "x", F32, "1 9 4 5");
+        filters(t, "a", 16, 9, 9, 16, false);
+        filters(t, "b", 32, 16, 1, 16, true);
+        twice(t, "Conv", "x a", "x ax", "p", n);
+        twice(t, "Conv", "p b", "px bx", "q", n);
+        attribute_int(t, node(t, "Concat", "p q", "c"), "axis", 1);
+        attribute_int(t, node(t, "Concat", "px qx", "cx"), "axis", 1);
+        initializer(t, tensor(t, "scales", F32, 1, (int64_t[]){4}, (float[]){1, 1, 2, 3}, 16));
+        n[0] = node(t, "Resize", "c - scales", "want");
+        n[1] = domain_node(t, "com.microsoft.nchwc", "Upsample", "cx", "u");
+        ints(t, n[1], "scales", "1 1 2 3");
         for (int k = 0; k < 2; k++)
-            attribute_text(&t, n[k], "mode", i ? "linear" : "nearest");
-        attribute_text(&t, n[0], "nearest_mode", "floor");
+            attribute_text(t, n[k], "mode", i ? "linear" : "nearest");
+        attribute_text(t, n[0], "nearest_mode", "floor");
         for (int k = 0; k < 2; k++)
-            attribute_text(&t, n[k], "coordinate_transformation_mode", i ? "align_corners" : "asymmetric");
-        attribute_int(&t, domain_node(&t, "com.microsoft.nchwc", "ReorderOutput", "u", "got"), "channels", 48);
-        same(&t, 1e-5);
+            attribute_text(t, n[k], "coordinate_transformation_mode", i ? "align_corners" : "asymmetric");
+        attribute_int(t, domain_node(t, "com.microsoft.nchwc", "ReorderOutput", "u", "got"), "channels", 48);
+        same(t, 1e-5);
     }
-    start(&t, 17);
-    input(&t, "x", F32, "1 3 4 5");
-    filters(&t, "a", 12, 3, 9, 4, false);
-    domain_node(&t, "com.microsoft.nchwc", "Conv", "x ax", "y");
-    output(&t, "y");
-    refused(&t, NULL, "12 output and 3 input channels");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "1 3 4 5");
+    filters(t, "a", 12, 3, 9, 4, false);
+    domain_node(t, "com.microsoft.nchwc", "Conv", "x ax", "y");
+    output(t, "y");
+    refused(t, NULL, "12 output and 3 input channels");
 }
 
 TEST_GROUP(create_context, release_context)

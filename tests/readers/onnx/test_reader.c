@@ -14,100 +14,90 @@ TEST(computed_shapes_become_numbers)
 {
     static const float x[24] = {7};
     float y[24];
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "batch 3 4");
-    integer(&t, "zero", 0);
-    integers(&t, "minus", 1, (int64_t[]){-1});
-    integers(&t, "first", 1, (int64_t[]){0});
-    node(&t, "Shape", "x", "s");
-    node(&t, "Gather", "s zero", "b");
-    node(&t, "Unsqueeze", "b first", "bs");
-    node(&t, "Concat", "bs minus", "shape");
-    attribute_int(&t, t.graph.node[3], "axis", 0);
-    node(&t, "Reshape", "x shape", "y");
-    output(&t, "y");
-    refused(&t, NULL, "input \"x\" has a dimension 0 called \"batch\"");
-    t.graph.input[0]->type->tensor_type->shape->dim[2]->has_dim_value = 0;
-    refused(&t, NULL, "input \"x\" has a dimension 2 of no fixed size"); /* all of them are named */
-    t.graph.input[0]->type->tensor_type->shape->dim[2]->has_dim_value = 1;
-    reads(&t, &(struct model_options){.dim_count = 1, .dims = &(struct model_dim){"batch", 2}});
-    expect_shape(&t, SHAPE(2, 12));
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    input(t, "x", F32, "batch 3 4");
+    integer(t, "zero", 0);
+    integers(t, "minus", 1, (int64_t[]){-1});
+    integers(t, "first", 1, (int64_t[]){0});
+    node(t, "Shape", "x", "s");
+    node(t, "Gather", "s zero", "b");
+    node(t, "Unsqueeze", "b first", "bs");
+    node(t, "Concat", "bs minus", "shape");
+    attribute_int(t, t->graph.node[3], "axis", 0);
+    node(t, "Reshape", "x shape", "y");
+    output(t, "y");
+    refused(t, NULL, "input \"x\" has a dimension 0 called \"batch\"");
+    t->graph.input[0]->type->tensor_type->shape->dim[2]->has_dim_value = 0;
+    refused(t, NULL, "input \"x\" has a dimension 2 of no fixed size"); /* all of them are named */
+    t->graph.input[0]->type->tensor_type->shape->dim[2]->has_dim_value = 1;
+    reads(t, &(struct model_options){.dim_count = 1, .dims = &(struct model_dim){"batch", 2}});
+    expect_shape(t, SHAPE(2, 12));
+    compute(t, x, sizeof x, y, sizeof y);
     assert_memory_equal(x, y, sizeof x);
-    free_net(&t);
 }
 
 /** Lists without elements, ranges, indices of what is not 0: none of them exists in WebNN. */
 TEST(constants_without_operands_are_computed)
 {
-    struct net t;
-
-    start(&t, 17);
-    input(&t, "x", F32, "2 3");
-    integers(&t, "zero", 1, (int64_t[]){0});
-    integer(&t, "from", 2);
-    integer(&t, "to", 8);
-    integer(&t, "step", 2);
-    node(&t, "Shape", "x", "s");
-    node(&t, "Slice", "s zero zero", "none");
-    node(&t, "Range", "from to step", "r"); /* 2 4 6 */
-    node(&t, "NonZero", "r", "nz");         /* 0 1 2 */
-    node(&t, "Squeeze", "nz zero", "flat");
-    node(&t, "ReduceProd", "none", "one"); /* 1 */
-    node(&t, "ReduceSum", "flat", "three");
-    node(&t, "Mul", "one three", "size");
-    node(&t, "Concat", "none size", "shape");
-    attribute_int(&t, t.graph.node[8], "axis", 0);
-    node(&t, "ConstantOfShape", "shape", "c");
-    node(&t, "Add", "x c", "y");
-    output(&t, "y");
-    reads(&t, NULL);
-    expect_shape(&t, SHAPE(2, 3));
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "2 3");
+    integers(t, "zero", 1, (int64_t[]){0});
+    integer(t, "from", 2);
+    integer(t, "to", 8);
+    integer(t, "step", 2);
+    node(t, "Shape", "x", "s");
+    node(t, "Slice", "s zero zero", "none");
+    node(t, "Range", "from to step", "r"); /* 2 4 6 */
+    node(t, "NonZero", "r", "nz");         /* 0 1 2 */
+    node(t, "Squeeze", "nz zero", "flat");
+    node(t, "ReduceProd", "none", "one"); /* 1 */
+    node(t, "ReduceSum", "flat", "three");
+    node(t, "Mul", "one three", "size");
+    node(t, "Concat", "none size", "shape");
+    attribute_int(t, t->graph.node[8], "axis", 0);
+    node(t, "ConstantOfShape", "shape", "c");
+    node(t, "Add", "x c", "y");
+    output(t, "y");
+    reads(t, NULL);
+    expect_shape(t, SHAPE(2, 3));
 }
 
 TEST(nodes_are_taken_in_any_order)
 {
-    struct net t;
-
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    node(&t, "Relu", "b", "y");
-    node(&t, "Abs", "a", "b");
-    node(&t, "Neg", "x", "a");
-    output(&t, "y");
-    reads(&t, NULL);
-    t.graph.node[2]->input[0] = text(&t, "y");
-    refused(&t, NULL, "depends on its own result");
-    t.graph.node[2]->input[0] = text(&t, "nowhere");
-    refused(&t, NULL, "reads \"nowhere\", which is no input");
-    t.graph.node[2]->input[0] = text(&t, "x");
-    t.graph.node[2]->output[0] = text(&t, "b");
-    refused(&t, NULL, "two nodes have a result \"b\", the second is \"n_a\" (Neg)");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    node(t, "Relu", "b", "y");
+    node(t, "Abs", "a", "b");
+    node(t, "Neg", "x", "a");
+    output(t, "y");
+    reads(t, NULL);
+    t->graph.node[2]->input[0] = text(t, "y");
+    refused(t, NULL, "depends on its own result");
+    t->graph.node[2]->input[0] = text(t, "nowhere");
+    refused(t, NULL, "reads \"nowhere\", which is no input");
+    t->graph.node[2]->input[0] = text(t, "x");
+    t->graph.node[2]->output[0] = text(t, "b");
+    refused(t, NULL, "two nodes have a result \"b\", the second is \"n_a\" (Neg)");
 }
 
 TEST(outputs_may_be_inputs_or_constants)
 {
     static const float x[2] = {1, -2};
     float y[2];
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    node(&t, "Identity", "x", "y");
-    output(&t, "y");
-    reads(&t, NULL);
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    node(t, "Identity", "x", "y");
+    output(t, "y");
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
     assert_memory_equal(x, y, sizeof x);
-    initializer(&t, tensor(&t, "c", F32, 1, (int64_t[]){2}, x, sizeof x));
-    t.graph.output[0]->name = text(&t, "c");
-    reads(&t, NULL);
-    compute(&t, x, sizeof x, y, sizeof y);
+    initializer(t, tensor(t, "c", F32, 1, (int64_t[]){2}, x, sizeof x));
+    t->graph.output[0]->name = text(t, "c");
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
     assert_memory_equal(x, y, sizeof x);
-    free_net(&t);
 }
 
 TEST(inputs_have_defaults_and_may_be_booleans)
@@ -118,33 +108,31 @@ TEST(inputs_have_defaults_and_may_be_booleans)
     const struct model_constant constant = {"w", &array, false};
     const struct model_options options = {.constant_count = 1, .constants = &constant};
     float y[2];
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    input(&t, "w", F32, "2");
-    input(&t, "m", BOOL, "2");
-    initializer(&t, tensor(&t, "w", F32, 1, (int64_t[]){2}, w, sizeof w));
-    node(&t, "Where", "m x w", "y");
-    node(&t, "Not", "m", "z");
-    output(&t, "y");
-    output(&t, "z");
-    reads(&t, NULL);
-    assert_int_equal(t.read.input_count, 2); /* w has its value */
-    assert_true(t.read.inputs[1].is_boolean);
-    assert_false(t.read.outputs[0].is_boolean);
-    assert_true(t.read.outputs[1].is_boolean);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    input(t, "w", F32, "2");
+    input(t, "m", BOOL, "2");
+    initializer(t, tensor(t, "w", F32, 1, (int64_t[]){2}, w, sizeof w));
+    node(t, "Where", "m x w", "y");
+    node(t, "Not", "m", "z");
+    output(t, "y");
+    output(t, "z");
+    reads(t, NULL);
+    assert_int_equal(t->read.input_count, 2); /* w has its value */
+    assert_true(t->read.inputs[1].is_boolean);
+    assert_false(t->read.outputs[0].is_boolean);
+    assert_true(t->read.outputs[1].is_boolean);
     const struct model_shape unknown = {.name = "v", .rank = 1, .dims = {2}, .file = "v.npy"};
-    refused(&t, &(struct model_options){.shape_count = 1, .shapes = &unknown},
+    refused(t, &(struct model_options){.shape_count = 1, .shapes = &unknown},
             "a file is given for \"v\", which is no input: the inputs are \"x\", \"m\"");
     /* Unless the caller has another value for it. */
-    t.graph.n_node = 0;
-    node(&t, "Add", "x w", "y");
-    t.graph.n_output = 1;
-    reads(&t, &options);
-    compute(&t, w, sizeof w, y, sizeof y);
+    t->graph.n_node = 0;
+    node(t, "Add", "x w", "y");
+    t->graph.n_output = 1;
+    reads(t, &options);
+    compute(t, w, sizeof w, y, sizeof y);
     assert_true(y[0] == 11 && y[1] == 22);
-    free_net(&t);
 }
 
 TEST(inputs_become_constants)
@@ -153,25 +141,23 @@ TEST(inputs_become_constants)
     struct npy_array array = {WNNOperandDataType_Int64, 1, {2}, sizeof shape, shape, false};
     struct model_constant constant = {"s", &array, false};
     struct model_options options = {.constant_count = 1, .constants = &constant};
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "6");
-    input(&t, "s", I64, "2");
-    node(&t, "Reshape", "x s", "y");
-    output(&t, "y");
-    refused(&t, NULL,
+    start(t, 17);
+    input(t, "x", F32, "6");
+    input(t, "s", I64, "2");
+    node(t, "Reshape", "x s", "y");
+    output(t, "y");
+    refused(t, NULL,
             "input 1 depends on an input of the model, \"s\", but a static graph needs its value when it is built: --constant "
             "s=VALUE or s=FILE.npy gives it");
-    reads(&t, &options);
-    expect_shape(&t, SHAPE(3, 2));
-    assert_int_equal(t.read.input_count, 1);
+    reads(t, &options);
+    expect_shape(t, SHAPE(3, 2));
+    assert_int_equal(t->read.input_count, 1);
     array.dataType = WNNOperandDataType_Float32;
     array.byteLength = 2 * sizeof(float);
-    refused(&t, &options, "is of type float32, the input of type int64: float32 numbers are not converted to int64");
+    refused(t, &options, "is of type float32, the input of type int64: float32 numbers are not converted to int64");
     constant.name = "nobody";
-    refused(&t, &options, "\"nobody\", which is no input: the inputs are \"x\", \"s\"");
-    free_net(&t);
+    refused(t, &options, "\"nobody\", which is no input: the inputs are \"x\", \"s\"");
 }
 
 TEST(dimensions_are_bound_by_shapes)
@@ -179,114 +165,100 @@ TEST(dimensions_are_bound_by_shapes)
     struct model_shape shape = {"x", 2, {5, 3}, NULL};
     struct model_dim dim = {"n", 5};
     struct model_options options = {.shape_count = 1, .shapes = &shape};
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "n 3");
-    input(&t, "z", F32, "n 1");
-    node(&t, "Add", "x z", "y");
-    output(&t, "y");
-    reads(&t, &options); /* n from x, so z is known, too */
-    expect_shape(&t, SHAPE(5, 3));
+    start(t, 17);
+    input(t, "x", F32, "n 3");
+    input(t, "z", F32, "n 1");
+    node(t, "Add", "x z", "y");
+    output(t, "y");
+    reads(t, &options); /* n from x, so z is known, too */
+    expect_shape(t, SHAPE(5, 3));
     shape.dims[1] = 4;
-    refused(&t, &options, "has the shape [?, 3], the shape given for it [5, 4]");
+    refused(t, &options, "has the shape [?, 3], the shape given for it [5, 4]");
     shape.dims[1] = 3;
     options.dim_count = 1;
     options.dims = &dim;
-    reads(&t, &options);
+    reads(t, &options);
     dim.size = 6;
-    refused(&t, &options, "dimension \"n\" is 5 here and 6 elsewhere");
+    refused(t, &options, "dimension \"n\" is 5 here and 6 elsewhere");
     dim = (struct model_dim){"m", 6};
-    refused(&t, &options, "no dimension of an input is called \"m\": \"n\"");
-    assert_null(strstr(t.message, "did you mean"));
+    refused(t, &options, "no dimension of an input is called \"m\": \"n\"");
+    assert_null(strstr(t->message, "did you mean"));
     shape.name = "q";
     options.dim_count = 0;
-    refused(&t, &options, "a shape is given for \"q\", which is no input");
-    refused(&t, NULL, "input \"z\" has a dimension 0 called \"n\""); /* both inputs are named */
-    assert_non_null(strstr(t.message, "input \"x\" has"));
-    free_net(&t);
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    node(&t, "Relu", "x", "y");
-    output(&t, "y");
+    refused(t, &options, "a shape is given for \"q\", which is no input");
+    refused(t, NULL, "input \"z\" has a dimension 0 called \"n\""); /* both inputs are named */
+    assert_non_null(strstr(t->message, "input \"x\" has"));
+    start(t, 17);
+    input(t, "x", F32, "2");
+    node(t, "Relu", "x", "y");
+    output(t, "y");
     options = (struct model_options){.dim_count = 1, .dims = &dim};
-    refused(&t, &options, "no dimension of an input is called \"m\" (none has a name)");
-    free_net(&t);
-    start(&t, 17);
-    input(&t, "x", F32, "batch sequence");
-    node(&t, "Relu", "x", "y");
-    output(&t, "y");
+    refused(t, &options, "no dimension of an input is called \"m\" (none has a name)");
+    start(t, 17);
+    input(t, "x", F32, "batch sequence");
+    node(t, "Relu", "x", "y");
+    output(t, "y");
     dim = (struct model_dim){"sequense", 6};
-    refused(&t, &options, "no dimension of an input is called \"sequense\": \"batch\", \"sequence\"; did you mean 'sequence'?");
-    free_net(&t);
+    refused(t, &options, "no dimension of an input is called \"sequense\": \"batch\", \"sequence\"; did you mean 'sequence'?");
 }
 
 /* ---- what cannot be expressed ---- */
 
 TEST(all_refusals_are_told_at_once)
 {
-    struct net t;
-
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    node(&t, "NonZero", "x", "a");
-    node(&t, "Cast", "a", "b"); /* reads what is not there: not reported */
-    attribute_int(&t, t.graph.node[1], "to", 1);
-    node(&t, "Elu", "x", "c");
-    attribute_int(&t, t.graph.node[2], "beta", 1);
-    node(&t, "NoSuchThing", "b", "d");
-    output(&t, "c");
-    refused(&t, NULL, "3 nodes cannot be expressed");
-    assert_non_null(strstr(t.message, "\"n_a\" (NonZero): input 0 depends on an input of the model"));
-    assert_non_null(strstr(t.message, "\"n_c\" (Elu): attribute beta has no meaning"));
-    assert_non_null(strstr(t.message, "\"n_d\" (NoSuchThing): "));
-    assert_null(strstr(t.message, "(Cast)"));
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    node(t, "NonZero", "x", "a");
+    node(t, "Cast", "a", "b"); /* reads what is not there: not reported */
+    attribute_int(t, t->graph.node[1], "to", 1);
+    node(t, "Elu", "x", "c");
+    attribute_int(t, t->graph.node[2], "beta", 1);
+    node(t, "NoSuchThing", "b", "d");
+    output(t, "c");
+    refused(t, NULL, "3 nodes cannot be expressed");
+    assert_non_null(strstr(t->message, "\"n_a\" (NonZero): input 0 depends on an input of the model"));
+    assert_non_null(strstr(t->message, "\"n_c\" (Elu): attribute beta has no meaning"));
+    assert_non_null(strstr(t->message, "\"n_d\" (NoSuchThing): "));
+    assert_null(strstr(t->message, "(Cast)"));
 }
 
 TEST(inputs_left_out_are_refused)
 {
-    struct net t;
-
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    node(&t, "CastLike", "x x", "y");
-    output(&t, "y");
-    reads(&t, NULL);
-    t.graph.node[0]->input[0][0] = '\0'; /* an empty name is an input that is not there */
-    refused(&t, NULL, "input 0 is left out, it needs the first 2");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    node(t, "CastLike", "x x", "y");
+    output(t, "y");
+    reads(t, NULL);
+    t->graph.node[0]->input[0][0] = '\0'; /* an empty name is an input that is not there */
+    refused(t, NULL, "input 0 is left out, it needs the first 2");
 }
 
 TEST(attributes_of_another_kind_are_refused)
 {
-    struct net t;
-
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    node(&t, "Elu", "x", "y");
-    attribute_int(&t, t.graph.node[0], "alpha", 1);
-    output(&t, "y");
-    refused(&t, NULL, "attribute alpha is an integer, it must be a float");
-    t.graph.node[0]->n_attribute = 0;
-    attribute_float(&t, t.graph.node[0], "alpha", 1);
-    reads(&t, NULL);
-    attribute_float(&t, t.graph.node[0], "alpha", 2);
-    refused(&t, NULL, "attribute alpha is given twice");
-    free_net(&t);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    node(t, "Elu", "x", "y");
+    attribute_int(t, t->graph.node[0], "alpha", 1);
+    output(t, "y");
+    refused(t, NULL, "attribute alpha is an integer, it must be a float");
+    t->graph.node[0]->n_attribute = 0;
+    attribute_float(t, t->graph.node[0], "alpha", 1);
+    reads(t, NULL);
+    attribute_float(t, t->graph.node[0], "alpha", 2);
+    refused(t, NULL, "attribute alpha is given twice");
 
     Onnx__AttributeProto *mode;
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    integers(&t, "pads", 2, (int64_t[]){1, 1});
-    mode = attribute(&t, node(&t, "Pad", "x pads", "y"), "mode", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    integers(t, "pads", 2, (int64_t[]){1, 1});
+    mode = attribute(t, node(t, "Pad", "x pads", "y"), "mode", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
     mode->has_s = 1;
-    mode->s = (ProtobufCBinaryData){4, (uint8_t *)text(&t, "edge")};
-    output(&t, "y");
-    reads(&t, NULL);
-    mode->s = (ProtobufCBinaryData){5, memcpy(text(&t, "edge "), "edge", 5)}; /* a NUL behind it */
-    refused(&t, NULL, "attribute mode holds a NUL");
-    free_net(&t);
+    mode->s = (ProtobufCBinaryData){4, (uint8_t *)text(t, "edge")};
+    output(t, "y");
+    reads(t, NULL);
+    mode->s = (ProtobufCBinaryData){5, memcpy(text(t, "edge "), "edge", 5)}; /* a NUL behind it */
+    refused(t, NULL, "attribute mode holds a NUL");
 }
 
 TEST(types_that_webnn_lacks_are_refused_where_read)
@@ -294,26 +266,24 @@ TEST(types_that_webnn_lacks_are_refused_where_read)
     static const double d[2] = {1.5, 2.5};
     static const float x[2] = {1, 1};
     float y[2];
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "2");
-    initializer(&t, tensor(&t, "d", F64, 1, (int64_t[]){2}, d, sizeof d));
-    initializer(&t, tensor(&t, "s", STRING, 1, (int64_t[]){2}, NULL, 0)); /* nobody reads it */
-    node(&t, "Add", "x d", "y");
-    output(&t, "y");
-    refused(&t, NULL, "an input is of type float64, which WebNN does not have");
-    node(&t, "Cast", "d", "f");
-    attribute_int(&t, t.graph.node[1], "to", F32);
-    t.graph.node[0]->input[1] = text(&t, "f");
-    reads(&t, NULL);
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    input(t, "x", F32, "2");
+    initializer(t, tensor(t, "d", F64, 1, (int64_t[]){2}, d, sizeof d));
+    initializer(t, tensor(t, "s", STRING, 1, (int64_t[]){2}, NULL, 0)); /* nobody reads it */
+    node(t, "Add", "x d", "y");
+    output(t, "y");
+    refused(t, NULL, "an input is of type float64, which WebNN does not have");
+    node(t, "Cast", "d", "f");
+    attribute_int(t, t->graph.node[1], "to", F32);
+    t->graph.node[0]->input[1] = text(t, "f");
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 2.5f && y[1] == 3.5f);
-    t.graph.node[0]->input[1] = text(&t, "s");
-    refused(&t, NULL, "is of type string, which WebNN does not have");
-    t.graph.input[0]->type->tensor_type->elem_type = F64;
-    refused(&t, NULL, "input \"x\" is of type float64");
-    free_net(&t);
+    t->graph.node[0]->input[1] = text(t, "s");
+    refused(t, NULL, "is of type string, which WebNN does not have");
+    t->graph.input[0]->type->tensor_type->elem_type = F64;
+    refused(t, NULL, "input \"x\" is of type float64");
 }
 
 /* ---- numbers ---- */
@@ -334,7 +304,6 @@ TEST(composed_functions_are_accurate)
 
     for (size_t f = 0; f < sizeof functions / sizeof functions[0]; f++) {
         double low = functions[f].low, high = functions[f].high, worst = 0;
-        struct net t;
 
         /* Evenly spread, and towards 0 and both ends by powers of two. */
         for (int i = 0; i < COUNT; i++) {
@@ -345,12 +314,12 @@ TEST(composed_functions_are_accurate)
                            : i % 4 == 2 ? high - (high - low) * step / 2
                                         : fmax(low, fmin(high, (i & 4 ? 1 : -1) * step)));
         }
-        start(&t, 17);
-        input(&t, "x", F32, "4096");
-        node(&t, functions[f].type, "x", "y");
-        output(&t, "y");
-        reads(&t, NULL);
-        compute(&t, x, sizeof x, y, sizeof y);
+        start(t, 17);
+        input(t, "x", F32, "4096");
+        node(t, functions[f].type, "x", "y");
+        output(t, "y");
+        reads(t, NULL);
+        compute(t, x, sizeof x, y, sizeof y);
         for (int i = 0; i < COUNT; i++) {
             double e = functions[f].f((double)x[i]), error = fabs((double)y[i] - e) / fmax(fabs(e), 1e-30);
 
@@ -361,7 +330,6 @@ TEST(composed_functions_are_accurate)
         /* A dozen operations of half a unit (6e-8) each; and exp of t / 2, squared, carries the error of t / 2 twice. */
         if (!(worst < 1e-6))
             fail_msg("%s: relative error %g", functions[f].type, worst);
-        free_net(&t);
     }
 }
 
@@ -387,25 +355,23 @@ TEST(slices_of_every_kind_are_read)
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         float y[10];
-        struct net t;
 
-        start(&t, 17);
-        input(&t, "x", F32, "10");
-        integers(&t, "start", 1, &cases[i].start);
-        integers(&t, "end", 1, &cases[i].end);
-        integers(&t, "axes", 1, (int64_t[]){-1});
-        integers(&t, "step", 1, &cases[i].step);
-        node(&t, "Slice", "x start end axes step", "y");
-        output(&t, "y");
+        start(t, 17);
+        input(t, "x", F32, "10");
+        integers(t, "start", 1, &cases[i].start);
+        integers(t, "end", 1, &cases[i].end);
+        integers(t, "axes", 1, (int64_t[]){-1});
+        integers(t, "step", 1, &cases[i].step);
+        node(t, "Slice", "x start end axes step", "y");
+        output(t, "y");
         if (!cases[i].count) {
-            refused(&t, NULL, "no elements");
+            refused(t, NULL, "no elements");
         } else {
-            reads(&t, NULL);
-            expect_shape(&t, SHAPE((uint32_t)cases[i].count));
-            compute(&t, x, sizeof x, y, cases[i].count * sizeof *y);
+            reads(t, NULL);
+            expect_shape(t, SHAPE((uint32_t)cases[i].count));
+            compute(t, x, sizeof x, y, cases[i].count * sizeof *y);
             assert_true(y[0] == cases[i].first && y[cases[i].count - 1] == cases[i].last);
         }
-        free_net(&t);
     }
 }
 

@@ -45,18 +45,17 @@ TEST(real_numbers_are_transformed)
         size_t length = (size_t)cases[c].length, bins = cases[c].half ? length / 2 + 1 : length;
         size_t count = length < LENGTH ? length : LENGTH;
         Onnx__NodeProto *n;
-        struct net t;
 
-        start(&t, 20);
-        input(&t, "x", F32, "20 3 1");
-        integer(&t, "length", cases[c].length);
-        integer(&t, "axis", -3);
-        n = node(&t, "DFT", "x length axis", "y");
-        attribute_int(&t, n, "onesided", cases[c].half);
-        output(&t, "y");
-        reads(&t, NULL);
-        expect_shape(&t, SHAPE((uint32_t)bins, COLUMNS, 2));
-        compute(&t, x, sizeof x, y, bins * COLUMNS * 2 * sizeof *y);
+        start(t, 20);
+        input(t, "x", F32, "20 3 1");
+        integer(t, "length", cases[c].length);
+        integer(t, "axis", -3);
+        n = node(t, "DFT", "x length axis", "y");
+        attribute_int(t, n, "onesided", cases[c].half);
+        output(t, "y");
+        reads(t, NULL);
+        expect_shape(t, SHAPE((uint32_t)bins, COLUMNS, 2));
+        compute(t, x, sizeof x, y, bins * COLUMNS * 2 * sizeof *y);
         for (size_t k = 0; k < bins; k++)
             for (size_t column = 0; column < COLUMNS; column++) {
                 double e[2];
@@ -65,7 +64,6 @@ TEST(real_numbers_are_transformed)
                 assert_close(y[(k * COLUMNS + column) * 2], e[0], 1e-5);
                 assert_close(y[(k * COLUMNS + column) * 2 + 1], e[1], 1e-5);
             }
-        free_net(&t);
     }
 }
 
@@ -73,23 +71,21 @@ TEST(real_numbers_are_transformed)
 TEST(an_inverse_transform_goes_back)
 {
     float x[LENGTH * 2], y[LENGTH * 2];
-    struct net t;
 
     for (size_t i = 0; i < LENGTH * 2; i++)
         x[i] = (float)value(i);
-    start(&t, 17);
-    input(&t, "x", F32, "20 2");
-    attribute_int(&t, node(&t, "DFT", "x", "f"), "axis", 0);
-    attribute_int(&t, node(&t, "DFT", "f", "y"), "axis", 0);
-    attribute_int(&t, t.graph.node[1], "inverse", 1);
-    output(&t, "y");
-    reads(&t, NULL);
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    input(t, "x", F32, "20 2");
+    attribute_int(t, node(t, "DFT", "x", "f"), "axis", 0);
+    attribute_int(t, node(t, "DFT", "f", "y"), "axis", 0);
+    attribute_int(t, t->graph.node[1], "inverse", 1);
+    output(t, "y");
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
     for (size_t i = 0; i < LENGTH * 2; i++)
         assert_close(y[i], x[i], 1e-5);
-    attribute_int(&t, t.graph.node[0], "onesided", 1);
-    refused(&t, NULL, "one-sided transforms are of real numbers");
-    free_net(&t);
+    attribute_int(t, t->graph.node[0], "onesided", 1);
+    refused(t, NULL, "one-sided transforms are of real numbers");
 }
 
 /**
@@ -119,19 +115,18 @@ TEST(long_rows_are_transformed)
         double norm = 0;
         char dims[32];
         Onnx__NodeProto *n;
-        struct net t;
 
-        start(&t, 20);
+        start(t, 20);
         snprintf(dims, sizeof dims, "1 %zu %zu", cases[c].count, parts);
-        input(&t, "x", F32, dims);
-        integer(&t, "length", (int64_t)length);
-        n = node(&t, "DFT", "x length", "y");
-        attribute_int(&t, n, "onesided", cases[c].half);
-        attribute_int(&t, n, "inverse", cases[c].inverse);
-        output(&t, "y");
-        reads(&t, NULL);
-        expect_shape(&t, SHAPE(1, (uint32_t)bins, (uint32_t)out));
-        compute(&t, x, cases[c].count * parts * sizeof *x, y, bins * out * sizeof *y);
+        input(t, "x", F32, dims);
+        integer(t, "length", (int64_t)length);
+        n = node(t, "DFT", "x length", "y");
+        attribute_int(t, n, "onesided", cases[c].half);
+        attribute_int(t, n, "inverse", cases[c].inverse);
+        output(t, "y");
+        reads(t, NULL);
+        expect_shape(t, SHAPE(1, (uint32_t)bins, (uint32_t)out));
+        compute(t, x, cases[c].count * parts * sizeof *x, y, bins * out * sizeof *y);
         for (size_t j = 0; j < count * parts; j++)
             norm += (real ? 2 : 1) * (double)x[j] * x[j];
         const double tolerance = 0x1p-21 * log2((double)length) * sqrt(norm) / (cases[c].inverse ? (double)length : 1);
@@ -150,7 +145,6 @@ TEST(long_rows_are_transformed)
             for (size_t part = 0; part < out; part++)
                 assert_close(y[k * out + part], e[part] / (cases[c].inverse ? (double)length : 1), tolerance);
         }
-        free_net(&t);
     }
     free(x);
     free(y);
@@ -163,16 +157,15 @@ TEST(a_transform_is_no_matrix)
 
     for (int longer = 0; longer < 2; longer++) {
         char dims[32];
-        struct net t;
 
-        start(&t, 17);
+        start(t, 17);
         snprintf(dims, sizeof dims, "1 %d 1", longer ? 65536 : 16384);
-        input(&t, "x", F32, dims);
-        node(&t, "DFT", "x", "y");
-        output(&t, "y");
-        reads(&t, NULL);
-        assert_true(t.read.builder->graph->node_count < 60);
-        graph_for_each (t.read.builder->graph, n)
+        input(t, "x", F32, dims);
+        node(t, "DFT", "x", "y");
+        output(t, "y");
+        reads(t, NULL);
+        assert_true(t->read.builder->graph->node_count < 60);
+        graph_for_each (t->read.builder->graph, n)
             for (uint32_t i = 0; i < n->input_count; i++) {
                 double elements = 1;
 
@@ -180,7 +173,6 @@ TEST(a_transform_is_no_matrix)
                     elements *= n->inputs[i].value->type.dims[d];
                 numbers[longer] += elements;
             }
-        free_net(&t);
     }
     assert_true(numbers[1] < 6 * numbers[0]);
 }
@@ -190,22 +182,21 @@ TEST(short_time_transforms_are_computed)
     enum { FRAME = 8, STEP = 3, FRAMES = (LENGTH - FRAME) / STEP + 1, BINS = FRAME / 2 + 1 };
     float x[LENGTH], y[FRAMES * BINS * 2], again[FRAMES * BINS * 2];
     double window[FRAME];
-    struct net t;
 
     for (size_t i = 0; i < LENGTH; i++)
         x[i] = (float)value(i);
     for (size_t i = 0; i < FRAME; i++)
         window[i] = 0.5 - 0.5 * cos(2 * pi * (double)i / FRAME);
-    start(&t, 17);
-    input(&t, "x", F32, "1 20 1");
-    integer(&t, "step", STEP);
-    integer(&t, "length", FRAME);
-    node(&t, "HannWindow", "length", "w");
-    node(&t, "STFT", "x step w length", "y");
-    output(&t, "y");
-    reads(&t, NULL);
-    expect_shape(&t, SHAPE(1, FRAMES, BINS, 2));
-    compute(&t, x, sizeof x, y, sizeof y);
+    start(t, 17);
+    input(t, "x", F32, "1 20 1");
+    integer(t, "step", STEP);
+    integer(t, "length", FRAME);
+    node(t, "HannWindow", "length", "w");
+    node(t, "STFT", "x step w length", "y");
+    output(t, "y");
+    reads(t, NULL);
+    expect_shape(t, SHAPE(1, FRAMES, BINS, 2));
+    compute(t, x, sizeof x, y, sizeof y);
     for (size_t f = 0; f < FRAMES; f++)
         for (size_t k = 0; k < BINS; k++) {
             double e[2];
@@ -215,16 +206,15 @@ TEST(short_time_transforms_are_computed)
             assert_close(y[(f * BINS + k) * 2 + 1], e[1], 1e-5);
         }
     /* PyTorch's exporter leaves out the dimension of 1, and the length may be the window's. */
-    t.graph.input[0] = port(&t, "x", F32, "1 20");
-    t.graph.node[1]->n_input = 3;
-    reads(&t, NULL);
-    expect_shape(&t, SHAPE(1, FRAMES, BINS, 2));
-    compute(&t, x, sizeof x, again, sizeof again);
+    t->graph.input[0] = port(t, "x", F32, "1 20");
+    t->graph.node[1]->n_input = 3;
+    reads(t, NULL);
+    expect_shape(t, SHAPE(1, FRAMES, BINS, 2));
+    compute(t, x, sizeof x, again, sizeof again);
     assert_memory_equal(y, again, sizeof y);
-    t.graph.node[1]->n_input = 4;
-    t.graph.node[1]->input[3] = text(&t, "step");
-    refused(&t, NULL, "the window must have 3 elements");
-    free_net(&t);
+    t->graph.node[1]->n_input = 4;
+    t->graph.node[1]->input[3] = text(t, "step");
+    refused(t, NULL, "the window must have 3 elements");
 }
 
 TEST(windows_are_computed)
@@ -237,20 +227,18 @@ TEST(windows_are_computed)
     for (size_t k = 0; k < 2 * sizeof types / sizeof types[0]; k++) {
         double period = k % 2 ? 10 : 9;
         float y[10];
-        struct net t;
 
-        start(&t, 17);
-        integer(&t, "size", 10);
-        attribute_int(&t, node(&t, types[k / 2].type, "size", "y"), "periodic", k % 2);
-        output(&t, "y");
-        reads(&t, NULL);
-        compute(&t, NULL, 0, y, sizeof y);
+        start(t, 17);
+        integer(t, "size", 10);
+        attribute_int(t, node(t, types[k / 2].type, "size", "y"), "periodic", k % 2);
+        output(t, "y");
+        reads(t, NULL);
+        compute(t, NULL, 0, y, sizeof y);
         for (size_t i = 0; i < 10; i++) {
             double angle = 2 * pi * (double)i / period;
 
             assert_close(y[i], types[k / 2].a - types[k / 2].b * cos(angle) + types[k / 2].c * cos(2 * angle), 1e-6);
         }
-        free_net(&t);
     }
 }
 
@@ -263,27 +251,26 @@ TEST(mel_weights_are_computed)
     static const size_t peaks[8] = {0, 0, 1, 1, 2, 3, 4, 5};
     static const float edges[2] = {0, 4096};
     float y[9 * 8], fine[129 * 2];
-    struct net t;
 
-    start(&t, 17);
-    integer(&t, "bins", 8);
-    integer(&t, "length", 16);
-    integer(&t, "rate", 8192);
-    initializer(&t, tensor(&t, "low", F32, 0, NULL, &edges[0], sizeof *edges));
-    initializer(&t, tensor(&t, "high", F32, 0, NULL, &edges[1], sizeof *edges));
-    node(&t, "MelWeightMatrix", "bins length rate low high", "y");
-    output(&t, "y");
-    reads(&t, NULL);
-    expect_shape(&t, SHAPE(9, 8));
-    compute(&t, NULL, 0, y, sizeof y);
+    start(t, 17);
+    integer(t, "bins", 8);
+    integer(t, "length", 16);
+    integer(t, "rate", 8192);
+    initializer(t, tensor(t, "low", F32, 0, NULL, &edges[0], sizeof *edges));
+    initializer(t, tensor(t, "high", F32, 0, NULL, &edges[1], sizeof *edges));
+    node(t, "MelWeightMatrix", "bins length rate low high", "y");
+    output(t, "y");
+    reads(t, NULL);
+    expect_shape(t, SHAPE(9, 8));
+    compute(t, NULL, 0, y, sizeof y);
     for (size_t k = 0; k < 9; k++)
         for (size_t b = 0; b < 8; b++)
             assert_close(y[k * 8 + b], peaks[b] == k, 0);
     /* Two bins of 256: edges at 0, 434, 1137, 2277 Hz, rounded down to 0, 13, 35, 71 of 32 Hz each (257 / 8192 per Hz). */
-    *(int64_t *)t.graph.initializer[0]->raw_data.data = 2;
-    *(int64_t *)t.graph.initializer[1]->raw_data.data = 256;
-    reads(&t, NULL);
-    compute(&t, NULL, 0, fine, sizeof fine);
+    *(int64_t *)t->graph.initializer[0]->raw_data.data = 2;
+    *(int64_t *)t->graph.initializer[1]->raw_data.data = 256;
+    reads(t, NULL);
+    compute(t, NULL, 0, fine, sizeof fine);
     for (size_t k = 0; k < 129; k++) {
         double rise = (double)k / 13, fall = (35.0 - (double)k) / 22, later = (double)(k - 13) / 22,
                end = (71.0 - (double)k) / 36;
@@ -291,7 +278,6 @@ TEST(mel_weights_are_computed)
         assert_close(fine[k * 2], k <= 13 ? rise : k < 35 ? fall : 0, 1e-6);
         assert_close(fine[k * 2 + 1], k < 13 ? 0 : k <= 35 ? later : k < 71 ? end : 0, 1e-6);
     }
-    free_net(&t);
 }
 
 TEST_GROUP(create_context, release_context)

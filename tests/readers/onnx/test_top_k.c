@@ -6,14 +6,7 @@
 
 #include "frontend/builder/builder.h"
 #include "readers/onnx/net.h"
-
-static uint32_t state = 1;
-
-static uint32_t next(uint32_t below)
-{
-    state = state * 1664525u + 1013904223u;
-    return (state >> 8) % below;
-}
+#include "support/random.h"
 
 /** Rows of `count` elements lie along axis 1 of [outer, count, inner]. */
 struct top_k_case {
@@ -36,11 +29,11 @@ static void fill_rows(const struct top_k_case *c, float *x, size_t rows)
             float *y = &x[in_row(c, c->count, r, i)];
             const float sign = c->largest ? 1 : -1;
             if (r % 3 == 0)
-                *y = sign * (i % 61 == 60 ? (float)(2 + i % 3) : (float)next(2));
+                *y = sign * (i % 61 == 60 ? (float)(2 + i % 3) : (float)random_below(2));
             else if (r % 3 == 1)
                 *y = i ? -sign * INFINITY : 1;
             else
-                *y = (float)next(100000);
+                *y = (float)random_below(100000);
         }
 }
 
@@ -49,11 +42,10 @@ static void check_top_k(const struct top_k_case *c)
     const size_t rows = (size_t)c->outer * c->inner, k = (size_t)c->k;
     float *x = calloc(rows * c->count, sizeof *x), *y = calloc(rows * k, sizeof *y);
     int64_t *indices = calloc(rows * k, sizeof *indices);
-    struct net *t = malloc(sizeof *t);
     Onnx__NodeProto *n;
     char dims[48];
 
-    assert_true(x && y && indices && t);
+    assert_true(x && y && indices);
     start(t, 13);
     snprintf(dims, sizeof dims, "%u %u %u", c->outer, c->count, c->inner);
     input(t, "x", F32, dims);
@@ -81,8 +73,6 @@ static void check_top_k(const struct top_k_case *c)
         }
         free(taken);
     }
-    free_net(t);
-    free(t);
     free(x);
     free(y);
     free(indices);
@@ -122,9 +112,7 @@ TEST(nan_is_as_large_as_the_largest)
     enum { MOST = 3000 };
     static float x[MOST], y[MOST];
     static int64_t indices[MOST];
-    struct net *t = malloc(sizeof *t);
 
-    assert_non_null(t);
     for (size_t count = 40; count <= MOST; count += MOST - 40) {
         static const float numbers[] = {9, 1, 0, -9};
         size_t at = 0;
@@ -140,26 +128,20 @@ TEST(nan_is_as_large_as_the_largest)
                     assert_memory_equal(&y[at++], &x[i], sizeof *y);
                 }
         assert_int_equal(at, count);
-        free_net(t);
     }
-    free(t);
 }
 
 /* Twice the elements take a few stages more, of a dozen nodes each. */
 TEST(a_longer_row_takes_a_few_nodes_more)
 {
-    struct net *t = malloc(sizeof *t);
     uint32_t nodes[2];
 
-    assert_non_null(t);
     for (int longer = 0; longer < 2; longer++) {
         read_whole(t, longer ? 65536 : 32768);
         reads(t, NULL);
         nodes[longer] = t->read.builder->graph->node_count;
-        free_net(t);
     }
     assert_true(nodes[0] < 3000 && nodes[1] - nodes[0] < 16 * 20);
-    free(t);
 }
 
 TEST_GROUP(create_context, release_context)

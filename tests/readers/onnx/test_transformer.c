@@ -7,18 +7,9 @@
 
 #include "readers/onnx/net.h"
 #include "support/close.h"
+#include "support/random.h"
 
 enum { I32 = 6, MOST = 1024, BATCH = 2, HEADS = 3, SIZE = 4, V_SIZE = 5, LENGTH = 3, WIDTH = HEADS * SIZE };
-
-static uint32_t state = 1;
-
-static void fill(float *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        state = state * 1664525u + 1013904223u;
-        x[i] = (float)((state >> 8) % 2001) / 1000 - 1;
-    }
-}
 
 /* ---- MultiHeadAttention ---- */
 
@@ -151,14 +142,12 @@ static void attend(const struct attention_case *c)
 {
     const size_t total = (size_t)(c->past + c->fresh);
     float *const filled[] = {d.q, d.k, d.v, d.bias, d.scores, d.past_k, d.past_v};
-    struct net *t = malloc(sizeof *t);
     void *buffers[PORTS] = {NULL};
     Onnx__NodeProto *n;
 
-    assert_non_null(t);
     start(t, 17);
     for (size_t i = 0; i < sizeof filled / sizeof *filled; i++)
-        fill(filled[i], MOST);
+        random_fill(filled[i], MOST);
     for (int i = 0; i < MOST; i++)
         d.mask[i] = c->padding == LENGTHS ? 2 + i : i % 5 != 1;
     n = make_attention(t, c, buffers);
@@ -175,8 +164,6 @@ static void attend(const struct attention_case *c)
         (size_t[]){BATCH * LENGTH * HEADS * V_SIZE * sizeof(float), BATCH * HEADS * total * SIZE * sizeof(float),
                    BATCH * HEADS * total * V_SIZE * sizeof(float)});
     check_attention(c);
-    free_net(t);
-    free(t);
 }
 
 TEST(heads_attend_to_keys_and_their_past)
@@ -324,16 +311,14 @@ static void attend_packed(const struct packed_case *c)
 {
     static const int32_t bounds[2 * BATCH] = {2, 3, 1, 0};
     float *const filled[] = {a.x, a.w, a.scores, a.past};
-    struct net *t = malloc(sizeof *t);
     void *buffers[PORTS] = {NULL};
     Onnx__AttributeProto *sizes;
     Onnx__NodeProto *n;
 
-    assert_non_null(t);
     start(t, 17);
     for (size_t i = 0; i < sizeof filled / sizeof *filled; i++)
-        fill(filled[i], MOST);
-    fill(a.bias, COLUMNS);
+        random_fill(filled[i], MOST);
+    random_fill(a.bias, COLUMNS);
     for (int i = 0; i < MOST; i++)
         a.mask[i] = c->mask == ENDS || c->mask == ENDS_AND_STARTS ? bounds[i % (2 * BATCH)] : i % 5 != 1;
     n = make_packed(t, c, buffers);
@@ -353,8 +338,6 @@ static void attend_packed(const struct packed_case *c)
         (size_t[]){(size_t)(BATCH * LENGTH * HEADS * c->value_size) * sizeof(float),
                    (size_t)(2 * BATCH * HEADS * (c->past + LENGTH) * SIZE) * sizeof(float)});
     check_packed(c);
-    free_net(t);
-    free(t);
 }
 
 TEST(packed_weights_make_queries_keys_and_values)
@@ -386,17 +369,15 @@ static void rotate(const struct rotary_case *c)
     static float x[BATCH * LENGTH * WIDTH], y[BATCH * LENGTH * WIDTH], caches[2][POSITIONS * SIZE / 2];
     int64_t positions[BATCH * LENGTH] = {4, 0, 7, 2, 8, 1};
     const int rotated = c->rotated ? c->rotated : SIZE, half = rotated / 2;
-    struct net *t = malloc(sizeof *t);
     Onnx__NodeProto *n;
     char dims[64];
 
-    assert_non_null(t);
     start(t, 17);
-    fill(x, BATCH * LENGTH * WIDTH);
+    random_fill(x, BATCH * LENGTH * WIDTH);
     input(t, "x", F32, c->split ? dims_of(dims, BATCH, HEADS, LENGTH, SIZE) : dims_of(dims, BATCH, LENGTH, WIDTH, 0));
     input(t, "positions", I64, c->one_position ? "1" : dims_of(dims, BATCH, LENGTH, 0, 0));
     for (int i = 0; i < 2; i++) {
-        fill(caches[i], POSITIONS * SIZE / 2);
+        random_fill(caches[i], POSITIONS * SIZE / 2);
         initializer(t, tensor(t, i ? "sin" : "cos", F32, 2, (int64_t[]){POSITIONS, half}, caches[i],
                               (size_t)(POSITIONS * half) * sizeof(float)));
     }
@@ -423,8 +404,6 @@ static void rotate(const struct rotary_case *c)
         for (int i = 0; i < SIZE; i++)
             assert_close(y[row * SIZE + i], want[i], 1e-6);
     }
-    free_net(t);
-    free(t);
 }
 
 TEST(pairs_are_turned_by_their_positions)
@@ -444,17 +423,15 @@ static void embed(bool segments, bool mask, bool positions)
     static float y[ALL][NUMBERS], sum[ALL][NUMBERS];
     int32_t ones[BATCH] = {-1, -1};
     void *buffers[PORTS] = {NULL};
-    struct net *t = malloc(sizeof *t);
     char inputs[64] = "", dims[64];
     Onnx__NodeProto *n;
 
-    assert_non_null(t);
     start(t, 17);
-    fill(words[0], WORDS * NUMBERS);
-    fill(at[0], PLACES * NUMBERS);
-    fill(kind[0], KINDS * NUMBERS);
-    fill(gamma, NUMBERS);
-    fill(beta, NUMBERS);
+    random_fill(words[0], WORDS * NUMBERS);
+    random_fill(at[0], PLACES * NUMBERS);
+    random_fill(kind[0], KINDS * NUMBERS);
+    random_fill(gamma, NUMBERS);
+    random_fill(beta, NUMBERS);
     dims_of(dims, BATCH, TOKENS, 0, 0);
     add_input(t, true, "ids", I32, dims, (void *)(uintptr_t)ids, buffers, inputs);
     add_input(t, segments, "kinds", I32, dims, (void *)(uintptr_t)kinds, buffers, inputs);
@@ -487,8 +464,6 @@ static void embed(bool segments, bool mask, bool positions)
         for (int i = 0; i < NUMBERS; i++)
             assert_close(y[row][i], (want[i] - mean) / sqrt(variance + 0.25) * (double)gamma[i] + (double)beta[i], 1e-5);
     }
-    free_net(t);
-    free(t);
 }
 
 TEST(embeddings_are_summed_and_normalised)
@@ -520,14 +495,12 @@ static void multiply_transposed(int bits)
     static const int left[3] = {4, 2, 5}, right[3] = {4, 5, 3};
     static const char *const flags[4] = {"transA", "transB", "transBatchA", "transBatchB"};
     static float x[40], y[60], z[24];
-    struct net *t = malloc(sizeof *t);
     Onnx__NodeProto *n;
     char dims[64];
 
-    assert_non_null(t);
     start(t, 17);
-    fill(x, 40);
-    fill(y, 60);
+    random_fill(x, 40);
+    random_fill(y, 60);
     input(t, "x", F32, stored_dims(dims, left, bits & 1, bits & 4));
     input(t, "y", F32, stored_dims(dims, right, bits & 2, bits & 8));
     n = microsoft(t, "FusedMatMul", "x y", "z");
@@ -544,8 +517,6 @@ static void multiply_transposed(int bits)
                     (double)y[stored(right, bits & 2, bits & 8, b, k, column)];
         assert_close(z[i], want, 1e-5);
     }
-    free_net(t);
-    free(t);
 }
 
 TEST(matrices_and_their_batches_are_transposed)
@@ -558,9 +529,6 @@ TEST(matrices_and_their_batches_are_transposed)
 
 static void refuse_attention(const char *inputs, int64_t heads, const char *reason)
 {
-    struct net *t = malloc(sizeof *t);
-
-    assert_non_null(t);
     start(t, 17);
     input(t, "q", F32, "2 3 12");
     input(t, "k", F32, "2 4 12");
@@ -571,15 +539,10 @@ static void refuse_attention(const char *inputs, int64_t heads, const char *reas
     attribute_int(t, microsoft(t, "MultiHeadAttention", inputs, "y"), "num_heads", heads);
     output(t, "y");
     refused(t, NULL, reason);
-    free_net(t);
-    free(t);
 }
 
 static void refuse_packed(const char *inputs, int64_t heads, const char *reason)
 {
-    struct net *t = malloc(sizeof *t);
-
-    assert_non_null(t);
     start(t, 17);
     input(t, "x", F32, "2 3 7");
     input(t, "w", F32, "7 36");
@@ -591,8 +554,6 @@ static void refuse_packed(const char *inputs, int64_t heads, const char *reason)
     attribute_int(t, microsoft(t, "Attention", inputs, "y"), "num_heads", heads);
     output(t, "y");
     refused(t, NULL, reason);
-    free_net(t);
-    free(t);
 }
 
 TEST(what_does_not_fit_is_refused)

@@ -40,24 +40,22 @@ static struct bytes make_onnx(void)
     static Onnx__StringStringEntryProto property = ONNX__STRING_STRING_ENTRY_PROTO__INIT, *properties[1] = {&property};
     const float w[2] = {1, 2};
     struct bytes made;
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "x", F32, "batch 2");
-    input(&t, "w", F32, "2");
-    initializer(&t, tensor(&t, "w", F32, 1, (const int64_t[]){2}, w, sizeof w));
-    node(&t, "Add", "x w", "y");
-    t.graph.output[t.graph.n_output++] = port(&t, "y", F32, "batch 2");
-    t.model.producer_name = (char *)"maker\033[1m";
-    t.model.has_model_version = 1;
-    t.model.model_version = 7;
-    t.model.doc_string = (char *)"adds weights";
+    start(t, 17);
+    input(t, "x", F32, "batch 2");
+    input(t, "w", F32, "2");
+    initializer(t, tensor(t, "w", F32, 1, (const int64_t[]){2}, w, sizeof w));
+    node(t, "Add", "x w", "y");
+    t->graph.output[t->graph.n_output++] = port(t, "y", F32, "batch 2");
+    t->model.producer_name = (char *)"maker\033[1m";
+    t->model.has_model_version = 1;
+    t->model.model_version = 7;
+    t->model.doc_string = (char *)"adds weights";
     property.key = (char *)"author";
     property.value = (char *)"me";
-    t.model.metadata_props = properties;
-    t.model.n_metadata_props = 1;
-    made = pack(&t);
-    free_net(&t);
+    t->model.metadata_props = properties;
+    t->model.n_metadata_props = 1;
+    made = pack(t);
     return made;
 }
 
@@ -182,15 +180,13 @@ TEST(an_input_may_have_no_elements)
     const WNNModelShape shape = {WNN_STR("past"), 2, none};
     const WNNModelConstant constant = {WNN_STR("past"), {WNNOperandDataType_Float32, 2, none}, NULL, 0};
     struct bytes onnx;
-    struct net t;
 
-    start(&t, 17);
-    input(&t, "past", F32, "n 2");
-    input(&t, "x", F32, "3 2");
-    attribute_int(&t, node(&t, "Concat", "past x", "y"), "axis", 0);
-    output(&t, "y");
-    onnx = pack(&t);
-    free_net(&t);
+    start(t, 17);
+    input(t, "past", F32, "n 2");
+    input(t, "x", F32, "3 2");
+    attribute_int(t, node(t, "Concat", "past x", "y"), "axis", 0);
+    output(t, "y");
+    onnx = pack(t);
     for (int i = 0; i < 3; i++) {
         WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
         WNNModelPort port;

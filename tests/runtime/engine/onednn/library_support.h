@@ -19,33 +19,22 @@
 #include "runtime/engine/onednn/cpu/library_cpu.h"
 #include "runtime/engine/onednn/onednn.h"
 #include "runtime/host/threads.h"
+#include "support/random.h"
 #include "support/test.h"
 
 enum { TEST_THREADS = 2, NODES_MAX = 32, VALUES_MAX = 64, GUARD = 16 };
 
 static struct library *library;
 
-/* ---- random numbers ---- */
-
-static uint64_t random_state = 88172645463325252u;
-
-static inline uint32_t random_bits(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)(random_state >> 16);
-}
-
 /** low..high, both included. */
 static inline uint32_t random_between(uint32_t low, uint32_t high)
 {
-    return low + random_bits() % (high - low + 1);
+    return low + random_below(high - low + 1);
 }
 
 static inline bool random_chance(uint32_t percent)
 {
-    return random_bits() % 100 < percent;
+    return random_below(100) < percent;
 }
 
 /* ---- graphs of one cluster ---- */
