@@ -116,7 +116,6 @@ static bool name_weights(struct model_description *d, const struct document *doc
 {
     const struct document_tensor *t = document->first_constant;
     char *path, *manifest;
-    size_t stem;
     bool ok;
 
     for (; t && t->data != DOCUMENT_WEIGHTS; t = t->next)
@@ -125,12 +124,7 @@ static bool name_weights(struct model_description *d, const struct document *doc
     if (!t)
         return true;
     path = weights_beside(document->path);
-    stem = path ? (size_t)(strrchr(path, '.') - path) : 0; /* it has an ending */
-    manifest = path ? malloc(stem + sizeof ".manifest.json") : NULL;
-    if (manifest) {
-        memcpy(manifest, path, stem);
-        strcpy(manifest + stem, ".manifest.json");
-    }
+    manifest = path ? path_with_ending(path, ".manifest.json") : NULL;
     ok = manifest && describe_file(d, "", path) && describe_file(d, "", manifest);
     free(path);
     free(manifest);

@@ -303,18 +303,17 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/** Returns NAME.manifest.json for NAME.weights. */
-static char *manifest_path(const char *path)
+char *path_with_ending(const char *path, const char *ending)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path);
-    char *beside = malloc(stem + sizeof ".manifest.json");
+    size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path), length = strlen(ending);
+    char *text = malloc(stem + length + 1);
 
-    if (beside) {
-        memcpy(beside, path, stem);
-        memcpy(beside + stem, ".manifest.json", sizeof ".manifest.json");
+    if (text) {
+        memcpy(text, path, stem);
+        memcpy(text + stem, ending, length + 1);
     }
-    return beside;
+    return text;
 }
 
 bool weights_open(const char *path, bool chosen, struct weights **weights, char **message)
@@ -336,7 +335,7 @@ bool weights_open(const char *path, bool chosen, struct weights **weights, char 
     bytes = file_map_data(map);
     length = file_map_length(map);
     if (length >= 4 && !memcmp(bytes, "WGWT", 4)) {
-        beside = manifest_path(path);
+        beside = path_with_ending(path, ".manifest.json");
         if (!beside || !file_read_beside(folder, name_of(beside), &manifest, &manifest_length, text, sizeof text)) {
             model_error(message, "%s", beside ? text : "out of memory");
             free(beside);
@@ -358,20 +357,14 @@ bool weights_open(const char *path, bool chosen, struct weights **weights, char 
 
 char *weights_beside(const char *path)
 {
-    static const char *const endings[] = {".weights", ".safetensors"};
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path);
-    char *beside = malloc(stem + sizeof ".safetensors");
+    char *first = path_with_ending(path, ".weights");
 
-    for (size_t i = 0; beside && i < 2; i++) {
-        memcpy(beside, path, stem);
-        strcpy(beside + stem, endings[i]);
-        if (!access(beside, R_OK))
-            return beside;
-    }
-    if (beside)
-        strcpy(beside + stem, endings[0]);
-    return beside;
+    if (!first || !access(first, R_OK))
+        return first;
+    char *second = path_with_ending(path, ".safetensors");
+    const bool chosen = !second || !access(second, R_OK);
+    free(chosen ? first : second);
+    return chosen ? second : first;
 }
 
 size_t weights_length(const struct weights *w)

@@ -23,6 +23,8 @@ struct weights_entry {
     size_t offset, length; /* of its bytes in the file */
 };
 
+/** Returns a path with another ending, such as ".weights", which the caller frees.  Returns NULL if memory runs out. */
+char *path_with_ending(const char *path, const char *ending);
 /**
  * Returns the path of NAME.weights or NAME.safetensors beside NAME.webnn, whichever is there (the first if neither is), which
  * the caller frees.  Returns NULL if memory runs out.

@@ -3,6 +3,7 @@
  * Writes graphs to files: text through the printer of our textual form (ir/text/print.c), weights, and files that are there
  * whole or not.
  */
+#include "frontend/readers/text/weights.h"
 #include "frontend/readers/text/write.h"
 
 #include <errno.h>
@@ -131,20 +132,6 @@ struct part {
     bool (*write)(const struct graph *g, const struct text_options *o, FILE *out);
 };
 
-/** Returns path with another ending. */
-static char *beside(const char *path, const char *ending)
-{
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path), length = strlen(ending);
-    char *text = malloc(stem + length + 1);
-
-    if (text) {
-        memcpy(text, path, stem);
-        memcpy(text + stem, ending, length + 1);
-    }
-    return text;
-}
-
 static bool write_part(const struct graph *g, const struct text_options *o, struct part *p, char **message)
 {
     int why;
@@ -178,9 +165,10 @@ bool text_write_files(const struct graph *g, const struct text_options *o, const
     if (text_has_loops(g))
         ok = model_error(message, "%s", TEXT_NO_LOOPS);
     if (has)
-        parts[count++] = (struct part){beside(path, container ? ".weights" : ".safetensors"), NULL, text_write_weights};
+        parts[count++] =
+            (struct part){path_with_ending(path, container ? ".weights" : ".safetensors"), NULL, text_write_weights};
     if (has && container)
-        parts[count++] = (struct part){beside(path, ".manifest.json"), NULL, text_write_manifest};
+        parts[count++] = (struct part){path_with_ending(path, ".manifest.json"), NULL, text_write_manifest};
     for (size_t i = 1; ok && i < count; i++)
         if (parts[i].path && !strcmp(parts[i].path, path))
             ok = model_error(message, "%s is the name of the file for its weights", PATH_SHOWN(path));
