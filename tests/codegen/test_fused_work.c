@@ -189,12 +189,11 @@ static const char *write_graph(struct text *t, const struct image *i, const char
     return t->body;
 }
 
-static void fused_convolutions_do_no_more_than_alone(void **state)
+TEST(fused_convolutions_do_no_more_than_alone)
 {
     uint32_t failures = 0, turn = 0;
     struct text t;
 
-    (void)state;
     for (size_t join = 0; join < sizeof joins / sizeof *joins; join++)
         for (enum kind a = 0; a < KIND_COUNT; a++)
             for (enum kind b = 0; b < KIND_COUNT; b++, turn++) {
@@ -209,7 +208,7 @@ static void fused_convolutions_do_no_more_than_alone(void **state)
 }
 
 /* Concats that others read were computed in all their parts for each element. */
-static void fused_concats_do_no_more_than_alone(void **state)
+TEST(fused_concats_do_no_more_than_alone)
 {
     static const char *const bodies[] = {
         "inputs { x: f32[1, 64, 8, 8]; } nodes { n = neg(x); k = concat([x, n], 2); y = layerNormalization(k, axes=[3]); }"
@@ -223,23 +222,9 @@ static void fused_concats_do_no_more_than_alone(void **state)
     };
     uint32_t failures = 0;
 
-    (void)state;
     for (size_t i = 0; i < 2 * sizeof bodies / sizeof *bodies; i++)
         failures += !check_graph(machine_get((1 + (int)i % 2) % ISA_COUNT), bodies[i / 2]);
     assert_int_equal(failures, 0);
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    machines_free();
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(fused_convolutions_do_no_more_than_alone),
-                                       cmocka_unit_test(fused_concats_do_no_more_than_alone)};
-
-    return cmocka_run_group_tests(tests, NULL, teardown);
-}
+TEST_GROUP(NULL, machines_free)

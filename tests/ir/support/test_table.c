@@ -25,11 +25,10 @@ static void grow_array(struct arena *a)
         free(items);
 }
 
-static void test_arrays(void **state)
+TEST(arrays_grow)
 {
     struct arena a = {0};
 
-    (void)state;
     grow_array(NULL);
     grow_array(&a);
     arena_free(&a);
@@ -64,20 +63,12 @@ static void fill_table(struct arena *a, uint32_t hashes)
         free(t.entries);
 }
 
-static void test_tables(void **state)
+TEST(tables_find_what_was_put_in)
 {
     struct arena a = {0};
 
-    (void)state;
     fill_table(NULL, ITEMS);
     fill_table(NULL, 3); /* many items of one hash */
     fill_table(&a, 100);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_arrays), cmocka_unit_test(test_tables)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
