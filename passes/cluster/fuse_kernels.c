@@ -145,6 +145,14 @@ static bool has_large_contractions(const struct fuse *f, const struct candidate 
     return contractions > 1 && (rows > 1 || compact || bytes > target_facts(f->o->target)->fusion.b_caches * cache_bytes(f));
 }
 
+/* Returns whether a value is packed weights, seen as they were: a constant in another order. */
+static bool is_packed(const struct value *v)
+{
+    while (v->producer && op_infos[v->producer->op].flags & OPF_MOVEMENT && v->producer->input_count == 1)
+        v = v->producer->inputs[0].value;
+    return v->kind == VALUE_CONSTANT;
+}
+
 /* Returns what a group executes, of views nothing; -1: it is no kernel.  A concat loads and stores its elements. */
 static double group_work(const struct fuse *f, struct group *g)
 {
@@ -171,8 +179,10 @@ static bool is_good_kernel(const struct fuse *f, const struct candidate *c, stru
     for (uint32_t i = 0; i < c->count; i++)
         weighed |= op_infos[c->nodes[i]->op].flags & (OPF_LIBRARY | OPF_POOL) || c->nodes[i]->op == OP_CONCAT;
     weighed = weighed && t && !t->device && t->isa.vector_bits;
-    for (uint32_t i = 0; i < c->count && weighed; i++) /* how these lie in memory was chosen for the contraction's kernel */
-        weighed = !value_is_unpacked(c->nodes[i]->results[0]) && !value_is_rounded(c->nodes[i]->results[0]);
+    for (uint32_t i = 0; i < count && weighed; i++) { /* how these lie in memory was chosen for the contraction's kernel */
+        const struct value *v = members[i]->nodes[members[i]->count - 1]->results[0];
+        weighed = !value_is_unpacked(v) && !value_is_rounded(v) && !is_packed(v);
+    }
     if (!lower_can_join(t, c->nodes, c->count, weighed ? work : NULL))
         return false;
     for (uint32_t i = 0; i < count && weighed; i++) {
