@@ -5,17 +5,23 @@
  * An element among the k first of its row lies in one of the k blocks that come first by their maxima, those with equal maxima
  * in their order in the row: each of the others has an element that comes before it.  The elements of these blocks, in their
  * order, are the next row, until few are left, which are sorted by counting what comes before each.  Rows that remain long are
- * sorted by a network of comparisons instead.  What "first" means is largest or smallest; comments speak of the largest.
+ * sorted by a network of comparisons instead.  Blocks may have one element: then the k first are known before they are sorted.
+ * What "first" means is largest or smallest; comments speak of the largest.
  */
 #include <math.h>
 
 #include "frontend/readers/onnx/compose.h"
+#include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/operators.h"
 
 enum {
     CUTS_MAX = 3,      /* a fourth cut is more kernels than comparisons saved, for any size */
     BLOCK_AT_ONCE = 8, /* blocks from this size on are loaded by vectors, where that is possible */
-    LANES = 16         /* so many rows side by side fill a vector */
+    LANES = 16,        /* so many rows side by side fill a vector */
+    DIGITS = 32,       /* of a float32 */
+    EXPONENTS = 512,   /* its signs with their exponents */
+    PIECE = 16384,     /* so many elements with their places, before a stage and after it, fit a core's cache */
+    MANY = 16 * PIECE  /* more elements of rows side by side would come from memory in every stage */
 };
 
 /**
@@ -28,33 +34,33 @@ struct candidates {
     unsigned cuts;
     uint32_t rows, count, k;
     bool by_rows, largest;
+    bool has_digits; /* find_by_digits may be used */
 };
 
 /* ---- how rows are cut ---- */
 
 /* These are what things cost, in comparisons of the maxima of a row. */
-#define SORTED_COMPARISON 2.1 /* two comparisons of each pair, and a little more */
-#define CUT_COST 30e3         /* starting about nine kernels, once for all rows */
-#define ROW_COST 2e3          /* what they do for each row, however short it is */
-#define BLOCK_COST 100        /* what is done for each block besides comparing it */
-#define ELEMENT_COST 8        /* finding maxima */
-#define REST_COST 20          /* the same where blocks leave a rest: they are copied out of the rows first */
-#define CANDIDATE_COST 40     /* gathering an element */
-#define FIVES_COMPARED 0.36   /* of the comparisons of all pairs: a fifth with all, and two fifths with each other */
-#define FIVES_ELEMENT_COST 5  /* parting five by five */
-#define FIVES_COST 10e3       /* five kernels more: of one row that is starting them, of many, reading across rows */
-#define EXCHANGE_COST 15      /* putting two elements of a network in order */
-#define MOVED_COST 65         /* what transposing elements of few rows adds to that */
-#define EXCHANGES_COST 12e3   /* starting the kernel of a stage of it, once for all rows */
+#define SORTED_COMPARISON 2.1  /* two comparisons of each pair, and a little more */
+#define CUT_COST 30e3          /* starting about nine kernels, once for all rows */
+#define ROW_COST 2e3           /* what they do for each row, however short it is */
+#define BLOCK_COST 100         /* what is done for each block besides comparing it */
+#define ELEMENT_COST 8         /* finding maxima */
+#define REST_COST 20           /* the same where blocks leave a rest: they are copied out of the rows first */
+#define CANDIDATE_COST 40      /* gathering an element */
+#define DIGIT_COST 2e3         /* starting the kernels of a turn of find_by_digits, once for all rows */
+#define DIGIT_ELEMENT_COST 1.5 /* comparing an element in it */
+#define EXCHANGE_COST 15       /* putting two elements of a network in order */
+#define MOVED_COST 65          /* what transposing elements of few rows adds to that */
+#define EXCHANGES_COST 12e3    /* starting the kernel of a stage of it, once for all rows */
 
-/* Returns what it costs to find the k-th of so many numbers, and whether that is done five by five (find_kth). */
-static double plan_kth(uint32_t count, bool *by_fives)
+/* Returns what it costs to find the k-th of so many numbers of each row, and whether that is done digit by digit (find_kth). */
+static double plan_kth(const struct candidates *c, uint32_t count, bool *by_digits)
 {
     const double all = (double)count * count;
-    const double parted = FIVES_COMPARED * all + FIVES_ELEMENT_COST * (double)count + FIVES_COST;
+    const double digits = c->has_digits ? DIGITS * (DIGIT_COST / c->rows + DIGIT_ELEMENT_COST * (double)count) : INFINITY;
 
-    *by_fives = parted < all;
-    return *by_fives ? parted : all;
+    *by_digits = digits < all;
+    return fmin(digits, all);
 }
 
 /* Returns the stages of a network that sorts so many elements: 1 + 2 + ... for each doubling. */
@@ -80,27 +86,41 @@ static double plan_sort(uint32_t rows, uint32_t count, bool *by_network)
  * Returns what it costs to find the first ones of a row with at most `cuts` cuts, and in *block the size of the blocks of the
  * first cut, or 0 if sorting at once costs least.
  */
-static double plan_cuts(uint32_t rows, uint32_t count, uint32_t k, unsigned cuts, uint32_t *block)
+static double plan_cuts(const struct candidates *c, uint32_t count, unsigned cuts, uint32_t *block)
 {
-    bool ignored_too;
-    double best = plan_sort(rows, count, &ignored_too);
+    const uint32_t rows = c->rows, k = c->k;
+    bool either;
+    double best = plan_sort(rows, count, &either);
     uint32_t ignored;
 
     *block = 0;
-    for (uint32_t power = 2; cuts && power < count / k; power *= 2)
-        for (uint32_t size = power; size < 2 * power && size < count / k; size += power / 2) {
+    for (uint32_t power = 1; cuts && power * k < count; power *= 2)
+        for (uint32_t size = power; size < 2 * power && size * k < count; size += power > 1 ? power / 2 : 1) {
             const uint32_t blocks = count / size, left = k * size + count % size;
-            double cost = plan_kth(blocks, &ignored_too) + CUT_COST / rows + ROW_COST + BLOCK_COST * blocks +
-                          CANDIDATE_COST * (double)left;
+            double cost =
+                plan_kth(c, blocks, &either) + CUT_COST / rows + ROW_COST + BLOCK_COST * blocks + CANDIDATE_COST * (double)left;
             cost += (count % size ? REST_COST : ELEMENT_COST) * (double)count;
             if (left < count && cost < best)
-                cost += plan_cuts(rows, left, k, cuts - 1, &ignored);
+                cost += plan_cuts(c, left, cuts - 1, &ignored);
             if (left < count && cost < best) {
                 best = cost;
                 *block = size;
             }
         }
     return best;
+}
+
+/* Returns whether steps may be the turns of a loop, which the reader cannot compute. */
+static bool may_loop(const struct onnx_node *n)
+{
+    return control_may_begin(n) && !n->is_static;
+}
+
+static bool is_float(WNNOperand x)
+{
+    const WNNOperandDataType type = wnnOperandGetDataType(x);
+
+    return type == WNNOperandDataType_Float32 || type == WNNOperandDataType_Float16;
 }
 
 /* ---- comparisons ---- */
@@ -154,65 +174,96 @@ static WNNOperand invert(struct onnx_node *n, const struct candidates *c, WNNOpe
 
 /* ---- the number at a place ---- */
 
-/* Orders two of x: the one that comes first goes to `before`. */
-static void order_two(struct onnx_node *n, const struct candidates *c, WNNOperand x[], unsigned before, unsigned behind)
+/* Returns the first number of each row of x, [count, rows], as [1, rows]. */
+static WNNOperand first_of(struct onnx_node *n, const struct candidates *c, WNNOperand x)
 {
-    const WNNOperand larger = onnx_max(n, x[before], x[behind]), smaller = onnx_min(n, x[before], x[behind]);
-
-    x[before] = c->largest ? larger : smaller;
-    x[behind] = c->largest ? smaller : larger;
+    return onnx_reduce_axis(n, c->largest ? wnnGraphBuilderReduceMax : wnnGraphBuilderReduceMin, x, 0);
 }
 
-/* Puts the two that come first of five to 0 and 1, and the two that come last to 3 and 4. */
-static void part_five(struct onnx_node *n, const struct candidates *c, WNNOperand x[5])
+/* Returns x, [count, rows], without NaN: those count as the first one of their row. */
+static WNNOperand ordered_keys(struct onnx_node *n, const struct candidates *c, WNNOperand x)
 {
-    static const unsigned char pairs[][2] = {{0, 1}, {3, 4}, {0, 3}, {1, 4}, {1, 2}, {2, 3}, {1, 2}};
+    WNNOperand missing, numbers;
 
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        order_two(n, c, x, pairs[i][0], pairs[i][1]);
+    if (!is_float(x))
+        return x;
+    missing = wnnGraphBuilderIsNaN(n->builder, x, n->options);
+    numbers = onnx_where(n, missing, onnx_scalar_like(n, x, c->largest ? -INFINITY : INFINITY), x);
+    return onnx_where(n, missing, first_of(n, c, numbers), numbers);
 }
 
-/* Returns the last of those x, [some, rows], whose flags are set, others standing for `otherwise`, as [1, rows]. */
-static WNNOperand last_flagged(struct onnx_node *n, const struct candidates *c, WNNOperand flags, WNNOperand x,
-                               WNNOperand otherwise)
+/* Returns scale * (base + fraction): a float32 by its sign and exponent, as int32, and its other digits. */
+static WNNOperand join_digits(struct onnx_node *n, WNNOperand scales, WNNOperand exponent, WNNOperand fraction)
 {
-    return onnx_reduce_axis(n, c->largest ? wnnGraphBuilderReduceMin : wnnGraphBuilderReduceMax,
-                            onnx_where(n, flags, x, otherwise), 0);
+    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
+    WNNOperand base = onnx_linear(n, onnx_cast(n, exponent, WNNOperandDataType_Float32), 1, -EXPONENTS / 2);
+
+    o.label = n->label;
+    base = onnx_clamp(n, base, -2, 1); /* -1 and 0 for numbers so small that their first digit is 0 */
+    return onnx_mul(n, wnnGraphBuilderGather(n->builder, scales, exponent, &o), onnx_add(n, base, fraction));
 }
 
 /*
- * Returns the k-th number of each row of x, [count, rows], as [1, rows].
- *
- * Comparing all with each other tells it: it is the last of those before which fewer than k come.  Of many, the middle ones of
- * five at a time are compared with all.  If a middle one is among the k first, so are the two that come before it, and only the
- * two behind it may be, too; else neither are those behind it, and only the two before it may be.  These pairs are compared
- * with each other.  What is found is the last of those taken: the last middle one, or one of the pairs behind that.
+ * Returns the k-th number of each row of floats x, [count, rows], as [1, rows], digit by digit of its binary form.  Each turn
+ * of a loop tries the next digit: it is set if the number with it is not beyond the k-th one.
  */
+static WNNOperand find_by_digits(struct onnx_node *n, const struct candidates *c, WNNOperand x)
+{
+    enum { FIRST = 9, LARGEST = 255 }; /* digits of sign and exponent; the largest exponent, that of infinity */
+    static const uint32_t swap[] = {1, 0}, digits[] = {DIGITS}, exponents[] = {EXPONENTS};
+    const WNNOperandDataType type = wnnOperandGetDataType(x), f32 = WNNOperandDataType_Float32, i32 = WNNOperandDataType_Int32;
+    const uint32_t axis = c->rows < LANES ? 1 : 0; /* along which elements of a row lie */
+    const struct onnx_dims dims = {2, {axis ? c->rows : 1, axis ? 1 : c->rows}};
+    int32_t steps[DIGITS] = {0};
+    float scales[EXPONENTS], fractions[DIGITS] = {0};
+    WNNOperand carried[2], in[4], next[2], scale, limit, set;
+    WNNLoopSlices slices[2] = {{NULL, 0, false}, {NULL, 0, false}};
+    const struct control_turns t = {DIGITS, 2, 2, 0, carried, in, next, carried, slices, NULL};
+
+    for (int i = 0; i < DIGITS; i++)
+        if (i < FIRST)
+            steps[i] = EXPONENTS / 2 >> i;
+        else
+            fractions[i] = ldexpf(1, FIRST - 1 - i);
+    for (int i = 0; i < EXPONENTS; i++) { /* from -infinity to infinity */
+        const int exponent = i <= LARGEST ? LARGEST - i : i - LARGEST - 1;
+        scales[i] = ldexpf(1, (exponent ? exponent : 1) - 127);
+    }
+    x = onnx_cast(n, axis ? onnx_transpose(n, x, 2, swap) : x, f32);
+    scale = onnx_constant_operand(n, f32, 1, exponents, scales);
+    slices[0].operand = onnx_constant_operand(n, i32, 1, digits, steps);
+    slices[1].operand = onnx_constant_operand(n, f32, 1, digits, fractions);
+    carried[0] = onnx_expand(n, onnx_scalar(n, i32, 0), dims);
+    carried[1] = onnx_expand(n, onnx_scalar(n, f32, 0), dims);
+    if (!control_begin(n, &t))
+        return onnx_error_operand(n);
+    for (unsigned i = 0; i < 2; i++)
+        next[i] = onnx_add(n, in[i], in[2 + i]);
+    limit = join_digits(n, scale, next[0], next[1]);
+    set = onnx_lesser(n, x, limit);
+    set = onnx_reduce_axis(n, wnnGraphBuilderReduceSum, onnx_cast(n, c->largest ? onnx_not(n, set) : set, i32), axis);
+    set = onnx_lesser(n, set, onnx_scalar(n, i32, c->k));
+    set = c->largest ? onnx_not(n, set) : set;
+    for (unsigned i = 0; i < 2; i++)
+        next[i] = onnx_where(n, set, next[i], in[i]);
+    if (!control_end(n, &t, true))
+        return onnx_error_operand(n);
+    return onnx_cast(n, onnx_reshape(n, join_digits(n, scale, carried[0], carried[1]), 2, (uint32_t[]){1, c->rows}), type);
+}
+
+/* Returns the k-th number of each row of x, [count, rows], as [1, rows]. */
 static WNNOperand find_kth(struct onnx_node *n, const struct candidates *c, WNNOperand x)
 {
-    const WNNOperand k = onnx_scalar(n, WNNOperandDataType_Int32, c->k);
-    const uint32_t count = onnx_dims_of(x).at[0], fifth = count / 5;
-    const comparison before = comes_before(c);
-    WNNOperand first, middle, taken, left, five[5], pairs[3];
-    bool by_fives;
+    WNNOperand among;
+    bool by_digits;
 
-    /* The first one is among them in any case. */
-    first = onnx_reduce_axis(n, c->largest ? wnnGraphBuilderReduceMax : wnnGraphBuilderReduceMin, x, 0);
-    plan_kth(count, &by_fives);
-    if (!by_fives)
-        return last_flagged(n, c, onnx_lesser(n, count_before(n, before, x, x), k), x, first);
-    for (uint32_t i = 0; i < 5; i++)
-        five[i] = onnx_slice_axis(n, x, 0, i * fifth, fifth);
-    part_five(n, c, five);
-    taken = onnx_lesser(n, count_before(n, before, five[2], x), k);
-    middle = last_flagged(n, c, taken, five[2], first);
-    left = onnx_sub(n, k, onnx_mul(n, count_set(n, taken), onnx_scalar(n, WNNOperandDataType_Int32, 3)));
-    for (unsigned i = 0; i < 2; i++)
-        pairs[i] = onnx_where(n, taken, five[3 + i], five[i]);
-    if (count % 5)
-        pairs[2] = onnx_slice_axis(n, x, 0, 5 * fifth, count % 5);
-    x = onnx_concat(n, count % 5 ? 3 : 2, pairs, 0);
-    return last_flagged(n, c, onnx_lesser(n, count_before(n, before, x, x), left), x, middle);
+    plan_kth(c, onnx_dims_of(x).at[0], &by_digits);
+    if (by_digits)
+        return find_by_digits(n, c, x);
+    /* It is the last of those before which fewer than k come; the first one is among them in any case. */
+    among = onnx_lesser(n, count_before(n, comes_before(c), x, x), onnx_scalar(n, WNNOperandDataType_Int32, c->k));
+    return onnx_reduce_axis(n, c->largest ? wnnGraphBuilderReduceMin : wnnGraphBuilderReduceMax,
+                            onnx_where(n, among, x, first_of(n, c, x)), 0);
 }
 
 /* ---- cuts ---- */
@@ -306,7 +357,8 @@ static WNNOperand places_of(struct onnx_node *n, const struct candidates *c, WNN
 /* Leaves the candidates of the k blocks of that size whose maxima come first. */
 static void cut(struct onnx_node *n, struct candidates *c, uint32_t size)
 {
-    const WNNOperand blocks = choose_blocks(n, c, find_maxima(n, c, size)), places = places_of(n, c, blocks, size);
+    const WNNOperand maxima = ordered_keys(n, c, find_maxima(n, c, size)), blocks = choose_blocks(n, c, maxima);
+    const WNNOperand places = places_of(n, c, blocks, size);
     const bool at_once = c->rows == 1 && c->count % size == 0 && size >= BLOCK_AT_ONCE;
 
     c->values = at_once ? gather_blocks(n, c, c->values, blocks, size) : gather_places(n, c, c->values, c->by_rows, places);
@@ -332,32 +384,86 @@ static WNNOperand rank_elements(struct onnx_node *n, const struct candidates *c)
 
 /* ---- a network ---- */
 
-/* The elements that a network sorts: what is compared, and their places in the row, which decide where that is equal. */
+/*
+ * The elements that a network sorts: what is compared, and their places in the row, which decide where that is equal.
+ *
+ * Stages whose strides are shorter than a piece are computed piece by piece, in a loop: a piece stays in the cache for all of
+ * them, and only the other stages read all elements.  A piece may lie as a matrix [high, low] that is transposed.
+ */
 struct network {
     WNNOperand keys, places;
     comparison before;
-    uint32_t rows; /* that lie one after the other */
-    bool turned;   /* the last step was a transpose */
+    uint32_t piece, low, high;
+    uint32_t turns, share;        /* of the loop, and what each takes: one piece, or several short rows */
+    uint32_t side;                /* so many rows lie side by side */
+    uint32_t count;               /* places of what the next stage sees: all, or in the loop its share */
+    bool inside, columns, turned; /* in the loop; the matrices are transposed; the last step transposed them */
 };
 
+/* Transposes the matrices, or transposes them back. */
+static void turn(struct onnx_node *n, struct network *x, bool columns)
+{
+    static const uint32_t order[] = {0, 2, 1};
+    const uint32_t dims[] = {x->count / x->piece, columns ? x->high : x->low, columns ? x->low : x->high};
+
+    if (columns == x->columns)
+        return;
+    x->keys = onnx_transpose(n, onnx_reshape(n, x->keys, 3, dims), 3, order);
+    x->places = onnx_transpose(n, onnx_reshape(n, x->places, 3, dims), 3, order);
+    x->columns = columns;
+    x->turned = true;
+}
+
+/* Begins the loop over pieces, or ends it. */
+static void move(struct onnx_node *n, struct network *x, bool inside)
+{
+    const uint32_t dims[] = {x->turns, x->share};
+    WNNOperand *all[] = {&x->keys, &x->places}, operands[2];
+    WNNLoopSlices slices[2] = {{NULL, 0, false}, {NULL, 0, false}};
+    const struct control_turns t = {.turns = x->turns,
+                                    .scanned_count = 2,
+                                    .stacked_count = 2,
+                                    .parameters = operands,
+                                    .outputs = operands,
+                                    .scanned = slices,
+                                    .stacked = slices};
+
+    if (x->turns == 1 || inside == x->inside)
+        return;
+    turn(n, x, false);
+    for (unsigned i = 0; i < 2; i++)
+        slices[i].operand = onnx_reshape(n, *all[i], inside ? 2 : 1, inside ? dims : &dims[1]);
+    if (!(inside ? control_begin(n, &t) : control_end(n, &t, true)))
+        return;
+    x->keys = operands[0];
+    x->places = operands[1];
+    x->count = inside ? x->share : x->turns * x->share;
+    x->inside = inside;
+    x->turned = false;
+}
+
 /*
- * Puts elements in order whose places differ by a stride, `side` of which lie side by side.  If mirrored the second ones are
- * taken backwards: two sorted halves become two of which all of the first come before the second, and each is bitonic.
+ * Puts elements in order whose places differ by a stride.  If mirrored the second ones are taken backwards: two sorted halves
+ * become two of which all of the first come before the second, and each is bitonic.
  *
  * Each element meets its partner, and keeps its place if it comes before that in the first half, or does not in the second one.
  * What swaps the halves is a gather, which the compiler computes in the layout that it is written in, else it would undo the
  * transposes; after a transpose it is a reversal, so that the kernel before can store its result transposed.
  */
-static void exchange(struct onnx_node *n, struct network *x, uint32_t blocks, uint32_t stride, uint32_t side, bool mirrored)
+static void exchange(struct onnx_node *n, struct network *x, uint32_t stride, bool mirrored)
 {
     static const int32_t halves[] = {1, 0};
-    const uint32_t axes[] = {1, 2}, first = x->turned ? 0 : 1, end = mirrored ? 2 : 1;
-    const WNNReverseOptions o = {.label = n->label, .axesCount = end - first, .axes = axes + first};
     const WNNOperand second = onnx_cast(n, onnx_iota(n, WNNOperandDataType_Int32, 4, 1, 2), WNNOperandDataType_Uint8);
     WNNOperand *all[2] = {&x->keys, &x->places}, partner[2], keeps;
 
+    move(n, x, stride < x->piece);
+    turn(n, x, stride < x->low);
+    const uint32_t axes[] = {1, 2}, first = x->turned ? 0 : 1, end = mirrored ? 2 : 1;
+    const uint32_t side = x->columns ? x->high : x->side, blocks = x->count * x->side / side / 2 / stride;
+    const WNNReverseOptions o = {.label = n->label, .axesCount = end - first, .axes = axes + first};
+
     for (unsigned i = 0; i < 2; i++) {
-        *all[i] = onnx_reshape(n, *all[i], 4, (uint32_t[]){x->rows * blocks, 2, stride, side});
+        *all[i] = onnx_reshape(n, *all[i], 4, (uint32_t[]){blocks, 2, stride, side});
         partner[i] = x->turned ? *all[i] : onnx_gather_constant(n, *all[i], 1, 2, halves);
         if (first < end)
             partner[i] = wnnGraphBuilderReverse(n->builder, partner[i], &o);
@@ -370,53 +476,32 @@ static void exchange(struct onnx_node *n, struct network *x, uint32_t blocks, ui
     x->turned = false;
 }
 
-/* Exchanges the dimensions of each row, [a, b]. */
-static void turn(struct onnx_node *n, struct network *x, uint32_t a, uint32_t b)
-{
-    static const uint32_t order[] = {0, 2, 1};
-
-    if (a == 1 || b == 1)
-        return;
-    x->keys = onnx_transpose(n, onnx_reshape(n, x->keys, 3, (uint32_t[]){x->rows, a, b}), 3, order);
-    x->places = onnx_transpose(n, onnx_reshape(n, x->places, 3, (uint32_t[]){x->rows, a, b}), 3, order);
-    x->turned = true;
-}
-
-/* Returns keys that are no NaN: those count as the first one of their row. */
-static WNNOperand ordered_keys(struct onnx_node *n, const struct candidates *c)
-{
-    const WNNOperandDataType type = wnnOperandGetDataType(c->values);
-    WNNOperand missing, numbers;
-
-    if (type != WNNOperandDataType_Float32 && type != WNNOperandDataType_Float16)
-        return c->values;
-    missing = wnnGraphBuilderIsNaN(n->builder, c->values, n->options);
-    numbers = onnx_where(n, missing, onnx_scalar(n, type, c->largest ? -INFINITY : INFINITY), c->values);
-    return onnx_where(
-        n, missing, onnx_reduce_axis(n, c->largest ? wnnGraphBuilderReduceMax : wnnGraphBuilderReduceMin, numbers, 0), numbers);
-}
-
 /*
  * Returns the numbers 0, 1, ... of the k first of [count, rows] in their order, as int32 [k, rows].
  *
  * Runs of sorted elements are merged until one is left (Batcher).  Many rows lie side by side, and vectors compare elements of
  * as many rows.  Few rows lie one after the other: elements of few places' distance lie next to each other, where vectors
- * cannot compare them, and so those stages see a row as a matrix that is transposed.
+ * cannot compare them, and so those stages see a piece of a row as a matrix that is transposed.
  */
 static WNNOperand sort_by_network(struct onnx_node *n, const struct candidates *c)
 {
     static const uint32_t swap[] = {1, 0};
-    const bool few = c->rows < LANES;
-    const uint32_t side = few ? 1 : c->rows, rows = few ? c->rows : 1;
-    struct network x = {ordered_keys(n, c), onnx_iota(n, WNNOperandDataType_Int32, 2, 0, c->count), comes_before(c), rows,
-                        false};
-    uint32_t size = 2, low = 1, high;
+    const bool few = c->rows < LANES || (may_loop(n) && (double)c->count * c->rows > MANY);
+    struct network x = {.keys = ordered_keys(n, c, c->values), .before = comes_before(c), .low = 1, .side = few ? 1 : c->rows};
+    uint32_t size = 2;
 
     while (size < c->count)
         size *= 2;
-    while (few && low * low < size)
-        low *= 2;
-    high = size / low;
+    x.piece = few && size > PIECE && may_loop(n) ? PIECE : size;
+    while (few && x.low * x.low < x.piece)
+        x.low *= 2;
+    x.high = x.piece / x.low;
+    x.count = few ? c->rows * size : size;
+    x.share = few && may_loop(n) && x.count > PIECE ? x.piece : x.count;
+    while (x.share < PIECE && x.count / x.share % 2 == 0)
+        x.share *= 2;
+    x.turns = x.count / x.share;
+    x.places = onnx_iota(n, WNNOperandDataType_Int32, 2, 0, c->count);
     x.places = onnx_expand(n, x.places, (struct onnx_dims){2, {c->count, c->rows}});
     if (size > c->count) { /* with what comes last, and has later places */
         const struct onnx_dims none = {2, {0, 0}}, rest = {2, {size - c->count, 0}};
@@ -428,21 +513,12 @@ static WNNOperand sort_by_network(struct onnx_node *n, const struct candidates *
         x.keys = onnx_transpose(n, x.keys, 2, swap);
         x.places = onnx_transpose(n, x.places, 2, swap);
     }
-    turn(n, &x, high, low);
-    for (uint32_t run = 1; run < size; run *= 2) {
-        if (run >= low)
-            turn(n, &x, low, high);
-        for (uint32_t stride = run; stride; stride /= 2) {
-            if (run >= low && stride == low / 2)
-                turn(n, &x, high, low);
-            if (stride < low)
-                exchange(n, &x, low / 2 / stride, stride, high * side, stride == run);
-            else
-                exchange(n, &x, size / 2 / stride, stride, side, stride == run);
-        }
-    }
-    turn(n, &x, low, high);
-    x.places = onnx_reshape(n, x.places, 2, few ? (uint32_t[]){rows, size} : (uint32_t[]){size, side});
+    for (uint32_t run = 1; run < size; run *= 2)
+        for (uint32_t stride = run; stride; stride /= 2)
+            exchange(n, &x, stride, stride == run);
+    move(n, &x, false);
+    turn(n, &x, false);
+    x.places = onnx_reshape(n, x.places, 2, few ? (uint32_t[]){c->rows, size} : (uint32_t[]){size, c->rows});
     return onnx_slice_axis(n, few ? onnx_transpose(n, x.places, 2, swap) : x.places, 0, 0, c->k);
 }
 
@@ -456,7 +532,7 @@ static void select_first(struct onnx_node *n, struct candidates *c)
     bool by_network;
 
     o.label = n->label;
-    while (plan_cuts(c->rows, c->count, c->k, CUTS_MAX - c->cuts, &block), block)
+    while (plan_cuts(c, c->count, CUTS_MAX - c->cuts, &block), block)
         cut(n, c, block);
     if (c->by_rows)
         c->values = onnx_transpose(n, c->values, 2, swap);
@@ -531,6 +607,7 @@ static bool import_top_k(struct onnx_node *n)
     c.values = onnx_reshape(n, x, 2, c.by_rows ? (uint32_t[]){c.rows, c.count} : (uint32_t[]){c.count, c.rows});
     if (!read_k(n, c.count, &c.k))
         return false;
+    c.has_digits = is_float(x) && may_loop(n);
     select_first(n, &c);
     onnx_output(n, 1, unflatten(n, onnx_cast(n, c.places[0], WNNOperandDataType_Int64), c.k, axis, dims));
     return onnx_output(n, 0, unflatten(n, c.values, c.k, axis, dims));
