@@ -48,12 +48,12 @@ static inline struct value *typed(struct subject *s, bool constant, dtype type, 
     }
     assert_non_null(v);
     for (int64_t i = 0; i < type_elements(&t); i++) {
-        double x = low + (high - low) * (random_bits() / 4294967295.0);
+        double x = low + (high - low) * random_unit();
 
         if (type == WNNOperandDataType_Float32)
             ((float *)data)[i] = (float)x;
         else
-            ((uint8_t *)data)[i] = (uint8_t)(int32_t)floor(low + random_bits() % (uint32_t)(high - low + 1));
+            ((uint8_t *)data)[i] = (uint8_t)(int32_t)floor(low + random_below((uint32_t)(high - low + 1)));
     }
     return v;
 }
