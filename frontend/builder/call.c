@@ -7,6 +7,7 @@
 
 #include <ffi.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,6 +240,7 @@ static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const W
     const char *wrong;
     uint32_t *list; /* every kind of list has 4-byte items */
     size_t count;
+    char item[64];
 
     if (!is_list(a)) {
         wrong = convert(a, v, base + a->offset);
@@ -253,8 +255,10 @@ static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const W
         return no_memory(call);
     for (size_t i = 0; i < count; i++) {
         wrong = convert(a, &items[i], &list[i]);
-        if (wrong)
-            return refuse(call, a->name, wrong);
+        if (wrong) {
+            snprintf(item, sizeof item, "%s[%zu]", a->name, i);
+            return refuse(call, item, wrong);
+        }
     }
     memcpy(base + a->offset, &list, sizeof(list));
     memcpy(base + a->count_offset, &count, sizeof(count));

@@ -412,7 +412,7 @@ static const struct {
     {GRAPH("x: f32[2];", "", "y = elu(x, alpha=\"a\");", ""), "1:75: argument 'alpha': elu: alpha is no finite number"},
     {GRAPH("x: f32[2];", "", "y = elu(x, alpha={a: 1});", ""), "1:81: an object is no argument of any operator"},
     {GRAPH("x: f32[2];", "", "y = reshape(x, [-2]);", ""),
-     "1:79: argument 'newShape': reshape: newShape is no integer from 0 to 4294967295"},
+     "1:79: argument 'newShape': reshape: newShape[0] is no integer from 0 to 4294967295"},
     {GRAPH("x: f32[2];", "", "y = reshape(x, [3], label=\"a\\nb\");", ""),
      "1:68: reshape [a\\u{a}b]: newShape [3] has 3 elements, input [2] has 2"},
     {GRAPH("x: f32[2];", "", "[a, b] = relu(x);", ""), "1:73: relu has 1 results, 2 names are given"},
