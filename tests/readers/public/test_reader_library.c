@@ -79,14 +79,15 @@ static void refused(const WNNModelOptions *options, const char *what)
 
 TEST(wrong_options_are_refused)
 {
-    static const uint32_t sizes[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, huge[8] = {-1u, -1u, -1u, -1u, -1u, -1u, -1u, -1u};
+    static const uint32_t sizes[13] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+                          huge[8] = {-1u, -1u, -1u, -1u, -1u, -1u, -1u, -1u};
     struct {
         WNNModelOptions options;
         char more[8];
     } newer = {WNN_MODEL_OPTIONS_INIT, "\0\0\0\1"};
     WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
     WNNModelDimension dimension = {WNN_STR("n"), 0};
-    WNNModelShape shape = {WNN_STR("x\n"), 9, sizes};
+    WNNModelShape shape = {WNN_STR("x\n"), 13, sizes};
     WNNModelConstant constant = {WNN_STR("x"), {WNNOperandDataType_Float32, 1, sizes}, sizes, 3};
 
     newer.options.structSize = sizeof newer;
@@ -104,7 +105,7 @@ TEST(wrong_options_are_refused)
     o = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
     o.shapeCount = 1;
     o.shapes = &shape;
-    refused(&o, "\"x\\u{a}\" has rank 9");
+    refused(&o, "\"x\\u{a}\" has rank 13");
     o = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
     o.constantCount = 1;
     o.constants = &constant;
