@@ -209,9 +209,9 @@ $(cat "$scratch/out")"
 # How large the tree may be (size.sh says what counts).  A row is KIND and CEILING, or KIND + ALLOWANCE and the capability that
 # it is for.  Ceilings only fall: a change that removes lines lowers them.
 cat >"$scratch/ceilings" <<'CEILINGS'
-product 118680
+product 117560
 product + 2500  the specification of 2026-06-26 and faults that public reports led to
-tests 79700
+tests 79300
 tests + 4000    the same
 pages 45488
 CEILINGS
