@@ -3,7 +3,7 @@
  * What every cmocka program begins with.  A test is registered where it is defined, and the main function of test_main.c runs
  * all tests of the program:
  *
- *   TEST(sums_are_exact)
+ *   TEST(arrays_grow)
  *   {
  *       assert_int_equal(1 + 1, 2);
  *   }
