@@ -78,13 +78,14 @@ static struct value *add_optional(struct recurrent_builder *b, struct value *x, 
 }
 
 /**
- * Applies an activation.  Where gates are float64, sigmoid and tanh are so, too, in cells, whose results are to be right to the
- * last digit; in gru and lstm they would be a good part of the time, and are float32's.
+ * Applies an activation.  In cells, whose results are to be right to the last digit, sigmoid and tanh are float64's; in gru and
+ * lstm these would be a good part of the time, and are float32's.
  */
 static struct value *activate(struct recurrent_builder *b, uint32_t activation, struct value *x)
 {
     const struct node *n = b->r->node;
-    const bool narrow = x && x->type.type == DTYPE_FLOAT64 && (n->op == OP_GRU || n->op == OP_LSTM);
+    const dtype given = x ? x->type.type : WNNOperandDataType_Float32,
+                type = n->op == OP_GRU || n->op == OP_LSTM ? WNNOperandDataType_Float32 : DTYPE_FLOAT64;
     enum op op = OP_TANH;
 
     switch (b->r->activations[activation]) {
@@ -97,10 +98,10 @@ static struct value *activate(struct recurrent_builder *b, uint32_t activation, 
     case WNNRecurrentNetworkActivation_Force32:
         break;
     }
-    if (narrow)
-        x = make_cast(b->g, b->before, n, x, WNNOperandDataType_Float32);
+    if (given != type)
+        x = make_cast(b->g, b->before, n, x, type);
     x = make_node(b->g, b->before, op, n, 1, &x, NULL, NULL);
-    return narrow ? make_cast(b->g, b->before, n, x, DTYPE_FLOAT64) : x;
+    return given != type ? make_cast(b->g, b->before, n, x, given) : x;
 }
 
 static struct value *make_slice(struct recurrent_builder *b, struct value *v, uint32_t axis, uint32_t start, uint32_t size)
