@@ -157,7 +157,8 @@ double interpret_bound_rounded(dtype type, double exact, double distance);
  * `certain` says that the operands have no errors.  Terms that are not finite count in exact only.
  */
 double interpret_bound_sum(double exact, double magnitude, double far, int64_t count, bool certain);
-/** Returns a sum within an operator: infinite where float32, in which implementations add, overflows.  Digits are kept. */
+/** Returns a sum within an operator: infinite where float32, in which implementations add, overflows, and rounded where it is
+ * subnormal or 0.  Otherwise digits are kept. */
 double interpret_sum_in_range(double sum);
 
 /**

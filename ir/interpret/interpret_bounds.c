@@ -37,7 +37,7 @@ double interpret_bound_sum(double exact, double magnitude, double far, int64_t c
     /* This is gamma_n of Higham's analysis, with one rounding more for products; subnormal products are each off by half a step
      * at most. */
     double n = (double)count + 1, gamma = n < 0x1p22 ? n * 0x1p-24 / (1 - n * 0x1p-24) : 1;
-    double rounding = count <= 1 && certain ? 0 : gamma * far + n * 0x1p-150;
+    double rounding = count <= 1 && certain ? 0 : gamma * far + (n + 1) * 0x1p-150; /* and interpret_sum_in_range's */
     if (rounding == 0 && fabs(exact) < 0x1p-149)
         return 0x1p-150; /* -0, or +0 to which it was added: nobody says which */
     return certain ? rounding : (far - magnitude) + rounding;
@@ -45,7 +45,7 @@ double interpret_bound_sum(double exact, double magnitude, double far, int64_t c
 
 double interpret_sum_in_range(double sum)
 {
-    return isinf((float)sum) ? (float)sum : sum;
+    return fabs(sum) < FLT_MIN || isinf((float)sum) ? (float)sum : sum;
 }
 
 bool interpret_magnitudes(struct interpretation *t, const double *values, const double *bounds, int64_t count,

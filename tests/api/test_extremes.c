@@ -242,7 +242,7 @@ TEST(constants_leave_the_range_where_inputs_do)
 {
     static const float numbers[][4] = {
         {3e38f, 3e38f, 3e38f, 3e38f}, {-3e38f, -3e38f, -3e38f, -3e38f}, {2e19f, 1, 2, 3}, {1e19f, 1e19f, 1, 1e19f},
-        {3e38f, 1e-3f, 1e-20f, 2},    {1.2e38f, 1.2e38f, 0, 0},         {1, 2, 3, 4}};
+        {3e38f, 1e-3f, 1e-20f, 2},    {1.2e38f, 1.2e38f, 0, 0},         {1, 2, 3, 4},     {1e-30f, 1e-30f, 1e-30f, 1e-30f}};
     const uint32_t shape[4] = {1, 1, 2, 2};
 
     for (int kind = 0; kind < SUMS; kind++)
