@@ -110,7 +110,6 @@ bool made_up_start(struct made_up_code *code, uint32_t count, const engine_addre
 bool made_up_copy(engine_address to, engine_address from, size_t bytes);
 struct made_up_code **made_up_compile(const struct program *p, struct error *e);
 void made_up_free(struct engine *en);
-dtype_set made_up_types(struct engine *en, enum op op, uint32_t slot, dtype_set row);
 const struct target *made_up_target(struct engine *en, struct error *e);
 bool made_up_schedule(struct engine *en, const struct target *t, struct program_step *s, struct error *e);
 struct engine_buffer *made_up_buffer_create(struct engine *en, size_t bytes, struct error *e);
