@@ -132,8 +132,8 @@ def rotary(m, heads, tokens, size):
     x = m.x(1, heads, tokens, size)
     half = size // 2
     low, high = (m.Slice(x, m.ints(a), m.ints(b), m.ints(3)) for a, b in ((0, half), (half, size)))
-    turned = m.Concat(m.Neg(high), low, axis=3)
-    return m.Add(m.Mul(x, m.w(tokens, size)), m.Mul(turned, m.w(tokens, size)))
+    rotated = m.Concat(m.Neg(high), low, axis=3)
+    return m.Add(m.Mul(x, m.w(tokens, size)), m.Mul(rotated, m.w(tokens, size)))
 
 
 def recurrent(m, op, gates, steps, batch, inputs, hidden):

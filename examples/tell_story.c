@@ -96,17 +96,17 @@ static WNNOperand normalise(struct llama *m, WNNOperand x, WNNOperand w)
 static WNNOperand rotate(struct llama *m, WNNOperand x, uint32_t heads)
 {
     WNNSplitOptions by_last = WNN_SPLIT_OPTIONS_INIT;
-    WNNOperand part[2], turned[2];
+    WNNOperand part[2], rotated[2];
 
     by_last.axis = 2;
     x = reshape(m, x, 3, (uint32_t[]){heads, m->s.head / 2, 2});
     if (wnnGraphBuilderSplitEqual(m->b, x, 2, &by_last, part))
         return x; /* the builder has the error */
-    turned[0] = wnnGraphBuilderSub(m->b, wnnGraphBuilderMul(m->b, part[0], m->cosine, NULL),
-                                   wnnGraphBuilderMul(m->b, part[1], m->sine, NULL), NULL);
-    turned[1] = wnnGraphBuilderAdd(m->b, wnnGraphBuilderMul(m->b, part[0], m->sine, NULL),
-                                   wnnGraphBuilderMul(m->b, part[1], m->cosine, NULL), NULL);
-    return wnnGraphBuilderConcat(m->b, 2, turned, 2, NULL);
+    rotated[0] = wnnGraphBuilderSub(m->b, wnnGraphBuilderMul(m->b, part[0], m->cosine, NULL),
+                                    wnnGraphBuilderMul(m->b, part[1], m->sine, NULL), NULL);
+    rotated[1] = wnnGraphBuilderAdd(m->b, wnnGraphBuilderMul(m->b, part[0], m->sine, NULL),
+                                    wnnGraphBuilderMul(m->b, part[1], m->cosine, NULL), NULL);
+    return wnnGraphBuilderConcat(m->b, 2, rotated, 2, NULL);
 }
 
 /* Returns the cache with the new token's row in its place.  The result is an output: the next step's cache. */

@@ -61,7 +61,7 @@ static void put_edge(struct printer *p)
 static void put_registers(struct printer *p)
 {
     const struct gpu_block *b = &p->s->block;
-    const enum ktype type = p->k->exprs[b->turned].type;
+    const enum ktype type = p->k->exprs[b->transposed].type;
     const struct type_text vector = opencl_lane_type(type, b->side);
     uint32_t stage = 0;
     char last[32], across[32];
@@ -78,7 +78,7 @@ static void put_registers(struct printer *p)
         put_line(p, "{");
         scope_enter(p, &scope);
         put_values(p, last, "id1");
-        put_loaded_vector(p, b->turned, b->side, "r0_", i);
+        put_loaded_vector(p, b->transposed, b->side, "r0_", i);
         scope_leave(p, &scope);
         put_line(p, "}");
     }
@@ -94,8 +94,8 @@ static void put_registers(struct printer *p)
         put_line(p, "{");
         scope_enter(p, &scope);
         put_values(p, "id0", across);
-        put_line(p, "const %s v%" PRIu32 " = r%" PRIu32 "_%" PRIu32 ";", vector.text, b->turned, stage, i);
-        p->expr_known[b->turned] = true;
+        put_line(p, "const %s v%" PRIu32 " = r%" PRIu32 "_%" PRIu32 ";", vector.text, b->transposed, stage, i);
+        p->expr_known[b->transposed] = true;
         p->lanes = b->side;
         put_point(p);
         scope_leave(p, &scope);
@@ -123,7 +123,7 @@ void put_block_functions(FILE *out, const struct kernel *k, const struct gpu_sch
 
     if (s->shape != GPU_BLOCKS || s->block.local_memory)
         return;
-    const struct type_text type = opencl_lane_type(k->exprs[s->block.turned].type, lanes);
+    const struct type_text type = opencl_lane_type(k->exprs[s->block.transposed].type, lanes);
     fputs("#undef ZIP_LOW\n#undef ZIP_HIGH\n", out);
     put_zip(out, "ZIP_LOW", lanes, type.text, 0);
     put_zip(out, "ZIP_HIGH", lanes, type.text, lanes / 2);
@@ -159,7 +159,7 @@ static void close_lines(struct printer *p, const struct scope *scope)
 static void put_local_memory(struct printer *p)
 {
     const struct gpu_block *b = &p->s->block;
-    const char *type = opencl_value_type(p->k->exprs[b->turned].type), *index = opencl_index_type(p);
+    const char *type = opencl_value_type(p->k->exprs[b->transposed].type), *index = opencl_index_type(p);
     const uint32_t line = b->side + 1;
     struct scope scope;
 
@@ -168,13 +168,13 @@ static void put_local_memory(struct printer *p)
     put_line(p, "const %s id0 = (%s)get_group_id(0) * %" PRIu32 ", id1 = (%s)get_group_id(1) * %" PRIu32 ";", index, index,
              b->side, index, b->side);
     open_lines(p, "id0 + line", "id1 + at", &scope);
-    need_expr(p, b->turned);
-    put_line(p, "block[line * %" PRIu32 " + at] = v%" PRIu32 ";", line, b->turned);
+    need_expr(p, b->transposed);
+    put_line(p, "block[line * %" PRIu32 " + at] = v%" PRIu32 ";", line, b->transposed);
     close_lines(p, &scope);
     put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
     open_lines(p, "id0 + at", "id1 + line", &scope);
-    put_line(p, "const %s v%" PRIu32 " = block[at * %" PRIu32 " + line];", type, b->turned, line);
-    p->expr_known[b->turned] = true;
+    put_line(p, "const %s v%" PRIu32 " = block[at * %" PRIu32 " + line];", type, b->transposed, line);
+    p->expr_known[b->transposed] = true;
     put_point(p);
     close_lines(p, &scope);
 }

@@ -214,7 +214,7 @@ static void put_iteration(struct printer *p, uint32_t phase)
 {
     const struct kernel *k = p->k;
 
-    for (uint32_t i = 0; i < k->expr_count; i++) /* running sums count every iteration, whoever asks */
+    for (uint32_t i = 0; i < k->expr_count; i++) /* running sums count every iteration */
         if (k->exprs[i].op == K_SCAN && k->exprs[i].phase <= phase)
             need_expr(p, i);
     for (uint32_t i = 0; i < k->expr_count; i++) {

@@ -18,7 +18,7 @@ enum { REGION_BYTES = 16 * TARGET_HUGE_PAGE_BYTES, HOLE_BYTES_LEAST = 64 << 10 }
 
 struct constant_region {
     pthread_mutex_t lock;
-    uint32_t references; /* of whoever places constants, and of these */
+    uint32_t references; /* of those who place constants, and of these */
     char *mapping, *begin;
     size_t used, touched; /* touched: bytes from the beginning that may have pages */
 };

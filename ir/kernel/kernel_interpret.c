@@ -292,7 +292,7 @@ static void run_phase(struct run *r, uint32_t phase, union scalar *pending, int6
     begin_values(r, k->parallel_count, k->reduced_count);
     do {
         r->iteration = ++r->clock;
-        /* Scans count every iteration, whoever asks. */
+        /* Scans count every iteration. */
         for (uint32_t i = 0; i < k->expr_count; i++) {
             if (k->exprs[i].op == K_SCAN && k->exprs[i].phase <= phase)
                 value_of(r, i);

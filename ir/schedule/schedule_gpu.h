@@ -93,8 +93,8 @@ struct gpu_tile {
 
 /** Describes the square of points of a transpose: values of the last PARALLEL variable times values of another one. */
 struct gpu_block {
-    uint32_t turned, across; /* the load that is turned over, and the variable along which its elements are neighbours */
-    uint32_t side;           /* of the square; in registers it is the number of lanes */
+    uint32_t transposed, across; /* the load that is transposed, and the variable along which its elements are neighbours */
+    uint32_t side;               /* of the square; in registers it is the number of lanes */
     bool local_memory;
 };
 

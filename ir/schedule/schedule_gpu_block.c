@@ -4,7 +4,7 @@
  *
  * A kernel that reads along one PARALLEL variable and writes along another touches, item by item, a line of memory for each
  * element of one side.  In a block both sides go along lines: the load is made along its own variable, for as many values of
- * the other one as the block has, and the block is turned over before the rest is computed.  Where local memory costs more than
+ * the other one as the block has, and the block is transposed before the rest is computed.  Where local memory costs more than
  * it saves an item turns vectors over in registers, else a work-group goes through local memory.
  */
 #include "ir/schedule/schedule_gpu_internal.h"
@@ -42,25 +42,25 @@ static uint32_t across_of(const struct kernel *k, const struct kexpr *e)
     return KEXPR_NONE;
 }
 
-/* Finds the one load that has to be turned over, with its variable.  Returns false if there is none, or another access that is
+/* Finds the one load that has to be transposed, with its variable.  Returns false if there is none, or another access that is
  * no line along the last variable either. */
 static bool find_turned(const struct kernel *k, struct gpu_block *b)
 {
     const uint32_t last = k->parallel_count - 1;
     const struct gpu_accesses along = gpu_accesses_along(k, last);
 
-    b->turned = KEXPR_NONE;
+    b->transposed = KEXPR_NONE;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const uint32_t across = k->exprs[i].op == K_LOAD ? across_of(k, &k->exprs[i]) : KEXPR_NONE;
 
         if (across == KEXPR_NONE)
             continue;
-        if (b->turned != KEXPR_NONE)
+        if (b->transposed != KEXPR_NONE)
             return false;
-        b->turned = i;
+        b->transposed = i;
         b->across = across;
     }
-    return b->turned != KEXPR_NONE && along.computable && along.scattered == 1;
+    return b->transposed != KEXPR_NONE && along.computable && along.scattered == 1;
 }
 
 static bool turned_is_direct(const struct kernel *k, const struct gpu_block *b)
@@ -71,7 +71,7 @@ static bool turned_is_direct(const struct kernel *k, const struct gpu_block *b)
     exprs = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *exprs);
     for (uint32_t i = 0; exprs && i < 2; i++) {
         gpu_differ_along(k, i ? b->across : k->parallel_count - 1, vars, exprs);
-        direct = direct && !is_derived(k, k->exprs[b->turned].index, vars);
+        direct = direct && !is_derived(k, k->exprs[b->transposed].index, vars);
     }
     arena_free(&arena);
     return exprs && direct;

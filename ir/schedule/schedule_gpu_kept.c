@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Chooses what an item keeps of its row: a value that several phases need and that is dear to compute, as the exponentials of
- * a softmax are, which are added up first and divided by their sum later.
+ * Chooses what an item keeps of its row: a value that several phases need and that is expensive to compute, as the exponentials
+ * of a softmax are, which are added up first and divided by their sum later.
  */
 #include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_gpu_internal.h"

@@ -175,7 +175,8 @@ static uint32_t lanes_for(const struct gpu_context *c, int64_t size)
     return lanes;
 }
 
-/* Returns whether a point may be computed twice: nothing that is read can have been written, whoever's memory an output has. */
+/* Returns whether a point may be computed twice: nothing that is read can have been written, even if an output shares an
+ * input's memory. */
 static bool may_repeat(const struct kernel *k)
 {
     for (uint32_t i = 0; i < k->expr_count; i++)
@@ -229,7 +230,7 @@ static uint32_t edge_along(const struct kernel *k, uint32_t var)
 }
 
 /* Decides whether points are computed twice where a row has a rest that is less than a vector, or an edge.  One by one, windows
- * are dear. */
+ * are expensive. */
 static void choose_repeats(const struct gpu_context *c, struct gpu_schedule *s)
 {
     const struct kernel *k = c->k;

@@ -114,7 +114,7 @@ static bool set_number(struct debug_options *d, const struct debug_switch *s, co
                                     escape_text(buf, sizeof buf, text, length));
 }
 
-/* The message lists what there is: whoever misspells a switch need not look for the page. */
+/* The message lists what there is: no page has to be looked up for a misspelt switch. */
 static bool unknown_switch(const char *text, size_t length, struct error *e)
 {
     struct suggestion meant = suggestion_for(text, length);

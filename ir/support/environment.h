@@ -3,8 +3,8 @@
  * Reads environment variables.  The library reads them here and nowhere else (WEBNN_DEBUG, WEBNN_ENGINE, WEBNN_CACHE,
  * XDG_CACHE_HOME, HOME, OMP_WAIT_POLICY, OMP_STACKSIZE).
  *
- * In a program with more privileges than whoever started it (set-user-ID, set-group-ID, file capabilities) none is read, since
- * the caller wrote them.  A build with WEBNN_ENVIRONMENT=OFF reads none at all.
+ * In a program with more privileges than the user who started it (set-user-ID, set-group-ID, file capabilities) none is read,
+ * since the caller wrote them.  A build with WEBNN_ENVIRONMENT=OFF reads none at all.
  */
 #ifndef WEBNN_IR_SUPPORT_ENVIRONMENT_H_
 #define WEBNN_IR_SUPPORT_ENVIRONMENT_H_
@@ -13,8 +13,8 @@
 
 /** Returns a variable's value, or NULL if it is not set or must not be read. */
 const char *environment_get(const char *name);
-/** Returns the value of a variable that libgomp has read by itself when it was loaded, whoever started the process, so that it
- * is known what libgomp will do. */
+/** Returns the value of a variable that libgomp has read by itself when it was loaded, also in a program with more privileges,
+ * so that it is known what libgomp will do. */
 const char *environment_of_libgomp(const char *name);
 /** Returns whether no variable is read in this process: AT_SECURE is set, or the build reads none. */
 bool environment_is_ignored(void);

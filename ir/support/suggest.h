@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Suggests the name that a misspelt one was meant to be.  Whoever refuses a name offers those that there are one by one and
+ * Suggests the name that a misspelt one was meant to be.  A caller that refuses a name offers the known names one by one and
  * adds the suggestion to the message:
  *
  *     struct suggestion s = suggestion_for(text, length);

@@ -24,7 +24,8 @@ struct table_entry {
     const void *item; /* NULL: free */
 };
 
-/** This is a table, at most half full.  One of zeros is empty.  Whoever adds an item fills in its place and counts it. */
+/** This is a table, at most half full.  One of zeros is empty.  The caller who adds an item fills in its place and counts it.
+ */
 struct table {
     struct table_entry *entries;
     uint32_t capacity, count; /* capacity: a power of two */

@@ -77,10 +77,10 @@ struct loop_facts {
 
 /** Says which nodes are joined to one kernel. */
 struct fusion_facts {
-    double repeat_dear;  /* how often a kernel may compute an expensive element (an edge of padding is computed again) */
-    double repeat_cheap; /* how often it may compute a cheap one */
-    double more_work;    /* how many times as much it may execute as its parts, by an estimate */
-    double b_caches;     /* B operands of contractions in one kernel, in second-level caches, at most */
+    double repeat_expensive; /* how often a kernel may compute an expensive element (an edge of padding is computed again) */
+    double repeat_cheap;     /* how often it may compute a cheap one */
+    double more_work;        /* how many times as much it may execute as its parts, by an estimate */
+    double b_caches;         /* B operands of contractions in one kernel, in second-level caches, at most */
 };
 
 /** Describes the shapes of register tiles: what the registers hold, and what code of a tile is worth. */

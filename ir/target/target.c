@@ -59,7 +59,7 @@
      .copied_cost = 6,                                                                                                         \
      .transposed_cost = 48}
 
-#define FUSION_FACTS {.repeat_dear = 1.5, .repeat_cheap = 4, .more_work = 1.25, .b_caches = 2}
+#define FUSION_FACTS {.repeat_expensive = 1.5, .repeat_cheap = 4, .more_work = 1.25, .b_caches = 2}
 
 /* Rows differ here by what their registers hold. */
 #define TILE_FACTS                                                                                                             \

@@ -166,7 +166,7 @@ static double group_work(const struct fuse *f, struct group *g)
 
 /*
  * Returns whether one kernel of these members can be made and executes not much more than they do apart: the space, the vector
- * variable and the register tile of a contraction may be bad for another node, and whoever reads a concat may compute all its
+ * variable and the register tile of a contraction may be bad for another node, and a reader of a concat may compute all its
  * parts.  *work becomes what the kernel executes, or 0 where that is not counted.
  */
 static bool is_good_kernel(const struct fuse *f, const struct candidate *c, struct group *const *members, uint32_t count,

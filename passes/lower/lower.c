@@ -600,7 +600,7 @@ static bool repeats_little(const struct lowering *l, const struct fusion_facts *
 {
     for (uint32_t p = 0; p < l->table->count; p++) {
         const struct node *n = l->table->nodes[p];
-        const bool dear = cost_is_high(n);
+        const bool expensive = cost_is_high(n);
         double elements = 0;
         for (uint32_t r = 0; r < n->result_count; r++)
             elements += (double)type_elements(&n->results[r]->type);
@@ -608,9 +608,9 @@ static bool repeats_little(const struct lowering *l, const struct fusion_facts *
             continue; /* maps only */
         if (n->result_count == 1 && (value_is_unpacked(n->results[0]) || value_is_rounded(n->results[0])))
             continue; /* a register tile unpacks once for all its rows or columns */
-        if (!dear && elements == 1)
+        if (!expensive && elements == 1)
             continue; /* computed once per point at most */
-        if (l->evaluated[p] > elements * (dear ? facts->repeat_dear : facts->repeat_cheap))
+        if (l->evaluated[p] > elements * (expensive ? facts->repeat_expensive : facts->repeat_cheap))
             return false;
     }
     return true;

@@ -236,8 +236,8 @@ static struct value *dequantize_moved(struct graph *g, struct node *n, const str
     return make_node(g, n, OP_DEQUANTIZE_LINEAR, inner, 3, inputs, inner->options, &inner->args);
 }
 
-/* transpose(dequantizeLinear(x)) is dequantizeLinear of transposes: elements that are narrower move, and whoever reads weights
- * sees the dequantizeLinear at once.  Scale and zero point have a dimension for each of x's. */
+/* transpose(dequantizeLinear(x)) is dequantizeLinear of transposes: elements that are narrower move, and an operator that reads
+ * weights sees the dequantizeLinear at once.  Scale and zero point have a dimension for each of x's. */
 static struct value *dequantize_transposed(struct graph *g, struct node *n)
 {
     const struct node *inner = constant_dequantization(n);

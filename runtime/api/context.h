@@ -45,7 +45,7 @@ enum future_state {
 
 /** Says how far the work for a future is. */
 struct future_work {
-    bool started;          /* it runs: whoever waits for the future inside that work waits for itself */
+    bool started;          /* it runs: waiting for the future inside that work would wait for itself */
     bool copying;          /* the caller's buffer is being written: only the copying thread may settle the future */
     atomic_bool cancelled; /* it shall stop; the future's error says why */
     pthread_t runner;      /* FUTURE_RUNNING: the thread inside the callback */

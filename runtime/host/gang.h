@@ -3,10 +3,10 @@
  * Runs parallel regions on threads of this library.
  *
  * A gang is a calling thread and some workers.  Regions are cut into parts; part 0 is the caller's, the others belong to
- * whoever claims them first.  A caller that has finished its part claims what no worker has begun, so that it never waits for a
- * thread that the system has not let run: a late worker finds nothing left.  Waiting is spinning for a bounded time, then
- * giving way to other threads, then sleeping.  Where workers are seen to be held up in the middle of their parts, which is what
- * a busy machine does, the caller computes alone for a while.
+ * the thread that claims them first.  A caller that has finished its part claims what no worker has begun, so that it never
+ * waits for a thread that the system has not let run: a late worker finds nothing left.  Waiting is spinning for a bounded
+ * time, then giving way to other threads, then sleeping.  Where workers are seen to be held up in the middle of their parts,
+ * which is what a busy machine does, the caller computes alone for a while.
  */
 #ifndef WEBNN_RUNTIME_HOST_GANG_H_
 #define WEBNN_RUNTIME_HOST_GANG_H_

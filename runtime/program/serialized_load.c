@@ -4,8 +4,8 @@
  *
  * Bytes that may have been damaged or made up become a program whose every location lies inside what it names, in every
  * iteration of its loops; or an error.  The header comes first, which says whether it is for this library, oneDNN and
- * processor, then the checksums, which find accidents, then every number, since whoever can write a file can also write its
- * checksum.  Only machine code cannot be checked: a serialized program with code is to be trusted like a shared library.
+ * processor, then the checksums, which find accidents, then every number, since an attacker who can write a file can also write
+ * its checksum.  Only machine code cannot be checked: a serialized program with code is to be trusted like a shared library.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * Threads read ahead while the caller computes.
  *
- * Input i is read into slot i % BATCH_SLOTS, whoever reads it.  Readers claim inputs in order and stop when the slot of the
+ * Input i is read into slot i % BATCH_SLOTS by any reader.  Readers claim inputs in order and stop when the slot of the
  * next one is still in use.  The caller computes in order, too; where nobody has claimed its next input, it reads that itself,
  * so that it depends on no thread having begun.
  */

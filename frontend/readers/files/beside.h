@@ -2,7 +2,7 @@
 /*
  * Opens files that a model names: weights beside it, arrays of a manifest, external data of ONNX.
  *
- * Whoever wrote the model may not make the reader open anything else than regular files of the model's folder.  Absolute names
+ * A model must not make the reader open anything else than regular files of the model's folder.  Absolute names
  * and names that lead out of the folder by ".." are refused.  A symbolic link inside the folder is followed if it is relative
  * and leads to a file of the folder, else it is refused.  Devices, pipes and sockets are refused and never waited for.
  */

@@ -310,19 +310,19 @@ WNNOperand onnx_rotate(struct onnx_node *n, WNNOperand x, WNNOperand cosine, WNN
 {
     const struct onnx_dims dims = onnx_dims_of(x);
     const uint32_t half = rotated / 2;
-    WNNOperand whole = onnx_slice_axis(n, x, 3, 0, rotated), halves[2], turned[2], rest;
+    WNNOperand whole = onnx_slice_axis(n, x, 3, 0, rotated), halves[2], rotated_parts[2], rest;
 
     for (uint32_t i = 0; i < 2; i++)
         halves[i] = interleaved ? every_other(n, whole, i) : onnx_slice_axis(n, whole, 3, i * half, half);
-    turned[0] = onnx_sub(n, onnx_mul(n, cosine, halves[0]), onnx_mul(n, sine, halves[1]));
-    turned[1] = onnx_add(n, onnx_mul(n, sine, halves[0]), onnx_mul(n, cosine, halves[1]));
+    rotated_parts[0] = onnx_sub(n, onnx_mul(n, cosine, halves[0]), onnx_mul(n, sine, halves[1]));
+    rotated_parts[1] = onnx_add(n, onnx_mul(n, sine, halves[0]), onnx_mul(n, cosine, halves[1]));
     if (interleaved) {
         for (uint32_t i = 0; i < 2; i++)
-            turned[i] = onnx_reshape(n, turned[i], 5, (uint32_t[]){dims.at[0], dims.at[1], dims.at[2], half, 1});
-        whole = onnx_concat(n, 2, turned, 4);
+            rotated_parts[i] = onnx_reshape(n, rotated_parts[i], 5, (uint32_t[]){dims.at[0], dims.at[1], dims.at[2], half, 1});
+        whole = onnx_concat(n, 2, rotated_parts, 4);
         whole = onnx_reshape(n, whole, 4, (uint32_t[]){dims.at[0], dims.at[1], dims.at[2], 2 * half});
     } else {
-        whole = onnx_concat(n, 2, turned, 3);
+        whole = onnx_concat(n, 2, rotated_parts, 3);
     }
     if (rotated == dims.at[3])
         return whole;

@@ -394,10 +394,10 @@ struct network {
     WNNOperand keys, places;
     comparison before;
     uint32_t piece, low, high;
-    uint32_t turns, share;        /* of the loop, and what each takes: one piece, or several short rows */
-    uint32_t side;                /* so many rows lie side by side */
-    uint32_t count;               /* places of what the next stage sees: all, or in the loop its share */
-    bool inside, columns, turned; /* in the loop; the matrices are transposed; the last step transposed them */
+    uint32_t turns, share;            /* of the loop, and what each takes: one piece, or several short rows */
+    uint32_t side;                    /* so many rows lie side by side */
+    uint32_t count;                   /* places of what the next stage sees: all, or in the loop its share */
+    bool inside, columns, transposed; /* in the loop; the matrices are transposed; the last step transposed them */
 };
 
 /* Transposes the matrices, or transposes them back. */
@@ -411,7 +411,7 @@ static void turn(struct onnx_node *n, struct network *x, bool columns)
     x->keys = onnx_transpose(n, onnx_reshape(n, x->keys, 3, dims), 3, order);
     x->places = onnx_transpose(n, onnx_reshape(n, x->places, 3, dims), 3, order);
     x->columns = columns;
-    x->turned = true;
+    x->transposed = true;
 }
 
 /* Begins the loop over pieces, or ends it. */
@@ -439,7 +439,7 @@ static void move(struct onnx_node *n, struct network *x, bool inside)
     x->places = operands[1];
     x->count = inside ? x->share : x->turns * x->share;
     x->inside = inside;
-    x->turned = false;
+    x->transposed = false;
 }
 
 /*
@@ -458,13 +458,13 @@ static void exchange(struct onnx_node *n, struct network *x, uint32_t stride, bo
 
     move(n, x, stride < x->piece);
     turn(n, x, stride < x->low);
-    const uint32_t axes[] = {1, 2}, first = x->turned ? 0 : 1, end = mirrored ? 2 : 1;
+    const uint32_t axes[] = {1, 2}, first = x->transposed ? 0 : 1, end = mirrored ? 2 : 1;
     const uint32_t side = x->columns ? x->high : x->side, blocks = x->count * x->side / side / 2 / stride;
     const WNNReverseOptions o = {.label = n->label, .axesCount = end - first, .axes = axes + first};
 
     for (unsigned i = 0; i < 2; i++) {
         *all[i] = onnx_reshape(n, *all[i], 4, (uint32_t[]){blocks, 2, stride, side});
-        partner[i] = x->turned ? *all[i] : onnx_gather_constant(n, *all[i], 1, 2, halves);
+        partner[i] = x->transposed ? *all[i] : onnx_gather_constant(n, *all[i], 1, 2, halves);
         if (first < end)
             partner[i] = wnnGraphBuilderReverse(n->builder, partner[i], &o);
     }
@@ -473,7 +473,7 @@ static void exchange(struct onnx_node *n, struct network *x, uint32_t stride, bo
     keeps = wnnGraphBuilderLogicalXor(n->builder, keeps, second, n->options);
     for (unsigned i = 0; i < 2; i++)
         *all[i] = onnx_where(n, keeps, *all[i], partner[i]);
-    x->turned = false;
+    x->transposed = false;
 }
 
 /*

@@ -6,7 +6,7 @@
  * threads run: cores that share a cache exchange a line in a fraction of the time that others take, a virtual machine's
  * processors move from one kind of place to the other, and a thread that sleeps between two runs has to be woken.  For graphs
  * that take microseconds this decides.  So a few runs are timed each way, the faster way is taken, and it is tried again later.
- * The parts stay the same, whoever computes them, and so do all bits of the results.
+ * The parts stay the same whichever thread computes them, and so do all bits of the results.
  */
 #ifndef WEBNN_RUNTIME_ENGINE_CPU_THREAD_TRIAL_H_
 #define WEBNN_RUNTIME_ENGINE_CPU_THREAD_TRIAL_H_

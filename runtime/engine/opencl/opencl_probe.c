@@ -3,7 +3,7 @@
  * Asks a device to compute something: compiles a text and runs its kernel once on known numbers.  That takes the driver's
  * compiler a moment, so that it happens when a graph is built first, or when a saved one needs it.
  *
- * A device may list an extension, or take an instruction, and yet compute something else, which whoever asks finds out.
+ * A device may list an extension, or take an instruction, and yet compute something else, which a probe finds out.
  * Anything that goes wrong means that it does not: a program that does not build, a call that fails.  Nothing is said about
  * why, and the context is as usable as before.
  */

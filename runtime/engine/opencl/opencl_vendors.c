@@ -7,7 +7,8 @@
  * one to call.  Here they are taken from the table of the first platform, once for each vendor.
  *
  * Names without a folder are looked for as the system looks for libraries, which ignores variables of the environment in
- * programs with more privileges than whoever started them; the folders that are named belong to the system (docs/security.md).
+ * programs with more privileges than the user who started them; the folders that are named belong to the system
+ * (docs/security.md).
  */
 #ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/opencl_vendors.h"

@@ -242,7 +242,7 @@ TEST(normalization_runs_in_phases)
         uint32_t root = kernel_op1(k, K_SQRT, kernel_op2(k, K_ADD, variance, kernel_f32(k, 0.01f)));
         uint32_t y = kernel_op2(k, K_DIV, d, root);
         uint32_t odd =
-            kernel_op2(k, K_LT, kernel_op1(k, K_TANH, kernel_op1(k, K_EXP, x)), kernel_f32(k, 0.75f)); /* dear: kept */
+            kernel_op2(k, K_LT, kernel_op1(k, K_TANH, kernel_op1(k, K_EXP, x)), kernel_f32(k, 0.75f)); /* expensive: kept */
         y = kernel_op3(k, K_SELECT, odd, y, kernel_op2(k, K_MUL, y, load(k, 2, kaffine_var(k, r))));
         uint32_t used = kernel_reduce(k, KR_SUM, kernel_op3(k, K_SELECT, odd, kernel_f32(k, 1), kernel_f32(k, 2)));
         y = kernel_op2(k, K_ADD, y, used);

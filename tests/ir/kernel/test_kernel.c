@@ -257,7 +257,8 @@ TEST(softmax_has_three_phases_and_keeps_exponentials)
     kernel_free(k);
 }
 
-/** Rounding to float16 and back is dear enough to be done once for all phases, where the same values in float32 are not. */
+/** Rounding to float16 and back is expensive enough to be done once for all phases, where the same values in float32 are not.
+ */
 TEST(keeps_what_is_rounded)
 {
     for (int round = 0; round < 2; round++) {

@@ -66,7 +66,7 @@ static const struct range ranges[] = {
     RANGE(DOUBLE, double, loop.recompute_cost, 1, 100),
     RANGE(DOUBLE, double, loop.copied_cost, 1, 100),
     RANGE(DOUBLE, double, loop.transposed_cost, 4, 1000),
-    RANGE(DOUBLE, double, fusion.repeat_dear, 1, 4),
+    RANGE(DOUBLE, double, fusion.repeat_expensive, 1, 4),
     RANGE(DOUBLE, double, fusion.repeat_cheap, 1, 64),
     RANGE(DOUBLE, double, fusion.more_work, 1, 64),
     RANGE(DOUBLE, double, fusion.b_caches, 0.1, 16),

@@ -406,7 +406,7 @@ TEST(refuses_what_is_not_one_kernel)
     } refused[] = {
         /* two reductions over different dimensions */
         {"inputs { x: f32[4, 6]; } nodes { a = reduceSum(x, axes=[0]); b = reduceSum(x, axes=[1]); } outputs { a; b; }", true},
-        /* dear work once per element of a larger shape */
+        /* expensive work once per element of a larger shape */
         {"inputs { x: f32[6]; z: f32[40, 6]; } nodes { e = exp(x); y = mul(e, z); } outputs { y; }", true},
         /* a transcendental under overlapping windows, and under a contraction */
         {"inputs { x: f32[1, 1, 8, 8]; } nodes { e = exp(x); y = maxPool2d(e, windowDimensions=[3, 3]); } outputs { y; }",
