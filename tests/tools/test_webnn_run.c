@@ -71,6 +71,7 @@ TEST(wrong_usage_is_told)
     } rows[] = {
         {"", "no model is given"},
         {"--bogus sum.webnn", "--bogus is no option"},
+        {"--help=manaul", "--help takes manual or completion, not 'manaul'"},
         {"--inptu x=six.npy sum.webnn", "--inptu is no option; did you mean '--input'?"},
         {"sum.webnn two.webnn", "one model at a time: sum.webnn, then two.webnn"},
         {"sum.webnn --input", "--input needs a value"},
