@@ -27,7 +27,7 @@ step cmake --build --preset fuzz -j "$jobs"
 suite fuzz fuzz
 step cmake --preset release -DWEBNN_RANDOM_SECONDS="${WEBNN_RANDOM_SECONDS:-40}"
 step cmake --build --preset release -j "$jobs"
-suite long release -L '^long$'
+suite long release -L '^long$' ${repeated:+-LE '^repeat$'}
 # Kernels, networks and models; without those entries that choose an instruction set themselves.
 for isa in avx2 baseline; do
     WEBNN_DEBUG=isa=$isa suite "$isa" release "${capped[@]}" -LE "^(long|isa$repeated)\$"
