@@ -54,6 +54,7 @@ struct tuner {
     const struct engine_tools *tools;
     struct gpu_facts *facts;
     double seconds;
+    const char *pattern; /* in the names of cases, or NULL */
     struct tuned cases[CASES];
 };
 
@@ -116,16 +117,22 @@ static double time_case(struct tuner *t, uint32_t number)
 /* Returns the mean of the logarithms of all times, or NAN after a message. */
 static double time_all(struct tuner *t)
 {
+    uint32_t count = 0;
     double sum = 0;
 
     for (uint32_t i = 0; i < CASES; i++) {
+        if (t->pattern && !strstr(cases[i].name, t->pattern))
+            continue;
         const double ms = time_case(t, i);
 
         if (!(ms > 0))
             return NAN;
         sum += log(ms);
+        count++;
     }
-    return sum / CASES;
+    if (!count)
+        fprintf(stderr, "webnn-bench: no case to tune by has '%s' in its name\n", t->pattern);
+    return sum / count; /* NAN: there is none */
 }
 
 /* Gives a fact the best of its values.  *best becomes the time with it.  Returns false after a message. */
@@ -198,9 +205,10 @@ static bool tune(struct tuner *t)
     return true;
 }
 
-static bool tune_context(WNNContext context, double seconds)
+static bool tune_context(WNNContext context, double seconds, const char *pattern)
 {
-    struct tuner t = {.context = context, .tools = context->engine->functions->optional.tools, .seconds = seconds};
+    struct tuner t = {
+        .context = context, .tools = context->engine->functions->optional.tools, .seconds = seconds, .pattern = pattern};
 
     if (!t.tools || !t.tools->tuning) {
         fprintf(stderr,
@@ -229,7 +237,7 @@ bool bench_tune(const struct bench_options *o)
         fprintf(stderr, "webnn-bench: %s\n", wnnGetLastErrorMessage().data);
         return false;
     }
-    const bool ok = tune_context(context, o->seconds / CASE_SHARE);
+    const bool ok = tune_context(context, o->seconds / CASE_SHARE, o->pattern);
     wnnContextRelease(context);
     return ok;
 }
