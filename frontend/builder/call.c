@@ -13,6 +13,7 @@
 
 #include "frontend/builder/builder.h"
 #include "runtime/api/runtime.h"
+#include "ir/support/suggest.h"
 #include "ir/support/text.h"
 
 /* A call has a builder, operands, three parameters for each list, options and outputs. */
@@ -84,9 +85,13 @@ WNNMethodCall wnnMethodCallCreate(WNNStringView method)
     struct error e = {0};
 
     if (op == OP_COUNT) {
+        struct suggestion meant = suggestion_for(method.data ? method.data : "", length);
         char text[128];
 
-        error_set(&e, WNNStatus_TypeError, "there is no operator \"%s\"", escape_text(text, sizeof(text), method.data, length));
+        for (op = 0; op < OP_COUNT; op++)
+            suggestion_offer(&meant, op_infos[op].name);
+        error_set(&e, WNNStatus_TypeError, "there is no operator \"%s\"%s",
+                  escape_text(text, sizeof(text), method.data, length), suggestion_text(&meant));
         error_publish(&e);
         return NULL;
     }

@@ -368,7 +368,7 @@ TEST(conversions)
         wnnMethodCallDestroy(c);
     }
     assert_null(wnnMethodCallCreate(WNN_STR("conv3d")));
-    assert_string_equal(wnnGetLastErrorMessage().data, "there is no operator \"conv3d\"");
+    assert_string_equal(wnnGetLastErrorMessage().data, "there is no operator \"conv3d\"; did you mean 'conv2d'?");
     assert_null(wnnMethodCallCreate((WNNStringView){NULL, 0}));
     assert_int_equal(b->graph->node_count, 0);
 }

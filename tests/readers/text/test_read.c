@@ -401,7 +401,7 @@ static const struct {
     {GRAPH("x: f32[2];", "", "y = relu(z); z = relu(y);", ""),
      "1:73: 'z' is not defined here; a node may use what stands before it only"},
     {GRAPH("x: f32[2];", "", "y = relu(y);", ""), "1:73: 'y' is not defined here; a node may use what stands before it only"},
-    {GRAPH("x: f32[2];", "", "y = rely(x);", ""), "1:68: there is no operator \"rely\""},
+    {GRAPH("x: f32[2];", "", "y = rely(x);", ""), "1:68: there is no operator \"rely\"; did you mean 'relu'?"},
     {GRAPH("x: f32[2];", "", "y = relu();", ""), "1:68: relu: input is missing"},
     {GRAPH("x: f32[2];", "", "y = relu(x, x);", ""), "1:76: relu has 1 positional arguments, here is one more"},
     {GRAPH("x: f32[2];", "", "y = relu(label=\"a\", x);", ""), "1:84: a positional argument after one with a name"},
