@@ -39,7 +39,7 @@ double interpret_bound_sum(double exact, double magnitude, double far, int64_t c
     double n = (double)count + 1, gamma = n < 0x1p22 ? n * 0x1p-24 / (1 - n * 0x1p-24) : 1;
     double rounding = count <= 1 && certain ? 0 : gamma * far + (n + 1) * 0x1p-150; /* and interpret_sum_in_range's */
     if (rounding == 0 && fabs(exact) < 0x1p-149)
-        return 0x1p-150; /* -0, or +0 to which it was added: nobody says which */
+        return 0x1p-150; /* -0, or +0 to which it was added: either is right */
     return certain ? rounding : (far - magnitude) + rounding;
 }
 

@@ -17,7 +17,7 @@ TEST(every_allocation_can_fail)
     initializer(t, tensor(t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
     integers(t, "shape", 2, (int64_t[]){4, -1});
     integer(t, "trips", 2);
-    node(t, "Reshape", "a shape", "b"); /* behind its producer: to be sorted */
+    node(t, "Reshape", "a shape", "b"); /* before its producer: to be sorted */
     node(t, "Add", "x w", "a");
     node(t, "Loop", "trips - b", "y");
     body = attribute_graph(t, t->graph.node[2], "body");

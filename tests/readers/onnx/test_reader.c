@@ -257,7 +257,7 @@ TEST(attributes_of_another_kind_are_refused)
     mode->s = (ProtobufCBinaryData){4, (uint8_t *)text(t, "edge")};
     output(t, "y");
     reads(t, NULL);
-    mode->s = (ProtobufCBinaryData){5, memcpy(text(t, "edge "), "edge", 5)}; /* a NUL behind it */
+    mode->s = (ProtobufCBinaryData){5, memcpy(text(t, "edge "), "edge", 5)}; /* a NUL follows */
     refused(t, NULL, "attribute mode holds a NUL");
 }
 
@@ -270,7 +270,7 @@ TEST(types_that_webnn_lacks_are_refused_where_read)
     start(t, 17);
     input(t, "x", F32, "2");
     initializer(t, tensor(t, "d", F64, 1, (int64_t[]){2}, d, sizeof d));
-    initializer(t, tensor(t, "s", STRING, 1, (int64_t[]){2}, NULL, 0)); /* nobody reads it */
+    initializer(t, tensor(t, "s", STRING, 1, (int64_t[]){2}, NULL, 0)); /* not read */
     node(t, "Add", "x d", "y");
     output(t, "y");
     refused(t, NULL, "an input is of type float64, which WebNN does not have");
