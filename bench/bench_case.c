@@ -267,7 +267,7 @@ static void release_lent(void const *data, size_t bytes, void *constant, void *u
     constant_release(constant);
 }
 
-/** Makes a constant of numbers of 4 bits, which the builder makes an operand of bytes, so that the cast behind it changes
+/** Makes a constant of numbers of 4 bits, which the builder makes an operand of bytes, so that the cast after it changes
  * nothing. */
 static WNNOperand replay_uint4(struct replay *r, const struct value *v)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Measures what threads cost and gain: networks with one thread and with several, on an idle machine and beside busy processes.
+"""Measures what threads cost and gain: networks with one thread and with several, on an idle machine and next to busy processes.
 
 usage: busy.py --bench build/release/bin/webnn-bench [--threads N] [--busy N] [--rounds N] MODEL...
 
@@ -74,7 +74,7 @@ def main():
     options = parser.parse_args()
 
     columns = "1 thread | %d threads | ratio | first run | to the others" % options.threads
-    print("| network | %s | beside %d busy: %s |" % (columns, options.busy, columns))
+    print("| network | %s | next to %d busy: %s |" % (columns, options.busy, columns))
     print("| --- |" + " ---: |" * 10)
     for model in options.models:
         print(row_of(options, model), flush=True)

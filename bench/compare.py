@@ -8,11 +8,11 @@
 --ort FOLDER     where the Node.js package onnxruntime-node is installed
 --networks G     bench: the benchmark networks, forms: some of them in 8 bits or float16, attention: networks of long sequences,
                  models: trained ones with inputs of their own, all: all of them (default)
---models FOLDER  has NAME.onnx of the first three groups, as far as they are to be measured: make_models.py beside the script
+--models FOLDER  has NAME.onnx of the first three groups, as far as they are to be measured: make_models.py next to the script
                  writes the first, quantize.py NAME.FORM.onnx of those (dynamic, qdq, float16), make_attention_nets.py the third.
                  Both engines read the same file
 --cases FOLDER   has folders of trained networks, each with an ONNX file and a manifest.json, whose first case both engines run
-                 (default: models in $WEBNN_SHARED, or in ../shared beside the repository)
+                 (default: models in $WEBNN_SHARED, or in ../shared next to the repository)
 --script FILE    ort_bench.mjs for the benchmark networks (default: the one in $WEBNN_SHARED/bench; trained ones: ort_case.mjs;
                  others: operators.mjs)
 --rounds N       how often each engine has its turn (default 3); --seconds S per turn (default 2); --threads "1 2"
@@ -28,7 +28,7 @@
 NAME             networks (default: all of the groups)
 
 Turns alternate, so that a neighbour on the machine hurts both alike; of each engine the median over the rounds of its medians is
-taken, and the best run of any round is shown beside it.  Exit status 1 if an engine failed.
+taken, and the best run of any round is shown next to it.  Exit status 1 if an engine failed.
 
 The limit of a step is the longest of three times: its operations at the peak of their arithmetic (float32, bfloat16, int8), its
 divisions, and its bytes.  Weights come at the speed of reading as much memory as all steps of the network touch together, other
@@ -247,7 +247,7 @@ def print_machine(m):
     print(f"\n{m['processor']}, {m['threads']} thread{'s' if m['threads'] > 1 else ''}: {m['gflops']:.1f} GFLOP/s,"
           f" bfloat16 {m['bfloat16_gflops']:.1f}, int8 {m['int8_gops']:.1f}, {m['gdivisions']:.1f} G divisions/s;"
           f" {bandwidth}")
-    print(f"beside kernels: compute {m['compute_us']:.2f} us, each step {m['step_us']:.2f} us, dispatch returns after"
+    print(f"apart from kernels: compute {m['compute_us']:.2f} us, each step {m['step_us']:.2f} us, dispatch returns after"
           f" {m['dispatch_idle_us']:.2f} us (just idle), {m['dispatch_asleep_us']:.2f} us (asleep) or"
           f" {m['dispatch_queued_us']:.2f} us (busy)\n")
 

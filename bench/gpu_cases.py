@@ -25,7 +25,7 @@ def shape(*sizes):
 
 
 class Decoder:
-    """One step of a decoder with the sizes of SmolLM2-135M: `rows` tokens behind `others`, weights of 4 bits."""
+    """One step of a decoder with the sizes of SmolLM2-135M: `rows` tokens after `others`, weights of 4 bits."""
 
     def __init__(self, size, rows, others):
         self.size, self.rows, self.others = size, rows, others
@@ -73,7 +73,7 @@ class Decoder:
         return self.op("concat", f"[{first}, {second}]", 2)
 
     def cached(self, x, name):
-        """Returns x behind what a cache holds.  What x adds to the cache is an output."""
+        """Returns x appended to the content of a cache.  What x adds to the cache is an output."""
         self.outputs.append(f"{x};")
         if not self.others:
             return x

@@ -495,7 +495,7 @@ def measure(a):
             found["times"][name] = time.monotonic() - start
             write_json(a.json, found)
     except KeyboardInterrupt:
-        found["left_out"].append("everything behind a signal")
+        found["left_out"].append("everything after a signal")
     return found
 
 

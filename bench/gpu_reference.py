@@ -138,7 +138,7 @@ def cuda_folders():
 
 
 def bytes_of(kind, count):
-    """Returns numbers between -1 and 1, which repeat: what is multiplied matters to how fast a GPU's clock may be."""
+    """Returns numbers between -1 and 1, which repeat: the factors influence how fast a GPU's clock may be."""
     r = random.Random(1)
     some = array.array("f", (r.uniform(-1, 1) for _ in range(4093)))
     if kind == FLOAT16:    # sign, exponents from 2^-4 to 2^-1, mantissas

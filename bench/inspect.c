@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reports what compiled graphs consist of: their memory, and their steps beside what the library would need at best.  This is
- * the one file of the programs that looks into executables (runtime/engine/engine.h).
+ * Reports what compiled graphs consist of: their memory, and their steps, compared with what the library would need at best.
+ * This is the one file of the programs that looks into executables (runtime/engine/engine.h).
  *
  * The library alone is a primitive that chose the layouts of all its operands, on memory of its own, without anything before or
- * behind it: once on operands that stay in the cache, and once with other weights each time, as they are for a step of a
+ * after it: once on operands that stay in the cache, and once with other weights each time, as they are for a step of a
  * network.  A generated contraction is compared with the step of the same node in a second build of the network that leaves
  * contractions to the library; both are found by numbers in labels, since passes make new nodes and give those the labels of
  * the old.

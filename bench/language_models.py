@@ -6,11 +6,11 @@
     bench/language_models.py --draw FILE
 
 --bin FOLDER     has webnn-run and webnn-bench
---models FOLDER  has NAME.onnx, which the make_decoder.py beside ort_bench.mjs writes, and NAME.gguf of make_gguf.py.  Prompts are
+--models FOLDER  has NAME.onnx, which the make_decoder.py next to ort_bench.mjs writes, and NAME.gguf of make_gguf.py.  Prompts are
                  of NAME_last.onnx where there is one, whose logits are the last token's alone
 --ort FOLDER     where the Node.js package onnxruntime-node is installed; --llama FOLDER where node-llama-cpp is.  Without
                  one of them its columns stay empty
---script FILE    llama_bench.mjs (default: the one in $WEBNN_SHARED/bench, or in ../shared beside the repository)
+--script FILE    llama_bench.mjs (default: the one in $WEBNN_SHARED/bench, or in ../shared next to the repository)
 --rounds N       how often each engine has its turn (default 3); --seconds S per turn (default 2); --threads "1 2"
 --best           the best runs instead of the medians
 --json FILE      everything that was measured; --draw FILE measures nothing: prints what an earlier run wrote with --json

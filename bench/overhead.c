@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Times what a computation costs beside its kernels, in microseconds.
+ * Times what a computation costs apart from its kernels, in microseconds.
  *
  * A graph of one relu of 16 numbers takes as long as `compute` needs to check bindings, find an invocation, start and come
  * back; in a chain of such steps that are kept apart each further one costs what the step walker does.
@@ -113,7 +113,7 @@ static int by_size(const void *a, const void *b)
 
 /**
  * Times a dispatch until it returns, in microseconds: the first of a burst, so many seconds after the last has ended, and in
- * the mean each of those behind it.  The pause is spent computing, which is when another core has to be woken; a caller who
+ * the mean each of those after it.  The pause is spent computing, which is when another core has to be woken; a caller who
  * slept as well may find the thread on his own core.
  */
 static bool time_bursts(const struct dispatching *d, int rounds, double pause, double *idle, double *queued)

@@ -238,7 +238,7 @@ static bool measure_all(uint32_t threads, struct bench_peaks *out)
         if (found > best->peak)
             *best = (struct bench_rate){found, u->name};
     }
-    memory = aligned_alloc(huge, room + huge); /* what is prefetched behind the end is there, too */
+    memory = aligned_alloc(huge, room + huge); /* prefetches go past the end */
     if (!memory)
         return false;
 #ifdef MADV_HUGEPAGE

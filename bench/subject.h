@@ -36,7 +36,7 @@ void subject_close(struct subject *s);
 
 /** Returns the bytes of an operand. */
 size_t subject_bytes(const WNNOperandDescriptor *d);
-/** Writes the library's last error behind `what`, and returns false. */
+/** Writes the library's last error after `what`, and returns false. */
 bool subject_say_last_error(char *message, size_t size, const char *what);
 
 #endif

@@ -275,7 +275,7 @@ class Busy(unittest.TestCase):
             process.side_effect = lambda **_: spinning.append(1) or mock.MagicMock()
             row = busy.row_of(options, "models/lenet/")
         self.assertEqual(row, "| lenet | 4 | 2 | 0.50 | 4 | 2.0 | 8 | 10 | 1.25 | 9 | 0.9 |")
-        self.assertEqual(len(spinning), 3)  # one in each round, beside which both are measured
+        self.assertEqual(len(spinning), 3)  # one in each round, while both are measured
 
 
 class Interpreters(unittest.TestCase):

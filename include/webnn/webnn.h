@@ -23,7 +23,7 @@
  *   call names operator, [label], operand and the two values that disagree: wnnGetLastErrorMessage() (per thread).
  *   Builder calls that return an operand return an error operand instead and keep the first error in the builder
  *   (wnnGraphBuilderGetError).
- * - Asynchronous functions return a WNNFuture and report through a callback; each has a synchronous form beside it.
+ * - Asynchronous functions return a WNNFuture and report through a callback; each has a synchronous form next to it.
  *
  * This file has contexts, tensors, graphs and builders; it includes webnn_types.h, webnn_options.h and webnn_operators.h.
  *
@@ -176,7 +176,7 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextCreateTensorFromOpenCL(WNNContext co
                                                                    void *memory, size_t byteOffset, WNNTensor *tensor);
 /**
  * Returns once all writes and dispatches submitted before are in the queue of the device, in their order, without waiting for
- * their end: what the application then puts into that queue (WNNContextOptions.openclQueue) runs behind them, and what it has
+ * their end: what the application then puts into that queue (WNNContextOptions.openclQueue) runs after them, and what it has
  * put there before a submission runs before that.  On a processor it waits for their end.  Any thread may call it.  Fails with
  * InvalidStateError on a lost context.
  */
@@ -281,10 +281,10 @@ WNN_EXPORT char const *wnnGetOperatorName(size_t index);
 
 /** Takes another reference. */
 WNN_EXPORT void wnnTensorAddRef(WNNTensor tensor);
-/** Gives a reference back; with the last one memory goes behind the work already submitted, pending reads included. */
+/** Gives a reference back; with the last one memory is freed after the work already submitted, pending reads included. */
 WNN_EXPORT void wnnTensorRelease(WNNTensor WNN_NULLABLE tensor);
 /**
- * Destroys a tensor (MLTensor.destroy): pending reads end with InvalidStateError, and memory goes behind the work already
+ * Destroys a tensor (MLTensor.destroy): pending reads end with InvalidStateError, and memory is freed after the work already
  * submitted.
  */
 WNN_EXPORT void wnnTensorDestroy(WNNTensor tensor);
@@ -307,7 +307,7 @@ WNN_EXPORT bool wnnTensorGetConstant(WNNTensor tensor);
 
 /** Takes another reference. */
 WNN_EXPORT void wnnGraphAddRef(WNNGraph graph);
-/** Gives a reference back; with the last one the graph goes behind the work already submitted. */
+/** Gives a reference back; with the last one the graph is freed after the work already submitted. */
 WNN_EXPORT void wnnGraphRelease(WNNGraph WNN_NULLABLE graph);
 /** Destroys a graph (MLGraph.destroy): later dispatches are refused, and those submitted complete. */
 WNN_EXPORT void wnnGraphDestroy(WNNGraph graph);
@@ -413,7 +413,7 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderSpend(WNNGraphBuilder builder, 
                                                        uint64_t bytes);
 
 /**
- * Says who is told how far the builder's build is, and who may end it by returning false; a callback of NULL tells nobody.  Any
+ * Says who is told how far the builder's build is, and who may end it by returning false; a callback of NULL is not called. Any
  * thread ends a build by setting a flag that the callback reads.  Fails with InvalidStateError if the builder has built.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderSetProgress(WNNGraphBuilder builder, WNNBuildProgressCallbackInfo progress);

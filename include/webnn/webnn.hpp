@@ -12,7 +12,7 @@
  *     std::vector<float> in{1, -2, 3, -4}, out(4);
  *     graph.compute({{"x", in}}, {{"y", out}});
  *
- * What each call computes and refuses stands in webnn.h and webnn_operators.h, beside the function of the same name.  get()
+ * What each call computes and refuses stands in webnn.h and webnn_operators.h, next to the function of the same name.  get()
  * returns the handle of any object for what this layer lacks: callbacks, futures, debug switches of single calls.
  */
 #ifndef WEBNN_WEBNN_HPP_
@@ -107,7 +107,7 @@ struct LoopSlices {
     bool backward = false;
 };
 
-/** Memory of the program that an input is read from: any container of numbers that lie one behind the other. */
+/** Memory of the program that an input is read from: any contiguous container of numbers. */
 class NamedInput
 {
   public:

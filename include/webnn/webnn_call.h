@@ -2,7 +2,7 @@
 /**
  * @file webnn_call.h
  * This part of the API calls a builder method by its name, with arguments that are known at run time only.  It is for readers
- * of models, bindings and test runners, so that nobody needs a switch over ninety-five operators.
+ * of models, bindings and test runners, which then need no switch over ninety-five operators.
  *
  *     WNNMethodCall call = wnnMethodCallCreate(WNN_STR("conv2d"));
  *     wnnMethodCallArgument(call, 0, wnnMethodValueOperand(input));

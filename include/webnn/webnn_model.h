@@ -2,7 +2,7 @@
 /**
  * @file webnn_model.h
  * Reads model files: ONNX, .webnn text, its JSON twin, and folders with a manifest.json.  It belongs to libwebnn_model, a
- * library beside libwebnn (pkg-config: webnn_model, CMake: webnn::model).
+ * library next to libwebnn (pkg-config: webnn_model, CMake: webnn::model).
  *
  *     WNNModelDimension batch = {WNN_STR("batch"), 1};
  *     WNNModelOptions options = WNN_MODEL_OPTIONS_INIT;
@@ -13,7 +13,7 @@
  *
  * A model that was read is a graph builder with the whole network, its inputs and its outputs.  wnnModelBuild builds it as it
  * is; a program may also add operators of its own to wnnModelGetBuilder and build that, or read the model into a builder of its
- * own (WNNModelOptions.builder), behind operands that it has made.
+ * own (WNNModelOptions.builder), after operands that it has made.
  *
  * wnnModelDescribe tells what a file declares before anything is bound or built: inputs, outputs, free dimensions, metadata.
  *
@@ -72,9 +72,9 @@ typedef struct WNNModelOptions {
     WNNModelShape const *WNN_NULLABLE shapes;
     size_t constantCount;
     WNNModelConstant const *WNN_NULLABLE constants;
-    /** The file of weights of a .webnn text or JSON; NULL for the one beside it with its name. */
+    /** The file of weights of a .webnn text or JSON; NULL for the one next to it with its name. */
     char const *WNN_NULLABLE weightsPath;
-    /** For wnnModelReadMemory: the path that the model would have as a file, which says where files beside it lie. */
+    /** For wnnModelReadMemory: the path that the model would have as a file, which says where the files next to it are. */
     char const *WNN_NULLABLE path;
     /** What reading and building may take; a member that is 0 is the context's, or grows with the model's files. */
     WNNBudget budget;
@@ -205,7 +205,7 @@ WNN_EXPORT WNNStatus wnnModelInfoGetFreeDimension(WNNModelInfo info, size_t inde
 /** Gives a piece of metadata, in the file's order. */
 WNN_EXPORT WNNStatus wnnModelInfoGetMetadata(WNNModelInfo info, size_t index, WNNModelMetadata *metadata);
 /**
- * Writes text, which may be of a file that nobody trusts, so that it can be shown: control, bidirectional and invisible
+ * Writes text, which may come from an untrusted file, so that it can be shown: control, bidirectional and invisible
  * characters are written as their numbers.  buffer gets at most size bytes with a NUL; what does not fit is cut off.  Returns
  * buffer.
  */
@@ -232,7 +232,7 @@ typedef struct WNNDynamicModelOptions {
     size_t graphLimit;
     /**
      * A folder in which built graphs are saved (wnnGraphSave) and found again; NULL for none.  It is made if its parent exists,
-     * and must be the user's own and writable for nobody else, because its files hold code.  Several models and processes may
+     * and must be the user's own and writable by no other user, because its files hold code.  Several models and processes may
      * share one.  Nothing in it is ever deleted.
      */
     char const *WNN_NULLABLE folder;

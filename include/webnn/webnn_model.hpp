@@ -2,7 +2,7 @@
 /**
  * @file webnn_model.hpp
  * Reads model files in C++17: a layer of inline functions over webnn_model.h, as webnn.hpp is over webnn.h.  A program links
- * libwebnn_model beside libwebnn.
+ * libwebnn_model, next to libwebnn.
  *
  *     webnn::ModelOptions options;
  *     options.dimensions = {{"batch", 1}};

@@ -359,7 +359,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderGemm(WNNGraphBuilder builder, WNNOperand a,
  * Runs a gated recurrent unit over a sequence.  All operands are float32 or all float16.  input is [steps, batch, inputSize],
  * weight [directions, 3 * hiddenSize, inputSize], recurrentWeight [directions, 3 * hiddenSize, hiddenSize], bias and
  * recurrentBias [directions, 3 * hiddenSize]; initialHiddenState is [directions, batch, hiddenSize], or 0 if missing.  layout
- * orders the gates; resetAfter applies the reset gate behind the matmul; activations are those of the update and reset gates
+ * orders the gates; resetAfter applies the reset gate after the matmul; activations are those of the update and reset gates
  * and of the new gate (by default sigmoid, tanh); direction both has 2 directions.  outputs[0] receives the last state,
  * [directions, batch, hiddenSize], and outputs[1] all states, [steps, directions, batch, hiddenSize], if returnSequence, else
  * NULL.  outputs has room for 2. (gru)
@@ -440,7 +440,7 @@ WNN_EXPORT WNNStatus wnnGraphBuilderLstmCell(WNNGraphBuilder builder, WNNOperand
 WNN_EXPORT WNNOperand wnnGraphBuilderMatmul(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                             WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Returns input with a border: beginningPadding[d] elements before and endingPadding[d] behind it in dimension d, one of each
+ * Returns input with a border: beginningPadding[d] elements before and endingPadding[d] after it in dimension d, one of each
  * per dimension.  input has any data type and rank.  mode says what they are: value cast to the data type of input (constant),
  * the nearest element of input (edge), or input mirrored without repeating its edge (reflection; padding must be less than the
  * dimension). (pad)

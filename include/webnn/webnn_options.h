@@ -13,9 +13,9 @@
  * newer webnn.h runs with an older library as long as it leaves the members that this does not know at zero (else TypeError).
  *
  * In a struct that was zeroed instead (structSize is 0, as in `&(WNNGatherOptions){.axis = 1}`) a member that is zero has its
- * default.  Where zero is a value of its own and the default is another (alpha of gemm), nobody can tell which is meant: such a
- * call fails with a TypeError that names the member and the macro.  Members that were appended after the first version of a
- * struct are not read from it, since nobody knows whether the program has them: they have their defaults.
+ * default.  Where zero is a value of its own and the default is another (alpha of gemm), it cannot be told which is meant: such
+ * a call fails with a TypeError that names the member and the macro.  Members that were appended after the first version of a
+ * struct are not read from it, since the program may not have them: they have their defaults.
  */
 #ifndef WEBNN_WEBNN_OPTIONS_H_
 #define WEBNN_WEBNN_OPTIONS_H_

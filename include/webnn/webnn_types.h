@@ -415,7 +415,7 @@ typedef struct WNNFuture {
 /**
  * Says when a callback may run (after webgpu.h).  Each runs exactly once, without any lock held: it may call every function
  * here, wait, destroy, and release any object.  When the last object that keeps a context alive is released, callbacks that
- * nobody can wait for any more run with InvalidStateError, inside that release or, if work is still under way, on the timeline
+ * can no longer be waited for run with InvalidStateError, inside that release or, if work is still under way, on the timeline
  * thread after it.  Values that are none of these count as AllowProcessEvents.
  */
 typedef enum WNNCallbackMode {
@@ -445,9 +445,9 @@ typedef enum WNNBuildStage {
 } WNNBuildStage;
 
 /**
- * Tells how far a build is: the stage, how many of its parts are done, and how many there are, or 0 where nobody knows. Returns
- * whether to go on; after false the build ends soon with an OperationError.  It is called by the thread that builds, many times
- * in a second, and calls nothing of the same builder.
+ * Tells how far a build is: the stage, how many of its parts are done, and how many there are, or 0 where that is unknown.
+ * Returns whether to go on; after false the build ends soon with an OperationError.  It is called by the thread that builds,
+ * many times in a second, and calls nothing of the same builder.
  */
 typedef bool (*WNNBuildProgressCallback)(WNNBuildStage stage, uint32_t done, uint32_t total, void *userdata1, void *userdata2);
 
@@ -483,7 +483,7 @@ typedef void (*WNNLogCallback)(WNNLogLevel level, WNNStringView message, void *u
 
 /*
  * The callback infos say who is told of a completion, and when: a function and two pointers that it is given.  They are passed
- * by value (after webgpu.h) and stay as they are.  If callback is NULL, nobody is told.
+ * by value (after webgpu.h) and stay as they are.  A callback of NULL is not called.
  */
 
 /** Tells of the end of wnnGraphBuilderBuildAsync and wnnContextLoadGraphAsync. */
