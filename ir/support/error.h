@@ -29,4 +29,11 @@ bool error_out_of_memory(struct error *e);
 /** Makes e's message the calling thread's last error (wnnGetLastErrorMessage) and returns its status. */
 WNNStatus error_publish(const struct error *e);
 
+/** These set e as error_set does, and return NULL, or publish e and return its status: for functions whose result is a pointer,
+ * and for public calls. */
+#define error_null(e, ...) (error_set(e, __VA_ARGS__), NULL)
+#define error_fail(e, ...) (error_set(e, __VA_ARGS__), error_publish(e))
+#define error_null_memory(e) (error_out_of_memory(e), NULL)
+#define error_fail_memory(e) (error_out_of_memory(e), error_publish(e))
+
 #endif

@@ -93,10 +93,8 @@ WNNStatus context_create(WNNContextOptions const *options, engine_create_functio
     struct error e;
 
     error_clear(&e);
-    if (!context) {
-        error_set(&e, WNNStatus_TypeError, "createContext: context is NULL");
-        return error_publish(&e);
-    }
+    if (!context)
+        return error_fail(&e, WNNStatus_TypeError, "createContext: context is NULL");
     *context = NULL;
     if (!options_read(&read, options, &e) || !options_check(o, &e))
         return error_publish(&e);

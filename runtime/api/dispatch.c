@@ -368,23 +368,17 @@ WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCou
     uint32_t *slots = NULL;
 
     error_clear(&e);
-    if (!context || !graph || (inputCount > 0 && !inputs) || (outputCount > 0 && !outputs)) {
-        error_set(&e, WNNStatus_TypeError, "dispatch: %s NULL",
-                  !context                    ? "context is"
-                  : !graph                    ? "graph is"
-                  : inputCount > 0 && !inputs ? "inputs are"
-                                              : "outputs are");
-        return error_publish(&e);
-    }
-    if (graph->context != context) {
-        error_set(&e, WNNStatus_TypeError, "dispatch: the graph belongs to another context");
-        return error_publish(&e);
-    }
+    if (!context || !graph || (inputCount > 0 && !inputs) || (outputCount > 0 && !outputs))
+        return error_fail(&e, WNNStatus_TypeError, "dispatch: %s NULL",
+                          !context                    ? "context is"
+                          : !graph                    ? "graph is"
+                          : inputCount > 0 && !inputs ? "inputs are"
+                                                      : "outputs are");
+    if (graph->context != context)
+        return error_fail(&e, WNNStatus_TypeError, "dispatch: the graph belongs to another context");
     struct dispatch_task *t = dispatch_create(graph, &slots);
-    if (!t) {
-        error_out_of_memory(&e);
-        return error_publish(&e);
-    }
+    if (!t)
+        return error_fail_memory(&e);
     t->submitted = time_of(context);
     pthread_mutex_lock(&context->lock);
     bool ok = dispatch_check(context, graph, inputCount, inputs, outputCount, outputs, slots, &e);
@@ -586,17 +580,13 @@ WNNStatus wnnGraphCompute(WNNGraph graph, size_t inputCount, WNNNamedBuffer cons
     WNNStatus status;
 
     error_clear(&e);
-    if (!graph) {
-        error_set(&e, WNNStatus_TypeError, "compute: graph is NULL");
-        return error_publish(&e);
-    }
+    if (!graph)
+        return error_fail(&e, WNNStatus_TypeError, "compute: graph is NULL");
     size_t needed = (size_t)graph->input_slots + graph->output_count;
     if (needed > BINDINGS_INLINE) {
         bindings = calloc(needed, sizeof *bindings + 2 * sizeof *slots);
-        if (!bindings) {
-            error_out_of_memory(&e);
-            return error_publish(&e);
-        }
+        if (!bindings)
+            return error_fail_memory(&e);
         slots = (uint32_t *)(bindings + needed);
     }
     /* A destroyed graph is reported before anything else is looked at, as dispatch does. */

@@ -101,29 +101,23 @@ struct engine *engine_choose(const WNNContextOptions *o, uint32_t thread_count, 
                                          o->openclContext, o->openclDevice, o->openclQueue};
     const size_t length = view_length(o->device), cache_length = view_length(o->cache);
 
-    if ((unsigned)engine > WNNEngine_Gpu) {
-        error_set(e, WNNStatus_TypeError, "createContext: engine is %d, which is none of the enumeration's values",
-                  (int)engine);
-        return NULL;
-    }
+    if ((unsigned)engine > WNNEngine_Gpu)
+        return error_null(e, WNNStatus_TypeError, "createContext: engine is %d, which is none of the enumeration's values",
+                          (int)engine);
     if (o->openclContext || o->openclDevice || o->openclQueue) {
         const bool all = o->openclContext && o->openclDevice && o->openclQueue;
 
-        if (!all || engine != WNNEngine_Gpu) {
-            error_set(e, WNNStatus_TypeError, "createContext: %s",
-                      all ? "openclContext, openclDevice and openclQueue are for the engine WNNEngine_Gpu"
-                          : "openclContext, openclDevice and openclQueue go together: one of them is NULL");
-            return NULL;
-        }
+        if (!all || engine != WNNEngine_Gpu)
+            return error_null(e, WNNStatus_TypeError, "createContext: %s",
+                              all ? "openclContext, openclDevice and openclQueue are for the engine WNNEngine_Gpu"
+                                  : "openclContext, openclDevice and openclQueue go together: one of them is NULL");
     }
-    if (length >= DEVICE_BYTES) {
-        error_set(e, WNNStatus_TypeError, "createContext: device has %zu bytes, more than %d", length, DEVICE_BYTES - 1);
-        return NULL;
-    }
-    if (cache_length >= CACHE_BYTES) {
-        error_set(e, WNNStatus_TypeError, "createContext: cache has %zu bytes, more than %d", cache_length, CACHE_BYTES - 1);
-        return NULL;
-    }
+    if (length >= DEVICE_BYTES)
+        return error_null(e, WNNStatus_TypeError, "createContext: device has %zu bytes, more than %d", length,
+                          DEVICE_BYTES - 1);
+    if (cache_length >= CACHE_BYTES)
+        return error_null(e, WNNStatus_TypeError, "createContext: cache has %zu bytes, more than %d", cache_length,
+                          CACHE_BYTES - 1);
     if (cache_length)
         memcpy(cache, o->cache.data, cache_length);
     if (length)

@@ -420,14 +420,10 @@ WNNStatus wnnContextWaitAny(WNNContext context, size_t futureCount, WNNFuture co
     WNNStatus status = WNNStatus_Success;
 
     error_clear(&e);
-    if (!context || futureCount == 0 || !futures) {
-        error_set(&e, WNNStatus_TypeError, "waitAny: %s", context ? "no futures to wait for" : "context is NULL");
-        return error_publish(&e);
-    }
-    if (futureCount > SLOT_COUNT_MAX) {
-        error_set(&e, WNNStatus_TypeError, "waitAny: %zu futures, more than %d", futureCount, SLOT_COUNT_MAX);
-        return error_publish(&e);
-    }
+    if (!context || futureCount == 0 || !futures)
+        return error_fail(&e, WNNStatus_TypeError, "waitAny: %s", context ? "no futures to wait for" : "context is NULL");
+    if (futureCount > SLOT_COUNT_MAX)
+        return error_fail(&e, WNNStatus_TypeError, "waitAny: %zu futures, more than %d", futureCount, SLOT_COUNT_MAX);
     wnnContextAddRef(context);
     if (limited)
         deadline = deadline_after(timeoutNS < (uint64_t)INT64_MAX ? timeoutNS : (uint64_t)INT64_MAX);

@@ -116,8 +116,7 @@ static WNNGraph graph_give_up(WNNGraph graph, struct error *e)
     if (graph)
         arena_free(&graph->arena);
     free(graph);
-    error_out_of_memory(e);
-    return NULL;
+    return error_null_memory(e);
 }
 
 WNNGraph graph_create_object(WNNContext context, struct graph *g, struct error *e)

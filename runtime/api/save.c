@@ -118,10 +118,8 @@ static struct mapping *map(const char *path, int file, bool whole, struct error 
     struct mapping *m = calloc(1, sizeof *m);
     struct stat s;
 
-    if (!m) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!m)
+        return error_null_memory(e);
     int why = fstat(file, &s) != 0 ? errno : !S_ISREG(s.st_mode) ? EINVAL : s.st_size <= 0 ? ENODATA : 0;
     if (why) {
         load_failed(path, why, e);
@@ -212,11 +210,9 @@ WNNGraph runtime_load_graph(WNNContext context, const char *path, int file, stru
     struct serialized_view view = {0};
     WNNGraph graph = NULL;
 
-    if (!context->engine->functions->optional.serialization) {
-        error_set(e, WNNStatus_NotSupportedError, "loading a graph: the engine \"%s\" does not load any",
-                  context->engine->functions->name);
-        return NULL;
-    }
+    if (!context->engine->functions->optional.serialization)
+        return error_null(e, WNNStatus_NotSupportedError, "loading a graph: the engine \"%s\" does not load any",
+                          context->engine->functions->name);
     struct executable *x = load_serialized(context, path, file, &view, e);
     if (x)
         graph = runtime_graph_of(context, x, view.input_slots, &view.facts, e);

@@ -91,15 +91,11 @@ WNNStatus wnnContextFlush(WNNContext context)
     struct error e;
 
     error_clear(&e);
-    if (!context) {
-        error_set(&e, WNNStatus_TypeError, "flush: context is NULL");
-        return error_publish(&e);
-    }
+    if (!context)
+        return error_fail(&e, WNNStatus_TypeError, "flush: context is NULL");
     if (!timeline_is_idle(context->timeline) && !flush(context, &e))
         return error_publish(&e);
-    if (atomic_load(&context->lost)) {
-        error_set(&e, WNNStatus_InvalidStateError, "flush: the context is lost");
-        return error_publish(&e);
-    }
+    if (atomic_load(&context->lost))
+        return error_fail(&e, WNNStatus_InvalidStateError, "flush: the context is lost");
     return WNNStatus_Success;
 }

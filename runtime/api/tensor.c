@@ -18,10 +18,8 @@ static WNNTensor tensor_create(WNNContext context, const struct tensor_type *typ
 {
     WNNTensor t = calloc(1, sizeof *t);
 
-    if (!t) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!t)
+        return error_null_memory(e);
     atomic_init(&t->references, 1);
     t->context = context;
     t->type = *type;
@@ -155,14 +153,10 @@ static WNNTensor tensor_from_descriptor(WNNContext context, const char *call, WN
     struct tensor_type type;
     char what[64];
 
-    if (!context) {
-        error_set(e, WNNStatus_TypeError, "%s: context is NULL", call);
-        return NULL;
-    }
-    if (atomic_load(&context->lost)) {
-        error_set(e, WNNStatus_InvalidStateError, "%s: the context is lost", call);
-        return NULL;
-    }
+    if (!context)
+        return error_null(e, WNNStatus_TypeError, "%s: context is NULL", call);
+    if (atomic_load(&context->lost))
+        return error_null(e, WNNStatus_InvalidStateError, "%s: the context is lost", call);
     snprintf(what, sizeof what, "%s: descriptor", call);
     return type_from_descriptor(data_type, rank, shape, what, &type, e) ? tensor_create(context, &type, e) : NULL;
 }
@@ -175,15 +169,11 @@ WNNTensor tensor_prepare(WNNContext context, WNNTensorDescriptor const *d, struc
     WNNTensorDescriptor read = defaults;
     char text[300];
 
-    if (context && !d) {
-        error_set(e, WNNStatus_TypeError, "createTensor: descriptor is NULL");
-        return NULL;
-    }
+    if (context && !d)
+        return error_null(e, WNNStatus_TypeError, "createTensor: descriptor is NULL");
     const char *wrong = d ? struct_read(&read, d, &known, text, sizeof text) : NULL;
-    if (wrong) {
-        error_set(e, WNNStatus_TypeError, "createTensor: descriptor.%s", wrong);
-        return NULL;
-    }
+    if (wrong)
+        return error_null(e, WNNStatus_TypeError, "createTensor: descriptor.%s", wrong);
     WNNTensor t = tensor_from_descriptor(context, "createTensor", read.dataType, read.rank, read.shape, e);
     if (t) {
         t->readable = read.readable;
@@ -195,10 +185,8 @@ WNNTensor tensor_prepare(WNNContext context, WNNTensorDescriptor const *d, struc
 static WNNTensor tensor_prepare_constant(WNNContext context, WNNOperandDescriptor const *d, void const *data, size_t bytes,
                                          struct error *e)
 {
-    if (context && !d) {
-        error_set(e, WNNStatus_TypeError, "createConstantTensor: descriptor is NULL");
-        return NULL;
-    }
+    if (context && !d)
+        return error_null(e, WNNStatus_TypeError, "createConstantTensor: descriptor is NULL");
     WNNTensor t = tensor_from_descriptor(context, "createConstantTensor", d ? d->dataType : WNNOperandDataType_Undefined,
                                          d ? d->rank : 0, d ? d->shape : NULL, e);
     if (!t)
@@ -414,10 +402,8 @@ struct constant *runtime_tensor_constant(WNNContext context, WNNTensor tensor, s
 {
     struct constant *c = NULL;
 
-    if (!tensor) {
-        error_set(e, WNNStatus_TypeError, "constant: tensor is NULL");
-        return NULL;
-    }
+    if (!tensor)
+        return error_null(e, WNNStatus_TypeError, "constant: tensor is NULL");
     pthread_mutex_lock(&tensor->context->lock);
     if (tensor->context != context) {
         error_set(e, WNNStatus_TypeError, "constant: the tensor belongs to another context");

@@ -128,10 +128,8 @@ static struct read_task *read_prepare(WNNContext context, WNNTensor tensor, void
 {
     struct read_task *t = calloc(1, sizeof *t);
 
-    if (!t) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!t)
+        return error_null_memory(e);
     pthread_mutex_lock(&context->lock);
     bool ok = tensor_check_access(context, tensor, "readTensor", tensor->readable, "readable", data, bytes, e);
     if (ok) {
@@ -166,10 +164,8 @@ WNNStatus wnnContextReadTensor(WNNContext context, WNNTensor tensor, void *data,
     if (!tensor_check_handles(context, tensor, "readTensor", &e))
         return error_publish(&e);
     struct future *f = future_create(context, FUTURE_READ, WNNCallbackMode_WaitAnyOnly, true);
-    if (!f) {
-        error_out_of_memory(&e);
-        return error_publish(&e);
-    }
+    if (!f)
+        return error_fail_memory(&e);
     struct read_task *t = read_prepare(context, tensor, data, byteLength, f, &e);
     if (!t || (!read_now(t) && !context_submit(context, &t->base, &e)))
         future_fail(context, f, &e);

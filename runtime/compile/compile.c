@@ -298,10 +298,8 @@ static struct program_step *add_step(struct compiler *k, enum step_kind kind, ui
     s->kind = kind;
     s->location_count = location_count;
     s->locations = arena_array(&p->arena, location_count, sizeof *s->locations);
-    if (!s->locations) {
-        error_out_of_memory(k->e);
-        return NULL;
-    }
+    if (!s->locations)
+        return error_null_memory(k->e);
     p->step_count++;
     return s;
 }

@@ -103,10 +103,8 @@ struct compiled_loop *loop_compile(struct engine *en, const struct target *t, co
     struct compiled_loop *l = calloc(1, sizeof *l);
     int64_t offset = 0;
 
-    if (!l) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!l)
+        return error_null_memory(e);
     l->node = n;
     if (!(n->op == OP_LOOP ? body_loop_create(n, t, &l->loop, e) : recurrent_loop_create(n, t, &l->loop, e)) ||
         !compile_programs(l, en, t, cancelled, user, times, e)) {

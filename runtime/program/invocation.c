@@ -51,10 +51,8 @@ static struct invocation *invocation_create(struct executable *x, struct error *
 {
     struct invocation *i = calloc(1, sizeof *i);
 
-    if (!i) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!i)
+        return error_null_memory(e);
     i->executable = x;
     i->borrows = !atomic_exchange(&x->lends, true);
     i->memory = i->borrows ? x->engine->functions->buffer_create(x->engine, x->memory_bytes, e)

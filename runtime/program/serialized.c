@@ -226,8 +226,7 @@ struct serialized_program *serialized_create(struct program *p, const void *cons
         i->kernel_steps = calloc((size_t)p->step_count + 1, sizeof *i->kernel_steps);
     if (!i || !i->kernel_steps || !program_describe(p)) {
         serialized_free(i);
-        error_out_of_memory(e);
-        return NULL;
+        return error_null_memory(e);
     }
     if (!program_fits(p, e) || !write_program(i, p, functions, unpacked_weights, e)) {
         serialized_free(i);

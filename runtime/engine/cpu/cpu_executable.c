@@ -35,8 +35,7 @@ struct engine_buffer *cpu_buffer_create(struct engine *en, size_t bytes, struct 
     (void)en;
     if (!data) {
         free(b);
-        error_set(e, WNNStatus_UnknownError, "there is no memory for %zu bytes", bytes);
-        return NULL;
+        return error_null(e, WNNStatus_UnknownError, "there is no memory for %zu bytes", bytes);
     }
     *b = (struct engine_buffer){(engine_address)data, bytes, 0};
     return b;

@@ -217,10 +217,8 @@ struct executable *cpu_load_serialized(struct engine *en, const struct serialize
     struct cpu_graph *x = calloc(1, sizeof *x);
     struct program p;
 
-    if (!x) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!x)
+        return error_null_memory(e);
     x->cpu = cpu;
     if (!serialized_load(source, en, cpu->target.triple, cpu->target.features, &p, view, e)) {
         free(x);
@@ -290,10 +288,8 @@ struct executable *cpu_wrap(struct engine *en, const struct engine_foreign *f, s
 {
     struct cpu_graph *x = calloc(1, sizeof *x);
 
-    if (!x) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!x)
+        return error_null_memory(e);
     x->cpu = cpu_of(en);
     x->foreign = *f;
     return &x->run.base;

@@ -248,8 +248,7 @@ struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_optio
 
     if (!cpu || pthread_mutex_init(&cpu->lock, NULL) != 0) {
         free(cpu);
-        error_out_of_memory(e);
-        return NULL;
+        return error_null_memory(e);
     }
     cpu->base =
         (struct engine){.functions = &cpu_functions, .debug = debug, .thread_count = thread_count, .kind = WNNEngine_Cpu};

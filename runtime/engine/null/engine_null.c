@@ -84,8 +84,7 @@ static struct engine_buffer *null_buffer_create(struct engine *en, size_t bytes,
         if (b)
             free(b->data);
         free(b);
-        error_set(e, WNNStatus_UnknownError, "there is no memory for %zu bytes", bytes);
-        return NULL;
+        return error_null(e, WNNStatus_UnknownError, "there is no memory for %zu bytes", bytes);
     }
     b->base = (struct engine_buffer){(engine_address)(number + 1) << OFFSET_BITS, bytes, 0};
     return &b->base;
@@ -333,8 +332,7 @@ struct engine *engine_null_create(uint32_t thread_count, const struct debug_opti
     (void)thread_count;
     if (!n || pthread_mutex_init(&n->lock, NULL) != 0) {
         free(n);
-        error_out_of_memory(e);
-        return NULL;
+        return error_null_memory(e);
     }
     n->base = (struct engine){
         .functions = &null_functions, .debug = debug, .thread_count = 1, .exact = "the engine has float32 only"};
@@ -349,6 +347,5 @@ struct engine *engine_null_create(uint32_t thread_count, const struct debug_opti
         return &n->base;
     }
     free(n);
-    error_out_of_memory(e);
-    return NULL;
+    return error_null_memory(e);
 }

@@ -52,8 +52,7 @@ struct library *library_create(const char *isa, uint32_t thread_count, struct er
 
     if (!l || pthread_mutex_init(&l->mutex, NULL)) {
         free(l);
-        error_out_of_memory(e);
-        return NULL;
+        return error_null_memory(e);
     }
     l->threads = thread_count ? thread_count : 1;
     if (environment_is_ignored()) { /* oneDNN reads variables of its own, which make it write files into the working directory

@@ -604,10 +604,8 @@ struct library_step *library_step_load(struct library *l, struct stream_reader *
         return NULL;
     }
     x.s = dnn_step_new(l);
-    if (!x.s) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!x.s)
+        return error_null_memory(e);
     if (load(&x))
         return x.s;
     library_step_free(x.s);

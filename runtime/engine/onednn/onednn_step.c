@@ -384,10 +384,8 @@ struct library_step *library_step_prepare(struct library *l, struct node *const 
     struct dnn_problem asked;
     struct dnn_cluster c;
 
-    if (!s) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!s)
+        return error_null_memory(e);
     if (!straighten_constants(nodes, count, e))
         goto failed;
     bool described = dnn_describe(&l->machine, nodes, count, sum, &c);

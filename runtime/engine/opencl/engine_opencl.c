@@ -9,8 +9,8 @@ struct engine *engine_opencl_create(const struct opencl_choice *choice, const st
 {
     (void)choice;
     (void)debug;
-    error_set(e, WNNStatus_NotSupportedError, "this library was built without OpenCL headers: it has no engine for GPUs");
-    return NULL;
+    return error_null(e, WNNStatus_NotSupportedError,
+                      "this library was built without OpenCL headers: it has no engine for GPUs");
 }
 
 bool engine_opencl_device(uint32_t number, WNNDeviceInfo *out)
@@ -164,8 +164,7 @@ struct engine *engine_opencl_create(const struct opencl_choice *choice, const st
 
     if (!o || !init_locks(o)) {
         free(o);
-        error_out_of_memory(e);
-        return NULL;
+        return error_null_memory(e);
     }
     o->base = (struct engine){.functions = &opencl_functions,
                               .debug = debug,

@@ -183,10 +183,8 @@ struct opencl_executable *opencl_executable_create(struct engine *en, struct pro
 {
     struct opencl_executable *x = calloc(1, sizeof *x);
 
-    if (!x) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!x)
+        return error_null_memory(e);
     if (!executable_init(&x->base, en, &opencl_steps, p, e)) {
         free(x);
         return NULL;

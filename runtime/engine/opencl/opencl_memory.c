@@ -177,17 +177,13 @@ struct engine_buffer *opencl_buffer_wrap(struct engine *en, void *memory, size_t
     struct opencl_buffer *b;
     cl_int code;
 
-    if (!o->shared) {
-        error_set(e, WNNStatus_NotSupportedError, "the context has no openclContext of the application's");
-        return NULL;
-    }
+    if (!o->shared)
+        return error_null(e, WNNStatus_NotSupportedError, "the context has no openclContext of the application's");
     if (!opencl_is_usable(o, e) || !check_memory(o, memory, offset, bytes, e))
         return NULL;
     b = calloc(1, sizeof *b);
-    if (!b) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!b)
+        return error_null_memory(e);
     code = o->api->RetainMemObject(memory);
     if (code == CL_SUCCESS) {
         b->memory = memory;

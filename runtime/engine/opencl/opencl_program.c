@@ -129,8 +129,7 @@ static struct opencl_program *build(struct engine_opencl *o, const struct opencl
         p->text = join_texts(wanted, count);
     if (!p || !p->text) {
         free(p);
-        error_out_of_memory(e);
-        return NULL;
+        return error_null_memory(e);
     }
     if (wanted[0]->binary)
         p->program = opencl_program_of_binary(o, wanted[0]->binary, wanted[0]->binary_bytes);

@@ -53,10 +53,8 @@ struct library_bindings *library_bindings_create(const struct library_step *s, s
 {
     struct library_bindings *b = calloc(1, sizeof *b);
 
-    if (!b) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!b)
+        return error_null_memory(e);
     b->step = s;
     if (memory_has_room(DNN_ROOM_BYTES) && dnn_protect(bind_calls, b) == dnnl_success)
         return b;

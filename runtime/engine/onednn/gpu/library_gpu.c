@@ -304,8 +304,7 @@ struct library_gpu_bindings *library_gpu_bindings_create(const struct library_st
 {
     (void)s;
     (void)constants;
-    error_set(e, WNNStatus_NotSupportedError, "oneDNN was built without OpenCL");
-    return NULL;
+    return error_null(e, WNNStatus_NotSupportedError, "oneDNN was built without OpenCL");
 }
 
 void library_gpu_bindings_free(struct library_gpu_bindings *b)
