@@ -13,13 +13,13 @@
 
 #include "ir/support/clock.h"
 #include "ir/support/guard.h"
+#include "ir/support/table.h"
 
 /* LLVM takes about ROOM_BYTES to compile on a few threads.  With less, it would have to be abandoned in the middle. */
 enum { WORKERS_MAX = 8, ROOM_BYTES = 32 << 20 };
 
 /** This is one compiled structure, in the hash table of its codegen. */
 struct code {
-    struct code *next; /* same bucket */
     uint64_t hash;
     char *structure;
     uint32_t references; /* struct codegen_kernels that use it */
@@ -37,8 +37,7 @@ struct codegen {
     pthread_mutex_t lock; /* everything below, and one codegen_compile at a time */
     struct machine machines[WORKERS_MAX];
     uint32_t machine_count;
-    uint32_t bucket_count, code_count;
-    struct code **buckets;
+    struct table codes;
     uint64_t serial; /* names of symbols */
     struct codegen_times times;
 };
@@ -49,8 +48,9 @@ struct codegen_kernels {
     struct code *codes[];
 };
 
-static void code_free(struct code *code)
+static void code_free(struct codegen *c, struct code *code)
 {
+    jit_unlink(c->jit, code->linked);
     free(code->structure);
     free(code->object);
     free(code);
@@ -65,10 +65,8 @@ struct codegen *codegen_create(const struct target *t, const struct debug_option
     }
     c->target = t;
     c->debug = d;
-    c->bucket_count = 64;
-    c->buckets = calloc(c->bucket_count, sizeof *c->buckets);
     pthread_mutex_init(&c->lock, NULL);
-    if (!c->buckets || !memory_has_room(ROOM_BYTES))
+    if (!memory_has_room(ROOM_BYTES))
         error_out_of_memory(e);
     else if (machine_create(&c->machines[0], t, d, e)) {
         c->machine_count = 1;
@@ -85,14 +83,10 @@ void codegen_free(struct codegen *c)
 {
     if (!c)
         return;
-    for (uint32_t i = 0; c->buckets && i < c->bucket_count; i++)
-        while (c->buckets[i]) {
-            struct code *code = c->buckets[i];
-            c->buckets[i] = code->next;
-            jit_unlink(c->jit, code->linked);
-            code_free(code);
-        }
-    free(c->buckets);
+    for (uint32_t i = 0; i < c->codes.capacity; i++)
+        if (c->codes.entries[i].item)
+            code_free(c, (struct code *)c->codes.entries[i].item);
+    free(c->codes.entries);
     jit_free(c->jit);
     for (uint32_t i = 0; i < c->machine_count; i++)
         machine_destroy(&c->machines[i]);
@@ -102,57 +96,23 @@ void codegen_free(struct codegen *c)
 
 /* ---- the table of structures ---- */
 
-static uint64_t hash_text(const char *text)
+/* Returns the place of a structure, or the free one where it belongs. */
+static struct table_entry *table_find(struct codegen *c, uint64_t hash, const char *structure)
 {
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h;
-}
+    struct table_entry *place = NULL;
 
-static struct code *table_find(struct codegen *c, uint64_t hash, const char *structure)
-{
-    for (struct code *code = c->buckets[hash & (c->bucket_count - 1)]; code; code = code->next)
-        if (code->hash == hash && !strcmp(code->structure, structure))
-            return code;
-    return NULL;
-}
-
-static void table_insert(struct codegen *c, struct code *code)
-{
-    if (c->code_count >= c->bucket_count) {
-        uint32_t count = c->bucket_count * 2;
-        struct code **buckets = calloc(count, sizeof *buckets);
-        for (uint32_t i = 0; buckets && i < c->bucket_count; i++)
-            while (c->buckets[i]) {
-                struct code *moved = c->buckets[i];
-                c->buckets[i] = moved->next;
-                moved->next = buckets[moved->hash & (count - 1)];
-                buckets[moved->hash & (count - 1)] = moved;
-            }
-        if (buckets) { /* else: longer chains */
-            free(c->buckets);
-            c->buckets = buckets;
-            c->bucket_count = count;
-        }
-    }
-    struct code **bucket = &c->buckets[code->hash & (c->bucket_count - 1)];
-    code->next = *bucket;
-    *bucket = code;
-    c->code_count++;
+    do
+        place = table_next(&c->codes, hash, place);
+    while (place->item && strcmp(((const struct code *)place->item)->structure, structure) != 0);
+    return place;
 }
 
 static void table_release(struct codegen *c, struct code *code)
 {
     if (--code->references)
         return;
-    struct code **link = &c->buckets[code->hash & (c->bucket_count - 1)];
-    while (*link != code)
-        link = &(*link)->next;
-    *link = code->next;
-    c->code_count--;
-    jit_unlink(c->jit, code->linked);
-    code_free(code);
+    table_remove(&c->codes, code->hash, code);
+    code_free(c, code);
 }
 
 /* ---- compiling what is new ---- */
@@ -300,17 +260,19 @@ static bool find_codes(struct codegen *c, uint32_t count, struct schedule *const
             ok = error_out_of_memory(e);
             break;
         }
-        uint64_t hash = hash_text(structure);
-        struct code *code = table_find(c, hash, structure);
+        uint64_t hash = hash_bytes(structure, strlen(structure));
+        bool room = table_reserve(&c->codes, NULL, c->codes.count + 1);
+        struct table_entry *place = table_find(c, hash, structure);
+        struct code *code = (struct code *)place->item;
         if (!code) {
-            code = calloc(1, sizeof *code);
+            code = room ? calloc(1, sizeof *code) : NULL;
             if (!code || !(code->structure = strdup(structure))) {
                 free(code);
                 ok = error_out_of_memory(e);
                 break;
             }
             code->hash = hash;
-            table_insert(c, code);
+            table_put(&c->codes, place, hash, code);
             struct job *job = &jobs[(*job_count)++];
             *job = (struct job){.code = code, .schedule = schedules[i]};
             snprintf(job->symbol, sizeof job->symbol, "k%llu", (unsigned long long)c->serial++);

@@ -8,6 +8,8 @@
  */
 #include "codegen/llvm/flatten.h"
 
+#include "ir/support/table.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,16 +69,8 @@ static const char *section_name(const struct object *o, const Elf64_Shdr *s)
 
 static bool flat_reserve(struct flat_code *f, size_t size)
 {
-    if (size > f->capacity) {
-        size_t capacity = f->capacity ? f->capacity : 16384;
-        while (capacity < size)
-            capacity *= 2;
-        unsigned char *grown = realloc(f->bytes, capacity);
-        if (!grown)
-            return false;
-        f->bytes = grown;
-        f->capacity = capacity;
-    }
+    if (size > UINT32_MAX || !array_reserve(NULL, &f->bytes, &f->capacity, (uint32_t)size, 1))
+        return false;
     memset(f->bytes + f->size, 0, size - f->size);
     f->size = size;
     return true;

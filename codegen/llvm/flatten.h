@@ -17,7 +17,8 @@
 /** Holds the code that was appended so far.  One that is all 0 is empty. */
 struct flat_code {
     unsigned char *bytes;
-    size_t size, capacity;
+    size_t size;
+    uint32_t capacity;
 };
 
 /** Appends an object's code.  *offset becomes the place where its function `symbol` starts.  Returns false after an error in

@@ -5,6 +5,7 @@
  */
 #include "ir/graph/constant_pool.h"
 #include "ir/graph/constant_region.h"
+#include "ir/support/table.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,16 +15,12 @@ struct constant_entry {
     struct constant_pool *pool; /* a reference */
     struct constant *constant;
     uint64_t hash;
-    struct constant_entry *next; /* in the same bucket */
 };
-
-enum { BUCKETS_LEAST = 64 };
 
 struct constant_pool {
     pthread_mutex_t lock;
     size_t references; /* the creator's, and one for each entry */
-    size_t entry_count, bucket_count;
-    struct constant_entry **buckets;
+    struct table entries;
     struct constant_region *region;
     size_t placed; /* bytes of all constants that were asked for here */
 };
@@ -34,13 +31,10 @@ struct constant_pool *constant_pool_create(void)
 
     if (!p)
         return NULL;
-    p->buckets = calloc(BUCKETS_LEAST, sizeof(struct constant_entry *));
-    if (!p->buckets || pthread_mutex_init(&p->lock, NULL)) {
-        free(p->buckets);
+    if (pthread_mutex_init(&p->lock, NULL)) {
         free(p);
         return NULL;
     }
-    p->bucket_count = BUCKETS_LEAST;
     p->references = 1;
     return p;
 }
@@ -55,7 +49,7 @@ static void unlock_dropped(struct constant_pool *p)
         return;
     pthread_mutex_destroy(&p->lock);
     constant_region_release(p->region);
-    free(p->buckets);
+    free(p->entries.entries);
     free(p);
 }
 
@@ -81,26 +75,6 @@ void constant_pool_release(struct constant_pool *p)
     unlock_dropped(p);
 }
 
-/* Four chains of multiplications at a time: a large model is hashed about as fast as it is read. */
-static uint64_t hash_bytes(const unsigned char *data, size_t bytes)
-{
-    static const uint64_t odd = 0x9e3779b97f4a7c15u;
-    uint64_t h[4] = {bytes, odd, ~(uint64_t)bytes, ~odd}, word, sum = 0;
-    size_t at = 0;
-
-    for (; at + sizeof h <= bytes; at += sizeof h)
-        for (size_t i = 0; i < 4; i++) {
-            memcpy(&word, data + at + i * sizeof word, sizeof word);
-            h[i] = (h[i] ^ word) * odd;
-            h[i] ^= h[i] >> 29;
-        }
-    for (; at < bytes; at++)
-        h[at % 4] = (h[at % 4] ^ data[at]) * odd;
-    for (size_t i = 0; i < 4; i++)
-        sum = (sum ^ h[i] ^ h[i] >> 32) * odd;
-    return sum ^ sum >> 32;
-}
-
 uint64_t constant_hash(const struct constant *c)
 {
     return c->entry ? c->entry->hash : hash_bytes(c->data, c->bytes);
@@ -118,42 +92,32 @@ static bool retain_if_alive(struct constant *c)
     return false;
 }
 
-/* Doubles the table where buckets would become long; without memory they do. */
-static void grow(struct constant_pool *p)
-{
-    const size_t count = p->bucket_count * 2;
-    struct constant_entry **buckets;
-
-    if (p->entry_count < p->bucket_count || !(buckets = calloc(count, sizeof(struct constant_entry *))))
-        return;
-    for (size_t i = 0; i < p->bucket_count; i++)
-        for (struct constant_entry *e = p->buckets[i], *next; e; e = next) {
-            next = e->next;
-            e->next = buckets[e->hash % count];
-            buckets[e->hash % count] = e;
-        }
-    free(p->buckets);
-    p->buckets = buckets;
-    p->bucket_count = count;
-}
-
 /* Returns a new reference to a constant that has the same hash and size, or NULL. */
 static struct constant *find(const struct constant_pool *p, const struct constant *c, uint64_t hash)
 {
-    for (const struct constant_entry *e = p->buckets[hash % p->bucket_count]; e; e = e->next)
-        if (e->hash == hash && e->constant->bytes == c->bytes && retain_if_alive(e->constant))
-            return e->constant;
+    for (const struct table_entry *place = NULL; (place = table_next(&p->entries, hash, place))->item;) {
+        struct constant *known = ((const struct constant_entry *)place->item)->constant;
+
+        if (known->bytes == c->bytes && retain_if_alive(known))
+            return known;
+    }
     return NULL;
 }
 
-static void add(struct constant_pool *p, struct constant *c, struct constant_entry *e, uint64_t hash)
+/* Without memory the constant is not shared. */
+static bool add(struct constant_pool *p, struct constant *c, struct constant_entry *e, uint64_t hash)
 {
-    grow(p);
-    *e = (struct constant_entry){p, c, hash, p->buckets[hash % p->bucket_count]};
-    p->buckets[hash % p->bucket_count] = e;
-    p->entry_count++;
+    struct table_entry *place = NULL;
+
+    if (!table_reserve(&p->entries, NULL, p->entries.count + 1))
+        return false;
+    while ((place = table_next(&p->entries, hash, place))->item)
+        ;
+    *e = (struct constant_entry){p, c, hash};
+    table_put(&p->entries, place, hash, e);
     p->references++;
     c->entry = e;
+    return true;
 }
 
 struct constant *constant_pool_share(struct constant_pool *p, struct constant *c)
@@ -168,10 +132,8 @@ struct constant *constant_pool_share(struct constant_pool *p, struct constant *c
     entry = malloc(sizeof *entry);
     pthread_mutex_lock(&p->lock);
     known = find(p, c, hash);
-    if (!known && entry) {
-        add(p, c, entry, hash);
+    if (!known && entry && add(p, c, entry, hash))
         entry = NULL;
-    }
     pthread_mutex_unlock(&p->lock);
     free(entry);
     if (!known)
@@ -188,13 +150,9 @@ struct constant *constant_pool_share(struct constant_pool *p, struct constant *c
 void constant_pool_forget(struct constant_entry *e)
 {
     struct constant_pool *p = e->pool;
-    struct constant_entry **at;
 
     pthread_mutex_lock(&p->lock);
-    for (at = &p->buckets[e->hash % p->bucket_count]; *at != e; at = &(*at)->next)
-        ;
-    *at = e->next;
-    p->entry_count--;
+    table_remove(&p->entries, e->hash, e);
     free(e);
     unlock_dropped(p);
 }

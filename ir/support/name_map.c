@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Maps names to pointers: probing is linear, and the table is at most half full. */
+/* Maps names to pointers. */
 #include "ir/support/name_map.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The table's address goes in, so that names cannot be prepared to collide. */
+struct name_map_entry {
+    const char *name;
+    size_t length;
+    void *item;
+};
+
 static uint64_t hash(const struct name_map *m, const char *name, size_t length)
 {
-    uint64_t h = (uint64_t)(uintptr_t)m->entries * 0x9E3779B97F4A7C15u;
+    uint64_t h = m->salt;
 
     for (size_t i = 0; i < length; i++) {
         h = (h ^ (unsigned char)name[i]) * 0xD6E8FEB86659FD93u;
@@ -18,52 +23,45 @@ static uint64_t hash(const struct name_map *m, const char *name, size_t length)
 }
 
 /* Returns where name is, or the free place where it belongs. */
-static struct name_map_entry *find(const struct name_map *m, const char *name, size_t length)
+static struct table_entry *find(const struct name_map *m, uint64_t h, const char *name, size_t length)
 {
-    for (size_t i = (size_t)hash(m, name, length);; i++) {
-        struct name_map_entry *e = &m->entries[i & (m->capacity - 1)];
-        if (!e->name || (e->length == length && memcmp(e->name, name, length) == 0))
-            return e;
-    }
-}
+    struct table_entry *place = NULL;
+    const struct name_map_entry *e;
 
-static bool grow(struct name_map *m)
-{
-    struct name_map larger = {.capacity = m->capacity ? m->capacity * 2 : 64, .count = m->count};
-
-    if (larger.capacity > SIZE_MAX / sizeof *larger.entries)
-        return false;
-    larger.entries = calloc(larger.capacity, sizeof *larger.entries);
-    if (!larger.entries)
-        return false;
-    for (size_t i = 0; i < m->capacity; i++)
-        if (m->entries[i].name)
-            *find(&larger, m->entries[i].name, m->entries[i].length) = m->entries[i];
-    free(m->entries);
-    *m = larger;
-    return true;
+    do
+        e = (place = table_next(&m->table, h, place))->item;
+    while (e && (e->length != length || memcmp(e->name, name, length) != 0));
+    return place;
 }
 
 enum name_map_status name_map_add(struct name_map *m, const char *name, size_t length, void *item)
 {
-    if (m->count >= m->capacity / 2 && !grow(m))
+    if (!table_reserve(&m->table, NULL, m->table.count + 1))
         return NAME_MAP_OUT_OF_MEMORY;
+    if (!m->salt)
+        m->salt = (uint64_t)(uintptr_t)m->table.entries * 0x9E3779B97F4A7C15u;
 
-    struct name_map_entry *e = find(m, name, length);
-    if (e->name)
+    const uint64_t h = hash(m, name, length);
+    struct table_entry *place = find(m, h, name, length);
+    if (place->item)
         return NAME_MAP_EXISTS;
-    *e = (struct name_map_entry){name, length, item};
-    m->count++;
+    const struct name_map_entry e = {name, length, item}, *added = arena_copy(&m->entries, &e, sizeof e);
+    if (!added)
+        return NAME_MAP_OUT_OF_MEMORY;
+    table_put(&m->table, place, h, added);
     return NAME_MAP_ADDED;
 }
 
 void *name_map_find(const struct name_map *m, const char *name, size_t length)
 {
-    return m->count ? find(m, name, length)->item : NULL;
+    const struct name_map_entry *e = find(m, hash(m, name, length), name, length)->item;
+
+    return e ? e->item : NULL;
 }
 
 void name_map_free(struct name_map *m)
 {
-    free(m->entries);
+    free(m->table.entries);
+    arena_free(&m->entries);
     memset(m, 0, sizeof *m);
 }

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Maps names to pointers, for the printer, the parser and the verifier, in a hash table with open addressing. */
+/* Maps names to pointers, for the printer, the parser and the verifier. */
 #ifndef WEBNN_IR_SUPPORT_NAME_MAP_H_
 #define WEBNN_IR_SUPPORT_NAME_MAP_H_
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct name_map_entry {
-    const char *name; /* NULL: free */
-    size_t length;
-    void *item;
-};
+#include "ir/support/arena.h"
+#include "ir/support/table.h"
 
 /** This is a map.  One of zeros is empty.  Names may hold any bytes and are not copied. */
 struct name_map {
-    struct name_map_entry *entries;
-    size_t capacity, count; /* capacity: a power of two */
+    struct table table;
+    struct arena entries;
+    uint64_t salt; /* an address, so that names cannot be prepared to collide */
 };
 
 enum name_map_status { NAME_MAP_ADDED, NAME_MAP_EXISTS, NAME_MAP_OUT_OF_MEMORY };

@@ -39,10 +39,19 @@ bool array_reserve(struct arena *a, void *items, uint32_t *capacity, uint32_t ne
     return true;
 }
 
+/* Where a search begins, before it is reduced to the capacity. */
+static uint32_t first_place(uint64_t hash)
+{
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
 struct table_entry *table_next(const struct table *t, uint64_t hash, const struct table_entry *before)
 {
-    uint32_t i = before ? (uint32_t)(before - t->entries) + 1 : (uint32_t)(hash ^ hash >> 32);
+    static struct table_entry none;
+    uint32_t i = before ? (uint32_t)(before - t->entries) + 1 : first_place(hash);
 
+    if (!t->capacity)
+        return &none;
     while (t->entries[i & (t->capacity - 1)].item && t->entries[i & (t->capacity - 1)].hash != hash)
         i++;
     return &t->entries[i & (t->capacity - 1)];
@@ -72,4 +81,43 @@ bool table_reserve(struct table *t, struct arena *a, uint32_t items)
         free(t->entries);
     *t = larger;
     return true;
+}
+
+/* Items after the hole move into it if their search passes it. */
+void table_remove(struct table *t, uint64_t hash, const void *item)
+{
+    const uint32_t mask = t->capacity - 1;
+    struct table_entry *place = NULL;
+
+    while ((place = table_next(t, hash, place))->item != item)
+        ;
+    uint32_t hole = (uint32_t)(place - t->entries);
+    for (uint32_t i = (hole + 1) & mask; t->entries[i].item; i = (i + 1) & mask)
+        if (((i - first_place(t->entries[i].hash)) & mask) >= ((i - hole) & mask)) {
+            t->entries[hole] = t->entries[i];
+            hole = i;
+        }
+    t->entries[hole] = (struct table_entry){0};
+    t->count--;
+}
+
+/* Four chains of multiplications at a time. */
+uint64_t hash_bytes(const void *data, size_t bytes)
+{
+    static const uint64_t odd = 0x9e3779b97f4a7c15u;
+    const unsigned char *in = data;
+    uint64_t h[4] = {bytes, odd, ~(uint64_t)bytes, ~odd}, word, sum = 0;
+    size_t at = 0;
+
+    for (; at + sizeof h <= bytes; at += sizeof h)
+        for (size_t i = 0; i < 4; i++) {
+            memcpy(&word, in + at + i * sizeof word, sizeof word);
+            h[i] = (h[i] ^ word) * odd;
+            h[i] ^= h[i] >> 29;
+        }
+    for (; at < bytes; at++)
+        h[at % 4] = (h[at % 4] ^ in[at]) * odd;
+    for (size_t i = 0; i < 4; i++)
+        sum = (sum ^ h[i] ^ h[i] >> 32) * odd;
+    return sum ^ sum >> 32;
 }

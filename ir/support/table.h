@@ -33,8 +33,8 @@ struct table {
 
 /** Makes room for so many items in all, in the arena or, if a is NULL, on the heap.  Returns false if memory runs out. */
 bool table_reserve(struct table *t, struct arena *a, uint32_t items);
-/** Returns the next place of a hash after `before` (NULL: the first): one whose item has that hash, or a free one.  The table
- * has room. */
+/** Returns the next place of a hash after `before` (NULL: the first): one whose item has that hash, or a free one, which an
+ * item may be added at if room was made. */
 struct table_entry *table_next(const struct table *t, uint64_t hash, const struct table_entry *before);
 /** Adds an item at a free place. */
 static inline void table_put(struct table *t, struct table_entry *place, uint64_t hash, const void *item)
@@ -42,7 +42,11 @@ static inline void table_put(struct table *t, struct table_entry *place, uint64_
     *place = (struct table_entry){hash, item};
     t->count++;
 }
+/** Removes an item, which is in the table.  Places that were returned before are no places any more. */
+void table_remove(struct table *t, uint64_t hash, const void *item);
 
+/** Returns the hash of bytes; a large model is hashed about as fast as it is read. */
+uint64_t hash_bytes(const void *data, size_t bytes);
 /** Adds a number to a hash. */
 static inline uint64_t hash_mix(uint64_t h, uint64_t v)
 {

@@ -29,7 +29,7 @@ bool print_has_name(const struct print_names *n, const struct value *v)
 /* Returns the name with other characters than identifiers have replaced, and underscores behind it until nobody has it. */
 static struct print_name name_legalise(struct print_names *n, struct print_name name)
 {
-    char *copy = arena_alloc(&n->arena, name.length + n->taken.count + 3);
+    char *copy = arena_alloc(&n->arena, name.length + n->taken.table.count + 3);
     size_t length = 0;
 
     if (!copy)
@@ -65,7 +65,7 @@ static void name_generate(struct print_names *n, const struct value *v, uint32_t
 
     if (print_has_name(n, v))
         return;
-    for (size_t underscores = 0; underscores <= n->taken.count; underscores++) {
+    for (size_t underscores = 0; underscores <= n->taken.table.count; underscores++) {
         char *name = arena_alloc(&n->arena, length + underscores + 1);
         if (!name)
             return;

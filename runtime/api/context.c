@@ -168,6 +168,7 @@ void wnnContextRelease(WNNContext context)
         error_publish(&e);
     }
     debug_free(&context->debug);
+    free(context->futures.entries);
     pthread_cond_destroy(&context->changed);
     pthread_mutex_destroy(&context->lock);
     free(context);

@@ -26,6 +26,7 @@
 #include <stdatomic.h>
 
 #include "ir/support/debug.h"
+#include "ir/support/table.h"
 #include "ir/graph/ir.h"
 #include "ir/support/text.h"
 #include "runtime/engine/engine.h"
@@ -70,7 +71,6 @@ struct future {
     struct future_work work;
     uint64_t order;                 /* of settling */
     struct future *next, *previous; /* all futures of the context that are not DONE */
-    struct future *bucket_next;     /* in the table of ids */
     struct future *after_next;
     void *dropped; /* a result that came too late or was not observed in time */
     struct future *drop_next;
@@ -82,8 +82,6 @@ struct after {
     struct future *drop;         /* futures whose result nobody will get; a reference each */
     bool lost;                   /* call the lost callback */
 };
-
-enum { FUTURE_BUCKETS = 64 };
 
 /* ---- context ---- */
 
@@ -106,7 +104,7 @@ struct WNNContextImpl {
     bool lost_undelivered;  /* lost, and the callback waits for wnnContextProcessEvents */
     uint64_t next_id, next_order, next_mark;
     struct future *first_future;
-    struct future *buckets[FUTURE_BUCKETS];
+    struct table futures; /* by id */
     struct WNNTensorImpl *first_tensor;
     struct WNNGraphImpl *first_graph;
 };

@@ -18,18 +18,9 @@
 
 /* ---- the table ---- */
 
-static struct future **future_bucket(WNNContext context, uint64_t id)
-{
-    return &context->buckets[id % FUTURE_BUCKETS];
-}
-
 static struct future *future_find(WNNContext context, uint64_t id)
 {
-    struct future *f = *future_bucket(context, id);
-
-    while (f && f->id != id)
-        f = f->bucket_next;
-    return f;
+    return (struct future *)table_next(&context->futures, id, NULL)->item;
 }
 
 struct future *future_create(WNNContext context, enum future_kind kind, WNNCallbackMode mode, bool synchronous)
@@ -43,11 +34,14 @@ struct future *future_create(WNNContext context, enum future_kind kind, WNNCallb
     f->references = 2; /* the table, the caller */
     atomic_init(&f->work.cancelled, false);
     pthread_mutex_lock(&context->lock);
+    if (!synchronous && !table_reserve(&context->futures, NULL, context->futures.count + 1)) {
+        pthread_mutex_unlock(&context->lock);
+        free(f);
+        return NULL;
+    }
     if (!synchronous) {
         f->id = context->next_id++;
-        struct future **bucket = future_bucket(context, f->id);
-        f->bucket_next = *bucket;
-        *bucket = f;
+        table_put(&context->futures, table_next(&context->futures, f->id, NULL), f->id, f);
     }
     f->next = context->first_future;
     if (f->next)
@@ -80,12 +74,8 @@ static void future_leave_tensor(struct future *f)
 static void future_finish(WNNContext context, struct future *f)
 {
     f->state = FUTURE_DONE;
-    if (f->id != 0) {
-        struct future **link = future_bucket(context, f->id);
-        while (*link != f)
-            link = &(*link)->bucket_next;
-        *link = f->bucket_next;
-    }
+    if (f->id != 0)
+        table_remove(&context->futures, f->id, f);
     if (f->previous)
         f->previous->next = f->next;
     else

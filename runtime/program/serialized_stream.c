@@ -5,53 +5,30 @@
  */
 #include "runtime/program/serialized_stream.h"
 
+#include "ir/support/table.h"
 #include "runtime/program/serialized.h"
-
-/* Makes room for one more item.  Returns false if the writer has failed. */
-static bool grow(struct stream_writer *o, void **items, size_t *capacity, size_t needed, size_t size)
-{
-    if (o->failed)
-        return false;
-    if (needed <= *capacity)
-        return true;
-
-    size_t wanted = *capacity ? *capacity : 64;
-    while (wanted < needed)
-        wanted *= 2;
-    void *grown = realloc(*items, wanted * size);
-    if (!grown) {
-        o->failed = true;
-        return false;
-    }
-    *items = grown;
-    *capacity = wanted;
-    return true;
-}
 
 void out_bytes(struct stream_writer *o, const void *data, size_t bytes)
 {
-    void *items = o->bytes;
-
-    if (bytes == 0 || !grow(o, &items, &o->capacity, o->size + bytes, 1))
+    if (bytes == 0)
         return;
-    o->bytes = items;
+    o->failed = o->failed || bytes > UINT32_MAX - o->size ||
+                !array_reserve(NULL, &o->bytes, &o->capacity, o->size + (uint32_t)bytes, 1);
+    if (o->failed)
+        return;
     memcpy(o->bytes + o->size, data, bytes);
-    o->size += bytes;
+    o->size += (uint32_t)bytes;
 }
 
 /* Returns the piece of these bytes. */
 static uint64_t piece_offset(struct stream_writer *o, const void *data, size_t bytes)
 {
-    void *items = o->pieces;
-    size_t capacity = o->piece_capacity;
-
     for (uint32_t i = 0; i < o->piece_count; i++)
         if (o->pieces[i].data == data && o->pieces[i].bytes == bytes)
             return o->pieces[i].offset;
-    if (!grow(o, &items, &capacity, (size_t)o->piece_count + 1, sizeof *o->pieces))
+    o->failed = o->failed || !array_reserve(NULL, &o->pieces, &o->piece_capacity, o->piece_count + 1, sizeof *o->pieces);
+    if (o->failed)
         return 0;
-    o->pieces = items;
-    o->piece_capacity = (uint32_t)capacity;
 
     uint64_t offset = o->data_bytes;
     o->pieces[o->piece_count++] = (struct stream_piece){data, bytes, offset};

@@ -26,7 +26,7 @@ struct stream_piece {
 
 struct stream_writer {
     unsigned char *bytes;
-    size_t size, capacity;
+    uint32_t size, capacity;
     struct stream_piece *pieces;
     uint32_t piece_count, piece_capacity;
     uint64_t data_bytes;

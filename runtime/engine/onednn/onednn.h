@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "ir/support/table.h"
 #include "runtime/engine/onednn/library.h"
 #include "runtime/engine/onednn/onednn_compat.h"
 
@@ -179,8 +180,6 @@ void dnn_convert(const struct library *l, const struct dnn_conversion *c, const 
 
 /* ---- the library ---- */
 
-struct dnn_answer;
-
 struct library {
     dnnl_engine_t engine;
     struct dnn_machine machine;
@@ -199,8 +198,7 @@ struct library {
     struct constant_pool *pool; /* of packed weights that steps of all graphs share; may be NULL */
     bool keep_weights;          /* whether steps keep weights unpacked, so that they can be saved for other machines */
     pthread_mutex_t mutex;
-    uint32_t answer_count, answer_capacity; /* the capacity is a power of two, or 0 */
-    struct dnn_answer **answers;            /* by hash of the problem, open addressing */
+    struct table answers; /* struct dnn_answer, by hash of the problem */
 };
 
 /**

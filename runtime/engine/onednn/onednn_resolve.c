@@ -43,7 +43,6 @@ static void split_batch(struct dnn_problem *p)
 
 /** Holds the outcome for one problem.  The problem's unused post-ops are not stored. */
 struct dnn_answer {
-    uint64_t hash;
     bool taken;
     bool pack; /* weights are reordered */
     bool by_gemm;
@@ -57,11 +56,10 @@ enum { ANSWERS_MAX = 1024 }; /* then they are forgotten: a bound on memory, not 
 
 void dnn_forget_answers(struct library *l)
 {
-    for (uint32_t i = 0; i < l->answer_capacity; i++)
-        free(l->answers[i]);
-    free(l->answers);
-    l->answers = NULL;
-    l->answer_count = l->answer_capacity = 0;
+    for (uint32_t i = 0; i < l->answers.capacity; i++)
+        free((void *)l->answers.entries[i].item);
+    free(l->answers.entries);
+    l->answers = (struct table){0};
 }
 
 static uint32_t problem_size(const struct dnn_problem *p)
@@ -69,41 +67,24 @@ static uint32_t problem_size(const struct dnn_problem *p)
     return (uint32_t)(offsetof(struct dnn_problem, posts) + (uint32_t)p->post_count * sizeof *p->posts);
 }
 
-static uint64_t hash_bytes(const void *data, uint32_t size)
+/** Returns the place of a problem's answer, or the free one where it belongs. */
+static struct table_entry *answer_place(const struct library *l, uint64_t hash, const struct dnn_problem *p)
 {
-    uint64_t h = 0x9E3779B97F4A7C15u, w;
+    const uint32_t size = problem_size(p);
+    struct table_entry *place = NULL;
+    const struct dnn_answer *a;
 
-    for (uint32_t i = 0; i + 8 <= size; i += 8) { /* problems are whole words */
-        memcpy(&w, (const char *)data + i, 8);
-        h = (h ^ w) * 0xD6E8FEB86659FD93u;
-        h ^= h >> 32;
-    }
-    return h;
-}
-
-_Static_assert(sizeof(struct dnn_problem) % 8 == 0 && sizeof(struct dnn_post) % 8 == 0, "hash_bytes reads words");
-
-/** Returns the slot of a problem: its answer, or the empty one where it belongs.  Capacity is not 0 and a slot is free. */
-static struct dnn_answer **answer_slot(struct library *l, uint64_t hash, const struct dnn_problem *p, uint32_t size)
-{
-    uint32_t mask = l->answer_capacity - 1;
-
-    for (uint32_t i = (uint32_t)hash & mask;; i = (i + 1) & mask) {
-        struct dnn_answer *a = l->answers[i];
-
-        if (!a || (a->hash == hash && a->size == size && !memcmp(&a->problem, p, size)))
-            return &l->answers[i];
-    }
+    do
+        a = (place = table_next(&l->answers, hash, place))->item;
+    while (a && (a->size != size || memcmp(&a->problem, p, size) != 0));
+    return place;
 }
 
 /** Completes a problem by the answer to it that is known. */
 static bool answer_find(struct library *l, uint64_t hash, struct dnn_problem *p, bool *taken)
 {
-    struct dnn_answer *a = NULL;
-
     pthread_mutex_lock(&l->mutex);
-    if (l->answer_capacity)
-        a = *answer_slot(l, hash, p, problem_size(p));
+    const struct dnn_answer *a = answer_place(l, hash, p)->item;
     if (a) {
         *taken = a->taken;
         p->weights.free = a->pack;
@@ -121,11 +102,10 @@ static void answer_remember(struct library *l, uint64_t hash, const struct dnn_p
                             const struct dnn_problem *way)
 {
     uint32_t size = problem_size(p);
-    struct dnn_answer *a = malloc(offsetof(struct dnn_answer, problem) + size), **slot;
+    struct dnn_answer *a = malloc(offsetof(struct dnn_answer, problem) + size);
 
     if (!a)
         return;
-    a->hash = hash;
     a->size = size;
     a->taken = taken;
     a->pack = way->weights.free;
@@ -134,18 +114,14 @@ static void answer_remember(struct library *l, uint64_t hash, const struct dnn_p
     a->split = way->dst.rank != p->dst.rank;
     memcpy(&a->problem, p, size);
     pthread_mutex_lock(&l->mutex);
-    if (l->answer_count == ANSWERS_MAX)
+    if (l->answers.count == ANSWERS_MAX)
         dnn_forget_answers(l);
-    if (!l->answer_capacity) {
-        l->answers = calloc(ANSWERS_MAX * 2, sizeof(struct dnn_answer *));
-        l->answer_capacity = l->answers ? ANSWERS_MAX * 2 : 0;
-    }
-    slot = l->answer_capacity ? answer_slot(l, hash, p, size) : NULL;
-    if (slot && *slot) {
-        (*slot)->taken &= taken; /* a refusal is the last word */
-    } else if (slot) {
-        *slot = a;
-        l->answer_count++;
+    const bool room = table_reserve(&l->answers, NULL, l->answers.count + 1);
+    struct table_entry *place = answer_place(l, hash, p);
+    if (place->item) {
+        ((struct dnn_answer *)place->item)->taken &= taken; /* a refusal is the last word */
+    } else if (room) {
+        table_put(&l->answers, place, hash, a);
         a = NULL;
     }
     pthread_mutex_unlock(&l->mutex);

@@ -43,6 +43,7 @@ static void opencl_free(struct engine *en)
     opencl_programs_free(o);
     constant_pool_release(o->target.pool);
     free(o->memory.buffers);
+    free(o->memory.constants.entries);
     free(o->folder);
     if (o->queue) {
         if (!atomic_load(&o->loss.lost))

@@ -17,6 +17,7 @@
 #include <pthread.h>
 
 #include "codegen/opencl/opencl.h"
+#include "ir/support/table.h"
 #include "runtime/engine/opencl/engine_opencl.h"
 #include "runtime/engine/opencl/opencl_api.h"
 
@@ -40,8 +41,7 @@ struct opencl_buffer {
     /* These are of a constant's buffer that graphs may share (opencl_constant.c). */
     struct constant *constant; /* a reference; NULL: it is none */
     uint64_t hash;
-    uint32_t other_holders;     /* graphs that have it besides one */
-    struct opencl_buffer *next; /* in the same bucket */
+    uint32_t other_holders; /* graphs that have it besides one */
 };
 
 /** Describes something that is to be done once the device has got to an event. */
@@ -54,24 +54,21 @@ struct opencl_watched {
 
 enum opencl_transfer { OPENCL_WRITE, OPENCL_READ, OPENCL_FILL, OPENCL_TRANSFERS };
 
-enum { OPENCL_PROGRAM_BUCKETS = 256, OPENCL_CONSTANT_BUCKETS = 1024 };
-
 /** Holds the buffers (opencl_memory.c).  engine_opencl.lock guards it. */
 struct opencl_memory {
     struct opencl_buffer **buffers; /* by number - 1; NULL where a number is free */
     uint32_t count;
-    uint64_t used;   /* bytes of all buffers */
-    uint64_t staged; /* bytes of copies that the device has not read yet */
-    uint64_t freed;  /* buffers so far */
-    /* Those of constants, by hash. */
-    struct opencl_buffer *constants[OPENCL_CONSTANT_BUCKETS];
+    uint64_t used;          /* bytes of all buffers */
+    uint64_t staged;        /* bytes of copies that the device has not read yet */
+    uint64_t freed;         /* buffers so far */
+    struct table constants; /* those of constants, by hash */
 };
 
 /** Holds the programs that were built (opencl_program.c). */
 struct opencl_program_table {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* waits by the monotonic clock */
-    struct opencl_entry *buckets[OPENCL_PROGRAM_BUCKETS];
+    struct table entries;   /* struct opencl_entry, by hash of the text */
     struct opencl_program *first;
 };
 

@@ -13,33 +13,35 @@
 
 #include "ir/graph/constant_pool.h"
 
-static struct opencl_buffer **bucket_of(struct engine_opencl *o, uint64_t hash)
-{
-    return &o->memory.constants[hash % OPENCL_CONSTANT_BUCKETS];
-}
-
 /* Returns a buffer of a constant with that hash and size, which has one holder more, or NULL. */
 static struct opencl_buffer *hold(struct engine_opencl *o, const struct constant *c, uint64_t hash)
 {
+    const struct table_entry *place = NULL;
     struct opencl_buffer *b;
 
     pthread_mutex_lock(&o->lock);
-    for (b = *bucket_of(o, hash); b && (b->hash != hash || b->constant->bytes != c->bytes); b = b->next)
-        ;
+    do
+        b = (struct opencl_buffer *)(place = table_next(&o->memory.constants, hash, place))->item;
+    while (b && b->constant->bytes != c->bytes);
     if (b)
         b->other_holders++;
     pthread_mutex_unlock(&o->lock);
     return b;
 }
 
-/* Makes a buffer known. */
+/* Makes a buffer known; without memory it is not shared. */
 static void add(struct engine_opencl *o, struct opencl_buffer *b, struct constant *c, uint64_t hash)
 {
-    b->constant = constant_retain(c);
-    b->hash = hash;
+    struct table_entry *place = NULL;
+
     pthread_mutex_lock(&o->lock);
-    b->next = *bucket_of(o, hash);
-    *bucket_of(o, hash) = b;
+    if (table_reserve(&o->memory.constants, NULL, o->memory.constants.count + 1)) {
+        while ((place = table_next(&o->memory.constants, hash, place))->item)
+            ;
+        table_put(&o->memory.constants, place, hash, b);
+        b->constant = constant_retain(c);
+        b->hash = hash;
+    }
     pthread_mutex_unlock(&o->lock);
 }
 
@@ -68,17 +70,12 @@ struct engine_buffer *opencl_constant_create(struct engine *en, struct constant 
 
 bool opencl_constant_keep(struct engine_opencl *o, struct opencl_buffer *b)
 {
-    struct opencl_buffer **at;
-
     if (b->other_holders) {
         b->other_holders--;
         return true;
     }
-    if (!b->constant)
-        return false;
-    for (at = bucket_of(o, b->hash); *at != b; at = &(*at)->next)
-        ;
-    *at = b->next;
+    if (b->constant)
+        table_remove(&o->memory.constants, b->hash, b);
     return false;
 }
 #endif

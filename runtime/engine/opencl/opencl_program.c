@@ -33,11 +33,10 @@ struct opencl_program {
 
 /* A kernel's text, or a whole program's of a saved graph. */
 struct opencl_entry {
-    struct opencl_entry *next; /* in the bucket */
-    char *text;
-    enum { ENTRY_NEW, ENTRY_BUILDING, ENTRY_BUILT } state; /* of this and what follows: programs.lock */
+    enum { ENTRY_NEW, ENTRY_BUILDING, ENTRY_BUILT } state; /* of this and the next two: programs.lock */
     struct opencl_program *program;
     uint32_t number; /* of the kernel in the program */
+    char text[];
 };
 
 cl_program opencl_program_handle(const struct opencl_program *p)
@@ -146,32 +145,22 @@ static struct opencl_program *build(struct engine_opencl *o, const struct opencl
 
 /* ---- the table ---- */
 
-static uint32_t bucket_of(const char *text)
-{
-    uint32_t hash = 2166136261u;
-
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 16777619u;
-    return hash % OPENCL_PROGRAM_BUCKETS;
-}
-
 /* Returns the entry of a text, made unless there is one, or NULL if memory runs out. */
 static struct opencl_entry *find(struct engine_opencl *o, const char *text)
 {
-    struct opencl_entry **bucket = &o->programs.buckets[bucket_of(text)], *p;
+    struct table *t = &o->programs.entries;
+    const uint64_t hash = hash_bytes(text, strlen(text));
+    struct table_entry *place = NULL;
+    struct opencl_entry *p;
 
     pthread_mutex_lock(&o->programs.lock);
-    for (p = *bucket; p && strcmp(p->text, text) != 0; p = p->next)
-        ;
-    if (!p && (p = calloc(1, sizeof *p))) {
-        p->text = strdup(text);
-        if (p->text) {
-            p->next = *bucket;
-            *bucket = p;
-        } else {
-            free(p);
-            p = NULL;
-        }
+    const bool room = table_reserve(t, NULL, t->count + 1);
+    do
+        p = (struct opencl_entry *)(place = table_next(t, hash, place))->item;
+    while (p && strcmp(p->text, text) != 0);
+    if (!p && room && (p = calloc(1, sizeof *p + strlen(text) + 1))) {
+        strcpy(p->text, text);
+        table_put(t, place, hash, p);
     }
     pthread_mutex_unlock(&o->programs.lock);
     return p;
@@ -453,12 +442,9 @@ bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct openc
 
 void opencl_programs_free(struct engine_opencl *o)
 {
-    for (uint32_t i = 0; i < OPENCL_PROGRAM_BUCKETS; i++)
-        for (struct opencl_entry *p = o->programs.buckets[i], *next; p; p = next) {
-            next = p->next;
-            free(p->text);
-            free(p);
-        }
+    for (uint32_t i = 0; i < o->programs.entries.capacity; i++)
+        free((void *)o->programs.entries.entries[i].item);
+    free(o->programs.entries.entries);
     for (struct opencl_program *p = o->programs.first, *next; p; p = next) {
         next = p->next;
         o->api->ReleaseProgram(p->program);

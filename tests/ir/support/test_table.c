@@ -59,11 +59,16 @@ static void fill_table(struct arena *a, uint32_t hashes)
         assert_ptr_equal(find(&t, i % hashes, &items[i])->item, &items[i]);
         assert_null(find(&t, i % hashes, &absent)->item);
     }
+    for (uint32_t i = 0; i < ITEMS; i += 2)
+        table_remove(&t, i % hashes, &items[i]);
+    assert_int_equal(t.count, ITEMS / 2);
+    for (uint32_t i = 0; i < ITEMS; i++)
+        assert_ptr_equal(find(&t, i % hashes, &items[i])->item, i % 2 ? &items[i] : NULL);
     if (!a)
         free(t.entries);
 }
 
-TEST(tables_find_what_was_put_in)
+TEST(tables_find_what_was_put_in_and_not_removed)
 {
     struct arena a = {0};
 
@@ -71,4 +76,11 @@ TEST(tables_find_what_was_put_in)
     fill_table(NULL, 3); /* many items of one hash */
     fill_table(&a, 100);
     arena_free(&a);
+}
+
+TEST(an_empty_table_has_nothing)
+{
+    const struct table t = {0};
+
+    assert_null(table_next(&t, 1, NULL)->item);
 }
