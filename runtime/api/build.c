@@ -174,24 +174,13 @@ static void build_task_release(struct context_task *base)
     future_give_back(base->context, t->future);
 }
 
-/* Returns a future with the caller's callback; without memory for one the callback runs at once. */
 static struct future *build_future(WNNContext context, WNNBuildCallbackInfo info)
 {
-    struct future *f = future_create(context, FUTURE_GRAPH, info.mode, false);
-
-    if (f) {
-        f->callback.graph = info.callback;
-        f->userdata1 = info.userdata1;
-        f->userdata2 = info.userdata2;
-        return f;
-    }
+    const struct future_target target = {{.graph = info.callback}, info.userdata1, info.userdata2};
     struct error e;
+
     error_clear(&e);
-    error_out_of_memory(&e);
-    if (info.callback)
-        info.callback(e.status, NULL, WNN_STR(e.message), info.userdata1, info.userdata2);
-    error_publish(&e);
-    return NULL;
+    return future_open(context, FUTURE_GRAPH, info.mode, target, &e);
 }
 
 /* Queues what *wanted says, which is taken over. */

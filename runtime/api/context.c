@@ -232,47 +232,46 @@ bool wnnContextIsLost(WNNContext context)
     return context && atomic_load(&context->lost);
 }
 
+enum { GARBAGE_MAX = 64 };
+
 /* Collects memory of destroyed objects, which is freed in batches so that the lock is not held meanwhile. */
 struct garbage {
     uint32_t count;
-    struct engine_buffer *buffers[64];
-    struct constant *constants[64];
-    struct executable *executables[64];
+    struct {
+        struct engine_buffer *buffer;
+        struct constant *constant;
+        struct executable *executable;
+    } items[GARBAGE_MAX];
 };
 
 static void garbage_free(struct engine *en, struct garbage *g)
 {
     for (uint32_t i = 0; i < g->count; i++) {
-        if (g->buffers[i])
-            memory_buffer_free(en, g->buffers[i]);
-        if (g->executables[i])
-            en->functions->unload(g->executables[i]);
-        constant_release(g->constants[i]);
+        if (g->items[i].buffer)
+            memory_buffer_free(en, g->items[i].buffer);
+        if (g->items[i].executable)
+            en->functions->unload(g->items[i].executable);
+        constant_release(g->items[i].constant);
     }
-    g->count = 0;
+    memset(g, 0, sizeof *g);
 }
 
 /* Destroys tensors and graphs until none is left or the batch is full.  Returns false if there is more to do. */
 static bool context_destroy_some(WNNContext context, const struct error *e, struct after *after, struct garbage *garbage)
 {
-    const uint32_t room = sizeof garbage->buffers / sizeof garbage->buffers[0];
-
     for (WNNGraph g = context->first_graph; g; g = g->next) {
         if (g->destroyed)
             continue;
-        if (garbage->count == room)
+        if (garbage->count == GARBAGE_MAX)
             return false;
-        garbage->buffers[garbage->count] = NULL;
-        garbage->constants[garbage->count] = NULL;
-        garbage->executables[garbage->count++] = graph_destroy_locked(g);
+        garbage->items[garbage->count++].executable = graph_destroy_locked(g);
     }
     for (WNNTensor t = context->first_tensor; t; t = t->next) {
         if (t->destroyed)
             continue;
-        if (garbage->count == room)
+        if (garbage->count == GARBAGE_MAX)
             return false;
-        garbage->executables[garbage->count] = NULL;
-        tensor_destroy_locked(t, e, after, &garbage->buffers[garbage->count], &garbage->constants[garbage->count]);
+        tensor_destroy_locked(t, e, after, &garbage->items[garbage->count].buffer, &garbage->items[garbage->count].constant);
         garbage->count++;
     }
     return true;
@@ -282,11 +281,10 @@ static bool context_destroy_some(WNNContext context, const struct error *e, stru
 static void lose(WNNContext context, const char *message, WNNLogLevel level)
 {
     struct after after = {0};
-    struct garbage garbage;
+    struct garbage garbage = {0};
     const struct error *e = &context->lost_error;
     bool complete = false;
 
-    garbage.count = 0;
     pthread_mutex_lock(&context->lock);
     if (atomic_load(&context->lost)) {
         pthread_mutex_unlock(&context->lock);
@@ -380,6 +378,48 @@ bool context_submit(WNNContext context, struct context_task *t, struct error *e)
         return true;
     context_task_free(t);
     return error_set(e, WNNStatus_UnknownError, "the thread of the context's timeline could not be started");
+}
+
+/* A task of a caller who waits. */
+struct turn_task {
+    struct context_task base;
+    void (*run)(void *user);
+    void *user;
+    bool *done;
+};
+
+static void turn_run(struct context_task *base)
+{
+    struct turn_task *t = (struct turn_task *)base;
+    WNNContext context = base->context;
+
+    t->run(t->user);
+    pthread_mutex_lock(&context->lock);
+    *t->done = true;
+    pthread_cond_broadcast(&context->changed);
+    pthread_mutex_unlock(&context->lock);
+}
+
+static void turn_release(struct context_task *base)
+{
+    (void)base;
+}
+
+bool context_run_in_turn(WNNContext context, bool overlaps, void (*run)(void *user), void *user, struct error *e)
+{
+    struct turn_task *t = calloc(1, sizeof *t);
+    bool done = false;
+
+    if (!t)
+        return error_out_of_memory(e);
+    *t = (struct turn_task){{.run = turn_run, .release = turn_release, .task.overlaps = overlaps}, run, user, &done};
+    if (!context_submit(context, &t->base, e))
+        return false;
+    pthread_mutex_lock(&context->lock);
+    while (!done)
+        context_wait(context, NULL);
+    pthread_mutex_unlock(&context->lock);
+    return true;
 }
 
 /* ---- support limits ---- */

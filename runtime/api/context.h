@@ -52,18 +52,23 @@ struct future_work {
     pthread_t runner;      /* FUTURE_RUNNING: the thread inside the callback */
 };
 
+/** Says whom a future calls back; the member is NULL if there is no callback. */
+struct future_target {
+    union {
+        WNNBuildCallback graph;
+        WNNCreateTensorCallback tensor;
+        WNNReadTensorCallback read;
+    };
+    void *userdata1, *userdata2;
+};
+
 struct future {
     uint64_t id; /* 0 for a synchronous call, which holds the future itself */
     enum future_kind kind;
     enum future_state state;
     uint32_t references; /* the table's, the task's, the synchronous call's */
     WNNCallbackMode mode;
-    union {
-        WNNBuildCallback graph;
-        WNNCreateTensorCallback tensor;
-        WNNReadTensorCallback read;
-    } callback; /* NULL if nobody is to be called */
-    void *userdata1, *userdata2;
+    struct future_target target;
     struct error error;
     void *result;                             /* WNNGraph or WNNTensor, a reference */
     WNNTensor tensor;                         /* READ: holds no reference; NULL once it was observed or the tensor has gone */
@@ -150,6 +155,12 @@ void context_suspend(struct context_task *t);
  */
 bool context_submit(WNNContext context, struct context_task *t, struct error *e);
 
+/**
+ * Calls run(user) in its turn on the timeline, and returns once it has run.  `overlaps` is struct task's.  Returns false after
+ * an error in *e.
+ */
+bool context_run_in_turn(WNNContext context, bool overlaps, void (*run)(void *user), void *user, struct error *e);
+
 /** Loses the context (the specification's "lose"), unless it is lost already. */
 void context_lose(WNNContext context, const char *message);
 /** Loses the context if its engine's machine is gone.  It is called, without locks, after the engine has failed. */
@@ -164,8 +175,15 @@ bool context_wait(WNNContext context, const struct timespec *deadline);
 
 /* ---- future.c ---- */
 
-/** Creates a future in the context's table, with one reference for the caller.  Returns NULL if memory runs out. */
+/** Creates a future with one reference for the caller, in the context's table unless it is a synchronous call's.  Returns NULL
+ * if memory runs out. */
 struct future *future_create(WNNContext context, enum future_kind kind, WNNCallbackMode mode, bool synchronous);
+/**
+ * Creates the future of an asynchronous call.  Without one there is nothing to wait for: then the callback runs at once with
+ * *e, which is set unless it says already what is wrong, and NULL is returned.  context may be NULL if *e says so.
+ */
+struct future *future_open(WNNContext context, enum future_kind kind, WNNCallbackMode mode, struct future_target target,
+                           struct error *e);
 /** Gives back a reference; the last one frees f.  This and the functions up to futures_cancel_reads need the lock. */
 void future_release(struct future *f);
 /** Ends f with *e (NULL means success) and takes over result.  Only the first end of a future counts. */
@@ -266,6 +284,10 @@ struct executable *graph_destroy_locked(WNNGraph graph);
 void graph_pin(WNNGraph graph);
 /** Gives both back, with no lock held, and unloads the executable of a destroyed graph with its last pin. */
 void graph_unpin(WNNGraph graph);
+/** Says in *e that a call is refused, because the graph or its context is destroyed.  Returns false. */
+bool graph_refuse(WNNGraph graph, const char *call, struct error *e);
+/** Pins a graph, with no lock held, or returns false after graph_refuse. */
+bool graph_try_pin(WNNGraph graph, const char *call, struct error *e);
 /**
  * Returns which of `count` bindings has that name, trying `hint` first, or `count` if none has it.  by_name holds the same
  * bindings, sorted.

@@ -29,21 +29,19 @@ struct matching {
 };
 
 /* Makes a matching over `slots`, which has room for inputs, then outputs, and behind them as many for `taken`. */
-static struct matching match_inputs(WNNGraph graph, uint32_t *slots)
+static struct matching match(WNNGraph g, bool outputs, uint32_t *slots)
 {
-    return (struct matching){"input",       graph->input_count,
-                             graph->inputs, graph->inputs_by_name,
-                             slots,         slots + graph->input_count + graph->output_count};
+    uint32_t *taken = slots + g->input_count + g->output_count;
+
+    return outputs ? (struct matching){"output",           g->output_count,        g->outputs,
+                                       g->outputs_by_name, slots + g->input_count, taken + g->input_count}
+                   : (struct matching){"input", g->input_count, g->inputs, g->inputs_by_name, slots, taken};
 }
 
-static struct matching match_outputs(WNNGraph graph, uint32_t *slots)
+/* Returns the binding of item i of a call, inputs first, among those of all slots. */
+static struct engine_binding *binding_of(WNNGraph g, const uint32_t *slots, struct engine_binding *bindings, uint32_t i)
 {
-    return (struct matching){"output",
-                             graph->output_count,
-                             graph->outputs,
-                             graph->outputs_by_name,
-                             slots + graph->input_count,
-                             slots + 2 * (size_t)graph->input_count + graph->output_count};
+    return i < g->input_count ? &bindings[g->inputs[slots[i]].slot] : &bindings[g->input_slots + g->outputs[slots[i]].slot];
 }
 
 /* Checks that given names are exactly the graph's: as many, each known, none twice. */
@@ -239,20 +237,19 @@ static bool dispatch_check_tensors(WNNContext context, const char *what, size_t 
 
     for (size_t i = 0; i < count; i++) {
         WNNTensor t = items[i].tensor;
+        const char *wrong = !t                      ? "is NULL"
+                            : t->context != context ? "belongs to another context"
+                            : t->mark == m->mark || (t->mark == m->input_mark && !is_state(m, &items[i]))
+                                ? "is given more than once"
+                                : NULL;
 
-        if (!t)
-            return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" is NULL", what,
-                             view_quote(name, sizeof name, items[i].name));
-        if (t->context != context)
-            return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" belongs to another context", what,
-                             view_quote(name, sizeof name, items[i].name));
-        if (t->mark == m->mark || (t->mark == m->input_mark && !is_state(m, &items[i])))
-            return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" is given more than once", what,
-                             view_quote(name, sizeof name, items[i].name));
-        t->mark = m->mark;
-        if (t->destroyed)
-            return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" is destroyed", what,
-                             view_quote(name, sizeof name, items[i].name));
+        if (!wrong)
+            t->mark = m->mark;
+        if (!wrong && t->destroyed)
+            wrong = "is destroyed";
+        if (wrong)
+            return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" %s", what,
+                             view_quote(name, sizeof name, items[i].name), wrong);
     }
     return true;
 }
@@ -284,15 +281,14 @@ static bool dispatch_check_descriptors(const struct matching *m, size_t given, W
 static bool dispatch_check(WNNContext context, WNNGraph graph, size_t input_count, WNNNamedTensor const *inputs,
                            size_t output_count, WNNNamedTensor const *outputs, uint32_t *slots, struct error *e)
 {
-    const struct matching in = match_inputs(graph, slots), out = match_outputs(graph, slots);
+    const struct matching in = match(graph, false, slots), out = match(graph, true, slots);
     const size_t input_most = input_count < graph->input_count ? input_count : graph->input_count;
     struct tensor_marks marks = {graph, input_most, inputs, context->next_mark + 1, context->next_mark + 1};
 
     context->next_mark += 2;
 
     if (graph->destroyed)
-        return error_set(e, WNNStatus_InvalidStateError, "dispatch: %s",
-                         atomic_load(&context->lost) ? "the context is lost" : "the graph is destroyed");
+        return graph_refuse(graph, "dispatch", e);
     /* Of lists that are too long nothing is read that there cannot be: the names' check refuses them. */
     if (!dispatch_check_tensors(context, "input", input_most, inputs, &marks, e))
         return false;
@@ -330,17 +326,13 @@ static void dispatch_bind(struct dispatch_task *t, WNNGraph graph, WNNNamedTenso
 {
     graph_pin(graph);
     t->graph = graph;
-    for (uint32_t i = 0; i < graph->input_count; i++) {
-        t->inputs[graph->inputs[slots[i]].slot].buffer = inputs[i].tensor->buffer;
-        t->tensors[t->tensor_count++] = inputs[i].tensor;
+    for (uint32_t i = 0; i < graph->input_count + graph->output_count; i++) {
+        WNNTensor tensor = i < graph->input_count ? inputs[i].tensor : outputs[i - graph->input_count].tensor;
+
+        binding_of(graph, slots, t->inputs, i)->buffer = tensor->buffer;
+        t->tensors[t->tensor_count++] = tensor;
+        tensor_pin(tensor);
     }
-    slots += graph->input_count;
-    for (uint32_t i = 0; i < graph->output_count; i++) {
-        t->outputs[graph->outputs[slots[i]].slot].buffer = outputs[i].tensor->buffer;
-        t->tensors[t->tensor_count++] = outputs[i].tensor;
-    }
-    for (uint32_t i = 0; i < t->tensor_count; i++)
-        tensor_pin(t->tensors[i]);
 }
 
 static bool is_brief(WNNGraph graph)
@@ -420,7 +412,7 @@ static bool compute_check_buffers(const struct matching *m, WNNNamedBuffer const
 static bool compute_check(WNNGraph graph, size_t input_count, WNNNamedBuffer const *inputs, size_t output_count,
                           WNNNamedBuffer const *outputs, uint32_t *slots, struct error *e)
 {
-    const struct matching in = match_inputs(graph, slots), out = match_outputs(graph, slots);
+    const struct matching in = match(graph, false, slots), out = match(graph, true, slots);
 
     return names_match("compute", &in, input_count, buffer_name_at, inputs, e) &&
            names_match("compute", &out, output_count, buffer_name_at, outputs, e) && compute_check_buffers(&in, inputs, e) &&
@@ -428,147 +420,91 @@ static bool compute_check(WNNGraph graph, size_t input_count, WNNNamedBuffer con
            buffers_are_apart(graph, input_count, inputs, output_count, outputs, slots, e);
 }
 
-/* Describes a computation that has to wait for its turn.  Its caller waits, so everything lies with the caller. */
-struct compute_task {
-    struct context_task base;
-    struct compute_wait *wait;
-};
-
-struct compute_wait {
+/* Describes a computation of a caller who waits for it. */
+struct computation {
     WNNGraph graph; /* pinned by the caller */
-    const struct engine_binding *inputs, *outputs;
+    const struct engine_binding *bindings;
     uint64_t submitted;
-    bool done, ok;
+    bool ok;
     struct error *e;
 };
 
-static void compute_run(struct context_task *base)
+static void compute(void *user)
 {
-    struct compute_wait *w = ((struct compute_task *)base)->wait;
-    WNNContext context = base->context;
-    bool ok = !atomic_load(&context->lost) && run_timed(context, w->graph, w->inputs, w->outputs, w->submitted, w->e);
+    struct computation *c = user;
+    WNNGraph g = c->graph;
 
-    pthread_mutex_lock(&context->lock);
-    w->ok = ok;
-    w->done = true;
-    pthread_cond_broadcast(&context->changed);
-    pthread_mutex_unlock(&context->lock);
+    c->ok = !atomic_load(&g->context->lost) &&
+            run_timed(g->context, g, c->bindings, c->bindings + g->input_slots, c->submitted, c->e);
 }
 
-static void compute_release(struct context_task *base)
-{
-    (void)base;
-}
-
-static bool compute_queue(WNNContext context, struct compute_wait *w)
-{
-    struct compute_task *t = calloc(1, sizeof *t);
-
-    if (!t)
-        return error_out_of_memory(w->e);
-    t->base.run = compute_run;
-    t->base.release = compute_release;
-    t->wait = w;
-    if (!context_submit(context, &t->base, w->e))
-        return false;
-    pthread_mutex_lock(&context->lock);
-    while (!w->done)
-        context_wait(context, NULL);
-    pthread_mutex_unlock(&context->lock);
-    return w->ok;
-}
-
-static bool compute_bound(WNNContext context, WNNGraph graph, const struct engine_binding *inputs,
-                          const struct engine_binding *outputs, struct error *e)
+static bool compute_bound(WNNGraph graph, const struct engine_binding *bindings, struct error *e)
 {
     /*
      * Regions inside a caller's region would have one thread, which library primitives were not made for: the timeline's thread
      * is in none.  It may also have a team where this thread can get none.  On the timeline's thread itself there is no other
      * choice than to compute at once.
      */
+    WNNContext context = graph->context;
     const struct engine_functions *f = context->engine->functions;
-    const uint64_t submitted = time_of(context);
+    struct computation c = {graph, bindings, time_of(context), false, e};
     bool here = timeline_is_current(context->timeline) || (!threads_in_region() && timeline_is_idle(context->timeline) &&
                                                            (!f->optional.is_ready || f->optional.is_ready(graph->executable)));
 
     if (here)
-        return run_timed(context, graph, inputs, outputs, submitted, e);
-    struct compute_wait w = {graph, inputs, outputs, submitted, false, false, e};
-    return compute_queue(context, &w);
+        compute(&c);
+    return here ? c.ok : context_run_in_turn(context, false, compute, &c, e) && c.ok;
 }
 
-/* Copies between host memory and buffers, for an engine that computes on buffers only: before the computation every binding
- * gets one, after it outputs are read and the buffers go. */
-static bool stage_in(struct engine *en, struct engine_binding *b, const WNNNamedBuffer *item, bool output, struct error *e)
-{
-    b->buffer = memory_buffer_create(en, item->byteLength, e);
-    return b->buffer && (output || en->functions->buffer_write(en, b->buffer, 0, item->data, item->byteLength, e));
-}
-
-static bool stage_out(struct engine *en, struct engine_binding *b, const WNNNamedBuffer *item, bool output, struct error *e)
-{
-    bool ok = !b->buffer || !output || en->functions->buffer_read(en, b->buffer, 0, item->data, item->byteLength, e);
-
-    if (b->buffer)
-        memory_buffer_free(en, b->buffer);
-    return ok;
-}
-
-static bool compute_staged(WNNGraph graph, WNNNamedBuffer const *inputs, WNNNamedBuffer const *outputs, const uint32_t *slots,
-                           struct engine_binding *in, struct engine_binding *out, struct error *e)
+/* Computes by copies in buffers, for an engine that computes on buffers only. */
+static bool compute_staged(WNNGraph graph, WNNNamedBuffer const *const *items, const uint32_t *slots,
+                           struct engine_binding *bindings, struct error *e)
 {
     struct engine *en = graph->context->engine;
-    const uint32_t *out_slots = slots + graph->input_count;
+    const uint32_t count = graph->input_count + graph->output_count;
     bool ok = true;
 
-    for (uint32_t i = 0; ok && i < graph->input_count; i++)
-        ok = stage_in(en, &in[graph->inputs[slots[i]].slot], &inputs[i], false, e);
-    for (uint32_t i = 0; ok && i < graph->output_count; i++)
-        ok = stage_in(en, &out[graph->outputs[out_slots[i]].slot], &outputs[i], true, e);
-    ok = ok && compute_bound(graph->context, graph, in, out, e);
-    for (uint32_t i = 0; i < graph->input_count; i++)
-        stage_out(en, &in[graph->inputs[slots[i]].slot], &inputs[i], false, e);
-    for (uint32_t i = 0; i < graph->output_count; i++)
-        if (!stage_out(en, &out[graph->outputs[out_slots[i]].slot], &outputs[i], ok, e))
-            ok = false;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        const bool output = i >= graph->input_count;
+        const WNNNamedBuffer *item = &items[output][output ? i - graph->input_count : i];
+        struct engine_binding *b = binding_of(graph, slots, bindings, i);
+
+        b->buffer = memory_buffer_create(en, item->byteLength, e);
+        ok = b->buffer && (output || en->functions->buffer_write(en, b->buffer, 0, item->data, item->byteLength, e));
+    }
+    ok = ok && compute_bound(graph, bindings, e);
+    for (uint32_t i = 0; i < count; i++) {
+        const bool output = i >= graph->input_count;
+        const WNNNamedBuffer *item = &items[output][output ? i - graph->input_count : i];
+        const struct engine_binding *b = binding_of(graph, slots, bindings, i);
+
+        if (ok && output)
+            ok = en->functions->buffer_read(en, b->buffer, 0, item->data, item->byteLength, e);
+        if (b->buffer)
+            memory_buffer_free(en, b->buffer);
+    }
     return ok;
 }
 
-static WNNStatus compute_checked(WNNGraph graph, WNNNamedBuffer const *inputs, WNNNamedBuffer const *outputs,
-                                 const uint32_t *slots, struct engine_binding *bindings, struct error *e)
+/* Computes on buffers that were checked.  The caller has pinned the graph. */
+static bool compute_checked(WNNGraph graph, WNNNamedBuffer const *const *items, const uint32_t *slots,
+                            struct engine_binding *bindings, struct error *e)
 {
     WNNContext context = graph->context;
-    struct engine_binding *out = bindings + graph->input_slots;
 
     memset(bindings, 0, ((size_t)graph->input_slots + graph->output_count) * sizeof *bindings);
-    for (uint32_t i = 0; i < graph->input_count; i++)
-        bindings[graph->inputs[slots[i]].slot].host = inputs[i].data;
-    for (uint32_t i = 0; i < graph->output_count; i++)
-        out[graph->outputs[slots[graph->input_count + i]].slot].host = outputs[i].data;
-
-    pthread_mutex_lock(&context->lock);
-    bool usable = !graph->destroyed;
-    if (usable)
-        graph_pin(graph);
-    pthread_mutex_unlock(&context->lock);
-    if (!usable) {
-        error_set(e, WNNStatus_InvalidStateError, "compute: %s",
-                  atomic_load(&context->lost) ? "the context is lost" : "the graph is destroyed");
-        return error_publish(e);
-    }
-    bool ok = context->engine->functions->host_memory ? compute_bound(context, graph, bindings, out, e)
-                                                      : compute_staged(graph, inputs, outputs, slots, bindings, out, e);
+    for (uint32_t i = 0; i < graph->input_count + graph->output_count; i++)
+        binding_of(graph, slots, bindings, i)->host =
+            i < graph->input_count ? items[0][i].data : items[1][i - graph->input_count].data;
+    bool ok = context->engine->functions->host_memory ? compute_bound(graph, bindings, e)
+                                                      : compute_staged(graph, items, slots, bindings, e);
     if (!ok)
         context_check_engine(context);
-    bool lost = atomic_load(&context->lost);
-    graph_unpin(graph);
-    if (ok && !lost)
-        return WNNStatus_Success;
-    if (lost) {
-        error_clear(e);
-        error_set(e, WNNStatus_InvalidStateError, "compute: the context was lost meanwhile: %s", context->lost_error.message);
-    }
-    return error_publish(e);
+    if (!atomic_load(&context->lost))
+        return ok;
+    error_clear(e);
+    return error_set(e, WNNStatus_InvalidStateError, "compute: the context was lost meanwhile: %s",
+                     context->lost_error.message);
 }
 
 WNNStatus wnnGraphCompute(WNNGraph graph, size_t inputCount, WNNNamedBuffer const *inputs, size_t outputCount,
@@ -577,7 +513,6 @@ WNNStatus wnnGraphCompute(WNNGraph graph, size_t inputCount, WNNNamedBuffer cons
     struct engine_binding inline_bindings[BINDINGS_INLINE], *bindings = inline_bindings;
     uint32_t inline_slots[2 * BINDINGS_INLINE], *slots = inline_slots;
     struct error e;
-    WNNStatus status;
 
     error_clear(&e);
     if (!graph)
@@ -590,19 +525,13 @@ WNNStatus wnnGraphCompute(WNNGraph graph, size_t inputCount, WNNNamedBuffer cons
         slots = (uint32_t *)(bindings + needed);
     }
     /* A destroyed graph is reported before anything else is looked at, as dispatch does. */
-    pthread_mutex_lock(&graph->context->lock);
-    bool destroyed = graph->destroyed;
-    pthread_mutex_unlock(&graph->context->lock);
-    if (!destroyed && !compute_check(graph, inputCount, inputs, outputCount, outputs, slots, &e))
-        status = error_publish(&e);
-    else if (destroyed) {
-        error_set(&e, WNNStatus_InvalidStateError, "compute: %s",
-                  wnnContextIsLost(graph->context) ? "the context is lost" : "the graph is destroyed");
-        status = error_publish(&e);
-    } else {
-        status = compute_checked(graph, inputs, outputs, slots, bindings, &e);
+    bool ok = graph_try_pin(graph, "compute", &e);
+    if (ok) {
+        ok = compute_check(graph, inputCount, inputs, outputCount, outputs, slots, &e) &&
+             compute_checked(graph, (WNNNamedBuffer const *[]){inputs, outputs}, slots, bindings, &e);
+        graph_unpin(graph);
     }
     if (bindings != inline_bindings)
         free(bindings);
-    return status;
+    return ok ? WNNStatus_Success : error_publish(&e);
 }

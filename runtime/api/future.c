@@ -51,6 +51,48 @@ struct future *future_create(WNNContext context, enum future_kind kind, WNNCallb
     return f;
 }
 
+static void future_call(struct future *f)
+{
+    WNNStringView message = {f->error.message, strlen(f->error.message)};
+    void *result = f->result;
+
+    f->result = NULL;
+    switch (f->kind) {
+    case FUTURE_GRAPH:
+        if (f->target.graph)
+            f->target.graph(f->error.status, result, message, f->target.userdata1, f->target.userdata2);
+        else
+            wnnGraphRelease(result);
+        break;
+    case FUTURE_TENSOR:
+        if (f->target.tensor)
+            f->target.tensor(f->error.status, result, message, f->target.userdata1, f->target.userdata2);
+        else
+            wnnTensorRelease(result);
+        break;
+    case FUTURE_READ:
+        if (f->target.read)
+            f->target.read(f->error.status, message, f->target.userdata1, f->target.userdata2);
+        break;
+    }
+}
+
+struct future *future_open(WNNContext context, enum future_kind kind, WNNCallbackMode mode, struct future_target target,
+                           struct error *e)
+{
+    struct future *f = context ? future_create(context, kind, mode, false) : NULL;
+
+    if (f) {
+        f->target = target;
+        return f;
+    }
+    error_out_of_memory(e);
+    struct future failed = {.kind = kind, .target = target, .error = *e};
+    future_call(&failed);
+    error_publish(e);
+    return NULL;
+}
+
 void future_release(struct future *f)
 {
     if (--f->references == 0)
@@ -183,32 +225,6 @@ void futures_cancel_reads(WNNContext context, WNNTensor tensor, const struct err
 }
 
 /* ---- calling back ---- */
-
-static void future_call(struct future *f)
-{
-    WNNStringView message = {f->error.message, strlen(f->error.message)};
-    void *result = f->result;
-
-    f->result = NULL;
-    switch (f->kind) {
-    case FUTURE_GRAPH:
-        if (f->callback.graph)
-            f->callback.graph(f->error.status, result, message, f->userdata1, f->userdata2);
-        else
-            wnnGraphRelease(result);
-        break;
-    case FUTURE_TENSOR:
-        if (f->callback.tensor)
-            f->callback.tensor(f->error.status, result, message, f->userdata1, f->userdata2);
-        else
-            wnnTensorRelease(result);
-        break;
-    case FUTURE_READ:
-        if (f->callback.read)
-            f->callback.read(f->error.status, message, f->userdata1, f->userdata2);
-        break;
-    }
-}
 
 /* Runs a claimed future; the lock is not held. */
 static void future_run(WNNContext context, struct future *f)

@@ -232,47 +232,65 @@ void graph_pin(WNNGraph graph)
     graph->pins++;
 }
 
+/* Returns the executable of a destroyed graph with no pin, which is to be unloaded, or NULL.  The lock is held. */
+static struct executable *take_unused(WNNGraph graph)
+{
+    struct executable *x = graph->destroyed && graph->pins == 0 ? graph->executable : NULL;
+
+    if (x)
+        graph->executable = NULL;
+    return x;
+}
+
+static void unload(WNNContext context, struct executable *x)
+{
+    if (x)
+        context->engine->functions->unload(x);
+}
+
 void graph_unpin(WNNGraph graph)
 {
-    struct executable *executable = NULL;
     WNNContext context = graph->context;
 
     pthread_mutex_lock(&context->lock);
-    if (--graph->pins == 0 && graph->destroyed) {
-        executable = graph->executable;
-        graph->executable = NULL;
-    }
+    graph->pins--;
+    struct executable *unused = take_unused(graph);
     pthread_mutex_unlock(&context->lock);
-    if (executable)
-        context->engine->functions->unload(executable);
+    unload(context, unused);
     wnnGraphRelease(graph);
+}
+
+bool graph_refuse(WNNGraph graph, const char *call, struct error *e)
+{
+    return error_set(e, WNNStatus_InvalidStateError, "%s: %s", call,
+                     atomic_load(&graph->context->lost) ? "the context is lost" : "the graph is destroyed");
+}
+
+bool graph_try_pin(WNNGraph graph, const char *call, struct error *e)
+{
+    pthread_mutex_lock(&graph->context->lock);
+    const bool usable = !graph->destroyed;
+    if (usable)
+        graph_pin(graph);
+    pthread_mutex_unlock(&graph->context->lock);
+    return usable || graph_refuse(graph, call, e);
 }
 
 struct executable *graph_destroy_locked(WNNGraph graph)
 {
-    struct executable *executable = NULL;
-
     graph->destroyed = true;
-    if (graph->pins == 0) {
-        executable = graph->executable;
-        graph->executable = NULL;
-    }
-    return executable;
+    return take_unused(graph);
 }
 
 void wnnGraphDestroy(WNNGraph graph)
 {
-    struct executable *executable = NULL;
-
     if (!graph)
         return;
     WNNContext context = graph->context;
     pthread_mutex_lock(&context->lock);
-    if (!graph->destroyed)
-        executable = graph_destroy_locked(graph);
+    struct executable *unused = graph_destroy_locked(graph);
     pthread_mutex_unlock(&context->lock);
-    if (executable)
-        context->engine->functions->unload(executable);
+    unload(context, unused);
 }
 
 /* ---- facts ---- */

@@ -65,14 +65,8 @@ static bool save(WNNGraph graph, const char *path, struct error *e)
     if (!context->engine->functions->optional.serialization)
         return error_set(e, WNNStatus_NotSupportedError, "saving the graph: graphs of the engine \"%s\" cannot be saved",
                          context->engine->functions->name);
-    pthread_mutex_lock(&context->lock);
-    bool usable = !graph->destroyed;
-    if (usable)
-        graph_pin(graph);
-    pthread_mutex_unlock(&context->lock);
-    if (!usable)
-        return error_set(e, WNNStatus_InvalidStateError, "saving the graph: %s",
-                         atomic_load(&context->lost) ? "the context is lost" : "the graph is destroyed");
+    if (!graph_try_pin(graph, "saving the graph", e))
+        return false;
     bool ok = save_to(graph, path, e);
     graph_unpin(graph);
     return ok;

@@ -41,49 +41,9 @@ WNNStatus wnnContextCreateTensorFromOpenCL(WNNContext context, WNNTensorDescript
 
 /* ---- order ---- */
 
-/*
- * A task that does nothing, in its turn.  For the timeline's thread a dispatch is over once it is in the engine's queue: what
- * overlaps with it goes on then.  The caller waits, so everything lies with it.
- */
-struct flush_task {
-    struct context_task base;
-    bool *done;
-};
-
-static void flush_run(struct context_task *base)
+static void nothing(void *user)
 {
-    struct flush_task *t = (struct flush_task *)base;
-    WNNContext context = base->context;
-
-    pthread_mutex_lock(&context->lock);
-    *t->done = true;
-    pthread_cond_broadcast(&context->changed);
-    pthread_mutex_unlock(&context->lock);
-}
-
-static void flush_release(struct context_task *base)
-{
-    (void)base;
-}
-
-static bool flush(WNNContext context, struct error *e)
-{
-    struct flush_task *t = calloc(1, sizeof *t);
-    bool done = false;
-
-    if (!t)
-        return error_out_of_memory(e);
-    t->base.run = flush_run;
-    t->base.release = flush_release;
-    t->base.task.overlaps = context->engine->functions->optional.keeps_order;
-    t->done = &done;
-    if (!context_submit(context, &t->base, e))
-        return false;
-    pthread_mutex_lock(&context->lock);
-    while (!done)
-        context_wait(context, NULL);
-    pthread_mutex_unlock(&context->lock);
-    return true;
+    (void)user;
 }
 
 WNNStatus wnnContextFlush(WNNContext context)
@@ -93,7 +53,9 @@ WNNStatus wnnContextFlush(WNNContext context)
     error_clear(&e);
     if (!context)
         return error_fail(&e, WNNStatus_TypeError, "flush: context is NULL");
-    if (!timeline_is_idle(context->timeline) && !flush(context, &e))
+    /* For the timeline's thread a dispatch is over once it is in the engine's queue: what overlaps with it goes on then. */
+    if (!timeline_is_idle(context->timeline) &&
+        !context_run_in_turn(context, context->engine->functions->optional.keeps_order, nothing, NULL, &e))
         return error_publish(&e);
     if (atomic_load(&context->lost))
         return error_fail(&e, WNNStatus_InvalidStateError, "flush: the context is lost");

@@ -300,37 +300,25 @@ static void create_task_release(struct context_task *base)
 /* Finishes the creation of a prepared tensor on the timeline.  If t is NULL, the future fails with the error *e. */
 static WNNFuture tensor_complete_async(WNNContext context, WNNTensor t, WNNCreateTensorCallbackInfo info, struct error *e)
 {
-    struct future *f = context ? future_create(context, FUTURE_TENSOR, info.mode, false) : NULL;
+    const struct future_target target = {{.tensor = info.callback}, info.userdata1, info.userdata2};
+    struct future *f = future_open(context, FUTURE_TENSOR, info.mode, target, e);
     struct create_task *task = f && t ? calloc(1, sizeof *task) : NULL;
-    WNNFuture result = {0};
+    WNNFuture result = {f ? f->id : 0};
 
-    if (!f) {
-        /* Without a future there is nothing to wait for: the callback still runs, now. */
-        error_out_of_memory(e);
-        wnnTensorRelease(t);
-        if (info.callback)
-            info.callback(e->status, NULL, WNN_STR(e->message), info.userdata1, info.userdata2);
-        error_publish(e);
-        return result;
-    }
-    result.id = f->id;
-    f->callback.tensor = info.callback;
-    f->userdata1 = info.userdata1;
-    f->userdata2 = info.userdata2;
     if (task) {
-        task->base.run = create_task_run;
-        task->base.release = create_task_release;
-        task->future = f;
-        task->tensor = t;
+        *task = (struct create_task){{.run = create_task_run, .release = create_task_release}, f, t};
         future_submit(context, f, &task->base);
     } else {
-        if (t)
+        if (f && t)
             error_out_of_memory(e);
         wnnTensorRelease(t);
+    }
+    if (f && !task) {
         future_fail(context, f, e);
         error_publish(e);
     }
-    future_give_back(context, f);
+    if (f)
+        future_give_back(context, f);
     return result;
 }
 

@@ -176,30 +176,18 @@ WNNStatus wnnContextReadTensor(WNNContext context, WNNTensor tensor, void *data,
 WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor tensor, void *data, size_t byteLength,
                                     WNNReadTensorCallbackInfo callbackInfo)
 {
+    const struct future_target target = {{.read = callbackInfo.callback}, callbackInfo.userdata1, callbackInfo.userdata2};
     struct error e;
     WNNFuture result = {0};
 
     error_clear(&e);
-    struct future *f = NULL;
-    if (!context)
-        tensor_check_handles(context, tensor, "readTensor", &e);
-    else if (!(f = future_create(context, FUTURE_READ, callbackInfo.mode, false)))
-        error_out_of_memory(&e);
-    if (!f) {
-        /* Without a future there is nothing to wait for: the callback still runs, now. */
-        if (callbackInfo.callback)
-            callbackInfo.callback(e.status, WNN_STR(e.message), callbackInfo.userdata1, callbackInfo.userdata2);
-        error_publish(&e);
+    const bool handles = tensor_check_handles(context, tensor, "readTensor", &e);
+    struct future *f = future_open(context, FUTURE_READ, callbackInfo.mode, target, &e);
+    if (!f)
         return result;
-    }
     wnnContextAddRef(context);
     result.id = f->id;
-    f->callback.read = callbackInfo.callback;
-    f->userdata1 = callbackInfo.userdata1;
-    f->userdata2 = callbackInfo.userdata2;
-    struct read_task *t = NULL;
-    if (tensor_check_handles(context, tensor, "readTensor", &e))
-        t = read_prepare(context, tensor, data, byteLength, f, &e);
+    struct read_task *t = handles ? read_prepare(context, tensor, data, byteLength, f, &e) : NULL;
     /* An engine that computes beside the calls may have to be waited for. */
     bool is_quick = t && tensor->bytes <= READ_NOW_BYTES && !context->engine->functions->optional.submit;
     if (!t || (!(is_quick && read_now(t)) && !context_submit(context, &t->base, &e))) {
