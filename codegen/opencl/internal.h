@@ -37,7 +37,6 @@ struct printer {
     bool lane_by_lane;
     bool inside;    /* all elements of the window pass the guards that have been tested for it (print_window.c) */
     uint32_t phase; /* that is being printed */
-    uint32_t indent;
     bool failed;
 };
 
@@ -48,12 +47,9 @@ struct scope {
     bool lane_by_lane;
 };
 
-/** These hold the text of an operand, and of a type. */
-struct operand_text {
-    char text[48];
-};
-struct type_text {
-    char text[20];
+/** Holds the text of a constant. */
+struct constant_text {
+    char text[32];
 };
 
 /* ---- print_number.c ---- */
@@ -65,40 +61,44 @@ static inline uint32_t form_numbers(struct kaffine a)
 }
 /** Fills p->numbers and p->starts from arena a.  Returns false if memory runs out. */
 bool printer_number(struct printer *p, struct arena *a);
+/** Returns the REDUCED variables. */
+struct gpu_vars reduced_vars(const struct kernel *k);
 /** Appends a kernel's parameters to the source's.  Returns false if memory runs out. */
 bool printer_append_params(struct opencl_source *out, const struct knumbers *numbers);
 
 /* ---- print_value.c: forms, variables, expressions ---- */
 
-/** Writes a line of code with its indentation and its end. */
+/** The printer's own text: "$i" in it means the type of indices.  put_line ends the line; indentation comes last (print.c). */
+void put(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void put_line(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Returns the type that indices have: "int" or "long". */
-const char *opencl_index_type(const struct printer *p);
-/** Writes a number: itself where it is known, else the name of its parameter. */
-void put_number(struct printer *p, uint32_t number);
+/** Returns such text, which lives as long as the printer.  If memory runs out it is "" and p->failed is set. */
+const char *text_of(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Returns a number: itself where it is known, else the name of its parameter. */
+const char *number_text(struct printer *p, uint32_t number);
 /** Declares the variables that a form refers to. */
 void need_form(struct printer *p, struct kaffine form);
-/** Writes a form, whose first number is numbers.items[start], as an expression. */
-void put_form(struct printer *p, uint32_t start, struct kaffine form);
+/** Returns a form, whose first number is numbers.items[start], as an expression. */
+const char *form_text(struct printer *p, uint32_t start, struct kaffine form);
 /** Declares the variables that guards refer to. */
 void need_guards(struct printer *p, uint32_t count, const struct kguard *guards);
-/** Writes the conjunction of guards, whose first number is numbers.items[start]. */
-void put_guards(struct printer *p, uint32_t start, uint32_t count, const struct kguard *guards);
+/** Returns the conjunction of guards, whose first number is numbers.items[start]. */
+const char *guards_text(struct printer *p, uint32_t start, uint32_t count, const struct kguard *guards);
 /** Returns whether a load's guards are tested once for all elements of a window, because they are sums of variables alone. */
 bool has_window_guards(const struct kernel *k, const struct kexpr *e);
 /** Declares v<expr>, and what it depends on, where they are not declared yet. */
 void need_expr(struct printer *p, uint32_t expr);
-/** Begins a block, and remembers in *s what is declared; the caller writes the "{". */
+/** Begins a scope, and remembers in *s what is declared; open_scope writes the line that ends with "{", too. */
 void scope_enter(struct printer *p, struct scope *s);
-/** Ends a block: what was declared in it is not known behind it.  The caller writes the "}". */
+void open_scope(struct printer *p, struct scope *s, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/** Ends a scope: what was declared in it is not known after it.  close_scope writes the "}". */
 void scope_leave(struct printer *p, const struct scope *s);
+void close_scope(struct printer *p, const struct scope *s);
 /** Returns whether an expression's value is a vector here. */
 bool has_lanes(const struct printer *p, uint32_t expr);
 /** Returns the name of v<expr>.  If `lanes` holds and the value is a scalar, the text spreads it over the lanes. */
-struct operand_text operand_of(const struct printer *p, uint32_t expr, bool lanes);
-/** Writes a line that loads into the variable <name><number> the so many elements that follow what a load without guards reads.
- */
-void put_loaded_vector(struct printer *p, uint32_t expr, uint32_t lanes, const char *name, uint32_t number);
+const char *operand_of(struct printer *p, uint32_t expr, bool lanes);
+/** Writes a line that loads into a variable so many elements, from the one on that a load without guards reads. */
+void put_loaded_vector(struct printer *p, uint32_t expr, uint32_t lanes, const char *name);
 /** Opens a loop over the lanes, in which everything is scalar and x<lane variable> has its value in lane `lane`. */
 void open_lanes(struct printer *p, struct scope *s);
 /** Closes that loop. */
@@ -112,8 +112,8 @@ void put_spill(struct printer *p, uint32_t expr);
 bool form_has_lanes(const struct printer *p, struct kaffine form, bool derived);
 /** Returns whether neighbouring lanes of a form are neighbours in memory. */
 bool is_side_by_side(const struct printer *p, struct kaffine form);
-/** Writes the name of a tensor's pointer: "t3", or "local2" for a local tensor of a stage. */
-void put_tensor(struct printer *p, uint32_t tensor);
+/** Returns the name of a tensor's pointer: "t3", or "local2" for a local tensor of a stage. */
+const char *tensor_text(struct printer *p, uint32_t tensor);
 /** Returns the address space that a tensor lies in: "__local" for a local tensor in local memory, else "__global". */
 const char *opencl_space_of(const struct printer *p, uint32_t tensor);
 /** Returns the type of a tensor's elements in memory. */
@@ -121,7 +121,7 @@ const char *opencl_storage_type(dtype t);
 /** Returns the type of an expression's value; conditions are ints, float64 is f64 (float64.h). */
 const char *opencl_value_type(enum ktype t);
 /** Returns the type of an expression's value in so many lanes, such as "float8". */
-struct type_text opencl_lane_type(enum ktype t, uint32_t lanes);
+const char *opencl_lane_type(enum ktype t, uint32_t lanes);
 
 /* ---- print_window.c ---- */
 
@@ -143,14 +143,13 @@ void put_turned_blocks(struct printer *p);
 
 /** Declares the values that variables have at the row-major number `from`, as constants x<variable><suffix>. */
 void put_decode(struct printer *p, const struct gpu_vars *vars, const char *from, const char *suffix);
-/** Writes the product of the variables' sizes. */
-void put_product(struct printer *p, const struct gpu_vars *vars);
-/** Writes the size of one variable: of a bounded one, how many values count. */
-void put_size(struct printer *p, uint32_t var);
-/** Returns the first value of a variable that counts, as text. */
-const char *opencl_first_of(const struct printer *p, uint32_t var);
-/** Writes the value behind the last one that counts. */
-void put_end(struct printer *p, uint32_t var);
+/** Returns the product of the variables' sizes. */
+const char *product_text(struct printer *p, const struct gpu_vars *vars);
+/** Returns the size of one variable: of a bounded one, how many values count. */
+const char *size_text(struct printer *p, uint32_t var);
+/** Returns the first value of a variable that counts, and the one after the last. */
+const char *first_text(const struct printer *p, uint32_t var);
+const char *end_text(struct printer *p, uint32_t var);
 /** Writes the stores of a phase that are varying, or those that are not, and declares first everything that they need. */
 void put_stores(struct printer *p, bool varying, uint32_t phase);
 /** Declares everything that does not vary and is known in this phase, for the loops that come. */
@@ -182,7 +181,7 @@ void put_stage_tiles(struct printer *p, const struct gpu_vars *fixed);
 
 /** Writes the body of a kernel of stages, and appends the parameters of its stages to the source's.  p is of the kernel itself.
  * Returns false if memory runs out. */
-bool put_stages(const struct printer *p, struct opencl_source *out);
+bool put_stages(struct printer *p, struct opencl_source *out);
 
 /* ---- print_reduce.c ---- */
 
@@ -220,9 +219,9 @@ bool lane_operation_exists(enum kop op, enum ktype type, enum ktype from);
 /* ---- print_operation.c ---- */
 
 /** Writes one operation as an expression, whose operands are scalars or, if there is more than one lane, vectors. */
-void put_operation(FILE *out, uint32_t lanes, enum kop op, enum ktype type, enum ktype from, const struct operand_text args[3]);
-/** Writes a constant as a literal that has exactly its bits. */
-void put_constant(FILE *out, enum ktype type, union scalar bits);
+void put_operation(FILE *out, uint32_t lanes, enum kop op, enum ktype type, enum ktype from, const char *const args[3]);
+/** Returns a constant as a literal that has exactly its bits. */
+struct constant_text constant_text(enum ktype type, union scalar bits);
 /** Returns the name of the unsigned type that is as wide as t. */
 const char *opencl_unsigned_type(enum ktype t);
 

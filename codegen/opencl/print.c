@@ -4,7 +4,6 @@
  */
 #include "codegen/opencl/internal.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,23 +15,14 @@ static void put_dimension(struct printer *p, uint32_t d)
     const struct gpu_schedule *s = p->s;
     const struct gpu_vars *vars = &s->dimensions[d];
     const bool vectors = !d && s->lane_var != KEXPR_NONE && vars->count && vars->vars[0] == s->lane_var;
-    char name[16];
-
     if (!vars->count)
         return;
-    snprintf(name, sizeof name, "id%" PRIu32, d);
-    fprintf(p->out, "%*sconst %s %s = (%s)get_global_id(%" PRIu32 ")", (int)p->indent * 2, "", opencl_index_type(p), name,
-            opencl_index_type(p), d);
-    if (vectors)
-        fprintf(p->out, " * %" PRIu32, s->lanes);
-    fputs(";\n", p->out);
-    if (s->partial[d]) {
-        fprintf(p->out, "%*sif (%s >= ", (int)p->indent * 2, "", name);
-        put_product(p, vars);
-        fputs(") return;\n", p->out);
-    }
+    const char *id = text_of(p, "id%u", d);
+    put_line(p, "const $i %s = ($i)get_global_id(%u)%s;", id, d, vectors ? text_of(p, " * %u", s->lanes) : "");
+    if (s->partial[d])
+        put_line(p, "if (%s >= %s) return;", id, product_text(p, vars));
     if (!vectors)
-        put_decode(p, vars, name, "");
+        put_decode(p, vars, id, "");
 }
 
 static void put_local_arrays(struct printer *p)
@@ -41,10 +31,9 @@ static void put_local_arrays(struct printer *p)
         const struct kexpr *e = &p->k->exprs[i];
         if (e->op != K_REDUCE)
             continue;
-        put_line(p, "__local %s all%" PRIu32 "[%" PRIu32 "];", opencl_value_type(p->k->exprs[e->args[0]].type), i,
-                 p->s->local[0]);
+        put_line(p, "__local %s all%u[%u];", opencl_value_type(p->k->exprs[e->args[0]].type), i, p->s->local[0]);
         if (kexpr_is_place(e))
-            put_line(p, "__local long where%" PRIu32 "[%" PRIu32 "];", i, p->s->local[0]);
+            put_line(p, "__local long where%u[%u];", i, p->s->local[0]);
     }
 }
 
@@ -66,7 +55,7 @@ static void put_kernel(struct printer *p)
     if (p->s->shape == GPU_ROWS) {
         put_local_arrays(p);
         put_line(p, "const uint item = (uint)get_local_id(0);");
-        put_line(p, "const %s row = (%s)get_group_id(0);", opencl_index_type(p), opencl_index_type(p));
+        put_line(p, "const $i row = ($i)get_group_id(0);");
         put_decode(p, &p->s->dimensions[0], "row", "");
     } else {
         for (uint32_t d = 0; d < GPU_DIMENSIONS; d++)
@@ -82,25 +71,47 @@ static void put_kernel(struct printer *p)
 
 /* ---- the function ---- */
 
+/* Writes the lines of a body with their indentation, and the type of indices for "$i". */
+static void put_indented(FILE *out, const char *body, const char *index_type)
+{
+    int depth = 1;
+
+    for (const char *next; *body; body = next) {
+        next = body + strcspn(body, "\n") + 1;
+        for (const char *c = body; *c == '}' || *c == ' '; c++)
+            depth -= *c == '}';
+        fprintf(out, "%*s", depth * 2, "");
+        for (const char *c = body; *c == '}' || *c == ' '; c++)
+            depth += *c == '}';
+        for (; body < next; body++) {
+            depth += *body == '{' ? 1 : *body == '}' ? -1 : 0;
+            if (body[0] == '$' && body[1] == 'i')
+                fputs((body++, index_type), out);
+            else
+                fputc(*body, out);
+        }
+    }
+}
+
 static void put_head(FILE *out, const struct kernel *k, const struct gpu_schedule *s, const char *name, uint32_t params)
 {
     const char *separator = "";
 
-    fprintf(out, "__kernel __attribute__((reqd_work_group_size(%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")))\nvoid %s(", s->local[0],
-            s->local[1], s->local[2], name);
+    fprintf(out, "__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\nvoid %s(", s->local[0], s->local[1], s->local[2],
+            name);
     for (uint32_t i = 0; i < k->tensor_count; i++, separator = ", ")
-        fprintf(out, "%s__global uchar *b%" PRIu32 ", ulong o%" PRIu32, separator, i, i);
+        fprintf(out, "%s__global uchar *b%u, ulong o%u", separator, i, i);
     if (k->stage_count) {
         fprintf(out, "%s__global uchar *bs, ulong os", separator);
         separator = ", ";
     }
     for (uint32_t i = 0; i < params; i++, separator = ", ")
-        fprintf(out, "%s%s p%" PRIu32, separator, s->wide ? "long" : "int", i);
+        fprintf(out, "%s%s p%u", separator, s->wide ? "long" : "int", i);
     fputs(")\n{\n", out);
     for (uint32_t i = 0; i < k->tensor_count; i++)
-        fprintf(out, "  __global %s%s *t%" PRIu32 " = (__global %s%s *)(b%" PRIu32 " + o%" PRIu32 ");\n",
-                k->tensors[i].written ? "" : "const ", opencl_storage_type(k->tensors[i].type), i,
-                k->tensors[i].written ? "" : "const ", opencl_storage_type(k->tensors[i].type), i, i);
+        fprintf(out, "  __global %s%s *t%u = (__global %s%s *)(b%u + o%u);\n", k->tensors[i].written ? "" : "const ",
+                opencl_storage_type(k->tensors[i].type), i, k->tensors[i].written ? "" : "const ",
+                opencl_storage_type(k->tensors[i].type), i, i);
 }
 
 /* Every device takes so many bytes of arguments. */
@@ -123,7 +134,7 @@ static bool has_room(const struct kernel *k, const struct gpu_schedule *s, struc
 static bool put_bodies(FILE *body, const struct kernel *k, const struct gpu_schedule *s, struct opencl_source *out,
                        struct arena *arena)
 {
-    struct printer p = {.out = body, .k = k, .s = s, .indent = 1, .arena = arena, .literals = !has_room(k, s, arena)};
+    struct printer p = {.out = body, .k = k, .s = s, .arena = arena, .literals = !has_room(k, s, arena)};
 
     if (!k->stage_count) {
         if (!printer_number(&p, arena) || !(p.literals || printer_append_params(out, &p.numbers)))
@@ -152,7 +163,7 @@ bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const ch
         put_block_functions(text, k, s);
         put_stride_functions(text, k, s);
         put_head(text, k, s, name, out->param_count);
-        fwrite(body_text, 1, body_size, text);
+        put_indented(text, body_text, s->wide ? "long" : "int");
         fputs("}\n", text);
     }
     good = text && !ferror(text) && fclose(text) == 0 && good;

@@ -14,8 +14,6 @@
  */
 #include "codegen/opencl/print_tile.h"
 
-#include <inttypes.h>
-
 enum { HALVES = 2 /* words of bytes that a word of 4-bit numbers holds */ };
 
 static uint32_t halves_of(const struct tile_printer *w)
@@ -41,31 +39,26 @@ static void put_word_variables(struct printer *p, uint32_t word_vars, uint32_t h
     const uint32_t end = p->k->parallel_count + p->k->reduced_count;
 
     if (word_vars > 1)
-        put_line(p, "const %s x%" PRIu32 " = %" PRIu32 ";", opencl_index_type(p), end - 2, half);
-    put_line(p, "const %s x%" PRIu32 " = 0;", opencl_index_type(p), end - 1);
+        put_line(p, "const $i x%u = %u;", end - 2, half);
+    put_line(p, "const $i x%u = 0;", end - 1);
 }
 
-/* Writes the address of the four bytes that a load begins with. */
-static void put_word_address(struct printer *p, uint32_t load)
+/* Returns the address of the four bytes that a load begins with. */
+static const char *word_address(struct printer *p, uint32_t load)
 {
     const struct kexpr *e = &p->k->exprs[load];
 
-    fputs("(__global const uint *)(", p->out);
-    put_tensor(p, e->tensor);
-    fputs(" + ", p->out);
-    put_form(p, p->starts.exprs[load], e->index);
-    fputc(')', p->out);
+    need_form(p, e->index);
+    return text_of(p, "(__global const uint *)(%s + %s)", tensor_text(p, e->tensor),
+                   form_text(p, p->starts.exprs[load], e->index));
 }
 
 /* Writes the assignment of a word of A, as signed bytes. */
 static void put_a_word(const struct tile_printer *w, const char *name)
 {
-    struct printer *p = w->p;
+    const char *address = word_address(w->p, w->t->bytes.a);
 
-    need_form(p, p->k->exprs[w->t->bytes.a].index);
-    fprintf(p->out, "%*s%s = as_int(*", (int)p->indent * 2, "", name);
-    put_word_address(p, w->t->bytes.a);
-    fputs(" ^ 0x80808080u);\n", p->out);
+    put_line(w->p, "%s = as_int(*%s ^ 0x80808080u);", name, address);
 }
 
 /* Writes the assignment of what is loaded of B: a word, or a vector of words. */
@@ -75,131 +68,101 @@ static void put_b_words(const struct tile_printer *w, const char *name)
 
     if (!w->t->bytes.whole) {
         need_expr(p, w->t->bytes.words);
-        put_line(p, "%s = v%" PRIu32 ";", name, w->t->bytes.words);
+        put_line(p, "%s = v%u;", name, w->t->bytes.words);
         return;
     }
-    need_form(p, p->k->exprs[w->t->bytes.words].index);
-    fprintf(p->out, "%*s%s = ", (int)p->indent * 2, "", name);
+    const char *address = word_address(p, w->t->bytes.words);
     if (p->lanes > 1)
-        fprintf(p->out, "LOAD_VECTOR(__global, uint, %" PRIu32 ", ", p->lanes);
+        put_line(p, "%s = LOAD_VECTOR(__global, uint, %u, %s);", name, p->lanes, address);
     else
-        fputc('*', p->out);
-    put_word_address(p, w->t->bytes.words);
-    fputs(p->lanes > 1 ? ");\n" : ";\n", p->out);
+        put_line(p, "%s = *%s;", name, address);
 }
 
-/* Writes one half of a word of B, or of a vector of words, as signed bytes. */
-static void put_half(const struct tile_printer *w, const char *words, uint32_t half)
+/* Returns one half of a word of B, or of a vector of words, as signed bytes. */
+static const char *half_text(const struct tile_printer *w, const char *words, uint32_t half)
 {
     const struct byte_products *b = &w->t->bytes;
-    const struct type_text type = opencl_lane_type(KT_I32, w->p->lanes);
-    FILE *out = w->p->out;
+    const char *type = opencl_lane_type(KT_I32, w->p->lanes);
 
-    if (b->whole) {
-        fprintf(out, "as_%s(%s)", type.text, words);
-        return;
-    }
-    fprintf(out, "as_%s(", type.text);
-    if (b->columns && b->zero != KEXPR_NONE) /* no byte borrows from the next one, and its highest bit is turned over */
-        fprintf(out, "((%s >> %" PRIu32 " & 0x0f0f0f0fu | 0x80808080u) - 0x%08" PRIx32 "u) ^ 0x80808080u", words, 4 * half,
-                (uint32_t)w->p->k->exprs[b->zero].bits.f32 * 0x01010101u);
-    else
-        fprintf(out, "%s >> %" PRIu32 " & 0x0f0f0f0fu", words, 4 * half);
-    fputc(')', out);
+    if (b->whole)
+        return text_of(w->p, "as_%s(%s)", type, words);
+    if (b->columns && b->zero != KEXPR_NONE) /* no byte borrows from the next one, and its highest bit is flipped */
+        return text_of(w->p, "as_%s(((%s >> %u & 0x0f0f0f0fu | 0x80808080u) - 0x%08xu) ^ 0x80808080u)", type, words, 4 * half,
+                       (uint32_t)w->p->k->exprs[b->zero].bits.f32 * 0x01010101u);
+    return text_of(w->p, "as_%s(%s >> %u & 0x0f0f0f0fu)", type, words, 4 * half);
 }
 
 /* Returns "" or ".s<lane>", which names a lane of a vector. */
-static const char *lane_of(char text[12], uint32_t lanes, uint32_t lane)
+static const char *lane_of(const struct tile_printer *w, uint32_t lanes, uint32_t lane)
 {
-    text[0] = '\0';
-    if (lanes > 1)
-        snprintf(text, 12, ".s%x", lane);
-    return text;
+    return lanes > 1 ? text_of(w->p, ".s%x", lane) : "";
 }
 
 /* ---- accumulators ---- */
 
-static void put_byte_corrections(const struct tile_printer *w)
-{
-    for (uint32_t r = 0; r < w->t->rows && sums_rows(w); r++)
-        put_line(w->p, "int r%" PRIu32 " = 0;", r);
-    for (uint32_t v = 0; v < w->t->vectors && sums_columns(w); v++)
-        put_line(w->p, "%s y%" PRIu32 " = 0;", opencl_lane_type(KT_I32, tile_lanes(w)).text, v);
-}
-
 void put_byte_accumulators(const struct tile_printer *w)
 {
     put_tile_accumulators(w);
-    put_byte_corrections(w);
+    for (uint32_t r = 0; r < w->t->rows && sums_rows(w); r++)
+        put_line(w->p, "int r%u = 0;", r);
+    for (uint32_t v = 0; v < w->t->vectors && sums_columns(w); v++)
+        put_line(w->p, "%s y%u = 0;", opencl_lane_type(KT_I32, tile_lanes(w)), v);
 }
 
-/* Writes the product of a word of a row and the words of a vector of columns. */
-static void put_dots(const struct tile_printer *w, uint32_t r, uint32_t v, const char *row, const char *columns)
+/* Adds up a row's word, or the words of a vector of columns. */
+static void put_word_sum(const struct tile_printer *w, const char *sum, const char *words, uint32_t lanes)
 {
-    const uint32_t lanes = tile_lanes(w);
-    char s[12];
-
     for (uint32_t i = 0; i < lanes; i++)
-        put_line(w->p, "a%" PRIu32 "_%" PRIu32 "%s = DOT4(%s, %s%s, a%" PRIu32 "_%" PRIu32 "%s);", r, v, lane_of(s, lanes, i),
-                 row, columns, s, r, v, s);
+        put_line(w->p, "%1$s%3$s = DOT4(%2$s%3$s, 0x01010101, %1$s%3$s);", sum, words, lane_of(w, lanes, i));
 }
 
-/* Writes the sum of a row's word, or of the words of a vector of columns. */
-static void put_word_sum(const struct tile_printer *w, char sum, uint32_t number, const char *word, uint32_t lanes)
+/* Adds to the accumulators of a vector of columns what its words n<half>_<v> contribute. */
+static void put_word_products(const struct tile_printer *w, uint32_t half, uint32_t v, uint32_t lanes)
 {
-    char s[12];
+    const char *words = text_of(w->p, "n%u_%u", half, v);
 
-    for (uint32_t i = 0; i < lanes; i++)
-        put_line(w->p, "%c%" PRIu32 "%s = DOT4(%s%s, 0x01010101, %c%" PRIu32 "%s);", sum, number, lane_of(s, lanes, i), word, s,
-                 sum, number, s);
+    if (sums_columns(w))
+        put_word_sum(w, text_of(w->p, "y%u", v), words, lanes);
+    for (uint32_t r = 0; r < w->t->rows; r++)
+        for (uint32_t i = 0; i < lanes; i++)
+            put_line(w->p, "a%1$u_%2$u%5$s = DOT4(q%3$u_%1$u, %4$s%5$s, a%1$u_%2$u%5$s);", r, v, half, words,
+                     lane_of(w, lanes, i));
 }
 
-/* Writes the sum of a block in row r and vector v as a float, of which nothing but its factors is left to apply. */
-static void put_block_value(const struct tile_printer *w, uint32_t r, uint32_t v)
+/* Returns the sum of a block in row r and vector v as a float, of which nothing but its factors is left to apply. */
+static const char *block_value(const struct tile_printer *w, uint32_t r, uint32_t v)
 {
-    const struct type_text type = opencl_lane_type(KT_F32, tile_lanes(w));
-    const char *convert = type.text;
+    const char *type = opencl_lane_type(KT_F32, tile_lanes(w));
 
-    fprintf(w->p->out, "%*sconst %s value = ", (int)w->p->indent * 2, "", type.text);
     if (sums_rows(w))
-        fprintf(w->p->out, "fma((%s)(-zb%" PRIu32 "), (%s)((float)r%" PRIu32 "), convert_%s(a%" PRIu32 "_%" PRIu32 "));\n",
-                type.text, v, type.text, r, convert, r, v);
-    else if (sums_columns(w))
-        fprintf(w->p->out, "convert_%s(a%" PRIu32 "_%" PRIu32 " + (128 - (int)za) * y%" PRIu32 ");\n", convert, r, v, v);
-    else
-        fprintf(w->p->out, "convert_%s(a%" PRIu32 "_%" PRIu32 ");\n", convert, r, v);
+        return text_of(w->p, "fma((%1$s)(-zb%3$u), (%1$s)((float)r%2$u), convert_%1$s(a%2$u_%3$u))", type, r, v);
+    if (sums_columns(w))
+        return text_of(w->p, "convert_%1$s(a%2$u_%3$u + (128 - (int)za) * y%3$u)", type, r, v);
+    return text_of(w->p, "convert_%s(a%u_%u)", type, r, v);
 }
 
 /* Adds the sums of a block, times its factors, to b, and begins the next block. */
 static void put_block_sums(const struct tile_printer *w)
 {
     const struct byte_products *b = &w->t->bytes;
-    const struct type_text type = opencl_lane_type(KT_F32, tile_lanes(w));
+    const char *type = opencl_lane_type(KT_F32, tile_lanes(w));
+    const bool a = b->a_factor != KEXPR_NONE;
     struct printer *p = w->p;
 
     for (uint32_t r = 0; r < w->t->rows; r++)
         for (uint32_t v = 0; v < w->t->vectors; v++) {
-            put_line(p, "{");
-            p->indent++;
-            put_block_value(w, r, v);
-            fprintf(p->out, "%*sb%" PRIu32 "_%" PRIu32 " = ", (int)p->indent * 2, "", r, v);
-            if (b->a_factor != KEXPR_NONE && b->b_factor != KEXPR_NONE)
-                fprintf(p->out, "fma(value, (%s)(fa%" PRIu32 ") * fb%" PRIu32 ", b%" PRIu32 "_%" PRIu32 ");\n", type.text, r, v,
-                        r, v);
-            else if (b->a_factor != KEXPR_NONE)
-                fprintf(p->out, "fma(value, (%s)(fa%" PRIu32 "), b%" PRIu32 "_%" PRIu32 ");\n", type.text, r, r, v);
-            else if (b->b_factor != KEXPR_NONE)
-                fprintf(p->out, "fma(value, (%s)(fb%" PRIu32 "), b%" PRIu32 "_%" PRIu32 ");\n", type.text, v, r, v);
+            const char *factor = b->b_factor == KEXPR_NONE ? "" : text_of(p, a ? " * fb%u" : "(fb%u)", v);
+            if (a || b->b_factor != KEXPR_NONE)
+                factor = text_of(p, "fma(value, (%s)%s%s, b%u_%u)", type, a ? text_of(p, "(fa%u)", r) : "", factor, r, v);
             else
-                fprintf(p->out, "b%" PRIu32 "_%" PRIu32 " + value;\n", r, v);
-            put_line(p, "a%" PRIu32 "_%" PRIu32 " = 0;", r, v);
-            p->indent--;
-            put_line(p, "}");
+                factor = text_of(p, "b%u_%u + value", r, v);
+            put_line(p, "{ const %4$s value = %5$s; b%1$u_%2$u = %3$s; a%1$u_%2$u = 0; }", r, v, factor, type,
+                     block_value(w, r, v));
         }
     for (uint32_t r = 0; r < w->t->rows && sums_rows(w); r++)
-        put_line(p, "r%" PRIu32 " = 0;", r);
+        put_line(p, "r%u = 0;", r);
     for (uint32_t v = 0; v < w->t->vectors && sums_columns(w); v++)
-        put_line(p, "y%" PRIu32 " = 0;", v);
+        put_line(p, "y%u = 0;", v);
 }
 
 /* ---- tiles from global memory ---- */
@@ -207,24 +170,19 @@ static void put_block_sums(const struct tile_printer *w)
 void put_byte_block(const struct tile_printer *w)
 {
     const struct byte_products *b = &w->t->bytes;
-    char name[24];
 
-    for (uint32_t r = 0; r < w->t->rows && b->a_factor != KEXPR_NONE; r++) {
-        snprintf(name, sizeof name, "fa%" PRIu32, r);
-        put_tile_value(w, 0, b->a_factor, r, 0, name);
-    }
+    for (uint32_t r = 0; r < w->t->rows && b->a_factor != KEXPR_NONE; r++)
+        put_tile_value(w, 0, b->a_factor, r, 0, text_of(w->p, "fa%u", r));
     for (uint32_t v = 0; v < w->t->vectors; v++) {
-        snprintf(name, sizeof name, "fb%" PRIu32, v);
         if (b->b_factor != KEXPR_NONE)
-            put_tile_value(w, 1, b->b_factor, 0, v, name);
-        snprintf(name, sizeof name, "zb%" PRIu32, v);
+            put_tile_value(w, 1, b->b_factor, 0, v, text_of(w->p, "fb%u", v));
         if (sums_rows(w))
-            put_tile_value(w, 1, b->zero, 0, v, name);
+            put_tile_value(w, 1, b->zero, 0, v, text_of(w->p, "zb%u", v));
     }
     if (b->a_zero != KEXPR_NONE)
         put_tile_value(w, 0, b->a_zero, 0, 0, "za");
     else if (sums_columns(w))
-        put_line(w->p, "const int za = %" PRId32 ";", b->a_number);
+        put_line(w->p, "const int za = %d;", b->a_number);
     put_block_sums(w);
 }
 
@@ -232,46 +190,32 @@ void put_byte_step(const struct tile_printer *w)
 {
     const uint32_t halves = halves_of(w), lanes = tile_lanes(w);
     struct printer *p = w->p;
-    char name[32], words[32];
     struct scope scope;
 
     for (uint32_t r = 0; r < w->t->rows; r++)
         for (uint32_t h = 0; h < halves; h++) {
-            snprintf(name, sizeof name, "q%" PRIu32 "_%" PRIu32, h, r);
+            const char *name = text_of(p, "q%u_%u", h, r);
             put_line(p, "int %s;", name);
-            put_line(p, "{");
-            scope_enter(p, &scope);
+            open_scope(p, &scope, "{");
             p->lanes = 1;
             put_tile_variables(w, 0, r, 0);
             put_word_variables(p, halves, h);
             put_a_word(w, name);
-            scope_leave(p, &scope);
-            put_line(p, "}");
+            close_scope(p, &scope);
             if (sums_rows(w))
-                put_word_sum(w, 'r', r, name, 1);
+                put_word_sum(w, text_of(p, "r%u", r), name, 1);
         }
     for (uint32_t v = 0; v < w->t->vectors; v++) {
-        snprintf(words, sizeof words, "w%" PRIu32, v);
-        put_line(p, "%s %s;", opencl_lane_type(KT_U32, lanes).text, words);
-        put_line(p, "{");
-        scope_enter(p, &scope);
+        const char *words = text_of(p, "w%u", v);
+        put_line(p, "%s %s;", opencl_lane_type(KT_U32, lanes), words);
+        open_scope(p, &scope, "{");
         put_tile_variables(w, 1, 0, v);
         put_word_variables(p, halves, 0);
         put_b_words(w, words);
-        scope_leave(p, &scope);
-        put_line(p, "}");
+        close_scope(p, &scope);
         for (uint32_t h = 0; h < halves; h++) {
-            snprintf(name, sizeof name, "n%" PRIu32 "_%" PRIu32, h, v);
-            fprintf(p->out, "%*sconst %s %s = ", (int)p->indent * 2, "", opencl_lane_type(KT_I32, lanes).text, name);
-            put_half(w, words, h);
-            fputs(";\n", p->out);
-            if (sums_columns(w))
-                put_word_sum(w, 'y', v, name, lanes);
-            for (uint32_t r = 0; r < w->t->rows; r++) {
-                snprintf(words, sizeof words, "q%" PRIu32 "_%" PRIu32, h, r);
-                put_dots(w, r, v, words, name);
-            }
-            snprintf(words, sizeof words, "w%" PRIu32, v);
+            put_line(p, "const %s n%u_%u = %s;", opencl_lane_type(KT_I32, lanes), h, v, half_text(w, words, h));
+            put_word_products(w, h, v, lanes);
         }
     }
 }
@@ -304,21 +248,19 @@ static struct chunks chunks_of(const struct tile_printer *w)
 /* Begins the code for the word k of row or column j of a tile in local memory, which runs where the matrices have it. */
 static void open_place(const struct tile_printer *w, const struct chunks *c, bool rows, struct scope *scope)
 {
-    const char *type = opencl_index_type(w->p);
     struct printer *p = w->p;
 
-    put_line(p, "const %s at = %c0 + j, block = block0 + k / %" PRIu32 ", word = (%sk %% %" PRIu32 ") / %" PRIu32 ";", type,
-             rows ? 'm' : 'n', c->at_once, c->at_once < c->words ? "piece + " : "", c->at_once, halves_of(w));
-    put_line(p, "if (at < %s & block < blocks & word < %" PRIu32 ") {", rows ? "rows" : "columns", c->words / halves_of(w));
-    scope_enter(p, scope);
+    put_line(p, "const $i at = %c0 + j, block = block0 + k / %u, word = (%sk %% %u) / %u;", rows ? 'm' : 'n', c->at_once,
+             c->at_once < c->words ? "piece + " : "", c->at_once, halves_of(w));
+    open_scope(p, scope, "if (at < %s & block < blocks & word < %u) {", rows ? "rows" : "columns", c->words / halves_of(w));
     put_decode(p, rows ? &w->t->m : &w->t->n, "at", "");
     put_decode(p, &c->outer, "block", "");
     put_decode(p, &c->inner, "word", "");
     if (rows && halves_of(w) > 1)
-        put_line(p, "const %s x%" PRIu32 " = k %% 2;", type, p->k->parallel_count + p->k->reduced_count - 2);
+        put_line(p, "const $i x%u = k %% 2;", p->k->parallel_count + p->k->reduced_count - 2);
     else if (halves_of(w) > 1)
-        put_line(p, "const %s x%" PRIu32 " = 0;", type, p->k->parallel_count + p->k->reduced_count - 2);
-    put_line(p, "const %s x%" PRIu32 " = 0;", type, p->k->parallel_count + p->k->reduced_count - 1);
+        put_line(p, "const $i x%u = 0;", p->k->parallel_count + p->k->reduced_count - 2);
+    put_line(p, "const $i x%u = 0;", p->k->parallel_count + p->k->reduced_count - 1);
 }
 
 /* Makes all items bring the words of A that a tile needs, with zeros beyond the edges. */
@@ -328,17 +270,13 @@ static void put_bring_a(const struct tile_printer *w, const struct chunks *c)
     struct printer *p = w->p;
     struct scope scope;
 
-    put_line(p, "for (int i = (int)item; i < %" PRIu32 "; i += %" PRIu32 ") {", words * c->height,
-             w->t->items_m * w->t->items_n);
-    p->indent++;
-    put_line(p, "const int j = i / %" PRIu32 ", k = i %% %" PRIu32 ";", words, words);
+    put_line(p, "for (int i = (int)item; i < %u; i += %u) {", words * c->height, w->t->items_m * w->t->items_n);
+    put_line(p, "const int j = i / %u, k = i %% %u;", words, words);
     put_line(p, "int q = 0;");
     open_place(w, c, true, &scope);
     put_a_word(w, "q");
-    scope_leave(p, &scope);
-    put_line(p, "}");
-    put_line(p, "tile0[k * %" PRIu32 " + j] = q;", c->height);
-    p->indent--;
+    close_scope(p, &scope);
+    put_line(p, "tile0[k * %u + j] = q;", c->height);
     put_line(p, "}");
 }
 
@@ -349,25 +287,18 @@ static void put_bring_b(const struct tile_printer *w, const struct chunks *c)
     struct printer *p = w->p;
     struct scope scope;
 
-    put_line(p, "for (int i = (int)item; i < %" PRIu32 "; i += %" PRIu32 ") {", places * c->width,
-             w->t->items_m * w->t->items_n);
-    p->indent++;
-    put_line(p, "const int j = i %% %" PRIu32 ", k = i / %" PRIu32 " * %" PRIu32 ";", c->width, c->width, halves);
+    put_line(p, "for (int i = (int)item; i < %u; i += %u) {", places * c->width, w->t->items_m * w->t->items_n);
+    put_line(p, "const int j = i %% %u, k = i / %u * %u;", c->width, c->width, halves);
     for (uint32_t h = 0; h < halves; h++)
-        put_line(p, "int half%" PRIu32 " = 0;", h);
+        put_line(p, "int half%u = 0;", h);
     open_place(w, c, false, &scope);
     put_line(p, "uint w0;");
     put_b_words(w, "w0");
-    for (uint32_t h = 0; h < halves; h++) {
-        fprintf(p->out, "%*shalf%" PRIu32 " = ", (int)p->indent * 2, "", h);
-        put_half(w, "w0", h);
-        fputs(";\n", p->out);
-    }
-    scope_leave(p, &scope);
-    put_line(p, "}");
     for (uint32_t h = 0; h < halves; h++)
-        put_line(p, "tile1[(k + %" PRIu32 ") * %" PRIu32 " + j] = half%" PRIu32 ";", h, c->width, h);
-    p->indent--;
+        put_line(p, "half%u = %s;", h, half_text(w, "w0", h));
+    close_scope(p, &scope);
+    for (uint32_t h = 0; h < halves; h++)
+        put_line(p, "tile1[(k + %u) * %u + j] = half%u;", h, c->width, h);
     put_line(p, "}");
 }
 
@@ -375,27 +306,22 @@ static void put_bring_b(const struct tile_printer *w, const struct chunks *c)
 static void put_bring_factor(const struct tile_printer *w, const struct chunks *c, bool rows, uint32_t expr, const char *array)
 {
     const uint32_t side = rows ? c->height : c->width;
-    const char *type = opencl_index_type(w->p);
     struct printer *p = w->p;
     struct scope scope;
 
     if (expr == KEXPR_NONE)
         return;
-    put_line(p, "for (int i = (int)item; i < %" PRIu32 "; i += %" PRIu32 ") {", side * c->blocks,
-             w->t->items_m * w->t->items_n);
-    p->indent++;
-    put_line(p, "const %s at = %c0 + i %% %" PRIu32 ", block = block0 + i / %" PRIu32 ";", type, rows ? 'm' : 'n', side, side);
-    put_line(p, "if (at < %s & block < blocks) {", rows ? "rows" : "columns");
-    scope_enter(p, &scope);
+    put_line(p, "for (int i = (int)item; i < %u; i += %u) {", side * c->blocks, w->t->items_m * w->t->items_n);
+    put_line(p, "const $i at = %c0 + i %% %u, block = block0 + i / %u;", rows ? 'm' : 'n', side, side);
+    open_scope(p, &scope, "if (at < %s & block < blocks) {", rows ? "rows" : "columns");
     put_decode(p, rows ? &w->t->m : &w->t->n, "at", "");
     put_decode(p, &c->outer, "block", "");
     need_expr(p, expr);
-    put_line(p, "%s[i] = v%" PRIu32 ";", array, expr);
+    put_line(p, "%s[i] = v%u;", array, expr);
     scope_leave(p, &scope);
     put_line(p, "} else {");
     put_line(p, "  %s[i] = 0;", array);
     put_line(p, "}");
-    p->indent--;
     put_line(p, "}");
 }
 
@@ -414,27 +340,17 @@ static void put_local_dots(const struct tile_printer *w, const struct chunks *c)
 {
     const struct gpu_tile *t = w->t;
     struct printer *p = w->p;
-    char row[24], column[24];
 
-    put_line(p, "for (int k = part * %" PRIu32 "; k < (part + 1) * %" PRIu32 "; k++) {", c->at_once, c->at_once);
-    p->indent++;
+    put_line(p, "for (int k = part * %u; k < (part + 1) * %u; k++) {", c->at_once, c->at_once);
     for (uint32_t r = 0; r < t->rows; r++) {
-        snprintf(row, sizeof row, "q0_%" PRIu32, r);
-        put_line(p, "const int %s = tile0[k * %" PRIu32 " + item_m * %" PRIu32 " + %" PRIu32 "];", row, c->height, t->rows, r);
+        put_line(p, "const int q0_%u = tile0[k * %u + item_m * %u + %u];", r, c->height, t->rows, r);
         if (sums_rows(w))
-            put_word_sum(w, 'r', r, row, 1);
+            put_word_sum(w, text_of(p, "r%u", r), text_of(p, "q0_%u", r), 1);
     }
     for (uint32_t v = 0; v < t->vectors; v++) {
-        snprintf(column, sizeof column, "n0_%" PRIu32, v);
-        put_line(p, "const int %s = tile1[k * %" PRIu32 " + item_n + %" PRIu32 "];", column, c->width, v * t->items_n);
-        if (sums_columns(w))
-            put_word_sum(w, 'y', v, column, 1);
-        for (uint32_t r = 0; r < t->rows; r++) {
-            snprintf(row, sizeof row, "q0_%" PRIu32, r);
-            put_dots(w, r, v, row, column);
-        }
+        put_line(p, "const int n0_%u = tile1[k * %u + item_n + %u];", v, c->width, v * t->items_n);
+        put_word_products(w, 0, v, 1);
     }
-    p->indent--;
     put_line(p, "}");
 }
 
@@ -446,28 +362,24 @@ static void put_local_block(const struct tile_printer *w, const struct chunks *c
     struct printer *p = w->p;
     struct scope scope;
 
-    put_line(p, c->at_once < c->words ? "if (piece + %" PRIu32 " >= %" PRIu32 ") {" : "{", c->at_once, c->words);
-    scope_enter(p, &scope);
+    open_scope(p, &scope, c->at_once < c->words ? "if (piece + %u >= %u) {" : "{", c->at_once, c->words);
     for (uint32_t r = 0; r < t->rows && b->a_factor != KEXPR_NONE; r++)
-        put_line(p, "const float fa%" PRIu32 " = factors0[part * %" PRIu32 " + item_m * %" PRIu32 " + %" PRIu32 "];", r,
-                 c->height, t->rows, r);
+        put_line(p, "const float fa%u = factors0[part * %u + item_m * %u + %u];", r, c->height, t->rows, r);
     for (uint32_t v = 0; v < t->vectors; v++) {
         const uint32_t column = v * t->items_n;
         if (b->b_factor != KEXPR_NONE)
-            put_line(p, "const float fb%" PRIu32 " = factors1[part * %" PRIu32 " + item_n + %" PRIu32 "];", v, c->width,
-                     column);
+            put_line(p, "const float fb%u = factors1[part * %u + item_n + %u];", v, c->width, column);
         if (sums_rows(w))
-            put_line(p, "const float zb%" PRIu32 " = zeros1[part * %" PRIu32 " + item_n + %" PRIu32 "];", v, c->width, column);
+            put_line(p, "const float zb%u = zeros1[part * %u + item_n + %u];", v, c->width, column);
     }
     if (b->a_zero != KEXPR_NONE) {
         need_expr(p, b->a_zero);
-        put_line(p, "const int za = v%" PRIu32 ";", b->a_zero);
+        put_line(p, "const int za = v%u;", b->a_zero);
     } else if (sums_columns(w)) {
-        put_line(p, "const int za = %" PRId32 ";", b->a_number);
+        put_line(p, "const int za = %d;", b->a_number);
     }
     put_block_sums(w);
-    scope_leave(p, &scope);
-    put_line(p, "}");
+    close_scope(p, &scope);
 }
 
 static void put_arrays(const struct tile_printer *w, const struct chunks *c)
@@ -475,49 +387,38 @@ static void put_arrays(const struct tile_printer *w, const struct chunks *c)
     const uint32_t words = c->at_once * c->blocks;
     struct printer *p = w->p;
 
-    put_line(p, "__local int tile0[%" PRIu32 "], tile1[%" PRIu32 "];", words * c->height, words * c->width);
+    put_line(p, "__local int tile0[%u], tile1[%u];", words * c->height, words * c->width);
     if (w->t->bytes.a_factor != KEXPR_NONE)
-        put_line(p, "__local float factors0[%" PRIu32 "];", c->blocks * c->height);
+        put_line(p, "__local float factors0[%u];", c->blocks * c->height);
     if (w->t->bytes.b_factor != KEXPR_NONE)
-        put_line(p, "__local float factors1[%" PRIu32 "];", c->blocks * c->width);
+        put_line(p, "__local float factors1[%u];", c->blocks * c->width);
     if (sums_rows(w))
-        put_line(p, "__local float zeros1[%" PRIu32 "];", c->blocks * c->width);
+        put_line(p, "__local float zeros1[%u];", c->blocks * c->width);
 }
 
 /* Writes the loops over K. */
 static void put_chunks(const struct tile_printer *w, const struct chunks *c)
 {
     const bool pieces = c->at_once < c->words;
-    const char *type = opencl_index_type(w->p);
     struct printer *p = w->p;
 
-    put_line(p, "for (%s block0 = 0; block0 < blocks; block0 += %" PRIu32 ") {", type, c->blocks);
-    p->indent++;
-    if (pieces) {
-        put_line(p, "for (int piece = 0; piece < %" PRIu32 "; piece += %" PRIu32 ") {", c->words, c->at_once);
-        p->indent++;
-    }
+    put_line(p, "for ($i block0 = 0; block0 < blocks; block0 += %u) {", c->blocks);
+    if (pieces)
+        put_line(p, "for (int piece = 0; piece < %u; piece += %u) {", c->words, c->at_once);
     put_bring(w, c);
-    put_line(p, "for (int part = 0; part < %" PRIu32 "; part++) {", c->blocks);
-    p->indent++;
+    put_line(p, "for (int part = 0; part < %u; part++) {", c->blocks);
     put_local_dots(w, c);
     put_local_block(w, c);
-    p->indent--;
     put_line(p, "}");
     put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
-    if (pieces) {
-        p->indent--;
+    if (pieces)
         put_line(p, "}");
-    }
     if (p->s->sum_split != KEXPR_NONE) {
-        put_line(p, "if ((block0 / %" PRIu32 " + 1) %% %" PRIu32 " == 0 || block0 + %" PRIu32 " >= blocks) {", c->blocks,
-                 p->s->sum_steps / c->blocks, c->blocks);
-        p->indent++;
+        put_line(p, "if ((block0 / %u + 1) %% %u == 0 || block0 + %u >= blocks) {", c->blocks, p->s->sum_steps / c->blocks,
+                 c->blocks);
         put_tile_flush(w);
-        p->indent--;
         put_line(p, "}");
     }
-    p->indent--;
     put_line(p, "}");
 }
 
@@ -525,23 +426,19 @@ void put_local_byte_tile(const struct tile_printer *w)
 {
     const struct chunks c = chunks_of(w);
     const struct gpu_tile *t = w->t;
-    const char *type = opencl_index_type(w->p);
     struct printer *p = w->p;
 
     put_tile_sizes(p);
-    fprintf(p->out, "%*sconst %s blocks = ", (int)p->indent * 2, "", type);
-    put_product(p, &c.outer);
-    fputs(";\n", p->out);
+    put_line(p, "const $i blocks = %s;", product_text(p, &c.outer));
     put_arrays(w, &c);
-    put_line(p, "const %s item_n = (%s)get_local_id(0), item_m = (%s)get_local_id(1);", type, type, type);
-    put_line(p, "const %s item = item_m * %" PRIu32 " + item_n;", type, t->items_n);
-    put_line(p, "const %s m0 = (%s)get_group_id(1) * %" PRIu32 ", n0 = (%s)get_group_id(0) * %" PRIu32 ";", type, type,
-             c.height, type, c.width);
-    put_line(p, "const %s other = (%s)get_global_id(2);", type, type);
+    put_line(p, "const $i item_n = ($i)get_local_id(0), item_m = ($i)get_local_id(1);");
+    put_line(p, "const $i item = item_m * %u + item_n;", t->items_n);
+    put_line(p, "const $i m0 = ($i)get_group_id(1) * %u, n0 = ($i)get_group_id(0) * %u;", c.height, c.width);
+    put_line(p, "const $i other = ($i)get_global_id(2);");
     put_decode(p, &p->s->dimensions[2], "other", "");
     put_byte_accumulators(w);
     put_chunks(w, &c);
-    put_line(p, "float sums[%" PRIu32 "];", t->rows * t->vectors);
+    put_line(p, "float sums[%u];", t->rows * t->vectors);
     put_tile_sums(w);
     put_local_tile_points(w);
 }

@@ -8,7 +8,6 @@
  */
 #include "codegen/opencl/internal.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "ir/expansion/expansion.h"
@@ -22,30 +21,29 @@ bool opencl_is_function(enum kop op, enum ktype type)
 
 static void put_function(FILE *out, const struct expansion *x, uint32_t lanes)
 {
-    fprintf(out, "static %s f%s_%s(", opencl_lane_type(KT_F32, lanes).text, lanes > 1 ? "v" : "", kop_name(x->op));
+    fprintf(out, "static %s f%s_%s(", opencl_lane_type(KT_F32, lanes), lanes > 1 ? "v" : "", kop_name(x->op));
     for (uint32_t i = 0; i < x->argument_count; i++)
-        fprintf(out, "%sconst %s v%" PRIu32, i ? ", " : "", opencl_lane_type(x->steps[i].type, lanes).text, i);
+        fprintf(out, "%sconst %s v%u", i ? ", " : "", opencl_lane_type(x->steps[i].type, lanes), i);
     fputs(")\n{\n", out);
     for (uint32_t i = x->argument_count; i < x->value_count; i++) {
         const struct expansion_step *s = &x->steps[i];
-        struct operand_text args[3];
+        char names[3][8];
         const enum ktype from = s->args[0] == EXPANSION_NONE ? s->type : x->steps[s->args[0]].type;
-        const struct type_text type = opencl_lane_type(s->type, lanes);
+        const char *type = opencl_lane_type(s->type, lanes);
 
-        fprintf(out, "  const %s v%" PRIu32 " = ", type.text, i);
+        fprintf(out, "  const %s v%u = ", type, i);
         if (s->op == K_CONST) {
             if (lanes > 1)
-                fprintf(out, "(%s)(%s", type.text, s->type == KT_BOOL ? "-" : "");
-            put_constant(out, s->type, s->bits);
-            fputs(lanes > 1 ? ")" : "", out);
+                fprintf(out, "(%s)(%s", type, s->type == KT_BOOL ? "-" : "");
+            fprintf(out, "%s%s", constant_text(s->type, s->bits).text, lanes > 1 ? ")" : "");
         } else {
             for (uint32_t j = 0; j < 3; j++)
-                snprintf(args[j].text, sizeof args[j].text, "v%" PRIu32, (uint32_t)s->args[j]);
-            put_operation(out, lanes, s->op, s->type, from, args);
+                snprintf(names[j], sizeof names[j], "v%u", (uint32_t)s->args[j]);
+            put_operation(out, lanes, s->op, s->type, from, (const char *[]){names[0], names[1], names[2]});
         }
         fputs(";\n", out);
     }
-    fprintf(out, "  return v%" PRIu16 ";\n}\n", x->result);
+    fprintf(out, "  return v%u;\n}\n", x->result);
 }
 
 static bool has_float64(const struct expansion *x)
@@ -59,26 +57,25 @@ static bool has_float64(const struct expansion *x)
 /* Writes the function for vectors as calls of the scalar one, lane by lane. */
 static void put_function_by_lanes(FILE *out, const struct expansion *x, uint32_t lanes)
 {
-    const struct type_text type = opencl_lane_type(KT_F32, lanes);
+    const char *type = opencl_lane_type(KT_F32, lanes);
 
-    fprintf(out, "static %s fv_%s(", type.text, kop_name(x->op));
+    fprintf(out, "static %s fv_%s(", type, kop_name(x->op));
     for (uint32_t i = 0; i < x->argument_count; i++)
-        fprintf(out, "%sconst %s v%" PRIu32, i ? ", " : "", type.text, i);
+        fprintf(out, "%sconst %s v%u", i ? ", " : "", type, i);
     fputs(")\n{\n", out);
     for (uint32_t i = 0; i < x->argument_count; i++)
-        fprintf(out, "  float a%" PRIu32 "[%" PRIu32 "]; vstore%" PRIu32 "(v%" PRIu32 ", 0, a%" PRIu32 ");\n", i, lanes, lanes,
-                i, i);
-    fprintf(out, "  for (int lane = 0; lane < %" PRIu32 "; lane++)\n    a0[lane] = f_%s(", lanes, kop_name(x->op));
+        fprintf(out, "  float a%u[%u]; vstore%u(v%u, 0, a%u);\n", i, lanes, lanes, i, i);
+    fprintf(out, "  for (int lane = 0; lane < %u; lane++)\n    a0[lane] = f_%s(", lanes, kop_name(x->op));
     for (uint32_t i = 0; i < x->argument_count; i++)
-        fprintf(out, "%sa%" PRIu32 "[lane]", i ? ", " : "", i);
-    fprintf(out, ");\n  return vload%" PRIu32 "(0, a0);\n}\n", lanes);
+        fprintf(out, "%sa%u[lane]", i ? ", " : "", i);
+    fprintf(out, ");\n  return vload%u(0, a0);\n}\n", lanes);
 }
 
 static void put_vector_name(FILE *out, enum kop op, uint32_t lanes)
 {
     const char *name = kop_name(op);
 
-    fprintf(out, "#undef fv_%s\n#define fv_%s fv_%s%" PRIu32 "\n", name, name, name, lanes);
+    fprintf(out, "#undef fv_%s\n#define fv_%s fv_%s%u\n", name, name, name, lanes);
 }
 
 /* Writes the function for vectors.  What computes in float64 has vectors only where the device has float64. */
@@ -87,7 +84,7 @@ static void put_vector_function(FILE *out, const struct expansion *x, uint32_t l
     const char *name = kop_name(x->op);
 
     put_vector_name(out, x->op, lanes);
-    fprintf(out, "#ifndef HAS_%s_%" PRIu32 "\n#define HAS_%s_%" PRIu32 "\n", name, lanes, name, lanes);
+    fprintf(out, "#ifndef HAS_%s_%u\n#define HAS_%s_%u\n", name, lanes, name, lanes);
     if (has_float64(x))
         fputs("#ifdef cl_khr_fp64\n", out);
     put_function(out, x, lanes);

@@ -5,23 +5,27 @@
  */
 #include "codegen/opencl/internal.h"
 
-#include <inttypes.h>
-
-/* Vectors of float64 are in elementary functions only, and only where the device has it (print_function.c). */
-static const char *element_type(enum ktype t)
+const char *opencl_lane_type(enum ktype t, uint32_t lanes)
 {
-    return t == KT_F64 ? "double" : opencl_value_type(t);
+    /* Vectors of float64 are in elementary functions only, and only where the device has it (print_function.c). */
+    static const char *const names[KT_COUNT][5] = {
+        [KT_BOOL] = {"int", "int2", "int4", "int8", "int16"},
+        [KT_F32] = {"float", "float2", "float4", "float8", "float16"},
+        [KT_F64] = {"f64", "double2", "double4", "double8", "double16"},
+        [KT_I8] = {"char", "char2", "char4", "char8", "char16"},
+        [KT_U8] = {"uchar", "uchar2", "uchar4", "uchar8", "uchar16"},
+        [KT_I32] = {"int", "int2", "int4", "int8", "int16"},
+        [KT_U32] = {"uint", "uint2", "uint4", "uint8", "uint16"},
+        [KT_I64] = {"long", "long2", "long4", "long8", "long16"},
+        [KT_U64] = {"ulong", "ulong2", "ulong4", "ulong8", "ulong16"},
+    };
+
+    return names[t][__builtin_ctz(lanes)];
 }
 
-struct type_text opencl_lane_type(enum ktype t, uint32_t lanes)
+const char *opencl_value_type(enum ktype t)
 {
-    struct type_text text;
-
-    if (lanes > 1)
-        snprintf(text.text, sizeof text.text, "%s%" PRIu32, element_type(t), lanes);
-    else
-        snprintf(text.text, sizeof text.text, "%s", opencl_value_type(t));
-    return text;
+    return opencl_lane_type(t, 1);
 }
 
 /* ---- the prelude ---- */
@@ -56,8 +60,8 @@ static void put_vector_types(FILE *out, uint32_t lanes)
 
     fprintf(out, "#ifndef LOAD_VECTOR\n%s#endif\n#ifdef UNALIGNED_VECTORS\n", vector_accesses);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        fprintf(out, "typedef %s%" PRIu32 " unaligned_%s%" PRIu32 " __attribute__((aligned(%" PRIu32 ")));\n", types[i].name,
-                lanes, types[i].name, lanes, types[i].size);
+        fprintf(out, "typedef %s%u unaligned_%s%u __attribute__((aligned(%u)));\n", types[i].name, lanes, types[i].name, lanes,
+                types[i].size);
     fputs("#endif\n", out);
 }
 
@@ -67,7 +71,7 @@ void put_lane_names(FILE *out, uint32_t lanes)
                                         "sign_of", "from_f16", "to_f16", "round_f16", "min_key", "max_key",   "number_of_key"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        fprintf(out, "#undef %s_v\n#define %s_v %s_v%" PRIu32 "\n", names[i], names[i], names[i], lanes);
+        fprintf(out, "#undef %s_v\n#define %s_v %s_v%u\n", names[i], names[i], names[i], lanes);
 }
 
 void put_lane_functions(FILE *out, uint32_t lanes)
@@ -97,14 +101,14 @@ void put_lane_functions(FILE *out, uint32_t lanes)
 
     put_lane_names(out, lanes);
     fprintf(out,
-            "#ifndef LANES_%" PRIu32 "\n#define LANES_%" PRIu32 "\n#define VECTOR(t) t##%" PRIu32
-            "\n#define AS(t) as_##t##%" PRIu32 "\n#define CONVERT(t) convert_##t##%" PRIu32 "\n%s",
+            "#ifndef LANES_%u\n#define LANES_%u\n#define VECTOR(t) t##%u\n#define AS(t) as_##t##%u\n#define CONVERT(t) "
+            "convert_##t##%u\n%s",
             lanes, lanes, lanes, lanes, lanes, text);
     put_vector_types(out, lanes);
     /* This goes through a vector of bits, because a device may take half numbers for aligned like vectors of them. */
     fprintf(out,
-            "static F from_f16_v(H h) { return vload_half%" PRIu32 "(0, (const half *)&h); }\n"
-            "static H to_f16_v(F x) { H h; vstore_half%" PRIu32 "_rte(x, 0, (half *)&h); return h; }\n"
+            "static F from_f16_v(H h) { return vload_half%u(0, (const half *)&h); }\n"
+            "static H to_f16_v(F x) { H h; vstore_half%u_rte(x, 0, (half *)&h); return h; }\n"
             "static F round_f16_v(F x) { return from_f16_v(to_f16_v(x)); }\n",
             lanes, lanes);
     fputs("#undef F\n#undef U\n#undef H\n#undef I\n#undef VECTOR\n#undef AS\n#undef CONVERT\n#endif\n", out);

@@ -19,8 +19,6 @@
  */
 #include "codegen/opencl/internal.h"
 
-#include <inttypes.h>
-
 /*
  * The layout of fragments is that of the PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type", and of
  * "ldmatrix": lane l has of each matrix of 8 x 8 the elements 2 (l % 4) and the next one of row l / 4, of four matrices in four
@@ -95,15 +93,6 @@ static uint32_t side_halves(const struct side *s)
     return (s->bring == GPU_BRING_ALONG_ROWS ? s->k_tile : s->width) * s->pitch;
 }
 
-static struct gpu_vars reduced_vars(const struct printer *p)
-{
-    struct gpu_vars reduced = {.count = p->k->reduced_count};
-
-    for (uint32_t i = 0; i < reduced.count; i++)
-        reduced.vars[i] = p->k->parallel_count + i;
-    return reduced;
-}
-
 /* ---- which part is an item's ---- */
 
 /* Declares j, the first row or column of the item's chunk c, and k, its first iteration of the step. */
@@ -111,62 +100,48 @@ static void put_place(const struct side *s)
 {
     struct printer *p = s->p;
 
-    put_line(p, "const int chunk = item + c * %" PRIu32 ";", s->items);
+    put_line(p, "const int chunk = item + c * %u;", s->items);
     if (s->bring == GPU_BRING_ALONG_ROWS)
-        put_line(p, "const int j = chunk %% %" PRIu32 " * %d, k = chunk / %" PRIu32 ";", s->width / GPU_MATRIX_CHUNK,
-                 GPU_MATRIX_CHUNK, s->width / GPU_MATRIX_CHUNK);
+        put_line(p, "const int j = chunk %% %1$u * %2$d, k = chunk / %1$u;", s->width / GPU_MATRIX_CHUNK, GPU_MATRIX_CHUNK);
     else if (s->k_first)
-        put_line(p, "const int j = chunk / %" PRIu32 ", k = chunk %% %" PRIu32 " * %d;", s->k_tile / GPU_MATRIX_CHUNK,
-                 s->k_tile / GPU_MATRIX_CHUNK, GPU_MATRIX_CHUNK);
+        put_line(p, "const int j = chunk / %1$u, k = chunk %% %1$u * %2$d;", s->k_tile / GPU_MATRIX_CHUNK, GPU_MATRIX_CHUNK);
     else
-        put_line(p, "const int j = chunk %% %" PRIu32 ", k = chunk / %" PRIu32 " * %d;", s->width, s->width, GPU_MATRIX_CHUNK);
+        put_line(p, "const int j = chunk %% %1$u, k = chunk / %1$u * %2$d;", s->width, GPU_MATRIX_CHUNK);
 }
 
 static void open_chunks(const struct side *s, struct scope *scope)
 {
-    put_line(s->p, "MATRIX_UNROLL for (int c = 0; c < %" PRIu32 "; c++) {", s->each);
-    scope_enter(s->p, scope);
+    open_scope(s->p, scope, "MATRIX_UNROLL for (int c = 0; c < %u; c++) {", s->each);
     put_place(s);
-}
-
-static void close_chunks(const struct side *s, const struct scope *scope)
-{
-    scope_leave(s->p, scope);
-    put_line(s->p, "}");
 }
 
 /* Declares counters of the REDUCED variables, whose values are those of the row-major number `from`. */
 static void put_counters(const struct side *s, const char *from)
 {
     struct printer *p = s->p;
-    const struct gpu_vars reduced = reduced_vars(p);
+    const struct gpu_vars reduced = reduced_vars(p->k);
     struct scope scope;
 
     for (uint32_t i = 0; i < reduced.count; i++)
-        put_line(p, "%s k%" PRIu32 "_%c;", opencl_index_type(p), reduced.vars[i], s->name);
-    put_line(p, "{");
-    scope_enter(p, &scope);
+        put_line(p, "$i k%u_%c;", reduced.vars[i], s->name);
+    open_scope(p, &scope, "{");
     put_decode(p, &reduced, from, "");
     for (uint32_t i = 0; i < reduced.count; i++)
-        put_line(p, "k%" PRIu32 "_%c = x%" PRIu32 ";", reduced.vars[i], s->name, reduced.vars[i]);
-    scope_leave(p, &scope);
-    put_line(p, "}");
+        put_line(p, "k%u_%c = x%u;", reduced.vars[i], s->name, reduced.vars[i]);
+    close_scope(p, &scope);
 }
 
 /* Adds so many iterations to the counters. */
 static void put_count(const struct side *s, uint32_t iterations)
 {
     struct printer *p = s->p;
-    const struct gpu_vars reduced = reduced_vars(p);
+    const struct gpu_vars reduced = reduced_vars(p->k);
 
-    put_line(p, "k%" PRIu32 "_%c += %" PRIu32 ";", reduced.vars[reduced.count - 1], s->name, iterations);
+    put_line(p, "k%u_%c += %u;", reduced.vars[reduced.count - 1], s->name, iterations);
     for (uint32_t i = reduced.count - 1; i > 0; i--) {
         const uint32_t var = reduced.vars[i];
-        fprintf(p->out, "%*s%s (k%" PRIu32 "_%c >= ", (int)p->indent * 2, "", iterations > 1 ? "while" : "if", var, s->name);
-        put_size(p, var);
-        fprintf(p->out, ") { k%" PRIu32 "_%c -= ", var, s->name);
-        put_size(p, var);
-        fprintf(p->out, "; k%" PRIu32 "_%c++; }\n", var - 1, s->name);
+        put_line(p, "%1$s (k%2$u_%3$c >= %4$s) { k%2$u_%3$c -= %4$s; k%5$u_%3$c++; }", iterations > 1 ? "while" : "if", var,
+                 s->name, size_text(p, var), var - 1);
     }
 }
 
@@ -175,26 +150,23 @@ static void put_count(const struct side *s, uint32_t iterations)
 static void put_known(const struct side *s)
 {
     struct printer *p = s->p;
-    const char *type = opencl_index_type(p);
     struct scope scope;
-    char first[16];
 
-    put_line(p, "int has_%c[%" PRIu32 "];", s->name, s->each);
-    put_line(p, "uint4 part_%c[%" PRIu32 "];", s->name, s->each);
+    put_line(p, "int has_%c[%u];", s->name, s->each);
+    put_line(p, "uint4 part_%c[%u];", s->name, s->each);
     for (uint32_t i = 0; i < s->vars->count; i++)
-        put_line(p, "%s x%" PRIu32 "_%c[%" PRIu32 "];", type, s->vars->vars[i], s->name, s->each);
+        put_line(p, "$i x%u_%c[%u];", s->vars->vars[i], s->name, s->each);
     open_chunks(s, &scope);
-    put_line(p, "const %s at = min(%c0 + j, (%s)(%s - 1));", type, s->name, type, s->size);
+    put_line(p, "const $i at = min(%c0 + j, ($i)(%s - 1));", s->name, s->size);
     put_line(p, "has_%c[c] = %c0 + j < %s;", s->name, s->name, s->size);
     put_decode(p, s->vars, "at", "");
     for (uint32_t i = 0; i < s->vars->count; i++)
-        put_line(p, "x%" PRIu32 "_%c[c] = x%" PRIu32 ";", s->vars->vars[i], s->name, s->vars->vars[i]);
-    close_chunks(s, &scope);
+        put_line(p, "x%u_%c[c] = x%u;", s->vars->vars[i], s->name, s->vars->vars[i]);
+    close_scope(s->p, &scope);
     if (!s->counts)
         return;
-    put_line(p, "const int first_%c = item %% %" PRIu32 " * %d;", s->name, s->k_tile / GPU_MATRIX_CHUNK, GPU_MATRIX_CHUNK);
-    snprintf(first, sizeof first, "first_%c", s->name);
-    put_counters(s, first);
+    put_line(p, "const int first_%c = item %% %u * %d;", s->name, s->k_tile / GPU_MATRIX_CHUNK, GPU_MATRIX_CHUNK);
+    put_counters(s, text_of(p, "first_%c", s->name));
 }
 
 /* ---- from global memory to registers ---- */
@@ -203,16 +175,15 @@ static void put_known(const struct side *s)
 static void put_variables(const struct side *s)
 {
     struct printer *p = s->p;
-    const char *type = opencl_index_type(p);
-    const struct gpu_vars reduced = reduced_vars(p);
+    const struct gpu_vars reduced = reduced_vars(p->k);
 
     for (uint32_t i = 0; i < s->vars->count; i++)
-        put_line(p, "const %s x%" PRIu32 " = x%" PRIu32 "_%c[c];", type, s->vars->vars[i], s->vars->vars[i], s->name);
+        put_line(p, "const $i x%u = x%u_%c[c];", s->vars->vars[i], s->vars->vars[i], s->name);
     for (uint32_t i = 0; i < reduced.count; i++) {
         if (!s->linear)
-            put_line(p, "const %s x%" PRIu32 " = k%" PRIu32 "_%c;", type, reduced.vars[i], reduced.vars[i], s->name);
+            put_line(p, "const $i x%u = k%u_%c;", reduced.vars[i], reduced.vars[i], s->name);
         else /* the others would only be multiplied by what this one lacks */
-            put_line(p, "const %s x%" PRIu32 " = %s;", type, reduced.vars[i], i + 1 < reduced.count ? "0" : "iteration");
+            put_line(p, "const $i x%u = %s;", reduced.vars[i], i + 1 < reduced.count ? "0" : "iteration");
     }
 }
 
@@ -226,21 +197,18 @@ static bool need_half_load(const struct side *s)
     need_guards(p, e->guard_count, e->guards);
     if (!e->guard_count)
         return false;
-    fprintf(p->out, "%*sconst int inside = ", (int)p->indent * 2, "");
-    put_guards(p, p->starts.exprs[s->expr] + 1 + e->index.count, e->guard_count, e->guards);
-    fputs(";\n", p->out);
+    put_line(p, "const int inside = %s;",
+             guards_text(p, p->starts.exprs[s->expr] + 1 + e->index.count, e->guard_count, e->guards));
     return true;
 }
 
-static void put_half_address(const struct side *s)
+static const char *half_address(const struct side *s)
 {
     struct printer *p = s->p;
     const struct kexpr *e = &p->k->exprs[s->expr];
 
-    fputs("(__global const ushort *)", p->out);
-    put_tensor(p, e->tensor);
-    fputs(" + ", p->out);
-    put_form(p, p->starts.exprs[s->expr], e->index);
+    return text_of(p, "(__global const ushort *)%s + %s", tensor_text(p, e->tensor),
+                   form_text(p, p->starts.exprs[s->expr], e->index));
 }
 
 /* Writes a chunk, as one load of eight halves. */
@@ -250,19 +218,15 @@ static void put_chunk(const struct side *s)
     const uint32_t fill = f32_to_f16(p->k->exprs[s->expr].bits.f32);
     struct scope scope;
 
-    put_line(p, "if (has_%c[c] & iteration < iterations) {", s->name);
-    scope_enter(p, &scope);
+    open_scope(p, &scope, "if (has_%c[c] & iteration < iterations) {", s->name);
     if (!s->linear && !s->counts)
         put_counters(s, "iteration");
     put_variables(s);
     const bool guarded = need_half_load(s);
     if (guarded)
-        put_line(p, "part_%c[c] = (uint4)(0x%08" PRIx32 "u);", s->name, fill << 16 | fill);
-    fprintf(p->out, "%*s%spart_%c[c] = load_chunk(", (int)p->indent * 2, "", guarded ? "if (inside) " : "", s->name);
-    put_half_address(s);
-    fputs(");\n", p->out);
-    scope_leave(p, &scope);
-    put_line(p, "}");
+        put_line(p, "part_%c[c] = (uint4)(0x%08xu);", s->name, fill << 16 | fill);
+    put_line(p, "%spart_%c[c] = load_chunk(%s);", guarded ? "if (inside) " : "", s->name, half_address(s));
+    close_scope(p, &scope);
 }
 
 /* Writes the bits of one element to h[e]. */
@@ -273,18 +237,14 @@ static void put_element(const struct side *s)
 
     if (e->op != K_LOAD) {
         need_expr(p, s->expr);
-        put_line(p, "h[e] = half_bits(v%" PRIu32 ");", s->expr);
+        put_line(p, "h[e] = half_bits(v%u);", s->expr);
         return;
     }
     if (need_half_load(s)) {
         put_line(p, "h[e] = 0x%04xu;", f32_to_f16(e->bits.f32));
-        fprintf(p->out, "%*sif (inside) ", (int)p->indent * 2, "");
-    } else {
-        fprintf(p->out, "%*s", (int)p->indent * 2, "");
+        put_line(p, "if (inside)");
     }
-    fputs("h[e] = *(", p->out);
-    put_half_address(s);
-    fputs(");\n", p->out);
+    put_line(p, "h[e] = *(%s);", half_address(s));
 }
 
 /* Writes a chunk of eight elements along K, one by one. */
@@ -293,30 +253,24 @@ static void put_elements(const struct side *s)
     struct printer *p = s->p;
     struct scope scope, element;
 
-    put_line(p, "if (has_%c[c]) {", s->name);
-    scope_enter(p, &scope);
+    open_scope(p, &scope, "if (has_%c[c]) {", s->name);
     put_line(p, "ushort h[%d];", GPU_MATRIX_CHUNK);
     if (!s->linear) {
-        put_line(p, "const %s first = next + k;", opencl_index_type(p));
+        put_line(p, "const $i first = next + k;");
         put_counters(s, "first");
     }
-    put_line(p, "MATRIX_UNROLL for (int e = 0; e < %d; e++) {", GPU_MATRIX_CHUNK);
-    scope_enter(p, &element);
-    put_line(p, "const %s iteration = next + k + e;", opencl_index_type(p));
+    open_scope(p, &element, "MATRIX_UNROLL for (int e = 0; e < %d; e++) {", GPU_MATRIX_CHUNK);
+    put_line(p, "const $i iteration = next + k + e;");
     put_line(p, "h[e] = 0;");
     put_line(p, "if (iteration < iterations) {");
-    p->indent++;
     put_variables(s);
     put_element(s);
-    p->indent--;
     put_line(p, "}");
     if (!s->linear)
         put_count(s, 1);
-    scope_leave(p, &element);
-    put_line(p, "}");
+    close_scope(p, &element);
     put_line(p, "part_%c[c] = CHUNK_OF(h);", s->name);
-    scope_leave(p, &scope);
-    put_line(p, "}");
+    close_scope(p, &scope);
 }
 
 /* Makes an item load its part for the step whose first iteration is `next`. */
@@ -330,10 +284,10 @@ static void put_load(const struct side *s)
     if (s->bring == GPU_BRING_ELEMENTS) {
         put_elements(s);
     } else {
-        put_line(p, "const %s iteration = next + k;", opencl_index_type(p));
+        put_line(p, "const $i iteration = next + k;");
         put_chunk(s);
     }
-    close_chunks(s, &scope);
+    close_scope(s->p, &scope);
     if (s->counts)
         put_count(s, s->k_tile);
 }
@@ -347,10 +301,10 @@ static void put_bring(const struct side *s)
 
     open_chunks(s, &scope);
     if (s->chunks % s->items)
-        put_line(p, "if (chunk < %" PRIu32 ")", s->chunks);
-    put_line(p, "*(__local uint4 *)(tile_%c + (buffer ^ 1) * BUFFER + %c * %" PRIu32 " + %c) = part_%c[c];", s->name,
-             rows ? 'k' : 'j', s->pitch, rows ? 'j' : 'k', s->name);
-    close_chunks(s, &scope);
+        put_line(p, "if (chunk < %u)", s->chunks);
+    put_line(p, "*(__local uint4 *)(tile_%c + (buffer ^ 1) * BUFFER + %c * %u + %c) = part_%c[c];", s->name, rows ? 'k' : 'j',
+             s->pitch, rows ? 'j' : 'k', s->name);
+    close_scope(s->p, &scope);
 }
 
 /* ---- from local memory to sums ---- */
@@ -362,8 +316,8 @@ static void put_fragment_place(const struct side *s)
     const bool rows = s->bring == GPU_BRING_ALONG_ROWS, m = s->name == 'm';
     const char *j = m ? "lane / 8 % 2" : "lane / 16", *k = m ? "lane / 16" : "lane / 8 % 2";
 
-    put_line(s->p, "const int own_%c = subgroup_%c * %" PRIu32 " + (lane %% 8 + %s * 8) * %" PRIu32 " + %s * 8;", s->name,
-             s->name, rows ? 1 : s->pitch, rows ? k : j, s->pitch, rows ? j : k);
+    put_line(s->p, "const int own_%c = subgroup_%c * %u + (lane %% 8 + %s * 8) * %u + %s * 8;", s->name, s->name,
+             rows ? 1 : s->pitch, rows ? k : j, s->pitch, rows ? j : k);
 }
 
 /* Writes a load of the fragments of 16 rows or columns, number `i` of the sub-group's. */
@@ -371,8 +325,8 @@ static void put_fragments(const struct side *s, uint32_t count)
 {
     const bool rows = s->bring == GPU_BRING_ALONG_ROWS;
 
-    put_line(s->p, "MATRIX_UNROLL for (int i = 0; i < %" PRIu32 "; i++)", count);
-    put_line(s->p, "  MATRIX_LOAD%s(fragment_%c[i], tile_%c + buffer * BUFFER + own_%c + i * %" PRIu32 " + k * %" PRIu32 ");",
+    put_line(s->p, "MATRIX_UNROLL for (int i = 0; i < %u; i++)", count);
+    put_line(s->p, "  MATRIX_LOAD%s(fragment_%c[i], tile_%c + buffer * BUFFER + own_%c + i * %u + k * %u);",
              rows ? "_TURNED" : "", s->name, s->name, s->name, rows ? GPU_MATRIX_ROWS : GPU_MATRIX_ROWS * s->pitch,
              rows ? s->pitch : 1);
 }
@@ -384,14 +338,12 @@ static void put_multiply(const struct side *m, const struct side *n)
     const uint32_t pairs = x->columns / (2 * GPU_MATRIX_COLUMNS);
 
     put_line(p, "MATRIX_UNROLL for (int k = 0; k < STEPS; k += %d) {", GPU_MATRIX_STEPS);
-    p->indent++;
-    put_line(p, "uint fragment_m[FRAGMENTS_M][4], fragment_n[%" PRIu32 "][4];", pairs);
+    put_line(p, "uint fragment_m[FRAGMENTS_M][4], fragment_n[%u][4];", pairs);
     put_fragments(m, x->rows / GPU_MATRIX_ROWS);
     put_fragments(n, pairs);
     put_line(p, "MATRIX_UNROLL for (int i = 0; i < FRAGMENTS_M; i++)");
     put_line(p, "  MATRIX_UNROLL for (int j = 0; j < FRAGMENTS_N; j++)");
-    put_line(p, "    MATRIX_MULTIPLY(sums[i][j], fragment_m[i], fragment_n[j / 2] + j %% 2 * 2);");
-    p->indent--;
+    put_line(p, "  MATRIX_MULTIPLY(sums[i][j], fragment_m[i], fragment_n[j / 2] + j %% 2 * 2);");
     put_line(p, "}");
 }
 
@@ -400,37 +352,30 @@ static void put_each_sum(struct printer *p, const char *statement)
 {
     put_line(p, "MATRIX_UNROLL for (int i = 0; i < FRAGMENTS_M; i++)");
     put_line(p, "  MATRIX_UNROLL for (int j = 0; j < FRAGMENTS_N; j++)");
-    put_line(p, "    MATRIX_UNROLL for (int r = 0; r < 4; r++) { %s }", statement);
+    put_line(p, "  MATRIX_UNROLL for (int r = 0; r < 4; r++) { %s }", statement);
 }
 
 static void put_steps(const struct side *m, const struct side *n)
 {
     struct printer *p = m->p;
     const struct gpu_tile *t = &p->s->tile;
-    const char *type = opencl_index_type(p);
 
     put_line(p, "int buffer = 1;");
-    put_line(p, "for (%s next = 0; next < iterations + STEPS; next += STEPS) {", type);
-    p->indent++;
+    put_line(p, "for ($i next = 0; next < iterations + STEPS; next += STEPS) {");
     put_load(m);
     put_load(n);
     put_line(p, "if (next) {");
-    p->indent++;
     put_multiply(m, n);
     if (t->matrix.sum_steps) {
-        put_line(p, "if (next %% %" PRIu32 " == 0) {", t->matrix.sum_steps);
-        p->indent++;
+        put_line(p, "if (next %% %u == 0) {", t->matrix.sum_steps);
         put_each_sum(p, "total[i][j][r] += sums[i][j][r]; sums[i][j][r] = 0;");
-        p->indent--;
         put_line(p, "}");
     }
-    p->indent--;
     put_line(p, "}");
     put_bring(m);
     put_bring(n);
     put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
     put_line(p, "buffer ^= 1;");
-    p->indent--;
     put_line(p, "}");
     if (t->matrix.sum_steps)
         put_each_sum(p, "sums[i][j][r] += total[i][j][r];");
@@ -443,32 +388,23 @@ static void put_matrix_points(struct printer *p)
 {
     const struct gpu_matrix_tile *x = &p->s->tile.matrix;
     const uint32_t pitch = x->columns + GPU_MATRIX_CHUNK;
-    const char *type = opencl_index_type(p);
-    char sum[64];
 
-    put_line(p, "__local float *slab = (__local float *)memory + item / 32 * %" PRIu32 ";", GPU_MATRIX_ROWS * pitch);
+    put_line(p, "__local float *slab = (__local float *)memory + item / 32 * %u;", GPU_MATRIX_ROWS * pitch);
     put_line(p, "MATRIX_UNROLL for (int i = 0; i < FRAGMENTS_M; i++) {");
-    p->indent++;
     put_line(p, "MATRIX_UNROLL for (int j = 0; j < FRAGMENTS_N; j++)");
     put_line(p, "  MATRIX_UNROLL for (int r = 0; r < 4; r++)");
-    put_line(p, "    slab[(lane / 4 + r / 2 * 8) * %" PRIu32 " + j * 8 + lane %% 4 * 2 + r %% 2] = sums[i][j][r];", pitch);
+    put_line(p, "  slab[(lane / 4 + r / 2 * 8) * %u + j * 8 + lane %% 4 * 2 + r %% 2] = sums[i][j][r];", pitch);
     put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
-    put_line(p, "for (int at = lane; at < %" PRIu32 "; at += 32) {", GPU_MATRIX_ROWS * x->columns);
-    p->indent++;
-    put_line(p, "const %s row = m0 + subgroup_m + i * %d + at / %" PRIu32 ", column = n0 + subgroup_n + at %% %" PRIu32 ";",
-             type, GPU_MATRIX_ROWS, x->columns, x->columns);
+    put_line(p, "for (int at = lane; at < %u; at += 32) {", GPU_MATRIX_ROWS * x->columns);
+    put_line(p, "const $i row = m0 + subgroup_m + i * %d + at / %u, column = n0 + subgroup_n + at %% %u;", GPU_MATRIX_ROWS,
+             x->columns, x->columns);
     put_line(p, "if (row < rows & column < columns) {");
-    p->indent++;
     put_decode(p, &p->s->tile.m, "row", "");
     put_decode(p, &p->s->tile.n, "column", "");
-    snprintf(sum, sizeof sum, "slab[at / %" PRIu32 " * %" PRIu32 " + at %% %" PRIu32 "]", x->columns, pitch, x->columns);
-    put_points(p, sum, 1);
-    p->indent--;
+    put_points(p, text_of(p, "slab[at / %1$u * %2$u + at %% %1$u]", x->columns, pitch), 1);
     put_line(p, "}");
-    p->indent--;
     put_line(p, "}");
     put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
-    p->indent--;
     put_line(p, "}");
 }
 
@@ -479,31 +415,27 @@ static void put_names(const struct side *m, const struct side *n)
 {
     const struct gpu_matrix_tile *x = &m->p->s->tile.matrix;
 
-    put_line(m->p, "enum { STEPS = %" PRIu32 ", FRAGMENTS_M = %" PRIu32 ", FRAGMENTS_N = %" PRIu32 ", BUFFER = %" PRIu32 " };",
-             m->k_tile, x->rows / GPU_MATRIX_ROWS, x->columns / GPU_MATRIX_COLUMNS, side_halves(m) + side_halves(n));
+    put_line(m->p, "enum { STEPS = %u, FRAGMENTS_M = %u, FRAGMENTS_N = %u, BUFFER = %u };", m->k_tile,
+             x->rows / GPU_MATRIX_ROWS, x->columns / GPU_MATRIX_COLUMNS, side_halves(m) + side_halves(n));
 }
 
 void put_matrix_tiles(struct printer *p)
 {
     const struct side m = side_of(p, true), n = side_of(p, false);
     const struct gpu_matrix_tile *x = &p->s->tile.matrix;
-    const struct gpu_vars reduced = reduced_vars(p);
-    const char *type = opencl_index_type(p);
+    const struct gpu_vars reduced = reduced_vars(p->k);
 
     put_names(&m, &n);
     put_tile_sizes(p);
-    fprintf(p->out, "%*sconst %s iterations = ", (int)p->indent * 2, "", type);
-    put_product(p, &reduced);
-    fputs(";\n", p->out);
-    put_line(p, "__local uint4 memory[%" PRIu32 "];", (gpu_matrix_local_bytes(&p->s->tile) + 15) / 16);
+    put_line(p, "const $i iterations = %s;", product_text(p, &reduced));
+    put_line(p, "__local uint4 memory[%u];", (gpu_matrix_local_bytes(&p->s->tile) + 15) / 16);
     put_line(p, "MATRIX_MEMORY");
-    put_line(p, "__local ushort *tile_m = (__local ushort *)memory, *tile_n = tile_m + %" PRIu32 ";", side_halves(&m));
+    put_line(p, "__local ushort *tile_m = (__local ushort *)memory, *tile_n = tile_m + %u;", side_halves(&m));
     put_line(p, "const int item = (int)get_local_id(0), lane = item %% 32;");
-    put_line(p, "const int subgroup_m = item / %" PRIu32 " * %" PRIu32 ", subgroup_n = item / 32 %% %" PRIu32 " * %" PRIu32 ";",
-             32 * x->subgroups_n, x->rows, x->subgroups_n, x->columns);
-    put_line(p, "const %s m0 = (%s)get_group_id(1) * %" PRIu32 ", n0 = (%s)get_group_id(0) * %" PRIu32 ";", type, type, m.width,
-             type, n.width);
-    put_line(p, "const %s other = (%s)get_global_id(2);", type, type);
+    put_line(p, "const int subgroup_m = item / %u * %u, subgroup_n = item / 32 %% %u * %u;", 32 * x->subgroups_n, x->rows,
+             x->subgroups_n, x->columns);
+    put_line(p, "const $i m0 = ($i)get_group_id(1) * %u, n0 = ($i)get_group_id(0) * %u;", m.width, n.width);
+    put_line(p, "const $i other = ($i)get_global_id(2);");
     put_decode(p, &p->s->dimensions[2], "other", "");
     put_fragment_place(&m);
     put_fragment_place(&n);

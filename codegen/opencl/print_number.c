@@ -16,6 +16,15 @@ static uint32_t guard_numbers(uint32_t count, const struct kguard *guards)
     return n;
 }
 
+struct gpu_vars reduced_vars(const struct kernel *k)
+{
+    struct gpu_vars reduced = {.count = k->reduced_count};
+
+    for (uint32_t i = 0; i < reduced.count; i++)
+        reduced.vars[i] = k->parallel_count + i;
+    return reduced;
+}
+
 bool printer_number(struct printer *p, struct arena *a)
 {
     const struct kernel *k = p->k;

@@ -65,20 +65,21 @@ const char opencl_prelude[] =
 
 /* ---- constants ---- */
 
-void put_constant(FILE *out, enum ktype type, union scalar bits)
+struct constant_text constant_text(enum ktype type, union scalar bits)
 {
     static const char *const forms_of_8[] = {[KT_BOOL] = "%d", [KT_I8] = "(char)%d", [KT_U8] = "(uchar)%d"};
-    static const char *const forms_of_32[] = {
-        [KT_F32] = "as_float(0x%08" PRIx32 "u)", [KT_I32] = "(int)0x%08" PRIx32 "u", [KT_U32] = "0x%08" PRIx32 "u"};
+    static const char *const forms_of_32[] = {[KT_F32] = "as_float(0x%08xu)", [KT_I32] = "(int)0x%08xu", [KT_U32] = "0x%08xu"};
     static const char *const forms_of_64[] = {
         [KT_F64] = "as_f64(0x%016" PRIx64 "ul)", [KT_I64] = "(long)0x%016" PRIx64 "ul", [KT_U64] = "0x%016" PRIx64 "ul"};
+    struct constant_text t;
 
     if (ktype_size(type) == 1)
-        fprintf(out, forms_of_8[type], type == KT_BOOL ? bits.u8 != 0 : type == KT_I8 ? bits.i8 : bits.u8);
+        snprintf(t.text, sizeof t.text, forms_of_8[type], type == KT_BOOL ? bits.u8 != 0 : type == KT_I8 ? bits.i8 : bits.u8);
     else if (ktype_size(type) == 4)
-        fprintf(out, forms_of_32[type], bits.u32);
+        snprintf(t.text, sizeof t.text, forms_of_32[type], bits.u32);
     else
-        fprintf(out, forms_of_64[type], bits.u64);
+        snprintf(t.text, sizeof t.text, forms_of_64[type], bits.u64);
+    return t;
 }
 
 /* ---- operations ---- */
@@ -196,7 +197,7 @@ static const char *form_of(enum kop op, enum ktype type, enum ktype from, bool v
 
 /* Writes a form; `argument` is how an operand is written. */
 static void put_text_with(FILE *out, const char *form, uint32_t lanes, enum ktype type, const char *argument,
-                          const struct operand_text v[3])
+                          const char *const v[3])
 {
     static const enum ktype conditions[] = {[1] = KT_I8, [4] = KT_I32, [8] = KT_I64};
     const enum ktype unsigned_type = ktype_size(type) == 1 ? KT_U8 : ktype_size(type) == 4 ? KT_U32 : KT_U64;
@@ -205,17 +206,17 @@ static void put_text_with(FILE *out, const char *form, uint32_t lanes, enum ktyp
         if (*form != '$')
             fputc(*form, out);
         else if (*++form == 't')
-            fputs(opencl_lane_type(type, lanes).text, out);
+            fputs(opencl_lane_type(type, lanes), out);
         else if (*form == 'u')
-            fputs(opencl_lane_type(unsigned_type, lanes).text, out);
+            fputs(opencl_lane_type(unsigned_type, lanes), out);
         else if (*form == 'k')
-            fputs(opencl_lane_type(conditions[ktype_size(type)], lanes).text, out);
+            fputs(opencl_lane_type(conditions[ktype_size(type)], lanes), out);
         else
-            fprintf(out, argument, v[*form - 'a'].text);
+            fprintf(out, argument, v[*form - 'a']);
     }
 }
 
-void put_operation(FILE *out, uint32_t lanes, enum kop op, enum ktype type, enum ktype from, const struct operand_text v[3])
+void put_operation(FILE *out, uint32_t lanes, enum kop op, enum ktype type, enum ktype from, const char *const v[3])
 {
     const bool vector = lanes > 1;
     const enum ktype of = type == KT_BOOL ? from : type; /* comparisons are those of their operands' type */
@@ -225,7 +226,7 @@ void put_operation(FILE *out, uint32_t lanes, enum kop op, enum ktype type, enum
     const char *form = f64 && !rounds ? forms[op].f64 : form_of(op, of, from, vector);
 
     if (converts)
-        fprintf(out, "convert_int%" PRIu32 "(", lanes);
+        fprintf(out, "convert_int%u(", lanes);
     fputs(rounds ? "f64_of_float(" : "", out);
     if (!form) {
         fprintf(out, vector ? "fv_%s(" : "f_%s(", kop_name(op));

@@ -8,121 +8,88 @@
  */
 #include "codegen/opencl/internal.h"
 
-#include <inttypes.h>
-
 /* ---- variables ---- */
 
-void put_size(struct printer *p, uint32_t var)
+const char *size_text(struct printer *p, uint32_t var)
 {
-    if (p->k->vars[var].bounded)
-        fputs("bound", p->out);
-    else
-        put_number(p, p->starts.vars[var]);
+    return p->k->vars[var].bounded ? "bound" : number_text(p, p->starts.vars[var]);
 }
 
-const char *opencl_first_of(const struct printer *p, uint32_t var)
+const char *first_text(const struct printer *p, uint32_t var)
 {
     return p->k->vars[var].bounded ? "first" : "0";
 }
 
-void put_end(struct printer *p, uint32_t var)
+const char *end_text(struct printer *p, uint32_t var)
 {
-    fputs(p->k->vars[var].bounded ? "first + " : "", p->out);
-    put_size(p, var);
+    return p->k->vars[var].bounded ? "first + bound" : size_text(p, var);
 }
 
-void put_product(struct printer *p, const struct gpu_vars *vars)
+const char *product_text(struct printer *p, const struct gpu_vars *vars)
 {
-    if (!vars->count)
-        fputc('1', p->out);
-    for (uint32_t i = 0; i < vars->count; i++) {
-        fputs(i ? " * " : "", p->out);
-        put_size(p, vars->vars[i]);
-    }
+    const char *text = vars->count ? size_text(p, vars->vars[0]) : "1";
+
+    for (uint32_t i = 1; i < vars->count; i++)
+        text = text_of(p, "%s * %s", text, size_text(p, vars->vars[i]));
+    return text;
 }
 
 void put_decode(struct printer *p, const struct gpu_vars *vars, const char *from, const char *suffix)
 {
     for (uint32_t i = vars->count; i-- > 0;) {
-        fprintf(p->out, "%*sconst %s x%" PRIu32 "%s = %s%s", (int)p->indent * 2, "", opencl_index_type(p), vars->vars[i],
-                suffix, p->k->vars[vars->vars[i]].bounded ? "first + " : "", from);
-        for (uint32_t j = i + 1; j < vars->count; j++) {
-            fputs(" / ", p->out);
-            put_size(p, vars->vars[j]);
-        }
-        if (i) {
-            fputs(" % ", p->out);
-            put_size(p, vars->vars[i]);
-        }
-        fputs(";\n", p->out);
+        const uint32_t var = vars->vars[i];
+
+        put(p, "const $i x%u%s = %s%s", var, suffix, p->k->vars[var].bounded ? "first + " : "", from);
+        for (uint32_t j = i + 1; j < vars->count; j++)
+            put(p, " / %s", size_text(p, vars->vars[j]));
+        put_line(p, "%s;", i ? text_of(p, " %% %s", size_text(p, var)) : "");
     }
 }
 
 /* ---- stores ---- */
 
+/* Begins a store: "if" its guards hold. */
+static void put_store_guards(struct printer *p, uint32_t store)
+{
+    const struct kstore *s = &p->k->stores[store];
+
+    if (s->guard_count)
+        put(p, "if (%s) ", guards_text(p, p->starts.stores[store] + 1 + s->index.count, s->guard_count, s->guards));
+}
+
 /* Stores one element, of a value that is a scalar here. */
 static void put_scalar_store(struct printer *p, uint32_t store, const char *value)
 {
     const struct kstore *s = &p->k->stores[store];
-    const struct ktensor *t = &p->k->tensors[s->tensor];
-    const uint32_t start = p->starts.stores[store];
+    const dtype t = p->k->tensors[s->tensor].type;
+    const char *tensor = tensor_text(p, s->tensor), *index = form_text(p, p->starts.stores[store], s->index);
 
-    fprintf(p->out, "%*s", (int)p->indent * 2, "");
-    if (s->guard_count) {
-        fputs("if (", p->out);
-        put_guards(p, start + 1 + s->index.count, s->guard_count, s->guards);
-        fputs(") ", p->out);
-    }
-    if (t->type == WNNOperandDataType_Float16) {
-        fprintf(p->out, "vstore_half_rte(%s, ", value);
-        put_form(p, start, s->index);
-        fputs(", ", p->out);
-        put_tensor(p, s->tensor);
-        fputs(");\n", p->out);
-        return;
-    }
-    put_tensor(p, s->tensor);
-    fputc('[', p->out);
-    put_form(p, start, s->index);
-    fprintf(p->out, t->type == DTYPE_BFLOAT16 ? "] = to_bf16(%s);\n" : "] = (%s)%s;\n",
-            t->type == DTYPE_BFLOAT16 ? value : opencl_storage_type(t->type), value);
+    put_store_guards(p, store);
+    if (t == WNNOperandDataType_Float16)
+        put_line(p, "vstore_half_rte(%s, %s, %s);", value, index, tensor);
+    else if (t == DTYPE_BFLOAT16)
+        put_line(p, "%s[%s] = to_bf16(%s);", tensor, index, value);
+    else
+        put_line(p, "%s[%s] = (%s)%s;", tensor, index, opencl_storage_type(t), value);
 }
 
-/* Stores a vector into neighbouring elements. */
+/* Stores a vector into consecutive elements. */
 static void put_vector_store(struct printer *p, uint32_t store)
 {
     const struct kstore *s = &p->k->stores[store];
-    const struct ktensor *t = &p->k->tensors[s->tensor];
-    const struct operand_text value = operand_of(p, s->expr, true);
-    const enum ktype type = p->k->exprs[s->expr].type;
-    const uint32_t start = p->starts.stores[store];
+    const dtype t = p->k->tensors[s->tensor].type;
+    const bool half = t == WNNOperandDataType_Float16;
+    const char *v = operand_of(p, s->expr, true);
+    const char *space = opencl_space_of(p, s->tensor), *stored = half ? "ushort" : opencl_storage_type(t), *value;
 
-    fprintf(p->out, "%*s", (int)p->indent * 2, "");
-    if (s->guard_count) {
-        fputs("if (", p->out);
-        put_guards(p, start + 1 + s->index.count, s->guard_count, s->guards);
-        fputs(") ", p->out);
-    }
-    const bool half = t->type == WNNOperandDataType_Float16;
-    const char *stored = half ? "ushort" : opencl_storage_type(t->type);
-
-    const char *space = opencl_space_of(p, s->tensor);
-
-    fprintf(p->out, "STORE_VECTOR(%s, %s, %" PRIu32 ", ", space, stored, p->lanes);
-    if (half)
-        fprintf(p->out, "to_f16_v(%s)", value.text);
-    else if (t->type == DTYPE_BFLOAT16)
-        fprintf(p->out, "to_bf16_v(%s)", value.text);
+    if (half || t == DTYPE_BFLOAT16)
+        value = text_of(p, half ? "to_f16_v(%s)" : "to_bf16_v(%s)", v);
     else
-        fprintf(p->out, "convert_%s%" PRIu32 "(%s%s)", stored, p->lanes, value.text, type == KT_BOOL ? " & 1" : "");
-    fputs(", ", p->out);
-    if (half)
-        fprintf(p->out, "(%s ushort *)", space);
-    fputc('(', p->out);
-    put_tensor(p, s->tensor);
-    fputs(") + ", p->out);
-    put_form(p, start, s->index);
-    fputs(");\n", p->out);
+        value = text_of(p, "convert_%s%u(%s%s)", stored, p->lanes, v, p->k->exprs[s->expr].type == KT_BOOL ? " & 1" : "");
+    put_store_guards(p, store);
+    put_line(p, "STORE_VECTOR(%s, %s, %u, %s, %s(%s) + %s);", space, stored, p->lanes, value,
+             half ? text_of(p, "(%s ushort *)", space) : "", tensor_text(p, s->tensor),
+             form_text(p, p->starts.stores[store], s->index));
 }
 
 /* Stores a vector element by element. */
@@ -131,19 +98,15 @@ static void put_scattered_store(struct printer *p, uint32_t store)
     const struct kstore *s = &p->k->stores[store];
     const bool vector = has_lanes(p, s->expr);
     struct scope scope;
-    char value[32];
 
     put_line(p, "{");
-    p->indent++;
     if (vector)
         put_spill(p, s->expr);
     open_lanes(p, &scope);
     need_form(p, s->index);
     need_guards(p, s->guard_count, s->guards);
-    snprintf(value, sizeof value, vector ? "lanes%" PRIu32 "[lane]" : "v%" PRIu32, s->expr);
-    put_scalar_store(p, store, value);
+    put_scalar_store(p, store, text_of(p, vector ? "lanes%u[lane]" : "v%u", s->expr));
     close_lanes(p, &scope);
-    p->indent--;
     put_line(p, "}");
 }
 
@@ -161,16 +124,13 @@ static bool is_vector_store(const struct printer *p, const struct kstore *s)
 static void put_store(struct printer *p, uint32_t store)
 {
     const struct kstore *s = &p->k->stores[store];
-    char value[24];
 
-    if (p->lanes == 1 || (!has_lanes(p, s->expr) && !form_has_lanes(p, s->index, false))) {
-        snprintf(value, sizeof value, "v%" PRIu32, s->expr);
-        put_scalar_store(p, store, value);
-    } else if (is_vector_store(p, s)) {
+    if (p->lanes == 1 || (!has_lanes(p, s->expr) && !form_has_lanes(p, s->index, false)))
+        put_scalar_store(p, store, text_of(p, "v%u", s->expr));
+    else if (is_vector_store(p, s))
         put_vector_store(p, store);
-    } else {
+    else
         put_scattered_store(p, store);
-    }
 }
 
 static void need_store(struct printer *p, const struct kstore *s)
@@ -231,37 +191,22 @@ static void put_iteration(struct printer *p, uint32_t phase)
 
 /* ---- loops ---- */
 
-static void reduced_vars(const struct kernel *k, struct gpu_vars *out)
-{
-    out->count = k->reduced_count;
-    for (uint32_t i = 0; i < k->reduced_count; i++)
-        out->vars[i] = k->parallel_count + i;
-}
-
 /* Writes the loop over the iterations of one item of a group that shares a row, in blocks whose sums are added up. */
 static void put_shared_loop(struct printer *p, uint32_t phase)
 {
     const uint32_t step = p->s->local[0];
-    const char *type = opencl_index_type(p);
-    struct gpu_vars vars;
+    const struct gpu_vars vars = reduced_vars(p->k);
     struct scope scope;
 
-    reduced_vars(p->k, &vars);
-    fprintf(p->out, "%*sconst %s iterations = %s", (int)p->indent * 2, "", type, p->tensor_names ? "!has_point ? 0 : " : "");
-    put_product(p, &vars);
-    fputs(";\n", p->out);
-    put_line(p, "for (%s block = item; block < iterations; block += %u) {", type, SUM_STEPS * step);
-    p->indent++;
-    put_line(p, "const %s end = min(iterations, block + (%s)%u);", type, type, SUM_STEPS * step);
+    put_line(p, "const $i iterations = %s%s;", p->tensor_names ? "!has_point ? 0 : " : "", product_text(p, &vars));
+    put_line(p, "for ($i block = item; block < iterations; block += %u) {", SUM_STEPS * step);
+    put_line(p, "const $i end = min(iterations, block + ($i)%u);", SUM_STEPS * step);
     put_block(p, phase, true);
-    put_line(p, "for (%s iteration = block; iteration < end; iteration += %" PRIu32 ") {", type, step);
-    scope_enter(p, &scope);
+    open_scope(p, &scope, "for ($i iteration = block; iteration < end; iteration += %u) {", step);
     put_decode(p, &vars, "iteration", "");
     put_iteration(p, phase);
-    scope_leave(p, &scope);
-    put_line(p, "}");
+    close_scope(p, &scope);
     put_block(p, phase, false);
-    p->indent--;
     put_line(p, "}");
 }
 
@@ -275,134 +220,72 @@ static void put_number_of_iteration(struct printer *p, uint32_t phase)
         asked |= runs_in(&k->exprs[i], phase) && kexpr_is_place(&k->exprs[i]);
     if (!asked)
         return;
-    fprintf(p->out, "%*sconst %s iteration = ", (int)p->indent * 2, "", opencl_index_type(p));
+    const char *number = text_of(p, "x%u", k->parallel_count);
     for (uint32_t i = 1; i < k->reduced_count; i++)
-        fputc('(', p->out);
-    fprintf(p->out, "x%" PRIu32, k->parallel_count);
-    for (uint32_t i = 1; i < k->reduced_count; i++) {
-        fputs(") * ", p->out);
-        put_size(p, k->parallel_count + i);
-        fprintf(p->out, " + x%" PRIu32, k->parallel_count + i);
-    }
-    fputs(";\n", p->out);
+        number = text_of(p, "(%s) * %s + x%u", number, size_text(p, k->parallel_count + i), k->parallel_count + i);
+    put_line(p, "const $i iteration = %s;", number);
 }
 
 static void put_nest(struct printer *p, uint32_t phase, uint32_t level);
 
-/* Writes one loop, of which `head` is the "for". */
-static void put_body(struct printer *p, uint32_t phase, uint32_t level)
+/* Writes a loop over iterations [from, to) of a REDUCED variable, with everything in it. */
+static void put_loop(struct printer *p, uint32_t phase, uint32_t level, const char *from, const char *to, uint32_t step)
 {
+    const uint32_t var = p->k->parallel_count + level;
     struct scope scope;
 
-    scope_enter(p, &scope);
+    open_scope(p, &scope, "for ($i x%u = %s; x%u < %s; x%u += %u) {", var, from, var, to, var, step);
     if (level + 1 < p->k->reduced_count) {
         put_nest(p, phase, level + 1);
     } else {
         put_number_of_iteration(p, phase);
         put_iteration(p, phase);
     }
-    scope_leave(p, &scope);
-    put_line(p, "}");
+    close_scope(p, &scope);
 }
 
-/* Writes the loop over iterations [from, to) of a variable. */
-static void put_for(struct printer *p, uint32_t var, const char *from, const char *to, uint32_t step)
-{
-    fprintf(p->out, "%*sfor (%s x%" PRIu32 " = %s; x%" PRIu32 " < ", (int)p->indent * 2, "", opencl_index_type(p), var, from,
-            var);
-    if (to)
-        fputs(to, p->out);
-    else
-        put_end(p, var);
-    fprintf(p->out, "; x%" PRIu32 " += %" PRIu32 ") {\n", var, step);
-}
-
-/* Writes a loop over vectors along the last REDUCED variable, and a scalar one over what is left. */
-static void put_lane_loop(struct printer *p, uint32_t phase, uint32_t level, const char *from, const char *to)
-{
-    const uint32_t var = p->k->parallel_count + level, lanes = p->lanes;
-    const bool split = from != NULL;
-
-    if (!split) {
-        fprintf(p->out, "%*sconst %s whole = ", (int)p->indent * 2, "", opencl_index_type(p));
-        put_size(p, var);
-        fprintf(p->out, " / %" PRIu32 " * %" PRIu32 ";\n", lanes, lanes);
-    }
-    put_for(p, var, split ? from : "0", split ? to : "whole", lanes);
-    put_body(p, phase, level);
-    if (split || !p->s->lane_tail)
-        return;
-    p->lanes = 1;
-    put_for(p, var, "whole", NULL, 1);
-    put_body(p, phase, level);
-    p->lanes = lanes;
-}
-
-/* Writes the loop at which sums are split: blocks of iterations, whose sums are added up. */
-static void put_split_loop(struct printer *p, uint32_t phase, uint32_t level)
-{
-    const uint32_t var = p->k->parallel_count + level, lanes = p->lanes;
-    const bool vectors = lanes > 1 && var == p->s->lane_var;
-    const uint32_t step = p->s->sum_steps * (vectors ? lanes : 1);
-    const char *type = opencl_index_type(p);
-
-    fprintf(p->out, "%*sconst %s whole = ", (int)p->indent * 2, "", type);
-    put_end(p, var);
-    if (vectors)
-        fprintf(p->out, " / %" PRIu32 " * %" PRIu32, lanes, lanes);
-    fputs(";\n", p->out);
-    put_line(p, "for (%s block = %s; block < whole; block += %" PRIu32 ") {", type, opencl_first_of(p, var), step);
-    p->indent++;
-    put_line(p, "const %s end = min(whole, block + (%s)%" PRIu32 ");", type, type, step);
-    put_block(p, phase, true);
-    if (vectors) {
-        put_lane_loop(p, phase, level, "block", "end");
-    } else {
-        put_for(p, var, "block", "end", 1);
-        put_body(p, phase, level);
-    }
-    put_block(p, phase, false);
-    p->indent--;
-    put_line(p, "}");
-    if (!vectors || !p->s->lane_tail)
-        return;
-    put_line(p, "{");
-    p->indent++;
-    p->lanes = 1;
-    put_block(p, phase, true);
-    put_for(p, var, "whole", NULL, 1);
-    put_body(p, phase, level);
-    put_block(p, phase, false);
-    p->lanes = lanes;
-    p->indent--;
-    put_line(p, "}");
-}
-
+/* Writes the loops from a level on.  Along the lane variable there is one over vectors and a scalar one over the rest.  Where
+ * sums are split a loop consists of blocks of iterations, whose sums are added up. */
 static void put_nest(struct printer *p, uint32_t phase, uint32_t level)
 {
-    const uint32_t var = p->k->parallel_count + level;
+    const uint32_t var = p->k->parallel_count + level, lanes = p->lanes;
+    const bool split = level == p->s->sum_split, vectors = lanes > 1 && var == p->s->lane_var;
+    const uint32_t step = vectors ? lanes : 1, block = p->s->sum_steps * step;
+    const char *first = first_text(p, var), *end = end_text(p, var);
 
     put_line(p, "{");
-    p->indent++;
-    if (level == p->s->sum_split) {
-        put_split_loop(p, phase, level);
-    } else if (p->lanes > 1 && var == p->s->lane_var) {
-        put_lane_loop(p, phase, level, NULL, NULL);
+    if (split || vectors)
+        put_line(p, "const $i whole = %s%s;", end, vectors ? text_of(p, " / %u * %u", lanes, lanes) : "");
+    if (split) {
+        put_line(p, "for ($i block = %s; block < whole; block += %u) {", first, block);
+        put_line(p, "const $i end = min(whole, block + ($i)%u);", block);
+        put_block(p, phase, true);
+        put_loop(p, phase, level, "block", "end", step);
+        put_block(p, phase, false);
+        put_line(p, "}");
     } else {
-        put_for(p, var, opencl_first_of(p, var), NULL, 1);
-        put_body(p, phase, level);
+        put_loop(p, phase, level, first, vectors ? "whole" : end, step);
     }
-    p->indent--;
+    if (vectors && p->s->lane_tail) {
+        p->lanes = 1;
+        put_line(p, split ? "{" : "");
+        if (split)
+            put_block(p, phase, true);
+        put_loop(p, phase, level, "whole", end, 1);
+        if (split)
+            put_block(p, phase, false);
+        put_line(p, split ? "}" : "");
+        p->lanes = lanes;
+    }
     put_line(p, "}");
 }
 
 /* Writes the loops over the REDUCED variables of one phase. */
-static void put_loop(struct printer *p, uint32_t phase)
+static void put_phase(struct printer *p, uint32_t phase)
 {
     const bool block = p->s->sum_split == KEXPR_NONE; /* one for all iterations */
 
     put_line(p, "{");
-    p->indent++;
     if (p->s->shape == GPU_ROWS) {
         put_shared_loop(p, phase);
     } else {
@@ -412,7 +295,6 @@ static void put_loop(struct printer *p, uint32_t phase)
         if (block)
             put_block(p, phase, false);
     }
-    p->indent--;
     put_line(p, "}");
 }
 
@@ -424,7 +306,7 @@ void put_point(struct printer *p)
     struct scope scope;
 
     if (p->s->kept != KEXPR_NONE)
-        put_line(p, "float kept[%" PRIu32 "];", p->s->kept_elements);
+        put_line(p, "float kept[%u];", p->s->kept_elements);
     for (uint32_t phase = 0; phase < k->phase_count; phase++) {
         p->phase = phase;
         put_invariants(p, phase);
@@ -432,12 +314,10 @@ void put_point(struct printer *p)
             if (runs_in(&k->exprs[i], phase))
                 put_initial(p, i);
         put_line(p, "{");
-        p->indent++;
         for (uint32_t i = 0; i < k->expr_count; i++)
             if (k->exprs[i].op == K_SCAN && k->exprs[i].phase <= phase)
                 put_initial(p, i);
-        put_loop(p, phase);
-        p->indent--;
+        put_phase(p, phase);
         put_line(p, "}");
         for (uint32_t i = 0; i < k->expr_count; i++)
             if (runs_in(&k->exprs[i], phase))
@@ -445,11 +325,9 @@ void put_point(struct printer *p)
     }
     put_invariants(p, k->phase_count);
     if (p->s->shape == GPU_ROWS) {
-        put_line(p, "if (item == 0%s) {", p->tensor_names ? " && has_point" : "");
-        scope_enter(p, &scope);
+        open_scope(p, &scope, "if (item == 0%s) {", p->tensor_names ? " && has_point" : "");
         put_stores(p, false, k->phase_count);
-        scope_leave(p, &scope);
-        put_line(p, "}");
+        close_scope(p, &scope);
     } else {
         put_stores(p, false, k->phase_count);
     }
@@ -461,54 +339,27 @@ static void put_points_alone(struct printer *p, const char *from, const char *to
     const uint32_t var = p->s->lane_var, lanes = p->lanes;
     struct scope scope;
 
-    fprintf(p->out, "%*sfor (%s x%" PRIu32 " = %s; x%" PRIu32 " < ", (int)p->indent * 2, "", opencl_index_type(p), var, from,
-            var);
-    if (to)
-        fputs(to, p->out);
-    else
-        put_size(p, var);
-    fprintf(p->out, "; x%" PRIu32 "++) {\n", var);
-    scope_enter(p, &scope);
+    open_scope(p, &scope, "for ($i x%u = %s; x%u < %s; x%u++) {", var, from, var, to, var);
     p->lanes = 1;
     put_point(p);
     p->lanes = lanes;
-    scope_leave(p, &scope);
-    put_line(p, "}");
-}
-
-/* Declares where the vector of a point begins, which ends with the row at the latest. */
-static void put_beginning(struct printer *p)
-{
-    fprintf(p->out, "%*sconst %s begin = ", (int)p->indent * 2, "", opencl_index_type(p));
-    if (p->s->lane_repeats) {
-        fprintf(p->out, "min(id0, (%s)(", opencl_index_type(p));
-        put_size(p, p->s->lane_var);
-        fprintf(p->out, " - %" PRIu32 "));\n", p->s->lanes);
-    } else {
-        fputs("id0;\n", p->out);
-    }
+    close_scope(p, &scope);
 }
 
 /* Looks for the nearest place, lane_edge points away at most, where all lanes are inside, and declares how far away it is. */
 static void put_search(struct printer *p)
 {
     const uint32_t var = p->s->lane_var;
-    const char *type = opencl_index_type(p);
     struct scope scope;
 
     put_line(p, "int inside = 0, shift = 0;");
-    put_line(p, "for (int n = 0; n <= %" PRIu32 " && !inside; n++) {", 2 * p->s->lane_edge);
-    scope_enter(p, &scope);
+    open_scope(p, &scope, "for (int n = 0; n <= %u && !inside; n++) {", 2 * p->s->lane_edge);
     put_line(p, "shift = n %% 2 ? (n + 1) / 2 : -(n / 2);");
-    put_line(p, "const %s x%" PRIu32 " = begin + shift;", type, var);
-    if (p->s->lane_edge) {
-        fprintf(p->out, "%*sif (x%" PRIu32 " < 0 || x%" PRIu32 " > ", (int)p->indent * 2, "", var, var);
-        put_size(p, var);
-        fprintf(p->out, " - %" PRIu32 ") continue;\n", p->s->lanes);
-    }
+    put_line(p, "const $i x%u = begin + shift;", var);
+    if (p->s->lane_edge)
+        put_line(p, "if (x%u < 0 || x%u > %s - %u) continue;", var, var, size_text(p, var), p->s->lanes);
     put_window_guards(p);
-    scope_leave(p, &scope);
-    put_line(p, "}");
+    close_scope(p, &scope);
 }
 
 /* Writes the code for vectors whose windows are inside, which are what most of an image consists of. */
@@ -516,26 +367,21 @@ static void put_inside(struct printer *p, const char *next)
 {
     const uint32_t var = p->s->lane_var, lanes = p->s->lanes;
     struct scope scope;
-    char from[64], to[64];
 
     put_search(p);
-    put_line(p, "if (inside) {");
-    scope_enter(p, &scope);
-    put_line(p, "{ const %s x%" PRIu32 " = begin + shift;", opencl_index_type(p), var);
+    open_scope(p, &scope, "if (inside) {");
+    put_line(p, "{ const $i x%u = begin + shift;", var);
     p->inside = true;
     put_point(p);
     p->inside = false;
     put_line(p, "}");
     scope_leave(p, &scope);
     scope_enter(p, &scope);
-    if (p->s->lane_edge) { /* what the vector has moved away from */
-        snprintf(from, sizeof from, "shift > 0 ? begin : begin + shift + %" PRIu32, lanes);
-        snprintf(to, sizeof to, "(shift > 0 ? begin + shift : begin + %" PRIu32 ")", lanes);
-        put_points_alone(p, from, to);
-    }
+    if (p->s->lane_edge) /* what the vector has moved away from */
+        put_points_alone(p, text_of(p, "shift > 0 ? begin : begin + shift + %u", lanes),
+                         text_of(p, "(shift > 0 ? begin + shift : begin + %u)", lanes));
     put_line(p, "%s", next);
-    scope_leave(p, &scope);
-    put_line(p, "}");
+    close_scope(p, &scope);
 }
 
 void put_vector_point(struct printer *p, const char *next)
@@ -544,19 +390,18 @@ void put_vector_point(struct printer *p, const char *next)
     struct scope scope;
 
     if (p->s->lane_tail) {
-        fprintf(p->out, "%*sif (id0 + %" PRIu32 " > ", (int)p->indent * 2, "", p->s->lanes);
-        put_size(p, var);
-        fputs(") {\n", p->out);
-        scope_enter(p, &scope);
-        put_points_alone(p, "id0", NULL);
+        open_scope(p, &scope, "if (id0 + %u > %s) {", p->s->lanes, size_text(p, var));
+        put_points_alone(p, "id0", size_text(p, var));
         put_line(p, "%s", next);
-        scope_leave(p, &scope);
-        put_line(p, "}");
+        close_scope(p, &scope);
     }
-    put_beginning(p);
+    if (p->s->lane_repeats) /* the vector ends with the row at the latest */
+        put_line(p, "const $i begin = min(id0, ($i)(%s - %u));", size_text(p, var), p->s->lanes);
+    else
+        put_line(p, "const $i begin = id0;");
     p->lanes = p->s->lanes;
     if (has_windows(p))
         put_inside(p, next);
-    put_line(p, "const %s x%" PRIu32 " = begin;", opencl_index_type(p), var);
+    put_line(p, "const $i x%u = begin;", var);
     put_point(p);
 }

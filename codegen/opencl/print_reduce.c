@@ -7,8 +7,6 @@
  */
 #include "codegen/opencl/internal.h"
 
-#include <inttypes.h>
-
 bool is_float_sum(const struct kexpr *e)
 {
     return e->op == K_REDUCE && ktype_is_float(e->type) && (e->reduce == KR_SUM || e->reduce == KR_DOT);
@@ -81,14 +79,14 @@ static void put_accumulators(struct printer *p, uint32_t expr)
     const enum ktype given = e->op == K_SCAN ? e->type : p->k->exprs[e->args[0]].type;
     const bool keys = has_keys(p, expr);
     const enum ktype type = keys ? KT_I32 : given;
-    const struct type_text t = opencl_lane_type(type, e->op == K_REDUCE && is_lane_sum(p, expr) ? p->lanes : 1);
+    const char *t = opencl_lane_type(type, e->op == K_REDUCE && is_lane_sum(p, expr) ? p->lanes : 1);
     const char *l = prefix_of(p);
 
-    put_line(p, "%s %ss%" PRIu32 " = (%s)(%s);", t.text, l, expr, t.text, keys ? initial_key(e) : initial_of(e, type));
+    put_line(p, "%s %ss%u = (%s)(%s);", t, l, expr, t, keys ? initial_key(e) : initial_of(e, type));
     if (e->op == K_SCAN ? ktype_is_float(type) : is_float_sum(e))
-        put_line(p, "%s %sc%" PRIu32 " = (%s)(0);", t.text, l, expr, t.text);
+        put_line(p, "%s %sc%u = (%s)(0);", t, l, expr, t);
     if (e->op == K_REDUCE && kexpr_is_place(e))
-        put_line(p, "long i%" PRIu32 " = -1;", expr);
+        put_line(p, "long i%u = -1;", expr);
 }
 
 void put_initial(struct printer *p, uint32_t expr)
@@ -103,18 +101,17 @@ void put_initial(struct printer *p, uint32_t expr)
     p->lanes = lanes;
 }
 
-/* Writes the condition that value x comes before value y as an extreme; NaN comes before everything but NaN. */
-static void put_better(struct printer *p, const struct kexpr *e, enum ktype type, const char *x, const char *y)
+/* Returns the condition that value x comes before value y as an extreme; NaN comes before everything but NaN. */
+static const char *better_text(struct printer *p, const struct kexpr *e, enum ktype type, const char *x, const char *y)
 {
-    const char *sign = e->reduce == KR_ARG_MIN ? "<" : ">";
+    const bool min = e->reduce == KR_ARG_MIN;
 
     if (type == KT_F64)
-        fprintf(p->out, "(f64_ne(%s, %s) ? f64_eq(%s, %s) : f64_eq(%s, %s) && f64_lt(%s, %s))", x, x, y, y, y, y,
-                *sign == '<' ? x : y, *sign == '<' ? y : x);
-    else if (ktype_is_float(type))
-        fprintf(p->out, "(%s != %s ? %s == %s : %s == %s && %s %s %s)", x, x, y, y, y, y, x, sign, y);
-    else
-        fprintf(p->out, "%s %s %s", x, sign, y);
+        return text_of(p, "(f64_ne(%1$s, %1$s) ? f64_eq(%2$s, %2$s) : f64_eq(%2$s, %2$s) && f64_lt(%3$s, %4$s))", x, y,
+                       min ? x : y, min ? y : x);
+    if (ktype_is_float(type))
+        return text_of(p, "(%1$s != %1$s ? %2$s == %2$s : %2$s == %2$s && %1$s %3$s %2$s)", x, y, min ? "<" : ">");
+    return text_of(p, "%s %s %s", x, min ? "<" : ">", y);
 }
 
 /* Writes what one value, or a vector of values, does to an accumulator of integers. */
@@ -122,18 +119,16 @@ static void put_integer_sum(struct printer *p, const char *s, uint32_t expr, con
 {
     const struct kexpr *e = &p->k->exprs[expr];
     const enum ktype type = p->k->exprs[e->args[0]].type;
-    const char *t = opencl_value_type(type), *u = opencl_unsigned_type(type);
+    const char *sign = e->reduce == KR_PRODUCT ? "*" : "+";
 
     if (lanes > 1) {
-        const struct type_text v = opencl_lane_type(type, lanes);
-        char cast[24];
-        snprintf(cast, sizeof cast, "as_%s%" PRIu32, u, lanes);
-        put_line(p, "%s = as_%s(%s(%s) %s %s(%s)%s%s%s%s%s);", s, v.text, cast, s, e->reduce == KR_PRODUCT ? "*" : "+", cast, x,
-                 y ? " * " : "", y ? cast : "", y ? "(" : "", y ? y : "", y ? ")" : "");
-        return;
+        const char *as = text_of(p, "as_%s%u", opencl_unsigned_type(type), lanes);
+        const char *factor = y ? text_of(p, " * %s(%s)", as, y) : "";
+        put_line(p, "%1$s = as_%2$s(%3$s(%1$s) %4$s %3$s(%5$s)%6$s);", s, opencl_lane_type(type, lanes), as, sign, x, factor);
+    } else {
+        put_line(p, "%1$s = (%2$s)((ulong)%1$s %3$s (ulong)%4$s%5$s%6$s);", s, opencl_value_type(type), sign, x,
+                 y ? " * (ulong)" : "", y ? y : "");
     }
-    put_line(p, "%s = (%s)((ulong)%s %s (ulong)%s%s%s);", s, t, s, e->reduce == KR_PRODUCT ? "*" : "+", x,
-             y ? " * (ulong)" : "", y ? y : "");
 }
 
 /* Combines accumulator s, which has so many lanes, with x (and y, of a dot). */
@@ -181,23 +176,16 @@ void put_step(struct printer *p, uint32_t expr, const char *iteration)
 {
     const struct kexpr *e = &p->k->exprs[expr];
     const bool lanes = is_lane_sum(p, expr);
-    const struct operand_text x = operand_of(p, e->args[0], lanes);
+    const char *x = operand_of(p, e->args[0], lanes);
     const char *l = prefix_of(p);
-    struct operand_text y = {""};
-    char s[24], a[24];
 
     if (kexpr_is_place(e)) {
-        snprintf(s, sizeof s, "s%" PRIu32, expr);
-        fprintf(p->out, "%*sif (i%" PRIu32 " < 0 || ", (int)p->indent * 2, "", expr);
-        put_better(p, e, p->k->exprs[e->args[0]].type, x.text, s);
-        fprintf(p->out, ") { s%" PRIu32 " = %s; i%" PRIu32 " = %s; }\n", expr, x.text, expr, iteration);
+        const char *better = better_text(p, e, p->k->exprs[e->args[0]].type, x, text_of(p, "s%u", expr));
+        put_line(p, "if (i%1$u < 0 || %2$s) { s%1$u = %3$s; i%1$u = %4$s; }", expr, better, x, iteration);
         return;
     }
-    if (e->reduce == KR_DOT)
-        y = operand_of(p, e->args[1], lanes);
-    snprintf(s, sizeof s, "%ss%" PRIu32, l, expr);
-    snprintf(a, sizeof a, "%sa%" PRIu32, l, expr);
-    put_combination(p, expr, s, a, x.text, e->reduce == KR_DOT ? y.text : NULL, lanes ? p->lanes : 1);
+    put_combination(p, expr, text_of(p, "%ss%u", l, expr), text_of(p, "%sa%u", l, expr), x,
+                    e->reduce == KR_DOT ? operand_of(p, e->args[1], lanes) : NULL, lanes ? p->lanes : 1);
 }
 
 /* Returns whether all iterations are one block, which is the whole sum then: rounding has lost nothing between blocks. */
@@ -216,12 +204,11 @@ static void put_blocks(struct printer *p, uint32_t phase, bool open)
         if (e->op != K_REDUCE || e->phase != phase || !is_float_sum(e))
             continue;
         if (open)
-            put_line(p, "%s %sa%" PRIu32 " = 0;", opencl_lane_type(e->type, lanes ? p->lanes : 1).text, l, i);
+            put_line(p, "%s %sa%u = 0;", opencl_lane_type(e->type, lanes ? p->lanes : 1), l, i);
         else if (is_one_block(p))
-            put_line(p, "%ss%" PRIu32 " = %sa%" PRIu32 ";", l, i, l, i);
+            put_line(p, "%ss%u = %sa%u;", l, i, l, i);
         else
-            put_line(p, "add_%s(&%ss%" PRIu32 ", &%sc%" PRIu32 ", %sa%" PRIu32 ");", lanes ? "v" : opencl_value_type(e->type),
-                     l, i, l, i, l, i);
+            put_line(p, "add_%s(&%ss%u, &%sc%u, %sa%u);", lanes ? "v" : opencl_value_type(e->type), l, i, l, i, l, i);
     }
 }
 
@@ -238,29 +225,26 @@ void put_block(struct printer *p, uint32_t phase, bool open)
 }
 
 /* Returns the name of the vector whose lane i is lane i ^ step of a vector. */
-static struct operand_text exchanged(const char *vector, uint32_t lanes, uint32_t step)
+static const char *exchanged(struct printer *p, const char *vector, uint32_t step)
 {
-    struct operand_text text;
-    int length = snprintf(text.text, sizeof text.text, "%s.s", vector);
+    const char *text = text_of(p, "%s.s", vector);
 
-    for (uint32_t i = 0; i < lanes; i++)
-        length += snprintf(text.text + length, sizeof text.text - (size_t)length, "%x", i ^ step);
+    for (uint32_t i = 0; i < p->lanes; i++)
+        text = text_of(p, "%s%x", text, i ^ step);
     return text;
 }
 
 /* Adds the lanes of a sum that is one block to the scalar one, half by half. */
 static void put_lanes_of_block(struct printer *p, uint32_t expr)
 {
-    const enum ktype type = p->k->exprs[expr].type;
-    char sum[24];
+    const char *sum = text_of(p, "ls%u", expr);
 
-    snprintf(sum, sizeof sum, "ls%" PRIu32, expr);
     for (uint32_t lanes = p->lanes / 2; lanes > 1; lanes /= 2) {
-        put_line(p, "const %s half%" PRIu32 "_%" PRIu32 " = %s.lo + %s.hi;", opencl_lane_type(type, lanes).text, expr, lanes,
-                 sum, sum);
-        snprintf(sum, sizeof sum, "half%" PRIu32 "_%" PRIu32, expr, lanes);
+        const char *half = text_of(p, "half%u_%u", expr, lanes);
+        put_line(p, "const %s %s = %s.lo + %s.hi;", opencl_lane_type(p->k->exprs[expr].type, lanes), half, sum, sum);
+        sum = half;
     }
-    put_line(p, "s%" PRIu32 " += %s.lo + %s.hi;", expr, sum, sum);
+    put_line(p, "s%u += %s.lo + %s.hi;", expr, sum, sum);
 }
 
 /* Adds the accumulators of lanes that are iterations to the scalar ones: halves of vectors are combined until every lane has
@@ -273,28 +257,25 @@ static void put_lanes_together(struct printer *p, uint32_t expr)
     const char *t = opencl_value_type(type);
     const bool sum = is_float_sum(e);
     const bool keys = has_keys(p, expr);
-    char ls[24], lc[24], s[24], first[48];
 
     if (sum && is_one_block(p)) {
         put_lanes_of_block(p, expr);
         return;
     }
-    snprintf(ls, sizeof ls, "ls%" PRIu32, expr);
-    snprintf(lc, sizeof lc, "lc%" PRIu32, expr);
-    snprintf(s, sizeof s, "s%" PRIu32, expr);
-    snprintf(first, sizeof first, keys ? "number_of_key(%s.s0)" : "%s.s0", ls);
+    const char *ls = text_of(p, "ls%u", expr), *lc = text_of(p, "lc%u", expr), *s = text_of(p, "s%u", expr),
+               *first = text_of(p, keys ? "number_of_key(%s.s0)" : "%s.s0", ls);
     for (uint32_t step = p->lanes / 2; step; step /= 2) {
-        const struct operand_text other = exchanged(ls, p->lanes, step);
+        const char *other = exchanged(p, ls, step);
         if (sum)
-            put_line(p, "{ const %s lost = %s; add_v(&%s, &%s, %s); %s += lost; }", opencl_lane_type(type, p->lanes).text,
-                     exchanged(lc, p->lanes, step).text, ls, lc, other.text, lc);
+            put_line(p, "{ const %s lost = %s; add_v(&%s, &%s, %s); %s += lost; }", opencl_lane_type(type, p->lanes),
+                     exchanged(p, lc, step), ls, lc, other, lc);
         else if (keys)
-            put_line(p, "%s = %s(%s, %s);", ls, e->reduce == KR_MIN ? "min" : "max", ls, other.text);
+            put_line(p, "%s = %s(%s, %s);", ls, e->reduce == KR_MIN ? "min" : "max", ls, other);
         else
-            put_combination(p, expr, ls, ls, other.text, NULL, p->lanes);
+            put_combination(p, expr, ls, ls, other, NULL, p->lanes);
     }
     if (sum)
-        put_line(p, "add_%s(&s%" PRIu32 ", &c%" PRIu32 ", %s); c%" PRIu32 " += %s.s0;", t, expr, expr, first, expr, lc);
+        put_line(p, "add_%s(&s%u, &c%u, %s); c%u += %s.s0;", t, expr, expr, first, expr, lc);
     else
         put_combination(p, expr, s, s, first, NULL, 1);
 }
@@ -320,11 +301,8 @@ static void put_other_item(struct printer *p, uint32_t expr)
         break;
     case KR_ARG_MIN:
     case KR_ARG_MAX:
-        fprintf(p->out, "%*sif (i >= 0 && (j < 0 || ", (int)p->indent * 2, "");
-        put_better(p, e, type, "x", "y");
-        fputs(" || (!(", p->out);
-        put_better(p, e, type, "y", "x");
-        fputs(") && i < j))) { y = x; j = i; }\n", p->out);
+        put_line(p, "if (i >= 0 && (j < 0 || %s || (!(%s) && i < j))) { y = x; j = i; }", better_text(p, e, type, "x", "y"),
+                 better_text(p, e, type, "y", "x"));
         break;
     case KR_COUNT_:
         break;
@@ -337,16 +315,14 @@ static void put_combine_items(struct printer *p, uint32_t expr, const char *firs
     const struct kexpr *e = &p->k->exprs[expr];
     const char *t = opencl_value_type(p->k->exprs[e->args[0]].type);
 
-    put_line(p, "%s y = all%" PRIu32 "[%s];", t, expr, first);
+    put_line(p, "%s y = all%u[%s];", t, expr, first);
     if (kexpr_is_place(e))
-        put_line(p, "long j = where%" PRIu32 "[%s];", expr, first);
-    put_line(p, "for (uint n = %s + %" PRIu32 "; n < %" PRIu32 "; n += %" PRIu32 ") {", first, step, n, step);
-    p->indent++;
-    put_line(p, "const %s x = all%" PRIu32 "[n];", t, expr);
+        put_line(p, "long j = where%u[%s];", expr, first);
+    put_line(p, "for (uint n = %s + %u; n < %u; n += %u) {", first, step, n, step);
+    put_line(p, "const %s x = all%u[n];", t, expr);
     if (kexpr_is_place(e))
-        put_line(p, "const long i = where%" PRIu32 "[n];", expr);
+        put_line(p, "const long i = where%u[n];", expr);
     put_other_item(p, expr);
-    p->indent--;
     put_line(p, "}");
 }
 
@@ -362,25 +338,21 @@ static void put_combine(struct printer *p, uint32_t expr)
 
     while (some * some < n)
         some *= 2;
-    put_line(p, "all%" PRIu32 "[item] = %s%" PRIu32 ";", expr, is_float_sum(e) ? "total" : "s", expr);
+    put_line(p, "all%u[item] = %s%u;", expr, is_float_sum(e) ? "total" : "s", expr);
     if (extreme)
-        put_line(p, "where%" PRIu32 "[item] = i%" PRIu32 ";", expr, expr);
+        put_line(p, "where%u[item] = i%u;", expr, expr);
     put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
-    put_line(p, "if (item < %" PRIu32 ") {", some);
-    p->indent++;
+    put_line(p, "if (item < %u) {", some);
     put_combine_items(p, expr, "item", some, n);
-    put_line(p, "all%" PRIu32 "[item] = y;", expr);
+    put_line(p, "all%u[item] = y;", expr);
     if (extreme)
-        put_line(p, "where%" PRIu32 "[item] = j;", expr);
-    p->indent--;
+        put_line(p, "where%u[item] = j;", expr);
     put_line(p, "}");
     put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
-    put_line(p, "%s v%" PRIu32 ";", extreme ? "long" : opencl_value_type(p->k->exprs[e->args[0]].type), expr);
+    put_line(p, "%s v%u;", extreme ? "long" : opencl_value_type(p->k->exprs[e->args[0]].type), expr);
     put_line(p, "{");
-    p->indent++;
     put_combine_items(p, expr, "0", 1, some);
-    put_line(p, "v%" PRIu32 " = %s;", expr, extreme ? "j" : "y");
-    p->indent--;
+    put_line(p, "v%u = %s;", expr, extreme ? "j" : "y");
     put_line(p, "}");
     put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
 }
@@ -390,22 +362,21 @@ void put_result(struct printer *p, uint32_t expr)
     const struct kexpr *e = &p->k->exprs[expr];
     const enum ktype type = p->k->exprs[e->args[0]].type;
     const bool iterations = *prefix_of(p), lanes = !iterations && is_lane_sum(p, expr);
-    const struct type_text t = opencl_lane_type(type, lanes ? p->lanes : 1);
+    const char *t = opencl_lane_type(type, lanes ? p->lanes : 1);
 
     if (iterations)
         put_lanes_together(p, expr);
     if (is_float_sum(e))
-        put_line(p, "const %s total%" PRIu32 " = total_%s(s%" PRIu32 ", c%" PRIu32 ");", t.text, expr, lanes ? "v" : t.text,
-                 expr, expr);
+        put_line(p, "const %s total%u = total_%s(s%u, c%u);", t, expr, lanes ? "v" : t, expr, expr);
     if (p->s->shape == GPU_ROWS)
         put_combine(p, expr);
     else if (is_float_sum(e))
-        put_line(p, "const %s v%" PRIu32 " = total%" PRIu32 ";", t.text, expr, expr);
+        put_line(p, "const %s v%u = total%u;", t, expr, expr);
     else if (kexpr_is_place(e))
-        put_line(p, "const long v%" PRIu32 " = i%" PRIu32 ";", expr, expr);
+        put_line(p, "const long v%u = i%u;", expr, expr);
     else if (has_keys(p, expr) && !iterations)
-        put_line(p, "const %s v%" PRIu32 " = number_of_key_v(s%" PRIu32 ");", t.text, expr, expr);
+        put_line(p, "const %s v%u = number_of_key_v(s%u);", t, expr, expr);
     else
-        put_line(p, "const %s v%" PRIu32 " = s%" PRIu32 ";", t.text, expr, expr);
+        put_line(p, "const %s v%u = s%u;", t, expr, expr);
     p->expr_known[expr] = true;
 }

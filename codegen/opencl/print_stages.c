@@ -20,23 +20,18 @@ static void put_shared_points(struct printer *p, const struct gpu_vars *fixed, c
 {
     const uint32_t var = p->s->lane_var;
     const bool vectors = var != KEXPR_NONE && p->k->vars[var].kind == KVAR_PARALLEL;
-    const char *type = opencl_index_type(p);
     struct gpu_vars outer = *rest;
     struct scope scope;
 
     if (vectors) {
         outer.count--;
-        fprintf(p->out, "%*sconst %s vectors = (", (int)p->indent * 2, "", type);
-        put_size(p, var);
-        fprintf(p->out, " + %" PRIu32 ") / %" PRIu32 ";\n", p->s->lanes - 1, p->s->lanes);
+        put_line(p, "const $i vectors = (%s + %u) / %u;", size_text(p, var), p->s->lanes - 1, p->s->lanes);
     }
-    fprintf(p->out, "%*sfor (%s point = id; point < %s", (int)p->indent * 2, "", type, vectors ? "vectors * " : "");
-    put_product(p, &outer);
-    fprintf(p->out, "; point += %" PRIu32 ") {\n", p->s->local[0]);
-    scope_enter(p, &scope);
+    open_scope(p, &scope, "for ($i point = id; point < %s%s; point += %u) {", vectors ? "vectors * " : "",
+               product_text(p, &outer), p->s->local[0]);
     put_decode(p, fixed, "tile", "");
     if (vectors) {
-        put_line(p, "const %s id0 = point %% vectors * %" PRIu32 ", other = point / vectors;", type, p->s->lanes);
+        put_line(p, "const $i id0 = point %% vectors * %u, other = point / vectors;", p->s->lanes);
         put_decode(p, &outer, "other", "");
         put_vector_point(p, "continue;");
     } else {
@@ -44,8 +39,7 @@ static void put_shared_points(struct printer *p, const struct gpu_vars *fixed, c
         p->lanes = p->s->lanes;
         put_point(p);
     }
-    scope_leave(p, &scope);
-    put_line(p, "}");
+    close_scope(p, &scope);
 }
 
 /* Writes the points of a stage, as many at once as the group has times the items that share the iterations of one.  All items
@@ -54,32 +48,27 @@ static void put_shared_rows(struct printer *p, const struct gpu_stage *s, const 
                             const struct gpu_vars *rest)
 {
     const uint32_t items = p->s->local[0], at_once = items / s->row_items;
-    const char *type = opencl_index_type(p);
     const struct gpu_schedule *group = p->s;
     struct gpu_schedule own = *group;
     struct scope scope;
 
-    fprintf(p->out, "%*sconst %s points = ", (int)p->indent * 2, "", type);
-    put_product(p, rest);
-    fputs(";\n", p->out);
-    put_line(p, "const %s slot = id %% %" PRIu32 ", item = id / %" PRIu32 ";", type, at_once, at_once);
+    put_line(p, "const $i points = %s;", product_text(p, rest));
+    put_line(p, "const $i slot = id %% %u, item = id / %u;", at_once, at_once);
     for (uint32_t i = 0; i < p->k->expr_count; i++)
         if (p->k->exprs[i].op == K_REDUCE) {
             const char *t = opencl_value_type(p->k->exprs[p->k->exprs[i].args[0]].type);
-            put_line(p, "__local %s *all%" PRIu32 " = (__local %s *)shared + slot * %" PRIu32 ";", t, i, t, s->row_items);
+            put_line(p, "__local %s *all%u = (__local %s *)shared + slot * %u;", t, i, t, s->row_items);
         }
-    put_line(p, "for (%s begin = 0; begin < points; begin += %" PRIu32 ") {", type, at_once);
-    scope_enter(p, &scope);
+    open_scope(p, &scope, "for ($i begin = 0; begin < points; begin += %u) {", at_once);
     put_line(p, "const int has_point = begin + slot < points;");
-    put_line(p, "const %s point = has_point ? begin + slot : 0;", type);
+    put_line(p, "const $i point = has_point ? begin + slot : 0;");
     put_decode(p, fixed, "tile", "");
     put_decode(p, rest, "point", "");
     own.local[0] = s->row_items;
     p->s = &own;
     put_point(p);
     p->s = group;
-    scope_leave(p, &scope);
-    put_line(p, "}");
+    close_scope(p, &scope);
 }
 
 /* ---- stages ---- */
@@ -94,22 +83,19 @@ static void put_stage(struct printer *p, const struct kstage *stage, const struc
     if (s->lanes > 1)
         put_function_names(p->out, p->k, s->lanes);
     if (stage->when)
-        put_line(p, "if (%s(local%" PRIu32 "[0] < as_float(0x%08" PRIx32 "u)))", stage->when == KSTAGE_BELOW ? "" : "!",
-                 stage->predicate, (union scalar){.f32 = stage->limit}.u32);
+        put_line(p, "if (%s(local%u[0] < as_float(0x%08xu)))", stage->when == KSTAGE_BELOW ? "" : "!", stage->predicate,
+                 (union scalar){.f32 = stage->limit}.u32);
     if (stage->period > 1)
         put_line(p, "if (tile == first_tile || tile %% %" PRId64 " == 0)", stage->period);
     put_line(p, "{");
-    p->indent++;
     if (bound != UINT32_MAX)
-        put_line(p, "const %1$s first = (%1$s)local%2$" PRIu32 "[0], bound = (%1$s)local%2$" PRIu32 "[1] - first;",
-                 opencl_index_type(p), bound);
+        put_line(p, "const $i first = ($i)local%1$u[0], bound = ($i)local%1$u[1] - first;", bound);
     if (s->shape == GPU_TILES)
         put_stage_tiles(p, &fixed);
     else if (s->shape == GPU_ROWS)
         put_shared_rows(p, s, &fixed, &rest);
     else
         put_shared_points(p, &fixed, &rest);
-    p->indent--;
     put_line(p, "}");
     if (p->s->local[0] > 1)
         put_line(p, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
@@ -123,44 +109,42 @@ static uint32_t bound_of(const struct kstage *stage)
     return kernel_find_bounded(k) == KEXPR_NONE ? UINT32_MAX : stage->tensors[k->bound] - KERNEL_TENSORS_MAX;
 }
 
-static void put_locals(FILE *out, const struct kernel *k, const struct gpu_schedule *s)
+static void put_locals(struct printer *p)
 {
+    const struct kernel *k = p->k;
+    const struct gpu_schedule *s = p->s;
     bool combines = false;
 
     for (uint32_t i = 0; i < k->local_count; i++) {
         const char *t = opencl_storage_type(k->locals[i].type);
         if (s->locals[i].in_local_memory)
-            fprintf(out, "  __local %s local%" PRIu32 "[%" PRId64 "];\n", t, i, k->locals[i].elements);
+            put_line(p, "__local %s local%u[%" PRId64 "];", t, i, k->locals[i].elements);
         else
-            fprintf(out,
-                    "  __global %s *local%" PRIu32 " = (__global %s *)(bs + os + get_group_id(0) * %" PRId64 "ul + %" PRId64
-                    "ul);\n",
-                    t, i, t, s->group_scratch_bytes, s->locals[i].offset);
+            put_line(p, "__global %s *local%u = (__global %s *)(bs + os + get_group_id(0) * %" PRId64 "ul + %" PRId64 "ul);", t,
+                     i, t, s->group_scratch_bytes, s->locals[i].offset);
     }
     for (uint32_t i = 0; i < k->stage_count; i++)
         combines |= s->stages[i].shape == GPU_ROWS;
     if (combines)
-        fprintf(out, "  __local uint shared[%" PRIu32 "];\n", s->local[0]);
+        put_line(p, "__local uint shared[%u];", s->local[0]);
 }
 
 /* Writes the loop over the macro-tiles of the group. */
-static void put_macro_tiles(const struct printer *p)
+static void put_macro_tiles(struct printer *p)
 {
-    const char *type = opencl_index_type(p);
     const int64_t tiles = kernel_macro_tiles(p->k->stages[0].kernel);
 
-    fprintf(p->out, "  const %s id = (%s)get_local_id(0);\n", type, type);
-    fprintf(p->out, "  const %s first_tile = (%s)(get_group_id(0) * %" PRId64 "ul / get_num_groups(0));\n", type, type, tiles);
-    fprintf(p->out, "  const %s last_tile = (%s)((get_group_id(0) + 1) * %" PRId64 "ul / get_num_groups(0));\n", type, type,
-            tiles);
-    fprintf(p->out, "  for (%s tile = first_tile; tile < last_tile; tile++) {\n", type);
+    put_line(p, "const $i id = ($i)get_local_id(0);");
+    put_line(p, "const $i first_tile = ($i)(get_group_id(0) * %" PRId64 "ul / get_num_groups(0));", tiles);
+    put_line(p, "const $i last_tile = ($i)((get_group_id(0) + 1) * %" PRId64 "ul / get_num_groups(0));", tiles);
+    put_line(p, "for ($i tile = first_tile; tile < last_tile; tile++) {");
 }
 
-bool put_stages(const struct printer *p, struct opencl_source *out)
+bool put_stages(struct printer *p, struct opencl_source *out)
 {
     const struct kernel *k = p->k;
 
-    put_locals(p->out, k, p->s);
+    put_locals(p);
     put_macro_tiles(p);
     for (uint32_t i = 0; i < k->stage_count; i++) {
         const struct gpu_stage *s = &p->s->stages[i];
@@ -168,7 +152,6 @@ bool put_stages(const struct printer *p, struct opencl_source *out)
         struct printer stage = {.out = p->out,
                                 .k = k->stages[i].kernel,
                                 .s = &own,
-                                .indent = 2,
                                 .literals = p->literals,
                                 .first_param = out->param_count,
                                 .tensor_names = k->stages[i].tensors};
@@ -185,6 +168,6 @@ bool put_stages(const struct printer *p, struct opencl_source *out)
         if (stage.failed)
             return false;
     }
-    fputs("  }\n", p->out);
+    put_line(p, "}");
     return true;
 }

@@ -19,33 +19,25 @@
  */
 #include "codegen/opencl/print_tile.h"
 
-#include <inttypes.h>
-
 /* ---- operands from global memory ---- */
 
 static void put_global_step(const struct tile_printer *w)
 {
-    char name[48];
-
     for (uint32_t o = 0; o < 2; o++)
         for (uint32_t r = 0; r < (w->rows[o] ? w->t->rows : 1); r++)
-            for (uint32_t v = 0; v < (w->columns[o] ? w->t->vectors : 1); v++) {
-                snprintf(name, sizeof name, "p%" PRIu32 "_%" PRIu32 "_%" PRIu32, o, r, v);
-                put_tile_value(w, o, w->operands[o], r, v, name);
-            }
+            for (uint32_t v = 0; v < (w->columns[o] ? w->t->vectors : 1); v++)
+                put_tile_value(w, o, w->operands[o], r, v, text_of(w->p, "p%u_%u_%u", o, r, v));
     put_tile_products(w);
 }
 
 /* Declares what is known before the loop over the REDUCED variable `level`. */
 static void put_hoisted(const struct tile_printer *w, uint32_t level)
 {
-    char name[48];
-
     for (uint32_t o = 0; o < 2; o++)
         for (uint32_t i = 0; i < w->p->k->expr_count; i++)
             for (uint32_t r = 0; w->hoisted[o][i] && w->depths[i] == level && r < (w->rows[o] ? w->t->rows : 1); r++)
                 for (uint32_t v = 0; v < (w->columns[o] ? w->t->vectors : 1); v++)
-                    put_tile_value(w, o, i, r, v, tile_hoisted_name(name, sizeof name, i, r, v));
+                    put_tile_value(w, o, i, r, v, tile_hoisted_name(w, i, r, v));
 }
 
 /* Writes the loops over the REDUCED variables from `level` on. */
@@ -53,7 +45,6 @@ static void put_tile_nest(const struct tile_printer *w, uint32_t level)
 {
     struct printer *p = w->p;
     const uint32_t var = p->k->parallel_count + level;
-    const char *type = opencl_index_type(p);
     const bool split = level == p->s->sum_split;
 
     if (level == p->k->reduced_count - byte_products_word_vars(&w->t->bytes)) {
@@ -65,39 +56,23 @@ static void put_tile_nest(const struct tile_printer *w, uint32_t level)
     }
     put_hoisted(w, level);
     if (split) {
-        fprintf(p->out, "%*sfor (%s block = ", (int)p->indent * 2, "", type);
-        if (w->t->k_items > 1)
-            fprintf(p->out, "(%s)get_local_id(1) * %" PRIu32, type, p->s->sum_steps);
-        else
-            fputc('0', p->out);
-        fputs("; block < ", p->out);
-        put_size(p, var);
-        fprintf(p->out, "; block += %" PRIu32 ") {\n", p->s->sum_steps * w->t->k_items);
-        p->indent++;
-        fprintf(p->out, "%*sconst %s end = min((%s)", (int)p->indent * 2, "", type, type);
-        put_size(p, var);
-        fprintf(p->out, ", block + (%s)%" PRIu32 ");\n", type, p->s->sum_steps);
+        put_line(p, "for ($i block = %s; block < %s; block += %u) {",
+                 w->t->k_items > 1 ? text_of(p, "($i)get_local_id(1) * %u", p->s->sum_steps) : "0", size_text(p, var),
+                 p->s->sum_steps * w->t->k_items);
+        put_line(p, "const $i end = min(($i)%s, block + ($i)%u);", size_text(p, var), p->s->sum_steps);
     }
     if (level + 1 == p->k->reduced_count && !split && (tile_has_words(w, 0) || tile_has_words(w, 1)))
         put_line(p, "#pragma unroll");
-    fprintf(p->out, "%*sfor (%s x%" PRIu32 " = %s; x%" PRIu32 " < ", (int)p->indent * 2, "", type, var, split ? "block" : "0",
-            var);
-    if (split)
-        fputs("end", p->out);
-    else
-        put_size(p, var);
-    fprintf(p->out, "; x%" PRIu32 "++) {\n", var);
-    p->indent++;
+    put_line(p, "for ($i x%1$u = %2$s; x%1$u < %3$s; x%1$u++) {", var, split ? "block" : "0",
+             split ? "end" : size_text(p, var));
     put_tile_nest(w, level + 1);
     if (tile_multiplies_bytes(w) && level + 1 == w->t->factor_depth)
         put_byte_block(w);
     else if (w->scaled < 2 && w->scales_blocks && level + 1 == w->t->factor_depth)
         put_tile_scaled_block(w);
-    p->indent--;
     put_line(p, "}");
     if (split) {
         put_tile_flush(w);
-        p->indent--;
         put_line(p, "}");
     }
 }
@@ -110,15 +85,13 @@ static void put_shared_sums(const struct tile_printer *w)
     struct printer *p = w->p;
     const uint32_t numbers = w->t->rows * w->t->vectors * tile_lanes(w), columns = p->s->local[0];
 
-    put_line(p, "for (int i = 0; i < %" PRIu32 "; i++) {", numbers);
-    p->indent++;
-    put_line(p, "shared[get_local_id(1) * %" PRIu32 " + get_local_id(0)] = sums[i];", columns);
+    put_line(p, "for (int i = 0; i < %u; i++) {", numbers);
+    put_line(p, "shared[get_local_id(1) * %u + get_local_id(0)] = sums[i];", columns);
     put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
     put_line(p, "if (get_local_id(1) == 0)");
-    put_line(p, "  for (int k = 1; k < %" PRIu32 "; k++) sums[i] %s shared[k * %" PRIu32 " + get_local_id(0)];", w->t->k_items,
+    put_line(p, "  for (int k = 1; k < %u; k++) sums[i] %s shared[k * %u + get_local_id(0)];", w->t->k_items,
              ktype_is_float(w->type) ? "+=" : "+= (uint)", columns);
     put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
-    p->indent--;
     put_line(p, "}");
     put_line(p, "if (get_local_id(1) != 0) return;");
 }
@@ -130,18 +103,14 @@ static void put_tile_at(const struct tile_printer *w, const struct gpu_vars *bat
 {
     struct printer *p = w->p;
     const uint32_t lanes = tile_lanes(w);
-    const char *type = opencl_index_type(p);
-    char name[32], suffix[16];
 
     put_decode(p, batch, "other", "");
     for (uint32_t r = 0; r < w->t->rows && w->t->m.count; r++) {
-        put_line(p, "const %s m%" PRIu32 " = min(m0 + %" PRIu32 ", rows - 1);", type, r + 1, r);
-        snprintf(name, sizeof name, "m%" PRIu32, r + 1);
-        snprintf(suffix, sizeof suffix, "_%" PRIu32, r);
-        put_decode(p, &w->t->m, name, suffix);
+        put_line(p, "const $i m%u = min(m0 + %u, rows - 1);", r + 1, r);
+        put_decode(p, &w->t->m, text_of(p, "m%u", r + 1), text_of(p, "_%u", r));
     }
     for (uint32_t v = 0; v < w->t->vectors; v++)
-        put_line(p, "const %s at%" PRIu32 " = min(n0 + %" PRIu32 ", columns - %" PRIu32 ");", type, v, v * lanes, lanes);
+        put_line(p, "const $i at%u = min(n0 + %u, columns - %u);", v, v * lanes, lanes);
     if (tile_multiplies_bytes(w))
         put_byte_accumulators(w);
     else
@@ -153,7 +122,7 @@ static void put_tile_at(const struct tile_printer *w, const struct gpu_vars *bat
     if (w->scaled < 2 && !w->scales_blocks && p->s->sum_split == KEXPR_NONE)
         put_tile_factors(w);
     p->lanes = 1;
-    put_line(p, "%s sums[%" PRIu32 "];", opencl_value_type(w->type), w->t->rows * w->t->vectors * lanes);
+    put_line(p, "%s sums[%u];", opencl_value_type(w->type), w->t->rows * w->t->vectors * lanes);
     put_tile_sums(w);
     if (w->t->k_items > 1)
         put_shared_sums(w);
@@ -163,16 +132,15 @@ static void put_tile_at(const struct tile_printer *w, const struct gpu_vars *bat
 static void put_global_tile(const struct tile_printer *w)
 {
     struct printer *p = w->p;
-    const char *type = opencl_index_type(p);
 
     put_tile_sizes(p);
     if (w->t->k_items > 1)
-        put_line(p, "__local %s shared[%" PRIu32 "];", opencl_value_type(w->type), p->s->local[0] * w->t->k_items);
-    put_line(p, "const %s m0 = (%s)(get_global_id(1) / %" PRIu32 ") * %" PRIu32 ", n0 = (%s)get_global_id(0) * %" PRIu32 ";",
-             type, type, w->t->k_items, w->t->rows, type, tile_lanes(w) * w->t->vectors);
+        put_line(p, "__local %s shared[%u];", opencl_value_type(w->type), p->s->local[0] * w->t->k_items);
+    put_line(p, "const $i m0 = ($i)(get_global_id(1) / %u) * %u, n0 = ($i)get_global_id(0) * %u;", w->t->k_items, w->t->rows,
+             tile_lanes(w) * w->t->vectors);
     if (p->s->partial[0] && w->t->k_items == 1)
         put_line(p, "if (n0 >= columns) return;");
-    put_line(p, "const %s other = (%s)get_global_id(2);", type, type);
+    put_line(p, "const $i other = ($i)get_global_id(2);");
     put_tile_at(w, &p->s->dimensions[2]);
 }
 
@@ -181,26 +149,20 @@ void put_stage_tiles(struct printer *p, const struct gpu_vars *fixed)
     struct tile_printer w = {.p = p, .t = &p->s->tile};
     const struct gpu_vars batch = gpu_tile_batch(p->k, w.t);
     const uint32_t width = tile_lanes(&w) * w.t->vectors;
-    const char *type = opencl_index_type(p);
     struct scope scope;
 
     tile_find_differences(&w);
     if (p->failed)
         return;
     put_tile_sizes(p);
-    put_line(p, "const %s tiles_n = (columns + %" PRIu32 ") / %" PRIu32 ", tiles_m = (rows + %" PRIu32 ") / %" PRIu32 ";", type,
-             width - 1, width, w.t->rows - 1, w.t->rows);
-    fprintf(p->out, "%*sfor (%s at = id; at < tiles_n * tiles_m * ", (int)p->indent * 2, "", type);
-    put_product(p, &batch);
-    fprintf(p->out, "; at += %" PRIu32 ") {\n", p->s->local[0]);
-    scope_enter(p, &scope);
-    put_decode(p, fixed, "tile", "");
-    put_line(p, "const %s n0 = at %% tiles_n * %" PRIu32 ", m0 = at / tiles_n %% tiles_m * %" PRIu32 ";", type, width,
+    put_line(p, "const $i tiles_n = (columns + %u) / %u, tiles_m = (rows + %u) / %u;", width - 1, width, w.t->rows - 1,
              w.t->rows);
-    put_line(p, "const %s other = at / tiles_n / tiles_m;", type);
+    open_scope(p, &scope, "for ($i at = id; at < tiles_n * tiles_m * %s; at += %u) {", product_text(p, &batch), p->s->local[0]);
+    put_decode(p, fixed, "tile", "");
+    put_line(p, "const $i n0 = at %% tiles_n * %u, m0 = at / tiles_n %% tiles_m * %u;", width, w.t->rows);
+    put_line(p, "const $i other = at / tiles_n / tiles_m;");
     put_tile_at(&w, &batch);
-    scope_leave(p, &scope);
-    put_line(p, "}");
+    close_scope(p, &scope);
 }
 
 void put_tiles(struct printer *p)

@@ -40,8 +40,8 @@ static inline bool tile_multiplies_bytes(const struct tile_printer *w)
 void tile_find_differences(struct tile_printer *w);
 /** Returns whether the innermost loop runs over the numbers of a word, which is loaded before it. */
 bool tile_has_words(const struct tile_printer *w, uint32_t o);
-/** Returns the name of what is known of row r and vector v before the innermost loop, written to `name`. */
-const char *tile_hoisted_name(char *name, size_t size, uint32_t expr, uint32_t r, uint32_t v);
+/** Returns the name of what is known of row r and vector v before the innermost loop. */
+const char *tile_hoisted_name(const struct tile_printer *w, uint32_t expr, uint32_t r, uint32_t v);
 /** Declares the value of an expression of operand o, of row r and vector v. */
 void put_tile_value(const struct tile_printer *w, uint32_t o, uint32_t expr, uint32_t r, uint32_t v, const char *name);
 /** Declares the variables that the value of operand o has in row r and vector v. */

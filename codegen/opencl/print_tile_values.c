@@ -5,7 +5,6 @@
  */
 #include "codegen/opencl/print_tile.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* ---- what differs within the tile ---- */
@@ -86,20 +85,19 @@ void tile_find_differences(struct tile_printer *w)
         find_hoisted(w, o);
 }
 
-static struct type_text sum_type(const struct tile_printer *w)
+static const char *sum_type(const struct tile_printer *w)
 {
     return opencl_lane_type(w->type, tile_lanes(w));
 }
 
 /* ---- values ---- */
 
-const char *tile_hoisted_name(char *name, size_t size, uint32_t expr, uint32_t r, uint32_t v)
+const char *tile_hoisted_name(const struct tile_printer *w, uint32_t expr, uint32_t r, uint32_t v)
 {
-    snprintf(name, size, "h%" PRIu32 "_%" PRIu32 "_%" PRIu32, expr, r, v);
-    return name;
+    return text_of(w->p, "h%u_%u_%u", expr, r, v);
 }
 
-static struct type_text value_type(const struct tile_printer *w, uint32_t expr)
+static const char *value_type(const struct tile_printer *w, uint32_t expr)
 {
     return opencl_lane_type(w->p->k->exprs[expr].type, has_lanes(w->p, expr) ? w->p->lanes : 1);
 }
@@ -108,12 +106,11 @@ static struct type_text value_type(const struct tile_printer *w, uint32_t expr)
 static void take_hoisted(const struct tile_printer *w, uint32_t o, uint32_t expr, uint32_t r, uint32_t v)
 {
     struct printer *p = w->p;
-    char name[48];
 
     mark_below(w, expr);
     for (uint32_t i = 0; i < expr && !p->failed; i++)
         if (w->below[i] && w->hoisted[o][i] && w->depths[i] < w->depths[expr]) {
-            put_line(p, "const %s v%" PRIu32 " = %s;", value_type(w, i).text, i, tile_hoisted_name(name, sizeof name, i, r, v));
+            put_line(p, "const %s v%u = %s;", value_type(w, i), i, tile_hoisted_name(w, i, r, v));
             p->expr_known[i] = true;
         }
 }
@@ -123,10 +120,9 @@ void put_tile_variables(const struct tile_printer *w, uint32_t o, uint32_t r, ui
     struct printer *p = w->p;
 
     for (uint32_t i = 0; i < w->t->m.count && w->rows[o]; i++)
-        put_line(p, "const %s x%" PRIu32 " = x%" PRIu32 "_%" PRIu32 ";", opencl_index_type(p), w->t->m.vars[i], w->t->m.vars[i],
-                 r);
+        put_line(p, "const $i x%u = x%u_%u;", w->t->m.vars[i], w->t->m.vars[i], r);
     if (w->columns[o])
-        put_line(p, "const %s x%" PRIu32 " = at%" PRIu32 ";", opencl_index_type(p), w->t->n.vars[0], v);
+        put_line(p, "const $i x%u = at%u;", w->t->n.vars[0], v);
 }
 
 void put_tile_value(const struct tile_printer *w, uint32_t o, uint32_t expr, uint32_t r, uint32_t v, const char *name)
@@ -134,25 +130,19 @@ void put_tile_value(const struct tile_printer *w, uint32_t o, uint32_t expr, uin
     struct printer *p = w->p;
     struct scope scope;
 
-    put_line(p, "%s %s;", value_type(w, expr).text, name);
-    put_line(p, "{");
-    scope_enter(p, &scope);
+    put_line(p, "%s %s;", value_type(w, expr), name);
+    open_scope(p, &scope, "{");
     put_tile_variables(w, o, r, v);
     take_hoisted(w, o, expr, r, v);
     need_expr(p, expr);
-    put_line(p, "%s = v%" PRIu32 ";", name, expr);
-    scope_leave(p, &scope);
-    put_line(p, "}");
+    put_line(p, "%s = v%u;", name, expr);
+    close_scope(p, &scope);
 }
 
 void put_tile_factors(const struct tile_printer *w)
 {
-    char name[24];
-
-    for (uint32_t v = 0; v < w->t->vectors; v++) {
-        snprintf(name, sizeof name, "f%" PRIu32, v);
-        put_tile_value(w, w->scaled, w->t->factor, 0, v, name);
-    }
+    for (uint32_t v = 0; v < w->t->vectors; v++)
+        put_tile_value(w, w->scaled, w->t->factor, 0, v, text_of(w->p, "f%u", v));
 }
 
 /* ---- accumulators ---- */
@@ -173,17 +163,17 @@ static bool carries(const struct tile_printer *w)
 void put_tile_accumulators(const struct tile_printer *w)
 {
     const bool totals = w->p->s->sum_split != KEXPR_NONE && ktype_is_float(w->type);
-    const struct type_text products = opencl_lane_type(tile_multiplies_bytes(w) ? KT_I32 : w->type, tile_lanes(w));
+    const char *products = opencl_lane_type(tile_multiplies_bytes(w) ? KT_I32 : w->type, tile_lanes(w));
 
     for (uint32_t r = 0; r < w->t->rows; r++)
         for (uint32_t v = 0; v < w->t->vectors; v++) {
-            put_line(w->p, "%s a%" PRIu32 "_%" PRIu32 " = 0;", products.text, r, v);
+            put_line(w->p, "%s a%u_%u = 0;", products, r, v);
             if (totals && carries(w))
-                put_line(w->p, "%s s%" PRIu32 "_%" PRIu32 " = 0, c%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v, r, v);
+                put_line(w->p, "%s s%u_%u = 0, c%u_%u = 0;", sum_type(w), r, v, r, v);
             else if (totals)
-                put_line(w->p, "%s s%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v);
+                put_line(w->p, "%s s%u_%u = 0;", sum_type(w), r, v);
             if (adds_blocks(w))
-                put_line(w->p, "%s b%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v);
+                put_line(w->p, "%s b%u_%u = 0;", sum_type(w), r, v);
         }
 }
 
@@ -191,66 +181,45 @@ void put_tile_flush(const struct tile_printer *w)
 {
     const bool multiplies = w->scaled < 2 && !w->scales_blocks;
     const char sum = adds_blocks(w) ? 'b' : 'a';
-    char factor[24] = "";
 
     if (!ktype_is_float(w->type))
         return;
     if (multiplies)
         put_tile_factors(w);
     for (uint32_t r = 0; r < w->t->rows; r++)
-        for (uint32_t v = 0; v < w->t->vectors; v++) {
-            if (multiplies)
-                snprintf(factor, sizeof factor, " * f%" PRIu32, v);
-            if (!carries(w)) {
-                put_line(w->p,
-                         "s%1$" PRIu32 "_%2$" PRIu32 " += %3$c%1$" PRIu32 "_%2$" PRIu32 "; %3$c%1$" PRIu32 "_%2$" PRIu32
-                         " = 0;",
-                         r, v, sum);
-                continue;
-            }
-            put_line(w->p,
-                     "add_%s(&s%" PRIu32 "_%" PRIu32 ", &c%" PRIu32 "_%" PRIu32 ", %c%" PRIu32 "_%" PRIu32 "%s); %c%" PRIu32
-                     "_%" PRIu32 " = 0;",
-                     tile_lanes(w) > 1 ? "v" : opencl_value_type(w->type), r, v, r, v, sum, r, v, factor, sum, r, v);
-        }
+        for (uint32_t v = 0; v < w->t->vectors; v++)
+            if (carries(w))
+                put_line(w->p, "add_%4$s(&s%1$u_%2$u, &c%1$u_%2$u, %3$c%1$u_%2$u%5$s); %3$c%1$u_%2$u = 0;", r, v, sum,
+                         tile_lanes(w) > 1 ? "v" : opencl_value_type(w->type), multiplies ? text_of(w->p, " * f%u", v) : "");
+            else
+                put_line(w->p, "s%1$u_%2$u += %3$c%1$u_%2$u; %3$c%1$u_%2$u = 0;", r, v, sum);
 }
 
 void put_tile_scaled_block(const struct tile_printer *w)
 {
-    const struct type_text type = sum_type(w);
-
     put_tile_factors(w);
     for (uint32_t r = 0; r < w->t->rows; r++)
         for (uint32_t v = 0; v < w->t->vectors; v++)
-            put_line(w->p,
-                     "b%" PRIu32 "_%" PRIu32 " = fma(a%" PRIu32 "_%" PRIu32 ", (%s)(f%" PRIu32 "), b%" PRIu32 "_%" PRIu32
-                     "); a%" PRIu32 "_%" PRIu32 " = 0;",
-                     r, v, r, v, type.text, v, r, v, r, v);
+            put_line(w->p, "b%1$u_%2$u = fma(a%1$u_%2$u, (%3$s)(f%2$u), b%1$u_%2$u); a%1$u_%2$u = 0;", r, v, sum_type(w));
 }
 
 void put_tile_products(const struct tile_printer *w)
 {
     struct printer *p = w->p;
-    const char *u = opencl_unsigned_type(w->type);
-    const struct type_text type = sum_type(w);
+    const char *u = opencl_unsigned_type(w->type), *type = sum_type(w);
 
     for (uint32_t r = 0; r < w->t->rows; r++)
         for (uint32_t v = 0; v < w->t->vectors; v++) {
-            struct operand_text x[2];
+            const char *x[2], *sum = text_of(p, "a%u_%u", r, v);
             for (uint32_t o = 0; o < 2; o++)
-                snprintf(x[o].text, sizeof x[o].text, "(%s)(p%" PRIu32 "_%" PRIu32 "_%" PRIu32 ")", type.text, o,
-                         w->rows[o] ? r : 0, w->columns[o] ? v : 0);
+                x[o] = text_of(p, "(%s)(p%u_%u_%u)", type, o, w->rows[o] ? r : 0, w->columns[o] ? v : 0);
             if (ktype_is_float(w->type))
-                put_line(p, "a%" PRIu32 "_%" PRIu32 " = fma(%s, %s, a%" PRIu32 "_%" PRIu32 ");", r, v, x[0].text, x[1].text, r,
-                         v);
+                put_line(p, "%1$s = fma(%2$s, %3$s, %1$s);", sum, x[0], x[1]);
             else if (tile_lanes(w) > 1)
-                put_line(p,
-                         "a%" PRIu32 "_%" PRIu32 " = as_%s(as_%s%" PRIu32 "(a%" PRIu32 "_%" PRIu32 ") + as_%s%" PRIu32
-                         "(%s) * as_%s%" PRIu32 "(%s));",
-                         r, v, type.text, u, tile_lanes(w), r, v, u, tile_lanes(w), x[0].text, u, tile_lanes(w), x[1].text);
+                put_line(p, "%1$s = as_%2$s(as_%3$s%4$u(%1$s) + as_%3$s%4$u(%5$s) * as_%3$s%4$u(%6$s));", sum, type, u,
+                         tile_lanes(w), x[0], x[1]);
             else
-                put_line(p, "a%" PRIu32 "_%" PRIu32 " = (%s)((%s)a%" PRIu32 "_%" PRIu32 " + (%s)%s * (%s)%s);", r, v, type.text,
-                         u, r, v, u, x[0].text, u, x[1].text);
+                put_line(p, "%1$s = (%2$s)((%3$s)%1$s + (%3$s)%4$s * (%3$s)%5$s);", sum, type, u, x[0], x[1]);
         }
 }
 
@@ -262,20 +231,19 @@ void put_tile_sums(const struct tile_printer *w)
 
     for (uint32_t r = 0; r < w->t->rows; r++)
         for (uint32_t v = 0; v < w->t->vectors; v++) {
-            char sum[64];
+            const char *sum;
             if (totals && !carries(w))
-                snprintf(sum, sizeof sum, "s%" PRIu32 "_%" PRIu32, r, v);
+                sum = text_of(p, "s%u_%u", r, v);
             else if (totals)
-                snprintf(sum, sizeof sum, "total_%s(s%" PRIu32 "_%" PRIu32 ", c%" PRIu32 "_%" PRIu32 ")",
-                         lanes > 1 ? "v" : opencl_value_type(w->type), r, v, r, v);
+                sum = text_of(p, "total_%s(s%u_%u, c%u_%u)", lanes > 1 ? "v" : opencl_value_type(w->type), r, v, r, v);
             else if (w->scaled < 2 && !w->scales_blocks)
-                snprintf(sum, sizeof sum, "a%" PRIu32 "_%" PRIu32 " * f%" PRIu32, r, v, v);
+                sum = text_of(p, "a%u_%u * f%u", r, v, v);
             else
-                snprintf(sum, sizeof sum, "%c%" PRIu32 "_%" PRIu32, adds_blocks(w) ? 'b' : 'a', r, v);
+                sum = text_of(p, "%c%u_%u", adds_blocks(w) ? 'b' : 'a', r, v);
             if (lanes > 1)
-                put_line(p, "vstore%" PRIu32 "(%s, %" PRIu32 ", sums);", lanes, sum, r * w->t->vectors + v);
+                put_line(p, "vstore%u(%s, %u, sums);", lanes, sum, r * w->t->vectors + v);
             else
-                put_line(p, "sums[%" PRIu32 "] = %s;", r * w->t->vectors + v, sum);
+                put_line(p, "sums[%u] = %s;", r * w->t->vectors + v, sum);
         }
 }
 
@@ -288,7 +256,7 @@ void put_points(struct printer *p, const char *sum, uint32_t lanes)
 
     scope_enter(p, &scope);
     p->lanes = lanes;
-    put_line(p, "const %s v%" PRIu32 " = %s;", opencl_lane_type(p->k->exprs[dot].type, lanes).text, dot, sum);
+    put_line(p, "const %s v%u = %s;", opencl_lane_type(p->k->exprs[dot].type, lanes), dot, sum);
     p->expr_known[dot] = true;
     put_invariants(p, p->k->phase_count);
     put_stores(p, false, p->k->phase_count);
@@ -299,65 +267,43 @@ void put_global_tile_points(const struct tile_printer *w)
 {
     struct printer *p = w->p;
     const uint32_t lanes = tile_lanes(w), n = w->t->n.vars[0];
-    const char *type = opencl_index_type(p);
 
-    put_line(p, "for (int r = 0; r < %" PRIu32 "; r++) {", w->t->rows);
-    p->indent++;
-    put_line(p, "const %s row = m0 + r;", type);
+    put_line(p, "for (int r = 0; r < %u; r++) {", w->t->rows);
+    put_line(p, "const $i row = m0 + r;");
     put_line(p, "if (row >= rows) break;");
     put_decode(p, &w->t->m, "row", "");
-    put_line(p, "for (int v = 0; v < %" PRIu32 "; v++) {", w->t->vectors);
-    p->indent++;
-    put_line(p, "const %s begin = n0 + v * %" PRIu32 ", at = min(begin, (%s)(columns - %" PRIu32 "));", type, lanes, type,
-             lanes);
+    put_line(p, "for (int v = 0; v < %u; v++) {", w->t->vectors);
+    put_line(p, "const $i begin = n0 + v * %u, at = min(begin, ($i)(columns - %u));", lanes, lanes);
     if (lanes > 1) {
         put_line(p, "if (begin == at) {");
-        p->indent++;
-        put_line(p, "const %s x%" PRIu32 " = at;", type, n);
-        char sum[64];
-        snprintf(sum, sizeof sum, "vload%" PRIu32 "(r * %" PRIu32 " + v, sums)", lanes, w->t->vectors);
-        put_points(p, sum, lanes);
+        put_line(p, "const $i x%u = at;", n);
+        put_points(p, text_of(p, "vload%u(r * %u + v, sums)", lanes, w->t->vectors), lanes);
         put_line(p, "continue;");
-        p->indent--;
         put_line(p, "}");
     }
     if (lanes == 1 || p->s->lane_tail) {
-        char sum[64];
-        put_line(p, "for (%s x%" PRIu32 " = begin; x%" PRIu32 " < columns; x%" PRIu32 "++) {", type, n, n, n);
-        p->indent++;
-        snprintf(sum, sizeof sum, "sums[(r * %" PRIu32 " + v) * %" PRIu32 " + x%" PRIu32 " - at]", w->t->vectors, lanes, n);
-        put_points(p, sum, 1);
+        put_line(p, "for ($i x%u = begin; x%u < columns; x%u++) {", n, n, n);
+        put_points(p, text_of(p, "sums[(r * %u + v) * %u + x%u - at]", w->t->vectors, lanes, n), 1);
         if (lanes == 1)
             put_line(p, "break;");
-        p->indent--;
         put_line(p, "}");
     }
-    p->indent--;
     put_line(p, "}");
-    p->indent--;
     put_line(p, "}");
 }
 
 void put_local_tile_points(const struct tile_printer *w)
 {
     struct printer *p = w->p;
-    const char *type = opencl_index_type(p);
-    char sum[64];
 
-    put_line(p, "for (int r = 0; r < %" PRIu32 "; r++)", w->t->rows);
-    put_line(p, "for (int v = 0; v < %" PRIu32 "; v++) {", w->t->vectors);
-    p->indent++;
-    put_line(p, "const %s row = m0 + item_m * %" PRIu32 " + r, column = n0 + item_n + v * %" PRIu32 ";", type, w->t->rows,
-             w->t->items_n);
+    put_line(p, "for (int r = 0; r < %u; r++)", w->t->rows);
+    put_line(p, "for (int v = 0; v < %u; v++) {", w->t->vectors);
+    put_line(p, "const $i row = m0 + item_m * %u + r, column = n0 + item_n + v * %u;", w->t->rows, w->t->items_n);
     put_line(p, "if (row < rows & column < columns) {");
-    p->indent++;
     put_decode(p, &w->t->m, "row", "");
     put_decode(p, &w->t->n, "column", "");
-    snprintf(sum, sizeof sum, "sums[r * %" PRIu32 " + v]", w->t->vectors);
-    put_points(p, sum, 1);
-    p->indent--;
+    put_points(p, text_of(p, "sums[r * %u + v]", w->t->vectors), 1);
     put_line(p, "}");
-    p->indent--;
     put_line(p, "}");
 }
 
@@ -365,9 +311,5 @@ void put_local_tile_points(const struct tile_printer *w)
 
 void put_tile_sizes(struct printer *p)
 {
-    fprintf(p->out, "%*sconst %s rows = ", (int)p->indent * 2, "", opencl_index_type(p));
-    put_product(p, &p->s->tile.m);
-    fprintf(p->out, ", columns = ");
-    put_product(p, &p->s->tile.n);
-    fputs(";\n", p->out);
+    put_line(p, "const $i rows = %s, columns = %s;", product_text(p, &p->s->tile.m), product_text(p, &p->s->tile.n));
 }

@@ -12,30 +12,57 @@
 
 /* ---- numbers ---- */
 
-const char *opencl_index_type(const struct printer *p)
+/* Returns what a format says, in memory of the printer's. */
+static const char *format_text(struct printer *p, const char *format, va_list args)
 {
-    return p->s->wide ? "long" : "int";
+    va_list again;
+
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = length < 0 ? NULL : arena_alloc(p->arena, (size_t)length + 1);
+    p->failed |= !text;
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, args);
+    return text ? text : "";
+}
+
+const char *text_of(struct printer *p, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    const char *text = format_text(p, format, args);
+    va_end(args);
+    return text;
+}
+
+void put(struct printer *p, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vfprintf(p->out, format, args);
+    va_end(args);
 }
 
 void put_line(struct printer *p, const char *format, ...)
 {
     va_list args;
 
-    fprintf(p->out, "%*s", (int)p->indent * 2, "");
     va_start(args, format);
     vfprintf(p->out, format, args);
     va_end(args);
     fputc('\n', p->out);
 }
 
-void put_number(struct printer *p, uint32_t number)
+const char *number_text(struct printer *p, uint32_t number)
 {
     const struct knumber *n = &p->numbers.items[number];
 
     if (n->slot >= 0 && !p->literals)
-        fprintf(p->out, "p%" PRIu32, p->first_param + (uint32_t)n->slot);
-    else
-        fprintf(p->out, n->value < 0 ? "(%" PRId64 ")" : "%" PRId64, n->value);
+        return text_of(p, "p%u", p->first_param + (uint32_t)n->slot);
+    return text_of(p, n->value < 0 ? "(%" PRId64 ")" : "%" PRId64, n->value);
 }
 
 /* ---- forms and guards ---- */
@@ -48,26 +75,18 @@ void need_form(struct printer *p, struct kaffine form)
         need_var(p, form.terms[i].var);
 }
 
-void put_form(struct printer *p, uint32_t start, struct kaffine form)
+const char *form_text(struct printer *p, uint32_t start, struct kaffine form)
 {
-    const struct knumber *numbers = &p->numbers.items[start];
+    const char *text = number_text(p, start);
 
-    fputc('(', p->out);
-    if (!form.count || numbers[0].slot >= 0 || numbers[0].value)
-        put_number(p, start);
-    else
-        fputc('0', p->out);
     for (uint32_t i = 0; i < form.count; i++) {
-        const struct knumber *c = &numbers[1 + i];
-        if (c->slot < 0 && (c->value == 1 || c->value == -1)) {
-            fprintf(p->out, " %c x%" PRIu32, c->value == 1 ? '+' : '-', form.terms[i].var);
-            continue;
-        }
-        fputs(" + ", p->out);
-        put_number(p, start + 1 + i);
-        fprintf(p->out, " * x%" PRIu32, form.terms[i].var);
+        const struct knumber *c = &p->numbers.items[start + 1 + i];
+        if (c->slot < 0 && (c->value == 1 || c->value == -1))
+            text = text_of(p, "%s %c x%u", text, c->value == 1 ? '+' : '-', form.terms[i].var);
+        else
+            text = text_of(p, "%s + %s * x%u", text, number_text(p, start + 1 + i), form.terms[i].var);
     }
-    fputc(')', p->out);
+    return text_of(p, "(%s)", text);
 }
 
 void need_guards(struct printer *p, uint32_t count, const struct kguard *guards)
@@ -76,18 +95,17 @@ void need_guards(struct printer *p, uint32_t count, const struct kguard *guards)
         need_form(p, guards[i].form);
 }
 
-void put_guards(struct printer *p, uint32_t start, uint32_t count, const struct kguard *guards)
+const char *guards_text(struct printer *p, uint32_t start, uint32_t count, const struct kguard *guards)
 {
-    const char *type = p->s->wide ? "ulong" : "uint"; /* one comparison: what is negative is large */
+    const char *type = p->s->wide ? "ulong" : "uint", *text = ""; /* one comparison: a negative number is large */
 
     for (uint32_t i = 0; i < count; i++) {
-        fprintf(p->out, "%s((%s)", i ? " & " : "", type);
-        put_form(p, start, guards[i].form);
-        fprintf(p->out, " < (%s)", type);
-        start += form_numbers(guards[i].form);
-        put_number(p, start++);
-        fputc(')', p->out);
+        const uint32_t bound = start + form_numbers(guards[i].form);
+        text = text_of(p, "%s%s((%s)%s < (%s)%s)", text, i ? " & " : "", type, form_text(p, start, guards[i].form), type,
+                       number_text(p, bound));
+        start = bound + 1;
     }
+    return text;
 }
 
 /* ---- variables ---- */
@@ -101,23 +119,17 @@ static void need_var(struct printer *p, uint32_t var)
         return;
     if (v->kind == KVAR_DIVMOD) {
         need_form(p, v->base);
-        fprintf(p->out, "%*sconst %s x%" PRIu32 " = ", (int)p->indent * 2, "", opencl_index_type(p), var);
-        put_form(p, start, v->base);
+        put(p, "const $i x%u = %s", var, form_text(p, start, v->base));
         if (v->divide != 1)
-            fprintf(p->out, " / %" PRId64, v->divide);
+            put(p, " / %" PRId64, v->divide);
         if (v->modulo)
-            fprintf(p->out, " %% %" PRId64, v->modulo);
-        fputs(";\n", p->out);
+            put(p, " %% %" PRId64, v->modulo);
+        put_line(p, ";");
     } else {
+        const bool is_u64 = p->k->exprs[v->expr].type == KT_U64;
         need_expr(p, v->expr);
-        fprintf(p->out, "%*sconst %s x%" PRIu32 " = (%s)clamp_index(", (int)p->indent * 2, "", opencl_index_type(p), var,
-                opencl_index_type(p));
-        if (p->k->exprs[v->expr].type == KT_U64)
-            fprintf(p->out, "(long)min(v%" PRIu32 ", 0x7ffffffffffffffful), ", v->expr);
-        else
-            fprintf(p->out, "(long)v%" PRIu32 ", ", v->expr);
-        put_number(p, start);
-        fputs(");\n", p->out);
+        put_line(p, "const $i x%u = ($i)clamp_index((long)%sv%u%s, %s);", var, is_u64 ? "min(" : "", v->expr,
+                 is_u64 ? ", 0x7ffffffffffffffful)" : "", number_text(p, start));
     }
     p->var_known[var] = true;
 }
@@ -126,47 +138,24 @@ static void need_var(struct printer *p, uint32_t var)
 
 const char *opencl_storage_type(dtype t)
 {
-    switch ((unsigned)t) {
-    case WNNOperandDataType_Float32:
-        return "float";
-    case WNNOperandDataType_Float16:
-        return "half";
-    case DTYPE_BFLOAT16:
-        return "ushort";
-    case DTYPE_FLOAT64:
-        return "f64";
-    case WNNOperandDataType_Int32:
-        return "int";
-    case WNNOperandDataType_Uint32:
-        return "uint";
-    case WNNOperandDataType_Int64:
-        return "long";
-    case WNNOperandDataType_Uint64:
-        return "ulong";
-    case WNNOperandDataType_Int8:
-        return "char";
-    default:
-        return "uchar";
-    }
+    static const char *const names[] = {[WNNOperandDataType_Float32] = "float",
+                                        [WNNOperandDataType_Float16] = "half",
+                                        [DTYPE_BFLOAT16] = "ushort",
+                                        [DTYPE_FLOAT64] = "f64",
+                                        [WNNOperandDataType_Int32] = "int",
+                                        [WNNOperandDataType_Uint32] = "uint",
+                                        [WNNOperandDataType_Int64] = "long",
+                                        [WNNOperandDataType_Uint64] = "ulong",
+                                        [WNNOperandDataType_Int8] = "char"};
+
+    return (unsigned)t < sizeof names / sizeof *names && names[t] ? names[t] : "uchar";
 }
 
-const char *opencl_value_type(enum ktype t)
-{
-    static const char *const names[KT_COUNT] = {
-        [KT_BOOL] = "int", [KT_F32] = "float", [KT_F64] = "f64",  [KT_I8] = "char",  [KT_U8] = "uchar",
-        [KT_I32] = "int",  [KT_U32] = "uint",  [KT_I64] = "long", [KT_U64] = "ulong"};
-
-    return names[t];
-}
-
-void put_tensor(struct printer *p, uint32_t tensor)
+const char *tensor_text(struct printer *p, uint32_t tensor)
 {
     const uint32_t name = p->tensor_names ? p->tensor_names[tensor] : tensor;
 
-    if (name < KERNEL_TENSORS_MAX)
-        fprintf(p->out, "t%" PRIu32, name);
-    else
-        fprintf(p->out, "local%" PRIu32, name - KERNEL_TENSORS_MAX);
+    return name < KERNEL_TENSORS_MAX ? text_of(p, "t%u", name) : text_of(p, "local%u", name - KERNEL_TENSORS_MAX);
 }
 
 const char *opencl_space_of(const struct printer *p, uint32_t tensor)
@@ -184,7 +173,6 @@ void scope_enter(struct printer *p, struct scope *s)
     s->vars = arena_array(p->arena, (size_t)p->k->var_count + 1, sizeof(bool));
     s->lanes = p->lanes;
     s->lane_by_lane = p->lane_by_lane;
-    p->indent++;
     if (!s->exprs || !s->vars) {
         p->failed = true;
         return;
@@ -193,9 +181,19 @@ void scope_enter(struct printer *p, struct scope *s)
     memcpy(s->vars, p->var_known, p->k->var_count * sizeof(bool));
 }
 
+void open_scope(struct printer *p, struct scope *s, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vfprintf(p->out, format, args);
+    va_end(args);
+    fputc('\n', p->out);
+    scope_enter(p, s);
+}
+
 void scope_leave(struct printer *p, const struct scope *s)
 {
-    p->indent--;
     p->lanes = s->lanes;
     p->lane_by_lane = s->lane_by_lane;
     if (p->failed)
@@ -204,22 +202,24 @@ void scope_leave(struct printer *p, const struct scope *s)
     memcpy(p->var_known, s->vars, p->k->var_count * sizeof(bool));
 }
 
+void close_scope(struct printer *p, const struct scope *s)
+{
+    put_line(p, "}");
+    scope_leave(p, s);
+}
+
 bool has_lanes(const struct printer *p, uint32_t expr)
 {
     return p->lanes > 1 && p->expr_lanes[expr];
 }
 
-struct operand_text operand_of(const struct printer *p, uint32_t expr, bool lanes)
+const char *operand_of(struct printer *p, uint32_t expr, bool lanes)
 {
-    struct operand_text text;
     const enum ktype type = p->k->exprs[expr].type;
 
-    if (lanes && !has_lanes(p, expr))
-        snprintf(text.text, sizeof text.text, "(%s)(%sv%" PRIu32 ")", opencl_lane_type(type, p->lanes).text,
-                 type == KT_BOOL ? "-" : "", expr);
-    else
-        snprintf(text.text, sizeof text.text, "v%" PRIu32, expr);
-    return text;
+    if (!lanes || has_lanes(p, expr))
+        return text_of(p, "v%u", expr);
+    return text_of(p, "(%s)(%sv%u)", opencl_lane_type(type, p->lanes), type == KT_BOOL ? "-" : "", expr);
 }
 
 bool form_has_lanes(const struct printer *p, struct kaffine form, bool derived)
@@ -237,18 +237,15 @@ bool is_side_by_side(const struct printer *p, struct kaffine form)
 
 void put_spill(struct printer *p, uint32_t expr)
 {
-    put_line(p, "%s lanes%" PRIu32 "[%" PRIu32 "]; vstore%" PRIu32 "(v%" PRIu32 ", 0, lanes%" PRIu32 ");",
-             opencl_value_type(p->k->exprs[expr].type), expr, p->lanes, p->lanes, expr, expr);
+    put_line(p, "%s lanes%u[%u]; vstore%u(v%u, 0, lanes%u);", opencl_value_type(p->k->exprs[expr].type), expr, p->lanes,
+             p->lanes, expr, expr);
 }
 
 void open_lanes(struct printer *p, struct scope *s)
 {
-    const char *type = opencl_index_type(p);
-
-    put_line(p, "for (int lane = 0; lane < %" PRIu32 "; lane++) {", p->lanes);
-    scope_enter(p, s);
-    put_line(p, "const %s lane_at = x%" PRIu32 " + lane;", type, p->s->lane_var);
-    put_line(p, "{ const %s x%" PRIu32 " = lane_at;", type, p->s->lane_var);
+    open_scope(p, s, "for (int lane = 0; lane < %u; lane++) {", p->lanes);
+    put_line(p, "const $i lane_at = x%u + lane;", p->s->lane_var);
+    put_line(p, "{ const $i x%u = lane_at;", p->s->lane_var);
     p->lanes = 1;
     p->lane_by_lane = true;
     for (uint32_t i = 0; i < p->k->expr_count; i++)
@@ -273,58 +270,47 @@ static int64_t stride_of(const struct printer *p, struct kaffine form)
     return form_has_lanes(p, form, true) || step < 1 || step > (p->s->strides ? GPU_STRIDE_MAX : 1) ? 0 : step;
 }
 
-/* Writes a load, with the address between its beginning and its end; with lanes 1 it is a scalar one. */
-static void put_load_at(struct printer *p, const struct kexpr *e, uint32_t start, uint32_t lanes, int64_t step, bool guarded)
-{
-    const dtype t = p->k->tensors[e->tensor].type;
-    const bool half = t == WNNOperandDataType_Float16, bfloat = t == DTYPE_BFLOAT16;
-
-    if (lanes > 1) {
-        const char *space = opencl_space_of(p, e->tensor), *stored = half ? "ushort" : opencl_storage_type(t);
-        fputs(half ? "from_f16_v(" : bfloat ? "from_bf16_v(" : "", p->out);
-        if (step > 1)
-            fprintf(p->out, "LOAD_EVERY_%" PRId64 "_%" PRIu32 "(%s, %s, ", step, lanes, space, stored);
-        else
-            fprintf(p->out, "LOAD_VECTOR(%s, %s, %" PRIu32 ", ", space, stored, lanes);
-        if (half)
-            fprintf(p->out, "(%s const ushort *)", space);
-        fputc('(', p->out);
-        put_tensor(p, e->tensor);
-        fputs(") + ", p->out);
-        put_form(p, start, e->index);
-        fputs(half || bfloat ? "))" : ")", p->out);
-        return;
-    }
-    if (half)
-        fputs("vload_half(", p->out);
-    else if (bfloat)
-        fputs("from_bf16(", p->out);
-    if (!half) {
-        put_tensor(p, e->tensor);
-        fputc('[', p->out);
-    }
-    if (guarded)
-        fprintf(p->out, "g%" PRIu32 " ? ", (uint32_t)(e - p->k->exprs));
-    put_form(p, start, e->index);
-    if (guarded)
-        fputs(" : 0", p->out);
-    if (half) {
-        fputs(", ", p->out);
-        put_tensor(p, e->tensor);
-        fputc(')', p->out);
-    } else {
-        fputs(bfloat ? "])" : "]", p->out);
-    }
-}
-
-void put_loaded_vector(struct printer *p, uint32_t expr, uint32_t lanes, const char *name, uint32_t number)
+/* Returns a scalar load.  Where a guard fails element 0 is read instead and not used: selecting a value is cheaper than a
+ * branch. */
+static const char *scalar_load_text(struct printer *p, uint32_t expr, bool guarded)
 {
     const struct kexpr *e = &p->k->exprs[expr];
+    const dtype t = p->k->tensors[e->tensor].type;
+    const char *tensor = tensor_text(p, e->tensor), *index = form_text(p, p->starts.exprs[expr], e->index), *load;
 
-    need_form(p, e->index);
-    fprintf(p->out, "%*s%s%" PRIu32 " = ", (int)p->indent * 2, "", name, number);
-    put_load_at(p, e, p->starts.exprs[expr], lanes, 1, false);
-    fputs(";\n", p->out);
+    if (guarded)
+        index = text_of(p, "g%u ? %s : 0", expr, index);
+    if (t == WNNOperandDataType_Float16)
+        load = text_of(p, "vload_half(%s, %s)", index, tensor);
+    else
+        load = text_of(p, t == DTYPE_BFLOAT16 ? "from_bf16(%s[%s])" : "%s[%s]", tensor, index);
+    return guarded ? text_of(p, "g%u ? %s : %s", expr, load, constant_text(e->type, e->bits).text) : load;
+}
+
+/* Returns the load of a vector whose elements are so many apart. */
+static const char *vector_load_text(struct printer *p, uint32_t expr, uint32_t lanes, int64_t step)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+    const dtype t = p->k->tensors[e->tensor].type;
+    const bool half = t == WNNOperandDataType_Float16;
+    const char *space = opencl_space_of(p, e->tensor), *stored = half ? "ushort" : opencl_storage_type(t);
+    const char *address = text_of(p, "(%s) + %s", tensor_text(p, e->tensor), form_text(p, p->starts.exprs[expr], e->index));
+
+    if (half)
+        address = text_of(p, "(%s const ushort *)%s", space, address);
+    if (step > 1)
+        address = text_of(p, "LOAD_EVERY_%" PRId64 "_%u(%s, %s, %s)", step, lanes, space, stored, address);
+    else
+        address = text_of(p, "LOAD_VECTOR(%s, %s, %u, %s)", space, stored, lanes, address);
+    return half                  ? text_of(p, "from_f16_v(%s)", address)
+           : t == DTYPE_BFLOAT16 ? text_of(p, "from_bf16_v(%s)", address)
+                                 : address;
+}
+
+void put_loaded_vector(struct printer *p, uint32_t expr, uint32_t lanes, const char *name)
+{
+    need_form(p, p->k->exprs[expr].index);
+    put_line(p, "%s = %s;", name, vector_load_text(p, expr, lanes, 1));
 }
 
 static bool is_plain(const struct kernel *k, struct kaffine form)
@@ -349,22 +335,6 @@ static uint32_t guards_of(const struct printer *p, const struct kexpr *e)
     return p->inside && has_window_guards(p->k, e) ? 0 : e->guard_count;
 }
 
-/* Writes a scalar load.  Where a guard fails element 0 is read instead and not used: selecting a value is cheaper than a
- * branch. */
-static void put_load(struct printer *p, uint32_t expr)
-{
-    const struct kexpr *e = &p->k->exprs[expr];
-    const bool guarded = guards_of(p, e) > 0;
-
-    if (guarded)
-        fprintf(p->out, "g%" PRIu32 " ? ", expr);
-    put_load_at(p, e, p->starts.exprs[expr], 1, 1, guarded);
-    if (guarded) {
-        fputs(" : ", p->out);
-        put_constant(p->out, e->type, e->bits);
-    }
-}
-
 static void need_load(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
@@ -373,9 +343,8 @@ static void need_load(struct printer *p, uint32_t expr)
     if (!guards_of(p, e))
         return;
     need_guards(p, e->guard_count, e->guards);
-    fprintf(p->out, "%*sconst int g%" PRIu32 " = ", (int)p->indent * 2, "", expr);
-    put_guards(p, p->starts.exprs[expr] + form_numbers(e->index), e->guard_count, e->guards);
-    fputs(";\n", p->out);
+    put_line(p, "const int g%u = %s;", expr,
+             guards_text(p, p->starts.exprs[expr] + form_numbers(e->index), e->guard_count, e->guards));
 }
 
 /* Fills the declared vector v<expr> lane after lane, because vectors do not have the operation, or because its elements are no
@@ -386,18 +355,16 @@ static void put_lane_by_lane(struct printer *p, uint32_t expr)
     struct scope s;
 
     put_line(p, "{");
-    p->indent++;
     for (uint32_t i = 0; i < expr; i++)
         if (p->expr_known[i] && p->expr_lanes[i] && p->k->exprs[i].op == K_REDUCE)
             put_spill(p, i);
-    put_line(p, "%s all[%" PRIu32 "];", opencl_value_type(e->type), p->lanes);
+    put_line(p, "%s all[%u];", opencl_value_type(e->type), p->lanes);
     open_lanes(p, &s);
     p->expr_known[expr] = false;
     need_expr(p, expr);
-    put_line(p, "all[lane] = %sv%" PRIu32 ";", e->type == KT_BOOL ? "-" : "", expr);
+    put_line(p, "all[lane] = %sv%u;", e->type == KT_BOOL ? "-" : "", expr);
     close_lanes(p, &s);
-    put_line(p, "v%" PRIu32 " = vload%" PRIu32 "(0, all);", expr, p->lanes);
-    p->indent--;
+    put_line(p, "v%u = vload%u(0, all);", expr, p->lanes);
     put_line(p, "}");
 }
 
@@ -414,40 +381,28 @@ static bool guards_are_straight(const struct printer *p, const struct kexpr *e)
 static void put_guards_at(struct printer *p, uint32_t expr, uint32_t lane)
 {
     const struct kexpr *e = &p->k->exprs[expr];
-    const char *type = opencl_index_type(p);
+    const uint32_t var = p->s->lane_var;
 
-    fprintf(p->out,
-            "%*sint g%" PRIu32 "_%" PRIu32 "; { const %s lane_at = x%" PRIu32 " + %" PRIu32 "; { const %s x%" PRIu32
-            " = lane_at; g%" PRIu32 "_%" PRIu32 " = ",
-            (int)p->indent * 2, "", expr, lane, type, p->s->lane_var, lane, type, p->s->lane_var, expr, lane);
-    put_guards(p, p->starts.exprs[expr] + form_numbers(e->index), e->guard_count, e->guards);
-    fputs("; } }\n", p->out);
+    put_line(p, "int g%u_%u; { const $i lane_at = x%u + %u; { const $i x%u = lane_at; g%u_%u = %s; } }", expr, lane, var, lane,
+             var, expr, lane, guards_text(p, p->starts.exprs[expr] + form_numbers(e->index), e->guard_count, e->guards));
 }
 
 /* Declares `outside`: no lane passes the guards of a load, because the first and the last one fail one on the same side. */
 static void put_outside(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
-    const char *type = opencl_index_type(p);
     uint32_t start = p->starts.exprs[expr] + form_numbers(e->index);
 
     put_line(p, "int outside = 0;");
     for (uint32_t g = 0; g < e->guard_count; g++) {
         const struct kaffine form = e->guards[g].form;
 
-        fprintf(p->out, "%*s{ const %s first = ", (int)p->indent * 2, "", type);
-        put_form(p, start, form);
-        fprintf(p->out, ", last = first");
+        put(p, "{ const $i first = %s, last = first", form_text(p, start, form));
         for (uint32_t i = 0; i < form.count; i++)
-            if (form.terms[i].var == p->s->lane_var) {
-                fputs(" + ", p->out);
-                put_number(p, start + 1 + i);
-                fprintf(p->out, " * %" PRIu32, p->lanes - 1);
-            }
-        fputs("; outside |= max(first, last) < 0 | min(first, last) >= ", p->out);
+            if (form.terms[i].var == p->s->lane_var)
+                put(p, " + %s * %u", number_text(p, start + 1 + i), p->lanes - 1);
         start += form_numbers(form);
-        put_number(p, start++);
-        fputs("; }\n", p->out);
+        put_line(p, "; outside |= max(first, last) < 0 | min(first, last) >= %s; }", number_text(p, start++));
     }
 }
 
@@ -455,11 +410,11 @@ static void put_outside(struct printer *p, uint32_t expr)
 static void put_vector_load(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
-    const struct type_text type = opencl_lane_type(e->type, p->lanes);
+    const char *type = opencl_lane_type(e->type, p->lanes);
     const bool guarded = guards_of(p, e) > 0;
     bool differ = false;
 
-    put_line(p, "%s v%" PRIu32 ";", type.text, expr);
+    put_line(p, "%s v%u;", type, expr);
     if (!stride_of(p, e->index) || (guarded && !guards_are_straight(p, e))) {
         put_lane_by_lane(p, expr);
         return;
@@ -469,33 +424,23 @@ static void put_vector_load(struct printer *p, uint32_t expr)
         need_guards(p, e->guard_count, e->guards);
         put_guards_at(p, expr, 0);
         put_guards_at(p, expr, p->lanes - 1);
-        fprintf(p->out, "%*sif (g%" PRIu32 "_0 & g%" PRIu32 "_%" PRIu32 ") ", (int)p->indent * 2, "", expr, expr, p->lanes - 1);
-    } else {
-        fprintf(p->out, "%*s", (int)p->indent * 2, "");
+        put(p, "if (g%u_0 & g%u_%u) ", expr, expr, p->lanes - 1);
     }
-    fprintf(p->out, "v%" PRIu32 " = ", expr);
-    put_load_at(p, e, p->starts.exprs[expr], p->lanes, stride_of(p, e->index), false);
-    fputs(";\n", p->out);
+    put_line(p, "v%u = %s;", expr, vector_load_text(p, expr, p->lanes, stride_of(p, e->index)));
     if (!guarded)
         return;
     for (uint32_t g = 0; g < e->guard_count; g++)
         differ |= form_has_lanes(p, e->guards[g].form, false);
+    put_line(p, differ ? "else {" : "else");
     if (differ) {
-        put_line(p, "else {");
-        p->indent++;
         put_outside(p, expr);
-        fprintf(p->out, "%*sif (outside) ", (int)p->indent * 2, "");
-    } else {
-        fprintf(p->out, "%*selse ", (int)p->indent * 2, "");
+        put_line(p, "if (outside)");
     }
-    fprintf(p->out, "v%" PRIu32 " = (%s)(", expr, type.text);
-    put_constant(p->out, e->type, e->bits);
-    fputs(");\n", p->out);
+    put_line(p, "v%u = (%s)(%s);", expr, type, constant_text(e->type, e->bits).text);
     if (!differ)
         return;
     put_line(p, "else");
     put_lane_by_lane(p, expr);
-    p->indent--;
     put_line(p, "}");
 }
 
@@ -505,9 +450,9 @@ void put_accumulate(struct printer *p, uint32_t sum, uint32_t addend)
     const char *t = opencl_value_type(type);
 
     if (ktype_is_float(type))
-        put_line(p, "add_%s(&s%" PRIu32 ", &c%" PRIu32 ", v%" PRIu32 ");", t, sum, sum, addend);
+        put_line(p, "add_%s(&s%u, &c%u, v%u);", t, sum, sum, addend);
     else
-        put_line(p, "s%" PRIu32 " = (%s)((ulong)s%" PRIu32 " + (ulong)v%" PRIu32 ");", sum, t, sum, addend);
+        put_line(p, "s%u = (%s)((ulong)s%u + (ulong)v%u);", sum, t, sum, addend);
 }
 
 /* Writes a step of the running sum s; c is what rounding has lost of it so far. */
@@ -520,9 +465,9 @@ static void put_scan(struct printer *p, uint32_t expr)
     if (!exclusive)
         put_accumulate(p, expr, e->args[0]);
     if (ktype_is_float(e->type))
-        put_line(p, "const %s v%" PRIu32 " = total_%s(s%" PRIu32 ", c%" PRIu32 ");", type, expr, type, expr, expr);
+        put_line(p, "const %s v%u = total_%s(s%u, c%u);", type, expr, type, expr, expr);
     else
-        put_line(p, "const %s v%" PRIu32 " = s%" PRIu32 ";", type, expr, expr);
+        put_line(p, "const %s v%u = s%u;", type, expr, expr);
     if (exclusive)
         put_accumulate(p, expr, e->args[0]);
 }
@@ -570,15 +515,15 @@ static uint32_t find_whole(const struct printer *p, uint32_t expr, int32_t *less
 static bool put_whole(struct printer *p, uint32_t expr)
 {
     const uint32_t lanes = has_lanes(p, expr) ? p->lanes : 1;
-    const struct type_text type = opencl_lane_type(KT_F32, lanes);
+    const char *type = opencl_lane_type(KT_F32, lanes);
     int32_t less;
     const uint32_t bits = find_whole(p, expr, &less);
 
     if (bits == KEXPR_NONE)
         return false;
     need_expr(p, bits);
-    put_line(p, "const %s v%" PRIu32 " = as_%s(v%" PRIu32 " | 0x%xu) - (%s)(%" PRId32 ".0f);", type.text, expr, type.text, bits,
-             MANTISSA_BITS, type.text, (1 << 23) + less);
+    put_line(p, "const %s v%u = as_%s(v%u | 0x%xu) - (%s)(%d.0f);", type, expr, type, bits, MANTISSA_BITS, type,
+             (1 << 23) + less);
     return true;
 }
 
@@ -586,15 +531,15 @@ static bool put_whole(struct printer *p, uint32_t expr)
 static void need_vector(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
-    const struct type_text type = opencl_lane_type(e->type, p->lanes);
-    struct operand_text args[3];
+    const char *type = opencl_lane_type(e->type, p->lanes);
+    const char *args[3];
 
     if (e->op == K_LOAD) {
         put_vector_load(p, expr);
         return;
     }
     if (!lane_operation_exists(e->op, e->type, operand_type(p, e))) {
-        put_line(p, "%s v%" PRIu32 ";", type.text, expr);
+        put_line(p, "%s v%u;", type, expr);
         put_lane_by_lane(p, expr);
         return;
     }
@@ -602,9 +547,9 @@ static void need_vector(struct printer *p, uint32_t expr)
         need_expr(p, e->args[i]);
         args[i] = operand_of(p, e->args[i], true);
     }
-    fprintf(p->out, "%*sconst %s v%" PRIu32 " = ", (int)p->indent * 2, "", type.text, expr);
+    put(p, "const %s v%u = ", type, expr);
     put_operation(p->out, p->lanes, e->op, e->type, operand_type(p, e), args);
-    fputs(";\n", p->out);
+    put_line(p, ";");
 }
 
 /* Stores a value into what the item keeps of its row, if the other phases find it there. */
@@ -613,9 +558,9 @@ static void put_kept(struct printer *p, uint32_t expr)
     if (expr != p->s->kept || p->phase != p->s->kept_phase)
         return;
     if (has_lanes(p, expr))
-        put_line(p, "vstore%" PRIu32 "(v%" PRIu32 ", 0, kept + x%" PRIu32 ");", p->lanes, expr, p->k->parallel_count);
+        put_line(p, "vstore%u(v%u, 0, kept + x%u);", p->lanes, expr, p->k->parallel_count);
     else
-        put_line(p, "kept[x%" PRIu32 "] = v%" PRIu32 ";", p->k->parallel_count, expr);
+        put_line(p, "kept[x%u] = v%u;", p->k->parallel_count, expr);
 }
 
 /* Declares a value that an earlier phase has stored.  Returns false if there is none. */
@@ -624,23 +569,22 @@ static bool take_kept(struct printer *p, uint32_t expr)
     if (expr != p->s->kept || p->phase <= p->s->kept_phase)
         return false;
     if (has_lanes(p, expr))
-        put_line(p, "const float%" PRIu32 " v%" PRIu32 " = vload%" PRIu32 "(0, kept + x%" PRIu32 ");", p->lanes, expr, p->lanes,
-                 p->k->parallel_count);
+        put_line(p, "const float%u v%u = vload%u(0, kept + x%u);", p->lanes, expr, p->lanes, p->k->parallel_count);
     else
-        put_line(p, "const float v%" PRIu32 " = kept[x%" PRIu32 "];", expr, p->k->parallel_count);
+        put_line(p, "const float v%u = kept[x%u];", expr, p->k->parallel_count);
     return true;
 }
 
 void need_expr(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
-    struct operand_text args[3];
+    const char *args[3];
 
     if (p->expr_known[expr])
         return;
     p->expr_known[expr] = true;
     if (e->op == K_REDUCE && p->lane_by_lane) {
-        put_line(p, "const %s v%" PRIu32 " = lanes%" PRIu32 "[lane];", opencl_value_type(e->type), expr, expr);
+        put_line(p, "const %s v%u = lanes%u[lane];", opencl_value_type(e->type), expr, expr);
         return;
     }
     if (take_kept(p, expr))
@@ -662,21 +606,19 @@ void need_expr(struct printer *p, uint32_t expr)
         put_scan(p, expr);
         return;
     }
-    if (e->op == K_LOAD)
+    const char *value = NULL;
+    if (e->op == K_LOAD) {
         need_load(p, expr);
-    if (e->op == K_INDEX)
-        need_form(p, e->index);
-    fprintf(p->out, "%*sconst %s v%" PRIu32 " = ", (int)p->indent * 2, "", opencl_value_type(e->type), expr);
-    if (e->op == K_CONST) {
-        put_constant(p->out, e->type, e->bits);
-    } else if (e->op == K_LOAD) {
-        put_load(p, expr);
+        value = scalar_load_text(p, expr, guards_of(p, e) > 0);
     } else if (e->op == K_INDEX) {
-        fputs("(long)", p->out);
-        put_form(p, p->starts.exprs[expr], e->index);
-    } else {
-        put_operation(p->out, 1, e->op, e->type, operand_type(p, e), args);
+        need_form(p, e->index);
+        value = text_of(p, "(long)%s", form_text(p, p->starts.exprs[expr], e->index));
+    } else if (e->op == K_CONST) {
+        value = text_of(p, "%s", constant_text(e->type, e->bits).text);
     }
-    fputs(";\n", p->out);
+    put(p, "const %s v%u = %s", opencl_value_type(e->type), expr, value ? value : "");
+    if (!value)
+        put_operation(p->out, 1, e->op, e->type, operand_type(p, e), args);
+    put_line(p, ";");
     put_kept(p, expr);
 }

@@ -4,8 +4,6 @@
  */
 #include "codegen/opencl/internal.h"
 
-#include <inttypes.h>
-
 /* ---- guards ---- */
 
 /* Returns whether an earlier load has the same guards. */
@@ -30,30 +28,17 @@ static bool is_known(const struct kernel *k, uint32_t expr)
 static void put_window_guard(struct printer *p, uint32_t start, const struct kguard *guard)
 {
     const struct kernel *k = p->k;
-    const char *type = opencl_index_type(p);
 
-    fprintf(p->out, "%*s{ %s low = ", (int)p->indent * 2, "", type);
-    put_form(p, start, guard->form);
-    fputs(", high = low;\n", p->out);
-    p->indent++;
+    put_line(p, "{ $i low = %s, high = low;", form_text(p, start, guard->form));
     for (uint32_t i = 0; i < guard->form.count; i++) {
         const uint32_t var = guard->form.terms[i].var;
 
         if (k->vars[var].kind != KVAR_REDUCED && var != p->s->lane_var)
             continue;
-        fprintf(p->out, "%*s{ const %s far = ", (int)p->indent * 2, "", type);
-        put_number(p, start + 1 + i);
-        fputs(" * (", p->out);
-        if (var == p->s->lane_var)
-            fprintf(p->out, "%" PRIu32, p->lanes);
-        else
-            put_size(p, var);
-        fprintf(p->out, " - 1); low += min(far, (%s)0); high += max(far, (%s)0); }\n", type, type);
+        put_line(p, "{ const $i far = %s * (%s - 1); low += min(far, ($i)0); high += max(far, ($i)0); }",
+                 number_text(p, start + 1 + i), var == p->s->lane_var ? text_of(p, "%u", p->lanes) : size_text(p, var));
     }
-    fprintf(p->out, "%*sinside &= low >= 0 & high < ", (int)p->indent * 2, "");
-    put_number(p, start + 1 + guard->form.count);
-    fputs("; }\n", p->out);
-    p->indent--;
+    put_line(p, "inside &= low >= 0 & high < %s; }", number_text(p, start + 1 + guard->form.count));
 }
 
 bool has_windows(const struct printer *p)
@@ -69,13 +54,11 @@ bool has_windows(const struct printer *p)
 void put_window_guards(struct printer *p)
 {
     const struct kernel *k = p->k;
-    const char *type = opencl_index_type(p);
 
     put_line(p, "inside = 1;");
     put_line(p, "{");
-    p->indent++;
     for (uint32_t r = 0; r < k->reduced_count; r++)
-        put_line(p, "const %s x%" PRIu32 " = %s;", type, k->parallel_count + r, opencl_first_of(p, k->parallel_count + r));
+        put_line(p, "const $i x%u = %s;", k->parallel_count + r, first_text(p, k->parallel_count + r));
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
         uint32_t start = p->starts.exprs[i] + 1 + e->index.count;
@@ -87,7 +70,6 @@ void put_window_guards(struct printer *p)
             start += 2 + e->guards[g].form.count;
         }
     }
-    p->indent--;
     put_line(p, "}");
 }
 
@@ -107,30 +89,27 @@ static void put_stride_function(FILE *out, uint32_t lanes, uint32_t step)
 {
     const uint32_t last = (lanes - 1) * step + 1 - lanes; /* where the last vector begins */
 
-    fprintf(out,
-            "#ifndef LOAD_EVERY_%" PRIu32 "_%" PRIu32 "\n#ifdef __clang__\n#define LOAD_EVERY_%" PRIu32 "_%" PRIu32
-            "(s, t, p) ",
-            step, lanes, step, lanes);
+    fprintf(out, "#ifndef LOAD_EVERY_%u_%u\n#ifdef __clang__\n#define LOAD_EVERY_%u_%u(s, t, p) ", step, lanes, step, lanes);
     for (uint32_t i = 1; i < step; i++)
         fputs("__builtin_shufflevector(", out);
-    fprintf(out, "LOAD_VECTOR(s, t, %" PRIu32 ", p)", lanes);
+    fprintf(out, "LOAD_VECTOR(s, t, %u, p)", lanes);
     for (uint32_t i = 1; i < step; i++) {
         const uint32_t at = i + 1 < step ? i * lanes : last;
 
-        fprintf(out, ", LOAD_VECTOR(s, t, %" PRIu32 ", (p) + %" PRIu32 ")", lanes, at);
+        fprintf(out, ", LOAD_VECTOR(s, t, %u, (p) + %u)", lanes, at);
         for (uint32_t lane = 0; lane < lanes; lane++) {
             const uint32_t element = lane * step;
             /* What the vectors so far have is in its lane, but that the first one still has to be taken apart. */
             if (element >= i * lanes && element - at < lanes)
-                fprintf(out, ", %" PRIu32, lanes + element - at);
+                fprintf(out, ", %u", lanes + element - at);
             else
-                fprintf(out, ", %" PRIu32, i == 1 && element < lanes ? element : lane);
+                fprintf(out, ", %u", i == 1 && element < lanes ? element : lane);
         }
         fputs(")", out);
     }
-    fprintf(out, "\n#else\n#define LOAD_EVERY_%" PRIu32 "_%" PRIu32 "(s, t, p) (t##%" PRIu32 ")(", step, lanes, lanes);
+    fprintf(out, "\n#else\n#define LOAD_EVERY_%u_%u(s, t, p) (t##%u)(", step, lanes, lanes);
     for (uint32_t lane = 0; lane < lanes; lane++)
-        fprintf(out, "%s(p)[%" PRIu32 "]", lane ? ", " : "", lane * step);
+        fprintf(out, "%s(p)[%u]", lane ? ", " : "", lane * step);
     fputs(")\n#endif\n#endif\n", out);
 }
 
