@@ -11,6 +11,7 @@
 #include "ir/interpret/interpret.h"
 #include "passes/passes.h"
 #include "support/graphs.h"
+#include "support/kernel_text.h"
 
 /** Runs a finished kernel, as kernel_interpret or compiled code does. */
 typedef bool (*kernel_runner)(const struct kernel *k, void *const *tensors);
@@ -125,6 +126,7 @@ GRAPHS_UNUSED static bool kernels_run_cluster(struct graph *g, const struct clus
             kernel_print(k, stderr);
             good = false;
         }
+        assert_reads_back(k);
         good = good && run(k, tensors);
         ++*kernel_count;
     }
