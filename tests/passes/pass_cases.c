@@ -6,14 +6,14 @@
  * For each case the text must be the expected one; the reference interpreter must compute the same before and after; the result
  * must verify, be read back as the same text, and stay as it is if the last pass runs again.
  */
-#include <ctype.h>
 #include <glob.h>
 
 #include "ir/text/text.h"
 #include "passes/pass_support.h"
+#include "support/case_files.h"
 #include "support/help.h"
 
-enum { TEXT_MAX = 1 << 20, ROUNDS = 3 };
+enum { ROUNDS = 3 };
 
 #define USAGE                                                                                                                  \
     "usage: pass-cases FILE                run all cases; exit status 1 and a difference for each that fails\n"                \
@@ -59,19 +59,6 @@ struct settings {
     bool random_constants;
     WNNWeightFormat weights;
 };
-
-static bool complain(const char *format, ...) PRINTF_LIKE(1, 2);
-
-static bool complain(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    return false;
-}
 
 static bool set_fact(struct target *t, const char *word)
 {
@@ -263,87 +250,7 @@ static char *run_case(const struct settings *s, const char *text, size_t length,
     return after;
 }
 
-/* ---- differences ---- */
-
-struct lines {
-    uint32_t count;
-    const char *at[4096];
-    size_t length[4096];
-};
-
-static void split(struct lines *l, const char *text)
-{
-    l->count = 0;
-    while (*text && l->count < 4096) {
-        l->at[l->count] = text;
-        l->length[l->count] = strcspn(text, "\n");
-        text += l->length[l->count];
-        text += *text == '\n';
-        l->count++;
-    }
-}
-
-static bool same_line(const struct lines *a, uint32_t i, const struct lines *b, uint32_t k)
-{
-    return a->length[i] == b->length[k] && !memcmp(a->at[i], b->at[k], a->length[i]);
-}
-
-/* Line by line: "-" is expected and missing, "+" is there and not expected. */
-static void print_difference(const char *expected, const char *got)
-{
-    static struct lines a, b;
-    uint32_t *common;
-
-    split(&a, expected);
-    split(&b, got);
-    common = calloc((size_t)(a.count + 1) * (b.count + 1), sizeof *common); /* longest common part behind line i and line k */
-    if (!common)
-        return;
-#define COMMON(i, k) common[(size_t)(i) * (b.count + 1) + (k)]
-    for (uint32_t i = a.count; i-- > 0;)
-        for (uint32_t k = b.count; k-- > 0;)
-            COMMON(i, k) = same_line(&a, i, &b, k)               ? COMMON(i + 1, k + 1) + 1
-                           : COMMON(i + 1, k) > COMMON(i, k + 1) ? COMMON(i + 1, k)
-                                                                 : COMMON(i, k + 1);
-    for (uint32_t i = 0, k = 0; i < a.count || k < b.count;) {
-        if (i < a.count && k < b.count && same_line(&a, i, &b, k)) {
-            fprintf(stderr, "    %.*s\n", (int)a.length[i], a.at[i]);
-            i++, k++;
-        } else if (k == b.count || (i < a.count && COMMON(i + 1, k) >= COMMON(i, k + 1))) {
-            fprintf(stderr, "  - %.*s\n", (int)a.length[i], a.at[i]);
-            i++;
-        } else {
-            fprintf(stderr, "  + %.*s\n", (int)b.length[k], b.at[k]);
-            k++;
-        }
-    }
-#undef COMMON
-    free(common);
-}
-
 /* ---- files ---- */
-
-/** A line "# key: value" or "# key"; false: another line. */
-static bool read_key(const char *line, size_t length, char key[32], char value[256])
-{
-    size_t start = 2, end, at;
-
-    if (length < 3 || memcmp(line, "# ", 2) || !islower((unsigned char)line[2]))
-        return false;
-    for (end = start; end < length && islower((unsigned char)line[end]);)
-        end++;
-    if (end - start >= 32 || (end < length && line[end] != ':'))
-        return false;
-    memcpy(key, line + start, end - start);
-    key[end - start] = '\0';
-    for (at = end + (end < length); at < length && line[at] == ' ';)
-        at++;
-    if (length - at >= 256)
-        return false;
-    memcpy(value, line + at, length - at);
-    value[length - at] = '\0';
-    return true;
-}
 
 struct file {
     const char *path;
@@ -400,7 +307,7 @@ static bool run_file(struct file *f, const char *text)
 
     while (true) {
         const size_t length = strcspn(line, "\n");
-        const bool end = !*line, is_key = !end && read_key(line, length, key, value);
+        const bool end = !*line, is_key = !end && case_file_key(line, length, key, value);
 
         if ((end || (is_key && !strcmp(key, "case"))) && *name) {
             if (!graph)
@@ -432,21 +339,6 @@ static bool run_file(struct file *f, const char *text)
             fprintf(f->updated, "%.*s\n", (int)length, line);
         line += length + (line[length] != '\0');
     }
-}
-
-static char *read_text(const char *path)
-{
-    FILE *in = fopen(path, "rb");
-    char *text = calloc(1, TEXT_MAX + 1);
-    const size_t length = in && text ? fread(text, 1, TEXT_MAX, in) : 0;
-
-    if (in)
-        fclose(in);
-    if (length && length < TEXT_MAX && !memchr(text, '\0', length))
-        return text;
-    complain("%s cannot be read as text", path);
-    free(text);
-    return NULL;
 }
 
 static int check_complete(const char *folder)
@@ -484,21 +376,13 @@ int main(int argc, char **argv)
     }
     struct file f = {.path = argv[argc - 1], .updated = update ? open_memstream(&updated, &size) : NULL};
     set_target(&f.settings.target, (char[]){"avx2"});
-    text = read_text(f.path);
+    text = case_file_read(f.path);
     if (!text || !run_file(&f, text) || f.failed) {
         printf("%u of %u cases fail\n", f.failed, f.cases);
         return 1;
     }
-    if (update) {
-        FILE *out;
-
-        fclose(f.updated);
-        out = fopen(f.path, "wb");
-        while (size > 1 && updated[size - 1] == '\n' && updated[size - 2] == '\n')
-            size--;
-        if (!out || fwrite(updated, 1, size, out) != size || fclose(out))
-            return 1;
-    }
+    if (update && (fclose(f.updated) || !case_file_write(f.path, updated, size)))
+        return 1;
     printf("%u cases%s\n", f.cases, update ? " updated" : "");
     free(text);
     free(updated);
