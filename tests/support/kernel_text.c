@@ -23,7 +23,8 @@ struct parser {
     struct {
         char name[NAME_MAX];
         uint32_t var;
-    } waiting[KERNEL_VARS_MAX]; /* variables whose expressions follow */
+    } waiting[KERNEL_VARS_MAX];        /* variables whose expressions follow */
+    int64_t reach[KERNEL_TENSORS_MAX]; /* of tensors without a size: one more than the last address */
 };
 
 /* ---- words ---- */
@@ -376,7 +377,10 @@ static void parse_tensor(struct parser *p, const char *name, bool local)
     const dtype type = dtype_parse(word, strlen(word));
     if (!type)
         wrong(p, "there is no type", word);
-    const int64_t elements = need_number(p, parse_address(p), 1);
+    need(p, "[");
+    const int64_t elements = take(p, "]") ? 0 : parse_size(p);
+    if (elements)
+        need(p, "]");
     const uint32_t id = local ? kernel_local(p->k, type, elements) : kernel_tensor(p->k, type, elements, false, NULL);
     name_it(p, name, IS_TENSOR, local ? KERNEL_TENSORS_MAX + id : id, kaffine_const(0));
     if (local && take(p, "at"))
@@ -436,8 +440,8 @@ static void parse_stage(struct parser *p)
 
 static void parse_statement(struct parser *p, const char *word)
 {
-    static const char *const kinds[] = {"parallel", "reduced", "divmod", "loaded", "tensor", "store"};
-    enum { TENSOR = KVAR_LOADED + 1, STORE, KINDS };
+    static const char *const kinds[] = {"parallel", "reduced", "divmod", "loaded", "tensor", "store", "form"};
+    enum { TENSOR = KVAR_LOADED + 1, STORE, FORM, KINDS };
     char name[NAME_MAX];
     enum ktype type;
     int kind = 0;
@@ -459,7 +463,7 @@ static void parse_statement(struct parser *p, const char *word)
                 parse_tensor(p, name, false);
             } else if (kind == KVAR_LOADED) {
                 parse_loaded(p, name);
-            } else if (kind == KVAR_DIVMOD) {
+            } else if (kind == KVAR_DIVMOD || kind == FORM) {
                 need(p, "=");
                 name_it(p, name, IS_FORM, 0, parse_form(p));
             } else {
@@ -475,6 +479,16 @@ static void parse_statement(struct parser *p, const char *word)
         need(p, "=");
         name_it(p, word, IS_EXPR, parse_value(p), kaffine_const(0));
     }
+}
+
+/* Makes a tensor without a size as large as an address. */
+static void reach(struct parser *p, uint32_t tensor, struct kaffine address, uint32_t count, const struct kguard *guards)
+{
+    int64_t low, high;
+
+    kaffine_guarded_range(p->k, address, count, guards, &low, &high);
+    if (!p->k->tensors[tensor].elements && high >= p->reach[tensor])
+        p->reach[tensor] = high + 1;
 }
 
 /* Reads what follows the word "kernel", to the end of the kernel. */
@@ -500,6 +514,13 @@ static struct kernel *parse_kernel(const char *start, const char **at)
             wrong(p, "there is no expression", p->waiting[i].name);
         k->vars[p->waiting[i].var].expr = n->id;
     }
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (k->exprs[i].op == K_LOAD)
+            reach(p, k->exprs[i].tensor, k->exprs[i].index, k->exprs[i].guard_count, k->exprs[i].guards);
+    for (uint32_t i = 0; i < k->store_count; i++)
+        reach(p, k->stores[i].tensor, k->stores[i].index, k->stores[i].guard_count, k->stores[i].guards);
+    for (uint32_t t = 0; t < k->tensor_count; t++)
+        k->tensors[t].elements += p->reach[t];
     if (k->error.status)
         wrong(p, "the kernel is refused:", k->error.message);
     *at = p->at;

@@ -12,8 +12,9 @@
  *
  * A number is a float32 constant, and one after a type, as in u8(3), a constant of it; an expression there is converted.  In
  * addresses, sizes and guards (`x = load a[i - 1] if 0 <= i - 1 < $m else 2`) a form may be divided by a number, and the
- * remainder taken: (i + 3*j) / 4 % 2.  `loaded l = k < 8` makes a variable of an expression.  A dollar sign and a name stand
- * for a text that is given with the kernel's.
+ * remainder taken: (i + 3*j) / 4 % 2.  A tensor without a size, as in x: f32[], is as large as its addresses want it.  `loaded
+ * l = k < 8` makes a variable of an expression, and `form row = 2*i - 1` names a form.  A dollar sign and a name stand for a
+ * text that is given with the kernel's.
  */
 #ifndef WEBNN_TESTS_SUPPORT_KERNEL_TEXT_H_
 #define WEBNN_TESTS_SUPPORT_KERNEL_TEXT_H_
