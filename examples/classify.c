@@ -5,8 +5,8 @@
  *   classify MODEL [PICTURE|FOLDER ...] [--list FILE] [--labels FILE] [--threads N]
  *
  * MODEL is a model file, or a folder with one, that takes a picture [1, 3, H, W] normalised as networks trained on ImageNet
- * want it and gives a number for each class; PICTURE a PNG or JPEG of any size (default: test.jpg in the folder), FILE of
- * --labels has a label in each line (default: classes.txt in the folder).
+ * want it, or grey levels [1, 1, H, W], and gives a number for each class; PICTURE a PNG or JPEG of any size (default: test.jpg
+ * in the folder), FILE of --labels has a label in each line (default: classes.txt in the folder).
  *
  * One picture is answered with five lines of text.  A folder, several pictures or --list, a file with a path in each line ("-"
  * is standard input), are answered with a line of JSON for each picture: {"input": PATH, "ms": TIME, "top": [{"class": 387,

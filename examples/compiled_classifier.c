@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Classifies a picture with a network that webnnc compiled: links the object, calls one function, prints the five likeliest
- * classes.  It needs no library of this project but (with oneDNN) libwebnn_rt.
+ * classes.  It needs no library of this project but (with oneDNN) libwebnn_rt.  With the network in examples/models:
  *
- *   webnnc ../shared/models/mobilenetv2 -o mobilenetv2.o --header mobilenetv2.h
- *   cc -I. compiled_classifier.c mobilenetv2.o $(pkg-config --cflags --libs webnn_rt) -o compiled_classifier
+ *   webnnc examples/models/shapes -o shapes.o --header shapes.h --dim batch=1
+ *   cc -I. examples/compiled_classifier.c shapes.o $(pkg-config --cflags --libs webnn_rt) -o compiled_classifier
  *
  * or, with nothing but the C library and no state at all:
  *
- *   webnnc ../shared/models/mobilenetv2 -o mobilenetv2.o --header mobilenetv2.h --library none
- *   cc -I. -DSTANDALONE compiled_classifier.c mobilenetv2.o $(pkg-config --cflags webnn_rt) -o compiled_classifier
+ *   webnnc examples/models/shapes -o shapes.o --header shapes.h --dim batch=1 --library none
+ *   cc -I. -DSTANDALONE examples/compiled_classifier.c shapes.o $(pkg-config --cflags webnn_rt) -o compiled_classifier
  *
- * Usage: compiled_classifier INPUT CLASSES.  INPUT: float32, 1 x 3 x 224 x 224, in an .npy file; CLASSES: a name per line.
+ * Usage: compiled_classifier INPUT CLASSES, such as moon.npy and classes.txt of examples/models/shapes.  INPUT: float32,
+ * 1 x 1 x 24 x 24, in an .npy file; CLASSES: a name per line.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mobilenetv2.h"
+#include "shapes.h"
 #include "webnn/webnn_object.h"
 
 enum { BEST = 5, LINE = 256 };
 
-static float input[mobilenetv2_input_elements];
-static float logits[mobilenetv2_logits_elements], probabilities[mobilenetv2_probabilities_elements];
+static float input[shapes_image_elements], probabilities[shapes_probabilities_elements];
 
 /* Returns the data of a version 1 .npy file, which must be float32 in C order with as many elements as the network takes. */
 static int read_input(const char *path)
@@ -41,7 +41,7 @@ static int read_input(const char *path)
     if (f)
         fclose(f);
     if (!ok)
-        fprintf(stderr, "%s is no .npy file with %d float32 elements\n", path, mobilenetv2_input_elements);
+        fprintf(stderr, "%s is no .npy file with %d float32 elements\n", path, shapes_image_elements);
     return ok;
 }
 
@@ -49,18 +49,18 @@ static int compute(void)
 {
 #ifdef STANDALONE
     /* Everything that a run needs comes from here: it calls nothing and keeps nothing. */
-    void *workspace = malloc(mobilenetv2_workspace_size(1));
-    int status = workspace ? mobilenetv2_run_with(workspace, NULL, input, logits, probabilities) : WEBNN_OBJECT_NO_MEMORY;
+    void *workspace = malloc(shapes_workspace_size(1));
+    int status = workspace ? shapes_run_with(workspace, NULL, input, probabilities) : WEBNN_OBJECT_NO_MEMORY;
 
     free(workspace);
     return status;
 #else
-    mobilenetv2_model *model;
-    int status = mobilenetv2_create(NULL, &model);
+    shapes_model *model;
+    int status = shapes_create(NULL, &model);
 
     if (status == WEBNN_OBJECT_OK)
-        status = mobilenetv2_run(model, input, logits, probabilities);
-    mobilenetv2_destroy(model);
+        status = shapes_run(model, input, probabilities);
+    shapes_destroy(model);
     return status;
 #endif
 }
@@ -92,10 +92,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "the network failed with code %d\n", status);
         return 1;
     }
-    printf("%s for %s\n", mobilenetv2_object.producer, mobilenetv2_object.target);
+    printf("%s for %s\n", shapes_object.producer, shapes_object.target);
     for (int n = 0; n < BEST; n++) {
         int best = 0;
-        for (int i = 1; i < mobilenetv2_probabilities_elements; i++)
+        for (int i = 1; i < shapes_probabilities_elements; i++)
             if (probabilities[i] > probabilities[best])
                 best = i;
         print_class(argv[2], best, probabilities[best]);

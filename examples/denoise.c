@@ -127,7 +127,6 @@ int main(int argc, char **argv)
 {
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     struct picture noisy = {0}, clean = {0};
-    const float zero[3] = {0, 0, 0}, one[3] = {1, 1, 1};
     const char *paths[3] = {NULL, NULL, NULL};
     float *in = NULL, *out = NULL, sigma = 25;
     char message[256];
@@ -162,7 +161,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "denoise: out of memory\n");
         goto done;
     }
-    picture_to_nchw(&noisy, zero, one, in);
+    picture_to_floats(&noisy, &PICTURE_FORM_INIT, in);
 
     start = now_ms();
     status = wnnCreateContext(&options, &context);

@@ -3,8 +3,9 @@
 //
 //   node classify.mjs MODEL [PICTURE.png]
 //
-// MODEL is a folder with a network described layer by layer (docs/formats.md), such as MobileNetV2: manifest.json, weights,
-// and classes.txt with a label in each line.  support/manifest.mjs makes builder calls of it.
+// MODEL is a folder with a network described layer by layer (docs/formats.md), such as examples/models/shapes: manifest.json,
+// weights, and classes.txt with a label in each line.  support/manifest.mjs makes builder calls of it.  PICTURE.png is
+// MODEL/test_224.png if it is not given.
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -31,7 +32,7 @@ const input = await context.createTensor({ dataType, shape, writable: true });
 const output = await context.createTensor({ dataType: result.dataType, shape: result.shape, readable: true });
 const built = performance.now();
 
-context.writeTensor(input, toNchw(readPng(picture), shape[2], shape[3]));
+context.writeTensor(input, toNchw(readPng(picture), ...shape.slice(1)));
 context.dispatch(graph, { [name]: input }, { [result.name]: output });
 const values = new Float32Array(await context.readTensor(output));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Writes MobileNetV2, described layer by layer, as an ONNX file for classify_onnx.mjs.
+// Writes a network that is described layer by layer (docs/formats.md) as an ONNX file for classify_onnx.mjs.
 //
 //   node write_onnx.mjs MODEL OUT.onnx
 import fs from 'node:fs';

@@ -51,8 +51,8 @@ bool classifier_open(struct classifier *c, const char *program, WNNGraph graph, 
     }
     c->chosen = c->output_count - 1;
     if (wnnGraphGetInput(graph, 0, &c->input) || d->dataType != WNNOperandDataType_Float32 || d->rank != 4 ||
-        d->shape[0] != 1 || d->shape[1] != 3)
-        return complain(c, "the model's input is no float32 picture [1, 3, height, width]");
+        d->shape[0] != 1 || (d->shape[1] != 3 && d->shape[1] != 1))
+        return complain(c, "the model's input is no float32 picture [1, 3 or 1, height, width]");
     c->input_bytes = example_byte_length(d);
     return make_outputs(c);
 }
@@ -69,7 +69,7 @@ void classifier_close(struct classifier *c)
 bool classifier_read(const struct classifier *c, const char *path, struct classifier_picture *p, char *message, size_t size)
 {
     const uint32_t height = c->input.descriptor.shape[2], width = c->input.descriptor.shape[3];
-    const float mean[3] = {0.485f, 0.456f, 0.406f}, deviation[3] = {0.229f, 0.224f, 0.225f};
+    struct picture_form form = {.scale = 1.0 / 255, .mean = {0.485, 0.456, 0.406}, .deviation = {0.229, 0.224, 0.225}};
     struct picture picture, resized;
 
     *p = (struct classifier_picture){0};
@@ -86,8 +86,12 @@ bool classifier_read(const struct classifier *c, const char *path, struct classi
         picture = resized;
     }
     p->pixels = malloc(c->input_bytes);
+    if (c->input.descriptor.shape[1] == 1) {
+        form = PICTURE_FORM_INIT;
+        form.grey = true;
+    }
     if (p->pixels)
-        picture_to_nchw(&picture, mean, deviation, p->pixels);
+        picture_to_floats(&picture, &form, p->pixels);
     picture_free(&picture);
     return p->pixels || file_error(message, size, "out of memory");
 }

@@ -2,8 +2,8 @@
 /*
  * Classifies pictures by a graph: one picture after the other, or many as a batch (frontend/readers/batch/batch.h).
  *
- * The graph takes a float32 picture [1, 3, H, W], normalised as networks trained on ImageNet want it, and gives a number for
- * each class: in the output `probabilities`, or else in the last one.
+ * The graph takes a float32 picture [1, 3, H, W], normalised as networks trained on ImageNet want it, or [1, 1, H, W], grey
+ * levels from 0 to 1.  It gives a number for each class: in the output `probabilities`, or else in the last one.
  */
 #ifndef WEBNN_EXAMPLES_SUPPORT_CLASSIFIER_H_
 #define WEBNN_EXAMPLES_SUPPORT_CLASSIFIER_H_

@@ -2,6 +2,8 @@
 /* Makes a graph of a model's file, with messages. */
 #include "examples/support/example.h"
 
+#include "frontend/readers/describe.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +35,8 @@ bool example_ok(const struct example *e, WNNStatus status, const char *what)
 bool example_open(struct example *e, const char *program, const char *path, uint32_t threads)
 {
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    struct model_description declared;
+    struct model_options batch = {0};
     double start = example_now_ms();
     char *message = NULL;
     bool ok;
@@ -41,8 +45,10 @@ bool example_open(struct example *e, const char *program, const char *path, uint
     options.threadCount = threads;
     if (!example_ok(e, wnnCreateContext(&options, &e->context), "context"))
         return false;
-    ok = model_read(e->context, path, NULL, &e->model, &message) &&
+    ok = model_describe(path, &declared, &message) && model_single_batch(&declared, NULL, &batch.dim_count, &batch.dims) &&
+         model_read(e->context, path, &batch, &e->model, &message) &&
          model_build(&e->model, &e->graph, &message) == WNNStatus_Success;
+    model_description_free(&declared);
     if (!ok)
         example_error(e, "%s", message ? message : "out of memory");
     free(message);

@@ -23,7 +23,7 @@ struct example {
     double build_ms; /* reading included */
 };
 
-/** Reads and builds a model.  Returns false after a message. */
+/** Reads and builds a model, for batches of one if it leaves their size open.  Returns false after a message. */
 bool example_open(struct example *e, const char *program, const char *path, uint32_t threads);
 /** Frees what the example holds. */
 void example_close(struct example *e);

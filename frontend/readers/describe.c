@@ -83,6 +83,28 @@ bool describe_failed(struct model_description *d, const char *path, const char *
     return false;
 }
 
+bool model_single_batch(struct model_description *d, const struct model_options *options, size_t *count,
+                        const struct model_dim **dims)
+{
+    const size_t given = options ? options->dim_count : 0;
+    struct model_dim *all = arena_array(&d->memory, given + d->input_count + 1, sizeof *all);
+
+    *dims = all;
+    *count = given;
+    if (all && given)
+        memcpy(all, options->dims, given * sizeof *all);
+    for (size_t i = 0; all && i < d->input_count; i++) {
+        const WNNModelDimension *first = d->inputs[i].rank ? d->inputs[i].dimensions : NULL;
+        bool known = !first || first->size || !first->name.length;
+
+        for (size_t k = 0; k < *count; k++)
+            known = known || !strcmp(all[k].name, first->name.data);
+        if (!known)
+            all[(*count)++] = (struct model_dim){first->name.data, 1};
+    }
+    return all;
+}
+
 void model_description_free(struct model_description *d)
 {
     name_map_free(&d->free_by_name);

@@ -33,6 +33,12 @@ bool model_describe(const char *path, struct model_description *description, cha
 /** Does the same with a model in memory; path names it in messages. */
 bool model_describe_memory(const char *path, const void *bytes, size_t length, struct model_description *description,
                            char **message);
+/**
+ * Lets batches be of one: adds to the dimensions of the options those that inputs have first, and that are open and named
+ * there. Returns false if memory runs out; else *dims, of *count, are of the description's memory.
+ */
+bool model_single_batch(struct model_description *d, const struct model_options *options, size_t *count,
+                        const struct model_dim **dims);
 /** Frees what a description holds and leaves it empty. */
 void model_description_free(struct model_description *description);
 

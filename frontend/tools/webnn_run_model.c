@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/readers/describe.h"
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
@@ -123,6 +124,7 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
     char *message = NULL, *first_message = NULL;
     bool ok = shapes && constants, has_pictures = false;
     struct model_options m = o->model_options;
+    struct model_description declared = {0};
 
     if (!ok)
         run_error("out of memory");
@@ -133,19 +135,23 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
     for (size_t i = 0; i < s->count; i++)
         has_pictures |= s->items[i].kind == SOURCE_PICTURE;
     if (ok) {
-        /* Most models fix the size of pictures, or take it in a form that only they know; the others get four dimensions. */
+        /* Most models fix the size of pictures, or take it in a form that only they know; the others get four dimensions.  A
+         * picture is a batch of one. */
         m.shape_count = collect_shapes(o, s, false, shapes);
         progress_begin(o, "reading the model");
         ok = read_model(o, s, context, &m, constants, model, &first_message);
-        if (!ok && has_pictures && !o->resize_auto) {
+        if (!ok && has_pictures) {
             m.shape_count = collect_shapes(o, s, true, shapes);
-            ok = read_model(o, s, context, &m, constants, model, &message);
+            ok = model_describe(o->model, &declared, &message) &&
+                 model_single_batch(&declared, &o->model_options, &m.dim_count, &m.dims) &&
+                 read_model(o, s, context, &m, constants, model, &message);
         }
         progress_end();
         if (!ok)
             run_error("%s", message ? message : first_message ? first_message : "out of memory");
         ok = ok && name_source(s, model);
     }
+    model_description_free(&declared);
     free(first_message);
     free(message);
     free(shapes);

@@ -16,7 +16,7 @@ set -eu
 cd "$1"
 
 # Files that are named and belong to somebody else, are generated, or stand for any file of their kind.
-elsewhere='webgpu.h cmocka.h make_models.py make_decoder.py make_gguf.py ort_bench.mjs amx_sites.h mobilenetv2.h operators_x.c version.c version.cc
+elsewhere='webgpu.h cmocka.h make_models.py make_decoder.py make_gguf.py ort_bench.mjs amx_sites.h shapes.h operators_x.c version.c version.cc
            tutorial.cc'
 # What docs/extending.md adds to the tree as an example.
 made_up='made_up|merge[_-]relus'

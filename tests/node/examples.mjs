@@ -38,6 +38,12 @@ test('ONNX Runtime Web on navigator.ml', { skip: missing('onnxruntime-web') }, (
   assert.equal(run('write_onnx.mjs', model, file), '');
   assert.match(run('classify_onnx.mjs', file, path.join(model, 'test_224.png'), path.join(model, 'classes.txt')),
     /\n 99\.59 % {2}387 {2}lesser panda\n {2}0\.21 % {2}358 {2}polecat\n/);
+  // A file with an open dimension, and one that was made of a manifest: grey pictures.
+  const shapes = path.join(examples, '../models/shapes');
+  assert.equal(run('write_onnx.mjs', shapes, file), '');
+  for (const onnx of [path.join(shapes, 'model.onnx'), file])
+    assert.match(run('classify_onnx.mjs', onnx, path.join(shapes, 'star.png'), path.join(shapes, 'classes.txt')),
+      /\n 99\.32 % {2}3 {2}star\n {2}0\.68 % {2}5 {2}cross\n/);
 });
 
 test('a pipeline of transformers.js', { skip: missing('onnxruntime-web', '@huggingface/transformers') }, () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writes a network with a manifest (docs/formats.md) as an ONNX file, for the examples that take such files: the operators
-// of MobileNetV2.
+// of MobileNetV2 and of examples/models/shapes.
 import path from 'node:path';
 
 import { readNpy } from './npy.mjs';
@@ -54,6 +54,11 @@ function nodeOf(layer, constants) {
   switch (op) {
     case 'add':
       return node('Add', inputs, id);
+    case 'relu':
+      return node('Relu', inputs, id);
+    case 'maxPool2d':
+      return node('MaxPool', inputs, id, attributes.ints('kernel_shape', layer.windowDimensions),
+        attributes.ints('strides', layer.strides));
     case 'averagePool2d':
       if (layer.windowDimensions)
         break;

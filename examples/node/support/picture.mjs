@@ -43,12 +43,14 @@ export function readPng(name) {
   return { width, height, pixels };
 }
 
-/** Returns a Float32Array [1, 3, height, width], normalised as networks trained on ImageNet want it.  A picture of another
- * size is averaged over the area of each new pixel. */
-export function toNchw(picture, height, width) {
-  const mean = [0.485, 0.456, 0.406];
-  const deviation = [0.229, 0.224, 0.225];
-  const result = new Float32Array(3 * height * width);
+/** Returns a Float32Array [1, channels, height, width]: three channels normalised as networks trained on ImageNet want it, one
+ * as grey levels from 0 to 1.  A picture of another size is averaged over the area of each new pixel. */
+export function toNchw(picture, channels, height, width) {
+  const grey = channels === 1;
+  const weights = grey ? [[0.299, 0.587, 0.114]] : [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+  const mean = grey ? [0] : [0.485, 0.456, 0.406];
+  const deviation = grey ? [1] : [0.229, 0.224, 0.225];
+  const result = new Float32Array(channels * height * width);
   const range = (i, size, from) => {
     const begin = Math.floor(i * from / size);
     return [begin, Math.max(Math.floor((i + 1) * from / size), begin + 1)];
@@ -57,11 +59,12 @@ export function toNchw(picture, height, width) {
     for (let x = 0; x < width; x++) {
       const [top, bottom] = range(y, height, picture.height);
       const [left, right] = range(x, width, picture.width);
-      for (let c = 0; c < 3; c++) {
+      for (let c = 0; c < channels; c++) {
         let sum = 0;
         for (let v = top; v < bottom; v++)
           for (let u = left; u < right; u++)
-            sum += picture.pixels[(v * picture.width + u) * 3 + c];
+            for (let k = 0; k < 3; k++)
+              sum += weights[c][k] * picture.pixels[(v * picture.width + u) * 3 + k];
         result[(c * height + y) * width + x] = (sum / ((bottom - top) * (right - left)) / 255 - mean[c]) / deviation[c];
       }
     }

@@ -140,15 +140,6 @@ void picture_from_floats(const float *data, const struct picture_form *form, str
         }
 }
 
-void picture_to_nchw(const struct picture *picture, const float mean[3], const float deviation[3], float *out)
-{
-    size_t pixels = (size_t)picture->width * picture->height;
-
-    for (size_t c = 0; c < 3; c++)
-        for (size_t i = 0; i < pixels; i++)
-            out[c * pixels + i] = ((float)picture->rgb[3 * i + c] / 255.0f - mean[c]) / deviation[c];
-}
-
 void picture_from_nchw(const float *planes, struct picture *picture)
 {
     size_t pixels = (size_t)picture->width * picture->height;

@@ -58,9 +58,7 @@ void picture_to_floats(const struct picture *picture, const struct picture_form 
 /** Converts numbers back into a picture of the right size: rounds, clamps to 0..255, and makes 0 of NaN. */
 void picture_from_floats(const float *data, const struct picture_form *form, struct picture *picture);
 
-/** Converts to planar floats: out[c * height * width + y * width + x] = (rgb / 255 - mean[c]) / deviation[c]. */
-void picture_to_nchw(const struct picture *picture, const float mean[3], const float deviation[3], float *out);
-/** Converts them back with mean 0 and deviation 1: rounds and clamps to 0..255. */
+/** Converts planes of numbers from 0 to 1 back: rounds and clamps to 0..255. */
 void picture_from_nchw(const float *planes, struct picture *picture);
 
 #endif
