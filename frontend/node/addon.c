@@ -65,6 +65,7 @@ static const struct {
     [INTERFACE_GRAPH] = {"MLGraph", graph_members},
     [INTERFACE_OPERAND] = {"MLOperand", operand_members},
     [INTERFACE_BUILDER] = {"MLGraphBuilder", builder_members},
+    [INTERFACE_MODEL] = {"Model", model_members},
 };
 
 /**
@@ -111,6 +112,9 @@ static bool define_members(napi_env env, napi_value define)
         if (!define_member(env, define, INTERFACE_BUILDER, &operator_members[i]))
             return false;
     for (const struct member *m = extension_members; m->name; m++)
+        if (!define_member(env, define, INTERFACE_COUNT, m))
+            return false;
+    for (const struct member *m = model_functions; m->name; m++)
         if (!define_member(env, define, INTERFACE_COUNT, m))
             return false;
     return true;

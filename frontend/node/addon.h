@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "webnn/webnn.h"
+#include "webnn/webnn_model.h"
 
 /** Lists the interfaces of the IDL, in the order in which frontend/node/lib/interfaces.js gives their prototypes. */
 enum interface {
@@ -26,6 +26,7 @@ enum interface {
     INTERFACE_GRAPH,
     INTERFACE_OPERAND,
     INTERFACE_BUILDER,
+    INTERFACE_MODEL, /* an open model file, which lib/model.js keeps from the program */
     INTERFACE_COUNT
 };
 
@@ -43,8 +44,9 @@ enum intrinsic {
     INTRINSIC_IS_GPU_DEVICE,   /* value -> boolean */
     INTRINSIC_GET_LOST,        /* MLContext -> its promise */
     INTRINSIC_SET_LOST,        /* MLContext, message: resolves that promise */
-    INTRINSIC_SET_LOG,         /* MLContext, function that gets the messages of its log */
-    INTRINSIC_LOG,             /* MLContext, WNNLogLevel, message: calls that function */
+    INTRINSIC_SET_CALLBACK,    /* MLContext, "log" or "computed", the program's function */
+    INTRINSIC_LOG,             /* MLContext, WNNLogLevel, message: calls log */
+    INTRINSIC_COMPUTED,        /* MLContext, MLGraph, three times in milliseconds: calls computed */
     INTRINSIC_COUNT
 };
 
@@ -67,6 +69,7 @@ struct object {
     enum interface interface;
     struct environment *environment;
     struct object *next, *previous;
+    WNNContext context; /* that a builder was made with, which it keeps alive */
     union {
         void *any;
         WNNContext context;
@@ -74,10 +77,11 @@ struct object {
         WNNGraph graph;
         WNNOperand operand;
         WNNGraphBuilder builder;
+        WNNDynamicModel model;
     } native;         /* one reference; NULL once the environment is being torn down */
     int64_t bytes;    /* that the garbage collector has been told of */
     napi_ref shape;   /* the frozen array of a tensor or operand, once it has been asked for */
-    napi_ref wrapper; /* a weak reference to the JavaScript object of a context */
+    napi_ref wrapper; /* a weak reference to the JavaScript object of a context or graph */
     bool destroyed;   /* destroy() of a tensor has been called */
     bool has_log;     /* the context, also that of a builder, has a function for its log */
     uint64_t id;      /* of a context in this environment, never used again */
@@ -169,22 +173,32 @@ extern const struct member context_members[];
 extern const struct member tensor_members[];
 extern const struct member graph_members[];
 extern const struct member operand_members[];
+extern const struct member model_members[];
 extern const struct member builder_members[]; /* operators come from operator_rows */
 /** These are what the C API has beyond the specification: functions of the package's entry "native", without a receiver. */
 extern const struct member extension_members[];
+extern const struct member model_functions[];
 /** These are among them (devices.c). */
 napi_value extension_list_devices(struct call *c);
 napi_value extension_get_device(struct call *c);
 
 /** Converts MLContextOptions.  All members of *out that it does not have get their defaults. */
 bool convert_context_options(struct call *c, napi_value value, WNNContextOptions *out);
-/**
- * Returns the promise of a context.  What options point to is copied, and their callbacks are replaced.  log is a function that
- * gets the messages of the context's log, or NULL; it gets `warning` first, unless that is NULL.
- */
-napi_value create_context(struct call *c, const WNNContextOptions *options, napi_value log, const char *warning);
+/** Holds what a program wants to be told of a context; NULL for nothing. */
+struct context_callbacks {
+    napi_value log, computed; /* functions */
+    const char *warning;      /* what the log gets first */
+};
+/** Returns the promise of a context.  What options point to is copied, and their callbacks are replaced. */
+napi_value create_context(struct call *c, const WNNContextOptions *options, const struct context_callbacks *callbacks);
 /** Makes the object of a graph that a promise was waiting for; p->number is the number of bytes that it holds. */
 napi_value settle_graph(struct environment *e, struct pending *p);
+/** Is a WNNBuildProgressCallback: a build goes on until its flag, an int32_t that may be NULL, is not 0. */
+bool flag_is_down(WNNBuildStage stage, uint32_t done, uint32_t total, void *flag, void *unused);
+/** Finds the flag in an Int32Array, which the pending keeps; undefined is none. */
+bool keep_flag(struct call *c, napi_value value, struct pending *p, int32_t **flag);
+/** Begins a build of outputs, a record of operands, which a flag may end, and returns its promise. */
+napi_value begin_build(struct call *c, struct object *builder, napi_value outputs, napi_value flag);
 /** Is a WNNBuildCallback that reports to the pending in userdata1. */
 void report_graph(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2);
 /** Gives back a graph that nobody takes. */

@@ -14,7 +14,7 @@ napi_value builder_construct(struct call *c)
     if (context && throw_last(c, wnnContextCreateGraphBuilder(context->native.context, &builder)))
         object_create(c->environment, INTERFACE_BUILDER, builder, 0, c->arguments[0]);
     if (context && (made = object_of(c->environment, c->arguments[0], INTERFACE_BUILDER)))
-        made->has_log = context->has_log;
+        made->has_log = context->has_log, made->context = context->native.context;
     return NULL;
 }
 
@@ -137,21 +137,49 @@ napi_value settle_graph(struct environment *e, struct pending *p)
     return object_create(e, INTERFACE_GRAPH, p->result, (int64_t)p->number, NULL);
 }
 
-static napi_value builder_build(struct call *c)
+bool flag_is_down(WNNBuildStage stage, uint32_t done, uint32_t total, void *flag, void *unused)
+{
+    (void)stage, (void)done, (void)total, (void)unused;
+    return !flag || !__atomic_load_n((const int32_t *)flag, __ATOMIC_RELAXED);
+}
+
+bool keep_flag(struct call *c, napi_value value, struct pending *p, int32_t **flag)
+{
+    napi_typedarray_type type = napi_int8_array;
+    bool is_array = false;
+    void *data = NULL;
+    size_t length = 0;
+
+    *flag = NULL;
+    if (!value || is_nullish(c, value))
+        return true;
+    napi_is_typedarray(c->env, value, &is_array);
+    if (!is_array || napi_get_typedarray_info(c->env, value, &type, &length, &data, NULL, NULL) != napi_ok ||
+        type != napi_int32_array || length != 1)
+        return throw_type(c, "the flag is no Int32Array of one element");
+    *flag = data;
+    return succeeded(c->env, napi_create_reference(c->env, value, 1, &p->kept[KEPT_BUFFER]));
+}
+
+napi_value begin_build(struct call *c, struct object *builder, napi_value outputs_value, napi_value flag_value)
 {
     napi_value promise = NULL;
     struct record_entry *entries;
     WNNNamedOperand *outputs;
-    struct object *builder;
     struct pending *p;
+    int32_t *flag;
     size_t count;
 
-    builder = call_receiver(c, INTERFACE_BUILDER);
-    if (!builder || !call_requires(c, 1) ||
-        !convert_record(c, c->arguments[0], INTERFACE_OPERAND, "outputs", &entries, &count) ||
+    if (!convert_record(c, outputs_value, INTERFACE_OPERAND, "outputs", &entries, &count) ||
         !(outputs = call_allocate(c, count + 1, sizeof(*outputs))) ||
         !(p = pending_create(c, settle_graph, drop_graph, &promise)))
         return NULL;
+    if (!keep_flag(c, flag_value, p, &flag) ||
+        (flag && !throw_last(c, wnnGraphBuilderSetProgress(builder->native.builder,
+                                                           (WNNBuildProgressCallbackInfo){flag_is_down, flag, NULL})))) {
+        pending_reject(c->environment, p);
+        return promise;
+    }
     for (size_t i = 0; i < count; i++)
         outputs[i] = (WNNNamedOperand){entries[i].name, entries[i].object->native.operand};
     /* The graph keeps the constants, packed or not. */
@@ -159,6 +187,13 @@ static napi_value builder_build(struct call *c)
     WNNBuildCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, report_graph, p, NULL};
     wnnGraphBuilderBuildAsync(builder->native.builder, count, outputs, callback);
     return promise;
+}
+
+static napi_value builder_build(struct call *c)
+{
+    struct object *builder = call_receiver(c, INTERFACE_BUILDER);
+
+    return builder && call_requires(c, 1) ? begin_build(c, builder, c->arguments[0], NULL) : NULL;
 }
 
 const struct member builder_members[] = {

@@ -81,6 +81,46 @@ static void on_log(WNNLogLevel level, WNNStringView message, void *userdata1, vo
         pending_report(p, WNNStatus_Success, message, NULL);
 }
 
+/** Holds a computation that has ended, until the environment's thread tells of it. */
+struct computation {
+    WNNGraph graph; /* to be found, not to be used */
+    WNNComputationTimes times;
+};
+
+static napi_value settle_computed(struct environment *e, struct pending *p)
+{
+    const struct computation *computation = p->bytes;
+    const uint64_t times[] = {computation->times.submitted, computation->times.begun, computation->times.ended};
+    napi_value arguments[5] = {find_context(e, p->number)}, error;
+    struct object *o = e->objects;
+
+    while (o && (o->interface != INTERFACE_GRAPH || o->native.graph != computation->graph))
+        o = o->next;
+    bool ok = arguments[0] && o && napi_get_reference_value(e->env, o->wrapper, &arguments[1]) == napi_ok && arguments[1];
+    for (int i = 0; ok && i < 3; i++)
+        ok = napi_create_double(e->env, (double)times[i] * 1e-6, &arguments[2 + i]) == napi_ok;
+    if (ok && !intrinsic_call(e, INTRINSIC_COMPUTED, 5, arguments))
+        napi_get_and_clear_last_exception(e->env, &error); /* the program's own */
+    return NULL;
+}
+
+/** Runs on any thread. */
+static void on_computed(WNNGraph graph, WNNComputationTimes const *times, void *userdata1, void *userdata2)
+{
+    struct watch *w = userdata1;
+    struct pending *p = notice_create(w->environment, settle_computed, w->id);
+    struct computation *computation = p ? malloc(sizeof(*computation)) : NULL;
+
+    (void)userdata2;
+    if (!computation) {
+        free(p);
+        return;
+    }
+    *computation = (struct computation){graph, *times};
+    p->bytes = computation;
+    pending_report(p, WNNStatus_Success, WNN_STRING_VIEW_INIT, NULL);
+}
+
 /** Runs on any thread when the context is lost. */
 static void on_lost(WNNContext context, WNNStringView message, void *userdata1, void *userdata2)
 {
@@ -126,33 +166,19 @@ static void watch_begin(WNNContext context, struct watch *w)
 
 /** Describes a creation that a thread of Node's pool runs. */
 struct creation {
-    napi_async_work work;
     WNNContextOptions options;
     struct pending *pending;
     struct watch *watch;
-    char *device, *cache; /* the strings of the options: those of the call end with it */
+    char text[]; /* the strings of the options: those of the call end with it */
 };
 
-/** Frees a creation that no thread works on. */
-static void creation_free(napi_env env, struct creation *creation)
-{
-    if (creation && creation->work)
-        napi_delete_async_work(env, creation->work);
-    if (creation) {
-        free(creation->device);
-        free(creation->cache);
-    }
-    free(creation);
-}
-
 /** Runs on a thread of the pool. */
-static void creation_run(napi_env env, void *data)
+static void creation_run(void *user)
 {
-    struct creation *creation = data;
+    struct creation *creation = user;
     WNNContext context = NULL;
     WNNStatus status = wnnCreateContext(&creation->options, &context);
 
-    (void)env;
     creation->watch->creating = NULL;
     if (status == WNNStatus_Success) {
         watch_begin(context, creation->watch);
@@ -164,16 +190,20 @@ static void creation_run(napi_env env, void *data)
                    context);
 }
 
-static void creation_end(napi_env env, napi_status status, void *data)
-{
-    (void)status;
-    creation_free(env, data);
-}
-
 static void drop_context(void *result)
 {
     wnnContextDestroy(result);
     wnnContextRelease(result);
+}
+
+/** Gives the context of an object a function of the program's, if there is one. */
+static bool set_callback(struct environment *e, napi_value context, const char *name, napi_ref function)
+{
+    napi_value arguments[3] = {context};
+
+    return !function || (succeeded(e->env, napi_create_string_utf8(e->env, name, NAPI_AUTO_LENGTH, &arguments[1])) &&
+                         succeeded(e->env, napi_get_reference_value(e->env, function, &arguments[2])) &&
+                         intrinsic_call(e, INTRINSIC_SET_CALLBACK, 3, arguments));
 }
 
 static napi_value settle_context(struct environment *e, struct pending *p)
@@ -183,12 +213,10 @@ static napi_value settle_context(struct environment *e, struct pending *p)
 
     if (o)
         o->id = p->number;
+    if (o && (!set_callback(e, value, "log", p->kept[KEPT_LOG]) || !set_callback(e, value, "computed", p->kept[KEPT_COMPUTED])))
+        return NULL;
     if (o && p->kept[KEPT_LOG]) {
-        napi_value arguments[2] = {value};
-
-        o->has_log = napi_get_reference_value(e->env, p->kept[KEPT_LOG], &arguments[1]) == napi_ok;
-        if (!intrinsic_call(e, INTRINSIC_SET_LOG, 2, arguments))
-            return NULL;
+        o->has_log = true;
         if (p->bytes)
             log_message(e, value, p->byte_length, p->bytes);
     }
@@ -215,64 +243,74 @@ bool convert_context_options(struct call *c, napi_value value, WNNContextOptions
     return true;
 }
 
-/** Copies the text of a view to memory that *copy owns, and lets the view refer to it. */
-static bool string_keep(struct call *c, WNNStringView *view, char **copy)
+/** Copies the text of a view to *at, which moves on, and lets the view refer to it. */
+static void string_keep(WNNStringView *view, char **at)
 {
-    *copy = strndup(view->data ? view->data : "", view->length);
-    if (!*copy)
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
-    else
-        view->data = *copy;
-    return *copy != NULL;
+    if (view->length)
+        memcpy(*at, view->data, view->length);
+    view->data = *at;
+    *at += view->length + 1;
 }
 
-napi_value create_context(struct call *c, const WNNContextOptions *options, napi_value log, const char *warning)
+/** Returns what a context's creation works on, without its promise, or NULL if memory runs out. */
+static struct creation *creation_create(struct environment *e, const WNNContextOptions *options)
 {
-    struct creation *creation = calloc(1, sizeof(*creation));
+    struct creation *creation = calloc(1, sizeof(*creation) + options->device.length + options->cache.length + 2);
     struct watch *watch = calloc(1, sizeof(*watch));
-    napi_value promise, name;
 
-    if (watch && creation)
-        watch->lost = notice_create(c->environment, settle_lost, ++c->environment->next_context);
-    if (!watch || !creation || !watch->lost) {
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
-        goto failed;
+    if (!creation || !watch || !(watch->lost = notice_create(e, settle_lost, ++e->next_context))) {
+        free(watch);
+        free(creation);
+        return NULL;
     }
-    watch->environment = c->environment;
-    watch->mailbox = c->environment->mailbox;
-    watch->id = c->environment->next_context;
-    creation->options = *options;
-    creation->options.lost = (WNNContextLostCallbackInfo){WNNCallbackMode_AllowSpontaneous, on_lost, watch, NULL};
-    if (log)
-        creation->options.log = (WNNLogCallbackInfo){on_log, watch, NULL};
+    watch->environment = e;
+    watch->mailbox = e->mailbox;
+    watch->id = e->next_context;
     creation->watch = watch;
-    if (!string_keep(c, &creation->options.device, &creation->device) ||
-        !string_keep(c, &creation->options.cache, &creation->cache))
-        goto failed;
-    if (!succeeded(c->env, napi_create_string_utf8(c->env, "WebNN createContext", NAPI_AUTO_LENGTH, &name)) ||
-        !succeeded(c->env, napi_create_async_work(c->env, NULL, name, creation_run, creation_end, creation, &creation->work)))
-        goto failed;
-    creation->pending = pending_create(c, settle_context, drop_context, &promise);
-    if (!creation->pending)
-        goto failed;
-    creation->pending->number = watch->id;
-    watch->creating = creation->pending;
-    creation->pending->bytes = warning ? strdup(warning) : NULL;
-    creation->pending->byte_length = WNNLogLevel_Warning;
-    if ((!log || succeeded(c->env, napi_create_reference(c->env, log, 1, &creation->pending->kept[KEPT_LOG]))) &&
-        succeeded(c->env, napi_queue_async_work(c->env, creation->work)))
+    creation->options = *options;
+    char *at = creation->text;
+    string_keep(&creation->options.device, &at);
+    string_keep(&creation->options.cache, &at);
+    return creation;
+}
+
+/** Keeps a function of the program's until the context is there. */
+static bool keep_callback(struct call *c, napi_value function, struct pending *p, int which)
+{
+    return !function || succeeded(c->env, napi_create_reference(c->env, function, 1, &p->kept[which]));
+}
+
+napi_value create_context(struct call *c, const WNNContextOptions *options, const struct context_callbacks *callbacks)
+{
+    struct creation *creation = creation_create(c->environment, options);
+    napi_value promise = NULL;
+
+    if (!creation) {
+        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+        return NULL;
+    }
+    struct watch *watch = creation->watch;
+    struct pending *p = creation->pending = pending_create(c, settle_context, drop_context, &promise);
+    creation->options.lost = (WNNContextLostCallbackInfo){WNNCallbackMode_AllowSpontaneous, on_lost, watch, NULL};
+    if (callbacks->log)
+        creation->options.log = (WNNLogCallbackInfo){on_log, watch, NULL};
+    if (callbacks->computed)
+        creation->options.computed = (WNNComputedCallbackInfo){on_computed, watch, NULL};
+    if (p) {
+        p->number = watch->id;
+        p->bytes = callbacks->warning ? strdup(callbacks->warning) : NULL;
+        p->byte_length = WNNLogLevel_Warning;
+        watch->creating = p;
+    }
+    if (p && keep_callback(c, callbacks->log, p, KEPT_LOG) && keep_callback(c, callbacks->computed, p, KEPT_COMPUTED) &&
+        run_in_pool(c, "WebNN createContext", creation_run, creation))
         return promise;
-    pending_reject(c->environment, creation->pending);
+    if (p)
+        pending_reject(c->environment, p);
     free(watch->lost);
     free(watch);
-    creation_free(c->env, creation);
+    free(creation);
     return promise;
-failed:
-    if (watch)
-        free(watch->lost);
-    free(watch);
-    creation_free(c->env, creation);
-    return NULL;
 }
 
 /** Says in *out whether value is a GPUDevice of a WebGPU implementation that the program has. */
@@ -298,7 +336,7 @@ static napi_value ml_create_context(struct call *c)
     if (is_gpu_device)
         throw_status(c, WNNStatus_NotSupportedError, WNN_STR("createContext: contexts on a GPUDevice are not supported"));
     else if (convert_context_options(c, c->arguments[0], &options)) /* Node-API fills what is absent with undefined */
-        result = create_context(c, &options, NULL, NULL);
+        result = create_context(c, &options, &(struct context_callbacks){0});
     return result;
 }
 

@@ -178,9 +178,30 @@ bool convert_string(struct call *c, napi_value value, WNNStringView *out)
     return true;
 }
 
+bool convert_path(struct call *c, napi_value value, const char *what, const char **path)
+{
+    WNNStringView text;
+
+    if (!convert_string(c, value, &text))
+        return false;
+    *path = text.data;
+    return strlen(text.data) == text.length || throw_type(c, "%s has a NUL character", what);
+}
+
 static bool is_text(WNNStringView text, const char *name)
 {
     return strlen(name) == text.length && !memcmp(name, text.data, text.length);
+}
+
+/** Throws a TypeError for a text that is none of the values, which it names. */
+static bool throw_not_one_of(struct call *c, const char *what, const char *text, const char *const *values)
+{
+    char list[400] = "";
+    size_t length = 0;
+
+    for (size_t i = 0; values[i] && length < sizeof(list); i++)
+        length += (size_t)snprintf(list + length, sizeof(list) - length, "%s'%s'", i ? ", " : "", values[i]);
+    return throw_type(c, "%s is '%.100s'; it may be %s", what, text, list);
 }
 
 bool convert_enumeration(struct call *c, napi_value value, const char *what, const char *const *values, size_t *out)
@@ -192,7 +213,7 @@ bool convert_enumeration(struct call *c, napi_value value, const char *what, con
     for (*out = 0; values[*out]; ++*out)
         if (is_text(text, values[*out]))
             return true;
-    return throw_type(c, "%s is '%.100s', which is no value of its enumeration", what, text.data);
+    return throw_not_one_of(c, what, text.data, values);
 }
 
 bool convert_data_type(struct call *c, napi_value value, const char *what, WNNOperandDataType *out)
@@ -204,7 +225,10 @@ bool convert_data_type(struct call *c, napi_value value, const char *what, WNNOp
     for (*out = WNNOperandDataType_Float32; wnnOperandDataTypeGetByteSize(*out); ++*out)
         if (is_text(text, wnnOperandDataTypeGetName(*out)))
             return true;
-    return throw_type(c, "%s is '%.100s', which is no MLOperandDataType", what, text.data);
+    const char *names[32] = {NULL};
+    for (int i = 0; i < 31 && wnnOperandDataTypeGetByteSize(WNNOperandDataType_Float32 + i); i++)
+        names[i] = wnnOperandDataTypeGetName(WNNOperandDataType_Float32 + i);
+    return throw_not_one_of(c, what, text.data, names);
 }
 
 /* ---- sequences ---- */
@@ -371,9 +395,8 @@ static void record_set(struct record_entry *entries, size_t *count, struct recor
     entries[(*count)++] = added;
 }
 
-/** Converts an object with a platform object, or (INTERFACE_COUNT) a string, for each key. */
-static bool convert_entries(struct call *c, napi_value value, enum interface interface, const char *what,
-                            struct record_entry **entries, size_t *count)
+bool convert_record(struct call *c, napi_value value, enum interface interface, const char *what, struct record_entry **entries,
+                    size_t *count)
 {
     napi_value keys, key, item;
     uint32_t key_count;
@@ -389,7 +412,7 @@ static bool convert_entries(struct call *c, napi_value value, enum interface int
         return false;
     for (uint32_t i = 0; i < key_count; i++) {
         napi_value pair[2], enumerable;
-        struct record_entry entry = {WNN_STRING_VIEW_INIT, NULL, WNN_STRING_VIEW_INIT};
+        struct record_entry entry = {.name = WNN_STRING_VIEW_INIT};
         bool is_enumerable;
 
         if (!succeeded(c->env, napi_get_element(c->env, keys, i, &key)))
@@ -403,10 +426,11 @@ static bool convert_entries(struct call *c, napi_value value, enum interface int
             continue;
         if (!convert_string(c, key, &entry.name) || !succeeded(c->env, napi_get_property(c->env, value, key, &item)))
             return false;
-        if (interface == INTERFACE_COUNT) {
+        entry.value = item;
+        if (interface == RECORD_OF_STRINGS) {
             if (!convert_string(c, item, &entry.text))
                 return false;
-        } else if (!(entry.object = object_of(c->environment, item, interface))) {
+        } else if (interface != RECORD_OF_VALUES && !(entry.object = object_of(c->environment, item, interface))) {
             char path[128]; /* for the message alone: a dispatch converts records */
 
             snprintf(path, sizeof(path), "%s['%.*s']", what, (int)(entry.name.length < 64 ? entry.name.length : 64),
@@ -416,15 +440,4 @@ static bool convert_entries(struct call *c, napi_value value, enum interface int
         record_set(*entries, count, entry);
     }
     return true;
-}
-
-bool convert_record(struct call *c, napi_value value, enum interface interface, const char *what, struct record_entry **entries,
-                    size_t *count)
-{
-    return convert_entries(c, value, interface, what, entries, count);
-}
-
-bool convert_record_of_strings(struct call *c, napi_value value, const char *what, struct record_entry **entries, size_t *count)
-{
-    return convert_entries(c, value, INTERFACE_COUNT, what, entries, count);
 }

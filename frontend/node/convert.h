@@ -27,6 +27,8 @@ bool convert_boolean(struct call *c, napi_value value, bool *out);
 bool convert_number(struct call *c, napi_value value, WNNNumber *out);
 /** Converts to USVString, or to DOMString where it makes no difference: UTF-8 that lives as long as the call. */
 bool convert_string(struct call *c, napi_value value, WNNStringView *out);
+/** Converts the name of a file, which C functions take as a string that ends with a NUL. */
+bool convert_path(struct call *c, napi_value value, const char *what, const char **path);
 /** Converts to an enumeration: *out is the index of the string in values, which ends with NULL. */
 bool convert_enumeration(struct call *c, napi_value value, const char *what, const char *const *values, size_t *out);
 /** Converts to MLOperandDataType. */
@@ -64,18 +66,19 @@ bool dictionary_member(struct call *c, napi_value dictionary, const char *name, 
 bool convert_operand_descriptor(struct call *c, napi_value value, WNNOperandDescriptor *out);
 bool convert_tensor_descriptor(struct call *c, napi_value value, WNNTensorDescriptor *out);
 
-/** Holds one entry of record<USVString, interface type>, or of record<USVString, USVString>. */
+/** Holds one entry of a record: its value, and what that was converted to. */
 struct record_entry {
     WNNStringView name;
+    napi_value value;
     struct object *object;
     WNNStringView text;
 };
-/** Converts to record<USVString, T>; of keys that become the same the last one counts. */
+/** Stands in place of an interface for records of strings, and of values that are converted later. */
+#define RECORD_OF_STRINGS INTERFACE_COUNT
+#define RECORD_OF_VALUES (INTERFACE_COUNT + 1)
+/** Converts to record<USVString, T>, of interfaces or of these; of keys that become the same the last one counts. */
 bool convert_record(struct call *c, napi_value value, enum interface interface, const char *what, struct record_entry **entries,
                     size_t *count);
-/** Converts to record<USVString, USVString> likewise. */
-bool convert_record_of_strings(struct call *c, napi_value value, const char *what, struct record_entry **entries,
-                               size_t *count);
 
 /** Describes an AllowSharedBufferSource.  data is valid until JavaScript runs again. */
 struct buffer_source {

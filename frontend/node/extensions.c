@@ -43,27 +43,36 @@ static bool convert_own_options(struct call *c, napi_value value, WNNContextOpti
            (!present || convert_unsigned_long(c, member, "threadCount", RANGE_ENFORCE, &out->threadCount));
 }
 
+/** Finds a member that is a function; *out is NULL if it is absent. */
+static bool function_member(struct call *c, napi_value options, const char *name, napi_value *out)
+{
+    napi_valuetype type = napi_undefined;
+    bool present;
+
+    if (!dictionary_member(c, options, name, out, &present))
+        return false;
+    if (!present)
+        *out = NULL;
+    return !present || (napi_typeof(c->env, *out, &type) == napi_ok && type == napi_function) ||
+           throw_type(c, "%s is not a function", name);
+}
+
 static napi_value extension_create_context(struct call *c)
 {
-    napi_value result = NULL;
-    napi_valuetype type = napi_undefined;
+    struct context_callbacks callbacks = {0};
     WNNContextOptions options;
-    napi_value log, older;
-    bool has_log, has_older;
+    napi_value older;
+    bool has_older;
 
     if (!convert_context_options(c, c->arguments[0], &options) || !convert_own_options(c, c->arguments[0], &options) ||
-        !dictionary_member(c, c->arguments[0], "log", &log, &has_log) ||
+        !function_member(c, c->arguments[0], "log", &callbacks.log) ||
+        !function_member(c, c->arguments[0], "computed", &callbacks.computed) ||
         !dictionary_member(c, c->arguments[0], "deviceType", &older, &has_older))
         return NULL;
-    if (has_log && (napi_typeof(c->env, log, &type) != napi_ok || type != napi_function))
-        throw_type(c, "log is not a function");
-    else
-        result = create_context(c, &options, has_log ? log : NULL,
-                                has_log && has_older
-                                    ? "createContext: there is no option \"deviceType\", it is ignored: it is of an "
-                                      "older draft, accelerated and powerPreference say what is wanted"
-                                    : NULL);
-    return result;
+    if (callbacks.log && has_older)
+        callbacks.warning = "createContext: there is no option \"deviceType\", it is ignored: it is of an older draft, "
+                            "accelerated and powerPreference say what is wanted";
+    return create_context(c, &options, &callbacks);
 }
 
 /* ---- what a builder is told before it builds ---- */
@@ -77,7 +86,7 @@ static napi_value extension_set_states(struct call *c)
     size_t count;
 
     if (call_requires(c, 2) && (builder = object_require(c, c->arguments[0], INTERFACE_BUILDER, "builder")) &&
-        convert_record_of_strings(c, c->arguments[1], "states", &entries, &count) &&
+        convert_record(c, c->arguments[1], RECORD_OF_STRINGS, "states", &entries, &count) &&
         (states = call_allocate(c, count + 1, sizeof(*states)))) {
         for (size_t i = 0; i < count; i++)
             states[i] = (WNNNamedState){entries[i].name, entries[i].text};
@@ -134,45 +143,21 @@ static napi_value extension_get_quantized_weights(struct call *c)
 
 /* ---- saved graphs ---- */
 
-/** Converts the name of a file, which C functions take as a string that ends with a NUL. */
-static bool convert_path(struct call *c, napi_value value, const char **path)
-{
-    WNNStringView text;
-
-    if (!convert_string(c, value, &text))
-        return false;
-    *path = text.data;
-    return strlen(text.data) == text.length || throw_type(c, "path has a NUL character");
-}
-
 /** Describes a graph that a thread of Node's pool writes to a file. */
 struct saving {
-    napi_async_work work;
     struct pending *pending;
     WNNGraph graph; /* a reference */
-    char *path;
+    char path[];
 };
 
 /** Runs on a thread of the pool. */
-static void saving_run(napi_env env, void *data)
+static void saving_run(void *user)
 {
-    struct saving *saving = data;
+    struct saving *saving = user;
     WNNStatus status = wnnGraphSave(saving->graph, saving->path);
-    WNNStringView message = status == WNNStatus_Success ? WNN_STRING_VIEW_INIT : wnnGetLastErrorMessage();
 
-    (void)env;
     wnnGraphRelease(saving->graph);
-    pending_report(saving->pending, status, message, NULL);
-}
-
-static void saving_end(napi_env env, napi_status status, void *data)
-{
-    struct saving *saving = data;
-
-    (void)status;
-    napi_delete_async_work(env, saving->work);
-    free(saving->path);
-    free(saving);
+    pending_report(saving->pending, status, status ? wnnGetLastErrorMessage() : WNN_STRING_VIEW_INIT, NULL);
 }
 
 static napi_value settle_saving(struct environment *e, struct pending *p)
@@ -185,34 +170,25 @@ static napi_value settle_saving(struct environment *e, struct pending *p)
 
 static napi_value save_graph(struct call *c, WNNGraph graph, const char *path)
 {
-    struct saving *saving = calloc(1, sizeof(*saving));
-    napi_value promise, name;
+    struct saving *saving = calloc(1, sizeof(*saving) + strlen(path) + 1);
+    napi_value promise;
 
-    if (saving)
-        saving->path = strdup(path);
-    if (!saving || !saving->path) {
-        free(saving);
+    if (!saving) {
         throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
         return NULL;
     }
-    if (!succeeded(c->env, napi_create_string_utf8(c->env, "WebNN saveGraph", NAPI_AUTO_LENGTH, &name)) ||
-        !succeeded(c->env, napi_create_async_work(c->env, NULL, name, saving_run, saving_end, saving, &saving->work))) {
-        free(saving->path);
+    strcpy(saving->path, path);
+    if (!(saving->pending = pending_create(c, settle_saving, NULL, &promise))) {
         free(saving);
-        return NULL;
-    }
-    saving->pending = pending_create(c, settle_saving, NULL, &promise);
-    if (!saving->pending) {
-        saving_end(c->env, napi_ok, saving);
         return NULL;
     }
     wnnGraphAddRef(graph);
     saving->graph = graph;
-    if (succeeded(c->env, napi_queue_async_work(c->env, saving->work)))
-        return promise;
-    wnnGraphRelease(graph);
-    pending_reject(c->environment, saving->pending);
-    saving_end(c->env, napi_ok, saving);
+    if (!run_in_pool(c, "WebNN saveGraph", saving_run, saving)) {
+        wnnGraphRelease(graph);
+        pending_reject(c->environment, saving->pending);
+        free(saving);
+    }
     return promise;
 }
 
@@ -223,7 +199,7 @@ static napi_value extension_save_graph(struct call *c)
     const char *path;
 
     if (call_requires(c, 2) && (graph = object_require(c, c->arguments[0], INTERFACE_GRAPH, "graph")) &&
-        convert_path(c, c->arguments[1], &path))
+        convert_path(c, c->arguments[1], "path", &path))
         result = save_graph(c, graph->native.graph, path);
     return result;
 }
@@ -236,7 +212,7 @@ static napi_value extension_load_graph(struct call *c)
     const char *path;
 
     if (call_requires(c, 2) && (context = object_require(c, c->arguments[0], INTERFACE_CONTEXT, "context")) &&
-        convert_path(c, c->arguments[1], &path) && (p = pending_create(c, settle_graph, drop_graph, &promise))) {
+        convert_path(c, c->arguments[1], "path", &path) && (p = pending_create(c, settle_graph, drop_graph, &promise))) {
         WNNBuildCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, report_graph, p, NULL};
 
         wnnContextLoadGraphAsync(context->native.context, path, callback);
@@ -250,7 +226,7 @@ static napi_value extension_get_file_engine(struct call *c)
     WNNEngine engine;
     const char *path;
 
-    if (call_requires(c, 1) && convert_path(c, c->arguments[0], &path)) {
+    if (call_requires(c, 1) && convert_path(c, c->arguments[0], "path", &path)) {
         const WNNStatus status = wnnGetFileEngine(path, &engine);
 
         if (status)
@@ -261,8 +237,19 @@ static napi_value extension_get_file_engine(struct call *c)
     return result;
 }
 
+/** Is buildGraph(builder, outputs, flag): build, with a flag that ends it. */
+static napi_value extension_build_graph(struct call *c)
+{
+    struct object *builder;
+
+    return call_requires(c, 2) && (builder = object_require(c, c->arguments[0], INTERFACE_BUILDER, "builder"))
+               ? begin_build(c, builder, c->arguments[1], c->arguments[2])
+               : NULL;
+}
+
 const struct member extension_members[] = {
     {"createContext", extension_create_context, 0, false, true, NULL},
+    {"buildGraph", extension_build_graph, 2, false, true, NULL},
     {"setStates", extension_set_states, 2, false, false, NULL},
     {"quantizeWeights", extension_quantize_weights, 2, false, false, NULL},
     {"getQuantizedWeights", extension_get_quantized_weights, 1, false, false, NULL},

@@ -226,6 +226,52 @@ void pending_reject(struct environment *e, struct pending *p)
     pending_free(p);
 }
 
+/** Describes work that a thread of Node's pool does. */
+struct pool_work {
+    napi_async_work work;
+    void (*run)(void *user);
+    void *user;
+};
+
+static void pool_run(napi_env env, void *data)
+{
+    struct pool_work *w = data;
+
+    (void)env;
+    w->run(w->user);
+}
+
+static void pool_end(napi_env env, napi_status status, void *data)
+{
+    struct pool_work *w = data;
+
+    (void)status;
+    napi_delete_async_work(env, w->work);
+    free(w->user);
+    free(w);
+}
+
+bool run_in_pool(struct call *c, const char *name, void (*run)(void *user), void *user)
+{
+    struct pool_work *w = calloc(1, sizeof(*w));
+    napi_value text;
+
+    if (!w)
+        return throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+    w->run = run;
+    w->user = user;
+    if (!succeeded(c->env, napi_create_string_utf8(c->env, name, NAPI_AUTO_LENGTH, &text)) ||
+        !succeeded(c->env, napi_create_async_work(c->env, NULL, text, pool_run, pool_end, w, &w->work))) {
+        free(w);
+        return false;
+    }
+    if (succeeded(c->env, napi_queue_async_work(c->env, w->work)))
+        return true;
+    napi_delete_async_work(c->env, w->work);
+    free(w);
+    return false;
+}
+
 struct pending *notice_create(struct environment *e, settle_function settle, uint64_t number)
 {
     struct pending *p = calloc(1, sizeof(*p));

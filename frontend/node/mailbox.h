@@ -17,7 +17,7 @@ struct pending;
 typedef napi_value (*settle_function)(struct environment *e, struct pending *p);
 
 /** Names the values that a read, or a context that is created, keeps until its end. */
-enum { KEPT_BUFFER, KEPT_TENSOR, KEPT_CONTEXT, KEPT_LOG, KEPT_MAX };
+enum { KEPT_BUFFER, KEPT_TENSOR, KEPT_CONTEXT, KEPT_LOG, KEPT_COMPUTED, KEPT_MAX };
 
 /** Holds one promise that waits, or one notice. */
 struct pending {
@@ -47,6 +47,11 @@ void mailbox_close(struct environment *e);
 struct pending *pending_create(struct call *c, settle_function settle, void (*drop)(void *), napi_value *promise);
 /** Gives up before anything was begun: rejects the promise with the exception that is pending. */
 void pending_reject(struct environment *e, struct pending *p);
+/**
+ * Lets a thread of Node's pool call run(user), which reports to a pending.  user is freed on the environment's thread
+ * afterwards; if this fails, with an exception, it is the caller's.
+ */
+bool run_in_pool(struct call *c, const char *name, void (*run)(void *user), void *user);
 /** Reports, from any thread, that the work has ended.  It takes over result and copies message. */
 void pending_report(struct pending *p, WNNStatus status, WNNStringView message, void *result);
 

@@ -184,6 +184,9 @@ static void native_release(struct object *o)
     case INTERFACE_BUILDER:
         wnnGraphBuilderRelease(o->native.builder);
         break;
+    case INTERFACE_MODEL:
+        wnnDynamicModelRelease(o->native.model);
+        break;
     case INTERFACE_ML:
     case INTERFACE_COUNT:
         break;
@@ -244,8 +247,8 @@ napi_value object_create(struct environment *e, enum interface interface, void *
             goto failed;
     }
     if (!succeeded(e->env, napi_type_tag_object(e->env, value, &type_tag)) ||
-        !succeeded(e->env,
-                   napi_wrap(e->env, value, o, object_finalize, NULL, interface == INTERFACE_CONTEXT ? &o->wrapper : NULL)))
+        !succeeded(e->env, napi_wrap(e->env, value, o, object_finalize, NULL,
+                                     interface == INTERFACE_CONTEXT || interface == INTERFACE_GRAPH ? &o->wrapper : NULL)))
         goto failed;
     e->references++;
     o->next = e->objects;
@@ -274,8 +277,8 @@ struct object *object_of(struct environment *e, napi_value value, enum interface
     return o->interface == interface && (o->native.any || interface == INTERFACE_ML) ? data : NULL;
 }
 
-static const char *const interface_names[INTERFACE_COUNT] = {"ML",      "MLContext", "MLTensor",
-                                                             "MLGraph", "MLOperand", "MLGraphBuilder"};
+static const char *const interface_names[INTERFACE_COUNT] = {"ML",        "MLContext",      "MLTensor", "MLGraph",
+                                                             "MLOperand", "MLGraphBuilder", "Model"};
 
 struct object *call_receiver(struct call *c, enum interface interface)
 {
@@ -311,9 +314,12 @@ const char *object_describe(struct call *c, napi_value value, char text[GIVEN_MA
 struct object *object_require(struct call *c, napi_value value, enum interface interface, const char *what)
 {
     struct object *o = object_of(c->environment, value, interface);
+    bool is_promise = false;
     char given[GIVEN_MAX];
 
-    if (!o)
+    if (!o && napi_is_promise(c->env, value, &is_promise) == napi_ok && is_promise)
+        throw_type(c, "%s is a Promise of an %s: await it", what, interface_names[interface]);
+    else if (!o)
         throw_type(c, "%s is %s, not an %s", what, object_describe(c, value, given), interface_names[interface]);
     return o;
 }

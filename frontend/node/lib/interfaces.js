@@ -6,7 +6,13 @@
 // anything up that a program could have replaced.
 'use strict';
 
-const native = require('./webnn.node');
+let native;
+try {
+  native = require('./webnn.node');
+} catch (error) {
+  error.message += '\nThe libraries that it needs are Debian\'s packages libllvm19, libdnnl2 and libprotobuf-c1.';
+  throw error;
+}
 
 const { apply, ownKeys, getOwnPropertyDescriptor, defineProperty } = Reflect;
 const { create, freeze, setPrototypeOf } = Object;
@@ -100,7 +106,7 @@ const { get: weakGet, set: weakSet } = WeakMap.prototype;
 function lostOf(context) {
   let entry = apply(weakGet, lost, [context]);
   if (entry === undefined) {
-    entry = { promise: undefined, resolve: undefined, log: undefined };
+    entry = { promise: undefined, resolve: undefined, log: undefined, computed: undefined };
     entry.promise = new PromiseConstructor((resolve) => { entry.resolve = resolve; });
     apply(weakSet, lost, [context, entry]);
   }
@@ -122,8 +128,11 @@ const intrinsics = [
   (value) => typeof GPUDevice === 'function' && value instanceof GPUDevice,
   (context) => lostOf(context).promise,
   (context, message) => { lostOf(context).resolve({ message }); },
-  (context, log) => { lostOf(context).log = log; },
+  (context, name, callback) => { lostOf(context)[name] = callback; },
   (context, level, message) => { apply(lostOf(context).log, undefined, [LEVELS[level], message]); },
+  (context, graph, submitted, begun, ended) => {
+    apply(lostOf(context).computed, undefined, [graph, { submitted, begun, ended }]);
+  },
 ];
 
 const illegal = (name) => {
@@ -146,7 +155,8 @@ const MLGraphBuilder = class MLGraphBuilder {
 };
 
 // These stand in the order of enum interface of the addon.
-const classes = [illegal('ML'), illegal('MLContext'), illegal('MLTensor'), illegal('MLGraph'), illegal('MLOperand'), MLGraphBuilder];
+const classes = [illegal('ML'), illegal('MLContext'), illegal('MLTensor'), illegal('MLGraph'), illegal('MLOperand'), MLGraphBuilder,
+  illegal('OpenModel')]; // the last is what model.js keeps of a model
 
 // Makes a function of that name and length without a constructor, as methods have none.
 function methodOf(name, length, isPromise, call) {
@@ -199,6 +209,26 @@ function define(index, name, length, isAttribute, isPromise, call) {
 
 for (const { name, prototype } of classes)
   defineProperty(prototype, toStringTag, { value: name, writable: false, enumerable: false, configurable: true });
+
+// What console.log shows of the objects, which have no properties of their own.
+const shown = {
+  MLContext: ({ accelerated }) => ({ accelerated }),
+  MLTensor: ({ dataType, shape, readable, writable, constant }) => ({ dataType, shape, readable, writable, constant }),
+  MLGraph: (graph) => extensions.describeGraph(graph),
+  MLOperand: ({ dataType, shape }) => ({ dataType, shape }),
+};
+for (const { name, prototype } of classes)
+  if (shown[name] !== undefined)
+    defineProperty(prototype, Symbol.for('nodejs.util.inspect.custom'), {
+      value(depth, options, inspect) {
+        try {
+          return `${name} ${inspect(shown[name](this), { ...options, depth: 5 })}`;
+        } catch {
+          return name; // the prototype itself
+        }
+      },
+      writable: true, enumerable: false, configurable: true,
+    });
 
 // The addon reads both lists while programs run, so that nothing inherited may show through.
 setPrototypeOf(intrinsics, null);

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-import type { MLContext, MLContextOptions, MLGraph, MLGraphBuilder } from './index.js';
+import type {
+  AllowSharedBufferSource, MLContext, MLContextOptions, MLGraph, MLGraphBuilder, MLNamedOperands, MLOperand,
+  MLOperandDataType, MLOperandDescriptor,
+} from './index.js';
 
 export interface NativeContextOptions extends MLContextOptions {
   /** Names the folder of built programs of engine 'gpu', which must be the user's alone; 'off' for none. */
   cache?: string;
   /** Asks for the same bits with any number of threads, on processors of one kind. */
   deterministic?: boolean;
+  /** Gets every computation that has ended: when it was submitted, began and ended, in milliseconds of one clock. */
+  computed?: (graph: MLGraph, times: { submitted: number; begun: number; ended: number }) => void;
   /** Names the device of engine 'gpu': its number, or a part of its name. */
   device?: string;
   engine?: 'auto' | 'cpu' | 'gpu';
@@ -62,3 +67,89 @@ export function saveGraph(graph: MLGraph, path: string): Promise<undefined>;
 export function getFileEngine(path: string): 'cpu' | 'gpu';
 /** Makes a graph of a file, without compiling.  Code in a file is trusted as that of a shared library is. */
 export function loadGraph(context: MLContext, path: string): Promise<MLGraph>;
+
+/** Builds as builder.build does; the signal ends the build. */
+export function buildGraph(builder: MLGraphBuilder, outputs: MLNamedOperands, options?: { signal?: AbortSignal }): Promise<MLGraph>;
+
+export type NamedDescriptors = Record<string, { dataType: MLOperandDataType; shape: number[] }>;
+/** Says what a graph takes and gives. */
+export function describeGraph(graph: MLGraph): { inputs: NamedDescriptors; outputs: NamedDescriptors };
+
+export interface ModelPort {
+  readonly name: string;
+  /** Absent where the file does not say it. */
+  readonly dataType?: MLOperandDataType;
+  /** Says that the file calls it bool: its elements are uint8 of 0 and 1. */
+  readonly boolean: boolean;
+  /** A size, the name of one that is open, or null for one without a name; absent where the file does not say it. */
+  readonly shape?: readonly (number | string | null)[];
+}
+
+export interface ModelDescription {
+  readonly name: string;
+  readonly format: 'onnx' | 'webnn' | 'json' | 'manifest';
+  readonly inputs: readonly ModelPort[];
+  readonly outputs: readonly ModelPort[];
+  /** Names the dimensions of inputs that are open, each with its largest size. */
+  readonly dimensions: Readonly<Record<string, number>>;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Names a file or a folder with a manifest, or holds the bytes of a file. */
+export type ModelSource = string | AllowSharedBufferSource;
+
+export interface ModelSizes {
+  /** Sizes of open dimensions by their names. */
+  dimensions?: Record<string, number>;
+  /** Shapes of inputs, which bind the names in them. */
+  shapes?: Record<string, Iterable<number>>;
+}
+
+export interface ModelOptions extends ModelSizes {
+  /** Makes inputs constants. */
+  constants?: Record<string, MLOperandDescriptor & { data: AllowSharedBufferSource }>;
+  /** Names the file of weights of a .webnn text or JSON. */
+  weights?: string;
+  /** Says where the bytes of a model would lie as a file, and thereby the files that it names. */
+  path?: string;
+}
+
+/** Describes a model file, of which weights are not read. */
+export function describeModel(model: ModelSource): ModelDescription;
+
+/** Adds the network of a model file to a builder; `operands` take the place of inputs. */
+export function readModel(
+  builder: MLGraphBuilder, model: ModelSource, options?: ModelOptions & { operands?: MLNamedOperands },
+): { name: string; notes: string; inputs: Record<string, MLOperand>; outputs: Record<string, MLOperand> };
+
+export type TypedArray = Exclude<ArrayBufferView, DataView>;
+export type ModelInput = TypedArray | { data: TypedArray; shape: Iterable<number> };
+export interface ModelOutput {
+  data: TypedArray;
+  dataType: MLOperandDataType;
+  shape: readonly number[];
+}
+
+/** Holds a model whose sizes may change, with the graphs that were built for them. */
+export class Model implements ModelDescription {
+  private constructor();
+  readonly name: string;
+  readonly format: ModelDescription['format'];
+  readonly inputs: readonly ModelPort[];
+  readonly outputs: readonly ModelPort[];
+  readonly dimensions: Readonly<Record<string, number>>;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Gives the graph for these sizes, which is built if it is not kept; the signal ends the build. */
+  getGraph(options?: ModelSizes & { signal?: AbortSignal }): Promise<MLGraph>;
+  /** Computes all outputs. Of an array without a shape one dimension may be open, which has the size that is left. */
+  compute(
+    inputs: Record<string, ModelInput>, options?: { dimensions?: Record<string, number>; signal?: AbortSignal },
+  ): Promise<Record<string, ModelOutput>>;
+  /** Gives up all graphs that are kept. */
+  clear(): void;
+}
+
+/** Opens a model file; graphs are built when their sizes are known, or loaded from `folder`, which must be the user's alone. */
+export function loadModel(
+  context: MLContext, model: ModelSource, options?: ModelOptions & { folder?: string; graphLimit?: number },
+): Promise<Model>;

@@ -2,4 +2,6 @@
 // Exports what the library has beyond the specification; none of it is on the standard's interfaces.
 'use strict';
 
-module.exports = require('./interfaces.js').extensions;
+const { openModel, modelGraph, clearModel, ...functions } = require('./interfaces.js').extensions;
+
+module.exports = { ...functions, ...require('./model.js') };

@@ -3,5 +3,5 @@ import extensions from './native.js';
 
 export const {
   createContext, listDevices, getDevice, setStates, quantizeWeights, getQuantizedWeights, saveGraph, loadGraph,
-  getFileEngine,
+  getFileEngine, buildGraph, describeGraph, describeModel, readModel, loadModel, Model,
 } = extensions;

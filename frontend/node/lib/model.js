@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Model files: descriptions, models with named dimensions, builds that an AbortSignal ends.
+'use strict';
+
+const { extensions, interfaces } = require('./interfaces.js');
+
+const { openModel, modelGraph, clearModel, describeModel, describeGraph, buildGraph: beginBuild } = extensions;
+const { MLContext } = interfaces;
+
+const views = {
+  float32: Float32Array, float16: globalThis.Float16Array ?? Uint16Array, int32: Int32Array, uint32: Uint32Array,
+  int64: BigInt64Array, uint64: BigUint64Array, int8: Int8Array, uint8: Uint8Array,
+};
+
+/** Calls begin with a flag that the signal raises, and rejects with the signal's reason if that ended the work. */
+async function withSignal(signal, begin) {
+  if (signal === undefined)
+    return begin(undefined);
+  signal.throwIfAborted();
+  const flag = new Int32Array(new ArrayBuffer(4));
+  const raise = () => Atomics.store(flag, 0, 1);
+  signal.addEventListener('abort', raise);
+  try {
+    return await begin(flag);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener('abort', raise);
+  }
+}
+
+function deepFreeze(value) {
+  if (typeof value === 'object' && value !== null)
+    Object.values(Object.freeze(value)).forEach(deepFreeze);
+  return value;
+}
+
+/** Returns the shape of what a program gives for an input: what it says, or the declared one with `length` for what is open. */
+function shapeOf({ name, shape }, value, sizes) {
+  if (value.shape !== undefined)
+    return [...value.shape];
+  if (shape === undefined)
+    return [value.length];
+  const known = shape.map((size) => (typeof size === 'string' ? sizes.get(size) : size) ?? undefined);
+  const open = [...known.keys()].filter((i) => known[i] === undefined);
+  if (open.length > 1)
+    throw new TypeError(`compute: ${name} has open dimensions [${open.map((i) => shape[i] ?? '?').join(', ')}]: ` +
+                        'give { data, shape }, or their sizes in dimensions');
+  const product = known.reduce((n, size) => n * (size ?? 1), 1);
+  if (open.length === 1)
+    known[open[0]] = product === 0 ? 0 : value.length / product;
+  if (!Number.isInteger(known[open[0]] ?? 0))
+    throw new TypeError(`compute: ${name} has ${value.length} elements, which are no multiple of ${product}, ` +
+                        `the product of the other sizes of [${shape.join(', ')}]`);
+  return known;
+}
+
+class Model {
+  #context;
+  #open;
+  #description;
+  #kept = new Map(); // graphs with their tensors, by the shapes of the inputs; the one that was used last is the last
+  #limit;
+
+  constructor(context, open, limit) {
+    this.#context = context;
+    this.#open = open;
+    this.#description = deepFreeze(describeModel(open));
+    this.#limit = limit;
+  }
+
+  get name() { return this.#description.name; }
+  get format() { return this.#description.format; }
+  get inputs() { return this.#description.inputs; }
+  get outputs() { return this.#description.outputs; }
+  get dimensions() { return this.#description.dimensions; }
+  get metadata() { return this.#description.metadata; }
+
+  /** Gives the graph for these sizes, which is built if it is not kept. */
+  getGraph({ dimensions, shapes, signal } = {}) {
+    return withSignal(signal, (flag) => modelGraph(this.#open, { dimensions, shapes }, flag));
+  }
+
+  #shapesOf(inputs, dimensions) {
+    const sizes = new Map(Object.entries(dimensions ?? {}));
+    const given = this.inputs.filter(({ name }) => inputs[name] !== undefined);
+    const shapes = Object.create(null);
+    for (const named of [true, false]) // shapes that are given bind the names in others
+      for (const input of given.filter(({ name }) => (inputs[name].shape !== undefined) === named)) {
+        shapes[input.name] = shapeOf(input, inputs[input.name], sizes);
+        input.shape?.forEach((size, i) => typeof size === 'string' && sizes.set(size, shapes[input.name][i]));
+      }
+    return shapes;
+  }
+
+  /** Returns the tensors of a graph, which belong to it as long as it is kept. */
+  async #prepare(shapes, dimensions, signal) {
+    const key = JSON.stringify([Object.entries(shapes), Object.entries(dimensions ?? {})]);
+    let kept = this.#kept.get(key);
+    if (kept === undefined) {
+      const graph = await this.getGraph({ dimensions, shapes, signal });
+      const { inputs, outputs } = describeGraph(graph);
+      const tensors = (ports, options) => Promise.all(Object.entries(ports).map(async ([name, port]) =>
+        [name, await this.#context.createTensor({ ...port, ...options })])).then((list) => new Map(list));
+      kept = { graph, inputs: await tensors(inputs, { writable: true }), outputs: await tensors(outputs, { readable: true }) };
+    }
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    for (const [old] of this.#kept) {
+      if (this.#kept.size <= this.#limit)
+        break;
+      this.#kept.delete(old); // its tensors go with the last computation that uses them
+    }
+    return kept;
+  }
+
+  /**
+   * Computes all outputs.  inputs has a typed array, or { data, shape }, for each input.  Of an array without a shape one
+   * dimension may be open, which has the size that is left.
+   */
+  async compute(inputs, { dimensions, signal } = {}) {
+    for (const { name } of this.inputs)
+      if (inputs?.[name] === undefined)
+        throw new TypeError(`compute: there is no input ${JSON.stringify(name)}`);
+    for (const name of Object.keys(inputs))
+      if (!this.inputs.some((input) => input.name === name))
+        throw new TypeError(`compute: the model has no input ${JSON.stringify(name)}; it has ` +
+                            this.inputs.map((input) => JSON.stringify(input.name)).join(', '));
+    const { graph, inputs: from, outputs: to } = await this.#prepare(this.#shapesOf(inputs, dimensions), dimensions, signal);
+    for (const [name, tensor] of from)
+      this.#context.writeTensor(tensor, inputs[name].data ?? inputs[name]);
+    this.#context.dispatch(graph, Object.fromEntries(from), Object.fromEntries(to));
+    const results = [...to].map(async ([name, tensor]) => {
+      const bytes = await this.#context.readTensor(tensor);
+      const { dataType, shape } = tensor;
+      return [name, { data: new (views[dataType] ?? Uint8Array)(bytes), dataType, shape }];
+    });
+    return Object.fromEntries(await Promise.all(results));
+  }
+
+  /** Gives up all graphs that are kept. */
+  clear() {
+    this.#kept.clear();
+    clearModel(this.#open);
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](depth, options, inspect) {
+    const { name, format, inputs, outputs, dimensions } = this.#description;
+    return `Model ${inspect({ name, format, inputs, outputs, dimensions }, { ...options, depth: 5 })}`;
+  }
+}
+
+/** Opens a model, whose graphs are built when their sizes are known. */
+async function loadModel(context, model, options = {}) {
+  if (!(context instanceof MLContext))
+    throw new TypeError(context instanceof Promise ? 'loadModel: context is a Promise of an MLContext: await it'
+                                                   : 'loadModel: context is not an MLContext');
+  return new Model(context, openModel(context, model, options), options?.graphLimit || 16);
+}
+
+/** Builds as builder.build does; the signal ends the build. */
+function buildGraph(builder, outputs, { signal } = {}) {
+  return withSignal(signal, (flag) => beginBuild(builder, outputs, flag));
+}
+
+module.exports = { Model, loadModel, buildGraph };
