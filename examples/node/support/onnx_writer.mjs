@@ -15,10 +15,10 @@ function varint(number) {
   return Buffer.from([...bytes, Number(rest)]);
 }
 
-const integer = (field, number) => Buffer.concat([varint(field << 3), varint(number)]);
-const bytes = (field, data) => Buffer.concat([varint((field << 3) | 2), varint(data.length), data]);
-const text = (field, string) => bytes(field, Buffer.from(string));
-const message = (field, ...parts) => bytes(field, Buffer.concat(parts));
+export const integer = (field, number) => Buffer.concat([varint(field << 3), varint(number)]);
+export const bytes = (field, data) => Buffer.concat([varint((field << 3) | 2), varint(data.length), data]);
+export const text = (field, string) => bytes(field, Buffer.from(string));
+export const message = (field, ...parts) => bytes(field, Buffer.concat(parts));
 function float(field, number) {
   const data = Buffer.alloc(4);
   data.writeFloatLE(number);
@@ -27,21 +27,21 @@ function float(field, number) {
 
 // ---------------------------------------------------------------------------------------------- ONNX (fields of onnx.proto)
 
-const FLOAT = 1;
-const INT64 = 7;
+export const FLOAT = 1;
+export const INT64 = 7;
 
-const tensor = (name, type, shape, data) => [
+export const tensor = (name, type, shape, data) => [
   ...shape.map((size) => integer(1, size)), integer(2, type), text(8, name),
   bytes(9, Buffer.from(data.buffer, data.byteOffset, data.byteLength)),
 ];
 const valueInfo = (field, name, shape) => message(field, text(1, name),
   message(2, message(1, integer(1, FLOAT), message(2, ...shape.map((size) => message(1, integer(1, size)))))));
-const attributes = {
+export const attributes = {
   float: (name, value) => message(5, text(1, name), float(2, value), integer(20, 1)),
   int: (name, value) => message(5, text(1, name), integer(3, value), integer(20, 2)),
   ints: (name, values) => message(5, text(1, name), ...values.map((value) => integer(8, value)), integer(20, 7)),
 };
-const node = (type, inputs, output, ...rest) =>
+export const node = (type, inputs, output, ...rest) =>
   message(1, ...inputs.map((name) => text(1, name)), text(2, output), text(4, type), ...rest);
 
 /** Returns the node of a layer.  What it needs besides is added to constants, as [name, type, shape, data]. */
