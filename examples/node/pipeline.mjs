@@ -7,9 +7,8 @@
 // config.json, preprocessor_config.json and onnx/model.onnx.  WEBNN_NODE_MODULES names the folder node_modules with the
 // packages @huggingface/transformers and onnxruntime-web.
 //
-// In Node.js transformers.js runs on onnxruntime-node, unless the program has put another ONNX Runtime at
-// Symbol.for('onnxruntime') before it is loaded.  It knows no devices of such a one, so that execution providers are named in
-// session_options, and it hands on the model's path, which ONNX Runtime Web would fetch as a URL.
+// transformers.js takes the ONNX Runtime of webnn-node/onnxruntime, which is loaded before it; it knows no devices of such a one
+// but 'auto'.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -40,10 +39,7 @@ function makeModel(root, name) {
   }));
 }
 
-const ort = await onnxRuntimeWeb();
-const create = (model, options) =>
-  ort.InferenceSession.create(typeof model === 'string' ? fs.readFileSync(model) : model, options);
-globalThis[Symbol.for('onnxruntime')] = { ...ort, InferenceSession: { create } };
+await onnxRuntimeWeb();
 const { env, pipeline } = await importPackage('@huggingface/transformers/dist/transformers.node.mjs');
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'webnn-pipeline-'));
 try {
@@ -51,7 +47,7 @@ try {
   env.allowRemoteModels = false;
   env.localModelPath = root;
   const classify = await pipeline('image-classification', 'mobilenetv2',
-    { device: 'auto', dtype: 'fp32', session_options: { executionProviders: ['webnn'] } });
+    { device: 'auto', dtype: 'fp32' });
   for (const { label, score } of await classify(picture, { top_k: 5 }))
     console.log(`${(100 * score).toFixed(2).padStart(6)} %  ${label}`);
 } finally {

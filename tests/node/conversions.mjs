@@ -161,7 +161,7 @@ test('messages name the element of a list or record, and what was given', async 
     [() => builder.split(x, [1, NaN]), 'split: splits[1] is not a finite number'],
     [() => builder.concat([x, 'y'], 0), "concat: inputs[1] is 'y', not an MLOperand"],
     [() => builder.resample2d(x, { scales: [1, 1e39] }), 'resample2d: scales[1] is not a finite number of single precision'],
-    [() => builder.lstm(x, x, x, 1, 1, { activations: ['tanh', 'elu'] }), "lstm: activations[1] is 'elu', which is no value of its enumeration"],
+    [() => builder.lstm(x, x, x, 1, 1, { activations: ['tanh', 'elu'] }), "lstm: activations[1] is 'elu'; it may be 'relu', 'sigmoid', 'tanh'"],
     [() => builder.input('y', { dataType: 'float32', shape: [1, -5] }), 'input: shape[1] is -5, which is outside the range of 0 to 4294967295'],
     [() => builder.add(x, null), 'add: b is null, not an MLOperand'],
     [() => builder.constant(1), 'constant: tensor is 1: it takes (tensor), (descriptor, buffer) or (dataType, value)'],

@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { readNpy } from '../../examples/node/support/npy.mjs';
-import { importPackage, onnxRuntimeWeb, packageFile } from '../../examples/node/support/packages.mjs';
+import { onnxRuntimeWeb, packageFile } from '../../examples/node/support/packages.mjs';
 
 const { values: options, positionals: [models] } = parseArgs({
   allowPositionals: true,
@@ -30,9 +30,7 @@ const engines = {
     return [await onnxRuntimeWeb(), { executionProviders: ['webnn'] }];
   },
   async wasm() {
-    const ort = await importPackage('onnxruntime-web/dist/ort.wasm.bundle.min.mjs');
-    ort.env.wasm.numThreads = 1;
-    return [ort, { executionProviders: ['wasm'] }];
+    return [await onnxRuntimeWeb(), { executionProviders: ['wasm'] }];
   },
   async node() {
     const ort = createRequire(import.meta.url)(packageFile('onnxruntime-node'));

@@ -4,7 +4,6 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import v8 from 'node:v8';
 
 const require = createRequire(import.meta.url);
 const built = fileURLToPath(new URL('../../../build/release/node/webnn-node', import.meta.url));
@@ -27,18 +26,5 @@ export function packageFile(name) {
 /** Loads the module in such a file. */
 export const importPackage = (name) => import(pathToFileURL(packageFile(name)).href);
 
-/**
- * Loads ONNX Runtime Web, whose WebNN provider then runs on navigator.ml of webnn-node.
- *
- * One function of ONNX Runtime's WebAssembly keeps V8's optimizing compiler busy for a minute, for which Node.js waits at the
- * next moment without work and when it ends.  With a larger budget only code that runs often is optimized.
- */
-export async function onnxRuntimeWeb() {
-  v8.setFlagsFromString('--wasm-tiering-budget=100000000');
-  require(path.join(webnnFolder, 'global.js'));
-  globalThis.GPUDevice ??= class GPUDevice {}; // the provider asks whether its option is one
-  const ort = await importPackage('onnxruntime-web/dist/ort.all.bundle.min.mjs');
-  ort.env.wasm.wasmPaths = `${path.dirname(packageFile('onnxruntime-web/dist/ort.all.bundle.min.mjs'))}/`;
-  ort.env.wasm.numThreads = 1;
-  return ort;
-}
+/** Loads ONNX Runtime Web on navigator.ml of webnn-node; a program with both packages imports 'webnn-node/onnxruntime'. */
+export const onnxRuntimeWeb = async () => (await import(pathToFileURL(path.join(webnnFolder, 'onnxruntime.mjs')).href)).default;

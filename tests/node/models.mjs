@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Model files by the entry native of the package, on examples/models/shapes, whose dimension batch is free.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import util from 'node:util';
+
+import { readNpy } from '../../examples/node/support/npy.mjs';
+import { MLGraphBuilder, f32, ml, packageFolder, runProgram, smallGraph, webnn } from './support.mjs';
+
+const native = createRequire(import.meta.url)(path.join(packageFolder, 'native.js'));
+const { buildGraph, createContext, describeGraph, describeModel, loadModel, readModel } = native;
+const shapes = fileURLToPath(new URL('../../examples/models/shapes', import.meta.url));
+const file = path.join(shapes, 'model.onnx');
+const moon = readNpy(path.join(shapes, 'moon.npy')).data;
+const expected = readNpy(path.join(shapes, 'moon_probabilities.npy')).data;
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'webnn-node-models-'));
+process.on('exit', () => fs.rmSync(folder, { recursive: true }));
+
+function isMoon(probabilities, at = 0) {
+  for (let i = 0; i < 8; i++)
+    assert.ok(Math.abs(probabilities[at * 8 + i] - expected[i]) < 1e-5, `${probabilities[at * 8 + i]} is not ${expected[i]}`);
+}
+
+test('a model is described, from a path and from bytes', () => {
+  const { name, format, inputs, outputs, dimensions, metadata } = describeModel(file);
+  assert.equal(format, 'onnx');
+  assert.deepEqual(inputs, [{ name: 'image', boolean: false, dataType: 'float32', shape: ['batch', 1, 24, 24] }]);
+  assert.deepEqual(outputs.map((port) => port.shape), [['batch', 8]]);
+  assert.deepEqual(Object.keys(dimensions), ['batch']);
+  assert.equal(metadata.ir_version !== undefined, true);
+  const bytes = fs.readFileSync(file);
+  for (const source of [bytes, new Uint8Array(bytes).buffer])
+    assert.deepEqual(describeModel(source), describeModel(file));
+  assert.equal(typeof name, 'string');
+  for (const [wrong, kind] of [[path.join(folder, 'absent'), 'DataError'], [Buffer.from('no model'), 'DataError'],
+    ['a\0b', 'TypeError'], [5, 'TypeError'], [undefined, 'TypeError']])
+    assert.throws(() => describeModel(wrong), { name: kind });
+});
+
+test('a model computes for every size, whose graphs are kept', async () => {
+  const context = await createContext();
+  const model = await loadModel(context, file, { graphLimit: 2 });
+  isMoon((await model.compute({ image: moon })).probabilities.data);
+  const batch = Float32Array.from([...moon, ...new Float32Array(576), ...moon]);
+  for (const image of [batch, { data: batch, shape: [3, 1, 24, 24] }]) {
+    const { probabilities } = await model.compute({ image });
+    assert.deepEqual([probabilities.dataType, [...probabilities.shape]], ['float32', [3, 8]]);
+    isMoon(probabilities.data, 0);
+    isMoon(probabilities.data, 2);
+  }
+  const both = await Promise.all([1, 2, 3, 1].map((n) => model.compute({ image: batch.subarray(0, n * 576) })));
+  assert.deepEqual(both.map(({ probabilities }) => probabilities.shape[0]), [1, 2, 3, 1]);
+  both.forEach(({ probabilities }) => isMoon(probabilities.data));
+  const graph = await model.getGraph({ dimensions: { batch: 5 } });
+  assert.deepEqual(describeGraph(graph).inputs.image, { dataType: 'float32', shape: [5, 1, 24, 24] });
+  model.clear();
+  isMoon((await model.compute({ image: moon })).probabilities.data);
+});
+
+test('a folder keeps graphs for the next start', async () => {
+  const graphs = path.join(folder, 'graphs');
+  fs.mkdirSync(graphs, { mode: 0o700 });
+  for (let i = 0; i < 2; i++) {
+    const model = await loadModel(await createContext({ engine: 'cpu' }), file, { folder: graphs, dimensions: { batch: 1 } });
+    isMoon((await model.compute({ image: moon })).probabilities.data);
+    assert.equal(fs.readdirSync(graphs).length, 1);
+  }
+});
+
+test('wrong arguments of models are refused by name', async () => {
+  const context = await createContext();
+  await assert.rejects(loadModel({}, file), { name: 'TypeError', message: 'loadModel: context is not an MLContext' });
+  await assert.rejects(loadModel(ml.createContext(), file), /await it/);
+  await assert.rejects(loadModel(context, file, { dimensions: { bach: 1 } }), /bach/);
+  await assert.rejects(loadModel(context, file, { constants: { image: { dataType: 'float32', shape: [1] } } }), /no member data/);
+  const model = await loadModel(context, file);
+  await assert.rejects(model.compute({}), /there is no input "image"/);
+  await assert.rejects(model.compute({ image: moon, mask: moon }), /no input "mask"; it has "image"/);
+  await assert.rejects(model.compute({ image: moon.subarray(1) }), /575 elements.*576.*\[batch, 1, 24, 24\]/);
+  await assert.rejects(model.compute({ image: { data: moon, shape: [1, 1, 12, 48] } }), TypeError);
+  await assert.rejects(model.compute({ image: new Int32Array(576) }), /Int32Array.*float32/);
+  await assert.rejects(model.getGraph({ dimensions: { batch: -1 } }), TypeError);
+  isMoon((await model.compute({ image: moon })).probabilities.data);
+});
+
+test('a model is read into a builder, with operators of the program\'s own before and after', async () => {
+  const context = await ml.createContext();
+  const builder = new MLGraphBuilder(context);
+  const pixels = builder.input('pixels', { dataType: 'uint8', shape: [1, 1, 24, 24] });
+  const image = builder.div(builder.cast(pixels, 'float32'), builder.constant('float32', 255));
+  const { inputs, outputs, notes } = readModel(builder, file, { operands: { image } });
+  assert.deepEqual([Object.keys(inputs), Object.keys(outputs), typeof notes], [[], ['probabilities'], 'string']);
+  const best = builder.argMax(outputs.probabilities, 1);
+  const graph = await builder.build({ best });
+  const from = await context.createTensor({ dataType: 'uint8', shape: [1, 1, 24, 24], writable: true });
+  const to = await context.createTensor({ dataType: best.dataType, shape: best.shape, readable: true });
+  context.writeTensor(from, Uint8Array.from(moon, (x) => Math.round(x * 255)));
+  context.dispatch(graph, { pixels: from }, { best: to });
+  assert.equal(new Int32Array(await context.readTensor(to))[0], expected.indexOf(Math.max(...expected)));
+  assert.throws(() => readModel({}, file), TypeError);
+  assert.throws(() => readModel(builder, file), /has built its graph already/);
+});
+
+test('a signal ends a build', async () => {
+  const context = await createContext();
+  const reason = new Error('not wanted any more');
+  await assert.rejects(buildGraph(new MLGraphBuilder(context), {}, { signal: AbortSignal.abort(reason) }), reason);
+  const begin = () => {
+    const builder = new MLGraphBuilder(context);
+    let x = builder.input('x', f32(64, 64));
+    for (let i = 0; i < 400; i++)
+      x = builder.softmax(builder.matmul(x, builder.constant(f32(64, 64), Float32Array.from({ length: 4096 }, (_, k) => Math.sin(i + k)))), 1);
+    return [builder, { y: x }];
+  };
+  const controller = new AbortController();
+  const building = buildGraph(...begin(), { signal: controller.signal });
+  controller.abort(reason);
+  await assert.rejects(building, reason);
+  const graph = await buildGraph(...begin(), { signal: new AbortController().signal });
+  assert.ok(graph instanceof webnn.MLGraph);
+  const model = await loadModel(context, file);
+  const other = new AbortController();
+  const waiting = model.compute({ image: moon }, { signal: other.signal });
+  other.abort(reason);
+  await assert.rejects(waiting, reason);
+  isMoon((await model.compute({ image: moon })).probabilities.data);
+});
+
+test('computed gets the times of every computation', async () => {
+  const times = [];
+  const context = await createContext({ computed: (...given) => times.push(given) });
+  const model = await loadModel(context, file);
+  await model.compute({ image: moon });
+  const graph = await model.getGraph({ dimensions: { batch: 1 } });
+  const input = await context.createTensor({ ...f32(1, 1, 24, 24), writable: true });
+  const output = await context.createTensor({ ...f32(1, 8), readable: true });
+  context.dispatch(graph, { image: input }, { probabilities: output });
+  await context.readTensor(output);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(times.length, 2);
+  assert.equal(times[1][0], graph);
+  for (const [, { submitted, begun, ended }] of times)
+    assert.ok(submitted > 0 && submitted <= begun && begun <= ended);
+  await assert.rejects(createContext({ computed: 1 }), { message: 'createContext: computed is not a function' });
+});
+
+test('objects are shown, and promises are told from what they promise', async () => {
+  const { context, graph, input } = await smallGraph(3);
+  assert.match(util.inspect(graph), /^MLGraph \{\s+inputs: .*x: \{ dataType: 'float32', shape: \[ 3 \] \}/s);
+  assert.match(util.inspect(input), /^MLTensor \{\s+dataType: 'float32',\s+shape: \[ 3 \],\s+readable: false,\s+writable: true/);
+  assert.match(util.inspect(context), /^MLContext \{ accelerated: (true|false) \}$/);
+  assert.match(util.inspect(await loadModel(context, file)), /^Model \{.*shape: \[ 'batch', 1, 24, 24 \]/s);
+  assert.throws(() => new MLGraphBuilder(ml.createContext()), /context is a Promise of an MLContext: await it/);
+  await assert.rejects(createContext({ engine: 'tpu' }), /engine is 'tpu'; it may be 'auto', 'cpu', 'gpu'/);
+  assert.throws(() => new MLGraphBuilder(context).input('x', { dataType: 'float', shape: [] }),
+    /dataType is 'float'; it may be 'float32', 'float16', /);
+});
+
+test('models that are open do not keep Node.js alive, and end with a worker', () => {
+  const { status, stderr } = runProgram(`
+    import { createRequire } from 'node:module';
+    import { Worker, isMainThread } from 'node:worker_threads';
+    const native = createRequire('${packageFolder}/')('./native.js');
+    const text = \`import { createRequire } from 'node:module';
+      const native = createRequire('${packageFolder}/')('./native.js');
+      native.createContext().then((c) => native.loadModel(c, '${file}')).then((m) => { m.getGraph({ dimensions: { batch: 2 } }); process.exit(0); });\`;
+    new Worker(text, { eval: true });
+    const model = await native.loadModel(await native.createContext(), '${file}');
+    model.getGraph({ dimensions: { batch: 3 } });
+    await model.getGraph({ dimensions: { batch: 1 } });`);
+  assert.equal(stderr, '');
+  assert.equal(status, 0);
+});
