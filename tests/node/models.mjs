@@ -176,3 +176,32 @@ test('models that are open do not keep Node.js alive, and end with a worker', ()
   assert.equal(stderr, '');
   assert.equal(status, 0);
 });
+
+test('whatever the arguments are, functions answer with a value or an exception', async () => {
+  let state = 12345;
+  const draw = (list) => list[(state = (Math.imul(state, 1103515245) + 12345) >>> 0, state >>> 8) % list.length];
+  const context = await createContext({ threadCount: 1 });
+  const model = await loadModel(context, file);
+  const detached = new Uint8Array(8);
+  structuredClone(detached, { transfer: [detached.buffer] });
+  const bytes = fs.readFileSync(file);
+  const throwing = new Proxy({}, { get() { throw new RangeError('asked'); }, ownKeys() { throw new RangeError('asked'); } });
+  const simple = [undefined, null, 0, -1, 2 ** 53, NaN, '', 'batch', 'a\0b', file, Symbol('s'), 5n, [], [1, 2], {}, () => 1, detached,
+    bytes, bytes.subarray(0, 99), new DataView(new ArrayBuffer(4)), new Int32Array(1), context, new MLGraphBuilder(context), model, throwing,
+    Promise.resolve(1)];
+  const value = (depth) => (depth > 0 && draw([true, false])
+    ? Object.fromEntries(Array.from({ length: draw([1, 2, 3]) }, () => [draw(['dimensions', 'shapes', 'constants', 'operands',
+      'batch', 'image', 'data', 'shape', 'dataType', 'signal', 'folder', 'graphLimit', 'path', '__proto__']), value(depth - 1)]))
+    : draw(simple));
+  const functions = [describeModel, readModel, loadModel, describeGraph, buildGraph, (a) => model.compute(a), (a) => model.getGraph(a)];
+  for (let i = 0; i < 4000; i++) {
+    const call = draw(functions);
+    try {
+      const result = call(...Array.from({ length: draw([1, 2, 3]) }, () => value(3)));
+      await Promise.race([result, new Promise((resolve) => setTimeout(resolve, 200))]);
+    } catch (error) {
+      assert.ok(error instanceof Error, String(error));
+    }
+  }
+  isMoon((await model.compute({ image: moon })).probabilities.data);
+});

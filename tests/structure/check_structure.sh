@@ -217,6 +217,9 @@ product + 800   webnn-run --report, pictures for models whose batch is open
 tests + 300     the same, the network in examples/models
 pages 45488
 pages + 400     webnn-run --report, the network in examples/models
+product + 1500  ONNX files and ONNX Runtime Web in the Node package
+tests + 600     the same
+pages + 800     the same
 CEILINGS
 if sums=$(tests/structure/size.sh --sums); then
     echo "$sums" | awk 'FILENAME == ARGV[1] { ceiling[$1] += $2 == "+" ? $3 : $2; next }
