@@ -123,8 +123,11 @@ bool dnn_describe(const struct dnn_machine *m, struct node *const *nodes, uint32
 /* The files that describe add parts of a description with these, which return false if there is no room or no such part. */
 bool dnn_add_post(struct dnn_cluster *c, struct dnn_post post, struct dnn_operand operand);
 bool dnn_add_eltwise(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, double alpha, double beta);
-/** Adds a binary post-op with a number. */
+/** Adds a binary post-op with an operand of that layout, or with a number. */
+bool dnn_add_binary(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, struct dnn_layout layout, struct dnn_operand operand);
 bool dnn_add_number(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, float number);
+/** Returns the descriptor of a layout, or NULL if memory runs out. */
+dnn_md dnn_layout_md(const struct dnn_layout *l, int32_t type);
 /** Returns a dense layout of which all dimensions are 1 but `dim`, or all if that is -1. */
 struct dnn_layout dnn_single_layout(int rank, int dim, int64_t size);
 /** Returns the library's dimension of output channels in the destination. */

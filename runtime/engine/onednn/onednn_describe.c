@@ -234,10 +234,7 @@ static bool describe_convolution(const struct node *n, struct dnn_cluster *c)
     }
     describe_conv_1d(p);
     if (bias && begins_with_addend(c)) {
-        struct dnn_post add = {.kind = DNN_POST_BINARY, .algorithm = dnnl_binary_add};
-
-        add.operand = dnn_single_layout(p->dst.rank, 1, p->dst.dims[1]);
-        dnn_add_post(c, add, (struct dnn_operand){bias, 1, 1});
+        dnn_add_binary(c, dnnl_binary_add, dnn_single_layout(p->dst.rank, 1, p->dst.dims[1]), (struct dnn_operand){bias, 1, 1});
     } else if (bias) {
         p->bias = dnn_single_layout(1, 0, p->dst.dims[1]);
         c->bias = (struct dnn_operand){bias, 1, 1};
@@ -365,12 +362,15 @@ bool dnn_add_eltwise(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, double al
     return dnn_add_post(c, post, (struct dnn_operand){NULL, 1, 1});
 }
 
+bool dnn_add_binary(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, struct dnn_layout layout, struct dnn_operand operand)
+{
+    return dnn_add_post(c, (struct dnn_post){.kind = DNN_POST_BINARY, .algorithm = (int32_t)algorithm, .operand = layout},
+                        operand);
+}
+
 bool dnn_add_number(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, float number)
 {
-    struct dnn_post post = {.kind = DNN_POST_BINARY, .algorithm = (int32_t)algorithm};
-
-    post.operand = dnn_single_layout(c->problem.dst.rank, -1, 1);
-    return dnn_add_post(c, post, (struct dnn_operand){NULL, number, 1});
+    return dnn_add_binary(c, algorithm, dnn_single_layout(c->problem.dst.rank, -1, 1), (struct dnn_operand){NULL, number, 1});
 }
 
 enum span { SPAN_NUMBER, SPAN_CHANNEL, SPAN_FULL, SPAN_OTHER };
@@ -435,7 +435,6 @@ static bool add_addend(struct dnn_cluster *c, struct dnn_operand x, enum span s)
 {
     struct dnn_problem *p = &c->problem;
     int channel = dnn_channel(p);
-    struct dnn_post post = {.kind = DNN_POST_BINARY, .algorithm = dnnl_binary_add};
     bool integers = p->src_type != dnnl_f32, last = begins_with_addend(c);
 
     if (s == SPAN_OTHER)
@@ -450,13 +449,9 @@ static bool add_addend(struct dnn_cluster *c, struct dnn_operand x, enum span s)
     if (s == SPAN_NUMBER && x.value->kind == VALUE_CONSTANT &&
         dnn_add_eltwise(c, dnnl_eltwise_linear, 1, number_of(x.value) * x.scale))
         return true;
-    if (x.value == c->sum && s == SPAN_FULL && !last && !p->post_count) {
-        post.kind = DNN_POST_SUM;
-        post.algorithm = 0;
-        return dnn_add_post(c, post, x);
-    }
-    post.operand = layout_of_span(p, s);
-    return dnn_add_post(c, post, x);
+    if (x.value == c->sum && s == SPAN_FULL && !last && !p->post_count)
+        return dnn_add_post(c, (struct dnn_post){.kind = DNN_POST_SUM}, x);
+    return dnn_add_binary(c, dnnl_binary_add, layout_of_span(p, s), x);
 }
 
 static bool describe_gemm(struct node *const *nodes, uint32_t before, const struct node *n, struct dnn_cluster *c)
@@ -469,11 +464,9 @@ static bool describe_gemm(struct node *const *nodes, uint32_t before, const stru
     float beta = (float)o->beta;
     enum span s;
 
-    for (int i = 0; i < 2; i++) {
-        if (transposed[i]) {
+    for (int i = 0; i < 2; i++)
+        if (transposed[i])
             v[i] = (struct view){v[i].value, 2, {v[i].dims[1], v[i].dims[0]}, {v[i].strides[1], v[i].strides[0]}};
-        }
-    }
     if (!isfinite(o->alpha) || !isfinite(beta) || !describe_matmul(v[0], v[1], out, c))
         return false;
     /* beta is -0, so that the contraction keeps the sign of a zero. */
@@ -486,55 +479,52 @@ static bool describe_gemm(struct node *const *nodes, uint32_t before, const stru
         return false;
     if (s == SPAN_OTHER) { /* [m, 1] */
         struct dnn_operand rows = {addend, beta, c->problem.dst.dims[1]};
-        struct dnn_post sum = {.kind = DNN_POST_SUM}, add = {.kind = DNN_POST_BINARY, .algorithm = dnnl_binary_add};
 
-        if (c->problem.post_count) { /* a sum must come first: below AVX-512 another place makes the whole a reference */
-            add.operand = c->problem.dst;
-            return dnn_add_post(c, add, rows);
-        }
+        if (c->problem.post_count) /* a sum must come first: below AVX-512 another place makes the whole a reference */
+            return dnn_add_binary(c, dnnl_binary_add, c->problem.dst, rows);
         c->fill = rows;
-        return dnn_add_post(c, sum, (struct dnn_operand){NULL, 1, 1});
+        return dnn_add_post(c, (struct dnn_post){.kind = DNN_POST_SUM}, (struct dnn_operand){NULL, 1, 1});
     }
     if (addend == c->sum && beta != 1)
         return false;
     return add_addend(c, (struct dnn_operand){addend, beta, 1}, s);
 }
 
+/** Operators whose post-op has no parameters of theirs. */
+static const struct {
+    enum op op;
+    dnnl_alg_kind_t algorithm;
+    double alpha, beta;
+} plain_posts[] = {
+    {OP_MUL, dnnl_binary_mul, 0, 0},
+    {OP_SUB, dnnl_binary_sub, 0, 0},
+    {OP_DIV, dnnl_binary_div, 0, 0},
+    {OP_RELU, dnnl_eltwise_clip, 0, INFINITY}, /* eltwise_relu makes -0 of negative numbers in convolutions by gemm */
+    {OP_NEG, dnnl_eltwise_linear, -1, -0.0},
+    {OP_ABS, dnnl_eltwise_abs, 0, 0},
+    {OP_SQRT, dnnl_eltwise_sqrt, 0, 0},
+    {OP_TANH, dnnl_eltwise_tanh, 0, 0},
+    {OP_HARD_SWISH, dnnl_eltwise_hardswish, 1.0 / 6, 0.5}, /* 3.x asks for them */
+};
+
 /** Describes one element-wise node after the anchor, whose slot `carried` has the result so far. */
 static bool describe_epilogue(const struct node *n, uint32_t carried, struct dnn_cluster *c)
 {
-    const struct value *other = n->input_count == 2 ? n->inputs[!carried].value : NULL;
-    struct dnn_post post = {.kind = DNN_POST_BINARY};
+    const struct dnn_operand other = {n->input_count == 2 ? n->inputs[!carried].value : NULL, 1, 1};
     enum span s = SPAN_OTHER;
 
     if (!type_equal(&n->results[0]->type, &c->output->type))
         return false;
-    if (other) {
-        if (other->type.type != WNNOperandDataType_Float32)
+    if (other.value) {
+        if (other.value->type.type != WNNOperandDataType_Float32)
             return false;
-        s = operand_span(&other->type, &c->output->type, graph_channel(c->anchor));
+        s = operand_span(&other.value->type, &c->output->type, graph_channel(c->anchor));
         if (s == SPAN_OTHER)
             return false;
-        post.operand = layout_of_span(&c->problem, s);
     }
     switch ((int)n->op) {
     case OP_ADD:
-        return add_addend(c, (struct dnn_operand){other, 1, 1}, s);
-    case OP_SUB:
-        if (carried)
-            return false;
-        post.algorithm = dnnl_binary_sub;
-        break;
-    case OP_MUL:
-        post.algorithm = dnnl_binary_mul;
-        break;
-    case OP_DIV:
-        if (carried)
-            return false;
-        post.algorithm = dnnl_binary_div;
-        break;
-    case OP_RELU: /* eltwise_relu makes -0 of negative numbers in convolutions by gemm */
-        return dnn_add_eltwise(c, dnnl_eltwise_clip, 0, INFINITY);
+        return add_addend(c, other, s);
     case OP_CLAMP: {
         const WNNClampOptions *o = n->options;
         const float low = (float)number_to_double(o->minValue), high = (float)number_to_double(o->maxValue);
@@ -552,20 +542,13 @@ static bool describe_epilogue(const struct node *n, uint32_t carried, struct dnn
 
         return isfinite(o->alpha) && isfinite(o->beta) && dnn_add_eltwise(c, dnnl_eltwise_linear, o->alpha, o->beta);
     }
-    case OP_NEG:
-        return dnn_add_eltwise(c, dnnl_eltwise_linear, -1, -0.0);
-    case OP_ABS:
-        return dnn_add_eltwise(c, dnnl_eltwise_abs, 0, 0);
-    case OP_SQRT:
-        return dnn_add_eltwise(c, dnnl_eltwise_sqrt, 0, 0);
-    case OP_TANH:
-        return dnn_add_eltwise(c, dnnl_eltwise_tanh, 0, 0);
-    case OP_HARD_SWISH:
-        return dnn_add_eltwise(c, dnnl_eltwise_hardswish, 1.0 / 6, 0.5); /* 3.x asks for them */
-    default:
-        return false;
     }
-    return dnn_add_post(c, post, (struct dnn_operand){other, 1, 1});
+    for (size_t i = 0; i < sizeof plain_posts / sizeof *plain_posts; i++)
+        if (plain_posts[i].op == n->op)
+            return !other.value ? dnn_add_eltwise(c, plain_posts[i].algorithm, plain_posts[i].alpha, plain_posts[i].beta)
+                                : (n->op == OP_MUL || !carried) &&
+                                      dnn_add_binary(c, plain_posts[i].algorithm, layout_of_span(&c->problem, s), other);
+    return false;
 }
 
 /* ---- clusters ---- */

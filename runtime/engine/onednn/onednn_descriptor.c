@@ -22,7 +22,7 @@ dnnl_primitive_attr_t dnn_create_attributes(void)
     return a;
 }
 
-static dnn_md layout_md(const struct dnn_layout *l, int32_t type)
+dnn_md dnn_layout_md(const struct dnn_layout *l, int32_t type)
 {
     return dnn_md_create(l->rank, l->dims, l->free ? NULL : l->strides, (dnnl_data_type_t)type);
 }
@@ -33,9 +33,9 @@ static dnn_md operand_md(const struct dnn_problem *p, enum dnn_side side)
     if (p->parts) {
         const struct dnn_layout l = dnn_parts_layout(p, side);
 
-        return layout_md(&l, dnnl_bf16);
+        return dnn_layout_md(&l, dnnl_bf16);
     }
-    return side == DNN_SOURCE ? layout_md(&p->src, p->src_type) : layout_md(&p->weights, p->weights_type);
+    return side == DNN_SOURCE ? dnn_layout_md(&p->src, p->src_type) : dnn_layout_md(&p->weights, p->weights_type);
 }
 
 static bool append_posts(const struct dnn_problem *p, dnnl_primitive_attr_t attributes)
@@ -58,7 +58,7 @@ static bool append_posts(const struct dnn_problem *p, dnnl_primitive_attr_t attr
             status = dnn_append_sum(posts);
             break;
         case DNN_POST_BINARY: {
-            dnn_md md = layout_md(&x->operand, dnnl_f32);
+            dnn_md md = dnn_layout_md(&x->operand, dnnl_f32);
 
             status = md ? dnnl_post_ops_append_binary(posts, (dnnl_alg_kind_t)x->algorithm, md) : dnnl_out_of_memory;
             dnn_md_free(md);
@@ -124,8 +124,8 @@ dnnl_primitive_desc_t dnn_create_later_pd(struct library *l, const struct dnn_pr
                             .scales = scales,
                             .src = operand_md(p, DNN_SOURCE),
                             .weights = operand_md(p, DNN_WEIGHTS),
-                            .bias = p->bias.rank ? layout_md(&p->bias, dnnl_f32) : NULL,
-                            .dst = layout_md(&p->dst, p->dst_type)};
+                            .bias = p->bias.rank ? dnn_layout_md(&p->bias, dnnl_f32) : NULL,
+                            .dst = dnn_layout_md(&p->dst, p->dst_type)};
     dnnl_status_t status = dnnl_out_of_memory;
 
     if (c.src && c.weights && c.dst && (c.bias || !p->bias.rank) && memory_has_room(DNN_ROOM_BYTES)) {

@@ -287,11 +287,10 @@ static bool weights_are_shared(const struct dnn_problem *p)
 /** Adds a binary post-op with one number, or one for each output channel. */
 static bool add_operand(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, struct dnn_operand x, bool per_channel)
 {
-    struct dnn_post post = {.kind = DNN_POST_BINARY, .algorithm = (int32_t)algorithm};
+    const struct dnn_layout *d = &c->problem.dst;
     const int channel = dnn_channel(&c->problem);
 
-    post.operand = dnn_single_layout(c->problem.dst.rank, per_channel ? channel : -1, c->problem.dst.dims[channel]);
-    return dnn_add_post(c, post, x);
+    return dnn_add_binary(c, algorithm, dnn_single_layout(d->rank, per_channel ? channel : -1, d->dims[channel]), x);
 }
 
 /** Lets the contraction of integers be multiplied by a scale that is known at run time, before anything else is done to it. */

@@ -12,41 +12,42 @@ static bool takes(struct library *l, struct node *const *nodes, uint32_t count, 
     return dnn_describe(&l->machine, nodes, count, sum, &c) && dnn_resolve(l, &c);
 }
 
+/** Describes and resolves a node alone. */
+static bool takes_one(struct library *l, const struct node *n, struct dnn_cluster *c)
+{
+    return dnn_describe(&l->machine, &(struct node *){(struct node *)n}, 1, NULL, c) && dnn_resolve(l, c);
+}
+
 bool library_takes_node(void *user, const struct node *n)
 {
-    struct node *nodes[] = {(struct node *)n};
+    struct dnn_cluster c;
 
-    return takes(user, nodes, 1, NULL);
+    return takes_one(user, n, &c);
 }
 
 bool library_wants_node(void *user, const struct node *n)
 {
     struct library *l = user;
-    struct node *nodes[] = {(struct node *)n};
     struct dnn_cluster c;
 
-    return dnn_describe(&l->machine, nodes, 1, NULL, &c) && dnn_resolve(l, &c) &&
-           (!l->facts || dnn_is_faster(l, &c.problem, c.weights.value->kind == VALUE_CONSTANT));
+    return takes_one(l, n, &c) && (!l->facts || dnn_is_faster(l, &c.problem, c.weights.value->kind == VALUE_CONSTANT));
 }
 
 bool library_takes_low_precision_input(void *user, const struct node *n, uint32_t slot)
 {
     struct library *l = user;
-    struct node *nodes[] = {(struct node *)n};
     struct dnn_cluster c;
 
-    return l->precision == WNNPrecision_Bf16 && !l->keep_weights && dnn_describe(&l->machine, nodes, 1, NULL, &c) &&
-           (slot == 0 || (slot == 1 && c.problem.given_late)) && dnn_resolve(l, &c) && c.problem.parts == 1;
+    return l->precision == WNNPrecision_Bf16 && !l->keep_weights && takes_one(l, n, &c) && c.problem.parts == 1 &&
+           (slot == 0 || (slot == 1 && c.problem.given_late));
 }
 
 bool library_takes_low_precision(void *user, const struct node *n)
 {
     struct library *l = user;
-    struct node *nodes[] = {(struct node *)n};
     struct dnn_cluster c;
 
-    return l->precision != WNNPrecision_Float32 && dnn_describe(&l->machine, nodes, 1, NULL, &c) && dnn_resolve(l, &c) &&
-           c.problem.parts;
+    return l->precision != WNNPrecision_Float32 && takes_one(l, n, &c) && c.problem.parts;
 }
 
 /** Returns whether the library computes a contraction of these nodes by its gemm. */

@@ -387,8 +387,7 @@ static bool load_input(struct loader *x, int64_t needed, int32_t type, uint32_t 
 /** Loads the operand `id`, which has this layout. */
 static bool load_operand(struct loader *x, int id, const struct dnn_layout *l, int32_t type)
 {
-    struct argument *a =
-        dnn_add_argument(&x->s->calls[1], id, dnn_md_create(l->rank, l->dims, l->strides, (dnnl_data_type_t)type));
+    struct argument *a = dnn_add_argument(&x->s->calls[1], id, dnn_layout_md(l, type));
     int64_t needed = layout_bytes(l, type);
 
     if (!a)
@@ -538,8 +537,7 @@ static bool load_output(struct loader *x)
 {
     const struct dnn_layout *d = &x->s->problem.dst;
     int32_t type = x->s->problem.dst_type;
-    struct argument *a =
-        dnn_add_argument(&x->s->calls[1], DNNL_ARG_DST, dnn_md_create(d->rank, d->dims, d->strides, (dnnl_data_type_t)type));
+    struct argument *a = dnn_add_argument(&x->s->calls[1], DNNL_ARG_DST, dnn_layout_md(d, type));
 
     if (!a || !holds(&x->locations[x->input_count], layout_bytes(d, type), type))
         return damaged(x, "its output is too small");

@@ -40,6 +40,19 @@ struct argument *dnn_add_argument(struct primitive_call *c, int id, dnn_md md)
     return a;
 }
 
+void dnn_argument_constant(struct argument *a, const void *data, size_t bytes)
+{
+    a->source = FROM_CONSTANT;
+    a->data = data;
+    a->bytes = bytes;
+}
+
+void dnn_argument_scratch(struct library_step *s, struct argument *a, int64_t bytes)
+{
+    a->source = FROM_SCRATCH;
+    a->offset = dnn_reserve_scratch(s, bytes);
+}
+
 uint32_t dnn_input_index(struct library_step *s, const struct value *v)
 {
     for (uint32_t i = 0; i < s->input_count; i++)
@@ -61,9 +74,7 @@ void dnn_hold_constant(struct library_step *s, struct constant *c)
 static void argument_from_value(struct library_step *s, struct argument *a, const struct value *v)
 {
     if (v->kind == VALUE_CONSTANT) {
-        a->source = FROM_CONSTANT;
-        a->data = v->constant->data;
-        a->bytes = v->constant->bytes;
+        dnn_argument_constant(a, v->constant->data, v->constant->bytes);
         dnn_hold_constant(s, v->constant);
     } else {
         a->source = FROM_INPUT;
@@ -99,14 +110,12 @@ static bool argument_from_operand(struct library_step *s, struct argument *a, co
         if (!s->scaled)
             return false;
         dnn_scale(&scaling, x->value->constant->data, s->scaled);
-        a->source = FROM_CONSTANT;
-        a->data = s->scaled;
-        a->bytes = (size_t)bytes;
+        dnn_argument_constant(a, s->scaled, (size_t)bytes);
         s->packed_bytes += bytes;
         return true;
     }
-    a->source = FROM_SCRATCH;
-    a->offset = scaling.offset = dnn_reserve_scratch(s, bytes);
+    dnn_argument_scratch(s, a, bytes);
+    scaling.offset = a->offset;
     scaling.input = dnn_input_index(s, x->value);
     s->scaling = scaling;
     return true;
@@ -115,7 +124,7 @@ static bool argument_from_operand(struct library_step *s, struct argument *a, co
 static bool add_plain_argument(struct library_step *s, struct primitive_call *c, int id, const struct dnn_layout *l,
                                int32_t type, const struct dnn_operand *x)
 {
-    struct argument *a = dnn_add_argument(c, id, dnn_md_create(l->rank, l->dims, l->strides, (dnnl_data_type_t)type));
+    struct argument *a = dnn_add_argument(c, id, dnn_layout_md(l, type));
 
     return a && argument_from_operand(s, a, x);
 }
@@ -128,8 +137,7 @@ bool dnn_add_late_zero(struct library_step *s, struct primitive_call *c, enum dn
 
     if (!a)
         return false;
-    a->source = FROM_SCRATCH;
-    a->offset = dnn_reserve_scratch(s, sizeof(int32_t));
+    dnn_argument_scratch(s, a, sizeof(int32_t));
     s->late_zeros[side] =
         (struct late_zero){side == DNN_SOURCE ? s->problem.src_zero_type : s->problem.weights_zero_type, input, a->offset};
     return true;
@@ -144,11 +152,9 @@ bool dnn_add_scratchpad(struct library_step *s, struct primitive_call *c, const_
     if (!bytes)
         return true;
     a = dnn_add_argument(c, DNNL_ARG_SCRATCHPAD, dnn_md_copy(md));
-    if (!a)
-        return false;
-    a->source = FROM_SCRATCH;
-    a->offset = dnn_reserve_scratch(s, bytes);
-    return true;
+    if (a)
+        dnn_argument_scratch(s, a, bytes);
+    return a != NULL;
 }
 
 /* ---- creation ---- */
@@ -169,8 +175,7 @@ bool dnn_create_primitive(const struct library *l, struct primitive_call *c, con
     return status == dnnl_success;
 }
 
-/** Returns whether the primitive of a descriptor can be made.  It stays in the library's cache, where the step finds it. */
-static bool primitive_works(const struct library *l, const_dnnl_primitive_desc_t pd)
+bool dnn_primitive_works(const struct library *l, const_dnnl_primitive_desc_t pd)
 {
     struct primitive_call once = {0};
     const bool works = dnn_create_primitive(l, &once, pd);
@@ -183,7 +188,7 @@ dnnl_primitive_desc_t dnn_choose_pd(struct library *l, struct dnn_problem *p, co
 {
     dnnl_primitive_desc_t pd = dnn_create_pd(l, p, scales);
 
-    for (uint32_t after = 1; pd && l->machine.device && !(dnn_can_pack(l, p, pd) && primitive_works(l, pd)); after++) {
+    for (uint32_t after = 1; pd && l->machine.device && !(dnn_can_pack(l, p, pd) && dnn_primitive_works(l, pd)); after++) {
         dnnl_primitive_desc_destroy(pd);
         pd = dnn_create_later_pd(l, p, scales, after);
     }
@@ -220,13 +225,11 @@ static bool add_bias(struct library_step *s, struct primitive_call *contraction,
 
     if (!c->quantization.weight_scale)
         return add_plain_argument(s, contraction, DNNL_ARG_BIAS, l, dnnl_f32, &c->bias);
-    a = dnn_add_argument(contraction, DNNL_ARG_BIAS, dnn_md_create(l->rank, l->dims, l->strides, dnnl_f32));
+    a = dnn_add_argument(contraction, DNNL_ARG_BIAS, dnn_layout_md(l, dnnl_f32));
     s->bias = dnn_scaled_bias(c);
     if (!a || !s->bias)
         return false;
-    a->source = FROM_CONSTANT;
-    a->data = s->bias;
-    a->bytes = (size_t)dnn_elements(l) * sizeof(float);
+    dnn_argument_constant(a, s->bias, (size_t)dnn_elements(l) * sizeof(float));
     s->packed_bytes += dnn_elements(l) * (int64_t)sizeof(float);
     return true;
 }
@@ -240,21 +243,18 @@ static bool add_post_operand(struct library_step *s, struct primitive_call *cont
 
     if (c->posts[i].value)
         return add_plain_argument(s, contraction, id, l, dnnl_f32, &c->posts[i]);
-    a = dnn_add_argument(contraction, id, dnn_md_create(l->rank, l->dims, l->strides, dnnl_f32));
+    a = dnn_add_argument(contraction, id, dnn_layout_md(l, dnnl_f32));
     if (!a)
         return false;
     s->numbers[i] = c->posts[i].scale;
-    a->source = FROM_CONSTANT;
-    a->data = &s->numbers[i];
-    a->bytes = sizeof s->numbers[i];
+    dnn_argument_constant(a, &s->numbers[i], sizeof s->numbers[i]);
     return true;
 }
 
 static bool add_output(struct library_step *s, struct primitive_call *contraction, const struct dnn_cluster *c)
 {
     const struct dnn_layout *d = &c->problem.dst;
-    struct argument *a = dnn_add_argument(contraction, DNNL_ARG_DST,
-                                          dnn_md_create(d->rank, d->dims, d->strides, (dnnl_data_type_t)c->problem.dst_type));
+    struct argument *a = dnn_add_argument(contraction, DNNL_ARG_DST, dnn_layout_md(d, c->problem.dst_type));
 
     if (!a)
         return false;

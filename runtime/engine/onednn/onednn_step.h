@@ -95,6 +95,9 @@ struct library_step {
 void dnn_scale(const struct scaling *x, const float *in, float *out);
 /** Adds an argument; md is taken over.  Returns NULL if memory runs out. */
 struct argument *dnn_add_argument(struct primitive_call *c, int id, dnn_md md);
+/** Lets an argument be bytes that are there, or scratch memory of so many bytes. */
+void dnn_argument_constant(struct argument *a, const void *data, size_t bytes);
+void dnn_argument_scratch(struct library_step *s, struct argument *a, int64_t bytes);
 /** Returns the contraction's argument of that kind, or NULL. */
 const struct argument *dnn_find_argument(const struct library_step *s, int id);
 /** Adds the zero point of an operand that the problem has at run time only; it is input `input`.  Returns false if memory runs
@@ -152,6 +155,8 @@ static inline bool dnn_is_aligned(const void *data)
 }
 /** Creates a call's primitive; pd stays the caller's.  Returns false if the library fails. */
 bool dnn_create_primitive(const struct library *l, struct primitive_call *c, const_dnnl_primitive_desc_t pd);
+/** Returns whether the primitive of a descriptor can be made.  It stays in the library's cache, where the step finds it. */
+bool dnn_primitive_works(const struct library *l, const_dnnl_primitive_desc_t pd);
 /** Puts the calls into the order in which they run, which completes a step whose contraction, calls[1], has its primitive. */
 void dnn_finish_step(struct library_step *s, const_dnnl_primitive_desc_t pd);
 /** Returns a step that is all zeros but for what every step has, or NULL if memory runs out. */

@@ -114,9 +114,7 @@ static bool pack_later(struct library_step *s, struct argument *a, struct consta
 {
     if (layout && !(s->weights.pending_layout = dnn_md_copy(layout)))
         return false;
-    a->source = FROM_CONSTANT;
-    a->data = NULL;
-    a->bytes = layout ? dnnl_memory_desc_get_size(a->md) : c->bytes;
+    dnn_argument_constant(a, NULL, layout ? dnnl_memory_desc_get_size(a->md) : c->bytes);
     s->weights.pending = constant_retain(c);
     return true;
 }
@@ -129,9 +127,7 @@ static bool use_as_given(struct library_step *s, struct argument *a, struct cons
 {
     if ((streamed && c->bytes >= LARGE_PAGE) || !dnn_is_aligned(c->data))
         return pack_later(s, a, c, NULL);
-    a->source = FROM_CONSTANT;
-    a->data = c->data;
-    a->bytes = c->bytes;
+    dnn_argument_constant(a, c->data, c->bytes);
     dnn_hold_constant(s, c);
     return true;
 }
@@ -217,12 +213,18 @@ dnn_md dnn_given_weights(const struct dnn_problem *p)
     return dnn_md_create(w->rank, w->dims, strides, (dnnl_data_type_t)p->weights_type);
 }
 
+/** Shares what was packed, which the contraction reads in the layout that it wants. */
+static void use_packed(const struct library *l, struct library_step *s, struct argument *a, dnn_const_md wanted)
+{
+    s->weights.packed = constant_pool_share(l->pool, s->weights.packed);
+    s->weights.in_layout = true;
+    dnn_argument_constant(a, s->weights.packed->data, dnnl_memory_desc_get_size(wanted));
+}
+
 bool dnn_use_constant_weights(struct library *l, struct library_step *s, struct argument *a, dnn_const_md given,
                               dnn_const_md wanted, const void *data, size_t bytes)
 {
-    a->source = FROM_CONSTANT;
-    a->data = data;
-    a->bytes = bytes;
+    dnn_argument_constant(a, data, bytes);
     if (!s->problem.parts && dnnl_memory_desc_equal(given, wanted))
         return true;
     if (l->keep_weights) {
@@ -231,10 +233,7 @@ bool dnn_use_constant_weights(struct library *l, struct library_step *s, struct 
     }
     if (!(s->problem.parts ? pack_parts : pack_constant)(l, s, given, wanted, data))
         return false;
-    s->weights.packed = constant_pool_share(l->pool, s->weights.packed);
-    a->data = s->weights.packed->data;
-    a->bytes = dnnl_memory_desc_get_size(wanted);
-    s->weights.in_layout = true;
+    use_packed(l, s, a, wanted);
     return true;
 }
 
@@ -253,8 +252,9 @@ bool dnn_use_input_weights(struct library *l, struct library_step *s, struct arg
     reorder->args[0].input = input;
     if (!dnn_low_precision_argument(s, &reorder->args[0], DNN_WEIGHTS))
         return false;
-    a->source = reorder->args[1].source = FROM_SCRATCH;
-    a->offset = reorder->args[1].offset = dnn_reserve_scratch(s, (int64_t)dnnl_memory_desc_get_size(wanted));
+    dnn_argument_scratch(s, a, (int64_t)dnnl_memory_desc_get_size(wanted));
+    reorder->args[1].source = FROM_SCRATCH;
+    reorder->args[1].offset = a->offset;
     return true;
 }
 
@@ -294,13 +294,8 @@ static bool add_integer_weights(struct library *l, struct library_step *s, struc
     dnn_md given = dnn_given_weights(&c->problem);
     bool done = integers && a && given && pack_constant(l, s, given, wanted, integers);
 
-    if (done) {
-        s->weights.packed = constant_pool_share(l->pool, s->weights.packed);
-        a->source = FROM_CONSTANT;
-        a->data = s->weights.packed->data;
-        a->bytes = dnnl_memory_desc_get_size(wanted);
-        s->weights.in_layout = true;
-    }
+    if (done)
+        use_packed(l, s, a, wanted);
     dnn_md_free(given);
     if (done && l->keep_weights) {
         s->weights.unpacked = s->weights.unpacked_integers = integers;

@@ -129,7 +129,7 @@ bool dnn_low_precision_argument(struct library_step *s, struct argument *a, enum
     n->conversion = dnn_conversion_of(&s->problem, side);
     n->constant = a->source == FROM_CONSTANT ? a->data : NULL;
     n->input = a->input;
-    n->offset = a->offset = dnn_reserve_scratch(s, (int64_t)dnn_conversion_bytes(&n->conversion));
-    a->source = FROM_SCRATCH;
+    dnn_argument_scratch(s, a, (int64_t)dnn_conversion_bytes(&n->conversion));
+    n->offset = a->offset;
     return true;
 }

@@ -39,9 +39,7 @@ static bool add_zeros(struct alone *a, int id, dnn_md md)
 
     if (!argument)
         return false;
-    argument->source = FROM_CONSTANT;
-    argument->bytes = dnnl_memory_desc_get_size(md);
-    argument->data = zeros(a, argument->bytes);
+    dnn_argument_constant(argument, zeros(a, dnnl_memory_desc_get_size(md)), dnnl_memory_desc_get_size(md));
     return argument->data != NULL;
 }
 
@@ -78,7 +76,7 @@ static bool alone_prepare(struct alone *a, const struct library_step *s, const s
               add_chosen(a, DNNL_ARG_WEIGHTS, pd, dnnl_query_weights_md) && add_chosen(a, DNNL_ARG_DST, pd, dnnl_query_dst_md);
 
     if (ok && p->bias.rank)
-        ok = add_zeros(a, DNNL_ARG_BIAS, dnn_md_create(p->bias.rank, p->bias.dims, p->bias.strides, dnnl_f32));
+        ok = add_zeros(a, DNNL_ARG_BIAS, dnn_layout_md(&p->bias, dnnl_f32));
     if (ok && p->src_zero_type)
         ok = add_zeros(a, DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, dnn_md_create(1, &one, &one, dnnl_s32));
     if (ok && p->weights_zero_type)
@@ -87,8 +85,7 @@ static bool alone_prepare(struct alone *a, const struct library_step *s, const s
         const struct dnn_layout *l = &p->posts[i].operand;
 
         if (p->posts[i].kind == DNN_POST_BINARY)
-            ok = add_zeros(a, DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1,
-                           dnn_md_create(l->rank, l->dims, l->strides, dnnl_f32));
+            ok = add_zeros(a, DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1, dnn_layout_md(l, dnnl_f32));
     }
     ok = ok && dnn_add_scratchpad(&a->step, &a->step.calls[0], pd) && dnn_create_primitive(s->library, &a->step.calls[0], pd);
     a->step.call_count = 1;
