@@ -57,7 +57,7 @@ enum opencl_transfer { OPENCL_WRITE, OPENCL_READ, OPENCL_FILL, OPENCL_TRANSFERS 
 /** Holds the buffers (opencl_memory.c).  engine_opencl.lock guards it. */
 struct opencl_memory {
     struct opencl_buffer **buffers; /* by number - 1; NULL where a number is free */
-    uint32_t count;
+    uint32_t count, room;
     uint64_t used;          /* bytes of all buffers */
     uint64_t staged;        /* bytes of copies that the device has not read yet */
     uint64_t freed;         /* buffers so far */
@@ -174,12 +174,14 @@ bool opencl_device_find(const struct opencl_api *api, const char *name, struct o
 bool opencl_device_at(const struct opencl_api *api, uint32_t number, struct opencl_device *out);
 /** Says what is known of a device, for programs that ask. */
 void opencl_device_info(const struct opencl_device *d, WNNDeviceInfo *out);
+/** Returns a number of at most 64 bits, or a truth value, that a device says of itself; 0 if it says nothing. */
+uint64_t opencl_device_number(const struct opencl_device *d, cl_device_info what);
 /** Returns whether the driver is PoCL, some of whose ways are its own. */
-bool opencl_device_is_pocls(const struct opencl_api *api, const struct opencl_device *d);
+bool opencl_device_is_pocls(const struct opencl_device *d);
 /** Returns what a device lacks to run what is printed, or "" if it lacks nothing. */
-const char *opencl_device_lacks(const struct opencl_api *api, cl_device_id id);
+const char *opencl_device_lacks(const struct opencl_device *d);
 /** Returns whether the device lists an extension. */
-bool opencl_device_has_extension(const struct opencl_api *api, const struct opencl_device *d, const char *name);
+bool opencl_device_has_extension(const struct opencl_device *d, const char *name);
 /** Describes a device of the application's.  Returns false after an error in *e. */
 bool opencl_device_take(const struct opencl_api *api, cl_device_id id, struct opencl_device *out, struct error *e);
 

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/engine/opencl/opencl_vendors.h"
-
 #define SYSTEMS_LIBRARY "libOpenCL.so.1"
 
 static struct {

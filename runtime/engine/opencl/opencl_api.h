@@ -81,6 +81,19 @@ void opencl_api_set_vendors(const char *const *names);
 bool opencl_api_is_of_tests(void);
 /** Returns whether the functions are those of libOpenCL.so.1, which other libraries in this process call, too. */
 bool opencl_api_is_the_systems(void);
+/* ---- opencl_vendors.c ---- */
+
+/** Names the libraries of vendors; the list ends with NULL. */
+extern const char *const opencl_vendors_known[];
+/**
+ * Opens those of the named libraries that there are.  Returns the functions of the vendors that have a platform, as a list that
+ * stays; NULL if none has.  Writes into `lacks`, which has room for `room` bytes, what the libraries lack that were opened in
+ * vain, each with ", " in front of it, or that there is none of them.  It is called once.
+ */
+const struct opencl_api *opencl_vendors_open(const char *const *names, char *lacks, size_t room);
+
+/* ---- opencl_api.c ---- */
+
 /** Returns the name of an error code, "CL_OUT_OF_RESOURCES", or "error -123", printed into `text`, if it has none. */
 const char *opencl_error_name(cl_int code, char text[24]);
 

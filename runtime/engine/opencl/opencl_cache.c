@@ -103,7 +103,7 @@ void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_
         o->folder = strdup(path);
     /* PoCL keeps what it compiles itself.  It makes a binary by compiling every kernel for any index space, and compiles it
      * again for the one that it runs with: asking for binaries takes it as long as everything else. */
-    o->keeps_programs = o->folder && (named || !opencl_device_is_pocls(o->api, &o->device));
+    o->keeps_programs = o->folder && (named || !opencl_device_is_pocls(&o->device));
 }
 
 /* ---- identities ---- */

@@ -35,22 +35,12 @@ static bool has_gpu_file(void)
 }
 
 /* Returns float32 operations in a microsecond, or 0 if the device does not say what they are computed from. */
-static double peak_of(const struct opencl_api *api, cl_device_id id)
+static double peak_of(const struct opencl_device *d)
 {
-    cl_uint units = 0, megahertz = 0, vendor = 0;
+    const uint32_t vendor = (uint32_t)opencl_device_number(d, CL_DEVICE_VENDOR_ID);
 
-    api->GetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-    api->GetDeviceInfo(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof megahertz, &megahertz, NULL);
-    api->GetDeviceInfo(id, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor, NULL);
-    return 2.0 * units * megahertz * target_gpu_maker(vendor)->unit_multiplies;
-}
-
-static bool shares_memory(const struct opencl_api *api, cl_device_id id)
-{
-    cl_bool shared = CL_FALSE;
-
-    api->GetDeviceInfo(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof shared, &shared, NULL);
-    return shared != CL_FALSE;
+    return 2.0 * (double)opencl_device_number(d, CL_DEVICE_MAX_COMPUTE_UNITS) *
+           (double)opencl_device_number(d, CL_DEVICE_MAX_CLOCK_FREQUENCY) * target_gpu_maker(vendor)->unit_multiplies;
 }
 
 bool engine_opencl_fastest(bool shared_memory, struct opencl_estimate *out)
@@ -61,10 +51,10 @@ bool engine_opencl_fastest(bool shared_memory, struct opencl_estimate *out)
 
     *out = (struct opencl_estimate){0};
     for (uint32_t i = 0; api && opencl_device_at(api, i, &d); i++) {
-        const double operations = peak_of(d.api, d.id);
+        const double operations = peak_of(&d);
 
-        if (d.kind != WNNDeviceKind_Gpu || *opencl_device_lacks(d.api, d.id) ||
-            d.memory_bytes < target_engine_facts()->memory_least || (shared_memory && !shares_memory(d.api, d.id)))
+        if (d.kind != WNNDeviceKind_Gpu || *opencl_device_lacks(&d) || d.memory_bytes < target_engine_facts()->memory_least ||
+            (shared_memory && !opencl_device_number(&d, CL_DEVICE_HOST_UNIFIED_MEMORY)))
             continue;
         if (operations > out->operations)
             *out = (struct opencl_estimate){i, operations};

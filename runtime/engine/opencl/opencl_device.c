@@ -23,52 +23,53 @@ static bool contains(const char *text, const char *part)
     return !length;
 }
 
-static WNNDeviceKind kind_of(const struct opencl_api *api, cl_device_id id)
+/* Shorter numbers fill the lower bytes: devices that are not little-endian are refused, and so their hosts are not either. */
+uint64_t opencl_device_number(const struct opencl_device *d, cl_device_info what)
 {
-    cl_device_type type = 0;
+    uint64_t number = 0;
 
-    api->GetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    return type & CL_DEVICE_TYPE_CPU           ? WNNDeviceKind_Cpu
-           : type & CL_DEVICE_TYPE_GPU         ? WNNDeviceKind_Gpu
-           : type & CL_DEVICE_TYPE_ACCELERATOR ? WNNDeviceKind_Accelerator
-                                               : WNNDeviceKind_Other;
+    d->api->GetDeviceInfo(d->id, what, sizeof number, &number, NULL);
+    return number;
 }
 
 static void describe(struct opencl_device *d)
 {
-    const struct opencl_api *api = d->api;
-    cl_uint units = 0, alignment = 0;
-    size_t items = 0;
-    cl_ulong local = 0, memory = 0, buffer = 0;
+    const uint64_t type = opencl_device_number(d, CL_DEVICE_TYPE), units = opencl_device_number(d, CL_DEVICE_MAX_COMPUTE_UNITS);
+    const uint64_t items = opencl_device_number(d, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    const uint64_t local = opencl_device_number(d, CL_DEVICE_LOCAL_MEM_SIZE);
 
-    api->GetDeviceInfo(d->id, CL_DEVICE_NAME, sizeof d->name - 1, d->name, NULL);
-    api->GetDeviceInfo(d->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-    api->GetDeviceInfo(d->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof items, &items, NULL);
-    api->GetDeviceInfo(d->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
-    api->GetDeviceInfo(d->id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
-    api->GetDeviceInfo(d->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof buffer, &buffer, NULL);
-    api->GetDeviceInfo(d->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof alignment, &alignment, NULL);
-    d->part_alignment = alignment / 8; /* bits */
-    d->memory_bytes = memory;
-    d->buffer_bytes = buffer;
-    d->kind = kind_of(api, d->id);
+    d->api->GetDeviceInfo(d->id, CL_DEVICE_NAME, sizeof d->name - 1, d->name, NULL);
+    d->part_alignment = opencl_device_number(d, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8; /* bits */
+    d->memory_bytes = opencl_device_number(d, CL_DEVICE_GLOBAL_MEM_SIZE);
+    d->buffer_bytes = opencl_device_number(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    d->kind = type & CL_DEVICE_TYPE_CPU           ? WNNDeviceKind_Cpu
+              : type & CL_DEVICE_TYPE_GPU         ? WNNDeviceKind_Gpu
+              : type & CL_DEVICE_TYPE_ACCELERATOR ? WNNDeviceKind_Accelerator
+                                                  : WNNDeviceKind_Other;
     d->facts = *target_gpu_facts(d->kind == WNNDeviceKind_Cpu);
     if (units)
-        d->facts.compute_units = units;
+        d->facts.compute_units = (uint32_t)units;
     if (items && items < d->facts.group_items)
         d->facts.group_items = (uint32_t)items;
     if (local)
         d->facts.local_bytes = local > INT32_MAX ? INT32_MAX : (uint32_t)local;
 }
 
-const char *opencl_device_lacks(const struct opencl_api *api, cl_device_id id)
+const char *opencl_device_lacks(const struct opencl_device *d)
 {
-    cl_bool available = CL_FALSE, compiles = CL_FALSE, little = CL_FALSE;
+    return !opencl_device_number(d, CL_DEVICE_AVAILABLE)            ? "it is not available"
+           : !opencl_device_number(d, CL_DEVICE_COMPILER_AVAILABLE) ? "it has no compiler"
+           : !opencl_device_number(d, CL_DEVICE_ENDIAN_LITTLE)      ? "it is not little-endian"
+                                                                    : "";
+}
 
-    api->GetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
-    api->GetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiles, &compiles, NULL);
-    api->GetDeviceInfo(id, CL_DEVICE_ENDIAN_LITTLE, sizeof little, &little, NULL);
-    return !available ? "it is not available" : !compiles ? "it has no compiler" : !little ? "it is not little-endian" : "";
+/* Returns whether generated kernels run on a device that was described, else false after an error in *e. */
+static bool check(const struct opencl_device *d, struct error *e)
+{
+    const char *lack = opencl_device_lacks(d);
+
+    return !*lack ||
+           error_set(e, WNNStatus_NotSupportedError, "the OpenCL device %s cannot run generated kernels: %s", d->name, lack);
 }
 
 /* ---- all of them ---- */
@@ -155,12 +156,8 @@ bool opencl_device_find(const struct opencl_api *api, const char *name, struct o
         out->api->GetDeviceInfo(out->id, CL_DEVICE_NAME, sizeof out->name - 1, out->name, NULL);
         if (by_number ? d != wanted : !contains(out->name, name))
             continue;
-        const char *lack = opencl_device_lacks(out->api, out->id);
-        if (*lack)
-            return error_set(e, WNNStatus_NotSupportedError, "the OpenCL device %s cannot run generated kernels: %s", out->name,
-                             lack);
         describe(out);
-        return true;
+        return check(out, e);
     }
     if (!list.count)
         return error_set(e, WNNStatus_NotSupportedError, "OpenCL has no device%s%s%s; install the driver of one",
@@ -184,9 +181,7 @@ bool opencl_device_take(const struct opencl_api *api, cl_device_id id, struct op
     if (!out->api || out->api->GetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof out->platform, &out->platform, NULL) != CL_SUCCESS)
         return error_set(e, WNNStatus_TypeError, "createContext: openclDevice is no device of OpenCL's");
     describe(out);
-    const char *lack = opencl_device_lacks(out->api, id);
-    return !*lack ||
-           error_set(e, WNNStatus_NotSupportedError, "the OpenCL device %s cannot run generated kernels: %s", out->name, lack);
+    return check(out, e);
 }
 
 bool opencl_device_at(const struct opencl_api *api, uint32_t number, struct opencl_device *out)
@@ -203,18 +198,17 @@ bool opencl_device_at(const struct opencl_api *api, uint32_t number, struct open
 
 void opencl_device_info(const struct opencl_device *d, WNNDeviceInfo *out)
 {
-    const struct opencl_api *api = d->api;
-
     out->kind = d->kind;
     memcpy(out->name, d->name, sizeof out->name);
-    api->GetPlatformInfo(d->platform, CL_PLATFORM_NAME, sizeof out->platform - 1, out->platform, NULL);
-    snprintf(out->lacks, sizeof out->lacks, "%s", opencl_device_lacks(api, d->id));
+    d->api->GetPlatformInfo(d->platform, CL_PLATFORM_NAME, sizeof out->platform - 1, out->platform, NULL);
+    snprintf(out->lacks, sizeof out->lacks, "%s", opencl_device_lacks(d));
     out->memoryBytes = d->memory_bytes;
     out->bufferBytes = d->buffer_bytes;
 }
 
-bool opencl_device_has_extension(const struct opencl_api *api, const struct opencl_device *d, const char *name)
+bool opencl_device_has_extension(const struct opencl_device *d, const char *name)
 {
+    const struct opencl_api *api = d->api;
     const size_t length = strlen(name);
     size_t size = 0;
     char *list;
@@ -230,11 +224,11 @@ bool opencl_device_has_extension(const struct opencl_api *api, const struct open
     return has;
 }
 
-bool opencl_device_is_pocls(const struct opencl_api *api, const struct opencl_device *d)
+bool opencl_device_is_pocls(const struct opencl_device *d)
 {
     char name[128] = "";
 
-    api->GetPlatformInfo(d->platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+    d->api->GetPlatformInfo(d->platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
     return strcmp(name, "Portable Computing Language") == 0;
 }
 

@@ -54,7 +54,7 @@ static bool khr_is_fast(const struct engine_opencl *o)
 #ifdef CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR
     cl_device_integer_dot_product_acceleration_properties_khr p = {0};
 
-    return opencl_device_has_extension(o->api, &o->device, "cl_khr_integer_dot_product") &&
+    return opencl_device_has_extension(&o->device, "cl_khr_integer_dot_product") &&
            o->api->GetDeviceInfo(o->device.id, CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR,
                                  sizeof p, &p, NULL) == CL_SUCCESS &&
            p.signed_accelerated;
@@ -66,17 +66,14 @@ static bool khr_is_fast(const struct engine_opencl *o)
 
 static enum gpu_dots find_dots(const struct engine_opencl *o)
 {
-    cl_uint vendor = 0;
-
     if (o->device.kind == WNNDeviceKind_Cpu) /* its vectors of floats are faster than words one by one */
         return GPU_DOTS_NONE;
-    o->api->GetDeviceInfo(o->device.id, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor, NULL);
-    const enum gpu_dots own = target_gpu_maker(vendor)->dots;
+    const enum gpu_dots own = target_gpu_maker((uint32_t)opencl_device_number(&o->device, CL_DEVICE_VENDOR_ID))->dots;
     if (own && dots_agree(o, own))
         return own;
     if (khr_is_fast(o) && dots_agree(o, GPU_DOTS_KHR))
         return GPU_DOTS_KHR;
-    if (opencl_device_has_extension(o->api, &o->device, "cl_arm_integer_dot_product_int8") && dots_agree(o, GPU_DOTS_ARM))
+    if (opencl_device_has_extension(&o->device, "cl_arm_integer_dot_product_int8") && dots_agree(o, GPU_DOTS_ARM))
         return GPU_DOTS_ARM;
     return GPU_DOTS_NONE;
 }

@@ -28,9 +28,8 @@ static double probe(const struct engine_opencl *o)
 
 void opencl_find_matrix(struct engine_opencl *o)
 {
-    cl_uint vendor = 0;
+    const uint32_t vendor = (uint32_t)opencl_device_number(&o->device, CL_DEVICE_VENDOR_ID);
 
-    o->api->GetDeviceInfo(o->device.id, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor, NULL);
     if (o->device.kind != WNNDeviceKind_Gpu || !target_gpu_maker(vendor)->takes_ptx ||
         o->base.debug->flags & DEBUG_NO_MATRIX_INSTRUCTIONS)
         return;

@@ -29,14 +29,9 @@ static engine_address number_buffer(struct engine_opencl *o, struct opencl_buffe
     pthread_mutex_lock(&o->lock);
     while (number < o->memory.count && o->memory.buffers[number])
         number++;
-    if (number == o->memory.count && number < BUFFERS_MAX) {
-        struct opencl_buffer **grown = realloc(o->memory.buffers, (number + 1) * sizeof(struct opencl_buffer *));
-
-        if (grown) {
-            o->memory.buffers = grown;
-            o->memory.count++;
-        }
-    }
+    if (number == o->memory.count && number < BUFFERS_MAX &&
+        array_reserve(NULL, &o->memory.buffers, &o->memory.room, number + 1, sizeof(struct opencl_buffer *)))
+        o->memory.count++;
     bool good = number < o->memory.count;
     if (good)
         o->memory.buffers[number] = b;
@@ -230,10 +225,11 @@ struct staged {
     unsigned char data[];
 };
 
-static void staged_free(struct engine_opencl *o, struct staged *s)
+/* s may be NULL: there was no memory for it. */
+static void staged_free(struct engine_opencl *o, struct staged *s, size_t bytes)
 {
     pthread_mutex_lock(&o->lock);
-    o->memory.staged -= s->bytes;
+    o->memory.staged -= bytes;
     pthread_mutex_unlock(&o->lock);
     free(s);
 }
@@ -243,7 +239,7 @@ static void staged_done(struct engine *en, struct opencl_watched *w, bool ok, co
     (void)e; /* the device is lost then, which the next call says */
     if (ok)
         opencl_trace_transfer(opencl_of(en), OPENCL_WRITE, w->event);
-    staged_free(opencl_of(en), (struct staged *)w);
+    staged_free(opencl_of(en), (struct staged *)w, ((struct staged *)w)->bytes);
 }
 
 /* Returns a copy of the data, or NULL if waiting is better, or if there is no memory for a copy. */
@@ -257,16 +253,23 @@ static struct staged *stage(struct engine_opencl *o, const void *data, size_t by
     if (!fits)
         return NULL;
     struct staged *s = malloc(sizeof *s + bytes);
-    if (!s) {
-        pthread_mutex_lock(&o->lock);
-        o->memory.staged -= bytes;
-        pthread_mutex_unlock(&o->lock);
-        return NULL;
+    if (s) {
+        s->base.done = staged_done;
+        s->bytes = bytes;
+        memcpy(s->data, data, bytes);
+    } else {
+        staged_free(o, NULL, bytes);
     }
-    s->base.done = staged_done;
-    s->bytes = bytes;
-    memcpy(s->data, data, bytes);
     return s;
+}
+
+/* event: of a transfer that is over; NULL: it has none. */
+static void end_transfer(struct engine_opencl *o, enum opencl_transfer kind, cl_event event)
+{
+    if (!event)
+        return;
+    opencl_trace_transfer(o, kind, event);
+    o->api->ReleaseEvent(event);
 }
 
 bool opencl_buffer_write(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes,
@@ -288,17 +291,14 @@ bool opencl_buffer_write(struct engine *en, struct engine_buffer *b, size_t offs
                                       s                  ? &s->base.event
                                       : opencl_traces(o) ? &event
                                                          : NULL);
-    if (event) {
-        opencl_trace_transfer(o, OPENCL_WRITE, event);
-        o->api->ReleaseEvent(event);
-    }
+    end_transfer(o, OPENCL_WRITE, event);
     if (code == CL_SUCCESS) {
         if (s)
             opencl_watch(o, &s->base);
         return true;
     }
     if (s)
-        staged_free(o, s);
+        staged_free(o, s, bytes);
     return s ? opencl_failed(o, "clEnqueueWriteBuffer", code, e) : opencl_wait_failed(o, "clEnqueueWriteBuffer", code, e);
 }
 
@@ -315,10 +315,7 @@ bool opencl_buffer_read(struct engine *en, struct engine_buffer *b, size_t offse
         return true;
     code = o->api->EnqueueReadBuffer(o->queue, ((struct opencl_buffer *)b)->memory, CL_TRUE, offset, bytes, data, 0, NULL,
                                      opencl_traces(o) ? &event : NULL);
-    if (event) {
-        opencl_trace_transfer(o, OPENCL_READ, event);
-        o->api->ReleaseEvent(event);
-    }
+    end_transfer(o, OPENCL_READ, event);
     return code == CL_SUCCESS || opencl_wait_failed(o, "clEnqueueReadBuffer", code, e);
 }
 #endif

@@ -23,18 +23,14 @@ enum { STEPS_MOST = 512 };
 
 static bool device_has_buffers(const struct engine_opencl *o)
 {
-    cl_device_command_buffer_capabilities_khr can = 0;
-    cl_command_queue_properties wanted = 0;
-
     /* Kernels in PoCL's (3.1) run with the arguments of the moment in which the buffer is put into the queue, not with those
      * that were recorded. */
-    if (opencl_device_is_pocls(o->api, &o->device))
+    if (opencl_device_is_pocls(&o->device))
         return false;
-    if (!opencl_device_has_extension(o->api, &o->device, "cl_khr_command_buffer"))
-        return false;
-    o->api->GetDeviceInfo(o->device.id, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, sizeof can, &can, NULL);
-    o->api->GetDeviceInfo(o->device.id, CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, sizeof wanted, &wanted, NULL);
-    return can & CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR && !wanted; /* runs follow one another without waiting */
+    return opencl_device_has_extension(&o->device, "cl_khr_command_buffer") &&
+           opencl_device_number(&o->device, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR) &
+               CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR && /* runs follow one another without waiting */
+           !opencl_device_number(&o->device, CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR);
 }
 
 void opencl_record_start(struct engine_opencl *o)

@@ -11,7 +11,7 @@
  * (docs/security.md).
  */
 #ifdef WEBNN_OPENCL
-#include "runtime/engine/opencl/opencl_vendors.h"
+#include "runtime/engine/opencl/opencl_api.h"
 
 const char *const opencl_vendors_known[] = {
     "libnvidia-opencl.so.1",
