@@ -12,7 +12,7 @@
 
 #ifdef WEBNN_SANITIZE
 #include <sanitizer/asan_interface.h>
-/* What was not handed out may not be touched: a gap behind each piece shows who writes past his own. */
+/* What was not handed out may not be touched: a gap after each piece shows who writes past his own. */
 enum { GAP = 16 };
 #else
 enum { GAP = 0 };
@@ -57,7 +57,7 @@ void *arena_alloc(struct arena *a, size_t size)
         if (block_size > BLOCK_MAX)
             block_size = BLOCK_MAX;
         if (size > block_size / 4 && b) {
-            /* The piece's own block goes behind the newest block, whose rest stays in use. */
+            /* The piece's own block goes after the newest block, whose rest stays in use. */
             struct arena_block *own = block_create(size);
             if (!own)
                 return NULL;

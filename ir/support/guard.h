@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Guards calls of C++ libraries that may throw.  LLVM and oneDNN do so when memory runs out, and an exception that nobody
- * catches ends the process.
+ * Guards calls of C++ libraries that may throw.  LLVM and oneDNN do so when memory runs out, and an exception that is not
+ * caught ends the process.
  *
  * A library that was compiled without exceptions, as LLVM is, is left like by longjmp: its destructors do not run, what it had
  * allocated is lost, and locks that it held stay locked.  The objects that the call worked on must not be used again, not even

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Makes output files.  Links are followed here and not by the system: at the end there is an open folder and a name in it that
- * is no link.  Everything happens relative to that folder, and renaming replaces a name without following it, so that nobody
- * gains by exchanging names meanwhile.
+ * is no link.  Everything happens relative to that folder, and renaming replaces a name without following it, so that
+ * exchanging names meanwhile gains nothing.
  */
 #define _GNU_SOURCE
 #include "ir/support/new_file.h"
@@ -24,7 +24,7 @@ enum { LINKS_MAX = 40, RANDOM_LETTERS = 8, STEM_MAX = NAME_MAX - 16, TRIES_MAX =
 struct new_file {
     int folder;      /* of the target; -1: it is a device */
     char *path;      /* of the target, links followed */
-    char *temporary; /* beside it; NULL: it is a device */
+    char *temporary; /* next to it; NULL: it is a device */
     int file;
     FILE *stream; /* writes to file */
     int error;    /* the errno of the first write that failed: a FILE does not keep it */
@@ -35,7 +35,7 @@ struct new_file {
 /** This is a name in an open folder.  If exists holds, status tells what it is, and it is no link. */
 struct path_end {
     char path[PATH_MAX];
-    const char *name; /* behind the last slash of path */
+    const char *name; /* after the last slash of path */
     int folder;
     bool exists;
     struct stat status;

@@ -26,7 +26,7 @@ const char *struct_read(void *out, const void *given, const struct known_struct 
     for (size_t i = known->size; i < size; i++)
         if (bytes[i]) {
             snprintf(text, text_size,
-                     "structSize is %zu, and behind the %zu bytes that this version of the library knows stand options that it "
+                     "structSize is %zu, and after the %zu bytes that this version of the library knows come options that it "
                      "does not; leave them at zero, or use the library that belongs to the program's webnn.h",
                      size, known->size);
             return text;

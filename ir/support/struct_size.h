@@ -11,7 +11,7 @@
 
 /**
  * Returns the size of the first version of a struct, in bytes, given the last member of that version.  A member that is
- * appended must begin behind the padding of the version before it, since structSize counts the padding, too.
+ * appended must begin after the padding of the version before it, since structSize counts the padding, too.
  */
 #define STRUCT_FIRST_SIZE(T, last) (offsetof(T, last) + sizeof(((T *)NULL)->last))
 

@@ -27,7 +27,7 @@ size_t utf8_encode(char out[4], uint32_t code);
 bool text_is_deceptive(uint32_t code);
 /**
  * Prints a message: what in it is deceptive is escaped, all but line ends; backslashes stay, so that what is escaped already is
- * not escaped twice.  This is the last defence of tools, whose messages may hold a name that nobody has escaped.
+ * not escaped twice.  This is the last defence of tools, whose messages may hold a name that was not escaped.
  */
 void text_print_safely(FILE *out, const char *text);
 

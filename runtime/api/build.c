@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Builds graphs: what stands behind wnnGraphBuilderBuild.
+ * Builds graphs: implements wnnGraphBuilderBuild.
  *
  * A checked graph becomes a WNNGraph with an executable, or an error.  The synchronous form compiles on the calling thread
  * (compiling touches no tensor, so it needs no turn on the timeline); the asynchronous one compiles on the timeline.  Losing

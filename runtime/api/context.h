@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This header declares the objects behind WNNContext, WNNTensor, WNNGraph and WNNFuture, and what the runtime's files share
+ * This header declares the objects of WNNContext, WNNTensor, WNNGraph and WNNFuture, and what the runtime's files share
  * about them.
  *
  * The public calls become work on the context's timeline (runtime/api/timeline.h) and on its engine (runtime/engine/engine.h).
  *
  * Ownership
  * - Tensors, graphs, builders and queued tasks hold a reference on their context.  When the last one goes, nothing is queued
- *   and nobody can wait any more: futures that were never observed end then, with InvalidStateError.
+ *   and no thread can wait any more: futures that were never observed end then, with InvalidStateError.
  * - A tensor or graph that a future carries to its callback takes its reference on the context when it is handed over, so that
- *   results that nobody fetched do not keep their context alive.
+ *   results that were not fetched do not keep their context alive.
  * - Work uses the memory of a tensor and the code of a graph under a pin.  destroy() marks; the memory goes with the last
- *   pin, which is "behind the work already submitted".  So destroy never waits.
+ *   pin, which is after the work already submitted.  So destroy never waits.
  *
  * Locking
  * - WNNContextImpl.lock guards everything below that is not atomic or constant after creation.  It is held for moments only:
@@ -84,7 +84,7 @@ struct future {
 /** Collects what is to be done once the context's lock is free. */
 struct after {
     struct future *first, *last; /* callbacks to run, claimed by this thread */
-    struct future *drop;         /* futures whose result nobody will get; a reference each */
+    struct future *drop;         /* futures whose result is dropped; a reference each */
     bool lost;                   /* call the lost callback */
 };
 
@@ -199,7 +199,7 @@ void futures_cancel_reads(WNNContext context, WNNTensor tensor, const struct err
 WNNStatus future_take(WNNContext context, struct future *f, void **result, struct error *e);
 
 /* The following functions are called without the lock. */
-/** Begins the work for f.  Returns false if f has ended already, so that nobody wants it. */
+/** Begins the work for f.  Returns false if f has ended already. */
 bool future_begin(WNNContext context, struct future *f);
 /** Settles f as future_settle does, and runs the callbacks that this calls for. */
 void future_end(WNNContext context, struct future *f, const struct error *e, void *result);

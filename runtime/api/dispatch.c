@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Computes graphs: wnnContextDispatch on tensors, behind the work submitted before; wnnGraphCompute on host buffers, at once.
+ * Computes graphs: wnnContextDispatch on tensors, after the work submitted before; wnnGraphCompute on host buffers, at once.
  *
  * Names with tensors or buffers become bindings by slot for the engine, after every check of the specification's steps.
  */
@@ -28,7 +28,7 @@ struct matching {
     uint32_t *taken; /* the item that has each binding, kept only while names are not in the graph's order */
 };
 
-/* Makes a matching over `slots`, which has room for inputs, then outputs, and behind them as many for `taken`. */
+/* Makes a matching over `slots`, which has room for inputs, then outputs, and after them as many for `taken`. */
 static struct matching match(WNNGraph g, bool outputs, uint32_t *slots)
 {
     uint32_t *taken = slots + g->input_count + g->output_count;
@@ -90,7 +90,7 @@ static WNNStringView buffer_name_at(const void *items, size_t i)
 
 /* ---- times ---- */
 
-/* Returns the time if somebody wants to know, else 0. */
+/* Returns the time if there is a callback for it, else 0. */
 static uint64_t time_of(WNNContext context)
 {
     return context->computed.callback ? nanoseconds_now() : 0;
@@ -123,7 +123,7 @@ static bool run_timed(WNNContext context, WNNGraph graph, const struct engine_bi
 struct dispatch_task {
     struct context_task base;
     WNNGraph graph;            /* pinned */
-    uint64_t submitted, begun; /* 0 if nobody wants to know */
+    uint64_t submitted, begun; /* 0 if there is no callback */
     uint32_t tensor_count;
     WNNTensor *tensors;                      /* pinned; inputs, then outputs, in the order given */
     struct engine_binding *inputs, *outputs; /* by slot */
@@ -299,7 +299,7 @@ static bool dispatch_check(WNNContext context, WNNGraph graph, size_t input_coun
            dispatch_check_descriptors(&out, output_count, outputs, e);
 }
 
-/* Returns a task with room for everything behind it, in one allocation. */
+/* Returns a task followed by room for everything, in one allocation. */
 static struct dispatch_task *dispatch_create(WNNGraph graph, uint32_t **slots)
 {
     size_t named = (size_t)graph->input_count + graph->output_count,

@@ -8,7 +8,7 @@
  *   PENDING --settle--> READY --claim--> RUNNING --callback returned--> DONE
  *
  * A spontaneous future is claimed by the thread that settles it; others by wnnContextWaitAny or wnnContextProcessEvents.  Until
- * a future is claimed nobody has seen its end: destroying its tensor or context still turns success into failure.
+ * a future is claimed its end is not observed: destroying its tensor or context still turns success into failure.
  */
 #include "runtime/api/context.h"
 

@@ -16,7 +16,7 @@
  */
 struct constant *runtime_tensor_constant(WNNContext context, WNNTensor tensor, struct tensor_type *type, struct error *e);
 
-/** Returns whether a tensor has been destroyed (build checks the tensors behind constants once more). */
+/** Returns whether a tensor has been destroyed (build checks the tensors of constants once more). */
 bool runtime_tensor_is_destroyed(WNNTensor tensor);
 
 /**

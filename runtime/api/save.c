@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Saves and loads compiled graphs: what stands behind wnnGraphSave and wnnContextLoadGraph.
+ * Saves and loads compiled graphs: implements wnnGraphSave and wnnContextLoadGraph.
  *
  * Saving writes a file (runtime/program/serialized.h) by the rules of ir/support/new_file.h.  Loading makes a graph whose
  * constants, packed weights and code are the mapped file's own pages.

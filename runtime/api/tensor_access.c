@@ -52,7 +52,7 @@ struct read_task {
     void *data;
 };
 
-/* Copies while nobody wants it to stop. */
+/* Copies until it is cancelled. */
 static bool read_copy(struct read_task *t, struct error *e)
 {
     struct engine *en = t->base.context->engine;
@@ -188,7 +188,7 @@ WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor tensor, void *
     wnnContextAddRef(context);
     result.id = f->id;
     struct read_task *t = handles ? read_prepare(context, tensor, data, byteLength, f, &e) : NULL;
-    /* An engine that computes beside the calls may have to be waited for. */
+    /* An engine that computes asynchronously may have to be waited for. */
     bool is_quick = t && tensor->bytes <= READ_NOW_BYTES && !context->engine->functions->optional.submit;
     if (!t || (!(is_quick && read_now(t)) && !context_submit(context, &t->base, &e))) {
         error_publish(&e);

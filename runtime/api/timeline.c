@@ -10,8 +10,8 @@
  *
  * Waking a sleeping thread costs its caller a call of the system and an interrupt of another core: 2 to 5 us on plain machines,
  * tens inside of virtual ones.  Most work comes soon after the last, so the thread looks out for more for a while (`spin` of
- * struct call_facts) before it sleeps, and whoever submits meanwhile just changes memory.  It offers its core to others all
- * along, ends at once when a caller computes by itself (timeline_is_idle), and never spins on a single core or if
+ * struct call_facts) before it sleeps, and a thread that submits meanwhile just changes memory.  It offers its core to others
+ * all along, ends at once when a caller computes by itself (timeline_is_idle), and never spins on a single core or if
  * OMP_WAIT_POLICY is passive, which asks the same of libgomp's threads.
  */
 #define _GNU_SOURCE
@@ -42,7 +42,7 @@ struct timeline {
     atomic_uint changes; /* written under the lock: counts what the spinning thread has to look at */
     bool started, busy, stop;
     bool spins;    /* allowed to */
-    bool sleeping; /* waits for `wake`, and nobody has signalled it yet */
+    bool sleeping; /* waits for `wake`, which is not signalled yet */
 };
 
 /* This is the timeline whose thread the calling thread is, or NULL. */

@@ -4,7 +4,7 @@
  * first task needs it.  A caller may also run a piece of work itself, in its turn, if nothing is waiting or running.
  *
  * The work of a task may go on elsewhere, in the queue of an engine: the task is suspended then, and the thread is free.  Tasks
- * behind it wait until it has ended, but for those that overlap, whose work the same queue keeps in order.
+ * after it wait until it has ended, but for those that overlap, whose work the same queue keeps in order.
  */
 #ifndef WEBNN_RUNTIME_API_TIMELINE_H_
 #define WEBNN_RUNTIME_API_TIMELINE_H_

@@ -8,7 +8,7 @@
  *   lower_cluster       makes the kernels of each kernel cluster
  *   storage_assign      decides which bytes each value has; asks kernels and library what may be computed in place
  *   step_create         makes the primitives of each library cluster, told what was decided about locations
- *   step_finish         packs their weights, one step after the other; what nobody else reads is freed at once
+ *   step_finish         packs their weights, one step after the other; what no other cluster reads is freed at once
  *
  * At last the steps, in cluster order, get locations instead of values.
  *
@@ -232,7 +232,7 @@ static enum attempt attempt_clusters(struct compiler *k, bool (*cancelled)(void 
     return ATTEMPT_DONE;
 }
 
-/* Returns whether nobody but library steps that have been finished, those of clusters 0..last, reads a constant. */
+/* Returns whether only library steps that have been finished, those of clusters 0..last, read a constant. */
 static bool constant_is_done(const struct value *v, uint32_t last)
 {
     if (v->kind != VALUE_CONSTANT || !v->constant || v->output_uses)

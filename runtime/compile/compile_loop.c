@@ -4,7 +4,7 @@
  * their programs.
  *
  * Inputs and outputs of those programs are locations of the program around them: of a value there, of a buffer of the loop's,
- * or zeros.  Buffers and arenas lie behind the outer program's arena: buffers first, then one region that the inner programs,
+ * or zeros.  Buffers and arenas lie after the outer program's arena: buffers first, then one region that the inner programs,
  * which run one after the other, all use.
  */
 #include "runtime/compile/compile_loop.h"

@@ -3,12 +3,12 @@
  * Runs parallel regions on libgomp's pool.
  *
  * gcc -fopenmp would compile `#pragma omp parallel` into calls of libgomp, clang -fopenmp into calls of libomp: a second pool
- * beside the one that oneDNN brings along.  Calling GOMP_parallel by its name has one result with either compiler.
+ * next to the one that oneDNN brings along.  Calling GOMP_parallel by its name has one result with either compiler.
  *
  * libgomp keeps a team per calling thread, created by its first region and kept until that thread ends.  A region that asks for
  * fewer threads than the last one makes the others exit, and the next larger one creates them anew: so every region here uses
  * the whole team, also if there is not work for all.  What a region may use (omp_set_num_threads, omp_set_dynamic) belongs to
- * the calling thread as well, so that setting and restoring it disturbs nobody else.
+ * the calling thread as well, so that setting and restoring it disturbs no other thread.
  */
 #define _GNU_SOURCE
 #include "runtime/host/libgomp.h"
@@ -111,7 +111,7 @@ static void trial_await_gone(const struct trial_thread *threads, uint32_t count)
             sched_yield();
 }
 
-/* Returns how many threads can be alive beside those that are, up to `wanted`. */
+/* Returns how many threads can be alive besides those that are, up to `wanted`. */
 static uint32_t trial_run(uint32_t wanted)
 {
     struct trial trial = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Runs parallel regions on libgomp's pool, where oneDNN's regions cannot be led to gangs (openmp.h): one pool serves both then.
+ * Runs parallel regions on libgomp's pool, where oneDNN's regions cannot be led to teams (openmp.h): one pool serves both then.
  */
 #ifndef WEBNN_RUNTIME_HOST_LIBGOMP_H_
 #define WEBNN_RUNTIME_HOST_LIBGOMP_H_

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/host/float_mode.h"
-#include "runtime/host/gang.h"
+#include "runtime/host/team.h"
 #include "runtime/host/threads.h"
 
 /* ---- what stands in for libgomp's functions ---- */
@@ -76,7 +76,7 @@ static void parallel(void (*body)(void *data), void *data, unsigned count, unsig
 static void barrier(void)
 {
     if (is_ours())
-        gang_barrier();
+        team_barrier();
     else
         ((barrier_function *)before[BARRIER])();
 }
@@ -88,12 +88,12 @@ static int max_threads(void)
 
 static int num_threads(void)
 {
-    return is_ours() ? (int)gang_parts() : ((question_function *)before[NUM_THREADS])();
+    return is_ours() ? (int)team_parts() : ((question_function *)before[NUM_THREADS])();
 }
 
 static int thread_num(void)
 {
-    return is_ours() ? (int)gang_part() : ((question_function *)before[THREAD_NUM])();
+    return is_ours() ? (int)team_part() : ((question_function *)before[THREAD_NUM])();
 }
 
 static int in_parallel(void)
@@ -137,7 +137,7 @@ struct imports {
     void **slots[SLOTS_MAX];
     int functions[SLOTS_MAX];
     int count;
-    bool others; /* functions of libgomp that gangs do not have */
+    bool others; /* functions of libgomp that teams do not have */
     uintptr_t protected_begin, protected_end;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Runs parallel regions on gangs, and oneDNN's with them; where oneDNN's cannot be led there, both on libgomp's pool.
+ * Runs parallel regions on teams, and oneDNN's with them; where oneDNN's cannot be led there, both on libgomp's pool.
  */
 #include "runtime/host/threads.h"
 
@@ -9,7 +9,7 @@
 
 #include "ir/support/environment.h"
 #include "runtime/host/float_mode.h"
-#include "runtime/host/gang.h"
+#include "runtime/host/team.h"
 #include "runtime/host/libgomp.h"
 #include "runtime/host/openmp.h"
 
@@ -32,7 +32,7 @@ uint32_t threads_default_count(bool ignore_environment)
 
 bool threads_in_region(void)
 {
-    return omp_in_parallel() != 0 || gang_parts() > 1;
+    return omp_in_parallel() != 0 || team_parts() > 1;
 }
 
 /* ---- which threads ---- */
@@ -53,11 +53,11 @@ uint32_t threads_ready(uint32_t count)
         return libgomp_ready(count);
     if (count <= 1 || count <= team || threads_in_region())
         return count;
-    struct gang *g = gang_acquire(count - 1);
-    uint32_t got = gang_workers(g) + 1;
+    struct team *t = team_acquire(count - 1);
+    uint32_t got = team_workers(t) + 1;
 
-    if (g)
-        gang_release(g);
+    if (t)
+        team_release(t);
     return team = got < count ? got : count;
 }
 
@@ -69,11 +69,11 @@ struct threads_saved threads_enter(uint32_t count)
         if (atomic_load(&on_libgomp)) {
             saved.settings = libgomp_enter(count);
             entered = (struct threads_entered){NULL, count, true, false};
-        } else if (count > 1 && gang_workers(entered.gang) + 1 < count) {
-            struct gang *g = gang_acquire(count - 1);
+        } else if (count > 1 && team_workers(entered.team) + 1 < count) {
+            struct team *t = team_acquire(count - 1);
 
-            saved.acquired = g != NULL;
-            entered = (struct threads_entered){g, count, false, false};
+            saved.acquired = t != NULL;
+            entered = (struct threads_entered){t, count, false, false};
         } else {
             entered.count = count;
             entered.on_libgomp = false;
@@ -88,7 +88,7 @@ void threads_leave(struct threads_saved saved)
     if (entered.on_libgomp)
         libgomp_leave(saved.settings);
     if (saved.acquired)
-        gang_release(entered.gang);
+        team_release(entered.team);
     entered = saved.entered;
     float_mode_restore(saved.mode);
 }
@@ -110,7 +110,7 @@ uint32_t threads_entered(void)
 
 uint32_t threads_team(void)
 {
-    uint32_t team = entered.on_libgomp ? entered.count : gang_workers(entered.gang) + 1;
+    uint32_t team = entered.on_libgomp ? entered.count : team_workers(entered.team) + 1;
 
     return team < entered.count ? team : entered.count;
 }
@@ -124,10 +124,10 @@ void threads_run(uint32_t parts, threads_body *body, void *user)
     else if (entered.on_libgomp)
         libgomp_run(parts, body, user);
     else
-        gang_run(entered.gang, parts, false, entered.stays, body, user);
+        team_run(entered.team, parts, false, entered.stays, body, user);
 }
 
 void threads_run_synchronized(uint32_t parts, threads_body *body, void *user)
 {
-    gang_run(entered.gang, parts, true, entered.stays, body, user);
+    team_run(entered.team, parts, true, entered.stays, body, user);
 }

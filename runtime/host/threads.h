@@ -2,7 +2,7 @@
 /*
  * Runs parallel regions.  No other module has any.
  *
- * They run on gangs (gang.h), whose callers never wait for threads that have not begun.  oneDNN's own regions are led to the
+ * They run on teams (team.h), whose callers never wait for threads that have not begun.  oneDNN's own regions are led to the
  * same threads (openmp.h); where that cannot be done, both use libgomp's pool (libgomp.h), because two pools would take each
  * other's processors.
  */
@@ -19,7 +19,7 @@ typedef void threads_body(void *user, uint32_t part, uint32_t parts);
 
 /** Holds what a thread's regions run on. */
 struct threads_entered {
-    struct gang *gang; /* NULL: one thread, or libgomp's */
+    struct team *team; /* NULL: one thread, or libgomp's */
     uint32_t count;    /* 0: there are no regions */
     bool on_libgomp, stays;
 };
@@ -28,7 +28,7 @@ struct threads_entered {
 struct threads_saved {
     struct threads_entered entered;
     struct libgomp_settings settings;
-    bool acquired; /* a gang */
+    bool acquired; /* a team */
     int mode;
 };
 
@@ -77,7 +77,7 @@ uint32_t threads_team(void);
  * chose.  Returns when all are done.  A thread may compute several parts, one after the other.
  */
 void threads_run(uint32_t parts, threads_body *body, void *user);
-/** Does the same on a gang, with parts that may wait for each other (gang_barrier). */
+/** Does the same on a team, with parts that may wait for each other (team_barrier). */
 void threads_run_synchronized(uint32_t parts, threads_body *body, void *user);
 
 #endif

@@ -5,8 +5,8 @@
  * A program (ir/program.h) becomes, for an engine with its way of running a step, an array of steps in a fixed order over one
  * arena, with everything decided that does not depend on what the caller binds.  invocation.h runs them.
  *
- * An engine's own struct begins with struct executable and has behind it what only that engine knows of each step (a function,
- * a pipeline).  The struct is laid open for engines; nobody else looks into it.
+ * An engine's own struct begins with struct executable, followed by what only that engine knows of each step (a function,
+ * a pipeline).  Only engines look into the struct.
  */
 #ifndef WEBNN_RUNTIME_PROGRAM_EXECUTABLE_H_
 #define WEBNN_RUNTIME_PROGRAM_EXECUTABLE_H_
@@ -22,7 +22,7 @@ struct step_functions {
     /** Runs a step, by its kind.  Returns false if it failed. */
     bool (*run[STEP_COPY + 1])(struct invocation *i, uint32_t step);
     /**
-     * Makes what an invocation needs beside memory and addresses (i->data).  It is NULL if nothing is needed.  Returns false
+     * Makes what an invocation needs besides memory and addresses (i->data).  It is NULL if nothing is needed.  Returns false
      * after an error in *e.
      */
     bool (*create)(struct invocation *i, struct error *e);
@@ -62,7 +62,7 @@ struct address_fixup {
 enum { NO_ADDRESS = UINT32_MAX };
 
 /**
- * Describes an address that changes from iteration to iteration.  Where it starts is an address of its own behind those of the
+ * Describes an address that changes from iteration to iteration.  Where it starts is an address of its own after those of the
  * steps, so that binding and creation set it like any other, and a run that is stopped in the middle leaves nothing to put
  * right.
  */
@@ -113,7 +113,7 @@ struct executable {
     struct constant **constants;     /* a reference each */
     struct engine_buffer **uploaded; /* the constants in the engine's memory; NULL if it computes on host memory */
     int64_t arena_bytes, arena_lower_bound;
-    size_t memory_bytes; /* of an invocation: the arena, and behind it what the engine adds */
+    size_t memory_bytes; /* of an invocation: the arena, then what the engine adds */
     size_t held_bytes;   /* counted: constants, packed weights, and the memory of one invocation */
     atomic_bool lends;   /* an invocation has the memory that was counted for one */
     bool owns_library;   /* whether the library steps have passed from the program to the executable */

@@ -258,7 +258,7 @@ void executable_warm(struct executable *x, size_t bytes_most)
 
     x->profile.measuring = false;
     x->profile.trace = NULL;
-    /* What zeros do to arithmetic is nobody's concern: no exception is raised, and none is left behind. */
+    /* What zeros do to arithmetic does not matter: no exception is raised, and none stays. */
     if (warm_bind(x, bytes_most, &w) && feholdexcept(&environment) == 0) {
         (void)executable_run(x, w.inputs, w.outputs, NULL, &e);
         fesetenv(&environment);

@@ -106,8 +106,8 @@ static double location_bytes(const struct executable *x, uint32_t address, uint3
     return bytes;
 }
 
-/* A step of the library holds its weights itself: they are what it reads beside its locations.  A kernel may read less than all
- * of a location, and is taken to do so evenly. */
+/* A step of the library holds its weights itself: they are what it reads besides its locations.  A kernel may read less than
+ * all of a location, and is taken to do so evenly. */
 static void count_distinct(const struct executable *x, const struct executable_step *s, struct step_facts *f)
 {
     const double once = f->bytes / f->calls;

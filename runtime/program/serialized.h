@@ -3,7 +3,7 @@
  * Serializes programs: struct program becomes bytes.
  *
  * The bytes of a compiled program (ir/program.h) are a program again in another process, with kernels as indices into a table
- * of functions.  There are three users: files of wnnGraphSave (with machine code behind the steps), objects of webnnc (the
+ * of functions.  There are three users: files of wnnGraphSave (with machine code after the steps), objects of webnnc (the
  * bytes are read-only data, kernels are symbols), and libwebnn_rt, which runs those objects.  docs/compiled-graphs.md describes
  * the format.
  *
@@ -122,7 +122,7 @@ struct serialized_source {
 /** Returns whether these bytes begin like a serialized program. */
 bool serialized_begins(const void *bytes, size_t size);
 /** Finds out which engine a serialized program is for, without a look at its checksums.  Returns false after an error in *e: it
- * is none, or of another version, so that nobody loads it. */
+ * is none, or of another version, which no engine loads. */
 bool serialized_find_engine(const void *bytes, size_t size, WNNEngine *engine, struct error *e);
 /** Says in *e that something ("the compiled graph") is for one engine and the context on another.  Returns false. */
 bool serialized_is_for_other(const char *what, WNNEngine engine, const struct engine *en, struct error *e);
@@ -150,7 +150,7 @@ bool processor_has_features(const char *features, struct error *e);
 
 /** Returns the checksum of serialized programs, which also guards other files that belong to compiled objects. */
 uint64_t serialized_checksum(const void *data, size_t bytes);
-/** Puts right the checksums of a serialized program that was altered, for tests of what comes behind them. */
+/** Puts right the checksums of a serialized program that was altered, for tests of the checks after them. */
 void serialized_sign(void *serialized, size_t bytes);
 
 #endif

@@ -25,7 +25,7 @@ struct serialized_section {
 struct serialized_header {
     char magic[8];
     uint32_t byte_order, format, header_bytes, kernel_abi;
-    char library[16]; /* this library's version, zeros behind */
+    char library[16]; /* this library's version, then zeros */
     uint32_t flags;
     uint32_t onednn_version, onednn_isa, thread_count; /* SERIALIZED_HAS_LIBRARY */
     uint64_t total_bytes;
@@ -40,7 +40,7 @@ _Static_assert(sizeof(struct serialized_header) == 128, "the header has no holes
 
 /** Reads the header of bytes that may be anything, and checks the versions.  Returns false after an error in *e. */
 bool serialized_read_header(const void *bytes, size_t size, struct serialized_header *h, struct error *e);
-/** Returns whether a section lies in so many bytes, behind the header and at a multiple of `align`. */
+/** Returns whether a section lies in so many bytes, after the header and at a multiple of `align`. */
 bool serialized_section_fits(const struct serialized_section *s, size_t bytes, size_t align);
 /** Returns the engine of what is for that triple. */
 WNNEngine serialized_engine_of(const char *triple, size_t length);

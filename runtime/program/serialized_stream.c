@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Writes and reads streams of serialized programs.  What is read may be bytes of a file that nobody vouches for; then the
+ * Writes and reads streams of serialized programs.  What is read may be bytes of a file that is not trusted; then the
  * reader has `failed`.
  */
 #include "runtime/program/serialized_stream.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A host that opens the library, computes on several threads and closes it, over and over.  The threads of a gang
+ * A host that opens the library, computes on several threads and closes it, over and over.  The threads of a team
  * outlive the computation: they must never wake up in code that dlclose has taken away.
  *
  * usage: unload PATH_OF_LIBWEBNN

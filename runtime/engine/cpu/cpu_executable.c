@@ -67,7 +67,7 @@ bool cpu_buffer_read(struct engine *en, struct engine_buffer *b, size_t offset, 
 
 /* ---- invocations ---- */
 
-/* Holds what an invocation has beside memory and addresses. */
+/* Holds what an invocation has besides memory and addresses. */
 struct cpu_invocation {
     struct threads_saved saved; /* of threads_enter, while it runs */
     uint64_t start;             /* of the run, where the executable tries */

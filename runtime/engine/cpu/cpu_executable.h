@@ -32,7 +32,7 @@ struct cpu_executable {
     bool tries;                /* whether several threads pay is found out while it runs */
     struct thread_trial trial; /* if so */
     /*
-     * These say where scratch memory lies behind the arena, in bytes: first the library's, then each thread's, at this
+     * These say where scratch memory lies after the arena, in bytes: first the library's, then each thread's, at this
      * distance.
      */
     size_t library_scratch, thread_scratch, scratch_stride;

@@ -21,7 +21,7 @@ enum { TRIAL_RUNS = 5 /* that are timed each way */ };
 /** Holds what is known of one graph.  Any number of threads may run the graph at once. */
 struct thread_trial {
     atomic_bool alone;    /* how the next run is to be computed */
-    pthread_mutex_t lock; /* guards the rest; nobody waits for it */
+    pthread_mutex_t lock; /* guards the rest; no thread waits for it */
     enum { TRIAL_TOGETHER, TRIAL_ALONE, TRIAL_SETTLED } phase;
     bool timed[2];      /* which ways this trial has timed: together, alone */
     bool settled_alone; /* what the last trial came to */

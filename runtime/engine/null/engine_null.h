@@ -3,7 +3,7 @@
  * The null engine is the smallest second engine, for tests.  It is no part of the library.
  *
  * Its executables compute by the interpreter of kernels.  It differs from the CPU's in whatever an engine may differ in: its
- * addresses are handles, its memory is nobody else's, it has no library, no schedules, no saved programs and nothing to say to
+ * addresses are handles, its memory is its own, it has no library, no schedules, no saved programs and nothing to say to
  * tools, and it computes on a thread of its own.  So it shows that nothing outside an engine relies on more.  It is also the
  * example of docs/extending.md.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This is the library for convolutions and matmuls: oneDNN behind an interface that names none of its types.  The only files
+ * This is the library for convolutions and matmuls: oneDNN with an interface that names none of its types.  The only files
  * that include its headers are those of runtime/engine/onednn; they compile against oneDNN 2.6 and 3.x
  * (runtime/engine/onednn/onednn_compat.h).
  *

@@ -160,7 +160,7 @@ int32_t dnn_given_type(const struct dnn_problem *p, enum dnn_side side);
 /** Returns the bytes of an element. */
 int64_t dnn_type_size(int32_t type);
 
-/** Splits an operand into parts: every `run` elements become `parts` runs, one behind the other. */
+/** Splits an operand into parts: every `run` elements become `parts` contiguous runs. */
 struct dnn_conversion {
     int64_t elements, run, parts;
     enum dnn_side side;
@@ -231,7 +231,7 @@ bool dnn_keeps_speed(const struct dnn_problem *p, const char *alone, const char 
 /** Returns an attribute object that asks for the caller's scratch memory, or NULL if memory runs out. */
 dnnl_primitive_attr_t dnn_create_attributes(void);
 
-/** Forgets all answers.  Nobody may ask meanwhile, or l->mutex must be held. */
+/** Forgets all answers.  No other thread may ask meanwhile, or l->mutex must be held. */
 void dnn_forget_answers(struct library *l);
 /** Returns whether an implementation, which the library names, computes a problem right. */
 bool dnn_is_acceptable(const char *implementation, const struct dnn_problem *p);

@@ -10,8 +10,8 @@
  * with facts of the table in ir/target/target.c, measured by webnn-bench (docs/contractions.md, "Library or not").
  *
  * The two differ as follows.  A generated kernel reads panels packed for it from consecutive addresses and prefetches the next
- * one, so that reading them costs little beside the arithmetic.  A call of the library costs more than a call of a function.
- * Operands that are no constants cannot be packed, which only the library makes up for.  How much reading costs beside the
+ * one, so that reading them costs little next to the arithmetic.  A call of the library costs more than a call of a function.
+ * Operands that are no constants cannot be packed, which only the library makes up for.  How much reading costs next to the
  * arithmetic depends on how fast that is, so machines with two units for multiply-adds of 512 bits have facts of their own.
  */
 #include "runtime/engine/onednn/onednn.h"

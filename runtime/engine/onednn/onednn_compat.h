@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Puts oneDNN 2.6 and 3.x behind one set of calls.  No other file has conditions for versions, and only files of
+ * Gives oneDNN 2.6 and 3.x one set of calls.  No other file has conditions for versions, and only files of
  * runtime/engine/onednn include this one.
  *
  * In what we use, the versions differ as follows.  Memory descriptors are plain structs in 2.x and handles in 3.x; here they

@@ -426,7 +426,7 @@ static float number_of(const struct value *constant)
 {
     float f;
 
-    memcpy(&f, constant->constant->data, sizeof f); /* lent bytes may lie askew */
+    memcpy(&f, constant->constant->data, sizeof f); /* lent bytes may be unaligned */
     return f;
 }
 

@@ -83,7 +83,7 @@ struct pd_creation {
     dnnl_primitive_desc_t pd;
 };
 
-/** user is a struct pd_creation.  On the processor who asked looks at the name: a reference is seldom behind another one. */
+/** user is a struct pd_creation.  On the processor who asked looks at the name: a reference seldom comes after another one. */
 static bool accept(const char *implementation, void *user)
 {
     struct pd_creation *c = user;

@@ -60,7 +60,7 @@ static int summed_dim(const struct dnn_problem *p, enum dnn_side side)
 {
     if (side == DNN_SOURCE)
         return p->kind == DNN_MATMUL ? p->src.rank - 1 : 1;
-    return p->weights.rank - (p->kind == DNN_MATMUL ? 2 : 3); /* behind groups and output channels */
+    return p->weights.rank - (p->kind == DNN_MATMUL ? 2 : 3); /* after groups and output channels */
 }
 
 static int64_t group_count(const struct dnn_problem *p)
@@ -68,7 +68,7 @@ static int64_t group_count(const struct dnn_problem *p)
     return p->kind != DNN_MATMUL && p->weights.rank == 5 ? p->weights.dims[0] : 1;
 }
 
-/** Returns whether a layout is some order of the dimensions of elements that lie one behind the other. */
+/** Returns whether a layout is some order of the dimensions of contiguous elements. */
 static bool is_dense(const struct dnn_layout *l)
 {
     int64_t next = 1;
@@ -141,7 +141,7 @@ int32_t dnn_wanted_parts(const struct library *l, const struct dnn_problem *p)
 
 /* ---- layouts ---- */
 
-/** Returns how many elements of an operand lie one behind the other before the next part begins. */
+/** Returns how many contiguous elements of an operand come before the next part. */
 static int64_t run_length(const struct dnn_problem *p, enum dnn_side side)
 {
     const struct dnn_layout *l = side == DNN_SOURCE ? &p->src : &p->weights;

@@ -57,7 +57,7 @@ static float float_at(const struct value *v, int64_t i)
 {
     float f;
 
-    memcpy(&f, (const char *)v->constant->data + (size_t)i * sizeof f, sizeof f); /* lent bytes may lie askew */
+    memcpy(&f, (const char *)v->constant->data + (size_t)i * sizeof f, sizeof f); /* lent bytes may be unaligned */
     return f;
 }
 
@@ -297,7 +297,7 @@ static bool add_operand(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, struct
 static bool scale_late(struct dnn_cluster *c, const struct value *scale)
 {
     struct dnn_problem *p = &c->problem;
-    const int32_t behind = p->post_count;
+    const int32_t before = p->post_count;
     const struct dnn_operand bias = c->bias;
 
     if (c->fill.value)
@@ -307,7 +307,7 @@ static bool scale_late(struct dnn_cluster *c, const struct value *scale)
     if (!add_operand(c, dnnl_binary_mul, (struct dnn_operand){scale, 1, 1}, false) ||
         (bias.value && !add_operand(c, dnnl_binary_add, bias, true)))
         return false;
-    for (int32_t n = p->post_count - behind; behind && n-- > 0;) { /* what was there comes last */
+    for (int32_t n = p->post_count - before; before && n-- > 0;) { /* what was there comes last */
         const struct dnn_post post = p->posts[p->post_count - 1];
         const struct dnn_operand operand = c->posts[p->post_count - 1];
 

@@ -19,7 +19,7 @@ enum form {
     FORM_INPUT,  /* one of the step's inputs */
     FORM_SCALED, /* one of them, scaled before the contraction */
     FORM_DATA,   /* bytes in the serialized program, as the problem's layout has them */
-    FORM_PACKED  /* weights in the library's own layout, behind a copy of its descriptor */
+    FORM_PACKED  /* weights in the library's own layout, after a copy of its descriptor */
 };
 
 enum { NUMBER_MAX = INT32_MAX, MD_BYTES_MAX = 4096 };
@@ -445,8 +445,7 @@ static bool load_weights(struct loader *x, const_dnnl_primitive_desc_t pd)
     dnn_const_md wanted = dnn_pd_md(pd, dnnl_query_weights_md, 0);
     dnn_md given = dnn_given_weights(p);
     struct argument *a = wanted ? dnn_add_argument(&s->calls[1], DNNL_ARG_WEIGHTS, dnn_md_copy(wanted)) : NULL;
-    const bool as_given =
-        p->weights_type == dnnl_f32 || p->given_late; /* by the problem's strides, else one behind the other */
+    const bool as_given = p->weights_type == dnnl_f32 || p->given_late; /* by the problem's strides, else contiguous */
     int64_t needed = as_given ? layout_bytes(&p->weights, p->weights_type) : dnn_elements(&p->weights);
     bool done = false;
     uint32_t input;

@@ -355,7 +355,7 @@ void dnn_finish_step(struct library_step *s, const_dnnl_primitive_desc_t pd)
     strncpy(s->implementation, dnn_pd_name(pd), sizeof s->implementation - 1);
 }
 
-/** Moves lent bytes that lie askew, but for the weights: those are moved while they are packed. */
+/** Moves unaligned lent bytes, but for the weights: those are moved while they are packed. */
 static bool straighten_constants(struct node *const *nodes, uint32_t count, struct error *e)
 {
     for (uint32_t i = 0; i < count; i++)

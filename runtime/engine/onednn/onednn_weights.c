@@ -121,7 +121,7 @@ static bool pack_later(struct library_step *s, struct argument *a, struct consta
 
 /**
  * Lets the contraction read weights that are in the layout that is wanted.  They stay where they are, but for large ones that
- * are read from memory in every run (large pages gain something there), and those that lie askew.
+ * are read from memory in every run (large pages gain something there), and unaligned ones.
  */
 static bool use_as_given(struct library_step *s, struct argument *a, struct constant *c, bool streamed)
 {

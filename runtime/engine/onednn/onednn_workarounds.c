@@ -17,7 +17,7 @@ static bool is_full(const struct dnn_problem *p, const struct dnn_layout *operan
 }
 
 /**
- * Returns whether a problem is one that oneDNN 2.6's convolution by gemm gets wrong behind the contraction: with channels last
+ * Returns whether a problem is one that oneDNN 2.6's convolution by gemm gets wrong after the contraction: with channels last
  * it reads binary post-ops of full shape (of low precision, of any shape) at wrong places, and its abs makes -0 of +0.
  */
 static bool posts_misread(const struct dnn_problem *p, const char *implementation)
@@ -62,7 +62,7 @@ static bool windows_misread(const struct dnn_problem *p)
 
 /**
  * Returns whether an implementation adds up products of bytes by instructions that saturate sums of two to 16 bits.  On a
- * processor with others oneDNN 2.6 has such implementations behind the right ones, and takes them where post-ops are too much
+ * processor with others oneDNN 2.6 has such implementations after the right ones, and takes them where post-ops are too much
  * for those: transposed convolutions of a single pixel, for one, with an operand of full shape.
  */
 static bool saturates(const struct dnn_problem *p, const char *implementation)
@@ -75,8 +75,8 @@ static bool saturates(const struct dnn_problem *p, const char *implementation)
 
 /**
  * Returns whether a problem needs a zero that oneDNN 2.6's transposed convolution does not give: in all implementations it
- * writes +0 where the last post-op makes -0.  A sum that is zero may have either sign, so that matters only behind what fixes
- * the sign (an addend, relu, abs), and where a product with a zero or with the reciprocal of an infinity has one.
+ * writes +0 where the last post-op makes -0.  A sum that is zero may have either sign, so that matters only after an operation
+ * that fixes the sign (an addend, relu, abs), and where a product with a zero or with the reciprocal of an infinity has one.
  */
 static bool loses_minus_zero(const struct dnn_problem *p)
 {

@@ -4,7 +4,7 @@
  *
  * It makes programs (ir/program.h) executables whose steps are kernels on the device, printed by codegen/opencl and built by
  * the device's own compiler.  Tensors, constants and arenas are buffers of the device.  Steps are put into one in-order queue,
- * and nobody waits for the device except a caller who reads a buffer.
+ * and only a caller who reads a buffer waits for the device.
  *
  *   opencl_api.c         loads OpenCL
  *   opencl_device.c      finds the device and what is known of it

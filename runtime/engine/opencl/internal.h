@@ -281,7 +281,7 @@ bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct openc
 cl_program opencl_program_handle(const struct opencl_program *p);
 /** Returns the text that a program was built from, all kernels, without the prelude.  It stays the engine's. */
 const char *opencl_program_text(const struct opencl_program *p);
-/** Frees all programs; nobody may use them any more. */
+/** Frees all programs, which may not be used any more. */
 void opencl_programs_free(struct engine_opencl *o);
 
 /* ---- opencl_cache.c ---- */
@@ -295,8 +295,8 @@ void opencl_device_identity(const struct engine_opencl *o, char identity[OPENCL_
 
 /**
  * Finds the cache's folder, or makes it: `folder`, or if that is empty the variable WEBNN_CACHE's, or one below XDG_CACHE_HOME
- * or the user's home.  There is no cache if that is "off", or if others can get into the folder, or if nobody named one and the
- * driver keeps its programs itself.
+ * or the user's home.  There is no cache if that is "off", or if others can get into the folder, or if no folder is named and
+ * the driver keeps its programs itself.
  */
 void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_environment);
 /**

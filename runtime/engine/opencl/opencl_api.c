@@ -48,7 +48,7 @@ bool opencl_api_is_the_systems(void)
 /* Loads the loader.  Returns false, and says why not, if it cannot. */
 static bool load_functions(struct opencl_api *out, char *lacks, size_t room)
 {
-    /* It is never closed, because drivers leave threads behind. */
+    /* It is never closed, because threads of drivers keep running. */
     void *library = dlopen(loaded.path, RTLD_NOW | RTLD_LOCAL);
 
     if (!library) {

@@ -4,11 +4,11 @@
  *
  * A program's whole identity (device, driver, options and source) leads to the binary that the driver once made of it.
  *
- * The folder is the user's own: it is used only if it belongs to this user and nobody else can get in.  A file has the hash of
- * the identity as its name and the whole identity in it, with a checksum over everything, so that a damaged file, or another
- * program with the same hash, is as good as none and is replaced.  Files are written beside their place and then renamed, so
- * that nobody sees half of one.  Drivers check their binaries themselves, and one that a driver refuses is replaced as well.
- * Who uses a file sets its time of modification, by which opencl_cache_trim.c knows what to remove first.
+ * The folder is the user's own: it is used only if it belongs to this user and no other user can get in.  A file has the hash
+ * of the identity as its name and the whole identity in it, with a checksum over everything, so that a damaged file, or another
+ * program with the same hash, is as good as none and is replaced.  Files are written next to their place and then renamed, so
+ * that no process sees half of one.  Drivers check their binaries themselves, and one that a driver refuses is replaced as
+ * well. Who uses a file sets its time of modification, by which opencl_cache_trim.c knows what to remove first.
  */
 #ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
@@ -62,7 +62,7 @@ static int make_folders(char path[PATH_BYTES])
     return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : errno;
 }
 
-/* Makes a folder unless it is there.  Returns false, after a warning for the log, if it is not this user's and nobody else's.
+/* Makes a folder unless it is there.  Returns false, after a warning for the log, if it is not this user's alone.
  */
 static bool take_folder(struct engine_opencl *o, char path[PATH_BYTES])
 {

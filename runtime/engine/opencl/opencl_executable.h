@@ -67,7 +67,7 @@ static inline struct opencl_run *opencl_run_of(const struct invocation *i)
 struct opencl_executable {
     struct executable base;
     struct opencl_step *steps;
-    size_t scratch_offset;                 /* in the memory of an invocation, behind the arena */
+    size_t scratch_offset;                 /* in the memory of an invocation, after the arena */
     struct serialized_program *serialized; /* for saving; refers to the constants */
     void (*release)(void *user);           /* gives back the file that it was loaded from; NULL if it was not */
     void *release_user;

@@ -25,8 +25,8 @@ static bool device_times(struct engine_opencl *o, cl_event event, cl_ulong *star
            o->api->GetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof *end, end, NULL) == CL_SUCCESS;
 }
 
-/* The host's clock is ahead of the device's by what lies between the end of a command and the return of whoever waited for
- * it, and by their difference: the least of several is nearest to the latter. */
+/* The host's clock is ahead of the device's by what lies between the end of a command and the return of the thread that waited
+ * for it, and by their difference: the least of several is nearest to the latter. */
 static bool calibrate(struct engine_opencl *o, cl_command_queue queue)
 {
     const cl_uint zeros[4] = {0};

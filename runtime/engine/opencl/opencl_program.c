@@ -4,9 +4,9 @@
  *
  * The compiler takes most of the time of loading a graph, and some begin every program by reading long headers, so the kernels
  * of one graph that are not built yet become one program, or a few that several threads build at the same time.  Kernels of
- * equal texts are one, whichever graphs of the context they belong to, and whoever needs one that another thread is building
- * waits for it.  What could not be built is tried again by whoever asks next: memory may have run out, or the first one has
- * given up.
+ * equal texts are one, whichever graphs of the context they belong to, and a thread that needs one that another thread is
+ * building waits for it.  What could not be built is tried again by the next thread that asks: memory may have run out, or the
+ * first one has given up.
  */
 #ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
@@ -328,7 +328,7 @@ static void make_jobs(struct team *t, uint32_t processors)
     }
 }
 
-/* Takes the entries that nobody has begun to build, each once.  Returns how many they are. */
+/* Takes the entries that no thread has begun to build, each once.  Returns how many they are. */
 static uint32_t claim(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted,
                       const struct opencl_wanted **claimed)
 {

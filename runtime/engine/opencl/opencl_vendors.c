@@ -31,7 +31,7 @@ const char *const opencl_vendors_known[] = {
 #include <stdlib.h>
 #include <string.h>
 
-enum { VENDORS_MAX = 8, VERSION_BYTES = 1024 /* behind the number drivers list what they like */ };
+enum { VENDORS_MAX = 8, VERSION_BYTES = 1024 /* after the number drivers list what they like */ };
 
 struct messages {
     char *text;
@@ -120,7 +120,7 @@ const struct opencl_api *opencl_vendors_open(const char *const *names, char *lac
     unsigned count = 0, missing_count = 0, seen = 0;
 
     for (; names[seen] && seen < VENDORS_MAX; seen++) {
-        /* It is never closed, because drivers leave threads behind. */
+        /* It is never closed, because threads of drivers keep running. */
         void *library = dlopen(names[seen], RTLD_NOW | RTLD_LOCAL);
         struct opencl_api found = {0};
         cl_api_clGetPlatformIDs list = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Regions of a library that was compiled for OpenMP: they are led to gangs on threads that have entered one, and stay libgomp's
- * on others; libraries that use more of libgomp than gangs have are left alone.
+ * Regions of a library that was compiled for OpenMP: they are led to teams on threads that have entered one, and stay libgomp's
+ * on others; libraries that use more of libgomp than teams have are left alone.
  */
-#include "runtime/host/gang.h"
+#include "runtime/host/team.h"
 #include "runtime/host/threads.h"
 #include "support/openmp_user.h"
 #include "support/test.h"
@@ -32,7 +32,7 @@ TEST(other_libraries_are_left_alone)
     assert_false(threads_lead_here((const void *)share_loop));
 }
 
-TEST(regions_are_led_to_gangs)
+TEST(regions_are_led_to_teams)
 {
     if (!threads_lead_here((const void *)use_openmp)) {
         print_message("there is no table of imports to replace entries in on this system\n");
@@ -56,6 +56,6 @@ TEST(other_threads_stay_with_libgomp)
     memset(&s, 0, sizeof s);
     omp_set_num_threads(3);
     use_openmp(&s, 0);
-    assert_int_equal(gang_parts(), 1);
+    assert_int_equal(team_parts(), 1);
     check_seen(&s, 3, 3);
 }

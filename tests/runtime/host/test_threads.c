@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Parallel regions: every part once, on at most the threads asked for, with the caller's settings as they were afterwards; on
- * gangs, and with the argument "libgomp" on libgomp's pool.
+ * teams, and with the argument "libgomp" on libgomp's pool.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 #include <xmmintrin.h>
 #endif
 
-#include "runtime/host/gang.h"
+#include "runtime/host/team.h"
 #include "runtime/host/threads.h"
 #include "support/test.h"
 
@@ -110,7 +110,7 @@ TEST(settings_are_restored)
     omp_set_num_threads(3);
     omp_set_dynamic(1);
     struct threads_saved saved = threads_enter(2);
-    assert_int_equal(omp_get_max_threads(), on_libgomp ? 2 : 3); /* gangs leave libgomp's settings alone */
+    assert_int_equal(omp_get_max_threads(), on_libgomp ? 2 : 3); /* teams leave libgomp's settings alone */
     assert_int_equal(omp_get_dynamic(), !on_libgomp);
     assert_int_equal(threads_entered(), on_libgomp ? 0 : 2);
     threads_leave(saved);
@@ -155,7 +155,7 @@ TEST(a_region_in_a_region_computes_every_part)
     assert_int_equal(wrong, 0);
 }
 
-/* ---- gangs ---- */
+/* ---- teams ---- */
 
 static void skip_on_libgomp(void)
 {
@@ -169,10 +169,10 @@ static void wait_for_each_other(void *user, uint32_t part, uint32_t parts)
 
     for (int round = 1; round <= 20; round++) {
         atomic_fetch_add(arrived, 1);
-        gang_barrier();
-        if (atomic_load(arrived) < round * (int)parts || gang_part() != part || gang_parts() != parts)
+        team_barrier();
+        if (atomic_load(arrived) < round * (int)parts || team_part() != part || team_parts() != parts)
             atomic_fetch_add(arrived, 1 << 20);
-        gang_barrier();
+        team_barrier();
     }
 }
 
@@ -219,18 +219,18 @@ static void hold(void *user, uint32_t part, uint32_t parts)
 TEST(a_caller_computes_what_nobody_has_begun)
 {
     skip_on_libgomp();
-    struct gang *larger[8], *g; /* released ones may have more workers, which could compute part 2 */
+    struct team *larger[8], *g; /* released ones may have more workers, which could compute part 2 */
     struct held h = {0};
     int count = 0;
 
-    while (gang_workers(g = gang_acquire(1)) > 1 && count < 8)
+    while (team_workers(g = team_acquire(1)) > 1 && count < 8)
         larger[count++] = g;
-    assert_int_equal(gang_workers(g), 1);
-    gang_run(g, 3, false, false, hold, &h);
+    assert_int_equal(team_workers(g), 1);
+    team_run(g, 3, false, false, hold, &h);
     assert_int_equal(h.finished, 2);
-    gang_release(g);
+    team_release(g);
     while (count > 0)
-        gang_release(larger[--count]);
+        team_release(larger[--count]);
 }
 
 static void count_up(void *user, uint32_t part, uint32_t parts)
@@ -240,7 +240,7 @@ static void count_up(void *user, uint32_t part, uint32_t parts)
     atomic_fetch_add((atomic_int *)user, 1);
 }
 
-static void *use_gangs(void *data)
+static void *use_teams(void *data)
 {
     atomic_int *sum = data;
 
@@ -253,15 +253,15 @@ static void *use_gangs(void *data)
     return NULL;
 }
 
-/* Many regions of many threads, with gangs of several sizes that go from thread to thread. */
-TEST(gangs_go_from_thread_to_thread)
+/* Many regions of many threads, with teams of several sizes that go from thread to thread. */
+TEST(teams_go_from_thread_to_thread)
 {
     skip_on_libgomp();
     atomic_int sums[6] = {0};
     pthread_t threads[6];
 
     for (int i = 0; i < 6; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, use_gangs, &sums[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, use_teams, &sums[i]), 0);
     for (int i = 0; i < 6; i++)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < 6; i++)

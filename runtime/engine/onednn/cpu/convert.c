@@ -30,7 +30,7 @@ WIDE static void convert(const unsigned char *restrict in, uint16_t *restrict ou
     for (int64_t i = 0; i < count; i++) {
         uint32_t bits;
 
-        memcpy(&bits, in + 4 * i, sizeof bits); /* constants may lie askew */
+        memcpy(&bits, in + 4 * i, sizeof bits); /* constants may be unaligned */
         out[i] = (uint16_t)(round_bits(bits) >> 16);
     }
 }

@@ -267,7 +267,7 @@ bool library_gpu_run(const struct library_step *s, struct library_gpu_bindings *
     return status == dnnl_success;
 }
 
-#else /* oneDNN has no OpenCL: there is no library, so that none of the functions behind the first is called */
+#else /* oneDNN has no OpenCL: there is no library, so that none of the functions after the first is called */
 
 struct library *library_gpu_create(const struct library_gpu_options *options)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Implements gangs.  `claims[p]` is the number of the region whose part p nobody has begun, else 0: a worker that is late by a
- * region or more changes nothing, since the number of its region is in no claim any more.
+ * Implements teams.  `claims[p]` is the number of the region whose part p no thread has begun, else 0: a worker that is late by
+ * a region or more changes nothing, since the number of its region is in no claim any more.
  */
 #define _GNU_SOURCE
-#include "runtime/host/gang.h"
+#include "runtime/host/team.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -35,24 +35,24 @@ enum {
     ALONE_FIRST_NANOSECONDS = 4000000, /* for which it then computes alone at first, about a slice of the scheduler's */
     ALONE_MAX_NANOSECONDS = 128000000,
     CALM_FACTOR = 4, /* times the time alone must pass without a stall until it is halved, so that stalls cost little */
-    KEPT_MAX = 4,    /* released gangs that keep their threads */
+    KEPT_MAX = 4,    /* released teams that keep their threads */
 };
 
 struct region {
-    gang_body *body;
+    team_body *body;
     void *user;
     uint32_t parts, number;
     bool synchronizes;
 };
 
 struct worker {
-    struct gang *gang;
+    struct team *team;
     pthread_t thread;
     uint32_t index; /* of the part that it claims first: the same part of the next region finds its caches warm */
 };
 
-struct gang {
-    struct gang *next; /* of the released ones */
+struct team {
+    struct team *next; /* of the released ones */
     struct worker *workers;
     uint32_t worker_count, claims_max;
     atomic_uint *claims;
@@ -73,14 +73,14 @@ struct gang {
 };
 
 struct position {
-    struct gang *gang;
+    struct team *team;
     uint32_t part, parts;
 };
 
 static _Thread_local struct position position = {NULL, 0, 1};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct gang *released;
+static struct team *released;
 static uint32_t released_count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint64_t awake_nanoseconds = AWAKE_NANOSECONDS;
@@ -144,24 +144,24 @@ static void wait_change(atomic_uint *word, unsigned value, atomic_uint *sleepers
 
 /* ---- parts ---- */
 
-static void compute(struct gang *g, const struct region *r, uint32_t part)
+static void compute(struct team *t, const struct region *r, uint32_t part)
 {
     struct position before = position;
 
-    position = (struct position){g, part, r->parts};
+    position = (struct position){t, part, r->parts};
     r->body(r->user, part, r->parts);
     position = before;
 }
 
 /* Claims a part of region `number`, `first` if it can be had. */
-static bool claim(struct gang *g, uint32_t number, uint32_t parts, uint32_t first, uint32_t *part)
+static bool claim(struct team *t, uint32_t number, uint32_t parts, uint32_t first, uint32_t *part)
 {
     for (uint32_t i = 0; i < parts; i++) {
         uint32_t p = first + i < parts ? first + i : first + i - parts;
         unsigned expected = number;
 
-        if (atomic_load_explicit(&g->claims[p], memory_order_relaxed) == number &&
-            atomic_compare_exchange_strong_explicit(&g->claims[p], &expected, 0, memory_order_acquire, memory_order_relaxed)) {
+        if (atomic_load_explicit(&t->claims[p], memory_order_relaxed) == number &&
+            atomic_compare_exchange_strong_explicit(&t->claims[p], &expected, 0, memory_order_acquire, memory_order_relaxed)) {
             *part = p;
             return true;
         }
@@ -173,36 +173,36 @@ static bool claim(struct gang *g, uint32_t number, uint32_t parts, uint32_t firs
  * Computes what can be claimed of a region.  How many parts it has may be read only after a claim, because until then the
  * caller may post another region; all claims are looked at instead.
  */
-static void work(struct gang *g, uint32_t number, uint32_t index)
+static void work(struct team *t, uint32_t number, uint32_t index)
 {
     uint32_t part;
 
-    while (claim(g, number, g->claims_max, index < g->claims_max ? index : 0, &part)) {
-        struct region r = g->region;
+    while (claim(t, number, t->claims_max, index < t->claims_max ? index : 0, &part)) {
+        struct region r = t->region;
 
-        compute(g, &r, part);
-        atomic_fetch_add(&g->done, 1);
-        if (atomic_load(&g->caller_sleeps))
-            futex_wake(&g->done, 1);
+        compute(t, &r, part);
+        atomic_fetch_add(&t->done, 1);
+        if (atomic_load(&t->caller_sleeps))
+            futex_wake(&t->done, 1);
     }
 }
 
 static void *worker_main(void *data)
 {
     struct worker *w = data;
-    struct gang *g = w->gang;
+    struct team *t = w->team;
     unsigned seen = 0;
 
     (void)float_mode_set_default(); /* the thread that created this one may have another */
-    while (!atomic_load(&g->ends)) {
-        wait_change(&g->posted, seen, &g->sleepers);
-        seen = atomic_load_explicit(&g->posted, memory_order_acquire);
-        work(g, seen, w->index);
+    while (!atomic_load(&t->ends)) {
+        wait_change(&t->posted, seen, &t->sleepers);
+        seen = atomic_load_explicit(&t->posted, memory_order_acquire);
+        work(t, seen, w->index);
     }
     return NULL;
 }
 
-/* ---- gangs ---- */
+/* ---- teams ---- */
 
 /* The workers of the parent are not there in a child; what it needs it creates anew. */
 static void forget_in_child(void)
@@ -224,19 +224,19 @@ static void initialize(void)
     pthread_atfork(NULL, NULL, forget_in_child);
 }
 
-static void gang_end(struct gang *g)
+static void team_end(struct team *t)
 {
-    atomic_store(&g->ends, true);
-    atomic_fetch_add(&g->posted, 1);
-    futex_wake(&g->posted, INT_MAX);
-    for (uint32_t i = 0; i < g->worker_count; i++)
-        pthread_join(g->workers[i].thread, NULL);
-    free(g->claims);
-    free(g->workers);
-    free(g);
+    atomic_store(&t->ends, true);
+    atomic_fetch_add(&t->posted, 1);
+    futex_wake(&t->posted, INT_MAX);
+    for (uint32_t i = 0; i < t->worker_count; i++)
+        pthread_join(t->workers[i].thread, NULL);
+    free(t->claims);
+    free(t->workers);
+    free(t);
 }
 
-static void start_workers(struct gang *g, uint32_t count)
+static void start_workers(struct team *t, uint32_t count)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}; /* what a thread does itself arrives there */
     sigset_t others, before;
@@ -245,10 +245,10 @@ static void start_workers(struct gang *g, uint32_t count)
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&others, faults[i]);
     pthread_sigmask(SIG_SETMASK, &others, &before);
-    for (; g->worker_count < count; g->worker_count++) {
-        struct worker *w = &g->workers[g->worker_count];
+    for (; t->worker_count < count; t->worker_count++) {
+        struct worker *w = &t->workers[t->worker_count];
 
-        *w = (struct worker){.gang = g, .index = g->worker_count + 1};
+        *w = (struct worker){.team = t, .index = t->worker_count + 1};
         if (pthread_create(&w->thread, NULL, worker_main, w) != 0)
             break;
         pthread_setname_np(w->thread, "webnn-worker");
@@ -256,104 +256,104 @@ static void start_workers(struct gang *g, uint32_t count)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static struct gang *gang_create(uint32_t workers)
+static struct team *team_create(uint32_t workers)
 {
-    struct gang *g = aligned_alloc(CACHE_LINE, sizeof *g);
+    struct team *t = aligned_alloc(CACHE_LINE, sizeof *t);
 
-    if (!g)
+    if (!t)
         return NULL;
-    *g = (struct gang){.claims_max = workers + 1,
+    *t = (struct team){.claims_max = workers + 1,
                        .alone_for = ALONE_FIRST_NANOSECONDS,
-                       .workers = calloc(workers, sizeof *g->workers),
-                       .claims = calloc((size_t)workers + 1, sizeof *g->claims)};
-    if (!g->workers || !g->claims) {
-        free(g->workers);
-        free(g->claims);
-        free(g);
+                       .workers = calloc(workers, sizeof *t->workers),
+                       .claims = calloc((size_t)workers + 1, sizeof *t->claims)};
+    if (!t->workers || !t->claims) {
+        free(t->workers);
+        free(t->claims);
+        free(t);
         return NULL;
     }
-    start_workers(g, workers);
-    return g;
+    start_workers(t, workers);
+    return t;
 }
 
-struct gang *gang_acquire(uint32_t workers)
+struct team *team_acquire(uint32_t workers)
 {
-    struct gang *g = NULL;
+    struct team *t = NULL;
 
     pthread_once(&once, initialize);
     pthread_mutex_lock(&lock);
-    for (struct gang **at = &released; *at; at = &(*at)->next)
+    for (struct team **at = &released; *at; at = &(*at)->next)
         if ((*at)->worker_count >= workers) {
-            g = *at;
-            *at = g->next;
+            t = *at;
+            *at = t->next;
             released_count--;
             break;
         }
     pthread_mutex_unlock(&lock);
-    return g ? g : gang_create(workers);
+    return t ? t : team_create(workers);
 }
 
-void gang_release(struct gang *g)
+void team_release(struct team *t)
 {
     bool keep;
 
     pthread_mutex_lock(&lock);
-    keep = released_count < KEPT_MAX && g->worker_count > 0;
+    keep = released_count < KEPT_MAX && t->worker_count > 0;
     if (keep) { /* in front: the next thread finds the one whose workers are awake */
-        g->next = released;
-        released = g;
+        t->next = released;
+        released = t;
         released_count++;
     }
     pthread_mutex_unlock(&lock);
     if (!keep)
-        gang_end(g);
+        team_end(t);
 }
 
-uint32_t gang_workers(const struct gang *g)
+uint32_t team_workers(const struct team *t)
 {
-    return g ? g->worker_count : 0;
+    return t ? t->worker_count : 0;
 }
 
 /* ---- regions ---- */
 
-static void notify(struct gang *g)
+static void notify(struct team *t)
 {
-    uint32_t others = g->region.parts - 1;
+    uint32_t others = t->region.parts - 1;
 
-    g->notified = true;
-    atomic_store(&g->posted, g->region.number); /* sequentially consistent, as is counting sleepers */
-    if (atomic_load(&g->sleepers) > 0)
-        futex_wake(&g->posted, others < g->worker_count ? (int)others : (int)g->worker_count);
+    t->notified = true;
+    atomic_store(&t->posted, t->region.number); /* sequentially consistent, as is counting sleepers */
+    if (atomic_load(&t->sleepers) > 0)
+        futex_wake(&t->posted, others < t->worker_count ? (int)others : (int)t->worker_count);
 }
 
 /* Waits for the workers that have begun a part, `own` being the parts that the caller has computed. */
-static void await_others(struct gang *g, uint32_t own)
+static void await_others(struct team *t, uint32_t own)
 {
-    unsigned wanted = g->region.parts - own, done;
+    unsigned wanted = t->region.parts - own, done;
 
-    while ((done = atomic_load_explicit(&g->done, memory_order_acquire)) != wanted)
-        wait_change(&g->done, done, &g->caller_sleeps);
+    while ((done = atomic_load_explicit(&t->done, memory_order_acquire)) != wanted)
+        wait_change(&t->done, done, &t->caller_sleeps);
 }
 
 /*
  * Judges a region that began at `start`, of which the caller computed its own parts until `own_end`: waiting for longer than
  * that took, and than a worker's coming late explains, means that a worker does not run.
  */
-static void judge(struct gang *g, uint64_t start, uint64_t own_end)
+static void judge(struct team *t, uint64_t start, uint64_t own_end)
 {
     uint64_t now = nanoseconds_now();
 
     if (now - own_end > own_end - start + STALL_NANOSECONDS) {
-        g->alone_until = now + g->alone_for;
-        g->alone_for = g->alone_for * 2 < ALONE_MAX_NANOSECONDS ? g->alone_for * 2 : ALONE_MAX_NANOSECONDS;
-        g->calm_since = g->alone_until;
-    } else if (g->alone_for > ALONE_FIRST_NANOSECONDS && now - g->calm_since >= CALM_FACTOR * g->alone_for) {
-        g->alone_for /= 2;
-        g->calm_since = now;
+        t->alone_until = now + t->alone_for;
+        t->alone_for = t->alone_for * 2 < ALONE_MAX_NANOSECONDS ? t->alone_for * 2 : ALONE_MAX_NANOSECONDS;
+        t->calm_since = t->alone_until;
+    } else if (t->alone_for > ALONE_FIRST_NANOSECONDS && now - t->calm_since >= CALM_FACTOR * t->alone_for) {
+        t->alone_for /= 2;
+        t->calm_since = now;
     }
 }
 
-static void run_alone(gang_body *body, void *user, uint32_t parts)
+static void run_alone(team_body *body, void *user, uint32_t parts)
 {
     struct region r = {body, user, parts, 0, false};
 
@@ -361,77 +361,77 @@ static void run_alone(gang_body *body, void *user, uint32_t parts)
         compute(NULL, &r, part);
 }
 
-void gang_run(struct gang *g, uint32_t parts, bool synchronizes, bool stays, gang_body *body, void *user)
+void team_run(struct team *t, uint32_t parts, bool synchronizes, bool stays, team_body *body, void *user)
 {
     uint64_t start;
     bool alone;
 
-    if (parts <= 1 || (stays && !synchronizes) || position.parts > 1 || !g || g->worker_count == 0 ||
-        (synchronizes && parts > g->worker_count + 1)) {
+    if (parts <= 1 || (stays && !synchronizes) || position.parts > 1 || !t || t->worker_count == 0 ||
+        (synchronizes && parts > t->worker_count + 1)) {
         run_alone(body, user, parts);
         return;
     }
     start = nanoseconds_now();
-    alone = stays || g->alone_until > start;
+    alone = stays || t->alone_until > start;
     if (alone && !synchronizes) {
         run_alone(body, user, parts);
         return;
     }
-    uint32_t posted = parts < g->claims_max ? parts : g->claims_max, own = 1, part;
-    uint32_t number = g->region.number + 1 ? g->region.number + 1 : 1;
+    uint32_t posted = parts < t->claims_max ? parts : t->claims_max, own = 1, part;
+    uint32_t number = t->region.number + 1 ? t->region.number + 1 : 1;
 
-    g->region = (struct region){body, user, parts, number, synchronizes};
-    g->notified = false;
-    atomic_store_explicit(&g->done, 0, memory_order_relaxed);
-    atomic_store_explicit(&g->arrived, 0, memory_order_relaxed);
+    t->region = (struct region){body, user, parts, number, synchronizes};
+    t->notified = false;
+    atomic_store_explicit(&t->done, 0, memory_order_relaxed);
+    atomic_store_explicit(&t->arrived, 0, memory_order_relaxed);
     for (uint32_t i = 1; i < posted; i++)
-        atomic_store_explicit(&g->claims[i], number, memory_order_release);
+        atomic_store_explicit(&t->claims[i], number, memory_order_release);
     if (!alone)
-        notify(g);
-    compute(g, &g->region, 0);
+        notify(t);
+    compute(t, &t->region, 0);
     for (uint32_t i = posted; i < parts; i++, own++) /* more than there are threads */
-        compute(g, &g->region, i);
-    while (claim(g, number, posted, 1, &part)) {
-        compute(g, &g->region, part);
+        compute(t, &t->region, i);
+    while (claim(t, number, posted, 1, &part)) {
+        compute(t, &t->region, part);
         own++;
     }
     if (own == parts)
         return;
     uint64_t own_end = nanoseconds_now();
 
-    await_others(g, own);
-    judge(g, start, own_end);
+    await_others(t, own);
+    judge(t, start, own_end);
 }
 
-uint32_t gang_part(void)
+uint32_t team_part(void)
 {
     return position.part;
 }
 
-uint32_t gang_parts(void)
+uint32_t team_parts(void)
 {
     return position.parts;
 }
 
-void gang_barrier(void)
+void team_barrier(void)
 {
-    struct gang *g = position.gang;
+    struct team *t = position.team;
     uint32_t parts = position.parts;
 
-    if (!g || parts <= 1)
+    if (!t || parts <= 1)
         return;
-    if (position.part == 0 && !g->notified)
-        notify(g);
-    unsigned passed = atomic_load(&g->barriers);
+    if (position.part == 0 && !t->notified)
+        notify(t);
+    unsigned passed = atomic_load(&t->barriers);
 
-    if (atomic_fetch_add(&g->arrived, 1) + 1 == parts) {
-        atomic_store(&g->arrived, 0);
-        atomic_fetch_add(&g->barriers, 1);
-        futex_wake(&g->barriers, INT_MAX);
+    if (atomic_fetch_add(&t->arrived, 1) + 1 == parts) {
+        atomic_store(&t->arrived, 0);
+        atomic_fetch_add(&t->barriers, 1);
+        futex_wake(&t->barriers, INT_MAX);
         return;
     }
     uint64_t since = 0;
-    while (atomic_load(&g->barriers) == passed)
+    while (atomic_load(&t->barriers) == passed)
         if (!wait_awake(&since))
-            futex_wait(&g->barriers, passed);
+            futex_wait(&t->barriers, passed);
 }

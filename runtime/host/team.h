@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Runs parallel regions on threads of this library.
+ *
+ * A team is a calling thread and some workers.  Regions are cut into parts; part 0 is the caller's, the others belong to
+ * the thread that claims them first.  A caller that has finished its part claims what no worker has begun, so that it never
+ * waits for a thread that the system has not let run: a late worker finds nothing left.  Waiting is spinning for a bounded
+ * time, then giving way to other threads, then sleeping.  Where workers are seen to be held up in the middle of their parts,
+ * which is what a busy machine does, the caller computes alone for a while.
+ */
+#ifndef WEBNN_RUNTIME_HOST_TEAM_H_
+#define WEBNN_RUNTIME_HOST_TEAM_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct team;
+
+/** Computes part `part` of `parts`. */
+typedef void team_body(void *user, uint32_t part, uint32_t parts);
+
+/**
+ * Returns a team with `workers` workers for the calling thread alone, one that was released before if there is one.  It has
+ * fewer workers if the system gives no more threads; NULL if there is no memory.  Every thread may call it.
+ */
+struct team *team_acquire(uint32_t workers);
+/** Gives it back on the thread that acquired it.  Some are kept with their threads asleep, the others end. */
+void team_release(struct team *t);
+uint32_t team_workers(const struct team *t);
+
+/**
+ * Calls body(user, part, parts) for every part, part 0 on the calling thread, which has acquired t.  Returns when all are done.
+ * From inside a part, or where t is NULL, the calling thread computes all parts one after the other.
+ *
+ * `synchronizes` says that parts may call team_barrier.  `stays` asks for all parts to be the calling thread's, unless one
+ * calls team_barrier.
+ */
+void team_run(struct team *t, uint32_t parts, bool synchronizes, bool stays, team_body *body, void *user);
+
+/** These are the part that the calling thread computes and the parts of its region: 0 and 1 outside of regions. */
+uint32_t team_part(void);
+uint32_t team_parts(void);
+
+/**
+ * Waits until every part of the calling thread's region has come here.  Parts that no thread has begun are begun now.  Returns
+ * at once where one thread computes all parts, because the team has fewer threads than parts.
+ */
+void team_barrier(void);
+
+#endif
