@@ -76,7 +76,6 @@ static struct executable *build_executable(WNNContext context, struct graph *g, 
     return x;
 }
 
-/* Says once that the precision which the context was asked for changes nothing, if so. */
 static void tell_unused_precision(WNNContext context)
 {
     const struct engine *en = context->engine;

@@ -277,7 +277,6 @@ static bool context_destroy_some(WNNContext context, const struct error *e, stru
     return true;
 }
 
-/* Loses the context and says so in the log. */
 static void lose(WNNContext context, const char *message, WNNLogLevel level)
 {
     struct after after = {0};

@@ -96,7 +96,6 @@ static uint64_t time_of(WNNContext context)
     return context->computed.callback ? nanoseconds_now() : 0;
 }
 
-/* Tells of a computation that has ended with success. */
 static void report_times(WNNContext context, WNNGraph graph, uint64_t submitted, uint64_t begun)
 {
     const WNNComputationTimes times = {submitted, begun, time_of(context)};
@@ -105,7 +104,6 @@ static void report_times(WNNContext context, WNNGraph graph, uint64_t submitted,
         context->computed.callback(graph, &times, context->computed.userdata1, context->computed.userdata2);
 }
 
-/* Computes on this thread, and tells of it. */
 static bool run_timed(WNNContext context, WNNGraph graph, const struct engine_binding *inputs,
                       const struct engine_binding *outputs, uint64_t submitted, struct error *e)
 {
@@ -140,7 +138,6 @@ static void dispatch_failed(WNNContext context, const struct error *e)
     context_lose(context, message);
 }
 
-/* Computes on this thread. */
 static void dispatch_compute(struct dispatch_task *t)
 {
     WNNContext context = t->base.context;

@@ -14,7 +14,6 @@
 
 enum { DEVICE_BYTES = 128, CACHE_BYTES = 4096 };
 
-/* Reads what the variable says.  Returns false after an error in *e. */
 static bool read_variable(WNNEngine *engine, char device[DEVICE_BYTES], struct error *e)
 {
     const char *text = environment_get("WEBNN_ENGINE");

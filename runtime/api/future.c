@@ -112,7 +112,6 @@ static void future_leave_tensor(struct future *f)
     f->tensor = NULL;
 }
 
-/* Ends a future's life in the table. */
 static void future_finish(WNNContext context, struct future *f)
 {
     f->state = FUTURE_DONE;
@@ -226,7 +225,6 @@ void futures_cancel_reads(WNNContext context, WNNTensor tensor, const struct err
 
 /* ---- calling back ---- */
 
-/* Runs a claimed future; the lock is not held. */
 static void future_run(WNNContext context, struct future *f)
 {
     future_call(f);

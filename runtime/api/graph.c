@@ -19,7 +19,6 @@ static bool binding_set(struct arena *a, struct graph_binding *b, const char *na
     return b->name != NULL;
 }
 
-/* Marks (by value->index) every value that outputs need. */
 static bool graph_reach(const struct graph *g, struct arena *a, bool **reached)
 {
     *reached = arena_array(a, g->value_count, sizeof **reached);
@@ -110,7 +109,6 @@ static WNNGraph graph_new(WNNContext context)
     return graph;
 }
 
-/* Frees a graph that could not be described, and returns NULL in its place. */
 static WNNGraph graph_give_up(WNNGraph graph, struct error *e)
 {
     if (graph)

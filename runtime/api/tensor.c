@@ -38,7 +38,6 @@ static void tensor_free_memory(WNNTensor t)
     t->data = NULL;
 }
 
-/* Puts a tensor with its memory into the context's list, so that losing the context finds it.  The lock is held. */
 static void tensor_link(WNNTensor t)
 {
     WNNContext context = t->context;
@@ -146,7 +145,6 @@ void wnnTensorDestroy(WNNTensor tensor)
 
 /* ---- creation ---- */
 
-/* Checks a descriptor and makes the tensor without its memory. */
 static WNNTensor tensor_from_descriptor(WNNContext context, const char *call, WNNOperandDataType data_type, size_t rank,
                                         uint32_t const *shape, struct error *e)
 {

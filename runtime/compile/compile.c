@@ -491,7 +491,6 @@ static bool add_cluster_steps(struct compiler *k, struct compiled_cluster *cc, i
     return true;
 }
 
-/* Copies the states that could not be computed in place to their outputs. */
 static bool add_state_copies(struct compiler *k)
 {
     for (uint32_t i = 0; i < k->storage.copy_count; i++) {
@@ -555,7 +554,6 @@ static bool run_passes(struct compiler *k, bool (*cancelled)(void *user), void *
     return error_set(k->e, WNNStatus_OperationError, "the build was cancelled");
 }
 
-/** Charges what computing the graph needs: the arena, and the outputs that the caller has to have. */
 static bool spend_memory(const struct compiler *k)
 {
     double bytes = (double)k->out->arena_bytes;

@@ -40,7 +40,6 @@ static void add_times(struct compile_times *to, const struct compile_times *t)
     to->storage += t->storage;
 }
 
-/** Adds what pass quantize-weights has done in a graph of the loop to what it has done around it. */
 static void add_quantized(WNNQuantizedWeights *to, const WNNQuantizedWeights *own)
 {
     to->matrices += own->matrices;
@@ -48,7 +47,6 @@ static void add_quantized(WNNQuantizedWeights *to, const WNNQuantizedWeights *ow
     to->bytesAfter += own->bytesAfter;
 }
 
-/** Adds up what the program adds to the outer one, apart from its locations. */
 static void measure(struct compiled_loop *l, uint32_t program)
 {
     const struct program *p = &l->programs[program];

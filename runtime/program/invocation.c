@@ -30,7 +30,6 @@ static void invocation_free(struct invocation *i)
     free(i);
 }
 
-/* Sets every address that does not depend on what the caller binds. */
 static void set_addresses(struct invocation *i)
 {
     const struct executable *x = i->executable;
@@ -126,7 +125,6 @@ static bool run_range(struct invocation *i, uint32_t first, uint32_t end, const 
     return true;
 }
 
-/* Lets the addresses that move be those of iteration k. */
 static void move_addresses(struct invocation *i, const struct executable_loop *l, uint32_t k)
 {
     for (uint32_t n = l->move; n < l->move + l->move_count; n++) {

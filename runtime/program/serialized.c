@@ -207,7 +207,6 @@ static bool write_program(struct serialized_program *i, const struct program *p,
     return !o->failed || error_out_of_memory(e);
 }
 
-/* Returns whether a loader would take the sizes. */
 static bool program_fits(const struct program *p, struct error *e)
 {
     bool ok = serialized_counts_fit(p->input_count, p->step_count, p->arena_bytes);

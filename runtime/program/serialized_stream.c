@@ -20,7 +20,6 @@ void out_bytes(struct stream_writer *o, const void *data, size_t bytes)
     o->size += (uint32_t)bytes;
 }
 
-/* Returns the piece of these bytes. */
 static uint64_t piece_offset(struct stream_writer *o, const void *data, size_t bytes)
 {
     for (uint32_t i = 0; i < o->piece_count; i++)

@@ -47,7 +47,6 @@ const char *webnn_rt_message(void)
     return last_message;
 }
 
-/* Returns the error as what the caller gets. */
 static webnn_rt_status publish(const struct error *e)
 {
     snprintf(last_message, sizeof last_message, "%s", e->message);

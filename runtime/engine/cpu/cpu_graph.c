@@ -74,7 +74,6 @@ void cpu_unload(struct executable *x)
     cpu_graph_free(graph_of(x));
 }
 
-/* Returns the schedules of the program's kernels, in step order. */
 static uint32_t program_schedules(const struct program *p, struct schedule **schedules)
 {
     uint32_t count = 0;
@@ -164,7 +163,6 @@ struct executable *cpu_load(struct engine *en, struct program *p, struct error *
 
 /* ---- serialized programs ---- */
 
-/* Returns a function for each kernel step of a program from a serialized program. */
 static kernel_function *serialized_functions(const struct cpu_graph *x, const struct program *p,
                                              const struct serialized_view *view)
 {
@@ -191,7 +189,6 @@ static bool cpu_note_offsets(struct cpu_graph *x, const kernel_function *functio
     return true;
 }
 
-/* Loads the code, the serialized form and the executable of a program that was read. */
 static bool cpu_open_serialized(struct cpu_graph *x, const struct serialized_source *source, struct program *p,
                                 const struct serialized_view *view, struct error *e)
 {

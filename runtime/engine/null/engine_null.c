@@ -142,7 +142,6 @@ struct null_executable {
     struct kernel **kernels; /* by step */
 };
 
-/* Finds what a step's addresses stand for. */
 static bool resolve_step(const struct invocation *i, uint32_t step, void **pointers)
 {
     const struct executable *x = i->executable;
@@ -189,7 +188,6 @@ static void null_unload(struct executable *executable)
     free(x);
 }
 
-/* Returns whether every step is of a kind and size that this engine runs. */
 static bool null_takes(const struct program *p)
 {
     for (uint32_t i = 0; i < p->step_count; i++)

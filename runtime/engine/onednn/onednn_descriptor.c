@@ -27,7 +27,6 @@ dnn_md dnn_layout_md(const struct dnn_layout *l, int32_t type)
     return dnn_md_create(l->rank, l->dims, l->free ? NULL : l->strides, (dnnl_data_type_t)type);
 }
 
-/** Returns the descriptor of source or weights as the primitive sees them. */
 static dnn_md operand_md(const struct dnn_problem *p, enum dnn_side side)
 {
     if (p->parts) {

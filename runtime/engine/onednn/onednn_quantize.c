@@ -46,7 +46,6 @@ static bool is_byte(dtype t)
     return t == WNNOperandDataType_Uint8 || t == WNNOperandDataType_Int8;
 }
 
-/** Returns element i of an 8-bit constant. */
 static int32_t integer_at(const struct value *v, int64_t i)
 {
     return v->type.type == WNNOperandDataType_Uint8 ? ((const uint8_t *)v->constant->data)[i]
@@ -61,7 +60,6 @@ static float float_at(const struct value *v, int64_t i)
     return f;
 }
 
-/** Returns whether all elements of a constant are the same. */
 static bool is_uniform(const struct value *v)
 {
     size_t size = dtype_size(v->type.type);
@@ -85,7 +83,6 @@ static bool single_scale(const struct value *scale, const struct value *zero)
            type_elements(&zero->type) == 1;
 }
 
-/** Returns whether a constant has one element for every block of indices along axis. */
 static bool is_per_channel(const struct value *v, uint32_t axis)
 {
     if (!is_constant(v))
@@ -248,7 +245,6 @@ float *dnn_scaled_bias(const struct dnn_cluster *c)
 
 /* ---- operands ---- */
 
-/** Returns the dequantizeLinear among the nodes that computes the anchor's operand. */
 static const struct node *dequantization_of(struct node *const *nodes, uint32_t count, const struct value *v)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -257,7 +253,6 @@ static const struct node *dequantization_of(struct node *const *nodes, uint32_t 
     return NULL;
 }
 
-/** Returns the dimension of the weights that is the output channel. */
 static uint32_t channel_axis(const struct node *anchor)
 {
     if (anchor->op == OP_CONV2D || anchor->op == OP_CONV_TRANSPOSE2D)
@@ -267,7 +262,6 @@ static uint32_t channel_axis(const struct node *anchor)
     return anchor->inputs[1].value->type.rank - 1;
 }
 
-/** Returns the number of terms that one element of the result is the sum of. */
 static int64_t term_count(const struct dnn_problem *p)
 {
     const struct dnn_layout *w = &p->weights;
@@ -275,7 +269,6 @@ static int64_t term_count(const struct dnn_problem *p)
     return p->kind == DNN_MATMUL ? w->dims[w->rank - 2] : w->dims[w->rank - 3] * w->dims[w->rank - 2] * w->dims[w->rank - 1];
 }
 
-/** Returns whether one matrix of weights serves all. */
 static bool weights_are_shared(const struct dnn_problem *p)
 {
     for (int i = 0; p->kind == DNN_MATMUL && i < p->weights.rank - 2; i++)
@@ -319,7 +312,6 @@ static bool scale_late(struct dnn_cluster *c, const struct value *scale)
     return true;
 }
 
-/** Returns the type of a zero point that is known at run time only. */
 static int32_t zero_type(const struct value *zero)
 {
     return zero->type.type == WNNOperandDataType_Uint8 ? dnnl_u8 : dnnl_s8;

@@ -80,7 +80,6 @@ static struct table_entry *answer_place(const struct library *l, uint64_t hash, 
     return place;
 }
 
-/** Completes a problem by the answer to it that is known. */
 static bool answer_find(struct library *l, uint64_t hash, struct dnn_problem *p, bool *taken)
 {
     pthread_mutex_lock(&l->mutex);
@@ -161,7 +160,6 @@ static bool is_vector_matmul(const struct dnn_problem *p)
     return p->src_type == dnnl_f32 && !p->parts && p->kind == DNN_MATMUL && p->dst.rank == 2 && p->dst.dims[0] == 1;
 }
 
-/** Returns the problem without what follows the contraction. */
 static struct dnn_problem bare_contraction(const struct dnn_problem *p)
 {
     struct dnn_problem bare = *p;

@@ -58,7 +58,6 @@ static bool is_type(int32_t type, bool with_float)
     return type == dnnl_s8 || type == dnnl_u8 || (with_float && type == dnnl_f32);
 }
 
-/** Returns whether an operand of this layout can be broadcast to the destination. */
 static bool spans(const struct dnn_layout *l, const struct dnn_layout *dst)
 {
     bool ok = l->rank == dst->rank && !l->free;
@@ -170,7 +169,6 @@ static const char *pass_layout(const struct transfer *t, struct dnn_layout *l)
     return NULL;
 }
 
-/** Likewise, of a problem. */
 static const char *pass_problem(const struct transfer *t, struct dnn_problem *p)
 {
     int32_t *const words[] = {
@@ -384,7 +382,6 @@ static bool load_input(struct loader *x, int64_t needed, int32_t type, uint32_t 
     return true;
 }
 
-/** Loads the operand `id`, which has this layout. */
 static bool load_operand(struct loader *x, int id, const struct dnn_layout *l, int32_t type)
 {
     struct argument *a = dnn_add_argument(&x->s->calls[1], id, dnn_layout_md(l, type));

@@ -70,7 +70,6 @@ void dnn_hold_constant(struct library_step *s, struct constant *c)
     s->constants[s->constant_count++] = constant_retain(c);
 }
 
-/** Lets an argument be the bytes of v as they are. */
 static void argument_from_value(struct library_step *s, struct argument *a, const struct value *v)
 {
     if (v->kind == VALUE_CONSTANT) {

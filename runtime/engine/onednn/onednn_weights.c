@@ -60,7 +60,6 @@ static const struct library *packer(const struct library *l)
     return l->host ? l->host : l;
 }
 
-/** Reorders constant weights once, into memory of the step. */
 static bool pack_constant(const struct library *of, struct library_step *s, dnn_const_md from, dnn_const_md to,
                           const void *data)
 {
@@ -139,7 +138,6 @@ static bool copy_pending(struct library_step *s)
     return s->weights.packed != NULL;
 }
 
-/** Packs constant weights in parts. */
 static bool pack_parts(const struct library *l, struct library_step *s, dnn_const_md given, dnn_const_md wanted,
                        const void *data)
 {

@@ -140,7 +140,6 @@ static struct target target_of_device(const struct opencl_device *d)
     return t;
 }
 
-/* A context and a queue of the engine's own.  Returns false after an error in *e. */
 static bool create_queue(struct engine_opencl *o, const char *device, struct error *e)
 {
     const char *call = "clCreateContext";

@@ -37,7 +37,6 @@ static bool is_name(const char *name)
     return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, ".cl") == 0;
 }
 
-/* Returns false if memory runs out. */
 static bool add_file(struct cached_files *list, const char *name, const struct stat *s)
 {
     if (!array_reserve(NULL, &list->files, &list->room, list->count + 1, sizeof *list->files))

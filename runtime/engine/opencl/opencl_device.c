@@ -89,7 +89,6 @@ struct failed_call {
     cl_int code;
 };
 
-/* Appends the devices that one table of functions reaches. */
 static void list_devices_of(const struct opencl_api *api, struct device_list *out, struct failed_call *failed)
 {
     cl_platform_id platforms[PLATFORMS_MAX];
@@ -134,7 +133,6 @@ static bool list_devices(const struct opencl_api *api, struct device_list *out, 
                      *lacks ? "); install the device's driver" : "");
 }
 
-/* Begins the description of a device in the list. */
 static struct opencl_device device_of(const struct device_list *list, uint32_t number)
 {
     return (struct opencl_device){

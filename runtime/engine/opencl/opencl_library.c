@@ -137,7 +137,6 @@ static cl_mem fixed_memory(const struct opencl_run *run, const struct library_gp
     return b ? ((const struct opencl_buffer *)b)->memory : NULL;
 }
 
-/* Areas as large as any step wants them. */
 static bool create_scratch(struct invocation *i, struct error *e)
 {
     const struct executable *x = i->executable;

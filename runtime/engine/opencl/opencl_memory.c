@@ -21,7 +21,6 @@ enum {
 
 /* ---- addresses ---- */
 
-/* Takes a number for a buffer.  Returns 0 if there is none left. */
 static engine_address number_buffer(struct engine_opencl *o, struct opencl_buffer *b)
 {
     uint32_t number = 0;
@@ -77,7 +76,6 @@ static bool count_bytes(struct engine_opencl *o, size_t bytes, struct error *e)
     return !why || out_of_memory(o, bytes, used, why, e);
 }
 
-/* Returns how many are left. */
 static uint64_t uncount_bytes(struct engine_opencl *o, size_t bytes)
 {
     pthread_mutex_lock(&o->lock);

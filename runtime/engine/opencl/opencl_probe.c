@@ -10,7 +10,6 @@
 #ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
-/* Builds the program, whose kernel becomes the caller's.  Returns NULL if that fails. */
 static cl_kernel build_kernel(const struct engine_opencl *o, const struct opencl_probe *p)
 {
     const char *parts[] = {p->definitions, opencl_prelude, p->text};
@@ -36,7 +35,6 @@ static cl_mem make_buffer(const struct engine_opencl *o, size_t bytes)
     return code == CL_SUCCESS ? memory : NULL;
 }
 
-/* Runs the kernel on `in`, and reads what it has written into `got`.  Returns false if a call fails. */
 static bool run_kernel(const struct engine_opencl *o, const struct opencl_probe *p, cl_command_queue queue, cl_kernel kernel,
                        void *got)
 {

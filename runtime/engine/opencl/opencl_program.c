@@ -344,7 +344,6 @@ static uint32_t claim(struct engine_opencl *o, uint32_t count, struct opencl_wan
     return n;
 }
 
-/* Corrects the number of helpers by those that could not be started. */
 static void leave_out(struct team *t, uint32_t missing)
 {
     pthread_mutex_lock(&t->request->o->programs.lock);

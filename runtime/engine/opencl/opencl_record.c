@@ -104,7 +104,6 @@ static void remember(struct invocation *i, struct opencl_recording *r)
     r->mode = RECORD_DIRECT;
 }
 
-/* Replays what is recorded.  Returns false if that failed. */
 static bool replay(struct invocation *i, struct opencl_recording *r)
 {
     const cl_int code = engine_of(i)->commands.enqueue(0, NULL, r->commands, 0, NULL, NULL);

@@ -116,7 +116,6 @@ static bool damaged(struct error *e, const char *what)
     return error_set(e, WNNStatus_DataError, "the compiled graph is damaged: %s", what);
 }
 
-/* Returns whether a step can be started so. */
 static bool launch_fits(const struct opencl_launch *l, const struct program_step *of)
 {
     uint64_t items = 1;
@@ -187,7 +186,6 @@ static bool read_program(struct engine_opencl *o, const unsigned char *code, siz
     return true;
 }
 
-/* Reads how every kernel step is started, and its program. */
 static bool read_steps(struct opencl_executable *x, const struct program *p, const struct serialized_source *source,
                        const struct serialized_view *view, struct opencl_wanted *wanted, struct error *e)
 {

@@ -15,7 +15,6 @@ static bool mistaken(struct error *e, const char *what)
     return error_set(e, WNNStatus_TypeError, "createContext: %s", what);
 }
 
-/* Whether the device is one of the context's. */
 static bool has_device(const struct opencl_api *api, cl_context context, cl_device_id id)
 {
     size_t bytes = 0;

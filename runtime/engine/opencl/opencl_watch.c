@@ -10,7 +10,6 @@
 
 #include <signal.h>
 
-/* Waits for an event.  Returns whether the device got to it without an error. */
 static bool await(struct engine_opencl *o, cl_event event, struct error *e)
 {
     cl_int status = CL_COMPLETE, code;

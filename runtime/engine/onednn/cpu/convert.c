@@ -68,7 +68,6 @@ struct conversion_run {
     uint16_t *out;
 };
 
-/** Converts elements from..to-1 of the operand. */
 static void convert_range(const struct conversion_run *x, int64_t from, int64_t to)
 {
     const struct dnn_conversion *c = x->c;

@@ -128,7 +128,6 @@ static dnnl_status_t run_calls(void *user)
  * becomes NaN in the result.
  */
 
-/** Returns whether a result of floats goes through the library's clip. */
 static bool is_clipped(const struct dnn_problem *p)
 {
     bool clips = false;
@@ -138,7 +137,6 @@ static bool is_clipped(const struct dnn_problem *p)
     return clips && p->dst_type == dnnl_f32;
 }
 
-/** Writes the operand that is scaled or repeated first. */
 static void scale(const struct step_run_call *r, void *to)
 {
     const struct scaling *x = &r->s->scaling;
@@ -170,7 +168,6 @@ static dnnl_primitive_t create_search(const struct library_step *s)
     return made.primitive;
 }
 
-/** Brings NaN into the result of a run that met it. */
 static bool restore_nan(const struct step_run_call *r)
 {
     const size_t bytes = dnnl_memory_desc_get_size(dnn_find_argument(r->s, DNNL_ARG_DST)->md);
@@ -194,7 +191,6 @@ static bool restore_nan(const struct step_run_call *r)
     return good;
 }
 
-/** Runs the calls of a step whose result is clipped. */
 static bool run_clipped(const struct step_run_call *r)
 {
     const bool before = float_take_invalid();
@@ -208,7 +204,6 @@ static bool run_clipped(const struct step_run_call *r)
     return good;
 }
 
-/** Writes the zero point of a contraction of integers where the primitive reads it. */
 static void widen_zero(const struct late_zero *z, const void *const *inputs, void *scratch)
 {
     const void *byte = inputs[z->input];

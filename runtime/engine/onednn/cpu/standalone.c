@@ -50,7 +50,6 @@ static bool add_chosen(struct alone *a, int id, const_dnnl_primitive_desc_t pd, 
     return md && add_zeros(a, id, dnn_md_copy(md));
 }
 
-/** Creates one set of memory objects, or as many as there are copies of the weights. */
 static bool alone_bind(struct alone *a, bool cold)
 {
     struct argument *weights = &a->step.calls[0].args[1];
@@ -106,7 +105,6 @@ static void alone_free(struct alone *a)
     free(a->scratch);
 }
 
-/** Returns the shortest of all runs; 0 if the library fails. */
 static double alone_run(const struct alone *a, double seconds)
 {
     double begin = (double)nanoseconds_now() * 1e-3, now = begin, best = 0;
