@@ -9,6 +9,7 @@
 #include "ir/support/trace.h"
 #include "runtime/api/engine_choice.h"
 #include "runtime/api/runtime.h"
+#include "runtime/host/own_thread.h"
 #include "runtime/host/threads.h"
 #include "runtime/program/memory_limit.h"
 
@@ -61,20 +62,12 @@ static bool options_check(const WNNContextOptions *o, struct error *e)
     return true;
 }
 
-/* Makes the lock and the condition variable, whose clock is the one that deadlines are given in. */
 static bool context_init_lock(WNNContext context)
 {
-    pthread_condattr_t attributes;
-
     if (pthread_mutex_init(&context->lock, NULL) != 0)
         return false;
-    if (pthread_condattr_init(&attributes) == 0) {
-        bool ok = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-                  pthread_cond_init(&context->changed, &attributes) == 0;
-        pthread_condattr_destroy(&attributes);
-        if (ok)
-            return true;
-    }
+    if (steady_condition_init(&context->changed))
+        return true;
     pthread_mutex_destroy(&context->lock);
     return false;
 }

@@ -14,7 +14,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "runtime/host/own_thread.h"
 
 /* ---- the table ---- */
 
@@ -329,8 +330,6 @@ void futures_abandon(WNNContext context)
 
 bool context_wait(WNNContext context, const struct timespec *deadline)
 {
-    struct timespec now, until;
-
     if (!timeline_is_current(context->timeline)) {
         if (!deadline)
             return pthread_cond_wait(&context->changed, &context->lock) == 0;
@@ -340,18 +339,12 @@ bool context_wait(WNNContext context, const struct timespec *deadline)
     pthread_mutex_unlock(&context->lock);
     bool ran = timeline_run_next(context->timeline);
     pthread_mutex_lock(&context->lock);
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    const struct timespec now = steady_time_after(0), until = steady_time_after(1000000);
     if (deadline && (now.tv_sec > deadline->tv_sec || (now.tv_sec == deadline->tv_sec && now.tv_nsec >= deadline->tv_nsec)))
         return false;
     if (ran)
         return true;
     /* Another thread is calling back, or about to submit: look again soon. */
-    until = now;
-    until.tv_nsec += 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
     pthread_cond_timedwait(&context->changed, &context->lock, &until);
     return true;
 }
@@ -373,17 +366,6 @@ WNNStatus future_take(WNNContext context, struct future *f, void **result, struc
 }
 
 /* ---- public functions ---- */
-
-static struct timespec deadline_after(uint64_t nanoseconds)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    uint64_t rest = (uint64_t)t.tv_nsec + nanoseconds % 1000000000;
-    t.tv_sec += (time_t)(nanoseconds / 1000000000 + rest / 1000000000);
-    t.tv_nsec = (long)(rest % 1000000000);
-    return t;
-}
 
 /* Says what one look at the futures of a wnnContextWaitAny found. */
 struct wait_look {
@@ -430,7 +412,7 @@ WNNStatus wnnContextWaitAny(WNNContext context, size_t futureCount, WNNFuture co
         return error_fail(&e, WNNStatus_TypeError, "waitAny: %zu futures, more than %d", futureCount, SLOT_COUNT_MAX);
     wnnContextAddRef(context);
     if (limited)
-        deadline = deadline_after(timeoutNS < (uint64_t)INT64_MAX ? timeoutNS : (uint64_t)INT64_MAX);
+        deadline = steady_time_after(timeoutNS < (uint64_t)INT64_MAX ? timeoutNS : (uint64_t)INT64_MAX);
     pthread_mutex_lock(&context->lock);
     for (size_t i = 0; i < futureCount; i++)
         if (futures[i].id == 0 || futures[i].id >= context->next_id)

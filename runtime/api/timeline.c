@@ -17,9 +17,7 @@
 #define _GNU_SOURCE
 #include "runtime/api/timeline.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,6 +26,7 @@
 #include "ir/support/clock.h"
 #include "ir/support/environment.h"
 #include "ir/target/target.h"
+#include "runtime/host/own_thread.h"
 
 enum { SPIN_LOOKS = 32 /* between two looks at the clock */ };
 
@@ -224,16 +223,9 @@ static void *timeline_main(void *data)
     return NULL;
 }
 
-/* Signals are the application's business: none is delivered to our thread. */
 static bool timeline_start(struct timeline *tl)
 {
-    sigset_t all, before;
-
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return false;
-    tl->started = pthread_create(&tl->thread, NULL, timeline_main, tl) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    tl->started = own_thread_start(&tl->thread, NULL, timeline_main, tl);
     if (!tl->started)
         return false;
     pthread_setname_np(tl->thread, "webnn-timeline");

@@ -26,6 +26,7 @@
 #include "ir/support/clock.h"
 #include "ir/support/environment.h"
 #include "runtime/host/float_mode.h"
+#include "runtime/host/own_thread.h"
 
 /* This is libgomp's interface: what <omp.h> declares, and the entry point that gcc compiles a parallel region into. */
 int omp_get_max_threads(void);
@@ -117,7 +118,6 @@ static uint32_t trial_run(uint32_t wanted)
     struct trial trial = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
     struct trial_thread *threads = calloc(wanted, sizeof *threads);
     pthread_attr_t attributes;
-    sigset_t all, before;
     uint32_t count = 0;
 
     if (!threads || pthread_attr_init(&attributes) != 0) {
@@ -125,14 +125,11 @@ static uint32_t trial_run(uint32_t wanted)
         return 0;
     }
     trial_set_stack(&attributes);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the application's business */
     for (; count < wanted; count++) {
         threads[count].trial = &trial;
-        if (pthread_create(&threads[count].thread, &attributes, trial_main, &threads[count]) != 0)
+        if (!own_thread_start(&threads[count].thread, &attributes, trial_main, &threads[count]))
             break;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_mutex_lock(&trial.lock);
     trial.over = true;
     pthread_cond_broadcast(&trial.change);

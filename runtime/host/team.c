@@ -10,7 +10,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -20,6 +19,7 @@
 #include "ir/support/clock.h"
 #include "ir/support/environment.h"
 #include "runtime/host/float_mode.h"
+#include "runtime/host/own_thread.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <xmmintrin.h>
@@ -238,22 +238,14 @@ static void team_end(struct team *t)
 
 static void start_workers(struct team *t, uint32_t count)
 {
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}; /* what a thread does itself arrives there */
-    sigset_t others, before;
-
-    sigfillset(&others); /* they are the application's business */
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        sigdelset(&others, faults[i]);
-    pthread_sigmask(SIG_SETMASK, &others, &before);
     for (; t->worker_count < count; t->worker_count++) {
         struct worker *w = &t->workers[t->worker_count];
 
         *w = (struct worker){.team = t, .index = t->worker_count + 1};
-        if (pthread_create(&w->thread, NULL, worker_main, w) != 0)
+        if (!own_thread_start(&w->thread, NULL, worker_main, w))
             break;
         pthread_setname_np(w->thread, "webnn-worker");
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static struct team *team_create(uint32_t workers)

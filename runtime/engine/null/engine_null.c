@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/support/table.h"
 #include "runtime/program/invocation.h"
 
 /*
@@ -36,7 +37,7 @@ struct engine_null {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct null_buffer **buffers; /* by number - 1; NULL: free */
-    uint32_t buffer_count;
+    uint32_t buffer_count, buffer_room;
     pthread_t thread;
     bool held, stop;
     struct submission *first, *last;
@@ -50,44 +51,37 @@ static struct engine_null *null_of(struct engine *en)
 
 /* ---- memory ---- */
 
-/* Takes a number for a buffer.  Returns -1 if there is none left. */
-static int64_t number_buffer(struct engine_null *n, struct null_buffer *b)
+/* Returns the number for a buffer, from 1 on, or 0 if there is none left. */
+static engine_address number_buffer(struct engine_null *n, struct null_buffer *b)
 {
-    int64_t number = -1;
+    uint32_t i = 0;
 
     pthread_mutex_lock(&n->lock);
-    for (uint32_t i = 0; number < 0 && i < n->buffer_count; i++)
-        if (!n->buffers[i])
-            number = i;
-    if (number < 0 && n->buffer_count < BUFFERS_MAX) {
-        struct null_buffer **grown = realloc(n->buffers, (n->buffer_count + 1) * sizeof(struct null_buffer *));
-
-        if (grown) {
-            n->buffers = grown;
-            number = n->buffer_count++;
-        }
+    while (i < n->buffer_count && n->buffers[i])
+        i++;
+    const bool good = i < n->buffer_count || (i < BUFFERS_MAX && array_reserve(NULL, &n->buffers, &n->buffer_room, i + 1,
+                                                                               sizeof(struct null_buffer *)));
+    if (good) {
+        n->buffers[i] = b;
+        n->buffer_count += i == n->buffer_count;
     }
-    if (number >= 0)
-        n->buffers[number] = b;
     pthread_mutex_unlock(&n->lock);
-    return number;
+    return good ? i + 1 : 0;
 }
 
 static struct engine_buffer *null_buffer_create(struct engine *en, size_t bytes, struct error *e)
 {
     struct null_buffer *b = calloc(1, sizeof *b);
-    int64_t number = -1;
+    const engine_address number = b && (b->data = calloc(1, bytes + 1)) ? number_buffer(null_of(en), b) : 0;
 
-    if (b && (b->data = calloc(1, bytes + 1)))
-        number = number_buffer(null_of(en), b);
-    if (number < 0) {
-        if (b)
-            free(b->data);
-        free(b);
-        return error_null(e, WNNStatus_UnknownError, "there is no memory for %zu bytes", bytes);
+    if (number) {
+        b->base = (struct engine_buffer){number << OFFSET_BITS, bytes, 0};
+        return &b->base;
     }
-    b->base = (struct engine_buffer){(engine_address)(number + 1) << OFFSET_BITS, bytes, 0};
-    return &b->base;
+    if (b)
+        free(b->data);
+    free(b);
+    return error_null(e, WNNStatus_UnknownError, "there is no memory for %zu bytes", bytes);
 }
 
 static void null_buffer_free(struct engine *en, struct engine_buffer *buffer)

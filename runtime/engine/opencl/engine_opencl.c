@@ -32,6 +32,7 @@ bool engine_opencl_fastest(bool shared_memory, struct opencl_estimate *out)
 #include <stdlib.h>
 
 #include "ir/graph/constant_pool.h"
+#include "runtime/host/own_thread.h"
 #include "runtime/program/invocation.h"
 
 static void opencl_free(struct engine *en)
@@ -103,25 +104,12 @@ static const struct engine_functions opencl_functions = {
                  .tools = &opencl_tools},
 };
 
-/* A condition variable whose clock is not set by anybody. */
-static bool init_steady(pthread_cond_t *c)
-{
-    pthread_condattr_t attributes;
-    bool good = pthread_condattr_init(&attributes) == 0;
-
-    if (!good)
-        return false;
-    good = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 && pthread_cond_init(c, &attributes) == 0;
-    pthread_condattr_destroy(&attributes);
-    return good;
-}
-
 /* Creates the locks.  None of these calls fails where threads exist at all. */
 static bool init_locks(struct engine_opencl *o)
 {
     return pthread_mutex_init(&o->lock, NULL) == 0 && pthread_mutex_init(&o->programs.lock, NULL) == 0 &&
            pthread_mutex_init(&o->watch.lock, NULL) == 0 && pthread_mutex_init(&o->loss.lock, NULL) == 0 &&
-           pthread_mutex_init(&o->library.lock, NULL) == 0 && init_steady(&o->programs.changed) &&
+           pthread_mutex_init(&o->library.lock, NULL) == 0 && steady_condition_init(&o->programs.changed) &&
            pthread_cond_init(&o->watch.changed, NULL) == 0 && pthread_cond_init(&o->watch.idle, NULL) == 0;
 }
 

@@ -11,11 +11,11 @@
 #ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "runtime/host/own_thread.h"
 
 enum {
     BUILDERS_MAX = 4,
@@ -213,12 +213,8 @@ static bool is_cancelled(const struct request *r)
 /* Waits until the table of programs changes, or it is time to ask.  The lock is held, but not while the thread waits. */
 static void await_change(struct engine_opencl *o)
 {
-    struct timespec until;
+    const struct timespec until = steady_time_after(ASK_MS * 1000000u);
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += ASK_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
     pthread_cond_timedwait(&o->programs.changed, &o->programs.lock, &until);
 }
 
@@ -357,7 +353,6 @@ static bool build_claimed(struct team *t)
     const uint32_t processors = online > 1 ? (uint32_t)online : 1;
     pthread_t threads[BUILDERS_MAX];
     uint32_t started = 0;
-    sigset_t all, before;
 
     make_jobs(t, processors);
     if (!team_stops(t, true)) { /* before anybody begins */
@@ -366,12 +361,8 @@ static bool build_claimed(struct team *t)
     }
 
     const uint32_t helpers = t->helpers;
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
-        while (started < helpers && pthread_create(&threads[started], NULL, helper_main, t) == 0)
-            started++;
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
+    while (started < helpers && own_thread_start(&threads[started], NULL, helper_main, t))
+        started++;
     leave_out(t, helpers - started);
     build_jobs(t, true);
     await_helpers(t);

@@ -8,7 +8,7 @@
 #ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
-#include <signal.h>
+#include "runtime/host/own_thread.h"
 
 static bool await(struct engine_opencl *o, cl_event event, struct error *e)
 {
@@ -64,26 +64,13 @@ static void *watch_main(void *user)
     return NULL;
 }
 
-/* Signals are the application's business: none is delivered to our thread.  The lock is held. */
-static bool start(struct engine_opencl *o)
-{
-    sigset_t all, before;
-
-    if (o->watch.started)
-        return true;
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return false;
-    o->watch.started = pthread_create(&o->watch.thread, NULL, watch_main, o) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return o->watch.started;
-}
-
 void opencl_watch(struct engine_opencl *o, struct opencl_watched *w)
 {
     w->next = NULL;
     pthread_mutex_lock(&o->watch.lock);
-    bool good = start(o);
+    if (!o->watch.started)
+        o->watch.started = own_thread_start(&o->watch.thread, NULL, watch_main, o);
+    const bool good = o->watch.started;
     if (good) {
         if (o->watch.first)
             o->watch.last->next = w;
