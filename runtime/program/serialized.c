@@ -109,14 +109,6 @@ static uint32_t kernel_number(struct serialized_program *i, const void *const *f
     return i->kernel_count++;
 }
 
-static void write_location(struct stream_writer *o, const struct location *p)
-{
-    out_u32(o, p->kind);
-    out_u32(o, p->slot);
-    out_i64(o, p->offset);
-    out_i64(o, p->bytes);
-}
-
 static void write_kernel(struct serialized_program *i, const struct program_step *s, uint32_t number)
 {
     struct stream_writer *o = &i->stream;
@@ -158,8 +150,7 @@ static bool write_steps(struct serialized_program *i, const struct program *p, c
         out_u32(o, s->kind);
         out_text(o, s->name, strlen(s->name));
         out_u32(o, s->location_count);
-        for (uint32_t t = 0; t < s->location_count; t++)
-            write_location(o, &s->locations[t]);
+        out_bytes(o, s->locations, s->location_count * sizeof *s->locations);
         if (s->kind == STEP_KERNEL)
             write_kernel(i, s, kernel_number(i, functions, kernel++));
         else if (s->kind == STEP_LIBRARY && !write_library(i, p, s, unpacked, e))
@@ -171,21 +162,15 @@ static bool write_steps(struct serialized_program *i, const struct program *p, c
 static void write_loops(struct stream_writer *o, const struct program *p)
 {
     out_u32(o, p->loop_count);
-    for (uint32_t k = 0; k < p->loop_count; k++) {
-        out_u32(o, p->loops[k].first);
-        out_u32(o, p->loops[k].count);
-        out_u32(o, p->loops[k].iterations);
-    }
+    out_bytes(o, p->loops, p->loop_count * sizeof *p->loops);
     out_u32(o, p->move_count);
     for (uint32_t k = 0; k < p->move_count; k++) {
         const struct program_move *m = &p->moves[k];
 
-        out_u32(o, m->step);
-        out_u32(o, m->location);
-        out_i64(o, m->stride);
+        out_bytes(o, m, offsetof(struct program_move, has_first));
         out_u32(o, m->has_first);
         if (m->has_first)
-            write_location(o, &m->first);
+            out_bytes(o, &m->first, sizeof m->first);
     }
 }
 

@@ -6,6 +6,8 @@
 #ifndef WEBNN_RUNTIME_PROGRAM_SERIALIZED_FORMAT_H_
 #define WEBNN_RUNTIME_PROGRAM_SERIALIZED_FORMAT_H_
 
+#include <stddef.h>
+
 #include "runtime/program/serialized.h"
 
 #define SERIALIZED_MAGIC "\x89WNNIMG\n" /* no text, and damaged by whatever converts line ends */
@@ -35,6 +37,11 @@ struct serialized_header {
 };
 
 _Static_assert(sizeof(struct serialized_header) == 128, "the header has no holes");
+
+/* These are written as they lie, of struct program_move what is before has_first. */
+_Static_assert(sizeof(struct location) == 24 && sizeof(struct program_loop) == 12 &&
+                   offsetof(struct program_move, has_first) == 16,
+               "structs of programs have no holes");
 
 /* ---- what comes first (serialized_header.c) ---- */
 

@@ -353,13 +353,8 @@ static bool location_fits(const struct reader *r, const struct location *locatio
 
 static bool read_location(struct reader *r, struct location *location)
 {
-    uint32_t kind = in_u32(&r->in);
-
-    location->kind = (enum location_kind)kind;
-    location->slot = in_u32(&r->in);
-    location->offset = in_i64(&r->in);
-    location->bytes = in_i64(&r->in);
-    if (r->in.failed || kind > LOCATION_CONSTANT || !location_fits(r, location))
+    in_bytes(&r->in, location, sizeof *location);
+    if (r->in.failed || !location_fits(r, location))
         return damaged(r, "a location outside what it lies in");
     return true;
 }
@@ -427,7 +422,7 @@ static bool read_step(struct reader *r, struct program_step *s)
     uint32_t kind = in_u32(&r->in);
     const char *name = in_text(&r->in, sizeof s->name - 1, &length);
 
-    s->location_count = in_count(&r->in, 24);
+    s->location_count = in_count(&r->in, sizeof *s->locations);
     if (r->in.failed || kind > STEP_COPY)
         return damaged(r, "a step");
     s->kind = (enum step_kind)kind;
@@ -446,9 +441,7 @@ static bool read_step(struct reader *r, struct program_step *s)
 
 static bool read_loop(struct reader *r, struct program_loop *l, uint32_t from)
 {
-    l->first = in_u32(&r->in);
-    l->count = in_u32(&r->in);
-    l->iterations = in_u32(&r->in);
+    in_bytes(&r->in, l, sizeof *l);
     if (r->in.failed || l->first < from || l->count == 0 || l->first > r->p->step_count ||
         l->count > r->p->step_count - l->first || l->iterations == 0 || l->iterations > INT32_MAX)
         return damaged(r, "a loop");
@@ -482,9 +475,7 @@ static bool move_fits(struct reader *r, const struct program_move *m, const stru
 
 static bool read_move(struct reader *r, struct program_move *m, const struct program_move *before)
 {
-    m->step = in_u32(&r->in);
-    m->location = in_u32(&r->in);
-    m->stride = in_i64(&r->in);
+    in_bytes(&r->in, m, offsetof(struct program_move, has_first));
     m->has_first = in_u32(&r->in) != 0;
     if (r->in.failed || m->step >= r->p->step_count || m->location >= r->p->steps[m->step].location_count ||
         (before && (m->step < before->step || (m->step == before->step && m->location <= before->location))))
@@ -498,7 +489,7 @@ static bool read_move(struct reader *r, struct program_move *m, const struct pro
 static bool read_loops(struct reader *r)
 {
     struct program *p = r->p;
-    uint32_t loops = in_count(&r->in, 12), end = 0;
+    uint32_t loops = in_count(&r->in, sizeof *p->loops), end = 0;
 
     p->loops = arena_array(&p->arena, loops, sizeof *p->loops);
     if (!p->loops)
