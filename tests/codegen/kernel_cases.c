@@ -28,9 +28,9 @@ struct kernel_case {
     FILE *updated;          /* NULL: nothing is to be written */
     char *body, *values[COMBINATIONS_MAX];
     uint32_t count; /* of values */
-    char within[256], data[256], with[256];
-    char numbers[KERNEL_TENSORS_MAX][256]; /* of tensors; "": random ones */
-    bool expects;                          /* something */
+    char within[CASE_VALUE_MAX], data[CASE_VALUE_MAX], with[CASE_VALUE_MAX];
+    char numbers[KERNEL_TENSORS_MAX][CASE_VALUE_MAX]; /* of tensors; "": random ones */
+    bool expects;                                     /* something */
 };
 
 /* ---- values of names ---- */
@@ -102,7 +102,7 @@ static double product_of(const char *text, const char *values)
 /* Returns the tolerance of "N ulps", "A * B", "zeros" or "sum of N * M", where N numbers of at most M are added up. */
 static struct tolerance tolerance_of(const struct kernel_case *c, const char *values)
 {
-    char list[2 * VALUES_MAX], text[256], *rest = text;
+    char list[2 * VALUES_MAX], text[CASE_VALUE_MAX], *rest = text;
     struct tolerance t = exact;
 
     snprintf(list, sizeof list, "%s %s", values, c->with);
@@ -114,7 +114,7 @@ static struct tolerance tolerance_of(const struct kernel_case *c, const char *va
         } else if (!strcmp(part, "zeros")) {
             t.zeros = true;
         } else if (!strncmp(part, "sum of ", 7)) {
-            char terms[256];
+            char terms[CASE_VALUE_MAX];
             snprintf(terms, sizeof terms, "%.*s", (int)strcspn(part + 7, "*"), part + 7);
             const double n = product_of(terms, list);
             /* No accumulator takes more than 512 additions in a row, and totals take one per 256. */
@@ -158,9 +158,11 @@ static void data_free(void *data, size_t bytes)
         munmap((char *)data - (uintptr_t)data % page - page, inner + 2 * page);
 }
 
-static void data_fill(const struct kernel_case *c, const struct ktensor *tensor, uint32_t number, void *data)
+static void data_fill(const struct kernel_case *c, const char *values, const struct ktensor *tensor, uint32_t number,
+                      void *data)
 {
-    const char *numbers = c->numbers[number], *at = numbers;
+    char *numbers = names_replace(c->numbers[number], values);
+    const char *at = numbers;
     const size_t size = dtype_size(tensor->type);
     char own[16], *end;
 
@@ -168,15 +170,23 @@ static void data_fill(const struct kernel_case *c, const struct ktensor *tensor,
     if (strstr(c->data, own)) {
         for (int64_t i = 0; i < tensor->elements; i++)
             memcpy((char *)data + (size_t)i * size, &i, size);
+        free(numbers);
         return;
     }
     snprintf(own, sizeof own, "t%u nasty", number);
     (!strncmp(c->data, "nasty", 5) || strstr(c->data, own) ? fill_nasty : fill_plain)(tensor->type, data, tensor->elements);
-    for (int64_t i = 0; *numbers && i < tensor->elements; i++, at = *end ? end : numbers) { /* over and over again */
-        const union scalar s = dtype_is_float(tensor->type) ? number_cast(wnnNumber(strtod(at, &end)), tensor->type)
-                                                            : number_cast(wnnNumberInt64(strtoll(at, &end, 0)), tensor->type);
-        memcpy((char *)data + (size_t)i * size, &s, size);
+    for (int64_t i = 0, left = 0; *numbers && i < tensor->elements; i++, left--) { /* over and over again */
+        static union scalar number;
+        if (!left) {
+            at = *at ? at : numbers;
+            number = dtype_is_float(tensor->type) ? number_cast(wnnNumber(strtod(at, &end)), tensor->type)
+                                                  : number_cast(wnnNumberInt64(strtoll(at, &end, 10)), tensor->type);
+            left = *end == 'x' ? strtoll(end + 1, &end, 10) : 1;
+            at = end;
+        }
+        memcpy((char *)data + (size_t)i * size, &number, size);
     }
+    free(numbers);
 }
 
 /* Runs a kernel on data: in the interpreter, whose tensor `wanted` must have the numbers, or, if that is KEXPR_NONE, in code of
@@ -191,7 +201,7 @@ static void compute(const struct kernel_case *c, uint32_t turn, uint32_t wanted,
     for (uint32_t t = 0; t < count; t++) {
         bytes[t] = tensor_bytes(&k->tensors[t]);
         tensors[t] = data_create(bytes[t], (turn + t) % 2);
-        data_fill(c, &k->tensors[t], t, tensors[t]);
+        data_fill(c, c->values[turn], &k->tensors[t], t, tensors[t]);
     }
     if (wanted == KEXPR_NONE) {
         check_kernel(k, tensors, tolerance_of(c, c->values[turn]));
@@ -199,7 +209,7 @@ static void compute(const struct kernel_case *c, uint32_t turn, uint32_t wanted,
         struct kernel_case expected = {.data = ""};
         void *right = buffer_create(bytes[wanted]);
         snprintf(expected.numbers[wanted], sizeof expected.numbers[wanted], "%s", numbers);
-        data_fill(&expected, &k->tensors[wanted], wanted, right);
+        data_fill(&expected, "", &k->tensors[wanted], wanted, right);
         assert_true(kernel_verify(k, stderr) && kernel_interpret(k, tensors));
         for (int64_t i = 0; i < k->tensors[wanted].elements; i++)
             if (!elements_agree(k->tensors[wanted].type, right, tensors[wanted], i, tolerance_of(c, c->values[turn])))
@@ -372,7 +382,7 @@ static const char *expect(struct kernel_case *c, const char *line, const char *e
             for (uint32_t i = 0; i < c->count && !c->updated; i += step)
                 compute(c, i, KEXPR_NONE, NULL);
         } else if (sscanf(line, "# gives t%u: %n", &tensor, &used) == 1) {
-            char numbers[256];
+            char numbers[CASE_VALUE_MAX];
             snprintf(numbers, sizeof numbers, "%.*s", (int)(end - line) - used, line + used);
             compute(c, 0, tensor, numbers);
         } else {
@@ -400,7 +410,7 @@ static void read_setting(struct kernel_case *c, char *key, char *value)
 static void run_case(void **state)
 {
     struct kernel_case *c = *state;
-    char key[32], value[256];
+    char key[32], value[CASE_VALUE_MAX];
     const char *body = NULL, *end;
 
     c->values[c->count++] = strdup("");

@@ -302,7 +302,7 @@ static void finish_case(struct file *f, const struct settings *s, const char *na
 static bool run_file(struct file *f, const char *text)
 {
     struct settings s = f->settings;
-    char name[256] = "", key[32], value[256];
+    char name[CASE_VALUE_MAX] = "", key[32], value[CASE_VALUE_MAX];
     const char *graph = NULL, *graph_end = NULL, *expected = NULL, *line = text;
 
     while (true) {

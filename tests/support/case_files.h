@@ -8,7 +8,7 @@
 #include "ir/support/error.h"
 #include "support/test.h"
 
-enum { CASE_FILE_MAX = 1 << 20, CASE_LINES_MAX = 4096 };
+enum { CASE_FILE_MAX = 1 << 20, CASE_LINES_MAX = 4096, CASE_VALUE_MAX = 512 };
 
 /** Prints a message.  Returns false. */
 static inline bool complain(const char *format, ...) PRINTF_LIKE(1, 2);
@@ -52,13 +52,13 @@ static inline bool case_file_write(const char *path, const char *text, size_t si
 }
 
 /** Reads a line "# key: value" or "# key".  Returns false for another one. */
-static inline bool case_file_key(const char *line, size_t length, char key[32], char value[256])
+static inline bool case_file_key(const char *line, size_t length, char key[32], char value[CASE_VALUE_MAX])
 {
     size_t start = 2, end, at;
 
     if (length < 3 || memcmp(line, "# ", 2) || !islower((unsigned char)line[2]))
         return false;
-    for (end = start; end < length && islower((unsigned char)line[end]);)
+    for (end = start; end < length && (islower((unsigned char)line[end]) || isdigit((unsigned char)line[end]));)
         end++;
     if (end - start >= 32 || (end < length && line[end] != ':'))
         return false;
@@ -66,7 +66,7 @@ static inline bool case_file_key(const char *line, size_t length, char key[32], 
     key[end - start] = '\0';
     for (at = end + (end < length); at < length && line[at] == ' ';)
         at++;
-    if (length - at >= 256)
+    if (length - at >= CASE_VALUE_MAX)
         return false;
     memcpy(value, line + at, length - at);
     value[length - at] = '\0';
