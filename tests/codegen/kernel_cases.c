@@ -99,7 +99,7 @@ static double product_of(const char *text, const char *values)
     return product;
 }
 
-/* Returns the tolerance of "N ulps", "A * B", "zeros" or "sum of N * M", where N numbers of at most M are added up. */
+/* Returns the tolerance of "N ulps", "A * B", "zeros" or "sum of N of M", where N numbers of at most M are added up. */
 static struct tolerance tolerance_of(const struct kernel_case *c, const char *values)
 {
     char list[2 * VALUES_MAX], text[CASE_VALUE_MAX], *rest = text;
@@ -114,11 +114,9 @@ static struct tolerance tolerance_of(const struct kernel_case *c, const char *va
         } else if (!strcmp(part, "zeros")) {
             t.zeros = true;
         } else if (!strncmp(part, "sum of ", 7)) {
-            char terms[CASE_VALUE_MAX];
-            snprintf(terms, sizeof terms, "%.*s", (int)strcspn(part + 7, "*"), part + 7);
-            const double n = product_of(terms, list);
+            const double n = product_of(part + 7, list), most = product_of(strstr(part + 7, " of ") + 4, list);
             /* No accumulator takes more than 512 additions in a row, and totals take one per 256. */
-            t.absolute = (fmin(n, 512) + floor(n / 256) + 2) * 0x1p-24 * product_of(part + 7, list);
+            t.absolute = (fmin(n, 512) + floor(n / 256) + 2) * 0x1p-24 * n * most;
             t.zeros = true;
         } else if (*part) {
             t.absolute = product_of(part, list);
