@@ -4,37 +4,18 @@
  * lanes, and that every schedule covers its points and keeps the device's limits.
  */
 #include "ir/schedule/schedule_gpu.h"
+#include "support/kernel_text.h"
 #include "support/test.h"
-
-static const union scalar zero = {.u64 = 0};
-
-static struct kaffine term(struct kernel *k, uint32_t var, int64_t stride)
-{
-    return kaffine_scale(k, kaffine_var(k, var), stride);
-}
-
-static struct kaffine sum(struct kernel *k, struct kaffine a, struct kaffine b)
-{
-    return kaffine_add(k, a, b);
-}
 
 /* [batch, m, depth] times [batch, depth, n] (or [batch, n, depth], transposed). */
 static struct kernel *matmul_of(dtype type, int64_t batch, int64_t m, int64_t n, int64_t depth, bool transposed)
 {
-    struct kernel *k = kernel_create();
-    const uint32_t a = kernel_tensor(k, type, batch * m * depth, false, NULL);
-    const uint32_t b = kernel_tensor(k, type, batch * n * depth, false, NULL);
-    const uint32_t c = kernel_tensor(k, type, batch * m * n, true, NULL);
-    const uint32_t g = kernel_var(k, KVAR_PARALLEL, batch), i = kernel_var(k, KVAR_PARALLEL, m),
-                   j = kernel_var(k, KVAR_PARALLEL, n), r = kernel_var(k, KVAR_REDUCED, depth);
-    const struct kaffine at_a = sum(k, sum(k, term(k, g, m * depth), term(k, i, depth)), term(k, r, 1));
-    const struct kaffine at_b =
-        sum(k, sum(k, term(k, g, n * depth), term(k, j, transposed ? depth : 1)), term(k, r, transposed ? 1 : n));
-    const uint32_t x = kernel_load(k, a, at_a, 0, NULL, zero), y = kernel_load(k, b, at_b, 0, NULL, zero);
-
-    kernel_store(k, c, sum(k, sum(k, term(k, g, m * n), term(k, i, n)), term(k, j, 1)), kernel_dot(k, x, y), 0, NULL);
-    assert_true(kernel_finish(k));
-    return k;
+    return kernel_of("kernel matmul {"
+                     "  parallel g < $batch, i < $m, j < $n reduced r < $d"
+                     "  tensor a: $T[], b: $T[], y: $T[] written"
+                     "  store y[$m*$n*g + $n*i + j] = reduce.dot(a[$m*$d*g + $d*i + r], b[$n*$d*g + $at]) }",
+                     "T=%s batch=%lld m=%lld n=%lld d=%lld at=%s", dtype_name(type), (long long)batch, (long long)m,
+                     (long long)n, (long long)depth, transposed ? "$d*j+r" : "$n*r+j");
 }
 
 static struct kernel *matmul(int64_t batch, int64_t m, int64_t n, int64_t depth, bool transposed)
@@ -42,62 +23,36 @@ static struct kernel *matmul(int64_t batch, int64_t m, int64_t n, int64_t depth,
     return matmul_of(WNNOperandDataType_Float32, batch, m, n, depth, transposed);
 }
 
-/* A depthwise convolution in nhwc of a window of 3: out[y][c] = sum of in[y + r][c] * w[r][c]. */
-static struct kernel *depthwise(int64_t rows, int64_t channels)
+/* A depthwise convolution in nhwc of a window of 3. */
+static struct kernel *depthwise(int rows, int channels)
 {
-    struct kernel *k = kernel_create();
-    const uint32_t a = kernel_tensor(k, WNNOperandDataType_Float32, (rows + 2) * channels, false, NULL);
-    const uint32_t b = kernel_tensor(k, WNNOperandDataType_Float32, 3 * channels, false, NULL);
-    const uint32_t c = kernel_tensor(k, WNNOperandDataType_Float32, rows * channels, true, NULL);
-    const uint32_t i = kernel_var(k, KVAR_PARALLEL, rows), j = kernel_var(k, KVAR_PARALLEL, channels),
-                   r = kernel_var(k, KVAR_REDUCED, 3);
-    const struct kaffine at_a = sum(k, sum(k, term(k, i, channels), term(k, r, channels)), term(k, j, 1));
-    const uint32_t x = kernel_load(k, a, at_a, 0, NULL, zero),
-                   y = kernel_load(k, b, sum(k, term(k, r, channels), term(k, j, 1)), 0, NULL, zero);
-
-    kernel_store(k, c, sum(k, term(k, i, channels), term(k, j, 1)), kernel_dot(k, x, y), 0, NULL);
-    assert_true(kernel_finish(k));
-    return k;
+    return kernel_of("kernel depthwise {"
+                     "  parallel i < $n, j < $c reduced r < 3"
+                     "  tensor x: f32[], w: f32[], y: f32[] written"
+                     "  store y[$c*i + j] = reduce.dot(x[$c*(i + r) + j], w[$c*r + j]) }",
+                     "n=%d c=%d", rows, channels);
 }
 
 /* [rows, blocks * 32] times weights of 4 bits, eight in a word, and a scale for each block (docs/compact-weights.md). */
-static struct kernel *compact(int64_t rows, int64_t columns, int64_t blocks)
+static struct kernel *compact(int rows, int columns, int blocks)
 {
-    struct kernel *k = kernel_create();
-    const uint32_t a = kernel_tensor(k, WNNOperandDataType_Float32, rows * blocks * 32, false, NULL);
-    const uint32_t b = kernel_tensor(k, WNNOperandDataType_Uint32, blocks * 4 * columns, false, NULL);
-    const uint32_t f = kernel_tensor(k, WNNOperandDataType_Float32, blocks * columns, false, NULL);
-    const uint32_t c = kernel_tensor(k, WNNOperandDataType_Float32, rows * columns, true, NULL);
-    const uint32_t i = kernel_var(k, KVAR_PARALLEL, rows), j = kernel_var(k, KVAR_PARALLEL, columns);
-    const uint32_t block = kernel_var(k, KVAR_REDUCED, blocks), word = kernel_var(k, KVAR_REDUCED, 4),
-                   number = kernel_var(k, KVAR_REDUCED, 8);
-    const struct kaffine at = sum(k, term(k, block, 32), sum(k, term(k, word, 8), term(k, number, 1)));
-    const uint32_t x = kernel_load(k, a, sum(k, term(k, i, blocks * 32), at), 0, NULL, zero);
-    const uint32_t bits =
-        kernel_load(k, b, sum(k, sum(k, term(k, block, 4 * columns), term(k, word, columns)), term(k, j, 1)), 0, NULL, zero);
-    const uint32_t scale = kernel_load(k, f, sum(k, term(k, block, columns), term(k, j, 1)), 0, NULL, zero);
-    const uint32_t shift = kernel_cast(k, KT_U32, kernel_index(k, term(k, number, 4)));
-    const uint32_t q =
-        kernel_op2(k, K_AND, kernel_op2(k, K_SHR, bits, shift), kernel_const(k, KT_U32, (union scalar){.u32 = 15}));
-    const uint32_t w = kernel_op2(k, K_MUL, kernel_op2(k, K_SUB, kernel_cast(k, KT_F32, q), kernel_f32(k, 8)), scale);
-
-    kernel_store(k, c, sum(k, term(k, i, columns), term(k, j, 1)), kernel_dot(k, x, w), 0, NULL);
-    assert_true(kernel_finish(k));
-    return k;
+    return kernel_of("kernel compact {"
+                     "  parallel i < $m, j < $n reduced block < $blocks, word < 4, number < 8"
+                     "  tensor a: f32[], b: u32[], scales: f32[], y: f32[] written"
+                     "  q = and(shr(b[$n*(4*block + word) + j], u32(index 4*number)), u32(15))"
+                     "  w = mul(sub(f32(q), 8), scales[$n*block + j])"
+                     "  store y[$n*i + j] = reduce.dot(a[$blocks*32*i + 32*block + 8*word + number], w) }",
+                     "m=%d n=%d blocks=%d", rows, columns, blocks);
 }
 
 /* The sums of rows, which are contiguous, or of columns. */
-static struct kernel *reduction(int64_t points, int64_t iterations, bool columns)
+static struct kernel *reduction(int points, int iterations, bool columns)
 {
-    struct kernel *k = kernel_create();
-    const uint32_t a = kernel_tensor(k, WNNOperandDataType_Float32, points * iterations, false, NULL);
-    const uint32_t c = kernel_tensor(k, WNNOperandDataType_Float32, points, true, NULL);
-    const uint32_t i = kernel_var(k, KVAR_PARALLEL, points), r = kernel_var(k, KVAR_REDUCED, iterations);
-    const struct kaffine at = sum(k, term(k, i, columns ? 1 : iterations), term(k, r, columns ? points : 1));
-
-    kernel_store(k, c, term(k, i, 1), kernel_reduce(k, KR_SUM, kernel_load(k, a, at, 0, NULL, zero)), 0, NULL);
-    assert_true(kernel_finish(k));
-    return k;
+    return kernel_of("kernel sums {"
+                     "  parallel i < $n reduced r < $d"
+                     "  tensor x: f32[], y: f32[] written"
+                     "  store y[i] = reduce.sum(x[$at]) }",
+                     "n=%d d=%d at=%s", points, iterations, columns ? "i+$n*r" : "$d*i+r");
 }
 
 /* The same of tiles of matrix instructions. */
@@ -125,20 +80,15 @@ static void check_matrix_cover(const struct gpu_schedule *s, const struct gpu_fa
     assert_int_equal(x->sum_steps % t->k_tile, 0);
 }
 
-/* Returns the transpose of a matrix, of numbers of a type; `doubled` adds its own transpose to it. */
+/* Returns the transpose of a matrix, of numbers of a type; `doubled` adds the j-th element of every other column to it. */
 static struct kernel *transpose(dtype type, int64_t rows, int64_t columns, bool doubled)
 {
-    struct kernel *k = kernel_create();
-    const uint32_t a = kernel_tensor(k, type, rows * columns, false, NULL);
-    const uint32_t c = kernel_tensor(k, type, rows * columns, true, NULL);
-    const uint32_t i = kernel_var(k, KVAR_PARALLEL, columns), j = kernel_var(k, KVAR_PARALLEL, rows);
-    uint32_t x = kernel_load(k, a, sum(k, term(k, i, 1), term(k, j, columns)), 0, NULL, zero);
-
-    if (doubled) /* the j-th element of every other column */
-        x = kernel_op2(k, K_ADD, x, kernel_load(k, a, sum(k, term(k, i, 1), term(k, j, 2)), 0, NULL, zero));
-    kernel_store(k, c, sum(k, term(k, i, rows), term(k, j, 1)), x, 0, NULL);
-    assert_true(kernel_finish(k));
-    return k;
+    return kernel_of("kernel transpose {"
+                     "  parallel i < $n, j < $m"
+                     "  tensor x: $T[], y: $T[] written"
+                     "  store y[$m*i + j] = $v }",
+                     "T=%s m=%lld n=%lld v=%s", dtype_name(type), (long long)rows, (long long)columns,
+                     doubled ? "add(x[i+$n*j],x[i+2*j])" : "x[i+$n*j]");
 }
 
 /* Every row and column has an item, and groups keep to what the device has. */
@@ -305,19 +255,14 @@ TEST(transposes_are_turned_in_blocks)
 /* Returns the largest elements of windows of `wide` elements of a row, which move by `step`, with so much padding in front. */
 static struct kernel *windows(int64_t rows, int64_t width, int64_t wide, int64_t step, int64_t padding)
 {
-    struct kernel *k = kernel_create();
-    const int64_t results = (width + 2 * padding - wide) / step + 1;
-    const uint32_t a = kernel_tensor(k, WNNOperandDataType_Float32, rows * width, false, NULL);
-    const uint32_t c = kernel_tensor(k, WNNOperandDataType_Float32, rows * results, true, NULL);
-    const uint32_t i = kernel_var(k, KVAR_PARALLEL, rows), j = kernel_var(k, KVAR_PARALLEL, results);
-    const uint32_t r = kernel_var(k, KVAR_REDUCED, wide);
-    const struct kaffine at = kaffine_add_const(sum(k, term(k, j, step), term(k, r, 1)), -padding);
-    const struct kguard guard = {at, width};
-
-    kernel_store(k, c, sum(k, term(k, i, results), term(k, j, 1)),
-                 kernel_reduce(k, KR_MAX, kernel_load(k, a, sum(k, term(k, i, width), at), 1, &guard, zero)), 0, NULL);
-    assert_true(kernel_finish(k));
-    return k;
+    return kernel_of("kernel windows {"
+                     "  parallel i < $m, j < $n reduced r < $wide"
+                     "  form at = $step*j + r - $padding"
+                     "  tensor x: f32[$m*$w], y: f32[] written"
+                     "  e = load x[$w*i + at] if 0 <= at < $w"
+                     "  store y[$n*i + j] = reduce.max(e) }",
+                     "m=%lld w=%lld wide=%lld step=%lld padding=%lld n=(($w+2*$padding-$wide)/$step+1)", (long long)rows,
+                     (long long)width, (long long)wide, (long long)step, (long long)padding);
 }
 
 /** Windows that move by a few elements have vectors on a processor.  The last vector of a row begins earlier, and those at an
@@ -349,7 +294,7 @@ TEST(windows_have_vectors)
 TEST(scales_multiply_sums_of_blocks)
 {
     for (int processor = 0; processor < 2; processor++)
-        for (int64_t rows = 1; rows <= 9; rows += 4) {
+        for (int rows = 1; rows <= 9; rows += 4) {
             const struct gpu_facts *device = target_gpu_facts(processor);
             struct kernel *k = compact(rows, 192, 128);
             struct gpu_schedule s;
