@@ -283,7 +283,7 @@ static void check_schedule(struct kernel_case *c, const char *line, size_t lengt
 
     assert_true(colon < length && length < sizeof expected);
     snprintf(head, sizeof head, "%.*s", (int)colon, line);
-    snprintf(expected, sizeof expected, "%.*s", (int)(length - colon - 2), line + colon + 2);
+    snprintf(expected, sizeof expected, "%.*s", length > colon + 2 ? (int)(length - colon - 2) : 0, line + colon + 2);
     strcpy(copy, head);
     rest = copy;
     char *targets = strsep(&rest, " ");
@@ -367,6 +367,7 @@ static const char *expect(struct kernel_case *c, const char *line, const char *e
     unsigned tensor;
     int used;
 
+    c->expects = true;
     if (!strncmp(line, "# schedule ", 11)) {
         check_schedule(c, line + 11, (size_t)(end - line) - 11);
     } else if (!strncmp(line, "# becomes", 9)) {
@@ -383,11 +384,16 @@ static const char *expect(struct kernel_case *c, const char *line, const char *e
             char numbers[CASE_VALUE_MAX];
             snprintf(numbers, sizeof numbers, "%.*s", (int)(end - line) - used, line + used);
             compute(c, 0, tensor, numbers);
+        } else if (!strncmp(line, "# refused", 9)) {
+            char values[CASE_VALUE_MAX];
+            snprintf(values, sizeof values, "%.*s", (int)(end - line) - 9, line + 9);
+            struct kernel *k = kernel_with(c, values);
+            assert_false(kernel_verify(k, NULL));
+            kernel_free(k);
         } else {
-            return end;
+            fail_msg("'%.*s' is no expectation", (int)(end - line), line);
         }
     }
-    c->expects = true;
     return end;
 }
 
@@ -415,8 +421,8 @@ static void run_case(void **state)
     for (const char *line = c->text; line < c->end; line = end + (*end == '\n')) {
         const size_t length = strcspn(line, "\n");
         end = line + length;
-        if (!strncmp(line, "kernel ", 7) || !strncmp(line, "webnn_graph", 11))
-            body = body && !c->expects && !c->body ? body : line;
+        if (!body && (!strncmp(line, "kernel ", 7) || !strncmp(line, "webnn_graph", 11)))
+            body = line;
         else if (!body && line > c->text && case_file_key(line, length, key, value))
             read_setting(c, key, value);
         if (body && !c->body && (*line == '#' || !length))

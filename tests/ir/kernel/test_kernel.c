@@ -1,83 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/*
- * Kernel IR: building, simplification, finishing, numbering and interpretation of small kernels built by hand.
- */
+/* Kernel IR: building, simplification, scalars, numbering and structures; tests/ir/kernel/kernel.kernels has more. */
 #include <math.h>
 
 #include "ir/kernel/kernel.h"
+#include "support/kernel_text.h"
 #include "support/schedules.h"
 #include "support/test.h"
 
 #define F32 WNNOperandDataType_Float32
 #define F16 WNNOperandDataType_Float16
-
-static struct kernel *finished(struct kernel *k)
-{
-    bool good = kernel_finish(k);
-
-    if (!good)
-        print_message("%s\n", k->error.message);
-    assert_true(good);
-    if (!kernel_verify(k, stdout)) {
-        kernel_print(k, stdout);
-        assert_true(false);
-    }
-    return k;
-}
-
-/** y[i, j] = x[i, j] + b[j * broadcast] over [n, m]. */
-static struct kernel *bias_kernel(int64_t n, int64_t m, bool broadcast)
-{
-    struct kernel *k = kernel_create();
-    uint32_t x = kernel_tensor(k, F32, n * m, false, NULL), b = kernel_tensor(k, F32, broadcast ? m : n * m, false, NULL);
-    uint32_t y = kernel_tensor(k, F32, n * m, true, NULL);
-    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, n)), j = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, m));
-    struct kaffine linear = kaffine_add(k, kaffine_scale(k, i, m), j);
-    uint32_t sum = kernel_op2(k, K_ADD, kernel_load(k, x, linear, 0, NULL, (union scalar){.u64 = 0}),
-                              kernel_load(k, b, broadcast ? j : linear, 0, NULL, (union scalar){.u64 = 0}));
-
-    kernel_store(k, y, linear, sum, 0, NULL);
-    return finished(k);
-}
-
-TEST(merges_what_all_forms_treat_as_one)
-{
-    struct kernel *k = bias_kernel(64, 100, false);
-    struct schedule *s = schedule_of(k, NULL);
-
-    assert_int_equal(k->var_count, 1);
-    assert_int_equal(k->vars[0].size, 6400);
-    assert_int_equal(s->vector_var, 0);
-    assert_int_equal(s->units, 2); /* blocks of 4096 */
-    assert_true(kernel_may_share(k, 0, 2));
-    schedule_free(s);
-    kernel_free(k);
-
-    k = bias_kernel(64, 100, true);
-    s = schedule_of(k, NULL);
-    assert_int_equal(k->var_count, 2);
-    assert_int_equal(s->vector_var, 1);
-    assert_int_equal(s->units, 64);
-    schedule_free(s);
-    assert_true(kernel_may_share(k, 0, 2));
-    assert_false(kernel_may_share(k, 1, 2)); /* the bias is read again at every row */
-    kernel_free(k);
-}
-
-TEST(drops_size_one_and_dead_expressions)
-{
-    struct kernel *k = kernel_create();
-    uint32_t x = kernel_tensor(k, F32, 5, false, NULL), y = kernel_tensor(k, F32, 5, true, NULL);
-    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 1)), j = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 5));
-    uint32_t v = kernel_load(k, x, kaffine_add(k, kaffine_scale(k, i, 5), j), 0, NULL, (union scalar){.u64 = 0});
-
-    kernel_op1(k, K_EXP, v);
-    kernel_store(k, y, j, kernel_op1(k, K_NEG, v), 0, NULL);
-    finished(k);
-    assert_int_equal(k->var_count, 1);
-    assert_int_equal(k->expr_count, 2);
-    kernel_free(k);
-}
 
 TEST(folds_and_simplifies_exactly)
 {
@@ -172,49 +103,21 @@ TEST(scalars_have_bits)
     assert_int_equal(kernel_scalar(K_BITCAST, KT_U32, KT_F32, (const union scalar[3]){nan}).u64, 0xFFC12345u);
 }
 
-TEST(bits_are_for_kernels_and_parts_of_expansions_are_not)
+TEST(bits_are_for_kernels)
 {
-    for (int wrong = 0; wrong < 4; wrong++) {
-        struct kernel *k = kernel_create();
-        FILE *out = fopen("/dev/null", "w");
-
-        kernel_tensor(k, F32, 8, false, NULL);
-        kernel_tensor(k, F32, 8, true, NULL);
-        uint32_t v = kernel_var(k, KVAR_PARALLEL, 8);
-        uint32_t x = kernel_load(k, 0, kaffine_var(k, v), 0, NULL, (union scalar){.u64 = 0}), y = x;
-        if (wrong == 0) {
-            uint32_t bits = kernel_bitcast(k, KT_U32, x), mask = kernel_const(k, KT_U32, (union scalar){.u64 = 0x7FFFFFFF});
-            y = kernel_bitcast(k, KT_F32, kernel_op2(k, K_AND, bits, mask));
-        } else if (wrong == 1) {
-            y = kernel_op2(k, K_AND, x, x); /* not of floats */
-            y = y == x ? kernel_op2(k, K_XOR, x, x) : y;
-        } else if (wrong == 2) {
-            y = kernel_op2(k, K_DIV_APPROX, x, kernel_f32(k, 3));
-        } else {
-            y = kernel_op2(k, K_SHL, x, x);
-        }
-        kernel_store(k, 1, kaffine_var(k, v), y, 0, NULL);
-        assert_true(kernel_finish(k));
-        assert_non_null(out);
-        assert_true(kernel_verify(k, out) == (wrong == 0));
-        fclose(out);
-        kernel_free(k);
-    }
+    struct kernel *k = kernel_of("kernel abs { parallel i < $n tensor x: f32[], y: f32[] written"
+                                 "  store y[i] = bitcast.f32(and(bitcast.u32(x[i]), u32(0x7FFFFFFF))) }",
+                                 "n=8");
+    assert_true(kernel_verify(k, stderr));
+    kernel_free(k);
 }
 
-/** y = softmax over the last dimension of x[rows, columns], which is exp(x - max) / sum. */
-static struct kernel *softmax_kernel(int64_t rows, int64_t columns)
+static struct kernel *softmax_kernel(int rows, int columns)
 {
-    struct kernel *k = kernel_create();
-    uint32_t x = kernel_tensor(k, F32, rows * columns, false, NULL), y = kernel_tensor(k, F32, rows * columns, true, NULL);
-    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, rows)),
-                   r = kaffine_var(k, kernel_var(k, KVAR_REDUCED, columns));
-    struct kaffine linear = kaffine_add(k, kaffine_scale(k, i, columns), r);
-    uint32_t v = kernel_load(k, x, linear, 0, NULL, (union scalar){.u64 = 0});
-    uint32_t e = kernel_op1(k, K_EXP, kernel_op2(k, K_SUB, v, kernel_reduce(k, KR_MAX, v)));
-
-    kernel_store(k, y, linear, kernel_op2(k, K_DIV, e, kernel_reduce(k, KR_SUM, e)), 0, NULL);
-    return finished(k);
+    return kernel_of("kernel softmax { parallel i < $rows reduced r < $n tensor x: f32[], y: f32[] written"
+                     "  v = x[$n*i + r] e = exp(sub(v, reduce.max(v)))"
+                     "  store y[$n*i + r] = div(e, reduce.sum(e)) }",
+                     "rows=%d n=%d", rows, columns);
 }
 
 TEST(softmax_has_three_phases_and_keeps_exponentials)
@@ -257,44 +160,18 @@ TEST(softmax_has_three_phases_and_keeps_exponentials)
     kernel_free(k);
 }
 
-/** Rounding to float16 and back is expensive enough to be done once for all phases, where the same values in float32 are not.
- */
-TEST(keeps_what_is_rounded)
-{
-    for (int round = 0; round < 2; round++) {
-        struct kernel *k = kernel_create();
-        uint32_t x = kernel_tensor(k, F32, 60, false, NULL), y = kernel_tensor(k, F32, 3, true, NULL);
-        struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 3)), r = kaffine_var(k, kernel_var(k, KVAR_REDUCED, 20));
-        uint32_t a = kernel_load(k, x, kaffine_add(k, kaffine_scale(k, i, 20), r), 0, NULL, (union scalar){.u64 = 0});
-        uint32_t b = kernel_op2(k, K_MUL, a, kernel_f32(k, 3)), c;
-        b = kernel_op2(k, K_ADD, round ? kernel_op1(k, K_ROUND_F16, b) : b, a);
-        b = round ? kernel_op1(k, K_ROUND_F16, b) : b;
-        c = kernel_op2(k, K_SUB, b, kernel_reduce(k, KR_SUM, b));
-        kernel_store(k, y, i, kernel_reduce(k, KR_SUM, kernel_op2(k, K_MUL, c, c)), 0, NULL);
-        k = finished(k);
-        struct schedule *s = schedule_of(k, NULL);
-        assert_int_equal(s->row_buffers.count, round);
-        schedule_free(s);
-        kernel_free(k);
-    }
-}
-
 TEST(splits_variables_instead_of_dividing)
 {
     /* y = transpose of x[rows, columns], read as one row: y[l] = x[l % rows, l / rows] */
-    static const int64_t shapes[][2] = {{16, 10}, {3, 10}};
+    static const int shapes[][2] = {{16, 10}, {3, 10}};
     for (int shape = 0; shape < 2; shape++) {
-        const int64_t rows = shapes[shape][0], columns = shapes[shape][1], n = rows * columns;
-        struct kernel *k = kernel_create();
-        uint32_t x = kernel_tensor(k, F32, n, false, NULL), y = kernel_tensor(k, F32, n, true, NULL);
-        struct kaffine l = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, n));
-        struct kaffine at =
-            kaffine_add(k, kaffine_scale(k, kernel_divmod(k, l, 1, rows), columns), kernel_divmod(k, l, rows, 0));
+        const int rows = shapes[shape][0], columns = shapes[shape][1], n = rows * columns;
+        struct kernel *k = kernel_of("kernel transpose { parallel l < $m*$n tensor x: f32[], y: f32[] written"
+                                     "  store y[l] = x[$n*(l % $m) + l / $m] }",
+                                     "m=%d n=%d", rows, columns);
         float from[160], to[160];
         void *tensors[2] = {from, to};
 
-        kernel_store(k, y, l, kernel_load(k, x, at, 0, NULL, (union scalar){.u64 = 0}), 0, NULL);
-        finished(k);
         /* ... but runs of three would be too short for vectors: there the divisions stay */
         assert_int_equal(k->parallel_count, shape ? 1 : 2);
         assert_int_equal(k->var_count, shape ? 3 : 2);
@@ -305,6 +182,17 @@ TEST(splits_variables_instead_of_dividing)
             assert_true(to[i] == from[i % rows * columns + i / rows]);
         kernel_free(k);
     }
+}
+
+/* The memory of an input may be an output's unless what is stored is loaded again, as a bias is at every row. */
+TEST(outputs_may_share_memory_of_inputs)
+{
+    struct kernel *k = kernel_of("kernel add { parallel i < $n, j < 100 tensor x: f32[], b: f32[], y: f32[] written"
+                                 "  store y[100*i + j] = add(x[100*i + j], b[j]) }",
+                                 "n=64");
+    assert_true(kernel_may_share(k, 0, 2));
+    assert_false(kernel_may_share(k, 1, 2));
+    kernel_free(k);
 }
 
 TEST(divmod_simplifies)
@@ -325,40 +213,6 @@ TEST(divmod_simplifies)
     assert_int_equal(k->var_count, 3);
     assert_int_equal(k->vars[2].size, 59 / 7 + 1);
     assert_false(k->error.status);
-    kernel_free(k);
-}
-
-TEST(guards_bound_addresses)
-{
-    /* y[10] = x[4] padded by 3 and 3 with 9 */
-    for (int guarded = 0; guarded < 2; guarded++) {
-        struct kernel *k = kernel_create();
-        uint32_t x = kernel_tensor(k, F32, 4, false, NULL), y = kernel_tensor(k, F32, 10, true, NULL);
-        struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 10)), at = kaffine_add_const(i, -3);
-        float from[4] = {1, 2, 3, 4}, to[10], expected[10] = {9, 9, 9, 1, 2, 3, 4, 9, 9, 9};
-        void *tensors[2] = {from, to};
-
-        kernel_store(k, y, i, kernel_load(k, x, at, (uint32_t)guarded, &(struct kguard){at, 4}, S_F32(9)), 0, NULL);
-        assert_true(kernel_finish(k));
-        assert_true(kernel_verify(k, NULL) == (guarded == 1));
-        if (guarded) {
-            assert_true(kernel_interpret(k, tensors));
-            assert_memory_equal(to, expected, sizeof expected);
-        }
-        kernel_free(k);
-    }
-}
-
-TEST(provable_guards_go)
-{
-    struct kernel *k = kernel_create();
-    uint32_t x = kernel_tensor(k, F32, 4, false, NULL);
-    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 4));
-    uint32_t v = kernel_load(k, x, i, 1, &(struct kguard){i, 4}, S_F32(9));
-    uint32_t never = kernel_load(k, x, i, 1, &(struct kguard){kaffine_add_const(i, 4), 4}, S_F32(9));
-
-    assert_int_equal(k->exprs[v].guard_count, 0);
-    assert_int_equal(k->exprs[never].op, K_CONST);
     kernel_free(k);
 }
 
@@ -393,72 +247,4 @@ TEST(structures_are_equal_when_only_sizes_differ)
     kernel_free(k3);
     kernel_free(k4);
     kernel_free(k5);
-}
-
-TEST(loaded_indices_are_clamped)
-{
-    struct kernel *k = kernel_create();
-    uint32_t indices = kernel_tensor(k, WNNOperandDataType_Int64, 5, false, NULL), x = kernel_tensor(k, F32, 3, false, NULL);
-    uint32_t y = kernel_tensor(k, F32, 5, true, NULL);
-    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 5));
-    struct kaffine at = kernel_loaded_var(k, kernel_load(k, indices, i, 0, NULL, (union scalar){.u64 = 0}), 3);
-    int64_t index[5] = {0, -1, 7, INT64_MIN, 1};
-    float from[3] = {10, 11, 12}, to[5], expected[5] = {10, 12, 12, 10, 11};
-    void *tensors[3] = {index, from, to};
-
-    kernel_store(k, y, i, kernel_load(k, x, at, 0, NULL, (union scalar){.u64 = 0}), 0, NULL);
-    finished(k);
-    assert_true(kernel_interpret(k, tensors));
-    assert_memory_equal(to, expected, sizeof expected);
-    kernel_free(k);
-}
-
-TEST(scans_arguments_and_products_are_right)
-{
-    struct kernel *k = kernel_create();
-    uint32_t x = kernel_tensor(k, F32, 8, false, NULL), sums = kernel_tensor(k, F32, 8, true, NULL);
-    uint32_t exclusive = kernel_tensor(k, F32, 8, true, NULL), arg = kernel_tensor(k, WNNOperandDataType_Int64, 2, true, NULL);
-    uint32_t dot = kernel_tensor(k, F32, 2, true, NULL);
-    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 2)), r = kaffine_var(k, kernel_var(k, KVAR_REDUCED, 4));
-    struct kaffine linear = kaffine_add(k, kaffine_scale(k, i, 4), r);
-    uint32_t v = kernel_load(k, x, linear, 0, NULL, (union scalar){.u64 = 0});
-    float from[8] = {1, 5, 2, 5, 3, NAN, 4, NAN}, out[8], before[8], products[2];
-    int64_t at[2];
-    void *tensors[5] = {from, out, before, at, products};
-
-    kernel_store(k, sums, linear, kernel_scan(k, v, false), 0, NULL);
-    kernel_store(k, exclusive, linear, kernel_scan(k, v, true), 0, NULL);
-    kernel_store(k, arg, i, kernel_reduce(k, KR_ARG_MAX, v), 0, NULL);
-    kernel_store(k, dot, i, kernel_dot(k, v, v), 0, NULL);
-    finished(k);
-    assert_int_equal(k->phase_count, 1);
-    assert_true(kernel_interpret(k, tensors));
-    assert_true(out[0] == 1 && out[1] == 6 && out[2] == 8 && out[3] == 13 && out[4] == 3 && isnan(out[5]));
-    assert_true(before[0] == 0 && before[1] == 1 && before[2] == 6 && before[3] == 8 && before[4] == 0 && before[5] == 3);
-    assert_int_equal(at[0], 1);
-    assert_int_equal(at[1], 1);
-    assert_true(products[0] == 1 + 25 + 4 + 25 && isnan(products[1]));
-    kernel_free(k);
-}
-
-TEST(a_reduction_of_rank_zero_copies)
-{
-    struct kernel *k = kernel_create();
-    uint32_t x = kernel_tensor(k, F16, 1, false, NULL), y = kernel_tensor(k, F16, 1, true, NULL);
-    struct kaffine r = kaffine_var(k, kernel_var(k, KVAR_REDUCED, 1));
-    uint32_t v = kernel_load(k, x, r, 0, NULL, (union scalar){.u64 = 0});
-    uint16_t from = 0x3C01, to = 0;
-    void *tensors[2] = {&from, &to};
-
-    kernel_store(k, y, kaffine_const(0), kernel_reduce(k, KR_SUM, v), 0, NULL);
-    finished(k);
-    assert_int_equal(k->var_count, 0);
-    assert_int_equal(k->phase_count, 0);
-    struct schedule *s = schedule_of(k, NULL);
-    assert_true(s->vector_var == KEXPR_NONE);
-    assert_int_equal(s->units, 1);
-    schedule_free(s);
-    assert_true(kernel_interpret(k, tensors));
-    assert_int_equal(to, from);
-    kernel_free(k);
 }
