@@ -4,6 +4,7 @@
  */
 #include "codegen/kernels.h"
 #include "support/close.h"
+#include "support/kernel_text.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -28,17 +29,11 @@ static struct codegen *create(const char *isa, const char *debug_text, struct ta
 }
 
 /* y = x * factor + x, through op. */
-static struct kernel *make(int64_t n, float factor, enum kop op)
+static struct kernel *make(int n, float factor, enum kop op)
 {
-    struct kernel *k = kernel_create();
-    kernel_tensor(k, WNNOperandDataType_Float32, n, false, NULL);
-    kernel_tensor(k, WNNOperandDataType_Float32, n, true, NULL);
-    uint32_t v = kernel_var(k, KVAR_PARALLEL, n), x = load(k, 0, kaffine_var(k, v));
-    uint32_t y = kernel_op2(k, K_ADD, kernel_op2(k, K_MUL, x, kernel_f32(k, factor)), x);
-    kernel_store(k, 1, kaffine_var(k, v), kernel_op1(k, op, y), 0, NULL);
-    snprintf(k->name, sizeof k->name, "scaled_%s", kop_name(op));
-    assert_true(kernel_finish(k));
-    return k;
+    return kernel_of("kernel scaled_$op { parallel i < $n tensor x: f32[], y: f32[] written"
+                     "  store y[i] = $op(add(mul(x[i], $factor), x[i])) }",
+                     "n=%d factor=%g op=%s", n, (double)factor, kop_name(op));
 }
 
 static void run(kernel_function f, const struct kernel *k, float *x, float *y)
@@ -146,25 +141,19 @@ TEST(structures_are_shared)
 }
 
 /* y[column][row] = x[row][column], y's lines `gap` elements apart */
-static struct kernel *make_transpose(int64_t rows, int64_t columns, int64_t gap)
+static struct kernel *make_transpose(int rows, int columns, int gap)
 {
-    struct kernel *k = kernel_create();
-    kernel_tensor(k, WNNOperandDataType_Float32, rows * columns, false, NULL);
-    kernel_tensor(k, WNNOperandDataType_Float32, (rows + gap) * columns, true, NULL);
-    struct kaffine row = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, rows));
-    struct kaffine column = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, columns));
-    uint32_t x = load(k, 0, kaffine_add(k, kaffine_scale(k, row, columns), column));
-    kernel_store(k, 1, kaffine_add(k, kaffine_scale(k, column, rows + gap), row), x, 0, NULL);
-    assert_true(kernel_finish(k));
-    return k;
+    return kernel_of("kernel transpose { parallel i < $m, j < $n tensor x: f32[], y: f32[($m + $gap)*$n] written"
+                     "  store y[($m + $gap)*j + i] = x[$n*i + j] }",
+                     "m=%d n=%d gap=%d", rows, columns, gap);
 }
 
 /* What code there is for tiles depends on sizes: few rows are interleaved, each number of them by shuffles of its own, unless
  * gaps lie between lines; more rows have code that is good for any number. */
 TEST(tiles_are_part_of_the_key)
 {
-    static const int64_t sizes[][3] = {/* rows, columns, gap */
-                                       {5, 50, 0}, {3, 50, 0}, {7, 40, 0}, {4, 50, 0}, {3, 40, 0}, {3, 50, 1}, {4, 50, 1}};
+    static const int sizes[][3] = {/* rows, columns, gap */
+                                   {5, 50, 0}, {3, 50, 0}, {7, 40, 0}, {4, 50, 0}, {3, 40, 0}, {3, 50, 1}, {4, 50, 1}};
     enum { COUNT = sizeof sizes / sizeof *sizes, ELEMENTS = 400 };
     struct target t;
     struct debug_options d;

@@ -5,6 +5,7 @@
  * most of all: instructions that saturate would show there.
  */
 #include "codegen/kernels.h"
+#include "support/kernel_text.h"
 
 /* What operands are filled with. */
 enum fill { RANDOM, LEAST, LARGEST, ENDS, FILLS };
@@ -37,68 +38,55 @@ static bool multiplies_bytes(const struct kernel *k, bool whole)
 
 /* The sizes of a matmul whose K is in blocks, of words that hold 4 or 8 numbers of a column. */
 struct sizes {
-    int64_t m, blocks, words, n, panel;
+    int m, blocks, words, n, panel;
 };
 
 /* Tensors: A's bytes, B's, the result, A's zero point, the scales of A and of B. */
 enum { A, B, RESULT, ZERO, A_SCALES, B_SCALES, TENSORS };
 
-/* Scales of blocks along K are powers of two, so that sums are exact. */
-static void make_tensors(struct kernel *k, const struct sizes *z, int64_t depth, dtype of_b, int64_t b_count,
-                         void *tensors[TENSORS])
+/* Fills tensors whose scales of blocks along K are powers of two, so that sums are exact. */
+static void make_tensors(const struct kernel *k, void *tensors[TENSORS])
 {
-    const dtype u8 = WNNOperandDataType_Uint8, f32 = WNNOperandDataType_Float32;
-    const dtype types[TENSORS] = {u8, of_b, f32, u8, f32, f32};
-    const int64_t counts[TENSORS] = {z->m * depth, b_count, z->m * z->n, z->n * z->blocks, z->m * z->blocks, z->blocks * z->n};
-
     for (int t = 0; t < TENSORS; t++) {
-        tensors[t] = buffer_create((size_t)counts[t] * dtype_size(types[t]));
-        kernel_tensor(k, types[t], counts[t], t == RESULT, NULL);
-        memset(tensors[t], 0, (size_t)counts[t] * dtype_size(types[t]));
-        for (int64_t i = 0; t >= A_SCALES && i < counts[t]; i++)
+        const int64_t count = k->tensors[t].elements;
+        tensors[t] = buffer_create((size_t)count * dtype_size(k->tensors[t].type));
+        memset(tensors[t], 0, (size_t)count * dtype_size(k->tensors[t].type));
+        for (int64_t i = 0; t >= A_SCALES && i < count; i++)
             ((float *)tensors[t])[i] = ldexpf(1, (int)(random_bits() % 4));
     }
 }
 
 static void check_and_free(struct kernel *k, void *tensors[TENSORS], bool whole)
 {
-    assert_true(kernel_finish(k));
     assert_true(multiplies_bytes(k, whole));
     check_kernel(k, tensors, exact);
     for (int t = 0; t < TENSORS; t++)
         buffer_free(tensors[t]);
 }
 
+/* Tensors and variables of matmuls whose words have `per` numbers of a column; $x and $y are the operands. */
+#define MATMUL(loops)                                                                                                          \
+    "kernel bytes {"                                                                                                           \
+    "  parallel i < $m, p < $n / $panel, j < $panel reduced b < $blocks, w < $words" loops " r < 4"                            \
+    "  form of_block = $panel*($blocks*p + b) + j, word = $panel*(($blocks*p + b)*$words + w) + j"                             \
+    "  tensor a: u8[], weights: $T[], y: f32[] written, zero: u8[$n*$blocks], a_scales: f32[$m*$blocks], b_scales: "           \
+    "f32[$n*$blocks]"
+
 /* Unsigned bytes less a zero point times signed bytes in words, as weights of 8 bits are packed: with one zero point that is
  * data, or with 128 and scales of blocks. */
 static void bytes(const struct sizes *z, bool scaled, enum fill of_a, enum fill of_b)
 {
-    const int64_t depth = z->blocks * z->words * 4, panel = z->panel;
-    struct kernel *k = kernel_create();
+    struct kernel *k = kernel_of(MATMUL(",") "  u = f32(a[4*(($blocks*i + b)*$words + w) + r]) v = f32(weights[4*word + r])"
+                                             "  store y[$n*i + $panel*p + j] = reduce.dot($x, $y) }",
+                                 "m=%d n=%d panel=%d blocks=%d words=%d T=i8 x=%s y=%s", z->m, z->n, z->panel, z->blocks,
+                                 z->words, scaled ? "mul(sub(u,128),a_scales[$blocks*i+b])" : "sub(u,f32(zero[0]))",
+                                 scaled ? "mul(v,b_scales[of_block])" : "v");
     void *tensors[TENSORS];
 
-    make_tensors(k, z, depth, WNNOperandDataType_Int8, depth * z->n, tensors);
-    fill_bytes(tensors[A], z->m * depth, of_a, 0, 255);
-    fill_bytes(tensors[B], depth * z->n, of_b, 0x80, 0x7f);
+    make_tensors(k, tensors);
+    fill_bytes(tensors[A], k->tensors[A].elements, of_a, 0, 255);
+    fill_bytes(tensors[B], k->tensors[B].elements, of_b, 0x80, 0x7f);
     *(uint8_t *)tensors[ZERO] = of_a == LEAST ? 255 : of_a == LARGEST ? 0 : 201;
-    uint32_t i = kernel_var(k, KVAR_PARALLEL, z->m), p = kernel_var(k, KVAR_PARALLEL, z->n / panel),
-             j = kernel_var(k, KVAR_PARALLEL, panel), b = kernel_var(k, KVAR_REDUCED, z->blocks),
-             w = kernel_var(k, KVAR_REDUCED, z->words), r = kernel_var(k, KVAR_REDUCED, 4);
-    struct kaffine row = kaffine_add(k, strided(k, i, depth, 0), strided(k, b, z->words * 4, 0));
-    struct kaffine column = kaffine_add(k, strided(k, p, depth * panel, 0), strided(k, b, z->words * 4 * panel, 0));
-    row = kaffine_add(k, kaffine_add(k, row, strided(k, w, 4, 0)), kaffine_var(k, r));
-    column = kaffine_add(k, kaffine_add(k, column, strided(k, w, 4 * panel, 0)), strided(k, j, 4, 0));
-    uint32_t x = kernel_cast(k, KT_F32, load(k, A, row)),
-             y = kernel_cast(k, KT_F32, load(k, B, kaffine_add(k, column, kaffine_var(k, r))));
-    uint32_t zero = scaled ? kernel_f32(k, 128) : kernel_cast(k, KT_F32, load(k, ZERO, kaffine_const(0)));
-    struct kaffine at = kaffine_add(k, strided(k, p, panel, 0), kaffine_var(k, j));
-    x = kernel_op2(k, K_SUB, x, zero);
-    if (scaled) {
-        struct kaffine scale = kaffine_add(k, strided(k, p, z->blocks * panel, 0), strided(k, b, panel, 0));
-        x = kernel_op2(k, K_MUL, x, load(k, A_SCALES, kaffine_add(k, strided(k, i, z->blocks, 0), kaffine_var(k, b))));
-        y = kernel_op2(k, K_MUL, y, load(k, B_SCALES, kaffine_add(k, scale, kaffine_var(k, j))));
-    }
-    kernel_store(k, RESULT, kaffine_add(k, strided(k, i, z->n, 0), at), kernel_dot(k, x, y), 0, NULL);
     check_and_free(k, tensors, true);
 }
 
@@ -106,35 +94,23 @@ static void bytes(const struct sizes *z, bool scaled, enum fill of_a, enum fill 
  * constant, or, if it is negative, data: one for each block of a column. */
 static void nibbles(const struct sizes *z, int constant_zero, enum fill of_a, enum fill of_b)
 {
-    const int64_t depth = z->blocks * z->words * 8, panel = z->panel;
-    struct kernel *k = kernel_create();
+    char zero[16] = "f32(zero[$of])";
+
+    if (constant_zero >= 0)
+        snprintf(zero, sizeof zero, "%d", constant_zero);
+    struct kernel *k = kernel_of(
+        MATMUL(", h < 2,") "  u = sub(f32(a[8*(($blocks*i + b)*$words + w) + 4*h + r]), 128)"
+                           "  q = and(shr(weights[word], shl(u32(index h + 2*r), u32(2))), u32(15))"
+                           "  v = mul(sub(f32(q), $zero), b_scales[of_block])"
+                           "  store y[$n*i + $panel*p + j] = reduce.dot(mul(u, a_scales[$blocks*i + b]), v) }",
+        "m=%d n=%d panel=%d blocks=%d words=%d T=u32 of=of_block zero=%s", z->m, z->n, z->panel, z->blocks, z->words, zero);
     void *tensors[TENSORS];
 
-    make_tensors(k, z, depth, WNNOperandDataType_Uint32, depth / 8 * z->n, tensors);
-    fill_bytes(tensors[A], z->m * depth, of_a, 0, 255);
-    fill_bytes(tensors[B], depth / 2 * z->n, of_b, 0, 255);
-    for (int64_t i = 0; i < z->n * z->blocks; i++)
+    make_tensors(k, tensors);
+    fill_bytes(tensors[A], k->tensors[A].elements, of_a, 0, 255);
+    fill_bytes(tensors[B], 4 * k->tensors[B].elements, of_b, 0, 255);
+    for (int64_t i = 0; i < k->tensors[ZERO].elements; i++)
         ((uint8_t *)tensors[ZERO])[i] = of_b == LEAST ? 15 : of_b == LARGEST ? 0 : random_bits() & 15;
-    uint32_t i = kernel_var(k, KVAR_PARALLEL, z->m), p = kernel_var(k, KVAR_PARALLEL, z->n / panel),
-             j = kernel_var(k, KVAR_PARALLEL, panel), b = kernel_var(k, KVAR_REDUCED, z->blocks),
-             w = kernel_var(k, KVAR_REDUCED, z->words), h = kernel_var(k, KVAR_REDUCED, 2), r = kernel_var(k, KVAR_REDUCED, 4);
-    struct kaffine row = kaffine_add(k, strided(k, i, depth, 0), strided(k, b, z->words * 8, 0));
-    struct kaffine of_block = kaffine_add(k, strided(k, p, z->blocks * panel, 0), strided(k, b, panel, 0));
-    struct kaffine word = kaffine_add(k, strided(k, p, depth / 8 * panel, 0), strided(k, b, z->words * panel, 0));
-    row = kaffine_add(k, kaffine_add(k, row, strided(k, w, 8, 0)), kaffine_add(k, strided(k, h, 4, 0), kaffine_var(k, r)));
-    word = kaffine_add(k, kaffine_add(k, word, strided(k, w, panel, 0)), kaffine_var(k, j));
-    of_block = kaffine_add(k, of_block, kaffine_var(k, j));
-    uint32_t place = kernel_cast(k, KT_U32, kernel_index(k, kaffine_add(k, kaffine_var(k, h), strided(k, r, 2, 0))));
-    uint32_t shift = kernel_op2(k, K_SHL, place, kernel_const(k, KT_U32, (union scalar){.u32 = 2}));
-    uint32_t y = kernel_op2(k, K_SHR, load(k, B, word), shift), x = kernel_cast(k, KT_F32, load(k, A, row));
-    y = kernel_cast(k, KT_F32, kernel_op2(k, K_AND, y, kernel_const(k, KT_U32, (union scalar){.u32 = 15})));
-    y = kernel_op2(k, K_SUB, y,
-                   constant_zero < 0 ? kernel_cast(k, KT_F32, load(k, ZERO, of_block)) : kernel_f32(k, (float)constant_zero));
-    y = kernel_op2(k, K_MUL, y, load(k, B_SCALES, of_block));
-    x = kernel_op2(k, K_SUB, x, kernel_f32(k, 128));
-    x = kernel_op2(k, K_MUL, x, load(k, A_SCALES, kaffine_add(k, strided(k, i, z->blocks, 0), kaffine_var(k, b))));
-    struct kaffine at = kaffine_add(k, strided(k, p, panel, 0), kaffine_var(k, j));
-    kernel_store(k, RESULT, kaffine_add(k, strided(k, i, z->n, 0), at), kernel_dot(k, x, y), 0, NULL);
     check_and_free(k, tensors, false);
 }
 

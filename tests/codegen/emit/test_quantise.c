@@ -4,6 +4,7 @@
  * quotients that are ties or next to ones, scales that are too large or too small to multiply by what they divide by.
  */
 #include "codegen/kernels.h"
+#include "support/kernel_text.h"
 
 #include <float.h>
 
@@ -32,26 +33,21 @@ static void fill_quotients(float *x, float scale)
 
 static void check_quantised(dtype to, float scale, float zero, enum zero_point kind)
 {
-    struct kernel *k = kernel_create();
     float *x = buffer_create(N * sizeof *x), *s = buffer_create(sizeof *s);
     uint8_t *z = buffer_create(1), *y = buffer_create(N);
     void *tensors[4] = {x, s, z, y};
-    uint32_t v = kernel_var(k, KVAR_PARALLEL, N), q;
 
-    kernel_tensor(k, WNNOperandDataType_Float32, N, false, NULL);
-    kernel_tensor(k, WNNOperandDataType_Float32, 1, false, NULL);
-    kernel_tensor(k, to, 1, false, NULL);
-    kernel_tensor(k, to, N, true, NULL);
     fill_quotients(x, scale);
     *s = scale;
     *z = (uint8_t)(int)zero;
-    q = kernel_op2(k, K_DIV, load(k, 0, kaffine_var(k, v)), load(k, 1, kaffine_const(0)));
-    q = kernel_op1(k, K_ROUND_EVEN, q);
-    if (kind != NONE)
-        q = kernel_op2(k, K_ADD, q,
-                       kind == CONSTANT ? kernel_f32(k, zero) : kernel_cast(k, KT_F32, load(k, 2, kaffine_const(0))));
-    kernel_store(k, 3, kaffine_var(k, v), kernel_cast(k, to == WNNOperandDataType_Int8 ? KT_I8 : KT_U8, q), 0, NULL);
-    check_kernel(k, tensors, exact);
+    check_kernel(kernel_of("kernel quantise { parallel i < $n tensor x: f32[], scale: f32[1], zero: $T[1], y: $T[] written"
+                           "  q = round_even(div(x[i], scale[0])) store y[i] = $T($q) }",
+                           "n=%d T=%s q=%s zero=%.9g", N, dtype_name(to),
+                           kind == NONE       ? "q"
+                           : kind == CONSTANT ? "add(q,$zero)"
+                                              : "add(q,f32(zero[0]))",
+                           (double)zero),
+                 tensors, exact);
     for (int i = 0; i < 4; i++)
         buffer_free(tensors[i]);
 }

@@ -2,22 +2,9 @@
 /* Kernels of stages: locals, conditions and scratch of their own, on every instruction set against kernel_interpret; and what
  * kernel_verify refuses. */
 #include "codegen/kernels.h"
+#include "support/kernel_text.h"
 
 enum { MACRO_TILES = 7, ROWS = 3, COLUMNS = 37 };
-
-/* Returns a stage whose macro-tile is one variable. */
-static struct kernel *stage_create(uint32_t *macro_tile)
-{
-    struct kernel *k = kernel_create();
-    k->macro_tile_vars = 1;
-    *macro_tile = kernel_var(k, KVAR_PARALLEL, MACRO_TILES);
-    return k;
-}
-
-static struct kaffine index3(struct kernel *k, uint32_t a, uint32_t b, uint32_t c)
-{
-    return kaffine_add(k, strided(k, a, ROWS * COLUMNS, 0), kaffine_add(k, strided(k, b, COLUMNS, 0), kaffine_var(k, c)));
-}
 
 /*
  * Of each macro-tile: local 0 the largest magnitude, local 1 the softmax of each row (which needs scratch of its own), and from
@@ -25,65 +12,24 @@ static struct kaffine index3(struct kernel *k, uint32_t a, uint32_t b, uint32_t 
  */
 static struct kernel *staged(void)
 {
-    const dtype f32 = WNNOperandDataType_Float32;
-    const uint32_t x_local[2] = {0, KERNEL_TENSORS_MAX}, x_row[2] = {0, KERNEL_TENSORS_MAX + 1};
-    const uint32_t row_y[2] = {KERNEL_TENSORS_MAX + 1, 1}, x_y[2] = {0, 1};
-    struct kernel *k = kernel_create(), *s;
-    struct kstage *stage;
-    uint32_t c, r, i, e;
-
-    kernel_tensor(k, f32, MACRO_TILES * ROWS * COLUMNS, false, NULL);
-    kernel_tensor(k, f32, MACRO_TILES * ROWS * COLUMNS, true, NULL);
-    kernel_local(k, f32, 1);
-    kernel_local(k, f32, ROWS * COLUMNS);
-
-    s = stage_create(&c);
-    kernel_tensor(s, f32, MACRO_TILES * ROWS * COLUMNS, false, NULL);
-    kernel_tensor(s, f32, 1, true, NULL);
-    r = kernel_var(s, KVAR_REDUCED, ROWS);
-    i = kernel_var(s, KVAR_REDUCED, COLUMNS);
-    e = kernel_reduce(s, KR_MAX, kernel_op1(s, K_ABS, load(s, 0, index3(s, c, r, i))));
-    kernel_store(s, 1, kaffine_const(0), e, 0, NULL);
-    assert_non_null(kernel_stage(k, s, x_local));
-
-    s = stage_create(&c);
-    kernel_tensor(s, f32, MACRO_TILES * ROWS * COLUMNS, false, NULL);
-    kernel_tensor(s, f32, ROWS * COLUMNS, true, NULL);
-    r = kernel_var(s, KVAR_PARALLEL, ROWS);
-    i = kernel_var(s, KVAR_REDUCED, COLUMNS);
-    e = load(s, 0, index3(s, c, r, i));
-    e = kernel_op1(s, K_EXP, kernel_op2(s, K_SUB, e, kernel_reduce(s, KR_MAX, e)));
-    e = kernel_op2(s, K_DIV, e, kernel_reduce(s, KR_SUM, e));
-    kernel_store(s, 1, kaffine_add(s, strided(s, r, COLUMNS, 0), kaffine_var(s, i)), e, 0, NULL);
-    stage = kernel_stage(k, s, x_row);
-    assert_non_null(stage);
-    stage->when = KSTAGE_BELOW;
-    stage->limit = 4;
-
-    s = stage_create(&c);
-    kernel_tensor(s, f32, ROWS * COLUMNS, false, NULL);
-    kernel_tensor(s, f32, MACRO_TILES * ROWS * COLUMNS, true, NULL);
-    r = kernel_var(s, KVAR_PARALLEL, ROWS);
-    i = kernel_var(s, KVAR_PARALLEL, COLUMNS);
-    e = load(s, 0, kaffine_add(s, strided(s, r, COLUMNS, 0), kaffine_var(s, i)));
-    kernel_store(s, 1, index3(s, c, r, i), kernel_op2(s, K_ADD, e, e), 0, NULL);
-    stage = kernel_stage(k, s, row_y);
-    assert_non_null(stage);
-    stage->when = KSTAGE_BELOW;
-    stage->limit = 4;
-
-    s = stage_create(&c);
-    s->rare = true;
-    kernel_tensor(s, f32, MACRO_TILES * ROWS * COLUMNS, false, NULL);
-    kernel_tensor(s, f32, MACRO_TILES * ROWS * COLUMNS, true, NULL);
-    r = kernel_var(s, KVAR_PARALLEL, ROWS);
-    i = kernel_var(s, KVAR_PARALLEL, COLUMNS);
-    kernel_store(s, 1, index3(s, c, r, i), kernel_op1(s, K_NEG, load(s, 0, index3(s, c, r, i))), 0, NULL);
-    stage = kernel_stage(k, s, x_y);
-    assert_non_null(stage);
-    stage->when = KSTAGE_NOT_BELOW;
-    stage->limit = 4;
-    return k;
+    return kernel_parse("kernel staged {\n"
+                        "tensor x: f32[777], y: f32[777] written\n"
+                        "local0: f32[1] local1: f32[111]\n"
+                        "stage 0 macro-tile 1 x local0 kernel largest {\n"
+                        "  parallel c < 7 reduced r < 3, i < 37 tensor x: f32[], y: f32[1] written\n"
+                        "  store y[0] = reduce.max(abs(x[111*c + 37*r + i])) }\n"
+                        "stage 1 macro-tile 1 x local1 if local0 < 4 kernel softmax {\n"
+                        "  parallel c < 7, r < 3 reduced i < 37 tensor x: f32[], y: f32[] written\n"
+                        "  v = x[111*c + 37*r + i] e = exp(sub(v, reduce.max(v)))\n"
+                        "  store y[37*r + i] = div(e, reduce.sum(e)) }\n"
+                        "stage 2 macro-tile 1 local1 y if local0 < 4 kernel double {\n"
+                        "  parallel c < 7, r < 3, i < 37 tensor x: f32[], y: f32[] written\n"
+                        "  store y[111*c + 37*r + i] = add(x[37*r + i], x[37*r + i]) }\n"
+                        "stage 3 macro-tile 1 x y if not local0 < 4 kernel negated {\n"
+                        "  parallel c < 7, r < 3, i < 37 tensor x: f32[], y: f32[] written\n"
+                        "  store y[111*c + 37*r + i] = neg(x[111*c + 37*r + i]) }\n"
+                        "}",
+                        "");
 }
 
 /* Every macro-tile takes the way that its numbers say: macro-tile 2 has a large one, macro-tile 4 a NaN, macro-tile 5 the limit
