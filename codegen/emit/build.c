@@ -312,6 +312,25 @@ V block_enter(const struct build *m, const char *name)
     return branch;
 }
 
+struct loop build_loop_begin(const struct build *m, V from, const char *name)
+{
+    struct loop l = {.before = LLVMGetInsertBlock(m->b), .from = from};
+
+    block_enter(m, name);
+    l.body = LLVMGetInsertBlock(m->b);
+    l.at = LLVMBuildPhi(m->b, LLVMTypeOf(from), name);
+    return l;
+}
+
+void build_loop_end(const struct build *m, const struct loop *l, V next, V high, LLVMIntPredicate less, const char *name)
+{
+    LLVMBasicBlockRef from[2] = {l->before, LLVMGetInsertBlock(m->b)}, after = block_append(m, name);
+
+    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, less, next, high, ""), l->body, after);
+    LLVMAddIncoming(l->at, (V[2]){l->from, next}, from, 2);
+    LLVMPositionBuilderAtEnd(m->b, after);
+}
+
 V alloca_entry(const struct build *m, T type, const char *name)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(m->b), entry = LLVMGetEntryBasicBlock(m->function);

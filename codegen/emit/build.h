@@ -99,6 +99,15 @@ void function_set_attributes(const struct build *m, V function);
 LLVMBasicBlockRef block_append(const struct build *m, const char *name);
 /** Begins a new block, branches to it and moves the position there.  Returns the branch. */
 V block_enter(const struct build *m, const char *name);
+/** This is a loop that is being emitted, which has at least one iteration. */
+struct loop {
+    LLVMBasicBlockRef before, body;
+    V from, at; /* its variable's first value, and the variable */
+};
+/** Begins for (at = from; ...), and moves the position into the body. */
+struct loop build_loop_begin(const struct build *m, V from, const char *name);
+/** Ends the body at the position: ... next < high; at = next).  The position moves to a new block after the loop. */
+void build_loop_end(const struct build *m, const struct loop *l, V next, V high, LLVMIntPredicate less, const char *name);
 /** Makes a stack slot in the function's first block, so that there is one of it however often the code runs. */
 V alloca_entry(const struct build *m, T type, const char *name);
 

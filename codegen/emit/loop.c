@@ -7,23 +7,54 @@
 struct loop loop_begin(struct emitter *e, V from, const char *name)
 {
     frame_here(&e->frame);
-    struct loop l = {.before = e->frame.tail, .body = block_append(&e->m, name), .from = from};
+    const struct loop l = build_loop_begin(&e->m, from, name);
 
-    LLVMBuildBr(e->m.b, l.body);
     frame_continue(&e->frame, l.body);
-    l.at = LLVMBuildPhi(e->m.b, type_int(&e->m, 64), name);
     return l;
 }
 
-void loop_end(struct emitter *e, const struct loop *l, V step, V high, const char *name)
+void loop_end(struct emitter *e, const struct loop *l, V next, V high, const char *name)
 {
     frame_here(&e->frame);
-    V next = LLVMBuildAdd(e->m.b, l->at, step, "");
-    LLVMBasicBlockRef from[2] = {l->before, e->frame.tail}, after = block_append(&e->m, name);
+    build_loop_end(&e->m, l, next, high, LLVMIntSLT, name);
+    frame_continue(&e->frame, LLVMGetInsertBlock(e->m.b));
+}
 
-    LLVMBuildCondBr(e->m.b, LLVMBuildICmp(e->m.b, LLVMIntSLT, next, high, ""), l->body, after);
-    LLVMAddIncoming(l->at, (V[2]){l->from, next}, from, 2);
-    frame_continue(&e->frame, after);
+void loop_end_step(struct emitter *e, const struct loop *l, V step, V high, const char *name)
+{
+    frame_here(&e->frame);
+    loop_end(e, l, LLVMBuildAdd(e->m.b, l->at, step, ""), high, name);
+}
+
+void range_begin(struct emitter *e, struct range_loop *l, const char *name)
+{
+    const struct build *m = &e->m;
+
+    l->before = e->frame.tail;
+    l->body = block_append(m, name);
+    l->after = block_append(m, "after");
+    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, l->holds, l->from, l->last, ""), l->body, l->after);
+    frame_continue(&e->frame, l->body);
+    l->at = l->once ? l->from : LLVMBuildPhi(m->b, LLVMTypeOf(l->from), name);
+}
+
+V range_end(struct emitter *e, const struct range_loop *l)
+{
+    const struct build *m = &e->m;
+
+    frame_here(&e->frame);
+    V next = LLVMBuildAdd(m->b, l->at, l->step, ""), values[2] = {l->from, next};
+    LLVMBasicBlockRef blocks[2] = {l->before, e->frame.tail};
+    if (l->once) {
+        LLVMBuildBr(m->b, l->after);
+    } else {
+        LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, l->holds, next, l->last, ""), l->body, l->after);
+        LLVMAddIncoming(l->at, values, blocks, 2);
+    }
+    frame_continue(&e->frame, l->after);
+    V stopped = LLVMBuildPhi(m->b, LLVMTypeOf(next), "");
+    LLVMAddIncoming(stopped, values, blocks, 2);
+    return stopped;
 }
 
 void loop_variable(struct emitter *e, const struct context *cx, uint32_t level, uint32_t var, V low, V high, loop_body body,
@@ -34,7 +65,7 @@ void loop_variable(struct emitter *e, const struct context *cx, uint32_t level, 
     frame_open(&e->frame, level);
     e->frame.var_value[var] = l.at;
     body(e, cx, user);
-    loop_end(e, &l, const_int(&e->m, 64, 1), high, "done");
+    loop_end_step(e, &l, const_int(&e->m, 64, 1), high, "done");
 }
 
 /* Holds what the context of an iteration refers to. */
@@ -72,42 +103,19 @@ V loop_strip(struct emitter *e, const struct context *cx, V from, V high, struct
 {
     const struct build *m = &e->m;
     struct strip_state state;
-    T i64 = type_int(m, 64);
     uint32_t length = s.transposed ? s.lanes : s.lanes * s.copies;
-    V step = const_int(m, 64, length), last = high;
-    LLVMIntPredicate holds = LLVMIntSLT;
+    struct range_loop l = {.from = from, .step = const_int(m, 64, length), .last = high, .holds = LLVMIntSLT, .once = s.once};
 
     frame_here(&e->frame);
     if (!s.masked && length > 1) { /* i + step <= high */
-        last = LLVMBuildSub(m->b, high, step, "");
-        holds = LLVMIntSLE;
+        l.last = LLVMBuildSub(m->b, high, l.step, "");
+        l.holds = LLVMIntSLE;
     }
-    LLVMBasicBlockRef before = e->frame.tail, loop = block_append(m, "vector"), after = block_append(m, "vector.done");
-    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, holds, from, last, ""), loop, after);
-    frame_continue(&e->frame, loop);
-    V i = s.once ? from : LLVMBuildPhi(m->b, i64, "i");
-
+    range_begin(e, &l, "vector");
     frame_open(&e->frame, e->info.vector_level);
-    const struct context of = strip_context(m, cx, &s, i, high, &state);
+    const struct context of = strip_context(m, cx, &s, l.at, high, &state);
     body(e, &of, user);
-
-    frame_here(&e->frame);
-    V next = LLVMBuildAdd(m->b, i, step, "");
-    LLVMBasicBlockRef latch = e->frame.tail;
-    if (s.once) {
-        LLVMBuildBr(m->b, after);
-    } else {
-        LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, holds, next, last, ""), loop, after);
-        V values[2] = {from, next};
-        LLVMBasicBlockRef blocks[2] = {before, latch};
-        LLVMAddIncoming(i, values, blocks, 2);
-    }
-    frame_continue(&e->frame, after);
-    V stopped = LLVMBuildPhi(m->b, i64, "");
-    V values[2] = {from, next};
-    LLVMBasicBlockRef blocks[2] = {before, latch};
-    LLVMAddIncoming(stopped, values, blocks, 2);
-    return stopped;
+    return range_end(e, &l);
 }
 
 void loop_vectors(struct emitter *e, const struct context *cx, V low, V high, uint32_t copies, loop_body body, void *user)

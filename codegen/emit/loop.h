@@ -10,16 +10,25 @@
 /** Emits what a loop repeats, for the elements of cx. */
 typedef void (*loop_body)(struct emitter *e, const struct context *cx, void *user);
 
-/** This is a loop that is being emitted. */
-struct loop {
-    LLVMBasicBlockRef before, body;
-    V from, at; /* its variable's first value, and the variable */
-};
-
 /** Begins for (at = from; ...): what follows is the loop's body.  There is at least one iteration. */
 struct loop loop_begin(struct emitter *e, V from, const char *name);
+/** Ends the body: ... next < high; at = next). */
+void loop_end(struct emitter *e, const struct loop *l, V next, V high, const char *name);
 /** Ends the body: ... at + step < high; at += step). */
-void loop_end(struct emitter *e, const struct loop *l, V step, V high, const char *name);
+void loop_end_step(struct emitter *e, const struct loop *l, V step, V high, const char *name);
+
+/** This is a loop that may have no iteration: for (at = from; at < last, or <=; at += step). */
+struct range_loop {
+    LLVMBasicBlockRef before, body, after;
+    V from, at, step, last;
+    LLVMIntPredicate holds;
+    bool once; /* there is one iteration at most */
+};
+
+/** Begins such a loop: all members but before, body, after and at are given. */
+void range_begin(struct emitter *e, struct range_loop *l, const char *name);
+/** Ends its body, and returns where it stops. */
+V range_end(struct emitter *e, const struct range_loop *l);
 /** Emits for (var = low; var < high; var++) body, at level.  The caller has entered from the parent level.  There is at least
  * one iteration. */
 void loop_variable(struct emitter *e, const struct context *cx, uint32_t level, uint32_t var, V low, V high, loop_body body,

@@ -44,7 +44,7 @@ void microkernel_enter_function(struct emitter *e)
     struct loop l = loop_begin(e, const_int(m, 64, 0), "zero");
     V address = LLVMBuildInBoundsGEP2(m->b, type_int(m, 32), e->args.zero_row, &l.at, 1, "");
     LLVMSetAlignment(LLVMBuildStore(m->b, LLVMConstNull(row), address), 4);
-    loop_end(e, &l, const_int(m, 64, STEP), const_int(m, 64, e->s->tile.zeros), "zeroed");
+    loop_end_step(e, &l, const_int(m, 64, STEP), const_int(m, 64, e->s->tile.zeros), "zeroed");
 }
 
 /* ---- sums ---- */
@@ -317,25 +317,13 @@ static void block_body(struct emitter *e, const struct context *cx, void *user)
 static void split_loop(struct emitter *e, const struct context *cx, struct nest_at *at, uint32_t var, V size)
 {
     const struct build *m = &e->m;
-    const uint32_t level = e->info.point_level + at->r;
-
-    frame_here(&e->frame);
-    LLVMBasicBlockRef before = e->frame.tail;
-    block_enter(m, "block");
-    frame_continue(&e->frame, LLVMGetInsertBlock(m->b));
-    V start = LLVMBuildPhi(m->b, type_int(m, 64), "start");
-    V end = LLVMBuildAdd(m->b, start, const_int(m, 64, e->s->tile.split_steps), "");
+    const struct loop l = loop_begin(e, const_int(m, 64, 0), "block");
+    V end = LLVMBuildAdd(m->b, l.at, const_int(m, 64, e->s->tile.split_steps), "");
     V high = op_intrinsic2(m, "llvm.smin", end, size);
-    LLVMBasicBlockRef loop = e->frame.tail;
-    loop_variable(e, cx, level + 1, var, start, high, nest_body, at);
+
+    loop_variable(e, cx, e->info.point_level + at->r + 1, var, l.at, high, nest_body, at);
     add_partial_sums(e, cx, at->sums);
-    frame_here(&e->frame);
-    LLVMBasicBlockRef latch = e->frame.tail, after = block_append(m, "blocks.done");
-    V values[2] = {const_int(m, 64, 0), end};
-    LLVMBasicBlockRef from[2] = {before, latch};
-    LLVMAddIncoming(start, values, from, 2);
-    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, end, size, ""), loop, after);
-    frame_continue(&e->frame, after);
+    loop_end(e, &l, end, size, "blocks.done");
 }
 
 static void nest(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)

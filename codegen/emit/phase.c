@@ -150,23 +150,13 @@ static void loop_in_blocks(struct emitter *e, const struct context *cx, struct n
         for_long_sums(e, cx, accumulator_add_block);
         return;
     }
-    LLVMBasicBlockRef before = e->frame.tail;
-    block_enter(m, "block");
-    frame_continue(&e->frame, LLVMGetInsertBlock(m->b));
-    V start = LLVMBuildPhi(m->b, type_int(m, 64), "start");
-    V end = LLVMBuildAdd(m->b, start, const_int(m, 64, block), "");
+    const struct loop l = loop_begin(e, low, "block");
+    V end = LLVMBuildAdd(m->b, l.at, const_int(m, 64, block), "");
     V high = op_intrinsic2(m, "llvm.smin", end, limit);
-    LLVMBasicBlockRef loop = e->frame.tail;
     for_long_sums(e, cx, start_block);
-    loop_over(e, cx, n, r, start, high);
+    loop_over(e, cx, n, r, l.at, high);
     for_long_sums(e, cx, accumulator_add_block);
-    frame_here(&e->frame);
-    LLVMBasicBlockRef latch = e->frame.tail, after = block_append(m, "blocks.done");
-    V values[2] = {low, end};
-    LLVMBasicBlockRef from[2] = {before, latch};
-    LLVMAddIncoming(start, values, from, 2);
-    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, end, limit, ""), loop, after);
-    frame_continue(&e->frame, after);
+    loop_end(e, &l, end, limit, "blocks.done");
 }
 
 static void emit_nest(struct emitter *e, const struct context *cx, struct nest *n, uint32_t r)

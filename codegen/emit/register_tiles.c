@@ -4,6 +4,7 @@
  */
 #include "codegen/emit/register_tiles.h"
 
+#include "codegen/emit/loop.h"
 #include "codegen/emit/microkernel.h"
 
 /* Says which rows there are, and which tile comes next. */
@@ -19,27 +20,13 @@ typedef void (*sweep_body)(struct emitter *e, const struct context *cx, struct s
 static V sweep_loop(struct emitter *e, const struct context *cx, struct sweep *s, V from, V high, int64_t step_size,
                     sweep_body body)
 {
-    const struct build *m = &e->m;
-    T i64 = type_int(m, 64);
+    struct range_loop l = {.from = from, .step = const_int(&e->m, 64, step_size), .holds = LLVMIntSLE};
 
     frame_here(&e->frame);
-    V size = const_int(m, 64, step_size), last = LLVMBuildSub(m->b, high, size, "");
-    LLVMBasicBlockRef before = e->frame.tail, loop = block_append(m, "tiles"), after = block_append(m, "tiles.done");
-    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLE, from, last, ""), loop, after);
-    frame_continue(&e->frame, loop);
-    V i = LLVMBuildPhi(m->b, i64, "at");
-    body(e, cx, s, i);
-    frame_here(&e->frame);
-    V next = LLVMBuildAdd(m->b, i, size, "");
-    LLVMBasicBlockRef latch = e->frame.tail;
-    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLE, next, last, ""), loop, after);
-    V values[2] = {from, next};
-    LLVMBasicBlockRef blocks[2] = {before, latch};
-    LLVMAddIncoming(i, values, blocks, 2);
-    frame_continue(&e->frame, after);
-    V stopped = LLVMBuildPhi(m->b, i64, "");
-    LLVMAddIncoming(stopped, values, blocks, 2);
-    return stopped;
+    l.last = LLVMBuildSub(e->m.b, high, l.step, "");
+    range_begin(e, &l, "tiles");
+    body(e, cx, s, l.at);
+    return range_end(e, &l);
 }
 
 /* Emits body where the condition holds. */

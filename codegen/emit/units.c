@@ -53,7 +53,7 @@ static void emit_transposed_tiles(struct emitter *e, const struct context *cx, s
     const struct loop l = loop_begin(e, first, "row");
     e->frame.var_value[e->s->transpose.var] = l.at;
     loop_strip(e, cx, rest, high, line, emit_point, u->store_values);
-    loop_end(e, &l, const_int(m, 64, 1), end, "rows.done");
+    loop_end_step(e, &l, const_int(m, 64, 1), end, "rows.done");
 }
 
 /* Emits the blocks [first, last) of the vector variable; rows are those of a transposed tile, or NULL if there is none. */
@@ -113,7 +113,7 @@ static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct 
 }
 
 /* Puts one digit of a unit's number into a new slot and returns what is left of the number. */
-static V split_digit(struct emitter *e, V unit, V size, V *slot)
+static V split_digit(struct emitter *e, V *slot, V size, V unit)
 {
     const struct build *m = &e->m;
     *slot = alloca_entry(m, type_int(m, 64), "digit");
@@ -122,47 +122,33 @@ static V split_digit(struct emitter *e, V unit, V size, V *slot)
     return op_divide_index(m, unit, size);
 }
 
-/* Puts the values of a unit's variables into their slots.  Fastest is the variable of transposed tiles or blocks of M, then
- * blocks of the vector variable, then the others from the last to the first.  (Any order would do: units are independent.) */
-static void split_unit(struct emitter *e, struct units *u, V unit)
-{
-    if (e->s->transpose.var != KEXPR_NONE)
-        unit = split_digit(e, unit, number_value(e, e->info.var_number[e->s->transpose.var]), &u->row_slot);
-    if (has_m_blocks(e) && !e->s->tile.m_outer)
-        unit = split_digit(e, unit, m_blocks(e), &u->row_slot);
-    if (e->info.vector_parallel)
-        unit = split_digit(e, unit, vector_blocks(e), &u->vector_slot);
-    for (uint32_t i = e->s->unit_var_count; i-- > 0;)
-        unit = split_digit(e, unit, number_value(e, e->info.var_number[e->s->unit_vars[i]]), &u->slots[i]);
-    if (has_m_blocks(e) && e->s->tile.m_outer)
-        split_digit(e, unit, m_blocks(e), &u->row_slot);
-}
-
 /* Adds carry to a slot and returns the carry out of a counter of that size. */
-static V count_up(struct emitter *e, V slot, V size, V carry)
+static V count_up(struct emitter *e, V *slot, V size, V carry)
 {
     const struct build *m = &e->m;
     T i64 = type_int(m, 64);
     frame_here(&e->frame);
-    V next = LLVMBuildAdd(m->b, LLVMBuildLoad2(m->b, i64, slot, ""), carry, "");
+    V next = LLVMBuildAdd(m->b, LLVMBuildLoad2(m->b, i64, *slot, ""), carry, "");
     V full = LLVMBuildICmp(m->b, LLVMIntEQ, next, size, "");
-    LLVMBuildStore(m->b, LLVMBuildSelect(m->b, full, const_int(m, 64, 0), next, ""), slot);
+    LLVMBuildStore(m->b, LLVMBuildSelect(m->b, full, const_int(m, 64, 0), next, ""), *slot);
     return LLVMBuildZExt(m->b, full, i64, "");
 }
 
-static void next_unit(struct emitter *e, struct units *u, V count)
+/* Acts on every digit of a unit's number, handing x on from one to the next.  Fastest is the variable of transposed tiles or
+ * blocks of M, then blocks of the vector variable, then the others from the last to the first.  (Any order would do: units are
+ * independent.) */
+static void each_digit(struct emitter *e, struct units *u, V x, V (*act)(struct emitter *e, V *slot, V size, V x))
 {
-    V carry = count;
     if (e->s->transpose.var != KEXPR_NONE)
-        carry = count_up(e, u->row_slot, number_value(e, e->info.var_number[e->s->transpose.var]), carry);
+        x = act(e, &u->row_slot, number_value(e, e->info.var_number[e->s->transpose.var]), x);
     if (has_m_blocks(e) && !e->s->tile.m_outer)
-        carry = count_up(e, u->row_slot, m_blocks(e), carry);
+        x = act(e, &u->row_slot, m_blocks(e), x);
     if (e->info.vector_parallel)
-        carry = count_up(e, u->vector_slot, vector_blocks(e), carry);
+        x = act(e, &u->vector_slot, vector_blocks(e), x);
     for (uint32_t i = e->s->unit_var_count; i-- > 0;)
-        carry = count_up(e, u->slots[i], number_value(e, e->info.var_number[e->s->unit_vars[i]]), carry);
+        x = act(e, &u->slots[i], number_value(e, e->info.var_number[e->s->unit_vars[i]]), x);
     if (has_m_blocks(e) && e->s->tile.m_outer)
-        count_up(e, u->row_slot, m_blocks(e), carry);
+        act(e, &u->row_slot, m_blocks(e), x);
 }
 
 /* Emits the unit, or as many as make a transposed tile; returns how many. */
@@ -229,11 +215,11 @@ void emit_units(struct emitter *e, const struct context *cx, V begin, V end, V *
         else
             emit_point(e, cx, u->store_values);
     } else {
-        split_unit(e, u, begin);
+        each_digit(e, u, begin, split_digit);
         const struct loop l = loop_begin(e, begin, "unit");
         V count = emit_unit(e, cx, u, l.at, end);
-        next_unit(e, u, count);
-        loop_end(e, &l, count, end, "units.done");
+        each_digit(e, u, count, count_up);
+        loop_end_step(e, &l, count, end, "units.done");
     }
     frame_here(&e->frame);
     LLVMBuildBr(m->b, done);

@@ -18,13 +18,21 @@
 
 /* ---- small things ---- */
 
+/* Starts writing a function's body. */
+static void object_begin(struct object_module *o, V function)
+{
+    function_set_attributes(&o->m, function);
+    o->m.function = function;
+    LLVMPositionBuilderAtEnd(o->m.b, block_append(&o->m, "entry"));
+}
+
 V object_function(struct object_module *o, const char *name, T result, T *params, uint32_t count)
 {
     char symbol[320];
 
     snprintf(symbol, sizeof symbol, "%s_%s", o->p->prefix, name);
     V f = LLVMAddFunction(o->m.module, symbol, LLVMFunctionType(result, params, count, false));
-    function_set_attributes(&o->m, f);
+    object_begin(o, f);
     return f;
 }
 
@@ -32,7 +40,7 @@ V object_internal(struct object_module *o, const char *name, T result, T *params
 {
     V f = LLVMAddFunction(o->m.module, name, LLVMFunctionType(result, params, count, false));
     LLVMSetLinkage(f, LLVMInternalLinkage);
-    function_set_attributes(&o->m, f);
+    object_begin(o, f);
     return f;
 }
 
@@ -42,10 +50,16 @@ V object_external(struct object_module *o, const char *name, T result, T *params
     return f ? f : LLVMAddFunction(o->m.module, name, LLVMFunctionType(result, params, count, variadic));
 }
 
-void object_begin(struct object_module *o, V function)
+void object_branch(const struct object_module *o, V condition, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
 {
-    o->m.function = function;
-    LLVMPositionBuilderAtEnd(o->m.b, block_append(&o->m, "entry"));
+    LLVMBuildCondBr(o->m.b, condition, yes, no);
+    LLVMPositionBuilderAtEnd(o->m.b, yes);
+}
+
+void object_return(const struct object_module *o, LLVMBasicBlockRef block, uint32_t result)
+{
+    LLVMPositionBuilderAtEnd(o->m.b, block);
+    LLVMBuildRet(o->m.b, object_number(o, result));
 }
 
 V object_call(const struct object_module *o, V function, V *args, uint32_t count)
@@ -81,6 +95,11 @@ V object_offset(const struct object_module *o, V pointer, V bytes)
     return LLVMBuildGEP2(o->m.b, o->i8, pointer, &bytes, 1, "");
 }
 
+V object_element(const struct object_module *o, T element, V array, V index)
+{
+    return LLVMBuildInBoundsGEP2(o->m.b, element, array, &index, 1, "");
+}
+
 V object_size(const struct object_module *o, uint64_t value)
 {
     return LLVMConstInt(o->size, value, false);
@@ -97,8 +116,8 @@ V object_pointers(struct object_module *o, V function, uint32_t first, uint32_t 
     V array = LLVMBuildAlloca(b, LLVMArrayType2(o->ptr, count ? count : 1), "array");
 
     for (uint32_t i = 0; i < count; i++) {
-        V index = const_int(&o->m, 64, i), pointer = LLVMGetParam(function, first + i);
-        LLVMBuildStore(b, pointer, LLVMBuildInBoundsGEP2(b, o->ptr, array, &index, 1, ""));
+        V pointer = LLVMGetParam(function, first + i);
+        LLVMBuildStore(b, pointer, object_element(o, o->ptr, array, const_int(&o->m, 64, i)));
         *missing = LLVMBuildOr(b, *missing, LLVMBuildIsNull(b, pointer, ""), "");
     }
     return array;

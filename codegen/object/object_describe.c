@@ -68,11 +68,9 @@ static void emit_check_options(struct object_module *o, V given, LLVMBasicBlockR
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, size, known, ""), wrong, more);
     LLVMPositionBuilderAtEnd(b, more);
     V i = LLVMBuildPhi(b, o->size, "i");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, i, size, ""), unknown, right);
-    LLVMPositionBuilderAtEnd(b, unknown);
+    object_branch(o, LLVMBuildICmp(b, LLVMIntULT, i, size, ""), unknown, right);
     V value = LLVMBuildLoad2(b, o->i8, LLVMBuildGEP2(b, o->i8, given, &i, 1, ""), "");
-    LLVMBuildCondBr(b, LLVMBuildIsNull(b, value, ""), next, wrong);
-    LLVMPositionBuilderAtEnd(b, next);
+    object_branch(o, LLVMBuildIsNull(b, value, ""), next, wrong);
     V values[2] = {known, LLVMBuildAdd(b, i, object_size(o, 1), "")};
     LLVMBasicBlockRef from[2] = {sized, next};
     LLVMBuildBr(b, more);
@@ -84,14 +82,11 @@ static void emit_check_options(struct object_module *o, V given, LLVMBasicBlockR
 static void emit_create(struct object_module *o, V programs)
 {
     LLVMBuilderRef b = o->m.b;
-    T params[2] = {o->ptr, o->ptr}, rt_params[3] = {o->ptr, o->ptr, o->ptr};
-    T members[2] = {o->i32, o->ptr}, given_members[3] = {o->size, o->i32, o->ptr};
-    T options_type = LLVMStructTypeInContext(o->m.context, members, 2, false);
-    T given_type = LLVMStructTypeInContext(o->m.context, given_members, 3, false);
+    T options_type = LLVMStructTypeInContext(o->m.context, (T[]){o->i32, o->ptr}, 2, false);
+    T given_type = LLVMStructTypeInContext(o->m.context, (T[]){o->size, o->i32, o->ptr}, 3, false);
     V path = o->p->weights_path ? object_text(o, o->p->weights_path) : LLVMConstNull(o->ptr);
 
-    o->create = object_function(o, "create", o->i32, params, 2);
-    object_begin(o, o->create);
+    o->create = object_function(o, "create", o->i32, (T[]){o->ptr, o->ptr}, 2);
     V given = LLVMGetParam(o->create, 0), model = LLVMGetParam(o->create, 1);
     V options = LLVMBuildAlloca(b, options_type, "options");
     V threads_at = LLVMBuildStructGEP2(b, options_type, options, 0, ""),
@@ -101,8 +96,7 @@ static void emit_create(struct object_module *o, V programs)
                       go = block_append(&o->m, "go");
     LLVMBuildStore(b, object_number(o, 0), threads_at);
     LLVMBuildStore(b, path, path_at);
-    LLVMBuildCondBr(b, LLVMBuildIsNull(b, model, ""), wrong, check);
-    LLVMPositionBuilderAtEnd(b, wrong);
+    object_branch(o, LLVMBuildIsNull(b, model, ""), wrong, check);
     LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_ARGUMENT));
     LLVMPositionBuilderAtEnd(b, check);
     LLVMBuildCondBr(b, LLVMBuildIsNull(b, given, ""), go, check_options);
@@ -116,8 +110,8 @@ static void emit_create(struct object_module *o, V programs)
         LLVMBuildStore(b, LLVMBuildSelect(b, LLVMBuildIsNull(b, other, ""), path, other, ""), path_at);
     LLVMBuildBr(b, go);
     LLVMPositionBuilderAtEnd(b, go);
-    V args[3] = {o->level ? object_row(o, programs) : programs, options, model};
-    LLVMBuildRet(b, object_call(o, object_external(o, "webnn_rt_create", o->i32, rt_params, 3, false), args, 3));
+    LLVMBuildRet(b, object_call(o, object_external(o, "webnn_rt_create", o->i32, (T[]){o->ptr, o->ptr, o->ptr}, 3, false),
+                                (V[]){o->level ? object_row(o, programs) : programs, options, model}, 3));
 }
 
 static void emit_destroy(struct object_module *o)
@@ -125,7 +119,6 @@ static void emit_destroy(struct object_module *o)
     T none = LLVMVoidTypeInContext(o->m.context);
 
     o->destroy = object_function(o, "destroy", none, &o->ptr, 1);
-    object_begin(o, o->destroy);
     V model = LLVMGetParam(o->destroy, 0);
     object_call(o, object_external(o, "webnn_rt_destroy", none, &o->ptr, 1, false), &model, 1);
     LLVMBuildRetVoid(o->m.b);
@@ -136,23 +129,21 @@ static bool emit_model_run(struct object_module *o)
 {
     LLVMBuilderRef b = o->m.b;
     const struct object_program *p = o->p;
-    T *params = object_run_params(o, 1, &o->ptr), rt_params[3] = {o->ptr, o->ptr, o->ptr};
+    T *params = object_run_params(o, 1, &o->ptr);
 
     if (!params)
         return false;
     o->run = object_function(o, "run", o->i32, params, 1 + p->input_count + p->output_count);
     free(params);
-    object_begin(o, o->run);
     V model = LLVMGetParam(o->run, 0), missing = LLVMBuildIsNull(b, model, "");
     V inputs = object_pointers(o, o->run, 1, p->input_count, &missing);
     V outputs = object_pointers(o, o->run, 1 + p->input_count, p->output_count, &missing);
     LLVMBasicBlockRef wrong = block_append(&o->m, "wrong"), right = block_append(&o->m, "right");
-    LLVMBuildCondBr(b, missing, wrong, right);
-    LLVMPositionBuilderAtEnd(b, wrong);
+    object_branch(o, missing, wrong, right);
     LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_ARGUMENT));
     LLVMPositionBuilderAtEnd(b, right);
-    V args[3] = {model, inputs, outputs};
-    LLVMBuildRet(b, object_call(o, object_external(o, "webnn_rt_run", o->i32, rt_params, 3, false), args, 3));
+    LLVMBuildRet(b, object_call(o, object_external(o, "webnn_rt_run", o->i32, (T[]){o->ptr, o->ptr, o->ptr}, 3, false),
+                                (V[]){model, inputs, outputs}, 3));
     return true;
 }
 

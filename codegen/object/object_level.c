@@ -119,8 +119,8 @@ enum cpuid_register { CPUID_EAX, CPUID_EBX, CPUID_ECX };
 /* Emits CPUID for a leaf and returns one of its registers. */
 static V emit_cpuid(const struct object_module *o, uint32_t leaf, enum cpuid_register which, const char *name)
 {
-    V args[2] = {object_number(o, leaf), object_number(o, 0)};
-    V all = emit_instruction(o, "cpuid", "={ax},={bx},={cx},={dx},{ax},{cx},~{dirflag},~{fpsr},~{flags}", 4, args, 2);
+    V all = emit_instruction(o, "cpuid", "={ax},={bx},={cx},={dx},{ax},{cx},~{dirflag},~{fpsr},~{flags}", 4,
+                             (V[]){object_number(o, leaf), object_number(o, 0)}, 2);
 
     return LLVMBuildExtractValue(o->m.b, all, which, name);
 }
@@ -160,8 +160,7 @@ static struct words emit_ask(struct object_module *o)
     w.leaf7_ebx = LLVMBuildSelect(b, has_leaf7, leaf7, object_number(o, 0), "");
     w.extended_ecx = emit_cpuid(o, LEAF_EXTENDED, CPUID_ECX, "extended"); /* whatever is 64-bit has it */
     LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
-    LLVMBuildCondBr(b, has_bits(o, w.leaf1_ecx, LEAF1_ECX_OSXSAVE), saved, asked);
-    LLVMPositionBuilderAtEnd(b, saved);
+    object_branch(o, has_bits(o, w.leaf1_ecx, LEAF1_ECX_OSXSAVE), saved, asked);
     V xcr0 = emit_xcr0(o), none = object_number(o, 0);
     LLVMBuildBr(b, asked);
     LLVMPositionBuilderAtEnd(b, asked);
@@ -202,13 +201,11 @@ void object_emit_level(struct object_module *o)
     V kept = object_global(o, "levels_found", object_number(o, 0), 4, true);
 
     o->level = object_internal(o, "level", o->i32, NULL, 0);
-    object_begin(o, o->level);
     LLVMBasicBlockRef entry = LLVMGetInsertBlock(b), ask = block_append(&o->m, "ask"), done = block_append(&o->m, "done");
     V known = LLVMBuildLoad2(b, o->i32, kept, "");
     LLVMSetOrdering(known, LLVMAtomicOrderingMonotonic);
     LLVMSetAlignment(known, 4);
-    LLVMBuildCondBr(b, LLVMBuildIsNull(b, known, ""), ask, done);
-    LLVMPositionBuilderAtEnd(b, ask);
+    object_branch(o, LLVMBuildIsNull(b, known, ""), ask, done);
     V found = emit_count(o), store = LLVMBuildStore(b, found, kept);
     LLVMSetOrdering(store, LLVMAtomicOrderingMonotonic);
     LLVMSetAlignment(store, 4);

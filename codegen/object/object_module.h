@@ -25,14 +25,18 @@ struct object_module {
     V run, create, destroy, workspace_size, run_with, set_weights, load_weights;
 };
 
-/** Declares the function PREFIX_name with external linkage. */
+/** Begins the body of the function PREFIX_name, with external linkage. */
 V object_function(struct object_module *o, const char *name, T result, T *params, uint32_t count);
-/** Adds a function of the object's own.  LLVM changes its name if another function has that name. */
+/** Begins the body of a function of the object's own.  LLVM changes its name if another function has that name. */
 V object_internal(struct object_module *o, const char *name, T result, T *params, uint32_t count);
 /** Returns a function of the C library or of libwebnn_rt, which is declared if it is not yet. */
 V object_external(struct object_module *o, const char *name, T result, T *params, uint32_t count, bool variadic);
-/** Starts writing a function's body. */
-void object_begin(struct object_module *o, V function);
+/** Branches by a condition, and goes on writing in the block `yes`. */
+void object_branch(const struct object_module *o, V condition, LLVMBasicBlockRef yes, LLVMBasicBlockRef no);
+/** Makes a block return a number. */
+void object_return(const struct object_module *o, LLVMBasicBlockRef block, uint32_t result);
+/** Emits the address of an element of an array. */
+V object_element(const struct object_module *o, T element, V array, V index);
 /** Emits a call and returns its result. */
 V object_call(const struct object_module *o, V function, V *args, uint32_t count);
 /** Adds a global that nothing outside sees, read-only unless `writable` holds.  align is in bytes; 0 leaves it to LLVM. */

@@ -61,8 +61,7 @@ enum { JOB_KERNEL, JOB_TENSORS, JOB_NUMBERS, JOB_SCRATCH, JOB_UNITS };
 
 static T kernel_type(const struct object_module *o)
 {
-    T params[3] = {o->ptr, o->i64, o->i64};
-    return LLVMFunctionType(LLVMVoidTypeInContext(o->m.context), params, 3, false);
+    return LLVMFunctionType(LLVMVoidTypeInContext(o->m.context), (T[]){o->ptr, o->i64, o->i64}, 3, false);
 }
 
 /* Writes void part(void *job, uint32_t i, uint32_t parts).  Parts differ by one unit at most. */
@@ -70,11 +69,9 @@ static void emit_part(struct runner *r)
 {
     struct object_module *o = r->o;
     LLVMBuilderRef b = o->m.b;
-    T params[3] = {o->ptr, o->i32, o->i32}, args_members[3] = {o->ptr, o->ptr, o->ptr};
-    T args_type = struct_type(o, args_members, 3);
+    T args_type = struct_type(o, (T[]){o->ptr, o->ptr, o->ptr}, 3);
 
-    r->part = object_internal(o, "part", LLVMVoidTypeInContext(o->m.context), params, 3);
-    object_begin(o, r->part);
+    r->part = object_internal(o, "part", LLVMVoidTypeInContext(o->m.context), (T[]){o->ptr, o->i32, o->i32}, 3);
     V job = LLVMGetParam(r->part, 0);
     V i = LLVMBuildZExt(b, LLVMGetParam(r->part, 1), o->i64, ""),
       parts = LLVMBuildZExt(b, LLVMGetParam(r->part, 2), o->i64, "");
@@ -89,8 +86,7 @@ static void emit_part(struct runner *r)
     LLVMBuildStore(b, load_field(o, r->job, job, JOB_TENSORS, o->ptr), field(o, args_type, args, 0));
     LLVMBuildStore(b, load_field(o, r->job, job, JOB_NUMBERS, o->ptr), field(o, args_type, args, 1));
     LLVMBuildStore(b, scratch, field(o, args_type, args, 2));
-    V values[3] = {args, begin, end};
-    LLVMBuildCall2(b, kernel_type(o), load_field(o, r->job, job, JOB_KERNEL, o->ptr), values, 3, "");
+    LLVMBuildCall2(b, kernel_type(o), load_field(o, r->job, job, JOB_KERNEL, o->ptr), (V[]){args, begin, end}, 3, "");
     LLVMBuildRetVoid(b);
 }
 
@@ -100,12 +96,9 @@ static void emit_dispatch(struct runner *r)
     struct object_module *o = r->o;
     LLVMBuilderRef b = o->m.b;
     T none = LLVMVoidTypeInContext(o->m.context);
-    T params[7] = {o->ptr, o->ptr, o->ptr, o->ptr, o->i64, o->i32, o->ptr};
-    T parallel_members[3] = {o->i32, o->ptr, o->ptr}, run_params[4] = {o->ptr, o->i32, o->ptr, o->ptr};
-    T parallel_type = struct_type(o, parallel_members, 3); /* struct webnn_object_parallel */
+    T parallel_type = struct_type(o, (T[]){o->i32, o->ptr, o->ptr}, 3); /* struct webnn_object_parallel */
 
-    r->dispatch = object_internal(o, "dispatch", none, params, 7);
-    object_begin(o, r->dispatch);
+    r->dispatch = object_internal(o, "dispatch", none, (T[]){o->ptr, o->ptr, o->ptr, o->ptr, o->i64, o->i32, o->ptr}, 7);
     V parallel = LLVMGetParam(r->dispatch, 6);
     V job = LLVMBuildAlloca(b, r->job, "job");
     for (uint32_t i = 0; i <= JOB_UNITS; i++)
@@ -117,17 +110,14 @@ static void emit_dispatch(struct runner *r)
     LLVMPositionBuilderAtEnd(b, given);
     V threads = load_field(o, parallel_type, parallel, 0, o->i32);
     V count = op_intrinsic2(&o->m, "llvm.umin", threads, LLVMGetParam(r->dispatch, 5));
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGT, count, object_number(o, 1), ""), several, serial);
-
-    LLVMPositionBuilderAtEnd(b, several);
+    object_branch(o, LLVMBuildICmp(b, LLVMIntUGT, count, object_number(o, 1), ""), several, serial);
     V user = load_field(o, parallel_type, parallel, 2, o->ptr), run = load_field(o, parallel_type, parallel, 1, o->ptr);
-    V run_args[4] = {user, count, r->part, job};
-    LLVMBuildCall2(b, LLVMFunctionType(none, run_params, 4, false), run, run_args, 4, "");
+    LLVMBuildCall2(b, LLVMFunctionType(none, (T[]){o->ptr, o->i32, o->ptr, o->ptr}, 4, false), run,
+                   (V[]){user, count, r->part, job}, 4, "");
     LLVMBuildRetVoid(b);
 
     LLVMPositionBuilderAtEnd(b, serial);
-    V part_args[3] = {job, object_number(o, 0), object_number(o, 1)};
-    object_call(o, r->part, part_args, 3);
+    object_call(o, r->part, (V[]){job, object_number(o, 0), object_number(o, 1)}, 3);
     LLVMBuildRetVoid(b);
 }
 
@@ -139,21 +129,13 @@ static void emit_copy_loop(struct runner *r, uint32_t width)
     struct object_module *o = r->o;
     LLVMBuilderRef b = o->m.b;
     V to = LLVMGetParam(r->copy, 0), from = LLVMGetParam(r->copy, 1), bytes = LLVMGetParam(r->copy, 2);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(b), loop = block_append(&o->m, "loop"), done = block_append(&o->m, "done");
     T type = type_int(&o->m, 8 * width);
 
-    LLVMBuildBr(b, loop); /* there is at least one element */
-    LLVMPositionBuilderAtEnd(b, loop);
-    V at = LLVMBuildPhi(b, o->i64, "at");
-    V element = LLVMBuildLoad2(b, type, object_offset(o, from, at), "");
+    const struct loop l = build_loop_begin(&o->m, const_int(&o->m, 64, 0), "loop"); /* there is at least one element */
+    V element = LLVMBuildLoad2(b, type, object_offset(o, from, l.at), "");
     LLVMSetAlignment(element, width);
-    LLVMSetAlignment(LLVMBuildStore(b, element, object_offset(o, to, at)), width);
-    V next = LLVMBuildAdd(b, at, const_int(&o->m, 64, width), "");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, next, bytes, ""), loop, done);
-    V values[2] = {const_int(&o->m, 64, 0), next};
-    LLVMBasicBlockRef blocks[2] = {before, loop};
-    LLVMAddIncoming(at, values, blocks, 2);
-    LLVMPositionBuilderAtEnd(b, done);
+    LLVMSetAlignment(LLVMBuildStore(b, element, object_offset(o, to, l.at)), width);
+    build_loop_end(&o->m, &l, LLVMBuildAdd(b, l.at, const_int(&o->m, 64, width), ""), bytes, LLVMIntULT, "done");
     LLVMBuildRetVoid(b);
 }
 
@@ -161,17 +143,14 @@ static void emit_copy(struct runner *r)
 {
     struct object_module *o = r->o;
     LLVMBuilderRef b = o->m.b;
-    T params[3] = {o->ptr, o->ptr, o->i64};
 
-    r->copy = object_internal(o, "copy", LLVMVoidTypeInContext(o->m.context), params, 3);
-    object_begin(o, r->copy);
+    r->copy = object_internal(o, "copy", LLVMVoidTypeInContext(o->m.context), (T[]){o->ptr, o->ptr, o->i64}, 3);
     V bits = LLVMGetParam(r->copy, 2);
     for (uint32_t i = 0; i < 2; i++)
         bits = LLVMBuildOr(b, bits, LLVMBuildPtrToInt(b, LLVMGetParam(r->copy, i), o->i64, ""), "");
     bits = LLVMBuildAnd(b, bits, const_int(&o->m, 64, 7), "");
     LLVMBasicBlockRef words = block_append(&o->m, "words"), bytes = block_append(&o->m, "bytes");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, bits, const_int(&o->m, 64, 0), ""), words, bytes);
-    LLVMPositionBuilderAtEnd(b, words);
+    object_branch(o, LLVMBuildICmp(b, LLVMIntEQ, bits, const_int(&o->m, 64, 0), ""), words, bytes);
     emit_copy_loop(r, 8);
     LLVMPositionBuilderAtEnd(b, bytes);
     emit_copy_loop(r, 1);
@@ -250,12 +229,10 @@ static void make_entry(const struct runner *r, uint32_t level, uint32_t kernel, 
 static void load_entry(const struct runner *r, V members[ENTRY_MEMBERS])
 {
     const struct object_module *o = r->o;
-    T types[ENTRY_MEMBERS] = {o->ptr, o->ptr, o->i64, o->i32};
-    V index = const_int(&o->m, 64, r->kernel);
-    V entry = LLVMBuildInBoundsGEP2(o->m.b, r->entry, r->row, &index, 1, "");
+    V entry = object_element(o, r->entry, r->row, const_int(&o->m, 64, r->kernel));
 
     for (uint32_t i = 0; i < ENTRY_MEMBERS; i++)
-        members[i] = load_field(o, r->entry, entry, i, types[i]);
+        members[i] = load_field(o, r->entry, entry, i, (T[]){o->ptr, o->ptr, o->i64, o->i32}[i]);
 }
 
 /* Adds the table of all levels' entries, and emits which row the processor has.  Returns false if memory runs out. */
@@ -263,12 +240,11 @@ static bool emit_row(struct runner *r)
 {
     struct object_module *o = r->o;
     const uint32_t levels = o->p->level_count, kernels = o->p->kernel_count;
-    T types[ENTRY_MEMBERS] = {o->ptr, o->ptr, o->i64, o->i32};
     V *entries = calloc(kernels + 1u, sizeof *entries), rows[OBJECT_LEVELS_MAX], members[ENTRY_MEMBERS];
 
     if (!entries)
         return false;
-    r->entry = struct_type(o, types, ENTRY_MEMBERS);
+    r->entry = struct_type(o, (T[]){o->ptr, o->ptr, o->i64, o->i32}, ENTRY_MEMBERS);
     for (uint32_t l = 0; l < levels; l++) {
         for (uint32_t k = 0; k < kernels; k++) {
             make_entry(r, l, k, members);
@@ -295,8 +271,8 @@ static void emit_step(struct runner *r, uint32_t step)
         return;
     }
     for (uint32_t i = 0; i < s->location_count; i++) {
-        V pointer = step_pointer(r, step, i), index = const_int(&o->m, 64, i);
-        LLVMBuildStore(o->m.b, pointer, LLVMBuildInBoundsGEP2(o->m.b, o->ptr, r->tensors, &index, 1, ""));
+        V pointer = step_pointer(r, step, i);
+        LLVMBuildStore(o->m.b, pointer, object_element(o, o->ptr, r->tensors, const_int(&o->m, 64, i)));
     }
     V members[ENTRY_MEMBERS];
     if (r->row)
@@ -312,21 +288,13 @@ static void emit_step(struct runner *r, uint32_t step)
 static void emit_loop_of_steps(struct runner *r, const struct program_loop *l)
 {
     struct object_module *o = r->o;
-    LLVMBuilderRef b = o->m.b;
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(b), loop = block_append(&o->m, "loop"), done = block_append(&o->m, "done");
+    const struct loop loop = build_loop_begin(&o->m, const_int(&o->m, 64, 0), "iteration");
 
-    LLVMBuildBr(b, loop);
-    LLVMPositionBuilderAtEnd(b, loop);
-    V i = LLVMBuildPhi(b, o->i64, "iteration");
-    r->iteration = i;
+    r->iteration = loop.at;
     for (uint32_t s = l->first; s < l->first + l->count; s++)
         emit_step(r, s);
-    V next = LLVMBuildAdd(b, i, const_int(&o->m, 64, 1), "");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, next, const_int(&o->m, 64, l->iterations), ""), loop, done);
-    V values[2] = {const_int(&o->m, 64, 0), next};
-    LLVMBasicBlockRef blocks[2] = {before, loop};
-    LLVMAddIncoming(i, values, blocks, 2);
-    LLVMPositionBuilderAtEnd(b, done);
+    V next = LLVMBuildAdd(o->m.b, loop.at, const_int(&o->m, 64, 1), "");
+    build_loop_end(&o->m, &loop, next, const_int(&o->m, 64, l->iterations), LLVMIntULT, "done");
 }
 
 static void emit_steps(struct runner *r)
@@ -350,14 +318,12 @@ static bool emit_compute(struct runner *r)
     struct object_module *o = r->o;
     const struct object_program *p = o->p;
     LLVMBuilderRef b = o->m.b;
-    T params[3] = {o->ptr, o->ptr, o->ptr};
     uint32_t locations = 1, count = p->input_count + p->output_count;
 
     r->bindings = calloc(count + 1u, sizeof(V));
     if (!r->bindings)
         return false;
-    r->compute = object_internal(o, "compute", o->i32, params, 3);
-    object_begin(o, r->compute);
+    r->compute = object_internal(o, "compute", o->i32, (T[]){o->ptr, o->ptr, o->ptr}, 3);
     if (o->level && !emit_row(r)) {
         free(r->bindings);
         return false;
@@ -366,8 +332,7 @@ static bool emit_compute(struct runner *r)
         locations = p->program->steps[i].location_count > locations ? p->program->steps[i].location_count : locations;
     r->tensors = LLVMBuildAlloca(b, LLVMArrayType2(o->ptr, locations), "tensors");
     for (uint32_t i = 0; i < count; i++) {
-        V index = const_int(&o->m, 64, i);
-        V address = LLVMBuildInBoundsGEP2(b, o->ptr, LLVMGetParam(r->compute, 2), &index, 1, "");
+        V address = object_element(o, o->ptr, LLVMGetParam(r->compute, 2), const_int(&o->m, 64, i));
         r->bindings[i] = LLVMBuildLoad2(b, o->ptr, address, i < p->input_count ? "input" : "output");
     }
     r->workspace = LLVMGetParam(r->compute, 0);
@@ -377,10 +342,8 @@ static bool emit_compute(struct runner *r)
     r->constants = p->constants.length ? object_constants(o, fail) : NULL;
     emit_steps(r);
     LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_OK));
-    if (fail) {
-        LLVMPositionBuilderAtEnd(b, fail);
-        LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_WEIGHTS));
-    }
+    if (fail)
+        object_return(o, fail, WEBNN_OBJECT_BAD_WEIGHTS);
     free(r->bindings);
     return true;
 }
@@ -391,10 +354,8 @@ static void emit_workspace_size(struct runner *r)
 {
     struct object_module *o = r->o;
     LLVMBuilderRef b = o->m.b;
-    T params[1] = {o->i32};
 
-    o->workspace_size = object_function(o, "workspace_size", o->size, params, 1);
-    object_begin(o, o->workspace_size);
+    o->workspace_size = object_function(o, "workspace_size", o->size, (T[]){o->i32}, 1);
     V threads = op_intrinsic2(&o->m, "llvm.umax", LLVMGetParam(o->workspace_size, 0), object_number(o, 1));
     threads = LLVMBuildIntCast2(b, threads, o->size, false, "");
     V scratch = LLVMBuildMul(b, threads, object_size(o, (uint64_t)r->scratch_stride), "");
@@ -412,18 +373,16 @@ static bool emit_run_with(struct runner *r)
         return false;
     o->run_with = object_function(o, "run_with", o->i32, params, 2 + count);
     free(params);
-    object_begin(o, o->run_with);
     V workspace = LLVMGetParam(o->run_with, 0), missing = LLVMBuildIsNull(b, workspace, "");
     V bindings = object_pointers(o, o->run_with, 2, count, &missing);
     LLVMBasicBlockRef wrong = block_append(&o->m, "wrong"), right = block_append(&o->m, "right");
-    LLVMBuildCondBr(b, missing, wrong, right);
-    LLVMPositionBuilderAtEnd(b, wrong);
+    object_branch(o, missing, wrong, right);
     LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_ARGUMENT));
     LLVMPositionBuilderAtEnd(b, right);
     V address = LLVMBuildPtrToInt(b, workspace, o->size, "");
     V gap = LLVMBuildAnd(b, LLVMBuildNeg(b, address, ""), object_size(o, TARGET_ALIGNMENT - 1), "");
-    V args[3] = {object_offset(o, workspace, gap), LLVMGetParam(o->run_with, 1), bindings};
-    LLVMBuildRet(b, object_call(o, r->compute, args, 3));
+    LLVMBuildRet(
+        b, object_call(o, r->compute, (V[]){object_offset(o, workspace, gap), LLVMGetParam(o->run_with, 1), bindings}, 3));
     return true;
 }
 
@@ -443,12 +402,10 @@ static bool emit_run(struct object_module *o)
     /* A program without malloc leaves the function out by itself (--gc-sections), which is easier where it has a section. */
     if (object_target_is_bare(o->p->levels[0].target))
         LLVMSetSection(o->run, ".text.run");
-    object_begin(o, o->run);
     V one = object_number(o, 1), bytes = object_call(o, o->workspace_size, &one, 1);
     V memory = object_call(o, object_external(o, "malloc", o->ptr, &o->size, 1, false), &bytes, 1);
     LLVMBasicBlockRef fail = block_append(&o->m, "no.memory"), go = block_append(&o->m, "go");
-    LLVMBuildCondBr(b, LLVMBuildIsNull(b, memory, ""), fail, go);
-    LLVMPositionBuilderAtEnd(b, fail);
+    object_branch(o, LLVMBuildIsNull(b, memory, ""), fail, go);
     LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_NO_MEMORY));
     LLVMPositionBuilderAtEnd(b, go);
     args[0] = memory;
@@ -465,8 +422,9 @@ static bool emit_run(struct object_module *o)
 
 bool object_emit_run(struct object_module *o)
 {
-    T job_members[5] = {o->ptr, o->ptr, o->ptr, o->ptr, o->i64};
-    struct runner r = {.o = o, .job = struct_type(o, job_members, 5), .scratch_stride = object_workspace(o->p).per_thread};
+    struct runner r = {.o = o,
+                       .job = struct_type(o, (T[]){o->ptr, o->ptr, o->ptr, o->ptr, o->i64}, 5),
+                       .scratch_stride = object_workspace(o->p).per_thread};
 
     emit_part(&r);
     emit_dispatch(&r);

@@ -58,11 +58,10 @@ static V emit_check(struct object_module *o, V file)
 static void emit_set(struct object_module *o)
 {
     LLVMBuilderRef b = o->m.b;
-    T params[2] = {o->ptr, o->size};
-    V f = object_function(o, "set_weights", o->i32, params, 2), file = LLVMGetParam(f, 0), bytes = LLVMGetParam(f, 1);
+    V f = object_function(o, "set_weights", o->i32, (T[]){o->ptr, o->size}, 2), file = LLVMGetParam(f, 0),
+      bytes = LLVMGetParam(f, 1);
 
     o->set_weights = f;
-    object_begin(o, f);
     LLVMBasicBlockRef wrong = block_append(&o->m, "wrong"), read = block_append(&o->m, "read"),
                       right = block_append(&o->m, "right");
     V address = LLVMBuildPtrToInt(b, file, o->size, "");
@@ -70,43 +69,39 @@ static void emit_set(struct object_module *o)
     usable = LLVMBuildAnd(b, usable, LLVMBuildIsNotNull(b, file, ""), "");
     V aligned = LLVMBuildAnd(b, address, object_size(o, 63), "");
     usable = LLVMBuildAnd(b, usable, LLVMBuildICmp(b, LLVMIntEQ, aligned, object_size(o, 0), ""), "");
-    LLVMBuildCondBr(b, usable, read, wrong);
-    LLVMPositionBuilderAtEnd(b, read);
-    LLVMBuildCondBr(b, emit_check(o, file), right, wrong);
-    LLVMPositionBuilderAtEnd(b, right);
+    object_branch(o, usable, read, wrong);
+    object_branch(o, emit_check(o, file), right, wrong);
     V store = LLVMBuildStore(b, object_offset(o, file, const_int(&o->m, 64, OBJECT_WEIGHTS_HEADER)), address_of(o));
     LLVMSetOrdering(store, LLVMAtomicOrderingRelease);
     LLVMSetAlignment(store, 8);
     LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_OK));
-    LLVMPositionBuilderAtEnd(b, wrong);
-    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_WEIGHTS));
+    object_return(o, wrong, WEBNN_OBJECT_BAD_WEIGHTS);
 }
 
 /* Writes the function that opens, measures, maps and closes a file; one that is not the right file is unmapped again. */
 static void emit_load(struct object_module *o)
 {
     LLVMBuilderRef b = o->m.b;
-    T params[1] = {o->ptr}, open_params[2] = {o->ptr, o->i32}, seek_params[3] = {o->i32, o->size, o->i32};
-    T map_params[6] = {o->ptr, o->size, o->i32, o->i32, o->i32, o->size}, unmap_params[2] = {o->ptr, o->size};
-    V f = object_function(o, "load_weights", o->i32, params, 1);
+    V f = object_function(o, "load_weights", o->i32, (T[]){o->ptr}, 1);
 
     o->load_weights = f;
-    object_begin(o, f);
     LLVMBasicBlockRef opened = block_append(&o->m, "opened"), mapped = block_append(&o->m, "mapped"),
                       wrong = block_append(&o->m, "wrong"), done = block_append(&o->m, "done"),
                       fail = block_append(&o->m, "fail");
     V given = LLVMGetParam(f, 0);
     V path = LLVMBuildSelect(b, LLVMBuildIsNull(b, given, ""), object_text(o, o->p->weights_path), given, "");
-    V open_args[2] = {path, object_number(o, FILE_READ_ONLY)};
-    V file = object_call(o, object_external(o, "open", o->i32, open_params, 2, true), open_args, 2);
+    V file = object_call(o, object_external(o, "open", o->i32, (T[]){o->ptr, o->i32}, 2, true),
+                         (V[]){path, object_number(o, FILE_READ_ONLY)}, 2);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, file, object_number(o, 0), ""), fail, opened);
 
     LLVMPositionBuilderAtEnd(b, opened);
-    V seek_args[3] = {file, object_size(o, 0), object_number(o, FILE_SEEK_END)};
-    V bytes = object_call(o, object_external(o, "lseek", o->size, seek_params, 3, false), seek_args, 3);
-    V map_args[6] = {LLVMConstNull(o->ptr),           bytes, object_number(o, MAP_READ),
-                     object_number(o, MAP_PRIVATELY), file,  object_size(o, 0)};
-    V memory = object_call(o, object_external(o, "mmap", o->ptr, map_params, 6, false), map_args, 6);
+    V bytes = object_call(o, object_external(o, "lseek", o->size, (T[]){o->i32, o->size, o->i32}, 3, false),
+                          (V[]){file, object_size(o, 0), object_number(o, FILE_SEEK_END)}, 3);
+    V memory =
+        object_call(o, object_external(o, "mmap", o->ptr, (T[]){o->ptr, o->size, o->i32, o->i32, o->i32, o->size}, 6, false),
+                    (V[]){LLVMConstNull(o->ptr), bytes, object_number(o, MAP_READ), object_number(o, MAP_PRIVATELY), file,
+                          object_size(o, 0)},
+                    6);
     object_call(o, object_external(o, "close", o->i32, &o->i32, 1, false), &file, 1);
     V failed = LLVMConstIntToPtr(LLVMConstAllOnes(o->size), o->ptr);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, memory, failed, ""), fail, mapped);
@@ -115,13 +110,10 @@ static void emit_load(struct object_module *o)
     V set_args[2] = {memory, bytes}, result = object_call(o, o->set_weights, set_args, 2);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, result, object_number(o, WEBNN_OBJECT_OK), ""), done, wrong);
     LLVMPositionBuilderAtEnd(b, wrong);
-    V unmap_args[2] = {memory, bytes};
-    object_call(o, object_external(o, "munmap", o->i32, unmap_params, 2, false), unmap_args, 2);
+    object_call(o, object_external(o, "munmap", o->i32, (T[]){o->ptr, o->size}, 2, false), (V[]){memory, bytes}, 2);
     LLVMBuildBr(b, fail);
-    LLVMPositionBuilderAtEnd(b, done);
-    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_OK));
-    LLVMPositionBuilderAtEnd(b, fail);
-    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_WEIGHTS));
+    object_return(o, done, WEBNN_OBJECT_OK);
+    object_return(o, fail, WEBNN_OBJECT_BAD_WEIGHTS);
 }
 
 void object_emit_weights(struct object_module *o)
