@@ -286,115 +286,37 @@ struct rebuilt {
     union {
         max_align_t align;
         char bytes[512];
-        WNNBatchNormalizationOptions batchNormalization;
-        WNNConv2dOptions conv2d;
-        WNNConvTranspose2dOptions convTranspose2d;
-        WNNInstanceNormalizationOptions instanceNormalization;
-        WNNLayerNormalizationOptions layerNormalization;
-        WNNPool2dOptions pool2d;
-        WNNReduceOptions reduce;
-        WNNResample2dOptions resample2d;
-        WNNReverseOptions reverse;
-        WNNSliceOptions slice;
-        WNNSplitOptions split;
+        WNNConvTranspose2dOptions largest;
         WNNTransposeOptions transpose;
     } options;
     union op_args args;
     uint32_t lists[3][RANK_MAX];
 };
 
-static WNNInputOperandLayout flipped(WNNInputOperandLayout layout)
+/* Translates what attributes say of dimensions: axes, layouts of images, and of movements lists with an item per dimension. */
+static void permute_attributes(const struct node *n, const struct permutation *p, const uint8_t *inverse, struct rebuilt *r)
 {
-    return layout == WNNInputOperandLayout_Nchw ? WNNInputOperandLayout_Nhwc : WNNInputOperandLayout_Nchw;
-}
+    const uint32_t flags = op_infos[n->op].flags;
+    uint32_t *list = r->lists[0];
 
-static void rebuild_movement(const struct node *n, const struct permutation *p, const uint8_t *inverse, struct rebuilt *r)
-{
-    uint32_t rank = operand_type(n)->rank;
+    for (const struct attr_info *a = op_infos[n->op].attrs; a->kind != ATTR_NONE; a++) {
+        char *at = (a->positional ? (char *)&r->args : r->options.bytes) + a->offset;
+        const size_t count = attr_count(a, n->options, &n->args);
+        const uint32_t *value = attr_value(a, n->options, &n->args);
 
-    switch (n->op) {
-    case OP_CONCAT:
-        r->args.concat.axis = inverse[n->args.concat.axis];
-        break;
-    case OP_SPLIT:
-        r->options.split.axis = inverse[r->options.split.axis];
-        break;
-    case OP_SLICE:
-        permute_list(n->args.slice.starts, rank, p, r->lists[0]);
-        permute_list(n->args.slice.sizes, rank, p, r->lists[1]);
-        r->args.slice.starts = r->lists[0];
-        r->args.slice.sizes = r->lists[1];
-        if (r->options.slice.stridesCount) {
-            permute_list(r->options.slice.strides, rank, p, r->lists[2]);
-            r->options.slice.strides = r->lists[2];
-        }
-        break;
-    case OP_PAD:
-        permute_list(n->args.pad.beginningPadding, rank, p, r->lists[0]);
-        permute_list(n->args.pad.endingPadding, rank, p, r->lists[1]);
-        r->args.pad.beginningPadding = r->lists[0];
-        r->args.pad.endingPadding = r->lists[1];
-        break;
-    case OP_TILE:
-        permute_list(n->args.tile.repetitions, rank, p, r->lists[0]);
-        r->args.tile.repetitions = r->lists[0];
-        break;
-    case OP_EXPAND:
-        permute_list(n->args.expand.newShape, rank, p, r->lists[0]);
-        r->args.expand.newShape = r->lists[0];
-        break;
-    case OP_REVERSE:
-        map_axes(r->options.reverse.axes, r->options.reverse.axesCount, inverse, true, r->lists[0]);
-        r->options.reverse.axes = r->lists[0];
-        break;
-    default:
-        break;
-    }
-}
-
-static void rebuild_computing(const struct node *n, const uint8_t *inverse, struct rebuilt *r)
-{
-    uint32_t flags = op_infos[n->op].flags;
-
-    if (flags & OPF_POOL) {
-        r->options.pool2d.layout = flipped(r->options.pool2d.layout);
-        return;
-    }
-    switch (n->op) {
-    case OP_CONV2D:
-        r->options.conv2d.inputLayout = flipped(r->options.conv2d.inputLayout);
-        break;
-    case OP_CONV_TRANSPOSE2D:
-        r->options.convTranspose2d.inputLayout = flipped(r->options.convTranspose2d.inputLayout);
-        break;
-    case OP_INSTANCE_NORMALIZATION:
-        r->options.instanceNormalization.layout = flipped(r->options.instanceNormalization.layout);
-        break;
-    case OP_BATCH_NORMALIZATION:
-        r->options.batchNormalization.axis = inverse[r->options.batchNormalization.axis];
-        break;
-    case OP_LAYER_NORMALIZATION:
-        map_axes(r->options.layerNormalization.axes, r->options.layerNormalization.axesCount, inverse, false, r->lists[0]);
-        r->options.layerNormalization.axes = r->lists[0];
-        break;
-    case OP_RESAMPLE2D:
-        map_axes(r->options.resample2d.axes, r->options.resample2d.axesCount, inverse, false, r->lists[0]);
-        r->options.resample2d.axes = r->lists[0];
-        break;
-    case OP_SOFTMAX:
-        r->args.softmax.axis = inverse[n->args.softmax.axis];
-        break;
-    case OP_CUMULATIVE_SUM:
-        r->args.cumulativeSum.axis = inverse[n->args.cumulativeSum.axis];
-        break;
-    case OP_ARG_MIN:
-    case OP_ARG_MAX:
-        r->args.argMax.axis = inverse[n->args.argMax.axis];
-        break;
-    default:
-        if (flags & OPF_REDUCTION) {
-            map_axes(r->options.reduce.axes, r->options.reduce.axesCount, inverse, true, r->lists[0]);
-            r->options.reduce.axes = r->lists[0];
+        if (a->kind == ATTR_U32 && !strcmp(a->name, "axis")) {
+            memcpy(at, &(uint32_t){inverse[*value]}, sizeof *value);
+        } else if (a->kind == ATTR_ENUM && a->enumeration == ENUM_INPUT_LAYOUT) {
+            const bool is_nchw = *value == WNNInputOperandLayout_Nchw;
+            memcpy(at, &(uint32_t){is_nchw ? WNNInputOperandLayout_Nhwc : WNNInputOperandLayout_Nchw}, sizeof *value);
+        } else if (a->kind == ATTR_U32_LIST && count &&
+                   (!strcmp(a->name, "axes") || (flags & OPF_MOVEMENT && n->op != OP_SPLIT))) {
+            if (!strcmp(a->name, "axes"))
+                map_axes(value, count, inverse, flags & (OPF_REDUCTION | OPF_MOVEMENT), list);
+            else
+                permute_list(value, operand_type(n)->rank, p, list);
+            memcpy(at, &list, sizeof list);
+            list += RANK_MAX;
         }
     }
 }
@@ -407,7 +329,6 @@ struct node *layout_rebuild(struct graph *g, struct node *n, struct value *const
     uint8_t inverse[RANK_MAX];
     struct node *rebuilt;
 
-    _Static_assert(sizeof(WNNConvTranspose2dOptions) <= sizeof r.options, "the largest option struct");
     memset(&r, 0, sizeof r);
     memcpy(r.options.bytes, n->options, op_infos[n->op].options_size);
     r.args = n->args;
@@ -420,10 +341,8 @@ struct node *layout_rebuild(struct graph *g, struct node *n, struct value *const
         for (uint32_t j = 0; j < to->rank; j++)
             r.lists[0][j] = inverse[NODE_OPTIONS(n, WNNTransposeOptions)->permutation[result->at[j]]];
         r.options.transpose.permutation = r.lists[0];
-    } else if (op_infos[n->op].flags & OPF_MOVEMENT) {
-        rebuild_movement(n, operand, inverse, &r);
     } else {
-        rebuild_computing(n, inverse, &r);
+        permute_attributes(n, operand, inverse, &r);
     }
     rebuilt = node_create(g, n, n->op, n->label, n->input_count, inputs, r.options.bytes, &r.args, &g->error);
     for (uint32_t i = 0; rebuilt && i < n->result_count; i++)
