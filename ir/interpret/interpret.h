@@ -84,8 +84,8 @@ interpret_function interpret_arg_min_max, interpret_cumulative_sum, interpret_re
 interpret_function interpret_convolution, interpret_gemm, interpret_matmul;
 interpret_function interpret_pool2d, interpret_resample2d;
 interpret_function interpret_instance_normalization, interpret_layer_normalization, interpret_softmax;
-interpret_function interpret_gather, interpret_gather_elements, interpret_gather_nd, interpret_scatter_elements,
-    interpret_scatter_nd, interpret_scatter_reduce;
+interpret_function interpret_gather, interpret_gather_elements, interpret_scatter_elements, interpret_coordinates,
+    interpret_scatter_reduce;
 interpret_function interpret_network, interpret_loop;
 
 /** Returns memory that lives until the node is done, or NULL after an error. */

@@ -91,24 +91,6 @@ static void index_next(const struct tensor_type *type, int64_t index[RANK_MAX])
         index[d] = 0;
 }
 
-bool interpret_gather_elements(struct interpretation *t)
-{
-    const struct tensor_type *type = t->inputs[0].type, *places = t->inputs[1].type;
-    const uint32_t axis = NODE_OPTIONS(t->node, WNNGatherOptions)->axis;
-    int64_t strides[RANK_MAX], index[RANK_MAX] = {0};
-    struct indices x;
-
-    if (!indices_read(t, &x))
-        return false;
-    type_strides(type, strides);
-    for (int64_t k = 0, n = type_elements(places); k < n; k++) {
-        int64_t from = element_at(strides, type->rank, index, axis, index_clamp(x.values[k], type->dims[axis]));
-        copy_run(t, 0, from, k, 1, is_uncertain(&x, k));
-        index_next(places, index);
-    }
-    return true;
-}
-
 /** Returns the first element that coordinate k (of `size` numbers) names. */
 static int64_t coordinate_element(const struct tensor_type *type, const struct indices *x, int64_t k, int64_t size,
                                   bool *uncertain)
@@ -123,22 +105,6 @@ static int64_t coordinate_element(const struct tensor_type *type, const struct i
     return offset;
 }
 
-bool interpret_gather_nd(struct interpretation *t)
-{
-    const struct tensor_type *type = t->inputs[0].type, *places = t->inputs[1].type;
-    const int64_t size = places->dims[places->rank - 1], run = count_dims(type, (uint32_t)size, type->rank);
-    struct indices x;
-
-    if (!indices_read(t, &x))
-        return false;
-    for (int64_t k = 0, n = type_elements(places) / size; k < n; k++) {
-        bool uncertain = false;
-        int64_t from = coordinate_element(type, &x, k, size, &uncertain);
-        copy_run(t, 0, from, k * run, run, uncertain);
-    }
-    return true;
-}
-
 /** Makes nothing of the result certain, because an update at an uncertain place may lie anywhere. */
 static void all_uncertain(struct interpretation *t)
 {
@@ -148,46 +114,53 @@ static void all_uncertain(struct interpretation *t)
         out->bound[k] = INFINITY;
 }
 
-bool interpret_scatter_elements(struct interpretation *t)
+/** Copies runs between places that the indices name and consecutive ones: to those from the updates, if there are any. */
+static bool copy_indexed(struct interpretation *t, const struct indices *x, bool nd, uint32_t axis)
 {
     const struct tensor_type *type = t->inputs[0].type, *places = t->inputs[1].type;
-    const uint32_t axis = NODE_OPTIONS(t->node, WNNScatterOptions)->axis;
+    const bool scatters = t->node->input_count > 2;
+    const int64_t size = nd ? places->dims[places->rank - 1] : 1, run = nd ? count_dims(type, (uint32_t)size, type->rank) : 1;
     int64_t strides[RANK_MAX], index[RANK_MAX] = {0};
-    bool uncertain = false;
-    struct indices x;
+    bool any = false;
 
-    if (!indices_read(t, &x))
-        return false;
-    copy_run(t, 0, 0, 0, type_elements(type), false);
+    if (scatters)
+        copy_run(t, 0, 0, 0, type_elements(type), false);
     type_strides(type, strides);
-    for (int64_t k = 0, n = type_elements(places); k < n; k++) {
-        int64_t to = element_at(strides, type->rank, index, axis, index_clamp(x.values[k], type->dims[axis]));
-        copy_run(t, 2, k, to, 1, false);
-        uncertain |= is_uncertain(&x, k);
+    for (int64_t k = 0, n = type_elements(places) / size; k < n; k++) {
+        bool uncertain = !nd && is_uncertain(x, k);
+        const int64_t at = nd ? coordinate_element(type, x, k, size, &uncertain)
+                              : element_at(strides, type->rank, index, axis, index_clamp(x->values[k], type->dims[axis]));
+        if (scatters)
+            copy_run(t, 2, k * run, at, run, false);
+        else
+            copy_run(t, 0, at, k * run, run, uncertain);
+        any |= uncertain;
         index_next(places, index);
     }
-    if (uncertain)
+    if (scatters && any)
         all_uncertain(t);
     return true;
 }
 
-bool interpret_scatter_nd(struct interpretation *t)
+bool interpret_gather_elements(struct interpretation *t)
 {
-    const struct tensor_type *type = t->inputs[0].type, *places = t->inputs[1].type;
-    const int64_t size = places->dims[places->rank - 1], run = count_dims(type, (uint32_t)size, type->rank);
-    bool uncertain = false;
     struct indices x;
 
-    if (!indices_read(t, &x))
-        return false;
-    copy_run(t, 0, 0, 0, type_elements(type), false);
-    for (int64_t k = 0, n = type_elements(places) / size; k < n; k++) {
-        int64_t to = coordinate_element(type, &x, k, size, &uncertain);
-        copy_run(t, 2, k * run, to, run, false);
-    }
-    if (uncertain)
-        all_uncertain(t);
-    return true;
+    return indices_read(t, &x) && copy_indexed(t, &x, false, NODE_OPTIONS(t->node, WNNGatherOptions)->axis);
+}
+
+bool interpret_scatter_elements(struct interpretation *t)
+{
+    struct indices x;
+
+    return indices_read(t, &x) && copy_indexed(t, &x, false, NODE_OPTIONS(t->node, WNNScatterOptions)->axis);
+}
+
+bool interpret_coordinates(struct interpretation *t)
+{
+    struct indices x;
+
+    return indices_read(t, &x) && copy_indexed(t, &x, true, 0);
 }
 
 /** Combines what is there with an update, and rounds a float.  *bound is that of what is there, and then the result's; `other`
