@@ -25,8 +25,6 @@ enum { LOCAL_QUERY, LOCAL_SCORES, LOCAL_INVERSE, LOCAL_BLOCKS, LOCAL_PRODUCT, LO
 
 struct builder {
     struct attention a;
-    uint32_t output_count;
-    struct value *const *outputs;
     bool few; /* rows */
     int64_t tile_rows, block_keys;
     int64_t rows_at_once; /* of few rows: those that share what is loaded of K */
@@ -35,6 +33,7 @@ struct builder {
     /* Variables of the macro-tile: the dimensions of the batch, the head of a group and the block of rows, in whose places
      * there are no dimensions.  With few rows those of a group are rows. */
     uint32_t batch_var[ATTENTION_BATCH_MAX], group_var, block_var;
+    uint32_t mask; /* the one whose stage is being made */
     struct stages stages;
 };
 
@@ -53,12 +52,6 @@ struct row {
     struct kaffine head;    /* the head of the group, */
     struct kaffine of_head; /* and the row among its rows */
 };
-
-static bool part_begin(struct part *st, struct builder *b)
-{
-    st->b = b;
-    return stage_begin(&st->stage, &b->stages);
-}
 
 /* Returns the row that a row of the macro-tile is.  What is always 0 stays out, as it does where a reshape takes the row apart
  * and puts it together again. */
@@ -107,9 +100,12 @@ static uint32_t load_local(struct part *st, uint32_t local, struct kaffine at)
     return kernel_load(st->stage.l.k, stage_local(&st->stage, local, false), at, 0, NULL, (union scalar){.u64 = 0});
 }
 
-static void store_local(struct part *st, uint32_t local, struct kaffine at, uint32_t e)
+static bool store_local(struct part *st, uint32_t local, struct kaffine at, uint32_t e)
 {
+    if (e == KEXPR_NONE)
+        return false;
     kernel_store(st->stage.l.k, stage_local(&st->stage, local, true), at, e, 0, NULL);
+    return true;
 }
 
 /* Adds the variable of blocks of keys.  It comes before all others of its kind. */
@@ -121,10 +117,20 @@ static struct kaffine add_blocks(struct part *st, enum kvar_kind kind)
                       : stage_var(&st->stage, kind, b->blocks);
 }
 
-/* Returns the key that a key of a block is. */
 static struct kaffine key_of(struct part *st, struct kaffine block, struct kaffine key)
 {
     return kaffine_add(st->stage.l.k, kaffine_scale(st->stage.l.k, block, st->b->block_keys), key);
+}
+
+/* Adds the variables of rows and of keys, those of the blocks that count if there is a bound. */
+static struct row add_keys(struct part *st, struct kaffine *key)
+{
+    const struct builder *b = st->b;
+    struct kaffine block = b->bounded ? add_blocks(st, KVAR_PARALLEL) : kaffine_const(0), of_block;
+    struct row row = add_vars(st, b->bounded ? b->block_keys : b->a.keys, &of_block);
+
+    *key = key_of(st, block, of_block);
+    return row;
 }
 
 /* Returns the map of the element (row, column) of the macro-tile's matrix in a value that is broadcast to the matmuls'
@@ -230,74 +236,57 @@ static uint32_t over_rows(struct part *st, const struct row *row, enum kreduce k
  * Finds the blocks of keys that count for some row of the macro-tile.  A row without any has the same weight for all keys, so
  * that all of them count.
  */
-static bool make_bound(struct builder *b)
+static bool make_bound(struct part *st)
 {
+    const struct builder *b = st->b;
     const struct attention_bound *bound = &b->a.bound;
-    struct part st;
-    bool good = part_begin(&st, b);
+    struct kernel *k = st->stage.l.k;
+    struct row row = row_of(st, stage_var(&st->stage, KVAR_REDUCED, b->tile_rows));
+    const uint32_t zero = whole_number(st, 0), one = whole_number(st, 1), size = whole_number(st, b->block_keys);
+    uint32_t first = zero, end = whole_number(st, b->a.keys), none;
 
-    if (good) {
-        struct kernel *k = st.stage.l.k;
-        struct row row = row_of(&st, stage_var(&st.stage, KVAR_REDUCED, b->tile_rows));
-        const uint32_t zero = whole_number(&st, 0), one = whole_number(&st, 1), size = whole_number(&st, b->block_keys);
-        uint32_t first = zero, end = whole_number(&st, b->a.keys), none;
+    for (uint32_t i = 0; i < bound->edge_count; i++) {
+        const uint32_t e = edge_of(st, &bound->edges[i], &row);
 
-        for (uint32_t i = 0; i < bound->edge_count; i++) {
-            const uint32_t e = edge_of(&st, &bound->edges[i], &row);
-
-            if (bound->edges[i].is_first)
-                first = kernel_op2(k, K_MAX, first, e);
-            else
-                end = kernel_op2(k, K_MIN, end, e);
-        }
-        none = kernel_op3(k, K_SELECT, kernel_op2(k, K_LE, end, first), one, zero);
-        none = kernel_op2(k, K_LT, zero, over_rows(&st, &row, KR_MAX, none, 0));
-        first = kernel_op2(k, K_DIV, over_rows(&st, &row, KR_MIN, first, b->a.keys), size);
-        end = kernel_op2(k, K_DIV, kernel_op2(k, K_SUB, over_rows(&st, &row, KR_MAX, end, 0), one), size);
-        first = kernel_op3(k, K_SELECT, none, zero, first);
-        end = kernel_op3(k, K_SELECT, none, whole_number(&st, b->blocks), kernel_op2(k, K_ADD, end, one));
-        good = first != KEXPR_NONE && end != KEXPR_NONE;
-        if (good) {
-            store_local(&st, LOCAL_MASK + b->a.mask_count, kaffine_const(0), kernel_cast(k, KT_I32, first));
-            store_local(&st, LOCAL_MASK + b->a.mask_count, kaffine_const(1), kernel_cast(k, KT_I32, end));
-        }
+        if (bound->edges[i].is_first)
+            first = kernel_op2(k, K_MAX, first, e);
+        else
+            end = kernel_op2(k, K_MIN, end, e);
     }
-    return stage_end(&st.stage, good, "bound", KSTAGE_ALWAYS);
+    none = kernel_op3(k, K_SELECT, kernel_op2(k, K_LE, end, first), one, zero);
+    none = kernel_op2(k, K_LT, zero, over_rows(st, &row, KR_MAX, none, 0));
+    first = kernel_op2(k, K_DIV, over_rows(st, &row, KR_MIN, first, b->a.keys), size);
+    end = kernel_op2(k, K_DIV, kernel_op2(k, K_SUB, over_rows(st, &row, KR_MAX, end, 0), one), size);
+    first = kernel_op3(k, K_SELECT, none, zero, first);
+    end = kernel_op3(k, K_SELECT, none, whole_number(st, b->blocks), kernel_op2(k, K_ADD, end, one));
+    return store_local(st, LOCAL_MASK + b->a.mask_count, kaffine_const(0), kernel_cast(k, KT_I32, first)) &&
+           store_local(st, LOCAL_MASK + b->a.mask_count, kaffine_const(1), kernel_cast(k, KT_I32, end));
 }
 
-static bool make_query(struct builder *b)
+static bool make_query(struct part *st)
 {
+    const struct builder *b = st->b;
     const struct value *q = b->a.scores->inputs[0].value;
-    struct part st;
-    bool good = part_begin(&st, b);
+    struct kaffine depth;
+    struct row row = add_vars(st, b->a.depth, &depth);
+    struct map m = matrix_map(st, q, row.of_all, depth);
+    const struct kguard guard = {row.of_head, b->a.rows};
 
-    if (good) {
-        struct kaffine depth;
-        struct row row = add_vars(&st, b->a.depth, &depth);
-        struct map m = matrix_map(&st, q, row.of_all, depth);
-        const struct kguard guard = {row.of_head, b->a.rows};
-
-        store_local(&st, LOCAL_QUERY, local_at(&st, depth, b->a.depth, row.lane),
-                    lower_guarded(&st.stage.l, q, &m, 1, &guard, (union scalar){.u64 = 0}));
-    }
-    return stage_end(&st.stage, good, "query", KSTAGE_ALWAYS);
+    return store_local(st, LOCAL_QUERY, local_at(st, depth, b->a.depth, row.lane),
+                       lower_guarded(&st->stage.l, q, &m, 1, &guard, (union scalar){.u64 = 0}));
 }
 
-static bool make_mask(struct builder *b, uint32_t mask)
+static bool make_mask(struct part *st)
 {
-    struct part st;
-    bool good = part_begin(&st, b);
+    const struct builder *b = st->b;
+    const uint32_t mask = b->mask;
+    struct kaffine key;
+    struct row row = add_vars(st, b->a.keys, &key);
+    struct map m = softmax_map(st, b->a.masks[mask], &row, key);
+    const struct kguard guard = {row.of_head, b->a.rows};
 
-    if (good) {
-        struct kaffine key;
-        struct row row = add_vars(&st, b->a.keys, &key);
-        struct map m = softmax_map(&st, b->a.masks[mask], &row, key);
-        const struct kguard guard = {row.of_head, b->a.rows};
-
-        store_local(&st, LOCAL_MASK + mask, local_at(&st, key, b->a.keys, row.lane),
-                    lower_guarded(&st.stage.l, b->a.masks[mask], &m, 1, &guard, (union scalar){.u64 = 0}));
-    }
-    return stage_end(&st.stage, good, "mask", KSTAGE_ALWAYS);
+    return store_local(st, LOCAL_MASK + mask, local_at(st, key, b->a.keys, row.lane),
+                       lower_guarded(&st->stage.l, b->a.masks[mask], &m, 1, &guard, (union scalar){.u64 = 0}));
 }
 
 /* Says what v's element at m is, in float32: that of a value of float16 is rounded, as that of any node is. */
@@ -339,210 +328,152 @@ static uint32_t chain_of(struct part *st, const struct row *row, struct kaffine 
     return lower_value(l, chained, &m);
 }
 
-static bool make_scores(struct builder *b)
+static bool make_scores(struct part *st)
 {
+    const struct builder *b = st->b;
     const struct value *k_value = b->a.scores->inputs[1].value;
-    struct part st;
-    bool good = part_begin(&st, b);
+    struct lowering *l = &st->stage.l;
+    struct kaffine key;
+    struct row row = add_keys(st, &key);
+    struct kaffine depth = stage_var(&st->stage, KVAR_REDUCED, b->a.depth);
+    struct map operand = matrix_map(st, k_value, depth, key);
+    uint32_t e = lower_value(l, k_value, &operand);
 
-    if (good) {
-        struct lowering *l = &st.stage.l;
-        struct kaffine block = b->bounded ? add_blocks(&st, KVAR_PARALLEL) : kaffine_const(0), of_block;
-        struct row row = add_vars(&st, b->bounded ? b->block_keys : b->a.keys, &of_block);
-        struct kaffine depth = stage_var(&st.stage, KVAR_REDUCED, b->a.depth), key = key_of(&st, block, of_block);
-        struct map operand = matrix_map(&st, k_value, depth, key);
-        uint32_t e = lower_value(l, k_value, &operand);
-
-        good = e != KEXPR_NONE;
-        if (good)
-            e = kernel_dot(l->k, e, load_local(&st, LOCAL_QUERY, local_at(&st, depth, b->a.depth, row.lane)));
-        e = good ? chain_of(&st, &row, key, e) : KEXPR_NONE;
-        good = e != KEXPR_NONE && count_sums(l->k) == 1;
-        if (good)
-            store_local(&st, LOCAL_SCORES, local_at(&st, key, b->a.keys, row.lane), e);
-    }
-    return stage_end(&st.stage, good, "scores", KSTAGE_ALWAYS);
+    if (e == KEXPR_NONE)
+        return false;
+    e = kernel_dot(l->k, e, load_local(st, LOCAL_QUERY, local_at(st, depth, b->a.depth, row.lane)));
+    e = chain_of(st, &row, key, e);
+    return count_sums(l->k) == 1 && store_local(st, LOCAL_SCORES, local_at(st, key, b->a.keys, row.lane), e);
 }
 
 /* Computes the scores of few rows.  Vectors run along the sums, and what they load of K serves several rows. */
-static bool make_sums(struct builder *b)
+static bool make_sums(struct part *st)
 {
+    const struct builder *b = st->b;
     const struct value *q = b->a.scores->inputs[0].value, *k_value = b->a.scores->inputs[1].value;
     const int64_t at_once = b->rows_at_once;
-    struct part st;
-    bool good = part_begin(&st, b);
+    bool good = true;
+    struct lowering *l = &st->stage.l;
+    struct kaffine block = b->bounded ? add_blocks(st, KVAR_PARALLEL) : kaffine_const(0);
+    struct kaffine key = key_of(st, block, stage_var(&st->stage, KVAR_PARALLEL, b->bounded ? b->block_keys : b->a.keys));
+    struct kaffine rows = kaffine_const(0);
+    struct kaffine depth;
+    struct map of_k;
+    uint32_t y;
 
-    if (good) {
-        struct lowering *l = &st.stage.l;
-        struct kaffine block = b->bounded ? add_blocks(&st, KVAR_PARALLEL) : kaffine_const(0);
-        struct kaffine key = key_of(&st, block, stage_var(&st.stage, KVAR_PARALLEL, b->bounded ? b->block_keys : b->a.keys));
-        struct kaffine rows = kaffine_const(0);
-        struct kaffine depth;
-        struct map of_k;
-        uint32_t y;
+    if (at_once < b->tile_rows)
+        rows = kaffine_scale(l->k, stage_var(&st->stage, KVAR_PARALLEL, b->tile_rows / at_once), at_once);
+    depth = stage_var(&st->stage, KVAR_REDUCED, b->a.depth);
+    of_k = matrix_map(st, k_value, depth, key);
+    y = lower_value(l, k_value, &of_k);
+    for (int64_t i = 0; good && i < at_once; i++) {
+        struct row row = row_of(st, kaffine_add_const(rows, i));
+        struct map of_q = matrix_map(st, q, row.of_all, depth);
+        uint32_t x = lower_value(l, q, &of_q);
 
-        if (at_once < b->tile_rows)
-            rows = kaffine_scale(l->k, stage_var(&st.stage, KVAR_PARALLEL, b->tile_rows / at_once), at_once);
-        depth = stage_var(&st.stage, KVAR_REDUCED, b->a.depth);
-        of_k = matrix_map(&st, k_value, depth, key);
-        y = lower_value(l, k_value, &of_k);
-        for (int64_t i = 0; good && i < at_once; i++) {
-            struct row row = row_of(&st, kaffine_add_const(rows, i));
-            struct map of_q = matrix_map(&st, q, row.of_all, depth);
-            uint32_t x = lower_value(l, q, &of_q);
-
-            good = x != KEXPR_NONE && y != KEXPR_NONE;
-            if (good)
-                store_local(&st, LOCAL_SCORES, local_at(&st, key, b->a.keys, row.lane), kernel_dot(l->k, x, y));
-        }
+        good = x != KEXPR_NONE && y != KEXPR_NONE &&
+               store_local(st, LOCAL_SCORES, local_at(st, key, b->a.keys, row.lane), kernel_dot(l->k, x, y));
     }
-    return stage_end(&st.stage, good, "scores", KSTAGE_ALWAYS);
+    return good;
 }
 
-static bool make_chain(struct builder *b)
+static bool make_chain(struct part *st)
 {
-    struct part st;
-    bool good = part_begin(&st, b);
+    struct kaffine key, at;
+    struct row row = add_keys(st, &key);
+    uint32_t e;
 
-    if (good) {
-        struct kaffine block = b->bounded ? add_blocks(&st, KVAR_PARALLEL) : kaffine_const(0), of_block;
-        struct row row = add_vars(&st, b->bounded ? b->block_keys : b->a.keys, &of_block);
-        struct kaffine key = key_of(&st, block, of_block), at = local_at(&st, key, b->a.keys, row.lane);
-        uint32_t e = chain_of(&st, &row, key, load_local(&st, LOCAL_SCORES, at));
-
-        good = e != KEXPR_NONE && count_sums(st.stage.l.k) == 0;
-        if (good)
-            store_local(&st, LOCAL_SCORES, at, e);
-    }
-    return stage_end(&st.stage, good, "chain", KSTAGE_ALWAYS);
+    at = local_at(st, key, st->b->a.keys, row.lane);
+    e = chain_of(st, &row, key, load_local(st, LOCAL_SCORES, at));
+    return count_sums(st->stage.l.k) == 0 && store_local(st, LOCAL_SCORES, at, e);
 }
 
-static bool make_softmax(struct builder *b)
+static bool make_softmax(struct part *st)
 {
-    struct part st;
-    bool good = part_begin(&st, b);
+    const struct builder *b = st->b;
+    struct kernel *k = st->stage.l.k;
+    struct kaffine lane = stage_var(&st->stage, KVAR_PARALLEL, b->tile_rows);
+    struct kaffine block = b->bounded ? add_blocks(st, KVAR_REDUCED) : kaffine_const(0);
+    struct kaffine key = key_of(st, block, stage_var(&st->stage, KVAR_REDUCED, b->bounded ? b->block_keys : b->a.keys));
+    struct kaffine at = local_at(st, key, b->a.keys, lane);
+    uint32_t score = load_local(st, LOCAL_SCORES, at);
+    uint32_t e = kernel_op1(k, K_EXP, kernel_op2(k, K_SUB, score, kernel_reduce(k, KR_MAX, score)));
 
-    if (good) {
-        struct kernel *k = st.stage.l.k;
-        struct kaffine lane = stage_var(&st.stage, KVAR_PARALLEL, b->tile_rows);
-        struct kaffine block = b->bounded ? add_blocks(&st, KVAR_REDUCED) : kaffine_const(0);
-        struct kaffine key = key_of(&st, block, stage_var(&st.stage, KVAR_REDUCED, b->bounded ? b->block_keys : b->a.keys));
-        struct kaffine at = local_at(&st, key, b->a.keys, lane);
-        uint32_t score = load_local(&st, LOCAL_SCORES, at);
-        uint32_t e = kernel_op1(k, K_EXP, kernel_op2(k, K_SUB, score, kernel_reduce(k, KR_MAX, score)));
-
-        store_local(&st, LOCAL_SCORES, at, e);
-        store_local(&st, LOCAL_INVERSE, lane, kernel_op1(k, K_RECIPROCAL, kernel_reduce(k, KR_SUM, e)));
-    }
-    return stage_end(&st.stage, good, "softmax", KSTAGE_ALWAYS);
+    return store_local(st, LOCAL_SCORES, at, e) &&
+           store_local(st, LOCAL_INVERSE, lane, kernel_op1(k, K_RECIPROCAL, kernel_reduce(k, KR_SUM, e)));
 }
 
 /* Rounds the softmax's results as the graph does on their way to the second matmul. */
-static bool make_weights(struct builder *b)
+static bool make_weights(struct part *st)
 {
+    const struct builder *b = st->b;
     const struct value *softmax = b->a.softmax->results[0], *weights = b->a.product->inputs[0].value;
-    struct part st;
-    bool good = part_begin(&st, b);
+    struct kernel *k = st->stage.l.k;
+    struct kaffine key, at;
+    struct row row = add_keys(st, &key);
+    struct map of_softmax = softmax_map(st, softmax, &row, key), m = matrix_map(st, weights, row.of_all, key);
+    uint32_t e;
 
-    if (good) {
-        struct kernel *k = st.stage.l.k;
-        struct kaffine block = b->bounded ? add_blocks(&st, KVAR_PARALLEL) : kaffine_const(0), of_block;
-        struct row row = add_vars(&st, b->bounded ? b->block_keys : b->a.keys, &of_block);
-        struct kaffine key = key_of(&st, block, of_block), at = local_at(&st, key, b->a.keys, row.lane);
-        struct map of_softmax = softmax_map(&st, softmax, &row, key), m = matrix_map(&st, weights, row.of_all, key);
-        uint32_t e = kernel_op2(k, K_MUL, load_local(&st, LOCAL_SCORES, at), load_local(&st, LOCAL_INVERSE, row.lane));
-
-        good = guard_row(&st, &of_softmax, &row) && guard_row(&st, &m, &row);
-        if (good) {
-            know_result(&st, softmax, &of_softmax, e);
-            e = lower_value(&st.stage.l, weights, &m);
-        }
-        good = good && e != KEXPR_NONE && count_sums(k) == 0;
-        if (good)
-            store_local(&st, LOCAL_SCORES, at, e);
-    }
-    return stage_end(&st.stage, good, "weights", KSTAGE_ALWAYS);
+    at = local_at(st, key, b->a.keys, row.lane);
+    e = kernel_op2(k, K_MUL, load_local(st, LOCAL_SCORES, at), load_local(st, LOCAL_INVERSE, row.lane));
+    if (!guard_row(st, &of_softmax, &row) || !guard_row(st, &m, &row))
+        return false;
+    know_result(st, softmax, &of_softmax, e);
+    e = lower_value(&st->stage.l, weights, &m);
+    return count_sums(k) == 0 && store_local(st, LOCAL_SCORES, at, e);
 }
 
-static bool make_product(struct builder *b)
+static bool make_product(struct part *st)
 {
+    const struct builder *b = st->b;
     const struct value *v = b->a.product->inputs[1].value;
-    struct part st;
-    bool good = part_begin(&st, b);
+    struct kernel *k = st->stage.l.k;
+    struct kaffine block = add_blocks(st, KVAR_PARALLEL), column;
+    struct row row = add_vars(st, b->a.width, &column);
+    struct kaffine key = key_of(st, block, stage_var(&st->stage, KVAR_REDUCED, b->block_keys));
+    struct kaffine line = kaffine_add(k, kaffine_scale(k, block, b->a.width), column);
+    struct map operand = matrix_map(st, v, key, column);
+    uint32_t e = lower_value(&st->stage.l, v, &operand);
+    uint32_t weight = load_local(st, LOCAL_SCORES, local_at(st, key, b->a.keys, row.lane));
 
-    if (good) {
-        struct kernel *k = st.stage.l.k;
-        struct kaffine block = add_blocks(&st, KVAR_PARALLEL), column;
-        struct row row = add_vars(&st, b->a.width, &column);
-        struct kaffine key = key_of(&st, block, stage_var(&st.stage, KVAR_REDUCED, b->block_keys));
-        struct kaffine line = kaffine_add(k, kaffine_scale(k, block, b->a.width), column);
-        struct map operand = matrix_map(&st, v, key, column);
-        uint32_t e = lower_value(&st.stage.l, v, &operand);
-        uint32_t weight = load_local(&st, LOCAL_SCORES, local_at(&st, key, b->a.keys, row.lane));
-
-        good = e != KEXPR_NONE;
-        if (good)
-            store_local(&st, LOCAL_BLOCKS, local_at(&st, line, b->blocks * b->a.width, row.lane),
-                        b->few ? kernel_dot(k, weight, e) : kernel_dot(k, e, weight));
-    }
-    return stage_end(&st.stage, good, "product", KSTAGE_ALWAYS);
+    return store_local(st, LOCAL_BLOCKS, local_at(st, line, b->blocks * b->a.width, row.lane),
+                       b->few ? kernel_dot(k, weight, e) : kernel_dot(k, e, weight));
 }
 
-static bool make_combine(struct builder *b)
+static bool make_combine(struct part *st)
 {
-    struct part st;
-    bool good = part_begin(&st, b);
+    const struct builder *b = st->b;
+    struct kernel *k = st->stage.l.k;
+    struct kaffine column;
+    struct row row = add_vars(st, b->a.width, &column);
+    struct kaffine block = add_blocks(st, KVAR_REDUCED);
+    struct kaffine line = kaffine_add(k, kaffine_scale(k, block, b->a.width), column);
+    uint32_t sum = kernel_reduce(k, KR_SUM, load_local(st, LOCAL_BLOCKS, local_at(st, line, b->blocks * b->a.width, row.lane)));
 
-    if (good) {
-        struct kernel *k = st.stage.l.k;
-        struct kaffine column;
-        struct row row = add_vars(&st, b->a.width, &column);
-        struct kaffine block = add_blocks(&st, KVAR_REDUCED);
-        struct kaffine line = kaffine_add(k, kaffine_scale(k, block, b->a.width), column);
-        uint32_t sum =
-            kernel_reduce(k, KR_SUM, load_local(&st, LOCAL_BLOCKS, local_at(&st, line, b->blocks * b->a.width, row.lane)));
-
-        if (!b->a.rounds)
-            sum = kernel_op2(k, K_MUL, sum, load_local(&st, LOCAL_INVERSE, row.lane));
-        store_local(&st, LOCAL_PRODUCT, local_at(&st, column, b->a.width, row.lane), sum);
-    }
-    return stage_end(&st.stage, good, "combine", KSTAGE_ALWAYS);
+    if (!b->a.rounds)
+        sum = kernel_op2(k, K_MUL, sum, load_local(st, LOCAL_INVERSE, row.lane));
+    return store_local(st, LOCAL_PRODUCT, local_at(st, column, b->a.width, row.lane), sum);
 }
 
-/* Stores the cluster's outputs where the base value, the second matmul's result, has its element at m. */
-static bool store_outputs(struct part *st, const struct map *m)
+static bool make_output(struct part *st)
 {
-    struct builder *b = st->b;
-    struct lowering *l = &st->stage.l;
-
-    lower_add_base(l, b->a.product->results[0], m);
-    for (uint32_t i = 0; i < b->output_count; i++) {
-        const struct value *v = b->outputs[i];
-        struct map at;
-
-        if (!lower_output_map(l, v, &at) || !lower_store(l, v, &at, lower_value(l, v, &at)))
-            return false;
-    }
-    return count_sums(l->k) == 0;
-}
-
-static bool make_output(struct builder *b)
-{
+    const struct builder *b = st->b;
     const struct value *result = b->a.product->results[0];
-    struct part st;
-    bool good = part_begin(&st, b);
+    struct kaffine column;
+    struct row row = add_vars(st, b->a.width, &column);
+    struct map m = matrix_map(st, result, row.of_all, column);
 
-    if (good) {
-        struct kaffine column;
-        struct row row = add_vars(&st, b->a.width, &column);
-        struct map m = matrix_map(&st, result, row.of_all, column);
+    if (!guard_row(st, &m, &row))
+        return false;
+    know_result(st, result, &m, load_local(st, LOCAL_PRODUCT, local_at(st, column, b->a.width, row.lane)));
+    return stage_store_outputs(&st->stage, result, &m) && count_sums(st->stage.l.k) == 0;
+}
 
-        good = guard_row(&st, &m, &row);
-        if (good)
-            know_result(&st, result, &m, load_local(&st, LOCAL_PRODUCT, local_at(&st, column, b->a.width, row.lane)));
-        good = good && store_outputs(&st, &m);
-    }
-    return stage_end(&st.stage, good, "output", KSTAGE_ALWAYS);
+static bool add_stage(struct builder *b, bool (*make)(struct part *st), const char *name)
+{
+    struct part st = {.b = b};
+
+    return stage_end(&st.stage, stage_begin(&st.stage, &b->stages) && make(&st), name, KSTAGE_ALWAYS);
 }
 
 /* ---- the kernel ---- */
@@ -618,7 +549,7 @@ static void add_locals(struct builder *b)
 struct kernel *lower_attention(const struct target *target, const struct node_table *t, const struct node *n,
                                uint32_t output_count, struct value *const *outputs)
 {
-    struct builder b = {.output_count = output_count, .outputs = outputs};
+    struct builder b = {.few = false};
     bool good = true;
 
     if (!target || !attention_find(n, &b.a))
@@ -629,17 +560,18 @@ struct kernel *lower_attention(const struct target *target, const struct node_ta
     b.rows_at_once = attention_rows_at_once(target, b.tile_rows);
     b.blocks = b.a.keys / b.block_keys;
     b.bounded = b.a.bound.edge_count && b.blocks > 1;
-    b.stages = (struct stages){.table = t, .anchor = n};
+    b.stages = (struct stages){.table = t, .anchor = n, .output_count = output_count, .outputs = outputs};
     choose_macro_tiles(&b);
     if (!stages_begin(&b.stages, "attention"))
         return NULL;
     add_locals(&b);
     if (b.bounded)
-        good = make_bound(&b);
-    good = good && (b.few || make_query(&b));
-    for (uint32_t i = 0; good && !b.few && i < b.a.mask_count; i++)
-        good = make_mask(&b, i);
-    return stages_end(&b.stages, good && (b.few ? make_sums(&b) && make_chain(&b) : make_scores(&b)) && make_softmax(&b) &&
-                                     (!b.a.rounds || make_weights(&b)) && make_product(&b) && make_combine(&b) &&
-                                     make_output(&b));
+        good = add_stage(&b, make_bound, "bound");
+    good = good && (b.few || add_stage(&b, make_query, "query"));
+    for (; good && !b.few && b.mask < b.a.mask_count; b.mask++)
+        good = add_stage(&b, make_mask, "mask");
+    good = good && add_stage(&b, b.few ? make_sums : make_scores, "scores") && (!b.few || add_stage(&b, make_chain, "chain")) &&
+           add_stage(&b, make_softmax, "softmax") && (!b.a.rounds || add_stage(&b, make_weights, "weights"));
+    return stages_end(&b.stages, good && add_stage(&b, make_product, "product") && add_stage(&b, make_combine, "combine") &&
+                                     add_stage(&b, make_output, "output"));
 }

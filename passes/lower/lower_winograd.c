@@ -27,9 +27,7 @@ enum {
 struct builder {
     const struct node *n;
     struct winograd_shape s;
-    const uint32_t *image; /* axes */
-    uint32_t output_count;
-    struct value *const *outputs;
+    const uint32_t *image;  /* axes */
     int64_t v_step, m_step; /* from matrix to matrix */
     struct stages stages;
 };
@@ -42,20 +40,6 @@ struct part {
     struct kaffine batch, row, column; /* the macro-tile's batch, first row and column of tiles */
     struct builder *b;
 };
-
-static bool part_begin(struct part *st, struct builder *b)
-{
-    struct kernel *k;
-
-    st->b = b;
-    if (!stage_begin(&st->stage, &b->stages))
-        return false;
-    k = st->stage.l.k;
-    st->batch = st->stage.macro_tile[0];
-    st->row = kaffine_scale(k, st->stage.macro_tile[1], b->s.macro_tile[0]);
-    st->column = kaffine_scale(k, st->stage.macro_tile[2], b->s.macro_tile[1]);
-    return true;
-}
 
 /* Returns the map of an image's element. */
 static struct map image_map(const struct builder *b, struct kaffine batch, struct kaffine y, struct kaffine x,
@@ -122,104 +106,73 @@ static uint32_t squares(struct kernel *k, const uint32_t d[WINOGRAD_POINTS])
     return sums[0];
 }
 
-static bool make_input(struct builder *b)
+static bool make_input(struct part *st)
 {
-    struct part st;
-    bool good = part_begin(&st, b);
+    const struct builder *b = st->b;
+    struct kernel *k = st->stage.l.k;
+    struct kaffine row = stage_var(&st->stage, KVAR_PARALLEL, b->s.macro_tile[0]),
+                   column = stage_var(&st->stage, KVAR_PARALLEL, b->s.macro_tile[1]);
+    struct kaffine lane = stage_var(&st->stage, KVAR_PARALLEL, b->s.block);
+    struct kaffine block = stage_var(&st->stage, KVAR_REDUCED, b->s.in_channels / b->s.block);
+    struct kaffine channel = kaffine_add(k, kaffine_scale(k, block, b->s.block), lane);
+    struct kaffine y = first_input(st, kaffine_add(k, st->row, row), 0);
+    struct kaffine x = first_input(st, kaffine_add(k, st->column, column), 1);
+    struct kaffine tile = kaffine_add(k, kaffine_scale(k, row, b->s.macro_tile[1]), column);
+    struct kaffine to = kaffine_add(k, kaffine_scale(k, tile, b->s.in_channels), channel);
+    uint32_t d[WINOGRAD_POINTS], tensor;
 
-    if (good) {
-        struct kernel *k = st.stage.l.k;
-        struct kaffine row = stage_var(&st.stage, KVAR_PARALLEL, b->s.macro_tile[0]),
-                       column = stage_var(&st.stage, KVAR_PARALLEL, b->s.macro_tile[1]);
-        struct kaffine lane = stage_var(&st.stage, KVAR_PARALLEL, b->s.block);
-        struct kaffine block = stage_var(&st.stage, KVAR_REDUCED, b->s.in_channels / b->s.block);
-        struct kaffine channel = kaffine_add(k, kaffine_scale(k, block, b->s.block), lane);
-        struct kaffine y = first_input(&st, kaffine_add(k, st.row, row), 0);
-        struct kaffine x = first_input(&st, kaffine_add(k, st.column, column), 1);
-        struct kaffine tile = kaffine_add(k, kaffine_scale(k, row, b->s.macro_tile[1]), column);
-        struct kaffine to = kaffine_add(k, kaffine_scale(k, tile, b->s.in_channels), channel);
-        uint32_t d[WINOGRAD_POINTS], tensor;
-
-        for (uint32_t i = 0; good && i < WINOGRAD_POINTS; i++) {
-            d[i] = input_at(&st, kaffine_add_const(y, i / 4), kaffine_add_const(x, i % 4), channel);
-            good = d[i] != KEXPR_NONE;
-        }
-        if (good) {
-            kernel_store(k, stage_local(&st.stage, LOCAL_SQUARES, true),
-                         kaffine_add(k, kaffine_scale(k, tile, b->s.block), lane), kernel_reduce(k, KR_MAX, squares(k, d)), 0,
-                         NULL);
-            tensor = stage_local(&st.stage, LOCAL_INPUT, true);
-            for (uint32_t i = 0; i < 4; i++)
-                transform_input(k, d + i, 4);
-            for (uint32_t i = 0; i < 4; i++)
-                transform_input(k, d + 4 * i, 1);
-            for (uint32_t i = 0; i < WINOGRAD_POINTS; i++)
-                kernel_store(k, tensor, kaffine_add_const(to, i * b->v_step), d[i], 0, NULL);
-        }
-    }
-    return stage_end(&st.stage, good, "input", KSTAGE_ALWAYS);
-}
-
-static bool make_predicate(struct builder *b)
-{
-    struct part st;
-    bool good = part_begin(&st, b);
-
-    if (good) {
-        struct kernel *k = st.stage.l.k;
-        struct kaffine at = stage_var(&st.stage, KVAR_REDUCED, b->stages.kernel->locals[LOCAL_SQUARES].elements);
-        uint32_t e = kernel_load(k, stage_local(&st.stage, LOCAL_SQUARES, false), at, 0, NULL, (union scalar){.u64 = 0});
-
-        kernel_store(k, stage_local(&st.stage, LOCAL_PREDICATE, true), kaffine_const(0), kernel_reduce(k, KR_MAX, e), 0, NULL);
-    }
-    return stage_end(&st.stage, good, "predicate", KSTAGE_ALWAYS);
-}
-
-static bool make_matmul(struct builder *b)
-{
-    const struct value *u = b->n->transformed;
-    const union scalar zero = {.u64 = 0};
-    struct part st;
-    bool good = part_begin(&st, b);
-
-    if (good) {
-        struct kernel *k = st.stage.l.k;
-        k->m_multiple = (uint32_t)b->s.mr;
-        struct kaffine point = stage_var(&st.stage, KVAR_PARALLEL, WINOGRAD_POINTS);
-        struct kaffine panel = stage_var(&st.stage, KVAR_PARALLEL, b->s.out_channels / b->s.panel);
-        struct kaffine tile = stage_var(&st.stage, KVAR_PARALLEL, b->s.rows),
-                       lane = stage_var(&st.stage, KVAR_PARALLEL, b->s.panel);
-        struct kaffine in = stage_var(&st.stage, KVAR_REDUCED, b->s.in_channels);
-        struct kaffine v = kaffine_add(k, kaffine_scale(k, tile, b->s.in_channels), in);
-        struct kaffine w = kaffine_add(k, kaffine_scale(k, point, b->s.out_channels / b->s.panel), panel);
-        struct kaffine m = kaffine_add(k, kaffine_scale(k, tile, b->s.out_channels), kaffine_scale(k, panel, b->s.panel));
-        uint32_t v_tensor = stage_local(&st.stage, LOCAL_INPUT, false), u_tensor = lower_tensor(&st.stage.l, u, false);
-
-        v = kaffine_add(k, kaffine_scale(k, point, b->v_step), v);
-        w = kaffine_add(k, kaffine_scale(k, w, b->s.in_channels), in);
-        w = kaffine_add(k, kaffine_scale(k, w, b->s.panel), lane);
-        m = kaffine_add(k, kaffine_add(k, kaffine_scale(k, point, b->m_step), m), lane);
-        kernel_store(k, stage_local(&st.stage, LOCAL_MATMUL, true), m,
-                     kernel_dot(k, kernel_load(k, v_tensor, v, 0, NULL, zero), kernel_load(k, u_tensor, w, 0, NULL, zero)), 0,
-                     NULL);
-    }
-    return stage_end(&st.stage, good, "matmul", KSTAGE_BELOW);
-}
-
-/* Stores the cluster's outputs where the base value, the convolution's result, has its element at m. */
-static bool store_outputs(struct part *st, const struct map *m)
-{
-    struct builder *b = st->b;
-
-    lower_forget_bases(&st->stage.l);
-    lower_add_base(&st->stage.l, b->n->results[0], m);
-    for (uint32_t i = 0; i < b->output_count; i++) {
-        const struct value *v = b->outputs[i];
-        struct map at;
-
-        if (!lower_output_map(&st->stage.l, v, &at) || !lower_store(&st->stage.l, v, &at, lower_value(&st->stage.l, v, &at)))
+    for (uint32_t i = 0; i < WINOGRAD_POINTS; i++) {
+        d[i] = input_at(st, kaffine_add_const(y, i / 4), kaffine_add_const(x, i % 4), channel);
+        if (d[i] == KEXPR_NONE)
             return false;
     }
+    kernel_store(k, stage_local(&st->stage, LOCAL_SQUARES, true), kaffine_add(k, kaffine_scale(k, tile, b->s.block), lane),
+                 kernel_reduce(k, KR_MAX, squares(k, d)), 0, NULL);
+    tensor = stage_local(&st->stage, LOCAL_INPUT, true);
+    for (uint32_t i = 0; i < 4; i++)
+        transform_input(k, d + i, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        transform_input(k, d + 4 * i, 1);
+    for (uint32_t i = 0; i < WINOGRAD_POINTS; i++)
+        kernel_store(k, tensor, kaffine_add_const(to, i * b->v_step), d[i], 0, NULL);
+    return true;
+}
+
+static bool make_predicate(struct part *st)
+{
+    const struct builder *b = st->b;
+    struct kernel *k = st->stage.l.k;
+    struct kaffine at = stage_var(&st->stage, KVAR_REDUCED, b->stages.kernel->locals[LOCAL_SQUARES].elements);
+    uint32_t e = kernel_load(k, stage_local(&st->stage, LOCAL_SQUARES, false), at, 0, NULL, (union scalar){.u64 = 0});
+
+    kernel_store(k, stage_local(&st->stage, LOCAL_PREDICATE, true), kaffine_const(0), kernel_reduce(k, KR_MAX, e), 0, NULL);
+    return true;
+}
+
+static bool make_matmul(struct part *st)
+{
+    const struct builder *b = st->b;
+    const struct value *u = b->n->transformed;
+    const union scalar zero = {.u64 = 0};
+    struct kernel *k = st->stage.l.k;
+    k->m_multiple = (uint32_t)b->s.mr;
+    struct kaffine point = stage_var(&st->stage, KVAR_PARALLEL, WINOGRAD_POINTS);
+    struct kaffine panel = stage_var(&st->stage, KVAR_PARALLEL, b->s.out_channels / b->s.panel);
+    struct kaffine tile = stage_var(&st->stage, KVAR_PARALLEL, b->s.rows),
+                   lane = stage_var(&st->stage, KVAR_PARALLEL, b->s.panel);
+    struct kaffine in = stage_var(&st->stage, KVAR_REDUCED, b->s.in_channels);
+    struct kaffine v = kaffine_add(k, kaffine_scale(k, tile, b->s.in_channels), in);
+    struct kaffine w = kaffine_add(k, kaffine_scale(k, point, b->s.out_channels / b->s.panel), panel);
+    struct kaffine m = kaffine_add(k, kaffine_scale(k, tile, b->s.out_channels), kaffine_scale(k, panel, b->s.panel));
+    uint32_t v_tensor = stage_local(&st->stage, LOCAL_INPUT, false), u_tensor = lower_tensor(&st->stage.l, u, false);
+
+    v = kaffine_add(k, kaffine_scale(k, point, b->v_step), v);
+    w = kaffine_add(k, kaffine_scale(k, w, b->s.in_channels), in);
+    w = kaffine_add(k, kaffine_scale(k, w, b->s.panel), lane);
+    m = kaffine_add(k, kaffine_add(k, kaffine_scale(k, point, b->m_step), m), lane);
+    kernel_store(k, stage_local(&st->stage, LOCAL_MATMUL, true), m,
+                 kernel_dot(k, kernel_load(k, v_tensor, v, 0, NULL, zero), kernel_load(k, u_tensor, w, 0, NULL, zero)), 0,
+                 NULL);
     return true;
 }
 
@@ -246,69 +199,75 @@ static bool know_element(struct part *st, const struct map *m, uint32_t e)
     return !st->stage.l.unfusable && !st->stage.l.k->error.status;
 }
 
-static bool make_output(struct builder *b)
+static bool make_output(struct part *st)
 {
+    const struct builder *b = st->b;
     const union scalar zero = {.u64 = 0};
-    struct part st;
-    bool good = part_begin(&st, b);
+    struct kernel *k = st->stage.l.k;
+    struct kaffine row = stage_var(&st->stage, KVAR_PARALLEL, b->s.macro_tile[0]),
+                   column = stage_var(&st->stage, KVAR_PARALLEL, b->s.macro_tile[1]);
+    struct kaffine lane = stage_var(&st->stage, KVAR_PARALLEL, b->s.panel);
+    struct kaffine panel = stage_var(&st->stage, KVAR_REDUCED, b->s.out_channels / b->s.panel);
+    struct kaffine channel = kaffine_add(k, kaffine_scale(k, panel, b->s.panel), lane);
+    struct kaffine y = kaffine_scale(k, kaffine_add(k, st->row, row), 2);
+    struct kaffine x = kaffine_scale(k, kaffine_add(k, st->column, column), 2);
+    struct kaffine tile = kaffine_add(k, kaffine_scale(k, row, b->s.macro_tile[1]), column);
+    struct kaffine from = kaffine_add(k, kaffine_scale(k, tile, b->s.out_channels), channel);
+    uint32_t m[WINOGRAD_POINTS], tensor = stage_local(&st->stage, LOCAL_MATMUL, false);
 
-    if (good) {
-        struct kernel *k = st.stage.l.k;
-        struct kaffine row = stage_var(&st.stage, KVAR_PARALLEL, b->s.macro_tile[0]),
-                       column = stage_var(&st.stage, KVAR_PARALLEL, b->s.macro_tile[1]);
-        struct kaffine lane = stage_var(&st.stage, KVAR_PARALLEL, b->s.panel);
-        struct kaffine panel = stage_var(&st.stage, KVAR_REDUCED, b->s.out_channels / b->s.panel);
-        struct kaffine channel = kaffine_add(k, kaffine_scale(k, panel, b->s.panel), lane);
-        struct kaffine y = kaffine_scale(k, kaffine_add(k, st.row, row), 2);
-        struct kaffine x = kaffine_scale(k, kaffine_add(k, st.column, column), 2);
-        struct kaffine tile = kaffine_add(k, kaffine_scale(k, row, b->s.macro_tile[1]), column);
-        struct kaffine from = kaffine_add(k, kaffine_scale(k, tile, b->s.out_channels), channel);
-        uint32_t m[WINOGRAD_POINTS], tensor = stage_local(&st.stage, LOCAL_MATMUL, false);
+    for (uint32_t i = 0; i < WINOGRAD_POINTS; i++)
+        m[i] = kernel_load(k, tensor, kaffine_add_const(from, i * b->m_step), 0, NULL, zero);
+    for (uint32_t i = 0; i < 4; i++)
+        transform_output(k, m + i, 4);
+    for (uint32_t i = 0; i < 2; i++)
+        transform_output(k, m + 4 * i, 1);
+    for (uint32_t i = 0; i < 4; i++) {
+        struct map at = image_map(b, st->batch, kaffine_add_const(y, i / 2), kaffine_add_const(x, i % 2), channel);
+        const struct kguard guards[2] = {{at.forms[b->image[AXIS_HEIGHT]], b->s.out[0]},
+                                         {at.forms[b->image[AXIS_WIDTH]], b->s.out[1]}};
 
-        for (uint32_t i = 0; i < WINOGRAD_POINTS; i++)
-            m[i] = kernel_load(k, tensor, kaffine_add_const(from, i * b->m_step), 0, NULL, zero);
-        for (uint32_t i = 0; i < 4; i++)
-            transform_output(k, m + i, 4);
-        for (uint32_t i = 0; i < 2; i++)
-            transform_output(k, m + 4 * i, 1);
-        for (uint32_t i = 0; good && i < 4; i++) {
-            struct map at = image_map(b, st.batch, kaffine_add_const(y, i / 2), kaffine_add_const(x, i % 2), channel);
-            const struct kguard guards[2] = {{at.forms[b->image[AXIS_HEIGHT]], b->s.out[0]},
-                                             {at.forms[b->image[AXIS_WIDTH]], b->s.out[1]}};
-
-            good = map_guard(&st.stage.l, &at, 2, guards) && know_element(&st, &at, m[4 * (i / 2) + i % 2]) &&
-                   store_outputs(&st, &at);
-        }
-        good = good && k->expr_count <= EXPRESSIONS_MAX;
+        if (!map_guard(&st->stage.l, &at, 2, guards) || !know_element(st, &at, m[4 * (i / 2) + i % 2]) ||
+            !stage_store_outputs(&st->stage, b->n->results[0], &at))
+            return false;
     }
-    return stage_end(&st.stage, good, "output", KSTAGE_BELOW);
+    return k->expr_count <= EXPRESSIONS_MAX;
 }
 
-static bool make_direct(struct builder *b)
+static bool make_direct(struct part *st)
 {
-    struct part st;
-    bool good = part_begin(&st, b);
+    const struct builder *b = st->b;
+    struct kernel *k = st->stage.l.k;
+    struct kaffine y =
+        kaffine_add(k, kaffine_scale(k, st->row, 2), stage_var(&st->stage, KVAR_PARALLEL, 2 * b->s.macro_tile[0]));
+    struct kaffine x =
+        kaffine_add(k, kaffine_scale(k, st->column, 2), stage_var(&st->stage, KVAR_PARALLEL, 2 * b->s.macro_tile[1]));
+    struct map m = image_map(b, st->batch, y, x, stage_var(&st->stage, KVAR_PARALLEL, b->s.out_channels));
+    const struct kguard guards[2] = {{y, b->s.out[0]}, {x, b->s.out[1]}};
+    struct reduced_space space;
+
+    if (!lower_reduces(b->n, &space) || !map_guard(&st->stage.l, &m, 2, guards))
+        return false;
+    st->stage.l.reduced = kaffine_const(0);
+    for (uint32_t i = 0; i < space.count; i++)
+        st->stage.l.reduced = kaffine_add(k, kaffine_scale(k, st->stage.l.reduced, space.sizes[i]),
+                                          stage_var(&st->stage, KVAR_REDUCED, space.sizes[i]));
+    st->stage.l.reduced_points = space.points;
+    st->stage.l.anchor = b->n;
+    return stage_store_outputs(&st->stage, b->n->results[0], &m);
+}
+
+static bool add_stage(struct builder *b, bool (*make)(struct part *st), const char *name, enum kstage_when when)
+{
+    struct part st = {.b = b};
+    bool good = stage_begin(&st.stage, &b->stages);
 
     if (good) {
-        struct kernel *k = st.stage.l.k;
-        struct kaffine y =
-            kaffine_add(k, kaffine_scale(k, st.row, 2), stage_var(&st.stage, KVAR_PARALLEL, 2 * b->s.macro_tile[0]));
-        struct kaffine x =
-            kaffine_add(k, kaffine_scale(k, st.column, 2), stage_var(&st.stage, KVAR_PARALLEL, 2 * b->s.macro_tile[1]));
-        struct map m = image_map(b, st.batch, y, x, stage_var(&st.stage, KVAR_PARALLEL, b->s.out_channels));
-        const struct kguard guards[2] = {{y, b->s.out[0]}, {x, b->s.out[1]}};
-        struct reduced_space space;
-
-        good = lower_reduces(b->n, &space) && map_guard(&st.stage.l, &m, 2, guards);
-        st.stage.l.reduced = kaffine_const(0);
-        for (uint32_t i = 0; good && i < space.count; i++)
-            st.stage.l.reduced = kaffine_add(k, kaffine_scale(k, st.stage.l.reduced, space.sizes[i]),
-                                             stage_var(&st.stage, KVAR_REDUCED, space.sizes[i]));
-        st.stage.l.reduced_points = space.points;
-        st.stage.l.anchor = b->n;
-        good = good && store_outputs(&st, &m);
+        st.batch = st.stage.macro_tile[0];
+        st.row = kaffine_scale(st.stage.l.k, st.stage.macro_tile[1], b->s.macro_tile[0]);
+        st.column = kaffine_scale(st.stage.l.k, st.stage.macro_tile[2], b->s.macro_tile[1]);
+        good = make(&st);
     }
-    return stage_end(&st.stage, good, "direct", KSTAGE_NOT_BELOW);
+    return stage_end(&st.stage, good, name, when);
 }
 
 /* ---- the kernel ---- */
@@ -316,7 +275,7 @@ static bool make_direct(struct builder *b)
 struct kernel *lower_winograd(const struct target *target, const struct node_table *t, const struct node *n,
                               uint32_t output_count, struct value *const *outputs)
 {
-    struct builder b = {.n = n, .output_count = output_count, .outputs = outputs};
+    struct builder b = {.n = n};
 
     if (!target || output_count > OUTPUTS_MAX || !winograd_shape(n, target, &b.s))
         return NULL;
@@ -325,6 +284,8 @@ struct kernel *lower_winograd(const struct target *target, const struct node_tab
     b.m_step = b.s.rows * b.s.out_channels + GAP;
     b.stages = (struct stages){.table = t,
                                .anchor = n,
+                               .output_count = output_count,
+                               .outputs = outputs,
                                .macro_tile_vars = 3,
                                .macro_tiles = {b.s.batch, b.s.count[0], b.s.count[1]},
                                .predicate = LOCAL_PREDICATE,
@@ -336,5 +297,9 @@ struct kernel *lower_winograd(const struct target *target, const struct node_tab
     stages_local(&b.stages, b.s.macro_tile[0] * b.s.macro_tile[1] * b.s.block);
     stages_local(&b.stages, WINOGRAD_POINTS * b.v_step);
     stages_local(&b.stages, WINOGRAD_POINTS * b.m_step);
-    return stages_end(&b.stages, make_input(&b) && make_predicate(&b) && make_matmul(&b) && make_output(&b) && make_direct(&b));
+    return stages_end(&b.stages, add_stage(&b, make_input, "input", KSTAGE_ALWAYS) &&
+                                     add_stage(&b, make_predicate, "predicate", KSTAGE_ALWAYS) &&
+                                     add_stage(&b, make_matmul, "matmul", KSTAGE_BELOW) &&
+                                     add_stage(&b, make_output, "output", KSTAGE_BELOW) &&
+                                     add_stage(&b, make_direct, "direct", KSTAGE_NOT_BELOW));
 }

@@ -78,6 +78,22 @@ static uint32_t outer_tensor(struct kernel *k, const struct ktensor *t)
     return kernel_tensor(k, t->type, t->elements, t->written, t->user);
 }
 
+bool stage_store_outputs(struct stage *st, const struct value *base, const struct map *m)
+{
+    struct lowering *l = &st->l;
+
+    lower_forget_bases(l);
+    lower_add_base(l, base, m);
+    for (uint32_t i = 0; i < st->of->output_count; i++) {
+        const struct value *v = st->of->outputs[i];
+        struct map at;
+
+        if (!lower_output_map(l, v, &at) || !lower_store(l, v, &at, lower_value(l, v, &at)))
+            return false;
+    }
+    return true;
+}
+
 bool stage_end(struct stage *st, bool good, const char *name, enum kstage_when when)
 {
     struct kernel *own, *k = st->of->kernel;

@@ -17,6 +17,8 @@ struct stages {
     struct kernel *kernel;
     const struct node_table *table;
     const struct node *anchor; /* the node that kernel and stages are named after */
+    uint32_t output_count;     /* the cluster's */
+    struct value *const *outputs;
     uint32_t macro_tile_vars;
     int64_t macro_tiles[MACRO_TILE_VARS_MAX]; /* how many there are along each of those variables, slowest first */
     uint32_t predicate;                       /* the local whose first element decides which conditional stages run: */
@@ -46,6 +48,8 @@ struct kaffine stage_var(struct stage *st, enum kvar_kind kind, int64_t size);
 struct kaffine stage_bounded_var(struct stage *st, enum kvar_kind kind, int64_t size, uint32_t bound);
 /** Returns the stage's tensor for a local. */
 uint32_t stage_local(struct stage *st, uint32_t local, bool written);
+/** Stores the cluster's outputs where the base value has its element at m.  Returns false if that is not possible. */
+bool stage_store_outputs(struct stage *st, const struct value *base, const struct map *m);
 /** Ends a stage and appends it to the kernel if it is good.  Returns false if it is not, or if memory runs out. */
 bool stage_end(struct stage *st, bool good, const char *name, enum kstage_when when);
 
