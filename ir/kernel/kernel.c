@@ -11,6 +11,7 @@
 
 #include "ir/kernel/kernel.h"
 #include "ir/kernel/kernel_internal.h"
+#include "ir/rules/rules.h"
 
 /* ---- kernels, tensors, variables ---- */
 
@@ -78,55 +79,28 @@ enum kop kop_round(dtype t)
 
 enum ktype ktype_of(dtype t)
 {
-    if (t == DTYPE_BFLOAT16)
-        return KT_F32;
-    if (t == DTYPE_FLOAT64)
-        return KT_F64;
-    if (t == DTYPE_UINT4)
-        return KT_U32;
-    switch (t) {
-    case WNNOperandDataType_Float32:
-    case WNNOperandDataType_Float16:
-        return KT_F32;
-    case WNNOperandDataType_Int32:
-        return KT_I32;
-    case WNNOperandDataType_Uint32:
-        return KT_U32;
-    case WNNOperandDataType_Int64:
-        return KT_I64;
-    case WNNOperandDataType_Uint64:
-        return KT_U64;
-    case WNNOperandDataType_Int8:
-        return KT_I8;
-    case WNNOperandDataType_Uint8:
-        return KT_U8;
-    case WNNOperandDataType_Undefined:
-    case WNNOperandDataType_Force32:
-        break;
-    }
-    assert(!"a tensor has a data type");
-    return KT_F32;
+    static const uint8_t types[DTYPE_END] = {[WNNOperandDataType_Float32] = KT_F32,
+                                             [WNNOperandDataType_Float16] = KT_F32,
+                                             [WNNOperandDataType_Int32] = KT_I32,
+                                             [WNNOperandDataType_Uint32] = KT_U32,
+                                             [WNNOperandDataType_Int64] = KT_I64,
+                                             [WNNOperandDataType_Uint64] = KT_U64,
+                                             [WNNOperandDataType_Int8] = KT_I8,
+                                             [WNNOperandDataType_Uint8] = KT_U8,
+                                             [DTYPE_BFLOAT16] = KT_F32,
+                                             [DTYPE_FLOAT64] = KT_F64,
+                                             [DTYPE_UINT4] = KT_U32};
+
+    assert((unsigned)t < DTYPE_END && types[t]);
+    return (enum ktype)types[t];
 }
 
 size_t ktype_size(enum ktype t)
 {
-    switch (t) {
-    case KT_BOOL:
-    case KT_I8:
-    case KT_U8:
-        return 1;
-    case KT_F32:
-    case KT_I32:
-    case KT_U32:
-        return 4;
-    case KT_F64:
-    case KT_I64:
-    case KT_U64:
-        return 8;
-    case KT_COUNT:
-        break;
-    }
-    return 0;
+    static const uint8_t sizes[KT_COUNT] = {[KT_BOOL] = 1, [KT_F32] = 4, [KT_F64] = 8, [KT_I8] = 1, [KT_U8] = 1,
+                                            [KT_I32] = 4,  [KT_U32] = 4, [KT_I64] = 8, [KT_U64] = 8};
+
+    return t < KT_COUNT ? sizes[t] : 0;
 }
 
 /** Returns the same value with every unused byte 0, so that equal values have equal bits. */
@@ -310,135 +284,17 @@ static bool is_const(const struct kernel *k, uint32_t id)
     return k->exprs[id].op == K_CONST;
 }
 
-static bool is_float_const(const struct kernel *k, uint32_t id, float value)
-{
-    union scalar s = {.u64 = 0};
-
-    s.f32 = value;
-    if (!is_const(k, id) || !ktype_is_float(k->exprs[id].type))
-        return false;
-    if (k->exprs[id].type == KT_F64)
-        s.f64 = (double)value;
-    return k->exprs[id].bits.u64 == s.u64;
-}
-
-static bool is_int_const(const struct kernel *k, uint32_t id, uint64_t value)
-{
-    return is_const(k, id) && !ktype_is_float(k->exprs[id].type) && k->exprs[id].bits.u64 == value;
-}
-
-/** Returns whether rounding to a low-precision type changes nothing. */
-static bool is_exact(const struct kernel *k, uint32_t id, dtype low)
-{
-    const struct kexpr *e = &k->exprs[id];
-
-    switch (e->op) {
-    case K_ROUND_F16:
-    case K_ROUND_BF16:
-        return e->op == kop_round(low);
-    case K_LOAD: {
-        union scalar rounded = {.f32 = f32_round(e->bits.f32, low)};
-        return k->tensors[e->tensor].type == low && (!e->guard_count || rounded.u32 == e->bits.u32);
-    }
-    case K_NEG:
-    case K_ABS:
-        return is_exact(k, e->args[0], low);
-    case K_MIN:
-    case K_MAX:
-        return is_exact(k, e->args[0], low) && is_exact(k, e->args[1], low);
-    case K_SELECT:
-        return is_exact(k, e->args[1], low) && is_exact(k, e->args[2], low);
-    case K_CONST: {
-        union scalar rounded = {.f32 = f32_round(e->bits.f32, low)};
-        return rounded.u32 == e->bits.u32;
-    }
-    default:
-        return false; /* not provably */
-    }
-}
-
 static enum ktype result_type(const struct kernel *k, enum kop op, const uint32_t args[3])
 {
-    switch ((enum kop_types)kop_info(op)->types) {
-    case KOP_COMPARISON:
-    case KOP_FLOAT_TEST:
-        return KT_BOOL;
-    case KOP_CHOICE:
-        return k->exprs[args[1]].type;
-    case KOP_OWN:
-    case KOP_NUMBERS:
-    case KOP_FLOATS:
-    case KOP_INTEGERS:
-    case KOP_BITS:
-    case KOP_LOGIC:
-    case KOP_EXPANSION:
-        break;
-    }
-    return k->exprs[args[0]].type;
+    const enum kop_types types = kop_info(op)->types;
+
+    return types == KOP_COMPARISON || types == KOP_FLOAT_TEST ? KT_BOOL : k->exprs[args[types == KOP_CHOICE]].type;
 }
 
-/** Returns an existing expression that is bit for bit the same as op(args), or KEXPR_NONE. */
-static uint32_t simplify(struct kernel *k, enum kop op, enum ktype type, const uint32_t args[3])
-{
-    const struct kexpr *a = &k->exprs[args[0]];
-    static const struct {
-        enum kop op;
-        float number;
-        uint64_t integer;
-    } neutral[] = {{K_ADD, -0.0f, 0} /* -0 + +0 is +0 */, {K_SUB, 0.0f, 0}, {K_MUL, 1.0f, 1}, {K_DIV, 1.0f, 1}};
-
-    for (size_t n = 0; n < sizeof neutral / sizeof *neutral; n++)
-        for (uint32_t i = 0; neutral[n].op == op && i <= kop_info(op)->commutes; i++)
-            if (is_float_const(k, args[1 - i], neutral[n].number) || is_int_const(k, args[1 - i], neutral[n].integer))
-                return args[i];
-    if (args[0] == args[1] && (op == K_MIN || op == K_MAX || op == K_AND || op == K_OR))
-        return args[0];
-    switch (op) {
-    case K_SELECT:
-        if (args[1] == args[2])
-            return args[1];
-        if (is_const(k, args[0]))
-            return args[a->bits.u8 ? 1 : 2];
-        break;
-    case K_ROUND_F16:
-    case K_ROUND_BF16:
-        if (is_exact(k, args[0], op == K_ROUND_F16 ? WNNOperandDataType_Float16 : DTYPE_BFLOAT16))
-            return args[0];
-        break;
-    case K_CAST:
-    case K_BITCAST:
-        if (type == a->type)
-            return args[0];
-        break;
-    case K_AND: /* constants are 0 or 1 */
-    case K_OR:
-        for (uint32_t i = 0; i < 2; i++) {
-            if (type == KT_BOOL && is_const(k, args[i]))
-                return (op == K_AND) == (k->exprs[args[i]].bits.u8 != 0) ? args[1 - i] : args[i];
-        }
-        break;
-    case K_NOT:
-        if (a->op == K_NOT)
-            return a->args[0];
-        break;
-    case K_NE: /* a logical value that went through uint8 */
-    case K_EQ:
-        for (uint32_t i = 0; i < 2; i++) {
-            const struct kexpr *c = &k->exprs[args[i]];
-            if (c->op == K_CAST && k->exprs[c->args[0]].type == KT_BOOL && is_int_const(k, args[1 - i], 0))
-                return op == K_NE ? c->args[0] : kernel_op1(k, K_NOT, c->args[0]);
-        }
-        break;
-    default:
-        break;
-    }
-    return KEXPR_NONE;
-}
-
-static uint32_t operate(struct kernel *k, enum kop op, enum ktype type, uint32_t a, uint32_t b, uint32_t c)
+uint32_t kernel_operate(struct kernel *k, enum kop op, enum ktype type, uint32_t a, uint32_t b, uint32_t c)
 {
     struct kexpr e = blank(op, type);
-    uint32_t arity = kop_arity(op), same;
+    uint32_t arity = kop_arity(op), simpler;
     bool constant = true;
 
     e.args[0] = a;
@@ -459,9 +315,9 @@ static uint32_t operate(struct kernel *k, enum kop op, enum ktype type, uint32_t
         /* Comparisons compute in their operands' type. */
         return kernel_const(k, e.type, kernel_scalar(op, e.type, k->exprs[e.args[0]].type, values));
     }
-    same = simplify(k, op, e.type, e.args);
-    if (same != KEXPR_NONE)
-        return same;
+    simpler = kernel_simplify(k, &e, rules, rule_count);
+    if (simpler != KEXPR_NONE)
+        return simpler;
     if (kop_info(op)->commutes && e.args[0] > e.args[1]) {
         uint32_t t = e.args[0];
         e.args[0] = e.args[1];
@@ -473,31 +329,31 @@ static uint32_t operate(struct kernel *k, enum kop op, enum ktype type, uint32_t
 uint32_t kernel_op1(struct kernel *k, enum kop op, uint32_t a)
 {
     assert(kop_arity(op) == 1 && op != K_REDUCE && op != K_SCAN && op != K_CAST && op != K_BITCAST);
-    return operate(k, op, KT_COUNT, a, KEXPR_NONE, KEXPR_NONE);
+    return kernel_operate(k, op, KT_COUNT, a, KEXPR_NONE, KEXPR_NONE);
 }
 
 uint32_t kernel_op2(struct kernel *k, enum kop op, uint32_t a, uint32_t b)
 {
     assert(kop_arity(op) == 2);
-    return operate(k, op, KT_COUNT, a, b, KEXPR_NONE);
+    return kernel_operate(k, op, KT_COUNT, a, b, KEXPR_NONE);
 }
 
 uint32_t kernel_op3(struct kernel *k, enum kop op, uint32_t a, uint32_t b, uint32_t c)
 {
     assert(kop_arity(op) == 3);
-    return operate(k, op, KT_COUNT, a, b, c);
+    return kernel_operate(k, op, KT_COUNT, a, b, c);
 }
 
 uint32_t kernel_cast(struct kernel *k, enum ktype to, uint32_t a)
 {
     assert(to != KT_BOOL);
-    return operate(k, K_CAST, to, a, KEXPR_NONE, KEXPR_NONE);
+    return kernel_operate(k, K_CAST, to, a, KEXPR_NONE, KEXPR_NONE);
 }
 
 uint32_t kernel_bitcast(struct kernel *k, enum ktype to, uint32_t a)
 {
     assert(to != KT_BOOL);
-    return operate(k, K_BITCAST, to, a, KEXPR_NONE, KEXPR_NONE);
+    return kernel_operate(k, K_BITCAST, to, a, KEXPR_NONE, KEXPR_NONE);
 }
 
 static uint32_t reduce(struct kernel *k, enum kreduce kind, uint32_t a, uint32_t b)

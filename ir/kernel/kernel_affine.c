@@ -29,10 +29,24 @@ struct kaffine kaffine_var(struct kernel *k, uint32_t var)
     return (struct kaffine){.count = 1, .terms = t};
 }
 
+struct kaffine kaffine_combine(struct kaffine a, struct kaffine b, int64_t factor, struct kterm *terms)
+{
+    uint32_t i = 0, j = 0, n = 0;
+
+    while (i < a.count || j < b.count) {
+        const bool first = i < a.count && (j == b.count || a.terms[i].var <= b.terms[j].var);
+        const bool second = j < b.count && (i == a.count || b.terms[j].var <= a.terms[i].var);
+        const uint32_t var = first ? a.terms[i].var : b.terms[j].var;
+        const int64_t c = (first ? a.terms[i++].coefficient : 0) + (second ? factor * b.terms[j++].coefficient : 0);
+        if (c)
+            terms[n++] = (struct kterm){var, c};
+    }
+    return (struct kaffine){a.offset + factor * b.offset, n, n ? terms : NULL};
+}
+
 struct kaffine kaffine_add(struct kernel *k, struct kaffine a, struct kaffine b)
 {
     struct kterm *terms;
-    uint32_t i = 0, j = 0, n = 0;
 
     if (!a.count || !b.count) {
         struct kaffine r = a.count ? a : b;
@@ -44,19 +58,7 @@ struct kaffine kaffine_add(struct kernel *k, struct kaffine a, struct kaffine b)
         error_out_of_memory(&k->error);
         return kaffine_const(0);
     }
-    while (i < a.count || j < b.count) {
-        if (j == b.count || (i < a.count && a.terms[i].var < b.terms[j].var)) {
-            terms[n++] = a.terms[i++];
-        } else if (i == a.count || b.terms[j].var < a.terms[i].var) {
-            terms[n++] = b.terms[j++];
-        } else {
-            terms[n] = (struct kterm){a.terms[i].var, a.terms[i].coefficient + b.terms[j].coefficient};
-            n += terms[n].coefficient != 0;
-            i++;
-            j++;
-        }
-    }
-    return (struct kaffine){.offset = a.offset + b.offset, .count = n, .terms = n ? terms : NULL};
+    return kaffine_combine(a, b, 1, terms);
 }
 
 struct kaffine kaffine_scale(struct kernel *k, struct kaffine a, int64_t factor)

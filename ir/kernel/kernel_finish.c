@@ -136,16 +136,8 @@ static uint32_t rebuild_expr(struct rebuild *r, uint32_t id)
         else
             n = kernel_scan(k, args[0], e->bits.u8);
         break;
-    case K_CAST:
-        n = kernel_cast(k, e->type, args[0]);
-        break;
-    case K_BITCAST:
-        n = kernel_bitcast(k, e->type, args[0]);
-        break;
     default:
-        n = kop_arity(e->op) == 1   ? kernel_op1(k, e->op, args[0])
-            : kop_arity(e->op) == 2 ? kernel_op2(k, e->op, args[0], args[1])
-                                    : kernel_op3(k, e->op, args[0], args[1], args[2]);
+        n = kernel_operate(k, e->op, e->type, args[0], args[1], args[2]);
         break;
     }
     r->ids[id] = n;
@@ -276,8 +268,7 @@ static bool split_variable(struct kernel *k, uint32_t var, int64_t factor)
     return !k->error.status;
 }
 
-/** Calls visit for every affine form of a kernel, until it returns false. */
-static bool for_each_form(const struct kernel *k, bool (*visit)(void *user, struct kaffine a), void *user)
+bool kernel_for_each_form(const struct kernel *k, bool (*visit)(void *user, struct kaffine a), void *user)
 {
     for (uint32_t i = 0; i < k->var_count; i++) {
         if (k->vars[i].kind == KVAR_DIVMOD && !visit(user, k->vars[i].base))
@@ -325,7 +316,7 @@ static bool merge_variables(struct kernel *k)
     for (uint32_t i = 0; i + 1 < k->var_count && is_loop(&k->vars[i + 1]); i++) {
         struct merge_question q = {.outer = i, .inner_size = k->vars[i + 1].size};
         with_next[i] = i >= k->macro_tile_vars && k->vars[i].kind == k->vars[i + 1].kind && !k->vars[i].bounded &&
-                       !k->vars[i + 1].bounded && for_each_form(k, treats_as_one, &q);
+                       !k->vars[i + 1].bounded && kernel_for_each_form(k, treats_as_one, &q);
         any |= with_next[i];
     }
     if (!any)

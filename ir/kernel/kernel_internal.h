@@ -30,10 +30,22 @@ struct kop_info {
     uint8_t types; /* enum kop_types */
     bool commutes; /* op(a, b) is op(b, a), bit for bit */
     uint8_t cost;  /* enum operation_class, of floats */
+    bool has_f64;  /* of KOP_NUMBERS and KOP_FLOATS: computed in float64, too */
 };
 /** Returns an operation's row, which lives for ever. */
 const struct kop_info *kop_info(enum kop op);
 
+/** Adds an operation and returns its id, as kernel_op1, kernel_op2, kernel_op3 and kernel_cast do.  KT_COUNT stands for the
+ * type that follows from the operands; what the operation does not have is KEXPR_NONE. */
+uint32_t kernel_operate(struct kernel *k, enum kop op, enum ktype type, uint32_t a, uint32_t b, uint32_t c);
+
+struct rule;
+
+/** Returns an expression that is bit for bit the same as e, which is not part of the kernel yet, or KEXPR_NONE: what the first
+ * of the rules makes of it (ir/rules/rules.h). */
+uint32_t kernel_simplify(struct kernel *k, const struct kexpr *e, const struct rule *rows, size_t count);
+/** Returns the operation of a rule's word (enum rule_word), or K_OP_COUNT if kernels have none. */
+enum kop kernel_rule_op(uint32_t word);
 /** Appends a variable and returns its number.  Returns 0 after an error in k->error if there are too many. */
 uint32_t kernel_append_var(struct kernel *k, const struct kvar *v);
 /** Returns whether an expression depends on a REDUCED variable. */
@@ -42,6 +54,8 @@ bool kexpr_varies(const struct kernel *k, uint32_t id);
  * if one of them never holds. */
 uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard *guards, const struct kguard **out,
                           bool *never);
+/** Returns a + factor * b, whose terms lie in `terms`, which has room for those of both. */
+struct kaffine kaffine_combine(struct kaffine a, struct kaffine b, int64_t factor, struct kterm *terms);
 /** Does what kaffine_range does, over the points at which the guards hold. */
 void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
                            int64_t *low, int64_t *high);
@@ -53,6 +67,8 @@ bool kernel_verify_stages(const struct kernel *k, FILE *out);
 bool kernel_interpret_stages(const struct kernel *k, void *const *tensors);
 /** Runs one macro-tile of a finished stage. */
 bool kernel_interpret_macro_tile(const struct kernel *k, int64_t macro_tile, void *const *tensors);
+/** Calls visit for every affine form of a kernel without stages, until it returns false, which is returned. */
+bool kernel_for_each_form(const struct kernel *k, bool (*visit)(void *user, struct kaffine a), void *user);
 /** Returns how many combinations of values the variables of a kind have. */
 double kernel_points(const struct kernel *k, enum kvar_kind kind);
 /** Returns whether a form depends on data: on LOADED variables. */

@@ -5,28 +5,28 @@
 #include <assert.h>
 
 static const struct kop_info infos[] = {
-    /* Each row has name, operands, types, commutes and class of cost. */
+    /* Each row has name, operands, types, commutes, class of cost and has_f64. */
     [K_CONST] = {"const", 0, KOP_OWN, false, OPERATION_NONE},
     [K_LOAD] = {"load", 0, KOP_OWN, false, OPERATION_SIMPLE},
     [K_INDEX] = {"index", 0, KOP_OWN, false, OPERATION_SIMPLE},
     [K_REDUCE] = {"reduce", 1, KOP_OWN, false, OPERATION_SIMPLE},
-    [K_SCAN] = {"scan", 1, KOP_NUMBERS, false, OPERATION_SIMPLE},
-    [K_ADD] = {"add", 2, KOP_NUMBERS, true, OPERATION_SIMPLE},
-    [K_SUB] = {"sub", 2, KOP_NUMBERS, false, OPERATION_SIMPLE},
-    [K_MUL] = {"mul", 2, KOP_NUMBERS, true, OPERATION_SIMPLE},
-    [K_DIV] = {"div", 2, KOP_NUMBERS, false, OPERATION_DIVISION},
-    [K_MIN] = {"min", 2, KOP_NUMBERS, true, OPERATION_EXTREME},
-    [K_MAX] = {"max", 2, KOP_NUMBERS, true, OPERATION_EXTREME},
+    [K_SCAN] = {"scan", 1, KOP_NUMBERS, false, OPERATION_SIMPLE, true},
+    [K_ADD] = {"add", 2, KOP_NUMBERS, true, OPERATION_SIMPLE, true},
+    [K_SUB] = {"sub", 2, KOP_NUMBERS, false, OPERATION_SIMPLE, true},
+    [K_MUL] = {"mul", 2, KOP_NUMBERS, true, OPERATION_SIMPLE, true},
+    [K_DIV] = {"div", 2, KOP_NUMBERS, false, OPERATION_DIVISION, true},
+    [K_MIN] = {"min", 2, KOP_NUMBERS, true, OPERATION_EXTREME, true},
+    [K_MAX] = {"max", 2, KOP_NUMBERS, true, OPERATION_EXTREME, true},
     [K_POW] = {"pow", 2, KOP_NUMBERS, false, OPERATION_POWER},
-    [K_NEG] = {"neg", 1, KOP_NUMBERS, false, OPERATION_SIMPLE},
-    [K_ABS] = {"abs", 1, KOP_NUMBERS, false, OPERATION_SIMPLE},
+    [K_NEG] = {"neg", 1, KOP_NUMBERS, false, OPERATION_SIMPLE, true},
+    [K_ABS] = {"abs", 1, KOP_NUMBERS, false, OPERATION_SIMPLE, true},
     [K_SIGN] = {"sign", 1, KOP_NUMBERS, false, OPERATION_SIMPLE},
-    [K_COPY_SIGN] = {"copy_sign", 2, KOP_FLOATS, false, OPERATION_SIMPLE},
+    [K_COPY_SIGN] = {"copy_sign", 2, KOP_FLOATS, false, OPERATION_SIMPLE, true},
     [K_FLOOR] = {"floor", 1, KOP_FLOATS, false, OPERATION_SIMPLE},
     [K_CEIL] = {"ceil", 1, KOP_FLOATS, false, OPERATION_SIMPLE},
     [K_ROUND_EVEN] = {"round_even", 1, KOP_FLOATS, false, OPERATION_SIMPLE},
     [K_SQRT] = {"sqrt", 1, KOP_FLOATS, false, OPERATION_DIVISION},
-    [K_RECIPROCAL] = {"reciprocal", 1, KOP_FLOATS, false, OPERATION_DIVISION},
+    [K_RECIPROCAL] = {"reciprocal", 1, KOP_FLOATS, false, OPERATION_DIVISION, true},
     [K_EXP] = {"exp", 1, KOP_FLOATS, false, OPERATION_EXPONENTIAL},
     [K_EXPM1] = {"expm1", 1, KOP_FLOATS, false, OPERATION_EXPONENTIAL},
     [K_LOG] = {"log", 1, KOP_FLOATS, false, OPERATION_EXPONENTIAL},
@@ -37,7 +37,7 @@ static const struct kop_info infos[] = {
     [K_TANH] = {"tanh", 1, KOP_FLOATS, false, OPERATION_EXPONENTIAL},
     [K_ERF] = {"erf", 1, KOP_FLOATS, false, OPERATION_EXPONENTIAL},
     [K_SIGMOID] = {"sigmoid", 1, KOP_FLOATS, false, OPERATION_EXPONENTIAL},
-    [K_FMA] = {"fma", 3, KOP_NUMBERS, false, OPERATION_SIMPLE},
+    [K_FMA] = {"fma", 3, KOP_NUMBERS, false, OPERATION_SIMPLE, true},
     [K_ROUND_F16] = {"round_f16", 1, KOP_FLOATS, false, OPERATION_ROUNDING},
     [K_ROUND_BF16] = {"round_bf16", 1, KOP_FLOATS, false, OPERATION_ROUNDING},
     [K_CAST] = {"cast", 1, KOP_OWN, false, OPERATION_SIMPLE},
@@ -83,24 +83,9 @@ uint32_t kop_arity(enum kop op)
 
 bool kop_has_f64(enum kop op)
 {
-    switch (op) {
-    case K_SCAN:
-    case K_ADD:
-    case K_SUB:
-    case K_MUL:
-    case K_DIV:
-    case K_MIN:
-    case K_MAX:
-    case K_NEG:
-    case K_ABS:
-    case K_COPY_SIGN:
-    case K_RECIPROCAL:
-    case K_FMA:
-        return true;
-    default:
-        /* These are values, casts, comparisons and choices. */
-        return infos[op].types != KOP_NUMBERS && infos[op].types != KOP_FLOATS && infos[op].types != KOP_EXPANSION;
-    }
+    /* Of the others, these are values, casts, comparisons and choices. */
+    return infos[op].has_f64 ||
+           (infos[op].types != KOP_NUMBERS && infos[op].types != KOP_FLOATS && infos[op].types != KOP_EXPANSION);
 }
 
 /* Checks what the rules in the table do not say. */

@@ -6,7 +6,6 @@
  * The text of all three comes from one walk (describe), so that a structure cannot forget a number that a kernel prints.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,49 +119,11 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
 
 /* ---- text ---- */
 
-/** Is where text goes: a stream, or a growing buffer. */
 struct writer {
     FILE *out;
-    char *text;
-    size_t length, capacity;
-    bool failed;
     const struct knumbers *numbers; /* structure: numbers are taken from here, in order */
     uint32_t next;
 };
-
-static void put(struct writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static void put(struct writer *w, const char *format, ...)
-{
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    if (w->out) {
-        vfprintf(w->out, format, args);
-        va_end(args);
-        return;
-    }
-    va_list again;
-    va_copy(again, args);
-    n = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    if (n >= 0 && w->length + (size_t)n + 1 > w->capacity && !w->failed) {
-        size_t capacity = (w->length + (size_t)n + 1) * 2;
-        char *text = realloc(w->text, capacity);
-        if (text) {
-            w->text = text;
-            w->capacity = capacity;
-        } else {
-            w->failed = true;
-        }
-    }
-    if (n >= 0 && !w->failed) {
-        vsnprintf(w->text + w->length, (size_t)n + 1, format, again);
-        w->length += (size_t)n;
-    }
-    va_end(again);
-}
 
 /** Writes a number: itself, or in a structure its slot if it is a parameter. */
 static void put_number(struct writer *w, int64_t value)
@@ -170,27 +131,27 @@ static void put_number(struct writer *w, int64_t value)
     if (w->numbers) {
         const struct knumber *n = &w->numbers->items[w->next++];
         if (n->slot >= 0) {
-            put(w, "$%d", n->slot);
+            fprintf(w->out, "$%d", n->slot);
             return;
         }
     }
-    put(w, "%" PRId64, value);
+    fprintf(w->out, "%" PRId64, value);
 }
 
 static void put_var(struct writer *w, const struct kernel *k, uint32_t var)
 {
     static const char letters[] = {[KVAR_PARALLEL] = 'p', [KVAR_REDUCED] = 'r', [KVAR_DIVMOD] = 'd', [KVAR_LOADED] = 'l'};
 
-    put(w, "%c%u", letters[k->vars[var].kind], var);
+    fprintf(w->out, "%c%u", letters[k->vars[var].kind], var);
 }
 
 static void put_form(struct writer *w, const struct kernel *k, struct kaffine a)
 {
     put_number(w, a.offset);
     for (uint32_t i = 0; i < a.count; i++) {
-        put(w, " + ");
+        fprintf(w->out, " + ");
         put_number(w, a.terms[i].coefficient);
-        put(w, "*");
+        fprintf(w->out, "*");
         put_var(w, k, a.terms[i].var);
     }
 }
@@ -198,9 +159,9 @@ static void put_form(struct writer *w, const struct kernel *k, struct kaffine a)
 static void put_guards(struct writer *w, const struct kernel *k, uint32_t count, const struct kguard *guards)
 {
     for (uint32_t i = 0; i < count; i++) {
-        put(w, " if 0 <= ");
+        fprintf(w->out, " if 0 <= ");
         put_form(w, k, guards[i].form);
-        put(w, " < ");
+        fprintf(w->out, " < ");
         put_number(w, guards[i].bound);
     }
 }
@@ -209,21 +170,21 @@ static void put_const(struct writer *w, enum ktype type, union scalar s)
 {
     /* A structure needs the exact bits; a reader wants to see the number. */
     if (type == KT_F32 && w->numbers)
-        put(w, "0x%08" PRIx32, s.u32);
+        fprintf(w->out, "0x%08" PRIx32, s.u32);
     else if (type == KT_F32)
-        put(w, "%.9g", (double)s.f32);
+        fprintf(w->out, "%.9g", (double)s.f32);
     else if (type == KT_F64 && w->numbers)
-        put(w, "0x%016" PRIx64, s.u64);
+        fprintf(w->out, "0x%016" PRIx64, s.u64);
     else if (type == KT_F64)
-        put(w, "%.17g", s.f64);
+        fprintf(w->out, "%.17g", s.f64);
     else if (type == KT_I8)
-        put(w, "%d", s.i8);
+        fprintf(w->out, "%d", s.i8);
     else if (type == KT_I32)
-        put(w, "%" PRId32, s.i32);
+        fprintf(w->out, "%" PRId32, s.i32);
     else if (type == KT_I64)
-        put(w, "%" PRId64, s.i64);
+        fprintf(w->out, "%" PRId64, s.i64);
     else
-        put(w, "%" PRIu64, ktype_size(type) == 1 ? s.u8 : ktype_size(type) == 4 ? s.u32 : s.u64);
+        fprintf(w->out, "%" PRIu64, ktype_size(type) == 1 ? s.u8 : ktype_size(type) == 4 ? s.u32 : s.u64);
 }
 
 static void describe_var(struct writer *w, const struct kernel *k, uint32_t i)
@@ -231,64 +192,64 @@ static void describe_var(struct writer *w, const struct kernel *k, uint32_t i)
     static const char *const kinds[] = {"parallel", "reduced", "divmod", "loaded"};
     const struct kvar *v = &k->vars[i];
 
-    put(w, "  %s ", kinds[v->kind]);
+    fprintf(w->out, "  %s ", kinds[v->kind]);
     put_var(w, k, i);
     if (v->kind == KVAR_DIVMOD) {
-        put(w, " = (");
+        fprintf(w->out, " = (");
         put_form(w, k, v->base);
-        put(w, ") / ");
+        fprintf(w->out, ") / ");
         put_number(w, v->divide);
-        put(w, " %% ");
+        fprintf(w->out, " %% ");
         put_number(w, v->modulo);
     } else {
         if (v->kind == KVAR_LOADED)
-            put(w, " = e%u", v->expr);
-        put(w, " < ");
+            fprintf(w->out, " = e%u", v->expr);
+        fprintf(w->out, " < ");
         put_number(w, v->size);
         if (v->bounded)
-            put(w, " bounded by t%u", k->bound);
+            fprintf(w->out, " bounded by t%u", k->bound);
     }
-    put(w, "\n");
+    fprintf(w->out, "\n");
 }
 
 static void describe_expr(struct writer *w, const struct kernel *k, uint32_t i)
 {
     const struct kexpr *e = &k->exprs[i];
 
-    put(w, "  e%u: %s = %s", i, ktype_name(e->type), kop_name(e->op));
+    fprintf(w->out, "  e%u: %s = %s", i, ktype_name(e->type), kop_name(e->op));
     switch (e->op) {
     case K_CONST:
-        put(w, " ");
+        fprintf(w->out, " ");
         put_const(w, e->type, e->bits);
         break;
     case K_LOAD:
-        put(w, " t%u[", e->tensor);
+        fprintf(w->out, " t%u[", e->tensor);
         put_form(w, k, e->index);
-        put(w, "]");
+        fprintf(w->out, "]");
         put_guards(w, k, e->guard_count, e->guards);
         if (e->guard_count) {
-            put(w, " else ");
+            fprintf(w->out, " else ");
             put_const(w, e->type, e->bits);
         }
         break;
     case K_INDEX:
-        put(w, " ");
+        fprintf(w->out, " ");
         put_form(w, k, e->index);
         break;
     case K_REDUCE:
-        put(w, ".%s", kreduce_name(e->reduce));
+        fprintf(w->out, ".%s", kreduce_name(e->reduce));
         break;
     case K_SCAN:
-        put(w, e->bits.u8 ? ".exclusive" : ".inclusive");
+        fputs(e->bits.u8 ? ".exclusive" : ".inclusive", w->out);
         break;
     default:
         break;
     }
     for (uint32_t a = 0; a < 3 && e->args[a] != KEXPR_NONE; a++)
-        put(w, " e%u", e->args[a]);
+        fprintf(w->out, " e%u", e->args[a]);
     if (k->finished)
-        put(w, "  # phase %u%s", e->phase, e->varying ? " varying" : "");
-    put(w, "\n");
+        fprintf(w->out, "  # phase %u%s", e->phase, e->varying ? " varying" : "");
+    fprintf(w->out, "\n");
 }
 
 static void describe(struct writer *w, const struct kernel *k)
@@ -296,23 +257,23 @@ static void describe(struct writer *w, const struct kernel *k)
     for (uint32_t i = 0; i < k->var_count; i++)
         describe_var(w, k, i);
     for (uint32_t i = 0; i < k->tensor_count; i++) {
-        put(w, "  tensor t%u: %s", i, dtype_name(k->tensors[i].type));
+        fprintf(w->out, "  tensor t%u: %s", i, dtype_name(k->tensors[i].type));
         if (!w->numbers)
-            put(w, "[%" PRId64 "]%s", k->tensors[i].elements, k->tensors[i].uneven ? " uneven" : "");
-        put(w, k->tensors[i].unaligned ? " unaligned" : "");
-        put(w, k->tensors[i].written ? " written\n" : "\n");
+            fprintf(w->out, "[%" PRId64 "]%s", k->tensors[i].elements, k->tensors[i].uneven ? " uneven" : "");
+        fputs(k->tensors[i].unaligned ? " unaligned" : "", w->out);
+        fputs(k->tensors[i].written ? " written\n" : "\n", w->out);
     }
     for (uint32_t i = 0; i < k->expr_count; i++)
         describe_expr(w, k, i);
     for (uint32_t i = 0; i < k->store_count; i++) {
         const struct kstore *s = &k->stores[i];
-        put(w, "  store t%u[", s->tensor);
+        fprintf(w->out, "  store t%u[", s->tensor);
         put_form(w, k, s->index);
-        put(w, "] = e%u", s->expr);
+        fprintf(w->out, "] = e%u", s->expr);
         put_guards(w, k, s->guard_count, s->guards);
         if (k->finished)
-            put(w, "  # phase %u%s", s->phase, s->varying ? " varying" : "");
-        put(w, "\n");
+            fprintf(w->out, "  # phase %u%s", s->phase, s->varying ? " varying" : "");
+        fprintf(w->out, "\n");
     }
 }
 
@@ -333,16 +294,17 @@ void kernel_print(const struct kernel *k, FILE *out)
 char *kernel_structure(const struct kernel *k, uint32_t immediate_var, struct arena *a)
 {
     struct knumbers numbers;
+    char *text = NULL, *copy = NULL;
+    size_t size = 0;
     struct writer w = {.numbers = &numbers};
-    char *text = NULL;
 
-    if (!kernel_numbers(k, immediate_var, a, &numbers))
+    if (!kernel_numbers(k, immediate_var, a, &numbers) || !(w.out = open_memstream(&text, &size)))
         return NULL;
     if (k->macro_tile_vars || k->rare)
-        put(&w, "  macro-tile %u%s\n", k->macro_tile_vars, k->rare ? " rare" : "");
+        fprintf(w.out, "  macro-tile %u%s\n", k->macro_tile_vars, k->rare ? " rare" : "");
     describe(&w, k);
-    if (!w.failed && w.text)
-        text = arena_string(a, w.text, w.length);
-    free(w.text);
-    return text;
+    if (fclose(w.out) == 0)
+        copy = arena_string(a, text, size);
+    free(text);
+    return copy;
 }

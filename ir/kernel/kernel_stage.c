@@ -56,37 +56,9 @@ int64_t kernel_macro_tiles(const struct kernel *stage)
 
 /* ---- completing ---- */
 
-static bool form_uses(const struct kaffine *a, uint32_t var)
+static bool is_without(void *var, struct kaffine a)
 {
-    return kaffine_coefficient(*a, var) != 0;
-}
-
-static bool guards_use(uint32_t count, const struct kguard *guards, uint32_t var)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (form_uses(&guards[i].form, var))
-            return true;
-    return false;
-}
-
-/* Returns whether anything in a kernel depends on a variable. */
-static bool uses_var(const struct kernel *k, uint32_t var)
-{
-    for (uint32_t i = 0; i < k->var_count; i++)
-        if (k->vars[i].kind == KVAR_DIVMOD && form_uses(&k->vars[i].base, var))
-            return true;
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kexpr *x = &k->exprs[i];
-
-        if ((x->op == K_LOAD || x->op == K_INDEX) && form_uses(&x->index, var))
-            return true;
-        if (x->op == K_LOAD && guards_use(x->guard_count, x->guards, var))
-            return true;
-    }
-    for (uint32_t i = 0; i < k->store_count; i++)
-        if (form_uses(&k->stores[i].index, var) || guards_use(k->stores[i].guard_count, k->stores[i].guards, var))
-            return true;
-    return false;
+    return kaffine_coefficient(a, *(const uint32_t *)var) == 0;
 }
 
 /* Returns whether a stage reads no locals, and no other stage writes those that it writes. */
@@ -115,7 +87,7 @@ static int64_t period_of(const struct kernel *k, uint32_t stage)
 
     if (!depends_on_variables_alone(k, stage))
         return 1;
-    for (uint32_t v = own->macro_tile_vars; v-- > 0 && !uses_var(own, v);)
+    for (uint32_t v = own->macro_tile_vars; v-- > 0 && kernel_for_each_form(own, is_without, &v);)
         period *= own->vars[v].size;
     return period;
 }

@@ -51,29 +51,6 @@ static bool check_form(struct verifier *v, struct kaffine a, const char *what, u
     return true;
 }
 
-/** Returns the terms of a - factor * b, a's offset, in a fixed buffer. */
-static struct kaffine subtract(struct kaffine a, struct kaffine b, int64_t factor, struct kterm *terms)
-{
-    uint32_t n = 0, i = 0, j = 0;
-
-    while (i < a.count || j < b.count) {
-        struct kterm t;
-        if (j == b.count || (i < a.count && a.terms[i].var < b.terms[j].var)) {
-            t = a.terms[i++];
-        } else if (i == a.count || b.terms[j].var < a.terms[i].var) {
-            t = (struct kterm){b.terms[j].var, -factor * b.terms[j].coefficient};
-            j++;
-        } else {
-            t = (struct kterm){a.terms[i].var, a.terms[i].coefficient - factor * b.terms[j].coefficient};
-            i++;
-            j++;
-        }
-        if (t.coefficient)
-            terms[n++] = t;
-    }
-    return (struct kaffine){a.offset, n, terms};
-}
-
 /** Returns 1 or -1 if b's terms are a's times that, else 0. */
 static int same_terms(struct kaffine a, struct kaffine b)
 {
@@ -134,7 +111,8 @@ static void range_from(const struct kernel *k, struct kaffine a, uint32_t guard_
         factor = c / form.terms[0].coefficient;
         if (!factor || c % form.terms[0].coefficient)
             continue;
-        rest = subtract(a, form, factor, terms[buffer]);
+        rest = kaffine_combine(a, form, -factor, terms[buffer]);
+        rest.offset = a.offset;
         if (rest.count + form.count > a.count)
             continue;
         a = rest;

@@ -4,7 +4,8 @@
  *
  * Every rule meets these requirements:
  *   1. It is exact: the same bits for every input, NaN (but for its payload), infinities, signed zeros and subnormals included,
- *      for every data type that it accepts.  Each rule says why.
+ *      for every data type that it accepts.  Each rule says why.  Those that are patterns of operators are rows of
+ *      ir/rules/rules.c, those that ask about options, uses or bounds are functions.
  *   2. Types and shapes of what remains are unchanged.
  *   3. It makes the graph smaller, or keeps the number of nodes and moves one node or operand closer to its final form, and no
  *      rule leads back.  So the walks end; ROUNDS_MAX is far beyond what any graph needs, and reaching it is reported as our
@@ -15,18 +16,18 @@
  * something is followed by another.  Rewritings that are not exact are not here: passes/simplify/fold_batch_norm.c says by
  * which licence it works.
  */
+#include "ir/rules/rules.h"
 #include "passes/simplify/canonicalize.h"
 
 enum { ROUNDS_MAX = 100 };
 
-struct value *rules_apply(const struct rule *rules, size_t count, struct graph *g, struct node *n)
+/* A constant first operand of an operator that commutes goes second, where rules and epilogues look for it. */
+static struct value *constant_last(struct graph *g, struct node *n)
 {
-    struct value *v = NULL;
-
-    for (size_t i = 0; !v && !g->error.status && i < count; i++)
-        if (rules[i].op == n->op)
-            v = rules[i].apply(g, n);
-    return v;
+    if (!(op_infos[n->op].flags & OPF_COMMUTES) || n->inputs[0].value->kind != VALUE_CONSTANT ||
+        n->inputs[1].value->kind == VALUE_CONSTANT)
+        return NULL;
+    return make_binary(g, n, n->op, n->inputs[1].value, n->inputs[0].value);
 }
 
 static bool walk(struct graph *g)
@@ -41,9 +42,13 @@ static bool walk(struct graph *g)
         changed |= canonicalize_operands(g, n);
         if (n->result_count != 1)
             continue;
-        v = canonicalize_movement(g, n);
+        v = constant_last(g, n);
         if (!v && !g->error.status)
-            v = canonicalize_arithmetic(g, n);
+            v = canonicalize_by_rules(g, n, rules, rule_count);
+        if (!v && !g->error.status)
+            v = canonicalize_movement(g, n);
+        if (!v && !g->error.status)
+            v = canonicalize_clamps(g, n);
         if (g->error.status)
             return changed;
         if (!v)

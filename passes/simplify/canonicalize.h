@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares the inside of canonicalisation: families of rules.  Read passes/simplify/canonicalize.c first.
+ * Declares the inside of canonicalisation.  Read passes/simplify/canonicalize.c first.
  */
 #ifndef WEBNN_PASSES_SIMPLIFY_CANONICALIZE_H_
 #define WEBNN_PASSES_SIMPLIFY_CANONICALIZE_H_
 
 #include "passes/support.h"
 
+struct rule;
+
 /**
- * A family of rules returns what the only result of n may be replaced by, or NULL if no rule applies (or g->error is set).  The
- * value is an operand, an earlier value, or the result of new nodes before n.
+ * These functions return what the only result of n may be replaced by, or NULL if nothing applies (or g->error is set).  The
+ * value is an operand, an earlier value, or the result of new nodes before n.  The first applies rows of ir/rules/rules.c.
  */
+struct value *canonicalize_by_rules(struct graph *g, struct node *n, const struct rule *rows, size_t count);
 struct value *canonicalize_movement(struct graph *g, struct node *n);
-struct value *canonicalize_arithmetic(struct graph *g, struct node *n);
-/** This is a rule for an operator. */
-struct rule {
-    enum op op;
-    struct value *(*apply)(struct graph *g, struct node *n);
-};
-/** Returns what the first of a family's rules that applies makes of n, or NULL. */
-struct value *rules_apply(const struct rule *rules, size_t count, struct graph *g, struct node *n);
+struct value *canonicalize_clamps(struct graph *g, struct node *n);
 
 /** Applies rules that keep n and change its operands.  Returns whether they did. */
 bool canonicalize_operands(struct graph *g, struct node *n);

@@ -24,7 +24,7 @@ static bool is_all(const uint32_t *list, size_t count, uint32_t wanted)
     return true;
 }
 
-/* Returns whether n's result is its input, element for element and dimension for dimension. */
+/* Returns whether n's result is its input, element for element and dimension for dimension, which options decide. */
 static bool moves_nothing(const struct node *n)
 {
     const struct tensor_type *in = &in0(n)->type;
@@ -32,19 +32,6 @@ static bool moves_nothing(const struct node *n)
     if (!type_equal(in, &n->results[0]->type))
         return false;
     switch (n->op) {
-    case OP_IDENTITY:
-    case OP_RESHAPE:
-    case OP_EXPAND: /* of the same shape */
-    case OP_TILE:
-    case OP_PAD:
-    case OP_CAST: /* to the same type */
-        return true;
-    case OP_CONCAT:
-        return n->input_count == 1;
-    case OP_SPLIT:
-        return n->result_count == 1;
-    case OP_SLICE: /* of the same sizes: a stride other than 1 could only be of a single element */
-        return true;
     case OP_TRANSPOSE:
         for (uint32_t i = 0; i < in->rank; i++)
             if (NODE_OPTIONS(n, WNNTransposeOptions)->permutation[i] != i)
@@ -65,15 +52,6 @@ static bool moves_nothing(const struct node *n)
 }
 
 /* ---- pairs ---- */
-
-/* Merges reshape(reshape(x)): row-major order is kept by both. */
-static struct value *merge_reshapes(struct graph *g, struct node *n)
-{
-    const struct node *inner = producer_of(in0(n), OP_RESHAPE);
-    const struct tensor_type *to = &n->results[0]->type;
-
-    return inner ? make_reshape(g, n, n, in0(inner), to->rank, to->dims) : NULL;
-}
 
 /* Merges transpose(transpose(x)): dimension i of the result is dimension inner[outer[i]] of x.  One that moves nothing is a
  * reshape. */
@@ -456,22 +434,24 @@ bool canonicalize_operands(struct graph *g, struct node *n)
 
 struct value *canonicalize_movement(struct graph *g, struct node *n)
 {
-    static const struct rule rules[] = {
-        {OP_RESHAPE, merge_reshapes},
-        {OP_RESHAPE, cast_reshaped},
-        {OP_RESHAPE, dequantize_reshaped},
-        {OP_TRANSPOSE, merge_transposes},
-        {OP_TRANSPOSE, dequantize_transposed},
-        {OP_EXPAND, expanded_parameter},
-        {OP_SLICE, merge_slices},
-        {OP_SLICE, slice_rows},
-        {OP_CAST, merge_casts},
-        {OP_CONCAT, join_split},
-        {OP_CONCAT, merge_concats},
+    static const struct {
+        enum op op;
+        struct value *(*apply)(struct graph *g, struct node *n);
+    } functions[] = {
+        {OP_RESHAPE, cast_reshaped},      {OP_RESHAPE, dequantize_reshaped},
+        {OP_TRANSPOSE, merge_transposes}, {OP_TRANSPOSE, dequantize_transposed},
+        {OP_EXPAND, expanded_parameter},  {OP_SLICE, merge_slices},
+        {OP_SLICE, slice_rows},           {OP_CAST, merge_casts},
+        {OP_CONCAT, join_split},          {OP_CONCAT, merge_concats},
         {OP_CONV2D, merge_padding},
     };
 
+    struct value *v = NULL;
+
     if (n->input_count && in0(n) && moves_nothing(n))
         return in0(n);
-    return rules_apply(rules, sizeof rules / sizeof *rules, g, n);
+    for (size_t i = 0; !v && !g->error.status && i < sizeof functions / sizeof *functions; i++)
+        if (functions[i].op == n->op)
+            v = functions[i].apply(g, n);
+    return v;
 }

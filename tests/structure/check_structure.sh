@@ -104,7 +104,8 @@ ir/support              webnn ir/support
 ir/graph                webnn ir/support ir/graph ir/text
 ir/text                 webnn ir/support ir/graph ir/text
 ir/interpret            webnn ir/support ir/graph ir/interpret
-ir/kernel               webnn ir/support ir/graph ir/kernel
+ir/rules                webnn ir/support ir/graph ir/rules
+ir/kernel               webnn ir/support ir/graph ir/rules ir/kernel
 ir/expansion            webnn ir/support ir/graph ir/kernel ir/expansion
 ir/target               webnn ir/support ir/graph ir/kernel ir/target
 ir/schedule             webnn ir/support ir/graph ir/kernel ir/target ir/schedule ir/program.h
