@@ -2,15 +2,16 @@
 /*
  * docs-onnx CASES FILE [--write]
  *
- * docs/onnx.md from the ONNX reader's operator tables and from CASES, the list of ONNX node tests that are not expected to pass
- * (tests/readers/onnx/refused.txt, which the tests onnx-* hold to be exact).  With --write FILE is written, else it must be
- * exactly that. Fails, too, if a row of the tables can never be reached, or says nothing about what it refuses.
+ * docs/onnx.md from the ONNX reader's table of operators and from CASES, the list of ONNX node tests that are not expected to
+ * pass (tests/readers/onnx/refused.txt, which the tests onnx-* hold to be exact).  With --write FILE is written, else it must
+ * be exactly that.  Fails, too, if a row of the table can never be reached, says nothing about what it refuses, or has a term
+ * that cannot be read.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/readers/onnx/onnx.h"
+#include "frontend/readers/onnx/term.h"
 #include "page.h"
 
 enum { ROWS_MAX = 1024 };
@@ -41,28 +42,39 @@ static int compare_rows(const void *a, const void *b)
     return order ? order : (x->since > y->since) - (x->since < y->since);
 }
 
+/* Notes a term whose text is wrong. */
+static void check_term(const char *name, const char *term)
+{
+    const char *at, *wrong = onnx_term_check(term, &at);
+
+    if (wrong) {
+        fprintf(stderr, "%s: %s, at \"%.40s\"\n", name, wrong, at);
+        failures++;
+    }
+}
+
 /* All rows in the order of their names. */
 static size_t sort_rows(const struct onnx_operator **rows)
 {
-    size_t table_count, count = 0;
-    const struct onnx_operator_table *const *tables = onnx_operator_tables(&table_count);
+    size_t count;
+    const struct onnx_operator *row = onnx_operators(&count);
 
-    for (size_t t = 0; t < table_count; t++)
-        for (size_t i = 0; i < tables[t]->count; i++) {
-            const struct onnx_operator *row = &tables[t]->rows[i];
-            int64_t newest = row->until ? row->until : ONNX_OPSET_NEWEST;
-            if (onnx_find_operator(domain_of(row), row->name, newest) != row) {
-                fprintf(stderr, "%s from version %d: another row stands before it\n", row->name, row->since);
-                failures++;
-            }
-            if ((row->flags & ONNX_REFUSED) && !*row->note) {
-                fprintf(stderr, "%s: refused without a reason\n", row->name);
-                failures++;
-            }
-            if (count == ROWS_MAX)
-                die("too many rows");
-            rows[count++] = row;
+    if (count > ROWS_MAX)
+        die("too many rows");
+    for (size_t i = 0; i < count; i++, row++) {
+        int64_t newest = row->until ? row->until : ONNX_OPSET_NEWEST;
+        if (onnx_find_operator(domain_of(row), row->name, newest) != row) {
+            fprintf(stderr, "%s from version %d: another row stands before it\n", row->name, row->since);
+            failures++;
         }
+        if ((row->flags & ONNX_REFUSED) && !*row->note) {
+            fprintf(stderr, "%s: refused without a reason\n", row->name);
+            failures++;
+        }
+        if (row->term)
+            check_term(row->name, row->term);
+        rows[i] = row;
+    }
     qsort(rows, count, sizeof *rows, compare_rows);
     return count;
 }
@@ -170,13 +182,16 @@ int main(int argc, char **argv)
 {
     const struct onnx_operator *rows[ROWS_MAX];
     char *text = NULL, *cases;
-    size_t size = 0, count = sort_rows(rows);
+    size_t size = 0, count = sort_rows(rows), function_count;
+    const struct term_function *functions = term_functions(&function_count);
     FILE *out;
 
     if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "--write"))) {
         fprintf(stderr, "usage: %s CASES FILE [--write]\n", argv[0]);
         return 2;
     }
+    for (size_t i = 0; i < function_count; i++)
+        check_term(functions[i].name, functions[i].term);
     cases = read_file(argv[1]);
     out = open_memstream(&text, &size);
     if (!out)

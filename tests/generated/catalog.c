@@ -45,21 +45,17 @@ void gen_learn(struct gen_row *row, const char *attribute, enum gen_kind kind, c
 static void add_onnx_rows(void)
 {
     size_t count;
-    const struct onnx_operator_table *const *tables = onnx_operator_tables(&count);
+    const struct onnx_operator *o = onnx_operators(&count);
 
-    for (size_t t = 0; t < count; t++)
-        for (size_t i = 0; i < tables[t]->count && onnx_row_count < GEN_ROWS_MAX; i++) {
-            const struct onnx_operator *o = &tables[t]->rows[i];
-
-            onnx_rows[onnx_row_count++] = (struct gen_row){.domain = o->domain ? o->domain : "",
-                                                           .name = o->name,
-                                                           .since = o->since,
-                                                           .until = o->until ? o->until : ONNX_OPSET_NEWEST,
-                                                           .min_inputs = o->min_inputs,
-                                                           .max_inputs = o->max_inputs,
-                                                           .max_outputs = o->max_outputs,
-                                                           .refused = (o->flags & ONNX_REFUSED) != 0};
-        }
+    for (size_t i = 0; i < count && onnx_row_count < GEN_ROWS_MAX; i++, o++)
+        onnx_rows[onnx_row_count++] = (struct gen_row){.domain = o->domain ? o->domain : "",
+                                                       .name = o->name,
+                                                       .since = o->since,
+                                                       .until = o->until ? o->until : ONNX_OPSET_NEWEST,
+                                                       .min_inputs = o->min_inputs,
+                                                       .max_inputs = o->max_inputs,
+                                                       .max_outputs = o->max_outputs,
+                                                       .refused = (o->flags & ONNX_REFUSED) != 0};
 }
 
 /** Kinds of attributes in ops.def as those of models. */

@@ -37,6 +37,11 @@ WNNOperand onnx_reshape_to(struct onnx_node *n, WNNOperand operand, struct onnx_
     return onnx_reshape(n, operand, dims.rank, dims.at);
 }
 
+WNNOperand onnx_transpose_to(struct onnx_node *n, WNNOperand operand, struct onnx_dims order)
+{
+    return onnx_transpose(n, operand, order.rank, order.at);
+}
+
 WNNOperand onnx_linear(struct onnx_node *n, WNNOperand x, double factor, double addend)
 {
     WNNLinearOptions o = WNN_LINEAR_OPTIONS_INIT;

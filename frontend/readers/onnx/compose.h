@@ -23,6 +23,9 @@ uint32_t onnx_dims_product(struct onnx_node *n, const struct onnx_dims *dims, si
 /** Reshapes an operand. */
 WNNOperand onnx_reshape_to(struct onnx_node *n, WNNOperand operand, struct onnx_dims dims);
 
+/** Transposes an operand; the order has as many dimensions. */
+WNNOperand onnx_transpose_to(struct onnx_node *n, WNNOperand operand, struct onnx_dims order);
+
 #define ONNX_BINARY(name, method)                                                                                              \
     static inline WNNOperand onnx_##name(struct onnx_node *n, WNNOperand a, WNNOperand b)                                      \
     {                                                                                                                          \
@@ -91,6 +94,9 @@ WNNOperand onnx_scale_bias(struct onnx_node *n, WNNOperand x, WNNOperand scale, 
 WNNOperand onnx_channels_second(struct onnx_node *n, WNNOperand x);
 /** Moves the channels of x [N, C, ...] to [N, ..., C]. */
 WNNOperand onnx_channels_last(struct onnx_node *n, WNNOperand x);
+/** Returns the second input of an elementwise operator, which before version 7 attributes put along the first one
+ * (operators_elementwise.c). */
+WNNOperand onnx_second_operand(struct onnx_node *n);
 /** Returns AveragePool's result by its attributes, those of input 0 aside (operators_pool.c). */
 WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x);
 /** Multiplies as MatMul does, matrices or vectors of any data type (operators_matmul.c). */

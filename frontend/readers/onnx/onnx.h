@@ -5,19 +5,11 @@
  * An ONNX model, which protobuf-c parses by our own schema (onnx.proto), comes in.  Calls of the public builder go out.
  *
  * reader.c (opsets, inputs, initializers, outputs, messages) -> walk.c (scopes, order of nodes, functions, what is constant) ->
- * one importer per row of the operator tables (operators_*.c, listed in operators.c).  value.c and attribute.c are what
- * importers call.  Read docs/model.md first.
+ * the row of the operator (operators.def): a term (term.h), or an importer in C (operators_*.c).  value.c and attribute.c are
+ * what importers call.  Read docs/model.md first.
  *
- * An importer gets a node and makes builder calls:
- *
- *     static bool import_elu(struct onnx_node *n)
- *     {
- *         WNNEluOptions o = WNN_ELU_OPTIONS_INIT;
- *
- *         o.label = n->label;
- *         o.alpha = onnx_float(n, "alpha", 1.0);
- *         return onnx_output(n, 0, wnnGraphBuilderElu(n->builder, onnx_operand(n, 0), &o));
- *     }
+ * An importer gets a node and makes builder calls, like
+ * `return onnx_output(n, 0, wnnGraphBuilderRelu(n->builder, onnx_operand(n, 0), n->options));`.
  *
  * - What it cannot express it refuses: `return onnx_refuse(n, "group %lld is not ...", ...)`.  The message is the reason alone;
  *   node and operator are added.  The first refusal counts, later ones do nothing, so helpers that failed need no check
@@ -269,18 +261,19 @@ bool onnx_forgive(struct onnx_node *n, struct onnx_refusals before);
  */
 bool onnx_import_branch(struct onnx_node *n, const Onnx__GraphProto *body, struct onnx_value **outputs, const char **reason);
 
-/* ---- the tables (operators.c) ---- */
+/* ---- the table (operators.c) ---- */
 
-/** This is a row of a table: one operator in one range of operator set versions. */
+/** Describes an operator in one range of operator set versions: a row of operators.def. */
 struct onnx_operator {
     const char *name;
+    const char *domain;             /* NULL for ai.onnx */
     int since, until;               /* versions of the operator set; until is 0 if it reaches to the newest */
     uint8_t min_inputs, max_inputs; /* 255 stands for any number */
     uint8_t max_outputs;
     uint8_t flags;
+    const char *note; /* for docs/onnx.md, what is composed or refused; "" if it is one operator of WebNN */
     bool (*import)(struct onnx_node *n);
-    const char *note;   /* for docs/onnx.md, what is composed or refused; "" if it is one operator of WebNN */
-    const char *domain; /* NULL for ai.onnx */
+    const char *term; /* what onnx_import_term makes of a node (term.h); NULL if an importer in C does it */
 };
 
 enum {
@@ -289,13 +282,8 @@ enum {
     ONNX_REFUSED = 4, /* cannot be expressed: the note is the reason */
 };
 
-struct onnx_operator_table {
-    const struct onnx_operator *rows;
-    size_t count;
-};
-
-/** Returns all tables, and their number in *count.  Rows of one operator follow each other by `since`. */
-const struct onnx_operator_table *const *onnx_operator_tables(size_t *count);
+/** Returns all rows, and their number in *count.  Rows of one operator follow each other by `since`. */
+const struct onnx_operator *onnx_operators(size_t *count);
 /** Returns the row of an operator, or NULL if there is none in that version. */
 const struct onnx_operator *onnx_find_operator(const char *domain, const char *name, int64_t version);
 

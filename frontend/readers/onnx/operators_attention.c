@@ -229,7 +229,7 @@ WNNOperand onnx_soft_cap(struct onnx_node *n, WNNOperand scores, double softcap)
     return onnx_linear(n, onnx_tanh(n, onnx_div(n, scores, onnx_scalar_like(n, scores, softcap))), softcap, 0);
 }
 
-static bool import_attention(struct onnx_node *n)
+bool onnx_import_attention(struct onnx_node *n)
 {
     static const uint32_t swap_last[] = {0, 1, 3, 2}, join[] = {0, 2, 1, 3};
     int64_t mode = onnx_int(n, "qk_matmul_output_mode", 0), precision = onnx_int(n, "softmax_precision", 0);
@@ -330,7 +330,7 @@ WNNOperand onnx_rotate(struct onnx_node *n, WNNOperand x, WNNOperand cosine, WNN
     return onnx_concat(n, 2, (WNNOperand[]){whole, rest}, 3);
 }
 
-static bool import_rotary_embedding(struct onnx_node *n)
+bool onnx_import_rotary_embedding(struct onnx_node *n)
 {
     static const uint32_t swap[] = {0, 2, 1, 3};
     WNNOperand x = onnx_operand(n, 0), whole, cosine, sine;
@@ -365,7 +365,7 @@ static bool import_rotary_embedding(struct onnx_node *n)
 
 /* ---- TensorScatter ---- */
 
-static bool import_tensor_scatter(struct onnx_node *n)
+bool onnx_import_tensor_scatter(struct onnx_node *n)
 {
     WNNOperand cache = onnx_operand(n, 0), update = onnx_operand(n, 1), index, size;
     const char *mode = onnx_string(n, "mode", "linear");
@@ -393,12 +393,3 @@ static bool import_tensor_scatter(struct onnx_node *n)
     index = onnx_expand(n, index, part);
     return onnx_output(n, 0, wnnGraphBuilderScatterElements(n->builder, cache, index, update, &o));
 }
-
-static const struct onnx_operator rows[] = {
-    {"Attention", 23, 0, 3, 7, 4, ONNX_HEAVY, import_attention,
-     "matmul, softmax, where; heads of keys expanded; float16 as float32 between casts", NULL},
-    {"RotaryEmbedding", 23, 0, 3, 4, 1, 0, import_rotary_embedding, "gather, slice, mul, sub, add, concat", NULL},
-    {"TensorScatter", 24, 0, 2, 3, 1, 0, import_tensor_scatter, "scatterElements", NULL},
-};
-
-ONNX_TABLE(onnx_attention_operators, rows);

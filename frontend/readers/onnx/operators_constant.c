@@ -22,7 +22,7 @@ static bool constant_list(struct onnx_node *n, enum onnx_type type, const void *
     return data != NULL;
 }
 
-static bool import_constant(struct onnx_node *n)
+bool onnx_import_constant(struct onnx_node *n)
 {
     size_t count;
     const float *floats;
@@ -71,7 +71,7 @@ static bool output_filled(struct onnx_node *n, size_t i, enum onnx_type type, si
     return data != NULL;
 }
 
-static bool import_constant_of_shape(struct onnx_node *n)
+bool onnx_import_constant_of_shape(struct onnx_node *n)
 {
     size_t rank;
     const int64_t *dims = onnx_integers(n, 0, &rank);
@@ -97,7 +97,7 @@ static size_t clamp_bound(int64_t at, size_t rank)
     return (size_t)at < rank ? (size_t)at : rank;
 }
 
-static bool import_shape(struct onnx_node *n)
+bool onnx_import_shape(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0];
     size_t start = clamp_bound(onnx_int(n, "start", 0), v->rank);
@@ -108,7 +108,7 @@ static bool import_shape(struct onnx_node *n)
     return constant_list(n, ONNX_INT64, v->dims + start, end > start ? end - start : 0, false);
 }
 
-static bool import_size(struct onnx_node *n)
+bool onnx_import_size(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0];
 
@@ -117,7 +117,7 @@ static bool import_size(struct onnx_node *n)
     return constant_list(n, ONNX_INT64, &(int64_t){onnx_elements(v)}, 1, true);
 }
 
-static bool import_range(struct onnx_node *n)
+bool onnx_import_range(struct onnx_node *n)
 {
     const struct onnx_value *start = onnx_constant(n, 0), *limit = onnx_constant(n, 1), *delta = onnx_constant(n, 2);
     enum onnx_type type = start ? start->type : ONNX_UNDEFINED;
@@ -147,7 +147,7 @@ static bool import_range(struct onnx_node *n)
 }
 
 /** Imports NonZero: the number of its indices depends on the data, so the data must be known. */
-static bool import_non_zero(struct onnx_node *n)
+bool onnx_import_non_zero(struct onnx_node *n)
 {
     const struct onnx_value *v = onnx_constant(n, 0);
     int64_t count = 0, at = 0, *data;
@@ -171,7 +171,7 @@ static bool import_non_zero(struct onnx_node *n)
     return data != NULL;
 }
 
-static bool import_eye_like(struct onnx_node *n)
+bool onnx_import_eye_like(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0];
     enum onnx_type type = (enum onnx_type)onnx_int(n, "dtype", v->type);
@@ -271,7 +271,7 @@ static enum onnx_type type_by_name(const char *name)
     return ONNX_UNDEFINED;
 }
 
-static bool import_cast(struct onnx_node *n)
+bool onnx_import_cast(struct onnx_node *n)
 {
     /* These attributes are about 8-bit floats only. */
     onnx_ignore(n, "saturate");
@@ -279,7 +279,7 @@ static bool import_cast(struct onnx_node *n)
     return cast_to(n, n->version < 6 ? type_by_name(onnx_string(n, "to", "")) : (enum onnx_type)onnx_int(n, "to", 0));
 }
 
-static bool import_cast_like(struct onnx_node *n)
+bool onnx_import_cast_like(struct onnx_node *n)
 {
     onnx_ignore(n, "saturate");
     onnx_ignore(n, "round_mode");
@@ -289,20 +289,14 @@ static bool import_cast_like(struct onnx_node *n)
 
 /* ---- what changes nothing ---- */
 
-static bool import_identity(struct onnx_node *n)
-{
-    return onnx_output_value(n, 0, n->inputs[0]);
-}
-
 /** Nothing is dropped when a network is used. */
-static bool import_dropout(struct onnx_node *n)
+bool onnx_import_dropout(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0];
     double ratio = 0.5;
 
     onnx_ignore(n, n->version < 12 ? "ratio" : "seed");
     if (n->version < 7) {
-        onnx_ignore(n, "consumed_inputs");
         if (!onnx_int(n, "is_test", 0))
             return onnx_refuse(n, "it drops values, as in training");
     }
@@ -324,20 +318,3 @@ static bool import_dropout(struct onnx_node *n)
     }
     return onnx_output_value(n, 0, n->inputs[0]);
 }
-
-static const struct onnx_operator rows[] = {
-    {"Cast", 1, 0, 1, 1, 1, 0, import_cast, "float64, int16 and uint16 for constants only; no strings, 8-bit floats, bfloat16",
-     NULL},
-    {"CastLike", 15, 0, 2, 2, 1, 0, import_cast_like, "as Cast", NULL},
-    {"Constant", 1, 0, 0, 0, 1, 0, import_constant, "no strings, no sparse tensors", NULL},
-    {"ConstantOfShape", 9, 0, 1, 1, 1, 0, import_constant_of_shape, "the shape must be constant", NULL},
-    {"Dropout", 1, 0, 1, 3, 2, 0, import_dropout, "passes its input on; refused in training mode, but for a ratio of 0", NULL},
-    {"EyeLike", 9, 0, 1, 1, 1, 0, import_eye_like, "a constant", NULL},
-    {"Identity", 1, 0, 1, 1, 1, 0, import_identity, "vanishes", NULL},
-    {"NonZero", 9, 0, 1, 1, 1, 0, import_non_zero, "of constants only: the shape of the result depends on the data", NULL},
-    {"Range", 11, 0, 3, 3, 1, 0, import_range, "of constants only: the shape of the result depends on the data", NULL},
-    {"Shape", 1, 0, 1, 1, 1, 0, import_shape, "a constant", NULL},
-    {"Size", 1, 0, 1, 1, 1, 0, import_size, "a constant", NULL},
-};
-
-ONNX_TABLE(onnx_constant_operators, rows);

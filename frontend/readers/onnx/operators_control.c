@@ -92,7 +92,7 @@ static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, st
     return true;
 }
 
-static bool import_if(struct onnx_node *n)
+bool onnx_import_if(struct onnx_node *n)
 {
     const Onnx__GraphProto *bodies[2] = {onnx_graph(n, "else_branch"), onnx_graph(n, "then_branch")};
     struct onnx_value **outputs[2];
@@ -317,7 +317,7 @@ static bool may_roll(const struct onnx_node *n, const struct turns *t, int64_t t
            !control_needs_values(n, t->out + t->body->n_output - n->output_count);
 }
 
-static bool import_loop(struct onnx_node *n)
+bool onnx_import_loop(struct onnx_node *n)
 {
     struct turns t = {.body = onnx_graph(n, "body")};
     struct onnx_value *trips = onnx_input(n, 0), *condition = onnx_input(n, 1), *alive = NULL;
@@ -391,7 +391,7 @@ static bool read_list(struct onnx_node *n, const char *name, size_t count, const
     return zeros != NULL;
 }
 
-static bool import_scan(struct onnx_node *n)
+bool onnx_import_scan(struct onnx_node *n)
 {
     struct turns t = {.body = onnx_graph(n, "body")};
     int64_t scans = onnx_int(n, "num_scan_inputs", 0), length = -1;
@@ -462,16 +462,3 @@ static bool import_scan(struct onnx_node *n)
             return false;
     return true;
 }
-
-static const struct onnx_operator rows[] = {
-    {"If", 1, 0, 1, 1, UINT8_MAX, 0, import_if,
-     "a constant condition takes its branch; else both are computed and must agree in shapes", NULL},
-    {"Loop", 1, 0, 0, UINT8_MAX, UINT8_MAX, 0, import_loop,
-     "a loop, or unrolled: up to 16 turns, and up to 1024 whose values change their shapes; the trip count must be constant; "
-     "a condition that is computed: where, if no output is scanned",
-     NULL},
-    {"Scan", 9, 0, 1, UINT8_MAX, UINT8_MAX, 0, import_scan,
-     "a loop, or unrolled: up to 16 turns, and up to 1024 whose states change their shapes", NULL},
-};
-
-ONNX_TABLE(onnx_control_operators, rows);

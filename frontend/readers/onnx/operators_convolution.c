@@ -55,7 +55,7 @@ static WNNOperand convolve(struct onnx_node *n, WNNOperand x, WNNOperand filter,
     return onnx_from_2d(n, w, wnnGraphBuilderConv2d(n->builder, onnx_to_2d(n, x), onnx_to_2d(n, filter), &o));
 }
 
-static bool import_conv(struct onnx_node *n)
+bool onnx_import_conv(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), filter = onnx_operand(n, 1);
     struct onnx_window w;
@@ -81,12 +81,12 @@ static bool import_fused(struct onnx_node *n, WNNOperand filter, WNNOperand bias
     return onnx_output(n, 0, onnx_activate_fused(n, onnx_scale_bias(n, y, NULL, onnx_operand_optional(n, 3))));
 }
 
-static bool import_fused_conv(struct onnx_node *n)
+bool onnx_import_fused_conv(struct onnx_node *n)
 {
     return import_fused(n, onnx_operand(n, 1), onnx_operand_optional(n, 2), false);
 }
 
-static bool import_nchwc_conv(struct onnx_node *n)
+bool onnx_import_nchwc_conv(struct onnx_node *n)
 {
     WNNOperand bias = onnx_operand_optional(n, 2), filter = onnx_nchwc_filter(n, onnx_operand(n, 0), &bias);
 
@@ -136,7 +136,7 @@ static bool read_crop(struct onnx_node *n, struct onnx_window *w, struct crop *c
     return !n->refused;
 }
 
-static bool import_conv_transpose(struct onnx_node *n)
+bool onnx_import_conv_transpose(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), filter = onnx_operand(n, 1), bias = onnx_operand_optional(n, 2), y;
     WNNConvTranspose2dOptions o = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
@@ -192,7 +192,7 @@ static WNNOperand convolve_pieces(struct onnx_node *n, WNNOperand x, WNNOperand 
     return convolve(n, x, filter, NULL, &c->window, c->groups);
 }
 
-static bool import_conv_integer(struct onnx_node *n)
+bool onnx_import_conv_integer(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), filter = onnx_operand(n, 1);
     struct convolution c;
@@ -206,7 +206,7 @@ static bool import_conv_integer(struct onnx_node *n)
     return onnx_output_sums(n, pictures, filters, onnx_dims_product(n, &dims, 1, dims.rank), convolve_pieces, &c);
 }
 
-static bool import_qlinear_conv(struct onnx_node *n)
+bool onnx_import_qlinear_conv(struct onnx_node *n)
 {
     const bool is_last = n->row->domain && onnx_int(n, "channels_last", 0);
     WNNOperand x = is_last ? onnx_channels_second(n, onnx_operand(n, 0)) : onnx_operand(n, 0), filter, bias = NULL, y;
@@ -231,7 +231,7 @@ static bool import_qlinear_conv(struct onnx_node *n)
 
 /* ---- CausalConvWithState ---- */
 
-static bool import_causal_conv_with_state(struct onnx_node *n)
+bool onnx_import_causal_conv_with_state(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), filter = onnx_operand(n, 1), bias = onnx_operand_optional(n, 2), parts[2], y;
     const char *activation = onnx_string(n, "activation", "none");
@@ -265,21 +265,3 @@ static bool import_causal_conv_with_state(struct onnx_node *n)
     }
     return onnx_output(n, 0, y);
 }
-
-#define MICROSOFT "com.microsoft"
-
-static const struct onnx_operator rows[] = {
-    {"Conv", 1, 0, 2, 3, 1, ONNX_HEAVY, import_conv, "1-D as a 2-D convolution of height 1; 3-D refused", NULL},
-    {"ConvTranspose", 1, 0, 2, 3, 1, ONNX_HEAVY, import_conv_transpose,
-     "1-D as a 2-D convolution of height 1; 3-D refused; results larger than all contributions are padded", NULL},
-    {"ConvInteger", 10, 0, 2, 4, 1, ONNX_HEAVY, import_conv_integer,
-     "dequantizeLinear with scale 1, conv2d, cast; exact: split by bits where float32 sums would round, unless cast to floats",
-     NULL},
-    {"QLinearConv", 10, 0, 8, 9, 1, ONNX_HEAVY, import_qlinear_conv, "dequantizeLinear, conv2d, quantizeLinear", NULL},
-    {"QLinearConv", 1, 0, 8, 9, 1, ONNX_HEAVY, import_qlinear_conv, "dequantizeLinear, conv2d, quantizeLinear", MICROSOFT},
-    {"FusedConv", 1, 0, 2, 4, 1, ONNX_HEAVY, import_fused_conv, "conv2d, add, the activation", MICROSOFT},
-    {"Conv", 1, 0, 2, 4, 1, ONNX_HEAVY, import_nchwc_conv, "conv2d of the reordered filter, add, the activation", ONNX_NCHWC},
-    {"CausalConvWithState", 27, 0, 2, 4, 2, ONNX_HEAVY, import_causal_conv_with_state, "concat or pad, conv2d, slice", NULL},
-};
-
-ONNX_TABLE(onnx_convolution_operators, rows);

@@ -316,7 +316,7 @@ static bool multiply(struct onnx_node *n, const struct einsum *e, struct term *a
     return true;
 }
 
-static bool import_einsum(struct onnx_node *n)
+bool onnx_import_einsum(struct onnx_node *n)
 {
     struct einsum e = {{0}, 0, {0}, 0};
     size_t wanted[SUBSCRIPTS] = {0}; /* by how many dimensions of the result and of operands that are still to come */
@@ -350,9 +350,3 @@ static bool import_einsum(struct onnx_node *n)
     arrange(n, &terms[0], e.output_rank, e.output);
     return onnx_output(n, 0, wnnGraphBuilderIdentity(n->builder, terms[0].operand, n->options));
 }
-
-static const struct onnx_operator rows[] = {
-    {"Einsum", 12, 0, 1, 255, 1, ONNX_HEAVY, import_einsum, "any equation: gather, reduceSum, matmul, mul, transpose", NULL},
-};
-
-ONNX_TABLE(onnx_einsum_operators, rows);

@@ -54,7 +54,7 @@ static WNNOperand wrap(struct onnx_node *n, WNNOperand indices, double size)
 
 /* ---- gathers ---- */
 
-static bool import_gather(struct onnx_node *n)
+bool onnx_import_gather(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
     int64_t dims[2 * ONNX_RANK_MAX];
@@ -79,7 +79,7 @@ static bool import_gather(struct onnx_node *n)
                           v->type);
 }
 
-static bool import_gather_elements(struct onnx_node *n)
+bool onnx_import_gather_elements(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
     WNNOperand x = onnx_operand(n, 0);
@@ -120,7 +120,7 @@ static WNNOperand with_batch(struct onnx_node *n, const struct onnx_value *indic
     return wnnGraphBuilderConcat(n->builder, batch + 1, parts, (uint32_t)indices->rank - 1, n->options);
 }
 
-static bool import_gather_nd(struct onnx_node *n)
+bool onnx_import_gather_nd(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
     int64_t batch = onnx_int(n, "batch_dims", 0);
@@ -138,7 +138,7 @@ static bool import_gather_nd(struct onnx_node *n)
 }
 
 /** Slices whose condition, known when the graph is built, is true. */
-static bool import_compress(struct onnx_node *n)
+bool onnx_import_compress(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0], *condition = onnx_constant(n, 1);
     bool flat = !onnx_has(n, "axis");
@@ -172,31 +172,6 @@ static bool import_compress(struct onnx_node *n)
 }
 
 /* ---- one-hot ---- */
-
-static bool import_one_hot(struct onnx_node *n)
-{
-    const struct onnx_value *indices = n->inputs[0], *values = n->inputs[2];
-    double depth = onnx_number(n, 1, 0);
-    uint32_t dims[ONNX_RANK_MAX], axis;
-    WNNOperand x, hit, on, off;
-
-    if (n->refused || !onnx_axis(n, onnx_int(n, "axis", -1), indices->rank + 1, &axis))
-        return false;
-    if (indices->rank + 1 > ONNX_RANK_MAX)
-        return onnx_refuse(n, "the result would have more than %d dimensions", ONNX_RANK_MAX);
-    if (!(depth >= 1 && depth <= INT32_MAX))
-        return onnx_refuse(n, "the depth is %g", depth);
-    if (values->rank != 1 || values->dims[0] != 2)
-        return onnx_refuse(n, "the values must be two");
-    for (size_t d = 0, from = 0; d <= indices->rank; d++)
-        dims[d] = d == axis ? 1 : (uint32_t)indices->dims[from++];
-    x = wrap(n, onnx_cast(n, onnx_operand(n, 0), WNNOperandDataType_Int64), floor(depth));
-    x = onnx_reshape(n, x, indices->rank + 1, dims);
-    hit = op(n, wnnGraphBuilderEqual, x, range(n, WNNOperandDataType_Int64, indices->rank + 1, axis, (uint32_t)depth));
-    off = onnx_reshape(n, onnx_slice_axis(n, onnx_operand(n, 2), 0, 0, 1), 0, NULL);
-    on = onnx_reshape(n, onnx_slice_axis(n, onnx_operand(n, 2), 0, 1, 1), 0, NULL);
-    return onnx_output_as(n, 0, wnnGraphBuilderWhere(n->builder, hit, on, off, n->options), values->type);
-}
 
 /* ---- scatters that reduce ---- */
 
@@ -273,7 +248,7 @@ static bool scatter_part(struct onnx_node *n, uint32_t axis)
                           v->type);
 }
 
-static bool import_scatter_elements(struct onnx_node *n)
+bool onnx_import_scatter_elements(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1], *updates = n->inputs[2];
     WNNScatterReduction reduction = WNNScatterReduction_Add;
@@ -304,7 +279,7 @@ static bool import_scatter_elements(struct onnx_node *n)
                           v->type);
 }
 
-static bool import_scatter_nd(struct onnx_node *n)
+bool onnx_import_scatter_nd(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
     WNNScatterReduction reduction = WNNScatterReduction_Add;
@@ -322,18 +297,3 @@ static bool import_scatter_nd(struct onnx_node *n)
         n, 0, wnnGraphBuilderScatterND(n->builder, onnx_operand(n, 0), onnx_operand(n, 1), onnx_operand(n, 2), n->options),
         v->type);
 }
-
-#define REDUCING "with a reduction: scatterReduce, which adds (multiplies, ...) one update after the other"
-
-static const struct onnx_operator rows[] = {
-    {"Compress", 9, 0, 2, 2, 1, 0, import_compress, "a gather; the condition must be constant", NULL},
-    {"Gather", 1, 0, 2, 2, 1, 0, import_gather, "", NULL},
-    {"GatherElements", 11, 0, 2, 2, 1, 0, import_gather_elements, "indices that cover a part: of a slice", NULL},
-    {"GatherND", 11, 0, 2, 2, 1, 0, import_gather_nd, "batch_dims: coordinates with the numbers of the batches", NULL},
-    {"OneHot", 9, 0, 3, 3, 1, 0, import_one_hot, "a comparison with a range; the depth must be constant", NULL},
-    {"Scatter", 9, 0, 3, 3, 1, 0, import_scatter_elements, "as ScatterElements", NULL},
-    {"ScatterElements", 11, 0, 3, 3, 1, 0, import_scatter_elements, "indices that cover a part: scatterND; " REDUCING, NULL},
-    {"ScatterND", 11, 0, 3, 3, 1, 0, import_scatter_nd, REDUCING, NULL},
-};
-
-ONNX_TABLE(onnx_gather_operators, rows);

@@ -257,7 +257,7 @@ static bool read_blocks(struct onnx_node *n, int64_t bits, int64_t block, struct
 
 /* MatMulNBits: A [..., K] times the transpose of B [N, K] in blocks along K, plus bias.  With float16 the product and its
  * weights are float32 between two casts: the weights are not rounded once more, and stay as small as they are. */
-static bool import_matmul_n_bits(struct onnx_node *n)
+bool onnx_import_matmul_n_bits(struct onnx_node *n)
 {
     const int64_t k = onnx_int(n, "K", 0), columns = onnx_int(n, "N", 0);
     struct block_weights w;
@@ -297,7 +297,7 @@ static bool import_matmul_n_bits(struct onnx_node *n)
 }
 
 /* GatherBlockQuantized: rows of a table in blocks along its last axis. */
-static bool import_gather_block_quantized(struct onnx_node *n)
+bool onnx_import_gather_block_quantized(struct onnx_node *n)
 {
     const struct onnx_value *data = onnx_input(n, 0);
     const bool packed = data && data->type == ONNX_UINT8; /* two of 4 bits in a byte; else one of 4 bits in an element */
@@ -520,7 +520,7 @@ static bool has_plain_cache(struct onnx_node *n)
     return !bits || onnx_refuse(n, "kv_cache_bit_width is %lld: quantised caches are not read", (long long)bits);
 }
 
-static bool import_group_query_attention(struct onnx_node *n)
+bool onnx_import_group_query_attention(struct onnx_node *n)
 {
     static const uint32_t swap_last[] = {0, 1, 3, 2};
     const double softcap = onnx_float(n, "softcap", 0);
@@ -577,18 +577,3 @@ static bool import_group_query_attention(struct onnx_node *n)
     y = onnx_cast(n, onnx_reshape(n, y, 3, (uint32_t[]){g.batch, g.length, g.heads * g.size}), type);
     return onnx_output(n, 0, y);
 }
-
-#define MICROSOFT "com.microsoft"
-
-static const struct onnx_operator rows[] = {
-    {"MatMulNBits", 1, 0, 3, 6, 1, ONNX_KEEP, import_matmul_n_bits,
-     "dequantizeLinear, transpose, matmul, add; 4 and 8 bits; zero points that are no whole numbers by cast, sub, mul; g_idx "
-     "refused, accuracy_level ignored; float16 as float32 between two casts",
-     MICROSOFT},
-    {"GatherBlockQuantized", 1, 0, 3, 4, 1, ONNX_KEEP, import_gather_block_quantized,
-     "gather, dequantizeLinear; rows of matrices in blocks along the row", MICROSOFT},
-    {"GroupQueryAttention", 1, 0, 1, 12, 3, ONNX_HEAVY, import_group_query_attention,
-     "scatterND into the cache, matmul, where, softmax; smooth_softmax, head_sink, quantised caches refused", MICROSOFT},
-};
-
-ONNX_TABLE(onnx_language_operators, rows);

@@ -60,12 +60,12 @@ static WNNOperand gemm(struct onnx_node *n)
     return onnx_scale_bias(n, y, NULL, c);
 }
 
-static bool import_gemm(struct onnx_node *n)
+bool onnx_import_gemm(struct onnx_node *n)
 {
     return onnx_output(n, 0, gemm(n));
 }
 
-static bool import_fused_gemm(struct onnx_node *n)
+bool onnx_import_fused_gemm(struct onnx_node *n)
 {
     return onnx_output(n, 0, onnx_activate_fused(n, gemm(n)));
 }
@@ -113,7 +113,7 @@ WNNOperand onnx_matmul_any(struct onnx_node *n, WNNOperand a, WNNOperand b)
     return multiply(n, a, b, matrix_multiply, NULL);
 }
 
-static bool import_matmul(struct onnx_node *n)
+bool onnx_import_matmul(struct onnx_node *n)
 {
     WNNOperand a = onnx_operand(n, 0);
 
@@ -163,7 +163,7 @@ static bool output_pieces(struct onnx_node *n, uint32_t terms, uint32_t length)
     return onnx_output(n, 0, sum);
 }
 
-static bool import_matmul_integer(struct onnx_node *n)
+bool onnx_import_matmul_integer(struct onnx_node *n)
 {
     WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1);
     struct onnx_dims dims = onnx_dims_of(a);
@@ -187,31 +187,3 @@ static bool import_matmul_integer(struct onnx_node *n)
         n->outputs[0]->sums = onnx_matmul_any(n, x.operand, y.operand);
     return !n->refused;
 }
-
-static bool import_qlinear_matmul(struct onnx_node *n)
-{
-    WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 3), y, scales[3];
-
-    for (size_t i = 0; i < 3; i++) /* float16 scales: the text wants them multiplied as exactly as integers */
-        scales[i] = onnx_cast(n, onnx_operand(n, i == 2 ? 6 : 3 * i + 1), WNNOperandDataType_Float32);
-    a = onnx_dequantize(n, a, scales[0], onnx_operand(n, 2), scale_axis(a, true));
-    b = onnx_dequantize(n, b, scales[1], onnx_operand(n, 5), scale_axis(b, false));
-    y = onnx_matmul_any(n, a, b);
-    return onnx_output(n, 0, onnx_quantize(n, y, scales[2], onnx_operand(n, 7), scale_axis(y, true)));
-}
-
-static const struct onnx_operator rows[] = {
-    {"Gemm", 1, 0, 2, 3, 1, ONNX_HEAVY, import_gemm,
-     "integers: mul and reduceSum; float16 by weights of a DequantizeLinear: float32 between casts", NULL},
-    {"FusedGemm", 1, 0, 2, 3, 1, ONNX_HEAVY, import_fused_gemm, "as Gemm, then the activation", "com.microsoft"},
-    {"MatMul", 1, 0, 2, 2, 1, ONNX_HEAVY, import_matmul,
-     "vectors reshaped to matrices; integers: mul and reduceSum; float16 by weights of a DequantizeLinear: float32 between "
-     "casts",
-     NULL},
-    {"MatMulInteger", 10, 0, 2, 4, 1, ONNX_HEAVY, import_matmul_integer,
-     "dequantizeLinear with scale 1, matmul, cast; exact: in pieces where float32 sums would round, unless cast to floats",
-     NULL},
-    {"QLinearMatMul", 10, 0, 8, 8, 1, ONNX_HEAVY, import_qlinear_matmul, "dequantizeLinear, matmul, quantizeLinear", NULL},
-};
-
-ONNX_TABLE(onnx_matmul_operators, rows);

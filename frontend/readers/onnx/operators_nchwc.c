@@ -275,7 +275,7 @@ WNNOperand onnx_nchwc_filter(struct onnx_node *n, WNNOperand x, WNNOperand *bias
     return fit_channels(n, filter, 0, out);
 }
 
-static bool import_reorder_input(struct onnx_node *n)
+bool onnx_import_reorder_input(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0);
 
@@ -286,17 +286,10 @@ static bool import_reorder_input(struct onnx_node *n)
     return onnx_output(n, 0, fit_channels(n, x, 1, result_channels(n, onnx_dims_of(x).at[1])));
 }
 
-static bool import_reorder_output(struct onnx_node *n)
+bool onnx_import_reorder_output(struct onnx_node *n)
 {
     const uint32_t channels = onnx_size(n, "channels", onnx_int(n, "channels", 0));
     WNNOperand x = fit_channels(n, onnx_operand(n, 0), 1, channels);
 
     return onnx_output(n, 0, onnx_int(n, "channels_last", 0) ? onnx_channels_last(n, x) : x);
 }
-
-static const struct onnx_operator rows[] = {
-    {"ReorderInput", 1, 0, 1, 1, 1, 0, import_reorder_input, "vanishes, or a transpose", ONNX_NCHWC},
-    {"ReorderOutput", 1, 0, 1, 1, 1, 0, import_reorder_output, "vanishes, or a slice or transpose", ONNX_NCHWC},
-};
-
-ONNX_TABLE(onnx_nchwc_operators, rows);

@@ -131,7 +131,7 @@ static bool read_padding(struct onnx_node *n, struct padding *p)
     return true;
 }
 
-static bool import_pad(struct onnx_node *n)
+bool onnx_import_pad(struct onnx_node *n)
 {
     const char *mode = onnx_string(n, "mode", "constant");
     const struct onnx_value *v = n->inputs[0];
@@ -166,7 +166,7 @@ static bool import_pad(struct onnx_node *n)
     return onnx_output_as(n, 0, x, v->type);
 }
 
-static bool import_center_crop_pad(struct onnx_node *n)
+bool onnx_import_center_crop_pad(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0];
     size_t count, axis_count = v->rank;
@@ -192,13 +192,3 @@ static bool import_center_crop_pad(struct onnx_node *n)
     }
     return onnx_output_as(n, 0, pad(n, crop(n, onnx_operand(n, 0), &p, v), &p, WNNPaddingMode_Constant, wnnNumber(0)), v->type);
 }
-
-static const struct onnx_operator rows[] = {
-    {"CenterCropPad", 18, 0, 2, 2, 1, 0, import_center_crop_pad, "slice and pad; the shape must be constant", NULL},
-    {"Pad", 1, 0, 1, 4, 1, 0, import_pad,
-     "pads must be constant; negative ones: slice; wrap, and reflection beyond the tensor: gathers; a value that is computed: "
-     "where",
-     NULL},
-};
-
-ONNX_TABLE(onnx_pad_operators, rows);

@@ -90,11 +90,6 @@ WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x)
     return onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderAveragePool2d, x, &p));
 }
 
-static bool import_average_pool(struct onnx_node *n)
-{
-    return onnx_output(n, 0, onnx_average_pool(n, onnx_operand(n, 0)));
-}
-
 /*
  * Returns indices of the largest elements in the flattened input: the windows' elements are gathered into a last dimension,
  * lowest index first, of which argMax takes the first largest; a table tells the index in the plane.
@@ -166,7 +161,7 @@ static WNNOperand pool_indices(struct onnx_node *n, WNNOperand x, const struct p
     return onnx_from_2d(n, w, onnx_reshape_to(n, onnx_add(n, chosen, plane), results));
 }
 
-static bool import_max_pool(struct onnx_node *n)
+bool onnx_import_max_pool(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0);
     bool column_major = onnx_int(n, "storage_order", 0) != 0;
@@ -181,7 +176,7 @@ static bool import_max_pool(struct onnx_node *n)
 }
 
 /* Imports MaxPool of [N, ..., C]. */
-static bool import_nhwc_max_pool(struct onnx_node *n)
+bool onnx_import_nhwc_max_pool(struct onnx_node *n)
 {
     WNNOperand x = onnx_channels_second(n, onnx_operand(n, 0));
     struct pool p;
@@ -192,7 +187,7 @@ static bool import_nhwc_max_pool(struct onnx_node *n)
     return onnx_output(n, 0, onnx_channels_last(n, x));
 }
 
-static bool import_lp_pool(struct onnx_node *n)
+bool onnx_import_lp_pool(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), y;
     double order = n->version < 2 ? onnx_float(n, "p", 2) : (double)onnx_int(n, "p", 2);
@@ -213,64 +208,3 @@ static bool import_lp_pool(struct onnx_node *n)
 }
 
 /* ---- global pools ---- */
-
-static WNNOperand pool_all(struct onnx_node *n, onnx_reduction reduce, WNNOperand x)
-{
-    uint32_t axes[ONNX_RANK_MAX] = {0};
-    size_t rank = onnx_dims_of(x).rank;
-
-    if (!n->refused && rank < 3)
-        onnx_refuse(n, "its input has %zu dimensions", rank);
-    if (n->refused)
-        return onnx_error_operand(n);
-    for (size_t i = 2; i < rank; i++)
-        axes[i - 2] = (uint32_t)i;
-    return onnx_reduce(n, reduce, x, rank - 2, axes);
-}
-
-static bool import_global_average_pool(struct onnx_node *n)
-{
-    WNNOperand x = onnx_operand(n, 0);
-    WNNPool2dOptions o = WNN_POOL2D_OPTIONS_INIT;
-
-    o.label = n->label;
-    if (onnx_dims_of(x).rank == 4) /* in this form it follows the layout of convolutions */
-        return onnx_output(n, 0, wnnGraphBuilderAveragePool2d(n->builder, x, &o));
-    return onnx_output(n, 0, pool_all(n, wnnGraphBuilderReduceMean, x));
-}
-
-static bool import_global_max_pool(struct onnx_node *n)
-{
-    return onnx_output(n, 0, pool_all(n, wnnGraphBuilderReduceMax, onnx_operand(n, 0)));
-}
-
-static bool import_global_lp_pool(struct onnx_node *n)
-{
-    WNNOperand x = onnx_operand(n, 0);
-    double order = n->version < 2 ? onnx_float(n, "p", 2) : (double)onnx_int(n, "p", 2);
-
-    if (!(order > 0))
-        return onnx_refuse(n, "p is %g", order);
-    if (order == 1 || order == 2)
-        return onnx_output(n, 0, pool_all(n, order == 1 ? wnnGraphBuilderReduceL1 : wnnGraphBuilderReduceL2, x));
-    x = onnx_pow(n, onnx_abs(n, x), onnx_scalar_like(n, x, order));
-    x = pool_all(n, wnnGraphBuilderReduceSum, x);
-    return onnx_output(n, 0, onnx_pow(n, x, onnx_scalar_like(n, x, 1 / order)));
-}
-
-static const struct onnx_operator rows[] = {
-    {"AveragePool", 1, 0, 1, 1, 1, 0, import_average_pool,
-     "padding that counts is added by pad; 1-D as 2-D of height 1; 3-D refused", NULL},
-    {"MaxPool", 1, 0, 1, 1, 2, 0, import_max_pool, "indices by gather and argMax; 1-D as 2-D of height 1; 3-D refused", NULL},
-    {"LpPool", 1, 0, 1, 1, 1, 0, import_lp_pool, "l2Pool2d, other orders from averagePool2d; 1-D as 2-D; 3-D refused", NULL},
-    {"GlobalAveragePool", 1, 0, 1, 1, 1, 0, import_global_average_pool, "averagePool2d, other ranks reduceMean", NULL},
-    {"GlobalMaxPool", 1, 0, 1, 1, 1, 0, import_global_max_pool, "reduceMax", NULL},
-    {"GlobalLpPool", 1, 0, 1, 1, 1, 0, import_global_lp_pool, "reduceL1, reduceL2, other orders from pow and reduceSum", NULL},
-    {"NhwcMaxPool", 1, 0, 1, 1, 1, 0, import_nhwc_max_pool, "transpose, maxPool2d, transpose", "com.microsoft"},
-    {"AveragePool", 1, 0, 1, 1, 1, 0, import_average_pool, "as in ONNX", ONNX_NCHWC},
-    {"MaxPool", 1, 0, 1, 1, 1, 0, import_max_pool, "as in ONNX", ONNX_NCHWC},
-    {"GlobalAveragePool", 1, 0, 1, 1, 1, 0, import_global_average_pool, "as in ONNX", ONNX_NCHWC},
-    {"GlobalMaxPool", 1, 0, 1, 1, 1, 0, import_global_max_pool, "as in ONNX", ONNX_NCHWC},
-};
-
-ONNX_TABLE(onnx_pool_operators, rows);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Imports QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear as quantizeLinear and dequantizeLinear, whose scales have
- * the rank of the input.
+ * Imports QuantizeLinear, DequantizeLinear and QLinearConcat by quantizeLinear and dequantizeLinear, whose scales have the rank
+ * of the input.
  */
 #include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
@@ -48,7 +48,7 @@ static bool read_blocks(struct onnx_node *n, WNNOperand x, WNNOperand *scale, WN
     return !n->refused;
 }
 
-static bool import_quantize(struct onnx_node *n)
+bool onnx_import_quantize(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), scale = onnx_operand(n, 1), zero = onnx_operand_optional(n, 2), y;
     enum onnx_type wanted = (enum onnx_type)onnx_int(n, "output_dtype", ONNX_UNDEFINED), type = ONNX_UINT8;
@@ -88,7 +88,7 @@ static bool import_quantize(struct onnx_node *n)
     return onnx_output_as(n, 0, y, type);
 }
 
-static bool import_dequantize(struct onnx_node *n)
+bool onnx_import_dequantize(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), scale = onnx_operand(n, 1), zero = onnx_operand_optional(n, 2), y;
     enum onnx_type wanted = (enum onnx_type)onnx_int(n, "output_dtype", ONNX_UNDEFINED);
@@ -109,39 +109,28 @@ static bool import_dequantize(struct onnx_node *n)
     return !n->refused;
 }
 
-WNNOperand onnx_dynamic_quantize(struct onnx_node *n, WNNOperand x, WNNOperand *scale, WNNOperand *zero)
+bool onnx_import_qlinear_concat(struct onnx_node *n)
 {
-    WNNOperand none = onnx_scalar_like(n, x, 0), smallest, largest, step;
-    static const uint32_t shape[1]; /* scalars */
-    WNNReduceOptions o = WNN_REDUCE_OPTIONS_INIT;
+    const size_t count = (n->input_count - 1) / 3; /* the last zero point may be absent */
+    WNNOperand *parts = onnx_alloc(n, count, sizeof *parts), scale, zero, y;
+    const int64_t along = onnx_int(n, "axis", 0);
+    uint32_t axis;
 
-    o.label = n->label;
-    smallest = onnx_min(n, wnnGraphBuilderReduceMin(n->builder, x, &o), none);
-    largest = onnx_max(n, wnnGraphBuilderReduceMax(n->builder, x, &o), none);
-    step = onnx_div(n, onnx_sub(n, largest, smallest), onnx_scalar_like(n, x, 255));
-    *zero = onnx_round_even(n, onnx_clamp(n, onnx_div(n, onnx_sub(n, none, smallest), step), 0, 255));
-    *zero = onnx_reshape(n, onnx_cast(n, *zero, WNNOperandDataType_Uint8), 0, shape);
-    *scale = onnx_reshape(n, step, 0, shape);
-    return onnx_quantize(n, x, *scale, *zero, 0);
+    if (!parts)
+        return false;
+    if (n->input_count % 3 == 0)
+        return onnx_refuse(n, "%zu inputs; tensors come with scales and zero points", n->input_count);
+    for (size_t i = 0; i < count; i++) {
+        const WNNOperand x = onnx_operand(n, 2 + 3 * i);
+        const size_t rank = onnx_dims_of(x).rank;
+
+        parts[i] = onnx_dequantize(n, x, onnx_operand(n, 3 + 3 * i), onnx_operand_optional(n, 4 + 3 * i),
+                                   rank ? (uint32_t)rank - 1 : 0);
+    }
+    if (n->refused || !onnx_axis(n, along, onnx_dims_of(parts[0]).rank, &axis))
+        return false;
+    y = onnx_concat(n, count, parts, axis);
+    scale = onnx_operand(n, 0);
+    zero = onnx_input(n, 1) ? onnx_operand(n, 1) : onnx_scalar(n, wnnOperandGetDataType(onnx_operand(n, 2)), 0);
+    return onnx_output(n, 0, onnx_quantize(n, y, scale, zero, 0));
 }
-
-static bool import_dynamic_quantize(struct onnx_node *n)
-{
-    WNNOperand scale, zero, y = onnx_dynamic_quantize(n, onnx_operand(n, 0), &scale, &zero);
-
-    onnx_output(n, 1, scale);
-    onnx_output(n, 2, zero);
-    return onnx_output(n, 0, y);
-}
-
-static const struct onnx_operator rows[] = {
-    {"QuantizeLinear", 10, 0, 2, 3, 1, 0, import_quantize,
-     "int4 and uint4 are kept as int8 and uint8 within the graph; 16-bit integers and 8-bit floating point refused", NULL},
-    {"DequantizeLinear", 10, 0, 2, 3, 1, ONNX_KEEP, import_dequantize,
-     "int4 and uint4 are kept as int8 and uint8 within the graph; 16-bit integers and 8-bit floating point refused", NULL},
-    {"QuantizeLinear", 1, 0, 2, 3, 1, 0, import_quantize, "as in ONNX", "com.microsoft"},
-    {"DequantizeLinear", 1, 0, 2, 3, 1, ONNX_KEEP, import_dequantize, "as in ONNX", "com.microsoft"},
-    {"DynamicQuantizeLinear", 11, 0, 1, 1, 3, 0, import_dynamic_quantize, "reduceMin, reduceMax, quantizeLinear", NULL},
-};
-
-ONNX_TABLE(onnx_quantize_operators, rows);

@@ -10,6 +10,7 @@
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
+#include "frontend/readers/onnx/term.h"
 
 enum kind { RNN, GRU, LSTM };
 enum { STEPS_MAX = 4096, GATES_MAX = 4, ACTIVATIONS_MAX = 3 };
@@ -275,12 +276,7 @@ static WNNOperand of_direction(struct onnx_node *n, WNNOperand x, uint32_t d, si
 /* Returns what weights multiply for x: with quantised weights the numbers that its bytes stand for. */
 static WNNOperand multiplied(struct onnx_node *n, const struct recurrent *r, WNNOperand x)
 {
-    WNNOperand scale, zero;
-
-    if (!r->quantizes)
-        return x;
-    x = onnx_dynamic_quantize(n, x, &scale, &zero);
-    return onnx_dequantize(n, x, scale, zero, 0);
+    return r->quantizes ? onnx_term_of(n, "x: q = dynamic(x); dequantize(q[0], q[1], q[2], 0)", x, 0, NULL) : x;
 }
 
 static WNNOperand gate(struct onnx_node *n, const struct recurrent *r, WNNOperand all, uint32_t index)
@@ -497,42 +493,30 @@ static bool import_recurrent(struct onnx_node *n, struct recurrent *r)
     return !n->refused;
 }
 
-static bool import_rnn(struct onnx_node *n)
+bool onnx_import_rnn(struct onnx_node *n)
 {
     struct recurrent r = {.kind = RNN};
 
     return import_recurrent(n, &r);
 }
 
-static bool import_gru(struct onnx_node *n)
+bool onnx_import_gru(struct onnx_node *n)
 {
     struct recurrent r = {.kind = GRU, .reset_after = onnx_int(n, "linear_before_reset", 0) != 0};
 
     return import_recurrent(n, &r);
 }
 
-static bool import_lstm(struct onnx_node *n)
+bool onnx_import_lstm(struct onnx_node *n)
 {
     struct recurrent r = {.kind = LSTM, .input_forget = onnx_int(n, "input_forget", 0) != 0};
 
     return import_recurrent(n, &r);
 }
 
-static bool import_dynamic_quantize_lstm(struct onnx_node *n)
+bool onnx_import_dynamic_quantize_lstm(struct onnx_node *n)
 {
     struct recurrent r = {.kind = LSTM, .quantizes = true, .input_forget = onnx_int(n, "input_forget", 0) != 0};
 
     return import_recurrent(n, &r);
 }
-
-#define STEPS "composed step by step with sequence_lens, clip and activations other than relu, sigmoid, tanh"
-
-static const struct onnx_operator rows[] = {
-    {"RNN", 7, 0, 3, 6, 2, ONNX_HEAVY, import_rnn, "composed step by step: matmul, add, the activation", NULL},
-    {"GRU", 7, 0, 3, 6, 2, ONNX_HEAVY, import_gru, "gru; " STEPS, NULL},
-    {"LSTM", 7, 0, 3, 8, 3, ONNX_HEAVY, import_lstm, "lstm; " STEPS ", input_forget, the output gate's peephole", NULL},
-    {"DynamicQuantizeLSTM", 1, 0, 3, 12, 3, ONNX_HEAVY, import_dynamic_quantize_lstm,
-     "composed step by step: quantizeLinear of the input and of each state, else as LSTM", "com.microsoft"},
-};
-
-ONNX_TABLE(onnx_recurrent_operators, rows);

@@ -417,7 +417,7 @@ static bool start_resize(struct onnx_node *n, WNNOperand x, struct resize *r)
     return !n->refused;
 }
 
-static bool import_resize(struct onnx_node *n)
+bool onnx_import_resize(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0);
     int coordinates = 0, mode = 0, rounding = 0;
@@ -450,7 +450,7 @@ static bool import_resize(struct onnx_node *n)
 }
 
 /* Imports Upsample, and Resize below version 11: places are divided by the scale, the nearest is the one below. */
-static bool import_upsample(struct onnx_node *n)
+bool onnx_import_upsample(struct onnx_node *n)
 {
     static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7};
     WNNOperand x = onnx_operand(n, 0);
@@ -476,7 +476,7 @@ static bool import_upsample(struct onnx_node *n)
 }
 
 /* Imports Upsample of blocks of channels, whose scales are whole numbers. */
-static bool import_nchwc_upsample(struct onnx_node *n)
+bool onnx_import_nchwc_upsample(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0);
     int coordinates = 0, mode = 0;
@@ -497,13 +497,3 @@ static bool import_nchwc_upsample(struct onnx_node *n)
             return false;
     return resize(n, x, &r);
 }
-
-static const struct onnx_operator rows[] = {
-    {"Resize", 10, 10, 2, 2, 1, 0, import_upsample, "resample2d, or per axis gathers, weighted and added", NULL},
-    {"Resize", 11, 0, 1, 4, 1, 0, import_resize,
-     "resample2d, or per axis gathers, weighted and added, or a constant matrix (antialiasing); all modes", NULL},
-    {"Upsample", 1, 0, 1, 1, 1, 0, import_nchwc_upsample, "as in ONNX", ONNX_NCHWC},
-    {"Upsample", 7, 9, 1, 2, 1, 0, import_upsample, "resample2d, or per axis gathers, weighted and added", NULL},
-};
-
-ONNX_TABLE(onnx_resize_operators, rows);

@@ -37,7 +37,7 @@ static const int64_t *list_of(struct onnx_node *n, const char *attribute, int64_
 
 /* ---- another shape ---- */
 
-static bool import_reshape(struct onnx_node *n)
+bool onnx_import_reshape(struct onnx_node *n)
 {
     struct onnx_value *v = n->inputs[0];
     bool allow_zero = onnx_int(n, "allowzero", 0) != 0;
@@ -45,8 +45,6 @@ static bool import_reshape(struct onnx_node *n)
     size_t rank, open = SIZE_MAX;
     const int64_t *shape = list_of(n, "shape", 5, 1, &rank);
 
-    if (n->version < 5)
-        onnx_ignore(n, "consumed_inputs");
     if (!shape)
         return onnx_refuse(n, "the shape is missing");
     if (rank > ONNX_RANK_MAX)
@@ -79,7 +77,7 @@ static bool import_reshape(struct onnx_node *n)
     return output_reshaped(n, v, rank, dims);
 }
 
-static bool import_flatten(struct onnx_node *n)
+bool onnx_import_flatten(struct onnx_node *n)
 {
     struct onnx_value *v = n->inputs[0];
     int64_t axis = onnx_int(n, "axis", 1), dims[2] = {1, 1};
@@ -93,7 +91,7 @@ static bool import_flatten(struct onnx_node *n)
     return output_reshaped(n, v, 2, dims);
 }
 
-static bool import_squeeze(struct onnx_node *n)
+bool onnx_import_squeeze(struct onnx_node *n)
 {
     struct onnx_value *v = n->inputs[0];
     int64_t dims[ONNX_RANK_MAX] = {0};
@@ -115,7 +113,7 @@ static bool import_squeeze(struct onnx_node *n)
     return output_reshaped(n, v, rank, dims);
 }
 
-static bool import_unsqueeze(struct onnx_node *n)
+bool onnx_import_unsqueeze(struct onnx_node *n)
 {
     struct onnx_value *v = n->inputs[0];
     int64_t dims[ONNX_RANK_MAX];
@@ -139,7 +137,7 @@ static bool import_unsqueeze(struct onnx_node *n)
 
 /* ---- another order ---- */
 
-static bool import_transpose(struct onnx_node *n)
+bool onnx_import_transpose(struct onnx_node *n)
 {
     struct onnx_value *v = n->inputs[0];
     int64_t reversed[ONNX_RANK_MAX] = {0}, dims[ONNX_RANK_MAX] = {0};
@@ -170,112 +168,9 @@ static bool import_transpose(struct onnx_node *n)
     return !n->refused;
 }
 
-/** Moves blocks of channels to blocks of pixels and back, by reshape, transpose, reshape. */
-static bool shuffle(struct onnx_node *n, const uint32_t *split, const uint32_t *permutation, const uint32_t *joined)
-{
-    WNNOperand y = wnnGraphBuilderReshape(n->builder, onnx_operand(n, 0), 6, split, n->options);
-
-    y = onnx_transpose(n, y, 6, permutation);
-    return onnx_output_as(n, 0, wnnGraphBuilderReshape(n->builder, y, 4, joined, n->options), n->inputs[0]->type);
-}
-
-/** Finds the sizes of the input of DepthToSpace and SpaceToDepth. */
-static bool block_sizes(struct onnx_node *n, uint32_t dims[4], uint32_t *block)
-{
-    const struct onnx_value *v = n->inputs[0];
-    int64_t size = onnx_int(n, "blocksize", 0);
-
-    if (v->rank != 4)
-        return onnx_refuse(n, "the input has %zu dimensions, it must have 4", v->rank);
-    if (size < 1 || size > INT16_MAX)
-        return onnx_refuse(n, "blocksize is %lld", (long long)size);
-    *block = (uint32_t)size;
-    for (size_t d = 0; d < 4; d++)
-        dims[d] = (uint32_t)v->dims[d];
-    return true;
-}
-
-static bool import_depth_to_space(struct onnx_node *n)
-{
-    const char *mode = onnx_string(n, "mode", "DCR");
-    bool crd = !strcmp(mode, "CRD");
-    uint32_t d[4] = {1, 1, 1, 1}, b = 1;
-
-    if (!crd && strcmp(mode, "DCR") != 0)
-        return onnx_refuse(n, "mode is neither DCR nor CRD");
-    if (!block_sizes(n, d, &b))
-        return false;
-    if (d[1] % (b * b))
-        return onnx_refuse(n, "%u channels cannot be divided into blocks of %u x %u", d[1], b, b);
-    return crd ? shuffle(n, (uint32_t[]){d[0], d[1] / (b * b), b, b, d[2], d[3]}, (uint32_t[]){0, 1, 4, 2, 5, 3},
-                         (uint32_t[]){d[0], d[1] / (b * b), d[2] * b, d[3] * b})
-               : shuffle(n, (uint32_t[]){d[0], b, b, d[1] / (b * b), d[2], d[3]}, (uint32_t[]){0, 3, 4, 1, 5, 2},
-                         (uint32_t[]){d[0], d[1] / (b * b), d[2] * b, d[3] * b});
-}
-
-static bool import_space_to_depth(struct onnx_node *n)
-{
-    uint32_t d[4] = {1, 1, 1, 1}, b = 1;
-
-    if (!block_sizes(n, d, &b))
-        return false;
-    if (d[2] % b || d[3] % b)
-        return onnx_refuse(n, "%u x %u pixels cannot be divided into blocks of %u x %u", d[2], d[3], b, b);
-    return shuffle(n, (uint32_t[]){d[0], d[1], d[2] / b, b, d[3] / b, b}, (uint32_t[]){0, 3, 5, 1, 2, 4},
-                   (uint32_t[]){d[0], d[1] * b * b, d[2] / b, d[3] / b});
-}
-
-/** Step t of a sequence of length l is step l - 1 - t, the steps behind it stay: a gather over both axes at once. */
-static bool import_reverse_sequence(struct onnx_node *n)
-{
-    const struct onnx_value *v = n->inputs[0], *lengths = n->inputs[1];
-    int64_t time_axis = onnx_int(n, "time_axis", 0), batch_axis = onnx_int(n, "batch_axis", 1);
-    uint32_t dims[ONNX_RANK_MAX], flat[ONNX_RANK_MAX], steps, batches;
-    WNNOperand x = onnx_operand(n, 0), length = onnx_operand(n, 1), t, b, at, y;
-    int32_t *numbers;
-
-    if (v->rank < 2 || !((time_axis == 0 && batch_axis == 1) || (time_axis == 1 && batch_axis == 0)))
-        return onnx_refuse(n, "time_axis is %lld and batch_axis %lld of %zu dimensions; they must be 0 and 1, in either order",
-                           (long long)time_axis, (long long)batch_axis, v->rank);
-    for (size_t d = 0; d < v->rank; d++)
-        dims[d] = (uint32_t)v->dims[d];
-    steps = dims[time_axis];
-    batches = dims[batch_axis];
-    if (lengths->rank != 1 || lengths->dims[0] != batches)
-        return onnx_refuse(n, "sequence_lens must be a list of %u", batches);
-    numbers = onnx_alloc(n, (size_t)steps > batches ? steps : batches, sizeof *numbers);
-    if (!numbers)
-        return false;
-    for (uint32_t i = 0; i < steps || i < batches; i++)
-        numbers[i] = (int32_t)i;
-    /* t lies along the time axis and b along the batch axis; length has the shape of b. */
-    t = onnx_constant_operand(n, WNNOperandDataType_Int32, 2, time_axis ? (uint32_t[]){1, steps} : (uint32_t[]){steps, 1},
-                              numbers);
-    b = onnx_constant_operand(n, WNNOperandDataType_Int32, 2, time_axis ? (uint32_t[]){batches, 1} : (uint32_t[]){1, batches},
-                              numbers);
-    length = onnx_reshape(n, onnx_cast(n, length, WNNOperandDataType_Int32), 2,
-                          time_axis ? (uint32_t[]){batches, 1} : (uint32_t[]){1, batches});
-    y = wnnGraphBuilderSub(n->builder, length, onnx_scalar_like(n, length, 1), n->options);
-    y = wnnGraphBuilderSub(n->builder, y, t, n->options);
-    at = wnnGraphBuilderWhere(n->builder, wnnGraphBuilderLesser(n->builder, t, length, n->options), y, t, n->options);
-    /* This makes one index into both axes joined. */
-    if (time_axis)
-        at = wnnGraphBuilderAdd(n->builder, at, wnnGraphBuilderMul(n->builder, b, onnx_scalar_like(n, b, steps), n->options),
-                                n->options);
-    else
-        at = wnnGraphBuilderAdd(n->builder, b, wnnGraphBuilderMul(n->builder, at, onnx_scalar_like(n, at, batches), n->options),
-                                n->options);
-    flat[0] = steps * batches;
-    for (size_t d = 2; d < v->rank; d++)
-        flat[d - 1] = dims[d];
-    x = onnx_reshape(n, x, v->rank - 1, flat);
-    y = wnnGraphBuilderGather(n->builder, x, at, &(WNNGatherOptions){.label = n->label, .axis = 0});
-    return onnx_output_as(n, 0, y, v->type);
-}
-
 /* ---- joined and divided ---- */
 
-static bool import_concat(struct onnx_node *n)
+bool onnx_import_concat(struct onnx_node *n)
 {
     struct onnx_value *first = n->inputs[0];
     WNNOperand *parts = onnx_alloc(n, n->input_count, sizeof *parts);
@@ -333,7 +228,7 @@ static bool split_sizes(struct onnx_node *n, int64_t size, uint32_t *sizes)
     return sum == size || onnx_refuse(n, "the parts add up to %lld, not to %lld", (long long)sum, (long long)size);
 }
 
-static bool import_split(struct onnx_node *n)
+bool onnx_import_split(struct onnx_node *n)
 {
     struct onnx_value *v = n->inputs[0];
     uint32_t *sizes = onnx_alloc(n, n->output_count + 1, sizeof *sizes), axis, start = 0;
@@ -436,7 +331,7 @@ static bool slice_cuts(struct onnx_node *n, const struct cut *cuts)
     return onnx_output_as(n, 0, y, v->type);
 }
 
-static bool import_slice(struct onnx_node *n)
+bool onnx_import_slice(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0];
     size_t count, end_count, axis_count, step_count = 0;
@@ -475,7 +370,7 @@ static bool import_slice(struct onnx_node *n)
 
 /* ---- repeated ---- */
 
-static bool import_expand(struct onnx_node *n)
+bool onnx_import_expand(struct onnx_node *n)
 {
     struct onnx_value *v = n->inputs[0];
     size_t count, rank;
@@ -506,7 +401,7 @@ static bool import_expand(struct onnx_node *n)
     return onnx_output_as(n, 0, wnnGraphBuilderExpand(n->builder, onnx_operand(n, 0), rank, sizes, n->options), v->type);
 }
 
-static bool import_tile(struct onnx_node *n)
+bool onnx_import_tile(struct onnx_node *n)
 {
     struct onnx_value *v = n->inputs[0];
     int64_t repeats[ONNX_RANK_MAX] = {0}, dims[ONNX_RANK_MAX];
@@ -546,37 +441,3 @@ static bool import_tile(struct onnx_node *n)
         return onnx_output_constant(n, 0, v->type, v->rank, dims) != NULL;
     return onnx_output_as(n, 0, wnnGraphBuilderTile(n->builder, onnx_operand(n, 0), v->rank, repetitions, n->options), v->type);
 }
-
-static bool import_trilu(struct onnx_node *n)
-{
-    const struct onnx_value *v = n->inputs[0];
-    WNNTriangularOptions o = WNN_TRIANGULAR_OPTIONS_INIT;
-    double k = onnx_number(n, 1, 0);
-
-    o.label = n->label;
-    o.upper = onnx_int(n, "upper", 1) != 0;
-    k = k > INT32_MAX ? INT32_MAX : k < -INT32_MAX ? -INT32_MAX : k;
-    o.diagonal = (int32_t)onnx_whole(n, "k", k, -INT32_MAX, INT32_MAX);
-    if (!onnx_elements(v))
-        return onnx_output_value(n, 0, n->inputs[0]);
-    return onnx_output_as(n, 0, wnnGraphBuilderTriangular(n->builder, onnx_operand(n, 0), &o), v->type);
-}
-
-static const struct onnx_operator rows[] = {
-    {"Concat", 1, 0, 1, UINT8_MAX, 1, 0, import_concat, "", NULL},
-    {"DepthToSpace", 1, 0, 1, 1, 1, 0, import_depth_to_space, "reshape, transpose, reshape", NULL},
-    {"Expand", 8, 0, 2, 2, 1, 0, import_expand, "the shape must be constant", NULL},
-    {"Flatten", 1, 0, 1, 1, 1, 0, import_flatten, "a reshape", NULL},
-    {"Reshape", 1, 0, 1, 2, 1, 0, import_reshape, "the shape must be constant", NULL},
-    {"ReverseSequence", 10, 0, 2, 2, 1, 0, import_reverse_sequence, "a gather at computed indices", NULL},
-    {"Slice", 1, 0, 1, 5, 1, 0, import_slice, "bounds must be constant; negative steps: slice and reverse", NULL},
-    {"SpaceToDepth", 1, 0, 1, 1, 1, 0, import_space_to_depth, "reshape, transpose, reshape", NULL},
-    {"Split", 1, 0, 1, 2, UINT8_MAX, 0, import_split, "sizes must be constant", NULL},
-    {"Squeeze", 1, 0, 1, 2, 1, 0, import_squeeze, "a reshape; axes must be constant", NULL},
-    {"Tile", 1, 0, 2, 3, 1, 0, import_tile, "repeats must be constant", NULL},
-    {"Transpose", 1, 0, 1, 1, 1, 0, import_transpose, "", NULL},
-    {"Trilu", 14, 0, 1, 2, 1, 0, import_trilu, "k must be constant", NULL},
-    {"Unsqueeze", 1, 0, 1, 2, 1, 0, import_unsqueeze, "a reshape; axes must be constant", NULL},
-};
-
-ONNX_TABLE(onnx_shape_operators, rows);

@@ -33,23 +33,23 @@ static bool import_window(struct onnx_node *n, double a, double b, double c)
     return data != NULL;
 }
 
-static bool import_hann(struct onnx_node *n)
+bool onnx_import_hann(struct onnx_node *n)
 {
     return import_window(n, 0.5, 0.5, 0);
 }
 
-static bool import_hamming(struct onnx_node *n)
+bool onnx_import_hamming(struct onnx_node *n)
 {
     return import_window(n, 25.0 / 46, 21.0 / 46, 0);
 }
 
-static bool import_blackman(struct onnx_node *n)
+bool onnx_import_blackman(struct onnx_node *n)
 {
     return import_window(n, 0.42, 0.5, 0.08);
 }
 
 /** Imports MelWeightMatrix: triangles over the bins of a spectrum, evenly spaced on the mel scale. */
-static bool import_mel_weights(struct onnx_node *n)
+bool onnx_import_mel_weights(struct onnx_node *n)
 {
     double bins = onnx_number(n, 0, 0), length = onnx_number(n, 1, 0), rate = onnx_number(n, 2, 0);
     double low = 2595 * log10(1 + onnx_number(n, 3, 0) / 700), high = 2595 * log10(1 + onnx_number(n, 4, 0) / 700);
@@ -114,7 +114,7 @@ static WNNOperand mirror(struct onnx_node *n, WNNOperand x, uint32_t length)
     return onnx_concat(n, 2, parts, 2);
 }
 
-static bool import_dft(struct onnx_node *n)
+bool onnx_import_dft(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0];
     bool inverse = onnx_int(n, "inverse", 0) != 0, half = onnx_int(n, "onesided", 0) != 0;
@@ -158,7 +158,7 @@ static bool import_dft(struct onnx_node *n)
 }
 
 /** Imports STFT: frames of a signal, each multiplied by a window and transformed. */
-static bool import_stft(struct onnx_node *n)
+bool onnx_import_stft(struct onnx_node *n)
 {
     static const uint32_t planar[] = {0, 2, 1}, by_frame[] = {0, 2, 1, 3};
     const struct onnx_value *v = n->inputs[0], *window = onnx_input(n, 2);
@@ -200,15 +200,3 @@ static bool import_stft(struct onnx_node *n)
     x = onnx_fourier(n, onnx_reshape(n, x, 3, (uint32_t[]){batch * frames, parts, f.length}), &f);
     return onnx_output(n, 0, onnx_reshape(n, x, 4, (uint32_t[]){batch, frames, f.bins, f.parts}));
 }
-
-static const struct onnx_operator rows[] = {
-    {"BlackmanWindow", 17, 0, 1, 1, 1, 0, import_blackman, "a constant; the size must be one", NULL},
-    {"DFT", 17, 0, 1, 3, 1, ONNX_HEAVY, import_dft,
-     "matmuls with constant matrices, of any length in stages; one-sided: of real numbers, inverse to them", NULL},
-    {"HammingWindow", 17, 0, 1, 1, 1, 0, import_hamming, "a constant; the size must be one", NULL},
-    {"HannWindow", 17, 0, 1, 1, 1, 0, import_hann, "a constant; the size must be one", NULL},
-    {"MelWeightMatrix", 17, 0, 5, 5, 1, 0, import_mel_weights, "a constant; all inputs must be", NULL},
-    {"STFT", 17, 0, 2, 4, 1, ONNX_HEAVY, import_stft, "a gather of frames, then as DFT; signals of rank 2 are real", NULL},
-};
-
-ONNX_TABLE(onnx_signal_operators, rows);

@@ -584,7 +584,7 @@ static WNNOperand unflatten(struct onnx_node *n, WNNOperand x, uint32_t k, uint3
     return onnx_transpose(n, onnx_reshape_to(n, x, first), dims.rank, permutation);
 }
 
-static bool import_top_k(struct onnx_node *n)
+bool onnx_import_top_k(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0);
     struct candidates c = {.largest = onnx_int(n, "largest", 1) != 0};
@@ -612,12 +612,3 @@ static bool import_top_k(struct onnx_node *n)
     onnx_output(n, 1, unflatten(n, onnx_cast(n, c.places[0], WNNOperandDataType_Int64), c.k, axis, dims));
     return onnx_output(n, 0, unflatten(n, c.values, c.k, axis, dims));
 }
-
-static const struct onnx_operator rows[] = {
-    {"TopK", 1, 9, 1, 1, 2, 0, import_top_k,
-     "the blocks with the largest elements are sorted by counting, long rows by a network", NULL},
-    {"TopK", 10, 0, 2, 2, 2, 0, import_top_k,
-     "k must be constant; the blocks with the largest elements are sorted by counting, long rows by a network", NULL},
-};
-
-ONNX_TABLE(onnx_top_k_operators, rows);

@@ -175,7 +175,7 @@ static bool read_parts(struct onnx_node *n, struct multi_head *m)
     return !n->refused;
 }
 
-static bool import_multi_head_attention(struct onnx_node *n)
+bool onnx_import_multi_head_attention(struct onnx_node *n)
 {
     struct multi_head m = {.mask = PADDING, .score_bias = SCORE_BIAS};
     WNNOperand past[2];
@@ -300,7 +300,7 @@ static bool attend_projected(struct onnx_node *n, struct multi_head *m, WNNOpera
     return onnx_output(n, 0, attend(n, m, true));
 }
 
-static bool import_attention(struct onnx_node *n)
+bool onnx_import_microsoft_attention(struct onnx_node *n)
 {
     struct multi_head m = {.mask = MASK, .score_bias = ATTENTION_BIAS};
 
@@ -309,7 +309,7 @@ static bool import_attention(struct onnx_node *n)
     return attend_projected(n, &m, onnx_operand(n, X), onnx_operand(n, WEIGHTS), PAST);
 }
 
-static bool import_quantized_attention(struct onnx_node *n)
+bool onnx_import_quantized_attention(struct onnx_node *n)
 {
     enum { X_SCALE = 3, WEIGHTS_SCALE, QUANTIZED_MASK, X_ZERO, WEIGHTS_ZERO, QUANTIZED_PAST, INPUTS };
     struct multi_head m = {.mask = QUANTIZED_MASK, .score_bias = INPUTS};
@@ -338,7 +338,7 @@ static WNNOperand read_positions(struct onnx_node *n, uint32_t batch, uint32_t l
     return given;
 }
 
-static bool import_rotary_embedding(struct onnx_node *n)
+bool onnx_import_microsoft_rotary_embedding(struct onnx_node *n)
 {
     const bool interleaved = onnx_int(n, "interleaved", 0) != 0;
     const int64_t heads = onnx_int(n, "num_heads", 0), part = onnx_int(n, "rotary_embedding_dim", 0);
@@ -378,21 +378,3 @@ static bool import_rotary_embedding(struct onnx_node *n)
     x = onnx_rotate(n, x, angles[0], angles[1], size, interleaved);
     return onnx_output(n, 0, given.rank == 3 ? onnx_reshape_to(n, onnx_transpose(n, x, 4, swap_heads), given) : x);
 }
-
-#define MICROSOFT "com.microsoft"
-
-static const struct onnx_operator rows[] = {
-    {"Attention", 1, 0, 2, 7, 2, ONNX_HEAVY, import_attention,
-     "matmul, slice, concat with the past, matmul, where, softmax; do_rotary, a shared past, cumulated lengths refused; "
-     "float16 as float32 between casts",
-     MICROSOFT},
-    {"QAttention", 1, 0, 5, 9, 2, ONNX_HEAVY, import_quantized_attention, "dequantizeLinear, then as Attention", MICROSOFT},
-    {"MultiHeadAttention", 1, 0, 3, 10, 4, ONNX_HEAVY, import_multi_head_attention,
-     "concat with the past, matmul, where, softmax; packed heads, past_sequence_length, qk refused; float16 as "
-     "float32 between casts",
-     MICROSOFT},
-    {"RotaryEmbedding", 1, 0, 4, 4, 1, 0, import_rotary_embedding,
-     "gather, slice, mul, sub, add, concat; scale, is_packed_batching refused", MICROSOFT},
-};
-
-ONNX_TABLE(onnx_transformer_operators, rows);

@@ -15,11 +15,6 @@
 WNNOperand onnx_dequantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand zero, uint32_t axis);
 WNNOperand onnx_quantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand zero, uint32_t axis);
 
-/**
- * Quantizes x to uint8 by its smallest and largest element (and 0), and returns the scale and zero point, scalars.
- */
-WNNOperand onnx_dynamic_quantize(struct onnx_node *n, WNNOperand x, WNNOperand *scale, WNNOperand *zero);
-
 /** Holds an integer operand of a contraction, as float32 less its zero point. */
 struct onnx_integer_operand {
     WNNOperand operand;

@@ -397,6 +397,8 @@ static bool run_node(struct onnx_node *n, bool unknown)
             cost += n->inputs[i]->data ? 0 : n->inputs[i]->cost;
         }
     wnnGraphBuilderClearError(n->builder);
+    if (n->version < 6 && !n->row->domain)
+        onnx_ignore(n, "consumed_inputs"); /* a hint about memory that may be reused */
     ok = onnx_import_empty(n, &handled) && (handled || n->row->import(n));
     if (!check_rest(n))
         return false;

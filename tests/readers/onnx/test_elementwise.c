@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "frontend/readers/onnx/term.h"
 #include "readers/onnx/net.h"
 
 static const float numbers[] = {0,          -0.0f,   INFINITY, -INFINITY, NAN,     1,         -1,         0.99999994f,
@@ -89,3 +90,37 @@ TEST(a_resize_to_length_1_by_half_pixels_takes_the_first)
 }
 
 TEST_GROUP(create_context, release_context)
+
+/** What docs-onnx finds in the table of operators. */
+TEST(mistakes_in_terms_are_found)
+{
+    static const struct {
+        const char *term, *wrong;
+    } cases[] = {
+        {"x: int axis = -1; k = axis(axis, rank(x)); k >= 0 && !(k == 1) ? [x, -x][0] : where(x > 0, x, 1.5e-1)", NULL},
+        {"x, y: x + z", "the name is not known"},
+        {"x, x: x", "a parameter has the name of another"},
+        {"x relu(x)", "something is missing"},
+        {"x: relux(x)", "there is no such function"},
+        {"x: elu(x, beta=1)", "there is no such option"},
+        {"x: add(x)", "too few arguments"},
+        {"x: relu(x, 1)", "too many arguments"},
+        {"x: rank(x, 1)", "the function has another number of parameters"},
+        {"x: scale(x)", "the function has another number of parameters"},
+        {"x: relu(x", "a parenthesis is missing"},
+        {"x: [x", "a bracket is missing"},
+        {"x: x == 'a", "a text does not end"},
+        {"x: x ? 1", "something is missing"},
+        {"x: x *", "an expression is missing"},
+        {"x: x; )", "an expression is missing"},
+        {"x: x x", "it does not end"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *at, *wrong = onnx_term_check(cases[i].term, &at);
+
+        if (!wrong != !cases[i].wrong || (wrong && strcmp(wrong, cases[i].wrong) != 0))
+            fail_msg("%s: \"%s\" at \"%s\" instead of \"%s\"", cases[i].term, wrong ? wrong : "", at,
+                     cases[i].wrong ? cases[i].wrong : "");
+    }
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes items of terms (term.h), and calls of the builder's methods with them.
+ */
+#include "frontend/readers/onnx/term.h"
+
+#include "webnn/webnn_call.h"
+
+struct term_item term_fail(struct term *t, const char *wrong)
+{
+    if (!t->wrong && !t->dead) {
+        t->wrong = wrong;
+        if (t->n)
+            onnx_refuse(t->n, "the term of its operator is wrong: %s at \"%.20s\"", wrong, t->at);
+    }
+    t->dead = true;
+    return (struct term_item){0};
+}
+
+bool term_skips(const struct term *t)
+{
+    return t->skips || t->dead || !t->n;
+}
+
+struct term_item term_of_number(double number)
+{
+    return (struct term_item){.kind = TERM_NUMBER, .number = number};
+}
+
+struct term_item term_of_operand(struct term *t, WNNOperand operand)
+{
+    t->dead = t->dead || t->n->refused || wnnOperandIsError(operand);
+    return (struct term_item){.kind = TERM_OPERAND, .operand = operand};
+}
+
+struct term_item term_list_of(struct term *t, size_t count, const struct term_item *items)
+{
+    struct term_item *copy = onnx_alloc(t->n, count + 1, sizeof *copy);
+
+    t->dead = t->dead || !copy;
+    for (size_t i = 0; copy && i < count; i++)
+        copy[i] = items[i];
+    return (struct term_item){.kind = TERM_LIST, .count = copy ? count : 0, .items = copy};
+}
+
+struct term_item term_of_numbers(struct term *t, size_t count, const uint32_t *numbers)
+{
+    struct term_item items[ONNX_RANK_MAX];
+
+    for (size_t i = 0; i < count && i < ONNX_RANK_MAX; i++)
+        items[i] = term_of_number(numbers[i]);
+    return term_list_of(t, count, items);
+}
+
+struct onnx_dims term_dims(struct term *t, const struct term_item *list)
+{
+    struct onnx_dims dims = {0, {1, 1, 1, 1, 1, 1, 1, 1}};
+
+    if (list->kind != TERM_LIST || list->count > ONNX_RANK_MAX)
+        term_fail(t, "no list of sizes");
+    else
+        while (dims.rank < list->count) {
+            dims.at[dims.rank] = onnx_size(t->n, "a size", term_integer(&list->items[dims.rank]));
+            dims.rank++;
+        }
+    t->dead = t->dead || t->n->refused;
+    return dims;
+}
+
+WNNOperand term_operand(struct term *t, const struct term_item *item, WNNOperand like)
+{
+    WNNOperand operand = NULL;
+
+    if (item->kind == TERM_INPUT)
+        operand = onnx_operand(t->n, item->count);
+    else if (item->kind == TERM_NUMBER && like)
+        operand = onnx_scalar_like(t->n, like, item->number);
+    else if (item->kind == TERM_OPERAND)
+        operand = item->operand;
+    else if (item->kind != TERM_NONE)
+        term_fail(t, "no operand");
+    t->dead = t->dead || t->n->refused;
+    return operand;
+}
+
+int64_t term_integer(const struct term_item *item)
+{
+    const double x = item->number;
+
+    return x >= 0x1p63 ? INT64_MAX : x >= -0x1p63 ? (int64_t)x : INT64_MIN;
+}
+
+bool term_is_operand(const struct term_item *item)
+{
+    return item->kind == TERM_OPERAND || item->kind == TERM_INPUT;
+}
+
+/* ---- builder calls ---- */
+
+/** Makes an operator's argument or option of an item.  items has room for those of a list. */
+static WNNMethodValue value_of(struct term *t, const struct term_item *item, WNNMethodValueKind kind, WNNOperand like,
+                               WNNMethodValue items[TERM_ITEMS_MAX])
+{
+    WNNMethodValue v = {.kind = WNNMethodValueKind_None};
+
+    if (item->kind == TERM_LIST && items) {
+        for (size_t i = 0; i < item->count && i < TERM_ITEMS_MAX; i++)
+            items[i] = value_of(t, &item->items[i], kind, like, NULL);
+        return wnnMethodValueList(item->count < TERM_ITEMS_MAX ? item->count : TERM_ITEMS_MAX, items);
+    }
+    if (item->kind == TERM_NONE)
+        return v;
+    if (kind == WNNMethodValueKind_Operand)
+        return wnnMethodValueOperand(term_operand(t, item, like));
+    if (kind == WNNMethodValueKind_Bool)
+        return wnnMethodValueBool(item->number != 0);
+    if (kind == WNNMethodValueKind_Number)
+        return wnnMethodValueNumber(wnnNumber(item->number));
+    if (item->kind == TERM_NUMBER) /* a data type */
+        return wnnMethodValueString(WNN_STR(onnx_type_name(onnx_type_of((WNNOperandDataType)item->number))));
+    return wnnMethodValueString((WNNStringView){item->text, item->count});
+}
+
+struct term_item term_call_method(struct term *t, const struct term_call *c)
+{
+    WNNMethodCall method = wnnMethodCallCreate(c->name);
+    WNNMethodValue items[TERM_ITEMS_MAX];
+    WNNOperand like = NULL, result = NULL;
+    bool ok;
+
+    if (!method)
+        return term_fail(t, "there is no such function");
+    for (size_t i = 0; i < c->count && !term_skips(t); i++)
+        if (term_is_operand(&c->arguments[i]))
+            like = term_operand(t, &c->arguments[i], NULL);
+    for (size_t i = 0; i < c->count; i++) {
+        const char *name = wnnMethodCallArgumentName(method, i);
+
+        if (!name)
+            term_fail(t, "too many arguments");
+        else if (!term_skips(t))
+            wnnMethodCallArgument(
+                method, i, value_of(t, &c->arguments[i], wnnMethodCallArgumentKind(method, WNN_STR(name), NULL), like, items));
+    }
+    if (c->count < wnnMethodCallArgumentCount(method))
+        term_fail(t, "too few arguments");
+    for (size_t i = 0; i < c->option_count; i++) {
+        WNNMethodValueKind kind = wnnMethodCallArgumentKind(method, c->option_names[i], NULL);
+
+        if (kind == WNNMethodValueKind_None)
+            term_fail(t, "there is no such option");
+        else if (!term_skips(t))
+            wnnMethodCallOption(method, c->option_names[i], value_of(t, &c->options[i], kind, NULL, items), false);
+    }
+    if (!term_skips(t)) {
+        wnnMethodCallOption(method, WNN_STR("label"), wnnMethodValueString(t->n->label), false);
+        ok = wnnMethodCallInvoke(method, t->n->builder) == WNNStatus_Success;
+        result = ok ? wnnMethodCallResult(method, 0) : onnx_error_operand(t->n);
+        if (!ok && wnnGraphBuilderGetError(t->n->builder, NULL) == WNNStatus_Success)
+            onnx_refuse(t->n, "%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+    }
+    wnnMethodCallDestroy(method);
+    return result ? term_of_operand(t, result) : (struct term_item){0};
+}
