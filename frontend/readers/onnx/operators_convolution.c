@@ -231,37 +231,3 @@ bool onnx_import_qlinear_conv(struct onnx_node *n)
 
 /* ---- CausalConvWithState ---- */
 
-bool onnx_import_causal_conv_with_state(struct onnx_node *n)
-{
-    WNNOperand x = onnx_operand(n, 0), filter = onnx_operand(n, 1), bias = onnx_operand_optional(n, 2), parts[2], y;
-    const char *activation = onnx_string(n, "activation", "none");
-    bool swish = !strcmp(activation, "silu") || !strcmp(activation, "swish");
-    struct onnx_dims dims = onnx_dims_of(x), kernel = onnx_dims_of(filter), before = {3, {0}}, after = {3, {0}};
-    struct onnx_window w = {.rank = 1, .kernel = {1, 1}, .strides = {1, 1}, .dilations = {1, 1}};
-    uint32_t state;
-
-    if (n->refused)
-        return false;
-    if (dims.rank != 3 || kernel.rank != 3)
-        return onnx_refuse(n, "its input has %zu dimensions, its filter %zu, instead of 3", dims.rank, kernel.rank);
-    if (!swish && strcmp(activation, "none") != 0)
-        return onnx_refuse(n, "activation \"%.40s\" is not known", activation);
-    state = kernel.at[2] - 1;
-    if (onnx_input(n, 3) && state) {
-        parts[0] = onnx_operand(n, 3);
-        parts[1] = x;
-        x = onnx_concat(n, 2, parts, 2);
-    } else {
-        before.at[2] = state;
-        x = onnx_pad(n, x, before, after, 0);
-    }
-    y = convolve(n, x, filter, bias, &w, dims.at[1]);
-    if (swish)
-        y = onnx_mul(n, y, onnx_sigmoid(n, y));
-    if (onnx_wants(n, 1)) {
-        if (!state)
-            return onnx_refuse(n, "present_state would be empty; WebNN has no empty tensors");
-        onnx_output(n, 1, onnx_slice_axis(n, x, 2, dims.at[2], state));
-    }
-    return onnx_output(n, 0, y);
-}

@@ -35,7 +35,7 @@ struct term_binding {
     struct term_item item;
 };
 
-enum { TERM_NAMES_MAX = 40 };
+enum { TERM_NAMES_MAX = 64 };
 
 /** Holds the names of a term, or of a function that it calls. */
 struct term_frame {

@@ -44,6 +44,8 @@ static struct term_item call_shape(struct term *t, items a)
     const struct onnx_value *v = value_of(t, a);
     struct onnx_dims dims = {0};
 
+    if (a->kind == TERM_LIST) /* of sizes */
+        return *a;
     if (!v)
         dims = onnx_dims_of(operand(t, a));
     for (; v && dims.rank < v->rank; dims.rank++)
@@ -67,6 +69,16 @@ static enum onnx_type type_of(struct term *t, items a)
     return a->kind == TERM_INPUT  ? onnx_input(t->n, a->count)->type
            : a->kind == TERM_NONE ? ONNX_UNDEFINED
                                   : onnx_type_of(wnnOperandGetDataType(operand(t, a)));
+}
+
+static struct term_item call_is_bool(struct term *t, items a)
+{
+    return term_of_number(type_of(t, a) == ONNX_BOOL);
+}
+
+static struct term_item call_known(struct term *t, items a)
+{
+    return term_of_number(onnx_is_constant(t->n, a->count));
 }
 
 static struct term_item call_is_float(struct term *t, items a)
@@ -105,6 +117,13 @@ static struct term_item call_has(struct term *t, items a)
 static struct term_item call_int(struct term *t, items a)
 {
     return term_of_number((double)onnx_int(t->n, word(t, a), term_integer(&a[1])));
+}
+
+static struct term_item call_text(struct term *t, items a)
+{
+    const char *text = onnx_string(t->n, word(t, a), NULL);
+
+    return text ? (struct term_item){.kind = TERM_TEXT, .text = text, .count = strlen(text)} : a[1];
 }
 
 static struct term_item call_float(struct term *t, items a)
@@ -254,10 +273,10 @@ static struct term_item call_concat(struct term *t, items a)
     return term_of_operand(t, t->dead ? onnx_error_operand(t->n) : onnx_concat(t->n, count, parts, (uint32_t)a[1].number));
 }
 
-/** pad(x, before, after): with zeros */
+/** pad(x, before, after, value) */
 static struct term_item call_pad(struct term *t, items a)
 {
-    return term_of_operand(t, onnx_pad(t->n, operand(t, &a[0]), term_dims(t, &a[1]), term_dims(t, &a[2]), 0));
+    return term_of_operand(t, onnx_pad(t->n, operand(t, &a[0]), term_dims(t, &a[1]), term_dims(t, &a[2]), a[3].number));
 }
 
 /** along(vector, rank, axis) */
@@ -347,11 +366,13 @@ static const struct builtin {
     {"input_count", "0", call_input_count, NULL},
     {"int", "2", call_int, NULL},
     {"iota", "4", call_iota, NULL},
+    {"is_bool", "1", call_is_bool, NULL},
     {"is_float", "1", call_is_float, NULL},
     {"is_unsigned", "1", call_is_unsigned, NULL},
+    {"known", "1", call_known, NULL},
     {"like", "2", call_like, NULL},
     {"number", "2", call_number, NULL},
-    {"pad", "3", call_pad, NULL},
+    {"pad", "4", call_pad, NULL},
     {"product", "1", call_product, NULL},
     {"range", "2", call_range, NULL},
     {"rank", "1", call_rank, NULL},
@@ -359,6 +380,7 @@ static const struct builtin {
     {"scalar", "2", call_scalar, NULL},
     {"second", "0", call_second, NULL},
     {"shape", "1", call_shape, NULL},
+    {"text", "2", call_text, NULL},
     {"type", "1", call_type, NULL},
     {"type_name", "1", call_type_name, NULL},
     {"wants", "1", call_wants, NULL},

@@ -4,6 +4,7 @@
  */
 #include "frontend/readers/onnx/term.h"
 
+#include "frontend/readers/onnx/internal.h"
 #include "webnn/webnn_call.h"
 
 struct term_item term_fail(struct term *t, const char *wrong)
@@ -128,6 +129,10 @@ struct term_item term_call_method(struct term *t, const struct term_call *c)
     WNNOperand like = NULL, result = NULL;
     bool ok;
 
+    if (!method && t->n) { /* docs-onnx checks that there is such a method */
+        t->dead = !onnx_fail_memory(t->n->reader);
+        t->n->refused = true;
+    }
     if (!method)
         return term_fail(t, "there is no such function");
     for (size_t i = 0; i < c->count && !term_skips(t); i++)
