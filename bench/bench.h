@@ -66,16 +66,16 @@ struct bench_cases {
 };
 
 /** Reads a file of lines "LEVEL NAME: inputs {...} nodes {...} outputs {...}"; # starts a comment line.  Returns false
- * after an error described in message. */
-bool bench_cases_read(const char *path, struct bench_cases *cases, char *message, size_t size);
+ * after an error in *e. */
+bool bench_cases_read(const char *path, struct bench_cases *cases, struct error *e);
 /** Adds a case and takes over text.  Returns false if memory runs out. */
 bool bench_cases_add(struct bench_cases *cases, const char *level, const char *name, char *text);
 /** Frees the cases. */
 void bench_cases_free(struct bench_cases *cases);
 
 /** Parses a case, in which @weights("n") is noise with the variance 1 / n.  The caller frees the graph.  Returns NULL after an
- * error described in message. */
-struct graph *bench_case_parse(const struct bench_case *c, char *message, size_t size);
+ * error in *e. */
+struct graph *bench_case_parse(const struct bench_case *c, struct error *e);
 /** Lists the contractions of a graph as its builder has it. */
 struct bench_contractions {
     uint32_t count;
@@ -92,7 +92,7 @@ int64_t bench_contraction_number(const char *step);
 
 /** Makes the builder calls that g describes, labels contractions if they are asked for (not NULL), and builds. */
 WNNStatus bench_case_build(struct graph *g, WNNContext context, struct bench_contractions *contractions, WNNGraph *graph,
-                           char *message, size_t size);
+                           struct error *e);
 /** Counts two operations for a multiply-add and one for each element of other operators' results, and the bytes of inputs,
  * weights and outputs once. */
 void bench_case_cost(const struct graph *g, double *flops, double *bytes);
@@ -186,7 +186,7 @@ bool bench_memory_report(const char *name, WNNGraph graph);
  * failed, or, with a message, if a contraction would be compared with one of another size.
  */
 bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, const struct bench_contractions *contractions,
-                        bool (*run)(void *user), void *user, double seconds, char *message, size_t size);
+                        bool (*run)(void *user), void *user, double seconds, struct error *e);
 /** Prints what each step does and how long it takes as one line that is a JSON object, without the library alone.  The graph
  * must be of a context with the debug switch keep-kernels. */
 bool bench_steps_json(const char *name, WNNGraph graph, bool (*run)(void *user), void *user, double seconds);

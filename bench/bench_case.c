@@ -45,14 +45,14 @@ void bench_cases_free(struct bench_cases *cases)
     *cases = (struct bench_cases){0};
 }
 
-bool bench_cases_read(const char *path, struct bench_cases *cases, char *message, size_t size)
+bool bench_cases_read(const char *path, struct bench_cases *cases, struct error *e)
 {
     char *data, *line;
     size_t length;
     int number = 0;
     bool ok;
 
-    if (!file_read(path, &data, &length, message, size))
+    if (!file_read(path, &data, &length, e))
         return false;
     ok = true;
     for (line = data; ok && *line; number++) {
@@ -63,10 +63,10 @@ bool bench_cases_read(const char *path, struct bench_cases *cases, char *message
         if (*line && *line != '#') {
             text = NULL;
             if (sscanf(line, "%15s %63[^:]: %n", level, name, &body) != 2 || !body)
-                ok = file_error(message, size, "%s:%d: not a line LEVEL NAME: GRAPH", path, number + 1);
+                ok = file_error(e, "%s:%d: not a line LEVEL NAME: GRAPH", path, number + 1);
             else if (asprintf(&text, "webnn_graph \"%s\" v1 { %s }", name, line + body) < 0 ||
                      !bench_cases_add(cases, level, name, text))
-                ok = file_error(message, size, "out of memory");
+                ok = file_error(e, "out of memory");
         }
         line = next;
     }
@@ -133,14 +133,14 @@ static bool noise_lookup(void *user, const char *key, const struct tensor_type *
     return true;
 }
 
-struct graph *bench_case_parse(const struct bench_case *c, char *message, size_t size)
+struct graph *bench_case_parse(const struct bench_case *c, struct error *error)
 {
     struct error e = {0};
     uint32_t seed = 0;
     struct graph *g = graph_parse(c->text, strlen(c->text), noise_lookup, &seed, &e);
 
     if (!g)
-        file_error(message, size, "%s: %s", c->name, e.message);
+        file_error(error, "%s: %s", c->name, e.message);
     return g;
 }
 
@@ -319,7 +319,7 @@ static WNNStatus replay_graph(struct replay *r, struct graph *g, struct bench_co
 }
 
 WNNStatus bench_case_build(struct graph *g, WNNContext context, struct bench_contractions *contractions, WNNGraph *graph,
-                           char *message, size_t size)
+                           struct error *e)
 {
     struct replay r = {.operands = calloc(g->value_count + 1, sizeof *r.operands)};
     WNNStatus status = r.operands ? wnnContextCreateGraphBuilder(context, &r.builder) : WNNStatus_UnknownError;
@@ -330,7 +330,7 @@ WNNStatus bench_case_build(struct graph *g, WNNContext context, struct bench_con
     if (status) {
         WNNStringView text = wnnGetLastErrorMessage();
 
-        file_error(message, size, "%s: %.*s", wnnStatusGetName(status), (int)text.length, text.data);
+        file_error(e, "%s: %.*s", wnnStatusGetName(status), (int)text.length, text.data);
     }
     wnnGraphBuilderRelease(r.builder); /* and with it the operands */
     free(r.operands);

@@ -110,7 +110,7 @@ static void report_step(const struct engine_tools *tools, const struct step_fact
 }
 
 bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, const struct bench_contractions *contractions,
-                        bool (*run)(void *user), void *user, double seconds, char *message, size_t size)
+                        bool (*run)(void *user), void *user, double seconds, struct error *e)
 {
     const struct engine_tools *tools = tools_of(graph);
     struct executable_facts f;
@@ -120,10 +120,10 @@ bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, c
     double steps = 0;
 
     if (!tools)
-        return file_error(message, size, "the engine says nothing of its steps");
+        return file_error(e, "the engine says nothing of its steps");
     tools->measure(graph->executable);
     if (!bench_measure(run, user, seconds, &times))
-        return file_error(message, size, "compute: %s", wnnGetLastErrorMessage().data);
+        return file_error(e, "compute: %s", wnnGetLastErrorMessage().data);
     tools->facts(graph->executable, &f);
     printf("\n%s, %u steps\n  %-36s %-26s %6s %10s %10s %7s %10s %7s\n", name, f.step_count, "step", "implementation", "calls",
            "best us", "alone us", "share", "cold us", "share");
@@ -133,7 +133,7 @@ bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, c
         const int64_t number = bench_contraction_number(s.name);
         const struct library_step *step = s.library ? s.library : find_by_library(by_library, number);
         if (step && !computes_contraction(graph->context->engine, step, contractions, number))
-            return file_error(message, size, "%s is compared with a step of another size", s.name);
+            return file_error(e, "%s is compared with a step of another size", s.name);
         report_step(tools, &s, step, seconds / 10, &sums);
     }
     printf("  moving bytes only %.2f %%, between steps %.2f %%", sums.all > 0 ? 100 * sums.moving / sums.all : 0,

@@ -30,7 +30,7 @@ struct result {
     const char *level, *name;
     double read_ms, build_ms, first_ms, flops, bytes, rss;
     struct bench_times times;
-    char error[512];
+    struct error error;
 };
 
 /** Returns the name as tables print it: a file may be called anything. */
@@ -45,7 +45,7 @@ static void print_failure(FILE *out, const char *level, const struct result *r)
     char name[NAME_SHOWN];
 
     fprintf(out, "%-9s %-28s ", level, shown_name(r, name));
-    text_print_safely(out, r->error);
+    text_print_safely(out, r->error.message);
     fputc('\n', out);
 }
 
@@ -54,9 +54,9 @@ static bool build_model(const struct bench_options *o, const char *path, struct 
                         struct subject *s, struct result *r)
 {
     double start = bench_now();
-    char *message = NULL;
+    struct error e = {0};
     struct model model;
-    bool ok = model_read(s->context, path, &o->model, &model, &message);
+    bool ok = model_read(s->context, path, &o->model, &model, &e);
 
     r->read_ms = (bench_now() - start) * 1e3;
     if (ok) {
@@ -65,13 +65,12 @@ static bool build_model(const struct bench_options *o, const char *path, struct 
             r->bytes += (double)subject_bytes(&model.outputs[i].descriptor);
         ok = !contractions || bench_label_contractions(model.builder->graph, contractions);
         start = bench_now();
-        ok = ok && model_build(&model, &s->graph, &message) == WNNStatus_Success;
+        ok = ok && model_build(&model, &s->graph, &e) == WNNStatus_Success;
         r->build_ms = (bench_now() - start) * 1e3;
         model_free(&model);
     }
     if (!ok)
-        file_error(r->error, sizeof r->error, "%s", message ? message : "out of memory");
-    free(message);
+        file_error(&r->error, "%s", e.message);
     return ok;
 }
 
@@ -81,12 +80,12 @@ static bool build_subject(const struct bench_options *o, const char *debug, stru
 {
     double start;
 
-    if (!subject_open(s, o, debug, r->error, sizeof r->error))
+    if (!subject_open(s, o, debug, &r->error))
         return false;
     if (path)
         return build_model(o, path, contractions, s, r);
     start = bench_now();
-    bool ok = bench_case_build(g, s->context, contractions, &s->graph, r->error, sizeof r->error) == WNNStatus_Success;
+    bool ok = bench_case_build(g, s->context, contractions, &s->graph, &r->error) == WNNStatus_Success;
     r->build_ms = (bench_now() - start) * 1e3;
     return ok;
 }
@@ -104,14 +103,14 @@ static bool inspect_graph(const struct bench_options *o, struct graph *g, const 
     ok = build_subject(o, o->instead.steps && o->json ? debug : o->debug, g, path, o->json ? NULL : &contractions, &s, r);
     if (ok && o->instead.memory)
         ok = bench_memory_report(shown_name(r, name), s.graph) ||
-             file_error(r->error, sizeof r->error, "intermediate values take more than 10 %% above the lower bound");
+             file_error(&r->error, "intermediate values take more than 10 %% above the lower bound");
     else if (ok && o->json)
-        ok = subject_bind(&s, r->error, sizeof r->error) && (bench_steps_json(r->name, s.graph, subject_run, &s, o->seconds) ||
-                                                             subject_say_last_error(r->error, sizeof r->error, "compute"));
+        ok = subject_bind(&s, &r->error) &&
+             (bench_steps_json(r->name, s.graph, subject_run, &s, o->seconds) || subject_say_last_error(&r->error, "compute"));
     else if (ok)
-        ok = build_subject(o, debug, g, path, &same, &by_library, r) && subject_bind(&s, r->error, sizeof r->error) &&
+        ok = build_subject(o, debug, g, path, &same, &by_library, r) && subject_bind(&s, &r->error) &&
              bench_steps_report(shown_name(r, name), s.graph, by_library.graph, &contractions, subject_run, &s, o->seconds,
-                                r->error, sizeof r->error);
+                                &r->error);
     free(contractions.flops);
     free(same.flops);
     subject_close(&s);
@@ -126,13 +125,12 @@ static bool time_graph(const struct bench_options *o, struct graph *g, const cha
 {
     struct subject s = {0};
     double start;
-    bool ok = build_subject(o, o->debug, g, path, NULL, &s, r) && subject_bind(&s, r->error, sizeof r->error);
+    bool ok = build_subject(o, o->debug, g, path, NULL, &s, r) && subject_bind(&s, &r->error);
 
     start = bench_now();
-    ok = ok && (subject_run(&s) || subject_say_last_error(r->error, sizeof r->error, "compute"));
+    ok = ok && (subject_run(&s) || subject_say_last_error(&r->error, "compute"));
     r->first_ms = (bench_now() - start) * 1e3;
-    ok = ok && (bench_measure(subject_run, &s, o->seconds, &r->times) ||
-                subject_say_last_error(r->error, sizeof r->error, "compute"));
+    ok = ok && (bench_measure(subject_run, &s, o->seconds, &r->times) || subject_say_last_error(&r->error, "compute"));
     r->rss = bench_peak_rss();
     subject_close(&s);
     return ok;
@@ -200,7 +198,7 @@ static double rounding_bound(const struct bench_options *o, const struct graph *
  * `rounding` it is likewise the mean, as a part of the root mean square.
  */
 static bool close_enough(const struct tensor_type *t, const void *got, const void *want, bool ties, double rounding,
-                         char *message, size_t size)
+                         struct error *e)
 {
     double scale = 0, worst = 0, mean = 0, squares = 0;
     int64_t count = type_elements(t);
@@ -213,42 +211,40 @@ static bool close_enough(const struct tensor_type *t, const void *got, const voi
         mean += fabs(x - y) / (double)count;
         squares += y * y / (double)count;
         if (isnan(x) != isnan(y))
-            return file_error(message, size, "element %lld: NaN on one side only", (long long)i);
+            return file_error(e, "element %lld: NaN on one side only", (long long)i);
     }
     return worst <= 1e-4 * scale || (ties && mean <= 5e-4 * scale) || mean <= rounding * sqrt(squares) ||
-           file_error(message, size, "differs by %g, %g in the mean, numbers go up to %g, %g in the root mean square", worst,
-                      mean, scale, sqrt(squares));
+           file_error(e, "differs by %g, %g in the mean, numbers go up to %g, %g in the root mean square", worst, mean, scale,
+                      sqrt(squares));
 }
 
-static bool check_by_unoptimised(const struct bench_options *o, struct graph *g, const struct subject *s, char *message,
-                                 size_t size)
+static bool check_by_unoptimised(const struct bench_options *o, struct graph *g, const struct subject *s, struct error *e)
 {
     struct subject plain = {0};
-    bool ok = subject_open(&plain, o, "no-passes", message, size) &&
-              bench_case_build(g, plain.context, NULL, &plain.graph, message, size) == WNNStatus_Success &&
-              subject_bind(&plain, message, size) && (subject_run(&plain) || subject_say_last_error(message, size, "compute"));
+    bool ok = subject_open(&plain, o, "no-passes", e) &&
+              bench_case_build(g, plain.context, NULL, &plain.graph, e) == WNNStatus_Success && subject_bind(&plain, e) &&
+              (subject_run(&plain) || subject_say_last_error(e, "compute"));
 
     for (size_t i = 0; ok && i < s->output_count; i++)
         ok = close_enough(&g->outputs[i].value->type, s->outputs[i].data, plain.outputs[i].data, has_ties(g),
-                          rounding_bound(o, g), message, size);
+                          rounding_bound(o, g), e);
     subject_close(&plain);
     return ok;
 }
 
-static bool within_bounds(const struct tensor_type *t, const void *got, const void *want, const double *bounds, char *message,
-                          size_t size)
+static bool within_bounds(const struct tensor_type *t, const void *got, const void *want, const double *bounds, struct error *e)
 {
     for (int64_t i = 0; i < type_elements(t); i++) {
         double x = element(t->type, got, i), y = element(t->type, want, i);
 
         if (x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= bounds[i])
             continue;
-        return file_error(message, size, "element %lld is %.9g, not %.9g within %g", (long long)i, x, y, bounds[i]);
+        return file_error(e, "element %lld is %.9g, not %.9g within %g", (long long)i, x, y, bounds[i]);
     }
     return true;
 }
 
-static bool check_by_interpreter(struct graph *g, const struct subject *s, char *message, size_t size)
+static bool check_by_interpreter(struct graph *g, const struct subject *s, struct error *error)
 {
     const void *inputs[BINDINGS_MAX] = {NULL};
     void *outputs[BINDINGS_MAX] = {NULL};
@@ -263,10 +259,10 @@ static bool check_by_interpreter(struct graph *g, const struct subject *s, char 
         bounds[i] = malloc((size_t)type_elements(&g->outputs[i].value->type) * sizeof(double));
         ok &= outputs[i] && bounds[i];
     }
-    ok = ok ? graph_interpret_bounds(g, inputs, outputs, bounds, &e) || file_error(message, size, "interpreter: %s", e.message)
-            : file_error(message, size, "out of memory");
+    ok = ok ? graph_interpret_bounds(g, inputs, outputs, bounds, &e) || file_error(error, "interpreter: %s", e.message)
+            : file_error(error, "out of memory");
     for (size_t i = 0; ok && i < s->output_count; i++)
-        ok = within_bounds(&g->outputs[i].value->type, s->outputs[i].data, outputs[i], bounds[i], message, size);
+        ok = within_bounds(&g->outputs[i].value->type, s->outputs[i].data, outputs[i], bounds[i], error);
     for (size_t i = 0; i < s->output_count; i++) {
         free(outputs[i]);
         free(bounds[i]);
@@ -277,14 +273,13 @@ static bool check_by_interpreter(struct graph *g, const struct subject *s, char 
 static bool check_graph(const struct bench_options *o, struct graph *g, struct result *r)
 {
     struct subject s = {0};
-    bool ok = subject_open(&s, o, o->debug, r->error, sizeof r->error) &&
-              bench_case_build(g, s.context, NULL, &s.graph, r->error, sizeof r->error) == WNNStatus_Success &&
-              subject_bind(&s, r->error, sizeof r->error) &&
-              (subject_run(&s) || subject_say_last_error(r->error, sizeof r->error, "compute"));
+    bool ok = subject_open(&s, o, o->debug, &r->error) &&
+              bench_case_build(g, s.context, NULL, &s.graph, &r->error) == WNNStatus_Success && subject_bind(&s, &r->error) &&
+              (subject_run(&s) || subject_say_last_error(&r->error, "compute"));
 
     if (ok)
-        ok = r->flops <= interpret_flops_max ? check_by_interpreter(g, &s, r->error, sizeof r->error)
-                                             : check_by_unoptimised(o, g, &s, r->error, sizeof r->error);
+        ok = r->flops <= interpret_flops_max ? check_by_interpreter(g, &s, &r->error)
+                                             : check_by_unoptimised(o, g, &s, &r->error);
     subject_close(&s);
     return ok;
 }
@@ -298,12 +293,11 @@ static bool compare_bits(const struct bench_options *o, struct graph *g, const c
 
     for (with.threads = 1; ok && with.threads <= SAME_BITS_THREADS; with.threads++) {
         struct subject *s = with.threads == 1 ? &one : &several;
-        ok = build_subject(&with, o->debug, g, path, NULL, s, r) && subject_bind(s, r->error, sizeof r->error) &&
-             (subject_run(s) || subject_say_last_error(r->error, sizeof r->error, "compute"));
+        ok = build_subject(&with, o->debug, g, path, NULL, s, r) && subject_bind(s, &r->error) &&
+             (subject_run(s) || subject_say_last_error(&r->error, "compute"));
         for (size_t i = 0; ok && s == &several && i < one.output_count; i++)
             if (memcmp(one.outputs[i].data, s->outputs[i].data, one.outputs[i].byteLength))
-                ok = file_error(r->error, sizeof r->error, "output %zu has other bits with %u threads than with one", i,
-                                with.threads);
+                ok = file_error(&r->error, "output %zu has other bits with %u threads than with one", i, with.threads);
         subject_close(&several);
     }
     subject_close(&one);
@@ -356,7 +350,7 @@ static void print_model_line(const struct bench_options *o, const struct result 
     bench_print_quoted(r->name);
     if (!ok) {
         printf(", \"error\": ");
-        bench_print_quoted(r->error);
+        bench_print_quoted(r->error.message);
     } else {
         printf(", \"threads\": %u, \"median_ms\": %.5f, \"min_ms\": %.5f, \"p90_ms\": %.5f, \"first_ms\": %.3f, \"runs\": %zu, "
                "\"read_ms\": %.3f, \"build_ms\": %.3f, \"rss_mb\": %.1f, \"gflops\": %.3f, \"gbs\": %.3f",
@@ -378,7 +372,7 @@ static void print_result(const struct bench_options *o, const struct result *r, 
         bench_print_quoted(r->name);
         if (!ok) {
             printf(", \"error\": ");
-            bench_print_quoted(r->error);
+            bench_print_quoted(r->error.message);
         } else if (!o->check && !o->same_bits) {
             printf(", \"build_ms\": %.3f, \"first_ms\": %.3f, \"median_ms\": %.5f, \"p10_ms\": %.5f, \"p90_ms\": %.5f, "
                    "\"min_ms\": %.5f, \"runs\": %zu, \"gflops\": %.3f, \"gbs\": %.3f, \"rss_mib\": %.1f",
@@ -405,7 +399,7 @@ static bool wanted(const struct bench_options *o, const struct bench_case *c)
 }
 
 /** Checks that there is a case that the options choose.  Else *message says which name is nearest, if one is near. */
-static bool check_names(const struct bench_options *o, const struct bench_cases *cases, char *message, size_t size)
+static bool check_names(const struct bench_options *o, const struct bench_cases *cases, struct error *e)
 {
     const char *name = o->print ? o->print : o->pattern ? o->pattern : "";
     struct suggestion meant = suggestion_for(name, strlen(name));
@@ -418,13 +412,13 @@ static bool check_names(const struct bench_options *o, const struct bench_cases 
             return true;
         suggestion_offer(&meant, c->name);
     }
-    return file_error(message, size, "there is no case '%s'%s%s --list prints their names",
+    return file_error(e, "there is no case '%s'%s%s --list prints their names",
                       escape_text(shown, sizeof shown, name, strlen(name)), suggestion_text(&meant), *meant.best ? " " : ";");
 }
 
 static bool run_case(const struct bench_options *o, const struct bench_case *c, struct result *r)
 {
-    struct graph *g = bench_case_parse(c, r->error, sizeof r->error);
+    struct graph *g = bench_case_parse(c, &r->error);
     bool ok = false;
 
     r->level = c->level;
@@ -443,15 +437,15 @@ static bool run_case(const struct bench_options *o, const struct bench_case *c, 
  * Loads the first case of a folder with a manifest, which is empty if there is none.  Returns false after an error described in
  * message.
  */
-static bool load_case(const char *path, struct manifest_case *c, char *message, size_t size)
+static bool load_case(const char *path, struct manifest_case *c, struct error *e)
 {
     struct manifest *m;
     bool ok;
 
     *c = (struct manifest_case){0};
-    if (!manifest_open(path, &m, message, size)) /* no manifest, or one that reading the model will complain of */
+    if (!manifest_open(path, &m, e)) /* no manifest, or one that reading the model will complain of */
         return true;
-    ok = manifest_case_count(m) == 0 || manifest_case_load(m, 0, c, message, size);
+    ok = manifest_case_count(m) == 0 || manifest_case_load(m, 0, c, e);
     manifest_close(m);
     return ok;
 }
@@ -493,7 +487,7 @@ static bool run_model(const struct bench_options *said, const char *path, struct
     if (slash && !strcmp(r->name, "model.onnx"))
         for (r->name = slash; r->name > path && r->name[-1] != '/';)
             r->name--;
-    ok = load_case(path, &c, r->error, sizeof r->error);
+    ok = load_case(path, &c, &r->error);
     o.given = &c;
     if (ok)
         take_shapes(&o.model, &c, shapes);
@@ -509,7 +503,7 @@ static int run(int argc, char **argv)
     struct bench_options o;
     struct bench_cases cases = {0};
     struct bench_peaks peaks = {0};
-    char message[512] = "out of memory";
+    struct error e = {0};
     bool ok, first = true;
     int status;
 
@@ -532,16 +526,16 @@ static int run(int argc, char **argv)
     }
     bool inspects = o.instead.memory || o.instead.steps;
     o.peaks &= !inspects && !o.check && !o.same_bits && !o.list && !o.print && !(o.model_count && o.json);
-    ok = o.model_count || bench_cases_read(o.file, &cases, message, sizeof message);
+    ok = o.model_count || bench_cases_read(o.file, &cases, &e);
     for (size_t i = 0; ok && !o.model_count && bench_network_names[i]; i++) {
         char *text = bench_network_text(bench_network_names[i]);
 
         ok = text && bench_cases_add(&cases, "model", bench_network_names[i], text);
     }
-    ok = ok && (o.model_count || check_names(&o, &cases, message, sizeof message));
+    ok = ok && (o.model_count || check_names(&o, &cases, &e));
     if (!ok) {
         fputs("webnn-bench: ", stderr);
-        text_print_safely(stderr, message);
+        text_print_safely(stderr, e.message);
         fputc('\n', stderr);
         bench_cases_free(&cases);
         return 1;

@@ -14,14 +14,14 @@
 
 /* ---- contexts ---- */
 
-bool subject_say_last_error(char *message, size_t size, const char *what)
+bool subject_say_last_error(struct error *e, const char *what)
 {
     WNNStringView text = wnnGetLastErrorMessage();
 
-    return file_error(message, size, "%s: %.*s", what, (int)text.length, text.data);
+    return file_error(e, "%s: %.*s", what, (int)text.length, text.data);
 }
 
-bool subject_open(struct subject *s, const struct bench_options *o, const char *debug, char *message, size_t size)
+bool subject_open(struct subject *s, const struct bench_options *o, const char *debug, struct error *e)
 {
     WNNContextOptions c = WNN_CONTEXT_OPTIONS_INIT;
 
@@ -33,7 +33,7 @@ bool subject_open(struct subject *s, const struct bench_options *o, const char *
     c.deterministic = o->deterministic;
     c.budget = o->budget;
     c.debug = debug ? (WNNStringView){debug, strlen(debug)} : c.debug;
-    return wnnCreateContext(&c, &s->context) == WNNStatus_Success || subject_say_last_error(message, size, "context");
+    return wnnCreateContext(&c, &s->context) == WNNStatus_Success || subject_say_last_error(e, "context");
 }
 
 /* ---- buffers and tensors ---- */
@@ -86,7 +86,7 @@ static bool make_mark(struct subject *s)
     return wnnContextCreateTensor(s->context, &descriptor, &s->mark) == WNNStatus_Success;
 }
 
-bool subject_bind(struct subject *s, char *message, size_t size)
+bool subject_bind(struct subject *s, struct error *e)
 {
     WNNNamedOperandDescriptor d;
 
@@ -94,7 +94,7 @@ bool subject_bind(struct subject *s, char *message, size_t size)
     s->output_count = wnnGraphGetOutputCount(s->graph);
     if (s->input_count > BINDINGS_MAX || s->output_count > BINDINGS_MAX) {
         s->input_count = s->output_count = 0;
-        return file_error(message, size, "more than %d inputs or outputs", BINDINGS_MAX);
+        return file_error(e, "more than %d inputs or outputs", BINDINGS_MAX);
     }
     for (size_t i = 0; i < s->input_count + s->output_count; i++) {
         bool input = i < s->input_count;
@@ -102,19 +102,19 @@ bool subject_bind(struct subject *s, char *message, size_t size)
         WNNNamedBuffer *b = input ? &s->inputs[k] : &s->outputs[k];
 
         if (input ? wnnGraphGetInput(s->graph, k, &d) : wnnGraphGetOutput(s->graph, k, &d))
-            return subject_say_last_error(message, size, "bindings");
+            return subject_say_last_error(e, "bindings");
         b->name = d.name;
         b->data = descriptor_buffer(&d.descriptor, &b->byteLength);
         if (!b->data)
-            return file_error(message, size, "out of memory");
+            return file_error(e, "out of memory");
         if (input)
             fill_input(s, &d, (uint32_t)i + 1, b);
         else
             memset(b->data, 0, b->byteLength);
         if (s->resident && !make_tensor(s, &d.descriptor, b, input ? &s->input_tensors[k] : &s->output_tensors[k]))
-            return subject_say_last_error(message, size, "tensors");
+            return subject_say_last_error(e, "tensors");
     }
-    return !s->resident || make_mark(s) || subject_say_last_error(message, size, "tensors");
+    return !s->resident || make_mark(s) || subject_say_last_error(e, "tensors");
 }
 
 void subject_close(struct subject *s)

@@ -25,10 +25,10 @@ struct subject {
 };
 
 /** Creates the context that the options ask for, with these debug switches.  Returns false after an error. */
-bool subject_open(struct subject *s, const struct bench_options *o, const char *debug, char *message, size_t size);
+bool subject_open(struct subject *s, const struct bench_options *o, const char *debug, struct error *e);
 /** Makes buffers for all inputs and outputs of the graph and fills those of inputs with what the model's case has, or noise;
  * with --tensors also tensors that hold the same. */
-bool subject_bind(struct subject *s, char *message, size_t size);
+bool subject_bind(struct subject *s, struct error *e);
 /** Computes once: the user is the subject.  With --tensors this is a dispatch and waiting for its end. */
 bool subject_run(void *user);
 /** Releases and frees everything. */
@@ -37,6 +37,6 @@ void subject_close(struct subject *s);
 /** Returns the bytes of an operand. */
 size_t subject_bytes(const WNNOperandDescriptor *d);
 /** Writes the library's last error after `what`, and returns false. */
-bool subject_say_last_error(char *message, size_t size, const char *what);
+bool subject_say_last_error(struct error *e, const char *what);
 
 #endif

@@ -94,9 +94,9 @@ static double time_case(struct tuner *t, uint32_t number)
     struct tuned *c = &t->cases[number];
     struct bench_times times = {0};
     WNNNamedOperandDescriptor d;
-    char message[512] = "it computes something else than with the first facts";
-    struct graph *g = bench_case_parse(&cases[number], message, sizeof message);
-    bool ok = g && bench_case_build(g, t->context, NULL, &c->graph, message, sizeof message) == WNNStatus_Success &&
+    struct error e = {.message = "it computes something else than with the first facts"};
+    struct graph *g = bench_case_parse(&cases[number], &e);
+    bool ok = g && bench_case_build(g, t->context, NULL, &c->graph, &e) == WNNStatus_Success &&
               !wnnGraphGetInput(c->graph, 0, &d) && bind(&c->x, &d, "x") && !wnnGraphGetOutput(c->graph, 0, &d) &&
               bind(&c->y, &d, "y");
 
@@ -110,7 +110,7 @@ static double time_case(struct tuner *t, uint32_t number)
     c->graph = NULL;
     graph_free(g);
     if (!ok)
-        fprintf(stderr, "webnn-bench: %s: %s\n", cases[number].name, message);
+        fprintf(stderr, "webnn-bench: %s: %s\n", cases[number].name, e.message);
     return ok ? times.min : 0;
 }
 

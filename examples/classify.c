@@ -29,19 +29,19 @@ static bool classify_one(const struct example *e, struct classifier *c, const ch
     const WNNOperandDescriptor *d = &c->input.descriptor;
     struct classifier_class top[CLASSIFIER_TOP];
     struct classifier_picture picture;
-    char message[512];
+    struct error error = {0};
     size_t count;
     double start;
     bool ok;
 
-    if (!classifier_read(c, path, &picture, message, sizeof message))
-        return example_error(e, "%s", message);
+    if (!classifier_read(c, path, &picture, &error))
+        return example_error(e, "%s", error.message);
     printf("%s: %u x %u pixels, seen as %u x %u\n", path, picture.width, picture.height, d->shape[3], d->shape[2]);
     start = example_now_ms();
-    ok = classifier_compute(c, &picture, top, &count, message, sizeof message);
+    ok = classifier_compute(c, &picture, top, &count, &error);
     free(picture.pixels);
     if (!ok)
-        return example_error(e, "%s", message);
+        return example_error(e, "%s", error.message);
     printf("read and built in %.1f ms, computed in %.1f ms\n", e->build_ms, example_now_ms() - start);
     for (size_t k = 0; k < count; k++) {
         size_t length;
@@ -70,7 +70,8 @@ int main(int argc, char **argv)
 {
     const char *const names[] = {"--labels", "--list", NULL};
     const char **words = calloc((size_t)argc + 1, sizeof *words), *values[2] = {NULL, NULL};
-    char *picture = NULL, *path = NULL, *labels = NULL, message[512];
+    struct error error = {0};
+    char *picture = NULL, *path = NULL, *labels = NULL;
     struct example e = {.program = "classify"};
     struct classifier c = {0};
     uint32_t threads = 0;
@@ -88,8 +89,8 @@ int main(int argc, char **argv)
         words[count++] = picture;
     if (!picture || !path)
         example_error(&e, "out of memory");
-    else if (!file_read(path, &labels, &length, message, sizeof message) && values[0]) /* without labels there are numbers */
-        example_error(&e, "%s", message);
+    else if (!file_read(path, &labels, &length, &error) && values[0]) /* without labels there are numbers */
+        example_error(&e, "%s", error.message);
     else if (example_open(&e, "classify", words[0], threads) && classifier_open(&c, "classify", e.graph, labels ? labels : ""))
         result = !classify(&e, &c, (size_t)count - 1, words + 1, values[1]);
     classifier_close(&c);

@@ -129,7 +129,7 @@ int main(int argc, char **argv)
     struct picture noisy = {0}, clean = {0};
     const char *paths[3] = {NULL, NULL, NULL};
     float *in = NULL, *out = NULL, sigma = 25;
-    char message[256];
+    struct error e = {0};
     WNNContext context = NULL;
     WNNGraph graph = NULL;
     WNNStatus status;
@@ -149,9 +149,8 @@ int main(int argc, char **argv)
     }
     if (count < 2)
         return usage();
-    if (!picture_read(paths[0], &noisy, message, sizeof message) ||
-        (paths[2] && !picture_read(paths[2], &clean, message, sizeof message))) {
-        fprintf(stderr, "denoise: %s\n", message);
+    if (!picture_read(paths[0], &noisy, &e) || (paths[2] && !picture_read(paths[2], &clean, &e))) {
+        fprintf(stderr, "denoise: %s\n", e.message);
         goto done;
     }
     bytes = (size_t)noisy.width * noisy.height * 3 * sizeof(float);
@@ -184,8 +183,8 @@ int main(int argc, char **argv)
 
     before = clean.rgb ? psnr(&noisy, &clean) : 0;
     picture_from_nchw(out, &noisy);
-    if (!picture_write(paths[1], &noisy, message, sizeof message)) {
-        fprintf(stderr, "denoise: %s\n", message);
+    if (!picture_write(paths[1], &noisy, &e)) {
+        fprintf(stderr, "denoise: %s\n", e.message);
         goto done;
     }
     printf("%s: %u x %u pixels\n", paths[0], noisy.width, noisy.height);

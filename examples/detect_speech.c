@@ -72,13 +72,13 @@ static bool save(const struct example *e, const char *path, const float *data, s
 {
     struct npy_array array = {
         .dataType = WNNOperandDataType_Float32, .rank = rank, .byteLength = sizeof *data, .data = (void *)data};
-    char message[512];
+    struct error error = {0};
 
     for (size_t i = 0; i < rank; i++) {
         array.shape[i] = shape[i];
         array.byteLength *= shape[i];
     }
-    return !path || npy_write(path, &array, message, sizeof message) || example_error(e, "%s", message);
+    return !path || npy_write(path, &array, &error) || example_error(e, "%s", error.message);
 }
 
 int main(int argc, char **argv)
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     struct sound sound = {0};
     uint32_t threads = 1; /* the network is too small for more */
     size_t frames;
-    char message[512];
+    struct error error = {0};
     double start;
     bool ok;
 
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: detect_speech MODEL SPEECH.wav [--probabilities FILE.npy] [--state FILE.npy] [--threads N]\n");
         return 2;
     }
-    ok = (sound_read(words[1], RATE, &sound, message, sizeof message) || example_error(&e, "%s", message)) &&
+    ok = (sound_read(words[1], RATE, &sound, &error) || example_error(&e, "%s", error.message)) &&
          example_open(&e, "detect_speech", words[0], threads) &&
          example_expect(&e, true, "input", WNNOperandDataType_Float32, 2, (uint32_t[]){1, BEFORE + FRAME}) &&
          example_expect(&e, true, "state", WNNOperandDataType_Float32, 3, (uint32_t[]){2, 1, 128}) &&

@@ -101,13 +101,13 @@ static bool find_faces(const struct example *e, struct picture *p, float score)
           *boxes = scores + 2 * anchors;
     struct face *faces = NULL;
     struct picture small;
-    char message[256];
+    struct error error = {0};
     double start;
     bool ok = numbers || example_error(e, "out of memory");
 
-    if (!ok || !picture_resize(p, in[3], in[2], &small, message, sizeof message)) {
+    if (!ok || !picture_resize(p, in[3], in[2], &small, &error)) {
         free(numbers);
-        return ok && example_error(e, "%s", message);
+        return ok && example_error(e, "%s", error.message);
     }
     picture_to_floats(&small, &form, numbers);
     picture_free(&small);
@@ -143,21 +143,21 @@ int main(int argc, char **argv)
     struct example e = {.program = "find_faces"};
     struct picture picture = {0};
     uint32_t threads = 0;
-    char message[512];
+    struct error error = {0};
     bool ok;
 
     if (example_arguments(argc, argv, words, 3, &threads, names, &score) != 3) {
         fprintf(stderr, "usage: find_faces MODEL PICTURE OUT.png [--score S] [--threads N]\n");
         return 2;
     }
-    ok = (picture_read(words[1], &picture, message, sizeof message) || example_error(&e, "%s", message)) &&
+    ok = (picture_read(words[1], &picture, &error) || example_error(&e, "%s", error.message)) &&
          example_open(&e, "find_faces", words[0], threads) &&
          example_expect(&e, true, "input", WNNOperandDataType_Float32, 4, (uint32_t[]){1, 3, 0, 0}) &&
          example_expect(&e, false, "scores", WNNOperandDataType_Float32, 3, (uint32_t[]){1, 0, 2}) &&
          example_expect(&e, false, "boxes", WNNOperandDataType_Float32, 3,
                         (uint32_t[]){1, example_shape(&e, false, "scores")[1], 4}) &&
          find_faces(&e, &picture, strtof(score, NULL)) &&
-         (picture_write(words[2], &picture, message, sizeof message) || example_error(&e, "%s", message));
+         (picture_write(words[2], &picture, &error) || example_error(&e, "%s", error.message));
     if (ok)
         printf("wrote %s\n", words[2]);
     picture_free(&picture);

@@ -284,7 +284,7 @@ static cJSON *read_json(const struct program *p, const char *name)
     cJSON *root = NULL;
     size_t length;
 
-    if (path && file_read(path, &text, &length, NULL, 0))
+    if (path && file_read(path, &text, &length, NULL))
         root = cJSON_ParseWithLength(text, length);
     free(path);
     free(text);
@@ -335,7 +335,8 @@ static bool find_tokenizer(struct program *p)
 static bool find_prompt(struct program *p)
 {
     const char *given = p->values[O_PROMPT];
-    char *text = NULL, message[512];
+    struct error e = {0};
+    char *text = NULL;
     size_t length = given ? strlen(given) : 0;
     bool ok;
 
@@ -346,12 +347,12 @@ static bool find_prompt(struct program *p)
         ok = p->prompt && parse_ids(O_TOKENS, p->values[O_TOKENS], p->prompt, capacity, &p->prompt_count);
         return ok && (p->prompt_count || fail("%s", "--tokens needs one token at least"));
     }
-    ok = given || file_read(p->values[O_PROMPT_FILE], &text, &length, message, sizeof message);
-    ok = ok &&
-         tokenizer_encode(p->tokenizer, given ? given : text, length, &p->prompt, &p->prompt_count, message, sizeof message);
+    ok = given || file_read(p->values[O_PROMPT_FILE], &text, &length, &e);
+    ok = ok && tokenizer_encode(p->tokenizer, given ? given : text, length, &p->prompt, &p->prompt_count, e.message,
+                                sizeof e.message);
     free(text);
     if (!ok)
-        return fail("%s", message);
+        return fail("%s", e.message);
     return p->prompt_count || fail("%s", "the prompt has no token");
 }
 

@@ -87,9 +87,9 @@ static void temporary_remove(char *path)
 
 static bool read_bytes(const struct rank *r, const char *path, struct bytes *b)
 {
-    char message[512];
+    struct error e = {0};
 
-    return file_read(path, &b->data, &b->length, message, sizeof message) || example_error(&r->example, "%s", message);
+    return file_read(path, &b->data, &b->length, &e) || example_error(&r->example, "%s", e.message);
 }
 
 /** Compiles the model and keeps the bytes of the saved graph; of a compiled graph it keeps the bytes of the file. */
@@ -171,9 +171,9 @@ static bool load_graph(struct rank *r)
 {
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     struct example *e = &r->example;
-    char message[512], *path = temporary_path(r);
-    bool ok =
-        path && (file_write(path, r->graph.data, r->graph.length, message, sizeof message) || example_error(e, "%s", message));
+    struct error error = {0};
+    char *path = temporary_path(r);
+    bool ok = path && (file_write(path, r->graph.data, r->graph.length, &error) || example_error(e, "%s", error.message));
 
     options.threadCount = r->arguments.threads;
     ok = ok && example_ok(e, wnnGetFileEngine(path, &options.engine), "load") &&
@@ -192,14 +192,14 @@ static bool compute(struct rank *r)
 {
     const char *end = r->paths.data + r->paths.length;
     struct batch_list l = {0};
-    char message[512];
+    struct error e = {0};
     size_t i = 0;
     FILE *out = open_memstream(&r->lines.data, &r->lines.length);
     bool ok = out || example_error(&r->example, "out of memory");
 
     for (const char *path = r->paths.data; path < end && ok; path += strlen(path) + 1, i++)
         if (i % (size_t)r->count == (size_t)r->index)
-            ok = batch_list_add(&l, path, message, sizeof message) || example_error(&r->example, "%s", message);
+            ok = batch_list_add(&l, path, &e) || example_error(&r->example, "%s", e.message);
     ok = ok && classifier_batch(&r->classifier, &l, out, true, &r->failed);
     if (out)
         ok = !fclose(out) && ok;

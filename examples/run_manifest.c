@@ -107,7 +107,7 @@ static int run_files(WNNGraph graph, size_t count, char *const *paths)
     WNNNamedBuffer inputs[TENSORS_MAX];
     float *outputs[TENSORS_MAX] = {NULL};
     WNNNamedOperandDescriptor d;
-    char message[512];
+    struct error e = {0};
     int result = 0;
     double ms;
 
@@ -116,8 +116,8 @@ static int run_files(WNNGraph graph, size_t count, char *const *paths)
         return 1;
     }
     for (size_t i = 0; i < count && !result; i++) {
-        if (!npy_read(paths[i], &arrays[i], message, sizeof message)) {
-            fprintf(stderr, "run_manifest: %s\n", message);
+        if (!npy_read(paths[i], &arrays[i], &e)) {
+            fprintf(stderr, "run_manifest: %s\n", e.message);
             result = 1;
         } else if (wnnGraphGetInput(graph, i, &d)) {
             result = report("input");
@@ -146,12 +146,12 @@ static int run_case(const struct manifest *manifest, WNNGraph graph, size_t inde
     WNNNamedBuffer inputs[TENSORS_MAX];
     WNNNamedOperandDescriptor d;
     struct manifest_case c;
-    char message[512];
+    struct error e = {0};
     int result;
     double ms;
 
-    if (!manifest_case_load(manifest, index, &c, message, sizeof message)) {
-        fprintf(stderr, "run_manifest: %s\n", message);
+    if (!manifest_case_load(manifest, index, &c, &e)) {
+        fprintf(stderr, "run_manifest: %s\n", e.message);
         return 1;
     }
     for (size_t i = 0; i < c.input_count && i < TENSORS_MAX; i++)
@@ -192,7 +192,8 @@ int main(int argc, char **argv)
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     struct manifest *manifest = NULL;
     const char *folder = NULL;
-    char *paths[TENSORS_MAX], message[512];
+    struct error e = {0};
+    char *paths[TENSORS_MAX];
     size_t count = 0;
     WNNContext context = NULL;
     WNNGraph graph = NULL;
@@ -211,15 +212,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: run_manifest MODEL_FOLDER [INPUT.npy ...] [--threads N]\n");
         return 2;
     }
-    if (!manifest_open(folder, &manifest, message, sizeof message)) {
-        fprintf(stderr, "run_manifest: %s\n", message);
+    if (!manifest_open(folder, &manifest, &e)) {
+        fprintf(stderr, "run_manifest: %s\n", e.message);
         return 1;
     }
     start = now_ms();
     if (wnnCreateContext(&options, &context)) {
         result = report("context");
-    } else if (manifest_build(manifest, context, &graph, message, sizeof message)) {
-        fprintf(stderr, "run_manifest: %s\n", message);
+    } else if (manifest_build(manifest, context, &graph, &e)) {
+        fprintf(stderr, "run_manifest: %s\n", e.message);
         result = 1;
     } else {
         printf("%s (%s): loaded and built in %.1f ms\n", manifest_name(manifest), manifest_task(manifest), now_ms() - start);

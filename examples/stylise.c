@@ -15,7 +15,7 @@
 #include "frontend/readers/files/picture.h"
 
 /* Cuts out the largest part around the middle with the proportions width : height. */
-static bool cut(const struct picture *from, uint32_t width, uint32_t height, struct picture *to, char *message, size_t size)
+static bool cut(const struct picture *from, uint32_t width, uint32_t height, struct picture *to, struct error *e)
 {
     uint64_t w = from->width, h = from->height;
 
@@ -25,7 +25,7 @@ static bool cut(const struct picture *from, uint32_t width, uint32_t height, str
         h = w * height / width;
     w = w ? w : 1;
     h = h ? h : 1;
-    if (!picture_create((uint32_t)w, (uint32_t)h, to, message, size))
+    if (!picture_create((uint32_t)w, (uint32_t)h, to, e))
         return false;
     for (size_t y = 0; y < h; y++)
         memcpy(&to->rgb[3 * y * w], &from->rgb[3 * ((y + (from->height - h) / 2) * from->width + (from->width - w) / 2)],
@@ -41,16 +41,16 @@ static bool stylise(const struct example *e, const struct picture *photograph, c
     size_t bytes = example_byte_length(&in->descriptor);
     float *levels = malloc(2 * bytes), *painted = levels + bytes / sizeof *levels;
     struct picture part = {0}, fitted = {0};
-    char message[512] = "out of memory";
+    struct error error = {0};
     double start;
     bool ok;
 
     form.scale = 1; /* levels as they are */
-    if (!levels || !cut(photograph, shape[3], shape[2], &part, message, sizeof message) ||
-        !picture_resize(&part, shape[3], shape[2], &fitted, message, sizeof message)) {
+    if (!levels || !cut(photograph, shape[3], shape[2], &part, &error) ||
+        !picture_resize(&part, shape[3], shape[2], &fitted, &error)) {
         picture_free(&part);
         free(levels);
-        return example_error(e, "%s", message);
+        return example_error(e, "%s", error.message);
     }
     picture_to_floats(&fitted, &form, levels);
     start = example_now_ms();
@@ -62,7 +62,7 @@ static bool stylise(const struct example *e, const struct picture *photograph, c
         printf("%u x %u pixels; read and built in %.1f ms, painted in %.1f ms\n", shape[3], shape[2], e->build_ms,
                example_now_ms() - start);
         picture_from_floats(painted, &form, &fitted);
-        ok = picture_write(path, &fitted, message, sizeof message) || example_error(e, "%s", message);
+        ok = picture_write(path, &fitted, &error) || example_error(e, "%s", error.message);
     }
     picture_free(&part);
     picture_free(&fitted);
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     struct picture picture = {0};
     const char *words[3];
     uint32_t threads = 0;
-    char message[512];
+    struct error error = {0};
     bool ok;
 
     if (example_arguments(argc, argv, words, 3, &threads, NULL, NULL) != 3) {
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
         return 2;
     }
     ok =
-        (picture_read(words[1], &picture, message, sizeof message) || example_error(&e, "%s", message)) &&
+        (picture_read(words[1], &picture, &error) || example_error(&e, "%s", error.message)) &&
         example_open(&e, "stylise", words[0], threads) &&
         ((e.model.input_count == 1 && e.model.output_count == 1) ||
          example_error(&e, "the model does not turn one picture into another")) &&

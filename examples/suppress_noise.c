@@ -108,7 +108,7 @@ int main(int argc, char **argv)
     struct sound sound = {0};
     const char *words[3];
     uint32_t threads = 1; /* the network is too small for more */
-    char message[512];
+    struct error error = {0};
     bool ok;
 
     if (!s || example_arguments(argc, argv, words, 3, &threads, NULL, NULL) != 3) {
@@ -117,10 +117,10 @@ int main(int argc, char **argv)
         return 2;
     }
     s->e.program = "suppress_noise";
-    ok = (sound_read(words[1], RATE, &sound, message, sizeof message) || example_error(&s->e, "%s", message)) &&
+    ok = (sound_read(words[1], RATE, &sound, &error) || example_error(&s->e, "%s", error.message)) &&
          (bands_open(&s->bands) || example_error(&s->e, "out of memory")) &&
          example_open(&s->e, "suppress_noise", words[0], threads) && open_tensors(s) && suppress(s, &sound) &&
-         (sound_write(words[2], &sound, false, message, sizeof message) || example_error(&s->e, "%s", message));
+         (sound_write(words[2], &sound, false, &error) || example_error(&s->e, "%s", error.message));
     if (ok)
         printf("%.2f s of sound; read and built in %.1f ms, computed in %.1f ms\nwrote %s\n", (double)sound.count / RATE,
                s->e.build_ms, s->compute_ms, words[2]);

@@ -287,7 +287,7 @@ static cJSON *read_vocabulary(const char *model)
 {
     char *path = file_join(model, "vocab_partial.json"), *text = NULL;
     size_t length;
-    cJSON *root = path && file_read(path, &text, &length, NULL, 0) ? cJSON_ParseWithLength(text, length) : NULL;
+    cJSON *root = path && file_read(path, &text, &length, NULL) ? cJSON_ParseWithLength(text, length) : NULL;
 
     free(path);
     free(text);
@@ -369,7 +369,7 @@ int main(int argc, char **argv)
     double start = example_now_ms(), built, ms = 0;
     cJSON *vocabulary = NULL;
     unsigned long length;
-    char message[512];
+    struct error error = {0};
     int given = 0;
     bool ok;
 
@@ -381,7 +381,7 @@ int main(int argc, char **argv)
         return 2;
     }
     m->e.program = "tell_story";
-    ok = (onnx_weights_open(words[0], &m->weights, message, sizeof message) || example_error(&m->e, "%s", message)) &&
+    ok = (onnx_weights_open(words[0], &m->weights, &error) || example_error(&m->e, "%s", error.message)) &&
          find_sizes(m, (uint32_t)length);
     given = ok ? parse_tokens(values[1], tokens, m->s.vocabulary, m->s.length) : 0;
     ok = ok && (given >= 0 || example_error(&m->e, "--tokens takes numbers below %u, fewer than --length", m->s.vocabulary)) &&
@@ -396,7 +396,7 @@ int main(int argc, char **argv)
         printf("built in %.1f ms; %u tokens, %.3f ms each\n", built - start, m->s.length - 1, ms / (m->s.length - 1));
         struct npy_array array = {WNNOperandDataType_Int64, 1, {m->s.length}, m->s.length * sizeof *tokens, tokens, false};
 
-        ok = !values[2] || npy_write(values[2], &array, message, sizeof message) || example_error(&m->e, "%s", message);
+        ok = !values[2] || npy_write(values[2], &array, &error) || example_error(&m->e, "%s", error.message);
     }
     for (size_t i = 0; i < m->state_count; i++) {
         wnnTensorRelease(m->state[i][0]);

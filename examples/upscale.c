@@ -67,14 +67,14 @@ static bool upscale(const struct example *e, const struct picture *p, const char
     uint32_t columns = tile_count(width, p->width), rows = tile_count(height, p->height);
     float *small = malloc(in_bytes), *large = malloc(out_bytes);
     struct picture result = {0};
-    char message[512] = "out of memory";
+    struct error error = {0};
     double ms = 0;
     bool ok = small && large;
 
     ok = ok && (p->width <= UINT32_MAX / scale && p->height <= UINT32_MAX / scale) &&
-         picture_resize(p, p->width * scale, p->height * scale, &result, message, sizeof message);
+         picture_resize(p, p->width * scale, p->height * scale, &result, &error);
     if (!ok)
-        example_error(e, "%s", message);
+        example_error(e, "%s", error.message);
     for (uint32_t i = 0; i < rows * columns && ok; i++) {
         uint32_t x0 = tile_start(i % columns, width, p->width), y0 = tile_start(i / columns, height, p->height);
         double start = example_now_ms();
@@ -91,7 +91,7 @@ static bool upscale(const struct example *e, const struct picture *p, const char
     if (ok) {
         printf("%u x %u pixels to %u x %u in %u tile%s; read and built in %.1f ms, computed in %.1f ms\n", p->width, p->height,
                result.width, result.height, rows * columns, rows * columns == 1 ? "" : "s", e->build_ms, ms);
-        ok = picture_write(path, &result, message, sizeof message) || example_error(e, "%s", message);
+        ok = picture_write(path, &result, &error) || example_error(e, "%s", error.message);
     }
     picture_free(&result);
     free(small);
@@ -106,14 +106,14 @@ int main(int argc, char **argv)
     const char *words[3];
     const uint32_t *in, *out;
     uint32_t threads = 0;
-    char message[512];
+    struct error error = {0};
     bool ok;
 
     if (example_arguments(argc, argv, words, 3, &threads, NULL, NULL) != 3) {
         fprintf(stderr, "usage: upscale MODEL PICTURE OUT.png [--threads N]\n");
         return 2;
     }
-    ok = (picture_read(words[1], &picture, message, sizeof message) || example_error(&e, "%s", message)) &&
+    ok = (picture_read(words[1], &picture, &error) || example_error(&e, "%s", error.message)) &&
          example_open(&e, "upscale", words[0], threads) &&
          ((e.model.input_count == 1 && e.model.output_count == 1) ||
           example_error(&e, "the model does not turn one picture into another")) &&

@@ -66,19 +66,19 @@ void classifier_close(struct classifier *c)
 
 /* ---- one picture ---- */
 
-bool classifier_read(const struct classifier *c, const char *path, struct classifier_picture *p, char *message, size_t size)
+bool classifier_read(const struct classifier *c, const char *path, struct classifier_picture *p, struct error *e)
 {
     const uint32_t height = c->input.descriptor.shape[2], width = c->input.descriptor.shape[3];
     struct picture_form form = {.scale = 1.0 / 255, .mean = {0.485, 0.456, 0.406}, .deviation = {0.229, 0.224, 0.225}};
     struct picture picture, resized;
 
     *p = (struct classifier_picture){0};
-    if (!picture_read(path, &picture, message, size))
+    if (!picture_read(path, &picture, e))
         return false;
     p->width = picture.width;
     p->height = picture.height;
     if (picture.width != width || picture.height != height) {
-        bool ok = picture_resize(&picture, width, height, &resized, message, size);
+        bool ok = picture_resize(&picture, width, height, &resized, e);
 
         picture_free(&picture);
         if (!ok)
@@ -93,7 +93,7 @@ bool classifier_read(const struct classifier *c, const char *path, struct classi
     if (p->pixels)
         picture_to_floats(&picture, &form, p->pixels);
     picture_free(&picture);
-    return p->pixels || file_error(message, size, "out of memory");
+    return p->pixels || file_error(e, "out of memory");
 }
 
 /* Numbers that do not add up to 1 are logits. */
@@ -115,7 +115,7 @@ static void make_probabilities(float *numbers, size_t count)
 }
 
 bool classifier_compute(struct classifier *c, const struct classifier_picture *p, struct classifier_class *top, size_t *count,
-                        char *message, size_t size)
+                        struct error *e)
 {
     WNNNamedBuffer input = {c->input.name, p->pixels, c->input_bytes};
     float *numbers = c->outputs[c->chosen].data;
@@ -124,7 +124,7 @@ bool classifier_compute(struct classifier *c, const struct classifier_picture *p
     if (wnnGraphCompute(c->graph, 1, &input, c->output_count, c->outputs)) {
         WNNStringView text = wnnGetLastErrorMessage();
 
-        return file_error(message, size, "compute: %.*s", (int)text.length, text.data);
+        return file_error(e, "compute: %.*s", (int)text.length, text.data);
     }
     make_probabilities(numbers, classes);
     for (*count = 0; *count < CLASSIFIER_TOP && *count < classes; ++*count) {
@@ -153,11 +153,11 @@ const char *classifier_label(const struct classifier *c, size_t index, size_t *l
 
 /* ---- many pictures ---- */
 
-static bool read_slot(void *user, size_t slot, const char *path, char *message, size_t size)
+static bool read_slot(void *user, size_t slot, const char *path, struct error *e)
 {
     struct classifier *c = user;
 
-    return classifier_read(c, path, &c->slots[slot], message, size);
+    return classifier_read(c, path, &c->slots[slot], e);
 }
 
 static void drop_slot(void *user, size_t slot)
@@ -168,13 +168,13 @@ static void drop_slot(void *user, size_t slot)
     c->slots[slot].pixels = NULL;
 }
 
-static bool compute_slot(void *user, size_t slot, FILE *members, char *message, size_t size)
+static bool compute_slot(void *user, size_t slot, FILE *members, struct error *e)
 {
     struct classifier *c = user;
     struct classifier_class top[CLASSIFIER_TOP];
     double start = example_now_ms();
     size_t count, length;
-    bool ok = classifier_compute(c, &c->slots[slot], top, &count, message, size);
+    bool ok = classifier_compute(c, &c->slots[slot], top, &count, e);
 
     drop_slot(c, slot);
     if (!ok)
@@ -206,15 +206,15 @@ bool classifier_batch(struct classifier *c, const struct batch_list *l, FILE *ou
 
 bool classifier_inputs(const char *program, struct batch_list *l, size_t count, const char *const *words, const char *list)
 {
-    char message[512];
+    struct error e = {0};
     bool ok = true;
 
     for (size_t i = 0; i < count && ok; i++)
-        ok = batch_list_add(l, words[i], message, sizeof message);
+        ok = batch_list_add(l, words[i], &e);
     if (ok && list)
-        ok = batch_list_read(l, list, message, sizeof message);
+        ok = batch_list_read(l, list, &e);
     if (!ok)
-        fprintf(stderr, "%s: %s\n", program, message);
+        fprintf(stderr, "%s: %s\n", program, e.message);
     else if (!l->count)
         fprintf(stderr, "%s: there are no pictures in what the command line names\n", program);
     return ok && l->count;

@@ -48,13 +48,13 @@ bool classifier_open(struct classifier *c, const char *program, WNNGraph graph, 
 /** Frees what the classifier holds. */
 void classifier_close(struct classifier *c);
 /** Reads a PNG or JPEG of any size; the caller frees its pixels.  Returns false after a message of at most `size` bytes. */
-bool classifier_read(const struct classifier *c, const char *path, struct classifier_picture *p, char *message, size_t size);
+bool classifier_read(const struct classifier *c, const char *path, struct classifier_picture *p, struct error *e);
 /**
  * Computes a picture and stores the most probable classes, at most CLASSIFIER_TOP, in *top and their number in *count.
  * Returns false after a message of at most `size` bytes.
  */
 bool classifier_compute(struct classifier *c, const struct classifier_picture *p, struct classifier_class *top, size_t *count,
-                        char *message, size_t size);
+                        struct error *e);
 /** Returns the label of a class, "" if it has none, and its length. */
 const char *classifier_label(const struct classifier *c, size_t index, size_t *length);
 /** Classifies many pictures: batch_run, whose lines have the members "ms" and "top". */

@@ -38,20 +38,19 @@ bool example_open(struct example *e, const char *program, const char *path, uint
     struct model_description declared;
     struct model_options batch = {0};
     double start = example_now_ms();
-    char *message = NULL;
+    struct error error = {0};
     bool ok;
 
     *e = (struct example){.program = program};
     options.threadCount = threads;
     if (!example_ok(e, wnnCreateContext(&options, &e->context), "context"))
         return false;
-    ok = model_describe(path, &declared, &message) && model_single_batch(&declared, NULL, &batch.dim_count, &batch.dims) &&
-         model_read(e->context, path, &batch, &e->model, &message) &&
-         model_build(&e->model, &e->graph, &message) == WNNStatus_Success;
+    ok = model_describe(path, &declared, &error) && model_single_batch(&declared, NULL, &batch.dim_count, &batch.dims) &&
+         model_read(e->context, path, &batch, &e->model, &error) &&
+         model_build(&e->model, &e->graph, &error) == WNNStatus_Success;
     model_description_free(&declared);
     if (!ok)
-        example_error(e, "%s", message ? message : "out of memory");
-    free(message);
+        example_error(e, "%s", error.message);
     e->build_ms = example_now_ms() - start;
     return ok;
 }

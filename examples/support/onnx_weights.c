@@ -17,7 +17,7 @@ struct onnx_weights {
     Onnx__ModelProto *model;
 };
 
-bool onnx_weights_open(const char *path, struct onnx_weights **w, char *message, size_t size)
+bool onnx_weights_open(const char *path, struct onnx_weights **w, struct error *e)
 {
     struct stat s;
     char *file = !stat(path, &s) && S_ISDIR(s.st_mode) ? file_join(path, "model.onnx") : strdup(path), *bytes = NULL;
@@ -25,10 +25,10 @@ bool onnx_weights_open(const char *path, struct onnx_weights **w, char *message,
     bool ok;
 
     *w = calloc(1, sizeof **w);
-    ok = *w && file ? file_read(file, &bytes, &length, message, size) : file_error(message, size, "out of memory");
+    ok = *w && file ? file_read(file, &bytes, &length, e) : file_error(e, "out of memory");
     if (ok) {
         (*w)->model = onnx__model_proto__unpack(NULL, length, (const uint8_t *)bytes);
-        ok = ((*w)->model && (*w)->model->graph) || file_error(message, size, "%s is no ONNX file", file);
+        ok = ((*w)->model && (*w)->model->graph) || file_error(e, "%s is no ONNX file", file);
     }
     free(bytes);
     free(file);

@@ -14,7 +14,7 @@
 struct onnx_weights;
 
 /** Reads the file, or model.onnx in the folder.  Returns false after a message. */
-bool onnx_weights_open(const char *path, struct onnx_weights **w, char *message, size_t size);
+bool onnx_weights_open(const char *path, struct onnx_weights **w, struct error *e);
 /** Frees w, which may be NULL. */
 void onnx_weights_close(struct onnx_weights *w);
 /**

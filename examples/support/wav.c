@@ -13,7 +13,7 @@
 /* Longer recordings than this (an hour and a half at 48 kHz) belong in a program that streams. */
 static const sf_count_t samples_max = (sf_count_t)1 << 28;
 
-bool sound_read(const char *path, uint32_t rate, struct sound *sound, char *message, size_t size)
+bool sound_read(const char *path, uint32_t rate, struct sound *sound, struct error *e)
 {
     SF_INFO info = {0};
     SNDFILE *file = sf_open(path, SFM_READ, &info);
@@ -23,10 +23,10 @@ bool sound_read(const char *path, uint32_t rate, struct sound *sound, char *mess
 
     memset(sound, 0, sizeof *sound);
     if (!file)
-        return file_error(message, size, "%s: %s", path, sf_strerror(NULL));
+        return file_error(e, "%s: %s", path, sf_strerror(NULL));
     if ((uint32_t)info.samplerate != rate || frames == 0) {
         sf_close(file);
-        return file_error(message, size, "%s has %d samples a second in %zu channels, the network was trained with %u", path,
+        return file_error(e, "%s has %d samples a second in %zu channels, the network was trained with %u", path,
                           info.samplerate, channels, rate);
     }
     sound->rate = rate;
@@ -53,14 +53,14 @@ bool sound_read(const char *path, uint32_t rate, struct sound *sound, char *mess
     }
     sf_close(file);
     if (!sound->samples)
-        return file_error(message, size, "%s: out of memory", path);
+        return file_error(e, "%s: out of memory", path);
     if (got <= 0)
         return true;
     sound_free(sound);
-    return file_error(message, size, "%s: more than %lld samples", path, (long long)samples_max);
+    return file_error(e, "%s: more than %lld samples", path, (long long)samples_max);
 }
 
-bool sound_write(const char *path, const struct sound *sound, bool as_floats, char *message, size_t size)
+bool sound_write(const char *path, const struct sound *sound, bool as_floats, struct error *e)
 {
     SF_INFO info = {.samplerate = (int)sound->rate,
                     .channels = 1,
@@ -72,15 +72,15 @@ bool sound_write(const char *path, const struct sound *sound, bool as_floats, ch
 
     if (!file) {
         new_file_abandon(out);
-        return file_error(message, size, "%s: %s", path, out ? sf_strerror(NULL) : strerror(why));
+        return file_error(e, "%s: %s", path, out ? sf_strerror(NULL) : strerror(why));
     }
     sf_command(file, SFC_SET_CLIPPING, NULL, SF_TRUE);
     ok = sf_write_float(file, sound->samples, (sf_count_t)sound->count) == (sf_count_t)sound->count;
     ok = sf_close(file) == 0 && ok;
     if (ok)
-        return new_file_commit(out, &why) || file_error(message, size, "%s: %s", path, strerror(why));
+        return new_file_commit(out, &why) || file_error(e, "%s: %s", path, strerror(why));
     new_file_abandon(out);
-    return file_error(message, size, "%s: the file could not be written", path);
+    return file_error(e, "%s: the file could not be written", path);
 }
 
 void sound_free(struct sound *sound)

@@ -266,13 +266,14 @@ static bool read_decoder(struct tokenizer *t, const cJSON *j, char *message, siz
 
 bool tokenizer_read(const char *path, struct tokenizer **tokenizer, char *message, size_t size)
 {
-    char *text = NULL, why[400] = "out of memory";
+    char *text = NULL, why[400] = "";
+    struct error e = {.message = "out of memory"};
     struct tokenizer *t = calloc(1, sizeof *t);
     size_t length;
     bool ok = false;
 
     *tokenizer = NULL;
-    if (t && file_read(path, &text, &length, why, sizeof why)) {
+    if (t && file_read(path, &text, &length, &e)) {
         t->root = cJSON_ParseWithLength(text, length);
         ok = cJSON_IsObject(t->root) || tokenizer_error(why, sizeof why, "it is no JSON");
         ok = ok && read_model(t, cJSON_GetObjectItemCaseSensitive(t->root, "model"), why, sizeof why) &&

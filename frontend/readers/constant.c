@@ -83,44 +83,44 @@ WNNOperand model_bound(const struct model_options *options, const char *name, si
 }
 
 bool model_binding_fit(const char *name, WNNOperand operand, WNNOperandDataType type, size_t rank, const uint32_t *dims,
-                       char **message)
+                       struct error *e)
 {
     char shown[256], has[200], wants[200];
 
     escape_text(shown, sizeof shown, name, strlen(name));
     if (wnnOperandIsError(operand))
-        return model_error(message, "the operand given for input \"%s\" is the error of a call that failed", shown);
+        return file_error(e, "the operand given for input \"%s\" is the error of a call that failed", shown);
     if (wnnOperandGetDataType(operand) != type)
-        return model_error(message, "the operand given for input \"%s\" is of type %s, the input of type %s", shown,
-                           wnnOperandDataTypeGetName(wnnOperandGetDataType(operand)), wnnOperandDataTypeGetName(type));
+        return file_error(e, "the operand given for input \"%s\" is of type %s, the input of type %s", shown,
+                          wnnOperandDataTypeGetName(wnnOperandGetDataType(operand)), wnnOperandDataTypeGetName(type));
     if (!shapes_agree(wnnOperandGetRank(operand), wnnOperandGetShape(operand), rank, dims))
-        return model_error(message, "the operand given for input \"%s\" has the shape %s, the input %s", shown,
-                           model_dims_text(has, sizeof has, wnnOperandGetRank(operand), wnnOperandGetShape(operand)),
-                           model_dims_text(wants, sizeof wants, rank, dims));
+        return file_error(e, "the operand given for input \"%s\" has the shape %s, the input %s", shown,
+                          model_dims_text(has, sizeof has, wnnOperandGetRank(operand), wnnOperandGetShape(operand)),
+                          model_dims_text(wants, sizeof wants, rank, dims));
     return true;
 }
 
 bool model_constant_fit(struct model *model, const struct model_constant *constant, WNNOperandDataType type, size_t rank,
-                        const uint32_t *dims, struct npy_array *array, char **message)
+                        const uint32_t *dims, struct npy_array *array, struct error *e)
 {
-    char name[256], reason[300], has[200], wants[200];
+    char name[256], has[200], wants[200];
     const WNNOperandDataType given = constant->array->dataType;
 
     escape_text(name, sizeof name, constant->name, strlen(constant->name));
     *array = *constant->array;
     array->data = malloc(array->byteLength ? array->byteLength : 1);
     if (!array->data)
-        return model_error(message, "out of memory");
+        return file_error(e, "out of memory");
     memcpy(array->data, constant->array->data, array->byteLength);
     if (constant->literal && rank != SIZE_MAX)
         take_shape(array, rank, dims);
     if (!shapes_agree(array->rank, array->shape, rank, dims)) {
-        model_error(message, "the constant given for input \"%s\" has the shape %s, the input %s", name,
-                    model_dims_text(has, sizeof has, array->rank, array->shape),
-                    model_dims_text(wants, sizeof wants, rank, dims));
-    } else if (!npy_convert(array, type, reason, sizeof reason)) {
-        model_error(message, "the constant given for input \"%s\" is of type %s, the input of type %s: %s", name,
-                    wnnOperandDataTypeGetName(given), wnnOperandDataTypeGetName(type), reason);
+        file_error(e, "the constant given for input \"%s\" has the shape %s, the input %s", name,
+                   model_dims_text(has, sizeof has, array->rank, array->shape),
+                   model_dims_text(wants, sizeof wants, rank, dims));
+    } else if (!npy_convert(array, type, e)) {
+        file_error(e, "the constant given for input \"%s\" is of type %s, the input of type %s: %s", name,
+                   wnnOperandDataTypeGetName(given), wnnOperandDataTypeGetName(type), e->message);
     } else {
         if (!constant->literal && given != type)
             model_note(model, "the constant given for input '%s' is %s, converted to %s", name,

@@ -75,10 +75,11 @@ bool describe_file(struct model_description *d, const char *path, const char *na
     return false;
 }
 
-bool describe_failed(struct model_description *d, const char *path, const char *reason, char **message)
+bool describe_failed(struct model_description *d, const char *path, const char *reason, struct error *e)
 {
     if (reason)
-        model_error(message, "%s: %s", PATH_SHOWN(path), reason);
+        file_error(e, "%s: %s", PATH_SHOWN(path), reason);
+    error_out_of_memory(e); /* unless there is an error */
     model_description_free(d);
     return false;
 }

@@ -26,14 +26,6 @@ struct model_description {
 };
 
 /**
- * Describes a file or a folder.  Returns false if that fails; then *message says why (malloc'ed, the caller frees it; NULL if
- * memory ran out), and *description is empty.  model_description_free frees what it holds.
- */
-bool model_describe(const char *path, struct model_description *description, char **message);
-/** Does the same with a model in memory; path names it in messages. */
-bool model_describe_memory(const char *path, const void *bytes, size_t length, struct model_description *description,
-                           char **message);
-/**
  * Lets batches be of one: adds to the dimensions of the options those that inputs have first, and that are open and named
  * there. Returns false if memory runs out; else *dims, of *count, are of the description's memory.
  */
@@ -56,12 +48,12 @@ bool describe_free(struct model_description *d, WNNStringView name, uint32_t lar
 /** Notes a file of weights beside the model at path, which counts once. */
 bool describe_file(struct model_description *d, const char *path, const char *name);
 /** Ends a description that failed with a message, which may be NULL if memory ran out.  Returns false. */
-bool describe_failed(struct model_description *d, const char *path, const char *reason, char **message);
+bool describe_failed(struct model_description *d, const char *path, const char *reason, struct error *e);
 
-/* These are the readers, by kind; they return as model_describe does. */
-bool model_describe_onnx(const char *path, const void *bytes, size_t length, struct model_description *d, char **message);
-bool model_describe_text(const char *path, const char *bytes, size_t length, struct model_description *d, char **message);
-bool model_describe_json(const char *path, const char *bytes, size_t length, struct model_description *d, char **message);
-bool model_describe_manifest(const char *folder, struct model_description *d, char **message);
+/* These are the readers, by kind; they return as model_source_describe does. */
+bool model_describe_onnx(const char *path, const void *bytes, size_t length, struct model_description *d, struct error *e);
+bool model_describe_text(const char *path, const char *bytes, size_t length, struct model_description *d, struct error *e);
+bool model_describe_json(const char *path, const char *bytes, size_t length, struct model_description *d, struct error *e);
+bool model_describe_manifest(const char *folder, struct model_description *d, struct error *e);
 
 #endif

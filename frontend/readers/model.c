@@ -4,54 +4,34 @@
  * (frontend/readers/model.h).
  */
 #include "frontend/readers/model.h"
+#include "frontend/readers/files/file.h"
 
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool model_error(char **message, const char *format, ...)
-{
-    va_list args;
-    int length;
-
-    if (!message || *message)
-        return false;
-    va_start(args, format);
-    length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    *message = length < 0 ? NULL : malloc((size_t)length + 1);
-    if (*message) {
-        va_start(args, format);
-        vsnprintf(*message, (size_t)length + 1, format, args);
-        va_end(args);
-    }
-    return false;
-}
 
 /* ---- the builder and its budget ---- */
 
 /** Makes a message of the builder's last refusal.  Returns false. */
-static bool refused(char **message)
+static bool refused(struct error *e)
 {
     WNNStringView text = wnnGetLastErrorMessage();
 
-    return model_error(message, "%.*s", (int)text.length, text.data);
+    return file_error(e, "%.*s", (int)text.length, text.data);
 }
 
 /** Takes the caller's builder, which must be able to go on. */
-static bool take_builder(const struct model_options *options, struct model *model, char **message)
+static bool take_builder(const struct model_options *options, struct model *model, struct error *e)
 {
     WNNStringView text;
 
     if (wnnGraphBuilderGetError(options->builder, &text))
-        return model_error(message, "the builder to read into has an error already: %.*s", (int)text.length, text.data);
+        return file_error(e, "the builder to read into has an error already: %.*s", (int)text.length, text.data);
     if (wnnGraphBuilderSpend(options->builder, WNN_STR("reading a model"), 0, 0))
-        return refused(message);
+        return refused(e);
     if ((options->budget.operations || options->budget.bytes) &&
         wnnGraphBuilderSetBudget(options->builder, &options->budget, 0))
-        return refused(message);
+        return refused(e);
     wnnGraphBuilderAddRef(options->builder);
     model->builder = options->builder;
     model->lends_builder = true;
@@ -59,19 +39,19 @@ static bool take_builder(const struct model_options *options, struct model *mode
 }
 
 bool model_create_builder(WNNContext context, const struct model_options *options, uint64_t bytes, struct model *model,
-                          char **message)
+                          struct error *e)
 {
     const WNNBudget general = wnnContextGetBudget(context);
 
     if (options->builder)
-        return take_builder(options, model, message);
+        return take_builder(options, model, e);
     model->budget = options->budget;
     if (!model->budget.operations)
         model->budget.operations = general.operations;
     if (!model->budget.bytes)
         model->budget.bytes = general.bytes;
     if (wnnContextCreateGraphBuilder(context, &model->builder))
-        return refused(message);
+        return refused(e);
     model_add_source(model, bytes);
     return true;
 }
@@ -85,9 +65,9 @@ void model_add_source(struct model *model, uint64_t bytes)
         return; /* the context was lost meanwhile, which the next call of the builder says */
 }
 
-bool model_spend(const struct model *model, const char *what, uint64_t operations, uint64_t bytes, char **message)
+bool model_spend(const struct model *model, const char *what, uint64_t operations, uint64_t bytes, struct error *e)
 {
-    return !wnnGraphBuilderSpend(model->builder, WNN_STR(what), operations, bytes) || refused(message);
+    return !wnnGraphBuilderSpend(model->builder, WNN_STR(what), operations, bytes) || refused(e);
 }
 
 /* ---- ports ---- */
@@ -129,17 +109,15 @@ bool model_add_output(struct model *model, const char *name, WNNOperand operand,
 
 /* ---- the end ---- */
 
-WNNStatus model_build(const struct model *model, WNNGraph *graph, char **message)
+WNNStatus model_build(const struct model *model, WNNGraph *graph, struct error *e)
 {
     WNNNamedOperand *outputs = calloc(model->output_count + 1, sizeof *outputs);
     WNNStringView text;
     WNNStatus status;
 
     *graph = NULL;
-    if (message)
-        *message = NULL;
     if (!outputs) {
-        model_error(message, "out of memory");
+        error_out_of_memory(e);
         return WNNStatus_UnknownError;
     }
     for (size_t i = 0; i < model->output_count; i++)
@@ -147,7 +125,7 @@ WNNStatus model_build(const struct model *model, WNNGraph *graph, char **message
     status = wnnGraphBuilderBuild(model->builder, model->output_count, outputs, graph);
     if (status) {
         text = wnnGetLastErrorMessage();
-        model_error(message, "%.*s", (int)text.length, text.data);
+        file_error(e, "%.*s", (int)text.length, text.data);
     }
     free(outputs);
     return status;

@@ -14,6 +14,7 @@
 #define WEBNN_FRONTEND_READERS_MODEL_H_
 
 #include "frontend/readers/files/npy.h"
+#include "ir/support/error.h"
 #include "webnn/webnn.h"
 
 struct file_map; /* frontend/readers/files/map.h */
@@ -81,18 +82,19 @@ struct model_options {
  * Reads a model of any kind; what kind it is, its contents tell, then its ending.  options may be NULL.  Returns false if that
  * fails; then *message says why (malloc'ed, the caller frees it; NULL if memory ran out), and *model is empty.
  */
-bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model, char **message);
+bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model,
+                struct error *e);
 /**
  * Does the same with an ONNX file, .webnn text or JSON in memory, which has to stay until the call is over.  path tells where
  * files beside the model lie and names it in messages.
  */
 bool model_read_memory(WNNContext context, const char *path, const void *bytes, size_t length,
-                       const struct model_options *options, struct model *model, char **message);
+                       const struct model_options *options, struct model *model, struct error *e);
 /**
  * Builds the model, whose builder is used up then; ports stay readable.  Returns the status; if it is no success, *message says
  * why, as above.
  */
-WNNStatus model_build(const struct model *model, WNNGraph *graph, char **message);
+WNNStatus model_build(const struct model *model, WNNGraph *graph, struct error *e);
 /** Returns whether a file holds a compiled graph (wnnGraphSave, a shared object of webnnc), told by its first bytes. */
 bool model_is_compiled(const char *path);
 /** Frees what a model holds and leaves it empty. */
@@ -100,24 +102,22 @@ void model_free(struct model *model);
 
 /* ---- for readers ---- */
 
-/** Prints into a fresh *message, unless a message is there already.  Returns false. */
-bool model_error(char **message, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /**
  * Makes the model's builder, with the budget that options, context or the bytes of the model's files say, or takes the one that
  * options name, whose budget stays unless options have one.  Returns false after an error described in *message.
  */
 bool model_create_builder(WNNContext context, const struct model_options *options, uint64_t bytes, struct model *model,
-                          char **message);
+                          struct error *e);
 /** Says that one more file of that many bytes belongs to the model, which may take more work then. */
 void model_add_source(struct model *model, uint64_t bytes);
 /** Charges memory and work of a reader to the model's budget.  Returns false after an error described in *message. */
-bool model_spend(const struct model *model, const char *what, uint64_t operations, uint64_t bytes, char **message);
+bool model_spend(const struct model *model, const char *what, uint64_t operations, uint64_t bytes, struct error *e);
 /**
  * Makes the array of a constant, which the caller frees, for an input of this type.  rank is SIZE_MAX if the model says no
  * shape; sizes of 0 are open.  Returns false after an error described in *message.
  */
 bool model_constant_fit(struct model *model, const struct model_constant *constant, WNNOperandDataType type, size_t rank,
-                        const uint32_t *dims, struct npy_array *array, char **message);
+                        const uint32_t *dims, struct npy_array *array, struct error *e);
 /** Returns the operand that is bound to an input of that name, or NULL if none is. */
 WNNOperand model_bound(const struct model_options *options, const char *name, size_t length);
 /**
@@ -125,7 +125,7 @@ WNNOperand model_bound(const struct model_options *options, const char *name, si
  * an error described in *message.
  */
 bool model_binding_fit(const char *name, WNNOperand operand, WNNOperandDataType type, size_t rank, const uint32_t *dims,
-                       char **message);
+                       struct error *e);
 /** Returns "which FILE has" or "that is given" for messages about a shape, in buf. */
 const char *model_shape_origin(const struct model_shape *shape, char *buf, size_t size);
 /** Writes "[2, 3]" into buf and returns it; sizes of 0 are written as "?". */
@@ -142,15 +142,15 @@ bool model_add_output(struct model *model, const char *name, WNNOperand operand,
  * files beside the model lie and names it in messages.
  */
 bool model_read_onnx(WNNContext context, const char *path, const void *bytes, size_t length,
-                     const struct model_options *options, struct model *model, char **message);
+                     const struct model_options *options, struct model *model, struct error *e);
 /** Does the same from a mapped file, whose large tensors are lent to the builder: the map lives as long as they are needed. */
 bool model_read_onnx_map(WNNContext context, const char *path, struct file_map *map, const struct model_options *options,
-                         struct model *model, char **message);
+                         struct model *model, struct error *e);
 bool model_read_text(WNNContext context, const char *path, const char *bytes, size_t length,
-                     const struct model_options *options, struct model *model, char **message);
+                     const struct model_options *options, struct model *model, struct error *e);
 bool model_read_json(WNNContext context, const char *path, const char *bytes, size_t length,
-                     const struct model_options *options, struct model *model, char **message);
+                     const struct model_options *options, struct model *model, struct error *e);
 bool model_read_manifest(WNNContext context, const char *folder, const struct model_options *options, struct model *model,
-                         char **message);
+                         struct error *e);
 
 #endif

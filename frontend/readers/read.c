@@ -70,7 +70,7 @@ static enum kind kind_of(const char *path, const char *bytes, size_t length)
     return KIND_UNKNOWN;
 }
 
-static bool refuse_unknown(const char *path, const char *bytes, size_t length, char **message)
+static bool refuse_unknown(const char *path, const char *bytes, size_t length, struct error *e)
 {
     static const struct {
         size_t at, length;
@@ -94,7 +94,7 @@ static bool refuse_unknown(const char *path, const char *bytes, size_t length, c
     for (size_t i = 0; bytes && i < sizeof others / sizeof *others; i++)
         if (length >= others[i].at + others[i].length && !memcmp(bytes + others[i].at, others[i].bytes, others[i].length))
             what = others[i].what;
-    return model_error(message, "%s is no model: neither ONNX nor .webnn text or JSON%s", PATH_SHOWN(path), what);
+    return file_error(e, "%s is no model: neither ONNX nor .webnn text or JSON%s", PATH_SHOWN(path), what);
 }
 
 /* ---- sources ---- */
@@ -102,111 +102,101 @@ static bool refuse_unknown(const char *path, const char *bytes, size_t length, c
 struct model_source {
     enum kind kind;
     char *path;           /* of the file, or of a manifest's folder */
-    struct file_map *map; /* NULL for a manifest */
+    struct file_map *map; /* NULL: the bytes are the caller's, or there are none */
+    const void *bytes;    /* NULL for a manifest */
+    size_t length;
 };
 
-/** Makes an empty source with a copy of the first `length` bytes of a path.  Returns NULL if memory runs out. */
-static struct model_source *source_create(const char *path, size_t length)
+/** Makes a source with a copy of the first `path_length` bytes of a path.  The map's reference, if there is a map, goes over to
+ * the source.  Returns NULL after an error. */
+static struct model_source *source_create(const struct model_source *from, const char *path, size_t path_length,
+                                          struct error *e)
 {
-    struct model_source *source = calloc(1, sizeof *source);
-
-    if (source)
-        source->path = strndup(path, length);
-    if (source && source->path)
-        return source;
-    free(source);
-    return NULL;
-}
-
-/** Returns a source of a mapped file, whose reference goes over to it. */
-static struct model_source *source_of_map(const char *path, struct file_map *map, char **message)
-{
-    enum kind kind = kind_of(path, file_map_data(map), file_map_length(map));
-    struct model_source *source = kind ? source_create(path, strlen(path)) : NULL;
+    struct model_source *source = from->kind ? malloc(sizeof *source) : NULL;
 
     if (source) {
-        source->kind = kind;
-        source->map = map;
-        return source;
+        *source = *from;
+        source->path = strndup(path, path_length);
+        if (source->path)
+            return source;
+        free(source);
     }
-    if (!kind)
-        refuse_unknown(path, file_map_data(map), file_map_length(map), message);
-    file_map_release(map);
+    if (!from->kind)
+        refuse_unknown(path, from->bytes, from->length, e);
+    file_map_release(from->map);
+    error_out_of_memory(e); /* unless there is an error */
     return NULL;
 }
 
-static struct model_source *open_file(const char *path, char **message)
+static struct model_source *source_of_manifest(const char *path, size_t path_length, struct error *e)
 {
-    const char *slash = strrchr(path, '/');
-    struct model_source *source;
-    struct file_map *map;
-    char text[512];
-
-    if (!file_map_open(path, &map, text, sizeof text)) {
-        model_error(message, "%s", text);
-        return NULL;
-    }
-    if (kind_of(path, file_map_data(map), file_map_length(map)) != KIND_MANIFEST)
-        return source_of_map(path, map, message);
-    file_map_release(map); /* it named itself instead of its folder */
-    source = slash ? source_create(path, (size_t)(slash - path)) : source_create(".", 1);
-    if (source)
-        source->kind = KIND_MANIFEST;
-    return source;
+    return source_create(&(struct model_source){.kind = KIND_MANIFEST}, path, path_length, e);
 }
 
-/** Opens the network in a folder.  Beside an ONNX file a manifest.json describes test cases. */
-static struct model_source *open_folder(const char *path, char **message)
+static struct model_source *open_file(const char *path, struct error *e)
+{
+    const char *slash = strrchr(path, '/');
+    struct model_source from = {0};
+
+    if (!file_map_open(path, &from.map, e))
+        return NULL;
+    from.bytes = file_map_data(from.map);
+    from.length = file_map_length(from.map);
+    from.kind = kind_of(path, from.bytes, from.length);
+    if (from.kind != KIND_MANIFEST)
+        return source_create(&from, path, strlen(path), e);
+    file_map_release(from.map); /* it named itself instead of its folder */
+    return slash ? source_of_manifest(path, (size_t)(slash - path), e) : source_of_manifest(".", 1, e);
+}
+
+/** Opens the network in a folder.  Next to an ONNX file a manifest.json describes test cases. */
+static struct model_source *open_folder(const char *path, struct error *e)
 {
     char *onnx = file_join(path, "model.onnx"), *manifest = file_join(path, "manifest.json");
     struct model_source *source = NULL;
     struct stat s;
 
-    if (!onnx || !manifest) {
-        ;
-    } else if (!stat(onnx, &s) && S_ISREG(s.st_mode)) {
-        source = open_file(onnx, message);
-    } else if (!lstat(manifest, &s)) {
-        source = source_create(path, strlen(path));
-        if (source)
-            source->kind = KIND_MANIFEST;
-    } else {
-        model_error(message, "%s: the folder has neither a model.onnx nor a manifest.json", PATH_SHOWN(path));
-    }
+    if (!onnx || !manifest)
+        error_out_of_memory(e);
+    else if (!stat(onnx, &s) && S_ISREG(s.st_mode))
+        source = open_file(onnx, e);
+    else if (!lstat(manifest, &s))
+        source = source_of_manifest(path, strlen(path), e);
+    else
+        file_error(e, "%s: the folder has neither a model.onnx nor a manifest.json", PATH_SHOWN(path));
     free(onnx);
     free(manifest);
     return source;
 }
 
-struct model_source *model_source_open(const char *path, char **message)
+struct model_source *model_source_open(const char *path, struct error *e)
 {
     struct stat s;
 
-    *message = NULL;
     if (stat(path, &s)) {
-        model_error(message, "%s: %s", PATH_SHOWN(path), strerror(errno));
+        file_error(e, "%s: %s", PATH_SHOWN(path), strerror(errno));
         return NULL;
     }
-    return S_ISDIR(s.st_mode) ? open_folder(path, message) : open_file(path, message);
+    return S_ISDIR(s.st_mode) ? open_folder(path, e) : open_file(path, e);
 }
 
-/** A manifest in memory has no folder that its files could lie in. */
-static bool refuse_manifest(const char *path, char **message)
+struct model_source *model_source_memory(const char *path, const void *bytes, size_t length, bool copied, struct error *e)
 {
-    return model_error(message, "%s: a manifest describes files of its folder, so it is read from there", PATH_SHOWN(path));
-}
+    struct model_source from = {.kind = kind_of(path, bytes, length), .bytes = bytes, .length = length};
 
-struct model_source *model_source_copy(const char *path, const void *bytes, size_t length, char **message)
-{
-    struct file_map *map;
-
-    *message = NULL;
-    if (kind_of(path, bytes, length) == KIND_MANIFEST) {
-        refuse_manifest(path, message);
+    if (from.kind == KIND_MANIFEST) {
+        file_error(e, "%s: a manifest describes files of its folder, so it is read from there", PATH_SHOWN(path));
         return NULL;
     }
-    map = file_map_copy(bytes, length);
-    return map ? source_of_map(path, map, message) : NULL;
+    if (copied) {
+        from.map = file_map_copy(bytes, length);
+        if (!from.map) {
+            error_out_of_memory(e);
+            return NULL;
+        }
+        from.bytes = file_map_data(from.map);
+    }
+    return source_create(&from, path, strlen(path), e);
 }
 
 void model_source_close(struct model_source *source)
@@ -218,62 +208,38 @@ void model_source_close(struct model_source *source)
     free(source);
 }
 
-const char *model_source_path(const struct model_source *source)
-{
-    return source->path;
-}
-
 const void *model_source_bytes(const struct model_source *source, size_t *length)
 {
-    *length = source->map ? file_map_length(source->map) : 0;
-    return source->map ? file_map_data(source->map) : "";
+    *length = source->length;
+    return source->bytes ? source->bytes : "";
 }
 
 /* ---- reading ---- */
 
-/** Reads ONNX from a map, or, if that is NULL, from bytes. */
-static bool read_onnx(WNNContext context, const char *path, struct file_map *map, const void *bytes, size_t length,
-                      const struct model_options *options, struct model *model, char **message)
-{
-    if (options->weights)
-        return model_error(message, "%s: weights in a file of their own are for .webnn text and JSON, not for ONNX",
-                           PATH_SHOWN(path));
-    return map ? model_read_onnx_map(context, path, map, options, model, message)
-               : model_read_onnx(context, path, bytes, length, options, model, message);
-}
-
-/** Reads bytes of a kind, which are a map's if there is one. */
-static bool read_kind(enum kind kind, WNNContext context, const char *path, struct file_map *map, const void *bytes,
-                      size_t length, const struct model_options *options, struct model *model, char **message)
+bool model_source_read(const struct model_source *s, WNNContext context, const struct model_options *options,
+                       struct model *model, struct error *e)
 {
     static const struct model_options none;
 
     memset(model, 0, sizeof *model);
-    *message = NULL;
     if (!options)
         options = &none;
-    switch (kind) {
+    switch (s->kind) {
     case KIND_ONNX:
-        return read_onnx(context, path, map, bytes, length, options, model, message);
+        if (options->weights)
+            return file_error(e, "%s: weights in a file of their own are for .webnn text and JSON, not for ONNX",
+                              PATH_SHOWN(s->path));
+        return s->map ? model_read_onnx_map(context, s->path, s->map, options, model, e)
+                      : model_read_onnx(context, s->path, s->bytes, s->length, options, model, e);
     case KIND_TEXT:
-        return model_read_text(context, path, bytes, length, options, model, message);
+        return model_read_text(context, s->path, s->bytes, s->length, options, model, e);
     case KIND_JSON:
-        return model_read_json(context, path, bytes, length, options, model, message);
+        return model_read_json(context, s->path, s->bytes, s->length, options, model, e);
     case KIND_MANIFEST:
-        return bytes ? refuse_manifest(path, message) : model_read_manifest(context, path, options, model, message);
     case KIND_UNKNOWN:
         break;
     }
-    return refuse_unknown(path, bytes, length, message);
-}
-
-bool model_source_read(const struct model_source *source, WNNContext context, const struct model_options *options,
-                       struct model *model, char **message)
-{
-    const void *bytes = source->map ? file_map_data(source->map) : NULL;
-    const size_t length = source->map ? file_map_length(source->map) : 0;
-
-    return read_kind(source->kind, context, source->path, source->map, bytes, length, options, model, message);
+    return model_read_manifest(context, s->path, options, model, e);
 }
 
 bool model_is_compiled(const char *path)
@@ -285,10 +251,11 @@ bool model_is_compiled(const char *path)
            (!memcmp(start, saved, sizeof start) || !memcmp(start, elf, sizeof elf));
 }
 
-bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model, char **message)
+/** Reads a source, which may be NULL after an error, and closes it. */
+static bool read_once(struct model_source *source, WNNContext context, const struct model_options *options, struct model *model,
+                      struct error *e)
 {
-    struct model_source *source = model_source_open(path, message);
-    bool ok = source && model_source_read(source, context, options, model, message);
+    bool ok = source && model_source_read(source, context, options, model, e);
 
     if (!source)
         memset(model, 0, sizeof *model);
@@ -296,52 +263,32 @@ bool model_read(WNNContext context, const char *path, const struct model_options
     return ok;
 }
 
-bool model_read_memory(WNNContext context, const char *path, const void *bytes, size_t length,
-                       const struct model_options *options, struct model *model, char **message)
+bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model, struct error *e)
 {
-    return read_kind(kind_of(path, bytes, length), context, path, NULL, bytes, length, options, model, message);
+    return read_once(model_source_open(path, e), context, options, model, e);
+}
+
+bool model_read_memory(WNNContext context, const char *path, const void *bytes, size_t length,
+                       const struct model_options *options, struct model *model, struct error *e)
+{
+    return read_once(model_source_memory(path, bytes, length, false, e), context, options, model, e);
 }
 
 /* ---- descriptions ---- */
 
-static bool describe_kind(enum kind kind, const char *path, const void *bytes, size_t length, struct model_description *d,
-                          char **message)
+bool model_source_describe(const struct model_source *s, struct model_description *d, struct error *e)
 {
     memset(d, 0, sizeof *d);
-    *message = NULL;
-    switch (kind) {
+    switch (s->kind) {
     case KIND_ONNX:
-        return model_describe_onnx(path, bytes, length, d, message);
+        return model_describe_onnx(s->path, s->bytes, s->length, d, e);
     case KIND_TEXT:
-        return model_describe_text(path, bytes, length, d, message);
+        return model_describe_text(s->path, s->bytes, s->length, d, e);
     case KIND_JSON:
-        return model_describe_json(path, bytes, length, d, message);
+        return model_describe_json(s->path, s->bytes, s->length, d, e);
     case KIND_MANIFEST:
-        return bytes ? refuse_manifest(path, message) : model_describe_manifest(path, d, message);
     case KIND_UNKNOWN:
         break;
     }
-    return refuse_unknown(path, bytes, length, message);
-}
-
-bool model_source_describe(const struct model_source *source, struct model_description *d, char **message)
-{
-    return describe_kind(source->kind, source->path, source->map ? file_map_data(source->map) : NULL,
-                         source->map ? file_map_length(source->map) : 0, d, message);
-}
-
-bool model_describe(const char *path, struct model_description *d, char **message)
-{
-    struct model_source *source = model_source_open(path, message);
-    bool ok = source && model_source_describe(source, d, message);
-
-    if (!source)
-        memset(d, 0, sizeof *d);
-    model_source_close(source);
-    return ok;
-}
-
-bool model_describe_memory(const char *path, const void *bytes, size_t length, struct model_description *d, char **message)
-{
-    return describe_kind(kind_of(path, bytes, length), path, bytes, length, d, message);
+    return model_describe_manifest(s->path, d, e);
 }

@@ -12,22 +12,24 @@
 struct model_source;
 
 /**
- * Opens a file or a folder.  Returns NULL if that fails; then *message says why (malloc'ed, the caller frees it; NULL if memory
- * ran out).  model_source_close gives it back; graphs that were built of it do not need it.
+ * Opens a file or a folder.  Returns NULL after an error in *e.  model_source_close gives it back; graphs that were built of it
+ * do not need it.
  */
-struct model_source *model_source_open(const char *path, char **message);
-/** Does the same with a copy of bytes.  path tells where files beside the model lie and names it in messages. */
-struct model_source *model_source_copy(const char *path, const void *bytes, size_t length, char **message);
+struct model_source *model_source_open(const char *path, struct error *e);
+/**
+ * Does the same with bytes, which are copied or stay with the caller until the source is closed.  path tells where files next
+ * to the model lie and names it in messages.
+ */
+struct model_source *model_source_memory(const char *path, const void *bytes, size_t length, bool copied, struct error *e);
 /** Gives a source back, which may be NULL. */
 void model_source_close(struct model_source *source);
-/** Returns the path of the file, or of a manifest's folder. */
-const char *model_source_path(const struct model_source *source);
 /** Returns the bytes of the file; a manifest has none. */
 const void *model_source_bytes(const struct model_source *source, size_t *length);
 /** Reads the model as model_read does. */
 bool model_source_read(const struct model_source *source, WNNContext context, const struct model_options *options,
-                       struct model *model, char **message);
-/** Describes the model as model_describe does. */
-bool model_source_describe(const struct model_source *source, struct model_description *description, char **message);
+                       struct model *model, struct error *e);
+/** Describes the model.  Returns false after an error in *e; then *description is empty.  model_description_free frees what it
+ * holds. */
+bool model_source_describe(const struct model_source *source, struct model_description *description, struct error *e);
 
 #endif

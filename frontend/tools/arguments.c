@@ -101,14 +101,14 @@ static int read_literals(const char *text, struct npy_array *array)
     return array->data ? 1 : -1;
 }
 
-bool argument_constant(const char *text, struct npy_array *array, bool *literal, char *message, size_t size)
+bool argument_constant(const char *text, struct npy_array *array, bool *literal, struct error *e)
 {
     const int read = read_literals(text, array);
 
     *literal = read > 0;
     if (read < 0)
-        return file_error(message, size, "out of memory");
-    return *literal || npy_read(text, array, message, size);
+        return file_error(e, "out of memory");
+    return *literal || npy_read(text, array, e);
 }
 
 bool option_dim(struct option_call *c)
@@ -175,16 +175,16 @@ bool option_constant(struct option_call *c)
     struct model_constant *grown = list_grow((void *)m->constants, m->constant_count, sizeof *grown);
     struct npy_array *array = calloc(1, sizeof *array);
     struct argument_pair pair = {0};
-    char message[512];
+    struct error e = {0};
     bool literal;
 
     snprintf(c->wants, sizeof c->wants, "NAME=VALUE, or NAME=FILE.npy");
     if (grown)
         m->constants = grown;
     bool ok = grown && array && argument_split(c->value, &pair) && pair.name && *pair.value;
-    if (ok && !argument_constant(pair.value, array, &literal, message, sizeof message)) {
+    if (ok && !argument_constant(pair.value, array, &literal, &e)) {
         c->status = 1;
-        ok = complain("--constant %s: %s; numbers such as %s=16000 need no file", pair.name, message, pair.name);
+        ok = complain("--constant %s: %s; numbers such as %s=16000 need no file", pair.name, e.message, pair.name);
     }
     if (ok) {
         grown[m->constant_count++] = (struct model_constant){.name = pair.name, .array = array, .literal = literal};
@@ -388,12 +388,22 @@ void print_message(const char *format, va_list arguments)
     free(text);
 }
 
+static _Thread_local struct error *caught;
+
+void complain_catch(struct error *e)
+{
+    caught = e;
+}
+
 bool complain(const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    print_message(format, arguments);
+    if (caught)
+        vsnprintf(caught->message, sizeof caught->message, format, arguments);
+    else
+        print_message(format, arguments);
     va_end(arguments);
     return false;
 }

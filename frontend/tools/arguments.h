@@ -43,7 +43,7 @@ bool argument_split(const char *text, struct argument_pair *pair);
  * has that name ("./16000" is), or the name of an .npy file.  Numbers are int64 if all are whole, else float32; *literal says
  * that they are numbers.  Returns false after an error in message.  The caller frees the array.
  */
-bool argument_constant(const char *text, struct npy_array *array, bool *literal, char *message, size_t size);
+bool argument_constant(const char *text, struct npy_array *array, bool *literal, struct error *e);
 /** Prints every line of a model's notes to stderr after "PROGRAM: note: ".  notes may be NULL. */
 void print_notes(const char *notes);
 /** Reads a whole number from low to high, with nothing behind it. */
@@ -64,6 +64,8 @@ bool output_arrived(void);
 extern const char *program_name;
 /** Prints "PROGRAM: ..." to stderr, and escapes what a name in it has that could deceive.  Returns false. */
 bool complain(const char *format, ...) PRINTF_LIKE(1, 2);
+/** Lets e take the messages of the calling thread, the last one each time, until this is called with NULL. */
+void complain_catch(struct error *e);
 /** Does the same with arguments that a function was called with. */
 void print_message(const char *format, va_list arguments);
 

@@ -119,20 +119,6 @@ struct source {
     struct weights *weights;
 };
 
-static bool source_open(struct source *s, struct error *e)
-{
-    char *path = s->o->weights ? strdup(s->o->weights) : weights_beside(s->o->input), *message = NULL;
-    bool ok = path && weights_open(path, s->o->weights != NULL, &s->weights, &message);
-
-    if (!path || (!ok && !message))
-        error_out_of_memory(e);
-    else if (!ok)
-        error_set(e, WNNStatus_DataError, "%s", message);
-    free(message);
-    free(path);
-    return ok;
-}
-
 /* A file of weights says a data type by its public value, or only by its name, where WebNN does not have it. */
 static bool is_type_of(const struct weights_entry *entry, const struct tensor_type *type)
 {
@@ -153,7 +139,7 @@ static bool find_weights(void *user, const char *key, const struct tensor_type *
     const struct weights_entry *entry;
     char text[128];
 
-    if (!s->weights && !source_open(s, e))
+    if (!s->weights && !weights_open_for(s->o->input, s->o->weights, &s->weights, e))
         return false;
     entry = weights_find(s->weights, key, strlen(key));
     if (!entry)
@@ -181,11 +167,12 @@ static struct graph *read_graph(const struct options *o)
     struct source s = {.o = o};
     struct error e = {0};
     struct graph *g;
-    char message[512], *text;
+    struct error error = {0};
+    char *text;
     size_t length;
 
-    if (!file_read(o->input, &text, &length, message, sizeof message)) {
-        complain("%s", message);
+    if (!file_read(o->input, &text, &length, &error)) {
+        complain("%s", error.message);
         return NULL;
     }
     g = graph_parse(text, length, find_weights, &s, &e);
@@ -216,14 +203,13 @@ static bool run_passes(struct graph *g, const struct options *o, WNNContext cont
 static bool write_graph(const struct graph *g, const struct options *o)
 {
     struct text_options options = {.marks = true, .weights = TEXT_WEIGHTS_SAFETENSORS};
-    char *message = NULL;
+    struct error e = {0};
     bool ok;
 
     if (o->output && strcmp(o->output, "-")) {
-        ok = text_write_files(g, &options, o->output, &message);
+        ok = text_write_files(g, &options, o->output, &e);
         if (!ok)
-            complain("%s", message ? message : "out of memory");
-        free(message);
+            complain("%s", e.message);
         return ok;
     }
     if (text_has_loops(g))

@@ -37,7 +37,7 @@ static bool last_error(const char *what)
 {
     WNNStringView text = wnnGetLastErrorMessage();
 
-    return run_error("%s: %.*s", what, (int)text.length, text.data);
+    return complain("%s: %.*s", what, (int)text.length, text.data);
 }
 
 /* Keeps a warning until it is known whether it is an error, which is printed anyway. */
@@ -59,7 +59,7 @@ static bool create_context(struct run *r)
     bool ok;
 
     if (!debug)
-        return run_error("out of memory");
+        return complain("out of memory");
     snprintf(debug, size, "%s%s%s%s", o->debug ? o->debug : "", o->profile ? ",profile" : "", o->trace ? ",trace=" : "",
              o->trace ? o->trace : "");
     c.debug = WNN_STR(debug);
@@ -96,7 +96,7 @@ static bool bind_inputs(struct run *r)
     r->input_buffers = calloc(r->input_count + 1, sizeof *r->input_buffers);
     r->ports = calloc(r->input_count + 1, sizeof(struct model_port *));
     if (!r->inputs || !r->input_buffers || !r->ports || !ports_index(r->model.inputs, r->model.input_count, &r->inputs_by_name))
-        return run_error("out of memory");
+        return complain("out of memory");
     for (size_t i = 0; i < r->input_count; i++) {
         const struct model_port *port;
 
@@ -104,7 +104,7 @@ static bool bind_inputs(struct run *r)
             return last_error("input");
         port = ports_find(&r->inputs_by_name, d.name);
         if (!port)
-            return run_error("the graph has an input that the model has not");
+            return complain("the graph has an input that the model has not");
         r->ports[i] = port;
         if (!sources_take(o, &r->sources, port, &r->inputs[i], note, sizeof note))
             return false;
@@ -128,7 +128,7 @@ static bool bind_outputs(struct run *r)
     r->results = calloc(count + 1, sizeof *r->results);
     r->output_buffers = calloc(count + 1, sizeof *r->output_buffers);
     if (!r->results || !r->output_buffers || !ports_index(r->model.outputs, r->model.output_count, &r->outputs_by_name))
-        return run_error("out of memory");
+        return complain("out of memory");
     for (; r->result_count < count; r->result_count++) {
         struct result *out = &r->results[r->result_count];
         const struct model_port *port;
@@ -138,7 +138,7 @@ static bool bind_outputs(struct run *r)
             return last_error("output");
         port = ports_find(&r->outputs_by_name, d.name);
         if (!port || d.descriptor.rank > NPY_RANK_MAX)
-            return run_error("an output has %zu dimensions, more than %d", d.descriptor.rank, NPY_RANK_MAX);
+            return complain("an output has %zu dimensions, more than %d", d.descriptor.rank, NPY_RANK_MAX);
         out->name = port->name;
         out->array = (struct npy_array){.dataType = d.descriptor.dataType, .rank = d.descriptor.rank};
         bytes = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
@@ -149,7 +149,7 @@ static bool bind_outputs(struct run *r)
         out->array.byteLength = bytes;
         out->array.data = calloc(bytes ? bytes : 1, 1);
         if (!out->array.data)
-            return run_error("out of memory");
+            return complain("out of memory");
         r->output_buffers[r->result_count] = (WNNNamedBuffer){WNN_STR(out->name), out->array.data, bytes};
     }
     return true;
@@ -169,16 +169,16 @@ static bool compute_failed(const struct run *r, WNNStatus status)
     const WNNStringView text = wnnGetLastErrorMessage();
 
     if (status == WNNStatus_TypeError && r->states.count && model_is_compiled(r->options.model))
-        return run_error("%s was saved without these states: give --state with --save (objects of webnnc have no states)",
-                         PATH_SHOWN(r->options.model));
-    return run_error("%.*s", (int)text.length, text.data);
+        return complain("%s was saved without these states: give --state with --save (objects of webnnc have no states)",
+                        PATH_SHOWN(r->options.model));
+    return complain("%.*s", (int)text.length, text.data);
 }
 
 static bool compute(struct run *r)
 {
     size_t count = (size_t)r->options.repeat;
     double *times = malloc(count * sizeof *times);
-    bool ok = times || run_error("out of memory");
+    bool ok = times || complain("out of memory");
 
     for (size_t i = 0; i < count && ok; i++) {
         double start = clock_ms();
@@ -222,7 +222,8 @@ static bool run(struct run *r)
 {
     const struct run_options *o = &r->options;
     double start = clock_ms(), read, built;
-    char *message = NULL, name[256];
+    struct error e = {0};
+    char name[256];
     bool ok = true, compiled;
 
     if (!sources_read(o, &r->sources) || (is_each(o) && !each_open(o, &r->each)) || !labels_read(o->labels, &r->labels) ||
@@ -243,11 +244,10 @@ static bool run(struct run *r)
         return last_error("--quantize-weights");
     if (!compiled)
         progress_begin(o, "building the graph");
-    ok = compiled || model_build(&r->model, &r->graph, &message) == WNNStatus_Success;
+    ok = compiled || model_build(&r->model, &r->graph, &e) == WNNStatus_Success;
     progress_end();
     if (!ok) {
-        run_error("%s", message ? message : "out of memory");
-        free(message);
+        complain("%s", e.message);
         return false;
     }
     built = clock_ms();

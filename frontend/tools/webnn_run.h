@@ -57,11 +57,6 @@ bool run_options_parse(int argc, char **argv, struct run_options *o, int *status
 /** Frees what the options hold. */
 void run_options_free(struct run_options *o);
 
-/** Prints a message to stderr, with "webnn-run: " before it.  Returns false. */
-bool run_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/** Lets the messages of the calling thread go to `text`, the last one each time, until it is called with NULL. */
-void run_catch(char *text, size_t size);
-
 /* ---- progress (webnn_run_progress.c) ---- */
 
 /**

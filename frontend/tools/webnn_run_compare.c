@@ -112,7 +112,8 @@ static bool compare(const struct run_options *o, const struct result *r, const s
 
 bool results_compare(const struct run_options *o, size_t count, const struct result *results)
 {
-    char message[512], has[256], wants[256];
+    struct error e = {0};
+    char has[256], wants[256];
     bool all = true;
 
     for (size_t i = 0; i < o->compares.count; i++) {
@@ -122,14 +123,14 @@ bool results_compare(const struct run_options *o, size_t count, const struct res
 
         if (!r)
             return false;
-        if (!(npz_is_path(pair->value) ? npz_read_array(pair->value, pair->name, &expected, message, sizeof message)
-                                       : npy_read(pair->value, &expected, message, sizeof message)))
-            return run_error("%s", message);
+        if (!(npz_is_path(pair->value) ? npz_read_array(pair->value, pair->name, &expected, &e)
+                                       : npy_read(pair->value, &expected, &e)))
+            return complain("%s", e.message);
         if (expected.dataType != r->array.dataType || expected.rank != r->array.rank ||
             memcmp(expected.shape, r->array.shape, expected.rank * sizeof *expected.shape))
-            all = run_error("--compare %s: %s is %s, the output is %s", pair->name, pair->value,
-                            describe_type(has, sizeof has, expected.dataType, expected.rank, expected.shape),
-                            describe_type(wants, sizeof wants, r->array.dataType, r->array.rank, r->array.shape));
+            all = complain("--compare %s: %s is %s, the output is %s", pair->name, pair->value,
+                           describe_type(has, sizeof has, expected.dataType, expected.rank, expected.shape),
+                           describe_type(wants, sizeof wants, r->array.dataType, r->array.rank, r->array.shape));
         else
             all &= compare(o, r, &expected, pair->value);
         npy_free(&expected);

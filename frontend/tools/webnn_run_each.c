@@ -38,29 +38,29 @@ static bool same_name(const struct run_each *each, const char *name)
         for (size_t i = 0; i < pairs[k]->count; i++)
             if (pairs[k]->items[i].name != name &&
                 (!pairs[k]->items[i].name || !name || strcmp(pairs[k]->items[i].name, name) != 0))
-                return run_error("--each and --each-list name different inputs: '%s' and '%s'", shown(name, first),
-                                 shown(pairs[k]->items[i].name, other));
+                return complain("--each and --each-list name different inputs: '%s' and '%s'", shown(name, first),
+                                shown(pairs[k]->items[i].name, other));
     return true;
 }
 
 static bool collect(const struct run_each *each, struct batch_list *l)
 {
-    char message[512];
+    struct error e = {0};
 
     for (size_t i = 0; i < each->paths.count; i++)
-        if (!batch_list_add(l, each->paths.items[i].value, message, sizeof message))
-            return run_error("%s", message);
+        if (!batch_list_add(l, each->paths.items[i].value, &e))
+            return complain("%s", e.message);
     for (size_t i = 0; i < each->lists.count; i++)
-        if (!batch_list_read(l, each->lists.items[i].value, message, sizeof message))
-            return run_error("%s", message);
-    return l->count || run_error("--each: there are no files");
+        if (!batch_list_read(l, each->lists.items[i].value, &e))
+            return complain("%s", e.message);
+    return l->count || complain("--each: there are no files");
 }
 
 /* Makes the folder for outputs, unless it is there. */
 static bool make_folder(const char *path)
 {
     return !path || mkdir(path, 0777) == 0 || batch_is_folder(path) ||
-           run_error("--save-each: %s is no folder and cannot be made one: %s", PATH_SHOWN(path), strerror(errno));
+           complain("--save-each: %s is no folder and cannot be made one: %s", PATH_SHOWN(path), strerror(errno));
 }
 
 bool each_open(const struct run_options *o, struct each *e)
@@ -78,36 +78,37 @@ static bool note_names(const struct sources *s, size_t first, struct each *e)
         const char *name = s->items[first + i].name;
 
         if (!name || !(e->names[i] = strdup(name)))
-            return run_error("out of memory");
+            return complain("out of memory");
     }
-    return e->names || run_error("out of memory");
+    return e->names || complain("out of memory");
 }
 
 bool each_read_model(struct sources *s, struct each *e, bool (*read)(void *user), void *user)
 {
     enum { TRIED_MOST = 16 };
-    char message[1024] = "", first[1024] = "";
+    struct error error = {0};
+    char first[1024] = "";
     const size_t given = s->count;
     size_t tried = 0;
 
     for (size_t i = 0; i < e->list.count && tried < TRIED_MOST; i++) {
         const struct argument_pair pair = {(char *)e->name, e->list.paths[i]};
 
-        run_catch(message, sizeof message);
+        complain_catch(&error);
         bool good = source_read(s, &pair);
         tried += good;
         good = good && read(user);
-        run_catch(NULL, 0);
+        complain_catch(NULL);
         if (good)
             good = note_names(s, given, e);
         sources_shrink(s, given);
         if (good)
             return true;
         if (!*first)
-            snprintf(first, sizeof first, "%s", message);
+            snprintf(first, sizeof first, "%s", error.message);
     }
-    return tried ? run_error("no file of %zu that were tried fits the model; the first: %s", tried, first)
-                 : run_error("none of %zu files can be read; the first: %s", e->list.count, first);
+    return tried ? complain("no file of %zu that were tried fits the model; the first: %s", tried, first)
+                 : complain("none of %zu files can be read; the first: %s", e->list.count, first);
 }
 
 void each_close(struct each *e)
@@ -131,14 +132,14 @@ struct batch {
     char **names; /* their texts */
 };
 
-static bool read_file(void *user, size_t slot, const char *path, char *message, size_t size)
+static bool read_file(void *user, size_t slot, const char *path, struct error *e)
 {
     struct batch *b = user;
     const struct argument_pair pair = {(char *)b->each->name, (char *)path};
 
-    run_catch(message, size);
+    complain_catch(e);
     const bool good = source_read(&b->slots[slot], &pair);
-    run_catch(NULL, 0);
+    complain_catch(NULL);
     if (!good)
         sources_free(&b->slots[slot]);
     return good;
@@ -158,14 +159,14 @@ static bool name_sources(const struct batch *b, struct sources *s)
         bool known = false;
 
         if (!s->items[i].name && !(s->items[i].name = strdup(b->each->names[0])))
-            return run_error("out of memory");
+            return complain("out of memory");
         for (size_t k = 0; k < b->each->count; k++)
             known |= !strcmp(b->each->names[k], s->items[i].name);
         if (!known)
-            return run_error("the first file has no array '%s'", shown(s->items[i].name, text));
+            return complain("the first file has no array '%s'", shown(s->items[i].name, text));
     }
     return s->count == b->each->count ||
-           run_error("the first file has arrays for %zu inputs, this one for %zu", b->each->count, s->count);
+           complain("the first file has arrays for %zu inputs, this one for %zu", b->each->count, s->count);
 }
 
 /* Puts the slot's arrays in the place of the last file's. */
@@ -208,7 +209,7 @@ static bool print_top(FILE *out, const struct batch *b, const struct result *r)
     size_t *top = malloc((size_t)b->o->top * sizeof *top);
 
     if (!top)
-        return run_error("out of memory");
+        return complain("out of memory");
     fputs(", \"top\": [", out);
     for (size_t row = 0; length && row < count / length; row++) {
         const size_t found = result_top(a, row * length, length, b->o->top, top);
@@ -276,11 +277,11 @@ static bool save_results(struct batch *b, const char *path)
         break;
     case NAME_MAP_EXISTS:
         free(file);
-        return run_error("an earlier input has the same name, so its outputs are in the same file of %s",
-                         PATH_SHOWN(b->o->each.save));
+        return complain("an earlier input has the same name, so its outputs are in the same file of %s",
+                        PATH_SHOWN(b->o->each.save));
     case NAME_MAP_OUT_OF_MEMORY:
         free(file);
-        return run_error("out of memory");
+        return complain("out of memory");
     }
     snprintf(file, size, "%s/%s.npz", b->o->each.save, base);
     const bool good = results_save_all(b->g->result_count, b->g->results, file);
@@ -288,19 +289,19 @@ static bool save_results(struct batch *b, const char *path)
     return good;
 }
 
-static bool compute_file(void *user, size_t slot, FILE *members, char *message, size_t size)
+static bool compute_file(void *user, size_t slot, FILE *members, struct error *e)
 {
     struct batch *b = user;
     const struct each_graph *g = b->g;
     struct sources *s = &b->slots[slot];
     char *path = s->count ? strdup(s->items[0].path) : NULL;
 
-    run_catch(message, size);
+    complain_catch(e);
     bool good = path != NULL && name_sources(b, s) && take_inputs(b, s);
     const double start = clock_ms();
     if (good && wnnGraphCompute(g->graph, g->input_count, g->input_buffers, g->result_count, g->output_buffers)) {
         const WNNStringView text = wnnGetLastErrorMessage();
-        good = run_error("%.*s", (int)text.length, text.data);
+        good = complain("%.*s", (int)text.length, text.data);
     }
     fprintf(members, "\"ms\": %.3f, \"outputs\": {", clock_ms() - start);
     for (size_t i = 0; good && i < g->result_count; i++) {
@@ -309,7 +310,7 @@ static bool compute_file(void *user, size_t slot, FILE *members, char *message, 
     }
     fputc('}', members);
     good = good && (!b->o->each.save || save_results(b, path));
-    run_catch(NULL, 0);
+    complain_catch(NULL);
     free(path);
     sources_free(s);
     return good;

@@ -51,19 +51,19 @@ static struct source *source_add(struct sources *s, const char *name, const char
     char text[256];
 
     if (!grown) {
-        run_error("out of memory");
+        complain("out of memory");
         return NULL;
     }
     s->items = grown;
     for (size_t i = 0; i < s->count; i++)
         if (name && s->items[i].name && !strcmp(s->items[i].name, name)) {
-            run_error("input '%s' is given twice", escape_text(text, sizeof text, name, strlen(name)));
+            complain("input '%s' is given twice", escape_text(text, sizeof text, name, strlen(name)));
             return NULL;
         }
     added = &s->items[s->count];
     *added = (struct source){.path = path, .kind = kind};
     if (name && !(added->name = strdup(name))) {
-        run_error("out of memory");
+        complain("out of memory");
         return NULL;
     }
     s->count++;
@@ -75,12 +75,13 @@ static struct source *source_add(struct sources *s, const char *name, const char
 static bool read_npz(struct sources *s, const struct argument_pair *pair)
 {
     struct npz_entry *entries;
-    char message[512], text[256];
+    struct error e = {0};
+    char text[256];
     size_t count, taken = 0;
     bool ok = true;
 
-    if (!npz_read_heads(pair->value, &entries, &count, message, sizeof message))
-        return run_error("%s", message);
+    if (!npz_read_heads(pair->value, &entries, &count, &e))
+        return complain("%s", e.message);
     for (size_t i = 0; i < count && ok; i++) {
         struct source *source;
 
@@ -96,8 +97,8 @@ static bool read_npz(struct sources *s, const struct argument_pair *pair)
         }
     }
     if (ok && !taken)
-        ok = run_error("%s holds no array '%s'", PATH_SHOWN(pair->value),
-                       pair->name ? escape_text(text, sizeof text, pair->name, strlen(pair->name)) : "");
+        ok = complain("%s holds no array '%s'", PATH_SHOWN(pair->value),
+                      pair->name ? escape_text(text, sizeof text, pair->name, strlen(pair->name)) : "");
     npz_free(entries, count);
     return ok;
 }
@@ -106,7 +107,7 @@ bool source_read(struct sources *s, const struct argument_pair *pair)
 {
     const enum file_kind kind = kind_of_file(pair->value);
     struct source *source;
-    char message[512];
+    struct error e = {0};
     bool ok;
 
     if (kind == FILE_NPZ)
@@ -119,17 +120,17 @@ bool source_read(struct sources *s, const struct argument_pair *pair)
         return false;
     switch (source->kind) {
     case SOURCE_ARRAY:
-        ok = npy_read(pair->value, &source->array, message, sizeof message);
+        ok = npy_read(pair->value, &source->array, &e);
         break;
     case SOURCE_PICTURE:
-        ok = picture_read(pair->value, &source->picture, message, sizeof message);
+        ok = picture_read(pair->value, &source->picture, &e);
         break;
     case SOURCE_RAW:
     default:
-        ok = file_read(pair->value, (char **)&source->raw, &source->raw_length, message, sizeof message);
+        ok = file_read(pair->value, (char **)&source->raw, &source->raw_length, &e);
         break;
     }
-    return ok || run_error("%s", message);
+    return ok || complain("%s", e.message);
 }
 
 bool sources_read(const struct run_options *o, struct sources *s)
@@ -175,14 +176,14 @@ static bool array_create(const struct model_port *port, struct npy_array *array)
 
     *array = (struct npy_array){.dataType = d->dataType, .rank = d->rank};
     if (d->rank > NPY_RANK_MAX)
-        return run_error("an input has %zu dimensions, more than %d", d->rank, NPY_RANK_MAX);
+        return complain("an input has %zu dimensions, more than %d", d->rank, NPY_RANK_MAX);
     for (size_t i = 0; i < d->rank; i++) {
         array->shape[i] = d->shape[i];
         bytes *= d->shape[i]; /* at most 2^31-1 elements */
     }
     array->byteLength = bytes;
     array->data = calloc(bytes ? bytes : 1, 1);
-    return array->data || run_error("out of memory");
+    return array->data || complain("out of memory");
 }
 
 /** Returns the next number of SplitMix64, which gives the same numbers everywhere. */
@@ -215,24 +216,24 @@ static bool take_array(const struct model_port *port, struct source *s, struct n
     bool same = s->array.rank == d->rank && (!d->rank || !memcmp(s->array.shape, d->shape, d->rank * sizeof *d->shape));
 
     if (!same || (element_is_float(given) && !element_is_float(d->dataType)))
-        return run_error("input '%s': %s is %s, the model takes %s",
-                         escape_text(name, sizeof name, port->name, strlen(port->name)), PATH_SHOWN(s->path),
-                         describe_type(has, sizeof has, s->array.dataType, s->array.rank, s->array.shape),
-                         describe_type(wants, sizeof wants, d->dataType, d->rank, d->shape));
-    char message[512];
+        return complain("input '%s': %s is %s, the model takes %s",
+                        escape_text(name, sizeof name, port->name, strlen(port->name)), PATH_SHOWN(s->path),
+                        describe_type(has, sizeof has, s->array.dataType, s->array.rank, s->array.shape),
+                        describe_type(wants, sizeof wants, d->dataType, d->rank, d->shape));
+    struct error e = {0};
     if (!s->member) {
         *array = s->array;
         s->array.data = NULL; /* the shape stays: --quantize-weights reads the model once more */
-    } else if (!npz_read_array(s->path, s->member, array, message, sizeof message)) {
-        return run_error("%s", message);
+    } else if (!npz_read_array(s->path, s->member, array, &e)) {
+        return complain("%s", e.message);
     }
     escape_text(name, sizeof name, port->name, strlen(port->name));
-    if (!npy_convert(array, d->dataType, message, sizeof message))
-        return run_error("input '%s': %s is of type %s, the model takes %s: %s", name, PATH_SHOWN(s->path),
-                         wnnOperandDataTypeGetName(given), wnnOperandDataTypeGetName(d->dataType), message);
+    if (!npy_convert(array, d->dataType, &e))
+        return complain("input '%s': %s is of type %s, the model takes %s: %s", name, PATH_SHOWN(s->path),
+                        wnnOperandDataTypeGetName(given), wnnOperandDataTypeGetName(d->dataType), e.message);
     if (given != d->dataType || array->from_float64)
-        run_error("note: input '%s': %s is of type %s, converted to %s", name, PATH_SHOWN(s->path),
-                  array->from_float64 ? "float64" : wnnOperandDataTypeGetName(given), wnnOperandDataTypeGetName(d->dataType));
+        complain("note: input '%s': %s is of type %s, converted to %s", name, PATH_SHOWN(s->path),
+                 array->from_float64 ? "float64" : wnnOperandDataTypeGetName(given), wnnOperandDataTypeGetName(d->dataType));
     return true;
 }
 
@@ -245,12 +246,12 @@ static bool take_raw(const struct model_port *port, struct source *s, struct npy
     const char *dot = strrchr(s->path, '.');
     if (array->byteLength != s->raw_length && dot &&
         (!strcasecmp(dot, ".png") || !strcasecmp(dot, ".jpg") || !strcasecmp(dot, ".jpeg")))
-        return run_error("input '%s': %s is neither PNG nor JPEG by its first bytes",
-                         escape_text(name, sizeof name, port->name, strlen(port->name)), PATH_SHOWN(s->path));
+        return complain("input '%s': %s is neither PNG nor JPEG by its first bytes",
+                        escape_text(name, sizeof name, port->name, strlen(port->name)), PATH_SHOWN(s->path));
     if (array->byteLength != s->raw_length)
-        return run_error("input '%s': %s has %zu bytes, the model takes %zu (%s)",
-                         escape_text(name, sizeof name, port->name, strlen(port->name)), PATH_SHOWN(s->path), s->raw_length,
-                         array->byteLength, describe_type(wants, sizeof wants, array->dataType, array->rank, array->shape));
+        return complain("input '%s': %s has %zu bytes, the model takes %zu (%s)",
+                        escape_text(name, sizeof name, port->name, strlen(port->name)), PATH_SHOWN(s->path), s->raw_length,
+                        array->byteLength, describe_type(wants, sizeof wants, array->dataType, array->rank, array->shape));
     memcpy(array->data, s->raw, s->raw_length);
     return true;
 }
@@ -281,7 +282,8 @@ static bool take_picture(const struct run_options *o, const struct model_port *p
     const WNNOperandDescriptor *d = &port->descriptor;
     struct picture_form form = o->form;
     uint32_t width, height, channels, model_width, model_height;
-    char name[256], wants[256], message[256];
+    struct error e = {0};
+    char name[256], wants[256];
     struct picture resized = {0};
     const struct picture *p = &s->picture;
     float *floats;
@@ -289,27 +291,27 @@ static bool take_picture(const struct run_options *o, const struct model_port *p
     escape_text(name, sizeof name, port->name, strlen(port->name));
     describe_type(wants, sizeof wants, d->dataType, d->rank, d->shape);
     if (!picture_dims(&form, d->rank, d->shape, &channels, &model_height, &model_width))
-        return run_error("input '%s' is %s, no picture in layout %s", name, wants, form.nhwc ? "nhwc" : "nchw");
+        return complain("input '%s' is %s, no picture in layout %s", name, wants, form.nhwc ? "nhwc" : "nchw");
     if (form.grey && channels != 1)
-        return run_error("input '%s' is %s and takes three channels, but --grey is given", name, wants);
+        return complain("input '%s' is %s and takes three channels, but --grey is given", name, wants);
     form.grey = channels == 1;
     if (!picture_size(o, s, &width, &height)) {
         width = model_width;
         height = model_height;
     }
     if (width != model_width || height != model_height)
-        return run_error("input '%s': %s %s %u x %u, the model takes %u x %u (%s); --resize auto makes it fit", name,
-                         PATH_SHOWN(s->path), o->resize ? "becomes" : "is", width, height, model_width, model_height, wants);
+        return complain("input '%s': %s %s %u x %u, the model takes %u x %u (%s); --resize auto makes it fit", name,
+                        PATH_SHOWN(s->path), o->resize ? "becomes" : "is", width, height, model_width, model_height, wants);
     if (width != p->width || height != p->height) {
-        if (!picture_resize(p, width, height, &resized, message, sizeof message))
-            return run_error("%s: %s", PATH_SHOWN(s->path), message);
+        if (!picture_resize(p, width, height, &resized, &e))
+            return complain("%s: %s", PATH_SHOWN(s->path), e.message);
         p = &resized;
     }
     floats = malloc((size_t)width * height * channels * sizeof *floats);
     if (!floats || !array_create(port, array)) {
         free(floats);
         picture_free(&resized);
-        return run_error("out of memory");
+        return complain("out of memory");
     }
     picture_to_floats(p, &form, floats);
     for (size_t i = 0; i < npy_elements(array); i++)
@@ -375,8 +377,8 @@ bool sources_all_used(const struct sources *s, const struct model *model)
         struct suggestion meant = suggestion_for(s->items[i].name, strlen(s->items[i].name));
         for (size_t k = 0; k < model->input_count; k++)
             suggestion_offer(&meant, model->inputs[k].name);
-        ok = run_error("the model has no input '%s'%s",
-                       escape_text(name, sizeof name, s->items[i].name, strlen(s->items[i].name)), suggestion_text(&meant));
+        ok = complain("the model has no input '%s'%s",
+                      escape_text(name, sizeof name, s->items[i].name, strlen(s->items[i].name)), suggestion_text(&meant));
         fputs("its inputs are:", stderr);
         for (size_t k = 0; k < model->input_count; k++)
             fprintf(stderr, "%s '%s'", k ? "," : "",

@@ -55,34 +55,34 @@ static bool name_source(struct sources *s, const struct model *model)
         if (s->items[i].name)
             continue;
         if (model->input_count != 1)
-            return run_error("%s is for which of the model's %zu inputs?  Say --input NAME=%s", PATH_SHOWN(s->items[i].path),
-                             model->input_count, PATH_SHOWN(s->items[i].path));
+            return complain("%s is for which of the model's %zu inputs?  Say --input NAME=%s", PATH_SHOWN(s->items[i].path),
+                            model->input_count, PATH_SHOWN(s->items[i].path));
         for (size_t k = 0; k < s->count; k++)
             if (s->items[k].name)
-                return run_error("the model has one input, %zu are given", s->count);
+                return complain("the model has one input, %zu are given", s->count);
         s->items[i].name = strdup(model->inputs[0].name);
         if (!s->items[i].name)
-            return run_error("out of memory");
+            return complain("out of memory");
     }
     return true;
 }
 
 /**
  * Makes one more constant, of the array that is given for an input whose value the model has to know.  Returns false if none
- * is, or with --each, where values change.
+ * is, or with --each, where values change, or with an error in place of *e if it cannot be read.
  */
-static bool add_needed(const struct run_options *o, struct sources *s, const char *name, struct model_constant *added)
+static bool add_needed(const struct run_options *o, struct sources *s, const char *name, struct model_constant *added,
+                       struct error *e)
 {
     for (size_t i = 0; i < s->count && o->each.paths.count + o->each.lists.count == 0; i++) {
         struct source *source = &s->items[i];
-        char message[512];
 
         if (source->kind != SOURCE_ARRAY || (source->name ? strcmp(source->name, name) != 0 : s->count > 1))
             continue;
         if (!source->name && !(source->name = strdup(name)))
-            return run_error("out of memory");
-        if (source->member && !npz_read_array(source->path, source->member, &source->array, message, sizeof message))
-            return run_error("%s", message);
+            return error_out_of_memory(e);
+        if (source->member && !npz_read_array(source->path, source->member, &source->array, e))
+            return false;
         free(source->member);
         source->member = NULL;
         source->is_constant = true;
@@ -94,21 +94,21 @@ static bool add_needed(const struct run_options *o, struct sources *s, const cha
 
 /** Reads the model.  Inputs whose values it has to know become constants, which there is room for, one after the other. */
 static bool read_model(const struct run_options *o, struct sources *s, WNNContext context, struct model_options *m,
-                       struct model_constant *constants, struct model *model, char **message)
+                       struct model_constant *constants, struct model *model, struct error *e)
 {
     char *needed = NULL, name[256];
 
     m->needed = &needed;
-    while (!model_read(context, o->model, m, model, message)) {
+    while (!model_read(context, o->model, m, model, e)) {
         const bool added = needed && m->constant_count < o->model_options.constant_count + s->count &&
-                           add_needed(o, s, needed, &constants[m->constant_count]);
+                           add_needed(o, s, needed, &constants[m->constant_count], e);
 
         free(needed);
         needed = NULL;
         if (!added)
             return false;
         m->constant_count++;
-        free(*message);
+        *e = (struct error){0};
     }
     free(needed);
     for (size_t i = o->model_options.constant_count; i < m->constant_count; i++)
@@ -121,13 +121,13 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
 {
     struct model_shape *shapes = calloc(o->model_options.shape_count + s->count + 1, sizeof *shapes);
     struct model_constant *constants = calloc(o->model_options.constant_count + s->count + 1, sizeof *constants);
-    char *message = NULL, *first_message = NULL;
+    struct error e = {0};
     bool ok = shapes && constants, has_pictures = false;
     struct model_options m = o->model_options;
     struct model_description declared = {0};
 
     if (!ok)
-        run_error("out of memory");
+        complain("out of memory");
     else if (m.constant_count)
         memcpy(constants, m.constants, m.constant_count * sizeof *constants);
     m.shapes = shapes;
@@ -139,21 +139,24 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
          * picture is a batch of one. */
         m.shape_count = collect_shapes(o, s, false, shapes);
         progress_begin(o, "reading the model");
-        ok = read_model(o, s, context, &m, constants, model, &first_message);
+        ok = read_model(o, s, context, &m, constants, model, &e);
         if (!ok && has_pictures) {
+            struct error first = e;
+
             m.shape_count = collect_shapes(o, s, true, shapes);
-            ok = model_describe(o->model, &declared, &message) &&
+            e = (struct error){0};
+            ok = model_describe(o->model, &declared, &e) &&
                  model_single_batch(&declared, &o->model_options, &m.dim_count, &m.dims) &&
-                 read_model(o, s, context, &m, constants, model, &message);
+                 read_model(o, s, context, &m, constants, model, &e);
+            if (!ok && !e.status)
+                e = first;
         }
         progress_end();
         if (!ok)
-            run_error("%s", message ? message : first_message ? first_message : "out of memory");
+            complain("%s", e.message);
         ok = ok && name_source(s, model);
     }
     model_description_free(&declared);
-    free(first_message);
-    free(message);
     free(shapes);
     free(constants);
     return ok;
@@ -172,13 +175,13 @@ static bool add_ports(WNNGraph graph, bool input, struct model_port **ports, siz
         struct model_port *port = &(*ports)[*count];
 
         if (input ? wnnGraphGetInput(graph, *count, &d) : wnnGraphGetOutput(graph, *count, &d))
-            return run_error("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+            return complain("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
         port->name = strndup(d.name.data ? d.name.data : "", d.name.length);
         port->descriptor = d.descriptor; /* its shape is the graph's */
         if (!port->name)
-            return run_error("out of memory");
+            return complain("out of memory");
     }
-    return *ports || run_error("out of memory");
+    return *ports || complain("out of memory");
 }
 
 bool load_compiled(const struct run_options *o, struct sources *s, WNNContext context, struct model *model, WNNGraph *graph)
@@ -187,13 +190,13 @@ bool load_compiled(const struct run_options *o, struct sources *s, WNNContext co
 
     if (m->dim_count || m->shape_count || m->constant_count || m->weights || o->precision != WNNPrecision_Float32 ||
         o->quantize || o->deterministic || m->budget.operations || m->budget.bytes)
-        return run_error("%s is compiled: --dim, --shape, --constant, --weights, --precision, --quantize-weights, "
-                         "--deterministic and --budget come "
-                         "too late, give them to the run that saves it",
-                         PATH_SHOWN(o->model));
+        return complain("%s is compiled: --dim, --shape, --constant, --weights, --precision, --quantize-weights, "
+                        "--deterministic and --budget come "
+                        "too late, give them to the run that saves it",
+                        PATH_SHOWN(o->model));
     if (wnnContextLoadGraph(context, o->model, graph))
-        return run_error("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+        return complain("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
     model->name = strdup("");
-    return (model->name || run_error("out of memory")) && add_ports(*graph, true, &model->inputs, &model->input_count) &&
+    return (model->name || complain("out of memory")) && add_ports(*graph, true, &model->inputs, &model->input_count) &&
            add_ports(*graph, false, &model->outputs, &model->output_count) && name_source(s, model);
 }

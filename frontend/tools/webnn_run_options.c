@@ -1,38 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Has the table of webnn-run's options.  A test holds the manual page webnn-run.1 against it. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frontend/tools/options.h"
 #include "frontend/tools/webnn_run.h"
-
-static _Thread_local struct {
-    char *text;
-    size_t size;
-} caught;
-
-void run_catch(char *text, size_t size)
-{
-    caught.text = text;
-    caught.size = size;
-}
-
-bool run_error(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    if (caught.text) {
-        vsnprintf(caught.text, caught.size, format, args);
-        va_end(args);
-        return false;
-    }
-    print_message(format, args);
-    va_end(args);
-    return false;
-}
 
 static bool take_random(struct option_call *c)
 {

@@ -16,19 +16,19 @@
 
 bool labels_read(const char *path, struct labels *l)
 {
-    char message[512];
+    struct error e = {0};
     size_t length, n = 0;
 
     *l = (struct labels){0};
     if (!path)
         return true;
-    if (!file_read(path, &l->text, &length, message, sizeof message))
-        return run_error("%s", message);
+    if (!file_read(path, &l->text, &length, &e))
+        return complain("%s", e.message);
     for (size_t i = 0; i < length; i++)
         n += l->text[i] == '\n' || i + 1 == length;
     l->lines = malloc((n + 1) * sizeof *l->lines);
     if (!l->lines)
-        return run_error("out of memory");
+        return complain("out of memory");
     for (char *p = l->text; p < l->text + length; l->count++) {
         char *end = memchr(p, '\n', (size_t)(l->text + length - p));
 
@@ -146,7 +146,7 @@ static bool print_top_row(const struct npy_array *a, size_t start, size_t length
     char label[128];
 
     if (!top)
-        return run_error("out of memory");
+        return complain("out of memory");
     const size_t found = result_top(a, start, length, k, top);
     for (size_t i = 0; i < found; i++) {
         printf("  %6zu  ", top[i]);
@@ -187,8 +187,8 @@ void labels_check(const struct run_options *o, struct labels *l, size_t count, c
         if (labels_fit(l, &results[i]))
             return;
     if (o->top && count)
-        run_error("%s has %zu labels, and no output has rows of %zu: places without labels follow", PATH_SHOWN(o->labels),
-                  l->count, l->count);
+        complain("%s has %zu labels, and no output has rows of %zu: places without labels follow", PATH_SHOWN(o->labels),
+                 l->count, l->count);
     l->count = 0;
 }
 
@@ -222,8 +222,8 @@ const struct result *result_find(size_t count, const struct result *results, con
             return &results[i];
         suggestion_offer(&meant, results[i].name);
     }
-    run_error("%s: the model has no output '%s'%s", option, escape_text(text, sizeof text, name, strlen(name)),
-              suggestion_text(&meant));
+    complain("%s: the model has no output '%s'%s", option, escape_text(text, sizeof text, name, strlen(name)),
+             suggestion_text(&meant));
     fputs("its outputs are:", stderr);
     for (size_t i = 0; i < count; i++)
         fprintf(stderr, "%s '%s'", i ? "," : "", escape_text(text, sizeof text, results[i].name, strlen(results[i].name)));
@@ -245,7 +245,8 @@ static bool save_picture(const struct run_options *o, const struct result *r, co
     size_t rank = r->array.rank;
     uint32_t channels = 1, height, width;
     struct picture picture;
-    char message[512], type[256];
+    struct error e = {0};
+    char type[256];
     float *floats;
     bool ok;
 
@@ -256,23 +257,23 @@ static bool save_picture(const struct run_options *o, const struct result *r, co
     if (rank == 3)
         channels = shape[form.nhwc ? 2 : 0];
     if ((rank != 2 && rank != 3) || (channels != 1 && channels != 3))
-        return run_error("%s: %s is no picture in layout %s", PATH_SHOWN(path),
-                         describe_type(type, sizeof type, r->array.dataType, r->array.rank, r->array.shape),
-                         form.nhwc ? "nhwc" : "nchw");
+        return complain("%s: %s is no picture in layout %s", PATH_SHOWN(path),
+                        describe_type(type, sizeof type, r->array.dataType, r->array.rank, r->array.shape),
+                        form.nhwc ? "nhwc" : "nchw");
     form.grey = channels == 1;
     height = shape[rank == 3 && !form.nhwc ? 1 : 0];
     width = shape[rank == 3 && !form.nhwc ? 2 : 1];
-    if (!picture_create(width, height, &picture, message, sizeof message))
-        return run_error("%s: %s", PATH_SHOWN(path), message);
+    if (!picture_create(width, height, &picture, &e))
+        return complain("%s: %s", PATH_SHOWN(path), e.message);
     floats = malloc(npy_elements(&r->array) * sizeof *floats);
     if (!floats) {
         picture_free(&picture);
-        return run_error("out of memory");
+        return complain("out of memory");
     }
     for (size_t i = 0; i < npy_elements(&r->array); i++)
         floats[i] = (float)element_get(r->array.dataType, r->array.data, i);
     picture_from_floats(floats, &form, &picture);
-    ok = picture_write(path, &picture, message, sizeof message) || run_error("%s", message);
+    ok = picture_write(path, &picture, &e) || complain("%s", e.message);
     free(floats);
     picture_free(&picture);
     return ok;
@@ -281,21 +282,21 @@ static bool save_picture(const struct run_options *o, const struct result *r, co
 bool results_save_all(size_t count, const struct result *results, const char *path)
 {
     struct npz_entry *entries = calloc(count + 1, sizeof *entries);
-    char message[512];
+    struct error e = {0};
     bool ok;
 
     if (!entries)
-        return run_error("out of memory");
+        return complain("out of memory");
     for (size_t i = 0; i < count; i++)
         entries[i] = (struct npz_entry){(char *)results[i].name, results[i].array};
-    ok = npz_write(path, entries, count, message, sizeof message) || run_error("%s", message);
+    ok = npz_write(path, entries, count, &e) || complain("%s", e.message);
     free(entries);
     return ok;
 }
 
 bool results_save(const struct run_options *o, size_t count, const struct result *results)
 {
-    char message[512];
+    struct error e = {0};
 
     for (size_t i = 0; i < o->outputs.count; i++) {
         const struct argument_pair *pair = &o->outputs.items[i];
@@ -307,14 +308,13 @@ bool results_save(const struct run_options *o, size_t count, const struct result
         if (npz_is_path(pair->value))
             ok = results_save_all(r ? 1 : count, r ? r : results, pair->value);
         else if (!r)
-            return run_error("--output %s: which output?  Say NAME=FILE, or FILE.npz for all", PATH_SHOWN(pair->value));
+            return complain("--output %s: which output?  Say NAME=FILE, or FILE.npz for all", PATH_SHOWN(pair->value));
         else if (has_ending(pair->value, ".npy"))
-            ok = npy_write(pair->value, &r->array, message, sizeof message) || run_error("%s", message);
+            ok = npy_write(pair->value, &r->array, &e) || complain("%s", e.message);
         else if (has_ending(pair->value, ".png"))
             ok = save_picture(o, r, pair->value);
         else
-            ok = file_write(pair->value, r->array.data, r->array.byteLength, message, sizeof message) ||
-                 run_error("%s", message);
+            ok = file_write(pair->value, r->array.data, r->array.byteLength, &e) || complain("%s", e.message);
         if (!ok)
             return false;
         if (!o->quiet)

@@ -23,15 +23,15 @@ static bool allocate_outputs(WNNGraph graph, struct reference *r)
         size_t bytes;
 
         if (wnnGraphGetOutput(graph, r->count, &d))
-            return run_error("output: %.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+            return complain("output: %.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
         bytes = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
         for (size_t k = 0; k < d.descriptor.rank; k++)
             bytes *= d.descriptor.shape[k];
         r->outputs[r->count] = (WNNNamedBuffer){d.name, calloc(bytes ? bytes : 1, 1), bytes}; /* the name is the graph's */
         if (!r->outputs[r->count].data)
-            return run_error("out of memory");
+            return complain("out of memory");
     }
-    return r->outputs || run_error("out of memory");
+    return r->outputs || complain("out of memory");
 }
 
 /* Builds the model and computes once. */
@@ -39,18 +39,17 @@ static bool compute(const struct run_options *o, const struct model *m, size_t i
                     struct reference *r)
 {
     WNNGraph graph = NULL;
-    char *message = NULL;
+    struct error e = {0};
     bool ok;
 
     progress_begin(o, "building the graph with its weights as they are");
-    ok = model_build(m, &graph, &message) == WNNStatus_Success;
+    ok = model_build(m, &graph, &e) == WNNStatus_Success;
     progress_end();
     if (!ok)
-        run_error("%s", message ? message : "out of memory");
-    free(message);
+        complain("%s", e.message);
     ok = ok && allocate_outputs(graph, r);
     if (ok && wnnGraphCompute(graph, input_count, inputs, r->count, r->outputs))
-        ok = run_error("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+        ok = complain("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
     wnnGraphRelease(graph);
     return ok;
 }

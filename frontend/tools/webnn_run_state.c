@@ -36,7 +36,7 @@ static bool add(struct run_states *s, const char *input, const char *output)
     WNNNamedState *grown = realloc(s->items, (s->count + 1) * sizeof *grown);
 
     if (!grown)
-        return run_error("out of memory");
+        return complain("out of memory");
     s->items = grown;
     s->items[s->count++] = (WNNNamedState){{input, strlen(input)}, {output, strlen(output)}};
     return true;
@@ -57,11 +57,10 @@ static bool add_states(const struct argument_pair *pair, const struct model *m, 
     }
     if (s->count > before)
         return true;
-    return run_error(
-        "--state %s=%s: the model has no such input and output; the names are those of --input and --output, and * "
-        "stands for the same text in both",
-        escape_text(input, sizeof input, pair->name, strlen(pair->name)),
-        escape_text(output, sizeof output, pair->value, strlen(pair->value)));
+    return complain("--state %s=%s: the model has no such input and output; the names are those of --input and --output, and * "
+                    "stands for the same text in both",
+                    escape_text(input, sizeof input, pair->name, strlen(pair->name)),
+                    escape_text(output, sizeof output, pair->value, strlen(pair->value)));
 }
 
 bool states_find(const struct run_options *o, const struct model *m, struct run_states *s)

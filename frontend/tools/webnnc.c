@@ -134,16 +134,15 @@ static bool write_text(struct compilation *c)
                                    .legal_names = o->legal_names,
                                    .weights = o->weights_as};
     struct error e = {0};
-    char *message = NULL;
+    struct error error = {0};
     bool ok;
 
     if (!options.marks && !text_widen_constants(c->graph, &e))
         return complain("%s", e.message);
     if (strcmp(o->output, "-")) {
-        ok = text_write_files(c->graph, &options, o->output, &message);
+        ok = text_write_files(c->graph, &options, o->output, &error);
         if (!ok)
-            complain("%s", message ? message : "out of memory");
-        free(message);
+            complain("%s", error.message);
         return ok;
     }
     if (text_has_loops(c->graph))

@@ -12,19 +12,18 @@
 
 bool read_model(struct compilation *c)
 {
-    char *message = NULL;
+    struct error e = {0};
     double start = clock_ms();
 
     progress_show(c->options, "reading the model", 0, 0);
-    bool ok = model_read(c->context, c->options->input, &c->options->model, &c->model, &message);
+    bool ok = model_read(c->context, c->options->input, &c->options->model, &c->model, &e);
     progress_show(c->options, NULL, 0, 0);
     if (!ok)
-        complain("%s", message ? message : "out of memory");
+        complain("%s", e.message);
     else
         print_notes(c->model.notes);
     if (ok && c->options->verbose)
         fprintf(stderr, "webnnc: read in %.1f ms\n", clock_ms() - start);
-    free(message);
     return ok;
 }
 

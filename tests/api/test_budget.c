@@ -117,20 +117,16 @@ TEST(the_size_of_a_file_limits_it)
                                "nodes { s = reduceSum(c); y = add(x, s); } outputs { y; } }";
     struct model_options o = {.budget = {1, 0}};
     WNNContext c = new_context(0, 0);
+    struct error e = {0};
     struct model m;
-    char *message = NULL;
 
-    assert_false(model_read_text(c, "a.webnn", text, sizeof text - 1, &(struct model_options){0}, &m, &message));
-    assert_non_null(strstr(message, "a constant of the text would take 100000000 operations, and 0 of the budget of 67"));
-    free(message);
-    message = NULL;
-    assert_false(model_read_text(c, "a.webnn", text, sizeof text - 1, &o, &m, &message));
-    assert_non_null(strstr(message, "and 0 of the budget of 1" ADVICE));
-    free(message);
-    message = NULL;
+    assert_false(model_read_text(c, "a.webnn", text, sizeof text - 1, &(struct model_options){0}, &m, &e));
+    assert_non_null(strstr(e.message, "a constant of the text would take 100000000 operations, and 0 of the budget of 67"));
+    assert_false(model_read_text(c, "a.webnn", text, sizeof text - 1, &o, &m, &e));
+    assert_non_null(strstr(e.message, "and 0 of the budget of 1" ADVICE));
     o.budget.operations = 1000000000;
-    if (!model_read_text(c, "a.webnn", text, sizeof text - 1, &o, &m, &message))
-        fail_msg("%s", message);
+    if (!model_read_text(c, "a.webnn", text, sizeof text - 1, &o, &m, &e))
+        fail_msg("%s", e.message);
     model_free(&m);
     wnnContextRelease(c);
 }

@@ -122,14 +122,14 @@ static double suppress(const char *model, const struct sound *clean, double deci
     double level = sqrt(power(clean->samples, clean->count) / (double)clean->count / pow(10, decibels / 10)), before = 0,
            after = 0, gain;
     uint32_t state = 1;
-    char message[512];
+    struct error e = {0};
 
     assert_non_null(noisy.samples);
     for (size_t i = 0; i < clean->count; i++)
         noisy.samples[i] = clean->samples[i] + (float)(level * noise(&state));
-    assert_true(sound_write("noisy.wav", &noisy, true, message, sizeof message));
+    assert_true(sound_write("noisy.wav", &noisy, true, &e));
     assert_int_equal(run("%s/suppress_noise %s noisy.wav clean.wav", EXAMPLES, model), 0);
-    assert_true(sound_read("clean.wav", 48000, &result, message, sizeof message));
+    assert_true(sound_read("clean.wav", 48000, &result, &e));
     gain = signal_to_noise(clean, &result) - signal_to_noise(clean, &noisy);
     /* In pauses, a tenth of a second after their beginning: what fades has faded. */
     for (size_t i = 0, silent = 0; i < clean->count; i++) {
@@ -169,14 +169,15 @@ TEST(noise_is_suppressed)
 TEST(noise_is_suppressed_in_a_recording)
 {
     struct npy_array audio;
-    char model[4096], message[512], path[4224];
+    struct error e = {0};
+    char model[4096], path[4224];
     double quiet;
 
     if (!shared_model("rnnoise") || !shared_model("silero-vad-16k"))
         skip();
     snprintf(path, sizeof path, "%s/stream/audio.npy", shared_model("silero-vad-16k"));
     snprintf(model, sizeof model, "%s", shared_model("rnnoise"));
-    assert_true(npy_read(path, &audio, message, sizeof message));
+    assert_true(npy_read(path, &audio, &e));
     struct sound clean = tripled(audio.data, npy_elements(&audio));
     double gain = suppress(model, &clean, 5, &quiet);
     printf("recording: 5 dB below speech, noise gains %.1f dB\n", gain);
@@ -189,14 +190,14 @@ TEST(clean_speech_stays)
 {
     const char *m = shared_model("rnnoise");
     struct sound result;
-    char message[512];
+    struct error e = {0};
 
     if (!m)
         skip();
     struct sound clean = speech_like(3);
-    assert_true(sound_write("clean.wav", &clean, false, message, sizeof message));
+    assert_true(sound_write("clean.wav", &clean, false, &e));
     assert_int_equal(run("%s/suppress_noise %s clean.wav out.wav", EXAMPLES, m), 0);
-    assert_true(sound_read("out.wav", 48000, &result, message, sizeof message));
+    assert_true(sound_read("out.wav", 48000, &result, &e));
     double loud = power(result.samples, result.count) / power(clean.samples, clean.count);
     printf("vowels without noise keep %.0f %% of their power\n", 100 * loud);
     assert_true(loud > 0.5 && loud < 1.2);
@@ -208,20 +209,21 @@ TEST(speech_is_found_in_a_stream)
 {
     const char *m = shared_model("silero-vad-16k");
     struct npy_array audio, expected, expected_state;
-    char message[512], path[4224];
+    struct error error = {0};
+    char path[4224];
     float *actual, *last;
     struct sound s;
 
     if (!m)
         skip();
     snprintf(path, sizeof path, "%s/stream/audio.npy", m);
-    assert_true(npy_read(path, &audio, message, sizeof message));
+    assert_true(npy_read(path, &audio, &error));
     snprintf(path, sizeof path, "%s/stream/probabilities.npy", m);
-    assert_true(npy_read(path, &expected, message, sizeof message));
+    assert_true(npy_read(path, &expected, &error));
     snprintf(path, sizeof path, "%s/stream/final_state.npy", m);
-    assert_true(npy_read(path, &expected_state, message, sizeof message));
+    assert_true(npy_read(path, &expected_state, &error));
     s = (struct sound){16000, npy_elements(&audio), audio.data};
-    assert_true(sound_write("speech.wav", &s, true, message, sizeof message));
+    assert_true(sound_write("speech.wav", &s, true, &error));
     assert_int_equal(run("%s/detect_speech %s speech.wav --probabilities p.npy --state s.npy", EXAMPLES, m), 0);
     assert_printed("speech from ");
     assert_printed("48 of 96 frames are speech");
@@ -249,11 +251,11 @@ TEST(wrong_sounds_are_refused)
 {
     const char *m = shared_model("rnnoise");
     struct sound s = {16000, 3, (float[3]){0, 0.5f, 0}};
-    char message[512];
+    struct error e = {0};
 
     if (!m)
         skip();
-    assert_true(sound_write("short.wav", &s, false, message, sizeof message));
+    assert_true(sound_write("short.wav", &s, false, &e));
     assert_int_equal(run("%s/suppress_noise %s short.wav out.wav", EXAMPLES, m), 1);
     assert_printed("short.wav has 16000 samples a second in 1 channels, the network was trained with 48000");
     write_text("text.wav", "no sound");

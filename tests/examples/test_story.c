@@ -7,10 +7,10 @@
 static int64_t *read_tokens(const char *path, size_t *count)
 {
     struct npy_array array;
-    char message[512];
+    struct error e = {0};
 
-    if (!npy_read(path, &array, message, sizeof message))
-        fail_msg("%s", message);
+    if (!npy_read(path, &array, &e))
+        fail_msg("%s", e.message);
     assert_int_equal(array.dataType, WNNOperandDataType_Int64);
     *count = npy_elements(&array);
     return array.data;
@@ -21,7 +21,8 @@ TEST(the_story_is_the_published_one)
     const char *m = shared_model("stories260k");
     size_t count, expected_count, length;
     int64_t *tokens, *expected;
-    char path[4224], *text, message[512];
+    struct error e = {0};
+    char path[4224], *text;
     cJSON *root;
 
     if (!m)
@@ -35,7 +36,7 @@ TEST(the_story_is_the_published_one)
     free(tokens);
     /* And as text, as far as the manifest has it. */
     snprintf(path, sizeof path, "%s/manifest.json", m);
-    assert_true(file_read(path, &text, &length, message, sizeof message));
+    assert_true(file_read(path, &text, &length, &e));
     root = cJSON_Parse(text);
     assert_printed(cJSON_GetObjectItem(cJSON_GetObjectItem(root, "greedy"), "text")->valuestring);
     assert_not_printed("<");

@@ -133,14 +133,14 @@ static void write_and_read(const struct graph *g, bool json)
 
 void fuzz_model(fuzz_reader reader, const uint8_t *bytes, size_t length)
 {
-    char *message = NULL, *copy = malloc(length ? length : 1); /* without a NUL behind it */
+    char *e.message = NULL, *copy = malloc(length ? length : 1); /* without a NUL behind it */
     struct graph *g;
     struct model m;
 
     if (!copy)
         return;
     memcpy(copy, bytes, length);
-    if (reader(context, "/nowhere/fuzz", copy, length, NULL, &m, &message)) {
+    if (reader(context, "/nowhere/fuzz", copy, length, NULL, &m, &e)) {
         free(copy); /* nothing may point into it */
         g = take(&m);
         if (g) {
@@ -155,29 +155,27 @@ void fuzz_model(fuzz_reader reader, const uint8_t *bytes, size_t length)
         model_free(&m);
         return;
     }
-    if (!message || m.builder || m.inputs || m.outputs || m.name)
+    if (!e.message || m.builder || m.inputs || m.outputs || m.name)
         abort();
-    free(message);
     free(copy);
 }
 
 void fuzz_description(fuzz_describer describe, const uint8_t *bytes, size_t length)
 {
-    char *message = NULL, *copy = malloc(length ? length : 1); /* without a NUL behind it */
+    char *e.message = NULL, *copy = malloc(length ? length : 1); /* without a NUL behind it */
     struct model_description d;
     bool ok;
 
     if (!copy)
         return;
     memcpy(copy, bytes, length);
-    ok = describe("/nowhere/fuzz", copy, length, &d, &message);
+    ok = describe("/nowhere/fuzz", copy, length, &d, &e);
     free(copy); /* nothing may point into it */
-    if (ok ? !d.format || !d.name || message : !message || d.inputs || d.name)
+    if (ok ? !d.format || !d.name || e.message : !e.message || d.inputs || d.name)
         abort();
     for (size_t i = 0; ok && i < d.input_count; i++)
         for (size_t k = 0; k < d.inputs[i].rank; k++)
             if (!d.inputs[i].dimensions[k].name.data)
                 abort();
     model_description_free(&d);
-    free(message);
 }

@@ -51,18 +51,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct manifest_case c;
     struct manifest *manifest;
     struct model model;
-    char message[512] = "", *text = NULL;
+    struct error e = {0};
+    char *text = NULL;
 
     if (!has_weights)
         write_weights();
     has_weights = true;
     fuzz_file("manifest.json", data, size);
-    if (manifest_open(fuzz_folder(), &manifest, message, sizeof message)) {
+    if (manifest_open(fuzz_folder(), &manifest, &e)) {
         for (size_t i = 0; i < manifest_case_count(manifest) && i < 4; i++)
-            if (manifest_case_load(manifest, i, &c, message, sizeof message))
+            if (manifest_case_load(manifest, i, &c, &e))
                 manifest_case_free(&c);
         manifest_close(manifest);
-    } else if (!*message) {
+    } else if (!*e.message) {
         abort();
     }
     if (model_read_manifest(fuzz_context(), fuzz_folder(), NULL, &model, &text))

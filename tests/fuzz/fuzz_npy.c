@@ -21,12 +21,12 @@ void fuzz_seeds(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct npy_array array, again;
-    char message[256] = "";
+    struct error e = {0};
     void *bytes;
     size_t length;
 
-    if (!npy_parse(data, size, "fuzz", &array, message, sizeof message)) {
-        if (!*message)
+    if (!npy_parse(data, size, "fuzz", &array, &e)) {
+        if (!*e.message)
             abort();
         return 0;
     }

@@ -21,7 +21,7 @@ void fuzz_seeds(void)
 
     for (size_t count = 1; count <= 2; count++) {
         strcpy(path, fuzz_file("seed.npz", "", 0));
-        if (npz_write(path, entries, count, NULL, 0) && file_read(path, &bytes, &length, NULL, 0)) {
+        if (npz_write(path, entries, count, NULL, 0) && file_read(path, &bytes, &length, NULL)) {
             fuzz_seed(bytes, length);
             free(bytes);
         }
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *copy = malloc(size + 1);
     struct npz_entry *entries;
     struct npy_array array;
-    char message[256] = "";
+    struct error e = {0};
     const char *path;
     size_t count;
 
@@ -75,11 +75,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copy, data, size);
     put_checksums(copy, size);
     path = fuzz_file("fuzz.npz", copy, size);
-    if (npz_read(path, &entries, &count, message, sizeof message))
+    if (npz_read(path, &entries, &count, &e))
         npz_free(entries, count);
-    else if (!*message)
+    else if (!*e.message)
         abort();
-    if (npz_read_array(path, "a", &array, message, sizeof message))
+    if (npz_read_array(path, "a", &array, &e))
         npy_free(&array);
     free(copy);
     return 0;

@@ -127,16 +127,16 @@ void fuzz_seeds(void)
 }
 
 static bool read_onnx(WNNContext context, const char *path, const char *bytes, size_t length,
-                      const struct model_options *options, struct model *model, char **message)
+                      const struct model_options *options, struct model *model, struct error *e)
 {
     static const struct model_options none;
 
-    return model_read_onnx(context, path, bytes, length, options ? options : &none, model, message);
+    return model_read_onnx(context, path, bytes, length, options ? options : &none, model, e);
 }
 
-static bool describe_onnx(const char *path, const char *bytes, size_t length, struct model_description *d, char **message)
+static bool describe_onnx(const char *path, const char *bytes, size_t length, struct model_description *d, struct error *e)
 {
-    return model_describe_onnx(path, bytes, length, d, message);
+    return model_describe_onnx(path, bytes, length, d, e);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

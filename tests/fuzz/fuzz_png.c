@@ -19,12 +19,12 @@ void fuzz_seeds(void)
         char *bytes, path[128];
         size_t length;
 
-        if (!picture_create(size, size + 1, &p, NULL, 0))
+        if (!picture_create(size, size + 1, &p, NULL))
             continue;
         for (uint32_t i = 0; i < size * (size + 1) * 3; i++)
             p.rgb[i] = (uint8_t)(i * 7);
         strcpy(path, fuzz_file("seed.png", "", 0));
-        if (picture_write(path, &p, NULL, 0) && file_read(path, &bytes, &length, NULL, 0)) {
+        if (picture_write(path, &p, NULL, 0) && file_read(path, &bytes, &length, NULL)) {
             fuzz_seed(bytes, length);
             free(bytes);
         }

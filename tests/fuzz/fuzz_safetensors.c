@@ -32,7 +32,8 @@ void fuzz_seeds(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *message = NULL, *manifest = NULL, *bytes;
+    struct error error = {0};
+    char *manifest = NULL, *bytes;
     size_t length = size, manifest_length = 0;
     struct weights *w;
     uint64_t sum = 0;
@@ -51,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(bytes + 8, data + (manifest_length ? 10 : 8), length - 8);
     memcpy(manifest, data + size - manifest_length, manifest_length);
     bytes = realloc(bytes, length ? length : 1); /* so that a read behind the end is seen */
-    if (weights_parse(bytes, length, manifest_length ? manifest : NULL, manifest_length, "fuzz", &w, &message)) {
+    if (weights_parse(bytes, length, manifest_length ? manifest : NULL, manifest_length, "fuzz", &w, &error)) {
         for (size_t i = 0; i < weights_count(w); i++) {
             const struct weights_entry *e = weights_at(w, i);
             const uint8_t *p = weights_data(w, e);
@@ -62,10 +63,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 sum += p[k];
         }
         weights_close(w);
-    } else if (!message) {
+    } else if (!error.message) {
         abort();
     }
-    free(message);
     free(manifest);
     free(bytes);
     return sum == UINT64_MAX; /* 0: the bytes are really read */

@@ -26,7 +26,7 @@ static void seed(const char *text)
     if (!model_read_text(fuzz_context(), "seed", text, strlen(text), NULL, &m, &message) || model_build(&m, &graph, &message))
         abort();
     strcpy(path, fuzz_file("seed.wnn", "", 0));
-    if (!wnnGraphSave(graph, path) && file_read(path, &bytes, &length, NULL, 0))
+    if (!wnnGraphSave(graph, path) && file_read(path, &bytes, &length, NULL))
         fuzz_seed(bytes, length);
     free(bytes);
     model_free(&m);

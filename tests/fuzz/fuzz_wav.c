@@ -22,7 +22,7 @@ void fuzz_seeds(void)
         size_t length;
 
         strcpy(path, fuzz_file("seed.wav", "", 0));
-        if (sound_write(path, &s, as_floats, NULL, 0) && file_read(path, &bytes, &length, NULL, 0)) {
+        if (sound_write(path, &s, as_floats, NULL, 0) && file_read(path, &bytes, &length, NULL)) {
             fuzz_seed(bytes, length);
             free(bytes);
         }
@@ -31,14 +31,14 @@ void fuzz_seeds(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char message[256] = "";
+    struct error e = {0};
     struct sound s;
 
-    if (sound_read(fuzz_file("fuzz.wav", data, size), RATE, &s, message, sizeof message)) {
+    if (sound_read(fuzz_file("fuzz.wav", data, size), RATE, &s, &e)) {
         if (s.rate != RATE || !s.samples)
             abort();
         sound_free(&s);
-    } else if (!*message || s.samples) {
+    } else if (!*e.message || s.samples) {
         abort();
     }
     return 0;

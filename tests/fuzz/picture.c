@@ -12,10 +12,10 @@ void fuzz_picture(const char *name, const uint8_t *bytes, size_t length)
 {
     struct picture_form form = PICTURE_FORM_INIT;
     struct picture p, small;
-    char message[256] = "";
+    struct error e = {0};
 
-    if (!picture_read(fuzz_file(name, bytes, length), &p, message, sizeof message)) {
-        if (!*message || p.rgb)
+    if (!picture_read(fuzz_file(name, bytes, length), &p, &e)) {
+        if (!*e.message || p.rgb)
             abort();
         return;
     }
@@ -29,7 +29,7 @@ void fuzz_picture(const char *name, const uint8_t *bytes, size_t length)
         picture_to_floats(&p, &form, numbers);
         picture_from_floats(numbers, &form, &p);
         free(numbers);
-        if (picture_resize(&p, 5, 3, &small, message, sizeof message))
+        if (picture_resize(&p, 5, 3, &small, &e))
             picture_free(&small);
     }
     picture_free(&p);

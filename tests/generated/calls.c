@@ -130,7 +130,7 @@ static WNNOperand make_operand(const struct gen_tensor *t, unsigned index, WNNGr
     return operand;
 }
 
-bool gen_calls_read(const struct gen_model *m, WNNContext context, struct model *out, char **message)
+bool gen_calls_read(const struct gen_model *m, WNNContext context, struct model *out, struct error *e)
 {
     WNNOperand operands[GEN_TENSORS] = {NULL};
     WNNStatus status = WNNStatus_Success;
@@ -138,7 +138,6 @@ bool gen_calls_read(const struct gen_model *m, WNNContext context, struct model 
     bool good = true;
 
     *out = (struct model){.name = strdup("generated")};
-    *message = NULL;
     if (wnnContextCreateGraphBuilder(context, &out->builder))
         abort();
     for (unsigned i = 0; good && i < m->tensor_count; i++)
@@ -158,7 +157,8 @@ bool gen_calls_read(const struct gen_model *m, WNNContext context, struct model 
     if (status || !good || wnnGraphBuilderGetError(out->builder, NULL)) {
         WNNStringView text = wnnGetLastErrorMessage();
 
-        model_error(message, "%.*s", (int)(text.length == WNN_STRLEN ? strlen(text.data) : text.length), text.data);
+        error_set(e, WNNStatus_DataError, "%.*s", (int)(text.length == WNN_STRLEN ? strlen(text.data) : text.length),
+                  text.data);
         model_free(out);
         *out = (struct model){0};
         return false;
@@ -310,7 +310,7 @@ char *gen_text_write(const struct gen_model *m, size_t *length)
 
 /* ---- reading ---- */
 
-bool gen_read(const struct gen_model *m, WNNContext context, struct model *out, char **message)
+bool gen_read(const struct gen_model *m, WNNContext context, struct model *out, struct error *e)
 {
     static const struct model_options none;
     size_t length;
@@ -318,10 +318,10 @@ bool gen_read(const struct gen_model *m, WNNContext context, struct model *out, 
     bool good;
 
     if (m->dialect == GEN_CALLS)
-        return gen_calls_read(m, context, out, message);
+        return gen_calls_read(m, context, out, e);
     file = m->dialect == GEN_ONNX ? gen_onnx_write(m, &length) : gen_text_write(m, &length);
-    good = m->dialect == GEN_ONNX ? model_read_onnx(context, "/nowhere/generated.onnx", file, length, &none, out, message)
-                                  : model_read_text(context, "/nowhere/generated.webnn", file, length, &none, out, message);
+    good = m->dialect == GEN_ONNX ? model_read_onnx(context, "/nowhere/generated.onnx", file, length, &none, out, e)
+                                  : model_read_text(context, "/nowhere/generated.webnn", file, length, &none, out, e);
     free(file);
     return good;
 }

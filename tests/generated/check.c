@@ -60,28 +60,24 @@ static enum gen_verdict wrong(char *message, size_t size, const char *format, ..
 }
 
 /** Takes over what a reader said. */
-static enum gen_verdict refused(char *text, const struct model *read, char *message, size_t size)
+static enum gen_verdict refused(const struct error *e, const struct model *read, char *message, size_t size)
 {
-    enum gen_verdict verdict = GEN_REFUSED;
-
-    if (!text || !*text)
-        verdict = wrong(message, size, "refused without a message");
-    else if (read->builder || read->inputs || read->outputs || read->name)
-        verdict = wrong(message, size, "refused, but the model is not empty");
-    else
-        snprintf(message, size, "%s", text);
-    free(text);
-    return verdict;
+    if (!*e->message)
+        return wrong(message, size, "refused without a message");
+    if (read->builder || read->inputs || read->outputs || read->name)
+        return wrong(message, size, "refused, but the model is not empty");
+    snprintf(message, size, "%s", e->message);
+    return GEN_REFUSED;
 }
 
 enum gen_verdict gen_check_reading(struct gen_checker *c, struct gen_model *m, char *message, size_t size)
 {
-    char *text = NULL;
+    struct error e = {0};
     struct model read;
 
     gen_listen();
-    if (!gen_read(m, c->context, &read, &text))
-        return refused(text, &read, message, size);
+    if (!gen_read(m, c->context, &read, &e))
+        return refused(&e, &read, message, size);
     for (size_t i = 0; i < read.output_count; i++) {
         const struct model_port *port = &read.outputs[i];
         unsigned index = (unsigned)strtoul(port->name + 1, NULL, 10);
@@ -187,17 +183,14 @@ static enum gen_verdict build(struct gen_checker *c, const struct gen_model *m, 
 {
     enum gen_verdict verdict = GEN_ACCEPTED;
     WNNGraph graph = NULL;
-    char *text = NULL;
+    struct error e = {0};
     struct model read;
 
-    if (!gen_read(m, c->context, &read, &text)) {
-        free(text);
+    if (!gen_read(m, c->context, &read, &e))
         return wrong(message, size, "refused when it is read again");
-    }
-    if (model_build(&read, &graph, &text)) {
-        verdict = text && *text ? GEN_REFUSED : wrong(message, size, "build failed without a message");
-        snprintf(message, size, "%s", text ? text : "");
-        free(text);
+    if (model_build(&read, &graph, &e)) {
+        verdict = *e.message ? GEN_REFUSED : wrong(message, size, "build failed without a message");
+        snprintf(message, size, "%s", e.message);
     } else if (is_computed) {
         verdict = model_compute(&read, graph, fill_model_input, m)
                       ? GEN_COMPUTED
@@ -212,14 +205,13 @@ enum gen_verdict gen_check(struct gen_checker *c, const struct gen_model *m, uin
 {
     WNNNamedOperand outputs[GEN_TENSORS];
     struct error e = {0};
-    char *text = NULL;
     struct model read;
     struct effort effort;
     struct graph *g;
 
     gen_listen();
-    if (!gen_read(m, c->context, &read, &text))
-        return refused(text, &read, message, size);
+    if (!gen_read(m, c->context, &read, &e))
+        return refused(&e, &read, message, size);
     for (size_t i = 0; i < read.output_count && i < GEN_TENSORS; i++)
         outputs[i] = (WNNNamedOperand){WNN_STR(read.outputs[i].name), read.outputs[i].operand};
     g = builder_take_graph(read.builder, read.output_count, outputs, &e);

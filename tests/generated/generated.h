@@ -165,9 +165,9 @@ unsigned gen_steps(void);
 /** Makes a model file of the dialect (not GEN_CALLS); the caller frees it. */
 char *gen_onnx_write(const struct gen_model *m, size_t *length);
 char *gen_text_write(const struct gen_model *m, size_t *length);
-bool gen_calls_read(const struct gen_model *m, WNNContext context, struct model *out, char **message);
+bool gen_calls_read(const struct gen_model *m, WNNContext context, struct model *out, struct error *e);
 /** Reads the model the way of its dialect. */
-bool gen_read(const struct gen_model *m, WNNContext context, struct model *out, char **message);
+bool gen_read(const struct gen_model *m, WNNContext context, struct model *out, struct error *e);
 
 /* ---- mutations ---- */
 

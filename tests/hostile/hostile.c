@@ -68,16 +68,15 @@ static WNNContext make_context(void)
 /** A refusal is an answer if it says why. */
 static int refusal(const char *message)
 {
-    printf("refused: %.200s\n", message && *message ? message : "without a message");
-    return message && *message ? 0 : 1;
+    printf("refused: %.200s\n", *message ? message : "without a message");
+    return *message ? 0 : 1;
 }
 
 /** The same of a model (NULL: none was read); releases everything. */
-static int refused_model(WNNContext context, struct model *m, char *message)
+static int refused_model(WNNContext context, struct model *m, const char *message)
 {
     int code = refusal(message);
 
-    free(message);
     if (m)
         model_free(m);
     wnnContextRelease(context);
@@ -88,14 +87,14 @@ static int refused_model(WNNContext context, struct model *m, char *message)
 static int run_model(const char *path)
 {
     WNNContext context = make_context();
-    char *message = NULL;
+    struct error e = {0};
     WNNGraph graph;
     struct model m;
 
-    if (!model_read(context, path, NULL, &m, &message))
-        return refused_model(context, NULL, message);
-    if (model_build(&m, &graph, &message))
-        return refused_model(context, &m, message);
+    if (!model_read(context, path, NULL, &m, &e))
+        return refused_model(context, NULL, e.message);
+    if (model_build(&m, &graph, &e))
+        return refused_model(context, &m, e.message);
     if (!model_compute(&m, graph, NULL, NULL)) {
         WNNStringView text = wnnGetLastErrorMessage();
 
@@ -113,7 +112,8 @@ static int run_model(const char *path)
 static int check_model(const char *path)
 {
     WNNContext context = make_context();
-    char *message = NULL, report[CHECK_REPORT] = "";
+    struct error error = {0};
+    char report[CHECK_REPORT] = "";
     WNNNamedOperand *outputs;
     struct variant variant;
     struct error e = {0};
@@ -122,8 +122,8 @@ static int check_model(const char *path)
     struct model m;
     bool good;
 
-    if (!model_read(context, path, NULL, &m, &message))
-        return refused_model(context, NULL, message);
+    if (!model_read(context, path, NULL, &m, &error))
+        return refused_model(context, NULL, error.message);
     outputs = random_alloc(m.output_count, sizeof *outputs);
     for (size_t i = 0; i < m.output_count; i++)
         outputs[i] = (WNNNamedOperand){WNN_STR(m.outputs[i].name), m.outputs[i].operand};
@@ -160,16 +160,16 @@ static int read_arrays(const char *path)
 {
     struct npz_entry *entries;
     struct npy_array array;
-    char message[400] = "";
+    struct error e = {0};
     size_t count;
 
     if (ends_in(path, ".npy")) {
-        if (!npy_read(path, &array, message, sizeof message))
-            return refusal(message);
+        if (!npy_read(path, &array, &e))
+            return refusal(e.message);
         npy_free(&array);
     } else {
-        if (!npz_read(path, &entries, &count, message, sizeof message))
-            return refusal(message);
+        if (!npz_read(path, &entries, &count, &e))
+            return refusal(e.message);
         npz_free(entries, count);
     }
     printf("read\n");

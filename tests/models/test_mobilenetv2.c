@@ -19,12 +19,12 @@ TEST(classifies_the_picture)
     struct manifest_case c;
     float *outputs[8] = {NULL}, *p;
     struct network n;
-    char message[512];
+    struct error e = {0};
     double scale;
 
     network_open(&n, "mobilenetv2", 0);
-    if (!manifest_case_load(n.manifest, 0, &c, message, sizeof message))
-        fail_msg("%s", message);
+    if (!manifest_case_load(n.manifest, 0, &c, &e))
+        fail_msg("%s", e.message);
     network_compute(&n, &c, outputs);
     assert_true(largest_difference(outputs[0], &c.outputs[0].array, &scale) <= 1e-3);
     p = outputs[1];

@@ -33,10 +33,10 @@ static void expect_same(struct network *built, WNNContext context, const char *p
     for (size_t i = 0; i < manifest_case_count(built->manifest); i++) {
         struct manifest_case c;
         float *expected[8] = {NULL}, *actual[8] = {NULL};
-        char message[512];
+        struct error e = {0};
 
-        if (!manifest_case_load(built->manifest, i, &c, message, sizeof message))
-            fail_msg("%s", message);
+        if (!manifest_case_load(built->manifest, i, &c, &e))
+            fail_msg("%s", e.message);
         network_compute(built, &c, expected);
         built->graph = loaded;
         network_compute(built, &c, actual);

@@ -89,24 +89,25 @@ static char *value_text(const cJSON *value)
 /** Reads in_PORT.npy or exp_PORT.npy.  Returns whether there is one. */
 static bool read_array(const char *prefix, const char *port, struct npy_array *array)
 {
-    char *path = text("%s/%s/%s_%s.npy", folder, name, prefix, port), message[300];
+    char *path = text("%s/%s/%s_%s.npy", folder, name, prefix, port);
+    struct error e = {0};
 
     if (access(path, R_OK))
         return false;
-    if (!npy_read(path, array, message, sizeof message))
-        die(path, message);
+    if (!npy_read(path, array, &e))
+        die(path, e.message);
     return true;
 }
 
 /* ---- reading ---- */
 
 /** Reads the model.  Inputs whose values have to be known become constants, and are noted in `fixed`. */
-static bool read_model(const char *path, struct model *model, char **message)
+static bool read_model(const char *path, struct model *model, struct error *e)
 {
     struct model_shape shapes[PORTS_MAX];
     struct model_constant constants[2 * PORTS_MAX];
     struct npy_array arrays[2 * PORTS_MAX], array;
-    char *needed = NULL, why[300];
+    char *needed = NULL;
     struct model_options options = {.shapes = shapes, .constants = constants, .needed = &needed};
     const cJSON *item;
     bool read;
@@ -124,11 +125,11 @@ static bool read_model(const char *path, struct model *model, char **message)
         struct model_constant *c = &constants[options.constant_count];
 
         *c = (struct model_constant){.name = item->string, .array = &arrays[options.constant_count++]};
-        if (!argument_constant(value_text(item), (struct npy_array *)c->array, &c->literal, why, sizeof why))
-            die(name, why);
+        if (!argument_constant(value_text(item), (struct npy_array *)c->array, &c->literal, e))
+            die(name, e->message);
     }
     fixed_count = 0;
-    while (!(read = model_read(context, path, &options, model, message)) && needed && fixed_count < PORTS_MAX &&
+    while (!(read = model_read(context, path, &options, model, e)) && needed && fixed_count < PORTS_MAX &&
            read_array("in", needed, &arrays[options.constant_count])) {
         fixed[fixed_count] = text("%s", needed);
         constants[options.constant_count] =
@@ -136,7 +137,7 @@ static bool read_model(const char *path, struct model *model, char **message)
         options.constant_count++;
         free(needed);
         needed = NULL;
-        free(*message);
+        *e = (struct error){0};
     }
     free(needed);
     while (options.constant_count)
@@ -230,12 +231,11 @@ static bool run_object(const char *model)
                       .count = 4};
     struct npy_array array;
     struct model read;
-    char *message;
+    struct error e = {0};
     const cJSON *item;
 
-    read_model(model, &read, &message); /* notes which inputs are fixed */
+    read_model(model, &read, &e); /* notes which inputs are fixed */
     model_free(&read);
-    free(message);
     add_arguments(&w, true);
     cJSON_ArrayForEach(item, items("inputs"))
     {
@@ -288,8 +288,7 @@ static bool interpret(struct graph *g, const struct model *model, FILE *log)
     for (uint32_t i = 0; i < g->input_count; i++) {
         struct npy_array array = {0};
 
-        if (read_array("in", model->inputs[i].name, &array) &&
-            !npy_convert(&array, model->inputs[i].descriptor.dataType, e.message, sizeof e.message))
+        if (read_array("in", model->inputs[i].name, &array) && !npy_convert(&array, model->inputs[i].descriptor.dataType, &e))
             die(name, e.message);
         inputs[i] = array.data;
     }
@@ -310,20 +309,19 @@ static bool interpret(struct graph *g, const struct model *model, FILE *log)
 static bool run_interpreter(const char *path, FILE *log)
 {
     WNNNamedOperand outputs[PORTS_MAX];
-    char *message = NULL;
+    struct error error = {0};
     struct error e = {0};
     struct model model;
 
-    const bool read = read_model(path, &model, &message);
+    const bool read = read_model(path, &model, &error);
     for (size_t i = 0; read && i < model.output_count; i++)
         outputs[i] = (WNNNamedOperand){WNN_STR(model.outputs[i].name), model.outputs[i].operand};
     struct graph *g = read ? builder_take_graph(model.builder, model.output_count, outputs, &e) : NULL;
     if (!g)
-        fprintf(log, "%s\n", message ? message : e.message);
+        fprintf(log, "%s\n", *error.message ? error.message : e.message);
     const bool good = g && interpret(g, &model, log);
     graph_free(g);
     model_free(&model);
-    free(message);
     return good;
 }
 
@@ -333,7 +331,7 @@ static bool run_interpreter(const char *path, FILE *log)
 static bool go(enum way way, char **log)
 {
     const char *model = text("%s/%s/model.onnx", folder, name);
-    char message[300];
+    struct error e = {0};
     size_t length;
     FILE *f = fopen(log_path, "w");
 
@@ -343,8 +341,8 @@ static bool go(enum way way, char **log)
     fclose(f);
     if (way != INTERPRETER)
         good = way == OBJECT ? run_object(model) : run_model(model, way);
-    if (!file_read(log_path, log, &length, message, sizeof message))
-        die(log_path, message);
+    if (!file_read(log_path, log, &length, &e))
+        die(log_path, e.message);
     return good;
 }
 
@@ -376,7 +374,8 @@ static bool check_case(const char *reason, const char *only)
 int main(int argc, char **argv)
 {
     const char *group = "", *only = NULL, *way = NULL;
-    char *list, *bytes, message[300], scratch[] = "/tmp/webnn-reported-XXXXXX";
+    struct error e = {0};
+    char *list, *bytes, scratch[] = "/tmp/webnn-reported-XXXXXX";
     size_t count = 0, failed = 0, length;
     struct dirent **entries;
     int found;
@@ -388,8 +387,8 @@ int main(int argc, char **argv)
     folder = argv[1];
     webnn_run = argv[3];
     webnnc = argv[4];
-    if (!file_read(argv[2], &list, &length, message, sizeof message))
-        die(argv[2], message);
+    if (!file_read(argv[2], &list, &length, &e))
+        die(argv[2], e.message);
     found = scandir(folder, &entries, NULL, alphasort);
     if (found < 0)
         return shared_absent(folder);
@@ -399,7 +398,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < found; free(entries[i++])) {
         name = entries[i]->d_name;
         if (strncmp(name, group, strlen(group)) || (only && strcmp(name, only)) ||
-            !file_read(text("%s/%s/case.json", folder, name), &bytes, &length, message, sizeof message))
+            !file_read(text("%s/%s/case.json", folder, name), &bytes, &length, &e))
             continue;
         cJSON *parsed = cJSON_ParseWithLength(bytes, length);
         const char *line = strstr(list, text("\n%s ", name));

@@ -20,7 +20,8 @@ struct network {
 static inline void network_open(struct network *n, const char *name, uint32_t threads)
 {
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
-    char folder[4096], file[4224], message[512] = "", models[256];
+    struct error e = {0};
+    char folder[4096], file[4224], models[256];
     FILE *f;
 
     snprintf(models, sizeof models, "models/%s", name);
@@ -30,12 +31,12 @@ static inline void network_open(struct network *n, const char *name, uint32_t th
     if (!f)
         exit(shared_absent(file));
     fclose(f);
-    if (!manifest_open(folder, &n->manifest, message, sizeof message))
-        fail_msg("%s", message);
+    if (!manifest_open(folder, &n->manifest, &e))
+        fail_msg("%s", e.message);
     options.threadCount = threads;
     assert_int_equal(wnnCreateContext(&options, &n->context), WNNStatus_Success);
-    if (manifest_build(n->manifest, n->context, &n->graph, message, sizeof message))
-        fail_msg("%s: %s", name, message);
+    if (manifest_build(n->manifest, n->context, &n->graph, &e))
+        fail_msg("%s: %s", name, e.message);
 }
 
 /** Frees what network_open made. */
@@ -113,10 +114,10 @@ static inline void network_check_cases(const char *name, uint32_t threads)
     for (size_t i = 0; i < manifest_case_count(n.manifest); i++) {
         struct manifest_case c;
         float *outputs[8] = {NULL};
-        char message[512];
+        struct error e = {0};
 
-        if (!manifest_case_load(n.manifest, i, &c, message, sizeof message))
-            fail_msg("%s", message);
+        if (!manifest_case_load(n.manifest, i, &c, &e))
+            fail_msg("%s", e.message);
         network_compute(&n, &c, outputs);
         for (size_t k = 0; k < c.output_count; k++) {
             double scale, worst = largest_difference(outputs[k], &c.outputs[k].array, &scale);

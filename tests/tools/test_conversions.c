@@ -23,13 +23,14 @@ TEST(other_types_are_converted)
 {
     static const int32_t small[3] = {1, -2, 3};
     static const double columns[6] = {1, 0.25, -2, 1e-3, 3, 100}; /* six, column by column */
-    char bytes[128 + sizeof columns], message[256];
+    struct error e = {0};
+    char bytes[128 + sizeof columns];
     float *y;
 
     memcpy(bytes, "\x93NUMPY\x01\0\x76\0", 10);
     snprintf(bytes + 10, 119, "%-118s", "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }");
     memcpy(bytes + 128, columns, sizeof columns);
-    assert_true(file_write("wide.npy", bytes, sizeof bytes, message, sizeof message));
+    assert_true(file_write("wide.npy", bytes, sizeof bytes, &e));
     if (run("%s sum.webnn --input x=wide.npy --output twice=twice.npy --compare twice=twice.npy", WEBNN_RUN))
         fail_msg("%s", printed);
     assert_printed("note: input 'x': wide.npy is of type float64, converted to float32");

@@ -37,11 +37,12 @@ static void is_safe(const char *what, const char *text, size_t length)
 
 static void file_is_safe(const char *path)
 {
-    char message[256], *text;
+    struct error e = {0};
+    char *text;
     size_t length;
 
-    if (!file_read(path, &text, &length, message, sizeof message))
-        fail_msg("%s", message);
+    if (!file_read(path, &text, &length, &e))
+        fail_msg("%s", e.message);
     assert_true(length > 0);
     is_safe(path, text, length);
     free(text);
@@ -169,13 +170,14 @@ TEST(a_path_does_not_break_a_message_into_lines)
 TEST(files_hold_names_escaped)
 {
     static const char *const kinds[] = {"ir", "dot", "json", "webnn", "asm", "llvm-ir"};
-    char message[256], *text;
+    struct error e = {0};
+    char *text;
     size_t length;
 
     write_model("model.webnn");
     assert_int_equal(run("%s model.webnn --trace trace.json", WEBNN_RUN), 0);
     file_is_safe("trace.json");
-    assert_true(file_read("trace.json", &text, &length, message, sizeof message));
+    assert_true(file_read("trace.json", &text, &length, &e));
     cJSON *json = cJSON_Parse(text);
     assert_non_null(json);
     cJSON_Delete(json);

@@ -20,7 +20,8 @@ static char *printed;
 /** Runs a shell command; its exit status. */
 static inline int __attribute__((format(printf, 1, 2))) run(const char *format, ...)
 {
-    char command[4096], message[256];
+    struct error e = {0};
+    char command[4096];
     size_t length;
     va_list args;
     int status, n;
@@ -32,7 +33,7 @@ static inline int __attribute__((format(printf, 1, 2))) run(const char *format, 
     snprintf(command + n, sizeof command - (size_t)n, " >printed 2>&1");
     status = system(command);
     free(printed);
-    assert_true(file_read("printed", &printed, &length, message, sizeof message));
+    assert_true(file_read("printed", &printed, &length, &e));
     assert_true(WIFEXITED(status));
     /* 126 and up: the shell's, a signal's, or a sanitizer's: nothing that these programs answer. */
     if (WEXITSTATUS(status) > 3)
@@ -57,11 +58,12 @@ static inline void assert_not_printed(const char *text)
 /** The options of the manual page are what the program makes of its table. */
 static inline void assert_options_are_on_page(const char *program, const char *page_path)
 {
-    char message[256], *page;
+    struct error e = {0};
+    char *page;
     size_t length;
 
     assert_int_equal(run("%s --help=manual", program), 0);
-    assert_true(file_read(page_path, &page, &length, message, sizeof message));
+    assert_true(file_read(page_path, &page, &length, &e));
     if (!strstr(page, printed))
         fail_msg("%s has other options than the program: put in what --help=manual prints", page_path);
     free(page);
@@ -74,25 +76,25 @@ static inline void assert_options_are_on_page(const char *program, const char *p
 static inline void write_array(const char *path, WNNOperandDataType type, size_t rank, const uint32_t *shape, const void *data)
 {
     struct npy_array array = {.dataType = type, .rank = rank, .byteLength = wnnOperandDataTypeGetByteSize(type)};
-    char message[256];
+    struct error e = {0};
 
     for (size_t i = 0; i < rank; i++) {
         array.shape[i] = shape[i];
         array.byteLength *= shape[i];
     }
     array.data = (void *)data;
-    if (!npy_write(path, &array, message, sizeof message))
-        fail_msg("%s", message);
+    if (!npy_write(path, &array, &e))
+        fail_msg("%s", e.message);
 }
 
 /** Returns the elements of an .npy file, which must be float32 and as many; malloc'ed. */
 static inline float *read_floats(const char *path, size_t count)
 {
     struct npy_array array;
-    char message[256];
+    struct error e = {0};
 
-    if (!npy_read(path, &array, message, sizeof message))
-        fail_msg("%s", message);
+    if (!npy_read(path, &array, &e))
+        fail_msg("%s", e.message);
     assert_int_equal(array.dataType, WNNOperandDataType_Float32);
     assert_int_equal(npy_elements(&array), count);
     return array.data;

@@ -47,12 +47,13 @@ static const char *entry_file(const cJSON *entry)
 static double largest_of(const char *file)
 {
     struct npy_array array;
-    char path[4096], message[512];
+    struct error e = {0};
+    char path[4096];
     double largest = 0;
 
     snprintf(path, sizeof path, "%s/%s", folder, file);
-    if (!npy_read(path, &array, message, sizeof message))
-        die(message);
+    if (!npy_read(path, &array, &e))
+        die(e.message);
     for (size_t i = 0; array.dataType == WNNOperandDataType_Float32 && i < npy_elements(&array); i++)
         largest = fmax(largest, fabs((double)((const float *)array.data)[i]));
     npy_free(&array);
@@ -109,15 +110,16 @@ static void print_shapes(const cJSON *manifest)
 
 int main(int argc, char **argv)
 {
-    char path[4096], message[512], *text;
+    struct error e = {0};
+    char path[4096], *text;
     size_t length;
 
     if (argc < 3)
         die("shapes FOLDER, or runs FOLDER COUNT");
     folder = argv[2];
     snprintf(path, sizeof path, "%s/manifest.json", folder);
-    if (!file_read(path, &text, &length, message, sizeof message))
-        die(message);
+    if (!file_read(path, &text, &length, &e))
+        die(e.message);
     cJSON *manifest = cJSON_ParseWithLength(text, length);
     if (!manifest)
         die("not JSON");

@@ -16,11 +16,11 @@
 #include "frontend/readers/batch/batch.h"
 #include "ir/support/json.h"
 
-enum { MESSAGE_SIZE = 1024, PROGRESS_MS = 200 };
+enum { PROGRESS_MS = 200 };
 
 struct slot {
     bool ready, ok;
-    char message[MESSAGE_SIZE];
+    struct error error;
 };
 
 struct batch {
@@ -58,8 +58,8 @@ static void read_next(struct batch *b)
     bool ok;
 
     pthread_mutex_unlock(&b->lock);
-    s->message[0] = '\0';
-    ok = b->work->read(b->work->user, i % BATCH_SLOTS, b->list->paths[i], s->message, sizeof s->message);
+    s->error = (struct error){0};
+    ok = b->work->read(b->work->user, i % BATCH_SLOTS, b->list->paths[i], &s->error);
     pthread_mutex_lock(&b->lock);
     s->ok = ok;
     s->ready = true;
@@ -186,11 +186,11 @@ static bool compute_one(const struct batch *b, size_t i, struct slot *s, FILE *o
             b->work->drop(b->work->user, i % BATCH_SLOTS);
         return false;
     }
-    *ok = s->ok && b->work->compute(b->work->user, i % BATCH_SLOTS, text, s->message, sizeof s->message);
+    *ok = s->ok && b->work->compute(b->work->user, i % BATCH_SLOTS, text, &s->error);
     written = !ferror(text);
     written = !fclose(text) && written;
     if (written)
-        print_line(out, b->list->paths[i], *ok, members, s->message);
+        print_line(out, b->list->paths[i], *ok, members, s->error.message);
     free(members);
     /* Each line leaves at once: who reads them may be waiting, and what follows may end the program. */
     return written && !fflush(out) && !ferror(out);

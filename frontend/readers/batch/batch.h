@@ -5,8 +5,7 @@
  *
  * Paths come in (a batch_list), and two functions of the program: one that reads a file into a slot, and one that computes what
  * is in the slot.  Lines of JSON go out.  A file that cannot be read or computed is reported in its line and counted, and the
- * next one follows.  Read inputs.c (the list), then batch.c.  Functions that return bool return false after a message of at
- * most `size` bytes.
+ * next one follows.  Read inputs.c (the list), then batch.c.  Functions that return bool return false after an error in *e.
  */
 #ifndef WEBNN_FRONTEND_READERS_BATCH_BATCH_H_
 #define WEBNN_FRONTEND_READERS_BATCH_BATCH_H_
@@ -14,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+#include "ir/support/error.h"
 
 /* ---- lists (inputs.c) ---- */
 
@@ -30,12 +31,12 @@ bool batch_is_folder(const char *path);
  * are left out of a folder, as is a folder that is met again inside of itself.  What cannot be opened becomes an input that
  * fails.  Returns false if memory runs out.
  */
-bool batch_list_add(struct batch_list *l, const char *path, char *message, size_t size);
+bool batch_list_add(struct batch_list *l, const char *path, struct error *e);
 /**
  * Appends the paths in the lines of a text file, "-" for standard input, as batch_list_add does.  Empty lines are left out.
  * Relative paths are relative to the working directory.
  */
-bool batch_list_read(struct batch_list *l, const char *path, char *message, size_t size);
+bool batch_list_read(struct batch_list *l, const char *path, struct error *e);
 /** Frees the paths and leaves the list empty. */
 void batch_list_free(struct batch_list *l);
 
@@ -49,12 +50,12 @@ struct batch_work {
     const char *program; /* begins progress and notes */
     void *user;
     /** Reads a file into the slot; on threads of the batch, several slots at once.  After false the slot holds nothing. */
-    bool (*read)(void *user, size_t slot, const char *path, char *message, size_t size);
+    bool (*read)(void *user, size_t slot, const char *path, struct error *e);
     /**
      * Computes what the slot holds and gives it back, also when it returns false; on the caller's thread, in the list's order.
      * It prints members of a JSON object (`"ms": 1.5, "top": []`), which are dropped if it returns false.
      */
-    bool (*compute)(void *user, size_t slot, FILE *members, char *message, size_t size);
+    bool (*compute)(void *user, size_t slot, FILE *members, struct error *e);
     /** Gives back what the slot holds, when the batch ends before it is computed. */
     void (*drop)(void *user, size_t slot);
 };

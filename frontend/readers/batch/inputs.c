@@ -77,14 +77,14 @@ static bool append_folder(struct batch_list *l, const char *path)
     return ok;
 }
 
-bool batch_list_add(struct batch_list *l, const char *path, char *message, size_t size)
+bool batch_list_add(struct batch_list *l, const char *path, struct error *e)
 {
     bool ok = batch_is_folder(path) ? append_folder(l, path) : append(l, path);
 
-    return ok || file_error(message, size, "%s: out of memory while the inputs are listed", PATH_SHOWN(path));
+    return ok || file_error(e, "%s: out of memory while the inputs are listed", PATH_SHOWN(path));
 }
 
-bool batch_list_read(struct batch_list *l, const char *path, char *message, size_t size)
+bool batch_list_read(struct batch_list *l, const char *path, struct error *e)
 {
     FILE *file = strcmp(path, "-") ? fopen(path, "r") : stdin;
     char *line = NULL;
@@ -93,16 +93,16 @@ bool batch_list_read(struct batch_list *l, const char *path, char *message, size
     bool ok = true;
 
     if (!file)
-        return file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(errno));
+        return file_error(e, "%s: %s", PATH_SHOWN(path), strerror(errno));
     errno = 0;
     while (ok && (length = getline(&line, &capacity, file)) >= 0) {
         while (length > 0 && strchr("\r\n", line[length - 1]))
             line[--length] = '\0';
-        ok = !length || batch_list_add(l, line, message, size);
+        ok = !length || batch_list_add(l, line, e);
         errno = 0;
     }
     if (ok && !feof(file))
-        ok = file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(errno));
+        ok = file_error(e, "%s: %s", PATH_SHOWN(path), strerror(errno));
     free(line);
     if (file != stdin)
         fclose(file);

@@ -14,20 +14,22 @@
 #include "frontend/readers/files/beside.h"
 #include "ir/support/new_file.h"
 
-bool file_error(char *message, size_t size, const char *format, ...)
+bool file_error(struct error *e, const char *format, ...)
 {
+    char text[sizeof e->message];
     va_list args;
 
-    if (message && size) {
-        va_start(args, format);
-        vsnprintf(message, size, format, args);
-        va_end(args);
-    }
-    return false;
+    if (!e)
+        return false;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    e->status = WNNStatus_Success;
+    return error_set(e, WNNStatus_DataError, "%s", text);
 }
 
 /** Reads all of a stream and closes it. */
-static bool read_stream(FILE *file, const char *path, char **data, size_t *length, char *message, size_t size)
+static bool read_stream(FILE *file, const char *path, char **data, size_t *length, struct error *e)
 {
     size_t capacity = 1 << 16;
     struct stat s;
@@ -36,7 +38,7 @@ static bool read_stream(FILE *file, const char *path, char **data, size_t *lengt
     *data = NULL;
     *length = 0;
     if (!file)
-        return file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(errno));
+        return file_error(e, "%s: %s", PATH_SHOWN(path), strerror(errno));
     const bool endless = fstat(fileno(file), &s) || !S_ISREG(s.st_mode);
     /* The buffer grows while it is filled, so that pipes work, too. */
     *data = malloc(capacity);
@@ -49,8 +51,7 @@ static bool read_stream(FILE *file, const char *path, char **data, size_t *lengt
             free(*data);
             *data = NULL;
             *length = 0;
-            return file_error(message, size,
-                              "%s: a pipe or device that does not end within %zu bytes; save them in a file first",
+            return file_error(e, "%s: a pipe or device that does not end within %zu bytes; save them in a file first",
                               PATH_SHOWN(path), FILE_STREAM_MAX);
         }
         grown = capacity < SIZE_MAX / 2 ? realloc(*data, capacity * 2) : NULL;
@@ -65,10 +66,10 @@ static bool read_stream(FILE *file, const char *path, char **data, size_t *lengt
     if (!*data) {
         fclose(file);
         *length = 0;
-        return file_error(message, size, "%s: out of memory", PATH_SHOWN(path));
+        return file_error(e, "%s: out of memory", PATH_SHOWN(path));
     }
     if (ferror(file)) {
-        file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(errno));
+        file_error(e, "%s: %s", PATH_SHOWN(path), strerror(errno));
         fclose(file);
         free(*data);
         *data = NULL;
@@ -80,22 +81,22 @@ static bool read_stream(FILE *file, const char *path, char **data, size_t *lengt
     return true;
 }
 
-bool file_read(const char *path, char **data, size_t *length, char *message, size_t size)
+bool file_read(const char *path, char **data, size_t *length, struct error *e)
 {
-    return read_stream(fopen(path, "rb"), path, data, length, message, size);
+    return read_stream(fopen(path, "rb"), path, data, length, e);
 }
 
-bool file_read_descriptor(int file, const char *name, char **data, size_t *length, char *message, size_t size)
+bool file_read_descriptor(int file, const char *name, char **data, size_t *length, struct error *e)
 {
     int copy = dup(file); /* the stream closes it */
     FILE *stream = copy >= 0 ? fdopen(copy, "rb") : NULL;
 
     if (!stream && copy >= 0)
         close(copy);
-    return read_stream(stream, name, data, length, message, size);
+    return read_stream(stream, name, data, length, e);
 }
 
-bool file_read_beside(const char *folder, const char *name, char **data, size_t *length, char *message, size_t size)
+bool file_read_beside(const char *folder, const char *name, char **data, size_t *length, struct error *e)
 {
     const char *why;
     int file = beside_open(folder, name, &why);
@@ -103,17 +104,17 @@ bool file_read_beside(const char *folder, const char *name, char **data, size_t 
     *data = NULL;
     *length = 0;
     if (file < 0)
-        return file_error(message, size, "%s: %s", PATH_SHOWN(name), why);
-    bool ok = file_read_descriptor(file, name, data, length, message, size);
+        return file_error(e, "%s: %s", PATH_SHOWN(name), why);
+    bool ok = file_read_descriptor(file, name, data, length, e);
     close(file);
     return ok;
 }
 
-bool file_write(const char *path, const void *data, size_t length, char *message, size_t size)
+bool file_write(const char *path, const void *data, size_t length, struct error *e)
 {
     int why;
 
-    return new_file_write(path, 0, data, length, &why) || file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(why));
+    return new_file_write(path, 0, data, length, &why) || file_error(e, "%s: %s", PATH_SHOWN(path), strerror(why));
 }
 
 size_t file_start(const char *path, void *start, size_t size)

@@ -2,7 +2,7 @@
 /*
  * Reads and writes whole files in memory.
  *
- * Functions that take a message write into it, if it is not NULL, why they failed: at most size bytes with a NUL.
+ * Functions that take an error set it, if it is not NULL, when they fail (file_error).
  */
 #ifndef WEBNN_FRONTEND_READERS_FILES_FILE_H_
 #define WEBNN_FRONTEND_READERS_FILES_FILE_H_
@@ -11,10 +11,14 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "ir/support/error.h"
 #include "ir/support/text.h"
 
 /** Escapes a path for messages: line ends and what else could deceive. */
 #define PATH_SHOWN(path) escape_text((char[400]){0}, 400, (path), strlen(path))
+
+/** Escapes a name, likewise, which is shorter. */
+#define NAME_SHOWN(name) escape_text((char[160]){0}, 160, (name), strlen(name))
 
 /** A pipe or a device gives at most so many bytes: they may never end, and have no size to hold against anything. */
 #define FILE_STREAM_MAX ((size_t)1 << 30)
@@ -23,15 +27,15 @@
  * Reads a file into malloc'ed memory with a NUL after its end, which the caller frees.  Returns false after a message; then
  * *data is NULL.
  */
-bool file_read(const char *path, char **data, size_t *length, char *message, size_t size);
+bool file_read(const char *path, char **data, size_t *length, struct error *e);
 /** Does the same with an open file, which stays open; name is for the message. */
-bool file_read_descriptor(int file, const char *name, char **data, size_t *length, char *message, size_t size);
+bool file_read_descriptor(int file, const char *name, char **data, size_t *length, struct error *e);
 /** Does the same with a file that a model in the folder names (frontend/readers/files/beside.h). */
-bool file_read_beside(const char *folder, const char *name, char **data, size_t *length, char *message, size_t size);
+bool file_read_beside(const char *folder, const char *name, char **data, size_t *length, struct error *e);
 /**
  * Writes a file by the rules of ir/support/new_file.h: whole, or the folder stays as it was.  Returns false after a message.
  */
-bool file_write(const char *path, const void *data, size_t length, char *message, size_t size);
+bool file_write(const char *path, const void *data, size_t length, struct error *e);
 /** Returns "folder/name" in malloc'ed memory, or NULL if memory runs out. */
 char *file_join(const char *folder, const char *name);
 /**
@@ -39,7 +43,7 @@ char *file_join(const char *folder, const char *name);
  * whose bytes can be read only once.
  */
 size_t file_start(const char *path, void *start, size_t size);
-/** Prints into message, as snprintf does, if it is not NULL.  Returns false. */
-bool file_error(char *message, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/** Sets a DataError in place of what e holds, which may be part of the new message; e may be NULL.  Returns false. */
+bool file_error(struct error *e, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #endif

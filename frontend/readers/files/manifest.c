@@ -9,9 +9,6 @@
 #include "frontend/readers/text/json.h"
 #include "ir/support/number.h"
 
-/* Escapes a name from the file for a message. */
-#define SHOWN(name) escape_text((char[160]){0}, 160, (name), strlen(name))
-
 struct manifest {
     char *folder, *text;
     struct arena arena;
@@ -28,7 +25,7 @@ static double number_or(const struct json *value, double fallback)
     return value && value->kind == JSON_NUMBER ? number_to_double(value->as.number) : fallback;
 }
 
-bool manifest_open(const char *folder, struct manifest **manifest, char *message, size_t size)
+bool manifest_open(const char *folder, struct manifest **manifest, struct error *e)
 {
     struct manifest *m = calloc(1, sizeof *m);
     struct error error = {0};
@@ -37,12 +34,12 @@ bool manifest_open(const char *folder, struct manifest **manifest, char *message
     bool ok = m && (m->folder = strdup(folder));
 
     if (!ok)
-        file_error(message, size, "%s: out of memory", PATH_SHOWN(folder));
-    else if ((ok = file_read_beside(folder, "manifest.json", &m->text, &length, message, size))) {
+        file_error(e, "%s: out of memory", PATH_SHOWN(folder));
+    else if ((ok = file_read_beside(folder, "manifest.json", &m->text, &length, e))) {
         m->root = json_parse(&(struct lexer){.text = m->text, .length = length, .error = &error}, &m->arena);
         layers = json_member(m->root, "layers");
         ok = (layers && layers->kind == JSON_ARRAY) || text_or(json_member(m->root, "model"), NULL) ||
-             file_error(message, size, "%s/manifest.json: %s", PATH_SHOWN(folder),
+             file_error(e, "%s/manifest.json: %s", PATH_SHOWN(folder),
                         m->root ? "no JSON object with a list of layers" : error.message);
     }
     if (!ok)
@@ -108,45 +105,40 @@ double manifest_case_number(const struct manifest *m, size_t index, const char *
     return number_or(json_member(case_at(m, index, &count), key), fallback);
 }
 
-WNNStatus manifest_build(const struct manifest *m, WNNContext context, WNNGraph *graph, char *message, size_t size)
+WNNStatus manifest_build(const struct manifest *m, WNNContext context, WNNGraph *graph, struct error *e)
 {
     struct model model;
     WNNStatus status = WNNStatus_DataError;
-    char *text = NULL;
 
     *graph = NULL;
-    if (model_read_manifest(context, m->folder, NULL, &model, &text))
-        status = model_build(&model, graph, &text);
-    if (status)
-        file_error(message, size, "%s", text ? text : "out of memory");
-    free(text);
+    if (model_read_manifest(context, m->folder, NULL, &model, e))
+        status = model_build(&model, graph, e);
     model_free(&model);
     return status;
 }
 
 /* Arrays are {"NAME": "FILE"} or [{"name": "NAME", "file": "FILE"}]. */
 static bool load_arrays(const struct manifest *m, const struct json *files, const struct json *tolerances, size_t *count,
-                        struct manifest_array **arrays, char *message, size_t size)
+                        struct manifest_array **arrays, struct error *e)
 {
     *count = 0;
     *arrays = calloc((files && files->kind >= JSON_ARRAY ? files->as.list.count : 0) + 1, sizeof **arrays);
     if (!*arrays)
-        return file_error(message, size, "out of memory");
+        return file_error(e, "out of memory");
     json_for_each(f, files)
     {
         struct manifest_array *a = &(*arrays)[*count];
         const char *name = f->key.text ? f->key.text : text_or(json_member(f, "name"), NULL);
         const char *file = text_or(f->key.text ? f : json_member(f, "file"), NULL);
-        char reason[256];
 
         if (!name || !file)
-            return file_error(message, size, "%s: no file is named", SHOWN(name ? name : "an array without a name"));
-        if (!npy_read_beside(m->folder, file, &a->array, reason, sizeof reason))
-            return file_error(message, size, "%s: file %s", SHOWN(name), reason);
+            return file_error(e, "%s: no file is named", NAME_SHOWN(name ? name : "an array without a name"));
+        if (!npy_read_beside(m->folder, file, &a->array, e))
+            return file_error(e, "%s: file %s", NAME_SHOWN(name), e ? e->message : "");
         a->name = strdup(name);
         if (!a->name) {
             npy_free(&a->array);
-            return file_error(message, size, "out of memory");
+            return file_error(e, "out of memory");
         }
         a->atol = number_or(json_member(json_member(tolerances, name), "atol"), 0);
         ++*count;
@@ -154,17 +146,16 @@ static bool load_arrays(const struct manifest *m, const struct json *files, cons
     return true;
 }
 
-bool manifest_case_load(const struct manifest *m, size_t index, struct manifest_case *out, char *message, size_t size)
+bool manifest_case_load(const struct manifest *m, size_t index, struct manifest_case *out, struct error *e)
 {
     size_t count;
     const struct json *c = case_at(m, index, &count);
 
     memset(out, 0, sizeof *out);
     if (!c)
-        return file_error(message, size, "%s has no case %zu", m->folder, index);
-    if (load_arrays(m, json_member(c, "inputs"), NULL, &out->input_count, &out->inputs, message, size) &&
-        load_arrays(m, json_member(c, "outputs"), json_member(c, "tolerance"), &out->output_count, &out->outputs, message,
-                    size))
+        return file_error(e, "%s has no case %zu", m->folder, index);
+    if (load_arrays(m, json_member(c, "inputs"), NULL, &out->input_count, &out->inputs, e) &&
+        load_arrays(m, json_member(c, "outputs"), json_member(c, "tolerance"), &out->output_count, &out->outputs, e))
         return true;
     manifest_case_free(out);
     return false;

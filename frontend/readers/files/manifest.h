@@ -8,6 +8,7 @@
 
 #include "frontend/readers/files/npy.h"
 #include "frontend/readers/model.h"
+#include "ir/support/error.h"
 #include "webnn/webnn.h"
 
 struct manifest;
@@ -16,7 +17,7 @@ struct manifest;
  * Reads folder/manifest.json, which has a network's layers, or names the model file beside it that its cases are for.  Returns
  * false after a message.
  */
-bool manifest_open(const char *folder, struct manifest **manifest, char *message, size_t size);
+bool manifest_open(const char *folder, struct manifest **manifest, struct error *e);
 /** Frees a manifest, which may be NULL, and everything that these functions returned of it. */
 void manifest_close(struct manifest *manifest);
 /** These return the folder, the network's name and what it does, or "" if the manifest does not say. */
@@ -31,7 +32,7 @@ double manifest_case_number(const struct manifest *manifest, size_t index, const
 size_t manifest_case_count(const struct manifest *manifest);
 
 /** Reads the folder's network and builds it.  Returns success, or another status after a message. */
-WNNStatus manifest_build(const struct manifest *manifest, WNNContext context, WNNGraph *graph, char *message, size_t size);
+WNNStatus manifest_build(const struct manifest *manifest, WNNContext context, WNNGraph *graph, struct error *e);
 
 /** Holds one named array of a case. */
 struct manifest_array {
@@ -46,7 +47,7 @@ struct manifest_case {
 };
 
 /** Loads the inputs and expected outputs of a case, which manifest_case_free frees.  Returns false after a message. */
-bool manifest_case_load(const struct manifest *manifest, size_t index, struct manifest_case *out, char *message, size_t size);
+bool manifest_case_load(const struct manifest *manifest, size_t index, struct manifest_case *out, struct error *e);
 /** Frees what a case holds and leaves it empty. */
 void manifest_case_free(struct manifest_case *c);
 

@@ -35,17 +35,17 @@ static bool map_file(struct file_map *map, int file)
     return map->mapped;
 }
 
-bool file_map_descriptor(int file, const char *name, struct file_map **out, char *message, size_t size)
+bool file_map_descriptor(int file, const char *name, struct file_map **out, struct error *e)
 {
     struct file_map *map = calloc(1, sizeof *map);
     char *bytes;
 
     *out = NULL;
     if (!map)
-        return file_error(message, size, "%s: out of memory", PATH_SHOWN(name));
+        return file_error(e, "%s: out of memory", PATH_SHOWN(name));
     atomic_init(&map->references, 1);
     if (!map_file(map, file)) { /* a pipe, an empty file, a file system without mappings */
-        if (!file_read_descriptor(file, name, &bytes, &map->length, message, size)) {
+        if (!file_read_descriptor(file, name, &bytes, &map->length, e)) {
             free(map);
             return false;
         }
@@ -72,27 +72,27 @@ struct file_map *file_map_copy(const void *bytes, size_t length)
     return map;
 }
 
-bool file_map_open(const char *path, struct file_map **out, char *message, size_t size)
+bool file_map_open(const char *path, struct file_map **out, struct error *e)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
 
     *out = NULL;
     if (file < 0)
-        return file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(errno));
-    bool ok = file_map_descriptor(file, path, out, message, size);
+        return file_error(e, "%s: %s", PATH_SHOWN(path), strerror(errno));
+    bool ok = file_map_descriptor(file, path, out, e);
     close(file);
     return ok;
 }
 
-bool file_map_beside(const char *folder, const char *name, struct file_map **out, char *message, size_t size)
+bool file_map_beside(const char *folder, const char *name, struct file_map **out, struct error *e)
 {
     const char *why;
     int file = beside_open(folder, name, &why);
 
     *out = NULL;
     if (file < 0)
-        return file_error(message, size, "%s: %s", PATH_SHOWN(name), why);
-    bool ok = file_map_descriptor(file, name, out, message, size);
+        return file_error(e, "%s: %s", PATH_SHOWN(name), why);
+    bool ok = file_map_descriptor(file, name, out, e);
     close(file);
     return ok;
 }

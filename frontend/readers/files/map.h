@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "ir/support/error.h"
 #include "webnn/webnn.h"
 
 struct file_map;
@@ -17,11 +18,11 @@ struct file_map;
  * Maps a whole file for reading, or reads it if it cannot be mapped, with one reference for the caller.  Returns false after a
  * message.
  */
-bool file_map_open(const char *path, struct file_map **map, char *message, size_t size);
+bool file_map_open(const char *path, struct file_map **map, struct error *e);
 /** Does the same with an open file, which stays open. */
-bool file_map_descriptor(int file, const char *name, struct file_map **map, char *message, size_t size);
+bool file_map_descriptor(int file, const char *name, struct file_map **map, struct error *e);
 /** Does the same with a regular file that a model in the folder names (frontend/readers/files/beside.h). */
-bool file_map_beside(const char *folder, const char *name, struct file_map **map, char *message, size_t size);
+bool file_map_beside(const char *folder, const char *name, struct file_map **map, struct error *e);
 /** Makes a map of a copy of bytes, which is no file's, with one reference for the caller.  Returns NULL if memory runs out. */
 struct file_map *file_map_copy(const void *bytes, size_t length);
 /** Returns the file's bytes, which live as long as the map. */

@@ -48,7 +48,7 @@ static size_t element_in_file(const struct npy_array *array)
 }
 
 static bool parse_header(const char *header, size_t length, const char *name, struct npy_array *array, bool *fortran,
-                         char *message, size_t size)
+                         struct error *e)
 {
     char buf[64];
     const char *end = header + length;
@@ -58,7 +58,7 @@ static bool parse_header(const char *header, size_t length, const char *name, st
     size_t elements = 1;
 
     if (!descr || !order || !shape || *shape != '(')
-        return file_error(message, size, "%s: the .npy header lacks descr, fortran_order or shape", PATH_SHOWN(name));
+        return file_error(e, "%s: the .npy header lacks descr, fortran_order or shape", PATH_SHOWN(name));
     *fortran = end - order >= 4 && memcmp(order, "True", 4) == 0;
     array->dataType = WNNOperandDataType_Undefined;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -66,7 +66,7 @@ static bool parse_header(const char *header, size_t length, const char *name, st
             array->dataType = types[i].type;
     array->from_float64 = end - descr >= 5 && memcmp(descr + 1, FLOAT64, 3) == 0;
     if (!array->dataType)
-        return file_error(message, size, "%s: element type %s is no data type of WebNN (little-endian)", PATH_SHOWN(name),
+        return file_error(e, "%s: element type %s is no data type of WebNN (little-endian)", PATH_SHOWN(name),
                           escape_text(buf, sizeof buf, descr, end - descr < 5 ? (size_t)(end - descr) : 5));
 
     array->rank = 0;
@@ -78,17 +78,17 @@ static bool parse_header(const char *header, size_t length, const char *name, st
             continue;
         }
         if (*p < '0' || *p > '9')
-            return file_error(message, size, "%s: the shape in the .npy header is not a tuple of numbers", PATH_SHOWN(name));
+            return file_error(e, "%s: the shape in the .npy header is not a tuple of numbers", PATH_SHOWN(name));
         for (; p < end && *p >= '0' && *p <= '9'; p++) {
             dim = dim * 10 + (uint64_t)(*p - '0');
             if (dim > INT32_MAX)
-                return file_error(message, size, "%s: a dimension in the .npy header is above 2147483647", PATH_SHOWN(name));
+                return file_error(e, "%s: a dimension in the .npy header is above 2147483647", PATH_SHOWN(name));
         }
         if (array->rank == NPY_RANK_MAX)
-            return file_error(message, size, "%s: more than %d dimensions", PATH_SHOWN(name), NPY_RANK_MAX);
+            return file_error(e, "%s: more than %d dimensions", PATH_SHOWN(name), NPY_RANK_MAX);
         array->shape[array->rank++] = (uint32_t)dim;
         if (dim && elements > SIZE_MAX / 8 / dim)
-            return file_error(message, size, "%s: the array is too large", PATH_SHOWN(name));
+            return file_error(e, "%s: the array is too large", PATH_SHOWN(name));
         elements *= dim;
     }
     array->byteLength = elements * element_in_file(array);
@@ -133,51 +133,50 @@ static void narrow(struct npy_array *array)
     array->byteLength = count * sizeof(float);
 }
 
-bool npy_head_length(const void *bytes, size_t length, const char *name, size_t *head, char *message, size_t size)
+bool npy_head_length(const void *bytes, size_t length, const char *name, size_t *head, struct error *e)
 {
     const uint8_t *p = bytes;
     size_t start, header;
 
     *head = 0;
     if (length < 10 || memcmp(p, magic, sizeof magic))
-        return file_error(message, size, "%s: no .npy file", PATH_SHOWN(name));
+        return file_error(e, "%s: no .npy file", PATH_SHOWN(name));
     if (p[6] < 1 || p[6] > 3)
-        return file_error(message, size, "%s: .npy version %u is not supported", PATH_SHOWN(name), p[6]);
+        return file_error(e, "%s: .npy version %u is not supported", PATH_SHOWN(name), p[6]);
     start = p[6] == 1 ? 10 : NPY_HEAD_MIN;
     if (length < start)
-        return file_error(message, size, "%s: truncated .npy header", PATH_SHOWN(name));
+        return file_error(e, "%s: truncated .npy header", PATH_SHOWN(name));
     header = (size_t)p[8] | (size_t)p[9] << 8;
     if (start == NPY_HEAD_MIN)
         header |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
     if (header > NPY_HEAD_MAX - start)
-        return file_error(message, size, "%s: an .npy header of %zu bytes", PATH_SHOWN(name), header);
+        return file_error(e, "%s: an .npy header of %zu bytes", PATH_SHOWN(name), header);
     *head = start + header;
     return true;
 }
 
-bool npy_parse_head(const void *bytes, size_t head, const char *name, struct npy_array *array, bool *fortran, char *message,
-                    size_t size)
+bool npy_parse_head(const void *bytes, size_t head, const char *name, struct npy_array *array, bool *fortran, struct error *e)
 {
     const uint8_t *p = bytes;
     size_t start = p[6] == 1 ? 10 : NPY_HEAD_MIN;
 
     memset(array, 0, sizeof *array);
-    if (parse_header((const char *)p + start, head - start, name, array, fortran, message, size))
+    if (parse_header((const char *)p + start, head - start, name, array, fortran, e))
         return true;
     memset(array, 0, sizeof *array);
     return false;
 }
 
-bool npy_alloc(struct npy_array *array, const char *name, char *message, size_t size)
+bool npy_alloc(struct npy_array *array, const char *name, struct error *e)
 {
     array->data = malloc(array->byteLength ? array->byteLength : 1);
     if (array->data)
         return true;
     memset(array, 0, sizeof *array);
-    return file_error(message, size, "%s: out of memory", PATH_SHOWN(name));
+    return file_error(e, "%s: out of memory", PATH_SHOWN(name));
 }
 
-bool npy_order(struct npy_array *array, bool fortran, const char *name, char *message, size_t size)
+bool npy_order(struct npy_array *array, bool fortran, const char *name, struct error *e)
 {
     void *from = array->data;
 
@@ -185,7 +184,7 @@ bool npy_order(struct npy_array *array, bool fortran, const char *name, char *me
         narrow(array);
         return true;
     }
-    if (!npy_alloc(array, name, message, size)) {
+    if (!npy_alloc(array, name, e)) {
         free(from);
         return false;
     }
@@ -195,25 +194,24 @@ bool npy_order(struct npy_array *array, bool fortran, const char *name, char *me
     return true;
 }
 
-bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_array *array, char *message, size_t size)
+bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_array *array, struct error *e)
 {
     bool fortran = false;
     size_t head;
 
     memset(array, 0, sizeof *array);
-    if (!npy_head_length(bytes, length, name, &head, message, size))
+    if (!npy_head_length(bytes, length, name, &head, e))
         return false;
     if (head > length)
-        return file_error(message, size, "%s: truncated .npy header", PATH_SHOWN(name));
-    if (!npy_parse_head(bytes, head, name, array, &fortran, message, size))
+        return file_error(e, "%s: truncated .npy header", PATH_SHOWN(name));
+    if (!npy_parse_head(bytes, head, name, array, &fortran, e))
         return false;
     if (array->byteLength > length - head) {
-        file_error(message, size, "%s: %zu bytes of elements, %zu expected", PATH_SHOWN(name), length - head,
-                   array->byteLength);
+        file_error(e, "%s: %zu bytes of elements, %zu expected", PATH_SHOWN(name), length - head, array->byteLength);
         memset(array, 0, sizeof *array);
         return false;
     }
-    if (!npy_alloc(array, name, message, size))
+    if (!npy_alloc(array, name, e))
         return false;
     if (fortran && array->rank > 1)
         copy_fortran(array, (const uint8_t *)bytes + head);
@@ -223,40 +221,39 @@ bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_ar
     return true;
 }
 
-bool npy_read(const char *path, struct npy_array *array, char *message, size_t size)
+bool npy_read(const char *path, struct npy_array *array, struct error *e)
 {
     char *bytes;
     size_t length;
     bool ok;
 
     memset(array, 0, sizeof *array);
-    if (!file_read(path, &bytes, &length, message, size))
+    if (!file_read(path, &bytes, &length, e))
         return false;
-    ok = npy_parse(bytes, length, path, array, message, size);
+    ok = npy_parse(bytes, length, path, array, e);
     free(bytes);
     return ok;
 }
 
-bool npy_read_beside(const char *folder, const char *name, struct npy_array *array, char *message, size_t size)
+bool npy_read_beside(const char *folder, const char *name, struct npy_array *array, struct error *e)
 {
     char *bytes;
     size_t length;
     bool ok;
 
     memset(array, 0, sizeof *array);
-    if (!file_read_beside(folder, name, &bytes, &length, message, size))
+    if (!file_read_beside(folder, name, &bytes, &length, e))
         return false;
-    ok = npy_parse(bytes, length, name, array, message, size);
+    ok = npy_parse(bytes, length, name, array, e);
     if (ok && array->from_float64) {
         npy_free(array);
-        ok = file_error(message, size, "%s: element type float64 is no data type of WebNN; save it as the model's type",
-                        PATH_SHOWN(name));
+        ok = file_error(e, "%s: element type float64 is no data type of WebNN; save it as the model's type", PATH_SHOWN(name));
     }
     free(bytes);
     return ok;
 }
 
-bool npy_convert(struct npy_array *array, WNNOperandDataType type, char *message, size_t size)
+bool npy_convert(struct npy_array *array, WNNOperandDataType type, struct error *e)
 {
     size_t count = npy_elements(array), bytes = count * wnnOperandDataTypeGetByteSize(type);
     void *data;
@@ -264,16 +261,16 @@ bool npy_convert(struct npy_array *array, WNNOperandDataType type, char *message
     if (array->dataType == type)
         return true;
     if (element_is_float(array->dataType) && !element_is_float(type))
-        return file_error(message, size, "%s numbers are not converted to %s", wnnOperandDataTypeGetName(array->dataType),
+        return file_error(e, "%s numbers are not converted to %s", wnnOperandDataTypeGetName(array->dataType),
                           wnnOperandDataTypeGetName(type));
     data = malloc(bytes ? bytes : 1);
     if (!data)
-        return file_error(message, size, "out of memory");
+        return file_error(e, "out of memory");
     for (size_t i = 0; i < count; i++)
         if (!element_convert(array->dataType, array->data, type, data, i)) {
             free(data);
-            return file_error(message, size, "element %zu is %.0f, which %s cannot hold", i,
-                              element_get(array->dataType, array->data, i), wnnOperandDataTypeGetName(type));
+            return file_error(e, "element %zu is %.0f, which %s cannot hold", i, element_get(array->dataType, array->data, i),
+                              wnnOperandDataTypeGetName(type));
         }
     free(array->data);
     array->data = data;
@@ -282,7 +279,7 @@ bool npy_convert(struct npy_array *array, WNNOperandDataType type, char *message
     return true;
 }
 
-bool npy_format(const struct npy_array *array, const char *name, void **out, size_t *length, char *message, size_t size)
+bool npy_format(const struct npy_array *array, const char *name, void **out, size_t *length, struct error *e)
 {
     char header[512];
     const char *descr = NULL;
@@ -294,7 +291,7 @@ bool npy_format(const struct npy_array *array, const char *name, void **out, siz
         if (types[i].type == array->dataType && strcmp(types[i].descr, "|b1") && strcmp(types[i].descr, FLOAT64))
             descr = types[i].descr;
     if (!descr)
-        return file_error(message, size, "%s: the array has no data type", PATH_SHOWN(name));
+        return file_error(e, "%s: the array has no data type", PATH_SHOWN(name));
     n = (size_t)snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (size_t i = 0; i < array->rank; i++)
         n += (size_t)snprintf(header + n, sizeof header - n, "%u,%s", array->shape[i], i + 1 < array->rank ? " " : "");
@@ -303,7 +300,7 @@ bool npy_format(const struct npy_array *array, const char *name, void **out, siz
     total = (10 + n + 1 + 63) / 64 * 64;
     bytes = malloc(total + array->byteLength);
     if (!bytes)
-        return file_error(message, size, "%s: out of memory", PATH_SHOWN(name));
+        return file_error(e, "%s: out of memory", PATH_SHOWN(name));
     memset(bytes, ' ', total);
     memcpy(bytes, magic, sizeof magic);
     bytes[6] = 1;
@@ -318,11 +315,11 @@ bool npy_format(const struct npy_array *array, const char *name, void **out, siz
     return true;
 }
 
-bool npy_write(const char *path, const struct npy_array *array, char *message, size_t size)
+bool npy_write(const char *path, const struct npy_array *array, struct error *e)
 {
     size_t length;
     void *bytes;
-    bool ok = npy_format(array, path, &bytes, &length, message, size) && file_write(path, bytes, length, message, size);
+    bool ok = npy_format(array, path, &bytes, &length, e) && file_write(path, bytes, length, e);
 
     free(bytes);
     return ok;

@@ -9,6 +9,7 @@
 #ifndef WEBNN_FRONTEND_READERS_FILES_NPY_H_
 #define WEBNN_FRONTEND_READERS_FILES_NPY_H_
 
+#include "ir/support/error.h"
 #include "webnn/webnn.h"
 
 enum { NPY_RANK_MAX = 12 };
@@ -24,35 +25,34 @@ struct npy_array {
 };
 
 /** Reads a file.  If that fails, *array is empty. */
-bool npy_read(const char *path, struct npy_array *array, char *message, size_t size);
+bool npy_read(const char *path, struct npy_array *array, struct error *e);
 /** Does the same with a file that a model in the folder names (frontend/readers/files/beside.h), where float64 is refused: the
  * model says another type. */
-bool npy_read_beside(const char *folder, const char *name, struct npy_array *array, char *message, size_t size);
+bool npy_read_beside(const char *folder, const char *name, struct npy_array *array, struct error *e);
 /** Does the same from memory; name only appears in messages. */
-bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_array *array, char *message, size_t size);
+bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_array *array, struct error *e);
 /* These do the same in steps, for what is decompressed on the way: bytes that nobody asked for are not read. */
 enum { NPY_HEAD_MIN = 12, NPY_HEAD_MAX = 1 << 16 };
 /** Finds how many bytes stand before the elements, which the first NPY_HEAD_MIN bytes tell. */
-bool npy_head_length(const void *bytes, size_t length, const char *name, size_t *head, char *message, size_t size);
+bool npy_head_length(const void *bytes, size_t length, const char *name, size_t *head, struct error *e);
 /** Reads those: *array gets its type, shape and byteLength, which is the file's, but no data. */
-bool npy_parse_head(const void *bytes, size_t head, const char *name, struct npy_array *array, bool *fortran, char *message,
-                    size_t size);
+bool npy_parse_head(const void *bytes, size_t head, const char *name, struct npy_array *array, bool *fortran, struct error *e);
 /** Allocates the elements.  If that fails, *array is empty. */
-bool npy_alloc(struct npy_array *array, const char *name, char *message, size_t size);
+bool npy_alloc(struct npy_array *array, const char *name, struct error *e);
 /** Puts elements that lie as a file in that order has them into row-major order, and makes float32 of float64.  If that fails,
  * *array is empty. */
-bool npy_order(struct npy_array *array, bool fortran, const char *name, char *message, size_t size);
+bool npy_order(struct npy_array *array, bool fortran, const char *name, struct error *e);
 /** Writes a version 1 file.  A file that could not be written whole is removed. */
-bool npy_write(const char *path, const struct npy_array *array, char *message, size_t size);
+bool npy_write(const char *path, const struct npy_array *array, struct error *e);
 /** Makes the bytes of that file in malloc'ed memory; name only appears in messages. */
-bool npy_format(const struct npy_array *array, const char *name, void **bytes, size_t *length, char *message, size_t size);
+bool npy_format(const struct npy_array *array, const char *name, void **bytes, size_t *length, struct error *e);
 /** Frees the elements and leaves the array empty. */
 void npy_free(struct npy_array *array);
 /**
  * Converts the elements to another data type: floats are rounded, integers must be numbers that the type has.  If that fails,
  * the array stays as it was.
  */
-bool npy_convert(struct npy_array *array, WNNOperandDataType type, char *message, size_t size);
+bool npy_convert(struct npy_array *array, WNNOperandDataType type, struct error *e);
 /** Returns the number of elements. */
 size_t npy_elements(const struct npy_array *array);
 /** Returns the descriptor of the array, whose shape pointer is the array's. */

@@ -20,13 +20,13 @@ struct npz_entry {
 /** Returns whether a path ends in .npz. */
 bool npz_is_path(const char *path);
 /** Reads all arrays, in the order of the archive, which npz_free frees.  If that fails, *entries is NULL. */
-bool npz_read(const char *path, struct npz_entry **entries, size_t *count, char *message, size_t size);
+bool npz_read(const char *path, struct npz_entry **entries, size_t *count, struct error *e);
 /** Does the same, but with types and shapes only: array.data is NULL, and no element is decompressed. */
-bool npz_read_heads(const char *path, struct npz_entry **entries, size_t *count, char *message, size_t size);
+bool npz_read_heads(const char *path, struct npz_entry **entries, size_t *count, struct error *e);
 /** Reads one array.  If name is NULL, the archive must hold exactly one. */
-bool npz_read_array(const char *path, const char *name, struct npy_array *array, char *message, size_t size);
+bool npz_read_array(const char *path, const char *name, struct npy_array *array, struct error *e);
 /** Writes an archive, stored.  A file that could not be written whole does not appear. */
-bool npz_write(const char *path, const struct npz_entry *entries, size_t count, char *message, size_t size);
+bool npz_write(const char *path, const struct npz_entry *entries, size_t count, struct error *e);
 /** Frees entries, which may be NULL. */
 void npz_free(struct npz_entry *entries, size_t count);
 

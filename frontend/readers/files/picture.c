@@ -20,52 +20,49 @@ static const uint64_t pixels_max = 1u << 28;
 #define READ_BYTES 0x1p27
 #define READ_BYTES_PER_BYTE 64.0
 
-bool picture_create(uint32_t width, uint32_t height, struct picture *picture, char *message, size_t size)
+bool picture_create(uint32_t width, uint32_t height, struct picture *picture, struct error *e)
 {
     memset(picture, 0, sizeof *picture);
     if (!width || !height || (uint64_t)width * height > pixels_max)
-        return file_error(message, size, "%u x %u pixels are %s", width, height, width && height ? "too many" : "no picture");
+        return file_error(e, "%u x %u pixels are %s", width, height, width && height ? "too many" : "no picture");
     picture->rgb = calloc((size_t)width * height, 3);
     if (!picture->rgb)
-        return file_error(message, size, "out of memory");
+        return file_error(e, "out of memory");
     picture->width = width;
     picture->height = height;
     return true;
 }
 
-bool picture_create_read(uint32_t width, uint32_t height, uint64_t file_bytes, struct picture *picture, char *message,
-                         size_t size)
+bool picture_create_read(uint32_t width, uint32_t height, uint64_t file_bytes, struct picture *picture, struct error *e)
 {
     const double wanted = 3.0 * width * height, most = READ_BYTES + READ_BYTES_PER_BYTE * (double)file_bytes;
 
     memset(picture, 0, sizeof *picture);
     if (wanted > most)
-        return file_error(message, size,
-                          "%u x %u pixels take %.0f bytes, more than the %.0f that a file of %llu bytes may take", width,
+        return file_error(e, "%u x %u pixels take %.0f bytes, more than the %.0f that a file of %llu bytes may take", width,
                           height, wanted, most, (unsigned long long)file_bytes);
-    return picture_create(width, height, picture, message, size);
+    return picture_create(width, height, picture, e);
 }
 
-static bool read_png(const char *path, uint64_t file_bytes, struct picture *picture, char *message, size_t size)
+static bool read_png(const char *path, uint64_t file_bytes, struct picture *picture, struct error *e)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
-    char reason[160];
 
     if (!png_image_begin_read_from_file(&image, path))
-        return file_error(message, size, "%s: %s", PATH_SHOWN(path), image.message);
+        return file_error(e, "%s: %s", PATH_SHOWN(path), image.message);
     image.format = PNG_FORMAT_RGB;
-    if (!picture_create_read(image.width, image.height, file_bytes, picture, reason, sizeof reason)) {
+    if (!picture_create_read(image.width, image.height, file_bytes, picture, e)) {
         png_image_free(&image);
-        return file_error(message, size, "%s: %s", PATH_SHOWN(path), reason);
+        return file_error(e, "%s: %s", PATH_SHOWN(path), e ? e->message : "");
     }
     if (!png_image_finish_read(&image, NULL, picture->rgb, 0, NULL)) {
         picture_free(picture);
-        return file_error(message, size, "%s: %s", PATH_SHOWN(path), image.message);
+        return file_error(e, "%s: %s", PATH_SHOWN(path), image.message);
     }
     return true;
 }
 
-bool picture_read(const char *path, struct picture *picture, char *message, size_t size)
+bool picture_read(const char *path, struct picture *picture, struct error *e)
 {
     unsigned char start[3] = {0};
     FILE *file = fopen(path, "rb");
@@ -75,16 +72,16 @@ bool picture_read(const char *path, struct picture *picture, char *message, size
 
     memset(picture, 0, sizeof *picture);
     if (!file)
-        return file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(errno));
+        return file_error(e, "%s: %s", PATH_SHOWN(path), strerror(errno));
     length = fread(start, 1, sizeof start, file);
     bytes = fstat(fileno(file), &status) == 0 && status.st_size > 0 ? (uint64_t)status.st_size : 0;
     fclose(file);
     if (length == 3 && start[0] == 0xFF && start[1] == 0xD8 && start[2] == 0xFF)
-        return picture_read_jpeg(path, bytes, picture, message, size);
-    return read_png(path, bytes, picture, message, size);
+        return picture_read_jpeg(path, bytes, picture, e);
+    return read_png(path, bytes, picture, e);
 }
 
-bool picture_write(const char *path, const struct picture *picture, char *message, size_t size)
+bool picture_write(const char *path, const struct picture *picture, struct error *e)
 {
     png_image image = {
         .version = PNG_IMAGE_VERSION, .width = picture->width, .height = picture->height, .format = PNG_FORMAT_RGB};
@@ -93,11 +90,11 @@ bool picture_write(const char *path, const struct picture *picture, char *messag
     struct new_file *file = new_file_open(path, 0, &why);
 
     if (!file)
-        return file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(why));
+        return file_error(e, "%s: %s", PATH_SHOWN(path), strerror(why));
     if (png_image_write_to_stdio(&image, new_file_stream(file), 0, picture->rgb, 0, NULL))
-        return new_file_commit(file, &why) || file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(why));
+        return new_file_commit(file, &why) || file_error(e, "%s: %s", PATH_SHOWN(path), strerror(why));
     new_file_abandon(file);
-    return file_error(message, size, "%s: %s", PATH_SHOWN(path), image.message);
+    return file_error(e, "%s: %s", PATH_SHOWN(path), image.message);
 }
 
 void picture_free(struct picture *picture)

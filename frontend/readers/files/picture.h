@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ir/support/error.h"
+
 /** Holds width * height pixels of three bytes, row by row from the top, which picture_free frees. */
 struct picture {
     uint32_t width, height;
@@ -24,25 +26,23 @@ struct picture {
  * the orientation is not followed).  A file may have 2^27 bytes of pixels, and 64 more for each of its own: what asks for more
  * is refused before it is decoded.  If that fails, *picture is empty.
  */
-bool picture_read(const char *path, struct picture *picture, char *message, size_t size);
+bool picture_read(const char *path, struct picture *picture, struct error *e);
 /** Writes a PNG.  A file that could not be written whole is removed. */
-bool picture_write(const char *path, const struct picture *picture, char *message, size_t size);
+bool picture_write(const char *path, const struct picture *picture, struct error *e);
 /** Frees the pixels and leaves the picture empty. */
 void picture_free(struct picture *picture);
 /** Creates a black picture of that size. */
-bool picture_create(uint32_t width, uint32_t height, struct picture *picture, char *message, size_t size);
+bool picture_create(uint32_t width, uint32_t height, struct picture *picture, struct error *e);
 /** Does the same for a picture that a file of file_bytes bytes describes, if such a file may have as many pixels. */
-bool picture_create_read(uint32_t width, uint32_t height, uint64_t file_bytes, struct picture *picture, char *message,
-                         size_t size);
+bool picture_create_read(uint32_t width, uint32_t height, uint64_t file_bytes, struct picture *picture, struct error *e);
 /** Reads a JPEG of file_bytes bytes, and nothing else. */
-bool picture_read_jpeg(const char *path, uint64_t file_bytes, struct picture *picture, char *message, size_t size);
+bool picture_read_jpeg(const char *path, uint64_t file_bytes, struct picture *picture, struct error *e);
 
 /**
  * Resizes by a bilinear filter that looks at all pixels: when it makes smaller, the triangle is as wide as the ratio, so that
  * nothing aliases (the filter that Pillow calls BILINEAR).  *to is new.
  */
-bool picture_resize(const struct picture *from, uint32_t width, uint32_t height, struct picture *to, char *message,
-                    size_t size);
+bool picture_resize(const struct picture *from, uint32_t width, uint32_t height, struct picture *to, struct error *e);
 
 /** Says how pixels become numbers: (level * scale - mean[c]) / deviation[c] for levels 0..255. */
 struct picture_form {

@@ -22,14 +22,17 @@ struct jpeg_failure {
     struct jpeg_error_mgr base;
     struct jpeg_progress_mgr progress;
     jmp_buf leave;
-    char text[JMSG_LENGTH_MAX];
+    struct error error;
 };
 
 static void fail_hard(j_common_ptr jpeg)
 {
     struct jpeg_failure *f = (struct jpeg_failure *)jpeg->err;
 
-    jpeg->err->format_message(jpeg, f->text);
+    char text[JMSG_LENGTH_MAX];
+
+    jpeg->err->format_message(jpeg, text);
+    file_error(&f->error, "%s", text);
     longjmp(f->leave, 1);
 }
 
@@ -46,14 +49,14 @@ static void count_scans(j_common_ptr jpeg)
     int scans = ((j_decompress_ptr)jpeg)->input_scan_number;
 
     if (scans > JPEG_SCANS_MAX) {
-        snprintf(f->text, sizeof f->text, "it has more than %d scans", JPEG_SCANS_MAX);
+        file_error(&f->error, "it has more than %d scans", JPEG_SCANS_MAX);
         longjmp(f->leave, 1);
     }
 }
 
 /* Does everything that may longjmp; what it allocates itself is in *picture. */
-static bool decode(struct jpeg_decompress_struct *jpeg, FILE *file, uint64_t file_bytes, struct picture *picture, char *text,
-                   size_t size)
+static bool decode(struct jpeg_decompress_struct *jpeg, FILE *file, uint64_t file_bytes, struct picture *picture,
+                   struct error *e)
 {
     struct jpeg_failure *f = (struct jpeg_failure *)jpeg->err;
 
@@ -66,7 +69,7 @@ static bool decode(struct jpeg_decompress_struct *jpeg, FILE *file, uint64_t fil
     jpeg->out_color_space = JCS_RGB;
     jpeg->dct_method = JDCT_ISLOW;
     jpeg_calc_output_dimensions(jpeg);
-    if (!picture_create_read(jpeg->output_width, jpeg->output_height, file_bytes, picture, text, size))
+    if (!picture_create_read(jpeg->output_width, jpeg->output_height, file_bytes, picture, e))
         return false;
     jpeg_start_decompress(jpeg);
     while (jpeg->output_scanline < jpeg->output_height) {
@@ -78,7 +81,7 @@ static bool decode(struct jpeg_decompress_struct *jpeg, FILE *file, uint64_t fil
     return true;
 }
 
-bool picture_read_jpeg(const char *path, uint64_t file_bytes, struct picture *picture, char *message, size_t size)
+bool picture_read_jpeg(const char *path, uint64_t file_bytes, struct picture *picture, struct error *e)
 {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_failure failure;
@@ -88,16 +91,16 @@ bool picture_read_jpeg(const char *path, uint64_t file_bytes, struct picture *pi
     memset(picture, 0, sizeof *picture);
     memset(&jpeg, 0, sizeof jpeg);
     if (!file)
-        return file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(errno));
+        return file_error(e, "%s: %s", PATH_SHOWN(path), strerror(errno));
     jpeg.err = jpeg_std_error(&failure.base);
     failure.base.error_exit = fail_hard;
     failure.base.emit_message = note;
     if (!setjmp(failure.leave))
-        ok = decode(&jpeg, file, file_bytes, picture, failure.text, sizeof failure.text);
+        ok = decode(&jpeg, file, file_bytes, picture, &failure.error);
     jpeg_destroy_decompress(&jpeg);
     fclose(file);
     if (ok)
         return true;
     picture_free(picture);
-    return file_error(message, size, "%s: %s", PATH_SHOWN(path), failure.text);
+    return file_error(e, "%s: %s", PATH_SHOWN(path), failure.error.message);
 }

@@ -87,12 +87,12 @@ static void resize_columns(const float *in, const struct taps *t, struct picture
         }
 }
 
-bool picture_resize(const struct picture *from, uint32_t width, uint32_t height, struct picture *to, char *message, size_t size)
+bool picture_resize(const struct picture *from, uint32_t width, uint32_t height, struct picture *to, struct error *e)
 {
     struct taps across = {0}, down = {0};
     float *rows = NULL;
 
-    if (!picture_create(width, height, to, message, size))
+    if (!picture_create(width, height, to, e))
         return false;
     /* Between the two passes lie from->height * width pixels of floats; neither factor is above 2^28. */
     if ((uint64_t)from->height * width <= SIZE_MAX / (3 * sizeof *rows))
@@ -101,7 +101,7 @@ bool picture_resize(const struct picture *from, uint32_t width, uint32_t height,
         taps_free(&across);
         free(rows);
         picture_free(to);
-        return file_error(message, size, "out of memory");
+        return file_error(e, "out of memory");
     }
     resize_rows(from, &across, width, rows);
     resize_columns(rows, &down, to);

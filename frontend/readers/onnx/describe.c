@@ -174,7 +174,7 @@ static bool name_files(struct model_description *d, const char *path, const Onnx
     return ok;
 }
 
-bool model_describe_onnx(const char *path, const void *bytes, size_t length, struct model_description *d, char **message)
+bool model_describe_onnx(const char *path, const void *bytes, size_t length, struct model_description *d, struct error *e)
 {
     const char *wrong = NULL;
     Onnx__ModelProto *m = onnx_wire_unpack(bytes, length, &wrong);
@@ -182,14 +182,14 @@ bool model_describe_onnx(const char *path, const void *bytes, size_t length, str
 
     memset(d, 0, sizeof *d);
     if (!m)
-        return describe_failed(d, path, wrong, message);
+        return describe_failed(d, path, wrong, e);
     if (!m->graph) {
         onnx__model_proto__free_unpacked(m, NULL);
-        return describe_failed(d, path, "the file holds no graph: it is no ONNX model, or cut off", message);
+        return describe_failed(d, path, "the file holds no graph: it is no ONNX model, or cut off", e);
     }
     d->format = "onnx";
     d->name = arena_string(&d->memory, text_of(m->graph->name), strlen(text_of(m->graph->name)));
     ok = d->name && declare_ports(d, m->graph) && add_all_metadata(d, m) && name_files(d, path, m);
     onnx__model_proto__free_unpacked(m, NULL);
-    return ok || describe_failed(d, path, NULL, message);
+    return ok || describe_failed(d, path, NULL, e);
 }

@@ -96,7 +96,7 @@ struct onnx_reader {
     WNNOperand error_operand;
     bool failed;  /* the file is broken: the message is there, everything stops */
     bool in_loop; /* of the builder, which do not lie within each other */
-    char **message;
+    struct error *error;
     size_t refusal_count; /* nodes that cannot be expressed */
     char *refusals;       /* a line for each */
     size_t refusals_length, refusals_capacity;

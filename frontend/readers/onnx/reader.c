@@ -288,15 +288,10 @@ static bool input_shape(struct onnx_reader *r, struct binding *b, const Onnx__Va
 
 /* ---- inputs and outputs ---- */
 
-/** Gives the options' message, which is freed, as the reader's own.  Returns false. */
-static bool fail_with(struct onnx_reader *r, char *message)
+/** Gives the options' error as the reader's own.  Returns false. */
+static bool fail_with(struct onnx_reader *r, const struct error *e)
 {
-    if (message)
-        onnx_fail(r, "%s", message);
-    else
-        onnx_fail_memory(r);
-    free(message);
-    return false;
+    return onnx_fail(r, "%s", e->message);
 }
 
 /** Returns the value of an input that the options make a constant. */
@@ -310,7 +305,7 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__Valu
     uint32_t declared[ONNX_RANK_MAX] = {0};
     struct npy_array a = {0};
     struct onnx_value *v = NULL;
-    char *message = NULL;
+    struct error e = {0};
     void *data;
 
     if (!onnx_data_type(elem) || (shape && shape->n_dim > ONNX_RANK_MAX)) {
@@ -320,9 +315,8 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__Valu
     for (size_t d = 0; shape && d < shape->n_dim; d++)
         if (shape->dim[d]->dim_value > 0 && shape->dim[d]->dim_value <= INT32_MAX)
             declared[d] = (uint32_t)shape->dim[d]->dim_value;
-    if (!model_constant_fit(r->model, constant, onnx_data_type(elem), shape ? shape->n_dim : SIZE_MAX, declared, &a,
-                            &message)) {
-        fail_with(r, message);
+    if (!model_constant_fit(r->model, constant, onnx_data_type(elem), shape ? shape->n_dim : SIZE_MAX, declared, &a, &e)) {
+        fail_with(r, &e);
         return NULL;
     }
     for (size_t d = 0; d < a.rank; d++)
@@ -371,10 +365,10 @@ static bool bind_operand(struct onnx_scope *scope, const Onnx__ValueInfoProto *i
 static bool add_bound(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, WNNOperand operand,
                       bool found)
 {
-    char *message = NULL;
+    struct error e = {0};
 
-    if (!model_binding_fit(info->name, operand, onnx_data_type(elem), SIZE_MAX, NULL, &message))
-        return fail_with(scope->reader, message);
+    if (!model_binding_fit(info->name, operand, onnx_data_type(elem), SIZE_MAX, NULL, &e))
+        return fail_with(scope->reader, &e);
     return bind_operand(scope, info, elem, operand, found);
 }
 
@@ -543,6 +537,32 @@ static bool check_model(struct onnx_reader *r)
     return true;
 }
 
+/** Says which nodes cannot be expressed: a line for each, as many as the message has room for.  Returns false. */
+static bool fail_with_refusals(struct onnx_reader *r)
+{
+    enum { MORE = 40 }; /* bytes of the last line */
+    char *message = r->error->message;
+    size_t length, listed = 0, room;
+
+    file_error(r->error, "%s: %zu node%s cannot be expressed:", PATH_SHOWN(r->path), r->refusal_count,
+               r->refusal_count > 1 ? "s" : "");
+    length = strlen(message);
+    room = sizeof r->error->message - MORE - length;
+    for (const char *line = r->refusals; *line; listed++) {
+        const size_t n = 1 + strcspn(line + 1, "\n");
+
+        if (n > room && listed)
+            break;
+        snprintf(message + length, room + 1, "%.*s", (int)n, line);
+        line += n;
+        room -= n < room ? n : room;
+        length += strlen(message + length);
+    }
+    if (r->refusal_count > listed)
+        snprintf(message + length, MORE, "\n  and %zu more", r->refusal_count - listed);
+    return false;
+}
+
 static bool read_graph(struct onnx_reader *r)
 {
     const Onnx__GraphProto *graph = r->proto->graph;
@@ -553,35 +573,25 @@ static bool read_graph(struct onnx_reader *r)
 
     onnx_map_free(&scope.values);
     onnx_map_free(&scope.blocked);
-    if (ok && r->refusal_count) {
-        char more[60] = "";
-
-        if (r->refusal_count > REFUSALS_MAX)
-            snprintf(more, sizeof more, "\n  and %zu more", r->refusal_count - REFUSALS_MAX);
-        model_error(r->message, "%s: %zu node%s cannot be expressed:%s%s", PATH_SHOWN(r->path), r->refusal_count,
-                    r->refusal_count > 1 ? "s" : "", r->refusals, more);
-        return false;
-    }
-    return ok;
+    return ok && (!r->refusal_count || fail_with_refusals(r));
 }
 
 static bool read_model(WNNContext context, struct onnx_reader *r)
 {
     struct model *model = r->model;
     const char *wrong;
-    char *text = NULL;
+    struct error e = {0};
     bool ok = false;
 
     memset(model, 0, sizeof *model);
-    *r->message = NULL;
     r->proto = onnx_wire_unpack(r->bytes, r->length, &wrong);
     if (!r->proto) {
         if (wrong)
             onnx_fail(r, "%s", wrong);
         else
             onnx_fail_memory(r);
-    } else if (!model_create_builder(context, r->options, r->length, model, &text)) {
-        fail_with(r, text);
+    } else if (!model_create_builder(context, r->options, r->length, model, &e)) {
+        fail_with(r, &e);
     } else if (check_model(r)) {
         r->error_operand = wnnGraphBuilderIdentity(model->builder, NULL, NULL);
         wnnGraphBuilderClearError(model->builder);
@@ -606,20 +616,16 @@ static bool read_model(WNNContext context, struct onnx_reader *r)
 static const struct model_options no_options;
 
 bool model_read_onnx(WNNContext context, const char *path, const void *bytes, size_t length,
-                     const struct model_options *options, struct model *model, char **message)
+                     const struct model_options *options, struct model *model, struct error *e)
 {
-    struct onnx_reader r = {.path = path,
-                            .bytes = bytes,
-                            .length = length,
-                            .options = options ? options : &no_options,
-                            .model = model,
-                            .message = message};
+    struct onnx_reader r = {
+        .path = path, .bytes = bytes, .length = length, .options = options ? options : &no_options, .model = model, .error = e};
 
     return read_model(context, &r);
 }
 
 bool model_read_onnx_map(WNNContext context, const char *path, struct file_map *map, const struct model_options *options,
-                         struct model *model, char **message)
+                         struct model *model, struct error *e)
 {
     struct onnx_reader r = {.path = path,
                             .bytes = file_map_data(map),
@@ -627,7 +633,7 @@ bool model_read_onnx_map(WNNContext context, const char *path, struct file_map *
                             .map = map,
                             .options = options ? options : &no_options,
                             .model = model,
-                            .message = message};
+                            .error = e};
 
     return read_model(context, &r);
 }

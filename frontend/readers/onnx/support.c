@@ -22,7 +22,7 @@ bool onnx_fail(struct onnx_reader *r, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (!r->failed)
-        model_error(r->message, "%s: %s", PATH_SHOWN(r->path), text);
+        file_error(r->error, "%s: %s", PATH_SHOWN(r->path), text);
     r->failed = true;
     return false;
 }

@@ -140,7 +140,7 @@ static struct file_map *open_external(struct onnx_reader *r, const char *locatio
     enum { KEY_BYTES = 64 };
     int file = open_beside(r, location);
     struct onnx_external *e = NULL;
-    char key[KEY_BYTES], text[400];
+    char key[KEY_BYTES];
     struct stat s;
 
     if (file < 0)
@@ -157,7 +157,7 @@ static struct file_map *open_external(struct onnx_reader *r, const char *locatio
         return e->map;
     }
     e = onnx_reader_alloc(r, 1, sizeof *e + KEY_BYTES);
-    if (!e || !file_map_descriptor(file, location, &e->map, text, sizeof text)) {
+    if (!e || !file_map_descriptor(file, location, &e->map, NULL)) {
         if (e)
             onnx_fail(r, "external data \"%s\" cannot be read", onnx_escape(r, location));
         close(file);

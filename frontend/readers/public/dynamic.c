@@ -50,26 +50,22 @@ static WNNStatus read_options(WNNDynamicModelOptions *out, const WNNDynamicModel
     static const WNNDynamicModelOptions defaults = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
     static const struct known_struct known = {sizeof defaults, STRUCT_FIRST_SIZE(WNNDynamicModelOptions, folder), &defaults,
                                               "WNN_DYNAMIC_MODEL_OPTIONS_INIT"};
-    char text[400], message[450];
+    char text[400];
     const char *wrong = struct_read(out, given ? given : &defaults, &known, text, sizeof text);
 
     if (!wrong)
         return WNNStatus_Success;
-    snprintf(message, sizeof message, "dynamic model options: %s", wrong);
-    return reader_fail(WNNStatus_TypeError, message);
+    return reader_refuse("dynamic model options: %s", wrong);
 }
 
 /** Opens what is described by path and, if bytes is not NULL, lies in memory. */
 static WNNStatus open_source(struct WNNDynamicModelImpl *m, const char *path, const void *bytes, size_t length)
 {
-    char *message = NULL;
-    WNNStatus status;
+    struct error e = {0};
 
-    m->source = bytes ? model_source_copy(path, bytes, length, &message) : model_source_open(path, &message);
-    if (!m->source)
-        return reader_fail_with(WNNStatus_DataError, message);
-    m->info = info_create(m->source, &status);
-    return status;
+    m->source = bytes ? model_source_memory(path, bytes, length, true, &e) : model_source_open(path, &e);
+    m->info = m->source ? info_create(m->source, &e) : NULL;
+    return reader_publish(&e);
 }
 
 /** Checks what is the same for all graphs, and keeps it. */
@@ -80,14 +76,13 @@ static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicMod
     uint32_t *sizes;
 
     if (m->request.options.builder)
-        return reader_fail(WNNStatus_TypeError,
-                           "dynamic model options: every graph has a builder of its own, none can be given");
+        return reader_refuse("dynamic model options: every graph has a builder of its own, none can be given");
     m->progress = o->progress;
     m->graph_limit = o->graphLimit ? o->graphLimit : GRAPH_LIMIT;
     m->sizes_length = sizes_count(d);
     sizes = calloc(m->sizes_length + 1, sizeof *sizes);
     if (!sizes || !request_keep_constants(&m->request))
-        status = reader_fail(WNNStatus_UnknownError, "out of memory");
+        status = reader_no_memory();
     else
         status = sizes_add(d, &m->request, sizes);
     free(sizes);
@@ -96,7 +91,7 @@ static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicMod
     status = folder_prepare(o->folder);
     m->folder = status ? NULL : strdup(o->folder);
     if (!status && !m->folder)
-        return reader_fail(WNNStatus_UnknownError, "out of memory");
+        return reader_no_memory();
     digest_model(&m->digest, m->context, m->source, d, &m->request);
     return status;
 }
@@ -110,12 +105,12 @@ static WNNStatus create(WNNContext context, const char *path, const void *bytes,
 
     if (!m || pthread_mutex_init(&m->lock, NULL)) {
         free(m);
-        return reader_fail(WNNStatus_UnknownError, "out of memory");
+        return reader_no_memory();
     }
     if (pthread_cond_init(&m->made, NULL)) {
         pthread_mutex_destroy(&m->lock);
         free(m);
-        return reader_fail(WNNStatus_UnknownError, "out of memory");
+        return reader_no_memory();
     }
     atomic_init(&m->references, 1);
     m->context = context;
@@ -139,7 +134,7 @@ WNNStatus wnnDynamicModelCreate(WNNContext context, char const *path, WNNDynamic
 {
     *model = NULL;
     return path ? create(context, path, NULL, 0, options, model)
-                : reader_fail(WNNStatus_TypeError, "wnnDynamicModelCreate: there is no path (NULL)");
+                : reader_refuse("wnnDynamicModelCreate: there is no path (NULL)");
 }
 
 WNNStatus wnnDynamicModelCreateFromMemory(WNNContext context, void const *data, size_t byteLength,
@@ -147,7 +142,7 @@ WNNStatus wnnDynamicModelCreateFromMemory(WNNContext context, void const *data, 
 {
     *model = NULL;
     return data ? create(context, READER_NO_PATH, data, byteLength, options, model)
-                : reader_fail(WNNStatus_TypeError, "wnnDynamicModelCreateFromMemory: there are no bytes (NULL)");
+                : reader_refuse("wnnDynamicModelCreateFromMemory: there are no bytes (NULL)");
 }
 
 void wnnDynamicModelAddRef(WNNDynamicModel model)
@@ -189,25 +184,24 @@ static WNNStatus build(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph
     struct model_dim *dims = calloc(d->free_count + 1, sizeof *dims);
     struct model_shape *shapes = calloc(d->input_count + 1, sizeof *shapes);
     struct model_options options = m->request.options;
-    WNNStatus status = WNNStatus_DataError;
     struct model model = {0};
-    char *message = NULL;
+    struct error e = {0};
 
     if (!dims || !shapes) {
-        status = WNNStatus_UnknownError;
+        error_out_of_memory(&e);
     } else {
         sizes_options(d, sizes, dims, shapes, &options);
-        if (model_source_read(m->source, m->context, &options, &model, &message)) {
+        if (model_source_read(m->source, m->context, &options, &model, &e)) {
             WNNStatus refused = wnnGraphBuilderSetProgress(model.builder, m->progress);
 
             (void)refused; /* for a context that is lost, which building says with the reason */
-            status = model_build(&model, graph, &message);
+            e.status = model_build(&model, graph, &e);
         }
         model_free(&model);
     }
     free(dims);
     free(shapes);
-    return status ? reader_fail_with(status, message) : status;
+    return reader_publish(&e);
 }
 
 /** Says what became of a graph, for the counts. */
@@ -227,7 +221,7 @@ static WNNStatus make(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph,
     digest_add(&digest, sizes, m->sizes_length * sizeof *sizes);
     path = folder_path(m->folder, &digest);
     if (!path)
-        return reader_fail(WNNStatus_UnknownError, "out of memory");
+        return reader_no_memory();
     making->loaded = !access(path, R_OK) && !wnnContextLoadGraph(m->context, path, graph);
     status = making->loaded ? WNNStatus_Success : build(m, sizes, graph);
     if (!status && !making->loaded) {
@@ -334,7 +328,7 @@ static WNNStatus get(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph)
     }
     e = calloc(1, sizeof *e + m->sizes_length * sizeof *sizes);
     if (!e)
-        return reader_fail(WNNStatus_UnknownError, "out of memory");
+        return reader_no_memory();
     memcpy(e->sizes, sizes, m->sizes_length * sizeof *sizes);
     put_first(m, e);
     return fill(m, e, graph);
@@ -354,7 +348,7 @@ WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model, size_t dimensionCount, 
     given.dimensions = dimensions;
     given.shapeCount = shapeCount;
     given.shapes = shapes;
-    status = sizes ? request_make(&r, &given) : reader_fail(WNNStatus_UnknownError, "out of memory");
+    status = sizes ? request_make(&r, &given) : reader_no_memory();
     if (!status)
         status = sizes_add(d, &model->request, sizes);
     if (!status)

@@ -13,10 +13,7 @@
 
 static WNNStatus refuse(const char *path, const char *why)
 {
-    char text[600];
-
-    snprintf(text, sizeof text, "the folder of saved graphs, %s, %s", PATH_SHOWN(path), why);
-    return reader_fail(WNNStatus_TypeError, text);
+    return reader_refuse("the folder of saved graphs, %s, %s", PATH_SHOWN(path), why);
 }
 
 WNNStatus folder_prepare(const char *path)

@@ -14,26 +14,16 @@ struct WNNModelInfoImpl {
     struct model_description description;
 };
 
-/** Makes a description that is not filled in, or returns NULL after a message. */
-static WNNModelInfo create(WNNStatus *status)
+WNNModelInfo info_create(const struct model_source *source, struct error *e)
 {
     struct WNNModelInfoImpl *made = calloc(1, sizeof *made);
 
-    *status = made ? WNNStatus_Success : reader_fail(WNNStatus_UnknownError, "out of memory");
-    if (made)
+    if (made && model_source_describe(source, &made->description, e)) {
         atomic_init(&made->references, 1);
-    return made;
-}
-
-WNNModelInfo info_create(const struct model_source *source, WNNStatus *status)
-{
-    WNNModelInfo made = create(status);
-    char *message = NULL;
-
-    if (!made || model_source_describe(source, &made->description, &message))
         return made;
+    }
     free(made);
-    *status = reader_fail_with(WNNStatus_DataError, message);
+    error_out_of_memory(e); /* unless there is an error */
     return NULL;
 }
 
@@ -42,37 +32,29 @@ const struct model_description *info_description(WNNModelInfo info)
     return &info->description;
 }
 
-/** Describes the file at path, or, if bytes is not NULL, memory. */
-static WNNStatus describe(const char *path, const void *bytes, size_t length, WNNModelInfo *info)
+/** Describes a source, which may be NULL after an error, and closes it. */
+static WNNStatus describe(struct model_source *source, struct error *e, WNNModelInfo *info)
 {
-    char *message = NULL;
-    WNNStatus status;
-    WNNModelInfo made = create(&status);
-    bool ok;
-
-    if (!made)
-        return status;
-    ok = bytes ? model_describe_memory(path, bytes, length, &made->description, &message)
-               : model_describe(path, &made->description, &message);
-    if (!ok) {
-        free(made);
-        return reader_fail_with(WNNStatus_DataError, message);
-    }
-    *info = made;
-    return WNNStatus_Success;
+    *info = source ? info_create(source, e) : NULL;
+    model_source_close(source);
+    return reader_publish(e);
 }
 
 WNNStatus wnnModelDescribe(char const *path, WNNModelInfo *info)
 {
+    struct error e = {0};
+
     *info = NULL;
-    return path ? describe(path, NULL, 0, info) : reader_fail(WNNStatus_TypeError, "wnnModelDescribe: there is no path (NULL)");
+    return path ? describe(model_source_open(path, &e), &e, info) : reader_refuse("wnnModelDescribe: there is no path (NULL)");
 }
 
 WNNStatus wnnModelDescribeMemory(void const *data, size_t byteLength, WNNModelInfo *info)
 {
+    struct error e = {0};
+
     *info = NULL;
-    return data ? describe("model in memory", data, byteLength, info)
-                : reader_fail(WNNStatus_TypeError, "wnnModelDescribeMemory: there are no bytes (NULL)");
+    return data ? describe(model_source_memory("model in memory", data, byteLength, false, &e), &e, info)
+                : reader_refuse("wnnModelDescribeMemory: there are no bytes (NULL)");
 }
 
 void wnnModelInfoAddRef(WNNModelInfo info)
@@ -121,12 +103,9 @@ size_t wnnModelInfoGetMetadataCount(WNNModelInfo info)
 /** Checks an index into a list. */
 static WNNStatus check_index(const char *what, size_t count, size_t index)
 {
-    char text[140];
-
     if (index < count)
         return WNNStatus_Success;
-    snprintf(text, sizeof text, "the model has %zu %s, number %zu is asked for (the first is 0)", count, what, index);
-    return reader_fail(WNNStatus_TypeError, text);
+    return reader_refuse("the model has %zu %s, number %zu is asked for (the first is 0)", count, what, index);
 }
 
 WNNStatus wnnModelInfoGetInput(WNNModelInfo info, size_t index, WNNModelDeclaration *input)

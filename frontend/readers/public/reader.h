@@ -10,10 +10,12 @@
 /** The path of a model in memory that has no place of its own: no folder can be there, so that no file is opened. */
 #define READER_NO_PATH "/dev/null/memory"
 
-/** Makes a message the thread's last one.  Returns status. */
-WNNStatus reader_fail(WNNStatus status, const char *message);
-/** Does the same with a message that the readers made, and frees it; without one, memory ran out. */
-WNNStatus reader_fail_with(WNNStatus status, char *message);
+/** Makes e's message the thread's last one (wnnModelGetLastErrorMessage), unless e is a success.  Returns its status. */
+WNNStatus reader_publish(const struct error *e);
+/** Does the same with a TypeError. */
+WNNStatus reader_refuse(const char *format, ...) PRINTF_LIKE(1, 2);
+/** Does the same with "out of memory". */
+WNNStatus reader_no_memory(void);
 /** Returns a view of a text that may be NULL. */
 WNNStringView reader_view(const char *text);
 
@@ -37,8 +39,8 @@ WNNStatus request_make(struct request *r, const WNNModelOptions *given);
 /** Frees what request_make made. */
 void request_free(struct request *r);
 
-/** Returns a description of an open model, with one reference, or NULL after a message; *status says why. */
-WNNModelInfo info_create(const struct model_source *source, WNNStatus *status);
+/** Returns a description of an open model, with one reference, or NULL after an error in *e. */
+WNNModelInfo info_create(const struct model_source *source, struct error *e);
 /** Returns what the readers said of the model. */
 const struct model_description *info_description(WNNModelInfo info);
 

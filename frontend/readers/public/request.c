@@ -2,6 +2,7 @@
 /* Keeps messages, and checks and copies the options that programs give (frontend/readers/public/reader.h). */
 #include "frontend/readers/public/reader.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,24 +13,34 @@
 /* ---- messages ---- */
 
 /* This is a plain buffer, as the library's own is, so that there is nothing to free when a thread ends. */
-static _Thread_local char last_message[4096];
+static _Thread_local struct error last;
 
 WNNStringView wnnModelGetLastErrorMessage(void)
 {
-    return (WNNStringView){last_message, strlen(last_message)};
+    return (WNNStringView){last.message, strlen(last.message)};
 }
 
-WNNStatus reader_fail(WNNStatus status, const char *message)
+WNNStatus reader_publish(const struct error *e)
 {
-    snprintf(last_message, sizeof last_message, "%s", message);
-    return status;
+    if (e->status)
+        last = *e;
+    return e->status;
 }
 
-WNNStatus reader_fail_with(WNNStatus status, char *message)
+WNNStatus reader_refuse(const char *format, ...)
 {
-    status = message ? reader_fail(status, message) : reader_fail(WNNStatus_UnknownError, "out of memory");
-    free(message);
-    return status;
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(last.message, sizeof last.message, format, arguments);
+    va_end(arguments);
+    return last.status = WNNStatus_TypeError;
+}
+
+WNNStatus reader_no_memory(void)
+{
+    last = (struct error){WNNStatus_UnknownError, "out of memory"};
+    return last.status;
 }
 
 WNNStringView reader_view(const char *text)
@@ -60,20 +71,17 @@ static WNNStatus read_options(WNNModelOptions *out, const WNNModelOptions *given
     static const WNNModelOptions defaults = WNN_MODEL_OPTIONS_INIT;
     static const struct known_struct known = {sizeof defaults, STRUCT_FIRST_SIZE(WNNModelOptions, budget), &defaults,
                                               "WNN_MODEL_OPTIONS_INIT"};
-    char text[400], message[440];
+    char text[400];
     const char *wrong = struct_read(out, given ? given : &defaults, &known, text, sizeof text);
 
-    if (wrong) {
-        snprintf(message, sizeof message, "model options: %s", wrong);
-        return reader_fail(WNNStatus_TypeError, message);
-    }
+    if (wrong)
+        return reader_refuse("model options: %s", wrong);
     if ((out->dimensionCount && !out->dimensions) || (out->shapeCount && !out->shapes) ||
         (out->constantCount && !out->constants) || (out->operandCount && !out->operands))
-        return reader_fail(WNNStatus_TypeError, "model options: a list has a count but no elements (NULL)");
+        return reader_refuse("model options: a list has a count but no elements (NULL)");
     if (out->operandCount && !out->builder)
-        return reader_fail(WNNStatus_TypeError,
-                           "model options: operands take the place of inputs, but there is no builder that "
-                           "they belong to");
+        return reader_refuse("model options: operands take the place of inputs, but there is no builder that "
+                             "they belong to");
     return WNNStatus_Success;
 }
 
@@ -83,24 +91,21 @@ static WNNStatus copy_name(struct request *r, WNNStringView view, const char **n
     char *copy;
 
     if (!view.data || !length || memchr(view.data, 0, length))
-        return reader_fail(WNNStatus_TypeError, "model options: a name is empty or holds a NUL byte");
+        return reader_refuse("model options: a name is empty or holds a NUL byte");
     copy = strndup(view.data, length);
     if (!copy)
-        return reader_fail(WNNStatus_UnknownError, "out of memory");
+        return reader_no_memory();
     *name = r->names[r->name_count++] = copy;
     return WNNStatus_Success;
 }
 
 static WNNStatus copy_shape(const char *name, size_t rank, const uint32_t *from, uint32_t *to)
 {
-    char text[200], shown[64];
-
-    if (rank > NPY_RANK_MAX || (rank && !from)) {
-        snprintf(text, sizeof text, "model options: the shape given for input \"%s\" has rank %zu, up to %d is possible",
-                 escape_text(shown, sizeof shown, name, strlen(name)), rank, NPY_RANK_MAX);
-        return reader_fail(WNNStatus_TypeError,
-                           rank > NPY_RANK_MAX ? text : "model options: a shape has a rank but no sizes (NULL)");
-    }
+    if (rank > NPY_RANK_MAX)
+        return reader_refuse("model options: the shape given for input \"%s\" has rank %zu, up to %d is possible",
+                             NAME_SHOWN(name), rank, NPY_RANK_MAX);
+    if (rank && !from)
+        return reader_refuse("model options: a shape has a rank but no sizes (NULL)");
     if (rank)
         memcpy(to, from, rank * sizeof *to);
     return WNNStatus_Success;
@@ -120,21 +125,19 @@ static size_t byte_length(const WNNOperandDescriptor *d)
 static WNNStatus copy_constant(const WNNModelConstant *from, const char *name, struct npy_array *array)
 {
     WNNStatus status = copy_shape(name, from->descriptor.rank, from->descriptor.shape, array->shape);
-    char text[200], shown[64];
 
     if (status)
         return status;
     if (!wnnOperandDataTypeGetByteSize(from->descriptor.dataType))
-        return reader_fail(WNNStatus_TypeError, "model options: a constant has an unknown data type");
+        return reader_refuse("model options: a constant has an unknown data type");
     array->dataType = from->descriptor.dataType;
     array->rank = from->descriptor.rank;
     array->byteLength = byte_length(&from->descriptor);
     array->data = (void *)(from->data || array->byteLength ? from->data : ""); /* without elements there need be no data */
     if (array->data && array->byteLength != SIZE_MAX && array->byteLength == from->byteLength)
         return WNNStatus_Success;
-    snprintf(text, sizeof text, "model options: the constant given for input \"%s\" has %zu bytes, its descriptor says %zu",
-             escape_text(shown, sizeof shown, name, strlen(name)), from->data ? from->byteLength : 0, array->byteLength);
-    return reader_fail(WNNStatus_TypeError, text);
+    return reader_refuse("model options: the constant given for input \"%s\" has %zu bytes, its descriptor says %zu",
+                         NAME_SHOWN(name), from->data ? from->byteLength : 0, array->byteLength);
 }
 
 static WNNStatus request_fill(struct request *r, const WNNModelOptions *o)
@@ -160,7 +163,7 @@ static WNNStatus request_fill(struct request *r, const WNNModelOptions *o)
     for (size_t i = 0; !status && i < o->operandCount; i++) {
         r->bindings[i].operand = o->operands[i].operand;
         status = r->bindings[i].operand ? copy_name(r, o->operands[i].name, &r->bindings[i].name)
-                                        : reader_fail(WNNStatus_TypeError, "model options: an operand is NULL");
+                                        : reader_refuse("model options: an operand is NULL");
     }
     return status;
 }
@@ -176,7 +179,7 @@ WNNStatus request_make(struct request *r, const WNNModelOptions *given)
     if (__builtin_add_overflow(o->dimensionCount, o->shapeCount, &names) ||
         __builtin_add_overflow(names, o->constantCount, &names) || __builtin_add_overflow(names, o->operandCount, &names) ||
         names == SIZE_MAX)
-        return reader_fail(WNNStatus_TypeError, "model options: the counts of the lists overflow");
+        return reader_refuse("model options: the counts of the lists overflow");
     r->names = calloc(names + 1, sizeof *r->names);
     r->dims = calloc(o->dimensionCount + 1, sizeof *r->dims);
     r->shapes = calloc(o->shapeCount + 1, sizeof *r->shapes);
@@ -184,7 +187,7 @@ WNNStatus request_make(struct request *r, const WNNModelOptions *given)
     r->arrays = calloc(o->constantCount + 1, sizeof *r->arrays);
     r->bindings = calloc(o->operandCount + 1, sizeof *r->bindings);
     if (!r->names || !r->dims || !r->shapes || !r->constants || !r->arrays || !r->bindings)
-        return reader_fail(WNNStatus_UnknownError, "out of memory");
+        return reader_no_memory();
     r->options = (struct model_options){.dim_count = o->dimensionCount,
                                         .shape_count = o->shapeCount,
                                         .constant_count = o->constantCount,

@@ -8,8 +8,6 @@
 
 enum { SHAPE_NUMBERS = 1 + NPY_RANK_MAX };
 
-#define SHOWN(name) escape_text((char[160]){0}, 160, (name), strlen(name))
-
 size_t sizes_count(const struct model_description *d)
 {
     return d->free_count + d->input_count * SHAPE_NUMBERS;
@@ -25,24 +23,17 @@ static WNNStatus bind(const struct model_description *d, const char *name, size_
 {
     const WNNModelFreeDimension *open = name_map_find(&d->free_by_name, name, length);
     uint32_t *bound;
-    char text[400];
 
-    if (!open) {
-        snprintf(text, sizeof text,
-                 "no input of the model has a free dimension \"%s\"; wnnModelInfoGetFreeDimension names those there are",
-                 SHOWN(name));
-        return reader_fail(WNNStatus_TypeError, text);
-    }
+    if (!open)
+        return reader_refuse(
+            "no input of the model has a free dimension \"%s\"; wnnModelInfoGetFreeDimension names those there are",
+            NAME_SHOWN(name));
     bound = &sizes[open - d->free];
-    if (*bound && *bound - 1 != size) {
-        snprintf(text, sizeof text, "dimension \"%s\" is asked to be %u and %u", SHOWN(name), *bound - 1, size);
-        return reader_fail(WNNStatus_TypeError, text);
-    }
-    if (size > open->largest) {
-        snprintf(text, sizeof text, "dimension \"%s\" is asked to be %u, the model takes at most %u", SHOWN(name), size,
-                 open->largest);
-        return reader_fail(WNNStatus_TypeError, text);
-    }
+    if (*bound && *bound - 1 != size)
+        return reader_refuse("dimension \"%s\" is asked to be %u and %u", NAME_SHOWN(name), *bound - 1, size);
+    if (size > open->largest)
+        return reader_refuse("dimension \"%s\" is asked to be %u, the model takes at most %u", NAME_SHOWN(name), size,
+                             open->largest);
     *bound = size + 1;
     return WNNStatus_Success;
 }
@@ -51,25 +42,22 @@ static WNNStatus bind(const struct model_description *d, const char *name, size_
 static WNNStatus refuse_shape(const struct model_shape *shape, const WNNModelDeclaration *input)
 {
     uint32_t dims[NPY_RANK_MAX];
-    char text[600], has[200], wants[200];
+    char has[200], wants[200];
     const size_t rank = input->rank < NPY_RANK_MAX ? input->rank : NPY_RANK_MAX;
 
     for (size_t i = 0; i < rank; i++)
         dims[i] = input->dimensions[i].size;
-    snprintf(text, sizeof text, "the shape asked for input \"%s\" is %s, the model's is %s", SHOWN(shape->name),
-             model_dims_text(has, sizeof has, shape->rank, shape->dims), model_dims_text(wants, sizeof wants, rank, dims));
-    return reader_fail(WNNStatus_TypeError, text);
+    return reader_refuse("the shape asked for input \"%s\" is %s, the model's is %s", NAME_SHOWN(shape->name),
+                         model_dims_text(has, sizeof has, shape->rank, shape->dims),
+                         model_dims_text(wants, sizeof wants, rank, dims));
 }
 
 /** Notes the whole shape of an input that has sizes without names. */
 static WNNStatus keep_shape(const struct model_shape *shape, uint32_t *numbers)
 {
-    char text[400];
 
-    if (numbers[0] && (numbers[0] != shape->rank + 1 || memcmp(numbers + 1, shape->dims, shape->rank * sizeof *numbers))) {
-        snprintf(text, sizeof text, "input \"%s\" is asked to have two shapes", SHOWN(shape->name));
-        return reader_fail(WNNStatus_TypeError, text);
-    }
+    if (numbers[0] && (numbers[0] != shape->rank + 1 || memcmp(numbers + 1, shape->dims, shape->rank * sizeof *numbers)))
+        return reader_refuse("input \"%s\" is asked to have two shapes", NAME_SHOWN(shape->name));
     numbers[0] = (uint32_t)shape->rank + 1; /* 0 is none */
     memcpy(numbers + 1, shape->dims, shape->rank * sizeof *numbers);
     return WNNStatus_Success;
@@ -80,16 +68,13 @@ static WNNStatus add_shape(const struct model_description *d, const struct model
     const WNNModelDeclaration *input = NULL;
     WNNStatus status = WNNStatus_Success;
     bool nameless;
-    char text[400];
     size_t at;
 
     for (at = 0; at < d->input_count; at++)
         if (d->inputs[at].name.length == strlen(shape->name) && !strcmp(d->inputs[at].name.data, shape->name))
             break;
-    if (at == d->input_count) {
-        snprintf(text, sizeof text, "a shape is asked for \"%s\", which is no input of the model", SHOWN(shape->name));
-        return reader_fail(WNNStatus_TypeError, text);
-    }
+    if (at == d->input_count)
+        return reader_refuse("a shape is asked for \"%s\", which is no input of the model", NAME_SHOWN(shape->name));
     input = &d->inputs[at];
     nameless = !input->hasShape;
     if (input->hasShape && input->rank != shape->rank)

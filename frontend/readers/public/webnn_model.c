@@ -29,16 +29,16 @@ static WNNStatus read_source(WNNContext context, const struct source *from, cons
 {
     struct WNNModelImpl *made = calloc(1, sizeof *made);
     struct request r = {0};
-    char *message = NULL;
-    WNNStatus status = made ? request_make(&r, options) : reader_fail(WNNStatus_UnknownError, "out of memory");
+    struct error e = {0};
+    WNNStatus status = made ? request_make(&r, options) : reader_no_memory();
 
     if (!status) {
         struct model *into = &made->model;
-        bool ok = from->bytes ? model_read_memory(context, from->path, from->bytes, from->length, &r.options, into, &message)
-                              : model_read(context, from->path, &r.options, into, &message);
+        bool ok = from->bytes ? model_read_memory(context, from->path, from->bytes, from->length, &r.options, into, &e)
+                              : model_read(context, from->path, &r.options, into, &e);
 
         if (!ok)
-            status = reader_fail_with(WNNStatus_DataError, message);
+            status = reader_publish(&e);
     }
     request_free(&r);
     if (!status && options && made->model.lends_builder)
@@ -56,7 +56,7 @@ WNNStatus wnnModelRead(WNNContext context, char const *path, WNNModelOptions con
 {
     *model = NULL;
     if (!path)
-        return reader_fail(WNNStatus_TypeError, "wnnModelRead: there is no path (NULL)");
+        return reader_refuse("wnnModelRead: there is no path (NULL)");
     return read_source(context, &(struct source){.path = path}, options, model);
 }
 
@@ -67,7 +67,7 @@ WNNStatus wnnModelReadMemory(WNNContext context, void const *data, size_t byteLe
 
     *model = NULL;
     if (!data)
-        return reader_fail(WNNStatus_TypeError, "wnnModelReadMemory: there are no bytes (NULL)");
+        return reader_refuse("wnnModelReadMemory: there are no bytes (NULL)");
     return read_source(context, &(struct source){path, data, byteLength}, options, model);
 }
 
@@ -108,12 +108,8 @@ size_t wnnModelGetOutputCount(WNNModel model)
 
 static WNNStatus describe(const char *what, const struct model_port *ports, size_t count, size_t index, WNNModelPort *port)
 {
-    char text[120];
-
-    if (index >= count) {
-        snprintf(text, sizeof text, "the model has %zu %s, number %zu is asked for (the first is 0)", count, what, index);
-        return reader_fail(WNNStatus_TypeError, text);
-    }
+    if (index >= count)
+        return reader_refuse("the model has %zu %s, number %zu is asked for (the first is 0)", count, what, index);
     *port =
         (WNNModelPort){reader_view(ports[index].name), ports[index].operand, ports[index].descriptor, ports[index].is_boolean};
     return WNNStatus_Success;
@@ -136,8 +132,8 @@ WNNGraphBuilder wnnModelGetBuilder(WNNModel model)
 
 WNNStatus wnnModelBuild(WNNModel model, WNNGraph *graph)
 {
-    char *message = NULL;
-    WNNStatus status = model_build(&model->model, graph, &message);
+    struct error e = {0};
 
-    return status ? reader_fail_with(status, message) : WNNStatus_Success;
+    e.status = model_build(&model->model, graph, &e);
+    return reader_publish(&e);
 }

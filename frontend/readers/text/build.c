@@ -31,6 +31,13 @@ static bool define(struct build *b, const struct document_text *name, WNNOperand
     return document_define(b->d, &b->operands, "name", name, operand);
 }
 
+/** Says what is wrong with a place, unless memory ran out.  Returns false. */
+static bool error_at(struct build *b, const char *place, const struct error *e)
+{
+    return e->status == WNNStatus_UnknownError ? error_out_of_memory(&b->d->error)
+                                               : document_error(b->d, place, "%s", e->message);
+}
+
 /** Ports are called by NUL-terminated names. */
 static bool check_port(struct build *b, const struct document_text *name)
 {
@@ -122,11 +129,10 @@ static bool constant_input(struct build *b, const struct document_tensor *t, con
 {
     WNNOperand operand;
     struct npy_array array;
-    char *message = NULL;
+    struct error e = {0};
 
-    if (!model_constant_fit(b->model, constant, descriptor->dataType, descriptor->rank, descriptor->shape, &array, &message)) {
-        document_error(b->d, t->type.place, "%s", message ? message : "out of memory");
-        free(message);
+    if (!model_constant_fit(b->model, constant, descriptor->dataType, descriptor->rank, descriptor->shape, &array, &e)) {
+        document_error(b->d, t->type.place, "%s", e.message);
         return false;
     }
     operand = wnnGraphBuilderConstant(b->model->builder, descriptor, array.data, array.byteLength);
@@ -138,14 +144,13 @@ static bool constant_input(struct build *b, const struct document_tensor *t, con
 static bool bound_input(struct build *b, const struct document_tensor *t, WNNOperand operand)
 {
     uint32_t dims[DOCUMENT_RANK_MAX];
-    char *message = NULL;
+    struct error e = {0};
 
     for (size_t i = 0; i < t->type.rank; i++)
         dims[i] = t->type.dims[i].name.text ? 0 : t->type.dims[i].size;
-    if (model_binding_fit(t->name.text, operand, t->type.type, t->type.rank, dims, &message))
+    if (model_binding_fit(t->name.text, operand, t->type.type, t->type.rank, dims, &e))
         return define(b, &t->name, operand);
-    document_error(b->d, t->type.place, "%s", message ? message : "out of memory");
-    free(message);
+    document_error(b->d, t->type.place, "%s", e.message);
     return false;
 }
 
@@ -177,18 +182,12 @@ static bool build_input(struct build *b, const struct document_tensor *t)
 
 static bool open_weights(struct build *b, const char *place)
 {
-    char *path = b->options->weights ? strdup(b->options->weights) : weights_beside(b->d->path), *message = NULL;
-    bool ok = path && weights_open(path, b->options->weights != NULL, &b->weights, &message);
+    struct error e = {0};
 
-    if (!path || (!ok && !message))
-        error_out_of_memory(&b->d->error);
-    else if (!ok)
-        document_error(b->d, place, "%s", message);
-    else
-        model_add_source(b->model, weights_length(b->weights));
-    free(message);
-    free(path);
-    return ok;
+    if (!weights_open_for(b->d->path, b->options->weights, &b->weights, &e))
+        return error_at(b, place, &e);
+    model_add_source(b->model, weights_length(b->weights));
+    return true;
 }
 
 static void free_bytes(void const *data, size_t length, void *unused1, void *unused2)
@@ -299,7 +298,8 @@ static bool charge_file(struct build *b, const struct document_tensor *t, const 
         dev_t device;
         ino_t inode;
     } *key = arena_alloc(&b->d->arena, sizeof *key);
-    char *path = file_join(folder, t->key.text), *message = NULL;
+    char *path = file_join(folder, t->key.text);
+    struct error e = {0};
     struct stat s;
     bool ok = key && path;
 
@@ -315,11 +315,10 @@ static bool charge_file(struct build *b, const struct document_tensor *t, const 
         case NAME_MAP_OUT_OF_MEMORY:
             ok = false;
         }
-        ok = ok && model_spend(b->model, "reading a file of weights", 0, (uint64_t)s.st_size, &message);
-        if (message)
-            document_error(b->d, t->key.place, "%s", message);
+        ok = ok && model_spend(b->model, "reading a file of weights", 0, (uint64_t)s.st_size, &e);
+        if (e.status)
+            error_at(b, t->key.place, &e);
     }
-    free(message);
     free(path);
     return ok || error_out_of_memory(&b->d->error);
 }
@@ -329,14 +328,14 @@ static bool file_constant(struct build *b, const struct document_tensor *t)
 {
     const WNNBufferReleaseCallbackInfo release = {free_bytes, NULL, NULL};
     const char *slash = strrchr(b->d->path, '/');
-    char *folder = strndup(b->d->path, slash ? (size_t)(slash - b->d->path) : 0), reason[512];
+    char *folder = strndup(b->d->path, slash ? (size_t)(slash - b->d->path) : 0);
+    struct error e = {0};
     bool ok = folder ? charge_file(b, t, folder) : error_out_of_memory(&b->d->error);
     WNNOperandDescriptor descriptor;
     struct npy_array array;
     WNNOperand operand;
 
-    ok = ok && (npy_read_beside(folder, t->key.text, &array, reason, sizeof reason) ||
-                document_error(b->d, t->key.place, "file %s", reason));
+    ok = ok && (npy_read_beside(folder, t->key.text, &array, &e) || document_error(b->d, t->key.place, "file %s", e.message));
     free(folder);
     if (!ok)
         return false;
@@ -595,7 +594,7 @@ static bool check_options(struct build *b)
 static bool build_all(struct build *b, WNNContext context)
 {
     struct document *d = b->d;
-    char *message = NULL;
+    struct error e = {0};
     size_t operands = 0;
 
     for (const struct document_tensor *t = d->first_input; t; t = t->next)
@@ -611,9 +610,8 @@ static bool build_all(struct build *b, WNNContext context)
     b->model->name = strdup(d->name.text ? d->name.text : "");
     if (!b->model->name)
         return error_out_of_memory(&d->error);
-    if (!model_create_builder(context, b->options, d->lexer.length, b->model, &message)) {
-        document_error(d, d->lexer.text, "%s", message ? message : "out of memory");
-        free(message);
+    if (!model_create_builder(context, b->options, d->lexer.length, b->model, &e)) {
+        document_error(d, d->lexer.text, "%s", e.message);
         return false;
     }
     if (!check_options(b))

@@ -31,17 +31,17 @@ static bool parse_checked(struct document *d, bool (*parse)(struct document *d))
 }
 
 /** Says why a document could not be read.  An error has no place if memory ran out. */
-static void report(const struct document *d, char **message)
+static void report(const struct document *d, struct error *e)
 {
     char buf[512];
 
-    model_error(message, "%s:%s%s", escape_text(buf, sizeof buf, d->path, strlen(d->path)),
-                d->error.status == WNNStatus_DataError ? "" : " ", d->error.message);
+    file_error(e, "%s:%s%s", escape_text(buf, sizeof buf, d->path, strlen(d->path)),
+               d->error.status == WNNStatus_DataError ? "" : " ", d->error.message);
 }
 
 static bool read_document(WNNContext context, const char *path, const char *bytes, size_t length,
                           bool (*parse)(struct document *d), const struct model_options *options, struct model *model,
-                          char **message)
+                          struct error *e)
 {
     static const struct model_options none;
     struct document d;
@@ -52,22 +52,22 @@ static bool read_document(WNNContext context, const char *path, const char *byte
     ok = parse_checked(&d, parse) && document_build(&d, context, options ? options : &none, model);
     if (!ok) {
         model_free(model);
-        report(&d, message);
+        report(&d, e);
     }
     arena_free(&d.arena);
     return ok;
 }
 
 bool model_read_text(WNNContext context, const char *path, const char *bytes, size_t length,
-                     const struct model_options *options, struct model *model, char **message)
+                     const struct model_options *options, struct model *model, struct error *e)
 {
-    return read_document(context, path, bytes, length, document_parse_text, options, model, message);
+    return read_document(context, path, bytes, length, document_parse_text, options, model, e);
 }
 
 bool model_read_json(WNNContext context, const char *path, const char *bytes, size_t length,
-                     const struct model_options *options, struct model *model, char **message)
+                     const struct model_options *options, struct model *model, struct error *e)
 {
-    return read_document(context, path, bytes, length, document_parse_json, options, model, message);
+    return read_document(context, path, bytes, length, document_parse_json, options, model, e);
 }
 
 /* ---- descriptions ---- */
@@ -132,7 +132,7 @@ static bool name_weights(struct model_description *d, const struct document *doc
 }
 
 static bool describe_document(const char *path, const char *bytes, size_t length, bool (*parse)(struct document *d),
-                              const char *format, struct model_description *d, char **message)
+                              const char *format, struct model_description *d, struct error *e)
 {
     struct document document;
     bool ok;
@@ -141,68 +141,66 @@ static bool describe_document(const char *path, const char *bytes, size_t length
     document_begin(&document, path, bytes, length);
     ok = parse_checked(&document, parse);
     if (!ok)
-        report(&document, message);
+        report(&document, e);
     d->format = format;
     if (ok) {
         d->name = arena_string(&d->memory, document.name.text ? document.name.text : "", document.name.length);
         ok = d->name && declare_ports(d, &document) && name_weights(d, &document);
     }
     arena_free(&document.arena);
-    return ok || describe_failed(d, path, NULL, message);
+    return ok || describe_failed(d, path, NULL, e);
 }
 
-bool model_describe_text(const char *path, const char *bytes, size_t length, struct model_description *d, char **message)
+bool model_describe_text(const char *path, const char *bytes, size_t length, struct model_description *d, struct error *e)
 {
-    return describe_document(path, bytes, length, document_parse_text, "webnn", d, message);
+    return describe_document(path, bytes, length, document_parse_text, "webnn", d, e);
 }
 
-bool model_describe_json(const char *path, const char *bytes, size_t length, struct model_description *d, char **message)
+bool model_describe_json(const char *path, const char *bytes, size_t length, struct model_description *d, struct error *e)
 {
-    return describe_document(path, bytes, length, document_parse_json, "json", d, message);
+    return describe_document(path, bytes, length, document_parse_json, "json", d, e);
 }
 
 /* ---- manifests ---- */
 
 /** Reads a folder's manifest; *path is that of the file.  Returns false after a message. */
-static bool open_manifest(const char *folder, char **path, char **text, size_t *length, char **message)
+static bool open_manifest(const char *folder, char **path, char **text, size_t *length, struct error *e)
 {
-    char reason[512];
-
     *path = file_join(folder, "manifest.json");
-    if (*path && file_read_beside(folder, "manifest.json", text, length, reason, sizeof reason))
+    if (*path && file_read_beside(folder, "manifest.json", text, length, e))
         return true;
-    model_error(message, "%s: %s", PATH_SHOWN(folder), *path ? reason : "out of memory");
+    file_error(e, "%s: %s", PATH_SHOWN(folder), *path ? e->message : "out of memory");
     free(*path);
     return false;
 }
 
 bool model_read_manifest(WNNContext context, const char *folder, const struct model_options *options, struct model *model,
-                         char **message)
+                         struct error *e)
 {
     char *path, *text;
     size_t length;
 
     memset(model, 0, sizeof *model);
     if (options && options->weights)
-        return model_error(message, "%s: a manifest names the files of its weights itself", PATH_SHOWN(folder));
-    if (!open_manifest(folder, &path, &text, &length, message))
+        return file_error(e, "%s: a manifest names the files of its weights itself", PATH_SHOWN(folder));
+    if (!open_manifest(folder, &path, &text, &length, e))
         return false;
-    bool ok = read_document(context, path, text, length, document_parse_manifest, options, model, message);
+    bool ok = read_document(context, path, text, length, document_parse_manifest, options, model, e);
     free(text);
     free(path);
     return ok;
 }
 
-bool model_describe_manifest(const char *folder, struct model_description *d, char **message)
+bool model_describe_manifest(const char *folder, struct model_description *d, struct error *e)
 {
     char *path, *text;
     size_t length;
 
     memset(d, 0, sizeof *d);
-    if (!open_manifest(folder, &path, &text, &length, message))
+    if (!open_manifest(folder, &path, &text, &length, e))
         return false;
-    bool ok = describe_document(path, text, length, document_parse_manifest, "manifest", d, message);
-    ok = ok && (describe_file(d, path, "manifest.json") || describe_failed(d, path, NULL, message));
+    bool ok = describe_document(path, text, length, document_parse_manifest, "manifest", d, e);
+    ok = ok && (describe_file(d, path, "manifest.json") || describe_failed(d, path, NULL, e));
     free(text);
     free(path);
     return ok;

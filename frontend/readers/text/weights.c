@@ -258,25 +258,25 @@ static bool parse_safetensors(struct header *h)
 
 /* ---- opening ---- */
 
-static bool fail(struct weights **weights, const char *name, const struct error *error, char **message)
+static bool fail(struct weights **weights, const char *name, const struct error *error, struct error *e)
 {
     char buf[512];
 
-    model_error(message, "%s: %s", escape_text(buf, sizeof buf, name, strlen(name)), error->message);
+    file_error(e, "%s: %s", escape_text(buf, sizeof buf, name, strlen(name)), error->message);
     weights_close(*weights);
     *weights = NULL;
     return false;
 }
 
 bool weights_parse(const void *bytes, size_t length, const char *manifest, size_t manifest_length, const char *name,
-                   struct weights **weights, char **message)
+                   struct weights **weights, struct error *e)
 {
     struct header h = {.safetensors = !manifest};
     char buf[512];
 
     *weights = h.w = calloc(1, sizeof *h.w);
     if (!h.w)
-        return model_error(message, "%s: out of memory", name);
+        return file_error(e, "%s: out of memory", name);
     h.w->bytes = bytes;
     h.w->length = length;
     escape_text(buf, sizeof buf, name, strlen(name));
@@ -285,7 +285,7 @@ bool weights_parse(const void *bytes, size_t length, const char *manifest, size_
         error_out_of_memory(&h.error);
     else if (manifest ? parse_manifest(&h, manifest, manifest_length) : parse_safetensors(&h))
         return true;
-    return fail(weights, name, &h.error, message);
+    return fail(weights, name, &h.error, e);
 }
 
 /** Returns the folder of a path, "" for the working directory; malloc'ed. */
@@ -316,9 +316,9 @@ char *path_with_ending(const char *path, const char *ending)
     return text;
 }
 
-bool weights_open(const char *path, bool chosen, struct weights **weights, char **message)
+bool weights_open(const char *path, bool chosen, struct weights **weights, struct error *e)
 {
-    char text[512], *beside = NULL, *manifest = NULL, *folder = folder_of(path);
+    char *beside = NULL, *manifest = NULL, *folder = folder_of(path);
     size_t length, manifest_length = 0;
     struct file_map *map;
     const char *bytes;
@@ -326,25 +326,24 @@ bool weights_open(const char *path, bool chosen, struct weights **weights, char 
 
     *weights = NULL;
     if (!folder)
-        return model_error(message, "out of memory");
-    if (!(chosen ? file_map_open(path, &map, text, sizeof text)
-                 : file_map_beside(folder, name_of(path), &map, text, sizeof text))) {
+        return file_error(e, "out of memory");
+    if (!(chosen ? file_map_open(path, &map, e) : file_map_beside(folder, name_of(path), &map, e))) {
         free(folder);
-        return model_error(message, "%s", text);
+        return false;
     }
     bytes = file_map_data(map);
     length = file_map_length(map);
     if (length >= 4 && !memcmp(bytes, "WGWT", 4)) {
         beside = path_with_ending(path, ".manifest.json");
-        if (!beside || !file_read_beside(folder, name_of(beside), &manifest, &manifest_length, text, sizeof text)) {
-            model_error(message, "%s", beside ? text : "out of memory");
+        if (!beside || !file_read_beside(folder, name_of(beside), &manifest, &manifest_length, e)) {
+            error_out_of_memory(e);
             free(beside);
             free(folder);
             file_map_release(map);
             return false;
         }
     }
-    ok = weights_parse(bytes, length, manifest, manifest_length, path, weights, message);
+    ok = weights_parse(bytes, length, manifest, manifest_length, path, weights, e);
     if (ok)
         (*weights)->map = map;
     else
@@ -365,6 +364,15 @@ char *weights_beside(const char *path)
     const bool chosen = !second || !access(second, R_OK);
     free(chosen ? first : second);
     return chosen ? second : first;
+}
+
+bool weights_open_for(const char *path, const char *chosen, struct weights **weights, struct error *e)
+{
+    char *beside = chosen ? NULL : weights_beside(path);
+    bool ok = chosen || beside ? weights_open(chosen ? chosen : beside, chosen, weights, e) : error_out_of_memory(e);
+
+    free(beside);
+    return ok;
 }
 
 size_t weights_length(const struct weights *w)

@@ -35,12 +35,14 @@ char *weights_beside(const char *path);
  * be a link that leads out of the folder, a device or a pipe (frontend/readers/files/beside.h).  Returns false if that fails;
  * then *message says why (malloc'ed; NULL if memory runs out).
  */
-bool weights_open(const char *path, bool chosen, struct weights **weights, char **message);
+bool weights_open(const char *path, bool chosen, struct weights **weights, struct error *e);
+/** Does the same with the file that is chosen, or, if that is NULL, the one beside the model at path. */
+bool weights_open_for(const char *path, const char *chosen, struct weights **weights, struct error *e);
 /**
  * Does the same from memory that outlives the weights.  manifest is the text of NAME.manifest.json, or NULL for safetensors.
  */
 bool weights_parse(const void *bytes, size_t length, const char *manifest, size_t manifest_length, const char *name,
-                   struct weights **weights, char **message);
+                   struct weights **weights, struct error *e);
 /** Returns the bytes of the file. */
 size_t weights_length(const struct weights *w);
 /** Closes a file of weights, which may be NULL.  Constants that were made of it stay. */

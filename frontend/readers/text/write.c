@@ -132,38 +132,37 @@ struct part {
     bool (*write)(const struct graph *g, const struct text_options *o, FILE *out);
 };
 
-static bool write_part(const struct graph *g, const struct text_options *o, struct part *p, char **message)
+static bool write_part(const struct graph *g, const struct text_options *o, struct part *p, struct error *e)
 {
     int why;
 
     if (!p->path)
-        return model_error(message, "out of memory");
+        return file_error(e, "out of memory");
     p->file = new_file_open(p->path, 0, &why);
     if (!p->file)
-        return model_error(message, "%s: %s", PATH_SHOWN(p->path), strerror(why));
+        return file_error(e, "%s: %s", PATH_SHOWN(p->path), strerror(why));
     errno = 0;
     return p->write(g, o, new_file_stream(p->file)) ||
-           model_error(message, "%s: %s", PATH_SHOWN(p->path), errno ? strerror(errno) : "could not be written");
+           file_error(e, "%s: %s", PATH_SHOWN(p->path), errno ? strerror(errno) : "could not be written");
 }
 
-static bool commit_part(struct part *p, char **message)
+static bool commit_part(struct part *p, struct error *e)
 {
     int why;
-    bool ok = new_file_commit(p->file, &why) || model_error(message, "%s: %s", PATH_SHOWN(p->path), strerror(why));
+    bool ok = new_file_commit(p->file, &why) || file_error(e, "%s: %s", PATH_SHOWN(p->path), strerror(why));
 
     p->file = NULL;
     return ok;
 }
 
-bool text_write_files(const struct graph *g, const struct text_options *o, const char *path, char **message)
+bool text_write_files(const struct graph *g, const struct text_options *o, const char *path, struct error *e)
 {
     bool has = text_has_weights(g, o), container = o->weights == TEXT_WEIGHTS_CONTAINER, ok = true;
     struct part parts[FILES] = {{strdup(path), NULL, text_write_graph}};
     size_t count = 1;
 
-    *message = NULL;
     if (text_has_loops(g))
-        ok = model_error(message, "%s", TEXT_NO_LOOPS);
+        ok = file_error(e, "%s", TEXT_NO_LOOPS);
     if (has)
         parts[count++] =
             (struct part){path_with_ending(path, container ? ".weights" : ".safetensors"), NULL, text_write_weights};
@@ -171,12 +170,12 @@ bool text_write_files(const struct graph *g, const struct text_options *o, const
         parts[count++] = (struct part){path_with_ending(path, ".manifest.json"), NULL, text_write_manifest};
     for (size_t i = 1; ok && i < count; i++)
         if (parts[i].path && !strcmp(parts[i].path, path))
-            ok = model_error(message, "%s is the name of the file for its weights", PATH_SHOWN(path));
+            ok = file_error(e, "%s is the name of the file for its weights", PATH_SHOWN(path));
     for (size_t i = 0; ok && i < count; i++)
-        ok = write_part(g, o, &parts[i], message);
+        ok = write_part(g, o, &parts[i], e);
     /* The graph's file comes last: who finds it finds its weights. */
     for (size_t i = count; ok && i-- > 0;)
-        ok = commit_part(&parts[i], message);
+        ok = commit_part(&parts[i], e);
     for (size_t i = 0; i < count; i++) {
         new_file_abandon(parts[i].file);
         free(parts[i].path);
@@ -225,7 +224,7 @@ bool text_widen_constants(struct graph *g, struct error *e)
     return true;
 }
 
-bool model_write(const struct model *model, const struct text_options *o, const char *path, char **message)
+bool model_write(const struct model *model, const struct text_options *o, const char *path, struct error *e)
 {
     WNNNamedOperand *outputs = calloc(model->output_count + 1, sizeof *outputs);
     struct text_options options = *o;
@@ -233,16 +232,14 @@ bool model_write(const struct model *model, const struct text_options *o, const 
     struct graph *g = NULL;
     bool ok;
 
-    *message = NULL;
     if (!outputs)
-        return model_error(message, "out of memory");
+        return file_error(e, "out of memory");
     for (size_t i = 0; i < model->output_count; i++)
         outputs[i] = (WNNNamedOperand){WNN_STR(model->outputs[i].name), model->outputs[i].operand};
     if (!options.name)
         options.name = model->name;
     g = builder_take_graph(model->builder, model->output_count, outputs, &error);
-    ok = g && text_widen_constants(g, &error) ? text_write_files(g, &options, path, message)
-                                              : model_error(message, "%s", error.message);
+    ok = g && text_widen_constants(g, &error) ? text_write_files(g, &options, path, e) : file_error(e, "%s", error.message);
     graph_free(g);
     free(outputs);
     return ok;

@@ -54,8 +54,8 @@ bool text_write_manifest(const struct graph *g, const struct text_options *optio
  * Writes all of them: path is that of the graph's file, the others lie beside it.  They are written under other names first, so
  * that nothing half-written stays.  Returns false if that fails; then *message says why (malloc'ed; NULL if memory runs out).
  */
-bool text_write_files(const struct graph *g, const struct text_options *options, const char *path, char **message);
+bool text_write_files(const struct graph *g, const struct text_options *options, const char *path, struct error *e);
 /** Does the same from a model, whose builder is used up. */
-bool model_write(const struct model *model, const struct text_options *options, const char *path, char **message);
+bool model_write(const struct model *model, const struct text_options *options, const char *path, struct error *e);
 
 #endif

@@ -9,6 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "frontend/readers/batch/batch.h"
+#include "frontend/readers/files/file.h"
 #include "support/folder.h"
 
 static void assert_paths(const struct batch_list *l, size_t count, const char *const *paths)
@@ -22,7 +23,7 @@ TEST(folder_becomes_its_files_by_name)
 {
     const char *const expected[] = {"in/a", "in/b/x", "in/b/y", "in/c", "in/lost", "single"};
     struct batch_list l = {0};
-    char message[256];
+    struct error e = {0};
 
     assert_int_equal(mkdir("in", 0700) | mkdir("in/b", 0700) | mkdir("in/.git", 0700) | mkdir("in/empty", 0700), 0);
     write_text("in/c", "");
@@ -36,8 +37,8 @@ TEST(folder_becomes_its_files_by_name)
     assert_int_equal(symlink("..", "in/b/loop"), 0);
     assert_true(batch_is_folder("in"));
     assert_false(batch_is_folder("in/a"));
-    assert_true(batch_list_add(&l, "in", message, sizeof message));
-    assert_true(batch_list_add(&l, "single", message, sizeof message));
+    assert_true(batch_list_add(&l, "in", &e));
+    assert_true(batch_list_add(&l, "single", &e));
     assert_paths(&l, 6, expected);
     batch_list_free(&l);
     assert_int_equal(l.count, 0);
@@ -47,17 +48,17 @@ TEST(list_has_a_path_in_each_line)
 {
     const char *const expected[] = {"one.png", "two words.png", "listed/x", "last"};
     struct batch_list l = {0};
-    char message[256];
+    struct error e = {0};
 
     assert_int_equal(mkdir("listed", 0700), 0);
     write_text("listed/x", "");
     write_text("list", "one.png\n\ntwo words.png\r\nlisted\nlast");
-    assert_true(batch_list_read(&l, "list", message, sizeof message));
+    assert_true(batch_list_read(&l, "list", &e));
     assert_paths(&l, 4, expected);
-    assert_false(batch_list_read(&l, "absent", message, sizeof message));
-    assert_string_equal(message, "absent: No such file or directory");
-    assert_false(batch_list_read(&l, "listed", message, sizeof message));
-    assert_string_equal(message, "listed: Is a directory");
+    assert_false(batch_list_read(&l, "absent", &e));
+    assert_string_equal(e.message, "absent: No such file or directory");
+    assert_false(batch_list_read(&l, "listed", &e));
+    assert_string_equal(e.message, "listed: Is a directory");
     batch_list_free(&l);
 }
 
@@ -72,7 +73,7 @@ struct tally {
     bool wait_for_reader; /* the first computation waits until the second input is read */
 };
 
-static bool tally_read(void *user, size_t slot, const char *path, char *message, size_t size)
+static bool tally_read(void *user, size_t slot, const char *path, struct error *e)
 {
     struct tally *t = user;
 
@@ -84,11 +85,11 @@ static bool tally_read(void *user, size_t slot, const char *path, char *message,
         t->held[slot] = path;
     pthread_cond_signal(&t->changed);
     pthread_mutex_unlock(&t->lock);
-    snprintf(message, size, "cannot read \"%s\"", path);
+    file_error(e, "cannot read \"%s\"", path);
     return *path != 'r';
 }
 
-static bool tally_compute(void *user, size_t slot, FILE *members, char *message, size_t size)
+static bool tally_compute(void *user, size_t slot, FILE *members, struct error *e)
 {
     struct tally *t = user;
     const char *path;
@@ -105,7 +106,7 @@ static bool tally_compute(void *user, size_t slot, FILE *members, char *message,
     t->computed++;
     pthread_mutex_unlock(&t->lock);
     fprintf(members, "\"half\": ");
-    snprintf(message, size, "cannot compute");
+    file_error(e, "cannot compute");
     if (!path || *path == 'c' || late)
         return false;
     batch_print_string(members, path);
@@ -128,14 +129,15 @@ static bool run_tally(struct tally *t, const char *prefixes, FILE *out, size_t *
 {
     const struct batch_work work = {"test", t, tally_read, tally_compute, tally_drop};
     struct batch_list l = {0};
-    char path[32], message[64];
+    struct error e = {0};
+    char path[32];
     bool ok;
 
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
     for (size_t i = 0; prefixes[i]; i++) {
         snprintf(path, sizeof path, "%c%zu", prefixes[i], i);
-        assert_true(batch_list_add(&l, path, message, sizeof message));
+        assert_true(batch_list_add(&l, path, &e));
     }
     ok = batch_run(&l, &work, out, true, failed);
     for (size_t i = 0; i < BATCH_SLOTS; i++)

@@ -18,8 +18,8 @@ static int enter(void **state)
 {
     (void)state;
     return !mkdtemp(base) || chdir(base) || mkdir("model", 0700) || mkdir("model/sub", 0700) ||
-           !file_write("secret", "secret", 6, NULL, 0) || !file_write("model/w", "inside", 6, NULL, 0) ||
-           !file_write("model/sub/v", "deeper", 6, NULL, 0) || chdir("model");
+           !file_write("secret", "secret", 6, NULL) || !file_write("model/w", "inside", 6, NULL) ||
+           !file_write("model/sub/v", "deeper", 6, NULL) || chdir("model");
 }
 
 static int leave(void **state)
@@ -136,24 +136,23 @@ TEST(weights_follow_the_rules)
         "\x3a\0\0\0\0\0\0\0{\"c\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}    \0\0\x80\x3f\0\0\0\x40";
     WNNContext context;
     struct model model;
-    char *message;
+    struct error e = {0};
 
     assert_int_equal(wnnCreateContext(NULL, &context), WNNStatus_Success);
-    assert_true(file_write("g.webnn", text, sizeof text - 1, NULL, 0));
-    assert_true(file_write("../outside.safetensors", tensors, sizeof tensors - 1, NULL, 0));
+    assert_true(file_write("g.webnn", text, sizeof text - 1, NULL));
+    assert_true(file_write("../outside.safetensors", tensors, sizeof tensors - 1, NULL));
     assert_int_equal(symlink("../outside.safetensors", "g.safetensors"), 0);
-    assert_false(model_read(context, "g.webnn", NULL, &model, &message));
-    assert_non_null(strstr(message, "leads out of the model's folder"));
-    free(message);
+    assert_false(model_read(context, "g.webnn", NULL, &model, &e));
+    assert_non_null(strstr(e.message, "leads out of the model's folder"));
     const struct model_options chosen = {.weights = "g.safetensors"};
-    if (!model_read(context, "g.webnn", &chosen, &model, &message))
-        fail_msg("%s", message);
+    if (!model_read(context, "g.webnn", &chosen, &model, &e))
+        fail_msg("%s", e.message);
     model_free(&model);
     unlink("g.safetensors");
     assert_int_equal(rename("../outside.safetensors", "real"), 0);
     assert_int_equal(symlink("real", "g.safetensors"), 0);
-    if (!model_read(context, "g.webnn", NULL, &model, &message))
-        fail_msg("%s", message);
+    if (!model_read(context, "g.webnn", NULL, &model, &e))
+        fail_msg("%s", e.message);
     model_free(&model);
     wnnContextRelease(context);
 }

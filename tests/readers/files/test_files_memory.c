@@ -11,18 +11,18 @@
 
 TEST(resizing_survives_failing_allocations)
 {
-    char message[256];
+    struct error e = {0};
     bool done = false;
 
     for (long n = 0; !done; n++) {
         struct picture from, to;
 
-        assert_true(picture_create(9, 7, &from, message, sizeof message));
+        assert_true(picture_create(9, 7, &from, &e));
         allocations_fail_after(n);
-        bool ok = picture_resize(&from, 4, 12, &to, message, sizeof message);
+        bool ok = picture_resize(&from, 4, 12, &to, &e);
         done = allocations_stop_failing();
         assert_int_equal(ok, done);
-        assert_true(ok || strstr(message, "out of memory"));
+        assert_true(ok || strstr(e.message, "out of memory"));
         picture_free(&to);
         picture_free(&from);
     }
@@ -33,7 +33,8 @@ TEST(writing_arrays_survives_failing_allocations)
     static float data[3] = {1, 2, 3};
     struct npz_entry entries[] = {{"x", {WNNOperandDataType_Float32, 1, {3}, sizeof data, data, false}},
                                   {"y", {WNNOperandDataType_Float32, 2, {3, 1}, sizeof data, data, false}}};
-    char path[] = "/tmp/webnn-files-memory-XXXXXX", message[256];
+    struct error e = {0};
+    char path[] = "/tmp/webnn-files-memory-XXXXXX";
     bool done = false;
     int fd = mkstemp(path);
 
@@ -44,8 +45,7 @@ TEST(writing_arrays_survives_failing_allocations)
         size_t count = 0;
 
         allocations_fail_after(n);
-        bool ok =
-            npz_write(path, entries, 2, message, sizeof message) && npz_read(path, &read, &count, message, sizeof message);
+        bool ok = npz_write(path, entries, 2, &e) && npz_read(path, &read, &count, &e);
         done = allocations_stop_failing();
         assert_int_equal(ok, done);
         assert_int_equal(count, ok ? 2 : 0);

@@ -24,18 +24,18 @@ TEST(good_manifests_are_read)
     const char *const paths[] = {".", "manifest.json"};
     struct model m;
     WNNGraph graph;
-    char *message;
+    struct error e = {0};
 
     write_text("manifest.json", good);
     for (size_t i = 0; i < 2; i++) { /* the folder, or its manifest */
-        if (!model_read(context, paths[i], NULL, &m, &message))
-            fail_msg("%s", message);
+        if (!model_read(context, paths[i], NULL, &m, &e))
+            fail_msg("%s", e.message);
         assert_string_equal(m.name, "n");
         assert_int_equal(m.input_count, 1);
         assert_int_equal(m.output_count, 1);
         assert_string_equal(m.outputs[0].name, "c");
         assert_int_equal(m.outputs[0].descriptor.shape[0], 2);
-        assert_int_equal(model_build(&m, &graph, &message), WNNStatus_Success);
+        assert_int_equal(model_build(&m, &graph, &e), WNNStatus_Success);
         model_free(&m);
         wnnGraphRelease(graph);
     }
@@ -66,14 +66,13 @@ TEST(what_a_manifest_fixes_is_refused_as_option)
     write_text("manifest.json", good);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct model m;
-        char *message;
-        bool ok = model_read(context, ".", &cases[i].options, &m, &message);
+        struct error e = {0};
+        bool ok = model_read(context, ".", &cases[i].options, &m, &e);
 
         assert_int_equal(ok, !cases[i].message);
-        if (!ok && !strstr(message, cases[i].message))
-            fail_msg("%s\n%s expected", message, cases[i].message);
+        if (!ok && !strstr(e.message, cases[i].message))
+            fail_msg("%s\n%s expected", e.message, cases[i].message);
         assert_true(ok || !m.builder);
-        free(message);
         model_free(&m);
     }
 }
@@ -82,7 +81,8 @@ TEST(what_a_manifest_fixes_is_refused_as_option)
 TEST(many_names_are_read)
 {
     enum { LAYERS = 100, LINE = 120 };
-    char *text = malloc(LAYERS * LINE + 400), *message;
+    char *text = malloc(LAYERS * LINE + 400);
+    struct error e = {0};
     size_t at;
     struct model m;
 
@@ -94,8 +94,8 @@ TEST(many_names_are_read)
     sprintf(text + at, "], \"outputs\": [{\"name\": \"y%d\"}]}", LAYERS - 1);
     write_bytes("manifest.json", text, strlen(text));
     free(text);
-    if (!model_read(context, ".", NULL, &m, &message))
-        fail_msg("%s", message);
+    if (!model_read(context, ".", NULL, &m, &e))
+        fail_msg("%s", e.message);
     assert_int_equal(m.output_count, 1);
     model_free(&m);
 }
@@ -132,15 +132,14 @@ TEST(broken_manifests_are_refused)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct model m;
-        char *message;
+        struct error e = {0};
 
         write_text("manifest.json", cases[i].text);
-        if (model_read(context, ".", NULL, &m, &message))
+        if (model_read(context, ".", NULL, &m, &e))
             fail_msg("is read: %s", cases[i].text);
-        if (!strstr(message, cases[i].message))
-            fail_msg("%s\n%s\n%s expected", cases[i].text, message, cases[i].message);
+        if (!strstr(e.message, cases[i].message))
+            fail_msg("%s\n%s\n%s expected", cases[i].text, e.message, cases[i].message);
         assert_null(m.builder);
-        free(message);
     }
 }
 
@@ -148,12 +147,11 @@ TEST(truncated_manifests_are_refused)
 {
     for (size_t n = 0; n < strlen(good); n++) {
         struct model m;
-        char *message;
+        struct error e = {0};
 
         write_bytes("manifest.json", good, n);
-        assert_false(model_read(context, ".", NULL, &m, &message));
-        assert_non_null(message);
-        free(message);
+        assert_false(model_read(context, ".", NULL, &m, &e));
+        assert_true(*e.message);
     }
 }
 
@@ -172,24 +170,22 @@ TEST(paths_that_are_no_models_are_refused)
         {4, "GGUF", "JSON: GGUF is not read"},
     };
     struct model m;
-    char *message;
+    struct error e = {0};
 
-    assert_false(model_read(context, "/nowhere", NULL, &m, &message));
-    assert_non_null(strstr(message, "/nowhere: No such file or directory"));
-    free(message);
+    assert_false(model_read(context, "/nowhere", NULL, &m, &e));
+    assert_non_null(strstr(e.message, "/nowhere: No such file or directory"));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         write_bytes("other", others[i].bytes, others[i].length);
-        assert_false(model_read(context, "other", NULL, &m, &message));
-        assert_non_null(strstr(message, "is no model: neither ONNX nor .webnn text or JSON"));
-        assert_non_null(strstr(message, others[i].what));
-        free(message);
+        assert_false(model_read(context, "other", NULL, &m, &e));
+        assert_non_null(strstr(e.message, "is no model: neither ONNX nor .webnn text or JSON"));
+        assert_non_null(strstr(e.message, others[i].what));
     }
     /* By contents, whatever the name: with a byte order mark and comments before the first word. */
     static const char text[] = "\xEF\xBB\xBF# a graph\n// with comments\nwebnn_graph \"g\" v1 { inputs { x: f32[1]; } nodes { "
                                "y = relu(x); } outputs { y; } }";
     write_bytes("other", text, sizeof text - 1);
-    if (!model_read(context, "other", NULL, &m, &message))
-        fail_msg("%s", message);
+    if (!model_read(context, "other", NULL, &m, &e))
+        fail_msg("%s", e.message);
     assert_string_equal(m.name, "g");
     model_free(&m);
     remove("other");
@@ -200,7 +196,7 @@ static int setup(void **state)
     static float weights[2] = {1, 2};
     const struct npy_array w = {WNNOperandDataType_Float32, 1, {2}, sizeof weights, weights, false};
 
-    return enter_folder(state) || create_context(state) || !npy_write("w.npy", &w, NULL, 0);
+    return enter_folder(state) || create_context(state) || !npy_write("w.npy", &w, NULL);
 }
 
 static int teardown(void **state)
@@ -225,21 +221,21 @@ TEST(cases_are_loaded)
     static const char *const messages[] = {NULL, NULL, "an array without a name: no file is named", "x: "};
     static float values[2] = {3, 4};
     const struct npy_array array = {WNNOperandDataType_Float32, 1, {2}, sizeof values, values, false};
-    char message[256];
+    struct error e = {0};
 
-    assert_true(npy_write("w.npy", &array, message, sizeof message));
+    assert_true(npy_write("w.npy", &array, &e));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct manifest *m;
         struct manifest_case c;
 
         write_bytes("manifest.json", texts[i], strlen(texts[i]));
-        if (!manifest_open(".", &m, message, sizeof message))
-            fail_msg("%s", message);
+        if (!manifest_open(".", &m, &e))
+            fail_msg("%s", e.message);
         assert_int_equal(manifest_case_count(m), 1);
-        if (manifest_case_load(m, 0, &c, message, sizeof message) != !messages[i])
-            fail_msg("%s: %s", texts[i], message);
+        if (manifest_case_load(m, 0, &c, &e) != !messages[i])
+            fail_msg("%s: %s", texts[i], e.message);
         if (messages[i]) {
-            assert_non_null(strstr(message, messages[i]));
+            assert_non_null(strstr(e.message, messages[i]));
         } else {
             assert_int_equal(c.input_count, 1);
             assert_string_equal(c.inputs[0].name, "x");

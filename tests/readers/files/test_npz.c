@@ -28,41 +28,41 @@ static void same_array(const struct npy_array *a, const struct npy_array *b)
 
 TEST(archives_are_written_and_read)
 {
-    char message[256] = "";
+    struct error e = {0};
     struct npz_entry *read = NULL;
     struct npy_array array;
     size_t count = 0;
 
     assert_true(npz_is_path(path));
     assert_false(npz_is_path("a.npy"));
-    if (!npz_write(path, entries, ENTRIES, message, sizeof message) || !npz_read(path, &read, &count, message, sizeof message))
-        fail_msg("%s", message);
+    if (!npz_write(path, entries, ENTRIES, &e) || !npz_read(path, &read, &count, &e))
+        fail_msg("%s", e.message);
     assert_int_equal(count, ENTRIES);
     for (size_t i = 0; i < ENTRIES; i++) {
         assert_string_equal(read[i].name, entries[i].name);
         same_array(&read[i].array, &entries[i].array);
     }
     npz_free(read, count);
-    assert_true(npz_read_array(path, "numbers", &array, message, sizeof message));
+    assert_true(npz_read_array(path, "numbers", &array, &e));
     same_array(&array, &entries[0].array);
     npy_free(&array);
-    assert_false(npz_read_array(path, "none", &array, message, sizeof message));
-    assert_non_null(strstr(message, "has no array 'none'"));
-    assert_false(npz_read_array(path, NULL, &array, message, sizeof message));
-    assert_non_null(strstr(message, "holds 3 arrays, say which"));
-    assert_true(npz_write(path, entries, 1, message, sizeof message));
-    assert_true(npz_read_array(path, NULL, &array, message, sizeof message));
+    assert_false(npz_read_array(path, "none", &array, &e));
+    assert_non_null(strstr(e.message, "has no array 'none'"));
+    assert_false(npz_read_array(path, NULL, &array, &e));
+    assert_non_null(strstr(e.message, "holds 3 arrays, say which"));
+    assert_true(npz_write(path, entries, 1, &e));
+    assert_true(npz_read_array(path, NULL, &array, &e));
     same_array(&array, &entries[0].array);
     npy_free(&array);
     remove(path);
-    assert_false(npz_write("/nowhere/a.npz", entries, 1, message, sizeof message));
-    assert_false(npz_read("/nowhere/a.npz", &read, &count, message, sizeof message));
+    assert_false(npz_write("/nowhere/a.npz", entries, 1, &e));
+    assert_false(npz_read("/nowhere/a.npz", &read, &count, &e));
 }
 
 /** Deflated members, and such as claim to be larger than their bytes can be. */
 TEST(deflated_members_are_read)
 {
-    char message[256] = "";
+    struct error e = {0};
     static float zeros[1 << 16];
     const struct npy_array large = {WNNOperandDataType_Float32, 1, {1 << 16}, sizeof zeros, zeros, false};
     struct npy_array array;
@@ -73,24 +73,24 @@ TEST(deflated_members_are_read)
     zip_t *archive = zip_open(path, ZIP_CREATE, &code);
 
     assert_non_null(archive);
-    assert_true(npy_format(&large, "d", &bytes, &length, message, sizeof message));
+    assert_true(npy_format(&large, "d", &bytes, &length, &e));
     zip_int64_t index = zip_file_add(archive, "d.npy", zip_source_buffer(archive, bytes, length, 1), 0);
     assert_true(index >= 0);
     zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_DEFLATE, 9);
     assert_int_equal(zip_close(archive), 0);
-    if (!npz_read_array(path, NULL, &array, message, sizeof message))
-        fail_msg("%s", message);
+    if (!npz_read_array(path, NULL, &array, &e))
+        fail_msg("%s", e.message);
     same_array(&array, &large);
     npy_free(&array);
     /* The size in the central directory, 24 bytes behind its signature. */
-    assert_true(file_read(path, &file, &length, message, sizeof message));
+    assert_true(file_read(path, &file, &length, &e));
     for (size_t i = 0; i + 46 < length; i++)
         if (!memcmp(file + i, "PK\1\2", 4))
             memcpy(file + i + 24, "\xF0\xFF\xFF\x7F", 4);
-    assert_true(file_write(path, file, length, message, sizeof message));
+    assert_true(file_write(path, file, length, &e));
     free(file);
-    assert_false(npz_read_array(path, NULL, &array, message, sizeof message));
-    assert_non_null(strstr(message, "cannot have 2147483632 bytes"));
+    assert_false(npz_read_array(path, NULL, &array, &e));
+    assert_non_null(strstr(e.message, "cannot have 2147483632 bytes"));
     remove(path);
 }
 
@@ -98,7 +98,8 @@ TEST(deflated_members_are_read)
 TEST(overlapping_members_are_refused)
 {
     enum { END_BYTES = 22, NAME_AT = 46 };
-    char message[256] = "", *bytes, *more;
+    struct error e = {0};
+    char *bytes, *more;
     static float values[1 << 12];
     const struct npz_entry entry = {"a", {WNNOperandDataType_Float32, 1, {1 << 12}, sizeof values, values, false}};
     struct npz_entry *read = NULL;
@@ -107,8 +108,8 @@ TEST(overlapping_members_are_refused)
 
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         values[i] = (float)(i * i);
-    assert_true(npz_write(path, &entry, 1, message, sizeof message));
-    assert_true(file_read(path, &bytes, &length, message, sizeof message));
+    assert_true(npz_write(path, &entry, 1, &e));
+    assert_true(file_read(path, &bytes, &length, &e));
     memcpy(&directory_bytes, bytes + length - END_BYTES + 12, 4);
     memcpy(&directory, bytes + length - END_BYTES + 16, 4);
     /* The directory's only entry once more, under another name; the end counts two. */
@@ -122,9 +123,9 @@ TEST(overlapping_members_are_refused)
     directory_bytes *= 2;
     memcpy(more + length - END_BYTES + 8, (uint16_t[]){2, 2}, 4);
     memcpy(more + length - END_BYTES + 12, &directory_bytes, 4);
-    assert_true(file_write(path, more, length, message, sizeof message));
-    assert_false(npz_read(path, &read, &count, message, sizeof message));
-    assert_non_null(strstr(message, "overlap"));
+    assert_true(file_write(path, more, length, &e));
+    assert_false(npz_read(path, &read, &count, &e));
+    assert_non_null(strstr(e.message, "overlap"));
     free(more);
     free(bytes);
     remove(path);
@@ -133,19 +134,20 @@ TEST(overlapping_members_are_refused)
 /** A bit of an array that is another one than when it was written. */
 TEST(damaged_archives_are_refused)
 {
-    char message[256] = "", *file;
+    struct error e = {0};
+    char *file;
     struct npy_array array;
     size_t length, flips = 0;
 
-    assert_true(npz_write(path, entries, 1, message, sizeof message));
-    assert_true(file_read(path, &file, &length, message, sizeof message));
+    assert_true(npz_write(path, entries, 1, &e));
+    assert_true(file_read(path, &file, &length, &e));
     for (size_t i = 0; i + sizeof numbers <= length; i++)
         if (!memcmp(file + i, numbers, sizeof numbers))
             for (size_t k = 0; k < sizeof numbers; k++, flips++) {
                 file[i + k] ^= 0x10;
-                assert_true(file_write(path, file, length, message, sizeof message));
-                assert_false(npz_read_array(path, NULL, &array, message, sizeof message));
-                assert_non_null(strstr(message, "is damaged"));
+                assert_true(file_write(path, file, length, &e));
+                assert_false(npz_read_array(path, NULL, &array, &e));
+                assert_non_null(strstr(e.message, "is damaged"));
                 file[i + k] ^= 0x10;
             }
     assert_int_equal(flips, sizeof numbers);
@@ -156,28 +158,29 @@ TEST(damaged_archives_are_refused)
 /** An archive cut off anywhere, and an array likewise. */
 TEST(truncated_archives_are_refused)
 {
-    char message[256] = "", *file;
+    struct error e = {0};
+    char *file;
     struct npz_entry *read;
     struct npy_array array;
     size_t length, count;
     void *bytes;
 
-    assert_true(npz_write(path, entries, ENTRIES, message, sizeof message));
-    assert_true(file_read(path, &file, &length, message, sizeof message));
+    assert_true(npz_write(path, entries, ENTRIES, &e));
+    assert_true(file_read(path, &file, &length, &e));
     for (size_t n = 0; n < length; n += 7) {
-        assert_true(file_write(path, file, n, message, sizeof message));
-        *message = '\0';
-        assert_false(npz_read(path, &read, &count, message, sizeof message));
-        assert_true(*message);
+        assert_true(file_write(path, file, n, &e));
+        *e.message = '\0';
+        assert_false(npz_read(path, &read, &count, &e));
+        assert_true(*e.message);
     }
     free(file);
     remove(path);
-    assert_true(npy_format(&entries[0].array, "t", &bytes, &length, message, sizeof message));
+    assert_true(npy_format(&entries[0].array, "t", &bytes, &length, &e));
     for (size_t n = 0; n < length; n++) {
         char *copy = malloc(n ? n : 1);
 
         memcpy(copy, bytes, n);
-        assert_false(npy_parse(copy, n, "t", &array, message, sizeof message));
+        assert_false(npy_parse(copy, n, "t", &array, &e));
         free(copy);
     }
     free(bytes);
@@ -194,7 +197,8 @@ TEST(headers_are_read_or_refused)
     };
     static const char *const messages[] = {"element type '>f4 is no data type", "element type '\\u{1b} is no data type",
                                            "element type ' is no data type"};
-    char bytes[72 + 48], message[256];
+    struct error e = {0};
+    char bytes[72 + 48];
     uint32_t columns[12];
     struct npy_array array;
 
@@ -203,8 +207,8 @@ TEST(headers_are_read_or_refused)
     assert_int_equal(sizeof fortran - 1, 72);
     memcpy(bytes, fortran, 72);
     memcpy(bytes + 72, columns, 48);
-    if (!npy_parse(bytes, sizeof bytes, "f", &array, message, sizeof message))
-        fail_msg("%s", message);
+    if (!npy_parse(bytes, sizeof bytes, "f", &array, &e))
+        fail_msg("%s", e.message);
     assert_int_equal(array.shape[1], 3);
     for (size_t i = 0; i < 12; i++)
         assert_int_equal(((uint32_t *)array.data)[i], 100 * (i / 6) + 10 * (i / 2 % 3) + i % 2);
@@ -214,9 +218,9 @@ TEST(headers_are_read_or_refused)
         char *copy = malloc(length);
 
         memcpy(copy, wrong[i], length);
-        assert_false(npy_parse(copy, length, "w", &array, message, sizeof message));
-        if (!strstr(message, messages[i]))
-            fail_msg("%s", message);
+        assert_false(npy_parse(copy, length, "w", &array, &e));
+        if (!strstr(e.message, messages[i]))
+            fail_msg("%s", e.message);
         free(copy);
     }
 }

@@ -51,13 +51,13 @@ static size_t find_marker(const unsigned char *bytes, size_t length, unsigned ch
     return 0;
 }
 
-static bool read_bytes(const void *bytes, size_t length, char *message, size_t size)
+static bool read_bytes(const void *bytes, size_t length, struct error *e)
 {
     struct picture picture;
     bool ok;
 
-    assert_true(file_write(path, bytes, length, message, size));
-    ok = picture_read(path, &picture, message, size);
+    assert_true(file_write(path, bytes, length, e));
+    ok = picture_read(path, &picture, e);
     picture_free(&picture);
     return ok;
 }
@@ -67,22 +67,22 @@ TEST(progressive_pictures_beyond_memory_are_refused)
     struct rusage before, after;
     unsigned long length;
     unsigned char *bytes = make_progressive(&length);
-    char message[400] = "";
+    struct error e = {0};
     size_t at;
 
-    assert_true(read_bytes(bytes, length, message, sizeof message));
+    assert_true(read_bytes(bytes, length, &e));
     at = find_marker(bytes, length, 0xC2); /* length, precision, height, width */
     memcpy(bytes + at + 5, (unsigned char[]){16000 >> 8, 16000 & 255, 16000 >> 8, 16000 & 255}, 4);
     getrusage(RUSAGE_SELF, &before);
-    assert_false(read_bytes(bytes, length, message, sizeof message));
+    assert_false(read_bytes(bytes, length, &e));
     getrusage(RUSAGE_SELF, &after);
-    assert_true(strlen(message) > 0);
+    assert_true(strlen(e.message) > 0);
     assert_true(after.ru_maxrss - before.ru_maxrss < 100 << 10); /* KiB */
     free(bytes);
 }
 
 /** A file of one colour: pixels of one bit, so that one byte of the file stands for eight thousand of them. */
-static bool read_blank(uint32_t width, uint32_t height, char *message, size_t size)
+static bool read_blank(uint32_t width, uint32_t height, struct error *e)
 {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
     png_infop info = png_create_info_struct(png);
@@ -104,18 +104,18 @@ static bool read_blank(uint32_t width, uint32_t height, char *message, size_t si
     png_destroy_write_struct(&png, &info);
     assert_int_equal(fclose(file), 0);
     free(row);
-    ok = picture_read(path, &picture, message, size);
+    ok = picture_read(path, &picture, e);
     picture_free(&picture);
     return ok;
 }
 
 TEST(pictures_are_limited_by_their_files)
 {
-    char message[400] = "";
+    struct error e = {0};
 
-    assert_true(read_blank(4000, 4000, message, sizeof message));
-    assert_false(read_blank(10000, 10000, message, sizeof message)); /* 12 KB */
-    assert_non_null(strstr(message, "10000 x 10000 pixels take 300000000 bytes, more than the 13"));
+    assert_true(read_blank(4000, 4000, &e));
+    assert_false(read_blank(10000, 10000, &e)); /* 12 KB */
+    assert_non_null(strstr(e.message, "10000 x 10000 pixels take 300000000 bytes, more than the 13"));
 }
 
 TEST(progressive_pictures_of_endless_scans_are_refused)
@@ -124,7 +124,7 @@ TEST(progressive_pictures_of_endless_scans_are_refused)
     unsigned long length;
     unsigned char *bytes = make_progressive(&length), *many;
     size_t scan = find_marker(bytes, length, 0xDA), end = find_marker(bytes, length, 0xD9), at = scan;
-    char message[400] = "";
+    struct error e = {0};
 
     many = malloc(scan + SCANS * (end - scan) + 2);
     assert_non_null(many);
@@ -132,8 +132,8 @@ TEST(progressive_pictures_of_endless_scans_are_refused)
     for (int i = 0; i < SCANS; i++, at += end - scan)
         memcpy(many + at, bytes + scan, end - scan);
     memcpy(many + at, bytes + end, 2);
-    assert_false(read_bytes(many, at + 2, message, sizeof message));
-    assert_non_null(strstr(message, "more than 200 scans"));
+    assert_false(read_bytes(many, at + 2, &e));
+    assert_non_null(strstr(e.message, "more than 200 scans"));
     free(many);
     free(bytes);
 }

@@ -40,10 +40,11 @@ static const char *text_of(const cJSON *object, const char *key)
 
 static void load(const char *name, struct npy_array *array)
 {
-    char message[300], *path = file_join(folder, name);
+    struct error e = {0};
+    char *path = file_join(folder, name);
 
-    if (!path || !npy_read(path, array, message, sizeof message))
-        die(name, path ? message : NULL);
+    if (!path || !npy_read(path, array, &e))
+        die(name, path ? e.message : NULL);
     free(path);
 }
 
@@ -68,7 +69,8 @@ static void open_network(struct network *n, const cJSON *inputs)
 {
     struct model_shape shapes[PORTS_MAX];
     struct model_options options = {.shapes = shapes};
-    char *path = file_join(folder, "model.onnx"), *message = NULL;
+    char *path = file_join(folder, "model.onnx");
+    struct error e = {0};
     const cJSON *input;
 
     cJSON_ArrayForEach(input, inputs)
@@ -81,10 +83,10 @@ static void open_network(struct network *n, const cJSON *inputs)
         cJSON_ArrayForEach(dim, cJSON_GetObjectItemCaseSensitive(input, "shape")) s->dims[s->rank++] =
             (uint32_t)dim->valuedouble;
     }
-    if (!path || !model_read(context, path, &options, &n->model, &message))
-        die("read", message);
-    if (model_build(&n->model, &n->graph, &message))
-        die("build", message);
+    if (!path || !model_read(context, path, &options, &n->model, &e))
+        die("read", e.message);
+    if (model_build(&n->model, &n->graph, &e))
+        die("build", e.message);
     for (size_t i = 0; i < n->model.output_count; i++)
         if (!(n->outputs[i] = malloc(bytes_of(&n->model.outputs[i].descriptor))))
             die("outputs", NULL);
@@ -224,7 +226,8 @@ static bool run_stream(struct network *n, const cJSON *stream)
 
 int main(int argc, char **argv)
 {
-    char message[300], *path, *text;
+    struct error e = {0};
+    char *path, *text;
     const cJSON *item, *shape = NULL, *cases;
     size_t length, passed = 0, count = 0;
     struct network n = {0};
@@ -237,8 +240,8 @@ int main(int argc, char **argv)
         die("usage", "onnx-models FOLDER");
     folder = argv[1];
     path = file_join(folder, "manifest.json");
-    if (!path || !file_read(path, &text, &length, message, sizeof message)) {
-        printf("no model in %s: %s\n", folder, path ? message : "");
+    if (!path || !file_read(path, &text, &length, &e)) {
+        printf("no model in %s: %s\n", folder, path ? e.message : "");
         return SKIPPED;
     }
     manifest = cJSON_ParseWithLength(text, length);

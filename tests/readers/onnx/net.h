@@ -21,7 +21,7 @@ struct net {
     void *memory[4096];
     size_t blocks;
     struct model read;
-    char *message;
+    struct error error; /* of reading */
     const char *path;
 };
 
@@ -54,7 +54,6 @@ static inline void init_graph(struct net *t, Onnx__GraphProto *g)
 static inline int free_net(__attribute__((unused)) void **state)
 {
     model_free(&t->read);
-    free(t->message);
     while (t->blocks)
         free(t->memory[--t->blocks]);
     memset(t, 0, sizeof *t);
@@ -286,37 +285,36 @@ static inline bool read_net(struct net *t, const struct model_options *options)
     assert_non_null(bytes);
     onnx__model_proto__pack(&t->model, bytes);
     model_free(&t->read);
-    free(t->message);
-    t->message = NULL;
-    ok = model_read_onnx(context, t->path, bytes, size, options, &t->read, &t->message);
+    t->error = (struct error){0};
+    ok = model_read_onnx(context, t->path, bytes, size, options, &t->read, &t->error);
     free(bytes);
-    assert_int_equal(ok, t->message == NULL);
+    assert_int_equal(ok, !t->error.status);
     return ok;
 }
 
 static inline void reads(struct net *t, const struct model_options *options)
 {
     if (!read_net(t, options))
-        fail_msg("%s", t->message);
+        fail_msg("%s", t->error.message);
 }
 
 /** Refused, and the message says so. */
 static inline void refused(struct net *t, const struct model_options *options, const char *reason)
 {
     assert_false(read_net(t, options));
-    if (!strstr(t->message, reason))
-        fail_msg("\"%s\" is not in \"%s\"", reason, t->message);
+    if (!strstr(t->error.message, reason))
+        fail_msg("\"%s\" is not in \"%s\"", reason, t->error.message);
 }
 
 /** Builds and computes a network with at most one input and one output, both float32 (or uint8). */
 static inline void compute(struct net *t, const void *x, size_t x_bytes, void *y, size_t y_bytes)
 {
     WNNNamedBuffer in = {WNN_STR("x"), (void *)(uintptr_t)x, x_bytes}, out;
-    char *message = NULL;
+    struct error e = {0};
     WNNGraph graph;
 
-    if (model_build(&t->read, &graph, &message))
-        fail_msg("%s", message);
+    if (model_build(&t->read, &graph, &e))
+        fail_msg("%s", e.message);
     out = (WNNNamedBuffer){WNN_STR(t->read.outputs[0].name), y, y_bytes};
     if (wnnGraphCompute(graph, wnnGraphGetInputCount(graph), &in, 1, &out))
         fail_msg("%s", wnnGetLastErrorMessage().data);
@@ -334,11 +332,11 @@ static inline void run(struct net *t, void *const *inputs, void *const *outputs,
 
     assert_non_null(bytes);
     onnx__model_proto__pack(&t->model, bytes);
-    if (!model_read_onnx(context, t->path, bytes, size, NULL, &t->read, &t->message))
-        fail_msg("%s", t->message);
+    if (!model_read_onnx(context, t->path, bytes, size, NULL, &t->read, &t->error))
+        fail_msg("%s", t->error.message);
     free(bytes);
-    if (model_build(&t->read, &graph, &t->message) != WNNStatus_Success)
-        fail_msg("%s", t->message);
+    if (model_build(&t->read, &graph, &t->error) != WNNStatus_Success)
+        fail_msg("%s", t->error.message);
     for (size_t i = 0; i < wnnGraphGetInputCount(graph); i++) {
         size_t length = 0;
         assert_int_equal(wnnGraphGetInput(graph, i, &d), WNNStatus_Success);

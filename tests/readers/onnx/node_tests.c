@@ -352,7 +352,7 @@ static enum outcome compute_case(const struct test_case *c, WNNGraph graph, cons
 }
 
 /* *message: what the reader said. */
-static enum outcome run_case(WNNContext context, const struct test_case *c, char **message)
+static enum outcome run_case(WNNContext context, const struct test_case *c, struct error *e)
 {
     struct npy_array arrays[PORTS_MAX];
     struct model_constant constants[PORTS_MAX];
@@ -377,8 +377,8 @@ static enum outcome run_case(WNNContext context, const struct test_case *c, char
         count++;
     }
     snprintf(path, sizeof path, "%s/model.onnx", c->folder);
-    if (model_read(context, path, &options, &model, message)) {
-        WNNStatus status = model_build(&model, &graph, message);
+    if (model_read(context, path, &options, &model, e)) {
+        WNNStatus status = model_build(&model, &graph, e);
         outcome = status == WNNStatus_Success ? compute_case(c, graph, arrays) : FAILED;
         wnnGraphRelease(graph);
         model_free(&model);
@@ -400,18 +400,17 @@ static bool in_group(const struct test_case *c, const char *group)
 static bool check_case(WNNContext context, const struct test_case *c, size_t counts[OUTCOME_COUNT])
 {
     const struct expectation *e = expectation_of(c->name);
-    char *message = NULL;
-    enum outcome outcome = run_case(context, c, &message), expected = e ? e->outcome : PASSED;
-    bool good = outcome == expected && (outcome != REFUSED || (message && strstr(message, e->text)));
+    struct error error = {0};
+    enum outcome outcome = run_case(context, c, &error), expected = e ? e->outcome : PASSED;
+    bool good = outcome == expected && (outcome != REFUSED || strstr(error.message, e->text));
 
     if (!good || verbose)
-        printf("%s %s/%s: %s%s%s\n", good ? "ok  " : "FAIL", c->suite, c->name, outcome_names[outcome], message ? ": " : "",
-               message ? message : "");
+        printf("%s %s/%s: %s%s%s\n", good ? "ok  " : "FAIL", c->suite, c->name, outcome_names[outcome],
+               *error.message ? ": " : "", error.message);
     if (!good && e && outcome != expected)
         printf("  but is listed as %s: %s\n", outcome_names[expected], e->text);
     else if (!good && e)
         printf("  but is listed with another reason: %s\n", e->text);
-    free(message);
     counts[outcome]++;
     return good;
 }

@@ -80,18 +80,18 @@ TEST(large_weights_stay_in_the_file)
         bytes = malloc(size);
         assert_non_null(bytes);
         onnx__model_proto__pack(&t->model, bytes);
-        assert_true(file_write(path, bytes, size, NULL, 0));
+        assert_true(file_write(path, bytes, size, NULL));
         free(bytes);
         model_free(&t->read);
-        if (!model_read(context, path, NULL, &t->read, &t->message))
-            fail_msg("%s", t->message);
+        if (!model_read(context, path, NULL, &t->read, &t->error))
+            fail_msg("%s", t->error.message);
         unlink(path); /* the mapping stays */
         memset(y, 0, sizeof y);
         compute(t, x, sizeof x, y, sizeof y);
         assert_memory_equal(y, same, sizeof y);
         /* The first one in a file beside the model, at an odd place. */
         memcpy(beside_bytes + k, w, sizeof w);
-        assert_true(file_write(beside, beside_bytes, sizeof beside_bytes, NULL, 0));
+        assert_true(file_write(beside, beside_bytes, sizeof beside_bytes, NULL));
         t->path = path;
         t->graph.initializer[0]->has_raw_data = 0;
         external(t, t->graph.initializer[0], "w.bin", offsets[k], NULL);
@@ -134,9 +134,9 @@ TEST(weights_beside_the_model)
     snprintf(sibling, sizeof sibling, "%s/w.bin", beside);
     snprintf(link, sizeof link, "%s/link.bin", folder);
     assert_int_equal(mkdir(folder, 0700), 0);
-    assert_true(file_write(file, numbers, sizeof numbers, NULL, 0) && file_write(outside, numbers, sizeof numbers, NULL, 0));
+    assert_true(file_write(file, numbers, sizeof numbers, NULL) && file_write(outside, numbers, sizeof numbers, NULL));
     assert_int_equal(mkdir(beside, 0700), 0);
-    assert_true(file_write(sibling, numbers, sizeof numbers, NULL, 0));
+    assert_true(file_write(sibling, numbers, sizeof numbers, NULL));
     assert_int_equal(symlink("../secret.bin", link), 0);
 
     start(t, 17);
@@ -261,7 +261,7 @@ TEST(deep_nesting_does_not_overflow)
     size_t size = 0, room = (size_t)LEVELS * 15 + 5;
     uint8_t *bytes = malloc(room), *at = bytes + room;
     static const uint8_t keys[] = {0x32, 0x2A, 0x0A}; /* attribute.g in node.attribute in graph.node */
-    char *message = NULL;
+    struct error e = {0};
     struct model m;
 
     assert_non_null(bytes);
@@ -271,9 +271,8 @@ TEST(deep_nesting_does_not_overflow)
             *--at = (uint8_t)(size >> shift & 0x7F) | 0x80;
         *--at = i < LEVELS * 3 ? keys[i % 3] : 0x3A; /* model.graph */
     }
-    assert_false(model_read_onnx(context, "deep.onnx", at, size, NULL, &m, &message));
-    assert_non_null(strstr(message, "too deep"));
-    free(message);
+    assert_false(model_read_onnx(context, "deep.onnx", at, size, NULL, &m, &e));
+    assert_non_null(strstr(e.message, "too deep"));
     free(bytes);
 }
 
@@ -311,7 +310,7 @@ TEST(damaged_files_are_refused)
     onnx__model_proto__pack(&t->model, bytes);
     for (size_t i = 0; i < size * 9; i++) {
         size_t length = i < size ? i : size;
-        char *message = NULL;
+        struct error e = {0};
         struct model m;
 
         copy = malloc(length ? length : 1); /* of its own size, so that reading beyond it shows */
@@ -319,11 +318,10 @@ TEST(damaged_files_are_refused)
         memcpy(copy, bytes, length);
         if (i >= size)
             copy[(i - size) / 8] ^= (uint8_t)(1 << (i - size) % 8);
-        if (model_read_onnx(context, "damaged.onnx", copy, length, NULL, &m, &message))
+        if (model_read_onnx(context, "damaged.onnx", copy, length, NULL, &m, &e))
             model_free(&m);
         else
-            assert_non_null(message);
-        free(message);
+            assert_true(*e.message);
         free(copy);
     }
     free(bytes);

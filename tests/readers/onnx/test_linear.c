@@ -227,19 +227,18 @@ static double time_reading(const struct kind *kind, size_t n)
     put_message(&model, 7, &graph);
     for (int i = 0; i < 3; i++) {
         struct timespec from, to;
-        char *message = NULL;
+        struct error e = {0};
         struct model m;
         double seconds;
         bool ok;
 
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-        ok = model_read_onnx(context, "model.onnx", model.data, model.length, NULL, &m, &message);
+        ok = model_read_onnx(context, "model.onnx", model.data, model.length, NULL, &m, &e);
         if (ok)
             model_free(&m);
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
         if (ok != valid)
-            fail_msg("%s of %zu: %s", kind->name, n, message ? message : "accepted");
-        free(message);
+            fail_msg("%s of %zu: %s", kind->name, n, e.message ? e.message : "accepted");
         seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
         best = seconds < best ? seconds : best;
     }

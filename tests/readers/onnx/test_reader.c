@@ -183,12 +183,12 @@ TEST(dimensions_are_bound_by_shapes)
     refused(t, &options, "dimension \"n\" is 5 here and 6 elsewhere");
     dim = (struct model_dim){"m", 6};
     refused(t, &options, "no dimension of an input is called \"m\": \"n\"");
-    assert_null(strstr(t->message, "did you mean"));
+    assert_null(strstr(t->error.message, "did you mean"));
     shape.name = "q";
     options.dim_count = 0;
     refused(t, &options, "a shape is given for \"q\", which is no input");
     refused(t, NULL, "input \"z\" has a dimension 0 called \"n\""); /* both inputs are named */
-    assert_non_null(strstr(t->message, "input \"x\" has"));
+    assert_non_null(strstr(t->error.message, "input \"x\" has"));
     start(t, 17);
     input(t, "x", F32, "2");
     node(t, "Relu", "x", "y");
@@ -217,10 +217,37 @@ TEST(all_refusals_are_told_at_once)
     node(t, "NoSuchThing", "b", "d");
     output(t, "c");
     refused(t, NULL, "3 nodes cannot be expressed");
-    assert_non_null(strstr(t->message, "\"n_a\" (NonZero): input 0 depends on an input of the model"));
-    assert_non_null(strstr(t->message, "\"n_c\" (Elu): attribute beta has no meaning"));
-    assert_non_null(strstr(t->message, "\"n_d\" (NoSuchThing): "));
-    assert_null(strstr(t->message, "(Cast)"));
+    assert_non_null(strstr(t->error.message, "\"n_a\" (NonZero): input 0 depends on an input of the model"));
+    assert_non_null(strstr(t->error.message, "\"n_c\" (Elu): attribute beta has no meaning"));
+    assert_non_null(strstr(t->error.message, "\"n_d\" (NoSuchThing): "));
+    assert_null(strstr(t->error.message, "(Cast)"));
+}
+
+/** A message has room for some of many lines: those are whole, and the others are counted. */
+TEST(many_refusals_are_counted)
+{
+    enum { NODES = 60 };
+    const char *line, *end;
+    unsigned listed = 0, more = 0;
+
+    start(t, 17);
+    input(t, "x", F32, "2");
+    for (int i = 0; i < NODES; i++) {
+        char *name = keep(t, 8);
+
+        snprintf(name, 8, "e%d", i);
+        node(t, "Elu", "x", name);
+        attribute_int(t, t->graph.node[i], "beta", 1);
+    }
+    output(t, "e0");
+    refused(t, NULL, "60 nodes cannot be expressed");
+    for (line = strstr(t->error.message, "\n  \""); line; line = strstr(end, "\n  \""), listed++) {
+        end = line + 1 + strcspn(line + 1, "\n");
+        assert_in_range((uintptr_t)strstr(line, "attribute beta has no meaning"), (uintptr_t)line, (uintptr_t)end);
+    }
+    assert_int_equal(sscanf(strstr(t->error.message, "  and "), "  and %u more", &more), 1);
+    assert_true(listed > 3);
+    assert_int_equal(listed + more, NODES);
 }
 
 TEST(inputs_left_out_are_refused)

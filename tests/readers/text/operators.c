@@ -19,11 +19,10 @@ static struct graph *read_back(WNNContext context, const char *text, size_t leng
     WNNNamedOperand *outputs;
     struct graph *g = NULL;
     struct error e = {0};
-    char *message = NULL;
+    struct error error = {0};
 
-    if (!(json ? model_read_json : model_read_text)(context, "again", text, length, NULL, m, &message)) {
-        fprintf(stderr, "%s\n", message ? message : "out of memory");
-        free(message);
+    if (!(json ? model_read_json : model_read_text)(context, "again", text, length, NULL, m, &error)) {
+        fprintf(stderr, "%s\n", error.message);
         return NULL;
     }
     outputs = calloc(m->output_count + 1, sizeof *outputs);

@@ -82,15 +82,16 @@ static int round_trip(WNNContext context, const struct graph *g, const char *fol
 {
     static const char *const files[] = {"m.webnn", "m.json", "m.weights", "m.safetensors", "m.manifest.json"};
     const struct text_options options = {.name = "round trip", .json = json, .weights = weights};
-    char *path = file_join(folder, files[json]), *message = NULL;
+    char *path = file_join(folder, files[json]);
+    struct error e = {0};
     struct model m;
     struct graph *again = NULL;
     int failed = 0;
 
-    if (!text_write_files(g, &options, path, &message))
-        failed = fail("writing", message);
-    else if (!model_read(context, path, NULL, &m, &message))
-        failed = fail("reading", message);
+    if (!text_write_files(g, &options, path, &e))
+        failed = fail("writing", e.message);
+    else if (!model_read(context, path, NULL, &m, &e))
+        failed = fail("reading", e.message);
     else if (!(again = take(&m)) || !graphs_equal(g, again) || !is_text_kept(g, again, &options))
         failed = fail(path, weights == TEXT_WEIGHTS_INLINE      ? "inline"
                             : weights == TEXT_WEIGHTS_CONTAINER ? "container"
@@ -99,7 +100,6 @@ static int round_trip(WNNContext context, const struct graph *g, const char *fol
         graph_free(again);
         model_free(&m);
     }
-    free(message);
     free(path);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         path = file_join(folder, files[i]);
@@ -111,8 +111,9 @@ static int round_trip(WNNContext context, const struct graph *g, const char *fol
 
 int main(int argc, char **argv)
 {
-    char folder[] = "/tmp/webnn-roundtrip-XXXXXX", *message = NULL, *text = NULL, *path;
+    char folder[] = "/tmp/webnn-roundtrip-XXXXXX", *text = NULL, *path;
     struct model_shape shapes[SHAPES_MAX];
+    struct error e = {0};
     struct model_options options = {.shapes = shapes};
     int failed = 0, forms = 0, nodes = 0;
     WNNContext context;
@@ -128,7 +129,7 @@ int main(int argc, char **argv)
     if (access(argv[1], R_OK))
         return shared_absent(argv[1]);
     path = file_join(argv[1], "manifest.json");
-    if (file_read(path, &text, &length, NULL, 0)) {
+    if (file_read(path, &text, &length, NULL)) {
         manifest = cJSON_Parse(text);
         if (!cJSON_GetObjectItem(manifest, "layers"))
             options.shape_count = case_shapes(manifest, shapes);
@@ -139,8 +140,8 @@ int main(int argc, char **argv)
     free(text);
     if (wnnCreateContext(NULL, &context))
         return fail("context", "none");
-    if (!model_read(context, argv[1], &options, &m, &message))
-        return fail(argv[1], message);
+    if (!model_read(context, argv[1], &options, &m, &e))
+        return fail(argv[1], e.message);
     g = take(&m);
     if (!g || !mkdtemp(folder))
         return fail(folder, "no graph, or no folder for its files");

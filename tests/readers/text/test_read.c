@@ -30,15 +30,14 @@ static bool is_json(const char *text)
     return *text == '{';
 }
 
-static bool read_with(const char *text, size_t length, const struct model_options *options, struct model *m, char **message)
+static bool read_with(const char *text, size_t length, const struct model_options *options, struct model *m, struct error *e)
 {
     char *copy = malloc(length ? length : 1); /* what is behind the end does not belong to it */
     bool ok;
 
     assert_non_null(copy);
     memcpy(copy, text, length);
-    *message = NULL;
-    ok = (is_json(text) ? model_read_json : model_read_text)(context, "dir/a b.webnn", copy, length, options, m, message);
+    ok = (is_json(text) ? model_read_json : model_read_text)(context, "dir/a b.webnn", copy, length, options, m, e);
     free(copy);
     return ok;
 }
@@ -49,12 +48,12 @@ static void check_same(const char *text, const char *same)
     struct error e = {0};
     struct graph *a = graph_parse(same, strlen(same), NULL, NULL, &e), *b;
     struct model m;
-    char *message;
+    struct error error = {0};
 
     if (!a)
         fail_msg("%s", e.message);
-    if (!read_with(text, strlen(text), NULL, &m, &message))
-        fail_msg("%s", message);
+    if (!read_with(text, strlen(text), NULL, &m, &error))
+        fail_msg("%s", error.message);
     b = take(&m);
     if (!graphs_equal(a, b))
         fail_msg("%s", text);
@@ -246,15 +245,15 @@ TEST(odd_names_are_kept)
     struct error e = {0};
     struct graph *g = graph_parse(odd, strlen(odd), NULL, NULL, &e), *back;
     struct model m;
-    char *text, *message;
+    char *text;
     size_t length;
 
     if (!g)
         fail_msg("%s", e.message);
     for (int json = 0; json < 2; json++) {
         text = write_text(g, json, false, &length);
-        if (!read_with(text, length, NULL, &m, &message))
-            fail_msg("%s", message);
+        if (!read_with(text, length, NULL, &m, &e))
+            fail_msg("%s", e.message);
         assert_string_equal(m.name, "a \"name\"");
         back = take(&m);
         if (!graphs_equal(g, back))
@@ -265,8 +264,8 @@ TEST(odd_names_are_kept)
     }
     /* With legal names: identifiers only, and outputs that are called like values. */
     text = write_text(g, false, true, &length);
-    if (!read_with(text, length, NULL, &m, &message))
-        fail_msg("%s", message);
+    if (!read_with(text, length, NULL, &m, &e))
+        fail_msg("%s", e.message);
     assert_null(strstr(text, "outputs {\n    \""));
     assert_int_equal(m.input_count, 4);
     assert_string_equal(m.inputs[0].name, "input_0");
@@ -289,15 +288,15 @@ TEST(huge_options_are_written_as_numbers)
     struct error e = {0};
     struct graph *g = graph_parse(text, strlen(text), NULL, NULL, &e), *back;
     struct model m;
-    char *written, *message;
+    char *written;
     size_t length;
 
     if (!g)
         fail_msg("%s", e.message);
     for (int json = 0; json < 2; json++) {
         written = write_text(g, json, false, &length);
-        if (!read_with(written, length, NULL, &m, &message))
-            fail_msg("%s", message);
+        if (!read_with(written, length, NULL, &m, &e))
+            fail_msg("%s", e.message);
         back = take(&m);
         assert_true(graphs_equal(g, back));
         graph_free(back);
@@ -320,46 +319,40 @@ TEST(free_dimensions_are_bound)
     struct npy_array array = {WNNOperandDataType_Float32, 2, {2, 4}, sizeof data, data, false};
     const struct model_constant constant = {"x", &array, false};
     struct model m;
-    char *message;
+    struct error e = {0};
 
-    assert_false(read_with(text, strlen(text), &options, &m, &message));
-    assert_string_equal(message, "dir/a b.webnn:1:1: no dimension of an input is called 'seq'; there are 'batch'");
-    free(message);
+    assert_false(read_with(text, strlen(text), &options, &m, &e));
+    assert_string_equal(e.message, "dir/a b.webnn:1:1: no dimension of an input is called 'seq'; there are 'batch'");
     options = (struct model_options){.dim_count = 1, .dims = dims + 1};
-    assert_true(read_with(text, strlen(text), &options, &m, &message));
+    assert_true(read_with(text, strlen(text), &options, &m, &e));
     assert_int_equal(m.inputs[0].descriptor.shape[0], 2);
     model_free(&m);
     options.shape_count = 1;
     options.shapes = &shape;
-    assert_true(read_with(text, strlen(text), &options, &m, &message));
+    assert_true(read_with(text, strlen(text), &options, &m, &e));
     assert_int_equal(m.inputs[0].descriptor.shape[0], 5);
     model_free(&m);
     shape.dims[1] = 3;
-    assert_false(read_with(text, strlen(text), &options, &m, &message));
-    assert_string_equal(message, "dir/a b.webnn:1:34: input 'x' has the shape [?, 4], the shape given for it [5, 3]");
-    free(message);
+    assert_false(read_with(text, strlen(text), &options, &m, &e));
+    assert_string_equal(e.message, "dir/a b.webnn:1:34: input 'x' has the shape [?, 4], the shape given for it [5, 3]");
     shape = (struct model_shape){"x", 2, {9, 4}, NULL};
-    assert_false(read_with(text, strlen(text), &options, &m, &message));
-    assert_string_equal(message, "dir/a b.webnn:1:43: dimension 'batch' of input 'x' is at most 8, not 9");
-    free(message);
+    assert_false(read_with(text, strlen(text), &options, &m, &e));
+    assert_string_equal(e.message, "dir/a b.webnn:1:43: dimension 'batch' of input 'x' is at most 8, not 9");
     shape.name = "y";
-    assert_false(read_with(text, strlen(text), &options, &m, &message));
-    assert_string_equal(message, "dir/a b.webnn:1:1: there is no input 'y'; there are 'x'");
-    free(message);
-    assert_false(read_with(text, strlen(text), NULL, &m, &message));
-    assert_string_equal(message,
+    assert_false(read_with(text, strlen(text), &options, &m, &e));
+    assert_string_equal(e.message, "dir/a b.webnn:1:1: there is no input 'y'; there are 'x'");
+    assert_false(read_with(text, strlen(text), NULL, &m, &e));
+    assert_string_equal(e.message,
                         "dir/a b.webnn:1:43: dimension 'batch' of input 'x' is free: give it a size up to 8 (--dim batch=N, or "
                         "--shape)");
-    free(message);
     options = (struct model_options){.dim_count = 1, .dims = dims + 1, .constant_count = 1, .constants = &constant};
-    assert_true(read_with(text, strlen(text), &options, &m, &message));
+    assert_true(read_with(text, strlen(text), &options, &m, &e));
     assert_int_equal(m.input_count, 0);
     model_free(&m);
     array.shape[1] = 2;
-    assert_false(read_with(text, strlen(text), &options, &m, &message));
-    assert_string_equal(message,
+    assert_false(read_with(text, strlen(text), &options, &m, &e));
+    assert_string_equal(e.message,
                         "dir/a b.webnn:1:34: the constant given for input \"x\" has the shape [2, 2], the input [2, 4]");
-    free(message);
 }
 
 /* ---- errors ---- */
@@ -470,17 +463,17 @@ TEST(errors_have_a_place)
 
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         struct model m;
-        char *message, wanted[512];
+        struct error e = {0};
+        char wanted[512];
 
         snprintf(wanted, sizeof wanted, "dir/a b.webnn:%s", errors[i].message);
-        if (read_with(errors[i].text, strlen(errors[i].text), NULL, &m, &message))
+        if (read_with(errors[i].text, strlen(errors[i].text), NULL, &m, &e))
             fail_msg("is read: %s", errors[i].text);
-        if (strcmp(message, wanted)) {
-            print_error("%s\n%s\n%s expected\n", errors[i].text, message, wanted);
+        if (strcmp(e.message, wanted)) {
+            print_error("%s\n%s\n%s expected\n", errors[i].text, e.message, wanted);
             wrong++;
         }
         assert_null(m.builder);
-        free(message);
     }
     assert_int_equal(wrong, 0);
 }
@@ -500,8 +493,8 @@ TEST(truncated_texts_are_refused)
 
         for (size_t n = 0; n <= length; n++) {
             struct model m;
-            char *message;
-            bool ok = n && read_with(texts[k], n, NULL, &m, &message);
+            struct error e = {0};
+            bool ok = n && read_with(texts[k], n, NULL, &m, &e);
 
             if (!n)
                 continue;
@@ -509,8 +502,7 @@ TEST(truncated_texts_are_refused)
             if (ok)
                 model_free(&m);
             else
-                assert_non_null(message);
-            free(ok ? NULL : message);
+                assert_true(*e.message);
         }
     }
 }
@@ -521,7 +513,7 @@ TEST(deep_nesting_is_refused)
     static const char *const heads[] = {"webnn_graph \"g\" v1 { nodes { y = relu(",
                                         "webnn_graph \"g\" v1 { consts { y: f32[1] @values(", "{\"format\": "};
     enum { DEPTH = 1 << 20 };
-    char *text = malloc(DEPTH + 64), *message;
+    char *text = malloc(DEPTH + 64);
     struct model m;
 
     assert_non_null(text);
@@ -530,9 +522,9 @@ TEST(deep_nesting_is_refused)
 
         memcpy(text, heads[i], n);
         memset(text + n, '[', DEPTH);
-        assert_false(read_with(text, n + DEPTH, NULL, &m, &message));
-        assert_non_null(strstr(message, "nested too deeply"));
-        free(message);
+        struct error e = {0};
+        assert_false(read_with(text, n + DEPTH, NULL, &m, &e));
+        assert_non_null(strstr(e.message, "nested too deeply"));
     }
     free(text);
 }

@@ -39,10 +39,10 @@ TEST(safetensors_are_read)
     size_t length;
     void *bytes = safetensors(header, sizeof header - 1, 15, &length);
     struct weights *w;
-    char *message = NULL;
+    struct error error = {0};
 
-    if (!weights_parse(bytes, length, NULL, 0, "w", &w, &message))
-        fail_msg("%s", message);
+    if (!weights_parse(bytes, length, NULL, 0, "w", &w, &error))
+        fail_msg("%s", error.message);
     assert_int_equal(weights_count(w), 4);
     const struct weights_entry *e = weights_find(w, "a\xC3\xA4", 3);
     assert_non_null(e);
@@ -113,18 +113,18 @@ TEST(hostile_safetensors_are_refused)
         size_t length;
         const char *h = hostile[i].header;
         void *bytes = safetensors(h, hostile[i].header_length ? hostile[i].header_length : strlen(h), hostile[i].data, &length);
-        char *message = NULL, wanted[256];
+        struct error e = {0};
+        char wanted[256];
         struct weights *w;
 
         snprintf(wanted, sizeof wanted, "w: %s", hostile[i].message);
-        if (weights_parse(bytes, length, NULL, 0, "w", &w, &message))
+        if (weights_parse(bytes, length, NULL, 0, "w", &w, &e))
             fail_msg("is read: %s", h);
-        if (strcmp(message, wanted)) {
-            print_error("%s\n%s\n%s expected\n", h, message, wanted);
+        if (strcmp(e.message, wanted)) {
+            print_error("%s\n%s\n%s expected\n", h, e.message, wanted);
             wrong++;
         }
         assert_null(w);
-        free(message);
         free(bytes);
     }
     assert_int_equal(wrong, 0);
@@ -169,21 +169,21 @@ TEST(containers_are_read_or_refused)
 
     for (size_t i = 0; i < sizeof containers / sizeof *containers; i++) {
         const char *manifest = containers[i].manifest;
-        char *message = NULL, wanted[256];
+        struct error e = {0};
+        char wanted[256];
         struct weights *w;
 
         snprintf(wanted, sizeof wanted, "w: %s", containers[i].message ? containers[i].message : "");
-        if (weights_parse(bytes, containers[i].length, manifest, strlen(manifest), "w", &w, &message)) {
+        if (weights_parse(bytes, containers[i].length, manifest, strlen(manifest), "w", &w, &e)) {
             if (containers[i].message)
                 fail_msg("is read: %s", manifest);
             if (weights_count(w))
                 assert_memory_equal(weights_data(w, weights_find(w, "a", 1)), "\1\2\3\4", 4);
             weights_close(w);
-        } else if (strcmp(message, wanted)) {
-            print_error("%s\n%s\n%s expected\n", manifest, message, wanted);
+        } else if (strcmp(e.message, wanted)) {
+            print_error("%s\n%s\n%s expected\n", manifest, e.message, wanted);
             wrong++;
         }
-        free(message);
     }
     assert_int_equal(wrong, 0);
 }
@@ -195,22 +195,21 @@ static const char graph[] =
     "outputs { y; } }";
 
 /** Reads the graph; *message is malloc'ed. */
-static bool read_graph(struct model *m, const char *weights, char **message)
+static bool read_graph(struct model *m, const char *weights, struct error *e)
 {
     const struct model_options options = {.weights = weights};
 
-    return model_read(context, "m.webnn", &options, m, message);
+    return model_read(context, "m.webnn", &options, m, e);
 }
 
 static void expect_message(const char *weights, const char *wanted)
 {
     struct model m;
-    char *message;
+    struct error e = {0};
 
-    assert_false(read_graph(&m, weights, &message));
-    if (!strstr(message, wanted))
-        fail_msg("%s\n%s expected", message, wanted);
-    free(message);
+    assert_false(read_graph(&m, weights, &e));
+    if (!strstr(e.message, wanted))
+        fail_msg("%s\n%s expected", e.message, wanted);
 }
 
 TEST(weights_are_found_beside_the_model)
@@ -225,7 +224,7 @@ TEST(weights_are_found_beside_the_model)
     struct model m;
     struct graph *g;
     struct error e = {0};
-    char *message;
+    struct error error = {0};
 
     memcpy(bytes + 8, values, 8);
     write_text("m.webnn", graph);
@@ -239,8 +238,8 @@ TEST(weights_are_found_beside_the_model)
     write_bytes("m.manifest.json", "{", 1);
     expect_message(NULL, "1:2: a member's name in quotes expected");
     write_text("m.manifest.json", manifest);
-    if (!read_graph(&m, NULL, &message))
-        fail_msg("%s", message);
+    if (!read_graph(&m, NULL, &error))
+        fail_msg("%s", error.message);
     /* Lent from the file, not copied: pages of a mapping begin with it. */
     g = builder_take_graph(m.builder, 1, (WNNNamedOperand[]){{WNN_STR("y"), m.outputs[0].operand}}, &e);
     assert_non_null(g);
@@ -252,8 +251,8 @@ TEST(weights_are_found_beside_the_model)
 
     tensors = safetensors(header, sizeof header - 1, 8, &length);
     write_bytes("other.safetensors", tensors, length);
-    if (!read_graph(&m, "other.safetensors", &message))
-        fail_msg("%s", message);
+    if (!read_graph(&m, "other.safetensors", &error))
+        fail_msg("%s", error.message);
     model_free(&m);
     write_bytes("other.safetensors", tensors, length - 1);
     expect_message("other.safetensors", "do not lie in the 7 bytes of the file");
@@ -270,15 +269,14 @@ TEST(unwritable_files_are_told)
     struct error e = {0};
     struct graph *g = graph_parse(graph, strlen(graph), NULL, NULL, &e);
     static const char plain[] = "webnn_graph \"g\" v1 { inputs { x: f32[2]; } nodes { y = relu(x); } outputs { y; } }";
-    char *message;
+    struct error error = {0};
 
     assert_null(g);
     memset(&e, 0, sizeof e);
     g = graph_parse(plain, strlen(plain), NULL, NULL, &e);
     assert_non_null(g);
-    assert_false(text_write_files(g, &options, "/nowhere/m.webnn", &message));
-    assert_non_null(strstr(message, "No such file or directory"));
-    free(message);
+    assert_false(text_write_files(g, &options, "/nowhere/m.webnn", &error));
+    assert_non_null(strstr(error.message, "No such file or directory"));
     graph_free(g);
 }
 
@@ -288,7 +286,7 @@ TEST(loops_are_not_written)
     const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){2}};
     WNNGraphBuilder b;
     WNNOperand x, p, y;
-    char *message = NULL;
+    struct error error = {0};
     struct error e = {0};
     struct graph *g;
 
@@ -299,10 +297,9 @@ TEST(loops_are_not_written)
     assert_int_equal(wnnGraphBuilderEndLoop(b, WNN_STR(""), 1, &p, 0, NULL, &y), WNNStatus_Success);
     g = builder_take_graph(b, 1, (WNNNamedOperand[]){{WNN_STR("y"), y}}, &e);
     assert_non_null(g);
-    assert_false(text_write_files(g, &options, "loop.webnn", &message));
-    assert_non_null(strstr(message, "the graph has a loop"));
+    assert_false(text_write_files(g, &options, "loop.webnn", &error));
+    assert_non_null(strstr(error.message, "the graph has a loop"));
     assert_int_not_equal(access("loop.webnn", F_OK), 0);
-    free(message);
     graph_free(g);
     wnnGraphBuilderRelease(b);
 }
@@ -316,7 +313,7 @@ static void write_numbers_of_4_bits(const char *path, bool json)
     char y[] = "y", z[] = "z";
     struct model_port outputs[2] = {{.name = y}, {.name = z}};
     struct model m = {.output_count = 2, .outputs = outputs}, again;
-    char *message = NULL;
+    struct error e = {0};
     uint8_t got[8] = {0};
     WNNGraph built;
 
@@ -325,12 +322,12 @@ static void write_numbers_of_4_bits(const char *path, bool json)
     outputs[1].operand =
         wnnGraphBuilderConstantUint4Lent(m.builder, &d, nibbles, sizeof nibbles, (WNNBufferReleaseCallbackInfo){0});
     outputs[0].operand = wnnGraphBuilderMax(m.builder, x, outputs[1].operand, NULL);
-    if (!model_write(&m, &options, path, &message))
-        fail_msg("%s", message);
+    if (!model_write(&m, &options, path, &e))
+        fail_msg("%s", e.message);
     wnnGraphBuilderRelease(m.builder);
     const struct model_options plain = {0};
-    if (!model_read(context, path, &plain, &again, &message))
-        fail_msg("%s", message);
+    if (!model_read(context, path, &plain, &again, &e))
+        fail_msg("%s", e.message);
     assert_int_equal(again.output_count, 2);
     const WNNNamedOperand read_back[] = {{WNN_STR("z"), again.outputs[1].operand}};
     assert_string_equal(again.outputs[1].name, "z");
