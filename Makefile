@@ -7,6 +7,7 @@
 #   make demo MODEL=model [INPUT=file]         run another network: a model file, or a folder with one (docs/formats.md); INPUT
 #                                              is a PNG or JPEG for a classifier with a classes.txt, else .npy files
 #   make node                                  install packages, build the package for Node.js (docs/node.md)
+#   make python                                install packages, build and test the package for Python (docs/tutorial-python.md)
 #   make test                                  install packages, build, run the release suite (a quarter of an hour on two cores)
 #   make check                                 what takes longer: a clang build, the suites under sanitizers, fuzz targets, random
 #                                              graphs, kernels and models with the instruction set capped; docs/testing.md
@@ -19,7 +20,7 @@
 #   make uninstall                             remove what was installed
 #   make size [REVISION=HEAD^]                 lines of each folder and words of each page, compared with a revision
 #   make doc                                   render the reference of the public headers, where there is doxygen
-#   make packages                              make the Debian packages libwebnn0, libwebnn-dev and webnn-tools
+#   make packages                              make the Debian packages libwebnn0, libwebnn-dev, webnn-tools, python3-webnn
 #   make help                                  print this list
 
 MODEL ?=
@@ -31,7 +32,7 @@ PREFIX ?= /usr/local
 REVISION ?= HEAD^
 SHELL := /bin/bash
 
-.PHONY: all help setup programs demo node test check check-all fuzz random generated-long bench size doc install uninstall packages format \
+.PHONY: all help setup programs demo node python test check check-all fuzz random generated-long bench size doc install uninstall packages format \
 	clean
 
 all: setup
@@ -68,6 +69,12 @@ node:
 	@.ci/setup.sh node
 	cmake --preset release -DWEBNN_TESTS=OFF
 	cmake --build --preset release --target webnn-node
+
+python:
+	@.ci/setup.sh python
+	cmake --preset release -DWEBNN_TESTS=OFF -DWEBNN_PYTHON=ON
+	cmake --build --preset release --target webnn-python-wheel webnn-run
+	tests/python/run.sh build/release
 
 test: setup
 	.ci/test.sh
@@ -110,7 +117,7 @@ uninstall:
 	cmake --build build/release --target webnn-uninstall
 
 packages:
-	@.ci/setup.sh demo dpkg-dev file
+	@.ci/setup.sh demo dpkg-dev file python3-dev
 	cmake --preset release -DWEBNN_TESTS=OFF
 	cmake --build --preset release --target programs
 	cd build/release && cpack

@@ -1,27 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# setup.sh [demo|node|test|check] [PACKAGE...]
+# setup.sh [demo|node|python|test|check] [PACKAGE...]
 # Installs what is needed on Debian 12, and the named packages, as root or with sudo: by the library, the tools and the examples
-# but those with sound and with tokenizers (demo), also by the package for Node.js (node), also by the release suite (test, the
-# default), also by `make check` (check).
+# but those with sound and with tokenizers (demo), also by the package for Node.js (node) or for Python (python), also by the
+# release suite (test, the default), also by `make check` (check).
 # Does nothing when all of it is there.
 set -euo pipefail
 
 what=test
-case "${1:-}" in demo | node | test | check) what=$1; shift ;; esac
+case "${1:-}" in demo | node | python | test | check) what=$1; shift ;; esac
 
 packages=(build-essential cmake ninja-build pkg-config git ca-certificates llvm-19-dev libdnnl-dev libffi-dev
           libcjson-dev libpng-dev libjpeg-dev libzip-dev libprotobuf-c-dev protobuf-c-compiler "$@")
-if [ "$what" != demo ]; then
+if [ "$what" != demo ] && [ "$what" != python ]; then
     packages+=(nodejs)
     # The headers of Node-API: some packages of nodejs have them, Debian's own has them in libnode-dev.
     [ -e /usr/include/node/node_api.h ] || packages+=(libnode-dev)
 fi
-if [ "$what" != demo ] && [ "$what" != node ]; then
+[ "$what" = demo ] || [ "$what" = node ] || packages+=(python3-dev python3-numpy)
+if [ "$what" = test ] || [ "$what" = check ]; then
     packages+=(libsndfile1-dev libkissfft-dev libpcre2-dev libutf8proc-dev libcmocka-dev gcc-aarch64-linux-gnu
                libc6-dev-arm64-cross qemu-user clang-19 lld-19 ocl-icd-opencl-dev pocl-opencl-icd)
 fi
-[ "$what" != check ] || packages+=(libclang-rt-19-dev python3-numpy doxygen abigail-tools mmdebstrap dpkg-dev file oclgrind
+[ "$what" != check ] || packages+=(libclang-rt-19-dev doxygen abigail-tools mmdebstrap dpkg-dev file oclgrind
                                 libopenmpi-dev openmpi-bin qemu-system-arm)
 
 missing=()

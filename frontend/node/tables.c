@@ -231,46 +231,15 @@ static void print_methods(void)
     }
 }
 
-static int print_types(const char *path)
-{
-    FILE *in = fopen(path, "r");
-    char line[1000];
-
-    if (!in) {
-        perror(path);
-        return 1;
-    }
-    while (fgets(line, sizeof(line), in)) {
-        if (!strcmp(line, "@ENUMERATIONS@\n"))
-            print_enumerations();
-        else if (!strcmp(line, "@DICTIONARIES@\n"))
-            print_dictionaries();
-        else if (!strcmp(line, "@LIMITS@\n"))
-            print_limits();
-        else if (!strcmp(line, "@METHODS@\n"))
-            print_methods();
-        else
-            fputs(line, stdout);
-    }
-    fclose(in);
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
-    int status = 0;
+    static const struct template_line lines[] = {
+        {"@ENUMERATIONS@\n", print_enumerations},
+        {"@DICTIONARIES@\n", print_dictionaries},
+        {"@LIMITS@\n", print_limits},
+        {"@METHODS@\n", print_methods},
+        {NULL, NULL},
+    };
 
-    if (argc == 2 && !strcmp(argv[1], "--c")) {
-        print_c();
-    } else if (argc == 3 && !strcmp(argv[1], "--types")) {
-        status = print_types(argv[2]);
-    } else {
-        fprintf(stderr, "usage: %s --c | --types TEMPLATE\n", argv[0]);
-        return 2;
-    }
-    if (fflush(stdout) || ferror(stdout)) {
-        perror("standard output");
-        return 1;
-    }
-    return status;
+    return print_interface(argc, argv, print_c, "--types", lines);
 }

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ir/graph/op.h"
 
@@ -43,6 +44,49 @@ static inline const char *enumeration_name(enum attr_enum e)
             return enumerations[i].name;
     fprintf(stderr, "enumeration %d has no name\n", (int)e);
     exit(1);
+}
+
+/** Is a line of a template, such as "@METHODS@\n", and what prints in its place. */
+struct template_line {
+    const char *line;
+    void (*print)(void);
+};
+
+/**
+ * Is the main function of a program that prints an interface: --c, or OPTION and a template, whose lines are replaced as
+ * `lines` says, which end with NULL.
+ */
+static inline int print_interface(int argc, char **argv, void (*print_c)(void), const char *option,
+                                  const struct template_line *lines)
+{
+    char line[1000];
+    FILE *in = NULL;
+
+    if (argc == 2 && !strcmp(argv[1], "--c")) {
+        print_c();
+    } else if (argc == 3 && !strcmp(argv[1], option)) {
+        in = fopen(argv[2], "r");
+        if (!in)
+            perror(argv[2]);
+    } else {
+        fprintf(stderr, "usage: %s --c | %s TEMPLATE\n", argv[0], option);
+        return 2;
+    }
+    while (in && fgets(line, sizeof(line), in)) {
+        const struct template_line *l = lines;
+
+        while (l->line && strcmp(l->line, line) != 0)
+            l++;
+        if (l->line)
+            l->print();
+        else
+            fputs(line, stdout);
+    }
+    if (in)
+        fclose(in);
+    if (fflush(stdout) || ferror(stdout))
+        perror("standard output");
+    return fflush(stdout) || ferror(stdout) || (argc == 3 && !in);
 }
 
 #endif

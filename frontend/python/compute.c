@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Computes graphs on arrays of programs. */
+#include "frontend/python/compute.h"
+
+#include <string.h>
+
+/* ---- arrays by name ---- */
+
+bool bindings_open(struct bindings *b, PyObject *dict, bool writable)
+{
+    if (!pairs_open(&b->pairs, dict, writable ? "outputs" : "inputs", sizeof(*b->list)))
+        return false;
+    b->list = b->pairs.room;
+    for (; b->count < b->pairs.count; b->count++) {
+        struct binding *to = &b->list[b->count];
+        PyObject *value = pairs_get(&b->pairs, b->count, &to->name);
+        const struct place place = {b->call, b->role, value ? to->name.data : ""};
+
+        if (!value || !source_open(value, &place, writable, &to->source))
+            return false;
+    }
+    return true;
+}
+
+void bindings_close(struct bindings *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        source_close(&b->list[i].source);
+    b->count = 0;
+    pairs_close(&b->pairs);
+}
+
+struct binding *bindings_find(struct bindings *b, WNNStringView name)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (b->list[i].name.length == name.length && !memcmp(b->list[i].name.data, name.data, name.length))
+            return &b->list[i];
+    return NULL;
+}
+
+PyObject *call_arguments(const char *call, PyObject *args, PyObject *keywords)
+{
+    PyObject *all;
+
+    if (PyTuple_Size(args) > 1 || (PyTuple_Size(args) == 1 && !PyDict_Check(PyTuple_GetItem(args, 0)))) {
+        PyErr_Format(PyExc_TypeError, "%s: arrays are given by name, %s(x=..., y=...), or in one dict", call, call);
+        return NULL;
+    }
+    all = PyDict_New();
+    if (all &&
+        ((PyTuple_Size(args) && PyDict_Update(all, PyTuple_GetItem(args, 0))) || (keywords && PyDict_Update(all, keywords))))
+        Py_CLEAR(all);
+    return all;
+}
+
+/* ---- matching them with a graph ---- */
+
+typedef WNNStatus (*port_function)(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *port);
+
+/** Returns a list of the names of a graph's inputs or outputs. */
+static PyObject *list_ports(WNNGraph graph, port_function get, size_t count)
+{
+    PyObject *list = PyList_New(0);
+
+    for (size_t i = 0; list && i < count; i++) {
+        WNNNamedOperandDescriptor port;
+
+        get(graph, i, &port);
+        list_add(&list, text_of(port.name));
+    }
+    return list;
+}
+
+static bool refuse_name(const struct bindings *b, WNNStringView name, const char *wrong, WNNGraph graph, port_function get,
+                        size_t count)
+{
+    PyObject *text = text_of(name), *ports = text ? list_ports(graph, get, count) : NULL;
+
+    if (ports)
+        PyErr_Format(b->error, "%s: %s %R %s; the graph has %R", b->call, b->role, text, wrong, ports);
+    Py_XDECREF(text);
+    Py_XDECREF(ports);
+    return false;
+}
+
+/** Finds the array of each of a graph's inputs or outputs and checks it; no array may be left over, unless it is empty. */
+static bool match(struct bindings *b, WNNGraph graph, port_function get, size_t count, WNNNamedBuffer *buffers)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct place place = {b->call, b->role, NULL};
+        WNNNamedOperandDescriptor port;
+        struct binding *found;
+
+        get(graph, i, &port);
+        found = bindings_find(b, port.name);
+        if (!found)
+            return refuse_name(b, port.name, "is missing", graph, get, count);
+        place.name = found->name.data;
+        if (!source_fits(&found->source, &place, &port.descriptor, "the graph"))
+            return false;
+        found->used = true;
+        buffers[i] = (WNNNamedBuffer){port.name, found->source.data, found->source.bytes};
+    }
+    for (size_t i = 0; i < b->count; i++)
+        if (!b->list[i].used && b->list[i].source.bytes)
+            return refuse_name(b, b->list[i].name, "is not one of the graph's", graph, get, count);
+    return true;
+}
+
+/* ---- computing ---- */
+
+static bool new_outputs(struct module *m, WNNGraph graph, size_t count, WNNNamedBuffer *buffers, PyObject **arrays)
+{
+    for (size_t i = 0; i < count; i++) {
+        WNNNamedOperandDescriptor port;
+
+        wnnGraphGetOutput(graph, i, &port);
+        arrays[i] = array_create(m, &port.descriptor);
+        if (!arrays[i])
+            return false;
+        buffers[i] = (WNNNamedBuffer){port.name, array_data(arrays[i]), descriptor_bytes(&port.descriptor)};
+    }
+    return true;
+}
+
+/** Returns the results by name.  References to arrays are taken over. */
+static PyObject *results(struct module *m, size_t count, const WNNNamedBuffer *buffers, PyObject **arrays)
+{
+    PyObject *dict = PyDict_New();
+
+    for (size_t i = 0; dict && i < count; i++) {
+        dict_add(&dict, buffers[i].name, array_present(m, arrays[i]));
+        arrays[i] = NULL;
+    }
+    return dict;
+}
+
+PyObject *compute(struct module *m, WNNGraph graph, struct bindings *inputs, PyObject *outputs)
+{
+    const size_t in = wnnGraphGetInputCount(graph), out = wnnGraphGetOutputCount(graph);
+    WNNNamedBuffer *buffers = PyMem_Calloc(in + out + 1, sizeof(*buffers));
+    PyObject **arrays = PyMem_Calloc(out + 1, sizeof(*arrays)), *result = NULL;
+    struct bindings given = {.call = inputs->call, .role = "output", .error = inputs->error};
+    bool fresh = !outputs || outputs == Py_None, ok = buffers && arrays;
+    WNNStatus status;
+
+    if (!ok)
+        PyErr_NoMemory();
+    ok = ok && match(inputs, graph, wnnGraphGetInput, in, buffers) &&
+         (fresh ? new_outputs(m, graph, out, buffers + in, arrays)
+                : bindings_open(&given, outputs, true) && match(&given, graph, wnnGraphGetOutput, out, buffers + in));
+    if (ok) {
+        Py_BEGIN_ALLOW_THREADS;
+        status = wnnGraphCompute(graph, in, buffers, out, buffers + in);
+        Py_END_ALLOW_THREADS;
+        if (succeeded(m, status))
+            result = fresh ? results(m, out, buffers + in, arrays) : PyDict_Copy(outputs);
+    }
+    bindings_close(&given);
+    for (size_t i = 0; arrays && i < out; i++)
+        Py_XDECREF(arrays[i]);
+    PyMem_Free(arrays);
+    PyMem_Free(buffers);
+    return result;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Declares how arrays are given to a graph by name and computed on. */
+#ifndef WEBNN_FRONTEND_PYTHON_COMPUTE_H_
+#define WEBNN_FRONTEND_PYTHON_COMPUTE_H_
+
+#include "frontend/python/source.h"
+
+/** Holds an array and the name that it is given by. */
+struct binding {
+    WNNStringView name; /* ends with a NUL */
+    struct source source;
+    bool used;
+};
+
+/** Holds arrays by name.  It begins as zeros. */
+struct bindings {
+    const char *call, *role; /* for messages: "compute", "input" */
+    PyObject *error;         /* what is raised for a name that is missing or unknown */
+    struct pairs pairs;
+    struct binding *list; /* of the pairs */
+    size_t count;         /* of those that are open */
+};
+
+/** Opens the arrays of a dict. */
+bool bindings_open(struct bindings *b, PyObject *dict, bool writable);
+/** Lets them go.  It does nothing with zeros. */
+void bindings_close(struct bindings *b);
+/** Returns the array of a name, or NULL. */
+struct binding *bindings_find(struct bindings *b, WNNStringView name);
+/** Merges the arguments of a call into a dict: one dict by position, and keywords.  Returns a new reference. */
+PyObject *call_arguments(const char *call, PyObject *args, PyObject *keywords);
+/**
+ * Computes a graph on arrays and returns a dict of its outputs: the arrays of `outputs`, a dict, or new ones if it is NULL or
+ * None.
+ */
+PyObject *compute(struct module *m, WNNGraph graph, struct bindings *inputs, PyObject *outputs);
+
+#endif

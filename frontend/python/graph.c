@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Implements MLGraph and MLTensor. */
+#include "frontend/python/compute.h"
+
+/* ---- MLGraph: what it is ---- */
+
+/** Returns {name: {"data_type": ..., "shape": [...]}} of the inputs, or of the outputs if `outputs` is not NULL. */
+static PyObject *graph_get_ports(PyObject *self, void *outputs)
+{
+    WNNGraph graph = ((struct object *)self)->native.graph;
+    size_t count = outputs ? wnnGraphGetOutputCount(graph) : wnnGraphGetInputCount(graph);
+    PyObject *all = PyDict_New();
+
+    for (size_t i = 0; all && i < count; i++) {
+        WNNNamedOperandDescriptor port;
+
+        (outputs ? wnnGraphGetOutput : wnnGraphGetInput)(graph, i, &port);
+        dict_add(&all, port.name,
+                 Py_BuildValue("{s:s,s:N}", "data_type", wnnOperandDataTypeGetName(port.descriptor.dataType), "shape",
+                               list_of_sizes(port.descriptor.rank, port.descriptor.shape)));
+    }
+    return all;
+}
+
+static PyObject *names(PyObject *dict)
+{
+    PyObject *list = dict ? PyDict_Keys(dict) : NULL;
+
+    Py_XDECREF(dict);
+    return list;
+}
+
+static PyObject *graph_get_input_names(PyObject *self, PyObject *Py_UNUSED(unused))
+{
+    return names(graph_get_ports(self, NULL));
+}
+
+static PyObject *graph_get_output_names(PyObject *self, PyObject *Py_UNUSED(unused))
+{
+    return names(graph_get_ports(self, self));
+}
+
+static PyObject *graph_get_count(PyObject *self, void *operations)
+{
+    struct object *o = (struct object *)self;
+
+    return PyLong_FromSize_t(operations ? o->operation_count : o->operand_count);
+}
+
+static PyObject *graph_get_quantized_weights(PyObject *self, void *Py_UNUSED(unused))
+{
+    WNNQuantizedWeights w;
+
+    wnnGraphGetQuantizedWeights(((struct object *)self)->native.graph, &w);
+    return Py_BuildValue("{s:K,s:K,s:K}", "matrices", (unsigned long long)w.matrices, "bytes_before",
+                         (unsigned long long)w.bytesBefore, "bytes_after", (unsigned long long)w.bytesAfter);
+}
+
+/* ---- MLGraph: what it does ---- */
+
+static PyObject *graph_call(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    struct bindings inputs = {.call = "graph", .role = "input", .error = PyExc_TypeError};
+    PyObject *all = call_arguments("graph", args, keywords), *result = NULL;
+
+    if (all && bindings_open(&inputs, all, false))
+        result = compute(module_of(self), ((struct object *)self)->native.graph, &inputs, NULL);
+    bindings_close(&inputs);
+    Py_XDECREF(all);
+    return result;
+}
+
+static PyObject *graph_save(PyObject *self, PyObject *value)
+{
+    PyObject *path = NULL;
+    WNNStatus status;
+
+    if (!PyUnicode_FSConverter(value, &path))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    status = wnnGraphSave(((struct object *)self)->native.graph, PyBytes_AsString(path));
+    Py_END_ALLOW_THREADS;
+    Py_DECREF(path);
+    return succeeded(module_of(self), status) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *graph_destroy(PyObject *self, PyObject *Py_UNUSED(unused))
+{
+    wnnGraphDestroy(((struct object *)self)->native.graph);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef graph_methods[] = {
+    {"get_input_names", graph_get_input_names, METH_NOARGS, "get_input_names($self)\n--\n\nReturns the names of the inputs."},
+    {"get_output_names", graph_get_output_names, METH_NOARGS,
+     "get_output_names($self)\n--\n\nReturns the names of the outputs."},
+    {"save", graph_save, METH_O,
+     "save($self, path, /)\n--\n\nWrites the compiled graph to a file, which MLContext.load_graph reads."},
+    {"destroy", graph_destroy, METH_NOARGS, "destroy($self)\n--\n\nDestroys the graph; what is under way completes."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef graph_attributes[] = {
+    {"inputs", graph_get_ports, NULL, "Data type and shape of each input, by name.", NULL},
+    {"outputs", graph_get_ports, NULL, "Data type and shape of each output, by name.", (void *)1},
+    {"operand_count", graph_get_count, NULL, "How many operands its builder had; 0 for a loaded graph.", NULL},
+    {"operation_count", graph_get_count, NULL, "How many operators its builder had; 0 for a loaded graph.", (void *)1},
+    {"quantized_weights", graph_get_quantized_weights, NULL, "What MLGraphBuilder.quantize_weights came to.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot graph_slots[] = {
+    {Py_tp_doc, "A compiled graph.  Called with arrays by name, graph(x=...), it returns a dict of results."},
+    {Py_tp_dealloc, object_free},
+    {Py_tp_call, graph_call},
+    {Py_tp_methods, graph_methods},
+    {Py_tp_getset, graph_attributes},
+    {0, NULL},
+};
+
+PyType_Spec graph_spec = {"webnn.MLGraph", sizeof(struct object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                          graph_slots};
+
+/* ---- MLTensor ---- */
+
+static WNNTensor tensor_of(PyObject *self)
+{
+    return ((struct object *)self)->native.tensor;
+}
+
+static PyObject *tensor_get_data_type(PyObject *self, void *Py_UNUSED(unused))
+{
+    return PyUnicode_FromString(wnnOperandDataTypeGetName(wnnTensorGetDataType(tensor_of(self))));
+}
+
+static PyObject *tensor_get_shape(PyObject *self, void *Py_UNUSED(unused))
+{
+    return list_of_sizes(wnnTensorGetRank(tensor_of(self)), wnnTensorGetShape(tensor_of(self)));
+}
+
+static PyObject *tensor_get_size(PyObject *self, void *Py_UNUSED(unused))
+{
+    size_t bytes = wnnOperandDataTypeGetByteSize(wnnTensorGetDataType(tensor_of(self)));
+
+    return PyLong_FromSize_t(wnnTensorGetByteLength(tensor_of(self)) / (bytes ? bytes : 1));
+}
+
+/** Is the getter of the attributes that are true or false; which one is the function in its data. */
+static PyObject *tensor_get_flag(PyObject *self, void *which)
+{
+    static bool (*const flags[])(WNNTensor) = {wnnTensorGetReadable, wnnTensorGetWritable, wnnTensorGetConstant};
+
+    return PyBool_FromLong(which && flags[(uintptr_t)which - 1](tensor_of(self)));
+}
+
+static PyObject *tensor_destroy(PyObject *self, PyObject *Py_UNUSED(unused))
+{
+    wnnTensorDestroy(tensor_of(self));
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef tensor_methods[] = {
+    {"destroy", tensor_destroy, METH_NOARGS, "destroy($self)\n--\n\nDestroys the tensor and gives its memory back."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef tensor_attributes[] = {
+    {"data_type", tensor_get_data_type, NULL, "The data type, such as 'float32'.", NULL},
+    {"shape", tensor_get_shape, NULL, "The sizes, as a list.", NULL},
+    {"size", tensor_get_size, NULL, "The number of elements.", NULL},
+    {"readable", tensor_get_flag, NULL, "Whether read_tensor takes it.", (void *)1},
+    {"writable", tensor_get_flag, NULL, "Whether write_tensor takes it.", (void *)2},
+    {"constant", tensor_get_flag, NULL, "Whether create_constant_tensor made it.", (void *)3},
+    {"exportable_to_gpu", tensor_get_flag, NULL, "False: there is no WebGPU device.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot tensor_slots[] = {
+    {Py_tp_doc, "Memory of a context, an input or output of graphs."},
+    {Py_tp_dealloc, object_free},
+    {Py_tp_methods, tensor_methods},
+    {Py_tp_getset, tensor_attributes},
+    {0, NULL},
+};
+
+PyType_Spec tensor_spec = {"webnn.MLTensor", sizeof(struct object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                           tensor_slots};
