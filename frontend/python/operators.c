@@ -116,8 +116,8 @@ static bool set_value(struct call *c, const char *name, const char *python, PyOb
 
     snprintf(what, sizeof(what), "%s: %s", c->prefix, python);
     kind = wnnMethodCallArgumentKind(c->method, WNN_STR(name), &is_list);
-    /* split's list may be one number. */
-    if (is_list && !(kind == WNNMethodValueKind_Number && PyIndex_Check(value) && !PySequence_Check(value))) {
+    /* These may be one number. */
+    if (is_list && (strcmp(name, "splits") != 0 || !PyIndex_Check(value) || PySequence_Check(value))) {
         if (!set_list(c, value, what, name, kind, &status))
             return false;
     } else {
@@ -156,16 +156,28 @@ static bool refuse_call(struct call *c, const char *format, const char *name)
     return false;
 }
 
+/** Returns Python's name of a positional argument, which the signature has in its order. */
+static const char *positional_name(const struct call *c, size_t index, char name[64])
+{
+    const char *at = c->row->signature + 1;
+
+    for (; index; index--)
+        at = strchr(at, ' ') + 1;
+    snprintf(name, 64, "%.*s", (int)strcspn(at, ",)"), at);
+    return name;
+}
+
 static bool set_positional(struct call *c, PyObject *args)
 {
+    char name[64];
+
     Py_ssize_t count = PyTuple_Size(args);
 
     if ((size_t)count > wnnMethodCallArgumentCount(c->method))
         return refuse_call(c, "there are too many arguments%s", "");
     for (Py_ssize_t i = 0; i < count; i++) {
-        const char *name = wnnMethodCallArgumentName(c->method, (size_t)i);
-
-        if (!set_value(c, name, name, PyTuple_GetItem(args, i)))
+        if (!set_value(c, wnnMethodCallArgumentName(c->method, (size_t)i), positional_name(c, (size_t)i, name),
+                       PyTuple_GetItem(args, i)))
             return false;
         c->given |= UINT32_C(1) << i;
     }
@@ -211,6 +223,7 @@ static bool set_arguments(struct call *c, PyObject *args, PyObject *keywords)
 {
     PyObject *label = keywords ? PyDict_GetItemString(keywords, "label") : NULL;
     WNNStringView text = WNN_STRING_VIEW_INIT;
+    char name[64];
 
     if (label && label != Py_None && !convert_text(label, "label", &text))
         return false;
@@ -219,7 +232,7 @@ static bool set_arguments(struct call *c, PyObject *args, PyObject *keywords)
         return false;
     for (size_t i = 0; i < wnnMethodCallArgumentCount(c->method); i++)
         if (!(c->given >> i & 1))
-            return refuse_call(c, "'%s' is missing", wnnMethodCallArgumentName(c->method, i));
+            return refuse_call(c, "'%s' is missing", positional_name(c, i, name));
     return true;
 }
 

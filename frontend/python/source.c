@@ -121,7 +121,7 @@ static bool check_device(PyObject *value, const struct place *place)
         return refuse(place, PyExc_TypeError, "has a __dlpack_device__ that gives no pair");
     }
     /* Devices are members of an IntEnum in some libraries. */
-    kind = PyNumber_Long(PyTuple_GetItem(device, 0));
+    kind = PyNumber_Index(PyTuple_GetItem(device, 0));
     Py_DECREF(device);
     number = kind ? PyLong_AsLong(kind) : -1;
     Py_XDECREF(kind);
@@ -220,7 +220,10 @@ bool source_open(PyObject *value, const struct place *place, bool writable, stru
 void source_close(struct source *source)
 {
     struct dlpack_managed *managed = source->managed;
+    PyObject *type, *value, *traceback;
 
+    /* An exception may be set, which code that runs here must not see. */
+    PyErr_Fetch(&type, &value, &traceback);
     PyMem_Free(source->copy);
     if (source->view.obj)
         PyBuffer_Release(&source->view);
@@ -228,6 +231,7 @@ void source_close(struct source *source)
     source->managed = NULL;
     if (managed && managed->deleter)
         managed->deleter(managed);
+    PyErr_Restore(type, value, traceback);
 }
 
 /** Sets a ValueError with the shape that an array has and the one that it should have. */

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Model files: named dimensions, constants, saved graphs, and what is refused."""
+import os
+import pathlib
+import tempfile
+import unittest
+
+import numpy as np
+import webnn
+
+import support
+
+context = webnn.ML().create_context(device_type="cpu")
+scratch = tempfile.TemporaryDirectory()
+folder = pathlib.Path(scratch.name)
+
+# A model with two inputs whose shapes share a name, and one whose values decide a shape.
+PRODUCT = support.model(
+    [support.node("MatMul", ["a", "b"], ["p"]), support.node("Add", ["p", "w"], ["y"])],
+    [("a", "float32", ["m", "k"]), ("b", "float32", ["k", 2])], [("y", "float32", ["m", 2])],
+    [("w", np.array([10, 20], np.float32))])
+RESHAPE = support.model([support.node("Reshape", ["x.1", "shape"], ["y"])],
+                        [("x.1", "float32", ["n", 2]), ("shape", "int64", [2])], [("y", "float32", ["p", "q"])])
+
+
+def ones(*shape):
+    return np.ones(shape, np.float32)
+
+
+class Models(unittest.TestCase):
+    def refuses(self, error, pattern, function, *args, **keywords):
+        with self.assertRaisesRegex(error, pattern):
+            function(*args, **keywords)
+
+    def test_dimensions(self):
+        model = webnn.load(PRODUCT, context)
+        self.assertEqual(model.dimensions, ["m", "k"])
+        self.assertEqual(model.inputs, {"a": {"data_type": "float32", "shape": ["m", "k"]},
+                                        "b": {"data_type": "float32", "shape": ["k", 2]}})
+        self.assertEqual(model.outputs, {"y": {"data_type": "float32", "shape": ["m", 2]}})
+        self.assertIs(model.context, context)
+        for m, k in ((1, 3), (4, 3), (1, 3), (2, 5)):
+            self.assertEqual(model(a=ones(m, k), b=ones(k, 2))["y"].tolist(), [[10 + k, 20 + k]] * m)
+        self.assertEqual({k: model.counts[k] for k in ("built", "found", "held")}, {"built": 3, "found": 1, "held": 3})
+        model.clear()
+        self.assertEqual(model.counts["held"], 0)
+        graph = model.graph({"m": 2, "k": 3})
+        self.assertEqual(graph.inputs["a"]["shape"], [2, 3])
+        self.assertEqual(context.compute(graph, {"a": ones(2, 3), "b": ones(3, 2)})["y"][0].tolist(), [13, 23])
+        self.assertEqual(model.graph(shapes={"a": (7, 1)}).outputs["y"]["shape"], [7, 2])
+        fixed = webnn.load(PRODUCT, context, dimensions={"k": 3}, graph_limit=1)
+        self.assertEqual(fixed(a=ones(1, 3), b=ones(3, 2).tobytes())["y"].shape, (1, 2))
+        self.assertEqual(webnn.load(PRODUCT).context.lost, False)  # the module's own context
+
+    def test_wrong_arrays(self):
+        model = webnn.load(PRODUCT, context)
+        self.refuses(TypeError, r"model: input 'b' is missing; the model has \['a', 'b'\]", model, a=ones(1, 1))
+        self.refuses(ValueError, r'"c", which is no input of the model', model, a=ones(1, 1), b=ones(1, 2), c=ones(1))
+        self.refuses(TypeError, "arrays are given by name", model, ones(1, 1), ones(1, 2))
+        self.refuses(TypeError, "input 'a' is of type list", model, a=[[1]], b=ones(1, 2))
+        self.refuses(ValueError, "input 'a' has elements of int32; the graph wants float32", model,
+                     a=np.ones((1, 1), np.int32), b=ones(1, 2))
+        self.refuses(ValueError, "k", model, a=ones(1, 3), b=ones(4, 2))
+        self.refuses(ValueError, "a", model, a=ones(3), b=ones(3, 2))
+        self.refuses(ValueError, "z", model.graph, {"z": 1})
+        self.refuses(ValueError, "k|m", model.graph, {"m": 2})
+        self.refuses(TypeError, "m is of type str, not int", model.graph, {"m": "2"})
+        self.assertEqual(model(a=ones(1, 3), b=ones(3, 2))["y"].tolist(), [[13, 23]])
+
+    def test_constants(self):
+        model = webnn.load(RESHAPE, context, constants={"shape": np.array([1, 4])})
+        self.assertEqual(model({"x.1": ones(2, 2)})["y"].shape, (1, 4))
+        self.refuses((ValueError, webnn.Error), "shape", webnn.load(RESHAPE, context), {"x.1": ones(2, 2)},
+                     shape=np.array([1, 4]))
+        self.refuses(TypeError, "constant 'shape'|constant is of type str", webnn.load, RESHAPE, context, constants={"shape": "x"})
+
+    def test_files(self):
+        path = folder / "product.onnx"
+        path.write_bytes(PRODUCT)
+        for given in (path, str(path), os.fsencode(path).decode()):
+            self.assertEqual(webnn.load(given, context)(a=ones(1, 1), b=ones(1, 2))["y"].tolist(), [[11, 21]])
+        self.refuses(FileNotFoundError, "absent.onnx", webnn.load, folder / "absent.onnx", context)
+        self.refuses(webnn.DataError, "", webnn.load, b"this is no model", context)
+        self.refuses(webnn.DataError, "", webnn.load, __file__, context)
+        self.refuses(TypeError, "", webnn.load, 5, context)
+        self.refuses(TypeError, "context is of type int", webnn.load, path, 5)
+        self.refuses(ValueError, "null", webnn.load, "a\0b", context)
+        kept = folder / "graphs"
+        for loaded in (0, 1):
+            model = webnn.load(path, context, folder=kept)
+            model(a=ones(1, 1), b=ones(1, 2))
+            self.assertEqual(model.counts["loaded"], loaded)
+        text = folder / "sum.webnn"
+        text.write_text('webnn_graph "sum" v1 { inputs { x: f32[2]; } nodes { y = add(x, x); } outputs { y; } }')
+        model = webnn.load(text)
+        self.assertEqual((model.name, model(x=ones(2))["y"].tolist()), ("sum", [2, 2]))
+
+    def test_saved_graphs(self):
+        graph = webnn.load(PRODUCT, context).graph({"m": 1, "k": 2})
+        path = folder / "graph.bin"
+        graph.save(path)
+        again = context.load_graph(path)
+        arrays = {"a": np.random.default_rng(1).random((1, 2), np.float32), "b": ones(2, 2)}
+        self.assertEqual(graph(arrays)["y"].tobytes(), again(arrays)["y"].tobytes())
+        self.assertEqual((again.operand_count, again.get_output_names()), (0, ["y"]))
+        self.refuses(FileNotFoundError, "absent", context.load_graph, folder / "absent")
+        self.refuses(webnn.DataError, "", context.load_graph, __file__)
+        self.refuses(webnn.UnknownError, "", graph.save, folder / "no" / "folder")
+        graph.destroy()
+        self.refuses(webnn.InvalidStateError, "destroyed", graph, arrays)
+
+    def test_profile(self):
+        timed = webnn.ML().create_context(device_type="cpu", profile=True)
+        model = webnn.load(PRODUCT, timed)
+        for _ in range(5):
+            model(a=ones(1, 1), b=ones(1, 2))
+        times = timed.profile()
+        self.assertEqual(len(times), 5)
+        self.assertTrue(all(t["submitted"] <= t["begun"] <= t["ended"] for t in times))
+        self.assertEqual(timed.profile(), [])
+        for _ in range(5000):
+            model(a=ones(1, 1), b=ones(1, 2))
+        self.assertEqual(len(timed.profile()), 4096)
+
+
+try:
+    unittest.main()
+finally:
+    scratch.cleanup()
