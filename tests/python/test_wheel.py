@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The wheel is one: what it holds, that it imports alone, what it says where libraries are absent, and its stubs."""
+import ast
+import base64
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import webnn
+
+import support
+
+build = pathlib.Path(os.environ["WEBNN_BUILD"])
+[wheel] = (build / "python").glob("webnn-*-cp311-abi3-linux_*.whl")
+archive = zipfile.ZipFile(wheel)
+names = set(archive.namelist())
+assert {"webnn/__init__.py", "webnn/__init__.pyi", "webnn/py.typed", "webnn/_webnn.abi3.so", "webnn/libwebnn.so.0",
+        "webnn/libwebnn_model.so.0"} <= names, names
+[record] = [n for n in names if n.endswith("RECORD")]
+listed = [line.split(",") for line in archive.read(record).decode().splitlines()]
+assert {row[0] for row in listed} == names
+for name, digest, length in listed:
+    data = archive.read(name)
+    hashed = "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    assert name == record or (digest == hashed and int(length) == len(data)), name
+    assert b".so" not in os.fsencode(name) or os.fsencode(build) not in data, f"{name} has a path of this machine"
+assert b"Tag: cp311-abi3-linux_" in archive.read(record.replace("RECORD", "WHEEL"))
+
+PROGRAM = """import array, webnn
+b = webnn.ML().create_context(device_type="cpu").create_graph_builder()
+graph = b.build({"y": b.neg(b.input("x", [2]))})
+print(webnn.__file__, memoryview(graph(x=array.array("f", [1, 2]))["y"]).tolist())"""
+
+
+def run(folder):
+    environment = {"PYTHONPATH": str(folder), "PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+    return subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, cwd="/")
+
+
+if not support.sanitized():
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        pip = subprocess.run([sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--quiet", "--target", folder, wheel],
+                             capture_output=True, text=True)
+        if "No module named pip" in pip.stderr:
+            archive.extractall(folder)
+        else:
+            assert pip.returncode == 0, pip.stderr
+        done = run(folder)
+        assert done.stdout.strip() == f"{folder}/webnn/__init__.py [-1.0, -2.0]", done
+        # A library that names LLVM or oneDNN otherwise looks for what is absent.
+        for library, needed, package in (("libwebnn.so.0", b"libLLVM", "libllvm19"), ("libwebnn.so.0", b"libdnnl", "libdnnl2"),
+                                         ("libwebnn_model.so.0", b"libprotobuf-c", "libprotobuf-c1")):
+            path = folder / "webnn" / library
+            whole = path.read_bytes()
+            path.write_bytes(re.sub(b"(" + needed + rb"\.so\.)\d", rb"\1X", whole))
+            done = run(folder)
+            path.write_bytes(whole)
+            assert "ImportError: webnn needs lib" in done.stderr and "apt-get install" in done.stderr and package in done.stderr, done
+
+# The stubs have every name of the module, and no other one.
+tree = ast.parse(archive.read("webnn/__init__.pyi"))
+stubs = {n.name: {m.name for m in n.body if isinstance(m, (ast.FunctionDef, ast.AsyncFunctionDef))} for n in tree.body
+         if isinstance(n, ast.ClassDef)}
+functions = {n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
+assert set(stubs) | functions == set(webnn.__all__), (set(stubs) | functions) ^ set(webnn.__all__)
+for name, methods in stubs.items():
+    if not name.endswith("Error") and name != "AsyncMLContext":
+        own = {m for m in vars(getattr(webnn, name)) if not m.startswith("__")}
+        assert {m for m in methods if not m.startswith("__")} == own, (name, own ^ methods)
+    assert getattr(webnn, name).__doc__, name
+for node in ast.walk(tree):
+    if isinstance(node, ast.FunctionDef) and node.name == "conv2d":
+        assert [a.arg for a in node.args.kwonlyargs][:3] == ["bias", "padding", "strides"]
+print(wheel.name)
