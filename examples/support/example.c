@@ -2,7 +2,7 @@
 /* Makes a graph of a model's file, with messages. */
 #include "examples/support/example.h"
 
-#include "frontend/readers/describe.h"
+#include "frontend/readers/source.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ bool example_ok(const struct example *e, WNNStatus status, const char *what)
 bool example_open(struct example *e, const char *program, const char *path, uint32_t threads)
 {
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
-    struct model_description declared;
+    struct model_description declared = {0};
     struct model_options batch = {0};
     double start = example_now_ms();
     struct error error = {0};
@@ -45,10 +45,13 @@ bool example_open(struct example *e, const char *program, const char *path, uint
     options.threadCount = threads;
     if (!example_ok(e, wnnCreateContext(&options, &e->context), "context"))
         return false;
-    ok = model_describe(path, &declared, &error) && model_single_batch(&declared, NULL, &batch.dim_count, &batch.dims) &&
-         model_read(e->context, path, &batch, &e->model, &error) &&
+    struct model_source *source = model_source_open(path, &error);
+    ok = source && model_source_describe(source, &declared, &error) &&
+         model_single_batch(&declared, NULL, &batch.dim_count, &batch.dims) &&
+         model_source_read(source, e->context, &batch, &e->model, &error) &&
          model_build(&e->model, &e->graph, &error) == WNNStatus_Success;
     model_description_free(&declared);
+    model_source_close(source);
     if (!ok)
         example_error(e, "%s", error.message);
     e->build_ms = example_now_ms() - start;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/readers/describe.h"
+#include "frontend/readers/source.h"
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
@@ -145,9 +145,11 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
 
             m.shape_count = collect_shapes(o, s, true, shapes);
             e = (struct error){0};
-            ok = model_describe(o->model, &declared, &e) &&
+            struct model_source *source = model_source_open(o->model, &e);
+            ok = source && model_source_describe(source, &declared, &e) &&
                  model_single_batch(&declared, &o->model_options, &m.dim_count, &m.dims) &&
                  read_model(o, s, context, &m, constants, model, &e);
+            model_source_close(source);
             if (!ok && !e.status)
                 e = first;
         }
