@@ -93,7 +93,7 @@ static bool may_share(void *user, const struct cluster *c, const struct value *i
     case CLUSTER_KERNEL:
         return kernels_share(&cc->kernels, input, output);
     case CLUSTER_LIBRARY:
-        return k->en->functions->optional.library->step_may_share(k->en, cc->nodes.nodes, cc->nodes.count, input);
+        return k->en->functions->optional.library->step_may_share(k->en->library, cc->nodes.nodes, cc->nodes.count, input);
     case CLUSTER_LOOP: /* writes results while operands are still read */
     case CLUSTER_VIEW:
         break;
@@ -161,8 +161,8 @@ static enum attempt create_library_step(struct compiler *k, struct compiled_clus
 
     why.status = WNNStatus_Success;
     why.message[0] = '\0';
-    cc->library =
-        k->en->functions->optional.library->step_create(k->en, cc->nodes.nodes, cc->nodes.count, shares_output, &sharing, &why);
+    cc->library = k->en->functions->optional.library->step_create(k->en->library, cc->nodes.nodes, cc->nodes.count,
+                                                                  shares_output, &sharing, &why);
     if (cc->library)
         return ATTEMPT_DONE;
     return cluster_make_kernels(k, cc->cluster, &cc->nodes) ? ATTEMPT_AGAIN : ATTEMPT_FAILED;

@@ -29,6 +29,7 @@
 #include "runtime/engine/library_info.h"
 
 struct engine;
+struct library;
 /** Holds a loaded program, which does not change.  Any number of its computations may run at the same time. */
 struct executable;
 
@@ -80,11 +81,11 @@ struct engine_foreign {
 
 /**
  * Holds the library's part in building.  runtime/engine/onednn/library.h describes the functions of the same names, which are
- * called only for nodes that struct target says are taken.
+ * called with engine->library, and only for nodes that struct target says are taken.
  */
 struct engine_library {
-    bool (*step_may_share)(struct engine *en, struct node *const *nodes, uint32_t count, const struct value *input);
-    struct library_step *(*step_create)(struct engine *en, struct node *const *nodes, uint32_t count,
+    bool (*step_may_share)(struct library *l, struct node *const *nodes, uint32_t count, const struct value *input);
+    struct library_step *(*step_create)(struct library *l, struct node *const *nodes, uint32_t count,
                                         bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e);
     /** Packs weights after all steps were created, one step after the other, so that their constants can go one by one. */
     bool (*step_finish)(struct library_step *s, struct error *e);
@@ -98,7 +99,7 @@ struct engine_library {
 struct engine_saved_steps {
     bool (*step_save)(const struct library_step *s, bool unpacked, struct stream_writer *o);
     bool (*step_is_packed)(const struct library_step *s);
-    struct library_step *(*step_load)(struct engine *en, struct stream_reader *in, uint32_t location_count,
+    struct library_step *(*step_load)(struct library *l, struct stream_reader *in, uint32_t location_count,
                                       const struct location *locations, struct error *e);
     /** Returns false, with *e, if there is no library. */
     bool (*library_facts)(struct engine *en, struct library_facts *out, struct error *e);
@@ -249,6 +250,7 @@ struct engine_functions {
 
 struct engine {
     const struct engine_functions *functions;
+    struct library *library; /* set by the engine with its target or library_facts: what library steps are made by; or NULL */
     const struct debug_options *debug; /* outlives the engine */
     uint32_t thread_count;
     WNNEngine kind;         /* set by the engine: the option that asks for it; WNNEngine_Auto where none does */

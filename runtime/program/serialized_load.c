@@ -406,7 +406,7 @@ static bool read_kind(struct reader *r, struct program_step *s)
         if (n == 0 || !is_writable(&s->locations[n - 1]) || !(r->header->flags & SERIALIZED_HAS_LIBRARY))
             return damaged(r, "a step of oneDNN");
         start = milliseconds_now();
-        s->library = r->en->functions->optional.serialization->steps->step_load(r->en, &r->in, n, s->locations, r->e);
+        s->library = r->en->functions->optional.serialization->steps->step_load(r->en->library, &r->in, n, s->locations, r->e);
         r->view->library_ms += milliseconds_now() - start;
         return s->library != NULL;
     case STEP_COPY:

@@ -31,7 +31,6 @@ enum { THREADS_MAX = 1024 };
 struct webnn_rt_model {
     struct engine base;
     struct debug_options debug;
-    struct library *library;
     struct cpu_executable executable;
     uint32_t input_count, output_count;
     uint32_t input_slots;
@@ -75,19 +74,13 @@ static bool rt_library_facts(struct engine *en, struct library_facts *out, struc
 {
     struct webnn_rt_model *m = model_of(en);
 
-    if (!m->library)
-        m->library = library_create(m->debug.isa, en->thread_count, e);
-    if (m->library) {
-        library_allow(m->library, WNNPrecision_Float32, m->debug.flags & DEBUG_PREFER_BFLOAT16);
-        *out = library_get_facts(m->library);
+    if (!m->base.library)
+        m->base.library = library_create(m->debug.isa, en->thread_count, e);
+    if (m->base.library) {
+        library_allow(m->base.library, WNNPrecision_Float32, m->debug.flags & DEBUG_PREFER_BFLOAT16);
+        *out = library_get_facts(m->base.library);
     }
-    return m->library != NULL;
-}
-
-static struct library_step *rt_step_load(struct engine *en, struct stream_reader *in, uint32_t location_count,
-                                         const struct location *locations, struct error *e)
-{
-    return library_step_load(model_of(en)->library, in, location_count, locations, e);
+    return m->base.library != NULL;
 }
 
 static const struct engine_library rt_library = {
@@ -96,7 +89,7 @@ static const struct engine_library rt_library = {
 };
 
 static const struct engine_saved_steps rt_saved_steps = {
-    .step_load = rt_step_load,
+    .step_load = library_step_load,
     .library_facts = rt_library_facts,
 };
 
@@ -229,8 +222,7 @@ void webnn_rt_destroy(struct webnn_rt_model *m)
     if (!m)
         return;
     cpu_executable_clear(&m->executable);
-    if (m->library)
-        library_free(m->library);
+    library_free(m->base.library);
     debug_free(&m->debug);
     if (m->weights)
         munmap(m->weights, m->weights_bytes);

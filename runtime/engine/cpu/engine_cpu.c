@@ -22,8 +22,7 @@ static void cpu_free(struct engine *en)
 
     if (cpu->codegen)
         codegen_free(cpu->codegen);
-    if (cpu->library)
-        library_free(cpu->library);
+    library_free(cpu->base.library);
     constant_pool_release(cpu->target.pool);
     pthread_mutex_destroy(&cpu->lock);
     arena_free(&cpu->arena);
@@ -53,20 +52,20 @@ static bool cpu_check_threads(struct engine_cpu *cpu, struct error *e)
 
 static bool cpu_start_library(struct engine_cpu *cpu, struct error *e)
 {
-    if (cpu->library)
+    if (cpu->base.library)
         return cpu_check_threads(cpu, e);
     cpu_fit_threads(cpu);
-    cpu->library = library_create(cpu->base.debug->isa, cpu->base.thread_count, e);
-    if (cpu->library)
-        library_allow(cpu->library, cpu->base.precision == WNNPrecision_Int8 ? WNNPrecision_Float32 : cpu->base.precision,
+    cpu->base.library = library_create(cpu->base.debug->isa, cpu->base.thread_count, e);
+    if (cpu->base.library)
+        library_allow(cpu->base.library, cpu->base.precision == WNNPrecision_Int8 ? WNNPrecision_Float32 : cpu->base.precision,
                       cpu->base.debug->flags & DEBUG_PREFER_BFLOAT16);
-    if (cpu->library)
-        library_share_weights(cpu->library, cpu->target.pool);
-    if (cpu->library && cpu->base.keep_weights)
-        library_keep_weights(cpu->library);
-    if (cpu->library && cpu->base.deterministic)
-        library_take_integers_only(cpu->library);
-    return cpu->library != NULL;
+    if (cpu->base.library)
+        library_share_weights(cpu->base.library, cpu->target.pool);
+    if (cpu->base.library && cpu->base.keep_weights)
+        library_keep_weights(cpu->base.library);
+    if (cpu->base.library && cpu->base.deterministic)
+        library_take_integers_only(cpu->base.library);
+    return cpu->base.library != NULL;
 }
 
 /* Returns why the precision that was asked for changes nothing, or NULL if it may. */
@@ -76,14 +75,14 @@ static const char *unused_precision(const struct engine_cpu *cpu)
         return "the context is deterministic";
     if (cpu->base.precision == WNNPrecision_Int8)
         return cpu->target.rounds_operands ? NULL : "generated code for this processor multiplies no bytes: it has no AVX2";
-    if (!cpu->library)
+    if (!cpu->base.library)
         return "the context has no library";
     return cpu->target.bfloat16_rate > 0 ? NULL : "the library has no arithmetic of bfloat16 on this processor";
 }
 
 static bool cpu_start(struct engine_cpu *cpu, struct error *e)
 {
-    if (!cpu->library)
+    if (!cpu->base.library)
         cpu_fit_threads(cpu);
     if (!cpu->codegen)
         cpu->codegen = codegen_create(&cpu->target, cpu->base.debug, e);
@@ -93,17 +92,17 @@ static bool cpu_start(struct engine_cpu *cpu, struct error *e)
     if (!(cpu->base.debug->flags & DEBUG_NO_LIBRARY)) {
         if (!cpu_start_library(cpu, e))
             return false;
-        cpu->target.bfloat16_rate = library_bfloat16_rate(cpu->library);
+        cpu->target.bfloat16_rate = library_bfloat16_rate(cpu->base.library);
         if (cpu->base.debug->bfloat16_rate > 0 && cpu->target.bfloat16_rate > 0)
             cpu->target.bfloat16_rate = cpu->base.debug->bfloat16_rate;
-        library_compare(cpu->library, &cpu->target);
+        library_compare(cpu->base.library, &cpu->target);
         cpu->target.takes_node = cpu->base.debug->flags & DEBUG_PREFER_LIBRARY ? library_takes_node : library_wants_node;
         cpu->target.takes_low_precision = library_takes_low_precision;
         cpu->target.takes_low_precision_input = library_takes_low_precision_input;
         cpu->target.takes_operand = library_takes_operand;
         cpu->target.takes_epilogue = library_takes_epilogue;
-        cpu->target.takes_quantized = library_has_exact_integers(cpu->library) ? library_takes_quantized : NULL;
-        cpu->target.user = cpu->library;
+        cpu->target.takes_quantized = library_has_exact_integers(cpu->base.library) ? library_takes_quantized : NULL;
+        cpu->target.user = cpu->base.library;
     }
     cpu->base.exact = unused_precision(cpu);
     return true;
@@ -116,7 +115,7 @@ static const struct target *cpu_target(struct engine *en, struct error *e)
     pthread_mutex_lock(&cpu->lock);
     if (!cpu->started)
         cpu->started = cpu_start(cpu, e);
-    bool ok = cpu->started && (!cpu->library || cpu_check_threads(cpu, e));
+    bool ok = cpu->started && (!cpu->base.library || cpu_check_threads(cpu, e));
     pthread_mutex_unlock(&cpu->lock);
     return ok ? &cpu->target : NULL;
 }
@@ -156,24 +155,6 @@ static bool cpu_schedule(struct engine *en, const struct target *t, struct progr
 
 /* ---- library steps ---- */
 
-static bool cpu_step_may_share(struct engine *en, struct node *const *nodes, uint32_t count, const struct value *input)
-{
-    return library_may_share(cpu_of(en)->library, nodes, count, input);
-}
-
-static struct library_step *cpu_step_create(struct engine *en, struct node *const *nodes, uint32_t count,
-                                            bool (*shares_output)(void *user, const struct value *v), void *user,
-                                            struct error *e)
-{
-    return library_step_prepare(cpu_of(en)->library, nodes, count, shares_output, user, e);
-}
-
-static struct library_step *cpu_step_load(struct engine *en, struct stream_reader *in, uint32_t location_count,
-                                          const struct location *locations, struct error *e)
-{
-    return library_step_load(cpu_of(en)->library, in, location_count, locations, e);
-}
-
 static bool cpu_library_facts(struct engine *en, struct library_facts *out, struct error *e)
 {
     struct engine_cpu *cpu = cpu_of(en);
@@ -184,15 +165,15 @@ static bool cpu_library_facts(struct engine *en, struct library_facts *out, stru
     bool ok = cpu_start_library(cpu, e);
     pthread_mutex_unlock(&cpu->lock);
     if (ok)
-        *out = library_get_facts(cpu->library);
+        *out = library_get_facts(cpu->base.library);
     return ok;
 }
 
 /* ---- creation ---- */
 
 static const struct engine_library cpu_library = {
-    .step_may_share = cpu_step_may_share,
-    .step_create = cpu_step_create,
+    .step_may_share = library_may_share,
+    .step_create = library_step_prepare,
     .step_finish = library_step_finish,
     .step_info = library_step_info,
     .step_free = library_step_free,
@@ -201,7 +182,7 @@ static const struct engine_library cpu_library = {
 static const struct engine_saved_steps cpu_saved_steps = {
     .step_save = library_step_save,
     .step_is_packed = library_step_is_packed,
-    .step_load = cpu_step_load,
+    .step_load = library_step_load,
     .library_facts = cpu_library_facts,
 };
 

@@ -16,7 +16,6 @@ struct engine_cpu {
     pthread_mutex_t lock; /* guards the lazy start */
     bool started;         /* codegen is there, and the library unless it is switched off */
     struct codegen *codegen;
-    struct library *library;
     atomic_uint programs; /* numbers dumps */
 };
 

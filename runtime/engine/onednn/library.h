@@ -117,10 +117,11 @@ struct location;
 
 /**
  * Writes a step into a serialized program.  Bulk stays where it is and must live as long as o.  With `unpacked` the weights are
- * written as the graph has them, else as the primitive wants them.  Returns false if unpacked weights were not kept.
+ * written as the graph has them, else as the primitive wants them; those of a device always, since another device packs
+ * otherwise. Returns false if unpacked weights were not kept.
  */
 bool library_step_save(const struct library_step *s, bool unpacked, struct stream_writer *o);
-/** Returns whether a step holds weights in the library's own layout. */
+/** Returns whether a step is saved with weights in the library's own layout, unless unpacked. */
 bool library_step_is_packed(const struct library_step *s);
 /**
  * Reads a step that runs on these locations: its inputs, then the output.  Whatever the stream says, the step touches only

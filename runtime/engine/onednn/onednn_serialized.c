@@ -287,7 +287,7 @@ static void save_scaling(const struct library_step *s, struct stream_writer *o)
 
 bool library_step_is_packed(const struct library_step *s)
 {
-    return s->weights.in_layout;
+    return s->weights.in_layout && !s->library->machine.device;
 }
 
 bool library_step_save(const struct library_step *s, bool unpacked, struct stream_writer *o)
@@ -305,7 +305,7 @@ bool library_step_save(const struct library_step *s, bool unpacked, struct strea
     out_f64(o, s->flops);
     out_f64(o, s->bytes);
     save_operand(s, DNNL_ARG_SRC, o);
-    if (!save_weights(s, unpacked, o))
+    if (!save_weights(s, unpacked || s->library->machine.device, o))
         return false;
     if (p->bias.rank)
         save_operand(s, DNNL_ARG_BIAS, o);

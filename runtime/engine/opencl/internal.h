@@ -108,8 +108,7 @@ struct library;
 struct opencl_library {
     pthread_mutex_t lock;
     bool started;
-    struct library *library; /* NULL: there is none for the device */
-    cl_command_queue queue;  /* that it was told of; under engine_opencl.lock */
+    cl_command_queue queue; /* that it was told of; under engine_opencl.lock */
 };
 
 /** Says whether the device is lost, and why (opencl_error.c). */
@@ -390,9 +389,7 @@ void opencl_library_unbind(struct invocation *i);
 /** Puts a step of oneDNN into the queue; see struct step_functions.run. */
 bool opencl_run_library(struct invocation *i, uint32_t step);
 /* See struct engine_serialization. */
-bool opencl_step_save(const struct library_step *s, bool unpacked, struct stream_writer *o);
-bool opencl_step_is_packed(const struct library_step *s);
-struct library_step *opencl_step_load(struct engine *en, struct stream_reader *in, uint32_t location_count,
+struct library_step *opencl_step_load(struct library *l, struct stream_reader *in, uint32_t location_count,
                                       const struct location *locations, struct error *e);
 bool opencl_library_facts(struct engine *en, struct library_facts *out, struct error *e);
 

@@ -29,7 +29,7 @@ static void let_target_ask(struct engine_opencl *o)
     t->takes_operand = library_takes_operand;
     t->takes_epilogue = library_takes_epilogue;
     t->takes_quantized = library_takes_quantized;
-    t->user = o->library.library;
+    t->user = o->base.library;
     t->prefers_nhwc = true; /* oneDNN's convolutions of floats read no plain nchw but by reference implementations */
     t->storage_alignment = (int64_t)o->device.part_alignment;
 }
@@ -46,8 +46,8 @@ void opencl_library_start(struct engine_opencl *o)
     pthread_mutex_lock(&o->library.lock);
     /* oneDNN calls the system's OpenCL, which knows no objects of another one. */
     if (!o->library.started && !(flags & DEBUG_NO_LIBRARY) && opencl_api_is_the_systems()) {
-        o->library.library = library_gpu_create(&options);
-        if (o->library.library)
+        o->base.library = library_gpu_create(&options);
+        if (o->base.library)
             let_target_ask(o);
     }
     o->library.started = true;
@@ -56,22 +56,11 @@ void opencl_library_start(struct engine_opencl *o)
 
 void opencl_library_free(struct engine_opencl *o)
 {
-    library_free(o->library.library);
-    o->library.library = NULL;
+    library_free(o->base.library);
+    o->base.library = NULL;
 }
 
 /* ---- making steps ---- */
-
-static bool step_may_share(struct engine *en, struct node *const *nodes, uint32_t count, const struct value *input)
-{
-    return library_may_share(opencl_of(en)->library.library, nodes, count, input);
-}
-
-static struct library_step *step_create(struct engine *en, struct node *const *nodes, uint32_t count,
-                                        bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e)
-{
-    return library_step_prepare(opencl_of(en)->library.library, nodes, count, shares_output, user, e);
-}
 
 static bool step_finish(struct library_step *s, struct error *e)
 {
@@ -79,31 +68,19 @@ static bool step_finish(struct library_step *s, struct error *e)
 }
 
 const struct engine_library opencl_library = {
-    .step_may_share = step_may_share,
-    .step_create = step_create,
+    .step_may_share = library_may_share,
+    .step_create = library_step_prepare,
     .step_finish = step_finish,
     .step_info = library_step_info,
     .step_free = library_gpu_step_free,
 };
 
-/* ---- saved steps: with the graph's weights, since a device of another kind packs otherwise ---- */
+/* ---- saved steps ---- */
 
-bool opencl_step_save(const struct library_step *s, bool unpacked, struct stream_writer *o)
-{
-    (void)unpacked;
-    return library_step_save(s, true, o);
-}
-
-bool opencl_step_is_packed(const struct library_step *s)
-{
-    (void)s;
-    return false;
-}
-
-struct library_step *opencl_step_load(struct engine *en, struct stream_reader *in, uint32_t location_count,
+struct library_step *opencl_step_load(struct library *l, struct stream_reader *in, uint32_t location_count,
                                       const struct location *locations, struct error *e)
 {
-    struct library_step *s = library_step_load(opencl_of(en)->library.library, in, location_count, locations, e);
+    struct library_step *s = library_step_load(l, in, location_count, locations, e);
 
     if (!s || library_gpu_upload(s, e))
         return s;
@@ -116,12 +93,12 @@ bool opencl_library_facts(struct engine *en, struct library_facts *out, struct e
     struct engine_opencl *o = opencl_of(en);
 
     opencl_library_start(o);
-    if (!o->library.library)
+    if (!o->base.library)
         return error_set(e, WNNStatus_NotSupportedError,
                          "the compiled graph uses oneDNN on a GPU, which this build, this context or the OpenCL device %s has "
                          "not; compile the model again here, or save it from a context with the debug switch no-library",
                          o->device.name);
-    *out = library_get_facts(o->library.library);
+    *out = library_get_facts(o->base.library);
     return true;
 }
 
@@ -300,7 +277,7 @@ static bool use_queue(struct invocation *i)
 
     if (o->library.queue == o->queue)
         return true;
-    if (!library_gpu_use_queue(o->library.library, o->queue)) {
+    if (!library_gpu_use_queue(o->base.library, o->queue)) {
         snprintf(i->failure, sizeof i->failure, "oneDNN does not take the queue of the OpenCL device %s", o->device.name);
         return false;
     }

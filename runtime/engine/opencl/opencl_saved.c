@@ -11,6 +11,7 @@
  *   in the program
  */
 #ifdef WEBNN_OPENCL
+#include "runtime/engine/onednn/library.h"
 #include "runtime/engine/opencl/internal.h"
 
 #include <stdlib.h>
@@ -244,8 +245,8 @@ static struct executable *load(struct engine *en, const struct serialized_source
 }
 
 static const struct engine_saved_steps saved_steps = {
-    .step_save = opencl_step_save,
-    .step_is_packed = opencl_step_is_packed,
+    .step_save = library_step_save,
+    .step_is_packed = library_step_is_packed,
     .step_load = opencl_step_load,
     .library_facts = opencl_library_facts,
 };

@@ -156,7 +156,7 @@ static const struct engine_functions *hooked_base;
 static int hook_calls, hook_refuse_from, hook_refuse_count;
 static WNNContext hook_context;
 
-static struct library_step *hooked_step_create(struct engine *en, struct node *const *nodes, uint32_t count,
+static struct library_step *hooked_step_create(struct library *l, struct node *const *nodes, uint32_t count,
                                                bool (*shares_output)(void *user, const struct value *v), void *user,
                                                struct error *e)
 {
@@ -171,7 +171,7 @@ static struct library_step *hooked_step_create(struct engine *en, struct node *c
         error_set(e, WNNStatus_OperationError, "refused by the test");
         return NULL;
     }
-    return hooked_base->optional.library->step_create(en, nodes, count, shares_output, user, e);
+    return hooked_base->optional.library->step_create(l, nodes, count, shares_output, user, e);
 }
 
 /* Of the processor, where the library takes the network's convolutions and matmuls for sure. */
