@@ -45,9 +45,19 @@ struct compiler {
     uint32_t cluster_count;
     struct storage_assignment storage;
     struct program *out;
-    uint32_t *constant_slots; /* by value->index: slot + 1 */
-    uint32_t step_capacity, constant_capacity;
+    uint32_t *constant_slots;      /* by value->index: slot + 1 */
+    bool (*cancelled)(void *user); /* may be NULL */
+    void *user;
+    struct compile_times *times;
 };
+
+static bool is_cancelled(const struct compiler *k)
+{
+    if (!k->cancelled || !k->cancelled(k->user))
+        return false;
+    error_set(k->e, WNNStatus_OperationError, "the build was cancelled");
+    return true;
+}
 
 /* ---- what may share memory ---- */
 
@@ -195,7 +205,7 @@ static bool attempt_begin(struct compiler *k)
     return true;
 }
 
-static enum attempt attempt_clusters(struct compiler *k, bool (*cancelled)(void *user), void *user, struct compile_times *times)
+static enum attempt attempt_clusters(struct compiler *k)
 {
     double start = milliseconds_now();
 
@@ -207,28 +217,26 @@ static enum attempt attempt_clusters(struct compiler *k, bool (*cancelled)(void 
             return ATTEMPT_FAILED;
     }
     double lowered = milliseconds_now();
-    times->lower += lowered - start;
+    k->times->lower += lowered - start;
 
     if (!storage_assign(k->g, k->target->storage_alignment, may_share, k, &k->storage)) {
         *k->e = k->g->error;
         return ATTEMPT_FAILED;
     }
     double assigned = milliseconds_now();
-    times->storage += assigned - lowered;
+    k->times->storage += assigned - lowered;
 
     for (uint32_t i = 0; i < k->cluster_count; i++) {
         struct compiled_cluster *cc = &k->clusters[i];
         if (cc->cluster->kind != CLUSTER_LIBRARY)
             continue;
-        if (cancelled && cancelled(user)) {
-            error_set(k->e, WNNStatus_OperationError, "the build was cancelled");
+        if (is_cancelled(k))
             return ATTEMPT_FAILED;
-        }
         enum attempt a = create_library_step(k, cc);
         if (a != ATTEMPT_DONE)
             return a;
     }
-    times->library += milliseconds_now() - assigned;
+    k->times->library += milliseconds_now() - assigned;
     return ATTEMPT_DONE;
 }
 
@@ -247,7 +255,7 @@ static bool constant_is_done(const struct value *v, uint32_t last)
 }
 
 /* Once nothing is attempted again.  Never are all weights there twice: those of a step go as soon as they are packed. */
-static bool finish_library_steps(struct compiler *k, bool (*cancelled)(void *user), void *user, struct compile_times *times)
+static bool finish_library_steps(struct compiler *k)
 {
     double start = milliseconds_now();
 
@@ -256,8 +264,8 @@ static bool finish_library_steps(struct compiler *k, bool (*cancelled)(void *use
 
         if (!cc->library)
             continue;
-        if (cancelled && cancelled(user))
-            return error_set(k->e, WNNStatus_OperationError, "the build was cancelled");
+        if (is_cancelled(k))
+            return false;
         if (!k->en->functions->optional.library->step_finish(cc->library, k->e))
             return false;
         for (uint32_t n = 0; n < cc->nodes.count; n++)
@@ -270,18 +278,18 @@ static bool finish_library_steps(struct compiler *k, bool (*cancelled)(void *use
                 v->constant = NULL;
             }
     }
-    times->library += milliseconds_now() - start;
+    k->times->library += milliseconds_now() - start;
     return true;
 }
 
 /* Once nothing is attempted again: loops change nothing about what lies where outside of them. */
-static bool compile_loops(struct compiler *k, bool (*cancelled)(void *user), void *user, struct compile_times *times)
+static bool compile_loops(struct compiler *k)
 {
     for (uint32_t i = 0; i < k->cluster_count; i++) {
         struct compiled_cluster *cc = &k->clusters[i];
         if (cc->cluster->kind != CLUSTER_LOOP)
             continue;
-        cc->loop = loop_compile(k->en, k->target, cc->nodes.nodes[0], cancelled, user, times, k->e);
+        cc->loop = loop_compile(k->en, k->target, cc->nodes.nodes[0], k->cancelled, k->user, k->times, k->e);
         if (!cc->loop)
             return false;
     }
@@ -543,9 +551,9 @@ static bool add_steps(struct compiler *k)
 
 /* ---- the whole ---- */
 
-static bool run_passes(struct compiler *k, bool (*cancelled)(void *user), void *user)
+static bool run_passes(struct compiler *k)
 {
-    struct pass_options options = {.target = k->target, .debug = k->en->debug, .cancelled = cancelled, .user = user};
+    struct pass_options options = {.target = k->target, .debug = k->en->debug, .cancelled = k->cancelled, .user = k->user};
 
     if (passes_run(k->g, &options))
         return true;
@@ -563,17 +571,17 @@ static bool spend_memory(const struct compiler *k)
     return budget_spend(k->g->account, "computing the graph", 0, bytes, k->e);
 }
 
-static bool compile(struct compiler *k, bool (*cancelled)(void *user), void *user, struct compile_times *times)
+static bool compile(struct compiler *k)
 {
     enum attempt a;
     double start = milliseconds_now();
 
-    if (!run_passes(k, cancelled, user))
+    if (!run_passes(k))
         return false;
-    times->passes += milliseconds_now() - start;
-    while ((a = attempt_clusters(k, cancelled, user, times)) == ATTEMPT_AGAIN)
+    k->times->passes += milliseconds_now() - start;
+    while ((a = attempt_clusters(k)) == ATTEMPT_AGAIN)
         attempt_drop(k);
-    if (a != ATTEMPT_DONE || !finish_library_steps(k, cancelled, user, times) || !compile_loops(k, cancelled, user, times))
+    if (a != ATTEMPT_DONE || !finish_library_steps(k) || !compile_loops(k))
         return false;
     k->out->engine = k->en;
     k->out->free_library = k->en->functions->optional.library ? k->en->functions->optional.library->step_free : NULL;
@@ -599,11 +607,12 @@ bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *u
 bool compile_for_target(struct engine *en, const struct target *t, struct graph *g, bool (*cancelled)(void *user), void *user,
                         struct program *out, struct compile_times *times, struct error *e)
 {
-    struct compiler k = {.en = en, .g = g, .target = t, .e = e, .out = out};
+    struct compiler k = {
+        .en = en, .g = g, .target = t, .e = e, .out = out, .cancelled = cancelled, .user = user, .times = times};
 
     memset(out, 0, sizeof *out);
     memset(times, 0, sizeof *times);
-    bool ok = compile(&k, cancelled, user, times);
+    bool ok = compile(&k);
     attempt_drop(&k);
     arena_free(&k.arena);
     if (!ok) {

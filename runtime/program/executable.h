@@ -142,8 +142,6 @@ uint32_t executable_step_kernel(const struct executable *x, uint32_t step);
 
 /** Registers the steps with the trace, once their implementations have names. */
 void executable_trace_steps(struct executable *x);
-/** Counts a call of a step that began at `start` (nanoseconds_now); returns when it ended. */
-uint64_t executable_count_step(struct executable *x, uint32_t step, uint64_t start);
 /** Counts a call of a step from `start` to `end`, also in the trace, as the calling thread's. */
 void executable_count_span(struct executable *x, uint32_t step, uint64_t start, uint64_t end);
 /** Counts a run while measuring. */

@@ -119,8 +119,12 @@ static bool run_range(struct invocation *i, uint32_t first, uint32_t end, const 
         if (!x->functions->run[x->steps[s].kind](i, s))
             return error_set(e, WNNStatus_OperationError, "step %u, %s, failed%s%s", s, x->profile.steps[s].name,
                              i->failure[0] ? ": " : "", i->failure);
-        if ((x->profile.measuring || x->profile.trace) && !x->functions->counts_steps)
-            *start = executable_count_step(x, s, *start);
+        if ((x->profile.measuring || x->profile.trace) && !x->functions->counts_steps) {
+            const uint64_t now = nanoseconds_now();
+
+            executable_count_span(x, s, *start, now);
+            *start = now;
+        }
     }
     return true;
 }

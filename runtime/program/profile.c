@@ -33,14 +33,6 @@ void executable_count_span(struct executable *x, uint32_t step, uint64_t start, 
         trace_add(x->profile.trace, s->trace_name, start, end);
 }
 
-uint64_t executable_count_step(struct executable *x, uint32_t step, uint64_t start)
-{
-    uint64_t now = nanoseconds_now();
-
-    executable_count_span(x, step, start, now);
-    return now;
-}
-
 void executable_count_run(struct executable *x, uint64_t nanoseconds)
 {
     if (!x->profile.measuring)

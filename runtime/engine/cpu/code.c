@@ -4,7 +4,7 @@
  * not be executed (mounted noexec) or their offset is no multiple of the machine's pages, a copy does.
  */
 #define _GNU_SOURCE
-#include "runtime/engine/cpu/code.h"
+#include "runtime/engine/cpu/internal.h"
 
 #include <errno.h>
 #include <string.h>

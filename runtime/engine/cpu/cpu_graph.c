@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/engine/cpu/code.h"
 #include "runtime/program/invocation.h"
-#include "runtime/program/serialized.h"
 
 struct cpu_graph {
     struct cpu_executable run; /* what everybody else sees of it; all zeros if the function is foreign */

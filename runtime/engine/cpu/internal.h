@@ -8,6 +8,7 @@
 #include "codegen/codegen.h"
 #include "runtime/engine/cpu/cpu_executable.h"
 #include "runtime/engine/cpu/engine_cpu.h"
+#include "runtime/program/serialized.h"
 
 struct engine_cpu {
     struct engine base;
@@ -24,6 +25,21 @@ static inline struct engine_cpu *cpu_of(struct engine *en)
 {
     return (struct engine_cpu *)en;
 }
+
+/* ---- code.c ---- */
+
+struct code_mapping {
+    void *bytes; /* NULL: nothing is mapped */
+    size_t size;
+};
+
+/**
+ * Maps `size` bytes of code, which begin at `offset` in the serialized program; a size of 0 maps nothing.  Returns false after
+ * an error in *e.
+ */
+bool code_map(const struct serialized_source *source, size_t offset, size_t size, struct code_mapping *out, struct error *e);
+/** Gives the mapping back; it may be empty. */
+void code_unmap(struct code_mapping *m);
 
 /* ---- cpu_graph.c ---- */
 

@@ -220,11 +220,9 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
  * counts, so that with groups results must be more, and with a channel for each group they are never enough.
  */
 bool dnn_repays_packing(const struct library *l, const struct dnn_problem *p);
-/** Returns the primitive descriptor of a resolved problem, or NULL if there is none.  scales are those of a contraction of
- * integers, else NULL. */
-dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p, const float *scales);
-/** The same of the implementation that comes after so many that would do, too. */
-dnnl_primitive_desc_t dnn_create_later_pd(struct library *l, const struct dnn_problem *p, const float *scales, uint32_t after);
+/** Returns the primitive descriptor of a resolved problem, of the implementation that comes after so many that would do, too,
+ * or NULL if there is none.  scales are those of a contraction of integers, else NULL. */
+dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p, const float *scales, uint32_t after);
 /** Returns whether the implementation (`with_epilogue`) of a contraction in bfloat16 with what follows it is as good as that of
  * the contraction alone. */
 bool dnn_keeps_speed(const struct dnn_problem *p, const char *alone, const char *with_epilogue);

@@ -110,12 +110,7 @@ static dnnl_status_t create_pd(void *user)
                                  c->dst, p->strides, p->dilations, p->low, p->high, c->attributes, accept, c);
 }
 
-dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p, const float *scales)
-{
-    return dnn_create_later_pd(l, p, scales, 0);
-}
-
-dnnl_primitive_desc_t dnn_create_later_pd(struct library *l, const struct dnn_problem *p, const float *scales, uint32_t after)
+dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p, const float *scales, uint32_t after)
 {
     struct pd_creation c = {.l = l,
                             .p = p,

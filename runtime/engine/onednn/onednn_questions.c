@@ -59,7 +59,7 @@ static bool is_by_gemm(struct library *l, struct node *const *nodes, uint32_t co
 
     if (!dnn_describe(&l->machine, nodes, count, NULL, &c) || c.problem.kind != DNN_MATMUL || !dnn_resolve(l, &c))
         return false;
-    pd = dnn_create_pd(l, &c.problem, NULL);
+    pd = dnn_create_pd(l, &c.problem, NULL, 0);
     gemm = pd && strstr(dnn_pd_name(pd), "gemm");
     if (pd)
         dnnl_primitive_desc_destroy(pd);

@@ -139,7 +139,7 @@ enum { NAME_MAX = 64 };
 /** Returns whether there is an implementation worth using; name, if not NULL: the library's of it. */
 static bool find_implementation(struct library *l, const struct dnn_problem *p, const float *scales, char name[NAME_MAX])
 {
-    dnnl_primitive_desc_t pd = dnn_create_pd(l, p, scales);
+    dnnl_primitive_desc_t pd = dnn_create_pd(l, p, scales, 0);
     bool good = pd && (l->machine.references || !dnn_is_reference(dnn_pd_name(pd))) && dnn_primitive_exists(l, p, pd);
 
     if (name)

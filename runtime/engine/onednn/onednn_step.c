@@ -185,11 +185,11 @@ bool dnn_primitive_works(const struct library *l, const_dnnl_primitive_desc_t pd
 
 dnnl_primitive_desc_t dnn_choose_pd(struct library *l, struct dnn_problem *p, const float *scales)
 {
-    dnnl_primitive_desc_t pd = dnn_create_pd(l, p, scales);
+    dnnl_primitive_desc_t pd = dnn_create_pd(l, p, scales, 0);
 
     for (uint32_t after = 1; pd && l->machine.device && !(dnn_can_pack(l, p, pd) && dnn_primitive_works(l, pd)); after++) {
         dnnl_primitive_desc_destroy(pd);
-        pd = dnn_create_later_pd(l, p, scales, after);
+        pd = dnn_create_pd(l, p, scales, after);
     }
     if (pd || !l->machine.device || !p->weights.free)
         return pd;

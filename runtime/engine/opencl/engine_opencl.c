@@ -32,6 +32,7 @@ bool engine_opencl_fastest(bool shared_memory, struct opencl_estimate *out)
 #include <stdlib.h>
 
 #include "ir/graph/constant_pool.h"
+#include "runtime/engine/onednn/library.h"
 #include "runtime/host/own_thread.h"
 #include "runtime/program/invocation.h"
 
@@ -40,7 +41,7 @@ static void opencl_free(struct engine *en)
     struct engine_opencl *o = opencl_of(en);
 
     opencl_watch_stop(o);
-    opencl_library_free(o);
+    library_free(o->base.library);
     opencl_programs_free(o);
     constant_pool_release(o->target.pool);
     free(o->memory.buffers);

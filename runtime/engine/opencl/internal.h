@@ -247,7 +247,11 @@ void opencl_watch_stop(struct engine_opencl *o);
 /* ---- opencl_program.c ---- */
 
 /** Holds a program that was built, with one kernel or several.  It lives as long as the engine. */
-struct opencl_program;
+struct opencl_program {
+    struct opencl_program *next; /* of the engine */
+    char *text;                  /* that it was built from: all kernels, without the prelude */
+    cl_program program;
+};
 /** Knows a text and what was made of it. */
 struct opencl_entry;
 
@@ -276,10 +280,6 @@ struct opencl_progress {
  */
 bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted,
                            struct opencl_progress progress, struct error *e);
-/** Returns OpenCL's handle of a program, which stays the engine's. */
-cl_program opencl_program_handle(const struct opencl_program *p);
-/** Returns the text that a program was built from, all kernels, without the prelude.  It stays the engine's. */
-const char *opencl_program_text(const struct opencl_program *p);
 /** Frees all programs, which may not be used any more. */
 void opencl_programs_free(struct engine_opencl *o);
 
@@ -382,7 +382,6 @@ void opencl_record_free(struct invocation *i);
 extern const struct engine_library opencl_library;
 /** Starts oneDNN on the device, if that is possible, and lets the engine's target say what it takes.  Any thread. */
 void opencl_library_start(struct engine_opencl *o);
-void opencl_library_free(struct engine_opencl *o);
 /** What an invocation needs for steps of oneDNN, in its opencl_run.  Returns false after an error in *e. */
 bool opencl_library_bind(struct invocation *i, struct error *e);
 void opencl_library_unbind(struct invocation *i);

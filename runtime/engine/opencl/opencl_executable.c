@@ -245,7 +245,7 @@ static bool create_kernel(struct opencl_executable *x, struct opencl_step *s, co
     s->program = wanted->program;
     s->number = wanted->number;
     snprintf(name, sizeof name, "webnn_kernel_%u", wanted->number);
-    s->kernel = o->api->CreateKernel(opencl_program_handle(s->program), name, &code);
+    s->kernel = o->api->CreateKernel(s->program->program, name, &code);
     if (code == CL_SUCCESS)
         return set_params(o, s, e);
     s->kernel = NULL;

@@ -54,12 +54,6 @@ void opencl_library_start(struct engine_opencl *o)
     pthread_mutex_unlock(&o->library.lock);
 }
 
-void opencl_library_free(struct engine_opencl *o)
-{
-    library_free(o->base.library);
-    o->base.library = NULL;
-}
-
 /* ---- making steps ---- */
 
 static bool step_finish(struct library_step *s, struct error *e)

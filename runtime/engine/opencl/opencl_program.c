@@ -25,12 +25,6 @@ enum {
     LOG_BYTES = 600
 };
 
-struct opencl_program {
-    struct opencl_program *next; /* of the engine */
-    char *text;                  /* of all kernels */
-    cl_program program;
-};
-
 /* A kernel's text, or a whole program's of a saved graph. */
 struct opencl_entry {
     enum { ENTRY_NEW, ENTRY_BUILDING, ENTRY_BUILT } state; /* of this and the next two: programs.lock */
@@ -38,16 +32,6 @@ struct opencl_entry {
     uint32_t number; /* of the kernel in the program */
     char text[];
 };
-
-cl_program opencl_program_handle(const struct opencl_program *p)
-{
-    return p->program;
-}
-
-const char *opencl_program_text(const struct opencl_program *p)
-{
-    return p->text;
-}
 
 /* ---- building one program ---- */
 

@@ -49,8 +49,8 @@ static void save_program(struct saver *s, uint32_t step)
     s->program_offsets[step] = s->out.size;
     opencl_device_identity(s->o, identity);
     out_text(&s->out, identity, strlen(identity));
-    out_text(&s->out, opencl_program_text(p), strlen(opencl_program_text(p)));
-    binary = opencl_program_binary(s->o, opencl_program_handle(p), &bytes);
+    out_text(&s->out, p->text, strlen(p->text));
+    binary = opencl_program_binary(s->o, p->program, &bytes);
     out_text(&s->out, (const char *)binary, binary ? bytes : 0);
     free(binary);
 }

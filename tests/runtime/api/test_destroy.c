@@ -10,55 +10,52 @@
 TEST(destroy_tensor_ends_reads)
 {
     struct gate gate = GATE_INIT;
-    WNNContext c = fake_context(NULL);
-    WNNGraph g = fake_graph(c, 1, 1, fake_double, &gate);
-    WNNTensor a = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
+    WNNGraph g = fake_graph(context, 1, 1, fake_double, &gate);
+    WNNTensor a = fake_tensor(context, true, true), x = fake_tensor(context, true, true);
     struct report pending = {0}, waiting = {0}, unobserved = {0}, survives = {0};
     float data[4];
 
-    read_async(c, x, &unobserved, WNNCallbackMode_WaitAnyOnly);
-    read_async(c, a, &survives, WNNCallbackMode_WaitAnyOnly);
-    assert_int_equal(wnnContextReadTensor(c, a, data, 16), WNNStatus_Success); /* both are copied, but not observed */
-    dispatch(c, g, a, x);
+    read_async(context, x, &unobserved, WNNCallbackMode_WaitAnyOnly);
+    read_async(context, a, &survives, WNNCallbackMode_WaitAnyOnly);
+    assert_int_equal(wnnContextReadTensor(context, a, data, 16), WNNStatus_Success); /* both are copied, but not observed */
+    dispatch(context, g, a, x);
     gate_wait_arrived(&gate, 1);
-    read_async(c, x, &pending, WNNCallbackMode_AllowSpontaneous);
-    read_async(c, x, &waiting, WNNCallbackMode_AllowProcessEvents);
+    read_async(context, x, &pending, WNNCallbackMode_AllowSpontaneous);
+    read_async(context, x, &waiting, WNNCallbackMode_AllowProcessEvents);
     wnnTensorDestroy(x); /* the dispatch that writes x runs: destroy does not wait for it */
     assert_int_equal(pending.calls, 1);
     assert_int_equal(pending.status, WNNStatus_InvalidStateError);
     assert_true(pthread_equal(pending.thread, pthread_self())); /* the call that settled it */
     assert_int_equal(waiting.calls, 0);
-    wnnContextProcessEvents(c);
+    wnnContextProcessEvents(context);
     assert_int_equal(waiting.status, WNNStatus_InvalidStateError);
-    assert_int_equal(wnnContextWaitAny(c, 1, &unobserved.future, 0), WNNStatus_Success);
+    assert_int_equal(wnnContextWaitAny(context, 1, &unobserved.future, 0), WNNStatus_Success);
     assert_int_equal(unobserved.status, WNNStatus_InvalidStateError);
     assert_int_equal(atomic_load(&fake_buffers), 2); /* x's memory is still needed */
     gate_open(&gate);
-    assert_int_equal(wnnContextReadTensor(c, a, data, 16), WNNStatus_Success);
+    assert_int_equal(wnnContextReadTensor(context, a, data, 16), WNNStatus_Success);
     for (int i = 0; i < 2000 && atomic_load(&fake_buffers) > 1; i++)
         usleep(1000);
     assert_int_equal(atomic_load(&fake_buffers), 1); /* gone behind the work, the handle still lives */
-    assert_int_equal(wnnContextWaitAny(c, 1, &survives.future, 0), WNNStatus_Success);
+    assert_int_equal(wnnContextWaitAny(context, 1, &survives.future, 0), WNNStatus_Success);
     assert_int_equal(survives.status, WNNStatus_Success);
     wnnTensorRelease(x);
     wnnTensorRelease(a);
     wnnGraphRelease(g);
-    wnnContextRelease(c);
 }
 
 /* A tensor given back by its user is not destroyed: what was asked of it completes. */
 TEST(release_is_not_destroy)
 {
     struct gate gate = GATE_INIT;
-    WNNContext c = fake_context(NULL);
-    WNNGraph g = fake_graph(c, 1, 1, fake_double, &gate);
-    WNNTensor a = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
+    WNNGraph g = fake_graph(context, 1, 1, fake_double, &gate);
+    WNNTensor a = fake_tensor(context, true, true), x = fake_tensor(context, true, true);
     struct report r = {0}, done = {0};
 
-    read_async(c, x, &done, WNNCallbackMode_WaitAnyOnly);
-    assert_int_equal(wnnContextWriteTensor(c, a, values, 16), WNNStatus_Success);
-    dispatch(c, g, a, x);
-    read_async(c, x, &r, WNNCallbackMode_AllowSpontaneous);
+    read_async(context, x, &done, WNNCallbackMode_WaitAnyOnly);
+    assert_int_equal(wnnContextWriteTensor(context, a, values, 16), WNNStatus_Success);
+    dispatch(context, g, a, x);
+    read_async(context, x, &r, WNNCallbackMode_AllowSpontaneous);
     wnnTensorRelease(a);
     wnnTensorRelease(x);
     wnnGraphRelease(g);
@@ -66,9 +63,8 @@ TEST(release_is_not_destroy)
     wait_for_calls(&r, 1);
     assert_int_equal(r.status, WNNStatus_Success);
     assert_true(r.data[1] == 4);
-    assert_int_equal(wnnContextWaitAny(c, 1, &done.future, UINT64_MAX), WNNStatus_Success);
+    assert_int_equal(wnnContextWaitAny(context, 1, &done.future, UINT64_MAX), WNNStatus_Success);
     assert_int_equal(done.status, WNNStatus_Success);
-    wnnContextRelease(c);
 }
 
 /* destroy() while the bytes are being copied: the end is reported once nothing writes any more, and then as a failure. */
@@ -76,28 +72,26 @@ TEST(destroy_waits_for_a_copy_and_fails_it)
 {
     static struct gate gate = GATE_INIT;
     enum { BYTES = 1 << 20 };
-    WNNContext c = fake_context(NULL);
     WNNTensorDescriptor d = {
         .dataType = WNNOperandDataType_Uint8, .rank = 1, .shape = (uint32_t[]){BYTES}, .readable = true, .writable = true};
     WNNTensor t;
     struct report r = {0};
     unsigned char *data = malloc(BYTES);
 
-    assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_Success);
+    assert_int_equal(wnnContextCreateTensor(context, &d, &t), WNNStatus_Success);
     memset(data, 0xAA, BYTES);
     fake_read_gate = &gate;
-    WNNFuture f = wnnContextReadTensorAsync(c, t, data, BYTES, read_info(&r, WNNCallbackMode_AllowSpontaneous));
+    WNNFuture f = wnnContextReadTensorAsync(context, t, data, BYTES, read_info(&r, WNNCallbackMode_AllowSpontaneous));
     gate_wait_arrived(&gate, 1); /* inside the first chunk */
     wnnTensorDestroy(t);         /* does not wait */
     assert_int_equal(r.calls, 0);
     gate_open(&gate);
-    assert_int_equal(wnnContextWaitAny(c, 1, &f, UINT64_MAX), WNNStatus_Success);
+    assert_int_equal(wnnContextWaitAny(context, 1, &f, UINT64_MAX), WNNStatus_Success);
     assert_int_equal(r.status, WNNStatus_InvalidStateError);
     assert_int_equal(gate.arrived, 1); /* the rest was not copied */
     assert_int_equal(data[BYTES - 1], 0xAA);
     free(data);
     wnnTensorRelease(t);
-    wnnContextRelease(c);
 }
 
 static void on_lost(WNNContext context, WNNStringView message, void *userdata1, void *userdata2)
@@ -317,27 +311,26 @@ static void *race_destroy(void *data)
 TEST(reads_end_once_beside_a_destroy)
 {
     enum { ROUNDS = 200, READS = 4, BYTES = 600 << 10 };
-    WNNContext c = fake_context(NULL);
     WNNTensorDescriptor d = {
         .dataType = WNNOperandDataType_Uint8, .rank = 1, .shape = (uint32_t[]){BYTES}, .readable = true, .writable = true};
 
     for (int round = 0; round < ROUNDS; round++) {
-        struct race race = {.context = c};
+        struct race race = {.context = context};
         struct report reports[READS] = {{0}};
         unsigned char *buffers[READS];
         pthread_t thread;
 
-        assert_int_equal(wnnContextCreateTensor(c, &d, &race.tensor), WNNStatus_Success);
+        assert_int_equal(wnnContextCreateTensor(context, &d, &race.tensor), WNNStatus_Success);
         assert_int_equal(pthread_create(&thread, NULL, race_destroy, &race), 0);
         for (int i = 0; i < READS; i++) {
             buffers[i] = malloc(BYTES);
             if (i == round % READS)
                 atomic_store(&race.go, 1);
-            reports[i].future = wnnContextReadTensorAsync(c, race.tensor, buffers[i], BYTES,
+            reports[i].future = wnnContextReadTensorAsync(context, race.tensor, buffers[i], BYTES,
                                                           read_info(&reports[i], (WNNCallbackMode)(1 + (i + round) % 3)));
         }
         for (int i = 0; i < READS; i++) {
-            assert_int_equal(wnnContextWaitAny(c, 1, &reports[i].future, UINT64_MAX), WNNStatus_Success);
+            assert_int_equal(wnnContextWaitAny(context, 1, &reports[i].future, UINT64_MAX), WNNStatus_Success);
             assert_int_equal(reports[i].calls, 1);
             free(buffers[i]); /* a late write is a use after free */
             assert_true(reports[i].status == WNNStatus_Success || reports[i].status == WNNStatus_InvalidStateError ||
@@ -346,7 +339,6 @@ TEST(reads_end_once_beside_a_destroy)
         pthread_join(thread, NULL);
         wnnTensorRelease(race.tensor);
     }
-    wnnContextRelease(c);
 }
 
 static void *race_use(void *data)
@@ -387,4 +379,4 @@ TEST(threads_may_use_a_context_while_it_is_destroyed)
     }
 }
 
-TEST_EACH(NULL, fake_nothing_left)
+TEST_EACH(create_fake_context, release_fake_context)

@@ -9,76 +9,70 @@
 
 TEST(mode_wait_any_only)
 {
-    WNNContext c = fake_context(NULL);
-    WNNTensor t = fake_tensor(c, true, true);
+    WNNTensor t = fake_tensor(context, true, true);
     struct report r = {0};
-    WNNFuture f = read_async(c, t, &r, WNNCallbackMode_WaitAnyOnly);
+    WNNFuture f = read_async(context, t, &r, WNNCallbackMode_WaitAnyOnly);
 
     assert_true(f.id != 0);
     float data[4];
-    assert_int_equal(wnnContextReadTensor(c, t, data, 16), WNNStatus_Success); /* f is complete after this */
-    wnnContextProcessEvents(c);
+    assert_int_equal(wnnContextReadTensor(context, t, data, 16), WNNStatus_Success); /* f is complete after this */
+    wnnContextProcessEvents(context);
     assert_int_equal(r.calls, 0);
-    assert_int_equal(wnnContextWaitAny(c, 1, &f, 0), WNNStatus_Success);
+    assert_int_equal(wnnContextWaitAny(context, 1, &f, 0), WNNStatus_Success);
     assert_int_equal(r.calls, 1);
     assert_true(pthread_equal(r.thread, pthread_self()));
     assert_int_equal(r.status, WNNStatus_Success);
     assert_string_equal(r.message, "");
     /* Again: it has completed and its callback has run. */
-    assert_int_equal(wnnContextWaitAny(c, 1, &f, 0), WNNStatus_Success);
+    assert_int_equal(wnnContextWaitAny(context, 1, &f, 0), WNNStatus_Success);
     assert_int_equal(r.calls, 1);
     wnnTensorRelease(t);
-    wnnContextRelease(c);
 }
 
 TEST(process_events_calls_back)
 {
-    WNNContext c = fake_context(NULL);
-    WNNTensor t = fake_tensor(c, true, true);
+    WNNTensor t = fake_tensor(context, true, true);
     struct report r[3] = {{0}}, only = {0};
 
     for (int i = 0; i < 3; i++)
-        read_async(c, t, &r[i], WNNCallbackMode_AllowProcessEvents);
-    read_async(c, t, &only, WNNCallbackMode_WaitAnyOnly);
-    assert_int_equal(wnnContextWaitAny(c, 1, &r[1].future, UINT64_MAX),
+        read_async(context, t, &r[i], WNNCallbackMode_AllowProcessEvents);
+    read_async(context, t, &only, WNNCallbackMode_WaitAnyOnly);
+    assert_int_equal(wnnContextWaitAny(context, 1, &r[1].future, UINT64_MAX),
                      WNNStatus_Success); /* this mode may be waited for, too */
     assert_int_equal(r[1].calls, 1);
-    assert_int_equal(wnnContextWaitAny(c, 1, &only.future, UINT64_MAX), WNNStatus_Success);
+    assert_int_equal(wnnContextWaitAny(context, 1, &only.future, UINT64_MAX), WNNStatus_Success);
     assert_int_equal(r[0].calls + r[2].calls, 0);
-    wnnContextProcessEvents(c);
+    wnnContextProcessEvents(context);
     assert_int_equal(r[0].calls + r[2].calls, 2);
     assert_true(pthread_equal(r[0].thread, pthread_self()));
-    wnnContextProcessEvents(c);
+    wnnContextProcessEvents(context);
     assert_int_equal(r[0].calls + r[1].calls + r[2].calls, 3);
     wnnTensorRelease(t);
-    wnnContextRelease(c);
 }
 
 TEST(spontaneous_callbacks_come_by_themselves)
 {
     struct gate gate = GATE_INIT;
-    WNNContext c = fake_context(NULL);
-    WNNGraph g = fake_graph(c, 1, 1, fake_double, &gate);
-    WNNTensor a = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
+    WNNGraph g = fake_graph(context, 1, 1, fake_double, &gate);
+    WNNTensor a = fake_tensor(context, true, true), x = fake_tensor(context, true, true);
     struct report r = {0}, failed = {0};
 
-    dispatch(c, g, a, x);
-    read_async(c, x, &r, WNNCallbackMode_AllowSpontaneous);
+    dispatch(context, g, a, x);
+    read_async(context, x, &r, WNNCallbackMode_AllowSpontaneous);
     usleep(1000);
     assert_int_equal(r.calls, 0);
     gate_open(&gate);
     wait_for_calls(&r, 1);
     assert_false(pthread_equal(r.thread, pthread_self())); /* on the timeline's thread */
     /* What fails at once calls back inside the call. */
-    WNNFuture f = wnnContextReadTensorAsync(c, x, failed.data, 3, read_info(&failed, WNNCallbackMode_AllowSpontaneous));
+    WNNFuture f = wnnContextReadTensorAsync(context, x, failed.data, 3, read_info(&failed, WNNCallbackMode_AllowSpontaneous));
     assert_int_equal(failed.calls, 1);
     assert_int_equal(failed.status, WNNStatus_TypeError);
     assert_non_null(strstr(failed.message, "3 bytes"));
-    assert_int_equal(wnnContextWaitAny(c, 1, &f, 0), WNNStatus_Success);
+    assert_int_equal(wnnContextWaitAny(context, 1, &f, 0), WNNStatus_Success);
     wnnTensorRelease(a);
     wnnTensorRelease(x);
     wnnGraphRelease(g);
-    wnnContextRelease(c);
 }
 
 /* An error is told as any other end is: by the callback's mode.  Without a context nobody could wait for it. */
@@ -115,71 +109,67 @@ static void on_read_read(WNNStatus status, WNNStringView message, void *userdata
 /* With nothing before it, a short read is done by the caller. */
 TEST(short_read)
 {
-    WNNContext c = fake_context(NULL);
-    WNNTensor x = fake_tensor(c, true, true);
-    struct report r = {.context = c, .tensor = x}, polled = {0};
+    WNNTensor x = fake_tensor(context, true, true);
+    struct report r = {.context = context, .tensor = x}, polled = {0};
     WNNReadTensorCallbackInfo info = {WNNCallbackMode_AllowSpontaneous, on_read_read, &r, NULL};
 
-    assert_int_equal(wnnContextWriteTensor(c, x, values, sizeof values), WNNStatus_Success);
-    wnnContextReadTensorAsync(c, x, r.data, sizeof r.data, info);
+    assert_int_equal(wnnContextWriteTensor(context, x, values, sizeof values), WNNStatus_Success);
+    wnnContextReadTensorAsync(context, x, r.data, sizeof r.data, info);
     assert_int_equal(r.calls, 1);
     assert_int_equal(r.status, WNNStatus_Success);
     assert_true(pthread_equal(r.thread, pthread_self()));
     assert_memory_equal(r.data, values, sizeof values);
     /* Other modes keep the callback for later. */
-    WNNFuture f = read_async(c, x, &polled, WNNCallbackMode_WaitAnyOnly);
+    WNNFuture f = read_async(context, x, &polled, WNNCallbackMode_WaitAnyOnly);
     assert_int_equal(polled.calls, 0);
-    assert_int_equal(wnnContextWaitAny(c, 1, &f, 0), WNNStatus_Success);
+    assert_int_equal(wnnContextWaitAny(context, 1, &f, 0), WNNStatus_Success);
     assert_int_equal(polled.calls, 1);
     assert_memory_equal(polled.data, values, sizeof values);
     wnnTensorRelease(x);
-    wnnContextRelease(c);
 }
 
 TEST(wait_any)
 {
     struct gate gate = GATE_INIT;
-    WNNContext c = fake_context(NULL), other = fake_context(NULL);
-    WNNGraph g = fake_graph(c, 1, 1, fake_double, &gate);
-    WNNTensor a = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
+    WNNContext other = fake_context(NULL);
+    WNNGraph g = fake_graph(context, 1, 1, fake_double, &gate);
+    WNNTensor a = fake_tensor(context, true, true), x = fake_tensor(context, true, true);
     struct report r[2] = {{0}};
     struct timespec before, after;
 
-    assert_int_equal(wnnContextWaitAny(c, 0, NULL, 0), WNNStatus_TypeError);
-    assert_int_equal(wnnContextWaitAny(c, SIZE_MAX, &(WNNFuture){0}, 0), WNNStatus_TypeError);
+    assert_int_equal(wnnContextWaitAny(context, 0, NULL, 0), WNNStatus_TypeError);
+    assert_int_equal(wnnContextWaitAny(context, SIZE_MAX, &(WNNFuture){0}, 0), WNNStatus_TypeError);
     MESSAGE_HAS("waitAny", "futures, more than");
-    assert_int_equal(wnnContextWaitAny(c, 1, &(WNNFuture){0}, 0), WNNStatus_TypeError);
-    assert_int_equal(wnnContextWaitAny(c, 1, &(WNNFuture){12345}, 0), WNNStatus_TypeError);
+    assert_int_equal(wnnContextWaitAny(context, 1, &(WNNFuture){0}, 0), WNNStatus_TypeError);
+    assert_int_equal(wnnContextWaitAny(context, 1, &(WNNFuture){12345}, 0), WNNStatus_TypeError);
     MESSAGE_HAS("waitAny", "futures[0]", "12345");
 
-    read_async(c, a, &r[0], WNNCallbackMode_WaitAnyOnly);
+    read_async(context, a, &r[0], WNNCallbackMode_WaitAnyOnly);
     assert_int_equal(wnnContextWaitAny(other, 1, &r[0].future, 0), WNNStatus_TypeError);
-    dispatch(c, g, a, x);
-    read_async(c, x, &r[1], WNNCallbackMode_WaitAnyOnly);
+    dispatch(context, g, a, x);
+    read_async(context, x, &r[1], WNNCallbackMode_WaitAnyOnly);
     /* Any of the two. */
     WNNFuture both[2] = {r[1].future, r[0].future};
-    assert_int_equal(wnnContextWaitAny(c, 2, both, UINT64_MAX), WNNStatus_Success);
+    assert_int_equal(wnnContextWaitAny(context, 2, both, UINT64_MAX), WNNStatus_Success);
     assert_int_equal(r[0].calls, 1);
     assert_int_equal(r[1].calls, 0);
-    assert_int_equal(wnnContextWaitAny(c, 1, &r[1].future, 0), WNNStatus_TimedOut);
+    assert_int_equal(wnnContextWaitAny(context, 1, &r[1].future, 0), WNNStatus_TimedOut);
     clock_gettime(CLOCK_MONOTONIC, &before);
-    assert_int_equal(wnnContextWaitAny(c, 1, &r[1].future, 20000000), WNNStatus_TimedOut);
+    assert_int_equal(wnnContextWaitAny(context, 1, &r[1].future, 20000000), WNNStatus_TimedOut);
     clock_gettime(CLOCK_MONOTONIC, &after);
     double waited = (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) * 1e-9;
     assert_true(waited >= 0.0199);
     gate_open(&gate);
-    assert_int_equal(wnnContextWaitAny(c, 1, &r[1].future, UINT64_MAX - 1), WNNStatus_Success);
+    assert_int_equal(wnnContextWaitAny(context, 1, &r[1].future, UINT64_MAX - 1), WNNStatus_Success);
     assert_int_equal(r[1].calls, 1);
     wnnTensorRelease(a);
     wnnTensorRelease(x);
     wnnGraphRelease(g);
     wnnContextRelease(other);
-    wnnContextRelease(c);
 }
 
 TEST(tensors_are_created_asynchronously)
 {
-    WNNContext c = fake_context(NULL);
     WNNTensorDescriptor d = {
         .dataType = WNNOperandDataType_Float32, .rank = 1, .shape = (uint32_t[]){4}, .readable = true, .writable = true};
     WNNOperandDescriptor cd = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}};
@@ -187,37 +177,36 @@ TEST(tensors_are_created_asynchronously)
     WNNCreateTensorCallbackInfo info = {WNNCallbackMode_WaitAnyOnly, on_tensor, &r, NULL};
     float data[4] = {9, 9, 9, 9};
 
-    WNNFuture f = wnnContextCreateTensorAsync(c, &d, info);
-    assert_int_equal(wnnContextWaitAny(c, 1, &f, UINT64_MAX), WNNStatus_Success);
+    WNNFuture f = wnnContextCreateTensorAsync(context, &d, info);
+    assert_int_equal(wnnContextWaitAny(context, 1, &f, UINT64_MAX), WNNStatus_Success);
     assert_int_equal(r.status, WNNStatus_Success);
-    assert_int_equal(wnnContextReadTensor(c, r.tensor, data, 16), WNNStatus_Success);
+    assert_int_equal(wnnContextReadTensor(context, r.tensor, data, 16), WNNStatus_Success);
     assert_true(data[0] == 0 && data[3] == 0);
 
     info.userdata1 = &constant;
     info.mode = WNNCallbackMode_AllowSpontaneous;
-    f = wnnContextCreateConstantTensorAsync(c, &cd, values, 16, info);
+    f = wnnContextCreateConstantTensorAsync(context, &cd, values, 16, info);
     wait_for_calls(&constant, 1);
     assert_true(wnnTensorGetConstant(constant.tensor));
 
     info.userdata1 = &bad;
-    f = wnnContextCreateConstantTensorAsync(c, &cd, values, 15, info);
+    f = wnnContextCreateConstantTensorAsync(context, &cd, values, 15, info);
     assert_int_equal(bad.calls, 1);
     assert_int_equal(bad.status, WNNStatus_TypeError);
     assert_null(bad.tensor);
 
     /* Nobody to call: the tensor goes. */
     info = (WNNCreateTensorCallbackInfo){WNNCallbackMode_WaitAnyOnly, NULL, &nobody, NULL};
-    f = wnnContextCreateTensorAsync(c, &d, info);
-    assert_int_equal(wnnContextWaitAny(c, 1, &f, UINT64_MAX), WNNStatus_Success);
+    f = wnnContextCreateTensorAsync(context, &d, info);
+    assert_int_equal(wnnContextWaitAny(context, 1, &f, UINT64_MAX), WNNStatus_Success);
 
     atomic_store(&fake_out_of_memory, true);
     info = (WNNCreateTensorCallbackInfo){WNNCallbackMode_WaitAnyOnly, on_tensor, &bad, NULL};
-    f = wnnContextCreateTensorAsync(c, &d, info);
-    assert_int_equal(wnnContextWaitAny(c, 1, &f, UINT64_MAX), WNNStatus_Success);
+    f = wnnContextCreateTensorAsync(context, &d, info);
+    assert_int_equal(wnnContextWaitAny(context, 1, &f, UINT64_MAX), WNNStatus_Success);
     assert_int_equal(bad.status, WNNStatus_UnknownError);
     wnnTensorRelease(r.tensor);
     wnnTensorRelease(constant.tensor);
-    wnnContextRelease(c);
 }
 
 /* ---- inside callbacks ---- */
@@ -325,4 +314,4 @@ TEST(wait_in_callback)
     wnnContextRelease(c);
 }
 
-TEST_EACH(NULL, fake_nothing_left)
+TEST_EACH(create_fake_context, release_fake_context)

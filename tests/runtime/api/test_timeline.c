@@ -8,43 +8,40 @@
 TEST(timeline_order)
 {
     struct gate gate = GATE_INIT;
-    WNNContext c = fake_context(NULL);
-    WNNGraph slow = fake_graph(c, 1, 1, fake_double, &gate), fast = fake_graph(c, 1, 1, fake_double, NULL);
-    WNNTensor a = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
+    WNNGraph slow = fake_graph(context, 1, 1, fake_double, &gate), fast = fake_graph(context, 1, 1, fake_double, NULL);
+    WNNTensor a = fake_tensor(context, true, true), x = fake_tensor(context, true, true);
     struct report first = {0}, second = {0};
     float data[4] = {10, 20, 30, 40};
 
-    assert_int_equal(wnnContextWriteTensor(c, a, values, 16), WNNStatus_Success);
-    dispatch(c, slow, a, x);
+    assert_int_equal(wnnContextWriteTensor(context, a, values, 16), WNNStatus_Success);
+    dispatch(context, slow, a, x);
     gate_wait_arrived(&gate, 1); /* dispatch has not waited */
-    read_async(c, x, &first, WNNCallbackMode_AllowSpontaneous);
-    assert_int_equal(wnnContextWriteTensor(c, a, data, 16), WNNStatus_Success);
+    read_async(context, x, &first, WNNCallbackMode_AllowSpontaneous);
+    assert_int_equal(wnnContextWriteTensor(context, a, data, 16), WNNStatus_Success);
     memset(data, 0, sizeof data); /* was copied */
-    dispatch(c, fast, a, x);
-    dispatch(c, fast, x, a);
-    read_async(c, a, &second, WNNCallbackMode_AllowSpontaneous);
+    dispatch(context, fast, a, x);
+    dispatch(context, fast, x, a);
+    read_async(context, a, &second, WNNCallbackMode_AllowSpontaneous);
     assert_int_equal(first.calls, 0);
     gate_open(&gate);
-    assert_int_equal(wnnContextReadTensor(c, x, data, 16), WNNStatus_Success); /* behind all of it */
+    assert_int_equal(wnnContextReadTensor(context, x, data, 16), WNNStatus_Success); /* behind all of it */
     assert_int_equal(first.status, WNNStatus_Success);
     assert_true(data[2] == 60 && first.data[2] == 6 && second.data[2] == 120);
     wnnTensorRelease(a);
     wnnTensorRelease(x);
     wnnGraphRelease(slow);
     wnnGraphRelease(fast);
-    wnnContextRelease(c);
 }
 
 /* compute waits for its turn behind a running dispatch, but uses none of the tensors. */
 TEST(compute_waits_for_dispatches_before_it)
 {
     struct gate gate = GATE_INIT;
-    WNNContext c = fake_context(NULL);
-    WNNGraph slow = fake_graph(c, 1, 1, fake_double, &gate), fast = fake_graph(c, 1, 1, fake_double, NULL);
-    WNNTensor a = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
+    WNNGraph slow = fake_graph(context, 1, 1, fake_double, &gate), fast = fake_graph(context, 1, 1, fake_double, NULL);
+    WNNTensor a = fake_tensor(context, true, true), x = fake_tensor(context, true, true);
     float in[4] = {1, 2, 3, 4}, out[4];
 
-    dispatch(c, slow, a, x);
+    dispatch(context, slow, a, x);
     gate_wait_arrived(&gate, 1);
     gate_open(&gate);
     assert_int_equal(
@@ -55,7 +52,6 @@ TEST(compute_waits_for_dispatches_before_it)
     wnnTensorRelease(x);
     wnnGraphRelease(slow);
     wnnGraphRelease(fast);
-    wnnContextRelease(c);
 }
 
 static bool note_thread(void *user, unsigned char *const *inputs, unsigned char *const *outputs)
@@ -69,28 +65,26 @@ TEST(a_brief_dispatch_is_done_when_the_call_returns)
 {
     struct gate gate = GATE_INIT;
     pthread_t thread = 0;
-    WNNContext c = fake_context(NULL);
-    WNNGraph slow = fake_graph(c, 1, 1, fake_double, &gate), brief = fake_graph(c, 1, 1, note_thread, &thread);
-    WNNTensor a = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
+    WNNGraph slow = fake_graph(context, 1, 1, fake_double, &gate), brief = fake_graph(context, 1, 1, note_thread, &thread);
+    WNNTensor a = fake_tensor(context, true, true), x = fake_tensor(context, true, true);
     float data[4];
 
     brief->executable->brief = true;
-    assert_int_equal(wnnContextWriteTensor(c, a, values, 16), WNNStatus_Success);
-    dispatch(c, brief, a, x);
+    assert_int_equal(wnnContextWriteTensor(context, a, values, 16), WNNStatus_Success);
+    dispatch(context, brief, a, x);
     assert_true(pthread_equal(thread, pthread_self()));
     thread = 0;
-    dispatch(c, slow, x, a);
+    dispatch(context, slow, x, a);
     gate_wait_arrived(&gate, 1);
-    dispatch(c, brief, a, x); /* returns while the gate is closed */
+    dispatch(context, brief, a, x); /* returns while the gate is closed */
     gate_open(&gate);
-    assert_int_equal(wnnContextReadTensor(c, x, data, 16), WNNStatus_Success);
+    assert_int_equal(wnnContextReadTensor(context, x, data, 16), WNNStatus_Success);
     assert_true(data[2] == 24);
     assert_false(pthread_equal(thread, pthread_self()));
     wnnTensorRelease(a);
     wnnTensorRelease(x);
     wnnGraphRelease(slow);
     wnnGraphRelease(brief);
-    wnnContextRelease(c);
 }
 
 /* Work that comes while the thread runs, looks out for more, falls asleep or sleeps: none is forgotten. */
@@ -132,4 +126,4 @@ TEST(work_is_submitted_at_any_time)
     submit_under("passive");
 }
 
-TEST_EACH(NULL, fake_nothing_left)
+TEST_EACH(create_fake_context, release_fake_context)

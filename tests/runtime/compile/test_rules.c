@@ -119,27 +119,27 @@ TEST(tensors_are_checked)
 
 TEST(constant_tensors_are_checked)
 {
-    WNNContext c = fake_context(NULL), other = fake_context(NULL);
+    WNNContext other = fake_context(NULL);
     WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}};
     WNNTensor t;
     struct tensor_type type;
     struct error e;
     float copy[4];
 
-    assert_int_equal(wnnContextCreateConstantTensor(c, &d, values, 12, &t), WNNStatus_TypeError);
+    assert_int_equal(wnnContextCreateConstantTensor(context, &d, values, 12, &t), WNNStatus_TypeError);
     MESSAGE_HAS("createConstantTensor", "12", "16");
-    assert_int_equal(wnnContextCreateConstantTensor(c, &d, NULL, 16, &t), WNNStatus_TypeError);
+    assert_int_equal(wnnContextCreateConstantTensor(context, &d, NULL, 16, &t), WNNStatus_TypeError);
     memcpy(copy, values, sizeof copy);
-    assert_int_equal(wnnContextCreateConstantTensor(c, &d, copy, 16, &t), WNNStatus_Success);
+    assert_int_equal(wnnContextCreateConstantTensor(context, &d, copy, 16, &t), WNNStatus_Success);
     memset(copy, 0, sizeof copy); /* it was copied */
     assert_true(wnnTensorGetConstant(t));
     assert_false(wnnTensorGetReadable(t));
     assert_false(wnnTensorGetWritable(t));
-    assert_int_equal(wnnContextReadTensor(c, t, copy, 16), WNNStatus_TypeError);
-    assert_int_equal(wnnContextWriteTensor(c, t, copy, 16), WNNStatus_TypeError);
+    assert_int_equal(wnnContextReadTensor(context, t, copy, 16), WNNStatus_TypeError);
+    assert_int_equal(wnnContextWriteTensor(context, t, copy, 16), WNNStatus_TypeError);
 
     error_clear(&e);
-    struct constant *k = runtime_tensor_constant(c, t, &type, &e);
+    struct constant *k = runtime_tensor_constant(context, t, &type, &e);
     assert_non_null(k);
     assert_memory_equal(k->data, values, 16);
     assert_int_equal(type.dims[0], 4);
@@ -149,19 +149,18 @@ TEST(constant_tensors_are_checked)
     wnnTensorDestroy(t);
     assert_true(runtime_tensor_is_destroyed(t));
     error_clear(&e);
-    assert_null(runtime_tensor_constant(c, t, &type, &e));
+    assert_null(runtime_tensor_constant(context, t, &type, &e));
     assert_int_equal(e.status, WNNStatus_TypeError);
     assert_memory_equal(k->data, values, 16); /* graphs made from it keep it */
     constant_release(k);
     wnnTensorRelease(t);
 
-    t = fake_tensor(c, true, true);
+    t = fake_tensor(context, true, true);
     error_clear(&e);
-    assert_null(runtime_tensor_constant(c, t, &type, &e));
+    assert_null(runtime_tensor_constant(context, t, &type, &e));
     assert_int_equal(e.status, WNNStatus_TypeError);
     wnnTensorRelease(t);
     wnnContextRelease(other);
-    wnnContextRelease(c);
 }
 
 TEST(read_and_write)
@@ -312,8 +311,7 @@ TEST(dispatches_are_checked)
 
 TEST(computes_are_checked)
 {
-    WNNContext c = fake_context(NULL);
-    WNNGraph g = fake_graph(c, 2, 2, fake_double, NULL);
+    WNNGraph g = fake_graph(context, 2, 2, fake_double, NULL);
     float a[4] = {1, 2, 3, 4}, b[8] = {0}, x[8], y[4];
     WNNNamedBuffer in[2] = {{WNN_STR("a"), a, 16}, {WNN_STR("b"), b, 16}},
                    out[2] = {{WNN_STR("x"), x, 16}, {WNN_STR("y"), y, 16}};
@@ -356,18 +354,16 @@ TEST(computes_are_checked)
     assert_int_equal(wnnGraphCompute(g, 2, in, 2, out), WNNStatus_InvalidStateError);
     assert_int_equal(wnnGraphCompute(g, 0, NULL, 0, NULL), WNNStatus_InvalidStateError);
     wnnGraphRelease(g);
-    g = fake_graph(c, 2, 2, fake_double, NULL);
-    wnnContextDestroy(c);
+    g = fake_graph(context, 2, 2, fake_double, NULL);
+    wnnContextDestroy(context);
     assert_int_equal(wnnGraphCompute(g, 2, in, 2, out), WNNStatus_InvalidStateError);
     MESSAGE_HAS("lost");
     wnnGraphRelease(g);
-    wnnContextRelease(c);
 }
 
 TEST(graphs_are_described)
 {
-    WNNContext c = fake_context(NULL);
-    WNNGraph g = fake_graph(c, 3, 2, fake_double, NULL);
+    WNNGraph g = fake_graph(context, 3, 2, fake_double, NULL);
     WNNNamedOperandDescriptor d;
 
     assert_int_equal(wnnGraphGetInputCount(g), 3);
@@ -387,13 +383,11 @@ TEST(graphs_are_described)
     wnnGraphDestroy(g);
     assert_int_equal(wnnGraphGetInput(g, 0, &d), WNNStatus_Success);
     wnnGraphRelease(g);
-    wnnContextRelease(c);
 }
 
 /* Inputs that no output depends on are no inputs of the graph; the others keep their order. */
 TEST(unreachable_inputs_are_none)
 {
-    WNNContext c = fake_context(NULL);
     struct tensor_type type = {.type = WNNOperandDataType_Float32, .rank = 0};
     struct graph *g = graph_create();
     struct error e;
@@ -405,7 +399,7 @@ TEST(unreachable_inputs_are_none)
     struct node *unused = node_create(g, NULL, OP_ADD, "", 2, (struct value *[]){a, b}, NULL, NULL, &e);
     assert_non_null(unused);
     assert_true(graph_add_output(g, "o", 1, used->results[0]));
-    WNNGraph graph = graph_create_object(c, g, &e);
+    WNNGraph graph = graph_create_object(context, g, &e);
     graph_free(g);
     assert_non_null(graph);
     assert_int_equal(wnnGraphGetInputCount(graph), 1);
@@ -414,19 +408,16 @@ TEST(unreachable_inputs_are_none)
     assert_memory_equal(d.name.data, "b\0c", 4);
     assert_int_equal(graph->inputs[0].slot, 1);
     wnnGraphRelease(graph);
-    wnnContextRelease(c);
 }
 
 TEST(supported_types_are_told)
 {
-    WNNContext c = fake_context(NULL);
 
-    assert_int_equal(runtime_supported_types(c, OP_RELU, 0), op_infos[OP_RELU].ins[0].types);
+    assert_int_equal(runtime_supported_types(context, OP_RELU, 0), op_infos[OP_RELU].ins[0].types);
     /* add: b has the type of a, and so has the result. */
-    assert_int_equal(runtime_supported_types(c, OP_ADD, 1), runtime_supported_types(c, OP_ADD, 0));
-    assert_int_equal(runtime_supported_types(c, OP_ADD, OP_OPERANDS_MAX), runtime_supported_types(c, OP_ADD, 0));
-    assert_int_equal(runtime_supported_types(c, OP_ADD, 0) & DT_AS_FLAG, 0);
-    wnnContextRelease(c);
+    assert_int_equal(runtime_supported_types(context, OP_ADD, 1), runtime_supported_types(context, OP_ADD, 0));
+    assert_int_equal(runtime_supported_types(context, OP_ADD, OP_OPERANDS_MAX), runtime_supported_types(context, OP_ADD, 0));
+    assert_int_equal(runtime_supported_types(context, OP_ADD, 0) & DT_AS_FLAG, 0);
 }
 
 /* ---- many names ---- */
@@ -466,8 +457,7 @@ static WNNGraph graph_of_many(WNNContext c)
 /* Names come in any order, and buffers lie anywhere: the time does not grow with the square of their number. */
 TEST(many_names_and_buffers)
 {
-    WNNContext c = fake_context(NULL);
-    WNNGraph g = graph_of_many(c);
+    WNNGraph g = graph_of_many(context);
     clock_t start = clock();
 
     many_buffers[1][7].data = &many_values[1][9]; /* of o39992, which o9 has, too */
@@ -493,7 +483,6 @@ TEST(many_names_and_buffers)
     MESSAGE_HAS("inputs are given, the graph has 40000");
     assert_int_equal(wnnGraphCompute(g, MANY, many_buffers[0], SIZE_MAX, many_buffers[1]), WNNStatus_TypeError);
     wnnGraphRelease(g);
-    wnnContextRelease(c);
 }
 
-TEST_EACH(NULL, fake_nothing_left)
+TEST_EACH(create_fake_context, release_fake_context)

@@ -171,10 +171,19 @@ static inline struct engine *fake_create(uint32_t thread_count, const struct deb
 
 static inline WNNContext fake_context(WNNContextOptions const *options)
 {
-    WNNContext context;
+    WNNContext made;
 
-    assert_int_equal(context_create(options, fake_create, &context), WNNStatus_Success);
-    return context;
+    assert_int_equal(context_create(options, fake_create, &made), WNNStatus_Success);
+    return made;
+}
+
+/** The context of a test: TEST_EACH(create_fake_context, release_fake_context). */
+static WNNContext context;
+
+static inline int create_fake_context(__attribute__((unused)) void **state)
+{
+    context = fake_context(NULL);
+    return 0;
 }
 
 /** Returns a graph with inputs "a", "b", ... and outputs "x", "y", ..., all float32[4]. */
@@ -252,6 +261,13 @@ static inline int fake_nothing_left(void **state)
     atomic_store(&fake_out_of_memory, false);
     atomic_store(&fake_write_fails, false);
     return 0;
+}
+
+/** Releases the context, and checks that nothing is left. */
+static inline int release_fake_context(void **state)
+{
+    wnnContextRelease(context);
+    return fake_nothing_left(state);
 }
 
 /** The last message must hold all of these (the list ends with NULL). */

@@ -155,7 +155,7 @@ static dnnl_primitive_t create_search(const struct library_step *s)
     for (int32_t i = 0; i < p.post_count; i++)
         if (p.posts[i].kind == DNN_POST_ELTWISE && p.posts[i].algorithm == dnnl_eltwise_clip)
             p.posts[i] = (struct dnn_post){.kind = DNN_POST_ELTWISE, .algorithm = dnnl_eltwise_tanh};
-    dnnl_primitive_desc_t pd = dnn_create_pd(l, &p, s->scales);
+    dnnl_primitive_desc_t pd = dnn_create_pd(l, &p, s->scales, 0);
     if (!pd)
         return NULL;
     dnn_const_md wanted = dnn_pd_md(pd, dnnl_query_scratchpad_md, 0);

@@ -124,7 +124,7 @@ static double alone_run(const struct alone *a, double seconds)
 static double time_problem(const struct library_step *s, const struct dnn_problem *p, bool cold, double seconds)
 {
     struct library *l = (struct library *)s->library; /* a descriptor changes nothing in it */
-    dnnl_primitive_desc_t pd = dnn_create_pd(l, p, s->scales);
+    dnnl_primitive_desc_t pd = dnn_create_pd(l, p, s->scales, 0);
     struct alone a = {.step = {.library = l}};
     double best = 0;
 

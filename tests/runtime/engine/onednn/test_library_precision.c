@@ -207,7 +207,7 @@ TEST(heads_are_read_as_they_lie)
         assert_int_equal(c.problem.parts, 1);
         assert_int_equal(c.problem.dst.rank, 4);
         assert_false(c.problem.weights.free);
-        dnnl_primitive_desc_t pd = dnn_create_pd(library, &c.problem, NULL);
+        dnnl_primitive_desc_t pd = dnn_create_pd(library, &c.problem, NULL, 0);
         assert_non_null(pd);
         assert_null(strstr(dnn_pd_name(pd), "gemm"));
         dnnl_primitive_desc_destroy(pd);
