@@ -70,46 +70,41 @@ static void analyze_expr(struct analysis *a, const struct schedule *s, uint32_t 
         *level = (uint8_t)a->inner_level;
 }
 
-/* Walks the numbers as kernel_numbers does. */
-static uint32_t add_form(struct analysis *a, const struct kaffine *affine, uint32_t *next)
+/* Adds a form whose numbers begin at `number`, and returns where those after it begin. */
+static uint32_t add_form(struct analysis *a, const struct kaffine *affine, uint32_t number)
 {
-    a->forms[a->form_count] = (struct form){.affine = affine, .number = *next};
-    *next += 1 + affine->count;
-    return a->form_count++;
+    a->forms[a->form_count++] = (struct form){.affine = affine, .number = number};
+    return number + 1 + affine->count;
 }
 
-static void add_guards(struct analysis *a, uint32_t count, const struct kguard *guards, uint32_t *next)
+/* Adds a form and those of its guards, each of which its bound follows. */
+static uint32_t add_forms(struct analysis *a, const struct kaffine *affine, uint32_t count, const struct kguard *guards,
+                          uint32_t number)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        add_form(a, &guards[i].form, next);
-        ++*next; /* the bound */
-    }
+    const uint32_t first = a->form_count;
+
+    number = add_form(a, affine, number);
+    for (uint32_t i = 0; i < count; i++)
+        number = add_form(a, &guards[i].form, number) + 1;
+    return first;
 }
 
 static void collect_forms(struct analysis *a, const struct kernel *k)
 {
-    uint32_t next = 0;
-
     for (uint32_t i = 0; i < k->var_count; i++) {
-        if (k->vars[i].kind == KVAR_DIVMOD) {
-            a->var_form[i] = add_form(a, &k->vars[i].base, &next);
-            a->var_number[i] = next;
-            next += 2;
-        } else {
-            a->var_number[i] = next++;
-        }
+        a->var_form[i] = a->form_count;
+        a->var_number[i] = a->numbers.vars[i];
+        if (k->vars[i].kind == KVAR_DIVMOD)
+            a->var_number[i] = add_form(a, &k->vars[i].base, a->numbers.vars[i]);
     }
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
         if (x->op == K_LOAD || x->op == K_INDEX)
-            a->expr_form[i] = add_form(a, &x->index, &next);
-        if (x->op == K_LOAD)
-            add_guards(a, x->guard_count, x->guards, &next);
+            a->expr_form[i] = add_forms(a, &x->index, x->op == K_LOAD ? x->guard_count : 0, x->guards, a->numbers.exprs[i]);
     }
-    for (uint32_t i = 0; i < k->store_count; i++) {
-        a->store_form[i] = add_form(a, &k->stores[i].index, &next);
-        add_guards(a, k->stores[i].guard_count, k->stores[i].guards, &next);
-    }
+    for (uint32_t i = 0; i < k->store_count; i++)
+        a->store_form[i] =
+            add_forms(a, &k->stores[i].index, k->stores[i].guard_count, k->stores[i].guards, a->numbers.stores[i]);
 }
 
 static bool allocate(struct analysis *a, const struct kernel *k, struct arena *arena)
@@ -148,7 +143,7 @@ static void fix_strides(struct analysis *a, const struct schedule *s)
     const struct kernel *k = s->kernel;
 
     for (uint32_t i = 0; i < k->expr_count; i++) {
-        for (uint32_t g = 0; s->exprs[i].stride && g <= k->exprs[i].guard_count; g++) {
+        for (uint32_t g = 0; s->exprs[i].load == LOAD_STRIDED && g <= k->exprs[i].guard_count; g++) {
             const struct form *f = &a->forms[a->expr_form[i] + g];
             for (uint32_t t = 0; t < f->affine->count; t++)
                 if (f->affine->terms[t].var == s->vector_var)

@@ -187,6 +187,11 @@ V op_opaque(const struct build *m, V pointer)
     return op_intrinsic1(m, "llvm.strip.invariant.group", pointer); /* no code, and gone before instruction selection */
 }
 
+V op_address(const struct build *m, T element, V pointer, V index)
+{
+    return LLVMBuildGEP2(m->b, element, pointer, &index, 1, "");
+}
+
 void op_prefetch(const struct build *m, V pointer)
 {
     T type = type_ptr(m);

@@ -80,6 +80,8 @@ V op_load(const struct build *m, T type, V pointer, V mask, uint32_t align);
 V op_load_or(const struct build *m, T type, V pointer, V mask, V otherwise, uint32_t align);
 /** Stores the lanes of a value for which the mask holds (NULL: all of them). */
 void op_store(const struct build *m, V value, V pointer, V mask, uint32_t align);
+/** Returns the address of an element, so many elements after a pointer. */
+V op_address(const struct build *m, T element, V pointer, V index);
 /** Asks for the line at an address, which need not exist. */
 void op_prefetch(const struct build *m, V pointer);
 /** Returns an i1 that says whether any lane of a condition holds. */

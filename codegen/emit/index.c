@@ -344,14 +344,14 @@ V stepped_pointer(struct emitter *e, T element, V groups[ROW_GROUPS], V step, ui
         frame_at(&e->frame, LEVEL_ENTRY);
         offset = LLVMBuildMul(e->m.b, step, const_int(&e->m, 64, 4), "");
         frame_at(&e->frame, e->info.vector_level);
-        groups[g] = op_opaque(&e->m, LLVMBuildGEP2(e->m.b, element, groups[g - 1], &offset, 1, ""));
+        groups[g] = op_opaque(&e->m, op_address(&e->m, element, groups[g - 1], offset));
     }
     if (i % 4 == 0)
         return groups[i / 4];
     frame_at(&e->frame, LEVEL_ENTRY);
     offset = LLVMBuildMul(e->m.b, step, const_int(&e->m, 64, i % 4), "");
     frame_at(&e->frame, e->info.vector_level);
-    return LLVMBuildGEP2(e->m.b, element, groups[i / 4], &offset, 1, "");
+    return op_address(&e->m, element, groups[i / 4], offset);
 }
 
 V form_row_pointer(struct emitter *e, const struct context *cx, uint32_t form, struct form_value *p, T element, V tensor)
@@ -367,7 +367,7 @@ V form_row_pointer(struct emitter *e, const struct context *cx, uint32_t form, s
         frame_at(&e->frame, level);
         V row = p->tile_step ? LLVMBuildAdd(e->m.b, p->row, LLVMBuildMul(e->m.b, cx->transposed->base, p->tile_step, ""), "")
                              : p->row;
-        V pointer = LLVMBuildGEP2(e->m.b, element, tensor, &row, 1, "");
+        V pointer = op_address(&e->m, element, tensor, row);
         *c = (struct row_pointer){tensor, p->row, op_opaque(&e->m, pointer), serial, {NULL}, 0};
     }
     if (!p->tile_step)
@@ -376,7 +376,7 @@ V form_row_pointer(struct emitter *e, const struct context *cx, uint32_t form, s
         if (c->groups_serial != e->frame.levels[e->info.vector_level].serial) {
             frame_at(&e->frame, e->info.vector_level);
             memset(c->groups, 0, sizeof c->groups);
-            c->groups[0] = op_opaque(&e->m, LLVMBuildGEP2(e->m.b, element, c->pointer, &p->along, 1, ""));
+            c->groups[0] = op_opaque(&e->m, op_address(&e->m, element, c->pointer, p->along));
             c->groups_serial = e->frame.levels[e->info.vector_level].serial;
         }
         p->along = const_int(&e->m, 64, 0);
@@ -387,7 +387,7 @@ V form_row_pointer(struct emitter *e, const struct context *cx, uint32_t form, s
     V row = transposed_row(e, cx);
     frame_at(&e->frame, level);
     V offset = LLVMBuildMul(e->m.b, row, p->tile_step, "");
-    return op_opaque(&e->m, LLVMBuildGEP2(e->m.b, element, c->pointer, &offset, 1, ""));
+    return op_opaque(&e->m, op_address(&e->m, element, c->pointer, offset));
 }
 
 V form_lanes(struct emitter *e, const struct context *cx, const struct form_value *p)

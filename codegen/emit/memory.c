@@ -31,15 +31,10 @@ static V zero_vector(struct emitter *e)
     return e->args.zero_vector;
 }
 
-static V offset_pointer(struct emitter *e, T element, V pointer, V index)
-{
-    return LLVMBuildGEP2(e->m.b, element, pointer, &index, 1, "");
-}
-
 /* Returns the address tensor + p; row is what form_row_pointer gave. */
 static V form_pointer(struct emitter *e, T element, V tensor, V row, const struct form_value *p)
 {
-    return row ? offset_pointer(e, element, row, p->along) : offset_pointer(e, element, tensor, p->base);
+    return row ? op_address(&e->m, element, row, p->along) : op_address(&e->m, element, tensor, p->base);
 }
 
 /* ---- loads ---- */
@@ -64,7 +59,7 @@ static V load_contiguous(struct emitter *e, const struct context *cx, T element,
     V x;
 
     if (reversed)
-        address = offset_pointer(e, element, address, const_int(m, 64, 1 - (int64_t)cx->lanes));
+        address = op_address(&e->m, element, address, const_int(m, 64, 1 - (int64_t)cx->lanes));
     if (mask) {
         mask = guard_and(e, mask, scalar);
         x = op_load_or(m, vector, address, reversed ? reverse(m, mask) : mask, fill, align);
@@ -110,7 +105,7 @@ static V load_gather(struct emitter *e, const struct context *cx, T element, V p
             index = LLVMBuildSelect(m->b, mask, index, LLVMConstNull(LLVMTypeOf(index)), "");
         mask = NULL;
     }
-    V addresses = LLVMBuildGEP2(m->b, element, base, &index, 1, "");
+    V addresses = op_address(m, element, base, index);
     V all = LLVMConstAllOnes(type_lanes(type_i1(m), cx->lanes));
     V args[4] = {addresses, const_int(m, 32, align), mask ? mask : all, LLVMConstNull(vector)};
     return call_intrinsic(m, "llvm.masked.gather", types, 2, args, 4);
@@ -131,7 +126,7 @@ static V load_repeated(struct emitter *e, const struct context *cx, uint32_t rep
     if (mask)
         mask =
             LLVMBuildShuffleVector(m->b, mask, LLVMGetPoison(LLVMTypeOf(mask)), LLVMConstVector(every, cx->lanes / repeat), "");
-    elements = op_load(m, type_lanes(element, cx->lanes / repeat), offset_pointer(e, element, address, first), mask, align);
+    elements = op_load(m, type_lanes(element, cx->lanes / repeat), op_address(&e->m, element, address, first), mask, align);
     return LLVMBuildShuffleVector(m->b, elements, LLVMGetPoison(LLVMTypeOf(elements)), LLVMConstVector(from, cx->lanes), "");
 }
 
@@ -152,7 +147,7 @@ static V load_runs(struct emitter *e, const struct context *cx, T element, V poi
     LLVMBuildCondBr(m->b, differs, scattered, run);
     frame_continue(&e->frame, run);
     first = LLVMBuildSExt(m->b, first, type_int(m, 64), "");
-    values[0] = op_load(m, vector, offset_pointer(e, element, address, first), mask, align);
+    values[0] = op_load(m, vector, op_address(&e->m, element, address, first), mask, align);
     LLVMBuildBr(m->b, after);
     frame_continue(&e->frame, scattered);
     values[1] = load_gather(e, cx, element, pointer, address, p, mask, align);
@@ -176,13 +171,14 @@ static void prefetch_next_row(struct emitter *e, const struct context *cx, const
         return;
     V size = number_value(e, e->info.var_number[e->s->vector_var]);
     frame_here(&e->frame);
-    V next = offset_pointer(e, element, address, size);
+    V next = op_address(&e->m, element, address, size);
     op_prefetch(m, next);
 }
 
 V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
 {
     const struct kexpr *x = &e->k->exprs[expr];
+    const struct schedule_expr *by = &e->s->exprs[expr];
     const struct build *m = &e->m;
     dtype dtype = e->k->tensors[x->tensor].type;
     T element = storage_type(&e->m, dtype);
@@ -211,15 +207,15 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     if (p.kind == FORM_UNIFORM) {
         V read = lanes ? op_any(m, guard_and(e, guard, exists)) : scalar;
         V index = read ? LLVMBuildSelect(m->b, read, p.base, const_int(m, 64, 0), "") : p.base;
-        value = LLVMBuildLoad2(m->b, element, offset_pointer(e, element, pointer, index), "");
+        value = LLVMBuildLoad2(m->b, element, op_address(&e->m, element, pointer, index), "");
         if (e->k->tensors[x->tensor].unaligned)
             LLVMSetAlignment(value, 1);
     } else if (p.kind == FORM_LANES) {
-        const bool runs = e->s->exprs[expr].runs && frame_is_here(&e->frame, level);
+        const bool runs = by->load == LOAD_RUNS && frame_is_here(&e->frame, level);
         address = form_pointer(e, element, pointer, row, &p);
-        if (e->s->exprs[expr].repeat)
-            value = load_repeated(e, cx, e->s->exprs[expr].repeat, element, address, &p, align);
-        else if (load_is_permuted(e, cx, expr))
+        if (by->load == LOAD_REPEATED)
+            value = load_repeated(e, cx, by->count, element, address, &p, align);
+        else if (by->load == LOAD_PERMUTED)
             value = emit_permuted_load(e, cx, expr, element, address, p.lanes, scalar, align);
         else
             value = (runs ? load_runs : load_gather)(e, cx, element, pointer, address, &p, guard_and(e, guard, exists), align);
@@ -254,10 +250,10 @@ V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int
         V tensor = tensor_pointer(e, x->tensor);
         struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
         frame_at(&e->frame, e->info.expr_level[expr]);
-        address = offset_pointer(e, element, tensor, p.base);
+        address = op_address(&e->m, element, tensor, p.base);
     }
     frame_at(&e->frame, e->info.expr_level[expr]);
-    V value = LLVMBuildLoad2(m->b, type_int(m, 32), offset_pointer(e, type_int(m, 8), address, const_int(m, 64, bytes)), "");
+    V value = LLVMBuildLoad2(m->b, type_int(m, 32), op_address(&e->m, type_int(m, 8), address, const_int(m, 64, bytes)), "");
     LLVMSetAlignment(value, 1);
     return value;
 }
@@ -273,7 +269,7 @@ V emit_load_words(struct emitter *e, const struct context *cx, uint32_t expr)
     V tensor = tensor_pointer(e, x->tensor);
     struct form_value p = form_evaluate(e, &first, e->info.expr_form[expr]);
     frame_at(&e->frame, e->info.expr_level[expr]);
-    V address = offset_pointer(e, storage_type(m, e->k->tensors[x->tensor].type), tensor, p.base);
+    V address = op_address(&e->m, storage_type(m, e->k->tensors[x->tensor].type), tensor, p.base);
     return op_load(m, type_lanes(type_int(m, 32), cx->lanes), address, cx->mask, 1);
 }
 
@@ -284,7 +280,7 @@ static void store_scatter(struct emitter *e, const struct context *cx, V value, 
 {
     const struct build *m = &e->m;
     V index = p->kind == FORM_LANES ? p->lanes : LLVMConstNull(type_lanes(type_int(m, 32), cx->lanes));
-    V addresses = LLVMBuildGEP2(m->b, element, base, &index, 1, "");
+    V addresses = op_address(m, element, base, index);
     T types[2] = {LLVMTypeOf(value), LLVMTypeOf(addresses)};
     V args[4] = {value, addresses, const_int(m, 32, align), mask ? mask : LLVMConstAllOnes(type_lanes(type_i1(m), cx->lanes))};
     call_intrinsic(m, "llvm.masked.scatter", types, 2, args, 4);
@@ -324,7 +320,7 @@ void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V v
     } else if (p.kind == FORM_CONTIGUOUS) {
         op_store(m, value, address, mask, align);
     } else if (p.kind == FORM_REVERSED) {
-        address = offset_pointer(e, element, address, const_int(m, 64, 1 - (int64_t)cx->lanes));
+        address = op_address(&e->m, element, address, const_int(m, 64, 1 - (int64_t)cx->lanes));
         op_store(m, reverse(m, value), address, mask ? reverse(m, mask) : NULL, align);
     } else {
         store_scatter(e, cx, value, address, element, &p, mask, align);
@@ -362,12 +358,12 @@ static V row_buffer_address(struct emitter *e, const struct context *cx, int32_t
     const struct build *m = &e->m;
     V bytes = row_bytes(e), slot = const_int(m, 64, buffer);
     V offset = LLVMBuildMul(m->b, bytes, slot, "");
-    V row = LLVMBuildGEP2(m->b, type_int(m, 8), e->args.scratch, &offset, 1, "row");
+    V row = op_address(m, type_int(m, 8), e->args.scratch, offset);
     V index = reduced_index(e, cx);
     frame_at(&e->frame, e->info.inner_level);
     if (e->info.vector_parallel)
         index = LLVMBuildMul(m->b, index, const_int(m, 64, e->s->row_buffers.lanes), "");
-    return LLVMBuildGEP2(m->b, row_type(e, type), row, &index, 1, "");
+    return op_address(m, row_type(e, type), row, index);
 }
 
 /* Returns the mask of a row access: rows of a PARALLEL vector variable have room for every lane. */

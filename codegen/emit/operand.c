@@ -49,7 +49,7 @@ void operand_set_edge_pointers(struct emitter *e, const struct context *cx, uint
                 all = LLVMBuildAnd(m->b, all, LLVMBuildICmp(m->b, LLVMIntULT, at, bound, ""), "");
             }
             frame_here(&e->frame);
-            V address = LLVMBuildGEP2(m->b, element, tensor, &index, 1, "");
+            V address = op_address(m, element, tensor, index);
             e->row_pointers[i * COPIES_MAX + row] = LLVMBuildSelect(m->b, all, address, e->args.zero_row, "edge");
         }
     }
@@ -68,7 +68,7 @@ void operand_set_row_pointers(struct emitter *e, const struct context *cx)
         for (uint32_t row = 0; row < cx->tile->rows; row++) {
             V index = open_part(e, cx, e->info.expr_form[i], 0, row);
             frame_here(&e->frame);
-            e->row_pointers[i * COPIES_MAX + row] = op_opaque(m, LLVMBuildGEP2(m->b, element, tensor, &index, 1, "row"));
+            e->row_pointers[i * COPIES_MAX + row] = op_opaque(m, op_address(m, element, tensor, index));
         }
     }
 }
@@ -97,7 +97,7 @@ V operand_address(struct emitter *e, const struct context *cx, uint32_t expr, T 
     }
     frame_at(&e->frame, e->info.expr_level[expr]);
     V pointer = cx->row_pointers[expr * COPIES_MAX + (e->info.expr_rows[expr] ? cx->copy / cx->tile->vectors : 0)];
-    return LLVMBuildGEP2(m->b, element, pointer, &index, 1, "");
+    return op_address(m, element, pointer, index);
 }
 
 /* ---- prefetching ---- */
@@ -142,7 +142,7 @@ void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, st
         row = LLVMBuildAdd(m->b, LLVMBuildMul(m->b, at, rows, ""), row, "");
     index = LLVMBuildAdd(m->b, LLVMBuildMul(m->b, index, const_int(m, 64, size), ""), panel, "");
     index = LLVMBuildAdd(m->b, index, LLVMBuildMul(m->b, row, share, ""), "");
-    tile->prefetch = op_opaque(m, LLVMBuildGEP2(m->b, type_int(m, 8), tensor, &index, 1, "prefetch"));
+    tile->prefetch = op_opaque(m, op_address(m, type_int(m, 8), tensor, index));
 }
 
 /* Returns where the loops outside of the innermost one have come to: an address of their level, which the innermost loop does
@@ -162,7 +162,7 @@ static V prefetch_of_loops(struct emitter *e, const struct context *cx)
     if (!index)
         return cx->tile->prefetch;
     index = LLVMBuildMul(m->b, index, cx->tile->prefetch_step, "");
-    return op_opaque(m, LLVMBuildGEP2(m->b, type_int(m, 8), cx->tile->prefetch, &index, 1, ""));
+    return op_opaque(m, op_address(m, type_int(m, 8), cx->tile->prefetch, index));
 }
 
 void operand_prefetch(struct emitter *e, const struct context *cx)
@@ -175,5 +175,5 @@ void operand_prefetch(struct emitter *e, const struct context *cx)
     frame_here(&e->frame);
     /* With many rows the same line is asked for several times in a row, which is cheaper than counting. */
     V offset = LLVMBuildMul(m->b, i, cx->tile->prefetch_step, "");
-    op_prefetch(m, LLVMBuildGEP2(m->b, type_int(m, 8), from, &offset, 1, ""));
+    op_prefetch(m, op_address(m, type_int(m, 8), from, offset));
 }

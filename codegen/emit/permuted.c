@@ -30,11 +30,6 @@ static V bound_of(struct emitter *e, const struct context *cx, const struct kexp
     return LLVMBuildAdd(m->b, last, const_int(m, 32, 1), "");
 }
 
-bool load_is_permuted(const struct emitter *e, const struct context *cx, uint32_t expr)
-{
-    return e->s->exprs[expr].permuted && cx->lanes % e->s->lanes == 0 && expr_is_vector(e, cx, expr);
-}
-
 /* Returns the lanes of one vector, or of two side by side if b is not NULL, that index has the lowest bits of. */
 static V permute(const struct build *m, V a, V b, V index)
 {
@@ -85,12 +80,12 @@ static V load_part(const struct emitter *e, const struct permuted *p, V lanes)
     V left = splat(m, LLVMBuildSub(m->b, p->bound, first, ""), count);
     V index = LLVMBuildSub(m->b, lanes, splat(m, first, count), "");
     first = LLVMBuildSExt(m->b, first, type_int(m, 64), "");
-    V address = LLVMBuildGEP2(m->b, p->element, p->address, &first, 1, "");
+    V address = op_address(m, p->element, p->address, first);
     for (uint32_t i = 0; i < p->vectors; i++) {
         V before = const_int(m, 64, (int64_t)i * count);
         V numbers = LLVMBuildAdd(m->b, const_iota(m, 32, count), const_splat(const_int(m, 32, (int64_t)i * count), count), "");
         V exists = LLVMBuildICmp(m->b, LLVMIntSLT, numbers, left, "");
-        V loaded = op_load(m, vector, LLVMBuildGEP2(m->b, p->element, address, &before, 1, ""), exists, p->align);
+        V loaded = op_load(m, vector, op_address(m, p->element, address, before), exists, p->align);
         vectors[i] = p->element == i32 ? loaded : LLVMBuildZExt(m->b, loaded, type_lanes(i32, count), "");
     }
     return choose(e, vectors, p->vectors, index);
@@ -107,7 +102,7 @@ V emit_permuted_load(struct emitter *e, const struct context *cx, uint32_t expr,
 
     if (guard)
         bound = LLVMBuildSelect(m->b, guard, bound, const_int(m, 32, 0), "");
-    const struct permuted p = {x->permuted, x->first, address, bound, type_int(m, bits), align};
+    const struct permuted p = {x->count, x->first, address, bound, type_int(m, bits), align};
     for (uint32_t i = 0; i < count; i++)
         parts[i] = load_part(e, &p, op_lanes(m, lanes, NULL, i * part, part));
     for (uint32_t joined = part; joined < cx->lanes; joined *= 2)

@@ -27,7 +27,7 @@ static V first_row(struct emitter *e, const struct context *cx, uint32_t form, u
     open_element(e, 0);
     V pointer = tensor_pointer(e, tensor), base = form_evaluate(e, &first, form).base;
     frame_here(&e->frame);
-    return LLVMBuildGEP2(e->m.b, element, pointer, &base, 1, "rows");
+    return op_address(&e->m, element, pointer, base);
 }
 
 /* Returns the address of one of the vectors, and the mask of what exists of it; NULL: all. */
@@ -42,7 +42,7 @@ static V part_of(struct emitter *e, const struct context *cx, V rows, T element,
         left = splat(m, LLVMBuildTrunc(m->b, LLVMBuildSub(m->b, left, offset, ""), type_int(m, 32), ""), cx->lanes);
         *mask = LLVMBuildICmp(m->b, LLVMIntSLT, const_iota(m, 32, cx->lanes), left, "rows");
     }
-    return LLVMBuildGEP2(m->b, element, rows, &offset, 1, "");
+    return op_address(m, element, rows, offset);
 }
 
 void short_rows_load(struct emitter *e, const struct context *cx, uint32_t expr)

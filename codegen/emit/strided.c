@@ -19,12 +19,12 @@ struct part {
 
 bool load_is_strided(const struct emitter *e, const struct context *cx, uint32_t expr)
 {
-    return e->s->exprs[expr].stride && expr_is_vector(e, cx, expr);
+    return e->s->exprs[expr].load == LOAD_STRIDED && expr_is_vector(e, cx, expr);
 }
 
 static struct part part_of(const struct emitter *e, const struct context *cx, uint32_t expr, uint32_t number)
 {
-    const uint32_t stride = e->s->exprs[expr].stride, last = (stride - 1) * (cx->lanes - 1);
+    const uint32_t stride = e->s->exprs[expr].count, last = (stride - 1) * (cx->lanes - 1);
 
     return (struct part){number + 1 < stride ? number * cx->lanes : last, stride};
 }
@@ -104,15 +104,15 @@ V emit_strided_load(struct emitter *e, const struct context *cx, uint32_t expr)
     struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
     V row = form_row_pointer(e, cx, e->info.expr_form[expr], &p, element, tensor);
 
-    for (uint32_t i = 0; i < e->s->exprs[expr].stride; i++) {
+    for (uint32_t i = 0; i < e->s->exprs[expr].count; i++) {
         const struct part part = part_of(e, cx, expr, i);
         V mask = part_mask(e, cx, expr, &part), index;
 
         frame_at(&e->frame, e->info.expr_level[expr]);
         index = row ? p.along : p.base;
-        V address = LLVMBuildGEP2(m->b, element, row ? row : tensor, &index, 1, "");
+        V address = op_address(m, element, row ? row : tensor, index);
         index = const_int(m, 64, part.first);
-        address = LLVMBuildGEP2(m->b, element, address, &index, 1, "");
+        address = op_address(m, element, address, index);
         V elements = op_load_or(m, vector, address, mask, x->guard_count ? guard_fill(e, x, cx->lanes) : NULL,
                                 tensor_alignment(e, x->tensor));
         result = take_lanes(e, cx, &part, result, elements);

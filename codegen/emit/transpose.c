@@ -117,10 +117,10 @@ static void find_lines(struct emitter *e, const struct context *cx, uint32_t for
     V uniform = form_uniform(e, cx, form);
     frame_at(&e->frame, form_row_level(e, cx, f));
     V index = LLVMBuildAdd(m->b, uniform, cx->transposed->base, "");
-    V base = op_opaque(m, LLVMBuildGEP2(m->b, element, pointer, &index, 1, ""));
+    V base = op_opaque(m, op_address(m, element, pointer, index));
     frame_at(&e->frame, e->info.vector_level);
     offset = LLVMBuildMul(m->b, cx->vector_base[0], stride, "");
-    groups[0] = base = op_opaque(m, LLVMBuildGEP2(m->b, element, base, &offset, 1, "line"));
+    groups[0] = base = op_opaque(m, op_address(m, element, base, offset));
     lines->mask = NULL;
     if (cx->transposed->rows) {
         frame_at(&e->frame, LEVEL_UNIT);
@@ -136,7 +136,7 @@ static void find_lines(struct emitter *e, const struct context *cx, uint32_t for
         if (j) {
             V exists = LLVMBuildICmp(m->b, LLVMIntULT, const_int(m, 64, j), cx->transposed->lanes, "");
             offset = LLVMBuildSelect(m->b, exists, stride, const_int(m, 64, 0), "");
-            base = LLVMBuildGEP2(m->b, element, base, &offset, 1, "");
+            base = op_address(m, element, base, offset);
         }
         lines->address[j] = base;
     }
@@ -150,13 +150,13 @@ static void find_interleaved(struct emitter *e, const struct context *cx, uint32
     const uint32_t n = e->s->transpose.interleave;
     V index = form_uniform(e, cx, form);
     frame_at(&e->frame, form_row_level(e, cx, &e->info.forms[form]));
-    V base = op_opaque(m, LLVMBuildGEP2(m->b, element, pointer, &index, 1, ""));
+    V base = op_opaque(m, op_address(m, element, pointer, index));
     frame_at(&e->frame, e->info.vector_level);
     V offset = LLVMBuildMul(m->b, cx->vector_base[0], const_int(m, 64, n), "");
-    base = LLVMBuildGEP2(m->b, element, base, &offset, 1, "interleaved");
+    base = op_address(m, element, base, offset);
     for (uint32_t j = 0; j < n; j++) {
         offset = const_int(m, 64, (int64_t)j * cx->lanes);
-        address[j] = LLVMBuildGEP2(m->b, element, base, &offset, 1, "");
+        address[j] = op_address(m, element, base, offset);
     }
 }
 

@@ -11,11 +11,6 @@
 
 #include "codegen/opencl/opencl.h"
 
-/** Says where the numbers of each variable, expression and store begin in the order of kernel_numbers. */
-struct number_starts {
-    uint32_t *vars, *exprs, *stores;
-};
-
 /** This is the state of printing one kernel without stages, or one stage. */
 struct printer {
     FILE *out;
@@ -23,7 +18,6 @@ struct printer {
     const struct kernel *k;
     const struct gpu_schedule *s;
     struct knumbers numbers;
-    struct number_starts starts;
     bool literals;                /* numbers are part of the text, because there are too many for arguments */
     uint32_t first_param;         /* where this stage's parameters begin: those of stages follow one another */
     const uint32_t *tensor_names; /* of a stage: each tensor's number in the kernel, or KERNEL_TENSORS_MAX + number of the local
@@ -59,10 +53,8 @@ static inline uint32_t form_numbers(struct kaffine a)
 {
     return 1 + a.count;
 }
-/** Fills p->numbers and p->starts from arena a.  Returns false if memory runs out. */
+/** Fills p->numbers and what else depends on the kernel, from arena a.  Returns false if memory runs out. */
 bool printer_number(struct printer *p, struct arena *a);
-/** Returns the REDUCED variables. */
-struct gpu_vars reduced_vars(const struct kernel *k);
 /** Appends a kernel's parameters to the source's.  Returns false if memory runs out. */
 bool printer_append_params(struct opencl_source *out, const struct knumbers *numbers);
 

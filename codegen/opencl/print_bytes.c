@@ -50,7 +50,7 @@ static const char *word_address(struct printer *p, uint32_t load)
 
     need_form(p, e->index);
     return text_of(p, "(__global const uint *)(%s + %s)", tensor_text(p, e->tensor),
-                   form_text(p, p->starts.exprs[load], e->index));
+                   form_text(p, p->numbers.exprs[load], e->index));
 }
 
 /* Writes the assignment of a word of A, as signed bytes. */

@@ -119,7 +119,7 @@ static void open_chunks(const struct side *s, struct scope *scope)
 static void put_counters(const struct side *s, const char *from)
 {
     struct printer *p = s->p;
-    const struct gpu_vars reduced = reduced_vars(p->k);
+    const struct gpu_vars reduced = gpu_reduced_vars(p->k);
     struct scope scope;
 
     for (uint32_t i = 0; i < reduced.count; i++)
@@ -135,7 +135,7 @@ static void put_counters(const struct side *s, const char *from)
 static void put_count(const struct side *s, uint32_t iterations)
 {
     struct printer *p = s->p;
-    const struct gpu_vars reduced = reduced_vars(p->k);
+    const struct gpu_vars reduced = gpu_reduced_vars(p->k);
 
     put_line(p, "k%u_%c += %u;", reduced.vars[reduced.count - 1], s->name, iterations);
     for (uint32_t i = reduced.count - 1; i > 0; i--) {
@@ -175,7 +175,7 @@ static void put_known(const struct side *s)
 static void put_variables(const struct side *s)
 {
     struct printer *p = s->p;
-    const struct gpu_vars reduced = reduced_vars(p->k);
+    const struct gpu_vars reduced = gpu_reduced_vars(p->k);
 
     for (uint32_t i = 0; i < s->vars->count; i++)
         put_line(p, "const $i x%u = x%u_%c[c];", s->vars->vars[i], s->vars->vars[i], s->name);
@@ -198,7 +198,7 @@ static bool need_half_load(const struct side *s)
     if (!e->guard_count)
         return false;
     put_line(p, "const int inside = %s;",
-             guards_text(p, p->starts.exprs[s->expr] + 1 + e->index.count, e->guard_count, e->guards));
+             guards_text(p, p->numbers.exprs[s->expr] + 1 + e->index.count, e->guard_count, e->guards));
     return true;
 }
 
@@ -208,7 +208,7 @@ static const char *half_address(const struct side *s)
     const struct kexpr *e = &p->k->exprs[s->expr];
 
     return text_of(p, "(__global const ushort *)%s + %s", tensor_text(p, e->tensor),
-                   form_text(p, p->starts.exprs[s->expr], e->index));
+                   form_text(p, p->numbers.exprs[s->expr], e->index));
 }
 
 /* Writes a chunk, as one load of eight halves. */
@@ -423,7 +423,7 @@ void put_matrix_tiles(struct printer *p)
 {
     const struct side m = side_of(p, true), n = side_of(p, false);
     const struct gpu_matrix_tile *x = &p->s->tile.matrix;
-    const struct gpu_vars reduced = reduced_vars(p->k);
+    const struct gpu_vars reduced = gpu_reduced_vars(p->k);
 
     put_names(&m, &n);
     put_tile_sizes(p);

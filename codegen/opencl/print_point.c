@@ -12,7 +12,7 @@
 
 const char *size_text(struct printer *p, uint32_t var)
 {
-    return p->k->vars[var].bounded ? "bound" : number_text(p, p->starts.vars[var]);
+    return p->k->vars[var].bounded ? "bound" : number_text(p, p->numbers.vars[var]);
 }
 
 const char *first_text(const struct printer *p, uint32_t var)
@@ -54,7 +54,7 @@ static void put_store_guards(struct printer *p, uint32_t store)
     const struct kstore *s = &p->k->stores[store];
 
     if (s->guard_count)
-        put(p, "if (%s) ", guards_text(p, p->starts.stores[store] + 1 + s->index.count, s->guard_count, s->guards));
+        put(p, "if (%s) ", guards_text(p, p->numbers.stores[store] + 1 + s->index.count, s->guard_count, s->guards));
 }
 
 /* Stores one element, of a value that is a scalar here. */
@@ -62,7 +62,7 @@ static void put_scalar_store(struct printer *p, uint32_t store, const char *valu
 {
     const struct kstore *s = &p->k->stores[store];
     const dtype t = p->k->tensors[s->tensor].type;
-    const char *tensor = tensor_text(p, s->tensor), *index = form_text(p, p->starts.stores[store], s->index);
+    const char *tensor = tensor_text(p, s->tensor), *index = form_text(p, p->numbers.stores[store], s->index);
 
     put_store_guards(p, store);
     if (t == WNNOperandDataType_Float16)
@@ -89,7 +89,7 @@ static void put_vector_store(struct printer *p, uint32_t store)
     put_store_guards(p, store);
     put_line(p, "STORE_VECTOR(%s, %s, %u, %s, %s(%s) + %s);", space, stored, p->lanes, value,
              half ? text_of(p, "(%s ushort *)", space) : "", tensor_text(p, s->tensor),
-             form_text(p, p->starts.stores[store], s->index));
+             form_text(p, p->numbers.stores[store], s->index));
 }
 
 /* Stores a vector element by element. */
@@ -195,7 +195,7 @@ static void put_iteration(struct printer *p, uint32_t phase)
 static void put_shared_loop(struct printer *p, uint32_t phase)
 {
     const uint32_t step = p->s->local[0];
-    const struct gpu_vars vars = reduced_vars(p->k);
+    const struct gpu_vars vars = gpu_reduced_vars(p->k);
     struct scope scope;
 
     put_line(p, "const $i iterations = %s%s;", p->tensor_names ? "!has_point ? 0 : " : "", product_text(p, &vars));

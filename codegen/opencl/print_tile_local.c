@@ -48,7 +48,7 @@ static struct bringing bringing_of(const struct tile_printer *w, uint32_t o)
     b.count = (b.width * b.places + b.items - 1) / b.items;
     if (b.items % b.width == 0 && b.places % (b.items / b.width) == 0)
         b.sharing = b.items / b.width;
-    b.reduced = reduced_vars(k);
+    b.reduced = gpu_reduced_vars(k);
     b.reduced.count -= b.numbers > 1;
     b.whole = b.reduced.count && k->vars[b.reduced.vars[b.reduced.count - 1]].size % b.places == 0;
     return b;
@@ -256,7 +256,7 @@ static void put_group(const struct tile_printer *w, const struct bringing b[2])
     struct printer *p = w->p;
     const struct gpu_tile *t = w->t;
     const char *number = opencl_value_type(w->type);
-    const struct gpu_vars reduced = reduced_vars(p->k);
+    const struct gpu_vars reduced = gpu_reduced_vars(p->k);
 
     put_tile_sizes(p);
     put_line(p, "const $i iterations = %s;", product_text(p, &reduced));

@@ -5,29 +5,14 @@
  */
 #include "codegen/opencl/print_tile.h"
 
-#include <string.h>
-
 /* ---- what differs within the tile ---- */
-
-/* Marks the expressions that one is computed from, itself included. */
-static void mark_below(const struct tile_printer *w, uint32_t expr)
-{
-    const struct kernel *k = w->p->k;
-
-    memset(w->below, 0, k->expr_count * sizeof *w->below);
-    w->below[expr] = true;
-    for (uint32_t i = expr + 1; i-- > 0;)
-        for (uint32_t a = 0; w->below[i] && a < 3; a++)
-            if (k->exprs[i].args[a] != KEXPR_NONE)
-                w->below[k->exprs[i].args[a]] = true;
-}
 
 /* Finds what an operand reads that fewer loops change than itself. */
 static void find_hoisted(const struct tile_printer *w, uint32_t o)
 {
     const struct kernel *k = w->p->k;
 
-    mark_below(w, w->operands[o]);
+    mark_below(k, w->operands[o], w->below);
     for (uint32_t i = 0; i < k->expr_count; i++)
         for (uint32_t a = 0; w->below[i] && a < kop_arity(k->exprs[i].op); a++) {
             const uint32_t arg = k->exprs[i].args[a];
@@ -107,7 +92,7 @@ static void take_hoisted(const struct tile_printer *w, uint32_t o, uint32_t expr
 {
     struct printer *p = w->p;
 
-    mark_below(w, expr);
+    mark_below(p->k, expr, w->below);
     for (uint32_t i = 0; i < expr && !p->failed; i++)
         if (w->below[i] && w->hoisted[o][i] && w->depths[i] < w->depths[expr]) {
             put_line(p, "const %s v%u = %s;", value_type(w, i), i, tile_hoisted_name(w, i, r, v));

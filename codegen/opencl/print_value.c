@@ -113,7 +113,7 @@ const char *guards_text(struct printer *p, uint32_t start, uint32_t count, const
 static void need_var(struct printer *p, uint32_t var)
 {
     const struct kvar *v = &p->k->vars[var];
-    const uint32_t start = p->starts.vars[var];
+    const uint32_t start = p->numbers.vars[var];
 
     if (v->kind == KVAR_PARALLEL || v->kind == KVAR_REDUCED || p->var_known[var])
         return;
@@ -276,7 +276,7 @@ static const char *scalar_load_text(struct printer *p, uint32_t expr, bool guard
 {
     const struct kexpr *e = &p->k->exprs[expr];
     const dtype t = p->k->tensors[e->tensor].type;
-    const char *tensor = tensor_text(p, e->tensor), *index = form_text(p, p->starts.exprs[expr], e->index), *load;
+    const char *tensor = tensor_text(p, e->tensor), *index = form_text(p, p->numbers.exprs[expr], e->index), *load;
 
     if (guarded)
         index = text_of(p, "g%u ? %s : 0", expr, index);
@@ -294,7 +294,7 @@ static const char *vector_load_text(struct printer *p, uint32_t expr, uint32_t l
     const dtype t = p->k->tensors[e->tensor].type;
     const bool half = t == WNNOperandDataType_Float16;
     const char *space = opencl_space_of(p, e->tensor), *stored = half ? "ushort" : opencl_storage_type(t);
-    const char *address = text_of(p, "(%s) + %s", tensor_text(p, e->tensor), form_text(p, p->starts.exprs[expr], e->index));
+    const char *address = text_of(p, "(%s) + %s", tensor_text(p, e->tensor), form_text(p, p->numbers.exprs[expr], e->index));
 
     if (half)
         address = text_of(p, "(%s const ushort *)%s", space, address);
@@ -344,7 +344,7 @@ static void need_load(struct printer *p, uint32_t expr)
         return;
     need_guards(p, e->guard_count, e->guards);
     put_line(p, "const int g%u = %s;", expr,
-             guards_text(p, p->starts.exprs[expr] + form_numbers(e->index), e->guard_count, e->guards));
+             guards_text(p, p->numbers.exprs[expr] + form_numbers(e->index), e->guard_count, e->guards));
 }
 
 /* Fills the declared vector v<expr> lane after lane, because vectors do not have the operation, or because its elements are no
@@ -384,14 +384,14 @@ static void put_guards_at(struct printer *p, uint32_t expr, uint32_t lane)
     const uint32_t var = p->s->lane_var;
 
     put_line(p, "int g%u_%u; { const $i lane_at = x%u + %u; { const $i x%u = lane_at; g%u_%u = %s; } }", expr, lane, var, lane,
-             var, expr, lane, guards_text(p, p->starts.exprs[expr] + form_numbers(e->index), e->guard_count, e->guards));
+             var, expr, lane, guards_text(p, p->numbers.exprs[expr] + form_numbers(e->index), e->guard_count, e->guards));
 }
 
 /* Declares `outside`: no lane passes the guards of a load, because the first and the last one fail one on the same side. */
 static void put_outside(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
-    uint32_t start = p->starts.exprs[expr] + form_numbers(e->index);
+    uint32_t start = p->numbers.exprs[expr] + form_numbers(e->index);
 
     put_line(p, "int outside = 0;");
     for (uint32_t g = 0; g < e->guard_count; g++) {
@@ -612,7 +612,7 @@ void need_expr(struct printer *p, uint32_t expr)
         value = scalar_load_text(p, expr, guards_of(p, e) > 0);
     } else if (e->op == K_INDEX) {
         need_form(p, e->index);
-        value = text_of(p, "(long)%s", form_text(p, p->starts.exprs[expr], e->index));
+        value = text_of(p, "(long)%s", form_text(p, p->numbers.exprs[expr], e->index));
     } else if (e->op == K_CONST) {
         value = text_of(p, "%s", constant_text(e->type, e->bits).text);
     }

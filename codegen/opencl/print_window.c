@@ -61,7 +61,7 @@ void put_window_guards(struct printer *p)
         put_line(p, "const $i x%u = %s;", k->parallel_count + r, first_text(p, k->parallel_count + r));
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
-        uint32_t start = p->starts.exprs[i] + 1 + e->index.count;
+        uint32_t start = p->numbers.exprs[i] + 1 + e->index.count;
 
         if (e->op != K_LOAD || !has_window_guards(k, e) || is_known(k, i))
             continue;

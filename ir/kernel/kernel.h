@@ -383,7 +383,7 @@ struct knumber {
 };
 
 /**
- * Visits every number of a kernel without stages in a fixed order.  A code generator must read them in the same order:
+ * Holds every number of a kernel without stages, in this order:
  *   for each variable: PARALLEL, REDUCED, LOADED: size;  DIVMOD: form(base), divide, modulo;
  *   for each expression: K_LOAD: form(index), guards;  K_INDEX: form(index);
  *   for each store: form(index), guards;
@@ -392,6 +392,7 @@ struct knumber {
 struct knumbers {
     uint32_t count; /* all numbers */
     struct knumber *items;
+    uint32_t *vars, *exprs, *stores; /* where the numbers of each variable, expression and store begin in items */
     uint32_t param_count;
     int64_t *params; /* values by slot: what kernel_args.params points at */
 };

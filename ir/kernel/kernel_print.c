@@ -83,8 +83,14 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
     struct numbering n = {.arena = a, .out = out};
 
     memset(out, 0, sizeof *out);
+    out->vars = arena_array(a, (size_t)k->var_count + k->expr_count + k->store_count + 1, sizeof *out->vars);
+    if (!out->vars)
+        return false;
+    out->exprs = out->vars + k->var_count;
+    out->stores = out->exprs + k->expr_count;
     for (uint32_t i = 0; i < k->var_count; i++) {
         const struct kvar *v = &k->vars[i];
+        out->vars[i] = out->count;
         switch (v->kind) {
         case KVAR_PARALLEL:
             number(&n, KIND_SIZE + i, v->size, i == immediate_var);
@@ -105,12 +111,14 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
     }
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
+        out->exprs[i] = out->count;
         if (e->op == K_LOAD || e->op == K_INDEX)
             number_form(&n, e->index, k->macro_tile_vars && e->op == K_LOAD ? KINDS * (1 + e->tensor) : 0);
         if (e->op == K_LOAD)
             number_guards(&n, e->guard_count, e->guards);
     }
     for (uint32_t i = 0; i < k->store_count; i++) {
+        out->stores[i] = out->count;
         number_form(&n, k->stores[i].index, k->macro_tile_vars ? KINDS * (1 + k->stores[i].tensor) : 0);
         number_guards(&n, k->stores[i].guard_count, k->stores[i].guards);
     }

@@ -30,7 +30,7 @@
 #define WEBNN_IR_SCHEDULE_SCHEDULE_H_
 
 #include "ir/kernel/kernel.h"
-#include "ir/schedule/byte_products.h"
+#include "ir/schedule/contraction.h"
 #include "ir/target/target.h"
 
 /** These are bounds of what schedules ask for, by which emitters size arrays.  Facts of a machine (ir/target/target.h) do not
@@ -45,16 +45,24 @@ enum {
 };
 
 /** Says how one expression is computed. */
+/** Says how the vectors of a load are loaded, where its index does not tell. */
+enum load_kind {
+    LOAD_BY_INDEX, /* a vector of consecutive elements, or a gather */
+    LOAD_STRIDED,  /* taken out of as many whole vectors as elements lie from lane to lane */
+    LOAD_REPEATED, /* lanes come in groups of equal ones */
+    LOAD_PERMUTED, /* permuted out of whole vectors */
+    LOAD_RUNS      /* a gather of mostly consecutive elements, which is tested when it runs */
+};
+
 struct schedule_expr {
     uint32_t phase;     /* in which phase; of an expression in a row buffer the one that computes and stores it */
     int32_t row_buffer; /* which row buffer keeps it for later phases; -1: none */
     bool short_row;     /* of a load: it comes from that row buffer in all phases (struct short_rows) */
     bool lanes;         /* its value differs from lane to lane */
-    uint32_t stride;    /* of a load that is taken out of whole vectors: elements from lane to lane, 2 or more; else 0 */
-    uint32_t repeat;    /* of a load whose lanes come in groups of so many equal ones, 2 or more; else 0 */
-    bool runs;          /* of a gather: most vectors are of consecutive elements, which is tested when it runs */
-    uint32_t permuted;  /* of a load whose lanes are permuted out of whole vectors: how many hold all lanes; else 0 */
-    int32_t first;      /* the first element of those vectors, counted from that of the first lane; not above 0 */
+    enum load_kind load;
+    uint32_t
+        count; /* of a load that is strided: the stride; repeated: lanes of a group; permuted: vectors that hold all lanes */
+    int32_t first; /* permuted: the first element of those vectors, counted from that of the first lane; not above 0 */
 };
 
 /** Says what is taken out of the sum of a block of K, which is multiplied by it, instead of being a part of every step. */

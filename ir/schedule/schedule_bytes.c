@@ -154,7 +154,6 @@ bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_
                         uint32_t *depth)
 {
     struct byte_products p = {.zero = KEXPR_NONE};
-    int64_t block = BYTE_WORD;
 
     *out = (struct byte_products){.a = KEXPR_NONE};
     if (!k->reduced_count || k->vars[k->parallel_count + k->reduced_count - 1].size != BYTE_WORD)
@@ -170,9 +169,7 @@ bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_
         const uint32_t d = outside[i] == KEXPR_NONE ? 0 : expr_depth(k, outside[i]);
         *depth = d > *depth ? d : *depth;
     }
-    for (uint32_t r = *depth; r + 1 < k->reduced_count; r++)
-        block *= k->vars[k->parallel_count + r].size;
-    if (block > BYTE_SUM_STEPS)
+    if (BYTE_WORD * iterations_of(k, *depth, k->reduced_count - 1) > BYTE_SUM_STEPS)
         return false;
     *out = p;
     return true;
@@ -214,10 +211,8 @@ static bool fits_pairs(const struct kernel *k, enum byte_arithmetic bytes, const
     const int zero = p->columns && p->zero != KEXPR_NONE ? (int)k->exprs[p->zero].bits.f32 : 0;
     const int b = zero > NIBBLE_MOST - zero ? zero : NIBBLE_MOST - zero,
               a = p->columns && !p->both_signed ? UINT8_MAX : -INT8_MIN;
-    int64_t words = 2;
+    const int64_t words = 2 * iterations_of(k, depth, k->reduced_count - byte_products_word_vars(p));
 
-    for (uint32_t r = depth; r < k->reduced_count - byte_products_word_vars(p); r++)
-        words *= k->vars[k->parallel_count + r].size;
     return !p->whole && adds_pairs(bytes) && words * BYTES_PER_PAIR * a * b <= INT16_MAX;
 }
 

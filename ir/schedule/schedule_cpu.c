@@ -392,7 +392,7 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
     if (points > s->facts->loop.single_points || k->rare)
         s->vectors = 1;
 
-    strides_choose(s, isa);
+    loads_choose(s, isa);
     s->edges.far_guards = has_far_guards(k);
     bool *counted = arena_array(&s->arena, k->expr_count + 1, sizeof *counted);
     s->phase_vectors = arena_array(&s->arena, k->phase_count + 1, sizeof *s->phase_vectors);

@@ -96,14 +96,19 @@ bool gpu_is_row(const struct kernel *k, const struct gpu_facts *device)
 /* Returns whether a work-group shares a row, which has to be long enough. */
 static bool is_shared(const struct gpu_context *c)
 {
-    double iterations = 1;
-
-    for (uint32_t i = 0; i < c->k->reduced_count; i++)
-        iterations *= (double)c->k->vars[c->k->parallel_count + i].size;
-    return c->choice.rows_shape || iterations >= c->device->row_iterations;
+    return c->choice.rows_shape || (double)iterations_of(c->k, 0, c->k->reduced_count) >= c->device->row_iterations;
 }
 
 /* ---- the index space ---- */
+
+struct gpu_vars gpu_reduced_vars(const struct kernel *k)
+{
+    struct gpu_vars reduced = {.count = k->reduced_count};
+
+    for (uint32_t i = 0; i < reduced.count; i++)
+        reduced.vars[i] = k->parallel_count + i;
+    return reduced;
+}
 
 int64_t gpu_vars_points(const struct kernel *k, const struct gpu_vars *v)
 {
@@ -177,7 +182,7 @@ static void lay_transpose(struct gpu_schedule *s, uint32_t var, const struct gpu
     for (uint32_t d = 0; d < GPU_DIMENSIONS; d++) {
         const int64_t points = gpu_vars_points(k, &s->dimensions[d]);
         s->local[d] = d == 2 ? 1 : group_of(points, side, &s->partial[d]);
-        s->global[d] = (points + s->local[d] - 1) / s->local[d] * s->local[d];
+        s->global[d] = ceil_div(points, s->local[d]) * s->local[d];
     }
 }
 
@@ -189,7 +194,7 @@ static uint32_t group_limit(const struct gpu_schedule *s, const struct gpu_facts
     double items = 1;
 
     for (uint32_t i = 0; i < k->parallel_count; i++)
-        items *= (double)(i == s->lane_var ? (k->vars[i].size + s->lanes - 1) / s->lanes : k->vars[i].size);
+        items *= (double)(i == s->lane_var ? ceil_div(k->vars[i].size, s->lanes) : k->vars[i].size);
     const double each = items / ((double)device->compute_units * device->groups_per_unit);
     return gpu_power_of_two(
         (int64_t)(each < device->group_items ? each > device->lanes ? each : device->lanes : device->group_items),
@@ -220,22 +225,20 @@ static void lay_points(struct gpu_schedule *s, const struct gpu_facts *device)
     for (uint32_t d = 0; d < GPU_DIMENSIONS; d++) {
         int64_t points = gpu_vars_points(k, &s->dimensions[d]);
         if (!d && vectors)
-            points = (points + s->lanes - 1) / s->lanes;
+            points = ceil_div(points, s->lanes);
         s->local[d] = d == 2 ? 1 : group_of(points, most, &s->partial[d]);
         most /= s->local[d];
-        s->global[d] = (points + s->local[d] - 1) / s->local[d] * s->local[d];
+        s->global[d] = ceil_div(points, s->local[d]) * s->local[d];
     }
 }
 
 static void lay_rows(struct gpu_schedule *s, const struct gpu_facts *device)
 {
     const struct kernel *k = s->kernel;
-    int64_t iterations = 1;
 
-    for (uint32_t i = 0; i < k->reduced_count; i++)
-        iterations *= k->vars[k->parallel_count + i].size;
     enumerate(&s->dimensions[0], 0, k->parallel_count);
-    s->local[0] = gpu_power_of_two((iterations + device->item_iterations - 1) / device->item_iterations, device->group_items);
+    s->local[0] =
+        gpu_power_of_two(ceil_div(iterations_of(k, 0, k->reduced_count), device->item_iterations), device->group_items);
     s->global[0] = gpu_vars_points(k, &s->dimensions[0]) * s->local[0];
 }
 

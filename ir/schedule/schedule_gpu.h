@@ -29,7 +29,7 @@
 #define WEBNN_IR_SCHEDULE_SCHEDULE_GPU_H_
 
 #include "ir/kernel/kernel.h"
-#include "ir/schedule/byte_products.h"
+#include "ir/schedule/contraction.h"
 #include "ir/target/target.h"
 
 /** Names the five shapes, in the order of the list above. */
@@ -177,6 +177,8 @@ void gpu_differ_along(const struct kernel *k, uint32_t var, bool *vars, bool *ex
  * expr_count: one that has its value in a loop may be computed before the loops inside of it.
  */
 void gpu_depths(const struct kernel *k, uint32_t *depths);
+/** Returns the REDUCED variables. */
+struct gpu_vars gpu_reduced_vars(const struct kernel *k);
 /** Returns the product of the variables' sizes. */
 int64_t gpu_vars_points(const struct kernel *k, const struct gpu_vars *v);
 /** Returns how many halves lie between rows of an operand of matrix instructions in local memory. */

@@ -45,16 +45,6 @@ void gpu_find_bytes(const struct gpu_context *c, const bool *a_along, const bool
     t->factor_depth = depth;
 }
 
-/* Returns how many iterations the loops over REDUCED variables [from, to) have together. */
-static int64_t iterations_of(const struct kernel *k, uint32_t from, uint32_t to)
-{
-    int64_t count = 1;
-
-    for (uint32_t r = from; r < to; r++)
-        count *= k->vars[k->parallel_count + r].size;
-    return count;
-}
-
 /* ---- tiles from global memory ---- */
 
 void gpu_split_bytes(const struct kernel *k, struct gpu_schedule *s)

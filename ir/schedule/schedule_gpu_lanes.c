@@ -274,18 +274,8 @@ void gpu_choose_lanes(const struct gpu_context *c, bool rows, struct gpu_schedul
 
 void gpu_choose_split(const struct kernel *k, uint32_t steps, uint32_t lanes, struct gpu_schedule *s)
 {
-    int64_t inner = 1;
+    const struct sum_split split = choose_split(k, steps, lanes);
 
-    s->sum_split = KEXPR_NONE;
-    s->sum_steps = steps;
-    for (uint32_t r = k->reduced_count; r-- > 0;) {
-        const int64_t size = k->vars[k->parallel_count + r].size;
-        const int64_t rounds = r + 1 == k->reduced_count ? (size + lanes - 1) / lanes : size;
-        if (inner * rounds > steps) {
-            s->sum_split = r;
-            s->sum_steps = inner <= steps ? (uint32_t)(steps / inner) : 1;
-            return;
-        }
-        inner *= rounds;
-    }
+    s->sum_split = split.var;
+    s->sum_steps = split.steps;
 }

@@ -111,11 +111,8 @@ static bool is_linear(const struct kernel *k, const struct kexpr *e, uint32_t va
 /* Returns whether eight iterations, from a multiple of eight on, are neighbours in memory, whichever variables they change. */
 static bool has_chunks_in_k(const struct kernel *k, const struct kexpr *e, bool linear)
 {
-    int64_t iterations = 1;
-
-    for (uint32_t r = 0; r < k->reduced_count; r++)
-        iterations *= k->vars[k->parallel_count + r].size;
-    return linear && iterations % CHUNK == 0 && kaffine_coefficient(e->index, k->parallel_count + k->reduced_count - 1) == 1;
+    return linear && iterations_of(k, 0, k->reduced_count) % CHUNK == 0 &&
+           kaffine_coefficient(e->index, k->parallel_count + k->reduced_count - 1) == 1;
 }
 
 /* Returns whether eight values of a variable, from a multiple of eight on, are neighbours in memory. */
@@ -315,14 +312,12 @@ bool gpu_choose_matrix(const struct gpu_context *c, struct gpu_schedule *s)
     struct gpu_schedule tiled = *s;
     struct gpu_tile *t = &tiled.tile;
     struct contraction_size size = {
-        .m = gpu_vars_points(k, &t->m), .n = gpu_vars_points(k, &t->n), .batch = 1, .iterations = 1};
+        .m = gpu_vars_points(k, &t->m), .n = gpu_vars_points(k, &t->n), .iterations = iterations_of(k, 0, k->reduced_count)};
 
     if (!c->device->matrix.items || k->exprs[t->dot].type != KT_F32 || !view_operands(k, t))
         return false;
     tiled.dimensions[2] = gpu_tile_batch(k, t);
     size.batch = gpu_vars_points(k, &tiled.dimensions[2]);
-    for (uint32_t r = 0; r < k->reduced_count; r++)
-        size.iterations *= k->vars[k->parallel_count + r].size;
     if (!choose_form(c, &size, t))
         return false;
     t->local_memory = true;

@@ -21,13 +21,12 @@ static bool can_be_shared(const struct kexpr *e, const struct kernel *k)
 static uint32_t share_rows(const struct gpu_context *c)
 {
     const struct kernel *k = c->k;
-    int64_t points = 1, iterations = 1;
+    const int64_t iterations = iterations_of(k, 0, k->reduced_count);
+    int64_t points = 1;
     uint32_t items = 1;
 
     for (uint32_t i = k->macro_tile_vars; i < k->parallel_count; i++)
         points *= k->vars[i].size;
-    for (uint32_t i = 0; i < k->reduced_count; i++)
-        iterations *= k->vars[k->parallel_count + i].size;
     for (uint32_t i = 0; i < k->expr_count; i++)
         if (!can_be_shared(&k->exprs[i], k))
             return 1;

@@ -26,41 +26,13 @@ struct contraction_view {
 
 /* ---- the kernel ---- */
 
-/* Returns the only reduction of the kernel if it is a dot whose type vectors have, and KEXPR_NONE for all other kernels. */
-static uint32_t find_dot(const struct kernel *k)
+/* Returns the contraction of a kernel if vectors have its type, and KEXPR_NONE for all other kernels. */
+static uint32_t find_vector_dot(const struct kernel *k)
 {
-    uint32_t dot = KEXPR_NONE;
+    const uint32_t dot = k->parallel_count > k->macro_tile_vars && k->reduced_count ? find_contraction(k) : KEXPR_NONE;
+    const enum ktype type = dot == KEXPR_NONE ? KT_F64 : k->exprs[dot].type;
 
-    if (k->parallel_count <= k->macro_tile_vars || !k->reduced_count || k->phase_count != 1)
-        return KEXPR_NONE;
-    for (uint32_t r = 0; r < k->reduced_count; r++)
-        if (k->vars[k->parallel_count + r].bounded)
-            return KEXPR_NONE;
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kexpr *e = &k->exprs[i];
-        if (e->op == K_SCAN || (e->op == K_REDUCE && (dot != KEXPR_NONE || e->reduce != KR_DOT)))
-            return KEXPR_NONE;
-        if (e->op == K_REDUCE)
-            dot = i;
-    }
-    for (uint32_t i = 0; i < k->store_count; i++)
-        if (k->stores[i].varying)
-            return KEXPR_NONE;
-    if (dot == KEXPR_NONE)
-        return KEXPR_NONE;
-    const enum ktype type = k->exprs[dot].type;
     return type == KT_F32 || type == KT_I32 || type == KT_U32 ? dot : KEXPR_NONE;
-}
-
-/* Marks the expressions that an operand is computed from, itself included. */
-static void mark_operand(const struct kernel *k, uint32_t expr, bool *used)
-{
-    memset(used, 0, k->expr_count * sizeof *used);
-    used[expr] = true;
-    for (uint32_t i = expr + 1; i-- > 0;)
-        for (uint32_t a = 0; used[i] && a < 3; a++)
-            if (k->exprs[i].args[a] != KEXPR_NONE)
-                used[k->exprs[i].args[a]] = true;
 }
 
 /* Loads of an operand that are neighbours along a variable, and those that are not. */
@@ -93,7 +65,7 @@ static bool view_contraction(const struct kernel *k, struct contraction_view *v)
     struct arena arena = {0};
 
     memset(v, 0, sizeof *v);
-    v->dot = find_dot(k);
+    v->dot = find_vector_dot(k);
     exprs = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *exprs);
     used = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *used);
     if (v->dot == KEXPR_NONE || !exprs || !used) {
@@ -106,7 +78,7 @@ static bool view_contraction(const struct kernel *k, struct contraction_view *v)
             v->operands[o].along[var] = exprs[k->exprs[v->dot].args[o]];
             if (var != n)
                 continue;
-            mark_operand(k, k->exprs[v->dot].args[o], used);
+            mark_below(k, k->exprs[v->dot].args[o], used);
             v->operands[o].accesses = operand_accesses(k, used, var, vars, exprs);
         }
     }

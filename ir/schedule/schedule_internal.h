@@ -21,8 +21,8 @@ uint32_t load_stride(const struct schedule *s, const struct kexpr *load, uint32_
 uint32_t load_repeat(const struct schedule *s, const struct kexpr *load, uint32_t var);
 /** Returns whether a guard's form, or that of a vector's last lane, may leave the numbers of 32 bits. */
 bool has_far_guards(const struct kernel *k);
-/** Chooses which loads are taken out of whole vectors, once the vector variable, lanes and transposes are chosen. */
-void strides_choose(struct schedule *s, const struct isa *isa);
+/** Chooses how vectors are loaded (enum load_kind), once the vector variable, lanes and transposes are chosen. */
+void loads_choose(struct schedule *s, const struct isa *isa);
 
 /** Returns out of how many whole vectors a load's lanes are permuted, and stores their first element, counted from that of the
  * first lane; 0: it is gathered (schedule_permuted.c). */

@@ -12,17 +12,59 @@
 
 /* ---- which kernels, and which variable is M ---- */
 
-/** Marks the loads under id: what a contraction reads. */
-static void mark_loads(const struct kernel *k, uint32_t id, bool *loads)
+uint32_t find_contraction(const struct kernel *k)
 {
-    const struct kexpr *e = &k->exprs[id];
+    uint32_t dot = KEXPR_NONE;
 
-    if (e->op == K_LOAD)
-        loads[id] = true;
-    for (uint32_t a = 0; a < 3; a++) {
-        if (e->args[a] != KEXPR_NONE)
-            mark_loads(k, e->args[a], loads);
+    if (k->phase_count != 1)
+        return KEXPR_NONE;
+    for (uint32_t r = 0; r < k->reduced_count; r++)
+        if (k->vars[k->parallel_count + r].bounded)
+            return KEXPR_NONE;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *e = &k->exprs[i];
+        if (e->op == K_SCAN || (e->op == K_REDUCE && (dot != KEXPR_NONE || e->reduce != KR_DOT)))
+            return KEXPR_NONE;
+        if (e->op == K_REDUCE)
+            dot = i;
     }
+    for (uint32_t i = 0; i < k->store_count; i++)
+        if (k->stores[i].varying)
+            return KEXPR_NONE;
+    return dot;
+}
+
+int64_t iterations_of(const struct kernel *k, uint32_t from, uint32_t to)
+{
+    int64_t count = 1;
+
+    for (uint32_t r = from; r < to; r++)
+        count *= k->vars[k->parallel_count + r].size;
+    return count;
+}
+
+void mark_below(const struct kernel *k, uint32_t expr, bool *used)
+{
+    memset(used, 0, k->expr_count * sizeof *used);
+    used[expr] = true;
+    for (uint32_t i = expr + 1; i-- > 0;)
+        for (uint32_t a = 0; used[i] && a < 3; a++)
+            if (k->exprs[i].args[a] != KEXPR_NONE)
+                used[k->exprs[i].args[a]] = true;
+}
+
+struct sum_split choose_split(const struct kernel *k, uint32_t steps, uint32_t lanes)
+{
+    int64_t inner = 1;
+
+    for (uint32_t r = k->reduced_count; r-- > 0;) {
+        const int64_t size = k->vars[k->parallel_count + r].size;
+        const int64_t rounds = r + 1 == k->reduced_count ? ceil_div(size, lanes) : size;
+        if (inner * rounds > steps)
+            return (struct sum_split){r, (uint32_t)(steps / inner)};
+        inner *= rounds;
+    }
+    return (struct sum_split){KEXPR_NONE, steps};
 }
 
 /** Returns whether a load is one of vectors along the vector variable. */
@@ -71,36 +113,22 @@ static void choose_loop_order(struct schedule *s, const bool *loads)
 bool tile_find(struct schedule *s)
 {
     const struct kernel *k = s->kernel;
-    uint32_t sum = KEXPR_NONE, sums = 0;
+    const uint32_t dot = find_contraction(k);
     bool *loads;
 
     s->tile.m_block = mr_nr_block(s->facts, 1, 0);
-    if (k->rare || s->vector_var == KEXPR_NONE || k->vars[s->vector_var].kind != KVAR_PARALLEL || k->phase_count != 1 ||
-        s->row_buffers.count)
+    if (k->rare || s->vector_var == KEXPR_NONE || k->vars[s->vector_var].kind != KVAR_PARALLEL || dot == KEXPR_NONE ||
+        k->exprs[dot].type != KT_F32 || s->row_buffers.count)
         return true;
-    for (uint32_t i = 0; i < k->var_count; i++) {
-        if (k->vars[i].kind == KVAR_LOADED || (k->vars[i].kind == KVAR_REDUCED && k->vars[i].bounded))
+    for (uint32_t i = 0; i < k->var_count; i++)
+        if (k->vars[i].kind == KVAR_LOADED)
             return true;
-    }
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        if (k->exprs[i].op == K_SCAN)
-            return true;
-        if (k->exprs[i].op == K_REDUCE) {
-            sum = i;
-            sums++;
-        }
-    }
-    for (uint32_t i = 0; i < k->store_count; i++) {
-        if (k->stores[i].varying)
-            return true;
-    }
-    if (sums != 1 || k->exprs[sum].reduce != KR_DOT || k->exprs[sum].type != KT_F32)
-        return true;
     loads = arena_array(&s->arena, k->expr_count, sizeof *loads);
     if (!loads)
         return false;
-    mark_loads(k, k->exprs[sum].args[0], loads);
-    mark_loads(k, k->exprs[sum].args[1], loads);
+    mark_below(k, dot, loads);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        loads[i] &= k->exprs[i].op == K_LOAD;
     for (uint32_t i = 0; i < k->expr_count; i++)
         s->tiled |= loads[i] && loads_vectors(s, &k->exprs[i]);
     for (uint32_t u = k->parallel_count; u-- > k->macro_tile_vars;) { /* of equals the innermost */
@@ -287,25 +315,6 @@ static void choose_mr_nr(struct schedule *s, const struct target *target)
     mr_nr_choose(target, &b, &s->tile);
 }
 
-/* Chooses where accumulation is split into blocks of K, so that no accumulator takes more than TILE_SUM_STEPS additions in a
- * row. */
-static void choose_split(struct schedule *s)
-{
-    const struct kernel *k = s->kernel;
-    int64_t inner = 1;
-
-    s->tile.split = KEXPR_NONE;
-    for (uint32_t r = k->reduced_count; r-- > 0;) {
-        int64_t size = k->vars[k->parallel_count + r].size;
-        if (inner * size > TILE_SUM_STEPS || inner > TILE_SUM_STEPS / 2) {
-            s->tile.split = r;
-            s->tile.split_steps = inner <= TILE_SUM_STEPS / 2 ? TILE_SUM_STEPS / inner : 1;
-            return;
-        }
-        inner *= size;
-    }
-}
-
 uint32_t expr_depth(const struct kernel *k, uint32_t id)
 {
     const struct kexpr *x = &k->exprs[id];
@@ -331,7 +340,6 @@ static void choose_factor(struct schedule *s)
     const struct kernel *k = s->kernel;
     struct register_tile *t = &s->tile;
     const struct kexpr *b = &k->exprs[find_dot(k)->args[1]];
-    int64_t block = 1;
 
     t->blocks.factor = t->blocks.unscaled = KEXPR_NONE;
     t->unpacked = b->op != K_LOAD;
@@ -339,9 +347,7 @@ static void choose_factor(struct schedule *s)
         return;
     const uint32_t depths[2] = {expr_depth(k, b->args[0]), expr_depth(k, b->args[1])};
     const uint32_t shallow = depths[1] <= depths[0], depth = depths[shallow];
-    for (uint32_t r = depth; r < k->reduced_count; r++)
-        block *= k->vars[k->parallel_count + r].size;
-    if (depth == depths[!shallow] || (depth && block > TILE_SUM_STEPS))
+    if (depth == depths[!shallow] || (depth && iterations_of(k, depth, k->reduced_count) > TILE_SUM_STEPS))
         return;
     t->blocks.factor = b->args[shallow];
     t->blocks.unscaled = b->args[!shallow];
@@ -526,7 +532,9 @@ void tile_choose(struct schedule *s, const struct target *target)
         points *= size;
         t->unroll_from--;
     }
-    choose_split(s);
+    const struct sum_split split = choose_split(k, TILE_SUM_STEPS, 1);
+    t->split = split.var;
+    t->split_steps = split.var == KEXPR_NONE ? 0 : split.steps;
     choose_factor(s);
     bytes_choose(s, target);
     if (t->split != KEXPR_NONE && t->split >= t->unroll_from)

@@ -144,18 +144,13 @@ static void print_code(const struct schedule *s, FILE *out)
         if (s->row_buffers.short_rows.stores[i] >= 0)
             fprintf(out, "  store %u by row buffer %d, of rows of %u\n", i, s->row_buffers.short_rows.stores[i],
                     s->row_buffers.short_rows.size);
+    static const char *const loads[] = {[LOAD_STRIDED] = "  e%u of whole vectors, every %u\n",
+                                        [LOAD_REPEATED] = "  e%u repeated, %u times\n",
+                                        [LOAD_PERMUTED] = "  e%u permuted out of %u vectors from %d on\n",
+                                        [LOAD_RUNS] = "  e%u in runs\n"};
     for (uint32_t i = 0; i < k->expr_count; i++)
-        if (s->exprs[i].stride)
-            fprintf(out, "  e%u of whole vectors, every %u\n", i, s->exprs[i].stride);
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        if (s->exprs[i].repeat)
-            fprintf(out, "  e%u repeated, %u times\n", i, s->exprs[i].repeat);
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        if (s->exprs[i].runs)
-            fprintf(out, "  e%u in runs\n", i);
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        if (s->exprs[i].permuted)
-            fprintf(out, "  e%u permuted out of %u vectors from %d on\n", i, s->exprs[i].permuted, s->exprs[i].first);
+        if (s->exprs[i].load)
+            fprintf(out, loads[s->exprs[i].load], i, s->exprs[i].count, s->exprs[i].first);
     if (s->tiled)
         print_tile(s, out);
     print_transpose(s, out);

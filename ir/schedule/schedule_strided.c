@@ -136,22 +136,26 @@ bool has_far_guards(const struct kernel *k)
     return false;
 }
 
-void strides_choose(struct schedule *s, const struct isa *isa)
+void loads_choose(struct schedule *s, const struct isa *isa)
 {
     const struct kernel *k = s->kernel;
 
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
+        struct schedule_expr *by = &s->exprs[i];
         if (x->op != K_LOAD || s->lanes == 1 || s->tiled || s->transpose.var != KEXPR_NONE)
             continue;
-        s->exprs[i].permuted = load_permuted(s, x, isa, &s->exprs[i].first);
-        s->exprs[i].repeat = load_repeat(s, x, s->vector_var);
-        if (s->exprs[i].repeat >= s->lanes)
-            s->exprs[i].repeat = 0;
         /* Masks that are no instructions would be a branch for each element. */
-        if (x->guard_count && !isa->masks && !(isa->masks32 && dtype_size(k->tensors[x->tensor].type) >= 4))
-            continue;
-        s->exprs[i].stride = load_stride(s, x, s->vector_var);
-        s->exprs[i].runs = has_runs(s, x);
+        const bool masked =
+            !x->guard_count || isa->masks || (isa->masks32 && dtype_size(k->tensors[x->tensor].type) >= sizeof(float));
+        const uint32_t repeat = load_repeat(s, x, s->vector_var);
+        if (masked && (by->count = load_stride(s, x, s->vector_var)))
+            by->load = LOAD_STRIDED;
+        else if ((by->count = repeat < s->lanes ? repeat : 0))
+            by->load = LOAD_REPEATED;
+        else if ((by->count = load_permuted(s, x, isa, &by->first)))
+            by->load = LOAD_PERMUTED;
+        else if (masked && has_runs(s, x))
+            by->load = LOAD_RUNS;
     }
 }

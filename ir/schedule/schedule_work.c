@@ -79,9 +79,9 @@ static double loads_of(const struct schedule *s, uint64_t vars, uint32_t id)
     const struct register_tile *tile = &s->tile;
     double n = executions(s, vars, true);
 
-    if (by->stride || by->permuted)
-        n *= by->stride ? by->stride : by->permuted;
-    else if (!by->short_row && !by->repeat)
+    if (by->load == LOAD_STRIDED || by->load == LOAD_PERMUTED)
+        n *= by->count;
+    else if (!by->short_row && by->load != LOAD_REPEATED)
         n = accesses(s, vars, &x->index);
     if (!s->tiled || !tile_is_operand(x))
         return n;

@@ -1,11 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Contractions of integers of 8 bits, or 4, as schedules for processors and for devices see them (schedule_bytes.c finds them).
+ * Facts of contractions that schedules for processors and for devices share: which kernels are contractions
+ * (schedule_matmul.c), and which of them multiply integers of 8 bits, or 4 (schedule_bytes.c).
  */
-#ifndef WEBNN_IR_SCHEDULE_BYTE_PRODUCTS_H_
-#define WEBNN_IR_SCHEDULE_BYTE_PRODUCTS_H_
+#ifndef WEBNN_IR_SCHEDULE_CONTRACTION_H_
+#define WEBNN_IR_SCHEDULE_CONTRACTION_H_
 
 #include "ir/kernel/kernel.h"
+
+/** Returns the only reduction of a kernel if it is a dot whose iterations all count and are one phase, and KEXPR_NONE for all
+ * other kernels. */
+uint32_t find_contraction(const struct kernel *k);
+/** Returns how many iterations the loops over the REDUCED variables [from, to), counted from the first one, have together. */
+int64_t iterations_of(const struct kernel *k, uint32_t from, uint32_t to);
+/** Marks the expressions that one is computed from, itself included, and no others. */
+void mark_below(const struct kernel *k, uint32_t expr, bool *used);
+
+/** Says where a sum is split into blocks. */
+struct sum_split {
+    uint32_t var;   /* the REDUCED variable, counted from the first one; KEXPR_NONE: nowhere */
+    uint32_t steps; /* of that variable, in a block */
+};
+/** Returns where to split sums so that no accumulator takes more than so many steps; the innermost variable goes in vectors. */
+struct sum_split choose_split(const struct kernel *k, uint32_t steps, uint32_t lanes);
 
 enum { BYTE_WORD = 4 /* bytes of a word, whose products one instruction adds to a sum */ };
 
