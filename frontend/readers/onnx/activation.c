@@ -6,28 +6,30 @@
 #include <string.h>
 #include <strings.h>
 
+#include "frontend/readers/onnx/term.h"
+
 static const struct function_info {
-    const char *name;
+    const char *name; /* also that of a term, whose parameters are x and these (terms.def) */
     const char *parameters[ONNX_PARAMETERS];
     double defaults[ONNX_PARAMETERS];
 } functions[] = {
     [ONNX_AFFINE] = {"Affine", {"alpha", "beta"}, {1, 0}},
     [ONNX_CLIP] = {"Clip", {"min", "max"}, {-(double)FLT_MAX, (double)FLT_MAX}},
-    [ONNX_ELU] = {"Elu", {"alpha", NULL}, {1, 0}},
-    [ONNX_GELU] = {"Gelu", {NULL, NULL}, {0, 0}},
+    [ONNX_ELU] = {"Elu", {"alpha"}, {1}},
+    [ONNX_GELU] = {"Gelu", {NULL}, {0}},
     [ONNX_HARD_SIGMOID] = {"HardSigmoid", {"alpha", "beta"}, {0.2, 0.5}},
-    [ONNX_HARD_SWISH] = {"HardSwish", {NULL, NULL}, {0, 0}},
-    [ONNX_LEAKY_RELU] = {"LeakyRelu", {"alpha", NULL}, {0.01, 0}},
+    [ONNX_HARD_SWISH] = {"HardSwish", {NULL}, {0}},
+    [ONNX_LEAKY_RELU] = {"LeakyRelu", {"alpha"}, {0.01}},
     [ONNX_PARAMETRIC_SOFTPLUS] = {"ParametricSoftplus", {"alpha", "beta"}, {1, 1}},
-    [ONNX_QUICK_GELU] = {"QuickGelu", {"alpha", NULL}, {1.702, 0}},
-    [ONNX_RELU] = {"Relu", {NULL, NULL}, {0, 0}},
+    [ONNX_QUICK_GELU] = {"QuickGelu", {"alpha"}, {1.702}},
+    [ONNX_RELU] = {"Relu", {NULL}, {0}},
     [ONNX_SCALED_TANH] = {"ScaledTanh", {"alpha", "beta"}, {1, 1}},
     [ONNX_SELU] = {"Selu", {"alpha", "gamma"}, {1.67326319217681884765625, 1.05070102214813232421875}},
-    [ONNX_SIGMOID] = {"Sigmoid", {NULL, NULL}, {0, 0}},
-    [ONNX_SOFTPLUS] = {"Softplus", {NULL, NULL}, {0, 0}},
-    [ONNX_SOFTSIGN] = {"Softsign", {NULL, NULL}, {0, 0}},
-    [ONNX_TANH] = {"Tanh", {NULL, NULL}, {0, 0}},
-    [ONNX_THRESHOLDED_RELU] = {"ThresholdedRelu", {"alpha", NULL}, {1, 0}},
+    [ONNX_SIGMOID] = {"Sigmoid", {NULL}, {0}},
+    [ONNX_SOFTPLUS] = {"Softplus", {NULL}, {0}},
+    [ONNX_SOFTSIGN] = {"Softsign", {NULL}, {0}},
+    [ONNX_TANH] = {"Tanh", {NULL}, {0}},
+    [ONNX_THRESHOLDED_RELU] = {"ThresholdedRelu", {"alpha"}, {1}},
 };
 
 bool onnx_activation_find(struct onnx_node *n, const char *name, struct onnx_activation *a)
@@ -50,53 +52,8 @@ const char *onnx_activation_parameter(const struct onnx_activation *a, size_t i)
 
 WNNOperand onnx_activate(struct onnx_node *n, const struct onnx_activation *a, WNNOperand x)
 {
-    const double first = a->parameters[0], second = a->parameters[1];
-    WNNEluOptions elu = WNN_ELU_OPTIONS_INIT;
-    WNNHardSigmoidOptions hard = WNN_HARD_SIGMOID_OPTIONS_INIT;
-    WNNLeakyReluOptions leaky = WNN_LEAKY_RELU_OPTIONS_INIT;
-
-    elu.label = hard.label = leaky.label = n->label;
-    elu.alpha = hard.alpha = leaky.alpha = first;
-    hard.beta = second;
-    switch (a->function) {
-    case ONNX_AFFINE:
-        return onnx_linear(n, x, first, second);
-    case ONNX_CLIP:
-        return first <= second ? onnx_clamp(n, x, first, second)
-                               : onnx_min(n, onnx_max(n, x, onnx_scalar_like(n, x, first)), onnx_scalar_like(n, x, second));
-    case ONNX_ELU:
-        return wnnGraphBuilderElu(n->builder, x, &elu);
-    case ONNX_GELU:
-        return wnnGraphBuilderGelu(n->builder, x, n->options);
-    case ONNX_HARD_SIGMOID:
-        return wnnGraphBuilderHardSigmoid(n->builder, x, &hard);
-    case ONNX_HARD_SWISH:
-        return wnnGraphBuilderHardSwish(n->builder, x, n->options);
-    case ONNX_LEAKY_RELU:
-        return wnnGraphBuilderLeakyRelu(n->builder, x, &leaky);
-    case ONNX_PARAMETRIC_SOFTPLUS:
-        x = wnnGraphBuilderSoftplus(n->builder, onnx_linear(n, x, second, 0), n->options);
-        return onnx_linear(n, x, first, 0);
-    case ONNX_QUICK_GELU:
-        return onnx_mul(n, x, onnx_sigmoid(n, onnx_linear(n, x, first, 0)));
-    case ONNX_RELU:
-        return onnx_relu(n, x);
-    case ONNX_SCALED_TANH:
-        return onnx_linear(n, onnx_tanh(n, onnx_linear(n, x, second, 0)), first, 0);
-    case ONNX_SELU:
-        return onnx_linear(n, wnnGraphBuilderElu(n->builder, x, &elu), second, 0);
-    case ONNX_SIGMOID:
-        return onnx_sigmoid(n, x);
-    case ONNX_SOFTPLUS:
-        return wnnGraphBuilderSoftplus(n->builder, x, n->options);
-    case ONNX_SOFTSIGN:
-        return wnnGraphBuilderSoftsign(n->builder, x, n->options);
-    case ONNX_TANH:
-        return onnx_tanh(n, x);
-    case ONNX_THRESHOLDED_RELU:
-        return onnx_where(n, onnx_greater(n, x, onnx_scalar_like(n, x, first)), x, onnx_scalar_like(n, x, 0));
-    }
-    return x;
+    return onnx_term_of(n, term_find_function(functions[a->function].name, strlen(functions[a->function].name)), x,
+                        ONNX_PARAMETERS, a->parameters);
 }
 
 WNNOperand onnx_activate_fused(struct onnx_node *n, WNNOperand x)

@@ -229,8 +229,6 @@ WNNOperand onnx_reshape(struct onnx_node *n, WNNOperand operand, size_t rank, co
 WNNOperand onnx_transpose(struct onnx_node *n, WNNOperand operand, size_t rank, const uint32_t *permutation);
 /** Returns x[..., start : start + size, ...] along one axis. */
 WNNOperand onnx_slice_axis(struct onnx_node *n, WNNOperand operand, uint32_t axis, uint32_t start, uint32_t size);
-/** Returns x[..., indices, ...] along one axis. */
-WNNOperand onnx_gather_axis(struct onnx_node *n, WNNOperand operand, uint32_t axis, size_t count, const int32_t *indices);
 /** Casts an operand unless it has that data type already. */
 WNNOperand onnx_cast(struct onnx_node *n, WNNOperand operand, WNNOperandDataType type);
 /** Returns an operand that every builder call refuses, for use after onnx_refuse. */

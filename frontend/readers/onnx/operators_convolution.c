@@ -230,4 +230,3 @@ bool onnx_import_qlinear_conv(struct onnx_node *n)
 }
 
 /* ---- CausalConvWithState ---- */
-

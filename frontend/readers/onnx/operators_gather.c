@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/operators.h"
 
 /* ---- gathers ---- */
@@ -45,7 +46,7 @@ bool onnx_import_compress(struct onnx_node *n)
     all = (uint32_t)onnx_elements(v);
     if (flat)
         x = onnx_reshape(n, x, 1, &all);
-    return onnx_output_as(n, 0, onnx_gather_axis(n, x, axis, count, indices), v->type);
+    return onnx_output_as(n, 0, onnx_gather_constant(n, x, axis, (uint32_t)count, indices), v->type);
 }
 
 /* ---- one-hot ---- */
@@ -53,4 +54,3 @@ bool onnx_import_compress(struct onnx_node *n)
 /* ---- scatters that reduce ---- */
 
 /* ---- scatters that replace ---- */
-

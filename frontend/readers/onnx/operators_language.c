@@ -30,6 +30,27 @@ static void release(void const *data, size_t bytes, void *user1, void *user2)
     free(user1);
 }
 
+/* Returns memory for a constant, which keep_constant takes over; refuses if there is none. */
+static void *constant_memory(struct onnx_node *n, size_t bytes)
+{
+    void *memory = malloc(bytes + 1);
+
+    if (!memory)
+        onnx_refuse(n, "out of memory for %zu bytes of weights", bytes);
+    return memory;
+}
+
+/* Makes a constant of a matrix that malloc gave, or an error operand of NULL. */
+static WNNOperand keep_constant(struct onnx_node *n, WNNOperandDataType type, const uint32_t dims[2], void *memory)
+{
+    const WNNOperandDescriptor descriptor = {type, 2, dims};
+
+    return memory ? wnnGraphBuilderConstantLent(n->builder, &descriptor, memory,
+                                                (size_t)dims[0] * dims[1] * wnnOperandDataTypeGetByteSize(type),
+                                                (WNNBufferReleaseCallbackInfo){release, memory, NULL})
+                  : onnx_error_operand(n);
+}
+
 /* Returns the bytes of a constant input wherever they lie, or NULL after refusing. */
 static const uint8_t *bytes_of(struct onnx_node *n, size_t i)
 {
@@ -45,18 +66,12 @@ static const uint8_t *bytes_of(struct onnx_node *n, size_t i)
  * Returns numbers that lie two in a byte, the low half first, as a constant of bytes.  Each of `rows` rows begins a new byte
  * and has `count` numbers.
  */
-static WNNOperand unpack_nibbles(struct onnx_node *n, const uint8_t *from, size_t rows, size_t count, size_t rank,
-                                 const uint32_t *dims)
+static WNNOperand unpack_nibbles(struct onnx_node *n, const uint8_t *from, size_t rows, size_t count, const uint32_t dims[2])
 {
-    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Uint8, rank, dims};
     const size_t row_bytes = (count + 1) / 2;
-    uint8_t *bytes = malloc(rows * count + 1);
+    uint8_t *bytes = constant_memory(n, rows * count);
 
-    if (!bytes) {
-        onnx_refuse(n, "out of memory for %zu bytes of weights", rows * count);
-        return onnx_error_operand(n);
-    }
-    for (size_t r = 0; r < rows; r++) {
+    for (size_t r = 0; bytes && r < rows; r++) {
         const uint8_t *row = from + r * row_bytes;
         uint8_t *to = bytes + r * count;
 
@@ -67,8 +82,7 @@ static WNNOperand unpack_nibbles(struct onnx_node *n, const uint8_t *from, size_
         if (count % 2)
             to[count - 1] = row[row_bytes - 1] & 15;
     }
-    return wnnGraphBuilderConstantLent(n->builder, &descriptor, bytes, rows * count,
-                                       (WNNBufferReleaseCallbackInfo){release, bytes, NULL});
+    return keep_constant(n, WNNOperandDataType_Uint8, dims, bytes);
 }
 
 /* Returns as many numbers of 4 bits, an even number, as a constant of bytes: lent where they lie in a file, else copied. */
@@ -83,11 +97,9 @@ static WNNOperand lend_nibbles(struct onnx_node *n, size_t i, size_t count, cons
         return onnx_error_operand(n);
     if (from == v->file && v->map)
         return file_map_lend_uint4(v->map, n->builder, &descriptor, from, count / 2);
-    bytes = malloc(count / 2);
-    if (!bytes) {
-        onnx_refuse(n, "out of memory for %zu bytes of weights", count / 2);
+    bytes = constant_memory(n, count / 2);
+    if (!bytes)
         return onnx_error_operand(n);
-    }
     memcpy(bytes, from, count / 2);
     return wnnGraphBuilderConstantUint4Lent(n->builder, &descriptor, bytes, count / 2,
                                             (WNNBufferReleaseCallbackInfo){release, bytes, NULL});
@@ -121,7 +133,7 @@ static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block
     if (!table)
         return lend_nibbles(n, i, (size_t)w->rows * dims[1], dims);
     bytes = bytes_of(n, i);
-    return bytes ? unpack_nibbles(n, bytes, w->rows, dims[1], 2, dims) : onnx_error_operand(n);
+    return bytes ? unpack_nibbles(n, bytes, w->rows, dims[1], dims) : onnx_error_operand(n);
 }
 
 /* Returns zero points of the scales' shape: those of input i, packed like the weights, or the middle of the range. */
@@ -144,7 +156,7 @@ static WNNOperand read_zero_points(struct onnx_node *n, size_t i, const struct b
     if (w->bits == 8)
         return onnx_reshape(n, onnx_operand(n, i), 2, dims);
     const uint8_t *bytes = bytes_of(n, i);
-    return bytes ? unpack_nibbles(n, bytes, w->rows, w->blocks, 2, dims) : onnx_error_operand(n);
+    return bytes ? unpack_nibbles(n, bytes, w->rows, w->blocks, dims) : onnx_error_operand(n);
 }
 
 /* Returns element k of numbers that lie at `from`, of float32 or float16. */
@@ -166,7 +178,6 @@ static float number_at(enum onnx_type type, const uint8_t *from, size_t k)
 static WNNOperand read_scales(struct onnx_node *n, size_t i, const struct block_weights *w, WNNOperandDataType type)
 {
     const uint32_t dims[2] = {w->rows, w->blocks};
-    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 2, dims};
     const struct onnx_value *v = onnx_input(n, i);
     const size_t count = (size_t)w->rows * w->blocks;
     const bool converts =
@@ -176,21 +187,15 @@ static WNNOperand read_scales(struct onnx_node *n, size_t i, const struct block_
 
     if (!from)
         return onnx_cast(n, onnx_reshape(n, onnx_operand(n, i), 2, dims), type);
-    scales = malloc(count * sizeof *scales + 1);
-    if (!scales) {
-        onnx_refuse(n, "out of memory for %zu scales", count);
-        return onnx_error_operand(n);
-    }
-    for (size_t k = 0; k < count; k++)
+    scales = constant_memory(n, count * sizeof *scales);
+    for (size_t k = 0; scales && k < count; k++)
         scales[k] = number_at(v->type, from, k);
-    return wnnGraphBuilderConstantLent(n->builder, &descriptor, scales, count * sizeof *scales,
-                                       (WNNBufferReleaseCallbackInfo){release, scales, NULL});
+    return keep_constant(n, WNNOperandDataType_Float32, dims, scales);
 }
 
 /* Returns zero points of a floating-point type as bytes, if they are constants and such numbers; else NULL. */
 static WNNOperand whole_zero_points(struct onnx_node *n, size_t i, const struct block_weights *w)
 {
-    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Uint8, 2, (const uint32_t[]){w->rows, w->blocks}};
     const struct onnx_value *v = onnx_input(n, i);
     const size_t count = (size_t)w->rows * w->blocks;
     const uint8_t *from = v->file || onnx_is_constant(n, i) ? bytes_of(n, i) : NULL;
@@ -207,8 +212,7 @@ static WNNOperand whole_zero_points(struct onnx_node *n, size_t i, const struct 
         }
         bytes[k] = (uint8_t)number;
     }
-    return wnnGraphBuilderConstantLent(n->builder, &descriptor, bytes, count,
-                                       (WNNBufferReleaseCallbackInfo){release, bytes, NULL});
+    return keep_constant(n, WNNOperandDataType_Uint8, (const uint32_t[]){w->rows, w->blocks}, bytes);
 }
 
 /* Returns scale * (weights - zero point) where zero points are any numbers, which dequantizeLinear does not take. */

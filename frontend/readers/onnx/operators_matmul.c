@@ -62,12 +62,7 @@ static WNNOperand gemm(struct onnx_node *n)
 
 bool onnx_import_gemm(struct onnx_node *n)
 {
-    return onnx_output(n, 0, gemm(n));
-}
-
-bool onnx_import_fused_gemm(struct onnx_node *n)
-{
-    return onnx_output(n, 0, onnx_activate_fused(n, gemm(n)));
+    return onnx_output(n, 0, n->row->domain ? onnx_activate_fused(n, gemm(n)) : gemm(n));
 }
 
 /*

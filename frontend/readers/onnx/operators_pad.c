@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/operators.h"
 
 struct padding {
@@ -80,7 +81,7 @@ static WNNOperand pad_by_gather(struct onnx_node *n, WNNOperand x, const struct 
             return onnx_error_operand(n);
         for (int64_t i = 0; i < total; i++)
             indices[i] = (int32_t)source_of(i - p->before[d], size, wrap);
-        x = onnx_gather_axis(n, x, (uint32_t)d, (size_t)total, indices);
+        x = onnx_gather_constant(n, x, (uint32_t)d, (uint32_t)total, indices);
     }
     return x;
 }

@@ -468,12 +468,19 @@ static void make_steps(struct onnx_node *n, const struct recurrent *r, WNNOperan
 
 /* ---- the operators ---- */
 
-static bool import_recurrent(struct onnx_node *n, struct recurrent *r)
+bool onnx_import_recurrent(struct onnx_node *n)
 {
     static const uint32_t batch_first[] = {2, 0, 1, 3};
     WNNRecurrentNetworkActivation activations[ACTIVATIONS_MAX];
     WNNOperand outputs[3] = {NULL, NULL, NULL};
+    struct recurrent recurrent = {.kind = !strcmp(n->row->name, "RNN")   ? RNN
+                                          : !strcmp(n->row->name, "GRU") ? GRU
+                                                                         : LSTM},
+                     *r = &recurrent;
 
+    r->quantizes = n->row->domain != NULL;
+    r->reset_after = r->kind == GRU && onnx_int(n, "linear_before_reset", 0) != 0;
+    r->input_forget = r->kind == LSTM && onnx_int(n, "input_forget", 0) != 0;
     if (!read_recurrent(n, r))
         return false;
     if (is_native(n, r, activations))
@@ -491,32 +498,4 @@ static bool import_recurrent(struct onnx_node *n, struct recurrent *r)
     if (onnx_wants(n, 2))
         onnx_output(n, 2, swap_first(n, outputs[2], r->batch_first));
     return !n->refused;
-}
-
-bool onnx_import_rnn(struct onnx_node *n)
-{
-    struct recurrent r = {.kind = RNN};
-
-    return import_recurrent(n, &r);
-}
-
-bool onnx_import_gru(struct onnx_node *n)
-{
-    struct recurrent r = {.kind = GRU, .reset_after = onnx_int(n, "linear_before_reset", 0) != 0};
-
-    return import_recurrent(n, &r);
-}
-
-bool onnx_import_lstm(struct onnx_node *n)
-{
-    struct recurrent r = {.kind = LSTM, .input_forget = onnx_int(n, "input_forget", 0) != 0};
-
-    return import_recurrent(n, &r);
-}
-
-bool onnx_import_dynamic_quantize_lstm(struct onnx_node *n)
-{
-    struct recurrent r = {.kind = LSTM, .quantizes = true, .input_forget = onnx_int(n, "input_forget", 0) != 0};
-
-    return import_recurrent(n, &r);
 }

@@ -15,37 +15,30 @@ static const double pi = 3.14159265358979323846;
 /* ---- constants ---- */
 
 /** Imports a window of a - b cos(2 pi i / n) + c cos(4 pi i / n). */
-static bool import_window(struct onnx_node *n, double a, double b, double c)
+bool onnx_import_window(struct onnx_node *n)
 {
+    static const struct {
+        const char *name;
+        double a, b, c;
+    } windows[] = {
+        {"HannWindow", 0.5, 0.5, 0}, {"HammingWindow", 25.0 / 46, 21.0 / 46, 0}, {"BlackmanWindow", 0.42, 0.5, 0.08}};
     double size = onnx_number(n, 0, 0);
     enum onnx_type type = (enum onnx_type)onnx_int(n, "output_datatype", ONNX_FLOAT);
     double period = onnx_int(n, "periodic", 1) ? size : size - 1;
+    size_t w = 0;
     void *data;
 
+    while (strcmp(windows[w].name, n->row->name) != 0)
+        w++;
     if (!(size >= 0 && size <= INT32_MAX))
         return onnx_refuse(n, "the size is %g", size);
     data = onnx_output_constant(n, 0, type, 1, &(int64_t){(int64_t)size});
     for (size_t i = 0; data && i < (size_t)size; i++) {
         double x = period > 0 ? 2 * pi * (double)i / period : 0;
 
-        onnx_store(type, data, i, a - b * cos(x) + c * cos(2 * x));
+        onnx_store(type, data, i, windows[w].a - windows[w].b * cos(x) + windows[w].c * cos(2 * x));
     }
     return data != NULL;
-}
-
-bool onnx_import_hann(struct onnx_node *n)
-{
-    return import_window(n, 0.5, 0.5, 0);
-}
-
-bool onnx_import_hamming(struct onnx_node *n)
-{
-    return import_window(n, 25.0 / 46, 21.0 / 46, 0);
-}
-
-bool onnx_import_blackman(struct onnx_node *n)
-{
-    return import_window(n, 0.42, 0.5, 0.08);
 }
 
 /** Imports MelWeightMatrix: triangles over the bins of a spectrum, evenly spaced on the mel scale. */
@@ -193,7 +186,7 @@ bool onnx_import_stft(struct onnx_node *n)
         for (uint32_t k = 0; k < f.length; k++)
             indices[(size_t)i * f.length + k] = (int32_t)(i * (uint32_t)step + k);
     x = onnx_reshape(n, x, 3, (uint32_t[]){batch, (uint32_t)v->dims[1], parts});
-    x = onnx_gather_axis(n, onnx_transpose(n, x, 3, planar), 2, (size_t)frames * f.length, indices);
+    x = onnx_gather_constant(n, onnx_transpose(n, x, 3, planar), 2, (uint32_t)frames * f.length, indices);
     x = onnx_transpose(n, onnx_reshape(n, x, 4, (uint32_t[]){batch, parts, frames, f.length}), 4, by_frame);
     if (window)
         x = onnx_mul(n, x, onnx_operand(n, 2));

@@ -165,13 +165,13 @@ const struct term_function *term_functions(size_t *count)
     return functions;
 }
 
-static const char *find_function(WNNStringView name)
+const char *term_find_function(const char *name, size_t length)
 {
     size_t count;
     const struct term_function *functions = term_functions(&count);
 
     for (size_t i = 0; i < count; i++)
-        if (text_is(functions[i].name, name.data, name.length))
+        if (text_is(functions[i].name, name, length))
             return functions[i].term;
     return NULL;
 }
@@ -228,7 +228,7 @@ static bool compute(const struct term *t, const struct term_call *c, struct term
 
 static struct term_item finish_call(struct term *t, const struct term_call *c)
 {
-    const char *function = find_function(c->name);
+    const char *function = term_find_function(c->name.data, c->name.length);
     struct term_item result = {0};
 
     if (t->n && term_skips(t))

@@ -99,6 +99,8 @@ const char *onnx_term_check(const char *term, const char **at);
 struct term_function {
     const char *name, *term;
 };
+/** Returns the term of that name, or NULL. */
+const char *term_find_function(const char *name, size_t length);
 /** Returns these functions, and their number in *count. */
 const struct term_function *term_functions(size_t *count);
 

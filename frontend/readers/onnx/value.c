@@ -515,17 +515,6 @@ WNNOperand onnx_slice_axis(struct onnx_node *n, WNNOperand operand, uint32_t axi
     return wnnGraphBuilderSlice(n->builder, operand, rank, starts, rank, sizes, &o);
 }
 
-WNNOperand onnx_gather_axis(struct onnx_node *n, WNNOperand operand, uint32_t axis, size_t count, const int32_t *indices)
-{
-    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
-    uint32_t size = (uint32_t)count;
-
-    o.label = n->label;
-    o.axis = axis;
-    return wnnGraphBuilderGather(n->builder, operand, onnx_constant_operand(n, WNNOperandDataType_Int32, 1, &size, indices),
-                                 &o);
-}
-
 WNNOperand onnx_cast(struct onnx_node *n, WNNOperand operand, WNNOperandDataType type)
 {
     return wnnOperandGetDataType(operand) == type ? operand : wnnGraphBuilderCast(n->builder, operand, type, n->options);
