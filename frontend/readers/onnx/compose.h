@@ -95,6 +95,8 @@ WNNOperand onnx_channels_last(struct onnx_node *n, WNNOperand x);
 WNNOperand onnx_second_operand(struct onnx_node *n);
 /** Returns AveragePool's result by its attributes, those of input 0 aside (operators_pool.c). */
 WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x);
+/** Returns Conv's result by its attributes (operators_convolution.c); bias may be NULL. */
+WNNOperand onnx_convolve(struct onnx_node *n, WNNOperand x, WNNOperand filter, WNNOperand bias);
 /** Multiplies as MatMul does, matrices or vectors of any data type (operators_matmul.c). */
 WNNOperand onnx_matmul_any(struct onnx_node *n, WNNOperand a, WNNOperand b);
 /** Multiplies matrices of any data type: matmul, or for integers mul with broadcasting and reduceSum. */

@@ -55,42 +55,26 @@ static WNNOperand convolve(struct onnx_node *n, WNNOperand x, WNNOperand filter,
     return onnx_from_2d(n, w, wnnGraphBuilderConv2d(n->builder, onnx_to_2d(n, x), onnx_to_2d(n, filter), &o));
 }
 
-bool onnx_import_conv(struct onnx_node *n)
+WNNOperand onnx_convolve(struct onnx_node *n, WNNOperand x, WNNOperand filter, WNNOperand bias)
 {
-    WNNOperand x = onnx_operand(n, 0), filter = onnx_operand(n, 1);
     struct onnx_window w;
-    uint32_t groups;
+    uint32_t groups = 1;
 
-    if (!read_convolution(n, x, filter, &w, &groups))
-        return false;
-    return onnx_output(n, 0, convolve(n, x, filter, onnx_operand_optional(n, 2), &w, groups));
+    return read_convolution(n, x, filter, &w, &groups) ? convolve(n, x, filter, bias, &w, groups) : onnx_error_operand(n);
 }
 
-/* Imports Conv of input 0 with these weights, plus input 3, and then an activation.  In blocks there are fewer groups than the
- * attribute says where channels only fill up. */
-static bool import_fused(struct onnx_node *n, WNNOperand filter, WNNOperand bias, bool in_blocks)
+/* Imports Conv in blocks of channels.  There are fewer groups than the attribute says where channels only fill up. */
+bool onnx_import_nchwc_conv(struct onnx_node *n)
 {
-    WNNOperand x = onnx_operand(n, 0), y;
+    WNNOperand bias = onnx_operand_optional(n, 2), x = onnx_operand(n, 0), filter = onnx_nchwc_filter(n, x, &bias), y;
     const struct onnx_dims dims = onnx_dims_of(filter);
     struct onnx_window w;
     uint32_t groups;
 
     if (!read_convolution(n, x, filter, &w, &groups))
         return false;
-    y = convolve(n, x, filter, bias, &w, in_blocks && groups > 1 && dims.at[1] == 1 ? dims.at[0] : groups);
+    y = convolve(n, x, filter, bias, &w, groups > 1 && dims.at[1] == 1 ? dims.at[0] : groups);
     return onnx_output(n, 0, onnx_activate_fused(n, onnx_scale_bias(n, y, NULL, onnx_operand_optional(n, 3))));
-}
-
-bool onnx_import_fused_conv(struct onnx_node *n)
-{
-    return import_fused(n, onnx_operand(n, 1), onnx_operand_optional(n, 2), false);
-}
-
-bool onnx_import_nchwc_conv(struct onnx_node *n)
-{
-    WNNOperand bias = onnx_operand_optional(n, 2), filter = onnx_nchwc_filter(n, onnx_operand(n, 0), &bias);
-
-    return import_fused(n, filter, bias, true);
 }
 
 /* ---- ConvTranspose ---- */
@@ -204,29 +188,6 @@ bool onnx_import_conv_integer(struct onnx_node *n)
     pictures = onnx_dequantize_input(n, 0, 2, 1);
     filters = onnx_dequantize_input(n, 1, 3, 0);
     return onnx_output_sums(n, pictures, filters, onnx_dims_product(n, &dims, 1, dims.rank), convolve_pieces, &c);
-}
-
-bool onnx_import_qlinear_conv(struct onnx_node *n)
-{
-    const bool is_last = n->row->domain && onnx_int(n, "channels_last", 0);
-    WNNOperand x = is_last ? onnx_channels_second(n, onnx_operand(n, 0)) : onnx_operand(n, 0), filter, bias = NULL, y;
-    WNNOperand x_scale = onnx_operand(n, 1), filter_scale = onnx_operand(n, 4);
-    struct onnx_window w;
-    uint32_t groups;
-
-    x = onnx_dequantize(n, x, x_scale, onnx_operand(n, 2), 1);
-    filter = onnx_dequantize(n, onnx_operand(n, 3), filter_scale, onnx_operand(n, 5), 0);
-    if (!read_convolution(n, x, filter, &w, &groups))
-        return false;
-    if (onnx_input(n, 8)) { /* the bias's scale is the product of those of the operands */
-        struct onnx_dims channels = onnx_dims_of(onnx_operand(n, 8));
-        WNNOperand scale = onnx_mul(n, onnx_along_axis(n, x_scale, 1, 0), onnx_along_axis(n, filter_scale, 1, 0));
-        if (channels.rank != 1)
-            return onnx_refuse(n, "its bias has %zu dimensions instead of 1", channels.rank);
-        bias = onnx_dequantize(n, onnx_operand(n, 8), scale, NULL, 0);
-    }
-    y = onnx_quantize(n, convolve(n, x, filter, bias, &w, groups), onnx_operand(n, 6), onnx_operand(n, 7), 1);
-    return onnx_output(n, 0, is_last ? onnx_channels_last(n, y) : y);
 }
 
 /* ---- CausalConvWithState ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Has the functions that terms call and that are neither methods of the builder nor terms themselves.
+ * Has the functions that terms call and that are neither methods of the builder nor terms themselves (term_builtins.def).
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,8 +23,6 @@ static WNNOperand operand(struct term *t, items item)
     return t->dead ? onnx_error_operand(t->n) : term_operand(t, item, NULL);
 }
 
-/* ---- what is known of inputs and operands ---- */
-
 /** Returns the value that an input is, if it is usable; else NULL. */
 static const struct onnx_value *value_of(struct term *t, items a)
 {
@@ -33,13 +31,7 @@ static const struct onnx_value *value_of(struct term *t, items a)
     return v && !v->refusal ? v : NULL;
 }
 
-static struct term_item call_given(struct term *t, items a)
-{
-    (void)t;
-    return term_of_number(a->kind != TERM_NONE);
-}
-
-static struct term_item call_shape(struct term *t, items a)
+static struct term_item shape_of(struct term *t, items a)
 {
     const struct onnx_value *v = value_of(t, a);
     struct onnx_dims dims = {0};
@@ -53,16 +45,6 @@ static struct term_item call_shape(struct term *t, items a)
     return term_of_numbers(t, dims.rank, dims.at);
 }
 
-static struct term_item call_rank(struct term *t, items a)
-{
-    return term_of_number((double)call_shape(t, a).count);
-}
-
-static struct term_item call_type(struct term *t, items a)
-{
-    return term_of_number(wnnOperandGetDataType(operand(t, a)));
-}
-
 /** Returns the type that ONNX gives an item. */
 static enum onnx_type type_of(struct term *t, items a)
 {
@@ -71,31 +53,34 @@ static enum onnx_type type_of(struct term *t, items a)
                                   : onnx_type_of(wnnOperandGetDataType(operand(t, a)));
 }
 
-static struct term_item call_is_bool(struct term *t, items a)
+static WNNOperandDataType data_type(items a)
 {
-    return term_of_number(type_of(t, a) == ONNX_BOOL);
+    return (WNNOperandDataType)a->number;
 }
 
-static struct term_item call_known(struct term *t, items a)
+static uint32_t size(items a)
 {
-    return term_of_number(onnx_is_constant(t->n, a->count));
+    return (uint32_t)a->number;
 }
 
-static struct term_item call_is_float(struct term *t, items a)
+static struct term_item term_of_text(const char *text)
 {
-    return term_of_number(onnx_type_is_float(type_of(t, a)));
+    return (struct term_item){.kind = TERM_TEXT, .text = text, .count = strlen(text)};
 }
 
-static struct term_item call_is_unsigned(struct term *t, items a)
+static uint32_t product_of(struct term *t, items a)
 {
-    const enum onnx_type type = type_of(t, a);
+    const struct onnx_dims dims = term_dims(t, a);
 
-    return term_of_number(!onnx_type_is_float(type) && !onnx_type_is_signed(type));
+    return onnx_dims_product(t->n, &dims, 0, dims.rank);
 }
 
-static struct term_item call_wants(struct term *t, items a)
+static WNNOperand scaled(struct term *t, items a,
+                         WNNOperand (*f)(struct onnx_node *, WNNOperand, WNNOperand, WNNOperand, uint32_t))
 {
-    return term_of_number(onnx_wants(t->n, (size_t)a->number));
+    const WNNOperand x = operand(t, a), scale = operand(t, &a[1]), zero = term_operand(t, &a[2], NULL);
+
+    return t->dead ? onnx_error_operand(t->n) : f(t->n, x, scale, zero, size(&a[3]));
 }
 
 /** Returns a text with a NUL. */
@@ -108,53 +93,23 @@ static const char *word(struct term *t, items a)
     return text ? text : "";
 }
 
-static struct term_item call_has(struct term *t, items a)
-{
-    return term_of_number(onnx_has(t->n, word(t, a)));
-}
-
-/** An attribute, where a declaration would ask for it in versions that do not have it. */
-static struct term_item call_int(struct term *t, items a)
-{
-    return term_of_number((double)onnx_int(t->n, word(t, a), term_integer(&a[1])));
-}
-
-static struct term_item call_text(struct term *t, items a)
+static struct term_item text_of(struct term *t, items a)
 {
     const char *text = onnx_string(t->n, word(t, a), NULL);
 
-    return text ? (struct term_item){.kind = TERM_TEXT, .text = text, .count = strlen(text)} : a[1];
+    return text ? term_of_text(text) : a[1];
 }
 
-static struct term_item call_float(struct term *t, items a)
-{
-    return term_of_number(onnx_float(t->n, word(t, a), a[1].number));
-}
-
-static struct term_item call_type_name(struct term *t, items a)
-{
-    const char *name = onnx_type_name((enum onnx_type)term_integer(a));
-
-    (void)t;
-    return (struct term_item){.kind = TERM_TEXT, .text = name, .count = strlen(name)};
-}
-
-static struct term_item call_number(struct term *t, items a)
-{
-    return term_of_number(onnx_number(t->n, a[0].count, a[1].number));
-}
-
-/* ---- numbers and lists ---- */
-
-static struct term_item call_axis(struct term *t, items a)
+/** axis(k, rank) */
+static uint32_t axis_of(struct term *t, items a)
 {
     uint32_t axis;
 
-    onnx_axis(t->n, term_integer(&a[0]), (size_t)a[1].number, &axis);
-    return term_of_number(axis);
+    onnx_axis(t->n, term_integer(a), (size_t)a[1].number, &axis);
+    return axis;
 }
 
-static struct term_item call_axes(struct term *t, items a)
+static struct term_item axes_of(struct term *t, items a)
 {
     int64_t *list = onnx_alloc(t->n, a->count + 1, sizeof *list);
     const uint32_t *axes;
@@ -166,7 +121,7 @@ static struct term_item call_axes(struct term *t, items a)
 }
 
 /** range(from, end) */
-static struct term_item call_range(struct term *t, items a)
+static struct term_item range_of(struct term *t, items a)
 {
     uint32_t numbers[ONNX_RANK_MAX];
 
@@ -175,25 +130,6 @@ static struct term_item call_range(struct term *t, items a)
     for (; count < ONNX_RANK_MAX && a[0].number + (double)count < a[1].number; count++)
         numbers[count] = (uint32_t)a[0].number + (uint32_t)count;
     return term_of_numbers(t, count, numbers);
-}
-
-static struct term_item call_product(struct term *t, items a)
-{
-    const struct onnx_dims dims = term_dims(t, a);
-
-    return term_of_number(onnx_dims_product(t->n, &dims, 0, dims.rank));
-}
-
-static struct term_item call_float32(struct term *t, items a)
-{
-    (void)t;
-    return term_of_number((double)(float)a->number);
-}
-
-/** whole(number, what, low, high) */
-static struct term_item call_whole(struct term *t, items a)
-{
-    return term_of_number((double)onnx_whole(t->n, word(t, &a[1]), a[0].number, term_integer(&a[2]), term_integer(&a[3])));
 }
 
 /** Appends what stands in a message for a conversion, which ends before `end`. */
@@ -210,7 +146,7 @@ static void put_item(char *text, size_t size, const char *format, const char *en
 }
 
 /** require(condition, message, item ...): the message has %d, %g or %s for each item. */
-static struct term_item call_require(struct term *t, items a)
+static struct term_item require(struct term *t, items a)
 {
     char text[500] = "";
     size_t length = 0;
@@ -232,75 +168,28 @@ static struct term_item call_require(struct term *t, items a)
     return (struct term_item){0};
 }
 
-/* ---- operands ---- */
-
-/** like(x, input): x with the input's ONNX type. */
-static struct term_item call_like(struct term *t, items a)
+/** Returns x with an ONNX type. */
+static struct term_item typed(struct term *t, items x, enum onnx_type type)
 {
-    struct term_item x = term_of_operand(t, operand(t, &a[0]));
+    struct term_item item = term_of_operand(t, operand(t, x));
 
-    x.type = type_of(t, &a[1]);
-    return x;
-}
-
-static struct term_item call_bool(struct term *t, items a)
-{
-    struct term_item x = term_of_operand(t, operand(t, a));
-
-    x.type = ONNX_BOOL;
-    return x;
-}
-
-static struct term_item call_cast(struct term *t, items a)
-{
-    return a->kind == TERM_NONE ? *a : term_of_operand(t, onnx_cast(t->n, operand(t, &a[0]), (WNNOperandDataType)a[1].number));
-}
-
-/** scalar(type, number) */
-static struct term_item call_scalar(struct term *t, items a)
-{
-    return term_of_operand(t, onnx_scalar(t->n, (WNNOperandDataType)a[0].number, a[1].number));
+    item.type = type;
+    return item;
 }
 
 /** concat(operands, axis) */
-static struct term_item call_concat(struct term *t, items a)
+static WNNOperand concat(struct term *t, items a)
 {
     WNNOperand parts[TERM_ITEMS_MAX];
     size_t count = 0;
 
     for (; count < a->count && count < TERM_ITEMS_MAX; count++)
         parts[count] = operand(t, &a->items[count]);
-    return term_of_operand(t, t->dead ? onnx_error_operand(t->n) : onnx_concat(t->n, count, parts, (uint32_t)a[1].number));
-}
-
-/** pad(x, before, after, value) */
-static struct term_item call_pad(struct term *t, items a)
-{
-    return term_of_operand(t, onnx_pad(t->n, operand(t, &a[0]), term_dims(t, &a[1]), term_dims(t, &a[2]), a[3].number));
-}
-
-/** along(vector, rank, axis) */
-static struct term_item call_along(struct term *t, items a)
-{
-    return term_of_operand(t, onnx_along_axis(t->n, operand(t, &a[0]), (size_t)a[1].number, (size_t)a[2].number));
-}
-
-/** iota(type, rank, axis, size) */
-static struct term_item call_iota(struct term *t, items a)
-{
-    return term_of_operand(
-        t, onnx_iota(t->n, (WNNOperandDataType)a[0].number, (size_t)a[1].number, (size_t)a[2].number, (uint32_t)a[3].number));
-}
-
-/** Returns the second input, before version 7 where an attribute puts it along the first one. */
-static struct term_item call_second(struct term *t, items a)
-{
-    (void)a;
-    return term_of_operand(t, onnx_second_operand(t->n));
+    return t->dead ? onnx_error_operand(t->n) : onnx_concat(t->n, count, parts, (uint32_t)a[1].number);
 }
 
 /** fold(method): combines all inputs by a method of two operands. */
-static struct term_item call_fold(struct term *t, items a)
+static WNNOperand fold(struct term *t, items a)
 {
     WNNOperand y = onnx_operand(t->n, 0), next;
 
@@ -310,114 +199,41 @@ static struct term_item call_fold(struct term *t, items a)
             : text_is("min", a->text, a->count) ? onnx_min(t->n, y, next)
                                                 : onnx_add(t->n, y, next);
     }
-    return term_of_operand(t, y);
-}
-
-static struct term_item call_input_count(struct term *t, items a)
-{
-    (void)a;
-    return term_of_number((double)t->n->input_count);
+    return y;
 }
 
 /* ---- the table ---- */
 
-typedef WNNOperand (*of_one)(struct onnx_node *, WNNOperand);
-typedef WNNOperand (*of_two)(struct onnx_node *, WNNOperand, WNNOperand);
-typedef WNNOperand (*of_sizes)(struct onnx_node *, WNNOperand, struct onnx_dims);
-typedef WNNOperand (*of_numbers)(struct onnx_node *, WNNOperand, double, double);
-typedef WNNOperand (*of_place)(struct onnx_node *, WNNOperand, uint32_t, uint32_t, uint32_t);
-typedef WNNOperand (*of_scale)(struct onnx_node *, WNNOperand, WNNOperand, WNNOperand, uint32_t);
+#define ITEM(name, parameters, what)                                                                                           \
+    static struct term_item call_##name(struct term *t, items a)                                                               \
+    {                                                                                                                          \
+        (void)t, (void)a;                                                                                                      \
+        return what;                                                                                                           \
+    }
+#define NUMBER(name, parameters, number) ITEM(name, parameters, term_of_number((double)(number)))
+#define OPERAND(name, parameters, made) ITEM(name, parameters, term_of_operand(t, made))
+#include "frontend/readers/onnx/term_builtins.def"
+#undef ITEM
 
-/**
- * Describes a function.  One that makes an operand (make) has a letter for each parameter: o an operand, f a number, n a size,
- * d a list of sizes.  Others say how many parameters they have, and make an item of them (call).
- */
 static const struct builtin {
-    const char *name, *parameters;
+    const char *name;
+    int parameters; /* -1: any number */
     struct term_item (*call)(struct term *t, items a);
-    void (*make)(void);
 } builtins[] = {
-#define MAKE(name, parameters, function) {name, parameters, NULL, (void (*)(void))function}
-    MAKE("activation", "o", onnx_activate_fused),
-    MAKE("average_pool", "o", onnx_average_pool),
-    MAKE("channels_last", "o", onnx_channels_last),
-    MAKE("channels_second", "o", onnx_channels_second),
-    MAKE("clamp", "off", onnx_clamp),
-    MAKE("dequantize", "ooon", onnx_dequantize),
-    MAKE("expand", "od", onnx_expand),
-    MAKE("linear", "off", onnx_linear),
-    MAKE("multiply", "oo", onnx_matmul_any),
-    MAKE("quantize", "ooon", onnx_quantize),
-    MAKE("reshape", "od", onnx_reshape_to),
-    MAKE("slice", "onnn", onnx_slice_axis),
-    MAKE("transpose", "od", onnx_transpose_to),
-#undef MAKE
-    {"along", "3", call_along, NULL},
-    {"axes", "2", call_axes, NULL},
-    {"axis", "2", call_axis, NULL},
-    {"bool", "1", call_bool, NULL},
-    {"cast", "2", call_cast, NULL},
-    {"concat", "2", call_concat, NULL},
-    {"float", "2", call_float, NULL},
-    {"float32", "1", call_float32, NULL},
-    {"fold", "1", call_fold, NULL},
-    {"given", "1", call_given, NULL},
-    {"has", "1", call_has, NULL},
-    {"input_count", "0", call_input_count, NULL},
-    {"int", "2", call_int, NULL},
-    {"iota", "4", call_iota, NULL},
-    {"is_bool", "1", call_is_bool, NULL},
-    {"is_float", "1", call_is_float, NULL},
-    {"is_unsigned", "1", call_is_unsigned, NULL},
-    {"known", "1", call_known, NULL},
-    {"like", "2", call_like, NULL},
-    {"number", "2", call_number, NULL},
-    {"pad", "4", call_pad, NULL},
-    {"product", "1", call_product, NULL},
-    {"range", "2", call_range, NULL},
-    {"rank", "1", call_rank, NULL},
-    {"require", "", call_require, NULL},
-    {"scalar", "2", call_scalar, NULL},
-    {"second", "0", call_second, NULL},
-    {"shape", "1", call_shape, NULL},
-    {"text", "2", call_text, NULL},
-    {"type", "1", call_type, NULL},
-    {"type_name", "1", call_type_name, NULL},
-    {"wants", "1", call_wants, NULL},
-    {"whole", "4", call_whole, NULL},
+#define ITEM(name, parameters, what) {#name, parameters, call_##name},
+#include "frontend/readers/onnx/term_builtins.def"
 };
-
-static WNNOperand make(struct term *t, const struct builtin *b, items a)
-{
-    WNNOperand o[3] = {NULL};
-
-    for (size_t i = 0; i < 3 && b->parameters[i] == 'o'; i++)
-        o[i] = i < 2 ? operand(t, &a[i]) : term_operand(t, &a[i], NULL); /* a zero point may be absent */
-    if (t->dead)
-        return onnx_error_operand(t->n);
-    if (!strcmp(b->parameters, "o"))
-        return ((of_one)b->make)(t->n, o[0]);
-    if (!strcmp(b->parameters, "oo"))
-        return ((of_two)b->make)(t->n, o[0], o[1]);
-    if (!strcmp(b->parameters, "od"))
-        return ((of_sizes)b->make)(t->n, o[0], term_dims(t, &a[1]));
-    if (!strcmp(b->parameters, "off"))
-        return ((of_numbers)b->make)(t->n, o[0], a[1].number, a[2].number);
-    if (!strcmp(b->parameters, "onnn"))
-        return ((of_place)b->make)(t->n, o[0], (uint32_t)a[1].number, (uint32_t)a[2].number, (uint32_t)a[3].number);
-    return ((of_scale)b->make)(t->n, o[0], o[1], o[2], (uint32_t)a[3].number);
-}
 
 bool term_call_builtin(struct term *t, const char *name, size_t length, size_t count, items a, struct term_item *result)
 {
     for (const struct builtin *b = builtins; b < builtins + sizeof builtins / sizeof *builtins; b++) {
         if (!text_is(b->name, name, length))
             continue;
-        if (*b->parameters && count != (b->make ? strlen(b->parameters) : (size_t)(*b->parameters - '0')))
+        if (b->parameters >= 0 && count != (size_t)b->parameters)
             *result = term_fail(t, "the function has another number of parameters");
         t->given = count;
         if (t->n && !t->dead)
-            *result = b->make ? term_of_operand(t, make(t, b, a)) : b->call(t, a);
+            *result = b->call(t, a);
         return true;
     }
     return false;
