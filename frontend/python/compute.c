@@ -38,21 +38,6 @@ struct binding *bindings_find(struct bindings *b, WNNStringView name)
     return NULL;
 }
 
-PyObject *call_arguments(const char *call, PyObject *args, PyObject *keywords)
-{
-    PyObject *all;
-
-    if (PyTuple_Size(args) > 1 || (PyTuple_Size(args) == 1 && !PyDict_Check(PyTuple_GetItem(args, 0)))) {
-        PyErr_Format(PyExc_TypeError, "%s: arrays are given by name, %s(x=..., y=...), or in one dict", call, call);
-        return NULL;
-    }
-    all = PyDict_New();
-    if (all &&
-        ((PyTuple_Size(args) && PyDict_Update(all, PyTuple_GetItem(args, 0))) || (keywords && PyDict_Update(all, keywords))))
-        Py_CLEAR(all);
-    return all;
-}
-
 /* ---- matching them with a graph ---- */
 
 typedef WNNStatus (*port_function)(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *port);
@@ -161,5 +146,36 @@ PyObject *compute(struct module *m, WNNGraph graph, struct bindings *inputs, PyO
         Py_XDECREF(arrays[i]);
     PyMem_Free(arrays);
     PyMem_Free(buffers);
+    return result;
+}
+
+/* ---- calls ---- */
+
+/** Merges the arguments of a call into a dict. */
+static PyObject *call_arguments(const char *call, PyObject *args, PyObject *keywords)
+{
+    PyObject *all;
+
+    if (PyTuple_Size(args) > 1 || (PyTuple_Size(args) == 1 && !PyDict_Check(PyTuple_GetItem(args, 0)))) {
+        PyErr_Format(PyExc_TypeError, "%s: arrays are given by name, %s(x=..., y=...), or in one dict", call, call);
+        return NULL;
+    }
+    all = PyDict_New();
+    if (all &&
+        ((PyTuple_Size(args) && PyDict_Update(all, PyTuple_GetItem(args, 0))) || (keywords && PyDict_Update(all, keywords))))
+        Py_CLEAR(all);
+    return all;
+}
+
+PyObject *compute_call(PyObject *self, const char *call, PyObject *args, PyObject *keywords,
+                       PyObject *(*function)(PyObject *self, struct bindings *inputs))
+{
+    struct bindings inputs = {.call = call, .role = "input", .error = PyExc_TypeError};
+    PyObject *all = call_arguments(call, args, keywords), *result = NULL;
+
+    if (all && bindings_open(&inputs, all, false))
+        result = function(self, &inputs);
+    bindings_close(&inputs);
+    Py_XDECREF(all);
     return result;
 }

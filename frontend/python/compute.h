@@ -27,12 +27,13 @@ bool bindings_open(struct bindings *b, PyObject *dict, bool writable);
 void bindings_close(struct bindings *b);
 /** Returns the array of a name, or NULL. */
 struct binding *bindings_find(struct bindings *b, WNNStringView name);
-/** Merges the arguments of a call into a dict: one dict by position, and keywords.  Returns a new reference. */
-PyObject *call_arguments(const char *call, PyObject *args, PyObject *keywords);
 /**
  * Computes a graph on arrays and returns a dict of its outputs: the arrays of `outputs`, a dict, or new ones if it is NULL or
  * None.
  */
 PyObject *compute(struct module *m, WNNGraph graph, struct bindings *inputs, PyObject *outputs);
+/** Is a call with arrays by name, x=..., or in one dict: computes what `function` says, and lets the arrays go. */
+PyObject *compute_call(PyObject *self, const char *call, PyObject *args, PyObject *keywords,
+                       PyObject *(*function)(PyObject *self, struct bindings *inputs));
 
 #endif

@@ -51,13 +51,11 @@ bool convert_choice(PyObject *value, const char *what, const char *const *choice
 
 bool convert_data_type(PyObject *value, const char *what, WNNOperandDataType *out)
 {
-    const char *names[WNNOperandDataType_Uint8 + 1] = {NULL};
+    static const char *const names[] = {"float32", "float16", "int32", "uint32", "int64", "uint64", "int8", "uint8", NULL};
     PyObject *name = NULL;
     size_t index = 0;
     bool ok;
 
-    for (WNNOperandDataType t = WNNOperandDataType_Float32; t <= WNNOperandDataType_Uint8; t++)
-        names[t - WNNOperandDataType_Float32] = wnnOperandDataTypeGetName(t);
     /* A numpy.dtype has a name, and so has a scalar's class such as numpy.float32. */
     if (!PyUnicode_Check(value)) {
         name = PyObject_GetAttrString(value, PyType_Check(value) ? "__name__" : "name");

@@ -58,16 +58,14 @@ static PyObject *graph_get_quantized_weights(PyObject *self, void *Py_UNUSED(unu
 
 /* ---- MLGraph: what it does ---- */
 
+static PyObject *graph_compute(PyObject *self, struct bindings *inputs)
+{
+    return compute(module_of(self), ((struct object *)self)->native.graph, inputs, NULL);
+}
+
 static PyObject *graph_call(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    struct bindings inputs = {.call = "graph", .role = "input", .error = PyExc_TypeError};
-    PyObject *all = call_arguments("graph", args, keywords), *result = NULL;
-
-    if (all && bindings_open(&inputs, all, false))
-        result = compute(module_of(self), ((struct object *)self)->native.graph, &inputs, NULL);
-    bindings_close(&inputs);
-    Py_XDECREF(all);
-    return result;
+    return compute_call(self, "graph", args, keywords, graph_compute);
 }
 
 static PyObject *graph_save(PyObject *self, PyObject *value)

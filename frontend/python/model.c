@@ -117,10 +117,8 @@ static PyObject *choose_context(struct module *m, PyObject *value)
         context = context_create(m, NULL, NULL);
         if (!context)
             return NULL;
-        if (m->context) /* of another thread's, meanwhile */
-            Py_DECREF(context);
-        else
-            m->context = context;
+        Py_XDECREF(m->context); /* which another thread has made meanwhile */
+        m->context = context;
     }
     return Py_NewRef(m->context);
 }
@@ -293,9 +291,9 @@ static bool check_names(PyObject *self, struct bindings *inputs)
 /** Builds or finds the graph for the shapes of arrays and computes it. */
 static PyObject *model_compute(PyObject *self, struct bindings *inputs)
 {
-    struct module *m = module_of(self);
     WNNModelShape *shapes = PyMem_Calloc(inputs->count + 1, sizeof(*shapes));
     struct options o = {.model.shapes = shapes};
+    struct module *m = module_of(self);
     PyObject *result = NULL;
     WNNGraph graph = NULL;
 
@@ -308,7 +306,7 @@ static PyObject *model_compute(PyObject *self, struct bindings *inputs)
         if (!b->source.raw || b->source.rank != 1)
             shapes[o.model.shapeCount++] = (WNNModelShape){b->name, b->source.rank, b->source.sizes};
     }
-    if (model_succeeded(m, get_graph(self, &o, &graph)))
+    if (check_names(self, inputs) && model_succeeded(m, get_graph(self, &o, &graph)))
         result = compute(m, graph, inputs, NULL);
     wnnGraphRelease(graph);
     PyMem_Free(shapes);
@@ -317,14 +315,7 @@ static PyObject *model_compute(PyObject *self, struct bindings *inputs)
 
 static PyObject *model_call(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    struct bindings inputs = {.call = "model", .role = "input", .error = PyExc_TypeError};
-    PyObject *all = call_arguments("model", args, keywords), *result = NULL;
-
-    if (all && bindings_open(&inputs, all, false) && check_names(self, &inputs))
-        result = model_compute(self, &inputs);
-    bindings_close(&inputs);
-    Py_XDECREF(all);
-    return result;
+    return compute_call(self, "model", args, keywords, model_compute);
 }
 
 static PyObject *model_graph(PyObject *self, PyObject *args, PyObject *keywords)

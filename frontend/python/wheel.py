@@ -7,6 +7,7 @@ hashes.  The same files give the same archive.
 import base64
 import hashlib
 import pathlib
+import re
 import sys
 import zipfile
 
@@ -15,10 +16,8 @@ def main(folder, license_file, version, wheel):
     folder = pathlib.Path(folder)
     files = {}
     for path in sorted(folder.rglob("*")):
-        # Archives have no links: a library is stored by the name that programs look for, which is a link to its file.
-        target = path.resolve().name
-        if path.is_file() and not (path.name == target and any(p.is_symlink() and p.resolve() == path.resolve()
-                                                               for p in path.parent.iterdir())):
+        # A wheel has no links: libwebnn.so.0, which is what programs look for, is stored, and libwebnn.so.0.1.0 is not.
+        if path.is_file() and not re.search(r"\.so\.\d+\.", path.name):
             files[str(path.relative_to(folder))] = path.read_bytes()
     tag = "-".join(pathlib.Path(wheel).stem.split("-")[2:])
     info = f"webnn-{version}.dist-info"

@@ -15,7 +15,9 @@ trap 'rm -rf "$work"' EXIT
 
 cpack --config "$build/CPackConfig.cmake" -B "$work" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 rm -rf "$work/_CPack_Packages"
-for name in libwebnn0 libwebnn-dev webnn-tools; do
+python=
+[ ! -e "$build/python/webnn/_webnn.abi3.so" ] || python=python3-webnn
+for name in libwebnn0 libwebnn-dev webnn-tools $python; do
     package=$(find "$work" -name "${name}_*.deb")
     [ -n "$package" ] || { echo "there is no package $name"; ls "$work"; exit 1; }
     dpkg-deb -x "$package" "$work/root"
@@ -40,3 +42,8 @@ printf 'webnn_graph "sum" v1 { inputs { x: f32[2]; } nodes { y = relu(x); } outp
 "$work/describe_model" "$work/sum.webnn" | grep '^input x: float32 \[2\]'
 [ -s "$root/include/webnn/webnn_model.hpp" ] || { echo "webnn_model.hpp is not installed"; exit 1; }
 "$root/bin/webnn-run" --version
+if [ -n "$python" ]; then
+    grep -q 'libwebnn0 (= .*python3 (>= 3.11)' "$work/python3-webnn.depends"
+    (cd / && PYTHONPATH=$root/lib/python3/dist-packages /usr/bin/python3 -c 'import webnn; print(webnn.load, webnn.__file__)' |
+        grep "$root/lib/python3/dist-packages/webnn/__init__.py")
+fi
