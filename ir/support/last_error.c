@@ -12,27 +12,18 @@
 
 char const *wnnStatusGetName(WNNStatus status)
 {
-    switch (status) {
-    case WNNStatus_Success:
-        return "Success";
-    case WNNStatus_TypeError:
-        return "TypeError";
-    case WNNStatus_InvalidStateError:
-        return "InvalidStateError";
-    case WNNStatus_OperationError:
-        return "OperationError";
-    case WNNStatus_UnknownError:
-        return "UnknownError";
-    case WNNStatus_NotSupportedError:
-        return "NotSupportedError";
-    case WNNStatus_DataError:
-        return "DataError";
-    case WNNStatus_TimedOut:
-        return "TimedOut";
-    case WNNStatus_Force32:
-        break;
-    }
-    return "unknown status";
+    static const char *const names[] = {
+        [WNNStatus_Success] = "Success",
+        [WNNStatus_TypeError] = "TypeError",
+        [WNNStatus_InvalidStateError] = "InvalidStateError",
+        [WNNStatus_OperationError] = "OperationError",
+        [WNNStatus_UnknownError] = "UnknownError",
+        [WNNStatus_NotSupportedError] = "NotSupportedError",
+        [WNNStatus_DataError] = "DataError",
+        [WNNStatus_TimedOut] = "TimedOut",
+    };
+
+    return (unsigned)status < sizeof names / sizeof *names && names[status] ? names[status] : "unknown status";
 }
 
 /* This is a plain buffer rather than an allocation, so that there is nothing to free when a thread ends. */

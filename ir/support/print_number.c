@@ -94,8 +94,8 @@ static bool same_bits(double a, double b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Returns the fewest digits that `reads_back` accepts; 17 always do. */
-static const char *shortest_print(char buf[NUMBER_TEXT_MAX], double d, bool (*reads_back)(double read, double wanted))
+/* Returns the fewest digits that read back as a number of type t; 17 always do. */
+static const char *shortest_print(char buf[NUMBER_TEXT_MAX], double d, dtype t)
 {
     char digits[32], text[64];
 
@@ -104,32 +104,9 @@ static const char *shortest_print(char buf[NUMBER_TEXT_MAX], double d, bool (*re
         int exponent = split_digits(text, digits);
         digits_print(buf, signbit(d) != 0, digits, exponent);
         double read = digits_to_double(buf + (buf[0] == '-'), strlen(buf + (buf[0] == '-')));
-        if (precision >= 16 || reads_back(signbit(d) ? -read : read, d))
+        if (precision >= 16 || same_bits(scalar_to_double(number_cast(wnnNumber(signbit(d) ? -read : read), t), t), d))
             return buf;
     }
-}
-
-static bool reads_back_f32(double read, double wanted)
-{
-    return same_bits((double)(float)read, wanted);
-}
-
-static bool reads_back_f16(double read, double wanted)
-{
-    return same_bits((double)f16_to_f32(f64_to_f16(read)), wanted);
-}
-
-static bool reads_back_bf16(double read, double wanted)
-{
-    return same_bits((double)bf16_to_f32(f64_to_bf16(read)), wanted);
-}
-
-static bool (*reads_back(dtype t))(double read, double wanted)
-{
-    return t == WNNOperandDataType_Float32 ? reads_back_f32
-           : t == DTYPE_BFLOAT16           ? reads_back_bf16
-           : t == DTYPE_FLOAT64            ? same_bits
-                                           : reads_back_f16;
 }
 
 /* Writes NaN and infinities; returns false for an ordinary number. */
@@ -153,7 +130,7 @@ static bool special_print(char buf[NUMBER_TEXT_MAX], double d)
 
 const char *double_print(char buf[NUMBER_TEXT_MAX], double d)
 {
-    return special_print(buf, d) ? buf : shortest_print(buf, d, same_bits);
+    return special_print(buf, d) ? buf : shortest_print(buf, d, DTYPE_FLOAT64);
 }
 
 const char *scalar_print(char buf[NUMBER_TEXT_MAX], union scalar s, dtype t)
@@ -167,7 +144,7 @@ const char *scalar_print(char buf[NUMBER_TEXT_MAX], union scalar s, dtype t)
     else if (!dtype_is_float(t))
         snprintf(buf, NUMBER_TEXT_MAX, "%.0f", d);
     else if (!special_print(buf, d))
-        shortest_print(buf, d, reads_back(t));
+        shortest_print(buf, d, t);
     return buf;
 }
 
@@ -193,7 +170,6 @@ const char *number_print(char buf[NUMBER_TEXT_MAX], WNNNumber n)
     return buf;
 }
 
-/* Returns the double with the fewest digits that is d once it is rounded to t. */
 double double_shorten(double d, dtype t)
 {
     char buf[NUMBER_TEXT_MAX];
@@ -201,7 +177,7 @@ double double_shorten(double d, dtype t)
 
     if (!dtype_is_float(t) || !isfinite(d))
         return d;
-    shortest_print(buf, d, reads_back(t));
+    shortest_print(buf, d, t);
     n.value.float64 = digits_to_double(buf + (buf[0] == '-'), strlen(buf + (buf[0] == '-')));
     return signbit(d) ? -n.value.float64 : n.value.float64;
 }

@@ -36,30 +36,15 @@ size_t utf8_decode(const char *text, size_t length, uint32_t *code)
 
 size_t utf8_encode(char out[4], uint32_t code)
 {
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        out[0] = (char)(0xC0 | code >> 6);
-        out[1] = (char)(0x80 | (code & 0x3F));
-        return 2;
-    }
-    if (code >= 0xD800 && code <= 0xDFFF)
+    static const unsigned char first[5] = {0, 0, 0xC0, 0xE0, 0xF0}; /* by number of bytes */
+    const size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
         return 0;
-    if (code < 0x10000) {
-        out[0] = (char)(0xE0 | code >> 12);
-        out[1] = (char)(0x80 | (code >> 6 & 0x3F));
-        out[2] = (char)(0x80 | (code & 0x3F));
-        return 3;
-    }
-    if (code > 0x10FFFF)
-        return 0;
-    out[0] = (char)(0xF0 | code >> 18);
-    out[1] = (char)(0x80 | (code >> 12 & 0x3F));
-    out[2] = (char)(0x80 | (code >> 6 & 0x3F));
-    out[3] = (char)(0x80 | (code & 0x3F));
-    return 4;
+    for (size_t i = n; i-- > 1; code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)(first[n] | code);
+    return n;
 }
 
 bool text_is_deceptive(uint32_t c)

@@ -59,19 +59,18 @@ struct trace *trace_open(const char *path, struct error *e)
 
     if (!t || pthread_mutex_init(&t->lock, NULL) != 0) {
         free(t);
-        error_out_of_memory(e);
-        return NULL;
+        return error_null_memory(e);
     }
-    t->path = strdup(path);
+    t->path = arena_string(&t->arena, path, strlen(path));
     t->opened = nanoseconds_now();
     /* If several contexts are told the same file, the one that is closed last has it. */
-    if (t->path && new_file_may_open(path, NEW_FILE_NO_LINKS, &why))
-        return t;
-    if (t->path)
-        refuse(path, why, e);
-    else
+    if (!t->path)
         error_out_of_memory(e);
-    free(t->path);
+    else if (new_file_may_open(path, NEW_FILE_NO_LINKS, &why))
+        return t;
+    else
+        refuse(path, why, e);
+    arena_free(&t->arena);
     pthread_mutex_destroy(&t->lock);
     free(t);
     return NULL;
@@ -180,7 +179,6 @@ bool trace_close(struct trace *t, struct error *e)
     if (!t)
         return true;
     bool written = write_file(t, e);
-    free(t->path);
     free(t->names);
     free(t->spans);
     arena_free(&t->arena);

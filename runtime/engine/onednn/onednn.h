@@ -231,7 +231,9 @@ dnnl_primitive_attr_t dnn_create_attributes(void);
 
 /** Forgets all answers.  No other thread may ask meanwhile, or l->mutex must be held. */
 void dnn_forget_answers(struct library *l);
-/** Returns whether an implementation, which the library names, computes a problem right. */
+/** Returns whether an implementation, which the library names, computes a problem right: the first choice of the library may
+ * not.
+ */
 bool dnn_is_acceptable(const char *implementation, const struct dnn_problem *p);
 /** Returns whether that is one of the library's reference implementations, a hundred times slower than others. */
 bool dnn_is_reference(const char *implementation);

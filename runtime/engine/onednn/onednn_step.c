@@ -12,7 +12,6 @@
 
 /* ---- scratch ---- */
 
-/** Reserves scratch bytes; returns their offset. */
 int64_t dnn_reserve_scratch(struct library_step *s, int64_t bytes)
 {
     int64_t offset = s->scratch_bytes;
@@ -28,7 +27,6 @@ void *dnn_aligned_bytes(size_t bytes)
 
 /* ---- arguments ---- */
 
-/** Adds an argument; md is taken over.  Returns NULL if memory runs out. */
 struct argument *dnn_add_argument(struct primitive_call *c, int id, dnn_md md)
 {
     struct argument *a = &c->args[c->count];
@@ -164,7 +162,6 @@ static bool library_failed(const struct dnn_cluster *c, struct error *e)
                      op_infos[c->anchor->op].name, c->anchor->label);
 }
 
-/** Creates a call's primitive; pd stays the caller's. */
 bool dnn_create_primitive(const struct library *l, struct primitive_call *c, const_dnnl_primitive_desc_t pd)
 {
     struct threads_saved saved = threads_enter(l->threads);

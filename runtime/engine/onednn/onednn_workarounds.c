@@ -114,8 +114,6 @@ static bool tiles_fail(const struct dnn_problem *p, const char *implementation)
     return p->kind == DNN_MATMUL && bytes > 124 && bytes < 128;
 }
 
-/** Returns whether an implementation is one to be taken: what the library would choose first may compute the problem wrongly.
- */
 bool dnn_is_acceptable(const char *implementation, const struct dnn_problem *p)
 {
     if (p->kind == DNN_MATMUL && p->by_gemm && !strstr(implementation, "gemm"))
