@@ -62,16 +62,6 @@ static bool options_check(const WNNContextOptions *o, struct error *e)
     return true;
 }
 
-static bool context_init_lock(WNNContext context)
-{
-    if (pthread_mutex_init(&context->lock, NULL) != 0)
-        return false;
-    if (steady_condition_init(&context->changed))
-        return true;
-    pthread_mutex_destroy(&context->lock);
-    return false;
-}
-
 static struct engine *create_engine(const WNNContextOptions *o, engine_create_function create,
                                     const struct debug_options *debug, struct error *e)
 {
@@ -93,10 +83,9 @@ WNNStatus context_create(WNNContextOptions const *options, engine_create_functio
         return error_publish(&e);
 
     WNNContext c = calloc(1, sizeof *c);
-    if (!c || !context_init_lock(c)) {
-        free(c);
-        error_out_of_memory(&e);
-        return error_publish(&e);
+    if (!c || pthread_mutex_init(&c->lock, NULL) != 0 || !steady_condition_init(&c->changed)) {
+        free(c); /* locks hold nothing, nor do they fail where threads exist at all */
+        return error_fail_memory(&e);
     }
     atomic_init(&c->references, 1);
     atomic_init(&c->lost, false);

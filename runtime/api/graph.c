@@ -311,15 +311,13 @@ size_t wnnGraphGetOutputCount(WNNGraph graph)
 static WNNStatus binding_get(const struct graph_binding *bindings, uint32_t count, size_t index, const char *what,
                              WNNNamedOperandDescriptor *out)
 {
-    if (!out || index >= count) {
-        struct error e;
-        error_clear(&e);
-        if (out)
-            error_set(&e, WNNStatus_TypeError, "graph: %s %zu is out of range, the graph has %u", what, index, count);
-        else
-            error_set(&e, WNNStatus_TypeError, "graph: no room for the %s", what);
-        return error_publish(&e);
-    }
+    struct error e;
+
+    error_clear(&e);
+    if (!out)
+        return error_fail(&e, WNNStatus_TypeError, "graph: no room for the %s", what);
+    if (index >= count)
+        return error_fail(&e, WNNStatus_TypeError, "graph: %s %zu is out of range, the graph has %u", what, index, count);
     const struct graph_binding *b = &bindings[index];
     out->name = (WNNStringView){b->name, b->name_length};
     out->descriptor = (WNNOperandDescriptor){b->type.type, b->type.rank, b->type.dims};

