@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Sets limits and charges what is about to be computed, if it fits (ir/support/budget.h).
+ * Sets limits and charges a computation before it begins, if it fits (ir/support/budget.h).
  *
  * An operation takes about a nanosecond, of the interpreter's multiply-adds and of copies alike.  So the default for a file of
  * few bytes is a fraction of a second, and for a graph of the API's a few seconds; weights add several times what casting,

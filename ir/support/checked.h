@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Computes with sizes that a file gives.  Attributes and dimensions are any 64-bit numbers until somebody has looked at them,
+ * Computes with sizes that a file gives.  Attributes and dimensions are any 64-bit numbers until they are checked,
  * so their sums and products are computed here, and so are conversions to smaller types.  All functions return false, and leave
  * the result alone, if it does not fit.
  *

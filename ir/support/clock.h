@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This is the clock for what is reported: passes, stages of building, steps.  It only goes forward; where it starts means
+ * This is the clock of reports: passes, stages of building, steps.  It only goes forward; where it starts means
  * nothing.
  */
 #ifndef WEBNN_IR_SUPPORT_CLOCK_H_

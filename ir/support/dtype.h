@@ -55,7 +55,7 @@ static inline bool dtype_is_signed(dtype t)
 /** Returns the bytes of an element; 0 for Undefined.  Elements of DTYPE_UINT4 count as one byte, of which two share one:
  * type_bytes knows. */
 size_t dtype_size(dtype t);
-/** Returns the specification's name ("float32"), and "undefined" for what is no type. */
+/** Returns the specification's name ("float32"), and "undefined" for any other value. */
 const char *dtype_name(dtype t);
 /** Returns the textual format's short name ("f32"). */
 const char *dtype_short_name(dtype t);

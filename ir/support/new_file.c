@@ -82,7 +82,7 @@ static int link_follow(struct path_end *t)
     return 0;
 }
 
-/** Opens the folder of t's path and looks at what is there.  Returns 0 or an errno. */
+/** Opens the folder of t's path and finds the file there.  Returns 0 or an errno. */
 static int target_look(struct path_end *t)
 {
     const char *slash = strrchr(t->path, '/');

@@ -2,11 +2,11 @@
 /*
  * Makes output files.  Every file that the library or a tool writes is opened here.
  *
- * It takes a path and what is to be written.  Then there is a complete file, or the folder is as it was.
+ * It takes a path and the contents.  Then there is a complete file, or the folder is as it was.
  *
  * - The bytes go to a temporary file with a random name in the same folder, which replaces the target in one step when it is
  *   committed.  Whatever the target was stays as it is until then, also for those who have it open or mapped.
- * - A path that is a symbolic link stands for the file that the link leads to, and the link stays.  A link that somebody else
+ * - A path that is a symbolic link stands for the file that the link leads to, and the link stays.  A link that another user
  *   has put into a folder that everyone may write to (such as /tmp) is refused, as Linux does with protected_symlinks.
  *   NEW_FILE_NO_LINKS refuses every link: for files whose names others can foresee.
  * - Pipes, terminals and other devices are opened and written to as they are.  What has been written to one cannot be taken

@@ -39,7 +39,7 @@ float bf16_to_f32(uint16_t h);
 uint16_t f64_to_bf16(double d);
 /** Rounds a number to a low-precision type (dtype_is_low_precision); the result is float32. */
 float f32_round(float f, dtype t);
-/** Converts an element in memory to what is computed with: low-precision floats become float32, all others stay. */
+/** Converts an element in memory to the type of computations: low-precision floats become float32, all others stay. */
 union scalar scalar_widen(union scalar s, dtype t);
 /** Converts back, and rounds. */
 union scalar scalar_narrow(union scalar s, dtype t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what grows: arrays that double, and a hash table of items that somebody else owns, with open addressing.
+ * Declares arrays that double, and a hash table of items that it does not own, with open addressing.
  */
 #ifndef WEBNN_IR_SUPPORT_TABLE_H_
 #define WEBNN_IR_SUPPORT_TABLE_H_

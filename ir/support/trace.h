@@ -4,7 +4,7 @@
  * and chrome://tracing read.
  *
  * Names are registered once each; then any thread adds spans with these names.  Closing the trace writes one JSON file.  Spans
- * are kept in memory until then, so that writing does not disturb what is measured; those beyond TRACE_SPANS_MAX are only
+ * are kept in memory until then, so that writing does not disturb measurements; those beyond TRACE_SPANS_MAX are only
  * counted.
  */
 #ifndef WEBNN_IR_SUPPORT_TRACE_H_

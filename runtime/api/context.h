@@ -16,7 +16,7 @@
  * Locking
  * - WNNContextImpl.lock guards everything below that is not atomic or constant after creation.  It is held for moments only:
  *   never while computing, copying, compiling or calling back.
- * - Callbacks run without any lock.  Code that settles futures under the lock collects what is to be called in a struct after,
+ * - Callbacks run without any lock.  Code that settles futures under the lock collects the callbacks in a struct after,
  *   and hands it to after_run when the lock is free again.
  */
 #ifndef WEBNN_RUNTIME_API_CONTEXT_H_
@@ -81,7 +81,7 @@ struct future {
     struct future *drop_next;
 };
 
-/** Collects what is to be done once the context's lock is free. */
+/** Collects the work to do once the context's lock is free. */
 struct after {
     struct future *first, *last; /* callbacks to run, claimed by this thread */
     struct future *drop;         /* futures whose result is dropped; a reference each */

@@ -125,7 +125,7 @@ struct engine_serialization {
     struct executable *(*wrap)(struct engine *en, const struct engine_foreign *f, struct error *e);
 };
 
-/* ---- what is known of an executable, for tools ---- */
+/* ---- facts about an executable, for tools ---- */
 
 struct executable_facts {
     int64_t arena_bytes, arena_lower_bound;
@@ -137,7 +137,7 @@ struct step_facts {
     const char *name, *implementation;
     double flops, bytes;                /* of all its calls in a run */
     double distinct_bytes;              /* the same, but what several calls touch counts once */
-    double weight_bytes;                /* of those, what is constant */
+    double weight_bytes;                /* of those, constants */
     enum arithmetic arithmetic;         /* of the operations, 2 per multiply-add or instruction on a lane (codegen_work) */
     double operations, divisions;       /* of all calls; of kernels only under the keep-kernels switch */
     uint32_t calls;                     /* in a run */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The floating-point mode of the calling thread: what is rounded how, and what becomes of subnormals. */
+/* The floating-point mode of the calling thread: how numbers are rounded, and what becomes of subnormals. */
 #ifndef WEBNN_RUNTIME_HOST_FLOAT_MODE_H_
 #define WEBNN_RUNTIME_HOST_FLOAT_MODE_H_
 

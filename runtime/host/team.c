@@ -31,7 +31,7 @@ enum {
     SPIN_NANOSECONDS = 10000,     /* of spinning before a thread gives way to others between two looks */
     AWAKE_NANOSECONDS = 200000,   /* before it sleeps: longer than what lies between two regions of a network */
     ACTIVE_NANOSECONDS = 5000000, /* the same with OMP_WAIT_POLICY=active: longer than what lies between two networks */
-    STALL_NANOSECONDS = 200000, /* that a caller waits longer for the others than it computed: somebody took their processor */
+    STALL_NANOSECONDS = 200000,   /* that a caller waits longer for the others than it computed: their processor is taken */
     ALONE_FIRST_NANOSECONDS = 4000000, /* for which it then computes alone at first, about a slice of the scheduler's */
     ALONE_MAX_NANOSECONDS = 128000000,
     CALM_FACTOR = 4, /* times the time alone must pass without a stall until it is halved, so that stalls cost little */
@@ -115,7 +115,7 @@ static bool wait_awake(uint64_t *since)
         *since = now;
     if (now - *since >= awake_nanoseconds)
         return false;
-    if (now - *since >= SPIN_NANOSECONDS) /* somebody else may need the processor, the one who is waited for among them */
+    if (now - *since >= SPIN_NANOSECONDS) /* another thread may need the processor, perhaps the one that is waited for */
         sched_yield();
     for (int i = 0; i < PAUSES; i++)
         pause_processor();

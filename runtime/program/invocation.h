@@ -31,7 +31,7 @@ bool executable_run(struct executable *x, const struct engine_binding *inputs, c
                     const atomic_bool *stop, struct error *e);
 
 /**
- * Computes once on zeros, so that the first run that somebody waits for finds its memory, its threads and its code in place.
+ * Computes once on zeros, so that the first run that a caller waits for finds its memory, its threads and its code in place.
  * What it computes is thrown away, failing included; nothing is done where inputs and outputs take more than bytes_most.  It is
  * for engines that compute on host memory.
  */

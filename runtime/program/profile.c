@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Keeps what is known of an executable's steps and their times: facts for tools, a table for readers, spans for traces.
+ * Keeps facts about an executable's steps and their times: facts for tools, a table for readers, spans for traces.
  */
 #include "ir/support/trace.h"
 #include "runtime/program/executable.h"

@@ -35,7 +35,7 @@ struct graph_binding {
     uint32_t state; /* of an output: 1 + the slot of the input that it may lie in the memory of; 0: none */
 };
 
-/** Holds what is not in the program. */
+/** Holds facts about the graph that are not in the program. */
 struct serialized_facts {
     const char *triple, *features; /* of the code: LLVM's names, "+avx2,+fma"; features with - do not count */
     uint32_t input_count, output_count;
@@ -99,7 +99,7 @@ size_t serialized_data_size(const struct serialized_program *i);
 
 /* ---- loading ---- */
 
-/** Holds what is in a serialized program besides its program.  It is empty if it is all zeros. */
+/** Holds the rest of a serialized program.  It is empty if it is all zeros. */
 struct serialized_view {
     struct arena arena; /* of the facts */
     struct serialized_facts facts;

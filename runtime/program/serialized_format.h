@@ -38,7 +38,7 @@ struct serialized_header {
 
 _Static_assert(sizeof(struct serialized_header) == 128, "the header has no holes");
 
-/* These are written as they lie, of struct program_move what is before has_first. */
+/* These are written as they lie, of struct program_move the members before has_first. */
 _Static_assert(sizeof(struct location) == 24 && sizeof(struct program_loop) == 12 &&
                    offsetof(struct program_move, has_first) == 16,
                "structs of programs have no holes");
@@ -49,14 +49,14 @@ _Static_assert(sizeof(struct location) == 24 && sizeof(struct program_loop) == 1
 bool serialized_read_header(const void *bytes, size_t size, struct serialized_header *h, struct error *e);
 /** Returns whether a section lies in so many bytes, after the header and at a multiple of `align`. */
 bool serialized_section_fits(const struct serialized_section *s, size_t bytes, size_t align);
-/** Returns the engine of what is for that triple. */
+/** Returns the engine that a triple is for. */
 WNNEngine serialized_engine_of(const char *triple, size_t length);
 
 /* ---- limits ---- */
 
 /*
  * These are more than any graph has: limits for what is allocated, or computed with, before it can be compared with anything.
- * A writer refuses what is beyond them, as the loader does, so that what can be saved can be loaded.
+ * A writer refuses larger ones, as the loader does, so that what can be saved can be loaded.
  */
 enum { SLOTS_MAX = 1 << 20 };
 #define ARENA_MAX ((int64_t)1 << 44)

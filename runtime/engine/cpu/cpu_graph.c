@@ -2,8 +2,8 @@
 /*
  * Loads graphs into the CPU engine: an executable with the code that it runs.
  *
- * A graph comes from a program, whose kernels are compiled; from a serialized program, whose code is mapped; or from somebody
- * else's function.  It says what the engine's table says of executables.
+ * A graph comes from a program, whose kernels are compiled; from a serialized program, whose code is mapped; or from a foreign
+ * function.  It says what the engine's table says of executables.
  */
 #include "runtime/engine/cpu/internal.h"
 
@@ -26,7 +26,7 @@ struct cpu_graph {
     uint64_t *code_offsets; /* by serialized's kernel */
     void (*release)(void *user);
     void *release_user;
-    /* or it is somebody else's function, whose `run` is not NULL: */
+    /* or it is a foreign function, whose `run` is not NULL: */
     struct engine_foreign foreign;
 };
 

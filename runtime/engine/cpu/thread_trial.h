@@ -18,7 +18,7 @@
 
 enum { TRIAL_RUNS = 5 /* that are timed each way */ };
 
-/** Holds what is known of one graph.  Any number of threads may run the graph at once. */
+/** Holds the state of one graph.  Any number of threads may run the graph at once. */
 struct thread_trial {
     atomic_bool alone;    /* how the next run is to be computed */
     pthread_mutex_t lock; /* guards the rest; no thread waits for it */

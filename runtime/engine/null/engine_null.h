@@ -17,7 +17,7 @@ struct engine *engine_null_create(uint32_t thread_count, const struct debug_opti
 
 /** Returns how many computations were submitted to the engine so far. */
 uint32_t engine_null_submissions(struct engine *en);
-/** Holds back what is submitted while `hold` is true, for tests of what happens meanwhile. */
+/** Holds back submissions while `hold` is true, for tests of what happens meanwhile. */
 void engine_null_hold(struct engine *en, bool hold);
 
 #endif

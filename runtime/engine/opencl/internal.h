@@ -82,7 +82,7 @@ struct opencl_watch_list {
     uint32_t pending; /* those in the list, and the one that is waited for */
 };
 
-/** Holds what is needed to take times (opencl_profile.c). */
+/** Holds the clocks for taking times (opencl_profile.c). */
 struct opencl_clock {
     bool noted;                       /* whether the queue notes times of its commands */
     int64_t ahead;                    /* nanoseconds from the device's clock to nanoseconds_now() */
@@ -128,7 +128,7 @@ struct engine_opencl {
     bool shared;            /* both are the application's */
     bool probed;            /* device.facts has what probes tell; under library.lock */
     pthread_mutex_t lock;
-    char *folder;         /* of what is kept on disk, or NULL if there is none */
+    char *folder;         /* of files that are kept on disk, or NULL if there is none */
     bool keeps_programs;  /* in that folder */
     atomic_ullong cached; /* bytes of programs that this engine has put there */
     struct opencl_memory memory;
@@ -154,7 +154,7 @@ static inline struct engine_opencl *opencl_of(struct engine *en)
  */
 bool opencl_failed(struct engine_opencl *o, const char *call, cl_int code, struct error *e);
 /**
- * Says the same of a call that waited for what is in the queue.  Whatever the code is, the queue's work is not done, and the
+ * Says the same of a call that waited for the queue.  Whatever the code is, the queue's work is not done, and the
  * device is lost.  Always returns false.
  */
 bool opencl_wait_failed(struct engine_opencl *o, const char *call, cl_int code, struct error *e);
@@ -171,13 +171,13 @@ bool opencl_device_find(const struct opencl_api *api, const char *name, struct o
 /** Describes the device of that number in the order of platforms and their devices.  Returns false if there is none, or if
  * OpenCL fails. */
 bool opencl_device_at(const struct opencl_api *api, uint32_t number, struct opencl_device *out);
-/** Says what is known of a device, for programs that ask. */
+/** Describes a device for programs that ask. */
 void opencl_device_info(const struct opencl_device *d, WNNDeviceInfo *out);
 /** Returns a number of at most 64 bits, or a truth value, that a device says of itself; 0 if it says nothing. */
 uint64_t opencl_device_number(const struct opencl_device *d, cl_device_info what);
 /** Returns whether the driver is PoCL, some of whose ways are its own. */
 bool opencl_device_is_pocls(const struct opencl_device *d);
-/** Returns what a device lacks to run what is printed, or "" if it lacks nothing. */
+/** Returns what a device lacks to run generated kernels, or "" if it lacks nothing. */
 const char *opencl_device_lacks(const struct opencl_device *d);
 /** Returns whether the device lists an extension. */
 bool opencl_device_has_extension(const struct opencl_device *d, const char *name);
@@ -274,9 +274,9 @@ struct opencl_progress {
 };
 
 /**
- * Builds what is not built yet and sets every `program` and `number`.  Any thread may call it, without locks; it is that thread
- * that asks whether to stop, between programs and while it waits for others.  Programs that a thread has begun are built to
- * their end even so.  Returns false after an error in *e.
+ * Builds the programs that are not built yet and sets every `program` and `number`.  Any thread may call it, without locks; it
+ * is that thread that asks whether to stop, between programs and while it waits for others.  Programs that a thread has begun
+ * are built to their end even so.  Returns false after an error in *e.
  */
 bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted,
                            struct opencl_progress progress, struct error *e);

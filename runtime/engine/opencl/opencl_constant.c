@@ -48,7 +48,7 @@ static void add(struct engine_opencl *o, struct opencl_buffer *b, struct constan
 struct engine_buffer *opencl_constant_create(struct engine *en, struct constant *c, struct error *e)
 {
     struct engine_opencl *o = opencl_of(en);
-    const bool kept = c->ours || c->release.callback; /* as long as somebody has a reference */
+    const bool kept = c->ours || c->release.callback; /* as long as there is a reference */
     const bool shares = kept && c->bytes >= CONSTANT_POOL_BYTES_LEAST;
     const uint64_t hash = shares ? constant_hash(c) : 0;
     struct opencl_buffer *known = shares ? hold(o, c, hash) : NULL;

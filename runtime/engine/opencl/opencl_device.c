@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Finds the device that is asked for, and what is known of it.
+ * Finds the device that is asked for, and its facts.
  */
 #ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"

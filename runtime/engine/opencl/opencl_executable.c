@@ -205,7 +205,7 @@ void opencl_unload(struct executable *executable)
     struct engine_opencl *o = opencl_of(x->base.engine);
 
     if (opencl_times_steps(&x->base))
-        opencl_watch_drain(o); /* what is measured still counts */
+        opencl_watch_drain(o); /* measurements under way still count */
     for (uint32_t i = 0; x->steps && i < x->base.step_count; i++)
         if (x->steps[i].kernel)
             o->api->ReleaseKernel(x->steps[i].kernel);

@@ -208,7 +208,7 @@ void opencl_buffer_free(struct engine *en, struct engine_buffer *buffer)
     pthread_mutex_unlock(&o->lock);
     if (kept)
         return;
-    o->api->ReleaseMemObject(b->memory); /* what is in the queue keeps it until it is done */
+    o->api->ReleaseMemObject(b->memory); /* commands in the queue keep it until they are done */
     if (b->constant)
         constant_release(b->constant);
     free(b);
@@ -216,7 +216,7 @@ void opencl_buffer_free(struct engine *en, struct engine_buffer *buffer)
 
 /* ---- reading and writing ---- */
 
-/* Holds a copy of what is written, until the device has read it. */
+/* Holds a copy of written bytes, until the device has read them. */
 struct staged {
     struct opencl_watched base;
     size_t bytes;

@@ -235,7 +235,7 @@ static bool team_stops(struct team *t, bool asks)
     return atomic_load(&t->failed);
 }
 
-/* Builds what is wanted as one program.  If the compiler refuses it, each kernel is built alone, to find out which it is. */
+/* Builds the wanted kernels as one program.  If the compiler refuses it, each is built alone, to find out which it is. */
 static void build_together(struct team *t, bool asks, const struct opencl_wanted *const *wanted, uint32_t count)
 {
     struct engine_opencl *o = t->request->o;
