@@ -38,7 +38,7 @@ enum { BYTE_WORD = 4 /* bytes of a word, whose products one instruction adds to 
  * Factors and zero points change only from block to block of K.  The sum of a block is one of integers, which is exact.  A code
  * generator adds four products to a sum at a time: those of a word, or of 4-bit numbers for i and all j.
  *
- * Where instructions multiply unsigned by signed bytes, one operand's zero point is taken off before and the other's behind the
+ * Where instructions multiply unsigned by signed bytes, one operand's zero point is taken off before and the other's after the
  * sum, times a sum of the one: columns of B, which all rows share, or rows of A, which all vectors share.  Where both operands
  * are signed, 128 is taken off A, so that only zero points that are no constants are left.
  */

@@ -104,7 +104,7 @@ struct register_tile {
 
 /**
  * Describes rows along the REDUCED variable that are shorter than a vector, while vectors run along a PARALLEL variable and the
- * rows of its values lie one behind the other.  Those of a vector's lanes are loaded by whole vectors, deinterleaved into row
+ * rows of its values lie one after the other.  Those of a vector's lanes are loaded by whole vectors, deinterleaved into row
  * buffers before the first phase, and stored in the opposite way, instead of being gathered and scattered.
  */
 struct short_rows {

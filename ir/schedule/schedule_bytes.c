@@ -63,7 +63,6 @@ static bool find_words(const struct kernel *k, const struct kexpr *x, uint32_t c
            depth_of(k, &k->exprs[*words].index) <= k->reduced_count - 2;
 }
 
-/* Returns the expression's place. */
 static uint32_t place_of(const struct kernel *k, const struct kexpr *x)
 {
     return (uint32_t)(x - k->exprs);
@@ -91,7 +90,6 @@ static const struct kexpr *find_a_zero(const struct kernel *k, const struct kexp
     return &k->exprs[x->args[0]];
 }
 
-/* Finds the load of A's bytes, which x makes floats of, less their zero point. */
 static bool find_a(const struct kernel *k, const struct kexpr *x, uint32_t column, struct byte_products *p)
 {
     const uint32_t last = k->parallel_count + k->reduced_count - 1;
@@ -106,7 +104,6 @@ static bool find_a(const struct kernel *k, const struct kexpr *x, uint32_t colum
     return true;
 }
 
-/* Finds the words of B, which x makes floats of. */
 static bool find_b(const struct kernel *k, const struct kexpr *x, uint32_t column, struct byte_products *p)
 {
     const uint32_t second = k->parallel_count + k->reduced_count - 2;
@@ -192,7 +189,6 @@ static bool sums_columns(const struct schedule *s, const struct byte_products *p
            (s->tile.mr >= s->tile.vectors || (p->whole && p->a_zero != KEXPR_NONE));
 }
 
-/* Returns whether instructions multiply signed bytes of both operands. */
 static bool multiplies_signed(enum byte_arithmetic bytes, const struct byte_products *p)
 {
     /* Unsigned bytes times signed ones do not fit pairs of 16 bits: they are multiplied as signed numbers of 16. */

@@ -93,7 +93,6 @@ bool gpu_is_row(const struct kernel *k, const struct gpu_facts *device)
     return along > across || points < (double)device->compute_units * device->lanes;
 }
 
-/* Returns whether a work-group shares a row, which has to be long enough. */
 static bool is_shared(const struct gpu_context *c)
 {
     return c->choice.rows_shape || (double)iterations_of(c->k, 0, c->k->reduced_count) >= c->device->row_iterations;

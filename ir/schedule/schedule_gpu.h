@@ -50,8 +50,8 @@ enum { GPU_LOCAL_VECTOR = 4 };
  * memory along K or along the operand's rows (or columns), or element by element, with eight of K side by side. */
 enum gpu_bring { GPU_BRING_ELEMENTS, GPU_BRING_ALONG_K, GPU_BRING_ALONG_ROWS };
 
-/** Sizes of a matrix instruction, and how operands lie in local memory: in chunks, behind each row of which there is one that
- * nobody reads, so that rows begin in other banks; one buffer is filled while the other one is multiplied. */
+/** Sizes of a matrix instruction, and how operands lie in local memory: in chunks, with one chunk of padding
+ * after each row, so that rows begin in other banks; one buffer is filled while the other one is multiplied. */
 enum { GPU_MATRIX_ROWS = 16, GPU_MATRIX_COLUMNS = 8, GPU_MATRIX_STEPS = 16, GPU_MATRIX_CHUNK = 8, GPU_MATRIX_BUFFERS = 2 };
 
 /**

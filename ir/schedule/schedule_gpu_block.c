@@ -18,7 +18,6 @@ enum {
     ELEMENT_BYTES_MOST = 4 /* of what blocks are made of */
 };
 
-/* Returns whether a form depends on a variable through derived ones. */
 static bool is_derived(const struct kernel *k, struct kaffine form, const bool *vars)
 {
     for (uint32_t i = 0; i < form.count; i++)
@@ -44,7 +43,7 @@ static uint32_t across_of(const struct kernel *k, const struct kexpr *e)
 
 /* Finds the one load that has to be transposed, with its variable.  Returns false if there is none, or another access that is
  * no line along the last variable either. */
-static bool find_turned(const struct kernel *k, struct gpu_block *b)
+static bool find_transposed(const struct kernel *k, struct gpu_block *b)
 {
     const uint32_t last = k->parallel_count - 1;
     const struct gpu_accesses along = gpu_accesses_along(k, last);
@@ -63,7 +62,7 @@ static bool find_turned(const struct kernel *k, struct gpu_block *b)
     return b->transposed != KEXPR_NONE && along.computable && along.scattered == 1;
 }
 
-static bool turned_is_direct(const struct kernel *k, const struct gpu_block *b)
+static bool transposed_is_direct(const struct kernel *k, const struct gpu_block *b)
 {
     bool vars[KERNEL_VARS_MAX], *exprs, direct = true;
     struct arena arena = {0};
@@ -89,15 +88,14 @@ static void lay_blocks(struct gpu_schedule *s, const int64_t points[2], const ui
         if (v != s->block.across)
             s->dimensions[2].vars[s->dimensions[2].count++] = v;
     for (uint32_t d = 0; d < 2; d++) {
-        const int64_t items = (points[d] + s->block.side - 1) / s->block.side;
+        const int64_t items = ceil_div(points[d], s->block.side);
 
         s->local[d] = local[d];
-        s->global[d] = s->block.local_memory ? items * local[d] : (items + local[d] - 1) / local[d] * local[d];
+        s->global[d] = s->block.local_memory ? items * local[d] : ceil_div(items, local[d]) * local[d];
     }
     s->global[2] = gpu_vars_points(k, &s->dimensions[2]);
 }
 
-/* Chooses blocks that an item turns over in registers. */
 static bool lay_registers(const struct gpu_context *c, const int64_t points[2], struct gpu_schedule *s)
 {
     const int64_t shortest = points[0] < points[1] ? points[0] : points[1];
@@ -111,11 +109,11 @@ static bool lay_registers(const struct gpu_context *c, const int64_t points[2], 
     s->lane_var = c->k->parallel_count - 1;
     s->lane_tail = points[0] % lanes || points[1] % lanes;
     const uint32_t most = c->device->group_items < REGISTER_GROUP ? c->device->group_items : REGISTER_GROUP;
-    lay_blocks(s, points, (const uint32_t[2]){gpu_power_of_two((points[0] + lanes - 1) / lanes, most), 1});
+    lay_blocks(s, points, (const uint32_t[2]){gpu_power_of_two(ceil_div(points[0], lanes), most), 1});
     return true;
 }
 
-/* Chooses blocks that a group turns over in local memory, as wide as what runs in lockstep. */
+/* Chooses blocks that a group transposes in local memory, as wide as what runs in lockstep. */
 static bool lay_local_memory(const struct gpu_context *c, const int64_t points[2], struct gpu_schedule *s)
 {
     const struct gpu_facts *device = c->device;
@@ -138,8 +136,8 @@ bool gpu_choose_block(const struct gpu_context *c, struct gpu_schedule *s)
     const enum gpu_memory memory = c->choice.tile_memory;
     const bool local = memory == GPU_MEMORY_ANY ? c->device->tile_iterations > 0 : memory == GPU_MEMORY_LOCAL;
 
-    if (k->parallel_count < 2 || k->reduced_count || gpu_has_order(k) || !find_turned(k, &s->block) ||
-        !turned_is_direct(k, &s->block))
+    if (k->parallel_count < 2 || k->reduced_count || gpu_has_order(k) || !find_transposed(k, &s->block) ||
+        !transposed_is_direct(k, &s->block))
         return false;
     const int64_t points[2] = {k->vars[k->parallel_count - 1].size, k->vars[s->block.across].size};
     if (!(local ? lay_local_memory(c, points, s) : lay_registers(c, points, s)))

@@ -60,7 +60,6 @@ void gpu_split_bytes(const struct kernel *k, struct gpu_schedule *s)
 
 /* ---- tiles from local memory ---- */
 
-/* Returns the bytes of local memory that a group's tile takes, with so many words of a row at once. */
 static uint32_t bytes_of(const struct gpu_tile *t, uint32_t words, uint32_t blocks)
 {
     const uint32_t rows = t->items_m * t->rows, columns = t->items_n * t->vectors;

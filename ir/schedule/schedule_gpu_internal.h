@@ -30,7 +30,7 @@ bool gpu_has_order(const struct kernel *k);
 
 /** Says how accesses of a kernel go along a variable. */
 struct gpu_accesses {
-    uint32_t side_by_side; /* neighbouring values are neighbours in memory */
+    uint32_t side_by_side; /* neighbouring values are contiguous in memory */
     uint32_t scattered;    /* anything else that depends on the variable */
     uint32_t strided;      /* of those: loads of every n-th element, up to GPU_STRIDE_MAX */
     bool computable;       /* vectors have every operation that is computed with lanes */

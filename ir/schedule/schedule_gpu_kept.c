@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-/* Marks what iterations of a phase compute. */
 static void need_of_phase(const struct kernel *k, uint32_t phase, bool *needed)
 {
     memset(needed, 0, k->expr_count * sizeof *needed);
@@ -26,7 +25,7 @@ static void need_of_phase(const struct kernel *k, uint32_t phase, bool *needed)
     }
 }
 
-static bool is_dear(const struct kexpr *e)
+static bool is_expensive(const struct kexpr *e)
 {
     return e->type == KT_F32 && e->varying && kexpr_class(e) >= OPERATION_EXPONENTIAL;
 }
@@ -51,7 +50,7 @@ void gpu_choose_kept(const struct gpu_context *c, struct gpu_schedule *s)
     for (uint32_t phase = 0; first && needed && phase < k->phase_count; phase++) {
         need_of_phase(k, phase, needed);
         for (uint32_t i = 0; i < k->expr_count; i++) {
-            if (!needed[i] || !is_dear(&k->exprs[i]))
+            if (!needed[i] || !is_expensive(&k->exprs[i]))
                 continue;
             if (first[i] == KEXPR_NONE) {
                 first[i] = phase;

@@ -8,7 +8,7 @@
 
 enum {
     LANES_MIN = 4, /* fewer are not worth a vector */
-    EDGE_MOST = 1  /* points at an end of a row that are computed one by one: more are dearer than a vector with guards */
+    EDGE_MOST = 1  /* points at an end of a row that are computed one by one: more cost more than a vector with guards */
 };
 
 /* ---- what differs along a variable ---- */
@@ -207,8 +207,8 @@ static uint32_t guard_edge(const struct kernel *k, uint32_t var, const struct kg
     }
     high += step * (k->vars[var].size - 1);
     const int64_t before = low < 0 ? (-low + step - 1) / step : 0;
-    const int64_t behind = high >= g->bound ? (high - g->bound + step) / step : 0;
-    const int64_t edge = before > behind ? before : behind;
+    const int64_t after = high >= g->bound ? (high - g->bound + step) / step : 0;
+    const int64_t edge = before > after ? before : after;
     return edge > EDGE_MOST ? UINT32_MAX : (uint32_t)edge;
 }
 

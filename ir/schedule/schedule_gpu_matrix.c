@@ -48,44 +48,29 @@ static bool is_half_number(float x)
     return x != x || f16_to_f32(f32_to_f16(x)) == x;
 }
 
-/* Marks the expressions whose value is always a number of float16. */
 static void mark_halves(const struct kernel *k, bool *half)
 {
+    /* operations whose value is that of one of these operands, but for the sign */
+    static const uint8_t passed_on[K_OP_COUNT] = {
+        [K_NEG] = 1 << 0, [K_ABS] = 1 << 0, [K_MIN] = 3 << 0, [K_MAX] = 3 << 0, [K_SELECT] = 3 << 1};
+
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
         half[i] = false;
         if (e->type != KT_F32)
             continue;
-        switch (e->op) {
-        case K_LOAD:
+        const uint8_t args = passed_on[e->op];
+        const enum ktype from = e->op == K_CAST ? k->exprs[e->args[0]].type : KT_F32;
+        half[i] = args != 0;
+        for (uint32_t a = 0; a < 3; a++)
+            half[i] &= !(args >> a & 1) || half[e->args[a]];
+        if (e->op == K_LOAD)
             half[i] =
                 k->tensors[e->tensor].type == WNNOperandDataType_Float16 && (!e->guard_count || is_half_number(e->bits.f32));
-            break;
-        case K_CONST:
+        else if (e->op == K_CONST)
             half[i] = is_half_number(e->bits.f32);
-            break;
-        case K_ROUND_F16:
-            half[i] = true;
-            break;
-        case K_NEG:
-        case K_ABS:
-            half[i] = half[e->args[0]];
-            break;
-        case K_MIN:
-        case K_MAX:
-            half[i] = half[e->args[0]] && half[e->args[1]];
-            break;
-        case K_SELECT:
-            half[i] = half[e->args[1]] && half[e->args[2]];
-            break;
-        case K_CAST: {
-            const enum ktype from = k->exprs[e->args[0]].type; /* float16 has all whole numbers of 11 bits */
-            half[i] = from == KT_I8 || from == KT_U8 || from == KT_BOOL;
-            break;
-        }
-        default:
-            break;
-        }
+        else if (e->op == K_ROUND_F16 || e->op == K_CAST) /* float16 has all whole numbers of 11 bits */
+            half[i] = e->op == K_ROUND_F16 || from == KT_I8 || from == KT_U8 || from == KT_BOOL;
     }
 }
 
@@ -108,14 +93,14 @@ static bool is_linear(const struct kernel *k, const struct kexpr *e, uint32_t va
     return !guards_differ(vars, e);
 }
 
-/* Returns whether eight iterations, from a multiple of eight on, are neighbours in memory, whichever variables they change. */
+/* Returns whether eight iterations, from a multiple of eight on, are contiguous in memory, whichever variables they change. */
 static bool has_chunks_in_k(const struct kernel *k, const struct kexpr *e, bool linear)
 {
     return linear && iterations_of(k, 0, k->reduced_count) % CHUNK == 0 &&
            kaffine_coefficient(e->index, k->parallel_count + k->reduced_count - 1) == 1;
 }
 
-/* Returns whether eight values of a variable, from a multiple of eight on, are neighbours in memory. */
+/* Returns whether eight values of a variable, from a multiple of eight on, are contiguous in memory. */
 static bool has_chunks(const struct kernel *k, const struct kexpr *e, uint32_t var, bool *vars, bool *exprs)
 {
     return kaffine_coefficient(e->index, var) == 1 && k->vars[var].size % CHUNK == 0 && is_linear(k, e, var, vars, exprs);

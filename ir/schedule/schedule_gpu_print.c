@@ -21,11 +21,10 @@ static void print_matrix(const struct gpu_tile *t, FILE *out)
     const struct gpu_matrix_tile *x = &t->matrix;
 
     fprintf(out,
-            " of %" PRIu32 " rows x %" PRIu32 " columns by matrix instructions (%" PRIu32 " x %" PRIu32 " sub-groups, %" PRIu32
-            " iterations at once, operands %s and %s)",
+            " of %u rows x %u columns by matrix instructions (%u x %u sub-groups, %u iterations at once, operands %s and %s)",
             x->rows, x->columns, x->subgroups_m, x->subgroups_n, t->k_tile, brings[x->bring[0]], brings[x->bring[1]]);
     if (x->sum_steps)
-        fprintf(out, ", sums split by %" PRIu32, x->sum_steps);
+        fprintf(out, ", sums split by %u", x->sum_steps);
 }
 
 static void print_tile(const struct gpu_tile *t, FILE *out)
@@ -34,16 +33,15 @@ static void print_tile(const struct gpu_tile *t, FILE *out)
         print_matrix(t, out);
         return;
     }
-    fprintf(out, " of %" PRIu32 " rows x %" PRIu32 " vectors from %s memory", t->rows, t->vectors,
-            t->local_memory ? "local" : "global");
+    fprintf(out, " of %u rows x %u vectors from %s memory", t->rows, t->vectors, t->local_memory ? "local" : "global");
     if (t->local_memory)
-        fprintf(out, " (%" PRIu32 " x %" PRIu32 " items, %" PRIu32 " iterations at once)", t->items_m, t->items_n, t->k_tile);
+        fprintf(out, " (%u x %u items, %u iterations at once)", t->items_m, t->items_n, t->k_tile);
     if (t->k_items > 1)
-        fprintf(out, ", %" PRIu32 " items share K", t->k_items);
+        fprintf(out, ", %u items share K", t->k_items);
     if (t->bytes.a != KEXPR_NONE)
-        fprintf(out, ", words of bytes, blocks inside of %" PRIu32 " loops", t->factor_depth);
+        fprintf(out, ", words of bytes, blocks inside of %u loops", t->factor_depth);
     if (t->factor != KEXPR_NONE)
-        fprintf(out, ", sums inside of %" PRIu32 " loops times %%%" PRIu32, t->factor_depth, t->factor);
+        fprintf(out, ", sums inside of %u loops times %%%u", t->factor_depth, t->factor);
 }
 
 /* Prints what stages and kernels without stages have alike. */
@@ -54,13 +52,13 @@ static void print_shape(enum gpu_shape shape, const struct gpu_tile *tile, uint3
     if (shape == GPU_TILES)
         print_tile(tile, out);
     if (lanes > 1)
-        fprintf(out, ", %" PRIu32 " lanes along variable %" PRIu32 "%s", lanes, lane_var, tail ? " with a rest" : "");
+        fprintf(out, ", %u lanes along variable %u%s", lanes, lane_var, tail ? " with a rest" : "");
 }
 
 static void print_sums(uint32_t split, uint32_t steps, FILE *out)
 {
     if (split != KEXPR_NONE)
-        fprintf(out, ", sums split at reduced variable %" PRIu32 " by %" PRIu32, split, steps);
+        fprintf(out, ", sums split at reduced variable %u by %u", split, steps);
 }
 
 static void print_stages(const struct gpu_schedule *s, FILE *out)
@@ -71,12 +69,12 @@ static void print_stages(const struct gpu_schedule *s, FILE *out)
         fprintf(out, "%s", i ? "; " : " (");
         print_shape(stage->shape, &stage->tile, stage->lanes, stage->lane_var, stage->lane_tail, out);
         if (stage->shape == GPU_ROWS)
-            fprintf(out, " of %" PRIu32 " items", stage->row_items);
+            fprintf(out, " of %u items", stage->row_items);
         print_sums(stage->sum_split, stage->sum_steps, out);
     }
     for (uint32_t i = 0; i < s->kernel->local_count; i++)
         if (s->locals[i].in_local_memory)
-            fprintf(out, "; local%" PRIu32 " in local memory", i);
+            fprintf(out, "; local%u in local memory", i);
     fputs(")", out);
 }
 
@@ -88,11 +86,11 @@ void gpu_schedule_print(const struct gpu_schedule *s, FILE *out)
     if (s->shape == GPU_STAGES)
         print_stages(s, out);
     if (s->shape == GPU_BLOCKS)
-        fprintf(out, ", side %" PRIu32 " along variable %" PRIu32 ", in %s", s->block.side, s->block.across,
+        fprintf(out, ", side %u along variable %u, in %s", s->block.side, s->block.across,
                 s->block.local_memory ? "local memory" : "registers");
     print_sums(s->sum_split, s->sum_steps, out);
     if (s->kept != KEXPR_NONE)
-        fprintf(out, ", %%%" PRIu32 " kept from phase %" PRIu32, s->kept, s->kept_phase);
+        fprintf(out, ", %%%u kept from phase %u", s->kept, s->kept_phase);
     fprintf(out, ", %" PRId64, s->global[0]);
     for (uint32_t d = 1; d < GPU_DIMENSIONS; d++)
         fprintf(out, " x %" PRId64, s->global[d]);

@@ -67,8 +67,8 @@ static int64_t local_bytes(const struct kernel *k, uint32_t local)
     return target_align(k->locals[local].elements * (int64_t)dtype_size(k->locals[local].type));
 }
 
-/* Puts local tensors into local memory, the smallest first, as long as they fit there beside the numbers that items combine in
- * it. */
+/* Puts local tensors into local memory, the smallest first, as long as they fit there next to the elements that items combine
+ * in it. */
 static void place_locals(const struct gpu_context *c, struct gpu_schedule *s)
 {
     const struct kernel *k = c->k;

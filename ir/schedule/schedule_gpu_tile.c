@@ -179,7 +179,6 @@ struct gpu_vars gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t)
 
 /* ---- the cost model ---- */
 
-/* Returns how many items may share the iterations of a tile. */
 static uint32_t shared_most(const struct gpu_context *c)
 {
     return c->device->group_items >= 32 ? c->device->group_items / 16 : 1;
@@ -223,7 +222,7 @@ static double tile_cost(const struct gpu_context *c, const struct contraction_vi
             one += c->device->tile_gather * s->lanes;
         loads += one * (rows ? t->rows : 1) * (columns ? t->vectors : 1);
     }
-    cost = products + 0.5 * loads; /* loads run beside multiply-adds, as long as they are fewer */
+    cost = products + 0.5 * loads; /* loads overlap with multiply-adds, as long as they are fewer */
     if (cost < loads)
         cost = loads;
     if (cost < c->device->tile_chains)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what the files of ir/schedule share and nobody else needs.
+ * Declares what the files of ir/schedule share, for themselves only.
  */
 #ifndef WEBNN_IR_SCHEDULE_SCHEDULE_INTERNAL_H_
 #define WEBNN_IR_SCHEDULE_SCHEDULE_INTERNAL_H_
@@ -58,7 +58,7 @@ double cost_of_exponential(const struct schedule *s);
 struct tile_bounds {
     int64_t m, n;        /* sizes of the M variable (1: there is none) and of the vector variable */
     uint32_t m_multiple; /* as in struct kernel: then MR is it */
-    int64_t mr_most;     /* rows that the first-level cache and registers for addresses allow */
+    int64_t mr_most;     /* rows that the L1 cache and registers for addresses allow */
     bool own_operands;   /* every accumulator has its own (a depthwise convolution): large tiles are only long code there */
     bool unpacked;       /* vectors of B are computed from others, which are kept in registers, too */
     bool wide_elements;  /* every element in memory has 32 or 64 bits */

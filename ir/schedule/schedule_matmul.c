@@ -82,7 +82,7 @@ static int64_t rows_of(const struct schedule *s, uint32_t var)
 }
 
 /**
- * Decides which loop is the slowest.  All of A may exceed the second cache while all of B fits into it: then a block of A stays
+ * Decides which loop is the slowest.  All of A may exceed the L2 cache while all of B fits into it: then a block of A stays
  * there while panel after panel of B goes by, instead of all rows passing by for every panel.  In a stage the slowest loops are
  * those over macro-tiles.
  */
@@ -190,7 +190,6 @@ bool tile_is_operand(const struct kexpr *x)
     return x->op == K_LOAD && x->varying;
 }
 
-/* Returns whether an expression is loaded by vectors. */
 static bool reads_vectors(const struct schedule *s, uint32_t expr)
 {
     const struct kernel *k = s->kernel;
@@ -220,7 +219,7 @@ static int64_t greatest_divisor(int64_t a, int64_t b)
     return b ? greatest_divisor(b, a % b) : a;
 }
 
-/* Returns how many rows of a tile the first cache holds: where rows lie a power of two apart, few, and a step reads one line of
+/* Returns how many rows of a tile the L1 cache holds: where rows lie a power of two apart, few, and a step reads one line of
  * each.
  */
 static int64_t rows_in_cache(const struct schedule *s)
@@ -251,7 +250,7 @@ uint32_t tile_b(const struct schedule *s)
 {
     const struct kernel *k = s->kernel;
     uint32_t b = KEXPR_NONE;
-    int64_t most = 0; /* weights have scales beside them */
+    int64_t most = 0; /* weights come with scales */
 
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];

@@ -126,7 +126,7 @@ int64_t schedule_panel(const struct target *t, const struct contraction *c)
     const int64_t lanes = target_lanes(t), one_tile = lanes * facts->panel.vectors_short, wide = preferred_panel(t, c);
     /* With one row or two memory is what takes time, not empty lanes. */
     const int64_t most = c->m == 1 || c->m == 2 ? wide : lanes * facts->panel.vectors_most;
-    /* Several tiles jump over each other's part, and read theirs from behind the second-level cache if the panel is large. */
+    /* Several tiles jump over each other's part, and read theirs from beyond the L2 cache if the panel is large. */
     const bool far = (double)(most * c->k) * sizeof(float) > cache->l2_hot_share * (double)cache->l2_bytes;
     const int64_t least_width = target_facts(t)->loop.run_least;
     int64_t best = c->n;

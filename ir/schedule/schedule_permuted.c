@@ -67,7 +67,7 @@ static struct range scaled(struct range r, int64_t factor)
     return factor < 0 ? (struct range){r.high * factor, r.low * factor} : (struct range){r.low * factor, r.high * factor};
 }
 
-/** Stores bounds of how far an affine form is, in the lanes behind the first, from its value in the first lane.  Returns false
+/** Stores bounds of how far an affine form is, in the lanes after the first, from its value in the first lane.  Returns false
  * if none are known. */
 static bool form_spread(const struct schedule *s, struct kaffine form, struct range *r)
 {

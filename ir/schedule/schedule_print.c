@@ -13,7 +13,6 @@
 #include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
 
-/* Returns a variable whose size is part of the code. */
 static uint32_t immediate_var(const struct schedule *s)
 {
     const struct kvar *v = s->vector_var == KEXPR_NONE ? NULL : &s->kernel->vars[s->vector_var];

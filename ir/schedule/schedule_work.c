@@ -30,7 +30,6 @@ static bool depends_on(uint64_t vars, uint32_t var)
     return var != KEXPR_NONE && vars >> var & 1;
 }
 
-/* Returns the iterations of a loop along the vector variable. */
 static double vector_iterations(const struct schedule *s)
 {
     const int64_t size = s->kernel->vars[s->vector_var].size, lanes = s->lanes;
@@ -59,7 +58,6 @@ static double executions(const struct schedule *s, uint64_t vars, bool lanes)
     return n;
 }
 
-/* Returns how many accesses an access at an address is. */
 static double accesses(const struct schedule *s, uint64_t vars, const struct kaffine *index)
 {
     const double n = executions(s, vars, true);

@@ -8,8 +8,8 @@
 /** Describes the caches of one core.  Schedules must not depend on which machine of a kind compiles, so they assume the sizes
  * below. */
 struct cache_facts {
-    int64_t l1_way_bytes; /* addresses that far apart share a set of the first-level cache */
-    int64_t l1_ways;      /* lines of one set that the first-level cache holds */
+    int64_t l1_way_bytes; /* addresses that far apart share a set of the L1 cache */
+    int64_t l1_ways;      /* lines of one set that the L1 cache holds */
     int64_t row_bytes;    /* bytes of rows that a kernel may keep: they stay close to the core while other data pass through */
     int64_t l2_bytes;     /* of the second-level cache, where the machine cannot be asked (target.cache_bytes) */
     int64_t streams;      /* tensors that a loop may walk: what prefetchers follow, and registers for addresses */

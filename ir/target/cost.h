@@ -11,7 +11,7 @@
 struct rate_facts {
     double kernel_operations; /* additions of generated kernels other than contractions, with their loads, on any machine */
     double kernel_bytes;      /* bytes of those that they read and write, in whatever cache they lie */
-    double l2_bytes;          /* bytes read from the second-level cache */
+    double l2_bytes;          /* bytes read from the L2 cache */
     double memory_bytes;      /* bytes read from memory */
     double converted_bytes;   /* bytes read or written while float32 becomes bfloat16 */
     /* These are the multiply-adds of bfloat16 for each of float32: by tiles (AMX), by the dot product, and by the dot product
@@ -116,7 +116,7 @@ struct contraction_facts {
     uint32_t few_rows;       /* rows up to which reading B takes more time than the arithmetic */
     uint32_t recurrent_rows; /* rows up to which a kernel of a recurrent step's gates beats matmuls of the library */
     uint32_t tall_rows;      /* rows beyond which a tile gains nothing by more */
-    uint32_t zeros_most;     /* elements of a row in the padding that zeros on the stack may stand for, in the first cache */
+    uint32_t zeros_most;     /* elements of a row in the padding that zeros on the stack may stand for, in the L1 cache */
     uint32_t float64_multiplies; /* multiply-adds of a recurrent step that are hardly slower in float64 (docs/loops.md) */
     int64_t chained_sums;        /* so few sums of a tile wait for each other's additions */
     int64_t compact_bytes;       /* B with fewer bytes as float32 than this is unpacked when the graph is built */
@@ -145,7 +145,7 @@ struct winograd_facts {
     double output_tile;     /* transforming a tile of one vector of output channels back */
     double weight_first;    /* reading a vector of transformed weights from memory, prefetched, for the first macro-tile */
     double weight_far;      /* the same for each further one, if they stay in a cache that is shared */
-    double weight_near;     /* the same if they stay in the second-level cache */
+    double weight_near;     /* the same if they stay in the L2 cache */
     double macro_tile;      /* what a macro-tile costs, whatever its size */
     double scratch_share;   /* share of the second-level cache that a macro-tile's scratch may fill */
     double special;         /* how many times longer what is code of its own takes */
@@ -163,15 +163,15 @@ struct attention_facts {
     int64_t keys_least;    /* fewer make the stages short compared with the code around them */
     double scores_least;   /* bytes of scores: fewer are as fast, or faster, in memory between matmuls of the library */
     double scores_share;   /* share of the second-level cache that a macro-tile's scores may fill */
-    double block_share;    /* share of the first-level cache that the scores of a block of keys may fill: the matmul with V
+    double block_share;    /* share of the L1 cache that the scores of a block of keys may fill: the matmul with V
                               multiplies all columns by it before it goes on */
     int64_t block_least;   /* keys of such a block: fewer make the sums of blocks cost more than they gain */
     int64_t bounded_keys;  /* keys of a block, at most, where it is known when the graph runs how many keys count */
     /* These are in the time of a vector of rows. */
     double tile;         /* what a macro-tile costs in addition to its rows, chiefly reading K and V */
-    double guarded_keys; /* what a vector costs besides, times the keys, if macro-tiles reach beyond the last row: elements are
+    double guarded_keys; /* what else a vector costs, times the keys, if macro-tiles reach beyond the last row: elements are
                             gathered and scattered then */
-    double guarded_mask; /* and what it costs besides if there is a mask */
+    double guarded_mask; /* and what else it costs if there is a mask */
 };
 
 #endif

@@ -176,7 +176,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                 .attention = {ATTENTION_FACTS, .vectors_most = 16, .scores_least = 32 << 20, .few_rows_best = 15,
                               .bounded_rows = 15, .tile = 4}},
     /* On PoCL transformed convolutions take what the model says of a processor, and direct ones, whose tiles read both operands
-     * for every window element, reach a smaller share of the peak.  Of channels that lie one behind the other the transforms
+     * for every window element, reach a smaller share of the peak.  Of channels that lie one after the other the transforms
      * gather and scatter.
      * Attention in one kernel was faster there, or at most 4 % slower, from 185 KiB of scores on and for all numbers of few
      * rows, and it saves the memory; with 48 KiB it was slower. */
