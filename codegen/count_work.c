@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "codegen/emit/operation.h"
-#include "codegen/emit/type.h"
 
 /* ---- how often ---- */
 
@@ -31,7 +30,6 @@ struct counting {
     struct error *e;
 };
 
-/* Returns how many combinations of values some variables have. */
 static double points_of(const struct kernel *k, uint64_t vars)
 {
     double n = 1;
@@ -87,9 +85,7 @@ static T vector_of(const struct counted_function *f, enum ktype type)
 
 static V slot_of(struct counted_function *f, V base)
 {
-    V at = const_int(&f->m, 64, (int64_t)f->slots++ * 512); /* 64 lanes of 64 bits */
-
-    return LLVMBuildGEP2(f->m.b, type_int(&f->m, 8), base, &at, 1, "");
+    return op_address(&f->m, type_int(&f->m, 8), base, const_int(&f->m, 64, (int64_t)f->slots++ * 512)); /* 64 x 64 bits */
 }
 
 /* Returns a value from elsewhere.  Conditions are stored as one bit a lane. */
@@ -133,24 +129,11 @@ static V accumulate(struct counted_function *f, const struct kexpr *x)
     const enum ktype type = f->c->k->exprs[x->args[0]].type;
     const V a = operand(f, x->args[0]), sum = take(f, type);
 
-    if (x->op == K_SCAN)
-        return emit_operation(&f->m, K_ADD, type, type, a, sum, NULL);
-    switch (x->reduce) {
-    case KR_SUM:
-        return emit_operation(&f->m, K_ADD, type, type, a, sum, NULL);
-    case KR_PRODUCT:
-        return emit_operation(&f->m, K_MUL, type, type, a, sum, NULL);
-    case KR_DOT:
+    if (x->op == K_REDUCE && x->reduce == KR_DOT)
         return emit_operation(&f->m, K_FMA, type, type, a, operand(f, x->args[1]), sum);
-    case KR_MIN:
-    case KR_ARG_MIN:
-        return emit_operation(&f->m, K_MIN, type, type, a, sum, NULL);
-    case KR_MAX:
-    case KR_ARG_MAX:
-    case KR_COUNT_:
-        break;
-    }
-    return emit_operation(&f->m, K_MAX, type, type, a, sum, NULL);
+    static const enum kop ops[] = {
+        [KR_SUM] = K_ADD, [KR_PRODUCT] = K_MUL, [KR_MIN] = K_MIN, [KR_MAX] = K_MAX, [KR_ARG_MIN] = K_MIN, [KR_ARG_MAX] = K_MAX};
+    return emit_operation(&f->m, x->op == K_SCAN ? K_ADD : ops[x->reduce], type, type, a, sum, NULL);
 }
 
 static V compute(struct counted_function *f, const struct kexpr *x)
@@ -221,7 +204,7 @@ static bool is_idiom(const char *operands)
 
 /*
  * Counts the instructions of x86 that take a vector unit.  Moves take none, and loads and broadcasts from memory take other
- * units.  Behind a branch comes what is seldom needed, or a loop: that does not count.
+ * units.  After a branch comes what is seldom needed, or a loop: that does not count.
  */
 static void count_assembly(const char *text, double points, struct codegen_work *work)
 {

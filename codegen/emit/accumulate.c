@@ -12,7 +12,6 @@
 #include "codegen/emit/avx512.h"
 #include "codegen/emit/index.h"
 #include "codegen/emit/operation.h"
-#include "codegen/emit/type.h"
 
 bool is_long_sum(const struct kexpr *x)
 {
@@ -21,7 +20,6 @@ bool is_long_sum(const struct kexpr *x)
 
 /* ---- parts ---- */
 
-/* Says which parts of an accumulator are in use. */
 static void parts_of(const struct emitter *e, const struct context *cx, uint32_t id, bool used[PARTS])
 {
     for (uint32_t p = 0; p < PARTS; p++)
@@ -69,7 +67,6 @@ static bool is_in_double(const struct kexpr *x)
     return x->type == KT_F32 && (x->op == K_SCAN || (x->op == K_REDUCE && x->reduce == KR_PRODUCT));
 }
 
-/* Returns the element type of what is accumulated. */
 static T value_type(const struct emitter *e, const struct kexpr *x)
 {
     if (is_in_double(x))
@@ -97,7 +94,7 @@ static void slot_store(struct emitter *e, V slots[PARTS], uint32_t part, V value
     LLVMBuildStore(e->m.b, value, s);
 }
 
-/* Returns whether a part of an accumulator has a flag for NaN beside the extreme: it is known without the extreme so far, so
+/* Returns whether a part of an accumulator has a flag for NaN next to the extreme: it is known without the extreme so far, so
  * that one step waits for another for one instruction instead of three. */
 static bool has_nan_flags(const struct emitter *e, const struct kexpr *x, V value)
 {
@@ -216,7 +213,6 @@ static void add_nan(struct emitter *e, const struct context *cx, struct accumula
     slot_store(e, a->nan, part, LLVMBuildOr(m->b, nan, is_nan, ""));
 }
 
-/* Emits one step of an extreme and of its flags. */
 static void add_extreme(struct emitter *e, const struct context *cx, uint32_t id, uint32_t part, V value, V mask)
 {
     const struct kexpr *x = &e->k->exprs[id];
@@ -370,7 +366,6 @@ static V part_value(struct emitter *e, uint32_t id, uint32_t part, T element)
     return LLVMBuildSelect(e->m.b, nan, const_f_like(&e->m, v, NAN), v, "");
 }
 
-/* Returns all vector copies combined. */
 static V join_copies(struct emitter *e, const struct context *cx, uint32_t id, T element)
 {
     const struct kexpr *x = &e->k->exprs[id];
@@ -458,7 +453,6 @@ static V arg_result(struct emitter *e, const struct context *cx, uint32_t id)
     return index;
 }
 
-/* Returns the value of a REDUCE for the point, or for one copy of a vector of points. */
 static V reduce_result(struct emitter *e, const struct context *cx, uint32_t id, bool in_blocks, uint32_t part)
 {
     const struct kexpr *x = &e->k->exprs[id];

@@ -152,7 +152,6 @@ static void fix_strides(struct analysis *a, const struct schedule *s)
     }
 }
 
-/* Finds out which level is which, and the levels of the loops' variables. */
 static void find_levels(struct analysis *a, const struct schedule *s)
 {
     const struct kernel *k = s->kernel;

@@ -293,7 +293,7 @@ void function_set_attributes(const struct build *m, V function)
     add_flag(m, function, "nounwind");
     if (m->sanitize)
         add_flag(m, function, "sanitize_address");
-    /* No loop of ours may be turned into a call of memset or memcpy: code must link into bare objects. */
+    /* No loop of ours may become a call of memset or memcpy: code must link into bare objects. */
     add_attribute(m, function, "no-builtins", "");
     if (m->target->cpu)
         add_attribute(m, function, "target-cpu", m->target->cpu);
@@ -375,4 +375,30 @@ void op_store(const struct build *m, V value, V pointer, V mask, uint32_t align)
     T types[2] = {LLVMTypeOf(value), type_ptr(m)};
     V args[4] = {value, pointer, const_int(m, 32, align), mask};
     call_intrinsic(m, "llvm.masked.store", types, 2, args, 4);
+}
+
+T type_of(const struct build *m, enum ktype type)
+{
+    if (type == KT_F32)
+        return type_f32(m);
+    if (type == KT_F64)
+        return type_f64(m);
+    return type_int(m, type == KT_BOOL ? 1 : 8 * (uint32_t)ktype_size(type));
+}
+
+T storage_type(const struct build *m, dtype type)
+{
+    return dtype_is_low_precision(type) ? type_int(m, 16) : type_of(m, ktype_of(type));
+}
+
+V const_scalar(const struct build *m, enum ktype type, union scalar bits)
+{
+    if (type == KT_F32) /* through the bits, to keep a NaN's */
+        return LLVMConstBitCast(const_int(m, 32, bits.i32), type_f32(m));
+    if (type == KT_F64)
+        return LLVMConstBitCast(const_int(m, 64, bits.i64), type_f64(m));
+    if (type == KT_BOOL)
+        return const_int(m, 1, bits.u8 != 0);
+    uint32_t size = (uint32_t)ktype_size(type);
+    return const_int(m, 8 * size, size == 1 ? bits.i8 : size == 4 ? bits.i32 : bits.i64);
 }

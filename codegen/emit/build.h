@@ -7,8 +7,8 @@
 #define WEBNN_CODEGEN_EMIT_BUILD_H_
 
 #include <llvm-c/Core.h>
-
 #include "ir/target/target.h"
+#include "ir/kernel/kernel.h"
 
 /** A vector has at most so many lanes: 512 bits of 8-bit elements. */
 enum { LANES_MAX = 64 };
@@ -62,9 +62,9 @@ V op_mad(const struct build *m, V a, V b, V c);
 V op_select(const struct build *m, V condition, V a, V b);
 V op_bits(const struct build *m, V v, T element); /* bitcast, lanes kept */
 V op_fabs(const struct build *m, V x);
-/** Returns `count` lanes of x, or of x and y one behind the other (y may be NULL), from `first` on. */
+/** Returns `count` lanes of x, or of x and y one after the other (y may be NULL), from `first` on. */
 V op_lanes(const struct build *m, V x, V y, uint32_t first, uint32_t count);
-/** Returns n lanes of x and y one behind the other, those with the given numbers. */
+/** Returns n lanes of x and y one after the other, those with the given numbers. */
 V op_shuffle(const struct build *m, V x, V y, const uint32_t *numbers, uint32_t n);
 /** Returns the same vector, but no pass looks through it.  Instruction selection asks of every shuffle what it could be
  * together with those before it, which takes most of the time of code that has many, and seldom finds anything. */
@@ -112,5 +112,12 @@ struct loop build_loop_begin(const struct build *m, V from, const char *name);
 void build_loop_end(const struct build *m, const struct loop *l, V next, V high, LLVMIntPredicate less, const char *name);
 /** Makes a stack slot in the function's first block, so that there is one of it however often the code runs. */
 V alloca_entry(const struct build *m, T type, const char *name);
+
+/** Returns the type of a value in registers: a truth value is an i1, low-precision floats are float32. */
+T type_of(const struct build *m, enum ktype type);
+/** Returns the type of an element in memory: low-precision floats have 16 bits. */
+T storage_type(const struct build *m, dtype type);
+/** Returns a constant of the type with those bits. */
+V const_scalar(const struct build *m, enum ktype type, union scalar bits);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef WEBNN_CODEGEN_EMIT_BYTE_PRODUCTS_H_
 #define WEBNN_CODEGEN_EMIT_BYTE_PRODUCTS_H_
 
+#include "codegen/emit/build.h"
 #include "codegen/emit/emitter.h"
 
 /** Returns how many corrections a tile has: sums of what the zero points of A (by vector) or of B (by row) are multiplied

@@ -8,7 +8,6 @@
 
 #include "codegen/emit/avx512.h"
 #include "codegen/emit/native.h"
-#include "codegen/emit/type.h"
 
 struct expansion_target expansion_target_of(const struct build *m, V like)
 {
@@ -30,7 +29,7 @@ static V emit_step(const struct build *m, const struct expansion *x, const struc
     return emit_native(m, s->op, s->type, x->steps[s->args[0]].type, args[0], args[1], args[2]);
 }
 
-/* Emits what comes behind the rare steps: a block that is entered from them and, where they are left out, from before them. */
+/* Emits what comes after the rare steps: a block that is entered from them and, where they are left out, from before them. */
 static void merge_rare(const struct build *m, const struct expansion *x, V *values, LLVMBasicBlockRef before,
                        LLVMBasicBlockRef join)
 {

@@ -11,7 +11,6 @@
 #include "codegen/emit/operation.h"
 #include "codegen/emit/quantise.h"
 #include "codegen/emit/transpose.h"
-#include "codegen/emit/type.h"
 
 static V compute_quantised(struct emitter *e, const struct context *cx, const struct quantised *q, uint32_t lanes,
                            enum ktype to)
@@ -66,7 +65,6 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
     return emit_operation(&e->m, x->op, x->type, from, args[0], args[1], args[2]);
 }
 
-/* Returns where the current copy's value is cached. */
 static uint32_t cache_index(const struct emitter *e, const struct context *cx, uint32_t expr)
 {
     if (cx->tile) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits guards: conditions on forms, under which a load or a store happens.
+ * Emits guards as masks, and tests of all guards of a window at once.
  */
 #ifndef WEBNN_CODEGEN_EMIT_GUARD_H_
 #define WEBNN_CODEGEN_EMIT_GUARD_H_
 
 #include "codegen/emit/index.h"
+#include "codegen/emit/emitter.h"
 
 /** Returns a and b, with as many lanes as the one that has more; NULL always holds. */
 V guard_and(struct emitter *e, V a, V b);
@@ -23,5 +24,13 @@ void guards_value(struct emitter *e, const struct context *cx, uint32_t form, ui
                   V *lanes);
 /** Returns what is loaded where a guard fails, as so many lanes in the form in which a tensor of the load's has them. */
 V guard_fill(struct emitter *e, const struct kexpr *load, uint32_t lanes);
+
+/** Returns whether the kernel reads windows that may lie in padding, and one test tells whether a whole window does not. */
+bool window_is_guarded(const struct emitter *e);
+/**
+ * Emits the tests for a vector of points: *rows says whether all guards hold that are the same for all lanes, for every element
+ * of the window; *lanes whether the others hold for all lanes.  *lanes is NULL if there are no others.
+ */
+void window_tests(struct emitter *e, const struct context *cx, V *rows, V *lanes);
 
 #endif

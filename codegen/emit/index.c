@@ -40,7 +40,6 @@ V tensor_pointer(struct emitter *e, uint32_t tensor)
     return e->args.tensors[tensor];
 }
 
-/* Loads an element of the tensor that bounds a variable. */
 static V load_bound(struct emitter *e, int64_t element)
 {
     V index = const_int(&e->m, 64, element), address = tensor_pointer(e, e->k->bound);
@@ -237,7 +236,6 @@ static V transposed_row(struct emitter *e, const struct context *cx)
     return op_intrinsic2(&e->m, "llvm.smin", LLVMBuildSub(e->m.b, cx->transposed->rows, const_int(&e->m, 64, 1), ""), copy);
 }
 
-/* Adds the row of a transposed tile that the current copy is. */
 static void add_transposed_row(struct emitter *e, const struct context *cx, const struct form *f, struct form_value *p)
 {
     for (uint32_t i = 0; i < f->affine->count; i++) {
@@ -252,7 +250,6 @@ static void add_transposed_row(struct emitter *e, const struct context *cx, cons
     }
 }
 
-/* Adds the vector variable's term. */
 static void add_vector_term(struct emitter *e, const struct context *cx, uint32_t form, struct form_value *p)
 {
     const struct form *f = &e->info.forms[form];
@@ -290,7 +287,6 @@ static void add_tile_row(struct emitter *e, const struct context *cx, const stru
     }
 }
 
-/* Adds the terms of derived variables that differ from lane to lane. */
 static void add_derived_lanes(struct emitter *e, const struct context *cx, const struct form *f, struct form_value *p)
 {
     for (uint32_t i = 0; i < f->affine->count; i++) {

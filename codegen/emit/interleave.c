@@ -47,7 +47,6 @@ static void permute(const struct build *m, V *vectors, uint32_t n, lane_number a
     memcpy(vectors, results, n * sizeof *vectors);
 }
 
-/* Returns every second lane of two vectors, from `first` on. */
 static V every_second(const struct build *m, V a, V b, uint32_t first)
 {
     const uint32_t lanes = lanes_of(a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits shuffles that take short rows, which lie one behind the other in whole vectors, apart into their columns, and put them
+ * Emits shuffles that take short rows, which lie one after the other in whole vectors, apart into their columns, and put them
  * together again.
  */
 #ifndef WEBNN_CODEGEN_EMIT_INTERLEAVE_H_

@@ -2,8 +2,6 @@
 /* Emits functions of 4 bits as lookups. */
 #include "codegen/emit/lookup.h"
 
-#include "codegen/emit/type.h"
-
 enum { ENTRIES = 16 };
 
 /* Returns what x has the lowest 4 bits of, or KEXPR_NONE if x is no such number. */

@@ -74,7 +74,6 @@ struct strip_state {
     struct transposed_tile transposed;
 };
 
-/* Returns the context of the strip's iteration that begins at i. */
 static struct context strip_context(const struct build *m, const struct context *cx, const struct strip *s, V i, V high,
                                     struct strip_state *state)
 {

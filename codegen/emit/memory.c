@@ -7,13 +7,11 @@
  */
 #include "codegen/emit/memory.h"
 
-#include "codegen/emit/convert.h"
+#include "codegen/emit/operation.h"
 #include "codegen/emit/guard.h"
 #include "codegen/emit/index.h"
 #include "codegen/emit/operand.h"
-#include "codegen/emit/permuted.h"
-#include "codegen/emit/strided.h"
-#include "codegen/emit/type.h"
+#include "codegen/emit/vector_loads.h"
 
 static V zero_vector(struct emitter *e)
 {
@@ -85,7 +83,6 @@ static bool is_gathered(T element)
     }
 }
 
-/* Returns the elements at base + lanes. */
 static V load_gather(struct emitter *e, const struct context *cx, T element, V pointer, V address, const struct form_value *p,
                      V mask, uint32_t align)
 {
@@ -158,7 +155,7 @@ static V load_runs(struct emitter *e, const struct context *cx, T element, V poi
     return result;
 }
 
-/* Asks for the next row.  Several loops over a row come back to it while it is in the first cache, so the second one asks for
+/* Asks for the next row.  Several loops over a row come back to it while it is in the L1 cache, so the second one asks for
  * the next row, which would otherwise have to be waited for at its start. */
 static void prefetch_next_row(struct emitter *e, const struct context *cx, const struct kexpr *x, T element, V address)
 {

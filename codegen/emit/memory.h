@@ -9,7 +9,7 @@
 
 /** Returns the value of a K_LOAD. */
 V emit_load(struct emitter *e, const struct context *cx, uint32_t expr);
-/** Returns the word of 32 bits that begins `bytes` bytes behind the element that a K_LOAD without guards reads, which is the
+/** Returns the word of 32 bits that begins `bytes` bytes after the element that a K_LOAD without guards reads, which is the
  * same for all lanes. */
 V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int64_t bytes);
 /** Returns a vector of the words of four bytes each that an expression loads, a word for each lane (tile_loads_words), at the

@@ -69,7 +69,6 @@ static T sum_type(const struct emitter *e, const struct context *cx)
     return type_lanes(type_f32(&e->m), cx->lanes);
 }
 
-/* Returns the type of what is being added up. */
 static T partial_type(const struct emitter *e, const struct context *cx)
 {
     return has_bytes(e) ? type_lanes(type_int(&e->m, 32), cx->lanes) : sum_type(e, cx);
@@ -89,7 +88,6 @@ static void clear_partial_sums(struct emitter *e, const struct context *cx, cons
     clear(e, partial_type(e, cx), t->corrections, t->correction_count);
 }
 
-/* Emits one step of K. */
 static void step(struct emitter *e, const struct context *cx, struct sums *t)
 {
     const struct kexpr *x = &e->k->exprs[t->reduce];
@@ -97,7 +95,7 @@ static void step(struct emitter *e, const struct context *cx, struct sums *t)
     const struct build *m = &e->m;
 
     operand_prefetch(e,
-                     cx); /* first: LLVM moves no load across it, and behind all of them they would be in registers together */
+                     cx); /* first: LLVM moves no load across it, and after all of them they would be in registers together */
     for (uint32_t c = 0; c < cx->copies; c++) {
         const struct context of = context_of_copy(cx, c);
         V a = expr_value_lanes(e, &of, x->args[0], cx->lanes), b = expr_value_lanes(e, &of, b_expr, cx->lanes);
@@ -117,7 +115,6 @@ static V factor_value(struct emitter *e, const struct context *cx, uint32_t copy
     return e->s->tile.blocks.factor != KEXPR_NONE ? expr_value_lanes(e, &of, e->s->tile.blocks.factor, cx->lanes) : NULL;
 }
 
-/* Returns the sum of a block in that copy as a float, before it is multiplied. */
 static V partial_value(struct emitter *e, const struct context *cx, const struct sums *t, uint32_t copy)
 {
     if (has_bytes(e))
@@ -205,7 +202,7 @@ static V inside(struct emitter *e, const struct context *cx, const struct sums *
             all = LLVMBuildAnd(m->b, all, LLVMBuildAnd(m->b, low, high, ""), "");
             if (!vanishes)
                 continue;
-            /* Some point is inside only if the last one is not before the beginning and the first one not behind the end. */
+            /* Some point is inside only if the last one is not before the beginning and the first one not after the end. */
             low = LLVMBuildICmp(m->b, LLVMIntSGE, last, const_int(m, 64, 0), "");
             high = LLVMBuildICmp(m->b, LLVMIntSLT, first, bound, "");
             low = LLVMBuildAnd(m->b, low, high, "");
@@ -313,7 +310,6 @@ static void block_body(struct emitter *e, const struct context *cx, void *user)
     add_partial_sums(e, cx, at->sums);
 }
 
-/* Cuts a loop into blocks, each of which is a sum of its own. */
 static void split_loop(struct emitter *e, const struct context *cx, struct nest_at *at, uint32_t var, V size)
 {
     const struct build *m = &e->m;
@@ -388,7 +384,6 @@ static struct sums make_sums(struct emitter *e, const struct context *cx)
     return t;
 }
 
-/* Makes the sums the values of the REDUCE. */
 static void finish_sums(struct emitter *e, const struct context *cx, const struct sums *t)
 {
     const bool split = e->s->tile.split != KEXPR_NONE;

@@ -5,7 +5,6 @@
 #include "codegen/emit/operand.h"
 
 #include "codegen/emit/index.h"
-#include "codegen/emit/type.h"
 
 /* ---- rows ---- */
 

@@ -4,9 +4,62 @@
  */
 #include "codegen/emit/operation.h"
 
-#include "codegen/emit/convert.h"
 #include "codegen/emit/expand.h"
 #include "codegen/emit/native.h"
+
+/* Converts i16 lanes to the KT_U32 ones that expansions take, or back. */
+static V from_bits(const struct build *m, enum kop op, V h)
+{
+    V bits = LLVMBuildZExt(m->b, h, type_like(type_int(m, 32), h), "");
+    return emit_expansion(m, op, &bits);
+}
+
+static V to_bits(const struct build *m, enum kop op, V f)
+{
+    return LLVMBuildTrunc(m->b, emit_expansion(m, op, &f), type_like(type_int(m, 16), f), "");
+}
+
+/* LLVM computes what it can with numbers that came from float16 in float16 itself: it takes their magnitudes, compares them
+ * with numbers, and finds the smallest and the largest.  Without instructions for that it is done lane by lane, and LLVM 19
+ * takes maximum(NaN, 0) for 0.  The fence keeps it from seeing where the number came from. */
+static V half_to_float(const struct build *m, V h)
+{
+    if (!m->isa->f16)
+        return from_bits(m, K_FROM_F16, h);
+    V half = op_bits(m, h, LLVMHalfTypeInContext(m->context));
+    return op_intrinsic1(m, "llvm.arithmetic.fence", LLVMBuildFPExt(m->b, half, type_like(type_f32(m), h), ""));
+}
+
+static V float_to_half(const struct build *m, V f)
+{
+    if (!m->isa->f16)
+        return to_bits(m, K_TO_F16, f);
+    V half = LLVMBuildFPTrunc(m->b, f, type_like(LLVMHalfTypeInContext(m->context), f), "");
+    return op_bits(m, half, type_int(m, 16));
+}
+
+static V float_to_bfloat(const struct build *m, V f)
+{
+    const uint32_t lanes = lanes_of(f);
+
+    if (!m->isa->bf16 || (lanes != 8 && lanes != 16))
+        return to_bits(m, K_TO_BF16, f);
+    V r = call_intrinsic(m, lanes == 8 ? "llvm.x86.avx512bf16.cvtneps2bf16.256" : "llvm.x86.avx512bf16.cvtneps2bf16.512", NULL,
+                         0, &f, 1);
+    return LLVMBuildBitCast(m->b, r, type_lanes(type_int(m, 16), lanes), ""); /* later versions of LLVM say bfloat */
+}
+
+V widen_float(const struct build *m, V x, dtype type)
+{
+    if (type == WNNOperandDataType_Float16)
+        return half_to_float(m, x);
+    return type == DTYPE_BFLOAT16 ? from_bits(m, K_FROM_BF16, x) : x;
+}
+
+V narrow_float(const struct build *m, V x, dtype type)
+{
+    return type == WNNOperandDataType_Float16 ? float_to_half(m, x) : type == DTYPE_BFLOAT16 ? float_to_bfloat(m, x) : x;
+}
 
 static V round_to(const struct build *m, dtype type, V a)
 {

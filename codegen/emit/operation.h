@@ -8,6 +8,12 @@
 #include "codegen/emit/build.h"
 #include "ir/kernel/kernel.h"
 
+/** Converts i16 lanes that hold numbers of a low-precision type to float32; lanes of any other type stay. */
+V widen_float(const struct build *m, V x, dtype type);
+/** Converts float32 to i16 lanes of a low-precision type: to the nearest number (of two the even one), and a subnormal float to
+ * a zero of bfloat16.  Lanes of any other type stay. */
+V narrow_float(const struct build *m, V x, dtype type);
+
 /**
  * Emits a scalar operation at the builder's position and returns its value.  type is that of the result, from that of the
  * operands (they differ for K_CAST and comparisons); a, b and c are as many operands as the operation has, and NULL beyond.

@@ -11,7 +11,7 @@
 #include "codegen/emit/memory.h"
 #include "codegen/emit/short_rows.h"
 #include "codegen/emit/transpose.h"
-#include "codegen/emit/window.h"
+#include "codegen/emit/guard.h"
 
 struct nest {
     uint32_t split_at; /* REDUCED variable whose loop is cut into blocks; KEXPR_NONE: none */
@@ -23,7 +23,6 @@ static bool is_reduce_of(const struct emitter *e, const struct context *cx, uint
     return e->k->exprs[id].op == K_REDUCE && e->k->exprs[id].phase == cx->phase;
 }
 
-/* Returns whether an expression is computed in this phase and kept in a row buffer for later ones. */
 static bool is_kept(const struct emitter *e, const struct context *cx, uint32_t id)
 {
     const struct schedule_expr *x = &e->s->exprs[id];
@@ -68,7 +67,6 @@ static void write_stores(struct emitter *e, const struct context *cx, struct nes
     }
 }
 
-/* Emits one step of a REDUCE. */
 static void accumulate(struct emitter *e, const struct context *cx, uint32_t id)
 {
     const struct kexpr *x = &e->k->exprs[id];
@@ -227,7 +225,6 @@ static void emit_phase(struct emitter *e, const struct context *cx, struct nest 
             short_rows_store(e, cx, i);
 }
 
-/* Emits all for one point or vector of points. */
 static void emit_phases(struct emitter *e, const struct context *cx, V *store_values)
 {
     struct nest n = {.values = store_values};

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits what ir/schedule/schedule_short_rows.c chooses.  Rows of n elements lie one behind the other, so that n whole vectors
+ * Emits what ir/schedule/schedule_short_rows.c chooses.  Rows of n elements lie one after the other, so that n whole vectors
  * hold those of as many points as a vector has lanes.  In a row buffer they lie column by column, a vector each.
  */
 #include "codegen/emit/short_rows.h"
 
-#include "codegen/emit/convert.h"
+#include "codegen/emit/operation.h"
 #include "codegen/emit/index.h"
 #include "codegen/emit/interleave.h"
 #include "codegen/emit/memory.h"
-#include "codegen/emit/type.h"
 
-/* Opens the iteration of an element of the rows. */
 static void open_element(struct emitter *e, uint32_t element)
 {
     frame_open(&e->frame, e->info.reduced_level);
     e->frame.var_value[e->k->parallel_count] = const_int(&e->m, 64, element);
 }
 
-/* Returns the address of the first point's row. */
 static V first_row(struct emitter *e, const struct context *cx, uint32_t form, uint32_t tensor, T element)
 {
     struct context first = *cx;

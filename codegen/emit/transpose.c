@@ -12,12 +12,10 @@
  */
 #include "codegen/emit/transpose.h"
 
-#include "codegen/emit/convert.h"
+#include "codegen/emit/operation.h"
 #include "codegen/emit/index.h"
 #include "codegen/emit/interleave.h"
-#include "codegen/emit/type.h"
 
-/* Returns whether a tensor is taken by whole vectors along its own variable. */
 static bool is_transposed(const struct emitter *e, const struct context *cx, const struct kaffine *a)
 {
     return cx->transposed && transpose_takes(e->s, a);

@@ -2,7 +2,7 @@
 /*
  * This is a linker for one kind of object: what LLVM makes of a kernel.
  *
- * It takes ELF64 objects with one function each, puts their sections one behind the other and applies the relocations.
+ * It takes ELF64 objects with one function each, puts their sections one after the other and applies the relocations.
  * Sections that only debuggers, unwinders and linkers read are left out.  Objects are our own, but a wrong one must give an
  * error here and not a wrong file, so everything is checked against the object's size.
  */

@@ -172,7 +172,6 @@ bool jit_is_abandoned(const struct jit *j)
     return j->abandoned;
 }
 
-/* Calls visit for every symbol of an object. */
 static void each_symbol(LLVMBinaryRef object, void (*visit)(LLVMSymbolIteratorRef s, const char *name, void *user), void *user)
 {
     LLVMSymbolIteratorRef s = LLVMObjectFileCopySymbolIterator(object);

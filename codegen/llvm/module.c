@@ -173,8 +173,7 @@ bool machine_create(struct machine *m, const struct target *t, const struct debu
     const bool sanitize = d && d->flags & DEBUG_SANITIZE; /* whose code is three times as long, and is to be compiled soon */
 
     return create_machine(
-        m, t, d,
-        (struct creation){NULL, sanitize ? LLVMCodeGenLevelNone : LLVMCodeGenLevelLess, initialize_llvm, &once, e});
+        m, t, d, (struct creation){NULL, sanitize ? LLVMCodeGenLevelNone : LLVMCodeGenLevelLess, initialize_llvm, &once, e});
 }
 
 bool machine_create_ahead(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e)

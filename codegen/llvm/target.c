@@ -21,7 +21,6 @@ static const struct level {
 };
 enum { LEVEL_COUNT = sizeof levels / sizeof *levels };
 
-/* Returns whether "+name" is an entry of a comma list. */
 static bool has_feature(const char *features, const char *name)
 {
     size_t n = strlen(name);
@@ -73,7 +72,6 @@ static enum byte_arithmetic bytes_of_features(const struct target *t, const char
     return (wide && has_feature(f, "avx512vnni")) || has_feature(f, "avxvnni") ? BYTES_MIXED : BYTES_MIXED_PAIRS;
 }
 
-/* Returns what the features say. */
 static struct isa isa_of_features(const struct target *t, uint32_t vector_bits)
 {
     bool x86 = is_x86_64(t->triple);

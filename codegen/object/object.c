@@ -194,7 +194,6 @@ static bool emit_kernel_once(struct object_module *o, const struct schedule *s, 
     return true;
 }
 
-/* Says which processor the functions are for that are emitted next. */
 static void set_target(struct object_module *o, const struct target *t)
 {
     o->m.isa = &t->isa;

@@ -54,7 +54,7 @@ struct object_program {
 
     struct object_data constants; /* standalone: all of them, each at a multiple of 64; with serialized programs: their data, if
                                      they are written without it */
-    const char *weights_path;     /* constants are in this file instead (behind OBJECT_WEIGHTS_HEADER bytes); NULL: in the
+    const char *weights_path;     /* constants are in this file instead (after OBJECT_WEIGHTS_HEADER bytes); NULL: in the
                                     object, or there are none */
     uint64_t weights_checksum;
 };

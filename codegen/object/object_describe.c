@@ -54,7 +54,7 @@ static V emit_rt_programs(struct object_module *o)
 }
 
 /* Emits the checks of options that are given: their size is 0 (zeros are meant) or at least that of the first version, which is
- * the one that objects know, and what stands behind it is zero.  Goes to `wrong` or `right`. */
+ * the one that objects know, and what follows it is zero.  Goes to `wrong` or `right`. */
 static void emit_check_options(struct object_module *o, V given, LLVMBasicBlockRef wrong, LLVMBasicBlockRef right)
 {
     LLVMBuilderRef b = o->m.b;

@@ -45,7 +45,7 @@ V object_global(struct object_module *o, const char *name, V value, uint32_t ali
 V object_bytes(struct object_module *o, const char *name, const void *bytes, size_t length, uint32_t align);
 /** Adds a text as a read-only global that ends with a NUL. */
 V object_text(struct object_module *o, const char *text);
-/** Emits the pointer that lies so many bytes behind another one. */
+/** Emits the pointer that lies so many bytes after another one. */
 V object_offset(const struct object_module *o, V pointer, V bytes);
 /** Returns a constant of size_t. */
 V object_size(const struct object_module *o, uint64_t value);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what the printer's files share.  Each file calls only those behind it in this list: print.c (functions, index
+ * Declares what the printer's files share.  Each file calls only those after it in this list: print.c (functions, index
  * spaces), print_stages.c, print_matrix.c, print_tile.c (with print_tile.h), print_block.c, print_point.c (phases, loops,
- * stores), print_window.c, print_reduce.c, print_value.c, print_number.c, print_function.c, print_lanes.c and
+ * stores), print_window.c, print_reduce.c, print_value.c, print_function.c, print_lanes.c and
  * print_operation.c.  Functions that begin with put_ write OpenCL C to p->out.  Functions that begin with need_ declare what an
  * expression refers to, where that is not declared yet.
  */
@@ -46,7 +46,7 @@ struct constant_text {
     char text[32];
 };
 
-/* ---- print_number.c ---- */
+/* ---- print_value.c: forms, variables, expressions ---- */
 
 /** Returns how many numbers a form has: its offset and its coefficients. */
 static inline uint32_t form_numbers(struct kaffine a)
@@ -57,8 +57,6 @@ static inline uint32_t form_numbers(struct kaffine a)
 bool printer_number(struct printer *p, struct arena *a);
 /** Appends a kernel's parameters to the source's.  Returns false if memory runs out. */
 bool printer_append_params(struct opencl_source *out, const struct knumbers *numbers);
-
-/* ---- print_value.c: forms, variables, expressions ---- */
 
 /** The printer's own text: "$i" in it means the type of indices.  put_line ends the line; indentation comes last (print.c). */
 void put(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -102,7 +100,7 @@ void put_spill(struct printer *p, uint32_t expr);
 /** Returns whether a form contains a variable that differs between lanes.  If `derived` holds, the lane variable itself does
  * not count. */
 bool form_has_lanes(const struct printer *p, struct kaffine form, bool derived);
-/** Returns whether neighbouring lanes of a form are neighbours in memory. */
+/** Returns whether neighbouring lanes of a form are contiguous in memory. */
 bool is_side_by_side(const struct printer *p, struct kaffine form);
 /** Returns the name of a tensor's pointer: "t3", or "local2" for a local tensor of a stage. */
 const char *tensor_text(struct printer *p, uint32_t tensor);
@@ -129,7 +127,7 @@ void put_stride_functions(FILE *out, const struct kernel *k, const struct gpu_sc
 /** Writes what the body of a kernel of blocks calls, if it is one. */
 void put_block_functions(FILE *out, const struct kernel *k, const struct gpu_schedule *s);
 /** Writes the body of a kernel of blocks. */
-void put_turned_blocks(struct printer *p);
+void put_transposed_blocks(struct printer *p);
 
 /* ---- print_point.c ---- */
 
@@ -149,7 +147,7 @@ void put_invariants(struct printer *p, uint32_t phase);
 /** Writes everything of a point whose PARALLEL variables are declared, or of as many points as there are lanes. */
 void put_point(struct printer *p);
 /** Writes the points of an item that has vectors along a PARALLEL variable, the first of which is id0: one vector, or the last
- * few points of a row one by one.  `next` is the statement that goes on to what comes behind the item. */
+ * few points of a row one by one.  `next` is the statement that goes on to what comes after the item. */
 void put_vector_point(struct printer *p, const char *next);
 
 /* ---- print_matrix.c ---- */
@@ -191,7 +189,7 @@ void put_result(struct printer *p, uint32_t expr);
 /* ---- print_function.c ---- */
 
 /** Makes the names that operations on vectors call mean the functions for so many lanes, which put_functions has written. Lines
- * of a text behind it have them. */
+ * of a text after it have them. */
 void put_function_names(FILE *out, const struct kernel *k, uint32_t lanes);
 /** Returns whether an operation becomes a call of a function that put_functions writes. */
 bool opencl_is_function(enum kop op, enum ktype type);

@@ -39,7 +39,7 @@ extern const char opencl_options[];
 extern const char opencl_matrix_functions[];
 
 /**
- * A kernel behind opencl_matrix_functions of one group of 32 items, webnn_probe(in, out), by which a device shows what its
+ * A kernel, to follow opencl_matrix_functions, of one group of 32 items, webnn_probe(in, out), by which a device shows what its
  * matrix instructions do (matrix_probe.c).  `in` is what opencl_matrix_probe_fill makes.
  */
 extern const char opencl_matrix_probe[];

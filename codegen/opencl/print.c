@@ -49,7 +49,7 @@ static void put_kernel(struct printer *p)
         return;
     }
     if (p->s->shape == GPU_BLOCKS) {
-        put_turned_blocks(p);
+        put_transposed_blocks(p);
         return;
     }
     if (p->s->shape == GPU_ROWS) {

@@ -2,8 +2,8 @@
 /*
  * Prints transposes in square blocks of points (ir/schedule/schedule_gpu_block.c).
  *
- * In registers, an item loads a vector for each value of the last variable, turns the square over by taking two vectors apart
- * and together again, and computes a vector of points for each value of the other variable.  In local memory, a group does the
+ * In registers, an item loads a vector for each value of the last variable, transposes the square by interleaving pairs of
+ * vectors, and computes a vector of points for each value of the other variable.  In local memory, a group does the
  * same line by line, with one element more in each line, so that a column is in as many banks as a line.
  */
 #include "codegen/opencl/internal.h"
@@ -143,7 +143,7 @@ static void put_local_memory(struct printer *p)
 
 /* ---- both ---- */
 
-void put_turned_blocks(struct printer *p)
+void put_transposed_blocks(struct printer *p)
 {
     put_line(p, "const $i id2 = ($i)get_global_id(2);");
     put_decode(p, &p->s->dimensions[2], "id2", "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Prints tiles that multiply bytes: words of four neighbours along K, by DOT4 (dot_products.c).
+ * Prints tiles that multiply bytes: words of four neighbours along K, by DOT4 (print_operation.c).
  *
  * With s = a - 128, which are signed bytes as DOT4 takes them, and B's numbers w less their zero point z
  *
@@ -78,7 +78,6 @@ static void put_b_words(const struct tile_printer *w, const char *name)
         put_line(p, "%s = *%s;", name, address);
 }
 
-/* Returns one half of a word of B, or of a vector of words, as signed bytes. */
 static const char *half_text(const struct tile_printer *w, const char *words, uint32_t half)
 {
     const struct byte_products *b = &w->t->bytes;
@@ -129,7 +128,6 @@ static void put_word_products(const struct tile_printer *w, uint32_t half, uint3
                      lane_of(w, lanes, i));
 }
 
-/* Returns the sum of a block in row r and vector v as a float, of which nothing but its factors is left to apply. */
 static const char *block_value(const struct tile_printer *w, uint32_t r, uint32_t v)
 {
     const char *type = opencl_lane_type(KT_F32, tile_lanes(w));

@@ -115,7 +115,6 @@ void put_function_names(FILE *out, const struct kernel *k, uint32_t lanes)
             put_vector_name(out, (enum kop)op, lanes);
 }
 
-/* Returns whether a kernel, or one of its stages, has vectors of so many lanes. */
 static bool has_vectors(const struct kernel *k, const struct gpu_schedule *s, uint32_t lanes)
 {
     bool has = s->lanes == lanes;

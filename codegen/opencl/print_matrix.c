@@ -6,8 +6,8 @@
  * what is in local memory; then it stores that part into the other one of two buffers, and a barrier ends the step.  The loop
  * begins one step early, when there is nothing to multiply.  Operands lie in local memory as halves, in rows of their own (rows
  * of the tile, or columns) with K side by side, or where neighbours in memory are neighbours along those, in rows of K;
- * instructions that load fragments turn the latter.  Each row has eight halves behind it that nobody reads, so that eight rows
- * side by side lie in different banks.  Beyond the edges there are zeros.
+ * instructions that load fragments transpose the latter.  Each row is padded by eight halves that are never read, so that eight
+ * rows side by side lie in different banks.  Beyond the edges there are zeros.
  *
  * Behind the loop each sub-group writes 16 rows of sums after 16 rows to local memory, whose elements its items take with
  * neighbouring columns for neighbouring items, and computes the point's other expressions.
@@ -131,7 +131,6 @@ static void put_counters(const struct side *s, const char *from)
     close_scope(p, &scope);
 }
 
-/* Adds so many iterations to the counters. */
 static void put_count(const struct side *s, uint32_t iterations)
 {
     struct printer *p = s->p;
@@ -229,7 +228,6 @@ static void put_chunk(const struct side *s)
     close_scope(p, &scope);
 }
 
-/* Writes the bits of one element to h[e]. */
 static void put_element(const struct side *s)
 {
     struct printer *p = s->p;
@@ -247,7 +245,6 @@ static void put_element(const struct side *s)
     put_line(p, "h[e] = *(%s);", half_address(s));
 }
 
-/* Writes a chunk of eight elements along K, one by one. */
 static void put_elements(const struct side *s)
 {
     struct printer *p = s->p;
@@ -292,7 +289,6 @@ static void put_load(const struct side *s)
         put_count(s, s->k_tile);
 }
 
-/* Makes it store that part to local memory. */
 static void put_bring(const struct side *s)
 {
     struct printer *p = s->p;
@@ -320,7 +316,6 @@ static void put_fragment_place(const struct side *s)
              rows ? 1 : s->pitch, rows ? k : j, s->pitch, rows ? j : k);
 }
 
-/* Writes a load of the fragments of 16 rows or columns, number `i` of the sub-group's. */
 static void put_fragments(const struct side *s, uint32_t count)
 {
     const bool rows = s->bring == GPU_BRING_ALONG_ROWS;
@@ -347,7 +342,6 @@ static void put_multiply(const struct side *m, const struct side *n)
     put_line(p, "}");
 }
 
-/* Writes a statement for every sum of an item. */
 static void put_each_sum(struct printer *p, const char *statement)
 {
     put_line(p, "MATRIX_UNROLL for (int i = 0; i < FRAGMENTS_M; i++)");
@@ -410,7 +404,6 @@ static void put_matrix_points(struct printer *p)
 
 /* ---- the kernel ---- */
 
-/* Writes the sizes that the code refers to by name. */
 static void put_names(const struct side *m, const struct side *n)
 {
     const struct gpu_matrix_tile *x = &m->p->s->tile.matrix;

@@ -57,7 +57,6 @@ static void put_store_guards(struct printer *p, uint32_t store)
         put(p, "if (%s) ", guards_text(p, p->numbers.stores[store] + 1 + s->index.count, s->guard_count, s->guards));
 }
 
-/* Stores one element, of a value that is a scalar here. */
 static void put_scalar_store(struct printer *p, uint32_t store, const char *value)
 {
     const struct kstore *s = &p->k->stores[store];
@@ -73,7 +72,6 @@ static void put_scalar_store(struct printer *p, uint32_t store, const char *valu
         put_line(p, "%s[%s] = (%s)%s;", tensor, index, opencl_storage_type(t), value);
 }
 
-/* Stores a vector into consecutive elements. */
 static void put_vector_store(struct printer *p, uint32_t store)
 {
     const struct kstore *s = &p->k->stores[store];
@@ -92,7 +90,6 @@ static void put_vector_store(struct printer *p, uint32_t store)
              form_text(p, p->numbers.stores[store], s->index));
 }
 
-/* Stores a vector element by element. */
 static void put_scattered_store(struct printer *p, uint32_t store)
 {
     const struct kstore *s = &p->k->stores[store];
@@ -280,7 +277,6 @@ static void put_nest(struct printer *p, uint32_t phase, uint32_t level)
     put_line(p, "}");
 }
 
-/* Writes the loops over the REDUCED variables of one phase. */
 static void put_phase(struct printer *p, uint32_t phase)
 {
     const bool block = p->s->sum_split == KEXPR_NONE; /* one for all iterations */
@@ -333,7 +329,6 @@ void put_point(struct printer *p)
     }
 }
 
-/* Writes the loop over points from `from` on, one by one. */
 static void put_points_alone(struct printer *p, const char *from, const char *to)
 {
     const uint32_t var = p->s->lane_var, lanes = p->lanes;

@@ -67,7 +67,6 @@ static const char *initial_of(const struct kexpr *e, enum ktype type)
     return end_of_range(type, e->reduce == KR_MIN || e->reduce == KR_ARG_MIN);
 }
 
-/* Returns the key of the extreme of no numbers. */
 static const char *initial_key(const struct kexpr *e)
 {
     return e->reduce == KR_MIN ? "0x7f800000" : "(int)0x807fffff";
@@ -114,7 +113,6 @@ static const char *better_text(struct printer *p, const struct kexpr *e, enum kt
     return text_of(p, "%s %s %s", x, min ? "<" : ">", y);
 }
 
-/* Writes what one value, or a vector of values, does to an accumulator of integers. */
 static void put_integer_sum(struct printer *p, const char *s, uint32_t expr, const char *x, const char *y, uint32_t lanes)
 {
     const struct kexpr *e = &p->k->exprs[expr];

@@ -15,7 +15,6 @@
 
 /* ---- how items share a stage ---- */
 
-/* Writes the points of a stage, or vectors of them, one after the other. */
 static void put_shared_points(struct printer *p, const struct gpu_vars *fixed, const struct gpu_vars *rest)
 {
     const uint32_t var = p->s->lane_var;
@@ -73,7 +72,6 @@ static void put_shared_rows(struct printer *p, const struct gpu_stage *s, const 
 
 /* ---- stages ---- */
 
-/* Writes one stage of the macro-tile whose number is `tile`. */
 static void put_stage(struct printer *p, const struct kstage *stage, const struct gpu_stage *s, uint32_t bound)
 {
     struct gpu_vars fixed = {.count = p->k->macro_tile_vars}, rest = {.count = p->k->parallel_count - fixed.count};
@@ -129,7 +127,6 @@ static void put_locals(struct printer *p)
         put_line(p, "__local uint shared[%u];", s->local[0]);
 }
 
-/* Writes the loop over the macro-tiles of the group. */
 static void put_macro_tiles(struct printer *p)
 {
     const int64_t tiles = kernel_macro_tiles(p->k->stages[0].kernel);

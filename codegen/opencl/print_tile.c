@@ -30,7 +30,6 @@ static void put_global_step(const struct tile_printer *w)
     put_tile_products(w);
 }
 
-/* Declares what is known before the loop over the REDUCED variable `level`. */
 static void put_hoisted(const struct tile_printer *w, uint32_t level)
 {
     for (uint32_t o = 0; o < 2; o++)
@@ -40,7 +39,6 @@ static void put_hoisted(const struct tile_printer *w, uint32_t level)
                     put_tile_value(w, o, i, r, v, tile_hoisted_name(w, i, r, v));
 }
 
-/* Writes the loops over the REDUCED variables from `level` on. */
 static void put_tile_nest(const struct tile_printer *w, uint32_t level)
 {
     struct printer *p = w->p;

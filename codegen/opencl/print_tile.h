@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what the files that print register tiles share.  Each calls only those behind it in this list: print_tile.c,
+ * Declares what the files that print register tiles share.  Each calls only those after it in this list: print_tile.c,
  * print_tile_local.c, print_bytes.c, print_tile_values.c.
  */
 #ifndef WEBNN_CODEGEN_OPENCL_PRINT_TILE_H_

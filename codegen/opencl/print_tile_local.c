@@ -56,13 +56,11 @@ static struct bringing bringing_of(const struct tile_printer *w, uint32_t o)
 
 /* ---- names ---- */
 
-/* Returns how many neighbouring numbers of an item are loaded at once. */
 static uint32_t vector_of(uint32_t numbers)
 {
     return numbers % VECTOR == 0 ? VECTOR : numbers % 2 == 0 ? 2 : 1;
 }
 
-/* Returns where in an iteration of the tile the row or column `j` lies. */
 static const char *place_text(const struct tile_printer *w, const struct bringing *b, const char *j)
 {
     const uint32_t items = w->t->items_n, vector = vector_of(w->t->vectors);
@@ -146,7 +144,7 @@ static void close_places(const struct tile_printer *w)
     put_line(w->p, "}");
 }
 
-/* Makes an item load place k, with zeros behind the last iteration. */
+/* Makes an item load place k, with zeros after the last iteration. */
 static void put_load_or_zero(const struct tile_printer *w, const struct bringing *b)
 {
     struct printer *p = w->p;
@@ -213,7 +211,6 @@ static void put_keep(const struct tile_printer *w, const struct bringing *b)
 
 /* ---- local memory to products ---- */
 
-/* Loads an item's rows or columns of iteration k, in vectors. */
 static void put_local_loads(const struct tile_printer *w, const struct bringing *b)
 {
     static const char *const lanes[] = {".s0", ".s1", ".s2", ".s3"};
@@ -235,12 +232,11 @@ static void put_local_loads(const struct tile_printer *w, const struct bringing 
     }
 }
 
-/* Writes the steps of the iterations that are in local memory. */
 static void put_local_steps(const struct tile_printer *w, const struct bringing b[2])
 {
     struct printer *p = w->p;
 
-    put_line(p, "#pragma unroll"); /* so that loads of the next steps are under way beside products */
+    put_line(p, "#pragma unroll"); /* so that loads of the next steps are under way during products */
     put_line(p, "for (int k = 0; k < %u; k++) {", w->t->k_tile);
     for (uint32_t o = 0; o < 2; o++)
         put_local_loads(w, &b[o]);

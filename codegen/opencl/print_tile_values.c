@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Prints what all register tiles of contractions are made of: the values of operands, accumulators, products, and the points
- * behind the sums.  print_tile.c says what their names mean.
+ * after the sums.  print_tile.c says what their names mean.
  */
 #include "codegen/opencl/print_tile.h"
 
 /* ---- what differs within the tile ---- */
 
-/* Finds what an operand reads that fewer loops change than itself. */
 static void find_hoisted(const struct tile_printer *w, uint32_t o)
 {
     const struct kernel *k = w->p->k;

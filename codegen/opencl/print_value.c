@@ -10,9 +10,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- numbers ---- */
+/* ---- the state and its parameters ---- */
 
-/* Returns what a format says, in memory of the printer's. */
+bool printer_number(struct printer *p, struct arena *a)
+{
+    const struct kernel *k = p->k;
+
+    p->expr_known = arena_array(a, k->expr_count + 1, sizeof(bool));
+    p->var_known = arena_array(a, k->var_count + 1, sizeof(bool));
+    p->expr_lanes = arena_array(a, k->expr_count + 1, sizeof(bool));
+    p->var_lanes = arena_array(a, k->var_count + 1, sizeof(bool));
+    if (!p->expr_known || !p->var_known || !p->expr_lanes || !p->var_lanes || !kernel_numbers(k, KEXPR_NONE, a, &p->numbers))
+        return false;
+    p->arena = a;
+    p->lanes = 1;
+    if (p->s->lane_var != KEXPR_NONE)
+        gpu_differ_along(k, p->s->lane_var, p->var_lanes, p->expr_lanes);
+    return true;
+}
+
+bool printer_append_params(struct opencl_source *out, const struct knumbers *numbers)
+{
+    const uint32_t count = out->param_count + numbers->param_count;
+    int64_t *params = realloc(out->params, (count + 1) * sizeof *params);
+
+    if (!params)
+        return false;
+    if (numbers->param_count)
+        memcpy(params + out->param_count, numbers->params, numbers->param_count * sizeof *params);
+    out->params = params;
+    out->param_count = count;
+    return true;
+}
+
+/* ---- text ---- */
+
 static const char *format_text(struct printer *p, const char *format, va_list args)
 {
     va_list again;
@@ -287,7 +319,6 @@ static const char *scalar_load_text(struct printer *p, uint32_t expr, bool guard
     return guarded ? text_of(p, "g%u ? %s : %s", expr, load, constant_text(e->type, e->bits).text) : load;
 }
 
-/* Returns the load of a vector whose elements are so many apart. */
 static const char *vector_load_text(struct printer *p, uint32_t expr, uint32_t lanes, int64_t step)
 {
     const struct kexpr *e = &p->k->exprs[expr];
@@ -329,7 +360,6 @@ bool has_window_guards(const struct kernel *k, const struct kexpr *e)
     return e->guard_count > 0;
 }
 
-/* Returns how many guards of a load are still to be tested. */
 static uint32_t guards_of(const struct printer *p, const struct kexpr *e)
 {
     return p->inside && has_window_guards(p->k, e) ? 0 : e->guard_count;
@@ -406,7 +436,6 @@ static void put_outside(struct printer *p, uint32_t expr)
     }
 }
 
-/* Declares a vector and loads it. */
 static void put_vector_load(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
@@ -488,8 +517,8 @@ static bool is_mantissa(const struct kexpr *e)
 
 /*
  * Returns the expression whose bits are a whole number below 2^23, as those of weights of 4 bits are, if expr is that number as
- * a float, or KEXPR_NONE.  Where a whole constant is subtracted from it, *less is that.  Put behind the bits of 2^23 the number
- * is a float that is too large by 2^23, which takes no conversion: those are slow on devices.
+ * a float, or KEXPR_NONE.  Where a whole constant is subtracted from it, *less is that.  Appended to the bits of 2^23 the
+ * number is a float that is too large by 2^23, which takes no conversion: those are slow on devices.
  */
 static uint32_t find_whole(const struct printer *p, uint32_t expr, int32_t *less)
 {
@@ -527,7 +556,6 @@ static bool put_whole(struct printer *p, uint32_t expr)
     return true;
 }
 
-/* Declares an expression's value as a vector. */
 static void need_vector(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];

@@ -6,7 +6,6 @@
 
 /* ---- guards ---- */
 
-/* Returns whether an earlier load has the same guards. */
 static bool is_known(const struct kernel *k, uint32_t expr)
 {
     const struct kexpr *e = &k->exprs[expr];

@@ -133,7 +133,7 @@ check_options() {
     refuses 1 "--print-supported-cpus lists those" "$webnnc" tiny.webnn -o tiny.o --cpu 'no;such processor'
     refuses 1 '"x86-64-v5" is no level of x86-64' "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64,x86-64-v5
     refuses 1 '"" is no level of x86-64' "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64,
-    refuses 1 '"x86-64-v2" does not come behind a lower level' \
+    refuses 1 '"x86-64-v2" does not come after a lower level' \
         "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64-v3,x86-64-v2
     refuses 1 'does not go with the features "+xop"; name one processor' \
         "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64,x86-64-v3 --features +xop

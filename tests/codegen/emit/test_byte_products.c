@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Dot products of bytes (codegen/emit/byte_products.c, byte_words.c): operands of 8 bits, and of 4, on every instruction
+ * Dot products of bytes (codegen/emit/byte_products.c): operands of 8 bits, and of 4, on every instruction
  * set.  What kernel_interpret computes of them is exact, and so must be all code, for numbers at the ends of their ranges
  * most of all: instructions that saturate would show there.
  */

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits loads at computed indices that lie near each other: a few whole vectors hold all lanes, which are permuted out of them.
+ * Emits loads whose lanes are taken out of whole vectors: those of every second element or so, and of indices near each other.
  */
-#ifndef WEBNN_CODEGEN_EMIT_PERMUTED_H_
-#define WEBNN_CODEGEN_EMIT_PERMUTED_H_
+#ifndef WEBNN_CODEGEN_EMIT_VECTOR_LOADS_H_
+#define WEBNN_CODEGEN_EMIT_VECTOR_LOADS_H_
 
 #include "codegen/emit/emitter.h"
+
+/** Returns whether the schedule has a load taken out of whole vectors, and this is code for vectors. */
+bool load_is_strided(const struct emitter *e, const struct context *cx, uint32_t expr);
+/** Returns the load's value, what its guards say included. */
+V emit_strided_load(struct emitter *e, const struct context *cx, uint32_t expr);
 
 /** Returns whether the schedule has a load permuted out of whole vectors, and this is code for such vectors. */
 bool load_is_permuted(const struct emitter *e, const struct context *cx, uint32_t expr);
