@@ -130,7 +130,7 @@ double onnx_float(struct onnx_node *n, const char *name, double fallback)
     return a ? (double)a->f : fallback;
 }
 
-/** Returns a copy with a NUL behind it; one with a NUL within is refused. */
+/** Returns a copy that ends with a NUL; one with a NUL within is refused. */
 static const char *copy_string(struct onnx_node *n, const char *name, const ProtobufCBinaryData *s)
 {
     char *text = onnx_alloc(n, s->len + 1, 1);

@@ -141,7 +141,6 @@ WNNOperand onnx_along_axis(struct onnx_node *n, WNNOperand vector, size_t rank, 
     return onnx_reshape_to(n, vector, dims);
 }
 
-/* Moves dimension `from` to `to`, and what lies between by one. */
 static WNNOperand move_axis(struct onnx_node *n, WNNOperand x, size_t from, size_t to)
 {
     const size_t rank = onnx_dims_of(x).rank;

@@ -93,8 +93,9 @@ WNNOperand onnx_channels_last(struct onnx_node *n, WNNOperand x);
 /** Returns the second input of an elementwise operator, which before version 7 attributes put along the first one
  * (operators_elementwise.c). */
 WNNOperand onnx_second_operand(struct onnx_node *n);
-/** Returns AveragePool's result by its attributes, those of input 0 aside (operators_pool.c). */
+/** Return the results of AveragePool and MaxPool of x by the node's attributes (operators_pool.c). */
 WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x);
+WNNOperand onnx_max_pool(struct onnx_node *n, WNNOperand x);
 /** Returns Conv's result by its attributes (operators_convolution.c); bias may be NULL. */
 WNNOperand onnx_convolve(struct onnx_node *n, WNNOperand x, WNNOperand filter, WNNOperand bias);
 /** Multiplies as MatMul does, matrices or vectors of any data type (operators_matmul.c). */

@@ -90,7 +90,6 @@ bool control_end(struct onnx_node *n, const struct control_turns *t, bool good)
     return false;
 }
 
-/** Returns whether two values have one type and shape. */
 static bool same_shape(const struct onnx_value *a, const struct onnx_value *b)
 {
     return a->type == b->type && a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof(*a->dims)) == 0;
@@ -110,7 +109,6 @@ static bool names(const char *name, const char *text)
     return name && *name && text && strcmp(name, text) == 0;
 }
 
-/** Returns whether nodes may read a value of that name. */
 static bool reads(size_t count, Onnx__NodeProto *const *nodes, const char *name)
 {
     for (size_t k = 0; k < count; k++) {

@@ -25,7 +25,7 @@ static size_t rank_of(const Onnx__ValueInfoProto *info)
     return type && type->shape ? type->shape->n_dim : 0;
 }
 
-/** Fills in one declaration.  What is open in an input is noted as free.  Returns false if memory runs out. */
+/** Fills in one declaration.  Open dimensions of an input are noted as free.  Returns false if memory runs out. */
 static bool declare(struct model_description *d, const Onnx__ValueInfoProto *info, bool input, WNNModelDeclaration *out)
 {
     const Onnx__TypeProto__Tensor *type = tensor_type(info);
@@ -42,7 +42,7 @@ static bool declare(struct model_description *d, const Onnx__ValueInfoProto *inf
         const Onnx__TensorShapeProto__Dimension *from = type->shape->dim[i];
         const char *open = text_of(from->dim_param);
 
-        /* Some writers say 0 or -1 where they mean any; what is too large for a size is refused when the model is read. */
+        /* Some writers say 0 or -1 where they mean any; sizes that are too large are refused when the model is read. */
         if (from->has_dim_value && from->dim_value > 0) {
             dimensions[i].size = from->dim_value > INT32_MAX ? UINT32_MAX : (uint32_t)from->dim_value;
             continue;
@@ -54,7 +54,6 @@ static bool declare(struct model_description *d, const Onnx__ValueInfoProto *inf
     return true;
 }
 
-/** Declares the inputs that have no initializer, and all outputs. */
 static bool declare_ports(struct model_description *d, const Onnx__GraphProto *graph)
 {
     struct name_map initialized = {0};

@@ -57,7 +57,6 @@ static const struct {
     {"com.microsoft", "DecoderMaskedMultiHeadAttention", 5, 6},
 };
 
-/** Returns whether input i is there and has no elements. */
 static bool is_empty(const struct onnx_node *n, size_t i)
 {
     return i < n->input_count && n->inputs[i] && !n->inputs[i]->refusal && !onnx_elements(n->inputs[i]);
@@ -96,7 +95,6 @@ static bool spread(size_t *rank, int64_t *dims, const struct onnx_value *v, size
     return true;
 }
 
-/** Makes output 0 a constant of zeros, or of nothing. */
 static bool output_zeros(struct onnx_node *n, enum onnx_type type, size_t rank, const int64_t *dims)
 {
     return onnx_output_constant(n, 0, type, rank, dims) != NULL;
@@ -161,7 +159,6 @@ static bool import_gather(struct onnx_node *n)
     return output_zeros(n, v->type, rank, dims);
 }
 
-/** Joins inputs none of which has elements. */
 static bool import_concat(struct onnx_node *n)
 {
     const struct onnx_value *first = n->inputs[0];
@@ -179,7 +176,6 @@ static bool import_concat(struct onnx_node *n)
     return !n->refused && output_zeros(n, first->type, first->rank, dims);
 }
 
-/** Leaves out caches in which nothing is yet. */
 static void drop_pasts(struct onnx_node *n, const char *domain)
 {
     for (size_t p = 0; p < sizeof pasts / sizeof *pasts; p++) {

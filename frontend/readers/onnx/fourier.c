@@ -240,7 +240,6 @@ static void transform_constant(double *x, size_t size)
         }
 }
 
-/** Returns the angle of the chirp's element i. */
 static double chirp_angle(uint64_t i, const struct fourier *f)
 {
     return (f->inverse ? two_pi : -two_pi) / 2 * (double)(i * i % (2 * (uint64_t)f->length)) / f->length;

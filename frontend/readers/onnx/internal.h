@@ -17,11 +17,11 @@ enum {
     STEP_OPERATIONS = 16,    /* charged for a step: see onnx_spend */
     REFUSALS_MAX = 100,      /* listed; the others are counted */
     ATTRIBUTES_MAX = 64,     /* of a node: a bit each says which have been read */
-    FOLD_ELEMENTS = 1 << 12, /* results up to this are computed while reading, larger ones when somebody asks */
+    FOLD_ELEMENTS = 1 << 12, /* results up to this are computed while reading, larger ones on demand */
     LEND_BYTES = 1 << 16,    /* tensors from here on stay in the file, smaller ones are worth no page of their own */
 };
 
-/** Computing a small result that nobody has asked for yet may take about so many operations. */
+/** Computing a small result ahead of its use may take about so many operations. */
 #define FOLD_COST 0x1p24
 
 /** Maps names to pointers by open addressing.  Names and pointers stay the caller's. */
@@ -56,7 +56,7 @@ struct onnx_scope {
     size_t node_count;      /* of the nodes that are imported in it */
     Onnx__NodeProto *const *nodes;
     struct onnx_map blocked; /* struct onnx_blocked, of tensors in blocks of channels (operators_nchwc.c) */
-    uint32_t block;          /* channels of a block; 0 until somebody asks */
+    uint32_t block;          /* channels of a block; 0 until it is needed */
     unsigned depth;
 };
 
@@ -75,7 +75,7 @@ struct onnx_order {
     const size_t *order;
 };
 
-/** Holds a file of tensors that lies beside the model. */
+/** Holds a file of tensors next to the model. */
 struct onnx_external {
     struct onnx_external *next;
     struct file_map *map;
@@ -160,8 +160,8 @@ size_t onnx_wire_lift(const void *bytes, size_t length, const ProtobufCMessageDe
 Onnx__ModelProto *onnx_wire_unpack(const void *bytes, size_t length, const char **wrong);
 
 /* tensor.c */
-/** Makes a constant of a tensor in the file or beside it.  What WebNN does not have gets a refusal.  Returns NULL if the file
- * is broken. */
+/** Makes a constant of a tensor in the file or next to it.  Types that WebNN does not have get a refusal.  Returns NULL if the
+ * file is broken. */
 struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what);
 
 /* size.c */

@@ -203,7 +203,7 @@ const uint32_t *onnx_axes(struct onnx_node *n, const int64_t *axes, size_t count
 /** Returns whether the model names output i. */
 bool onnx_wants(const struct onnx_node *n, size_t i);
 /** Makes output i this operand.  Returns false if it is an error operand (the builder's message is the reason) or the node was
- * refused.  Outputs that nobody named are dropped. */
+ * refused.  Outputs without a name are dropped. */
 bool onnx_output(struct onnx_node *n, size_t i, WNNOperand operand);
 /** Does the same for types that the data type does not tell: ONNX_BOOL, ONNX_INT4, ONNX_UINT4. */
 bool onnx_output_as(struct onnx_node *n, size_t i, WNNOperand operand, enum onnx_type type);

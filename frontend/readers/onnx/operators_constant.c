@@ -12,7 +12,6 @@ enum { HOST_FILL = 1 << 12 }; /* larger fills become an expand of a scalar, whic
 
 /* ---- constants ---- */
 
-/** Makes a constant of a list in an attribute. */
 static bool constant_list(struct onnx_node *n, enum onnx_type type, const void *list, size_t count, bool scalar)
 {
     void *data = onnx_output_constant(n, 0, type, scalar ? 0 : 1, &(int64_t){(int64_t)count});
@@ -41,7 +40,6 @@ bool onnx_import_constant(struct onnx_node *n)
     return onnx_refuse(n, "its value is a string, a sparse tensor or missing; WebNN has numbers only");
 }
 
-/** Makes output i a tensor filled with one value. */
 static bool output_filled(struct onnx_node *n, size_t i, enum onnx_type type, size_t rank, const int64_t *dims,
                           const void *element)
 {

@@ -13,12 +13,11 @@
 
 enum {
     TURNS_FEW = 16,  /* these are always unrolled */
-    TURNS_MAX = 1024 /* more never: up to here values may change their shapes, and what is known is computed by the reader */
+    TURNS_MAX = 1024 /* more never: up to here values may change their shapes, and the reader computes constants */
 };
 
 enum { TEXT_MAX = 200 };
 
-/** Says what the condition of an If depends on. */
 static const char *condition_text(struct onnx_node *n, char text[TEXT_MAX])
 {
     const char *input = onnx_depends(n, 0);
@@ -28,7 +27,6 @@ static const char *condition_text(struct onnx_node *n, char text[TEXT_MAX])
     return text;
 }
 
-/** Says how to make the condition of an If known. */
 static const char *constant_hint(struct onnx_node *n, char text[TEXT_MAX])
 {
     const char *input = onnx_depends(n, 0);
@@ -64,7 +62,7 @@ static bool refuse_branches(struct onnx_node *n, const char *const reasons[2])
                        constant_hint(n, hint), reasons[1] ? reasons[1] : reasons[0]);
 }
 
-/** Both branches are computed, and the condition selects: neither has effects beside its results. */
+/** Both branches are computed, and the condition selects: neither has effects other than its results. */
 static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, struct onnx_value *const *no)
 {
     WNNOperand condition = onnx_operand(n, 0);
@@ -123,7 +121,6 @@ bool onnx_import_if(struct onnx_node *n)
 
 /* ---- values of turns ---- */
 
-/** Makes a constant scalar of the reader's own. */
 static struct onnx_value *scalar(struct onnx_node *n, enum onnx_type type, int64_t number)
 {
     struct onnx_value *v = onnx_alloc(n, 1, sizeof *v);

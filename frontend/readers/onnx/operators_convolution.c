@@ -133,9 +133,9 @@ bool onnx_import_conv_transpose(struct onnx_node *n)
         return false;
     for (int d = 0; d < 2; d++) {
         int64_t after = c.whole[d] - c.begin[d] - c.out[d]; /* cut off; negative: the result reaches beyond the whole */
-        padding[2 * d] = onnx_size(n, "what is cut off in front", c.begin[d]);
-        padding[2 * d + 1] = onnx_size(n, "what is cut off behind", after > 0 ? after : 0);
-        more[d] = onnx_size(n, "what is added behind", after < 0 ? -after : 0);
+        padding[2 * d] = onnx_size(n, "the padding before a dimension", c.begin[d]);
+        padding[2 * d + 1] = onnx_size(n, "the padding after a dimension", after > 0 ? after : 0);
+        more[d] = onnx_size(n, "the output padding", after < 0 ? -after : 0);
         if (more[d] >= w.strides[d]) { /* more than outputPadding may be */
             beyond.at[2 + d] = more[d];
             more[d] = 0;

@@ -106,7 +106,7 @@ static bool read_operand(struct onnx_node *n, struct einsum *e, size_t i, const 
     return true;
 }
 
-/* Makes the output that is not written behind an arrow: the ellipsis, then all letters that occur once. */
+/* Makes the output of an equation without an arrow: the ellipsis, then all letters that occur once. */
 static bool imply_output(struct onnx_node *n, struct einsum *e, size_t count, const struct term *terms)
 {
     e->output_rank = 0;
@@ -209,7 +209,6 @@ static void arrange(struct onnx_node *n, struct term *t, size_t count, const int
     memcpy(t->subscripts, order, count * sizeof *order);
 }
 
-/* Takes the diagonal of a term for every subscript that occurs twice in it. */
 static void take_diagonals(struct onnx_node *n, const struct einsum *e, struct term *t)
 {
     for (size_t p = 0; p < t->rank; p++)

@@ -105,7 +105,6 @@ static WNNOperand lend_nibbles(struct onnx_node *n, size_t i, size_t count, cons
                                             (WNNBufferReleaseCallbackInfo){release, bytes, NULL});
 }
 
-/* Checks the number of elements of an input of weights. */
 static bool has_elements(struct onnx_node *n, size_t i, const char *what, int64_t expected)
 {
     const struct onnx_value *v = onnx_input(n, i);

@@ -19,17 +19,17 @@ static WNNOperand crop(struct onnx_node *n, WNNOperand x, struct padding *p, con
     bool any = false;
 
     for (size_t d = 0; d < v->rank; d++) {
-        int64_t from = p->before[d] < 0 ? -p->before[d] : 0, behind = p->after[d] < 0 ? -p->after[d] : 0;
+        int64_t from = p->before[d] < 0 ? -p->before[d] : 0, end = p->after[d] < 0 ? -p->after[d] : 0;
 
-        if (from + behind >= v->dims[d]) {
+        if (from + end >= v->dims[d]) {
             onnx_refuse(n, "nothing is left of dimension %zu", d);
             return onnx_error_operand(n);
         }
         starts[d] = (uint32_t)from;
-        sizes[d] = (uint32_t)(v->dims[d] - from - behind);
-        any = any || from || behind;
+        sizes[d] = (uint32_t)(v->dims[d] - from - end);
+        any = any || from || end;
         p->before[d] += from;
-        p->after[d] += behind;
+        p->after[d] += end;
     }
     return any ? wnnGraphBuilderSlice(n->builder, x, v->rank, starts, v->rank, sizes,
                                       &(WNNSliceOptions){.label = n->label, .stridesCount = 0})
@@ -100,7 +100,6 @@ static WNNOperand pad_by_mask(struct onnx_node *n, WNNOperand x, const struct pa
     return wnnGraphBuilderWhere(n->builder, mask, x, onnx_reshape(n, value, 0, NULL), n->options);
 }
 
-/** Reads the paddings per dimension. */
 static bool read_padding(struct onnx_node *n, struct padding *p)
 {
     const struct onnx_value *v = n->inputs[0];
@@ -187,7 +186,7 @@ bool onnx_import_center_crop_pad(struct onnx_node *n)
 
         if (shape[i] < 1)
             return onnx_refuse(n, "dimension %zu would be %lld", d, (long long)shape[i]);
-        /* The smaller half stands in front, of what is added and of what is cut off. */
+        /* The smaller half of the padding, or of the crop, comes first. */
         p.before[d] = more / 2;
         p.after[d] = more - more / 2;
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Imports AveragePool, MaxPool, LpPool and their global forms as the pools of WebNN, whose windows leave padding out as ONNX's
- * do; sizes that are rounded up become padding behind, so that rounding down gives them.
+ * do; sizes that are rounded up become padding at the end, so that rounding down gives them.
  */
 #include <string.h>
 
 #include "ir/support/checked.h"
-#include "frontend/readers/onnx/nchwc.h"
+
 #include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/window.h"
 
@@ -15,10 +15,10 @@ enum { INDICES_MAX = 1 << 24 }; /* elements of all windows together, where MaxPo
 struct pool {
     struct onnx_window window;
     uint32_t out[2];
-    uint32_t after[2]; /* what is beyond the input under the last window, padding included */
+    uint32_t after[2]; /* elements after the input under the last window, padding included */
 };
 
-/* A window that starts behind the input and its front padding is left out (text of ceil_mode). */
+/* A window that starts after the input and its front padding is left out (text of ceil_mode). */
 static bool read_pool(struct onnx_node *n, WNNOperand x, struct pool *p)
 {
     struct onnx_window *w = &p->window;
@@ -65,16 +65,16 @@ static WNNOperand make_pool(struct onnx_node *n, pool_method method, WNNOperand 
     return method(n->builder, x, &o);
 }
 
-/* Padding becomes part of the input: after[d] elements behind, of which WNN pools see all. */
+/* Padding becomes part of the input: after[d] elements at the end, which the pool reads. */
 static WNNOperand pad_pool(struct onnx_node *n, WNNOperand x, struct pool *p, const uint32_t after[2], double value)
 {
-    struct onnx_dims front = {4, {0, 0, p->window.before[0], p->window.before[1]}}, behind = {4, {0, 0, after[0], after[1]}};
+    struct onnx_dims front = {4, {0, 0, p->window.before[0], p->window.before[1]}}, end = {4, {0, 0, after[0], after[1]}};
 
     for (int d = 0; d < 2; d++) {
         p->window.before[d] = 0;
         p->after[d] -= p->after[d] < after[d] ? p->after[d] : after[d];
     }
-    return onnx_pad(n, x, front, behind, value);
+    return onnx_pad(n, x, front, end, value);
 }
 
 WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x)
@@ -85,7 +85,7 @@ WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x)
     if (!read_pool(n, x, &p))
         return onnx_error_operand(n);
     x = onnx_to_2d(n, x);
-    if (include) /* what rounding up adds behind the padding does not count */
+    if (include) /* elements that rounding up adds after the padding do not count */
         x = pad_pool(n, x, &p, p.window.after, 0);
     return onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderAveragePool2d, x, &p));
 }
@@ -175,16 +175,13 @@ bool onnx_import_max_pool(struct onnx_node *n)
     return onnx_output(n, 0, onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderMaxPool2d, x, &p)));
 }
 
-/* Imports MaxPool of [N, ..., C]. */
-bool onnx_import_nhwc_max_pool(struct onnx_node *n)
+WNNOperand onnx_max_pool(struct onnx_node *n, WNNOperand x)
 {
-    WNNOperand x = onnx_channels_second(n, onnx_operand(n, 0));
     struct pool p;
 
     if (!read_pool(n, x, &p))
-        return false;
-    x = onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderMaxPool2d, onnx_to_2d(n, x), &p));
-    return onnx_output(n, 0, onnx_channels_last(n, x));
+        return onnx_error_operand(n);
+    return onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderMaxPool2d, onnx_to_2d(n, x), &p));
 }
 
 bool onnx_import_lp_pool(struct onnx_node *n)

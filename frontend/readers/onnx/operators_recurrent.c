@@ -249,7 +249,7 @@ struct direction {
     WNNOperand weights;      /* [hidden, gates * hidden] */
     WNNOperand gate_weights; /* of GRU's first two gates, [hidden, 2 * hidden], and of its new gate, [hidden, hidden], if the */
     WNNOperand new_weights;  /* reset gate multiplies the state before they do; else NULL */
-    WNNOperand new_bias;     /* of GRU's new gate, if it belongs behind the reset gate; else NULL */
+    WNNOperand new_bias;     /* of GRU's new gate, if it is added after the reset gate; else NULL */
     WNNOperand peepholes[3]; /* i, o, f; NULL: none */
 };
 
@@ -386,7 +386,6 @@ static WNNOperand make_step(struct onnx_node *n, const struct recurrent *r, cons
     return result;
 }
 
-/** Makes the steps as a loop. */
 static WNNOperand loop_steps(struct onnx_node *n, const struct recurrent *r, const struct direction *run, bool backward,
                              WNNOperand states[2])
 {

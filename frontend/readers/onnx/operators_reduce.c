@@ -38,7 +38,6 @@ static bool read_axes(struct onnx_node *n, int64_t since, const uint32_t **axes,
     return all != NULL;
 }
 
-/** Makes the result over no elements at all. */
 static bool reduce_nothing(struct onnx_node *n, const uint32_t *axes, size_t count, bool keep, double neutral)
 {
     const struct onnx_value *v = n->inputs[0];

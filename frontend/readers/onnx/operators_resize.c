@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/compose.h"
-#include "frontend/readers/onnx/nchwc.h"
 #include "frontend/readers/onnx/operators.h"
 
 enum coordinates {
@@ -256,7 +255,6 @@ static WNNOperand resample(struct onnx_node *n, WNNOperand x, const struct resiz
     return wnnGraphBuilderResample2d(n->builder, x, &o);
 }
 
-/* Gives results outside of the region the extrapolation value. */
 static WNNOperand extrapolate(struct onnx_node *n, WNNOperand y, const struct resize *r, const struct taps *tables)
 {
     for (size_t d = 0; d < r->rank; d++) {
@@ -449,51 +447,35 @@ bool onnx_import_resize(struct onnx_node *n)
     return resize(n, x, &r);
 }
 
-/* Imports Upsample, and Resize below version 11: places are divided by the scale, the nearest is the one below. */
+/* Imports Upsample, and Resize below version 11: places are divided by the scale, the nearest is the one below.  Blocks of
+ * channels have whole scales, and say where places are. */
 bool onnx_import_upsample(struct onnx_node *n)
 {
     static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7};
     WNNOperand x = onnx_operand(n, 0);
-    const float *scales;
+    const bool in_blocks = n->row->domain;
+    const float *floats = NULL;
+    const int64_t *whole = NULL;
+    int coordinates = ASYMMETRIC, mode = 0;
     struct resize r;
     size_t count;
-    int mode = 0;
-
-    if (!start_resize(n, x, &r) || !read_name(n, "mode", "nearest", 2, mode_names, &mode))
-        return false;
-    r.coordinates = ASYMMETRIC;
-    r.mode = (enum mode)mode;
-    r.rounding = FLOOR;
-    if (n->version >= 9)
-        return read_scales(n, &r, 1, all, r.rank) && resize(n, x, &r);
-    scales = onnx_floats(n, "scales", &count);
-    if (!scales || count != r.rank)
-        return onnx_refuse(n, "%zu scales for %zu axes", count, r.rank);
-    for (uint32_t d = 0; d < count; d++)
-        if (!set_scale(n, &r, d, (double)scales[d]))
-            return false;
-    return resize(n, x, &r);
-}
-
-/* Imports Upsample of blocks of channels, whose scales are whole numbers. */
-bool onnx_import_nchwc_upsample(struct onnx_node *n)
-{
-    WNNOperand x = onnx_operand(n, 0);
-    int coordinates = 0, mode = 0;
-    struct resize r;
-    size_t count;
-    const int64_t *scales = onnx_ints(n, "scales", &count);
 
     if (!start_resize(n, x, &r) || !read_name(n, "mode", "nearest", 2, mode_names, &mode) ||
-        !read_name(n, "coordinate_transformation_mode", "asymmetric", 7, coordinate_names, &coordinates))
+        (in_blocks && !read_name(n, "coordinate_transformation_mode", "asymmetric", 7, coordinate_names, &coordinates)))
         return false;
-    if (!scales || count != r.rank)
-        return onnx_refuse(n, "%zu scales for %zu axes", count, r.rank);
     r.mode = (enum mode)mode;
     r.coordinates = r.mode == NEAREST ? ASYMMETRIC : (enum coordinates)coordinates;
     r.rounding = FLOOR;
+    if (n->version >= 9)
+        return read_scales(n, &r, 1, all, r.rank) && resize(n, x, &r);
+    if (in_blocks)
+        whole = onnx_ints(n, "scales", &count);
+    else
+        floats = onnx_floats(n, "scales", &count);
+    if ((!whole && !floats) || count != r.rank)
+        return onnx_refuse(n, "%zu scales for %zu axes", count, r.rank);
     for (uint32_t d = 0; d < count; d++)
-        if (!set_scale(n, &r, d, (double)scales[d]))
+        if (!set_scale(n, &r, d, whole ? (double)whole[d] : (double)floats[d]))
             return false;
     return resize(n, x, &r);
 }

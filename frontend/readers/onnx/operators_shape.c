@@ -8,7 +8,6 @@
 
 #include "frontend/readers/onnx/operators.h"
 
-/** Makes the output a value in another shape with the same elements. */
 static bool output_reshaped(struct onnx_node *n, struct onnx_value *v, size_t rank, const int64_t *dims)
 {
     uint32_t shape[ONNX_RANK_MAX];

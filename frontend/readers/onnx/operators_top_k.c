@@ -17,16 +17,16 @@
 enum {
     CUTS_MAX = 3,      /* a fourth cut is more kernels than comparisons saved, for any size */
     BLOCK_AT_ONCE = 8, /* blocks from this size on are loaded by vectors, where that is possible */
-    LANES = 16,        /* so many rows side by side fill a vector */
+    LANES = 16,        /* so many adjacent rows fill a vector */
     DIGITS = 32,       /* of a float32 */
     EXPONENTS = 512,   /* its signs with their exponents */
     PIECE = 16384,     /* so many elements with their places, before a stage and after it, fit a core's cache */
-    MANY = 16 * PIECE  /* more elements of rows side by side would come from memory in every stage */
+    MANY = 16 * PIECE  /* more elements of interleaved rows would come from memory in every stage */
 };
 
 /**
- * Describes candidates, in the order of their row.  Rows lie side by side, so that vectors compare elements of many rows where
- * there are many; only the operand itself may have one behind the other.
+ * Describes candidates, in the order of their row.  Rows are interleaved, so that vectors compare elements of many rows where
+ * there are many; only the operand itself may have contiguous rows.
  */
 struct candidates {
     WNNOperand values;           /* [count, rows], or [rows, count] if by_rows */
@@ -43,7 +43,7 @@ struct candidates {
 #define SORTED_COMPARISON 2.1  /* two comparisons of each pair, and a little more */
 #define CUT_COST 30e3          /* starting about nine kernels, once for all rows */
 #define ROW_COST 2e3           /* what they do for each row, however short it is */
-#define BLOCK_COST 100         /* what is done for each block besides comparing it */
+#define BLOCK_COST 100         /* work for each block other than comparing it */
 #define ELEMENT_COST 8         /* finding maxima */
 #define REST_COST 20           /* the same where blocks leave a rest: they are copied out of the rows first */
 #define CANDIDATE_COST 40      /* gathering an element */
@@ -281,7 +281,7 @@ static WNNOperand choose_blocks(struct onnx_node *n, const struct candidates *c,
 
     taken = onnx_add(n, count_in_front(n, equal), count_set(n, above));
     taken = onnx_or(n, above, onnx_and(n, equal, onnx_lesser(n, taken, k)));
-    /* Those taken go to the front, the others behind them. */
+    /* Those taken go first, the others after them. */
     order = count_in_front(n, taken);
     others = onnx_add(n, onnx_sub(n, onnx_iota(n, WNNOperandDataType_Int32, 2, 0, count), order), k);
     return invert(n, c, onnx_where(n, taken, order, others));
@@ -395,7 +395,7 @@ struct network {
     comparison before;
     uint32_t piece, low, high;
     uint32_t turns, share;            /* of the loop, and what each takes: one piece, or several short rows */
-    uint32_t side;                    /* so many rows lie side by side */
+    uint32_t side;                    /* so many rows are interleaved */
     uint32_t count;                   /* places of what the next stage sees: all, or in the loop its share */
     bool inside, columns, transposed; /* in the loop; the matrices are transposed; the last step transposed them */
 };
@@ -414,7 +414,6 @@ static void turn(struct onnx_node *n, struct network *x, bool columns)
     x->transposed = true;
 }
 
-/* Begins the loop over pieces, or ends it. */
 static void move(struct onnx_node *n, struct network *x, bool inside)
 {
     const uint32_t dims[] = {x->turns, x->share};
@@ -479,7 +478,7 @@ static void exchange(struct onnx_node *n, struct network *x, uint32_t stride, bo
 /*
  * Returns the numbers 0, 1, ... of the k first of [count, rows] in their order, as int32 [k, rows].
  *
- * Runs of sorted elements are merged until one is left (Batcher).  Many rows lie side by side, and vectors compare elements of
+ * Runs of sorted elements are merged until one is left (Batcher).  Many rows are interleaved, and vectors compare elements of
  * as many rows.  Few rows lie one after the other: elements of few places' distance lie next to each other, where vectors
  * cannot compare them, and so those stages see a piece of a row as a matrix that is transposed.
  */
@@ -522,7 +521,6 @@ static WNNOperand sort_by_network(struct onnx_node *n, const struct candidates *
     return onnx_slice_axis(n, few ? onnx_transpose(n, x.places, 2, swap) : x.places, 0, 0, c->k);
 }
 
-/* Leaves the k first candidates, in order. */
 static void select_first(struct onnx_node *n, struct candidates *c)
 {
     static const uint32_t swap[] = {1, 0};
@@ -549,7 +547,6 @@ static void select_first(struct onnx_node *n, struct candidates *c)
 
 /* ---- the operator ---- */
 
-/* Reads k, and checks that it fits the rows. */
 static bool read_k(struct onnx_node *n, uint32_t count, uint32_t *result)
 {
     const int64_t *list;
@@ -595,7 +592,7 @@ bool onnx_import_top_k(struct onnx_node *n)
     onnx_ignore(n, "sorted"); /* in order is right in any case */
     if (n->refused || !onnx_axis(n, along, dims.rank, &axis))
         return false;
-    /* Rows along the last axis lie one behind the other, those along any other are made to lie side by side. */
+    /* Rows along the last axis are contiguous, those along any other become interleaved. */
     c.by_rows = axis + 1 == dims.rank;
     for (uint32_t i = 0; i < dims.rank; i++)
         permutation[i] = i == 0 ? axis : i <= axis ? i - 1 : i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Finds the order in which a graph's nodes can be imported: indices, every node behind those that it reads from.  The file's
+ * Finds the order in which a graph's nodes can be imported: indices, every node after those that it reads from.  The file's
  * own order is taken if it is one; the format asks for that, but not every writer keeps to it.
  */
 #include <stdlib.h>
@@ -106,7 +106,6 @@ static bool visit_node(struct order *o, const struct body *outer, const Onnx__No
     return ok;
 }
 
-/** Maps every name to the one node that produces it. */
 static bool map_producers(struct onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes, struct onnx_map *producers)
 {
     for (size_t i = 0; i < count; i++)
@@ -152,7 +151,7 @@ static bool sort(struct onnx_reader *r, struct order *o, size_t count, Onnx__Nod
     return false;
 }
 
-/** Finds the order of nodes that nobody has asked for yet. */
+/** Finds the order of nodes that was not asked for yet. */
 static const size_t *make_order(struct onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes, const char *what)
 {
     struct onnx_map producers = {0};

@@ -21,7 +21,6 @@ static WNNOperand fit_scale(struct onnx_node *n, WNNOperand x, WNNOperand scale,
     return scale; /* the builder checks it */
 }
 
-/* Returns zeros of a data type in an operand's shape. */
 static WNNOperand zeros_like(struct onnx_node *n, WNNOperand like, WNNOperandDataType type)
 {
     struct onnx_dims dims = onnx_dims_of(like);
@@ -89,7 +88,7 @@ static struct range range_of(const struct onnx_value *x)
     return (struct range){low - flip, high - flip};
 }
 
-/* Returns how far x - zero can be from 0, by what is known of both. */
+/* Returns how far x - zero can be from 0, by the known bounds of both. */
 static double largest_of(struct onnx_node *n, size_t input, size_t zero)
 {
     const struct onnx_value *z = onnx_input(n, zero);

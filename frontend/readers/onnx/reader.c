@@ -44,7 +44,6 @@ static const struct model_constant *given_constant(const struct onnx_reader *r, 
     return NULL;
 }
 
-/** Returns whether a dimension's name is bound, and its size. */
 static bool bound_size(const struct binding *b, const char *name, uint32_t *size)
 {
     uintptr_t have = (uintptr_t)onnx_map_get(&b->sizes, name, NULL);
@@ -144,7 +143,7 @@ static bool is_initializer(const Onnx__GraphProto *graph, const char *name)
     return false;
 }
 
-/** Fails because something is given for what is no input, and lists those that there are. */
+/** Fails because something is given for a name that is no input, and lists the inputs. */
 static bool no_input(struct onnx_reader *r, const Onnx__GraphProto *graph, const char *what, const char *name)
 {
     enum { SHOWN = 12 };
@@ -223,7 +222,6 @@ static bool check_options(struct onnx_reader *r, const struct binding *b, const 
     return true;
 }
 
-/** Notes an input whose shape is not known. */
 static bool add_missing(struct onnx_reader *r, struct binding *b, const char *input, const char *text)
 {
     size_t size = strlen(text) + 200;
@@ -389,7 +387,6 @@ static bool make_empty(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     return bind_value(scope, info, v, found);
 }
 
-/** Makes an input of the graph. */
 static bool make_input(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, size_t rank,
                        const uint32_t *dims, bool found)
 {

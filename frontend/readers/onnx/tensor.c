@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Makes constants on the host of tensors of the file, initializers and tensor attributes, whose elements stand in raw_data, in
- * one of the typed lists, or in a file beside the model.
+ * one of the typed lists, or in a file next to the model.
  *
  * Elements are held where they are if their form is the one that onnx_value has; otherwise (4-bit, bool, small types in
  * int32_data) they are converted.  Sizes are checked against the shape, files against their length, and a file's path must lie
@@ -105,7 +105,7 @@ static bool is_4_bit(enum onnx_type type)
     return type == ONNX_UINT4 || type == ONNX_INT4;
 }
 
-/* ---- files beside the model ---- */
+/* ---- files next to the model ---- */
 
 /** Reads a number in an external_data entry. */
 static bool parse_number(struct onnx_reader *r, const char *key, const char *text, uint64_t *value)
@@ -134,7 +134,7 @@ static int open_beside(struct onnx_reader *r, const char *location)
     return file;
 }
 
-/** Returns a file beside the model, mapped once for all tensors in it, whatever they call it, or NULL if the reader failed. */
+/** Returns a file next to the model, mapped once for all tensors in it, whatever they call it, or NULL if the reader failed. */
 static struct file_map *open_external(struct onnx_reader *r, const char *location)
 {
     enum { KEY_BYTES = 64 };
@@ -175,7 +175,7 @@ static struct file_map *open_external(struct onnx_reader *r, const char *locatio
     return e->map;
 }
 
-/** Returns the bytes of a tensor that stands in a file beside the model, and that file, or NULL if the reader failed. */
+/** Returns the bytes of a tensor that is in a file next to the model, and that file, or NULL if the reader failed. */
 static const unsigned char *read_external(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what, size_t bytes,
                                           struct file_map **map)
 {

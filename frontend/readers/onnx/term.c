@@ -542,7 +542,6 @@ static struct term_item read_expression(struct term *t)
 
 /* ---- statements ---- */
 
-/** Reads the attribute of a declaration. */
 static struct term_item read_attribute(struct term *t, const char *kind, const char *name, struct term_item fallback)
 {
     struct term_item item = {.kind = TERM_LIST};

@@ -394,7 +394,6 @@ bool onnx_output(struct onnx_node *n, size_t i, WNNOperand operand)
     return onnx_output_as(n, i, operand, onnx_type_of(wnnOperandGetDataType(operand)));
 }
 
-/** Refuses a shape that no value may have. */
 static bool output_dims_fit(struct onnx_node *n, size_t i, size_t rank, const int64_t *dims)
 {
     if (onnx_dims_fit(rank, dims))

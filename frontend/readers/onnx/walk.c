@@ -4,9 +4,9 @@
  * every output.
  *
  * For every node its inputs are looked up, its operator and version found (or a function of the model, whose body is imported
- * in a scope of its own), its importer run, and what the importer left open checked: attributes nobody asked for, errors of the
- * builder, outputs nobody set.  Results that depend on constants only are computed at once if they are small, so that chains of
- * nodes that compute a shape never reach the graph, and the next one reads plain numbers.
+ * in a scope of its own), its importer run, and what the importer left open checked: attributes that were not read, errors of
+ * the builder, outputs that were not set.  Results that depend on constants only are computed at once if they are small, so
+ * that chains of nodes that compute a shape never reach the graph, and the next one reads plain numbers.
  *
  * A node that cannot be expressed is reported with its reason; what reads its results is passed over, so that the message has
  * one line per cause.
@@ -289,7 +289,6 @@ static void settle(struct onnx_node *n, double input_elements, double input_cost
     }
 }
 
-/** Checks what an importer left open. */
 static bool check_rest(struct onnx_node *n)
 {
     WNNStringView message;

@@ -45,7 +45,7 @@ struct wire_field {
     bool is_raw_data;
 };
 
-/** Reads the field at *at and moves behind it.  Returns false if it is malformed, which protobuf-c will say. */
+/** Reads the field at *at and moves past it.  Returns false if it is malformed, which protobuf-c will say. */
 static bool read_field(const uint8_t **at, const uint8_t *end, const ProtobufCMessageDescriptor *type, struct wire_field *f)
 {
     enum { RAW_DATA = 9 }; /* TensorProto's */
