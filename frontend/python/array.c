@@ -8,7 +8,8 @@
 enum { ARRAY_ALIGNMENT = 64 };
 
 struct array {
-    PyObject_HEAD void *data;
+    PyObject base;
+    void *data;
     size_t bytes;
     WNNOperandDataType type;
     int rank;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "frontend/python/context.h"
-#include "frontend/python/operators.h"
 
 /* ---- state ---- */
 

@@ -5,7 +5,6 @@
 
 #include "frontend/python/compute.h"
 #include "frontend/python/context.h"
-#include "frontend/python/profile.h"
 
 /* ---- devices ---- */
 
@@ -39,6 +38,7 @@ static bool convert_options(PyObject *const *values, WNNContextOptions *o)
     static const char *const precisions[] = {"float32", "bf16x2", "bf16", "int8", NULL}; /* as WNNPrecision */
     static const char *const types[] = {"auto", "cpu", "gpu", "npu", NULL};
     size_t preference = 0, type = 0, engine = 0, precision = 0;
+    uint64_t bytes = 0;
 
     if (!convert_choice(values[0], "power_preference", preferences, &preference) ||
         !convert_choice(values[1], "device_type", types, &type) || !convert_choice(values[2], "engine", engines, &engine) ||
@@ -46,13 +46,10 @@ static bool convert_options(PyObject *const *values, WNNContextOptions *o)
         (values[4] && !convert_text(values[4], "device", &o->device)) ||
         (values[5] && !convert_text(values[5], "cache", &o->cache)) ||
         (values[6] && !convert_text(values[6], "debug", &o->debug)) ||
-        (values[7] && !convert_size(values[7], "threads", &o->threadCount)))
+        (values[7] && !convert_size(values[7], "threads", &o->threadCount)) ||
+        (values[8] && !convert_integer(values[8], "memory_limit", SIZE_MAX, &bytes)))
         return false;
-    if (values[8]) {
-        o->memoryLimit = PyLong_AsSize_t(values[8]);
-        if (PyErr_Occurred())
-            return false;
-    }
+    o->memoryLimit = (size_t)bytes;
     o->powerPreference = (WNNPowerPreference)preference;
     o->precision = (WNNPrecision)precision;
     /* device_type is a wish, of which only "cpu" can always be met; engine is an order. */
@@ -60,23 +57,22 @@ static bool convert_options(PyObject *const *values, WNNContextOptions *o)
     return true;
 }
 
-PyObject *context_create(struct module *m, PyObject *args, PyObject *keywords)
+static PyObject *ml_create_context(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"power_preference", "accelerated", "device_type", "engine",  "precision",
                             "device",           "cache",       "debug",       "threads", "memory_limit",
                             "deterministic",    "profile",     NULL};
     int accelerated = 1, deterministic = 0, profile = 0;
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
-    PyObject *v[9] = {NULL}, *empty = args ? Py_NewRef(args) : PyTuple_New(0), *result;
+    struct module *m = module_of(self);
+    PyObject *v[9] = {NULL}, *result;
     struct profile *kept = NULL;
     WNNContext context = NULL;
     WNNStatus status;
-    bool ok;
 
-    ok = empty && PyArg_ParseTupleAndKeywords(empty, keywords, "|OpO$OOOOOOOpp:create_context", names, &v[0], &accelerated,
-                                              &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &v[8], &deterministic, &profile);
-    Py_XDECREF(empty);
-    if (!ok || !convert_options(v, &options))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OpO$OOOOOOOpp:create_context", names, &v[0], &accelerated, &v[1], &v[2],
+                                     &v[3], &v[4], &v[5], &v[6], &v[7], &v[8], &deterministic, &profile) ||
+        !convert_options(v, &options))
         return NULL;
     options.accelerated = accelerated;
     options.deterministic = deterministic;
@@ -95,11 +91,6 @@ PyObject *context_create(struct module *m, PyObject *args, PyObject *keywords)
     if (result)
         ((struct object *)result)->profile = kept;
     return result;
-}
-
-static PyObject *ml_create_context(PyObject *self, PyObject *args, PyObject *keywords)
-{
-    return context_create(module_of(self), args, keywords);
 }
 
 static PyMethodDef ml_methods[] = {

@@ -28,4 +28,29 @@ bool check_readable(PyObject *path);
 PyObject *module_devices(PyObject *self, PyObject *unused);
 PyObject *module_load(PyObject *self, PyObject *args, PyObject *keywords);
 
+/* ---- the profile of a context (profile.c) ---- */
+
+/** Makes a profile and enters it in the options: the threads that report times to it run no Python. */
+struct profile *profile_create(WNNContextOptions *options);
+/** Frees a profile whose context could not be created.  NULL is allowed. */
+void profile_free(struct profile *p);
+/** Lets the context free the profile when it goes, after all work. */
+void profile_entrust(struct profile *p, WNNContext context);
+/** Returns a list of the times that have been kept, {"submitted": ..., "begun": ..., "ended": ...}, and forgets them. */
+PyObject *profile_take(struct profile *p);
+
+/* ---- builders and their operators (builder.c, operators.c) ---- */
+
+/** Returns the builder, or sets an exception if it builds on another thread: one thread at a time may use it. */
+struct object *builder_begin(PyObject *self);
+/** Makes the object of an operand of a builder; name is that of an input, or NULL. */
+PyObject *operand_create(struct object *builder, WNNOperand operand, PyObject *name);
+/** Converts an int, a float or what can be made one of them. */
+bool number_of(PyObject *value, const char *what, WNNNumber *out);
+
+/* These are the methods of operators, one for each. */
+#define OPERATOR(name, python, ...) PyObject *call_##python(PyObject *self, PyObject *args, PyObject *keywords);
+#include "operators.inc" /* of webnn-python-tables */
+#undef OPERATOR
+
 #endif

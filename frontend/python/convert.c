@@ -72,18 +72,25 @@ bool convert_data_type(PyObject *value, const char *what, WNNOperandDataType *ou
     return ok;
 }
 
-bool convert_size(PyObject *value, const char *what, uint32_t *out)
+bool convert_integer(PyObject *value, const char *what, uint64_t most, uint64_t *out)
 {
     PyObject *index = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;
-    unsigned long long number;
 
     if (!index)
         return PyErr_Occurred() ? false : refuse_type(what, value, "int");
-    number = PyLong_AsUnsignedLongLong(index);
-    if ((PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError)) || (!PyErr_Occurred() && number > UINT32_MAX))
-        PyErr_Format(PyExc_ValueError, "%s is %S, which is not from 0 to 4294967295", what, index);
+    *out = PyLong_AsUnsignedLongLong(index);
+    if (PyErr_Occurred() ? PyErr_ExceptionMatches(PyExc_OverflowError) : *out > most)
+        PyErr_Format(PyExc_ValueError, "%s is %S, which is not from 0 to %llu", what, index, (unsigned long long)most);
     Py_DECREF(index);
-    *out = (uint32_t)number;
+    return !PyErr_Occurred();
+}
+
+bool convert_size(PyObject *value, const char *what, uint32_t *out)
+{
+    uint64_t number = 0;
+
+    if (convert_integer(value, what, UINT32_MAX, &number))
+        *out = (uint32_t)number;
     return !PyErr_Occurred();
 }
 

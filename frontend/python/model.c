@@ -109,16 +109,18 @@ static WNNStatus open_model(WNNContext context, struct options *o, const struct 
 /** Returns a new reference to the context of that argument, or to the module's own one, which is made when it is needed. */
 static PyObject *choose_context(struct module *m, PyObject *value)
 {
-    PyObject *context;
+    PyObject *ml;
 
     if (value && value != Py_None)
         return object_require(m, value, TYPE_CONTEXT, "context") ? Py_NewRef(value) : NULL;
     if (!m->context) {
-        context = context_create(m, NULL, NULL);
-        if (!context)
+        ml = object_create(m, TYPE_ML, NULL, NULL);
+        value = ml ? PyObject_CallMethod(ml, "create_context", NULL) : NULL;
+        Py_XDECREF(ml);
+        if (!value)
             return NULL;
         Py_XDECREF(m->context); /* which another thread has made meanwhile */
-        m->context = context;
+        m->context = value;
     }
     return Py_NewRef(m->context);
 }

@@ -34,7 +34,8 @@ struct profile;
 
 /** Holds an object of every type but TYPE_ARRAY. */
 struct object {
-    PyObject_HEAD enum type type;
+    PyObject base;
+    enum type type;
     union {
         void *any;
         WNNContext context;
@@ -72,8 +73,6 @@ PyObject *array_present(struct module *m, PyObject *array);
 /** Calls numpy.asarray(value, data_type), where data_type may be NULL.  Returns NULL without an exception if there is no NumPy.
  */
 PyObject *numpy_array(struct module *m, PyObject *value, PyObject *data_type);
-/** Is context.create_context with these arguments; either may be NULL (context.c). */
-PyObject *context_create(struct module *m, PyObject *args, PyObject *keywords);
 
 /* ---- errors (module.c) ---- */
 
@@ -102,7 +101,9 @@ bool convert_text(PyObject *value, const char *what, WNNStringView *out);
 bool convert_choice(PyObject *value, const char *what, const char *const *choices, size_t *out);
 /** Converts the name of a data type, or what NumPy has for it. */
 bool convert_data_type(PyObject *value, const char *what, WNNOperandDataType *out);
-/** Converts an integer of 32 bits without a sign, of any class that has __index__. */
+/** Converts an integer from 0 to `most`, of any class that has __index__. */
+bool convert_integer(PyObject *value, const char *what, uint64_t most, uint64_t *out);
+/** Converts an integer of 32 bits without a sign. */
 bool convert_size(PyObject *value, const char *what, uint32_t *out);
 /** Converts a sequence of such integers. */
 bool convert_shape(PyObject *value, const char *what, struct shape *out);

@@ -3,7 +3,7 @@
  * Implements the builder's methods of operators.  webnn-python-tables prints from ir/graph/ops.def how they are called and what
  * help() says; values are converted as the kinds of the arguments say, and the call is made by name (webnn/webnn_call.h).
  */
-#include "frontend/python/operators.h"
+#include "frontend/python/context.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Implements the profile of a context. */
-#include "frontend/python/profile.h"
+#include "frontend/python/context.h"
 
 #include <pthread.h>
 #include <stdlib.h>

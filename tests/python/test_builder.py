@@ -144,6 +144,8 @@ class Builder(unittest.TestCase):
         self.refuses(TypeError, "engine is of type int", ml.create_context, engine=1)
         self.refuses(TypeError, "", ml.create_context, no_such_option=1)
         self.refuses(ValueError, "threads is -1", ml.create_context, threads=-1)
+        self.refuses(ValueError, "memory_limit is -5, which is not from 0 to 1844", ml.create_context, memory_limit=-5)
+        self.refuses(TypeError, "memory_limit is of type str, not int", ml.create_context, memory_limit="1 GB")
         self.refuses(ValueError, "debug|switch", ml.create_context, debug="no-such-switch")
         self.refuses(webnn.NotSupportedError, "", ml.create_context, engine="gpu", device="no such device")
         self.refuses(TypeError, "", webnn.MLGraphBuilder, 1)

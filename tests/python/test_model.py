@@ -121,6 +121,8 @@ class Models(unittest.TestCase):
         for _ in range(5000):
             model(a=ones(1, 1), b=ones(1, 2))
         self.assertEqual(len(timed.profile()), 4096)
+        timed.destroy()
+        self.assertEqual(timed.profile(), [])
 
 
 try:
