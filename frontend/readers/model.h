@@ -75,7 +75,10 @@ struct model_options {
         *needed; /* NULL, or NULL there: gets the name (malloc'ed) of an input whose value was asked for and is not constant */
     WNNGraphBuilder builder; /* the caller's, to read into; NULL for a builder of the model's own.  Its budget stays */
     const char *weights;     /* file of weights of a .webnn text or JSON; NULL for NAME.weights or NAME.safetensors beside it */
-    WNNBudget budget;        /* of this model; a member that is 0 is the context's, or the default for the size of its files */
+    /** Is told name and type of every node of an ONNX file; NULL: nobody is. */
+    void (*told)(void *user, const char *name, const char *type);
+    void *told_user;
+    WNNBudget budget; /* of this model; a member that is 0 is the context's, or the default for the size of its files */
 };
 
 /**

@@ -5,12 +5,14 @@
  * Times of kernels come from the library itself, by its debug switches `profile` and `trace` (docs/debugging.md), so that every
  * other program has them, too.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/ports.h"
+#include "frontend/tools/report/report.h"
 #include "frontend/tools/webnn_run.h"
 
 /** Holds everything that has to be given back. */
@@ -31,6 +33,7 @@ struct run {
     struct each each;
     const struct model_port **ports; /* of the graph's inputs */
     char warning[256];               /* the last one of the context */
+    struct report report;            /* of --report */
 };
 
 static bool last_error(const char *what)
@@ -54,15 +57,15 @@ static bool create_context(struct run *r)
 {
     const struct run_options *o = &r->options;
     WNNContextOptions c = WNN_CONTEXT_OPTIONS_INIT;
-    size_t size = (o->debug ? strlen(o->debug) : 0) + (o->trace ? strlen(o->trace) : 0) + 32;
+    const char *steps = r->report.steps;
+    size_t size = (o->debug ? strlen(o->debug) : 0) + (o->trace ? strlen(o->trace) : 0) + (steps ? strlen(steps) : 0) + 32;
     char *debug = malloc(size);
     bool ok;
 
     if (!debug)
         return complain("out of memory");
-    snprintf(debug, size, "%s%s%s%s", o->debug ? o->debug : "", o->profile ? ",profile" : "", o->trace ? ",trace=" : "",
-             o->trace ? o->trace : "");
-    c.debug = WNN_STR(debug);
+    snprintf(debug, size, "%s%s%s%s%s%s", o->debug ? o->debug : "", o->profile ? ",profile" : "", o->trace ? ",trace=" : "",
+             o->trace ? o->trace : "", steps ? ",steps=" : "", steps ? steps : "");
     c.threadCount = o->threads;
     c.precision = o->precision;
     c.engine = o->engine;
@@ -72,6 +75,9 @@ static bool create_context(struct run *r)
     c.device = WNN_STR(o->device ? o->device : "");
     c.deterministic = o->deterministic;
     c.budget = o->model_options.budget;
+    c.debug = WNN_STR(o->debug ? o->debug : "");
+    r->report.options = c;
+    c.debug = WNN_STR(debug);
     c.log = (WNNLogCallbackInfo){on_message, r, NULL};
     ok = wnnCreateContext(&c, &r->context) == WNNStatus_Success || last_error("context");
     free(debug);
@@ -226,6 +232,8 @@ static bool run(struct run *r)
     char name[256];
     bool ok = true, compiled;
 
+    if (o->report && !report_begin(&r->report, &r->options.model_options, o->model))
+        return complain("--report: a temporary folder: %s", strerror(errno));
     if (!sources_read(o, &r->sources) || (is_each(o) && !each_open(o, &r->each)) || !labels_read(o->labels, &r->labels) ||
         !create_context(r))
         return false;
@@ -297,8 +305,9 @@ static bool release_context(struct run *r)
 }
 
 /** Gives everything back.  Returns false if something that was to be written then could not be. */
-static bool run_close(struct run *r)
+static bool run_close(struct run *r, bool succeeded)
 {
+    char message[512];
     bool ok;
 
     wnnGraphRelease(r->graph); /* prints the profile */
@@ -306,6 +315,9 @@ static bool run_close(struct run *r)
     name_map_free(&r->outputs_by_name);
     model_free(&r->model);
     ok = release_context(r);
+    if (succeeded && r->report.steps && !report_write(&r->report, r->options.report, message, sizeof message))
+        ok = complain("%s", message);
+    report_end(&r->report);
     for (size_t i = 0; i < r->input_count && r->inputs; i++)
         npy_free(&r->inputs[i]);
     for (size_t i = 0; i < r->result_count && r->results; i++)
@@ -333,6 +345,6 @@ int main(int argc, char **argv)
         status = run(&r) ? 0 : 1;
     /* What was promised on stdout must have got there. */
     bool written = output_arrived();
-    written = run_close(&r) && written;
+    written = run_close(&r, status == 0) && written;
     return status || written ? status : 1;
 }

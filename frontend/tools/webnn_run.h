@@ -22,7 +22,7 @@ struct run_each {
 };
 
 struct run_options {
-    const char *model, *labels, *trace, *debug, *save, *device;
+    const char *model, *labels, *trace, *report, *debug, *save, *device;
     struct argument_pairs inputs, outputs, compares, states;
     struct model_options model_options;
     /* These say how pictures become numbers. */

@@ -187,6 +187,11 @@ static const struct option_row rows[] = {
      option_flag, .member = offsetof(struct run_options, profile)},
     {"trace", 0, "FILE", "write when every pass and kernel ran, for Perfetto or chrome://tracing", take_trace,
      .member = offsetof(struct run_options, trace), .wants = "a file whose name has no comma"},
+    {"report", 0, "FILE",
+     "write a page for browsers: the graph as it was compiled, time and share of the machine's limits of every step, memory "
+     "over "
+     "time, and which step computes which operator; goes well with --repeat 100",
+     option_name, .member = offsetof(struct run_options, report), .wants = "a file"},
     {"debug", 0, "SWITCHES", "debug switches of the compiler, as in the environment variable WEBNN_DEBUG (docs/debugging.md)",
      option_text, .member = offsetof(struct run_options, debug), .wants = "debug switches"},
 };
@@ -218,6 +223,7 @@ bool run_options_parse(int argc, char **argv, struct run_options *o, int *status
                         : o->quantize       ? "--quantize-weights"
                         : o->repeat > 1     ? "--repeat"
                         : o->states.count   ? "--state"
+                        : o->report         ? "--report"
                                             : NULL;
     return !other || options_wrong(NULL, "%s does not go with --each, which computes every file once and by itself", other);
 }

@@ -62,6 +62,8 @@ const struct debug_switch debug_switches[] = {
          "check generated code with the address sanitizer, in programs built with it, and poison the gaps between values"),
     FLAG("profile", DEBUG_PROFILE, "time every step and print a table when the graph is released"),
     STRING("trace", trace_file, "FILE", "write when every pass and step ran, for Perfetto or chrome://tracing"),
+    STRING("steps", steps_file, "FILE",
+           "time every step, and write steps, their operators and memory as JSON when the graph is released"),
     FLAG("no-warm-up", DEBUG_NO_WARM_UP,
          "leave the first run of small graphs cold, which else are run once when they are built"),
     FLAG("keep-kernels", DEBUG_KEEP_KERNELS,

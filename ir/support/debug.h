@@ -48,6 +48,7 @@ struct debug_options {
     const char *stop_after;  /* stop-after=NAME */
     const char *dump_dir;    /* dump=DIR: files instead of stderr */
     const char *trace_file;  /* trace=FILE */
+    const char *steps_file;  /* steps=FILE */
     double bfloat16_rate;    /* bfloat16-rate=FACTOR: in place of the processor's own, if it has any; 0: that */
     const char *isa;         /* isa=baseline|avx2|avx512|native: caps generated code and oneDNN alike */
     struct arena arena;      /* owns the strings */

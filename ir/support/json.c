@@ -22,7 +22,7 @@ void json_print_string(FILE *out, const char *text, size_t length, enum json_byt
             fprintf(out, "\\x%02x", (unsigned char)text[at]);
         else if (!n)
             print_code(out, 0xFFFD);
-        else if (text_is_deceptive(code))
+        else if (text_is_deceptive(code) || code == '<') /* with which a script in a page would end */
             print_code(out, code);
         else if (code == '"' || code == '\\')
             fprintf(out, "\\%c", (int)code);

@@ -13,7 +13,7 @@ enum json_bytes {
     JSON_KEEP_BYTES     /* they become \xHH: our own reader gives them back */
 };
 
-/** Prints text in quotes.  Characters that escape_text escapes are escaped here, too, as \uHHHH (two of them above U+FFFF). */
+/** Prints text in quotes.  Characters that escape_text escapes, and "<", are escaped as \uHHHH (two of them above U+FFFF). */
 void json_print_string(FILE *out, const char *text, size_t length, enum json_bytes bytes);
 
 #endif

@@ -25,6 +25,7 @@
 #include "ir/support/text.h"
 #include "passes/passes.h"
 #include "runtime/compile/compile_loop.h"
+#include "runtime/compile/describe.h"
 
 /* Holds what the cluster with this cluster->index becomes. */
 struct compiled_cluster {
@@ -49,6 +50,7 @@ struct compiler {
     bool (*cancelled)(void *user); /* may be NULL */
     void *user;
     struct compile_times *times;
+    FILE *description; /* to a text that becomes the program's; NULL without the switch steps */
 };
 
 static bool is_cancelled(const struct compiler *k)
@@ -543,9 +545,13 @@ static bool add_steps(struct compiler *k)
     k->constant_slots = arena_array(&k->arena, k->g->value_count, sizeof *k->constant_slots);
     if (!p->steps || !p->loops || !p->moves || !p->constants || !k->constant_slots)
         return error_out_of_memory(k->e);
-    for (uint32_t i = 0; i < k->cluster_count; i++)
+    for (uint32_t i = 0; i < k->cluster_count; i++) {
+        const uint32_t first = p->step_count;
+
         if (!add_cluster_steps(k, &k->clusters[i], loop_base))
             return false;
+        describe_steps(k->description, p, first, k->clusters[i].nodes.nodes, k->clusters[i].nodes.count);
+    }
     return add_state_copies(k);
 }
 
@@ -609,10 +615,17 @@ bool compile_for_target(struct engine *en, const struct target *t, struct graph 
 {
     struct compiler k = {
         .en = en, .g = g, .target = t, .e = e, .out = out, .cancelled = cancelled, .user = user, .times = times};
+    char *text = NULL;
+    size_t length;
 
     memset(out, 0, sizeof *out);
     memset(times, 0, sizeof *times);
+    if (en->debug->steps_file && (k.description = open_memstream(&text, &length)))
+        describe_graph(k.description, g);
     bool ok = compile(&k);
+    if (k.description && fclose(k.description) == 0)
+        out->description = arena_string(&out->arena, text, length); /* if memory runs out, the steps have no operators */
+    free(text);
     attempt_drop(&k);
     arena_free(&k.arena);
     if (!ok) {

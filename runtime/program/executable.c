@@ -211,6 +211,8 @@ static bool fill(struct executable *x, struct program *p, struct error *e)
     if (!x->steps || !x->profile.steps || !x->locations || !x->fixups || !x->loops || !x->moves || !x->constants ||
         !program_describe(p))
         return error_out_of_memory(e);
+    if (p->description)
+        x->profile.description = arena_string(&x->arena, p->description, strlen(p->description));
     x->step_count = p->step_count;
     add_steps(x, p);
     add_loops(x, p);
@@ -230,7 +232,7 @@ bool executable_init(struct executable *x, struct engine *en, const struct step_
     x->arena_bytes = p->arena_bytes;
     x->arena_lower_bound = p->arena_lower_bound;
     x->memory_bytes = (size_t)target_align(p->arena_bytes);
-    x->profile.measuring = (en->debug->flags & DEBUG_PROFILE) != 0;
+    x->profile.measuring = (en->debug->flags & DEBUG_PROFILE) || en->debug->steps_file;
     x->profile.trace = en->debug->trace;
     if (charge(x, p, e) && fill(x, p, e))
         return true;
@@ -254,8 +256,10 @@ void executable_clear(struct executable *x)
 
     const struct engine_functions *f = x->engine->functions;
 
-    if (x->profile.printing)
+    if (x->profile.printing && (x->engine->debug->flags & DEBUG_PROFILE))
         executable_print_profile(x, stderr);
+    if (x->profile.printing && x->engine->debug->steps_file)
+        executable_write_steps(x);
     invocation_free_all(x);
     for (uint32_t i = 0; i < x->step_count; i++)
         if (x->owns_library && x->steps[i].kind == STEP_LIBRARY)

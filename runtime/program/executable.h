@@ -90,6 +90,7 @@ struct profile {
     bool measuring, printing;
     struct trace *trace;             /* the context's, or NULL */
     atomic_ullong runs, nanoseconds; /* while measuring */
+    const char *description;         /* the program's, or NULL */
     struct step_profile *steps;
 };
 
@@ -151,5 +152,7 @@ void executable_measure(struct executable *x);
 void executable_get_facts(const struct executable *x, struct executable_facts *out);
 void executable_get_step_facts(const struct executable *x, uint32_t step, struct step_facts *out);
 void executable_print_profile(const struct executable *x, FILE *out);
+/** Writes times and what the program says of its steps as JSON, for the switch steps.  What fails is said on stderr. */
+void executable_write_steps(const struct executable *x);
 
 #endif

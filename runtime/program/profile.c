@@ -2,6 +2,12 @@
 /*
  * Keeps facts about an executable's steps and their times: facts for tools, a table for readers, spans for traces.
  */
+#include <math.h>
+#include <string.h>
+
+#include "ir/support/json.h"
+#include "ir/support/new_file.h"
+#include "ir/support/text.h"
 #include "ir/support/trace.h"
 #include "runtime/program/executable.h"
 
@@ -140,4 +146,43 @@ void executable_get_step_facts(const struct executable *x, uint32_t step, struct
                                .moves = s->kind == STEP_COPY || (s->kind == STEP_KERNEL && p->flops == 0),
                                .library = s->kind == STEP_LIBRARY ? s->library : NULL};
     count_distinct(x, s, out);
+}
+
+/* ---- the switch steps ---- */
+
+void executable_write_steps(const struct executable *x)
+{
+    static const char *const kinds[] = {[STEP_KERNEL] = "kernel", [STEP_LIBRARY] = "library", [STEP_COPY] = "copy"};
+    const double runs = fmax(1, (double)atomic_load(&x->profile.runs)), us = 1e-3 / runs;
+    const char *path = x->engine->debug->steps_file;
+    char text[256];
+    int why;
+    struct new_file *f = new_file_open(path, NEW_FILE_NO_LINKS, &why);
+    FILE *out = f ? new_file_stream(f) : NULL;
+
+    if (f)
+        fprintf(out,
+                "{\"engine\": \"%s\", \"threads\": %u, \"runs\": %.0f, \"us\": %.3f, \"arena_bytes\": %lld, "
+                "\"arena_lower_bound\": %lld,\n%s],\n\"steps\": [",
+                x->engine->functions->name, x->engine->thread_count, runs, (double)atomic_load(&x->profile.nanoseconds) * us,
+                (long long)x->arena_bytes, (long long)x->arena_lower_bound,
+                x->profile.description ? x->profile.description : "\"program\": [");
+    for (uint32_t i = 0; f && i < x->step_count; i++) {
+        struct step_facts s;
+
+        executable_get_step_facts(x, i, &s);
+        fprintf(out, "%s{\"kind\": \"%s\", \"name\": ", i ? ",\n" : "", kinds[x->steps[i].kind]);
+        json_print_string(out, s.name, strlen(s.name), JSON_REPLACE_BYTES);
+        fputs(", \"implementation\": ", out);
+        json_print_string(out, s.implementation, strlen(s.implementation), JSON_REPLACE_BYTES);
+        fprintf(out,
+                ", \"calls\": %u, \"us\": %.3f, \"least_us\": %.3f, \"flops\": %.0f, \"bytes\": %.0f, "
+                "\"distinct_bytes\": %.0f, \"weight_bytes\": %.0f, \"float32\": %s}",
+                s.calls, s.nanoseconds * us, s.least * s.calls * 1e-3, s.flops, s.bytes, s.distinct_bytes, s.weight_bytes,
+                s.arithmetic == ARITHMETIC_FLOAT32 ? "true" : "false");
+    }
+    if (f)
+        fputs("]}\n", out);
+    if (!f || !new_file_commit(f, &why))
+        fprintf(stderr, "debug switch steps: %s: %s\n", escape_text(text, sizeof text, path, strlen(path)), strerror(why));
 }

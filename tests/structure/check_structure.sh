@@ -214,7 +214,8 @@ product 117560
 product + 2500  the specification of 2026-06-26 and faults that public reports led to
 product + 3500  Python
 product + 1500  ONNX files and ONNX Runtime Web in the Node package
-product + 800   webnn-run --report, pictures for models whose batch is open
+product + 800   webnn-run --report
+product + 25    pictures for models whose batch is open
 tests 79400
 tests + 4000    the specification of 2026-06-26 and faults that public reports led to
 tests + 1500    Python

@@ -430,6 +430,8 @@ static bool import_node(struct onnx_scope *scope, const Onnx__NodeProto *proto)
     if (n.refused || !run_node(&n, unknown))
         bind_unknown(&n);
     note_dependence(&n);
+    if (r->options->told)
+        r->options->told(r->options->told_user, name_of(proto), proto->op_type);
     wnnGraphBuilderClearError(n.builder);
     for (size_t i = 0; !r->failed && i < n.output_count; i++)
         if (onnx_wants(&n, i) && !onnx_bind(scope, proto->output[i], n.outputs[i], "result"))
