@@ -29,9 +29,8 @@ CLASSES = ["circle", "triangle", "square", "star", "heart", "cross", "moon", "ar
 # ---------------------------------------------------------------------------------------------------------------- pictures
 
 
-def ring(*radii):
+def ring(count, *radii):
     """Corners at even angles from the top on, whose distances from the centre take turns."""
-    count = 2 * len(radii) + 1 if len(radii) == 1 else 5 * len(radii)
     return [(radii[i % len(radii)] * np.sin(2 * np.pi * i / count), -radii[i % len(radii)] * np.cos(2 * np.pi * i / count))
             for i in range(count)]
 
@@ -50,11 +49,11 @@ def covers(name, x, y):
     if name == "circle":
         return x * x + y * y < 0.7
     if name == "triangle":
-        return polygon(x, y, ring(1.05))
+        return polygon(x, y, ring(3, 1.05))
     if name == "square":
         return np.maximum(abs(x), abs(y)) < 0.72
     if name == "star":
-        return polygon(x, y, ring(1.05, 0.44))
+        return polygon(x, y, ring(10, 1.05, 0.44))
     if name == "heart":
         u, v = 1.25 * x, 0.15 - 1.25 * y
         return (u * u + v * v - 1) ** 3 < u * u * v ** 3

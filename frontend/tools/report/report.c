@@ -98,7 +98,7 @@ static double measure(WNNContext context, bool multiplies, uint32_t side)
 /** Prints the limits as members: multiplying matrices, and moving so many bytes. */
 static void print_limits(FILE *out, const WNNContextOptions *options)
 {
-    static const uint32_t sides[] = {512, 1024, 2048, 4096}; /* 2 to 128 MiB */
+    static const uint32_t sides[] = {256, 512, 1024, 2048, 4096}; /* 0.5 to 128 MiB */
     const double matrix = 1024;
     WNNContext context;
 
