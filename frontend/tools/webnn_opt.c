@@ -98,9 +98,8 @@ static const struct option_program program = {
     .name = "webnn-opt",
     .about = "usage: webnn-opt [OPTION ...] GRAPH\n"
              "\n"
-             "Runs passes of the compiler on a graph in its textual form (.webnn text, also with the marks that passes make, "
-             "such as a\n"
-             "dump), and prints the graph that they leave.\n"
+             "Runs passes of the compiler on a graph in its textual form (.webnn text, also with marks of passes), or on each\n"
+             "of a file of pass cases, and prints what they leave.\n"
              "\n",
     .examples = "  webnnc model.onnx -o model.webnn --weights-as safetensors   # any model as a graph in its textual form\n"
                 "  webnn-opt model.webnn --print-after all -o after.webnn      # the whole pipeline, stage by stage\n"
@@ -142,47 +141,12 @@ static bool find_weights(void *user, const char *key, const struct tensor_type *
     if (!s->weights && !weights_open_for(s->o->input, s->o->weights, &s->weights, e))
         return false;
     entry = weights_find(s->weights, key, strlen(key));
-    if (!entry)
-        return error_set(e, WNNStatus_DataError, "there is no tensor '%s' in %s",
-                         escape_text(text, sizeof text, key, strlen(key)), weights_path(s->weights));
-    if (!is_type_of(entry, type))
-        return error_set(e, WNNStatus_DataError, "tensor '%s' in %s has another data type or shape",
+    if (!entry || !is_type_of(entry, type))
+        return error_set(e, WNNStatus_DataError,
+                         entry ? "tensor '%s' in %s has another data type or shape" : "there is no tensor '%s' in %s",
                          escape_text(text, sizeof text, key, strlen(key)), weights_path(s->weights));
     *constant = constant_create(weights_data(s->weights, entry), entry->length);
     return *constant || error_out_of_memory(e);
-}
-
-/* Sets the graph's own budget, to which what passes compute is charged as for a builder's graph. */
-static void set_budget(struct graph *g, const struct options *o, uint64_t source_bytes)
-{
-    budget_set(&g->budget, o->budget, source_bytes);
-    for (uint32_t i = 0; i < g->input_count; i++)
-        budget_grow_input(&g->budget, (uint64_t)type_bytes(&g->inputs[i]->type));
-    g->account = &g->budget;
-}
-
-/* Reads the graph.  Returns NULL after complaining. */
-static struct graph *read_graph(const struct options *o)
-{
-    struct source s = {.o = o};
-    struct error e = {0};
-    struct graph *g;
-    struct error error = {0};
-    char *text;
-    size_t length;
-
-    if (!file_read(o->input, &text, &length, &error)) {
-        complain("%s", error.message);
-        return NULL;
-    }
-    g = graph_parse(text, length, find_weights, &s, &e);
-    if (!g)
-        complain("%s: %s", PATH_SHOWN(o->input), e.message);
-    else
-        set_budget(g, o, length + (s.weights ? weights_length(s.weights) : 0));
-    weights_close(s.weights);
-    free(text);
-    return g;
 }
 
 /* ---- running ---- */
@@ -219,23 +183,62 @@ static bool write_graph(const struct graph *g, const struct options *o)
     return (fflush(stdout) == 0 && ok) || complain("cannot write standard output");
 }
 
+static bool run_text(const struct options *o, WNNContext context, const char *text, size_t length)
+{
+    struct source s = {.o = o};
+    struct error e = {0};
+    struct graph *g = graph_parse(text, length, find_weights, &s, &e);
+    bool ok = g || complain("%s: %s", PATH_SHOWN(o->input), e.message);
+
+    if (g) { /* what passes compute is charged as for a builder's graph */
+        budget_set(&g->budget, o->budget, length + (s.weights ? weights_length(s.weights) : 0));
+        for (uint32_t i = 0; i < g->input_count; i++)
+            budget_grow_input(&g->budget, (uint64_t)type_bytes(&g->inputs[i]->type));
+        g->account = &g->budget;
+    }
+    weights_close(s.weights);
+    ok = ok && run_passes(g, o, context);
+    if (ok && !graph_verify(g, stderr))
+        ok = complain("internal error: the graph is invalid after the passes");
+    ok = ok && write_graph(g, o);
+    graph_free(g);
+    return ok;
+}
+
+/* Runs passes, those of the options or of the file, on the graph of every case of a text (docs/testing.md). */
+static bool run_cases(const struct options *o, WNNContext context, const char *text)
+{
+    const char *head = strstr(text, "# passes: "), *end, *graph;
+    bool ok = !o->output || complain("%s: --output takes one graph, and this is a file of cases", PATH_SHOWN(o->input));
+    struct options own = *o;
+    char passes[256];
+
+    if (!o->passes && head && sscanf(head, "# passes: %255[^\n]", passes) == 1)
+        own.passes = passes;
+    for (const char *at = strstr(text, "# case: "); ok && at && (graph = strstr(at, "\nwebnn_graph"));
+         at = strstr(end, "# case: ")) {
+        end = strstr(graph, "\n# ") ? strstr(graph, "\n# ") : graph + strlen(graph);
+        printf("%.*s\n", (int)strcspn(at, "\n"), at);
+        ok = run_text(&own, context, graph + 1, (size_t)(end - graph - 1));
+    }
+    return ok;
+}
+
 static bool run(const struct options *o)
 {
     WNNContextOptions context_options = WNN_CONTEXT_OPTIONS_INIT;
+    struct error e = {0};
+    char *text = NULL;
     WNNContext context;
-    struct graph *g;
-    bool ok;
+    size_t length;
 
     context_options.accelerated = false; /* what is printed depends on a GPU only if one is asked for */
     context_options.debug = (WNNStringView){o->debug, strlen(o->debug)};
     if (wnnCreateContext(&context_options, &context))
         return complain("%s", wnnGetLastErrorMessage().data);
-    g = read_graph(o);
-    ok = g && run_passes(g, o, context);
-    if (ok && !graph_verify(g, stderr))
-        ok = complain("internal error: the graph is invalid after the passes");
-    ok = ok && write_graph(g, o);
-    graph_free(g);
+    bool ok = file_read(o->input, &text, &length, &e) || complain("%s", e.message);
+    ok = ok && (strstr(text, "# case: ") ? run_cases(o, context, text) : run_text(o, context, text, length));
+    free(text);
     wnnContextRelease(context);
     return ok;
 }

@@ -8,19 +8,10 @@
 
 #include "ir/graph/ir.h"
 #include "support/context.h"
+#include "support/random.h"
 #include "webnn/webnn.h"
 
 enum { K = 256, N_MOST = 1024, ONE = 15 << 10 /* of float16 */ };
-
-static uint64_t random_state = 88172645463325252u;
-
-static uint32_t draw(uint32_t count)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)(random_state >> 33) % count;
-}
 
 /* [K][N] numbers, and scales and zero points of blocks. */
 struct weights {
@@ -112,7 +103,7 @@ static void fill(WNNOperandDataType type, int least, uint32_t range, int zero, u
 {
     w.type = type, w.k_blocks = k_blocks, w.n_blocks = n_blocks;
     for (uint32_t i = 0; i < K * w.n; i++)
-        w.bytes[i] = (uint8_t)(least + (int)draw(range));
+        w.bytes[i] = (uint8_t)(least + (int)random_below(range));
     memset(w.zeros, zero, sizeof w.zeros);
 }
 
@@ -159,10 +150,11 @@ TEST(every_form_is_rounded_like_the_operator)
 
             fill(forms[f].type, forms[f].least, forms[f].range, forms[f].zero, forms[f].k_blocks, forms[f].n_blocks);
             for (uint32_t i = 0; i < forms[f].k_blocks * forms[f].n_blocks; i++)
-                w.scales[i] = (uint16_t)((scales[s].low + draw(scales[s].high - scales[s].low + 1)) << 10 | draw(1 << 10));
+                w.scales[i] = (uint16_t)((scales[s].low + random_below(scales[s].high - scales[s].low + 1)) << 10 |
+                                         random_below(1 << 10));
             snprintf(what, sizeof what, "form %zu, scales %zu", f, s);
-            check(rows[(f + s) % 5], draw(K), (f + s) % 2, what);
-            check(rows[(f + s + 2) % 5], draw(K), (f + s / 2) % 2, what);
+            check(rows[(f + s) % 5], random_below(K), (f + s) % 2, what);
+            check(rows[(f + s + 2) % 5], random_below(K), (f + s / 2) % 2, what);
         }
 }
 

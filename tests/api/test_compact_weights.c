@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "support/processor.h"
+#include "support/random.h"
 #include "support/test.h"
 #include "webnn/webnn.h"
 
@@ -15,20 +16,6 @@ enum { K = 256, N = 144, ROWS_MAX = 37 };
 static WNNContext context, rounding;
 static uint32_t step = 1; /* each such one of the numbers of rows is tried */
 static bool rounds;       /* the other operand has to be rounded where it may be, or else it may be */
-static uint64_t random_state = 88172645463325252u;
-
-static uint32_t draw(uint32_t count)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)(random_state >> 33) % count;
-}
-
-static float draw_float(void)
-{
-    return (float)((double)draw(1 << 24) / (1 << 23) - 1);
-}
 
 /** Says how weights are stored. */
 struct form {
@@ -58,13 +45,13 @@ static double weights[K * N];
 static void draw_weights(const struct form *f)
 {
     for (uint32_t i = 0; i < f->k_blocks * f->n_blocks; i++) {
-        scales[i] = draw_float() + 1.5f;
-        zeros[i] = (uint8_t)(f->zero == ANY ? f->least + (int)draw(f->range) : f->zero);
+        scales[i] = (float)random_in_range(-1, 1) + 1.5f;
+        zeros[i] = (uint8_t)(f->zero == ANY ? f->least + (int)random_below(f->range) : f->zero);
     }
     for (uint32_t k = 0; k < K; k++)
         for (uint32_t n = 0; n < N; n++) {
             const uint32_t small = k / (K / f->k_blocks) * f->n_blocks + n / (N / f->n_blocks);
-            const uint8_t q = (uint8_t)(f->least + (int)draw(f->range)), z = zeros[small];
+            const uint8_t q = (uint8_t)(f->least + (int)random_below(f->range)), z = zeros[small];
             const int whole = f->type == WNNOperandDataType_Int8 ? (int8_t)q - (int8_t)z : q - z;
             bytes[k * N + n] = q;
             weights[k * N + n] = (double)whole * scales[small];
@@ -116,7 +103,7 @@ static WNNOperand halves(WNNGraphBuilder b)
     static uint16_t data[K * N];
 
     for (uint32_t i = 0; i < K * N; i++) {
-        const uint32_t fraction = draw(1 << 10), sign = draw(2);
+        const uint32_t fraction = random_below(1 << 10), sign = random_below(2);
         data[i] = (uint16_t)(sign << 15 | 15 << 10 | fraction);
         weights[i] = (sign ? -1.0 : 1.0) * (1 + fraction / 1024.0);
     }
@@ -146,7 +133,7 @@ static void compute(WNNContext in, const struct form *f, uint32_t rows, bool tra
     WNNOperand out;
 
     for (uint32_t i = 0; i < rows * K; i++)
-        x[i] = draw_float();
+        x[i] = (float)random_in_range(-1, 1);
     assert_int_equal(wnnContextCreateGraphBuilder(in, &b), WNNStatus_Success);
     out = multiply(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), f, transposed);
     if (wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), out}, &graph))

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "support/random.h"
 #include "support/test.h"
 #include "webnn/webnn.h"
 
@@ -16,20 +17,13 @@ static float weights[K * N], inputs[ROWS * K];
 /* Columns of different sizes, some blocks of zeros, some of one sign. */
 static void make_data(void)
 {
-    uint32_t seed = 1;
-
     for (int k = 0; k < K; k++)
         for (int n = 0; n < N; n++) {
-            float w;
-
-            seed = seed * 1664525u + 1013904223u;
-            w = ((float)(seed >> 8) / (float)(1 << 24) - 0.5f) * (float)(1 + n % 7);
+            const float w = (float)random_in_range(-0.5, 0.5) * (float)(1 + n % 7);
             weights[k * N + n] = k / BLOCK == 2 && n % 3 == 0 ? 0 : k / BLOCK == 3 ? fabsf(w) : w;
         }
-    for (int i = 0; i < ROWS * K; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        inputs[i] = (float)(seed >> 8) / (float)(1 << 23) - 1;
-    }
+    for (int i = 0; i < ROWS * K; i++)
+        inputs[i] = (float)random_in_range(-1, 1);
 }
 
 /* Computes x times the weights, as they are or transposed for a gemm; *counts is what was quantized. */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "support/random.h"
 #include "support/test.h"
 #include "webnn/webnn.h"
 
@@ -156,25 +157,10 @@ static void reference(const struct problem *q, double *h, double *c)
 
 /* ---- problems ---- */
 
-static uint64_t digits = 1;
-
-static uint32_t draw(uint32_t n)
-{
-    digits ^= digits >> 12;
-    digits ^= digits << 25;
-    digits ^= digits >> 27;
-    return (uint32_t)(((digits * 0x2545F4914F6CDD1Du) >> 33) % n);
-}
-
-static float number(void)
-{
-    return (float)draw(1u << 24) / 8388608.0f - 1;
-}
-
 static void numbers(float *to, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        to[i] = number();
+        to[i] = (float)random_in_range(-1, 1);
 }
 
 /**
@@ -185,7 +171,7 @@ static void cancel(struct problem *q, uint32_t d)
 {
     const struct direction way = direction_of(q, d);
     const bool backward = d || q->backward;
-    const uint32_t row = draw(q->batch), rows = q->gates * q->hidden, state = (d * q->batch + row) * q->hidden;
+    const uint32_t row = random_below(q->batch), rows = q->gates * q->hidden, state = (d * q->batch + row) * q->hidden;
     const float *x = q->x + ((backward ? q->steps - 1 : 0) * q->batch + row) * q->inputs;
     double h[HIDDEN_MAX];
 
@@ -195,7 +181,7 @@ static void cancel(struct problem *q, uint32_t d)
         for (uint32_t j = 0; j < q->hidden; j++) {
             const double peephole = q->has_peephole && g < 3 ? (double)q->c[state + j] * (double)way.p[g * q->hidden + j] : 0;
             const double rest = gate(&way, g, j, x, h) + peephole - (double)way.b[g * q->hidden + j];
-            q->b[d * rows + g * q->hidden + j] = (float)(ldexp(1 + fabs((double)number()), -12) - rest);
+            q->b[d * rows + g * q->hidden + j] = (float)(ldexp(1 + fabs(random_in_range(-1, 1)), -12) - rest);
         }
     }
 }
@@ -207,15 +193,15 @@ static void draw_problem(struct problem *q, enum kind kind)
     memset(q, 0, sizeof *q);
     q->kind = kind;
     q->gates = is_lstm(q) ? 4 : 3;
-    q->reset_after = draw(2);
-    q->has_peephole = is_lstm(q) && draw(2);
-    q->steps = cell ? 1 : 1 + draw(STEPS_MAX);
-    q->directions = cell ? 1 : 1 + draw(2);
-    q->backward = !cell && q->directions == 1 && draw(2);
-    q->batch = 1 + draw(BATCH_MAX);
-    q->inputs = 1 + draw(INPUTS_MAX);
-    q->hidden = 1 + draw(HIDDEN_MAX);
-    q->constant = draw(2);
+    q->reset_after = random_below(2);
+    q->has_peephole = is_lstm(q) && random_below(2);
+    q->steps = cell ? 1 : 1 + random_below(STEPS_MAX);
+    q->directions = cell ? 1 : 1 + random_below(2);
+    q->backward = !cell && q->directions == 1 && random_below(2);
+    q->batch = 1 + random_below(BATCH_MAX);
+    q->inputs = 1 + random_below(INPUTS_MAX);
+    q->hidden = 1 + random_below(HIDDEN_MAX);
+    q->constant = random_below(2);
     numbers(q->x, STEPS_MAX * BATCH_MAX * INPUTS_MAX);
     numbers(q->w, ROWS_MAX * INPUTS_MAX);
     numbers(q->r, ROWS_MAX * HIDDEN_MAX);
@@ -390,7 +376,7 @@ TEST(cells_with_sigmoid_and_tanh_are_exact)
             draw_problem(&q, kind);
             q.smooth = true;
             for (uint32_t i = 0; i < ROWS_MAX; i++)
-                q.b[i] = 12 * number();
+                q.b[i] = 12 * (float)random_in_range(-1, 1);
             check(&q);
         }
     }

@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Runs files of kernel cases (docs/testing.md describes the format): kernels as text, and what their schedules are, what they
- * compute, what they become when they are finished, or why they are refused.  USAGE has the options.
+ * Runs files of kernel cases: kernels as text (support/kernel_text.h), and what is expected of them.  USAGE has the options.
+ * A case begins with "# case: NAME".  Settings before the kernel:
+ *
+ *   # each: m n = 1 2, 3 4      values of $m and $n; all combinations of such lines are tried; also n = 1..9..2
+ *   # with: k=($m+1)            texts without spaces for names
+ *   # data: nasty               random numbers of all sizes, infinities and NaN; "t0 nasty" for a tensor, "t0 bits": 0, 1, 2
+ * ... # t0: 1 2x5 nan             numbers of a tensor, over and over; 2x5 is five times 2 # within: 2 ulps, zeros     how far
+ * results may be off (exact if there is none); see tolerance_of
+ *
+ * Expectations after it:
+ *
+ *   # computes                  compiled code of all instruction sets computes what the interpreter does
+ *   # gives t1: 1 2             the interpreter computes these numbers
+ *   # schedule avx512/avx2+packs m=1 n=2: has chains 2; lacks repeated     or, without has and lacks, the whole line
+ *   # refused m=0               the verifier refuses the kernel
+ *   # becomes                   and the text of the finished kernel, or of the kernels that a graph with clusters is lowered to
  */
 #include <sys/mman.h>
 #include <unistd.h>

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "codegen/codegen.h"
+#include "support/random.h"
 #include "support/schedules.h"
 #include "support/test.h"
 
@@ -101,18 +102,6 @@ static inline bool buffer_intact(const void *data, size_t bytes)
 static inline void buffer_free(void *data)
 {
     free((char *)data - GUARD_BYTES);
-}
-
-static uint64_t random_state = 0x9E3779B97F4A7C15u;
-static inline uint64_t random_bits(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    return random_state ^= random_state << 17;
-}
-static inline float random_float(float low, float high)
-{
-    return low + (high - low) * (float)((double)(random_bits() >> 40) * 0x1p-24);
 }
 
 static inline float float_of(uint32_t bits)
@@ -209,9 +198,9 @@ static inline void fill_plain(dtype type, void *data, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         if (type == WNNOperandDataType_Float32)
-            ((float *)data)[i] = random_float(-3, 3);
+            ((float *)data)[i] = (float)random_in_range(-3, 3);
         else if (dtype_is_low_precision(type))
-            ((uint16_t *)data)[i] = scalar_narrow((union scalar){.f32 = random_float(-3, 3)}, type).f16;
+            ((uint16_t *)data)[i] = scalar_narrow((union scalar){.f32 = (float)random_in_range(-3, 3)}, type).f16;
         else {
             int64_t v =
                 (int64_t)(random_bits() % 15) -

@@ -3,6 +3,7 @@
  * The example that goes on with a text: a model of its own whose `present` is `past` with the new rows behind it, held against
  * the same arithmetic in double, and the small decoders of the shared folder, whose cache has a fixed length.
  */
+#include "support/random.h"
 #include "tools/tool_support.h"
 
 #ifdef GENERATE_TEXT
@@ -12,15 +13,12 @@ enum { VOCABULARY = 440, WIDTH = 4, CACHE = 48, PROMPT = 11, GENERATED = 20 };
 static double tokens[VOCABULARY][WIDTH], places[CACHE][WIDTH], keys[WIDTH][WIDTH], values[WIDTH][WIDTH],
     head[WIDTH][VOCABULARY];
 
-static uint32_t random_state = 5;
-
 /* Fills a matrix with numbers that float32 and their decimal text hold exactly, and adds it to the constants of the text. */
 static void make_matrix(FILE *file, const char *name, size_t rows, size_t columns, double *data)
 {
     fprintf(file, "    %s: f32[%zu, %zu] @values([", name, rows, columns);
     for (size_t i = 0; i < rows * columns; i++) {
-        random_state = random_state * 1664525 + 1013904223;
-        data[i] = ((int)(random_state >> 20) - 2048) / 1024.0;
+        data[i] = ((int)random_below(4096) - 2048) / 1024.0;
         fprintf(file, "%s%.10g", i ? ", " : "", data[i]);
     }
     fprintf(file, "]);\n");

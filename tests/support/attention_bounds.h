@@ -141,7 +141,7 @@ static inline float *attention_poisoned(int from, int to, bool closed)
 
     assert_true(x != MAP_FAILED);
     for (int e = 0; e < BOUNDS_KEYS * BOUNDS_WIDTH; e++)
-        x[e] = e < from * BOUNDS_WIDTH || e >= to * BOUNDS_WIDTH ? NAN : (float)kernels_uniform(-4, 4);
+        x[e] = e < from * BOUNDS_WIDTH || e >= to * BOUNDS_WIDTH ? NAN : (float)random_in_range(-4, 4);
     for (int key = 0; closed && sysconf(_SC_PAGESIZE) == BOUNDS_BLOCK_BYTES && key < BOUNDS_KEYS; key += BOUNDS_BLOCK)
         if (key < from || key >= to)
             assert_int_equal(mprotect(x + key * BOUNDS_WIDTH, BOUNDS_BLOCK_BYTES, PROT_NONE), 0);

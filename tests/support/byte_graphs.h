@@ -95,9 +95,9 @@ static struct value *random_constant(struct graph *g, const struct tensor_type *
     assert_non_null(c);
     for (int64_t i = 0; i < type_elements(type); i++)
         if (type->type == WNNOperandDataType_Uint8)
-            ((uint8_t *)(uintptr_t)c->data)[i] = (uint8_t)kernels_random();
+            ((uint8_t *)(uintptr_t)c->data)[i] = (uint8_t)random_bits();
         else
-            ((float *)(uintptr_t)c->data)[i] = (float)kernels_uniform(-2, 2);
+            ((float *)(uintptr_t)c->data)[i] = (float)random_in_range(-2, 2);
     return graph_add_constant(g, type, c);
 }
 

@@ -8,17 +8,7 @@
 #include "passes/passes.h"
 #include "passes/support.h"
 #include "support/graphs.h"
-
-static uint64_t compact_state = 1;
-
-/** Returns a random number. */
-GRAPHS_UNUSED static uint64_t compact_random(void)
-{
-    compact_state ^= compact_state << 13;
-    compact_state ^= compact_state >> 7;
-    compact_state ^= compact_state << 17;
-    return compact_state >> 16;
-}
+#include "support/random.h"
 
 /** Makes a graph whose constants are random: 8-bit weights in a range that begins at `least`, everything else of its type. */
 GRAPHS_UNUSED static struct graph *compact_parse(const char *body, int least, uint32_t range)
@@ -30,13 +20,13 @@ GRAPHS_UNUSED static struct graph *compact_parse(const char *body, int least, ui
         void *data = (void *)(uintptr_t)v->constant->data;
 
         for (int64_t i = 0; i < count; i++) {
-            const double number = (double)(compact_random() % 4001) / 1000 - 2;
+            const double number = (double)(random_bits() % 4001) / 1000 - 2;
             if (v->type.type == WNNOperandDataType_Float32)
                 ((float *)data)[i] = (float)number;
             else if (v->type.type == WNNOperandDataType_Float16)
                 ((uint16_t *)data)[i] = number_cast(wnnNumber(number), v->type.type).f16;
             else
-                ((uint8_t *)data)[i] = (uint8_t)(least + (int)(compact_random() % range));
+                ((uint8_t *)data)[i] = (uint8_t)(least + (int)(random_bits() % range));
         }
     }
     return g;

@@ -12,27 +12,10 @@
 #include "passes/passes.h"
 #include "support/graphs.h"
 #include "support/kernel_text.h"
+#include "support/random.h"
 
 /** Runs a finished kernel, as kernel_interpret or compiled code does. */
 typedef bool (*kernel_runner)(const struct kernel *k, void *const *tensors);
-
-static uint64_t kernels_state = 1;
-
-/** Returns a random number. */
-GRAPHS_UNUSED static uint64_t kernels_random(void)
-{
-    uint64_t z = kernels_state += 0x9E3779B97F4A7C15u;
-
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
-}
-
-/** Returns a random number from low to high. */
-GRAPHS_UNUSED static double kernels_uniform(double low, double high)
-{
-    return low + (high - low) * (double)(kernels_random() >> 11) * 0x1p-53;
-}
 
 /** Makes one random element.  If it is nasty, NaN, infinities, signed zeros, subnormals and extreme integers are among them. */
 GRAPHS_UNUSED static void kernels_random_element(dtype t, bool nasty, void *to)
@@ -40,16 +23,16 @@ GRAPHS_UNUSED static void kernels_random_element(dtype t, bool nasty, void *to)
     static const float specials[] = {NAN,     INFINITY, -INFINITY, 0.0f,  -0.0f, 1e-40f,
                                      -3e-42f, 6e-8f,    65504.0f,  1e18f, 1.0f,  -1.0f};
     static const uint64_t extremes[] = {0, 1, UINT64_MAX, INT64_MAX, 0x8000000000000000u, 0x7FFFFFFF, 0x80000000, 127, 128};
-    const bool special = nasty && kernels_random() % 8 == 0;
+    const bool special = nasty && random_bits() % 8 == 0;
 
     if (dtype_is_float(t)) {
-        float f = special ? specials[kernels_random() % 12] : (float)kernels_uniform(-4, 4);
+        float f = special ? specials[random_bits() % 12] : (float)random_in_range(-4, 4);
         uint16_t h = f32_to_f16(f);
         memcpy(to, t == WNNOperandDataType_Float16 ? (void *)&h : (void *)&f, dtype_size(t));
     } else {
-        uint64_t v = special ? extremes[kernels_random() % 9] : (uint64_t)((int64_t)(kernels_random() % 11) - 5);
+        uint64_t v = special ? extremes[random_bits() % 9] : (uint64_t)((int64_t)(random_bits() % 11) - 5);
         if (!dtype_is_signed(t) && !special)
-            v = kernels_random() % 11;
+            v = random_bits() % 11;
         memcpy(to, &v, dtype_size(t)); /* little-endian: the low bytes */
     }
 }

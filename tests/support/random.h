@@ -34,6 +34,12 @@ static inline double random_unit(void)
     return (double)(random_bits() >> 11) * 0x1p-53;
 }
 
+/** Returns a number from low to high. */
+static inline double random_in_range(double low, double high)
+{
+    return low + (high - low) * random_unit();
+}
+
 /** Fills an array with multiples of 1/1000 from -1 to 1. */
 static inline void random_fill(float *x, size_t count)
 {

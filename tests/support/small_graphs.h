@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Makes small random graphs for lowering: element-wise operators, data movement and reductions, and puts their nodes into
- * clusters.  The same seed (kernels_state) gives the same graph.
+ * clusters.  The same seed (random_seed) gives the same graph.
  */
 #ifndef WEBNN_TESTS_SUPPORT_SMALL_GRAPHS_H_
 #define WEBNN_TESTS_SUPPORT_SMALL_GRAPHS_H_
@@ -18,7 +18,7 @@ struct builder {
 
 static uint32_t pick(uint32_t n)
 {
-    return (uint32_t)(kernels_random() % n);
+    return (uint32_t)(random_bits() % n);
 }
 
 static struct value *any_value(const struct builder *b)

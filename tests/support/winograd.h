@@ -19,7 +19,7 @@ static inline struct graph *parse_random(const char *body)
 
     for (const struct value *v = g->first_constant; v; v = v->next_constant)
         for (int64_t i = 0; i < type_elements(&v->type); i++)
-            ((float *)(uintptr_t)v->constant->data)[i] = (float)kernels_uniform(-1, 1);
+            ((float *)(uintptr_t)v->constant->data)[i] = (float)random_in_range(-1, 1);
     return g;
 }
 

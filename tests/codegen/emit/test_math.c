@@ -171,11 +171,11 @@ TEST(powers_are_within_bounds)
                     y = float_of((uint32_t)random_bits());
                 } else if (round > 1) { /* results between 2^-155 and 2^130 */
                     x = float_of((uint32_t)random_bits() & 0x7FFFFFFF);
-                    y = random_float(-155, 130) / (x > 0 && isfinite(x) && x != 1 ? log2f(x) : 1);
+                    y = (float)random_in_range(-155, 130) / (x > 0 && isfinite(x) && x != 1 ? log2f(x) : 1);
                     if (round % 3 == 0)
                         y = rintf(y), x = -x;
                     if (round % 3 == 1) /* bases near 1, where the logarithm loses most */
-                        x = 1 + random_float(-1e-3f, 1e-3f), y = random_float(-1e5f, 1e5f);
+                        x = 1 + (float)random_in_range(-1e-3f, 1e-3f), y = (float)random_in_range(-1e5f, 1e5f);
                 }
                 tensors[0][i] = x;
                 tensors[1][i] = y;

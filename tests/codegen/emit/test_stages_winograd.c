@@ -58,13 +58,13 @@ static void check_leaks(int64_t cache_bytes, bool both)
         tensors[i] = v->constant ? (void *)(uintptr_t)v->constant->data : k->tensors[i].written ? (void *)y : (void *)x;
     }
     for (int i = 0; i < ALL; i++)
-        x[i] = (float)kernels_uniform(-2, 2);
+        x[i] = (float)random_in_range(-2, 2);
     stages_call(k, f, tensors);
     memcpy(plain, y, sizeof y);
     for (int at = 0; at < HEIGHT * WIDTH; at++) {
         const int row = at / WIDTH, column = at % WIDTH;
-        const int channel = (int)(kernels_random() % CHANNELS);
-        float *element = &x[at * CHANNELS + channel], before = *element, value = odd[kernels_random() % 5];
+        const int channel = (int)(random_bits() % CHANNELS);
+        float *element = &x[at * CHANNELS + channel], before = *element, value = odd[random_bits() % 5];
 
         *element = value;
         stages_call(k, f, tensors);

@@ -128,19 +128,11 @@ static const uint64_t edges[] = {
     0x000000007F800001,
 };
 
-static uint64_t next(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
 /* Writes pairs of every two edges, with all signs, then random ones: any bits, and bits whose exponents are close. */
 static size_t make_pairs(uint64_t *pairs)
 {
     const size_t n = sizeof edges / sizeof *edges;
-    uint64_t state = 88172645463325252u, sign = UINT64_C(1) << 63;
+    const uint64_t sign = UINT64_C(1) << 63;
     size_t count = 0;
 
     for (size_t i = 0; i < 4 * n * n; i++, count++) {
@@ -148,7 +140,7 @@ static size_t make_pairs(uint64_t *pairs)
         pairs[2 * count + 1] = edges[i / 4 % n] ^ (i & 2 ? sign : 0);
     }
     for (size_t i = 0; i < RANDOM_PAIRS; i++, count++) {
-        const uint64_t a = next(&state), b = next(&state), near = (a >> 52 & 0x7FF) + b % 120;
+        const uint64_t a = random_bits(), b = random_bits(), near = (a >> 52 & 0x7FF) + b % 120;
 
         pairs[2 * count] = a;
         pairs[2 * count + 1] = i % 2 ? b : (b & 0x800FFFFFFFFFFFFF) | (near > 60 ? near - 60 : 0) % 2047 << 52;

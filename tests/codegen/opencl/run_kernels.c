@@ -174,7 +174,7 @@ static bool agrees(const struct shape_case *c, const struct gpu_choice *choice)
     bool good;
 
     kernels_cluster_nodes(g, kernels_can_join_all(g, NULL));
-    kernels_state = 42;
+    random_seed(42);
     opencl.choice = *choice;
     good = kernels_check_graph(g, NULL, false, opencl_run) != 0;
     if (good && opencl.last != c->shape) {
@@ -426,7 +426,7 @@ static uint32_t failed_compact_cases(bool brief)
             if (brief && !(compact_forms[f].brief && size->brief))
                 continue;
             g = compact_graph(&compact_forms[f], size, &t);
-            kernels_state = 42;
+            random_seed(42);
             opencl.choice = size->choice;
             /* one kernel unpacks and multiplies */
             if (kernels_check_graph(g, &t, false, opencl_run) != 1 || opencl.last != GPU_TILES) {
@@ -470,7 +470,7 @@ static uint32_t failed_bytes_cases(bool brief)
         const struct bytes_case *z = &bytes_cases[i];
         const bool local = z->choice.tile_memory == GPU_MEMORY_LOCAL;
         for (int group = 0; group <= local && (z->brief || !brief); group++) {
-            kernels_state = 42 + i;
+            random_seed(42 + i);
             opencl.facts = group ? *target_gpu_facts(false) : facts;
             opencl.facts.dots = GPU_DOTS_PLAIN;
             if (!bytes_agree(z)) {
@@ -501,7 +501,7 @@ TEST(networks_of_bytes_agree)
         opencl.facts.dots = GPU_DOTS_PLAIN;
         g = network_graph(rows, i % 3 ? 104 : 640, 37, i % 5 == 4 ? 128 : i * 23, i % 2 ? "37" : "1", &opencl.facts, &t);
         opencl.choice = choices[i / 4];
-        kernels_state = 42 + i;
+        random_seed(42 + i);
         if (kernels_check_graph(g, &t, false, opencl_run) != 2 || !opencl.last_bytes)
             fail_msg("case %u", i);
         opencl.choice = (struct gpu_choice){0};
@@ -527,7 +527,7 @@ TEST(random_graphs_agree)
 
     for (uint64_t seed = first; seed < first + count; seed++) {
         for (int mode = 0; mode < 2; mode++) {
-            kernels_state = seed * 1000003;
+            random_seed(seed);
             opencl.facts = *target_gpu_facts(mode == 0); /* a GPU's schedules have to be right on any device */
             struct graph *g = random_graph();
             if (mode)

@@ -29,7 +29,7 @@ static int agrees(const struct matrix_case *c, uint32_t form)
     int good;
 
     kernels_cluster_nodes(g, kernels_can_join_all(g, NULL));
-    kernels_state = 42;
+    random_seed(42);
     opencl.choice.matrix_form = form;
     good = kernels_check_graph(g, NULL, c->nasty, opencl_run) != 0;
     if (good && !opencl.last_matrix)

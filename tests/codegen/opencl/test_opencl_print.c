@@ -367,7 +367,7 @@ TEST(random_graphs_are_printed)
     uint32_t kernels = 0;
 
     for (uint64_t seed = 1; seed <= 200; seed++) {
-        kernels_state = seed * 1000003;
+        random_seed(seed);
         struct graph *g = random_graph();
         cluster_greedily(g);
         for (const struct cluster *c = g->first_cluster; c; c = c->next) {
