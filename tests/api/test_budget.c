@@ -4,18 +4,17 @@
  * is computed, one account counts all of it, and a larger budget lets it pass.
  */
 #include "frontend/readers/model.h"
-#include "support/test.h"
+#include "support/api.h"
 
 #define ADVICE " are spent; a larger budget allows it (the budget of WNNContextOptions, or --budget)"
 
 static WNNContext new_context(uint64_t operations, uint64_t bytes)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
-    WNNContext c;
 
     o.threadCount = 1;
     o.budget = (WNNBudget){operations, bytes};
-    assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
+    WNNContext c = context_with(&o);
     assert_int_equal(wnnContextGetBudget(c).operations, operations);
     assert_int_equal(wnnContextGetBudget(c).bytes, bytes);
     return c;
@@ -41,35 +40,33 @@ TEST(asking_is_charged)
 {
     WNNContext c = new_context(2 * MATMUL, 0);
     static float y[64 * 64];
-    WNNGraphBuilder b;
+    WNNGraphBuilder b = builder_of(c);
     WNNOperand p;
 
-    assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_Success);
     p = matmul(b);
-    assert_int_equal(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y), WNNStatus_Success);
-    assert_int_equal(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y), WNNStatus_Success);
+    assert_success(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y));
+    assert_success(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y));
     assert_int_equal(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y), WNNStatus_OperationError);
     assert_string_equal(
         wnnGetLastErrorMessage().data,
         "computing a constant: matmul [p\\u{a}] would take 315648 operations, and 631296 of the budget of 631296" ADVICE);
-    assert_int_equal(wnnGraphBuilderGetError(b, NULL), WNNStatus_Success);
-    assert_int_equal(wnnGraphBuilderSetBudget(b, &(WNNBudget){3 * MATMUL, 0}, 0), WNNStatus_Success);
-    assert_int_equal(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y), WNNStatus_Success);
+    assert_success(wnnGraphBuilderGetError(b, NULL));
+    assert_success(wnnGraphBuilderSetBudget(b, &(WNNBudget){3 * MATMUL, 0}, 0));
+    assert_success(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y));
     wnnGraphBuilderRelease(b);
     wnnContextRelease(c);
 }
 
 /** Builds x + a matmul of constants, which folding computes. */
-static WNNStatus build(uint64_t operations, uint64_t bytes)
+static WNNStatus build_with(uint64_t operations, uint64_t bytes)
 {
     WNNContext c = new_context(operations, bytes);
     const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, square};
+    WNNGraphBuilder b = builder_of(c);
     WNNGraph graph = NULL;
-    WNNGraphBuilder b;
     WNNStatus status;
     WNNOperand y;
 
-    assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_Success);
     y = wnnGraphBuilderAdd(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), matmul(b), NULL);
     status = wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), y}, &graph);
     wnnGraphRelease(graph);
@@ -80,15 +77,15 @@ static WNNStatus build(uint64_t operations, uint64_t bytes)
 
 TEST(folding_is_charged)
 {
-    assert_int_equal(build(0, 0), WNNStatus_Success);
-    assert_int_equal(build(MATMUL, 0), WNNStatus_Success);
-    assert_int_equal(build(MATMUL - 1, 0), WNNStatus_OperationError);
+    assert_int_equal(build_with(0, 0), WNNStatus_Success);
+    assert_int_equal(build_with(MATMUL, 0), WNNStatus_Success);
+    assert_int_equal(build_with(MATMUL - 1, 0), WNNStatus_OperationError);
     assert_string_equal(wnnGetLastErrorMessage().data,
                         "build: folding matmul [p\\u{a}] would take 315648 operations, and 0 of the budget of 315647" ADVICE);
-    assert_int_equal(build(0, sizeof zeros), WNNStatus_OperationError);
+    assert_int_equal(build_with(0, sizeof zeros), WNNStatus_OperationError);
     assert_string_equal(wnnGetLastErrorMessage().data,
                         "build: computing the graph would take 16384 bytes of memory, and 16384 of the budget of 16384" ADVICE);
-    assert_int_equal(build(0, 2 * sizeof zeros), WNNStatus_Success);
+    assert_int_equal(build_with(0, 2 * sizeof zeros), WNNStatus_Success);
 }
 
 TEST(readers_can_charge)
@@ -96,12 +93,12 @@ TEST(readers_can_charge)
     WNNContext c = new_context(0, 0);
     WNNGraphBuilder b;
 
-    assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_Success);
-    assert_int_equal(wnnGraphBuilderSetBudget(b, &(WNNBudget){100, 200}, 0), WNNStatus_Success);
-    assert_int_equal(wnnGraphBuilderSpend(b, WNN_STR("this"), 50, 100), WNNStatus_Success); /* and 25 for the bytes */
+    b = builder_of(c);
+    assert_success(wnnGraphBuilderSetBudget(b, &(WNNBudget){100, 200}, 0));
+    assert_success(wnnGraphBuilderSpend(b, WNN_STR("this"), 50, 100)); /* and 25 for the bytes */
     assert_int_equal(wnnGraphBuilderSpend(b, WNN_STR("that"), 26, 0), WNNStatus_OperationError);
     assert_string_equal(wnnGetLastErrorMessage().data, "that would take 26 operations, and 75 of the budget of 100" ADVICE);
-    assert_int_equal(wnnGraphBuilderSpend(b, WNN_STR("that"), 25, 0), WNNStatus_Success);
+    assert_success(wnnGraphBuilderSpend(b, WNN_STR("that"), 25, 0));
     assert_int_equal(wnnGraphBuilderSpend(b, WNN_STR("all"), UINT64_MAX, UINT64_MAX), WNNStatus_OperationError);
     assert_int_equal(wnnGraphBuilderSpend(NULL, WNN_STR("x"), 0, 0), WNNStatus_TypeError);
     assert_int_equal(wnnGraphBuilderSetBudget(b, NULL, 0), WNNStatus_TypeError);

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "ir/graph/ir.h"
+#include "support/api.h"
 #include "support/context.h"
 #include "support/random.h"
 #include "webnn/webnn.h"
@@ -42,15 +43,15 @@ static WNNOperand constant(WNNGraphBuilder b, WNNOperandDataType type, uint32_t 
 {
     const size_t size = wnnOperandDataTypeGetByteSize(type);
     const WNNOperandDescriptor d = {type, 2, (uint32_t[]){transposed ? columns : rows, transposed ? rows : columns}};
-    unsigned char *turned = malloc(rows * columns * size);
+    unsigned char *ordered = malloc(rows * columns * size);
 
-    assert_non_null(turned);
+    assert_non_null(ordered);
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t c = 0; c < columns; c++)
-            memcpy(turned + (transposed ? c * rows + r : r * columns + c) * size,
+            memcpy(ordered + (transposed ? c * rows + r : r * columns + c) * size,
                    (const unsigned char *)data + (r * columns + c) * size, size);
-    WNNOperand v = wnnGraphBuilderConstant(b, &d, turned, rows * columns * size);
-    free(turned);
+    WNNOperand v = wnnGraphBuilderConstant(b, &d, ordered, rows * columns * size);
+    free(ordered);
     return v;
 }
 
@@ -60,13 +61,11 @@ static void check(uint32_t rows, uint32_t first, bool transposed, const char *wh
     static uint16_t x[K * K], y[K * N_MOST];
     const WNNOperandDescriptor d = {WNNOperandDataType_Float16, 2, (uint32_t[]){rows, K}};
     WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;
-    WNNGraphBuilder b;
-    WNNGraph graph;
+    WNNGraphBuilder b = builder_of(context);
 
     memset(x, 0, sizeof x);
     for (uint32_t r = 0; r < rows; r++)
         x[r * K + (first + r) % K] = ONE, x[r * K + ((first + r) % K ^ 1)] = ONE | 1 << 15;
-    assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
     WNNOperand q = constant(b, w.type, K, w.n, w.bytes, transposed);
     WNNOperand s = constant(b, WNNOperandDataType_Float16, w.k_blocks, w.n_blocks, w.scales, transposed);
     WNNOperand z = constant(b, w.type, w.k_blocks, w.n_blocks, w.zeros, transposed);
@@ -74,12 +73,9 @@ static void check(uint32_t rows, uint32_t first, bool transposed, const char *wh
 
     o.bTranspose = transposed;
     m = transposed ? wnnGraphBuilderGemm(b, in, m, &o) : wnnGraphBuilderMatmul(b, in, m, NULL);
-    if (wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), m}, &graph) ||
-        wnnGraphCompute(graph, 1, &(WNNNamedBuffer){WNN_STR("x"), x, (size_t)rows * K * sizeof *x}, 1,
-                        &(WNNNamedBuffer){WNN_STR("y"), y, (size_t)rows * w.n * sizeof *y}))
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    WNNGraph graph = build_y(b, m);
+    compute_y(graph, x, (size_t)rows * K * sizeof *x, y, (size_t)rows * w.n * sizeof *y);
     wnnGraphRelease(graph);
-    wnnGraphBuilderRelease(b);
     for (uint32_t n = 0; n < w.n; n++) {
         uint32_t infinite = 0;
 
@@ -88,8 +84,8 @@ static void check(uint32_t rows, uint32_t first, bool transposed, const char *wh
         for (uint32_t r = 0; r < rows; r++) {
             const uint32_t k = (first + r) % K;
             const double one = weight_at(k, n), other = weight_at(k ^ 1, n);
-            const uint32_t beside = infinite - (isinf(one) != 0) - (isinf(other) != 0);
-            const uint16_t want = f64_to_f16(beside ? NAN : one - other), got = y[r * w.n + n]; /* 0 times infinity is NaN */
+            const uint32_t others = infinite - (isinf(one) != 0) - (isinf(other) != 0);
+            const uint16_t want = f64_to_f16(others ? NAN : one - other), got = y[r * w.n + n]; /* 0 times infinity is NaN */
             const bool both_nan = isnan(f16_to_f32(want)) && isnan(f16_to_f32(got)), both_zero = !((got | want) << 1 & 0xFFFF);
 
             if (got != want && !both_nan && !both_zero)

@@ -9,25 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "support/test.h"
-#include "webnn/webnn.h"
+#include "support/api.h"
 
 static WNNContext new_context(uint32_t threads)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
-    WNNContext c;
 
     o.threadCount = threads;
-    assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
-    return c;
-}
-
-static WNNGraphBuilder new_builder(WNNContext c)
-{
-    WNNGraphBuilder b;
-
-    assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_Success);
-    return b;
+    return context_with(&o);
 }
 
 static WNNOperand input(WNNGraphBuilder b, char const *name, uint32_t count)
@@ -35,32 +24,17 @@ static WNNOperand input(WNNGraphBuilder b, char const *name, uint32_t count)
     return wnnGraphBuilderInput(b, WNN_STR(name), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 1, &count});
 }
 
-static WNNGraph build(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs)
-{
-    WNNGraph g;
-
-    if (wnnGraphBuilderBuild(b, count, outputs, &g) != WNNStatus_Success)
-        fail_msg("%s", wnnGetLastErrorMessage().data);
-    wnnGraphBuilderRelease(b);
-    return g;
-}
-
-static WNNStatus compute(WNNGraph g, void *x, size_t x_bytes, void *y, size_t y_bytes)
-{
-    return wnnGraphCompute(g, 1, &(WNNNamedBuffer){WNN_STR("x"), x, x_bytes}, 1, &(WNNNamedBuffer){WNN_STR("y"), y, y_bytes});
-}
-
 /* ---- values ---- */
 
 TEST(special_values_are_kept)
 {
     WNNContext c = new_context(1);
-    WNNGraphBuilder b = new_builder(c);
-    WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderRelu(b, input(b, "x", 9), NULL)});
+    WNNGraphBuilder b = builder_of(c);
+    WNNGraph g = build_y(b, wnnGraphBuilderRelu(b, input(b, "x", 9), NULL));
     const float x[9] = {-1, 2, -0.0f, 0, NAN, INFINITY, -INFINITY, 1e-42f, -1e-42f};
     float y[9];
 
-    assert_int_equal(compute(g, (void *)x, sizeof x, y, sizeof y), WNNStatus_Success);
+    compute_y(g, (void *)x, sizeof x, y, sizeof y);
     assert_true(y[0] == 0 && y[1] == 2 && y[2] == 0 && y[3] == 0 && isnan(y[4]) && isinf(y[5]) && y[6] == 0);
     assert_true(y[7] == 1e-42f && y[8] == 0);
     wnnGraphRelease(g);
@@ -70,7 +44,7 @@ TEST(special_values_are_kept)
 TEST(scalars_and_constants_are_computed)
 {
     WNNContext c = new_context(1);
-    WNNGraphBuilder b = new_builder(c);
+    WNNGraphBuilder b = builder_of(c);
     WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){WNNOperandDataType_Int32, 0, NULL});
     WNNOperand k = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int32, wnnNumber(40));
     WNNGraph g = build(b, 2,
@@ -86,12 +60,12 @@ TEST(scalars_and_constants_are_computed)
     wnnGraphRelease(g);
 
     /* No input at all. */
-    b = new_builder(c);
+    b = builder_of(c);
     k = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(0.5));
-    g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderNeg(b, k, NULL)});
+    g = build_y(b, wnnGraphBuilderNeg(b, k, NULL));
     float y;
     assert_int_equal(wnnGraphGetInputCount(g), 0);
-    assert_int_equal(wnnGraphCompute(g, 0, NULL, 1, &(WNNNamedBuffer){WNN_STR("y"), &y, 4}), WNNStatus_Success);
+    assert_success(wnnGraphCompute(g, 0, NULL, 1, &(WNNNamedBuffer){WNN_STR("y"), &y, 4}));
     assert_true(y == -0.5f);
     wnnGraphRelease(g);
     wnnContextRelease(c);
@@ -102,7 +76,7 @@ TEST(scalars_and_constants_are_computed)
 TEST(outputs_have_their_own_bytes)
 {
     WNNContext c = new_context(1);
-    WNNGraphBuilder b = new_builder(c);
+    WNNGraphBuilder b = builder_of(c);
     WNNOperand x = input(b, "x", 6), r = wnnGraphBuilderRelu(b, x, NULL);
     uint32_t shape[2] = {2, 3};
     WNNGraph g = build(b, 6,
@@ -119,14 +93,14 @@ TEST(outputs_have_their_own_bytes)
     memset(out, 0, sizeof out);
     for (int i = 0; i < 6; i++)
         buffers[i] = (WNNNamedBuffer){WNN_STR(names[i]), out[i], sizeof out[i]};
-    assert_int_equal(wnnGraphCompute(g, 1, &(WNNNamedBuffer){WNN_STR("x"), in, sizeof in}, 6, buffers), WNNStatus_Success);
+    assert_success(wnnGraphCompute(g, 1, &(WNNNamedBuffer){WNN_STR("x"), in, sizeof in}, 6, buffers));
     for (int i = 0; i < 6; i++) {
         float relu = in[i] > 0 ? in[i] : 0;
         assert_true(out[0][i] == relu && out[1][i] == relu && out[2][i] == relu);
         assert_true(out[3][i] == in[i] && out[4][i] == in[i] && out[5][i] == -relu);
     }
     WNNNamedOperandDescriptor d;
-    assert_int_equal(wnnGraphGetOutput(g, 2, &d), WNNStatus_Success);
+    assert_success(wnnGraphGetOutput(g, 2, &d));
     assert_int_equal(d.descriptor.rank, 2);
     assert_int_equal(d.descriptor.shape[1], 3);
     wnnGraphRelease(g);
@@ -134,20 +108,6 @@ TEST(outputs_have_their_own_bytes)
 }
 
 /* ---- tensors ---- */
-
-static WNNTensor new_tensor(WNNContext c, uint32_t count)
-{
-    WNNTensor t;
-
-    assert_int_equal(
-        wnnContextCreateTensor(
-            c,
-            &(WNNTensorDescriptor){
-                .dataType = WNNOperandDataType_Float32, .rank = 1, .shape = &count, .readable = true, .writable = true},
-            &t),
-        WNNStatus_Success);
-    return t;
-}
 
 static void dispatch(WNNContext c, WNNGraph g, WNNTensor x, WNNTensor y)
 {
@@ -160,22 +120,22 @@ TEST(dispatches_follow_each_other)
 {
     enum { N = 2 << 20 };
     WNNContext c = new_context(2);
-    WNNGraphBuilder b = new_builder(c);
+    WNNGraphBuilder b = builder_of(c);
     WNNOperand x = input(b, "x", N), one = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(1));
-    WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderAdd(b, x, one, NULL)});
-    WNNTensor t = new_tensor(c, N), u = new_tensor(c, N);
+    WNNGraph g = build_y(b, wnnGraphBuilderAdd(b, x, one, NULL));
+    WNNTensor t = tensor_of(c, 1, &(uint32_t){N}), u = tensor_of(c, 1, &(uint32_t){N});
     float *data = malloc(N * sizeof *data);
 
     for (int i = 0; i < N; i++)
         data[i] = (float)i;
-    assert_int_equal(wnnContextWriteTensor(c, t, data, N * sizeof *data), WNNStatus_Success);
+    assert_success(wnnContextWriteTensor(c, t, data, N * sizeof *data));
     for (int i = 0; i < 5; i++) {
         dispatch(c, g, t, u);
         dispatch(c, g, u, t);
     }
     wnnGraphDestroy(g); /* what was submitted completes */
     wnnTensorDestroy(u);
-    assert_int_equal(wnnContextReadTensor(c, t, data, N * sizeof *data), WNNStatus_Success);
+    assert_success(wnnContextReadTensor(c, t, data, N * sizeof *data));
     for (int i = 0; i < N; i++)
         assert_true(data[i] == (float)i + 10);
     free(data);
@@ -188,23 +148,23 @@ TEST(dispatches_follow_each_other)
 TEST(constant_tensors_are_operands_of_their_context)
 {
     WNNContext c = new_context(1), other = new_context(1);
-    WNNGraphBuilder b = new_builder(c);
+    WNNGraphBuilder b = builder_of(c);
     uint32_t shape[1] = {3};
     float values[3] = {10, 20, 30}, x[3] = {1, 2, 3}, y[3];
     WNNTensor k, destroyed;
     WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, shape};
 
-    assert_int_equal(wnnContextCreateConstantTensor(c, &d, values, sizeof values, &k), WNNStatus_Success);
-    assert_int_equal(wnnContextCreateConstantTensor(c, &d, values, sizeof values, &destroyed), WNNStatus_Success);
+    assert_success(wnnContextCreateConstantTensor(c, &d, values, sizeof values, &k));
+    assert_success(wnnContextCreateConstantTensor(c, &d, values, sizeof values, &destroyed));
     WNNOperand sum = wnnGraphBuilderAdd(b, input(b, "x", 3), wnnGraphBuilderConstantTensor(b, k), NULL);
     WNNOperand late = wnnGraphBuilderAdd(b, sum, wnnGraphBuilderConstantTensor(b, destroyed), NULL);
     wnnTensorDestroy(destroyed); /* used by `late` only */
     (void)late;
-    WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), sum});
+    WNNGraph g = build_y(b, sum);
     wnnTensorDestroy(k); /* legal after build */
     wnnTensorRelease(k);
     wnnTensorRelease(destroyed);
-    assert_int_equal(compute(g, x, sizeof x, y, sizeof y), WNNStatus_Success);
+    compute_y(g, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 11 && y[2] == 33);
     wnnGraphRelease(g);
     wnnContextRelease(other);
@@ -253,7 +213,7 @@ TEST(builds_report_in_every_mode)
 
     for (int i = 0; i < 3; i++) {
         WNNContext c = new_context(1);
-        WNNGraphBuilder b = new_builder(c);
+        WNNGraphBuilder b = builder_of(c);
         struct built r = BUILT_INIT;
         WNNNamedOperand y = {WNN_STR("y"), wnnGraphBuilderAbs(b, input(b, "x", 2), NULL)};
         float x[2] = {-3, 4}, out[2];
@@ -261,12 +221,12 @@ TEST(builds_report_in_every_mode)
         WNNFuture f = wnnGraphBuilderBuildAsync(b, 1, &y, (WNNBuildCallbackInfo){modes[i], on_built, &r, NULL});
         wnnGraphBuilderRelease(b);
         if (modes[i] == WNNCallbackMode_WaitAnyOnly)
-            assert_int_equal(wnnContextWaitAny(c, 1, &f, UINT64_MAX), WNNStatus_Success);
+            assert_success(wnnContextWaitAny(c, 1, &f, UINT64_MAX));
         while (modes[i] == WNNCallbackMode_AllowProcessEvents && r.calls == 0)
             wnnContextProcessEvents(c);
         wait_built(&r);
         assert_int_equal(r.status, WNNStatus_Success);
-        assert_int_equal(compute(r.graph, x, sizeof x, out, sizeof out), WNNStatus_Success);
+        compute_y(r.graph, x, sizeof x, out, sizeof out);
         assert_true(out[0] == 3 && out[1] == 4);
         wnnGraphRelease(r.graph);
         wnnContextRelease(c);
@@ -276,13 +236,13 @@ TEST(builds_report_in_every_mode)
 TEST(a_refused_build_leaves_the_builder)
 {
     WNNContext c = new_context(1);
-    WNNGraphBuilder b = new_builder(c);
+    WNNGraphBuilder b = builder_of(c);
     struct built r = BUILT_INIT;
     WNNNamedOperand y = {WNN_STR(""), wnnGraphBuilderAbs(b, input(b, "x", 2), NULL)};
 
     WNNFuture f = wnnGraphBuilderBuildAsync(b, 1, &y, (WNNBuildCallbackInfo){WNNCallbackMode_WaitAnyOnly, on_built, &r, NULL});
     assert_int_equal(r.calls, 0);
-    assert_int_equal(wnnContextWaitAny(c, 1, &f, UINT64_MAX), WNNStatus_Success);
+    assert_success(wnnContextWaitAny(c, 1, &f, UINT64_MAX));
     assert_int_equal(r.status, WNNStatus_TypeError);
     assert_null(r.graph);
     assert_true(strlen(r.message) > 0);
@@ -308,7 +268,7 @@ TEST(losing_cancels_builds)
     struct built r[3] = {BUILT_INIT, BUILT_INIT, BUILT_INIT};
 
     for (int i = 0; i < 3; i++) {
-        WNNGraphBuilder b = new_builder(c);
+        WNNGraphBuilder b = builder_of(c);
         WNNNamedOperand y = {WNN_STR("y"), long_chain(b, input(b, "x", 7200), 30)};
         wnnGraphBuilderBuildAsync(b, 1, &y, (WNNBuildCallbackInfo){WNNCallbackMode_AllowSpontaneous, on_built, &r[i], NULL});
         wnnGraphBuilderRelease(b);
@@ -348,7 +308,7 @@ static void on_release(void const *data, size_t bytes, void *userdata1, void *us
 TEST(lent_constants_are_released_once)
 {
     WNNContext c = new_context(1);
-    WNNGraphBuilder b = new_builder(c);
+    WNNGraphBuilder b = builder_of(c);
     uint32_t shape[2] = {16, 16}, row[2] = {1, 16};
     float weights[256], vector[16], x[16], y[16];
     struct lent packed = {0}, read = {0}, unused = {0};
@@ -365,10 +325,10 @@ TEST(lent_constants_are_released_once)
         wnnGraphBuilderConstantLent(b, &vd, vector, sizeof vector, (WNNBufferReleaseCallbackInfo){on_release, &read, NULL});
     wnnGraphBuilderConstantLent(b, &vd, vector, sizeof vector, (WNNBufferReleaseCallbackInfo){on_release, &unused, NULL});
     WNNOperand s = wnnGraphBuilderSin(b, wnnGraphBuilderAdd(b, in, v, NULL), NULL);
-    WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderMatmul(b, s, w, NULL)});
+    WNNGraph g = build_y(b, wnnGraphBuilderMatmul(b, s, w, NULL));
     assert_int_equal(unused.released, 1);
     assert_true(packed.released <= 1 && read.released <= 1);
-    assert_int_equal(compute(g, x, sizeof x, y, sizeof y), WNNStatus_Success);
+    compute_y(g, x, sizeof x, y, sizeof y);
     for (int i = 0; i < 16; i++)
         assert_true(fabs(y[i] - 2 * sin(2.0 * i)) < 1e-5);
     wnnGraphRelease(g);
@@ -387,8 +347,8 @@ TEST(lent_constants_are_released_once)
 TEST(generated_code_is_checked)
 {
     WNNContext c = new_context(1);
-    WNNGraphBuilder b = new_builder(c);
-    WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderRelu(b, input(b, "x", 40), NULL)});
+    WNNGraphBuilder b = builder_of(c);
+    WNNGraph g = build_y(b, wnnGraphBuilderRelu(b, input(b, "x", 40), NULL));
     float *x = calloc(39, sizeof *x), y[40];
     int status;
     pid_t child = fork();
@@ -397,7 +357,7 @@ TEST(generated_code_is_checked)
     if (child == 0) {
         if (!freopen("/dev/null", "w", stderr)) /* the report that is wanted */
             _exit(0);
-        (void)!compute(g, x, 40 * sizeof *x, y, sizeof y);
+        compute_y(g, x, 40 * sizeof *x, y, sizeof y);
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -421,7 +381,7 @@ TEST(generated_code_is_checked)
 /* Matmuls and element-wise work over rows, so that library and generated kernels take turns. */
 static WNNGraph worker_graph(WNNContext c, uint32_t size)
 {
-    WNNGraphBuilder b = new_builder(c);
+    WNNGraphBuilder b = builder_of(c);
     uint32_t shape[2] = {size, size};
     WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, shape};
     size_t count = (size_t)size * size;
@@ -433,7 +393,7 @@ static WNNGraph worker_graph(WNNContext c, uint32_t size)
     for (int i = 0; i < 3; i++)
         y = wnnGraphBuilderSoftmax(b, wnnGraphBuilderTanh(b, wnnGraphBuilderMatmul(b, y, k, NULL), NULL), 1, NULL);
     free(w);
-    return build(b, 1, &(WNNNamedOperand){WNN_STR("y"), y});
+    return build_y(b, y);
 }
 
 struct worker {
@@ -452,7 +412,7 @@ static void *work(void *data)
     for (size_t i = 0; i < count; i++)
         x[i] = (float)((i + (size_t)w->seed) % 13) / 13;
     for (int i = 0; i < w->runs; i++) {
-        assert_int_equal(compute(w->graph, x, bytes, y, bytes), WNNStatus_Success);
+        compute_y(w->graph, x, bytes, y, bytes);
         if (!w->first) {
             w->first = malloc(bytes);
             memcpy(w->first, y, bytes);
@@ -539,13 +499,13 @@ static void *live_and_die(void *data)
     (void)data;
     for (int i = 0; i < 5; i++) {
         WNNContext c = new_context(1);
-        WNNGraphBuilder b = new_builder(c);
-        WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderTanh(b, input(b, "x", 8), NULL)});
-        WNNTensor x = new_tensor(c, 8), y = new_tensor(c, 8);
+        WNNGraphBuilder b = builder_of(c);
+        WNNGraph g = build_y(b, wnnGraphBuilderTanh(b, input(b, "x", 8), NULL));
+        WNNTensor x = tensor_of(c, 1, &(uint32_t){8}), y = tensor_of(c, 1, &(uint32_t){8});
         float out[8];
         dispatch(c, g, x, y);
         if (i % 2)
-            assert_int_equal(wnnContextReadTensor(c, y, out, sizeof out), WNNStatus_Success);
+            assert_success(wnnContextReadTensor(c, y, out, sizeof out));
         wnnContextRelease(c); /* the others keep it alive */
         wnnTensorRelease(x);
         wnnGraphRelease(g);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "support/api.h"
 #include "support/context.h"
 #include "webnn/webnn.h"
 
@@ -19,29 +20,23 @@ static float *run(WNNOperand (*apply)(WNNGraphBuilder b, WNNOperand x, const voi
     const WNNOperandDescriptor d = {WNNOperandDataType_Float32, rank, shape};
     WNNNamedOperandDescriptor about;
     size_t bytes = sizeof(float);
-    WNNGraphBuilder b;
-    WNNOperand x, y;
-    WNNGraph graph = NULL;
+    WNNGraphBuilder b = builder_of(context);
+    WNNOperand x;
     float *result;
 
     for (uint32_t i = 0; i < rank; i++)
         bytes *= shape[i];
-    assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
     x = constant ? wnnGraphBuilderConstant(b, &d, data, bytes) : wnnGraphBuilderInput(b, WNN_STR("x"), &d);
-    y = apply(b, x, row);
-    if (wnnOperandIsError(y) || wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), y}, &graph))
-        fail_msg("%s", wnnGetLastErrorMessage().data);
-    assert_int_equal(wnnGraphGetOutput(graph, 0, &about), WNNStatus_Success);
+    WNNGraph graph = build_y(b, apply(b, x, row));
+    assert_success(wnnGraphGetOutput(graph, 0, &about));
     *count = 1;
     for (size_t i = 0; i < about.descriptor.rank; i++)
         *count *= about.descriptor.shape[i];
     result = malloc(*count * sizeof *result);
     assert_non_null(result);
-    if (wnnGraphCompute(graph, constant ? 0 : 1, &(WNNNamedBuffer){WNN_STR("x"), data, bytes}, 1,
-                        &(WNNNamedBuffer){WNN_STR("y"), result, *count * sizeof *result}))
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(wnnGraphCompute(graph, constant ? 0 : 1, &(WNNNamedBuffer){WNN_STR("x"), data, bytes}, 1,
+                                   &(WNNNamedBuffer){WNN_STR("y"), result, *count * sizeof *result}));
     wnnGraphRelease(graph);
-    wnnGraphBuilderRelease(b);
     return result;
 }
 
@@ -283,7 +278,7 @@ TEST(alpha_is_multiplied_before_the_product)
             size_t count = 0;
             float y = NAN;
 
-            assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
+            assert_success(wnnContextCreateGraphBuilder(context, &b));
             for (int i = 0; i < 2; i++) {
                 const float *from = i ? &big : &a;
                 const WNNStringView name = i ? WNN_STR("b") : WNN_STR("a");

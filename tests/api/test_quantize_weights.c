@@ -5,9 +5,8 @@
  */
 #include <math.h>
 
+#include "support/api.h"
 #include "support/random.h"
-#include "support/test.h"
-#include "webnn/webnn.h"
 
 enum { ROWS = 5, K = 256, N = 160, BLOCK = 32 };
 
@@ -42,15 +41,15 @@ static void compute(WNNWeightFormat format, bool transposed, float *results, WNN
     for (int k = 0; k < K; k++)
         for (int n = 0; n < N; n++)
             data[transposed ? n * K + k : k * N + n] = weights[k * N + n];
-    assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
-    assert_int_equal(wnnGraphBuilderQuantizeWeights(b, format), WNNStatus_Success);
+    assert_success(wnnContextCreateGraphBuilder(context, &b));
+    assert_success(wnnGraphBuilderQuantizeWeights(b, format));
     options.bTranspose = transposed;
     y = wnnGraphBuilderConstant(b, &w, data, sizeof weights);
     y = transposed ? wnnGraphBuilderGemm(b, wnnGraphBuilderInput(b, WNN_STR("x"), &x), y, &options)
                    : wnnGraphBuilderMatmul(b, wnnGraphBuilderInput(b, WNN_STR("x"), &x), y, NULL);
-    assert_int_equal(wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), y}, &graph), WNNStatus_Success);
+    assert_success(wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), y}, &graph));
     assert_int_equal(wnnGraphBuilderQuantizeWeights(b, format), WNNStatus_InvalidStateError);
-    assert_int_equal(wnnGraphCompute(graph, 1, &in, 1, &out), WNNStatus_Success);
+    assert_success(wnnGraphCompute(graph, 1, &in, 1, &out));
     wnnGraphGetQuantizedWeights(graph, counts);
     wnnGraphRelease(graph);
     wnnGraphBuilderRelease(b);
@@ -128,7 +127,7 @@ TEST(wrong_calls_are_refused)
     WNNGraphBuilder b;
 
     assert_int_equal(wnnGraphBuilderQuantizeWeights(NULL, WNNWeightFormat_Int8), WNNStatus_TypeError);
-    assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
+    assert_success(wnnContextCreateGraphBuilder(context, &b));
     assert_int_equal(wnnGraphBuilderQuantizeWeights(b, (WNNWeightFormat)3), WNNStatus_TypeError);
     assert_non_null(strstr(wnnGetLastErrorMessage().data, "3 is no weight format"));
     wnnGraphBuilderRelease(b);

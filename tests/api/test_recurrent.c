@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "support/random.h"
-#include "support/test.h"
+#include "support/api.h"
 #include "webnn/webnn.h"
 
 enum { HIDDEN_MAX = 8, INPUTS_MAX = 4, BATCH_MAX = 3, STEPS_MAX = 3, GATES_MAX = 4, DIRECTIONS_MAX = 2 };
@@ -300,23 +300,18 @@ static void compute(struct problem *q, char const *mode, float *h, float *c)
     const size_t count = is_lstm(q) ? 2 : 1;
     struct building b = {.input_count = 0};
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
-    WNNContext context;
-    WNNGraph graph;
     WNNOperand outputs[3] = {NULL};
 
     o.threadCount = 1;
     o.debug = WNN_STR(mode);
-    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
-    assert_int_equal(wnnContextCreateGraphBuilder(context, &b.builder), WNNStatus_Success);
+    WNNContext context = context_with(&o);
+    b.builder = builder_of(context);
     add_operator(&b, q, outputs);
     const WNNNamedOperand named[2] = {{WNN_STR("y"), outputs[0]}, {WNN_STR("yc"), outputs[1]}};
-    if (wnnGraphBuilderBuild(b.builder, count, named, &graph))
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    WNNGraph graph = build(b.builder, count, named);
     const WNNNamedBuffer results[2] = {{WNN_STR("y"), h, bytes}, {WNN_STR("yc"), c, bytes}};
-    if (wnnGraphCompute(graph, b.input_count, b.inputs, count, results))
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(wnnGraphCompute(graph, b.input_count, b.inputs, count, results));
     wnnGraphRelease(graph);
-    wnnGraphBuilderRelease(b.builder);
     wnnContextRelease(context);
 }
 

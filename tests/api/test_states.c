@@ -6,33 +6,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "support/api.h"
 #include "support/context.h"
 
 enum { N = 16, ELEMENTS = N * N };
 
 static const uint32_t shape[2] = {N, N};
 static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape};
-
-static WNNGraphBuilder new_builder(void)
-{
-    WNNGraphBuilder b;
-
-    assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
-    return b;
-}
-
-static WNNTensor new_tensor(void)
-{
-    WNNTensorDescriptor d = WNN_TENSOR_DESCRIPTOR_INIT;
-    WNNTensor t;
-
-    d.dataType = WNNOperandDataType_Float32;
-    d.rank = 2;
-    d.shape = shape;
-    d.readable = d.writable = true;
-    assert_int_equal(wnnContextCreateTensor(context, &d, &t), WNNStatus_Success);
-    return t;
-}
 
 /* ---- graphs ---- */
 
@@ -93,20 +73,16 @@ typedef void (*making)(WNNGraphBuilder b, WNNOperand x, WNNOperand *y, WNNOperan
 static const making makings[] = {scatter,  scatter_and_look_back,  elementwise,       transpose,
                                  products, rows_then_the_old_ones, nothing_but_a_view};
 
-static WNNGraph build(making make, bool states)
+static WNNGraph make_graph(making make, bool states)
 {
     const WNNNamedState state = {WNN_STR("x"), WNN_STR("y")};
-    WNNGraphBuilder b = new_builder();
+    WNNGraphBuilder b = builder_of(context);
     WNNOperand y, z;
-    WNNGraph graph;
 
     make(b, wnnGraphBuilderInput(b, WNN_STR("x"), &square), &y, &z);
     if (states)
-        assert_int_equal(wnnGraphBuilderSetStates(b, 1, &state), WNNStatus_Success);
-    if (wnnGraphBuilderBuild(b, 2, (WNNNamedOperand[]){{WNN_STR("y"), y}, {WNN_STR("z"), z}}, &graph))
-        fail_msg("%s", wnnGetLastErrorMessage().data);
-    wnnGraphBuilderRelease(b);
-    return graph;
+        assert_success(wnnGraphBuilderSetStates(b, 1, &state));
+    return build(b, 2, (WNNNamedOperand[]){{WNN_STR("y"), y}, {WNN_STR("z"), z}});
 }
 
 static void fill(float *x)
@@ -118,24 +94,24 @@ static void fill(float *x)
 /* Runs the graph three times, each on what the last run made of x. */
 static void run_thrice(WNNGraph graph, bool one_tensor, float *y, float *z)
 {
-    WNNTensor x_tensor = new_tensor(), y_tensor = one_tensor ? x_tensor : new_tensor(), z_tensor = new_tensor();
+    WNNTensor x_tensor = tensor_of(context, 2, shape), y_tensor = one_tensor ? x_tensor : tensor_of(context, 2, shape),
+              z_tensor = tensor_of(context, 2, shape);
     float x[ELEMENTS];
 
     fill(x);
-    assert_int_equal(wnnContextWriteTensor(context, x_tensor, x, sizeof x), WNNStatus_Success);
+    assert_success(wnnContextWriteTensor(context, x_tensor, x, sizeof x));
     for (int turn = 0; turn < 3; turn++) {
         WNNNamedTensor in = {WNN_STR("x"), x_tensor}, out[2] = {{WNN_STR("z"), z_tensor}, {WNN_STR("y"), y_tensor}};
 
-        if (wnnContextDispatch(context, graph, 1, &in, 2, out))
-            fail_msg("%s", wnnGetLastErrorMessage().data);
+        assert_success(wnnContextDispatch(context, graph, 1, &in, 2, out));
         if (!one_tensor) {
             WNNTensor old = x_tensor;
             x_tensor = y_tensor;
             y_tensor = old;
         }
     }
-    assert_int_equal(wnnContextReadTensor(context, x_tensor, y, ELEMENTS * sizeof *y), WNNStatus_Success);
-    assert_int_equal(wnnContextReadTensor(context, z_tensor, z, ELEMENTS * sizeof *z), WNNStatus_Success);
+    assert_success(wnnContextReadTensor(context, x_tensor, y, ELEMENTS * sizeof *y));
+    assert_success(wnnContextReadTensor(context, z_tensor, z, ELEMENTS * sizeof *z));
     wnnTensorRelease(x_tensor);
     if (!one_tensor)
         wnnTensorRelease(y_tensor);
@@ -147,7 +123,7 @@ TEST(one_tensor_becomes_what_two_do)
     static float y[2][ELEMENTS], z[2][ELEMENTS];
 
     for (size_t i = 0; i < sizeof makings / sizeof *makings; i++) {
-        WNNGraph plain = build(makings[i], false), graph = build(makings[i], true);
+        WNNGraph plain = make_graph(makings[i], false), graph = make_graph(makings[i], true);
 
         run_thrice(plain, false, y[0], z[0]);
         for (int one = 0; one < 2; one++) {
@@ -166,7 +142,7 @@ TEST(one_buffer_becomes_what_two_do)
     static float x[ELEMENTS], y[ELEMENTS], z[2][ELEMENTS];
 
     for (size_t i = 0; i < sizeof makings / sizeof *makings; i++) {
-        WNNGraph graph = build(makings[i], true);
+        WNNGraph graph = make_graph(makings[i], true);
         const WNNNamedBuffer in = {WNN_STR("x"), x, sizeof x};
 
         fill(x);
@@ -194,7 +170,7 @@ TEST(saved_graphs_keep_their_states)
     assert_true(file >= 0);
     close(file);
     for (size_t i = 0; i < sizeof makings / sizeof *makings; i++) {
-        WNNGraph graph = build(makings[i], true), loaded = NULL;
+        WNNGraph graph = make_graph(makings[i], true), loaded = NULL;
 
         run_thrice(graph, false, y[0], z[0]);
         if (wnnGraphSave(graph, path) || wnnContextLoadGraph(context, path, &loaded))
@@ -228,15 +204,15 @@ TEST(only_updates_are_written)
     float *memory = mmap(NULL, ROWS * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     processor.engine = WNNEngine_Cpu;
-    assert_int_equal(wnnCreateContext(&processor, &context), WNNStatus_Success);
-    b = new_builder();
+    assert_success(wnnCreateContext(&processor, &context));
+    b = builder_of(context);
     assert_true(update && memory != MAP_FAILED);
     for (uint32_t k = 0; k < columns; k++)
         update[k] = 1 + (float)k;
     WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("cache"), &d), rows = wnnGraphBuilderInput(b, WNN_STR("rows"), &i);
     WNNOperand y = wnnGraphBuilderScatterND(b, x, rows, wnnGraphBuilderInput(b, WNN_STR("update"), &u), NULL);
-    assert_int_equal(wnnGraphBuilderSetStates(b, 1, &cache), WNNStatus_Success);
-    assert_int_equal(wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("updated"), y}, &graph), WNNStatus_Success);
+    assert_success(wnnGraphBuilderSetStates(b, 1, &cache));
+    assert_success(wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("updated"), y}, &graph));
     assert_int_equal(mprotect(memory, ROWS * page, PROT_READ), 0);
     assert_int_equal(mprotect(memory + UPDATED * columns, page, PROT_READ | PROT_WRITE), 0);
     const WNNNamedBuffer in[3] = {{WNN_STR("cache"), memory, ROWS * page},
@@ -281,7 +257,7 @@ TEST(wrong_states_are_refused)
          2,
          "states[0] and states[1] have the same output, \"present\""},
     };
-    WNNGraphBuilder b = new_builder();
+    WNNGraphBuilder b = builder_of(context);
     WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("caches"), &square), o = wnnGraphBuilderInput(b, WNN_STR("other"), &square);
     WNNOperand y = wnnGraphBuilderAdd(b, x, o, NULL), s = wnnGraphBuilderReduceSum(b, y, NULL);
     const WNNNamedOperand outputs[2] = {{WNN_STR("present"), y}, {WNN_STR("s"), s}};
@@ -291,12 +267,12 @@ TEST(wrong_states_are_refused)
     expect_refused(wnnGraphBuilderSetStates(NULL, 0, NULL), "builder is NULL");
     expect_refused(wnnGraphBuilderSetStates(b, 2, NULL), "2 states are NULL");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(wnnGraphBuilderSetStates(b, cases[i].count, cases[i].states), WNNStatus_Success);
+        assert_success(wnnGraphBuilderSetStates(b, cases[i].count, cases[i].states));
         expect_refused(wnnGraphBuilderBuild(b, 2, outputs, &graph), cases[i].message);
         assert_null(graph);
     }
-    assert_int_equal(wnnGraphBuilderSetStates(b, 0, NULL), WNNStatus_Success); /* forgets them; nothing was lost */
-    assert_int_equal(wnnGraphBuilderBuild(b, 2, outputs, &graph), WNNStatus_Success);
+    assert_success(wnnGraphBuilderSetStates(b, 0, NULL)); /* forgets them; nothing was lost */
+    assert_success(wnnGraphBuilderBuild(b, 2, outputs, &graph));
     assert_int_equal(wnnGraphBuilderSetStates(b, 0, NULL), WNNStatus_InvalidStateError);
     wnnGraphRelease(graph);
     wnnGraphBuilderRelease(b);
@@ -304,15 +280,15 @@ TEST(wrong_states_are_refused)
 
 TEST(other_tensors_may_not_be_given_twice)
 {
-    WNNGraph plain = build(scatter, false), graph = build(scatter, true);
-    WNNTensor a = new_tensor(), b = new_tensor();
+    WNNGraph plain = make_graph(scatter, false), graph = make_graph(scatter, true);
+    WNNTensor a = tensor_of(context, 2, shape), b = tensor_of(context, 2, shape);
     const WNNNamedTensor x = {WNN_STR("x"), a}, same[2] = {{WNN_STR("y"), a}, {WNN_STR("z"), b}};
     const WNNNamedTensor wrong[2] = {{WNN_STR("y"), b}, {WNN_STR("z"), a}}, twice[2] = {{WNN_STR("y"), a}, {WNN_STR("z"), a}};
 
     expect_refused(wnnContextDispatch(context, plain, 1, &x, 2, same), "output \"y\" is given more than once");
     expect_refused(wnnContextDispatch(context, graph, 1, &x, 2, wrong), "output \"z\" is given more than once");
     expect_refused(wnnContextDispatch(context, graph, 1, &x, 2, twice), "output \"z\" is given more than once");
-    assert_int_equal(wnnContextDispatch(context, graph, 1, &x, 2, same), WNNStatus_Success);
+    assert_success(wnnContextDispatch(context, graph, 1, &x, 2, same));
     wnnTensorRelease(a);
     wnnTensorRelease(b);
     wnnGraphRelease(plain);

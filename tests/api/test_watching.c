@@ -6,8 +6,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "support/test.h"
-#include "webnn/webnn.h"
+#include "support/api.h"
 
 enum { SIZE = 64, LAYERS = 6 };
 
@@ -18,11 +17,10 @@ static WNNGraphBuilder make_builder(WNNContext context, WNNNamedOperand *output)
     const uint32_t shape[2] = {SIZE, SIZE};
     const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 2, shape};
     float *weights = calloc(SIZE * SIZE, sizeof *weights);
-    WNNGraphBuilder builder;
+    WNNGraphBuilder builder = builder_of(context);
     WNNOperand x;
 
     assert_non_null(weights);
-    assert_int_equal(wnnContextCreateGraphBuilder(context, &builder), WNNStatus_Success);
     x = wnnGraphBuilderInput(builder, WNN_STR("x"), &descriptor);
     for (int i = 0; i < LAYERS; i++) {
         for (int k = 0; k < SIZE; k++)
@@ -35,14 +33,6 @@ static WNNGraphBuilder make_builder(WNNContext context, WNNNamedOperand *output)
     free(weights);
     *output = (WNNNamedOperand){WNN_STR("y"), x};
     return builder;
-}
-
-static WNNContext make_context(const WNNContextOptions *options)
-{
-    WNNContext context;
-
-    assert_int_equal(wnnCreateContext(options, &context), WNNStatus_Success);
-    return context;
 }
 
 /* ---- builds ---- */
@@ -63,7 +53,7 @@ static bool on_progress(WNNBuildStage stage, uint32_t done, uint32_t total, void
 
 TEST(a_build_tells_its_progress)
 {
-    WNNContext context = make_context(NULL);
+    WNNContext context = context_with(NULL);
     WNNNamedOperand output;
     WNNGraphBuilder builder = make_builder(context, &output);
     struct build_watch watch = {0};
@@ -71,7 +61,7 @@ TEST(a_build_tells_its_progress)
 
     assert_int_equal(wnnGraphBuilderSetProgress(builder, (WNNBuildProgressCallbackInfo){on_progress, &watch, &watch}),
                      WNNStatus_Success);
-    assert_int_equal(wnnGraphBuilderBuild(builder, 1, &output, &graph), WNNStatus_Success);
+    assert_success(wnnGraphBuilderBuild(builder, 1, &output, &graph));
     assert_true(watch.calls[WNNBuildStage_Graph] > 10); /* there are more passes than that */
     assert_true(watch.calls[WNNBuildStage_Code] >= 1);
     assert_false(watch.wrong);
@@ -86,7 +76,7 @@ TEST(a_build_tells_its_progress)
 
 TEST(a_build_can_be_ended)
 {
-    WNNContext context = make_context(NULL);
+    WNNContext context = context_with(NULL);
 
     for (WNNBuildStage stage = WNNBuildStage_Graph; stage <= WNNBuildStage_Code; stage++)
         for (uint32_t call = 1; call < (stage == WNNBuildStage_Graph ? 12 : 2); call++) {
@@ -100,7 +90,7 @@ TEST(a_build_can_be_ended)
             assert_int_equal(wnnGraphBuilderBuild(builder, 1, &output, &graph), WNNStatus_OperationError);
             assert_null(graph);
             assert_non_null(strstr(wnnGetLastErrorMessage().data, "cancelled"));
-            assert_int_equal(watch.calls[stage], call); /* nobody is asked again */
+            assert_int_equal(watch.calls[stage], call); /* it is not asked again */
             wnnGraphBuilderRelease(builder);
         }
     assert_false(wnnContextIsLost(context));
@@ -138,7 +128,6 @@ TEST(every_computation_is_told)
     static float x[SIZE * SIZE], y[SIZE * SIZE];
     const uint32_t shape[2] = {SIZE, SIZE};
     const WNNNamedBuffer in = {WNN_STR("x"), x, sizeof x}, out = {WNN_STR("y"), y, sizeof y};
-    WNNTensorDescriptor descriptor = WNN_TENSOR_DESCRIPTOR_INIT;
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     struct computed computed = {0};
     WNNNamedTensor named_in = {WNN_STR("x"), NULL}, named_out = {WNN_STR("y"), NULL};
@@ -148,22 +137,18 @@ TEST(every_computation_is_told)
     WNNGraph graph;
 
     options.computed = (WNNComputedCallbackInfo){on_computed, &computed, NULL};
-    context = make_context(&options);
+    context = context_with(&options);
     builder = make_builder(context, &output);
-    assert_int_equal(wnnGraphBuilderBuild(builder, 1, &output, &graph), WNNStatus_Success);
+    assert_success(wnnGraphBuilderBuild(builder, 1, &output, &graph));
     assert_int_equal(computed.count, 0);
-    assert_int_equal(wnnGraphCompute(graph, 1, &in, 1, &out), WNNStatus_Success);
+    assert_success(wnnGraphCompute(graph, 1, &in, 1, &out));
     assert_int_equal(computed.count, 1);
     assert_ptr_equal(computed.graph, graph);
-    descriptor.dataType = WNNOperandDataType_Float32;
-    descriptor.rank = 2;
-    descriptor.shape = shape;
-    descriptor.readable = true;
-    assert_int_equal(wnnContextCreateTensor(context, &descriptor, &named_in.tensor), WNNStatus_Success);
-    assert_int_equal(wnnContextCreateTensor(context, &descriptor, &named_out.tensor), WNNStatus_Success);
+    named_in.tensor = tensor_of(context, 2, shape);
+    named_out.tensor = tensor_of(context, 2, shape);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(wnnContextDispatch(context, graph, 1, &named_in, 1, &named_out), WNNStatus_Success);
-    assert_int_equal(wnnContextReadTensor(context, named_out.tensor, y, sizeof y), WNNStatus_Success);
+        assert_success(wnnContextDispatch(context, graph, 1, &named_in, 1, &named_out));
+    assert_success(wnnContextReadTensor(context, named_out.tensor, y, sizeof y));
     assert_told(&computed, 4);
     assert_false(computed.wrong);
     wnnTensorRelease(named_in.tensor);
@@ -201,9 +186,9 @@ TEST(what_a_context_does_is_logged)
     WNNGraph graph;
 
     options.log = (WNNLogCallbackInfo){on_message, &messages, NULL};
-    context = make_context(&options);
+    context = context_with(&options);
     builder = make_builder(context, &output);
-    assert_int_equal(wnnGraphBuilderBuild(builder, 1, &output, &graph), WNNStatus_Success);
+    assert_success(wnnGraphBuilderBuild(builder, 1, &output, &graph));
     assert_int_equal(messages.counts[WNNLogLevel_Info], 1);
     assert_non_null(strstr(messages.last, "a graph was built"));
     wnnGraphRelease(graph);
@@ -248,13 +233,13 @@ TEST(a_precision_without_effect_is_logged)
         options.precision = cases[i].precision;
         options.deterministic = cases[i].deterministic;
         options.debug = WNN_STR(cases[i].debug);
-        context = make_context(&options);
+        context = context_with(&options);
         for (int graphs = 0; graphs < 2; graphs++) {
             WNNNamedOperand output;
             WNNGraphBuilder builder = make_builder(context, &output);
             WNNGraph graph;
 
-            assert_int_equal(wnnGraphBuilderBuild(builder, 1, &output, &graph), WNNStatus_Success);
+            assert_success(wnnGraphBuilderBuild(builder, 1, &output, &graph));
             assert_int_equal(messages.counts[WNNLogLevel_Warning], cases[i].why != NULL);
             if (cases[i].why && !graphs)
                 assert_non_null(strstr(messages.last, cases[i].why));
@@ -276,17 +261,17 @@ TEST(tensors_stay_within_the_limit)
     WNNTensor first, second;
 
     options.memoryLimit = 1000;
-    context = make_context(&options);
+    context = context_with(&options);
     descriptor.dataType = WNNOperandDataType_Uint8;
     descriptor.rank = 1;
     descriptor.shape = shape;
-    assert_int_equal(wnnContextCreateTensor(context, &descriptor, &first), WNNStatus_Success);
+    assert_success(wnnContextCreateTensor(context, &descriptor, &first));
     assert_int_equal(wnnContextCreateTensor(context, &descriptor, &second), WNNStatus_UnknownError);
     assert_null(second);
     assert_non_null(strstr(wnnGetLastErrorMessage().data, "600 bytes are asked for, and 600 of the context's memory limit of "
                                                           "1000 are in use"));
     wnnTensorDestroy(first); /* gives its memory back */
-    assert_int_equal(wnnContextCreateTensor(context, &descriptor, &second), WNNStatus_Success);
+    assert_success(wnnContextCreateTensor(context, &descriptor, &second));
     assert_false(wnnContextIsLost(context));
     wnnTensorRelease(first);
     wnnTensorRelease(second);
@@ -304,7 +289,7 @@ static bool builds_within(size_t limit)
 
     options.memoryLimit = limit;
     options.threadCount = 1;
-    context = make_context(&options);
+    context = context_with(&options);
     for (int turn = 0; turn < 2; turn++) {
         WNNNamedOperand output;
         WNNGraphBuilder builder = make_builder(context, &output);
@@ -313,7 +298,7 @@ static bool builds_within(size_t limit)
 
         built = !status;
         if (built)
-            assert_int_equal(wnnGraphCompute(graph, 1, &in, 1, &out), WNNStatus_Success);
+            assert_success(wnnGraphCompute(graph, 1, &in, 1, &out));
         else
             assert_non_null(strstr(wnnGetLastErrorMessage().data, "memory limit"));
         assert_true(built || status == WNNStatus_OperationError);
