@@ -247,7 +247,7 @@ static int destroy(void **state)
 }
 
 /* With the argument `few` each form is tried with few numbers of rows, because an OpenCL compiler takes its time for each; with
- * `dots` behind it, bytes have to be multiplied. */
+ * `dots` after it, bytes have to be multiplied. */
 TEST_GROUP(create, destroy)
 
 int main(int argc, char **argv)

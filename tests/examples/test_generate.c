@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The example that goes on with a text: a model of its own whose `present` is `past` with the new rows behind it, held against
+ * The example that goes on with a text: a model of its own whose `present` is `past` with the new rows after it, held against
  * the same arithmetic in double, and the small decoders of the shared folder, whose cache has a fixed length.
  */
 #include "support/random.h"
@@ -56,7 +56,7 @@ static void write_model(const char *path)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Returns the likeliest token behind `count` tokens. */
+/* Returns the likeliest token after `count` tokens. */
 static int reference_step(const int *text, int count)
 {
     double x[CACHE][WIDTH], scores[CACHE], y[WIDTH] = {0}, sum = 0, best = -INFINITY;
@@ -182,7 +182,7 @@ TEST(wrong_calls_are_refused)
     assert_printed("no language model with a cache");
 }
 
-/* A prompt at once, in blocks and token by token: 32 tokens come to the same tokens behind them. */
+/* A prompt at once, in blocks and token by token: 32 tokens come to the same tokens after them. */
 TEST(fixed_caches_give_the_same_by_tokens_and_blocks)
 {
     static const char *const formats[] = {"f32", "q4", "q8"};
@@ -226,7 +226,7 @@ TEST(compiled_graphs_are_kept)
         assert_printed(again ? "read and loaded in " : "read and built in ");
         assert_int_equal(run("test $(ls kept | wc -l) = 2"), 0);
     }
-    /* Another option, another file beside the model, a damaged graph: each is built. */
+    /* Another option, another file next to the model, a damaged graph: each is built. */
     assert_int_equal(run("%s --graphs kept --quantize-weights int8", call), 0);
     assert_printed("read and built in ");
     assert_int_equal(run("for i in kept/*; do echo damaged > $i; done; %s --graphs kept", call), 0);

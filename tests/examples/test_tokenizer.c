@@ -263,7 +263,7 @@ TEST(changed_files_do_no_harm)
         assert_true(file_read(paths[i % 2], &data, &length, NULL));
         for (int k = 0; k < 1 + i % 4; k++) {
             random = random * 1664525 + 1013904223;
-            /* Half of the changes are behind the vocabulary, where the structure is. */
+            /* Half of the changes are after the vocabulary, where the structure is. */
             data[i % 4 < 2 ? (random >> 8) % length : (random >> 8) % 2000] = (char)(random >> 3);
         }
         assert_true(file_write("changed.json", data, length, NULL));

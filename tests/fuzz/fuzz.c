@@ -133,7 +133,7 @@ static void write_and_read(const struct graph *g, bool json)
 
 void fuzz_model(fuzz_reader reader, const uint8_t *bytes, size_t length)
 {
-    char *e.message = NULL, *copy = malloc(length ? length : 1); /* without a NUL behind it */
+    char *e.message = NULL, *copy = malloc(length ? length : 1); /* without a NUL after it */
     struct graph *g;
     struct model m;
 
@@ -162,7 +162,7 @@ void fuzz_model(fuzz_reader reader, const uint8_t *bytes, size_t length)
 
 void fuzz_description(fuzz_describer describe, const uint8_t *bytes, size_t length)
 {
-    char *e.message = NULL, *copy = malloc(length ? length : 1); /* without a NUL behind it */
+    char *e.message = NULL, *copy = malloc(length ? length : 1); /* without a NUL after it */
     struct model_description d;
     bool ok;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Compiled graphs (runtime/program/serialized.h), with their checksums put right so that what stands behind them is reached.
+ * Compiled graphs (runtime/program/serialized.h), with their checksums put right so that what follows them is reached.
  * What loads is also run, on buffers of exactly its sizes: with kernels that do nothing, since code is trusted, but with
  * oneDNN's primitives, copies and loops as they are.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Files of weights.  What begins with WGWT is a container with its manifest behind it: four bytes magic, version, the
+ * Files of weights.  What begins with WGWT is a container with its manifest after it: four bytes magic, version, the
  * container's length as two bytes, then its tensors and the manifest.  Everything else is safetensors.
  */
 #include <stdlib.h>
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (length > 8)
         memcpy(bytes + 8, data + (manifest_length ? 10 : 8), length - 8);
     memcpy(manifest, data + size - manifest_length, manifest_length);
-    bytes = realloc(bytes, length ? length : 1); /* so that a read behind the end is seen */
+    bytes = realloc(bytes, length ? length : 1); /* so that a read beyond the end is seen */
     if (weights_parse(bytes, length, manifest_length ? manifest : NULL, manifest_length, "fuzz", &w, &error)) {
         for (size_t i = 0; i < weights_count(w); i++) {
             const struct weights_entry *e = weights_at(w, i);

@@ -6,7 +6,7 @@
 #include "fuzz/fuzz.h"
 #include "runtime/program/serialized.h"
 
-/** Serialized programs of some small programs, without code; data_apart: with their data behind them. */
+/** Serialized programs of some small programs, without code; data_apart: with their data after them. */
 void fuzz_serialized_seeds(bool data_apart);
 
 #endif

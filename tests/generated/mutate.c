@@ -496,7 +496,7 @@ static void extreme_attribute(struct gen_random *r, struct gen_model *m, struct 
     case 3:
         strcpy(a->text, PICK(r, words));
         break;
-    case 4: /* one that nobody asks for */
+    case 4: /* one that is not asked for */
         strcpy(a->name, gen_chance(r, 50) ? "nothing" : "");
         break;
     default:

@@ -21,18 +21,18 @@ library=$(find "$work/prefix" -name 'libwebnn.so' | head -n 1)
 
 echo "exported symbols"
 others=$(nm -D --defined-only "$library" | awk '{print $3}' | sed 's/@.*//' | grep -v '^wnn[A-Z]' | grep -v '^_\(init\|fini\)$' || true)
-[ -z "$others" ] || { echo "symbols beside the public API:"; echo "$others"; exit 1; }
+[ -z "$others" ] || { echo "symbols other than the public API:"; echo "$others"; exit 1; }
 
 echo "libwebnn_rt: no compiler in it, nothing but its interface"
 rt=$(dirname "$library")/libwebnn_rt.so
 others=$(nm -D --defined-only "$rt" | awk '{print $3}' | sed 's/@.*//' | grep -v '^webnn_rt_' || true)
-[ -z "$others" ] || { echo "symbols beside the interface:"; echo "$others"; exit 1; }
+[ -z "$others" ] || { echo "symbols other than the interface:"; echo "$others"; exit 1; }
 if ldd "$rt" | grep -q LLVM; then echo "libwebnn_rt needs LLVM"; exit 1; fi
 
 echo "libwebnn_model: nothing but its interface"
 model=$(dirname "$library")/libwebnn_model.so
 others=$(nm -D --defined-only "$model" | awk '{print $3}' | sed 's/@.*//' | grep -Ev '^wnn(Dynamic)?Model[A-Z]' || true)
-[ -z "$others" ] || { echo "symbols beside the interface of models:"; echo "$others"; exit 1; }
+[ -z "$others" ] || { echo "symbols other than the interface of models:"; echo "$others"; exit 1; }
 
 echo "tools and their man pages"
 for tool in webnn-run webnnc webnn-opt; do

@@ -35,7 +35,7 @@ static bool takes_matmul(void *user, const struct node *n)
     return fake_takes_node(user, n) && n->op == OP_MATMUL;
 }
 
-/** Integers are multiplied with a relu, a clamp or a product and a quantization behind them. */
+/** Integers are multiplied with a relu, a clamp or a product and a quantization after them. */
 static bool takes_quantized(void *user, struct node *const *nodes, uint32_t count)
 {
     (void)user;
@@ -259,7 +259,7 @@ struct file {
     unsigned cases, failed;
 };
 
-/* One case: its graph, and what is expected behind it.  Writes the case if it is to be updated. */
+/* One case: its graph, and what is expected of it.  Writes the case if it is to be updated. */
 static void finish_case(struct file *f, const struct settings *s, const char *name, const char *graph, size_t graph_length,
                         const char *expected, size_t expected_length)
 {

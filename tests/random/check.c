@@ -96,7 +96,7 @@ bool check_sample(struct sample *s, char report[CHECK_REPORT])
 /* ---- the exception ---- */
 
 /*
- * The elements that the exception spoils, as bounds: at relu, clamp, and max or min with one number, behind a contraction those
+ * The elements that the exception spoils, as bounds: at relu, clamp, and max or min with one number, after a contraction those
  * whose operand is NaN become INFINITY, and the interpreter carries that to what depends on them.  Activations inside recurrent
  * operators may be such epilogues, too, and NaN that reaches one reaches the results in the interpreter: there the results that
  * are NaN are spoilt.

@@ -105,7 +105,7 @@ static void note_ways(const struct sample *s, enum op op, uint64_t seed)
     graph_for_each (c.g, n)
         found |= n->cluster ? 1u << n->cluster->kind : 1u << 31;
     sample_free(&c);
-    /* A sample may hold casts and reshapes beside the operator: these run as kernels and views. */
+    /* A sample may hold casts and reshapes next to the operator: these run as kernels and views. */
     if (found & ~allowed_ways(op)) {
         fprintf(stderr, "FAIL %s, seed %" PRIu64 ": runs in a way that docs/operators.md does not say\n", op_infos[op].name,
                 seed);

@@ -223,7 +223,7 @@ static void free_lent(void const *data, size_t bytes, void *block, void *unused)
 }
 
 /* Makes a constant of a value's data.  Every other one is lent at an odd address, as the weights of mapped files are.  Numbers
- * of 4 bits become the operand of uint8 that the builder makes of them, which is what the cast behind them gives. */
+ * of 4 bits become the operand of uint8 that the builder makes of them, which is what the cast after them gives. */
 static WNNOperand make_constant(WNNGraphBuilder builder, const struct value *v, const void *data)
 {
     const bool nibbles = v->type.type == DTYPE_UINT4;
@@ -353,7 +353,7 @@ static bool compute(WNNGraph graph, const struct sample *s, void **outputs, stru
     }
     for (uint32_t i = 0; i < g->output_count; i++) {
         out[i] = (WNNNamedBuffer){WNN_STR(g->outputs[i].name), outputs[i], (size_t)type_bytes(&g->outputs[i].value->type)};
-        memset(outputs[i], 0xA5, out[i].byteLength); /* what nobody writes shows */
+        memset(outputs[i], 0xA5, out[i].byteLength); /* what is not written shows */
     }
     WNNStatus status = wnnGraphCompute(graph, count, in, g->output_count, out);
     free(in);

@@ -58,7 +58,7 @@ enum content {
     CONTENT_SCALE,
     CONTENT_ZERO_POINT,
     CONTENT_COUNTING, /* 0, 1, 2 ..., constant almost always */
-    CONTENT_LOWEST,   /* so far below all others that its exponential beside them is 0, likewise */
+    CONTENT_LOWEST,   /* so far below all others that its exponential next to theirs is 0, likewise */
     CONTENT_ZERO      /* 0, likewise */
 };
 

@@ -34,7 +34,7 @@ static struct value *draw_dequantized(struct generator *r, enum content content,
 
 /*
  * Returns a tensor of floats that is quantized while the graph runs, and dequantized: by the same scale, or by another one, as
- * sums of integers that are scaled behind the contraction have it.
+ * sums of integers that are scaled after the contraction have it.
  */
 static struct value *draw_dynamic(struct generator *r, uint32_t rank, const uint32_t *dims)
 {

@@ -48,10 +48,9 @@ static bool agrees(struct sample *s, const char *name, struct check_counts *coun
 
 /* ---- counting, and what is let pass ---- */
 
-/* NaN in row 1: behind the contraction and relu that row is exempt, and what is computed from it, and nothing else. */
-static const char nan_behind_relu[] =
-    "inputs { x: f32[4, 3]; } consts { w: f32[3, 5] @scalar(0.5); }"
-    "nodes { m = matmul(x, w); y = relu(m); t = transpose(y); z = neg(t); } outputs { y; z; }";
+/* NaN in row 1: after the contraction and relu that row is exempt, and what is computed from it, and nothing else. */
+static const char nan_after_relu[] = "inputs { x: f32[4, 3]; } consts { w: f32[3, 5] @scalar(0.5); }"
+                                     "nodes { m = matmul(x, w); y = relu(m); t = transpose(y); z = neg(t); } outputs { y; z; }";
 static const float row_of_nan[12] = {1, 2, 3, 4, (float)NAN, 6, 7, 8, 9, 10, 11, 12};
 
 TEST(exemptions_are_single_elements)
@@ -60,7 +59,7 @@ TEST(exemptions_are_single_elements)
     struct check_counts counts;
     struct sample s;
 
-    sample_parse(&s, nan_behind_relu, 12, row_of_nan);
+    sample_parse(&s, nan_after_relu, 12, row_of_nan);
     if (!agrees(&s, "default", &counts, report))
         fail_msg("%s", report);
     assert_int_equal(counts.exempt, 5 + 5);
@@ -72,7 +71,7 @@ TEST(exemptions_are_single_elements)
     struct variant v;
     variant_init(&v, "default");
     assert_true(check_variant(&s, &v, &counts, report));
-    /* ... but not beside it. */
+    /* ... but not next to it. */
     output_data(&s, 0)[4] += 1;
     assert_false(check_variant(&s, &v, &counts, report));
     assert_non_null(strstr(report, "element 4 "));
@@ -87,7 +86,7 @@ TEST(nothing_is_exempt_without_epilogues)
     struct check_counts counts;
     struct sample s;
 
-    sample_parse(&s, nan_behind_relu, 12, row_of_nan);
+    sample_parse(&s, nan_after_relu, 12, row_of_nan);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!agrees(&s, names[i], &counts, report))
             fail_msg("%s: %s", names[i], report);
@@ -121,7 +120,7 @@ TEST(bounds_by_one_number_are_exempt)
     }
 }
 
-/* NaN that meets no relu or clamp behind a contraction is compared everywhere. */
+/* NaN that meets no relu or clamp after a contraction is compared everywhere. */
 TEST(other_nan_is_compared)
 {
     char report[CHECK_REPORT] = "";
@@ -186,7 +185,7 @@ TEST(small_differences_are_found)
 static const struct regression {
     const char *what, *body;
 } regressions[] = {
-    /* Seed 1003415: whether a zero that no multiplication made is -0 or +0 is open, and stays open behind mul and roundEven:
+    /* Seed 1003415: whether a zero that no multiplication made is -0 or +0 is open, and stays open after mul and roundEven:
      * the interpreter's bound forgot it where both candidates round to zero. */
     {"places of a transposed convolution that no term reaches",
      "inputs { x: f32[1, 7, 17, 1]; }"
@@ -207,14 +206,14 @@ static const struct regression {
      "nodes { m = linear(x, alpha=1000000, beta=1000000); c = conv2d(x, w, padding=[1, 1, 1, 1], inputLayout=\"nhwc\");"
      "  y = add(c, m); } outputs { y; }"},
     /* The library's convolution by gemm has an abs that makes -0 of +0. */
-    {"abs of zeros behind a convolution by gemm",
+    {"abs of zeros after a convolution by gemm",
      "inputs { x: f32[1, 20, 6, 7]; } consts { w: f32[40, 5, 3, 3] @scalar(-0.25); k: f32[] @scalar(0.5); }"
      "nodes { c = conv2d(x, w, groups=4, padding=[1, 1, 1, 1]); r = relu(c); m = mul(r, k); y = abs(m); } outputs { y; }"},
     /* A library epilogue made -0 of negative numbers. */
-    {"relu behind convolutions by gemm",
+    {"relu after convolutions by gemm",
      "inputs { x: f32[1, 20, 6, 7]; } consts { w: f32[40, 5, 3, 3] @scalar(-0.25); }"
      "nodes { c = conv2d(x, w, groups=4, padding=[1, 1, 1, 1]); y = relu(c); } outputs { y; }"},
-    {"relu behind convolutions by gemm, channels last",
+    {"relu after convolutions by gemm, channels last",
      "inputs { x: f32[1, 6, 7, 20]; } consts { w: f32[40, 5, 3, 3] @scalar(-0.25); }"
      "nodes { c = conv2d(x, w, groups=4, padding=[1, 1, 1, 1], inputLayout=\"nhwc\"); y = relu(c); } outputs { y; }"},
     /* Seed 74000243: on the way to -Infinity the sum may pass float32's range at its other end, which alpha comes too late for,

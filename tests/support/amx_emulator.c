@@ -8,7 +8,7 @@
  * likewise.  Where the processor can do it (the flag cpuid_fault of /proc/cpuinfo), the kernel makes every `cpuid` of the
  * process fault; elsewhere those of oneDNN, which the build found by disassembly (amx_sites.h), are overwritten in memory by
  * `ud2`, which is as long.  The other is what it does: tile instructions are undefined here, so that each ends in a signal,
- * whose handler decodes it, computes it on tiles of the thread's own, and goes on behind it.  A tile instruction takes a
+ * whose handler decodes it, computes it on tiles of the thread's own, and goes on after it.  A tile instruction takes a
  * microsecond or two that way, so nothing can be timed; but AMX_EMULATOR_COUNTS=FILE has the number of each appended to FILE at
  * the end of a process, from which the time of a processor's tile unit follows (docs/precision.md).
  *
@@ -79,7 +79,7 @@ static const char *const operation_names[OPERATION_COUNT] = {"ldtilecfg", "sttil
                                                              "tdpbsud",   "tdpbusd",    "tdpbuud"};
 static _Atomic uint64_t counts[OPERATION_COUNT];
 
-/* This is what oneDNN takes for granted beside tiles. */
+/* This is what oneDNN takes for granted next to tiles. */
 #define WIDE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma")))
 
 /* ---- what the instructions do ---- */
@@ -170,7 +170,7 @@ WIDE static void dot_row_bytes(uint8_t *row, const uint8_t *a, const struct tile
     memcpy(row, sum, sizeof sum);
 }
 
-/* Rows behind those configured stay zeros: the columns that are computed beyond row_bytes are zeros plus products with zeros.
+/* Rows after those configured stay zeros: the columns that are computed beyond row_bytes are zeros plus products with zeros.
  */
 static bool dot(enum operation op, unsigned c, unsigned a, unsigned b)
 {

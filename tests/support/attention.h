@@ -13,7 +13,7 @@ static const struct debug_options prefer_attention = {.flags = DEBUG_PREFER_ATTE
 enum { ATTENTION_SOME_OTHERS = -1 };
 
 /** Runs the passes that matter and all kernels, by `run`.  There must be an attention in one kernel of stages, and so many
- * others beside it, or some. */
+ * others next to it, or some. */
 static inline void attention_check(const char *body, const struct target *t, bool nasty, int others, kernel_runner run)
 {
     struct graph *g = parse_body(body);

@@ -43,7 +43,7 @@ static const struct attention_spelling attention_spellings[] = {
     {"g = lesser(i, e); r = where(g, s, low); j = lesserOrEqual(i, h); b = where(j, low, r);", true, true},
     {"g = lesser(i, e); j = greater(f, i); r = where(j, low, s); m = where(g, zero, low); b = add(r, m);", true, true},
     {"j = lesser(i, f); b = where(j, low, s);", true, false},
-    /* another condition beside the comparison, where rows without keys are NaN in any case */
+    /* another condition next to the comparison, where rows without keys are NaN in any case */
     {"g = lesser(i, e); n = logicalAnd(g, u); b = where(n, s, infinite);", false, true},
     {"g = lesser(i, e); r = where(u, s, infinite); b = where(g, r, infinite);", false, true},
 };
@@ -133,8 +133,8 @@ static inline void attention_check_spellings(const struct target *t, int first, 
 
 enum { BOUNDS_BYTES = BOUNDS_KEYS * BOUNDS_WIDTH * sizeof(float), BOUNDS_BLOCK_BYTES = BOUNDS_BYTES / 3 };
 
-/* Returns keys or values, of which those beyond [from, to) are NaN.  If it is `closed`, whoever reads these is killed, where a
- * block of keys is a page of memory. */
+/* Returns keys or values, of which those beyond [from, to) are NaN.  If it is `closed`, a process that reads these is killed,
+ * where a block of keys is a page of memory. */
 static inline float *attention_poisoned(int from, int to, bool closed)
 {
     float *x = mmap(NULL, BOUNDS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -148,7 +148,7 @@ GRAPHS_UNUSED static struct graph *bytes_graph(const struct bytes_case *z, struc
 }
 
 /** Returns a matmul as in networks of 8 bits, for a device: of bytes with one scale and one zero point, which a kernel before
- * it makes, and of signed weights, with a bias, an activation and bytes behind it. */
+ * it makes, and of signed weights, with a bias, an activation and bytes after it. */
 GRAPHS_UNUSED static struct graph *network_graph(uint32_t rows, uint32_t k, uint32_t n, uint32_t zero, const char *scales,
                                                  const struct gpu_facts *device, struct target *t)
 {

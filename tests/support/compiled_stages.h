@@ -60,7 +60,7 @@ static inline void stages_call(const struct kernel *k, kernel_function f, void *
     for (int part = 0; part < 2; part++) {
         void *scratch = aligned_alloc(64, (size_t)(s->scratch_bytes + 127) / 64 * 64);
 
-        memset(scratch, 0xFF, (size_t)(s->scratch_bytes + 127) / 64 * 64); /* NaN: what nobody wrote shows */
+        memset(scratch, 0xFF, (size_t)(s->scratch_bytes + 127) / 64 * 64); /* NaN: what is not written shows */
         f(&(struct kernel_args){tensors, numbers.params, scratch}, part ? middle : 0, part ? s->units : middle);
         free(scratch);
     }

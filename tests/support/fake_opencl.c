@@ -11,7 +11,7 @@ struct fake_state fake = {.lock = PTHREAD_MUTEX_INITIALIZER,
                           .driver = "1.0",
                           .platform = "fake"};
 
-/* It has a lock of its own, because whoever waits for it holds up nobody else. */
+/* It has a lock of its own, because a thread that waits for it holds up no other. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -3,7 +3,7 @@
  * This is an OpenCL without a device, for tests of the engine: a library that is loaded in place of libOpenCL.so.1.
  *
  * Buffers are memory of the process, and every kernel does the same, whatever its source says: it writes to its second buffer
- * the bytes of its first one, each with its lowest bit turned over.  So what comes out shows whether data went the right way, a
+ * the bytes of its first one, each with its lowest bit flipped.  So what comes out shows whether data went the right way, a
  * program needs no compiler, and the sanitizers see everything.  The queue may be held, which makes the device as slow as a
  * test wants; every call may fail once; and all calls are counted and noted in order.
  *
@@ -44,7 +44,7 @@ struct fake_opencl {
     size_t (*bytes)(void);
     /** Returns how often a function was called, by its name less "cl". */
     unsigned (*calls)(const char *name);
-    /** Forgets what was noted.  `notes` then returns the names of what was called, in order, with a space behind each. */
+    /** Forgets what was noted.  `notes` then returns the names of what was called, in order, with a space after each. */
     void (*start_notes)(void);
     const char *(*notes)(void);
     /** Becomes another driver: programs that the last one built are refused. */

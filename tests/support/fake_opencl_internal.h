@@ -63,7 +63,7 @@ struct command {
     size_t from_offset, to_offset, bytes;
     const void *host_from;
     void *host_to;
-    cl_event event; /* a reference, or NULL if nobody asked */
+    cl_event event; /* a reference, or NULL if it was not asked for */
 };
 
 struct fake_state {

@@ -98,7 +98,7 @@ GRAPHS_UNUSED static bool kernels_run_cluster(struct graph *g, const struct clus
             if (v->constant)
                 tensors[t] = (void *)(uintptr_t)v->constant->data;
             else if (!buffers[v->index]) {
-                /* The bytes are 0xAA, so that what nobody wrote shows. */
+                /* The bytes are 0xAA, so that what is not written shows. */
                 buffers[v->index] = malloc((size_t)type_bytes(&v->type));
                 memset(buffers[v->index], 0xAA, (size_t)type_bytes(&v->type));
             }

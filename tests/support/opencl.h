@@ -171,7 +171,7 @@ GRAPHS_UNUSED static bool opencl_run(const struct kernel *k, void *const *tensor
         good &= clSetKernelArg(kernel, argument++, sizeof offset, &offset) == CL_SUCCESS;
     }
     if (k->stage_count) {
-        const cl_uchar nan = 0xFF; /* what nobody wrote shows */
+        const cl_uchar nan = 0xFF; /* what is not written shows */
         scratch = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, OFFSET + (size_t)s.scratch_bytes, NULL, &error);
         good &= clEnqueueFillBuffer(opencl.queue, scratch, &nan, 1, 0, OFFSET + (size_t)s.scratch_bytes, 0, NULL, NULL) ==
                 CL_SUCCESS;

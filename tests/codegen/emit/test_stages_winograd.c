@@ -96,7 +96,7 @@ TEST(what_is_not_finite_reaches_its_neighbours_only)
     check_leaks(1 << 12, true);
 }
 
-/* perf (docs/debugging.md) names every stage beside the kernel's own function. */
+/* perf (docs/debugging.md) names every stage next to the kernel's own function. */
 TEST(stages_are_named)
 {
     struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};

@@ -17,7 +17,7 @@
 struct shape_case {
     const char *name, *body;
     enum gpu_shape shape;
-    struct gpu_choice choices[3]; /* all 0 behind the first: unused */
+    struct gpu_choice choices[3]; /* all 0 after the first: unused */
     bool brief;                   /* runs under Oclgrind, too */
 };
 

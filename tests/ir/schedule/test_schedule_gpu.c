@@ -222,14 +222,14 @@ TEST(reductions_have_lanes)
     kernel_free(columns);
 }
 
-/** A transpose is turned over in blocks: in registers of a processor, in a GPU's local memory.  What has no vectors, or another
+/** A transpose is computed in blocks: in registers of a processor, in a GPU's local memory.  What has no vectors, or another
  * load that is scattered, and what is too narrow for a block stays points. */
-TEST(transposes_are_turned_in_blocks)
+TEST(transposes_are_computed_in_blocks)
 {
     static const struct {
         dtype type;
         int64_t rows, columns;
-        bool doubled, turned;
+        bool doubled, blocks;
     } cases[] = {{WNNOperandDataType_Float32, 100, 70, false, true}, {WNNOperandDataType_Float16, 16, 16, false, true},
                  {WNNOperandDataType_Uint8, 7, 9000, false, true},   {WNNOperandDataType_Int64, 100, 70, false, false},
                  {WNNOperandDataType_Float32, 100, 3, false, false}, {WNNOperandDataType_Float32, 100, 300, true, false}};
@@ -240,9 +240,9 @@ TEST(transposes_are_turned_in_blocks)
         for (int processor = 0; processor < 2; processor++) {
             const struct gpu_facts *device = target_gpu_facts(processor);
             schedule_gpu(k, device, &s);
-            assert_int_equal(s.shape, cases[i].turned ? GPU_BLOCKS : GPU_POINTS);
+            assert_int_equal(s.shape, cases[i].blocks ? GPU_BLOCKS : GPU_POINTS);
             check_cover(&s, device);
-            if (!cases[i].turned)
+            if (!cases[i].blocks)
                 continue;
             assert_int_equal(s.block.local_memory, !processor);
             assert_int_equal(s.block.across, 0);

@@ -461,7 +461,7 @@ TEST(elementwise_chains_are_flat)
     graph_free(g);
 }
 
-/** Returns how many numbers are part of the code of a reduction behind which single numbers are computed. */
+/** Returns how many numbers are part of the code of a reduction after which single numbers are computed. */
 static uint32_t count_numbers(const char *body, uint32_t *tensors)
 {
     struct graph *g = parse_body(body);
@@ -481,7 +481,7 @@ static uint32_t count_numbers(const char *body, uint32_t *tensors)
 }
 
 /** Reductions that differ in a factor share code, and elements of large tensors are multiplied by numbers in the code. */
-TEST(factors_behind_reductions_are_no_code)
+TEST(factors_after_reductions_are_no_code)
 {
     uint32_t tensors;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Every allocation of the lowering fails once: it reports that, or answers "no", and leaves nothing behind.
+ * Every allocation of the lowering fails once: it reports that, or answers "no", and frees everything.
  */
 #include "support/failing_allocator.h"
 #include "support/kernels.h"

@@ -23,7 +23,7 @@ TEST(random_graphs_agree)
                 cluster_greedily(g);
             else
                 kernels_cluster_nodes(g, mode == 2);
-            /* Nodes that nobody would join need not make kernels together. */
+            /* Nodes that no pass would join need not make kernels together. */
             if (mode == 2 && !lower_cluster(g, g->first_cluster, NULL, &list, &e)) {
                 if (e.status != WNNStatus_OperationError || strstr(e.message, "internal")) {
                     char *text = print_to_string(g);
