@@ -69,7 +69,6 @@ static uint32_t pass_find(const char *name, size_t length)
     return i;
 }
 
-/* Returns the pass that a misspelt name may mean. */
 static struct suggestion pass_meant(const char *name, size_t length)
 {
     struct suggestion meant = suggestion_for(name, length);
@@ -102,7 +101,7 @@ static const struct debug_options no_debug;
 /* Counts the pipelines that have begun: dumps of several graphs, such as the bodies of loops, have names of their own. */
 static atomic_uint graphs_begun;
 
-/* Prints the graph.  In a folder of dumps, the constants that are too large for the text lie beside it, so that the tools read
+/* Prints the graph.  In a folder of dumps, the constants that are too large for the text lie next to it, so that the tools read
  * the graph back. */
 static void print_graph(const struct graph *g, unsigned number, uint32_t position, const struct debug_options *d)
 {

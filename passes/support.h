@@ -19,7 +19,7 @@ bool permutation_moves(const struct tensor_type *t, const uint32_t *permutation)
 bool node_is_view(const struct node *n);
 /** Returns where a result of such a node starts in the input, in bytes. */
 int64_t node_view_offset(const struct node *n, uint32_t result);
-/** Returns whether a concat's inputs lie one behind the other in its output: every dimension before the axis is 1. */
+/** Returns whether a concat's inputs are contiguous in its output: every dimension before the axis is 1. */
 bool concat_is_contiguous(const struct node *n);
 
 /** Returns the node that computes v if it is of that operator; v may be NULL. */
@@ -32,7 +32,7 @@ const struct use *value_only_use(const struct value *v);
 
 /* ---- constants ---- */
 
-/** Lets go of the bytes of a constant that nobody reads any more (v->constant is NULL then). */
+/** Frees the bytes of a constant that nothing reads any more (v->constant is NULL then). */
 void value_drop_constant(struct value *v);
 
 /** Returns whether v is a constant of one element, or of equal elements (bit for bit); *s is that element. */

@@ -12,7 +12,6 @@ static bool is_list(const struct attr_info *a)
     return a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
 }
 
-/* Returns the bytes of a value or of a list's element. */
 static size_t element_size(const struct attr_info *a)
 {
     switch (a->kind) {

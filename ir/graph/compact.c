@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Recognises compact weights behind whatever unpacks them. */
+/* Recognises compact weights through the nodes that unpack them. */
 #include "ir/graph/compact.h"
 
 static bool is_constant(const struct value *v)

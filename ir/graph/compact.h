@@ -9,7 +9,7 @@
 #include "ir/graph/ir.h"
 
 /**
- * Returns the constant that has the elements of v: v itself, or what lies behind transposes of two dimensions and a cast from
+ * Returns the constant that has the elements of v: v itself, or what transposes of two dimensions and a cast read, from
  * numbers of 4 bits.  *transposed says whether its dimensions are those of v in the other order.  Returns NULL if there is
  * none.
  */
@@ -18,7 +18,7 @@ const struct value *compact_constant(const struct value *v, bool *transposed);
 /**
  * Returns whether v is computed from constants alone, of which the one with the weights (compact_constant) has 16 bits or less
  * per element, by a dequantizeLinear, or a cast followed by subtractions and multiplications, and by casts between floats,
- * transposes and reshapes behind it.  Constant folding has left such a value to its reader, which unpacks it element by
+ * transposes and reshapes after it.  Constant folding has left such a value to its reader, which unpacks it element by
  * element.
  */
 bool value_is_unpacked(const struct value *v);

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 
 enum { CONSTANT_ALIGN = TARGET_ALIGNMENT, HUGE_PAGE_BYTES = TARGET_HUGE_PAGE_BYTES };
-_Static_assert(sizeof(struct constant) <= CONSTANT_ALIGN, "the bytes start one alignment unit behind the header");
+_Static_assert(sizeof(struct constant) <= CONSTANT_ALIGN, "the bytes start one alignment unit after the header");
 
 /* Mapped memory has no red zones: sanitizer builds take everything from malloc. */
 #if !defined(WEBNN_SANITIZE) && defined(MADV_HUGEPAGE)

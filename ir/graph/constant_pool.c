@@ -80,7 +80,6 @@ uint64_t constant_hash(const struct constant *c)
     return c->entry ? c->entry->hash : hash_bytes(c->data, c->bytes);
 }
 
-/* Adds a reference unless the last one has gone. */
 static bool retain_if_alive(struct constant *c)
 {
     unsigned count = atomic_load_explicit(&c->references, memory_order_relaxed);
@@ -138,7 +137,7 @@ struct constant *constant_pool_share(struct constant_pool *p, struct constant *c
     free(entry);
     if (!known)
         return c;
-    /* Bytes are compared, and references dropped, while nobody waits: dropping the last one locks the pool. */
+    /* Bytes are compared, and references dropped, outside of the lock: dropping the last one locks the pool. */
     if (memcmp(known->data, c->data, c->bytes) == 0) {
         constant_release(c);
         return known;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Holds the layouts of the specification as tables; nobody else has such tables. */
+/* Holds the layouts of the specification as tables, which are nowhere else. */
 #include "ir/graph/conv.h"
 
 const uint32_t *image_axes(WNNInputOperandLayout layout)

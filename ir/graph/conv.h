@@ -26,7 +26,7 @@ struct conv_view {
     bool transposed;
     const uint32_t *image, *filter; /* axes, as above; the result is laid out like the input */
     uint32_t groups;
-    const uint32_t *padding; /* before and behind in height, then in width */
+    const uint32_t *padding; /* before and after, in height, then in width */
     const uint32_t *strides, *dilations;
 };
 

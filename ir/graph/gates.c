@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Holds the specification's layouts of recurrent weights as tables; nobody else has such tables. */
+/* Holds the specification's layouts of recurrent weights as tables, which are nowhere else. */
 #include "ir/graph/gates.h"
 
 static const uint8_t *gru_places(WNNGruWeightLayout layout)

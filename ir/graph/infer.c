@@ -42,7 +42,6 @@ static bool call_out_of_memory(struct call *c)
     return error_out_of_memory(c->error);
 }
 
-/* Returns the row of an input slot. */
 static const struct operand_info *slot_info(const struct call *c, uint32_t slot)
 {
     const struct op_info *info = &op_infos[c->op];
@@ -89,7 +88,7 @@ static bool check_arity(struct call *c)
         if (c->input_count < required || c->input_count > slots)
             return call_error(c, "%u operands given, %u expected", c->input_count, required);
         if (c->input_count < slots) {
-            /* Trailing optional operands may be left out; everything behind here may index all slots. */
+            /* Trailing optional operands may be left out; everything after this may index all slots. */
             struct value **inputs = arena_array(&c->graph->arena, slots, sizeof *inputs);
             if (!inputs)
                 return call_out_of_memory(c);

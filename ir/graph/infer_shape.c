@@ -42,7 +42,6 @@ bool infer_concat(struct call *c)
     return infer_results(c, 1) && infer_result(c, 0, first->rank, dims);
 }
 
-/** Returns whether a shape given by the caller has a rank that exists. */
 static bool check_new_rank(struct call *c, size_t count)
 {
     if (count > RANK_MAX)

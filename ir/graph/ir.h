@@ -287,7 +287,7 @@ bool node_same_attrs(const struct node *a, const struct node *b);
 #define OPTIONS_LABEL offsetof(WNNOperatorOptions, label)
 /**
  * Gives members that are zero in a copy of a zeroed option struct (structSize 0) their defaults.  Returns false after an error
- * in c->error if zero is also a value of a member whose default is another, since nobody can tell which is meant.
+ * in c->error if zero is also a value of a member whose default is another, since it cannot be told which is meant.
  */
 bool options_fill_zeros(struct call *c, void *options);
 /** Deep-copies an option struct into an arena, with its lists.  Returns NULL if memory runs out. */

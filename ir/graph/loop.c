@@ -166,7 +166,6 @@ static bool fill_body(struct closing *c, struct value *const *parameters, struct
     return true;
 }
 
-/** Makes the node that runs the body. */
 static struct node *add_loop(struct closing *c, const char *label, struct value *const *operands)
 {
     const uint32_t first = c->body->carried + c->body->scanned;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The names of the types behind the operator table, for programs that write an interface in another language from it.
+ * The names of the types of the operator table, for programs that write an interface in another language from it.
  */
 #ifndef WEBNN_IR_GRAPH_OP_TYPES_H_
 #define WEBNN_IR_GRAPH_OP_TYPES_H_

@@ -22,7 +22,7 @@
  * Clusters
  * - Indices are unique and below cluster_count; the list ends where last_cluster says.
  * - A node's cluster is in the list.  A library cluster with nodes has one of them as its anchor.
- * (That the nodes of a cluster lie next to each other holds only behind finish-clusters, which checks it.)
+ * (That the nodes of a cluster lie next to each other holds only after finish-clusters, which checks it.)
  *
  * Pointers are trusted as far as "points to a value or node that once was in this graph": its memory lives as long as the
  * arena.

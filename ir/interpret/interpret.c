@@ -253,7 +253,7 @@ static bool run_node(struct node *n, struct held *held, bool bounds, struct erro
     for (uint32_t i = 0; ok && i < n->result_count; i++) {
         const struct value *v = n->results[i];
         struct held *h = &held[v->index];
-        h->pending++; /* held until the node is done, also if nobody reads it */
+        h->pending++; /* held until the node is done, also if nothing reads it */
         h->data = h->own = results[i] = malloc((size_t)type_bytes(&v->type));
         ok = h->own != NULL;
         if (ok && bounds) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Computes the contractions: conv2d, convTranspose2d, gemm and matmul.  Everything is brought to nchw and oihw on the way in,
- * so that each contraction is written once.  Padding adds nothing to a sum; where a weight beside it is infinite or NaN, an
+ * so that each contraction is written once.  Padding adds nothing to a sum; where a weight next to it is infinite or NaN, an
  * implementation that adds zero times the weight is right, too.
  */
 #include "ir/interpret/interpret.h"
@@ -106,7 +106,6 @@ static void scatter(const struct convolution *c, const int64_t shift[2], double 
     }
 }
 
-/** Adds all weights of one pair of channels. */
 static void convolve_plane(const struct convolution *c, const double *weights, const double *in, double *out)
 {
     for (int64_t y = 0; y < c->filter[0]; y++)
@@ -143,7 +142,7 @@ static void merge_rows(struct convolution *c)
 }
 
 /**
- * Makes the bounds of sums infinite where a weight that is infinite or NaN lies beside padding: such a sum has fewer products
+ * Makes the bounds of sums infinite where a weight that is infinite or NaN lies next to padding: such a sum has fewer products
  * with such weights than the channel's filter has such weights.
  */
 static bool doubt_padding(struct interpretation *t, const struct linear *l, const struct convolution *c, const double *filter,

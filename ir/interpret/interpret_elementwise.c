@@ -223,7 +223,6 @@ static bool evaluate_predicate(const struct formula *f, const union lane *x)
     }
 }
 
-/** Returns whether an operator's results are true or false. */
 static bool is_predicate(enum op op)
 {
     return op_infos[op].outs[0].types == DT_UINT8;
@@ -267,7 +266,7 @@ static union lane evaluate_cast(const struct formula *f, union lane x)
         y.i = saturate(f->result, trunc(x.f));
     else if (f->integer && f->result == WNNOperandDataType_Float32) /* at once: through double it would be rounded twice */
         y.f = f->type == WNNOperandDataType_Uint64 ? (float)(uint64_t)x.i : (float)x.i;
-    else if (f->integer && dtype_is_low_precision(f->result)) /* what is inexact as double is infinite as float16 */
+    else if (f->integer && dtype_is_low_precision(f->result)) /* integers that double rounds are infinite as float16 */
         y.f = f->type == WNNOperandDataType_Uint64 ? (double)(uint64_t)x.i : (double)x.i;
     return y;
 }
@@ -285,7 +284,6 @@ static double evaluate_dequantize(const union lane *x)
     return (double)(x[0].i - x[2].i) * x[1].f;
 }
 
-/** Returns whether operand k of the formula is a float. */
 static bool operand_is_float(const struct formula *f, uint32_t k)
 {
     switch (f->op) {

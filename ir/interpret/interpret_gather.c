@@ -43,7 +43,6 @@ static void copy_run(struct interpretation *t, uint32_t slot, int64_t from, int6
             out->bound[to + k] = uncertain ? INFINITY : in->bound ? in->bound[from + k] : 0;
 }
 
-/** Returns the elements of the dimensions from first up to, but without, end. */
 static int64_t count_dims(const struct tensor_type *type, uint32_t first, uint32_t end)
 {
     int64_t n = 1;

@@ -18,7 +18,6 @@ struct pooling {
     int64_t planes, in[2], out[2], window[2], padding[2], strides[2], dilations[2];
 };
 
-/** Returns the lowest value of a type, as a lane. */
 static union lane lowest(dtype type)
 {
     union lane x = {.i = 0};
@@ -182,7 +181,6 @@ static struct sample *samples_create(struct interpretation *t, int64_t in, int64
     return s;
 }
 
-/** Returns the value between four elements, and its distance. */
 static double interpolate(const double *plane, const double *bounds, int64_t width, int64_t height, const struct sample *y,
                           const struct sample *x, double *distance)
 {

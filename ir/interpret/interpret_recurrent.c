@@ -112,7 +112,6 @@ static struct approx dot(struct wide_operand weights, int64_t row, int64_t count
     return (struct approx){v, interpret_bound_sum(v, near, far, count, certain && !isfinite(v))};
 }
 
-/** Returns x * W' of a gate, element j. */
 static struct approx from_input(const struct cell *c, int gate, int64_t j, const struct approx *x)
 {
     return dot(c->weight, c->places[gate] * c->hidden + j, c->inputs, x);

@@ -51,7 +51,6 @@ static double largest_bound(const struct row *r)
     return e;
 }
 
-/** Returns the maximum or minimum, or NaN if there is one. */
 static double extreme(const struct row *r, bool largest)
 {
     double y = r->x[0];

@@ -95,7 +95,6 @@ static void put_tile(const struct interpret_winograd *w, const double m[POINTS],
         }
 }
 
-/* Computes all channels' results of one tile; v is room for the inputs' magnitudes. */
 static void do_tile(const struct interpret_winograd *w, int64_t n, int64_t y, int64_t x, const bool *direct, const double *u,
                     double *v, double *out)
 {

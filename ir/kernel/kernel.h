@@ -37,7 +37,7 @@
  * LOCAL tensors, in the thread's scratch, so that it stays in a core's cache however large the tensors are.  A stage may run
  * only for macro-tiles in which an earlier one left a number below a limit, or only for the others.  One that depends on the
  * slowest variables of the macro-tile alone need not run again until they change.  A variable of a stage may be BOUNDED: then
- * an earlier stage left in a local which of its values count: the first of them, and the first behind them that does not.
+ * an earlier stage left in a local which of its values count: the first of them, and the end, one past the last.
  * Points at others need not be computed: nothing may depend on whether they are.
  *
  * Sizes and coefficients are data, not structure: kernel_structure() prints the kernel with every number that need not be known
@@ -258,7 +258,7 @@ uint32_t kernel_tensor(struct kernel *k, dtype type, int64_t elements, bool writ
 /** Adds a variable, PARALLEL ones outermost first, then REDUCED ones, and returns its number.  Returns 0 after an error in
  * k->error if there are too many. */
 uint32_t kernel_var(struct kernel *k, enum kvar_kind kind, int64_t size);
-/** Adds a bounded variable to a stage, as kernel_var does.  It is the first behind the macro-tile's, or the first REDUCED one,
+/** Adds a bounded variable to a stage, as kernel_var does.  It is the first after the macro-tile's, or the first REDUCED one,
  * and the only one that is bounded; the tensor is a local. */
 uint32_t kernel_bounded_var(struct kernel *k, enum kvar_kind kind, int64_t size, uint32_t bound);
 /** Returns the bounded variable of a finished kernel, or KEXPR_NONE if it has none. */

@@ -443,7 +443,6 @@ bool kaffine_is_data(const struct kernel *k, struct kaffine a)
     return false;
 }
 
-/* Returns whether a form may depend on a variable. */
 static bool may_depend(const struct kernel *k, struct kaffine a, uint32_t var)
 {
     for (uint32_t i = 0; i < a.count; i++) {

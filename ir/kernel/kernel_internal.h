@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what the files of ir/kernel share and nobody else needs.
+ * Declares what only the files of ir/kernel share.
  */
 #ifndef WEBNN_IR_KERNEL_KERNEL_INTERNAL_H_
 #define WEBNN_IR_KERNEL_KERNEL_INTERNAL_H_

@@ -3,7 +3,7 @@
  * Runs a finished kernel, one scalar at a time, in the most literal way: every PARALLEL point, in it every phase, in it every
  * REDUCED point.  Values are computed when first asked for and remembered for the point (or the iteration, if they vary).
  *
- * Sums accumulate in double, so that what is left to generated code is only its own order of summation.
+ * Sums accumulate in double, so that generated code differs in its order of summation only.
  */
 #include <assert.h>
 #include <math.h>
@@ -232,19 +232,16 @@ static void reduce_step(struct run *r, uint32_t id)
     }
 }
 
-/** Returns the first value of a variable that counts. */
 static int64_t first_value(const struct run *r, uint32_t var)
 {
     return r->k->vars[var].bounded ? ((const int32_t *)r->tensors[r->k->bound])[0] : 0;
 }
 
-/** Returns the value behind the last one that counts. */
 static int64_t end_value(const struct run *r, uint32_t var)
 {
     return r->k->vars[var].bounded ? ((const int32_t *)r->tensors[r->k->bound])[1] : r->k->vars[var].size;
 }
 
-/** Sets the variables first .. first+count-1 to their first values. */
 static void begin_values(struct run *r, uint32_t first, uint32_t count)
 {
     for (uint32_t i = first; i < first + count; i++)

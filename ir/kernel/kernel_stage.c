@@ -2,7 +2,7 @@
 /*
  * Builds and completes kernels of stages, and does what printing, verifying and interpreting them adds to the stages' own.
  *
- * Scratch of such a kernel has the local tensors one after the other and behind them what the stages need themselves, which is
+ * Scratch of such a kernel has the local tensors one after the other, then what the stages need themselves, which is
  * the same memory for all of them: they run one after the other.
  */
 #include <inttypes.h>

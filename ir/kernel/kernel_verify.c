@@ -130,8 +130,8 @@ void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t gu
                            int64_t *low, int64_t *high)
 {
     kaffine_range(k, a, low, high);
-    /* Guards may share variables, and which of them is used up first decides what is left for the others.  The bounds of every
-     * order hold. */
+    /* Guards may share variables, and which of them is used up first decides which are left for the others.  The bounds of
+     * every order hold. */
     for (uint32_t start = 0; start < guard_count; start++) {
         int64_t first, last;
         range_from(k, a, guard_count, guards, start, &first, &last);

@@ -68,7 +68,6 @@ static bool read_element(struct graph_parser *p, const struct attr_info *a, cons
     return false;
 }
 
-/** Writes an attribute into the option struct or args. */
 static bool set_attr(struct graph_parser *p, struct call *c, const struct attr_info *a, const struct document_value *v)
 {
     bool is_list = a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
@@ -85,7 +84,7 @@ static bool set_attr(struct graph_parser *p, struct call *c, const struct attr_i
                (c->args.split.equal || document_error(&p->d, v->place, "splits must not be 0"));
     if (v->kind != DOCUMENT_LIST)
         return document_expected(&p->d, v->place, "'['");
-    list = arena_array(&p->d.arena, v->count + 1, sizeof *list); /* what is empty is present, too */
+    list = arena_array(&p->d.arena, v->count + 1, sizeof *list); /* an empty list is present, too */
     if (!list)
         return error_out_of_memory(&p->d.error);
     for (const struct document_value *x = v->first; x; x = x->next)
@@ -109,7 +108,6 @@ static bool find_operand(struct graph_parser *p, const struct document_value *v,
     return *out;
 }
 
-/** Finds the operands of a concat. */
 static bool set_operands(struct graph_parser *p, struct call *c, const struct document_value *list)
 {
     struct value **inputs = arena_array(&p->d.arena, list->count + 1, sizeof *inputs);
@@ -240,7 +238,6 @@ bool parse_node(struct graph_parser *p, struct document_node *n)
 
 /* ---- clusters ---- */
 
-/** Puts a node into the cluster of a mark. */
 static bool set_cluster(struct graph_parser *p, struct cluster **clusters, struct node *n, const struct document_mark *m)
 {
     struct cluster *c;

@@ -45,7 +45,6 @@ static bool build_input(struct graph_parser *p, const struct document_tensor *t)
     return v ? parse_define(p, &t->name, v) : error_out_of_memory(&p->d.error);
 }
 
-/** Finds the constant of a key. */
 static bool find_weights(struct graph_parser *p, const struct document_tensor *t, const struct tensor_type *type,
                          struct constant **c)
 {
@@ -63,7 +62,6 @@ static bool find_weights(struct graph_parser *p, const struct document_tensor *t
                           (long long)type_bytes(type));
 }
 
-/** Makes the constant of what the text holds. */
 static bool read_data(struct graph_parser *p, const struct document_tensor *t, const struct tensor_type *type,
                       struct constant **c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * This is the lexer of the textual form, which knows white space, comments, names, strings and numbers.  It looks at every byte
- * once and reads no byte behind the text, which need not end with a NUL.
+ * once and reads no byte past the text, which need not end with a NUL.
  */
 #include "ir/text/lex.h"
 
@@ -77,7 +77,6 @@ static char peek(const struct lexer *l, size_t at)
     return at < l->length ? l->text[at] : '\0';
 }
 
-/* Returns the length of a number that starts at l->at. */
 static size_t number_length(const struct lexer *l)
 {
     size_t at = l->at;
@@ -215,7 +214,7 @@ static int32_t hex_quad(const char *s, size_t length)
     return code;
 }
 
-/* Resolves one escape behind the backslash at s; returns the bytes consumed, 0 if it is none. */
+/* Resolves the escape after the backslash at s; returns the bytes consumed, 0 if it is none. */
 static size_t unescape(const char *s, size_t length, char out[4], size_t *written)
 {
     static const char from[] = "\"\\/nrtbf", to[] = "\"\\/\n\r\t\b\f";

@@ -25,7 +25,7 @@ struct token {
 
 struct lexer {
     const char *text;
-    size_t length, at;  /* at: behind the current token */
+    size_t length, at;  /* at: after the current token */
     struct token token; /* the current one */
     struct error *error;
 };
@@ -56,7 +56,7 @@ bool lex_is_word(const struct lexer *l, const char *word);
 /** Returns whether text is an identifier of the textual form and no reserved word. */
 bool is_plain_name(const char *text, size_t length);
 
-/** Reads a number in all its kinds: digits, NaN, Infinity, with a sign before it; moves behind it.  Returns false after an
+/** Reads a number in all its kinds: digits, NaN, Infinity, with a sign before it; moves past it.  Returns false after an
  * error. */
 bool lex_number(struct lexer *l, WNNNumber *n);
 

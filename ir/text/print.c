@@ -17,7 +17,7 @@
 
 enum {
     INLINE_BYTES_MAX = 64,    /* larger constants are printed as @weights unless all data are asked for */
-    COMMENT_ELEMENTS_MAX = 16 /* as many elements are repeated readably behind @bytes */
+    COMMENT_ELEMENTS_MAX = 16 /* as many elements are repeated readably after @bytes */
 };
 
 /* ---- names ---- */
@@ -103,7 +103,7 @@ static void attr_element_print(FILE *out, const struct attr_info *a, const void 
         break;
     case ATTR_NUMBER:
         number_print(buf, *(const WNNNumber *)element);
-        if (style != PRINT_IR && buf[strlen(buf) - 1] == 'u') /* what is too large to be signed is unsigned anyway */
+        if (style != PRINT_IR && buf[strlen(buf) - 1] == 'u') /* numbers too large to be signed are unsigned anyway */
             buf[strlen(buf) - 1] = '\0';
         number_put(out, buf, style);
         break;
@@ -168,7 +168,6 @@ void print_attr(FILE *out, const struct node *n, uint32_t index, enum print_form
     }
 }
 
-/* Returns whether attribute a is the same in two option structs. */
 static bool option_same(enum op op, const struct attr_info *a, const void *x, const void *y)
 {
     union op_args none = {{0}};
@@ -318,7 +317,7 @@ static void node_print(const struct node *n, FILE *out, const struct print_names
             continue;
         fputs(separator, out);
         separator = ", ";
-        if (style != PRINT_IR) /* other programs know what is no operand by its name only */
+        if (style != PRINT_IR) /* other programs need the names of arguments that are no operands */
             fprintf(out, "%s=", info->attrs[i].name);
         print_attr(out, n, i, PRINT_EXACT, style);
     }

@@ -58,7 +58,7 @@ void print_string(FILE *out, const char *text, size_t length);
 enum print_data { PRINT_NOTHING, PRINT_SCALAR, PRINT_BYTES, PRINT_WEIGHTS };
 /** Decides how a constant's data are written with these options. */
 enum print_data print_data_of(const struct value *v, const struct print_options *options);
-/** Returns whether a constant's data are in the file of weights beside the text. */
+/** Returns whether a constant's data are in the file of weights next to the text. */
 bool print_in_weights(const struct value *v, const struct print_options *options);
 /** Returns whether there is anything to put into a file of weights. */
 bool print_has_weights(const struct graph *g, const struct print_options *options);

@@ -26,7 +26,7 @@ bool print_has_name(const struct print_names *n, const struct value *v)
     return n && v->index < n->count && n->by_index[v->index].text;
 }
 
-/* Returns the name with other characters than identifiers have replaced, and underscores behind it until nobody has it. */
+/* Returns the name with other characters than identifiers have replaced, and with underscores appended until it is unused. */
 static struct print_name name_legalise(struct print_names *n, struct print_name name)
 {
     char *copy = arena_alloc(&n->arena, name.length + n->taken.table.count + 3);
@@ -57,7 +57,7 @@ static bool name_take(struct print_names *n, const struct value *v, struct print
     return true;
 }
 
-/* Returns v<number> or c<number>, with as many underscores behind as it takes. */
+/* Returns v<number> or c<number>, with as many underscores appended as it takes. */
 static void name_generate(struct print_names *n, const struct value *v, uint32_t number)
 {
     char stem[16];
@@ -100,8 +100,8 @@ static void name_outputs(struct print_names *n, const struct graph *g)
 }
 
 /*
- * Own names come first, then those of outputs, then generated ones, so that nobody loses a name to an anonymous value.  Where
- * an output cannot be called otherwise than its value (legal), outputs come before the results' own names.
+ * Own names come first, then those of outputs, then generated ones, so that no named value loses its name to an anonymous one.
+ * Where an output cannot be called otherwise than its value (legal), outputs come before the results' own names.
  */
 void print_names_collect(struct print_names *n, const struct graph *g, const struct print_options *options)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Writes the weights of a printed graph as a file in the format safetensors.  The file has every constant that the text refers
- * to as @weights("key"), under that key.  Readers of `.webnn` text find the file by its name, NAME.safetensors beside
+ * to as @weights("key"), under that key.  Readers of `.webnn` text find the file by its name, NAME.safetensors next to
  * NAME.webnn.
  */
 #include <stdlib.h>

@@ -41,7 +41,7 @@ static bool join_cast(const struct node *n, struct attention *a)
     return true;
 }
 
-/* Finds the matmul that v is the result of, or that of casts behind it. */
+/* Finds the matmul that v is the result of, perhaps through casts. */
 static bool find_cast_scores(const struct value *v, struct attention *a)
 {
     const uint32_t count = a->cast_count;
@@ -178,7 +178,6 @@ static bool add_masks(struct attention *a, const struct node *n, const struct va
     return true;
 }
 
-/* Finds the masks that are tensors.  Returns false if there are too many. */
 static bool find_masks(struct attention *a)
 {
     for (uint32_t i = 0; i < a->chain_count; i++)

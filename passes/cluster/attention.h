@@ -12,7 +12,7 @@ enum {
     ATTENTION_CHAIN_MAX = 8,       /* element-wise nodes between the scores and the softmax */
     ATTENTION_CONDITIONS_MAX = 12, /* nodes that say which keys count, in front of those */
     ATTENTION_EDGES_MAX = 4,       /* comparisons among these */
-    ATTENTION_CASTS_MAX = 4,       /* casts beside the chain */
+    ATTENTION_CASTS_MAX = 4,       /* casts next to the chain */
     ATTENTION_BATCH_MAX = 3,       /* dimensions of a batch that are not 1 */
     ATTENTION_MASKS_MAX = 2
 };

@@ -14,7 +14,7 @@
 #include "passes/cluster/attention.h"
 #include "passes/support.h"
 
-/* The exponential of what is so far below the largest score is 0 in float32, whatever the scores are that real networks have.
+/* The exponential of a number so far below the largest score is 0 in float32, for all scores that real networks have.
  */
 static const double nothing_below = -1e30;
 
@@ -194,7 +194,7 @@ void attention_find_bound(struct attention *a)
     for (uint32_t i = 0; i < a->chain_count; i++) {
         if (a->chain[i]->op == OP_CAST)
             continue;
-        if (!read_mask(a, i, &m)) /* scores grow again behind a mask that comes before such a node */
+        if (!read_mask(a, i, &m)) /* scores grow again after a mask that comes before such a node */
             break;
         s.mask = a->chain[i];
         infinite &= m.otherwise == -INFINITY;

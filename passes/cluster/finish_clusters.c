@@ -4,8 +4,8 @@
  * reads from, and numbers them.  The pass is required: lowering and storage assignment rely on all of it.
  *
  * A node of its own becomes a view where its results are bytes that lie somewhere already, a library call where the target has
- * one, else a kernel.  Three things keep a view from being one: see view_allowed.  A concat whose inputs lie one behind the
- * other in its output is a view, too, "from behind": its inputs are computed where they belong.  Inputs that cannot be (graph
+ * one, else a kernel.  Three things keep a view from being one: see view_allowed.  A concat whose inputs are contiguous
+ * in its output is a view, too, in reverse: its inputs are computed where they belong.  Inputs that cannot be (graph
  * inputs, constants, inputs of two concats) get an identity node, which is the copy that the concat would have made for them.
  *
  * Dead nodes are removed first: a cluster that writes nothing cannot be lowered.
@@ -93,7 +93,6 @@ static void parts_record(struct finish *f, const struct node *n)
         f->info[root_of(f, n->inputs[i].value)->index].is_part = true;
 }
 
-/* Gives one node a cluster of its own. */
 static bool give_cluster(struct finish *f, struct node *n, enum cluster_kind kind)
 {
     n->cluster = cluster_create(f->g, kind);

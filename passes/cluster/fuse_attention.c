@@ -164,7 +164,6 @@ static bool is_free(const struct attention *a, const struct target *t)
     return !a->softmax->cluster;
 }
 
-/* Returns whether something else reads nodes of the bound, too. */
 static bool is_bound_shared(const struct attention_bound *b)
 {
     for (uint32_t i = 0; i < b->node_count; i++)
@@ -173,7 +172,6 @@ static bool is_bound_shared(const struct attention_bound *b)
     return false;
 }
 
-/* Removes the nodes of a bound that nobody reads any more. */
 static void remove_unread(const struct attention_bound *b)
 {
     for (uint32_t i = b->node_count; i-- > 0;) {

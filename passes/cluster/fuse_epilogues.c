@@ -3,10 +3,10 @@
  * Makes a library cluster of every convolution and matmul that the target's library takes, of the transposes and casts that it
  * reads through, and of the element-wise nodes after it that it takes as an epilogue: bias, activation, residual.
  *
- * A node joins behind the cluster if it is the only reader of what the cluster computes so far and keeps its shape.  So nothing
- * can leave a cluster but the result of its last node, and no cycle among clusters can come about: a path from a cluster back
- * into it would start at that last node and end at one of the cluster's nodes, hence be a cycle of the graph.  For the same
- * reason other operands (a residual) may be computed by anything, also by nodes that come later in the order now;
+ * A node joins the end of the cluster if it is the only reader of what the cluster computes so far and keeps its shape.  So
+ * nothing can leave a cluster but the result of its last node, and no cycle among clusters can come about: a path from a
+ * cluster back into it would start at that last node and end at one of the cluster's nodes, hence be a cycle of the graph.  For
+ * the same reason other operands (a residual) may be computed by anything, also by nodes that come later in the order now;
  * pass_finish_clusters puts the clusters in order.
  *
  * The pass runs once over the nodes; every node joins at most one cluster.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what the files of fuse-kernels share and nobody else needs: groups of nodes, their order, and what joining them
+ * Declares what the files of fuse-kernels alone share: groups of nodes, their order, and what joining them
  * costs.
  */
 #ifndef WEBNN_PASSES_CLUSTER_FUSE_INTERNAL_H_
@@ -62,7 +62,7 @@ struct candidate {
 
 /* ---- the order of groups (fuse_order.c) ---- */
 
-/** Puts a group behind all others. */
+/** Puts a group after all others. */
 void fuse_order_append(struct fuse *f, struct group *g);
 /** Takes a group out of the order. */
 void fuse_order_remove(struct fuse *f, struct group *g);

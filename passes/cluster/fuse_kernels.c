@@ -191,7 +191,7 @@ static bool is_good_kernel(const struct fuse *f, const struct candidate *c, stru
     }
     if (weighed && *work > target_facts(t)->fusion.more_work * apart)
         return false;
-    *work = weighed ? fmin(*work, apart) : 0; /* what is added by one join after the other adds up */
+    *work = weighed ? fmin(*work, apart) : 0; /* small increases of many joins add up */
     return true;
 }
 
@@ -251,7 +251,7 @@ static bool is_free(const struct node *n)
         return concat_is_contiguous(n);
     if (!v->output_uses)
         return true;
-    /* An output that looks at what is no result, or at another output, is a copy. */
+    /* An output that is a view of an input, a constant or another output is a copy. */
     while (v->producer && node_is_view(v->producer) && looked_through++ < VIEWS_MAX) {
         v = v->producer->inputs[0].value;
         if (v->output_uses)

@@ -66,7 +66,7 @@ static struct value *turn_bytes(struct graph *g, struct node *before, struct val
 {
     const bool is_signed = v->type.type == WNNOperandDataType_Int8;
     const struct tensor_type scalar = {.type = v->type.type};
-    /* The difference wraps: the highest bit is turned over. */
+    /* The difference wraps: the highest bit is flipped. */
     struct value *inputs[] = {v, graph_add_scalar(g, &scalar, wnnNumber(is_signed ? -128 : 128))};
 
     v = inputs[1] ? make_node(g, before, OP_SUB, before, 2, inputs, NULL, NULL) : NULL;

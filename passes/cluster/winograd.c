@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Decides which 3x3 convolutions are computed by Winograd F(2x2, 3x3), and transforms their weights.  It takes a graph before
- * any convolution has a cluster, and sets node->transformed of those, a constant beside the weights; such a node is no
+ * any convolution has a cluster, and sets node->transformed of those, a constant in addition to the weights; such a node is no
  * library's, and lower_winograd.c makes its kernel.  The graph means the same as before: the weights stay, for the interpreter
  * and for inputs that are not finite.
  *

@@ -33,7 +33,7 @@ struct winograd_shape {
     int64_t macro_tile[2]; /* tiles of a macro-tile */
     int64_t count[2];      /* macro-tiles of an image */
     int64_t mr;            /* rows of the register tiles of the matmuls, whose rows are tiles of the image */
-    int64_t rows;          /* M of the matmuls: the macro-tile's tiles and what is missing to a multiple of mr */
+    int64_t rows;          /* M of the matmuls: the macro-tile's tiles, rounded up to a multiple of mr */
 };
 
 /** Returns whether n is a convolution that can be computed so, whatever the weights' values are; if so, it fills *s. */

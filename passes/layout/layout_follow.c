@@ -174,7 +174,7 @@ static bool through_reshape(const struct tensor_type *from, const struct tensor_
         seen |= 1u << piece;
         last = piece;
         last_dimension = p->at[j];
-        /* These are the piece's dimensions, each with the ones of size 1 behind it. */
+        /* These are the piece's dimensions, each with the ones of size 1 after it. */
         for (uint32_t d = 0; d < to->rank; d++) {
             if (to_piece[d] != piece)
                 continue;
@@ -188,7 +188,7 @@ static bool through_reshape(const struct tensor_type *from, const struct tensor_
 
 /* ---- transpose and reductions ---- */
 
-/* Finds the permutation behind a transpose.  Result dimension i is operand dimension p[i]; stored as the operand is, the
+/* Finds the permutation after a transpose.  Result dimension i is operand dimension p[i]; stored as the operand is, the
  * transpose would be nothing at all. */
 static void through_transpose(const struct node *n, const struct permutation *operand, struct permutation *result)
 {

@@ -21,7 +21,7 @@
  * the first, whatever it costs: the library is that much faster.  What depends on constants only moves nothing: it will be
  * folded.
  *
- * The pass is exact but for the order in which sums over several axes run, which is nobody's promise.  Constants are permuted
+ * The pass is exact but for the order in which sums over several axes run, which nothing promises.  Constants are permuted
  * by transposes, too; fold-constants computes them.  Values that only move dimensions of size 1 are reshaped, which costs
  * nothing.
  */
@@ -44,7 +44,7 @@ struct propagation {
     struct graph *g;
     const struct pass_options *o;
     struct arena arena;
-    uint32_t node_count;         /* when it began: what is made while rewriting is not asked about */
+    uint32_t node_count;         /* when it began: nodes made while rewriting do not count */
     struct value_layout *values; /* by value->index */
     uint8_t *roles;              /* by node->index */
     uint32_t *variables;         /* by node->index, of those that follow */
@@ -364,7 +364,8 @@ static bool choose(struct propagation *p, bool *worth_it)
 
 /* ---- 3. rewriting ---- */
 
-/* Returns v as it is (0) or permuted (1), made before `before` if nobody needed it so far.  Returns NULL if memory runs out. */
+/* Returns v as it is (0) or permuted (1), made before `before` if nothing needed it so far.  Returns NULL if memory runs out.
+ */
 static struct value *form_of(struct propagation *p, struct node *before, struct value *v, uint32_t form)
 {
     struct value_layout *l = &p->values[v->index];
@@ -418,7 +419,6 @@ static struct value *fit_operand(struct propagation *p, struct node *before, str
     return make_reshape(p->g, before, before, v, rank, dims);
 }
 
-/* Makes the permuted form of n's results. */
 static bool rewrite_permuted(struct propagation *p, struct node *n)
 {
     bool convolution = op_infos[n->op].flags & OPF_LIBRARY;
@@ -505,7 +505,6 @@ static bool rewrite(struct propagation *p)
 
 /* ---- the pass ---- */
 
-/* Runs one round.  Returns whether it changed the graph. */
 static bool propagate(struct graph *g, const struct pass_options *o)
 {
     struct propagation p = {.g = g, .o = o, .node_count = g->node_count};

@@ -74,7 +74,6 @@ static void mark_needed(const struct node_table *t, const struct value *v, bool 
     }
 }
 
-/** Makes a table of the nodes that v depends on, in the arena.  Returns false if memory runs out. */
 static bool table_of_value(struct arena *a, const struct node_table *t, const struct value *v, struct node_table *out)
 {
     bool *needed = arena_array(a, t->count, sizeof *needed);
@@ -413,7 +412,7 @@ static bool list_add(struct kernel_list *list, struct kernel *k, struct error *e
     return true;
 }
 
-/** Finishes and checks a kernel; what is unproven is not run. */
+/** Finishes and checks a kernel; one that is not proved right is not run. */
 static bool finish(struct kernel_list *list, struct kernel *k, struct error *e)
 {
     if (!kernel_finish(k)) {

@@ -29,7 +29,7 @@ struct builder {
     int64_t tile_rows, block_keys;
     int64_t rows_at_once; /* of few rows: those that share what is loaded of K */
     int64_t blocks;       /* of keys, in the matmul with V */
-    bool bounded;         /* LOCAL_MASK + mask_count says which of them count: the first, and the first behind them */
+    bool bounded;         /* LOCAL_MASK + mask_count says which of them count: [first, end) */
     /* Variables of the macro-tile: the dimensions of the batch, the head of a group and the block of rows, in whose places
      * there are no dimensions.  With few rows those of a group are rows. */
     uint32_t batch_var[ATTENTION_BATCH_MAX], group_var, block_var;
@@ -297,7 +297,6 @@ static void know_result(struct part *st, const struct value *v, const struct map
     lower_know(&st->stage.l, v, m, e);
 }
 
-/* Returns how many sums a stage has. */
 static uint32_t count_sums(const struct kernel *k)
 {
     uint32_t count = 0;
@@ -307,7 +306,7 @@ static uint32_t count_sums(const struct kernel *k)
     return count;
 }
 
-/* Returns the expression of a score behind the chain, where the matmul's result is `score`. */
+/* Returns the expression of a score after the chain, where the matmul's result is `score`. */
 static uint32_t chain_of(struct part *st, const struct row *row, struct kaffine key, uint32_t score)
 {
     const struct builder *b = st->b;
@@ -478,7 +477,6 @@ static bool add_stage(struct builder *b, bool (*make)(struct part *st), const ch
 
 /* ---- the kernel ---- */
 
-/* Returns whether a mask differs along a dimension of the softmax. */
 static bool masks_vary(const struct builder *b, uint32_t d)
 {
     const uint32_t rank = b->a.product->results[0]->type.rank;

@@ -246,7 +246,6 @@ static const enum kop operations[OP_ROWS] = {[OP_ADD] = K_ADD,
                                              [OP_SQRT] = K_SQRT,
                                              [OP_TAN] = K_TAN};
 
-/** Returns a node's operator on its operands' elements. */
 static uint32_t operate(struct lowering *l, const struct node *n, const uint32_t x[3])
 {
     struct kernel *k = l->k;
@@ -331,7 +330,7 @@ static uint32_t operate(struct lowering *l, const struct node *n, const uint32_t
 }
 
 /**
- * Returns whether a number is to be read from memory instead of being a part of the code.  The factor of a single number behind
+ * Returns whether a number is to be read from memory instead of being a part of the code.  The factor of a single number after
  * a reduction costs nothing there, and reductions that differ in nothing else, as the ranges of dynamically quantised
  * activations times the scales of weights do, share code.
  */

@@ -25,7 +25,7 @@ struct kaffine form_divmod(struct lowering *l, struct kaffine form, int64_t divi
 
     kaffine_range(l->k, form, &low, &high);
     if (low < 0 && modulo) {
-        /* A multiple of divide * modulo changes nothing where the form is not negative, and elsewhere nobody looks. */
+        /* A multiple of divide * modulo changes nothing where the form is not negative, and elsewhere the value is unused. */
         int64_t period = divide * modulo;
         form = kaffine_add_const(form, (-low + period - 1) / period * period);
     }

@@ -319,7 +319,6 @@ uint32_t lower_normalization(struct lowering *l, const struct node *n, const str
 
 /* ---- pooling ---- */
 
-/** Returns the lowest value of a type, as an expression of it holds it. */
 static union scalar lowest(dtype t)
 {
     union scalar s = {.u64 = 0};
@@ -351,7 +350,6 @@ static uint32_t int32(struct lowering *l, int64_t value)
     return kernel_const(l->k, KT_I32, (union scalar){.i32 = (int32_t)value});
 }
 
-/** Returns whether all of a window's elements have numbers of 32 bits. */
 static bool fits_int32(struct lowering *l, struct kaffine start, int64_t window)
 {
     int64_t low, high;

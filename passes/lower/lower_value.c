@@ -8,7 +8,7 @@
 
 /**
  * Remembers a value that was evaluated already.  An element is known by its row-major index, however the map says it: as one
- * form per dimension or, behind a reshape, as the index itself.
+ * form per dimension or, after a reshape, as the index itself.
  */
 struct lower_memo {
     const struct value *value;
@@ -148,7 +148,6 @@ static uint64_t memo_hash(const struct value *v, const struct map *m)
     return h ^ h >> 32;
 }
 
-/** Returns the place of what a value is there; the memo has room. */
 static struct table_entry *memo_place(const struct lowering *l, uint64_t hash, const struct value *v, const struct map *m)
 {
     struct table_entry *e = NULL;
@@ -260,7 +259,7 @@ uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct m
     if (e == KEXPR_NONE || inner.guard_count == m->guard_count)
         return e;
     x = &l->k->exprs[e];
-    /* A load under exactly these guards fills by itself: where one of m's guards fails nobody looks at the value. */
+    /* A load under exactly these guards fills by itself: where one of m's guards fails the value is unused. */
     if (x->op == K_LOAD && x->guard_count == inner.guard_count && kguards_equal(x->guard_count, x->guards, inner.guards))
         return kernel_load(l->k, x->tensor, x->index, x->guard_count, x->guards, fill);
     return kernel_op3(l->k, K_SELECT, lower_condition(l, inner.guard_count - m->guard_count, inner.guards + m->guard_count), e,

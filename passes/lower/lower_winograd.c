@@ -41,7 +41,6 @@ struct part {
     struct builder *b;
 };
 
-/* Returns the map of an image's element. */
 static struct map image_map(const struct builder *b, struct kaffine batch, struct kaffine y, struct kaffine x,
                             struct kaffine channel)
 {

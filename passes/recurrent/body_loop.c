@@ -2,7 +2,7 @@
 /*
  * Says where the operands of a loop node's body are in each turn.
  *
- *   carried    turn 0 reads the node's operand, the others a buffer; every turn writes to the result, or to a buffer if nobody
+ *   carried    turn 0 reads the node's operand, the others a buffer; every turn writes to the result, or to a buffer if nothing
  *              reads that, from where it is copied to the first buffer
  *   scanned    slices of the operand, which move by the bytes of a slice
  *   stacked    slices of the result, likewise
@@ -26,7 +26,7 @@ static struct loop_bytes add_buffer(struct recurrent_loop *l, int64_t bytes)
     return (struct loop_bytes){.kind = LOOP_BUFFER, .buffer = l->buffer_count++, .bytes = bytes};
 }
 
-/** Returns the bytes of a result, or a buffer's if nobody reads it. */
+/** Returns the bytes of a result, or a buffer's if nothing reads it. */
 static struct loop_bytes result_or_buffer(struct recurrent_loop *l, const struct value *result, int64_t bytes)
 {
     return value_use_count(result) ? bytes_of_value(result, bytes) : add_buffer(l, bytes);

@@ -79,8 +79,8 @@ struct loop_bytes {
     int64_t offset, bytes;
 };
 
-/** Says where an operand of a step is: iteration i finds it `stride * i` bytes behind `at`.  With has_first, iteration 0 finds
- * it at `first`, and iteration i finds it `stride * (i - 1)` bytes behind `at`. */
+/** Says where an operand of a step is: iteration i finds it `stride * i` bytes after `at`.  With has_first, iteration 0 finds
+ * it at `first`, and iteration i finds it `stride * (i - 1)` bytes after `at`. */
 struct loop_operand {
     struct loop_bytes at, first;
     bool has_first;

@@ -71,7 +71,6 @@ static struct value *mul(struct recurrent_builder *b, struct value *x, struct va
     return op2(b, OP_MUL, x, y);
 }
 
-/** Returns x, or x + y if y is there. */
 static struct value *add_optional(struct recurrent_builder *b, struct value *x, struct value *y)
 {
     return y ? add(b, x, y) : x;
@@ -151,7 +150,7 @@ static struct value *matmul_plus(struct recurrent_builder *b, struct value *x, s
 
 /* ---- the input's share ---- */
 
-/** Returns recurrentBias as far as it may be added before the step: behind the reset gate it is not the new gate's. */
+/** Returns recurrentBias as far as it may be added before the step: after the reset gate it is not the new gate's. */
 static struct value *early_bias(struct recurrent_builder *b, struct value *bias)
 {
     const struct recurrent *r = b->r;

@@ -8,8 +8,8 @@
  *
  * A step's inputs and outputs are locations that move by a fixed distance.  With a sequence result each state is written to
  * where it stands there and read from there; without one, a state is written to the final result and copied for the next step
- * to read (a vector, beside a matrix that is read).  Operands of the node that are constants are constants in these graphs,
- * too: folding, packing and everything else sees them as in any other graph.
+ * to read (a vector, little next to a matrix that is read).  Operands of the node that are constants are constants in these
+ * graphs, too: folding, packing and everything else sees them as in any other graph.
  *
  * With few rows the matmul of a step is bound by reading the weights: then each gate's weights are cut into blocks that lie in
  * the order in which one generated kernel reads them, which also computes the gates (form "blocks").  With more rows, and where

@@ -231,7 +231,7 @@ static struct value *dequantize_transposed(struct graph *g, struct node *n)
 }
 
 /*
- * Finds the shape of a scale behind a reshape that only merges neighbouring dimensions: dimensions merge where the scale has
+ * Finds the shape of a scale after a reshape that only merges neighbouring dimensions: dimensions merge where the scale has
  * all elements of the outer ones and one of the inner ones.  Returns false if there is no such shape.
  */
 static bool merge_scale_dims(const struct tensor_type *from, const struct tensor_type *to, const struct tensor_type *scale,
@@ -260,7 +260,7 @@ static bool merge_scale_dims(const struct tensor_type *from, const struct tensor
 }
 
 /* reshape(cast(numbers of 4 bits)) is a cast of the constant in the other shape, so that only a cast is between them and
- * whoever reads them. */
+ * their readers. */
 static struct value *cast_reshaped(struct graph *g, struct node *n)
 {
     const struct node *inner = producer_of(in0(n), OP_CAST);
@@ -348,7 +348,7 @@ static struct value *merge_padding(struct graph *g, struct node *n)
 /* ---- rows of products ---- */
 
 /*
- * Takes rows of operand A instead of rows of a matmul's result, so that rows which nobody reads are not computed: a language
+ * Takes rows of operand A instead of rows of a matmul's result, so that rows which nothing reads are not computed: a language
  * model's logits are wanted of a prompt's last token alone.  The products that stay have the same factors; a kernel for fewer
  * rows may add them in another order.  With more than half of the rows little is saved.
  */

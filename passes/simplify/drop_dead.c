@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Removes nodes whose results nobody reads, and lets go of the bytes of constants that nobody reads.  It needs and keeps the
+ * Removes nodes whose results nothing reads, and frees the bytes of constants that nothing reads.  It needs and keeps the
  * topological order: going backwards, a node's readers are gone before the node is looked at, so that one walk is enough.
  */
 #include "passes/support.h"

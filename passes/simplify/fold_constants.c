@@ -5,7 +5,7 @@
  * bits that the graph would have given there.
  *
  * The pass needs topological order, so that one walk folds whole chains.  It keeps order and shapes.  The bytes of constants
- * that nobody reads any more go at once: weights that are transposed or cast must not all be there twice.
+ * that nothing reads any more go at once: weights that are transposed or cast must not all be there twice.
  *
  * These are not folded:
  *   - a result beyond FOLD_FREE_BYTES that is more than FOLD_GROWTH times as large as the inputs: expand and tile cost nothing

@@ -27,7 +27,6 @@ static bool takes(const struct target *t, const struct node *n)
 
 /* ---- trying ---- */
 
-/* Makes n's operands float32, with casts before n. */
 static bool widen_operands(struct graph *g, struct node *n, struct value **inputs)
 {
     for (uint32_t i = 0; i < n->input_count; i++) {
@@ -77,7 +76,7 @@ static bool unpacks_rounded(const struct target *t, const struct node *n)
 
 /* ---- alpha ---- */
 
-/* Returns whether a factor of v disappears into what is constant: v itself, or the scale that it is dequantized with. */
+/* Returns whether a factor of v disappears into a constant: v itself, or the scale that it is dequantized with. */
 static bool absorbs_factor(const struct value *v)
 {
     const struct node *p = v->producer;
@@ -85,7 +84,6 @@ static bool absorbs_factor(const struct value *v)
     return v->kind == VALUE_CONSTANT || (p && p->op == OP_DEQUANTIZE_LINEAR && p->inputs[1].value->kind == VALUE_CONSTANT);
 }
 
-/* Returns v * alpha, made before n. */
 static struct value *multiplied(struct graph *g, struct node *n, struct value *v, double alpha)
 {
     const struct tensor_type scalar = {.type = v->type.type};

@@ -6,7 +6,7 @@
  *
  * It takes maxPool2d of images in nchw with strides of 1, where neighbouring windows share most of their elements.  The columns
  * come first.  In nchw they need not know where a row ends: with the rows of an image side by side as one, a column's elements
- * lie a row's length apart, and padding above and below is padding before and behind.  So vectors are as full as they get,
+ * lie a row's length apart, and padding above and below is padding before and after.  So vectors are as full as they get,
  * however short the rows are.  The pass runs once layouts are chosen.
  */
 #include "ir/graph/conv.h"
@@ -44,13 +44,13 @@ static bool separate(const struct node *n, struct separation *s)
     s->rows = in[2];
     s->columns = in[3];
     s->height = out[2];
-    const int64_t before = o->padding[0] * s->columns, behind = o->padding[1] * s->columns;
-    const int64_t dilation = o->dilations[0] * s->columns, length = s->rows * s->columns + before + behind;
-    if (!is_small(before) || !is_small(behind) || !is_small(dilation) || !is_small(length))
+    const int64_t before = o->padding[0] * s->columns, after = o->padding[1] * s->columns;
+    const int64_t dilation = o->dilations[0] * s->columns, length = s->rows * s->columns + before + after;
+    if (!is_small(before) || !is_small(after) || !is_small(dilation) || !is_small(length))
         return false;
     s->padding[0] = s->padding[1] = 0;
     s->padding[2] = (uint32_t)before;
-    s->padding[3] = (uint32_t)behind;
+    s->padding[3] = (uint32_t)after;
     s->row_dilation[0] = 1;
     s->row_dilation[1] = (uint32_t)dilation;
     return true;

@@ -34,7 +34,7 @@ struct arena_packer {
     int64_t *offsets;   /* by block, of the order being tried */
 };
 
-/* ---- sorting: a merge sort, because qsort passes no context and its order of equals is nobody's promise ---- */
+/* ---- sorting: a merge sort, because qsort passes no context and its order of equals is not defined ---- */
 
 typedef int64_t (*sort_key)(const struct storage_block *b, int64_t offset);
 
@@ -200,7 +200,7 @@ static void gap_release(struct gap *gaps, uint32_t *count, int64_t offset, int64
         else
             high = middle;
     }
-    /* There is always a gap behind, the one without end. */
+    /* There is always a gap at the end, which has no limit. */
     bool joins_before = low > 0 && gaps[low - 1].offset + gaps[low - 1].bytes == offset;
     bool joins_behind = offset + bytes == gaps[low].offset;
     if (joins_behind) {

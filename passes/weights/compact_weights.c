@@ -122,7 +122,7 @@ static bool has_own_type(const struct value *v)
     return constant && constant->type.type == v->type.type;
 }
 
-/* Returns whether v is a constant, or one behind what packing or folding does away with. */
+/* Returns whether v is a constant, or one under nodes that packing or folding removes. */
 static bool becomes_constant(const struct value *v)
 {
     while (v->producer && (v->producer->op == OP_TRANSPOSE || v->producer->op == OP_RESHAPE || v->producer->op == OP_CAST))
@@ -209,7 +209,6 @@ static float half_at(const void *data, int64_t at)
     return f16_to_f32(half);
 }
 
-/* Returns the number at that place in memory. */
 static float small_get(const struct small *s, int64_t at)
 {
     float f;
@@ -227,7 +226,6 @@ static float small_get(const struct small *s, int64_t at)
     }
 }
 
-/* Returns whether all of them are this number. */
 static bool is_everywhere(const struct small *s, float number)
 {
     for (int64_t at = 0; at < s->count; at++)
@@ -285,7 +283,7 @@ static struct value *pack_quantized(struct graph *g, struct node *n, const struc
         zero = pack_small(g, &zeros, p, (float)low, rank);
         if (!v || !zero)
             return NULL;
-    } else if (is_everywhere(&zeros, is_signed ? 0 : 128)) { /* what is meant are signed bytes */
+    } else if (is_everywhere(&zeros, is_signed ? 0 : 128)) { /* the numbers are signed bytes */
         const uint8_t flip = is_signed ? 0 : 0x80;
         rank = p->paired ? 5 : 4;
         v = p->paired ? compact_words(g, p, flip) : compact_elements(g, p, WNNOperandDataType_Int8, flip);

@@ -6,10 +6,10 @@
  *
  * Weights that lie in memory in 4, 8 or 16 bits stay like that (compact_weights.c).
  *
- * It looks at nodes without a cluster that the library does not take.  They get the constant in that order, and behind it the
+ * It looks at nodes without a cluster that the library does not take.  They get the constant in that order, and after it the
  * transpose and the reshape that say which element is which; they become index maps of the contraction's kernel
  * (docs/contractions.md).  The graph means the same as before.  Where the lowering would not take the three together nothing is
- * changed.  Nothing may fold constants behind this pass.
+ * changed.  Nothing may fold constants after this pass.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ static int64_t count_rows(const struct node *n)
 }
 
 /*
- * Returns the results that a reshape behind n keeps side by side (the width of a head): where panels end elsewhere, which
+ * Returns the results that a reshape after n keeps contiguous (the width of a head): where panels end elsewhere, which
  * element of which panel a result is takes divisions, and the schedule finds no register tiles.
  */
 static int64_t piece_of(const struct contraction_facts *facts, const struct node *n, int64_t results)

@@ -4,7 +4,7 @@
  * (wnnGraphBuilderQuantizeWeights): the constant operand B of a matmul or gemm becomes the dequantizeLinear of an int8 constant
  * with a scale for each block along K.
  *
- * The pass runs behind the folding of constants, so that transposes, reshapes and casts of weights have become constants, and
+ * The pass runs after the folding of constants, so that transposes, reshapes and casts of weights have become constants, and
  * in front of everything that looks for compact weights.  It needs and keeps the topological order.  This is not exact: it
  * rounds weights.
  *

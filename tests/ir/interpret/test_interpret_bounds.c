@@ -292,7 +292,7 @@ TEST(float_normalisation_stays_within_bounds)
 
     random_seed(4);
     for (int k = 0; k < 500; k++)
-        mean += x[k] = (float)(100 + random_number()); /* a mean that is large beside the deviations */
+        mean += x[k] = (float)(100 + random_number()); /* a mean that is large relative to the deviations */
     mean /= 500;
     for (int k = 0; k < 500; k++)
         variance += (x[k] - mean) * (x[k] - mean);
@@ -516,7 +516,7 @@ TEST(float16_results_allow_one_step)
     for (int k = 0; k < 200; k++) {
         double y = f16_to_f32(r[k]);
         certain += bounds[k] == 0;
-        assert_true(bounds[k] <= 0x1p-10 * y); /* the float16 beside it */
+        assert_true(bounds[k] <= 0x1p-10 * y); /* the float16 next to it */
     }
     assert_true(certain > 190); /* float32's error is far smaller than float16's steps */
     graph_free(g);

@@ -261,7 +261,7 @@ TEST(mangled_texts_do_no_harm)
                 break;
         }
 
-        /* behind the text there is nothing to read */
+        /* past the text there is nothing to read */
         char *exact = malloc(length ? length : 1);
         assert_non_null(exact);
         memcpy(exact, text, length);

@@ -32,7 +32,7 @@ TEST(what_cannot_be_transformed_stays)
     }
 }
 
-/* Returns whether a convolution of an image of size x size, and of as many channels before as behind it, is transformed for a
+/* Returns whether a convolution of an image of size x size, and of as many channels before as after it, is transformed for a
  * device. */
 static bool is_chosen(uint32_t size, uint32_t channels, bool planar, bool is_processor)
 {
@@ -64,7 +64,7 @@ static bool is_chosen(uint32_t size, uint32_t channels, bool planar, bool is_pro
     return chosen;
 }
 
-/* On PoCL nearly all of them gain, but not large images whose channels lie one behind the other.  Nothing is expected to gain
+/* On PoCL nearly all of them gain, but not large images whose channels are planes.  Nothing is expected to gain
  * on a GPU. */
 TEST(devices_have_costs_of_their_own)
 {
@@ -82,7 +82,7 @@ TEST(devices_have_costs_of_their_own)
     }
 }
 
-/* The cost model: images of many tiles and channels, but not few channels, nor weights that are large beside the image. */
+/* The cost model: images of many tiles and channels, but not few channels, nor weights that are large relative to the image. */
 TEST(the_cost_model_chooses)
 {
     static const struct {

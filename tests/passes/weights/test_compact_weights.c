@@ -296,7 +296,7 @@ TEST(the_other_operand_is_rounded_to_bytes)
     graph_free(g);
 }
 
-/* So it does beside weights of 8 bits that are signed numbers, or unsigned ones around 128: words of four neighbours. */
+/* So it does next to weights of 8 bits that are signed numbers, or unsigned ones around 128: words of four neighbours. */
 TEST(whole_bytes_are_multiplied)
 {
     static const char body[] = "inputs { x: f32[4, 256]; } consts { q: u8[256, 128] @scalar(1); s: f32[8, 128] @scalar(1); "
@@ -324,7 +324,7 @@ TEST(whole_bytes_are_multiplied)
     }
 }
 
-/* On a device that multiplies bytes, weights beside an operand that is bytes already are packed as words, and the bytes become
+/* On a device that multiplies bytes, weights of an operand that is bytes already are packed as words, and the bytes become
  * a part of the kernel as they are: where scale and zero point are constants, and where the device has the instruction. */
 TEST(bytes_of_networks_are_multiplied_on_devices)
 {
