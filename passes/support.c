@@ -175,6 +175,24 @@ struct value *make_reshape(struct graph *g, struct node *before, const struct no
     return make_node(g, before, OP_RESHAPE, origin, 1, &v, NULL, &args);
 }
 
+struct value *make_slice(struct graph *g, struct node *before, const struct node *origin, struct value *v, uint32_t axis,
+                         uint32_t start, uint32_t size)
+{
+    uint32_t starts[RANK_MAX] = {0}, sizes[RANK_MAX];
+    union op_args args;
+
+    if (!v || (start == 0 && size == v->type.dims[axis]))
+        return v;
+    memset(&args, 0, sizeof args);
+    memcpy(sizes, v->type.dims, sizeof sizes);
+    starts[axis] = start;
+    sizes[axis] = size;
+    args.slice.startsCount = args.slice.sizesCount = v->type.rank;
+    args.slice.starts = starts;
+    args.slice.sizes = sizes;
+    return make_node(g, before, OP_SLICE, origin, 1, &v, NULL, &args);
+}
+
 struct value *make_cast(struct graph *g, struct node *before, const struct node *origin, struct value *v, dtype type)
 {
     union op_args args;
@@ -182,6 +200,23 @@ struct value *make_cast(struct graph *g, struct node *before, const struct node 
     memset(&args, 0, sizeof args);
     args.cast.dataType = type;
     return make_node(g, before, OP_CAST, origin, 1, &v, NULL, &args);
+}
+
+bool make_casts(struct graph *g, struct node *n, dtype from, dtype to, struct value **inputs)
+{
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        struct value *v = n->inputs[i].value;
+
+        inputs[i] = v && (!from || v->type.type == from) ? make_cast(g, n, n, v, to) : v;
+        if (v && !inputs[i])
+            return false;
+    }
+    return true;
+}
+
+struct value *make_number(struct graph *g, const struct value *v, double number)
+{
+    return v ? graph_add_scalar(g, &(struct tensor_type){.type = v->type.type}, wnnNumber(number)) : NULL;
 }
 
 struct value *make_binary(struct graph *g, struct node *n, enum op op, struct value *a, struct value *b)

@@ -54,13 +54,21 @@ bool node_is_quantized_weight(const struct node *n, const struct target *t);
  * taking its label. */
 struct value *make_node(struct graph *g, struct node *before, enum op op, const struct node *origin, uint32_t input_count,
                         struct value *const *inputs, const void *options, const union op_args *args);
-/** Return the result of a new transpose, reshape or cast of v, which is made likewise. */
+/** Return the result of a new transpose, reshape, slice of one dimension (v if it is all of v) or cast of v, which is made
+ * likewise. */
 struct value *make_transpose(struct graph *g, struct node *before, const struct node *origin, struct value *v,
                              const uint32_t *permutation);
 struct value *make_reshape(struct graph *g, struct node *before, const struct node *origin, struct value *v, uint32_t rank,
                            const uint32_t *dims);
+struct value *make_slice(struct graph *g, struct node *before, const struct node *origin, struct value *v, uint32_t axis,
+                         uint32_t start, uint32_t size);
 struct value *make_cast(struct graph *g, struct node *before, const struct node *origin, struct value *v, dtype type);
 
+/** Casts n's inputs of a type (Undefined: of any) before n, and stores them with those that stay in `inputs`, which has room
+ * for all.  Returns false if memory ran out. */
+bool make_casts(struct graph *g, struct node *n, dtype from, dtype to, struct value **inputs);
+/** Returns a scalar constant of v's type. */
+struct value *make_number(struct graph *g, const struct value *v, double number);
 /** Returns a new operator of two operands, neither of which may be NULL: then it returns NULL. */
 struct value *make_binary(struct graph *g, struct node *n, enum op op, struct value *a, struct value *b);
 

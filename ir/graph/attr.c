@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static bool is_list(const struct attr_info *a)
+bool attr_is_list(const struct attr_info *a)
 {
     return a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
 }
@@ -39,7 +39,7 @@ const void *attr_value(const struct attr_info *a, const void *options, const uni
 {
     const char *at = (a->positional ? (const char *)args : (const char *)options) + a->offset;
 
-    if (!is_list(a))
+    if (!attr_is_list(a))
         return at;
 
     const void *list;
@@ -49,7 +49,7 @@ const void *attr_value(const struct attr_info *a, const void *options, const uni
 
 size_t attr_count(const struct attr_info *a, const void *options, const union op_args *args)
 {
-    if (!is_list(a))
+    if (!attr_is_list(a))
         return 1;
 
     size_t count;
@@ -68,7 +68,7 @@ bool attr_check_list(struct call *c, const struct attr_info *a)
     const void *list = attr_value(a, c->options, &c->args);
     size_t count;
 
-    if (!is_list(a))
+    if (!attr_is_list(a))
         return true;
     memcpy(&count, (a->positional ? (const char *)&c->args : (const char *)c->options) + a->count_offset, sizeof count);
     if (!list) /* an option without a pointer is absent, whatever its count is */
@@ -80,7 +80,7 @@ bool attr_check_list(struct call *c, const struct attr_info *a)
 
 size_t attr_bytes(const struct attr_info *a)
 {
-    return is_list(a) ? sizeof(void *) : element_size(a);
+    return attr_is_list(a) ? sizeof(void *) : element_size(a);
 }
 
 bool options_fill_zeros(struct call *c, void *options)
@@ -93,7 +93,7 @@ bool options_fill_zeros(struct call *c, void *options)
         char *value = (char *)options + a->offset;
         size_t size = a->kind == ATTR_NUMBER ? sizeof(WNNNumberType) : element_size(a);
 
-        if (a->positional || is_list(a) || memcmp(value, zeros, size) || !memcmp(standard, zeros, size))
+        if (a->positional || attr_is_list(a) || memcmp(value, zeros, size) || !memcmp(standard, zeros, size))
             continue;
         if (a->kind == ATTR_NUMBER || a->kind == ATTR_DATA_TYPE || a->positive)
             memcpy(value, standard, element_size(a));
@@ -134,7 +134,7 @@ bool node_same_attrs(const struct node *a, const struct node *b)
 static bool copy_lists(struct arena *arena, enum op op, bool positional, void *object)
 {
     for (const struct attr_info *attr = op_infos[op].attrs; attr->kind != ATTR_NONE; attr++) {
-        if (attr->positional != positional || !is_list(attr))
+        if (attr->positional != positional || !attr_is_list(attr))
             continue;
 
         const void *list = attr_value(attr, object, object);

@@ -202,6 +202,12 @@ uint32_t value_use_count(const struct value *v)
 
 /* ---- nodes ---- */
 
+void graph_append_cluster(struct graph *g, struct cluster *c)
+{
+    *(g->last_cluster ? &g->last_cluster->next : &g->first_cluster) = c;
+    g->last_cluster = c;
+}
+
 /* Links n before `before`, or at the end. */
 static void node_link(struct graph *g, struct node *n, struct node *before)
 {

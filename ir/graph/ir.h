@@ -210,6 +210,8 @@ struct node *graph_close_loop(struct graph *g, const struct loop_body *body, con
 struct value *graph_add_constant(struct graph *g, const struct tensor_type *type, struct constant *c);
 /** Adds a constant whose elements are all value, cast to type as the specification casts numbers. */
 struct value *graph_add_scalar(struct graph *g, const struct tensor_type *type, WNNNumber value);
+/** Puts a cluster, whose next is NULL, at the end of the graph's list. */
+void graph_append_cluster(struct graph *g, struct cluster *c);
 /** Makes v an output under name (copied).  The same value may be several outputs. */
 bool graph_add_output(struct graph *g, const char *name, size_t name_length, struct value *v);
 
@@ -272,6 +274,8 @@ uint32_t value_use_count(const struct value *v);
  * a list's count (else 1). */
 const void *attr_value(const struct attr_info *a, const void *options, const union op_args *args);
 size_t attr_count(const struct attr_info *a, const void *options, const union op_args *args);
+/** Returns whether an attribute is a list, whose items have four bytes. */
+bool attr_is_list(const struct attr_info *a);
 /** Returns the most items that a list of an operator may have.  What has more is refused before it is walked. */
 size_t attr_count_max(enum op op, const struct attr_info *a);
 /** Checks a positional list's pointer against its count, and any list's count against attr_count_max.  Returns false after an

@@ -125,16 +125,6 @@ bool kaffine_varying(const struct kernel *k, struct kaffine a)
     return false;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a < 0 ? -a : a;
-}
-
 /** Splits a into d * quotient + rest, such that the rest has the terms and the part of the offset that d does not divide. */
 static bool split_multiples(struct kernel *k, struct kaffine a, int64_t d, struct kaffine *quotient, struct kaffine *rest)
 {

@@ -57,4 +57,15 @@ static inline int64_t ceil_div(int64_t a, int64_t b)
     return a / b + (a % b > 0);
 }
 
+/** Returns the greatest common divisor of two numbers, which is not negative. */
+static inline int64_t gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a < 0 ? -a : a;
+}
+
 #endif

@@ -70,14 +70,13 @@ static bool read_element(struct graph_parser *p, const struct attr_info *a, cons
 
 static bool set_attr(struct graph_parser *p, struct call *c, const struct attr_info *a, const struct document_value *v)
 {
-    bool is_list = a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
     char *object = a->positional ? (char *)&c->args : c->options;
-    uint32_t *list; /* every kind of list has 4-byte items */
+    uint32_t *list;
     size_t count = 0;
 
     if (!a->positional && v->kind == DOCUMENT_NULL)
         return true; /* absent: the default stays */
-    if (!is_list)
+    if (!attr_is_list(a))
         return read_element(p, a, v, object + a->offset);
     if (c->op == OP_SPLIT && a->positional && v->kind != DOCUMENT_LIST)
         return read_element(p, a, v, &c->args.split.equal) &&
@@ -277,11 +276,7 @@ bool parse_marks(struct graph_parser *p)
     for (uint32_t i = 0; i < g->node_count; i++) {
         if (!clusters[i])
             continue;
-        if (g->last_cluster)
-            g->last_cluster->next = clusters[i];
-        else
-            g->first_cluster = clusters[i];
-        g->last_cluster = clusters[i];
+        graph_append_cluster(g, clusters[i]);
         g->cluster_count = i + 1;
     }
     return true;

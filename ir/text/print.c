@@ -138,7 +138,6 @@ void print_attr(FILE *out, const struct node *n, uint32_t index, enum print_form
         double f64;
         WNNNumber number;
     } short_value;
-    bool list = a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
 
     if (form == PRINT_SHORT && a->kind == ATTR_F64) {
         memcpy(&short_value.f64, value, sizeof(double));
@@ -154,7 +153,7 @@ void print_attr(FILE *out, const struct node *n, uint32_t index, enum print_form
         fputs("[]", out);
     } else if (!value) {
         fputs("null", out);
-    } else if (!list) {
+    } else if (!attr_is_list(a)) {
         attr_element_print(out, a, value, style);
     } else {
         size_t count = attr_count(a, options, args);
@@ -162,7 +161,7 @@ void print_attr(FILE *out, const struct node *n, uint32_t index, enum print_form
         for (size_t i = 0; i < count; i++) {
             if (i)
                 fputs(", ", out);
-            attr_element_print(out, a, value + i * 4, style); /* elements of all lists have 4 bytes */
+            attr_element_print(out, a, value + i * 4, style);
         }
         fputc(']', out);
     }
@@ -188,7 +187,7 @@ static void option_set(const struct attr_info *a, void *to, const void *from, en
         if (d)
             *d = double_shorten(*d, rounded_to);
     }
-    if (a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST)
+    if (attr_is_list(a))
         memcpy((char *)to + a->count_offset, (const char *)from + a->count_offset, sizeof(size_t));
 }
 

@@ -17,11 +17,7 @@ struct cluster *cluster_create(struct graph *g, enum cluster_kind kind)
     }
     c->kind = kind;
     c->index = g->cluster_count++;
-    if (g->last_cluster)
-        g->last_cluster->next = c;
-    else
-        g->first_cluster = c;
-    g->last_cluster = c;
+    graph_append_cluster(g, c);
     return c;
 }
 

@@ -312,11 +312,7 @@ static bool arrange(struct finish *f)
         l->cluster->first = members[l->first];
         l->cluster->node_count = l->count;
         l->cluster->next = NULL;
-        if (g->last_cluster)
-            g->last_cluster->next = l->cluster;
-        else
-            g->first_cluster = l->cluster;
-        g->last_cluster = l->cluster;
+        graph_append_cluster(g, l->cluster);
     }
     g->cluster_count = count;
     return true;

@@ -15,6 +15,23 @@ static struct kaffine index_form(struct lowering *l, const struct value *indices
     return e == KEXPR_NONE ? kaffine_const(0) : kernel_loaded_var(l->k, e, size);
 }
 
+/** Returns where a coordinate leads to: the last dimension of indices holds coordinates, and `rows` the other dimensions and
+ * those that a coordinate leaves open. */
+static struct map at_coordinate(struct lowering *l, const struct value *indices, const struct map *rows,
+                                const struct tensor_type *t)
+{
+    const uint32_t last = indices->type.rank - 1, size = indices->type.dims[last];
+    struct map at = map_like(rows, t->rank), index_at = map_like(rows, last + 1);
+
+    for (uint32_t d = 0; d < last; d++)
+        index_at.forms[d] = rows->forms[d];
+    for (uint32_t d = 0; d < t->rank; d++) {
+        index_at.forms[last] = kaffine_const(d);
+        at.forms[d] = d < size ? index_form(l, indices, &index_at, t->dims[d]) : rows->forms[last + d - size];
+    }
+    return at;
+}
+
 uint32_t lower_gather(struct lowering *l, const struct node *n, const struct map *m)
 {
     const struct value *input = n->inputs[0].value, *indices = n->inputs[1].value;
@@ -33,20 +50,10 @@ uint32_t lower_gather(struct lowering *l, const struct node *n, const struct map
         at.forms[axis] = index_form(l, indices, &index_at, input->type.dims[axis]);
     } else if (n->op == OP_GATHER_ELEMENTS) {
         const uint32_t axis = NODE_OPTIONS(n, WNNGatherOptions)->axis;
-        index_at = at = spread;
-        at.forms[axis] = index_form(l, indices, &index_at, input->type.dims[axis]);
-    } else { /* gatherND: the last dimension of indices holds coordinates */
-        const uint32_t size = indices->type.dims[index_rank - 1];
-        for (uint32_t d = 0; d + 1 < index_rank; d++)
-            index_at.forms[d] = spread.forms[d];
-        for (uint32_t d = 0; d < rank; d++) {
-            if (d >= size) {
-                at.forms[d] = spread.forms[index_rank - 1 + d - size];
-                continue;
-            }
-            index_at.forms[index_rank - 1] = kaffine_const(d);
-            at.forms[d] = index_form(l, indices, &index_at, input->type.dims[d]);
-        }
+        at = spread;
+        at.forms[axis] = index_form(l, indices, &spread, input->type.dims[axis]);
+    } else {
+        at = at_coordinate(l, indices, &spread, &input->type);
     }
     return lower_value(l, input, &at);
 }
@@ -63,12 +70,12 @@ bool lower_scatter_updates(struct lowering *l, const struct node *n)
     static const enum kop combine[] = {K_ADD, K_MUL, K_MIN, K_MAX}; /* as WNNScatterReduction */
     const struct value *indices = n->inputs[1].value, *updates = n->inputs[2].value, *result = n->results[0];
     const struct tensor_type *t = &updates->type;
-    const uint32_t rank = result->type.rank, index_rank = indices->type.rank;
+    const uint32_t index_rank = indices->type.rank;
     const bool elements = n->op != OP_SCATTER_ND, reduces = n->op == OP_SCATTER_REDUCE;
     const uint32_t axis = reduces    ? NODE_OPTIONS(n, WNNScatterReduceOptions)->axis
                           : elements ? NODE_OPTIONS(n, WNNScatterOptions)->axis
                                      : 0;
-    struct map from = {.rank = t->rank}, index_at = {.rank = index_rank}, to = {.rank = rank};
+    struct map from = {.rank = t->rank}, index_at, to;
     struct kernel *k = l->k;
     uint32_t value, there, tensor;
 
@@ -84,17 +91,7 @@ bool lower_scatter_updates(struct lowering *l, const struct node *n)
         index_at = map_broadcast(l, &from, t, &indices->type);
         to.forms[axis] = index_form(l, indices, &index_at, result->type.dims[axis]);
     } else {
-        const uint32_t size = indices->type.dims[index_rank - 1];
-        for (uint32_t d = 0; d + 1 < index_rank; d++)
-            index_at.forms[d] = from.forms[d];
-        for (uint32_t d = 0; d < rank; d++) {
-            if (d >= size) {
-                to.forms[d] = from.forms[index_rank - 1 + d - size];
-                continue;
-            }
-            index_at.forms[index_rank - 1] = kaffine_const(d);
-            to.forms[d] = index_form(l, indices, &index_at, result->type.dims[d]);
-        }
+        to = at_coordinate(l, indices, &from, &result->type);
     }
     value = lower_value(l, updates, &from);
     if (reduces && value != KEXPR_NONE) {
@@ -122,16 +119,6 @@ static struct kaffine nearest(struct lowering *l, struct kaffine at, int64_t in,
     return form_divmod(l, kaffine_add_const(kaffine_scale(l->k, at, 2 * in), in - 1), 2 * out, in);
 }
 
-static int64_t greatest_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /** Holds, for linear, the two indices around the coordinate and the second one's weight. */
 struct neighbours {
     struct kaffine low, high;
@@ -144,7 +131,7 @@ static bool find_neighbours(struct lowering *l, struct kaffine at, int64_t in, i
     /* A vector has twice as many lanes of 32 bits as of 64. */
     const enum ktype type = in < INT32_MAX / 4 && out < INT32_MAX / 4 ? KT_I32 : KT_I64;
     /* The fraction is reduced, so that sizes in the same ratio make the same code. */
-    const int64_t common = in + out ? greatest_divisor(2 * in, greatest_divisor(in + out, 2 * out)) : 1;
+    const int64_t common = in + out ? gcd(2 * in, gcd(in + out, 2 * out)) : 1;
     const int64_t denominator = 2 * out / common;
     /* One denominator more makes the numerator positive: `above` is floor(inputCoordinate) + 1. */
     const struct kaffine numerator = kaffine_add_const(kaffine_scale(k, at, 2 * in / common), (in + out) / common);

@@ -162,7 +162,7 @@ bool map_guard(struct lowering *l, struct map *m, uint32_t count, const struct k
         if (low >= 0 && high < guards[i].bound)
             continue;
         for (uint32_t j = 0; j < n; j++)
-            seen |= all[j].bound == guards[i].bound && kaffine_equal(all[j].form, guards[i].form);
+            seen |= kguards_equal(1, &all[j], &guards[i]);
         if (!seen)
             all[n++] = guards[i];
     }
@@ -196,9 +196,5 @@ bool map_equal(const struct map *a, const struct map *b)
         if (!kaffine_equal(a->forms[d], b->forms[d]))
             return false;
     }
-    for (uint32_t i = 0; i < a->guard_count; i++) {
-        if (a->guards[i].bound != b->guards[i].bound || !kaffine_equal(a->guards[i].form, b->guards[i].form))
-            return false;
-    }
-    return true;
+    return kguards_equal(a->guard_count, a->guards, b->guards);
 }

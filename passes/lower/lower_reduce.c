@@ -212,9 +212,9 @@ uint32_t lower_reduction(struct lowering *l, const struct node *n, const struct 
         return x;
     switch (n->op) {
     case OP_ARG_MIN:
-        return kernel_cast(k, ktype_of(n->results[0]->type.type), lower_reduce(l, KR_ARG_MIN, x, &s));
     case OP_ARG_MAX:
-        return kernel_cast(k, ktype_of(n->results[0]->type.type), lower_reduce(l, KR_ARG_MAX, x, &s));
+        x = lower_reduce(l, n->op == OP_ARG_MIN ? KR_ARG_MIN : KR_ARG_MAX, x, &s);
+        return kernel_cast(k, ktype_of(n->results[0]->type.type), x);
     case OP_REDUCE_L1:
         return lower_reduce(l, KR_SUM, kernel_op1(k, K_ABS, x), &s);
     case OP_REDUCE_L2:

@@ -109,30 +109,28 @@ static uint32_t load(struct lowering *l, const struct value *v, const struct map
 
 static uint32_t lower_node(struct lowering *l, const struct node *n, uint32_t result, const struct map *m)
 {
-    const uint32_t flags = op_infos[n->op].flags;
+    static const struct {
+        uint32_t flag;
+        uint32_t (*lower)(struct lowering *l, const struct node *n, const struct map *m);
+    } families[] = {
+        {OPF_ELEMENTWISE, lower_elementwise},
+        {OPF_ELEMENTWISE_INDEXED, lower_triangular},
+        {OPF_REDUCTION, lower_reduction},
+        {OPF_NORMALIZATION, lower_normalization},
+        {OPF_POOL, lower_pool},
+        {OPF_SCAN, lower_scan},
+        {OPF_LIBRARY, lower_contraction},
+        {OPF_GATHER, lower_gather},
+        {OPF_RESAMPLE, lower_resample},
+    };
 
     if (n->op == OP_BATCH_NORMALIZATION)
         return lower_batch_normalization(l, n, m);
-    if (flags & OPF_ELEMENTWISE)
-        return lower_elementwise(l, n, m);
-    if (flags & OPF_ELEMENTWISE_INDEXED)
-        return lower_triangular(l, n, m);
-    if (flags & OPF_MOVEMENT)
+    if (op_infos[n->op].flags & OPF_MOVEMENT)
         return lower_movement(l, n, result, m);
-    if (flags & OPF_REDUCTION)
-        return lower_reduction(l, n, m);
-    if (flags & OPF_NORMALIZATION)
-        return lower_normalization(l, n, m);
-    if (flags & OPF_POOL)
-        return lower_pool(l, n, m);
-    if (flags & OPF_SCAN)
-        return lower_scan(l, n, m);
-    if (flags & OPF_LIBRARY)
-        return lower_contraction(l, n, m);
-    if (flags & OPF_GATHER)
-        return lower_gather(l, n, m);
-    if (flags & OPF_RESAMPLE)
-        return lower_resample(l, n, m);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (op_infos[n->op].flags & families[i].flag)
+            return families[i].lower(l, n, m);
     /* A scatter is kernels of its own; recurrent operators are decomposed by a pass. */
     l->unfusable = true;
     return KEXPR_NONE;

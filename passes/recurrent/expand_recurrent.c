@@ -24,13 +24,8 @@ static struct node *widen(struct graph *g, struct node *n, dtype type)
     struct value *inputs[OP_OPERANDS_MAX] = {NULL};
     struct node *wide;
 
-    for (uint32_t i = 0; i < n->input_count; i++) {
-        if (!n->inputs[i].value)
-            continue;
-        inputs[i] = make_cast(g, n, n, n->inputs[i].value, type);
-        if (!inputs[i])
-            return NULL;
-    }
+    if (!make_casts(g, n, WNNOperandDataType_Undefined, type, inputs))
+        return NULL;
     wide = node_create(g, n, n->op, n->label, n->input_count, inputs, n->options, &n->args, &g->error);
     if (!wide)
         return NULL;

@@ -103,26 +103,14 @@ static struct value *activate(struct recurrent_builder *b, uint32_t activation, 
     return given != type ? make_cast(b->g, b->before, n, x, given) : x;
 }
 
-static struct value *make_slice(struct recurrent_builder *b, struct value *v, uint32_t axis, uint32_t start, uint32_t size)
+static struct value *slice(struct recurrent_builder *b, struct value *v, uint32_t axis, uint32_t start, uint32_t size)
 {
-    uint32_t starts[RANK_MAX] = {0}, sizes[RANK_MAX];
-    union op_args args;
-
-    if (!v || (start == 0 && size == v->type.dims[axis]))
-        return v;
-    memset(&args, 0, sizeof args);
-    memcpy(sizes, v->type.dims, sizeof sizes);
-    starts[axis] = start;
-    sizes[axis] = size;
-    args.slice.startsCount = args.slice.sizesCount = v->type.rank;
-    args.slice.starts = starts;
-    args.slice.sizes = sizes;
-    return make_node(b->g, b->before, OP_SLICE, b->r->node, 1, &v, NULL, &args);
+    return make_slice(b->g, b->before, b->r->node, v, axis, start, size);
 }
 
 struct value *recurrent_part(struct recurrent_builder *b, struct value *v, uint32_t start, uint32_t size)
 {
-    return make_slice(b, v, 0, start, size);
+    return slice(b, v, 0, start, size);
 }
 
 struct value *recurrent_reshape(struct recurrent_builder *b, struct value *v, uint32_t rank, const uint32_t *dims)
@@ -218,7 +206,7 @@ static void matmuls(struct recurrent_builder *b, const struct recurrent_operands
     }
     all = matmul_plus(b, state, recurrent_part(b, o->rows, first * hidden, count * hidden), NULL);
     for (uint32_t i = 0; i < count; i++)
-        out[first + i] = make_slice(b, all, 1, i * hidden, hidden);
+        out[first + i] = slice(b, all, 1, i * hidden, hidden);
 }
 
 /** Returns what goes into the activation of the gate at `place`. */
@@ -227,7 +215,7 @@ static struct value *gate_sum(struct recurrent_builder *b, const struct recurren
 {
     const uint32_t hidden = b->r->hidden;
 
-    return add(b, in_blocks(b, o, make_slice(b, o->projected, 1, place * hidden, hidden)), from_state[place]);
+    return add(b, in_blocks(b, o, slice(b, o->projected, 1, place * hidden, hidden)), from_state[place]);
 }
 
 /* ---- cells ---- */
@@ -236,7 +224,6 @@ static void gru_cell(struct recurrent_builder *b, const struct recurrent_operand
 {
     const struct recurrent *r = b->r;
     const uint32_t z_place = place_of(r, GRU_Z), r_place = place_of(r, GRU_R), n_place = place_of(r, GRU_N);
-    const struct tensor_type number = {.type = r->input->type.type};
     struct value *from_state[RECURRENT_GATES_MAX] = {NULL}, *z, *reset, *n, *rest;
 
     matmuls(b, o, 0, r->reset_after ? 3 : 2, o->hidden, from_state);
@@ -247,7 +234,7 @@ static void gru_cell(struct recurrent_builder *b, const struct recurrent_operand
     else
         matmuls(b, o, n_place, 1, mul(b, reset, o->hidden), from_state);
     n = activate(b, 1, gate_sum(b, o, n_place, from_state));
-    rest = op2(b, OP_SUB, graph_add_scalar(b->g, &number, wnnNumber(1)), z);
+    rest = op2(b, OP_SUB, make_number(b->g, r->input, 1), z);
     *hidden = add(b, mul(b, z, o->hidden), mul(b, n, rest));
 }
 

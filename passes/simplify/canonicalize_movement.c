@@ -355,13 +355,12 @@ static struct value *merge_padding(struct graph *g, struct node *n)
 static struct value *slice_rows(struct graph *g, struct node *n)
 {
     const struct node *matmul = producer_of(in0(n), OP_MATMUL);
-    const struct tensor_type *whole = &in0(n)->type, *part = &n->results[0]->type, *a;
-    uint32_t starts[RANK_MAX] = {0}, sizes[RANK_MAX], strides[RANK_MAX], row;
-    WNNSliceOptions o = *NODE_OPTIONS(n, WNNSliceOptions);
-    union op_args args = {0};
+    const struct tensor_type *whole = &in0(n)->type, *part = &n->results[0]->type;
+    const WNNSliceOptions *o = n->options;
     struct value *inputs[2];
+    uint32_t row;
 
-    if (!matmul || !value_only_use(in0(n)) || !is_all(o.strides, o.stridesCount, 1))
+    if (!matmul || !value_only_use(in0(n)) || !is_all(o->strides, o->stridesCount, 1))
         return NULL;
     row = whole->rank - 2;
     for (uint32_t i = 0; i < whole->rank; i++)
@@ -371,19 +370,7 @@ static struct value *slice_rows(struct graph *g, struct node *n)
         return NULL;
     inputs[0] = in0(matmul);
     inputs[1] = matmul->inputs[1].value;
-    a = &inputs[0]->type;
-    for (uint32_t i = 0; i < a->rank; i++) {
-        sizes[i] = (uint32_t)a->dims[i];
-        strides[i] = 1;
-    }
-    starts[a->rank - 2] = n->args.slice.starts[row];
-    sizes[a->rank - 2] = (uint32_t)part->dims[row];
-    args.slice.starts = starts;
-    args.slice.sizes = sizes;
-    args.slice.startsCount = args.slice.sizesCount = a->rank;
-    o.strides = strides;
-    o.stridesCount = a->rank;
-    inputs[0] = make_node(g, n, OP_SLICE, n, 1, inputs, &o, &args);
+    inputs[0] = make_slice(g, n, n, inputs[0], inputs[0]->type.rank - 2, n->args.slice.starts[row], part->dims[row]);
     return inputs[0] ? make_node(g, n, OP_MATMUL, matmul, 2, inputs, matmul->options, &matmul->args) : NULL;
 }
 

@@ -44,9 +44,8 @@ static bool has_result_type(void *user, rule_term t)
 static rule_term constant(void *user, double number)
 {
     const struct replacement *r = user;
-    const struct tensor_type t = {.type = r->n->results[0]->type.type};
 
-    return (rule_term)graph_add_scalar(r->g, &t, wnnNumber(number));
+    return (rule_term)make_number(r->g, r->n->results[0], number);
 }
 
 static rule_term make(void *user, enum rule_word word, uint32_t count, const rule_term *operands)

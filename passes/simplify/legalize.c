@@ -25,43 +25,26 @@ static bool takes(const struct target *t, const struct node *n)
     return library_computes(n, t);
 }
 
-/* ---- trying ---- */
-
-static bool widen_operands(struct graph *g, struct node *n, struct value **inputs)
-{
-    for (uint32_t i = 0; i < n->input_count; i++) {
-        struct value *v = n->inputs[i].value;
-
-        if (v && v->type.type == WNNOperandDataType_Float16)
-            v = make_cast(g, n, n, v, WNNOperandDataType_Float32);
-        if (n->inputs[i].value && !v)
-            return false;
-        inputs[i] = v;
-    }
-    return true;
-}
-
 /* Returns a * b + c by matmul, all float32, or NULL if the library takes no such matmul, or if memory runs out. */
 static struct value *gemm_by_matmul(struct graph *g, const struct target *t, struct node *n, struct value *const *inputs)
 {
     const WNNGemmOptions *o = n->options;
     static const uint32_t swapped[2] = {1, 0};
-    const struct tensor_type scalar = {.type = inputs[0]->type.type};
     struct value *a = inputs[0], *b = inputs[1], *c = inputs[2], *v;
 
     if (o->aTranspose)
         a = make_transpose(g, n, n, a, swapped);
     if (o->bTranspose)
         b = make_transpose(g, n, n, b, swapped);
-    v = make_node(g, n, OP_MATMUL, n, 2, (struct value *[]){a, b}, NULL, NULL);
+    v = make_binary(g, n, OP_MATMUL, a, b);
     if (!v || !takes(t, v->producer))
         return NULL;
     if (o->alpha != 1)
-        v = make_node(g, n, OP_MUL, n, 2, (struct value *[]){v, graph_add_scalar(g, &scalar, wnnNumber(o->alpha))}, NULL, NULL);
+        v = make_binary(g, n, OP_MUL, v, make_number(g, a, o->alpha));
     if (c && o->beta != 1)
-        c = make_node(g, n, OP_MUL, n, 2, (struct value *[]){c, graph_add_scalar(g, &scalar, wnnNumber(o->beta))}, NULL, NULL);
+        c = make_binary(g, n, OP_MUL, c, make_number(g, c, o->beta));
     if (inputs[2])
-        v = make_node(g, n, OP_ADD, n, 2, (struct value *[]){v, c}, NULL, NULL);
+        v = make_binary(g, n, OP_ADD, v, c);
     return v;
 }
 
@@ -86,14 +69,13 @@ static bool absorbs_factor(const struct value *v)
 
 static struct value *multiplied(struct graph *g, struct node *n, struct value *v, double alpha)
 {
-    const struct tensor_type scalar = {.type = v->type.type};
     struct node *p = v->producer;
 
     if (p && p->op == OP_DEQUANTIZE_LINEAR && absorbs_factor(v)) {
         struct value *inputs[3] = {p->inputs[0].value, multiplied(g, n, p->inputs[1].value, alpha), p->inputs[2].value};
         return make_node(g, n, p->op, p, p->input_count, inputs, p->options, &p->args);
     }
-    return make_node(g, n, OP_MUL, n, 2, (struct value *[]){v, graph_add_scalar(g, &scalar, wnnNumber(alpha))}, NULL, NULL);
+    return make_binary(g, n, OP_MUL, v, make_number(g, v, alpha));
 }
 
 /* Returns whether v is float16 that was cast: products of such numbers are far from float32's largest. */
@@ -130,7 +112,7 @@ static struct value *find_form(struct graph *g, const struct target *t, struct n
 {
     struct value *inputs[OP_OPERANDS_MAX] = {NULL}, *v;
 
-    if (!widen_operands(g, n, inputs))
+    if (!make_casts(g, n, WNNOperandDataType_Float16, WNNOperandDataType_Float32, inputs))
         return NULL;
     if (n->results[0]->type.type == WNNOperandDataType_Float16) {
         v = make_node(g, n, n->op, n, n->input_count, inputs, n->options, &n->args);

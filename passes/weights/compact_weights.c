@@ -320,10 +320,8 @@ static bool products_are_finite(const struct value *scale)
  */
 static struct value *round_weights(struct graph *g, struct node *n, struct value *v, const struct node *unpacking, dtype type)
 {
-    const struct tensor_type scalar = {.type = WNNOperandDataType_Float32};
-
     if (type == WNNOperandDataType_Float32 && products_are_finite(unpacking->inputs[1].value)) {
-        struct value *t = make_binary(g, n, OP_MUL, v, graph_add_scalar(g, &scalar, wnnNumber(0x1p13 + 1)));
+        struct value *t = make_binary(g, n, OP_MUL, v, make_number(g, v, 0x1p13 + 1));
         return make_binary(g, n, OP_SUB, t, make_binary(g, n, OP_SUB, t, v));
     }
     v = make_cast(g, n, n, v, WNNOperandDataType_Float16);

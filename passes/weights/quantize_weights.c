@@ -204,15 +204,9 @@ static bool widen(struct graph *g, struct node *n, struct value *weights)
 {
     struct value *inputs[OP_OPERANDS_MAX] = {NULL}, *result;
 
-    for (uint32_t i = 0; i < n->input_count; i++) {
-        struct value *v = n->inputs[i].value;
-
-        if (!v)
-            continue;
-        inputs[i] = i == 1 ? weights : make_cast(g, n, n, v, WNNOperandDataType_Float32);
-        if (!inputs[i])
-            return false;
-    }
+    node_set_input(n, 1, weights);
+    if (!make_casts(g, n, WNNOperandDataType_Float16, WNNOperandDataType_Float32, inputs))
+        return false;
     result = make_node(g, n, n->op, n, n->input_count, inputs, n->options, &n->args);
     result = result ? make_cast(g, n, n, result, WNNOperandDataType_Float16) : NULL;
     if (!result)
