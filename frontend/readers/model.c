@@ -109,24 +109,25 @@ bool model_add_output(struct model *model, const char *name, WNNOperand operand,
 
 /* ---- the end ---- */
 
-WNNStatus model_build(const struct model *model, WNNGraph *graph, struct error *e)
+WNNNamedOperand *model_outputs(const struct model *model)
 {
     WNNNamedOperand *outputs = calloc(model->output_count + 1, sizeof *outputs);
-    WNNStringView text;
-    WNNStatus status;
+
+    for (size_t i = 0; outputs && i < model->output_count; i++)
+        outputs[i] = (WNNNamedOperand){WNN_STR(model->outputs[i].name), model->outputs[i].operand};
+    return outputs;
+}
+
+WNNStatus model_build(const struct model *model, WNNGraph *graph, struct error *e)
+{
+    WNNNamedOperand *outputs = model_outputs(model);
+    WNNStatus status = WNNStatus_UnknownError;
 
     *graph = NULL;
-    if (!outputs) {
+    if (!outputs)
         error_out_of_memory(e);
-        return WNNStatus_UnknownError;
-    }
-    for (size_t i = 0; i < model->output_count; i++)
-        outputs[i] = (WNNNamedOperand){WNN_STR(model->outputs[i].name), model->outputs[i].operand};
-    status = wnnGraphBuilderBuild(model->builder, model->output_count, outputs, graph);
-    if (status) {
-        text = wnnGetLastErrorMessage();
-        file_error(e, "%.*s", (int)text.length, text.data);
-    }
+    else if ((status = wnnGraphBuilderBuild(model->builder, model->output_count, outputs, graph)) != WNNStatus_Success)
+        refused(e);
     free(outputs);
     return status;
 }

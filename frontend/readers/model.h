@@ -98,6 +98,8 @@ bool model_read_memory(WNNContext context, const char *path, const void *bytes, 
  * why, as above.
  */
 WNNStatus model_build(const struct model *model, WNNGraph *graph, struct error *e);
+/** Returns the outputs as the builder takes them, to be freed, or NULL if memory runs out. */
+WNNNamedOperand *model_outputs(const struct model *model);
 /** Returns whether a file holds a compiled graph (wnnGraphSave, a shared object of webnnc), told by its first bytes. */
 bool model_is_compiled(const char *path);
 /** Frees what a model holds and leaves it empty. */

@@ -211,6 +211,31 @@ void option_model_free(struct model_options *m)
     free((void *)m->constants);
 }
 
+bool option_add_switch(struct option_call *c, const char *name, const char *value)
+{
+    char **switches = c->member;
+    size_t have = *switches ? strlen(*switches) : 0, size = have + strlen(name) + strlen(value) + 3;
+    char *all = realloc(*switches, size);
+
+    if (!all) {
+        c->status = 1;
+        return complain("out of memory");
+    }
+    snprintf(all + have, size - have, "%s%s%s%s", have ? "," : "", name, *value ? "=" : "", value);
+    *switches = all;
+    return true;
+}
+
+bool option_switch(struct option_call *c)
+{
+    return option_add_switch(c, c->row->name, "");
+}
+
+bool option_switches(struct option_call *c)
+{
+    return !*c->value || option_add_switch(c, c->value, "");
+}
+
 bool option_flag(struct option_call *c)
 {
     return *(bool *)c->member = true;

@@ -143,13 +143,15 @@ static bool refused(const struct option_program *p, int result, const struct opt
     const char *argument = argv[optind - 1];
     const size_t length = strcspn(argument, "=");
     bool takes_none = false;
-    char text[200], short_option[] = {'-', (char)optopt};
+    char text[200], short_option[] = {'-', (char)optopt}, several[400] = "";
+    size_t used = 0;
     struct suggestion meant = suggestion_for(argument + 2, length > 2 ? length - 2 : 0);
     int similar = 0;
 
     for (const struct option *o = options; o->name; o++) {
         takes_none |= o->val == optopt;
-        similar += length > 2 && !strncmp(argument + 2, o->name, length - 2);
+        if (length > 2 && !strncmp(argument + 2, o->name, length - 2) && used < sizeof several)
+            used += (size_t)snprintf(several + used, sizeof several - used, "%s --%s", similar++ ? "," : "", o->name);
         suggestion_offer(&meant, o->name);
     }
     /* Of a long option that is unknown getopt leaves 0 in optopt, of a short one the character. */
@@ -162,8 +164,10 @@ static bool refused(const struct option_program *p, int result, const struct opt
             c.row++;
         return options_wrong(NULL, "%s needs a value: %s", text, wants_text(&c));
     }
-    if (takes_none || (!is_short && similar > 1))
-        return options_wrong(NULL, "%s %s", text, takes_none ? "takes no value" : "is the beginning of several options");
+    if (takes_none)
+        return options_wrong(NULL, "%s takes no value", text);
+    if (!is_short && similar > 1)
+        return options_wrong(NULL, "%s is the beginning of several options:%s", text, several);
     if (!is_short && *meant.best)
         return options_wrong(NULL, "%s is no option; did you mean '--%s'?", text, meant.best);
     return options_wrong(NULL, "%s is no option", text);

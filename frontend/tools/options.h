@@ -12,9 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "frontend/readers/model.h"
 #include "ir/support/error.h"
-
-struct model_options;
 
 /** Holds what is known when an option is taken. */
 struct option_call {
@@ -92,6 +91,39 @@ bool option_shape(struct option_call *c);
 bool option_constant(struct option_call *c);
 /** Frees what these appended. */
 void option_model_free(struct model_options *m);
+
+/** Adds "name", or "name=value", to the switches of a context, which are separated by commas and freed by the caller.  Returns
+ * false, after a message, if memory runs out. */
+bool option_add_switch(struct option_call *c, const char *name, const char *value);
+/** Adds the switch that is called like the option [char *, as option_add_switch makes it]. */
+bool option_switch(struct option_call *c);
+/** Adds switches [likewise]. */
+bool option_switches(struct option_call *c);
+
+/* clang-format off */
+/**
+ * Are the rows of the options that say how a model is read: member is the offset of a struct model_options, and the option for
+ * a file of weights is called weights_name.
+ */
+#define OPTION_MODEL_ROWS(offset, weights_name) \
+    {"dim", 0, "NAME=N", \
+     "the size of a symbolic dimension; with 0, inputs of an ONNX model that have it are empty and left out", \
+     option_dim, .member = (offset)}, \
+    {"shape", 0, "NAME=1x3x8x8", \
+     "the shape of an input (NAME=scalar for rank 0); an initializer that an ONNX model lists as an input, too, becomes one", \
+     option_shape, .member = (offset)}, \
+    {"constant", 0, "NAME=VALUE", \
+     "makes an input a constant, because the graph depends on its value, such as a shape: numbers (sr=16000, size=1,3,8) or " \
+     "an .npy file", \
+     option_constant, .member = (offset)}, \
+    {weights_name, 0, "FILE", "the weights of a .webnn text or JSON, if they are not next to it", \
+     option_name, .member = (offset) + offsetof(struct model_options, weights), .wants = "a file"}, \
+    {"budget", 0, "OPS[,BYTES]", \
+     "what reading and building may take: about as many scalar operations, and bytes of memory (default: by the sizes of the " \
+     "model's files and inputs, of which networks take a few per cent); what would take more is refused with a message that " \
+     "says what and how much", \
+     option_budget, .member = (offset) + offsetof(struct model_options, budget)}
+/* clang-format on */
 
 /** These are the choices of precisions, and of formats of weights. */
 extern const char *const option_precisions[], *const option_weight_formats[];

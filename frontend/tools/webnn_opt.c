@@ -13,58 +13,29 @@
 #include "frontend/readers/text/weights.h"
 #include "frontend/readers/text/write.h"
 #include "frontend/tools/arguments.h"
-#include "frontend/tools/options.h"
+#include "frontend/tools/option_passes.h"
 #include "ir/text/text.h"
-#include "passes/passes.h"
 #include "runtime/api/context.h"
 
 enum { EXIT_FAILED = 1 };
 
 struct options {
     const char *input, *output, *weights, *passes;
-    char debug[1024]; /* switches, separated by commas */
+    char *debug; /* switches, separated by commas */
     WNNBudget budget;
 };
 
 /* ---- the command line ---- */
 
-/** Adds "name" or "name=value" to the context's switches. */
-static bool add_switch(struct option_call *c, const char *name, const char *value)
-{
-    struct options *o = c->options;
-    const size_t used = strlen(o->debug), room = sizeof o->debug - used;
-    const int n = snprintf(o->debug + used, room, "%s%s%s%s", used ? "," : "", name, *value ? "=" : "", value);
-
-    return (n >= 0 && (size_t)n < room) || options_wrong(c, "these are too many switches for one run");
-}
-
-static bool take_switch(struct option_call *c)
-{
-    return add_switch(c, c->row->name, "");
-}
-
 /** A comma would make several switches of a value. */
 static bool take_value(struct option_call *c)
 {
-    return !strchr(c->value, ',') && add_switch(c, c->row->name, c->value);
+    return !strchr(c->value, ',') && option_add_switch(c, c->row->name, c->value);
 }
 
 static bool take_print_after(struct option_call *c)
 {
-    return !strcmp(c->value, "all") ? add_switch(c, "print-after-all", "") : take_value(c);
-}
-
-static bool take_debug(struct option_call *c)
-{
-    return !*c->value || add_switch(c, c->value, "");
-}
-
-/** Prints names in the order of the pipeline; what comes twice there is one pass. */
-static bool list_passes(struct option_call *c)
-{
-    for (uint32_t i = 0; i < pass_pipeline_length; i++)
-        printf("%-18s %s%s\n", pass_pipeline[i].name, pass_pipeline[i].summary, pass_pipeline[i].required ? " (required)" : "");
-    return c->ends = true;
+    return !strcmp(c->value, "all") ? option_add_switch(c, "print-after-all", "") : take_value(c);
 }
 
 static const struct option_row rows[] = {
@@ -78,20 +49,20 @@ static const struct option_row rows[] = {
     {"passes", 0, "A,B,C", "the passes, in this order (default: the whole pipeline)", option_text,
      .member = offsetof(struct options, passes)},
     {"isa", 0, "NAME", "baseline, avx2, avx512 or native (default): the instruction set that passes decide for",
-     .take = take_value, .wants = "one name"},
-    {"no-library", 0, NULL, "the library takes nothing: every convolution and matmul is a generated kernel",
-     .take = take_switch},
+     .take = take_value, .member = offsetof(struct options, debug), .wants = "one name"},
+    {"no-library", 0, NULL, "the library takes nothing: every convolution and matmul is a generated kernel", option_switch,
+     .member = offsetof(struct options, debug)},
     {"print-after", 0, "PASS",
      "print the graph after a pass, on stderr; all: after every pass that changed it (may be repeated)",
-     .take = take_print_after, .wants = "one name"},
-    {"verify", 0, NULL, "verify the graph after every pass, and that a second run of the pass does nothing",
-     .take = take_switch},
+     .take = take_print_after, .member = offsetof(struct options, debug), .wants = "one name"},
+    {"verify", 0, NULL, "verify the graph after every pass, and that a second run of the pass does nothing", option_switch,
+     .member = offsetof(struct options, debug)},
     {"debug", 0, "SWITCHES", "further switches of the compiler, as in the environment variable WEBNN_DEBUG (docs/debugging.md)",
-     .take = take_debug},
+     option_switches, .member = offsetof(struct options, debug)},
     {"budget", 0, "OPS[,BYTES]",
      "how much work, and how much memory, folding constants may take (default: by the sizes of the files and inputs)",
      option_budget, .member = offsetof(struct options, budget)},
-    {"list-passes", 0, NULL, "print the passes in the order of the pipeline and end", .take = list_passes},
+    OPTION_LIST_PASSES,
 };
 static const struct option_row graph_row = {"graph", .take = option_single, .member = offsetof(struct options, input)};
 static const struct option_program program = {
@@ -118,19 +89,6 @@ struct source {
     struct weights *weights;
 };
 
-/* A file of weights says a data type by its public value, or only by its name, where WebNN does not have it. */
-static bool is_type_of(const struct weights_entry *entry, const struct tensor_type *type)
-{
-    bool same = entry->rank == type->rank && (dtype_is_public(type->type)    ? entry->dataType == type->type
-                                              : type->type == DTYPE_BFLOAT16 ? !strcmp(entry->typeName, "BF16")
-                                              : type->type == DTYPE_UINT4    ? !strcmp(entry->typeName, "U4")
-                                                                             : !strcmp(entry->typeName, "F64"));
-
-    for (size_t i = 0; same && i < entry->rank; i++)
-        same = entry->shape[i] == type->dims[i];
-    return same;
-}
-
 static bool find_weights(void *user, const char *key, const struct tensor_type *type, struct constant **constant,
                          struct error *e)
 {
@@ -141,7 +99,7 @@ static bool find_weights(void *user, const char *key, const struct tensor_type *
     if (!s->weights && !weights_open_for(s->o->input, s->o->weights, &s->weights, e))
         return false;
     entry = weights_find(s->weights, key, strlen(key));
-    if (!entry || !is_type_of(entry, type))
+    if (!entry || !weights_entry_is(entry, type->type, type->rank, type->dims))
         return error_set(e, WNNStatus_DataError,
                          entry ? "tensor '%s' in %s has another data type or shape" : "there is no tensor '%s' in %s",
                          escape_text(text, sizeof text, key, strlen(key)), weights_path(s->weights));
@@ -168,19 +126,8 @@ static bool write_graph(const struct graph *g, const struct options *o)
 {
     struct text_options options = {.marks = true, .weights = TEXT_WEIGHTS_SAFETENSORS};
     struct error e = {0};
-    bool ok;
 
-    if (o->output && strcmp(o->output, "-")) {
-        ok = text_write_files(g, &options, o->output, &e);
-        if (!ok)
-            complain("%s", e.message);
-        return ok;
-    }
-    if (text_has_loops(g))
-        return complain("%s", TEXT_NO_LOOPS);
-    options.weights = TEXT_WEIGHTS_INLINE;
-    ok = text_write_graph(g, &options, stdout);
-    return (fflush(stdout) == 0 && ok) || complain("cannot write standard output");
+    return text_write(g, &options, o->output ? o->output : "-", &e) || complain("%s", e.message);
 }
 
 static bool run_text(const struct options *o, WNNContext context, const char *text, size_t length)
@@ -233,7 +180,7 @@ static bool run(const struct options *o)
     size_t length;
 
     context_options.accelerated = false; /* what is printed depends on a GPU only if one is asked for */
-    context_options.debug = (WNNStringView){o->debug, strlen(o->debug)};
+    context_options.debug = WNN_STR(o->debug ? o->debug : "");
     if (wnnCreateContext(&context_options, &context))
         return complain("%s", wnnGetLastErrorMessage().data);
     bool ok = file_read(o->input, &text, &length, &e) || complain("%s", e.message);
@@ -250,5 +197,6 @@ int main(int argc, char **argv)
 
     if (options_read(&program, argc, argv, &o, &status) && (o.input || options_wrong(NULL, "no graph is given")))
         status = run(&o) ? 0 : EXIT_FAILED;
+    free(o.debug);
     return output_arrived() || status ? status : EXIT_FAILED;
 }

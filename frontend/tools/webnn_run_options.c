@@ -85,19 +85,7 @@ static const struct option_row rows[] = {
     {"random", 0, "SEED",
      "inputs that are not given are noise: floats from -1 to 1, integers 0 or 1; the same seed gives the same noise everywhere",
      take_random, .member = offsetof(struct run_options, seed), .wants = "a number"},
-    {"dim", 0, "NAME=N",
-     "the size of a symbolic dimension; with 0, inputs of an ONNX model that have it are empty and left out", option_dim,
-     .member = offsetof(struct run_options, model_options)},
-    {"shape", 0, "NAME=1x3x8x8",
-     "the shape of an input (NAME=scalar for rank 0); inputs from files have the file's; an initializer that "
-     "an ONNX model lists as an input, too, becomes one",
-     option_shape, .member = offsetof(struct run_options, model_options)},
-    {"constant", 0, "NAME=VALUE",
-     "makes an input a constant, because the graph depends on its value, such as a shape: numbers (sr=16000, size=1,3,8) or an "
-     ".npy file",
-     option_constant, .member = offsetof(struct run_options, model_options)},
-    {"weights", 0, "FILE", "the weights of a .webnn text or JSON, if they are not next to it", option_text,
-     .member = offsetof(struct run_options, model_options.weights), .wants = "a file"},
+    OPTION_MODEL_ROWS(offsetof(struct run_options, model_options), "weights"),
     {.help = "Many inputs"},
     {"each", 0, "[NAME=]PATH",
      "compute once for each file of a folder (or for one file), read while others are computed; print a line of JSON for each "
@@ -177,11 +165,6 @@ static const struct option_row rows[] = {
      option_choice, .member = offsetof(struct run_options, precision), .choices = option_precisions},
     {"deterministic", 0, NULL, "compute the same bits with any number of threads, which may take longer", option_flag,
      .member = offsetof(struct run_options, deterministic)},
-    {"budget", 0, "OPS[,BYTES]",
-     "what reading and building may take: about as many scalar operations, and bytes of memory (default: by the sizes of the "
-     "model's files and inputs, of which networks take a few per cent); what would take more is refused with a message that "
-     "says what and how much",
-     option_budget, .member = offsetof(struct run_options, model_options.budget)},
     {"profile", 0, NULL,
      "print a table of times per kernel on stderr: calls per run, microseconds, share, and rates where they are known",
      option_flag, .member = offsetof(struct run_options, profile)},

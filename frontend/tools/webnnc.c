@@ -59,7 +59,7 @@ static bool create_context(struct compilation *c)
     options.threadCount = c->options->threads;
     options.precision = c->options->precision;
     options.deterministic = c->options->deterministic;
-    options.budget = c->options->budget;
+    options.budget = c->options->model.budget;
     if (c->options->debug)
         options.debug = (WNNStringView){c->options->debug, strlen(c->options->debug)};
     if (wnnCreateContext(&options, &c->context) == WNNStatus_Success)
@@ -134,22 +134,9 @@ static bool write_text(struct compilation *c)
                                    .legal_names = o->legal_names,
                                    .weights = o->weights_as};
     struct error e = {0};
-    struct error error = {0};
-    bool ok;
 
-    if (!options.marks && !text_widen_constants(c->graph, &e))
-        return complain("%s", e.message);
-    if (strcmp(o->output, "-")) {
-        ok = text_write_files(c->graph, &options, o->output, &error);
-        if (!ok)
-            complain("%s", error.message);
-        return ok;
-    }
-    if (text_has_loops(c->graph))
-        return complain("%s", TEXT_NO_LOOPS);
-    options.weights = TEXT_WEIGHTS_INLINE;
-    ok = text_write_graph(c->graph, &options, stdout);
-    return (fflush(stdout) == 0 && ok) || complain("cannot write standard output");
+    return ((options.marks || text_widen_constants(c->graph, &e)) && text_write(c->graph, &options, o->output, &e)) ||
+           complain("%s", e.message);
 }
 
 static bool write_dot(struct compilation *c)

@@ -61,7 +61,6 @@ struct options {
     WNNPrecision precision;
     WNNWeightFormat quantize;
     bool deterministic;
-    WNNBudget budget;
     bool verbose, quiet;
     char *debug;                /* switches for the context */
     char *default_output;       /* what output points to if it was not given */

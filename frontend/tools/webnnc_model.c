@@ -29,19 +29,11 @@ bool read_model(struct compilation *c)
 
 bool take_graph(struct compilation *c)
 {
-    WNNNamedOperand *outputs = calloc(c->model.output_count + 1, sizeof *outputs);
     struct error e = {0};
 
-    if (!outputs)
-        return complain("out of memory");
-    for (size_t i = 0; i < c->model.output_count; i++)
-        outputs[i] = (WNNNamedOperand){WNN_STR(c->model.outputs[i].name), c->model.outputs[i].operand};
-    if (wnnGraphBuilderQuantizeWeights(c->model.builder, c->options->quantize)) {
-        free(outputs);
+    if (wnnGraphBuilderQuantizeWeights(c->model.builder, c->options->quantize))
         return complain("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
-    }
-    c->graph = builder_take_graph(c->model.builder, c->model.output_count, outputs, &e);
-    free(outputs);
+    c->graph = model_take_graph(&c->model, &e);
     if (!c->graph)
         return complain("%s", e.message);
     if (c->options->verbose)

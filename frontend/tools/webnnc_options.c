@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "frontend/tools/arguments.h"
-#include "frontend/tools/options.h"
+#include "frontend/tools/option_passes.h"
 #include "frontend/tools/webnnc.h"
 #include "ir/support/suggest.h"
 #include "passes/passes.h"
@@ -21,30 +21,6 @@ static bool no_memory(void)
     return complain("out of memory");
 }
 
-/** Adds a switch for the context to the others, separated by commas. */
-static bool add_debug(struct options *o, const char *name, const char *value)
-{
-    size_t have = o->debug ? strlen(o->debug) + 1 : 0, size = have + strlen(name) + strlen(value) + 2;
-    char *all = realloc(o->debug, size);
-
-    if (!all)
-        return no_memory();
-    snprintf(all + (have ? have - 1 : 0), size - (have ? have - 1 : 0), "%s%s%s%s", have ? "," : "", name, *value ? "=" : "",
-             value);
-    o->debug = all;
-    return true;
-}
-
-static bool take_switch(struct option_call *c)
-{
-    return add_debug(c->options, c->row->name, "");
-}
-
-static bool take_debug(struct option_call *c)
-{
-    return add_debug(c->options, c->value, "");
-}
-
 static bool take_pass(struct option_call *c)
 {
     const bool optional = !strcmp(c->row->name, "skip");
@@ -58,7 +34,7 @@ static bool take_pass(struct option_call *c)
         }
     snprintf(c->wants, sizeof c->wants, "a pass%s (--list-passes prints them)%s", optional ? " that is not required" : "",
              suggestion_text(&meant));
-    return known && add_debug(c->options, c->row->name, c->value);
+    return known && option_add_switch(c, c->row->name, c->value);
 }
 
 static bool take_name(struct option_call *c)
@@ -69,13 +45,6 @@ static bool take_name(struct option_call *c)
 static bool take_engine(struct option_call *c)
 {
     return !strcmp(c->value, "cpu");
-}
-
-static bool list_passes(struct option_call *c)
-{
-    for (uint32_t i = 0; i < pass_pipeline_length; i++)
-        printf("%-18s %s%s\n", pass_pipeline[i].name, pass_pipeline[i].summary, pass_pipeline[i].required ? " (required)" : "");
-    return c->ends = true;
 }
 
 static const struct option_row rows[] = {
@@ -102,22 +71,7 @@ static const struct option_row rows[] = {
     {"legal-names", 0, NULL, "webnn: change names that other readers of the format do not take", option_flag,
      .member = offsetof(struct options, legal_names)},
     {.help = "Model"},
-    {"dim", 0, "NAME=N",
-     "the size of a symbolic dimension; with 0, inputs of an ONNX model that have it are empty and left out", option_dim,
-     .member = offsetof(struct options, model)},
-    {"shape", 0, "NAME=1x3x8x8", "the shape of an input (NAME=scalar for rank 0)", option_shape,
-     .member = offsetof(struct options, model)},
-    {"constant", 0, "NAME=VALUE",
-     "an input whose value the graph depends on, such as a shape: numbers (sr=16000, size=1,3,8) or a file (.npy); it is no "
-     "input of the compiled network",
-     option_constant, .member = offsetof(struct options, model)},
-    {"budget", 0, "OPS[,BYTES]",
-     "what reading and compiling may take: about as many scalar operations, and bytes of memory (default: by the sizes of the "
-     "model's files and inputs, of which networks take a few per cent); what would take more is refused with a message that "
-     "says what and how much",
-     option_budget, .member = offsetof(struct options, budget)},
-    {"model-weights", 0, "FILE", "the weights of a .webnn text or JSON, if they are not next to it", option_name,
-     .member = offsetof(struct options, model.weights)},
+    OPTION_MODEL_ROWS(offsetof(struct options, model), "model-weights"),
     {.help = "Target"},
     {"target", 0, "TRIPLE",
      "x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32 or any other little-endian target that LLVM has (default: "
@@ -161,13 +115,16 @@ static const struct option_row rows[] = {
      "LLVM that webnnc was built with)",
      option_name, .member = offsetof(struct options, wasm_ld)},
     {.help = "Looking inside"},
-    {"print-after", 0, "PASS", "print the graph after a pass, on stderr (may be repeated)", .take = take_pass},
-    {"print-after-all", 0, NULL, "after every pass that changed it", .take = take_switch},
-    {"skip", 0, "PASS", "skip an optional pass (may be repeated)", .take = take_pass},
-    {"time-passes", 0, NULL, "print how long passes and code generation take", .take = take_switch},
-    {"list-passes", 0, NULL, "print the passes in their order and end", .take = list_passes},
+    {"print-after", 0, "PASS", "print the graph after a pass, on stderr (may be repeated)", .take = take_pass,
+     .member = offsetof(struct options, debug)},
+    {"print-after-all", 0, NULL, "after every pass that changed it", option_switch, .member = offsetof(struct options, debug)},
+    {"skip", 0, "PASS", "skip an optional pass (may be repeated)", .take = take_pass,
+     .member = offsetof(struct options, debug)},
+    {"time-passes", 0, NULL, "print how long passes and code generation take", option_switch,
+     .member = offsetof(struct options, debug)},
+    OPTION_LIST_PASSES,
     {"debug", 0, "SWITCHES", "further switches of the compiler, as in the environment variable WEBNN_DEBUG (docs/debugging.md)",
-     .take = take_debug},
+     option_switches, .member = offsetof(struct options, debug)},
     {"verbose", 'v', NULL, "print what is done, times and sizes, on stderr", option_flag,
      .member = offsetof(struct options, verbose)},
     {"quiet", 'q', NULL, "no display of progress, which otherwise appears if stderr is a terminal", option_flag,

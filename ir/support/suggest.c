@@ -54,7 +54,7 @@ void suggestion_offer(struct suggestion *s, const char *name)
     /* A beginning counts as one edit, but names that are nearer than that win. */
     if (distance && s->length >= BEGINNING_MIN && s->length < length && !memcmp(name, s->text, s->length))
         distance = 1;
-    if (distance > (length + 2) / 3 || distance >= length || distance >= s->distance)
+    if (distance > (length < 6 ? 1 : (length + 2) / 3) || distance >= length || distance >= s->distance)
         return;
     s->distance = distance;
     memcpy(s->best, name, length + 1);

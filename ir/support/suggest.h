@@ -26,9 +26,9 @@ struct suggestion {
 /** Begins a suggestion for a name of `length` bytes, which the caller keeps. */
 struct suggestion suggestion_for(const char *text, size_t length);
 /**
- * Offers a name, which is copied if it is the best so far.  It is similar if at most a third of its letters are inserted,
- * removed, replaced or exchanged with a neighbour, or if the text is its beginning.  Names of more than 64 bytes are passed
- * over.
+ * Offers a name, which is copied if it is the best so far.  It is similar if at most a third of its letters, or one of less
+ * than six, are inserted, removed, replaced or exchanged with a neighbour, or if the text is its beginning.  Names of more than
+ * 64 bytes are passed over.
  */
 void suggestion_offer(struct suggestion *s, const char *name);
 /** Returns "; did you mean 'NAME'?" with the name escaped, or "" if no name was similar.  The text lies in s. */

@@ -2,7 +2,9 @@
 /* Values that webnn-run converts to what a model takes: arrays of other types, and numbers on the command line. */
 #include <zip.h>
 
+#include "support/protobuf.h"
 #include "tools/tool_support.h"
+#include "frontend/readers/files/npz.h"
 
 static const float six[6] = {1, -2, 3, 0.25f, 1e-3f, 100};
 
@@ -23,14 +25,13 @@ TEST(other_types_are_converted)
 {
     static const int32_t small[3] = {1, -2, 3};
     static const double columns[6] = {1, 0.25, -2, 1e-3, 3, 100}; /* six, column by column */
-    struct error e = {0};
     char bytes[128 + sizeof columns];
     float *y;
 
     memcpy(bytes, "\x93NUMPY\x01\0\x76\0", 10);
     snprintf(bytes + 10, 119, "%-118s", "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }");
     memcpy(bytes + 128, columns, sizeof columns);
-    assert_true(file_write("wide.npy", bytes, sizeof bytes, &e));
+    assert_true(file_write("wide.npy", bytes, sizeof bytes, NULL));
     if (run("%s sum.webnn --input x=wide.npy --output twice=twice.npy --compare twice=twice.npy", WEBNN_RUN))
         fail_msg("%s", printed);
     assert_printed("note: input 'x': wide.npy is of type float64, converted to float32");
@@ -78,6 +79,68 @@ TEST(numbers_are_constants_without_a_file)
     assert_printed("output 'y' float32 [1, 1]: min 0.5");
     assert_int_equal(run("%s scalar.webnn --constant x=true", WEBNN_RUN), 0);
     assert_printed("output 'y' float32 [1, 1]: min 2");
+}
+
+/** Writes y = Reshape(x, shape), with both as inputs. */
+static void write_reshape(const char *path)
+{
+    static const struct {
+        unsigned field;
+        const char *name;
+        int type, size;
+    } ports[] = {{11, "x", 1, 6}, {11, "shape", 7, 2}, {12, "y", 1, 0}};
+    struct bytes model = {0}, graph = {0}, node = {0}, set = {0};
+
+    put_text(&node, 1, "x");
+    put_text(&node, 1, "shape");
+    put_text(&node, 2, "y");
+    put_text(&node, 4, "Reshape");
+    put_message(&graph, 1, &node);
+    for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
+        struct bytes info = {0}, type = {0}, tensor = {0}, shape = {0}, dim = {0};
+
+        put_int(&dim, 1, ports[i].size);
+        if (ports[i].size)
+            put_message(&shape, 1, &dim);
+        put_int(&tensor, 1, ports[i].type);
+        if (ports[i].size)
+            put_message(&tensor, 2, &shape);
+        put_message(&type, 1, &tensor);
+        put_text(&info, 1, ports[i].name);
+        put_message(&info, 2, &type);
+        put_message(&graph, ports[i].field, &info);
+    }
+    put_int(&set, 2, 17);
+    put_int(&model, 1, 8);
+    put_message(&model, 7, &graph);
+    put_message(&model, 8, &set);
+    assert_true(file_write(path, model.data, model.length, NULL));
+    free(model.data);
+}
+
+/** A value that the model has to know is read from the archive; if it cannot be, that is told, and nothing else. */
+TEST(a_damaged_value_is_told_once)
+{
+    static int64_t shape[2] = {2, 3};
+    struct npz_entry entry = {(char *)"shape", {WNNOperandDataType_Int64, 1, {2}, sizeof shape, shape, false}};
+    char *bytes, *line;
+    size_t length;
+
+    write_reshape("reshape.onnx");
+    assert_true(npz_write("shape.npz", &entry, 1, NULL));
+    if (run("%s reshape.onnx --input shape=shape.npz", WEBNN_RUN))
+        fail_msg("%s", printed);
+    assert_printed("the graph is for this value of input 'shape' only");
+    assert_true(file_read("shape.npz", &bytes, &length, NULL));
+    for (size_t i = 0; i + sizeof shape <= length; i++)
+        if (!memcmp(bytes + i, shape, sizeof shape))
+            bytes[i] = 3; /* the sum of the archive is another one */
+    assert_true(file_write("shape.npz", bytes, length, NULL));
+    free(bytes);
+    assert_int_equal(run("%s reshape.onnx --input shape=shape.npz", WEBNN_RUN), 1);
+    assert_printed("webnn-run: shape.npz: 'shape.npy' cannot be read, or is damaged\n");
+    line = strchr(printed, '\n');
+    assert_true(line && !line[1]);
 }
 
 TEST_GROUP(prepare, leave_folder)

@@ -20,7 +20,6 @@ static char *printed;
 /** Runs a shell command; its exit status. */
 static inline int __attribute__((format(printf, 1, 2))) run(const char *format, ...)
 {
-    struct error e = {0};
     char command[4096];
     size_t length;
     va_list args;
@@ -33,7 +32,7 @@ static inline int __attribute__((format(printf, 1, 2))) run(const char *format, 
     snprintf(command + n, sizeof command - (size_t)n, " >printed 2>&1");
     status = system(command);
     free(printed);
-    assert_true(file_read("printed", &printed, &length, &e));
+    assert_true(file_read("printed", &printed, &length, NULL));
     assert_true(WIFEXITED(status));
     /* 126 and up: the shell's, a signal's, or a sanitizer's: nothing that these programs answer. */
     if (WEXITSTATUS(status) > 3)
@@ -58,12 +57,11 @@ static inline void assert_not_printed(const char *text)
 /** The options of the manual page are what the program makes of its table. */
 static inline void assert_options_are_on_page(const char *program, const char *page_path)
 {
-    struct error e = {0};
     char *page;
     size_t length;
 
     assert_int_equal(run("%s --help=manual", program), 0);
-    assert_true(file_read(page_path, &page, &length, &e));
+    assert_true(file_read(page_path, &page, &length, NULL));
     if (!strstr(page, printed))
         fail_msg("%s has other options than the program: put in what --help=manual prints", page_path);
     free(page);

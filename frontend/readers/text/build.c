@@ -248,17 +248,13 @@ static WNNOperand weights_operand(struct build *b, const struct document_tensor 
         document_error(b->d, t->key.place, "there is no tensor '%s' in %s", key, weights_path(b->weights));
         return NULL;
     }
-    same = e->rank == descriptor->rank && (t->type.type == DTYPE_BFLOAT16  ? !strcmp(e->typeName, "BF16")
-                                           : t->type.type == DTYPE_FLOAT64 ? !strcmp(e->typeName, "F64")
-                                                                           : e->dataType == descriptor->dataType);
-    for (size_t i = 0; i < descriptor->rank; i++) {
-        shape[i] = descriptor->shape[i];
-        same = same && e->shape[i] == shape[i];
-    }
+    same = weights_entry_is(e, t->type.type, descriptor->rank, descriptor->shape);
     if (same && stored_size(t->type.type))
         return converted_operand(b, t, descriptor, weights_data(b->weights, e), e->length);
     if (same)
         return weights_constant(b->weights, e, b->model->builder, descriptor);
+    for (size_t i = 0; i < descriptor->rank; i++)
+        shape[i] = descriptor->shape[i];
     document_error(b->d, t->key.place, "tensor '%s' is %s in %s, but %s here", key,
                    print_shape(has, sizeof has, e->typeName, e->rank, e->shape), weights_path(b->weights),
                    print_shape(wants, sizeof wants, wnnOperandDataTypeGetName(descriptor->dataType), descriptor->rank, shape));

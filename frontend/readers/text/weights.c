@@ -407,6 +407,19 @@ const struct weights_entry *weights_find(const struct weights *w, const char *ke
     return name_map_find(&w->by_key, key, length);
 }
 
+/* A file says a data type by its public value, or only by its name, where WebNN does not have it. */
+bool weights_entry_is(const struct weights_entry *entry, dtype type, size_t rank, const uint32_t *dims)
+{
+    bool same = entry->rank == rank && (dtype_is_public(type)    ? entry->dataType == type
+                                        : type == DTYPE_BFLOAT16 ? !strcmp(entry->typeName, "BF16")
+                                        : type == DTYPE_UINT4    ? !strcmp(entry->typeName, "U4")
+                                                                 : !strcmp(entry->typeName, "F64"));
+
+    for (size_t i = 0; same && i < rank; i++)
+        same = entry->shape[i] == dims[i];
+    return same;
+}
+
 const char *weights_path(const struct weights *w)
 {
     return w->path;

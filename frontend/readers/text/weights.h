@@ -10,6 +10,7 @@
 
 #include "frontend/readers/files/map.h"
 #include "frontend/readers/files/npy.h"
+#include "ir/support/dtype.h"
 
 struct weights;
 
@@ -54,6 +55,8 @@ size_t weights_count(const struct weights *weights);
 const struct weights_entry *weights_at(const struct weights *weights, size_t index);
 /** Returns the entry of a key, or NULL if there is none. */
 const struct weights_entry *weights_find(const struct weights *weights, const char *key, size_t length);
+/** Returns whether an entry has that data type, which may be one that only passes make, and shape. */
+bool weights_entry_is(const struct weights_entry *entry, dtype type, size_t rank, const uint32_t *dims);
 /** Returns the path of the file, for messages. */
 const char *weights_path(const struct weights *weights);
 /** Returns the bytes of an entry, without alignment. */

@@ -183,6 +183,19 @@ bool text_write_files(const struct graph *g, const struct text_options *o, const
     return ok;
 }
 
+bool text_write(const struct graph *g, const struct text_options *o, const char *path, struct error *e)
+{
+    struct text_options options = *o;
+
+    if (strcmp(path, "-"))
+        return text_write_files(g, o, path, e);
+    if (text_has_loops(g))
+        return file_error(e, "%s", TEXT_NO_LOOPS);
+    options.weights = TEXT_WEIGHTS_INLINE;
+    bool ok = text_write_graph(g, &options, stdout);
+    return (fflush(stdout) == 0 && ok) || file_error(e, "cannot write standard output");
+}
+
 /** Returns what n, a cast of a constant, computes, or NULL after an error in *e. */
 static struct value *computed(struct graph *g, const struct node *n, struct error *e)
 {
@@ -224,23 +237,25 @@ bool text_widen_constants(struct graph *g, struct error *e)
     return true;
 }
 
-bool model_write(const struct model *model, const struct text_options *o, const char *path, struct error *e)
+struct graph *model_take_graph(const struct model *model, struct error *e)
 {
-    WNNNamedOperand *outputs = calloc(model->output_count + 1, sizeof *outputs);
-    struct text_options options = *o;
-    struct error error = {0};
-    struct graph *g = NULL;
-    bool ok;
+    WNNNamedOperand *outputs = model_outputs(model);
+    struct graph *g = outputs ? builder_take_graph(model->builder, model->output_count, outputs, e) : NULL;
 
     if (!outputs)
-        return file_error(e, "out of memory");
-    for (size_t i = 0; i < model->output_count; i++)
-        outputs[i] = (WNNNamedOperand){WNN_STR(model->outputs[i].name), model->outputs[i].operand};
+        error_out_of_memory(e);
+    free(outputs);
+    return g;
+}
+
+bool model_write(const struct model *model, const struct text_options *o, const char *path, struct error *e)
+{
+    struct text_options options = *o;
+    struct graph *g = model_take_graph(model, e);
+
     if (!options.name)
         options.name = model->name;
-    g = builder_take_graph(model->builder, model->output_count, outputs, &error);
-    ok = g && text_widen_constants(g, &error) ? text_write_files(g, &options, path, e) : file_error(e, "%s", error.message);
+    bool ok = g && text_widen_constants(g, e) && text_write_files(g, &options, path, e);
     graph_free(g);
-    free(outputs);
     return ok;
 }

@@ -55,6 +55,10 @@ bool text_write_manifest(const struct graph *g, const struct text_options *optio
  * that nothing half-written stays.  Returns false if that fails; then *message says why (malloc'ed; NULL if memory runs out).
  */
 bool text_write_files(const struct graph *g, const struct text_options *options, const char *path, struct error *e);
+/** Does the same, or, if path is "-", writes the graph's file with all constants to standard output. */
+bool text_write(const struct graph *g, const struct text_options *options, const char *path, struct error *e);
+/** Takes the graph of a model, whose builder is used up.  Returns NULL after an error in *e. */
+struct graph *model_take_graph(const struct model *model, struct error *e);
 /** Does the same from a model, whose builder is used up. */
 bool model_write(const struct model *model, const struct text_options *options, const char *path, struct error *e);
 

@@ -23,7 +23,6 @@ TEST(folder_becomes_its_files_by_name)
 {
     const char *const expected[] = {"in/a", "in/b/x", "in/b/y", "in/c", "in/lost", "single"};
     struct batch_list l = {0};
-    struct error e = {0};
 
     assert_int_equal(mkdir("in", 0700) | mkdir("in/b", 0700) | mkdir("in/.git", 0700) | mkdir("in/empty", 0700), 0);
     write_text("in/c", "");
@@ -37,8 +36,8 @@ TEST(folder_becomes_its_files_by_name)
     assert_int_equal(symlink("..", "in/b/loop"), 0);
     assert_true(batch_is_folder("in"));
     assert_false(batch_is_folder("in/a"));
-    assert_true(batch_list_add(&l, "in", &e));
-    assert_true(batch_list_add(&l, "single", &e));
+    assert_true(batch_list_add(&l, "in", NULL));
+    assert_true(batch_list_add(&l, "single", NULL));
     assert_paths(&l, 6, expected);
     batch_list_free(&l);
     assert_int_equal(l.count, 0);
@@ -129,7 +128,6 @@ static bool run_tally(struct tally *t, const char *prefixes, FILE *out, size_t *
 {
     const struct batch_work work = {"test", t, tally_read, tally_compute, tally_drop};
     struct batch_list l = {0};
-    struct error e = {0};
     char path[32];
     bool ok;
 
@@ -137,7 +135,7 @@ static bool run_tally(struct tally *t, const char *prefixes, FILE *out, size_t *
     pthread_cond_init(&t->changed, NULL);
     for (size_t i = 0; prefixes[i]; i++) {
         snprintf(path, sizeof path, "%c%zu", prefixes[i], i);
-        assert_true(batch_list_add(&l, path, &e));
+        assert_true(batch_list_add(&l, path, NULL));
     }
     ok = batch_run(&l, &work, out, true, failed);
     for (size_t i = 0; i < BATCH_SLOTS; i++)
