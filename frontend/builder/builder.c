@@ -19,19 +19,14 @@ WNNStatus wnnContextCreateGraphBuilder(WNNContext context, WNNGraphBuilder *buil
     struct error e = {0};
     WNNGraphBuilder b;
 
-    if (!builder) {
-        error_set(&e, WNNStatus_TypeError, "createGraphBuilder: builder is NULL");
-        return error_publish(&e);
-    }
-    *builder = NULL;
-    if (!context) {
-        error_set(&e, WNNStatus_TypeError, "createGraphBuilder: context is NULL");
-        return error_publish(&e);
-    }
-    if (wnnContextIsLost(context)) {
+    if (builder)
+        *builder = NULL;
+    if (!builder || !context)
+        error_set(&e, WNNStatus_TypeError, "createGraphBuilder: %s is NULL", builder ? "context" : "builder");
+    else if (wnnContextIsLost(context))
         error_set(&e, WNNStatus_InvalidStateError, "createGraphBuilder: the context is lost");
+    if (e.status)
         return error_publish(&e);
-    }
     b = calloc(1, sizeof(*b));
     if (b)
         b->graph = graph_create();
@@ -63,7 +58,7 @@ void wnnGraphBuilderRelease(WNNGraphBuilder b)
     for (struct constant_tensor *t = b->constant_tensors; t; t = t->next)
         wnnTensorRelease(t->tensor);
     graph_free(b->graph);
-    name_set_free(&b->input_names);
+    name_map_free(&b->inputs);
     arena_free(&b->arena);
     wnnContextRelease(b->context);
     free(b);
@@ -285,31 +280,28 @@ static WNNOperand add_input(WNNGraphBuilder b, WNNStringView name, WNNOperandDes
         error_set(e, WNNStatus_TypeError, "input: the name is empty");
         return NULL;
     }
-    copy = arena_string(&b->arena, name.data, name.length);
-    if (!copy) {
-        error_out_of_memory(e);
-        return NULL;
-    }
-    if (name_set_has(&b->input_names, name)) {
+    operand = name_map_find(&b->inputs, name.data, name.length);
+    if (operand && operand->value) {
         error_set(e, WNNStatus_TypeError, "%s: there is an input of that name already", what);
         return NULL;
     }
     if (!builder_descriptor(descriptor, what, &type, e))
         return NULL;
-    operand = builder_operand(b, &type, e);
-    if (!operand)
-        return NULL;
-    if (!name_set_reserve(&b->input_names)) {
-        error_out_of_memory(e);
-        return NULL;
+    if (!operand) { /* else memory ran out when it was to be connected */
+        copy = arena_string(&b->arena, name.data, name.length);
+        operand = copy ? builder_operand(b, &type, e) : NULL;
+        if (!operand || name_map_add(&b->inputs, copy, name.length, operand) != NAME_MAP_ADDED) {
+            error_out_of_memory(e);
+            return NULL;
+        }
     }
+    operand->type = type;
     operand->value = graph_add_input(b->graph, name.data, name.length, &type);
     if (!operand->value) {
         error_out_of_memory(e);
         return NULL;
     }
     budget_grow_input(&b->graph->budget, (uint64_t)type_bytes(&type));
-    name_set_add(&b->input_names, (WNNStringView){copy, name.length}); /* cannot fail any more */
     return operand;
 }
 
@@ -335,7 +327,7 @@ WNNOperand wnnGraphBuilderInput(WNNGraphBuilder b, WNNStringView name, WNNOperan
 /* ---- build ---- */
 
 /** Takes the steps that look at outputs only. */
-static bool check_outputs(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs, struct name_set *names,
+static bool check_outputs(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs, struct name_map *names,
                           struct error *e)
 {
     if (!count || !outputs)
@@ -343,21 +335,23 @@ static bool check_outputs(WNNGraphBuilder b, size_t count, WNNNamedOperand const
     if (count > SLOT_COUNT_MAX)
         return error_set(e, WNNStatus_TypeError, "build: %zu outputs, more than %d", count, SLOT_COUNT_MAX);
     for (size_t i = 0; i < count; i++) {
+        const WNNStringView name = {outputs[i].name.data, view_length(outputs[i].name)};
         char text[128], what[180];
-        int added;
 
-        if (!view_length(outputs[i].name))
+        if (!name.length)
             return error_set(e, WNNStatus_TypeError, "build: the name of outputs[%zu] is empty", i);
-        if (view_length(outputs[i].name) > NAME_BYTES_MAX)
+        if (name.length > NAME_BYTES_MAX)
             return error_set(e, WNNStatus_TypeError, "build: the name of outputs[%zu] has %zu bytes, more than %d", i,
-                             view_length(outputs[i].name), NAME_BYTES_MAX);
-        snprintf(what, sizeof(what), "build: output \"%s\"",
-                 escape_text(text, sizeof(text), outputs[i].name.data, view_length(outputs[i].name)));
-        added = name_set_add(names, outputs[i].name);
-        if (added < 0)
-            return error_out_of_memory(e);
-        if (!added) /* a record has no member twice */
+                             name.length, NAME_BYTES_MAX);
+        snprintf(what, sizeof(what), "build: output \"%s\"", escape_text(text, sizeof(text), name.data, name.length));
+        switch (name_map_add(names, name.data, name.length, b)) {
+        case NAME_MAP_ADDED:
+            break;
+        case NAME_MAP_EXISTS: /* a record has no member twice */
             return error_set(e, WNNStatus_TypeError, "%s is given twice", what);
+        case NAME_MAP_OUT_OF_MEMORY:
+            return error_out_of_memory(e);
+        }
         if (!builder_check_operand(b, outputs[i].operand, what, e))
             return false;
         if (outputs[i].operand->value->kind != VALUE_RESULT)
@@ -456,7 +450,7 @@ static bool check_computable(const struct graph *g, struct error *e)
 
 struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs, struct error *e)
 {
-    struct name_set names = {0};
+    struct name_map names = {0};
     struct graph *g = NULL;
     uint8_t *marks = NULL;
 
@@ -484,7 +478,7 @@ struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperan
         }
     }
     free(marks);
-    name_set_free(&names);
+    name_map_free(&names);
     return g;
 }
 

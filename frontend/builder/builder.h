@@ -13,19 +13,15 @@
 #define WEBNN_FRONTEND_BUILDER_BUILDER_H_
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "ir/graph/ir.h"
+#include "ir/support/name_map.h"
 
 struct WNNOperandImpl {
     WNNGraphBuilder builder;
     struct value *value; /* NULL in the error operand; not to be followed once the builder has built */
     struct tensor_type type;
-};
-
-/** Holds a set of strings in open addressing.  The strings are the caller's. */
-struct name_set {
-    WNNStringView *slots; /* data is NULL where a slot is free */
-    size_t capacity, count;
 };
 
 /** Holds a constant made from a tensor, which must not have been destroyed when the graph is built. */
@@ -40,8 +36,8 @@ struct WNNGraphBuilderImpl {
     WNNContext context;
     struct graph *graph; /* NULL once built */
     bool has_built;
-    struct arena arena; /* operands, names of inputs */
-    struct name_set input_names;
+    struct arena arena;     /* operands, names of inputs */
+    struct name_map inputs; /* operands by name */
     struct constant_tensor *constant_tensors;
     size_t state_count;
     WNNNamedState *states;  /* in the arena */
@@ -58,18 +54,10 @@ struct WNNGraphBuilderImpl {
 struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs, struct error *e);
 
 /** Returns the bytes of a string view; a NULL pointer is the empty string. */
-size_t view_length(WNNStringView text);
-
-/** Returns whether a name is in the set. */
-bool name_set_has(const struct name_set *set, WNNStringView name);
-/** Makes sure that the next name_set_add finds memory.  Returns false if memory runs out. */
-bool name_set_reserve(struct name_set *set);
-/**
- * Adds a name; name.data must outlive the set.  Returns 1 if it was added, 0 if it was there already, -1 if memory runs out.
- */
-int name_set_add(struct name_set *set, WNNStringView name);
-/** Frees the set's memory and leaves it empty. */
-void name_set_free(struct name_set *set);
+static inline size_t view_length(WNNStringView text)
+{
+    return !text.data ? 0 : text.length == WNN_STRLEN ? strlen(text.data) : text.length;
+}
 
 /** Checks the specification's "can build".  Returns false after an error in *e, whose message begins with `what`. */
 bool builder_can_build(WNNGraphBuilder b, const char *what, struct error *e);
