@@ -13,6 +13,7 @@
 
 #include "frontend/builder/builder.h"
 #include "runtime/api/runtime.h"
+#include "ir/support/print_number.h"
 #include "ir/support/suggest.h"
 #include "ir/support/text.h"
 
@@ -56,10 +57,38 @@ static const method_function methods[OP_ROWS] = {
 
 /* ---- life ---- */
 
+/** Says what is wrong with an argument: "elu [label]: alpha ...". */
 static WNNStatus refuse(WNNMethodCall call, const char *argument, const char *text)
 {
-    error_set(&call->error, WNNStatus_TypeError, "%s: %s %s", op_infos[call->op].name, argument, text);
+    WNNStringView label;
+    char shown[128];
+
+    memcpy(&label, call->options.bytes + OPTIONS_LABEL, sizeof(label));
+    escape_text(shown, sizeof(shown), label.data ? label.data : "", view_length(label));
+    error_set(&call->error, WNNStatus_TypeError, "%s%s%s%s: %s %s", op_infos[call->op].name, *shown ? " [" : "", shown,
+              *shown ? "]" : "", argument, text);
     return error_publish(&call->error);
+}
+
+/** Says what an argument takes, and what it got instead. */
+static WNNStatus refuse_value(WNNMethodCall call, const char *argument, const char *wants, const WNNMethodValue *v)
+{
+    char value[NUMBER_TEXT_MAX + 128] = "\"", text[sizeof(value) + 400];
+    size_t length;
+
+    if (v->kind == WNNMethodValueKind_Number && v->as.number.type)
+        number_print(value, v->as.number);
+    else if (v->kind == WNNMethodValueKind_String) {
+        escape_text(value + 1, sizeof(value) - 2, v->as.string.data ? v->as.string.data : "", view_length(v->as.string));
+        length = strlen(value);
+        memcpy(value + length, "\"", 2);
+    } else
+        strcpy(value, v->kind == WNNMethodValueKind_Bool      ? v->as.boolean ? "true" : "false"
+                      : v->kind == WNNMethodValueKind_List    ? "a list"
+                      : v->kind == WNNMethodValueKind_Operand ? "an operand"
+                                                              : "nothing");
+    snprintf(text, sizeof(text), "takes %s, not %s", wants, value);
+    return refuse(call, argument, text);
 }
 
 static WNNStatus no_memory(WNNMethodCall call)
@@ -163,73 +192,86 @@ static bool to_list(const WNNMethodValue *v, size_t *count, const WNNMethodValue
     return v->kind == WNNMethodValueKind_List && (!*count || *items);
 }
 
-/** Converts one value (not a list) to what the attribute, or an item of it, is.  Returns NULL, or what is wrong. */
-static const char *convert(const struct attr_info *a, const WNNMethodValue *v, void *out)
+/** Returns the index-th value of an attribute that has names for its values, or NULL. */
+static const char *name_of_value(const struct attr_info *a, unsigned index)
 {
+    return a->kind != ATTR_DATA_TYPE                                           ? enum_value_name(a->enumeration, index)
+           : dtype_is_public((dtype)(WNNOperandDataType_Float32 + (int)index)) ? dtype_name(WNNOperandDataType_Float32 + index)
+                                                                               : NULL;
+}
+
+/** Says what an attribute, or an item of it, takes. */
+static const char *wanted(const struct attr_info *a, char *buf, size_t size)
+{
+    static const char *const texts[] = {
+        [ATTR_U32] = "an integer from 0 to 4294967295",
+        [ATTR_U32_LIST] = "an integer from 0 to 4294967295",
+        [ATTR_I32] = "an integer of 32 bits",
+        [ATTR_F64] = "a finite number",
+        [ATTR_F32_LIST] = "a finite number",
+        [ATTR_BOOL] = "true or false",
+        [ATTR_NUMBER] = "a number",
+    };
+    const char *name;
+    size_t n = 0;
+
+    if (a->kind != ATTR_DATA_TYPE && a->kind != ATTR_ENUM && a->kind != ATTR_ENUM_LIST)
+        return texts[a->kind];
+    for (unsigned i = 0; (name = name_of_value(a, i)) != NULL && n < size; i++)
+        n += (size_t)snprintf(buf + n, size - n, "%s%s", !i ? "" : name_of_value(a, i + 1) ? ", " : " or ", name);
+    return buf;
+}
+
+/** Converts one value (not a list) to what the attribute, or an item of it, is.  Returns false if it is none. */
+static bool convert(const struct attr_info *a, const WNNMethodValue *v, void *out)
+{
+    const bool text = v->kind == WNNMethodValueKind_String;
     int64_t i = 0;
-    uint32_t u;
-    int32_t s;
     double d;
     float f;
-    int e;
 
     switch (a->kind) {
     case ATTR_U32:
     case ATTR_U32_LIST:
         if (!to_integer(v, 0, UINT32_MAX, &i))
-            return "is no integer from 0 to 4294967295";
-        u = (uint32_t)i;
-        memcpy(out, &u, sizeof(u));
-        return NULL;
+            return false;
+        memcpy(out, &(uint32_t){(uint32_t)i}, sizeof(uint32_t));
+        return true;
     case ATTR_I32:
         if (!to_integer(v, INT32_MIN, INT32_MAX, &i))
-            return "is no integer of 32 bits";
-        s = (int32_t)i;
-        memcpy(out, &s, sizeof(s));
-        return NULL;
+            return false;
+        memcpy(out, &(int32_t){(int32_t)i}, sizeof(int32_t));
+        return true;
     case ATTR_F64:
     case ATTR_F32_LIST:
-        if (v->kind != WNNMethodValueKind_Number || !isfinite(number_to_double(v->as.number)))
-            return "is no finite number";
-        d = number_to_double(v->as.number);
+        d = v->kind == WNNMethodValueKind_Number ? number_to_double(v->as.number) : (double)NAN;
         f = (float)d;
-        if (a->kind == ATTR_F32_LIST && !isfinite(f))
-            return "is no finite number";
-        if (a->kind == ATTR_F64)
-            memcpy(out, &d, sizeof(d));
-        else
-            memcpy(out, &f, sizeof(f));
-        return NULL;
+        if (!isfinite(d) || (a->kind == ATTR_F32_LIST && !isfinite(f)))
+            return false;
+        memcpy(out, a->kind == ATTR_F64 ? (void *)&d : (void *)&f, a->kind == ATTR_F64 ? sizeof(d) : sizeof(f));
+        return true;
     case ATTR_BOOL:
-        if (v->kind != WNNMethodValueKind_Bool)
-            return "is no boolean";
-        memcpy(out, &v->as.boolean, sizeof(bool));
-        return NULL;
+        memcpy(out, &(bool){v->kind == WNNMethodValueKind_Bool && v->as.boolean}, sizeof(bool));
+        return v->kind == WNNMethodValueKind_Bool;
     case ATTR_NUMBER:
         if (v->kind != WNNMethodValueKind_Number || !v->as.number.type)
-            return "is no number";
+            return false;
         memcpy(out, &v->as.number, sizeof(WNNNumber));
-        return NULL;
+        return true;
     case ATTR_DATA_TYPE:
-        u = v->kind == WNNMethodValueKind_String ? dtype_parse(v->as.string.data, view_length(v->as.string)) : 0;
-        if (!u)
-            return "is no data type";
-        memcpy(out, &u, sizeof(u));
-        return NULL;
     case ATTR_ENUM:
     case ATTR_ENUM_LIST:
-        e = v->kind == WNNMethodValueKind_String
-                ? enum_value_parse(a->enumeration, v->as.string.data, view_length(v->as.string))
-                : -1;
-        if (e < 0)
-            return "is none of the option's values";
-        u = (uint32_t)e;
-        memcpy(out, &u, sizeof(u));
-        return NULL;
+        i = !text                       ? -1
+            : a->kind == ATTR_DATA_TYPE ? (int64_t)dtype_parse(v->as.string.data, view_length(v->as.string))
+                                        : enum_value_parse(a->enumeration, v->as.string.data, view_length(v->as.string));
+        if (i < (a->kind == ATTR_DATA_TYPE))
+            return false;
+        memcpy(out, &(uint32_t){(uint32_t)i}, sizeof(uint32_t));
+        return true;
     case ATTR_NONE:
         break;
     }
-    return "cannot be set";
+    return false;
 }
 
 static bool is_list(const struct attr_info *a)
@@ -242,29 +284,25 @@ static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const W
 {
     char *base = a->positional ? (char *)&call->args : call->options.bytes;
     const WNNMethodValue *items;
-    const char *wrong;
     uint32_t *list; /* every kind of list has 4-byte items */
     size_t count;
-    char item[64];
+    char item[64], wants[200];
 
-    if (!is_list(a)) {
-        wrong = convert(a, v, base + a->offset);
-        return wrong ? refuse(call, a->name, wrong) : WNNStatus_Success;
-    }
+    if (!is_list(a))
+        return convert(a, v, base + a->offset) ? WNNStatus_Success
+                                               : refuse_value(call, a->name, wanted(a, wants, sizeof(wants)), v);
     if (!to_list(v, &count, &items))
-        return refuse(call, a->name, "is no list");
+        return refuse_value(call, a->name, "a list", v);
     if (count > attr_count_max(call->op, a))
         return refuse(call, a->name, "has more items than are possible");
     list = arena_array(&call->arena, count, sizeof(*list));
     if (!list)
         return no_memory(call);
-    for (size_t i = 0; i < count; i++) {
-        wrong = convert(a, &items[i], &list[i]);
-        if (wrong) {
+    for (size_t i = 0; i < count; i++)
+        if (!convert(a, &items[i], &list[i])) {
             snprintf(item, sizeof item, "%s[%zu]", a->name, i);
-            return refuse(call, item, wrong);
+            return refuse_value(call, item, wanted(a, wants, sizeof(wants)), &items[i]);
         }
-    }
     memcpy(base + a->offset, &list, sizeof(list));
     memcpy(base + a->count_offset, &count, sizeof(count));
     return WNNStatus_Success;
@@ -341,7 +379,7 @@ static WNNStatus set_operands(WNNMethodCall call, const WNNMethodValue *v)
     size_t count;
 
     if (!to_list(v, &count, &items))
-        return refuse(call, op_infos[call->op].ins[0].name, "is no list of operands");
+        return refuse_value(call, op_infos[call->op].ins[0].name, "a list of operands", v);
     if (count > TENSOR_COUNT_MAX)
         return refuse(call, op_infos[call->op].ins[0].name, "has more items than are possible");
     call->variadic = arena_array(&call->arena, count, sizeof(*call->variadic));
@@ -349,7 +387,7 @@ static WNNStatus set_operands(WNNMethodCall call, const WNNMethodValue *v)
         return no_memory(call);
     for (size_t i = 0; i < count; i++) {
         if (items[i].kind != WNNMethodValueKind_Operand)
-            return refuse(call, op_infos[call->op].ins[0].name, "is no list of operands");
+            return refuse_value(call, op_infos[call->op].ins[0].name, "operands", &items[i]);
         call->variadic[i] = items[i].as.operand;
     }
     call->operand_count = count;
@@ -373,7 +411,7 @@ WNNStatus wnnMethodCallArgument(WNNMethodCall call, size_t index, WNNMethodValue
         if (op_infos[call->op].flags & OPF_VARIADIC) {
             status = set_operands(call, &value);
         } else if (value.kind != WNNMethodValueKind_Operand) {
-            status = refuse(call, op_infos[call->op].ins[index].name, "is no operand");
+            status = refuse_value(call, op_infos[call->op].ins[index].name, "an operand", &value);
         } else {
             call->positional[index] = value.as.operand;
             status = WNNStatus_Success;
@@ -382,7 +420,7 @@ WNNStatus wnnMethodCallArgument(WNNMethodCall call, size_t index, WNNMethodValue
         a = positional_attr(call->op, index - operands);
         if (call->op == OP_SPLIT && value.kind == WNNMethodValueKind_Number) {
             if (!to_integer(&value, 0, UINT32_MAX, &parts))
-                return refuse(call, a->name, "is no integer from 0 to 4294967295");
+                return refuse_value(call, a->name, "an integer from 0 to 4294967295", &value);
             call->args.split.splits = NULL;
             call->args.split.splitsCount = 0;
             call->args.split.equal = (uint32_t)parts;
@@ -444,7 +482,7 @@ WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodV
         WNNStringView label;
 
         if (value.kind != WNNMethodValueKind_String)
-            return refuse(call, "label", "is no string");
+            return refuse_value(call, "label", "a string", &value);
         label.length = view_length(value.as.string);
         label.data = arena_string(&call->arena, value.as.string.data, label.length);
         if (!label.data)
@@ -455,7 +493,7 @@ WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodV
     for (const struct operand_info *in = info->ins; in->name; in++)
         if (in->optional && same(in->name, name)) {
             if (value.kind != WNNMethodValueKind_Operand)
-                return refuse(call, in->name, "is no operand");
+                return refuse_value(call, in->name, "an operand", &value);
             memcpy(call->options.bytes + in->option_offset, &value.as.operand, sizeof(WNNOperand));
             return WNNStatus_Success;
         }

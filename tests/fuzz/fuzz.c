@@ -93,15 +93,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 /** Returns the graph of a model; NULL: build would refuse it. */
 static struct graph *take(const struct model *m)
 {
-    WNNNamedOperand *outputs = calloc(m->output_count + 1, sizeof *outputs);
     struct error e = {0};
-    struct graph *g;
 
-    for (size_t i = 0; i < m->output_count; i++)
-        outputs[i] = (WNNNamedOperand){WNN_STR(m->outputs[i].name), m->outputs[i].operand};
-    g = builder_take_graph(m->builder, m->output_count, outputs, &e);
-    free(outputs);
-    return g;
+    return model_take_graph(m, &e);
 }
 
 /** Written in one form, it must read back as the same graph. */

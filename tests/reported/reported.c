@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "frontend/builder/builder.h"
+#include "frontend/readers/text/write.h"
 #include "frontend/readers/files/element.h"
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/model.h"
@@ -308,17 +309,12 @@ static bool interpret(struct graph *g, const struct model *model, FILE *log)
 
 static bool run_interpreter(const char *path, FILE *log)
 {
-    WNNNamedOperand outputs[PORTS_MAX];
-    struct error error = {0};
     struct error e = {0};
     struct model model;
+    struct graph *g = read_model(path, &model, &e) ? model_take_graph(&model, &e) : NULL;
 
-    const bool read = read_model(path, &model, &error);
-    for (size_t i = 0; read && i < model.output_count; i++)
-        outputs[i] = (WNNNamedOperand){WNN_STR(model.outputs[i].name), model.outputs[i].operand};
-    struct graph *g = read ? builder_take_graph(model.builder, model.output_count, outputs, &e) : NULL;
     if (!g)
-        fprintf(log, "%s\n", *error.message ? error.message : e.message);
+        fprintf(log, "%s\n", e.message);
     const bool good = g && interpret(g, &model, log);
     graph_free(g);
     model_free(&model);

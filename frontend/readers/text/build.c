@@ -430,6 +430,10 @@ static bool set_arguments(struct build *b, struct document_node *n, WNNMethodCal
         dialect_places(b, n, call, &count, names);
     if (!document_name_arguments(b->d, n, count, names, list))
         return false;
+    for (const struct document_argument *a = n->first_argument; a; a = a->next) /* messages name it */
+        if (document_is(&a->key, "label") && document_is_text(a->value))
+            wnnMethodCallOption(call, WNN_STR("label"),
+                                wnnMethodValueString((WNNStringView){a->value->text.text, a->value->text.length}), false);
     for (const struct document_argument *a = n->first_argument; a; a = a->next) {
         WNNStringView name = {a->key.text, a->key.length};
         WNNMethodValueKind kind = wnnMethodCallArgumentKind(call, name, NULL);
@@ -443,12 +447,8 @@ static bool set_arguments(struct build *b, struct document_node *n, WNNMethodCal
             return false;
         if (document_is(&n->op, "cast") && document_is(&a->key, "dataType") && is_stored_type(a->value))
             value = wnnMethodValueString(WNN_STR("float32"));
-        if (wnnMethodCallSet(call, name, value)) {
-            WNNStringView text = wnnGetLastErrorMessage();
-
-            return document_error(b->d, a->key.place, "argument '%s': %.*s", document_escape(buf, a->key), (int)text.length,
-                                  text.data);
-        }
+        if (wnnMethodCallSet(call, name, value))
+            return refused(b, a->key.place);
     }
     return true;
 }

@@ -125,7 +125,7 @@ TEST(broken_manifests_are_refused)
          "there is no operator \"rely\"; did you mean 'relu'?"},
         {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"relu\", \"inputs\": [\"y\"]}", ""), "'y' is not defined"},
         {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"elu\", \"inputs\": [\"x\"], \"alpha\": [[1]]}", ""),
-         "argument 'alpha': "},
+         "elu [y]: alpha takes a finite number, not a list"},
         {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"relu\", \"inputs\": [\"x\"]}", "{\"name\": \"z\"}"),
          "'z' is not defined"},
     };

@@ -16,22 +16,16 @@ enum { SAMPLES = 12, TRIES = 100 };
 
 static struct graph *read_back(WNNContext context, const char *text, size_t length, bool json, struct model *m)
 {
-    WNNNamedOperand *outputs;
     struct graph *g = NULL;
     struct error e = {0};
-    struct error error = {0};
 
-    if (!(json ? model_read_json : model_read_text)(context, "again", text, length, NULL, m, &error)) {
-        fprintf(stderr, "%s\n", error.message);
+    if (!(json ? model_read_json : model_read_text)(context, "again", text, length, NULL, m, &e)) {
+        fprintf(stderr, "%s\n", e.message);
         return NULL;
     }
-    outputs = calloc(m->output_count + 1, sizeof *outputs);
-    for (size_t i = 0; outputs && i < m->output_count; i++)
-        outputs[i] = (WNNNamedOperand){WNN_STR(m->outputs[i].name), m->outputs[i].operand};
-    g = outputs ? builder_take_graph(m->builder, m->output_count, outputs, &e) : NULL;
+    g = model_take_graph(m, &e);
     if (!g)
         fprintf(stderr, "%s\n", e.message);
-    free(outputs);
     return g;
 }
 

@@ -28,13 +28,9 @@ static int fail(const char *what, const char *message)
 
 static struct graph *take(const struct model *m)
 {
-    WNNNamedOperand outputs[64];
     struct error e = {0};
-    struct graph *g;
+    struct graph *g = model_take_graph(m, &e);
 
-    for (size_t i = 0; i < m->output_count && i < 64; i++)
-        outputs[i] = (WNNNamedOperand){WNN_STR(m->outputs[i].name), m->outputs[i].operand};
-    g = m->output_count <= 64 ? builder_take_graph(m->builder, m->output_count, outputs, &e) : NULL;
     if (!g)
         fail("taking the graph", e.message);
     return g;

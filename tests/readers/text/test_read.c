@@ -12,14 +12,9 @@
 
 static struct graph *take(struct model *m)
 {
-    WNNNamedOperand outputs[16];
     struct error e = {0};
-    struct graph *g;
+    struct graph *g = model_take_graph(m, &e);
 
-    assert_true(m->output_count <= 16);
-    for (size_t i = 0; i < m->output_count; i++)
-        outputs[i] = (WNNNamedOperand){WNN_STR(m->outputs[i].name), m->outputs[i].operand};
-    g = builder_take_graph(m->builder, m->output_count, outputs, &e);
     if (!g)
         fail_msg("%s", e.message);
     return g;
@@ -401,11 +396,14 @@ static const struct {
     {GRAPH("x: f32[2];", "", "y = relu(x, input=x);", ""), "1:76: argument 'input' is given twice"},
     {GRAPH("x: f32[2];", "", "y = relu(x, alpha=1);", ""), "1:76: relu has no argument 'alpha'"},
     {GRAPH("x: f32[2];", "", "y = relu(x, alpha=null);", ""), "1:76: relu has no argument 'alpha'"},
-    {GRAPH("x: f32[2];", "", "y = elu(x, alpha=\"\");", ""), "1:75: argument 'alpha': elu: alpha is no finite number"},
-    {GRAPH("x: f32[2];", "", "y = elu(x, alpha=\"a\");", ""), "1:75: argument 'alpha': elu: alpha is no finite number"},
+    {GRAPH("x: f32[2];", "", "y = elu(x, alpha=\"\");", ""), "1:75: elu: alpha takes a finite number, not \"\""},
+    {GRAPH("x: f32[1, 1, 2, 2];", "", "y = resample2d(x, mode=\"cubic\", label=\"up\");", ""),
+     "1:91: resample2d [up]: mode takes nearest-neighbor or linear, not \"cubic\""},
+    {GRAPH("x: f32[2];", "", "y = elu(x, alpha=\"a\", label=\"l\");", ""),
+     "1:75: elu [l]: alpha takes a finite number, not \"a\""},
     {GRAPH("x: f32[2];", "", "y = elu(x, alpha={a: 1});", ""), "1:81: an object is no argument of any operator"},
     {GRAPH("x: f32[2];", "", "y = reshape(x, [-2]);", ""),
-     "1:79: argument 'newShape': reshape: newShape[0] is no integer from 0 to 4294967295"},
+     "1:79: reshape: newShape[0] takes an integer from 0 to 4294967295, not -2"},
     {GRAPH("x: f32[2];", "", "y = reshape(x, [3], label=\"a\\nb\");", ""),
      "1:68: reshape [a\\u{a}b]: newShape [3] has 3 elements, input [2] has 2"},
     {GRAPH("x: f32[2];", "", "[a, b] = relu(x);", ""), "1:73: relu has 1 results, 2 names are given"},
@@ -435,7 +433,7 @@ static const struct {
      "1:95: ends: up to 32 whole numbers expected"},
     {GRAPH("x: f32[3];", "", "y = softmax(x);", "y;"), "1:68: softmax: axis is missing"},
     {GRAPH("x: f32[3];", "", "y = softmax(x, axis=-2);", "y;"),
-     "1:79: argument 'axis': softmax: axis is no integer from 0 to 4294967295"},
+     "1:79: softmax: axis takes an integer from 0 to 4294967295, not -2"},
     {GRAPH("x: f32[3];", "", "y = reshape(x);", "y;"), "1:68: reshape: newShape is missing"},
     {"{", "1:2: a member's name in quotes expected, found the end of the text"},
     {"{}", "1:1: no \"format\": \"webnn-graph-json\" here"},
