@@ -3,7 +3,7 @@
  * Implements loops (wnnGraphBuilderBeginLoop, wnnGraphBuilderEndLoop; docs/loops.md).
  *
  * A loop of the IR takes and gives slices along the first dimension (ir/graph/loop.c).  Other axes get a transpose before the
- * loop or behind it, which is computed once.
+ * loop or after it, which is computed once.
  */
 #include <string.h>
 

@@ -45,7 +45,7 @@ bool describe_declaration(struct model_description *d, WNNModelDeclaration *out,
                           WNNModelDimension **dimensions);
 /** Notes a dimension of an input that is open.  Of one that is there already the smaller bound counts. */
 bool describe_free(struct model_description *d, WNNStringView name, uint32_t largest);
-/** Notes a file of weights beside the model at path, which counts once. */
+/** Notes a file of weights next to the model at path, which counts once. */
 bool describe_file(struct model_description *d, const char *path, const char *name);
 /** Ends a description that failed with a message, which may be NULL if memory ran out.  Returns false. */
 bool describe_failed(struct model_description *d, const char *path, const char *reason, struct error *e);

@@ -2,7 +2,7 @@
 /*
  * Makes builder calls of model files: every reader makes a struct model, and every tool starts from one.
  *
- * A model is an ONNX file, a graph in .webnn text or its JSON twin (with .weights + .manifest.json or .safetensors beside it),
+ * A model is an ONNX file, a graph in .webnn text or its JSON twin (with .weights + .manifest.json or .safetensors next to it),
  * or a folder with a manifest.json.  It becomes a graph builder that holds the whole network, its inputs and its outputs.  It
  * is not built yet, so that callers can build it, write it in another form, or compile it ahead of time.
  *
@@ -74,8 +74,8 @@ struct model_options {
     char *
         *needed; /* NULL, or NULL there: gets the name (malloc'ed) of an input whose value was asked for and is not constant */
     WNNGraphBuilder builder; /* the caller's, to read into; NULL for a builder of the model's own.  Its budget stays */
-    const char *weights;     /* file of weights of a .webnn text or JSON; NULL for NAME.weights or NAME.safetensors beside it */
-    /** Is told name and type of every node of an ONNX file; NULL: nobody is. */
+    const char *weights;     /* file of weights of a .webnn text or JSON; NULL for NAME.weights or NAME.safetensors next to it */
+    /** Is told name and type of every node of an ONNX file; NULL: it is not called. */
     void (*told)(void *user, const char *name, const char *type);
     void *told_user;
     WNNBudget budget; /* of this model; a member that is 0 is the context's, or the default for the size of its files */
@@ -89,7 +89,7 @@ bool model_read(WNNContext context, const char *path, const struct model_options
                 struct error *e);
 /**
  * Does the same with an ONNX file, .webnn text or JSON in memory, which has to stay until the call is over.  path tells where
- * files beside the model lie and names it in messages.
+ * files next to the model lie and names it in messages.
  */
 bool model_read_memory(WNNContext context, const char *path, const void *bytes, size_t length,
                        const struct model_options *options, struct model *model, struct error *e);
@@ -144,7 +144,7 @@ bool model_add_output(struct model *model, const char *name, WNNOperand operand,
 
 /*
  * These are the readers themselves, by kind; they return as model_read does.  bytes need not end with a NUL.  path tells where
- * files beside the model lie and names it in messages.
+ * files next to the model lie and names it in messages.
  */
 bool model_read_onnx(WNNContext context, const char *path, const void *bytes, size_t length,
                      const struct model_options *options, struct model *model, struct error *e);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "frontend/readers/files/file.h"
@@ -18,13 +17,6 @@
 #include "frontend/readers/source.h"
 
 enum kind { KIND_UNKNOWN = 0, KIND_ONNX, KIND_TEXT, KIND_JSON, KIND_MANIFEST };
-
-static bool has_ending(const char *path, const char *ending)
-{
-    size_t n = strlen(path), m = strlen(ending);
-
-    return n >= m && !strcasecmp(path + n - m, ending);
-}
 
 /** Returns the length of what may stand before the first word of a text: a byte order mark, white space, comments. */
 static size_t skip_space(const char *bytes, size_t length)
@@ -61,11 +53,11 @@ static enum kind kind_of(const char *path, const char *bytes, size_t length)
     if (left && bytes[start] == '{')
         return mentions(bytes, length, "\"layers\"") && !mentions(bytes, length, "\"webnn-graph-json\"") ? KIND_MANIFEST
                                                                                                          : KIND_JSON;
-    if (has_ending(path, ".onnx") || (length > 1 && bytes[0] == 0x08)) /* a ModelProto begins with its ir_version */
+    if (file_has_ending(path, ".onnx") || (length > 1 && bytes[0] == 0x08)) /* a ModelProto begins with its ir_version */
         return KIND_ONNX;
-    if (has_ending(path, ".webnn"))
+    if (file_has_ending(path, ".webnn"))
         return KIND_TEXT;
-    if (has_ending(path, ".json"))
+    if (file_has_ending(path, ".json"))
         return KIND_JSON;
     return KIND_UNKNOWN;
 }

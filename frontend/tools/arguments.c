@@ -10,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "frontend/readers/files/file.h"
 #include "frontend/tools/options.h"
 
 void *list_grow(void *items, size_t count, size_t size)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "frontend/readers/files/file.h"
 #include "frontend/readers/model.h"
 #include "ir/support/error.h"
 #include "ir/support/text.h"
@@ -46,7 +47,7 @@ bool argument_split(const char *text, struct argument_pair *pair);
 bool argument_constant(const char *text, struct npy_array *array, bool *literal, struct error *e);
 /** Prints every line of a model's notes to stderr after "PROGRAM: note: ".  notes may be NULL. */
 void print_notes(const char *notes);
-/** Reads a whole number from low to high, with nothing behind it. */
+/** Reads a whole number from low to high, with nothing after it. */
 bool argument_number(const char *text, uint64_t low, uint64_t high, uint64_t *number);
 /** Reads a finite number, or a fraction such as 1/255. */
 bool argument_real(const char *text, double *number);

@@ -203,7 +203,6 @@ bool options_read(const struct option_program *p, int argc, char **argv, void *o
     struct option longs[OPTIONS_MAX + 3] = {{0}};
     char letters[2 * OPTIONS_MAX + 3] = ":h";
     size_t length = 2, count = 0;
-    char text[200];
     int option;
 
     for (size_t i = 0; i < p->row_count; i++) {
@@ -232,8 +231,7 @@ bool options_read(const struct option_program *p, int argc, char **argv, void *o
             const bool known = !optarg || !strcmp(optarg, "manual") || !strcmp(optarg, "completion");
 
             if (!known)
-                return options_wrong(NULL, "--help takes manual or completion, not '%s'",
-                                     escape_text(text, sizeof text, optarg, strlen(optarg)));
+                return options_wrong(NULL, "--help takes manual or completion, not '%s'", NAME_SHOWN(optarg));
             *status = 0;
             if (option == OPTION_VERSION)
                 printf("%s %s (built with LLVM %s and oneDNN %s)\n", p->name, WEBNN_VERSION, WEBNN_LLVM_VERSION,

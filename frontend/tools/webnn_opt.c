@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/readers/files/file.h"
 #include "frontend/readers/text/weights.h"
 #include "frontend/readers/text/write.h"
 #include "frontend/tools/arguments.h"
@@ -94,15 +93,15 @@ static bool find_weights(void *user, const char *key, const struct tensor_type *
 {
     struct source *s = user;
     const struct weights_entry *entry;
-    char text[128];
 
     if (!s->weights && !weights_open_for(s->o->input, s->o->weights, &s->weights, e))
         return false;
     entry = weights_find(s->weights, key, strlen(key));
-    if (!entry || !weights_entry_is(entry, type->type, type->rank, type->dims))
-        return error_set(e, WNNStatus_DataError,
-                         entry ? "tensor '%s' in %s has another data type or shape" : "there is no tensor '%s' in %s",
-                         escape_text(text, sizeof text, key, strlen(key)), weights_path(s->weights));
+    if (!entry)
+        return error_set(e, WNNStatus_DataError, "there is no tensor '%s' in %s", NAME_SHOWN(key), weights_path(s->weights));
+    if (!weights_entry_is(entry, type->type, type->rank, type->dims))
+        return error_set(e, WNNStatus_DataError, "tensor '%s' in %s has another data type or shape", NAME_SHOWN(key),
+                         weights_path(s->weights));
     *constant = constant_create(weights_data(s->weights, entry), entry->length);
     return *constant || error_out_of_memory(e);
 }

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/readers/files/file.h"
 #include "frontend/readers/ports.h"
 #include "frontend/tools/report/report.h"
 #include "frontend/tools/webnn_run.h"
@@ -84,17 +83,11 @@ static bool create_context(struct run *r)
     return ok;
 }
 
-/* Whether there are many inputs: then only lines of JSON go to stdout. */
-static bool is_each(const struct run_options *o)
-{
-    return o->each.paths.count + o->each.lists.count > 0;
-}
-
 /** Binds the graph's inputs, which may be fewer than the model's. */
 static bool bind_inputs(struct run *r)
 {
     const struct run_options *o = &r->options;
-    char name[256], type[256], note[512];
+    char type[256], note[512];
     WNNNamedOperandDescriptor d;
 
     r->input_count = wnnGraphGetInputCount(r->graph);
@@ -116,13 +109,12 @@ static bool bind_inputs(struct run *r)
             return false;
         r->input_buffers[i] = (WNNNamedBuffer){WNN_STR(port->name), r->inputs[i].data, r->inputs[i].byteLength};
         if (!is_each(o) && !o->quiet)
-            printf("input '%s' %s %s\n", escape_text(name, sizeof name, port->name, strlen(port->name)),
+            printf("input '%s' %s %s\n", NAME_SHOWN(port->name),
                    describe_type(type, sizeof type, r->inputs[i].dataType, r->inputs[i].rank, r->inputs[i].shape), note);
     }
     for (size_t i = 0; i < r->sources.count; i++)
         if (!r->sources.items[i].used)
-            fprintf(stderr, "webnn-run: note: no output depends on input '%s'\n",
-                    escape_text(name, sizeof name, r->sources.items[i].name, strlen(r->sources.items[i].name)));
+            fprintf(stderr, "webnn-run: note: no output depends on input '%s'\n", NAME_SHOWN(r->sources.items[i].name));
     return true;
 }
 
@@ -138,25 +130,17 @@ static bool bind_outputs(struct run *r)
     for (; r->result_count < count; r->result_count++) {
         struct result *out = &r->results[r->result_count];
         const struct model_port *port;
-        size_t bytes;
+        struct error e = {0};
 
         if (wnnGraphGetOutput(r->graph, r->result_count, &d))
             return last_error("output");
         port = ports_find(&r->outputs_by_name, d.name);
-        if (!port || d.descriptor.rank > NPY_RANK_MAX)
-            return complain("an output has %zu dimensions, more than %d", d.descriptor.rank, NPY_RANK_MAX);
+        if (!port)
+            return complain("the graph has an output that the model has not");
         out->name = port->name;
-        out->array = (struct npy_array){.dataType = d.descriptor.dataType, .rank = d.descriptor.rank};
-        bytes = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
-        for (size_t k = 0; k < d.descriptor.rank; k++) {
-            out->array.shape[k] = d.descriptor.shape[k];
-            bytes *= d.descriptor.shape[k]; /* at most 2^31-1 elements */
-        }
-        out->array.byteLength = bytes;
-        out->array.data = calloc(bytes ? bytes : 1, 1);
-        if (!out->array.data)
-            return complain("out of memory");
-        r->output_buffers[r->result_count] = (WNNNamedBuffer){WNN_STR(out->name), out->array.data, bytes};
+        if (!npy_create(&d.descriptor, &out->array, &e))
+            return complain("%s", e.message);
+        r->output_buffers[r->result_count] = (WNNNamedBuffer){WNN_STR(out->name), out->array.data, out->array.byteLength};
     }
     return true;
 }
@@ -229,7 +213,6 @@ static bool run(struct run *r)
     const struct run_options *o = &r->options;
     double start = clock_ms(), read, built;
     struct error e = {0};
-    char name[256];
     bool ok = true, compiled;
 
     if (o->report && !report_begin(&r->report, &r->options.model_options, o->model))
@@ -262,9 +245,7 @@ static bool run(struct run *r)
     if (*r->warning)
         fprintf(stderr, "webnn-run: note: %s\n", r->warning);
     if (!is_each(o) && !o->quiet)
-        printf("%s: files read in %.1f ms, %s in %.1f ms\n",
-               *r->model.name ? escape_text(name, sizeof name, r->model.name, strlen(r->model.name))
-                              : escape_text(name, sizeof name, o->model, strlen(o->model)),
+        printf("%s: files read in %.1f ms, %s in %.1f ms\n", *r->model.name ? NAME_SHOWN(r->model.name) : NAME_SHOWN(o->model),
                read - start, compiled ? "loaded" : "built", built - read);
     if (o->save && wnnGraphSave(r->graph, o->save))
         return last_error("--save");

@@ -41,6 +41,12 @@ struct run_options {
     struct run_each each;
 };
 
+/** Returns whether there are many inputs: then only lines of JSON go to stdout. */
+static inline bool is_each(const struct run_options *o)
+{
+    return o->each.paths.count + o->each.lists.count > 0;
+}
+
 /** Holds the states that the options name; names are those of the model's ports. */
 struct run_states {
     size_t count;
@@ -154,8 +160,8 @@ struct each_graph {
 /** Makes the list. */
 bool each_open(const struct run_options *o, struct each *e);
 /**
- * Calls `read`, which reads the model, with the arrays of a file beside the other sources, until it fits: those that do not are
- * tried up to 16 times.  Then notes which inputs the file was for.
+ * Calls `read`, which reads the model, with the arrays of a file next to the other sources, until it fits: those that do not
+ * are tried up to 16 times.  Then notes which inputs the file was for.
  */
 bool each_read_model(struct sources *s, struct each *e, bool (*read)(void *user), void *user);
 /** Computes every file and prints its line.  Returns false, after the others, if one failed. */

@@ -85,7 +85,6 @@ static bool compare(const struct run_options *o, const struct result *r, const s
     double atol = o->atol >= 0 ? o->atol : exact ? 0 : atol_default, rtol = o->rtol >= 0 ? o->rtol : exact ? 0 : rtol_default;
     size_t count = npy_elements(actual), beyond = 0, first = 0;
     struct worst absolute = {0, 0}, relative = {0, 0};
-    char name[256];
 
     for (size_t i = 0; i < count; i++) {
         double size = fabs(element_get(expected->dataType, expected->data, i));
@@ -98,8 +97,8 @@ static bool compare(const struct run_options *o, const struct result *r, const s
         if (!beyond++)
             first = i;
     }
-    printf("compare '%s' with %s: %s\n", escape_text(name, sizeof name, r->name, strlen(r->name)),
-           escape_text((char[300]){0}, 300, path, strlen(path)), beyond ? "MISMATCH" : "ok");
+    printf("compare '%s' with %s: %s\n", NAME_SHOWN(r->name), escape_text((char[300]){0}, 300, path, strlen(path)),
+           beyond ? "MISMATCH" : "ok");
     print_worst("absolute", &absolute, actual, expected);
     print_worst("relative", &relative, actual, expected);
     if (beyond) {

@@ -15,7 +15,6 @@
 
 #include "frontend/readers/batch/batch.h"
 #include "frontend/readers/files/element.h"
-#include "frontend/readers/files/file.h"
 #include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
 #include "ir/support/name_map.h"
@@ -267,7 +266,7 @@ static char *keep_name(struct batch *b, const char *name)
 /* Writes all outputs to FOLDER/FILE.npz, FILE being the input's name without its folder. */
 static bool save_results(struct batch *b, const char *path)
 {
-    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *base = file_name(path);
     const size_t size = strlen(b->o->each.save) + strlen(base) + 8;
     char *file = malloc(size);
     char *kept = keep_name(b, base);

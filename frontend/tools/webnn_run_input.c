@@ -10,7 +10,6 @@
 #include <strings.h>
 
 #include "frontend/readers/files/element.h"
-#include "frontend/readers/files/file.h"
 #include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
 #include "ir/support/suggest.h"
@@ -48,7 +47,6 @@ static enum file_kind kind_of_file(const char *path)
 static struct source *source_add(struct sources *s, const char *name, const char *path, enum source_kind kind)
 {
     struct source *grown = list_grow(s->items, s->count, sizeof *grown), *added;
-    char text[256];
 
     if (!grown) {
         complain("out of memory");
@@ -57,7 +55,7 @@ static struct source *source_add(struct sources *s, const char *name, const char
     s->items = grown;
     for (size_t i = 0; i < s->count; i++)
         if (name && s->items[i].name && !strcmp(s->items[i].name, name)) {
-            complain("input '%s' is given twice", escape_text(text, sizeof text, name, strlen(name)));
+            complain("input '%s' is given twice", NAME_SHOWN(name));
             return NULL;
         }
     added = &s->items[s->count];
@@ -76,7 +74,6 @@ static bool read_npz(struct sources *s, const struct argument_pair *pair)
 {
     struct npz_entry *entries;
     struct error e = {0};
-    char text[256];
     size_t count, taken = 0;
     bool ok = true;
 
@@ -97,8 +94,7 @@ static bool read_npz(struct sources *s, const struct argument_pair *pair)
         }
     }
     if (ok && !taken)
-        ok = complain("%s holds no array '%s'", PATH_SHOWN(pair->value),
-                      pair->name ? escape_text(text, sizeof text, pair->name, strlen(pair->name)) : "");
+        ok = complain("%s holds no array '%s'", PATH_SHOWN(pair->value), pair->name ? NAME_SHOWN(pair->name) : "");
     npz_free(entries, count);
     return ok;
 }
@@ -171,19 +167,9 @@ bool picture_size(const struct run_options *o, const struct source *s, uint32_t 
 
 static bool array_create(const struct model_port *port, struct npy_array *array)
 {
-    const WNNOperandDescriptor *d = &port->descriptor;
-    size_t bytes = wnnOperandDataTypeGetByteSize(d->dataType);
+    struct error e = {0};
 
-    *array = (struct npy_array){.dataType = d->dataType, .rank = d->rank};
-    if (d->rank > NPY_RANK_MAX)
-        return complain("an input has %zu dimensions, more than %d", d->rank, NPY_RANK_MAX);
-    for (size_t i = 0; i < d->rank; i++) {
-        array->shape[i] = d->shape[i];
-        bytes *= d->shape[i]; /* at most 2^31-1 elements */
-    }
-    array->byteLength = bytes;
-    array->data = calloc(bytes ? bytes : 1, 1);
-    return array->data || complain("out of memory");
+    return npy_create(&port->descriptor, array, &e) || complain("%s", e.message);
 }
 
 /** Returns the next number of SplitMix64, which gives the same numbers everywhere. */
@@ -239,19 +225,19 @@ static bool take_array(const struct model_port *port, struct source *s, struct n
 
 static bool take_raw(const struct model_port *port, struct source *s, struct npy_array *array)
 {
-    char name[256], wants[256];
+    char wants[256];
 
     if (!array_create(port, array))
         return false;
     const char *dot = strrchr(s->path, '.');
     if (array->byteLength != s->raw_length && dot &&
         (!strcasecmp(dot, ".png") || !strcasecmp(dot, ".jpg") || !strcasecmp(dot, ".jpeg")))
-        return complain("input '%s': %s is neither PNG nor JPEG by its first bytes",
-                        escape_text(name, sizeof name, port->name, strlen(port->name)), PATH_SHOWN(s->path));
+        return complain("input '%s': %s is neither PNG nor JPEG by its first bytes", NAME_SHOWN(port->name),
+                        PATH_SHOWN(s->path));
     if (array->byteLength != s->raw_length)
-        return complain("input '%s': %s has %zu bytes, the model takes %zu (%s)",
-                        escape_text(name, sizeof name, port->name, strlen(port->name)), PATH_SHOWN(s->path), s->raw_length,
-                        array->byteLength, describe_type(wants, sizeof wants, array->dataType, array->rank, array->shape));
+        return complain("input '%s': %s has %zu bytes, the model takes %zu (%s)", NAME_SHOWN(port->name), PATH_SHOWN(s->path),
+                        s->raw_length, array->byteLength,
+                        describe_type(wants, sizeof wants, array->dataType, array->rank, array->shape));
     memcpy(array->data, s->raw, s->raw_length);
     return true;
 }
@@ -363,7 +349,6 @@ static bool is_empty(const struct source *s)
 
 bool sources_all_used(const struct sources *s, const struct model *model)
 {
-    char name[256], known[256];
     bool ok = true;
 
     for (size_t i = 0; i < s->count; i++) {
@@ -377,12 +362,10 @@ bool sources_all_used(const struct sources *s, const struct model *model)
         struct suggestion meant = suggestion_for(s->items[i].name, strlen(s->items[i].name));
         for (size_t k = 0; k < model->input_count; k++)
             suggestion_offer(&meant, model->inputs[k].name);
-        ok = complain("the model has no input '%s'%s",
-                      escape_text(name, sizeof name, s->items[i].name, strlen(s->items[i].name)), suggestion_text(&meant));
+        ok = complain("the model has no input '%s'%s", NAME_SHOWN(s->items[i].name), suggestion_text(&meant));
         fputs("its inputs are:", stderr);
         for (size_t k = 0; k < model->input_count; k++)
-            fprintf(stderr, "%s '%s'", k ? "," : "",
-                    escape_text(known, sizeof known, model->inputs[k].name, strlen(model->inputs[k].name)));
+            fprintf(stderr, "%s '%s'", k ? "," : "", NAME_SHOWN(model->inputs[k].name));
         fputc('\n', stderr);
     }
     return ok;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "frontend/readers/source.h"
-#include "frontend/readers/files/file.h"
 #include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
 
@@ -74,7 +73,7 @@ static bool name_source(struct sources *s, const struct model *model)
 static bool add_needed(const struct run_options *o, struct sources *s, const char *name, struct model_constant *added,
                        struct error *e)
 {
-    for (size_t i = 0; i < s->count && o->each.paths.count + o->each.lists.count == 0; i++) {
+    for (size_t i = 0; i < s->count && !is_each(o); i++) {
         struct source *source = &s->items[i];
 
         if (source->kind != SOURCE_ARRAY || (source->name ? strcmp(source->name, name) != 0 : s->count > 1))
@@ -96,7 +95,7 @@ static bool add_needed(const struct run_options *o, struct sources *s, const cha
 static bool read_model(const struct run_options *o, struct sources *s, WNNContext context, struct model_options *m,
                        struct model_constant *constants, struct model *model, struct error *e)
 {
-    char *needed = NULL, name[256];
+    char *needed = NULL;
 
     m->needed = &needed;
     while (!model_read(context, o->model, m, model, e)) {
@@ -113,7 +112,7 @@ static bool read_model(const struct run_options *o, struct sources *s, WNNContex
     free(needed);
     for (size_t i = o->model_options.constant_count; i < m->constant_count; i++)
         model_note(model, "the graph is for this value of input '%s' only, which it has to know",
-                   escape_text(name, sizeof name, constants[i].name, strlen(constants[i].name)));
+                   NAME_SHOWN(constants[i].name));
     return true;
 }
 

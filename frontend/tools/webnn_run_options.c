@@ -65,11 +65,9 @@ static bool list_devices(struct option_call *c)
     uint32_t i = 0;
 
     for (; wnnGetDevice(i, &d); i++) {
-        char name[256], platform[256];
 
-        printf("%u  %s  (%s, %s, %.1f GiB)%s%s\n", i, escape_text(name, sizeof name, d.name, strlen(d.name)), kinds[d.kind],
-               escape_text(platform, sizeof platform, d.platform, strlen(d.platform)), (double)d.memoryBytes / (1 << 30),
-               d.lacks[0] ? " runs no graphs: " : "", d.lacks);
+        printf("%u  %s  (%s, %s, %.1f GiB)%s%s\n", i, NAME_SHOWN(d.name), kinds[d.kind], NAME_SHOWN(d.platform),
+               (double)d.memoryBytes / (1 << 30), d.lacks[0] ? " runs no graphs: " : "", d.lacks);
     }
     if (!i)
         puts("there are no devices: OpenCL or the driver of one is missing");
@@ -199,7 +197,7 @@ bool run_options_parse(int argc, char **argv, struct run_options *o, int *status
         return false;
     if (!o->model)
         return options_wrong(NULL, "no model is given");
-    if (!o->each.paths.count && !o->each.lists.count)
+    if (!is_each(o))
         return !o->each.save || options_wrong(NULL, "--save-each is for --each");
     const char *other = o->outputs.count    ? "--output"
                         : o->compares.count ? "--compare"

@@ -4,10 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "frontend/readers/files/element.h"
-#include "frontend/readers/files/file.h"
 #include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
 #include "ir/support/suggest.h"
@@ -143,7 +141,6 @@ size_t result_top(const struct npy_array *a, size_t start, size_t length, uint64
 static bool print_top_row(const struct npy_array *a, size_t start, size_t length, uint64_t k, const struct labels *l)
 {
     size_t *top = malloc((size_t)k * sizeof *top);
-    char label[128];
 
     if (!top)
         return complain("out of memory");
@@ -152,7 +149,7 @@ static bool print_top_row(const struct npy_array *a, size_t start, size_t length
         printf("  %6zu  ", top[i]);
         print_element(a, start + top[i]);
         if (top[i] < l->count)
-            printf("  %s", escape_text(label, sizeof label, l->lines[top[i]], strlen(l->lines[top[i]])));
+            printf("  %s", NAME_SHOWN(l->lines[top[i]]));
         printf("\n");
     }
     free(top);
@@ -194,11 +191,11 @@ void labels_check(const struct run_options *o, struct labels *l, size_t count, c
 
 void result_print(const struct run_options *o, const struct labels *l, const struct result *r)
 {
-    char name[256], type[256];
+    char type[256];
     bool fits = o->top && labels_fit(l, r);
 
     if (!o->quiet || fits)
-        printf("output '%s' %s", escape_text(name, sizeof name, r->name, strlen(r->name)),
+        printf("output '%s' %s", NAME_SHOWN(r->name),
                describe_type(type, sizeof type, r->array.dataType, r->array.rank, r->array.shape));
     if (!o->quiet) {
         print_statistics(&r->array);
@@ -215,27 +212,18 @@ void result_print(const struct run_options *o, const struct labels *l, const str
 const struct result *result_find(size_t count, const struct result *results, const char *name, const char *option)
 {
     struct suggestion meant = suggestion_for(name, strlen(name));
-    char text[256];
 
     for (size_t i = 0; i < count; i++) {
         if (!strcmp(results[i].name, name))
             return &results[i];
         suggestion_offer(&meant, results[i].name);
     }
-    complain("%s: the model has no output '%s'%s", option, escape_text(text, sizeof text, name, strlen(name)),
-             suggestion_text(&meant));
+    complain("%s: the model has no output '%s'%s", option, NAME_SHOWN(name), suggestion_text(&meant));
     fputs("its outputs are:", stderr);
     for (size_t i = 0; i < count; i++)
-        fprintf(stderr, "%s '%s'", i ? "," : "", escape_text(text, sizeof text, results[i].name, strlen(results[i].name)));
+        fprintf(stderr, "%s '%s'", i ? "," : "", NAME_SHOWN(results[i].name));
     fputc('\n', stderr);
     return NULL;
-}
-
-static bool has_ending(const char *path, const char *ending)
-{
-    size_t n = strlen(path), m = strlen(ending);
-
-    return n >= m && !strcasecmp(path + n - m, ending);
 }
 
 static bool save_picture(const struct run_options *o, const struct result *r, const char *path)
@@ -309,9 +297,9 @@ bool results_save(const struct run_options *o, size_t count, const struct result
             ok = results_save_all(r ? 1 : count, r ? r : results, pair->value);
         else if (!r)
             return complain("--output %s: which output?  Say NAME=FILE, or FILE.npz for all", PATH_SHOWN(pair->value));
-        else if (has_ending(pair->value, ".npy"))
+        else if (file_has_ending(pair->value, ".npy"))
             ok = npy_write(pair->value, &r->array, &e) || complain("%s", e.message);
-        else if (has_ending(pair->value, ".png"))
+        else if (file_has_ending(pair->value, ".png"))
             ok = save_picture(o, r, pair->value);
         else
             ok = file_write(pair->value, r->array.data, r->array.byteLength, &e) || complain("%s", e.message);

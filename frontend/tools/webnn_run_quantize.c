@@ -101,7 +101,6 @@ static void print_error(const struct result *r, const void *expected)
     const struct npy_array *a = &r->array;
     const size_t count = npy_elements(a);
     double worst = 0, errors = 0, values = 0;
-    char name[256];
 
     for (size_t i = 0; i < count; i++) {
         const double e = element_get(a->dataType, expected, i), error = element_get(a->dataType, a->data, i) - e;
@@ -112,7 +111,7 @@ static void print_error(const struct result *r, const void *expected)
         errors += error * error;
         values += e * e;
     }
-    printf("%s with quantized weights: largest error %.3g", escape_text(name, sizeof name, r->name, strlen(r->name)), worst);
+    printf("%s with quantized weights: largest error %.3g", NAME_SHOWN(r->name), worst);
     if (values > 0)
         printf(", root mean square error %.3g of the output's", sqrt(errors / values));
     print_rows(a, expected);

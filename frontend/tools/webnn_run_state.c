@@ -46,7 +46,6 @@ static bool add(struct run_states *s, const char *input, const char *output)
 static bool add_states(const struct argument_pair *pair, const struct model *m, struct run_states *s)
 {
     const size_t before = s->count;
-    char input[128], output[128];
 
     for (size_t i = 0; i < m->input_count; i++) {
         size_t length;
@@ -59,8 +58,7 @@ static bool add_states(const struct argument_pair *pair, const struct model *m, 
         return true;
     return complain("--state %s=%s: the model has no such input and output; the names are those of --input and --output, and * "
                     "stands for the same text in both",
-                    escape_text(input, sizeof input, pair->name, strlen(pair->name)),
-                    escape_text(output, sizeof output, pair->value, strlen(pair->value)));
+                    NAME_SHOWN(pair->name), NAME_SHOWN(pair->value));
 }
 
 bool states_find(const struct run_options *o, const struct model *m, struct run_states *s)

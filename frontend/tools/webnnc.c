@@ -34,7 +34,7 @@ void progress_show(const struct options *o, const char *what, uint32_t done, uin
     char text[80] = "";
 
     if (o->quiet || o->verbose || o->debug || !isatty(STDERR_FILENO))
-        return; /* nobody looks, or it would come between the lines of something else */
+        return; /* stderr is no terminal, or it would come between the lines of something else */
     if (first == 0)
         first = clock_ms();
     if (what && total)
@@ -79,7 +79,7 @@ static void set_level(const struct compilation *c, struct target *level, const s
     level->features = code->features;
     level->isa = code->isa;
     level->rounds_operands = target_may_round(level, c->options->precision, c->options->deterministic);
-    if (!level->cache_bytes) /* nobody can be asked about the target's caches */
+    if (!level->cache_bytes) /* the target's caches are not known */
         level->cache_bytes = target_facts(level)->cache.l2_bytes;
     if (c->options->verbose)
         fprintf(stderr, "webnnc: for %s %s %s, vectors of %u bits, library %s\n", code->triple, code->cpu, code->features,
@@ -149,17 +149,6 @@ static bool write_dot(struct compilation *c)
     return ok;
 }
 
-/* Returns the output of code as OUT wants it: linked, or as it is.  NULL after saying why. */
-static struct output *write_linked(const struct compilation *c, const void *bytes, size_t length)
-{
-    const enum emit_kind kind = c->options->emit;
-
-    if (kind == EMIT_WASM)
-        return link_module(c, bytes, length);
-    return kind == EMIT_SO || kind == EMIT_EXE ? link_output(c, kind == EMIT_SO, bytes, length)
-                                               : output_prepare(c->options->output, bytes, length, false);
-}
-
 static bool write_code(struct compilation *c)
 {
     static const enum object_kind kinds[] = {
@@ -175,7 +164,8 @@ static bool write_code(struct compilation *c)
               object_bytes_create(c, kinds[o->emit], o->emit == EMIT_SO, &bytes, &length, &weights, &weights_length) &&
               header_create(c, &header, &header_length) && (!o->script || script_create(c, &script, &script_length));
     /* All of them are written or none: the linker may fail, a disk may be full. */
-    ok = ok && (outputs[0] = write_linked(c, bytes, length));
+    ok = ok &&
+         (outputs[0] = is_linked(o->emit) ? link_output(c, bytes, length) : output_prepare(o->output, bytes, length, false));
     ok = ok && (!o->header || (outputs[1] = output_prepare(o->header, header, header_length, false)));
     ok = ok && (!weights || (outputs[2] = output_prepare(o->weights, weights, weights_length, false)));
     ok = ok && (!script || (outputs[3] = output_prepare(o->script, script, script_length, false)));

@@ -45,6 +45,12 @@ enum emit_kind {
     EMIT_DOT
 };
 
+/** Returns whether a linker makes OUT. */
+static inline bool is_linked(enum emit_kind kind)
+{
+    return kind == EMIT_SO || kind == EMIT_EXE || kind == EMIT_WASM;
+}
+
 enum library_kind { LIBRARY_DEFAULT, LIBRARY_NONE, LIBRARY_ONEDNN };
 
 struct options {
@@ -64,7 +70,7 @@ struct options {
     bool verbose, quiet;
     char *debug;                /* switches for the context */
     char *default_output;       /* what output points to if it was not given */
-    char *script;               /* the JavaScript module beside a WebAssembly module */
+    char *script;               /* the JavaScript module next to a WebAssembly module */
     struct model_options model; /* whose weights come from --model-weights */
 };
 
@@ -132,10 +138,9 @@ bool dot_create(struct compilation *c, char **text, size_t *length);
 
 struct output;
 
-/** Links object code to what becomes OUT: a shared object, or a program that runs the model.  Returns NULL after saying why. */
-struct output *link_output(const struct compilation *c, bool shared, const void *object, size_t length);
-/** Links object code to what becomes OUT: a WebAssembly module.  Returns NULL after saying why. */
-struct output *link_module(const struct compilation *c, const void *object, size_t length);
+/** Links object code to what becomes OUT: a shared object, a program that runs the model, or a WebAssembly module.  Returns
+ * NULL after saying why. */
+struct output *link_output(const struct compilation *c, const void *object, size_t length);
 
 /* ---- webnnc_script.c ---- */
 
@@ -147,7 +152,7 @@ bool script_create(const struct compilation *c, char **text, size_t *length);
 
 /* ---- webnnc_output.c ---- */
 
-/** Creates a temporary file beside path.  Its name stays registered for signals until it is committed.  Returns NULL after
+/** Creates a temporary file next to path.  Its name stays registered for signals until it is committed.  Returns NULL after
  * saying why. */
 struct output *output_begin(const char *path, bool executable);
 /** Returns its path, for tools that write it themselves. */

@@ -177,24 +177,14 @@ void names_free(struct compilation *c)
 
 static const char *c_type(dtype t)
 {
-    switch (t) {
-    case WNNOperandDataType_Float16:
-        return "uint16_t";
-    case WNNOperandDataType_Int32:
-        return "int32_t";
-    case WNNOperandDataType_Uint32:
-        return "uint32_t";
-    case WNNOperandDataType_Int64:
-        return "int64_t";
-    case WNNOperandDataType_Uint64:
-        return "uint64_t";
-    case WNNOperandDataType_Int8:
-        return "int8_t";
-    case WNNOperandDataType_Uint8:
-        return "uint8_t";
-    default:
-        return "float";
-    }
+    static const char *const names[] = {
+        [WNNOperandDataType_Float32] = "float", [WNNOperandDataType_Float16] = "uint16_t",
+        [WNNOperandDataType_Int32] = "int32_t", [WNNOperandDataType_Uint32] = "uint32_t",
+        [WNNOperandDataType_Int64] = "int64_t", [WNNOperandDataType_Uint64] = "uint64_t",
+        [WNNOperandDataType_Int8] = "int8_t",   [WNNOperandDataType_Uint8] = "uint8_t",
+    };
+
+    return names[t];
 }
 
 /* Prints a name so that it is also safe inside a comment. */
@@ -287,7 +277,7 @@ static void print_standalone(FILE *out, const struct compilation *c)
             "%s_workspace_size(uint32_t threads);\n",
             p, p);
     fprintf(out,
-            "\n/** The same in memory of the caller's, at any address, that nobody else uses meanwhile: calls nothing, keeps "
+            "\n/** The same in memory of the caller's, at any address, that nothing else uses meanwhile: calls nothing, keeps "
             "nothing.\n * parallel (NULL: one thread) runs the parts of a kernel on several threads. */\nint %s_run_with(",
             p);
     print_arguments(out, c, "void *workspace, const struct webnn_object_parallel *parallel");

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "frontend/readers/files/file.h"
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
 #include "ir/support/new_file.h"
@@ -42,25 +41,34 @@ static void add_words(struct command *c, char *text)
         add(c, word);
 }
 
-/* Runs a tool: "C compiler", which the option --cc names.  Returns false after saying why. */
-static bool run(const struct command *c, const char *tool, const char *option)
+/* Runs a tool, such as the "C compiler", which the option --cc names.  Returns false after saying why. */
+static bool run_tool(const struct command *c, const char *tool, const char *option)
 {
     pid_t child;
     int status, error = posix_spawnp(&child, c->words[0], NULL, NULL, c->words, environ);
-    char text[200];
 
     if (error)
-        return complain("cannot run the %s %s: %s; --%s names another", tool,
-                        escape_text(text, sizeof text, c->words[0], strlen(c->words[0])), strerror(error), option);
+        return complain("cannot run the %s %s: %s; --%s names another", tool, NAME_SHOWN(c->words[0]), strerror(error), option);
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return complain("the %s got lost: %s", tool, strerror(errno));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
-    return complain("the %s %s failed", tool, escape_text(text, sizeof text, c->words[0], strlen(c->words[0])));
+    return complain("the %s %s failed", tool, NAME_SHOWN(c->words[0]));
 }
 
-/* Finds where libwebnn_rt lies: beside this program, in the build tree or installed.  Returns false if it is not there. */
+/* Does the same with a linker that makes OUT, and shows it. */
+static bool run(const struct compilation *c, struct command *command, const char *out, const char *tool, const char *option)
+{
+    add(command, "-o");
+    add(command, out);
+    progress_show(c->options, "linking", 0, 0);
+    bool ok = run_tool(command, tool, option);
+    progress_show(c->options, NULL, 0, 0);
+    return ok;
+}
+
+/* Finds where libwebnn_rt lies: next to this program, in the build tree or installed.  Returns false if it is not there. */
 static bool find_library(char *folder, size_t size)
 {
     static const char *const places[] = {"../lib", "../" WEBNN_LIBDIR};
@@ -163,8 +171,8 @@ static bool link_to(const struct compilation *c, bool shared, const void *object
         add(&command, "-shared");
     ok = ok && write_parts(c, shared, object, length, &command, include);
     if (ok && c->with_library) {
-        ok =
-            find_library(folder, sizeof folder) || complain("libwebnn_rt.so is not beside webnnc: --library none does without");
+        ok = find_library(folder, sizeof folder) ||
+             complain("libwebnn_rt.so is not next to webnnc: --library none does without");
         snprintf(search, sizeof search, "-L%s", folder);
         snprintf(path, sizeof path, "-Wl,-rpath,%s", folder);
         add(&command, search);
@@ -173,30 +181,9 @@ static bool link_to(const struct compilation *c, bool shared, const void *object
     }
     if (!shared)
         add(&command, "-lm");
-    add(&command, "-o");
-    add(&command, out);
-    progress_show(c->options, "linking", 0, 0);
-    ok = ok && run(&command, "C compiler", "cc");
-    progress_show(c->options, NULL, 0, 0);
+    ok = ok && run(c, &command, out, "C compiler", "cc");
     free(cc);
     return ok;
-}
-
-struct output *link_output(const struct compilation *c, bool shared, const void *object, size_t length)
-{
-    if (!c->options->cc && !object_target_is_native(compilation_target(c))) {
-        complain("--emit %s for %s: --cc must name a C compiler for it", shared ? "so" : "exe", c->levels[0].triple);
-        return NULL;
-    }
-    struct output *f = output_begin(c->options->output, true);
-    if (!f)
-        return NULL;
-    bool ok = link_to(c, shared, object, length, output_temporary(f));
-    folder_remove();
-    if (ok)
-        return f;
-    output_abandon(f);
-    return NULL;
 }
 
 /* ---- WebAssembly ---- */
@@ -243,22 +230,26 @@ static bool link_module_to(const struct compilation *c, const void *object, size
         add(&command, exports[i]);
     }
     ok = ok && write_parts(c, true, object, length, &command, NULL);
-    add(&command, "-o");
-    add(&command, out);
-    progress_show(c->options, "linking", 0, 0);
-    ok = ok && run(&command, "linker", "wasm-ld");
-    progress_show(c->options, NULL, 0, 0);
+    ok = ok && run(c, &command, out, "linker", "wasm-ld");
     free(tool);
     return ok;
 }
 
-struct output *link_module(const struct compilation *c, const void *object, size_t length)
-{
-    struct output *f = output_begin(c->options->output, false);
+/* ---- outputs ---- */
 
+struct output *link_output(const struct compilation *c, const void *object, size_t length)
+{
+    const enum emit_kind kind = c->options->emit;
+
+    if (kind != EMIT_WASM && !c->options->cc && !object_target_is_native(compilation_target(c))) {
+        complain("--emit %s for %s: --cc must name a C compiler for it", kind == EMIT_SO ? "so" : "exe", c->levels[0].triple);
+        return NULL;
+    }
+    struct output *f = output_begin(c->options->output, kind != EMIT_WASM);
     if (!f)
         return NULL;
-    bool ok = link_module_to(c, object, length, output_temporary(f));
+    bool ok = kind == EMIT_WASM ? link_module_to(c, object, length, output_temporary(f))
+                                : link_to(c, kind == EMIT_SO, object, length, output_temporary(f));
     folder_remove();
     if (ok)
         return f;

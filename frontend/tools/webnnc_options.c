@@ -153,16 +153,14 @@ static bool ends_with(const char *text, const char *ending)
 
 static bool kind_from_output(struct options *o)
 {
-    const char *slash = strrchr(o->output, '/'), *name = slash ? slash + 1 : o->output;
+    const char *name = file_name(o->output);
 
     for (int i = EMIT_OBJ; i <= EMIT_DOT; i++)
         if (ends_with(name, endings[i]))
             o->emit = (enum emit_kind)i;
     if (!o->emit && strcmp(o->output, "-") && !strchr(name, '.'))
         o->emit = EMIT_EXE;
-    char text[200];
-    return o->emit || complain("%s: its ending says nothing about what to write: use --emit",
-                               escape_text(text, sizeof text, o->output, strlen(o->output)));
+    return o->emit || complain("%s: its ending says nothing about what to write: use --emit", NAME_SHOWN(o->output));
 }
 
 static bool makes_code(enum emit_kind kind)
@@ -170,20 +168,14 @@ static bool makes_code(enum emit_kind kind)
     return kind >= EMIT_OBJ && kind <= EMIT_WASM;
 }
 
-static bool is_linked(enum emit_kind kind)
-{
-    return kind == EMIT_SO || kind == EMIT_EXE || kind == EMIT_WASM;
-}
-
 /* JavaScript passes addresses of wasm32 as numbers. */
 static bool check_module(struct options *o)
 {
-    char text[200];
 
     if (!o->triple)
         o->triple = "wasm32";
-    return !strncmp(o->triple, "wasm32", 6) || complain("--emit wasm makes modules for wasm32, not for %s",
-                                                        escape_text(text, sizeof text, o->triple, strlen(o->triple)));
+    return !strncmp(o->triple, "wasm32", 6) ||
+           complain("--emit wasm makes modules for wasm32, not for %s", NAME_SHOWN(o->triple));
 }
 
 static bool check(struct options *o)
@@ -246,13 +238,11 @@ static bool check_files(const struct options *o)
                  {o->header, "--header"},
                  {o->weights, "--weights"},
                  {o->script, "the JavaScript module"}};
-    char text[300];
 
     for (int i = 0; i < 5; i++)
         for (int j = makes_code(o->emit) ? 0 : 1; j < i; j++)
             if (files[i].path && files[j].path && is_same_file(files[i].path, files[j].path))
-                return complain("%s and %s are the same file: %s", files[j].what, files[i].what,
-                                escape_text(text, sizeof text, files[i].path, strlen(files[i].path)));
+                return complain("%s and %s are the same file: %s", files[j].what, files[i].what, NAME_SHOWN(files[i].path));
     return true;
 }
 

@@ -37,9 +37,8 @@ struct output {
 
 static bool complain_file(const char *what, const char *path, int error)
 {
-    char text[300];
 
-    return complain("%s %s: %s", what, escape_text(text, sizeof text, path, strlen(path)), strerror(error));
+    return complain("%s %s: %s", what, NAME_SHOWN(path), strerror(error));
 }
 
 /* ---- signals ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Makes the JavaScript module that loads a WebAssembly module: what this network's inputs, outputs and files are, and behind it
+ * Makes the JavaScript module that loads a WebAssembly module: what this network's inputs, outputs and files are, followed by
  * the loader, which is the same for all (frontend/tools/wasm/loader.mjs, carried as text).
  *
  * Tensors have the model's own names, which may be any text: they are printed as strings of JSON, and in a comment without what
@@ -19,24 +19,18 @@ extern const char webnnc_loader[];
 
 static const char *array_type(dtype t)
 {
-    switch (t) {
-    case WNNOperandDataType_Float16:
-        return "Uint16Array"; /* few engines have an array of float16: the bits */
-    case WNNOperandDataType_Int32:
-        return "Int32Array";
-    case WNNOperandDataType_Uint32:
-        return "Uint32Array";
-    case WNNOperandDataType_Int64:
-        return "BigInt64Array";
-    case WNNOperandDataType_Uint64:
-        return "BigUint64Array";
-    case WNNOperandDataType_Int8:
-        return "Int8Array";
-    case WNNOperandDataType_Uint8:
-        return "Uint8Array";
-    default:
-        return "Float32Array";
-    }
+    static const char *const names[] = {
+        [WNNOperandDataType_Float32] = "Float32Array",
+        [WNNOperandDataType_Float16] = "Uint16Array", /* few engines have an array of float16: the bits */
+        [WNNOperandDataType_Int32] = "Int32Array",
+        [WNNOperandDataType_Uint32] = "Uint32Array",
+        [WNNOperandDataType_Int64] = "BigInt64Array",
+        [WNNOperandDataType_Uint64] = "BigUint64Array",
+        [WNNOperandDataType_Int8] = "Int8Array",
+        [WNNOperandDataType_Uint8] = "Uint8Array",
+    };
+
+    return names[t]; /* ports have types of the public interface */
 }
 
 /* One input or output, as both are printed. */
@@ -103,10 +97,10 @@ static void print_list(FILE *out, const struct graph *g, const char *name, port_
     fputs("    ],\n", out);
 }
 
-/* Prints the address of a file that lies beside the script. */
+/* Prints the address of a file that lies next to the script. */
 static void print_file(FILE *out, const char *key, const char *path)
 {
-    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+    const char *name = path ? file_name(path) : NULL;
 
     fprintf(out, "    %s: ", key);
     if (name)
@@ -118,12 +112,10 @@ static void print_file(FILE *out, const char *key, const char *path)
 
 static void print_head(FILE *out, const struct compilation *c)
 {
-    const char *slash = strrchr(c->options->output, '/'), *file = slash ? slash + 1 : c->options->output;
+    const char *file = file_name(c->options->output);
     const struct graph *g = c->graph;
-    char name[300];
 
-    fprintf(out, "// Loads %s, a neural network that webnnc compiled, in Node.js and in browsers:\n//\n",
-            escape_text(name, sizeof name, file, strlen(file)));
+    fprintf(out, "// Loads %s, a neural network that webnnc compiled, in Node.js and in browsers:\n//\n", NAME_SHOWN(file));
     fputs("//     const network = await load();\n"
           "//     const outputs = network.run(inputs);\n//\n"
           "// Arrays are dense and row-major; a Uint16Array of a float16 tensor has its bits.\n\n/**\n",

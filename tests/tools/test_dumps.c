@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Dumps of a graph (WEBNN_DEBUG=print-after-all,dump=DIR): webnn-run reads every stage back, with the constants in the file
- * beside it, and computes what the original network computes.
+ * next to it, and computes what the original network computes.
  */
 #include <glob.h>
 

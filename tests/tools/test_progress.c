@@ -23,7 +23,7 @@ static void write_slow_model(void)
     assert_int_equal(fclose(f), 0);
 }
 
-/** The line is gone before anything else is printed, and nothing is shown where nobody looks. */
+/** The line is gone before anything else is printed, and nothing is shown where stderr is no terminal. */
 TEST(long_builds_show_progress)
 {
     if (run("command -v script") != 0)

@@ -162,7 +162,7 @@ TEST(steps_say_what_they_do)
     cJSON_Delete(root);
 }
 
-/* Contractions are numbered in the order of the builder's calls, beside their own labels, whoever computes them. */
+/* Contractions are numbered in the order of the builder's calls, next to their own labels, on every engine. */
 TEST(contractions_are_numbered)
 {
     write_text("matmuls.webnn", "webnn_graph \"matmuls\" v1 { inputs { x: f32[32, 48]; }\n"

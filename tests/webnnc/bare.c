@@ -19,7 +19,7 @@ extern const float expected[lenet_logits_elements] __asm__("expected");
 
 static char workspace[1 << 20];
 
-/* Returns the one thing of the C library that an object may name: PREFIX_run, which nobody calls here. */
+/* Returns the one thing of the C library that an object may name: PREFIX_run, which is not called here. */
 void *malloc(size_t size)
 {
     (void)size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Firmware around a compiled network for Arm's Cortex-M, without a C library or an operating system: vector table, memory set
- * up by hand, static workspace.  INPUT and EXPECTED name .npy files (128 bytes of header).  It talks to whoever runs it by
+ * up by hand, static workspace.  INPUT and EXPECTED name .npy files (128 bytes of header).  It talks to its runner by
  * semihosting (Arm's "Semihosting for AArch32 and AArch64", calls SYS_WRITE0 and SYS_EXIT).
  *
  * Prints how many instructions a run takes where each of them takes a nanosecond (QEMU's -icount shift=0) and the processor's

@@ -4,7 +4,7 @@
  * must compute what is expected.  For each it prints its number and the bits of the result.
  *
  * levels_found is the object's own variable (codegen/object/object_level.c), which objcopy has made visible: the number of
- * levels that the processor has, the last of which is used, or 0 while nobody has asked.
+ * levels that the processor has, the last of which is used, or 0 before the first request.
  */
 #include <math.h>
 #include <stdint.h>

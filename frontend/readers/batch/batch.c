@@ -3,8 +3,8 @@
  * Threads read ahead while the caller computes.
  *
  * Input i is read into slot i % BATCH_SLOTS by any reader.  Readers claim inputs in order and stop when the slot of the
- * next one is still in use.  The caller computes in order, too; where nobody has claimed its next input, it reads that itself,
- * so that it depends on no thread having begun.
+ * next one is still in use.  The caller computes in order, too; where no reader has claimed its next input, it reads that
+ * itself, so that it depends on no thread having begun.
  */
 #include <math.h>
 #include <pthread.h>
@@ -29,7 +29,7 @@ struct batch {
     pthread_mutex_t lock;   /* guards all below */
     pthread_cond_t is_read; /* a slot became ready */
     pthread_cond_t is_free; /* a slot became free, or stop was set */
-    size_t next, done;      /* the first input that nobody has claimed, and the first whose slot is in use */
+    size_t next, done;      /* the first input that is not claimed, and the first whose slot is in use */
     bool stop;
     struct slot slots[BATCH_SLOTS];
 };
@@ -202,7 +202,7 @@ static bool compute_all(struct batch *b, FILE *out, struct progress *p, size_t *
         struct slot *s = wait_for(b, i);
         bool ok = false, written;
 
-        if (p->shown && isatty(STDOUT_FILENO)) { /* the line would be printed behind it */
+        if (p->shown && isatty(STDOUT_FILENO)) { /* the line would be printed after it */
             hide_progress(p);
             p->last_ms = 0;
         }

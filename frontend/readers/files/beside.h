@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Opens files that a model names: weights beside it, arrays of a manifest, external data of ONNX.
+ * Opens files that a model names: weights next to it, arrays of a manifest, external data of ONNX.
  *
  * A model must not make the reader open anything else than regular files of the model's folder.  Absolute names
  * and names that lead out of the folder by ".." are refused.  A symbolic link inside the folder is followed if it is relative

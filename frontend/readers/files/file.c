@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -115,6 +116,13 @@ bool file_write(const char *path, const void *data, size_t length, struct error 
     int why;
 
     return new_file_write(path, 0, data, length, &why) || file_error(e, "%s: %s", PATH_SHOWN(path), strerror(why));
+}
+
+bool file_has_ending(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+
+    return n >= m && !strcasecmp(path + n - m, ending);
 }
 
 size_t file_start(const char *path, void *start, size_t size)

@@ -18,7 +18,7 @@
 #define PATH_SHOWN(path) escape_text((char[400]){0}, 400, (path), strlen(path))
 
 /** Escapes a name, likewise, which is shorter. */
-#define NAME_SHOWN(name) escape_text((char[160]){0}, 160, (name), strlen(name))
+#define NAME_SHOWN(name) escape_text((char[256]){0}, 256, (name), strlen(name))
 
 /** A pipe or a device gives at most so many bytes: they may never end, and have no size to hold against anything. */
 #define FILE_STREAM_MAX ((size_t)1 << 30)
@@ -36,6 +36,15 @@ bool file_read_beside(const char *folder, const char *name, char **data, size_t 
  * Writes a file by the rules of ir/support/new_file.h: whole, or the folder stays as it was.  Returns false after a message.
  */
 bool file_write(const char *path, const void *data, size_t length, struct error *e);
+/** Returns the part of a path after its last slash. */
+static inline const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+/** Returns whether a path ends so, in capitals or not. */
+bool file_has_ending(const char *path, const char *ending);
 /** Returns "folder/name" in malloc'ed memory, or NULL if memory runs out. */
 char *file_join(const char *folder, const char *name);
 /**

@@ -14,7 +14,7 @@
 struct manifest;
 
 /**
- * Reads folder/manifest.json, which has a network's layers, or names the model file beside it that its cases are for.  Returns
+ * Reads folder/manifest.json, which has a network's layers, or names the model file next to it that its cases are for.  Returns
  * false after a message.
  */
 bool manifest_open(const char *folder, struct manifest **manifest, struct error *e);

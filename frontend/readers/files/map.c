@@ -124,7 +124,7 @@ void file_map_release(struct file_map *map)
     free(map);
 }
 
-/** Lets the pages that nobody else can need leave the process; they are still the file's if somebody reads them again. */
+/** Lets the pages that nothing else can need leave the process; they are still the file's if they are read again. */
 static void drop_pages(const struct file_map *map, const void *data, size_t length)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

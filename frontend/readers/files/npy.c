@@ -167,6 +167,20 @@ bool npy_parse_head(const void *bytes, size_t head, const char *name, struct npy
     return false;
 }
 
+bool npy_create(const WNNOperandDescriptor *d, struct npy_array *array, struct error *e)
+{
+    *array = (struct npy_array){0};
+    if (d->rank > NPY_RANK_MAX)
+        return file_error(e, "a tensor has %zu dimensions, more than %d", d->rank, NPY_RANK_MAX);
+    array->dataType = d->dataType;
+    array->rank = d->rank;
+    array->byteLength = wnnOperandDataTypeGetByteSize(d->dataType);
+    for (size_t i = 0; i < d->rank; i++)
+        array->byteLength *= array->shape[i] = d->shape[i]; /* at most 2^31-1 elements */
+    array->data = calloc(array->byteLength ? array->byteLength : 1, 1);
+    return array->data || error_out_of_memory(e);
+}
+
 bool npy_alloc(struct npy_array *array, const char *name, struct error *e)
 {
     array->data = malloc(array->byteLength ? array->byteLength : 1);

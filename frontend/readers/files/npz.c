@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <zip.h>
 
@@ -18,9 +17,7 @@ enum { DEFLATE_RATIO_MAX = 1032, MEMBER_SLACK = 1024 };
 
 bool npz_is_path(const char *path)
 {
-    size_t n = strlen(path);
-
-    return n > 4 && !strcasecmp(path + n - 4, ".npz");
+    return file_has_ending(path, ".npz");
 }
 
 static bool file_size(const char *path, zip_uint64_t *length)

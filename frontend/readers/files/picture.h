@@ -46,7 +46,7 @@ bool picture_resize(const struct picture *from, uint32_t width, uint32_t height,
 
 /** Says how pixels become numbers: (level * scale - mean[c]) / deviation[c] for levels 0..255. */
 struct picture_form {
-    bool nhwc; /* a pixel's channels beside each other, not in planes */
+    bool nhwc; /* a pixel's channels are contiguous, not in planes */
     bool grey; /* one channel: 0.299 red + 0.587 green + 0.114 blue */
     double scale, mean[3], deviation[3];
 };

@@ -12,7 +12,7 @@
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/picture.h"
 
-/* Holds for every output position the first input position and `width` weights (those behind the last one are 0). */
+/* Holds for every output position the first input position and `width` weights (those after the last one are 0). */
 struct taps {
     uint32_t width;
     uint32_t *first;

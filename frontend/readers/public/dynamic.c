@@ -3,8 +3,8 @@
  * Implements dynamic models: an open model, and the graphs that were built of it, by their sizes
  * (frontend/readers/public/sizes.h).
  *
- * Graphs stand in a list, the one that was asked for last first.  An entry whose graph is being made has none yet; whoever else
- * asks for it waits.  Graphs are read, built, loaded and saved without the lock.
+ * Graphs stand in a list, the one that was asked for last first.  An entry whose graph is being made has none yet; any other
+ * thread that asks for it waits.  Graphs are read, built, loaded and saved without the lock.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -65,10 +65,9 @@ static void add_text(struct digest *d, const char *text)
 /** Digests a file of weights by its name, size and time of change: reading it takes too long, and its name may be missing. */
 static void add_file(struct digest *d, const char *path)
 {
-    const char *slash = strrchr(path, '/');
     struct stat s;
 
-    add_text(d, slash ? slash + 1 : path);
+    add_text(d, file_name(path));
     if (stat(path, &s))
         return;
     add_word(d, (uint64_t)s.st_size);

@@ -3,7 +3,7 @@
  * Finds the sizes that a request for a graph comes to: the key under which a dynamic model keeps graphs.
  *
  * Sizes are one array of numbers: one for each free dimension of the model, then, for each input, a rank and NPY_RANK_MAX
- * sizes. The latter are filled in only for inputs whose sizes no name gives.  0 is what nobody has given.
+ * sizes. The latter are filled in only for inputs whose sizes no name gives.  0 is not given.
  */
 #ifndef WEBNN_FRONTEND_READERS_PUBLIC_SIZES_H_
 #define WEBNN_FRONTEND_READERS_PUBLIC_SIZES_H_

@@ -18,7 +18,7 @@ struct WNNModelImpl {
 
 /* ---- reading ---- */
 
-/** Says where a model comes from: the file at path, or, if bytes is not NULL, memory, with path beside which its files lie. */
+/** Says where a model comes from: the file at path, or, if bytes is not NULL, memory, with path next to which its files lie. */
 struct source {
     const char *path;
     const void *bytes;

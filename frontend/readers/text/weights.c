@@ -38,7 +38,7 @@ static const struct {
     {"uint64", "u64", "U64", WNNOperandDataType_Uint64, 8},
     {"int8", "i8", "I8", WNNOperandDataType_Int8, 1},
     {"uint8", "u8", "U8", WNNOperandDataType_Uint8, 1},
-    /* Others may lie in a file, too, as long as nobody asks for them. */
+    /* Others may lie in a file, too, as long as no graph asks for them. */
     {NULL, NULL, "BOOL", WNNOperandDataType_Uint8, 1},
     {NULL, NULL, "F64", WNNOperandDataType_Undefined, 8},
     {NULL, NULL, "BF16", WNNOperandDataType_Undefined, 2},
@@ -296,13 +296,6 @@ static char *folder_of(const char *path)
     return strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
 }
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 char *path_with_ending(const char *path, const char *ending)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -327,7 +320,7 @@ bool weights_open(const char *path, bool chosen, struct weights **weights, struc
     *weights = NULL;
     if (!folder)
         return file_error(e, "out of memory");
-    if (!(chosen ? file_map_open(path, &map, e) : file_map_beside(folder, name_of(path), &map, e))) {
+    if (!(chosen ? file_map_open(path, &map, e) : file_map_beside(folder, file_name(path), &map, e))) {
         free(folder);
         return false;
     }
@@ -335,7 +328,7 @@ bool weights_open(const char *path, bool chosen, struct weights **weights, struc
     length = file_map_length(map);
     if (length >= 4 && !memcmp(bytes, "WGWT", 4)) {
         beside = path_with_ending(path, ".manifest.json");
-        if (!beside || !file_read_beside(folder, name_of(beside), &manifest, &manifest_length, e)) {
+        if (!beside || !file_read_beside(folder, file_name(beside), &manifest, &manifest_length, e)) {
             error_out_of_memory(e);
             free(beside);
             free(folder);

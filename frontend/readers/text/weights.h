@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reads files of weights: NAME.weights with NAME.manifest.json beside it, or safetensors.
+ * Reads files of weights: NAME.weights with NAME.manifest.json next to it, or safetensors.
  *
  * It gives tensors by their keys, which stay in the mapped file.  Every offset, length, shape and data type is held against the
  * file when it is opened, whether a graph asks for that tensor or not.
@@ -27,17 +27,17 @@ struct weights_entry {
 /** Returns a path with another ending, such as ".weights", which the caller frees.  Returns NULL if memory runs out. */
 char *path_with_ending(const char *path, const char *ending);
 /**
- * Returns the path of NAME.weights or NAME.safetensors beside NAME.webnn, whichever is there (the first if neither is), which
+ * Returns the path of NAME.weights or NAME.safetensors next to NAME.webnn, whichever is there (the first if neither is), which
  * the caller frees.  Returns NULL if memory runs out.
  */
 char *weights_beside(const char *path);
 /**
- * Opens a file of weights, whose kind its contents tell.  chosen says that the user named it; one found beside a model may not
+ * Opens a file of weights, whose kind its contents tell.  chosen says that the user named it; one found next to a model may not
  * be a link that leads out of the folder, a device or a pipe (frontend/readers/files/beside.h).  Returns false if that fails;
  * then *message says why (malloc'ed; NULL if memory runs out).
  */
 bool weights_open(const char *path, bool chosen, struct weights **weights, struct error *e);
-/** Does the same with the file that is chosen, or, if that is NULL, the one beside the model at path. */
+/** Does the same with the file that is chosen, or, if that is NULL, the one next to the model at path. */
 bool weights_open_for(const char *path, const char *chosen, struct weights **weights, struct error *e);
 /**
  * Does the same from memory that outlives the weights.  manifest is the text of NAME.manifest.json, or NULL for safetensors.

@@ -84,7 +84,7 @@ bool text_write_manifest(const struct graph *g, const struct text_options *o, FI
     struct weights_list l;
     bool ok = list_open(&l, g, o);
     const char *separator = "\n";
-    uint64_t at = 8; /* behind magic and version */
+    uint64_t at = 8; /* after magic and version */
 
     fputs("{\n  \"format\": \"wg-weights-manifest\",\n  \"version\": 1,\n  \"endianness\": \"little\",\n  \"tensors\": {", out);
     for (const struct value *v = g->first_constant; ok && v; v = v->next_constant) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Writes graphs as `.webnn` text or its JSON twin, with their weights in the same file or beside it.
+ * Writes graphs as `.webnn` text or its JSON twin, with their weights in the same file or next to it.
  *
  * A graph comes as builder_take_graph gives it, before any pass; or, with marks, after some.  The files read back as the same
  * graph.  This uses the compiler's insides: programs that write link webnn_frontend, the static library.
@@ -31,7 +31,7 @@ struct text_options {
     enum text_weights weights;
 };
 
-/** Returns whether there is anything to put beside the graph's file. */
+/** Returns whether there is anything to put next to the graph's file. */
 bool text_has_weights(const struct graph *g, const struct text_options *options);
 
 /** Says why a graph with a loop (docs/loops.md) is not written. */
@@ -51,8 +51,9 @@ bool text_write_weights(const struct graph *g, const struct text_options *option
 bool text_write_manifest(const struct graph *g, const struct text_options *options, FILE *out);
 
 /**
- * Writes all of them: path is that of the graph's file, the others lie beside it.  They are written under other names first, so
- * that nothing half-written stays.  Returns false if that fails; then *message says why (malloc'ed; NULL if memory runs out).
+ * Writes all of them: path is that of the graph's file, the others lie next to it.  They are written under other names first,
+ * so that nothing half-written stays.  Returns false if that fails; then *message says why (malloc'ed; NULL if memory runs
+ * out).
  */
 bool text_write_files(const struct graph *g, const struct text_options *options, const char *path, struct error *e);
 /** Does the same, or, if path is "-", writes the graph's file with all constants to standard output. */

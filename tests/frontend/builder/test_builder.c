@@ -217,7 +217,7 @@ TEST(sequences_are_checked)
         assert_true(parts[i] && wnnOperandIsError(parts[i]));
     parts[0] = x;
     assert_int_equal(wnnGraphBuilderSplitEqual(f.b, x, UINT32_MAX, NULL, parts), WNNStatus_TypeError);
-    assert_ptr_equal(parts[0], x); /* nobody has room for that many: not written */
+    assert_ptr_equal(parts[0], x); /* no caller has room for that many: not written */
     assert_int_equal(wnnGraphBuilderSplitEqual(f.b, x, 0, NULL, parts), WNNStatus_TypeError);
     assert_int_equal(wnnGraphBuilderSplit(f.b, x, 0, NULL, NULL, parts), WNNStatus_TypeError);
     assert_int_equal(wnnGraphBuilderSplit(f.b, x, 3, splits, NULL, NULL), WNNStatus_TypeError);

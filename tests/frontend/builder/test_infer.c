@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Validation of single operators where the public suite does not look: defaults that are filled in, limits of computed sizes,
- * overflows, what messages say, and the places where the specification's text slips (so that nobody "fixes" them back).
+ * overflows, what messages say, and the places where the specification's text slips (so that they are not "fixed" back).
  */
 #include <float.h>
 

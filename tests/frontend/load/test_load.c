@@ -205,7 +205,7 @@ TEST(many_threads_use_one_file)
     wnnContextRelease(d);
 }
 
-/* Dispatched behind other work, on tensors. */
+/* Dispatched after other work, on tensors. */
 TEST(loaded_graphs_are_dispatched)
 {
     WNNContext c = new_context(2, "");
@@ -225,7 +225,7 @@ TEST(loaded_graphs_are_dispatched)
         WNNNamedTensor in = {WNN_STR("x"), i % 2 ? y : x}, out[2] = {{WNN_STR("y"), i % 2 ? x : y}, {WNN_STR("c"), z}};
         assert_int_equal(wnnContextDispatch(c, loaded, 1, &in, 2, out), WNNStatus_Success);
     }
-    wnnGraphDestroy(loaded); /* behind the work */
+    wnnGraphDestroy(loaded); /* after the work */
     assert_int_equal(wnnContextReadTensor(c, y, &result, sizeof result), WNNStatus_Success);
     assert_true(result == 9);
     assert_int_equal(wnnGraphSave(loaded, file_b), WNNStatus_InvalidStateError);
@@ -274,7 +274,7 @@ TEST(graphs_load_asynchronously)
     wnnContextLoadGraphAsync(NULL, file_a,
                              (WNNBuildCallbackInfo){WNNCallbackMode_WaitAnyOnly, on_loaded, &end, "context is NULL"});
     assert_true(end.calls == 3 && end.status == WNNStatus_TypeError);
-    /* One that nobody waits for does not keep the context. */
+    /* One that is not waited for does not keep the context. */
     wnnContextLoadGraphAsync(c, file_a, (WNNBuildCallbackInfo){WNNCallbackMode_AllowProcessEvents, NULL, NULL, NULL});
     wnnContextRelease(c);
     expect_results(g, &expected);

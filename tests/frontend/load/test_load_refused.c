@@ -295,7 +295,7 @@ TEST(damaged_files_are_refused)
     assert_int_equal(load_bytes(c, data, bytes), WNNStatus_Success);
     for (size_t n = 0; n < bytes; n += n < sizeof h + 64 ? 1 : bytes / 150 + 1)
         assert_int_equal(load_bytes(c, data, n), WNNStatus_DataError);
-    /* Every byte of the header, then any: but for padding between sections, which nobody reads. */
+    /* Every byte of the header, then any: but for padding between sections, which is not read. */
     for (size_t n = 0; n < sizeof h; n++) {
         data[n] ^= 0x41;
         assert_int_not_equal(load_bytes(c, data, bytes), WNNStatus_Success);

@@ -77,7 +77,7 @@ TEST(what_a_manifest_fixes_is_refused_as_option)
     }
 }
 
-/** Layers that name a result and, beside it, no list of results. */
+/** Layers that name a result and, next to it, no list of results. */
 TEST(many_names_are_read)
 {
     enum { LAYERS = 100, LINE = 120 };
@@ -207,7 +207,7 @@ static int teardown(void **state)
     return leave_empty_folder(state);
 }
 
-/** Arrays of a case by name, or listed, as beside an ONNX file. */
+/** Arrays of a case by name, or listed, as next to an ONNX file. */
 TEST(cases_are_loaded)
 {
     static const char *const texts[] = {

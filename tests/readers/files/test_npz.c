@@ -82,7 +82,7 @@ TEST(deflated_members_are_read)
         fail_msg("%s", e.message);
     same_array(&array, &large);
     npy_free(&array);
-    /* The size in the central directory, 24 bytes behind its signature. */
+    /* The size in the central directory, 24 bytes after its signature. */
     assert_true(file_read(path, &file, &length, &e));
     for (size_t i = 0; i + 46 < length; i++)
         if (!memcmp(file + i, "PK\1\2", 4))

@@ -207,14 +207,14 @@ TEST(an_input_may_have_no_elements)
     free(onnx.data);
 }
 
-/* ---- bytes that nobody trusts ---- */
+/* ---- bytes that are not trusted ---- */
 
 /** Describes and reads bytes of exactly that length: both answer with an object, or with a DataError that has a message. */
 static void try_bytes(const uint8_t *data, size_t length)
 {
     const WNNModelDimension batch = {WNN_STR("batch"), 3};
     WNNModelOptions options = WNN_MODEL_OPTIONS_INIT;
-    uint8_t *copy = malloc(length ? length : 1); /* of the very length, so that a sanitizer sees reads behind it */
+    uint8_t *copy = malloc(length ? length : 1); /* of the very length, so that a sanitizer sees reads after it */
     WNNModelInfo info;
     WNNModel model;
     WNNStatus status;

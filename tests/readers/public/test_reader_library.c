@@ -121,7 +121,7 @@ TEST(options_of_the_first_version_are_read)
     WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
     WNNModel model;
 
-    o.structSize = 88; /* what stands behind is not the program's */
+    o.structSize = 88; /* bytes after it are not the program's */
     o.operandCount = 1;
     assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_Success);
     wnnModelRelease(model);
@@ -201,7 +201,7 @@ TEST(every_truncation_is_an_error)
     WNNModel model;
 
     for (size_t length = 0; length < sizeof text - 3; length++) {
-        char *bytes = malloc(length + 1); /* of the very length, so that a sanitizer sees reads behind it */
+        char *bytes = malloc(length + 1); /* of the very length, so that a sanitizer sees reads after it */
 
         assert_non_null(bytes);
         bytes = realloc(memcpy(bytes, text, length), length ? length : 1);

@@ -36,7 +36,7 @@ static struct graph *take(const struct model *m)
     return g;
 }
 
-/** Shapes of a case for inputs whose declared shape is free: from the manifest beside an ONNX file. */
+/** Shapes of a case for inputs whose declared shape is free: from the manifest next to an ONNX file. */
 static size_t case_shapes(const cJSON *manifest, struct model_shape *shapes)
 {
     const cJSON *c = cJSON_GetArrayItem(cJSON_GetObjectItem(manifest, "cases"), 0), *input;

@@ -27,7 +27,7 @@ static bool is_json(const char *text)
 
 static bool read_with(const char *text, size_t length, const struct model_options *options, struct model *m, struct error *e)
 {
-    char *copy = malloc(length ? length : 1); /* what is behind the end does not belong to it */
+    char *copy = malloc(length ? length : 1); /* bytes after the end do not belong to it */
     bool ok;
 
     assert_non_null(copy);

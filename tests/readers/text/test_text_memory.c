@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Memory runs out while a model is read from text, JSON, either kind of weights beside them, or a manifest: the message says
+ * Memory runs out while a model is read from text, JSON, either kind of weights next to them, or a manifest: the message says
  * so, nothing leaks or is freed twice, and the model is read when memory is there again.
  */
 #include "frontend/readers/files/file.h"

@@ -13,7 +13,7 @@
 
 /* ---- safetensors ---- */
 
-/** Header and data as a file, without a byte behind it. */
+/** Header and data as a file, without a byte after it. */
 static void *safetensors(const char *header, uint64_t header_length, size_t data, size_t *length)
 {
     char *bytes;
@@ -188,7 +188,7 @@ TEST(containers_are_read_or_refused)
     assert_int_equal(wrong, 0);
 }
 
-/* ---- beside a graph ---- */
+/* ---- next to a graph ---- */
 
 static const char graph[] =
     "webnn_graph \"g\" v1 { inputs { x: f32[2]; } consts { w: f32[2] @weights(\"key\"); } nodes { y = add(x, w); } "
