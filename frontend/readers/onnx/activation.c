@@ -13,23 +13,23 @@ static const struct function_info {
     const char *parameters[ONNX_PARAMETERS];
     double defaults[ONNX_PARAMETERS];
 } functions[] = {
-    [ONNX_AFFINE] = {"Affine", {"alpha", "beta"}, {1, 0}},
-    [ONNX_CLIP] = {"Clip", {"min", "max"}, {-(double)FLT_MAX, (double)FLT_MAX}},
-    [ONNX_ELU] = {"Elu", {"alpha"}, {1}},
-    [ONNX_GELU] = {"Gelu", {NULL}, {0}},
-    [ONNX_HARD_SIGMOID] = {"HardSigmoid", {"alpha", "beta"}, {0.2, 0.5}},
-    [ONNX_HARD_SWISH] = {"HardSwish", {NULL}, {0}},
-    [ONNX_LEAKY_RELU] = {"LeakyRelu", {"alpha"}, {0.01}},
-    [ONNX_PARAMETRIC_SOFTPLUS] = {"ParametricSoftplus", {"alpha", "beta"}, {1, 1}},
-    [ONNX_QUICK_GELU] = {"QuickGelu", {"alpha"}, {1.702}},
-    [ONNX_RELU] = {"Relu", {NULL}, {0}},
-    [ONNX_SCALED_TANH] = {"ScaledTanh", {"alpha", "beta"}, {1, 1}},
-    [ONNX_SELU] = {"Selu", {"alpha", "gamma"}, {1.67326319217681884765625, 1.05070102214813232421875}},
-    [ONNX_SIGMOID] = {"Sigmoid", {NULL}, {0}},
-    [ONNX_SOFTPLUS] = {"Softplus", {NULL}, {0}},
-    [ONNX_SOFTSIGN] = {"Softsign", {NULL}, {0}},
-    [ONNX_TANH] = {"Tanh", {NULL}, {0}},
-    [ONNX_THRESHOLDED_RELU] = {"ThresholdedRelu", {"alpha"}, {1}},
+    {"Affine", {"alpha", "beta"}, {1, 0}},
+    {"Clip", {"min", "max"}, {-(double)FLT_MAX, (double)FLT_MAX}},
+    {"Elu", {"alpha"}, {1}},
+    {"Gelu", {NULL}, {0}},
+    {"HardSigmoid", {"alpha", "beta"}, {0.2, 0.5}},
+    {"HardSwish", {NULL}, {0}},
+    {"LeakyRelu", {"alpha"}, {0.01}},
+    {"ParametricSoftplus", {"alpha", "beta"}, {1, 1}},
+    {"QuickGelu", {"alpha"}, {1.702}},
+    {"Relu", {NULL}, {0}},
+    {"ScaledTanh", {"alpha", "beta"}, {1, 1}},
+    {"Selu", {"alpha", "gamma"}, {1.67326319217681884765625, 1.05070102214813232421875}},
+    {"Sigmoid", {NULL}, {0}},
+    {"Softplus", {NULL}, {0}},
+    {"Softsign", {NULL}, {0}},
+    {"Tanh", {NULL}, {0}},
+    {"ThresholdedRelu", {"alpha"}, {1}},
 };
 
 bool onnx_activation_find(struct onnx_node *n, const char *name, struct onnx_activation *a)
@@ -40,20 +40,15 @@ bool onnx_activation_find(struct onnx_node *n, const char *name, struct onnx_act
         f++;
     if (f == sizeof functions / sizeof *functions)
         return onnx_refuse(n, "activation \"%.40s\" is not known", name);
-    a->function = (enum onnx_function)f;
+    a->name = functions[f].name;
+    a->parameter_names = functions[f].parameters;
     memcpy(a->parameters, functions[f].defaults, sizeof a->parameters);
     return true;
 }
 
-const char *onnx_activation_parameter(const struct onnx_activation *a, size_t i)
-{
-    return functions[a->function].parameters[i];
-}
-
 WNNOperand onnx_activate(struct onnx_node *n, const struct onnx_activation *a, WNNOperand x)
 {
-    return onnx_term_of(n, term_find_function(functions[a->function].name, strlen(functions[a->function].name)), x,
-                        ONNX_PARAMETERS, a->parameters);
+    return onnx_term_of(n, term_find_function(a->name, strlen(a->name)), x, ONNX_PARAMETERS, a->parameters);
 }
 
 WNNOperand onnx_activate_fused(struct onnx_node *n, WNNOperand x)
@@ -70,7 +65,7 @@ WNNOperand onnx_activate_fused(struct onnx_node *n, WNNOperand x)
     if (!onnx_activation_find(n, function, &a))
         return onnx_error_operand(n);
     for (size_t i = 0; i < ONNX_PARAMETERS; i++) {
-        const char *name = onnx_activation_parameter(&a, i);
+        const char *name = a.parameter_names[i];
 
         if (!name)
             continue;

@@ -52,7 +52,7 @@ static bool read_activations(struct onnx_node *n, struct recurrent *r)
         if (!onnx_activation_find(n, names ? names[i] : info->usual[i % info->activations], a))
             return false;
         for (size_t k = 0; k < ONNX_PARAMETERS; k++) /* in the order of the functions that have one */
-            if (onnx_activation_parameter(a, k) && lists[k] && used[k] < counts[k])
+            if (a->parameter_names[k] && lists[k] && used[k] < counts[k])
                 a->parameters[k] = (double)lists[k][used[k]++];
     }
     return true;
@@ -152,12 +152,14 @@ static bool read_recurrent(struct onnx_node *n, struct recurrent *r)
 
 /* ---- as one operator ---- */
 
-static bool is_native_function(enum onnx_function f, WNNRecurrentNetworkActivation *activation)
+static bool is_native_function(const char *name, WNNRecurrentNetworkActivation *activation)
 {
-    *activation = f == ONNX_RELU      ? WNNRecurrentNetworkActivation_Relu
-                  : f == ONNX_SIGMOID ? WNNRecurrentNetworkActivation_Sigmoid
-                                      : WNNRecurrentNetworkActivation_Tanh;
-    return f == ONNX_RELU || f == ONNX_SIGMOID || f == ONNX_TANH;
+    const bool relu = !strcmp(name, "Relu"), sigmoid = !strcmp(name, "Sigmoid");
+
+    *activation = relu      ? WNNRecurrentNetworkActivation_Relu
+                  : sigmoid ? WNNRecurrentNetworkActivation_Sigmoid
+                            : WNNRecurrentNetworkActivation_Tanh;
+    return relu || sigmoid || !strcmp(name, "Tanh");
 }
 
 /* Returns whether the output gate's peephole is known to be zero. */
@@ -181,8 +183,8 @@ static bool is_native(struct onnx_node *n, const struct recurrent *r, WNNRecurre
     if (r->kind == RNN || r->quantizes || r->clips || r->input_forget || r->lengths || !peephole_agrees(n, r))
         return false;
     for (size_t i = 0; i < kinds[r->kind].activations; i++)
-        if (!is_native_function(r->activations[0][i].function, &activations[i]) ||
-            (r->directions == 2 && r->activations[1][i].function != r->activations[0][i].function))
+        if (!is_native_function(r->activations[0][i].name, &activations[i]) ||
+            (r->directions == 2 && r->activations[1][i].name != r->activations[0][i].name))
             return false;
     return true;
 }
