@@ -288,7 +288,7 @@ static bool release_context(struct run *r)
 /** Gives everything back.  Returns false if something that was to be written then could not be. */
 static bool run_close(struct run *r, bool succeeded)
 {
-    char message[512];
+    struct error e = {0};
     bool ok;
 
     wnnGraphRelease(r->graph); /* prints the profile */
@@ -296,8 +296,8 @@ static bool run_close(struct run *r, bool succeeded)
     name_map_free(&r->outputs_by_name);
     model_free(&r->model);
     ok = release_context(r);
-    if (succeeded && r->report.steps && !report_write(&r->report, r->options.report, message, sizeof message))
-        ok = complain("%s", message);
+    if (succeeded && r->report.steps && !report_write(&r->report, r->options.report, &e))
+        ok = complain("%s", e.message);
     report_end(&r->report);
     for (size_t i = 0; i < r->input_count && r->inputs; i++)
         npy_free(&r->inputs[i]);

@@ -118,14 +118,14 @@ static void print_limits(FILE *out, const WNNContextOptions *options)
 
 /* ---- the page ---- */
 
-bool report_write(struct report *r, const char *path, char *message, size_t size)
+bool report_write(struct report *r, const char *path, struct error *e)
 {
     const char *place = strstr(report_page, mark);
     char *steps;
     size_t length;
     int why = ENOMEM;
 
-    if (!file_read(r->steps, &steps, &length, message, size))
+    if (!file_read(r->steps, &steps, &length, e))
         return false;
     fputs("],\n", r->data);
     print_limits(r->data, &r->options);
@@ -134,7 +134,7 @@ bool report_write(struct report *r, const char *path, char *message, size_t size
     struct new_file *f = fflush(r->data) == 0 ? new_file_open(path, 0, &why) : NULL;
     if (f)
         fprintf(new_file_stream(f), "%.*s%s%s", (int)(place - report_page), report_page, r->text, place + sizeof mark - 1);
-    return (f && new_file_commit(f, &why)) || file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(why));
+    return (f && new_file_commit(f, &why)) || file_error(e, "%s: %s", PATH_SHOWN(path), strerror(why));
 }
 
 void report_end(struct report *r)

@@ -26,9 +26,9 @@ struct report {
 bool report_begin(struct report *r, struct model_options *options, const char *model);
 /**
  * Measures the limits of the machine and writes the page.  The graph must have been released.  Returns false if that fails;
- * then message, of `size` bytes, says why.
+ * then *e says why.
  */
-bool report_write(struct report *r, const char *path, char *message, size_t size);
+bool report_write(struct report *r, const char *path, struct error *e);
 /** Removes the temporary files and frees what the report holds. */
 void report_end(struct report *r);
 
