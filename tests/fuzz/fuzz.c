@@ -102,7 +102,8 @@ static struct graph *take(const struct model *m)
 static void write_and_read(const struct graph *g, bool json)
 {
     const struct text_options options = {.name = "fuzz", .json = json, .weights = TEXT_WEIGHTS_INLINE};
-    char *text = NULL, *message = NULL;
+    struct error e = {0};
+    char *text = NULL;
     struct graph *again;
     size_t length = 0;
     struct model m;
@@ -111,8 +112,8 @@ static void write_and_read(const struct graph *g, bool json)
 
     if (!out || fclose(out) || !written)
         abort();
-    if (!(json ? model_read_json : model_read_text)(context, "again", text, length, NULL, &m, &message)) {
-        fprintf(stderr, "not read back: %s\n%s\n", message ? message : "", text);
+    if (!(json ? model_read_json : model_read_text)(context, "again", text, length, NULL, &m, &e)) {
+        fprintf(stderr, "not read back: %s\n%s\n", e.message, text);
         abort();
     }
     again = take(&m);
@@ -127,7 +128,8 @@ static void write_and_read(const struct graph *g, bool json)
 
 void fuzz_model(fuzz_reader reader, const uint8_t *bytes, size_t length)
 {
-    char *e.message = NULL, *copy = malloc(length ? length : 1); /* without a NUL after it */
+    struct error e = {0};
+    char *copy = malloc(length ? length : 1); /* without a NUL after it */
     struct graph *g;
     struct model m;
 
@@ -149,14 +151,15 @@ void fuzz_model(fuzz_reader reader, const uint8_t *bytes, size_t length)
         model_free(&m);
         return;
     }
-    if (!e.message || m.builder || m.inputs || m.outputs || m.name)
+    if (!e.status || m.builder || m.inputs || m.outputs || m.name)
         abort();
     free(copy);
 }
 
 void fuzz_description(fuzz_describer describe, const uint8_t *bytes, size_t length)
 {
-    char *e.message = NULL, *copy = malloc(length ? length : 1); /* without a NUL after it */
+    struct error e = {0};
+    char *copy = malloc(length ? length : 1); /* without a NUL after it */
     struct model_description d;
     bool ok;
 
@@ -165,7 +168,7 @@ void fuzz_description(fuzz_describer describe, const uint8_t *bytes, size_t leng
     memcpy(copy, bytes, length);
     ok = describe("/nowhere/fuzz", copy, length, &d, &e);
     free(copy); /* nothing may point into it */
-    if (ok ? !d.format || !d.name || e.message : !e.message || d.inputs || d.name)
+    if (ok ? !d.format || !d.name || e.status : !e.status || d.inputs || d.name)
         abort();
     for (size_t i = 0; ok && i < d.input_count; i++)
         for (size_t k = 0; k < d.inputs[i].rank; k++)

@@ -25,7 +25,7 @@ const char *fuzz_folder(void);
 WNNContext fuzz_context(void);
 
 typedef bool (*fuzz_reader)(WNNContext context, const char *path, const char *bytes, size_t length,
-                            const struct model_options *options, struct model *model, char **message);
+                            const struct model_options *options, struct model *model, struct error *e);
 /**
  * Reads a model.  If there is one, it must have a graph that verifies, prints as text and as JSON, and is read back from both
  * as the same graph.  Else there must be a message.
@@ -33,7 +33,8 @@ typedef bool (*fuzz_reader)(WNNContext context, const char *path, const char *by
 void fuzz_model(fuzz_reader reader, const uint8_t *bytes, size_t length);
 
 /** Describes a model in memory, as the readers' functions of frontend/readers/describe.h do. */
-typedef bool (*fuzz_describer)(const char *path, const char *bytes, size_t length, struct model_description *d, char **message);
+typedef bool (*fuzz_describer)(const char *path, const char *bytes, size_t length, struct model_description *d,
+                               struct error *e);
 /** Describes a model: there is a description, or a message and nothing else. */
 void fuzz_description(fuzz_describer describe, const uint8_t *bytes, size_t length);
 

@@ -13,7 +13,7 @@ void fuzz_seeds(void)
     size_t length;
     void *npy;
 
-    if (npy_format(&array, "seed", &npy, &length, NULL, 0))
+    if (npy_format(&array, "seed", &npy, &length, NULL))
         fuzz_seed(npy, length);
     free(npy);
 }
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         return 0;
     }
-    if (!npy_format(&array, "fuzz", &bytes, &length, NULL, 0) || !npy_parse(bytes, length, "fuzz", &again, NULL, 0) ||
+    if (!npy_format(&array, "fuzz", &bytes, &length, NULL) || !npy_parse(bytes, length, "fuzz", &again, NULL) ||
         again.byteLength != array.byteLength || memcmp(again.data, array.data, array.byteLength))
         abort();
     free(bytes);

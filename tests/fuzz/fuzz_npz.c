@@ -21,7 +21,7 @@ void fuzz_seeds(void)
 
     for (size_t count = 1; count <= 2; count++) {
         strcpy(path, fuzz_file("seed.npz", "", 0));
-        if (npz_write(path, entries, count, NULL, 0) && file_read(path, &bytes, &length, NULL)) {
+        if (npz_write(path, entries, count, NULL) && file_read(path, &bytes, &length, NULL)) {
             fuzz_seed(bytes, length);
             free(bytes);
         }

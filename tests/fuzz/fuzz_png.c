@@ -24,7 +24,7 @@ void fuzz_seeds(void)
         for (uint32_t i = 0; i < size * (size + 1) * 3; i++)
             p.rgb[i] = (uint8_t)(i * 7);
         strcpy(path, fuzz_file("seed.png", "", 0));
-        if (picture_write(path, &p, NULL, 0) && file_read(path, &bytes, &length, NULL)) {
+        if (picture_write(path, &p, NULL) && file_read(path, &bytes, &length, NULL)) {
             fuzz_seed(bytes, length);
             free(bytes);
         }

@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 sum += p[k];
         }
         weights_close(w);
-    } else if (!error.message) {
+    } else if (!*error.message) {
         abort();
     }
     free(manifest);

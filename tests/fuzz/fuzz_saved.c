@@ -18,12 +18,13 @@ static const char *const models[] = {
 
 static void seed(const char *text)
 {
-    char path[128], *bytes = NULL, *message = NULL;
+    char path[128], *bytes = NULL;
+    struct error e = {0};
     WNNGraph graph = NULL;
     struct model m;
     size_t length;
 
-    if (!model_read_text(fuzz_context(), "seed", text, strlen(text), NULL, &m, &message) || model_build(&m, &graph, &message))
+    if (!model_read_text(fuzz_context(), "seed", text, strlen(text), NULL, &m, &e) || model_build(&m, &graph, &e))
         abort();
     strcpy(path, fuzz_file("seed.wnn", "", 0));
     if (!wnnGraphSave(graph, path) && file_read(path, &bytes, &length, NULL))

@@ -22,7 +22,7 @@ void fuzz_seeds(void)
         size_t length;
 
         strcpy(path, fuzz_file("seed.wav", "", 0));
-        if (sound_write(path, &s, as_floats, NULL, 0) && file_read(path, &bytes, &length, NULL)) {
+        if (sound_write(path, &s, as_floats, NULL) && file_read(path, &bytes, &length, NULL)) {
             fuzz_seed(bytes, length);
             free(bytes);
         }

@@ -10,8 +10,8 @@ source=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/empty"
-suites='^(wpt-conformance|wpt-validation|onnx-model|onnx-node-tests|hostile|text-roundtrip|bench-memory-models|example-compiled-classifier)$'
-count=8
+suites='^(wpt-conformance|wpt-validation|onnx-model|onnx-node-tests|hostile|text-roundtrip|bench-memory-models)$'
+count=7
 
 fail() {
     echo "FAIL: $*" >&2
