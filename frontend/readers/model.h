@@ -74,7 +74,7 @@ struct model_options {
     char *
         *needed; /* NULL, or NULL there: gets the name (malloc'ed) of an input whose value was asked for and is not constant */
     WNNGraphBuilder builder; /* the caller's, to read into; NULL for a builder of the model's own.  Its budget stays */
-    const char *weights;     /* file of weights of a .webnn text or JSON; NULL for NAME.weights or NAME.safetensors next to it */
+    const char *weights;     /* file of weights of a .webnn text or JSON; NULL: NAME.weights or NAME.safetensors next to it */
     /** Is told name and type of every node of an ONNX file; NULL: it is not called. */
     void (*told)(void *user, const char *name, const char *type);
     void *told_user;
