@@ -19,7 +19,7 @@ struct step {
 
 struct evaluation {
     struct step *steps;
-    size_t count, capacity;
+    uint32_t count, capacity;
     struct arena arena;
 };
 
@@ -30,15 +30,8 @@ static bool need(struct evaluation *ev, struct value *v, struct error *e)
         return error_set(e, WNNStatus_TypeError, "getConstantValue: the operand depends on an input");
     if (v->kind == VALUE_CONSTANT || v->producer->scratch)
         return true;
-    if (ev->count == ev->capacity) {
-        size_t capacity = ev->capacity ? ev->capacity * 2 : 16;
-        struct step *steps = realloc(ev->steps, capacity * sizeof(*steps));
-
-        if (!steps)
-            return error_out_of_memory(e);
-        ev->steps = steps;
-        ev->capacity = capacity;
-    }
+    if (!array_reserve(NULL, &ev->steps, &ev->capacity, ev->count + 1, sizeof *ev->steps))
+        return error_out_of_memory(e);
     v->producer->scratch = v->producer; /* a mark: steps still move */
     ev->steps[ev->count++] = (struct step){v->producer, NULL};
     return true;

@@ -274,11 +274,6 @@ static bool convert(const struct attr_info *a, const WNNMethodValue *v, void *ou
     return false;
 }
 
-static bool is_list(const struct attr_info *a)
-{
-    return a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
-}
-
 /** Sets an attribute in the option struct or the positional arguments. */
 static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const WNNMethodValue *v)
 {
@@ -288,7 +283,7 @@ static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const W
     size_t count;
     char item[64], wants[200];
 
-    if (!is_list(a))
+    if (!attr_is_list(a))
         return convert(a, v, base + a->offset) ? WNNStatus_Success
                                                : refuse_value(call, a->name, wanted(a, wants, sizeof(wants)), v);
     if (!to_list(v, &count, &items))
@@ -365,7 +360,7 @@ WNNMethodValueKind wnnMethodCallArgumentKind(WNNMethodCall call, WNNStringView n
         }
     for (const struct attr_info *a = info->attrs; a->kind; a++)
         if (same(a->name, name)) {
-            *isList = is_list(a);
+            *isList = attr_is_list(a);
             return a->kind == ATTR_BOOL                          ? WNNMethodValueKind_Bool
                    : a->kind == ATTR_DATA_TYPE || a->enumeration ? WNNMethodValueKind_String
                                                                  : WNNMethodValueKind_Number;
@@ -576,7 +571,7 @@ static WNNStatus call_method(WNNMethodCall call, WNNGraphBuilder builder)
         if (call->op == OP_SPLIT && !call->args.split.splits) {
             function = (method_function)wnnGraphBuilderSplitEqual;
             add_parameter(&p, &ffi_type_uint32, &call->args.split.equal);
-        } else if (is_list(a)) {
+        } else if (attr_is_list(a)) {
             add_parameter(&p, size_type(), (char *)&call->args + a->count_offset);
             add_parameter(&p, &ffi_type_pointer, value);
         } else {

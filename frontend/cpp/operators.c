@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/graph/ir.h"
 #include "ir/graph/op_types.h"
 
 /* Returns the name of an enumeration in C++, which is the specification's without its prefix. */
@@ -48,11 +49,6 @@ static void print_enumerations(void)
 }
 
 /* ---- options ---- */
-
-static bool is_list(const struct attr_info *a)
-{
-    return a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
-}
 
 /* Prints the type of an attribute's value, or of a list's elements. */
 static void print_type(const struct attr_info *a)
@@ -145,7 +141,7 @@ static void print_default(const struct op_info *info, const struct attr_info *a)
 /* Prints how an option gets into the struct of C. */
 static void print_conversion(const struct attr_info *a)
 {
-    if (is_list(a)) {
+    if (attr_is_list(a)) {
         printf("        if (%s) {\n            o.%sCount = %s->size();\n            o.%s = ", a->name, a->name, a->name,
                a->name);
         if (a->kind == ATTR_ENUM_LIST)
@@ -179,11 +175,11 @@ static void print_options(enum op op)
         if (a->positional)
             continue;
         printf("    ");
-        if (is_list(a))
+        if (attr_is_list(a))
             printf("std::optional<std::vector<");
         print_type(a);
-        printf(is_list(a) ? ">> %s{}" : " %s", a->name);
-        if (!is_list(a))
+        printf(attr_is_list(a) ? ">> %s{}" : " %s", a->name);
+        if (!attr_is_list(a))
             print_default(info, a);
         printf(";\n");
     }
@@ -207,10 +203,10 @@ static void print_parameters(const struct op_info *info)
         if (!in->optional)
             printf(info->flags & OPF_VARIADIC ? "std::vector<Operand> const &%s, " : "Operand const &%s, ", in->name);
     for (const struct attr_info *a = info->attrs; a->kind && a->positional; a++) {
-        if (is_list(a))
+        if (attr_is_list(a))
             printf("std::vector<");
         print_type(a);
-        printf(is_list(a) ? "> const &%s, " : " %s, ", a->name);
+        printf(attr_is_list(a) ? "> const &%s, " : " %s, ", a->name);
     }
 }
 
@@ -226,7 +222,7 @@ static void print_arguments(const struct op_info *info)
             printf(", %s.get()", in->name);
     }
     for (const struct attr_info *a = info->attrs; a->kind && a->positional; a++) {
-        if (is_list(a))
+        if (attr_is_list(a))
             printf(", %s.size(), detail::list(%s)", a->name, a->name);
         else if (a->kind == ATTR_DATA_TYPE)
             printf(", static_cast<WNNOperandDataType>(%s)", a->name);

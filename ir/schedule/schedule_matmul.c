@@ -214,11 +214,6 @@ static bool operands_are_own(const struct schedule *s)
     return own;
 }
 
-static int64_t greatest_divisor(int64_t a, int64_t b)
-{
-    return b ? greatest_divisor(b, a % b) : a;
-}
-
 /* Returns how many rows of a tile the L1 cache holds: where rows lie a power of two apart, few, and a step reads one line of
  * each.
  */
@@ -235,7 +230,7 @@ static int64_t rows_in_cache(const struct schedule *s)
         int64_t stride = kaffine_coefficient(x->index, s->tile.m_var) * (int64_t)dtype_size(k->tensors[x->tensor].type);
         if (stride <= 0)
             continue;
-        int64_t sets = cache->l1_way_bytes / greatest_divisor(stride, cache->l1_way_bytes);
+        int64_t sets = cache->l1_way_bytes / gcd(stride, cache->l1_way_bytes);
         most = sets * cache->l1_ways < most ? sets * cache->l1_ways : most;
     }
     return most;

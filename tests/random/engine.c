@@ -136,11 +136,6 @@ static WNNMethodValue item_value(const struct attr_info *a, const void *at)
     return (WNNMethodValue){WNNMethodValueKind_None, {NULL}};
 }
 
-static bool is_list(const struct attr_info *a)
-{
-    return a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
-}
-
 static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const struct node *n, size_t *place)
 {
     const char *at = attr_value(a, n->options, &n->args);
@@ -149,8 +144,8 @@ static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const s
 
     for (size_t i = 0; i < count; i++)
         items[i] = item_value(a, at + i * 4);
-    value = is_list(a) ? wnnMethodValueList(count, items) : items[0];
-    if (is_list(a) && !at && !a->positional)
+    value = attr_is_list(a) ? wnnMethodValueList(count, items) : items[0];
+    if (attr_is_list(a) && !at && !a->positional)
         value.kind = WNNMethodValueKind_None;
     WNNStatus status = a->positional ? wnnMethodCallArgument(call, (*place)++, value)
                                      : wnnMethodCallOption(call, WNN_STR(a->name), value, false);
