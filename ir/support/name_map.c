@@ -59,6 +59,14 @@ void *name_map_find(const struct name_map *m, const char *name, size_t length)
     return e ? e->item : NULL;
 }
 
+void name_map_replace(struct name_map *m, const char *name, size_t length, void *item)
+{
+    struct name_map_entry *e = (struct name_map_entry *)find(m, hash(m, name, length), name, length)->item; /* the map's own */
+
+    if (e)
+        e->item = item;
+}
+
 void name_map_free(struct name_map *m)
 {
     free(m->table.entries);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Maps names to pointers, for the printer, the parser and the verifier. */
+/* Maps names to pointers. */
 #ifndef WEBNN_IR_SUPPORT_NAME_MAP_H_
 #define WEBNN_IR_SUPPORT_NAME_MAP_H_
 
@@ -20,6 +20,8 @@ enum name_map_status { NAME_MAP_ADDED, NAME_MAP_EXISTS, NAME_MAP_OUT_OF_MEMORY }
 enum name_map_status name_map_add(struct name_map *m, const char *name, size_t length, void *item);
 /** Returns the item of a name, or NULL if there is none. */
 void *name_map_find(const struct name_map *m, const char *name, size_t length);
+/** Gives a name that is in the map another item, which is not NULL. */
+void name_map_replace(struct name_map *m, const char *name, size_t length, void *item);
 /** Frees the table, but no names and items. */
 void name_map_free(struct name_map *m);
 

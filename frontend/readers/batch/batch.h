@@ -20,7 +20,8 @@
 
 /** Holds the paths of inputs, which batch_list_free frees. */
 struct batch_list {
-    size_t count, capacity;
+    size_t count;
+    uint32_t capacity;
     char **paths;
 };
 

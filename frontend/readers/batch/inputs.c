@@ -8,6 +8,7 @@
 
 #include "frontend/readers/batch/batch.h"
 #include "frontend/readers/files/file.h"
+#include "ir/support/table.h"
 
 bool batch_is_folder(const char *path)
 {
@@ -18,15 +19,8 @@ bool batch_is_folder(const char *path)
 
 static bool append(struct batch_list *l, const char *path)
 {
-    if (l->count == l->capacity) {
-        size_t capacity = l->capacity ? 2 * l->capacity : 64;
-        char **grown = reallocarray(l->paths, capacity, sizeof *grown);
-
-        if (!grown)
-            return false;
-        l->paths = grown;
-        l->capacity = capacity;
-    }
+    if (l->count == UINT32_MAX || !array_reserve(NULL, &l->paths, &l->capacity, (uint32_t)l->count + 1, sizeof *l->paths))
+        return false;
     l->paths[l->count] = strdup(path);
     return l->paths[l->count] && ++l->count;
 }

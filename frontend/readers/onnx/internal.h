@@ -24,13 +24,9 @@ enum {
 /** Computing a small result ahead of its use may take about so many operations. */
 #define FOLD_COST 0x1p24
 
-/** Maps names to pointers by open addressing.  Names and pointers stay the caller's. */
+/** Maps names to pointers, which may be NULL.  Names and pointers stay the caller's. */
 struct onnx_map {
-    struct onnx_map_slot {
-        const char *name;
-        void *value;
-    } *slots;
-    size_t capacity, count;
+    struct name_map names;
 };
 
 /**
@@ -99,7 +95,8 @@ struct onnx_reader {
     struct error *error;
     size_t refusal_count; /* nodes that cannot be expressed */
     char *refusals;       /* a line for each */
-    size_t refusals_length, refusals_capacity;
+    size_t refusals_length;
+    uint32_t refusals_capacity;
     size_t steps;           /* not charged yet, see onnx_spend */
     struct name_map orders; /* struct onnx_order, by the address of the list */
     struct onnx_map opsets; /* of the model */

@@ -15,7 +15,7 @@ struct order {
         size_t next; /* of the same producer, 1 + index; 0: the last */
         size_t consumer;
     } *edges;
-    size_t edge_count, edge_capacity;
+    uint32_t edge_count, edge_capacity;
     size_t *first, *waits; /* per node: its consumers, how many values it waits for */
 };
 
@@ -42,16 +42,9 @@ static bool visit(struct order *o, const struct body *body, const char *name)
         o->sorted = o->sorted && producer < o->node;
         return o->sorted;
     }
-    if (o->edge_count == o->edge_capacity) {
-        size_t capacity = o->edge_capacity ? 2 * o->edge_capacity : 256;
-        struct edge *edges = realloc(o->edges, capacity * sizeof *edges);
-
-        o->out_of_memory = !edges;
-        if (!edges)
-            return false;
-        o->edges = edges;
-        o->edge_capacity = capacity;
-    }
+    o->out_of_memory = !array_reserve(NULL, &o->edges, &o->edge_capacity, o->edge_count + 1, sizeof *o->edges);
+    if (o->out_of_memory)
+        return false;
     o->edges[o->edge_count] = (struct edge){o->first[producer], o->node};
     o->first[producer] = ++o->edge_count;
     o->waits[o->node]++;

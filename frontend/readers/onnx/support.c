@@ -145,63 +145,35 @@ const char *onnx_escape(struct onnx_reader *r, const char *name)
 
 /* ---- the map ---- */
 
-static size_t find_slot(const struct onnx_map *map, const char *name)
-{
-    /* The table's address goes in, so that names cannot be prepared to collide. */
-    uint64_t hash = 0xCBF29CE484222325u ^ (uint64_t)(uintptr_t)map->slots * 0x9E3779B97F4A7C15u;
-    size_t at;
+static char null_value; /* the item that stands for NULL, which a name map does not hold */
 
-    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
-        hash = (hash ^ *c) * 0x100000001B3u;
-    at = (size_t)(hash ^ hash >> 32) & (map->capacity - 1);
-    while (map->slots[at].name && strcmp(map->slots[at].name, name) != 0)
-        at = (at + 1) & (map->capacity - 1);
-    return at;
+static void *item_of(void *value)
+{
+    return value ? value : &null_value;
 }
 
 void *onnx_map_get(const struct onnx_map *map, const char *name, bool *found)
 {
-    const struct onnx_map_slot *slot = map->capacity ? &map->slots[find_slot(map, name)] : NULL;
+    void *item = name_map_find(&map->names, name, strlen(name));
 
     if (found)
-        *found = slot && slot->name;
-    return slot && slot->name ? slot->value : NULL;
+        *found = item;
+    return item == &null_value ? NULL : item;
 }
 
 int onnx_map_add(struct onnx_map *map, const char *name, void *value)
 {
-    size_t at;
+    static const int results[] = {[NAME_MAP_ADDED] = 1, [NAME_MAP_EXISTS] = 0, [NAME_MAP_OUT_OF_MEMORY] = -1};
 
-    if (2 * (map->count + 1) > map->capacity) {
-        struct onnx_map grown = {NULL, map->capacity ? 2 * map->capacity : 16, map->count};
-
-        grown.slots = grown.capacity ? calloc(grown.capacity, sizeof *grown.slots) : NULL;
-        if (!grown.slots)
-            return -1;
-        for (size_t i = 0; i < map->capacity; i++)
-            if (map->slots[i].name)
-                grown.slots[find_slot(&grown, map->slots[i].name)] = map->slots[i];
-        free(map->slots);
-        *map = grown;
-    }
-    at = find_slot(map, name);
-    if (map->slots[at].name)
-        return 0;
-    map->slots[at] = (struct onnx_map_slot){name, value};
-    map->count++;
-    return 1;
+    return results[name_map_add(&map->names, name, strlen(name), item_of(value))];
 }
 
 void onnx_map_replace(struct onnx_map *map, const char *name, void *value)
 {
-    struct onnx_map_slot *slot = map->capacity ? &map->slots[find_slot(map, name)] : NULL;
-
-    if (slot && slot->name)
-        slot->value = value;
+    name_map_replace(&map->names, name, strlen(name), item_of(value));
 }
 
 void onnx_map_free(struct onnx_map *map)
 {
-    free(map->slots);
-    *map = (struct onnx_map){0};
+    name_map_free(&map->names);
 }

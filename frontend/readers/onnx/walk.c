@@ -80,15 +80,8 @@ static bool append(struct onnx_reader *r, const char *text)
 {
     size_t length = strlen(text);
 
-    if (r->refusals_length + length + 1 > r->refusals_capacity) {
-        size_t capacity = 2 * (r->refusals_length + length + 1);
-        char *grown = realloc(r->refusals, capacity);
-
-        if (!grown)
-            return onnx_fail_memory(r);
-        r->refusals = grown;
-        r->refusals_capacity = capacity;
-    }
+    if (!array_reserve(NULL, &r->refusals, &r->refusals_capacity, (uint32_t)(r->refusals_length + length + 1), 1))
+        return onnx_fail_memory(r);
     memcpy(r->refusals + r->refusals_length, text, length + 1);
     r->refusals_length += length;
     return true;

@@ -404,6 +404,10 @@ TEST(name_map_finds_what_was_added)
     /* length and NUL bytes count */
     assert_int_equal(name_map_add(&m, "n1\0x", 4, names[0]), NAME_MAP_ADDED);
     assert_ptr_equal(name_map_find(&m, "n1\0x", 4), names[0]);
+    name_map_replace(&m, "n1\0x", 4, names[1]);
+    assert_ptr_equal(name_map_find(&m, "n1\0x", 4), names[1]);
+    name_map_replace(&m, "n3000", 5, names[1]); /* which is not in the map */
+    assert_null(name_map_find(&m, "n3000", 5));
     assert_null(name_map_find(&m, "n1\0y", 4));
     name_map_free(&m);
 }
