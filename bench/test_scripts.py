@@ -266,7 +266,7 @@ class LanguageModels(unittest.TestCase):
 
 
 class Busy(unittest.TestCase):
-    def test_the_row_has_medians_and_ratios_alone_and_beside_others(self):
+    def test_the_row_has_medians_and_ratios_alone_and_next_to_busy_processes(self):
         options = argparse.Namespace(threads=2, busy=1, rounds=3)
         times = iter([(9, 4), (3, 2), (9, 8), (9, 10), (9, 4), (4, 2), (9, 8), (9, 12), (9, 5), (5, 2), (9, 8), (9, 10)])
         spinning = []

@@ -262,7 +262,7 @@ static bool find_model(struct program *p)
 }
 
 /* Returns the path of a file beside the model or one folder above, or NULL if there is none. */
-static char *find_beside(const struct program *p, const char *name)
+static char *find_next_to(const struct program *p, const char *name)
 {
     static const char *const places[] = {"", "../"};
 
@@ -280,7 +280,7 @@ static char *find_beside(const struct program *p, const char *name)
 
 static cJSON *read_json(const struct program *p, const char *name)
 {
-    char *path = find_beside(p, name), *text = NULL;
+    char *path = find_next_to(p, name), *text = NULL;
     cJSON *root = NULL;
     size_t length;
 
@@ -319,7 +319,7 @@ static bool find_stops(struct program *p)
 
 static bool find_tokenizer(struct program *p)
 {
-    char *path = p->values[O_TOKENIZER] ? strdup(p->values[O_TOKENIZER]) : find_beside(p, "tokenizer.json"), message[512];
+    char *path = p->values[O_TOKENIZER] ? strdup(p->values[O_TOKENIZER]) : find_next_to(p, "tokenizer.json"), message[512];
     bool ok = path && tokenizer_read(path, &p->tokenizer, message, sizeof message);
 
     if (path && !ok)

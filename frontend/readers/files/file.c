@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frontend/readers/files/beside.h"
+#include "frontend/readers/files/named_file.h"
 #include "ir/support/new_file.h"
 
 bool file_error(struct error *e, const char *format, ...)
@@ -97,10 +97,10 @@ bool file_read_descriptor(int file, const char *name, char **data, size_t *lengt
     return read_stream(stream, name, data, length, e);
 }
 
-bool file_read_beside(const char *folder, const char *name, char **data, size_t *length, struct error *e)
+bool file_read_named(const char *folder, const char *name, char **data, size_t *length, struct error *e)
 {
     const char *why;
-    int file = beside_open(folder, name, &why);
+    int file = named_file_open(folder, name, &why);
 
     *data = NULL;
     *length = 0;

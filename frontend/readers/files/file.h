@@ -30,8 +30,8 @@
 bool file_read(const char *path, char **data, size_t *length, struct error *e);
 /** Does the same with an open file, which stays open; name is for the message. */
 bool file_read_descriptor(int file, const char *name, char **data, size_t *length, struct error *e);
-/** Does the same with a file that a model in the folder names (frontend/readers/files/beside.h). */
-bool file_read_beside(const char *folder, const char *name, char **data, size_t *length, struct error *e);
+/** Does the same with a file that a model in the folder names (frontend/readers/files/named_file.h). */
+bool file_read_named(const char *folder, const char *name, char **data, size_t *length, struct error *e);
 /**
  * Writes a file by the rules of ir/support/new_file.h: whole, or the folder stays as it was.  Returns false after a message.
  */

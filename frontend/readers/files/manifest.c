@@ -35,7 +35,7 @@ bool manifest_open(const char *folder, struct manifest **manifest, struct error 
 
     if (!ok)
         file_error(e, "%s: out of memory", PATH_SHOWN(folder));
-    else if ((ok = file_read_beside(folder, "manifest.json", &m->text, &length, e))) {
+    else if ((ok = file_read_named(folder, "manifest.json", &m->text, &length, e))) {
         m->root = json_parse(&(struct lexer){.text = m->text, .length = length, .error = &error}, &m->arena);
         layers = json_member(m->root, "layers");
         ok = (layers && layers->kind == JSON_ARRAY) || text_or(json_member(m->root, "model"), NULL) ||
@@ -133,7 +133,7 @@ static bool load_arrays(const struct manifest *m, const struct json *files, cons
 
         if (!name || !file)
             return file_error(e, "%s: no file is named", NAME_SHOWN(name ? name : "an array without a name"));
-        if (!npy_read_beside(m->folder, file, &a->array, e))
+        if (!npy_read_named(m->folder, file, &a->array, e))
             return file_error(e, "%s: file %s", NAME_SHOWN(name), e ? e->message : "");
         a->name = strdup(name);
         if (!a->name) {

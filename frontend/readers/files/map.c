@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frontend/readers/files/beside.h"
+#include "frontend/readers/files/named_file.h"
 #include "frontend/readers/files/file.h"
 
 struct file_map {
@@ -84,10 +84,10 @@ bool file_map_open(const char *path, struct file_map **out, struct error *e)
     return ok;
 }
 
-bool file_map_beside(const char *folder, const char *name, struct file_map **out, struct error *e)
+bool file_map_named(const char *folder, const char *name, struct file_map **out, struct error *e)
 {
     const char *why;
-    int file = beside_open(folder, name, &why);
+    int file = named_file_open(folder, name, &why);
 
     *out = NULL;
     if (file < 0)

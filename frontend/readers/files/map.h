@@ -21,8 +21,8 @@ struct file_map;
 bool file_map_open(const char *path, struct file_map **map, struct error *e);
 /** Does the same with an open file, which stays open. */
 bool file_map_descriptor(int file, const char *name, struct file_map **map, struct error *e);
-/** Does the same with a regular file that a model in the folder names (frontend/readers/files/beside.h). */
-bool file_map_beside(const char *folder, const char *name, struct file_map **map, struct error *e);
+/** Does the same with a regular file that a model in the folder names (frontend/readers/files/named_file.h). */
+bool file_map_named(const char *folder, const char *name, struct file_map **map, struct error *e);
 /** Makes a map of a copy of bytes, which is no file's, with one reference for the caller.  Returns NULL if memory runs out. */
 struct file_map *file_map_copy(const void *bytes, size_t length);
 /** Returns the file's bytes, which live as long as the map. */

@@ -249,14 +249,14 @@ bool npy_read(const char *path, struct npy_array *array, struct error *e)
     return ok;
 }
 
-bool npy_read_beside(const char *folder, const char *name, struct npy_array *array, struct error *e)
+bool npy_read_named(const char *folder, const char *name, struct npy_array *array, struct error *e)
 {
     char *bytes;
     size_t length;
     bool ok;
 
     memset(array, 0, sizeof *array);
-    if (!file_read_beside(folder, name, &bytes, &length, e))
+    if (!file_read_named(folder, name, &bytes, &length, e))
         return false;
     ok = npy_parse(bytes, length, name, array, e);
     if (ok && array->from_float64) {

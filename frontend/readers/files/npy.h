@@ -26,9 +26,9 @@ struct npy_array {
 
 /** Reads a file.  If that fails, *array is empty. */
 bool npy_read(const char *path, struct npy_array *array, struct error *e);
-/** Does the same with a file that a model in the folder names (frontend/readers/files/beside.h), where float64 is refused: the
- * model says another type. */
-bool npy_read_beside(const char *folder, const char *name, struct npy_array *array, struct error *e);
+/** Does the same with a file that a model in the folder names (frontend/readers/files/named_file.h), where float64 is refused:
+ * the model says another type. */
+bool npy_read_named(const char *folder, const char *name, struct npy_array *array, struct error *e);
 /** Does the same from memory; name only appears in messages. */
 bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_array *array, struct error *e);
 /* These do the same in steps, for what is decompressed on the way: bytes that are not asked for are not read. */

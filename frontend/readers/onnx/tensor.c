@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frontend/readers/files/beside.h"
+#include "frontend/readers/files/named_file.h"
 #include "frontend/readers/files/map.h"
 #include "frontend/readers/onnx/internal.h"
 
@@ -120,7 +120,7 @@ static bool parse_number(struct onnx_reader *r, const char *key, const char *tex
 }
 
 /** Opens a file in the model's folder.  -1: failed. */
-static int open_beside(struct onnx_reader *r, const char *location)
+static int open_descriptor(struct onnx_reader *r, const char *location)
 {
     const char *slash = strrchr(r->path, '/'), *why;
     char *folder = strndup(r->path, slash ? (size_t)(slash - r->path) + 1 : 0);
@@ -128,7 +128,7 @@ static int open_beside(struct onnx_reader *r, const char *location)
 
     if (!folder)
         onnx_fail_memory(r);
-    else if ((file = beside_open(folder, location, &why)) < 0)
+    else if ((file = named_file_open(folder, location, &why)) < 0)
         onnx_fail(r, "external data \"%s\": %s", onnx_escape(r, location), why);
     free(folder);
     return file;
@@ -138,7 +138,7 @@ static int open_beside(struct onnx_reader *r, const char *location)
 static struct file_map *open_external(struct onnx_reader *r, const char *location)
 {
     enum { KEY_BYTES = 64 };
-    int file = open_beside(r, location);
+    int file = open_descriptor(r, location);
     struct onnx_external *e = NULL;
     char key[KEY_BYTES];
     struct stat s;

@@ -331,7 +331,7 @@ static bool file_constant(struct build *b, const struct document_tensor *t)
     struct npy_array array;
     WNNOperand operand;
 
-    ok = ok && (npy_read_beside(folder, t->key.text, &array, &e) || document_error(b->d, t->key.place, "file %s", e.message));
+    ok = ok && (npy_read_named(folder, t->key.text, &array, &e) || document_error(b->d, t->key.place, "file %s", e.message));
     free(folder);
     if (!ok)
         return false;

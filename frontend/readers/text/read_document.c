@@ -123,7 +123,7 @@ static bool name_weights(struct model_description *d, const struct document *doc
             return false;
     if (!t)
         return true;
-    path = weights_beside(document->path);
+    path = weights_path_for(document->path);
     manifest = path ? path_with_ending(path, ".manifest.json") : NULL;
     ok = manifest && describe_file(d, "", path) && describe_file(d, "", manifest);
     free(path);
@@ -167,7 +167,7 @@ bool model_describe_json(const char *path, const char *bytes, size_t length, str
 static bool open_manifest(const char *folder, char **path, char **text, size_t *length, struct error *e)
 {
     *path = file_join(folder, "manifest.json");
-    if (*path && file_read_beside(folder, "manifest.json", text, length, e))
+    if (*path && file_read_named(folder, "manifest.json", text, length, e))
         return true;
     file_error(e, "%s: %s", PATH_SHOWN(folder), *path ? e->message : "out of memory");
     free(*path);

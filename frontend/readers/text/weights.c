@@ -311,7 +311,7 @@ char *path_with_ending(const char *path, const char *ending)
 
 bool weights_open(const char *path, bool chosen, struct weights **weights, struct error *e)
 {
-    char *beside = NULL, *manifest = NULL, *folder = folder_of(path);
+    char *manifest_path = NULL, *manifest = NULL, *folder = folder_of(path);
     size_t length, manifest_length = 0;
     struct file_map *map;
     const char *bytes;
@@ -320,17 +320,17 @@ bool weights_open(const char *path, bool chosen, struct weights **weights, struc
     *weights = NULL;
     if (!folder)
         return file_error(e, "out of memory");
-    if (!(chosen ? file_map_open(path, &map, e) : file_map_beside(folder, file_name(path), &map, e))) {
+    if (!(chosen ? file_map_open(path, &map, e) : file_map_named(folder, file_name(path), &map, e))) {
         free(folder);
         return false;
     }
     bytes = file_map_data(map);
     length = file_map_length(map);
     if (length >= 4 && !memcmp(bytes, "WGWT", 4)) {
-        beside = path_with_ending(path, ".manifest.json");
-        if (!beside || !file_read_beside(folder, file_name(beside), &manifest, &manifest_length, e)) {
+        manifest_path = path_with_ending(path, ".manifest.json");
+        if (!manifest_path || !file_read_named(folder, file_name(manifest_path), &manifest, &manifest_length, e)) {
             error_out_of_memory(e);
-            free(beside);
+            free(manifest_path);
             free(folder);
             file_map_release(map);
             return false;
@@ -342,12 +342,12 @@ bool weights_open(const char *path, bool chosen, struct weights **weights, struc
     else
         file_map_release(map);
     free(manifest);
-    free(beside);
+    free(manifest_path);
     free(folder);
     return ok;
 }
 
-char *weights_beside(const char *path)
+char *weights_path_for(const char *path)
 {
     char *first = path_with_ending(path, ".weights");
 
@@ -361,10 +361,10 @@ char *weights_beside(const char *path)
 
 bool weights_open_for(const char *path, const char *chosen, struct weights **weights, struct error *e)
 {
-    char *beside = chosen ? NULL : weights_beside(path);
-    bool ok = chosen || beside ? weights_open(chosen ? chosen : beside, chosen, weights, e) : error_out_of_memory(e);
+    char *found = chosen ? NULL : weights_path_for(path);
+    bool ok = chosen || found ? weights_open(chosen ? chosen : found, chosen, weights, e) : error_out_of_memory(e);
 
-    free(beside);
+    free(found);
     return ok;
 }
 

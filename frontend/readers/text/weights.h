@@ -30,11 +30,11 @@ char *path_with_ending(const char *path, const char *ending);
  * Returns the path of NAME.weights or NAME.safetensors next to NAME.webnn, whichever is there (the first if neither is), which
  * the caller frees.  Returns NULL if memory runs out.
  */
-char *weights_beside(const char *path);
+char *weights_path_for(const char *path);
 /**
  * Opens a file of weights, whose kind its contents tell.  chosen says that the user named it; one found next to a model may not
- * be a link that leads out of the folder, a device or a pipe (frontend/readers/files/beside.h).  Returns false if that fails;
- * then *message says why (malloc'ed; NULL if memory runs out).
+ * be a link that leads out of the folder, a device or a pipe (frontend/readers/files/named_file.h).  Returns false after an
+ * error.
  */
 bool weights_open(const char *path, bool chosen, struct weights **weights, struct error *e);
 /** Does the same with the file that is chosen, or, if that is NULL, the one next to the model at path. */

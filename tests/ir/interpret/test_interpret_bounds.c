@@ -446,7 +446,7 @@ TEST(float32_overflow_on_the_way_is_uncertain)
 }
 
 /** 0 times an infinite weight is NaN, but padding may also be left out. */
-TEST(infinite_weights_beside_padding_are_uncertain)
+TEST(infinite_weights_next_to_padding_are_uncertain)
 {
     check_unknown("r = conv2d(x, w);", false);
     check_unknown("r = conv2d(x, inner, padding=[0, 0, 1, 0]);", false);

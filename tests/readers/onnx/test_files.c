@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The ONNX reader on what a file can have wrong, and on weights in the file and beside it.
+ * The ONNX reader on what a file can have wrong, on weights in the file, and on weights in a file next to it.
  */
 #include <errno.h>
 #include <sys/stat.h>
@@ -55,12 +55,12 @@ TEST(large_weights_stay_in_the_file)
     static const char *const offsets[] = {"0", "1", "2", "3"};
     static float w[LARGE_IN * LARGE_MIDDLE], v[LARGE_IN * LARGE_MIDDLE], c[LARGE_ROWS * LARGE_IN], x[LARGE_ROWS * LARGE_IN];
     static float y[LARGE_ROWS * LARGE_IN], same[LARGE_ROWS * LARGE_IN];
-    static char beside_bytes[sizeof w + 3];
-    char folder[] = "/tmp/webnn-onnx-XXXXXX", path[60], beside[60];
+    static char external_bytes[sizeof w + 3];
+    char folder[] = "/tmp/webnn-onnx-XXXXXX", path[60], weights[60];
 
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/model.onnx", folder);
-    snprintf(beside, sizeof beside, "%s/w.bin", folder);
+    snprintf(weights, sizeof weights, "%s/w.bin", folder);
     for (int i = 0; i < LARGE_IN * LARGE_MIDDLE; i++) { /* so small that sums are exact */
         w[i] = (float)(i * 7 % 5 - 2);
         v[i] = (float)(i * 11 % 7 - 3);
@@ -89,14 +89,14 @@ TEST(large_weights_stay_in_the_file)
         memset(y, 0, sizeof y);
         compute(t, x, sizeof x, y, sizeof y);
         assert_memory_equal(y, same, sizeof y);
-        /* The first one in a file beside the model, at an odd place. */
-        memcpy(beside_bytes + k, w, sizeof w);
-        assert_true(file_write(beside, beside_bytes, sizeof beside_bytes, NULL));
+        /* The first one in a file next to the model, at an odd place. */
+        memcpy(external_bytes + k, w, sizeof w);
+        assert_true(file_write(weights, external_bytes, sizeof external_bytes, NULL));
         t->path = path;
         t->graph.initializer[0]->has_raw_data = 0;
         external(t, t->graph.initializer[0], "w.bin", offsets[k], NULL);
         reads(t, NULL);
-        unlink(beside);
+        unlink(weights);
         memset(y, 0, sizeof y);
         compute(t, x, sizeof x, y, sizeof y);
         assert_memory_equal(y, same, sizeof y);
@@ -117,9 +117,9 @@ TEST(large_weights_stay_in_the_file)
     rmdir(folder);
 }
 
-TEST(weights_beside_the_model)
+TEST(weights_next_to_the_model)
 {
-    char base[] = "/tmp/webnn-onnx-XXXXXX", folder[80], file[100], model[100], outside[100], beside[80], sibling[100],
+    char base[] = "/tmp/webnn-onnx-XXXXXX", folder[80], file[100], model[100], outside[100], other_folder[80], sibling[100],
          link[100];
     static const float numbers[4] = {1, 2, 3, 4}, x[2] = {10, 20};
     Onnx__TensorProto *w;
@@ -130,12 +130,12 @@ TEST(weights_beside_the_model)
     snprintf(file, sizeof file, "%s/w.bin", folder);
     snprintf(model, sizeof model, "%s/model.onnx", folder);
     snprintf(outside, sizeof outside, "%s/secret.bin", base);
-    snprintf(beside, sizeof beside, "%s/model2", base); /* begins like the model's folder */
-    snprintf(sibling, sizeof sibling, "%s/w.bin", beside);
+    snprintf(other_folder, sizeof other_folder, "%s/model2", base); /* begins like the model's folder */
+    snprintf(sibling, sizeof sibling, "%s/w.bin", other_folder);
     snprintf(link, sizeof link, "%s/link.bin", folder);
     assert_int_equal(mkdir(folder, 0700), 0);
     assert_true(file_write(file, numbers, sizeof numbers, NULL) && file_write(outside, numbers, sizeof numbers, NULL));
-    assert_int_equal(mkdir(beside, 0700), 0);
+    assert_int_equal(mkdir(other_folder, 0700), 0);
     assert_true(file_write(sibling, numbers, sizeof numbers, NULL));
     assert_int_equal(symlink("../secret.bin", link), 0);
 
@@ -181,7 +181,7 @@ TEST(weights_beside_the_model)
     unlink(file);
     unlink(outside);
     unlink(sibling);
-    rmdir(beside);
+    rmdir(other_folder);
     rmdir(folder);
     rmdir(base);
 }

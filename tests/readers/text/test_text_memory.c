@@ -89,16 +89,16 @@ TEST(reading_weights_survives_failing_allocations)
 
     assert_true(sizeof safetensors_header - 1 < 256);
     memcpy(safetensors + 8, safetensors_header, sizeof safetensors_header - 1);
-    write_text("beside.webnn", text_with_weights);
-    write_bytes("beside.weights", container, sizeof container);
-    write_text("beside.manifest.json", weights_manifest);
-    read_without_memory("beside.webnn", &with_size, true);
+    write_text("own.webnn", text_with_weights);
+    write_bytes("own.weights", container, sizeof container);
+    write_text("own.manifest.json", weights_manifest);
+    read_without_memory("own.webnn", &with_size, true);
     write_text("tensors.webnn", text_with_weights);
     write_bytes("tensors.safetensors", safetensors, sizeof safetensors);
     read_without_memory("tensors.webnn", &with_size, true);
     /* Named by the user. */
     const struct model_options chosen = {.dim_count = 1, .dims = &one, .weights = "tensors.safetensors"};
-    read_without_memory("beside.webnn", &chosen, true);
+    read_without_memory("own.webnn", &chosen, true);
 }
 
 /* ---- a manifest ---- */
@@ -133,8 +133,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     static const char *const names[] = {
-        "inline.webnn", "wrong.webnn",   "inline.json",         "beside.webnn",  "beside.weights",
-        "w.npy",        "tensors.webnn", "tensors.safetensors", "manifest.json", "beside.manifest.json"};
+        "inline.webnn", "wrong.webnn",   "inline.json",         "own.webnn",     "own.weights",
+        "w.npy",        "tensors.webnn", "tensors.safetensors", "manifest.json", "own.manifest.json"};
 
     release_context(state);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -212,7 +212,7 @@ static void expect_message(const char *weights, const char *wanted)
         fail_msg("%s\n%s expected", e.message, wanted);
 }
 
-TEST(weights_are_found_beside_the_model)
+TEST(weights_are_found_next_to_the_model)
 {
     static const char manifest[] = MANIFEST("1", ENTRY("key", "float32", "[2]", "8", "8"));
     static const char other[] = MANIFEST("1", ENTRY("key", "int32", "[2]", "8", "8"));

@@ -308,7 +308,7 @@ static void *race_destroy(void *data)
 
 /* Reads of a tensor that another thread destroys: each ends once, with Success or InvalidStateError, and the buffer may be
  * freed right after. */
-TEST(reads_end_once_beside_a_destroy)
+TEST(reads_end_once_while_the_tensor_is_destroyed)
 {
     enum { ROUNDS = 200, READS = 4, BYTES = 600 << 10 };
     WNNTensorDescriptor d = {

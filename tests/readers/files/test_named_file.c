@@ -6,12 +6,12 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "frontend/readers/files/beside.h"
+#include "frontend/readers/files/named_file.h"
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/model.h"
 #include "support/test.h"
 
-static char base[] = "/tmp/webnn-beside-XXXXXX";
+static char base[] = "/tmp/webnn-named-XXXXXX";
 
 /* base/secret, base/model/w, base/model/sub/v; the working directory is base/model. */
 static int enter(void **state)
@@ -38,7 +38,7 @@ static void opens(const char *name, const char *content)
 
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char text[16] = "";
-        int file = beside_open(folders[i], name, &why);
+        int file = named_file_open(folders[i], name, &why);
 
         if (file < 0)
             fail_msg("%s: %s", name, why);
@@ -52,7 +52,7 @@ static void refuses(const char *name, const char *reason)
 {
     const char *why = NULL;
 
-    assert_int_equal(beside_open("", name, &why), -1);
+    assert_int_equal(named_file_open("", name, &why), -1);
     if (!strstr(why, reason))
         fail_msg("%s: %s", name, why);
 }
@@ -127,7 +127,7 @@ TEST(devices_and_pipes_are_refused)
     alarm(0);
 }
 
-/* Weights beside a text are found by its name, and follow the same rules; those that the user names are the user's. */
+/* Weights next to a text file are found by its name, and follow the same rules; those that the user names are the user's. */
 TEST(weights_follow_the_rules)
 {
     static const char text[] = "webnn_graph \"g\" v1 { inputs { x: f32[2]; } consts { c: f32[2] @weights(\"c\"); }\n"

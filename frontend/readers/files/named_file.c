@@ -7,7 +7,7 @@
  * folder, and not beyond the first.
  */
 #define _GNU_SOURCE
-#include "frontend/readers/files/beside.h"
+#include "frontend/readers/files/named_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,7 +123,7 @@ static int step(struct walk *w)
                                 : refuse(w, "it is no regular file");
 }
 
-int beside_open(const char *folder, const char *name, const char **why)
+int named_file_open(const char *folder, const char *name, const char **why)
 {
     struct walk w = {.depth = 0};
     int file = -2;
