@@ -398,7 +398,7 @@ static bool wanted(const struct bench_options *o, const struct bench_case *c)
     return (!o->levels || strstr(o->levels, c->level)) && (!o->pattern || strstr(c->name, o->pattern));
 }
 
-/** Checks that there is a case that the options choose.  Else *message says which name is nearest, if one is near. */
+/** Checks that there is a case that the options choose.  Otherwise *e names the nearest one, if one is near. */
 static bool check_names(const struct bench_options *o, const struct bench_cases *cases, struct error *e)
 {
     const char *name = o->print ? o->print : o->pattern ? o->pattern : "";

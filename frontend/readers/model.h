@@ -82,8 +82,8 @@ struct model_options {
 };
 
 /**
- * Reads a model of any kind; what kind it is, its contents tell, then its ending.  options may be NULL.  Returns false if that
- * fails; then *message says why (malloc'ed, the caller frees it; NULL if memory ran out), and *model is empty.
+ * Reads a model of any kind; what kind it is, its contents tell, then its ending.  options may be NULL.  Returns false after an
+ * error in *e; *model is empty then.
  */
 bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model,
                 struct error *e);
@@ -94,8 +94,7 @@ bool model_read(WNNContext context, const char *path, const struct model_options
 bool model_read_memory(WNNContext context, const char *path, const void *bytes, size_t length,
                        const struct model_options *options, struct model *model, struct error *e);
 /**
- * Builds the model, whose builder is used up then; ports stay readable.  Returns the status; if it is no success, *message says
- * why, as above.
+ * Builds the model, whose builder is used up then; ports stay readable.  Returns the status; *e says why it is not Success.
  */
 WNNStatus model_build(const struct model *model, WNNGraph *graph, struct error *e);
 /** Returns the outputs as the builder takes them, to be freed, or NULL if memory runs out. */
@@ -109,17 +108,17 @@ void model_free(struct model *model);
 
 /**
  * Makes the model's builder, with the budget that options, context or the bytes of the model's files say, or takes the one that
- * options name, whose budget stays unless options have one.  Returns false after an error described in *message.
+ * options name, whose budget stays unless options have one.  Returns false after an error in *e.
  */
 bool model_create_builder(WNNContext context, const struct model_options *options, uint64_t bytes, struct model *model,
                           struct error *e);
 /** Says that one more file of that many bytes belongs to the model, which may take more work then. */
 void model_add_source(struct model *model, uint64_t bytes);
-/** Charges memory and work of a reader to the model's budget.  Returns false after an error described in *message. */
+/** Charges memory and work of a reader to the model's budget.  Returns false after an error in *e. */
 bool model_spend(const struct model *model, const char *what, uint64_t operations, uint64_t bytes, struct error *e);
 /**
  * Makes the array of a constant, which the caller frees, for an input of this type.  rank is SIZE_MAX if the model says no
- * shape; sizes of 0 are open.  Returns false after an error described in *message.
+ * shape; sizes of 0 are open.  Returns false after an error in *e.
  */
 bool model_constant_fit(struct model *model, const struct model_constant *constant, WNNOperandDataType type, size_t rank,
                         const uint32_t *dims, struct npy_array *array, struct error *e);
@@ -127,7 +126,7 @@ bool model_constant_fit(struct model *model, const struct model_constant *consta
 WNNOperand model_bound(const struct model_options *options, const char *name, size_t length);
 /**
  * Checks that an operand may stand for an input of this type; rank and dims are as in model_constant_fit.  Returns false after
- * an error described in *message.
+ * an error in *e.
  */
 bool model_binding_fit(const char *name, WNNOperand operand, WNNOperandDataType type, size_t rank, const uint32_t *dims,
                        struct error *e);

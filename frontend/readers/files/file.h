@@ -24,8 +24,8 @@
 #define FILE_STREAM_MAX ((size_t)1 << 30)
 
 /**
- * Reads a file into malloc'ed memory with a NUL after its end, which the caller frees.  Returns false after a message; then
- * *data is NULL.
+ * Reads a file into malloc'ed memory with a NUL after its end, which the caller frees.  Returns false after an error
+ * in *e; *data is NULL then.
  */
 bool file_read(const char *path, char **data, size_t *length, struct error *e);
 /** Does the same with an open file, which stays open; name is for the message. */
@@ -33,7 +33,8 @@ bool file_read_descriptor(int file, const char *name, char **data, size_t *lengt
 /** Does the same with a file that a model in the folder names (frontend/readers/files/named_file.h). */
 bool file_read_named(const char *folder, const char *name, char **data, size_t *length, struct error *e);
 /**
- * Writes a file by the rules of ir/support/new_file.h: whole, or the folder stays as it was.  Returns false after a message.
+ * Writes a file by the rules of ir/support/new_file.h: whole, or the folder stays as it was.  Returns false after an error in
+ * *e.
  */
 bool file_write(const char *path, const void *data, size_t length, struct error *e);
 /** Returns the part of a path after its last slash. */

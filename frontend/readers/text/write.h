@@ -52,8 +52,7 @@ bool text_write_manifest(const struct graph *g, const struct text_options *optio
 
 /**
  * Writes all of them: path is that of the graph's file, the others lie next to it.  They are written under other names first,
- * so that nothing half-written stays.  Returns false if that fails; then *message says why (malloc'ed; NULL if memory runs
- * out).
+ * so that nothing half-written stays.  Returns false after an error in *e.
  */
 bool text_write_files(const struct graph *g, const struct text_options *options, const char *path, struct error *e);
 /** Does the same, or, if path is "-", writes the graph's file with all constants to standard output. */

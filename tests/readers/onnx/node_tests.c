@@ -351,7 +351,7 @@ static enum outcome compute_case(const struct test_case *c, WNNGraph graph, cons
     return outcome;
 }
 
-/* *message: what the reader said. */
+/* Runs one case.  *e holds the reader's refusal. */
 static enum outcome run_case(WNNContext context, const struct test_case *c, struct error *e)
 {
     struct npy_array arrays[PORTS_MAX];

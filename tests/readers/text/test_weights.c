@@ -194,7 +194,6 @@ static const char graph[] =
     "webnn_graph \"g\" v1 { inputs { x: f32[2]; } consts { w: f32[2] @weights(\"key\"); } nodes { y = add(x, w); } "
     "outputs { y; } }";
 
-/** Reads the graph; *message is malloc'ed. */
 static bool read_graph(struct model *m, const char *weights, struct error *e)
 {
     const struct model_options options = {.weights = weights};
