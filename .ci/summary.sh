@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../build/results"
 shopt -s nullglob
 
-# ctest writes a failed test's output behind the line with its result.
+# ctest writes a failed test's output after the line with its result.
 failures_of() {
     awk -v suite="$1" '
         function print_last(   i) {

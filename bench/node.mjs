@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Measures what JavaScript costs: the package for Node.js beside the same calls in C (docs/node.md).
+// Measures what JavaScript costs: the package for Node.js against the same calls in C (docs/node.md).
 //
 //   node --expose-gc bench/node.mjs MODEL [--bench build/release/bin/webnn-bench] [--rounds N]
 //

@@ -52,7 +52,7 @@ static bool classify_one(const struct example *e, struct classifier *c, const ch
     return true;
 }
 
-/** Classifies what the command line names behind the model. */
+/** Classifies what the command line names after the model. */
 static bool classify(const struct example *e, struct classifier *c, size_t count, const char *const *words, const char *list)
 {
     struct batch_list l = {0};

@@ -8,7 +8,7 @@
 
 #include "webnn/webnn_model.h"
 
-/** Names come from a file that nobody has checked: they are shown escaped. */
+/** Names come from a file that has not been checked: they are shown escaped. */
 static const char *shown(WNNStringView text)
 {
     static char buffers[4][200];

@@ -4,7 +4,7 @@
  *
  *   detect_speech MODEL SPEECH.wav [--probabilities FILE.npy] [--state FILE.npy] [--threads N]
  *
- * MODEL is Silero VAD for 16 kHz: `input` [1, 576], the 512 samples of a frame behind the 64 before them, and `state`
+ * MODEL is Silero VAD for 16 kHz: `input` [1, 576], 64 samples of the frame before and the 512 of this one, and `state`
  * [2, 1, 128]; `output` is the probability of speech in the frame, `stateN` the state for the next one.  The state lives in two
  * tensors that change places: the host never reads it, unless --state asks for the last one.
  */

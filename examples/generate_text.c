@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Goes on with a text, token by token, by a language model in ONNX with a tokenizer.json beside it.
+ * Continues a text, token by token, with a language model in ONNX that has a tokenizer.json next to it.
  *
  *   generate_text MODEL --prompt TEXT [OPTION ...]
  *
@@ -26,7 +26,8 @@
 static const char usage[] =
     "usage: generate_text MODEL (--prompt TEXT | --prompt-file FILE | --tokens ID,ID,...) [OPTION ...]\n"
     "\n"
-    "MODEL is an ONNX file, or a folder with one; tokenizer.json, generation_config.json and config.json lie beside it or one\n"
+    "MODEL is an ONNX file, or a folder with one; tokenizer.json, generation_config.json and config.json lie next to it or "
+    "one\n"
     "folder above.  With --tokens no tokenizer is needed, and numbers are printed without one.\n"
     "\n"
     "  --max-tokens N        how many tokens are generated at most (64)\n"
@@ -261,7 +262,7 @@ static bool find_model(struct program *p)
     return p->folder != NULL;
 }
 
-/* Returns the path of a file beside the model or one folder above, or NULL if there is none. */
+/* Returns the path of a file next to the model or one folder above, or NULL if there is none. */
 static char *find_next_to(const struct program *p, const char *name)
 {
     static const char *const places[] = {"", "../"};
@@ -327,7 +328,7 @@ static bool find_tokenizer(struct program *p)
     if (!path && access(p->path, F_OK) != 0)
         fail("there is no %s", p->path);
     else if (!path && !p->values[O_TOKENS])
-        fail("there is no tokenizer.json beside %s or one folder above; --tokenizer names one", p->path);
+        fail("there is no tokenizer.json next to %s or one folder above; --tokenizer names one", p->path);
     free(path);
     return ok || (!path && p->values[O_TOKENS]);
 }
@@ -421,7 +422,7 @@ static bool generate(struct program *p)
         return fail("%s", d->message);
     print_rate("prompt", p->prompt_count, prompt_ms);
     /* The first token comes of the prompt's logits, so that the steps are one fewer than the tokens. */
-    print_rate("generated behind the first", steps, example_now_ms() - start);
+    print_rate("generated after the first", steps, example_now_ms() - start);
     return true;
 }
 
@@ -435,7 +436,7 @@ static bool run(struct program *p)
     p->options.path = p->path;
     if (!p->options.context)
         p->options.context = (uint32_t)((p->prompt_count + p->max_tokens + CACHE_STEP - 1) / CACHE_STEP * CACHE_STEP);
-    /* Blocks of one size that end where the prompt does, or a few tokens behind. */
+    /* Blocks of one size that end where the prompt does, or a few tokens after it. */
     blocks = (uint32_t)((p->prompt_count + p->options.block - 1) / p->options.block);
     p->options.block = (uint32_t)((p->prompt_count + blocks - 1) / blocks);
     if (!decoder_open(&p->decoder, &p->options))

@@ -27,7 +27,7 @@
 /* MPI counts in int. */
 enum { CHUNK = 1 << 30 };
 
-/** Holds bytes that rank 0 has and the others get.  There is a NUL behind them. */
+/** Holds bytes that rank 0 has and the others get.  A NUL follows them. */
 struct bytes {
     char *data;
     size_t length;

@@ -68,7 +68,7 @@ static bool dispatch(struct suppressor *s, const float *features, float *gains)
     return ok;
 }
 
-/* Sound comes out one frame later than it goes in: the first frame that comes out is dropped, one of zeros goes in behind the
+/* Sound comes out one frame later than it goes in: the first frame that comes out is dropped, one of zeros goes in after the
  * last. */
 static bool suppress(struct suppressor *s, struct sound *sound)
 {

@@ -11,8 +11,8 @@
  * So each step is a dispatch whose inputs are the outputs of the one before; nothing is copied through the host, which reads
  * the 4 bytes of each token only to print it.
  *
- * --tokens gives the first tokens of the text behind token 1, which begins every text; the vocabulary (vocab_partial.json
- * beside the model) turns tokens into text.  --save writes all tokens.
+ * --tokens gives the tokens of the text that follow token 1, which begins every text; the vocabulary (vocab_partial.json
+ * next to the model) turns tokens into text.  --save writes all tokens.
  */
 #include <math.h>
 #include <stdio.h>
@@ -342,7 +342,7 @@ static bool generate(struct llama *m, size_t given, int64_t *tokens, const cJSON
     return true;
 }
 
-/* Reads "403,407", the tokens behind the first.  Returns -1 if the text is not that. */
+/* Reads "403,407", the tokens after the first.  Returns -1 if the text is not that. */
 static int parse_tokens(const char *text, int64_t *tokens, uint32_t vocabulary, uint32_t length)
 {
     int count = 0;

@@ -62,7 +62,7 @@ static LLVMOrcObjectLayerRef create_object_layer(void *user, LLVMOrcExecutionSes
     return layer;
 }
 
-/* Defines what the sanitizer's constructor needs.  Nobody calls it here (the run-time is up already), but it names the bounds
+/* Defines what the sanitizer's constructor needs.  Nothing calls it here (the run-time is up already), but it names the bounds
  * of a table of globals that a linker would define. */
 static bool define_sanitizer_symbols(struct jit *j, struct error *e)
 {

@@ -9,7 +9,7 @@
  * instructions that load fragments transpose the latter.  Each row is padded by eight halves that are never read, so that eight
  * rows side by side lie in different banks.  Beyond the edges there are zeros.
  *
- * Behind the loop each sub-group writes 16 rows of sums after 16 rows to local memory, whose elements its items take with
+ * After the loop each sub-group writes 16 rows of sums after 16 rows to local memory, whose elements its items take with
  * neighbouring columns for neighbouring items, and computes the point's other expressions.
  *
  * The code has these names, in which <side> is m or n: m0 and n0 are the first row and column; sums has an item's part of each

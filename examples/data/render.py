@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Renders the picture that the denoising example works on, so that it belongs to nobody else.
+"""Renders the picture that the denoising example works on, so that no one else owns it.
 
 usage: render.py OUT_DIR      (needs Debian's python3-numpy and python3-png)
 

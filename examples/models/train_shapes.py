@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Trains the small network that examples and pages run, on pictures that it draws itself, so that both belong to nobody else.
+"""Trains the small network that examples and pages run, on pictures that it draws itself, so that no one else owns either.
 
 usage: train_shapes.py OUT_DIR      (needs Debian's python3-numpy; takes about half a minute)
 

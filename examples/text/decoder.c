@@ -2,7 +2,7 @@
 /*
  * Two kinds of files are understood.  In one the cache has a fixed length, and attention finds from the mask how much of it is
  * valid (GroupQueryAttention): `present` takes the place of `past`.  In the other `present` is `past` with the new keys or
- * values behind it (concat); there `past` is as long as the cache, the mask hides what is not valid yet, and the new rows are
+ * values after it (concat); there `past` is as long as the cache, the mask hides what is not valid yet, and the new rows are
  * written to their places in it by a scatterND that is added to the graph.
  */
 #include "examples/text/decoder.h"
@@ -480,7 +480,7 @@ static bool compute(struct decoder *d, struct decoder_step *s, const int32_t *to
     for (uint32_t i = 0; i < s->length; i++)
         d->integers[i] = position + i;
     done = done && write_integers(d, s->positions, s->positions_type, s->length);
-    /* The valid tokens of the cache, and the new ones: behind them, or behind the cache. */
+    /* The valid tokens of the cache, and the new ones, which follow them or the whole cache. */
     for (uint32_t i = 0; i < s->mask_length; i++)
         d->integers[i] = d->fixed_cache ? i < position + s->length : i < position || i >= s->mask_length - s->length;
     done = done && write_integers(d, s->mask, s->mask_type, s->mask_length) &&

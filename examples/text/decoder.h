@@ -44,8 +44,8 @@ struct decoder {
     WNNContext context;
     struct decoder_step block, token;
     uint32_t vocabulary, capacity, filled; /**< filled: how many tokens the caches hold */
-    bool fixed_cache; /**< present is the whole cache; otherwise it is past with the new tokens behind it */
-    uint32_t loaded;  /**< how many of the graphs were there, compiled */
+    bool fixed_cache;                      /**< present is the whole cache; otherwise it is past followed by the new tokens */
+    uint32_t loaded;                       /**< how many of the graphs were there, compiled */
     size_t state_count;
     char input_names[DECODER_STATES_MAX][96], output_names[DECODER_STATES_MAX][96];
     WNNTensor states[DECODER_STATES_MAX];
@@ -59,7 +59,7 @@ bool decoder_open(struct decoder *d, const struct decoder_options *o);
 /** Frees what the decoder holds. */
 void decoder_close(struct decoder *d);
 /**
- * Takes tokens behind those it has had; afterwards d->logits are those of the last one.  Returns false with a message, for more
+ * Takes the next tokens; afterwards d->logits are those of the last one.  Returns false with a message, for more
  * tokens than the cache has room for, too.
  */
 bool decoder_feed(struct decoder *d, const int32_t *tokens, size_t count);

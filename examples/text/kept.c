@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A model is known by the names, sizes and times of its files, so that nothing of it has to be read.  Weights may lie beside
+ * A model is known by the names, sizes and times of its files, so that nothing of it has to be read.  Weights may lie next to
  * the ONNX file under any name: whatever begins as its name does, and every file of some size in its folder, counts as the
  * model's.
  */
@@ -44,7 +44,7 @@ static bool ends_with(const char *name, const char *end)
     return length >= end_length && !strcmp(name + length - end_length, end);
 }
 
-/* Adds the files of a model in whatever order they come, without compiled graphs, which may be kept beside it. */
+/* Adds the files of a model in whatever order they come, without compiled graphs, which may be kept next to it. */
 static uint64_t add_files(uint64_t hash, const char *folder, const char *model)
 {
     const size_t stem = strcspn(model, ".");

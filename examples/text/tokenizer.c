@@ -199,7 +199,7 @@ static bool read_around(struct tokenizer *t, const cJSON *j, char *message, size
 {
     const cJSON *item, *id, *special = cJSON_GetObjectItemCaseSensitive(j, "special_tokens");
     const char *type = member_text(j, "type");
-    bool behind = false;
+    bool after = false;
 
     if (!j || cJSON_IsNull(j) || !strcmp(type, "ByteLevel"))
         return true;
@@ -217,16 +217,16 @@ static bool read_around(struct tokenizer *t, const cJSON *j, char *message, size
     {
         const char *name = member_text(cJSON_GetObjectItemCaseSensitive(item, "SpecialToken"), "id");
 
-        behind = behind || cJSON_HasObjectItem(item, "Sequence");
+        after = after || cJSON_HasObjectItem(item, "Sequence");
         if (!*name)
             continue;
         cJSON_ArrayForEach(id, cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(special, name), "ids"))
         {
-            size_t *count = behind ? &t->after_count : &t->before_count;
+            size_t *count = after ? &t->after_count : &t->before_count;
 
             if (!is_id(id) || *count == AROUND_MAX)
                 return tokenizer_error(message, size, "its post_processor puts too many tokens around a text, or none");
-            (behind ? t->after : t->before)[(*count)++] = id->valueint;
+            (after ? t->after : t->before)[(*count)++] = id->valueint;
         }
     }
     return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Turns text into the tokens of a language model and back, as the tokenizer.json beside the model says.
+ * Turns text into the tokens of a language model and back, as the tokenizer.json next to the model says.
  *
  * Byte pair encoding is there in its two forms: over bytes (GPT-2 and what came after it) and over characters with bytes for
  * what is missing (SentencePiece, as in Llama 2 and Gemma).  What a file wants beyond that is refused by its name.

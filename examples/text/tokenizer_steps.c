@@ -127,7 +127,7 @@ static bool each_segment(pcre2_code *pattern, const char *data, size_t length, s
         found = pcre2_match(pattern, (PCRE2_SPTR)data, length, from, PCRE2_NO_UTF_CHECK, match, NULL);
         if (found < 0)
             break;
-        if (range[1] <= range[0] || range[0] < from) { /* it matches nothing here: look behind the next character */
+        if (range[1] <= range[0] || range[0] < from) { /* it matches nothing here: look after the next character */
             for (from++; from < length && ((unsigned char)data[from] & 0xc0) == 0x80;)
                 from++;
             continue;

@@ -201,7 +201,7 @@ bool keep_flag(struct call *c, napi_value value, struct pending *p, int32_t **fl
 napi_value begin_build(struct call *c, struct object *builder, napi_value outputs, napi_value flag);
 /** Is a WNNBuildCallback that reports to the pending in userdata1. */
 void report_graph(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2);
-/** Gives back a graph that nobody takes. */
+/** Destroys a graph whose promise was not delivered. */
 void drop_graph(void *graph);
 /** Is the constructor of MLGraphBuilder: (receiver, count of arguments, context). */
 napi_value builder_construct(struct call *c);

@@ -151,7 +151,7 @@ static void on_gone(WNNStatus status, WNNTensor tensor, WNNStringView message, v
     mailbox_end(m);
 }
 
-/** Lets mailbox_close wait until the context is gone: a future that nobody waits for is called back then.  The future is that
+/** Lets mailbox_close wait until the context is gone: a future without a waiter is called back then.  The future is that
  * of a tensor without a data type, so that it takes no memory and no thread. */
 static void watch_begin(WNNContext context, struct watch *w)
 {

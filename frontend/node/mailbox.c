@@ -59,7 +59,7 @@ static void pending_settle(struct environment *e, struct pending *p)
         return;
     if (!p->deferred) {
         p->settle(e, p);
-        take_exception(e->env); /* nobody waits for it */
+        take_exception(e->env); /* no promise can be rejected with it */
     } else if (p->status != WNNStatus_Success) {
         WNNStringView message = {p->message, p->message ? strlen(p->message) : 0};
 

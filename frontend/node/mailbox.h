@@ -25,7 +25,7 @@ struct pending {
     struct mailbox *mailbox;
     napi_deferred deferred;     /* NULL in a notice without a promise */
     settle_function settle;     /* called after success; in notices, whatever the status is */
-    void (*drop)(void *result); /* gives back a result that nobody takes any more */
+    void (*drop)(void *result); /* destroys a result that cannot be delivered */
     WNNStatus status;
     char *message;
     void *result;

@@ -23,7 +23,7 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/triggers)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libwebnn-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
-# The static libraries need these; programs with the shared ones need nothing beside them.
+# The static libraries need these; programs with the shared ones need nothing else.
 set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "libdnnl-dev")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME webnn-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)

@@ -93,7 +93,7 @@ static void exported_free(struct dlpack_managed *managed)
     PyGILState_Release(gil);
 }
 
-/** Frees a tensor that nobody took over. */
+/** Frees a tensor that no consumer took over. */
 static void capsule_free(PyObject *capsule)
 {
     struct dlpack_managed *managed = PyCapsule_IsValid(capsule, "dltensor") ? PyCapsule_GetPointer(capsule, "dltensor") : NULL;

@@ -63,7 +63,7 @@ static void on_gone(WNNStatus status, WNNTensor tensor, WNNStringView message, v
 
 void profile_entrust(struct profile *p, WNNContext context)
 {
-    /* A future that nobody waits for is called back when its context goes.  This one is that of a tensor without a data type,
+    /* A future without a waiter is called back when its context goes.  This one is that of a tensor without a data type,
      * so that it takes neither memory nor a thread.  Where memory for it lacks it is called back at once, and the profile stays
      * for good. */
     WNNTensorDescriptor nothing = WNN_TENSOR_DESCRIPTOR_INIT;

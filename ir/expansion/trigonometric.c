@@ -121,7 +121,7 @@ static value finish(struct expander *e, value x, value y)
 }
 
 /* Returns sin(x + turn * pi/2). */
-static value sin_turned(struct expander *e, value x, int64_t turn)
+static value sin_shifted(struct expander *e, value x, int64_t turn)
 {
     struct angle a = reduce(e, x);
     value square = mul(e, a.r, a.r), quadrant = add(e, a.quadrant, integer(e, a.quadrant, turn));
@@ -133,12 +133,12 @@ static value sin_turned(struct expander *e, value x, int64_t turn)
 value expand_sin(struct expander *e, const value *args)
 {
     value zero = equals(e, args[0], 0); /* -0 */
-    return select_if(e, zero, args[0], sin_turned(e, args[0], 0));
+    return select_if(e, zero, args[0], sin_shifted(e, args[0], 0));
 }
 
 value expand_cos(struct expander *e, const value *args)
 {
-    return sin_turned(e, args[0], 1);
+    return sin_shifted(e, args[0], 1);
 }
 
 value expand_tan(struct expander *e, const value *args)

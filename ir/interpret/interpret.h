@@ -8,7 +8,7 @@
  * double and integers to int64_t (uint64 as its bits), so that an operator is written once for all types; results are narrowed,
  * that is rounded once to the operator's type, at the end.  Those that move elements only copy bytes.
  * - An operator is also written for one layout only: widening and narrowing permute dimensions on the way.
- * - Beside its value an element may carry a bound: no correct implementation (float32 arithmetic in any order of
+ * - Next to its value an element may carry a bound: no correct implementation (float32 arithmetic in any order of
  *   summation inside an operator, elementary functions within INTERPRET_..._ULPS, every result rounded to its type) gives a
  * value farther away, given inputs within theirs.  0 says that the value is certain, INFINITY that nothing is (a jump is near).
  */

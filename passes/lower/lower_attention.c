@@ -498,7 +498,7 @@ static uint32_t add_macro_tiles(struct builder *b, int64_t count)
 }
 
 /*
- * Chooses the variables of the macro-tile, slowest first.  Behind the block of rows come the dimensions along which no mask
+ * Chooses the variables of the macro-tile, slowest first.  After the block of rows come the dimensions along which no mask
  * differs, so that a mask that all heads share is transposed once for all of them.  Without a mask that is the block of rows,
  * for which K and V stay in the cache, and before it the heads of a group.
  */

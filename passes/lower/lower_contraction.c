@@ -8,7 +8,7 @@
 
 /**
  * Returns the contraction of operands a and b.  Guards say where a exists; where it does not it is zero.  (Where b lies never
- * depends on them.  Beside a weight that is not finite padding may add NaN: docs/semantics.md.)
+ * depends on them.  Padding may add NaN where a weight is not finite: docs/semantics.md.)
  */
 static uint32_t contract(struct lowering *l, const struct value *a, struct map *a_at, const struct value *b, struct map *b_at,
                          uint32_t guard_count, const struct kguard *guards, const struct reduced_space *s)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The binary interface of libwebnn, libwebnn_model and libwebnn_rt is the one that the descriptions beside this script say (docs/abi.md).
+# The binary interface of libwebnn, libwebnn_model and libwebnn_rt is the one that the descriptions next to this script say (docs/abi.md).
 #
 #   check_abi.sh LIBRARY_DIR             compares by libabigail's abidiff, and exits with 1 where anything differs
 #   check_abi.sh LIBRARY_DIR --write     writes the descriptions anew, after a change that is meant
@@ -81,6 +81,6 @@ check() {
 
 check libwebnn webnn.h webnn_call.h
 check libwebnn_rt webnn_rt.h webnn_object.h
-# It is built beside the tools only.
+# It is built only along with the tools.
 [ ! -e "$libraries/libwebnn_model.so" ] || check libwebnn_model webnn_model.h
 exit $failed

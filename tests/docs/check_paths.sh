@@ -104,7 +104,7 @@ function check_path(p,    pattern, f)
     if (p ~ /^webnn\//)
         p = "include/" p
     paths++
-    # Files of CMake and scripts name what lies beside them, tests include what lies in tests/.
+    # Files of CMake and scripts name what lies next to them, tests include what lies in tests/.
     folder = place
     sub(/[^\/]*$/, "", folder)
     if (p in exists || (folder p) in exists || (text_is_include && ("tests/" p) in exists))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A tutorial says what its program is and prints: the page's first block of code is a program of its own, the others are, one
-# behind the other, the example's file from its first #include on, and the block of text is what that prints.  Both programs are
+# after the other, the example's file from its first #include on, and the block of text is what that prints.  Both programs are
 # compiled against the library in the build folder and run.
 #
 # usage: check_tutorial.sh PAGE EXAMPLE LANGUAGE LIBRARY_DIR COMPILER [OPTION ...]

@@ -164,7 +164,7 @@ static int check_outcome(const char *way, int before)
     if (own && (count_files("dumps") < 3 || count_files(".") != before + 1))
         return complain("the user's own switches wrote nothing");
     if (prepared && count_files("dumps") <= 2)
-        return complain("files beside the links were not written");
+        return complain("files next to the links were not written");
     if ((prepared || !strcmp(way, "setuid")) &&
         (!is_link("dumps/program-0.txt") || !is_link("dumps/graph0-19-finish-clusters.webnn") || !is_link("trace.json")))
         return complain("a link was replaced");

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Runs what pages say to run on files of this project, in a copy of the tree that has nothing beside it.
+# Runs what pages say to run on files of this project, in a copy of the tree that has nothing next to it.
 #
 #   bare_clone.sh SOURCES BUILD PAGE ...
 #

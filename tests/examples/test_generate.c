@@ -118,7 +118,7 @@ TEST(growing_caches_give_the_computed_tokens)
     /* The cache has the length that the file fixes, and generating ends where it ends. */
     assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens %s --max-tokens 100", given), 0);
     assert_printed("a cache of 48 tokens");
-    assert_printed("generated behind the first: 37 tokens");
+    assert_printed("generated after the first: 37 tokens");
     /* Switches that exporters add are set. */
     assert_int_equal(run("sed 's/inputs {/inputs { use_cache_branch: u8[1]; num_logits_to_keep: i64[];/' concat.webnn > "
                          "more.webnn && " GENERATE_TEXT " more.webnn --tokens %s --max-tokens %d",
@@ -127,7 +127,7 @@ TEST(growing_caches_give_the_computed_tokens)
     assert_printed(expected);
     /* A token that ends the text is not printed. */
     assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens %s --stop 5,%d", given, text[PROMPT]), 0);
-    assert_printed("generated behind the first: 0 tokens");
+    assert_printed("generated after the first: 0 tokens");
 }
 
 TEST(text_goes_in_and_out)

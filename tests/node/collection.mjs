@@ -23,7 +23,7 @@ test('tensors that are forgotten are collected in time, as the collector knows t
     context.writeTensor(tensor, data);
     most = Math.max(most, process.memoryUsage().rss);
   }
-  // A collector that marks beside the program lags behind one that is fast, but not by half of all tensors.
+  // A collector that marks concurrently may lag behind a fast program, but not by half of all tensors.
   assert.ok(most < before + data.byteLength * count / 2, `resident memory grew from ${before} to ${most} bytes`);
 });
 

@@ -498,7 +498,7 @@ struct node *append(struct generator *r, enum op op, uint32_t count, struct valu
 
 /* ---- graphs ---- */
 
-/* Beside operators: an activation, an operator of two broadcast operands, any operator. */
+/* Further choices besides operators: an activation, an operator of two broadcast operands, any operator. */
 enum { END = OP_COUNT, ACTIVATE, BINARY, ANY };
 
 static const uint8_t patterns[][8] = {

@@ -308,7 +308,7 @@ int main(int argc, char **argv)
         print_statistics();
     printf("%" PRIu64 " graphs from seed %" PRIu64 ": %" PRIu64
            " failed; %u of %d operators, %u of %u pairs with a data type; %" PRIu64 " elements compared, %" PRIu64
-           " near a jump, %" PRIu64 " behind library epilogues that drop NaN; %ld s\n",
+           " near a jump, %" PRIu64 " after library epilogues that drop NaN; %ld s\n",
            done, o.search.seed, failed, operators_seen(), OP_COUNT, pairs, allowed, counts.compared, counts.unknown,
            counts.exempt, (long)(now.tv_sec - start.tv_sec));
     for (uint32_t i = 0; i < o.variant_count; i++) {

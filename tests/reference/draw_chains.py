@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Random cases of several operators, one behind the other, which the library's passes fuse."""
+"""Random cases of several operators, one after the other, which the library's passes fuse."""
 import numpy as np
 
 import draw_elements  # noqa: F401  (families that chains begin with)
@@ -20,7 +20,7 @@ FIRST = {'window': ['conv2d', 'convTranspose2d', 'averagePool2d', 'l2Pool2d', 'm
 
 
 def float_step(draw, kind, shape, i):
-    """Name, further arguments and options of an operator behind floats."""
+    """Name, further arguments and options of an operator after floats."""
     how = draw.integer(0, 8)
     if how <= 1:
         return draw.choose(*PLAIN), [], {}

@@ -137,10 +137,10 @@ def matmul(draw, name):
 def gemm(draw, name):
     kind = draw.float_type()
     m, k, n = draw.size(9), draw.size(9), draw.size(9)
-    turned = [draw.choose(None, True, False) for _ in range(2)]
-    a = draw.tensor('a', moderate(draw, kind, [k, m] if turned[0] else [m, k]))
-    b = draw.tensor('b', moderate(draw, kind, [n, k] if turned[1] else [k, n]))
-    options = {'aTranspose': turned[0], 'bTranspose': turned[1], 'alpha': draw.maybe(draw.choose(1, 0.5, -2, 0.1, 0)),
+    transposed = [draw.choose(None, True, False) for _ in range(2)]
+    a = draw.tensor('a', moderate(draw, kind, [k, m] if transposed[0] else [m, k]))
+    b = draw.tensor('b', moderate(draw, kind, [n, k] if transposed[1] else [k, n]))
+    options = {'aTranspose': transposed[0], 'bTranspose': transposed[1], 'alpha': draw.maybe(draw.choose(1, 0.5, -2, 0.1, 0)),
                'beta': draw.maybe(draw.choose(1, 0.5, -2, 0.1, 0))}
     if draw.chance(0.7):
         options['c'] = draw.tensor('c', draw.floats(kind, draw.part_of([m, n])))

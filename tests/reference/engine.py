@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The library behind reference-run: one process per mode, which computes one case after the other."""
+"""The library as reference-run offers it: one process per mode, which computes one case after the other."""
 import os
 import select
 import subprocess

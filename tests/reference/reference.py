@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares the library with computations from the specification's text, on random options.  See README.md beside this file."""
+"""Compares the library with computations from the specification's text, on random options.  See README.md next to this file."""
 import argparse
 import os
 import shlex

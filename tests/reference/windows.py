@@ -145,8 +145,8 @@ def conv_transpose2d(name, arguments, options):
         return inside, target[inside]
 
     # The filter is input channels, output channels of a group: by_channels wants output channels, input channels of a group.
-    turned = w.reshape(groups, inputs, outputs, *w.shape[2:]).transpose(0, 2, 1, 3, 4)
-    turned = turned.reshape(groups * outputs, inputs, *w.shape[2:])
+    transposed = w.reshape(groups, inputs, outputs, *w.shape[2:]).transpose(0, 2, 1, 3, 4)
+    transposed = transposed.reshape(groups * outputs, inputs, *w.shape[2:])
     for ky in range(w.shape[2]):
         rows, target_rows = targets(ky, x.shape[2], 0)
         for kx in range(w.shape[3]):
@@ -156,8 +156,8 @@ def conv_transpose2d(name, arguments, options):
             part = x[:, :, rows][:, :, :, columns]
             place = np.ix_(range(total.shape[0]), range(total.shape[1]), target_rows, target_columns)
             with np.errstate(all='ignore'):
-                total[place] += by_channels(part, turned[:, :, ky, kx], groups)
-                absolute[place] += by_channels(np.abs(part), np.abs(turned[:, :, ky, kx]), groups)
+                total[place] += by_channels(part, transposed[:, :, ky, kx], groups)
+                absolute[place] += by_channels(np.abs(part), np.abs(transposed[:, :, ky, kx]), groups)
     result = with_bias(total, absolute, inputs * w.shape[2] * w.shape[3], options)
     return relaid(result.expected(kind), layout)
 

@@ -6,7 +6,7 @@
 #
 # A MODEL is whatever webnnc reads; options of webnnc may follow it in the same argument ("models/magika-v3 --dim n=1").  Each
 # is compiled by both programs to standalone objects for x86-64 baseline, x86-64-v3, x86-64-v4 and aarch64; the constants go
-# into a file beside the object, so that the order of packed weights is compared, too.
+# into a file next to the object, so that the order of packed weights is compared, too.
 # A structural change must leave every byte as it is.  A change that is meant to alter code says so by the list this prints.
 #
 # Objects are kept in OUT, in a folder named after the model and a hash of its path and options, and are made anew if the
@@ -34,7 +34,7 @@ folder_of() { # PATH OPTION ...
 }
 
 # Whether a file of the model is newer than FILE: any file of a model that is a folder, and for a model that is a file also
-# those beside it, which may hold its weights.
+# those next to it, which may hold its weights.
 model_is_newer() { # MODEL FILE
     local folder=$1 depth=()
     [ -d "$1" ] || { folder=$(dirname "$1"); depth=(-maxdepth 1); }

@@ -512,7 +512,7 @@ static const char *come_up(bool by_kernel)
 
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512vnni"))
-        return "a processor with AVX512_BF16 and AVX512_VNNI, which oneDNN's code for tiles executes beside them";
+        return "a processor with AVX512_BF16 and AVX512_VNNI, which oneDNN's code for tiles executes, too";
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && d >> 24 & 1 /* AMX-TILE */)
         return NULL; /* those of the processor itself */
     active = syscall(SYS_arch_prctl, ARCH_SET_CPUID, 0L) == 0;

@@ -164,7 +164,7 @@ cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *o
     case CL_DEVICE_NAME:
         return fake_give_text(call, f->name, room, out, size);
     case CL_DEVICE_VENDOR:
-        return fake_give_text(call, "nobody", room, out, size);
+        return fake_give_text(call, "fake", room, out, size);
     case CL_DEVICE_VERSION:
         return fake_give_text(call, "OpenCL 1.2 fake", room, out, size);
     case CL_DRIVER_VERSION:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # gpu_trace.sh WEBNN_RUN MODEL
 # Computes a network once on the first OpenCL device and reads the trace: between its first step and its last there are steps
-# only, all of them in the device's queue, and behind them the outputs are read.  Exit code 77: no device, or no such model.
+# only, all of them in the device's queue, and after them the outputs are read.  Exit code 77: no device, or no such model.
 set -euo pipefail
 run=$1 model=$2
 

@@ -31,7 +31,7 @@ assert.deepEqual([inputs.length, outputs.length], [given.length, expected.length
 
 const values = Object.fromEntries(inputs.map((x, i) => [x.name, given[i]]));
 const first = inputs[0].name;
-assert.throws(() => network.run({ nobody: given[0] }), /no input is called "nobody"; there are: "/);
+assert.throws(() => network.run({ missing: given[0] }), /no input is called "missing"; there are: "/);
 assert.throws(() => network.run({ [first]: given[0].subarray(1) }), /: expected a Float32Array of \d+ elements, got a Float32Array of/);
 assert.throws(() => network.run({ [first]: new Int32Array(given[0].length) }), /got a Int32Array of/);
 assert.throws(() => network.run({ [first]: [...given[0]] }), /got an array/);

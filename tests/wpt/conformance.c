@@ -6,7 +6,7 @@
  *                     [--every N]
  *
  * Mode interpreter runs the reference interpreter on a graph made with node_create, mode engine the public API.  --constants
- * swap turns graph inputs into constants and constants into inputs; --every runs the first case and each N-th behind it.  The
+ * swap turns graph inputs into constants and constants into inputs; --every runs the first case and each N-th after it.  The
  * variable WEBNN_ENGINE chooses the engine, as everywhere; on a GPU every step is counted, and one that a processor's engine
  * would run fails its case.  Exit status: 0 all passed, 1 not, 2 usage, 77 nothing to
  * run. Built without the engine (WPT_ENGINE undefined) it knows mode interpreter only.

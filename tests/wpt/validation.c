@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Runs one file of the validation data: builder calls (and a few on contexts, graphs, tensors) with the outcome that the
- * specification demands.  In: a JSON file (format: README.md beside the data).  Out: counts and every case that differs; exit
+ * specification demands.  In: a JSON file (format: README.md next to the data).  Out: counts and every case that differs; exit
  * status 1 if one does, 77 if the file is not there.
  */
 #include "wpt/validation.h"

@@ -15,7 +15,7 @@ Runs ROOT/webnn/**/*.any.js, each variant of each file in a process of its own. 
 a folder with its folders resources, interfaces and webnn.  A PATTERN is a part of a file's path; without one, all files run.
 
   --variant TEXT         only variants whose name contains TEXT, such as cpu; files without variants run always
-  --expectations FILE    what is known to fail (default: expectations.json beside this program)
+  --expectations FILE    what is known to fail (default: expectations.json next to this program)
   --json FILE            writes all results to FILE
   --jobs N               so many processes at once (default: the number of processors)
   --timeout SECONDS      for one file (default: 120; files with META timeout=long: six times as many)

@@ -46,7 +46,7 @@ async function compile(source) {
     }
 }
 
-/** Places blocks one behind the other in the memory of an instance, which grows when they are all known. */
+/** Places blocks one after the other in the memory of an instance, which grows when they are all known. */
 class Arena {
     constructor(exports) {
         this.memory = exports.memory;
@@ -122,7 +122,7 @@ export const inputs = network.inputs, outputs = network.outputs;
 
 /**
  * Loads the network: compiles the module and gives it memory.
- * @param {object} [from] files that do not lie beside this one: as URLs, responses, bytes, or compiled
+ * @param {object} [from] files that do not lie next to this one: as URLs, responses, bytes, or compiled
  * @param {URL | string | Response | BufferSource | WebAssembly.Module} [from.module]
  * @param {URL | string | Response | BufferSource} [from.weights] of a network whose weights are in a file
  * @returns {Promise<Model>}

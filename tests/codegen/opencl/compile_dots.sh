@@ -13,7 +13,7 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 status=0
 
-program() { # KIND [FILE ...]: prints it, behind these files
+program() { # KIND [FILE ...]: prints it, after these files
     kind=$1
     shift
     "$print" dots "$kind" >"$scratch/$kind.body" || exit 1

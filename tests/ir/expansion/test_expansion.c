@@ -48,7 +48,7 @@ TEST(the_verifier_sees_what_is_wrong)
     assert_false(expansion_verify(&x, &unfused, out)); /* has a K_FMA */
     expansion_build(K_SIN, &fused, &x);
     assert_true(expansion_verify(&x, &fused, out));
-    x.rare_merged = 1; /* the other one is used behind the branch */
+    x.rare_merged = 1; /* the other one is used after the branch */
     assert_false(expansion_verify(&x, &fused, out));
     expansion_build(K_SIN, &fused, &x);
     x.long_code = false;

@@ -36,7 +36,7 @@ TEST(equal_bytes_are_shared)
     assert_ptr_equal(constant_pool_share(p, longer), longer);
     constant_release(a);
     constant_release(a);
-    /* Nobody holds the bytes any more: the next one is the first again. */
+    /* No constant has the bytes any more: the next one is the first again. */
     b = make(BYTES, 1, 0);
     assert_ptr_equal(constant_pool_share(p, b), b);
     assert_int_equal(b->references, 1);

@@ -25,7 +25,7 @@ TEST(arena_gives_zeroed_aligned_separate_memory)
             assert_int_equal(pieces[i][k], 0);
         memset(pieces[i], (int)(i % 251) + 1, size);
     }
-    for (size_t i = 0; i < COUNT * 40; i++) /* nobody wrote into another's */
+    for (size_t i = 0; i < COUNT * 40; i++) /* none was written into another's */
         for (size_t k = 0; k < sizes[i % COUNT]; k++)
             assert_int_equal(pieces[i][k], i % 251 + 1);
     assert_ptr_not_equal(pieces[12], pieces[13]); /* also of size 0 */
@@ -151,7 +151,7 @@ TEST(what_could_deceive_is_escaped)
         {"\xED\xA0\x80", "\\xed\\xa0\\x80"},                /* surrogate */
         {"\xF4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},       /* above U+10FFFF */
         {"\xE2\x80", "\\xe2\\x80"},
-        {"a\\u{a}", "a\\\\u{a}"}, /* so that nobody can fake an escape */
+        {"a\\u{a}", "a\\\\u{a}"}, /* so that no text can fake an escape */
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -168,7 +168,7 @@ TEST(escaping_fits_any_buffer)
     static const char whole[] = "ab\\u{202e}\xC3\xA4\xF0\x9F\x98\x80zz\\xffzzzz";
 
     for (size_t size = 1; size < sizeof whole + 3; size++) {
-        char *buf = malloc(size); /* a write behind it is seen by the sanitizer */
+        char *buf = malloc(size); /* a write past its end is seen by the sanitizer */
         assert_non_null(buf);
         escape_text(buf, size, text, sizeof text - 1);
         size_t length = strlen(buf);
@@ -227,7 +227,7 @@ TEST(types_know_their_sizes)
     assert_string_equal(type_print(buf, sizeof buf, &s), "i64[]");
     assert_string_equal(type_print(buf, 6, &t), "f16[2");
     struct tensor_type u = t;
-    u.dims[5] = 77; /* behind the rank: nobody's business */
+    u.dims[5] = 77; /* beyond the rank, which is not compared */
     assert_true(type_equal(&t, &u));
     u.dims[2] = 6;
     assert_false(type_equal(&t, &u));

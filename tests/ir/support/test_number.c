@@ -59,7 +59,7 @@ TEST(every_float16_converts_both_ways)
     }
 }
 
-/* Around every midpoint between neighbours: exactly there ties go to the even one, a hair beside it they do not. */
+/* Around every midpoint between neighbours: a tie goes to the even one, and the numbers next to a tie to the nearer one. */
 TEST(float16_rounds_to_nearest_even)
 {
     for (uint32_t h = 0; h < 0x7C00; h++) {

@@ -69,7 +69,7 @@ TEST(a_struct_of_this_version_is_taken_as_a_whole)
     expect(&out, sizeof given, 7, false, 0);
 }
 
-/** Of a struct without a size only the first version is read: nobody knows whether there is more. */
+/** Of a struct without a size only the first version is read: there may not be more. */
 TEST(a_size_of_zero_means_the_first_version)
 {
     struct second_version given = {0, 0, false, 9}, out;

@@ -112,9 +112,9 @@ TEST(a_sum_of_no_products_is_0)
     start(t, 17);
     input(t, "past", F32, "2 n");
     input(t, "x", F32, "2 3");
-    node(t, "Transpose", "past", "turned");
+    node(t, "Transpose", "past", "transposed");
     integers(t, "shape", 2, (const int64_t[]){0, 3});
-    node(t, "Expand", "turned shape", "wrong"); /* [n, 2] cannot become [0, 3] */
+    node(t, "Expand", "transposed shape", "wrong"); /* [n, 2] cannot become [0, 3] */
     output(t, "x");
     refused(t, &empty, "cannot become");
 

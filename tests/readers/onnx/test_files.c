@@ -51,7 +51,7 @@ static void large_net(struct net *t, const char *name, const float *w, const flo
 
 TEST(large_weights_stay_in_the_file)
 {
-    static const char *const names[] = {"w", "ww", "www", "wwww"}; /* which moves the bytes behind it */
+    static const char *const names[] = {"w", "ww", "www", "wwww"}; /* which moves the bytes after it */
     static const char *const offsets[] = {"0", "1", "2", "3"};
     static float w[LARGE_IN * LARGE_MIDDLE], v[LARGE_IN * LARGE_MIDDLE], c[LARGE_ROWS * LARGE_IN], x[LARGE_ROWS * LARGE_IN];
     static float y[LARGE_ROWS * LARGE_IN], same[LARGE_ROWS * LARGE_IN];

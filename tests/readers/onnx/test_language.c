@@ -56,7 +56,7 @@ struct weights_case {
     int zeros; /* zero points are numbers like the scales: multiples of 1 / zeros; 0: like the weights */
 };
 
-/* Rounds numbers to float16, and writes them as such behind one another. */
+/* Rounds numbers to float16, and writes them one after another. */
 static uint16_t *halves(float *x, size_t count)
 {
     uint16_t *h = calloc(count, sizeof *h);
@@ -300,7 +300,7 @@ static int past_of(const struct attention_case *c, int b)
     return c->last[b] + 1 > c->length ? c->last[b] + 1 - c->length : 0;
 }
 
-/* Copies head `head` of token s to x, turned as its position asks for. */
+/* Copies head `head` of token s to x, rotated as its position asks for. */
 static void head_of(const struct attention_data *d, const struct attention_case *c, const float *from, int heads, int b, int s,
                     int head, bool rotate, double *x)
 {

@@ -199,7 +199,7 @@ static bool many_terms(struct bytes *model, struct bytes *graph, size_t n)
     return true;
 }
 
-/** The graph in pieces, as the encoding allows and nobody writes. */
+/** The graph in pieces, as the encoding allows and no program writes. */
 static bool many_pieces(struct bytes *model, struct bytes *graph, size_t n)
 {
     struct bytes piece = {0};

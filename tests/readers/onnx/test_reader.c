@@ -156,8 +156,8 @@ TEST(inputs_become_constants)
     array.dataType = WNNOperandDataType_Float32;
     array.byteLength = 2 * sizeof(float);
     refused(t, &options, "is of type float32, the input of type int64: float32 numbers are not converted to int64");
-    constant.name = "nobody";
-    refused(t, &options, "\"nobody\", which is no input: the inputs are \"x\", \"s\"");
+    constant.name = "missing";
+    refused(t, &options, "\"missing\", which is no input: the inputs are \"x\", \"s\"");
 }
 
 TEST(dimensions_are_bound_by_shapes)

@@ -406,7 +406,7 @@ static void rotate(const struct rotary_case *c)
     }
 }
 
-TEST(pairs_are_turned_by_their_positions)
+TEST(pairs_are_rotated_by_their_positions)
 {
     for (int bits = 0; bits < 16; bits++)
         rotate(&(struct rotary_case){bits & 1, bits & 2, bits & 4, bits & 8 ? 2 : 0});

@@ -75,7 +75,7 @@ TEST(spontaneous_callbacks_come_by_themselves)
     wnnGraphRelease(g);
 }
 
-/* An error is told as any other end is: by the callback's mode.  Without a context nobody could wait for it. */
+/* An error is told as any other end is: by the callback's mode.  Without a context nothing could wait for it. */
 TEST(a_read_without_a_tensor_reports)
 {
     WNNContext c = fake_context(NULL);
@@ -173,7 +173,7 @@ TEST(tensors_are_created_asynchronously)
     WNNTensorDescriptor d = {
         .dataType = WNNOperandDataType_Float32, .rank = 1, .shape = (uint32_t[]){4}, .readable = true, .writable = true};
     WNNOperandDescriptor cd = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}};
-    struct report r = {0}, constant = {0}, bad = {0}, nobody = {0};
+    struct report r = {0}, constant = {0}, bad = {0}, silent = {0};
     WNNCreateTensorCallbackInfo info = {WNNCallbackMode_WaitAnyOnly, on_tensor, &r, NULL};
     float data[4] = {9, 9, 9, 9};
 
@@ -195,8 +195,8 @@ TEST(tensors_are_created_asynchronously)
     assert_int_equal(bad.status, WNNStatus_TypeError);
     assert_null(bad.tensor);
 
-    /* Nobody to call: the tensor goes. */
-    info = (WNNCreateTensorCallbackInfo){WNNCallbackMode_WaitAnyOnly, NULL, &nobody, NULL};
+    /* Without a callback the tensor goes. */
+    info = (WNNCreateTensorCallbackInfo){WNNCallbackMode_WaitAnyOnly, NULL, &silent, NULL};
     f = wnnContextCreateTensorAsync(context, &d, info);
     assert_int_equal(wnnContextWaitAny(context, 1, &f, UINT64_MAX), WNNStatus_Success);
 
@@ -281,7 +281,7 @@ static void reads_again(WNNStatus status, WNNStringView message, void *userdata1
     struct report *r = userdata1, *later = userdata2;
     float data[4];
 
-    /* On the timeline's thread: what is queued behind this task must run for these to return. */
+    /* On the timeline's thread: what is queued after this task must run for these to return. */
     assert_int_equal(wnnContextReadTensor(r->context, r->tensor, data, 16), WNNStatus_Success);
     assert_true(data[0] == 5);
     assert_int_equal(wnnContextWaitAny(r->context, 1, &later->future, UINT64_MAX), WNNStatus_Success);

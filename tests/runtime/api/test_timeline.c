@@ -24,7 +24,7 @@ TEST(timeline_order)
     read_async(context, a, &second, WNNCallbackMode_AllowSpontaneous);
     assert_int_equal(first.calls, 0);
     gate_open(&gate);
-    assert_int_equal(wnnContextReadTensor(context, x, data, 16), WNNStatus_Success); /* behind all of it */
+    assert_int_equal(wnnContextReadTensor(context, x, data, 16), WNNStatus_Success); /* after all of it */
     assert_int_equal(first.status, WNNStatus_Success);
     assert_true(data[2] == 60 && first.data[2] == 6 && second.data[2] == 120);
     wnnTensorRelease(a);
@@ -33,7 +33,7 @@ TEST(timeline_order)
     wnnGraphRelease(fast);
 }
 
-/* compute waits for its turn behind a running dispatch, but uses none of the tensors. */
+/* compute waits for a running dispatch, but uses none of the tensors. */
 TEST(compute_waits_for_dispatches_before_it)
 {
     struct gate gate = GATE_INIT;

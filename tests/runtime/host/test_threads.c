@@ -215,8 +215,8 @@ static void hold(void *user, uint32_t part, uint32_t parts)
         atomic_store(&h->open, 1);
 }
 
-/* The worker is held up in part 1; the caller computes part 2, which nobody has begun, instead of waiting for the worker. */
-TEST(a_caller_computes_what_nobody_has_begun)
+/* The worker is held up in part 1; the caller computes part 2, which no thread has begun, instead of waiting for the worker. */
+TEST(a_caller_computes_parts_that_have_not_begun)
 {
     skip_on_libgomp();
     struct team *larger[8], *g; /* released ones may have more workers, which could compute part 2 */

@@ -132,7 +132,7 @@ static bool run(struct made *m, const float *in, float *out)
     return executable_run(&m->x.base, &input, &output, NULL, &e);
 }
 
-/* input -> -x (arena at 64) -> x + 1 (in place) -> copy to the output, plus a constant copied behind it. */
+/* input -> -x (arena at 64) -> x + 1 (in place) -> copy to the output, plus a constant copied after it. */
 static struct made *chain(int64_t n, uint32_t threads)
 {
     int64_t bytes = n * 4;

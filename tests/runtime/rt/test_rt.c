@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * libwebnn_rt, called as a compiled object calls it: a serialized program without code, its kernels in a table, weights inside,
- * beside it or in a file.  Results are those of the engine bit by bit; whatever does not fit is refused with a message.
+ * next to it or in a file.  Results are those of the engine bit by bit; whatever does not fit is refused with a message.
  */
 #include <pthread.h>
 #include <unistd.h>

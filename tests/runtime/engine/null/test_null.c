@@ -153,7 +153,7 @@ static WNNTensor new_tensor(WNNContext context, const struct tensor_type *t)
     return tensor;
 }
 
-/* Through tensors: written, dispatched, read, each behind the one before. */
+/* Through tensors: written, dispatched, read, each after the one before. */
 static void network_dispatch(struct network *n, WNNContext context)
 {
     WNNNamedTensor in[OPERANDS_MAX], out[OPERANDS_MAX];
@@ -239,7 +239,7 @@ TEST(submissions_keep_their_order)
     }
     wait_for_submissions(context, before + 10);
     assert_int_equal(wnnContextWriteTensor(context, b, after, sizeof after), WNNStatus_Success);
-    dispatch(context, graph, a, b); /* behind a write, which waits for the device */
+    dispatch(context, graph, a, b); /* after a write, which waits for the device */
     usleep(20000);
     assert_int_equal(engine_null_submissions(context->engine), before + 10);
     engine_null_hold(context->engine, false);

@@ -251,7 +251,7 @@ static inline void run_quantized(struct subject *s)
 
 /**
  * Asks as pass_fuse_quantized does: the longest prefix that is taken.  Returns whether there was any.  Not all are taken whole:
- * some of the library's kernels get operands behind the contraction wrong, or have no room for the code.
+ * some of the library's kernels get operands of the epilogue wrong, or have no room for the code.
  */
 static inline bool check(struct subject *s)
 {

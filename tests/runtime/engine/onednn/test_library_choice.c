@@ -90,7 +90,7 @@ static bool wants_convolution(uint32_t size, uint32_t inputs, uint32_t results, 
     return wants;
 }
 
-/* The faster the arithmetic, the more it matters that weights are fetched beside it. */
+/* The faster the arithmetic, the more it matters that weights are fetched meanwhile. */
 TEST(weights_count_at_full_rate)
 {
     compare_rate(true);

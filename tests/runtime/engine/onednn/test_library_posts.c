@@ -415,7 +415,7 @@ TEST(zeros_keep_their_sign)
             assert_false(library_takes_epilogue(library, s.nodes, 1, s.nodes[s.count], 0));
             subject_end(&s);
         }
-    /* Behind the sum alone either sign is right. */
+    /* After the sum alone either sign is right. */
     struct subject s;
     subject_begin(&s);
     apply_unary(&s, OP_NEG, apply_anchor(&s, CONV_TRANSPOSE, true));

@@ -294,7 +294,7 @@ TEST(contractions_of_bytes_are_computed)
 /* ---- the pass ---- */
 
 /*
- * A residual block, and beside it a contraction of too few terms.  Both convolutions share weights; the first one's input is
+ * A residual block, and next to it a contraction of too few terms.  Both convolutions share weights; the first one's input is
  * read by the addition, too.
  */
 static const char block[] =

@@ -64,7 +64,7 @@ static size_t weights_at(void)
     return 13 * sizeof(int32_t) + sizeof(int64_t) + layout_bytes(2);
 }
 
-/* Behind the layouts: strides, padding; output scales; in place; operations and bytes; where the source comes from. */
+/* After the layouts: strides, padding; output scales; in place; operations and bytes; where the source comes from. */
 static size_t weights_form_at(uint32_t scales)
 {
     return weights_at() + layout_bytes(2) + layout_bytes(0) + layout_bytes(2) + 8 * sizeof(int64_t) + sizeof(int64_t) +
@@ -105,7 +105,7 @@ static struct saved save(const struct library_step *step, enum kind kind)
     assert_true(library_step_save(step, true, &o) && !o.failed);
     x = (struct saved){malloc(o.size), NULL, o.size, 0};
     for (uint32_t i = 0; i < o.piece_count; i++)
-        x.data_size = o.pieces[i].offset + o.pieces[i].bytes; /* without the padding behind the last one */
+        x.data_size = o.pieces[i].offset + o.pieces[i].bytes; /* without the padding after the last one */
     x.data = calloc(1, x.data_size + 1);
     assert_true(x.bytes && x.data);
     memcpy(x.bytes, o.bytes, o.size);

@@ -24,7 +24,7 @@ static const struct fake_device shared = {.name = "shared",
 static const struct fake_device small = {
     .name = "small", .type = CL_DEVICE_TYPE_GPU, .units = 1, .megahertz = 300, .vendor = INTEL, .memory = 4 * GIB};
 
-/* Whether the process poses as one with more privileges than whoever started it.  The linker leads calls of getauxval here. */
+/* Whether the process pretends to have more privileges than its parent.  The linker sends calls of getauxval here. */
 static bool privileged;
 
 unsigned long __real_getauxval(unsigned long type);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Constants on the device, over an OpenCL without one (support/fake_opencl.h): how many bytes weights of 4 bits take there, and
- * that graphs with equal constants share buffers, whoever goes first and whatever fails.
+ * that graphs with equal constants share buffers, whichever goes first and whatever fails.
  */
 #include "runtime/engine/opencl/opencl_support.h"
 #include "support/compact_graphs.h"

@@ -7,7 +7,7 @@
 
 #include "runtime/engine/opencl/internal.h"
 
-static const unsigned char in[4] = {1, 2, 3, 200}, turned[4] = {0, 3, 2, 201};
+static const unsigned char in[4] = {1, 2, 3, 200}, inverted[4] = {0, 3, 2, 201};
 
 /* Returns whether a probe ends well and gives `out`. */
 static bool agrees(WNNContext context, const unsigned char *out)
@@ -27,10 +27,10 @@ TEST(test_a_probe_gives_what_is_computed)
 {
     WNNContext context = new_context();
 
-    assert_true(agrees(context, turned));
+    assert_true(agrees(context, inverted));
     assert_false(agrees(context, in));
     fake->break_compiler(true);
-    assert_false(agrees(context, turned));
+    assert_false(agrees(context, inverted));
     fake->break_compiler(false);
     wnnContextRelease(context);
     assert_nothing_is_left("");
@@ -45,7 +45,7 @@ TEST(test_every_call_of_a_probe_may_fail)
 
     for (bool failed = true; failed; n++) {
         fake->fail_after(n, CL_OUT_OF_RESOURCES, false);
-        const bool agreed = agrees(context, turned);
+        const bool agreed = agrees(context, inverted);
         failed = fake->has_failed();
         assert_int_equal(agreed, !failed || !strncmp(fake->failed_call(), "Release", strlen("Release")));
         fake->fail_after(-1, 0, false);

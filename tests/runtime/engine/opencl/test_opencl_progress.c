@@ -108,7 +108,7 @@ TEST(test_programs_are_told)
     assert_int_equal(w.first, FEW); /* which the other graph has, too */
     assert_int_equal(w.total, MANY);
     wnnGraphRelease(graph);
-    /* Nothing is left to build, and nobody is asked. */
+    /* Nothing is left to build, and the callback is not called. */
     assert_int_equal(build_watched(context, body, &again, &graph, &e), WNNStatus_Success);
     assert_int_equal(again.calls, 0);
     wnnGraphRelease(graph);
@@ -133,7 +133,7 @@ TEST(test_the_callback_ends_a_build)
         assert_int_equal(build_watched(context, body, &w, &graph, &e), WNNStatus_OperationError);
         assert_null(graph);
         assert_string_equal(e.message, "build: the build was cancelled");
-        assert_int_equal(w.calls, call); /* nobody is asked again */
+        assert_int_equal(w.calls, call); /* the callback is not called again */
         assert_false(w.wrong);
         assert_false(wnnContextIsLost(context));
         const unsigned built = fake->calls("BuildProgram") - before;
@@ -227,7 +227,7 @@ TEST(test_waiting_for_another_thread_ends)
     assert_nothing_is_left("");
 }
 
-/* Who gives up leaves the kernel to whoever waits for it. */
+/* A thread that gives up leaves the kernel to a thread that waits for it. */
 TEST(test_another_thread_takes_over)
 {
     WNNContext context = new_context();
