@@ -39,7 +39,7 @@ struct strip {
     uint32_t lanes, copies;
     bool masked;                              /* lanes past the end are masked */
     bool once;                                /* there is one iteration at most */
-    const struct transposed_tile *transposed; /* copies are rows of it, not vectors side by side; NULL: they are not */
+    const struct transposed_tile *transposed; /* copies are rows of it, not adjacent vectors; NULL: they are not */
 };
 
 /** Emits a loop over the vector variable from `from` on, which runs while a whole step is left (masked: while any element is).

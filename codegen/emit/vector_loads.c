@@ -142,7 +142,7 @@ static V bound_of(struct emitter *e, const struct context *cx, const struct kexp
     return LLVMBuildAdd(m->b, last, const_int(m, 32, 1), "");
 }
 
-/* Returns the lanes of one vector, or of two side by side if b is not NULL, that index has the lowest bits of. */
+/* Returns the lanes of one vector, or of two in a row if b is not NULL, that the lowest bits of index select. */
 static V permute(const struct build *m, V a, V b, V index)
 {
     const bool wide = lanes_of(a) == 16;

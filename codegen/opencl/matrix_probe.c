@@ -15,7 +15,7 @@ enum { ROWS = GPU_MATRIX_ROWS, COLUMNS = GPU_MATRIX_COLUMNS, STEPS = GPU_MATRIX_
 /* Rows with a purpose; the others hold small whole numbers. */
 enum { ROW_ONE_BIT = 12, ROW_TWO_BITS, ROW_SUBNORMAL, ROW_LARGEST };
 
-/* A is 16 x 16, in rows of 24 halves in local memory, and B 16 x 8 twice, side by side, as two neighbouring parts of a tile. */
+/* A is 16 x 16, in rows of 24 halves in local memory, and B 16 x 8 twice, as two neighbouring parts of a tile. */
 const char opencl_matrix_probe[] =
     "__kernel __attribute__((reqd_work_group_size(32, 1, 1)))\n"
     "void webnn_probe(__global uchar *b0, ulong o0, __global uchar *b1, ulong o1)\n"

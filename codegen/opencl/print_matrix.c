@@ -5,9 +5,9 @@
  * A step of a group: each item loads its part of both operands for the next step into registers, while the sub-groups multiply
  * what is in local memory; then it stores that part into the other one of two buffers, and a barrier ends the step.  The loop
  * begins one step early, when there is nothing to multiply.  Operands lie in local memory as halves, in rows of their own (rows
- * of the tile, or columns) with K side by side, or where neighbours in memory are neighbours along those, in rows of K;
+ * of the tile, or columns) with K contiguous, or where neighbours in memory are neighbours along those, in rows of K;
  * instructions that load fragments transpose the latter.  Each row is padded by eight halves that are never read, so that eight
- * rows side by side lie in different banks.  Beyond the edges there are zeros.
+ * consecutive rows lie in different banks.  Beyond the edges there are zeros.
  *
  * After the loop each sub-group writes 16 rows of sums after 16 rows to local memory, whose elements its items take with
  * neighbouring columns for neighbouring items, and computes the point's other expressions.

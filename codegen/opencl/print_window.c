@@ -82,8 +82,8 @@ static bool has_stride(const struct kernel *k, uint32_t var, int64_t step)
     return false;
 }
 
-/* Writes the load of every step-th element as a macro: step vectors side by side, whose elements shuffles take one after the
- * other. The last vector ends with the last lane's element, so that nothing is read beyond it. */
+/* Writes the load of every step-th element as a macro: as many adjacent vectors, from whose elements shuffles take the loaded
+ * ones. The last vector ends with the last lane's element, so that nothing is read beyond it. */
 static void put_stride_function(FILE *out, uint32_t lanes, uint32_t step)
 {
     const uint32_t last = (lanes - 1) * step + 1 - lanes; /* where the last vector begins */

@@ -6,7 +6,7 @@
  * multiplied (struct dnn_problem: parts), how the parts lie, and which conversion runs before the primitive.
  *
  *   bf16    one part: x rounded to nearest even
- *   bf16x2  three parts: with x = hi + lo, the source is hi lo hi and the weights are hi hi lo, side by side along the
+ *   bf16x2  three parts: with x = hi + lo, the source is hi lo hi and the weights are hi hi lo, concatenated along the
  *           dimension that is summed: one contraction of three times as many terms is hi hi + lo hi + hi lo
  *
  * Nothing is timed: what the processor has, and the sizes, decide.

@@ -24,8 +24,8 @@ static void layout_split(struct dnn_layout *l)
 }
 
 /**
- * Gives a matmul a second dimension of batches, of size 1.  Heads of an attention lie side by side in the rows of one matrix,
- * and the library has fast code for that only where matmuls have two dimensions of batches.
+ * Gives a matmul a second dimension of batches, of size 1.  Heads of an attention are next to each other in the rows of one
+ * matrix, and the library has fast code for that only where matmuls have two dimensions of batches.
  */
 static void split_batch(struct dnn_problem *p)
 {

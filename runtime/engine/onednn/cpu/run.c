@@ -179,7 +179,7 @@ static bool restore_nan(const struct step_run_call *r)
 
     *primitive = good ? create_search(r->s) : NULL;
     if (*primitive) {
-        memset(found, 0, bytes); /* in the place of a residual, which is no more */
+        memset(found, 0, bytes); /* in the place of a residual, which is overwritten */
         if (s.scaling.repeat && s.scaling.offset < 0)
             scale(&search, found);
         good = dnn_protect(run_calls, (void *)&search) == dnnl_success;
