@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Places constants of less than a huge page side by side in huge pages.  The weights of a language model are hundreds of
+ * Places constants of less than a huge page next to each other in huge pages.  The weights of a language model are hundreds of
  * matrices of some hundred kilobytes: in small pages each takes a fault for every 4 KiB when it is packed, and a kernel that
  * reads them all for one token waits for addresses to be translated.
  */

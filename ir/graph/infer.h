@@ -26,7 +26,8 @@ INFER_LIST(DECLARE_INFER)
 bool infer_loop(struct call *c);
 bool infer_scatter_reduce(struct call *c);
 
-/** Do the specification's broadcasting algorithms.  They return false, and set no error, for what is not broadcastable. */
+/** Do the specification's broadcasting algorithms.  They return false, and set no error, for shapes that are not broadcastable.
+ */
 bool shape_broadcast(const struct tensor_type *a, const struct tensor_type *b, struct tensor_type *out);
 bool shape_broadcasts_to(const struct tensor_type *from, const struct tensor_type *to);
 bool shape_broadcasts_blockwise(const struct tensor_type *from, const struct tensor_type *to);

@@ -6,7 +6,7 @@
  *
  * Functions that fill in a default write lists into the graph's arena and replace the pointer in the option struct, so that
  * every later stage sees complete options.  All sizes are computed in int64_t; what could exceed it saturates at SIZE_HUGE,
- * which is no valid dimension.
+ * which is not a valid dimension.
  */
 #ifndef WEBNN_IR_GRAPH_INFER_STEPS_H_
 #define WEBNN_IR_GRAPH_INFER_STEPS_H_

@@ -23,7 +23,7 @@
  *   - A LOAD of a tensor that is written reads what a store of the same iteration overwrites: an update.  It varies.
  *   - Stores go to an affine address each, and may be guarded.  A store whose address or value depends on a REDUCED variable
  *     happens in the loop of the phase in which its value is ready; others once per point, after all phases.  Within one
- *     iteration all loads come before all stores.  Iterations of a phase's loop may run side by side, but not where order
+ *     iteration all loads come before all stores.  Iterations of a phase's loop may run concurrently, but not where order
  *     matters (scans; stores at addresses that are data, or at one address).
  *
  * Tensors may be float16, expressions never are.  A LOAD of float16 yields float32, a STORE into float16 rounds, and ROUND_F16

@@ -131,7 +131,7 @@ struct row_buffers {
 /** Describes a transpose in registers, of tensors that are contiguous along another variable than the vector variable. */
 struct register_transpose {
     uint32_t var;        /* that variable; KEXPR_NONE: there is no transpose */
-    uint32_t interleave; /* its size, where all its values lie side by side and are (de)interleaved; 0: transposed by lines */
+    uint32_t interleave; /* its size, where all its values are contiguous and are (de)interleaved; 0: transposed by lines */
     uint32_t few_rows;   /* a tile of so many rows or fewer is gathered and scattered */
     bool partial_code;   /* tiles that are not full have code of their own */
 };
@@ -231,7 +231,7 @@ void schedule_print_short(const struct schedule *s, FILE *out);
 struct contraction {
     int64_t m;     /* points that read all of B */
     int64_t n, k;  /* n: output channels, where convolutions are meant */
-    int64_t group; /* those of N that read the same part of A, or lie side by side in the result: no panel is wider */
+    int64_t group; /* those of N that read the same part of A, or are contiguous in the result: no panel is wider */
 };
 
 /**

@@ -367,7 +367,7 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
     s->transpose.partial_code = cost < s->facts->loop.copied_cost;
     s->lanes = choose_lanes(s, isa, facts.gathers);
     s->edges.masked_tail = s->lanes > 1 && (isa->masks || (isa->masks32 && elements_are_wide(s)));
-    /* Several vectors side by side use whole cache lines and more of each page of a strided walk. */
+    /* Several adjacent vectors use whole cache lines and more of each page of a strided walk. */
     s->vectors = s->lanes > 1 && !heavy && reduces && reduces <= 2 && !s->row_buffers.count ? s->facts->loop.sum_vectors : 1;
 
     /* One vector's chain of dependent instructions fills the processor's window when functions follow each other.  Several

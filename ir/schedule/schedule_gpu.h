@@ -47,7 +47,7 @@ struct gpu_vars {
 enum { GPU_LOCAL_VECTOR = 4 };
 
 /** Says how a group brings an operand to local memory for matrix instructions: eight elements at a time that are neighbours in
- * memory along K or along the operand's rows (or columns), or element by element, with eight of K side by side. */
+ * memory along K or along the operand's rows (or columns), or element by element, with eight of K contiguous. */
 enum gpu_bring { GPU_BRING_ELEMENTS, GPU_BRING_ALONG_K, GPU_BRING_ALONG_ROWS };
 
 /** Sizes of a matrix instruction, and how operands lie in local memory: in chunks, with one chunk of padding

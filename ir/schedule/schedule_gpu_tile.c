@@ -387,7 +387,7 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     add_var(&t->n, k->parallel_count - 1);
     if (t->bytes.a == KEXPR_NONE)
         find_factor(k, &v, t);
-    else /* words side by side */
+    else /* contiguous words */
         v.operands[1].accesses.scattered = 0;
     choose_size(c, &v, &tiled);
     if (!t->rows || (!c->choice.rows && t->rows * t->vectors * tiled.lanes < 2) || is_dot_of_rows(c, &v, &tiled))

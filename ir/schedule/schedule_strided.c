@@ -3,7 +3,7 @@
  * Chooses loads of every second, third or fourth element that are taken out of whole vectors by shuffles instead of being
  * gathered: windows that move by two elements, slices with a stride.  From a kernel and its vector variable it finds the stride
  * of each such load.  It finds loads of which each element is several lanes, as where images are enlarged.  It also finds
- * gathers whose elements lie side by side but near edges: padding by reflection or by the edge itself.
+ * gathers whose elements are contiguous but near edges: padding by reflection or by the edge itself.
  */
 #include "ir/schedule/schedule_internal.h"
 

@@ -4,7 +4,7 @@
  * of layout.  It takes a schedule with its vector variable, v, and fills schedule->transpose.  Let some tensor be contiguous
  * along another variable, u.  A tile is as many values of u as a vector has lanes; the tensor is loaded or stored by whole
  * vectors along u and transposed by shuffles.  Two to four values of u, such as an image's channels, would leave most lanes of
- * such vectors empty.  If all of them lie side by side in memory, rows follow each other without a gap, and as many whole
+ * such vectors empty.  If all of them are contiguous in memory, rows follow each other without a gap, and as many whole
  * vectors as there are values hold them: those are interleaved or deinterleaved instead.
  */
 #include "ir/schedule/schedule_internal.h"

@@ -43,7 +43,7 @@ float f32_round(float f, dtype t);
 union scalar scalar_widen(union scalar s, dtype t);
 /** Converts back, and rounds. */
 union scalar scalar_narrow(union scalar s, dtype t);
-/** Returns an element as a double, and NaN for what has no type. */
+/** Returns an element as a double, and NaN if the type is none. */
 double scalar_to_double(union scalar s, dtype t);
 
 /** Returns whether a number is -0. */

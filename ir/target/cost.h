@@ -60,7 +60,7 @@ struct loop_facts {
     uint32_t few_rows;          /* rows that are too few for a transpose by lines: interleaved, or gathered and scattered */
     int64_t strided_most;       /* elements from lane to lane up to which a load is taken out of whole vectors, not gathered */
     int64_t permuted_most;      /* vectors out of which a load's lanes are permuted, not gathered; at most 4 */
-    double shuffle_cost;        /* of two vectors, in loads, where that is no single instruction */
+    double shuffle_cost;        /* of two vectors, in loads, where that takes more than one instruction */
     int64_t repeat_most;        /* equal lanes up to which an element is loaded once for all of them */
     uint32_t unroll_points;     /* points of REDUCED variables that are unrolled, at most */
     uint32_t window_slack;      /* elements of a window that may lie in the padding without its loop being clipped */
@@ -110,13 +110,13 @@ struct panel_facts {
 struct contraction_facts {
     struct tile_facts tile;
     struct panel_facts panel;
-    uint32_t chains;         /* multiply-adds that must be under way at once for full speed: latency times units */
-    uint32_t unrolled_steps; /* multiply-adds of a loop's body that the caches of code and decoded instructions like */
-    uint32_t row_pointers;   /* registers for addresses of rows whose strides are parameters */
-    uint32_t few_rows;       /* rows up to which reading B takes more time than the arithmetic */
-    uint32_t recurrent_rows; /* rows up to which a kernel of a recurrent step's gates beats matmuls of the library */
-    uint32_t tall_rows;      /* rows beyond which a tile gains nothing by more */
-    uint32_t zeros_most;     /* elements of a row in the padding that zeros on the stack may stand for, in the L1 cache */
+    uint32_t chains;             /* multiply-adds that must be under way at once for full speed: latency times units */
+    uint32_t unrolled_steps;     /* multiply-adds of a loop's body that the caches of code and decoded instructions like */
+    uint32_t row_pointers;       /* registers for addresses of rows whose strides are parameters */
+    uint32_t few_rows;           /* rows up to which reading B takes more time than the arithmetic */
+    uint32_t recurrent_rows;     /* rows up to which a kernel of a recurrent step's gates beats matmuls of the library */
+    uint32_t tall_rows;          /* rows beyond which a tile gains nothing by more */
+    uint32_t zeros_most;         /* elements of a row in the padding that zeros on the stack may stand for, in the L1 cache */
     uint32_t float64_multiplies; /* multiply-adds of a recurrent step that are hardly slower in float64 (docs/loops.md) */
     int64_t chained_sums;        /* so few sums of a tile wait for each other's additions */
     int64_t compact_bytes;       /* B with fewer bytes as float32 than this is unpacked when the graph is built */
@@ -133,15 +133,15 @@ struct contraction_facts {
 struct winograd_facts {
     int64_t tiles_most;     /* of a macro-tile: more gain nothing */
     int64_t tiles_least;    /* fewer read the weights too often per operation, whatever the cache holds */
-    int64_t channel_block;  /* input channels side by side: the same for most sizes, so that they share code */
+    int64_t channel_block;  /* contiguous input channels: the same for most sizes, so that they share code */
     int64_t channels_least; /* fewer leave lanes of the transforms empty */
-    double direct_speed;    /* share of the peak that direct convolutions reach, with channels side by side */
+    double direct_speed;    /* share of the peak that direct convolutions reach, with contiguous channels */
     double planar_speed;    /* the same of images in nchw */
     double planar_tile;     /* what transforming a tile of one vector of channels of those takes in addition, both ways */
     double direct_weight;   /* reading a vector of weights from memory, in addition to the arithmetic */
     double matmul_speed;    /* share of the peak of the multiplications of transformed tiles */
     double input_tile;      /* transforming a tile of one vector of input channels, with the stage predicate */
-    double input_vector;    /* reading a vector of inputs, of which macro-tiles side by side share some */
+    double input_vector;    /* reading a vector of inputs, of which neighbouring macro-tiles share some */
     double output_tile;     /* transforming a tile of one vector of output channels back */
     double weight_first;    /* reading a vector of transformed weights from memory, prefetched, for the first macro-tile */
     double weight_far;      /* the same for each further one, if they stay in a cache that is shared */

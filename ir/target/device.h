@@ -65,7 +65,7 @@ struct gpu_facts {
     uint32_t tile_items;      /* items of a work-group along M and along N that share those */
     double tile_bring;        /* bringing a number to local memory: its load, address and store, in the same unit */
     double tile_unpack;       /* making a vector of floats of compact weights, in multiply-adds of one */
-    uint32_t panel_columns;   /* of compact weights that lie side by side for each step of a sum, at most */
+    uint32_t panel_columns;   /* contiguous compact weights for each step of a sum, at most */
     uint32_t kept_bytes;      /* of a row that an item keeps instead of computing it again; 0: arithmetic is cheaper */
     struct gpu_matrix_facts matrix;
 };

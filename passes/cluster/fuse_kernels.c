@@ -323,7 +323,7 @@ static void join_siblings(struct fuse *f, const struct node *n)
 }
 
 /*
- * Joins groups with a concat.  A concat that is no view is lowered to one kernel per input, which copies it, or computes it
+ * Joins groups with a concat.  A concat that is not a view is lowered to one kernel per input, which copies it, or computes it
  * where it belongs if the cluster has the nodes for it: a group joins if all it is for is one of the inputs.  Each of these
  * kernels is the one that the group would have been.
  */
@@ -359,7 +359,7 @@ static void join_parts(struct fuse *f, struct node *n)
     }
 }
 
-/* Joins a contraction with what makes floats of its rounded operand, which is no work of its own there. */
+/* Joins a contraction with the conversion of its rounded operand to floats, which costs nothing extra there. */
 static void join_rounded(struct fuse *f, const struct node *n)
 {
     struct group *members[2 + VIEWS_MAX] = {f->group_of[n->index]};

@@ -168,7 +168,7 @@ static float weight_at(const struct weights *w, int64_t out, int64_t in, int64_t
 
 enum {
     TRANSFORM_OPERATIONS = 4, /* for each transformed weight, or about so */
-    LANES = 32                /* output channels that are transformed side by side */
+    LANES = 32                /* output channels that are transformed at a time */
 };
 
 /* Computes G g G^T of `count` output channels and one input channel: g[3 * y + x][lane], u[4 * y + x][lane]. */

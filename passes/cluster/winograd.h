@@ -26,9 +26,9 @@ enum {
 struct winograd_shape {
     int64_t batch, in[2], out[2], padding[2]; /* height and width; padding before */
     int64_t in_channels, out_channels;
-    bool planar;           /* channels do not lie side by side: the image is in nchw */
-    int64_t block;         /* input channels that are transformed side by side */
-    int64_t panel;         /* output channels side by side in the transformed weights [16][out / panel][in][panel] */
+    bool planar;           /* channels are not contiguous: the image is in nchw */
+    int64_t block;         /* input channels that are transformed at a time */
+    int64_t panel;         /* contiguous output channels in the transformed weights [16][out / panel][in][panel] */
     int64_t tiles[2];      /* of the image: of 2x2 outputs each */
     int64_t macro_tile[2]; /* tiles of a macro-tile */
     int64_t count[2];      /* macro-tiles of an image */

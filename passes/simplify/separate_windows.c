@@ -5,7 +5,7 @@
  * The result is the same bit for bit, because a maximum does not depend on the order: NaN wins, and -0 is less than +0.
  *
  * It takes maxPool2d of images in nchw with strides of 1, where neighbouring windows share most of their elements.  The columns
- * come first.  In nchw they need not know where a row ends: with the rows of an image side by side as one, a column's elements
+ * come first.  In nchw they need not know where a row ends: with the rows of an image as one long row, a column's elements
  * lie a row's length apart, and padding above and below is padding before and after.  So vectors are as full as they get,
  * however short the rows are.  The pass runs once layouts are chosen.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Moves the numbers of compact weights into panels, and into words of eight numbers of 4 bits or four of 8.  A panel is written
- * from beginning to end.  Where the numbers of an output channel lie side by side, a line of the cache brings several steps of
+ * from beginning to end.  Where the elements of an output channel are contiguous, a cache line brings several steps of
  * K; they are taken at once, since lines of channels whose distance is a power of two displace each other.
  */
 #include "passes/weights/compact_layout.h"
@@ -64,7 +64,7 @@ static uint32_t word_of(const uint8_t *q, int64_t stride, uint8_t low, bool pair
     return word_of_bytes(bytes, paired);
 }
 
-/* The same of numbers that lie side by side.  `flip` makes signed ones unsigned, and none is less than the smallest, so that no
+/* The same of contiguous numbers.  `flip` makes signed ones unsigned, and none is less than the smallest, so that no
  * byte borrows from the next. */
 static uint32_t word_of_neighbours(const uint8_t *q, uint64_t flip, uint64_t low, bool paired)
 {
@@ -116,7 +116,7 @@ static uint64_t bytes_of_word(uint64_t word)
     return (word | word << 4) & 0x0F0F0F0F0F0F0F0F;
 }
 
-/* Eight numbers of 4 bits from neighbours along K in a word.  Those that lie side by side begin with a byte. */
+/* Eight numbers of 4 bits from neighbours along K in a word.  Contiguous ones begin with a byte. */
 static uint32_t word_of_uint4(const uint8_t *from, int64_t at, int64_t stride, bool paired)
 {
     uint64_t bytes = 0;

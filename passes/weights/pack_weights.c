@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Puts constant B operands of contractions that generated kernels compute into the order in which those read them: panels of P
- * output channels side by side, [N / P][window, input channels ...][P], so that every step of a sum loads whole vectors from
+ * contiguous output channels, [N / P][window, input channels ...][P], so that every step of a sum loads whole vectors from
  * consecutive addresses.
  *
  * Weights that lie in memory in 4, 8 or 16 bits stay like that (compact_weights.c).
