@@ -154,7 +154,7 @@ void wnnMethodCallReset(WNNMethodCall call)
 
 /* ---- conversion of values, as Web IDL does ---- */
 
-/** Converts as [EnforceRange] says: truncates, and refuses what is not finite or does not fit. */
+/** Converts as [EnforceRange] says: truncates, and refuses numbers that are not finite or do not fit. */
 static bool to_integer(const WNNMethodValue *v, int64_t low, int64_t high, int64_t *out)
 {
     const WNNNumber *n = &v->as.number;
@@ -305,7 +305,7 @@ static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const W
 
 /* ---- arguments ---- */
 
-/** Returns the index-th positional argument that is no operand. */
+/** Returns the index-th positional argument that is not an operand. */
 static const struct attr_info *positional_attr(enum op op, size_t index)
 {
     const struct attr_info *a = op_infos[op].attrs;

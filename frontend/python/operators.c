@@ -29,7 +29,7 @@ struct call {
 
 /* ---- values ---- */
 
-/** Converts a value that is no list. */
+/** Converts a value that is not a list. */
 static bool convert_item(struct call *c, PyObject *value, const char *what, const char *name, WNNMethodValueKind kind,
                          WNNMethodValue *out)
 {

@@ -29,7 +29,7 @@ static const struct element {
 };
 enum { ELEMENT_COUNT = sizeof(elements) / sizeof(elements[0]) };
 
-/** Takes over what is known of an element type; `other` is its name where it is none of the list. */
+/** Takes over an element type; `other` is its name where the list does not have it. */
 static void set_element(struct source *s, const struct element *e, const char *other)
 {
     s->type = e ? e->type : WNNOperandDataType_Undefined;

@@ -63,7 +63,7 @@ bool option_flag(struct option_call *c);
 bool option_text(struct option_call *c);
 /** Keeps a text that is not empty [const char *]. */
 bool option_name(struct option_call *c);
-/** Keeps the one argument that is no option [const char *]. */
+/** Keeps the one argument that is not an option [const char *]. */
 bool option_single(struct option_call *c);
 /** Reads a number from low to high [uint64_t]. */
 bool option_number(struct option_call *c);

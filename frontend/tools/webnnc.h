@@ -105,7 +105,7 @@ bool take_graph(struct compilation *c);
 
 /* ---- webnnc_header.c ---- */
 
-/** Returns whether text can be the prefix: a C identifier that is no keyword. */
+/** Returns whether text can be the prefix: a C identifier that is not a keyword. */
 bool name_is_identifier(const char *text);
 /** Makes the prefix from a path: its last part without ending.  The caller frees it.  Returns NULL if memory runs out. */
 char *name_from_path(const char *path);

@@ -59,7 +59,7 @@ static bool is_reserved(const char *text)
     return is_limit(text);
 }
 
-/* Returns whether text is an argument of the functions that is no tensor. */
+/* Returns whether text is an argument of the functions that is not a tensor. */
 static bool is_argument(const char *text)
 {
     return !strcmp(text, "model") || !strcmp(text, "options") || !strcmp(text, "parallel") || !strcmp(text, "workspace");
@@ -83,7 +83,7 @@ bool name_is_identifier(const char *text)
 }
 
 /*
- * Makes an identifier of a name: what is no part of one becomes "_", a run of it a single one.  There is room for a number at
+ * Makes an identifier of a name: each run of other characters becomes one "_".  There is room for a number at
  * the end.
  */
 static void make_identifier(char out[NAME_MAX_LENGTH + 16], const char *text, size_t length, const char *otherwise)

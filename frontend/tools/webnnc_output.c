@@ -31,7 +31,7 @@ struct output {
     const char *path;
     struct new_file *file; /* NULL for standard output, and for devices until they are committed */
     struct pending *pending;
-    const void *data; /* of what is no file: written when it is committed */
+    const void *data; /* of an output that is not a file: written when it is committed */
     size_t length;
 };
 

@@ -438,8 +438,8 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderSetStates(WNNGraphBuilder build
  * than keeping them compact pays for (128 KiB as float32), those of one column, those with NaN or an infinity, and everything
  * that no matmul multiplies by, such as the table of a gather.  wnnGraphGetQuantizedWeights says what it came to, and
  * docs/compact-weights.md what the error is; the default is WNNWeightFormat_None.  As with every function of a builder, one
- * thread at a time may call it.  Fails with TypeError for a value that is no format, and with InvalidStateError if the builder
- * has built.
+ * thread at a time may call it.  Fails with TypeError for a value that is not a format, and with InvalidStateError if the
+ * builder has built.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderQuantizeWeights(WNNGraphBuilder builder, WNNWeightFormat format);
 

@@ -86,7 +86,7 @@ typedef struct WNNModelOptions {
     WNNGraphBuilder WNN_NULLABLE builder;
     /**
      * Operands of that builder that take the place of inputs: their types are the inputs', and their shapes bind dimensions.
-     * Such an input is none of the model's any more.  A manifest takes none.
+     * The model then has no such input.  A manifest takes none.
      */
     size_t operandCount;
     WNNNamedOperand const *WNN_NULLABLE operands;
@@ -174,8 +174,8 @@ typedef struct WNNModelMetadata {
 
 /**
  * Describes a file or a folder, of which weights are not read.  *info is the caller's (wnnModelInfoRelease), and NULL after a
- * failure: DataError for what is no model, TypeError for a path that is NULL, UnknownError if memory runs out.  That a model is
- * described does not say that it can be built.
+ * failure: DataError for anything but a model, TypeError for a path that is NULL, UnknownError if memory runs out.  That a
+ * model is described does not say that it can be built.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnModelDescribe(char const *path, WNNModelInfo *info);
 /** Does the same with a model in memory: ONNX, .webnn text or JSON.  The bytes are not needed once the call is over. */
@@ -257,8 +257,8 @@ typedef struct WNNDynamicModelCounts {
 /**
  * Opens a file or a folder.  Nothing is built; the file stays mapped and must not be written to.  Weights are read where they
  * lie in it, not copied for each graph.  options may be NULL.  *model is the caller's (wnnDynamicModelRelease), and NULL after
- * a failure: TypeError for options and for a folder that is not the user's alone, DataError for what is no model, UnknownError
- * if memory runs out.  It keeps the context alive.
+ * a failure: TypeError for options and for a folder that is not the user's alone, DataError for anything but a model,
+ * UnknownError if memory runs out.  It keeps the context alive.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnDynamicModelCreate(WNNContext context, char const *path,
                                                         WNNDynamicModelOptions const *WNN_NULLABLE options,

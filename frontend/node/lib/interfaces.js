@@ -29,7 +29,7 @@ const getterOf = (prototype, name) => getOwnPropertyDescriptor(prototype, name)?
 
 const TypedArrayPrototype = Reflect.getPrototypeOf(Uint8Array.prototype);
 const typedArray = {
-  name: getterOf(TypedArrayPrototype, toStringTag), // undefined for what is no typed array
+  name: getterOf(TypedArrayPrototype, toStringTag), // undefined for anything but a typed array
   buffer: getterOf(TypedArrayPrototype, 'buffer'),
   byteOffset: getterOf(TypedArrayPrototype, 'byteOffset'),
   byteLength: getterOf(TypedArrayPrototype, 'byteLength'),

@@ -69,7 +69,7 @@ struct batch_work {
  */
 bool batch_run(const struct batch_list *l, const struct batch_work *w, FILE *out, bool show_progress, size_t *failed);
 
-/** Prints a number as JSON has it: null for what is not finite. */
+/** Prints a number as JSON has it: null for a number that is not finite. */
 void batch_print_number(FILE *out, double x);
 /** Prints a string as JSON has it, in quotes. */
 void batch_print_string(FILE *out, const char *text);

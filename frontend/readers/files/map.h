@@ -23,7 +23,8 @@ bool file_map_open(const char *path, struct file_map **map, struct error *e);
 bool file_map_descriptor(int file, const char *name, struct file_map **map, struct error *e);
 /** Does the same with a regular file that a model in the folder names (frontend/readers/files/named_file.h). */
 bool file_map_named(const char *folder, const char *name, struct file_map **map, struct error *e);
-/** Makes a map of a copy of bytes, which is no file's, with one reference for the caller.  Returns NULL if memory runs out. */
+/** Makes a map of a copy of bytes, which belongs to no file, with one reference for the caller.  Returns NULL if memory runs
+ * out. */
 struct file_map *file_map_copy(const void *bytes, size_t length);
 /** Returns the file's bytes, which live as long as the map. */
 const void *file_map_data(const struct file_map *map);

@@ -75,7 +75,7 @@ static int follow(struct walk *w, const char *name)
     return 0;
 }
 
-/** Opens what is no folder and no link.  O_NONBLOCK is set so that opening a pipe does not wait. */
+/** Opens a component that is neither a folder nor a link.  O_NONBLOCK is set so that opening a pipe does not wait. */
 static int open_file(struct walk *w, const char *name)
 {
     int file = openat(w->folders[w->depth - 1], name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -168,7 +168,7 @@ int64_t onnx_sum(struct onnx_node *n, const char *what, int64_t a, int64_t b);
 int64_t onnx_times(struct onnx_node *n, const char *what, int64_t a, int64_t b);
 /** Returns the number as a size for builder calls, 0 to 2^31 - 1. */
 uint32_t onnx_size(struct onnx_node *n, const char *what, int64_t number);
-/** Returns a floating-point number without its fraction.  Refuses NaN, infinities, and what is not within low to high. */
+/** Returns a floating-point number without its fraction.  Refuses NaN, infinities, and numbers outside of low to high. */
 int64_t onnx_whole(struct onnx_node *n, const char *what, double number, int64_t low, int64_t high);
 
 /* ---- inputs (value.c) ---- */

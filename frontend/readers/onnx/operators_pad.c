@@ -54,7 +54,7 @@ static WNNOperand pad(struct onnx_node *n, WNNOperand x, const struct padding *p
     return any ? wnnGraphBuilderPad(n->builder, x, rank, before, rank, after, &o) : x;
 }
 
-/** Returns where element i of a padded axis comes from; i counts from the first element that is no padding. */
+/** Returns where element i of a padded axis comes from; i counts from the first element that is not padding. */
 static int64_t source_of(int64_t i, int64_t size, bool wrap)
 {
     int64_t period = wrap || size == 1 ? size : 2 * (size - 1), at = i % period;

@@ -19,7 +19,7 @@ struct order {
     size_t *first, *waits; /* per node: its consumers, how many values it waits for */
 };
 
-/** Holds the names that a body defines; a read of them is none of a value around it, whatever that is called. */
+/** Holds the names that a body defines; a read of one of them does not refer to a value outside of the body. */
 struct body {
     const struct body *outer;
     struct onnx_map names;

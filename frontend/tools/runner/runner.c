@@ -38,7 +38,7 @@ static unsigned repeat = 1;
 static int quiet;
 static void *model, *workspace, **arguments;
 
-/* Names come from the model: what is no plain letter of ASCII is printed as \xHH, so that none of them deceives a terminal. */
+/* Names come from the model: bytes that are not printable ASCII are printed as \xHH, so that no name deceives a terminal. */
 static void print_name(FILE *out, const char *name)
 {
     for (const unsigned char *p = (const unsigned char *)name; *p; p++)
