@@ -24,7 +24,7 @@ static volatile float sink;
 enum { PREFETCH = 4096, STEP = 256 };
 typedef float line __attribute__((vector_size(64)));
 
-/* Sums up all, walking `streams` parts side by side: a processor may prefetch only inside of a page, and several at once. */
+/* Sums up all, walking `streams` parts at a time: a processor may prefetch only inside of a page, and several at once. */
 #define READ(name, target)                                                                                                     \
     target static void name(const char *from, size_t bytes, size_t streams)                                                    \
     {                                                                                                                          \

@@ -10,7 +10,7 @@
  *
  * One picture is answered with five lines of text.  A folder, several pictures or --list, a file with a path in each line ("-"
  * is standard input), are answered with a line of JSON for each picture: {"input": PATH, "ms": TIME, "top": [{"class": 387,
- * "probability": 0.99, "label": "lesser panda"}, ...]}, or {"input": PATH, "error": MESSAGE} for a file that is no picture.
+ * "probability": 0.99, "label": "lesser panda"}, ...]}, or {"input": PATH, "error": MESSAGE} for a file that is not a picture.
  * Pictures are read while others are computed; the exit status is 1 if some failed.
  */
 #include <stdio.h>

@@ -17,7 +17,7 @@
 /** Holds what a tokenizer.json says.  Any number of threads may use it. */
 struct tokenizer;
 
-/** Reads a file.  Returns false, with a message, for what is no tokenizer and for one of another kind. */
+/** Reads a file.  Returns false, with a message, for a file that is not a tokenizer and for one of another kind. */
 bool tokenizer_read(const char *path, struct tokenizer **tokenizer, char *message, size_t size);
 /** Frees it; NULL is allowed. */
 void tokenizer_free(struct tokenizer *t);

@@ -354,7 +354,7 @@ static void put_integers(FILE *out)
         "  not dilated, no results beyond its windows, and a constant scale of its input, which is uint8 or becomes it;\n"
         "- 8 to 65535 products make one sum.  Fewer would make the float product so exact that the scales' own roundings\n"
         "  show; more could exceed 31 bits;\n"
-        "- oneDNN has an implementation for it that is no reference and computes its post-operations rightly.\n\n"
+        "- oneDNN has an implementation for it that is not a reference and computes its post-operations correctly.\n\n"
         "Not taken, and run as float32 (dequantizeLinear fuses with a kernel or is one): run-time scales or zero points of\n"
         "constant weights, scales that change along what is summed, constant weights that differ between batches, int32\n"
         "and uint32, float16 scales, recurrent operators, and element-wise operators between dequantizeLinear and\n"

@@ -120,7 +120,7 @@ static void random_form(struct form *f, uint32_t i)
     f->seed = seed;
 }
 
-/** Fills in the shape of slices that lie side by side along an axis. */
+/** Fills in the shape of slices concatenated along an axis. */
 static void stacked_shape(uint32_t turns, uint32_t axis, uint32_t shape[3])
 {
     static const uint32_t slice[2] = {ROWS, COLUMNS};

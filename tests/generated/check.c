@@ -104,7 +104,8 @@ static void add_value(struct effort *e, const struct value *v)
     e->bytes += (double)type_bytes(&v->type);
 }
 
-/** An upper bound that needs no facts of the operator: what is no element-wise operation might read everything for everything.
+/** An upper bound that needs no facts of the operator: an operation that is not element-wise might read everything for every
+ * element.
  */
 static struct effort effort_of(const struct graph *g)
 {

@@ -49,7 +49,7 @@ struct gen_tensor {
     uint8_t type; /* enum onnx_type, in every dialect */
     uint8_t rank;
     uint8_t source;
-    bool hidden; /* a result that is no output of the model */
+    bool hidden; /* a result that is not an output of the model */
     uint32_t count;
     int64_t dims[GEN_RANK];     /* of a result: as computed, or 0 */
     int64_t values[GEN_VALUES]; /* bits of doubles if the type is a floating-point one */

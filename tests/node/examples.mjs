@@ -50,7 +50,7 @@ test('a pipeline of transformers.js', { skip: missing('onnxruntime-web', '@huggi
   assert.match(run('pipeline.mjs', model), /^ 99\.59 % {2}lesser panda\n {2}0\.21 % {2}polecat\n/);
 });
 
-test('pictures are read, and what is none is refused', async () => {
+test('pictures are read, and other files are refused', async () => {
   const { readPng } = await import(path.join(examples, 'support/picture.mjs'));
   const { width, height, pixels } = readPng(path.join(examples, '../data/still_life.png'));
   assert.equal(pixels.length, width * height * 3);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What tests of passes share: a target that is no machine, random inputs, and "the interpreter computes the same before and
+ * What tests of passes share: a target of no machine, random inputs, and "the interpreter computes the same before and
  * after".
  */
 #ifndef WEBNN_TESTS_PASSES_PASS_SUPPORT_H_

@@ -15,7 +15,7 @@ from values import TYPES, Expected, Tensor, contiguous, growth, is_float, round_
 
 
 def summed_terms(name, arguments):
-    """How many terms each element of a product is the sum of, at least; 1 for what is no product."""
+    """How many terms each element of a product is the sum of, at least; 1 for other elements."""
     if name == 'matmul':
         return arguments[0].shape[-1]
     if name in ('gemm', 'conv2d', 'convTranspose2d'):

@@ -335,7 +335,7 @@ INTERPOSED __sighandler_t signal(int signal_number, __sighandler_t handler)
     return sigaction(signal_number, &wanted, &before) ? SIG_ERR : before.sa_handler;
 }
 
-/** A fault that is none of ours goes where it would have gone; by default the instruction is tried again and ends the process.
+/** A fault of other code goes where it would have gone; by default the instruction is tried again and ends the process.
  */
 static void pass_on(int signal_number, siginfo_t *info, void *context)
 {
@@ -418,7 +418,7 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
     ucontext_t *u = context;
     const uint8_t *code = (const uint8_t *)(uintptr_t)u->uc_mcontext.gregs[REG_RIP];
 
-    /* A fault of any other instruction has an address, or is none of ours. */
+    /* A fault of any other instruction has an address, or is not ours. */
     if (info->si_code != SI_KERNEL || code[0] != 0x0F || code[1] != 0xA2) {
         pass_on(signal_number, info, context);
         return;

@@ -98,7 +98,7 @@ static inline uint32_t attention_sides(const char *body)
     return sides;
 }
 
-/** Checks that every spelling is found, and what is none is not. */
+/** Checks that every spelling is found, and that others are not. */
 static inline void attention_check_spellings_found(void)
 {
     char body[4096];

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # gpu_library_steps.sh RUN... -- WEBNN_RUN MODEL
 # Computes a network once on the first OpenCL device, by the program RUN with its arguments before, and lists which
-# contractions oneDNN's GPU engine has not taken.  A step that is no device's fails it.  Exit code 77: no device, or no such
+# contractions oneDNN's GPU engine has not taken.  A step that does not run on the device fails it.  Exit code 77: no device, or no such
 # model.
 set -euo pipefail
 run=()

@@ -112,7 +112,7 @@ TEST(stages_of_recurrent_networks_read_back)
     check_stages(write_recurrent, "--precision bf16 --debug prefer-bfloat16,bfloat16-rate=8", "--atol 1e-5 --rtol 1e-4", 4);
 }
 
-/* Marks are read wherever the textual form has them, and what is none is refused with its place. */
+/* Marks are read wherever the textual form has them, and anything else is refused with its place. */
 TEST(marks_are_read_or_refused)
 {
     write_text("m.webnn",

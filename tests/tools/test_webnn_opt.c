@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* webnn-opt: passes by name and in their order, graphs with their weights in and out, errors, and input that is no graph. */
+/* webnn-opt: passes by name and in their order, graphs with their weights in and out, errors, and input that is not a graph. */
 #include "tools/tool_support.h"
 
 #define OPT "WEBNN_DEBUG= " WEBNN_OPT

@@ -207,13 +207,13 @@ TEST(arrays_go_in_and_come_out)
     free(y);
     assert_int_equal(run("%s sum.webnn --input six.npy --quiet", WEBNN_RUN), 0); /* the only input needs no name */
     assert_string_equal(printed, "");
-    /* Statistics count what is not finite. */
+    /* Statistics count numbers that are not finite. */
     write_array("odd.npy", F32, 2, (uint32_t[]){2, 3}, (float[6]){NAN, 1, 3, INFINITY, 1, 3});
     assert_int_equal(run("%s sum.webnn --input x=odd.npy", WEBNN_RUN), 0);
     assert_printed("output 'twice' float32 [2, 3]: min 2, max 6, mean 4, std 2, 2 of 6 not finite");
 }
 
-/* What is no file stays what it is; a link stands for what it leads to; what could not be written is as it was. */
+/* Devices and pipes stay what they are; a link stands for its target; a file that could not be written is as it was. */
 TEST(outputs_keep_devices_and_links)
 {
     static const char *const options[] = {"--output y=%s", "--output y=%s.npy", "--output y=%s.png", "--output %s.npz",

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # webnnc from the outside: check.sh PART BUILD SOURCE SHARED.  Exit 77: what the part needs is not there.
 #
-#   options     what the command line refuses, and that nothing stays behind
+#   options     what the command line refuses, and that nothing is left behind
 #   kinds       every kind of output
 #   standalone  --library none: nothing but the C library, right results, with weights in the object and in a file
 #   library     --library onednn likewise

@@ -49,7 +49,7 @@ await checkTypes(await types.load({ module: await fetch(`${site}/typed`) }));
 await assert.rejects(types.load({ module: `${site}/absent` }), /\/absent: the server answered 404/);
 server.close();
 
-// What is no module.
+// Anything but a module.
 await assert.rejects(types.load({ module: new Uint8Array(8) }), /this engine does not take types.wasm, which was compiled for WebAssembly with \+simd128/);
 await assert.rejects(types.load({ module: 'absent.wasm' }), /ENOENT/);
 

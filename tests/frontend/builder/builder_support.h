@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What tests of the builder share: a context that is no machine with a builder, inputs, and the expectation that a call is
+ * What tests of the builder share: a context without an engine, with a builder, inputs, and the expectation that a call is
  * refused.  Included by one file of a program.
  */
 #ifndef WEBNN_TESTS_FRONTEND_BUILDER_BUILDER_SUPPORT_H_

@@ -58,8 +58,8 @@ static struct constant *place(struct constant_pool *p, size_t bytes, int content
     return c;
 }
 
-/* Constants are placed side by side without overlapping, outlive the pool, and are shared like others; whatever goes last gives
- * its memory to the next. */
+/* Constants are placed next to each other without overlapping, outlive the pool, and are shared like others; whichever goes
+ * last gives its memory to the next. */
 TEST(placed_constants_lie_side_by_side)
 {
     enum { COUNT = 300, SIZE = 300001 }; /* 90 MB: several regions */

@@ -7,7 +7,7 @@
 
 static const struct target plain_target = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 1 << 20};
 
-/* What is no attention stays, though it is wished: another axis, the softmax on the other side, a reader of the scores or of
+/* Other patterns stay, even when fusion is asked for: another axis, the softmax on the other side, a reader of the scores or of
  * the probabilities, an output among them, a cast to integers, three masks, heads that lie below each other in another order.
  */
 TEST(what_is_no_attention_stays)

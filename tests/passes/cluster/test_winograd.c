@@ -58,7 +58,7 @@ static bool is_chosen(uint32_t size, uint32_t channels, bool planar, bool is_pro
                  size, size, channels, channels, channels);
     g = parse_body(body);
     const bool chosen = pass_winograd(g, &o);
-    if (chosen) /* vectors of columns side by side, as wide as the device reads panels */
+    if (chosen) /* contiguous vectors of columns, as wide as the device reads panels */
         assert_int_equal(g->first->transformed->type.dims[3], schedule_device_panel(channels, channels, device->panel_columns));
     graph_free(g);
     return chosen;

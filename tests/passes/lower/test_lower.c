@@ -397,7 +397,7 @@ TEST(phases_are_as_few_as_possible)
     }
 }
 
-/** What is not one kernel, or would repeat work, is refused; lowered all the same it is right. */
+/** Clusters that are not one kernel, or would repeat work, are refused; lowered anyway they are right. */
 TEST(refuses_what_is_not_one_kernel)
 {
     static const struct {

@@ -113,7 +113,7 @@ TEST(transposed_weights_and_halves_are_packed)
         "inputs { x: f32[1, 256]; } consts { q: u8[128, 256] @scalar(1); s: f32[128, 8] @scalar(1); z: u8[128, 8] @scalar(1); }"
         " nodes { w = dequantizeLinear(q, s, z); y = gemm(x, w, bTranspose=true); } outputs { y; }",
         0, 16, "u4[2, 8, 4, 64, 8]");
-    /* signed ones, which lie side by side along K */
+    /* signed ones, which are contiguous along K */
     check(
         "inputs { x: f32[1, 256]; } consts { q: i8[128, 256] @scalar(1); s: f32[128, 8] @scalar(1); z: i8[128, 8] @scalar(1); }"
         " nodes { w = dequantizeLinear(q, s, z); y = gemm(x, w, bTranspose=true); } outputs { y; }",
@@ -355,7 +355,7 @@ TEST(bytes_of_networks_are_multiplied_on_devices)
     }
 }
 
-/* On a device all columns lie side by side, or panels of whole vectors that divide a head, whatever the rows are. */
+/* On a device all columns are contiguous, or panels of whole vectors that divide a head, whatever the rows are. */
 TEST(devices_have_panels_of_their_own)
 {
     static const struct {

@@ -126,7 +126,7 @@ static size_t output_named(const struct network *n, const char *name)
     die(name, "no output of that name");
 }
 
-/** |actual - expected| <= atol + rtol * |expected|; false for what is not, NaN where there should be none included. */
+/** |actual - expected| <= atol + rtol * |expected|; false otherwise, also for an unexpected NaN. */
 static bool compare(const char *what, WNNOperandDataType type, const void *actual, const struct npy_array *expected)
 {
     double largest = 0;

@@ -37,7 +37,7 @@ TEST(computed_shapes_become_numbers)
     assert_memory_equal(x, y, sizeof x);
 }
 
-/** Lists without elements, ranges, indices of what is not 0: none of them exists in WebNN. */
+/** Lists without elements, ranges, indices of elements that are not 0: none of them exists in WebNN. */
 TEST(constants_without_operands_are_computed)
 {
     start(t, 17);

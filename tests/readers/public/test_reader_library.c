@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The public reader of models reads from memory and from files, checks its options, and refuses what is no model. */
+/* The public reader of models reads from memory and from files, checks its options, and refuses files that are not models. */
 #include <unistd.h>
 
 #include "support/context.h"

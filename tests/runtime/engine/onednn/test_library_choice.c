@@ -166,7 +166,7 @@ TEST(more_is_given_at_half_rate)
     assert_true(wants_convolution(9, 512, 512, 3, 1));
 }
 
-/* matmul(x, transpose(y)), the heads of a row side by side: whether the library reads y by strides. */
+/* matmul(x, transpose(y)), the heads of a row next to each other: whether the library reads y by strides. */
 static bool takes_heads(void)
 {
     const uint32_t permutation[] = {1, 2, 0};

@@ -292,7 +292,7 @@ TEST(steps_outlive_the_graph)
     }
 }
 
-/** What is no float32 contraction is refused, without harm. */
+/** Anything but a float32 contraction is refused, without harm. */
 TEST(other_nodes_are_refused)
 {
     struct tensor_type half = {WNNOperandDataType_Float16, 2, {4, 4}};

@@ -124,7 +124,7 @@ TEST(ties_round_alike_everywhere)
     }
 }
 
-/** What is not exact, or not known while building, or not worth it is declined: the list in docs/operators.md. */
+/** Contractions that are not exact, not known while building, or not worth it are declined: the list in docs/operators.md. */
 TEST(what_is_not_exact_is_declined)
 {
     enum {
