@@ -34,7 +34,7 @@ const char *onnx_opset(const struct onnx_scope *scope, const char *domain, bool 
 
     if (*imported)
         *version = set->version;
-    if (!scope->opsets->count && !*name) { /* before version 3 of the format there were no sets */
+    if (!scope->opsets->names.table.count && !*name) { /* before version 3 of the format there were no sets */
         *version = 1;
         *imported = true;
     }
