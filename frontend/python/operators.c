@@ -89,19 +89,15 @@ static bool set_list(struct call *c, PyObject *value, const char *what, const ch
     return ok;
 }
 
-/** Raises what the library says of a value, with the value and the label. */
-static bool refuse_value(struct call *c, PyObject *value, WNNStatus status)
+/** Raises what the library says of a value, with the label. */
+static bool refuse_value(struct call *c, WNNStatus status)
 {
     WNNStringView message = wnnGetLastErrorMessage();
     const char *text = message.data ? strstr(message.data, ": ") : NULL; /* the operator's name comes before that */
-    PyObject *shown;
 
     if (status != WNNStatus_TypeError || !text)
         return succeeded(c->module, status);
-    shown = PyObject_Repr(value);
-    if (shown)
-        PyErr_Format(PyExc_ValueError, "%s%s: it is %.200U", c->prefix, text, shown);
-    Py_XDECREF(shown);
+    PyErr_Format(PyExc_ValueError, "%s%s", c->prefix, text);
     return false;
 }
 
@@ -125,7 +121,7 @@ static bool set_value(struct call *c, const char *name, const char *python, PyOb
             return false;
         status = wnnMethodCallSet(c->method, WNN_STR(name), converted);
     }
-    return status == WNNStatus_Success || refuse_value(c, value, status);
+    return status == WNNStatus_Success || refuse_value(c, status);
 }
 
 /* ---- arguments ---- */

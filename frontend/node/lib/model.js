@@ -21,7 +21,9 @@ async function withSignal(signal, begin) {
   const raise = () => Atomics.store(flag, 0, 1);
   signal.addEventListener('abort', raise);
   try {
-    return await begin(flag);
+    const result = await begin(flag);
+    signal.throwIfAborted(); // the build was done before it saw the flag
+    return result;
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
