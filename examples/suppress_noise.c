@@ -48,7 +48,7 @@ static bool open_tensors(struct suppressor *s)
     return ok;
 }
 
-/* Runs one block through the network: features to gains, states from turn to turn. */
+/* Runs one block through the network: features to gains, states from one block to the next. */
 static bool dispatch(struct suppressor *s, const float *features, float *gains)
 {
     WNNNamedTensor in[1 + STATES] = {{WNN_STR("input"), s->features}}, out[1 + STATES] = {{WNN_STR("gains"), s->gains}};

@@ -200,7 +200,7 @@ bool builder_check_operand(WNNGraphBuilder b, WNNOperand operand, const char *wh
         return error_set(e, WNNStatus_TypeError, "%s is an error operand%s%s", what,
                          b->first_error.status ? "; the first error: " : "", b->first_error.message);
     if (b->graph && operand->value->graph != b->graph)
-        return error_set(e, WNNStatus_TypeError, "%s is of the turns of a loop, which has ended", what);
+        return error_set(e, WNNStatus_TypeError, "%s belongs to a loop that has ended", what);
     return true;
 }
 

@@ -96,7 +96,7 @@ static bool call_operand(struct method *m, const struct operand_info *info, WNNO
     if (operand->builder != m->builder)
         return call_error(&m->call, "%s is an operand of another builder", name);
     if (operand->value)
-        return call_error(&m->call, "%s is of the turns of a loop, which has ended", name);
+        return call_error(&m->call, "%s belongs to a loop that has ended", name);
     return call_error(&m->call, "%s is an error operand, the result of a call that failed", name);
 }
 

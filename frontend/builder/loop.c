@@ -61,18 +61,19 @@ static void fill_outputs(WNNOperand *outputs, size_t count, WNNOperand with)
 
 /* ---- beginning ---- */
 
-static bool check_begin(WNNGraphBuilder b, uint32_t turns, size_t carried_count, WNNOperand const *carried,
+static bool check_begin(WNNGraphBuilder b, uint32_t iterations, size_t carried_count, WNNOperand const *carried,
                         size_t scanned_count, WNNLoopSlices const *scanned, struct error *e)
 {
     if (b->loop)
         return error_set(e, WNNStatus_TypeError,
                          "beginLoop: a loop has begun and not ended, and loops do not lie within each other");
-    if (!turns || turns > ELEMENT_COUNT_MAX)
-        return error_set(e, WNNStatus_TypeError, "beginLoop: turns is %u, must be from 1 to %d", turns, ELEMENT_COUNT_MAX);
+    if (!iterations || iterations > ELEMENT_COUNT_MAX)
+        return error_set(e, WNNStatus_TypeError, "beginLoop: iterations is %u, must be from 1 to %d", iterations,
+                         ELEMENT_COUNT_MAX);
     if (carried_count + scanned_count == 0)
         return error_set(e, WNNStatus_TypeError,
                          "beginLoop: there is neither a carried nor a scanned operand, and so nothing "
-                         "that changes from turn to turn");
+                         "that changes from one iteration to the next");
     if (!check_lists(b, "beginLoop", carried_count, carried, scanned_count, scanned, "scanned", e))
         return false;
     for (size_t i = 0; i < scanned_count; i++) {
@@ -81,16 +82,16 @@ static bool check_begin(WNNGraphBuilder b, uint32_t turns, size_t carried_count,
         if (scanned[i].axis >= t->rank)
             return error_set(e, WNNStatus_TypeError, "beginLoop: the axis of scanned[%zu] is %u, its rank is %u", i,
                              scanned[i].axis, t->rank);
-        if (t->dims[scanned[i].axis] != turns)
+        if (t->dims[scanned[i].axis] != iterations)
             return error_set(e, WNNStatus_TypeError,
-                             "beginLoop: scanned[%zu] has %u slices along axis %u, but the loop has %u turns", i,
-                             t->dims[scanned[i].axis], scanned[i].axis, turns);
+                             "beginLoop: scanned[%zu] has %u slices along axis %u, but the loop has %u iterations", i,
+                             t->dims[scanned[i].axis], scanned[i].axis, iterations);
     }
     return true;
 }
 
 /** Allocates a loop that is to be open. */
-static struct open_loop *open_loop_create(WNNGraphBuilder b, uint32_t turns, uint32_t carried, uint32_t scanned,
+static struct open_loop *open_loop_create(WNNGraphBuilder b, uint32_t iterations, uint32_t carried, uint32_t scanned,
                                           WNNLoopSlices const *slices)
 {
     struct open_loop *l = arena_alloc(&b->arena, sizeof(*l));
@@ -100,7 +101,8 @@ static struct open_loop *open_loop_create(WNNGraphBuilder b, uint32_t turns, uin
         return NULL;
     for (uint32_t i = 0; i < scanned; i++)
         backward[i] = slices[i].backward;
-    l->body = (struct loop_body){.turns = turns, .carried = carried, .scanned = scanned, .scanned_backward = backward};
+    l->body =
+        (struct loop_body){.iterations = iterations, .carried = carried, .scanned = scanned, .scanned_backward = backward};
     l->parameters = arena_array(&b->arena, (size_t)carried + scanned, sizeof(*l->parameters));
     l->operands = arena_array(&b->arena, (size_t)carried + scanned, sizeof(*l->operands));
     return l->parameters && l->operands ? l : NULL;
@@ -126,16 +128,16 @@ static bool add_parameter(WNNGraphBuilder b, struct open_loop *l, uint32_t i, st
     return (*parameter)->value || error_out_of_memory(e);
 }
 
-static bool begin(WNNGraphBuilder b, uint32_t turns, size_t carried_count, WNNOperand const *carried, size_t scanned_count,
+static bool begin(WNNGraphBuilder b, uint32_t iterations, size_t carried_count, WNNOperand const *carried, size_t scanned_count,
                   WNNLoopSlices const *scanned, WNNOperand *parameters, struct error *e)
 {
     struct open_loop *l;
 
     if (!parameters)
         return error_set(e, WNNStatus_TypeError, "beginLoop: parameters is NULL");
-    if (!builder_can_build(b, "beginLoop", e) || !check_begin(b, turns, carried_count, carried, scanned_count, scanned, e))
+    if (!builder_can_build(b, "beginLoop", e) || !check_begin(b, iterations, carried_count, carried, scanned_count, scanned, e))
         return false;
-    l = open_loop_create(b, turns, (uint32_t)carried_count, (uint32_t)scanned_count, scanned);
+    l = open_loop_create(b, iterations, (uint32_t)carried_count, (uint32_t)scanned_count, scanned);
     if (!l)
         return error_out_of_memory(e);
     for (uint32_t i = 0; i < carried_count; i++)
@@ -153,14 +155,14 @@ static bool begin(WNNGraphBuilder b, uint32_t turns, size_t carried_count, WNNOp
     return true;
 }
 
-WNNStatus wnnGraphBuilderBeginLoop(WNNGraphBuilder b, uint32_t turns, size_t carriedCount, WNNOperand const *carried,
+WNNStatus wnnGraphBuilderBeginLoop(WNNGraphBuilder b, uint32_t iterations, size_t carriedCount, WNNOperand const *carried,
                                    size_t scannedCount, WNNLoopSlices const *scanned, WNNOperand *parameters)
 {
     struct error e = {0};
 
     if (!b)
         error_set(&e, WNNStatus_TypeError, "beginLoop: builder is NULL");
-    if (!e.status && begin(b, turns, carriedCount, carried, scannedCount, scanned, parameters, &e))
+    if (!e.status && begin(b, iterations, carriedCount, carried, scannedCount, scanned, parameters, &e))
         return WNNStatus_Success;
     fill_outputs(parameters, carriedCount + scannedCount, builder_fail(b, &e));
     return e.status;
@@ -183,7 +185,7 @@ static bool check_end(WNNGraphBuilder b, size_t carried_count, WNNOperand const 
         return false;
     for (size_t i = 0; i < carried_count; i++)
         if (!type_equal(&carried[i]->type, &l->parameters[i]->type))
-            return error_set(e, WNNStatus_TypeError, "endLoop: carried[%zu] is %s after a turn, but %s before it", i,
+            return error_set(e, WNNStatus_TypeError, "endLoop: carried[%zu] is %s after an iteration, but %s before it", i,
                              type_print(have, sizeof(have), &carried[i]->type),
                              type_print(want, sizeof(want), &l->parameters[i]->type));
     for (size_t i = 0; i < stacked_count; i++) {

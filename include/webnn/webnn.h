@@ -478,23 +478,24 @@ WNN_EXPORT WNNOperand wnnGraphBuilderConstantScalar(WNNGraphBuilder builder, WNN
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderConstantTensor(WNNGraphBuilder builder, WNNTensor tensor);
 /**
- * Begins a loop of so many turns (not in the specification; docs/loops.md).  Calls until wnnGraphBuilderEndLoop describe one
- * turn: what depends on parameters is computed in every turn, everything else once.
+ * Begins a loop of so many iterations (not in the specification; docs/loops.md).  Calls until wnnGraphBuilderEndLoop describe
+ * one iteration: what depends on parameters is computed in every iteration, everything else once.
  *
- * carried are values that go from turn to turn, as they are before the first one; scanned are operands of which every turn
- * takes a slice.  parameters receives what a turn knows of them: the carriedCount values, then the scannedCount slices.  They
- * and what depends on them are of no use after the loop, and loops do not lie within each other.  Fails with TypeError,
- * and fills parameters with error operands, if turns is 0, there is neither a carried nor a scanned operand, the axis of a
- * scanned operand has not as many elements as there are turns, or a loop has begun already.
+ * carried are values that go from one iteration to the next, as they are before the first one; scanned are operands of which
+ * every iteration takes a slice.  parameters receives what an iteration knows of them: the carriedCount values, then the
+ * scannedCount slices.  They and what depends on them are of no use after the loop, and loops do not lie within each other.
+ * Fails with TypeError, and fills parameters with error operands, if iterations is 0, there is neither a carried nor a scanned
+ * operand, the axis of a scanned operand has not as many elements as there are iterations, or a loop has begun already.
  */
-WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderBeginLoop(WNNGraphBuilder builder, uint32_t turns, size_t carriedCount,
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderBeginLoop(WNNGraphBuilder builder, uint32_t iterations, size_t carriedCount,
                                                            WNNOperand const *carried, size_t scannedCount,
                                                            WNNLoopSlices const *scanned, WNNOperand *parameters);
 /**
- * Ends the loop that has begun.  carried are the values after the turn, each of its parameter's data type and shape; stacked
- * are slices that every turn gives.  outputs receives the carriedCount values after the last turn, then the stackedCount
- * operands whose dimension `axis` has a slice of each turn.  Fails with TypeError, and fills outputs with error operands, if no
- * loop has begun, carriedCount is another one, or a value has another type or shape than its parameter; the loop is open then.
+ * Ends the loop that has begun.  carried are the values after the iteration, each of its parameter's data type and shape;
+ * stacked are slices that every iteration gives.  outputs receives the carriedCount values after the last iteration, then the
+ * stackedCount operands whose dimension `axis` has a slice of each iteration.  Fails with TypeError, and fills outputs with
+ * error operands, if no loop has begun, carriedCount is another one, or a value has another type or shape than its parameter;
+ * the loop is open then.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderEndLoop(WNNGraphBuilder builder, WNNStringView label, size_t carriedCount,
                                                          WNNOperand const *carried, size_t stackedCount,

@@ -100,7 +100,7 @@ struct NamedOperand {
     Operand operand;
 };
 
-/** An operand of which every turn of a loop takes or gives one slice. */
+/** An operand of which every iteration of a loop takes or gives one slice. */
 struct LoopSlices {
     Operand operand;
     std::uint32_t axis = 0;
@@ -441,20 +441,20 @@ class GraphBuilder : public Operators
             native.push_back({detail::view(state.first), detail::view(state.second)});
         check(wnnGraphBuilderSetStates(get(), native.size(), native.data()));
     }
-    /** Begins a loop, and returns the parameters of a turn: the carried values, then the slices of scanned operands. */
-    std::vector<Operand> beginLoop(std::uint32_t turns, std::vector<Operand> const &carried,
+    /** Begins a loop, and returns the parameters of an iteration: the carried values, then the slices of scanned operands. */
+    std::vector<Operand> beginLoop(std::uint32_t iterations, std::vector<Operand> const &carried,
                                    std::vector<LoopSlices> const &scanned = {}) const
     {
         std::vector<WNNOperand> const values = operands_of(carried);
         std::vector<WNNLoopSlices> const slices = slices_of(scanned);
         std::vector<WNNOperand> parameters(values.size() + slices.size());
-        WNNStatus const status = wnnGraphBuilderBeginLoop(get(), turns, values.size(), values.data(), slices.size(),
+        WNNStatus const status = wnnGraphBuilderBeginLoop(get(), iterations, values.size(), values.data(), slices.size(),
                                                           slices.data(), parameters.data());
         detail::check_builder(get());
         check(status);
         return detail::operands(parameters);
     }
-    /** Ends the loop with what a turn makes, and returns the last carried values, then the stacked operands. */
+    /** Ends the loop with what an iteration makes, and returns the last carried values, then the stacked operands. */
     std::vector<Operand> endLoop(std::vector<Operand> const &carried, std::vector<LoopSlices> const &stacked = {},
                                  std::string_view label = {}) const
     {

@@ -398,11 +398,11 @@ typedef struct WNNNamedState {
     WNNStringView output;
 } WNNNamedState;
 
-/** Names an operand of which every turn of a loop takes or gives one slice (wnnGraphBuilderBeginLoop). */
+/** Names an operand of which every iteration of a loop takes or gives one slice (wnnGraphBuilderBeginLoop). */
 typedef struct WNNLoopSlices {
-    WNNOperand operand; /* to take from; for what a turn gives: the slice */
-    uint32_t axis;      /* the dimension that has as many elements as the loop has turns, and the slice lacks */
-    bool backward;      /* the first turn has the last slice */
+    WNNOperand operand; /* to take from; for what an iteration gives: the slice */
+    uint32_t axis;      /* the dimension that has as many elements as the loop has iterations, and the slice lacks */
+    bool backward;      /* the first iteration has the last slice */
 } WNNLoopSlices;
 
 /* ------------------------------------------------------------------------------------------------ asynchrony */

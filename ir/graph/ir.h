@@ -147,15 +147,16 @@ struct cluster {
 };
 
 /**
- * This is what a loop (OP_LOOP) does in each of its turns: a graph.  Its inputs are the carried values, a slice of each scanned
- * operand (without the first dimension), and the invariant operands; its outputs are the carried values after the turn, and
- * a slice of each stacked result.  The node's inputs and results are the same, with initial and last carried values.
+ * This is what a loop (OP_LOOP) does in each of its iterations: a graph.  Its inputs are the carried values, a slice of each
+ * scanned operand (without the first dimension), and the invariant operands; its outputs are the carried values after the
+ * iteration, and a slice of each stacked result.  The node's inputs and results are the same, with initial and last carried
+ * values.
  */
 struct loop_body {
     struct graph *graph; /* NULL once the loop is compiled: its program has taken what it needs */
-    uint32_t turns;      /* at least 1 */
+    uint32_t iterations; /* at least 1 */
     uint32_t carried, scanned, stacked;
-    const bool *scanned_backward, *stacked_backward; /* turn 0 takes or gives the last slice */
+    const bool *scanned_backward, *stacked_backward; /* iteration 0 takes or gives the last slice */
     struct loop_body *next;                          /* of all loops of the graph */
 };
 
@@ -199,7 +200,7 @@ struct value *graph_add_parameter(struct graph *g, const struct tensor_type *typ
  *   body         everything but the graph is filled in; lists are copied
  *   parameters   body->carried, then body->scanned of them
  *   operands     what the first ones begin with, and what the others are slices of
- *   outputs      body->carried values after a turn, then body->stacked slices
+ *   outputs      body->carried values after an iteration, then body->stacked slices
  *
  * Values of the body then belong to its graph.  Returns NULL after an error in *e; the graph is as it was.
  */

@@ -2,9 +2,9 @@
 /*
  * Makes loops of nodes, and infers the types of loops.  docs/loops.md says what a loop is.
  *
- * The builder adds the nodes of a turn to the graph like all others, with parameters in place of what changes from turn to
- * turn.  At the end of the loop those that depend on a parameter move to a graph of their own.  What does not depend on one
- * stays, and is so computed once, before the loop.
+ * The builder adds the nodes of an iteration to the graph like all others, with parameters in place of what changes from
+ * iteration to iteration.  At the end of the loop those that depend on a parameter move to a graph of their own.  What does not
+ * depend on one stays, and is so computed once, before the loop.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,12 @@
 
 /* ---- inference ---- */
 
-/** Returns the type of a slice with a dimension in front for the turns. */
-static bool stacked_type(const struct tensor_type *slice, uint32_t turns, struct tensor_type *t)
+/** Returns the type of a slice with a dimension in front for the iterations. */
+static bool stacked_type(const struct tensor_type *slice, uint32_t iterations, struct tensor_type *t)
 {
     if (slice->rank >= RANK_MAX)
         return false;
-    *t = (struct tensor_type){.type = slice->type, .rank = slice->rank + 1, .dims = {turns}};
+    *t = (struct tensor_type){.type = slice->type, .rank = slice->rank + 1, .dims = {iterations}};
     memcpy(t->dims + 1, slice->dims, slice->rank * sizeof *slice->dims);
     return true;
 }
@@ -29,7 +29,7 @@ static bool check_operand(struct call *c, const struct loop_body *l, uint32_t i)
     struct tensor_type want = l->graph->inputs[i]->type;
     char have_text[160], want_text[160];
 
-    if (i >= l->carried && i < l->carried + l->scanned && !stacked_type(&l->graph->inputs[i]->type, l->turns, &want))
+    if (i >= l->carried && i < l->carried + l->scanned && !stacked_type(&l->graph->inputs[i]->type, l->iterations, &want))
         return call_error(c, "operands[%u] has slices of rank %u, at most %d is possible", i, want.rank, RANK_MAX - 1);
     return type_equal(&want, &c->inputs[i]->type) || call_error(c, "operands[%u] is %s, the body takes %s", i,
                                                                 type_print(have_text, sizeof have_text, &c->inputs[i]->type),
@@ -41,8 +41,8 @@ bool infer_loop(struct call *c)
     const struct loop_body *l = c->args.loop.body;
     char have[160], want[160];
 
-    if (!l || !l->graph || !l->turns)
-        return call_error(c, "it has no body or no turns");
+    if (!l || !l->graph || !l->iterations)
+        return call_error(c, "it has no body or no iterations");
     if (l->carried + l->scanned == 0 || l->graph->input_count != c->input_count ||
         l->graph->output_count != l->carried + l->stacked || c->input_count < l->carried + l->scanned)
         return call_error(c, "its body has %u inputs and %u outputs, for %u operands and %u results", l->graph->input_count,
@@ -57,9 +57,9 @@ bool infer_loop(struct call *c)
 
         c->results[i] = *t;
         if (i < l->carried && !type_equal(t, &c->inputs[i]->type))
-            return call_error(c, "carried value %u is %s before a turn and %s after it", i,
+            return call_error(c, "carried value %u is %s before an iteration and %s after it", i,
                               type_print(have, sizeof have, &c->inputs[i]->type), type_print(want, sizeof want, t));
-        if (i >= l->carried && !stacked_type(t, l->turns, &c->results[i]))
+        if (i >= l->carried && !stacked_type(t, l->iterations, &c->results[i]))
             return call_error(c, "stacked slice %u has rank %u, at most %d is possible", i - l->carried, t->rank, RANK_MAX - 1);
     }
     return true;

@@ -75,13 +75,13 @@ static double recurrent_operations(const struct node *n)
 static double loop_operations(const struct node *n)
 {
     const struct loop_body *l = n->args.loop.body;
-    double turn = 0;
+    double iteration = 0;
 
     if (!l->graph)
         return 0;
     graph_for_each (l->graph, inner)
-        turn += node_operations(inner);
-    return turn * l->turns;
+        iteration += node_operations(inner);
+    return iteration * l->iterations;
 }
 
 double node_operations(const struct node *n)

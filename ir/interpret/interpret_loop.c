@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Interprets loops: the body once for each turn.  Bounds go from turn to turn with the values that they are of, exactly as they
- * would through the nodes of an unrolled loop.
+ * Interprets loops: the body once for each iteration.  Bounds go from one iteration to the next with the values that they are
+ * of, exactly as they would through the nodes of an unrolled loop.
  */
 #include <string.h>
 
 #include "ir/interpret/interpret.h"
 
-/** Holds what goes into a turn and comes out of it. */
-struct turn {
+/** Holds what goes into an iteration and comes out of it. */
+struct iteration {
     const void **in;
     const double **in_bounds;
     void **out;
     double **out_bounds; /* NULL: not wanted */
 };
 
-static bool prepare(struct interpretation *t, const struct loop_body *l, struct turn *u)
+static bool prepare(struct interpretation *t, const struct loop_body *l, struct iteration *u)
 {
     u->in = interpret_memory(t, l->graph->input_count, sizeof *u->in);
     u->in_bounds = interpret_memory(t, l->graph->input_count, sizeof *u->in_bounds);
@@ -35,13 +35,14 @@ static const void *slice(const void *data, int64_t bytes, uint32_t i)
     return (const char *)data + bytes * i;
 }
 
-/** Says where a turn finds its slices, and where it puts them. */
-static void place_slices(const struct interpretation *t, const struct loop_body *l, uint32_t turn, const struct turn *u)
+/** Says where an iteration finds its slices, and where it puts them. */
+static void place_slices(const struct interpretation *t, const struct loop_body *l, uint32_t iteration,
+                         const struct iteration *u)
 {
     for (uint32_t i = 0; i < l->scanned; i++) {
         const struct interpret_input *in = &t->inputs[l->carried + i];
         const struct tensor_type *type = &l->graph->inputs[l->carried + i]->type;
-        const uint32_t at = l->scanned_backward[i] ? l->turns - 1 - turn : turn;
+        const uint32_t at = l->scanned_backward[i] ? l->iterations - 1 - iteration : iteration;
 
         u->in[l->carried + i] = slice(in->data, type_bytes(type), at);
         u->in_bounds[l->carried + i] = in->bound ? in->bound + type_elements(type) * at : NULL;
@@ -49,7 +50,7 @@ static void place_slices(const struct interpretation *t, const struct loop_body 
     for (uint32_t i = 0; i < l->stacked; i++) {
         const struct interpret_result *result = &t->results[l->carried + i];
         const struct tensor_type *type = &l->graph->outputs[l->carried + i].value->type;
-        const uint32_t at = l->stacked_backward[i] ? l->turns - 1 - turn : turn;
+        const uint32_t at = l->stacked_backward[i] ? l->iterations - 1 - iteration : iteration;
 
         u->out[l->carried + i] = (char *)result->data + type_bytes(type) * at;
         if (t->bounds)
@@ -60,7 +61,7 @@ static void place_slices(const struct interpretation *t, const struct loop_body 
 bool interpret_loop(struct interpretation *t)
 {
     struct loop_body *l = t->node->args.loop.body;
-    struct turn u;
+    struct iteration u;
 
     if (!l->graph)
         return error_set(t->error, WNNStatus_OperationError, "internal error: the body of a loop is gone");
@@ -73,8 +74,8 @@ bool interpret_loop(struct interpretation *t)
         if (!u.out[i] || (t->bounds && !u.out_bounds[i]))
             return false;
     }
-    for (uint32_t turn = 0; turn < l->turns; turn++) {
-        place_slices(t, l, turn, &u);
+    for (uint32_t iteration = 0; iteration < l->iterations; iteration++) {
+        place_slices(t, l, iteration, &u);
         if (!graph_interpret_from(l->graph, u.in, u.in_bounds, u.out, u.out_bounds, t->error))
             return false;
         for (uint32_t i = 0; i < l->carried; i++) {

@@ -340,7 +340,7 @@ static void node_print(const struct node *n, FILE *out, const struct print_names
     }
     fputc(')', out);
     if (n->op == OP_LOOP && n->args.loop.body)
-        fprintf(out, " @turns(%u)", n->args.loop.body->turns);
+        fprintf(out, " @iterations(%u)", n->args.loop.body->iterations);
     if (clusters && n->transformed) {
         fputs(" @winograd(", out);
         value_print(out, names, n->transformed);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Says where the operands of a loop node's body are in each turn.
+ * Says where the operands of a loop node's body are in each iteration.
  *
- *   carried    turn 0 reads the node's operand, the others a buffer; every turn writes to the result, or to a buffer if nothing
- *              reads that, from where it is copied to the first buffer
- *   scanned    slices of the operand, which move by the bytes of a slice
- *   stacked    slices of the result, likewise
- *   invariant  the operand, in all turns
+ *   carried    iteration 0 reads the node's operand, the others a buffer; every iteration writes to the result, or to a buffer
+ * if nothing reads that, from where it is copied to the first buffer scanned    slices of the operand, which move by the bytes
+ * of a slice stacked    slices of the result, likewise invariant  the operand, in all iterations
  *
- * A turn reads all carried values of the one before while it writes its own, in an order that the body decides: this is why
- * they are copied and do not stay where they were written.
+ * An iteration reads all carried values of the one before while it writes its own, in an order that the body decides: this is
+ * why they are copied and do not stay where they were written.
  */
 #include <string.h>
 
@@ -32,13 +30,13 @@ static struct loop_bytes result_or_buffer(struct recurrent_loop *l, const struct
     return value_use_count(result) ? bytes_of_value(result, bytes) : add_buffer(l, bytes);
 }
 
-/** Returns slices of a value, of which turn 0 has the first one, or the last one if the direction is backward. */
-static struct loop_operand slices(const struct value *v, int64_t bytes, uint32_t turns, bool backward)
+/** Returns slices of a value, of which iteration 0 has the first one, or the last one if the direction is backward. */
+static struct loop_operand slices(const struct value *v, int64_t bytes, uint32_t iterations, bool backward)
 {
     struct loop_operand o = {.at = bytes_of_value(v, bytes), .stride = backward ? -bytes : bytes};
 
     if (backward)
-        o.at.offset = bytes * ((int64_t)turns - 1);
+        o.at.offset = bytes * ((int64_t)iterations - 1);
     return o;
 }
 
@@ -64,20 +62,20 @@ static void place_operands(struct recurrent_loop *l, const struct node *n, const
         const int64_t bytes = type_bytes(&body->graph->inputs[i]->type);
         const uint32_t s = i - body->carried;
 
-        lg->inputs[i] = s < body->scanned ? slices(v, bytes, body->turns, body->scanned_backward[s])
+        lg->inputs[i] = s < body->scanned ? slices(v, bytes, body->iterations, body->scanned_backward[s])
                                           : (struct loop_operand){.at = bytes_of_value(v, bytes)};
     }
     for (uint32_t i = body->carried; i < n->result_count; i++) {
         const int64_t bytes = type_bytes(&body->graph->outputs[i].value->type);
 
         lg->outputs[i] = value_use_count(n->results[i])
-                             ? slices(n->results[i], bytes, body->turns, body->stacked_backward[i - body->carried])
+                             ? slices(n->results[i], bytes, body->iterations, body->stacked_backward[i - body->carried])
                              : (struct loop_operand){.at = add_buffer(l, bytes)};
     }
 }
 
 /** Returns whether a library would only be asked for products of few rows, which generated code computes together with what
- * follows them, from packed weights: a turn then costs no call. */
+ * follows them, from packed weights: an iteration then costs no call. */
 static bool multiplies_few_rows(const struct graph *body, const struct target *t)
 {
     bool any = false;
@@ -109,7 +107,7 @@ bool body_loop_create(const struct node *n, const struct target *t, struct recur
         recurrent_loop_free(l);
         return error_out_of_memory(e);
     }
-    l->iterations = body->turns;
+    l->iterations = body->iterations;
     l->direction_count = 1;
     place_operands(l, n, body);
     body->graph->account = n->graph->account;

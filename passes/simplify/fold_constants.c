@@ -56,8 +56,8 @@ bool node_is_constant(const struct node *n)
 {
     bool any = false;
 
-    if (n->op ==
-        OP_LOOP) /* folding would run all its turns while the graph is built, where one turn is all there is to compile */
+    if (n->op == OP_LOOP) /* folding would run all its iterations while the graph is built, where one iteration is all there is
+                             to compile */
         return false;
     for (uint32_t i = 0; i < n->input_count; i++) {
         if (!n->inputs[i].value)

@@ -63,17 +63,17 @@ static void describe_location(FILE *out, const struct program *p, uint32_t step,
     static const char *const kinds[] = {
         [LOCATION_ARENA] = "arena", [LOCATION_INPUT] = "input", [LOCATION_OUTPUT] = "output", [LOCATION_CONSTANT] = "constant"};
     struct location l = p->steps[step].locations[location];
-    int64_t turns = 1;
+    int64_t iterations = 1;
 
     for (uint32_t i = 0; i < p->loop_count; i++)
         if (step - p->loops[i].first < p->loops[i].count)
-            turns = p->loops[i].iterations;
+            iterations = p->loops[i].iterations;
     for (uint32_t i = 0; i < p->move_count; i++) {
         const struct program_move *m = &p->moves[i];
 
         if (m->step != step || m->location != location)
             continue;
-        const int64_t way = m->stride * (turns - (m->has_first ? 2 : 1));
+        const int64_t way = m->stride * (iterations - (m->has_first ? 2 : 1));
         l.offset += way < 0 ? way : 0;
         l.bytes += way < 0 ? -way : way;
     }

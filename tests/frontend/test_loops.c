@@ -9,7 +9,7 @@
 #include "ir/interpret/interpret.h"
 #include "support/test.h"
 
-enum { VALUES_MAX = 24, LISTS_MAX = 3, ROWS = 3, COLUMNS = 5, SLICE = ROWS * COLUMNS, TURNS_MAX = 7 };
+enum { VALUES_MAX = 24, LISTS_MAX = 3, ROWS = 3, COLUMNS = 5, SLICE = ROWS * COLUMNS, ITERATIONS_MAX = 7 };
 
 static WNNContext context;
 static uint32_t seed, cases = 60;
@@ -48,7 +48,7 @@ static WNNOperand input(WNNGraphBuilder b, const char *name, size_t rank, const 
 /* ---- random bodies ---- */
 
 struct form {
-    uint32_t turns, carried, scanned, stacked, seed;
+    uint32_t iterations, carried, scanned, stacked, seed;
     uint32_t in_axes[LISTS_MAX], out_axes[LISTS_MAX];
     bool in_backward[LISTS_MAX], out_backward[LISTS_MAX];
 };
@@ -85,9 +85,9 @@ static WNNOperand grow(WNNGraphBuilder b, WNNOperand *values, uint32_t count)
     }
 }
 
-/** Makes what a turn makes of parameters and of an invariant: always the same for one seed. */
-static void turn(WNNGraphBuilder b, const struct form *f, WNNOperand invariant, const WNNOperand *parameters, WNNOperand *next,
-                 WNNOperand *slices)
+/** Makes what an iteration makes of parameters and of an invariant: always the same for one seed. */
+static void iteration(WNNGraphBuilder b, const struct form *f, WNNOperand invariant, const WNNOperand *parameters,
+                      WNNOperand *next, WNNOperand *slices)
 {
     WNNOperand values[VALUES_MAX] = {wnnGraphBuilderTanh(b, invariant, NULL)};
     uint32_t count = 1, more;
@@ -107,7 +107,7 @@ static void turn(WNNGraphBuilder b, const struct form *f, WNNOperand invariant, 
 static void random_form(struct form *f, uint32_t i)
 {
     seed = i * 7919 + 1;
-    *f = (struct form){.turns = 1 + pick(TURNS_MAX), .carried = pick(LISTS_MAX + 1), .scanned = pick(LISTS_MAX + 1)};
+    *f = (struct form){.iterations = 1 + pick(ITERATIONS_MAX), .carried = pick(LISTS_MAX + 1), .scanned = pick(LISTS_MAX + 1)};
     f->carried += f->carried + f->scanned == 0;
     f->stacked = pick(LISTS_MAX + 1);
     f->stacked += f->carried + f->stacked == 0;
@@ -121,12 +121,12 @@ static void random_form(struct form *f, uint32_t i)
 }
 
 /** Fills in the shape of slices concatenated along an axis. */
-static void stacked_shape(uint32_t turns, uint32_t axis, uint32_t shape[3])
+static void stacked_shape(uint32_t iterations, uint32_t axis, uint32_t shape[3])
 {
     static const uint32_t slice[2] = {ROWS, COLUMNS};
 
     for (uint32_t d = 0, k = 0; d < 3; d++)
-        shape[d] = d == axis ? turns : slice[k++];
+        shape[d] = d == axis ? iterations : slice[k++];
 }
 
 struct operands {
@@ -145,7 +145,7 @@ static void make_inputs(WNNGraphBuilder b, const struct form *f, struct operands
     }
     for (uint32_t i = 0; i < f->scanned; i++) {
         uint32_t shape[3];
-        stacked_shape(f->turns, f->in_axes[i], shape);
+        stacked_shape(f->iterations, f->in_axes[i], shape);
         snprintf(name, sizeof name, "s%u", i);
         o->scanned[i] = input(b, name, 3, shape);
     }
@@ -161,9 +161,9 @@ static uint32_t as_loop(WNNGraphBuilder b, const struct form *f, WNNOperand *out
     make_inputs(b, f, &o);
     for (uint32_t i = 0; i < f->scanned; i++)
         scanned[i] = (WNNLoopSlices){o.scanned[i], f->in_axes[i], f->in_backward[i]};
-    assert_int_equal(wnnGraphBuilderBeginLoop(b, f->turns, f->carried, o.carried, f->scanned, scanned, parameters),
+    assert_int_equal(wnnGraphBuilderBeginLoop(b, f->iterations, f->carried, o.carried, f->scanned, scanned, parameters),
                      WNNStatus_Success);
-    turn(b, f, o.invariant, parameters, next, slices);
+    iteration(b, f, o.invariant, parameters, next, slices);
     for (uint32_t i = 0; i < f->stacked; i++)
         stacked[i] = (WNNLoopSlices){slices[i], f->out_axes[i], f->out_backward[i]};
     if (wnnGraphBuilderEndLoop(b, view("l"), f->carried, next, f->stacked, stacked, outputs) != WNNStatus_Success)
@@ -173,32 +173,32 @@ static uint32_t as_loop(WNNGraphBuilder b, const struct form *f, WNNOperand *out
 
 static uint32_t unrolled(WNNGraphBuilder b, const struct form *f, WNNOperand *outputs)
 {
-    WNNOperand parameters[2 * LISTS_MAX], collected[LISTS_MAX][TURNS_MAX], slices[LISTS_MAX];
+    WNNOperand parameters[2 * LISTS_MAX], collected[LISTS_MAX][ITERATIONS_MAX], slices[LISTS_MAX];
     static const uint32_t slice[2] = {ROWS, COLUMNS};
     struct operands o;
     uint32_t shape[3];
 
     make_inputs(b, f, &o);
     memcpy(parameters, o.carried, f->carried * sizeof *parameters);
-    for (uint32_t t = 0; t < f->turns; t++) {
+    for (uint32_t t = 0; t < f->iterations; t++) {
         for (uint32_t i = 0; i < f->scanned; i++) {
             uint32_t starts[3] = {0};
             stacked_shape(1, f->in_axes[i], shape);
-            starts[f->in_axes[i]] = f->in_backward[i] ? f->turns - 1 - t : t;
+            starts[f->in_axes[i]] = f->in_backward[i] ? f->iterations - 1 - t : t;
             parameters[f->carried + i] =
                 wnnGraphBuilderReshape(b, wnnGraphBuilderSlice(b, o.scanned[i], 3, starts, 3, shape, NULL), 2, slice, NULL);
         }
-        turn(b, f, o.invariant, parameters, outputs, slices);
+        iteration(b, f, o.invariant, parameters, outputs, slices);
         memcpy(parameters, outputs, f->carried * sizeof *parameters);
         for (uint32_t i = 0; i < f->stacked; i++) {
             stacked_shape(1, f->out_axes[i], shape);
-            collected[i][f->out_backward[i] ? f->turns - 1 - t : t] = wnnGraphBuilderReshape(b, slices[i], 3, shape, NULL);
+            collected[i][f->out_backward[i] ? f->iterations - 1 - t : t] = wnnGraphBuilderReshape(b, slices[i], 3, shape, NULL);
         }
     }
     for (uint32_t i = 0; i < f->carried; i++) /* an output must not be an input */
         outputs[i] = wnnGraphBuilderIdentity(b, outputs[i], NULL);
     for (uint32_t i = 0; i < f->stacked; i++)
-        outputs[f->carried + i] = wnnGraphBuilderConcat(b, f->turns, collected[i], f->out_axes[i], NULL);
+        outputs[f->carried + i] = wnnGraphBuilderConcat(b, f->iterations, collected[i], f->out_axes[i], NULL);
     return f->carried + f->stacked;
 }
 
@@ -238,19 +238,19 @@ static void free_data(struct data *d)
 }
 
 /** Finds the elements of an input by its name: the same for all forms of a case. */
-static const float *data_of(const char *name, size_t length, float elements[TURNS_MAX * SLICE])
+static const float *data_of(const char *name, size_t length, float elements[ITERATIONS_MAX * SLICE])
 {
     seed = 1;
     for (size_t i = 0; i < length; i++)
         seed = seed * 31 + (unsigned char)name[i];
-    for (int i = 0; i < TURNS_MAX * SLICE; i++)
+    for (int i = 0; i < ITERATIONS_MAX * SLICE; i++)
         elements[i] = noise();
     return elements;
 }
 
 static void interpret(WNNGraphBuilder b, struct data *d, bool loop)
 {
-    static float elements[SLOTS_MAX][TURNS_MAX * SLICE];
+    static float elements[SLOTS_MAX][ITERATIONS_MAX * SLICE];
     const void *inputs[SLOTS_MAX];
     struct error e = {0};
     struct graph *g = builder_take_graph(b, d->count, d->outputs, &e);
@@ -272,7 +272,7 @@ static void interpret(WNNGraphBuilder b, struct data *d, bool loop)
 static void compute(WNNGraph graph, struct data *d)
 {
     WNNNamedBuffer in[SLOTS_MAX], out[SLOTS_MAX];
-    static float elements[SLOTS_MAX][TURNS_MAX * SLICE];
+    static float elements[SLOTS_MAX][ITERATIONS_MAX * SLICE];
     const size_t inputs = wnnGraphGetInputCount(graph);
 
     for (size_t i = 0; i < inputs; i++) {
@@ -362,7 +362,7 @@ TEST(random_bodies)
 
 enum { WIDTH = 192 }; /* 144 KiB of float32, which is worth quantizing */
 
-/** Builds carried = tanh(carried W) for two turns, as a loop or unrolled, with weights of 8 bits, and computes it. */
+/** Builds carried = tanh(carried W) for two iterations, as a loop or unrolled, with weights of 8 bits, and computes it. */
 static void multiply_by_quantized(bool loop, float out[WIDTH], WNNQuantizedWeights *counts)
 {
     static const uint32_t shape[2] = {1, WIDTH}, square[2] = {WIDTH, WIDTH};
@@ -431,9 +431,10 @@ TEST(errors_say_what_is_wrong)
     expect(wnnGraphBuilderBeginLoop(NULL, 4, 0, NULL, 0, NULL, NULL), "builder is NULL");
     expect(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 0, NULL, NULL), "parameters is NULL");
     expect(wnnGraphBuilderBeginLoop(b, 4, 1, NULL, 0, NULL, p), "carried is NULL");
-    expect(wnnGraphBuilderBeginLoop(b, 0, 1, &y, 0, NULL, p), "turns is 0");
+    expect(wnnGraphBuilderBeginLoop(b, 0, 1, &y, 0, NULL, p), "iterations is 0");
     expect(wnnGraphBuilderBeginLoop(b, 4, 0, NULL, 0, NULL, p), "neither a carried nor a scanned operand");
-    expect(wnnGraphBuilderBeginLoop(b, 5, 1, &y, 1, &s, p), "scanned[0] has 4 slices along axis 0, but the loop has 5 turns");
+    expect(wnnGraphBuilderBeginLoop(b, 5, 1, &y, 1, &s, p),
+           "scanned[0] has 4 slices along axis 0, but the loop has 5 iterations");
     s.axis = 2;
     expect(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 1, &s, p), "the axis of scanned[0] is 2, its rank is 2");
     s.axis = 0;
@@ -444,15 +445,16 @@ TEST(errors_say_what_is_wrong)
     result = (WNNNamedOperand){view("o"), used};
     expect(wnnGraphBuilderBuild(b, 1, &result, &graph), "a loop has begun and not ended");
     expect(wnnGraphBuilderEndLoop(b, view(""), 0, NULL, 0, NULL, out), "0 carried values are given, the loop began with 1");
-    expect(wnnGraphBuilderEndLoop(b, view(""), 1, &x, 0, NULL, out), "carried[0] is f32[4, 3] after a turn, but f32[3] before");
+    expect(wnnGraphBuilderEndLoop(b, view(""), 1, &x, 0, NULL, out),
+           "carried[0] is f32[4, 3] after an iteration, but f32[3] before");
     s = (WNNLoopSlices){used, 2, false};
     expect(wnnGraphBuilderEndLoop(b, view(""), 1, next, 1, &s, out), "the axis of stacked[0] is 2, at most 1 is possible");
     assert_int_equal(wnnGraphBuilderEndLoop(b, view(""), 1, next, 0, NULL, out), WNNStatus_Success);
     wnnGraphBuilderNeg(b, used, NULL);
-    assert_non_null(strstr(wnnGetLastErrorMessage().data, "of the turns of a loop, which has ended"));
+    assert_non_null(strstr(wnnGetLastErrorMessage().data, "belongs to a loop that has ended"));
     wnnGraphBuilderNeg(b, p[0], NULL);
-    assert_non_null(strstr(wnnGetLastErrorMessage().data, "of the turns of a loop, which has ended"));
-    expect(wnnGraphBuilderBuild(b, 1, &result, &graph), "of the turns of a loop, which has ended");
+    assert_non_null(strstr(wnnGetLastErrorMessage().data, "belongs to a loop that has ended"));
+    expect(wnnGraphBuilderBuild(b, 1, &result, &graph), "belongs to a loop that has ended");
     result.operand = out[0];
     assert_int_equal(wnnGraphBuilderBuild(b, 1, &result, &graph), WNNStatus_Success);
     wnnGraphRelease(graph);

@@ -257,7 +257,7 @@ static bool call_loop(WNNGraphBuilder builder, const struct node *n, WNNOperand 
             inner[body->inputs[i]->index] = operand;
     }
     WNNOperand *parameters = random_alloc(parameter_count, sizeof *parameters);
-    status = wnnGraphBuilderBeginLoop(builder, l->turns, l->carried, ends, l->scanned, slices, parameters);
+    status = wnnGraphBuilderBeginLoop(builder, l->iterations, l->carried, ends, l->scanned, slices, parameters);
     for (uint32_t i = 0; !status && i < parameter_count; i++)
         inner[body->inputs[i]->index] = parameters[i];
     for (const struct value *v = body->first_constant; !status && v; v = v->next_constant)

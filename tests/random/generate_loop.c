@@ -15,7 +15,7 @@ static struct tensor_type draw_parameter(struct generator *body)
     return draw_shape(body, chance(body, 70) ? WNNOperandDataType_Float32 : draw_type(body, DT_ANY), 0, 4);
 }
 
-/* Returns what a turn makes of a carried value.  Tangents keep many turns from making infinities. */
+/* Returns what an iteration makes of a carried value.  Tangents keep many iterations from making infinities. */
 static struct value *draw_carried(struct generator *body, const struct tensor_type *t)
 {
     struct value *v = draw_typed(body, t, CONTENT_ANY);
@@ -84,7 +84,7 @@ static bool *draw_directions(struct generator *r, uint32_t count)
     return backward;
 }
 
-/* Draws the graph of a turn, and fills in how many values of each kind it has.  False: it did not work out. */
+/* Draws the graph of an iteration, and fills in how many values of each kind it has.  False: it did not work out. */
 static bool draw_body(struct generator *body, struct loop_body *l)
 {
     for (uint32_t i = 0; i < l->carried + l->scanned; i++) {
@@ -114,7 +114,7 @@ static struct value *draw_loop_operand(struct generator *r, const struct loop_bo
         return draw_typed(r, &t, CONTENT_ANY);
     if (i < l->carried + l->scanned) {
         memmove(t.dims + 1, t.dims, t.rank++ * sizeof t.dims[0]);
-        t.dims[0] = l->turns;
+        t.dims[0] = l->iterations;
         return draw_typed(r, &t, CONTENT_ANY);
     }
     v = draw_input(r, &t, CONTENT_ANY);
@@ -151,9 +151,9 @@ bool draw_loop(struct generator *r)
     sample_init(&body);
     inner.in_loop = true;
     *l = (struct loop_body){
-        .graph = body.g, .turns = chance(r, 85) ? draw_from(r, 1, 6) : draw_from(r, 7, 40), .carried = draw(r, MOST + 1)};
+        .graph = body.g, .iterations = chance(r, 85) ? draw_from(r, 1, 6) : draw_from(r, 7, 40), .carried = draw(r, MOST + 1)};
     l->scanned = l->carried ? draw(r, MOST + 1) : draw_from(r, 1, MOST);
-    inner.budget = r->budget / l->turns > 8 ? r->budget / l->turns : 8;
+    inner.budget = r->budget / l->iterations > 8 ? r->budget / l->iterations : 8;
     if (draw_body(&inner, l)) {
         l->scanned_backward = draw_directions(r, l->scanned);
         l->stacked_backward = draw_directions(r, l->stacked);

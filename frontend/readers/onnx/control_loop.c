@@ -3,7 +3,7 @@
  * Imports Loop and Scan as loops of the builder.  The body is imported once, with the builder's parameters as its inputs.
  *
  * A Loop's iteration number is one more carried value, and so is, where its body computes whether it goes on, that it still
- * goes on: turns after the last one are taken, and leave all values as they are.
+ * goes on: iterations after the last one are taken, and leave all values as they are.
  */
 #include "frontend/readers/onnx/control_loop.h"
 
@@ -17,7 +17,7 @@ enum { NUMBER, ALIVE, FIRST_CARRIED }; /* inputs of a Loop's body: its number, i
 struct rolled {
     struct onnx_node *n;
     const Onnx__GraphProto *body;
-    struct control_turns t;
+    struct control_iterations t;
     struct onnx_value **in, **out; /* of the body */
 };
 
@@ -65,18 +65,18 @@ bool control_may_begin(const struct onnx_node *n)
     return !n->reader->in_loop;
 }
 
-bool control_begin(struct onnx_node *n, const struct control_turns *t)
+bool control_begin(struct onnx_node *n, const struct control_iterations *t)
 {
     if (n->refused)
         return false;
-    if (wnnGraphBuilderBeginLoop(n->builder, t->turns, t->carried_count, t->carried, t->scanned_count, t->scanned,
+    if (wnnGraphBuilderBeginLoop(n->builder, t->iterations, t->carried_count, t->carried, t->scanned_count, t->scanned,
                                  t->parameters) != WNNStatus_Success)
         return refuse_loop(n);
     n->reader->in_loop = true;
     return true;
 }
 
-bool control_end(struct onnx_node *n, const struct control_turns *t, bool good)
+bool control_end(struct onnx_node *n, const struct control_iterations *t, bool good)
 {
     n->reader->in_loop = false;
     if (good && !n->refused &&
@@ -98,8 +98,9 @@ static bool same_shape(const struct onnx_value *a, const struct onnx_value *b)
 static bool refuse_shape(struct rolled *r, size_t i)
 {
     return onnx_refuse(r->n,
-                       "it takes %u turns, too many to be unrolled, and value %zu changes its shape or type from turn to turn",
-                       r->t.turns, i);
+                       "it takes %u iterations, too many to be unrolled, and value %zu changes its shape or type from one "
+                       "iteration to the next",
+                       r->t.iterations, i);
 }
 
 /* ---- Loop ---- */
@@ -218,8 +219,8 @@ static bool begin_loop(struct loop_import *l, struct onnx_value *condition)
     return control_begin(n, &r->t);
 }
 
-/** Computes what a turn makes of the carried values. */
-static bool loop_turn(struct loop_import *l)
+/** Computes what an iteration makes of the carried values. */
+static bool import_loop_iteration(struct loop_import *l)
 {
     struct rolled *r = &l->r;
     struct onnx_node *n = r->n;
@@ -251,16 +252,17 @@ static bool loop_turn(struct loop_import *l)
         r->t.next[l->alive] = wnnGraphBuilderLogicalAnd(n->builder, alive,
                                                         onnx_reshape(n, onnx_value_operand(n, r->out[0]), 0, NULL), n->options);
     else if (!onnx_value_is_known(n, r->out[0]) || onnx_element(r->out[0], 0) == 0)
-        return onnx_refuse(n, "the condition of its body is a constant that ends it after the first of %u turns", r->t.turns);
+        return onnx_refuse(n, "the condition of its body is a constant that ends it after the first of %u iterations",
+                           r->t.iterations);
     for (size_t i = 0; i < r->t.stacked_count; i++)
         r->t.stacked[i] = (WNNLoopSlices){onnx_value_operand(n, r->out[1 + l->carried + i]), 0, false};
     return !n->refused;
 }
 
-bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t turns, bool computes,
+bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t iterations, bool computes,
                   struct onnx_value *condition)
 {
-    struct loop_import l = {.r = {.n = n, .body = body, .t.turns = turns}};
+    struct loop_import l = {.r = {.n = n, .body = body, .t.iterations = iterations}};
     struct rolled *r = &l.r;
 
     l.carried = n->input_count > FIRST_CARRIED ? n->input_count - FIRST_CARRIED : 0;
@@ -273,8 +275,9 @@ bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t tu
     l.computes = computes;
     l.counts = reads_number(body) || l.carried + l.computes == 0;
     if (l.computes && r->t.stacked_count)
-        return onnx_refuse(n, "its condition is computed in each of %u turns, and with it the size of an output", turns);
-    if (!prepare(r) || !begin_loop(&l, condition) || !control_end(n, &r->t, loop_turn(&l)))
+        return onnx_refuse(n, "its condition is computed in each of %u iterations, and with it the size of an output",
+                           iterations);
+    if (!prepare(r) || !begin_loop(&l, condition) || !control_end(n, &r->t, import_loop_iteration(&l)))
         return false;
     n->is_static = false;
     for (size_t i = 0; i < n->output_count; i++)
@@ -306,7 +309,7 @@ static bool begin_scan(struct rolled *r, const struct control_scan *s)
     return control_begin(n, &r->t);
 }
 
-static bool scan_turn(struct rolled *r, const struct control_scan *s)
+static bool import_scan_iteration(struct rolled *r, const struct control_scan *s)
 {
     struct onnx_node *n = r->n;
 
@@ -334,11 +337,11 @@ static bool scan_turn(struct rolled *r, const struct control_scan *s)
     return !n->refused;
 }
 
-bool control_scan(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t turns, const struct control_scan *s)
+bool control_scan(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t iterations, const struct control_scan *s)
 {
-    struct rolled r = {.n = n, .body = body, .t.turns = turns};
+    struct rolled r = {.n = n, .body = body, .t.iterations = iterations};
 
-    if (!prepare(&r) || !begin_scan(&r, s) || !control_end(n, &r.t, scan_turn(&r, s)))
+    if (!prepare(&r) || !begin_scan(&r, s) || !control_end(n, &r.t, import_scan_iteration(&r, s)))
         return false;
     n->is_static = false;
     for (size_t i = 0; i < n->output_count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Declares the import of Loop and Scan as loops of the builder (docs/loops.md): the body's nodes come once, whatever the number
- * of turns.
+ * of iterations.
  */
 #ifndef WEBNN_FRONTEND_READERS_ONNX_CONTROL_LOOP_H_
 #define WEBNN_FRONTEND_READERS_ONNX_CONTROL_LOOP_H_
@@ -15,31 +15,31 @@ struct control_scan {
 };
 
 /** Holds a loop of the builder.  The lists are the caller's. */
-struct control_turns {
-    uint32_t turns;
+struct control_iterations {
+    uint32_t iterations;
     size_t carried_count, scanned_count, stacked_count;
-    WNNOperand *carried, *parameters, *next, *outputs; /* before the loop, in a turn, after it, after the loop */
+    WNNOperand *carried, *parameters, *next, *outputs; /* before the loop, in an iteration, after it, after the loop */
     WNNLoopSlices *scanned, *stacked;
 };
 
 /** Returns whether a loop may begin: none lies within another. */
 bool control_may_begin(const struct onnx_node *n);
 /** Begins a loop.  Returns false if n is refused. */
-bool control_begin(struct onnx_node *n, const struct control_turns *t);
+bool control_begin(struct onnx_node *n, const struct control_iterations *t);
 /** Ends the loop.  What cannot be a loop (!good, or n is refused) leaves none open: what comes after it may be imported all the
  * same. */
-bool control_end(struct onnx_node *n, const struct control_turns *t, bool good);
+bool control_end(struct onnx_node *n, const struct control_iterations *t, bool good);
 
 /** Returns whether the body of a Loop gives its condition on as it is, or a constant, so that the trip count alone ends it. */
 bool control_goes_on(const Onnx__GraphProto *body);
-/** Returns whether what reads the outputs of a Loop or Scan may have to know them, by those of its first turn: they depend on
- * constants only, and a loop of the builder is never computed by the reader. */
+/** Returns whether what reads the outputs of a Loop or Scan may have to know them, by those of its first iteration: they depend
+ * on constants only, and a loop of the builder is never computed by the reader. */
 bool control_needs_values(const struct onnx_node *n, struct onnx_value *const *outputs);
-/** Imports a Loop of so many turns.  computes: its body says whether it goes on; condition is its second input if that is
+/** Imports a Loop of so many iterations.  computes: its body says whether it goes on; condition is its second input if that is
  * computed, else NULL.  Returns false if n is refused. */
-bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t turns, bool computes,
+bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t iterations, bool computes,
                   struct onnx_value *condition);
 /** Imports a Scan.  Returns false if n is refused. */
-bool control_scan(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t turns, const struct control_scan *s);
+bool control_scan(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t iterations, const struct control_scan *s);
 
 #endif

@@ -117,8 +117,8 @@ bool onnx_fail_budget(struct onnx_reader *r);
 void *onnx_reader_alloc(struct onnx_reader *r, size_t count, size_t size);
 /**
  * Counts steps: names looked up or bound, elements of lists read, and the like.  What a file holds once takes at most a step
- * per byte, but functions are imported wherever they are called, and bodies once per turn.  Charges many steps at a time, and
- * fails beyond the budget.
+ * per byte, but functions are imported wherever they are called, and bodies once per iteration.  Charges many steps at a time,
+ * and fails beyond the budget.
  */
 bool onnx_spend(struct onnx_reader *r, size_t steps);
 /** Returns a name for messages, in the reader's memory: shortened, without control and invisible characters. */

@@ -2,8 +2,8 @@
 /*
  * Imports ONNX control flow into a graph that has none: If with a condition that is known takes its branch, else where()
  * selects; Loop with a trip count that is known, and Scan, are loops of the builder (frontend/readers/onnx/control_loop.c).
- * With few turns, or up to TURNS_MAX where they cannot be loops, they are unrolled: the bodies' nodes come once for every
- * turn.
+ * With few iterations, or up to ITERATIONS_MAX where they cannot be loops, they are unrolled: the bodies' nodes come once for
+ * every iteration.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "frontend/readers/onnx/operators.h"
 
 enum {
-    TURNS_FEW = 16,  /* these are always unrolled */
-    TURNS_MAX = 1024 /* more never: up to here values may change their shapes, and the reader computes constants */
+    ITERATIONS_FEW = 16,  /* these are always unrolled */
+    ITERATIONS_MAX = 1024 /* more never: up to here values may change their shapes, and the reader computes constants */
 };
 
 enum { TEXT_MAX = 200 };
@@ -119,7 +119,7 @@ bool onnx_import_if(struct onnx_node *n)
     return true;
 }
 
-/* ---- values of turns ---- */
+/* ---- values of iterations ---- */
 
 static struct onnx_value *scalar(struct onnx_node *n, enum onnx_type type, int64_t number)
 {
@@ -163,16 +163,16 @@ static struct onnx_value *take(struct onnx_node *n, struct onnx_value *v, uint32
 
 /* ---- loops ---- */
 
-/** Holds the state of an unrolled loop: what goes into a turn, what comes out of it, what is collected. */
-struct turns {
+/** Holds the state of an unrolled loop: what goes into an iteration, what comes out of it, what is collected. */
+struct iterations {
     const Onnx__GraphProto *body;
-    size_t carried, scanned; /* values from turn to turn; outputs collected */
+    size_t carried, scanned; /* values from one iteration to the next; outputs collected */
     struct onnx_value **in, **out;
-    struct onnx_value ***collected; /* for every turn the outputs that are */
+    struct onnx_value ***collected; /* for every iteration the outputs that are */
     size_t count;
 };
 
-static bool prepare(struct onnx_node *n, struct turns *t, size_t inputs, int64_t most)
+static bool prepare(struct onnx_node *n, struct iterations *t, size_t inputs, int64_t most)
 {
     t->in = onnx_alloc(n, inputs + 1, sizeof *t->in);
     t->out = onnx_alloc(n, t->body->n_output + 1, sizeof *t->out);
@@ -180,8 +180,8 @@ static bool prepare(struct onnx_node *n, struct turns *t, size_t inputs, int64_t
     return t->in && t->out && t->collected;
 }
 
-/** Keeps what a turn gave for the outputs that are collected. */
-static bool collect(struct onnx_node *n, struct turns *t)
+/** Keeps what an iteration gave for the outputs that are collected. */
+static bool collect(struct onnx_node *n, struct iterations *t)
 {
     struct onnx_value **row = onnx_alloc(n, t->scanned + 1, sizeof *row);
 
@@ -191,7 +191,7 @@ static bool collect(struct onnx_node *n, struct turns *t)
     return row != NULL;
 }
 
-/** Makes a collected output of no turns, whose shape only the body can tell. */
+/** Makes a collected output of no iterations, whose shape only the body can tell. */
 static bool output_nothing(struct onnx_node *n, const Onnx__ValueInfoProto *info, size_t i, int64_t at)
 {
     const Onnx__TypeProto__Tensor *type = info->type ? info->type->tensor_type : NULL;
@@ -211,8 +211,8 @@ static bool output_nothing(struct onnx_node *n, const Onnx__ValueInfoProto *info
     return onnx_output_constant(n, i, (enum onnx_type)type->elem_type, rank, dims) != NULL;
 }
 
-/** Makes a collected output: the values of all turns, one after the other along a new axis. */
-static bool output_stacked(struct onnx_node *n, const struct turns *t, size_t which, int64_t at, bool backward)
+/** Makes a collected output: the values of all iterations, one after the other along a new axis. */
+static bool output_stacked(struct onnx_node *n, const struct iterations *t, size_t which, int64_t at, bool backward)
 {
     size_t i = t->carried + which, count = t->count;
     WNNOperand *parts = onnx_alloc(n, count + 1, sizeof *parts);
@@ -234,7 +234,7 @@ static bool output_stacked(struct onnx_node *n, const struct turns *t, size_t wh
         struct onnx_value *v = t->collected[backward ? count - 1 - k : k][which];
 
         if (v->rank != first->rank || memcmp(v->dims, first->dims, sizeof v->dims) != 0 || v->type != first->type)
-            return onnx_refuse(n, "output %zu changes its shape or type from turn to turn", i);
+            return onnx_refuse(n, "output %zu changes its shape or type from one iteration to the next", i);
         is_static = is_static && v->is_static;
         parts[k] = onnx_reshape(n, onnx_value_operand(n, v), first->rank + 1, dims);
     }
@@ -243,7 +243,7 @@ static bool output_stacked(struct onnx_node *n, const struct turns *t, size_t wh
                           first->type);
 }
 
-/** Returns what a value is after a turn that is only taken while `alive` is true, or NULL after refusing. */
+/** Returns what a value is after an iteration that is only taken while `alive` is true, or NULL after refusing. */
 static struct onnx_value *blend(struct onnx_node *n, struct onnx_value *alive, struct onnx_value *after,
                                 struct onnx_value *before)
 {
@@ -254,8 +254,8 @@ static struct onnx_value *blend(struct onnx_node *n, struct onnx_value *alive, s
         return after;
     if (after->rank != before->rank || memcmp(after->dims, before->dims, sizeof after->dims) != 0 ||
         after->type != before->type) {
-        onnx_refuse(
-            n, "whether it goes on depends on an input of the model, and a value changes its shape or type from turn to turn");
+        onnx_refuse(n, "whether it goes on depends on an input of the model, and a value changes its shape or type from one "
+                       "iteration to the next");
         return NULL;
     }
     if (!v)
@@ -267,7 +267,7 @@ static struct onnx_value *blend(struct onnx_node *n, struct onnx_value *alive, s
     return v;
 }
 
-/** Returns whether the loop is still running after a turn that ended with this condition. */
+/** Returns whether the loop is still running after an iteration that ended with this condition. */
 static struct onnx_value *still_alive(struct onnx_node *n, struct onnx_value *alive, struct onnx_value *condition)
 {
     struct onnx_value *v = onnx_alloc(n, 1, sizeof *v);
@@ -282,8 +282,9 @@ static struct onnx_value *still_alive(struct onnx_node *n, struct onnx_value *al
     return v;
 }
 
-/** Imports one turn.  *alive is NULL as long as it is known that the loop runs; *go says whether there may be another turn. */
-static bool take_turn(struct onnx_node *n, struct turns *t, struct onnx_value **alive, bool *go)
+/** Imports one iteration.  *alive is NULL as long as it is known that the loop runs; *go says whether there may be another
+ * iteration. */
+static bool run_iteration(struct onnx_node *n, struct iterations *t, struct onnx_value **alive, bool *go)
 {
     struct onnx_value *condition;
 
@@ -307,28 +308,28 @@ static bool take_turn(struct onnx_node *n, struct turns *t, struct onnx_value **
     return *alive != NULL;
 }
 
-/** Returns whether so many turns, of which the first has been imported, are worth an attempt to make them a loop. */
-static bool may_roll(const struct onnx_node *n, const struct turns *t, int64_t turns)
+/** Returns whether so many iterations, of which the first has been imported, are worth an attempt to make them a loop. */
+static bool may_roll(const struct onnx_node *n, const struct iterations *t, int64_t iterations)
 {
-    return t->count == 1 && turns > TURNS_FEW && turns <= TURNS_MAX && control_may_begin(n) &&
+    return t->count == 1 && iterations > ITERATIONS_FEW && iterations <= ITERATIONS_MAX && control_may_begin(n) &&
            !control_needs_values(n, t->out + t->body->n_output - n->output_count);
 }
 
 bool onnx_import_loop(struct onnx_node *n)
 {
-    struct turns t = {.body = onnx_graph(n, "body")};
+    struct iterations t = {.body = onnx_graph(n, "body")};
     struct onnx_value *trips = onnx_input(n, 0), *condition = onnx_input(n, 1), *alive = NULL;
     bool known = !condition || onnx_is_constant(n, 1), go = !condition || !known || onnx_number(n, 1, 0) != 0;
     const double given = trips ? onnx_number(n, 0, 0) : 0;
-    double limit = trips ? given : TURNS_MAX + 1.0;
+    double limit = trips ? given : ITERATIONS_MAX + 1.0;
     int64_t most;
     bool rolls;
 
-    limit = limit > TURNS_MAX ? TURNS_MAX + 1 : limit < 0 ? 0 : limit;
-    most = onnx_whole(n, "the trip count", limit, 0, TURNS_MAX + 1);
+    limit = limit > ITERATIONS_MAX ? ITERATIONS_MAX + 1 : limit < 0 ? 0 : limit;
+    most = onnx_whole(n, "the trip count", limit, 0, ITERATIONS_MAX + 1);
     if (n->refused)
         return false;
-    rolls = trips && limit > TURNS_MAX && given <= INT32_MAX;
+    rolls = trips && limit > ITERATIONS_MAX && given <= INT32_MAX;
     if (rolls && known && go && control_goes_on(t.body))
         return control_loop(n, t.body, (uint32_t)given, false, NULL);
     if (!known)
@@ -347,7 +348,7 @@ bool onnx_import_loop(struct onnx_node *n)
     }
     for (; go && (int64_t)t.count < most; t.count++) {
         /* A condition may end it early, whatever the trip count says; so it is a loop only once it is known not to. */
-        if (rolls && (alive || t.count == TURNS_MAX))
+        if (rolls && (alive || t.count == ITERATIONS_MAX))
             return control_loop(n, t.body, (uint32_t)given, true, known ? NULL : condition);
         if (trips && may_roll(n, &t, most)) {
             const struct onnx_refusals before = onnx_refusals(n);
@@ -355,14 +356,14 @@ bool onnx_import_loop(struct onnx_node *n)
             if (control_loop(n, t.body, (uint32_t)most, alive != NULL, known ? NULL : condition) || !onnx_forgive(n, before))
                 return !n->refused;
         }
-        /* Turns whose being taken is computed are computed anyway, and their values not used: there must be an end. */
-        if (alive && (limit > TURNS_MAX || t.scanned))
+        /* Iterations whose being taken is computed are computed anyway, and their values not used: there must be an end. */
+        if (alive && (limit > ITERATIONS_MAX || t.scanned))
             return onnx_refuse(n, t.scanned
                                       ? "whether it goes on depends on an input of the model, and with it the size of an output"
                                       : "whether it goes on depends on an input of the model, and its trip count is not small");
-        if (t.count == TURNS_MAX)
-            return onnx_refuse(n, "it takes more than %d turns, too many to be unrolled", TURNS_MAX);
-        if (!take_turn(n, &t, &alive, &go))
+        if (t.count == ITERATIONS_MAX)
+            return onnx_refuse(n, "it takes more than %d iterations, too many to be unrolled", ITERATIONS_MAX);
+        if (!run_iteration(n, &t, &alive, &go))
             return false;
         if (!collect(n, &t))
             return false;
@@ -390,7 +391,7 @@ static bool read_list(struct onnx_node *n, const char *name, size_t count, const
 
 bool onnx_import_scan(struct onnx_node *n)
 {
-    struct turns t = {.body = onnx_graph(n, "body")};
+    struct iterations t = {.body = onnx_graph(n, "body")};
     int64_t scans = onnx_int(n, "num_scan_inputs", 0), length = -1;
     const int64_t *in_axes, *in_directions, *out_axes, *out_directions;
     struct control_scan s;
@@ -416,11 +417,11 @@ bool onnx_import_scan(struct onnx_node *n)
         if (!v || !onnx_axis(n, in_axes[i], v->rank, &axis))
             return onnx_refuse(n, "input %zu is missing", t.carried + i);
         if (length >= 0 && v->dims[axis] != length)
-            return onnx_refuse(n, "its inputs have %lld and %lld turns", (long long)length, (long long)v->dims[axis]);
+            return onnx_refuse(n, "its inputs have %lld and %lld iterations", (long long)length, (long long)v->dims[axis]);
         length = v->dims[axis];
     }
     s = (struct control_scan){(size_t)scans, t.carried, t.scanned, in_axes, in_directions, out_axes, out_directions};
-    if (length > TURNS_MAX)
+    if (length > ITERATIONS_MAX)
         return control_scan(n, t.body, (uint32_t)length, &s);
     if (!prepare(n, &t, n->input_count, length))
         return false;

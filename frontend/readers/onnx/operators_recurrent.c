@@ -393,16 +393,16 @@ static WNNOperand loop_steps(struct onnx_node *n, const struct recurrent *r, con
 {
     WNNLoopSlices scanned[2] = {{run->input, 0, backward}, {run->valid, 0, backward}}, stacked = {NULL, 0, backward};
     WNNOperand parameters[4] = {NULL}, outputs[3] = {NULL}, next[2] = {NULL};
-    struct control_turns l = {.turns = r->steps,
-                              .carried_count = r->kind == LSTM ? 2 : 1,
-                              .scanned_count = run->valid ? 2 : 1,
-                              .stacked_count = 1,
-                              .carried = states,
-                              .parameters = parameters,
-                              .next = next,
-                              .outputs = outputs,
-                              .scanned = scanned,
-                              .stacked = &stacked};
+    struct control_iterations l = {.iterations = r->steps,
+                                   .carried_count = r->kind == LSTM ? 2 : 1,
+                                   .scanned_count = run->valid ? 2 : 1,
+                                   .stacked_count = 1,
+                                   .carried = states,
+                                   .parameters = parameters,
+                                   .next = next,
+                                   .outputs = outputs,
+                                   .scanned = scanned,
+                                   .stacked = &stacked};
 
     if (!control_begin(n, &l))
         return onnx_error_operand(n);
@@ -415,7 +415,7 @@ static WNNOperand loop_steps(struct onnx_node *n, const struct recurrent *r, con
     return outputs[l.carried_count];
 }
 
-/** Makes the steps one after the other, as a turn of a loop around them must. */
+/** Makes the steps one after the other, as an iteration of a loop around them must. */
 static WNNOperand unroll_steps(struct onnx_node *n, const struct recurrent *r, const struct direction *run, bool backward,
                                WNNOperand states[2])
 {

@@ -298,7 +298,7 @@ static bool slice_cuts(struct onnx_node *n, const struct cut *cuts)
     int64_t dims[ONNX_RANK_MAX];
     bool whole = true, empty = false;
     WNNSliceOptions o = WNN_SLICE_OPTIONS_INIT;
-    size_t turns = 0;
+    size_t reversed_count = 0;
     WNNOperand y;
 
     for (size_t d = 0; d < v->rank; d++) {
@@ -309,7 +309,7 @@ static bool slice_cuts(struct onnx_node *n, const struct cut *cuts)
         empty = empty || !c->count;
         whole = whole && c->count == v->dims[d] && c->step == 1;
         if (c->step < 0 && c->count > 1)
-            reversed[turns++] = (uint32_t)d;
+            reversed[reversed_count++] = (uint32_t)d;
         starts[d] = (uint32_t)(c->step < 0 ? last : c->start);
         sizes[d] = (uint32_t)((c->count - 1) * step + 1);
         strides[d] = (uint32_t)(c->count > 1 ? step : 1);
@@ -324,9 +324,9 @@ static bool slice_cuts(struct onnx_node *n, const struct cut *cuts)
     o.stridesCount = v->rank;
     o.strides = strides;
     y = wnnGraphBuilderSlice(n->builder, onnx_operand(n, 0), v->rank, starts, v->rank, sizes, &o);
-    if (turns)
+    if (reversed_count)
         y = wnnGraphBuilderReverse(n->builder, y,
-                                   &(WNNReverseOptions){.label = n->label, .axesCount = turns, .axes = reversed});
+                                   &(WNNReverseOptions){.label = n->label, .axesCount = reversed_count, .axes = reversed});
     return onnx_output_as(n, 0, y, v->type);
 }
 

@@ -47,7 +47,7 @@ struct candidates {
 #define ELEMENT_COST 8         /* finding maxima */
 #define REST_COST 20           /* the same where blocks leave a rest: they are copied out of the rows first */
 #define CANDIDATE_COST 40      /* gathering an element */
-#define DIGIT_COST 2e3         /* starting the kernels of a turn of find_by_digits, once for all rows */
+#define DIGIT_COST 2e3         /* starting the kernels of an iteration of find_by_digits, once for all rows */
 #define DIGIT_ELEMENT_COST 1.5 /* comparing an element in it */
 #define EXCHANGE_COST 15       /* putting two elements of a network in order */
 #define MOVED_COST 65          /* what transposing elements of few rows adds to that */
@@ -110,7 +110,7 @@ static double plan_cuts(const struct candidates *c, uint32_t count, unsigned cut
     return best;
 }
 
-/* Returns whether steps may be the turns of a loop, which the reader cannot compute. */
+/* Returns whether steps may be the iterations of a loop, which the reader cannot compute. */
 static bool may_loop(const struct onnx_node *n)
 {
     return control_may_begin(n) && !n->is_static;
@@ -204,8 +204,8 @@ static WNNOperand join_digits(struct onnx_node *n, WNNOperand scales, WNNOperand
 }
 
 /*
- * Returns the k-th number of each row of floats x, [count, rows], as [1, rows], digit by digit of its binary form.  Each turn
- * of a loop tries the next digit: it is set if the number with it is not beyond the k-th one.
+ * Returns the k-th number of each row of floats x, [count, rows], as [1, rows], digit by digit of its binary form.  Each
+ * iteration of a loop tries the next digit: it is set if the number with it is not beyond the k-th one.
  */
 static WNNOperand find_by_digits(struct onnx_node *n, const struct candidates *c, WNNOperand x)
 {
@@ -218,7 +218,7 @@ static WNNOperand find_by_digits(struct onnx_node *n, const struct candidates *c
     float scales[EXPONENTS], fractions[DIGITS] = {0};
     WNNOperand carried[2], in[4], next[2], scale, limit, set;
     WNNLoopSlices slices[2] = {{NULL, 0, false}, {NULL, 0, false}};
-    const struct control_turns t = {DIGITS, 2, 2, 0, carried, in, next, carried, slices, NULL};
+    const struct control_iterations t = {DIGITS, 2, 2, 0, carried, in, next, carried, slices, NULL};
 
     for (int i = 0; i < DIGITS; i++)
         if (i < FIRST)
@@ -394,14 +394,14 @@ struct network {
     WNNOperand keys, places;
     comparison before;
     uint32_t piece, low, high;
-    uint32_t turns, share;            /* of the loop, and what each takes: one piece, or several short rows */
+    uint32_t iterations, share;       /* of the loop, and what each takes: one piece, or several short rows */
     uint32_t side;                    /* so many rows are interleaved */
     uint32_t count;                   /* places of what the next stage sees: all, or in the loop its share */
     bool inside, columns, transposed; /* in the loop; the matrices are transposed; the last step transposed them */
 };
 
 /* Transposes the matrices, or transposes them back. */
-static void turn(struct onnx_node *n, struct network *x, bool columns)
+static void transpose(struct onnx_node *n, struct network *x, bool columns)
 {
     static const uint32_t order[] = {0, 2, 1};
     const uint32_t dims[] = {x->count / x->piece, columns ? x->high : x->low, columns ? x->low : x->high};
@@ -416,27 +416,27 @@ static void turn(struct onnx_node *n, struct network *x, bool columns)
 
 static void move(struct onnx_node *n, struct network *x, bool inside)
 {
-    const uint32_t dims[] = {x->turns, x->share};
+    const uint32_t dims[] = {x->iterations, x->share};
     WNNOperand *all[] = {&x->keys, &x->places}, operands[2];
     WNNLoopSlices slices[2] = {{NULL, 0, false}, {NULL, 0, false}};
-    const struct control_turns t = {.turns = x->turns,
-                                    .scanned_count = 2,
-                                    .stacked_count = 2,
-                                    .parameters = operands,
-                                    .outputs = operands,
-                                    .scanned = slices,
-                                    .stacked = slices};
+    const struct control_iterations t = {.iterations = x->iterations,
+                                         .scanned_count = 2,
+                                         .stacked_count = 2,
+                                         .parameters = operands,
+                                         .outputs = operands,
+                                         .scanned = slices,
+                                         .stacked = slices};
 
-    if (x->turns == 1 || inside == x->inside)
+    if (x->iterations == 1 || inside == x->inside)
         return;
-    turn(n, x, false);
+    transpose(n, x, false);
     for (unsigned i = 0; i < 2; i++)
         slices[i].operand = onnx_reshape(n, *all[i], inside ? 2 : 1, inside ? dims : &dims[1]);
     if (!(inside ? control_begin(n, &t) : control_end(n, &t, true)))
         return;
     x->keys = operands[0];
     x->places = operands[1];
-    x->count = inside ? x->share : x->turns * x->share;
+    x->count = inside ? x->share : x->iterations * x->share;
     x->inside = inside;
     x->transposed = false;
 }
@@ -456,7 +456,7 @@ static void exchange(struct onnx_node *n, struct network *x, uint32_t stride, bo
     WNNOperand *all[2] = {&x->keys, &x->places}, partner[2], keeps;
 
     move(n, x, stride < x->piece);
-    turn(n, x, stride < x->low);
+    transpose(n, x, stride < x->low);
     const uint32_t axes[] = {1, 2}, first = x->transposed ? 0 : 1, end = mirrored ? 2 : 1;
     const uint32_t side = x->columns ? x->high : x->side, blocks = x->count * x->side / side / 2 / stride;
     const WNNReverseOptions o = {.label = n->label, .axesCount = end - first, .axes = axes + first};
@@ -499,7 +499,7 @@ static WNNOperand sort_by_network(struct onnx_node *n, const struct candidates *
     x.share = few && may_loop(n) && x.count > PIECE ? x.piece : x.count;
     while (x.share < PIECE && x.count / x.share % 2 == 0)
         x.share *= 2;
-    x.turns = x.count / x.share;
+    x.iterations = x.count / x.share;
     x.places = onnx_iota(n, WNNOperandDataType_Int32, 2, 0, c->count);
     x.places = onnx_expand(n, x.places, (struct onnx_dims){2, {c->count, c->rows}});
     if (size > c->count) { /* with what comes last, and has later places */
@@ -516,7 +516,7 @@ static WNNOperand sort_by_network(struct onnx_node *n, const struct candidates *
         for (uint32_t stride = run; stride; stride /= 2)
             exchange(n, &x, stride, stride == run);
     move(n, &x, false);
-    turn(n, &x, false);
+    transpose(n, &x, false);
     x.places = onnx_reshape(n, x.places, 2, few ? (uint32_t[]){c->rows, size} : (uint32_t[]){size, c->rows});
     return onnx_slice_axis(n, few ? onnx_transpose(n, x.places, 2, swap) : x.places, 0, 0, c->k);
 }

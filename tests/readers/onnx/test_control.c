@@ -181,7 +181,7 @@ TEST(loops_are_unrolled)
     expect_shape(t, SHAPE(2, 2));
     *(int64_t *)t->graph.initializer[0]->raw_data.data = INT64_MAX;
     *(int64_t *)t->graph.initializer[1]->raw_data.data = INT64_MAX;
-    refused(t, NULL, "more than 1024 turns");
+    refused(t, NULL, "more than 1024 iterations");
 }
 
 /** Makes the body of the first node: s = s + x, and it goes on while max(s) < limit. */
@@ -362,7 +362,7 @@ TEST(many_turns_are_a_loop)
             want[k] = want[k] * half + x[k] + (float)i;
             assert_true(fabsf(y[2 * i + k] - want[k]) <= 1e-6f * (want[k] + 1));
         }
-    body->output[2]->name = text(t, "h"); /* of a turn, and not of the loop */
+    body->output[2]->name = text(t, "h"); /* of an iteration, and not of the loop */
     reads(t, NULL);
     node_in(t, body, "Concat", "s_in s_in", "s_out2");
     attribute_int(t, body->node[body->n_node - 1], "axis", 0);
@@ -370,7 +370,7 @@ TEST(many_turns_are_a_loop)
     refused(t, NULL, "too many to be unrolled, and value 0 changes its shape");
 }
 
-/** A computed condition stops what a loop of many turns changes. */
+/** A computed condition stops what a loop of many iterations changes. */
 TEST(many_turns_with_computed_conditions_are_a_loop)
 {
     static const float most = 5000;
@@ -438,7 +438,7 @@ static void scan_of_directions(int backward)
     body->output[body->n_output++] = port(t, "s_out", F32, NULL);
     body->output[body->n_output++] = port(t, "zt", F32, NULL);
     node(t, "Transpose", "z", "zy");
-    node(t, "Add", "y zy", "r"); /* y[t'] + a[:, t'] - s of another turn: both directions are seen */
+    node(t, "Add", "y zy", "r"); /* y[t'] + a[:, t'] - s of another iteration: both directions are seen */
     output(t, "r");
     reads(t, NULL);
     expect_shape(t, SHAPE(STEPS, 2));
@@ -485,7 +485,8 @@ static void compute_wide(struct net *t)
     compute(t, x, sizeof x, y, sizeof y);
 }
 
-/** What a body makes of constants is computed once: the default budget would not do for as many times as there are turns. */
+/** What a body makes of constants is computed once: the default budget would not do for as many times as there are iterations.
+ */
 TEST(loops_compute_constants_once)
 {
     Onnx__GraphProto *body;

@@ -117,8 +117,8 @@ static bool many_attributes(struct bytes *model, struct bytes *graph, size_t n)
     return false;
 }
 
-/** A loop whose body has a long branch that is not taken; the longer it is the more turns there are. */
-static bool many_turns(struct bytes *model, struct bytes *graph, size_t n)
+/** A loop whose body has a long branch that is not taken; the longer it is the more iterations there are. */
+static bool many_iterations(struct bytes *model, struct bytes *graph, size_t n)
 {
     struct bytes branch = {0}, other = {0}, body = {0}, loop = {0}, a = {0}, choice = {0}, t = {0};
     const int64_t trips = (int64_t)n / 16;
@@ -251,8 +251,8 @@ TEST(reading_is_linear_in_the_file)
 {
     enum { FEW = 1000, TIMES = 16 };
     static const struct kind kinds[] = {
-        {"operator sets", many_opsets}, {"functions", many_functions},     {"attributes", many_attributes},
-        {"turns", many_turns},          {"open inputs", many_open_inputs}, {"terms", many_terms},
+        {"operator sets", many_opsets},  {"functions", many_functions},     {"attributes", many_attributes},
+        {"iterations", many_iterations}, {"open inputs", many_open_inputs}, {"terms", many_terms},
         {"pieces", many_pieces},
     };
 
