@@ -33,7 +33,7 @@ const char opencl_matrix_probe[] =
     "  float sums[2][4];\n"
     "  const int place = (lane % 8 + lane / 8 % 2 * 8) * 24 + lane / 16 * 8;\n"
     "  MATRIX_LOAD(of_a, a + place);\n"
-    "  MATRIX_LOAD_TURNED(of_b, b + place);\n"
+    "  MATRIX_LOAD_TRANSPOSED(of_b, b + place);\n"
     "  MATRIX_UNROLL for (int j = 0; j < 2; j++) {\n"
     "    MATRIX_UNROLL for (int r = 0; r < 4; r++) {\n"
     "      const int row = lane / 4 + r / 2 * 8, column = lane % 4 * 2 + r % 2;\n"

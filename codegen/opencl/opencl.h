@@ -31,7 +31,7 @@ extern const char opencl_prelude[];
 extern const char opencl_options[];
 
 /** Kernels whose tiles are of matrix instructions begin with this text.  It has the instructions, in macros:
- *    MATRIX_LOAD(f, p), MATRIX_LOAD_TURNED(f, p)  four matrices of 8 x 8 halves from local memory, p being the item's row
+ *    MATRIX_LOAD(f, p), MATRIX_LOAD_TRANSPOSED(f, p)  four matrices of 8 x 8 halves from local memory, p being the item's row
  *    MATRIX_MULTIPLY(c, a, b)                     c += a b, of 16 x 8 sums in c
  *    MATRIX_MEMORY                                what they need in local memory, as a declaration
  *    MATRIX_UNROLL                                before loops whose counters number registers

@@ -31,7 +31,7 @@ const char opencl_matrix_functions[] =
     "#define MATRIX_LOAD_BY(name, f, p) __asm__ volatile(name \" {%0, %1, %2, %3}, [%4];\" \\\n"
     "  : \"=r\"((f)[0]), \"=r\"((f)[1]), \"=r\"((f)[2]), \"=r\"((f)[3]) : \"r\"((uint)(size_t)(p)) : \"memory\")\n"
     "#define MATRIX_LOAD(f, p) MATRIX_LOAD_BY(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16\", f, p)\n"
-    "#define MATRIX_LOAD_TURNED(f, p) MATRIX_LOAD_BY(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16\", f, p)\n"
+    "#define MATRIX_LOAD_TRANSPOSED(f, p) MATRIX_LOAD_BY(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16\", f, p)\n"
     "#define MATRIX_MULTIPLY(c, a, b) __asm__ volatile( \\\n"
     "  \"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" "
     "\\\n"
@@ -322,7 +322,7 @@ static void put_fragments(const struct side *s, uint32_t count)
 
     put_line(s->p, "MATRIX_UNROLL for (int i = 0; i < %u; i++)", count);
     put_line(s->p, "  MATRIX_LOAD%s(fragment_%c[i], tile_%c + buffer * BUFFER + own_%c + i * %u + k * %u);",
-             rows ? "_TURNED" : "", s->name, s->name, s->name, rows ? GPU_MATRIX_ROWS : GPU_MATRIX_ROWS * s->pitch,
+             rows ? "_TRANSPOSED" : "", s->name, s->name, s->name, rows ? GPU_MATRIX_ROWS : GPU_MATRIX_ROWS * s->pitch,
              rows ? s->pitch : 1);
 }
 

@@ -62,7 +62,7 @@ static struct node *own_dequantization(struct graph *g, struct node *contraction
 
 /* Returns unsigned bytes of v as signed ones that are 128 less, or signed ones as unsigned ones that are 128 more.  Returns
  * NULL if memory runs out. */
-static struct value *turn_bytes(struct graph *g, struct node *before, struct value *v)
+static struct value *flip_sign_bits(struct graph *g, struct node *before, struct value *v)
 {
     const bool is_signed = v->type.type == WNNOperandDataType_Int8;
     const struct tensor_type scalar = {.type = v->type.type};
@@ -74,7 +74,7 @@ static struct value *turn_bytes(struct graph *g, struct node *before, struct val
 }
 
 /* Computes the other form of a zero point if it is a constant.  Returns false if memory runs out. */
-static bool fold_turned(struct graph *g, const struct node *dequantization)
+static bool fold_flipped(struct graph *g, const struct node *dequantization)
 {
     struct node *cast = dequantization->inputs[2].value->producer, *sub = cast->inputs[0].value->producer;
 
@@ -85,7 +85,7 @@ static bool fold_turned(struct graph *g, const struct node *dequantization)
  * Lets a contraction read an operand as bytes of the other sign, if the library takes it then: its second one as signed bytes,
  * and a transposed convolution its first one as unsigned ones.  Returns false if memory runs out.
  */
-static bool turn_operand(struct graph *g, const struct target *t, struct node *contraction)
+static bool flip_operand(struct graph *g, const struct target *t, struct node *contraction)
 {
     const uint32_t slot = contraction->op != OP_CONV_TRANSPOSE2D;
     const dtype type = slot ? WNNOperandDataType_Uint8 : WNNOperandDataType_Int8;
@@ -94,10 +94,10 @@ static bool turn_operand(struct graph *g, const struct target *t, struct node *c
 
     if (n->cluster || inputs[0]->type.type != type || inputs[0]->kind == VALUE_CONSTANT)
         return true;
-    inputs[0] = turn_bytes(g, contraction, inputs[0]);
-    inputs[2] = inputs[0] ? turn_bytes(g, contraction, inputs[2]) : NULL;
+    inputs[0] = flip_sign_bits(g, contraction, inputs[0]);
+    inputs[2] = inputs[0] ? flip_sign_bits(g, contraction, inputs[2]) : NULL;
     v = inputs[2] ? make_node(g, contraction, OP_DEQUANTIZE_LINEAR, n, 3, inputs, n->options, &n->args) : NULL;
-    if (!v || !fold_turned(g, v->producer))
+    if (!v || !fold_flipped(g, v->producer))
         return false;
     node_set_input(contraction, slot, v);
     for (uint32_t i = 0; i < OPERANDS; i++)
@@ -158,7 +158,7 @@ bool pass_fuse_quantized(struct graph *g, const struct pass_options *o)
     graph_for_each (g, n) {
         if (n->cluster || !is_contraction_of_bytes(n))
             continue;
-        if (turn_operand(g, o->target, n))
+        if (flip_operand(g, o->target, n))
             changed |= fuse(g, o->target, n);
         if (g->error.status)
             return changed;

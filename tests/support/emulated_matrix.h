@@ -24,7 +24,7 @@ static const char emulated_matrix[] =
     "#define MATRIX_UNROLL _Pragma(\"nounroll\")\n" /* compilers of processors would take minutes for all copies */
     "#define MATRIX_MEMORY __local uint emulated[256 * 6]; __local ulong emulated_rows[256];\n"
     "#define MATRIX_LOAD(f, p) emulated_load(emulated_rows, f, p, 0)\n"
-    "#define MATRIX_LOAD_TURNED(f, p) emulated_load(emulated_rows, f, p, 1)\n"
+    "#define MATRIX_LOAD_TRANSPOSED(f, p) emulated_load(emulated_rows, f, p, 1)\n"
     "#define MATRIX_MULTIPLY(c, a, b) emulated_multiply(emulated, c, a, b)\n"
     "static void emulated_load(__local ulong *rows, uint *f, __local ushort *p, int transposed) {\n"
     "  const int item = (int)get_local_id(0), lane = item % 32, first = item - lane;\n"

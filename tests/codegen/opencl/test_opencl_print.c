@@ -283,7 +283,8 @@ TEST(matrix_instructions_are_printed)
     }
     assert_int_equal(count(texts[0], "mma.sync"), 1);
     assert_int_equal(count(strstr(texts[0], "__kernel"), "MATRIX_MULTIPLY("), 1);
-    assert_int_equal(count(strstr(texts[0], "__kernel"), "MATRIX_LOAD(") + count(strstr(texts[0], "__kernel"), "_TURNED("), 2);
+    assert_int_equal(count(strstr(texts[0], "__kernel"), "MATRIX_LOAD(") + count(strstr(texts[0], "__kernel"), "_TRANSPOSED("),
+                     2);
     assert_string_equal(texts[0], texts[1]);
     assert_null(strstr(texts[2], "MATRIX_"));
     for (int i = 0; i < 3; i++)
