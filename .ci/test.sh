@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The release suite: every test but those labelled `long`.  Ten minutes on two cores at most, from nothing.
+# The release suite: every test but those labelled `long`.  From nothing it takes a quarter of an hour on two cores.
 # WEBNN_SHARED names the directory with conformance data and models (default ../shared); tests that need it are skipped where it
 # is absent.
 part=test
