@@ -336,7 +336,6 @@ char const *wnnMethodCallArgumentName(WNNMethodCall call, size_t index)
     return a ? a->name : NULL;
 }
 
-/** Returns whether text is that name. */
 static bool same(const char *name, WNNStringView text)
 {
     return strlen(name) == text.length && !memcmp(name, text.data, text.length);

@@ -108,7 +108,6 @@ static struct open_loop *open_loop_create(WNNGraphBuilder b, uint32_t iterations
     return l->parameters && l->operands ? l : NULL;
 }
 
-/** Makes the parameter of operand i of the loop. */
 static bool add_parameter(WNNGraphBuilder b, struct open_loop *l, uint32_t i, struct value *operand, WNNOperand *parameter,
                           struct error *e)
 {

@@ -99,7 +99,7 @@ static double cache_bytes(const struct fuse *f)
 
 /*
  * Returns whether a convolution would read or write in another order than the one its kernel is fast in.
- *   - Winograd: tiles take a few elements of every channel.  Where an image is larger than the second cache and its
+ *   - Winograd: tiles take a few elements of every channel.  Where an image is larger than L2 and its
  *     channels lie far apart, each of these is a miss that no prefetcher foresees.
  *   - Transposed, with strides: neighbours in a row of the result come from different parts of the window, so that vectors run
  *     along the channels, whose results would be stored one by one.

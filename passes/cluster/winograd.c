@@ -85,7 +85,7 @@ static bool cut(struct winograd_shape *s, int64_t height, int64_t width, int64_t
 
 /*
  * Chooses macro-tiles, which are some rows of tiles, or parts of some: those that cost least.  Small ones read the weights
- * often, large ones leave the second cache; some leave tiles of accumulators or the last macro-tile half empty, or threads
+ * often, large ones leave L2; some leave tiles of accumulators or the last macro-tile half empty, or threads
  * without work.
  */
 static void choose_macro_tiles(struct winograd_shape *s, const struct target *t)

@@ -150,7 +150,6 @@ static struct map reduced_placement(const struct node *n, const struct reduced_s
     return m;
 }
 
-/** Makes the space of a reducing node. */
 static void space_of_anchor(struct lowering *l, const struct node *n, const struct reduced_space *s)
 {
     const uint32_t flags = op_infos[n->op].flags;

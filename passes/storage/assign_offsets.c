@@ -202,8 +202,8 @@ static void gap_release(struct gap *gaps, uint32_t *count, int64_t offset, int64
     }
     /* There is always a gap at the end, which has no limit. */
     bool joins_before = low > 0 && gaps[low - 1].offset + gaps[low - 1].bytes == offset;
-    bool joins_behind = offset + bytes == gaps[low].offset;
-    if (joins_behind) {
+    bool joins_next = offset + bytes == gaps[low].offset;
+    if (joins_next) {
         gaps[low].offset = offset;
         if (gaps[low].bytes != INT64_MAX)
             gaps[low].bytes += bytes;

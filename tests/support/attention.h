@@ -69,7 +69,7 @@ static const char *const attention_bodies[] = {
     "nodes { s = matmul(q, k); p = softmax(s, 2); y = matmul(p, v); } outputs { y; }",
     "inputs { q: f32[70, 3]; k: f32[3, 997]; v: f32[997, 4]; }"
     "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); } outputs { y; }",
-    /* keys that exceed the second cache */
+    /* keys that exceed L2 */
     "inputs { q: f32[1, 4, 2, 64]; k: f32[1, 4200, 2, 64]; v: f32[1, 4200, 2, 5]; }"
     "nodes { a = transpose(q, permutation=[0, 2, 1, 3]); b = transpose(k, permutation=[0, 2, 3, 1]); s = matmul(a, b);"
     "  p = softmax(s, 3); c = transpose(v, permutation=[0, 2, 1, 3]); y = matmul(p, c); } outputs { y; }",

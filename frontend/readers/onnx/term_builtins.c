@@ -168,7 +168,6 @@ static struct term_item require(struct term *t, items a)
     return (struct term_item){0};
 }
 
-/** Returns x with an ONNX type. */
 static struct term_item typed(struct term *t, items x, enum onnx_type type)
 {
     struct term_item item = term_of_operand(t, operand(t, x));

@@ -380,7 +380,6 @@ static bool takes_transposed(const struct dnn_cluster *c)
     return c->problem.src_type == dnnl_u8 && w->dims[w->rank - 3] >= TERMS_MIN;
 }
 
-/** Describes weights that are constants. */
 static bool describe_constant_weights(struct dnn_cluster *c)
 {
     const struct dnn_quantization *q = &c->quantization;

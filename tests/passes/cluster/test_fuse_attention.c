@@ -126,7 +126,7 @@ static int64_t tile_rows(const struct target *t, int64_t batches, int64_t rows, 
     return tile;
 }
 
-/* Macro-tiles have whole vectors of rows, or divide the rows, their scores stay in the second cache, and threads all have
+/* Macro-tiles have whole vectors of rows, or divide the rows, their scores stay in L2, and threads all have
  * work. */
 TEST(rows_are_cut)
 {

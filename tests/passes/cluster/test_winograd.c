@@ -113,7 +113,7 @@ TEST(the_cost_model_chooses)
     }
 }
 
-/* Returns whether the kernel of the transforms reads and writes nchw itself, next to a second cache of so many bytes. */
+/* Returns whether the kernel of the transforms reads and writes nchw itself, with an L2 of so many bytes. */
 static bool transposes(int64_t cache_bytes)
 {
     const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = cache_bytes};

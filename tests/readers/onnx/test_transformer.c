@@ -475,19 +475,19 @@ TEST(embeddings_are_summed_and_normalised)
 /* ---- FusedMatMul ---- */
 
 /* Returns the index of element (row, column) of matrix b of `shape` {batch, rows, columns} as the flags store it. */
-static int stored(const int shape[3], bool transposed, bool batch_behind, int b, int row, int column)
+static int stored(const int shape[3], bool transposed, bool batch_inside, int b, int row, int column)
 {
     const int outer = transposed ? column : row, inner = transposed ? row : column;
     const int rows = transposed ? shape[2] : shape[1], columns = transposed ? shape[1] : shape[2];
 
-    return batch_behind ? (outer * shape[0] + b) * columns + inner : (b * rows + outer) * columns + inner;
+    return batch_inside ? (outer * shape[0] + b) * columns + inner : (b * rows + outer) * columns + inner;
 }
 
-static const char *stored_dims(char *dims, const int shape[3], bool transposed, bool batch_behind)
+static const char *stored_dims(char *dims, const int shape[3], bool transposed, bool batch_inside)
 {
     const int rows = transposed ? shape[2] : shape[1], columns = transposed ? shape[1] : shape[2];
 
-    return batch_behind ? dims_of(dims, rows, shape[0], columns, 0) : dims_of(dims, shape[0], rows, columns, 0);
+    return batch_inside ? dims_of(dims, rows, shape[0], columns, 0) : dims_of(dims, shape[0], rows, columns, 0);
 }
 
 static void multiply_transposed(int bits)

@@ -144,7 +144,7 @@ TEST(a_text_is_described)
 }
 
 /** The operand binds the dimension that the file leaves open. */
-TEST(an_onnx_file_is_read_behind_an_operand)
+TEST(an_onnx_file_is_read_after_an_operand)
 {
     const uint32_t sizes[2] = {3, 2};
     struct bytes onnx = make_onnx();

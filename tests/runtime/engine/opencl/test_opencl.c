@@ -215,7 +215,7 @@ TEST(test_a_kernel_does_not_build)
 /* ---- who waits ---- */
 
 /* The device does nothing until all of it was put into the queue, and the caller's data change at once. */
-TEST(test_nobody_waits_between_writing_and_reading)
+TEST(test_nothing_waits_between_writing_and_reading)
 {
     WNNContext context = new_context();
     WNNGraph graph = new_graph(context, one_step);
