@@ -391,7 +391,7 @@ static const char *expect(struct kernel_case *c, const char *line, const char *e
         if (c->updated)
             fprintf(c->updated, "%.*s\n", (int)(end - line), line);
         if (!strncmp(line, "# computes", 10)) {
-            const uint32_t step = GUARD_BYTES || c->count < COMBINATIONS_SANITIZED ? 1 : c->count / COMBINATIONS_SANITIZED;
+            const uint32_t step = GUARD_BYTES > 0 || c->count < COMBINATIONS_SANITIZED ? 1 : c->count / COMBINATIONS_SANITIZED;
             for (uint32_t i = 0; i < c->count && !c->updated; i += step)
                 compute(c, i, KEXPR_NONE, NULL);
         } else if (sscanf(line, "# gives t%u: %n", &tensor, &used) == 1) {

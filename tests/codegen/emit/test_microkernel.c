@@ -25,7 +25,7 @@ static bool prefetches(struct kernel *k)
     char dir[] = "/tmp/webnn-prefetch-XXXXXX", text[64], path[128], line[1000];
     struct debug_options debug = {0};
     struct machine_under_test *m = machine_get(0);
-    struct codegen_kernels *unit;
+    struct codegen_kernels *unit = NULL;
     kernel_function function;
     struct error e = {0};
     bool found = false;

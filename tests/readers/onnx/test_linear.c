@@ -238,7 +238,7 @@ static double time_reading(const struct kind *kind, size_t n)
             model_free(&m);
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
         if (ok != valid)
-            fail_msg("%s of %zu: %s", kind->name, n, e.message ? e.message : "accepted");
+            fail_msg("%s of %zu: %s", kind->name, n, ok ? "accepted" : e.message);
         seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
         best = seconds < best ? seconds : best;
     }
