@@ -233,9 +233,9 @@ TEST(many_refusals_are_counted)
     start(t, 17);
     input(t, "x", F32, "2");
     for (int i = 0; i < NODES; i++) {
-        char *name = keep(t, 8);
+        char *name = keep(t, 16);
 
-        snprintf(name, 8, "e%d", i);
+        snprintf(name, 16, "e%d", i);
         node(t, "Elu", "x", name);
         attribute_int(t, t->graph.node[i], "beta", 1);
     }
