@@ -79,11 +79,13 @@ test('wrong arguments of models are refused by name', async () => {
   await assert.rejects(loadModel(context, file, { dimensions: { bach: 1 } }), /bach/);
   await assert.rejects(loadModel(context, file, { constants: { image: { dataType: 'float32', shape: [1] } } }), /no member data/);
   const model = await loadModel(context, file);
-  await assert.rejects(model.compute({}), /there is no input "image"/);
-  await assert.rejects(model.compute({ image: moon, mask: moon }), /no input "mask"; it has "image"/);
+  await assert.rejects(model.compute({}), /input "image" is missing/);
+  await assert.rejects(model.compute({ image: moon, mask: moon }), /no input "mask"; it has \["image"\]/);
   await assert.rejects(model.compute({ image: moon.subarray(1) }), /575 elements.*576.*\[batch, 1, 24, 24\]/);
   await assert.rejects(model.compute({ image: { data: moon, shape: [1, 1, 12, 48] } }), TypeError);
   await assert.rejects(model.compute({ image: new Int32Array(576) }), /Int32Array.*float32/);
+  for (const image of [[1], { data: moon }, { shape: [1] }, null])
+    await assert.rejects(model.compute({ image }), /input "image" is neither a typed array nor/);
   await assert.rejects(model.getGraph({ dimensions: { batch: -1 } }), TypeError);
   isMoon((await model.compute({ image: moon })).probabilities.data);
 });

@@ -121,13 +121,17 @@ class Model {
    * dimension may be open, which has the size that is left.
    */
   async compute(inputs, { dimensions, signal } = {}) {
-    for (const { name } of this.inputs)
+    const names = this.inputs.map(({ name }) => name);
+    for (const name of Object.keys(inputs ?? {})) {
+      if (!names.includes(name))
+        throw new TypeError(`compute: the model has no input ${JSON.stringify(name)}; it has ${JSON.stringify(names)}`);
+      const data = inputs[name]?.data ?? inputs[name];
+      if (!ArrayBuffer.isView(data) || (data !== inputs[name] && inputs[name].shape === undefined))
+        throw new TypeError(`compute: input ${JSON.stringify(name)} is neither a typed array nor { data, shape } with one`);
+    }
+    for (const name of names)
       if (inputs?.[name] === undefined)
-        throw new TypeError(`compute: there is no input ${JSON.stringify(name)}`);
-    for (const name of Object.keys(inputs))
-      if (!this.inputs.some((input) => input.name === name))
-        throw new TypeError(`compute: the model has no input ${JSON.stringify(name)}; it has ` +
-                            this.inputs.map((input) => JSON.stringify(input.name)).join(', '));
+        throw new TypeError(`compute: input ${JSON.stringify(name)} is missing`);
     const { graph, inputs: from, outputs: to } = await this.#prepare(this.#shapesOf(inputs, dimensions), dimensions, signal);
     for (const [name, tensor] of from)
       this.#context.writeTensor(tensor, inputs[name].data ?? inputs[name]);
