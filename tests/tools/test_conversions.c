@@ -99,9 +99,10 @@ static void write_reshape(const char *path)
     for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
         struct bytes info = {0}, type = {0}, tensor = {0}, shape = {0}, dim = {0};
 
-        put_int(&dim, 1, ports[i].size);
-        if (ports[i].size)
+        if (ports[i].size) {
+            put_int(&dim, 1, ports[i].size);
             put_message(&shape, 1, &dim);
+        }
         put_int(&tensor, 1, ports[i].type);
         if (ports[i].size)
             put_message(&tensor, 2, &shape);
