@@ -209,6 +209,15 @@ napi_value builder_construct(struct call *c);
 napi_value operator_call(struct call *c);
 /** Is MLContext.opSupportLimits(). */
 napi_value context_op_support_limits(struct call *c);
+/** Makes a string of a view. */
+bool string_create(struct call *c, WNNStringView text, napi_value *value);
+/** Makes an array of sizes. */
+bool sizes_create(struct call *c, size_t rank, const uint32_t *shape, napi_value *value);
+/** Sets a property of an object that has no setters. */
+bool property_set(struct call *c, napi_value object, const char *name, napi_value value);
+bool property_set_string(struct call *c, napi_value object, const char *name, WNNStringView text);
+/** Sets a number, which JavaScript's numbers hold exactly up to 2^53. */
+bool property_set_number(struct call *c, napi_value object, const char *name, uint64_t number);
 /** Returns the frozen array of a tensor's or an operand's shape, made at the first call. */
 napi_value shape_get(struct call *c, struct object *o, size_t rank, const uint32_t *shape);
 

@@ -110,22 +110,16 @@ static napi_value extension_quantize_weights(struct call *c)
     return undefined;
 }
 
-/** Returns {matrices, bytesBefore, bytesAfter} as numbers, which hold integers up to 2^53. */
-static napi_value describe_weights(napi_env env, const WNNQuantizedWeights *w)
+/** Returns {matrices, bytesBefore, bytesAfter}. */
+static napi_value describe_weights(struct call *c, const WNNQuantizedWeights *w)
 {
-    const struct {
-        const char *name;
-        uint64_t value;
-    } members[] = {{"matrices", w->matrices}, {"bytesBefore", w->bytesBefore}, {"bytesAfter", w->bytesAfter}};
-    napi_value result, number;
+    napi_value result;
 
-    if (!succeeded(env, napi_create_object(env, &result)))
-        return NULL;
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        if (!succeeded(env, napi_create_double(env, (double)members[i].value, &number)) ||
-            !succeeded(env, napi_set_named_property(env, result, members[i].name, number)))
-            return NULL;
-    return result;
+    return succeeded(c->env, napi_create_object(c->env, &result)) && property_set_number(c, result, "matrices", w->matrices) &&
+                   property_set_number(c, result, "bytesBefore", w->bytesBefore) &&
+                   property_set_number(c, result, "bytesAfter", w->bytesAfter)
+               ? result
+               : NULL;
 }
 
 static napi_value extension_get_quantized_weights(struct call *c)
@@ -136,7 +130,7 @@ static napi_value extension_get_quantized_weights(struct call *c)
 
     if (call_requires(c, 1) && (graph = object_require(c, c->arguments[0], INTERFACE_GRAPH, "graph"))) {
         wnnGraphGetQuantizedWeights(graph->native.graph, &weights);
-        result = describe_weights(c->env, &weights);
+        result = describe_weights(c, &weights);
     }
     return result;
 }

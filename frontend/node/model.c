@@ -120,17 +120,15 @@ static bool convert_constants(struct call *c, napi_value options, WNNModelConsta
     return true;
 }
 
-static bool convert_operands(struct call *c, napi_value options, WNNModelOptions *out)
+static bool convert_operands(struct call *c, napi_value options, WNNNamedOperand **list, size_t *count)
 {
     struct record_entry *entries;
-    WNNNamedOperand *list;
 
-    if (!record_member(c, options, "operands", INTERFACE_OPERAND, &entries, &out->operandCount) ||
-        !(list = call_allocate(c, out->operandCount + 1, sizeof(*list))))
+    if (!record_member(c, options, "operands", INTERFACE_OPERAND, &entries, count) ||
+        !(*list = call_allocate(c, *count + 1, sizeof(**list))))
         return false;
-    for (size_t i = 0; i < out->operandCount; i++)
-        list[i] = (WNNNamedOperand){entries[i].name, entries[i].object->native.operand};
-    out->operands = list;
+    for (size_t i = 0; i < *count; i++)
+        (*list)[i] = (WNNNamedOperand){entries[i].name, entries[i].object->native.operand};
     return true;
 }
 
@@ -142,7 +140,7 @@ static bool path_member(struct call *c, napi_value options, const char *name, co
     return dictionary_member(c, options, name, &member, &present) && (!present || convert_path(c, member, name, path));
 }
 
-/** Converts ModelOptions; constants come last, whose bytes are valid until JavaScript runs again. */
+/** Converts ModelOptions.  No JavaScript may run from then on: it could move the bytes of constants, which are found last. */
 static bool convert_model_options(struct call *c, napi_value value, WNNModelOptions *out)
 {
     *out = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
@@ -162,29 +160,12 @@ static bool create_record(struct call *c, napi_value *record)
            (*record = intrinsic_call(c->environment, INTRINSIC_CREATE, 1, &null));
 }
 
-static bool create_text(struct call *c, WNNStringView text, napi_value *value)
-{
-    return succeeded(c->env, napi_create_string_utf8(c->env, text.data ? text.data : "", text.length, value));
-}
-
 /** Sets a property that a file names. */
 static bool set_named(struct call *c, napi_value record, WNNStringView name, napi_value value)
 {
     napi_value key;
 
-    return create_text(c, name, &key) && succeeded(c->env, napi_set_property(c->env, record, key, value));
-}
-
-static bool set(struct call *c, napi_value object, const char *name, napi_value value)
-{
-    return succeeded(c->env, napi_set_named_property(c->env, object, name, value));
-}
-
-static bool set_view(struct call *c, napi_value object, const char *name, WNNStringView text)
-{
-    napi_value value;
-
-    return create_text(c, text, &value) && set(c, object, name, value);
+    return string_create(c, name, &key) && succeeded(c->env, napi_set_property(c->env, record, key, value));
 }
 
 /** Sets the size of a dimension: a number, a name, or null where it is open without one. */
@@ -193,7 +174,7 @@ static bool set_dimension(struct call *c, napi_value shape, size_t i, const WNNM
     napi_value value;
 
     return (d->size          ? succeeded(c->env, napi_create_uint32(c->env, d->size, &value))
-            : d->name.length ? create_text(c, d->name, &value)
+            : d->name.length ? string_create(c, d->name, &value)
                              : succeeded(c->env, napi_get_null(c->env, &value))) &&
            succeeded(c->env, napi_set_element(c->env, shape, (uint32_t)i, value));
 }
@@ -203,10 +184,10 @@ static bool set_declaration(struct call *c, napi_value list, size_t index, const
 {
     napi_value port, shape, boolean;
 
-    if (!succeeded(c->env, napi_create_object(c->env, &port)) || !set_view(c, port, "name", d->name) ||
-        !succeeded(c->env, napi_get_boolean(c->env, d->boolean, &boolean)) || !set(c, port, "boolean", boolean))
+    if (!succeeded(c->env, napi_create_object(c->env, &port)) || !property_set_string(c, port, "name", d->name) ||
+        !succeeded(c->env, napi_get_boolean(c->env, d->boolean, &boolean)) || !property_set(c, port, "boolean", boolean))
         return false;
-    if (d->dataType && !set_view(c, port, "dataType", WNN_STR(wnnOperandDataTypeGetName(d->dataType))))
+    if (d->dataType && !property_set_string(c, port, "dataType", WNN_STR(wnnOperandDataTypeGetName(d->dataType))))
         return false;
     if (d->hasShape) {
         if (!succeeded(c->env, napi_create_array_with_length(c->env, d->rank, &shape)))
@@ -214,7 +195,7 @@ static bool set_declaration(struct call *c, napi_value list, size_t index, const
         for (size_t i = 0; i < d->rank; i++)
             if (!set_dimension(c, shape, i, &d->dimensions[i]))
                 return false;
-        if (!set(c, port, "shape", shape))
+        if (!property_set(c, port, "shape", shape))
             return false;
     }
     return succeeded(c->env, napi_set_element(c->env, list, (uint32_t)index, port));
@@ -231,7 +212,7 @@ static bool set_declarations(struct call *c, napi_value object, const char *name
 
         ok = throw_model(c, get(info, i, &declaration)) && set_declaration(c, list, i, &declaration);
     }
-    return ok && set(c, object, name, list);
+    return ok && property_set(c, object, name, list);
 }
 
 static bool set_free_dimensions(struct call *c, napi_value object, WNNModelInfo info)
@@ -246,7 +227,7 @@ static bool set_free_dimensions(struct call *c, napi_value object, WNNModelInfo 
         ok = throw_model(c, wnnModelInfoGetFreeDimension(info, i, &d)) &&
              succeeded(c->env, napi_create_uint32(c->env, d.largest, &largest)) && set_named(c, record, d.name, largest);
     }
-    return ok && set(c, object, "dimensions", record);
+    return ok && property_set(c, object, "dimensions", record);
 }
 
 static bool set_metadata(struct call *c, napi_value object, WNNModelInfo info)
@@ -258,18 +239,19 @@ static bool set_metadata(struct call *c, napi_value object, WNNModelInfo info)
     for (size_t i = 0; ok && i < count; i++) {
         WNNModelMetadata m;
 
-        ok = throw_model(c, wnnModelInfoGetMetadata(info, i, &m)) && create_text(c, m.value, &value) &&
+        ok = throw_model(c, wnnModelInfoGetMetadata(info, i, &m)) && string_create(c, m.value, &value) &&
              set_named(c, record, m.key, value);
     }
-    return ok && set(c, object, "metadata", record);
+    return ok && property_set(c, object, "metadata", record);
 }
 
 static napi_value describe_info(struct call *c, WNNModelInfo info)
 {
     napi_value object;
 
-    return succeeded(c->env, napi_create_object(c->env, &object)) && set_view(c, object, "name", wnnModelInfoGetName(info)) &&
-                   set_view(c, object, "format", wnnModelInfoGetFormat(info)) &&
+    return succeeded(c->env, napi_create_object(c->env, &object)) &&
+                   property_set_string(c, object, "name", wnnModelInfoGetName(info)) &&
+                   property_set_string(c, object, "format", wnnModelInfoGetFormat(info)) &&
                    set_declarations(c, object, "inputs", info, wnnModelInfoGetInputCount(info), wnnModelInfoGetInput) &&
                    set_declarations(c, object, "outputs", info, wnnModelInfoGetOutputCount(info), wnnModelInfoGetOutput) &&
                    set_free_dimensions(c, object, info) && set_metadata(c, object, info)
@@ -312,7 +294,7 @@ static bool set_ports(struct call *c, napi_value object, const char *name, WNNMo
             ok = operand && set_named(c, record, port.name, operand);
         }
     }
-    return ok && set(c, object, name, record);
+    return ok && property_set(c, object, name, record);
 }
 
 /** Is readModel(builder, model, options): {name, notes, inputs, outputs}, whose operands are the builder's. */
@@ -320,19 +302,25 @@ static napi_value read_model(struct call *c)
 {
     struct object *builder;
     struct model_argument m;
+    WNNNamedOperand *operands;
     WNNModelOptions options;
     WNNModel model = NULL;
     napi_value object = NULL;
+    size_t operand_count;
 
     if (!call_requires(c, 2) || !(builder = object_require(c, c->arguments[0], INTERFACE_BUILDER, "builder")) ||
-        !convert_model(c, c->arguments[1], &m) || !convert_model_options(c, c->arguments[2], &options) ||
-        !convert_operands(c, c->arguments[2], &options) || !model_bytes(c, &m))
+        !convert_model(c, c->arguments[1], &m) || !dictionary_check(c, c->arguments[2], "options") ||
+        !convert_operands(c, c->arguments[2], &operands, &operand_count) ||
+        !convert_model_options(c, c->arguments[2], &options) || !model_bytes(c, &m))
         return NULL;
+    options.operands = operands;
+    options.operandCount = operand_count;
     options.builder = builder->native.builder;
     if (throw_model(c, m.path ? wnnModelRead(builder->context, m.path, &options, &model)
                               : wnnModelReadMemory(builder->context, m.bytes.data, m.bytes.length, &options, &model)) &&
-        (!succeeded(c->env, napi_create_object(c->env, &object)) || !set_view(c, object, "name", wnnModelGetName(model)) ||
-         !set_view(c, object, "notes", wnnModelGetNotes(model)) ||
+        (!succeeded(c->env, napi_create_object(c->env, &object)) ||
+         !property_set_string(c, object, "name", wnnModelGetName(model)) ||
+         !property_set_string(c, object, "notes", wnnModelGetNotes(model)) ||
          !set_ports(c, object, "inputs", model, wnnModelGetInputCount(model), wnnModelGetInput) ||
          !set_ports(c, object, "outputs", model, wnnModelGetOutputCount(model), wnnModelGetOutput)))
         object = NULL;
@@ -490,17 +478,14 @@ static bool set_graph_ports(struct call *c, napi_value object, const char *name,
 
     for (size_t i = 0; ok && i < count; i++) {
         WNNNamedOperandDescriptor d;
-        napi_value port, shape, size;
+        napi_value port, shape;
 
         ok = throw_last(c, get(graph, i, &d)) && succeeded(c->env, napi_create_object(c->env, &port)) &&
-             set_view(c, port, "dataType", WNN_STR(wnnOperandDataTypeGetName(d.descriptor.dataType))) &&
-             succeeded(c->env, napi_create_array_with_length(c->env, d.descriptor.rank, &shape));
-        for (uint32_t k = 0; ok && k < d.descriptor.rank; k++)
-            ok = succeeded(c->env, napi_create_uint32(c->env, d.descriptor.shape[k], &size)) &&
-                 succeeded(c->env, napi_set_element(c->env, shape, k, size));
-        ok = ok && set(c, port, "shape", shape) && set_named(c, record, d.name, port);
+             property_set_string(c, port, "dataType", WNN_STR(wnnOperandDataTypeGetName(d.descriptor.dataType))) &&
+             sizes_create(c, d.descriptor.rank, d.descriptor.shape, &shape) && property_set(c, port, "shape", shape) &&
+             set_named(c, record, d.name, port);
     }
-    return ok && set(c, object, name, record);
+    return ok && property_set(c, object, name, record);
 }
 
 /** Is describeGraph(graph): {inputs, outputs}, records of {dataType, shape}. */

@@ -334,19 +334,52 @@ void objects_abandon(struct environment *e)
             native_release(o);
 }
 
+/* ---- properties ---- */
+
+bool string_create(struct call *c, WNNStringView text, napi_value *value)
+{
+    const size_t length = text.length == WNN_STRLEN ? NAPI_AUTO_LENGTH : text.length;
+
+    return succeeded(c->env, napi_create_string_utf8(c->env, text.data ? text.data : "", text.data ? length : 0, value));
+}
+
+bool sizes_create(struct call *c, size_t rank, const uint32_t *shape, napi_value *value)
+{
+    bool ok = succeeded(c->env, napi_create_array_with_length(c->env, rank, value));
+    napi_value size;
+
+    for (uint32_t i = 0; ok && i < rank; i++)
+        ok = succeeded(c->env, napi_create_uint32(c->env, shape[i], &size)) &&
+             succeeded(c->env, napi_set_element(c->env, *value, i, size));
+    return ok;
+}
+
+bool property_set(struct call *c, napi_value object, const char *name, napi_value value)
+{
+    return succeeded(c->env, napi_set_named_property(c->env, object, name, value));
+}
+
+bool property_set_string(struct call *c, napi_value object, const char *name, WNNStringView text)
+{
+    napi_value value;
+
+    return string_create(c, text, &value) && property_set(c, object, name, value);
+}
+
+bool property_set_number(struct call *c, napi_value object, const char *name, uint64_t number)
+{
+    napi_value value;
+
+    return succeeded(c->env, napi_create_double(c->env, (double)number, &value)) && property_set(c, object, name, value);
+}
+
 napi_value shape_get(struct call *c, struct object *o, size_t rank, const uint32_t *shape)
 {
-    napi_value array, size;
+    napi_value array;
 
     if (o->shape)
         return succeeded(c->env, napi_get_reference_value(c->env, o->shape, &array)) ? array : NULL;
-    if (!succeeded(c->env, napi_create_array_with_length(c->env, rank, &array)))
-        return NULL;
-    for (uint32_t i = 0; i < rank; i++)
-        if (!succeeded(c->env, napi_create_uint32(c->env, shape[i], &size)) ||
-            !succeeded(c->env, napi_set_element(c->env, array, i, size)))
-            return NULL;
-    if (!intrinsic_call(c->environment, INTRINSIC_FREEZE, 1, &array) ||
+    if (!sizes_create(c, rank, shape, &array) || !intrinsic_call(c->environment, INTRINSIC_FREEZE, 1, &array) ||
         !succeeded(c->env, napi_create_reference(c->env, array, 1, &o->shape)))
         return NULL;
     return array;

@@ -105,6 +105,11 @@ test('a model is read into a builder, with operators of the program\'s own befor
   context.dispatch(graph, { pixels: from }, { best: to });
   assert.equal(new Int32Array(await context.readTensor(to))[0], expected.indexOf(Math.max(...expected)));
   assert.throws(() => readModel({}, file), TypeError);
+  // What a getter does to a constant is seen: its bytes are asked for after all options.
+  const data = new Float32Array(576);
+  const constants = { image: { dataType: 'float32', shape: [1, 1, 24, 24], data } };
+  const moved = { constants, get operands() { structuredClone(data, { transfer: [data.buffer] }); return {}; } };
+  assert.throws(() => readModel(new MLGraphBuilder(context), file, moved), /data is detached/);
   assert.throws(() => readModel(builder, file), /has built its graph already/);
 });
 

@@ -165,15 +165,21 @@ class SizedSession {
     });
   }
 
-  startProfiling() {}
-  endProfiling() {}
+  startProfiling() {
+    this.#sessions.forEach((session) => session.startProfiling());
+  }
+
+  endProfiling() {
+    this.#sessions.forEach((session) => session.endProfiling());
+  }
 }
 
 /** Makes a session, on WebNN unless executionProviders names others only. */
-async function create(model, options = {}) {
+async function create(model, ...rest) {
+  const options = typeof rest.at(-1) === 'object' ? rest.pop() : {}; // after the range of an ArrayBuffer, if there is one
   const providers = options.executionProviders?.length > 0 ? options.executionProviders : ['webnn'];
   const bytes = typeof model === 'string' ? fs.readFileSync(model)
-    : model instanceof Uint8Array ? model : new Uint8Array(model, ...(typeof options === 'number' ? [options] : []));
+    : model instanceof Uint8Array ? model : new Uint8Array(model, ...rest);
   const own = { ...options, executionProviders: providers };
   if (!providers.some(isWebNN))
     return ort.InferenceSession.create(bytes, own);
