@@ -129,8 +129,8 @@ WNN_EXPORT void wnnContextAddRef(WNNContext context);
  */
 WNN_EXPORT void wnnContextRelease(WNNContext WNN_NULLABLE context);
 /**
- * Loses the context: destroys its graphs and tensors, and ends what is pending with InvalidStateError.  It never waits, and may
- * be called again.
+ * Loses the context: destroys its graphs and tensors, and ends pending operations with InvalidStateError.  It never waits, and
+ * may be called again.
  */
 WNN_EXPORT void wnnContextDestroy(WNNContext context);
 /** Returns whether the context was destroyed, or lost for another reason.  It never comes back. */

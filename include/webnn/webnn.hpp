@@ -282,7 +282,7 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
     {
         return wnnContextIsLost(get());
     }
-    /** Loses the context: its graphs and tensors are destroyed, and what is pending ends with an error. */
+    /** Loses the context: its graphs and tensors are destroyed, and pending operations end with an error. */
     void destroy() const
     {
         wnnContextDestroy(get());

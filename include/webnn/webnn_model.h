@@ -224,7 +224,7 @@ typedef struct WNNDynamicModelImpl *WNNDynamicModel;
 typedef struct WNNDynamicModelOptions {
     size_t structSize;
     /**
-     * What is the same for all graphs: sizes, shapes, constants, weights, budget; NULL for nothing.  It is copied.  A builder
+     * Common to all graphs: sizes, shapes, constants, weights, budget; NULL for nothing.  It is copied.  A builder
      * cannot be given, since every graph has its own.
      */
     WNNModelOptions const *WNN_NULLABLE model;

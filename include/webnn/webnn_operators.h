@@ -19,7 +19,7 @@ extern "C" {
  * an operand of the builder, or the builder's error operand, which further calls refuse; a failed call leaves the builder as it
  * was.  Methods with a sequence of results return a status and fill outputs, in case of failure with the error operand.
  *
- * Besides what is said at each method, these are refused:
+ * Besides the rules of each method, these are refused:
  * - InvalidStateError: any call on a builder that has built, or whose context is lost.
  * - TypeError: an operand that is NULL, an error operand or of another builder, also in options; a data type or rank that is
  * not listed, or that wnnContextGetOperatorSupportLimits does not list; an enumeration value that does not exist, a double that

@@ -184,7 +184,7 @@ typedef enum WNNPowerPreference {
 } WNNPowerPreference;
 
 /**
- * Says how exactly convolutions and matmuls of float32 operands are computed.  What is not Float32 allows less; whether it is
+ * Says how exactly convolutions and matmuls of float32 operands are computed.  All but Float32 allow less; whether it is
  * made use of depends on the processor and the sizes.  Sums and results are float32 in any case (docs/precision.md).
  */
 typedef enum WNNPrecision {
@@ -329,7 +329,7 @@ typedef enum WNNInterpolationMode {
     WNNInterpolationMode_Force32 = 0x7FFFFFFF
 } WNNInterpolationMode;
 
-/** Says how wnnGraphBuilderScatterReduce combines what is there with an update. */
+/** Says how wnnGraphBuilderScatterReduce combines the element that is there with an update. */
 typedef enum WNNScatterReduction {
     WNNScatterReduction_Add = 0,
     WNNScatterReduction_Mul = 1,

@@ -356,7 +356,7 @@ static void put_integers(FILE *out)
         "  show; more could exceed 31 bits;\n"
         "- oneDNN has an implementation for it that is not a reference and computes its post-operations correctly.\n\n"
         "Not taken, and run as float32 (dequantizeLinear fuses with a kernel or is one): run-time scales or zero points of\n"
-        "constant weights, scales that change along what is summed, constant weights that differ between batches, int32\n"
+        "constant weights, scales that change along the summed dimension, constant weights that differ between batches, int32\n"
         "and uint32, float16 scales, recurrent operators, and element-wise operators between dequantizeLinear and\n"
         "quantizeLinear, which are one generated kernel anyway.\n\n"
         "The public conformance suite has no case of such a contraction: what its `qdqSubgraph` cases surround with "
