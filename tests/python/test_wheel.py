@@ -28,7 +28,9 @@ for name, digest, length in listed:
     data = archive.read(name)
     hashed = "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
     assert name == record or (digest == hashed and int(length) == len(data)), name
-    assert b".so" not in os.fsencode(name) or os.fsencode(build) not in data, f"{name} has a path of this machine"
+    # Sanitizers name source files, the generated ones with their folder.
+    assert support.sanitized() or b".so" not in os.fsencode(name) or os.fsencode(build) not in data, \
+        f"{name} has a path of this machine"
 assert b"Tag: cp311-abi3-linux_" in archive.read(record.replace("RECORD", "WHEEL"))
 
 PROGRAM = """import array, webnn
