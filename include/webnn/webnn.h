@@ -218,6 +218,30 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextWriteTensor(WNNContext context, WNNT
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCount,
                                                      WNNNamedTensor const *inputs, size_t outputCount,
                                                      WNNNamedTensor const *outputs);
+/**
+ * Does the same, and lets a cancellation end the computation: then the tensors of outputs hold anything until they are written
+ * again, and the context and the graph stay as they are.  The cancellation is referenced until the computation has ended. Fails
+ * with OperationError if it is cancelled already.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextDispatchCancellable(WNNContext context, WNNGraph graph, size_t inputCount,
+                                                                WNNNamedTensor const *inputs, size_t outputCount,
+                                                                WNNNamedTensor const *outputs,
+                                                                WNNCancellation WNN_NULLABLE cancellation);
+
+/** Creates a cancellation with one reference for the caller.  It belongs to no context and serves any number of computations.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnCreateCancellation(WNNCancellation *cancellation);
+/** Takes another reference. */
+WNN_EXPORT void wnnCancellationAddRef(WNNCancellation cancellation);
+/** Gives a reference back, which cancels nothing. */
+WNN_EXPORT void wnnCancellationRelease(WNNCancellation WNN_NULLABLE cancellation);
+/**
+ * Ends all computations that were given it, for good: those under way between two steps (on a device, what it has been handed
+ * runs to its end), those that have not begun before they begin.  It does not wait for that.  Any thread may call it.
+ */
+WNN_EXPORT void wnnCancellationCancel(WNNCancellation cancellation);
+/** Returns whether it was cancelled. */
+WNN_EXPORT bool wnnCancellationIsCancelled(WNNCancellation cancellation);
 
 /**
  * Waits until one of the futures has completed and its callback has run, or timeoutNS nanoseconds passed (UINT64_MAX sets no
@@ -357,10 +381,18 @@ WNN_EXPORT WNNFuture wnnContextLoadGraphAsync(WNNContext context, char const *pa
 /**
  * Computes on host buffers and returns when the outputs are written.  Overlapping buffers, where one of them is an output, are
  * refused with a TypeError, as are names and byte lengths other than the graph's; a destroyed graph or a lost context with
- * InvalidStateError.  Buffers need no alignment.  It runs on the calling thread when the timeline is idle.
+ * InvalidStateError.  Buffers need no alignment.  It runs on the calling thread when the timeline is idle.  All but one of the
+ * outputs may be left out: on the processor what only they need is not computed.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphCompute(WNNGraph graph, size_t inputCount, WNNNamedBuffer const *inputs,
                                                   size_t outputCount, WNNNamedBuffer const *outputs);
+/**
+ * Does the same, and lets a cancellation end the computation: then it fails with OperationError, the buffers of outputs hold
+ * anything, and the context and the graph stay as they are.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphComputeCancellable(WNNGraph graph, size_t inputCount, WNNNamedBuffer const *inputs,
+                                                             size_t outputCount, WNNNamedBuffer const *outputs,
+                                                             WNNCancellation WNN_NULLABLE cancellation);
 
 /* ------------------------------------------------------------------------------------------------ WNNOperand */
 

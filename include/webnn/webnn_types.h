@@ -53,6 +53,8 @@ typedef struct WNNGraphImpl *WNNGraph;
  * timeline.
  */
 typedef struct WNNTensorImpl *WNNTensor;
+/** Ends the computations that were given it (wnnCancellationCancel).  Any number of threads may share it. */
+typedef struct WNNCancellationImpl *WNNCancellation;
 
 /* ------------------------------------------------------------------------------------------------ strings, numbers */
 
@@ -351,6 +353,9 @@ typedef struct WNNOperandDescriptor {
 } WNNOperandDescriptor;
 
 #define WNN_OPERAND_DESCRIPTOR_INIT WNN_INIT_(WNNOperandDescriptor, {WNNOperandDataType_Undefined, 0, NULL})
+
+/** Returns the bytes of all elements, or 0 for what describes no operand. */
+WNN_EXPORT size_t wnnOperandDescriptorGetByteLength(WNNOperandDescriptor const *descriptor);
 
 /**
  * Stands for MLTensorDescriptor.  structSize is sizeof(WNNTensorDescriptor) (see webnn_options.h) or 0; the defaults are zeros.

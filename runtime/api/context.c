@@ -437,3 +437,14 @@ bool type_from_descriptor(WNNOperandDataType data_type, size_t rank, uint32_t co
         type->dims[i] = shape[i];
     return type_check(type, what, e);
 }
+
+size_t wnnOperandDescriptorGetByteLength(WNNOperandDescriptor const *descriptor)
+{
+    struct tensor_type type;
+    struct error e;
+
+    error_clear(&e);
+    return descriptor && type_from_descriptor(descriptor->dataType, descriptor->rank, descriptor->shape, "", &type, &e)
+               ? (size_t)type_bytes(&type)
+               : 0;
+}

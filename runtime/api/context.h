@@ -114,6 +114,11 @@ struct WNNContextImpl {
     struct WNNGraphImpl *first_graph;
 };
 
+struct WNNCancellationImpl {
+    atomic_uint references;
+    atomic_bool cancelled;
+};
+
 /** Makes an engine with that many threads.  debug must outlive it.  Returns NULL after an error in *e. */
 typedef struct engine *(*engine_create_function)(uint32_t thread_count, const struct debug_options *debug, struct error *e);
 

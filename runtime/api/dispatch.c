@@ -2,7 +2,8 @@
 /*
  * Computes graphs: wnnContextDispatch on tensors, after the work submitted before; wnnGraphCompute on host buffers, at once.
  *
- * Names with tensors or buffers become bindings by slot for the engine, after every check of the specification's steps.
+ * Either may be cancelled.  Names with tensors or buffers become bindings by slot for the engine, after every check of the
+ * specification's steps.
  */
 #include "runtime/api/context.h"
 #include "runtime/api/buffers.h"
@@ -44,18 +45,41 @@ static struct engine_binding *binding_of(WNNGraph g, const uint32_t *slots, stru
     return i < g->input_count ? &bindings[g->inputs[slots[i]].slot] : &bindings[g->input_slots + g->outputs[slots[i]].slot];
 }
 
-/* Checks that given names are exactly the graph's: as many, each known, none twice. */
-static bool names_match(const char *call, const struct matching *m, size_t given,
+/* Refuses a call that gives too few items, and names those that lack. */
+static bool refuse_missing(const char *call, const struct matching *m, uint32_t given, bool in_order, struct error *e)
+{
+    enum { SHOWN = 4 };
+    char names[700] = "", name[160];
+    size_t length = 0;
+    uint32_t shown = 0;
+
+    for (uint32_t slot = in_order ? given : 0; slot < m->count && shown <= SHOWN; slot++) {
+        if (!in_order && m->taken[slot] != UINT32_MAX)
+            continue;
+        const WNNStringView view = {m->bindings[slot].name, m->bindings[slot].name_length};
+
+        if (shown++ < SHOWN)
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s\"%s\"", shown > 1 ? ", " : "",
+                                       view_quote(name, sizeof name, view));
+        else
+            snprintf(names + length, sizeof names - length, ", ...");
+    }
+    return error_set(e, WNNStatus_TypeError, "%s: %u %ss are given, the graph has %u; it lacks %s", call, given, m->what,
+                     m->count, names);
+}
+
+/* Checks that given names are the graph's: each known, none twice, none missing unless `part`, when one is enough. */
+static bool names_match(const char *call, const struct matching *m, size_t given, bool part,
                         WNNStringView (*name_at)(const void *items, size_t i), const void *items, struct error *e)
 {
     bool in_order = true;
     char name[160];
 
-    if (given != m->count)
+    if (given > m->count)
         return error_set(e, WNNStatus_TypeError, "%s: %zu %ss are given, the graph has %u", call, given, m->what, m->count);
-    if (m->count > 0 && !items)
+    if (given > 0 && !items)
         return error_set(e, WNNStatus_TypeError, "%s: the %ss are NULL", call, m->what);
-    for (uint32_t i = 0; i < m->count; i++) {
+    for (uint32_t i = 0; i < given; i++) {
         WNNStringView view = name_at(items, i);
 
         if (view.length != 0 && !view.data)
@@ -75,7 +99,7 @@ static bool names_match(const char *call, const struct matching *m, size_t given
                              m->taken[slot], m->what, i, view_quote(name, sizeof name, view));
         m->taken[slot] = i;
     }
-    return true;
+    return given == m->count || (part && given > 0) || refuse_missing(call, m, (uint32_t)given, in_order, e);
 }
 
 static WNNStringView tensor_name_at(const void *items, size_t i)
@@ -104,12 +128,26 @@ static void report_times(WNNContext context, WNNGraph graph, uint64_t submitted,
         context->computed.callback(graph, &times, context->computed.userdata1, context->computed.userdata2);
 }
 
+/* Returns what ends a computation that may have a cancellation. */
+static struct engine_stop stop_of(WNNContext context, WNNCancellation cancellation)
+{
+    return (struct engine_stop){&context->lost, cancellation ? &cancellation->cancelled : NULL};
+}
+
+/* Returns whether a computation with this error is one that was cancelled, and did not fail. */
+static bool was_cancelled(WNNCancellation cancellation, const struct error *e)
+{
+    return wnnCancellationIsCancelled(cancellation) && e->status == WNNStatus_InvalidStateError;
+}
+
 static bool run_timed(WNNContext context, WNNGraph graph, const struct engine_binding *inputs,
-                      const struct engine_binding *outputs, uint64_t submitted, struct error *e)
+                      const struct engine_binding *outputs, const struct engine_stop *stop, uint64_t submitted, struct error *e)
 {
     const uint64_t begun = time_of(context);
 
-    if (!context->engine->functions->run(graph->executable, inputs, outputs, &context->lost, e))
+    if (engine_stops(stop))
+        return error_set(e, WNNStatus_InvalidStateError, "the computation was stopped");
+    if (!context->engine->functions->run(graph->executable, inputs, outputs, stop, e))
         return false;
     if (!atomic_load(&context->lost))
         report_times(context, graph, submitted, begun);
@@ -120,12 +158,14 @@ static bool run_timed(WNNContext context, WNNGraph graph, const struct engine_bi
 
 struct dispatch_task {
     struct context_task base;
-    WNNGraph graph;            /* pinned */
+    WNNGraph graph;               /* pinned */
+    WNNCancellation cancellation; /* a reference, or NULL */
+    struct engine_stop stop;
     uint64_t submitted, begun; /* 0 if there is no callback */
     uint32_t tensor_count;
     WNNTensor *tensors;                      /* pinned; inputs, then outputs, in the order given */
     struct engine_binding *inputs, *outputs; /* by slot */
-    bool failed;                             /* when it was submitted to the engine */
+    bool stopped, failed;                    /* when it was submitted to the engine */
     struct error *failure;                   /* why; NULL: there was no memory to say so */
 };
 
@@ -144,7 +184,7 @@ static void dispatch_compute(struct dispatch_task *t)
     struct error e;
 
     error_clear(&e);
-    if (!run_timed(context, t->graph, t->inputs, t->outputs, t->submitted, &e))
+    if (!run_timed(context, t->graph, t->inputs, t->outputs, &t->stop, t->submitted, &e) && !was_cancelled(t->cancellation, &e))
         dispatch_failed(context, &e);
 }
 
@@ -153,7 +193,9 @@ static void dispatch_done(void *user, bool ok, const struct error *e)
 {
     struct dispatch_task *t = user;
 
-    if (!ok) {
+    if (!ok && was_cancelled(t->cancellation, e)) {
+        t->stopped = true;
+    } else if (!ok) {
         t->failed = true;
         t->failure = malloc(sizeof *t->failure);
         if (t->failure)
@@ -169,7 +211,7 @@ static void dispatch_finish(struct context_task *base)
 
     if (t->failed)
         dispatch_failed(base->context, t->failure ? t->failure : &no_memory);
-    else if (!atomic_load(&base->context->lost))
+    else if (!t->stopped && !atomic_load(&base->context->lost))
         report_times(base->context, t->graph, t->submitted, t->begun);
 }
 
@@ -180,7 +222,7 @@ static void dispatch_run(struct context_task *base)
     const struct engine_functions *f = context->engine->functions;
     struct error e;
 
-    if (atomic_load(&context->lost))
+    if (engine_stops(&t->stop))
         return;
     if (!f->optional.submit) {
         dispatch_compute(t);
@@ -189,7 +231,7 @@ static void dispatch_run(struct context_task *base)
     error_clear(&e);
     t->begun = time_of(context);
     context_suspend(base);
-    if (!f->optional.submit(t->graph->executable, t->inputs, t->outputs, &context->lost, dispatch_done, t, &e))
+    if (!f->optional.submit(t->graph->executable, t->inputs, t->outputs, &t->stop, dispatch_done, t, &e))
         dispatch_done(t, false, &e);
 }
 
@@ -200,6 +242,7 @@ static void dispatch_release(struct context_task *base)
     for (uint32_t i = 0; i < t->tensor_count; i++)
         tensor_unpin(t->tensors[i]);
     graph_unpin(t->graph);
+    wnnCancellationRelease(t->cancellation);
     free(t->failure);
 }
 
@@ -256,7 +299,7 @@ static bool dispatch_check_descriptors(const struct matching *m, size_t given, W
 {
     char name[160], tensor_text[128], graph_text[128];
 
-    if (!names_match("dispatch", m, given, tensor_name_at, items, e))
+    if (!names_match("dispatch", m, given, false, tensor_name_at, items, e))
         return false;
     for (uint32_t i = 0; i < m->count; i++) {
         WNNTensor t = items[i].tensor;
@@ -343,7 +386,7 @@ static bool is_brief(WNNGraph graph)
 static void dispatch_now(WNNContext context, struct dispatch_task *t)
 {
     t->base.context = context;
-    if (!atomic_load(&context->lost))
+    if (!engine_stops(&t->stop))
         dispatch_compute(t);
     timeline_end(context->timeline);
     dispatch_release(&t->base);
@@ -352,6 +395,12 @@ static void dispatch_now(WNNContext context, struct dispatch_task *t)
 
 WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCount, WNNNamedTensor const *inputs,
                              size_t outputCount, WNNNamedTensor const *outputs)
+{
+    return wnnContextDispatchCancellable(context, graph, inputCount, inputs, outputCount, outputs, NULL);
+}
+
+WNNStatus wnnContextDispatchCancellable(WNNContext context, WNNGraph graph, size_t inputCount, WNNNamedTensor const *inputs,
+                                        size_t outputCount, WNNNamedTensor const *outputs, WNNCancellation cancellation)
 {
     struct error e;
     uint32_t *slots = NULL;
@@ -369,8 +418,11 @@ WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCou
     if (!t)
         return error_fail_memory(&e);
     t->submitted = time_of(context);
+    t->stop = stop_of(context, cancellation);
     pthread_mutex_lock(&context->lock);
-    bool ok = dispatch_check(context, graph, inputCount, inputs, outputCount, outputs, slots, &e);
+    bool ok =
+        dispatch_check(context, graph, inputCount, inputs, outputCount, outputs, slots, &e) &&
+        (!wnnCancellationIsCancelled(cancellation) || error_set(&e, WNNStatus_OperationError, "dispatch: it was cancelled"));
     bool brief = ok && is_brief(graph);
     if (ok)
         dispatch_bind(t, graph, inputs, outputs, slots);
@@ -379,6 +431,8 @@ WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCou
         free(t);
         return error_publish(&e);
     }
+    wnnCancellationAddRef(cancellation);
+    t->cancellation = cancellation;
     if (brief && timeline_try_begin(context->timeline)) {
         dispatch_now(context, t);
         return WNNStatus_Success;
@@ -389,11 +443,11 @@ WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCou
 /* ---- compute ---- */
 
 /* Checks byte lengths, then overlap: only inputs may share memory with each other. */
-static bool compute_check_buffers(const struct matching *m, WNNNamedBuffer const *items, struct error *e)
+static bool compute_check_buffers(const struct matching *m, size_t given, WNNNamedBuffer const *items, struct error *e)
 {
     char name[160];
 
-    for (uint32_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < given; i++) {
         size_t bytes = (size_t)type_bytes(&m->bindings[m->slots[i]].type);
 
         if (items[i].byteLength != bytes)
@@ -406,21 +460,29 @@ static bool compute_check_buffers(const struct matching *m, WNNNamedBuffer const
     return true;
 }
 
-static bool compute_check(WNNGraph graph, size_t input_count, WNNNamedBuffer const *inputs, size_t output_count,
-                          WNNNamedBuffer const *outputs, uint32_t *slots, struct error *e)
+/* Holds what a call of compute gives. */
+struct compute_call {
+    size_t input_count, output_count;
+    WNNNamedBuffer const *inputs, *outputs;
+    WNNCancellation cancellation;
+};
+
+static bool compute_check(WNNGraph graph, const struct compute_call *call, uint32_t *slots, struct error *e)
 {
     const struct matching in = match(graph, false, slots), out = match(graph, true, slots);
 
-    return names_match("compute", &in, input_count, buffer_name_at, inputs, e) &&
-           names_match("compute", &out, output_count, buffer_name_at, outputs, e) && compute_check_buffers(&in, inputs, e) &&
-           compute_check_buffers(&out, outputs, e) &&
-           buffers_are_apart(graph, input_count, inputs, output_count, outputs, slots, e);
+    return names_match("compute", &in, call->input_count, false, buffer_name_at, call->inputs, e) &&
+           names_match("compute", &out, call->output_count, true, buffer_name_at, call->outputs, e) &&
+           compute_check_buffers(&in, call->input_count, call->inputs, e) &&
+           compute_check_buffers(&out, call->output_count, call->outputs, e) &&
+           buffers_are_apart(graph, call->input_count, call->inputs, call->output_count, call->outputs, slots, e);
 }
 
 /* Describes a computation of a caller who waits for it. */
 struct computation {
     WNNGraph graph; /* pinned by the caller */
     const struct engine_binding *bindings;
+    struct engine_stop stop;
     uint64_t submitted;
     bool ok;
     struct error *e;
@@ -431,11 +493,11 @@ static void compute(void *user)
     struct computation *c = user;
     WNNGraph g = c->graph;
 
-    c->ok = !atomic_load(&g->context->lost) &&
-            run_timed(g->context, g, c->bindings, c->bindings + g->input_slots, c->submitted, c->e);
+    c->ok = run_timed(g->context, g, c->bindings, c->bindings + g->input_slots, &c->stop, c->submitted, c->e);
 }
 
-static bool compute_bound(WNNGraph graph, const struct engine_binding *bindings, struct error *e)
+static bool compute_bound(WNNGraph graph, const struct engine_binding *bindings, const struct engine_stop *stop,
+                          struct error *e)
 {
     /*
      * Regions inside a caller's region would have one thread, which library primitives were not made for: the timeline's thread
@@ -444,7 +506,7 @@ static bool compute_bound(WNNGraph graph, const struct engine_binding *bindings,
      */
     WNNContext context = graph->context;
     const struct engine_functions *f = context->engine->functions;
-    struct computation c = {graph, bindings, time_of(context), false, e};
+    struct computation c = {graph, bindings, *stop, time_of(context), false, e};
     bool here = timeline_is_current(context->timeline) || (!threads_in_region() && timeline_is_idle(context->timeline) &&
                                                            (!f->optional.is_ready || f->optional.is_ready(graph->executable)));
 
@@ -454,51 +516,81 @@ static bool compute_bound(WNNGraph graph, const struct engine_binding *bindings,
 }
 
 /* Computes by copies in buffers, for an engine that computes on buffers only. */
-static bool compute_staged(WNNGraph graph, WNNNamedBuffer const *const *items, const uint32_t *slots,
-                           struct engine_binding *bindings, struct error *e)
+static bool compute_staged(WNNGraph graph, const struct compute_call *call, const uint32_t *slots,
+                           struct engine_binding *bindings, const struct engine_stop *stop, struct error *e)
 {
     struct engine *en = graph->context->engine;
-    const uint32_t count = graph->input_count + graph->output_count;
+    struct engine_binding *outputs = bindings + graph->input_slots;
+    const uint32_t count = graph->input_count + call->output_count;
     bool ok = true;
 
     for (uint32_t i = 0; ok && i < count; i++) {
         const bool output = i >= graph->input_count;
-        const WNNNamedBuffer *item = &items[output][output ? i - graph->input_count : i];
+        const WNNNamedBuffer *item = output ? &call->outputs[i - graph->input_count] : &call->inputs[i];
         struct engine_binding *b = binding_of(graph, slots, bindings, i);
 
         b->buffer = memory_buffer_create(en, item->byteLength, e);
         ok = b->buffer && (output || en->functions->buffer_write(en, b->buffer, 0, item->data, item->byteLength, e));
     }
-    ok = ok && compute_bound(graph, bindings, e);
-    for (uint32_t i = 0; i < count; i++) {
-        const bool output = i >= graph->input_count;
-        const WNNNamedBuffer *item = &items[output][output ? i - graph->input_count : i];
-        const struct engine_binding *b = binding_of(graph, slots, bindings, i);
+    for (uint32_t o = 0; ok && o < graph->output_count; o++)
+        if (outputs[o].is_unwanted)
+            ok = (outputs[o].buffer = memory_buffer_create(en, (size_t)type_bytes(&graph->outputs[o].type), e)) != NULL;
+    ok = ok && compute_bound(graph, bindings, stop, e);
+    for (uint32_t i = graph->input_count; ok && i < count; i++) {
+        const WNNNamedBuffer *item = &call->outputs[i - graph->input_count];
 
-        if (ok && output)
-            ok = en->functions->buffer_read(en, b->buffer, 0, item->data, item->byteLength, e);
-        if (b->buffer)
-            memory_buffer_free(en, b->buffer);
+        ok = en->functions->buffer_read(en, binding_of(graph, slots, bindings, i)->buffer, 0, item->data, item->byteLength, e);
     }
+    for (uint32_t b = 0; b < graph->input_slots + graph->output_count; b++)
+        if (bindings[b].buffer)
+            memory_buffer_free(en, bindings[b].buffer);
+    return ok;
+}
+
+/* Computes where the buffers lie.  Outputs that were left out get memory, of which the system gives what is written to. */
+static bool compute_in_place(WNNGraph graph, struct engine_binding *bindings, const struct engine_stop *stop, struct error *e)
+{
+    struct engine_binding *outputs = bindings + graph->input_slots;
+    size_t bytes = 0;
+    char *memory = NULL;
+
+    for (uint32_t o = 0; o < graph->output_count; o++)
+        if (outputs[o].is_unwanted)
+            bytes += (size_t)target_align(type_bytes(&graph->outputs[o].type));
+    if (bytes && !(memory = malloc(bytes)))
+        return error_out_of_memory(e);
+    for (uint32_t o = 0; o < graph->output_count; o++)
+        if (outputs[o].is_unwanted)
+            outputs[o].host = memory + (bytes -= (size_t)target_align(type_bytes(&graph->outputs[o].type)));
+    const bool ok = compute_bound(graph, bindings, stop, e);
+    free(memory);
     return ok;
 }
 
 /* Computes on buffers that were checked.  The caller has pinned the graph. */
-static bool compute_checked(WNNGraph graph, WNNNamedBuffer const *const *items, const uint32_t *slots,
+static bool compute_checked(WNNGraph graph, const struct compute_call *call, const uint32_t *slots,
                             struct engine_binding *bindings, struct error *e)
 {
     WNNContext context = graph->context;
+    const struct engine_stop stop = stop_of(context, call->cancellation);
 
     memset(bindings, 0, ((size_t)graph->input_slots + graph->output_count) * sizeof *bindings);
-    for (uint32_t i = 0; i < graph->input_count + graph->output_count; i++)
-        binding_of(graph, slots, bindings, i)->host =
-            i < graph->input_count ? items[0][i].data : items[1][i - graph->input_count].data;
-    bool ok = context->engine->functions->host_memory ? compute_bound(graph, bindings, e)
-                                                      : compute_staged(graph, items, slots, bindings, e);
+    for (uint32_t o = 0; o < graph->output_count; o++)
+        bindings[graph->input_slots + o].is_unwanted = true;
+    for (uint32_t i = 0; i < graph->input_count + call->output_count; i++)
+        *binding_of(graph, slots, bindings, i) = (struct engine_binding){
+            .host = i < graph->input_count ? call->inputs[i].data : call->outputs[i - graph->input_count].data};
+    bool ok = context->engine->functions->host_memory ? compute_in_place(graph, bindings, &stop, e)
+                                                      : compute_staged(graph, call, slots, bindings, &stop, e);
     if (!ok)
         context_check_engine(context);
-    if (!atomic_load(&context->lost))
+    if (!atomic_load(&context->lost)) {
+        if (!ok && was_cancelled(call->cancellation, e)) {
+            error_clear(e);
+            error_set(e, WNNStatus_OperationError, "compute: it was cancelled");
+        }
         return ok;
+    }
     error_clear(e);
     return error_set(e, WNNStatus_InvalidStateError, "compute: the context was lost meanwhile: %s",
                      context->lost_error.message);
@@ -507,6 +599,13 @@ static bool compute_checked(WNNGraph graph, WNNNamedBuffer const *const *items, 
 WNNStatus wnnGraphCompute(WNNGraph graph, size_t inputCount, WNNNamedBuffer const *inputs, size_t outputCount,
                           WNNNamedBuffer const *outputs)
 {
+    return wnnGraphComputeCancellable(graph, inputCount, inputs, outputCount, outputs, NULL);
+}
+
+WNNStatus wnnGraphComputeCancellable(WNNGraph graph, size_t inputCount, WNNNamedBuffer const *inputs, size_t outputCount,
+                                     WNNNamedBuffer const *outputs, WNNCancellation cancellation)
+{
+    const struct compute_call call = {inputCount, outputCount, inputs, outputs, cancellation};
     struct engine_binding inline_bindings[BINDINGS_INLINE], *bindings = inline_bindings;
     uint32_t inline_slots[2 * BINDINGS_INLINE], *slots = inline_slots;
     struct error e;
@@ -524,8 +623,7 @@ WNNStatus wnnGraphCompute(WNNGraph graph, size_t inputCount, WNNNamedBuffer cons
     /* A destroyed graph is reported before anything else is looked at, as dispatch does. */
     bool ok = graph_try_pin(graph, "compute", &e);
     if (ok) {
-        ok = compute_check(graph, inputCount, inputs, outputCount, outputs, slots, &e) &&
-             compute_checked(graph, (WNNNamedBuffer const *[]){inputs, outputs}, slots, bindings, &e);
+        ok = compute_check(graph, &call, slots, &e) && compute_checked(graph, &call, slots, bindings, &e);
         graph_unpin(graph);
     }
     if (bindings != inline_bindings)

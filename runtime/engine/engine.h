@@ -62,8 +62,20 @@ struct engine_buffer {
  * host memory. */
 struct engine_binding {
     struct engine_buffer *buffer;
-    void *host; /* inputs are not written */
+    void *host;       /* inputs are not written */
+    bool is_unwanted; /* of an output: its memory may hold anything afterwards, and what only it needs need not be computed */
 };
+
+/** Says which flags end a computation when they become true; flags that are NULL do not. */
+struct engine_stop {
+    const atomic_bool *lost, *cancelled;
+};
+
+static inline bool engine_stops(const struct engine_stop *stop)
+{
+    return stop && ((stop->lost && atomic_load_explicit(stop->lost, memory_order_relaxed)) ||
+                    (stop->cancelled && atomic_load_explicit(stop->cancelled, memory_order_relaxed)));
+}
 
 /** Says that a submitted computation has ended, with success or with *e, which is valid until this returns. */
 typedef void (*engine_done)(void *user, bool ok, const struct error *e);
@@ -196,7 +208,7 @@ struct engine_options {
      * in *e; then done is never called.  It is NULL where there is only run.
      */
     bool (*submit)(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
-                   const atomic_bool *stop, engine_done done, void *user, struct error *e);
+                   const struct engine_stop *stop, engine_done done, void *user, struct error *e);
     /** If true, reads and writes take place after everything submitted before them, though it has not ended: callers need not
      * wait.  If false, callers wait for submitted computations before they read or write. */
     bool keeps_order;
@@ -240,10 +252,10 @@ struct engine_functions {
      * *e. */
     struct executable *(*load)(struct engine *en, struct program *p, struct error *e);
     void (*unload)(struct executable *x);
-    /** Computes.  stop (may be NULL) is read between steps: if it becomes true, outputs are left half-written.  Returns false
-     * after an error in *e. */
+    /** Computes.  stop (may be NULL) is read before each step: if it says so, outputs are left half-written, and *e is an
+     * InvalidStateError.  Returns false after an error in *e. */
     bool (*run)(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
-                const atomic_bool *stop, struct error *e);
+                const struct engine_stop *stop, struct error *e);
 
     struct engine_options optional;
 };

@@ -86,8 +86,10 @@ static void add_steps(struct executable *x, const struct program *p)
 
         *s = (struct executable_step){.kind = from->kind, .first = address, .count = from->location_count};
         memcpy(profile->name, from->name, sizeof profile->name);
-        for (uint32_t k = 0; k < from->location_count; k++)
+        for (uint32_t k = 0; k < from->location_count; k++) {
+            x->written[address] = step_writes(from, k);
             add_location(x, address++, &from->locations[k]);
+        }
         switch (from->kind) {
         case STEP_KERNEL:
             profile->flops = from->run.flops;
@@ -204,12 +206,13 @@ static bool fill(struct executable *x, struct program *p, struct error *e)
     x->steps = arena_array(&x->arena, p->step_count, sizeof *x->steps);
     x->profile.steps = arena_array(&x->arena, p->step_count, sizeof *x->profile.steps);
     x->locations = arena_array(&x->arena, x->address_count, sizeof *x->locations);
+    x->written = arena_array(&x->arena, x->address_count, sizeof *x->written);
     x->fixups = arena_array(&x->arena, x->address_count, sizeof *x->fixups);
     x->loops = arena_array(&x->arena, p->loop_count, sizeof *x->loops);
     x->moves = arena_array(&x->arena, p->move_count, sizeof *x->moves);
     x->constants = arena_array(&x->arena, p->constant_count, sizeof(struct constant *));
-    if (!x->steps || !x->profile.steps || !x->locations || !x->fixups || !x->loops || !x->moves || !x->constants ||
-        !program_describe(p))
+    if (!x->steps || !x->profile.steps || !x->locations || !x->written || !x->fixups || !x->loops || !x->moves ||
+        !x->constants || !program_describe(p))
         return error_out_of_memory(e);
     if (p->description)
         x->profile.description = arena_string(&x->arena, p->description, strlen(p->description));
@@ -283,6 +286,16 @@ uint32_t executable_step_calls(const struct executable *x, uint32_t step)
         if (step - x->loops[k].first < x->loops[k].count)
             return x->loops[k].iterations;
     return 1;
+}
+
+uint32_t executable_slots(const struct executable *x, bool output)
+{
+    uint32_t slots = 0;
+
+    for (uint32_t k = 0; k < x->fixup_count; k++)
+        if (x->fixups[k].output == output && x->fixups[k].slot >= slots)
+            slots = x->fixups[k].slot + 1;
+    return slots;
 }
 
 uint32_t executable_step_kernel(const struct executable *x, uint32_t step)

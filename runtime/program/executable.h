@@ -108,6 +108,7 @@ struct executable {
     uint32_t step_count, address_count, fixup_count, loop_count, move_count, constant_count;
     struct executable_step *steps;
     struct location *locations; /* of every address */
+    bool *written;              /* whether its step writes to it, by address */
     struct address_fixup *fixups;
     struct executable_loop *loops;
     struct address_move *moves;
@@ -136,6 +137,8 @@ void executable_clear(struct executable *x);
 
 /** Returns how often a step runs in a run. */
 uint32_t executable_step_calls(const struct executable *x, uint32_t step);
+/** Returns how many inputs, or outputs, the steps touch: one more than the last slot. */
+uint32_t executable_slots(const struct executable *x, bool output);
 /** Returns which of the executable's kernels a step is, in step order, or UINT32_MAX if it is none. */
 uint32_t executable_step_kernel(const struct executable *x, uint32_t step);
 

@@ -10,6 +10,7 @@
 
 #include "ir/support/trace.h"
 #include "runtime/program/memory_limit.h"
+#include "runtime/program/wanted.h"
 
 /* So many invocations are kept for later, as many as computations usually overlap. */
 enum { INVOCATIONS_KEPT = 4 };
@@ -27,6 +28,7 @@ static void invocation_free(struct invocation *i)
     if (i->borrows)
         atomic_store(&i->executable->lends, false);
     free(i->addresses);
+    free(i->chosen);
     free(i);
 }
 
@@ -108,13 +110,15 @@ void invocation_free_all(struct executable *x)
 /* ---- steps ---- */
 
 /* Steps [first, end), *start being when they begin. */
-static bool run_range(struct invocation *i, uint32_t first, uint32_t end, const atomic_bool *stop, uint64_t *start,
-                      struct error *e)
+static bool run_range(struct invocation *i, uint32_t first, uint32_t end, const bool *skipped, const struct engine_stop *stop,
+                      uint64_t *start, struct error *e)
 {
     struct executable *x = i->executable;
 
     for (uint32_t s = first; s < end; s++) {
-        if (stop && atomic_load_explicit(stop, memory_order_relaxed))
+        if (skipped && skipped[s])
+            continue;
+        if (engine_stops(stop))
             return error_set(e, WNNStatus_InvalidStateError, "the computation was stopped");
         if (!x->functions->run[x->steps[s].kind](i, s))
             return error_set(e, WNNStatus_OperationError, "step %u, %s, failed%s%s", s, x->profile.steps[s].name,
@@ -142,7 +146,7 @@ static void move_addresses(struct invocation *i, const struct executable_loop *l
     }
 }
 
-static bool run_steps(struct invocation *i, const atomic_bool *stop, struct error *e)
+static bool run_steps(struct invocation *i, const bool *skipped, const struct engine_stop *stop, struct error *e)
 {
     const struct executable *x = i->executable;
     uint64_t start = x->profile.measuring || x->profile.trace ? nanoseconds_now() : 0;
@@ -151,28 +155,32 @@ static bool run_steps(struct invocation *i, const atomic_bool *stop, struct erro
     for (uint32_t n = 0; n < x->loop_count; n++) {
         const struct executable_loop *l = &x->loops[n];
 
-        if (!run_range(i, done, l->first, stop, &start, e))
+        if (!run_range(i, done, l->first, skipped, stop, &start, e))
             return false;
         for (uint32_t k = 0; k < l->iterations; k++) {
             move_addresses(i, l, k);
-            if (!run_range(i, l->first, l->first + l->count, stop, &start, e))
+            if (!run_range(i, l->first, l->first + l->count, skipped, stop, &start, e))
                 return false;
         }
         done = l->first + l->count;
     }
-    return run_range(i, done, x->step_count, stop, &start, e);
+    return run_range(i, done, x->step_count, skipped, stop, &start, e);
 }
 
-static void bind(struct invocation *i, const struct engine_binding *inputs, const struct engine_binding *outputs)
+/* Returns whether all outputs are wanted. */
+static bool bind(struct invocation *i, const struct engine_binding *inputs, const struct engine_binding *outputs)
 {
     const struct executable *x = i->executable;
+    bool all = true;
 
     for (uint32_t k = 0; k < x->fixup_count; k++) {
         const struct address_fixup *f = &x->fixups[k];
         const struct engine_binding *b = f->output ? &outputs[f->slot] : &inputs[f->slot];
 
         i->addresses[f->address] = (b->buffer ? b->buffer->address : (engine_address)b->host) + (engine_address)f->offset;
+        all = all && !b->is_unwanted;
     }
+    return all;
 }
 
 /* ---- warming ---- */
@@ -182,16 +190,6 @@ struct warm_bindings {
     struct engine_binding *inputs, *outputs;
     char *memory;
 };
-
-static size_t slots_of(const struct executable *x, bool output)
-{
-    size_t slots = 0;
-
-    for (uint32_t k = 0; k < x->fixup_count; k++)
-        if (x->fixups[k].output == output && x->fixups[k].slot >= slots)
-            slots = (size_t)x->fixups[k].slot + 1;
-    return slots;
-}
 
 /* Returns how many bytes from an address on the steps touch at most, whatever the iteration of a loop. */
 static int64_t extent_of(const struct executable *x, uint32_t address)
@@ -222,11 +220,11 @@ static void measure_slots(const struct executable *x, bool output, size_t *bytes
 
 static bool warm_bind(const struct executable *x, size_t bytes_most, struct warm_bindings *w)
 {
-    const size_t inputs = slots_of(x, false), outputs = slots_of(x, true);
-    size_t *bytes = calloc(inputs + outputs + 1, sizeof *bytes), most = 0, all = 0;
+    const uint32_t inputs = executable_slots(x, false), outputs = executable_slots(x, true);
+    size_t *bytes = calloc((size_t)inputs + outputs + 1, sizeof *bytes), most = 0, all = 0;
 
-    w->inputs = calloc(inputs + 1, sizeof *w->inputs);
-    w->outputs = calloc(outputs + 1, sizeof *w->outputs);
+    w->inputs = calloc((size_t)inputs + 1, sizeof *w->inputs);
+    w->outputs = calloc((size_t)outputs + 1, sizeof *w->outputs);
     if (bytes && w->inputs && w->outputs) {
         measure_slots(x, false, bytes);
         measure_slots(x, true, bytes + inputs);
@@ -275,7 +273,7 @@ void executable_warm(struct executable *x, size_t bytes_most)
 /* ---- running ---- */
 
 bool executable_run(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
-                    const atomic_bool *stop, struct error *e)
+                    const struct engine_stop *stop, struct error *e)
 {
     uint64_t start = x->profile.measuring ? nanoseconds_now() : 0;
     struct invocation *i = invocation_take(x, e);
@@ -285,8 +283,9 @@ bool executable_run(struct executable *x, const struct engine_binding *inputs, c
     i->failure[0] = '\0';
     bool ok = !x->functions->begin || x->functions->begin(i, e);
     if (ok) {
-        bind(i, inputs, outputs);
-        ok = run_steps(i, stop, e);
+        const bool all = bind(i, inputs, outputs);
+
+        ok = run_steps(i, all ? NULL : wanted_skips(i, outputs), stop, e);
         if (x->functions->end)
             x->functions->end(i, ok);
     }

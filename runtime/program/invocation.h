@@ -22,13 +22,14 @@ struct invocation {
     struct engine_buffer *memory; /* executable->memory_bytes: the arena, then what the engine added */
     bool borrows;                 /* that memory was counted with the executable */
     engine_address *addresses;    /* of the tensors of all steps: those of step s begin at steps[s].first */
-    void *data;                   /* the engine's */
-    char failure[512];            /* why a step failed, from the engine, or "" if it does not say */
+    bool *chosen, *skipped; /* by output, by step: what was wanted last, and left out for it (wanted.h); NULL: never asked */
+    void *data;             /* the engine's */
+    char failure[512];      /* why a step failed, from the engine, or "" if it does not say */
 };
 
 /** Computes, as engine_functions.run says. */
 bool executable_run(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
-                    const atomic_bool *stop, struct error *e);
+                    const struct engine_stop *stop, struct error *e);
 
 /**
  * Computes once on zeros, so that the first run that a caller waits for finds its memory, its threads and its code in place.

@@ -35,10 +35,22 @@ static bool check_versions(const struct serialized_header *h, struct error *e)
     return true;
 }
 
+/* Says what a file is that is no compiled graph, and what reads it, or "". */
+static const char *what_reads(const unsigned char *bytes, size_t size)
+{
+    static const char text[] = "webnn_graph";
+
+    if (size > 1 && bytes[0] == 0x08) /* a ModelProto begins with its ir_version */
+        return "; it looks like an ONNX file, which wnnModelRead (libwebnn_model) reads, and webnn-run --save compiles";
+    if ((size > 0 && bytes[0] == '{') || (size >= sizeof text - 1 && !memcmp(bytes, text, sizeof text - 1)))
+        return "; it looks like .webnn text or JSON, which wnnModelRead (libwebnn_model) reads, and webnn-run --save compiles";
+    return "";
+}
+
 bool serialized_read_header(const void *bytes, size_t size, struct serialized_header *h, struct error *e)
 {
     if (!serialized_begins(bytes, size))
-        return error_set(e, WNNStatus_DataError, "this is no compiled graph");
+        return error_set(e, WNNStatus_DataError, "this is no compiled graph%s", what_reads(bytes, size));
     memcpy(h, bytes, sizeof *h);
     if (h->byte_order != SERIALIZED_BYTE_ORDER)
         return error_set(e, WNNStatus_NotSupportedError, "the compiled graph has another order of bytes");

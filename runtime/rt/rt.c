@@ -261,7 +261,7 @@ static void run_apart(struct rt_run *r)
 
 webnn_rt_status webnn_rt_run(struct webnn_rt_model *m, const void *const *inputs, void *const *outputs)
 {
-    struct engine_binding local[32] = {{NULL, NULL}}, *bindings = local;
+    struct engine_binding local[32] = {{.host = NULL}}, *bindings = local;
 
     if (!m || (m->input_count && !inputs) || (m->output_count && !outputs)) {
         snprintf(last_message, sizeof last_message, "webnn_rt_run: an argument is NULL");

@@ -51,7 +51,7 @@ static void run(struct engine *en, struct program *p, const struct serialized_fa
     static const struct debug_options no_debug;
     struct engine one = {.functions = en->functions, .debug = &no_debug, .thread_count = 1};
     struct cpu_executable x = {0};
-    struct engine_binding in[SLOTS_MAX] = {{NULL, NULL}}, out[SLOTS_MAX] = {{NULL, NULL}};
+    struct engine_binding in[SLOTS_MAX] = {{.host = NULL}}, out[SLOTS_MAX] = {{.host = NULL}};
     struct error e = {.status = WNNStatus_Success};
     kernel_function *functions = calloc(p->step_count + 1u, sizeof *functions);
 

@@ -309,7 +309,7 @@ static bool foreign_run(const struct engine_foreign *f, const struct engine_bind
 }
 
 bool cpu_run(struct executable *executable, const struct engine_binding *inputs, const struct engine_binding *outputs,
-             const atomic_bool *stop, struct error *e)
+             const struct engine_stop *stop, struct error *e)
 {
     struct cpu_graph *x = graph_of(executable);
 

@@ -53,7 +53,7 @@ bool cpu_save(struct executable *x, uint32_t input_count, const struct graph_bin
               struct error *e);
 void cpu_unload(struct executable *x);
 bool cpu_run(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
-             const atomic_bool *stop, struct error *e);
+             const struct engine_stop *stop, struct error *e);
 bool cpu_is_ready(const struct executable *x);
 bool cpu_is_brief(const struct executable *x);
 void cpu_step_facts(const struct executable *x, uint32_t step, struct step_facts *out);

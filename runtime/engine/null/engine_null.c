@@ -26,7 +26,7 @@ struct submission {
     struct submission *next;
     struct executable *executable;
     const struct engine_binding *inputs, *outputs;
-    const atomic_bool *stop;
+    const struct engine_stop *stop;
     engine_done done;
     void *user;
 };
@@ -240,7 +240,7 @@ static void *null_main(void *user)
 }
 
 static bool null_submit(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
-                        const atomic_bool *stop, engine_done done, void *user, struct error *e)
+                        const struct engine_stop *stop, engine_done done, void *user, struct error *e)
 {
     struct engine_null *n = null_of(x->engine);
     struct submission *s = malloc(sizeof *s);

@@ -357,7 +357,7 @@ bool opencl_schedule(struct engine *en, const struct target *t, struct program_s
 struct executable *opencl_load(struct engine *en, struct program *p, struct error *e);
 void opencl_unload(struct executable *x);
 bool opencl_submit(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
-                   const atomic_bool *stop, engine_done done, void *user, struct error *e);
+                   const struct engine_stop *stop, engine_done done, void *user, struct error *e);
 
 /* ---- opencl_record.c ---- */
 

@@ -154,7 +154,7 @@ static void submission_done(struct engine *en, struct opencl_watched *w, bool ok
 }
 
 bool opencl_submit(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
-                   const atomic_bool *stop, engine_done done, void *user, struct error *e)
+                   const struct engine_stop *stop, engine_done done, void *user, struct error *e)
 {
     struct engine_opencl *o = opencl_of(x->engine);
     struct submission *s = calloc(1, sizeof *s);
@@ -172,6 +172,8 @@ bool opencl_submit(struct executable *x, const struct engine_binding *inputs, co
             return true;
         }
         opencl_failed(o, "clEnqueueMarkerWithWaitList", code, e);
+    } else if (engine_stops(stop)) {
+        o->api->Finish(o->queue); /* what was put into the queue still uses what the caller lets go */
     }
     free(s);
     return false;

@@ -128,7 +128,7 @@ static void fake_unload(struct executable *x)
 }
 
 static bool fake_run(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
-                     const atomic_bool *stop, struct error *e)
+                     const struct engine_stop *stop, struct error *e)
 {
     unsigned char *in[8], *out[8];
 

@@ -191,7 +191,8 @@ TEST(a_stopped_run_does_no_harm)
     struct debug_options debug = {.flags = 0};
     struct error e = {0}, stopped = {0};
     struct engine *en = engine_cpu_create(1, &debug, &e);
-    const atomic_bool stop = true;
+    const atomic_bool flag = true;
+    const struct engine_stop stop = {.cancelled = &flag};
     struct built b;
 
     assert_non_null(en);

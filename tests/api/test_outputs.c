@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Computations that leave outputs out: the others are as ever, bit by bit, and a message names what lacks. */
+#include "support/api.h"
+#include "support/context.h"
+
+enum { N = 40, ELEMENTS = N * N, OUTPUTS = 3, ALL = (1 << OUTPUTS) - 1 };
+
+static const uint32_t shape[2] = {N, N};
+static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape};
+static const char *const names[OUTPUTS] = {"a", "b", "c"};
+
+/* ---- graphs: each makes three outputs of x ---- */
+
+/* One output is made of another, and memory is used again in between. */
+static void chain(WNNGraphBuilder b, WNNOperand x, WNNOperand *y)
+{
+    y[0] = wnnGraphBuilderSoftmax(b, wnnGraphBuilderMatmul(b, x, x, NULL), 1, NULL);
+    y[1] = wnnGraphBuilderMatmul(b, wnnGraphBuilderCumulativeSum(b, y[0], 1, NULL), x, NULL);
+    y[2] = wnnGraphBuilderTranspose(b, wnnGraphBuilderSoftmax(b, wnnGraphBuilderMatmul(b, y[0], y[1], NULL), 0, NULL), NULL);
+}
+
+/* Three heads on one trunk. */
+static void heads(WNNGraphBuilder b, WNNOperand x, WNNOperand *y)
+{
+    WNNOperand trunk = wnnGraphBuilderSoftmax(b, wnnGraphBuilderMatmul(b, x, x, NULL), 1, NULL);
+
+    for (int i = 0; i < OUTPUTS; i++) {
+        y[i] = wnnGraphBuilderMatmul(b, trunk, wnnGraphBuilderCumulativeSum(b, x, (uint32_t)i % 2, NULL), NULL);
+        for (int k = 0; k < 3; k++)
+            y[i] = wnnGraphBuilderMatmul(b, wnnGraphBuilderSoftmax(b, y[i], (uint32_t)k % 2, NULL), trunk, NULL);
+    }
+}
+
+/* A scatter writes a part of what another step has made; a loop reads what it wrote in the turn before. */
+static void scatter_and_loop(WNNGraphBuilder b, WNNOperand x, WNNOperand *y)
+{
+    static const int32_t rows[2] = {3, 1};
+    const WNNOperandDescriptor i = {WNNOperandDataType_Int32, 2, (uint32_t[]){2, 1}};
+    WNNOperand updates = wnnGraphBuilderSlice(b, x, 2, (uint32_t[]){5, 0}, 2, (uint32_t[]){2, N}, NULL);
+    WNNOperand base = wnnGraphBuilderCumulativeSum(b, wnnGraphBuilderSoftmax(b, x, 0, NULL), 1, NULL), turn;
+
+    y[0] = wnnGraphBuilderScatterND(b, base, wnnGraphBuilderConstant(b, &i, rows, sizeof rows), updates, NULL);
+    assert_success(wnnGraphBuilderBeginLoop(b, 5, 1, &base, 0, NULL, &turn));
+    turn = wnnGraphBuilderSoftmax(b, wnnGraphBuilderMatmul(b, turn, x, NULL), 1, NULL);
+    assert_success(wnnGraphBuilderEndLoop(b, WNN_STR("loop"), 1, &turn, 0, NULL, &y[1]));
+    y[2] = wnnGraphBuilderMatmul(b, y[0], wnnGraphBuilderSoftmax(b, y[1], 0, NULL), NULL);
+}
+
+/* Views and copies: one operand as two outputs, and pieces of one that was put together. */
+static void pieces(WNNGraphBuilder b, WNNOperand x, WNNOperand *y)
+{
+    WNNOperand half[2], parts[2] = {wnnGraphBuilderSoftmax(b, x, 0, NULL), wnnGraphBuilderMatmul(b, x, x, NULL)};
+    WNNOperand both = wnnGraphBuilderConcat(b, 2, parts, 0, NULL);
+
+    assert_success(wnnGraphBuilderSplit(b, both, 2, (uint32_t[]){N, N}, NULL, half));
+    y[0] = wnnGraphBuilderRelu(b, half[1], NULL);
+    y[1] = half[0];
+    y[2] = wnnGraphBuilderReshape(b, half[0], 2, shape, NULL);
+}
+
+typedef void (*making)(WNNGraphBuilder b, WNNOperand x, WNNOperand *y);
+static const making makings[] = {chain, heads, scatter_and_loop, pieces};
+
+static WNNGraph make_graph(making make)
+{
+    WNNGraphBuilder b = builder_of(context);
+    WNNNamedOperand outputs[OUTPUTS];
+    WNNOperand y[OUTPUTS];
+    WNNStringView message;
+
+    make(b, wnnGraphBuilderInput(b, WNN_STR("x"), &square), y);
+    if (wnnGraphBuilderGetError(b, &message))
+        fail_msg("%s", message.data);
+    for (int i = 0; i < OUTPUTS; i++)
+        outputs[i] = (WNNNamedOperand){WNN_STR(names[i]), y[i]};
+    return build(b, OUTPUTS, outputs);
+}
+
+/** Computes the outputs of a mask, the last one first. */
+static void compute_some(WNNGraph g, int mask, float (*y)[ELEMENTS])
+{
+    static float x[ELEMENTS];
+    WNNNamedBuffer out[OUTPUTS];
+    size_t count = 0;
+
+    for (int i = 0; i < ELEMENTS; i++)
+        x[i] = (float)(i * 7 % 23) / 11 - 1;
+    for (int i = OUTPUTS - 1; i >= 0; i--)
+        if (mask & 1 << i)
+            out[count++] = (WNNNamedBuffer){WNN_STR(names[i]), y[i], sizeof y[i]};
+    assert_success(wnnGraphCompute(g, 1, &(WNNNamedBuffer){WNN_STR("x"), x, sizeof x}, count, out));
+}
+
+TEST(chosen_outputs_are_bit_equal)
+{
+    static const int masks[] = {1, 1, 2, 4, 3, 5, 6, ALL, 2, 2, 4, 1};
+    static float expected[OUTPUTS][ELEMENTS], got[OUTPUTS][ELEMENTS];
+
+    for (size_t m = 0; m < sizeof makings / sizeof *makings; m++) {
+        WNNGraph g = make_graph(makings[m]);
+
+        compute_some(g, ALL, expected);
+        for (size_t k = 0; k < sizeof masks / sizeof *masks; k++) {
+            memset(got, 0xFF, sizeof got);
+            compute_some(g, masks[k], got);
+            for (int i = 0; i < OUTPUTS; i++)
+                if (masks[k] & 1 << i)
+                    assert_memory_equal(got[i], expected[i], sizeof got[i]);
+        }
+        wnnGraphRelease(g);
+    }
+}
+
+static void refused(WNNGraph g, size_t inputs, WNNNamedBuffer const *in, size_t outputs, WNNNamedBuffer const *out,
+                    const char *message)
+{
+    assert_int_equal(wnnGraphCompute(g, inputs, in, outputs, out), WNNStatus_TypeError);
+    assert_string_equal(wnnGetLastErrorMessage().data, message);
+}
+
+TEST(what_lacks_is_named)
+{
+    WNNGraphBuilder b = builder_of(context);
+    WNNOperand sum = NULL;
+    float data[ELEMENTS] = {0}, y[ELEMENTS];
+    WNNNamedBuffer in[7], out[2] = {{WNN_STR("y"), y, sizeof y}, {WNN_STR("y"), data, sizeof data}};
+
+    for (int i = 0; i < 7; i++) {
+        static const char *const inputs[7] = {"p", "q", "r", "s", "t", "u", "v"};
+        WNNOperand x = wnnGraphBuilderInput(b, WNN_STR(inputs[i]), &square);
+
+        sum = sum ? wnnGraphBuilderAdd(b, sum, x, NULL) : x;
+        in[i] = (WNNNamedBuffer){WNN_STR(inputs[i]), data, sizeof data};
+    }
+    WNNGraph g = build_y(b, sum);
+    refused(g, 6, in, 1, out, "compute: 6 inputs are given, the graph has 7; it lacks \"v\"");
+    refused(g, 1, in + 2, 1, out, "compute: 1 inputs are given, the graph has 7; it lacks \"p\", \"q\", \"s\", \"t\", ...");
+    refused(g, 0, NULL, 1, out, "compute: 0 inputs are given, the graph has 7; it lacks \"p\", \"q\", \"r\", \"s\", ...");
+    refused(g, 7, in, 0, NULL, "compute: 0 outputs are given, the graph has 1; it lacks \"y\"");
+    refused(g, 7, in, 2, out, "compute: 2 outputs are given, the graph has 1");
+    in[3].name = WNN_STR("w");
+    refused(g, 6, in, 1, out, "compute: inputs[3] is named \"w\", the graph has no such input");
+    wnnGraphRelease(g);
+}
+
+TEST(descriptors_know_their_bytes)
+{
+    WNNOperandDescriptor d = {WNNOperandDataType_Float16, 2, shape};
+
+    assert_int_equal(wnnOperandDescriptorGetByteLength(&d), 2 * ELEMENTS);
+    d.rank = 0;
+    assert_int_equal(wnnOperandDescriptorGetByteLength(&d), 2);
+    d.shape = NULL;
+    d.rank = 1;
+    assert_int_equal(wnnOperandDescriptorGetByteLength(&d), 0);
+    assert_int_equal(wnnOperandDescriptorGetByteLength(&(WNNOperandDescriptor){WNNOperandDataType_Undefined, 0, NULL}), 0);
+    assert_int_equal(wnnOperandDescriptorGetByteLength(&(WNNOperandDescriptor){WNNOperandDataType_Int8, 1, (uint32_t[]){0}}),
+                     0);
+    assert_int_equal(wnnOperandDescriptorGetByteLength(NULL), 0);
+}
+
+TEST_GROUP(create_context, release_context)
