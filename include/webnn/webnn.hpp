@@ -13,12 +13,14 @@
  *     graph.compute({{"x", in}}, {{"y", out}});
  *
  * What each call computes and refuses stands in webnn.h and webnn_operators.h, next to the function of the same name.  get()
- * returns the handle of any object for what this layer lacks: callbacks, futures, debug switches of single calls.
+ * returns the handle of any object for what this layer lacks: callbacks, debug switches of single calls.
  */
 #ifndef WEBNN_WEBNN_HPP_
 #define WEBNN_WEBNN_HPP_
 
-#include <iterator>
+#include <cstring>
+#include <map>
+#include <memory>
 
 #include "webnn/webnn_operators.hpp"
 
@@ -34,6 +36,17 @@ struct OperandDescriptor {
     WNNOperandDescriptor native() const
     {
         return WNNOperandDescriptor{static_cast<WNNOperandDataType>(dataType), shape.size(), shape.data()};
+    }
+    /** Returns the bytes of all elements, or 0 for what describes no operand. */
+    std::size_t byteLength() const
+    {
+        WNNOperandDescriptor const d = native();
+        return wnnOperandDescriptorGetByteLength(&d);
+    }
+    /** Returns the number of elements, or 0 likewise. */
+    std::size_t elements() const
+    {
+        return byteLength() ? byteLength() / wnnOperandDataTypeGetByteSize(static_cast<WNNOperandDataType>(dataType)) : 0;
     }
 };
 
@@ -107,45 +120,70 @@ struct LoopSlices {
     bool backward = false;
 };
 
-/** Memory of the program that an input is read from: any contiguous container of numbers. */
-class NamedInput
+/** Memory of the program that a computation reads or writes. */
+class NamedBuffer
 {
   public:
-    /** Refers to the container, which must live until the computation has ended. */
-    template <class Container>
-    NamedInput(std::string_view name, Container const &data)
-        : buffer_{detail::view(name), const_cast<void *>(static_cast<void const *>(std::data(data))),
-                  std::size(data) * sizeof(*std::data(data))}
-    {
-    }
     /** Returns the same for the interface of C. */
     WNNNamedBuffer native() const
     {
         return buffer_;
     }
+    /** Throws unless the elements are of that type. */
+    void check(DataType type) const
+    {
+        element_.check(type, "compute", std::string_view(buffer_.name.data, buffer_.name.length));
+    }
+
+  protected:
+    template <class Container>
+    NamedBuffer(std::string_view name, Container const &data)
+        : buffer_{detail::view(name), const_cast<void *>(static_cast<void const *>(std::data(data))),
+                  std::size(data) * sizeof(*std::data(data))},
+          element_(detail::Element::of(data))
+    {
+    }
 
   private:
     WNNNamedBuffer buffer_;
+    detail::Element element_;
+};
+
+/** Memory of the program that an input is read from: any contiguous container of numbers. */
+class NamedInput : public NamedBuffer
+{
+  public:
+    /** Refers to the container, which must live until the computation has ended. */
+    template <class Container> NamedInput(std::string_view name, Container const &data) : NamedBuffer(name, data)
+    {
+    }
 };
 
 /** Memory of the program that an output is written to. */
-class NamedOutput
+class NamedOutput : public NamedBuffer
 {
   public:
     /** Refers to the container, which must live until the computation has ended. */
-    template <class Container>
-    NamedOutput(std::string_view name, Container &data)
-        : buffer_{detail::view(name), static_cast<void *>(std::data(data)), std::size(data) * sizeof(*std::data(data))}
+    template <class Container> NamedOutput(std::string_view name, Container &data) : NamedBuffer(name, data)
     {
+        static_assert(!std::is_const_v<std::remove_pointer_t<decltype(std::data(data))>>, "outputs are written to");
     }
-    /** Returns the same for the interface of C. */
-    WNNNamedBuffer native() const
-    {
-        return buffer_;
-    }
+};
 
-  private:
-    WNNNamedBuffer buffer_;
+/** An output that Graph::run has allocated. */
+struct Result {
+    OperandDescriptor descriptor;
+    std::vector<std::byte> bytes;
+
+    /** Returns a copy of the elements, which must be of type T. */
+    template <class T> std::vector<T> as() const
+    {
+        std::vector<T> values(bytes.size() / sizeof(T));
+        detail::Element::of(values).check(descriptor.dataType, "run", "the output");
+        if (!bytes.empty())
+            std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+        return values;
+    }
 };
 
 namespace detail
@@ -165,6 +203,24 @@ template <class T> std::vector<WNNNamedBuffer> buffers(std::vector<T> const &all
     for (T const &buffer : all)
         result.push_back(buffer.native());
     return result;
+}
+
+/** Checks the element types of what is given for inputs or outputs of a graph; names that it lacks are the library's to refuse.
+ */
+template <class T>
+void check_elements(WNNGraph graph, std::vector<T> const &given, std::size_t count,
+                    WNNStatus (*describe)(WNNGraph, size_t, WNNNamedOperandDescriptor *))
+{
+    for (std::size_t i = 0; i < given.size(); i++)
+        for (std::size_t k = 0; k < count; k++) { /* mostly in the graph's order */
+            WNNNamedBuffer const buffer = given[i].native();
+            WNNNamedOperandDescriptor d{};
+            check(describe(graph, (i + k) % count, &d));
+            if (std::string_view(d.name.data, d.name.length) != std::string_view(buffer.name.data, buffer.name.length))
+                continue;
+            given[i].check(static_cast<DataType>(d.descriptor.dataType));
+            break;
+        }
 }
 
 } // namespace detail
@@ -191,11 +247,36 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
         wnnGraphGetQuantizedWeights(get(), &weights);
         return weights;
     }
-    /** Computes on memory of the program, and returns when the outputs are written. */
-    void compute(std::vector<NamedInput> const &inputs, std::vector<NamedOutput> const &outputs) const
+    /** Computes on memory of the program, and returns when the outputs are written; all but one of them may be left out. */
+    void compute(std::vector<NamedInput> const &inputs, std::vector<NamedOutput> const &outputs,
+                 Cancellation const &cancellation = {}) const
     {
         std::vector<WNNNamedBuffer> const in = detail::buffers(inputs), out = detail::buffers(outputs);
-        check(wnnGraphCompute(get(), in.size(), in.data(), out.size(), out.data()));
+        detail::check_elements(get(), inputs, wnnGraphGetInputCount(get()), wnnGraphGetInput);
+        detail::check_elements(get(), outputs, wnnGraphGetOutputCount(get()), wnnGraphGetOutput);
+        check(wnnGraphComputeCancellable(get(), in.size(), in.data(), out.size(), out.data(), cancellation.get()));
+    }
+    /** Computes, and returns the outputs of these names in memory of their own; without names, all of them. */
+    std::map<std::string, Result> run(std::vector<NamedInput> const &inputs, std::vector<std::string> const &names = {},
+                                      Cancellation const &cancellation = {}) const
+    {
+        std::map<std::string, Result> results;
+        std::vector<NamedOutput> to;
+        for (auto const &[name, descriptor] : outputs())
+            if (names.empty())
+                results[name].descriptor = descriptor;
+            else
+                for (std::string const &wanted : names)
+                    if (wanted == name)
+                        results[name].descriptor = descriptor;
+        for (std::string const &name : names)
+            results[name]; /* one that the graph lacks is refused by its name */
+        for (auto &[name, result] : results) {
+            result.bytes.resize(result.descriptor.byteLength());
+            to.emplace_back(name, result.bytes);
+        }
+        compute(inputs, to, cancellation);
+        return results;
     }
     /** Writes the compiled graph to a file for Context::loadGraph. */
     void save(std::string const &path) const
@@ -224,6 +305,24 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
     }
 };
 
+namespace detail
+{
+
+/** Begins an asynchronous call that makes a graph, and returns the future of its graph. */
+template <class Begin> std::future<Graph> graph_future(Begin begin)
+{
+    auto *const promise = new std::promise<Graph>; /* the callback's, which runs once */
+    std::future<Graph> future = promise->get_future();
+    auto const done = [](WNNStatus status, WNNGraph graph, WNNStringView message, void *user, void *) {
+        std::unique_ptr<std::promise<Graph>> const ended(static_cast<std::promise<Graph> *>(user));
+        settle(*ended, status, message, [&] { return Graph(graph); });
+    };
+    begin(WNNBuildCallbackInfo{WNNCallbackMode_AllowSpontaneous, done, promise, nullptr});
+    return future;
+}
+
+} // namespace detail
+
 /** How a context computes.  WNNContextOptions in webnn.h describes the members. */
 struct ContextOptions {
     WNNPowerPreference powerPreference = WNNPowerPreference_Default;
@@ -242,6 +341,8 @@ struct ContextOptions {
     std::size_t memoryLimit = 0;
     WNNComputedCallbackInfo computed = WNN_COMPUTED_CALLBACK_INFO_INIT;
     WNNLogCallbackInfo log = WNN_LOG_CALLBACK_INFO_INIT;
+    WNNContextLostCallbackInfo lost = WNN_CONTEXT_LOST_CALLBACK_INFO_INIT;
+    WNNBudget budget = WNN_BUDGET_INIT;
 };
 
 /** Lists the devices that an engine of WNNEngine_Gpu may be asked for, by their numbers. */
@@ -313,6 +414,7 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
     {
         WNNOperandDescriptor const native = d.native();
         WNNTensor tensor = nullptr;
+        detail::Element::of(data).check(d.dataType, "createConstantTensor", "the tensor");
         check(wnnContextCreateConstantTensor(get(), &native, std::data(data), std::size(data) * sizeof(*std::data(data)),
                                              &tensor));
         return Tensor(tensor);
@@ -320,11 +422,13 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
     /** Submits a copy of a container's numbers into a tensor. */
     template <class Container> void writeTensor(Tensor const &tensor, Container const &data) const
     {
+        detail::Element::of(data).check(tensor.dataType(), "writeTensor", "the tensor");
         check(wnnContextWriteTensor(get(), tensor.get(), std::data(data), std::size(data) * sizeof(*std::data(data))));
     }
     /** Waits for the work submitted before and copies a tensor into a container, which must have the tensor's size. */
     template <class Container> void readTensor(Tensor const &tensor, Container &data) const
     {
+        detail::Element::of(data).check(tensor.dataType(), "readTensor", "the tensor");
         check(wnnContextReadTensor(get(), tensor.get(), std::data(data), std::size(data) * sizeof(*std::data(data))));
     }
     /** Does the same into a vector of elements of type T; the tensor's bytes must be a multiple of T's. */
@@ -334,11 +438,33 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
         readTensor(tensor, data);
         return data;
     }
+    /** Does the same without waiting; the future throws what fails. */
+    template <class T> std::future<std::vector<T>> readTensorAsync(Tensor const &tensor) const
+    {
+        struct Read {
+            std::promise<std::vector<T>> promise;
+            std::vector<T> data;
+        };
+        auto read = std::make_unique<Read>();
+        std::future<std::vector<T>> future = read->promise.get_future();
+        auto const done = [](WNNStatus status, WNNStringView message, void *user, void *) {
+            std::unique_ptr<Read> const ended(static_cast<Read *>(user));
+            detail::settle(ended->promise, status, message, [&] { return std::move(ended->data); });
+        };
+        read->data.resize(tensor.byteLength() / sizeof(T));
+        detail::Element::of(read->data).check(tensor.dataType(), "readTensor", "the tensor");
+        Read *const kept = read.release(); /* the callback's, which runs once */
+        wnnContextReadTensorAsync(get(), tensor.get(), kept->data.data(), kept->data.size() * sizeof(T),
+                                  {WNNCallbackMode_AllowSpontaneous, done, kept, nullptr});
+        return future;
+    }
     /** Submits one computation and returns. */
-    void dispatch(Graph const &graph, std::vector<NamedTensor> const &inputs, std::vector<NamedTensor> const &outputs) const
+    void dispatch(Graph const &graph, std::vector<NamedTensor> const &inputs, std::vector<NamedTensor> const &outputs,
+                  Cancellation const &cancellation = {}) const
     {
         std::vector<WNNNamedTensor> const in = detail::native(inputs), out = detail::native(outputs);
-        check(wnnContextDispatch(get(), graph.get(), in.size(), in.data(), out.size(), out.data()));
+        check(wnnContextDispatchCancellable(get(), graph.get(), in.size(), in.data(), out.size(), out.data(),
+                                            cancellation.get()));
     }
     /** Makes a graph of a file that Graph::save wrote, or of a shared object of webnnc's. */
     Graph loadGraph(std::string const &path) const
@@ -346,6 +472,11 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
         WNNGraph graph = nullptr;
         check(wnnContextLoadGraph(get(), path.c_str(), &graph));
         return Graph(graph);
+    }
+    /** Does the same without waiting; the future throws what fails. */
+    std::future<Graph> loadGraphAsync(std::string const &path) const
+    {
+        return detail::graph_future([&](WNNBuildCallbackInfo info) { wnnContextLoadGraphAsync(get(), path.c_str(), info); });
     }
     /** Says which engine a context needs to load a file, for ContextOptions::engine. */
     static WNNEngine engineOf(std::string const &path)
@@ -385,6 +516,8 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
         native.memoryLimit = options.memoryLimit;
         native.computed = options.computed;
         native.log = options.log;
+        native.lost = options.lost;
+        native.budget = options.budget;
         WNNContext context = nullptr;
         check(wnnCreateContext(&native, &context));
         return context;
@@ -410,6 +543,7 @@ class GraphBuilder : public Operators
     template <class Container> Operand constant(OperandDescriptor const &descriptor, Container const &data) const
     {
         WNNOperandDescriptor const d = descriptor.native();
+        detail::Element::of(data).check(descriptor.dataType, "constant", "the operand");
         return detail::checked(get(),
                                wnnGraphBuilderConstant(get(), &d, std::data(data), std::size(data) * sizeof(*std::data(data))));
     }
@@ -490,6 +624,15 @@ class GraphBuilder : public Operators
         detail::check_builder(get());
         check(status);
         return Graph(graph);
+    }
+    /** Does the same on the context's timeline; the future throws what fails. */
+    std::future<Graph> buildAsync(std::vector<NamedOperand> const &outputs) const
+    {
+        std::vector<WNNNamedOperand> native;
+        for (NamedOperand const &o : outputs)
+            native.push_back(WNNNamedOperand{detail::view(o.name), o.operand.get()});
+        return detail::graph_future(
+            [&](WNNBuildCallbackInfo info) { wnnGraphBuilderBuildAsync(get(), native.size(), native.data(), info); });
     }
 
   private:

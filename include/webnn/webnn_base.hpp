@@ -6,7 +6,10 @@
 #ifndef WEBNN_WEBNN_BASE_HPP_
 #define WEBNN_WEBNN_BASE_HPP_
 
+#include <cstddef>
 #include <cstdint>
+#include <future>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -146,8 +149,68 @@ class Operand : public Handle<WNNOperand, wnnOperandAddRef, wnnOperandRelease>
     }
 };
 
+/** Ends computations that were given it (WNNCancellation).  One that is made by default is none. */
+class Cancellation : public Handle<WNNCancellation, wnnCancellationAddRef, wnnCancellationRelease>
+{
+  public:
+    using Handle::Handle;
+    /** Makes a cancellation. */
+    static Cancellation create()
+    {
+        WNNCancellation cancellation = nullptr;
+        webnn::check(wnnCreateCancellation(&cancellation));
+        return Cancellation(cancellation);
+    }
+    /** Ends all computations that were given it, for good; any thread may. */
+    void cancel() const
+    {
+        wnnCancellationCancel(get());
+    }
+    /** Returns whether it was cancelled. */
+    bool isCancelled() const
+    {
+        return wnnCancellationIsCancelled(get());
+    }
+};
+
 namespace detail
 {
+
+/**
+ * The type of a container's elements.  Arithmetic types must be the operand's (bool is uint8, std::uint16_t may hold the bits
+ * of float16); of char, std::byte and classes only the bytes are counted.
+ */
+struct Element {
+    char const *kind; /**< of its name; NULL: any */
+    std::size_t bytes;
+
+    template <class Container> static constexpr Element of(Container const &)
+    {
+        using T = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<Container const &>()))>>;
+        constexpr bool any = !std::is_arithmetic_v<T> || std::is_same_v<T, char>;
+        return Element{any ? nullptr : std::is_floating_point_v<T> ? "float" : std::is_signed_v<T> ? "int" : "uint", sizeof(T)};
+    }
+    std::string name() const
+    {
+        return kind + std::to_string(8 * bytes);
+    }
+    void check(DataType type, char const *call, std::string_view what) const
+    {
+        char const *wanted = wnnOperandDataTypeGetName(static_cast<WNNOperandDataType>(type));
+        if (kind && name() != wanted && !(name() == "uint16" && type == static_cast<DataType>(WNNOperandDataType_Float16)))
+            throw Error(WNNStatus_TypeError, std::string(call) + ": elements of " + name() + " are given for " +
+                                                 std::string(what) + ", which has " + wanted);
+    }
+};
+
+/** Gives a future what a callback of the library was told. */
+template <class T, class Make> void settle(std::promise<T> &promise, WNNStatus status, WNNStringView message, Make make)
+{
+    if (status == WNNStatus_Success)
+        promise.set_value(make());
+    else
+        promise.set_exception(std::make_exception_ptr(Error(status, std::string(message.data ? message.data : ""))));
+}
 
 inline WNNStringView view(std::string_view text)
 {

@@ -213,6 +213,82 @@ static void loops_have_parameters_and_results(webnn::Context const &context)
            }).find("no loop has begun") != std::string::npos);
 }
 
+static void element_types_are_compared(webnn::Context const &context)
+{
+    webnn::GraphBuilder const b(context);
+    webnn::OperandDescriptor const ids{DataType::int64, {2}};
+    webnn::Graph const graph = b.build({{"y", b.neg(b.input("x", ids))}});
+    std::vector<double> wrong{1, 2};
+    std::vector<std::int64_t> right{1, 2}, out(2);
+    std::vector<char> bytes(16);
+
+    EXPECT(ids.byteLength() == 16 && ids.elements() == 2 && webnn::OperandDescriptor{}.elements() == 0);
+    EXPECT(error_of(WNNStatus_TypeError, [&] { graph.compute({{"x", wrong}}, {{"y", out}}); }) ==
+           "compute: elements of float64 are given for x, which has int64");
+    error_of(WNNStatus_TypeError, [&] { graph.compute({{"x", right}}, {{"y", wrong}}); });
+    error_of(WNNStatus_TypeError, [&] { graph.run({{"x", std::vector<std::uint64_t>(2)}}); });
+    graph.compute({{"x", right}}, {{"y", bytes}}); /* of bytes nothing is known */
+    webnn::Tensor const tensor = context.createTensor({DataType::int64, {2}, true, true});
+    error_of(WNNStatus_TypeError, [&] { context.writeTensor(tensor, wrong); });
+    error_of(WNNStatus_TypeError, [&] { context.readTensor<double>(tensor); });
+    error_of(WNNStatus_TypeError, [&] { context.createConstantTensor(ids, wrong); });
+    error_of(WNNStatus_TypeError, [&] { webnn::GraphBuilder(context).constant(ids, wrong); });
+    webnn::GraphBuilder(context).constant({DataType::float16, {2}}, std::vector<std::uint16_t>(2));
+    webnn::GraphBuilder(context).constant({DataType::uint8, {2}}, std::array<bool, 2>{});
+}
+
+static void outputs_are_allocated_and_chosen(webnn::Context const &context)
+{
+    webnn::GraphBuilder const b(context);
+    auto x = b.input("x", {DataType::float32, {2}});
+    webnn::Graph const graph = b.build({{"less", b.neg(x)}, {"more", b.add(x, x)}});
+    std::vector<float> const in{1, -2};
+
+    auto const all = graph.run({{"x", in}});
+    EXPECT(all.size() == 2 && (all.at("less").as<float>() == std::vector<float>{-1, 2}));
+    EXPECT(all.at("more").descriptor.elements() == 2);
+    auto const one = graph.run({{"x", in}}, {"more"});
+    EXPECT(one.size() == 1 && (one.at("more").as<float>() == std::vector<float>{2, -4}));
+    error_of(WNNStatus_TypeError, [&] { one.at("more").as<std::int32_t>(); });
+    EXPECT(error_of(WNNStatus_TypeError, [&] { graph.run({{"x", in}}, {"most"}); }).find("\"most\"") != std::string::npos);
+
+    webnn::Cancellation const cancellation = webnn::Cancellation::create();
+    EXPECT(graph.run({{"x", in}}, {}, cancellation).size() == 2 && !cancellation.isCancelled());
+    cancellation.cancel();
+    error_of(WNNStatus_OperationError, [&] { graph.run({{"x", in}}, {}, cancellation); });
+    EXPECT(!context.isLost());
+}
+
+static void futures_give_what_they_wait_for(webnn::Context const &context)
+{
+    webnn::GraphBuilder const b(context);
+    auto const x = b.input("x", {DataType::float32, {2}});
+    webnn::Graph const graph = b.buildAsync({{"y", b.neg(x)}}).get();
+    webnn::Tensor const from = context.createTensor({DataType::float32, {2}, false, true}),
+                        to = context.createTensor({DataType::float32, {2}, true, false});
+
+    context.writeTensor(from, std::vector<float>{3, -4});
+    context.dispatch(graph, {{"x", from}}, {{"y", to}});
+    EXPECT((context.readTensorAsync<float>(to).get() == std::vector<float>{-3, 4}));
+    error_of(WNNStatus_InvalidStateError, [&] { b.buildAsync({{"y", x}}).get(); });
+    error_of(WNNStatus_TypeError, [&] { context.readTensorAsync<float>(from).get(); });
+    error_of(WNNStatus_DataError, [&] { context.loadGraphAsync("/nonexistent.wnn").get(); });
+}
+
+static void contexts_tell_that_they_are_lost()
+{
+    webnn::ContextOptions options;
+    int told = 0;
+
+    options.budget.operations = 12345;
+    options.lost = {WNNCallbackMode_AllowSpontaneous,
+                    [](WNNContext, WNNStringView, void *count, void *) { ++*static_cast<int *>(count); }, &told, nullptr};
+    webnn::Context const context(options);
+    EXPECT(wnnContextGetBudget(context.get()).operations == 12345);
+    context.destroy();
+    EXPECT(told == 1 && context.isLost());
+}
+
 static void scatters_combine_updates(webnn::Context const &context)
 {
     webnn::GraphBuilder const b(context);
@@ -240,6 +316,10 @@ int main()
     errors_are_thrown_and_lose_nothing(context);
     loops_have_parameters_and_results(context);
     scatters_combine_updates(context);
+    element_types_are_compared(context);
+    outputs_are_allocated_and_chosen(context);
+    futures_give_what_they_wait_for(context);
+    contexts_tell_that_they_are_lost();
     std::printf("%d failures\n", failures);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }
