@@ -120,6 +120,40 @@ static bool convert_constants(struct call *c, napi_value options, WNNModelConsta
     return true;
 }
 
+/** Holds names while they are converted. */
+struct names {
+    WNNStringView *items;
+    size_t count, capacity;
+};
+
+static bool take_name(struct call *c, napi_value item, const char *what, void *user)
+{
+    struct names *list = user;
+
+    (void)what;
+    if (list->count == list->capacity) {
+        list->capacity = 2 * list->capacity + 8;
+        list->items = call_grow(c, list->items, list->count, list->capacity, sizeof(*list->items));
+        if (!list->items)
+            return false;
+    }
+    return convert_string(c, item, &list->items[list->count++]);
+}
+
+static bool convert_outputs(struct call *c, napi_value options, WNNModelOptions *out)
+{
+    struct names names = {0};
+    napi_value member;
+    bool present;
+
+    if (!dictionary_member(c, options, "outputs", &member, &present) ||
+        (present && !convert_sequence(c, member, "outputs", take_name, &names)))
+        return false;
+    out->outputCount = names.count;
+    out->outputs = names.items;
+    return true;
+}
+
 static bool convert_operands(struct call *c, napi_value options, WNNNamedOperand **list, size_t *count)
 {
     struct record_entry *entries;
@@ -146,7 +180,8 @@ static bool convert_model_options(struct call *c, napi_value value, WNNModelOpti
     *out = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
     return dictionary_check(c, value, "options") && convert_dimensions(c, value, &out->dimensions, &out->dimensionCount) &&
            convert_shapes(c, value, &out->shapes, &out->shapeCount) && path_member(c, value, "weights", &out->weightsPath) &&
-           path_member(c, value, "path", &out->path) && convert_constants(c, value, &out->constants, &out->constantCount);
+           path_member(c, value, "path", &out->path) && convert_outputs(c, value, out) &&
+           convert_constants(c, value, &out->constants, &out->constantCount);
 }
 
 /* ---- descriptions ---- */

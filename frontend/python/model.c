@@ -14,6 +14,8 @@ struct options {
     struct pairs dimensions, shapes, constants;
     struct shape *sizes;               /* of the shapes */
     struct constant *values;           /* of the constants */
+    PyObject *outputs;                 /* a list of names */
+    WNNStringView *names;              /* of the outputs */
     PyObject *weights, *folder, *path; /* bytes objects; the last one is the model's */
 };
 
@@ -79,8 +81,27 @@ static bool convert_constants(struct module *m, struct options *o, PyObject *dic
     return o->values || PyErr_NoMemory();
 }
 
+static bool convert_outputs(struct options *o, PyObject *sequence)
+{
+    if (!sequence || sequence == Py_None)
+        return true;
+    o->outputs = PyUnicode_Check(sequence) ? NULL : PySequence_List(sequence);
+    if (!o->outputs)
+        return !PyErr_Occurred() && PyErr_Format(PyExc_TypeError, "outputs is a str, not a sequence of names");
+    o->model.outputCount = (size_t)PyList_Size(o->outputs);
+    o->model.outputs = o->names = PyMem_Calloc(o->model.outputCount + 1, sizeof(*o->names));
+    if (!o->names)
+        return PyErr_NoMemory();
+    for (size_t i = 0; i < o->model.outputCount; i++)
+        if (!convert_text(PyList_GetItem(o->outputs, (Py_ssize_t)i), "an output", &o->names[i]))
+            return false;
+    return true;
+}
+
 static void options_free(struct options *o)
 {
+    Py_XDECREF(o->outputs);
+    PyMem_Free(o->names);
     for (size_t i = 0; o->values && i < o->constants.count; i++)
         constant_close(&o->values[i]);
     pairs_close(&o->dimensions);
@@ -144,18 +165,20 @@ static PyObject *load(struct module *m, PyObject *context, PyObject *path, struc
 
 PyObject *module_load(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"path", "context", "dimensions", "shapes", "constants", "weights", "folder", "graph_limit", NULL};
-    PyObject *path, *context = NULL, *dimensions = NULL, *shapes = NULL, *constants = NULL, *weights = NULL, *folder = NULL;
+    static char *names[] = {"path",    "context", "dimensions",  "shapes",  "constants",
+                            "weights", "folder",  "graph_limit", "outputs", NULL};
+    PyObject *path, *context = NULL, *dimensions = NULL, *shapes = NULL, *constants = NULL, *weights = NULL, *folder = NULL,
+                    *outputs = NULL;
     struct options o = {.model = WNN_MODEL_OPTIONS_INIT, .all = WNN_DYNAMIC_MODEL_OPTIONS_INIT};
     struct module *m = PyModule_GetState(self);
     PyObject *limit = NULL, *result = NULL;
     uint32_t graph_limit = 0;
 
-    if (PyArg_ParseTupleAndKeywords(args, keywords, "O|O$OOOOOO:load", names, &path, &context, &dimensions, &shapes, &constants,
-                                    &weights, &folder, &limit) &&
+    if (PyArg_ParseTupleAndKeywords(args, keywords, "O|O$OOOOOOO:load", names, &path, &context, &dimensions, &shapes,
+                                    &constants, &weights, &folder, &limit, &outputs) &&
         (context = choose_context(m, context))) {
         if (convert_dimensions(&o, dimensions) && convert_shapes(&o, shapes) && convert_constants(m, &o, constants) &&
-            (!weights || weights == Py_None || PyUnicode_FSConverter(weights, &o.weights)) &&
+            convert_outputs(&o, outputs) && (!weights || weights == Py_None || PyUnicode_FSConverter(weights, &o.weights)) &&
             (!folder || folder == Py_None || PyUnicode_FSConverter(folder, &o.folder)) &&
             (!limit || convert_size(limit, "graph_limit", &graph_limit))) {
             o.model.weightsPath = o.weights ? PyBytes_AsString(o.weights) : NULL;

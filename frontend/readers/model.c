@@ -5,6 +5,7 @@
  */
 #include "frontend/readers/model.h"
 #include "frontend/readers/files/file.h"
+#include "ir/support/suggest.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -105,6 +106,54 @@ bool model_add_input(struct model *model, const char *name, WNNOperand operand, 
 bool model_add_output(struct model *model, const char *name, WNNOperand operand, bool is_boolean)
 {
     return add_port(&model->outputs, &model->output_count, name, operand, is_boolean);
+}
+
+/* ---- options ---- */
+
+const char *model_option_name(const struct model_options *options, enum model_option option)
+{
+    static const char *const names[][2] = {{"dimensions", "--dim"}, {"shapes", "--shape"}, {"constants", "--constant"}};
+
+    return names[option][options->command];
+}
+
+/** Refuses the name of an output that is not there, or no longer. */
+static bool refuse_output(const struct model *model, size_t taken, const char *name, struct error *e)
+{
+    struct suggestion meant = suggestion_for(name, strlen(name));
+    char list[600] = "";
+    size_t length = 0;
+
+    for (size_t i = 0; i < model->output_count; i++) {
+        if (i < taken && !strcmp(model->outputs[i].name, name))
+            return file_error(e, "output \"%s\" is asked for twice", NAME_SHOWN(name));
+        suggestion_offer(&meant, model->outputs[i].name);
+        if (length < sizeof list / 2)
+            length += (size_t)snprintf(list + length, sizeof list - length, "%s\"%s\"", i ? ", " : "",
+                                       NAME_SHOWN(model->outputs[i].name));
+    }
+    return file_error(e, "the model has no output \"%s\"%s; it has %s", NAME_SHOWN(name), suggestion_text(&meant), list);
+}
+
+bool model_choose_outputs(struct model *model, const struct model_options *options, struct error *e)
+{
+    const size_t count = options->output_count;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t k = i;
+
+        while (k < model->output_count && strcmp(model->outputs[k].name, options->outputs[i]) != 0)
+            k++;
+        if (k >= model->output_count)
+            return refuse_output(model, i, options->outputs[i], e);
+        const struct model_port chosen = model->outputs[k];
+
+        model->outputs[k] = model->outputs[i];
+        model->outputs[i] = chosen;
+    }
+    for (; count && model->output_count > count; model->output_count--)
+        free(model->outputs[model->output_count - 1].name);
+    return true;
 }
 
 /* ---- the end ---- */

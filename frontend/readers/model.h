@@ -71,6 +71,9 @@ struct model_options {
     const struct model_shape *shapes;
     const struct model_constant *constants;
     const struct model_binding *bindings;
+    size_t output_count;        /* 0: all outputs */
+    const char *const *outputs; /* those that are wanted, in this order */
+    bool command;               /* messages name options of the command line (--dim), not those of WNNModelOptions */
     char *
         *needed; /* NULL, or NULL there: gets the name (malloc'ed) of an input whose value was asked for and is not constant */
     WNNGraphBuilder builder; /* the caller's, to read into; NULL for a builder of the model's own.  Its budget stays */
@@ -97,6 +100,11 @@ bool model_read_memory(WNNContext context, const char *path, const void *bytes, 
  * Builds the model, whose builder is used up then; ports stay readable.  Returns the status; *e says why it is not Success.
  */
 WNNStatus model_build(const struct model *model, WNNGraph *graph, struct error *e);
+/**
+ * Leaves the outputs that the options name, in their order.  Returns false after an error in *e, which is there for a name that
+ * is no output, or is given twice.
+ */
+bool model_choose_outputs(struct model *model, const struct model_options *options, struct error *e);
 /** Returns the outputs as the builder takes them, to be freed, or NULL if memory runs out. */
 WNNNamedOperand *model_outputs(const struct model *model);
 /** Returns whether a file holds a compiled graph (wnnGraphSave, a shared object of webnnc), told by its first bytes. */
@@ -105,6 +113,8 @@ bool model_is_compiled(const char *path);
 void model_free(struct model *model);
 
 /* ---- for readers ---- */
+
+enum model_option { MODEL_DIMENSIONS, MODEL_SHAPES, MODEL_CONSTANTS };
 
 /**
  * Makes the model's builder, with the budget that options, context or the bytes of the model's files say, or takes the one that
@@ -134,6 +144,8 @@ bool model_binding_fit(const char *name, WNNOperand operand, WNNOperandDataType 
 const char *model_shape_origin(const struct model_shape *shape, char *buf, size_t size);
 /** Writes "[2, 3]" into buf and returns it; sizes of 0 are written as "?". */
 const char *model_dims_text(char *buf, size_t size, size_t rank, const uint32_t *dims);
+/** Returns how a message calls the option for sizes of dimensions, for shapes of inputs, or for constants. */
+const char *model_option_name(const struct model_options *options, enum model_option option);
 /** Appends a line to the model's notes, or does nothing if memory runs out. */
 void model_note(struct model *model, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Appends a port (name copied, descriptor taken from the operand).  Returns false if memory runs out. */

@@ -208,14 +208,9 @@ const void *model_source_bytes(const struct model_source *source, size_t *length
 
 /* ---- reading ---- */
 
-bool model_source_read(const struct model_source *s, WNNContext context, const struct model_options *options,
-                       struct model *model, struct error *e)
+static bool read_kind(const struct model_source *s, WNNContext context, const struct model_options *options,
+                      struct model *model, struct error *e)
 {
-    static const struct model_options none;
-
-    memset(model, 0, sizeof *model);
-    if (!options)
-        options = &none;
     switch (s->kind) {
     case KIND_ONNX:
         if (options->weights)
@@ -232,6 +227,26 @@ bool model_source_read(const struct model_source *s, WNNContext context, const s
         break;
     }
     return model_read_manifest(context, s->path, options, model, e);
+}
+
+bool model_source_read(const struct model_source *s, WNNContext context, const struct model_options *options,
+                       struct model *model, struct error *e)
+{
+    static const struct model_options none;
+
+    memset(model, 0, sizeof *model);
+    if (!options)
+        options = &none;
+    if (read_kind(s, context, options, model, e)) {
+        if (model_choose_outputs(model, options, e))
+            return true;
+        model_free(model);
+    }
+    if (wnnContextIsLost(context)) { /* whatever the reader made of it */
+        e->status = WNNStatus_Success;
+        error_set(e, WNNStatus_InvalidStateError, "%s: the context is lost", PATH_SHOWN(s->path));
+    }
+    return false;
 }
 
 bool model_is_compiled(const char *path)

@@ -194,8 +194,31 @@ bool option_constant(struct option_call *c)
     return false;
 }
 
+bool option_outputs(struct option_call *c)
+{
+    struct model_options *m = c->member;
+
+    snprintf(c->wants, sizeof c->wants, "NAME,NAME,...");
+    for (const char *at = c->value;; at++) {
+        const size_t length = strcspn(at, ",");
+        const char **grown = list_grow((void *)m->outputs, m->output_count, sizeof *grown);
+
+        if (grown)
+            m->outputs = grown;
+        if (!grown || !length || !(grown[m->output_count] = strndup(at, length)))
+            return false;
+        m->output_count++;
+        at += length;
+        if (!*at)
+            return true;
+    }
+}
+
 void option_model_free(struct model_options *m)
 {
+    for (size_t i = 0; i < m->output_count; i++)
+        free((char *)m->outputs[i]);
+    free((void *)m->outputs);
     for (size_t i = 0; i < m->dim_count; i++)
         free((char *)m->dims[i].name);
     for (size_t i = 0; i < m->shape_count; i++)

@@ -89,6 +89,8 @@ bool option_dim(struct option_call *c);
 bool option_shape(struct option_call *c);
 /** Appends a constant, whose file is read [likewise]. */
 bool option_constant(struct option_call *c);
+/** Appends names of outputs [likewise]. */
+bool option_outputs(struct option_call *c);
 /** Frees what these appended. */
 void option_model_free(struct model_options *m);
 
@@ -116,6 +118,8 @@ bool option_switches(struct option_call *c);
      "makes an input a constant, because the graph depends on its value, such as a shape: numbers (sr=16000, size=1,3,8) or " \
      "an .npy file", \
      option_constant, .member = (offset)}, \
+    {"outputs", 0, "NAME,NAME,...", "the outputs that are wanted: what only the others need is not computed", \
+     option_outputs, .member = (offset)}, \
     {weights_name, 0, "FILE", "the weights of a .webnn text or JSON, if they are not next to it", \
      option_name, .member = (offset) + offsetof(struct model_options, weights), .wants = "a file"}, \
     {"budget", 0, "OPS[,BYTES]", \

@@ -189,9 +189,9 @@ bool load_compiled(const struct run_options *o, struct sources *s, WNNContext co
 {
     const struct model_options *m = &o->model_options;
 
-    if (m->dim_count || m->shape_count || m->constant_count || m->weights || o->precision != WNNPrecision_Float32 ||
-        o->quantize || o->deterministic || m->budget.operations || m->budget.bytes)
-        return complain("%s is compiled: --dim, --shape, --constant, --weights, --precision, --quantize-weights, "
+    if (m->dim_count || m->shape_count || m->constant_count || m->output_count || m->weights ||
+        o->precision != WNNPrecision_Float32 || o->quantize || o->deterministic || m->budget.operations || m->budget.bytes)
+        return complain("%s is compiled: --dim, --shape, --constant, --outputs, --weights, --precision, --quantize-weights, "
                         "--deterministic and --budget come "
                         "too late, give them to the run that saves it",
                         PATH_SHOWN(o->model));

@@ -191,8 +191,13 @@ static const struct option_program program = {
 
 bool run_options_parse(int argc, char **argv, struct run_options *o, int *status)
 {
-    *o = (struct run_options){
-        .form = PICTURE_FORM_INIT, .output_scale = 255, .first = 6, .repeat = 1, .atol = -1, .rtol = -1}; /* -1: not given */
+    *o = (struct run_options){.model_options.command = true,
+                              .form = PICTURE_FORM_INIT,
+                              .output_scale = 255,
+                              .first = 6,
+                              .repeat = 1,
+                              .atol = -1,
+                              .rtol = -1}; /* -1: not given */
     if (!options_read(&program, argc, argv, o, status))
         return false;
     if (!o->model)

@@ -248,7 +248,7 @@ static bool check_files(const struct options *o)
 
 bool options_parse(int argc, char **argv, struct options *o, int *status)
 {
-    *o = (struct options){0};
+    *o = (struct options){.model.command = true};
     return options_read(&program, argc, argv, o, status) && check(o) && default_output(o) && check_files(o);
 }
 

@@ -90,10 +90,13 @@ typedef struct WNNModelOptions {
      */
     size_t operandCount;
     WNNNamedOperand const *WNN_NULLABLE operands;
+    /** The outputs that are wanted, by name, in this order; none for all of them.  What only the others need is not built. */
+    size_t outputCount;
+    WNNStringView const *WNN_NULLABLE outputs;
 } WNNModelOptions;
 
 #define WNN_MODEL_OPTIONS_INIT                                                                                                 \
-    WNN_INIT_(WNNModelOptions, {sizeof(WNNModelOptions), 0, NULL, 0, NULL, 0, NULL, NULL, NULL, {0, 0}, NULL, 0, NULL})
+    WNN_INIT_(WNNModelOptions, {sizeof(WNNModelOptions), 0, NULL, 0, NULL, 0, NULL, NULL, NULL, {0, 0}, NULL, 0, NULL, 0, NULL})
 
 /** Describes an input or an output of a model.  Everything in it lives as long as the model. */
 typedef struct WNNModelPort {

@@ -58,6 +58,7 @@ struct ModelOptions {
     WNNBudget budget = WNN_BUDGET_INIT;
     GraphBuilder builder{};
     std::vector<NamedOperand> operands{};
+    std::vector<std::string> outputs{};
 };
 
 namespace detail
@@ -94,6 +95,10 @@ class NativeModelOptions
             constants_.push_back(WNNModelConstant{view(c.name), c.descriptor.native(), c.bytes.data(), c.bytes.size()});
         for (NamedOperand const &operand : o.operands)
             operands_.push_back(WNNNamedOperand{view(operand.name), operand.operand.get()});
+        for (std::string const &output : o.outputs)
+            outputs_.push_back(view(output));
+        options_.outputCount = outputs_.size();
+        options_.outputs = outputs_.data();
         options_.dimensionCount = dimensions_.size();
         options_.dimensions = dimensions_.data();
         options_.shapeCount = shapes_.size();
@@ -119,6 +124,7 @@ class NativeModelOptions
     std::vector<WNNModelShape> shapes_;
     std::vector<WNNModelConstant> constants_{};
     std::vector<WNNNamedOperand> operands_{};
+    std::vector<WNNStringView> outputs_{};
     WNNModelOptions options_ = WNN_MODEL_OPTIONS_INIT;
 };
 

@@ -90,6 +90,20 @@ static void a_dynamic_model_gives_graphs(webnn::Context const &context)
     }
 }
 
+static void a_model_is_built_for_some_outputs(webnn::Context const &context)
+{
+    std::string const three = "webnn_graph \"three\" v2 {\n"
+                              "  inputs { x: f32[2]; }\n"
+                              "  nodes { a = neg(x); b = abs(x); c = add(x, x); }\n"
+                              "  outputs { a; b; c; }\n"
+                              "}\n";
+    webnn::ModelOptions options;
+
+    options.outputs = {"c", "a"};
+    auto const outputs = webnn::Model::fromMemory(context, three, options).build().outputs();
+    EXPECT(outputs.size() == 2 && outputs[0].first == "c" && outputs[1].first == "a");
+}
+
 int main()
 {
     webnn::Context const context;
@@ -98,5 +112,6 @@ int main()
     a_model_is_read_and_built(context);
     a_model_goes_on_in_a_builder(context);
     a_dynamic_model_gives_graphs(context);
+    a_model_is_built_for_some_outputs(context);
     return failures != 0;
 }

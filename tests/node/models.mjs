@@ -42,6 +42,15 @@ test('a model is described, from a path and from bytes', () => {
     assert.throws(() => describeModel(wrong), { name: kind });
 });
 
+test('a model is built for the outputs that are wanted', async () => {
+  const context = await createContext();
+  const text = Buffer.from('webnn_graph "two" v1 { inputs { x: f32[2]; } nodes { a = neg(x); b = abs(x); } outputs { a; b; } }');
+  const some = await (await loadModel(context, text, { outputs: ['b'] })).compute({ x: Float32Array.of(-1, 2) });
+  assert.deepEqual(Object.entries(some).map(([name, { data }]) => [name, [...data]]), [['b', [1, 2]]]);
+  await assert.rejects(loadModel(context, text, { outputs: ['c'] }), { name: 'TypeError', message: /no output "c"/ });
+  await assert.rejects(loadModel(context, text, { outputs: 'b' }), { name: 'TypeError' });
+});
+
 test('a model computes for every size, whose graphs are kept', async () => {
   const context = await createContext();
   const model = await loadModel(context, file, { graphLimit: 2 });

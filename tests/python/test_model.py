@@ -52,6 +52,15 @@ class Models(unittest.TestCase):
         self.assertEqual(fixed(a=ones(1, 3), b=ones(3, 2).tobytes())["y"].shape, (1, 2))
         self.assertEqual(webnn.load(PRODUCT).context.lost, False)  # the module's own context
 
+    def test_outputs(self):
+        heads = support.model([support.node("Neg", ["a"], ["n"]), support.node("Abs", ["a"], ["p"])],
+                              [("a", "float32", ["m"])], [("n", "float32", ["m"]), ("p", "float32", ["m"])])
+        some = webnn.load(heads, context, outputs=("p",))
+        self.assertEqual({k: v.tolist() for k, v in some(a=-ones(2)).items()}, {"p": [1, 1]})
+        self.refuses(TypeError, "outputs is a str", webnn.load, heads, context, outputs="p")
+        self.refuses(TypeError, "an output is of type int", webnn.load, heads, context, outputs=[1])
+        self.refuses(ValueError, 'no output "q"', webnn.load, heads, context, outputs=["q"])
+
     def test_wrong_arrays(self):
         model = webnn.load(PRODUCT, context)
         self.refuses(TypeError, r"model: input 'b' is missing; the model has \['a', 'b'\]", model, a=ones(1, 1))

@@ -82,6 +82,7 @@ TEST(wrong_usage_is_told)
          "--dim takes one NAME=N at a time (--dim batch=2 --dim seq=10), not 'batch=2,seq=10'"},
         {"sum.webnn --dim batch=99999999999", "--dim takes NAME=N"},
         {"sum.webnn --shape x=2x", "--shape takes NAME=1x3x224x224, or NAME=scalar, not 'x=2x'"},
+        {"sum.webnn --outputs y,", "--outputs takes NAME,NAME,..., not 'y,'"},
         {"sum.webnn --shape x=2x-3", "--shape takes"},
         {"sum.webnn --shape x=4294967298x3", "--shape takes"}, /* 2^32 + 2 */
         {"sum.webnn --resize 4", "--resize takes WIDTHxHEIGHT or auto, not '4'"},
@@ -153,6 +154,8 @@ TEST(failures_name_what_failed)
         {"stereo.webnn --constant lfet=1", "there is no input 'lfet'; did you mean 'left'?  There are 'left', 'right'"},
         {"stereo.webnn --input lfet=six.npy --quiet",
          "there is no input 'lfet'; did you mean 'left'?  There are 'left', 'right'"},
+        {"stereo.webnn --outputs sums", "the model has no output \"sums\"; did you mean 'sum'?; it has"},
+        {"stereo.webnn --outputs sum,sum", "output \"sum\" is asked for twice"},
         {"stereo.webnn --output sums=y.npy", "no output 'sums'; did you mean 'sum'?"},
         {"sum.webnn --budget 1000000,3", "bytes of memory, and 0 of the budget of 3 are spent"},
         {"folded.webnn --budget 1000", "operations, and 0 of the budget of 1000 are spent"},

@@ -108,6 +108,8 @@ export interface ModelSizes {
 export interface ModelOptions extends ModelSizes {
   /** Makes inputs constants. */
   constants?: Record<string, MLOperandDescriptor & { data: AllowSharedBufferSource }>;
+  /** Names the outputs that are wanted; what only the others need is not computed. */
+  outputs?: Iterable<string>;
   /** Names the file of weights of a .webnn text or JSON. */
   weights?: string;
   /** Says where the bytes of a model would lie as a file, and thereby the files that it names. */

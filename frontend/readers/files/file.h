@@ -14,8 +14,17 @@
 #include "ir/support/error.h"
 #include "ir/support/text.h"
 
+/** Stands for the path of a model in memory that has none.  Nothing lies below a device, so that no file next to it is opened.
+ */
+#define FILE_NO_PATH "/dev/null/memory"
+
 /** Escapes a path for messages: line ends and what else could deceive. */
-#define PATH_SHOWN(path) escape_text((char[400]){0}, 400, (path), strlen(path))
+#define PATH_SHOWN(path) file_path_shown((char[400]){0}, 400, (path))
+/** Does so in buffer, and returns it. */
+static inline const char *file_path_shown(char *buffer, size_t size, const char *path)
+{
+    return strcmp(path, FILE_NO_PATH) ? escape_text(buffer, size, path, strlen(path)) : "the model in memory";
+}
 
 /** Escapes a name, likewise, which is shorter. */
 #define NAME_SHOWN(name) escape_text((char[256]){0}, 256, (name), strlen(name))

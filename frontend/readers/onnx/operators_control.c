@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/control_loop.h"
+#include "frontend/readers/onnx/internal.h"
 #include "frontend/readers/onnx/operators.h"
 
 enum {
@@ -33,7 +34,8 @@ static const char *constant_hint(struct onnx_node *n, char text[TEXT_MAX])
 
     text[0] = '\0';
     if (input)
-        snprintf(text, TEXT_MAX, ": --constant %.100s=VALUE says which branch is taken", input);
+        snprintf(text, TEXT_MAX, ": the value of %.100s, given by %s, says which branch is taken", input,
+                 model_option_name(n->reader->options, MODEL_CONSTANTS));
     return text;
 }
 

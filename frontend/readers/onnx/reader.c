@@ -14,12 +14,14 @@
 
 /* ---- sizes of inputs ---- */
 
-/** Names of dimensions that are bound so far: by --dim, and by the shapes given for inputs. */
+/** Names of dimensions that are bound so far: by the options, and by the shapes given for inputs. */
 struct binding {
     struct onnx_map sizes;  /* uintptr_t, one more than the size: NULL is none */
     struct onnx_map inputs; /* 1: names of inputs that a shape or constant may be given for */
     struct onnx_map names;  /* 1: names of dimensions that occur in the file */
-    char *missing;          /* inputs whose shape stays open, one line each */
+    const Onnx__GraphProto *graph;
+    struct onnx_map asked; /* 1: names of dimensions that `missing` has */
+    char *missing;         /* what stays open, one line for each name of a dimension, or input */
     size_t missing_count, missing_length;
 };
 
@@ -100,7 +102,8 @@ static bool bind_shape(struct onnx_reader *r, struct binding *b, const char *inp
 static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__GraphProto *graph)
 {
     for (size_t i = 0; i < r->options->dim_count; i++)
-        if (!bind_size(r, b, r->options->dims[i].name, r->options->dims[i].size, "--dim"))
+        if (!bind_size(r, b, r->options->dims[i].name, r->options->dims[i].size,
+                       model_option_name(r->options, MODEL_DIMENSIONS)))
             return false;
     for (size_t i = 0; i < graph->n_input; i++) {
         const char *name = graph->input[i]->name;
@@ -222,7 +225,8 @@ static bool check_options(struct onnx_reader *r, const struct binding *b, const 
     return true;
 }
 
-static bool add_missing(struct onnx_reader *r, struct binding *b, const char *input, const char *text)
+/** Adds a line about what is missing: the beginning, an escaped name, the end. */
+static bool add_missing(struct onnx_reader *r, struct binding *b, const char *what, const char *name, const char *text)
 {
     size_t size = strlen(text) + 200;
     char *grown;
@@ -233,8 +237,35 @@ static bool add_missing(struct onnx_reader *r, struct binding *b, const char *in
     if (!grown)
         return onnx_fail_memory(r);
     b->missing = grown;
-    b->missing_length += (size_t)snprintf(grown + b->missing_length, size, "\n  input \"%s\" %s", onnx_escape(r, input), text);
+    b->missing_length +=
+        (size_t)snprintf(grown + b->missing_length, size, "\n  %s \"%s\" %s", what, onnx_escape(r, name), text);
     return true;
+}
+
+/** Asks once for the size of a dimension, and names inputs that have it. */
+static bool ask_dimension(struct onnx_reader *r, struct binding *b, const char *name)
+{
+    enum { SHOWN = 4 };
+    char inputs[600] = "", text[800];
+    size_t length = 0, shown = 0;
+    const int added = onnx_map_add(&b->asked, name, (void *)1);
+
+    if (added < 1)
+        return !added || onnx_fail_memory(r);
+    for (size_t i = 0; i < b->graph->n_input && shown <= SHOWN && length < sizeof inputs / 2; i++) {
+        const Onnx__TypeProto__Tensor *type = tensor_type(b->graph->input[i]);
+        bool has = false;
+
+        for (size_t d = 0; type && type->shape && d < type->shape->n_dim; d++)
+            has = has || (type->shape->dim[d]->dim_param && !strcmp(type->shape->dim[d]->dim_param, name));
+        if (has)
+            length += (size_t)snprintf(inputs + length, sizeof inputs - length, shown < SHOWN ? "%s\"%s\"" : "%s...",
+                                       shown ? ", " : "", shown < SHOWN ? onnx_escape(r, b->graph->input[i]->name) : "");
+        shown += has;
+    }
+    snprintf(text, sizeof text, "(of %s) has no size: give it by %s or %s", inputs,
+             model_option_name(r->options, MODEL_DIMENSIONS), model_option_name(r->options, MODEL_SHAPES));
+    return add_missing(r, b, "dimension", name, text);
 }
 
 /** Finds the sizes of an input.  Returns false if the reader failed, or if they are noted as missing (*missing). */
@@ -256,7 +287,8 @@ static bool input_shape(struct onnx_reader *r, struct binding *b, const Onnx__Va
     }
     if (!shape) {
         *missing = true;
-        return add_missing(r, b, info->name, "declares no shape: give --shape for it");
+        snprintf(text, sizeof text, "declares no shape: give it by %s", model_option_name(r->options, MODEL_SHAPES));
+        return add_missing(r, b, "input", info->name, text);
     }
     for (size_t d = 0; d < *rank; d++) {
         const Onnx__TensorShapeProto__Dimension *dim = shape->dim[d];
@@ -273,12 +305,9 @@ static bool input_shape(struct onnx_reader *r, struct binding *b, const Onnx__Va
         if (name && bound_size(b, name, &dims[d]))
             continue;
         *missing = true;
-        if (name)
-            snprintf(text, sizeof text, "has a dimension %zu called \"%s\": give --dim or --shape for it", d,
-                     onnx_escape(r, name));
-        else
-            snprintf(text, sizeof text, "has a dimension %zu of no fixed size: give --shape for it", d);
-        if (!add_missing(r, b, info->name, text))
+        snprintf(text, sizeof text, "has a dimension %zu of no fixed size: give its shape by %s", d,
+                 model_option_name(r->options, MODEL_SHAPES));
+        if (name ? !ask_dimension(r, b, name) : !add_missing(r, b, "input", info->name, text))
             return false;
     }
     return true;
@@ -448,7 +477,7 @@ static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__V
 static bool add_inputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
 {
     struct onnx_reader *r = scope->reader;
-    struct binding b = {0};
+    struct binding b = {.graph = graph};
     bool ok = bind_sizes(r, &b, graph) && check_options(r, &b, graph);
 
     for (size_t i = 0; ok && i < graph->n_input; i++)
@@ -460,6 +489,7 @@ static bool add_inputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
     onnx_map_free(&b.sizes);
     onnx_map_free(&b.inputs);
     onnx_map_free(&b.names);
+    onnx_map_free(&b.asked);
     free(b.missing);
     return ok;
 }

@@ -274,8 +274,9 @@ const struct onnx_value *onnx_constant(struct onnx_node *n, size_t i)
     else if (v->depends)
         onnx_refuse(n,
                     "input %zu depends on an input of the model, \"%s\", but a static graph needs its value when it is built: "
-                    "--constant %s=VALUE or %s=FILE.npy gives it",
-                    i, onnx_depends(n, i), onnx_depends(n, i), onnx_depends(n, i));
+                    "%s gives it",
+                    i, onnx_depends(n, i),
+                    n->reader->options->command ? "--constant NAME=VALUE or NAME=FILE.npy" : "the option constants");
     else
         onnx_refuse(n, "input %zu depends on an input of the model, but a static graph needs its value when it is built", i);
     return NULL;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frontend/readers/files/file.h"
 #include "frontend/readers/public/folder.h"
 #include "frontend/readers/public/sizes.h"
 #include "ir/support/struct_size.h"
@@ -68,6 +69,23 @@ static WNNStatus open_source(struct WNNDynamicModelImpl *m, const char *path, co
     return reader_publish(&e);
 }
 
+/** Checks that outputs which the options name are the model's. */
+static WNNStatus check_outputs(const struct model_description *d, const struct model_options *o)
+{
+    for (size_t i = 0; i < o->output_count; i++) {
+        const WNNStringView name = {o->outputs[i], strlen(o->outputs[i])};
+        size_t k = 0;
+
+        while (k < d->output_count &&
+               !(d->outputs[k].name.length == name.length && !memcmp(d->outputs[k].name.data, name.data, name.length)))
+            k++;
+        if (k == d->output_count)
+            return reader_refuse("the model has no output \"%s\"; wnnModelInfoGetOutput names those there are",
+                                 NAME_SHOWN(o->outputs[i]));
+    }
+    return WNNStatus_Success;
+}
+
 /** Checks what is the same for all graphs, and keeps it. */
 static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicModelOptions *o)
 {
@@ -77,6 +95,9 @@ static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicMod
 
     if (m->request.options.builder)
         return reader_refuse("dynamic model options: every graph has a builder of its own, none can be given");
+    status = check_outputs(d, &m->request.options);
+    if (status)
+        return status;
     m->progress = o->progress;
     m->graph_limit = o->graphLimit ? o->graphLimit : GRAPH_LIMIT;
     m->sizes_length = sizes_count(d);
@@ -141,7 +162,7 @@ WNNStatus wnnDynamicModelCreateFromMemory(WNNContext context, void const *data, 
                                           WNNDynamicModelOptions const *options, WNNDynamicModel *model)
 {
     *model = NULL;
-    return data ? create(context, READER_NO_PATH, data, byteLength, options, model)
+    return data ? create(context, FILE_NO_PATH, data, byteLength, options, model)
                 : reader_refuse("wnnDynamicModelCreateFromMemory: there are no bytes (NULL)");
 }
 

@@ -103,6 +103,8 @@ void digest_model(struct digest *d, WNNContext context, const struct model_sourc
         add_file(d, request->options.weights);
     for (size_t i = 0; i < request->options.constant_count; i++)
         add_constant(d, &request->constants[i]);
+    for (size_t i = 0; i < request->options.output_count; i++)
+        add_text(d, request->options.outputs[i]);
 }
 
 char *folder_path(const char *folder, const struct digest *d)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frontend/readers/describe.h"
+#include "frontend/readers/files/file.h"
 #include "frontend/readers/public/reader.h"
 #include "ir/support/text.h"
 
@@ -53,7 +54,7 @@ WNNStatus wnnModelDescribeMemory(void const *data, size_t byteLength, WNNModelIn
     struct error e = {0};
 
     *info = NULL;
-    return data ? describe(model_source_memory("model in memory", data, byteLength, false, &e), &e, info)
+    return data ? describe(model_source_memory(FILE_NO_PATH, data, byteLength, false, &e), &e, info)
                 : reader_refuse("wnnModelDescribeMemory: there are no bytes (NULL)");
 }
 

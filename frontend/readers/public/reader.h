@@ -7,9 +7,6 @@
 #include "frontend/readers/source.h"
 #include "webnn/webnn_model.h"
 
-/** The path of a model in memory that has no place of its own: no folder can be there, so that no file is opened. */
-#define READER_NO_PATH "/dev/null/memory"
-
 /** Makes e's message the thread's last one (wnnModelGetLastErrorMessage), unless e is a success.  Returns its status. */
 WNNStatus reader_publish(const struct error *e);
 /** Does the same with a TypeError. */
@@ -29,6 +26,7 @@ struct request {
     struct npy_array *arrays; /* of the constants; their elements are the caller's, unless they were kept */
     bool keeps_constants;
     char *weights; /* the same of the path of weights */
+    const char **outputs;
     size_t name_count;
     char **names; /* room for those of all lists */
 };

@@ -63,6 +63,7 @@ void request_free(struct request *r)
     free(r->constants);
     free(r->arrays);
     free(r->bindings);
+    free(r->outputs);
 }
 
 /** Reads the options of a program of any version into *out, and checks that lists are there. */
@@ -77,7 +78,7 @@ static WNNStatus read_options(WNNModelOptions *out, const WNNModelOptions *given
     if (wrong)
         return reader_refuse("model options: %s", wrong);
     if ((out->dimensionCount && !out->dimensions) || (out->shapeCount && !out->shapes) ||
-        (out->constantCount && !out->constants) || (out->operandCount && !out->operands))
+        (out->constantCount && !out->constants) || (out->operandCount && !out->operands) || (out->outputCount && !out->outputs))
         return reader_refuse("model options: a list has a count but no elements (NULL)");
     if (out->operandCount && !out->builder)
         return reader_refuse("model options: operands take the place of inputs, but there is no builder that "
@@ -165,6 +166,8 @@ static WNNStatus request_fill(struct request *r, const WNNModelOptions *o)
         status = r->bindings[i].operand ? copy_name(r, o->operands[i].name, &r->bindings[i].name)
                                         : reader_refuse("model options: an operand is NULL");
     }
+    for (size_t i = 0; !status && i < o->outputCount; i++)
+        status = copy_name(r, o->outputs[i], &r->outputs[i]);
     return status;
 }
 
@@ -178,7 +181,7 @@ WNNStatus request_make(struct request *r, const WNNModelOptions *given)
         return status;
     if (__builtin_add_overflow(o->dimensionCount, o->shapeCount, &names) ||
         __builtin_add_overflow(names, o->constantCount, &names) || __builtin_add_overflow(names, o->operandCount, &names) ||
-        names == SIZE_MAX)
+        __builtin_add_overflow(names, o->outputCount, &names) || names == SIZE_MAX)
         return reader_refuse("model options: the counts of the lists overflow");
     r->names = calloc(names + 1, sizeof *r->names);
     r->dims = calloc(o->dimensionCount + 1, sizeof *r->dims);
@@ -186,7 +189,8 @@ WNNStatus request_make(struct request *r, const WNNModelOptions *given)
     r->constants = calloc(o->constantCount + 1, sizeof *r->constants);
     r->arrays = calloc(o->constantCount + 1, sizeof *r->arrays);
     r->bindings = calloc(o->operandCount + 1, sizeof *r->bindings);
-    if (!r->names || !r->dims || !r->shapes || !r->constants || !r->arrays || !r->bindings)
+    r->outputs = calloc(o->outputCount + 1, sizeof *r->outputs);
+    if (!r->outputs || !r->names || !r->dims || !r->shapes || !r->constants || !r->arrays || !r->bindings)
         return reader_no_memory();
     r->options = (struct model_options){.dim_count = o->dimensionCount,
                                         .shape_count = o->shapeCount,
@@ -196,6 +200,8 @@ WNNStatus request_make(struct request *r, const WNNModelOptions *given)
                                         .constants = r->constants,
                                         .binding_count = o->operandCount,
                                         .bindings = r->bindings,
+                                        .output_count = o->outputCount,
+                                        .outputs = r->outputs,
                                         .builder = o->builder,
                                         .weights = o->weightsPath,
                                         .budget = o->budget};

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/readers/files/file.h"
 #include "frontend/readers/public/reader.h"
 
 struct WNNModelImpl {
@@ -63,7 +64,7 @@ WNNStatus wnnModelRead(WNNContext context, char const *path, WNNModelOptions con
 WNNStatus wnnModelReadMemory(WNNContext context, void const *data, size_t byteLength, WNNModelOptions const *options,
                              WNNModel *model)
 {
-    const char *path = options && options->path ? options->path : READER_NO_PATH;
+    const char *path = options && options->path ? options->path : FILE_NO_PATH;
 
     *model = NULL;
     if (!data)

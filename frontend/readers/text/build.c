@@ -108,8 +108,9 @@ static bool bind_shape(struct build *b, const struct document_text *name, const 
         document_escape(dimension, d->name);
         if (!bound)
             return document_error(b->d, d->name.place,
-                                  "dimension '%s' of input '%s' is free: give it a size up to %u (--dim %s=N, or --shape)",
-                                  dimension, buf, d->size, dimension);
+                                  "dimension '%s' of input '%s' is free: give it a size up to %u (%s %s=N, or %s)", dimension,
+                                  buf, d->size, model_option_name(b->options, MODEL_DIMENSIONS), dimension,
+                                  model_option_name(b->options, MODEL_SHAPES));
         if (!shape[i])
             return document_error(b->d, d->name.place,
                                   "dimension '%s' of input '%s' cannot be 0: a tensor of a graph has at least one element",

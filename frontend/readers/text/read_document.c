@@ -33,10 +33,7 @@ static bool parse_checked(struct document *d, bool (*parse)(struct document *d))
 /** Says why a document could not be read.  An error has no place if memory ran out. */
 static void report(const struct document *d, struct error *e)
 {
-    char buf[512];
-
-    file_error(e, "%s:%s%s", escape_text(buf, sizeof buf, d->path, strlen(d->path)),
-               d->error.status == WNNStatus_DataError ? "" : " ", d->error.message);
+    file_error(e, "%s:%s%s", PATH_SHOWN(d->path), d->error.status == WNNStatus_DataError ? "" : " ", d->error.message);
 }
 
 static bool read_document(WNNContext context, const char *path, const char *bytes, size_t length,

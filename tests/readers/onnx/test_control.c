@@ -110,7 +110,7 @@ TEST(if_takes_a_branch)
     attribute_int(t, t->graph.node[2], "to", BOOL);
     refused(t, NULL,
             "\"n_y\" (If): its condition depends on an input of the model, \"x\", so that both branches would be built, and "
-            "else_branch cannot be: --constant x=VALUE says which branch is taken: \"n_y/n_r\" (NoSuchThing)");
+            "else_branch cannot be: the value of x, given by constants, says which branch is taken: \"n_y/n_r\" (NoSuchThing)");
     b->node[0]->op_type = text(t, "Relu");
     reads(t, NULL);
     compute(t, x, sizeof x, y, sizeof y);

@@ -27,7 +27,8 @@ TEST(computed_shapes_become_numbers)
     attribute_int(t, t->graph.node[3], "axis", 0);
     node(t, "Reshape", "x shape", "y");
     output(t, "y");
-    refused(t, NULL, "input \"x\" has a dimension 0 called \"batch\"");
+    refused(t, NULL, "dimension \"batch\" (of \"x\") has no size: give it by dimensions or shapes");
+    refused(t, &(struct model_options){.command = true}, "give it by --dim or --shape");
     t->graph.input[0]->type->tensor_type->shape->dim[2]->has_dim_value = 0;
     refused(t, NULL, "input \"x\" has a dimension 2 of no fixed size"); /* all of them are named */
     t->graph.input[0]->type->tensor_type->shape->dim[2]->has_dim_value = 1;
@@ -148,8 +149,8 @@ TEST(inputs_become_constants)
     node(t, "Reshape", "x s", "y");
     output(t, "y");
     refused(t, NULL,
-            "input 1 depends on an input of the model, \"s\", but a static graph needs its value when it is built: --constant "
-            "s=VALUE or s=FILE.npy gives it");
+            "input 1 depends on an input of the model, \"s\", but a static graph needs its value when it is built: the option "
+            "constants gives it");
     reads(t, &options);
     expect_shape(t, SHAPE(3, 2));
     assert_int_equal(t->read.input_count, 1);
@@ -187,8 +188,8 @@ TEST(dimensions_are_bound_by_shapes)
     shape.name = "q";
     options.dim_count = 0;
     refused(t, &options, "a shape is given for \"q\", which is no input");
-    refused(t, NULL, "input \"z\" has a dimension 0 called \"n\""); /* both inputs are named */
-    assert_non_null(strstr(t->error.message, "input \"x\" has"));
+    refused(t, NULL, "\n  dimension \"n\" (of \"x\", \"z\") has no size"); /* one line for both inputs */
+    assert_null(strstr(strstr(t->error.message, "dimension") + 1, "dimension \"n\""));
     start(t, 17);
     input(t, "x", F32, "2");
     node(t, "Relu", "x", "y");

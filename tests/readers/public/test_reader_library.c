@@ -92,7 +92,7 @@ TEST(wrong_options_are_refused)
 
     newer.options.structSize = sizeof newer;
     assert_int_equal(offsetof(WNNModelOptions, budget) + sizeof o.budget, 88); /* the first version's size, which stays */
-    assert_int_equal(sizeof o, 112);
+    assert_int_equal(sizeof o, 128);
     refused(&newer.options, "options that it does not");
     o.structSize = 8;
     refused(&o, "structSize");
@@ -125,6 +125,85 @@ TEST(options_of_the_first_version_are_read)
     o.operandCount = 1;
     assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_Success);
     wnnModelRelease(model);
+}
+
+static const char three[] = "webnn_graph \"three\" v1 {\n"
+                            "  inputs { x: f32[dyn(\"n\", 4)]; }\n"
+                            "  nodes { a = neg(x); b = abs(x); c = add(x, x); }\n"
+                            "  outputs { a; b; c; }\n"
+                            "}\n";
+
+/** Reads the text for outputs, and expects this status, with a message that says what. */
+static void read_outputs(WNNContext in, size_t count, const WNNStringView *outputs, WNNStatus status, const char *what)
+{
+    const WNNModelDimension n = {WNN_STR("n"), 2};
+    WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
+    WNNModelPort port;
+    WNNModel model;
+
+    o.dimensionCount = 1;
+    o.dimensions = &n;
+    o.outputCount = count;
+    o.outputs = outputs;
+    assert_int_equal(wnnModelReadMemory(in, three, sizeof three - 1, &o, &model), status);
+    if (status) {
+        if (!strstr(wnnModelGetLastErrorMessage().data, what))
+            fail_msg("'%s' does not say '%s'", wnnModelGetLastErrorMessage().data, what);
+        return;
+    }
+    assert_int_equal(wnnModelGetOutputCount(model), count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(wnnModelGetOutput(model, i, &port), WNNStatus_Success);
+        assert_string_equal(port.name.data, outputs[i].data);
+    }
+    WNNGraph graph;
+    assert_int_equal(wnnModelBuild(model, &graph), WNNStatus_Success);
+    assert_int_equal(wnnGraphGetOutputCount(graph), count);
+    wnnGraphRelease(graph);
+    wnnModelRelease(model);
+}
+
+TEST(outputs_can_be_chosen)
+{
+    const WNNStringView two[2] = {WNN_STR("c"), WNN_STR("a")}, twice[2] = {WNN_STR("b"), WNN_STR("b")}, wrong = WNN_STR("d");
+    WNNDynamicModelOptions all = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
+    WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
+    WNNDynamicModel model;
+    WNNGraph graph;
+
+    read_outputs(context, 2, two, WNNStatus_Success, "");
+    read_outputs(context, 2, twice, WNNStatus_DataError, "output \"b\" is asked for twice");
+    read_outputs(context, 1, &wrong, WNNStatus_DataError, "no output \"d\"");
+    o.outputCount = 2;
+    refused(&o, "NULL");
+    all.model = &o;
+    o.outputs = &wrong;
+    o.outputCount = 1;
+    assert_int_equal(wnnDynamicModelCreateFromMemory(context, three, sizeof three - 1, &all, &model), WNNStatus_TypeError);
+    o.outputs = two;
+    assert_int_equal(wnnDynamicModelCreateFromMemory(context, three, sizeof three - 1, &all, &model), WNNStatus_Success);
+    assert_int_equal(wnnDynamicModelGetGraph(model, 1, &(WNNModelDimension){WNN_STR("n"), 3}, 0, NULL, &graph),
+                     WNNStatus_Success);
+    assert_int_equal(wnnGraphGetOutputCount(graph), 1);
+    wnnGraphRelease(graph);
+    wnnDynamicModelRelease(model);
+}
+
+TEST(a_lost_context_is_no_fault_of_the_file)
+{
+    const WNNStringView a = WNN_STR("a");
+    WNNDynamicModel model;
+    WNNContext lost;
+    WNNGraph graph;
+
+    assert_int_equal(wnnCreateContext(NULL, &lost), WNNStatus_Success);
+    assert_int_equal(wnnDynamicModelCreateFromMemory(lost, three, sizeof three - 1, NULL, &model), WNNStatus_Success);
+    wnnContextDestroy(lost);
+    read_outputs(lost, 1, &a, WNNStatus_InvalidStateError, "the model in memory: the context is lost");
+    assert_int_equal(wnnDynamicModelGetGraph(model, 1, &(WNNModelDimension){WNN_STR("n"), 3}, 0, NULL, &graph),
+                     WNNStatus_InvalidStateError);
+    wnnDynamicModelRelease(model);
+    wnnContextRelease(lost);
 }
 
 /** Makes x -> relu -> r in a builder of the program's own, and reads the text with r in place of its input x. */

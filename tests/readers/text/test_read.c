@@ -337,9 +337,9 @@ TEST(free_dimensions_are_bound)
     assert_false(read_with(text, strlen(text), &options, &m, &e));
     assert_string_equal(e.message, "dir/a b.webnn:1:1: there is no input 'y'; there are 'x'");
     assert_false(read_with(text, strlen(text), NULL, &m, &e));
-    assert_string_equal(e.message,
-                        "dir/a b.webnn:1:43: dimension 'batch' of input 'x' is free: give it a size up to 8 (--dim batch=N, or "
-                        "--shape)");
+    assert_string_equal(
+        e.message, "dir/a b.webnn:1:43: dimension 'batch' of input 'x' is free: give it a size up to 8 (dimensions batch=N, "
+                   "or shapes)");
     options = (struct model_options){.dim_count = 1, .dims = dims + 1, .constant_count = 1, .constants = &constant};
     assert_true(read_with(text, strlen(text), &options, &m, &e));
     assert_int_equal(m.input_count, 0);
