@@ -136,6 +136,7 @@ class NamedBuffer
     }
 
   protected:
+    /** Refers to the container's elements and remembers their type. */
     template <class Container>
     NamedBuffer(std::string_view name, Container const &data)
         : buffer_{detail::view(name), const_cast<void *>(static_cast<void const *>(std::data(data))),

@@ -142,7 +142,8 @@ TEST(an_if_between_shapes_says_which_constant_decides)
     refused(t, NULL,
             "\"n_y\" (If): its condition depends on an input of the model, \"sr\", and output 0 is float32 [2, 3] in "
             "then_branch and "
-            "float32 [3, 2] in else_branch, but in a static graph of one type and shape: --constant sr=VALUE says which");
+            "float32 [3, 2] in else_branch, but in a static graph of one type and shape: the value of sr, given by constants, "
+            "says which");
     reads(t, &options);
     expect_shape(t, SHAPE(2, 3));
     rate = 8000;

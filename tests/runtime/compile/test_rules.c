@@ -320,7 +320,7 @@ TEST(computes_are_checked)
     assert_int_equal(wnnGraphCompute(g, 1, in, 2, out), WNNStatus_TypeError);
     MESSAGE_HAS("compute", "1 input", "2");
     assert_int_equal(wnnGraphCompute(g, 2, NULL, 2, out), WNNStatus_TypeError);
-    assert_int_equal(wnnGraphCompute(g, 2, in, 1, out), WNNStatus_TypeError);
+    assert_int_equal(wnnGraphCompute(g, 2, in, 0, out), WNNStatus_TypeError);
     in[1].byteLength = 20;
     assert_int_equal(wnnGraphCompute(g, 2, in, 2, out), WNNStatus_TypeError);
     MESSAGE_HAS("input \"b\"", "20", "16");

@@ -321,7 +321,7 @@ TEST(stops_between_steps)
     set_kernel(add(&p, STEP_KERNEL, 2, (struct location[]){output, output}), elementwise(4), 0);
     struct made *m = make(&p, functions, 1);
     assert_false(executable_run(&m->x.base, &(struct engine_binding){.host = in}, &(struct engine_binding){.host = out},
-                                &stop_flag, &e));
+                                &(struct engine_stop){.lost = &stop_flag}, &e));
     assert_int_equal(e.status, WNNStatus_InvalidStateError);
     assert_true(out[1] == -2);
     made_free(m);
