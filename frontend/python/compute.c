@@ -68,9 +68,13 @@ static bool refuse_name(const struct bindings *b, WNNStringView name, const char
     return false;
 }
 
-/** Finds the array of each of a graph's inputs or outputs and checks it; no array may be left over, unless it is empty. */
-static bool match(struct bindings *b, WNNGraph graph, port_function get, size_t count, WNNNamedBuffer *buffers)
+/**
+ * Finds the array of each of a graph's inputs or outputs and checks it; no array may be left over, unless it is empty.  Some
+ * outputs may be without one.  *matched gets the number of buffers.
+ */
+static bool match(struct bindings *b, WNNGraph graph, port_function get, size_t count, WNNNamedBuffer *buffers, size_t *matched)
 {
+    *matched = 0;
     for (size_t i = 0; i < count; i++) {
         struct place place = {b->call, b->role, NULL};
         WNNNamedOperandDescriptor port;
@@ -78,13 +82,15 @@ static bool match(struct bindings *b, WNNGraph graph, port_function get, size_t 
 
         get(graph, i, &port);
         found = bindings_find(b, port.name);
+        if (!found && b->count && get == wnnGraphGetOutput)
+            continue;
         if (!found)
             return refuse_name(b, port.name, "is missing", graph, get, count);
         place.name = found->name.data;
         if (!source_fits(&found->source, &place, &port.descriptor, "the graph"))
             return false;
         found->used = true;
-        buffers[i] = (WNNNamedBuffer){port.name, found->source.data, found->source.bytes};
+        buffers[(*matched)++] = (WNNNamedBuffer){port.name, found->source.data, found->source.bytes};
     }
     for (size_t i = 0; i < b->count; i++)
         if (!b->list[i].used && b->list[i].source.bytes)
@@ -127,16 +133,17 @@ PyObject *compute(struct module *m, WNNGraph graph, struct bindings *inputs, PyO
     PyObject **arrays = PyMem_Calloc(out + 1, sizeof(*arrays)), *result = NULL;
     struct bindings given = {.call = inputs->call, .role = "output", .error = inputs->error};
     bool fresh = !outputs || outputs == Py_None, ok = buffers && arrays;
+    size_t matched, chosen = out;
     WNNStatus status;
 
     if (!ok)
         PyErr_NoMemory();
-    ok = ok && match(inputs, graph, wnnGraphGetInput, in, buffers) &&
+    ok = ok && match(inputs, graph, wnnGraphGetInput, in, buffers, &matched) &&
          (fresh ? new_outputs(m, graph, out, buffers + in, arrays)
-                : bindings_open(&given, outputs, true) && match(&given, graph, wnnGraphGetOutput, out, buffers + in));
+                : bindings_open(&given, outputs, true) && match(&given, graph, wnnGraphGetOutput, out, buffers + in, &chosen));
     if (ok) {
         Py_BEGIN_ALLOW_THREADS;
-        status = wnnGraphCompute(graph, in, buffers, out, buffers + in);
+        status = wnnGraphCompute(graph, in, buffers, chosen, buffers + in);
         Py_END_ALLOW_THREADS;
         if (succeeded(m, status))
             result = fresh ? results(m, out, buffers + in, arrays) : PyDict_Copy(outputs);

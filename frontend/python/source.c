@@ -209,7 +209,7 @@ bool source_open(PyObject *value, const struct place *place, bool writable, stru
     } else if (PyObject_HasAttrString(value, "__dlpack__")) {
         ok = open_tensor(value, place, writable, out);
     } else {
-        snprintf(what, sizeof(what), "%s: %s '%.60s'", place->call, place->role, place->name);
+        snprintf(what, sizeof(what), *place->name ? "%s: %s '%.60s'" : "%s: %s", place->call, place->role, place->name);
         refuse_type(what, value, "an array: it has neither the buffer protocol nor __dlpack__");
     }
     if (!ok)

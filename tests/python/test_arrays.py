@@ -126,6 +126,12 @@ class Arrays(unittest.TestCase):
         self.refuses(ValueError, "output 'y' is not contiguous", compute, graph, value, outputs={"y": out.T.copy().T})
         self.refuses(ValueError, "output 'y' is missing", compute, graph, value, outputs={})
         self.refuses(ValueError, "overlap|same", compute, graph, out, outputs={"y": out})
+        builder = context.create_graph_builder()
+        x = builder.input("x", [2, 3])
+        graph = builder.build({"y": builder.identity(x), "z": builder.neg(x)})
+        given = {"z": np.zeros((2, 3), np.float32)}
+        self.assertEqual(context.compute(graph, {"x": value}, given).keys(), {"z"})
+        self.assertEqual(given["z"].tolist(), (-value).tolist())
 
     def test_dlpack(self):
         graph, value = identity(), np.arange(6, dtype=np.float32)

@@ -38,6 +38,7 @@ class Models(unittest.TestCase):
         self.assertEqual(model.inputs, {"a": {"data_type": "float32", "shape": ["m", "k"]},
                                         "b": {"data_type": "float32", "shape": ["k", 2]}})
         self.assertEqual(model.outputs, {"y": {"data_type": "float32", "shape": ["m", 2]}})
+        self.assertEqual(repr(model), f"<webnn.MLModel inputs={model.inputs} outputs={model.outputs}>")
         self.assertIs(model.context, context)
         for m, k in ((1, 3), (4, 3), (1, 3), (2, 5)):
             self.assertEqual(model(a=ones(m, k), b=ones(k, 2))["y"].tolist(), [[10 + k, 20 + k]] * m)
