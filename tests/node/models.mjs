@@ -86,6 +86,8 @@ test('wrong arguments of models are refused by name', async () => {
   await assert.rejects(loadModel({}, file), { name: 'TypeError', message: 'loadModel: context is not an MLContext' });
   await assert.rejects(loadModel(ml.createContext(), file), /await it/);
   await assert.rejects(loadModel(context, file, { dimensions: { bach: 1 } }), /bach/);
+  await assert.rejects(loadModel(context, file, { dimension: { batch: 1 } }), /no option 'dimension'; did you mean 'dimensions'/);
+  await assert.rejects(loadModel(context, file, 5), /options is not an object/);
   await assert.rejects(loadModel(context, file, { constants: { image: { dataType: 'float32', shape: [1] } } }), /no member data/);
   const model = await loadModel(context, file);
   await assert.rejects(model.compute({}), /input "image" is missing/);

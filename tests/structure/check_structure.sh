@@ -222,7 +222,7 @@ tests + 4000    the specification of 2026-06-26 and faults that public reports l
 tests + 1500    Python
 tests + 600     ONNX files and ONNX Runtime Web in the Node package
 tests + 300     webnn-run --report, the network in examples/models
-tests + 640     runs that are cancelled, chosen outputs, element types and futures in C++
+tests + 660     runs that are cancelled, chosen outputs, element types and futures in C++
 pages 44280
 pages + 800     Python
 pages + 800     ONNX files and ONNX Runtime Web in the Node package
