@@ -3,9 +3,9 @@
 
     python3 classify.py MODEL [PICTURE] [LABELS]
 
-MODEL is a model file, or a folder with one, that takes a picture [1, 3, H, W] normalised as networks trained on ImageNet want it
-and gives a number for each class.  PICTURE is a PNG of its size, or with Pillow any picture (default: test_224.png in the
-folder); LABELS has a label in each line (default: classes.txt in the folder).
+MODEL is a model file, or a folder with one, that takes a picture [1, 3, H, W] normalised as networks trained on ImageNet want
+it, or grey levels [1, 1, H, W], and gives a number for each class.  PICTURE is a PNG of its size or a multiple, or with Pillow
+any picture (default: test_224.png in the folder); LABELS has a label in each line (default: classes.txt in the folder).
 """
 import pathlib
 import struct
@@ -29,7 +29,7 @@ def read_png(path):
         elif kind == b"IDAT":
             chunks += data[at + 8:at + 8 + length]
         at += length + 12
-    channels = {2: 3, 6: 4}.get(colour)
+    channels = {0: 1, 2: 3, 6: 4}.get(colour)
     if bits != 8 or interlaced or not channels:
         sys.exit(f"{path} has {bits} bits, colour type {colour}; with Pillow (python3-pil) it is read, too")
     rows = np.frombuffer(zlib.decompress(chunks), np.uint8).reshape(height, 1 + width * channels)
@@ -45,7 +45,8 @@ def read_png(path):
                 predicted = (0, left, up, (left + up) // 2)[kind]
             here[i] = (value + predicted) & 255
         image[y + 1] = here
-    return image[1:, channels:].reshape(height, width, channels)[:, :, :3]
+    levels = image[1:, channels:].reshape(height, width, channels)
+    return levels[:, :, :3] if channels > 1 else np.repeat(levels, 3, axis=2)
 
 
 def read_picture(path, height, width):
@@ -54,9 +55,10 @@ def read_picture(path, height, width):
         from PIL import Image
     except ImportError:
         picture = read_png(path)
-        if picture.shape != (height, width, 3):
-            sys.exit(f"{path} is not {width} x {height}; with Pillow (python3-pil) it is resized")
-        return picture
+        rows, columns = picture.shape[0] // height, picture.shape[1] // width
+        if picture.shape != (height * rows, width * columns, 3):
+            sys.exit(f"{path} is not {width} x {height} or a multiple; with Pillow (python3-pil) it is resized")
+        return picture.reshape(height, rows, width, columns, 3).mean(axis=(1, 3))
     return np.asarray(Image.open(path).convert("RGB").resize((width, height), Image.Resampling.BILINEAR))
 
 
@@ -66,9 +68,12 @@ def main(model_path, picture=None, labels=None):
         sys.exit(f"there is no model at {folder}")
     model = webnn.load(folder)
     name, declared = next(iter(model.inputs.items()))
-    _, _, height, width = declared["shape"]
-    levels = read_picture(pathlib.Path(picture or folder / "test_224.png"), height, width)
-    normalised = (levels / 255 - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
+    _, channels, height, width = declared["shape"]
+    levels = read_picture(pathlib.Path(picture or folder / "test_224.png"), height, width) / 255
+    if channels == 1:
+        normalised = (levels @ [0.299, 0.587, 0.114])[:, :, None]
+    else:
+        normalised = (levels - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
     scores = next(iter(model({name: normalised.transpose(2, 0, 1)[None].astype(np.float32)}).values())).ravel()
     if not np.isclose(scores.sum(), 1, atol=1e-3):  # logits
         scores = np.exp(scores - scores.max())

@@ -43,6 +43,11 @@ with tempfile.TemporaryDirectory() as scratch:
     dogs = np.array([0.8, 0.6, 0.1]) / np.sqrt(1.01)
     assert np.allclose(rows, [[1, dogs[0], 0], [dogs[0], 1, 0], [0, 0, 1]], atol=6e-4), done.stdout
 
+shapes = pathlib.Path(__file__).parents[2] / "examples/models/shapes"
+for picture in ("heart", "star"):
+    done = run("classify.py", shapes, shapes / f"{picture}.png")
+    assert done.stdout.splitlines()[0].endswith(picture), done.stdout + done.stderr
+
 models = support.shared("models")
 done = run("classify.py", models / "mobilenetv2")
 assert done.stdout.splitlines()[0] == " 99.59 %  387  lesser panda", done.stdout + done.stderr
