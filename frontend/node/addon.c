@@ -65,7 +65,8 @@ static const struct {
     [INTERFACE_GRAPH] = {"MLGraph", graph_members},
     [INTERFACE_OPERAND] = {"MLOperand", operand_members},
     [INTERFACE_BUILDER] = {"MLGraphBuilder", builder_members},
-    [INTERFACE_MODEL] = {"Model", model_members},
+    [INTERFACE_MODEL] = {"Model", hidden_members},
+    [INTERFACE_CANCELLATION] = {"Cancellation", hidden_members},
 };
 
 /**

@@ -26,7 +26,8 @@ enum interface {
     INTERFACE_GRAPH,
     INTERFACE_OPERAND,
     INTERFACE_BUILDER,
-    INTERFACE_MODEL, /* an open model file, which lib/model.js keeps from the program */
+    INTERFACE_MODEL, /* an open model file, which lib/model.js keeps from the program, as it does the next */
+    INTERFACE_CANCELLATION,
     INTERFACE_COUNT
 };
 
@@ -78,6 +79,7 @@ struct object {
         WNNOperand operand;
         WNNGraphBuilder builder;
         WNNDynamicModel model;
+        WNNCancellation cancellation;
     } native;         /* one reference; NULL once the environment is being torn down */
     int64_t bytes;    /* that the garbage collector has been told of */
     napi_ref shape;   /* the frozen array of a tensor or operand, once it has been asked for */
@@ -107,8 +109,8 @@ enum { ARGUMENTS_MAX = 8 };
 napi_value member_call(napi_env env, napi_callback_info info);
 /** Returns memory that lives as long as the call. */
 void *call_allocate(struct call *c, size_t count, size_t size);
-/** Returns memory of the call with more room, which holds the first `used` bytes of `old`. */
-void *call_grow(struct call *c, void *old, size_t used, size_t count, size_t size);
+/** Returns `items`, memory of the call, or a larger copy of its elements, so that there is room for one more than `count`. */
+void *call_room(struct call *c, void *items, size_t count, size_t *capacity, size_t size);
 /** Checks that the call has at least so many arguments, else throws a TypeError. */
 bool call_requires(struct call *c, size_t count);
 
@@ -173,7 +175,7 @@ extern const struct member context_members[];
 extern const struct member tensor_members[];
 extern const struct member graph_members[];
 extern const struct member operand_members[];
-extern const struct member model_members[];
+extern const struct member hidden_members[];
 extern const struct member builder_members[]; /* operators come from operator_rows */
 /** These are what the C API has beyond the specification: functions of the package's entry "native", without a receiver. */
 extern const struct member extension_members[];
@@ -184,6 +186,8 @@ napi_value extension_get_device(struct call *c);
 
 /** Converts MLContextOptions.  All members of *out that it does not have get their defaults. */
 bool convert_context_options(struct call *c, napi_value value, WNNContextOptions *out);
+/** Dispatches: graph, inputs and outputs are arguments[0] to [2]; the cancellation may be NULL.  Throws what goes wrong. */
+void dispatch_tensors(struct call *c, struct object *context, const napi_value *arguments, WNNCancellation cancellation);
 /** Holds what a program wants to be told of a context; NULL for nothing. */
 struct context_callbacks {
     napi_value log, computed; /* functions */

@@ -654,18 +654,25 @@ static bool convert_tensors(struct call *c, napi_value value, const char *what, 
     return true;
 }
 
-static napi_value context_dispatch(struct call *c)
+void dispatch_tensors(struct call *c, struct object *context, const napi_value *arguments, WNNCancellation cancellation)
 {
     WNNNamedTensor *inputs, *outputs;
     size_t input_count, output_count;
-    struct object *context, *graph;
+    struct object *graph;
 
-    context = call_receiver(c, INTERFACE_CONTEXT);
-    if (context && call_requires(c, 3) && (graph = object_require(c, c->arguments[0], INTERFACE_GRAPH, "graph")) &&
-        convert_tensors(c, c->arguments[1], "inputs", &inputs, &input_count) &&
-        convert_tensors(c, c->arguments[2], "outputs", &outputs, &output_count))
-        throw_last(
-            c, wnnContextDispatch(context->native.context, graph->native.graph, input_count, inputs, output_count, outputs));
+    if ((graph = object_require(c, arguments[0], INTERFACE_GRAPH, "graph")) &&
+        convert_tensors(c, arguments[1], "inputs", &inputs, &input_count) &&
+        convert_tensors(c, arguments[2], "outputs", &outputs, &output_count))
+        throw_last(c, wnnContextDispatchCancellable(context->native.context, graph->native.graph, input_count, inputs,
+                                                    output_count, outputs, cancellation));
+}
+
+static napi_value context_dispatch(struct call *c)
+{
+    struct object *context = call_receiver(c, INTERFACE_CONTEXT);
+
+    if (context && call_requires(c, 3))
+        dispatch_tensors(c, context, c->arguments, NULL);
     return NULL;
 }
 

@@ -305,21 +305,15 @@ static bool take_unsigned_long(struct call *c, napi_value item, const char *what
 {
     struct unsigned_longs *list = user;
 
-    if (list->count == list->capacity) {
-        list->capacity = list->capacity ? 2 * list->capacity : 8;
-        list->items = call_grow(c, list->items, list->count, list->capacity, sizeof(*list->items));
-        if (!list->items)
-            return false;
-    }
-    return convert_unsigned_long(c, item, what, list->range, &list->items[list->count++]);
+    list->items = call_room(c, list->items, list->count, &list->capacity, sizeof(*list->items));
+    return list->items && convert_unsigned_long(c, item, what, list->range, &list->items[list->count++]);
 }
 
 bool convert_unsigned_longs(struct call *c, napi_value value, const char *what, enum range range, struct unsigned_longs *out)
 {
     *out = (struct unsigned_longs){NULL, 0, 0, range};
     /* An empty list is present, so that it needs an address. */
-    out->items = call_allocate(c, 8, sizeof(*out->items));
-    out->capacity = 8;
+    out->items = call_room(c, NULL, 0, &out->capacity, sizeof(*out->items));
     return out->items && convert_sequence(c, value, what, take_unsigned_long, out);
 }
 

@@ -132,13 +132,8 @@ static bool take_name(struct call *c, napi_value item, const char *what, void *u
     struct names *list = user;
 
     (void)what;
-    if (list->count == list->capacity) {
-        list->capacity = 2 * list->capacity + 8;
-        list->items = call_grow(c, list->items, list->count, list->capacity, sizeof(*list->items));
-        if (!list->items)
-            return false;
-    }
-    return convert_string(c, item, &list->items[list->count++]);
+    list->items = call_room(c, list->items, list->count, &list->capacity, sizeof(*list->items));
+    return list->items && convert_string(c, item, &list->items[list->count++]);
 }
 
 static bool convert_outputs(struct call *c, napi_value options, WNNModelOptions *out)
@@ -571,13 +566,47 @@ static napi_value describe_graph(struct call *c)
                : NULL;
 }
 
-const struct member model_members[] = {{0}};
+/* ---- computations that end ---- */
+
+static napi_value create_cancellation(struct call *c)
+{
+    WNNCancellation cancellation;
+
+    return throw_last(c, wnnCreateCancellation(&cancellation))
+               ? object_create(c->environment, INTERFACE_CANCELLATION, cancellation, 0, NULL)
+               : NULL;
+}
+
+static napi_value cancel(struct call *c)
+{
+    struct object *o;
+
+    if (call_requires(c, 1) && (o = object_require(c, c->arguments[0], INTERFACE_CANCELLATION, "cancellation")))
+        wnnCancellationCancel(o->native.cancellation);
+    return NULL;
+}
+
+/** Is dispatchCancellable(context, graph, inputs, outputs, cancellation). */
+static napi_value dispatch_cancellable(struct call *c)
+{
+    struct object *context, *cancellation;
+
+    if (call_requires(c, 5) && (context = object_require(c, c->arguments[0], INTERFACE_CONTEXT, "context")) &&
+        (cancellation = object_require(c, c->arguments[4], INTERFACE_CANCELLATION, "cancellation")))
+        dispatch_tensors(c, context, c->arguments + 1, cancellation->native.cancellation);
+    return NULL;
+}
+
+const struct member hidden_members[] = {{0}};
 
 const struct member model_functions[] = {
     {"describeModel", describe_model, 1, false, false, NULL},
     {"readModel", read_model, 2, false, false, NULL},
     {"openModel", open_model, 2, false, false, NULL},
     {"modelGraph", model_graph, 1, false, true, NULL},
+    {"createCancellation", create_cancellation, 0, false, false, NULL},
+    {"cancel", cancel, 1, false, false, NULL},
+    {"dispatchCancellable", dispatch_cancellable, 5, false, false, NULL},
     {"clearModel", clear_model, 1, false, false, NULL},
     {"describeGraph", describe_graph, 1, false, false, NULL},
     {0},

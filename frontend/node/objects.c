@@ -125,13 +125,14 @@ void *call_allocate(struct call *c, size_t count, size_t size)
     return s->memory;
 }
 
-void *call_grow(struct call *c, void *old, size_t used, size_t count, size_t size)
+void *call_room(struct call *c, void *items, size_t count, size_t *capacity, size_t size)
 {
-    void *grown = call_allocate(c, count, size);
+    if (count < *capacity)
+        return items;
+    *capacity = count ? 2 * count : 8;
+    void *grown = call_allocate(c, *capacity, size);
 
-    if (grown && used)
-        memcpy(grown, old, used * size);
-    return grown;
+    return grown && count ? memcpy(grown, items, count * size) : grown;
 }
 
 bool call_requires(struct call *c, size_t count)
@@ -186,6 +187,9 @@ static void native_release(struct object *o)
         break;
     case INTERFACE_MODEL:
         wnnDynamicModelRelease(o->native.model);
+        break;
+    case INTERFACE_CANCELLATION:
+        wnnCancellationRelease(o->native.cancellation);
         break;
     case INTERFACE_ML:
     case INTERFACE_COUNT:

@@ -53,13 +53,8 @@ static bool take_item(struct call *c, napi_value item, const char *what, void *u
 {
     struct method_values *list = user;
 
-    if (list->count == list->capacity) {
-        list->capacity = list->capacity ? 2 * list->capacity : 8;
-        list->items = call_grow(c, list->items, list->count, list->capacity, sizeof(*list->items));
-        if (!list->items)
-            return false;
-    }
-    return convert_item(c, item, what, list->row, &list->items[list->count++]);
+    list->items = call_room(c, list->items, list->count, &list->capacity, sizeof(*list->items));
+    return list->items && convert_item(c, item, what, list->row, &list->items[list->count++]);
 }
 
 static bool convert_list(struct call *c, napi_value value, napi_value method, const struct value_row *row, WNNMethodValue *out)

@@ -149,6 +149,25 @@ test('a signal ends a build', async () => {
   isMoon((await model.compute({ image: moon })).probabilities.data);
 });
 
+test('a signal ends a computation, and the model goes on', async () => {
+  const text = `webnn_graph "long" v1 { inputs { x: f32[320, 320]; } nodes { ${
+    Array.from({ length: 200 }, (_, i) => `v${i + 1} = matmul(${i ? `v${i}` : 'x'}, ${i ? `v${i}` : 'x'});`).join(' ')
+  } } outputs { v200; } }`;
+  let told = 0;
+  const context = await createContext({ computed: () => told++ });
+  const model = await loadModel(context, Buffer.from(text));
+  const x = Float32Array.from({ length: 320 * 320 }, (_, i) => i % 321 === 0);
+  await model.compute({ x });
+  const controller = new AbortController();
+  const reason = new Error('not wanted any more');
+  const computing = model.compute({ x }, { signal: controller.signal });
+  setTimeout(() => controller.abort(reason), 1);
+  await assert.rejects(computing, reason);
+  const { data } = (await model.compute({ x }, { signal: new AbortController().signal })).v200;
+  assert.deepEqual(data, x);
+  assert.equal(told, 2); // a computation that did not end is not told
+});
+
 test('computed gets the times of every computation', async () => {
   const times = [];
   const context = await createContext({ computed: (...given) => times.push(given) });

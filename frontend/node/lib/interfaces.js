@@ -156,7 +156,7 @@ const MLGraphBuilder = class MLGraphBuilder {
 
 // These stand in the order of enum interface of the addon.
 const classes = [illegal('ML'), illegal('MLContext'), illegal('MLTensor'), illegal('MLGraph'), illegal('MLOperand'), MLGraphBuilder,
-  illegal('OpenModel')]; // the last is what model.js keeps of a model
+  illegal('OpenModel'), illegal('Cancellation')]; // the last two are what model.js keeps to itself
 
 // Makes a function of that name and length without a constructor, as methods have none.
 function methodOf(name, length, isPromise, call) {

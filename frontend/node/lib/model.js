@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Model files: descriptions, models with named dimensions, builds that an AbortSignal ends.
+// Model files: descriptions, models with named dimensions, builds and computations that an AbortSignal ends.
 'use strict';
 
 const { extensions, interfaces } = require('./interfaces.js');
 
-const { openModel, modelGraph, clearModel, describeModel, describeGraph, buildGraph: beginBuild } = extensions;
+const {
+  openModel, modelGraph, clearModel, describeModel, describeGraph, buildGraph: beginBuild, createCancellation, cancel,
+  dispatchCancellable,
+} = extensions;
 const { MLContext } = interfaces;
 
 const views = {
@@ -12,23 +15,27 @@ const views = {
   int64: BigInt64Array, uint64: BigUint64Array, int8: Int8Array, uint8: Uint8Array,
 };
 
-/** Calls begin with a flag that the signal raises, and rejects with the signal's reason if that ended the work. */
-async function withSignal(signal, begin) {
-  if (signal === undefined)
-    return begin(undefined);
+/** Calls begin, lets the signal call end, and rejects with the signal's reason if that ended the work. */
+async function withSignal(signal, begin, end) {
   signal.throwIfAborted();
-  const flag = new Int32Array(new ArrayBuffer(4));
-  const raise = () => Atomics.store(flag, 0, 1);
-  signal.addEventListener('abort', raise);
+  signal.addEventListener('abort', end);
   try {
-    const result = await begin(flag);
-    signal.throwIfAborted(); // the build was done before it saw the flag
+    const result = await begin();
+    signal.throwIfAborted(); // the work may have been done before it was ended
     return result;
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
-    signal.removeEventListener('abort', raise);
+    signal.removeEventListener('abort', end);
   }
+}
+
+/** Calls begin with a flag that the signal raises. */
+async function withFlag(signal, begin) {
+  if (signal === undefined)
+    return begin(undefined);
+  const flag = new Int32Array(new ArrayBuffer(4));
+  return withSignal(signal, () => begin(flag), () => Atomics.store(flag, 0, 1));
 }
 
 function deepFreeze(value) {
@@ -80,7 +87,7 @@ class Model {
 
   /** Gives the graph for these sizes, which is built if it is not kept. */
   getGraph({ dimensions, shapes, signal } = {}) {
-    return withSignal(signal, (flag) => modelGraph(this.#open, { dimensions, shapes }, flag));
+    return withFlag(signal, (flag) => modelGraph(this.#open, { dimensions, shapes }, flag));
   }
 
   #shapesOf(inputs, dimensions) {
@@ -117,7 +124,7 @@ class Model {
   }
 
   /**
-   * Computes all outputs.  inputs has a typed array, or { data, shape }, for each input.  Of an array without a shape one
+   * Computes all outputs; the signal ends the build and the computation.  inputs has a typed array, or { data, shape }, for each input.  Of an array without a shape one
    * dimension may be open, which has the size that is left.
    */
   async compute(inputs, { dimensions, signal } = {}) {
@@ -135,13 +142,14 @@ class Model {
     const { graph, inputs: from, outputs: to } = await this.#prepare(this.#shapesOf(inputs, dimensions), dimensions, signal);
     for (const [name, tensor] of from)
       this.#context.writeTensor(tensor, inputs[name].data ?? inputs[name]);
-    this.#context.dispatch(graph, Object.fromEntries(from), Object.fromEntries(to));
-    const results = [...to].map(async ([name, tensor]) => {
+    const read = () => Promise.all([...to].map(async ([name, tensor]) => {
       const bytes = await this.#context.readTensor(tensor);
       const { dataType, shape } = tensor;
       return [name, { data: new (views[dataType] ?? Uint8Array)(bytes), dataType, shape }];
-    });
-    return Object.fromEntries(await Promise.all(results));
+    }));
+    const cancellation = createCancellation();
+    dispatchCancellable(this.#context, graph, Object.fromEntries(from), Object.fromEntries(to), cancellation);
+    return Object.fromEntries(await (signal ? withSignal(signal, read, () => cancel(cancellation)) : read()));
   }
 
   /** Gives up all graphs that are kept. */
@@ -166,7 +174,7 @@ async function loadModel(context, model, options = {}) {
 
 /** Builds as builder.build does; the signal ends the build. */
 function buildGraph(builder, outputs, { signal } = {}) {
-  return withSignal(signal, (flag) => beginBuild(builder, outputs, flag));
+  return withFlag(signal, (flag) => beginBuild(builder, outputs, flag));
 }
 
 module.exports = { Model, loadModel, buildGraph };
