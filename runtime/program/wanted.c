@@ -11,7 +11,7 @@ struct span {
 /** Says which bytes are read by steps that are kept: spans of the arena, and outputs as a whole. */
 struct live {
     const struct executable *x;
-    struct span *spans; /* disjoint; room for one of each address and one of each step */
+    struct span *spans; /* disjoint; room for one of each address, two of each move of a loop and one of each step */
     size_t count;
     bool *outputs;
 };
@@ -141,7 +141,8 @@ const bool *wanted_skips(struct invocation *i, const struct engine_binding *outp
     if (known)
         return i->skipped;
 
-    struct live l = {x, calloc((size_t)x->address_count + x->step_count + 1, sizeof *l.spans), 0, calloc(slots + 1, 1)};
+    const size_t room = (size_t)x->address_count + 2 * (size_t)x->move_count + x->step_count + 1;
+    struct live l = {x, calloc(room, sizeof *l.spans), 0, calloc(slots + 1, 1)};
     const bool ok = l.spans && l.outputs;
 
     if (ok) {
