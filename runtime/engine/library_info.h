@@ -29,7 +29,7 @@ struct library_step_info {
 
 /** Says what packed weights depend on. */
 struct library_facts {
-    uint32_t version, isa, threads;
+    uint32_t version, isa;
     bool refuses; /* the library is not to be used: its process-wide instruction set is above the cap */
 };
 

@@ -361,8 +361,7 @@ static void header_fill(const struct serialized_program *i, const struct seriali
                                     .flags =
                                         i->flags | (code ? SERIALIZED_HAS_CODE : 0) | (data_apart ? SERIALIZED_DATA_APART : 0),
                                     .onednn_version = i->library.version,
-                                    .onednn_isa = i->library.isa,
-                                    .thread_count = i->library.threads};
+                                    .onednn_isa = i->library.isa};
     memcpy(h->magic, SERIALIZED_MAGIC, sizeof h->magic);
     strncpy(h->library, version, sizeof h->library - 1);
     end = section_place(&h->program, sizeof *h, program_bytes, SERIALIZED_ALIGN);

@@ -27,9 +27,9 @@ struct serialized_section {
 struct serialized_header {
     char magic[8];
     uint32_t byte_order, format, header_bytes, kernel_abi;
-    char library[16]; /* this library's version, then zeros */
+    char library[20]; /* this library's version, then zeros */
     uint32_t flags;
-    uint32_t onednn_version, onednn_isa, thread_count; /* SERIALIZED_HAS_LIBRARY */
+    uint32_t onednn_version, onednn_isa; /* SERIALIZED_HAS_LIBRARY */
     uint64_t total_bytes;
     struct serialized_section program, code, data;
     uint64_t data_checksum;

@@ -216,11 +216,6 @@ static bool check_library(const struct serialized_header *h, struct engine *en, 
             "the compiled graph's weights are packed for another instruction set (oneDNN's 0x%x, here 0x%x); compile the model "
             "again on this machine",
             h->onednn_isa, now.isa);
-    if (h->thread_count != now.threads)
-        return error_set(e, WNNStatus_NotSupportedError,
-                         "the compiled graph's weights are packed for %u threads, the context has %u; run it with %u threads "
-                         "(threadCount of the options, --threads of webnn-run), or compile the model again for %u",
-                         h->thread_count, now.threads, h->thread_count, now.threads);
     return true;
 }
 

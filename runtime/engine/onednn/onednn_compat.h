@@ -178,6 +178,42 @@ static inline bool dnn_md_is_saved(dnn_const_md md, const void *saved, size_t by
 #endif
 }
 
+/**
+ * Returns the descriptor of these bytes, which may be anything, or NULL unless it has the elements of md in blocks, nothing
+ * next to them, and all of them in `bytes_all` bytes.  3.x has no way back from what dnn_md_save writes.
+ */
+static inline dnn_md dnn_md_load(dnn_const_md md, const void *saved, size_t bytes, size_t bytes_all)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    (void)md, (void)saved, (void)bytes, (void)bytes_all;
+    return NULL;
+#else
+    dnnl_memory_desc_t was;
+    int64_t blocks[DNNL_MAX_NDIMS], end = (int64_t)dnnl_data_type_size(md->data_type), step;
+    const dnnl_blocking_desc_t *b = &was.format_desc.blocking;
+
+    if (bytes != sizeof was)
+        return NULL;
+    memcpy(&was, saved, sizeof was);
+    bool good = was.ndims == md->ndims && was.data_type == md->data_type && was.format_kind == dnnl_blocked &&
+                was.extra.flags == dnnl_memory_extra_flag_none && !was.offset0 && b->inner_nblks >= 0 &&
+                b->inner_nblks <= DNNL_MAX_NDIMS;
+    for (int i = 0; i < DNNL_MAX_NDIMS; i++)
+        blocks[i] = 1;
+    for (int i = 0; good && i < b->inner_nblks; i++)
+        good = b->inner_idxs[i] >= 0 && b->inner_idxs[i] < was.ndims && b->inner_blks[i] > 0 &&
+               !__builtin_mul_overflow(end, b->inner_blks[i], &end) && end <= (int64_t)bytes_all &&
+               (blocks[b->inner_idxs[i]] *= b->inner_blks[i]) > 0;
+    for (int i = 0; good && i < was.ndims; i++)
+        good = was.dims[i] == md->dims[i] && was.padded_dims[i] >= was.dims[i] && !was.padded_offsets[i] &&
+               was.padded_dims[i] % blocks[i] == 0 && b->strides[i] > 0 &&
+               !__builtin_mul_overflow(was.padded_dims[i] / blocks[i] - 1, b->strides[i], &step) &&
+               !__builtin_mul_overflow(step, (int64_t)dnnl_data_type_size(md->data_type), &step) &&
+               !__builtin_add_overflow(end, step, &end) && end <= (int64_t)bytes_all;
+    return good && dnnl_memory_desc_get_size(&was) == bytes_all ? dnn_md_copy(&was) : NULL;
+#endif
+}
+
 /** Appends a post-op that applies an eltwise function with these parameters.  Returns the library's status. */
 static inline dnnl_status_t dnn_append_eltwise(dnnl_post_ops_t posts, dnnl_alg_kind_t kind, float alpha, float beta)
 {

@@ -140,6 +140,5 @@ struct library_facts library_get_facts(const struct library *l)
 
     return (struct library_facts){.version = (uint32_t)(v->major << 16 | v->minor << 8 | v->patch),
                                   .isa = (uint32_t)dnnl_get_effective_cpu_isa(),
-                                  .threads = l->threads,
                                   .refuses = l->refuses};
 }

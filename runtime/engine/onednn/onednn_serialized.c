@@ -415,8 +415,9 @@ static bool packed_refused(struct loader *x, const char *implementation, size_t 
     char was[96];
 
     return error_set(x->e, WNNStatus_NotSupportedError,
-                     "weights were packed for %s, oneDNN's %s on this machine wants them in another layout",
-                     escape_text(was, sizeof was, implementation ? implementation : "", length), now);
+                     "weights were packed for %s, oneDNN's %s on this machine, with %u threads, wants them in another layout: "
+                     "compile the model again",
+                     escape_text(was, sizeof was, implementation ? implementation : "", length), now, x->l->threads);
 }
 
 static bool load_packed(struct loader *x, struct argument *a, dnn_const_md wanted, const char *now)
@@ -429,8 +430,13 @@ static bool load_packed(struct loader *x, struct argument *a, dnn_const_md wante
     a->data = in_data(x->in, &a->bytes);
     if (x->in->failed || !a->data)
         return damaged(x, "its packed weights");
-    if (!dnn_md_is_saved(wanted, md, md_bytes))
-        return packed_refused(x, implementation, length, now);
+    if (!dnn_md_is_saved(wanted, md, md_bytes)) { /* blocks may depend on the number of threads */
+        dnn_md was = dnn_md_load(wanted, md, md_bytes, a->bytes);
+        const bool done = was && dnn_repack(x->l, x->s, a, was, wanted, a->data);
+
+        dnn_md_free(was);
+        return done || packed_refused(x, implementation, length, now);
+    }
     x->s->weights.in_layout = true;
     return a->bytes == dnnl_memory_desc_get_size(wanted) || damaged(x, "the size of its packed weights");
 }

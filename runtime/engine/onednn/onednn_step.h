@@ -117,6 +117,10 @@ dnn_md dnn_given_weights(const struct dnn_problem *p);
  * wants parts.  Returns false if memory runs out.
  */
 bool dnn_low_precision_argument(struct library_step *s, struct argument *a, enum dnn_side side);
+/** Lets the contraction read constant weights in the layout that it wants (to).  Returns false if the library or memory fails.
+ */
+bool dnn_repack(const struct library *l, struct library_step *s, struct argument *a, dnn_const_md from, dnn_const_md to,
+                const void *data);
 /**
  * Lets the contraction read weights that are known already: where they lie if they are as the primitive wants them, else
  * packed.  Returns false if the library or memory fails.

@@ -219,6 +219,15 @@ static void use_packed(const struct library *l, struct library_step *s, struct a
     dnn_argument_constant(a, s->weights.packed->data, dnnl_memory_desc_get_size(wanted));
 }
 
+bool dnn_repack(const struct library *l, struct library_step *s, struct argument *a, dnn_const_md from, dnn_const_md to,
+                const void *data)
+{
+    if (!pack_constant(l, s, from, to, data))
+        return false;
+    use_packed(l, s, a, to);
+    return true;
+}
+
 bool dnn_use_constant_weights(struct library *l, struct library_step *s, struct argument *a, dnn_const_md given,
                               dnn_const_md wanted, const void *data, size_t bytes)
 {
@@ -229,7 +238,9 @@ bool dnn_use_constant_weights(struct library *l, struct library_step *s, struct 
         s->weights.unpacked = data;
         s->weights.unpacked_bytes = bytes;
     }
-    if (!(s->problem.parts ? pack_parts : pack_constant)(l, s, given, wanted, data))
+    if (!s->problem.parts)
+        return dnn_repack(l, s, a, given, wanted, data);
+    if (!pack_parts(l, s, given, wanted, data))
         return false;
     use_packed(l, s, a, wanted);
     return true;

@@ -43,6 +43,44 @@ TEST(every_kind_of_step_is_saved)
     }
 }
 
+/*
+ * Blocks of packed weights may depend on the number of threads, those of pointwise convolutions above all.  Elements are small
+ * integers, so that every order of additions gives the same.
+ */
+TEST(graphs_run_on_another_number_of_threads)
+{
+    static const char body[] =
+        "inputs { x: f32[1, 14, 14, 64]; y: f32[1, 14, 14, 384]; z: f32[1, 640]; } consts { a: f32[384, 1, 1, 64] "
+        "@weights(\"a\"); "
+        "b: f32[64, 1, 1, 384] @weights(\"b\"); c: f32[96, 1, 1, 384] @weights(\"c\"); d: f32[640, 500] @weights(\"d\"); "
+        "s: f32[] @scalar(8); } nodes { x8 = mul(x, s); xr = roundEven(x8); y8 = mul(y, s); yr = roundEven(y8); z8 = mul(z, "
+        "s); "
+        "zr = roundEven(z8); a8 = mul(a, s); ar = roundEven(a8); b8 = mul(b, s); br = roundEven(b8); c8 = mul(c, s); "
+        "cr = roundEven(c8); d8 = mul(d, s); dr = roundEven(d8); p = conv2d(xr, ar, inputLayout=\"nhwc\", "
+        "filterLayout=\"ohwi\"); q = conv2d(yr, br, inputLayout=\"nhwc\", filterLayout=\"ohwi\"); r = conv2d(yr, cr, "
+        "inputLayout=\"nhwc\", filterLayout=\"ohwi\"); t = matmul(zr, dr); } outputs { p; q; r; t; }";
+
+    engine = WNNEngine_Cpu;
+    for (uint32_t made = 1; made <= 3; made++) {
+        WNNContext c = new_context(made, "");
+        WNNGraph g = build(c, body);
+        struct results expected;
+
+        assert_int_equal(compute(g, &expected), WNNStatus_Success);
+        assert_int_equal(wnnGraphSave(g, file_a), WNNStatus_Success);
+        wnnGraphRelease(g);
+        wnnContextRelease(c);
+        for (uint32_t threads = 1; threads <= 8; threads++) {
+            c = new_context(threads, "");
+            g = load(c, file_a);
+            expect_results(g, &expected);
+            wnnGraphRelease(g);
+            wnnContextRelease(c);
+        }
+        results_free(&expected);
+    }
+}
+
 /* A graph keeps the precision that it was compiled with, whatever that of the context which loads it.  Devices compute in
  * float32, as the API allows. */
 TEST(precision_stays)

@@ -190,28 +190,18 @@ static void expect_refusal(const struct webnn_rt_program *p, const struct webnn_
 
 /* ---- tests ---- */
 
-/* Weights as the graph has them are packed for whatever number of threads there is. */
+/* Weights as the graph has them are packed for whatever number of threads there is, and packed ones again if need be. */
 TEST(objects_run_on_any_number_of_threads)
 {
     struct object o;
 
-    object_make(&o, 1, true, false);
-    for (uint32_t threads = 1; threads <= 4; threads++)
-        expect_run(&o, &(struct webnn_rt_options){threads, NULL});
-    expect_run(&o, NULL);
-    object_free(&o);
-}
-
-TEST(packed_weights_are_for_one_number_of_threads)
-{
-    struct object o;
-
-    object_make(&o, 2, false, false);
-    const struct serialized_header *h = (const struct serialized_header *)o.serialized;
-    expect_run(&o, &(struct webnn_rt_options){2, NULL});
-    if (h->flags & SERIALIZED_IS_PACKED)
-        expect_refusal(&o.program, &(struct webnn_rt_options){1, NULL}, WEBNN_OBJECT_UNSUPPORTED, "packed for 2 threads");
-    object_free(&o);
+    for (uint32_t packed = 0; packed < 2; packed++) {
+        object_make(&o, 1 + packed, !packed, false);
+        for (uint32_t threads = 1; threads <= 4; threads++)
+            expect_run(&o, &(struct webnn_rt_options){threads, NULL});
+        expect_run(&o, NULL);
+        object_free(&o);
+    }
 }
 
 TEST(weights_are_read_from_a_file)
