@@ -29,7 +29,8 @@ static const struct level {
     /* AVX512F, AVX512DQ, AVX512CD, AVX512BW, AVX512VL */
     {"x86-64-v4", 0, BIT(16) | BIT(17) | BIT(28) | BIT(30) | BIT(31), 0, SAVES_ZMM},
 };
-enum { LEVEL_COUNT = sizeof levels / sizeof *levels, LEAF1_ECX_OSXSAVE = BIT(27), LEAF_EXTENDED = 0x80000001 };
+enum { LEVEL_COUNT = sizeof levels / sizeof *levels };
+enum { LEAF1_ECX_OSXSAVE = BIT(27), LEAF_EXTENDED = 0x80000001 }; /* these do not fit into int */
 
 #define DEFAULT_LEVELS "x86-64,x86-64-v3,x86-64-v4"
 

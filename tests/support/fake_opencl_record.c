@@ -20,9 +20,9 @@ static cl_command_buffer_khr create(cl_uint n, const cl_command_queue *queues,
     return fake_create("CreateCommandBufferKHR", sizeof(struct _cl_command_buffer_khr), error);
 }
 
-static cl_int record(cl_command_buffer_khr b, cl_command_queue q, const cl_ndrange_kernel_command_properties_khr *properties,
-                     cl_kernel k, cl_uint dims, const size_t *offset, const size_t *global, const size_t *local, cl_uint n,
-                     const cl_sync_point_khr *list, cl_sync_point_khr *point, cl_mutable_command_khr *handle)
+static cl_int record(cl_command_buffer_khr b, cl_command_queue q, const cl_properties *properties, cl_kernel k, cl_uint dims,
+                     const size_t *offset, const size_t *global, const size_t *local, cl_uint n, const cl_sync_point_khr *list,
+                     cl_sync_point_khr *point, cl_mutable_command_khr *handle)
 {
     cl_int code = fake_enter("CommandNDRangeKernelKHR");
 

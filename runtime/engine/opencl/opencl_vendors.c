@@ -53,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static bool say(struct messages *m, const 
 }
 
 /* The function that lists a library's platforms.  Some libraries export it; all tell its address. */
-static bool find_lister(void *library, cl_api_clGetPlatformIDs *out)
+static bool find_lister(void *library, clIcdGetPlatformIDsKHR_fn *out)
 {
     void *(*address)(const char *) = NULL;
 
@@ -76,7 +76,7 @@ static bool is_new_enough(const cl_icd_dispatch *table, cl_platform_id platform,
 }
 
 /* Takes a vendor's functions.  Returns false, and says why, if it cannot. */
-static bool take_functions(const char *name, cl_api_clGetPlatformIDs list, struct opencl_api *out, struct messages *m)
+static bool take_functions(const char *name, clIcdGetPlatformIDsKHR_fn list, struct opencl_api *out, struct messages *m)
 {
     cl_platform_id platform = NULL;
     cl_uint count = 0;
@@ -123,7 +123,7 @@ const struct opencl_api *opencl_vendors_open(const char *const *names, char *lac
         /* It is never closed, because threads of drivers keep running. */
         void *library = dlopen(names[seen], RTLD_NOW | RTLD_LOCAL);
         struct opencl_api found = {0};
-        cl_api_clGetPlatformIDs list = NULL;
+        clIcdGetPlatformIDsKHR_fn list = NULL;
 
         if (!library) {
             const char *error = dlerror();
