@@ -143,7 +143,8 @@ bool dnn_describe_quantize(const struct node *n, struct dnn_cluster *c);
 /* These make constants of a described contraction of integers, which the caller frees.  They return NULL if memory runs out. */
 /** Returns dnn_scale_count scales. */
 float *dnn_output_scales(const struct dnn_cluster *c);
-/** Returns the bias divided by the scale of the integers' products, one number for each output channel. */
+/** Returns the bias in the units that the library adds it in, of the integers' products or (oneDNN 3) of the scaled result: one
+ * number for each output channel. */
 float *dnn_scaled_bias(const struct dnn_cluster *c);
 /** Returns the weights minus their zero point, or what of it the problem does not have, dense in the order of problem.weights'
  * dimensions. */

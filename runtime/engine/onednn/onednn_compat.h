@@ -5,8 +5,8 @@
  *
  * In what we use, the versions differ as follows.  Memory descriptors are plain structs in 2.x and handles in 3.x; here they
  * are always owned, made by dnn_md_... and given back by dnn_md_free.  Primitive descriptors need an operation descriptor first
- * in 2.x.  An eltwise post-op has a scale in 2.x, a sum a zero point and a type in 3.x.  The names of the newest instruction
- * sets differ.
+ * in 2.x.  An eltwise post-op has a scale in 2.x, a sum a zero point and a type in 3.x.  Scales and zero points of integers are
+ * attributes in 2.x and arguments in 3.x.
  */
 #ifndef WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_COMPAT_H_
 #define WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_COMPAT_H_
@@ -234,26 +234,48 @@ static inline dnnl_status_t dnn_append_sum(dnnl_post_ops_t posts)
 #endif
 }
 
-/**
- * Makes a contraction of integers give scales[..] * (sum of (src - src_zero) * (weights - weights_zero) + bias), where `mask`
- * says which dimensions of the destination the scales go along.  DNNL_RUNTIME_S32_VAL stands for a zero point that is an
- * argument of the call, one int32 number.  3.x scales every operand by itself and not the bias, so integers are for 2.x only.
+/*
+ * A contraction of integers is the sum of (src - src_zero) * (weights - weights_zero), times a scale of its own for each output
+ * channel, or one for all.  2.x is told the numbers with the attributes, and adds a bias before it multiplies.  3.x is told
+ * there which ones are arguments of the call, and adds a bias afterwards.
  */
-static inline dnnl_status_t dnn_set_quantization(dnnl_primitive_attr_t attributes, int64_t count, int mask, const float *scales,
-                                                 int32_t src_zero, int32_t weights_zero)
+#if DNNL_VERSION_MAJOR >= 3
+enum { DNN_NUMBERS_ARE_ARGUMENTS = true, DNN_ARG_SCALES = DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS };
+#else
+enum { DNN_NUMBERS_ARE_ARGUMENTS = false, DNN_ARG_SCALES = DNNL_ARG_ATTR_OUTPUT_SCALES };
+#endif
+
+/** Holds the scales and zero points of a contraction of integers. */
+struct dnn_scaling {
+    int64_t count; /* of scales */
+    const float *scales;
+    int dst_mask, weights_mask;     /* the dimensions of each operand that the scales go along */
+    int32_t src_zero, weights_zero; /* DNNL_RUNTIME_S32_VAL stands for an argument of the call, one int32 number */
+};
+
+static inline dnnl_status_t dnn_set_zero(dnnl_primitive_attr_t attributes, int argument, int32_t zero)
+{
+    if (!zero)
+        return dnnl_success;
+#if DNNL_VERSION_MAJOR >= 3
+    return dnnl_primitive_attr_set_zero_points_mask(attributes, argument, 0);
+#else
+    return dnnl_primitive_attr_set_zero_points(attributes, argument, 1, 0, &zero);
+#endif
+}
+
+/** Makes a contraction one of integers. */
+static inline dnnl_status_t dnn_set_scaling(dnnl_primitive_attr_t attributes, const struct dnn_scaling *x)
 {
 #if DNNL_VERSION_MAJOR >= 3
-    (void)attributes, (void)count, (void)mask, (void)scales, (void)src_zero, (void)weights_zero;
-    return dnnl_unimplemented;
+    dnnl_status_t status = dnnl_primitive_attr_set_scales_mask(attributes, DNNL_ARG_WEIGHTS, x->weights_mask);
 #else
-    dnnl_status_t status = dnnl_primitive_attr_set_output_scales(attributes, count, mask, scales);
-
-    if (status == dnnl_success && src_zero)
-        status = dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_SRC, 1, 0, &src_zero);
-    if (status == dnnl_success && weights_zero)
-        status = dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_WEIGHTS, 1, 0, &weights_zero);
-    return status;
+    dnnl_status_t status = dnnl_primitive_attr_set_output_scales(attributes, x->count, x->dst_mask, x->scales);
 #endif
+
+    if (status == dnnl_success)
+        status = dnn_set_zero(attributes, DNNL_ARG_SRC, x->src_zero);
+    return status == dnnl_success ? dnn_set_zero(attributes, DNNL_ARG_WEIGHTS, x->weights_zero) : status;
 }
 
 /** Returns the implementation's name; "" if it has none. */

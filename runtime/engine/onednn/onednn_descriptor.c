@@ -71,6 +71,14 @@ static bool append_posts(const struct dnn_problem *p, dnnl_primitive_attr_t attr
     return status == dnnl_success;
 }
 
+/** Returns the weights' dimensions that the scales of a contraction of integers go along. */
+static int weights_mask(const struct dnn_problem *p)
+{
+    if (!p->scale_mask)
+        return 0;
+    return p->kind == DNN_MATMUL ? 1 << (p->weights.rank - 1) : p->weights.rank == 5 ? 1 << 0 | 1 << 1 : 1 << 0;
+}
+
 /** Holds what a primitive descriptor is made of. */
 struct pd_creation {
     struct library *l;
@@ -98,11 +106,16 @@ static dnnl_status_t create_pd(void *user)
     struct pd_creation *c = user;
     const struct dnn_problem *p = c->p;
 
+    const struct dnn_scaling scaling = {.count = dnn_scale_count(p),
+                                        .scales = c->scales,
+                                        .dst_mask = (int)p->scale_mask,
+                                        .weights_mask = weights_mask(p),
+                                        .src_zero = p->src_zero_type ? DNNL_RUNTIME_S32_VAL : p->src_zero,
+                                        .weights_zero = p->weights_zero_type ? DNNL_RUNTIME_S32_VAL : p->weights_zero};
+
     c->attributes = dnn_create_attributes();
     if (!c->attributes || !append_posts(p, c->attributes) ||
-        (c->scales && dnn_set_quantization(c->attributes, dnn_scale_count(p), (int)p->scale_mask, c->scales,
-                                           p->src_zero_type ? DNNL_RUNTIME_S32_VAL : p->src_zero,
-                                           p->weights_zero_type ? DNNL_RUNTIME_S32_VAL : p->weights_zero) != dnnl_success))
+        (c->scales && dnn_set_scaling(c->attributes, &scaling) != dnnl_success))
         return dnnl_out_of_memory;
     return p->kind == DNN_MATMUL
                ? dnn_matmul(&c->pd, c->l->engine, c->src, c->weights, c->bias, c->dst, c->attributes, accept, c)

@@ -8,8 +8,9 @@
  *   unfused   q = saturate(round((sum of ((x - zx) * sx) * ((w - zw) * sw) + b) / sq) + zq), every step rounded to float32
  *   here      q = saturate(round(s * (sum of (x - zx) * (w - zw) + b / (sx * sw))) + zq) with s = sx * sw / sq; the sum is
  *             exact
+ *   oneDNN 3  q = saturate(round(s * (sum of (x - zx) * (w - zw)) + b / sq) + zq)
  *
- * The exact value of both is the same.  What float32 makes of it differs: here by at most two roundings of scales, the sum's
+ * The exact value of all is the same.  What float32 makes of it differs: here by at most two roundings of scales, the sum's
  * conversion, the addition of the bias, the contraction, and in b its division; against the float contraction of K terms, which
  * may be off by K + 1 roundings of the terms' magnitudes in any order.  Two more are the roundings of the dequantized operands
  * themselves.  So for K of TERMS_MIN and more the result lies within what the float contraction may give
@@ -131,7 +132,9 @@ static float output_scale(const struct dnn_cluster *c, int64_t channel)
 
 static float scaled_bias(const struct dnn_cluster *c, int64_t channel)
 {
-    return (float)((double)float_at(c->bias.value, channel) / contraction_scale(c, channel));
+    const double unit = DNN_NUMBERS_ARE_ARGUMENTS ? (double)c->quantization.dst_scale : contraction_scale(c, channel);
+
+    return (float)((double)float_at(c->bias.value, channel) / unit);
 }
 
 /** Returns whether all numbers are normal: what is lost below counts as much as what overflows. */

@@ -557,8 +557,9 @@ static bool load_arguments(struct loader *x, const_dnnl_primitive_desc_t pd)
     return load_operand(x, DNNL_ARG_SRC, &p->src, dnn_given_type(p, DNN_SOURCE)) &&
            (dnn_low_precision_argument(s, &s->calls[1].args[0], DNN_SOURCE) || error_out_of_memory(x->e)) &&
            load_weights(x, pd) && (!p->bias.rank || load_operand(x, DNNL_ARG_BIAS, &p->bias, dnnl_f32)) &&
-           load_posts_operands(x) && load_late_zero(x, DNN_SOURCE) && load_late_zero(x, DNN_WEIGHTS) && load_output(x) &&
-           load_scaling(x) && (dnn_add_scratchpad(s, &s->calls[1], pd) || error_out_of_memory(x->e)) &&
+           (dnn_add_scaling(s, &s->calls[1]) || error_out_of_memory(x->e)) && load_posts_operands(x) &&
+           load_late_zero(x, DNN_SOURCE) && load_late_zero(x, DNN_WEIGHTS) && load_output(x) && load_scaling(x) &&
+           (dnn_add_scratchpad(s, &s->calls[1], pd) || error_out_of_memory(x->e)) &&
            (dnn_create_primitive(x->l, &s->calls[1], pd) || damaged(x, "oneDNN does not make the primitive"));
 }
 

@@ -140,6 +140,27 @@ bool dnn_add_late_zero(struct library_step *s, struct primitive_call *c, enum dn
     return true;
 }
 
+static bool add_numbers(struct primitive_call *c, int id, dnnl_data_type_t type, const void *numbers, int64_t count)
+{
+    const int64_t one = 1;
+    struct argument *a = dnn_add_argument(c, id, dnn_md_create(1, &count, &one, type));
+
+    if (a)
+        dnn_argument_constant(a, numbers, (size_t)count * sizeof(float));
+    return a != NULL;
+}
+
+bool dnn_add_scaling(struct library_step *s, struct primitive_call *c)
+{
+    const struct dnn_problem *p = &s->problem;
+
+    if (!DNN_NUMBERS_ARE_ARGUMENTS || !s->scales)
+        return true;
+    return add_numbers(c, DNN_ARG_SCALES, dnnl_f32, s->scales, dnn_scale_count(p)) &&
+           (!p->src_zero || add_numbers(c, DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, dnnl_s32, &p->src_zero, 1)) &&
+           (!p->weights_zero || add_numbers(c, DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_WEIGHTS, dnnl_s32, &p->weights_zero, 1));
+}
+
 bool dnn_add_scratchpad(struct library_step *s, struct primitive_call *c, const_dnnl_primitive_desc_t pd)
 {
     dnn_const_md md = dnn_pd_md(pd, dnnl_query_scratchpad_md, 0);
@@ -213,7 +234,7 @@ void dnn_call_free(struct primitive_call *c)
     *c = (struct primitive_call){0};
 }
 
-/** Adds a bias as the primitive wants it: of integers, in units of the sum. */
+/** Adds a bias as the primitive wants it: of integers, in units of its own. */
 static bool add_bias(struct library_step *s, struct primitive_call *contraction, const struct dnn_cluster *c)
 {
     const struct dnn_layout *l = &c->problem.bias;
@@ -280,7 +301,7 @@ static bool add_arguments(struct library *l, struct library_step *s, const_dnnl_
 
     if (!add_plain_argument(s, contraction, DNNL_ARG_SRC, &p->src, dnn_given_type(p, DNN_SOURCE), &c->src) ||
         !dnn_low_precision_argument(s, &contraction->args[0], DNN_SOURCE) || !dnn_add_weights(l, s, contraction, pd, c) ||
-        (p->bias.rank && !add_bias(s, contraction, c)))
+        (p->bias.rank && !add_bias(s, contraction, c)) || !dnn_add_scaling(s, contraction))
         return false;
     for (int i = 0; i < 2; i++)
         if (c->zeros[i] && !dnn_add_late_zero(s, contraction, (enum dnn_side)i, dnn_input_index(s, c->zeros[i])))

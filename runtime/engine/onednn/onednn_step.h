@@ -8,7 +8,7 @@
 
 #include "runtime/engine/onednn/onednn.h"
 
-enum { ARGS_MAX = 7 + DNN_POSTS_MAX, CALLS_MAX = 2, INPUTS_MAX = 6 + DNN_POSTS_MAX };
+enum { ARGS_MAX = 8 + DNN_POSTS_MAX, CALLS_MAX = 2, INPUTS_MAX = 6 + DNN_POSTS_MAX };
 
 enum source { FROM_INPUT, FROM_OUTPUT, FROM_SCRATCH, FROM_CONSTANT };
 
@@ -103,6 +103,9 @@ const struct argument *dnn_find_argument(const struct library_step *s, int id);
 /** Adds the zero point of an operand that the problem has at run time only; it is input `input`.  Returns false if memory runs
  * out. */
 bool dnn_add_late_zero(struct library_step *s, struct primitive_call *c, enum dnn_side side, uint32_t input);
+/** Adds the scales and the zero points of the step's problem that are numbers, where the library takes them as arguments.
+ * Returns false if memory runs out. */
+bool dnn_add_scaling(struct library_step *s, struct primitive_call *c);
 /** Adds the scratchpad that a primitive wants, if it wants one.  Returns false if memory runs out. */
 bool dnn_add_scratchpad(struct library_step *s, struct primitive_call *c, const_dnnl_primitive_desc_t pd);
 /** Reserves scratch bytes; returns their offset. */
