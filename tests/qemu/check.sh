@@ -25,7 +25,7 @@ widest=$(grep -oE '%[xyz]mm' "$output" | sort -u | tail -1)
 }
 
 DNNL_VERBOSE=1 run
-found=$(sed -n 's/^onednn_verbose,info,cpu,isa://p' "$output")
+found=$(sed -nE 's/^onednn_verbose,(v1,)?info,cpu,isa://p' "$output")
 [ "$found" = "$set" ] || {
     echo "on $cpu oneDNN uses \"$found\", not \"$set\""
     exit 1
