@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # setup.sh [demo|node|python|test|check] [PACKAGE...]
-# Installs what is needed on Debian 12, and the named packages, as root or with sudo: by the library, the tools and the examples
+# Installs what is needed on Debian 12 and 13, and the named packages, as root or with sudo: by the library, the tools and the examples
 # but those with sound and with tokenizers (demo), also by the package for Node.js (node) or for Python (python), also by the
 # release suite (test, the default), also by `make check` (check).
-# Does nothing when all of it is there.
+# Does nothing when all of it is there.  Without apt-get it says what to install.
 set -euo pipefail
 
 what=test
@@ -25,6 +25,22 @@ fi
 [ "$what" != check ] || packages+=(libclang-rt-19-dev doxygen abigail-tools mmdebstrap dpkg-dev file oclgrind
                                 libopenmpi-dev openmpi-bin qemu-system-arm)
 
+if ! command -v apt-get >/dev/null; then
+    cat >&2 <<TEXT
+There is no apt-get here, so nothing is installed.  Install with this system's own package manager, unless it is there:
+
+    a compiler for C17 and C++17 (gcc 12 or newer), make, CMake 3.25, Ninja, pkg-config, git
+    LLVM 19 with its headers and llvm-config-19; oneDNN 2.6 or 3.7, libffi, cJSON, libpng, libjpeg, libzip, protobuf-c
+    with headers, and protobuf-c's compiler
+
+docs/building.md says what each is for.  In Debian all of it and what else \`make $what\` needs is in the packages
+
+$(printf '%s\n' "${packages[@]}" | paste -sd ' ' | fold -sw 116 | sed 's/^/    /')
+
+The build goes on and names the first that it does not find.
+TEXT
+    exit 0
+fi
 missing=()
 for package in "${packages[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
