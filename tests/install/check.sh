@@ -33,6 +33,7 @@ echo "libwebnn_model: nothing but its interface"
 model=$(dirname "$library")/libwebnn_model.so
 others=$(nm -D --defined-only "$model" | awk '{print $3}' | sed 's/@.*//' | grep -Ev '^wnn(Dynamic)?Model[A-Z]' || true)
 [ -z "$others" ] || { echo "symbols other than the interface of models:"; echo "$others"; exit 1; }
+ldd "$model" | grep -q "libwebnn.so.0 => $(dirname "$model")/" || { echo "libwebnn_model does not find libwebnn"; exit 1; }
 
 echo "tools and their man pages"
 for tool in webnn-run webnnc webnn-opt; do
