@@ -27,13 +27,13 @@ echo "libwebnn_rt: no compiler in it, nothing but its interface"
 rt=$(dirname "$library")/libwebnn_rt.so
 others=$(nm -D --defined-only "$rt" | awk '{print $3}' | sed 's/@.*//' | grep -v '^webnn_rt_' || true)
 [ -z "$others" ] || { echo "symbols other than the interface:"; echo "$others"; exit 1; }
-if ldd "$rt" | grep -q LLVM; then echo "libwebnn_rt needs LLVM"; exit 1; fi
+if ldd "$rt" | grep LLVM >/dev/null; then echo "libwebnn_rt needs LLVM"; exit 1; fi
 
 echo "libwebnn_model: nothing but its interface"
 model=$(dirname "$library")/libwebnn_model.so
 others=$(nm -D --defined-only "$model" | awk '{print $3}' | sed 's/@.*//' | grep -Ev '^wnn(Dynamic)?Model[A-Z]' || true)
 [ -z "$others" ] || { echo "symbols other than the interface of models:"; echo "$others"; exit 1; }
-ldd "$model" | grep -q "libwebnn.so.0 => $(dirname "$model")/" || { echo "libwebnn_model does not find libwebnn"; exit 1; }
+ldd "$model" | grep "libwebnn.so.0 => $(dirname "$model")/" >/dev/null || { echo "libwebnn_model does not find libwebnn"; exit 1; }
 
 echo "tools and their man pages"
 for tool in webnn-run webnnc webnn-opt; do
