@@ -402,7 +402,7 @@ static bool go_on(WNNBuildStage stage, uint32_t done, uint32_t total, void *user
     return flag_is_down(stage, done, total, (void *)building_flag, NULL);
 }
 
-/** Is openModel(context, model, options): a Model, whose members are those of lib/model.js. */
+/** Is loadModel(context, model, options): a Model, whose members are those of lib/model.js. */
 static napi_value open_model(struct call *c)
 {
     WNNDynamicModelOptions options = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
@@ -602,7 +602,7 @@ const struct member hidden_members[] = {{0}};
 const struct member model_functions[] = {
     {"describeModel", describe_model, 1, false, false, NULL},
     {"readModel", read_model, 2, false, false, NULL},
-    {"openModel", open_model, 2, false, false, NULL},
+    {"loadModel", open_model, 2, false, false, NULL},
     {"modelGraph", model_graph, 1, false, true, NULL},
     {"createCancellation", create_cancellation, 0, false, false, NULL},
     {"cancel", cancel, 1, false, false, NULL},

@@ -87,10 +87,12 @@ test('wrong arguments of models are refused by name', async () => {
   await assert.rejects(loadModel(ml.createContext(), file), /await it/);
   await assert.rejects(loadModel(context, file, { dimensions: { bach: 1 } }), /bach/);
   await assert.rejects(loadModel(context, file, { dimension: { batch: 1 } }), /no option 'dimension'; did you mean 'dimensions'/);
-  await assert.rejects(loadModel(context, file, 5), /options is not an object/);
+  await assert.rejects(loadModel(context, file, 5), /loadModel: options is not an object/);
   await assert.rejects(loadModel(context, file, { constants: { image: { dataType: 'float32', shape: [1] } } }), /no member data/);
   const model = await loadModel(context, file);
   await assert.rejects(model.compute({}), /input "image" is missing/);
+  await assert.rejects(model.compute({ image: moon }, { sginal: null }), /compute: there is no option "sginal"; there are .*signal/);
+  await assert.rejects(model.getGraph({ outputs: [] }), /getGraph: there is no option "outputs"/);
   await assert.rejects(model.compute({ image: moon, mask: moon }), /no input "mask"; it has \["image"\]/);
   await assert.rejects(model.compute({ image: moon.subarray(1) }), /575 elements.*576.*\[batch, 1, 24, 24\]/);
   await assert.rejects(model.compute({ image: { data: moon, shape: [1, 1, 12, 48] } }), TypeError);

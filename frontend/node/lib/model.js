@@ -5,7 +5,7 @@
 const { extensions, interfaces } = require('./interfaces.js');
 
 const {
-  openModel, modelGraph, clearModel, describeModel, describeGraph, buildGraph: beginBuild, createCancellation, cancel,
+  loadModel: openModel, modelGraph, clearModel, describeModel, describeGraph, buildGraph: beginBuild, createCancellation, cancel,
   dispatchCancellable,
 } = extensions;
 const { MLContext } = interfaces;
@@ -42,6 +42,13 @@ function deepFreeze(value) {
   if (typeof value === 'object' && value !== null)
     Object.values(Object.freeze(value)).forEach(deepFreeze);
   return value;
+}
+
+/** Refuses options that a function does not have: a misspelt signal would end nothing. */
+function checkOptions(call, options, names) {
+  for (const name of Object.keys(options))
+    if (!names.includes(name))
+      throw new TypeError(`${call}: there is no option ${JSON.stringify(name)}; there are ${JSON.stringify(names)}`);
 }
 
 /** Returns the shape of what a program gives for an input: what it says, or the declared one with `length` for what is open. */
@@ -86,7 +93,9 @@ class Model {
   get metadata() { return this.#description.metadata; }
 
   /** Gives the graph for these sizes, which is built if it is not kept. */
-  getGraph({ dimensions, shapes, signal } = {}) {
+  async getGraph(options = {}) {
+    checkOptions('getGraph', options, ['dimensions', 'shapes', 'signal']);
+    const { dimensions, shapes, signal } = options;
     return withFlag(signal, (flag) => modelGraph(this.#open, { dimensions, shapes }, flag));
   }
 
@@ -127,7 +136,9 @@ class Model {
    * Computes all outputs; the signal ends the build and the computation.  inputs has a typed array, or { data, shape }, for each input.  Of an array without a shape one
    * dimension may be open, which has the size that is left.
    */
-  async compute(inputs, { dimensions, signal } = {}) {
+  async compute(inputs, options = {}) {
+    checkOptions('compute', options, ['dimensions', 'signal']);
+    const { dimensions, signal } = options;
     const names = this.inputs.map(({ name }) => name);
     for (const name of Object.keys(inputs ?? {})) {
       if (!names.includes(name))
