@@ -93,7 +93,7 @@ static bool match(struct bindings *b, WNNGraph graph, port_function get, size_t 
         buffers[(*matched)++] = (WNNNamedBuffer){port.name, found->source.data, found->source.bytes};
     }
     for (size_t i = 0; i < b->count; i++)
-        if (!b->list[i].used && b->list[i].source.bytes)
+        if (!b->list[i].used && b->list[i].source.bytes && !b->may_exceed)
             return refuse_name(b, b->list[i].name, "is not one of the graph's", graph, get, count);
     return true;
 }

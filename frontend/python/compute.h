@@ -19,6 +19,7 @@ struct bindings {
     struct pairs pairs;
     struct binding *list; /* of the pairs */
     size_t count;         /* of those that are open */
+    bool may_exceed;      /* there may be more than the graph has */
 };
 
 /** Opens the arrays of a dict. */

@@ -158,6 +158,8 @@ static PyObject *load(struct module *m, PyObject *context, PyObject *path, struc
         model_succeeded(m, open_model(((struct object *)context)->native.context, o, &source, &model)))
         result = object_create(m, TYPE_MODEL, model, context);
     source_close(&source);
+    if (result)
+        ((struct object *)result)->is_partial = o->model.outputCount > 0;
     if (result && constants && constants != Py_None && !(((struct object *)result)->constants = PyDict_Copy(constants)))
         Py_CLEAR(result);
     return result;
@@ -292,14 +294,23 @@ static WNNStatus get_graph(PyObject *self, const struct options *o, WNNGraph *gr
     return status;
 }
 
-/** Checks that there is an array for each input of the model and for nothing else, before anything is built. */
+/** Checks that there is an array for each input of the model that is needed and for nothing else, before anything is built. */
 static bool check_names(PyObject *self, struct bindings *inputs)
 {
     PyObject *constants = ((struct object *)self)->constants, *declared = model_get_inputs(self, NULL);
     PyObject *names = declared ? PyDict_Keys(declared) : NULL;
     bool ok = names;
 
-    for (Py_ssize_t i = 0; ok && i < PyList_Size(names); i++) {
+    for (size_t i = 0; ok && i < inputs->count; i++) {
+        PyObject *name = text_of(inputs->list[i].name);
+        int known = name ? PyDict_Contains(declared, name) : -1;
+
+        ok = known > 0;
+        if (known == 0)
+            PyErr_Format(PyExc_TypeError, "%s: input %R is not one of the model's, which are %R", inputs->call, name, names);
+        Py_XDECREF(name);
+    }
+    for (Py_ssize_t i = 0; ok && !((struct object *)self)->is_partial && i < PyList_Size(names); i++) {
         PyObject *name = PyList_GetItem(names, i);
         WNNStringView text;
 
@@ -331,6 +342,7 @@ static PyObject *model_compute(PyObject *self, struct bindings *inputs)
         if (!b->source.raw || b->source.rank != 1)
             shapes[o.model.shapeCount++] = (WNNModelShape){b->name, b->source.rank, b->source.sizes};
     }
+    inputs->may_exceed = ((struct object *)self)->is_partial;
     if (check_names(self, inputs) && model_succeeded(m, get_graph(self, &o, &graph)))
         result = compute(m, graph, inputs, NULL);
     wnnGraphRelease(graph);

@@ -51,6 +51,7 @@ struct object {
     struct profile *profile;               /* of a context that keeps one */
     size_t operand_count, operation_count; /* of a builder, and of the graph that it built */
     bool busy;                             /* the builder builds on some thread */
+    bool is_partial;                       /* a model for some outputs, which may not need all inputs */
 };
 
 extern PyType_Spec ml_spec, context_spec, builder_spec, operand_spec, graph_spec, tensor_spec, model_spec, array_spec;
