@@ -120,38 +120,17 @@ static inline dnn_md dnn_md_copy(dnn_const_md md)
 #endif
 }
 
-/**
- * Writes a descriptor as bytes that this very version of the library understands.  Returns how many there are, or 0 if there is
- * no room. 3.x keeps descriptors to itself: what can be asked of one (size, dimensions, inner blocks) stands for it.
- */
+/** Writes a descriptor as bytes that this very version of the library understands.  Returns how many there are, or 0 if there
+ * is no room. */
 static inline size_t dnn_md_save(dnn_const_md md, void *out, size_t room)
 {
 #if DNNL_VERSION_MAJOR >= 3
-    int64_t facts[4 + 4 * DNNL_MAX_NDIMS] = {0};
-    int32_t rank = 0, blocks = 0;
-    dnnl_dims_t *dims = NULL, *strides = NULL, *sizes = NULL, *indices = NULL;
+    size_t size = 0;
 
-    dnnl_memory_desc_query(md, dnnl_query_ndims_s32, &rank);
-    dnnl_memory_desc_query(md, dnnl_query_dims, &dims);
-    dnnl_memory_desc_query(md, dnnl_query_strides, &strides);
-    dnnl_memory_desc_query(md, dnnl_query_inner_nblks_s32, &blocks);
-    dnnl_memory_desc_query(md, dnnl_query_inner_blks, &sizes);
-    dnnl_memory_desc_query(md, dnnl_query_inner_idxs, &indices);
-    if (sizeof facts > room || !dims || !strides)
-        return 0;
-    facts[0] = rank;
-    facts[1] = blocks;
-    facts[2] = (int64_t)dnnl_memory_desc_get_size(md);
-    for (int i = 0; i < rank; i++) {
-        facts[4 + i] = (*dims)[i];
-        facts[4 + DNNL_MAX_NDIMS + i] = (*strides)[i];
-    }
-    for (int i = 0; sizes && indices && i < blocks; i++) {
-        facts[4 + 2 * DNNL_MAX_NDIMS + i] = (*sizes)[i];
-        facts[4 + 3 * DNNL_MAX_NDIMS + i] = (*indices)[i];
-    }
-    memcpy(out, facts, sizeof facts);
-    return sizeof facts;
+    return dnnl_memory_desc_get_blob(NULL, &size, md) == dnnl_success && size <= room &&
+                   dnnl_memory_desc_get_blob(out, &size, md) == dnnl_success
+               ? size
+               : 0;
 #else
     if (sizeof *md > room)
         return 0;
@@ -160,58 +139,85 @@ static inline size_t dnn_md_save(dnn_const_md md, void *out, size_t room)
 #endif
 }
 
-/** Returns whether these bytes, which need not be aligned or a descriptor at all, are those of md. */
-static inline bool dnn_md_is_saved(dnn_const_md md, const void *saved, size_t bytes)
+/** Returns the descriptor of these bytes, whose numbers may be anything, or NULL if there are not as many as md has. */
+static inline dnn_md dnn_md_load(dnn_const_md md, const void *saved, size_t bytes)
+{
+    dnn_md was = NULL;
+#if DNNL_VERSION_MAJOR >= 3
+    size_t size = 0;
+
+    if (dnnl_memory_desc_get_blob(NULL, &size, md) == dnnl_success && size == bytes)
+        dnnl_memory_desc_create_with_blob(&was, saved);
+#else
+    if (bytes == sizeof *md && (was = malloc(sizeof *was)))
+        memcpy(was, saved, sizeof *was);
+#endif
+    return was;
+}
+
+/** Holds what a descriptor says of its elements. */
+struct dnn_blocks {
+    int rank, type, kind, count; /* of dimensions; dnnl_data_type_t, dnnl_format_kind_t; of inner blocks */
+    int64_t offset;
+    const int64_t *dims, *padded, *offsets, *strides, *sizes, *indices;
+};
+
+static inline struct dnn_blocks dnn_md_blocks(dnn_const_md md)
 {
 #if DNNL_VERSION_MAJOR >= 3
-    char now[4096];
-    size_t size = dnn_md_save(md, now, sizeof now);
+    struct dnn_blocks b = {0};
+    dnnl_dims_t *dims[6] = {0};
+    static const dnnl_query_t what[] = {dnnl_query_dims,    dnnl_query_padded_dims, dnnl_query_padded_offsets,
+                                        dnnl_query_strides, dnnl_query_inner_blks,  dnnl_query_inner_idxs};
+    const int64_t **to[] = {&b.dims, &b.padded, &b.offsets, &b.strides, &b.sizes, &b.indices};
+    dnnl_data_type_t type = dnnl_data_type_undef;
+    dnnl_format_kind_t kind = dnnl_format_kind_undef;
+    int32_t rank = 0, count = 0;
 
-    return size && size == bytes && !memcmp(now, saved, bytes);
+    dnnl_memory_desc_query(md, dnnl_query_ndims_s32, &rank);
+    dnnl_memory_desc_query(md, dnnl_query_data_type, &type);
+    dnnl_memory_desc_query(md, dnnl_query_format_kind, &kind);
+    dnnl_memory_desc_query(md, dnnl_query_inner_nblks_s32, &count);
+    dnnl_memory_desc_query(md, dnnl_query_submemory_offset_s64, &b.offset);
+    for (int i = 0; i < 6; i++)
+        if (dnnl_memory_desc_query(md, what[i], &dims[i]) == dnnl_success && dims[i])
+            *to[i] = *dims[i];
+    b.rank = rank, b.type = (int)type, b.kind = (int)kind, b.count = count;
+    return b;
 #else
-    dnnl_memory_desc_t was; /* compared member by member, and only as many as md has */
+    const dnnl_blocking_desc_t *b = &md->format_desc.blocking;
 
-    if (bytes != sizeof was)
-        return false;
-    memcpy(&was, saved, sizeof was);
-    return dnnl_memory_desc_equal(md, &was);
+    return (struct dnn_blocks){md->ndims,   (int)md->data_type, (int)md->format_kind, b->inner_nblks,
+                               md->offset0, md->dims,           md->padded_dims,      md->padded_offsets,
+                               b->strides,  b->inner_blks,      b->inner_idxs};
 #endif
 }
 
 /**
- * Returns the descriptor of these bytes, which may be anything, or NULL unless it has the elements of md in blocks, nothing
- * next to them, and all of them in `bytes_all` bytes.  3.x has no way back from what dnn_md_save writes.
+ * Returns whether a loaded descriptor, whose numbers may be anything, has the elements of md in blocks, all of them in `bytes`
+ * bytes and nothing else there.
  */
-static inline dnn_md dnn_md_load(dnn_const_md md, const void *saved, size_t bytes, size_t bytes_all)
+static inline bool dnn_md_is_blocked(dnn_const_md was, dnn_const_md md, size_t bytes)
 {
-#if DNNL_VERSION_MAJOR >= 3
-    (void)md, (void)saved, (void)bytes, (void)bytes_all;
-    return NULL;
-#else
-    dnnl_memory_desc_t was;
-    int64_t blocks[DNNL_MAX_NDIMS], end = (int64_t)dnnl_data_type_size(md->data_type), step;
-    const dnnl_blocking_desc_t *b = &was.format_desc.blocking;
+    const struct dnn_blocks x = dnn_md_blocks(was), y = dnn_md_blocks(md);
+    int64_t blocks[DNNL_MAX_NDIMS], size = (int64_t)dnnl_data_type_size((dnnl_data_type_t)y.type), end = size, step;
+    bool good = x.rank == y.rank && x.type == y.type && x.kind == (int)dnnl_blocked && !x.offset && x.count >= 0 &&
+                x.count <= DNNL_MAX_NDIMS && x.dims && y.dims && x.padded && x.offsets && x.strides &&
+                (!x.count || (x.sizes && x.indices));
 
-    if (bytes != sizeof was)
-        return NULL;
-    memcpy(&was, saved, sizeof was);
-    bool good = was.ndims == md->ndims && was.data_type == md->data_type && was.format_kind == dnnl_blocked &&
-                was.extra.flags == dnnl_memory_extra_flag_none && !was.offset0 && b->inner_nblks >= 0 &&
-                b->inner_nblks <= DNNL_MAX_NDIMS;
     for (int i = 0; i < DNNL_MAX_NDIMS; i++)
         blocks[i] = 1;
-    for (int i = 0; good && i < b->inner_nblks; i++)
-        good = b->inner_idxs[i] >= 0 && b->inner_idxs[i] < was.ndims && b->inner_blks[i] > 0 &&
-               !__builtin_mul_overflow(end, b->inner_blks[i], &end) && end <= (int64_t)bytes_all &&
-               (blocks[b->inner_idxs[i]] *= b->inner_blks[i]) > 0;
-    for (int i = 0; good && i < was.ndims; i++)
-        good = was.dims[i] == md->dims[i] && was.padded_dims[i] >= was.dims[i] && !was.padded_offsets[i] &&
-               was.padded_dims[i] % blocks[i] == 0 && b->strides[i] > 0 &&
-               !__builtin_mul_overflow(was.padded_dims[i] / blocks[i] - 1, b->strides[i], &step) &&
-               !__builtin_mul_overflow(step, (int64_t)dnnl_data_type_size(md->data_type), &step) &&
-               !__builtin_add_overflow(end, step, &end) && end <= (int64_t)bytes_all;
-    return good && dnnl_memory_desc_get_size(&was) == bytes_all ? dnn_md_copy(&was) : NULL;
-#endif
+    for (int i = 0; good && i < x.count; i++) {
+        good = x.indices[i] >= 0 && x.indices[i] < x.rank && x.sizes[i] > 0 && !__builtin_mul_overflow(end, x.sizes[i], &end) &&
+               end <= (int64_t)bytes;
+        if (good)
+            blocks[x.indices[i]] *= x.sizes[i];
+    }
+    for (int i = 0; good && i < x.rank; i++)
+        good = x.dims[i] == y.dims[i] && x.padded[i] >= x.dims[i] && !x.offsets[i] && x.padded[i] % blocks[i] == 0 &&
+               x.strides[i] > 0 && !__builtin_mul_overflow(x.padded[i] / blocks[i] - 1, x.strides[i], &step) &&
+               !__builtin_mul_overflow(step, size, &step) && !__builtin_add_overflow(end, step, &end);
+    return good && end == (int64_t)bytes && dnnl_memory_desc_get_size(was) == bytes;
 }
 
 /** Appends a post-op that applies an eltwise function with these parameters.  Returns the library's status. */

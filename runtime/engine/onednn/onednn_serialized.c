@@ -430,13 +430,14 @@ static bool load_packed(struct loader *x, struct argument *a, dnn_const_md wante
     a->data = in_data(x->in, &a->bytes);
     if (x->in->failed || !a->data)
         return damaged(x, "its packed weights");
-    if (!dnn_md_is_saved(wanted, md, md_bytes)) { /* blocks may depend on the number of threads */
-        dnn_md was = dnn_md_load(wanted, md, md_bytes, a->bytes);
-        const bool done = was && dnn_repack(x->l, x->s, a, was, wanted, a->data);
+    dnn_md was = dnn_md_load(wanted, md, md_bytes);
+    const bool equal = was && dnnl_memory_desc_equal(was, wanted); /* blocks may depend on the number of threads */
+    const bool done =
+        equal || (was && dnn_md_is_blocked(was, wanted, a->bytes) && dnn_repack(x->l, x->s, a, was, wanted, a->data));
 
-        dnn_md_free(was);
-        return done || packed_refused(x, implementation, length, now);
-    }
+    dnn_md_free(was);
+    if (!done)
+        return packed_refused(x, implementation, length, now);
     x->s->weights.in_layout = true;
     return a->bytes == dnnl_memory_desc_get_size(wanted) || damaged(x, "the size of its packed weights");
 }
