@@ -77,12 +77,14 @@ class Model {
   #description;
   #kept = new Map(); // graphs with their tensors, by the shapes of the inputs; the one that was used last is the last
   #limit;
+  #partial; // built for some outputs, so that it may need some inputs only
 
-  constructor(context, open, limit) {
+  constructor(context, open, { graphLimit, outputs } = {}) {
     this.#context = context;
     this.#open = open;
     this.#description = deepFreeze(describeModel(open));
-    this.#limit = limit;
+    this.#limit = graphLimit || 16;
+    this.#partial = outputs !== undefined;
   }
 
   get name() { return this.#description.name; }
@@ -147,10 +149,15 @@ class Model {
       if (!ArrayBuffer.isView(data) || (data !== inputs[name] && inputs[name].shape === undefined))
         throw new TypeError(`compute: input ${JSON.stringify(name)} is neither a typed array nor { data, shape } with one`);
     }
-    for (const name of names)
-      if (inputs?.[name] === undefined)
-        throw new TypeError(`compute: input ${JSON.stringify(name)} is missing`);
-    const { graph, inputs: from, outputs: to } = await this.#prepare(this.#shapesOf(inputs, dimensions), dimensions, signal);
+    const requireAll = (wanted) => {
+      for (const name of wanted)
+        if (inputs?.[name] === undefined)
+          throw new TypeError(`compute: input ${JSON.stringify(name)} is missing`);
+    };
+    if (!this.#partial)
+      requireAll(names);
+    const { graph, inputs: from, outputs: to } = await this.#prepare(this.#shapesOf(inputs ?? {}, dimensions), dimensions, signal);
+    requireAll(from.keys());
     for (const [name, tensor] of from)
       this.#context.writeTensor(tensor, inputs[name].data ?? inputs[name]);
     const read = () => Promise.all([...to].map(async ([name, tensor]) => {
@@ -180,7 +187,7 @@ async function loadModel(context, model, options = {}) {
   if (!(context instanceof MLContext))
     throw new TypeError(context instanceof Promise ? 'loadModel: context is a Promise of an MLContext: await it'
                                                    : 'loadModel: context is not an MLContext');
-  return new Model(context, openModel(context, model, options), options?.graphLimit || 16);
+  return new Model(context, openModel(context, model, options), options ?? {});
 }
 
 /** Builds as builder.build does; the signal ends the build. */
