@@ -117,20 +117,17 @@ const char *model_option_name(const struct model_options *options, enum model_op
     return names[option][options->command];
 }
 
-/** Refuses the name of an output that is not there, or no longer. */
+/** Refuses the name of an output that the model does not have, or that is chosen already, as the first `taken` ones are. */
 static bool refuse_output(const struct model *model, size_t taken, const char *name, struct error *e)
 {
     struct suggestion meant = suggestion_for(name, strlen(name));
-    char list[600] = "";
-    size_t length = 0;
+    char list[300] = "";
 
     for (size_t i = 0; i < model->output_count; i++) {
         if (i < taken && !strcmp(model->outputs[i].name, name))
             return file_error(e, "output \"%s\" is asked for twice", NAME_SHOWN(name));
         suggestion_offer(&meant, model->outputs[i].name);
-        if (length < sizeof list / 2)
-            length += (size_t)snprintf(list + length, sizeof list - length, "%s\"%s\"", i ? ", " : "",
-                                       NAME_SHOWN(model->outputs[i].name));
+        text_list_add(list, sizeof list, model->outputs[i].name, strlen(model->outputs[i].name));
     }
     return file_error(e, "the model has no output \"%s\"%s; it has %s", NAME_SHOWN(name), suggestion_text(&meant), list);
 }

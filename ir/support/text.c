@@ -143,3 +143,16 @@ const char *escape_text(char *buf, size_t size, const char *text, size_t length)
     buf[used] = '\0';
     return buf;
 }
+
+void text_list_add(char *list, size_t size, const char *name, size_t length)
+{
+    static const char more[] = ", ...";
+    const size_t used = strlen(list);
+    char shown[160];
+
+    escape_text(shown, sizeof shown, name, length);
+    if (used + strlen(shown) + sizeof ", \"\"" + sizeof more <= size)
+        snprintf(list + used, size - used, "%s\"%s\"", used ? ", " : "", shown);
+    else if (used < sizeof more || strcmp(list + used - strlen(more), more) != 0)
+        snprintf(list + used, size - used, "%s", used ? more : "...");
+}

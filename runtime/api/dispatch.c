@@ -45,27 +45,16 @@ static struct engine_binding *binding_of(WNNGraph g, const uint32_t *slots, stru
     return i < g->input_count ? &bindings[g->inputs[slots[i]].slot] : &bindings[g->input_slots + g->outputs[slots[i]].slot];
 }
 
-/* Refuses a call that gives too few items, and names those that lack. */
-static bool refuse_missing(const char *call, const struct matching *m, uint32_t given, bool in_order, struct error *e)
+/* Refuses a call that gives too few items, and names the missing ones, or too many, and names all that the graph has. */
+static bool refuse_count(const char *call, const struct matching *m, size_t given, bool in_order, struct error *e)
 {
-    enum { SHOWN = 4 };
-    char names[700] = "", name[160];
-    size_t length = 0;
-    uint32_t shown = 0;
+    char names[300] = "";
 
-    for (uint32_t slot = in_order ? given : 0; slot < m->count && shown <= SHOWN; slot++) {
-        if (!in_order && m->taken[slot] != UINT32_MAX)
-            continue;
-        const WNNStringView view = {m->bindings[slot].name, m->bindings[slot].name_length};
-
-        if (shown++ < SHOWN)
-            length += (size_t)snprintf(names + length, sizeof names - length, "%s\"%s\"", shown > 1 ? ", " : "",
-                                       view_quote(name, sizeof name, view));
-        else
-            snprintf(names + length, sizeof names - length, ", ...");
-    }
-    return error_set(e, WNNStatus_TypeError, "%s: %u %ss are given, the graph has %u; it lacks %s", call, given, m->what,
-                     m->count, names);
+    for (uint32_t slot = 0; slot < m->count; slot++)
+        if (given > m->count || (in_order ? slot >= given : m->taken[slot] == UINT32_MAX))
+            text_list_add(names, sizeof names, m->bindings[slot].name, m->bindings[slot].name_length);
+    return error_set(e, WNNStatus_TypeError, "%s: %zu %ss are given, the graph has %u%s %s", call, given, m->what, m->count,
+                     given > m->count ? ":" : "; missing:", *names ? names : "none");
 }
 
 /* Checks that given names are the graph's: each known, none twice, none missing unless `part`, when one is enough. */
@@ -76,7 +65,7 @@ static bool names_match(const char *call, const struct matching *m, size_t given
     char name[160];
 
     if (given > m->count)
-        return error_set(e, WNNStatus_TypeError, "%s: %zu %ss are given, the graph has %u", call, given, m->what, m->count);
+        return refuse_count(call, m, given, true, e);
     if (given > 0 && !items)
         return error_set(e, WNNStatus_TypeError, "%s: the %ss are NULL", call, m->what);
     for (uint32_t i = 0; i < given; i++) {
@@ -99,7 +88,7 @@ static bool names_match(const char *call, const struct matching *m, size_t given
                              m->taken[slot], m->what, i, view_quote(name, sizeof name, view));
         m->taken[slot] = i;
     }
-    return given == m->count || (part && given > 0) || refuse_missing(call, m, (uint32_t)given, in_order, e);
+    return given == m->count || (part && given > 0) || refuse_count(call, m, given, in_order, e);
 }
 
 static WNNStringView tensor_name_at(const void *items, size_t i)

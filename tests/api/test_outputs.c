@@ -133,11 +133,13 @@ TEST(what_lacks_is_named)
         in[i] = (WNNNamedBuffer){WNN_STR(inputs[i]), data, sizeof data};
     }
     WNNGraph g = build_y(b, sum);
-    refused(g, 6, in, 1, out, "compute: 6 inputs are given, the graph has 7; it lacks \"v\"");
-    refused(g, 1, in + 2, 1, out, "compute: 1 inputs are given, the graph has 7; it lacks \"p\", \"q\", \"s\", \"t\", ...");
-    refused(g, 0, NULL, 1, out, "compute: 0 inputs are given, the graph has 7; it lacks \"p\", \"q\", \"r\", \"s\", ...");
-    refused(g, 7, in, 0, NULL, "compute: 0 outputs are given, the graph has 1; it lacks \"y\"");
-    refused(g, 7, in, 2, out, "compute: 2 outputs are given, the graph has 1");
+    refused(g, 6, in, 1, out, "compute: 6 inputs are given, the graph has 7; missing: \"v\"");
+    refused(g, 1, in + 2, 1, out,
+            "compute: 1 inputs are given, the graph has 7; missing: \"p\", \"q\", \"s\", \"t\", \"u\", \"v\"");
+    refused(g, 0, NULL, 1, out,
+            "compute: 0 inputs are given, the graph has 7; missing: \"p\", \"q\", \"r\", \"s\", \"t\", \"u\", \"v\"");
+    refused(g, 7, in, 0, NULL, "compute: 0 outputs are given, the graph has 1; missing: \"y\"");
+    refused(g, 7, in, 2, out, "compute: 2 outputs are given, the graph has 1: \"y\"");
     in[3].name = WNN_STR("w");
     refused(g, 6, in, 1, out, "compute: inputs[3] is named \"w\", the graph has no such input");
     wnnGraphRelease(g);

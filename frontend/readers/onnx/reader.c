@@ -245,23 +245,19 @@ static bool add_missing(struct onnx_reader *r, struct binding *b, const char *wh
 /** Asks once for the size of a dimension, and names inputs that have it. */
 static bool ask_dimension(struct onnx_reader *r, struct binding *b, const char *name)
 {
-    enum { SHOWN = 4 };
-    char inputs[600] = "", text[800];
-    size_t length = 0, shown = 0;
+    char inputs[300] = "", text[500];
     const int added = onnx_map_add(&b->asked, name, (void *)1);
 
     if (added < 1)
         return !added || onnx_fail_memory(r);
-    for (size_t i = 0; i < b->graph->n_input && shown <= SHOWN && length < sizeof inputs / 2; i++) {
+    for (size_t i = 0; i < b->graph->n_input; i++) {
         const Onnx__TypeProto__Tensor *type = tensor_type(b->graph->input[i]);
         bool has = false;
 
         for (size_t d = 0; type && type->shape && d < type->shape->n_dim; d++)
             has = has || (type->shape->dim[d]->dim_param && !strcmp(type->shape->dim[d]->dim_param, name));
         if (has)
-            length += (size_t)snprintf(inputs + length, sizeof inputs - length, shown < SHOWN ? "%s\"%s\"" : "%s...",
-                                       shown ? ", " : "", shown < SHOWN ? onnx_escape(r, b->graph->input[i]->name) : "");
-        shown += has;
+            text_list_add(inputs, sizeof inputs, b->graph->input[i]->name, strlen(b->graph->input[i]->name));
     }
     snprintf(text, sizeof text, "(of %s) has no size: give it by %s or %s", inputs,
              model_option_name(r->options, MODEL_DIMENSIONS), model_option_name(r->options, MODEL_SHAPES));

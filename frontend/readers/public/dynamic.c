@@ -73,15 +73,13 @@ static WNNStatus open_source(struct WNNDynamicModelImpl *m, const char *path, co
 static WNNStatus check_outputs(const struct model_description *d, const struct model_options *o)
 {
     for (size_t i = 0; i < o->output_count; i++) {
-        const WNNStringView name = {o->outputs[i], strlen(o->outputs[i])};
+        char list[300] = "";
         size_t k = 0;
 
-        while (k < d->output_count &&
-               !(d->outputs[k].name.length == name.length && !memcmp(d->outputs[k].name.data, name.data, name.length)))
-            k++;
+        for (; k < d->output_count && !text_is(o->outputs[i], d->outputs[k].name.data, d->outputs[k].name.length); k++)
+            text_list_add(list, sizeof list, d->outputs[k].name.data, d->outputs[k].name.length);
         if (k == d->output_count)
-            return reader_refuse("the model has no output \"%s\"; wnnModelInfoGetOutput names those there are",
-                                 NAME_SHOWN(o->outputs[i]));
+            return reader_refuse("the model has no output \"%s\"; it has %s", NAME_SHOWN(o->outputs[i]), list);
     }
     return WNNStatus_Success;
 }

@@ -24,10 +24,14 @@ static WNNStatus bind(const struct model_description *d, const char *name, size_
     const WNNModelFreeDimension *open = name_map_find(&d->free_by_name, name, length);
     uint32_t *bound;
 
-    if (!open)
-        return reader_refuse(
-            "no input of the model has a free dimension \"%s\"; wnnModelInfoGetFreeDimension names those there are",
-            NAME_SHOWN(name));
+    if (!open) {
+        char list[300] = "";
+
+        for (size_t i = 0; i < d->free_count; i++)
+            text_list_add(list, sizeof list, d->free[i].name.data, d->free[i].name.length);
+        return reader_refuse("no input of the model has a free dimension \"%s\"; they have %s", NAME_SHOWN(name),
+                             *list ? list : "none");
+    }
     bound = &sizes[open - d->free];
     if (*bound && *bound - 1 != size)
         return reader_refuse("dimension \"%s\" is asked to be %u and %u", NAME_SHOWN(name), *bound - 1, size);
