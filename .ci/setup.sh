@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # setup.sh [demo|node|python|test|check] [PACKAGE...]
-# Installs what is needed on Debian 12 and 13, and the named packages, as root or with sudo: by the library, the tools and the examples
-# but those with sound and with tokenizers (demo), also by the package for Node.js (node) or for Python (python), also by the
+# Installs what is needed on Debian 12 and 13, and the named packages, as root or with sudo: by the library, the tools and the
+# examples but those with sound and with tokenizers (demo), also by the package for Node.js (node) or for Python (python), also by the
 # release suite (test, the default), also by `make check` (check).
 # Does nothing when all of it is there.  Without apt-get it says what to install.
 set -euo pipefail

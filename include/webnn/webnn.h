@@ -373,7 +373,7 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGetFileEngine(char const *path, WNNEngine *
  * library is; everything else is checked.  Fails with DataError if the file is absent, damaged or something else; with
  * NotSupportedError if it was made by another version of this library or of oneDNN, for another engine than the context's
  * (wnnGetFileEngine), for a processor with more features than the context may use, or with weights in a layout that cannot be
- * changed: then the graph is to be built anew.  Fails with InvalidStateError if the context is lost.
+ * changed: then the graph is to be built again.  Fails with InvalidStateError if the context is lost.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextLoadGraph(WNNContext context, char const *path, WNNGraph *graph);
 /** Does the same on the context's timeline and reports through a callback, errors included.  path is copied. */

@@ -37,7 +37,7 @@ struct OperandDescriptor {
     {
         return WNNOperandDescriptor{static_cast<WNNOperandDataType>(dataType), shape.size(), shape.data()};
     }
-    /** Returns the bytes of all elements, or 0 for what describes no operand. */
+    /** Returns the bytes of all elements, or 0 for an invalid descriptor. */
     std::size_t byteLength() const
     {
         WNNOperandDescriptor const d = native();

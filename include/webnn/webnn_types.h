@@ -354,7 +354,7 @@ typedef struct WNNOperandDescriptor {
 
 #define WNN_OPERAND_DESCRIPTOR_INIT WNN_INIT_(WNNOperandDescriptor, {WNNOperandDataType_Undefined, 0, NULL})
 
-/** Returns the bytes of all elements, or 0 for what describes no operand. */
+/** Returns the bytes of all elements, or 0 for an invalid descriptor. */
 WNN_EXPORT size_t wnnOperandDescriptorGetByteLength(WNNOperandDescriptor const *descriptor);
 
 /**

@@ -35,7 +35,7 @@ static bool check_versions(const struct serialized_header *h, struct error *e)
     return true;
 }
 
-/* Says what a file is that is no compiled graph, and what reads it, or "". */
+/* Returns what reads a file that is no compiled graph, judged by its first bytes, for the end of a message, or "". */
 static const char *what_reads(const unsigned char *bytes, size_t size)
 {
     static const char text[] = "webnn_graph";
