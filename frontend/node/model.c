@@ -170,11 +170,20 @@ static bool path_member(struct call *c, napi_value options, const char *name, co
     return dictionary_member(c, options, name, &member, &present) && (!present || convert_path(c, member, name, path));
 }
 
+/** Reads a member that counts bytes or items; without it *count stays. */
+static bool bytes_member(struct call *c, napi_value options, const char *name, size_t *count)
+{
+    napi_value member;
+    bool present;
+
+    return dictionary_member(c, options, name, &member, &present) && (!present || convert_bytes(c, member, name, count));
+}
+
 /** Refuses members that no function of models has: a misspelt one would be missed only far from here. */
 static bool check_members(struct call *c, napi_value options)
 {
-    static const char *const known[] = {"constants", "dimensions", "folder", "graphLimit", "operands",
-                                        "outputs",   "path",       "shapes", "weights"};
+    static const char *const known[] = {"constants", "dimensions", "folder", "folderLimit", "graphLimit",
+                                        "operands",  "outputs",    "path",   "shapes",      "weights"};
     const size_t known_count = sizeof(known) / sizeof(known[0]);
     uint32_t count = 0;
     napi_value names, item;
@@ -410,16 +419,16 @@ static napi_value open_model(struct call *c)
     WNNDynamicModel model;
     struct object *context;
     struct model_argument m;
-    napi_value member;
-    bool present;
+    size_t folder_limit = 0;
 
     if (!call_requires(c, 2) || !(context = object_require(c, c->arguments[0], INTERFACE_CONTEXT, "context")) ||
         !convert_model(c, c->arguments[1], &m) || !path_member(c, c->arguments[2], "folder", &options.folder) ||
-        !dictionary_member(c, c->arguments[2], "graphLimit", &member, &present) ||
-        (present && !convert_bytes(c, member, "graphLimit", &options.graphLimit)) ||
+        !bytes_member(c, c->arguments[2], "folderLimit", &folder_limit) ||
+        !bytes_member(c, c->arguments[2], "graphLimit", &options.graphLimit) ||
         !convert_model_options(c, c->arguments[2], &common) || !model_bytes(c, &m))
         return NULL;
     options.model = &common;
+    options.folderLimit = folder_limit;
     options.progress = (WNNBuildProgressCallbackInfo){go_on, NULL, NULL};
     return throw_model(c, m.path ? wnnDynamicModelCreate(context->native.context, m.path, &options, &model)
                                  : wnnDynamicModelCreateFromMemory(context->native.context, m.bytes.data, m.bytes.length,

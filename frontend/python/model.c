@@ -167,26 +167,27 @@ static PyObject *load(struct module *m, PyObject *context, PyObject *path, struc
 
 PyObject *module_load(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"path",    "context", "dimensions",  "shapes",  "constants",
-                            "weights", "folder",  "graph_limit", "outputs", NULL};
+    static char *names[] = {"path",   "context",     "dimensions", "shapes",       "constants", "weights",
+                            "folder", "graph_limit", "outputs",    "folder_limit", NULL};
     PyObject *path, *context = NULL, *dimensions = NULL, *shapes = NULL, *constants = NULL, *weights = NULL, *folder = NULL,
                     *outputs = NULL;
     struct options o = {.model = WNN_MODEL_OPTIONS_INIT, .all = WNN_DYNAMIC_MODEL_OPTIONS_INIT};
     struct module *m = PyModule_GetState(self);
-    PyObject *limit = NULL, *result = NULL;
-    uint32_t graph_limit = 0;
+    PyObject *graph_limit = NULL, *folder_limit = NULL, *result = NULL;
+    uint64_t most_graphs = 0;
 
-    if (PyArg_ParseTupleAndKeywords(args, keywords, "O|O$OOOOOOO:load", names, &path, &context, &dimensions, &shapes,
-                                    &constants, &weights, &folder, &limit, &outputs) &&
+    if (PyArg_ParseTupleAndKeywords(args, keywords, "O|O$OOOOOOOO:load", names, &path, &context, &dimensions, &shapes,
+                                    &constants, &weights, &folder, &graph_limit, &outputs, &folder_limit) &&
         (context = choose_context(m, context))) {
         if (convert_dimensions(&o, dimensions) && convert_shapes(&o, shapes) && convert_constants(m, &o, constants) &&
             convert_outputs(&o, outputs) && (!weights || weights == Py_None || PyUnicode_FSConverter(weights, &o.weights)) &&
             (!folder || folder == Py_None || PyUnicode_FSConverter(folder, &o.folder)) &&
-            (!limit || convert_size(limit, "graph_limit", &graph_limit))) {
+            (!graph_limit || convert_integer(graph_limit, "graph_limit", SIZE_MAX, &most_graphs)) &&
+            (!folder_limit || convert_integer(folder_limit, "folder_limit", UINT64_MAX, &o.all.folderLimit))) {
             o.model.weightsPath = o.weights ? PyBytes_AsString(o.weights) : NULL;
             o.all.model = &o.model;
             o.all.folder = o.folder ? PyBytes_AsString(o.folder) : NULL;
-            o.all.graphLimit = graph_limit;
+            o.all.graphLimit = (size_t)most_graphs;
             result = load(m, context, path, &o, constants);
         }
         Py_DECREF(context);

@@ -236,15 +236,20 @@ typedef struct WNNDynamicModelOptions {
     /**
      * A folder in which built graphs are saved (wnnGraphSave) and found again; NULL for none.  It is made if its parent exists,
      * and must be the user's own and writable by no other user, because its files hold code.  Several models and processes may
-     * share one.  Nothing in it is ever deleted.
+     * share one.
      */
     char const *WNN_NULLABLE folder;
     /** Is told of every build, and may end it, as wnnGraphBuilderSetProgress says; it may run on several threads at once. */
     WNNBuildProgressCallbackInfo progress;
+    /**
+     * How many bytes the graphs in the folder may have together, those of other models and processes included; 0 for 16 GiB.
+     * When a graph is saved, those that were not used for the longest time are deleted.
+     */
+    uint64_t folderLimit;
 } WNNDynamicModelOptions;
 
 #define WNN_DYNAMIC_MODEL_OPTIONS_INIT                                                                                         \
-    WNN_INIT_(WNNDynamicModelOptions, {sizeof(WNNDynamicModelOptions), NULL, 0, NULL, {NULL, NULL, NULL}})
+    WNN_INIT_(WNNDynamicModelOptions, {sizeof(WNNDynamicModelOptions), NULL, 0, NULL, {NULL, NULL, NULL}, 0})
 
 /** Counts what a dynamic model has done so far.  The library writes all of it, so the struct stays as it is. */
 typedef struct WNNDynamicModelCounts {
@@ -252,7 +257,8 @@ typedef struct WNNDynamicModelCounts {
     uint64_t built;   /**< graphs that were read and compiled */
     uint64_t loaded;  /**< graphs from the folder */
     uint64_t saved;   /**< graphs that were written to the folder */
-    uint64_t unsaved; /**< graphs that could not be written: no room, or an engine that saves none */
+    uint64_t unsaved; /**< graphs that could not be written: no room, a limit that one alone exceeds, or an engine that
+                       * saves none */
     uint64_t evicted; /**< graphs that were given up for newer ones */
     uint64_t held;    /**< graphs that are kept */
 } WNNDynamicModelCounts;

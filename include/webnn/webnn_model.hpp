@@ -317,6 +317,7 @@ struct DynamicModelOptions {
     ModelOptions model{};
     std::size_t graphLimit = 0;
     std::string folder{};
+    std::uint64_t folderLimit = 0;
     WNNBuildProgressCallbackInfo progress = WNN_BUILD_PROGRESS_CALLBACK_INFO_INIT;
 };
 
@@ -378,6 +379,7 @@ class DynamicModel : public Handle<WNNDynamicModel, wnnDynamicModelAddRef, wnnDy
         native.graphLimit = options.graphLimit;
         native.folder = options.folder.empty() ? nullptr : options.folder.c_str();
         native.progress = options.progress;
+        native.folderLimit = options.folderLimit;
         WNNDynamicModel model = nullptr;
         checkModel(call(&native, &model));
         return model;

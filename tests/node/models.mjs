@@ -84,6 +84,9 @@ test('a folder keeps graphs for the next start', async () => {
     isMoon((await model.compute({ image: moon })).probabilities.data);
     assert.equal(fs.readdirSync(graphs).length, 1);
   }
+  const limited = await loadModel(await createContext({ engine: 'cpu' }), file, { folder: graphs, folderLimit: 1 });
+  isMoon((await limited.compute({ image: new Float32Array([...moon, ...moon]) })).probabilities.data);
+  assert.equal(fs.readdirSync(graphs).length, 0);
 });
 
 test('wrong arguments of models are refused by name', async () => {

@@ -51,6 +51,7 @@ class Models(unittest.TestCase):
         self.assertEqual(model.graph(shapes={"a": (7, 1)}).outputs["y"]["shape"], [7, 2])
         fixed = webnn.load(PRODUCT, context, dimensions={"k": 3}, graph_limit=1)
         self.assertEqual(fixed(a=ones(1, 3), b=ones(3, 2).tobytes())["y"].shape, (1, 2))
+        self.refuses(ValueError, "folder_limit is -1", webnn.load, PRODUCT, context, folder_limit=-1)
         self.assertEqual(webnn.load(PRODUCT).context.lost, False)  # the module's own context
 
     def test_outputs(self):
@@ -108,6 +109,9 @@ class Models(unittest.TestCase):
             model = webnn.load(path, context, folder=kept)
             model(a=ones(1, 1), b=ones(1, 2))
             self.assertEqual(model.counts["loaded"], loaded)
+        model = webnn.load(path, context, folder=kept, folder_limit=1)
+        model(a=ones(2, 1), b=ones(1, 2))
+        self.assertEqual(list(kept.iterdir()), [])
         text = folder / "sum.webnn"
         text.write_text('webnn_graph "sum" v1 { inputs { x: f32[2]; } nodes { y = add(x, x); } outputs { y; } }')
         model = webnn.load(text)

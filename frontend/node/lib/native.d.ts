@@ -153,5 +153,5 @@ export class Model implements ModelDescription {
 
 /** Opens a model file; graphs are built when their sizes are known, or loaded from `folder`, which must be the user's alone. */
 export function loadModel(
-  context: MLContext, model: ModelSource, options?: ModelOptions & { folder?: string; graphLimit?: number },
+  context: MLContext, model: ModelSource, options?: ModelOptions & { folder?: string; folderLimit?: number; graphLimit?: number },
 ): Promise<Model>;

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/public/folder.h"
@@ -35,6 +34,7 @@ struct WNNDynamicModelImpl {
     struct request request; /* what is the same for all graphs */
     size_t graph_limit, sizes_length;
     char *folder; /* NULL: graphs are not saved */
+    uint64_t folder_limit;
     WNNBuildProgressCallbackInfo progress;
     struct digest digest;
 
@@ -109,6 +109,7 @@ static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicMod
         return status;
     status = folder_prepare(o->folder);
     m->folder = status ? NULL : strdup(o->folder);
+    m->folder_limit = o->folderLimit;
     if (!status && !m->folder)
         return reader_no_memory();
     digest_model(&m->digest, m->context, m->source, d, &m->request);
@@ -241,10 +242,10 @@ static WNNStatus make(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph,
     path = folder_path(m->folder, &digest);
     if (!path)
         return reader_no_memory();
-    making->loaded = !access(path, R_OK) && !wnnContextLoadGraph(m->context, path, graph);
+    making->loaded = folder_load(m->context, path, graph);
     status = making->loaded ? WNNStatus_Success : build(m, sizes, graph);
     if (!status && !making->loaded) {
-        making->saved = !wnnGraphSave(*graph, path);
+        making->saved = folder_save(*graph, m->folder, path, m->folder_limit);
         making->unsaved = !making->saved;
     }
     free(path);

@@ -2,6 +2,7 @@
 #include "frontend/readers/public/folder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,12 @@
 #include <unistd.h>
 
 #include "frontend/readers/files/file.h"
+#include "ir/support/trim_folder.h"
+
+#define SUFFIX ".wnngraph"
+#define LIMIT ((uint64_t)16 << 30)
+
+enum { DIGITS = 32 };
 
 static WNNStatus refuse(const char *path, const char *why)
 {
@@ -111,6 +118,24 @@ char *folder_path(const char *folder, const struct digest *d)
 {
     char name[64];
 
-    snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64 ".wnngraph", d->words[0], d->words[1]);
+    snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64 SUFFIX, d->words[0], d->words[1]);
     return file_join(folder, name);
+}
+
+/* ---- files ---- */
+
+bool folder_load(WNNContext context, const char *path, WNNGraph *graph)
+{
+    if (access(path, R_OK) || wnnContextLoadGraph(context, path, graph))
+        return false;
+    utimensat(AT_FDCWD, path, NULL, 0); /* or it seems older than it is */
+    return true;
+}
+
+bool folder_save(WNNGraph graph, const char *folder, const char *path, uint64_t limit)
+{
+    if (wnnGraphSave(graph, path))
+        return false;
+    trim_folder(folder, DIGITS, SUFFIX, limit ? limit : LIMIT);
+    return !access(path, F_OK);
 }

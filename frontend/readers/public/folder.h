@@ -28,5 +28,10 @@ void digest_model(struct digest *d, WNNContext context, const struct model_sourc
 void digest_add(struct digest *d, const void *bytes, size_t length);
 /** Returns the path of the file of a digest, which the caller frees, or NULL if memory runs out. */
 char *folder_path(const char *folder, const struct digest *d);
+/** Loads the graph in a file of the folder, which then counts as used.  Returns false if there is none or it cannot be loaded.
+ */
+bool folder_load(WNNContext context, const char *path, WNNGraph *graph);
+/** Saves a graph in a file of the folder and keeps the folder below a limit.  Returns whether the file is there afterwards. */
+bool folder_save(WNNGraph graph, const char *folder, const char *path, uint64_t limit);
 
 #endif

@@ -310,8 +310,6 @@ void opencl_cache_store(struct engine_opencl *o, const char *text, cl_program pr
 unsigned char *opencl_file_read(const struct engine_opencl *o, const char *identity, const char *suffix, size_t *size);
 /** Keeps bytes for an identity.  Returns false if that is not possible. */
 bool opencl_file_write(const struct engine_opencl *o, const char *identity, const char *suffix, const void *bytes, size_t size);
-/** Removes the programs of a folder that were not used for the longest time, until all have no more bytes than that. */
-void opencl_cache_trim(const char *folder, uint64_t bytes);
 /** Returns what the driver made of a program, for the caller to free(), or NULL if it does not say. */
 unsigned char *opencl_program_binary(struct engine_opencl *o, cl_program program, size_t *bytes);
 /** Returns the built program of such bytes, which becomes the caller's, or NULL if the driver does not take them. */

@@ -8,7 +8,7 @@
  * of the identity as its name and the whole identity in it, with a checksum over everything, so that a damaged file, or another
  * program with the same hash, is as good as none and is replaced.  Files are written next to their place and then renamed, so
  * that no process sees half of one.  Drivers check their binaries themselves, and one that a driver refuses is replaced as
- * well. Who uses a file sets its time of modification, by which opencl_cache_trim.c knows what to remove first.
+ * well. Who uses a file sets its time of modification, by which trim_folder knows what to remove first.
  */
 #ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
@@ -23,6 +23,7 @@
 #include "ir/support/environment.h"
 #include "ir/support/new_file.h"
 #include "ir/support/text.h"
+#include "ir/support/trim_folder.h"
 #include "runtime/program/serialized.h"
 
 #define CACHE_MAGIC "\x89WNNCLB1"
@@ -276,7 +277,7 @@ static void trim(struct engine_opencl *o, size_t bytes)
     const unsigned long long before = atomic_fetch_add(&o->cached, bytes);
 
     if (!before || before / OPENCL_CACHE_STEP != (before + bytes) / OPENCL_CACHE_STEP)
-        opencl_cache_trim(o->folder, OPENCL_CACHE_BYTES);
+        trim_folder(o->folder, 16, ".cl", OPENCL_CACHE_BYTES);
 }
 
 void opencl_cache_store(struct engine_opencl *o, const char *text, cl_program program)

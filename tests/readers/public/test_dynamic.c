@@ -249,6 +249,16 @@ static void remove_file(const char *path)
     unlink(path);
 }
 
+static uint64_t sizes_sum;
+
+static void add_size(const char *path)
+{
+    struct stat s;
+
+    assert_int_equal(stat(path, &s), 0);
+    sizes_sum += (uint64_t)s.st_size;
+}
+
 /** Computes a model for 1 x 2 and 2 x 2 with graphs saved in a folder. */
 static void run_with_folder(const char *model_text, const char *folder, uint64_t built, uint64_t loaded)
 {
@@ -285,6 +295,44 @@ TEST(graphs_are_saved_and_found_again)
     rmdir(folder);
     rmdir(place);
     free(other);
+}
+
+/** Makes a graph for n x 2 that is saved in the folder below the limit.  Returns whether it was found there. */
+static bool is_loaded(WNNDynamicModelOptions *o, uint32_t n, uint64_t limit, bool is_saved)
+{
+    WNNDynamicModelCounts counts;
+    WNNDynamicModel model;
+
+    o->folderLimit = limit;
+    model = create(text, o);
+    compute(model, n);
+    wnnDynamicModelGetCounts(model, &counts);
+    assert_int_equal(counts.saved, counts.built && is_saved);
+    assert_int_equal(counts.unsaved, counts.built && !is_saved);
+    wnnDynamicModelRelease(model);
+    return counts.loaded;
+}
+
+TEST(a_folder_keeps_the_graphs_that_were_used_last)
+{
+    char folder[] = "/tmp/webnn-dynamic-XXXXXX";
+    WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
+
+    assert_non_null(mkdtemp(folder));
+    o.folder = folder;
+    for (uint32_t n = 1; n <= 3; n++)
+        assert_false(is_loaded(&o, n, 0, true));
+    assert_true(is_loaded(&o, 1, 0, true));
+    sizes_sum = 0;
+    assert_int_equal(each_file(folder, add_size), 3);
+    assert_false(is_loaded(&o, 4, sizes_sum, true)); /* with it there are four, which are more than the limit */
+    assert_true(each_file(folder, NULL) < 4);
+    assert_true(is_loaded(&o, 4, 0, true));
+    assert_true(is_loaded(&o, 1, 0, true));
+    assert_false(is_loaded(&o, 2, 0, true));
+    assert_false(is_loaded(&o, 5, 1, false));
+    assert_int_equal(each_file(folder, NULL), 0);
+    rmdir(folder);
 }
 
 TEST(a_folder_of_others_is_refused)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "ir/support/trim_folder.h"
 #include "runtime/engine/opencl/internal.h"
 #include "runtime/engine/opencl/opencl_support.h"
 
@@ -346,16 +347,16 @@ TEST(test_what_was_not_used_for_long_goes_first)
     put_file(folder, "000000000000000b.cl", 1000, 300);
     put_file(folder, "000000000000000c.cl", 1000, 200);
     put_file(folder, "somebody's.cl", 100000, 1000);
-    opencl_cache_trim(folder, 3000);
+    trim_folder(folder, 16, ".cl", 3000);
     assert_true(is_there(folder, "000000000000000b.cl"));
-    opencl_cache_trim(folder, 2500);
+    trim_folder(folder, 16, ".cl", 2500);
     assert_false(is_there(folder, "000000000000000b.cl"));
     assert_true(is_there(folder, "000000000000000c.cl"));
-    opencl_cache_trim(folder, 1500);
+    trim_folder(folder, 16, ".cl", 1500);
     assert_false(is_there(folder, "000000000000000c.cl"));
     assert_true(is_there(folder, "000000000000000a.cl"));
     assert_true(is_there(folder, "somebody's.cl"));
-    opencl_cache_trim("/tmp/webnn-no-such-folder", 0);
+    trim_folder("/tmp/webnn-no-such-folder", 16, ".cl", 0);
 
     /* An engine trims what it adds to, and what it loads has been used. */
     put_file(folder, "000000000000000b.cl", OPENCL_CACHE_BYTES, 300);

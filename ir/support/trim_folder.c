@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Keeps the folder of built programs below a size.
+ * Keeps a folder of saved files below a size.
  *
- * Files are removed in the order in which they were last used, which is their time of modification: who loads a program sets
- * it.  Only what has a name that the cache gives is looked at.  Processes that share the folder may trim it at the same time:
- * a file that is gone already is as good as removed, and one that is open stays readable.
+ * Processes that share the folder may trim it at the same time: a file that is gone already is as good as removed, and one that
+ * is open stays readable.
  */
-#ifdef WEBNN_OPENCL
+#include "ir/support/trim_folder.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "ir/support/table.h"
-#include "runtime/engine/opencl/internal.h"
 
-enum { NAME_LENGTH = 19 }; /* 16 digits and ".cl" */
+enum { NAME_LENGTH = 63 }; /* at most */
 
 struct cached_file {
     char name[NAME_LENGTH + 1];
@@ -32,9 +32,9 @@ struct cached_files {
     uint64_t bytes;
 };
 
-static bool is_name(const char *name)
+static bool is_name(const char *name, size_t digits, const char *suffix)
 {
-    return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, ".cl") == 0;
+    return strspn(name, "0123456789abcdef") == digits && strcmp(name + digits, suffix) == 0;
 }
 
 static bool add_file(struct cached_files *list, const char *name, const struct stat *s)
@@ -42,7 +42,7 @@ static bool add_file(struct cached_files *list, const char *name, const struct s
     if (!array_reserve(NULL, &list->files, &list->room, list->count + 1, sizeof *list->files))
         return false;
     struct cached_file *file = &list->files[list->count++];
-    memcpy(file->name, name, NAME_LENGTH + 1);
+    memcpy(file->name, name, strlen(name) + 1); /* of the digits and the suffix */
     file->used = s->st_mtim;
     file->bytes = (uint64_t)s->st_size;
     list->bytes += file->bytes;
@@ -56,7 +56,7 @@ static int compare_use(const void *a, const void *b)
     return x->tv_sec != y->tv_sec ? (x->tv_sec < y->tv_sec ? -1 : 1) : (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-void opencl_cache_trim(const char *folder, uint64_t bytes)
+void trim_folder(const char *folder, size_t digits, const char *suffix, uint64_t bytes)
 {
     struct cached_files list = {0};
     DIR *directory = opendir(folder);
@@ -65,12 +65,12 @@ void opencl_cache_trim(const char *folder, uint64_t bytes)
     bool good = directory != NULL;
 
     while (good && (entry = readdir(directory)))
-        if (is_name(entry->d_name) && fstatat(dirfd(directory), entry->d_name, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
+        if (is_name(entry->d_name, digits, suffix) && fstatat(dirfd(directory), entry->d_name, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(s.st_mode))
             good = add_file(&list, entry->d_name, &s);
     if (good && list.bytes > bytes) {
         qsort(list.files, list.count, sizeof *list.files, compare_use);
-        /* A little more than asked for, so that the next program does not begin this again. */
+        /* A little more than asked for, so that the next file does not begin this again. */
         for (size_t i = 0; i < list.count && list.bytes > bytes - bytes / 8; i++)
             if (unlinkat(dirfd(directory), list.files[i].name, 0) == 0 || errno == ENOENT)
                 list.bytes -= list.files[i].bytes;
@@ -79,4 +79,3 @@ void opencl_cache_trim(const char *folder, uint64_t bytes)
         closedir(directory);
     free(list.files);
 }
-#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef WEBNN_IR_SUPPORT_TRIM_FOLDER_H_
+#define WEBNN_IR_SUPPORT_TRIM_FOLDER_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * Removes the files of a folder that were not used for the longest time, until all have no more bytes than that.  The time of
+ * modification says when a file was used: who loads one sets it.  Only names of so many hexadecimal digits and the suffix are
+ * looked at.
+ */
+void trim_folder(const char *folder, size_t digits, const char *suffix, uint64_t bytes);
+
+#endif
