@@ -27,8 +27,9 @@ struct loaded_object {
     void *handle;
     const struct webnn_object *object;
     uint32_t threads;
-    void *model; /* WEBNN_OBJECT_HAS_MODEL */
-    ffi_cif cif; /* of run or run_with */
+    const struct webnn_object_parallel *parallel; /* the context's, or NULL */
+    void *model;                                  /* WEBNN_OBJECT_HAS_MODEL */
+    ffi_cif cif;                                  /* of run or run_with */
     ffi_type **types;
     size_t workspace_bytes;
     _Atomic(void *) workspace; /* of the last run, for the next */
@@ -103,7 +104,7 @@ static int run_alone(struct loaded_object *o, const void *const *inputs, void *c
         return WEBNN_OBJECT_NO_MEMORY;
 
     void *first[] = {workspace, &parallel};
-    struct threads_saved saved = threads_enter(threads_ready(o->threads));
+    struct threads_saved saved = threads_enter(threads_ready(o->threads, o->parallel), o->parallel);
     int code = call(o, o->object->run_with, 2, first, inputs, outputs);
     threads_leave(saved);
     workspace = atomic_exchange(&o->workspace, workspace);
@@ -263,6 +264,7 @@ WNNGraph load_object(WNNContext context, const char *path, struct error *e)
     }
     atomic_init(&o->workspace, NULL);
     o->threads = context->engine->thread_count;
+    o->parallel = context->engine->parallel;
     bool ok = open_object(o, path, e) && check_processor(o->object, e) && check_functions(o->object, e) &&
               describe("input", o->object->input_count, o->object->inputs, &arena, &facts.inputs, e) &&
               describe("output", o->object->output_count, o->object->outputs, &arena, &facts.outputs, e) &&

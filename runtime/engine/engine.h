@@ -32,6 +32,7 @@ struct engine;
 struct library;
 /** Holds a loaded program, which does not change.  Any number of its computations may run at the same time. */
 struct executable;
+struct webnn_object_parallel;
 
 /* runtime/program/serialized.h has the types of serialized programs. */
 struct stream_reader;
@@ -265,6 +266,8 @@ struct engine {
     struct library *library; /* set by the engine with its target or library_facts: what library steps are made by; or NULL */
     const struct debug_options *debug; /* outlives the engine */
     uint32_t thread_count;
+    const struct webnn_object_parallel *parallel; /* set before anything is compiled: the application's way of computing parts,
+                                                   * which outlives the engine; NULL: threads of this library */
     WNNEngine kind;         /* set by the engine: the option that asks for it; WNNEngine_Auto where none does */
     bool accelerated;       /* set by the engine: the device is massively parallel, no processor */
     bool keep_weights;      /* set before anything is compiled: programs can be saved for other machines

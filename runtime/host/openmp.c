@@ -33,32 +33,34 @@ struct openmp_region {
     atomic_bool invalid; /* a part has computed something invalid */
 };
 
-/* The calling thread's region, while it computes a part of one: of several threads only the caller has entered. */
-static _Thread_local const struct openmp_region *current;
+static void region_part(void *user, uint32_t part, uint32_t parts)
+{
+    struct openmp_region *r = user;
+
+    (void)part;
+    (void)parts;
+    (void)float_take_invalid(); /* of what the thread computed before */
+    r->body(r->data);
+    if (float_take_invalid())
+        atomic_store(&r->invalid, true);
+}
+
+/* Returns the region of which the calling thread computes a part, or NULL: of several threads only the caller has entered. */
+static const struct openmp_region *current(void)
+{
+    return team_user(region_part);
+}
 
 static uint32_t team_here(void)
 {
-    return current ? current->team : threads_entered();
+    const struct openmp_region *r = current();
+
+    return r ? r->team : threads_entered();
 }
 
 static bool is_ours(void)
 {
     return team_here() > 0;
-}
-
-static void region_part(void *user, uint32_t part, uint32_t parts)
-{
-    const struct openmp_region *outer = current;
-    struct openmp_region *r = user;
-
-    (void)part;
-    (void)parts;
-    current = r;
-    (void)float_take_invalid(); /* of what the thread computed before */
-    r->body(r->data);
-    if (float_take_invalid())
-        atomic_store(&r->invalid, true);
-    current = outer;
 }
 
 static void parallel(void (*body)(void *data), void *data, unsigned count, unsigned flags)
@@ -68,7 +70,7 @@ static void parallel(void (*body)(void *data), void *data, unsigned count, unsig
     if (r.team == 0)
         ((parallel_function *)before[PARALLEL])(body, data, count, flags);
     else /* a region in a region has one thread */
-        threads_run_synchronized(current ? 1 : count ? count : r.team, region_part, &r);
+        threads_run_synchronized(current() ? 1 : count ? count : r.team, region_part, &r);
     if (r.invalid)
         (void)feraiseexcept(FE_INVALID); /* of the caller, as if it had computed all parts */
 }
@@ -98,7 +100,7 @@ static int thread_num(void)
 
 static int in_parallel(void)
 {
-    return is_ours() ? current != NULL : ((question_function *)before[IN_PARALLEL])();
+    return is_ours() ? current() != NULL : ((question_function *)before[IN_PARALLEL])();
 }
 
 static const struct {

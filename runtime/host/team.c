@@ -20,6 +20,8 @@
 #include "ir/support/environment.h"
 #include "runtime/host/float_mode.h"
 #include "runtime/host/own_thread.h"
+#include "runtime/host/strand.h"
+#include "webnn/webnn_object.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <xmmintrin.h>
@@ -52,8 +54,10 @@ struct worker {
 };
 
 struct team {
-    struct team *next; /* of the released ones */
-    struct worker *workers;
+    struct team *next;                            /* of the released ones */
+    const struct webnn_object_parallel *parallel; /* NULL: it has threads */
+    struct worker *workers;                       /* NULL with a parallel-for: threads of the application take their place */
+    struct strands *strands;                      /* with a parallel-for: one per part */
     uint32_t worker_count, claims_max;
     atomic_uint *claims;
     struct region region;
@@ -75,9 +79,12 @@ struct team {
 struct position {
     struct team *team;
     uint32_t part, parts;
+    struct strand *strand; /* that computes the part; NULL: the thread itself */
+    team_body *body;
+    void *user;
 };
 
-static _Thread_local struct position position = {NULL, 0, 1};
+static _Thread_local struct position position = {.parts = 1};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct team *released;
@@ -144,11 +151,11 @@ static void wait_change(atomic_uint *word, unsigned value, atomic_uint *sleepers
 
 /* ---- parts ---- */
 
-static void compute(struct team *t, const struct region *r, uint32_t part)
+static void compute(struct team *t, const struct region *r, uint32_t part, struct strand *strand)
 {
     struct position before = position;
 
-    position = (struct position){t, part, r->parts};
+    position = (struct position){t, part, r->parts, strand, r->body, r->user};
     r->body(r->user, part, r->parts);
     position = before;
 }
@@ -169,6 +176,57 @@ static bool claim(struct team *t, uint32_t number, uint32_t parts, uint32_t firs
     return false;
 }
 
+/* Computes a part that was claimed. */
+static void compute_claimed(struct team *t, uint32_t part, struct strand *strand)
+{
+    struct region r = t->region;
+
+    compute(t, &r, part, strand);
+    atomic_fetch_add(&t->done, 1);
+    if (atomic_load(&t->caller_sleeps))
+        futex_wake(&t->done, 1);
+}
+
+/* These are the calling thread's strands: each waits at a barrier of the team that the thread computes for. */
+static _Thread_local struct strand *pending;
+
+static void strand_main(void *user, uint32_t part, struct strand *self)
+{
+    compute_claimed(user, part, self);
+}
+
+/*
+ * Lets another part compute on the calling thread: one whose barrier was passed, else one that no thread has begun.  Returns
+ * false if there is none.
+ */
+static bool advance(struct team *t)
+{
+    struct position before = position;
+    struct strand **at = &pending;
+    uint32_t part;
+
+    if (!t->parallel)
+        return false;
+    while (*at && strand_seen(*at) == atomic_load(&t->barriers))
+        at = strand_next(*at);
+    if (!*at) {
+        if (!claim(t, atomic_load_explicit(&t->posted, memory_order_acquire), t->claims_max, 0, &part))
+            return false;
+        at = &pending;
+        strand_begin(t->strands, part, strand_main, t, at);
+    }
+    strand_continue(at);
+    position = before;
+    return true;
+}
+
+/* Waits a moment, or sleeps, unless a barrier was passed after the `seen` ones that the caller knows of. */
+static void await_barrier(struct team *t, unsigned seen, uint64_t *since)
+{
+    if (atomic_load(&t->barriers) == seen && !wait_awake(since))
+        futex_wait(&t->barriers, seen);
+}
+
 /*
  * Computes what can be claimed of a region.  How many parts it has may be read only after a claim, because until then the
  * caller may post another region; all claims are looked at instead.
@@ -177,14 +235,24 @@ static void work(struct team *t, uint32_t number, uint32_t index)
 {
     uint32_t part;
 
-    while (claim(t, number, t->claims_max, index < t->claims_max ? index : 0, &part)) {
-        struct region r = t->region;
+    while (claim(t, number, t->claims_max, index < t->claims_max ? index : 0, &part))
+        compute_claimed(t, part, NULL);
+    for (uint64_t since = 0; pending;) /* parts that this thread began at other parts' barriers */
+        if (advance(t))
+            since = 0;
+        else
+            await_barrier(t, strand_seen(pending), &since);
+}
 
-        compute(t, &r, part);
-        atomic_fetch_add(&t->done, 1);
-        if (atomic_load(&t->caller_sleeps))
-            futex_wake(&t->done, 1);
-    }
+/* Is a task of the application's parallel-for. */
+static void join_region(void *data, uint32_t task, uint32_t tasks)
+{
+    struct team *t = data;
+    int mode = float_mode_set_default();
+
+    (void)tasks;
+    work(t, atomic_load_explicit(&t->posted, memory_order_acquire), task);
+    float_mode_restore(mode);
 }
 
 static void *worker_main(void *data)
@@ -210,7 +278,7 @@ static void forget_in_child(void)
     pthread_mutex_init(&lock, NULL);
     released = NULL;
     released_count = 0;
-    position = (struct position){NULL, 0, 1};
+    position = (struct position){.parts = 1};
 }
 
 static void initialize(void)
@@ -224,16 +292,22 @@ static void initialize(void)
     pthread_atfork(NULL, NULL, forget_in_child);
 }
 
+static void team_free(struct team *t)
+{
+    strands_free(t->strands);
+    free(t->claims);
+    free(t->workers);
+    free(t);
+}
+
 static void team_end(struct team *t)
 {
     atomic_store(&t->ends, true);
     atomic_fetch_add(&t->posted, 1);
     futex_wake(&t->posted, INT_MAX);
-    for (uint32_t i = 0; i < t->worker_count; i++)
+    for (uint32_t i = 0; t->workers && i < t->worker_count; i++)
         pthread_join(t->workers[i].thread, NULL);
-    free(t->claims);
-    free(t->workers);
-    free(t);
+    team_free(t);
 }
 
 static void start_workers(struct team *t, uint32_t count)
@@ -248,41 +322,48 @@ static void start_workers(struct team *t, uint32_t count)
     }
 }
 
-static struct team *team_create(uint32_t workers)
+static struct team *team_create(uint32_t workers, const struct webnn_object_parallel *parallel)
 {
     struct team *t = aligned_alloc(CACHE_LINE, sizeof *t);
 
     if (!t)
         return NULL;
     *t = (struct team){.claims_max = workers + 1,
+                       .parallel = parallel,
                        .alone_for = ALONE_FIRST_NANOSECONDS,
-                       .workers = calloc(workers, sizeof *t->workers),
                        .claims = calloc((size_t)workers + 1, sizeof *t->claims)};
-    if (!t->workers || !t->claims) {
-        free(t->workers);
-        free(t->claims);
-        free(t);
+    if (parallel)
+        t->strands = strands_create(workers + 1);
+    else
+        t->workers = calloc(workers, sizeof *t->workers);
+    if (!t->claims || (parallel ? !t->strands : !t->workers)) {
+        team_free(t);
         return NULL;
     }
-    start_workers(t, workers);
+    if (parallel)
+        t->worker_count = workers;
+    else
+        start_workers(t, workers);
     return t;
 }
 
-struct team *team_acquire(uint32_t workers)
+struct team *team_acquire(uint32_t workers, const struct webnn_object_parallel *parallel)
 {
     struct team *t = NULL;
 
     pthread_once(&once, initialize);
     pthread_mutex_lock(&lock);
     for (struct team **at = &released; *at; at = &(*at)->next)
-        if ((*at)->worker_count >= workers) {
+        if ((*at)->worker_count >= workers && !(*at)->parallel == !parallel) {
             t = *at;
             *at = t->next;
             released_count--;
             break;
         }
     pthread_mutex_unlock(&lock);
-    return t ? t : team_create(workers);
+    if (t)
+        t->parallel = parallel;
+    return t ? t : team_create(workers, parallel);
 }
 
 void team_release(struct team *t)
@@ -304,6 +385,11 @@ void team_release(struct team *t)
 uint32_t team_workers(const struct team *t)
 {
     return t ? t->worker_count : 0;
+}
+
+const struct webnn_object_parallel *team_parallel(const struct team *t)
+{
+    return t ? t->parallel : NULL;
 }
 
 /* ---- regions ---- */
@@ -328,10 +414,10 @@ static void await_others(struct team *t, uint32_t own)
 }
 
 /*
- * Judges a region that began at `start`, of which the caller computed its own parts until `own_end`: waiting for longer than
- * that took, and than a worker's coming late explains, means that a worker does not run.
+ * Decides about computing alone after a region that began at `start`, of which the caller computed its own parts until
+ * `own_end`: waiting for longer than that took, and than a worker's coming late explains, means that a worker does not run.
  */
-static void judge(struct team *t, uint64_t start, uint64_t own_end)
+static void update_backoff(struct team *t, uint64_t start, uint64_t own_end)
 {
     uint64_t now = nanoseconds_now();
 
@@ -350,7 +436,37 @@ static void run_alone(team_body *body, void *user, uint32_t parts)
     struct region r = {body, user, parts, 0, false};
 
     for (uint32_t part = 0; part < parts; part++)
-        compute(NULL, &r, part);
+        compute(NULL, &r, part, NULL);
+}
+
+/* Posts a region's parts from `first` on.  Returns how many of all can be claimed: there may be more than threads. */
+static uint32_t post(struct team *t, struct region r, uint32_t first)
+{
+    uint32_t posted = r.parts < t->claims_max ? r.parts : t->claims_max;
+
+    r.number = t->region.number + 1 ? t->region.number + 1 : 1;
+    t->region = r;
+    t->notified = false;
+    atomic_store_explicit(&t->done, 0, memory_order_relaxed);
+    atomic_store_explicit(&t->arrived, 0, memory_order_relaxed);
+    for (uint32_t i = first; i < posted; i++)
+        atomic_store_explicit(&t->claims[i], r.number, memory_order_release);
+    return posted;
+}
+
+/* What the parallel-for's tasks have not begun when it returns, the calling thread computes. */
+static void run_on_parallel(struct team *t, struct region r, bool stays)
+{
+    const struct webnn_object_parallel *p = t->parallel;
+    uint32_t posted = post(t, r, 0), tasks = posted < p->threads ? posted : p->threads;
+
+    atomic_store_explicit(&t->posted, t->region.number, memory_order_release);
+    if (!stays && tasks > 1)
+        p->run(p->user, tasks, join_region, t);
+    for (uint32_t i = posted; i < r.parts; i++)
+        compute(t, &t->region, i, NULL);
+    work(t, t->region.number, 0);
+    await_others(t, r.parts - posted);
 }
 
 void team_run(struct team *t, uint32_t parts, bool synchronizes, bool stays, team_body *body, void *user)
@@ -363,28 +479,25 @@ void team_run(struct team *t, uint32_t parts, bool synchronizes, bool stays, tea
         run_alone(body, user, parts);
         return;
     }
+    if (t->parallel) {
+        run_on_parallel(t, (struct region){body, user, parts, 0, synchronizes}, stays);
+        return;
+    }
     start = nanoseconds_now();
     alone = stays || t->alone_until > start;
     if (alone && !synchronizes) {
         run_alone(body, user, parts);
         return;
     }
-    uint32_t posted = parts < t->claims_max ? parts : t->claims_max, own = 1, part;
-    uint32_t number = t->region.number + 1 ? t->region.number + 1 : 1;
+    uint32_t posted = post(t, (struct region){body, user, parts, 0, synchronizes}, 1), own = 1, part;
 
-    t->region = (struct region){body, user, parts, number, synchronizes};
-    t->notified = false;
-    atomic_store_explicit(&t->done, 0, memory_order_relaxed);
-    atomic_store_explicit(&t->arrived, 0, memory_order_relaxed);
-    for (uint32_t i = 1; i < posted; i++)
-        atomic_store_explicit(&t->claims[i], number, memory_order_release);
     if (!alone)
         notify(t);
-    compute(t, &t->region, 0);
+    compute(t, &t->region, 0, NULL);
     for (uint32_t i = posted; i < parts; i++, own++) /* more than there are threads */
-        compute(t, &t->region, i);
-    while (claim(t, number, posted, 1, &part)) {
-        compute(t, &t->region, part);
+        compute(t, &t->region, i, NULL);
+    while (claim(t, t->region.number, posted, 1, &part)) {
+        compute(t, &t->region, part, NULL);
         own++;
     }
     if (own == parts)
@@ -392,7 +505,7 @@ void team_run(struct team *t, uint32_t parts, bool synchronizes, bool stays, tea
     uint64_t own_end = nanoseconds_now();
 
     await_others(t, own);
-    judge(t, start, own_end);
+    update_backoff(t, start, own_end);
 }
 
 uint32_t team_part(void)
@@ -405,6 +518,11 @@ uint32_t team_parts(void)
     return position.parts;
 }
 
+void *team_user(team_body *body)
+{
+    return position.body == body ? position.user : NULL;
+}
+
 void team_barrier(void)
 {
     struct team *t = position.team;
@@ -412,7 +530,7 @@ void team_barrier(void)
 
     if (!t || parts <= 1)
         return;
-    if (position.part == 0 && !t->notified)
+    if (!t->parallel && position.part == 0 && !t->notified)
         notify(t);
     unsigned passed = atomic_load(&t->barriers);
 
@@ -422,8 +540,15 @@ void team_barrier(void)
         futex_wake(&t->barriers, INT_MAX);
         return;
     }
+    if (position.strand) {
+        struct position here = position;
+
+        strand_wait(here.strand, passed);
+        position = here; /* other parts have computed on this thread */
+        return;
+    }
     uint64_t since = 0;
     while (atomic_load(&t->barriers) == passed)
-        if (!wait_awake(&since))
-            futex_wait(&t->barriers, passed);
+        if (!advance(t))
+            await_barrier(t, passed, &since);
 }

@@ -7,6 +7,10 @@
  * waits for a thread that the system has not let run: a late worker finds nothing left.  Waiting is spinning for a bounded
  * time, then giving way to other threads, then sleeping.  Where workers are seen to be held up in the middle of their parts,
  * which is what a busy machine does, the caller computes alone for a while.
+ *
+ * A team may also have no threads and call an application's parallel-for (webnn/webnn_object.h), whose tasks claim parts as
+ * workers do.  They may run one after the other, on any thread: a thread that comes to a barrier while there are parts that no
+ * thread has begun begins them on stacks of their own, and takes turns with them.
  */
 #ifndef WEBNN_RUNTIME_HOST_TEAM_H_
 #define WEBNN_RUNTIME_HOST_TEAM_H_
@@ -15,18 +19,22 @@
 #include <stdint.h>
 
 struct team;
+struct webnn_object_parallel;
 
 /** Computes part `part` of `parts`. */
 typedef void team_body(void *user, uint32_t part, uint32_t parts);
 
 /**
  * Returns a team with `workers` workers for the calling thread alone, one that was released before if there is one.  It has
- * fewer workers if the system gives no more threads; NULL if there is no memory.  Every thread may call it.
+ * fewer workers if the system gives no more threads; NULL if there is no memory.  Every thread may call it.  With `parallel`,
+ * which stays as long as the team is acquired, it has no threads but calls that.
  */
-struct team *team_acquire(uint32_t workers);
+struct team *team_acquire(uint32_t workers, const struct webnn_object_parallel *parallel);
 /** Gives it back on the thread that acquired it.  Some are kept with their threads asleep, the others end. */
 void team_release(struct team *t);
 uint32_t team_workers(const struct team *t);
+/** Returns the parallel-for that it was acquired with, or NULL. */
+const struct webnn_object_parallel *team_parallel(const struct team *t);
 
 /**
  * Calls body(user, part, parts) for every part, part 0 on the calling thread, which has acquired t.  Returns when all are done.
@@ -40,6 +48,8 @@ void team_run(struct team *t, uint32_t parts, bool synchronizes, bool stays, tea
 /** These are the part that the calling thread computes and the parts of its region: 0 and 1 outside of regions. */
 uint32_t team_part(void);
 uint32_t team_parts(void);
+/** Returns the `user` of the region that the calling thread computes a part of by `body`, or NULL. */
+void *team_user(team_body *body);
 
 /**
  * Waits until every part of the calling thread's region has come here.  Parts that no thread has begun are begun now.  Returns

@@ -45,15 +45,17 @@ bool threads_lead_here(const void *function)
     return leads;
 }
 
-uint32_t threads_ready(uint32_t count)
+uint32_t threads_ready(uint32_t count, const struct webnn_object_parallel *parallel)
 {
     static _Thread_local uint32_t team; /* what the calling thread has had */
 
+    if (parallel)
+        return count;
     if (atomic_load(&on_libgomp))
         return libgomp_ready(count);
     if (count <= 1 || count <= team || threads_in_region())
         return count;
-    struct team *t = team_acquire(count - 1);
+    struct team *t = team_acquire(count - 1, NULL);
     uint32_t got = team_workers(t) + 1;
 
     if (t)
@@ -61,16 +63,17 @@ uint32_t threads_ready(uint32_t count)
     return team = got < count ? got : count;
 }
 
-struct threads_saved threads_enter(uint32_t count)
+struct threads_saved threads_enter(uint32_t count, const struct webnn_object_parallel *parallel)
 {
     struct threads_saved saved = {entered, {0, false}, false, 0};
 
     if (count > 0) {
-        if (atomic_load(&on_libgomp)) {
+        if (!parallel && atomic_load(&on_libgomp)) {
             saved.settings = libgomp_enter(count);
             entered = (struct threads_entered){NULL, count, true, false};
-        } else if (count > 1 && team_workers(entered.team) + 1 < count) {
-            struct team *t = team_acquire(count - 1);
+        } else if (count > 1 && (parallel || team_parallel(entered.team) || team_workers(entered.team) + 1 < count)) {
+            /* A parallel-for may call back: the team that this thread has entered can be in the middle of a region. */
+            struct team *t = team_acquire(count - 1, parallel);
 
             saved.acquired = t != NULL;
             entered = (struct threads_entered){t, count, false, false};

@@ -14,6 +14,8 @@
 
 #include "runtime/host/libgomp.h"
 
+struct webnn_object_parallel;
+
 /** Computes part `part` of `parts`. */
 typedef void threads_body(void *user, uint32_t part, uint32_t parts);
 
@@ -51,16 +53,17 @@ bool threads_lead_here(const void *function);
 /**
  * Makes sure of the threads.  Returns how many the calling thread's regions can have: count, or fewer (1 at least) if the
  * system gives no more.  Asking again costs nothing on a thread that got its answer.  It must be called before
- * threads_enter(count).
+ * threads_enter(count).  With an application's parallel-for there are always as many.
  */
-uint32_t threads_ready(uint32_t count);
+uint32_t threads_ready(uint32_t count, const struct webnn_object_parallel *parallel);
 
 /**
  * Makes the calling thread's parallel regions (oneDNN's included) use count threads, and its floating-point mode the default
  * one (nearest even, subnormals kept), until threads_leave restores the caller's settings.  A count of 0 says that there will
- * be no regions.  Returns what threads_leave needs.
+ * be no regions.  With `parallel`, which may be NULL, that computes the regions' parts, and no thread is started.  Returns what
+ * threads_leave needs.
  */
-struct threads_saved threads_enter(uint32_t count);
+struct threads_saved threads_enter(uint32_t count, const struct webnn_object_parallel *parallel);
 /** Returns whether regions of the library run on this library's threads, and not on libgomp's. */
 bool threads_are_own(void);
 /** Lets the calling thread compute all parts of its regions itself until threads_leave, except on libgomp's threads. */

@@ -76,8 +76,9 @@ static void sum_segments(void *user, uint32_t part, uint32_t parts)
     }
 }
 
-/* Returns the checksum of data, which so many threads read.  *failed becomes true if memory runs out. */
-static uint64_t sum_data(const unsigned char *data, size_t bytes, uint32_t thread_count, bool *failed)
+/* Returns the checksum of data, which the threads of en read; NULL: the calling one.  *failed becomes true if memory runs out.
+ */
+static uint64_t sum_data(const unsigned char *data, size_t bytes, const struct engine *en, bool *failed)
 {
     struct segments s = {data, bytes, (bytes + CHECKSUM_SEGMENT_BYTES - 1) / CHECKSUM_SEGMENT_BYTES, NULL};
     uint64_t joined = 0;
@@ -85,8 +86,9 @@ static uint64_t sum_data(const unsigned char *data, size_t bytes, uint32_t threa
     *failed = s.count && !(s.sums = malloc(s.count * sizeof *s.sums));
     if (*failed || !s.count)
         return 0;
-    const uint32_t threads = s.count > 1 && thread_count > 1 ? threads_ready(thread_count) : 1;
-    const struct threads_saved saved = threads_enter(threads);
+    const struct webnn_object_parallel *parallel = en ? en->parallel : NULL;
+    const uint32_t threads = s.count > 1 && en && en->thread_count > 1 ? threads_ready(en->thread_count, parallel) : 1;
+    const struct threads_saved saved = threads_enter(threads, parallel);
     threads_run(threads, sum_segments, &s);
     threads_leave(saved);
     for (size_t i = 0; i < s.count; i++)
@@ -95,7 +97,7 @@ static uint64_t sum_data(const unsigned char *data, size_t bytes, uint32_t threa
     return joined;
 }
 
-static bool check_checksums(const struct serialized_source *s, const struct serialized_header *h, uint32_t thread_count,
+static bool check_checksums(const struct serialized_source *s, const struct serialized_header *h, const struct engine *en,
                             struct error *e)
 {
     const unsigned char *serialized = s->program;
@@ -103,7 +105,7 @@ static bool check_checksums(const struct serialized_source *s, const struct seri
 
     if (serialized_header_checksum(h, serialized + h->program.offset, serialized + h->code.offset) != h->checksum)
         return error_set(e, WNNStatus_DataError, "the compiled graph is damaged: its checksum is wrong");
-    if (sum_data(data_of(s, h), (size_t)h->data.bytes, thread_count, &failed) != h->data_checksum && !failed)
+    if (sum_data(data_of(s, h), (size_t)h->data.bytes, en, &failed) != h->data_checksum && !failed)
         return error_set(e, WNNStatus_DataError,
                          "the compiled graph's weights are damaged or not its own: their checksum is wrong");
     return !failed || error_out_of_memory(e);
@@ -584,7 +586,7 @@ bool serialized_load(const struct serialized_source *source, struct engine *en, 
         return error_set(e, WNNStatus_DataError, "a compiled graph must lie at a multiple of %d bytes", SERIALIZED_ALIGN);
     double start = milliseconds_now();
     if (!serialized_read_header(source->program, source->bytes, &h, e) || !check_sections(source, &h, e) ||
-        !check_checksums(source, &h, en->thread_count, e))
+        !check_checksums(source, &h, en, e))
         return false;
     view->checksum_ms = milliseconds_now() - start;
 
@@ -624,7 +626,7 @@ void serialized_sign(void *serialized, size_t bytes)
         h.code.bytes > bytes - h.code.offset)
         return;
     if (!(h.flags & SERIALIZED_DATA_APART) && h.data.offset <= bytes && h.data.bytes <= bytes - h.data.offset)
-        h.data_checksum = sum_data(at + h.data.offset, (size_t)h.data.bytes, 1, &failed);
+        h.data_checksum = sum_data(at + h.data.offset, (size_t)h.data.bytes, NULL, &failed);
     h.checksum = serialized_header_checksum(&h, at + h.program.offset, at + h.code.offset);
     memcpy(serialized, &h, sizeof h);
 }

@@ -75,7 +75,7 @@ static bool rt_library_facts(struct engine *en, struct library_facts *out, struc
     struct webnn_rt_model *m = model_of(en);
 
     if (!m->base.library)
-        m->base.library = library_create(m->debug.isa, en->thread_count, e);
+        m->base.library = library_create(m->debug.isa, en->thread_count, NULL, e);
     if (m->base.library) {
         library_allow(m->base.library, WNNPrecision_Float32, m->debug.flags & DEBUG_PREFER_BFLOAT16);
         *out = library_get_facts(m->base.library);
@@ -192,7 +192,7 @@ static bool create(struct webnn_rt_model *m, const struct webnn_rt_program *from
                          from->version, WEBNN_RT_VERSION);
     if (threads > THREADS_MAX)
         return error_set(e, WNNStatus_TypeError, "%u threads are asked for, the most are %d", threads, THREADS_MAX);
-    m->base = (struct engine){.functions = &rt_functions, .debug = &m->debug, .thread_count = threads_ready(threads)};
+    m->base = (struct engine){.functions = &rt_functions, .debug = &m->debug, .thread_count = threads_ready(threads, NULL)};
     return debug_init(&m->debug, false, NULL, 0, e) &&
            (!options || !options->weights_path || map_weights(m, options->weights_path, e)) && load(m, from, e);
 }
@@ -309,7 +309,7 @@ static void object_part(void *user, uint32_t part, uint32_t parts)
 static void object_run(void *user, uint32_t parts, void (*part)(void *data, uint32_t i, uint32_t parts), void *data)
 {
     struct object_region r = {part, data};
-    struct threads_saved saved = threads_enter(threads_ready((uint32_t)(uintptr_t)user));
+    struct threads_saved saved = threads_enter(threads_ready((uint32_t)(uintptr_t)user, NULL), NULL);
 
     threads_run(parts, object_part, &r);
     threads_leave(saved);
@@ -319,6 +319,6 @@ void webnn_rt_parallel(uint32_t threads, struct webnn_object_parallel *parallel)
 {
     uint32_t wanted = threads ? threads : threads_default_count(false), got;
 
-    got = threads_ready(wanted < THREADS_MAX ? wanted : THREADS_MAX);
+    got = threads_ready(wanted < THREADS_MAX ? wanted : THREADS_MAX, NULL);
     *parallel = (struct webnn_object_parallel){got, object_run, (void *)(uintptr_t)got};
 }

@@ -118,10 +118,10 @@ static bool begin(struct invocation *i, struct error *e)
     struct cpu_executable *x = executable_of(i);
     struct cpu_invocation *data = i->data;
     /* Primitives need the threads that they were made for; of kernels a thread can do several parts. */
-    uint32_t threads = x->needs_team ? threads_ready(x->thread_count) : 0;
+    uint32_t threads = x->needs_team ? threads_ready(x->thread_count, x->base.engine->parallel) : 0;
 
     /* An executable of small kernels needs no team; the floating-point mode is part of the same call. */
-    data->saved = threads_enter(x->binding_count > 0 ? x->thread_count : threads);
+    data->saved = threads_enter(x->binding_count > 0 ? x->thread_count : threads, x->base.engine->parallel);
     if (x->binding_count == 0 || (threads == x->thread_count && threads_team() == threads)) {
         if (x->tries) {
             data->alone = thread_trial_begin(&x->trial);
@@ -369,7 +369,7 @@ void cpu_executable_clear(struct cpu_executable *x)
 
 bool cpu_executable_is_ready(const struct cpu_executable *x)
 {
-    return x->binding_count == 0 || threads_ready(x->thread_count) == x->thread_count;
+    return x->binding_count == 0 || threads_ready(x->thread_count, x->base.engine->parallel) == x->thread_count;
 }
 
 bool cpu_executable_is_brief(const struct cpu_executable *x)

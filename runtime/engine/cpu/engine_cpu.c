@@ -32,15 +32,15 @@ static void cpu_free(struct engine *en)
 /* Primitives and kernels are made for the threads that there can be; what passes decide may have to be independent of them. */
 static void cpu_fit_threads(struct engine_cpu *cpu)
 {
-    cpu->base.thread_count = threads_ready(cpu->base.thread_count);
+    cpu->base.thread_count = threads_ready(cpu->base.thread_count, cpu->base.parallel);
     cpu->target.thread_count = cpu->base.deterministic ? 1 : cpu->base.thread_count;
-    cpu->target.compile_threads = cpu->base.thread_count;
+    cpu->target.compile_threads = cpu->base.parallel ? 1 : cpu->base.thread_count;
 }
 
 /* A thread that builds creates primitives and packs weights on a team of its own. */
 static bool cpu_check_threads(struct engine_cpu *cpu, struct error *e)
 {
-    uint32_t wanted = cpu->base.thread_count, threads = threads_ready(wanted);
+    uint32_t wanted = cpu->base.thread_count, threads = threads_ready(wanted, cpu->base.parallel);
 
     return threads == wanted ||
            error_set(
@@ -55,7 +55,7 @@ static bool cpu_start_library(struct engine_cpu *cpu, struct error *e)
     if (cpu->base.library)
         return cpu_check_threads(cpu, e);
     cpu_fit_threads(cpu);
-    cpu->base.library = library_create(cpu->base.debug->isa, cpu->base.thread_count, e);
+    cpu->base.library = library_create(cpu->base.debug->isa, cpu->base.thread_count, cpu->base.parallel, e);
     if (cpu->base.library)
         library_allow(cpu->base.library, cpu->base.precision == WNNPrecision_Int8 ? WNNPrecision_Float32 : cpu->base.precision,
                       cpu->base.debug->flags & DEBUG_PREFER_BFLOAT16);

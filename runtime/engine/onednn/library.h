@@ -25,6 +25,7 @@
 
 /** Holds the library's state for one context.  It may be used from several threads. */
 struct library;
+struct webnn_object_parallel;
 /**
  * Holds one primitive with its attributes, memory descriptors and packed weights.  It does not change, and all invocations
  * share it.
@@ -39,7 +40,8 @@ struct library_step;
  * fixed to, the cap must hold all the same: such a library takes no node, and everything becomes generated kernels.  Asking for
  * more than the process is fixed to gives the lower one.
  */
-struct library *library_create(const char *isa, uint32_t thread_count, struct error *e);
+struct library *library_create(const char *isa, uint32_t thread_count, const struct webnn_object_parallel *parallel,
+                               struct error *e);
 /** Frees the library, which may be NULL.  Its steps must have gone. */
 void library_free(struct library *l);
 

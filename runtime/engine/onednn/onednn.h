@@ -191,6 +191,7 @@ struct library {
     dnnl_stream_t stream; /* of a device: its queue (gpu/library_gpu.c); else NULL */
     struct engine *owner; /* of a device: the engine in whose buffers constants lie; else NULL */
     uint32_t threads;
+    const struct webnn_object_parallel *parallel; /* as of struct engine */
     const struct target_facts *facts; /* of the processor, for comparing with generated kernels; NULL if nothing is compared */
     int64_t cache_bytes;              /* of one core */
     bool refuses;                     /* the process' instruction set is above the cap asked for */

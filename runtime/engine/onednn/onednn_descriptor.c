@@ -137,7 +137,7 @@ dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem 
 
     if (c.src && c.weights && c.dst && (c.bias || !p->bias.rank) && memory_has_room(DNN_ROOM_BYTES)) {
         /* Which implementation fits, and how it divides its work, depends on the number of threads. */
-        struct threads_saved saved = threads_enter(l->threads);
+        struct threads_saved saved = threads_enter(l->threads, l->parallel);
 
         status = dnn_protect(create_pd, &c);
         threads_leave(saved);

@@ -42,7 +42,8 @@ static void lead_threads(void)
     (void)threads_lead_here((const void *)dnnl_engine_create);
 }
 
-struct library *library_create(const char *isa, uint32_t thread_count, struct error *e)
+struct library *library_create(const char *isa, uint32_t thread_count, const struct webnn_object_parallel *parallel,
+                               struct error *e)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct library *l = calloc(1, sizeof *l);
@@ -55,6 +56,14 @@ struct library *library_create(const char *isa, uint32_t thread_count, struct er
         return error_null_memory(e);
     }
     l->threads = thread_count ? thread_count : 1;
+    l->parallel = parallel;
+    if (parallel && !threads_are_own()) {
+        error_set(e, WNNStatus_NotSupportedError,
+                  "this oneDNN's parallel regions cannot be led to the context's parallel-for: leave `parallel` out, or use "
+                  "the shared library of oneDNN that is compiled for libgomp");
+        library_free(l);
+        return NULL;
+    }
     if (environment_is_ignored()) { /* oneDNN reads variables of its own, which make it write files into the working directory
                                      */
         (void)dnnl_set_jit_dump(0);

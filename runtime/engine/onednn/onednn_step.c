@@ -185,7 +185,7 @@ static bool library_failed(const struct dnn_cluster *c, struct error *e)
 
 bool dnn_create_primitive(const struct library *l, struct primitive_call *c, const_dnnl_primitive_desc_t pd)
 {
-    struct threads_saved saved = threads_enter(l->threads);
+    struct threads_saved saved = threads_enter(l->threads, l->parallel);
     dnnl_status_t status = dnn_primitive_create(&c->primitive, pd);
 
     threads_leave(saved);

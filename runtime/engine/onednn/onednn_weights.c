@@ -41,7 +41,7 @@ static bool create_reorder(const struct library *l, struct library_step *s, stru
                            dnn_const_md to)
 {
     struct reorder_creation r = {l->engine, from, to, NULL, NULL};
-    struct threads_saved saved = threads_enter(l->threads);
+    struct threads_saved saved = threads_enter(l->threads, l->parallel);
     bool done = memory_has_room(DNN_ROOM_BYTES) && dnn_protect(create_reorder_pd, &r) == dnnl_success;
 
     threads_leave(saved);
@@ -73,7 +73,7 @@ static bool pack_constant(const struct library *of, struct library_step *s, dnn_
 
     s->weights.packed = constant_create(NULL, bytes);
     if (s->weights.packed && create_reorder(l, &once, &once.calls[0], from, to)) {
-        struct threads_saved saved = threads_enter(l->threads);
+        struct threads_saved saved = threads_enter(l->threads, l->parallel);
 
         once.calls[0].args[0].source = FROM_INPUT;
         once.calls[0].args[1].source = FROM_OUTPUT;
@@ -143,7 +143,7 @@ static bool pack_parts(const struct library *l, struct library_step *s, dnn_cons
 {
     const struct dnn_conversion c = dnn_conversion_of(&s->problem, DNN_WEIGHTS);
     struct constant *parts = constant_create(NULL, dnn_conversion_bytes(&c));
-    struct threads_saved saved = threads_enter(l->threads);
+    struct threads_saved saved = threads_enter(l->threads, l->parallel);
 
     if (parts)
         dnn_convert(l, &c, data, (void *)parts->data);

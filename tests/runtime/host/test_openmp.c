@@ -7,6 +7,7 @@
 #include "runtime/host/threads.h"
 #include "support/openmp_user.h"
 #include "support/test.h"
+#include "webnn/webnn_object.h"
 
 int omp_get_max_threads(void);
 void omp_set_num_threads(int count);
@@ -32,15 +33,25 @@ TEST(other_libraries_are_left_alone)
     assert_false(threads_lead_here((const void *)share_loop));
 }
 
+static void run_backwards(void *user, uint32_t tasks, void (*task)(void *data, uint32_t i, uint32_t tasks), void *data)
+{
+    (void)user;
+    for (uint32_t i = tasks; i-- > 0;)
+        task(data, i, tasks);
+}
+
 TEST(regions_are_led_to_teams)
 {
+    static const struct webnn_object_parallel parallel = {4, run_backwards, NULL};
+
     if (!threads_lead_here((const void *)use_openmp)) {
         print_message("there is no table of imports to replace entries in on this system\n");
         skip();
     }
-    for (uint32_t threads = 2; threads <= 5; threads++) {
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t threads = 2 + i / 2;
         struct openmp_seen s;
-        struct threads_saved saved = threads_enter(threads);
+        struct threads_saved saved = threads_enter(threads, i % 2 ? &parallel : NULL);
 
         memset(&s, 0, sizeof s);
         use_openmp(&s, 0);

@@ -16,6 +16,7 @@
 #include "runtime/host/team.h"
 #include "runtime/host/threads.h"
 #include "support/test.h"
+#include "webnn/webnn_object.h"
 
 int omp_get_max_threads(void);
 void omp_set_num_threads(int count);
@@ -51,7 +52,7 @@ static void check_region(uint32_t threads, uint32_t parts)
 
     memset(&s, 0, sizeof s);
     s.caller = pthread_self();
-    struct threads_saved saved = threads_enter(threads);
+    struct threads_saved saved = threads_enter(threads, NULL);
     threads_run(parts, see, &s);
     assert_int_equal(threads_team(), threads);
     threads_leave(saved);
@@ -84,7 +85,7 @@ TEST(the_callers_floating_point_mode_stays_the_callers)
     for (int i = 0; i < 8; i++)
         v[i] = 0x1p-126f; /* half of it is subnormal */
     _mm_setcsr(strange);
-    struct threads_saved saved = threads_enter(4); /* these four threads come into being with the strange mode */
+    struct threads_saved saved = threads_enter(4, NULL); /* these four threads come into being with the strange mode */
     threads_run(8, halve, (void *)v);
     third = 1.0f;
     third = third / 3;
@@ -109,7 +110,7 @@ TEST(settings_are_restored)
 {
     omp_set_num_threads(3);
     omp_set_dynamic(1);
-    struct threads_saved saved = threads_enter(2);
+    struct threads_saved saved = threads_enter(2, NULL);
     assert_int_equal(omp_get_max_threads(), on_libgomp ? 2 : 3); /* teams leave libgomp's settings alone */
     assert_int_equal(omp_get_dynamic(), !on_libgomp);
     assert_int_equal(threads_entered(), on_libgomp ? 0 : 2);
@@ -118,10 +119,10 @@ TEST(settings_are_restored)
     assert_int_equal(omp_get_max_threads(), 3);
     assert_int_equal(omp_get_dynamic(), 1);
     omp_set_dynamic(0);
-    saved = threads_enter(3); /* nothing to change */
+    saved = threads_enter(3, NULL); /* nothing to change */
     threads_leave(saved);
     assert_int_equal(omp_get_max_threads(), 3);
-    saved = threads_enter(0); /* no regions */
+    saved = threads_enter(0, NULL); /* no regions */
     assert_int_equal(omp_get_max_threads(), 3);
     threads_leave(saved);
     assert_int_equal(threads_default_count(false), 3);
@@ -138,7 +139,7 @@ static void inside_region(void *data)
 
     memset(&s, 0, sizeof s);
     s.caller = pthread_self();
-    struct threads_saved saved = threads_enter(2);
+    struct threads_saved saved = threads_enter(2, NULL);
     threads_run(5, see, &s);
     threads_leave(saved);
     for (uint32_t i = 0; i < PARTS_MAX; i++)
@@ -183,7 +184,7 @@ TEST(a_barrier_waits_for_every_part)
     for (uint32_t threads = 2; threads <= 5; threads++)
         for (int i = 0; i < 20; i++) {
             atomic_int arrived = 0;
-            struct threads_saved saved = threads_enter(threads);
+            struct threads_saved saved = threads_enter(threads, NULL);
 
             threads_run_synchronized(threads, wait_for_each_other, &arrived);
             threads_leave(saved);
@@ -223,7 +224,7 @@ TEST(a_caller_computes_parts_that_have_not_begun)
     struct held h = {0};
     int count = 0;
 
-    while (team_workers(g = team_acquire(1)) > 1 && count < 8)
+    while (team_workers(g = team_acquire(1, NULL)) > 1 && count < 8)
         larger[count++] = g;
     assert_int_equal(team_workers(g), 1);
     team_run(g, 3, false, false, hold, &h);
@@ -245,7 +246,7 @@ static void *use_teams(void *data)
     atomic_int *sum = data;
 
     for (int i = 0; i < 2000; i++) {
-        struct threads_saved saved = threads_enter(2 + i % 3);
+        struct threads_saved saved = threads_enter(2 + i % 3, NULL);
 
         threads_run(2 + i % 3, count_up, sum);
         threads_leave(saved);
@@ -268,6 +269,95 @@ TEST(teams_go_from_thread_to_thread)
         assert_int_equal(sums[i], 5999); /* 667 times 2, 667 times 3, 666 times 4 */
 }
 
+/* ---- an application's parallel-for ---- */
+
+enum way { IN_SEQUENCE, BACKWARDS, ON_THREADS, ONLY_ONE, NONE, WAYS };
+
+struct task {
+    void (*function)(void *data, uint32_t i, uint32_t tasks);
+    void *data;
+    uint32_t i, tasks;
+};
+
+static void *run_task(void *user)
+{
+    struct task *t = user;
+
+    t->function(t->data, t->i, t->tasks);
+    return NULL;
+}
+
+static void run_tasks(void *user, uint32_t tasks, void (*function)(void *data, uint32_t i, uint32_t tasks), void *data)
+{
+    const enum way way = *(enum way *)user;
+    struct task all[PARTS_MAX];
+    pthread_t threads[PARTS_MAX];
+    uint32_t count = way == NONE ? 0 : way == ONLY_ONE ? 1 : tasks;
+
+    for (uint32_t i = 0; i < count; i++) {
+        all[i] = (struct task){function, data, way == BACKWARDS ? tasks - 1 - i : i, tasks};
+        if (way != ON_THREADS)
+            run_task(&all[i]);
+        else if (pthread_create(&threads[i], NULL, run_task, &all[i]) != 0)
+            abort();
+    }
+    for (uint32_t i = 0; way == ON_THREADS && i < count; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* However few threads there are, and whichever tasks are left out, parts may wait for each other. */
+TEST(a_parallel_for_may_run_tasks_in_any_way)
+{
+    enum way ways[WAYS] = {IN_SEQUENCE, BACKWARDS, ON_THREADS, ONLY_ONE, NONE};
+
+    for (int w = 0; w < WAYS; w++)
+        for (uint32_t tasks = 1; tasks <= 4; tasks++)
+            for (uint32_t parts = 2; parts <= 7; parts++) {
+                const struct webnn_object_parallel parallel = {tasks, run_tasks, &ways[w]};
+                struct threads_saved saved = threads_enter(parts, &parallel);
+                atomic_int arrived = 0, sum = 0;
+
+                assert_int_equal(threads_team(), parts);
+                threads_run_synchronized(parts, wait_for_each_other, &arrived);
+                threads_run(parts, count_up, &sum);
+                threads_run(3 * parts, count_up, &sum); /* more than there are threads */
+                threads_stay();
+                threads_run_synchronized(parts, wait_for_each_other, &arrived);
+                threads_leave(saved);
+                assert_int_equal(arrived, 40 * parts);
+                assert_int_equal(sum, 4 * parts);
+            }
+}
+
+static void *use_parallel(void *data)
+{
+    enum way way = ON_THREADS;
+    const struct webnn_object_parallel parallel = {2, run_tasks, &way};
+
+    for (int i = 0; i < 50; i++) {
+        struct threads_saved saved = threads_enter(4, &parallel);
+        atomic_int arrived = 0;
+
+        threads_run_synchronized(4, wait_for_each_other, &arrived);
+        threads_leave(saved);
+        if (arrived != 80)
+            atomic_store((atomic_int *)data, 1);
+    }
+    return NULL;
+}
+
+TEST(several_threads_use_a_parallel_for)
+{
+    atomic_int wrong = 0;
+    pthread_t threads[4];
+
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, use_parallel, &wrong), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(wrong, 0);
+}
+
 /* A child has none of its parent's workers. */
 TEST(a_child_has_threads_of_its_own)
 {
@@ -280,7 +370,7 @@ TEST(a_child_has_threads_of_its_own)
 
     if (child == 0) {
         atomic_int arrived = 0;
-        struct threads_saved saved = threads_enter(3);
+        struct threads_saved saved = threads_enter(3, NULL);
 
         alarm(20);
         threads_run_synchronized(3, wait_for_each_other, &arrived);

@@ -131,7 +131,7 @@ static double time_problem(const struct library_step *s, const struct dnn_proble
     if (!pd)
         return 0;
     if (alone_prepare(&a, s, p, pd, cold)) {
-        struct threads_saved saved = threads_enter(l->threads);
+        struct threads_saved saved = threads_enter(l->threads, l->parallel);
 
         best = alone_run(&a, seconds);
         threads_leave(saved);

@@ -45,7 +45,7 @@ struct library *library_gpu_create(const struct library_gpu_options *options)
     l->keep_weights = true;
     l->machine = (struct dnn_machine){.device = true, .begins_with_addend = true, .references = options->references};
     /* The library's processor engine first: it also sets what the process' environment may say to the library. */
-    l->host = library_create(options->isa, 1, &ignored);
+    l->host = library_create(options->isa, 1, NULL, &ignored);
     if (l->host && memory_has_room(DNN_ROOM_BYTES) && dnn_protect(create_engine, &c) == dnnl_success) {
         l->engine = c.engine;
         return l;

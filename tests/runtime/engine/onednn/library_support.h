@@ -399,8 +399,8 @@ static inline void subject_run(struct subject *s, const struct value *shared)
     else
         assert_int_equal(info.in_place, -1);
     step_run_begin(s, step, &x);
-    threads_leave(threads_enter(1)); /* settings of the caller do not matter */
-    struct threads_saved saved = threads_enter(TEST_THREADS);
+    threads_leave(threads_enter(1, NULL)); /* settings of the caller do not matter */
+    struct threads_saved saved = threads_enter(TEST_THREADS, NULL);
     for (int i = 0; i < (shared ? 1 : 2); i++)
         assert_true(library_step_run(step, x.bindings, x.inputs, x.output, x.scratch));
     threads_leave(saved);
@@ -542,7 +542,7 @@ static inline int main_library(char **argv)
     struct error e = {0};
     int failed;
 
-    library = library_create(test_isa(), TEST_THREADS, &e);
+    library = library_create(test_isa(), TEST_THREADS, NULL, &e);
     if (!library) {
         fprintf(stderr, "%s\n", e.message);
         return 1;

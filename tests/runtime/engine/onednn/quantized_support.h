@@ -211,7 +211,7 @@ static inline void run_quantized(struct subject *s)
     memset(scratch, 0xFF, (size_t)info.scratch_bytes);
     bindings = library_bindings_create(step, &e);
     assert_non_null(bindings);
-    struct threads_saved saved = threads_enter(TEST_THREADS);
+    struct threads_saved saved = threads_enter(TEST_THREADS, NULL);
     for (int i = 0; i < 2; i++)
         assert_true(library_step_run(step, bindings, inputs, got, scratch));
     threads_leave(saved);

@@ -60,7 +60,7 @@ TEST(many_small_contractions_are_kernels)
 TEST(the_library_gets_what_nothing_is_compared_with)
 {
     struct error e = {0};
-    struct library *l = library_create(test_isa(), 1, &e);
+    struct library *l = library_create(test_isa(), 1, NULL, &e);
     WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
     struct subject s;
 

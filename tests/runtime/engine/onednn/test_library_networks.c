@@ -189,7 +189,7 @@ static void *run_often(void *user)
 {
     struct runner *r = user;
     struct test_run *x = r->run;
-    struct threads_saved saved = threads_enter(TEST_THREADS);
+    struct threads_saved saved = threads_enter(TEST_THREADS, NULL);
 
     for (int i = 0; i < RUNS; i++) {
         memset(x->output, 0xFF, (size_t)x->elements * sizeof *x->output);
@@ -231,7 +231,7 @@ TEST(one_step_runs_on_several_threads)
                     inputs[i][k][j] = (float)(int32_t)random_bits() / 2147483648.0f;
                 x[i].inputs[k] = inputs[i][k];
             }
-            struct threads_saved saved = threads_enter(TEST_THREADS);
+            struct threads_saved saved = threads_enter(TEST_THREADS, NULL);
             assert_true(library_step_run(step, x[i].bindings, x[i].inputs, x[i].output, x[i].scratch));
             threads_leave(saved);
             memcpy(want, x[i].output, (size_t)x[i].elements * sizeof *want);
@@ -279,7 +279,7 @@ TEST(steps_outlive_the_graph)
         step_run_begin(&s, step, &x);
         graph_free(s.g);
         s.g = NULL;
-        struct threads_saved saved = threads_enter(TEST_THREADS);
+        struct threads_saved saved = threads_enter(TEST_THREADS, NULL);
         assert_true(library_step_run(step, x.bindings, x.inputs, x.output, x.scratch));
         threads_leave(saved);
         for (int64_t i = 0; i < x.elements; i++)
@@ -325,7 +325,7 @@ TEST(caps_hold)
     assert_true(library_takes_node(library, s.nodes[0]));
     for (i = 0; i < 4; i++) {
         struct error e = {0};
-        struct library *l = library_create(caps[i], 1, &e);
+        struct library *l = library_create(caps[i], 1, NULL, &e);
 
         assert_non_null(l);
         if (i >= own)

@@ -451,7 +451,7 @@ static void run_special(enum op op, const void *options, uint32_t n, const float
     step = library_step_create(library, s.nodes, s.count, shares_this, NULL, &error);
     assert_non_null(step);
     step_run_begin(&s, step, &e);
-    struct threads_saved saved = threads_enter(TEST_THREADS);
+    struct threads_saved saved = threads_enter(TEST_THREADS, NULL);
     assert_true(library_step_run(step, e.bindings, e.inputs, e.output, e.scratch));
     threads_leave(saved);
     memcpy(out, e.output, n * sizeof *out);

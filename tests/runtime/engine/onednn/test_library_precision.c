@@ -24,7 +24,7 @@ static float *run_subject(struct subject *s, struct library_step_info *info)
         fail_with_graph(s, error.message);
     library_step_info(step, info);
     step_run_begin(s, step, &e);
-    struct threads_saved saved = threads_enter(TEST_THREADS);
+    struct threads_saved saved = threads_enter(TEST_THREADS, NULL);
     assert_true(library_step_run(step, e.bindings, e.inputs, e.output, e.scratch));
     threads_leave(saved);
     float *out = malloc((size_t)e.elements * sizeof *out);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Lets parts that wait for each other take turns on one thread: a strand is a part with a stack of its own.  One thread begins
+ * it and continues it until it ends, from that thread's own stack.
+ */
+#ifndef WEBNN_RUNTIME_HOST_STRAND_H_
+#define WEBNN_RUNTIME_HOST_STRAND_H_
+
+#include <stdint.h>
+
+struct strand;
+struct strands;
+
+typedef void strand_body(void *user, uint32_t part, struct strand *self);
+
+/** Returns strands for so many parts, whose stacks take memory when they are used, or NULL if there is no memory. */
+struct strands *strands_create(uint32_t count);
+/** Frees them, of which none may have begun and not ended. */
+void strands_free(struct strands *all);
+
+/** Puts the part's strand in front of the list, which is to be continued to begin. */
+void strand_begin(struct strands *all, uint32_t part, strand_body *body, void *user, struct strand **list);
+/** Lets *at, of the calling thread's list, compute until it waits or ends; then it leaves the list. */
+void strand_continue(struct strand **at);
+/** Called in the strand: returns when its thread continues it.  `seen` is what strand_seen says until then. */
+void strand_wait(struct strand *self, unsigned seen);
+unsigned strand_seen(const struct strand *s);
+struct strand **strand_next(struct strand *s);
+
+#endif
