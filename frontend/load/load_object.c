@@ -228,7 +228,7 @@ static bool prepare_state(struct loaded_object *o, struct error *e)
         return true;
     }
     struct webnn_object_options options = WEBNN_OBJECT_OPTIONS_INIT;
-    options.threads = o->threads;
+    options.threads = o->parallel ? 1 : o->threads; /* a model has threads of its own */
     int code = ((int (*)(const struct webnn_object_options *, void **))o->object->create)(&options, &o->model);
     if (code == WEBNN_OBJECT_OK && o->model)
         return true;

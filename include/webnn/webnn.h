@@ -36,6 +36,7 @@
 #ifndef WEBNN_WEBNN_H_
 #define WEBNN_WEBNN_H_
 
+#include "webnn/webnn_object.h"
 #include "webnn/webnn_operators.h"
 #include "webnn/webnn_options.h"
 #include "webnn/webnn_types.h"
@@ -83,6 +84,11 @@ typedef struct WNNContextOptions {
                                        * code, builders and builds under way are not counted.  0 for no limit */
     WNNComputedCallbackInfo computed; /**< told of the times of every computation */
     WNNLogCallbackInfo log; /**< gets messages about what the context does; what debug switches print goes to stderr */
+    struct webnn_object_parallel const *WNN_NULLABLE
+        parallel; /**< the application's parallel-for, which is copied; WNNEngine_Auto then means the processor.
+                   * The context starts no thread: graphs compute on those of the parallel-for, threadCount
+                   * parts at a time (0: parallel->threads), with the same bits as on so many threads of the
+                   * library, and what is asynchronous runs inside of the call (docs/threads.md) */
 } WNNContextOptions;
 
 #define WNN_CONTEXT_OPTIONS_INIT                                                                                               \
@@ -104,7 +110,8 @@ typedef struct WNNContextOptions {
                                   NULL,                                                                                        \
                                   0,                                                                                           \
                                   {NULL, NULL, NULL},                                                                          \
-                                  {NULL, NULL, NULL}})
+                                  {NULL, NULL, NULL},                                                                          \
+                                  NULL})
 
 /**
  * Describes the device of that number, which WNNContextOptions.device takes.  Returns false, with *device empty, if there are

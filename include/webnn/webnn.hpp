@@ -344,6 +344,7 @@ struct ContextOptions {
     WNNLogCallbackInfo log = WNN_LOG_CALLBACK_INFO_INIT;
     WNNContextLostCallbackInfo lost = WNN_CONTEXT_LOST_CALLBACK_INFO_INIT;
     WNNBudget budget = WNN_BUDGET_INIT;
+    webnn_object_parallel const *parallel = nullptr;
 };
 
 /** Lists the devices that an engine of WNNEngine_Gpu may be asked for, by their numbers. */
@@ -519,6 +520,7 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
         native.log = options.log;
         native.lost = options.lost;
         native.budget = options.budget;
+        native.parallel = options.parallel;
         WNNContext context = nullptr;
         check(wnnCreateContext(&native, &context));
         return context;

@@ -97,7 +97,8 @@ struct webnn_object_options {
 
 /**
  * Holds a caller's way of running the parts of a kernel in parallel.  run calls part(data, i, parts) once for every i below
- * parts, on any threads, at most `threads` of them at the same time, and returns when all are done.
+ * parts, on any threads, at most `threads` of them at the same time, and returns when all are done.  It may call them one after
+ * the other.  Several threads may be inside of run at the same time.
  */
 struct webnn_object_parallel {
     uint32_t threads;

@@ -2,7 +2,8 @@
 /*
  * Implements WNNContext: creation, loss, and the tasks of its timeline.
  *
- * A context has an engine, which is started lazily, and a timeline, whose thread starts with the first task.
+ * A context has an engine, which is started lazily, and a timeline, whose thread starts with the first task, or which has none
+ * where the application brings a parallel-for.
  */
 #include "runtime/api/context.h"
 #include "ir/support/struct_size.h"
@@ -59,13 +60,24 @@ static bool options_check(const WNNContextOptions *o, struct error *e)
     if (o->threadCount > THREAD_COUNT_MAX)
         return error_set(e, WNNStatus_TypeError, "createContext: threadCount is %u, the largest supported is %d",
                          o->threadCount, THREAD_COUNT_MAX);
-    return true;
+    if (!o->parallel)
+        return true;
+    if (!o->parallel->run)
+        return error_set(e, WNNStatus_TypeError, "createContext: parallel->run is NULL; leave parallel out for own threads");
+    if (o->parallel->threads == 0 || o->parallel->threads > THREAD_COUNT_MAX)
+        return error_set(e, WNNStatus_TypeError, "createContext: parallel->threads is %u, not from 1 to %d",
+                         o->parallel->threads, THREAD_COUNT_MAX);
+    return o->engine != WNNEngine_Gpu ||
+           error_set(e, WNNStatus_TypeError,
+                     "createContext: parallel is for the processor, but engine is WNNEngine_Gpu; leave one of them out");
 }
 
 static struct engine *create_engine(const WNNContextOptions *o, engine_create_function create,
                                     const struct debug_options *debug, struct error *e)
 {
-    const uint32_t threads = o->threadCount ? o->threadCount : threads_default_count(o->ignoreEnvironment);
+    const uint32_t threads = o->threadCount ? o->threadCount
+                             : o->parallel  ? o->parallel->threads
+                                            : threads_default_count(o->ignoreEnvironment);
 
     return create ? create(threads, debug, e) : engine_choose(o, threads, debug, e);
 }
@@ -102,7 +114,7 @@ WNNStatus context_create(WNNContextOptions const *options, engine_create_functio
 #if defined(WEBNN_SANITIZE)
         c->debug.flags |= DEBUG_SANITIZE; /* generated code is part of what such a build checks */
 #endif
-        c->timeline = timeline_create(o->ignoreEnvironment);
+        c->timeline = timeline_create(o->ignoreEnvironment, o->parallel != NULL);
         if (!c->timeline)
             error_out_of_memory(&e);
         else if (!c->debug.trace_file || (c->debug.trace = trace_open(c->debug.trace_file, &e)))
@@ -115,6 +127,10 @@ WNNStatus context_create(WNNContextOptions const *options, engine_create_functio
     c->engine->precision = o->precision;
     c->engine->deterministic = o->deterministic;
     c->engine->memory_limit = o->memoryLimit;
+    if (o->parallel) {
+        c->parallel = *o->parallel;
+        c->engine->parallel = &c->parallel;
+    }
     c->computed = o->computed;
     c->log = o->log;
     if (*c->engine->warning.message)

@@ -96,6 +96,7 @@ struct WNNContextImpl {
     WNNBudget budget; /* of every graph builder */
     struct debug_options debug;
     struct engine *engine;
+    struct webnn_object_parallel parallel; /* the engine's, if it has one */
     struct timeline *timeline;
     WNNContextLostCallbackInfo lost_info;
     WNNComputedCallbackInfo computed;

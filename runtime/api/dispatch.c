@@ -491,13 +491,15 @@ static bool compute_bound(WNNGraph graph, const struct engine_binding *bindings,
     /*
      * Regions inside a caller's region would have one thread, which library primitives were not made for: the timeline's thread
      * is in none.  It may also have a team where this thread can get none.  On the timeline's thread itself there is no other
-     * choice than to compute at once.
+     * choice than to compute at once.  Nor is there with an application's parallel-for, of which regions are no part; waiting
+     * for another thread could be waiting for one that needs this one.
      */
     WNNContext context = graph->context;
     const struct engine_functions *f = context->engine->functions;
     struct computation c = {graph, bindings, *stop, time_of(context), false, e};
-    bool here = timeline_is_current(context->timeline) || (!threads_in_region() && timeline_is_idle(context->timeline) &&
-                                                           (!f->optional.is_ready || f->optional.is_ready(graph->executable)));
+    bool here = context->engine->parallel || timeline_is_current(context->timeline) ||
+                (!threads_in_region() && timeline_is_idle(context->timeline) &&
+                 (!f->optional.is_ready || f->optional.is_ready(graph->executable)));
 
     if (here)
         compute(&c);

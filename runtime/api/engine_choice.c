@@ -121,6 +121,8 @@ struct engine *engine_choose(const WNNContextOptions *o, uint32_t thread_count, 
         memcpy(cache, o->cache.data, cache_length);
     if (length)
         memcpy(device, o->device.data, length);
+    if (engine == WNNEngine_Auto && o->parallel) /* whose threads compute nothing on a GPU */
+        engine = WNNEngine_Cpu;
     if (engine == WNNEngine_Auto && !o->ignoreEnvironment && !read_variable(&engine, device, e))
         return NULL;
     if (o->engine == WNNEngine_Gpu && !*device && !o->openclContext && !o->ignoreEnvironment)

@@ -39,12 +39,12 @@ struct timeline {
     pthread_t thread;
     unsigned owners;     /* context, thread */
     atomic_uint changes; /* written under the lock: counts what the spinning thread has to look at */
-    bool started, busy, stop;
+    bool started, busy, stop, threadless;
     bool spins;    /* allowed to */
     bool sleeping; /* waits for `wake`, which is not signalled yet */
 };
 
-/* This is the timeline whose thread the calling thread is, or NULL. */
+/* This is the timeline whose tasks the calling thread runs, or NULL. */
 static _Thread_local const struct timeline *timeline_current;
 
 /* Returns whether a second thread can spin without being in the way of the first. */
@@ -59,7 +59,7 @@ static bool timeline_may_spin(bool ignore_environment)
     return sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) > 1;
 }
 
-struct timeline *timeline_create(bool ignore_environment)
+struct timeline *timeline_create(bool ignore_environment, bool threadless)
 {
     struct timeline *tl = calloc(1, sizeof *tl);
 
@@ -69,6 +69,7 @@ struct timeline *timeline_create(bool ignore_environment)
     }
     atomic_init(&tl->changes, 0);
     tl->owners = 1;
+    tl->threadless = threadless;
     tl->spins = timeline_may_spin(ignore_environment);
     return tl;
 }
@@ -178,7 +179,35 @@ static void timeline_await(struct timeline *tl)
     }
 }
 
-/* ---- the thread ---- */
+/* ---- running ---- */
+
+/* Runs the first task, whose turn it is.  The lock is held, and released meanwhile. */
+static void timeline_run_first(struct timeline *tl)
+{
+    struct task *t = timeline_pop(tl);
+
+    tl->busy = true;
+    pthread_mutex_unlock(&tl->lock);
+    t->run(t);
+    pthread_mutex_lock(&tl->lock);
+    tl->busy = false;
+}
+
+/*
+ * Runs on the calling thread what a timeline without a thread has to do, unless another one is at it and will do it.  The lock
+ * is held, and released.
+ */
+static void timeline_drain(struct timeline *tl)
+{
+    const struct timeline *before = timeline_current;
+
+    tl->owners++; /* a task may give back the context's last reference */
+    timeline_current = tl;
+    while (!tl->busy && timeline_may_run(tl))
+        timeline_run_first(tl);
+    timeline_current = before;
+    timeline_leave(tl);
+}
 
 /* Finishes a suspended task whose work has ended.  The lock is held, and released meanwhile. */
 static void timeline_finish_next(struct timeline *tl)
@@ -205,12 +234,7 @@ static void *timeline_main(void *data)
         }
         if (tl->stop)
             break;
-        struct task *t = timeline_pop(tl);
-        tl->busy = true;
-        pthread_mutex_unlock(&tl->lock);
-        t->run(t);
-        pthread_mutex_lock(&tl->lock);
-        tl->busy = false;
+        timeline_run_first(tl);
     }
     timeline_leave(tl);
     return NULL;
@@ -249,7 +273,7 @@ bool timeline_submit(struct timeline *tl, struct task *t)
 
     t->next = NULL;
     pthread_mutex_lock(&tl->lock);
-    ok = tl->started || timeline_start(tl);
+    ok = tl->threadless || tl->started || timeline_start(tl);
     if (ok) {
         if (tl->last)
             tl->last->next = t;
@@ -257,7 +281,9 @@ bool timeline_submit(struct timeline *tl, struct task *t)
             tl->first = t;
         tl->last = t;
     }
-    if (ok && !tl->busy)
+    if (tl->threadless)
+        timeline_drain(tl);
+    else if (ok && !tl->busy)
         timeline_unlock_changed(tl);
     else
         pthread_mutex_unlock(&tl->lock);
@@ -311,7 +337,9 @@ void timeline_end(struct timeline *tl)
 {
     pthread_mutex_lock(&tl->lock);
     tl->busy = false;
-    if (tl->first)
+    if (tl->threadless)
+        timeline_drain(tl);
+    else if (tl->first)
         timeline_unlock_changed(tl);
     else
         pthread_mutex_unlock(&tl->lock);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * A timeline runs tasks one after the other, in the order in which they were submitted, on a thread that is started when the
- * first task needs it.  A caller may also run a piece of work itself, in its turn, if nothing is waiting or running.
+ * first task needs it.  A caller may also run a piece of work itself, in its turn, if nothing is waiting or running.  A
+ * timeline without a thread runs a task inside of the call that submits it, or, if another thread has the turn, on that thread,
+ * after its own work.
  *
  * The work of a task may go on elsewhere, in the queue of an engine: the task is suspended then, and the thread is free.  Tasks
  * after it wait until it has ended, but for those that overlap, whose work the same queue keeps in order.
@@ -21,10 +23,10 @@ struct task {
 };
 
 /**
- * Creates a timeline without a thread.  With ignore_environment OMP_WAIT_POLICY is not looked at.  Returns NULL if memory runs
- * out.
+ * Creates a timeline.  With ignore_environment OMP_WAIT_POLICY is not looked at.  `threadless` says that it never starts its
+ * thread; no task may be suspended then.  Returns NULL if memory runs out.
  */
-struct timeline *timeline_create(bool ignore_environment);
+struct timeline *timeline_create(bool ignore_environment, bool threadless);
 /**
  * Frees a timeline that has no task left, without waiting for any; tl may be NULL.  May be called from the timeline's own
  * thread.
@@ -34,7 +36,7 @@ void timeline_free(struct timeline *tl);
 /** Appends a task.  Returns false if the thread could not be started; the task stays the caller's then. */
 bool timeline_submit(struct timeline *tl, struct task *t);
 
-/** Says, on the timeline's thread inside a task, that the task's work goes on elsewhere and ends with timeline_resume. */
+/** Says, inside a task, that the task's work goes on elsewhere and ends with timeline_resume. */
 void timeline_suspend(struct timeline *tl);
 /**
  * Says that the work of suspended t has ended, from any thread, also inside the task's run.  t->finish runs on the timeline.
@@ -51,10 +53,10 @@ bool timeline_try_begin(struct timeline *tl);
 /** Gives the timeline back. */
 void timeline_end(struct timeline *tl);
 
-/** Returns whether the caller is the timeline's thread, inside a task: waiting there would wait for itself. */
+/** Returns whether the caller runs the timeline's tasks, and is inside one: waiting there would wait for itself. */
 bool timeline_is_current(const struct timeline *tl);
 /**
- * Runs the next task, on the timeline's thread inside the running one, or finishes a suspended one.  Returns false if there is
+ * Runs the next task, inside the running one, or finishes a suspended one.  Returns false if there is
  * none that can run.
  */
 bool timeline_run_next(struct timeline *tl);

@@ -282,7 +282,7 @@ webnn_rt_status webnn_rt_run(struct webnn_rt_model *m, const void *const *inputs
         bindings[m->input_slots + m->slots[m->input_count + i]].host = outputs[i];
     r.inputs = bindings;
     r.outputs = bindings + m->input_slots;
-    if (threads_in_region())
+    if (m->base.thread_count > 1 && threads_in_region())
         run_apart(&r);
     else
         run_here(&r);

@@ -132,6 +132,8 @@ static bool begin(struct invocation *i, struct error *e)
         return true;
     }
     threads_leave(data->saved);
+    if (x->base.engine->parallel)
+        return error_out_of_memory(e); /* for the team: it needs no threads */
     return error_set(
         e, WNNStatus_OperationError,
         "the graph runs on %u threads, but the system lets this thread have only %u: raise the limit on threads or "

@@ -399,4 +399,34 @@ TEST(shared_objects_are_loaded)
     wnnContextRelease(c);
 }
 
+static void count_parts(void *user, uint32_t parts, void (*part)(void *data, uint32_t i, uint32_t parts), void *data)
+{
+    for (uint32_t i = 0; i < parts; i++, ++*(int *)user)
+        part(data, i, parts);
+}
+
+/* One with a model has threads of its own, and gets one: the one made by hand computes on three only. */
+TEST(shared_objects_compute_on_a_parallel_for)
+{
+    const float x[6] = {1, 2, 3, 4, 5, 6}, scale = 10;
+    const WNNNamedBuffer in[2] = {{WNN_STR("x"), (void *)(uintptr_t)x, sizeof x},
+                                  {WNN_STR("scale"), (void *)(uintptr_t)&scale, sizeof scale}};
+    float sum;
+    int parts = 0;
+    const struct webnn_object_parallel parallel = {3, count_parts, &parts};
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext c;
+
+    o.parallel = &parallel;
+    assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
+    shared_object(c, OBJECT_ALONE);
+    assert_int_equal(parts, 3);
+    WNNGraph g = load(c, OBJECT_MODEL);
+    assert_int_equal(wnnGraphCompute(g, 2, in, 1, &(WNNNamedBuffer){WNN_STR("sum"), &sum, sizeof sum}),
+                     WNNStatus_OperationError);
+    assert_int_equal(parts, 3);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
 TEST_GROUP(make_folder, remove_folder)

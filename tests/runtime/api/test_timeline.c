@@ -126,4 +126,69 @@ TEST(work_is_submitted_at_any_time)
     submit_under("passive");
 }
 
+/* ---- with a parallel-for of the application ---- */
+
+static void run_nothing(void *user, uint32_t parts, void (*part)(void *data, uint32_t i, uint32_t parts), void *data)
+{
+    (void)user;
+    (void)parts;
+    (void)part;
+    (void)data;
+}
+
+struct sender {
+    WNNContext context;
+    WNNGraph graph;
+    WNNTensor a, x;
+};
+
+static void *send(void *user)
+{
+    const struct sender *s = user;
+
+    dispatch(s->context, s->graph, s->a, s->x);
+    return NULL;
+}
+
+/* Who has the turn also runs what others submit meanwhile; compute needs no turn. */
+TEST(callers_run_a_timeline_without_a_thread)
+{
+    const struct webnn_object_parallel parallel = {1, run_nothing, NULL};
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    struct gate gate = GATE_INIT;
+    struct report report = {0};
+    pthread_t first = 0, second = 0, sender;
+    float out[4];
+
+    o.parallel = &parallel;
+    WNNContext c = fake_context(&o);
+    WNNGraph slow = fake_graph(c, 1, 1, fake_double, &gate), queued = fake_graph(c, 1, 1, note_thread, &first),
+             computed = fake_graph(c, 1, 1, note_thread, &second);
+    WNNTensor a = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
+    struct sender s = {c, slow, a, x};
+
+    assert_int_equal(wnnContextWriteTensor(c, a, values, 16), WNNStatus_Success);
+    assert_int_equal(pthread_create(&sender, NULL, send, &s), 0);
+    gate_wait_arrived(&gate, 1);
+    dispatch(c, queued, x, a);
+    read_async(c, a, &report, WNNCallbackMode_AllowSpontaneous);
+    assert_true(!first && atomic_load(&report.calls) == 0);
+    assert_int_equal(wnnGraphCompute(computed, 1, &(WNNNamedBuffer){WNN_STR("a"), (void *)(uintptr_t)values, 16}, 1,
+                                     &(WNNNamedBuffer){WNN_STR("x"), out, 16}),
+                     WNNStatus_Success);
+    assert_true(out[3] == 8 && pthread_equal(second, pthread_self()));
+    gate_open(&gate);
+    pthread_join(sender, NULL);
+    assert_true(pthread_equal(first, sender) && atomic_load(&report.calls) == 1 && report.data[3] == 16);
+    dispatch(c, computed, a, x); /* the turn is free: done when the call returns */
+    read_async(c, x, &report, WNNCallbackMode_AllowSpontaneous);
+    assert_true(atomic_load(&report.calls) == 2 && report.data[3] == 32 && pthread_equal(report.thread, pthread_self()));
+    wnnTensorRelease(a);
+    wnnTensorRelease(x);
+    wnnGraphRelease(slow);
+    wnnGraphRelease(queued);
+    wnnGraphRelease(computed);
+    wnnContextRelease(c);
+}
+
 TEST_EACH(create_fake_context, release_fake_context)

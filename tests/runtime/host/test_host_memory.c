@@ -178,13 +178,24 @@ static int fail_every_allocation(const WNNContextOptions *options)
     return lost;
 }
 
+static void run_in_order(void *user, uint32_t parts, void (*part)(void *data, uint32_t i, uint32_t parts), void *data)
+{
+    (void)user;
+    for (uint32_t i = 0; i < parts; i++)
+        part(data, i, parts);
+}
+
 TEST(every_allocation_may_fail)
 {
-    WNNContextOptions cold = WNN_CONTEXT_OPTIONS_INIT;
+    static const struct webnn_object_parallel parallel = {3, run_in_order, NULL};
+    WNNContextOptions cold = WNN_CONTEXT_OPTIONS_INIT, led = WNN_CONTEXT_OPTIONS_INIT;
 
     cold.debug = (WNNStringView)WNN_STR("no-warm-up");
     assert_true(fail_every_allocation(&cold) >= 1); /* the first dispatch makes an invocation */
     (void)fail_every_allocation(NULL);
+    led.parallel = &parallel;
+    led.debug = (WNNStringView)WNN_STR("prefer-library");
+    (void)fail_every_allocation(&led);
 }
 
 #else
