@@ -237,6 +237,12 @@ void dnn_forget_answers(struct library *l);
  * not.
  */
 bool dnn_is_acceptable(const char *implementation, const struct dnn_problem *p);
+/**
+ * Returns the most threads that a contraction may run on, or 0 for any number.  Where oneDNN's gemm has more threads than
+ * blocks of results it cuts the sums, and its parts spin until others are done: one thread that computes them one after the
+ * other would never end.  On as many threads as there are blocks it cuts no sums.
+ */
+uint32_t dnn_thread_limit(const char *implementation, const struct dnn_problem *p);
 /** Returns whether that is one of the library's reference implementations, a hundred times slower than others. */
 bool dnn_is_reference(const char *implementation);
 /** From now on the library is not asked about a problem any more, whose primitive it could not make after all. */

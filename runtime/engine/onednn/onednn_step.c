@@ -370,6 +370,7 @@ void dnn_finish_step(struct library_step *s, const_dnnl_primitive_desc_t pd)
         s->call_count = 1;
     }
     strncpy(s->implementation, dnn_pd_name(pd), sizeof s->implementation - 1);
+    s->thread_limit = dnn_thread_limit(s->implementation, &s->problem);
 }
 
 /** Moves unaligned lent bytes, but for the weights: those are moved while they are packed. */

@@ -79,6 +79,7 @@ struct library_step {
     int64_t scratch_bytes, packed_bytes;
     double flops, bytes;
     char implementation[64];
+    uint32_t thread_limit; /* of the contraction's implementation; 0: none */
     struct step_weights weights;
     /* The step owns these. */
     void *scaled;

@@ -127,6 +127,26 @@ bool dnn_is_acceptable(const char *implementation, const struct dnn_problem *p)
     return !tiles_fail(p, implementation);
 }
 
+uint32_t dnn_thread_limit(const char *implementation, const struct dnn_problem *p)
+{
+    enum { ROWS = 48, COLUMNS = 64, SUMMED = 384, WIDE_ROWS = 128, WIDE_THREADS = 7, BYTES_SUMMED = 3072, HALVES_SUMMED = 512 };
+    const int64_t columns = p->dst.dims[p->dst.rank - 1], summed = p->src.dims[p->src.rank - 1];
+    const int64_t rows = dnn_elements(&p->dst) / columns;
+
+    /* Each matmul of a batch is one thread's, and those of vectors are cut by barriers. */
+    if (p->kind != DNN_MATMUL || !strstr(implementation, "gemm") || dnn_elements(&p->weights) != summed * columns || rows < 2 ||
+        columns < 2)
+        return 0;
+    if (p->src_type != dnnl_f32 || p->parts)
+        return summed >= (p->parts ? HALVES_SUMMED : BYTES_SUMMED);
+    if (((unsigned)dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core)
+        return summed >= SUMMED && rows <= WIDE_ROWS ? WIDE_THREADS : 0; /* it cuts sums for a quarter of the threads */
+    if (summed / 2 <= SUMMED)
+        return 0;
+    const int64_t blocks = ((rows + ROWS - 1) / ROWS) * ((columns + COLUMNS - 1) / COLUMNS);
+    return blocks < UINT32_MAX ? (uint32_t)blocks : 0;
+}
+
 bool dnn_is_reference(const char *implementation)
 {
     return strstr(implementation, "ref") != NULL;

@@ -204,6 +204,11 @@ static bool run_clipped(const struct step_run_call *r)
     return good;
 }
 
+static bool run_all(const struct step_run_call *r)
+{
+    return is_clipped(&r->s->problem) ? run_clipped(r) : dnn_protect(run_calls, (void *)r) == dnnl_success;
+}
+
 static void widen_zero(const struct late_zero *z, const void *const *inputs, void *scratch)
 {
     const void *byte = inputs[z->input];
@@ -226,5 +231,11 @@ bool library_step_run(const struct library_step *s, struct library_bindings *b, 
         if (n->conversion.parts)
             dnn_convert(s->library, &n->conversion, n->constant ? n->constant : inputs[n->input], (char *)scratch + n->offset);
     }
-    return is_clipped(&s->problem) ? run_clipped(&r) : dnn_protect(run_calls, (void *)&r) == dnnl_success;
+    if (!s->thread_limit || s->thread_limit >= threads_entered())
+        return run_all(&r);
+    const struct threads_saved saved = threads_enter(s->thread_limit, s->library->parallel);
+    const bool good = run_all(&r);
+
+    threads_leave(saved);
+    return good;
 }

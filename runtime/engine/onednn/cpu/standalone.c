@@ -88,6 +88,7 @@ static bool alone_prepare(struct alone *a, const struct library_step *s, const s
     }
     ok = ok && dnn_add_scratchpad(&a->step, &a->step.calls[0], pd) && dnn_create_primitive(s->library, &a->step.calls[0], pd);
     a->step.call_count = 1;
+    a->step.thread_limit = dnn_thread_limit(dnn_pd_name(pd), p);
     a->scratch = ok ? aligned_alloc(TARGET_ALIGNMENT, (size_t)a->step.scratch_bytes + TARGET_ALIGNMENT) : NULL;
     return a->scratch && alone_bind(a, cold);
 }
