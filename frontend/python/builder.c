@@ -112,7 +112,7 @@ bool constant_open_value(struct module *m, const struct place *place, PyObject *
     if (!type)
         d->dataType = s->type;
     if (!d->dataType) {
-        PyErr_Format(PyExc_ValueError, "%s: %s%s%s%s has elements of %s, which WebNN does not have; astype('float32') converts",
+        PyErr_Format(PyExc_TypeError, "%s: %s%s%s%s has elements of %s, which WebNN does not have; astype('float32') converts",
                      place->call, place->role, *place->name ? " '" : "", place->name, *place->name ? "'" : "", s->type_name);
         return false;
     }
@@ -237,6 +237,10 @@ static PyObject *build(struct object *builder, const struct pairs *pairs)
             return NULL;
         outputs[i].operand = operand->native.operand;
     }
+    /* It fails for a builder that has built, which the build says, too. */
+    status =
+        wnnGraphBuilderSetProgress(builder->native.builder, (WNNBuildProgressCallbackInfo){cancellation_permits, NULL, NULL});
+    (void)status;
     builder->busy = true;
     Py_BEGIN_ALLOW_THREADS;
     status = wnnGraphBuilderBuild(builder->native.builder, pairs->count, outputs, &graph);

@@ -69,8 +69,8 @@ static bool refuse_name(const struct bindings *b, WNNStringView name, const char
 }
 
 /**
- * Finds the array of each of a graph's inputs or outputs and checks it; no array may be left over, unless it is empty.  Some
- * outputs may be without one.  *matched gets the number of buffers.
+ * Finds the array of each of a graph's inputs or outputs and checks it; no array may be left over, unless it is empty.
+ * *matched gets the number of buffers.
  */
 static bool match(struct bindings *b, WNNGraph graph, port_function get, size_t count, WNNNamedBuffer *buffers, size_t *matched)
 {
@@ -82,7 +82,7 @@ static bool match(struct bindings *b, WNNGraph graph, port_function get, size_t 
 
         get(graph, i, &port);
         found = bindings_find(b, port.name);
-        if (!found && b->count && get == wnnGraphGetOutput)
+        if (!found && b->may_lack)
             continue;
         if (!found)
             return refuse_name(b, port.name, "is missing", graph, get, count);
@@ -138,12 +138,17 @@ PyObject *compute(struct module *m, WNNGraph graph, struct bindings *inputs, PyO
 
     if (!ok)
         PyErr_NoMemory();
+    if (ok && !fresh) {
+        ok = bindings_open(&given, outputs, true);
+        given.may_lack = given.count > 0;
+        ok = ok && match(&given, graph, wnnGraphGetOutput, out, buffers + in, &chosen);
+        inputs->may_lack = ok && chosen < out;
+    }
     ok = ok && match(inputs, graph, wnnGraphGetInput, in, buffers, &matched) &&
-         (fresh ? new_outputs(m, graph, out, buffers + in, arrays)
-                : bindings_open(&given, outputs, true) && match(&given, graph, wnnGraphGetOutput, out, buffers + in, &chosen));
+         (!fresh || new_outputs(m, graph, out, buffers + in, arrays));
     if (ok) {
         Py_BEGIN_ALLOW_THREADS;
-        status = wnnGraphCompute(graph, in, buffers, chosen, buffers + in);
+        status = wnnGraphComputeCancellable(graph, matched, buffers, chosen, buffers + in, cancellation_current());
         Py_END_ALLOW_THREADS;
         if (succeeded(m, status))
             result = fresh ? results(m, out, buffers + in, arrays) : PyDict_Copy(outputs);
@@ -174,12 +179,30 @@ static PyObject *call_arguments(const char *call, PyObject *args, PyObject *keyw
     return all;
 }
 
+/** Returns whether a graph or model has an input of that name, which is also a parameter of other calls. */
+static bool has_outputs_input(PyObject *self)
+{
+    PyObject *inputs = PyObject_GetAttrString(self, "inputs");
+    const bool has = inputs && PyDict_GetItemString(inputs, "outputs");
+
+    Py_XDECREF(inputs);
+    PyErr_Clear();
+    return has;
+}
+
 PyObject *compute_call(PyObject *self, const char *call, PyObject *args, PyObject *keywords,
                        PyObject *(*function)(PyObject *self, struct bindings *inputs))
 {
     struct bindings inputs = {.call = call, .role = "input", .error = PyExc_TypeError};
     PyObject *all = call_arguments(call, args, keywords), *result = NULL;
 
+    if (all && PyDict_GetItemString(all, "outputs") && !has_outputs_input(self)) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s: there is no input 'outputs'; outputs are chosen by "
+                     "webnn.load(..., outputs=['y']), or by context.compute(graph, inputs, outputs={'y': array})",
+                     call);
+        Py_CLEAR(all);
+    }
     if (all && bindings_open(&inputs, all, false))
         result = function(self, &inputs);
     bindings_close(&inputs);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Implements ML, MLContext, and what says which devices there are. */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "frontend/python/compute.h"
@@ -244,6 +245,24 @@ static bool convert_tensors(struct module *m, PyObject *dict, const char *what, 
     return true;
 }
 
+/** Returns whether a tensor has another data type than the graph's input or output of its name. */
+static bool has_other_type(const struct pairs *pairs, WNNGraph graph, size_t count,
+                           WNNStatus (*get)(WNNGraph, size_t, WNNNamedOperandDescriptor *))
+{
+    WNNNamedOperandDescriptor port;
+
+    for (size_t i = 0; i < pairs->count; i++)
+        for (size_t k = 0; k < count; k++) {
+            const WNNNamedTensor *t = (WNNNamedTensor *)pairs->room + i;
+
+            get(graph, k, &port);
+            if (t->name.length == port.name.length && !memcmp(t->name.data, port.name.data, t->name.length) &&
+                wnnTensorGetDataType(t->tensor) != port.descriptor.dataType)
+                return true;
+        }
+    return false;
+}
+
 static PyObject *context_dispatch(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"graph", "inputs", "outputs", NULL};
@@ -260,9 +279,14 @@ static PyObject *context_dispatch(PyObject *self, PyObject *args, PyObject *keyw
     ok = convert_tensors(m, in, "inputs", &inputs) && convert_tensors(m, out, "outputs", &outputs);
     if (ok) {
         Py_BEGIN_ALLOW_THREADS;
-        status = wnnContextDispatch(native(self), graph->native.graph, inputs.count, inputs.room, outputs.count, outputs.room);
+        status = wnnContextDispatchCancellable(native(self), graph->native.graph, inputs.count, inputs.room, outputs.count,
+                                               outputs.room, cancellation_current());
         Py_END_ALLOW_THREADS;
         ok = succeeded(m, status);
+        if (status == WNNStatus_TypeError &&
+            (has_other_type(&inputs, graph->native.graph, wnnGraphGetInputCount(graph->native.graph), wnnGraphGetInput) ||
+             has_other_type(&outputs, graph->native.graph, wnnGraphGetOutputCount(graph->native.graph), wnnGraphGetOutput)))
+            PyErr_SetString(PyExc_TypeError, wnnGetLastErrorMessage().data);
     }
     pairs_close(&inputs);
     pairs_close(&outputs);

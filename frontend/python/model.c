@@ -188,6 +188,7 @@ PyObject *module_load(PyObject *self, PyObject *args, PyObject *keywords)
             o.all.model = &o.model;
             o.all.folder = o.folder ? PyBytes_AsString(o.folder) : NULL;
             o.all.graphLimit = (size_t)most_graphs;
+            o.all.progress.callback = cancellation_permits;
             result = load(m, context, path, &o, constants);
         }
         Py_DECREF(context);

@@ -15,9 +15,13 @@ struct module *module_of(PyObject *self)
 static void release(enum type type, void *native)
 {
     static void (*const functions[TYPE_COUNT])(void *) = {
-        [TYPE_CONTEXT] = (void (*)(void *))wnnContextRelease, [TYPE_BUILDER] = (void (*)(void *))wnnGraphBuilderRelease,
-        [TYPE_OPERAND] = (void (*)(void *))wnnOperandRelease, [TYPE_GRAPH] = (void (*)(void *))wnnGraphRelease,
-        [TYPE_TENSOR] = (void (*)(void *))wnnTensorRelease,   [TYPE_MODEL] = (void (*)(void *))wnnDynamicModelRelease,
+        [TYPE_CONTEXT] = (void (*)(void *))wnnContextRelease,
+        [TYPE_BUILDER] = (void (*)(void *))wnnGraphBuilderRelease,
+        [TYPE_OPERAND] = (void (*)(void *))wnnOperandRelease,
+        [TYPE_GRAPH] = (void (*)(void *))wnnGraphRelease,
+        [TYPE_TENSOR] = (void (*)(void *))wnnTensorRelease,
+        [TYPE_MODEL] = (void (*)(void *))wnnDynamicModelRelease,
+        [TYPE_CANCELLATION] = (void (*)(void *))wnnCancellationRelease,
     };
 
     if (native)
@@ -54,8 +58,8 @@ void object_free(PyObject *self)
 
 struct object *object_require(struct module *m, PyObject *value, enum type type, const char *what)
 {
-    static const char *const names[TYPE_COUNT] = {"ML",      "MLContext", "MLGraphBuilder", "MLOperand",
-                                                  "MLGraph", "MLTensor",  "MLModel",        "Array"};
+    static const char *const names[TYPE_COUNT] = {"ML",       "MLContext", "MLGraphBuilder", "MLOperand", "MLGraph",
+                                                  "MLTensor", "MLModel",   "Cancellation",   "Array"};
 
     if (m->types[type] && PyObject_TypeCheck(value, (PyTypeObject *)m->types[type]))
         return (struct object *)value;
@@ -168,8 +172,8 @@ static bool make_errors(PyObject *module, struct module *m)
 
 static int module_exec(PyObject *self)
 {
-    static PyType_Spec *const specs[TYPE_COUNT] = {&ml_spec,    &context_spec, &builder_spec, &operand_spec,
-                                                   &graph_spec, &tensor_spec,  &model_spec,   &array_spec};
+    static PyType_Spec *const specs[TYPE_COUNT] = {&ml_spec,     &context_spec, &builder_spec,      &operand_spec, &graph_spec,
+                                                   &tensor_spec, &model_spec,   &cancellation_spec, &array_spec};
     struct module *m = PyModule_GetState(self);
 
     for (size_t i = 0; i < TYPE_COUNT; i++) {

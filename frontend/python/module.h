@@ -19,7 +19,18 @@
 #include "webnn/webnn_model.h"
 
 /** Lists the types of the module. */
-enum type { TYPE_ML, TYPE_CONTEXT, TYPE_BUILDER, TYPE_OPERAND, TYPE_GRAPH, TYPE_TENSOR, TYPE_MODEL, TYPE_ARRAY, TYPE_COUNT };
+enum type {
+    TYPE_ML,
+    TYPE_CONTEXT,
+    TYPE_BUILDER,
+    TYPE_OPERAND,
+    TYPE_GRAPH,
+    TYPE_TENSOR,
+    TYPE_MODEL,
+    TYPE_CANCELLATION,
+    TYPE_ARRAY,
+    TYPE_COUNT
+};
 
 /** Holds the state of one import of the module; each interpreter has its own. */
 struct module {
@@ -44,6 +55,7 @@ struct object {
         WNNGraph graph;
         WNNTensor tensor;
         WNNDynamicModel model;
+        WNNCancellation cancellation;
     } native;                              /* one reference */
     PyObject *owner;                       /* the context of a builder, graph, tensor or model */
     PyObject *text;                        /* an input's name, or NULL */
@@ -54,7 +66,8 @@ struct object {
     bool is_partial;                       /* a model for some outputs, which may not need all inputs */
 };
 
-extern PyType_Spec ml_spec, context_spec, builder_spec, operand_spec, graph_spec, tensor_spec, model_spec, array_spec;
+extern PyType_Spec ml_spec, context_spec, builder_spec, operand_spec, graph_spec, tensor_spec, model_spec, cancellation_spec,
+    array_spec;
 
 /* ---- objects (module.c) ---- */
 
@@ -85,6 +98,13 @@ bool succeeded(struct module *m, WNNStatus status);
 bool model_succeeded(struct module *m, WNNStatus status);
 /** Sets a TypeError: "WHAT is a list, not WANTED".  Returns false. */
 bool refuse_type(const char *what, PyObject *value, const char *wanted);
+
+/* ---- cancellation (cancellation.c) ---- */
+
+/** Returns what ends the work of the calling thread: that of the awaitable form which runs on it, or NULL. */
+WNNCancellation cancellation_current(void);
+/** Is told of a build's progress on the thread that builds, and ends it if that was cancelled. */
+bool cancellation_permits(WNNBuildStage stage, uint32_t done, uint32_t total, void *unused1, void *unused2);
 
 /* ---- conversions (convert.c) ---- */
 

@@ -257,7 +257,7 @@ bool source_fits(const struct source *s, const struct place *place, const WNNOpe
     if (s->type != d->dataType) {
         snprintf(text, sizeof(text), "has elements of %s; %s wants %s", s->type_name, wanting,
                  wnnOperandDataTypeGetName(d->dataType));
-        return refuse(place, PyExc_ValueError, text);
+        return refuse(place, PyExc_TypeError, text);
     }
     while (i < d->rank && s->rank == d->rank && s->sizes[i] == d->shape[i])
         i++;

@@ -80,8 +80,8 @@ class Builder(unittest.TestCase):
         expected = [value] * 4 + [value.T.ravel().reshape(2, 3), value, value[:, ::-1]]
         self.assertTrue(all(np.array_equal(r, e) for r, e in zip(results, expected)))
         b = context.create_graph_builder()
-        self.refuses(ValueError, "constant: value has elements of float64, which WebNN does not have", b.constant, np.zeros(2))
-        self.refuses(ValueError, "value has elements of int32; the constant wants float32", b.constant, np.zeros(2, np.int32),
+        self.refuses(TypeError, "constant: value has elements of float64, which WebNN does not have", b.constant, np.zeros(2))
+        self.refuses(TypeError, "value has elements of int32; the constant wants float32", b.constant, np.zeros(2, np.int32),
                      None, "float32")
         self.refuses(ValueError, r"value has shape \[6\]; the constant wants \[2, 2\]", b.constant, value, [2, 2])
         self.refuses(TypeError, "value is a number, which needs a data_type", b.constant, 1.0)
@@ -170,7 +170,14 @@ class Builder(unittest.TestCase):
         self.refuses(ValueError, "writable", context.write_tensor, target, np.zeros(2, np.float32))
         self.refuses(ValueError, r"write_tensor: data has shape \[3\]; the tensor wants \[2\]", context.write_tensor, source,
                      np.zeros(3, np.float32))
+        self.refuses(TypeError, "write_tensor: data has elements of float64; the tensor wants float32", context.write_tensor,
+                     source, np.zeros(2))
+        self.refuses(TypeError, "read_tensor: output has elements of int32", context.read_tensor, target, np.zeros(2, np.int32))
         self.refuses(TypeError, "tensor is of type int, not MLTensor", context.write_tensor, 1, b"")
+        halves, longer = context.create_tensor([2], np.float16), context.create_tensor([3])
+        for error, wrong in (TypeError, halves), (ValueError, longer):
+            self.refuses(error, 'for input "x" is f', context.dispatch, graph, {"x": wrong}, {"y": target})
+            self.refuses(error, 'for output "y" is f', context.dispatch, graph, {"x": source}, {"y": wrong})
         self.refuses(TypeError, "x is of type ndarray, not MLTensor", context.dispatch, graph, {"x": np.zeros(2)}, {"y": target})
         self.refuses(ValueError, "0 inputs are given, the graph has 1", context.dispatch, graph, {}, {"y": target})
         self.refuses(webnn.NotSupportedError, "exportable", context.create_tensor, [1], exportable_to_gpu=True)

@@ -67,6 +67,9 @@ class Models(unittest.TestCase):
             self.assertEqual({k: v.tolist() for k, v in some(given).items()}, {"n": [-1, -1]})
         self.refuses(TypeError, "input 'a' is missing", some, {"b": ones(2)})
         self.refuses(TypeError, "input 'c' is not one of the model's", some, {"a": ones(2), "c": ones(2)})
+        for given in ["n"], {"n": ones(2)}:
+            self.refuses(TypeError, r"model: there is no input 'outputs'; outputs are chosen by .*load.*context\.compute", some,
+                         a=ones(2), outputs=given)
         self.refuses(TypeError, "outputs is a str", webnn.load, heads, context, outputs="p")
         self.refuses(TypeError, "an output is of type int", webnn.load, heads, context, outputs=[1])
         self.refuses(ValueError, 'no output "q"', webnn.load, heads, context, outputs=["q"])
@@ -77,7 +80,7 @@ class Models(unittest.TestCase):
         self.refuses(TypeError, r"model: input 'c' is not one of the model's, which are \['a', 'b'\]", model, a=ones(1, 1), b=ones(1, 2), c=ones(1))
         self.refuses(TypeError, "arrays are given by name", model, ones(1, 1), ones(1, 2))
         self.refuses(TypeError, "input 'a' is of type list", model, a=[[1]], b=ones(1, 2))
-        self.refuses(ValueError, "input 'a' has elements of int32; the graph wants float32", model,
+        self.refuses(TypeError, "input 'a' has elements of int32; the graph wants float32", model,
                      a=np.ones((1, 1), np.int32), b=ones(1, 2))
         self.refuses(ValueError, "k", model, a=ones(1, 3), b=ones(4, 2))
         self.refuses(ValueError, "a", model, a=ones(3), b=ones(3, 2))

@@ -15,8 +15,7 @@ expected = "".join(re.findall(r"```text\n(.*?)```", page, re.S))
 printed = io.StringIO()
 with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(printed):
     os.chdir(folder)
-    with open("model.onnx", "wb") as file:
-        file.write(support.relu_model())
+    os.symlink(support.ROOT / "examples", "examples")  # the program writes where it runs
     exec(compile("\n".join(programs), "tutorial-python.md", "exec"), {"__name__": "__main__"})
     os.chdir("/")
 if printed.getvalue() != expected:

@@ -100,6 +100,64 @@ class Threads(unittest.TestCase):
 
         asyncio.run(main())
 
+    def test_cancelled_tasks(self):
+        """A task that is cancelled ends its computation or build; the context, the graph and the model go on."""
+        timed = webnn.ML().create_context(device_type="cpu", profile=True)
+        builder = timed.create_graph_builder()
+        y = x = builder.input("x", [1000, 1000])
+        for _ in range(100):
+            y = builder.softmax(builder.matmul(y, x), 1)
+        graph, value = builder.build({"y": y}), np.eye(1000, dtype=np.float32)
+        nodes = "".join(f"p{i} = pad(n{i}, [0, 0], [0, 1]); n{i + 1} = softmax(p{i}, 1); " for i in range(4000))
+        model = webnn.load(('webnn_graph "deep" v2 { inputs { n0: f32[dyn("n", 9), 8]; } nodes { ' + nodes
+                            + "} outputs { n4000; } }").encode(), timed)
+
+        async def cancelled(work):
+            task = asyncio.create_task(work)
+            await asyncio.sleep(0.005)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+
+        async def main():
+            asyncio.get_running_loop().set_exception_handler(lambda _, what: reported.append(what))
+            target = np.zeros((1000, 1000), np.float32)
+            await cancelled(timed.compute_async(graph, {"x": value}, {"y": target}))
+            await cancelled(graph.call_async(x=value))
+            await cancelled(model.graph_async(shapes={"n0": [2, 8]}))
+            with self.assertRaises(TimeoutError):
+                async with asyncio.timeout(0.02):
+                    await graph.call_async(x=value)
+            self.assertEqual((timed.profile(), model.counts["built"]), ([], 0))  # of what has ended with success
+            self.assertEqual((await graph.call_async(x=value))["y"].shape, (1000, 1000))
+            self.assertEqual((await model.call_async(n0=np.ones((2, 8), np.float32)))["n4000"].shape, (2, 4008))
+            self.assertEqual((len(timed.profile()), model.counts["built"]), (2, 1))
+
+        reported = []
+        asyncio.run(main())
+        self.assertEqual((timed.lost, reported), (False, []))
+
+    def test_cancellations(self):
+        """What awaitable forms use ends builds and computations of the function that it runs, and nothing else."""
+        from webnn._webnn import Cancellation
+        builder = context.create_graph_builder()
+        graph = builder.build({"y": builder.neg(builder.input("x", [2]))})
+        source, target = context.create_tensor([2]), context.create_tensor([2])
+        other = context.create_graph_builder()
+        y = other.neg(other.input("x", [2]))
+        cancellation = Cancellation()
+        self.assertEqual(cancellation.run(graph, x=np.ones(2, np.float32))["y"].tolist(), [-1, -1])
+        cancellation.cancel()
+        for function, *args in ((graph, {"x": np.ones(2, np.float32)}), (other.build, {"y": y}),
+                                (context.dispatch, graph, {"x": source}, {"y": target})):
+            with self.assertRaisesRegex(webnn.OperationError, "cancelled"):
+                cancellation.run(function, *args)
+        context.dispatch(graph, {"x": source}, {"y": target})
+        self.assertEqual(context.read_tensor(target).tolist(), [0, 0])
+        for wrong in (), (5,):
+            with self.assertRaises((TypeError, IndexError)):
+                cancellation.run(*wrong)
+
     def test_subinterpreters(self):
         """Interpreters that share the GIL import the package, each for itself."""
         import _xxsubinterpreters as interpreters

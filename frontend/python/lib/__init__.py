@@ -12,6 +12,7 @@ try:
         ML, Array, DataError, Error, InvalidStateError, MLContext, MLGraph, MLGraphBuilder, MLModel, MLOperand, MLTensor,
         NotSupportedError, OperationError, UnknownError, __version__, devices, load,
     )
+    from ._webnn import Cancellation as _Cancellation
 except ImportError as error:
     _missing = str(error).partition(":")[0]
     if not any(_missing.startswith(name + ".") for name in _PACKAGES):
@@ -27,12 +28,26 @@ __all__ = [
 
 
 def _awaitable(function):
-    """Returns the form of a function that asyncio awaits: it runs on a thread, where it gives up the GIL while it works."""
+    """Returns the form of a function that asyncio awaits: it runs on a thread, where it gives up the GIL while it works.
+
+    Cancelling the task ends builds and computations.  The task waits for that, since their arrays are in use until then; what
+    cannot be ended goes on without it.
+    """
+    ends = function.__name__ in ("compute", "dispatch", "build", "__call__", "graph")
 
     async def awaitable(*args, **keywords):
         import asyncio
 
-        return await asyncio.to_thread(function, *args, **keywords)
+        cancellation = _Cancellation()
+        work = asyncio.ensure_future(asyncio.to_thread(cancellation.run, function, *args, **keywords))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            cancellation.cancel()
+            work.add_done_callback(lambda _: work.cancelled() or work.exception())  # asyncio reports what is not looked at
+            if ends:
+                await asyncio.wait([work])
+            raise
 
     awaitable.__name__ = function.__name__.strip("_") + "_async"
     awaitable.__doc__ = f"Does what {function.__name__} does, and is awaited."
