@@ -389,7 +389,8 @@ WNN_EXPORT WNNFuture wnnContextLoadGraphAsync(WNNContext context, char const *pa
  * Computes on host buffers and returns when the outputs are written.  Overlapping buffers, where one of them is an output, are
  * refused with a TypeError, as are names and byte lengths other than the graph's; a destroyed graph or a lost context with
  * InvalidStateError.  Buffers need no alignment.  It runs on the calling thread when the timeline is idle.  All but one of the
- * outputs may be left out: on the processor what only they need is not computed.
+ * outputs may be left out, and inputs that only those need (where it has more than 64 outputs, groups of neighbours count as
+ * one): on the processor what only they need is not computed.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphCompute(WNNGraph graph, size_t inputCount, WNNNamedBuffer const *inputs,
                                                   size_t outputCount, WNNNamedBuffer const *outputs);

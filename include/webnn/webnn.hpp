@@ -248,18 +248,20 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
         wnnGraphGetQuantizedWeights(get(), &weights);
         return weights;
     }
-    /** Computes on memory of the program, and returns when the outputs are written; all but one of them may be left out. */
+    /** Computes on memory of the program, and returns when the outputs are written; all but one of them may be left out, and
+     * inputs that only those need. */
     void compute(std::vector<NamedInput> const &inputs, std::vector<NamedOutput> const &outputs,
-                 Cancellation const &cancellation = {}) const
+                 Cancellation const &cancellation = Cancellation(nullptr)) const
     {
         std::vector<WNNNamedBuffer> const in = detail::buffers(inputs), out = detail::buffers(outputs);
         detail::check_elements(get(), inputs, wnnGraphGetInputCount(get()), wnnGraphGetInput);
         detail::check_elements(get(), outputs, wnnGraphGetOutputCount(get()), wnnGraphGetOutput);
         check(wnnGraphComputeCancellable(get(), in.size(), in.data(), out.size(), out.data(), cancellation.get()));
     }
-    /** Computes, and returns the outputs of these names in memory of their own; without names, all of them. */
+    /** Computes, and returns the outputs of these names, which need their inputs only, in memory of their own; without names,
+     * all of them. */
     std::map<std::string, Result> run(std::vector<NamedInput> const &inputs, std::vector<std::string> const &names = {},
-                                      Cancellation const &cancellation = {}) const
+                                      Cancellation const &cancellation = Cancellation(nullptr)) const
     {
         std::map<std::string, Result> results;
         std::vector<NamedOutput> to;
@@ -462,7 +464,7 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
     }
     /** Submits one computation and returns. */
     void dispatch(Graph const &graph, std::vector<NamedTensor> const &inputs, std::vector<NamedTensor> const &outputs,
-                  Cancellation const &cancellation = {}) const
+                  Cancellation const &cancellation = Cancellation(nullptr)) const
     {
         std::vector<WNNNamedTensor> const in = detail::native(inputs), out = detail::native(outputs);
         check(wnnContextDispatchCancellable(get(), graph.get(), in.size(), in.data(), out.size(), out.data(),

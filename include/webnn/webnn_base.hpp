@@ -149,17 +149,14 @@ class Operand : public Handle<WNNOperand, wnnOperandAddRef, wnnOperandRelease>
     }
 };
 
-/** Ends computations that were given it (WNNCancellation).  One that is made by default is none. */
+/** Ends computations that were given it (WNNCancellation).  Copies are the same one. */
 class Cancellation : public Handle<WNNCancellation, wnnCancellationAddRef, wnnCancellationRelease>
 {
   public:
     using Handle::Handle;
-    /** Makes a cancellation. */
-    static Cancellation create()
+    /** Makes a cancellation; Cancellation(nullptr) is none. */
+    Cancellation() : Handle(create())
     {
-        WNNCancellation cancellation = nullptr;
-        webnn::check(wnnCreateCancellation(&cancellation));
-        return Cancellation(cancellation);
     }
     /** Ends all computations that were given it, for good; any thread may. */
     void cancel() const
@@ -169,7 +166,15 @@ class Cancellation : public Handle<WNNCancellation, wnnCancellationAddRef, wnnCa
     /** Returns whether it was cancelled. */
     bool isCancelled() const
     {
-        return wnnCancellationIsCancelled(get());
+        return get() && wnnCancellationIsCancelled(get());
+    }
+
+  private:
+    static WNNCancellation create()
+    {
+        WNNCancellation cancellation = nullptr;
+        webnn::check(wnnCreateCancellation(&cancellation));
+        return cancellation;
     }
 };
 

@@ -40,9 +40,10 @@ static struct matching match(WNNGraph g, bool outputs, uint32_t *slots)
 }
 
 /* Returns the binding of item i of a call, inputs first, among those of all slots. */
-static struct engine_binding *binding_of(WNNGraph g, const uint32_t *slots, struct engine_binding *bindings, uint32_t i)
+static struct engine_binding *binding_of(WNNGraph g, size_t input_count, const uint32_t *slots, struct engine_binding *bindings,
+                                         size_t i)
 {
-    return i < g->input_count ? &bindings[g->inputs[slots[i]].slot] : &bindings[g->input_slots + g->outputs[slots[i]].slot];
+    return i < input_count ? &bindings[g->inputs[slots[i]].slot] : &bindings[g->input_slots + g->outputs[slots[i]].slot];
 }
 
 /* Refuses a call that gives too few items, and names the missing ones, or too many, and names all that the graph has. */
@@ -57,8 +58,8 @@ static bool refuse_count(const char *call, const struct matching *m, size_t give
                      given > m->count ? ":" : "; missing:", *names ? names : "none");
 }
 
-/* Checks that given names are the graph's: each known, none twice, none missing unless `part`, when one is enough. */
-static bool names_match(const char *call, const struct matching *m, size_t given, bool part,
+/* Checks that given names are the graph's, each known, none twice, and that there are not fewer than `least`. */
+static bool names_match(const char *call, const struct matching *m, size_t given, size_t least,
                         WNNStringView (*name_at)(const void *items, size_t i), const void *items, struct error *e)
 {
     bool in_order = true;
@@ -88,7 +89,7 @@ static bool names_match(const char *call, const struct matching *m, size_t given
                              m->taken[slot], m->what, i, view_quote(name, sizeof name, view));
         m->taken[slot] = i;
     }
-    return given == m->count || (part && given > 0) || refuse_count(call, m, given, in_order, e);
+    return given >= least || refuse_count(call, m, given, in_order, e);
 }
 
 static WNNStringView tensor_name_at(const void *items, size_t i)
@@ -288,7 +289,7 @@ static bool dispatch_check_descriptors(const struct matching *m, size_t given, W
 {
     char name[160], tensor_text[128], graph_text[128];
 
-    if (!names_match("dispatch", m, given, false, tensor_name_at, items, e))
+    if (!names_match("dispatch", m, given, m->count, tensor_name_at, items, e))
         return false;
     for (uint32_t i = 0; i < m->count; i++) {
         WNNTensor t = items[i].tensor;
@@ -358,7 +359,7 @@ static void dispatch_bind(struct dispatch_task *t, WNNGraph graph, WNNNamedTenso
     for (uint32_t i = 0; i < graph->input_count + graph->output_count; i++) {
         WNNTensor tensor = i < graph->input_count ? inputs[i].tensor : outputs[i - graph->input_count].tensor;
 
-        binding_of(graph, slots, t->inputs, i)->buffer = tensor->buffer;
+        binding_of(graph, graph->input_count, slots, t->inputs, i)->buffer = tensor->buffer;
         t->tensors[t->tensor_count++] = tensor;
         tensor_pin(tensor);
     }
@@ -456,15 +457,37 @@ struct compute_call {
     WNNCancellation cancellation;
 };
 
+/* Refuses a call without an input that one of its outputs needs. */
+static bool needed_are_given(const struct compute_call *call, const struct matching *in, const struct matching *out,
+                             struct error *e)
+{
+    uint64_t wanted = 0;
+
+    for (size_t k = 0; k < call->output_count; k++)
+        wanted |= graph_output_group(out->slots[k], out->count);
+    for (uint32_t slot = 0; slot < in->count; slot++)
+        in->taken[slot] = wanted & ~in->bindings[slot].spares ? UINT32_MAX : 0;
+    for (uint32_t i = 0; i < call->input_count; i++)
+        in->taken[in->slots[i]] = i;
+    for (uint32_t slot = 0; slot < in->count; slot++)
+        if (in->taken[slot] == UINT32_MAX)
+            return refuse_count("compute", in, call->input_count, false, e);
+    return true;
+}
+
+/* Makes slots[i] the binding of item i, inputs first. */
 static bool compute_check(WNNGraph graph, const struct compute_call *call, uint32_t *slots, struct error *e)
 {
     const struct matching in = match(graph, false, slots), out = match(graph, true, slots);
 
-    return names_match("compute", &in, call->input_count, false, buffer_name_at, call->inputs, e) &&
-           names_match("compute", &out, call->output_count, true, buffer_name_at, call->outputs, e) &&
-           compute_check_buffers(&in, call->input_count, call->inputs, e) &&
-           compute_check_buffers(&out, call->output_count, call->outputs, e) &&
-           buffers_are_apart(graph, call->input_count, call->inputs, call->output_count, call->outputs, slots, e);
+    if (!names_match("compute", &in, call->input_count, 0, buffer_name_at, call->inputs, e) ||
+        !names_match("compute", &out, call->output_count, 1, buffer_name_at, call->outputs, e) ||
+        (call->input_count < in.count && !needed_are_given(call, &in, &out, e)) ||
+        !compute_check_buffers(&in, call->input_count, call->inputs, e) ||
+        !compute_check_buffers(&out, call->output_count, call->outputs, e))
+        return false;
+    memmove(slots + call->input_count, out.slots, call->output_count * sizeof *slots);
+    return buffers_are_apart(graph, call->input_count, call->inputs, call->output_count, call->outputs, slots, e);
 }
 
 /* Describes a computation of a caller who waits for it. */
@@ -512,25 +535,30 @@ static bool compute_staged(WNNGraph graph, const struct compute_call *call, cons
 {
     struct engine *en = graph->context->engine;
     struct engine_binding *outputs = bindings + graph->input_slots;
-    const uint32_t count = graph->input_count + call->output_count;
+    const size_t in = call->input_count, count = in + call->output_count;
     bool ok = true;
 
-    for (uint32_t i = 0; ok && i < count; i++) {
-        const bool output = i >= graph->input_count;
-        const WNNNamedBuffer *item = output ? &call->outputs[i - graph->input_count] : &call->inputs[i];
-        struct engine_binding *b = binding_of(graph, slots, bindings, i);
+    for (size_t i = 0; ok && i < count; i++) {
+        const WNNNamedBuffer *item = i < in ? &call->inputs[i] : &call->outputs[i - in];
+        struct engine_binding *b = binding_of(graph, in, slots, bindings, i);
 
         b->buffer = memory_buffer_create(en, item->byteLength, e);
-        ok = b->buffer && (output || en->functions->buffer_write(en, b->buffer, 0, item->data, item->byteLength, e));
+        ok = b->buffer && (i >= in || en->functions->buffer_write(en, b->buffer, 0, item->data, item->byteLength, e));
     }
     for (uint32_t o = 0; ok && o < graph->output_count; o++)
         if (outputs[o].is_unwanted)
             ok = (outputs[o].buffer = memory_buffer_create(en, (size_t)type_bytes(&graph->outputs[o].type), e)) != NULL;
-    ok = ok && compute_bound(graph, bindings, stop, e);
-    for (uint32_t i = graph->input_count; ok && i < count; i++) {
-        const WNNNamedBuffer *item = &call->outputs[i - graph->input_count];
+    for (uint32_t i = 0; ok && i < graph->input_count; i++) {
+        struct engine_binding *b = &bindings[graph->inputs[i].slot];
 
-        ok = en->functions->buffer_read(en, binding_of(graph, slots, bindings, i)->buffer, 0, item->data, item->byteLength, e);
+        ok = b->buffer || (b->buffer = memory_buffer_create(en, (size_t)type_bytes(&graph->inputs[i].type), e));
+    }
+    ok = ok && compute_bound(graph, bindings, stop, e);
+    for (size_t i = in; ok && i < count; i++) {
+        const WNNNamedBuffer *item = &call->outputs[i - in];
+
+        ok = en->functions->buffer_read(en, binding_of(graph, in, slots, bindings, i)->buffer, 0, item->data, item->byteLength,
+                                        e);
     }
     for (uint32_t b = 0; b < graph->input_slots + graph->output_count; b++)
         if (bindings[b].buffer)
@@ -538,23 +566,36 @@ static bool compute_staged(WNNGraph graph, const struct compute_call *call, cons
     return ok;
 }
 
-/* Computes where the buffers lie.  Outputs that were left out get memory, of which the system gives what is written to. */
+/*
+ * Computes where the buffers lie.  Outputs that were left out get memory, of which the system gives what is written to, and
+ * inputs zeros: steps that make several outputs read them.
+ */
 static bool compute_in_place(WNNGraph graph, struct engine_binding *bindings, const struct engine_stop *stop, struct error *e)
 {
     struct engine_binding *outputs = bindings + graph->input_slots;
-    size_t bytes = 0;
+    size_t bytes = 0, most = 0;
     char *memory = NULL;
+    void *zeros = NULL;
 
     for (uint32_t o = 0; o < graph->output_count; o++)
         if (outputs[o].is_unwanted)
             bytes += (size_t)target_align(type_bytes(&graph->outputs[o].type));
-    if (bytes && !(memory = malloc(bytes)))
+    for (uint32_t i = 0; i < graph->input_count; i++)
+        if (!bindings[graph->inputs[i].slot].host && (size_t)type_bytes(&graph->inputs[i].type) > most)
+            most = (size_t)type_bytes(&graph->inputs[i].type);
+    if ((bytes && !(memory = malloc(bytes))) || (most && !(zeros = calloc(most, 1)))) {
+        free(memory);
         return error_out_of_memory(e);
+    }
+    for (uint32_t i = 0; i < graph->input_count; i++)
+        if (!bindings[graph->inputs[i].slot].host)
+            bindings[graph->inputs[i].slot].host = zeros;
     for (uint32_t o = 0; o < graph->output_count; o++)
         if (outputs[o].is_unwanted)
             outputs[o].host = memory + (bytes -= (size_t)target_align(type_bytes(&graph->outputs[o].type)));
     const bool ok = compute_bound(graph, bindings, stop, e);
     free(memory);
+    free(zeros);
     return ok;
 }
 
@@ -568,9 +609,9 @@ static bool compute_checked(WNNGraph graph, const struct compute_call *call, con
     memset(bindings, 0, ((size_t)graph->input_slots + graph->output_count) * sizeof *bindings);
     for (uint32_t o = 0; o < graph->output_count; o++)
         bindings[graph->input_slots + o].is_unwanted = true;
-    for (uint32_t i = 0; i < graph->input_count + call->output_count; i++)
-        *binding_of(graph, slots, bindings, i) = (struct engine_binding){
-            .host = i < graph->input_count ? call->inputs[i].data : call->outputs[i - graph->input_count].data};
+    for (size_t i = 0, in = call->input_count; i < in + call->output_count; i++)
+        *binding_of(graph, in, slots, bindings, i) =
+            (struct engine_binding){.host = i < in ? call->inputs[i].data : call->outputs[i - in].data};
     bool ok = context->engine->functions->host_memory ? compute_in_place(graph, bindings, &stop, e)
                                                       : compute_staged(graph, call, slots, bindings, &stop, e);
     if (!ok)

@@ -19,21 +19,22 @@ static bool binding_set(struct arena *a, struct graph_binding *b, const char *na
     return b->name != NULL;
 }
 
-static bool graph_reach(const struct graph *g, struct arena *a, bool **reached)
+/* Finds, by value, the groups of outputs that need it. */
+static bool graph_reach(const struct graph *g, struct arena *a, uint64_t **reached)
 {
     *reached = arena_array(a, g->value_count, sizeof **reached);
     if (!*reached)
         return false;
     for (uint32_t i = 0; i < g->output_count; i++)
-        (*reached)[g->outputs[i].value->index] = true;
+        (*reached)[g->outputs[i].value->index] |= graph_output_group(i, g->output_count);
     /* Nodes stand in an order in which values are defined before they are used: backwards, every user comes first. */
     for (const struct node *n = g->last; n; n = n->prev) {
-        bool needed = false;
+        uint64_t needed = 0;
         for (uint32_t i = 0; i < n->result_count; i++)
             needed |= (*reached)[n->results[i]->index];
         for (uint32_t i = 0; needed && i < n->input_count; i++)
             if (n->inputs[i].value)
-                (*reached)[n->inputs[i].value->index] = true;
+                (*reached)[n->inputs[i].value->index] |= needed;
     }
     return true;
 }
@@ -71,12 +72,13 @@ static bool graph_sort_names(WNNGraph graph)
 
 static bool graph_describe(WNNGraph graph, const struct graph *g, struct arena *scratch)
 {
-    bool *reached, ok = true;
+    uint64_t *reached;
+    bool ok = true;
 
     if (!graph_reach(g, scratch, &reached))
         return false;
     for (uint32_t i = 0; i < g->input_count; i++)
-        graph->input_count += reached[g->inputs[i]->index];
+        graph->input_count += reached[g->inputs[i]->index] != 0;
     graph->input_slots = g->input_count;
     graph->output_count = g->output_count;
     graph->inputs = arena_array(&graph->arena, graph->input_count, sizeof *graph->inputs);
@@ -85,8 +87,10 @@ static bool graph_describe(WNNGraph graph, const struct graph *g, struct arena *
         return false;
     for (uint32_t i = 0, at = 0; ok && i < g->input_count; i++) {
         const struct value *v = g->inputs[i];
-        if (reached[v->index])
-            ok = binding_set(&graph->arena, &graph->inputs[at++], v->name, v->name_length, &v->type, i);
+        if (!reached[v->index])
+            continue;
+        graph->inputs[at].spares = ~reached[v->index];
+        ok = binding_set(&graph->arena, &graph->inputs[at++], v->name, v->name_length, &v->type, i);
     }
     for (uint32_t i = 0; ok && i < g->output_count; i++)
         ok = binding_set(&graph->arena, &graph->outputs[i], g->outputs[i].name, g->outputs[i].name_length,
@@ -131,11 +135,12 @@ WNNGraph graph_create_object(WNNContext context, struct graph *g, struct error *
 static bool bindings_copy(struct arena *a, uint32_t count, const struct graph_binding *from, struct graph_binding **to)
 {
     *to = arena_array(a, count, sizeof **to);
-    for (uint32_t i = 0; *to && i < count; i++)
+    for (uint32_t i = 0; *to && i < count; i++) {
         if (!binding_set(a, &(*to)[i], from[i].name, from[i].name_length, &from[i].type, from[i].slot))
             return false;
-        else
-            (*to)[i].state = from[i].state;
+        (*to)[i].state = from[i].state;
+        (*to)[i].spares = from[i].spares;
+    }
     return *to != NULL;
 }
 

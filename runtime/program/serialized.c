@@ -262,6 +262,7 @@ static void write_bindings(struct stream_writer *o, uint32_t count, const struct
         out_bytes(o, b->type.dims, b->type.rank * sizeof *b->type.dims);
         out_u32(o, b->slot);
         out_u32(o, b->state);
+        out_i64(o, (int64_t)b->spares);
     }
 }
 

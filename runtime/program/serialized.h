@@ -23,7 +23,7 @@
  * These belong to the form itself, hence they are the same on every machine: the version, and at which bytes data and sections
  * begin.
  */
-enum { SERIALIZED_VERSION = 9, SERIALIZED_ALIGN = 64, SERIALIZED_PAGE = 4096 };
+enum { SERIALIZED_VERSION = 10, SERIALIZED_ALIGN = 64, SERIALIZED_PAGE = 4096 };
 _Static_assert((int)SERIALIZED_ALIGN % (int)TARGET_ALIGNMENT == 0, "packed weights are used where they lie");
 
 /** Describes an input or output of the graph. */
@@ -31,9 +31,16 @@ struct graph_binding {
     const char *name; /* ends with a NUL, may hold others */
     size_t name_length;
     struct tensor_type type;
-    uint32_t slot;  /* of the program; inputs that nothing reads may be left out */
-    uint32_t state; /* of an output: 1 + the slot of the input that it may lie in the memory of; 0: none */
+    uint32_t slot;   /* of the program; inputs that nothing reads may be left out */
+    uint32_t state;  /* of an output: 1 + the slot of the input that it may lie in the memory of; 0: none */
+    uint64_t spares; /* of an input: which groups of outputs do not need it */
 };
+
+/** Returns the bit of an output's group in `spares`: that output alone, or neighbours where there are more than 64. */
+static inline uint64_t graph_output_group(uint32_t output, uint32_t count)
+{
+    return (uint64_t)1 << (count > 64 ? (uint64_t)output * 64 / count : output);
+}
 
 /** Holds facts about the graph that are not in the program. */
 struct serialized_facts {

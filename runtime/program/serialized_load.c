@@ -247,6 +247,7 @@ static bool read_binding(struct reader *r, struct graph_binding *b)
     in_bytes(&r->in, b->type.dims, b->type.rank * sizeof *b->type.dims);
     b->slot = in_u32(&r->in);
     b->state = in_u32(&r->in);
+    b->spares = (uint64_t)in_i64(&r->in);
 
     struct error e = {.status = WNNStatus_Success};
     if (r->in.failed || !dtype_is_public(b->type.type) || !type_check(&b->type, "", &e))

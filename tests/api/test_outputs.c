@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Computations that leave outputs out: the others are as ever, bit by bit, and a message names what lacks. */
+/* Computations that leave outputs and their inputs out: the others are as ever, bit by bit, and a message names what lacks. */
+#include <unistd.h>
+
 #include "support/api.h"
 #include "support/context.h"
 
@@ -142,6 +144,99 @@ TEST(what_lacks_is_named)
     refused(g, 7, in, 2, out, "compute: 2 outputs are given, the graph has 1: \"y\"");
     in[3].name = WNN_STR("w");
     refused(g, 6, in, 1, out, "compute: inputs[3] is named \"w\", the graph has no such input");
+    wnnGraphRelease(g);
+}
+
+/** Computes outputs a, b and c, of a mask, on inputs p, q, r and s, of another one; the last input comes first. */
+static WNNStatus compute_needed(WNNGraph g, int inputs, int outputs, float (*y)[ELEMENTS])
+{
+    static const char *const in_names[] = {"p", "q", "r", "s"};
+    static float x[3][ELEMENTS];
+    static int32_t rows[N];
+    WNNNamedBuffer in[4], out[OUTPUTS];
+    size_t in_count = 0, out_count = 0;
+
+    for (int i = 0; i < 3 * ELEMENTS; i++)
+        x[0][i] = (float)(i * 7 % 23) / 11 - 1;
+    for (int i = 0; i < N; i++)
+        rows[i] = (i * 3 + 1) % N;
+    for (int i = 3; i >= 0; i--)
+        if (inputs & 1 << i)
+            in[in_count++] = i == 3 ? (WNNNamedBuffer){WNN_STR("s"), rows, sizeof rows}
+                                    : (WNNNamedBuffer){WNN_STR(in_names[i]), x[i], sizeof x[i]};
+    for (int i = 0; i < OUTPUTS; i++)
+        if (outputs & 1 << i)
+            out[out_count++] = (WNNNamedBuffer){WNN_STR(names[i]), y[i], sizeof y[i]};
+    return wnnGraphCompute(g, in_count, in, out_count, out);
+}
+
+TEST(inputs_of_outputs_that_are_left_out_may_be_left_out)
+{
+    static const struct {
+        int outputs, inputs; /* what they need */
+        const char *without_the_first;
+    } rows[] = {{1, 1, "0 inputs are given, the graph has 4; missing: \"p\""},
+                {2, 6, "1 inputs are given, the graph has 4; missing: \"q\""},
+                {4, 12, "1 inputs are given, the graph has 4; missing: \"r\""},
+                {3, 7, "2 inputs are given, the graph has 4; missing: \"p\""},
+                {6, 14, "2 inputs are given, the graph has 4; missing: \"q\""},
+                {5, 13, "2 inputs are given, the graph has 4; missing: \"p\""},
+                {7, 15, "3 inputs are given, the graph has 4; missing: \"p\""}};
+    static float expected[OUTPUTS][ELEMENTS], got[OUTPUTS][ELEMENTS];
+    const WNNOperandDescriptor row = {WNNOperandDataType_Int32, 1, shape};
+    char path[] = "/tmp/webnn-outputs-XXXXXX", message[100];
+    const int file = mkstemp(path);
+    WNNGraphBuilder b = builder_of(context);
+    WNNOperand p = wnnGraphBuilderInput(b, WNN_STR("p"), &square), q = wnnGraphBuilderInput(b, WNN_STR("q"), &square),
+               r = wnnGraphBuilderInput(b, WNN_STR("r"), &square), s = wnnGraphBuilderInput(b, WNN_STR("s"), &row);
+    WNNGraph graphs[2] = {
+        build(b, OUTPUTS,
+              (WNNNamedOperand[]){{WNN_STR("a"), wnnGraphBuilderMatmul(b, wnnGraphBuilderSoftmax(b, p, 1, NULL), p, NULL)},
+                                  {WNN_STR("b"), wnnGraphBuilderAdd(b, wnnGraphBuilderSoftmax(b, q, 0, NULL), r, NULL)},
+                                  {WNN_STR("c"), wnnGraphBuilderNeg(b, wnnGraphBuilderGather(b, r, s, NULL), NULL)}})};
+
+    assert_true(file >= 0);
+    close(file);
+    assert_success(wnnGraphSave(graphs[0], path));
+    assert_success(wnnContextLoadGraph(context, path, &graphs[1]));
+    unlink(path);
+    for (size_t g = 0; g < 2; g++) {
+        assert_success(compute_needed(graphs[g], 15, ALL, expected));
+        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+            memset(got, 0xFF, sizeof got);
+            assert_success(compute_needed(graphs[g], rows[k].inputs, rows[k].outputs, got));
+            for (int i = 0; i < OUTPUTS; i++)
+                if (rows[k].outputs & 1 << i)
+                    assert_memory_equal(got[i], expected[i], sizeof got[i]);
+            snprintf(message, sizeof message, "compute: %s", rows[k].without_the_first);
+            assert_int_equal(compute_needed(graphs[g], rows[k].inputs & (rows[k].inputs - 1), rows[k].outputs, got),
+                             WNNStatus_TypeError);
+            assert_string_equal(wnnGetLastErrorMessage().data, message);
+        }
+        wnnGraphRelease(graphs[g]);
+    }
+}
+
+TEST(of_many_outputs_neighbours_count_as_one)
+{
+    enum { MANY = 130 }; /* the last two are one of 64 groups */
+    static char text[MANY][8];
+    const WNNOperandDescriptor one = {WNNOperandDataType_Float32, 0, NULL};
+    WNNGraphBuilder b = builder_of(context);
+    WNNNamedOperand outputs[MANY];
+    float x = 3, y = 0;
+
+    for (int i = 0; i < MANY; i++) {
+        snprintf(text[i], sizeof text[i], "x%d", i);
+        outputs[i] =
+            (WNNNamedOperand){WNN_STR(text[i]), wnnGraphBuilderNeg(b, wnnGraphBuilderInput(b, WNN_STR(text[i]), &one), NULL)};
+    }
+    WNNGraph g = build(b, MANY, outputs);
+    WNNNamedBuffer in[] = {{WNN_STR("x129"), &x, sizeof x}, {WNN_STR("x128"), &x, sizeof x}},
+                   out = {WNN_STR("x129"), &y, sizeof y};
+    refused(g, 1, in, 1, &out, "compute: 1 inputs are given, the graph has 130; missing: \"x128\"");
+    assert_success(wnnGraphCompute(g, 2, in, 1, &out));
+    assert_true(y == -3);
     wnnGraphRelease(g);
 }
 

@@ -252,10 +252,13 @@ static void outputs_are_allocated_and_chosen(webnn::Context const &context)
     error_of(WNNStatus_TypeError, [&] { one.at("more").as<std::int32_t>(); });
     EXPECT(error_of(WNNStatus_TypeError, [&] { graph.run({{"x", in}}, {"most"}); }).find("\"most\"") != std::string::npos);
 
-    webnn::Cancellation const cancellation = webnn::Cancellation::create();
+    webnn::Cancellation const cancellation, none(nullptr);
     EXPECT(graph.run({{"x", in}}, {}, cancellation).size() == 2 && !cancellation.isCancelled());
     cancellation.cancel();
     error_of(WNNStatus_OperationError, [&] { graph.run({{"x", in}}, {}, cancellation); });
+    EXPECT(cancellation.isCancelled() && webnn::Cancellation(cancellation).isCancelled());
+    none.cancel();
+    EXPECT(!none.isCancelled() && !none && graph.run({{"x", in}}, {}, none).size() == 2);
     EXPECT(!context.isLost());
 }
 

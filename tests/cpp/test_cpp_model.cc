@@ -104,6 +104,26 @@ static void a_model_is_built_for_some_outputs(webnn::Context const &context)
     EXPECT(outputs.size() == 2 && outputs[0].first == "c" && outputs[1].first == "a");
 }
 
+static void a_run_for_some_outputs_needs_their_inputs(webnn::Context const &context)
+{
+    std::string const heads = "webnn_graph \"heads\" v2 {\n"
+                              "  inputs { a: f32[dyn(\"n\", 9)]; b: f32[dyn(\"n\", 9)]; }\n"
+                              "  nodes { r = neg(a); s = add(a, b); }\n"
+                              "  outputs { r; s; }\n"
+                              "}\n";
+    std::vector<float> const ones{1, 1};
+    webnn::Graph const graph = webnn::DynamicModel::fromMemory(context, heads).graph({{"n", 2}});
+
+    EXPECT((graph.run({{"a", ones}}, {"r"}).at("r").as<float>() == std::vector<float>{-1, -1}));
+    EXPECT((graph.run({{"b", ones}, {"a", ones}}, {"s"}).at("s").as<float>() == std::vector<float>{2, 2}));
+    try {
+        graph.run({{"a", ones}}, {"s"});
+        EXPECT(!"a missing input throws");
+    } catch (webnn::Error const &error) {
+        EXPECT(std::string(error.what()).find("missing: \"b\"") != std::string::npos);
+    }
+}
+
 int main()
 {
     webnn::Context const context;
@@ -113,5 +133,6 @@ int main()
     a_model_goes_on_in_a_builder(context);
     a_dynamic_model_gives_graphs(context);
     a_model_is_built_for_some_outputs(context);
+    a_run_for_some_outputs_needs_their_inputs(context);
     return failures != 0;
 }

@@ -135,6 +135,16 @@ class Arrays(unittest.TestCase):
         self.refuses(TypeError, r"graph: there is no input 'outputs'; outputs are chosen by .*load.*context\.compute", graph,
                      x=value, outputs=["z"])
 
+    def test_chosen_outputs_need_their_inputs(self):
+        builder = context.create_graph_builder()
+        graph = builder.build({"y": builder.neg(builder.input("a", [2])), "z": builder.abs(builder.input("outputs", [2]))})
+        a, y = np.ones(2, np.float32), np.zeros(2, np.float32)
+        self.assertIs(context.compute(graph, {"a": a}, {"y": y})["y"], y)
+        self.assertEqual(y.tolist(), [-1, -1])
+        self.refuses(ValueError, '0 inputs are given, the graph has 2; missing: "a"', context.compute, graph, {}, {"y": y})
+        self.refuses(ValueError, r"input 'outputs' is missing", context.compute, graph, {"a": a})
+        self.assertEqual(graph(a=a, outputs=a).keys(), {"y", "z"})  # it is an input's name here
+
     def test_dlpack(self):
         graph, value = identity(), np.arange(6, dtype=np.float32)
         good = [DLPack(value, [2, 3]), DLPack(value, [6]), DLPack(value, [2, 3], [3, 1]), DLPack(value, [2, 3], kind=3),
