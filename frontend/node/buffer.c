@@ -74,6 +74,7 @@ bool buffer_check(struct call *c, const struct buffer_source *buffer, const char
 {
     if (!buffer->data)
         return throw_type(c, "%s is detached: its memory has been transferred", what);
-    return buffer_fits_type(buffer, type) || throw_type(c, "%s is an %s, which does not hold elements of type %s", what,
-                                                        buffer->class_name, wnnOperandDataTypeGetName(type));
+    return buffer_fits_type(buffer, type) ||
+           throw_type(c, "%s is %s %s, which does not hold elements of type %s", what,
+                      strchr("AI", buffer->class_name[0]) ? "an" : "a", buffer->class_name, wnnOperandDataTypeGetName(type));
 }

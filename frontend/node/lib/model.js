@@ -44,11 +44,28 @@ function deepFreeze(value) {
   return value;
 }
 
-/** Refuses options that a function does not have: a misspelt signal would end nothing. */
+/** Refuses options that a function does not have: a misspelt signal, or what is none, would end nothing. */
 function checkOptions(call, options, names) {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError(`${call}: options is not an object`);
   for (const name of Object.keys(options))
     if (!names.includes(name))
       throw new TypeError(`${call}: there is no option ${JSON.stringify(name)}; there are ${JSON.stringify(names)}`);
+  const { signal } = options;
+  if (signal !== undefined && (typeof signal?.throwIfAborted !== 'function' || typeof signal.addEventListener !== 'function'))
+    throw new TypeError(`${call}: signal is no AbortSignal, such as the member signal of an AbortController`);
+}
+
+/** Refuses an array that does not have the elements of an input's shape; of bytes the length is compared. */
+function checkArray({ name, dataType }, data, shape) {
+  const view = views[dataType];
+  const given = data[Symbol.toStringTag];
+  const length = shape.reduce((n, size) => n * size, 1);
+  const fits = [view?.name, 'Uint8Array', dataType === 'float16' ? 'Uint16Array' : undefined].includes(given);
+  if (view !== undefined && Number.isInteger(length) && !(fits && data.byteLength === length * view.BYTES_PER_ELEMENT))
+    throw new TypeError(`compute: input ${JSON.stringify(name)} is ${/^[AI]/.test(given) ? 'an' : 'a'} ${given} of ` +
+      `${data.length} elements; the model wants ${dataType} [${shape.join(', ')}], ` +
+      `${/^I/.test(view.name) ? 'an' : 'a'} ${view.name} of ${length}`);
 }
 
 /** Returns the shape of what a program gives for an input: what it says, or the declared one with `length` for what is open. */
@@ -60,13 +77,13 @@ function shapeOf({ name, shape }, value, sizes) {
   const known = shape.map((size) => (typeof size === 'string' ? sizes.get(size) : size) ?? undefined);
   const open = [...known.keys()].filter((i) => known[i] === undefined);
   if (open.length > 1)
-    throw new TypeError(`compute: ${name} has open dimensions [${open.map((i) => shape[i] ?? '?').join(', ')}]: ` +
+    throw new TypeError(`compute: input ${JSON.stringify(name)} has open dimensions [${open.map((i) => shape[i] ?? '?').join(', ')}]: ` +
                         'give { data, shape }, or their sizes in dimensions');
   const product = known.reduce((n, size) => n * (size ?? 1), 1);
   if (open.length === 1)
     known[open[0]] = product === 0 ? 0 : value.length / product;
   if (!Number.isInteger(known[open[0]] ?? 0))
-    throw new TypeError(`compute: ${name} has ${value.length} elements, which are no multiple of ${product}, ` +
+    throw new TypeError(`compute: input ${JSON.stringify(name)} has ${value.length} elements, which are no multiple of ${product}, ` +
                         `the product of the other sizes of [${shape.join(', ')}]`);
   return known;
 }
@@ -135,8 +152,8 @@ class Model {
   }
 
   /**
-   * Computes all outputs; the signal ends the build and the computation.  inputs has a typed array, or { data, shape }, for each input.  Of an array without a shape one
-   * dimension may be open, which has the size that is left.
+   * Computes all outputs; the signal ends the build and the computation.  inputs has a typed array, or { data, shape }, for
+   * each input.  Of an array without a shape one dimension may be open, which has the size that is left.
    */
   async compute(inputs, options = {}) {
     checkOptions('compute', options, ['dimensions', 'signal']);
@@ -146,7 +163,7 @@ class Model {
       if (!names.includes(name))
         throw new TypeError(`compute: the model has no input ${JSON.stringify(name)}; it has ${JSON.stringify(names)}`);
       const data = inputs[name]?.data ?? inputs[name];
-      if (!ArrayBuffer.isView(data) || (data !== inputs[name] && inputs[name].shape === undefined))
+      if (!ArrayBuffer.isView(data) || data instanceof DataView || (data !== inputs[name] && inputs[name].shape === undefined))
         throw new TypeError(`compute: input ${JSON.stringify(name)} is neither a typed array nor { data, shape } with one`);
     }
     const requireAll = (wanted) => {
@@ -156,7 +173,11 @@ class Model {
     };
     if (!this.#partial)
       requireAll(names);
-    const { graph, inputs: from, outputs: to } = await this.#prepare(this.#shapesOf(inputs ?? {}, dimensions), dimensions, signal);
+    const shapes = this.#shapesOf(inputs ?? {}, dimensions);
+    for (const input of this.inputs)
+      if (shapes[input.name] !== undefined)
+        checkArray(input, inputs[input.name].data ?? inputs[input.name], shapes[input.name]);
+    const { graph, inputs: from, outputs: to } = await this.#prepare(shapes, dimensions, signal);
     requireAll(from.keys());
     for (const [name, tensor] of from)
       this.#context.writeTensor(tensor, inputs[name].data ?? inputs[name]);
@@ -191,8 +212,9 @@ async function loadModel(context, model, options = {}) {
 }
 
 /** Builds as builder.build does; the signal ends the build. */
-function buildGraph(builder, outputs, { signal } = {}) {
-  return withFlag(signal, (flag) => beginBuild(builder, outputs, flag));
+async function buildGraph(builder, outputs, options = {}) {
+  checkOptions('buildGraph', options, ['signal']);
+  return withFlag(options.signal, (flag) => beginBuild(builder, outputs, flag));
 }
 
 module.exports = { Model, loadModel, buildGraph };
