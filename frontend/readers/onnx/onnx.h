@@ -96,6 +96,7 @@ struct onnx_value {
     bool is_input;       /* the operand is an input of the model, not a result */
     double cost;         /* about how many operations computing the data takes, if it is constant but not computed */
     const char *depends; /* the name of an input of the model that it depends on, if one is known; else NULL */
+    const char *empty; /* of a value without elements: which dimension of which input of the model is 0, if known; else NULL */
     const char *refusal; /* NULL if it is usable, "" for a result of a refused node, which was reported, else the reason */
 };
 

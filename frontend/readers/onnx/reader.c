@@ -356,9 +356,28 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__Valu
     return v;
 }
 
+/** Says in a value why it has no elements: the input's dimension with its name, if it has one. */
+static bool note_empty(struct onnx_reader *r, const Onnx__ValueInfoProto *info, struct onnx_value *v)
+{
+    const Onnx__TensorShapeProto *shape = tensor_type(info)->shape;
+    char text[400];
+    size_t d = 0;
+
+    while (d < v->rank && v->dims[d])
+        d++;
+    const char *name = shape && d < shape->n_dim && shape->dim[d]->dim_param ? shape->dim[d]->dim_param : "";
+
+    snprintf(text, sizeof text, "dimension %zu%s%s%s of input \"%s\" is 0", d, *name ? " (" : "",
+             *name ? onnx_escape(r, name) : "", *name ? ")" : "", onnx_escape(r, info->name));
+    v->empty = arena_string(&r->memory, text, strlen(text));
+    return v->empty || onnx_fail_memory(r);
+}
+
 /** Binds an input's name to a value, which takes the place of an initializer of that name (found). */
 static bool bind_value(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, struct onnx_value *v, bool found)
 {
+    if (!onnx_elements(v) && !note_empty(scope->reader, info, v))
+        return false;
     if (found)
         onnx_map_replace(&scope->values, info->name, v);
     return found || onnx_bind(scope, info->name, v, "input");
@@ -528,12 +547,16 @@ static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
 static bool add_outputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
 {
     struct onnx_map seen = {0};
-    bool ok = graph->n_output || onnx_fail(scope->reader, "the graph has no outputs");
+    bool found, ok = graph->n_output || onnx_fail(scope->reader, "the graph has no outputs");
 
     for (size_t i = 0; ok && i < graph->n_output; i++)
         ok = add_output(scope, graph->output[i], &seen);
-    if (ok && !scope->reader->refusal_count && !scope->reader->model->output_count)
-        ok = onnx_fail(scope->reader, "all outputs of the graph have no elements");
+    if (ok && !scope->reader->refusal_count && !scope->reader->model->output_count) {
+        const struct onnx_value *v = onnx_map_get(&scope->values, graph->output[0]->name, &found);
+
+        ok = onnx_fail(scope->reader, "all outputs of the graph have no elements%s%s", v && v->empty ? ", as " : "",
+                       v && v->empty ? v->empty : "");
+    }
     onnx_map_free(&seen);
     return ok;
 }

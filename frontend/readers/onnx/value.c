@@ -175,7 +175,8 @@ WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v)
         return onnx_error_operand(n);
     }
     if (!onnx_elements(v)) {
-        onnx_refuse(n, "an input has no elements; WebNN has no empty tensors");
+        onnx_refuse(n, "an input has no elements%s%s; WebNN has no empty tensors", v->empty ? ", as " : "",
+                    v->empty ? v->empty : "");
         return onnx_error_operand(n);
     }
     for (size_t i = 0; i < v->rank; i++)

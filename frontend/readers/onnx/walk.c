@@ -248,16 +248,28 @@ bool onnx_import_branch(struct onnx_node *n, const Onnx__GraphProto *body, struc
 
 /* ---- one node ---- */
 
-/** Says of results that are computed at run time which input of the model they depend on: the first that an input does. */
+/**
+ * Says of results that are computed at run time which input of the model they depend on, and of those without elements which
+ * one has none: the first of an input.
+ */
 static void note_dependence(struct onnx_node *n)
 {
-    const char *depends = NULL;
+    const char *depends = NULL, *empty = NULL;
 
-    for (size_t i = 0; i < n->input_count && !depends; i++)
-        depends = n->inputs[i] && !n->inputs[i]->is_static ? n->inputs[i]->depends : NULL;
-    for (size_t i = 0; i < n->output_count; i++)
-        if (n->outputs[i] && !n->outputs[i]->is_static && !n->outputs[i]->depends)
-            n->outputs[i]->depends = depends;
+    for (size_t i = 0; i < n->input_count; i++) {
+        const struct onnx_value *v = n->inputs[i];
+
+        depends = depends || !v || v->is_static ? depends : v->depends;
+        empty = empty || !v ? empty : v->empty;
+    }
+    for (size_t i = 0; i < n->output_count; i++) {
+        struct onnx_value *v = n->outputs[i];
+
+        if (v && !v->is_static && !v->depends)
+            v->depends = depends;
+        if (v && !v->empty && !onnx_elements(v))
+            v->empty = empty;
+    }
 }
 
 /** Computes what is constant and small, so that its node does not stay in the graph. */

@@ -183,7 +183,23 @@ TEST(outputs_without_elements_vanish)
     assert_int_equal(t->read.output_count, 1);
     assert_non_null(strstr(t->read.notes, "output 'present' has no elements"));
     t->graph.n_output = 1;
-    refused(t, &empty, "all outputs of the graph have no elements");
+    refused(t, &empty, "all outputs of the graph have no elements, as dimension 0 (n) of input \"past\" is 0");
+}
+
+TEST(what_has_no_elements_is_named)
+{
+    const struct model_shape shape = {.name = "x", .rank = 3, .dims = {1, 0, 4}};
+
+    for (int through = 0; through < 2; through++) {
+        start(t, 17);
+        input(t, "x", F32, "1 n 4");
+        if (through)
+            node(t, "Abs", "x", "a");
+        attribute_int(t, node(t, "ArgMax", through ? "a" : "x", "y"), "axis", 1);
+        output(t, "y");
+        refused(t, &empty, "an input has no elements, as dimension 1 (n) of input \"x\" is 0; WebNN has no empty tensors");
+        refused(t, &(struct model_options){.shape_count = 1, .shapes = &shape}, "dimension 1 (n) of input \"x\" is 0");
+    }
 }
 
 TEST(shapes_that_differ_are_refused)
