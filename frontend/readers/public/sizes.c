@@ -77,8 +77,14 @@ static WNNStatus add_shape(const struct model_description *d, const struct model
     for (at = 0; at < d->input_count; at++)
         if (d->inputs[at].name.length == strlen(shape->name) && !strcmp(d->inputs[at].name.data, shape->name))
             break;
-    if (at == d->input_count)
-        return reader_refuse("a shape is asked for \"%s\", which is no input of the model", NAME_SHOWN(shape->name));
+    if (at == d->input_count) {
+        char list[300] = "";
+
+        for (at = 0; at < d->input_count; at++)
+            text_list_add(list, sizeof list, d->inputs[at].name.data, d->inputs[at].name.length);
+        return reader_refuse("a shape is asked for \"%s\", which is no input of the model; it has %s", NAME_SHOWN(shape->name),
+                             *list ? list : "none");
+    }
     input = &d->inputs[at];
     nameless = !input->hasShape;
     if (input->hasShape && input->rank != shape->rank)

@@ -128,7 +128,8 @@ TEST(sizes_that_do_not_fit_are_refused)
     expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 65}, NULL, WNNStatus_TypeError, "at most 64");
     expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 4}, &(WNNModelShape){WNN_STR("x"), 2, two}, WNNStatus_TypeError,
                    "is asked to be 4 and 3");
-    expect_refusal(model, NULL, &(WNNModelShape){WNN_STR("z"), 2, two}, WNNStatus_TypeError, "which is no input");
+    expect_refusal(model, NULL, &(WNNModelShape){WNN_STR("z"), 2, two}, WNNStatus_TypeError,
+                   "which is no input of the model; it has \"x\"");
     expect_refusal(model, NULL, &(WNNModelShape){WNN_STR("x"), 3, three}, WNNStatus_TypeError,
                    "\"x\" is [3, 2, 1], the model's is [?, ?]");
     expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 4}, NULL, WNNStatus_DataError, "dimension 'm'");
