@@ -89,7 +89,7 @@ int main(int argc, char **argv)
         return 1;
     int status = compute();
     if (status != WEBNN_OBJECT_OK) {
-        fprintf(stderr, "the network failed with code %d\n", status);
+        fprintf(stderr, "the network failed: %s\n", shapes_status_text(status));
         return 1;
     }
     printf("%s for %s\n", shapes_object.producer, shapes_object.target);

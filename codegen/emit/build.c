@@ -293,6 +293,8 @@ void function_set_attributes(const struct build *m, V function)
     add_flag(m, function, "nounwind");
     if (m->sanitize)
         add_flag(m, function, "sanitize_address");
+    if (m->for_size)
+        add_flag(m, function, "optsize");
     /* No loop of ours may become a call of memset or memcpy: code must link into bare objects. */
     add_attribute(m, function, "no-builtins", "");
     if (m->target->cpu)

@@ -23,6 +23,7 @@ struct build {
     LLVMBuilderRef b;
     const struct isa *isa;
     bool sanitize;
+    bool for_size;               /* small code rather than fast code */
     const struct target *target; /* attributes of every function */
     const char *suffix;          /* of names of functions that kernels share, where a module has several targets; else NULL */
     LLVMValueRef function;

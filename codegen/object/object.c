@@ -335,6 +335,7 @@ static bool make_module(struct writing *w)
     m->module = machine_module(machine, m->context, o->p->prefix, w->e);
     LLVMContextSetDiscardValueNames(m->context, false); /* globals need theirs in every kind of output */
     m->b = LLVMCreateBuilderInContext(m->context);
+    m->for_size = w->options->for_size;
     set_target(o, machine->target);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine->tm);
     o->size = LLVMIntPtrTypeInContext(m->context, layout);

@@ -75,6 +75,7 @@ typedef void (*object_progress)(void *user, uint32_t done, uint32_t total);
 
 struct object_options {
     enum object_kind kind;
+    bool for_size;            /* LLVM makes small code rather than fast code */
     object_progress progress; /* may be NULL */
     void *user;
     struct codegen_times *times; /* may be NULL */

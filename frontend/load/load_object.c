@@ -58,19 +58,6 @@ static void run_parts(void *user, uint32_t count, void (*part)(void *data, uint3
     threads_run(count, run_part, &p);
 }
 
-static const char *code_text(int code)
-{
-    static const char *const texts[] = {
-        [WEBNN_OBJECT_NO_MEMORY] = "memory could not be had",
-        [WEBNN_OBJECT_UNSUPPORTED] = "this processor lacks instructions that it uses",
-        [WEBNN_OBJECT_BAD_WEIGHTS] = "its file with weights is missing or not its own",
-        [WEBNN_OBJECT_LIBRARY_FAILED] = "libwebnn_rt does not fit, or oneDNN failed",
-        [WEBNN_OBJECT_BAD_ARGUMENT] = "an argument is missing",
-    };
-
-    return code > 0 && (size_t)code < sizeof texts / sizeof *texts ? texts[code] : "unknown error";
-}
-
 /* Calls run(first..., inputs, outputs): every argument is a pointer. */
 static int call(struct loaded_object *o, webnn_object_function function, uint32_t first_count, void **first,
                 const void *const *inputs, void *const *outputs)
@@ -118,7 +105,7 @@ static bool object_run(void *user, const void *const *inputs, void *const *outpu
     int code = o->model ? call(o, o->object->run, 1, &o->model, inputs, outputs) : run_alone(o, inputs, outputs);
 
     return code == WEBNN_OBJECT_OK ||
-           error_set(e, WNNStatus_OperationError, "%.80s_run: %s", o->object->prefix, code_text(code));
+           error_set(e, WNNStatus_OperationError, "%.80s_run: %s", o->object->prefix, webnn_object_status_text(code));
 }
 
 static void object_free(void *user)
@@ -233,7 +220,8 @@ static bool prepare_state(struct loaded_object *o, struct error *e)
     if (code == WEBNN_OBJECT_OK && o->model)
         return true;
     o->model = NULL;
-    return error_set(e, WNNStatus_NotSupportedError, "loading a graph: %.80s_create: %s", o->object->prefix, code_text(code));
+    return error_set(e, WNNStatus_NotSupportedError, "loading a graph: %.80s_create: %s", o->object->prefix,
+                     webnn_object_status_text(code));
 }
 
 /* Objects compute in the memory of the host. */

@@ -70,20 +70,36 @@ static bool create_context(struct compilation *c)
 
 /* ---- the target ---- */
 
+/* Makes facts of a processor that has no room for code: loops are not unrolled, and no kernel is there for speed alone. */
+static const struct target_facts *facts_for_size(const struct target *t, struct arena *a)
+{
+    struct target_facts *facts = arena_array(a, 1, sizeof *facts);
+
+    if (!facts)
+        return NULL;
+    *facts = *target_facts(t);
+    facts->loop.unroll_points = facts->contraction.unrolled_steps = 1;
+    facts->winograd.worth = 0;
+    return facts;
+}
+
 /* Makes the target of one level out of what all of them have and what its code is for. */
-static void set_level(const struct compilation *c, struct target *level, const struct target *all, const struct target *code)
+static bool set_level(struct compilation *c, struct target *level, const struct target *all, const struct target *code)
 {
     *level = *all;
     level->triple = code->triple;
     level->cpu = code->cpu;
     level->features = code->features;
     level->isa = code->isa;
+    if (c->options->optimize == OPTIMIZE_SIZE)
+        level->facts = facts_for_size(level, &c->arena);
     level->rounds_operands = target_may_round(level, c->options->precision, c->options->deterministic);
     if (!level->cache_bytes) /* the target's caches are not known */
         level->cache_bytes = target_facts(level)->cache.l2_bytes;
     if (c->options->verbose)
         fprintf(stderr, "webnnc: for %s %s %s, vectors of %u bits, library %s\n", code->triple, code->cpu, code->features,
                 code->isa.vector_bits, c->with_library ? "onednn" : "none");
+    return c->options->optimize == OPTIMIZE_SPEED || level->facts || complain("out of memory");
 }
 
 static bool choose_target(struct compilation *c)
@@ -115,7 +131,8 @@ static bool choose_target(struct compilation *c)
         all = (struct target){.thread_count = 1, .prefers_nhwc = true, .unpacks_weights = true};
     }
     for (uint32_t i = 0; i < c->level_count; i++)
-        set_level(c, &c->levels[i], &all, &codes[i]);
+        if (!set_level(c, &c->levels[i], &all, &codes[i]))
+            return false;
     if (o->precision == WNNPrecision_Int8 && !compilation_target(c)->rounds_operands)
         fprintf(stderr, "webnnc: note: --precision int8 has no effect: %s\n",
                 o->deterministic ? "what --deterministic computes is float32" : "code for this processor multiplies no bytes");
@@ -212,6 +229,9 @@ int main(int argc, char **argv)
     output_handle_signals();
     c.prefix = o.name ? strdup(o.name) : name_from_path(o.output && strcmp(o.output, "-") ? o.output : o.input);
     bool ok = c.prefix ? run(&c) : complain("out of memory");
+    if (ok && o.default_output && !o.quiet) /* whose name only webnnc knows */
+        fprintf(stderr, "webnnc: wrote %s%s%s\n", NAME_SHOWN(o.output), o.script ? " and " : "",
+                o.script ? NAME_SHOWN(o.script) : "");
     folder_remove();
     program_free(&c.program);
     names_free(&c);

@@ -53,10 +53,13 @@ static inline bool is_linked(enum emit_kind kind)
 
 enum library_kind { LIBRARY_DEFAULT, LIBRARY_NONE, LIBRARY_ONEDNN };
 
+enum optimize_for { OPTIMIZE_SPEED, OPTIMIZE_SIZE };
+
 struct options {
     const char *input, *output, *header, *name;
     enum emit_kind emit;
     enum library_kind library;
+    enum optimize_for optimize;
     const char *triple, *cpu, *features;
     const char *weights;          /* where constants go */
     const char *cc;               /* NULL for cc */

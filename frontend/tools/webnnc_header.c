@@ -12,6 +12,7 @@
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
 #include "ir/graph/ir.h"
+#include "webnn/webnn_object.h"
 
 enum { NAME_MAX_LENGTH = 60 };
 
@@ -312,6 +313,18 @@ static void print_model(FILE *out, const struct compilation *c)
     fputs(");\n", out);
 }
 
+/* The texts of webnn_object.h, for programs that do not include it. */
+static void print_status_text(FILE *out, const char *prefix)
+{
+    fprintf(out,
+            "\n/** What a function's result means, in English. */\nstatic inline const char *%s_status_text(int status)\n{\n"
+            "    switch (status) {\n",
+            prefix);
+    for (int i = WEBNN_OBJECT_OK; i <= WEBNN_OBJECT_BAD_ARGUMENT; i++)
+        fprintf(out, "    case %d:\n        return \"%s\";\n", i, webnn_object_status_text(i));
+    fprintf(out, "    }\n    return \"%s\";\n}\n", webnn_object_status_text(-1));
+}
+
 bool header_create(const struct compilation *c, char **text, size_t *length)
 {
     FILE *out = open_memstream(text, length);
@@ -332,7 +345,13 @@ bool header_create(const struct compilation *c, char **text, size_t *length)
                  "return int return 0, "
                  "or\n * one of the codes in <webnn/webnn_object.h>, which also has the structs that are only named here.  All "
                  "functions are\n"
-                 " * thread-safe and re-entrant.\n */\n");
+                 " * thread-safe and re-entrant.\n *\n");
+    fputs(!c->with_library              ? " * It needs nothing but the C library.\n */\n"
+          : c->options->emit == EMIT_SO ? " * It is linked with libwebnn_rt already.\n */\n"
+                                        : " * Link it with libwebnn_rt: -lwebnn_rt, `pkg-config --libs webnn_rt`, or "
+                                          "webnn::webnn_rt in CMake.  With --library none\n"
+                                          " * webnnc writes an object that needs nothing but the C library.\n */\n",
+          out);
     fprintf(out, "#ifndef WEBNN_MODEL_%s_H\n#define WEBNN_MODEL_%s_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n",
             c->prefix, c->prefix);
     fputs("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nstruct webnn_object;\nstruct webnn_object_options;\nstruct "
@@ -343,6 +362,7 @@ bool header_create(const struct compilation *c, char **text, size_t *length)
         print_model(out, c);
     else
         print_standalone(out, c);
+    print_status_text(out, c->prefix);
     fprintf(out,
             "\n/** Names, types and shapes of the inputs and outputs, and the functions. */\nextern const struct webnn_object "
             "%s_object;\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n",

@@ -161,7 +161,11 @@ static bool write_object(struct compilation *c, const struct object_program *p, 
                          size_t *length)
 {
     struct codegen_times times;
-    struct object_options options = {.kind = kind, .progress = show_kernels, .user = (void *)c->options, .times = &times};
+    struct object_options options = {.kind = kind,
+                                     .for_size = c->options->optimize == OPTIMIZE_SIZE,
+                                     .progress = show_kernels,
+                                     .user = (void *)c->options,
+                                     .times = &times};
     struct error e = {0};
     bool ok = object_create(c->context->engine->debug, p, &options, bytes, length, &e);
 

@@ -13,6 +13,7 @@
 static const char *const kinds[] = {"", "obj", "asm", "llvm-ir", "bc", "so", "exe", "wasm", "ir", "webnn", "json", "dot", NULL};
 static const char *const endings[] = {"", ".o", ".s", ".ll", ".bc", ".so", ".exe", ".wasm", ".ir", ".webnn", ".json", ".dot"};
 static const char *const libraries[] = {[LIBRARY_DEFAULT] = "", [LIBRARY_NONE] = "none", [LIBRARY_ONEDNN] = "onednn", NULL};
+static const char *const optimizations[] = {[OPTIMIZE_SPEED] = "speed", [OPTIMIZE_SIZE] = "size", NULL};
 static const char *const weight_forms[] = {
     [TEXT_WEIGHTS_CONTAINER] = "container", [TEXT_WEIGHTS_SAFETENSORS] = "safetensors", [TEXT_WEIGHTS_INLINE] = "inline", NULL};
 
@@ -88,6 +89,9 @@ static const struct option_row rows[] = {
      "who computes convolutions and matmuls: oneDNN through libwebnn_rt (default for this machine), or code of the object's "
      "own (default for others), which then needs nothing but the C library",
      option_choice, .member = offsetof(struct options, library), .choices = libraries},
+    {"optimize", 'O', "speed|size",
+     "what code is good for (default: speed): small code has loops that are not unrolled, and one --cpu makes it smaller still",
+     option_choice, .member = offsetof(struct options, optimize), .choices = optimizations},
     {"engine", 0, "cpu",
      "objects are for processors: graphs for a GPU are compiled when they are built, by a context with that engine",
      .take = take_engine,

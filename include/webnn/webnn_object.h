@@ -25,8 +25,8 @@
  *     int prefix_load_weights(const char *path);    maps it, or if NULL the file where webnnc wrote it; else the first run does
  *
  * All of them are thread-safe and re-entrant; a model may run on several threads at the same time.  Functions that return int
- * return WEBNN_OBJECT_OK or one of the codes below.  Inputs and outputs are dense and row-major, aligned for their type;
- * outputs overlap nothing.
+ * return WEBNN_OBJECT_OK or one of the codes below, which PREFIX_status_text of the header puts into words.  Inputs and outputs
+ * are dense and row-major, aligned for their type; outputs overlap nothing.
  */
 #ifndef WEBNN_WEBNN_OBJECT_H_
 #define WEBNN_WEBNN_OBJECT_H_
@@ -60,6 +60,26 @@ enum {
     WEBNN_OBJECT_LIBRARY_FAILED = 4, /**< libwebnn_rt does not fit, or oneDNN failed */
     WEBNN_OBJECT_BAD_ARGUMENT = 5    /**< a pointer is NULL that must not be, or an option has no such value */
 };
+
+/** Returns what a status means, in English: text that lives for ever. */
+static inline const char *webnn_object_status_text(int status)
+{
+    switch (status) {
+    case WEBNN_OBJECT_OK:
+        return "success";
+    case WEBNN_OBJECT_NO_MEMORY:
+        return "memory could not be had";
+    case WEBNN_OBJECT_UNSUPPORTED:
+        return "this processor lacks instructions that the code uses";
+    case WEBNN_OBJECT_BAD_WEIGHTS:
+        return "the file with weights is missing, or not the one that was written with the object";
+    case WEBNN_OBJECT_LIBRARY_FAILED:
+        return "libwebnn_rt does not fit, or oneDNN failed";
+    case WEBNN_OBJECT_BAD_ARGUMENT:
+        return "a pointer is NULL that must not be, or an option has no such value";
+    }
+    return "unknown status";
+}
 
 /** Lists the data types by the numbers of WNNOperandDataType. */
 enum webnn_object_type {

@@ -220,6 +220,27 @@ check_kinds() {
     done
     grep -q 'odd_name' odd.h || fail "the header has no legal name: $(cat odd.h)"
 
+    # The header says what to link, and what functions return.
+    printf '#include <stdio.h>\n#include "odd.h"\nint main(void) { return puts(odd_status_text(odd_run(0, 0, 0, 0, 0, 0))) < 0; }\n' >text.c
+    passes "$webnnc" odd.webnn -o odd.o --library none --header odd.h
+    grep -q 'needs nothing but the C library' odd.h || fail "the header does not say what to link: $(cat odd.h)"
+    passes cc text.c odd.o -o text
+    passes ./text
+    grep -q 'a pointer is NULL' out.txt || fail "the text of a status: $(cat out.txt)"
+    passes "$webnnc" odd.webnn -o odd.o --library onednn --header odd.h
+    grep -q 'Link it with libwebnn_rt: -lwebnn_rt' odd.h || fail "the header does not say what to link: $(cat odd.h)"
+    # Small code is smaller, and of what no name was given the name is told.
+    for target in x86_64-linux-gnu thumbv7em-none-eabihf; do
+        for optimize in speed size; do
+            passes "$webnnc" "$shapes" --dim batch=1 --library none --target $target --cpu \
+                $([ $target = x86_64-linux-gnu ] && echo x86-64-v3 || echo cortex-m4) -O $optimize
+            grep -qx 'webnnc: wrote shapes.o' err.txt || fail "the file that was written is not told: $(cat err.txt)"
+            llvm-size-19 -A shapes.o | awk '$1 == ".text" { print $2 }' >$optimize.txt
+        done
+        [ $(($(cat size.txt) * 10)) -lt $(($(cat speed.txt) * 9)) ] ||
+            fail "-O size makes $(cat size.txt) bytes of code for $target, without it $(cat speed.txt)"
+    done
+
     # What a program takes for equal: integers exactly, infinity only itself.
     printf 'webnn_graph "g" v1 { inputs { x: f32[2]; i: i64[2]; } nodes { y = relu(x); j = identity(i); } outputs { y; j; } }\n' >same.webnn
     passes "$webnnc" same.webnn -o same --library none --cc "$cc"
@@ -327,13 +348,18 @@ check_standalone() {
     done
     # Constants in a file: the program finds it where webnnc wrote it, or where it is told; another file is refused.
     passes "$webnnc" "$lenet" -o apart --library none --weights lenet.bin
+    # Small code computes the same.
+    for model in lenet mnist-8 rnnoise; do
+        compile $model -o small --library none -O size
+        run_model $model 1 ./small
+    done
     [ "$(stat -c %s apart)" -lt 200000 ] || fail "the constants are in the program all the same"
     run_model lenet 1 ./apart
     mv lenet.bin moved.bin
-    refuses 1 "weights is missing or not this model's" ./apart
+    refuses 1 "weights is missing, or not the one" ./apart
     run_model lenet 1 ./apart --weights moved.bin
     passes "$webnnc" "$rnnoise" -o other.o --library none --weights other.bin
-    refuses 1 "weights is missing or not this model's" ./apart --weights other.bin
+    refuses 1 "weights is missing, or not the one" ./apart --weights other.bin
     # On a terminal it says what it is doing; elsewhere nothing (check_options).
     if command -v script >/dev/null; then
         script -qec "$webnnc $mobilenet -o seen.o --library none" seen.txt >/dev/null </dev/null
@@ -376,7 +402,7 @@ check_library() {
     [ "$(stat -c %s apart)" -lt 2000000 ] || fail "the constants are in the program all the same"
     run_model mobilenetv2 1 ./apart
     mv mobilenet.bin moved.bin
-    refuses 1 "weights is missing or not this model's" ./apart
+    refuses 1 "weights is missing, or not the one" ./apart
     run_model mobilenetv2 1 ./apart --weights moved.bin
 }
 

@@ -317,14 +317,7 @@ static int run(void)
 
 static int explain(int status)
 {
-    static const char *const words[] = {"",
-                                        "out of memory",
-                                        "this processor lacks instructions that the code uses",
-                                        "the file with the weights is missing or not this model's",
-                                        "libwebnn_rt or oneDNN failed",
-                                        "a bad argument"};
-
-    return fail(status > 0 && status < 6 ? words[status] : "failed", NULL);
+    return fail(webnn_object_status_text(status), NULL);
 }
 
 static int compare_numbers(const void *a, const void *b)
