@@ -127,19 +127,23 @@ add_executable(rt rt.c)
 target_link_libraries(rt PRIVATE webnn::webnn_rt_static)
 add_executable(read_model read_model.c)
 target_link_libraries(read_model PRIVATE webnn::model)
+webnn_add_model(shapes model.onnx --dim batch=1)
+add_executable(classifier compiled_classifier.c)
+target_link_libraries(classifier PRIVATE shapes)
 foreach(source tutorial.c tutorial_cpp.cc)
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE webnn::webnn)
 endforeach()
 CMAKE
-cp "$source/examples/read_model.c" "$work/user/"
+cp "$source/examples/read_model.c" "$source/examples/compiled_classifier.c" "$source/examples/models/shapes/model.onnx" "$work/user/"
 cp "$source/examples/hello.c" "$source/examples/tutorial.c" "$source/examples/tutorial_cpp.cc" "$work/rt.c" "$work/user/"
 cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/user.log"
 cmake --build "$work/user/build" >>"$work/user.log"
 "$work/user/build/hello" | cmp - "$work/hello.txt"
 "$work/user/build/rt"
 "$work/user/build/read_model" "$work/sum.webnn" | cmp - "$work/read_model.txt"
+"$work/user/build/classifier" "$source"/examples/models/shapes/{moon.npy,classes.txt} | grep '%  moon'
 tutorial "$work/user/build/tutorial"
 tutorial "$work/user/build/tutorial_cpp"
 echo "uninstalling"

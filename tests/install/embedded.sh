@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A project that takes the sources in, by add_subdirectory and by FetchContent, gets the targets, and neither tools nor tests nor
-# options that are its own.  With `build` the library is built, too, as a static one, and a program with names of its own that the
-# library uses inside is linked with it and run.
+# options that are its own.  With `build` programs are built, too, with the shared library and with the static one, which does not
+# mind names of theirs that it uses inside, and with a model that webnnc compiles on the way; and they are run.
 #
 # usage: embedded.sh SOURCE_DIR [build]
 set -euo pipefail
@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 mkdir "$work/user"
-cp "$source/examples/hello.c" "$source/examples/read_model.c" "$work/user/"
+cp "$source"/examples/{hello.c,read_model.c,compiled_classifier.c,models/shapes/model.onnx} "$work/user/"
 # Names that the library has inside.
 cat >"$work/user/names.c" <<'C'
 int error_set, arena_array, kernel_create, guard_run, schedule_cpu, machine_compile;
@@ -22,12 +22,12 @@ write_project() { # HOW
 cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES C CXX)
 $1
-foreach(target webnn::webnn webnn::webnn_rt webnn::webnn_rt_static)
+foreach(target webnn::webnn webnn::webnn_rt webnn::webnn_rt_static webnn::model webnn::webnnc)
   if(NOT TARGET \${target})
     message(FATAL_ERROR "there is no \${target}")
   endif()
 endforeach()
-foreach(target webnn-run webnnc webnn-bench test-ir-graph)
+foreach(target webnn-run webnn-opt webnn-bench test-ir-graph)
   if(TARGET \${target})
     message(FATAL_ERROR "there is \${target}")
   endif()
@@ -41,29 +41,41 @@ if(CMAKE_RUNTIME_OUTPUT_DIRECTORY OR CMAKE_C_VISIBILITY_PRESET)
 endif()
 add_executable(hello hello.c names.c)
 target_link_libraries(hello PRIVATE webnn::webnn)
-if(TARGET webnn::model)
-  add_executable(read_model read_model.c names.c)
-  target_link_libraries(read_model PRIVATE webnn::model)
-endif()
+add_executable(read_model read_model.c names.c)
+target_link_libraries(read_model PRIVATE webnn::model)
+webnn_add_model(shapes model.onnx --dim batch=1 --library none)
+add_executable(classifier compiled_classifier.c)
+target_compile_definitions(classifier PRIVATE STANDALONE=1)
+target_link_libraries(classifier PRIVATE shapes)
 CMAKE
+}
+
+flags="-DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O0 -DCMAKE_CXX_FLAGS_RELEASE=-O0"
+configure() { # FOLDER OPTION...
+    # shellcheck disable=SC2086
+    cmake -G Ninja -S "$work/user" -B "$work/$1" $flags "${@:2}" >"$work/log" || { cat "$work/log"; exit 1; }
+}
+printf 'webnn_graph "sum" v1 { inputs { x: f32[2]; } nodes { y = relu(x); } outputs { y; } }' >"$work/sum.webnn"
+programs() { # FOLDER: builds and runs them
+    cmake --build "$work/$1" -j "$(nproc)" --target hello read_model classifier >"$work/log" || { tail -n 30 "$work/log"; exit 1; }
+    "$work/$1/hello" | grep '^dispatch: 2 0 0.6'
+    "$work/$1/read_model" "$work/sum.webnn" | grep '^computed'
+    "$work/$1/classifier" "$source"/examples/models/shapes/{moon.npy,classes.txt} | grep '%  moon'
+    if ldd "$work/$1/classifier" | grep libwebnn >/dev/null; then echo "the model needs a library"; exit 1; fi
 }
 
 echo "FetchContent"
 write_project "include(FetchContent)
 FetchContent_Declare(webnn SOURCE_DIR $source)
 FetchContent_MakeAvailable(webnn)"
-cmake -G Ninja -S "$work/user" -B "$work/fetched" >"$work/log" || { cat "$work/log"; exit 1; }
+configure fetched
 ! grep -q '^BUILD_SHARED_LIBS' "$work/fetched/CMakeCache.txt" || { echo "BUILD_SHARED_LIBS is set for the whole project"; exit 1; }
+! ninja -C "$work/fetched" -n _deps/webnn-build/all 2>/dev/null | grep -q webnnc || { echo "webnnc is built unasked"; exit 1; }
+[ "${2:-}" != build ] || programs fetched
 
 echo "add_subdirectory, static"
 write_project "add_subdirectory($source webnn)"
-cmake -G Ninja -S "$work/user" -B "$work/static" -DBUILD_SHARED_LIBS=OFF -DWEBNN_MODEL=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O0 \
-    -DCMAKE_CXX_FLAGS_RELEASE=-O0 >"$work/log" || { cat "$work/log"; exit 1; }
+configure static -DBUILD_SHARED_LIBS=OFF
 [ "${2:-}" = build ] || exit 0
-
-cmake --build "$work/static" -j "$(nproc)" --target hello read_model >"$work/log" || { tail -n 30 "$work/log"; exit 1; }
-"$work/static/hello" | tee "$work/hello.txt"
-grep -q '^dispatch: 2 0 0.6' "$work/hello.txt"
-printf 'webnn_graph "sum" v1 { inputs { x: f32[2]; } nodes { y = relu(x); } outputs { y; } }' >"$work/sum.webnn"
-"$work/static/read_model" "$work/sum.webnn" | grep '^computed'
+programs static
 if ldd "$work/static/hello" "$work/static/read_model" | grep libwebnn >/dev/null; then echo "the program needs the shared library"; exit 1; fi
