@@ -41,6 +41,9 @@ for tool in webnn-run webnnc webnn-opt; do
     [ -s "$work/prefix/share/man/man1/$tool.1" ] || { echo "the man page of $tool was not installed"; exit 1; }
 done
 
+echo "pages"
+"$source/tests/docs/check_links.sh" "$work/prefix/share/doc/webnn"
+
 echo "header as C and C++"
 flags="-I$work/prefix/include -Wall -Wextra -Wpedantic -Werror -fsyntax-only"
 # Included, as users do: functions of a file that is compiled itself would count as unused.
