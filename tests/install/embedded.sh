@@ -70,7 +70,8 @@ FetchContent_Declare(webnn SOURCE_DIR $source)
 FetchContent_MakeAvailable(webnn)"
 configure fetched
 ! grep -q '^BUILD_SHARED_LIBS' "$work/fetched/CMakeCache.txt" || { echo "BUILD_SHARED_LIBS is set for the whole project"; exit 1; }
-! ninja -C "$work/fetched" -n _deps/webnn-build/all 2>/dev/null | grep -q webnnc || { echo "webnnc is built unasked"; exit 1; }
+ninja -C "$work/fetched" -t commands _deps/webnn-build/all >"$work/unasked"
+! grep -E 'webnnc|webnn_io' "$work/unasked" || { echo "webnnc or the readers are built unasked"; exit 1; }
 [ "${2:-}" != build ] || programs fetched
 
 echo "add_subdirectory, static"
