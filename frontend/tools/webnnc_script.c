@@ -14,6 +14,7 @@
 #include "frontend/tools/webnnc.h"
 #include "ir/graph/ir.h"
 #include "ir/support/json.h"
+#include "webnn/webnn_object.h"
 
 extern const char webnnc_loader[];
 
@@ -127,7 +128,10 @@ static void print_head(FILE *out, const struct compilation *c)
     fprintf(out, ",\n    features: \"%s\",\n", compilation_target(c)->features);
     print_list(out, g, "inputs", input_at, g->input_count);
     print_list(out, g, "outputs", output_at, g->output_count);
-    fputs("};\n\nconst files = {\n", out);
+    fputs("    statuses: [\n", out);
+    for (int i = WEBNN_OBJECT_OK; i <= WEBNN_OBJECT_BAD_ARGUMENT; i++)
+        fprintf(out, "        \"%s\",\n", webnn_object_status_text(i));
+    fputs("    ],\n};\n\nconst files = {\n", out);
     print_file(out, "module", file);
     print_file(out, "weights", c->weights_bytes ? c->options->weights : NULL);
     fputs("};\n\n", out);

@@ -60,8 +60,8 @@ assert.deepEqual([...y], [2, 4]);
 const weights = readFileSync('weights.bin');
 assert.deepEqual([...(await load({ weights })).run({ x: Float32Array.of(5, 6) }).y], [6, 8]);
 weights[8] ^= 1;
-await assert.rejects(load({ weights }), /weights_set_weights returned \d+/);
-await assert.rejects(load({ weights: weights.subarray(1) }), /weights_set_weights returned \d+/);
+for (const bytes of [weights, weights.subarray(1)])
+    await assert.rejects(load({ weights: bytes }), /weights_set_weights: the file with weights is missing, or not the one/);
 
 // Minimum and maximum keep NaN, and -0 is less than +0, whatever instructions they are; as in JavaScript.
 const extremes = await import(here('extremes.mjs'));

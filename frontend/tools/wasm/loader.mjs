@@ -66,7 +66,7 @@ class Arena {
 
 function check(status, name) {
     if (status !== 0)
-        throw new Error(`${network.name}_${name} returned ${status} (webnn_object.h says what that means)`);
+        throw new Error(`${network.name}_${name}: ${network.statuses[status]}`);
 }
 
 function listOf(tensors) {
