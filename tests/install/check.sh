@@ -149,6 +149,37 @@ cmake --build "$work/user/build" >>"$work/user.log"
 "$work/user/build/classifier" "$source"/examples/models/shapes/{moon.npy,classes.txt} | grep '%  moon'
 tutorial "$work/user/build/tutorial"
 tutorial "$work/user/build/tutorial_cpp"
+
+echo "models for other machines"
+mkdir "$work/other"
+cp "$source/examples/compiled_classifier.c" "$source/examples/models/shapes/model.onnx" "$work/other/"
+cat >"$work/other/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(other LANGUAGES C)
+find_package(webnn 0.1 REQUIRED)
+webnn_add_model(shapes model.onnx --dim batch=1)
+add_executable(classifier EXCLUDE_FROM_ALL compiled_classifier.c)
+target_compile_definitions(classifier PRIVATE STANDALONE=1)
+target_link_libraries(classifier PRIVATE -static shapes)
+CMAKE
+other() { # FOLDER TARGET SYSTEM PROCESSOR COMPILER LINE...: what is built there for that machine
+    printf '%s\n' "set(CMAKE_SYSTEM_NAME $3)" "set(CMAKE_SYSTEM_PROCESSOR $4)" "set(CMAKE_C_COMPILER $5)" "${@:6}" >"$work/$1.cmake"
+    cmake -S "$work/other" -B "$work/$1" -DCMAKE_TOOLCHAIN_FILE="$work/$1.cmake" \
+        -Dwebnn_DIR="$(dirname "$library")/cmake/webnn" >"$work/user.log" 2>&1
+    cmake --build "$work/$1" --target "$2" >>"$work/user.log"
+    ! grep -i warning "$work/user.log" || exit 1
+}
+if command -v aarch64-linux-gnu-gcc qemu-aarch64 >/dev/null; then
+    other aarch64 classifier Linux aarch64 aarch64-linux-gnu-gcc
+    qemu-aarch64 "$work/aarch64/classifier" "$source"/examples/models/shapes/{moon.npy,classes.txt} | grep '%  moon'
+fi
+if command -v clang-19 >/dev/null; then
+    other firmware shapes Generic arm clang-19 'set(CMAKE_C_COMPILER_TARGET arm-none-eabi)' \
+        'set(CMAKE_C_FLAGS_INIT "-mcpu=cortex-m4 -mfloat-abi=hard")' 'set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)'
+    llvm-readelf-19 -A "$work/firmware/webnn_models/shapes/shapes.o" >"$work/attributes"
+    grep 'Value: cortex-m4' "$work/attributes"
+    grep 'Description: AAPCS VFP' "$work/attributes"
+fi
 echo "uninstalling"
 cmake -DMANIFEST="$work/manifest" -P "$source/frontend/package/uninstall.cmake" >"$work/uninstall.log" 2>&1
 left=$(find "$work/prefix" -type f -o -type l -o -name webnn)
