@@ -61,7 +61,7 @@ enum {
     WEBNN_OBJECT_BAD_ARGUMENT = 5    /**< a pointer is NULL that must not be, or an option has no such value */
 };
 
-/** Returns what a status means, in English: text that lives for ever. */
+/** Returns what a status means, in English.  The text has static storage. */
 static inline const char *webnn_object_status_text(int status)
 {
     switch (status) {
