@@ -42,6 +42,15 @@ printf 'webnn_graph "sum" v1 { inputs { x: f32[2]; } nodes { y = relu(x); } outp
 "$work/describe_model" "$work/sum.webnn" | grep '^input x: float32 \[2\]'
 [ -s "$root/include/webnn/webnn_model.hpp" ] || { echo "webnn_model.hpp is not installed"; exit 1; }
 "$root/bin/webnn-run" --version
+# What libwebnn-dev has for CMake finds webnnc in webnn-tools.
+mkdir "$work/user"
+cp "$source/examples/compiled_classifier.c" "$source/examples/models/shapes/model.onnx" "$work/user/"
+printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(user LANGUAGES C)' 'find_package(webnn REQUIRED)' \
+    'webnn_add_model(shapes model.onnx --dim batch=1)' 'add_executable(classifier compiled_classifier.c)' \
+    'target_link_libraries(classifier PRIVATE shapes)' >"$work/user/CMakeLists.txt"
+cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$root" >"$work/log" && cmake --build "$work/user/build" >>"$work/log" ||
+    { cat "$work/log"; exit 1; }
+"$work/user/build/classifier" "$source"/examples/models/shapes/{moon.npy,classes.txt} | grep '%  moon'
 if [ -n "$python" ]; then
     grep -q 'libwebnn0 (= .*python3 (>= 3.11)' "$work/python3-webnn.depends"
     (cd / && PYTHONPATH=$root/lib/python3/dist-packages /usr/bin/python3 -c 'import webnn; print(webnn.load, webnn.__file__)' |
