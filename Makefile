@@ -21,6 +21,7 @@
 #   make size [REVISION=HEAD^]                 lines of each folder and words of each page, compared with a revision
 #   make doc                                   render the reference of the public headers, where there is doxygen
 #   make packages                              make the Debian packages libwebnn0, libwebnn-dev, webnn-tools, python3-webnn
+#   make release [OUT=out/release]             make the packages of the last commit for Debian, Python and Node.js, and their checksums
 #   make help                                  print this list
 
 MODEL ?=
@@ -30,9 +31,10 @@ HOURS ?= 1
 SEED ?= 1
 PREFIX ?= /usr/local
 REVISION ?= HEAD^
+OUT ?= out/release
 SHELL := /bin/bash
 
-.PHONY: all help setup programs demo node python test check check-all fuzz random generated-long bench size doc install uninstall packages format \
+.PHONY: all help setup programs demo node python test check check-all fuzz random generated-long bench size doc install uninstall packages release format \
 	clean
 
 all: setup
@@ -121,6 +123,10 @@ packages:
 	cmake --preset release -DWEBNN_TESTS=OFF
 	cmake --build --preset release --target programs
 	cd build/release && cpack
+
+release:
+	@.ci/setup.sh node python3-dev dpkg-dev file
+	frontend/package/release.sh $(OUT)
 
 bench: programs
 	build/release/bin/webnn-bench
