@@ -195,8 +195,8 @@ struct instruction {
     uint8_t opcode;
     unsigned prefix; /* 0 none, 1 66, 2 F3, 3 F2 */
     unsigned reg, rm, third;
-    bool memory;
-    uint8_t *address; /* without the index, which is a tile's stride */
+    bool memory, long_registers; /* 32 bytes of vectors */
+    uint8_t *address;            /* without the index, which is a tile's stride */
     int64_t stride;
     size_t length;
 };
@@ -252,17 +252,18 @@ static void decode_memory(struct instruction *x, const ucontext_t *u, const uint
     x->length = at;
 }
 
-/** Returns whether it is in the map of tile instructions. */
+/** Returns whether it is in the map of tile instructions and of AVX_VNNI's. */
 static bool decode(struct instruction *x, const ucontext_t *u, const uint8_t *code)
 {
-    if (code[0] != 0xC4 || (code[1] & 0x1F) != 2 || code[2] & 0x84 /* W, L */)
+    if (code[0] != 0xC4 || (code[1] & 0x1F) != 2 || code[2] & 0x80 /* W */)
         return false;
     const uint8_t modrm = code[4];
 
     *x = (struct instruction){.opcode = code[3], .prefix = code[2] & 3, .memory = modrm >> 6 != 3, .length = 5};
     x->third = (unsigned)(~code[2] >> 3 & 15);
-    x->reg = (unsigned)(modrm >> 3 & 7);
-    x->rm = (unsigned)(modrm & 7);
+    x->long_registers = code[2] & 4;
+    x->reg = (unsigned)(modrm >> 3 & 7) | (code[1] & 0x80 ? 0 : 8);
+    x->rm = (unsigned)(modrm & 7) | (code[1] & 0x20 ? 0 : 8);
     if (x->memory)
         decode_memory(x, u, code, modrm, code[1] & 0x40 ? 0 : 8, code[1] & 0x20 ? 0 : 8);
     return true;
@@ -274,7 +275,41 @@ static enum operation count(enum operation op)
     return op;
 }
 
-static bool execute(const struct instruction *x)
+/* In the kernel's record of a signal: registers' lower 16 bytes, the next 16, and which parts are not zero altogether. */
+enum { XMM_AT = 160, XSTATE_AT = 512, YMM_AT = 576, SSE_AND_AVX = 6 };
+
+static uint8_t *vector_half(const ucontext_t *u, unsigned number, int half)
+{
+    return (uint8_t *)u->uc_mcontext.fpregs + (half ? YMM_AT : XMM_AT) + 16 * number;
+}
+
+/** Computes vpdpbusd of AVX_VNNI: adds four products of an unsigned and a signed byte to each number.  Registers keep what is
+ * above 32 bytes, which nothing reads. */
+static bool execute_vnni(const struct instruction *x, const ucontext_t *u)
+{
+    if (x->opcode != 0x50 || x->prefix != 1)
+        return false;
+    for (int half = 0; half < 2; half++) {
+        const uint8_t *a = vector_half(u, x->third, half);
+        const int8_t *b = (const int8_t *)(x->memory ? x->address + x->stride + 16 * half : vector_half(u, x->rm, half));
+        uint8_t *to = vector_half(u, x->reg, half);
+        int32_t sums[4];
+
+        memcpy(sums, to, sizeof sums);
+        for (int i = 0; i < 16 && (x->long_registers || !half); i++)
+            sums[i / 4] += a[i] * b[i];
+        if (half && !x->long_registers)
+            memset(sums, 0, sizeof sums);
+        memcpy(to, sums, sizeof sums);
+    }
+    uint64_t parts;
+    memcpy(&parts, (char *)u->uc_mcontext.fpregs + XSTATE_AT, sizeof parts);
+    parts |= SSE_AND_AVX;
+    memcpy((char *)u->uc_mcontext.fpregs + XSTATE_AT, &parts, sizeof parts);
+    return true;
+}
+
+static bool execute(const struct instruction *x, const ucontext_t *u)
 {
     static const enum operation dots[4] = {DOT_UNSIGNED, DOT_UNSIGNED_SIGNED, DOT_SIGNED_UNSIGNED, DOT_SIGNED};
 
@@ -284,7 +319,9 @@ static bool execute(const struct instruction *x)
         return count(STORE_CONFIG), memcpy(x->address, state.config, sizeof state.config);
     if (x->opcode == 0x49 && x->prefix == 0)
         return count(RELEASE), memset(&state, 0, sizeof state);
-    if (!state.configured)
+    if (execute_vnni(x, u))
+        return true;
+    if (!state.configured || x->long_registers)
         return false;
     if (x->opcode == 0x49 && x->prefix == 3)
         return count(ZERO), memset(&state.tile[x->reg], 0, sizeof state.tile[0]);
@@ -349,13 +386,20 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
         real_sigaction(signal_number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
 
-static void answer_cpuid(uint32_t leaf, uint32_t sub, uint32_t r[4])
+/*
+ * What has tiles has AVX512_FP16 and AVX_VNNI, too, and oneDNN 3 uses tiles nowhere else.  Nothing asks it for arithmetic with
+ * float16, and execute_vnni has the one other instruction, but LLVM would use more of them, so that only oneDNN is told.
+ */
+static void answer_cpuid(uint32_t leaf, uint32_t sub, bool to_library, uint32_t r[4])
 {
     __cpuid_count(leaf, sub, r[0], r[1], r[2], r[3]);
     if (leaf == 0 && r[0] < 0x1E)
         r[0] = 0x1E;
     else if (leaf == 7 && sub == 0)
-        r[3] |= 1U << 22 /* AMX-BF16 */ | 1U << 24 /* AMX-TILE */ | 1U << 25 /* AMX-INT8 */;
+        r[3] |= 1U << 22 /* AMX-BF16 */ | 1U << 24 /* AMX-TILE */ | 1U << 25 /* AMX-INT8 */ |
+                (to_library ? 1U << 23 /* AVX512_FP16 */ : 0);
+    else if (leaf == 7 && sub == 1)
+        r[0] |= to_library ? 1U << 4 /* AVX_VNNI */ : 0;
     else if (leaf == 0xD && sub == 0)
         r[0] |= TILE_STATE;
     else if (leaf == 0x1D && sub == 0)
@@ -367,30 +411,31 @@ static void answer_cpuid(uint32_t leaf, uint32_t sub, uint32_t r[4])
         r[1] = ROWS | ROW_BYTES << 8;
 }
 
+/* Places of oneDNN's `cpuid` from where the library is mapped; none if it is another one than the build found. */
+static const uintptr_t sites[] = {
+#include "amx_sites.h"
+};
+static uintptr_t library; /* where it is mapped, or 0 */
+static bool patched;
+
+static bool is_of_library(uintptr_t at)
+{
+    for (size_t i = 0; library && i < sizeof sites / sizeof *sites; i++)
+        if (at == library + sites[i])
+            return true;
+    return false;
+}
+
 static void answer(greg_t *g)
 {
     uint32_t r[4];
 
-    answer_cpuid((uint32_t)g[REG_RAX], (uint32_t)g[REG_RCX], r);
+    answer_cpuid((uint32_t)g[REG_RAX], (uint32_t)g[REG_RCX], is_of_library((uintptr_t)g[REG_RIP]), r);
     g[REG_RAX] = r[0];
     g[REG_RBX] = r[1];
     g[REG_RCX] = r[2];
     g[REG_RDX] = r[3];
     g[REG_RIP] += 2;
-}
-
-/* Places of oneDNN's `cpuid` from where the library is mapped; none if it has not been overwritten. */
-static const uintptr_t sites[] = {
-#include "amx_sites.h"
-};
-static uintptr_t patched;
-
-static bool is_patched(uintptr_t at)
-{
-    for (size_t i = 0; patched && i < sizeof sites / sizeof *sites; i++)
-        if (at == patched + sites[i])
-            return true;
-    return false;
 }
 
 /** Computes a run of tile instructions: a signal takes many times as long as what it is for. */
@@ -401,11 +446,11 @@ static void on_illegal(int signal_number, siginfo_t *info, void *context)
     struct instruction x;
     bool any = false;
 
-    if (is_patched((uintptr_t)*at)) {
+    if (patched && is_of_library((uintptr_t)*at)) {
         answer(u->uc_mcontext.gregs);
         return;
     }
-    while (decode(&x, u, (const uint8_t *)(uintptr_t)*at) && execute(&x)) {
+    while (decode(&x, u, (const uint8_t *)(uintptr_t)*at) && execute(&x, u)) {
         *at += (greg_t)x.length;
         any = true;
     }
@@ -477,32 +522,39 @@ static void end(void)
     }
 }
 
-/** Overwrites the `cpuid` of oneDNN, if that is the library whose places the build found. */
-static int patch(struct dl_phdr_info *library, size_t size, void *user)
+/** Finds oneDNN, if that is the library whose places the build found. */
+static int find_library(struct dl_phdr_info *x, size_t size, void *user)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const char *name = strrchr(library->dlpi_name, '/');
+    const char *name = strrchr(x->dlpi_name, '/');
     (void)size;
     (void)user;
 
     if (!name || strncmp(name, "/libdnnl.so", 11) != 0)
         return 0;
     for (size_t i = 0; i < sizeof sites / sizeof *sites; i++)
-        if (memcmp((const void *)(library->dlpi_addr + sites[i]), "\x0F\xA2", 2) != 0)
+        if (memcmp((const void *)(x->dlpi_addr + sites[i]), "\x0F\xA2", 2) != 0)
             return 1;
+    library = x->dlpi_addr;
+    return 1;
+}
+
+/** Overwrites the `cpuid` of oneDNN. */
+static bool patch(void)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
     for (size_t i = 0; i < sizeof sites / sizeof *sites; i++) {
-        const uintptr_t at = library->dlpi_addr + sites[i];
+        const uintptr_t at = library + sites[i];
         void *first = (void *)(at & -page);
         const size_t bytes = at % page + 2;
 
         if (mprotect(first, bytes, PROT_READ | PROT_WRITE))
-            return 1;
+            return false;
         memcpy((void *)at, "\x0F\x0B", 2);
         if (mprotect(first, bytes, PROT_READ | PROT_EXEC))
-            return 1;
+            return false;
     }
-    patched = library->dlpi_addr;
-    return 1;
+    return true;
 }
 
 /** Makes tiles, or returns what is missing for that.  `by_kernel` asks for tiles in every `cpuid` of the process. */
@@ -511,17 +563,16 @@ static const char *come_up(bool by_kernel)
     unsigned a, b, c, d;
 
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512vnni"))
-        return "a processor with AVX512_BF16 and AVX512_VNNI, which oneDNN's code for tiles executes, too";
+    if (!__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512vnni") || !__builtin_cpu_supports("avx512vbmi"))
+        return "a processor with AVX512_BF16, AVX512_VBMI and AVX512_VNNI, which oneDNN's code for tiles executes, too";
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && d >> 24 & 1 /* AMX-TILE */)
         return NULL; /* those of the processor itself */
     active = syscall(SYS_arch_prctl, ARCH_SET_CPUID, 0L) == 0;
     if (!active && by_kernel)
         return "cpuid_fault among the processor's flags in /proc/cpuinfo, because this program executes cpuid itself";
-    if (!active) {
-        dl_iterate_phdr(patch, NULL);
-        active = patched != 0;
-    }
+    dl_iterate_phdr(find_library, NULL);
+    if (!active)
+        active = patched = library && patch();
     if (active)
         atexit(end);
     return active ? NULL
