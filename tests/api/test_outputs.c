@@ -157,7 +157,7 @@ static WNNStatus compute_needed(WNNGraph g, int inputs, int outputs, float (*y)[
     size_t in_count = 0, out_count = 0;
 
     for (int i = 0; i < 3 * ELEMENTS; i++)
-        x[0][i] = (float)(i * 7 % 23) / 11 - 1;
+        x[i / ELEMENTS][i % ELEMENTS] = (float)(i * 7 % 23) / 11 - 1;
     for (int i = 0; i < N; i++)
         rows[i] = (i * 3 + 1) % N;
     for (int i = 3; i >= 0; i--)
