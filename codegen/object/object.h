@@ -41,7 +41,7 @@ enum { OBJECT_LEVELS_MAX = 4 };
 
 /** Says what an object is made of.  Everything stays the caller's. */
 struct object_program {
-    const char *prefix, *producer; /* a C identifier; "webnnc 0.1.0" */
+    const char *prefix, *producer; /* a C identifier; "webnnc 0.2.0" */
     uint32_t input_count, output_count;
     const struct object_tensor *inputs, *outputs;
     bool shared; /* for a shared object: exports the description under its fixed name, too */

@@ -16,7 +16,7 @@ def main(folder, license_file, version, wheel):
     folder = pathlib.Path(folder)
     files = {}
     for path in sorted(folder.rglob("*")):
-        # A wheel has no links: libwebnn.so.0, which is what programs look for, is stored, and libwebnn.so.0.1.0 is not.
+        # A wheel has no links: libwebnn.so.0, which is what programs look for, is stored, and libwebnn.so.0.2.0 is not.
         if path.is_file() and not re.search(r"\.so\.\d+\.", path.name):
             files[str(path.relative_to(folder))] = path.read_bytes()
     tag = "-".join(pathlib.Path(wheel).stem.split("-")[2:])
@@ -32,6 +32,8 @@ def main(folder, license_file, version, wheel):
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         record += f"{name},sha256={digest},{len(data)}\n"
     files[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\n").encode()
+    for other in pathlib.Path(wheel).parent.glob("webnn-*.whl"):  # of another version
+        other.unlink()
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             entry = zipfile.ZipInfo(name)

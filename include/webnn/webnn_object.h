@@ -141,7 +141,7 @@ struct webnn_object {
     uint32_t bytes;       /**< sizeof(struct webnn_object) */
     uint32_t flags;       /**< enum webnn_object_flag */
     const char *prefix;   /**< of the functions' names */
-    const char *producer; /**< "webnnc 0.1.0" */
+    const char *producer; /**< "webnnc 0.2.0" */
     const char *target;   /**< triple, processor and features, separated by blanks */
     uint32_t input_count, output_count;
     const struct webnn_object_tensor *inputs, *outputs; /**< in the order of the arguments */

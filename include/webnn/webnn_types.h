@@ -151,7 +151,7 @@ WNN_EXPORT char const *wnnStatusGetName(WNNStatus status);
  */
 WNN_EXPORT WNNStringView wnnGetLastErrorMessage(void);
 
-/** Returns the library's version, such as "0.1.0".  It has static storage. */
+/** Returns the library's version, such as "0.2.0".  It has static storage. */
 WNN_EXPORT char const *wnnGetVersion(void);
 
 /* ------------------------------------------------------------------------------------------------ enumerations */

@@ -123,7 +123,7 @@ cat >"$work/user/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES C CXX)
 set(CMAKE_CXX_STANDARD 17)
-find_package(webnn 0.1 REQUIRED)
+find_package(webnn 0.2 REQUIRED)
 add_executable(hello hello.c)
 target_link_libraries(hello PRIVATE webnn::webnn)
 add_executable(rt rt.c)
@@ -156,7 +156,7 @@ cp "$source/examples/compiled_classifier.c" "$source/examples/models/shapes/mode
 cat >"$work/other/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(other LANGUAGES C)
-find_package(webnn 0.1 REQUIRED)
+find_package(webnn 0.2 REQUIRED)
 webnn_add_model(shapes model.onnx --dim batch=1)
 add_executable(classifier EXCLUDE_FROM_ALL compiled_classifier.c)
 target_compile_definitions(classifier PRIVATE STANDALONE=1)
