@@ -10,7 +10,7 @@
 /** Runs an expansion with kernel_scalar: all its steps, rare ones too.  Returns its result. */
 static inline union scalar expansion_scalar(const struct expansion *x, const union scalar *args)
 {
-    union scalar values[EXPANSION_VALUES_MAX];
+    union scalar values[EXPANSION_VALUES_MAX] = {{.u64 = 0}};
 
     for (uint32_t i = 0; i < x->value_count; i++) {
         const struct expansion_step *s = &x->steps[i];
