@@ -81,6 +81,12 @@ TEST(graphs_run_on_another_number_of_threads)
     }
 }
 
+/** Returns what fmax does, whose reductions of float32 gcc 12 for aarch64 fails to compile. */
+static double greater(double a, double b)
+{
+    return b > a ? b : a;
+}
+
 /* A graph keeps the precision that it was compiled with, whatever that of the context which loads it.  Devices compute in
  * float32, as the API allows. */
 TEST(precision_stays)
@@ -113,7 +119,7 @@ TEST(precision_stays)
             expect_results(usual, &r[k]);
         for (uint32_t i = 0; i < r[k].count; i++)
             for (size_t e = 0; e < r[k].bytes[i] / sizeof(float); e++)
-                worst[k] = fmax(worst[k], fabs(((float *)r[k].data[i])[e] - ((float *)r[0].data[i])[e]));
+                worst[k] = greater(worst[k], fabs(((float *)r[k].data[i])[e] - ((float *)r[0].data[i])[e]));
         wnnGraphRelease(g);
         wnnGraphRelease(usual);
         wnnGraphRelease(loaded);
@@ -161,8 +167,8 @@ TEST(bfloat16_values_are_saved)
         double largest = 0, difference = 0;
 
         for (size_t e = 0; e < stored.bytes[i] / sizeof(float); e++) {
-            largest = fmax(largest, fabs((double)y[e]));
-            difference = fmax(difference, fabs((double)x[e] - y[e]));
+            largest = greater(largest, fabs((double)y[e]));
+            difference = greater(difference, fabs((double)x[e] - y[e]));
         }
         assert_true(difference <= 0x1p-8 * largest); /* a sum in another order may round to the next bfloat16 */
     }

@@ -497,7 +497,11 @@ static inline const char *test_isa(void)
 /** Returns whether the library has instructions of AVX-512: the processor has, and no cap takes them away. */
 static inline bool has_avx512(void)
 {
+#if defined(__x86_64__)
     return !strcmp(test_isa(), "native") && __builtin_cpu_supports("avx512bw");
+#else
+    return false;
+#endif
 }
 
 /** Returns whether convolutions add residuals at the end, so that these can lie in the output's memory: AVX-512 only. */
