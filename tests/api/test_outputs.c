@@ -220,7 +220,7 @@ TEST(inputs_of_outputs_that_are_left_out_may_be_left_out)
 TEST(of_many_outputs_neighbours_count_as_one)
 {
     enum { MANY = 130 }; /* the last two are one of 64 groups */
-    static char text[MANY][8];
+    static char text[MANY][16];
     const WNNOperandDescriptor one = {WNNOperandDataType_Float32, 0, NULL};
     WNNGraphBuilder b = builder_of(context);
     WNNNamedOperand outputs[MANY];
