@@ -19,13 +19,13 @@ struct net {
     Onnx__OperatorSetIdProto *opsets[1];
     Onnx__FunctionProto *functions[4];
     void *memory[4096];
-    size_t blocks;
+    size_t blocks, outputs;
     struct model read;
     struct error error; /* of reading */
     const char *path;
 };
 
-/** The test's model: start() begins another one, and the last one's memory is freed after the test. */
+/** The test's model, of operator set 17 and with "y" as its output, unless the test calls start() and output(). */
 static struct net the_net, *const t = &the_net;
 
 static inline void *keep(struct net *t, size_t size)
@@ -49,34 +49,6 @@ static inline void init_graph(struct net *t, Onnx__GraphProto *g)
     g->initializer = keep(t, LIST * sizeof *g->initializer);
     g->input = keep(t, LIST * sizeof *g->input);
     g->output = keep(t, LIST * sizeof *g->output);
-}
-
-static inline int free_net(__attribute__((unused)) void **state)
-{
-    model_free(&t->read);
-    while (t->blocks)
-        free(t->memory[--t->blocks]);
-    memset(t, 0, sizeof *t);
-    return 0;
-}
-
-TEST_EACH(NULL, free_net)
-
-static inline void start(struct net *t, int64_t version)
-{
-    free_net(NULL);
-    onnx__model_proto__init(&t->model);
-    init_graph(t, &t->graph);
-    onnx__operator_set_id_proto__init(&t->opset);
-    t->opset.has_version = t->model.has_ir_version = 1;
-    t->opset.version = version;
-    t->model.ir_version = 8;
-    t->opsets[0] = &t->opset;
-    t->model.opset_import = t->opsets;
-    t->model.n_opset_import = 1;
-    t->model.graph = &t->graph;
-    t->model.functions = t->functions;
-    t->path = "model.onnx";
 }
 
 /** Words of a text as a list; "-" is the empty name. */
@@ -233,10 +205,58 @@ static inline void input(struct net *t, const char *name, int type, const char *
     t->graph.input[t->graph.n_input++] = port(t, name, type, dims);
 }
 
+/** Appends outputs to an inner graph. */
+static inline void outputs_in(struct net *t, Onnx__GraphProto *g, const char *names)
+{
+    char **list;
+    const size_t count = words(t, names, &list);
+
+    for (size_t i = 0; i < count; i++)
+        g->output[g->n_output++] = port(t, list[i], F32, NULL);
+}
+
+/** The first one takes the place of "y". */
 static inline void output(struct net *t, const char *name)
 {
-    t->graph.output[t->graph.n_output++] = port(t, name, F32, NULL);
+    t->graph.output[t->outputs++] = port(t, name, F32, NULL);
+    t->graph.n_output = t->outputs;
 }
+
+static inline int free_net(__attribute__((unused)) void **state)
+{
+    model_free(&t->read);
+    while (t->blocks)
+        free(t->memory[--t->blocks]);
+    memset(t, 0, sizeof *t);
+    return 0;
+}
+
+static inline void start(struct net *t, int64_t version)
+{
+    free_net(NULL);
+    onnx__model_proto__init(&t->model);
+    init_graph(t, &t->graph);
+    onnx__operator_set_id_proto__init(&t->opset);
+    t->opset.has_version = t->model.has_ir_version = 1;
+    t->opset.version = version;
+    t->model.ir_version = 8;
+    t->opsets[0] = &t->opset;
+    t->model.opset_import = t->opsets;
+    t->model.n_opset_import = 1;
+    t->model.graph = &t->graph;
+    t->model.functions = t->functions;
+    t->path = "model.onnx";
+    output(t, "y");
+    t->outputs = 0;
+}
+
+static inline int start_net(__attribute__((unused)) void **state)
+{
+    start(t, 17);
+    return 0;
+}
+
+TEST_EACH(start_net, free_net)
 
 static inline Onnx__TensorProto *tensor(struct net *t, const char *name, int type, size_t rank, const int64_t *dims,
                                         const void *data, size_t bytes)
@@ -276,14 +296,22 @@ static inline void integer(struct net *t, const char *name, int64_t value)
 
 /* ---- reading and running ---- */
 
-static inline bool read_net(struct net *t, const struct model_options *options)
+/** Returns the model as the bytes of an ONNX file, which the caller frees. */
+static inline uint8_t *pack(const struct net *t, size_t *size)
 {
-    size_t size = onnx__model_proto__get_packed_size(&t->model);
-    uint8_t *bytes = malloc(size + 1);
-    bool ok;
+    uint8_t *bytes = malloc(onnx__model_proto__get_packed_size(&t->model) + 1);
 
     assert_non_null(bytes);
-    onnx__model_proto__pack(&t->model, bytes);
+    *size = onnx__model_proto__pack(&t->model, bytes);
+    return bytes;
+}
+
+static inline bool read_net(struct net *t, const struct model_options *options)
+{
+    size_t size;
+    uint8_t *bytes = pack(t, &size);
+    bool ok;
+
     model_free(&t->read);
     t->error = (struct error){0};
     ok = model_read_onnx(context, t->path, bytes, size, options, &t->read, &t->error);
@@ -324,17 +352,11 @@ static inline void compute(struct net *t, const void *x, size_t x_bytes, void *y
 /* Reads, builds and computes; inputs in the graph's order, outputs (of that many bytes) in theirs. */
 static inline void run(struct net *t, void *const *inputs, void *const *outputs, const size_t *output_bytes)
 {
-    size_t size = onnx__model_proto__get_packed_size(&t->model);
-    uint8_t *bytes = malloc(size);
     WNNNamedBuffer in[PORTS], out[PORTS];
     WNNNamedOperandDescriptor d;
     WNNGraph graph = NULL;
 
-    assert_non_null(bytes);
-    onnx__model_proto__pack(&t->model, bytes);
-    if (!model_read_onnx(context, t->path, bytes, size, NULL, &t->read, &t->error))
-        fail_msg("%s", t->error.message);
-    free(bytes);
+    reads(t, NULL);
     if (model_build(&t->read, &graph, &t->error) != WNNStatus_Success)
         fail_msg("%s", t->error.message);
     for (size_t i = 0; i < wnnGraphGetInputCount(graph); i++) {

@@ -98,7 +98,6 @@ static void attention_of_heads(bool causal)
     input(t, "past_v", F16, "2 3 4 8");
     n = node(t, "Attention", "q k v bias past_k past_v", "y");
     attribute_int(t, n, "is_causal", causal);
-    output(t, "y");
     r.keys = LENGTH + PAST;
     for (int b = 0; b < BATCH; b++)
         for (int h = 0; h < HEADS; h++)
@@ -136,7 +135,6 @@ static void rows_of_heads(bool scores)
     n = microsoft(t, "MultiHeadAttention", scores ? "q k v - mask bias" : "q k v - mask", "y");
     attribute_int(t, n, "num_heads", HEADS);
     attribute_float(t, n, "mask_filter_value", -2); /* so that what is masked still counts */
-    output(t, "y");
     r.keys = LENGTH;
     memcpy(d.bias16 + LENGTH * LENGTH, d.bias16, LENGTH * LENGTH * sizeof *d.bias16); /* the same for all heads */
     memcpy(d.bias16 + 2 * LENGTH * LENGTH, d.bias16, LENGTH * LENGTH * sizeof *d.bias16);
@@ -167,7 +165,6 @@ static void packed_weights(void)
     n = microsoft(t, "Attention", "x w", "y");
     attribute_int(t, n, "num_heads", HEADS);
     attribute_int(t, n, "unidirectional", 1);
-    output(t, "y");
     r.keys = LENGTH;
     for (int b = 0; b < BATCH; b++)
         for (int s = 0; s < LENGTH; s++) {

@@ -30,7 +30,6 @@ TEST(functions_are_inlined)
     Onnx__FunctionProto *f;
     Onnx__NodeProto *call;
 
-    start(t, 17);
     f = function(t, "f");
     f->node[f->n_node++] = make_node(t, "Elu", "x", "e");
     attribute(t, f->node[0], "alpha", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT)->ref_attr_name = text(t, "slope");
@@ -38,7 +37,6 @@ TEST(functions_are_inlined)
     input(t, "x", F32, "2");
     call = node(t, "f", "x", "y");
     call->domain = text(t, "local");
-    output(t, "y");
     reads(t, NULL); /* without the attribute: Elu's own default */
     compute(t, x, sizeof x, y, sizeof y);
     assert_close(y[0], e - 1, 1e-6);
@@ -59,7 +57,6 @@ TEST(unrolled_nodes_are_limited)
 {
     enum { CALLS = 27 };
 
-    start(t, 17);
     for (int level = 0; level < 4; level++) {
         const char *names[] = {"f0", "f1", "f2", "f3"};
         Onnx__FunctionProto *f = function(t, names[level]);
@@ -74,7 +71,6 @@ TEST(unrolled_nodes_are_limited)
     }
     input(t, "x", F32, "1");
     node(t, "f2", "x", "y")->domain = text(t, "local");
-    output(t, "y");
     reads(t, NULL); /* 27^3 + 27^2 + 27 + 1 nodes */
     t->graph.node[0]->op_type = text(t, "f3");
     refused(t, NULL, " operations, and 67"); /* for one more node, or for the steps of many, whichever passes the limit */
@@ -87,16 +83,15 @@ TEST(if_takes_a_branch)
     float y[2];
     Onnx__GraphProto *a, *b;
 
-    start(t, 17);
     input(t, "x", F32, "2");
     initializer(t, tensor(t, "c", BOOL, 0, NULL, &yes, 1));
     node(t, "If", "c", "y");
     a = attribute_graph(t, t->graph.node[0], "then_branch");
     node_in(t, a, "Neg", "x", "r"); /* x from outside */
-    a->output[a->n_output++] = port(t, "r", F32, NULL);
+    outputs_in(t, a, "r");
     b = attribute_graph(t, t->graph.node[0], "else_branch");
     node_in(t, b, "NoSuchThing", "x", "r");
-    b->output[b->n_output++] = port(t, "r", F32, NULL);
+    outputs_in(t, b, "r");
     output(t, "y");
     reads(t, NULL);
     compute(t, x, sizeof x, y, sizeof y);
@@ -126,7 +121,6 @@ TEST(an_if_between_shapes_says_which_constant_decides)
     struct model_options options = {.constant_count = 1, .constants = &constant};
     Onnx__GraphProto *a, *b;
 
-    start(t, 17);
     input(t, "x", F32, "2 3");
     input(t, "sr", I64, "1");
     integer(t, "fast", 16000);
@@ -134,10 +128,10 @@ TEST(an_if_between_shapes_says_which_constant_decides)
     node(t, "If", "c", "y");
     a = attribute_graph(t, t->graph.node[1], "then_branch");
     node_in(t, a, "Neg", "x", "r");
-    a->output[a->n_output++] = port(t, "r", F32, NULL);
+    outputs_in(t, a, "r");
     b = attribute_graph(t, t->graph.node[1], "else_branch");
     node_in(t, b, "Transpose", "x", "r");
-    b->output[b->n_output++] = port(t, "r", F32, NULL);
+    outputs_in(t, b, "r");
     output(t, "y");
     refused(t, NULL,
             "\"n_y\" (If): its condition depends on an input of the model, \"sr\", and output 0 is float32 [2, 3] in "
@@ -158,7 +152,6 @@ TEST(loops_are_unrolled)
     float y[8];
     Onnx__GraphProto *body;
 
-    start(t, 17);
     input(t, "x", F32, "2");
     integer(t, "trips", 4);
     integer(t, "last", 3);
@@ -169,9 +162,7 @@ TEST(loops_are_unrolled)
     body->input[body->n_input++] = port(t, "s_in", F32, "2");
     node_in(t, body, "Less", "i last", "go_on");
     node_in(t, body, "Add", "s_in x", "s_out");
-    body->output[body->n_output++] = port(t, "go_on", BOOL, NULL);
-    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
-    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    outputs_in(t, body, "go_on s_out s_out");
     output(t, "y");
     reads(t, NULL);
     expect_shape(t, SHAPE(4, 2));
@@ -196,8 +187,7 @@ static Onnx__GraphProto *body_with_limit(struct net *t)
     node_in(t, body, "Add", "s_in x", "s_out");
     attribute_int(t, node_in(t, body, "ReduceMax", "s_out", "m"), "keepdims", 0);
     node_in(t, body, "Less", "m limit", "go_on");
-    body->output[body->n_output++] = port(t, "go_on", BOOL, NULL);
-    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    outputs_in(t, body, "go_on s_out");
     return body;
 }
 
@@ -209,7 +199,6 @@ TEST(loops_with_computed_conditions_are_read)
     Onnx__GraphProto *body;
     float x[2] = {1, 0.5f}, y[2];
 
-    start(t, 17);
     input(t, "x", F32, "2");
     integer(t, "trips", 5);
     initializer(t, tensor(t, "yes", BOOL, 0, NULL, &yes, 1));
@@ -228,7 +217,7 @@ TEST(loops_with_computed_conditions_are_read)
     reads(t, NULL);
     compute(t, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 3 && y[1] == 3); /* five times */
-    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    outputs_in(t, body, "s_out");
     t->graph.node[0]->output[t->graph.node[0]->n_output++] = text(t, "collected");
     refused(t, NULL, "with it the size of an output");
     body->n_output--;
@@ -244,7 +233,6 @@ TEST(scans_are_unrolled)
     Onnx__GraphProto *body;
     static const float zero[2];
 
-    start(t, 17);
     input(t, "x", F32, "3 2");
     initializer(t, tensor(t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
     node(t, "Scan", "s0 x", "s y");
@@ -253,8 +241,7 @@ TEST(scans_are_unrolled)
     body->input[body->n_input++] = port(t, "s_in", F32, "2");
     body->input[body->n_input++] = port(t, "row", F32, "2");
     node_in(t, body, "Add", "s_in row", "s_out");
-    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
-    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    outputs_in(t, body, "s_out s_out");
     output(t, "y");
     reads(t, NULL);
     compute(t, x, sizeof x, y, sizeof y);
@@ -280,7 +267,7 @@ static void body_of_names(struct net *t, const char *name, const char *inputs, c
         Onnx__GraphProto *inner = attribute_graph(t, body->node[1], b ? "then_branch" : "else_branch");
 
         node_in(t, inner, "Add", "last early", "y");
-        inner->output[inner->n_output++] = port(t, "y", F32, NULL);
+        outputs_in(t, inner, "y");
     }
     count = words(t, outputs, &names);
     for (size_t i = 0; i < count; i++)
@@ -337,7 +324,6 @@ TEST(many_turns_are_a_loop)
     float want[2] = {1, 2};
     Onnx__GraphProto *body;
 
-    start(t, 17);
     input(t, "x", F32, "2");
     integer(t, "trips", MANY);
     initializer(t, tensor(t, "half", F32, 0, NULL, &half, sizeof half));
@@ -351,9 +337,7 @@ TEST(many_turns_are_a_loop)
     node_in(t, body, "Add", "h x", "hx");
     node_in(t, body, "Add", "hx f", "s_out");
     node_in(t, body, "Identity", "go", "go_on");
-    body->output[body->n_output++] = port(t, "go_on", BOOL, NULL);
-    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
-    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    outputs_in(t, body, "go_on s_out s_out");
     output(t, "y");
     reads(t, NULL);
     expect_shape(t, SHAPE(MANY, 2));
@@ -378,13 +362,11 @@ TEST(many_turns_with_computed_conditions_are_a_loop)
     const float x[2] = {1, 0.5f};
     float y[2];
 
-    start(t, 17);
     input(t, "x", F32, "2");
     integer(t, "trips", MANY);
     initializer(t, tensor(t, "limit", F32, 0, NULL, &most, sizeof most));
     node(t, "Loop", "trips - x", "y");
     body_with_limit(t);
-    output(t, "y");
     reads(t, NULL);
     compute(t, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 5000 && y[1] == 2500);
@@ -435,9 +417,7 @@ static void scan_of_directions(int backward)
     node_in(t, body, "Sub", "s_in q", "u");
     node_in(t, body, "Add", "u bt", "s_out");
     node_in(t, body, "Sub", "at s_out", "zt");
-    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
-    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
-    body->output[body->n_output++] = port(t, "zt", F32, NULL);
+    outputs_in(t, body, "s_out s_out zt");
     node(t, "Transpose", "z", "zy");
     node(t, "Add", "y zy", "r"); /* y[t'] + a[:, t'] - s of another iteration: both directions are seen */
     output(t, "r");
@@ -504,9 +484,7 @@ TEST(loops_compute_constants_once)
     node_in(t, body, "Gather", "x i", "xi");
     node_in(t, body, "Add", "p xi", "q");
     node_in(t, body, "Tanh", "q", "s_out");
-    body->output[body->n_output++] = port(t, "go", BOOL, NULL);
-    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
-    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    outputs_in(t, body, "go s_out s_out");
     output(t, "y");
     compute_wide(t);
 }
@@ -524,7 +502,6 @@ TEST(layers_compute_constants_once)
     attribute_int(t, t->graph.node[0], "end", 2);
     attribute_int(t, node(t, "Cast", "sizes", "length"), "to", 6);
     node(t, "GRU", "x r r - length", "y");
-    output(t, "y");
     compute_wide(t);
 }
 

@@ -46,7 +46,6 @@ static void large_net(struct net *t, const char *name, const float *w, const flo
     node(t, "Transpose", "v", "u");
     node(t, "MatMul", "a u", "b");
     node(t, "Add", "b c", "y");
-    output(t, "y");
 }
 
 TEST(large_weights_stay_in_the_file)
@@ -76,10 +75,7 @@ TEST(large_weights_stay_in_the_file)
         large_net(t, names[k], w, v, c);
         reads(t, NULL); /* from memory that is gone afterwards */
         compute(t, x, sizeof x, same, sizeof same);
-        size = onnx__model_proto__get_packed_size(&t->model);
-        bytes = malloc(size);
-        assert_non_null(bytes);
-        onnx__model_proto__pack(&t->model, bytes);
+        bytes = pack(t, &size);
         assert_true(file_write(path, bytes, size, NULL));
         free(bytes);
         model_free(&t->read);
@@ -139,12 +135,10 @@ TEST(weights_next_to_the_model)
     assert_true(file_write(sibling, numbers, sizeof numbers, NULL));
     assert_int_equal(symlink("../secret.bin", link), 0);
 
-    start(t, 17);
     t->path = model;
     input(t, "x", F32, "2");
     w = initializer(t, tensor(t, "w", F32, 1, (int64_t[]){2}, NULL, 0));
     node(t, "Add", "x w", "y");
-    output(t, "y");
     external(t, w, "w.bin", "8", "8");
     reads(t, NULL);
     compute(t, x, sizeof x, y, sizeof y);
@@ -191,11 +185,9 @@ TEST(sizes_in_tensors_are_checked)
     static const float w[4];
     Onnx__TensorProto *p;
 
-    start(t, 17);
     input(t, "x", F32, "2");
     p = initializer(t, tensor(t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
     node(t, "Add", "x w", "y");
-    output(t, "y");
     reads(t, NULL);
     p->raw_data.len = 15;
     refused(t, NULL, "initializer \"w\": its shape asks for 16 bytes, the file has 15");
@@ -220,7 +212,6 @@ TEST(memory_for_constants_is_limited)
 {
     enum { FIRST = 8 << 20 }; /* 64 MiB of 256 */
 
-    start(t, 17);
     input(t, "x", I64, "1");
     integer(t, "zero", 0);
     integer(t, "one", 1);
@@ -228,7 +219,6 @@ TEST(memory_for_constants_is_limited)
     integer(t, "most", (1 << 27) - FIRST / 2);
     node(t, "Range", "zero some one", "a");
     node(t, "Gather", "a x", "y");
-    output(t, "y");
     reads(t, NULL);
     node(t, "Range", "zero most one", "b");
     refused(t, NULL, "memory for what the model says would take 260046848 operations, and 1678");
@@ -283,7 +273,6 @@ TEST(damaged_files_are_refused)
     uint8_t *bytes, *copy;
     size_t size;
 
-    start(t, 17);
     input(t, "x", F32, "2 2");
     initializer(t, tensor(t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
     integers(t, "shape", 2, (int64_t[]){4, -1});
@@ -299,15 +288,11 @@ TEST(damaged_files_are_refused)
         body->input[body->n_input++] = port(t, "s", F32, "4 1");
         node_in(t, body, "Elu", "s", "s2");
         attribute_float(t, body->node[0], "alpha", 2);
-        body->output[body->n_output++] = port(t, "go", BOOL, NULL);
-        body->output[body->n_output++] = port(t, "s2", F32, NULL);
+        outputs_in(t, body, "go s2");
     }
     output(t, "y");
     reads(t, NULL);
-    size = onnx__model_proto__get_packed_size(&t->model);
-    bytes = malloc(size);
-    assert_non_null(bytes);
-    onnx__model_proto__pack(&t->model, bytes);
+    bytes = pack(t, &size);
     for (size_t i = 0; i < size * 9; i++) {
         size_t length = i < size ? i : size;
         struct error e = {0};

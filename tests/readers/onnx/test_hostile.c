@@ -94,7 +94,6 @@ TEST(transposed_convolutions_beyond_any_size_are_refused)
             INTS(t, n, "output_shape", d, d);
         else
             INTS(t, n, "pads", d, d, d, d);
-        output(t, "y");
         refused(t, NULL, "ConvTranspose");
     }
 }
@@ -117,7 +116,6 @@ TEST(resize_without_places_is_refused)
         n = node(t, "Resize", "x roi scales", "y");
         attribute_text(t, n, "coordinate_transformation_mode", "tf_crop_and_resize");
         attribute_text(t, n, "mode", i % 2 ? "linear" : "cubic");
-        output(t, "y");
         if (isfinite(roi[0]) && isfinite(roi[2])) /* everything lies outside: extrapolated */
             reads(t, NULL);
         else
@@ -130,7 +128,6 @@ TEST(resize_without_places_is_refused)
         input(t, "x", F32, "2 2");
         initializer(t, tensor(t, "scales", F32, 1, (int64_t[]){2}, bad, sizeof bad));
         node(t, "Resize", "x - scales", "y");
-        output(t, "y");
         refused(t, NULL, "a scale of");
     }
 }
@@ -145,14 +142,12 @@ TEST(indices_that_are_no_numbers_are_refused)
         input(t, "x", F32, "2 2");
         number(t, "k", numbers[i]);
         node(t, "CumSum", "x k", "y");
-        output(t, "y");
         refused(t, NULL, "the axis is");
 
         start(t, 20);
         input(t, "x", F32, "1 2 1");
         number(t, "k", numbers[i]);
         node(t, "DFT", "x - k", "y");
-        output(t, "y");
         refused(t, NULL, "the axis is");
 
         start(t, 5);
@@ -160,14 +155,12 @@ TEST(indices_that_are_no_numbers_are_refused)
         number(t, "tiles", 2);
         number(t, "k", numbers[i]);
         node(t, "Tile", "x tiles k", "y");
-        output(t, "y");
         refused(t, NULL, "the axis is");
 
         start(t, 17);
         input(t, "x", F32, "2 2");
         number(t, "k", numbers[i]);
         node(t, "Trilu", "x k", "y");
-        output(t, "y");
         if (isnan(numbers[i]))
             refused(t, NULL, "k is nan");
         else
@@ -177,7 +170,6 @@ TEST(indices_that_are_no_numbers_are_refused)
     input(t, "x", F32, "2");
     number(t, "trips", NAN);
     attribute_graph(t, node(t, "Loop", "trips - x", "y"), "body");
-    output(t, "y");
     refused(t, NULL, "Loop");
 }
 
@@ -189,18 +181,15 @@ TEST(integer_matmuls_of_other_types_are_refused)
     const int32_t wide[] = {INT32_MIN, INT32_MAX, 0, 1};
     const uint8_t bytes[] = {1, 2, 3, 4};
 
-    start(t, 17);
     input(t, "x", U8, "2 2");
     initializer(t, tensor(t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
     node(t, "MatMulInteger", "x w", "y");
-    output(t, "y");
     refused(t, NULL, "input 1 is of type float32, it must be int8 or uint8");
 
     start(t, 17);
     input(t, "x", I32, "2 2");
     initializer(t, tensor(t, "w", I32, 2, (int64_t[]){2, 2}, wide, sizeof wide));
     node(t, "MatMulInteger", "x w", "y");
-    output(t, "y");
     refused(t, NULL, "input 0 is of type int32");
 
     start(t, 17);
@@ -208,7 +197,6 @@ TEST(integer_matmuls_of_other_types_are_refused)
     initializer(t, tensor(t, "w", U8, 4, (int64_t[]){1, 1, 2, 2}, bytes, sizeof bytes));
     initializer(t, tensor(t, "zero", F32, 0, NULL, &infinite, sizeof infinite));
     node(t, "ConvInteger", "x w zero", "y");
-    output(t, "y");
     refused(t, NULL, "the zero point, input 2, is of type float32, input 0 of type uint8");
 }
 
@@ -227,7 +215,6 @@ TEST(recurrent_states_of_too_few_dimensions_are_refused)
         initializer(t, tensor(t, "state", F32, strlen(states[i]) / 2 + (states[i][0] != 0), (int64_t[]){1, 1}, zeros, 4));
         n = node(t, "LSTM", "x w w - - state", "y");
         attribute_float(t, n, "clip", 1);
-        output(t, "y");
         if (i == 1) /* the directions may be left out where there is one */
             read_net(t, NULL);
         else
@@ -245,7 +232,6 @@ TEST(recurrent_operands_of_too_many_dimensions_are_refused)
         input(t, "x", F32, "1 1 1 1 1 1 1 1");
         input(t, "w", F32, "1 1 1");
         attribute_int(t, node(t, operators[i], "x w w", "y"), "layout", 1);
-        output(t, "y");
         refused(t, NULL, "X, W and R of ranks 8, 3, 3");
     }
 }
@@ -257,12 +243,10 @@ TEST(empty_tensors_of_huge_shapes_are_refused)
 {
     const int64_t huge[] = {HUGE, HUGE, HUGE, 0}, minimum = INT64_MIN;
 
-    start(t, 17);
     input(t, "x", F32, "1");
     initializer(t, tensor(t, "z", F32, 4, huge, "", 0));
     attribute_int(t, node(t, "Flatten", "z", "f"), "axis", 3);
     node(t, "Cos", "x", "y");
-    output(t, "y");
     refused(t, NULL, "initializer \"z\": its shape");
 
     start(t, 17);
@@ -271,7 +255,6 @@ TEST(empty_tensors_of_huge_shapes_are_refused)
     node(t, "ConstantOfShape", "shape", "z");
     attribute_int(t, node(t, "Flatten", "z", "f"), "axis", 3);
     node(t, "Cos", "x", "y");
-    output(t, "y");
     refused(t, NULL, "2^31 elements and more");
 
     start(t, 17);
@@ -280,14 +263,12 @@ TEST(empty_tensors_of_huge_shapes_are_refused)
     integers(t, "shape", 3, (int64_t[]){0, HUGE, HUGE});
     node(t, "Expand", "x shape", "e");
     attribute_int(t, node(t, "Squeeze", "e one", "y"), "axis", 1);
-    output(t, "y");
     refused(t, NULL, "2^31 elements and more");
 
     start(t, 18);
     input(t, "x", F32, "2 2");
     integers(t, "shape", 2, (int64_t[]){minimum, 2});
     node(t, "CenterCropPad", "x shape", "y");
-    output(t, "y");
     refused(t, NULL, "is -9223372036854775808");
 
     start(t, 17);
@@ -296,14 +277,12 @@ TEST(empty_tensors_of_huge_shapes_are_refused)
     initializer(t, tensor(t, "x", F32, 2, (int64_t[]){0, HUGE}, "", 0));
     integers(t, "repeats", 2, (int64_t[]){1, HUGE});
     node(t, "Tile", "x repeats", "y");
-    output(t, "y");
     refused(t, NULL, "a dimension of the result is 4611686014132420609");
 
     start(t, 17);
     input(t, "x", F32, "2 2");
     integers(t, "lengths", 2, (int64_t[]){1, 1});
     attribute_int(t, node(t, "ReverseSequence", "x lengths", "y"), "time_axis", INT64_MAX);
-    output(t, "y");
     refused(t, NULL, "time_axis is 9223372036854775807 and batch_axis 1");
 }
 
@@ -314,13 +293,11 @@ TEST(ranks_beyond_twelve_are_refused)
     const int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     Onnx__AttributeProto *a;
 
-    start(t, 17);
     input(t, "x", F32, "1");
     integers(t, "shape", 1, ones);
     a = attribute(t, node(t, "ConstantOfShape", "shape", "c"), "value", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR);
     a->t = tensor(t, "", F32, 13, ones, &one, sizeof one);
     node(t, "Add", "x c", "y");
-    output(t, "y");
     refused(t, NULL, "more dimensions than an operand may have");
 
     for (int view = 0; view < 2; view++) {
@@ -328,7 +305,6 @@ TEST(ranks_beyond_twelve_are_refused)
         input(t, "x", F32, "1 1 1 1 1 1 1 1 1 1 1 1");
         integers(t, "shape", 13, ones);
         node(t, view ? "Reshape" : "Expand", "x shape", "y");
-        output(t, "y");
         refused(t, NULL, "the result would have 13 dimensions, an operand has at most 12");
     }
 }
@@ -338,10 +314,8 @@ TEST(an_operand_of_another_rank_is_not_transposed)
 {
     Onnx__NodeProto *n;
 
-    start(t, 17);
     input(t, "a", I32, "1 1 2 3 1 2");
     input(t, "b", I32, "2 2");
-    output(t, "y");
     n = node(t, "Gemm", "a b", "y");
     attribute_text(t, n, "beta", "one");
     attribute_int(t, n, "transA", 1);

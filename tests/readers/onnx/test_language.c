@@ -131,7 +131,6 @@ static void check_matmul(const struct weights_case *c)
     attribute_int(t, n, "bits", c->bits);
     attribute_int(t, n, "block_size", c->block);
     attribute_int(t, n, "accuracy_level", 4);
-    output(t, "y");
     if (c->half) {
         uint16_t *in = halves(a, (size_t)(M * c->k)), *out = calloc((size_t)(M * c->n), sizeof *out);
         assert_non_null(out);
@@ -213,7 +212,6 @@ static void check_dequantized(int way, bool blocks)
     n = way == GEMM ? node(t, "Gemm", "a w bias", "y") : node(t, "MatMul", way == TRANSPOSED ? "a v" : "a w", "y");
     if (way == GEMM)
         attribute_int(t, n, "transB", 1);
-    output(t, "y");
     run(t, (void *[]){in}, (void *[]){out}, (size_t[]){sizeof out});
     for (int m = 0; m < M; m++)
         for (int j = 0; j < N; j++) {
@@ -256,7 +254,6 @@ static void check_gather(int bits, bool zero_points)
     attribute_int(t, n, "bits", bits);
     attribute_int(t, n, "block_size", BLOCK);
     attribute_int(t, n, "quantize_axis", 1);
-    output(t, "y");
     run(t, (void *[]){(void *)(uintptr_t)indices}, (void *[]){y}, (size_t[]){sizeof y});
     for (size_t i = 0; i < COUNT; i++)
         for (size_t c = 0; c < COLUMNS; c++) {
@@ -498,7 +495,6 @@ static void refuse_matmul(const char *attribute, int64_t value, const char *inpu
     Onnx__NodeProto *n = microsoft(t, "MatMulNBits", inputs, "y");
     for (size_t i = 0; i < 4; i++)
         attribute_int(t, n, names[i], strcmp(names[i], attribute) ? values[i] : value);
-    output(t, "y");
     refused(t, NULL, reason);
 }
 

@@ -12,7 +12,6 @@ TEST(every_allocation_can_fail)
     uint8_t *bytes;
     size_t size, failures = 0;
 
-    start(t, 17);
     input(t, "x", F32, "n 2");
     initializer(t, tensor(t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
     integers(t, "shape", 2, (int64_t[]){4, -1});
@@ -25,8 +24,7 @@ TEST(every_allocation_can_fail)
     body->input[body->n_input++] = port(t, "go", BOOL, "");
     body->input[body->n_input++] = port(t, "s", F32, "4 1");
     attribute_float(t, node_in(t, body, "Elu", "s", "s2"), "alpha", 2);
-    body->output[body->n_output++] = port(t, "go", BOOL, NULL);
-    body->output[body->n_output++] = port(t, "s2", F32, NULL);
+    outputs_in(t, body, "go s2");
     node(t, "NonZero", "x", "refused");
     output(t, "y");
     size = onnx__model_proto__get_packed_size(&t->model);

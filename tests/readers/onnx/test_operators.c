@@ -107,7 +107,6 @@ TEST(einsum_equals_loops_for_any_equation)
         for (size_t i = 0; i < 3; i++)
             random_fill(x[i], MOST);
         attribute_text(t, node(t, "Einsum", names, "y"), "equation", equations[e][0]);
-        output(t, "y");
         reference_einsum(equations[e][1], sizes, operands, want, &count);
         bytes = count * sizeof *y;
         run(t, inputs, outputs, &bytes);
@@ -157,7 +156,6 @@ static void check_integer_matmul(const struct integer_matmul *c)
     initializer(t, tensor(t, "za", c->is_signed ? I8 : U8, 0, NULL, &za, 1));
     initializer(t, tensor(t, "zb", I8, 0, NULL, &zb, 1));
     node(t, "MatMulInteger", "a b za zb", "y");
-    output(t, "y");
     run(t, inputs, outputs, &bytes);
     for (size_t m = 0; m < c->rows; m++)
         for (size_t n = 0; n < c->columns; n++) {
@@ -200,7 +198,6 @@ TEST(integer_convolutions_are_exact_beyond_float32)
     input(t, "x", U8, "1 200 4 4");
     input(t, "w", U8, "1 200 3 3");
     node(t, "ConvInteger", "x w", "y");
-    output(t, "y");
     run(t, inputs, outputs, &bytes);
     for (size_t i = 0; i < 4; i++) {
         int32_t want = 0;
@@ -411,7 +408,6 @@ TEST(grid_sample_equals_loops)
         attribute_text(t, n, "mode", modes[nearest]);
         attribute_text(t, n, "padding_mode", paddings[padding]);
         attribute_int(t, n, "align_corners", align);
-        output(t, "y");
         run(t, inputs, outputs, &bytes);
         for (int i = 0; i < O; i++) {
             double at[2], want = 0;

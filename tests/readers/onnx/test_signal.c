@@ -52,7 +52,6 @@ TEST(real_numbers_are_transformed)
         integer(t, "axis", -3);
         n = node(t, "DFT", "x length axis", "y");
         attribute_int(t, n, "onesided", cases[c].half);
-        output(t, "y");
         reads(t, NULL);
         expect_shape(t, SHAPE((uint32_t)bins, COLUMNS, 2));
         compute(t, x, sizeof x, y, bins * COLUMNS * 2 * sizeof *y);
@@ -74,12 +73,10 @@ TEST(an_inverse_transform_goes_back)
 
     for (size_t i = 0; i < LENGTH * 2; i++)
         x[i] = (float)value(i);
-    start(t, 17);
     input(t, "x", F32, "20 2");
     attribute_int(t, node(t, "DFT", "x", "f"), "axis", 0);
     attribute_int(t, node(t, "DFT", "f", "y"), "axis", 0);
     attribute_int(t, t->graph.node[1], "inverse", 1);
-    output(t, "y");
     reads(t, NULL);
     compute(t, x, sizeof x, y, sizeof y);
     for (size_t i = 0; i < LENGTH * 2; i++)
@@ -123,7 +120,6 @@ TEST(long_rows_are_transformed)
         n = node(t, "DFT", "x length", "y");
         attribute_int(t, n, "onesided", cases[c].half);
         attribute_int(t, n, "inverse", cases[c].inverse);
-        output(t, "y");
         reads(t, NULL);
         expect_shape(t, SHAPE(1, (uint32_t)bins, (uint32_t)out));
         compute(t, x, cases[c].count * parts * sizeof *x, y, bins * out * sizeof *y);
@@ -162,7 +158,6 @@ TEST(a_transform_is_no_matrix)
         snprintf(dims, sizeof dims, "1 %d 1", longer ? 65536 : 16384);
         input(t, "x", F32, dims);
         node(t, "DFT", "x", "y");
-        output(t, "y");
         reads(t, NULL);
         assert_true(t->read.builder->graph->node_count < 60);
         graph_for_each (t->read.builder->graph, n)
@@ -187,13 +182,11 @@ TEST(short_time_transforms_are_computed)
         x[i] = (float)value(i);
     for (size_t i = 0; i < FRAME; i++)
         window[i] = 0.5 - 0.5 * cos(2 * pi * (double)i / FRAME);
-    start(t, 17);
     input(t, "x", F32, "1 20 1");
     integer(t, "step", STEP);
     integer(t, "length", FRAME);
     node(t, "HannWindow", "length", "w");
     node(t, "STFT", "x step w length", "y");
-    output(t, "y");
     reads(t, NULL);
     expect_shape(t, SHAPE(1, FRAMES, BINS, 2));
     compute(t, x, sizeof x, y, sizeof y);
@@ -231,7 +224,6 @@ TEST(windows_are_computed)
         start(t, 17);
         integer(t, "size", 10);
         attribute_int(t, node(t, types[k / 2].type, "size", "y"), "periodic", k % 2);
-        output(t, "y");
         reads(t, NULL);
         compute(t, NULL, 0, y, sizeof y);
         for (size_t i = 0; i < 10; i++) {
@@ -252,14 +244,12 @@ TEST(mel_weights_are_computed)
     static const float edges[2] = {0, 4096};
     float y[9 * 8], fine[129 * 2];
 
-    start(t, 17);
     integer(t, "bins", 8);
     integer(t, "length", 16);
     integer(t, "rate", 8192);
     initializer(t, tensor(t, "low", F32, 0, NULL, &edges[0], sizeof *edges));
     initializer(t, tensor(t, "high", F32, 0, NULL, &edges[1], sizeof *edges));
     node(t, "MelWeightMatrix", "bins length rate low high", "y");
-    output(t, "y");
     reads(t, NULL);
     expect_shape(t, SHAPE(9, 8));
     compute(t, NULL, 0, y, sizeof y);
