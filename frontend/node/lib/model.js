@@ -130,17 +130,16 @@ class Model {
     return shapes;
   }
 
-  /** Returns the tensors of a graph, which belong to it as long as it is kept. */
+  /** Makes the tensors of a graph, which belong to it as long as it is kept. */
   async #prepare(shapes, dimensions, signal) {
-    const key = JSON.stringify([Object.entries(shapes), Object.entries(dimensions ?? {})]);
-    let kept = this.#kept.get(key);
-    if (kept === undefined) {
-      const graph = await this.getGraph({ dimensions, shapes, signal });
-      const { inputs, outputs } = describeGraph(graph);
-      const tensors = (ports, options) => Promise.all(Object.entries(ports).map(async ([name, port]) =>
-        [name, await this.#context.createTensor({ ...port, ...options })])).then((list) => new Map(list));
-      kept = { graph, inputs: await tensors(inputs, { writable: true }), outputs: await tensors(outputs, { readable: true }) };
-    }
+    const graph = await this.getGraph({ dimensions, shapes, signal });
+    const { inputs, outputs } = describeGraph(graph);
+    const tensors = (ports, options) => Promise.all(Object.entries(ports).map(async ([name, port]) =>
+      [name, await this.#context.createTensor({ ...port, ...options })])).then((list) => new Map(list));
+    return { graph, inputs: await tensors(inputs, { writable: true }), outputs: await tensors(outputs, { readable: true }) };
+  }
+
+  #keep(key, kept) {
     this.#kept.delete(key);
     this.#kept.set(key, kept);
     for (const [old] of this.#kept) {
@@ -148,7 +147,6 @@ class Model {
         break;
       this.#kept.delete(old); // its tensors go with the last computation that uses them
     }
-    return kept;
   }
 
   /**
@@ -177,10 +175,18 @@ class Model {
     for (const input of this.inputs)
       if (shapes[input.name] !== undefined)
         checkArray(input, inputs[input.name].data ?? inputs[input.name], shapes[input.name]);
-    const { graph, inputs: from, outputs: to } = await this.#prepare(shapes, dimensions, signal);
+    const key = JSON.stringify([Object.entries(shapes), Object.entries(dimensions ?? {})]);
+    const arrays = new Map(Object.entries(inputs ?? {}).map(([name, input]) => [name, input.data ?? input]));
+    let kept = this.#kept.get(key);
+    if (kept === undefined) { // the caller may change the arrays meanwhile
+      arrays.forEach((array, name) => arrays.set(name, array.slice()));
+      kept = await this.#prepare(shapes, dimensions, signal);
+    }
+    this.#keep(key, kept);
+    const { graph, inputs: from, outputs: to } = kept;
     requireAll(from.keys());
     for (const [name, tensor] of from)
-      this.#context.writeTensor(tensor, inputs[name].data ?? inputs[name]);
+      this.#context.writeTensor(tensor, arrays.get(name));
     const read = () => Promise.all([...to].map(async ([name, tensor]) => {
       const bytes = await this.#context.readTensor(tensor);
       const { dataType, shape } = tensor;

@@ -134,8 +134,15 @@ bool folder_load(WNNContext context, const char *path, WNNGraph *graph)
 
 bool folder_save(WNNGraph graph, const char *folder, const char *path, uint64_t limit)
 {
+    struct stat s;
+
+    limit = limit ? limit : LIMIT;
     if (wnnGraphSave(graph, path))
         return false;
-    trim_folder(folder, DIGITS, SUFFIX, limit ? limit : LIMIT);
+    if (!stat(path, &s) && (uint64_t)s.st_size > limit) { /* no reason to delete others */
+        unlink(path);
+        return false;
+    }
+    trim_folder(folder, DIGITS, SUFFIX, limit);
     return !access(path, F_OK);
 }
