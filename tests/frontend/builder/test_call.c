@@ -4,9 +4,9 @@
  * tells beforehand held against what the methods accept.
  */
 #include "frontend/builder/builder.h"
+#include "frontend/fake_builder.h"
 #include "support/test.h"
 #include "webnn/webnn_call.h"
-#include "frontend/fake_runtime.h"
 
 /*
  * Valid arguments of an operator: operands in slot order (also the optional ones), then the other positional arguments, as
@@ -63,24 +63,6 @@ static struct sample sample_of(enum op op)
             return samples[i];
     assert_true(op_input_slots(op) < 4);
     return (struct sample){op, same[op_input_slots(op)], ""};
-}
-
-static struct WNNContextImpl context;
-static WNNGraphBuilder b;
-
-static int start(void **state)
-{
-    (void)state;
-    context = fake_context();
-    return wnnContextCreateGraphBuilder(&context, &b) != WNNStatus_Success;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    wnnGraphBuilderRelease(b);
-    fake_context_end(&context);
-    return context.references != 1;
 }
 
 static WNNOperand operand_of(const char *text, WNNOperandDataType type)

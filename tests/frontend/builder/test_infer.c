@@ -6,30 +6,13 @@
 #include <float.h>
 
 #include "frontend/builder/builder.h"
-#include "frontend/fake_runtime.h"
+#include "frontend/fake_builder.h"
 #include "support/test.h"
 
 #define F32 WNNOperandDataType_Float32
 #define MAX_U32 UINT32_MAX
 
-static struct WNNContextImpl context;
-static WNNGraphBuilder b;
 static int input_number;
-
-static int start(void **state)
-{
-    (void)state;
-    context = fake_context();
-    return wnnContextCreateGraphBuilder(&context, &b) != WNNStatus_Success;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    wnnGraphBuilderRelease(b);
-    fake_context_end(&context);
-    return context.references != 1;
-}
 
 #define LIST(...)                                                                                                              \
     sizeof((uint32_t[]){__VA_ARGS__}) / 4, (uint32_t[])                                                                        \

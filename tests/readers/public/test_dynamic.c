@@ -260,22 +260,23 @@ static void add_size(const char *path)
     sizes_sum += (uint64_t)s.st_size;
 }
 
-/** Computes a model for 1 x 2 and 2 x 2 with graphs saved in a folder. */
-static void run_with_folder(const char *model_text, const char *folder, uint64_t built, uint64_t loaded)
+/** Computes a model for n x 2 up to last x 2 with graphs saved in a folder below a limit.  Returns how many were found there.
+ */
+static uint64_t found_in(const char *folder, const char *model_text, uint32_t n, uint32_t last, uint64_t limit)
 {
     WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
     WNNDynamicModelCounts counts;
-    WNNDynamicModel model;
 
     o.folder = folder;
-    model = create(model_text, &o);
-    compute(model, 1);
-    compute(model, 2);
-    expect_counts(model, 0, built, loaded, 0);
+    o.folderLimit = limit;
+    WNNDynamicModel model = create(model_text, &o);
+    for (uint32_t i = n; i <= last; i++)
+        compute(model, i);
     wnnDynamicModelGetCounts(model, &counts);
-    assert_int_equal(counts.saved, built);
-    assert_int_equal(counts.unsaved, 0);
+    assert_int_equal(counts.built + counts.loaded, last - n + 1);
+    assert_int_equal(limit == 1 ? counts.unsaved : counts.saved, counts.built);
     wnnDynamicModelRelease(model);
+    return counts.loaded;
 }
 
 TEST(graphs_are_saved_and_found_again)
@@ -284,54 +285,34 @@ TEST(graphs_are_saved_and_found_again)
 
     assert_non_null(mkdtemp(place));
     snprintf(folder, sizeof folder, "%s/graphs", place);
-    run_with_folder(text, folder, 2, 0);
-    run_with_folder(text, folder, 0, 2);
+    assert_int_equal(found_in(folder, text, 1, 2, 0), 0);
+    assert_int_equal(found_in(folder, text, 1, 2, 0), 2);
     assert_int_equal(each_file(folder, NULL), 2);
     *strstr(other, "double") = 'D'; /* another model has files of its own */
-    run_with_folder(other, folder, 2, 0);
+    assert_int_equal(found_in(folder, other, 1, 2, 0), 0);
     assert_int_equal(each_file(folder, damage), 4);
-    run_with_folder(text, folder, 2, 0); /* what cannot be loaded is built and replaced */
-    run_with_folder(text, folder, 0, 2);
+    assert_int_equal(found_in(folder, text, 1, 2, 0), 0); /* what cannot be loaded is built and replaced */
+    assert_int_equal(found_in(folder, text, 1, 2, 0), 2);
     each_file(folder, remove_file);
     rmdir(folder);
     rmdir(place);
     free(other);
 }
 
-/** Makes a graph for n x 2 that is saved in the folder below the limit.  Returns whether it was found there. */
-static bool is_loaded(WNNDynamicModelOptions *o, uint32_t n, uint64_t limit, bool is_saved)
-{
-    WNNDynamicModelCounts counts;
-    WNNDynamicModel model;
-
-    o->folderLimit = limit;
-    model = create(text, o);
-    compute(model, n);
-    wnnDynamicModelGetCounts(model, &counts);
-    assert_int_equal(counts.saved, counts.built && is_saved);
-    assert_int_equal(counts.unsaved, counts.built && !is_saved);
-    wnnDynamicModelRelease(model);
-    return counts.loaded;
-}
-
 TEST(a_folder_keeps_the_graphs_that_were_used_last)
 {
     char folder[] = "/tmp/webnn-dynamic-XXXXXX";
-    WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
 
     assert_non_null(mkdtemp(folder));
-    o.folder = folder;
-    for (uint32_t n = 1; n <= 3; n++)
-        assert_false(is_loaded(&o, n, 0, true));
-    assert_true(is_loaded(&o, 1, 0, true));
+    assert_int_equal(found_in(folder, text, 1, 3, 0), 0);
+    assert_int_equal(found_in(folder, text, 1, 1, 0), 1);
     sizes_sum = 0;
     assert_int_equal(each_file(folder, add_size), 3);
-    assert_false(is_loaded(&o, 4, sizes_sum, true)); /* with it there are four, which are more than the limit */
+    assert_int_equal(found_in(folder, text, 4, 4, sizes_sum), 0); /* with it there are four, which are more than the limit */
     assert_true(each_file(folder, NULL) < 4);
-    assert_true(is_loaded(&o, 4, 0, true));
-    assert_true(is_loaded(&o, 1, 0, true));
-    assert_false(is_loaded(&o, 2, 0, true));
-    assert_false(is_loaded(&o, 5, 1, false));
+    assert_int_equal(found_in(folder, text, 4, 4, 0), 1);
+    assert_int_equal(found_in(folder, text, 1, 2, 0), 1); /* 2 is gone */
+    assert_int_equal(found_in(folder, text, 5, 5, 1), 0);
     assert_int_equal(each_file(folder, NULL), 0);
     rmdir(folder);
 }

@@ -73,12 +73,21 @@ static inline void fail_with_graph(struct subject *s, const char *what)
     fail();
 }
 
-/** Returns a float32 operand, an input of the graph or a constant, filled with numbers between -1 and 1. */
-static inline struct value *operand_dims(struct subject *s, bool constant, uint32_t rank, const uint32_t *dims)
+static inline void *aligned_block(int64_t bytes)
 {
-    struct tensor_type t = {.type = WNNOperandDataType_Float32, .rank = rank};
+    void *p = aligned_alloc(64, (size_t)(bytes / 64 + 1) * 64);
+
+    assert_non_null(p);
+    return p;
+}
+
+/** Returns an operand, an input of the graph or a constant, whose memory is *data; float32 of an input is aligned as floats
+ * only. */
+static inline struct value *operand_of(struct subject *s, bool constant, dtype type, uint32_t rank, const uint32_t *dims,
+                                       void **data)
+{
+    struct tensor_type t = {.type = type, .rank = rank};
     struct value *v;
-    float *data;
 
     if (rank)
         memcpy(t.dims, dims, rank * sizeof *dims);
@@ -86,23 +95,31 @@ static inline struct value *operand_dims(struct subject *s, bool constant, uint3
         struct constant *c = constant_create(NULL, (size_t)type_bytes(&t));
 
         assert_non_null(c);
-        data = (float *)c->data;
+        *data = (void *)c->data;
         v = graph_add_constant(s->g, &t, c);
     } else {
         char name[16];
         int length = snprintf(name, sizeof name, "i%u", s->g->value_count);
-        char *block = malloc((size_t)type_bytes(&t) + 64);
+        char *block = aligned_block(type_bytes(&t) + 64);
 
-        assert_non_null(block);
         v = graph_add_input(s->g, name, (size_t)length, &t);
-        data = (float *)(block + random_between(0, 3) * sizeof(float));
+        *data = block + (type == WNNOperandDataType_Float32 ? random_between(0, 3) * sizeof(float) : 0);
         assert_true(v && v->index < VALUES_MAX);
         s->blocks[v->index] = block;
-        s->data[v->index] = data;
+        s->data[v->index] = *data;
     }
     assert_non_null(v);
-    for (int64_t i = 0; i < type_elements(&t); i++)
-        data[i] = (float)(int32_t)random_bits() / 2147483648.0f;
+    return v;
+}
+
+/** Returns one of float32, filled with numbers between -1 and 1. */
+static inline struct value *operand_dims(struct subject *s, bool constant, uint32_t rank, const uint32_t *dims)
+{
+    void *data;
+    struct value *v = operand_of(s, constant, WNNOperandDataType_Float32, rank, dims, &data);
+
+    for (int64_t i = 0; i < type_elements(&v->type); i++)
+        ((float *)data)[i] = (float)(int32_t)random_bits() / 2147483648.0f;
     return v;
 }
 
@@ -153,14 +170,6 @@ static inline bool subject_taken(struct subject *s)
 static inline bool shares_this(void *user, const struct value *v)
 {
     return v == user;
-}
-
-static inline void *aligned_block(int64_t bytes)
-{
-    void *p = aligned_alloc(64, (size_t)(bytes / 64 + 1) * 64);
-
-    assert_non_null(p);
-    return p;
 }
 
 /** One run of a step. */

@@ -25,29 +25,10 @@ static uint64_t elements_all, elements_loose, elements_different, cases_whole;
 static inline struct value *typed(struct subject *s, bool constant, dtype type, double low, double high, uint32_t rank,
                                   const uint32_t *dims)
 {
-    struct tensor_type t = {.type = type, .rank = rank};
-    struct value *v;
     void *data;
+    struct value *v = operand_of(s, constant, type, rank, dims, &data);
 
-    memcpy(t.dims, dims, rank * sizeof *dims);
-    if (constant) {
-        struct constant *c = constant_create(NULL, (size_t)type_bytes(&t));
-
-        assert_non_null(c);
-        data = (void *)c->data;
-        v = graph_add_constant(s->g, &t, c);
-    } else {
-        char name[16];
-        int length = snprintf(name, sizeof name, "i%u", s->g->value_count);
-
-        data = aligned_block(type_bytes(&t));
-        v = graph_add_input(s->g, name, (size_t)length, &t);
-        assert_true(v && v->index < VALUES_MAX);
-        s->blocks[v->index] = data;
-        s->data[v->index] = data;
-    }
-    assert_non_null(v);
-    for (int64_t i = 0; i < type_elements(&t); i++) {
+    for (int64_t i = 0; i < type_elements(&v->type); i++) {
         double x = low + (high - low) * random_unit();
 
         if (type == WNNOperandDataType_Float32)
