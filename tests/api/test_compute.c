@@ -427,14 +427,10 @@ static void *work(void *data)
 /** Returns the processor time that they take, in seconds. */
 static double run_workers(struct worker *workers, int count)
 {
-    pthread_t threads[8];
     struct timespec start, end;
 
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
-    for (int i = 0; i < count; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
-    for (int i = 0; i < count; i++)
-        pthread_join(threads[i], NULL);
+    run_on_threads((size_t)count, work, workers, sizeof *workers);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     return (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) * 1e-9;
 }
@@ -516,10 +512,5 @@ static void *live_and_die(void *data)
 
 TEST(contexts_come_and_go)
 {
-    pthread_t threads[4];
-
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, live_and_die, NULL), 0);
-    for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], NULL);
+    run_on_threads(4, live_and_die, NULL, 0);
 }

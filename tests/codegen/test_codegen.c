@@ -256,16 +256,12 @@ TEST(threads_share_a_codegen)
     struct debug_options d;
     struct arena a = {0};
     struct codegen *c = create(NULL, NULL, &t, &d, &a);
-    pthread_t threads[3];
     struct client clients[3];
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         clients[i] = (struct client){c, &t, i, false};
-        assert_int_equal(pthread_create(&threads[i], NULL, client_main, &clients[i]), 0);
-    }
-    for (int i = 0; i < 3; i++) {
-        pthread_join(threads[i], NULL);
+    run_on_threads(3, client_main, clients, sizeof *clients);
+    for (int i = 0; i < 3; i++)
         assert_true(clients[i].ok);
-    }
     codegen_free(c);
     arena_free(&a);
 }

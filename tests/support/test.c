@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "support/test.h"
 
+#include <pthread.h>
+
 enum { TESTS_MAX = 64 };
 
 static struct CMUnitTest tests[TESTS_MAX];
@@ -35,6 +37,17 @@ void test_each(CMFixtureFunction setup, CMFixtureFunction teardown)
 {
     each_setup = setup;
     each_teardown = teardown;
+}
+
+void run_on_threads(size_t count, void *(*function)(void *), void *data, size_t step)
+{
+    pthread_t threads[16];
+
+    assert_in_range(count, 1, 16);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, function, data ? (char *)data + i * step : NULL), 0);
+    for (size_t i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
 }
 
 void test_skip_all(const char *reason)

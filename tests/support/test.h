@@ -52,6 +52,9 @@
         test_skip_all(reason);                                                                                                 \
     }
 
+/** Runs a function on so many threads at a time, which get the data, a step further each, and waits for all of them. */
+void run_on_threads(size_t count, void *(*function)(void *), void *data, size_t step);
+
 /** What the macros call.  Tests run in the order of their lines. */
 void test_register(const char *name, CMUnitTestFunction function, int line);
 void test_group(CMFixtureFunction setup, CMFixtureFunction teardown);

@@ -208,12 +208,8 @@ TEST(threads_that_ask_for_one_graph_build_it_once)
 {
     enum { THREADS = 4 };
     WNNDynamicModel model = create(text, NULL);
-    pthread_t threads[THREADS];
 
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, ask_again_and_again, model), 0);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+    run_on_threads(THREADS, ask_again_and_again, model, 0);
     expect_counts(model, THREADS * 30 - 3, 3, 0, 0);
     wnnDynamicModelRelease(model);
 }

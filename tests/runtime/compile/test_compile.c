@@ -288,14 +288,10 @@ TEST(many_threads_share_one_graph)
     WNNContext c = new_context("", 2);
     WNNGraph graph = build(c, network);
     struct many many[6];
-    pthread_t threads[6];
 
-    for (int i = 0; i < 6; i++) {
-        many[i] = (struct many){graph, i * 5};
-        assert_int_equal(pthread_create(&threads[i], NULL, compute_many, &many[i]), 0);
-    }
     for (int i = 0; i < 6; i++)
-        pthread_join(threads[i], NULL);
+        many[i] = (struct many){graph, i * 5};
+    run_on_threads(6, compute_many, many, sizeof *many);
     wnnGraphRelease(graph);
     wnnContextRelease(c);
 }

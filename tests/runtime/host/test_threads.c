@@ -259,12 +259,8 @@ TEST(teams_go_from_thread_to_thread)
 {
     skip_on_libgomp();
     atomic_int sums[6] = {0};
-    pthread_t threads[6];
 
-    for (int i = 0; i < 6; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, use_teams, &sums[i]), 0);
-    for (int i = 0; i < 6; i++)
-        pthread_join(threads[i], NULL);
+    run_on_threads(6, use_teams, sums, sizeof *sums);
     for (int i = 0; i < 6; i++)
         assert_int_equal(sums[i], 5999); /* 667 times 2, 667 times 3, 666 times 4 */
 }
@@ -349,12 +345,8 @@ static void *use_parallel(void *data)
 TEST(several_threads_use_a_parallel_for)
 {
     atomic_int wrong = 0;
-    pthread_t threads[4];
 
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, use_parallel, &wrong), 0);
-    for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], NULL);
+    run_on_threads(4, use_parallel, &wrong, 0);
     assert_int_equal(wrong, 0);
 }
 

@@ -292,12 +292,8 @@ static void *compute_many(void *data)
 TEST(concurrent_runs)
 {
     struct made *m = chain(2000, 1);
-    pthread_t threads[8]; /* more than invocations that are kept */
 
-    for (int i = 0; i < 8; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, compute_many, m), 0);
-    for (int i = 0; i < 8; i++)
-        pthread_join(threads[i], NULL);
+    run_on_threads(8, compute_many, m, 0); /* more than invocations that are kept */
     made_free(m);
 }
 

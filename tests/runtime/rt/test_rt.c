@@ -282,20 +282,16 @@ TEST(many_threads_run_two_models)
 {
     struct object o;
     struct webnn_rt_model *m[2];
-    pthread_t threads[6];
     struct user users[6];
 
     object_make(&o, 2, true, false);
     for (int i = 0; i < 2; i++)
         assert_int_equal(webnn_rt_create(&o.program, &(struct webnn_rt_options){2, NULL}, &m[i]), WEBNN_OBJECT_OK);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
         users[i] = (struct user){&o, m[i % 2], false};
-        assert_int_equal(pthread_create(&threads[i], NULL, use, &users[i]), 0);
-    }
-    for (int i = 0; i < 6; i++) {
-        pthread_join(threads[i], NULL);
+    run_on_threads(6, use, users, sizeof *users);
+    for (int i = 0; i < 6; i++)
         assert_true(users[i].ok);
-    }
     for (int i = 0; i < 2; i++)
         webnn_rt_destroy(m[i]);
     object_free(&o);

@@ -207,7 +207,6 @@ TEST(one_step_runs_on_several_threads)
     for (int gemm = 0; gemm < 2; gemm++) {
         struct test_run x[RUNNERS];
         struct runner r[RUNNERS];
-        pthread_t threads[RUNNERS];
         struct library_step *step;
         float *inputs[RUNNERS][8];
         struct library_step_info info;
@@ -237,10 +236,8 @@ TEST(one_step_runs_on_several_threads)
             memcpy(want, x[i].output, (size_t)x[i].elements * sizeof *want);
             r[i] = (struct runner){step, &x[i], want, 0};
         }
-        for (int i = 0; i < RUNNERS; i++)
-            assert_int_equal(pthread_create(&threads[i], NULL, run_often, &r[i]), 0);
+        run_on_threads(RUNNERS, run_often, r, sizeof *r);
         for (int i = 0; i < RUNNERS; i++) {
-            pthread_join(threads[i], NULL);
             assert_int_equal(r[i].wrong, 0);
             assert_true(guard_intact(&x[i]));
         }
