@@ -2,8 +2,6 @@
 /* Tests arrays and hash tables that grow, on the heap and in arenas. */
 #include "support/graphs.h"
 
-#include <stdlib.h>
-
 #include "ir/support/table.h"
 
 enum { ITEMS = 1000 };
