@@ -180,6 +180,9 @@ static WNNOperand apply_sum(WNNGraphBuilder b, WNNOperand x, const void *data)
 {
     static const float four[] = {1, 1, 1, 1};
     static const double alphas[] = {1, 0.5, 0, -0.25, 4};
+    static WNNOperand (*const reduce[])(WNNGraphBuilder, WNNOperand, WNNReduceOptions const *) = {
+        wnnGraphBuilderReduceL1,   wnnGraphBuilderReduceL2,  wnnGraphBuilderReduceLogSum,   wnnGraphBuilderReduceLogSumExp,
+        wnnGraphBuilderReduceMean, wnnGraphBuilderReduceSum, wnnGraphBuilderReduceSumSquare};
     const uint32_t square[2] = {2, 2}, image[4] = {1, 1, 2, 2};
     const int kind = *(const int *)data;
     const WNNOperand m = wnnGraphBuilderReshape(b, x, 2, square, NULL);
@@ -194,21 +197,9 @@ static WNNOperand apply_sum(WNNGraphBuilder b, WNNOperand x, const void *data)
         gemm.alpha = alphas[(SUMS - 1 - kind) / 2];
         return wnnGraphBuilderGemm(b, m, kind % 2 ? one_matrix : m, &gemm);
     }
+    if (kind < 7)
+        return reduce[kind](b, x, NULL);
     switch (kind) {
-    case 0:
-        return wnnGraphBuilderReduceL1(b, x, NULL);
-    case 1:
-        return wnnGraphBuilderReduceL2(b, x, NULL);
-    case 2:
-        return wnnGraphBuilderReduceLogSum(b, x, NULL);
-    case 3:
-        return wnnGraphBuilderReduceLogSumExp(b, x, NULL);
-    case 4:
-        return wnnGraphBuilderReduceMean(b, x, NULL);
-    case 5:
-        return wnnGraphBuilderReduceSum(b, x, NULL);
-    case 6:
-        return wnnGraphBuilderReduceSumSquare(b, x, NULL);
     case 7:
         return wnnGraphBuilderAveragePool2d(b, x, NULL);
     case 8:

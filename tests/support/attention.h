@@ -24,21 +24,7 @@ static inline void attention_check(const char *body, const struct target *t, boo
     assert_true(pass_fuse_attention(g, &o));
     assert_false(pass_fuse_attention(g, &o));
     assert_int_equal(attention_count(g), 1);
-    pass_fuse_kernels(g, &o);
-    pass_finish_clusters(g, &o);
-    assert_int_equal(g->error.status, WNNStatus_Success);
-    for (const struct cluster *c = g->first_cluster; c; c = c->next) {
-        struct kernel_list list;
-        struct error e = {0};
-
-        if (c->kind != CLUSTER_KERNEL)
-            continue;
-        assert_true(lower_cluster(g, c, t, &list, &e));
-        kernels += list.count;
-        for (uint32_t i = 0; i < list.count; i++)
-            with_stages += list.kernels[i]->stage_count > 0;
-        kernel_list_free(&list);
-    }
+    with_stages = kernels_fuse(g, &o, &kernels);
     assert_int_equal(with_stages, 1);
     if (others != ATTENTION_SOME_OTHERS)
         assert_int_equal(kernels, 1 + others);

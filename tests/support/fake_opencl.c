@@ -82,6 +82,23 @@ bool fake_drop(int *references)
     return true;
 }
 
+cl_int fake_retain(const char *name, int *references)
+{
+    cl_int code = fake_enter(name);
+
+    *references += !code;
+    return fake_leave(code);
+}
+
+cl_int fake_release(const char *name, int *references, void *object)
+{
+    cl_int code = fake_enter(name);
+
+    if (fake_drop(references))
+        free(object);
+    return fake_leave(code);
+}
+
 cl_int fake_give(const char *call, const void *value, size_t bytes, size_t room, void *out, size_t *size)
 {
     cl_int code = fake_enter(call);
@@ -215,19 +232,12 @@ cl_context clCreateContext(const cl_context_properties *p, cl_uint n, const cl_d
 
 cl_int clRetainContext(cl_context c)
 {
-    cl_int code = fake_enter("RetainContext");
-
-    c->references += !code;
-    return fake_leave(code);
+    return fake_retain("RetainContext", &c->references);
 }
 
 cl_int clReleaseContext(cl_context c)
 {
-    cl_int code = fake_enter("ReleaseContext");
-
-    if (fake_drop(&c->references))
-        free(c);
-    return fake_leave(code);
+    return fake_release("ReleaseContext", &c->references, c);
 }
 
 cl_int clGetContextInfo(cl_context c, cl_context_info what, size_t room, void *out, size_t *size)
@@ -253,19 +263,12 @@ cl_command_queue clCreateCommandQueue(cl_context c, cl_device_id d, cl_command_q
 
 cl_int clRetainCommandQueue(cl_command_queue q)
 {
-    cl_int code = fake_enter("RetainCommandQueue");
-
-    q->references += !code;
-    return fake_leave(code);
+    return fake_retain("RetainCommandQueue", &q->references);
 }
 
 cl_int clReleaseCommandQueue(cl_command_queue q)
 {
-    cl_int code = fake_enter("ReleaseCommandQueue");
-
-    if (fake_drop(&q->references))
-        free(q);
-    return fake_leave(code);
+    return fake_release("ReleaseCommandQueue", &q->references, q);
 }
 
 cl_int clGetCommandQueueInfo(cl_command_queue q, cl_command_queue_info what, size_t room, void *out, size_t *size)
@@ -394,11 +397,7 @@ cl_kernel clCreateKernel(cl_program p, const char *name, cl_int *error)
 
 cl_int clReleaseKernel(cl_kernel k)
 {
-    cl_int code = fake_enter("ReleaseKernel");
-
-    if (fake_drop(&k->references))
-        free(k);
-    return fake_leave(code);
+    return fake_release("ReleaseKernel", &k->references, k);
 }
 
 /* The engine's kernels have a buffer and an offset for each tensor, then numbers. */

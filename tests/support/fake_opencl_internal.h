@@ -101,6 +101,9 @@ cl_int fake_give(const char *call, const void *value, size_t bytes, size_t room,
 cl_int fake_give_text(const char *call, const char *text, size_t room, void *out, size_t *size);
 /** Drops a reference and returns whether it was the last one.  The lock is held. */
 bool fake_drop(int *references);
+/** Takes a reference, or gives one back; an object without any is freed. */
+cl_int fake_retain(const char *name, int *references);
+cl_int fake_release(const char *name, int *references, void *object);
 /** Does what is in queues, unless they are held.  The lock is held. */
 void fake_execute_all(void);
 /** Puts a command into the queue; between fake_enter and fake_leave. */

@@ -142,10 +142,7 @@ cl_mem clCreateSubBuffer(cl_mem m, cl_mem_flags flags, cl_buffer_create_type typ
 
 cl_int clRetainMemObject(cl_mem m)
 {
-    cl_int code = fake_enter("RetainMemObject");
-
-    m->references += !code;
-    return fake_leave(code);
+    return fake_retain("RetainMemObject", &m->references);
 }
 
 cl_int clReleaseMemObject(cl_mem m)
@@ -267,10 +264,7 @@ cl_int clGetEventProfilingInfo(cl_event e, cl_profiling_info what, size_t room, 
 
 cl_int clRetainEvent(cl_event e)
 {
-    cl_int code = fake_enter("RetainEvent");
-
-    e->references += !code;
-    return fake_leave(code);
+    return fake_retain("RetainEvent", &e->references);
 }
 
 cl_int clReleaseEvent(cl_event e)

@@ -70,11 +70,7 @@ static cl_int replay(cl_uint n, cl_command_queue *queues, cl_command_buffer_khr 
 
 static cl_int release(cl_command_buffer_khr b)
 {
-    cl_int code = fake_enter("ReleaseCommandBufferKHR");
-
-    if (fake_drop(&b->references))
-        free(b);
-    return fake_leave(code);
+    return fake_release("ReleaseCommandBufferKHR", &b->references, b);
 }
 
 void *fake_command_buffer_function(const char *name)

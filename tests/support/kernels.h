@@ -218,4 +218,28 @@ GRAPHS_UNUSED static char *kernels_with_type(const char *body, const char *type)
     return text;
 }
 
+/** Fuses a graph's nodes, and lowers each cluster.  Returns how many kernels have stages; *kernels is how many there are. */
+static inline uint32_t kernels_fuse(struct graph *g, const struct pass_options *o, uint32_t *kernels)
+{
+    uint32_t with_stages = 0;
+
+    *kernels = 0;
+    pass_fuse_kernels(g, o);
+    pass_finish_clusters(g, o);
+    assert_int_equal(g->error.status, WNNStatus_Success);
+    for (const struct cluster *c = g->first_cluster; c; c = c->next) {
+        struct kernel_list list;
+        struct error e = {0};
+
+        if (c->kind != CLUSTER_KERNEL)
+            continue;
+        assert_true(lower_cluster(g, c, o->target, &list, &e));
+        *kernels += list.count;
+        for (uint32_t i = 0; i < list.count; i++)
+            with_stages += list.kernels[i]->stage_count > 0;
+        kernel_list_free(&list);
+    }
+    return with_stages;
+}
+
 #endif

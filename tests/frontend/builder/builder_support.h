@@ -30,6 +30,21 @@ static inline void finish(struct fixture *f)
     fake_context_end(&f->context);
 }
 
+/** The fixture of most tests: TEST_EACH(start_each, finish_each). */
+static struct fixture f;
+
+static inline int start_each(__attribute__((unused)) void **state)
+{
+    start(&f);
+    return 0;
+}
+
+static inline int finish_each(__attribute__((unused)) void **state)
+{
+    finish(&f);
+    return 0;
+}
+
 #define SHAPE(...)                                                                                                             \
     sizeof((uint32_t[]){__VA_ARGS__}) / 4, (uint32_t[])                                                                        \
     {                                                                                                                          \

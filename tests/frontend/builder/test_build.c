@@ -29,11 +29,9 @@ TEST(constants_are_computed)
 {
     static const float a[4] = {1, 2, 3, 4};
     const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}};
-    struct fixture f;
     WNNOperand c, sum, x, parts[2];
     float y[4];
 
-    start(&f);
     c = wnnGraphBuilderConstant(f.b, &d, a, sizeof a);
     x = floats(f.b, "x", SHAPE(4));
     sum = wnnGraphBuilderAdd(f.b, c, c, NULL);
@@ -56,7 +54,6 @@ TEST(constants_are_computed)
     assert_int_equal(wnnGraphBuilderGetConstantValue(f.b, sum, NULL, 16), WNNStatus_TypeError);
     assert_int_equal(wnnGraphBuilderGetConstantValue(NULL, sum, y, 16), WNNStatus_TypeError);
     assert_int_equal(wnnGraphBuilderGetError(f.b, NULL), WNNStatus_Success); /* asking is no failed call */
-    finish(&f);
 }
 
 TEST(build_checks_outputs)
@@ -109,11 +106,9 @@ TEST(build_checks_outputs)
 
 TEST(build_leaves_what_the_outputs_need)
 {
-    struct fixture f;
     WNNOperand a, b, c, d, sum, unused;
     struct graph *g;
 
-    start(&f);
     a = floats(f.b, "a", SHAPE(2));
     b = floats(f.b, "b", SHAPE(2)); /* feeds a node that no output needs */
     c = floats(f.b, "c\"\n", SHAPE(2));
@@ -134,17 +129,14 @@ TEST(build_leaves_what_the_outputs_need)
     assert_int_equal(g->outputs[0].name_length, 3);
     assert_memory_equal(g->outputs[0].name, "s\0t", 4);
     assert_ptr_equal(g->outputs[0].value, g->outputs[1].value);
-    finish(&f);
 }
 
 TEST(build_looks_at_constant_tensors_again)
 {
-    struct fixture f;
     struct constant *c = constant_create((const int32_t[]){3, 4}, 8);
     struct WNNTensorImpl used, unused;
     WNNOperand y, z;
 
-    start(&f);
     used = unused = tensor_of(&f.context, c);
     y = wnnGraphBuilderNeg(f.b, wnnGraphBuilderConstantTensor(f.b, &used), NULL);
     z = wnnGraphBuilderNeg(f.b, wnnGraphBuilderConstantTensor(f.b, &unused), NULL);
@@ -153,7 +145,6 @@ TEST(build_looks_at_constant_tensors_again)
     used.is_destroyed = false;
     build_refuses(&f, 2, (WNNNamedOperand[]){{WNN_STR("y"), y}, {WNN_STR("z"), z}}, "has been destroyed");
     assert_int_equal(build(&f, 1, (WNNNamedOperand[]){{WNN_STR("y"), y}}), WNNStatus_Success);
-    finish(&f);
     constant_release(c);
 }
 
@@ -194,12 +185,10 @@ static void note_build(WNNStatus status, WNNGraph graph, WNNStringView message, 
 
 TEST(an_asynchronous_build_reports)
 {
-    struct fixture f;
     WNNNamedOperand output = {WNN_STR("y"), NULL};
     WNNStatus status = WNNStatus_Success;
     WNNBuildCallbackInfo info = WNN_BUILD_CALLBACK_INFO_INIT;
 
-    start(&f);
     assert_int_equal(wnnGraphBuilderBuildAsync(f.b, 1, &output, info).id, 2);
     assert_int_equal(f.context.failed_builds, 1);
     assert_int_equal(wnnGraphBuilderGetError(f.b, NULL), WNNStatus_TypeError);
@@ -212,5 +201,6 @@ TEST(an_asynchronous_build_reports)
     info.userdata1 = &status;
     assert_int_equal(wnnGraphBuilderBuildAsync(NULL, 1, &output, info).id, 0);
     assert_int_equal(status, WNNStatus_TypeError);
-    finish(&f);
 }
+
+TEST_EACH(start_each, finish_each)

@@ -48,12 +48,10 @@ TEST(operands_count_on_their_builder)
 
 TEST(inputs_are_checked)
 {
-    struct fixture f;
     const uint32_t shape[13] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     WNNOperandDescriptor d = {WNNOperandDataType_Float16, 2, (const uint32_t[]){4, 5}};
     WNNOperand x;
 
-    start(&f);
     x = wnnGraphBuilderInput(f.b, WNN_STR("x"), &d);
     assert_int_equal(wnnOperandGetDataType(x), WNNOperandDataType_Float16);
     assert_int_equal(wnnOperandGetRank(x), 2);
@@ -75,31 +73,25 @@ TEST(inputs_are_checked)
     assert_refused(&f, input(f.b, "z", WNNOperandDataType_Int8, SHAPE(65536, 65536)), WNNStatus_TypeError, "input \"z\"");
     assert_false(wnnOperandIsError(input(f.b, "z", WNNOperandDataType_Int8, 8, shape)));
     assert_false(wnnOperandIsError(input(f.b, "scalar", WNNOperandDataType_Int64, 0, NULL)));
-    finish(&f);
 }
 
 TEST(many_inputs_are_told_apart)
 {
-    struct fixture f;
     char name[32];
 
-    start(&f);
     for (int i = 0; i < 50000; i++) { /* seconds, were names compared one by one */
         snprintf(name, sizeof(name), "input %d", i);
         floats(f.b, name, SHAPE(1));
     }
     assert_refused(&f, input(f.b, "input 12345", WNNOperandDataType_Int8, 0, NULL), WNNStatus_TypeError, "there is an input");
-    finish(&f);
 }
 
 TEST(a_failed_call_changes_nothing)
 {
-    struct fixture f;
     WNNOperand x, y, bad;
     WNNStringView message;
     uint32_t nodes, values;
 
-    start(&f);
     x = floats(f.b, "x", SHAPE(2, 3));
     y = floats(f.b, "y", SHAPE(4));
     nodes = f.b->graph->node_count;
@@ -124,7 +116,6 @@ TEST(a_failed_call_changes_nothing)
     /* The next call works. */
     assert_false(wnnOperandIsError(wnnGraphBuilderAdd(f.b, x, x, NULL)));
     assert_int_equal(f.b->graph->node_count, nodes + 1);
-    finish(&f);
 }
 
 TEST(operands_are_validated)
@@ -201,12 +192,10 @@ TEST(values_are_converted)
 
 TEST(sequences_are_checked)
 {
-    struct fixture f;
     WNNOperand x, parts[4], w;
     const uint32_t splits[3] = {1, 2, 3};
     WNNGruOptions gru = WNN_GRU_OPTIONS_INIT;
 
-    start(&f);
     x = floats(f.b, "x", SHAPE(6, 2));
     assert_int_equal(wnnGraphBuilderSplit(f.b, x, 3, splits, NULL, parts), WNNStatus_Success);
     assert_int_equal(wnnOperandGetShape(parts[2])[0], 3);
@@ -231,7 +220,6 @@ TEST(sequences_are_checked)
     assert_int_equal(wnnOperandGetRank(parts[1]), 4);
     assert_int_equal(wnnGraphBuilderGru(f.b, x, w, w, 2, 5, &gru, parts), WNNStatus_TypeError);
     assert_true(parts[1] && wnnOperandIsError(parts[1]));
-    finish(&f);
 }
 
 /* ---- labels, emulation ---- */
@@ -264,10 +252,8 @@ static void assert_shape_(WNNOperand operand, size_t rank, const uint32_t *shape
 
 TEST(emulated_operators_are_reshapes)
 {
-    struct fixture f;
     WNNOperand x, scalar, ones;
 
-    start(&f);
     x = floats(f.b, "x", SHAPE(1, 2, 1, 3, 1));
     ones = floats(f.b, "ones", SHAPE(1, 1));
     scalar = floats(f.b, "s", 0, NULL);
@@ -286,5 +272,6 @@ TEST(emulated_operators_are_reshapes)
     assert_ptr_equal(wnnGraphBuilderFlatten(f.b, x, 6, NULL), x);
     assert_refused(&f, wnnGraphBuilderSqueeze(f.b, NULL, 0, NULL, NULL), WNNStatus_TypeError, "input is NULL");
     assert_refused(&f, wnnGraphBuilderSqueeze(f.b, x, 1, NULL, NULL), WNNStatus_TypeError, "axes is NULL");
-    finish(&f);
 }
+
+TEST_EACH(start_each, finish_each)

@@ -33,10 +33,8 @@ static const WNNGemmOptions *built_options(WNNOperand result)
 /** Where zero is a value of its own and the default is another, a zeroed struct is refused with the macro's name. */
 TEST(ambiguous_zeros_are_refused)
 {
-    struct fixture f;
     WNNOperand a, image, vector;
 
-    start(&f);
     a = floats(f.b, "a", SHAPE(3, 3));
     image = floats(f.b, "image", SHAPE(1, 2, 4, 4));
     vector = floats(f.b, "vector", SHAPE(2));
@@ -50,16 +48,13 @@ TEST(ambiguous_zeros_are_refused)
             "epsilon is 0", "WNN_BATCH_NORMALIZATION_OPTIONS_INIT");
     REFUSED(&f, wnnGraphBuilderBatchNormalization(f.b, image, vector, vector, &(WNNBatchNormalizationOptions){.epsilon = 1e-5}),
             "axis is 0", "WNN_BATCH_NORMALIZATION_OPTIONS_INIT");
-    finish(&f);
 }
 
 /** Where zero is the default, or no value, a zeroed struct means the default. */
 TEST(zeros_are_defaults)
 {
-    struct fixture f;
     WNNOperand a, image, filter, y;
 
-    start(&f);
     a = floats(f.b, "a", SHAPE(3, 3));
     image = floats(f.b, "image", SHAPE(1, 2, 4, 4));
     filter = floats(f.b, "filter", SHAPE(5, 2, 3, 3));
@@ -75,23 +70,19 @@ TEST(zeros_are_defaults)
     y = wnnGraphBuilderGemm(f.b, a, a, &(WNNGemmOptions){.alpha = 2, .beta = 3});
     assert_true(built_options(y)->alpha == 2 && built_options(y)->beta == 3);
     assert_int_equal(wnnGraphBuilderGetError(f.b, NULL), WNNStatus_Success);
-    finish(&f);
 }
 
 /** With a structSize every member says what it says. */
 TEST(sizes_make_zeros_explicit)
 {
     WNNGemmOptions options = WNN_GEMM_OPTIONS_INIT;
-    struct fixture f;
     WNNOperand a;
 
-    start(&f);
     a = floats(f.b, "a", SHAPE(3, 3));
     options.alpha = 0;
     assert_true(built_options(wnnGraphBuilderGemm(f.b, a, a, &options))->alpha == 0);
     assert_true(built_options(wnnGraphBuilderGemm(f.b, a, a, &options))->beta == 1);
     assert_int_equal(wnnGraphBuilderGetError(f.b, NULL), WNNStatus_Success);
-    finish(&f);
 }
 
 /** A program that is newer than the library runs as long as it uses nothing that the library lacks. */
@@ -99,10 +90,8 @@ TEST(later_versions_are_read)
 {
     struct later_gemm later = {.known = WNN_GEMM_OPTIONS_INIT};
     WNNGemmOptions options = WNN_GEMM_OPTIONS_INIT;
-    struct fixture f;
     WNNOperand a;
 
-    start(&f);
     a = floats(f.b, "a", SHAPE(3, 3));
     later.known.structSize = sizeof later;
     later.known.alpha = 5;
@@ -111,5 +100,6 @@ TEST(later_versions_are_read)
     REFUSED(&f, wnnGraphBuilderGemm(f.b, a, a, &later.known), "gemm", "structSize", "webnn.h");
     options.structSize = 4;
     REFUSED(&f, wnnGraphBuilderGemm(f.b, a, a, &options), "gemm", "structSize is 4", "WNN_GEMM_OPTIONS_INIT");
-    finish(&f);
 }
+
+TEST_EACH(start_each, finish_each)

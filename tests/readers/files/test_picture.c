@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Pictures that ask for more than they are worth: progressive ones, whose coefficients stay in memory for all scans. */
+#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

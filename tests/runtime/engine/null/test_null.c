@@ -208,6 +208,14 @@ static WNNGraph build_doubles(WNNContext context)
     return graph;
 }
 
+static void release(WNNContext context, WNNGraph graph, WNNTensor a, WNNTensor b)
+{
+    wnnTensorRelease(a);
+    wnnTensorRelease(b);
+    wnnGraphRelease(graph);
+    wnnContextRelease(context);
+}
+
 static void dispatch(WNNContext context, WNNGraph graph, WNNTensor from, WNNTensor to)
 {
     assert_int_equal(
@@ -246,10 +254,7 @@ TEST(submissions_keep_their_order)
     assert_int_equal(wnnContextReadTensor(context, b, got, sizeof got), WNNStatus_Success);
     for (int i = 0; i < 4; i++)
         assert_true(got[i] == data[i] * 2048);
-    wnnTensorRelease(a);
-    wnnTensorRelease(b);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release(context, graph, a, b);
 }
 
 /* Everything is released while the device still works: the last submission keeps what it needs. */
@@ -262,10 +267,7 @@ TEST(released_while_it_works)
 
         for (int i = 0; i < 3; i++)
             dispatch(context, graph, a, b);
-        wnnTensorRelease(a);
-        wnnTensorRelease(b);
-        wnnGraphRelease(graph);
-        wnnContextRelease(context);
+        release(context, graph, a, b);
     }
 }
 
@@ -286,10 +288,7 @@ TEST(destroyed_while_it_works)
         wnnContextDestroy(context);
         engine_null_hold(context->engine, false);
         assert_int_equal(wnnContextReadTensor(context, b, got, sizeof got), WNNStatus_InvalidStateError);
-        wnnTensorRelease(a);
-        wnnTensorRelease(b);
-        wnnGraphRelease(graph);
-        wnnContextRelease(context);
+        release(context, graph, a, b);
     }
 }
 

@@ -48,11 +48,12 @@ struct subject {
     bool to_be_stored; /* subject_end runs it once more: check_stored */
 };
 
-static inline void subject_begin(struct subject *s)
+static inline struct subject subject_begin(void)
 {
-    memset(s, 0, sizeof *s);
-    s->g = graph_create();
-    assert_non_null(s->g);
+    const struct subject s = {.g = graph_create()};
+
+    assert_non_null(s.g);
+    return s;
 }
 
 static inline void check_stored(struct subject *s);

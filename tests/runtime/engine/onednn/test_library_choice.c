@@ -8,9 +8,8 @@
 
 static bool wanted(struct library *l, bool constant, uint32_t rows, uint32_t inner, uint32_t columns)
 {
-    struct subject s;
+    struct subject s = subject_begin();
 
-    subject_begin(&s);
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, rows, inner), OPERAND(&s, constant, inner, columns), NULL);
     assert_true(library_takes_node(l, s.nodes[0]));
     bool wants = library_wants_node(l, s.nodes[0]);
@@ -44,13 +43,12 @@ TEST(contractions_are_chosen_by_cost)
 
 TEST(many_small_contractions_are_kernels)
 {
-    struct subject s;
+    struct subject s = subject_begin();
 
-    subject_begin(&s);
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 16, 1, 64), OPERAND(&s, false, 16, 64, 1), NULL);
     assert_false(library_wants_node(library, s.nodes[0]));
     subject_end(&s);
-    subject_begin(&s);
+    s = subject_begin();
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 12, 128, 64), OPERAND(&s, false, 12, 64, 128), NULL);
     assert_true(library_wants_node(library, s.nodes[0]));
     subject_end(&s);
@@ -67,7 +65,7 @@ TEST(the_library_gets_what_nothing_is_compared_with)
     assert_non_null(l);
     assert_true(wanted(l, true, 1, 1024, 1024));
     assert_true(wanted(l, false, 2, 16, 16));
-    subject_begin(&s);
+    s = subject_begin();
     apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, 16, 8, 8), OPERAND(&s, true, 16, 16, 1, 1), NULL);
     assert_true(library_takes_node(l, s.nodes[0]));
     assert_true(library_wants_node(l, s.nodes[0]));
@@ -81,7 +79,7 @@ static bool wants_convolution(uint32_t size, uint32_t inputs, uint32_t results, 
     struct subject s;
 
     options.groups = groups;
-    subject_begin(&s);
+    s = subject_begin();
     apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, size, size),
           OPERAND(&s, true, results, inputs / groups, window, window), NULL);
     assert_true(library_takes_node(library, s.nodes[0]));
@@ -117,7 +115,7 @@ static bool wants_filter(uint32_t inputs, uint32_t width, uint32_t padding)
 
     options.paddingCount = 4;
     options.padding = pads;
-    subject_begin(&s);
+    s = subject_begin();
     apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, 1, 4000), OPERAND(&s, true, 64, inputs, 1, width), NULL);
     assert_true(library_takes_node(library, s.nodes[0]));
     bool wants = library_wants_node(library, s.nodes[0]);
@@ -143,7 +141,7 @@ static bool wants_transposed(bool constant, uint32_t groups)
     options.stridesCount = 2;
     options.strides = strides;
     options.groups = groups;
-    subject_begin(&s);
+    s = subject_begin();
     apply(&s, OP_CONV_TRANSPOSE2D, &options, OPERAND(&s, false, 1, 32, 16, 16), OPERAND(&s, constant, 32, 32 / groups, 2, 2),
           NULL);
     assert_true(library_takes_node(library, s.nodes[0]));
@@ -175,7 +173,7 @@ static bool takes_heads(void)
 
     options.permutation = permutation;
     options.permutationCount = 3;
-    subject_begin(&s);
+    s = subject_begin();
     struct value *y = apply(&s, OP_TRANSPOSE, &options, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 12, 128, 64), y, NULL);
     bool takes = library_takes_operand(library, s.nodes[1], 1, s.nodes, 1);

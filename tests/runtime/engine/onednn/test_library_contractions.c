@@ -54,7 +54,7 @@ static bool conv_case(bool nhwc, WNNConv2dFilterOperandLayout layout, bool depth
     o.groups = groups;
     o.inputLayout = nhwc ? WNNInputOperandLayout_Nhwc : WNNInputOperandLayout_Nchw;
     o.filterLayout = layout;
-    subject_begin(&s);
+    s = subject_begin();
     total = out * groups;
     switch ((int)layout) {
     case WNNConv2dFilterOperandLayout_Oihw:
@@ -93,7 +93,7 @@ TEST(conv_1d_is_one_row)
         o.dilations = dilations, o.dilationsCount = 2;
         o.padding = padding, o.paddingCount = 4;
         o.inputLayout = nhwc ? WNNInputOperandLayout_Nhwc : WNNInputOperandLayout_Nchw;
-        subject_begin(&s);
+        s = subject_begin();
         apply(&s, OP_CONV2D, &o, image(&s, nhwc, 1, 16, 50, 1), OPERAND(&s, true, 32, 16, 5, 1), NULL);
         assert_true(dnn_describe(&library->machine, s.nodes, s.count, NULL, &c));
         assert_int_equal(c.problem.src.dims[2], 1);
@@ -162,7 +162,7 @@ static bool conv_transpose_case(bool nhwc, WNNConvTranspose2dFilterOperandLayout
     o.groups = groups;
     o.inputLayout = nhwc ? WNNInputOperandLayout_Nhwc : WNNInputOperandLayout_Nchw;
     o.filterLayout = layout;
-    subject_begin(&s);
+    s = subject_begin();
     switch ((int)layout) {
     case WNNConvTranspose2dFilterOperandLayout_Iohw:
         filter = OPERAND(&s, constant, in * groups, out, kernel[0], kernel[1]);
@@ -217,7 +217,7 @@ static bool matmul_case(uint32_t batches, bool constant_a, bool constant_b)
     }
     a[rank_a++] = m, a[rank_a++] = k;
     b[rank_b++] = k, b[rank_b++] = n;
-    subject_begin(&s);
+    s = subject_begin();
     struct value *x = operand_dims(&s, constant_a, rank_a, a), *y = operand_dims(&s, constant_b, rank_b, b);
     apply(&s, OP_MATMUL, NULL, x, y, NULL);
     taken = subject_check(&s);
@@ -247,9 +247,8 @@ TEST(matmul_is_right_around_tiles)
     for (size_t i = 0; i < 3; i++)
         for (size_t j = 0; j < 5; j++)
             for (size_t k = 0; k < 2; k++) {
-                struct subject s;
+                struct subject s = subject_begin();
 
-                subject_begin(&s);
                 apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, rows[i], sums[j]), OPERAND(&s, true, sums[j], columns[k]), NULL);
                 assert_true(subject_check(&s));
                 subject_end(&s);
@@ -267,9 +266,8 @@ TEST(matmul_reads_through_transposes)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const uint32_t want_a[] = {2, 3, 17, 32}, want_b[] = {2, 3, 32, 20};
         struct value *v[2];
-        struct subject s;
+        struct subject s = subject_begin();
 
-        subject_begin(&s);
         for (int k = 0; k < 2; k++) {
             const uint32_t *p = k ? rows[i].b : rows[i].a, *want = k ? want_b : want_a;
             WNNTransposeOptions o = WNN_TRANSPOSE_OPTIONS_INIT;
@@ -304,7 +302,7 @@ TEST(gemm_of_every_form_is_computed)
 
             o.aTranspose = at, o.bTranspose = bt;
             o.alpha = factors[random_bits() % 5], o.beta = factors[random_bits() % 5];
-            subject_begin(&s);
+            s = subject_begin();
             a = at ? OPERAND(&s, constants == 1, k, m) : OPERAND(&s, constants == 1, m, k);
             b = bt ? OPERAND(&s, constants == 2, n, k) : OPERAND(&s, constants == 2, k, n);
             switch (shape) {

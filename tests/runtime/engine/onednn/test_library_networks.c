@@ -86,7 +86,7 @@ TEST(convolutions_of_networks_are_computed)
         o.strides = strides, o.stridesCount = 2;
         o.groups = c->groups;
         o.inputLayout = WNNInputOperandLayout_Nhwc;
-        subject_begin(&s);
+        s = subject_begin();
         v = apply(&s, OP_CONV2D, &o, OPERAND(&s, false, 1, c->size, c->size, c->in),
                   OPERAND(&s, true, c->out, c->in / c->groups, c->kernel, c->kernel), OPERAND(&s, true, c->out));
         if (c->residual) {
@@ -129,9 +129,8 @@ TEST(contractions_of_networks_are_computed)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct library_step_info info;
         struct library_step *step;
-        struct subject s;
+        struct subject s = subject_begin();
 
-        subject_begin(&s);
         struct value *a = OPERAND(&s, false, rows[i].batch, rows[i].m, rows[i].k);
         struct value *b = rows[i].constant ? OPERAND(&s, true, rows[i].k, rows[i].n)
                                            : OPERAND(&s, false, rows[i].batch, rows[i].k, rows[i].n);
@@ -162,7 +161,7 @@ static void build_busy_cluster(struct subject *s, bool gemm)
     WNNGemmOptions g = WNN_GEMM_OPTIONS_INIT;
     struct value *v;
 
-    subject_begin(s);
+    *s = subject_begin();
     if (gemm) {
         g.alpha = 0.5, g.beta = -2;
         v = apply(s, OP_GEMM, &g, OPERAND(s, false, 33, 70), OPERAND(s, false, 70, 50), OPERAND(s, false, 33, 1));
@@ -261,9 +260,8 @@ TEST(steps_outlive_the_graph)
         struct library_step *step;
         struct expectation want;
         struct test_run x;
-        struct subject s;
+        struct subject s = subject_begin();
 
-        subject_begin(&s);
         if (gemm) {
             WNNGemmOptions g = {.alpha = 1, .beta = 3};
             apply(&s, OP_GEMM, &g, OPERAND(&s, true, 5, 6), OPERAND(&s, false, 6, 7), OPERAND(&s, true, 5, 1));
@@ -293,10 +291,9 @@ TEST(steps_outlive_the_graph)
 TEST(other_nodes_are_refused)
 {
     struct tensor_type half = {WNNOperandDataType_Float16, 2, {4, 4}};
-    struct subject s;
+    struct subject s = subject_begin();
     struct value *h, *x;
 
-    subject_begin(&s);
     h = graph_add_input(s.g, "h", 1, &half);
     x = OPERAND(&s, false, 4, 4);
     apply(&s, OP_MATMUL, NULL, h, h, NULL);
@@ -317,7 +314,7 @@ TEST(caps_hold)
     for (i = 0; i < 4; i++)
         if (!strcmp(caps[i], test_isa()))
             own = i;
-    subject_begin(&s);
+    s = subject_begin();
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 8, 8), OPERAND(&s, true, 8, 8), NULL);
     assert_true(library_takes_node(library, s.nodes[0]));
     for (i = 0; i < 4; i++) {

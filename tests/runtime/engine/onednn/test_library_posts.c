@@ -170,9 +170,8 @@ TEST(every_epilogue_is_computed_alone)
     for (int a = 0; a < ANCHORS; a++)
         for (int nhwc = !anchor_is_conv(a); nhwc < 2; nhwc++) {
             for (int i = 0; i < UNARIES; i++) {
-                struct subject s;
+                struct subject s = subject_begin();
 
-                subject_begin(&s);
                 apply_unary(&s, unaries[i], apply_anchor(&s, a, nhwc));
                 /* convolutions by gemm make -0 of +0: they are what channels first and odd groups lead to */
                 bool by_gemm = anchor_is_conv(a) && (!nhwc || a == CONV_GROUPS);
@@ -189,7 +188,7 @@ TEST(every_epilogue_is_computed_alone)
 
                 if (swapped && (op == OP_SUB || op == OP_DIV))
                     continue;
-                subject_begin(&s);
+                s = subject_begin();
                 v = apply_anchor(&s, a, nhwc);
                 x = span_operand(&s, k, v, a, nhwc, constant);
                 apply(&s, op, NULL, swapped ? x : v, swapped ? v : x, NULL);
@@ -212,10 +211,9 @@ TEST(random_chains_are_computed)
         enum anchor a = (enum anchor)(round % ANCHORS);
         bool nhwc = !anchor_is_conv(a) || random_chance(70);
         uint32_t wanted = random_between(2, 6);
-        struct subject s;
+        struct subject s = subject_begin();
         struct value *v;
 
-        subject_begin(&s);
         v = apply_anchor(&s, a, nhwc);
         for (uint32_t i = 0; i < wanted; i++) {
             struct value *next;
@@ -256,10 +254,9 @@ TEST(random_chains_are_computed)
 TEST(residual_blocks_are_computed)
 {
     for (int a = 0; a < ANCHORS; a++) {
-        struct subject s;
+        struct subject s = subject_begin();
         struct value *v, *x;
 
-        subject_begin(&s);
         v = apply_anchor(&s, a, true);
         x = span_operand(&s, FULL, v, a, true, false);
         v = apply(&s, OP_ADD, NULL, x, v, NULL);
@@ -273,10 +270,9 @@ TEST(residual_blocks_are_computed)
 /** An input may be overwritten only if the sum is all that reads it. */
 TEST(residuals_that_are_read_elsewhere_stay)
 {
-    struct subject s;
+    struct subject s = subject_begin(); /* also the source */
     struct value *x, *v, *y;
 
-    subject_begin(&s); /* also the source */
     x = OPERAND(&s, false, 16, 16);
     v = apply(&s, OP_MATMUL, NULL, x, OPERAND(&s, true, 16, 16), NULL);
     apply(&s, OP_ADD, NULL, v, x, NULL);
@@ -284,7 +280,7 @@ TEST(residuals_that_are_read_elsewhere_stay)
     assert_true(subject_check(&s));
     subject_end(&s);
 
-    subject_begin(&s); /* also another epilogue's operand */
+    s = subject_begin(); /* also another epilogue's operand */
     x = OPERAND(&s, false, 16, 16);
     y = OPERAND(&s, false, 16, 16);
     v = apply(&s, OP_MATMUL, NULL, y, OPERAND(&s, true, 16, 16), NULL);
@@ -295,7 +291,7 @@ TEST(residuals_that_are_read_elsewhere_stay)
     assert_true(subject_check(&s));
     subject_end(&s);
 
-    subject_begin(&s); /* broadcast: smaller than the output */
+    s = subject_begin(); /* broadcast: smaller than the output */
     x = OPERAND(&s, false, 16);
     v = apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 16, 16), OPERAND(&s, true, 16, 16), NULL);
     apply(&s, OP_ADD, NULL, v, x, NULL);
@@ -312,10 +308,9 @@ TEST(wrong_and_slow_epilogues_are_refused)
 
     for (int a = 0; a < ANCHORS; a++)
         for (int nhwc = !anchor_is_conv(a); nhwc < 2; nhwc++) {
-            struct subject s;
+            struct subject s = subject_begin();
             struct value *v;
 
-            subject_begin(&s);
             v = apply_anchor(&s, a, nhwc);
             for (size_t i = 0; i < sizeof unary / sizeof *unary; i++) {
                 apply(&s, unary[i], NULL, v, NULL, NULL);
@@ -358,10 +353,9 @@ TEST(equal_kinds_keep_their_own_parameters)
 {
     for (int a = 0; a < ANCHORS; a++) {
         WNNLinearOptions one = {.alpha = 2, .beta = 0.5}, two = {.alpha = -3, .beta = 0.25};
-        struct subject s;
+        struct subject s = subject_begin();
         struct value *v;
 
-        subject_begin(&s);
         v = apply(&s, OP_LINEAR, &one, apply_anchor(&s, a, true), NULL, NULL);
         apply(&s, OP_LINEAR, &two, v, NULL, NULL);
         s.count--;
@@ -402,9 +396,8 @@ TEST(zeros_keep_their_sign)
     for (int a = 0; a < ANCHORS; a++)
         for (int nhwc = !anchor_is_conv(a); nhwc < 2; nhwc++)
             for (int which = 0; which < 3; which++) {
-                struct subject s;
+                struct subject s = subject_begin();
 
-                subject_begin(&s);
                 apply_negation(&s, which, apply_unary(&s, OP_RELU, apply_anchor(&s, a, nhwc)), a, nhwc);
                 if (subject_check(&s) != (a != CONV_TRANSPOSE))
                     fail_with_graph(&s, a == CONV_TRANSPOSE ? "taken" : "not taken");
@@ -414,17 +407,15 @@ TEST(zeros_keep_their_sign)
     clamp.minValue = number(-0.0);
     for (int a = 0; a < ANCHORS; a++)
         for (int nhwc = !anchor_is_conv(a); nhwc < 2; nhwc++) {
-            struct subject s;
+            struct subject s = subject_begin();
 
-            subject_begin(&s);
             apply(&s, OP_CLAMP, &clamp, apply_anchor(&s, a, nhwc), NULL, NULL);
             s.count--;
             assert_false(library_takes_epilogue(library, s.nodes, 1, s.nodes[s.count], 0));
             subject_end(&s);
         }
     /* After the sum alone either sign is right. */
-    struct subject s;
-    subject_begin(&s);
+    struct subject s = subject_begin();
     apply_unary(&s, OP_NEG, apply_anchor(&s, CONV_TRANSPOSE, true));
     assert_true(subject_check(&s));
     subject_end(&s);
@@ -435,13 +426,12 @@ TEST(zeros_keep_their_sign)
 /** Runs one epilogue over the values given, by a matmul with [[1]]. */
 static void run_special(enum op op, const void *options, uint32_t n, const float *in, float *out)
 {
-    struct subject s;
+    struct subject s = subject_begin();
     struct value *x, *w;
     struct library_step *step;
     struct test_run e;
     struct error error = {0};
 
-    subject_begin(&s);
     x = OPERAND(&s, false, n, 1);
     w = OPERAND(&s, true, 1, 1);
     *(float *)w->constant->data = 1;

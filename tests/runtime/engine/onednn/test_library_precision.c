@@ -53,9 +53,8 @@ TEST(contractions_are_as_exact_as_promised)
 
     for (int round = 0; round < 20; round++) {
         uint32_t m = random_between(1, 60), k = random_between(1, 200), n = random_between(1, 60);
-        struct subject s;
+        struct subject s = subject_begin();
 
-        subject_begin(&s);
         struct value *a = OPERAND(&s, false, m, k), *b = OPERAND(&s, round % 2, k, n);
         apply(&s, OP_MATMUL, NULL, a, b, NULL);
         const float *x = s.data[a->index], *y = b->constant ? b->constant->data : s.data[b->index];
@@ -97,9 +96,8 @@ TEST(special_values_are_kept)
     for (int p = 1; p < PRECISIONS; p++)
         for (int constant = 0; constant < 2; constant++) {
             struct library_step_info info;
-            struct subject s;
+            struct subject s = subject_begin();
 
-            subject_begin(&s);
             struct value *a = OPERAND(&s, false, N, 1), *b = OPERAND(&s, constant, 1, N);
             memcpy(s.data[a->index], in, sizeof in);
             memcpy(constant ? (float *)b->constant->data : s.data[b->index], in, sizeof in);
@@ -134,9 +132,8 @@ static int32_t wanted(WNNPrecision allowed, double rate, uint32_t rows, uint32_t
 {
     double was = library->bfloat16;
     struct dnn_cluster c;
-    struct subject s;
+    struct subject s = subject_begin();
 
-    subject_begin(&s);
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, rows, inner), OPERAND(&s, constant, inner, columns), NULL);
     assert_true(dnn_describe(&library->machine, s.nodes, s.count, NULL, &c));
     c.problem.precision = (int32_t)allowed;
@@ -197,7 +194,7 @@ TEST(heads_are_read_as_they_lie)
     if (!has_bfloat16())
         return;
     a.permutationCount = b.permutationCount = 3, a.permutation = heads, b.permutation = heads_back;
-    subject_begin(&s);
+    s = subject_begin();
     struct value *q = apply(&s, OP_TRANSPOSE, &a, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
     struct value *k = apply(&s, OP_TRANSPOSE, &b, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
     apply(&s, OP_MATMUL, NULL, q, k, NULL);
@@ -221,9 +218,8 @@ static bool input_is_low_precision(double rate, uint32_t batch, uint32_t rows, u
                                    uint32_t slot)
 {
     const double was = library->bfloat16;
-    struct subject s;
+    struct subject s = subject_begin();
 
-    subject_begin(&s);
     struct value *a = OPERAND(&s, false, batch, rows, inner);
     apply(&s, OP_MATMUL, NULL, a, constant ? OPERAND(&s, true, inner, columns) : OPERAND(&s, false, batch, inner, columns),
           NULL);

@@ -60,7 +60,7 @@ static bool conv_case(WNNConv2dFilterOperandLayout layout, int kind, bool late)
         axis = 3;
         break;
     }
-    subject_begin(&s);
+    s = subject_begin();
     x = source(&s, 4, (uint32_t[]){random_between(1, 2), size[0], size[1], in * groups});
     w = late ? late_weights(&s, 4, filter, axis, false) : weights(&s, 4, filter, axis);
     bias = random_chance(60) ? typed(&s, true, WNNOperandDataType_Float32, -5, 5, 1, &total) : NULL;
@@ -100,10 +100,9 @@ TEST(ties_round_alike_everywhere)
     for (int i = 0; i < 12 && library_has_exact_integers(library); i++) {
         const uint64_t before = elements_different;
         const int zero = (i % 4) * 2 - 3;
-        struct subject s;
+        struct subject s = subject_begin();
         struct value *x, *w, *y;
 
-        subject_begin(&s);
         x = typed(&s, false, WNNOperandDataType_Int8, -4, 5, 2, a);
         x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, i % 4 < 2, WNNOperandDataType_Float32, 1, 1, 2, ones),
                   zero_point(&s, i < 6, true, 1, 2));
@@ -166,10 +165,9 @@ TEST(what_is_not_exact_is_declined)
         const bool late_scales = kind == RUN_TIME_ROWS_OF_SCALES, late_zeros = kind == RUN_TIME_ROWS_OF_ZEROS;
         const uint32_t *row = kind == ROWS_OF_SCALES || late_scales || late_zeros ? rows + 1 : one;
         const double zero = kind == WEIGHTS_TOO_WIDE || kind == WIDE_WEIGHTS_AND_MANY_TERMS;
-        struct subject s;
+        struct subject s = subject_begin();
         struct value *x, *w;
 
-        subject_begin(&s);
         x = bytes(&s, false, true, rank, left + 3 - rank);
         x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, !late_scales, WNNOperandDataType_Float32, 0.1, 0.2, rank, row),
                   typed(&s, !late_zeros, WNNOperandDataType_Int8, 3, 3, rank, row));
@@ -204,7 +202,7 @@ static bool takes_filters(uint32_t size, uint32_t channels, uint32_t groups, boo
     o.groups = groups;
     o.inputLayout = WNNInputOperandLayout_Nhwc;
     o.filterLayout = groups == channels ? WNNConv2dFilterOperandLayout_Ihwo : WNNConv2dFilterOperandLayout_Ohwi;
-    subject_begin(&s);
+    s = subject_begin();
     x = bytes(&s, false, false, 4, image);
     x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, true, WNNOperandDataType_Float32, 0.1, 0.2, 4, ones),
               zero_point(&s, true, false, 3, 4));
@@ -250,7 +248,7 @@ TEST(contractions_of_bytes_are_computed)
         if (all % 12 == 0) /* around the sizes of AMX's tiles */
             m = random_between(33, 70), k = random_between(124, 129);
 
-        subject_begin(&s);
+        s = subject_begin();
         if (all & 1) {
             const bool late = random_chance(50);
             WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;

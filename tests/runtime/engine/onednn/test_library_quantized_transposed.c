@@ -38,7 +38,7 @@ static void transposed_case(uint32_t *taken)
     const bool first = o.filterLayout == WNNConvTranspose2dFilterOperandLayout_Iohw;
     const uint32_t iohw[] = {in * groups, out, kernel[0], kernel[1]}, ohwi[] = {out, kernel[0], kernel[1], in * groups};
 
-    subject_begin(&s);
+    s = subject_begin();
     x = bytes(&s, false, is_signed, 4, (uint32_t[]){random_between(1, 2), size[0], size[1], in * groups});
     x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, !late_scale, WNNOperandDataType_Float32, 0.001, 0.01, 4, ones),
               zero_point(&s, !late_zero, is_signed, zero, 4));
@@ -67,7 +67,7 @@ TEST(products_of_single_pixels_do_not_saturate)
         struct value *x, *w, *y;
 
         o.inputLayout = WNNInputOperandLayout_Nhwc;
-        subject_begin(&s);
+        s = subject_begin();
         x = typed(&s, false, WNNOperandDataType_Uint8, 250, 255, 4, (uint32_t[]){1, 1, 1, IN});
         x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, true, WNNOperandDataType_Float32, 0.01, 0.01, 4, ones),
                   zero_point(&s, true, false, 0, 4));

@@ -39,7 +39,7 @@ static struct library_step *create_step(struct subject *s, enum kind kind)
     struct error e = {0};
     struct value *x, *w;
 
-    subject_begin(s);
+    *s = subject_begin();
     x = are_bytes(kind) ? bytes_operand(s, M, K) : OPERAND(s, false, M, K);
     w = are_bytes(kind) ? bytes_operand(s, K, N) : OPERAND(s, kind == FLOATS_IN_DATA, K, N);
     apply(s, OP_MATMUL, NULL, x, w, NULL);

@@ -312,7 +312,6 @@ TEST(test_kernels_of_a_graph_are_one_program)
     fake->break_compiler(false);
     assert_non_null(strstr(e.message, "does not build the kernel of neg"));
     wnnContextRelease(context);
-    assert_nothing_is_left("");
 }
 
 /* A file of the folder with so many bytes, last used so many seconds ago. */
@@ -438,7 +437,6 @@ TEST(test_a_processors_graph_is_no_devices)
     wnnGraphRelease(graph);
     wnnContextRelease(processor);
     wnnContextRelease(device);
-    assert_nothing_is_left("");
 }
 
 TEST(test_saved_graphs_bring_their_programs)
@@ -484,7 +482,7 @@ TEST(test_saved_graphs_bring_their_programs)
     assert_int_equal(e.status, WNNStatus_DataError);
     unlink(path);
     wnnContextRelease(context);
-    assert_nothing_is_left("");
 }
 
+TEST_EACH(NULL, nothing_is_left)
 TEST_GROUP(start, NULL)
