@@ -41,9 +41,7 @@ TEST(asking_is_charged)
     WNNContext c = new_context(2 * MATMUL, 0);
     static float y[64 * 64];
     WNNGraphBuilder b = builder_of(c);
-    WNNOperand p;
-
-    p = matmul(b);
+    WNNOperand p = matmul(b);
     assert_success(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y));
     assert_success(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y));
     assert_int_equal(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y), WNNStatus_OperationError);
@@ -65,9 +63,7 @@ static WNNStatus build_with(uint64_t operations, uint64_t bytes)
     WNNGraphBuilder b = builder_of(c);
     WNNGraph graph = NULL;
     WNNStatus status;
-    WNNOperand y;
-
-    y = wnnGraphBuilderAdd(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), matmul(b), NULL);
+    WNNOperand y = wnnGraphBuilderAdd(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), matmul(b), NULL);
     status = wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), y}, &graph);
     wnnGraphRelease(graph);
     wnnGraphBuilderRelease(b);
@@ -91,9 +87,7 @@ TEST(folding_is_charged)
 TEST(readers_can_charge)
 {
     WNNContext c = new_context(0, 0);
-    WNNGraphBuilder b;
-
-    b = builder_of(c);
+    WNNGraphBuilder b = builder_of(c);
     assert_success(wnnGraphBuilderSetBudget(b, &(WNNBudget){100, 200}, 0));
     assert_success(wnnGraphBuilderSpend(b, WNN_STR("this"), 50, 100)); /* and 25 for the bytes */
     assert_int_equal(wnnGraphBuilderSpend(b, WNN_STR("that"), 26, 0), WNNStatus_OperationError);

@@ -56,9 +56,7 @@ TEST(windows_whose_elements_wrap_around_are_refused)
 
 TEST(results_of_2_to_the_32_are_refused)
 {
-    Onnx__NodeProto *n;
-
-    n = pool(t);
+    Onnx__NodeProto *n = pool(t);
     INTS(t, n, "kernel_shape", 1, 1);
     INTS(t, n, "pads", HUGE, 0, HUGE, 0);
     refused(t, NULL, "pads of 2147483647 and 2147483647: 4294967296 results");

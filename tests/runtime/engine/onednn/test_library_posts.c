@@ -212,9 +212,7 @@ TEST(random_chains_are_computed)
         bool nhwc = !anchor_is_conv(a) || random_chance(70);
         uint32_t wanted = random_between(2, 6);
         struct subject s = subject_begin();
-        struct value *v;
-
-        v = apply_anchor(&s, a, nhwc);
+        struct value *v = apply_anchor(&s, a, nhwc);
         for (uint32_t i = 0; i < wanted; i++) {
             struct value *next;
 
@@ -309,9 +307,7 @@ TEST(wrong_and_slow_epilogues_are_refused)
     for (int a = 0; a < ANCHORS; a++)
         for (int nhwc = !anchor_is_conv(a); nhwc < 2; nhwc++) {
             struct subject s = subject_begin();
-            struct value *v;
-
-            v = apply_anchor(&s, a, nhwc);
+            struct value *v = apply_anchor(&s, a, nhwc);
             for (size_t i = 0; i < sizeof unary / sizeof *unary; i++) {
                 apply(&s, unary[i], NULL, v, NULL, NULL);
                 assert_false(library_takes_epilogue(library, s.nodes, 1, s.nodes[--s.count], 0));
@@ -354,9 +350,7 @@ TEST(equal_kinds_keep_their_own_parameters)
     for (int a = 0; a < ANCHORS; a++) {
         WNNLinearOptions one = {.alpha = 2, .beta = 0.5}, two = {.alpha = -3, .beta = 0.25};
         struct subject s = subject_begin();
-        struct value *v;
-
-        v = apply(&s, OP_LINEAR, &one, apply_anchor(&s, a, true), NULL, NULL);
+        struct value *v = apply(&s, OP_LINEAR, &one, apply_anchor(&s, a, true), NULL, NULL);
         apply(&s, OP_LINEAR, &two, v, NULL, NULL);
         s.count--;
         assert_true(library_takes_node(library, s.nodes[0]));
