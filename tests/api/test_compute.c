@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support/api.h"
+#include "support/release.h"
 
 static WNNContext new_context(uint32_t threads)
 {
@@ -139,10 +140,7 @@ TEST(dispatches_follow_each_other)
     for (int i = 0; i < N; i++)
         assert_true(data[i] == (float)i + 10);
     free(data);
-    wnnTensorRelease(t);
-    wnnTensorRelease(u);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_all(c, g, t, u);
 }
 
 TEST(constant_tensors_are_operands_of_their_context)

@@ -181,11 +181,4 @@ static inline bool allocation_has_failed(void)
 
 #endif
 
-/** Returns what main returns where allocations cannot be made to fail. */
-static inline int skip_failing_allocations(void)
-{
-    puts("skipped: the allocator cannot be replaced here");
-    return 77;
-}
-
 #endif

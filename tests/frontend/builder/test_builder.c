@@ -156,8 +156,7 @@ TEST(operands_are_validated)
 
 TEST(values_are_converted)
 {
-    struct fixture f;
-    WNNOperand x;
+    WNNOperand x = floats(f.b, "x", SHAPE(1, 1, 4, 4));
     WNNEluOptions elu = WNN_ELU_OPTIONS_INIT;
     WNNPadOptions pad = WNN_PAD_OPTIONS_INIT;
     WNNClampOptions clamp = WNN_CLAMP_OPTIONS_INIT;
@@ -165,7 +164,6 @@ TEST(values_are_converted)
     WNNArgMinMaxOptions arg = WNN_ARG_MIN_MAX_OPTIONS_INIT;
     const float scales[2] = {1.0f, __builtin_inff()};
 
-    x = floats(start(&f)->b, "x", SHAPE(1, 1, 4, 4));
     elu.alpha = __builtin_nan("");
     assert_refused(&f, wnnGraphBuilderElu(f.b, x, &elu), WNNStatus_TypeError, "elu: alpha is nan, not a finite number");
     elu.alpha = -__builtin_inf();
@@ -187,7 +185,6 @@ TEST(values_are_converted)
     arg.outputDataType = (WNNOperandDataType)77;
     assert_refused(&f, wnnGraphBuilderArgMax(f.b, x, 0, &arg), WNNStatus_TypeError, "outputDataType");
     assert_refused(&f, wnnGraphBuilderCast(f.b, x, (WNNOperandDataType)16, NULL), WNNStatus_TypeError, "dataType 16");
-    finish(&f);
 }
 
 TEST(sequences_are_checked)
@@ -226,19 +223,16 @@ TEST(sequences_are_checked)
 
 TEST(labels_are_in_messages)
 {
-    struct fixture f;
     char text[] = "part of it";
     WNNOperatorOptions options = {.label = {text, 4}};
-    WNNOperand x;
+    WNNOperand x = floats(f.b, "x", SHAPE(2));
 
-    x = floats(start(&f)->b, "x", SHAPE(2));
     assert_false(wnnOperandIsError(wnnGraphBuilderAbs(f.b, x, &options)));
     memset(text, '?', sizeof(text) - 1);
     assert_string_equal(f.b->graph->last->label, "part"); /* a copy, of the length given */
     options.label = WNN_STR("\x1b[31m\xE2\x80\xAE");
     assert_refused(&f, wnnGraphBuilderSoftmax(f.b, x, 5, &options), WNNStatus_TypeError,
                    "softmax [\\u{1b}[31m\\u{202e}]: axis 5");
-    finish(&f);
 }
 
 #define assert_shape(operand, ...) assert_shape_(operand, SHAPE(__VA_ARGS__))

@@ -16,12 +16,10 @@ static void release(void const *data, size_t bytes, void *wanted, void *bytes_wa
 
 TEST(constants_are_copied)
 {
-    struct fixture f;
     float data[6] = {1, 2, 3, 4, 5, 6};
     WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (const uint32_t[]){2, 3}};
     WNNOperand c;
 
-    start(&f);
     c = wnnGraphBuilderConstant(f.b, &d, data, sizeof(data));
     assert_false(wnnOperandIsError(c));
     data[0] = 99; /* a copy was taken */
@@ -33,7 +31,6 @@ TEST(constants_are_copied)
     assert_refused(&f, wnnGraphBuilderConstant(f.b, NULL, data, sizeof(data)), WNNStatus_TypeError, "descriptor is NULL");
     d.dataType = WNNOperandDataType_Undefined;
     assert_refused(&f, wnnGraphBuilderConstant(f.b, &d, data, 0), WNNStatus_TypeError, "dataType 0");
-    finish(&f);
 }
 
 TEST(lent_constants_are_given_back_once)
@@ -115,9 +112,6 @@ static union scalar scalar_of(struct fixture *f, WNNOperandDataType type, WNNNum
 
 TEST(scalars_are_cast)
 {
-    struct fixture f;
-
-    start(&f);
     assert_close(scalar_of(&f, WNNOperandDataType_Float32, wnnNumber(0.1)).f32, 0.1f, 0);
     assert_int_equal(scalar_of(&f, WNNOperandDataType_Float16, wnnNumber(1.5)).f16, 0x3E00);
     assert_int_equal(scalar_of(&f, WNNOperandDataType_Int8, wnnNumber(1000)).i8, 127);
@@ -132,7 +126,6 @@ TEST(scalars_are_cast)
                    "dataType 0");
     assert_refused(&f, wnnGraphBuilderConstantScalar(f.b, WNNOperandDataType_Float32, WNN_NUMBER_INIT), WNNStatus_TypeError,
                    "no number");
-    finish(&f);
 }
 
 TEST(constants_are_made_of_tensors)
@@ -167,3 +160,5 @@ TEST(constants_are_made_of_tensors)
     assert_int_equal(c->references, 1);
     constant_release(c);
 }
+
+TEST_EACH(start_each, finish_each)

@@ -4,6 +4,7 @@
  * threads which use an object while another destroys it see one of the two.
  */
 #include "runtime/api/future_support.h"
+#include "support/release.h"
 
 /* ---- destroying ---- */
 
@@ -143,10 +144,7 @@ TEST(destroying_a_context_loses_it)
     assert_int_equal(unobserved.status, WNNStatus_InvalidStateError);
     assert_null(unobserved.tensor);
     gate_open(&gate);
-    wnnTensorRelease(a);
-    wnnTensorRelease(x);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_all(c, g, a, x);
     fake_nothing_left(NULL);
     assert_int_equal(gate.arrived, 1); /* the second dispatch was dropped */
 }
@@ -210,10 +208,7 @@ TEST(failed_dispatch_loses)
     assert_int_equal(read.status, WNNStatus_InvalidStateError);
     wait_for_calls(&lost, 1);
     assert_string_equal(lost.message, "the context was lost: a dispatch failed: the fake engine failed");
-    wnnTensorRelease(a);
-    wnnTensorRelease(x);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_all(c, g, a, x);
 }
 
 struct belongings {
@@ -274,10 +269,7 @@ TEST(callbacks_run_once_after_everything_is_released)
     read_async(c, x, &never, WNNCallbackMode_WaitAnyOnly);
     wnnContextCreateTensorAsync(c, &d,
                                 (WNNCreateTensorCallbackInfo){WNNCallbackMode_AllowProcessEvents, on_tensor, &tensor, NULL});
-    wnnTensorRelease(a);
-    wnnTensorRelease(x);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_all(c, g, a, x);
     gate_open(&gate);
     wait_for_calls(&spontaneous, 1);
     assert_int_equal(spontaneous.status, WNNStatus_Success);

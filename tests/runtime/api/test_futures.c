@@ -4,6 +4,7 @@
  * when callbacks destroy, release and wait.
  */
 #include "runtime/api/future_support.h"
+#include "support/release.h"
 
 /* ---- modes ---- */
 
@@ -162,10 +163,7 @@ TEST(wait_any)
     gate_open(&gate);
     assert_int_equal(wnnContextWaitAny(context, 1, &r[1].future, UINT64_MAX - 1), WNNStatus_Success);
     assert_int_equal(r[1].calls, 1);
-    wnnTensorRelease(a);
-    wnnTensorRelease(x);
-    wnnGraphRelease(g);
-    wnnContextRelease(other);
+    release_all(other, g, a, x);
 }
 
 TEST(tensors_are_created_asynchronously)
@@ -308,10 +306,7 @@ TEST(wait_in_callback)
     gate_open(&gate);
     wait_for_calls(&r, 1);
     assert_true(r.data[0] == 0);
-    wnnTensorRelease(a);
-    wnnTensorRelease(x);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_all(c, g, a, x);
 }
 
 TEST_EACH(create_fake_context, release_fake_context)

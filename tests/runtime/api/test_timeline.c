@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Timelines: work is done in the order in which it was submitted, whichever thread does it. */
 #include "runtime/api/future_support.h"
+#include "support/release.h"
 
 /* ---- order ---- */
 
@@ -114,10 +115,7 @@ static void submit_under(const char *policy)
         assert_int_equal(r.calls, 1);
         usleep(i % 30 * 8); /* up to twice as long as it looks out */
     }
-    wnnTensorRelease(a);
-    wnnTensorRelease(x);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_all(c, g, a, x);
 }
 
 TEST(work_is_submitted_at_any_time)

@@ -11,6 +11,7 @@
 #include "runtime/api/runtime.h"
 #include "runtime/engine/null/engine_null.h"
 #include "support/graphs.h"
+#include "support/release.h"
 
 enum { OPERANDS_MAX = 8 };
 
@@ -208,14 +209,6 @@ static WNNGraph build_doubles(WNNContext context)
     return graph;
 }
 
-static void release(WNNContext context, WNNGraph graph, WNNTensor a, WNNTensor b)
-{
-    wnnTensorRelease(a);
-    wnnTensorRelease(b);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
-}
-
 static void dispatch(WNNContext context, WNNGraph graph, WNNTensor from, WNNTensor to)
 {
     assert_int_equal(
@@ -254,7 +247,7 @@ TEST(submissions_keep_their_order)
     assert_int_equal(wnnContextReadTensor(context, b, got, sizeof got), WNNStatus_Success);
     for (int i = 0; i < 4; i++)
         assert_true(got[i] == data[i] * 2048);
-    release(context, graph, a, b);
+    release_all(context, graph, a, b);
 }
 
 /* Everything is released while the device still works: the last submission keeps what it needs. */
@@ -267,7 +260,7 @@ TEST(released_while_it_works)
 
         for (int i = 0; i < 3; i++)
             dispatch(context, graph, a, b);
-        release(context, graph, a, b);
+        release_all(context, graph, a, b);
     }
 }
 
@@ -288,7 +281,7 @@ TEST(destroyed_while_it_works)
         wnnContextDestroy(context);
         engine_null_hold(context->engine, false);
         assert_int_equal(wnnContextReadTensor(context, b, got, sizeof got), WNNStatus_InvalidStateError);
-        release(context, graph, a, b);
+        release_all(context, graph, a, b);
     }
 }
 

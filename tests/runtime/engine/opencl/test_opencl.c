@@ -4,6 +4,7 @@
  * byte: what is put into the queue and when anybody waits, and that whatever fails is said, ends, and leaves nothing behind.
  */
 #include "runtime/engine/opencl/opencl_support.h"
+#include "support/release.h"
 
 /* ---- everything may fail ---- */
 
@@ -74,10 +75,7 @@ static bool live(const char *body, bool *named)
     if (!good && !atomic_load(&lost.count))
         assert_message_names(fake->failed_call());
     *named = !good;
-    wnnTensorRelease(tx);
-    wnnTensorRelease(ty);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_all(context, graph, tx, ty);
     return good;
 }
 
@@ -132,10 +130,7 @@ TEST(test_a_failed_step_is_named)
     assert_non_null(strstr(lost.message, "neg [mine]"));
     assert_non_null(
         strstr(lost.message, "clEnqueueNDRangeKernel on the OpenCL device fake device: CL_INVALID_WORK_GROUP_SIZE"));
-    wnnTensorRelease(x);
-    wnnTensorRelease(y);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_all(context, graph, x, y);
 }
 
 TEST(test_a_lost_device_loses_the_context)
@@ -157,10 +152,7 @@ TEST(test_a_lost_device_loses_the_context)
     assert_int_equal(wnnContextWriteTensor(context, x, data, BYTES), WNNStatus_InvalidStateError);
     assert_int_equal(dispatch(context, graph, x, y), WNNStatus_InvalidStateError);
     assert_int_equal(try_tensor(context, WNNOperandDataType_Float32, N, &z), WNNStatus_InvalidStateError);
-    wnnTensorRelease(x);
-    wnnTensorRelease(y);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_all(context, graph, x, y);
 }
 
 TEST(test_memory_runs_out)
@@ -235,10 +227,7 @@ TEST(test_nothing_waits_between_writing_and_reading)
     fill(first, 90);
     assert_true(is_computed(got, first));
     wnnTensorRelease(x);
-    wnnTensorRelease(y);
-    wnnTensorRelease(z);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_all(context, graph, y, z);
 }
 
 /* ---- recordings ---- */
@@ -306,10 +295,7 @@ TEST(test_runs_with_the_same_tensors_are_recorded_once)
     dispatch_and_check(context, graph, x, z, 50, kernels);
     assert_int_equal(fake->calls("EnqueueNDRangeKernel") - before, kernels);
     wnnTensorRelease(x);
-    wnnTensorRelease(y);
-    wnnTensorRelease(z);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_all(context, graph, y, z);
     assert_nothing_is_left("");
     fake->set_command_buffers(false);
 }
@@ -329,10 +315,7 @@ TEST(test_pocls_buffers_are_not_used)
     assert_int_equal(fake->calls("CreateCommandBufferKHR"), made);
     fake->set_platform(NULL);
     fake->set_command_buffers(false);
-    wnnTensorRelease(x);
-    wnnTensorRelease(y);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_all(context, graph, x, y);
 }
 
 /* What fails while recording is only a recording. */
@@ -354,10 +337,7 @@ TEST(test_a_recording_may_fail)
             dispatch_and_check(context, graph, x, y, i, graph->executable->step_count);
         assert_true(fake->has_failed());
         assert_int_equal(fake->calls("EnqueueCommandBufferKHR"), replayed);
-        wnnTensorRelease(x);
-        wnnTensorRelease(y);
-        wnnGraphRelease(graph);
-        wnnContextRelease(context);
+        release_all(context, graph, x, y);
         assert_nothing_is_left(calls[c]);
     }
 
@@ -370,10 +350,7 @@ TEST(test_a_recording_may_fail)
     assert_int_equal(dispatch(context, graph, x, y), WNNStatus_Success);
     await_loss(&lost);
     assert_non_null(strstr(lost.message, "clEnqueueCommandBufferKHR"));
-    wnnTensorRelease(x);
-    wnnTensorRelease(y);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_all(context, graph, x, y);
     assert_nothing_is_left("");
     fake->set_command_buffers(false);
 }

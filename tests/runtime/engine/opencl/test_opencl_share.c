@@ -4,6 +4,7 @@
  * that buffers are used where they lie, that the queue is the application's, and that every reference is given back.
  */
 #include "runtime/engine/opencl/opencl_support.h"
+#include "support/release.h"
 
 struct application {
     const struct opencl_api *api;
@@ -140,10 +141,7 @@ TEST(buffers_are_used_where_they_lie)
     assert_int_equal(wnnContextFlush(context), WNNStatus_Success);
     assert_int_equal(a.api->EnqueueReadBuffer(a.queue, a.memory, CL_TRUE, OFFSET, BYTES, got, 0, NULL, NULL), CL_SUCCESS);
     assert_memory_equal(got, data, BYTES);
-    wnnTensorRelease(x);
-    wnnTensorRelease(y);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_all(context, graph, x, y);
     application_close(&a);
 }
 
