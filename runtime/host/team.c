@@ -62,6 +62,7 @@ struct team {
     atomic_uint *claims;
     struct region region;
     bool notified; /* of the region: workers that sleep were woken */
+    bool calls;    /* the parallel-for, which may call back */
 
     /* What the caller has seen of stalls. */
     uint64_t alone_until, alone_for;
@@ -368,18 +369,24 @@ struct team *team_acquire(uint32_t workers, const struct webnn_object_parallel *
 
 void team_release(struct team *t)
 {
-    bool keep;
+    struct team **at = &released, *ending = t;
 
     pthread_mutex_lock(&lock);
-    keep = released_count < KEPT_MAX && t->worker_count > 0;
-    if (keep) { /* in front: the next thread finds the one whose workers are awake */
+    if (t->worker_count > 0) { /* in front: the next thread finds the one whose workers are awake */
         t->next = released;
         released = t;
-        released_count++;
+        ending = NULL;
+    }
+    if (!ending && ++released_count > KEPT_MAX) { /* the last, which is of no use to those that came since */
+        while ((*at)->next)
+            at = &(*at)->next;
+        ending = *at;
+        *at = NULL;
+        released_count--;
     }
     pthread_mutex_unlock(&lock);
-    if (!keep)
-        team_end(t);
+    if (ending)
+        team_end(ending);
 }
 
 uint32_t team_workers(const struct team *t)
@@ -387,9 +394,9 @@ uint32_t team_workers(const struct team *t)
     return t ? t->worker_count : 0;
 }
 
-const struct webnn_object_parallel *team_parallel(const struct team *t)
+bool team_serves(const struct team *t, uint32_t workers, const struct webnn_object_parallel *parallel)
 {
-    return t ? t->parallel : NULL;
+    return t && t->worker_count >= workers && t->parallel == parallel && !t->calls;
 }
 
 /* ---- regions ---- */
@@ -461,8 +468,10 @@ static void run_on_parallel(struct team *t, struct region r, bool stays)
     uint32_t posted = post(t, r, 0), tasks = posted < p->threads ? posted : p->threads;
 
     atomic_store_explicit(&t->posted, t->region.number, memory_order_release);
+    t->calls = true;
     if (!stays && tasks > 1)
         p->run(p->user, tasks, join_region, t);
+    t->calls = false;
     for (uint32_t i = posted; i < r.parts; i++)
         compute(t, &t->region, i, NULL);
     work(t, t->region.number, 0);

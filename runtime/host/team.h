@@ -30,11 +30,14 @@ typedef void team_body(void *user, uint32_t part, uint32_t parts);
  * which stays as long as the team is acquired, it has no threads but calls that.
  */
 struct team *team_acquire(uint32_t workers, const struct webnn_object_parallel *parallel);
-/** Gives it back on the thread that acquired it.  Some are kept with their threads asleep, the others end. */
+/** Gives it back on the thread that acquired it.  The last ones are kept with their threads asleep, the others end. */
 void team_release(struct team *t);
 uint32_t team_workers(const struct team *t);
-/** Returns the parallel-for that it was acquired with, or NULL. */
-const struct webnn_object_parallel *team_parallel(const struct team *t);
+/**
+ * Returns whether the calling thread, which has acquired t, can use it for `workers` and that parallel-for.  While a
+ * parallel-for runs it cannot: what that calls back would begin a region in the middle of another.
+ */
+bool team_serves(const struct team *t, uint32_t workers, const struct webnn_object_parallel *parallel);
 
 /**
  * Calls body(user, part, parts) for every part, part 0 on the calling thread, which has acquired t.  Returns when all are done.

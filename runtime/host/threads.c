@@ -71,8 +71,7 @@ struct threads_saved threads_enter(uint32_t count, const struct webnn_object_par
         if (!parallel && atomic_load(&on_libgomp)) {
             saved.settings = libgomp_enter(count);
             entered = (struct threads_entered){NULL, count, true, false};
-        } else if (count > 1 && (parallel || team_parallel(entered.team) || team_workers(entered.team) + 1 < count)) {
-            /* A parallel-for may call back: the team that this thread has entered can be in the middle of a region. */
+        } else if (count > 1 && !team_serves(entered.team, count - 1, parallel)) {
             struct team *t = team_acquire(count - 1, parallel);
 
             saved.acquired = t != NULL;

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -348,6 +349,56 @@ TEST(several_threads_use_a_parallel_for)
 
     run_on_threads(4, use_parallel, &wrong, 0);
     assert_int_equal(wrong, 0);
+}
+
+static void count_and_run(void *user, uint32_t tasks, void (*function)(void *data, uint32_t i, uint32_t tasks), void *data)
+{
+    enum way way = IN_SEQUENCE;
+
+    atomic_fetch_add((atomic_int *)user, 1);
+    run_tasks(&way, tasks, function, data);
+}
+
+/* Fewer threads for one step, as oneDNN's gemm needs them, take no other team, which there might be no memory for. */
+TEST(fewer_threads_use_the_same_team_and_stay)
+{
+    atomic_int calls = 0, sum = 0;
+    const struct webnn_object_parallel parallel = {4, count_and_run, &calls};
+    struct threads_saved saved = threads_enter(4, &parallel);
+
+    threads_stay();
+    struct threads_saved inner = threads_enter(2, &parallel);
+    assert_false(inner.acquired);
+    threads_run_synchronized(2, count_up, &sum);
+    threads_leave(inner);
+    threads_leave(saved);
+    assert_int_equal(sum, 2);
+    assert_int_equal(calls, 0);
+}
+
+static unsigned long threads_now(void)
+{
+    struct stat s = {0};
+
+    assert_int_equal(stat("/proc/self/task", &s), 0);
+    return (unsigned long)s.st_nlink; /* one each, and two */
+}
+
+/* Threads stay for the next computation, however many teams of parallel-fors were released before. */
+TEST(released_teams_without_threads_end_no_threads)
+{
+    skip_on_libgomp();
+    enum way way = NONE;
+    const struct webnn_object_parallel parallel = {2, run_tasks, &way};
+    struct team *others[8], *own = team_acquire(1, NULL);
+
+    for (int i = 0; i < 8; i++)
+        assert_non_null(others[i] = team_acquire(1, &parallel));
+    for (int i = 0; i < 8; i++)
+        team_release(others[i]);
+    const unsigned long before = threads_now();
+    team_release(own);
+    assert_int_equal(threads_now(), before);
 }
 
 /* A child has none of its parent's workers. */
