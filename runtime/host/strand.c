@@ -10,6 +10,15 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+/* gcc and newer clangs define macros, others have features. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#elif __has_feature(thread_sanitizer) && !defined(__SANITIZE_THREAD__)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #elif defined(__SANITIZE_THREAD__)
