@@ -38,8 +38,7 @@ TEST(special_values_are_kept)
     compute_y(g, (void *)x, sizeof x, y, sizeof y);
     assert_true(y[0] == 0 && y[1] == 2 && y[2] == 0 && y[3] == 0 && isnan(y[4]) && isinf(y[5]) && y[6] == 0);
     assert_true(y[7] == 1e-42f && y[8] == 0);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 TEST(scalars_and_constants_are_computed)
@@ -68,8 +67,7 @@ TEST(scalars_and_constants_are_computed)
     assert_int_equal(wnnGraphGetInputCount(g), 0);
     assert_success(wnnGraphCompute(g, 0, NULL, 1, &(WNNNamedBuffer){WNN_STR("y"), &y, 4}));
     assert_true(y == -0.5f);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 /* One operand under two names, an output that is a view of an input, one that is a view of another output, and one whose
@@ -104,8 +102,7 @@ TEST(outputs_have_their_own_bytes)
     assert_success(wnnGraphGetOutput(g, 2, &d));
     assert_int_equal(d.descriptor.rank, 2);
     assert_int_equal(d.descriptor.shape[1], 3);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 /* ---- tensors ---- */
@@ -164,8 +161,7 @@ TEST(constant_tensors_are_operands_of_their_context)
     wnnTensorRelease(destroyed);
     compute_y(g, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 11 && y[2] == 33);
-    wnnGraphRelease(g);
-    wnnContextRelease(other);
+    release_graph(other, g);
     wnnContextRelease(c);
 }
 
@@ -246,8 +242,7 @@ TEST(a_refused_build_leaves_the_builder)
     assert_true(strlen(r.message) > 0);
     y.name = WNN_STR("y"); /* the builder still builds */
     WNNGraph g = build(b, 1, &y);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 /* Returns a chain of distinct kernels: softmax over rows of different lengths. */
@@ -361,8 +356,7 @@ TEST(generated_code_is_checked)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_false(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     free(x);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 #else
@@ -448,8 +442,7 @@ TEST(many_threads_share_one_graph)
     run_workers(workers, 8);
     for (int i = 0; i < 8; i++)
         free(workers[i].first);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 /*

@@ -3,37 +3,15 @@
  * The C++ interface: what each wrapper passes on, what it owns, and what it throws.  Values are computed by hand.
  */
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <webnn/webnn.hpp>
 
+#include "expect.h"
+
 using webnn::DataType;
-
-static int failures;
-
-#define EXPECT(condition)                                                                                                      \
-    do {                                                                                                                       \
-        if (!(condition)) {                                                                                                    \
-            std::fprintf(stderr, "%s:%d: %s is not so\n", __FILE__, __LINE__, #condition);                                     \
-            failures++;                                                                                                        \
-        }                                                                                                                      \
-    } while (0)
-
-template <class Work> static std::string error_of(WNNStatus status, Work work)
-{
-    try {
-        work();
-    } catch (webnn::Error const &error) {
-        EXPECT(error.status() == status);
-        EXPECT(std::string(error.name()) == wnnStatusGetName(status));
-        return error.what();
-    }
-    EXPECT(!"an error is thrown");
-    return "";
-}
 
 static std::vector<float> compute(webnn::GraphBuilder const &b, webnn::Operand const &y, std::vector<float> const &x,
                                   size_t count)
@@ -323,6 +301,6 @@ int main()
     outputs_are_allocated_and_chosen(context);
     futures_give_what_they_wait_for(context);
     contexts_tell_that_they_are_lost();
-    std::printf("%d failures\n", failures);
+    std::printf("%d failures\n", failures.load());
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -7,9 +7,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
@@ -21,18 +19,12 @@
 
 #include <webnn/webnn.hpp>
 
+#include "expect.h"
+
 using webnn::DataType;
 using Floats = std::vector<float>;
 
-static std::atomic<int> failures, threads_started, regions;
-
-#define EXPECT(condition)                                                                                                      \
-    do {                                                                                                                       \
-        if (!(condition)) {                                                                                                    \
-            std::fprintf(stderr, "%s:%d: %s is not so\n", __FILE__, __LINE__, #condition);                                     \
-            failures++;                                                                                                        \
-        }                                                                                                                      \
-    } while (0)
+static std::atomic<int> threads_started, regions;
 
 /* Stands before the system's for all libraries of the process. */
 extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *user)
@@ -309,38 +301,33 @@ static void graphs_compute_inside_of_regions(Floats const &expected)
 }
 
 /* A caller that helps may meet work of its own context in the middle of a region. */
-struct Nesting {
-    webnn::Graph const *graph;
-    Floats const *expected;
-    bool inside;
-    int times;
-};
+static webnn::Graph const *nested;
+static bool inside;
+static int times;
 
-static void run_nested(void *user, std::uint32_t parts, Part part, void *data)
+static void run_nested(void *expected, std::uint32_t parts, Part part, void *data)
 {
-    auto *const nesting = static_cast<Nesting *>(user);
-
     for (std::uint32_t i = 0; i < parts; i++) {
-        if (!nesting->inside && nesting->graph) {
-            nesting->inside = true;
-            EXPECT(compute(*nesting->graph) == *nesting->expected);
-            nesting->inside = false;
-            nesting->times++;
+        if (!inside && nested) {
+            inside = true;
+            EXPECT(compute(*nested) == *static_cast<Floats const *>(expected));
+            inside = false;
+            times++;
         }
         part(data, i, parts);
     }
 }
 
-static void a_region_may_compute_another_graph(Floats const &expected)
+static void a_region_may_compute_another_graph(Floats &expected)
 {
-    Nesting nesting{nullptr, &expected, false, 0};
-    webnn_object_parallel const parallel = {4, run_nested, &nesting};
+    webnn_object_parallel const parallel = {4, run_nested, &expected};
     webnn::Graph const graph = graph_of(context_of(&parallel, 4, "prefer-library"));
 
-    nesting.graph = &graph;
+    nested = &graph;
     for (int i = 0; i < 20; i++)
         EXPECT(compute(graph) == expected);
-    EXPECT(nesting.times > 0);
+    EXPECT(times > 0);
+    nested = nullptr;
 }
 
 /* ---- what is refused ---- */
@@ -351,12 +338,7 @@ static void refuse(webnn_object_parallel const &parallel, WNNEngine engine, char
 
     options.parallel = &parallel;
     options.engine = engine;
-    try {
-        webnn::Context const context(options);
-        EXPECT(!"an error is thrown");
-    } catch (webnn::Error const &error) {
-        EXPECT(error.status() == WNNStatus_TypeError && std::string(error.what()).find(text) != std::string::npos);
-    }
+    EXPECT(error_of(WNNStatus_TypeError, [&] { webnn::Context const context(options); }).find(text) != std::string::npos);
 }
 
 int main()
@@ -368,7 +350,7 @@ int main()
     threads_are_the_programs();
     long_sums_end();
 
-    Floats const expected = compute(graph_of(context_of(nullptr, 4, "prefer-library")));
+    Floats expected = compute(graph_of(context_of(nullptr, 4, "prefer-library")));
     contexts_share_a_pool(expected);
     graphs_compute_inside_of_regions(expected);
     a_region_may_compute_another_graph(expected);

@@ -4,13 +4,19 @@
 
 #include "webnn/webnn.h"
 
-/** Gives back a context, a graph of it and two tensors. */
+/** Gives back a graph and its context. */
+static inline void release_graph(WNNContext context, WNNGraph graph)
+{
+    wnnGraphRelease(graph);
+    wnnContextRelease(context);
+}
+
+/** Gives back two tensors, too. */
 static inline void release_all(WNNContext context, WNNGraph graph, WNNTensor a, WNNTensor b)
 {
     wnnTensorRelease(a);
     wnnTensorRelease(b);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_graph(context, graph);
 }
 
 #endif

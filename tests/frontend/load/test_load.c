@@ -4,6 +4,7 @@
  * in shared objects.
  */
 #include "frontend/load/load_support.h"
+#include "support/release.h"
 
 /* ---- round trips ---- */
 
@@ -16,8 +17,7 @@ static void round_trip(const char *body, uint32_t threads, const char *debug)
     assert_int_equal(compute(g, &expected), WNNStatus_Success);
     assert_int_equal(wnnGraphSave(g, file_a), WNNStatus_Success);
     expect_results(g, &expected);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 
     loaded = load(other, file_a);
     assert_int_equal(wnnGraphSave(loaded, file_b), WNNStatus_Success);
@@ -68,14 +68,12 @@ TEST(graphs_run_on_another_number_of_threads)
 
         assert_int_equal(compute(g, &expected), WNNStatus_Success);
         assert_int_equal(wnnGraphSave(g, file_a), WNNStatus_Success);
-        wnnGraphRelease(g);
-        wnnContextRelease(c);
+        release_graph(c, g);
         for (uint32_t threads = 1; threads <= 8; threads++) {
             c = new_context(threads, "");
             g = load(c, file_a);
             expect_results(g, &expected);
-            wnnGraphRelease(g);
-            wnnContextRelease(c);
+            release_graph(c, g);
         }
         results_free(&expected);
     }
@@ -123,8 +121,7 @@ TEST(precision_stays)
         wnnGraphRelease(g);
         wnnGraphRelease(usual);
         wnnGraphRelease(loaded);
-        wnnGraphRelease(again);
-        wnnContextRelease(c);
+        release_graph(c, again);
         wnnContextRelease(plain);
         wnnContextRelease(other);
     }
@@ -181,8 +178,7 @@ TEST(bfloat16_values_are_saved)
     wnnGraphRelease(g);
     wnnGraphRelease(h);
     wnnGraphRelease(loaded);
-    wnnGraphRelease(again);
-    wnnContextRelease(c);
+    release_graph(c, again);
     wnnContextRelease(each);
     wnnContextRelease(other);
     results_free(&stored);
@@ -244,8 +240,7 @@ TEST(many_threads_use_one_file)
     }
     wnnGraphRelease(g);
     wnnGraphRelease(one);
-    wnnGraphRelease(two);
-    wnnContextRelease(c);
+    release_graph(c, two);
     wnnContextRelease(d);
 }
 
@@ -431,8 +426,7 @@ TEST(shared_objects_compute_on_a_parallel_for)
     assert_int_equal(wnnGraphCompute(g, 2, in, 1, &(WNNNamedBuffer){WNN_STR("sum"), &sum, sizeof sum}),
                      WNNStatus_OperationError);
     assert_int_equal(parts, 3);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 TEST_GROUP(make_folder, remove_folder)

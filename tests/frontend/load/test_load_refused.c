@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Files that do not fit this machine, or were altered, are refused with a message, and nothing else happens. */
 #include "frontend/load/load_support.h"
+#include "support/release.h"
 
 /* ---- what does not fit ---- */
 
@@ -10,8 +11,7 @@ static void saved_with(const char *body, uint32_t threads, unsigned char **data,
     WNNGraph g = build(c, body);
 
     assert_int_equal(wnnGraphSave(g, file_a), WNNStatus_Success);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
     *data = read_all(file_a, bytes);
 }
 
@@ -216,8 +216,7 @@ TEST(what_is_no_graph_is_refused)
     wnnContextDestroy(c);
     assert_int_equal(wnnGraphSave(g, file_b), WNNStatus_InvalidStateError);
     expect_refusal(c, file_a, WNNStatus_InvalidStateError, "lost");
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
     for (int i = 0; i < 2; i++) {
         struct dirent *entry;
         DIR *d = opendir(i ? "/tmp" : folder);
@@ -267,8 +266,7 @@ TEST(links_pipes_and_devices_are_written_through)
     wnnGraphRelease(loaded);
     expect_refusal(c, link, WNNStatus_DataError, link); /* a pipe is no file to map; opening it does not wait */
     unlink(link);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 /* ---- damage ---- */

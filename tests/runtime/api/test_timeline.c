@@ -185,8 +185,7 @@ TEST(callers_run_a_timeline_without_a_thread)
     wnnTensorRelease(x);
     wnnGraphRelease(slow);
     wnnGraphRelease(queued);
-    wnnGraphRelease(computed);
-    wnnContextRelease(c);
+    release_graph(c, computed);
 }
 
 TEST_EACH(create_fake_context, release_fake_context)

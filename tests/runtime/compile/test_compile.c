@@ -14,6 +14,7 @@
 #include "runtime/api/runtime.h"
 #include "runtime/program/executable.h"
 #include "support/graphs.h"
+#include "support/release.h"
 
 void GOMP_parallel(void (*body)(void *data), void *data, unsigned count, unsigned flags);
 
@@ -143,8 +144,7 @@ TEST(all_ways_compute_the_same)
             assert_int_equal(wnnGraphGetInputCount(graph), 2);
             check(graph, network, 1);
             check(graph, network, 2);
-            wnnGraphRelease(graph);
-            wnnContextRelease(c);
+            release_graph(c, graph);
         }
 }
 
@@ -202,8 +202,7 @@ TEST(library_refuses)
         WNNGraph graph = build(c, network);
         assert_true(hook_calls > 0);
         check(graph, network, 3);
-        wnnGraphRelease(graph);
-        wnnContextRelease(c);
+        release_graph(c, graph);
     }
 }
 
@@ -292,8 +291,7 @@ TEST(many_threads_share_one_graph)
     for (int i = 0; i < 6; i++)
         many[i] = (struct many){graph, i * 5};
     run_on_threads(6, compute_many, many, sizeof *many);
-    wnnGraphRelease(graph);
-    wnnContextRelease(c);
+    release_graph(c, graph);
 }
 
 /* ---- constants ---- */

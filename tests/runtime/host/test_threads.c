@@ -284,6 +284,8 @@ static void *run_task(void *user)
     return NULL;
 }
 
+static atomic_int calls; /* of run_tasks */
+
 static void run_tasks(void *user, uint32_t tasks, void (*function)(void *data, uint32_t i, uint32_t tasks), void *data)
 {
     const enum way way = *(enum way *)user;
@@ -291,6 +293,7 @@ static void run_tasks(void *user, uint32_t tasks, void (*function)(void *data, u
     pthread_t threads[PARTS_MAX];
     uint32_t count = way == NONE ? 0 : way == ONLY_ONE ? 1 : tasks;
 
+    atomic_fetch_add(&calls, 1);
     for (uint32_t i = 0; i < count; i++) {
         all[i] = (struct task){function, data, way == BACKWARDS ? tasks - 1 - i : i, tasks};
         if (way != ON_THREADS)
@@ -351,19 +354,13 @@ TEST(several_threads_use_a_parallel_for)
     assert_int_equal(wrong, 0);
 }
 
-static void count_and_run(void *user, uint32_t tasks, void (*function)(void *data, uint32_t i, uint32_t tasks), void *data)
-{
-    enum way way = IN_SEQUENCE;
-
-    atomic_fetch_add((atomic_int *)user, 1);
-    run_tasks(&way, tasks, function, data);
-}
-
 /* Fewer threads for one step, as oneDNN's gemm needs them, take no other team, which there might be no memory for. */
 TEST(fewer_threads_use_the_same_team_and_stay)
 {
-    atomic_int calls = 0, sum = 0;
-    const struct webnn_object_parallel parallel = {4, count_and_run, &calls};
+    enum way way = IN_SEQUENCE;
+    const struct webnn_object_parallel parallel = {4, run_tasks, &way};
+    const int before = calls;
+    atomic_int sum = 0;
     struct threads_saved saved = threads_enter(4, &parallel);
 
     threads_stay();
@@ -373,15 +370,7 @@ TEST(fewer_threads_use_the_same_team_and_stay)
     threads_leave(inner);
     threads_leave(saved);
     assert_int_equal(sum, 2);
-    assert_int_equal(calls, 0);
-}
-
-static unsigned long threads_now(void)
-{
-    struct stat s = {0};
-
-    assert_int_equal(stat("/proc/self/task", &s), 0);
-    return (unsigned long)s.st_nlink; /* one each, and two */
+    assert_int_equal(calls, before);
 }
 
 /* Threads stay for the next computation, however many teams of parallel-fors were released before. */
@@ -391,14 +380,16 @@ TEST(released_teams_without_threads_end_no_threads)
     enum way way = NONE;
     const struct webnn_object_parallel parallel = {2, run_tasks, &way};
     struct team *others[8], *own = team_acquire(1, NULL);
+    struct stat before, after;
 
     for (int i = 0; i < 8; i++)
         assert_non_null(others[i] = team_acquire(1, &parallel));
     for (int i = 0; i < 8; i++)
         team_release(others[i]);
-    const unsigned long before = threads_now();
+    assert_int_equal(stat("/proc/self/task", &before), 0);
     team_release(own);
-    assert_int_equal(threads_now(), before);
+    assert_int_equal(stat("/proc/self/task", &after), 0);
+    assert_int_equal(after.st_nlink, before.st_nlink); /* one for each thread, and two */
 }
 
 /* A child has none of its parent's workers. */

@@ -343,6 +343,5 @@ TEST(what_it_lacks_is_refused)
     assert_null(runtime_load_graph(context, "/dev/null", 0, &e));
     assert_int_equal(e.status, WNNStatus_NotSupportedError);
     assert_non_null(strstr(e.message, "\"null\""));
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_graph(context, graph);
 }

@@ -548,8 +548,7 @@ TEST(test_a_state_stays_where_it_is)
     }
     wnnTensorRelease(x[0]);
     wnnTensorRelease(x[1]);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_graph(context, graph);
     assert_nothing_is_left("a state");
 }
 

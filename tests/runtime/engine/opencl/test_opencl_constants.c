@@ -5,6 +5,7 @@
  */
 #include "runtime/engine/opencl/opencl_support.h"
 #include "support/compact_graphs.h"
+#include "support/release.h"
 
 enum { K = 512, COLUMNS = 256, BLOCKS = K / 32, WEIGHTS = K * COLUMNS / 2, SCALES = BLOCKS * COLUMNS * 4 };
 
@@ -61,8 +62,7 @@ TEST(test_weights_of_4_bits_take_half_a_byte)
 
     assert_true(bytes >= WEIGHTS + 2 * SCALES);
     assert_true(bytes < WEIGHTS + 2 * SCALES + 16384); /* b */
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_graph(context, graph);
 }
 
 /* A graph for a prompt and one for a token have one copy of their weights, until the last of them goes. */
@@ -107,8 +107,7 @@ TEST(test_nothing_else_is_shared)
     assert_true(fake->bytes() - before < 3 * one);
     wnnGraphRelease(a);
     wnnGraphRelease(b);
-    wnnGraphRelease(c);
-    wnnContextRelease(context);
+    release_graph(context, c);
     wnnContextRelease(other);
 }
 
@@ -138,8 +137,7 @@ TEST(test_loaded_graphs_share_nothing)
     wnnGraphRelease(loaded[1]);
     graph = build(context, 1);
     wnnGraphRelease(loaded[2]);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_graph(context, graph);
     assert_int_equal(unlink(path), 0);
 }
 

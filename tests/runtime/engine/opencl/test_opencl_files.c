@@ -12,6 +12,7 @@
 #include "ir/support/trim_folder.h"
 #include "runtime/engine/opencl/internal.h"
 #include "runtime/engine/opencl/opencl_support.h"
+#include "support/release.h"
 
 /* ---- the cache ---- */
 
@@ -39,8 +40,7 @@ static unsigned compiled(const char *folder)
     fill(x, 5);
     assert_int_equal(wnnGraphCompute(graph, 1, &in, 1, &out), WNNStatus_Success);
     assert_true(is_computed(y, x));
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_graph(context, graph);
     assert_nothing_is_left("");
     return fake->calls("BuildProgram") - before;
 }
@@ -304,8 +304,7 @@ TEST(test_kernels_of_a_graph_are_one_program)
         kernels += graph->executable->steps[i].kind == STEP_KERNEL;
     assert_true(kernels > 1);
     assert_int_equal(fake->calls("BuildProgram") - before, 1 + kernels);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_graph(context, graph);
     context = context_with_cache("off");
     fake->break_compiler(true);
     assert_int_equal(runtime_build(context, parse_body(three_steps), &graph, &e), WNNStatus_OperationError);
@@ -394,8 +393,7 @@ static unsigned compiled_for_file(const char *path, bool save_again)
     fill(i, 12);
     assert_int_equal(wnnGraphCompute(graph, 2, in, 3, out), WNNStatus_Success);
     assert_true(is_computed(y, x) && is_computed(j, i));
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_graph(context, graph);
     assert_nothing_is_left("");
     return fake->calls("BuildProgram") - before;
 }
@@ -434,8 +432,7 @@ TEST(test_a_processors_graph_is_no_devices)
     assert_non_null(strstr(e.message, "the compiled graph is for the engine cpu, this context is on gpu: create it with "
                                       "engine=cpu (webnn-run --engine cpu)"));
     unlink(path);
-    wnnGraphRelease(graph);
-    wnnContextRelease(processor);
+    release_graph(processor, graph);
     wnnContextRelease(device);
 }
 
@@ -452,8 +449,7 @@ TEST(test_saved_graphs_bring_their_programs)
     close(file);
     if (wnnGraphSave(graph, path) != WNNStatus_Success)
         fail_msg("%s", wnnGetLastErrorMessage().data);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_graph(context, graph);
     assert_int_equal(compiled_for_file(path, false), 0);
     assert_int_equal(compiled_for_file(path, true), 0); /* which saves what was loaded */
     assert_int_equal(compiled_for_file(path, false), 0);
