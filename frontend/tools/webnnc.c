@@ -70,19 +70,6 @@ static bool create_context(struct compilation *c)
 
 /* ---- the target ---- */
 
-/* Makes facts of a processor that has no room for code: loops are not unrolled, and no kernel is there for speed alone. */
-static const struct target_facts *facts_for_size(const struct target *t, struct arena *a)
-{
-    struct target_facts *facts = arena_array(a, 1, sizeof *facts);
-
-    if (!facts)
-        return NULL;
-    *facts = *target_facts(t);
-    facts->loop.unroll_points = facts->contraction.unrolled_steps = 1;
-    facts->winograd.worth = 0;
-    return facts;
-}
-
 /* Makes the target of one level out of what all of them have and what its code is for. */
 static bool set_level(struct compilation *c, struct target *level, const struct target *all, const struct target *code)
 {
@@ -91,15 +78,21 @@ static bool set_level(struct compilation *c, struct target *level, const struct 
     level->cpu = code->cpu;
     level->features = code->features;
     level->isa = code->isa;
-    if (c->options->optimize == OPTIMIZE_SIZE)
-        level->facts = facts_for_size(level, &c->arena);
+    if (c->options->optimize == OPTIMIZE_SIZE) {
+        struct target_facts *facts = arena_array(&c->arena, 1, sizeof *facts);
+
+        if (!facts)
+            return complain("out of memory");
+        *facts = target_facts_for_size(level);
+        level->facts = facts;
+    }
     level->rounds_operands = target_may_round(level, c->options->precision, c->options->deterministic);
     if (!level->cache_bytes) /* the target's caches are not known */
         level->cache_bytes = target_facts(level)->cache.l2_bytes;
     if (c->options->verbose)
         fprintf(stderr, "webnnc: for %s %s %s, vectors of %u bits, library %s\n", code->triple, code->cpu, code->features,
                 code->isa.vector_bits, c->with_library ? "onednn" : "none");
-    return c->options->optimize == OPTIMIZE_SPEED || level->facts || complain("out of memory");
+    return true;
 }
 
 static bool choose_target(struct compilation *c)

@@ -102,15 +102,15 @@
      .unrolled_steps = 288}
 
 /* This was measured with vectors of 512 bits on processors where one such multiply-add begins in a cycle.  Narrower vectors
- * take as much longer as they have fewer lanes: rows name the operations that come of it. */
+ * take as much longer as they have fewer lanes: rows name the share of the operations that comes of it. */
 #define HALF_RATE_ROW                                                                                                          \
     ALL_ROWS, .cache = {CACHE_FACTS, .l2_between_calls = 1.0}, .rate = {RATE_FACTS, .l2_bytes = 90e3, .memory_bytes = 34e3}
-#define HALF_RATE_LIBRARY .call = 0.6, .matrix = 0.15, .alone = 0.0, .speed = 0.75, .exposed = 0.50
-#define HALF_RATE_PACKED .call = 0.1, .matrix = 0.0, .alone = 30.0, .speed = 1.00, .exposed = 0.25
-#define HALF_RATE_UNPACKED .call = 0.1, .matrix = 0.0, .alone = 30.0, .speed = 0.75, .exposed = 1.00
-#define QUARTER_MULTIPLICATION                                                                                                 \
-    {MULTIPLICATION_FACTS, .library = {HALF_RATE_LIBRARY, .operations = 117e3 * 0.25},                                         \
-     .packed = {HALF_RATE_PACKED, .operations = 111e3 * 0.25}, .unpacked = {HALF_RATE_UNPACKED, .operations = 10e3 * 0.25},    \
+#define HALF_RATE_MULTIPLICATION(share, library_share)                                                                         \
+    {MULTIPLICATION_FACTS,                                                                                                     \
+     .library =                                                                                                                \
+         {.call = 0.6, .matrix = 0.15, .alone = 0.0, .operations = 117e3 * (library_share), .speed = 0.75, .exposed = 0.50},   \
+     .packed = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 111e3 * (share), .speed = 1.00, .exposed = 0.25},     \
+     .unpacked = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 10e3 * (share), .speed = 0.75, .exposed = 1.00},    \
      .worth = 0.9}
 
 enum { FULL_RATE, HALF_RATE, AVX2, BASELINE, NEON, WEBASSEMBLY, DEVICE, DEVICE_PROCESSOR, ROW_COUNT };
@@ -134,24 +134,20 @@ static const struct target_facts rows[ROW_COUNT] = {
     [HALF_RATE] = {.name = "avx512-half-rate",
                    HALF_RATE_ROW,
                    .contraction = WIDE_CONTRACTION,
-                   .multiplication = {MULTIPLICATION_FACTS, .library = {HALF_RATE_LIBRARY, .operations = 117e3},
-                                      .packed = {HALF_RATE_PACKED, .operations = 111e3},
-                                      .unpacked = {HALF_RATE_UNPACKED, .operations = 10e3}, .worth = 0.9},
+                   .multiplication = HALF_RATE_MULTIPLICATION(1, 1),
                    .winograd = PROCESSOR_WINOGRAD,
                    .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
     [AVX2] = {.name = "avx2",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
-              .multiplication = {MULTIPLICATION_FACTS, .library = {HALF_RATE_LIBRARY, .operations = 117e3 * 0.5},
-                                 .packed = {HALF_RATE_PACKED, .operations = 111e3 * 0.5},
-                                 .unpacked = {HALF_RATE_UNPACKED, .operations = 10e3 * 0.5}, .worth = 0.9},
+              .multiplication = HALF_RATE_MULTIPLICATION(0.5, 0.5),
               .winograd = PROCESSOR_WINOGRAD,
               .attention = {PROCESSOR_ATTENTION, .scores_least = 16 << 20}},
     /* This has vectors of 128 bits in 16 registers: the first x86-64. */
     [BASELINE] = {.name = "baseline",
                   HALF_RATE_ROW,
                   .contraction = NARROW_CONTRACTION,
-                  .multiplication = QUARTER_MULTIPLICATION,
+                  .multiplication = HALF_RATE_MULTIPLICATION(0.25, 0.25),
                   .winograd = PROCESSOR_WINOGRAD,
                   .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* This has them in 32 registers: aarch64, and others.  Nothing was measured there.  The numbers are the baseline's, but
@@ -159,9 +155,7 @@ static const struct target_facts rows[ROW_COUNT] = {
     [NEON] = {.name = "neon",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
-              .multiplication = {MULTIPLICATION_FACTS, .library = {HALF_RATE_LIBRARY, .operations = 117e3 * 0.25 * 0.25},
-                                 .packed = {HALF_RATE_PACKED, .operations = 111e3 * 0.25},
-                                 .unpacked = {HALF_RATE_UNPACKED, .operations = 10e3 * 0.25}, .worth = 0.9},
+              .multiplication = HALF_RATE_MULTIPLICATION(0.25, 0.0625),
               .winograd = PROCESSOR_WINOGRAD,
               .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
@@ -169,7 +163,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                      HALF_RATE_ROW,
                      .contraction = {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2},
                                      .unrolled_steps = 8},
-                     .multiplication = QUARTER_MULTIPLICATION,
+                     .multiplication = HALF_RATE_MULTIPLICATION(0.25, 0.25),
                      .winograd = PROCESSOR_WINOGRAD,
                      .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* Local memory of a GPU holds the transformed inputs and products of two tiles or so: those of a macro-tile pass through
@@ -180,7 +174,7 @@ static const struct target_facts rows[ROW_COUNT] = {
     [DEVICE] = {.name = "device",
                 HALF_RATE_ROW,
                 .contraction = NARROW_CONTRACTION,
-                .multiplication = QUARTER_MULTIPLICATION,
+                .multiplication = HALF_RATE_MULTIPLICATION(0.25, 0.25),
                 .winograd = {WINOGRAD_FACTS, .direct_speed = 0.8, .planar_speed = 0.8, .planar_tile = 0, .matmul_speed = 0.4,
                              .input_tile = 640, .output_tile = 640},
                 .attention = {ATTENTION_FACTS, .vectors_most = 16, .scores_least = 32 << 20, .few_rows_best = 15,
@@ -193,7 +187,7 @@ static const struct target_facts rows[ROW_COUNT] = {
     [DEVICE_PROCESSOR] = {.name = "processor-as-device",
                           HALF_RATE_ROW,
                           .contraction = NARROW_CONTRACTION,
-                          .multiplication = QUARTER_MULTIPLICATION,
+                          .multiplication = HALF_RATE_MULTIPLICATION(0.25, 0.25),
                           .winograd = {WINOGRAD_FACTS, .direct_speed = 0.31, .planar_speed = 0.6, .planar_tile = 1500,
                                        .matmul_speed = 0.90, .input_tile = 230, .output_tile = 190},
                           .attention = {ATTENTION_FACTS, .vectors_most = 6, .scores_least = 128 << 10, .few_rows_best = 15,
@@ -214,6 +208,15 @@ const struct target_facts *target_facts(const struct target *t)
 const struct target_facts *target_device_facts(bool is_processor)
 {
     return &rows[is_processor ? DEVICE_PROCESSOR : DEVICE];
+}
+
+struct target_facts target_facts_for_size(const struct target *t)
+{
+    struct target_facts facts = *target_facts(t);
+
+    facts.loop.unroll_points = facts.contraction.unrolled_steps = 1;
+    facts.winograd.worth = 0;
+    return facts;
 }
 
 const struct target_facts *target_facts_everywhere(void)

@@ -110,6 +110,9 @@ struct target {
 const struct target_facts *target_facts(const struct target *t);
 /** Returns the row of a kind of device, as target_gpu_facts does, for what passes decide. */
 const struct target_facts *target_device_facts(bool is_processor);
+/** Returns the facts of a target that has little room for code: loops are not unrolled, and no kernel is there for speed alone.
+ */
+struct target_facts target_facts_for_size(const struct target *t);
 /**
  * Returns the row for whatever must not depend on the machine.  How many threads divide a kernel of a serialized program, and
  * which precision its library steps have, were decided where it was compiled and have to come out alike where it is loaded.
