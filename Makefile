@@ -125,7 +125,7 @@ packages:
 	cd build/release && cpack
 
 release:
-	@.ci/setup.sh node python3-dev dpkg-dev file
+	@.ci/setup.sh node $$(command -v npm >/dev/null || echo npm) python3-dev dpkg-dev file
 	frontend/package/release.sh $(OUT)
 
 bench: programs
