@@ -142,7 +142,7 @@ static napi_value start(napi_env env, napi_callback_info info)
     }
     e = calloc(1, sizeof(*e));
     if (!e) {
-        napi_throw_error(env, NULL, "memory could not be had");
+        napi_throw_error(env, NULL, "out of memory");
         return NULL;
     }
     e->env = env;

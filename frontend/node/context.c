@@ -286,7 +286,7 @@ napi_value create_context(struct call *c, const WNNContextOptions *options, cons
     napi_value promise = NULL;
 
     if (!creation) {
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+        throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
         return NULL;
     }
     struct watch *watch = creation->watch;
@@ -600,7 +600,7 @@ static napi_value read_tensor_into(struct call *c, struct object *context, struc
     if (p->bytes) {
         read_begin(context, tensor, p->bytes, p->byte_length, p);
     } else {
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+        throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
         pending_reject(c->environment, p);
     }
     return promise;

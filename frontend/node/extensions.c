@@ -168,7 +168,7 @@ static napi_value save_graph(struct call *c, WNNGraph graph, const char *path)
     napi_value promise;
 
     if (!saving) {
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+        throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
         return NULL;
     }
     strcpy(saving->path, path);

@@ -129,7 +129,7 @@ bool mailbox_open(struct environment *e)
     napi_value name;
 
     if (!m) {
-        napi_throw_error(e->env, NULL, "memory could not be had");
+        napi_throw_error(e->env, NULL, "out of memory");
         return false;
     }
     m->environment = e;
@@ -202,7 +202,7 @@ struct pending *pending_create(struct call *c, settle_function settle, void (*dr
     struct pending *p = calloc(1, sizeof(*p));
 
     if (!p) {
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+        throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
         return NULL;
     }
     p->mailbox = m;
@@ -257,7 +257,7 @@ bool run_in_pool(struct call *c, const char *name, void (*run)(void *user), void
     napi_value text;
 
     if (!w)
-        return throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+        return throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
     w->run = run;
     w->user = user;
     if (!succeeded(c->env, napi_create_string_utf8(c->env, name, NAPI_AUTO_LENGTH, &text)) ||

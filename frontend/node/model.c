@@ -510,7 +510,7 @@ static napi_value model_graph(struct call *c)
         !convert_model_options(c, c->arguments[1], &sizes))
         return NULL;
     if (!(a = asking_create(&sizes))) {
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+        throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
         return NULL;
     }
     a->pending = pending_create(c, settle_graph, drop_graph, &promise);

@@ -117,7 +117,7 @@ void *call_allocate(struct call *c, size_t count, size_t size)
     if (count <= (SIZE_MAX - sizeof(*s)) / size)
         s = calloc(1, sizeof(*s) + count * size);
     if (!s) {
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+        throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
         return NULL;
     }
     s->next = c->scratch;
@@ -238,7 +238,7 @@ napi_value object_create(struct environment *e, enum interface interface, void *
         struct object temporary = {.interface = interface, .native = {native}};
 
         native_release(&temporary);
-        napi_throw_error(e->env, NULL, "memory could not be had");
+        napi_throw_error(e->env, NULL, "out of memory");
         return NULL;
     }
     o->interface = interface;

@@ -54,7 +54,7 @@ extern "C" {
 /** These are what functions return. */
 enum {
     WEBNN_OBJECT_OK = 0,
-    WEBNN_OBJECT_NO_MEMORY = 1,      /**< memory could not be had */
+    WEBNN_OBJECT_NO_MEMORY = 1,      /**< out of memory */
     WEBNN_OBJECT_UNSUPPORTED = 2,    /**< this processor lacks instructions that the code uses */
     WEBNN_OBJECT_BAD_WEIGHTS = 3,    /**< the file with weights is missing, or not the one that was written with the object */
     WEBNN_OBJECT_LIBRARY_FAILED = 4, /**< libwebnn_rt does not fit, or oneDNN failed */
@@ -68,7 +68,7 @@ static inline const char *webnn_object_status_text(int status)
     case WEBNN_OBJECT_OK:
         return "success";
     case WEBNN_OBJECT_NO_MEMORY:
-        return "memory could not be had";
+        return "out of memory";
     case WEBNN_OBJECT_UNSUPPORTED:
         return "this processor lacks instructions that the code uses";
     case WEBNN_OBJECT_BAD_WEIGHTS:

@@ -135,7 +135,7 @@ typedef enum WNNStatus {
     WNNStatus_TypeError = 1,         /**< an argument that the specification refuses */
     WNNStatus_InvalidStateError = 2, /**< an object that is lost, destroyed or already built */
     WNNStatus_OperationError = 3,    /**< a build that failed */
-    WNNStatus_UnknownError = 4,      /**< memory could not be had, or another failure outside the caller's control */
+    WNNStatus_UnknownError = 4,      /**< out of memory, or another failure outside the caller's control */
     WNNStatus_NotSupportedError = 5, /**< no engine can support the options */
     WNNStatus_DataError = 6,         /**< a file or text that cannot be read as what it should be */
     WNNStatus_TimedOut = 7,          /**< wnnContextWaitAny only: none completed in time */
