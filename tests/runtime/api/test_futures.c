@@ -139,11 +139,9 @@ TEST(wait_any)
     struct timespec before, after;
 
     assert_int_equal(wnnContextWaitAny(context, 0, NULL, 0), WNNStatus_TypeError);
-    assert_int_equal(wnnContextWaitAny(context, SIZE_MAX, &(WNNFuture){0}, 0), WNNStatus_TypeError);
-    MESSAGE_HAS("waitAny", "futures, more than");
+    REFUSED(wnnContextWaitAny(context, SIZE_MAX, &(WNNFuture){0}, 0), WNNStatus_TypeError, "waitAny", "futures, more than");
     assert_int_equal(wnnContextWaitAny(context, 1, &(WNNFuture){0}, 0), WNNStatus_TypeError);
-    assert_int_equal(wnnContextWaitAny(context, 1, &(WNNFuture){12345}, 0), WNNStatus_TypeError);
-    MESSAGE_HAS("waitAny", "futures[0]", "12345");
+    REFUSED(wnnContextWaitAny(context, 1, &(WNNFuture){12345}, 0), WNNStatus_TypeError, "waitAny", "futures[0]", "12345");
 
     read_async(context, a, &r[0], WNNCallbackMode_WaitAnyOnly);
     assert_int_equal(wnnContextWaitAny(other, 1, &r[0].future, 0), WNNStatus_TypeError);

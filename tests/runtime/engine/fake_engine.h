@@ -283,5 +283,7 @@ static inline void assert_message_has(const char *const *parts)
 }
 
 #define MESSAGE_HAS(...) assert_message_has((const char *const[]){__VA_ARGS__, NULL})
+/* A call fails with that status, and the message has all of these. */
+#define REFUSED(call, status, ...) (assert_int_equal(call, status), MESSAGE_HAS(__VA_ARGS__))
 
 #endif
