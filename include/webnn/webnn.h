@@ -201,7 +201,8 @@ WNN_EXPORT WNNFuture wnnContextCreateConstantTensorAsync(WNNContext context, WNN
 /**
  * Copies a tensor's contents to data once all work submitted before is done (MLContext.readTensor), and waits for that.  Fails
  * with TypeError for a tensor of another context, destroyed or not readable, or a byteLength that is not exactly the tensor's;
- * with InvalidStateError if the context or the tensor is destroyed meanwhile.
+ * with InvalidStateError if the context or the tensor is destroyed meanwhile, and, as every call that waits, inside of
+ * WNNContextOptions.computed or amid a dispatch of the context, where a parallel-for runs other work of the program.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextReadTensor(WNNContext context, WNNTensor tensor, void *data, size_t byteLength);
 /**
@@ -360,8 +361,8 @@ WNN_EXPORT void wnnGraphGetQuantizedWeights(WNNGraph graph, WNNQuantizedWeights 
  * wnnContextLoadGraph on this machine or one like it (docs/compiled-graphs.md).  The file is complete or not there at all; an
  * older one is replaced.  A symbolic link stands for the file that it leads to; devices and pipes are written to.  It may be
  * called on any thread while the graph computes.  Fails with TypeError for an empty path, InvalidStateError for a destroyed
- * graph or a lost context, UnknownError if the file cannot be written, NotSupportedError for a graph that was loaded from a
- * shared object.
+ * graph or a lost context, UnknownError if the file cannot be written, for which errno has the reason, NotSupportedError for a
+ * graph that was loaded from a shared object.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphSave(WNNGraph graph, char const *path);
 /**

@@ -178,6 +178,8 @@ void context_check_engine(WNNContext context);
  * it never does.
  */
 bool context_wait(WNNContext context, const struct timespec *deadline);
+/** Refuses to wait on a thread that is amid a dispatch of the context, for which the wait would last: false after an error. */
+bool context_may_wait(WNNContext context, const char *call, struct error *e);
 
 /* ---- future.c ---- */
 

@@ -58,6 +58,36 @@ static bool refuse_count(const char *call, const struct matching *m, size_t give
                      given > m->count ? ":" : "; missing:", *names ? names : "none");
 }
 
+static bool refuse_twice(const char *call, const struct matching *m, uint32_t first, uint32_t second, WNNStringView view,
+                         struct error *e)
+{
+    char name[160];
+
+    return error_set(e, WNNStatus_TypeError, "%s: %ss[%u] and %ss[%u] are both named \"%s\"", call, m->what, first, m->what,
+                     second, view_quote(name, sizeof name, view));
+}
+
+/* Refuses a call that gives too many items, and says if two have one name.  A list that is too long for any graph is not read.
+ */
+static bool refuse_too_many(const char *call, const struct matching *m, size_t given,
+                            WNNStringView (*name_at)(const void *items, size_t i), const void *items, struct error *e)
+{
+    for (uint32_t slot = 0; slot < m->count; slot++)
+        m->taken[slot] = UINT32_MAX;
+    for (uint32_t i = 0; given <= SLOT_COUNT_MAX && i <= m->count; i++) {
+        const WNNStringView view = name_at(items, i);
+        const uint32_t slot =
+            !view.length || view.data ? graph_find_binding(m->bindings, m->by_name, m->count, view, i) : m->count;
+
+        if (slot == m->count)
+            break;
+        if (m->taken[slot] != UINT32_MAX)
+            return refuse_twice(call, m, m->taken[slot], i, view, e);
+        m->taken[slot] = i;
+    }
+    return refuse_count(call, m, given, true, e);
+}
+
 /* Checks that given names are the graph's, each known, none twice, and that there are not fewer than `least`. */
 static bool names_match(const char *call, const struct matching *m, size_t given, size_t least,
                         WNNStringView (*name_at)(const void *items, size_t i), const void *items, struct error *e)
@@ -65,10 +95,10 @@ static bool names_match(const char *call, const struct matching *m, size_t given
     bool in_order = true;
     char name[160];
 
-    if (given > m->count)
-        return refuse_count(call, m, given, true, e);
     if (given > 0 && !items)
         return error_set(e, WNNStatus_TypeError, "%s: the %ss are NULL", call, m->what);
+    if (given > m->count)
+        return refuse_too_many(call, m, given, name_at, items, e);
     for (uint32_t i = 0; i < given; i++) {
         WNNStringView view = name_at(items, i);
 
@@ -85,8 +115,7 @@ static bool names_match(const char *call, const struct matching *m, size_t given
         if (in_order)
             continue;
         if (m->taken[slot] != UINT32_MAX)
-            return error_set(e, WNNStatus_TypeError, "%s: %ss[%u] and %ss[%u] are both named \"%s\"", call, m->what,
-                             m->taken[slot], m->what, i, view_quote(name, sizeof name, view));
+            return refuse_twice(call, m, m->taken[slot], i, view, e);
         m->taken[slot] = i;
     }
     return given >= least || refuse_count(call, m, given, in_order, e);
@@ -171,10 +200,14 @@ static void dispatch_failed(WNNContext context, const struct error *e)
 static void dispatch_compute(struct dispatch_task *t)
 {
     WNNContext context = t->base.context;
+    struct timeline_scope scope;
     struct error e;
 
     error_clear(&e);
-    if (!run_timed(context, t->graph, t->inputs, t->outputs, &t->stop, t->submitted, &e) && !was_cancelled(t->cancellation, &e))
+    timeline_enter(&scope, context->timeline, true);
+    const bool ok = run_timed(context, t->graph, t->inputs, t->outputs, &t->stop, t->submitted, &e);
+    timeline_exit(&scope);
+    if (!ok && !was_cancelled(t->cancellation, &e))
         dispatch_failed(context, &e);
 }
 

@@ -328,6 +328,15 @@ void futures_abandon(WNNContext context)
 
 /* ---- waiting ---- */
 
+bool context_may_wait(WNNContext context, const char *call, struct error *e)
+{
+    return !timeline_is_computing(context->timeline) ||
+           error_set(e, WNNStatus_InvalidStateError,
+                     "%s: it is called amid a dispatch of this context, by the parallel-for or by a callback that must not "
+                     "wait, and would wait for itself",
+                     call);
+}
+
 bool context_wait(WNNContext context, const struct timespec *deadline)
 {
     if (!timeline_is_current(context->timeline)) {
@@ -427,6 +436,8 @@ WNNStatus wnnContextWaitAny(WNNContext context, size_t futureCount, WNNFuture co
             status = WNNStatus_TimedOut;
             break;
         }
+        if (!context_may_wait(context, "waitAny", &e))
+            break;
         if (!context_wait(context, limited ? &deadline : NULL))
             expired = true; /* one more look */
     }

@@ -55,7 +55,8 @@ WNNStatus wnnContextFlush(WNNContext context)
         return error_fail(&e, WNNStatus_TypeError, "flush: context is NULL");
     /* For the timeline's thread a dispatch is over once it is in the engine's queue: what overlaps with it goes on then. */
     if (!timeline_is_idle(context->timeline) &&
-        !context_run_in_turn(context, context->engine->functions->optional.keeps_order, nothing, NULL, &e))
+        (!context_may_wait(context, "flush", &e) ||
+         !context_run_in_turn(context, context->engine->functions->optional.keeps_order, nothing, NULL, &e)))
         return error_publish(&e);
     if (atomic_load(&context->lost))
         return error_fail(&e, WNNStatus_InvalidStateError, "flush: the context is lost");

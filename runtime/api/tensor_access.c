@@ -161,7 +161,7 @@ WNNStatus wnnContextReadTensor(WNNContext context, WNNTensor tensor, void *data,
     struct error e;
 
     error_clear(&e);
-    if (!tensor_check_handles(context, tensor, "readTensor", &e))
+    if (!tensor_check_handles(context, tensor, "readTensor", &e) || !context_may_wait(context, "readTensor", &e))
         return error_publish(&e);
     struct future *f = future_create(context, FUTURE_READ, WNNCallbackMode_WaitAnyOnly, true);
     if (!f)

@@ -44,8 +44,8 @@ struct timeline {
     bool sleeping; /* waits for `wake`, which is not signalled yet */
 };
 
-/* This is the timeline whose tasks the calling thread runs, or NULL. */
-static _Thread_local const struct timeline *timeline_current;
+/* This is the innermost of what the calling thread is inside of, or NULL. */
+static _Thread_local const struct timeline_scope *timeline_innermost;
 
 /* Returns whether a second thread can spin without being in the way of the first. */
 static bool timeline_may_spin(bool ignore_environment)
@@ -199,13 +199,13 @@ static void timeline_run_first(struct timeline *tl)
  */
 static void timeline_drain(struct timeline *tl)
 {
-    const struct timeline *before = timeline_current;
+    struct timeline_scope scope;
 
     tl->owners++; /* a task may give back the context's last reference */
-    timeline_current = tl;
+    timeline_enter(&scope, tl, false);
     while (!tl->busy && timeline_may_run(tl))
         timeline_run_first(tl);
-    timeline_current = before;
+    timeline_exit(&scope);
     timeline_leave(tl);
 }
 
@@ -223,8 +223,9 @@ static void timeline_finish_next(struct timeline *tl)
 static void *timeline_main(void *data)
 {
     struct timeline *tl = data;
+    struct timeline_scope scope;
 
-    timeline_current = tl;
+    timeline_enter(&scope, tl, false);
     pthread_mutex_lock(&tl->lock);
     for (;;) {
         timeline_await(tl);
@@ -345,9 +346,34 @@ void timeline_end(struct timeline *tl)
         pthread_mutex_unlock(&tl->lock);
 }
 
+void timeline_enter(struct timeline_scope *scope, const struct timeline *tl, bool computes)
+{
+    *scope = (struct timeline_scope){tl, computes, timeline_innermost};
+    timeline_innermost = scope;
+}
+
+void timeline_exit(const struct timeline_scope *scope)
+{
+    timeline_innermost = scope->outer;
+}
+
+static bool timeline_is_inside(const struct timeline *tl, bool computes)
+{
+    const struct timeline_scope *scope = timeline_innermost;
+
+    while (scope && (scope->timeline != tl || scope->computes < computes))
+        scope = scope->outer;
+    return scope;
+}
+
 bool timeline_is_current(const struct timeline *tl)
 {
-    return timeline_current == tl;
+    return timeline_is_inside(tl, false);
+}
+
+bool timeline_is_computing(const struct timeline *tl)
+{
+    return timeline_is_inside(tl, true);
 }
 
 bool timeline_run_next(struct timeline *tl)

@@ -53,8 +53,20 @@ bool timeline_try_begin(struct timeline *tl);
 /** Gives the timeline back. */
 void timeline_end(struct timeline *tl);
 
-/** Returns whether the caller runs the timeline's tasks, and is inside one: waiting there would wait for itself. */
+/** Says that a thread is inside of a task of a timeline, perhaps inside of one of another timeline. */
+struct timeline_scope {
+    const struct timeline *timeline;
+    bool computes;
+    const struct timeline_scope *outer;
+};
+
+/** Notes that the calling thread is inside of a task until timeline_exit; `computes` if it is amid the task's own work. */
+void timeline_enter(struct timeline_scope *scope, const struct timeline *tl, bool computes);
+void timeline_exit(const struct timeline_scope *scope);
+/** Returns whether the calling thread is inside one of the timeline's tasks: who waits there runs the next ones itself. */
 bool timeline_is_current(const struct timeline *tl);
+/** Returns whether it is amid a task's own work, which later tasks need: waiting there would be waiting for itself. */
+bool timeline_is_computing(const struct timeline *tl);
 /**
  * Runs the next task, inside the running one, or finishes a suspended one.  Returns false if there is
  * none that can run.

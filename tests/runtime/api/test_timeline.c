@@ -148,6 +148,23 @@ static void *send(void *user)
     return NULL;
 }
 
+static const WNNTensorDescriptor scalar = {.dataType = WNNOperandDataType_Float32};
+
+/* Inside of a task of this context comes one of another, and a wait for this one in that. */
+static void created(WNNStatus status, WNNTensor tensor, WNNStringView message, void *user, void *other)
+{
+    const struct sender *s = user;
+    float out[4];
+
+    assert_true(status == WNNStatus_Success && message.length == 0);
+    wnnTensorRelease(tensor);
+    if (other)
+        wnnContextCreateTensorAsync(other, &scalar,
+                                    (WNNCreateTensorCallbackInfo){WNNCallbackMode_AllowSpontaneous, created, user, NULL});
+    else
+        assert_int_equal(wnnContextReadTensor(s->context, s->x, out, 16), WNNStatus_Success);
+}
+
 /* Who has the turn also runs what others submit meanwhile; compute needs no turn. */
 TEST(callers_run_a_timeline_without_a_thread)
 {
@@ -159,7 +176,7 @@ TEST(callers_run_a_timeline_without_a_thread)
     float out[4];
 
     o.parallel = &parallel;
-    WNNContext c = fake_context(&o);
+    WNNContext c = fake_context(&o), other = fake_context(&o);
     WNNGraph slow = fake_graph(c, 1, 1, fake_double, &gate), queued = fake_graph(c, 1, 1, note_thread, &first),
              computed = fake_graph(c, 1, 1, note_thread, &second);
     WNNTensor a = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
@@ -181,6 +198,9 @@ TEST(callers_run_a_timeline_without_a_thread)
     dispatch(c, computed, a, x); /* the turn is free: done when the call returns */
     read_async(c, x, &report, WNNCallbackMode_AllowSpontaneous);
     assert_true(atomic_load(&report.calls) == 2 && report.data[3] == 32 && pthread_equal(report.thread, pthread_self()));
+    wnnContextCreateTensorAsync(c, &scalar,
+                                (WNNCreateTensorCallbackInfo){WNNCallbackMode_AllowSpontaneous, created, &s, other});
+    wnnContextRelease(other);
     wnnTensorRelease(a);
     wnnTensorRelease(x);
     wnnGraphRelease(slow);
