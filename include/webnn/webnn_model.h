@@ -243,7 +243,7 @@ typedef struct WNNDynamicModelOptions {
     WNNBuildProgressCallbackInfo progress;
     /**
      * How many bytes the graphs in the folder may have together, those of other models and processes included; 0 for 16 GiB.
-     * When a graph is saved beyond it, those that were not used for the longest time are deleted until an eighth is free.
+     * When a saved graph exceeds it, those that were not used for the longest time are deleted, until seven eighths are in use.
      */
     uint64_t folderLimit;
 } WNNDynamicModelOptions;

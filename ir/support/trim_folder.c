@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Keeps a folder of saved files below a size.
+ * Keeps a folder of saved files below a size, and free of what processes that ended amid a write have left there.
  *
  * Processes that share the folder may trim it at the same time: a file that is gone already is as good as removed, and one that
  * is open stays readable.
@@ -14,11 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ir/support/table.h"
 
 enum { NAME_LENGTH = 63 }; /* at most */
+
+/* After so many seconds nobody writes a temporary file any more. */
+enum { TEMPORARY_AGE = 24 * 60 * 60 };
 
 struct cached_file {
     char name[NAME_LENGTH + 1];
@@ -32,9 +36,21 @@ struct cached_files {
     uint64_t bytes;
 };
 
-static bool is_name(const char *name, size_t digits, const char *suffix)
+/* Returns what follows the digits and the suffix: "" in the name of a file; or NULL if it is no such name. */
+static const char *name_end(const char *name, size_t digits, const char *suffix)
 {
-    return strspn(name, "0123456789abcdef") == digits && strcmp(name + digits, suffix) == 0;
+    const size_t length = strlen(suffix);
+
+    return strspn(name, "0123456789abcdef") == digits && strncmp(name + digits, suffix, length) == 0 ? name + digits + length
+                                                                                                     : NULL;
+}
+
+/* Returns whether this ends the name of a temporary file (ir/support/new_file.c) that nobody writes any more. */
+static bool is_left_over(const char *end, const struct stat *s)
+{
+    const size_t length = strlen(end);
+
+    return end[0] == '.' && length > 4 && strcmp(end + length - 4, ".tmp") == 0 && s->st_mtime < time(NULL) - TEMPORARY_AGE;
 }
 
 static bool add_file(struct cached_files *list, const char *name, const struct stat *s)
@@ -64,10 +80,16 @@ void trim_folder(const char *folder, size_t digits, const char *suffix, uint64_t
     struct stat s;
     bool good = directory != NULL;
 
-    while (good && (entry = readdir(directory)))
-        if (is_name(entry->d_name, digits, suffix) && fstatat(dirfd(directory), entry->d_name, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(s.st_mode))
+    while (good && (entry = readdir(directory))) {
+        const char *end = name_end(entry->d_name, digits, suffix);
+
+        if (!end || fstatat(dirfd(directory), entry->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode))
+            continue;
+        if (!*end)
             good = add_file(&list, entry->d_name, &s);
+        else if (is_left_over(end, &s))
+            (void)unlinkat(dirfd(directory), entry->d_name, 0);
+    }
     if (good && list.bytes > bytes) {
         qsort(list.files, list.count, sizeof *list.files, compare_use);
         /* A little more than asked for, so that the next file does not begin this again. */

@@ -345,8 +345,11 @@ TEST(test_what_was_not_used_for_long_goes_first)
     put_file(folder, "000000000000000b.cl", 1000, 300);
     put_file(folder, "000000000000000c.cl", 1000, 200);
     put_file(folder, "somebody's.cl", 100000, 1000);
+    put_file(folder, "000000000000000d.cl.abcdefgh.tmp", 9000, 100000); /* of a process that ended */
+    put_file(folder, "000000000000000d.cl.bcdefghi.tmp", 9000, 1000);
     trim_folder(folder, 16, ".cl", 3000);
-    assert_true(is_there(folder, "000000000000000b.cl"));
+    assert_true(is_there(folder, "000000000000000b.cl") && is_there(folder, "000000000000000d.cl.bcdefghi.tmp") &&
+                !is_there(folder, "000000000000000d.cl.abcdefgh.tmp"));
     trim_folder(folder, 16, ".cl", 2500);
     assert_false(is_there(folder, "000000000000000b.cl"));
     assert_true(is_there(folder, "000000000000000c.cl"));
