@@ -25,14 +25,17 @@ void model_note(struct model *model, const char *format, ...)
     sprintf(grown + have, "%s%s", have ? "\n" : "", line);
 }
 
-const char *model_dims_text(char *buf, size_t size, size_t rank, const uint32_t *dims)
+const char *model_dims_text(char *buf, size_t size, size_t rank, const uint32_t *dims, const char *const *names)
 {
     size_t n = (size_t)snprintf(buf, size, "[");
 
     for (size_t i = 0; i < rank && n < size; i++) {
-        n += (size_t)snprintf(buf + n, size - n, "%s", i ? ", " : "");
-        if (n < size)
-            n += (size_t)snprintf(buf + n, size - n, dims[i] ? "%u" : "?", dims[i]);
+        const char *const before = i ? ", " : "";
+
+        if (dims[i])
+            n += (size_t)snprintf(buf + n, size - n, "%s%u", before, dims[i]);
+        else
+            n += (size_t)snprintf(buf + n, size - n, "%s%s", before, names && names[i] ? NAME_SHOWN(names[i]) : "?");
     }
     if (n < size)
         snprintf(buf + n, size - n, "]");
@@ -83,7 +86,7 @@ WNNOperand model_bound(const struct model_options *options, const char *name, si
 }
 
 bool model_binding_fit(const char *name, WNNOperand operand, WNNOperandDataType type, size_t rank, const uint32_t *dims,
-                       struct error *e)
+                       const char *const *names, struct error *e)
 {
     char shown[256], has[200], wants[200];
 
@@ -95,13 +98,13 @@ bool model_binding_fit(const char *name, WNNOperand operand, WNNOperandDataType 
                           wnnOperandDataTypeGetName(wnnOperandGetDataType(operand)), wnnOperandDataTypeGetName(type));
     if (!shapes_agree(wnnOperandGetRank(operand), wnnOperandGetShape(operand), rank, dims))
         return file_error(e, "the operand given for input \"%s\" has the shape %s, the input %s", shown,
-                          model_dims_text(has, sizeof has, wnnOperandGetRank(operand), wnnOperandGetShape(operand)),
-                          model_dims_text(wants, sizeof wants, rank, dims));
+                          model_dims_text(has, sizeof has, wnnOperandGetRank(operand), wnnOperandGetShape(operand), NULL),
+                          model_dims_text(wants, sizeof wants, rank, dims, names));
     return true;
 }
 
 bool model_constant_fit(struct model *model, const struct model_constant *constant, WNNOperandDataType type, size_t rank,
-                        const uint32_t *dims, struct npy_array *array, struct error *e)
+                        const uint32_t *dims, const char *const *names, struct npy_array *array, struct error *e)
 {
     char name[256], has[200], wants[200];
     const WNNOperandDataType given = constant->array->dataType;
@@ -116,8 +119,8 @@ bool model_constant_fit(struct model *model, const struct model_constant *consta
         take_shape(array, rank, dims);
     if (!shapes_agree(array->rank, array->shape, rank, dims)) {
         file_error(e, "the constant given for input \"%s\" has the shape %s, the input %s", name,
-                   model_dims_text(has, sizeof has, array->rank, array->shape),
-                   model_dims_text(wants, sizeof wants, rank, dims));
+                   model_dims_text(has, sizeof has, array->rank, array->shape, NULL),
+                   model_dims_text(wants, sizeof wants, rank, dims, names));
     } else if (!npy_convert(array, type, e)) {
         file_error(e, "the constant given for input \"%s\" is of type %s, the input of type %s: %s", name,
                    wnnOperandDataTypeGetName(given), wnnOperandDataTypeGetName(type), e->message);

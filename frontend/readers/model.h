@@ -128,22 +128,22 @@ void model_add_source(struct model *model, uint64_t bytes);
 bool model_spend(const struct model *model, const char *what, uint64_t operations, uint64_t bytes, struct error *e);
 /**
  * Makes the array of a constant, which the caller frees, for an input of this type.  rank is SIZE_MAX if the model says no
- * shape; sizes of 0 are open.  Returns false after an error in *e.
+ * shape; sizes of 0 are open, with the names for messages that model_dims_text takes.  Returns false after an error in *e.
  */
 bool model_constant_fit(struct model *model, const struct model_constant *constant, WNNOperandDataType type, size_t rank,
-                        const uint32_t *dims, struct npy_array *array, struct error *e);
+                        const uint32_t *dims, const char *const *names, struct npy_array *array, struct error *e);
 /** Returns the operand that is bound to an input of that name, or NULL if none is. */
 WNNOperand model_bound(const struct model_options *options, const char *name, size_t length);
 /**
- * Checks that an operand may stand for an input of this type; rank and dims are as in model_constant_fit.  Returns false after
- * an error in *e.
+ * Checks that an operand may stand for an input of this type; rank, dims and names are as in model_constant_fit.  Returns false
+ * after an error in *e.
  */
 bool model_binding_fit(const char *name, WNNOperand operand, WNNOperandDataType type, size_t rank, const uint32_t *dims,
-                       struct error *e);
+                       const char *const *names, struct error *e);
 /** Returns "which FILE has" or "that is given" for messages about a shape, in buf. */
 const char *model_shape_origin(const struct model_shape *shape, char *buf, size_t size);
-/** Writes "[2, 3]" into buf and returns it; sizes of 0 are written as "?". */
-const char *model_dims_text(char *buf, size_t size, size_t rank, const uint32_t *dims);
+/** Writes "[2, batch]" into buf and returns it; a size of 0 has a name, or is written as "?".  names may be NULL. */
+const char *model_dims_text(char *buf, size_t size, size_t rank, const uint32_t *dims, const char *const *names);
 /** Returns how a message calls the option for sizes of dimensions, for shapes of inputs, or for constants. */
 const char *model_option_name(const struct model_options *options, enum model_option option);
 /** Appends a line to the model's notes, or does nothing if memory runs out. */

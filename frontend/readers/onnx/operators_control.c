@@ -47,7 +47,7 @@ static const char *value_text(char text[TEXT_MAX], const struct onnx_value *v)
 
     for (size_t i = 0; i < v->rank; i++)
         dims[i] = (uint32_t)v->dims[i];
-    snprintf(text, TEXT_MAX, "%s %s", onnx_type_name(v->type), model_dims_text(shape, sizeof shape, v->rank, dims));
+    snprintf(text, TEXT_MAX, "%s %s", onnx_type_name(v->type), model_dims_text(shape, sizeof shape, v->rank, dims, NULL));
     return text;
 }
 

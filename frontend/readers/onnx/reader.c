@@ -61,40 +61,51 @@ static bool bind_size(struct onnx_reader *r, struct binding *b, const char *name
 
     if (!bound_size(b, name, &have))
         return onnx_map_add(&b->sizes, name, (void *)((uintptr_t)size + 1)) >= 0 || onnx_fail_memory(r);
+    if (have != size && !input)
+        return onnx_fail(r, "%s: dimension \"%s\" is given twice, as %u and as %u",
+                         model_option_name(r->options, MODEL_DIMENSIONS), onnx_escape(r, name), have, size);
     return have == size || onnx_fail(r, "input \"%s\": dimension \"%s\" is %u here and %u elsewhere", onnx_escape(r, input),
                                      onnx_escape(r, name), size, have);
+}
+
+/** Writes the sizes of a declared shape, 0 for open ones, and the names that it has.  Returns the rank, at most the largest. */
+static size_t declared_dims(const Onnx__TensorShapeProto *shape, uint32_t *dims, const char **names)
+{
+    const size_t rank = shape->n_dim < ONNX_RANK_MAX ? shape->n_dim : ONNX_RANK_MAX;
+
+    for (size_t d = 0; d < rank; d++) {
+        /* Some writers say 0 or -1 where they mean any. */
+        dims[d] = shape->dim[d]->dim_value <= 0          ? 0
+                  : shape->dim[d]->dim_value > INT32_MAX ? UINT32_MAX
+                                                         : (uint32_t)shape->dim[d]->dim_value;
+        names[d] = shape->dim[d]->dim_param && *shape->dim[d]->dim_param ? shape->dim[d]->dim_param : NULL;
+    }
+    return rank;
 }
 
 /** Holds a given shape against the declared one, and binds the names in it. */
 static bool bind_shape(struct onnx_reader *r, struct binding *b, const char *input, const Onnx__TensorShapeProto *declared,
                        const struct model_shape *given)
 {
-    uint32_t dims[ONNX_RANK_MAX] = {0};
+    uint32_t dims[ONNX_RANK_MAX];
+    const char *names[ONNX_RANK_MAX];
     char has[200], wants[200], origin[300];
     bool fits;
 
     if (!declared)
         return true;
+    const size_t rank = declared_dims(declared, dims, names);
     fits = declared->n_dim == given->rank;
-    for (size_t d = 0; d < declared->n_dim && d < ONNX_RANK_MAX; d++) {
-        const Onnx__TensorShapeProto__Dimension *dim = declared->dim[d];
-
-        /* Some writers say 0 or -1 where they mean any. */
-        if (dim->has_dim_value && dim->dim_value > 0)
-            dims[d] = dim->dim_value > INT32_MAX ? UINT32_MAX : (uint32_t)dim->dim_value;
+    for (size_t d = 0; d < rank; d++)
         fits = fits && (!dims[d] || dims[d] == given->dims[d]);
-    }
     if (!fits)
-        return onnx_fail(
-            r, "input \"%s\" has the shape %s, %s %s", onnx_escape(r, input),
-            model_dims_text(wants, sizeof wants, declared->n_dim < ONNX_RANK_MAX ? declared->n_dim : ONNX_RANK_MAX, dims),
-            model_shape_origin(given, origin, sizeof origin), model_dims_text(has, sizeof has, given->rank, given->dims));
-    for (size_t d = 0; d < given->rank; d++) {
-        const char *name = declared->dim[d]->dim_param;
-
-        if (name && *name && !bind_size(r, b, name, given->dims[d], input))
+        return onnx_fail(r, "input \"%s\" has the shape %s, %s %s", onnx_escape(r, input),
+                         model_dims_text(wants, sizeof wants, rank, dims, names),
+                         model_shape_origin(given, origin, sizeof origin),
+                         model_dims_text(has, sizeof has, given->rank, given->dims, NULL));
+    for (size_t d = 0; d < given->rank; d++)
+        if (names[d] && !bind_size(r, b, names[d], given->dims[d], input))
             return false;
-    }
     return true;
 }
 
@@ -102,8 +113,7 @@ static bool bind_shape(struct onnx_reader *r, struct binding *b, const char *inp
 static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__GraphProto *graph)
 {
     for (size_t i = 0; i < r->options->dim_count; i++)
-        if (!bind_size(r, b, r->options->dims[i].name, r->options->dims[i].size,
-                       model_option_name(r->options, MODEL_DIMENSIONS)))
+        if (!bind_size(r, b, r->options->dims[i].name, r->options->dims[i].size, NULL))
             return false;
     for (size_t i = 0; i < graph->n_input; i++) {
         const char *name = graph->input[i]->name;
@@ -326,6 +336,7 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__Valu
     const enum onnx_type elem = (enum onnx_type)type->elem_type;
     int64_t dims[ONNX_RANK_MAX] = {0};
     uint32_t declared[ONNX_RANK_MAX] = {0};
+    const char *names[ONNX_RANK_MAX] = {0};
     struct npy_array a = {0};
     struct onnx_value *v = NULL;
     struct error e = {0};
@@ -335,10 +346,8 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__Valu
         onnx_fail(r, "input \"%s\" is of type %s and cannot be a constant", onnx_escape(r, info->name), onnx_type_name(elem));
         return NULL;
     }
-    for (size_t d = 0; shape && d < shape->n_dim; d++)
-        if (shape->dim[d]->dim_value > 0 && shape->dim[d]->dim_value <= INT32_MAX)
-            declared[d] = (uint32_t)shape->dim[d]->dim_value;
-    if (!model_constant_fit(r->model, constant, onnx_data_type(elem), shape ? shape->n_dim : SIZE_MAX, declared, &a, &e)) {
+    if (!model_constant_fit(r->model, constant, onnx_data_type(elem), shape ? declared_dims(shape, declared, names) : SIZE_MAX,
+                            declared, names, &a, &e)) {
         fail_with(r, &e);
         return NULL;
     }
@@ -409,7 +418,7 @@ static bool add_bound(struct onnx_scope *scope, const Onnx__ValueInfoProto *info
 {
     struct error e = {0};
 
-    if (!model_binding_fit(info->name, operand, onnx_data_type(elem), SIZE_MAX, NULL, &e))
+    if (!model_binding_fit(info->name, operand, onnx_data_type(elem), SIZE_MAX, NULL, NULL, &e))
         return fail_with(scope->reader, &e);
     return bind_operand(scope, info, elem, operand, found);
 }

@@ -46,14 +46,17 @@ static WNNStatus bind(const struct model_description *d, const char *name, size_
 static WNNStatus refuse_shape(const struct model_shape *shape, const WNNModelDeclaration *input)
 {
     uint32_t dims[NPY_RANK_MAX];
+    const char *names[NPY_RANK_MAX];
     char has[200], wants[200];
     const size_t rank = input->rank < NPY_RANK_MAX ? input->rank : NPY_RANK_MAX;
 
-    for (size_t i = 0; i < rank; i++)
+    for (size_t i = 0; i < rank; i++) {
         dims[i] = input->dimensions[i].size;
+        names[i] = input->dimensions[i].name.length ? input->dimensions[i].name.data : NULL;
+    }
     return reader_refuse("the shape asked for input \"%s\" is %s, the model's is %s", NAME_SHOWN(shape->name),
-                         model_dims_text(has, sizeof has, shape->rank, shape->dims),
-                         model_dims_text(wants, sizeof wants, rank, dims));
+                         model_dims_text(has, sizeof has, shape->rank, shape->dims, NULL),
+                         model_dims_text(wants, sizeof wants, rank, dims, names));
 }
 
 /** Notes the whole shape of an input that has sizes without names. */

@@ -65,17 +65,27 @@ static const char *print_shape(char *buf, size_t size, const char *type, size_t 
     return buf;
 }
 
-/** Says that the shape given for an input is not that of its type, whose free sizes are "?". */
+/** Writes the sizes of a type, 0 for free ones, and the names of those, or NULL. */
+static void declared_dims(const struct document_type *type, uint32_t *dims, const char **names)
+{
+    for (size_t i = 0; i < type->rank; i++) {
+        names[i] = type->dims[i].name.text;
+        dims[i] = names[i] ? 0 : type->dims[i].size;
+    }
+}
+
+/** Says that the shape given for an input is not that of its type. */
 static bool shape_differs(struct build *b, const struct document_type *type, const char *name, const struct model_shape *given)
 {
     uint32_t dims[DOCUMENT_RANK_MAX];
+    const char *names[DOCUMENT_RANK_MAX];
     char has[200], wants[200], origin[300];
 
-    for (size_t i = 0; i < type->rank; i++)
-        dims[i] = type->dims[i].name.text ? 0 : type->dims[i].size;
-    return document_error(
-        b->d, type->place, "input '%s' has the shape %s, %s %s", name, model_dims_text(wants, sizeof wants, type->rank, dims),
-        model_shape_origin(given, origin, sizeof origin), model_dims_text(has, sizeof has, given->rank, given->dims));
+    declared_dims(type, dims, names);
+    return document_error(b->d, type->place, "input '%s' has the shape %s, %s %s", name,
+                          model_dims_text(wants, sizeof wants, type->rank, dims, names),
+                          model_shape_origin(given, origin, sizeof origin),
+                          model_dims_text(has, sizeof has, given->rank, given->dims, NULL));
 }
 
 /** Finds the sizes of a type; free ones are as the options bind them. */
@@ -132,7 +142,7 @@ static bool constant_input(struct build *b, const struct document_tensor *t, con
     struct npy_array array;
     struct error e = {0};
 
-    if (!model_constant_fit(b->model, constant, descriptor->dataType, descriptor->rank, descriptor->shape, &array, &e)) {
+    if (!model_constant_fit(b->model, constant, descriptor->dataType, descriptor->rank, descriptor->shape, NULL, &array, &e)) {
         document_error(b->d, t->type.place, "%s", e.message);
         return false;
     }
@@ -145,11 +155,11 @@ static bool constant_input(struct build *b, const struct document_tensor *t, con
 static bool bound_input(struct build *b, const struct document_tensor *t, WNNOperand operand)
 {
     uint32_t dims[DOCUMENT_RANK_MAX];
+    const char *names[DOCUMENT_RANK_MAX];
     struct error e = {0};
 
-    for (size_t i = 0; i < t->type.rank; i++)
-        dims[i] = t->type.dims[i].name.text ? 0 : t->type.dims[i].size;
-    if (model_binding_fit(t->name.text, operand, t->type.type, t->type.rank, dims, &e))
+    declared_dims(&t->type, dims, names);
+    if (model_binding_fit(t->name.text, operand, t->type.type, t->type.rank, dims, names, &e))
         return define(b, &t->name, operand);
     document_error(b->d, t->type.place, "%s", e.message);
     return false;

@@ -154,7 +154,7 @@ TEST(inputs_become_constants)
 TEST(dimensions_are_bound_by_shapes)
 {
     struct model_shape shape = {"x", 2, {5, 3}, NULL};
-    struct model_dim dim = {"n", 5};
+    struct model_dim dim = {"n", 5}, dims[] = {{"n", 5}, {"n", 6}};
     struct model_options options = {.shape_count = 1, .shapes = &shape};
 
     input(t, "x", F32, "n 3");
@@ -163,13 +163,15 @@ TEST(dimensions_are_bound_by_shapes)
     reads(t, &options); /* n from x, so z is known, too */
     expect_shape(t, SHAPE(5, 3));
     shape.dims[1] = 4;
-    refused(t, &options, "has the shape [?, 3], the shape given for it [5, 4]");
+    refused(t, &options, "has the shape [n, 3], the shape given for it [5, 4]");
     shape.dims[1] = 3;
     options.dim_count = 1;
     options.dims = &dim;
     reads(t, &options);
     dim.size = 6;
     refused(t, &options, "dimension \"n\" is 5 here and 6 elsewhere");
+    refused(t, &(struct model_options){.dim_count = 2, .dims = dims},
+            "dimensions: dimension \"n\" is given twice, as 5 and as 6");
     dim = (struct model_dim){"m", 6};
     refused(t, &options, "no dimension of an input is called \"m\": \"n\"");
     assert_null(strstr(t->error.message, "did you mean"));

@@ -131,7 +131,7 @@ TEST(sizes_that_do_not_fit_are_refused)
     expect_refusal(model, NULL, &(WNNModelShape){WNN_STR("z"), 2, two}, WNNStatus_TypeError,
                    "which is no input of the model; it has \"x\"");
     expect_refusal(model, NULL, &(WNNModelShape){WNN_STR("x"), 3, three}, WNNStatus_TypeError,
-                   "\"x\" is [3, 2, 1], the model's is [?, ?]");
+                   "\"x\" is [3, 2, 1], the model's is [n, m]");
     expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 4}, NULL, WNNStatus_DataError, "dimension 'm'");
     expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 0}, NULL, WNNStatus_DataError, "'n' of input 'x' cannot be 0");
     expect_counts(model, 0, 0, 0, 0);

@@ -329,7 +329,7 @@ TEST(free_dimensions_are_bound)
     model_free(&m);
     shape.dims[1] = 3;
     assert_false(read_with(text, strlen(text), &options, &m, &e));
-    assert_string_equal(e.message, "dir/a b.webnn:1:34: input 'x' has the shape [?, 4], the shape given for it [5, 3]");
+    assert_string_equal(e.message, "dir/a b.webnn:1:34: input 'x' has the shape [batch, 4], the shape given for it [5, 3]");
     shape = (struct model_shape){"x", 2, {9, 4}, NULL};
     assert_false(read_with(text, strlen(text), &options, &m, &e));
     assert_string_equal(e.message, "dir/a b.webnn:1:43: dimension 'batch' of input 'x' is at most 8, not 9");
