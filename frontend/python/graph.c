@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Implements MLGraph and MLTensor. */
+#include <errno.h>
+
 #include "frontend/python/compute.h"
 
 /* ---- MLGraph: what it is ---- */
@@ -72,14 +74,22 @@ static PyObject *graph_save(PyObject *self, PyObject *value)
 {
     PyObject *path = NULL;
     WNNStatus status;
+    int why;
 
     if (!PyUnicode_FSConverter(value, &path))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
+    errno = 0;
     status = wnnGraphSave(((struct object *)self)->native.graph, PyBytes_AsString(path));
+    why = errno;
     Py_END_ALLOW_THREADS;
+    errno = why;
+    if (status == WNNStatus_UnknownError && why && why != ENOMEM)
+        PyErr_SetFromErrnoWithFilename(PyExc_OSError, PyBytes_AsString(path));
+    else
+        succeeded(module_of(self), status);
     Py_DECREF(path);
-    return succeeded(module_of(self), status) ? Py_NewRef(Py_None) : NULL;
+    return status ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *graph_destroy(PyObject *self, PyObject *Py_UNUSED(unused))

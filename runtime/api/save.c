@@ -30,7 +30,9 @@ static bool save_failed(const char *path, int why, struct error *e)
 {
     char text[512];
 
-    return error_set(e, WNNStatus_UnknownError, "saving the graph: %s: %s", quote(text, sizeof text, path), strerror(why));
+    error_set(e, WNNStatus_UnknownError, "saving the graph: %s: %s", quote(text, sizeof text, path), strerror(why));
+    errno = why;
+    return false;
 }
 
 static bool stream_put(void *user, const void *data, size_t bytes)
@@ -68,7 +70,9 @@ static bool save(WNNGraph graph, const char *path, struct error *e)
     if (!graph_try_pin(graph, "saving the graph", e))
         return false;
     bool ok = save_to(graph, path, e);
+    const int why = errno;
     graph_unpin(graph);
+    errno = why;
     return ok;
 }
 

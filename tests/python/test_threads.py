@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Threads, asyncio, subinterpreters, and the end of a process."""
 import asyncio
+import concurrent.futures
 import subprocess
 import sys
 import threading
@@ -43,7 +44,6 @@ class Threads(unittest.TestCase):
         while thread.is_alive():
             time.sleep(0.001)
             ticks += 1
-        thread.join()
         self.assertGreater(ticks, 3 * len(spans), f"the GIL was held during computations of {spans} s")
 
     def test_many_threads(self):
@@ -58,11 +58,9 @@ class Threads(unittest.TestCase):
                 if graph(x=value)["y"].tobytes() != expected:
                     wrong.append(1)
 
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for _ in range(4):
+                pool.submit(work)
         self.assertEqual(wrong, [])
 
     def test_builder_is_busy(self):
@@ -115,10 +113,15 @@ class Threads(unittest.TestCase):
         model = webnn.load(('webnn_graph "deep" v2 { inputs { n0: f32[dyn("n", 9), 8]; } nodes { ' + nodes
                             + f"}} outputs {{ n{depth}; }} }}").encode(), timed)
 
+        def compute():
+            time.sleep(0.1)
+            ended.append(True)
+
         async def cancelled(work):
             task = asyncio.create_task(work)
-            await asyncio.sleep(0.005)
-            task.cancel()
+            for _ in range(2):
+                await asyncio.sleep(0.005)
+                task.cancel()
             with self.assertRaises(asyncio.CancelledError):
                 await task
 
@@ -128,6 +131,8 @@ class Threads(unittest.TestCase):
             await cancelled(timed.compute_async(graph, {"x": value}, {"y": target}))
             await cancelled(graph.call_async(x=value))
             await cancelled(model.graph_async(shapes={"n0": [2, 8]}))
+            await cancelled(webnn._awaitable(compute)())
+            self.assertEqual(ended, [True])
             with self.assertRaises(TimeoutError):
                 async with asyncio.timeout(0.02):
                     await graph.call_async(x=value)
@@ -136,7 +141,7 @@ class Threads(unittest.TestCase):
             self.assertEqual((await model.call_async(n0=np.ones((2, 8), np.float32)))[f"n{depth}"].shape, (2, depth + 8))
             self.assertEqual((len(timed.profile()), model.counts["built"]), (2, 1))
 
-        reported = []
+        reported, ended = [], []
         asyncio.run(main())
         self.assertEqual((timed.lost, reported), (False, []))
 

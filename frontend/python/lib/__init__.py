@@ -45,8 +45,11 @@ def _awaitable(function):
         except asyncio.CancelledError:
             cancellation.cancel()
             work.add_done_callback(lambda _: work.cancelled() or work.exception())  # asyncio reports what is not looked at
-            if ends:
-                await asyncio.wait([work])
+            while ends and not work.done():
+                try:
+                    await asyncio.wait([work])
+                except asyncio.CancelledError:
+                    pass  # the task is cancelled once more
             raise
 
     awaitable.__name__ = function.__name__.strip("_") + "_async"
