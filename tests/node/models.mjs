@@ -111,10 +111,9 @@ test('wrong arguments of models are refused by name', async () => {
   await assert.rejects(model.compute({ image: moon.subarray(1) }), /575 elements.*576.*\[batch, 1, 24, 24\]/);
   await assert.rejects(model.compute({ image: { data: moon, shape: [1, 1, 12, 48] } }), TypeError);
   const refuses = (image, message) => assert.rejects(model.compute({ image }), { name: 'TypeError', message });
-  await refuses(new Int32Array(576), 'compute: input "image" is an Int32Array of 576 elements; ' +
-    'the model wants float32 [1, 1, 24, 24], a Float32Array of 576');
-  await refuses({ data: new Float64Array(7), shape: [2, 1, 24, 24] }, 'compute: input "image" is a Float64Array of 7 elements; ' +
-    'the model wants float32 [2, 1, 24, 24], a Float32Array of 1152');
+  await refuses(new Int32Array(576), /image" is an Int32Array of 576 elements; .* wants float32 \[1, 1, 24, 24\], a Float32Array of 576/);
+  await refuses({ data: new Float64Array(7), shape: [2, 1, 24, 24] }, /a Float64Array of 7 elements; .*, a Float32Array of 1152/);
+  await refuses({ data: moon, shape: [-1, 1, 24, 24] }, /input "image" is given the shape \[-1, 1, 24, 24\]: sizes are integers/);
   await refuses({ data: moon, shape: [2, 1, 24, 24] }, /is a Float32Array of 576 elements; the model wants float32 \[2, 1, 24, 24\]/);
   isMoon((await model.compute({ image: { data: new Uint8Array(Uint8Array.from(Buffer.from(moon.buffer, moon.byteOffset, 2304))),
     shape: [1, 1, 24, 24] } })).probabilities.data);
@@ -122,7 +121,7 @@ test('wrong arguments of models are refused by name', async () => {
   assert.throws(() => context.writeTensor(tensor, new Float64Array(1)), /is a Float64Array, which does not hold .* float32/);
   assert.throws(() => context.writeTensor(tensor, new Int32Array(1)), /is an Int32Array, which/);
   for (const signal of [5, null, {}, new AbortController()]) {
-    const wrong = (call) => ({ name: 'TypeError', message: `${call}: signal is no AbortSignal, such as the member signal of an AbortController` });
+    const wrong = (call) => ({ name: 'TypeError', message: `${call}: signal is not an AbortSignal, such as the signal of an AbortController` });
     await assert.rejects(model.compute({ image: moon }, { signal }), wrong('compute'));
     await assert.rejects(model.getGraph({ signal }), wrong('getGraph'));
     await assert.rejects(buildGraph(new MLGraphBuilder(context), {}, { signal }), wrong('buildGraph'));

@@ -53,7 +53,7 @@ function checkOptions(call, options, names) {
       throw new TypeError(`${call}: there is no option ${JSON.stringify(name)}; there are ${JSON.stringify(names)}`);
   const { signal } = options;
   if (signal !== undefined && (typeof signal?.throwIfAborted !== 'function' || typeof signal.addEventListener !== 'function'))
-    throw new TypeError(`${call}: signal is no AbortSignal, such as the member signal of an AbortController`);
+    throw new TypeError(`${call}: signal is not an AbortSignal, such as the signal of an AbortController`);
 }
 
 /** Refuses an array that does not have the elements of an input's shape; of bytes the length is compared. */
@@ -70,8 +70,11 @@ function checkArray({ name, dataType }, data, shape) {
 
 /** Returns the shape of what a program gives for an input: what it says, or the declared one with `length` for what is open. */
 function shapeOf({ name, shape }, value, sizes) {
-  if (value.shape !== undefined)
-    return [...value.shape];
+  const given = value.shape && [...value.shape];
+  if (given?.every((size) => Number.isInteger(size) && size >= 0))
+    return given;
+  if (given)
+    throw new TypeError(`compute: input ${JSON.stringify(name)} is given the shape [${given.join(', ')}]: sizes are integers from 0 on`);
   if (shape === undefined)
     return [value.length];
   const known = shape.map((size) => (typeof size === 'string' ? sizes.get(size) : size) ?? undefined);

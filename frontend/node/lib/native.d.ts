@@ -143,7 +143,10 @@ export class Model implements ModelDescription {
   readonly metadata: Readonly<Record<string, string>>;
   /** Gives the graph for these sizes, which is built if it is not kept; the signal ends the build. */
   getGraph(options?: ModelSizes & { signal?: AbortSignal }): Promise<MLGraph>;
-  /** Computes all outputs; the signal ends build and computation. Of an array without a shape one dimension may be open, which has the size that is left. */
+  /**
+   * Computes all outputs; the signal ends build and computation. Arrays are read before it returns. Of one without a shape one
+   * dimension may be open, which has the size that is left.
+   */
   compute(
     inputs: Record<string, ModelInput>, options?: { dimensions?: Record<string, number>; signal?: AbortSignal },
   ): Promise<Record<string, ModelOutput>>;
