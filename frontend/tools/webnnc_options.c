@@ -90,7 +90,9 @@ static const struct option_row rows[] = {
      "own (default for others), which then needs nothing but the C library",
      option_choice, .member = offsetof(struct options, library), .choices = libraries},
     {"optimize", 'O', "speed|size",
-     "what code is optimized for (default: speed): for size, loops are not unrolled, and one --cpu makes it smaller still",
+     "what code is optimized for (default: speed): for size, loops are not unrolled; code for one --cpu is smaller than code "
+     "for "
+     "several levels",
      option_choice, .member = offsetof(struct options, optimize), .choices = optimizations},
     {"engine", 0, "cpu",
      "objects are for processors: graphs for a GPU are compiled when they are built, by a context with that engine",

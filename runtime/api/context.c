@@ -63,7 +63,8 @@ static bool options_check(const WNNContextOptions *o, struct error *e)
     if (!o->parallel)
         return true;
     if (!o->parallel->run)
-        return error_set(e, WNNStatus_TypeError, "createContext: parallel->run is NULL; leave parallel out for own threads");
+        return error_set(e, WNNStatus_TypeError,
+                         "createContext: parallel->run is NULL; leave parallel out to use threads of the library");
     if (o->parallel->threads == 0 || o->parallel->threads > THREAD_COUNT_MAX)
         return error_set(e, WNNStatus_TypeError, "createContext: parallel->threads is %u, not from 1 to %d",
                          o->parallel->threads, THREAD_COUNT_MAX);
