@@ -6,7 +6,7 @@
 #
 # A command is a line of a code block (with what a backslash continues) that names a file below examples/ and begins with a
 # program that is built, a compiler, node or a program that an earlier line made.  It must succeed, and print what a comment
-# "# prints TEXT" says.  What the page makes stays for its later lines.  Commands of node are left out where there is no package,
+# "# prints TEXT" says.  What the page makes stays for its later lines.  Commands of node and Python are left out where there is no package,
 # and those that name ../shared, which a page has for readers who have that folder.
 set -u
 
@@ -18,7 +18,7 @@ trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/tree/build/release"
 cp -r "$sources/examples" "$sources/include" "$folder/tree/"
 ln -s "$build/bin" "$folder/tree/build/release/bin"
-[ ! -d "$build/node" ] || ln -s "$build/node" "$folder/tree/build/release/node"
+for package in node python; do [ ! -d "$build/$package" ] || ln -s "$build/$package" "$folder/tree/build/release/"; done
 cd "$folder/tree" || exit 2
 export PATH="$build/bin:$PATH" WEBNN_SHARED="$folder/none" WEBNN_NODE_PACKAGE="$build/node/webnn-node"
 count=0 failed=0
@@ -33,6 +33,7 @@ for page in "$@"; do
         case $program in
         webnn-run | webnnc | webnn-bench | build/* | ./* | cc | [a-z]*_[a-z]* | classify | denoise) ;;
         node) [ -d "$build/node/webnn-node" ] && command -v node >/dev/null || continue ;;
+        PYTHONPATH=*) [ -d "$build/python/webnn" ] && python3 -c 'import numpy' 2>/dev/null || continue ;;
         *) continue ;;
         esac
         count=$((count + 1))
