@@ -2,6 +2,7 @@
 /* Converts numbers, strings, sequences, dictionaries and records.  Buffers are in buffer.c. */
 #define _GNU_SOURCE /* memmem */
 #include "frontend/node/convert.h"
+#include "ir/support/suggest.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -322,6 +323,35 @@ bool convert_unsigned_longs(struct call *c, napi_value value, const char *what, 
 bool dictionary_check(struct call *c, napi_value dictionary, const char *what)
 {
     return is_nullish(c, dictionary) || is_object(c, dictionary) || throw_type(c, "%s is not an object", what);
+}
+
+bool dictionary_has_only(struct call *c, napi_value dictionary, const char *const *known)
+{
+    uint32_t count = 0;
+    napi_value names, item;
+    WNNStringView name;
+    size_t k;
+
+    if (is_nullish(c, dictionary))
+        return true;
+    if (!dictionary_check(c, dictionary, "options") ||
+        !succeeded(c->env, napi_get_all_property_names(c->env, dictionary, napi_key_own_only,
+                                                       napi_key_enumerable | napi_key_skip_symbols, napi_key_numbers_to_strings,
+                                                       &names)) ||
+        !succeeded(c->env, napi_get_array_length(c->env, names, &count)))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!succeeded(c->env, napi_get_element(c->env, names, i, &item)) || !convert_string(c, item, &name))
+            return false;
+
+        struct suggestion s = suggestion_for(name.data, name.length);
+
+        for (k = 0; known[k] && strcmp(known[k], name.data); k++)
+            suggestion_offer(&s, known[k]);
+        if (!known[k])
+            return throw_type(c, "there is no option '%.64s'%s", name.data, suggestion_text(&s));
+    }
+    return true;
 }
 
 bool dictionary_member(struct call *c, napi_value dictionary, const char *name, napi_value *value, bool *present)

@@ -59,6 +59,8 @@ bool convert_unsigned_longs(struct call *c, napi_value value, const char *what, 
 
 /** Checks that a dictionary is an Object, or nullish, which stands for one without members. */
 bool dictionary_check(struct call *c, napi_value dictionary, const char *what);
+/** Refuses members that are not in the list, which ends with NULL: a misspelt one would be missed only far from here. */
+bool dictionary_has_only(struct call *c, napi_value dictionary, const char *const *known);
 /** Reads a member of such a dictionary; *present is false if it is undefined. */
 bool dictionary_member(struct call *c, napi_value dictionary, const char *name, napi_value *value, bool *present);
 

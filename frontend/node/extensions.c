@@ -59,13 +59,16 @@ static bool function_member(struct call *c, napi_value options, const char *name
 
 static napi_value extension_create_context(struct call *c)
 {
+    static const char *const known[] = {"accelerated", "cache",       "computed", "deterministic", "device",
+                                        "deviceType",  "engine",      "log",      "memoryLimit",   "powerPreference",
+                                        "precision",   "threadCount", NULL};
     struct context_callbacks callbacks = {0};
     WNNContextOptions options;
     napi_value older;
     bool has_older;
 
-    if (!convert_context_options(c, c->arguments[0], &options) || !convert_own_options(c, c->arguments[0], &options) ||
-        !function_member(c, c->arguments[0], "log", &callbacks.log) ||
+    if (!dictionary_has_only(c, c->arguments[0], known) || !convert_context_options(c, c->arguments[0], &options) ||
+        !convert_own_options(c, c->arguments[0], &options) || !function_member(c, c->arguments[0], "log", &callbacks.log) ||
         !function_member(c, c->arguments[0], "computed", &callbacks.computed) ||
         !dictionary_member(c, c->arguments[0], "deviceType", &older, &has_older))
         return NULL;

@@ -8,7 +8,6 @@
 
 #include "frontend/node/convert.h"
 #include "frontend/node/mailbox.h"
-#include "ir/support/suggest.h"
 
 /* ---- what a program gives ---- */
 
@@ -179,44 +178,14 @@ static bool bytes_member(struct call *c, napi_value options, const char *name, s
     return dictionary_member(c, options, name, &member, &present) && (!present || convert_bytes(c, member, name, count));
 }
 
-/** Refuses members that no function of models has: a misspelt one would be missed only far from here. */
-static bool check_members(struct call *c, napi_value options)
-{
-    static const char *const known[] = {"constants", "dimensions", "folder", "folderLimit", "graphLimit",
-                                        "operands",  "outputs",    "path",   "shapes",      "weights"};
-    const size_t known_count = sizeof(known) / sizeof(known[0]);
-    uint32_t count = 0;
-    napi_value names, item;
-    WNNStringView name;
-    size_t k;
-
-    if (is_nullish(c, options))
-        return true;
-    if (!dictionary_check(c, options, "options") ||
-        !succeeded(c->env,
-                   napi_get_all_property_names(c->env, options, napi_key_own_only, napi_key_enumerable | napi_key_skip_symbols,
-                                               napi_key_numbers_to_strings, &names)) ||
-        !succeeded(c->env, napi_get_array_length(c->env, names, &count)))
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!succeeded(c->env, napi_get_element(c->env, names, i, &item)) || !convert_string(c, item, &name))
-            return false;
-
-        struct suggestion s = suggestion_for(name.data, name.length);
-
-        for (k = 0; k < known_count && strcmp(known[k], name.data); k++)
-            suggestion_offer(&s, known[k]);
-        if (k == known_count)
-            return throw_type(c, "there is no option '%.64s'%s", name.data, suggestion_text(&s));
-    }
-    return true;
-}
-
 /** Converts ModelOptions.  No JavaScript may run from then on: it could move the bytes of constants, which are found last. */
 static bool convert_model_options(struct call *c, napi_value value, WNNModelOptions *out)
 {
+    static const char *const known[] = {"constants", "dimensions", "folder", "folderLimit", "graphLimit", "operands",
+                                        "outputs",   "path",       "shapes", "weights",     NULL};
+
     *out = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
-    return check_members(c, value) && convert_dimensions(c, value, &out->dimensions, &out->dimensionCount) &&
+    return dictionary_has_only(c, value, known) && convert_dimensions(c, value, &out->dimensions, &out->dimensionCount) &&
            convert_shapes(c, value, &out->shapes, &out->shapeCount) && path_member(c, value, "weights", &out->weightsPath) &&
            path_member(c, value, "path", &out->path) && convert_outputs(c, value, out) &&
            convert_constants(c, value, &out->constants, &out->constantCount);

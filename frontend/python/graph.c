@@ -120,6 +120,7 @@ static PyGetSetDef graph_attributes[] = {
 static PyType_Slot graph_slots[] = {
     {Py_tp_doc, "A compiled graph.  Called with arrays by name, graph(x=...), it returns a dict of results."},
     {Py_tp_dealloc, object_free},
+    {Py_tp_repr, object_show_ports},
     {Py_tp_call, graph_call},
     {Py_tp_methods, graph_methods},
     {Py_tp_getset, graph_attributes},

@@ -378,17 +378,6 @@ static PyObject *model_clear(PyObject *self, PyObject *Py_UNUSED(unused))
     Py_RETURN_NONE;
 }
 
-static PyObject *model_repr(PyObject *self)
-{
-    PyObject *inputs = model_get_inputs(self, NULL), *outputs = inputs ? model_get_outputs(self, NULL) : NULL, *text = NULL;
-
-    if (outputs)
-        text = PyUnicode_FromFormat("<webnn.MLModel inputs=%R outputs=%R>", inputs, outputs);
-    Py_XDECREF(inputs);
-    Py_XDECREF(outputs);
-    return text;
-}
-
 static PyMethodDef model_methods[] = {
     {"graph", (PyCFunction)(void (*)(void))model_graph, METH_VARARGS | METH_KEYWORDS,
      "graph($self, dimensions=None, shapes=None)\n--\n\nReturns the graph for these sizes, {name: size} and {input: shape}."},
@@ -410,7 +399,7 @@ static PyType_Slot model_slots[] = {
     {Py_tp_doc, "A model file.  Called with arrays by name, model(x=...), it builds a graph for their shapes, or takes the one "
                 "that it has, and returns a dict of results."},
     {Py_tp_dealloc, object_free},
-    {Py_tp_repr, model_repr},
+    {Py_tp_repr, object_show_ports},
     {Py_tp_call, model_call},
     {Py_tp_methods, model_methods},
     {Py_tp_getset, model_attributes},

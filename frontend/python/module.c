@@ -43,6 +43,20 @@ PyObject *object_create(struct module *m, enum type type, void *native, PyObject
     return self;
 }
 
+PyObject *object_show_ports(PyObject *self)
+{
+    PyObject *inputs = PyObject_GetAttrString(self, "inputs"),
+             *outputs = inputs ? PyObject_GetAttrString(self, "outputs") : NULL,
+             *name = outputs ? PyType_GetName(Py_TYPE(self)) : NULL, *text = NULL;
+
+    if (name)
+        text = PyUnicode_FromFormat("<webnn.%U inputs=%R outputs=%R>", name, inputs, outputs);
+    Py_XDECREF(inputs);
+    Py_XDECREF(outputs);
+    Py_XDECREF(name);
+    return text;
+}
+
 void object_free(PyObject *self)
 {
     struct object *o = (struct object *)self;

@@ -80,6 +80,8 @@ struct module *module_of(PyObject *self);
 PyObject *object_create(struct module *m, enum type type, void *native, PyObject *owner);
 /** Is the destructor of every type but TYPE_ARRAY. */
 void object_free(PyObject *self);
+/** Implements repr() of what has the attributes inputs and outputs. */
+PyObject *object_show_ports(PyObject *self);
 /** Returns value as an object of that type, or sets a TypeError in which it is called `what`. */
 struct object *object_require(struct module *m, PyObject *value, enum type type, const char *what);
 /** Returns what the program gets of a new array: a NumPy array over it where there is NumPy.  Takes over the reference. */

@@ -40,7 +40,7 @@ test('contexts take the options of the library, and refuse wrong ones', async ()
   const context = await createContext({ threadCount: 1, precision: 'int8', deterministic: true, engine: 'cpu', accelerated: false });
   assert.ok(context instanceof webnn.MLContext);
   assert.equal(context.accelerated, false);
-  for (const wrong of [{ threadCount: -1 }, { threadCount: 100000 }, { precision: 'half' }, { engine: 'npu' }, 5])
+  for (const wrong of [{ threadCount: -1 }, { threadCount: 100000 }, { precision: 'half' }, { engine: 'npu' }, { threads: 1 }, 5])
     await assert.rejects(createContext(wrong), TypeError);
   await assert.rejects(createContext({ engine: 'gpu', device: 'there is no device of this name' }), { name: 'NotSupportedError' });
 });

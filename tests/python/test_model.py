@@ -46,7 +46,7 @@ class Models(unittest.TestCase):
         model.clear()
         self.assertEqual(model.counts["held"], 0)
         graph = model.graph({"m": 2, "k": 3})
-        self.assertEqual(graph.inputs["a"]["shape"], [2, 3])
+        self.assertIn("<webnn.MLGraph inputs={'a': {'data_type': 'float32', 'shape': [2, 3]}", repr(graph))
         self.assertEqual(context.compute(graph, {"a": ones(2, 3), "b": ones(3, 2)})["y"][0].tolist(), [13, 23])
         self.assertEqual(model.graph(shapes={"a": (7, 1)}).outputs["y"]["shape"], [7, 2])
         fixed = webnn.load(PRODUCT, context, dimensions={"k": 3}, graph_limit=1)
