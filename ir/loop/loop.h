@@ -94,9 +94,9 @@ struct loop_region {
 /** This is an operation, and the value that it returns. */
 struct loop_value {
     uint8_t op;           /* enum loop_op */
-    uint8_t element;      /* enum loop_element: of ADDRESS what it steps over, of ARRAY and SLOT what it holds */
-    loop_type type;       /* of the value; LOOP_NONE with 0 lanes: it has none.  A SLOT has the type of what it holds */
     uint8_t region_count; /* FOR: 1; IF: 1, or 2 with an else */
+    loop_type type;       /* of the value, or 0: it has none.  A SLOT has the type of what it holds */
+    loop_type of;         /* ADDRESS: what its index counts; ARRAY: what it is aligned to; else 0 */
     uint32_t arg_count;
     struct loop_value **args;
     int64_t number; /* as the row says: alignment, number of a parameter, flags of a for ... */
@@ -165,6 +165,8 @@ struct loop_value *loop_add(struct loop_builder *b, enum loop_op op, loop_type t
                             uint32_t arg_count, int64_t number);
 /** Returns the constant with those bits in its lanes; equal ones are one value. */
 struct loop_value *loop_const(struct loop_builder *b, loop_type type, const uint64_t *bits);
+/** Adds the ADDRESS of the element `index` of that type, counted from a pointer. */
+struct loop_value *loop_address(struct loop_builder *b, loop_type of, struct loop_value *pointer, struct loop_value *index);
 /** Adds a SHUFFLE; y may be NULL. */
 struct loop_value *loop_shuffle(struct loop_builder *b, struct loop_value *x, struct loop_value *y, const uint8_t *lanes,
                                 uint32_t count);
