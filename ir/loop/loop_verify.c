@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * loop_verify checks these invariants.  Its message has a line for each operation that violates one, as many as there is room
+ * for, which ends with the operation's text.
+ *
+ * Functions
+ * - Each has a name of its own.  Calls do not lead back to where they come from.
+ * - A function with a result ends with its RETURN, and there is no other; one without a result has none.
+ * - Only kernels have tensors, numbers and scratch memory, write to memory and call kernels.
+ * - Parameters, slots and arrays are in the function's body itself, not in a region inside of it.
+ * Operations
+ * - There are as many operands as the row says.  Each is a constant, or stands before the operation, in its region or in one
+ *   around that.
+ * - The value of a FOR is used inside of it; STOPPED, which is outside, names it.  A slot is used by GET and SET only, and
+ *   ARGUMENTS by CALL_KERNEL only.
+ * - Operands have the types that the letters say: those of the same letter n, i, f or v are of one type; conditions have the
+ *   lanes that they choose for.  Results have the type that the row says, or one of those that a comment there says.
+ * - A FOR counts with one lane of an integer, and ends with its NEXT, of the same type; a NEXT is nowhere else.
+ * - Alignments are powers of two up to 64.  Lanes of a SHUFFLE are lanes of its operands.
+ */
+#include "ir/loop/loop_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS_MAX = 8 };
+
+struct verifier {
+    const struct loop_module *m;
+    const struct loop_function *f;
+    const struct loop_value *v; /* the operation that is checked */
+    struct error *e;
+};
+
+#define VIOLATION(...) loop_complain(c->e, c->f, c->v, __VA_ARGS__)
+
+/* ---- types ---- */
+
+static enum loop_element element_of(loop_type type)
+{
+    return loop_type_element(type);
+}
+
+static bool same_lanes(loop_type a, loop_type b)
+{
+    return loop_type_lanes(a) == loop_type_lanes(b);
+}
+
+static uint32_t bits_of(loop_type type)
+{
+    return loop_element_bits(element_of(type)) * loop_type_lanes(type);
+}
+
+/* Returns whether the type has that element, and so many times the lanes of another one over divisor. */
+static bool is_part(loop_type type, enum loop_element element, loop_type of, uint32_t factor, uint32_t divisor)
+{
+    return element_of(type) == element && loop_type_lanes(type) * divisor == loop_type_lanes(of) * factor;
+}
+
+static bool is_stored(loop_type type)
+{
+    return type && element_of(type) != LOOP_I1 && element_of(type) != LOOP_PTR;
+}
+
+static bool fits_letter(char letter, loop_type type)
+{
+    const enum loop_element element = element_of(type);
+
+    switch (letter) {
+    case 'n':
+        return loop_element_is_int(element) || loop_element_is_float(element);
+    case 'i':
+        return loop_element_is_int(element);
+    case 'f':
+        return loop_element_is_float(element);
+    case 'c':
+        return element == LOOP_I1;
+    case 'p':
+        return element == LOOP_PTR;
+    case 'k':
+        return type == loop_type_make(LOOP_I64, 1);
+    default:
+        return type != 0;
+    }
+}
+
+/* ---- operands ---- */
+
+static bool is_inside(const struct loop_region *region, const struct loop_value *v)
+{
+    const struct loop_region *g = v->region;
+
+    while (g && g != region)
+        g = g->owner ? g->owner->region : NULL;
+    return g == region;
+}
+
+static bool check_place(struct verifier *c, uint32_t i, char letter)
+{
+    const struct loop_value *x = c->v->args[i];
+
+    if (x->op == LOOP_CONST)
+        return letter != 's' && letter != 'l' ? true : VIOLATION("operand %u is a constant", i);
+    if (!is_inside(x->region, c->v) || x->serial >= c->v->serial)
+        return VIOLATION("operand %u has not been computed", i);
+    if ((letter == 's') != (x->op == LOOP_SLOT))
+        return VIOLATION("operand %u is %s slot", i, letter == 's' ? "no" : "a");
+    if ((c->v->op == LOOP_CALL_KERNEL && !i) != (x->op == LOOP_ARGUMENTS))
+        return VIOLATION("operand %u is %s", i, x->op == LOOP_ARGUMENTS ? "a kernel's arguments" : "no kernel's arguments");
+    if (letter == 'l' && c->v->op == LOOP_STOPPED && x->op != LOOP_FOR)
+        return VIOLATION("operand %u is no for", i);
+    if (x->op == LOOP_FOR && is_inside(&x->regions[0], c->v) != (c->v->op != LOOP_STOPPED))
+        return VIOLATION("operand %u is a for that is %s", i, letter == 'l' ? "not over" : "over");
+    return true;
+}
+
+static bool check_operands(struct verifier *c)
+{
+    const char *letters = loop_op_rows[c->v->op].operands;
+    const size_t count = strcspn(letters, "*");
+    loop_type types[128] = {0};
+
+    if (c->v->arg_count < count || (c->v->arg_count > count && letters[count] != '*'))
+        return VIOLATION("%u operands instead of %zu", c->v->arg_count, count);
+    for (uint32_t i = 0; i < c->v->arg_count; i++) {
+        const unsigned char letter = i < count ? (unsigned char)letters[i] : '*';
+        const loop_type type = c->v->args[i]->type;
+        if (!check_place(c, i, (char)letter))
+            return false;
+        if (!fits_letter((char)letter, type))
+            return VIOLATION("operand %u has a type that it may not have", i);
+        if (strchr("nifv", letter) && types[letter] && types[letter] != type)
+            return VIOLATION("operand %u has another type than one before", i);
+        types[letter] = type;
+    }
+    return true;
+}
+
+/* ---- operations by their rows ---- */
+
+static bool check_result(struct verifier *c)
+{
+    const struct loop_value *v = c->v;
+    const enum loop_result result = loop_op_rows[v->op].result;
+    loop_type type = v->type;
+
+    switch (result) {
+    case LOOP_RESULT_SAME:
+        type = v->args[0]->type;
+        break;
+    case LOOP_RESULT_SECOND:
+        type = v->args[1]->type;
+        break;
+    case LOOP_RESULT_CONDITION:
+        type = loop_type_make(LOOP_I1, loop_type_lanes(v->args[0]->type));
+        break;
+    case LOOP_RESULT_ELEMENT:
+        type = loop_type_make(element_of(v->args[0]->type), 1);
+        break;
+    case LOOP_RESULT_NONE:
+        type = 0;
+        break;
+    case LOOP_RESULT_GIVEN:
+        if (v->op != LOOP_CALL &&
+            (!type || element_of(type) >= LOOP_ELEMENTS || !loop_type_lanes(type) || loop_type_lanes(type) > LOOP_LANES_MAX))
+            return VIOLATION("there is no such type");
+        break;
+    }
+    return type == v->type || VIOLATION("the result has another type than the row says");
+}
+
+/* Returns whether the result of a conversion or of an operation on lanes has a type that its row allows. */
+static bool fits_conversion(const struct loop_value *v)
+{
+    const loop_type a = v->args[0]->type, r = v->type;
+    const enum loop_element from = element_of(a), to = element_of(r);
+    const bool smaller = loop_element_bits(to)<loop_element_bits(from), larger = loop_element_bits(to)> loop_element_bits(from);
+    const bool parts = bits_of(a) % 128 == 0;
+
+    switch (v->op) {
+    case LOOP_TRUNC:
+        return same_lanes(a, r) && loop_element_is_int(to) && smaller;
+    case LOOP_ZEXT:
+    case LOOP_SEXT:
+        return same_lanes(a, r) && loop_element_is_int(to) && larger;
+    case LOOP_FPTRUNC:
+        return same_lanes(a, r) && from == LOOP_F64 && to == LOOP_F32;
+    case LOOP_FPEXT:
+        return same_lanes(a, r) && from == LOOP_F32 && to == LOOP_F64;
+    case LOOP_SITOFP:
+    case LOOP_UITOFP:
+        return same_lanes(a, r) && loop_element_is_float(to);
+    case LOOP_FPTOSI:
+    case LOOP_FPTOUI:
+        return same_lanes(a, r) && loop_element_is_int(to) && to != LOOP_I1;
+    case LOOP_TO_NEAREST:
+        return same_lanes(a, r) && from == LOOP_F32 && to == LOOP_I32;
+    case LOOP_FROM_F16:
+        return same_lanes(a, r) && from == LOOP_I16 && to == LOOP_F32;
+    case LOOP_TO_F16:
+    case LOOP_TO_BF16:
+        return same_lanes(a, r) && from == LOOP_F32 && to == LOOP_I16;
+    case LOOP_BITCAST:
+        return is_stored(a) && is_stored(r) && bits_of(a) == bits_of(r);
+    case LOOP_SPLAT:
+        return loop_type_lanes(a) == 1 && from == to;
+    case LOOP_PACK_S16:
+        return parts && from == LOOP_I32 && is_part(r, LOOP_I16, a, 2, 1);
+    case LOOP_PACK_S8:
+    case LOOP_PACK_U8:
+        return parts && from == LOOP_I16 && is_part(r, LOOP_I8, a, 2, 1);
+    case LOOP_PAIRS_U8_S8:
+        return parts && from == LOOP_I8 && is_part(r, LOOP_I16, a, 1, 2);
+    case LOOP_PAIRS_S16:
+    case LOOP_ADD_PAIRS:
+        return parts && from == LOOP_I16 && is_part(r, LOOP_I32, a, 1, 2);
+    case LOOP_DOT_U8_S8:
+    case LOOP_DOT_S8:
+        return from == LOOP_I32;
+    default:
+        return true;
+    }
+}
+
+static bool check_lanes(struct verifier *c)
+{
+    const struct loop_value *v = c->v;
+    const loop_type a = v->args[0]->type;
+    const uint32_t lanes = loop_type_lanes(a);
+
+    if (v->op == LOOP_SHUFFLE) {
+        if (v->arg_count > 2 || (v->arg_count == 2 && v->args[1]->type != a) || element_of(v->type) != element_of(a))
+            return VIOLATION("operands and result of a shuffle have different elements, or the operands different lanes");
+        for (uint32_t i = 0; i < loop_type_lanes(v->type); i++)
+            if (v->lanes[i] != LOOP_ANY_LANE && v->lanes[i] >= lanes * v->arg_count)
+                return VIOLATION("there is no lane %u", v->lanes[i]);
+        return true;
+    }
+    return (v->args[1]->type == loop_type_make(LOOP_I32, lanes) && !(lanes & (lanes - 1))) ||
+           VIOLATION("the numbers of lanes are not as many i32 as there are lanes, a power of two");
+}
+
+static bool check_select(struct verifier *c)
+{
+    const loop_type condition = c->v->args[0]->type;
+
+    return loop_type_lanes(condition) == 1 || same_lanes(condition, c->v->type) ||
+           VIOLATION("the condition has other lanes than the values");
+}
+
+static bool check_access(struct verifier *c)
+{
+    const struct loop_value *v = c->v;
+    const bool stores = !v->type;
+    const loop_type type = stores ? v->args[0]->type : v->type, pointer = v->args[stores]->type;
+    const bool lanewise = v->op == LOOP_GATHER || v->op == LOOP_SCATTER;
+    const struct loop_value *mask = v->arg_count == 1u + stores ? NULL : v->args[1 + stores];
+
+    if (v->number < 1 || v->number > 64 || v->number & (v->number - 1))
+        return VIOLATION("the alignment is no power of two up to 64");
+    if (!is_stored(type))
+        return VIOLATION("conditions and addresses are not in memory");
+    if (loop_type_lanes(pointer) != (lanewise ? loop_type_lanes(type) : 1))
+        return VIOLATION("there are %u addresses", loop_type_lanes(pointer));
+    if (mask && !same_lanes(mask->type, type))
+        return VIOLATION("the condition has other lanes than the value");
+    if (v->op == LOOP_LOAD_MASKED && v->args[2]->type != type)
+        return VIOLATION("the lanes that are not read have another type");
+    return true;
+}
+
+static bool check_address(struct verifier *c)
+{
+    const struct loop_value *v = c->v;
+    const uint32_t lanes = loop_type_lanes(v->args[1]->type);
+
+    if (!is_stored(v->of) || element_of(v->of) >= LOOP_ELEMENTS)
+        return VIOLATION("it counts nothing that is in memory");
+    if (v->type != loop_type_make(LOOP_PTR, lanes) || element_of(v->args[1]->type) == LOOP_I1)
+        return VIOLATION("there are not as many addresses as numbers");
+    return loop_type_lanes(v->args[0]->type) == 1 || VIOLATION("there is more than one address to begin at");
+}
+
+/* Checks operations that say what the function is called with, or has for itself. */
+static bool check_own(struct verifier *c)
+{
+    const struct loop_value *v = c->v;
+    const loop_type pointer = loop_type_make(LOOP_PTR, 1);
+
+    if (v->op == LOOP_PARAMETER && (v->number >= c->f->param_count || v->type != c->f->params[v->number]))
+        return VIOLATION("there is no parameter of this number and type");
+    if (v->op == LOOP_NUMBER ? v->type != loop_type_make(LOOP_I64, 1)
+                             : v->op != LOOP_PARAMETER && v->op != LOOP_SLOT && v->type != pointer)
+        return VIOLATION("the result has another type than the row says");
+    if ((v->op == LOOP_PARAMETER || v->op == LOOP_SLOT || v->op == LOOP_ARRAY) && v->region != &c->f->body)
+        return VIOLATION("it is inside of a region");
+    if (v->op == LOOP_ARRAY && (!is_stored(v->of) || v->number < 1 || v->number > INT32_MAX))
+        return VIOLATION("an array has 1 to 2147483647 bytes, aligned like what is in memory");
+    return true;
+}
+
+static bool check_control(struct verifier *c)
+{
+    const struct loop_value *v = c->v;
+    const struct loop_value *owner = v->region->owner;
+    const struct loop_value *last = v->op == LOOP_FOR ? v->regions[0].last : NULL;
+
+    switch (v->op) {
+    case LOOP_FOR:
+        if (loop_type_lanes(v->type) != 1 || v->type == loop_type_make(LOOP_I1, 1) || v->region_count != 1)
+            return VIOLATION("a for counts with one integer, and has one region");
+        if (v->number & ~(int64_t)(LOOP_TO_LAST | LOOP_AT_LEAST_ONCE | LOOP_AT_MOST_ONCE))
+            return VIOLATION("it has numbers that there are not");
+        return (last && last->op == LOOP_NEXT) || VIOLATION("its region does not end with a next");
+    case LOOP_NEXT:
+        return (owner && owner->op == LOOP_FOR && !v->next && v->args[0]->type == owner->type) ||
+               VIOLATION("it does not end a for of its type");
+    case LOOP_IF:
+        return v->region_count == 1 || v->region_count == 2 || VIOLATION("it has %u regions", v->region_count);
+    default:
+        return (v->region == &c->f->body && !v->next && c->f->result == v->args[0]->type) ||
+               VIOLATION("it does not end a function with such a result");
+    }
+}
+
+static bool check_call(struct verifier *c)
+{
+    const struct loop_value *v = c->v;
+    const struct loop_function *f = v->callee;
+
+    if (f->module != c->m || f->kernel != (v->op == LOOP_ARGUMENTS))
+        return VIOLATION("it calls no function of the module that may be called like this");
+    if (v->op == LOOP_CALL && (v->arg_count != f->param_count || v->type != f->result))
+        return VIOLATION("the function has other parameters, or another result");
+    if (v->op == LOOP_ARGUMENTS && (!v->arg_count || v->type != loop_type_make(LOOP_PTR, 1) || v->number < 0))
+        return VIOLATION("a kernel's arguments are its tensors and scratch memory");
+    for (uint32_t i = 0; i < v->arg_count; i++)
+        if (v->args[i]->type != (v->op == LOOP_CALL ? f->params[i] : loop_type_make(LOOP_PTR, 1)))
+            return VIOLATION("operand %u has another type than the parameter", i);
+    return true;
+}
+
+static bool check_operation(struct verifier *c)
+{
+    const struct loop_value *v = c->v;
+
+    switch (v->op) {
+    case LOOP_NUMBER:
+    case LOOP_TENSOR:
+    case LOOP_SCRATCH:
+    case LOOP_STORE:
+    case LOOP_STORE_MASKED:
+    case LOOP_SCATTER:
+    case LOOP_ARGUMENTS:
+    case LOOP_CALL_KERNEL:
+        if (!c->f->kernel)
+            return VIOLATION("only a kernel may do this");
+        break;
+    default:
+        break;
+    }
+    switch (v->op) {
+    case LOOP_PARAMETER:
+    case LOOP_NUMBER:
+    case LOOP_TENSOR:
+    case LOOP_SCRATCH:
+    case LOOP_ARRAY:
+    case LOOP_SLOT:
+        return check_own(c);
+    case LOOP_SELECT:
+        return check_select(c);
+    case LOOP_SHUFFLE:
+    case LOOP_PERMUTE:
+    case LOOP_PERMUTE2:
+        return check_lanes(c);
+    case LOOP_ADDRESS:
+        return check_address(c);
+    case LOOP_LOAD:
+    case LOOP_LOAD_MASKED:
+    case LOOP_GATHER:
+    case LOOP_STORE:
+    case LOOP_STORE_MASKED:
+    case LOOP_SCATTER:
+        return check_access(c);
+    case LOOP_GET:
+        return v->type == v->args[0]->type || VIOLATION("the slot has another type");
+    case LOOP_SET:
+        return v->args[1]->type == v->args[0]->type || VIOLATION("the slot has another type");
+    case LOOP_FOR:
+    case LOOP_NEXT:
+    case LOOP_IF:
+    case LOOP_RETURN:
+        return check_control(c);
+    case LOOP_CALL:
+    case LOOP_ARGUMENTS:
+        return check_call(c);
+    default:
+        return !v->arg_count || fits_conversion(v) || VIOLATION("it does not take the one type and return the other");
+    }
+}
+
+/* ---- functions ---- */
+
+static void check_function(struct verifier *c)
+{
+    const struct loop_value *last = c->f->body.last;
+
+    loop_number(c->f);
+    c->v = NULL;
+    if (loop_function_find(c->m, c->f->name) != c->f)
+        VIOLATION("there are two functions of this name");
+    if (c->f->result && (!last || last->op != LOOP_RETURN))
+        VIOLATION("there is a result, and no return at the end");
+    for (c->v = loop_walk(c->f, NULL); c->v; c->v = loop_walk(c->f, c->v)) {
+        if (c->v->op == LOOP_CONST || c->v->op >= LOOP_OP_COUNT)
+            VIOLATION("it is no operation");
+        else if (check_operands(c) && check_result(c))
+            check_operation(c);
+    }
+}
+
+/* Returns whether calls from a function lie more than so many deep, as they do where they lead back. */
+static bool calls_deeper(const struct loop_function *f, uint32_t most)
+{
+    for (const struct loop_value *v = loop_walk(f, NULL); v; v = loop_walk(f, v))
+        if ((v->op == LOOP_CALL || v->op == LOOP_ARGUMENTS) && (!most || calls_deeper(v->callee, most - 1)))
+            return true;
+    return false;
+}
+
+bool loop_verify(const struct loop_module *m, struct error *e)
+{
+    struct verifier c = {.m = m, .e = e};
+
+    if (m->failed)
+        return error_out_of_memory(e);
+    for (c.f = m->first; c.f; c.f = c.f->next)
+        check_function(&c);
+    for (const struct loop_function *f = m->first; f && !e->status; f = f->next)
+        if (calls_deeper(f, CALLS_MAX))
+            loop_complain(e, f, NULL, "its calls lead back to it, or lie more than %d deep", CALLS_MAX);
+    return !e->status;
+}
