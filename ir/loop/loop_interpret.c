@@ -341,7 +341,7 @@ static bool run_for(struct frame *f, const struct loop_value *v, uint64_t *out)
     while (again) {
         if (!run_region(f, &v->regions[0]))
             return false;
-        if (f->step <= 0 || __builtin_add_overflow(i, f->step, &i) || i != extend(element, (uint64_t)i))
+        if (f->step < 0 || __builtin_add_overflow(i, f->step, &i) || i != extend(element, (uint64_t)i))
             return REFUSE(f, v->regions[0].last, "a step of %" PRId64 " leads nowhere", f->step);
         *out = cut(element, i);
         again = holds(v, i, to);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Lowers kernels to the loop language and runs what they become in its interpreter, without LLVM.
+ */
+#ifndef WEBNN_TESTS_SUPPORT_LOOP_RUN_H_
+#define WEBNN_TESTS_SUPPORT_LOOP_RUN_H_
+
+#include "codegen/lower/lower.h"
+#include "ir/loop/loop.h"
+#include "support/test.h"
+
+static inline char *loop_text(const struct loop_module *m)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    loop_print(m, out);
+    fclose(out);
+    return text;
+}
+
+/** Fails unless a module's text is read as the same module. */
+static inline void assert_loop_reads_back(const struct loop_module *m)
+{
+    struct loop_module again;
+    struct error e = {0};
+    char *text = loop_text(m);
+
+    if (!loop_parse(&again, text, strlen(text), &e))
+        fail_msg("%s\n%s", e.message, text);
+    char *second = loop_text(&again);
+    assert_string_equal(text, second);
+    loop_module_free(&again);
+    free(second);
+    free(text);
+}
+
+static inline bool loop_has(const struct loop_region *region, enum loop_op op)
+{
+    for (const struct loop_value *v = region->first; v; v = v->next) {
+        if (v->op == op)
+            return true;
+        for (uint32_t i = 0; i < v->region_count; i++)
+            if (loop_has(&v->regions[i], op))
+                return true;
+    }
+    return false;
+}
+
+/** Returns whether all operations of a module have one result only, on a processor with these features. */
+static inline bool loop_is_exact(const struct loop_module *m, const struct isa *isa)
+{
+    for (const struct loop_function *f = m->first; f; f = f->next)
+        if (loop_has(&f->body, LOOP_ESTIMATE) || (!isa->fma && loop_has(&f->body, LOOP_RELAXED_FMA)))
+            return false;
+    return true;
+}
+
+/** Runs units of a scheduled kernel on its tensors.  *is_exact says whether machine code computes the same bits.  The test fails
+ * if the kernel's loop IR is not valid, or does what it may not. */
+static inline void loop_run(const struct schedule *s, const struct isa *isa, const struct knumbers *numbers,
+                            void *const *tensors, int64_t begin, int64_t end, bool *is_exact)
+{
+    const struct kernel *k = s->kernel;
+    struct loop_module m = {0};
+    struct error e = {0};
+    struct loop_memory memory[KERNEL_TENSORS_MAX];
+    const size_t scratch_bytes = (size_t)s->scratch_bytes;
+    void *scratch = aligned_alloc(64, (scratch_bytes + 127) / 64 * 64);
+
+    assert_non_null(scratch);
+    memset(scratch, 0xFF, (scratch_bytes + 127) / 64 * 64);
+    for (uint32_t i = 0; i < k->tensor_count; i++)
+        memory[i] = (struct loop_memory){tensors[i], (size_t)k->tensors[i].elements * dtype_size(k->tensors[i].type),
+                                         !k->tensors[i].written};
+    const struct loop_launch launch = {.tensors = memory,
+                                       .tensor_count = k->tensor_count,
+                                       .numbers = numbers->params,
+                                       .number_count = numbers->param_count,
+                                       .scratch = {scratch, scratch_bytes, false},
+                                       .begin = begin,
+                                       .end = end};
+    if (!lower_kernel(&m, isa, s, "kernel", &e) || !loop_interpret(&m, "kernel", &launch, &e)) {
+        kernel_print(k, stderr);
+        loop_print(&m, stderr);
+        fail_msg("loop IR: %s", e.message);
+    }
+    assert_loop_reads_back(&m);
+    *is_exact = loop_is_exact(&m, isa);
+    loop_module_free(&m);
+    free(scratch);
+}
+
+#endif
