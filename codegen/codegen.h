@@ -5,12 +5,12 @@
  *
  * It takes kernels with their schedules (ir/schedule/schedule.h) and gives kernel_function pointers (JIT).  Objects and
  * assembly, which codegen/object/object.h makes ahead of time, share everything up to the finished module.  Read
- * codegen/emit/emit.c first.
+ * codegen/lower/lower.c first.
  */
 #ifndef WEBNN_CODEGEN_CODEGEN_H_
 #define WEBNN_CODEGEN_CODEGEN_H_
 
-#include "codegen/emit/kernel_abi.h"
+#include "codegen/kernel_abi.h"
 #include "ir/support/debug.h"
 #include "ir/schedule/schedule.h"
 #include "ir/target/target.h"

@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/emit/operation.h"
+#include "codegen/llvm/llvm_build.h"
+#include "codegen/lower/operation.h"
 
 /* ---- how often ---- */
 
@@ -80,46 +81,33 @@ struct counted_function {
 
 static T vector_of(const struct counted_function *f, enum ktype type)
 {
-    return type_lanes(type_of(&f->m, type), f->lanes);
+    return type_lanes(type_of(type), f->lanes);
 }
 
 static V slot_of(struct counted_function *f, V base)
 {
-    return op_address(&f->m, type_int(&f->m, 8), base, const_int(&f->m, 64, (int64_t)f->slots++ * 512)); /* 64 x 64 bits */
+    return op_address(&f->m, type_i8, base, const_int(&f->m, 64, (int64_t)f->slots++ * 512)); /* 64 x 64 bits */
 }
 
 /* Returns a value from elsewhere.  Conditions are stored as one bit a lane. */
 static V take(struct counted_function *f, enum ktype type)
 {
-    V at = slot_of(f, f->from);
-
-    if (type != KT_BOOL)
-        return LLVMBuildLoad2(f->m.b, vector_of(f, type), at, "");
-    return LLVMBuildBitCast(f->m.b, LLVMBuildLoad2(f->m.b, type_int(&f->m, f->lanes), at, ""), vector_of(f, type), "");
+    return op_load(&f->m, vector_of(f, type), slot_of(f, f->from), NULL, 1);
 }
 
 static void give(struct counted_function *f, V value)
 {
-    V at = slot_of(f, f->to);
-
-    if (element_type(value) == type_i1(&f->m))
-        value = LLVMBuildBitCast(f->m.b, value, type_int(&f->m, f->lanes), "");
-    LLVMBuildStore(f->m.b, value, at);
+    op_store(&f->m, value, slot_of(f, f->to), NULL, 1);
 }
 
 static V operand(struct counted_function *f, uint32_t id)
 {
     const struct kexpr *x = &f->c->k->exprs[id];
 
-    if (!f->values[id] && x->op == K_CONST && x->type == KT_F32)
-        f->values[id] = const_f_like(&f->m, LLVMGetUndef(vector_of(f, KT_F32)), (double)x->bits.f32);
-    else if (!f->values[id] && x->op == K_CONST && x->type == KT_F64)
-        f->values[id] = const_f_like(&f->m, LLVMGetUndef(vector_of(f, KT_F64)), x->bits.f64);
-    else if (!f->values[id] && x->op == K_CONST && x->type != KT_BOOL)
-        f->values[id] = const_int_like(&f->m, LLVMGetUndef(vector_of(f, x->type)),
-                                       kernel_scalar(K_CAST, KT_I64, x->type, (union scalar[3]){x->bits}).i64);
-    else if (!f->values[id])
-        f->values[id] = take(f, x->type);
+    if (!f->values[id])
+        f->values[id] = x->op == K_CONST && x->type != KT_BOOL
+                            ? const_splat(&f->m, const_scalar(&f->m, x->type, x->bits), f->lanes)
+                            : take(f, x->type);
     return f->values[id];
 }
 
@@ -155,13 +143,8 @@ static bool fill_function(struct counted_function *f)
     f->values = arena_array(&f->c->arena, k->expr_count, sizeof *f->values);
     if (!used || !f->values)
         return error_out_of_memory(f->c->e);
-    T params[2] = {type_ptr(&f->m), type_ptr(&f->m)};
-    f->m.function =
-        LLVMAddFunction(f->m.module, "counted", LLVMFunctionType(LLVMVoidTypeInContext(f->m.context), params, 2, false));
-    function_set_attributes(&f->m, f->m.function);
-    f->from = LLVMGetParam(f->m.function, 0);
-    f->to = LLVMGetParam(f->m.function, 1);
-    LLVMPositionBuilderAtEnd(f->m.b, block_append(&f->m, "entry"));
+    f->from = loop_parameter(f->m.b, 0);
+    f->to = loop_parameter(f->m.b, 1);
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
 
@@ -179,8 +162,7 @@ static bool fill_function(struct counted_function *f)
     for (uint32_t i = 0; i < k->expr_count; i++)
         if (f->values[i] && !used[i] && f->c->points[i] == f->points && k->exprs[i].op != K_REDUCE)
             give(f, f->values[i]);
-    LLVMBuildRetVoid(f->m.b);
-    return true;
+    return !f->m.b->module->failed || error_out_of_memory(f->c->e);
 }
 
 /* ---- counting ---- */
@@ -238,12 +220,20 @@ static bool count_function(struct counting *c, LLVMContextRef context, LLVMModul
 {
     struct counted_function f = {.c = c, .points = points, .lanes = c->m->target->isa.vector_bits / 32};
     LLVMMemoryBufferRef assembly = NULL;
+    struct loop_module loops = {0};
+    struct loop_builder b;
     bool ok;
 
-    f.m = (struct build){.context = context, .module = module, .isa = &c->m->target->isa, .target = c->m->target};
-    f.m.b = LLVMCreateBuilderInContext(context);
-    ok = fill_function(&f);
-    LLVMDisposeBuilder(f.m.b);
+    ok = loop_builder_begin(&b, &loops, loop_function_add(&loops, "counted", (T[2]){type_ptr, type_ptr}, 2, 0));
+    f.m = (struct build){&b, &c->m->target->isa};
+    ok = ok ? fill_function(&f) : error_out_of_memory(c->e);
+    if (ok) {
+        struct llvm_build m = {
+            .context = context, .module = module, .target = c->m->target, .b = LLVMCreateBuilderInContext(context)};
+        print_loop(&m, &loops);
+        LLVMDisposeBuilder(m.b);
+    }
+    loop_module_free(&loops);
     ok = ok && machine_optimize(c->m, module, c->e) && machine_generate(c->m, module, LLVMAssemblyFile, &assembly, c->e);
     if (!ok)
         return false;

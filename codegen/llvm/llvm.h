@@ -2,7 +2,7 @@
 /*
  * Declares LLVM as the rest of codegen/ uses it: what a processor offers, one thread's compiler, and linking into this process.
  *
- * A schedule becomes a module (machine_compile calls emit_kernel of codegen/emit), an object file in memory (machine_optimize,
+ * A schedule becomes a module (machine_compile calls emit_kernel of codegen/lower), an object file in memory (machine_optimize,
  * machine_generate), and code in this process (jit_link).
  */
 #ifndef WEBNN_CODEGEN_LLVM_LLVM_H_

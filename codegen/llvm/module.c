@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/emit/emit.h"
+#include "codegen/llvm/llvm_build.h"
 #include "ir/support/clock.h"
 #include "ir/support/guard.h"
 
@@ -308,8 +308,8 @@ static void drop_sanitizer_constructor(LLVMModuleRef module)
     static const char *const names[] = {"llvm.global_ctors", "llvm.used", "___asan_globals_registered", "__start_asan_globals",
                                         "__stop_asan_globals"};
     for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
-        V global = LLVMGetNamedGlobal(module, names[i]);
-        V constructor = i == 1 ? LLVMGetNamedFunction(module, "asan.module_ctor") : NULL;
+        LLVMValueRef global = LLVMGetNamedGlobal(module, names[i]);
+        LLVMValueRef constructor = i == 1 ? LLVMGetNamedFunction(module, "asan.module_ctor") : NULL;
         if (global && !LLVMGetFirstUse(global))
             LLVMDeleteGlobal(global);
         if (constructor) /* after what names it, before what it uses */
@@ -375,10 +375,10 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
     const struct kernel *k = c->s->kernel;
     dump_schedule(m, c->s, c->symbol);
     double start = milliseconds_now();
-    struct build b = {.context = context, .module = module, .isa = &m->target->isa, .target = m->target};
+    struct llvm_build b = {.context = context, .module = module, .target = m->target};
     b.sanitize = m->debug && m->debug->flags & DEBUG_SANITIZE;
     b.b = LLVMCreateBuilderInContext(context);
-    bool ok = emit_kernel(&b, c->s, c->symbol, c->e);
+    bool ok = print_kernel(&b, c->s, c->symbol, c->e);
     LLVMDisposeBuilder(b.b);
     if (!ok)
         return false;

@@ -117,7 +117,7 @@ V object_pointers(struct object_module *o, V function, uint32_t first, uint32_t 
 
     for (uint32_t i = 0; i < count; i++) {
         V pointer = LLVMGetParam(function, first + i);
-        LLVMBuildStore(b, pointer, object_element(o, o->ptr, array, const_int(&o->m, 64, i)));
+        LLVMBuildStore(b, pointer, object_element(o, o->ptr, array, llvm_number(&o->m, 64, i)));
         *missing = LLVMBuildOr(b, *missing, LLVMBuildIsNull(b, pointer, ""), "");
     }
     return array;
@@ -158,7 +158,7 @@ static V params_of(struct object_module *o, const struct schedule *s, struct are
     if (!values)
         return NULL;
     for (uint32_t i = 0; i < numbers.param_count; i++)
-        values[i] = const_int(&o->m, 64, numbers.params[i]);
+        values[i] = llvm_number(&o->m, 64, numbers.params[i]);
     V g = object_global(o, "numbers", LLVMConstArray2(o->i64, values, numbers.param_count), 8, false);
     LLVMSetUnnamedAddress(g, LLVMGlobalUnnamedAddr);
     return g;
@@ -186,18 +186,12 @@ static bool emit_kernel_once(struct object_module *o, const struct schedule *s, 
     if (o->kernels[index])
         return true;
     kernel_symbol(symbol, sizeof symbol, all->count, s->kernel->name);
-    if (!emit_kernel(&o->m, s, symbol, e))
+    if (!print_kernel(&o->m, s, symbol, e))
         return false;
     o->kernels[index] = LLVMGetNamedFunction(o->m.module, symbol);
     LLVMSetLinkage(o->kernels[index], LLVMInternalLinkage);
     all->known[all->count++] = (struct structure){text, o->kernels[index]};
     return true;
-}
-
-static void set_target(struct object_module *o, const struct target *t)
-{
-    o->m.isa = &t->isa;
-    o->m.target = t;
 }
 
 static bool emit_kernels(struct object_module *o, const struct object_options *options, struct error *e)
@@ -213,7 +207,7 @@ static bool emit_kernels(struct object_module *o, const struct object_options *o
         const struct object_level *level = &p->levels[i / p->kernel_count];
         if (kernel == 0) {
             all.first = all.count;
-            set_target(o, level->target);
+            o->m.target = level->target;
             o->m.suffix = p->level_count > 1 ? level->target->cpu : NULL;
         }
         ok = emit_kernel_once(o, level->kernels[kernel], i, &all, &a, e);
@@ -222,7 +216,7 @@ static bool emit_kernels(struct object_module *o, const struct object_options *o
     }
     o->machine->times.kernels = total;
     o->machine->times.structures = all.count;
-    set_target(o, o->machine->target); /* whatever calls kernels runs everywhere */
+    o->m.target = o->machine->target; /* whatever calls kernels runs everywhere */
     arena_free(&a);
     return ok;
 }
@@ -329,21 +323,21 @@ static bool make_module(struct writing *w)
     struct object_module *o = &w->o;
     struct machine *machine = o->machine;
     double start = milliseconds_now();
-    struct build *m = &o->m;
+    struct llvm_build *m = &o->m;
 
     m->context = LLVMContextCreate();
     m->module = machine_module(machine, m->context, o->p->prefix, w->e);
     LLVMContextSetDiscardValueNames(m->context, false); /* globals need theirs in every kind of output */
     m->b = LLVMCreateBuilderInContext(m->context);
     m->for_size = w->options->for_size;
-    set_target(o, machine->target);
+    m->target = machine->target;
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine->tm);
     o->size = LLVMIntPtrTypeInContext(m->context, layout);
     LLVMDisposeTargetData(layout);
-    o->ptr = type_ptr(m);
-    o->i8 = type_int(m, 8);
-    o->i32 = type_int(m, 32);
-    o->i64 = type_int(m, 64);
+    o->ptr = llvm_ptr(m);
+    o->i8 = llvm_int(m, 8);
+    o->i32 = llvm_int(m, 32);
+    o->i64 = llvm_int(m, 64);
     bool ok = check_sizes(o, w->e) && emit_all(o, w->options, w->e);
     LLVMDisposeBuilder(m->b);
     machine->times.emit_ms += milliseconds_now() - start;

@@ -171,7 +171,7 @@ static V emit_tensors(struct object_module *o, const struct object_tensor *tenso
         if (t->rank)
             shape = object_global(o, "shape", LLVMConstArray2(o->i32, dims, t->rank), 0, false);
         V members[] = {object_text(o, tensors[i].name), object_number(o, (uint32_t)t->type), object_number(o, t->rank), shape,
-                       const_int(&o->m, 64, type_bytes(t))};
+                       llvm_number(&o->m, 64, type_bytes(t))};
         values[i] = constant_struct(o, members, sizeof members / sizeof *members);
         type = LLVMTypeOf(values[i]);
     }

@@ -176,7 +176,7 @@ static V emit_count(struct object_module *o)
 {
     LLVMBuilderRef b = o->m.b;
     const struct words w = emit_ask(o);
-    V all = LLVMConstInt(type_i1(&o->m), 1, false), count = object_number(o, 1);
+    V all = LLVMConstInt(llvm_int(&o->m, 1), 1, false), count = object_number(o, 1);
 
     for (uint32_t i = 1, row = 0; i < o->p->level_count; i++) {
         const char *cpu = o->p->levels[i].target->cpu;

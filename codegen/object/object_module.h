@@ -5,16 +5,19 @@
 #ifndef WEBNN_CODEGEN_OBJECT_OBJECT_MODULE_H_
 #define WEBNN_CODEGEN_OBJECT_OBJECT_MODULE_H_
 
-#include "codegen/emit/emit.h"
+#include "codegen/llvm/llvm_build.h"
 #include "codegen/llvm/llvm.h"
 #include "codegen/object/object.h"
 #include "webnn/webnn_object.h"
+
+typedef LLVMValueRef V;
+typedef LLVMTypeRef T;
 
 /** This is the module of one object while it is written. */
 struct object_module {
     const struct object_program *p;
     struct machine *machine;
-    struct build m;            /* position, while a function is being written */
+    struct llvm_build m;       /* position, while a function is being written */
     T ptr, i8, i32, i64, size; /* size: size_t */
     V *kernels;                /* function of each kernel of each level: [level * p->kernel_count + kernel] */
     V *params;                 /* its numbers */

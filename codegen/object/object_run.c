@@ -76,12 +76,15 @@ static void emit_part(struct runner *r)
     V i = LLVMBuildZExt(b, LLVMGetParam(r->part, 1), o->i64, ""),
       parts = LLVMBuildZExt(b, LLVMGetParam(r->part, 2), o->i64, "");
     V units = load_field(o, r->job, job, JOB_UNITS, o->i64);
-    V each = op_divide_index(&o->m, units, parts), rest = op_modulo_index(&o->m, units, parts);
-    V begin = LLVMBuildAdd(b, LLVMBuildMul(b, each, i, ""), op_intrinsic2(&o->m, "llvm.umin", i, rest), "begin");
+    T count = o->m.target->isa.wide_division ? o->i64 : o->i32;
+    V of = LLVMBuildTrunc(b, units, count, ""), by = LLVMBuildTrunc(b, parts, count, "");
+    V each = LLVMBuildZExt(b, LLVMBuildUDiv(b, of, by, ""), o->i64, "");
+    V rest = LLVMBuildZExt(b, LLVMBuildURem(b, of, by, ""), o->i64, "");
+    V begin = LLVMBuildAdd(b, LLVMBuildMul(b, each, i, ""), call_intrinsic2(&o->m, "llvm.umin", i, rest), "begin");
     V more = LLVMBuildZExt(b, LLVMBuildICmp(b, LLVMIntULT, i, rest, ""), o->i64, "");
     V end = LLVMBuildAdd(b, begin, LLVMBuildAdd(b, each, more, ""), "end");
     V args = LLVMBuildAlloca(b, args_type, "args");
-    V offset = LLVMBuildMul(b, i, const_int(&o->m, 64, r->scratch_stride), "");
+    V offset = LLVMBuildMul(b, i, llvm_number(&o->m, 64, r->scratch_stride), "");
     V scratch = object_offset(o, load_field(o, r->job, job, JOB_SCRATCH, o->ptr), offset);
     LLVMBuildStore(b, load_field(o, r->job, job, JOB_TENSORS, o->ptr), field(o, args_type, args, 0));
     LLVMBuildStore(b, load_field(o, r->job, job, JOB_NUMBERS, o->ptr), field(o, args_type, args, 1));
@@ -109,7 +112,7 @@ static void emit_dispatch(struct runner *r)
 
     LLVMPositionBuilderAtEnd(b, given);
     V threads = load_field(o, parallel_type, parallel, 0, o->i32);
-    V count = op_intrinsic2(&o->m, "llvm.umin", threads, LLVMGetParam(r->dispatch, 5));
+    V count = call_intrinsic2(&o->m, "llvm.umin", threads, LLVMGetParam(r->dispatch, 5));
     object_branch(o, LLVMBuildICmp(b, LLVMIntUGT, count, object_number(o, 1), ""), several, serial);
     V user = load_field(o, parallel_type, parallel, 2, o->ptr), run = load_field(o, parallel_type, parallel, 1, o->ptr);
     LLVMBuildCall2(b, LLVMFunctionType(none, (T[]){o->ptr, o->i32, o->ptr, o->ptr}, 4, false), run,
@@ -129,13 +132,13 @@ static void emit_copy_loop(struct runner *r, uint32_t width)
     struct object_module *o = r->o;
     LLVMBuilderRef b = o->m.b;
     V to = LLVMGetParam(r->copy, 0), from = LLVMGetParam(r->copy, 1), bytes = LLVMGetParam(r->copy, 2);
-    T type = type_int(&o->m, 8 * width);
+    T type = llvm_int(&o->m, 8 * width);
 
-    const struct loop l = build_loop_begin(&o->m, const_int(&o->m, 64, 0), "loop"); /* there is at least one element */
+    const struct llvm_loop l = llvm_loop_begin(&o->m, llvm_number(&o->m, 64, 0)); /* there is at least one element */
     V element = LLVMBuildLoad2(b, type, object_offset(o, from, l.at), "");
     LLVMSetAlignment(element, width);
     LLVMSetAlignment(LLVMBuildStore(b, element, object_offset(o, to, l.at)), width);
-    build_loop_end(&o->m, &l, LLVMBuildAdd(b, l.at, const_int(&o->m, 64, width), ""), bytes, LLVMIntULT, "done");
+    llvm_loop_end(&o->m, &l, LLVMBuildAdd(b, l.at, llvm_number(&o->m, 64, width), ""), bytes, LLVMIntULT);
     LLVMBuildRetVoid(b);
 }
 
@@ -148,9 +151,9 @@ static void emit_copy(struct runner *r)
     V bits = LLVMGetParam(r->copy, 2);
     for (uint32_t i = 0; i < 2; i++)
         bits = LLVMBuildOr(b, bits, LLVMBuildPtrToInt(b, LLVMGetParam(r->copy, i), o->i64, ""), "");
-    bits = LLVMBuildAnd(b, bits, const_int(&o->m, 64, 7), "");
+    bits = LLVMBuildAnd(b, bits, llvm_number(&o->m, 64, 7), "");
     LLVMBasicBlockRef words = block_append(&o->m, "words"), bytes = block_append(&o->m, "bytes");
-    object_branch(o, LLVMBuildICmp(b, LLVMIntEQ, bits, const_int(&o->m, 64, 0), ""), words, bytes);
+    object_branch(o, LLVMBuildICmp(b, LLVMIntEQ, bits, llvm_number(&o->m, 64, 0), ""), words, bytes);
     emit_copy_loop(r, 8);
     LLVMPositionBuilderAtEnd(b, bytes);
     emit_copy_loop(r, 1);
@@ -179,7 +182,7 @@ static V location_pointer(const struct runner *r, const struct location *locatio
         offset += o->p->constant_offsets[location->slot];
         break;
     }
-    return offset ? object_offset(o, base, const_int(&o->m, 64, offset)) : base;
+    return offset ? object_offset(o, base, llvm_number(&o->m, 64, offset)) : base;
 }
 
 /* Returns the address that iteration i of a loop finds: i * stride further, or, with a first location of its own, (i - 1) *
@@ -191,11 +194,11 @@ static V moved_pointer(const struct runner *r, const struct location *location, 
     V i = r->iteration;
 
     if (m->has_first)
-        i = LLVMBuildSub(b, i, const_int(&o->m, 64, 1), "");
-    V at = object_offset(o, location_pointer(r, location), LLVMBuildMul(b, i, const_int(&o->m, 64, m->stride), ""));
+        i = LLVMBuildSub(b, i, llvm_number(&o->m, 64, 1), "");
+    V at = object_offset(o, location_pointer(r, location), LLVMBuildMul(b, i, llvm_number(&o->m, 64, m->stride), ""));
     if (!m->has_first)
         return at;
-    V is_first = LLVMBuildICmp(b, LLVMIntEQ, r->iteration, const_int(&o->m, 64, 0), "");
+    V is_first = LLVMBuildICmp(b, LLVMIntEQ, r->iteration, llvm_number(&o->m, 64, 0), "");
     return LLVMBuildSelect(b, is_first, location_pointer(r, &m->first), at, "");
 }
 
@@ -221,7 +224,7 @@ static void make_entry(const struct runner *r, uint32_t level, uint32_t kernel, 
 
     members[ENTRY_KERNEL] = o->kernels[index];
     members[ENTRY_NUMBERS] = o->params[index];
-    members[ENTRY_UNITS] = const_int(&o->m, 64, s->units);
+    members[ENTRY_UNITS] = llvm_number(&o->m, 64, s->units);
     members[ENTRY_PARTS] = object_number(o, program_kernel_parts(s->cost.operations, s->cost.bytes, s->units, THREADS_MAX));
 }
 
@@ -229,7 +232,7 @@ static void make_entry(const struct runner *r, uint32_t level, uint32_t kernel, 
 static void load_entry(const struct runner *r, V members[ENTRY_MEMBERS])
 {
     const struct object_module *o = r->o;
-    V entry = object_element(o, r->entry, r->row, const_int(&o->m, 64, r->kernel));
+    V entry = object_element(o, r->entry, r->row, llvm_number(&o->m, 64, r->kernel));
 
     for (uint32_t i = 0; i < ENTRY_MEMBERS; i++)
         members[i] = load_field(o, r->entry, entry, i, (T[]){o->ptr, o->ptr, o->i64, o->i32}[i]);
@@ -266,13 +269,13 @@ static void emit_step(struct runner *r, uint32_t step)
     while (r->move < p->move_count && p->moves[r->move].step < step)
         r->move++;
     if (s->kind == STEP_COPY) {
-        V args[3] = {step_pointer(r, step, 1), step_pointer(r, step, 0), const_int(&o->m, 64, s->locations[0].bytes)};
+        V args[3] = {step_pointer(r, step, 1), step_pointer(r, step, 0), llvm_number(&o->m, 64, s->locations[0].bytes)};
         object_call(o, r->copy, args, 3);
         return;
     }
     for (uint32_t i = 0; i < s->location_count; i++) {
         V pointer = step_pointer(r, step, i);
-        LLVMBuildStore(o->m.b, pointer, object_element(o, o->ptr, r->tensors, const_int(&o->m, 64, i)));
+        LLVMBuildStore(o->m.b, pointer, object_element(o, o->ptr, r->tensors, llvm_number(&o->m, 64, i)));
     }
     V members[ENTRY_MEMBERS];
     if (r->row)
@@ -288,13 +291,13 @@ static void emit_step(struct runner *r, uint32_t step)
 static void emit_loop_of_steps(struct runner *r, const struct program_loop *l)
 {
     struct object_module *o = r->o;
-    const struct loop loop = build_loop_begin(&o->m, const_int(&o->m, 64, 0), "iteration");
+    const struct llvm_loop loop = llvm_loop_begin(&o->m, llvm_number(&o->m, 64, 0));
 
     r->iteration = loop.at;
     for (uint32_t s = l->first; s < l->first + l->count; s++)
         emit_step(r, s);
-    V next = LLVMBuildAdd(o->m.b, loop.at, const_int(&o->m, 64, 1), "");
-    build_loop_end(&o->m, &loop, next, const_int(&o->m, 64, l->iterations), LLVMIntULT, "done");
+    V next = LLVMBuildAdd(o->m.b, loop.at, llvm_number(&o->m, 64, 1), "");
+    llvm_loop_end(&o->m, &loop, next, llvm_number(&o->m, 64, l->iterations), LLVMIntULT);
 }
 
 static void emit_steps(struct runner *r)
@@ -332,12 +335,12 @@ static bool emit_compute(struct runner *r)
         locations = p->program->steps[i].location_count > locations ? p->program->steps[i].location_count : locations;
     r->tensors = LLVMBuildAlloca(b, LLVMArrayType2(o->ptr, locations), "tensors");
     for (uint32_t i = 0; i < count; i++) {
-        V address = object_element(o, o->ptr, LLVMGetParam(r->compute, 2), const_int(&o->m, 64, i));
+        V address = object_element(o, o->ptr, LLVMGetParam(r->compute, 2), llvm_number(&o->m, 64, i));
         r->bindings[i] = LLVMBuildLoad2(b, o->ptr, address, i < p->input_count ? "input" : "output");
     }
     r->workspace = LLVMGetParam(r->compute, 0);
     r->parallel = LLVMGetParam(r->compute, 1);
-    r->scratch = object_offset(o, r->workspace, const_int(&o->m, 64, scratch_offset(p)));
+    r->scratch = object_offset(o, r->workspace, llvm_number(&o->m, 64, scratch_offset(p)));
     LLVMBasicBlockRef fail = p->constants.length && p->weights_path ? block_append(&o->m, "no.weights") : NULL;
     r->constants = p->constants.length ? object_constants(o, fail) : NULL;
     emit_steps(r);
@@ -356,7 +359,7 @@ static void emit_workspace_size(struct runner *r)
     LLVMBuilderRef b = o->m.b;
 
     o->workspace_size = object_function(o, "workspace_size", o->size, (T[]){o->i32}, 1);
-    V threads = op_intrinsic2(&o->m, "llvm.umax", LLVMGetParam(o->workspace_size, 0), object_number(o, 1));
+    V threads = call_intrinsic2(&o->m, "llvm.umax", LLVMGetParam(o->workspace_size, 0), object_number(o, 1));
     threads = LLVMBuildIntCast2(b, threads, o->size, false, "");
     V scratch = LLVMBuildMul(b, threads, object_size(o, (uint64_t)r->scratch_stride), "");
     LLVMBuildRet(b, LLVMBuildAdd(b, scratch, object_size(o, (uint64_t)object_workspace(o->p).fixed), ""));

@@ -43,14 +43,14 @@ static V emit_check(struct object_module *o, V file)
     LLVMBuilderRef b = o->m.b;
     struct object_weights header = {OBJECT_WEIGHTS_MAGIC, o->p->constants.length, o->p->weights_checksum};
     const char *expected = (const char *)&header;
-    V same = const_int(&o->m, 1, 1);
+    V same = llvm_number(&o->m, 1, 1);
 
     for (uint32_t i = 0; i < sizeof header; i += 8) {
         uint64_t word;
         memcpy(&word, expected + i, sizeof word);
-        V found = LLVMBuildLoad2(b, o->i64, object_offset(o, file, const_int(&o->m, 64, i)), "");
+        V found = LLVMBuildLoad2(b, o->i64, object_offset(o, file, llvm_number(&o->m, 64, i)), "");
         LLVMSetAlignment(found, 1);
-        same = LLVMBuildAnd(b, same, LLVMBuildICmp(b, LLVMIntEQ, found, const_int(&o->m, 64, (int64_t)word), ""), "");
+        same = LLVMBuildAnd(b, same, LLVMBuildICmp(b, LLVMIntEQ, found, llvm_number(&o->m, 64, (int64_t)word), ""), "");
     }
     return same;
 }
@@ -71,7 +71,7 @@ static void emit_set(struct object_module *o)
     usable = LLVMBuildAnd(b, usable, LLVMBuildICmp(b, LLVMIntEQ, aligned, object_size(o, 0), ""), "");
     object_branch(o, usable, read, wrong);
     object_branch(o, emit_check(o, file), right, wrong);
-    V store = LLVMBuildStore(b, object_offset(o, file, const_int(&o->m, 64, OBJECT_WEIGHTS_HEADER)), address_of(o));
+    V store = LLVMBuildStore(b, object_offset(o, file, llvm_number(&o->m, 64, OBJECT_WEIGHTS_HEADER)), address_of(o));
     LLVMSetOrdering(store, LLVMAtomicOrderingRelease);
     LLVMSetAlignment(store, 8);
     LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_OK));

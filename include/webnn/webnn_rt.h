@@ -27,7 +27,7 @@ extern "C" {
 /** This changes whenever a struct or function below changes. */
 #define WEBNN_RT_VERSION 1
 
-/** This is the kernels' own argument (codegen/emit/kernel_abi.h), which is of no concern to callers. */
+/** This is the kernels' own argument (codegen/kernel_abi.h), which is of no concern to callers. */
 struct kernel_args;
 
 /** Is a generated kernel, which computes units begin .. end-1 of its work. */

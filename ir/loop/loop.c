@@ -319,6 +319,11 @@ void loop_for_end(struct loop_builder *b, struct loop_value *step)
     end(b);
 }
 
+struct loop_value *loop_stopped(struct loop_builder *b, struct loop_value *loop)
+{
+    return loop_add(b, LOOP_STOPPED, 0, &loop, 1, 0);
+}
+
 void loop_if_begin(struct loop_builder *b, struct loop_value *condition)
 {
     begin(b, LOOP_IF, &condition, 1, 0);

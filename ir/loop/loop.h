@@ -80,7 +80,7 @@ struct loop_op_row {
 extern const struct loop_op_row loop_op_rows[LOOP_OP_COUNT];
 
 /** These are the numbers of a LOOP_FOR, added up. */
-enum { LOOP_TO_LAST = 1, LOOP_AT_LEAST_ONCE = 2, LOOP_AT_MOST_ONCE = 4 };
+enum { LOOP_WHOLE_STEPS = 1, LOOP_AT_LEAST_ONCE = 2, LOOP_AT_MOST_ONCE = 4 };
 
 /** In a shuffle: a lane that may have any value. */
 enum { LOOP_ANY_LANE = 255 };
@@ -112,7 +112,10 @@ struct loop_value {
     void *user;                         /* the same */
 };
 
-enum { LOOP_PARAMETERS_MAX = 4 };
+enum {
+    LOOP_PARAMETERS_MAX = 4,
+    LOOP_ARGS_MAX = 72 /* operands: the tensors of a kernel, and a few */
+};
 
 struct loop_function {
     const char *name;
@@ -181,10 +184,12 @@ struct loop_value *loop_parameter(struct loop_builder *b, uint32_t i);
 struct loop_value *loop_slot(struct loop_builder *b, loop_type type);
 /** Adds an array of so many bytes at the beginning of the function, aligned to vectors of that type. */
 struct loop_value *loop_array(struct loop_builder *b, loop_type type, int64_t bytes);
-/** Adds a loop at the tail, and moves the tail into its body.  flags: LOOP_TO_LAST ... */
+/** Adds a loop at the tail, and moves the tail into its body.  flags: LOOP_WHOLE_STEPS ... */
 struct loop_value *loop_for_begin(struct loop_builder *b, struct loop_value *from, struct loop_value *to, int64_t flags);
 /** Ends the body of the loop that was begun last with a NEXT, and moves the tail behind the loop. */
 void loop_for_end(struct loop_builder *b, struct loop_value *step);
+/** Returns the loop's variable when it had ended. */
+struct loop_value *loop_stopped(struct loop_builder *b, struct loop_value *loop);
 /** Adds an if at the tail, and moves the tail into its first region. */
 void loop_if_begin(struct loop_builder *b, struct loop_value *condition);
 /** Moves the tail into the second region of the if that was begun last. */
@@ -226,13 +231,15 @@ struct loop_memory {
 };
 /** This is what a kernel's function is called with. */
 struct loop_launch {
-    struct loop_memory *tensors;
+    const struct loop_memory *tensors;
     uint32_t tensor_count;
     const int64_t *numbers;
     uint32_t number_count;
     struct loop_memory scratch;
     int64_t begin, end;
+    uint64_t budget; /* operations after which it counts as endless; 0: LOOP_BUDGET */
 };
+enum { LOOP_BUDGET = 1 << 30 };
 /** Runs a kernel's function.  Every access is checked: to lie inside of its tensor, scratch memory or array, and aligned as it
  * says.  Returns false after an error in *e. */
 bool loop_interpret(const struct loop_module *m, const char *function, const struct loop_launch *launch, struct error *e);

@@ -325,7 +325,11 @@ static bool call_kernel(struct frame *f, const struct loop_value *v)
 
 static bool holds(const struct loop_value *v, int64_t i, int64_t to)
 {
-    return v->number & LOOP_TO_LAST ? i <= to : i < to;
+    int64_t next;
+
+    if (!(v->number & LOOP_WHOLE_STEPS))
+        return i < to;
+    return !__builtin_add_overflow(i, extend(element_of(v), v->regions[0].last->args[0]->bits[0]), &next) && next <= to;
 }
 
 static bool run_for(struct frame *f, const struct loop_value *v, uint64_t *out)

@@ -238,7 +238,7 @@ static bool read_rest(struct parser *p, struct loop_value *v)
     static const struct {
         const char *word;
         int64_t flag;
-    } flags[] = {{"to_last", LOOP_TO_LAST}, {"at_least_once", LOOP_AT_LEAST_ONCE}, {"at_most_once", LOOP_AT_MOST_ONCE}};
+    } flags[] = {{"whole_steps", LOOP_WHOLE_STEPS}, {"at_least_once", LOOP_AT_LEAST_ONCE}, {"at_most_once", LOOP_AT_MOST_ONCE}};
 
     if (v->op == LOOP_CALL || v->op == LOOP_ARGUMENTS)
         return read_call(p, v);

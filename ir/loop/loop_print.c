@@ -150,7 +150,7 @@ void loop_print_operation(const struct loop_value *v, FILE *out)
         fputc(')', out);
         break;
     case LOOP_FOR:
-        fputs(v->number & LOOP_TO_LAST ? " to_last" : "", out);
+        fputs(v->number & LOOP_WHOLE_STEPS ? " whole_steps" : "", out);
         fputs(v->number & LOOP_AT_LEAST_ONCE ? " at_least_once" : "", out);
         fputs(v->number & LOOP_AT_MOST_ONCE ? " at_most_once" : "", out);
         break;

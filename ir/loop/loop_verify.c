@@ -309,9 +309,12 @@ static bool check_control(struct verifier *c)
     case LOOP_FOR:
         if (loop_type_lanes(v->type) != 1 || v->type == loop_type_make(LOOP_I1, 1) || v->region_count != 1)
             return VIOLATION("a for counts with one integer, and has one region");
-        if (v->number & ~(int64_t)(LOOP_TO_LAST | LOOP_AT_LEAST_ONCE | LOOP_AT_MOST_ONCE))
+        if (v->number & ~(int64_t)(LOOP_WHOLE_STEPS | LOOP_AT_LEAST_ONCE | LOOP_AT_MOST_ONCE))
             return VIOLATION("it has numbers that there are not");
-        return (last && last->op == LOOP_NEXT) || VIOLATION("its region does not end with a next");
+        if (!last || last->op != LOOP_NEXT)
+            return VIOLATION("its region does not end with a next");
+        return !(v->number & LOOP_WHOLE_STEPS) || last->args[0]->op == LOOP_CONST ||
+               VIOLATION("whole steps are a constant");
     case LOOP_NEXT:
         return (owner && owner->op == LOOP_FOR && !v->next && v->args[0]->type == owner->type) ||
                VIOLATION("it does not end a for of its type");

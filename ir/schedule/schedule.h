@@ -9,7 +9,7 @@
  * transposed in registers.  A GPU's schedule comes from a function of its own (schedule_gpu.h).
  *
  * schedule_cpu takes a finished kernel, what the processor's instruction set offers and what things cost on it
- * (ir/target/target.h). It makes a struct schedule.  The emitter (codegen/emit) follows it, schedule_print shows it, and
+ * (ir/target/target.h). It makes a struct schedule.  The lowering (codegen/lower) follows it, schedule_print shows it, and
  * schedule_structure, which is the kernel's structure and everything of the schedule that shapes code, is the key under which
  * code is shared: equal keys mean equal code.
  *

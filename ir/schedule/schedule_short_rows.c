@@ -6,7 +6,7 @@
 #include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
 
-/** Returns how many shuffles take n vectors apart or put them together (codegen/emit/interleave.c). */
+/** Returns how many shuffles take n vectors apart or put them together (codegen/lower/interleave.c). */
 static uint32_t shuffles(uint32_t n)
 {
     return schedule_splits_rows(n) ? n + 2 * shuffles(n / 2) : n * (n - 1);

@@ -16,7 +16,7 @@
 #ifndef WEBNN_RUNTIME_PROGRAM_SERIALIZED_H_
 #define WEBNN_RUNTIME_PROGRAM_SERIALIZED_H_
 
-#include "codegen/emit/kernel_abi.h"
+#include "codegen/kernel_abi.h"
 #include "runtime/engine/engine.h"
 
 /**

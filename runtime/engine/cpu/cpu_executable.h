@@ -8,7 +8,7 @@
 #ifndef WEBNN_RUNTIME_ENGINE_CPU_CPU_EXECUTABLE_H_
 #define WEBNN_RUNTIME_ENGINE_CPU_CPU_EXECUTABLE_H_
 
-#include "codegen/emit/kernel_abi.h"
+#include "codegen/kernel_abi.h"
 #include "runtime/engine/cpu/thread_trial.h"
 #include "runtime/engine/onednn/cpu/library_cpu.h"
 #include "runtime/program/executable.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Expansions of elementary functions, run step by step: their errors, what they do at edges, and that not one bit of a result
- * changes unnoticed.  tests/codegen/emit/test_math.c compares generated code with them.
+ * changes unnoticed.  tests/codegen/lower/test_math.c compares generated code with them.
  */
 #include <math.h>
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Puts short names over LLVM's C API.
+ */
+#include "codegen/llvm/llvm_build.h"
+
+#include <string.h>
+
+LLVMValueRef call_intrinsic(const struct llvm_build *m, const char *name, LLVMTypeRef *overloads, uint32_t overload_count,
+                            LLVMValueRef *args, uint32_t arg_count)
+{
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(m->module, id, overloads, overload_count);
+    LLVMTypeRef type = LLVMIntrinsicGetType(m->context, id, overloads, overload_count);
+    return LLVMBuildCall2(m->b, type, function, args, arg_count, "");
+}
+
+LLVMValueRef call_intrinsic2(const struct llvm_build *m, const char *name, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMTypeRef type = LLVMTypeOf(a);
+    return call_intrinsic(m, name, &type, 1, (LLVMValueRef[2]){a, b}, 2);
+}
+
+static void add_attribute(const struct llvm_build *m, LLVMValueRef function, const char *name, const char *value)
+{
+    LLVMAttributeRef a = LLVMCreateStringAttribute(m->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value));
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, a);
+}
+
+static void add_flag(const struct llvm_build *m, LLVMValueRef function, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(m->context, kind, 0));
+}
+
+void function_set_attributes(const struct llvm_build *m, LLVMValueRef function)
+{
+    char bits[16];
+    snprintf(bits, sizeof bits, "%u", m->target->isa.vector_bits);
+    add_flag(m, function, "nounwind");
+    if (m->sanitize)
+        add_flag(m, function, "sanitize_address");
+    if (m->for_size)
+        add_flag(m, function, "optsize");
+    /* No loop of ours may become a call of memset or memcpy: code must link into bare objects. */
+    add_attribute(m, function, "no-builtins", "");
+    if (m->target->cpu)
+        add_attribute(m, function, "target-cpu", m->target->cpu);
+    if (m->target->features)
+        add_attribute(m, function, "target-features", m->target->features);
+    /* Without these two, explicit 512-bit vectors are split. */
+    add_attribute(m, function, "prefer-vector-width", bits);
+    add_attribute(m, function, "min-legal-vector-width", bits);
+}
+
+LLVMBasicBlockRef block_append(const struct llvm_build *m, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(m->context, m->function, name);
+}
+
+struct llvm_loop llvm_loop_begin(const struct llvm_build *m, LLVMValueRef from)
+{
+    struct llvm_loop l = {.before = LLVMGetInsertBlock(m->b), .body = block_append(m, "loop"), .from = from};
+
+    LLVMBuildBr(m->b, l.body);
+    LLVMPositionBuilderAtEnd(m->b, l.body);
+    l.at = LLVMBuildPhi(m->b, LLVMTypeOf(from), "at");
+    return l;
+}
+
+void llvm_loop_end(const struct llvm_build *m, const struct llvm_loop *l, LLVMValueRef next, LLVMValueRef high,
+                   LLVMIntPredicate less)
+{
+    LLVMBasicBlockRef from[2] = {l->before, LLVMGetInsertBlock(m->b)}, after = block_append(m, "done");
+
+    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, less, next, high, ""), l->body, after);
+    LLVMAddIncoming(l->at, (LLVMValueRef[2]){l->from, next}, from, 2);
+    LLVMPositionBuilderAtEnd(m->b, after);
+}
+
+LLVMValueRef alloca_entry(const struct llvm_build *m, LLVMTypeRef type)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(m->b), entry = LLVMGetEntryBasicBlock(m->function);
+    LLVMValueRef first = LLVMGetFirstInstruction(entry);
+    if (first)
+        LLVMPositionBuilderBefore(m->b, first);
+    else
+        LLVMPositionBuilderAtEnd(m->b, entry);
+    LLVMValueRef a = LLVMBuildAlloca(m->b, type, "");
+    LLVMPositionBuilderAtEnd(m->b, here);
+    return a;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Gives LLVM's C API short names, for what prints the loop language and for what writes objects.
+ */
+#ifndef WEBNN_CODEGEN_LLVM_LLVM_BUILD_H_
+#define WEBNN_CODEGEN_LLVM_LLVM_BUILD_H_
+
+#include <llvm-c/Core.h>
+#include "ir/loop/loop.h"
+#include "ir/schedule/schedule.h"
+#include "ir/target/target.h"
+
+/** This is a position in a function under construction. */
+struct llvm_build {
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef b;
+    bool sanitize;
+    bool for_size;               /* small code rather than fast code */
+    const struct target *target; /* attributes of every function */
+    const char *suffix;          /* of names of functions that kernels share, where a module has several targets; else NULL */
+    LLVMValueRef function;
+};
+
+static inline LLVMTypeRef llvm_int(const struct llvm_build *m, uint32_t bits)
+{
+    return LLVMIntTypeInContext(m->context, bits);
+}
+static inline LLVMTypeRef llvm_ptr(const struct llvm_build *m)
+{
+    return LLVMPointerTypeInContext(m->context, 0);
+}
+static inline LLVMValueRef llvm_number(const struct llvm_build *m, uint32_t bits, int64_t value)
+{
+    return LLVMConstInt(llvm_int(m, bits), (unsigned long long)value, true);
+}
+
+/** Emits a call of LLVM's intrinsic of that name, which is overloaded on those types. */
+LLVMValueRef call_intrinsic(const struct llvm_build *m, const char *name, LLVMTypeRef *overloads, uint32_t overload_count,
+                            LLVMValueRef *args, uint32_t arg_count);
+/** Emits one of two operands that is overloaded on their type. */
+LLVMValueRef call_intrinsic2(const struct llvm_build *m, const char *name, LLVMValueRef a, LLVMValueRef b);
+/** Adds the attributes that every function needs. */
+void function_set_attributes(const struct llvm_build *m, LLVMValueRef function);
+/** Appends an empty block to the function; the position stays. */
+LLVMBasicBlockRef block_append(const struct llvm_build *m, const char *name);
+/** This is a loop that is being emitted, which has at least one iteration. */
+struct llvm_loop {
+    LLVMBasicBlockRef before, body;
+    LLVMValueRef from, at; /* its variable's first value, and the variable */
+};
+/** Begins for (at = from; ...), and moves the position into the body. */
+struct llvm_loop llvm_loop_begin(const struct llvm_build *m, LLVMValueRef from);
+/** Ends the body at the position: ... next < high; at = next).  The position moves to a new block after the loop. */
+void llvm_loop_end(const struct llvm_build *m, const struct llvm_loop *l, LLVMValueRef next, LLVMValueRef high,
+                   LLVMIntPredicate less);
+/** Makes a stack slot in the function's first block, so that there is one of it however often the code runs. */
+LLVMValueRef alloca_entry(const struct llvm_build *m, LLVMTypeRef type);
+
+/** Adds the functions of a module of the loop language (print_loop.c). */
+void print_loop(const struct llvm_build *m, struct loop_module *loops);
+/** Adds a kernel's function, a kernel_function (codegen/kernel_abi.h), under that name.  Returns false after an error in *e if
+ * memory runs out; the module is then of no use. */
+bool print_kernel(const struct llvm_build *m, const struct schedule *s, const char *name, struct error *e);
+
+#endif

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits the accumulators of reductions and running sums.  They live in stack slots, which a pass turns into registers.  With
+ * vectors along a REDUCED variable every copy has a vector of partial results; they meet after the loop.  Long float32 sums are
+ * added up in blocks: within a block one by one, from block to block with the rounding error carried along, so that the error
+ * does not grow with the number of blocks.
+ */
+#include "codegen/lower/accumulate.h"
+
+#include <math.h>
+
+#include "codegen/lower/avx512.h"
+#include "codegen/lower/index.h"
+#include "codegen/lower/operation.h"
+
+bool is_long_sum(const struct kexpr *x)
+{
+    return x->op == K_REDUCE && x->type == KT_F32 && (x->reduce == KR_SUM || x->reduce == KR_DOT);
+}
+
+/* ---- parts ---- */
+
+static void parts_of(const struct emitter *e, const struct context *cx, uint32_t id, bool used[PARTS])
+{
+    for (uint32_t p = 0; p < PARTS; p++)
+        used[p] = false;
+    if (e->info.vector_reduced && e->k->exprs[id].op == K_SCAN) {
+        used[PART_SCALAR] = true;
+    } else if (e->info.vector_reduced) {
+        for (uint32_t p = 0; p < e->s->phase_vectors[cx->phase]; p++)
+            used[p] = true;
+        used[PART_SCALAR] = !e->s->edges.masked_tail;
+    } else if (expr_is_vector(e, cx, id)) {
+        for (uint32_t p = 0; p < cx->copies; p++)
+            used[p] = true;
+    } else {
+        used[PART_SCALAR] = true;
+    }
+}
+
+static uint32_t part_of(const struct emitter *e, const struct context *cx, uint32_t id)
+{
+    return e->info.vector_reduced      ? (cx->lanes > 1 ? cx->copy : PART_SCALAR)
+           : expr_is_vector(e, cx, id) ? cx->copy
+                                       : PART_SCALAR;
+}
+
+uint32_t accumulator_lanes(const struct emitter *e, const struct context *cx, uint32_t id)
+{
+    return part_of(e, cx, id) == PART_SCALAR ? 1 : cx->lanes;
+}
+
+bool accumulator_takes_copy(const struct emitter *e, const struct context *cx, uint32_t id)
+{
+    return part_of(e, cx, id) != PART_SCALAR || cx->copy == 0;
+}
+
+static T part_type(const struct emitter *e, T element, uint32_t part)
+{
+    return type_lanes(element, part == PART_SCALAR ? 1 : e->s->lanes);
+}
+
+/* Returns whether an accumulator is a double: so are running sums, whose error would grow with their length, and products,
+ * which could leave float32's range on the way. */
+static bool is_in_double(const struct kexpr *x)
+{
+    return x->type == KT_F32 && (x->op == K_SCAN || (x->op == K_REDUCE && x->reduce == KR_PRODUCT));
+}
+
+static T value_type(const struct emitter *e, const struct kexpr *x)
+{
+    if (is_in_double(x))
+        return type_f64;
+    return type_of(kexpr_is_place(x) ? e->k->exprs[x->args[0]].type : x->type);
+}
+
+static V slot(struct emitter *e, V slots[PARTS], uint32_t part, T element)
+{
+    if (!slots[part])
+        slots[part] = loop_slot(e->m.b, part_type(e, element, part));
+    frame_here(&e->frame);
+    return slots[part];
+}
+
+static V slot_load(struct emitter *e, V slots[PARTS], uint32_t part, T element)
+{
+    return op_get(&e->m, slot(e, slots, part, element));
+}
+
+static void slot_store(struct emitter *e, V slots[PARTS], uint32_t part, V value)
+{
+    op_set(&e->m, slot(e, slots, part, element_type(value)), value);
+}
+
+/* Returns whether a part of an accumulator has a flag for NaN next to the extreme: it is known without the extreme so far, so
+ * that one step waits for another for one instruction instead of three. */
+static bool has_nan_flags(const struct emitter *e, const struct kexpr *x, V value)
+{
+    return x->op == K_REDUCE && (x->reduce == KR_MIN || x->reduce == KR_MAX) && x->type == KT_F32 &&
+           avx512_has_extreme(&e->m, value);
+}
+
+/* Returns the expression whose flags say so for x, too: the first extreme of the same numbers. */
+static uint32_t nan_flags_of(const struct emitter *e, uint32_t id)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+
+    for (uint32_t i = 0; i < id; i++) {
+        const struct kexpr *y = &e->k->exprs[i];
+        if (y->op == K_REDUCE && (y->reduce == KR_MIN || y->reduce == KR_MAX) && y->args[0] == x->args[0])
+            return i;
+    }
+    return id;
+}
+
+/* Returns the value that leaves every other operand as it is. */
+static V identity(const struct emitter *e, const struct kexpr *x, T element)
+{
+    bool is_float = loop_element_is_float(loop_type_element(element));
+    enum ktype type = kexpr_is_place(x) ? e->k->exprs[x->args[0]].type : x->type;
+    uint32_t bits = is_float ? 0 : type_bits(element);
+    bool lowest = x->reduce == KR_MAX || x->reduce == KR_ARG_MAX;
+
+    if (x->op == K_SCAN || x->reduce == KR_SUM || x->reduce == KR_DOT)
+        return const_zero(&e->m, element);
+    if (x->reduce == KR_PRODUCT)
+        return is_float ? const_float(&e->m, element, 1) : const_int(&e->m, bits, 1);
+    if (is_float)
+        return const_float(&e->m, element, lowest ? -INFINITY : INFINITY);
+    if (!ktype_is_signed(type))
+        return lowest ? const_zero(&e->m, element) : const_ones(&e->m, element);
+    uint64_t smallest = UINT64_C(1) << (bits - 1);
+    return const_int(&e->m, bits, (int64_t)(lowest ? smallest : smallest - 1));
+}
+
+void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id, bool in_blocks)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    T element = value_type(e, x);
+    bool used[PARTS];
+
+    parts_of(e, cx, id, used);
+    for (uint32_t p = 0; p < PARTS; p++) {
+        if (!used[p])
+            continue;
+        uint32_t lanes = p == PART_SCALAR ? 1 : e->s->lanes;
+        V start = const_splat(&e->m, identity(e, x, element), lanes);
+        if (in_blocks) {
+            slot_store(e, a->total, p, start);
+            slot_store(e, a->rest, p, start);
+            continue;
+        }
+        slot_store(e, a->value, p, start);
+        if (has_nan_flags(e, x, start) && nan_flags_of(e, id) == id)
+            slot_store(e, a->nan, p, const_zero(&e->m, type_lanes(type_i1, lanes)));
+        if (x->op == K_REDUCE && kexpr_is_place(x)) /* later than every index, so that the first element wins */
+            slot_store(e, a->index, p, const_splat(&e->m, const_int(&e->m, 32, INT32_MAX), lanes));
+    }
+}
+
+static V combine(const struct emitter *e, const struct kexpr *x, V a, V b)
+{
+    enum kop op = x->reduce == KR_PRODUCT ? K_MUL : x->reduce == KR_MIN ? K_MIN : x->reduce == KR_MAX ? K_MAX : K_ADD;
+    return emit_operation(&e->m, op, x->type, x->type, a, b, NULL);
+}
+
+/* Returns whether (a, i) comes before (b, j) in an arg-min or arg-max: NaN first, then the extreme, of equals the first. */
+static V is_better(const struct emitter *e, const struct kexpr *x, V a, V i, V b, V j)
+{
+    const struct build *m = &e->m;
+    enum ktype type = e->k->exprs[x->args[0]].type;
+    V first = op_lt(m, i, j);
+    V more = x->reduce == KR_ARG_MAX ? emit_operation(m, K_LT, KT_BOOL, type, b, a, NULL)
+                                     : emit_operation(m, K_LT, KT_BOOL, type, a, b, NULL);
+    V equal = emit_operation(m, K_EQ, KT_BOOL, type, a, b, NULL);
+    V better = op_or(m, more, op_and(m, equal, first));
+    if (!ktype_is_float(type))
+        return better;
+    V a_nan = op_unordered(m, a, a), b_nan = op_unordered(m, b, b);
+    V nan = op_and(m, a_nan, op_or(m, op_not(m, b_nan), first));
+    return op_or(m, better, nan);
+}
+
+/* ---- one step ---- */
+
+static V arg_index(struct emitter *e, const struct context *cx, uint32_t lanes)
+{
+    const struct build *m = &e->m;
+    V index = op_trunc(m, reduced_index(e, cx), type_i32);
+    index = splat(m, index, lanes);
+    return lanes > 1 && e->info.vector_reduced ? op_add(m, index, const_iota(m, 32, lanes)) : index;
+}
+
+/* Emits one step of the flags for NaN.  Vectors along a REDUCED variable are tested in pairs: the result is NaN wherever the
+ * NaN is.  mask: the lanes that exist; NULL: all. */
+static void add_nan(struct emitter *e, const struct context *cx, struct accumulator *a, uint32_t part, V value, V mask)
+{
+    const struct build *m = &e->m;
+    const bool pairs = e->info.vector_reduced && !mask && part != PART_SCALAR;
+    V nan, is_nan;
+
+    if (pairs && cx->copy % 2 == 0 && cx->copy + 1 < cx->copies) {
+        a->first = value;
+        return;
+    }
+    nan = slot_load(e, a->nan, part, type_i1);
+    is_nan = op_unordered(m, value, pairs && cx->copy % 2 ? a->first : const_zero(m, value->type));
+    if (mask)
+        is_nan = op_and(m, is_nan, mask);
+    slot_store(e, a->nan, part, op_or(m, nan, is_nan));
+}
+
+static void add_extreme(struct emitter *e, const struct context *cx, uint32_t id, uint32_t part, V value, V mask)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    const struct build *m = &e->m;
+    V old = slot_load(e, a->value, part, type_f32), new = avx512_extreme_number(m, x->reduce == KR_MAX, old, value);
+
+    slot_store(e, a->value, part, mask ? op_select(m, mask, new, old) : new);
+    if (nan_flags_of(e, id) == id)
+        add_nan(e, cx, a, part, value, mask);
+}
+
+/* Returns the condition if a value is 1 where one holds and 0 elsewhere, else NULL. */
+static V counted_condition(V value)
+{
+    while (value->op == LOOP_ZEXT)
+        value = value->args[0];
+    return element_type(value) == type_i1 ? value : NULL;
+}
+
+void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V value, V other)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    const struct build *m = &e->m;
+    uint32_t part = part_of(e, cx, id), lanes = part == PART_SCALAR ? 1 : cx->lanes;
+    T element = value_type(e, x);
+    V mask = e->info.vector_reduced && lanes > 1 ? cx->mask : NULL;
+
+    V old = slot_load(e, a->value, part, element), counted, new;
+    if (kexpr_is_place(x)) {
+        frame_here(&e->frame);
+        V index = arg_index(e, cx, lanes);
+        V old_index = slot_load(e, a->index, part, type_i32);
+        V better = is_better(e, x, value, index, old, old_index);
+        if (mask)
+            better = op_and(m, better, mask);
+        slot_store(e, a->value, part, op_select(m, better, value, old));
+        slot_store(e, a->index, part, op_select(m, better, index, old_index));
+        return;
+    }
+    frame_here(&e->frame);
+    if (has_nan_flags(e, x, old)) {
+        add_extreme(e, cx, id, part, value, mask);
+        return;
+    }
+    if (is_in_double(x))
+        value = op_fpext(m, value, old->type);
+    counted = x->reduce == KR_SUM && avx512_has_count(m, old) ? counted_condition(value) : NULL;
+    if (counted)
+        new = avx512_count(m, old, counted);
+    else if (x->reduce != KR_DOT)
+        new = combine(e, x, old, value);
+    else if (ktype_is_float(x->type))
+        new = op_mad(m, value, other, old);
+    else
+        new = op_add(m, old, op_mul(m, value, other));
+    slot_store(e, a->value, part, mask ? op_select(m, mask, new, old) : new);
+}
+
+/* Returns v moved up by so many lanes; the first lanes of the result are the last ones of `before`. */
+static V lanes_moved_up(const struct build *m, V before, V v, uint32_t by)
+{
+    return op_lanes(m, before, v, lanes_of(v) - by, lanes_of(v));
+}
+
+/*
+ * Emits a SCAN's steps for one vector along a REDUCED variable.  Sums over the lanes before each lane take as many additions as
+ * the number of lanes has bits; from vector to vector a single number is handed on, which one addition waits for.
+ */
+static V scan_lanes(struct emitter *e, const struct context *cx, uint32_t id, V value)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    const struct build *m = &e->m;
+    const uint32_t lanes = cx->lanes;
+    V before = slot_load(e, a->value, PART_SCALAR, value_type(e, x)), zero, sums, all;
+
+    if (is_in_double(x))
+        value = op_fpext(m, value, type_lanes(type_f64, lanes));
+    zero = const_zero(m, value->type);
+    sums = cx->mask ? op_select(m, cx->mask, value, zero) : value;
+    for (uint32_t by = 1; by < lanes; by *= 2)
+        sums = op_add(m, sums, lanes_moved_up(m, zero, sums, by));
+    slot_store(e, a->value, PART_SCALAR, op_add(m, before, op_extract(m, sums, const_int(m, 64, lanes - 1))));
+    before = splat(m, before, lanes);
+    all = op_add(m, before, sums);
+    if (x->bits.u8)
+        all = lanes_moved_up(m, before, all, 1);
+    return is_in_double(x) ? op_fptrunc(m, all, type_lanes(type_f32, lanes)) : all;
+}
+
+V accumulator_scan(struct emitter *e, const struct context *cx, uint32_t id, V value)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    const struct build *m = &e->m;
+    uint32_t part = part_of(e, cx, id), lanes = part == PART_SCALAR ? 1 : cx->lanes;
+    T element = value_type(e, x);
+
+    if (e->info.vector_reduced && lanes > 1)
+        return scan_lanes(e, cx, id, value);
+    V old = slot_load(e, a->value, part, element), new, result;
+
+    if (is_in_double(x))
+        new = op_add(m, old, op_fpext(m, value, old->type));
+    else
+        new = op_add(m, old, value);
+    slot_store(e, a->value, part, new);
+    result = x->bits.u8 ? old : new;
+    return is_in_double(x) ? op_fptrunc(m, result, type_lanes(type_f32, lanes)) : result;
+}
+
+/* ---- long sums ---- */
+
+/* Computes total, rest += value, exactly but for the rounding of rest. */
+static void add_block(struct emitter *e, struct accumulator *a, uint32_t part, V value)
+{
+    const struct build *m = &e->m;
+    T f32 = type_f32;
+    V total = slot_load(e, a->total, part, f32), rest = slot_load(e, a->rest, part, f32);
+    V sum = op_add(m, total, value);
+    V back = op_sub(m, sum, total);
+    V error = op_add(m, op_sub(m, total, op_sub(m, sum, back)), op_sub(m, value, back));
+    slot_store(e, a->total, part, sum);
+    slot_store(e, a->rest, part, op_add(m, rest, error));
+}
+
+/* Returns what a part has accumulated, which is NaN where its flag says so. */
+static V part_value(struct emitter *e, uint32_t id, uint32_t part, T element)
+{
+    V v = slot_load(e, e->accumulators[id].value, part, element), nan;
+
+    if (!has_nan_flags(e, &e->k->exprs[id], v))
+        return v;
+    nan = slot_load(e, e->accumulators[nan_flags_of(e, id)].nan, part, type_i1);
+    return op_select(&e->m, nan, const_f_like(&e->m, v, NAN), v);
+}
+
+static V join_copies(struct emitter *e, const struct context *cx, uint32_t id, T element)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    V v[SUM_COPIES];
+    uint32_t n = e->s->phase_vectors[cx->phase];
+    for (uint32_t p = 0; p < n; p++)
+        v[p] = part_value(e, id, p, element);
+    for (; n > 1; n = (n + 1) / 2)
+        for (uint32_t p = 0; p < n / 2; p++)
+            v[p] = combine(e, x, v[p], v[n - 1 - p]);
+    return v[0];
+}
+
+void accumulator_add_block(struct emitter *e, const struct context *cx, uint32_t id)
+{
+    struct accumulator *a = &e->accumulators[id];
+    bool used[PARTS];
+    parts_of(e, cx, id, used);
+    if (e->info.vector_reduced)
+        add_block(e, a, 0, join_copies(e, cx, id, type_f32));
+    for (uint32_t p = e->info.vector_reduced ? PART_SCALAR : 0; p < PARTS; p++)
+        if (used[p])
+            add_block(e, a, p, slot_load(e, a->value, p, type_f32));
+}
+
+/* Returns total + rest; if the total is infinite or NaN, rest means nothing and stays out. */
+static V block_total(struct emitter *e, struct accumulator *a, uint32_t part)
+{
+    const struct build *m = &e->m;
+    V total = slot_load(e, a->total, part, type_f32), rest = slot_load(e, a->rest, part, type_f32);
+    V finite = op_lt(m, op_abs(m, rest), const_f_like(m, rest, INFINITY));
+    rest = op_select(m, finite, rest, const_zero(m, rest->type));
+    return op_add(m, total, rest);
+}
+
+/* ---- results ---- */
+
+static V half_of(const struct build *m, V v, uint32_t first, uint32_t count)
+{
+    return count == 1 ? op_extract(m, v, const_int(m, 64, first)) : op_lanes(m, v, NULL, first, count);
+}
+
+static V join_lanes(struct emitter *e, const struct kexpr *x, V v)
+{
+    for (uint32_t n = lanes_of(v) / 2; n; n /= 2)
+        v = combine(e, x, half_of(&e->m, v, 0, n), half_of(&e->m, v, n, n));
+    return v;
+}
+
+/* Puts the better of two (value, index) pairs in place of the first. */
+static void take_better(struct emitter *e, const struct kexpr *x, V *a, V *i, V b, V j)
+{
+    V better = is_better(e, x, b, j, *a, *i);
+    *a = op_select(&e->m, better, b, *a);
+    *i = op_select(&e->m, better, j, *i);
+}
+
+static V arg_result(struct emitter *e, const struct context *cx, uint32_t id)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    const struct build *m = &e->m;
+    T element = value_type(e, x), i32 = type_i32;
+    V value = slot_load(e, a->value, 0, element), index = slot_load(e, a->index, 0, i32);
+
+    for (uint32_t p = 1; p < e->s->phase_vectors[cx->phase]; p++) {
+        V other = slot_load(e, a->value, p, element), other_index = slot_load(e, a->index, p, i32);
+        take_better(e, x, &value, &index, other, other_index);
+    }
+    for (uint32_t n = e->s->lanes / 2; n; n /= 2) {
+        V other = half_of(m, value, n, n), other_index = half_of(m, index, n, n);
+        value = half_of(m, value, 0, n);
+        index = half_of(m, index, 0, n);
+        take_better(e, x, &value, &index, other, other_index);
+    }
+    if (!e->s->edges.masked_tail) {
+        V other = slot_load(e, a->value, PART_SCALAR, element), other_index = slot_load(e, a->index, PART_SCALAR, i32);
+        take_better(e, x, &value, &index, other, other_index);
+    }
+    return index;
+}
+
+static V reduce_result(struct emitter *e, const struct context *cx, uint32_t id, bool in_blocks, uint32_t part)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    T element = value_type(e, x);
+
+    if (!e->info.vector_reduced) {
+        if (kexpr_is_place(x))
+            return slot_load(e, a->index, part, type_i32);
+        return in_blocks && is_long_sum(x) ? block_total(e, a, part) : part_value(e, id, part, element);
+    }
+    if (kexpr_is_place(x))
+        return arg_result(e, cx, id);
+    bool sums = in_blocks && is_long_sum(x);
+    V v = join_lanes(e, x, sums ? block_total(e, a, 0) : join_copies(e, cx, id, element));
+    if (!e->s->edges.masked_tail)
+        v = combine(e, x, v, sums ? block_total(e, a, PART_SCALAR) : slot_load(e, a->value, PART_SCALAR, element));
+    return v;
+}
+
+void accumulator_finish(struct emitter *e, const struct context *cx, uint32_t id, bool in_blocks)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    uint32_t copies = !e->info.vector_reduced && expr_is_vector(e, cx, id) ? cx->copies : 1;
+    for (uint32_t copy = 0; copy < copies; copy++) {
+        frame_here(&e->frame);
+        V v = reduce_result(e, cx, id, in_blocks, expr_is_vector(e, cx, id) ? copy : PART_SCALAR);
+        if (is_in_double(x))
+            v = op_fptrunc(&e->m, v, type_like(type_f32, v));
+        if (kexpr_is_place(x))
+            v = op_sext(&e->m, v, type_like(type_i64, v));
+        e->cache.exprs[id * COPIES_MAX + copy] = (struct cached){v, e->frame.levels[e->info.point_level].serial};
+    }
+}

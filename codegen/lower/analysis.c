@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Finds out what depends on what: the levels and lanes of variables, forms and expressions.
+ */
+#include "codegen/lower/analysis.h"
+
+static void analyze_var(struct analysis *a, const struct schedule *s, uint32_t var);
+
+static void raise_level(uint8_t *level, uint32_t to)
+{
+    if (*level < to)
+        *level = (uint8_t)to;
+}
+
+static void analyze_form(struct analysis *a, const struct schedule *s, struct form *f)
+{
+    f->vector_term = -1;
+    for (uint32_t i = 0; i < f->affine->count; i++) {
+        uint32_t var = f->affine->terms[i].var;
+        analyze_var(a, s, var);
+        raise_level(&f->level, a->var_level[var]);
+        if (var == s->vector_var)
+            f->vector_term = (int32_t)i;
+        else if (s->var_lanes[var])
+            f->derived_lanes = true;
+    }
+}
+
+static void analyze_var(struct analysis *a, const struct schedule *s, uint32_t var)
+{
+    const struct kvar *v = &s->kernel->vars[var];
+    if (a->var_level[var]) /* loop variables and what has been visited */
+        return;
+    if (v->kind == KVAR_DIVMOD) {
+        struct form *f = &a->forms[a->var_form[var]];
+        analyze_form(a, s, f);
+        a->var_level[var] = f->level ? f->level : LEVEL_UNIT;
+    } else { /* its expression comes before all that use the variable */
+        a->var_level[var] = a->expr_level[v->expr] ? a->expr_level[v->expr] : LEVEL_UNIT;
+    }
+}
+
+static void analyze_expr(struct analysis *a, const struct schedule *s, uint32_t id)
+{
+    const struct kexpr *x = &s->kernel->exprs[id];
+    uint8_t *level = &a->expr_level[id];
+
+    for (uint32_t i = 0; i < 3 && x->args[i] != KEXPR_NONE; i++) {
+        raise_level(level, a->expr_level[x->args[i]]);
+        a->expr_rows[id] |= a->expr_rows[x->args[i]];
+    }
+    if (x->op == K_LOAD || x->op == K_INDEX) {
+        uint32_t count = 1 + (x->op == K_LOAD ? x->guard_count : 0);
+        for (uint32_t i = 0; i < count; i++) {
+            struct form *f = &a->forms[a->expr_form[id] + i];
+            analyze_form(a, s, f);
+            raise_level(level, f->level);
+            for (uint32_t t = 0; t < f->affine->count; t++)
+                a->expr_rows[id] |= s->tiled && f->affine->terms[t].var == s->tile.m_var;
+        }
+        if (x->op == K_LOAD)
+            raise_level(level, x->varying && s->kernel->tensors[x->tensor].written ? (uint8_t)a->inner_level : LEVEL_UNIT);
+    } else if (x->op == K_REDUCE) {
+        *level = (uint8_t)a->point_level;
+        a->expr_rows[id] = s->tiled;
+    } else if (x->op == K_SCAN) {
+        *level = (uint8_t)a->inner_level;
+    }
+    if (s->exprs[id].row_buffer >= 0) /* a row buffer has a value for every point and lane */
+        *level = (uint8_t)a->inner_level;
+}
+
+/* Adds a form whose numbers begin at `number`, and returns where those after it begin. */
+static uint32_t add_form(struct analysis *a, const struct kaffine *affine, uint32_t number)
+{
+    a->forms[a->form_count++] = (struct form){.affine = affine, .number = number};
+    return number + 1 + affine->count;
+}
+
+/* Adds a form and those of its guards, each of which its bound follows. */
+static uint32_t add_forms(struct analysis *a, const struct kaffine *affine, uint32_t count, const struct kguard *guards,
+                          uint32_t number)
+{
+    const uint32_t first = a->form_count;
+
+    number = add_form(a, affine, number);
+    for (uint32_t i = 0; i < count; i++)
+        number = add_form(a, &guards[i].form, number) + 1;
+    return first;
+}
+
+static void collect_forms(struct analysis *a, const struct kernel *k)
+{
+    for (uint32_t i = 0; i < k->var_count; i++) {
+        a->var_form[i] = a->form_count;
+        a->var_number[i] = a->numbers.vars[i];
+        if (k->vars[i].kind == KVAR_DIVMOD)
+            a->var_number[i] = add_form(a, &k->vars[i].base, a->numbers.vars[i]);
+    }
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        if (x->op == K_LOAD || x->op == K_INDEX)
+            a->expr_form[i] = add_forms(a, &x->index, x->op == K_LOAD ? x->guard_count : 0, x->guards, a->numbers.exprs[i]);
+    }
+    for (uint32_t i = 0; i < k->store_count; i++)
+        a->store_form[i] =
+            add_forms(a, &k->stores[i].index, k->stores[i].guard_count, k->stores[i].guards, a->numbers.stores[i]);
+}
+
+static bool allocate(struct analysis *a, const struct kernel *k, struct arena *arena)
+{
+    uint32_t forms = k->var_count;
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        forms += 1 + k->exprs[i].guard_count;
+    for (uint32_t i = 0; i < k->store_count; i++)
+        forms += 1 + k->stores[i].guard_count;
+
+    a->forms = arena_array(arena, forms + 1, sizeof *a->forms);
+    a->expr_form = arena_array(arena, k->expr_count + 1, sizeof *a->expr_form);
+    a->store_form = arena_array(arena, k->store_count + 1, sizeof *a->store_form);
+    a->expr_level = arena_array(arena, k->expr_count + 1, sizeof *a->expr_level);
+    a->expr_rows = arena_array(arena, k->expr_count + 1, sizeof *a->expr_rows);
+    return a->forms && a->expr_form && a->store_form && a->expr_level && a->expr_rows;
+}
+
+/* Makes the strides of a register tile's rows immediate numbers of addresses, unless they are to be parameters.  The key under
+ * which code is shared has them. */
+static void fix_row_strides(struct analysis *a, const struct schedule *s)
+{
+    if (!s->tiled || s->tile.m_var == KEXPR_NONE || s->tile.strided)
+        return;
+    for (uint32_t i = 0; i < a->form_count; i++) {
+        const struct form *f = &a->forms[i];
+        for (uint32_t t = 0; t < f->affine->count; t++)
+            if (f->affine->terms[t].var == s->tile.m_var)
+                a->numbers.items[f->number + 1 + t].slot = -1;
+    }
+}
+
+/* Makes the strides of loads that are taken out of whole vectors immediate numbers, those of their guards included. */
+static void fix_strides(struct analysis *a, const struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        for (uint32_t g = 0; s->exprs[i].load == LOAD_STRIDED && g <= k->exprs[i].guard_count; g++) {
+            const struct form *f = &a->forms[a->expr_form[i] + g];
+            for (uint32_t t = 0; t < f->affine->count; t++)
+                if (f->affine->terms[t].var == s->vector_var)
+                    a->numbers.items[f->number + 1 + t].slot = -1;
+        }
+    }
+}
+
+static void find_levels(struct analysis *a, const struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    enum kvar_kind kind = s->vector_var == KEXPR_NONE ? KVAR_LOADED : k->vars[s->vector_var].kind;
+    a->vector_parallel = kind == KVAR_PARALLEL;
+    a->vector_reduced = kind == KVAR_REDUCED;
+    a->point_level = a->vector_parallel ? LEVEL_UNIT + 1 : LEVEL_UNIT;
+    a->reduced_level = a->point_level + 1;
+    a->inner_level = a->point_level + k->reduced_count;
+    a->vector_level = a->vector_parallel ? a->point_level : a->inner_level;
+    for (uint32_t i = 0; i < k->var_count; i++) {
+        if (k->vars[i].kind == KVAR_PARALLEL)
+            a->var_level[i] = (uint8_t)(i == s->vector_var || (s->tiled && i == s->tile.m_var) ? a->vector_level : LEVEL_UNIT);
+        else if (k->vars[i].kind == KVAR_REDUCED)
+            a->var_level[i] = (uint8_t)(a->reduced_level + i - k->parallel_count);
+    }
+    if (s->transpose.var != KEXPR_NONE) /* what depends on it is emitted for every row of a tile */
+        a->var_level[s->transpose.var] = (uint8_t)a->vector_level;
+}
+
+bool analyze(struct analysis *a, const struct schedule *s, struct arena *arena)
+{
+    const struct kernel *k = s->kernel;
+
+    if (!schedule_numbers(s, arena, &a->numbers) || !allocate(a, k, arena))
+        return false;
+    collect_forms(a, k);
+    fix_row_strides(a, s);
+    fix_strides(a, s);
+    find_levels(a, s);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        analyze_expr(a, s, i);
+    for (uint32_t i = 0; i < k->store_count; i++)
+        for (uint32_t f = 0; f <= k->stores[i].guard_count; f++)
+            analyze_form(a, s, &a->forms[a->store_form[i] + f]);
+    return true;
+}
+
+bool number_is(const struct analysis *a, uint32_t number, int64_t value)
+{
+    const struct knumber *n = &a->numbers.items[number];
+    return n->slot < 0 && n->value == value;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Puts short names over the loop language: types and constants shaped like a value, roundings that need no library call.
+ *
+ * Every function works on scalars and on vectors: the number of lanes comes from the operands.
+ */
+#include "codegen/lower/build.h"
+
+#include <string.h>
+
+T type_int(uint32_t bits)
+{
+    return bits == 1 ? type_i1 : bits == 8 ? type_i8 : bits == 16 ? type_i16 : bits == 32 ? type_i32 : type_i64;
+}
+
+T type_of(enum ktype type)
+{
+    if (ktype_is_float(type))
+        return type == KT_F32 ? type_f32 : type_f64;
+    return type_int(type == KT_BOOL ? 1 : 8 * (uint32_t)ktype_size(type));
+}
+
+T storage_type(dtype type)
+{
+    return dtype_is_low_precision(type) ? type_i16 : type_of(ktype_of(type));
+}
+
+/* ---- constants ---- */
+
+V const_bits(const struct build *m, T type, uint64_t bits)
+{
+    const uint32_t count = type_bits(type);
+    uint64_t all[LANES_MAX];
+
+    for (uint32_t i = 0; i < loop_type_lanes(type); i++)
+        all[i] = count < 64 ? bits & ((UINT64_C(1) << count) - 1) : bits;
+    return loop_const(m->b, type, all);
+}
+
+V const_int(const struct build *m, uint32_t bits, int64_t value)
+{
+    return const_bits(m, type_int(bits), (uint64_t)value);
+}
+
+V const_splat(const struct build *m, V scalar, uint32_t lanes)
+{
+    return scalar->op == LOOP_CONST ? const_bits(m, type_lanes(element_type(scalar), lanes), scalar->bits[0]) : scalar;
+}
+
+V const_zero(const struct build *m, T type)
+{
+    return const_bits(m, type, 0);
+}
+
+V const_ones(const struct build *m, T type)
+{
+    return const_bits(m, type, UINT64_MAX);
+}
+
+V const_float(const struct build *m, T type, double value)
+{
+    const float narrow = (float)value;
+    uint64_t bits = 0;
+
+    if (loop_type_element(type) == LOOP_F32)
+        memcpy(&bits, &narrow, sizeof narrow);
+    else
+        memcpy(&bits, &value, sizeof value);
+    return const_bits(m, type, bits);
+}
+
+V const_int_like(const struct build *m, V like, int64_t value)
+{
+    return const_bits(m, like->type, (uint64_t)value);
+}
+
+V const_f_like(const struct build *m, V like, double value)
+{
+    return const_float(m, like->type, value);
+}
+
+V const_i32_for(const struct build *m, V like, int64_t value)
+{
+    return const_bits(m, type_like(type_i32, like), (uint64_t)value);
+}
+
+V const_iota(const struct build *m, uint32_t bits, uint32_t lanes)
+{
+    uint64_t all[LANES_MAX];
+
+    for (uint32_t i = 0; i < lanes; i++)
+        all[i] = i;
+    return loop_const(m->b, type_lanes(type_int(bits), lanes), all);
+}
+
+V const_scalar(const struct build *m, enum ktype type, union scalar bits)
+{
+    return const_bits(m, type_of(type), type == KT_BOOL ? bits.u8 != 0 : bits.u64);
+}
+
+V splat(const struct build *m, V scalar, uint32_t lanes)
+{
+    return lanes == 1 ? scalar : loop_add(m->b, LOOP_SPLAT, type_lanes(scalar->type, lanes), &scalar, 1, 0);
+}
+
+bool is_int_constant(V v, int64_t *value)
+{
+    const uint32_t above = 64 - type_bits(v->type);
+
+    if (v->op != LOOP_CONST)
+        return false;
+    *value = (int64_t)(v->bits[0] << above) >> above;
+    return true;
+}
+
+/* ---- operations ---- */
+
+V op_not(const struct build *m, V a)
+{
+    return op_xor(m, a, const_ones(m, a->type));
+}
+
+V op_mad(const struct build *m, V a, V b, V c)
+{
+    if (m->isa->relaxed_fma && a->type == type_lanes(type_f32, 4)) /* there are no others */
+        return op3(m, LOOP_RELAXED_FMA, a, b, c);
+    if (!m->isa->fma || (!m->isa->f64 && element_type(a) == type_f64))
+        return op_add(m, op_mul(m, a, b), c);
+    return op3(m, LOOP_FMA, a, b, c);
+}
+
+V op_select(const struct build *m, V condition, V a, V b)
+{
+    const uint32_t lanes = lanes_of(condition);
+
+    return lanes == 1 ? op3(m, LOOP_SELECT, condition, a, b)
+                      : op3(m, LOOP_SELECT, condition, lanes_of(a) == lanes ? a : splat(m, a, lanes),
+                            lanes_of(b) == lanes ? b : splat(m, b, lanes));
+}
+
+V op_bits(const struct build *m, V v, T element)
+{
+    return op_bitcast(m, v, type_like(element, v));
+}
+
+V op_lanes(const struct build *m, V x, V y, uint32_t first, uint32_t count)
+{
+    uint8_t at[LANES_MAX];
+
+    for (uint32_t i = 0; i < count; i++)
+        at[i] = (uint8_t)(first + i);
+    return loop_shuffle(m->b, x, y, at, count);
+}
+
+V op_shuffle(const struct build *m, V x, V y, const uint32_t *numbers, uint32_t n)
+{
+    uint8_t at[LANES_MAX];
+
+    for (uint32_t i = 0; i < n; i++)
+        at[i] = (uint8_t)numbers[i];
+    return loop_shuffle(m->b, x, y, at, n);
+}
+
+V op_fence(const struct build *m, V x)
+{
+    if (!is_float(x) && lanes_of(x) * type_bits(x->type) < 128) /* no register of its own everywhere */
+        return x;
+    return op1(m, LOOP_FENCE, x);
+}
+
+V op_address(const struct build *m, T element, V pointer, V index)
+{
+    return loop_address(m->b, element, pointer, index);
+}
+
+V op_any(const struct build *m, V condition)
+{
+    return lanes_of(condition) == 1 ? condition : op1(m, LOOP_ANY, condition);
+}
+
+V op_get(const struct build *m, V slot)
+{
+    return loop_add(m->b, LOOP_GET, slot->type, &slot, 1, 0);
+}
+
+void op_set(const struct build *m, V slot, V value)
+{
+    op2(m, LOOP_SET, slot, value);
+}
+
+V op_load(const struct build *m, T type, V pointer, V mask, uint32_t align)
+{
+    return op_load_or(m, type, pointer, mask, NULL, align);
+}
+
+V op_load_or(const struct build *m, T type, V pointer, V mask, V otherwise, uint32_t align)
+{
+    if (!mask)
+        return loop_add(m->b, LOOP_LOAD, type, &pointer, 1, align);
+    V args[3] = {pointer, mask, otherwise ? otherwise : const_zero(m, type)};
+    return loop_add(m->b, LOOP_LOAD_MASKED, type, args, 3, align);
+}
+
+void op_store(const struct build *m, V value, V pointer, V mask, uint32_t align)
+{
+    loop_add(m->b, mask ? LOOP_STORE_MASKED : LOOP_STORE, 0, (V[]){value, pointer, mask}, mask ? 3 : 2, align);
+}
+
+/* ---- rounding ---- */
+
+/* Without SSE4.1 the rounding instructions are library calls.  Adding and subtracting 2^23 rounds what is smaller (nearest
+ * even); the sign is put back for -0.  Larger numbers are whole. */
+static V round_by_adding(const struct build *m, V x)
+{
+    V magic = const_f_like(m, x, 8388608.0);
+    V a = op_abs(m, x);
+    V r = op_sub(m, op_add(m, a, magic), magic);
+    r = op_copy_sign(m, r, x);
+    return op_select(m, op_lt(m, a, magic), r, x);
+}
+
+V op_round_even(const struct build *m, V x)
+{
+    return m->isa->rounding ? op1(m, LOOP_ROUND_EVEN, x) : round_by_adding(m, x);
+}
+
+/* Moves a rounded number by a step if it is beyond x; ceil(-0.5) is -0. */
+static V step_back(const struct build *m, enum loop_op beyond, V x, double step)
+{
+    V rounded = round_by_adding(m, x), moved = op_add(m, rounded, const_f_like(m, x, step));
+
+    return op_copy_sign(m, op_select(m, op2(m, beyond, rounded, x), moved, rounded), x);
+}
+
+V op_floor(const struct build *m, V x)
+{
+    return m->isa->rounding ? op1(m, LOOP_FLOOR, x) : step_back(m, LOOP_GT, x, -1);
+}
+
+V op_ceil(const struct build *m, V x)
+{
+    return m->isa->rounding ? op1(m, LOOP_CEIL, x) : step_back(m, LOOP_LT, x, 1);
+}
+
+/* ---- places ---- */
+
+static V divide(const struct build *m, enum loop_op op, V a, V b)
+{
+    if (m->isa->wide_division || element_type(a) != type_i64)
+        return op2(m, op, a, b);
+    T narrow = type_like(type_i32, a);
+    V narrow_a = op_trunc(m, a, narrow);
+    return op_zext(m, op2(m, op, narrow_a, op_trunc(m, b, narrow)), a->type);
+}
+
+V op_divide_index(const struct build *m, V a, V b)
+{
+    return divide(m, LOOP_UDIV, a, b);
+}
+
+V op_modulo_index(const struct build *m, V a, V b)
+{
+    return divide(m, LOOP_UREM, a, b);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Gives the loop language short names, for values of any number of lanes.  This is the lowest layer of the lowering (lower.c
+ * lists the layers).
+ */
+#ifndef WEBNN_CODEGEN_LOWER_BUILD_H_
+#define WEBNN_CODEGEN_LOWER_BUILD_H_
+
+#include "ir/kernel/kernel.h"
+#include "ir/loop/loop.h"
+#include "ir/target/target.h"
+
+enum { LANES_MAX = LOOP_LANES_MAX };
+
+typedef struct loop_value *V;
+typedef loop_type T;
+
+/** This is a position in a function under construction. */
+struct build {
+    struct loop_builder *b;
+    const struct isa *isa;
+};
+
+/** Returns how many lanes a value has; a scalar has 1. */
+static inline uint32_t lanes_of(V v)
+{
+    return loop_type_lanes(v->type);
+}
+/** Returns the type of a value's elements. */
+static inline T element_type(V v)
+{
+    return loop_type_make(loop_type_element(v->type), 1);
+}
+/** Returns how many bits an element of a type has. */
+static inline uint32_t type_bits(T type)
+{
+    return loop_element_bits(loop_type_element(type));
+}
+static inline bool is_float(V v)
+{
+    return loop_element_is_float(loop_type_element(v->type));
+}
+/** The functions that begin with type_ return types. */
+enum {
+    type_i1 = LOOP_I1 << 8 | 1,
+    type_i8 = LOOP_I8 << 8 | 1,
+    type_i16 = LOOP_I16 << 8 | 1,
+    type_i32 = LOOP_I32 << 8 | 1,
+    type_i64 = LOOP_I64 << 8 | 1,
+    type_f32 = LOOP_F32 << 8 | 1,
+    type_f64 = LOOP_F64 << 8 | 1,
+    type_ptr = LOOP_PTR << 8 | 1
+};
+T type_int(uint32_t bits);
+static inline T type_lanes(T element, uint32_t lanes) /* of an element's type */
+{
+    return loop_type_make(loop_type_element(element), lanes);
+}
+static inline T type_like(T element, V like) /* with as many lanes as like */
+{
+    return type_lanes(element, lanes_of(like));
+}
+/** Returns the type of a value in registers: a truth value is an i1, low-precision floats are float32. */
+T type_of(enum ktype type);
+/** Returns the type of an element in memory: low-precision floats have 16 bits. */
+T storage_type(dtype type);
+
+/** The functions that begin with const_ return constants; those with `like` have its type and its lanes. */
+V const_bits(const struct build *m, T type, uint64_t bits); /* all lanes; bits above the type's do not count */
+V const_int(const struct build *m, uint32_t bits, int64_t value);
+V const_splat(const struct build *m, V scalar, uint32_t lanes);
+V const_zero(const struct build *m, T type);
+V const_ones(const struct build *m, T type); /* all bits */
+V const_float(const struct build *m, T type, double value);
+V const_int_like(const struct build *m, V like, int64_t value); /* like's integer type */
+V const_f_like(const struct build *m, V like, double value);    /* like's floating-point type */
+V const_i32_for(const struct build *m, V like, int64_t value);  /* i32 with like's lanes */
+V const_iota(const struct build *m, uint32_t bits, uint32_t lanes);
+/** Returns a constant of the type with those bits. */
+V const_scalar(const struct build *m, enum ktype type, union scalar bits);
+/** Emits a vector whose lanes all have the value of a scalar. */
+V splat(const struct build *m, V scalar, uint32_t lanes);
+/** Returns whether a value is a scalar constant, and its value as a signed number. */
+bool is_int_constant(V v, int64_t *value);
+
+/** The functions that begin with op emit an operation (ir/loop/loop_ops.def) at the position and return its value. */
+static inline V op1(const struct build *m, enum loop_op op, V a)
+{
+    return loop_add(m->b, op, 0, &a, 1, 0);
+}
+static inline V op2(const struct build *m, enum loop_op op, V a, V b)
+{
+    return loop_add(m->b, op, 0, (V[]){a, b}, 2, 0);
+}
+static inline V op3(const struct build *m, enum loop_op op, V a, V b, V c)
+{
+    return loop_add(m->b, op, 0, (V[]){a, b, c}, 3, 0);
+}
+/** Emits a conversion of one operand, which is nothing if it has the type already. */
+static inline V op_convert(const struct build *m, enum loop_op op, V a, T type)
+{
+    return a->type == type ? a : loop_add(m->b, op, type, &a, 1, 0);
+}
+/** Emits an operation of two operands that has another type than they. */
+static inline V op2_typed(const struct build *m, enum loop_op op, T type, V a, V b)
+{
+    return loop_add(m->b, op, type, (V[]){a, b}, 2, 0);
+}
+#define OP1(NAME, name)                                                                                                        \
+    static inline V op_##name(const struct build *m, V a)                                                                      \
+    {                                                                                                                          \
+        return op1(m, LOOP_##NAME, a);                                                                                         \
+    }
+#define OP2(NAME, name)                                                                                                        \
+    static inline V op_##name(const struct build *m, V a, V b)                                                                 \
+    {                                                                                                                          \
+        return op2(m, LOOP_##NAME, a, b);                                                                                      \
+    }
+#define CONVERT(NAME, name)                                                                                                    \
+    static inline V op_##name(const struct build *m, V a, T type)                                                              \
+    {                                                                                                                          \
+        return op_convert(m, LOOP_##NAME, a, type);                                                                            \
+    }
+OP2(ADD, add)
+OP2(SUB, sub)
+OP2(MUL, mul)
+OP2(DIV, div)
+OP2(UDIV, udiv)
+OP2(SDIV, sdiv)
+OP2(AND, and)
+OP2(OR, or)
+OP2(XOR, xor)
+OP2(SHL, shl)
+OP2(LSHR, lshr)
+OP2(ASHR, ashr)
+OP2(SMIN, smin)
+OP2(SMAX, smax)
+OP2(UMIN, umin)
+OP2(UMAX, umax)
+OP2(ADD_SATURATED, add_saturated)
+OP2(COPY_SIGN, copy_sign)
+OP2(EQ, eq)
+OP2(NE, ne)
+OP2(LT, lt)
+OP2(LE, le)
+OP2(GT, gt)
+OP2(GE, ge)
+OP2(ULT, ult)
+OP2(UGE, uge)
+OP2(UNORDERED, unordered)
+OP2(EXTRACT, extract)
+OP1(NEG, neg)
+OP1(ABS, abs)
+OP1(SQRT, sqrt)
+/* Loop strength reduction takes longer than all other passes together where an address in a loop is a sum of several
+ * loop-invariant terms, because it tries the ways to add them up. */
+OP1(OPAQUE, opaque)
+OP1(PREFETCH, prefetch)
+CONVERT(TRUNC, trunc)
+CONVERT(ZEXT, zext)
+CONVERT(SEXT, sext)
+CONVERT(FPTRUNC, fptrunc)
+CONVERT(FPEXT, fpext)
+CONVERT(SITOFP, sitofp)
+CONVERT(UITOFP, uitofp)
+CONVERT(FPTOSI, fptosi)
+CONVERT(FPTOUI, fptoui)
+CONVERT(BITCAST, bitcast)
+#undef OP1
+#undef OP2
+#undef CONVERT
+/** Returns the lanes of a condition that do not hold. */
+V op_not(const struct build *m, V a);
+/** Returns a * b + c, fused where that is an instruction, else with two roundings.  It serves the inside of approximations
+ * only. */
+V op_mad(const struct build *m, V a, V b, V c);
+V op_select(const struct build *m, V condition, V a, V b);
+V op_bits(const struct build *m, V v, T element); /* bitcast, lanes kept */
+/** Returns `count` lanes of x, or of x and y one after the other (y may be NULL), from `first` on. */
+V op_lanes(const struct build *m, V x, V y, uint32_t first, uint32_t count);
+/** Returns n lanes of x and y (which may be NULL) one after the other, those with the given numbers. */
+V op_shuffle(const struct build *m, V x, V y, const uint32_t *numbers, uint32_t n);
+/** Returns the same vector, but no pass looks through it.  Instruction selection asks of every shuffle what it could be
+ * together with those before it, which takes most of the time of code that has many, and seldom finds anything. */
+V op_fence(const struct build *m, V x);
+/** Loads the elements from a pointer on for which the mask holds (NULL: all of them); lanes for which it does not hold are 0.
+ * align is in bytes. */
+V op_load(const struct build *m, T type, V pointer, V mask, uint32_t align);
+/** Does the same; lanes for which the mask does not hold are those of `otherwise` (NULL: 0). */
+V op_load_or(const struct build *m, T type, V pointer, V mask, V otherwise, uint32_t align);
+/** Stores the lanes of a value for which the mask holds (NULL: all of them). */
+void op_store(const struct build *m, V value, V pointer, V mask, uint32_t align);
+/** Returns the address of an element, so many elements after a pointer. */
+V op_address(const struct build *m, T element, V pointer, V index);
+/** Returns a slot's value. */
+V op_get(const struct build *m, V slot);
+/** Gives a slot a value. */
+void op_set(const struct build *m, V slot, V value);
+/** Returns an i1 that says whether any lane of a condition holds. */
+V op_any(const struct build *m, V condition);
+/** Rounds floats of any size to whole numbers, to the nearest (of two the even one), toward -inf or toward +inf, without
+ * library calls. */
+V op_round_even(const struct build *m, V x);
+V op_floor(const struct build *m, V x);
+V op_ceil(const struct build *m, V x);
+/** Divide places and counts: a and b are not negative, b is not 0.  Where dividing 64 bits is a call, addresses have 32, and so
+ * has whatever counts what they hold. */
+V op_divide_index(const struct build *m, V a, V b);
+V op_modulo_index(const struct build *m, V a, V b);
+
+#endif

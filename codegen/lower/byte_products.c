@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits dot products of bytes, by the instructions that a processor has for them (enum byte_arithmetic in
+ * ir/target/target.h), all of which are exact.
+ *
+ * Where products are added up by twos, a sum of pairs of 16 bits stays one as long as that fits: such sums are `narrow`.  Bytes
+ * whose pairs do not fit are multiplied as numbers of 16 bits on x86, and on AArch64 pairs become 32 bits at once.
+ */
+#include "codegen/lower/byte_products.h"
+
+#include "codegen/lower/expression.h"
+#include "codegen/lower/memory.h"
+
+/* So many vectors at most hold a vector of words in the form in which they are multiplied, and so many words of each operand
+ * are multiplied together. */
+enum { BYTE_PARTS = 2, BYTE_WORDS_MOST = 2 };
+
+/* Says how words are multiplied. */
+struct byte_form {
+    enum byte_arithmetic by; /* BYTES_NONE: by shifts and multiplications of 32 bits */
+    uint32_t lanes;
+    bool both_signed; /* the first operand is signed, too */
+    bool pairs_fit;   /* two products and the two of the other word fit 16 bits */
+    bool narrow;      /* sums have twice as many lanes of 16 bits, in vectors of the same size */
+};
+
+/* Words as they are multiplied. */
+struct byte_words {
+    V part[BYTE_PARTS];
+};
+
+enum { BYTES = 4, PAIRS = 2 };
+
+static bool adds_pairs(const struct byte_form *f)
+{
+    return f->by == BYTES_MIXED_PAIRS || f->by == BYTES_SIGNED_PAIRS;
+}
+
+/* Returns how words of so many lanes are multiplied on the machine.  pairs_fit and narrow are what the numbers allow, and
+ * count where products are added up by twos. */
+static struct byte_form byte_form_of(const struct build *m, uint32_t lanes, bool both_signed, bool pairs_fit, bool narrow)
+{
+    const enum byte_arithmetic by = m->isa->byte_products;
+    const bool arm = by == BYTES_SIGNED || by == BYTES_SIGNED_PAIRS;
+    struct byte_form f = {.by = by, .lanes = lanes, .both_signed = both_signed};
+
+    if (arm ? lanes != 4 : lanes != 4 && lanes != 8 && lanes != 16)
+        f.by = BYTES_NONE;
+    f.pairs_fit = pairs_fit && adds_pairs(&f);
+    f.narrow = narrow && f.pairs_fit;
+    return f;
+}
+
+static V as_lanes(const struct build *m, const struct byte_form *f, V x, uint32_t bits)
+{
+    return op_bitcast(m, x, type_lanes(type_int(bits), f->lanes * 32 / bits));
+}
+
+/* Returns sums of two products of neighbouring bytes, unsigned ones of u and signed ones of s, as 16 bits: exact if they fit.
+ */
+static V madd_bytes(const struct build *m, const struct byte_form *f, V u, V s)
+{
+    V unsigned_bytes = as_lanes(m, f, u, 8);
+
+    return op2_typed(m, LOOP_PAIRS_U8_S8, type_lanes(type_i16, PAIRS * f->lanes), unsigned_bytes, as_lanes(m, f, s, 8));
+}
+
+/* Returns sums of two products of neighbouring numbers of 16 bits. */
+static V madd_words(const struct build *m, const struct byte_form *f, V a, V b)
+{
+    return op2_typed(m, LOOP_PAIRS_S16, type_lanes(type_i32, f->lanes), a, b);
+}
+
+/* Returns the sums of neighbouring numbers of 16 bits. */
+static V add_neighbours(const struct build *m, const struct byte_form *f, V pairs)
+{
+    if (f->by == BYTES_MIXED_PAIRS)
+        return madd_words(m, f, pairs, const_int_like(m, pairs, 1));
+    return op_convert(m, LOOP_ADD_PAIRS, pairs, type_lanes(type_i32, f->lanes));
+}
+
+/* ---- words ---- */
+
+/* Returns the even bytes of words, or the odd ones, as signed numbers of 16 bits. */
+static V bytes_by_twos(const struct build *m, const struct byte_form *f, V words, bool odd)
+{
+    V pairs = as_lanes(m, f, words, 16), eight = const_int_like(m, pairs, 8);
+
+    return op_ashr(m, odd ? pairs : op_shl(m, pairs, eight), eight);
+}
+
+/* Returns the first two bytes of all words, or the last two, as signed numbers of 16 bits. */
+static V half_words(const struct build *m, const struct byte_form *f, V words, uint32_t half)
+{
+    V bytes = as_lanes(m, f, words, 8);
+    uint32_t numbers[LANES_MAX];
+
+    for (uint32_t i = 0; i < f->lanes * PAIRS; i++)
+        numbers[i] = i / PAIRS * BYTES + half * PAIRS + i % PAIRS;
+    V two = op_shuffle(m, bytes, bytes, numbers, f->lanes * PAIRS);
+    return op_sext(m, two, type_lanes(type_i16, f->lanes * PAIRS));
+}
+
+static uint32_t part_count(const struct byte_form *f)
+{
+    return f->by == BYTES_SIGNED_PAIRS || (f->by == BYTES_MIXED_PAIRS && !f->pairs_fit) ? BYTE_PARTS : 1;
+}
+
+/* Emits what makes words of a vector of 32-bit lanes ready to be multiplied. */
+static struct byte_words byte_words_of(const struct build *m, const struct byte_form *f, V lanes)
+{
+    struct byte_words w = {{lanes}};
+
+    for (uint32_t i = 0; part_count(f) > 1 && i < BYTE_PARTS; i++)
+        w.part[i] = f->by == BYTES_SIGNED_PAIRS ? half_words(m, f, lanes, i) : bytes_by_twos(m, f, lanes, i);
+    return w;
+}
+
+/* ---- sums ---- */
+
+static V byte_of(const struct build *m, V words, uint32_t i, bool is_signed)
+{
+    const uint32_t lanes = lanes_of(words);
+    V left = splat(m, const_int(m, 32, 8 * (BYTES - 1 - i)), lanes), right = splat(m, const_int(m, 32, 8 * (BYTES - 1)), lanes);
+    V high = op_shl(m, words, left);
+
+    return is_signed ? op_ashr(m, high, right) : op_lshr(m, high, right);
+}
+
+static V add_products(const struct build *m, const struct byte_form *f, V sum, V a, V b)
+{
+    if (f->by == BYTES_MIXED || f->by == BYTES_SIGNED)
+        return op3(m, f->by == BYTES_MIXED ? LOOP_DOT_U8_S8 : LOOP_DOT_S8, sum, a, b);
+    for (uint32_t i = 0; i < BYTES; i++)
+        sum = op_add(m, sum, op_mul(m, byte_of(m, a, i, f->both_signed), byte_of(m, b, i, true)));
+    return sum;
+}
+
+/* Returns the products of two words, by twos and those of their parts added up. */
+static V pairs_of(const struct build *m, const struct byte_form *f, const struct byte_words *a, const struct byte_words *b,
+                  V sum)
+{
+    if (f->by == BYTES_MIXED_PAIRS) {
+        V pairs = madd_bytes(m, f, a->part[0], b->part[0]);
+        return sum ? op_add(m, sum, pairs) : pairs;
+    }
+    for (uint32_t i = 0; i < BYTE_PARTS; i++) {
+        V pairs = op_mul(m, a->part[i], b->part[i]);
+        sum = sum ? op_add(m, sum, pairs) : pairs;
+    }
+    return sum;
+}
+
+/* Adds to each lane of sum the products of words in parts, whose pairs have 32 bits. */
+static V add_parts(const struct build *m, const struct byte_form *f, V sum, const struct byte_words *a,
+                   const struct byte_words *b)
+{
+    for (uint32_t i = 0; i < BYTE_PARTS; i++) {
+        V pairs = f->by == BYTES_MIXED_PAIRS ? madd_words(m, f, a->part[i], b->part[i])
+                                             : add_neighbours(m, f, op_mul(m, a->part[i], b->part[i]));
+        sum = op_add(m, sum, pairs);
+    }
+    return sum;
+}
+
+/* Emits the addition of products of a's bytes and b's, which are signed, to a sum: vectors of 32-bit lanes in a slot. */
+static void byte_words_add(const struct build *m, const struct byte_form *f, V slot, const struct byte_words *a,
+                           const struct byte_words *b, uint32_t count)
+{
+    V sum = op_get(m, slot);
+    V pairs = f->narrow ? as_lanes(m, f, sum, 16) : NULL;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (f->pairs_fit)
+            pairs = pairs_of(m, f, &a[i], &b[i], pairs);
+        else if (adds_pairs(f))
+            sum = add_parts(m, f, sum, &a[i], &b[i]);
+        else
+            sum = add_products(m, f, sum, a[i].part[0], b[i].part[0]);
+    if (f->narrow)
+        sum = op_bitcast(m, pairs, sum->type);
+    else if (pairs)
+        sum = op_add(m, sum, add_neighbours(m, f, pairs));
+    op_set(m, slot, sum);
+}
+
+/* Emits and returns a sum's 32-bit lanes. */
+static V byte_sum_value(const struct build *m, const struct byte_form *f, V slot)
+{
+    V sum = op_get(m, slot);
+
+    return f->narrow ? add_neighbours(m, f, as_lanes(m, f, sum, 16)) : sum;
+}
+
+enum {
+    BYTE_MIDDLE = 128,        /* what unsigned bytes are more than signed ones */
+    HALVES = BYTE_WORDS_MOST, /* a word of B has as many 4-bit numbers above those of the first four steps */
+    LOW_NIBBLES = 0x0f0f0f0f, /* of the bytes of a word */
+    ONES = 0x01010101,        /* a word of four times 1 */
+    SIGNS = (int)0x80808080   /* of the bytes of a word */
+};
+
+/* Says how the kernel's words are multiplied.  Pairs of numbers of 4 bits times bytes fit 16 bits. */
+static struct byte_form form_of(const struct emitter *e, const struct context *cx)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+
+    return byte_form_of(&e->m, cx->lanes, p->both_signed, !p->whole, p->narrow);
+}
+
+static uint32_t halves_of(const struct byte_products *p)
+{
+    return p->whole ? 1 : HALVES;
+}
+
+/* The loops over the steps of a word are not emitted: their variables are 0. */
+static void open_word(struct emitter *e)
+{
+    for (uint32_t r = e->k->reduced_count - tile_word_vars(e->s); r < e->k->reduced_count; r++) {
+        frame_open(&e->frame, e->info.point_level + r + 1);
+        e->frame.var_value[e->k->parallel_count + r] = const_int(&e->m, 64, 0);
+    }
+}
+
+/* Returns the numbers of 4 bits at bits 4 * h of every byte, as bytes; in a kernel that sums columns less the zero point. */
+static V numbers_of(const struct emitter *e, V words, uint32_t h)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+    const struct build *m = &e->m;
+    const uint32_t lanes = lanes_of(words);
+    const T bytes = type_lanes(type_i8, BYTES * lanes);
+    V half = h ? op_lshr(m, words, splat(m, const_int(m, 32, BYTES * h), lanes)) : words;
+
+    half = op_and(m, half, splat(m, const_int(m, 32, LOW_NIBBLES), lanes));
+    if (!p->columns || p->zero == KEXPR_NONE)
+        return half;
+    V zero = const_int(m, 8, (int64_t)e->k->exprs[p->zero].bits.f32);
+    half = op_sub(m, op_bitcast(m, half, bytes), const_splat(m, zero, BYTES * lanes));
+    return op_bitcast(m, half, words->type);
+}
+
+static bool is_flipped(const struct byte_products *p)
+{
+    return p->whole && !p->columns && !p->both_signed;
+}
+
+uint32_t byte_products_corrections(const struct emitter *e, const struct context *cx)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+
+    if (p->columns)
+        return p->both_signed && p->a_zero == KEXPR_NONE ? 0 : cx->tile->vectors;
+    return p->zero != KEXPR_NONE || is_flipped(p) ? cx->tile->rows : 0;
+}
+
+/* Makes the numbers of a vector of B's words ready, by halves of 4-bit numbers. */
+static void load_b(struct emitter *e, const struct context *cx, const struct byte_form *f, uint32_t vector,
+                   struct byte_words *b)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+    const struct context of = context_of_copy(cx, vector);
+    const struct build *m = &e->m;
+    V words = p->whole ? emit_load_words(e, &of, p->words) : expr_value_lanes(e, &of, p->words, cx->lanes);
+
+    frame_here(&e->frame);
+    if (is_flipped(p)) /* more 128 the bytes are unsigned */
+        words = op_xor(m, words, splat(m, const_int(m, 32, SIGNS), cx->lanes));
+    for (uint32_t h = 0; h < halves_of(p); h++)
+        b[h] = byte_words_of(m, f, p->whole ? words : numbers_of(e, words, h));
+}
+
+/* Makes the bytes of a row of A ready that belong to these. */
+static void load_a(struct emitter *e, const struct context *cx, const struct byte_form *f, uint32_t row, struct byte_words *a)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+    const struct context of = context_of_copy(cx, row * cx->tile->vectors);
+    const struct build *m = &e->m;
+
+    for (uint32_t h = 0; h < halves_of(p); h++) {
+        V bytes = emit_load_word(e, &of, p->a, (int64_t)h * BYTES);
+        frame_here(&e->frame);
+        bytes = splat(m, bytes, cx->lanes);
+        if (f->by == BYTES_MIXED_PAIRS) /* one load fills a vector, which takes longer of a register */
+            bytes = op_fence(m, bytes);
+        if (p->both_signed || !p->columns) /* less 128 they are signed */
+            bytes = op_xor(m, bytes, splat(m, const_int(m, 32, SIGNS), cx->lanes));
+        a[h] = byte_words_of(m, f, bytes);
+    }
+}
+
+void byte_products_step(struct emitter *e, const struct context *cx, const V *sums, const V *corrections)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+    const struct build *m = &e->m;
+    const struct byte_form f = form_of(e, cx);
+    const uint32_t vectors = cx->tile->vectors, halves = halves_of(p);
+    const bool corrects = byte_products_corrections(e, cx) != 0;
+    struct byte_words ones[HALVES], a[HALVES], b[COPIES_MAX][HALVES];
+
+    open_word(e);
+    frame_here(&e->frame);
+    for (uint32_t h = 0; h < HALVES; h++)
+        ones[h] = byte_words_of(m, &f, splat(m, const_int(m, 32, ONES), cx->lanes));
+    for (uint32_t v = 0; v < vectors; v++) {
+        load_b(e, cx, &f, v, b[v]);
+        if (p->columns && corrects)
+            byte_words_add(m, &f, corrections[v], ones, b[v], halves);
+    }
+    for (uint32_t row = 0; row < cx->tile->rows; row++) {
+        load_a(e, cx, &f, row, a);
+        if (!p->columns && corrects)
+            byte_words_add(m, &f, corrections[row], ones, a, halves);
+        for (uint32_t v = 0; v < vectors; v++)
+            byte_words_add(m, &f, sums[row * vectors + v], p->columns ? a : b[v], p->columns ? b[v] : a, halves);
+    }
+}
+
+/* Returns what a block's sum of B's column is multiplied by: A's zero point, or what is left of it if A became signed. */
+static V column_factor(struct emitter *e, const struct context *cx)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+    const struct build *m = &e->m;
+    V zero;
+
+    if (p->a_zero == KEXPR_NONE)
+        return const_int(m, 32, BYTE_MIDDLE);
+    zero = expr_value(e, cx, p->a_zero);
+    frame_here(&e->frame);
+    zero = op_zext(m, zero, type_i32);
+    return p->both_signed ? op_sub(m, zero, const_int(m, 32, BYTE_MIDDLE)) : zero;
+}
+
+V byte_products_value(struct emitter *e, const struct context *cx, uint32_t copy, V sum, const V *corrections)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+    const struct context of = context_of_copy(cx, copy);
+    const struct build *m = &e->m;
+    const struct byte_form f = form_of(e, cx);
+    const T floats = type_lanes(type_f32, cx->lanes);
+    const bool corrects = byte_products_corrections(e, cx) != 0;
+    V zero = p->zero != KEXPR_NONE && !p->columns ? expr_value_lanes(e, &of, p->zero, cx->lanes) : NULL;
+    V factor = p->columns && corrects ? column_factor(e, &of) : NULL;
+
+    frame_here(&e->frame);
+    V value = byte_sum_value(m, &f, sum);
+    if (factor) {
+        V column = byte_sum_value(m, &f, corrections[copy % cx->tile->vectors]);
+        value = op_sub(m, value, op_mul(m, column, splat(m, factor, cx->lanes)));
+    }
+    if (is_flipped(p)) {
+        V row = byte_sum_value(m, &f, corrections[copy / cx->tile->vectors]);
+        V middle = splat(m, const_int(m, 32, BYTE_MIDDLE), cx->lanes); /* of B */
+        value = op_sub(m, value, op_mul(m, row, middle));
+    }
+    value = op_sitofp(m, value, floats);
+    if (zero) {
+        V row = byte_sum_value(m, &f, corrections[copy / cx->tile->vectors]);
+        value = op_mad(m, op_neg(m, zero), op_sitofp(m, row, floats), value);
+    }
+    return value;
+}
+
+V byte_products_factor(struct emitter *e, const struct context *cx, uint32_t copy)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+    const struct context of = context_of_copy(cx, copy);
+    V a = p->a_factor != KEXPR_NONE ? expr_value_lanes(e, &of, p->a_factor, cx->lanes) : NULL;
+    V b = p->b_factor != KEXPR_NONE ? expr_value_lanes(e, &of, p->b_factor, cx->lanes) : NULL;
+
+    frame_here(&e->frame);
+    return a && b ? op_mul(&e->m, a, b) : a ? a : b;
+}

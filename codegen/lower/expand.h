@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits expansions of elementary functions (ir/expansion) as instructions.
+ */
+#ifndef WEBNN_CODEGEN_LOWER_EXPAND_H_
+#define WEBNN_CODEGEN_LOWER_EXPAND_H_
+
+#include "codegen/lower/build.h"
+#include "ir/expansion/expansion.h"
+
+/** Returns what operands with as many lanes as another value have instructions for. */
+struct expansion_target expansion_target_of(const struct build *m, V like);
+/**
+ * Emits the expansion of an operation at the builder's position, its steps in place or a call of a function of the module that
+ * has them, and returns its value.  The operands args have equally many lanes.
+ */
+V emit_expansion(const struct build *m, enum kop op, const V *args);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The frame of loops says where code goes: which levels (analysis.h) are open, and where loop-invariant code of each goes.
+ *
+ * Code is emitted on demand: the first use of a value emits it at the end of its level's straight-line code, just before the
+ * loop that is being filled (`place`).  A level's serial number changes with every new iteration that code is emitted for,
+ * which makes cached values of the level and of the levels inside it invalid.  Expressions are emitted without control flow of
+ * their own, so that this works.
+ */
+#ifndef WEBNN_CODEGEN_LOWER_FRAME_H_
+#define WEBNN_CODEGEN_LOWER_FRAME_H_
+
+#include "codegen/lower/analysis.h"
+#include "codegen/lower/build.h"
+
+struct level {
+    bool entered;            /* a loop is being filled */
+    struct loop_place place; /* then: before that loop */
+    uint32_t serial;
+};
+
+struct frame {
+    const struct build *m;
+    uint32_t inner_level; /* the innermost level that the kernel has */
+    struct level levels[LEVELS_MAX];
+    uint32_t serial;              /* the last one given */
+    V var_value[KERNEL_VARS_MAX]; /* loop variables, in the current iteration */
+};
+
+/** Moves the position to the end of the innermost code. */
+void frame_here(const struct frame *f);
+/** Moves the position to the end of a level's straight-line code. */
+void frame_at(struct frame *f, uint32_t level);
+/** Returns whether code of a level goes to the end of the innermost code, so that it may have loops of its own. */
+bool frame_is_here(const struct frame *f, uint32_t level);
+/** Opens a level for a new iteration. */
+void frame_open(struct frame *f, uint32_t level);
+/** Ends the straight-line code of a level: a loop follows. */
+void frame_enter(struct frame *f, uint32_t level);
+/** Lets the straight-line code of a level go on after the loop that frame_enter began. */
+void frame_leave(struct frame *f, uint32_t level);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits guards: as masks, and tests of all guards of a window at once.  Where the first and the last element of a window lie
+ * inside the input in every dimension, all others do, because a guard's form grows with every REDUCED variable.
+ */
+#include "codegen/lower/guard.h"
+
+#include "codegen/lower/operation.h"
+#include "codegen/lower/index.h"
+
+V guard_and(struct emitter *e, V a, V b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    uint32_t lanes = lanes_of(a) > lanes_of(b) ? lanes_of(a) : lanes_of(b);
+    if (lanes_of(a) < lanes)
+        a = splat(&e->m, a, lanes);
+    if (lanes_of(b) < lanes)
+        b = splat(&e->m, b, lanes);
+    return op_and(&e->m, a, b);
+}
+
+V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound)
+{
+    const struct build *m = &e->m;
+    V first = op_trunc(m, base, type_i32);
+    if (!e->s->edges.far_guards)
+        return op_ult(m, op_add(m, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes)), bound);
+    V near = op_add(m, base, const_int(m, 64, cx->lanes));
+    near = op_ult(m, near, const_int(m, 64, (INT64_C(1) << 31) + cx->lanes));
+    first = op_select(m, near, first, const_int(m, 32, INT32_MIN));
+    V lane = op_add(m, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes));
+    return op_ult(m, lane, bound);
+}
+
+bool guard_is_known(const struct context *cx, const struct form_value *p)
+{
+    return p->kind == FORM_UNIFORM ? cx->rows_inside : cx->lanes_inside;
+}
+
+void guards_value(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, uint32_t level, V *scalar,
+                  V *lanes)
+{
+    *scalar = *lanes = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct form *f = &e->info.forms[form + i];
+        V bound = number_value(e, f->number + 1 + f->affine->count);
+        struct form_value p = form_evaluate(e, cx, form + i);
+        if (guard_is_known(cx, &p))
+            continue;
+        if (p.kind == FORM_CONTIGUOUS) {
+            frame_at(&e->frame, LEVEL_ENTRY);
+            bound = splat(&e->m, op_trunc(&e->m, bound, type_i32), cx->lanes);
+        }
+        frame_at(&e->frame, f->level);
+        if (p.kind == FORM_UNIFORM) {
+            V c = op_ult(&e->m, p.base, bound);
+            frame_at(&e->frame, level);
+            *scalar = guard_and(e, *scalar, c);
+        } else {
+            V c = p.kind == FORM_CONTIGUOUS ? guard_contiguous(e, cx, p.base, bound)
+                                            : op_ult(&e->m, form_lanes(e, cx, &p), splat(&e->m, bound, cx->lanes));
+            frame_at(&e->frame, level);
+            *lanes = guard_and(e, *lanes, c);
+        }
+    }
+}
+
+V guard_fill(struct emitter *e, const struct kexpr *load, uint32_t lanes)
+{
+    return narrow_float(&e->m, const_splat(&e->m, const_scalar(&e->m, load->type, load->bits), lanes),
+                        e->k->tensors[load->tensor].type);
+}
+
+/* Returns whether a guard's form is the smallest for the window's first element and the largest for its last. */
+static bool grows(const struct kernel *k, const struct kaffine *a)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        const enum kvar_kind kind = k->vars[a->terms[i].var].kind;
+        if (kind != KVAR_PARALLEL && (kind != KVAR_REDUCED || a->terms[i].coefficient < 0))
+            return false;
+    }
+    return true;
+}
+
+bool window_is_guarded(const struct emitter *e)
+{
+    const struct kernel *k = e->k;
+    bool any = false;
+
+    if (e->s->tiled || k->rare || !e->info.vector_parallel || e->s->transpose.var != KEXPR_NONE)
+        return false;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        for (uint32_t g = 0; x->op == K_LOAD && g < x->guard_count; g++) {
+            if (!grows(k, &x->guards[g].form))
+                return false;
+            any |= x->varying;
+        }
+    }
+    return any;
+}
+
+/* Begins an iteration of all loops over REDUCED variables in which these have their first or last values. */
+static void open_corner(struct emitter *e, bool last)
+{
+    for (uint32_t r = 0; r < e->k->reduced_count; r++) {
+        const uint32_t var = e->k->parallel_count + r;
+        V size = number_value(e, e->info.var_number[var]);
+
+        frame_here(&e->frame);
+        frame_open(&e->frame, e->info.reduced_level + r);
+        e->frame.var_value[var] = last ? op_sub(&e->m, size, const_int(&e->m, 64, 1)) : const_int(&e->m, 64, 0);
+    }
+}
+
+static void test_guard(struct emitter *e, const struct context *cx, uint32_t form, V *rows, V *lanes)
+{
+    const struct build *m = &e->m;
+    const struct form *f = &e->info.forms[form];
+    V bound = number_value(e, f->number + 1 + f->affine->count);
+    struct form_value p = form_evaluate(e, cx, form);
+    V step = p.kind == FORM_UNIFORM ? NULL : number_value(e, f->number + 1 + (uint32_t)f->vector_term);
+
+    frame_here(&e->frame);
+    V holds = op_ult(m, p.base, bound);
+    if (!step) {
+        *rows = guard_and(e, *rows, holds);
+        return;
+    }
+    *lanes = guard_and(e, *lanes, holds);
+    V last = op_add(m, p.base, op_mul(m, step, const_int(m, 64, (int64_t)cx->lanes - 1)));
+    *lanes = guard_and(e, *lanes, op_ult(m, last, bound));
+}
+
+void window_tests(struct emitter *e, const struct context *cx, V *rows, V *lanes)
+{
+    const struct kernel *k = e->k;
+
+    *rows = *lanes = NULL;
+    for (uint32_t copy = 0; copy < cx->copies; copy++) {
+        const struct context of = context_of_copy(cx, copy);
+        for (uint32_t last = 0; last < 2; last++) {
+            open_corner(e, last);
+            for (uint32_t i = 0; i < k->expr_count; i++)
+                for (uint32_t g = 0; k->exprs[i].op == K_LOAD && g < k->exprs[i].guard_count; g++)
+                    test_guard(e, &of, e->info.expr_form[i] + 1 + g, rows, lanes);
+        }
+    }
+    frame_here(&e->frame);
+    if (!*rows)
+        *rows = const_int(&e->m, 1, 1);
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits index arithmetic: the kernel's numbers, tensors, variables and affine forms.
+ */
+#include "codegen/lower/index.h"
+
+#include <string.h>
+
+/* ---- numbers and tensors ---- */
+
+V number_value(struct emitter *e, uint32_t number)
+{
+    const struct knumber *n = &e->info.numbers.items[number];
+    if (n->slot < 0)
+        return const_int(&e->m, 64, n->value);
+    if (!e->args.params[n->slot]) {
+        frame_at(&e->frame, LEVEL_ENTRY);
+        e->args.params[n->slot] = loop_add(e->m.b, LOOP_NUMBER, type_i64, NULL, 0, n->slot);
+    }
+    return e->args.params[n->slot];
+}
+
+uint32_t tensor_alignment(const struct emitter *e, uint32_t tensor)
+{
+    const struct ktensor *t = &e->k->tensors[tensor];
+
+    return t->unaligned ? 1 : (uint32_t)dtype_size(t->type);
+}
+
+V tensor_pointer(struct emitter *e, uint32_t tensor)
+{
+    if (!e->args.tensors[tensor]) {
+        frame_at(&e->frame, LEVEL_ENTRY);
+        e->args.tensors[tensor] = loop_add(e->m.b, LOOP_TENSOR, type_ptr, NULL, 0, tensor);
+    }
+    return e->args.tensors[tensor];
+}
+
+static V load_bound(struct emitter *e, int64_t element)
+{
+    V tensor = tensor_pointer(e, e->k->bound);
+
+    frame_at(&e->frame, LEVEL_ENTRY);
+    V address = op_address(&e->m, type_i32, tensor, const_int(&e->m, 64, element));
+    V bound = op_load(&e->m, type_i32, address, NULL, sizeof(int32_t));
+    return op_sext(&e->m, bound, type_i64);
+}
+
+V var_first(struct emitter *e, uint32_t var)
+{
+    if (!e->k->vars[var].bounded)
+        return const_int(&e->m, 64, 0);
+    if (!e->args.first)
+        e->args.first = load_bound(e, 0);
+    return e->args.first;
+}
+
+V var_end(struct emitter *e, uint32_t var)
+{
+    if (!e->k->vars[var].bounded)
+        return number_value(e, e->info.var_number[var]);
+    if (!e->args.end)
+        e->args.end = load_bound(e, 1);
+    return e->args.end;
+}
+
+/* ---- variables ---- */
+
+static V divide_modulo(struct emitter *e, uint32_t var, V base)
+{
+    const struct kvar *v = &e->k->vars[var];
+    if (v->divide != 1)
+        base = op_divide_index(&e->m, base, const_int_like(&e->m, base, v->divide));
+    if (v->modulo)
+        base = op_modulo_index(&e->m, base, const_int_like(&e->m, base, v->modulo));
+    return base;
+}
+
+/* Returns an index that is data: it is clamped to [-size, size-1] in its own type, then negative ones count from the end.  The
+ * result has `bits` bits: 64 for scalars, 32 for lanes. */
+static V clamp_index(struct emitter *e, uint32_t var, V x, uint32_t bits)
+{
+    const struct build *m = &e->m;
+    enum ktype type = e->k->exprs[e->k->vars[var].expr].type;
+    uint32_t own = 8 * (uint32_t)ktype_size(type), lanes = lanes_of(x);
+    V size = number_value(e, e->info.var_number[var]);
+
+    frame_at(&e->frame, e->info.var_level[var]);
+    if (own < bits) { /* the narrower types hold no number that the wider one cannot */
+        T to = type_like(type_int(bits), x);
+        x = ktype_is_signed(type) ? op_sext(m, x, to) : op_zext(m, x, to);
+        own = bits;
+    }
+    if (own < 64)
+        size = op_trunc(m, size, type_int(own));
+    V top = splat(m, op_sub(m, size, const_int_like(m, size, 1)), lanes);
+    if (ktype_is_signed(type)) {
+        V bottom = splat(m, op_neg(m, size), lanes);
+        x = op_smin(m, op_smax(m, x, bottom), top);
+        V negative = op_lt(m, x, const_zero(m, x->type));
+        x = op_select(m, negative, op_add(m, x, splat(m, size, lanes)), x);
+    } else {
+        x = op_umin(m, x, top);
+    }
+    return own > bits ? op_trunc(m, x, type_like(type_int(bits), x)) : x;
+}
+
+V var_scalar(struct emitter *e, const struct context *cx, uint32_t var)
+{
+    const struct kvar *v = &e->k->vars[var];
+    if (v->kind == KVAR_PARALLEL || v->kind == KVAR_REDUCED)
+        return e->frame.var_value[var];
+
+    struct cached *c = &e->cache.vars[var * COPIES_MAX];
+    uint32_t level = e->info.var_level[var];
+    if (c->serial == e->frame.levels[level].serial && lanes_of(c->value) == 1)
+        return c->value;
+    if (v->kind == KVAR_DIVMOD) {
+        V base = form_evaluate(e, cx, e->info.var_form[var]).base;
+        frame_at(&e->frame, level);
+        c->value = divide_modulo(e, var, base);
+    } else {
+        V x = e->expr_value(e, cx, v->expr, 1);
+        c->value = clamp_index(e, var, x, 64);
+    }
+    c->serial = e->frame.levels[level].serial;
+    return c->value;
+}
+
+/* Returns a derived variable that depends on the vector variable, as i32 lanes. */
+static V var_lanes(struct emitter *e, const struct context *cx, uint32_t var)
+{
+    const struct kvar *v = &e->k->vars[var];
+    struct cached *c = &e->cache.vars[var * COPIES_MAX + cx->copy];
+    uint32_t level = e->info.var_level[var];
+    if (c->serial == e->frame.levels[level].serial)
+        return c->value;
+    if (v->kind == KVAR_DIVMOD) {
+        struct form_value p = form_evaluate(e, cx, e->info.var_form[var]);
+        frame_at(&e->frame, level);
+        V base = splat(&e->m, op_trunc(&e->m, p.base, type_i32), cx->lanes);
+        V iota = const_iota(&e->m, 32, cx->lanes);
+        if (p.kind == FORM_CONTIGUOUS)
+            base = op_add(&e->m, base, iota);
+        else if (p.kind == FORM_REVERSED)
+            base = op_sub(&e->m, base, iota);
+        else if (p.kind == FORM_LANES)
+            base = op_add(&e->m, base, p.lanes);
+        c->value = divide_modulo(e, var, base);
+    } else {
+        V x = e->expr_value(e, cx, v->expr, cx->lanes);
+        c->value = clamp_index(e, var, x, 32);
+    }
+    c->serial = e->frame.levels[level].serial;
+    return c->value;
+}
+
+/* ---- forms ---- */
+
+/* Returns sum + coefficient * value, where coefficient is that of the number. */
+static V add_term(struct emitter *e, V sum, uint32_t number, V coefficient, V value)
+{
+    int64_t value_of_sum;
+    bool zero = is_int_constant(sum, &value_of_sum) && value_of_sum == 0;
+    if (number_is(&e->info, number, -1))
+        return op_sub(&e->m, sum, value);
+    V product = number_is(&e->info, number, 1) ? value : op_mul(&e->m, value, coefficient);
+    return zero ? product : op_add(&e->m, sum, product);
+}
+
+static bool term_is_uniform(const struct emitter *e, const struct context *cx, const struct form *f, uint32_t i)
+{
+    uint32_t var = f->affine->terms[i].var;
+    if (cx->transposed && var == e->s->transpose.var)
+        return false;
+    return !(cx->lanes > 1 && e->s->var_lanes[var]) && var != e->s->vector_var;
+}
+
+/* Returns whether a form's offset is added last.  It comes first otherwise, where it is known longest; in stages it comes last,
+ * since the many addresses of a macro-tile differ in nothing else. */
+static bool offset_is_last(const struct emitter *e, const struct context *cx)
+{
+    return e->k->macro_tile_vars && !cx->tile;
+}
+
+/* Returns what form_uniform does, but in stages without the offset. */
+static V form_terms(struct emitter *e, const struct context *cx, uint32_t form)
+{
+    const struct form *f = &e->info.forms[form];
+    V sum = offset_is_last(e, cx) ? const_int(&e->m, 64, 0) : number_value(e, f->number);
+    for (uint32_t level = LEVEL_UNIT; level <= f->level; level++) {
+        bool any = false;
+        for (uint32_t i = 0; i < f->affine->count; i++)
+            any |= e->info.var_level[f->affine->terms[i].var] == level && term_is_uniform(e, cx, f, i);
+        if (!any)
+            continue;
+        struct cached *c = &e->cache.forms[form * LEVELS_MAX + level];
+        if (c->serial != e->frame.levels[level].serial) {
+            for (uint32_t i = 0; i < f->affine->count; i++) {
+                uint32_t var = f->affine->terms[i].var;
+                if (e->info.var_level[var] != level || !term_is_uniform(e, cx, f, i))
+                    continue;
+                V coefficient = number_value(e, f->number + 1 + i), value = var_scalar(e, cx, var);
+                frame_at(&e->frame, level);
+                sum = add_term(e, sum, f->number + 1 + i, coefficient, value);
+            }
+            *c = (struct cached){sum, e->frame.levels[level].serial};
+        }
+        sum = c->value;
+    }
+    return sum;
+}
+
+V form_uniform(struct emitter *e, const struct context *cx, uint32_t form)
+{
+    V sum = form_terms(e, cx, form);
+
+    if (!offset_is_last(e, cx) || number_is(&e->info, e->info.forms[form].number, 0))
+        return sum;
+    V offset = number_value(e, e->info.forms[form].number);
+    frame_at(&e->frame, e->info.forms[form].level);
+    return op_add(&e->m, sum, offset);
+}
+
+/* Returns the row of a transposed tile that the current copy is for.  In a partial tile the rows that do not exist are the last
+ * one that does. */
+static V transposed_row(struct emitter *e, const struct context *cx)
+{
+    V copy = const_int(&e->m, 64, cx->copy);
+    if (!cx->transposed->rows || !cx->copy)
+        return copy;
+    frame_at(&e->frame, LEVEL_UNIT);
+    return op_smin(&e->m, op_sub(&e->m, cx->transposed->rows, const_int(&e->m, 64, 1)), copy);
+}
+
+static void add_transposed_row(struct emitter *e, const struct context *cx, const struct form *f, struct form_value *p)
+{
+    for (uint32_t i = 0; i < f->affine->count; i++) {
+        uint32_t number = f->number + 1 + i;
+        if (f->affine->terms[i].var != e->s->transpose.var)
+            continue;
+        V coefficient = number_value(e, number);
+        p->tile_step = coefficient;
+        frame_at(&e->frame, f->level);
+        V row = op_add(&e->m, cx->transposed->base, transposed_row(e, cx));
+        p->base = add_term(e, p->base, number, coefficient, row);
+    }
+}
+
+static void add_vector_term(struct emitter *e, const struct context *cx, uint32_t form, struct form_value *p)
+{
+    const struct form *f = &e->info.forms[form];
+    uint32_t number = f->number + 1 + (uint32_t)f->vector_term;
+    V coefficient = number_value(e, number), base = cx->vector_base[cx->lanes > 1 ? cx->copy : 0];
+
+    frame_at(&e->frame, f->level);
+    p->row = form_terms(e, cx, form);
+    p->along =
+        add_term(e, offset_is_last(e, cx) ? number_value(e, f->number) : const_int(&e->m, 64, 0), number, coefficient, base);
+    p->base = add_term(e, p->base, number, coefficient, base);
+    if (cx->lanes > 1 && !f->derived_lanes && number_is(&e->info, number, 1)) {
+        p->kind = FORM_CONTIGUOUS;
+    } else if (cx->lanes > 1 && !f->derived_lanes && number_is(&e->info, number, -1)) {
+        p->kind = FORM_REVERSED;
+    } else if (cx->lanes > 1) {
+        frame_at(&e->frame, LEVEL_ENTRY);
+        V step = splat(&e->m, op_trunc(&e->m, coefficient, type_i32), cx->lanes);
+        p->lanes = op_mul(&e->m, step, const_iota(&e->m, 32, cx->lanes));
+    }
+}
+
+/* Adds the row of a register tile that the current copy is in, beyond the first. */
+static void add_tile_row(struct emitter *e, const struct context *cx, const struct form *f, struct form_value *p)
+{
+    const uint32_t copy_row = cx->copy / cx->tile->vectors;
+
+    for (uint32_t i = 0; copy_row && i < f->affine->count; i++) {
+        if (f->affine->terms[i].var != e->s->tile.m_var)
+            continue;
+        V coefficient = number_value(e, f->number + 1 + i); /* a constant: fix_row_strides */
+        frame_at(&e->frame, f->level);
+        V row = const_int(&e->m, 64, copy_row);
+        p->base = op_add(&e->m, p->base, op_mul(&e->m, row, coefficient));
+    }
+}
+
+static void add_derived_lanes(struct emitter *e, const struct context *cx, const struct form *f, struct form_value *p)
+{
+    for (uint32_t i = 0; i < f->affine->count; i++) {
+        uint32_t var = f->affine->terms[i].var;
+        if (var == e->s->vector_var || !e->s->var_lanes[var])
+            continue;
+        V coefficient = number_value(e, f->number + 1 + i), value = var_lanes(e, cx, var);
+        frame_at(&e->frame, f->level);
+        if (!number_is(&e->info, f->number + 1 + i, 1)) {
+            V stride = splat(&e->m, op_trunc(&e->m, coefficient, type_i32), cx->lanes);
+            value = op_mul(&e->m, value, stride);
+        }
+        p->lanes = p->lanes ? op_add(&e->m, p->lanes, value) : value;
+    }
+}
+
+struct form_value form_evaluate(struct emitter *e, const struct context *cx, uint32_t form)
+{
+    const struct form *f = &e->info.forms[form];
+    struct form_value p = {.kind = FORM_UNIFORM, .base = form_uniform(e, cx, form)};
+
+    if (cx->transposed)
+        add_transposed_row(e, cx, f, &p);
+    if (f->vector_term >= 0)
+        add_vector_term(e, cx, form, &p);
+    if (cx->tile)
+        add_tile_row(e, cx, f, &p);
+    if (cx->lanes > 1 && f->derived_lanes)
+        add_derived_lanes(e, cx, f, &p);
+    if (p.lanes)
+        p.kind = FORM_LANES;
+    return p;
+}
+
+uint32_t form_row_level(const struct emitter *e, const struct context *cx, const struct form *f)
+{
+    uint32_t level = cx->transposed ? LEVEL_UNIT : LEVEL_ENTRY;
+    for (uint32_t i = 0; i < f->affine->count; i++)
+        if (term_is_uniform(e, cx, f, i) && e->info.var_level[f->affine->terms[i].var] > level)
+            level = e->info.var_level[f->affine->terms[i].var];
+    return level;
+}
+
+V stepped_pointer(struct emitter *e, T element, V groups[ROW_GROUPS], V step, uint32_t i)
+{
+    V offset;
+
+    for (uint32_t g = 1; g <= i / 4; g++) {
+        if (groups[g])
+            continue;
+        frame_at(&e->frame, LEVEL_ENTRY);
+        offset = op_mul(&e->m, step, const_int(&e->m, 64, 4));
+        frame_at(&e->frame, e->info.vector_level);
+        groups[g] = op_opaque(&e->m, op_address(&e->m, element, groups[g - 1], offset));
+    }
+    if (i % 4 == 0)
+        return groups[i / 4];
+    frame_at(&e->frame, LEVEL_ENTRY);
+    offset = op_mul(&e->m, step, const_int(&e->m, 64, i % 4));
+    frame_at(&e->frame, e->info.vector_level);
+    return op_address(&e->m, element, groups[i / 4], offset);
+}
+
+V form_row_pointer(struct emitter *e, const struct context *cx, uint32_t form, struct form_value *p, T element, V tensor)
+{
+    struct row_pointer *c = &e->cache.row_pointers[form];
+    uint32_t level = form_row_level(e, cx, &e->info.forms[form]), serial = e->frame.levels[level].serial;
+
+    /* Register tiles do their own addressing; loops over rows have few addresses, and there strength reduction also makes the
+     * positions to which constants of elementary functions are moved. */
+    if (!p->row || cx->tile || !e->info.vector_parallel)
+        return NULL;
+    if (c->serial != serial || c->row != p->row || c->tensor != tensor) {
+        frame_at(&e->frame, level);
+        V row = p->tile_step ? op_add(&e->m, p->row, op_mul(&e->m, cx->transposed->base, p->tile_step)) : p->row;
+        V pointer = op_address(&e->m, element, tensor, row);
+        *c = (struct row_pointer){tensor, p->row, op_opaque(&e->m, pointer), serial, {NULL}, 0};
+    }
+    if (!p->tile_step)
+        return c->pointer;
+    if (!cx->transposed->rows) { /* a whole tile */
+        if (c->groups_serial != e->frame.levels[e->info.vector_level].serial) {
+            frame_at(&e->frame, e->info.vector_level);
+            memset(c->groups, 0, sizeof c->groups);
+            c->groups[0] = op_opaque(&e->m, op_address(&e->m, element, c->pointer, p->along));
+            c->groups_serial = e->frame.levels[e->info.vector_level].serial;
+        }
+        p->along = const_int(&e->m, 64, 0);
+        return stepped_pointer(e, element, c->groups, p->tile_step, cx->copy);
+    }
+    if (!cx->copy)
+        return c->pointer;
+    V row = transposed_row(e, cx);
+    frame_at(&e->frame, level);
+    V offset = op_mul(&e->m, row, p->tile_step);
+    return op_opaque(&e->m, op_address(&e->m, element, c->pointer, offset));
+}
+
+V form_lanes(struct emitter *e, const struct context *cx, const struct form_value *p)
+{
+    if (p->kind == FORM_UNIFORM)
+        return p->base;
+    V base = splat(&e->m, p->base, cx->lanes);
+    if (p->kind == FORM_CONTIGUOUS)
+        return op_add(&e->m, base, const_iota(&e->m, 64, cx->lanes));
+    if (p->kind == FORM_REVERSED)
+        return op_sub(&e->m, base, const_iota(&e->m, 64, cx->lanes));
+    return op_add(&e->m, base, op_sext(&e->m, p->lanes, type_lanes(type_i64, cx->lanes)));
+}
+
+V reduced_index(struct emitter *e, const struct context *cx)
+{
+    const struct kernel *k = e->k;
+    V index = const_int(&e->m, 64, 0);
+    for (uint32_t r = 0; r < k->reduced_count; r++) {
+        uint32_t var = k->parallel_count + r;
+        V size = number_value(e, e->info.var_number[var]);
+        V value = var == e->s->vector_var ? cx->vector_base[cx->lanes > 1 ? cx->copy : 0] : e->frame.var_value[var];
+        frame_at(&e->frame, e->info.var_level[var]);
+        if (r)
+            index = op_mul(&e->m, index, size);
+        index = op_add(&e->m, index, value);
+    }
+    return index;
+}

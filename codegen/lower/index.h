@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits index arithmetic: the kernel's numbers, tensors, variables and affine forms.
+ *
+ * Scalars are i64.  Lanes are i32: tensors have less than 2^31 elements, so that lanes that exist are right and others may
+ * wrap.
+ */
+#ifndef WEBNN_CODEGEN_LOWER_INDEX_H_
+#define WEBNN_CODEGEN_LOWER_INDEX_H_
+
+#include "codegen/lower/emitter.h"
+
+/** Returns a number of the kernel: a constant, or a parameter that is loaded at the function's entry. */
+V number_value(struct emitter *e, uint32_t number);
+/** Returns the first value that a loop variable takes: 0, or the number that bounds it, which is loaded at the function's
+ * entry. */
+V var_first(struct emitter *e, uint32_t var);
+/** Returns what is one more than the last of its values: its size, or a number that is loaded likewise. */
+V var_end(struct emitter *e, uint32_t var);
+/** Returns the alignment of the addresses of a tensor's elements, in bytes. */
+uint32_t tensor_alignment(const struct emitter *e, uint32_t tensor);
+/** Returns where a tensor begins; the address is loaded at the function's entry. */
+V tensor_pointer(struct emitter *e, uint32_t tensor);
+/** Returns the value of a variable that is the same for all lanes, as i64. */
+V var_scalar(struct emitter *e, const struct context *cx, uint32_t var);
+/** Returns the row-major index over the REDUCED variables as i64, without the lanes of a REDUCED vector variable. */
+V reduced_index(struct emitter *e, const struct context *cx);
+
+/** Says how a form's values follow one another from lane to lane. */
+enum form_kind {
+    FORM_UNIFORM,    /* the same for all lanes */
+    FORM_CONTIGUOUS, /* one more in each lane */
+    FORM_REVERSED,   /* one less in each lane */
+    FORM_LANES       /* anything */
+};
+/** This is a form's value for the current lanes and copy: base + 0, lane, -lane or lanes[lane]. */
+struct form_value {
+    enum form_kind kind;
+    V base;       /* i64 */
+    V lanes;      /* FORM_LANES: <lanes x i32> */
+    V tile_step;  /* from row to row of a transposed tile; NULL: it is the same for all */
+    V row, along; /* base in two parts: without the vector variable, and what that adds; NULL: it has none */
+};
+/** Evaluates a form in the context. */
+struct form_value form_evaluate(struct emitter *e, const struct context *cx, uint32_t form);
+/** Returns base plus lanes in i64 lanes (of FORM_UNIFORM a scalar). */
+V form_lanes(struct emitter *e, const struct context *cx, const struct form_value *p);
+/** Returns the part of a form that is the same for all lanes, without the vector variable, as i64. */
+V form_uniform(struct emitter *e, const struct context *cx, uint32_t form);
+/** Returns the level at which that part is known. */
+uint32_t form_row_level(const struct emitter *e, const struct context *cx, const struct form *f);
+/** Returns tensor + row as a pointer that is computed outside of the vectors' loop, or NULL if p has no row. */
+V form_row_pointer(struct emitter *e, const struct context *cx, uint32_t form, struct form_value *p, T element, V tensor);
+/** Returns the i-th of pointers that are `step` elements apart.  groups[0] is the first; every fourth one is added to groups as
+ * needed. */
+V stepped_pointer(struct emitter *e, T element, V groups[ROW_GROUPS], V step, uint32_t i);
+
+#endif

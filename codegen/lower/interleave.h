@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits shuffles that take short rows, which lie one after the other in whole vectors, apart into their columns, and put them
+ * together again.
+ */
+#ifndef WEBNN_CODEGEN_LOWER_INTERLEAVE_H_
+#define WEBNN_CODEGEN_LOWER_INTERLEAVE_H_
+
+#include "codegen/lower/build.h"
+
+/** Replaces n vectors, which hold as many rows of n elements as they have lanes, by the rows' columns: lane i of vector j is
+ * element j of row i.  n is SCHEDULE_SHORT_ROW_MAX at most. */
+void emit_deinterleave(const struct build *m, V *vectors, uint32_t n);
+/** Does the opposite. */
+void emit_interleave(const struct build *m, V *vectors, uint32_t n);
+
+#endif

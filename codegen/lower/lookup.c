@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Emits functions of 4 bits as lookups. */
+#include "codegen/lower/lookup.h"
+
+enum { ENTRIES = 16 };
+
+/* Returns what x has the lowest 4 bits of, or KEXPR_NONE if x is no such number. */
+static uint32_t masked(const struct kernel *k, const struct kexpr *x)
+{
+    for (uint32_t i = 0; x->op == K_AND && x->type == KT_U32 && i < 2; i++) {
+        const struct kexpr *mask = &k->exprs[x->args[i]];
+        if (mask->op == K_CONST && mask->bits.u32 == ENTRIES - 1)
+            return x->args[1 - i];
+    }
+    return KEXPR_NONE;
+}
+
+/*
+ * Computes an expression for each number that the 4 bits may be.  *index is what they are the lowest bits of; there must be one
+ * such expression.  Returns false if the value depends on anything else.
+ */
+static bool evaluate(const struct kernel *k, uint32_t expr, uint32_t *index, union scalar *values)
+{
+    const struct kexpr *x = &k->exprs[expr];
+    union scalar args[3][ENTRIES];
+
+    if (x->op == K_CONST) {
+        for (uint32_t i = 0; i < ENTRIES; i++)
+            values[i] = x->bits;
+        return true;
+    }
+    if (masked(k, x) != KEXPR_NONE) {
+        for (uint32_t i = 0; i < ENTRIES; i++)
+            values[i] = (union scalar){.u32 = i};
+        if (*index != KEXPR_NONE && *index != masked(k, x))
+            return false;
+        *index = masked(k, x);
+        return true;
+    }
+    if (x->op != K_CAST && x->op != K_ADD && x->op != K_SUB && x->op != K_MUL)
+        return false;
+    for (uint32_t a = 0; a < kop_arity(x->op); a++)
+        if (!evaluate(k, x->args[a], index, args[a]))
+            return false;
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        const union scalar of[3] = {args[0][i], kop_arity(x->op) > 1 ? args[1][i] : args[0][i]};
+        values[i] = kernel_scalar(x->op, x->type, k->exprs[x->args[0]].type, of);
+    }
+    return true;
+}
+
+uint32_t lookup_find(const struct emitter *e, uint32_t expr, uint32_t lanes, float *table)
+{
+    union scalar values[ENTRIES];
+    uint32_t index = KEXPR_NONE;
+
+    if (!e->m.isa->scaling || lanes != ENTRIES || e->k->exprs[expr].type != KT_F32 || !evaluate(e->k, expr, &index, values) ||
+        index == KEXPR_NONE)
+        return KEXPR_NONE;
+    for (uint32_t i = 0; i < ENTRIES; i++)
+        table[i] = values[i].f32;
+    return index;
+}
+
+V emit_lookup(const struct build *m, const float *table, V index)
+{
+    uint64_t bits[ENTRIES];
+
+    for (uint32_t i = 0; i < ENTRIES; i++)
+        bits[i] = (union scalar){.f32 = table[i]}.u32;
+    return op2(m, LOOP_PERMUTE, loop_const(m->b, type_lanes(type_f32, ENTRIES), bits), index);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits loops over one variable: element by element, and in vectors.
+ */
+#ifndef WEBNN_CODEGEN_LOWER_LOOP_H_
+#define WEBNN_CODEGEN_LOWER_LOOP_H_
+
+#include "codegen/lower/emitter.h"
+
+/** Emits what a loop repeats, for the elements of cx. */
+typedef void (*loop_body)(struct emitter *e, const struct context *cx, void *user);
+
+/** Emits for (var = low; var < high; var++) body, at level.  The caller has entered from the parent level.  There is at least
+ * one iteration. */
+void loop_variable(struct emitter *e, const struct context *cx, uint32_t level, uint32_t var, V low, V high, loop_body body,
+                   void *user);
+
+/** Says how a strip of a vector loop goes: copies * lanes elements per iteration. */
+struct strip {
+    uint32_t lanes, copies;
+    bool masked;                              /* lanes past the end are masked */
+    bool once;                                /* there is one iteration at most */
+    const struct transposed_tile *transposed; /* copies are rows of it, not adjacent vectors; NULL: they are not */
+};
+
+/** Emits a loop over the vector variable from `from` on, which runs while a whole step is left (masked: while any element is).
+ * Returns where it stops. */
+V loop_strip(struct emitter *e, const struct context *cx, V from, V high, struct strip s, loop_body body, void *user);
+/** Emits loops over the vector variable from low to high in vectors, `copies` of them at a time; what is left over goes masked
+ * or one by one. */
+void loop_vectors(struct emitter *e, const struct context *cx, V low, V high, uint32_t copies, loop_body body, void *user);
+
+#endif

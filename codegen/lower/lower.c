@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits a kernel with its schedule as LLVM IR.  The function has this form:
+ *
+ *   for each unit: the PARALLEL variables other than the vector variable     units.c
+ *     for each vector (or few vectors) of the vector variable, if that is PARALLEL     loop.c
+ *       for each phase: loops over the REDUCED variables     phase.c, accumulate.c
+ *       stores     memory.c, transpose.c
+ *     or, of a contraction: for each register tile     microkernel.c, operand.c
+ *
+ * It takes a schedule and a module, and adds void name(const struct kernel_args *, int64_t begin, int64_t end) to it.  Only
+ * what schedule_structure shows may shape the code; all other numbers are read from the parameters.
+ *
+ * The files have an order: each calls only those above it in this list (tests/structure/check_structure.sh), and includes only
+ * their headers.
+ *
+ *   build                                   types, constants, instructions, loops
+ *   avx512, native                          scalar operations that are an instruction or a few
+ *   expand, operation                       expansions (ir/expansion), low-precision floats, any scalar operation
+ *   quantise                                operations that make bytes, together
+ *   analysis                                what is known of the kernel
+ *   frame, context, emitter                 where code goes, for which elements, and what has been emitted
+ *   loop                                    loops over one variable
+ *   index                                   numbers, variables, affine forms
+ *   operand                                 the operands of a register tile
+ *   guard, vector_loads                     conditions of loads and stores, and where windows need none; loads that are taken
+ *                                           out of whole vectors
+ *   memory, transpose, accumulate           loads and stores, in-register transposes, accumulators
+ *   expression                              values of expressions
+ *   phase, microkernel                      all for one point or vector of points, and for one register tile
+ *   units                                   all tiles of a unit, and loops over units
+ *   emit                                    the function of a kernel, kernels of stages
+ */
+#include "codegen/lower/lower.h"
+
+#include <stdio.h>
+
+#include "codegen/lower/expression.h"
+#include "codegen/lower/microkernel.h"
+#include "codegen/lower/units.h"
+
+/* Finds out and allocates everything that is needed before code is emitted.  Returns false if memory runs out. */
+static bool prepare(struct emitter *e, const struct build *m, const struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    struct arena *a = &e->arena;
+
+    e->m = *m;
+    e->s = s;
+    e->k = k;
+    e->expr_value = expr_value_lanes;
+    if (!analyze(&e->info, s, a))
+        return false;
+    e->frame = (struct frame){.m = &e->m, .inner_level = e->info.inner_level};
+    e->args.params = arena_array(a, e->info.numbers.param_count + 1, sizeof *e->args.params);
+    e->cache.forms = arena_array(a, (size_t)(e->info.form_count + 1) * LEVELS_MAX, sizeof *e->cache.forms);
+    e->cache.row_pointers = arena_array(a, e->info.form_count + 1, sizeof *e->cache.row_pointers);
+    e->cache.exprs = arena_array(a, (size_t)(k->expr_count + 1) * COPIES_MAX, sizeof *e->cache.exprs);
+    e->cache.splats = arena_array(a, (size_t)(k->expr_count + 1) * COPIES_MAX, sizeof *e->cache.splats);
+    e->accumulators = arena_array(a, k->expr_count + 1, sizeof *e->accumulators);
+    return e->args.params && e->cache.forms && e->cache.row_pointers && e->cache.exprs && e->cache.splats && e->accumulators &&
+           (!s->tiled || microkernel_prepare(e));
+}
+
+static void emit_body(struct emitter *e, V *store_values)
+{
+    const struct context cx = {.lanes = 1, .copies = 1};
+    V begin = loop_parameter(e->m.b, 0), end = loop_parameter(e->m.b, 1);
+
+    frame_open(&e->frame, LEVEL_ENTRY);
+    e->args.scratch = loop_add(e->m.b, LOOP_SCRATCH, type_ptr, NULL, 0, 0);
+    if (e->s->tiled)
+        microkernel_enter_function(e);
+    emit_units(e, &cx, begin, end, store_values);
+}
+
+/* Adds the function of a kernel without stages.  Returns NULL if memory runs out. */
+static struct loop_function *lower_function(struct loop_module *module, const struct isa *isa, const struct schedule *s,
+                                            const char *name)
+{
+    struct arena arena = {0};
+    struct emitter *e = arena_alloc(&arena, sizeof *e);
+    V *store_values = arena_array(&arena, (size_t)s->kernel->store_count * COPIES_MAX + 1, sizeof *store_values);
+    struct loop_function *function = loop_function_add(module, name, NULL, 0, 0);
+    struct loop_builder b;
+    bool ok = e && store_values && loop_builder_begin(&b, module, function) && prepare(e, &(struct build){&b, isa}, s);
+
+    if (ok)
+        emit_body(e, store_values);
+    if (e)
+        arena_free(&e->arena);
+    arena_free(&arena);
+    return ok && !module->failed ? function : NULL;
+}
+
+/*
+ * Kernels of stages are one function per stage, like that of any kernel, and one that runs them macro-tile by macro-tile:
+ *
+ *   for each macro-tile
+ *     stage 0 (its units of this macro-tile); if (its predicate is below the limit) stage 1; ...
+ *
+ * A stage with a period runs for the first macro-tile of a call and for those whose number is a multiple of the period.
+ *
+ * Each stage's struct kernel_args is made once per call, on the stack: its tensors are the kernel's or lie in scratch, its
+ * parameters are a part of the kernel's.
+ */
+
+/* Holds what the function of all stages knows. */
+struct stages_function {
+    const struct build *m;
+    const struct schedule *schedule;
+    const struct kernel *k; /* schedule->kernel */
+    V scratch;
+    V args[KERNEL_STAGES_MAX], units[KERNEL_STAGES_MAX]; /* units: per macro-tile */
+    V periods[KERNEL_STAGES_MAX];
+    V locals[KERNEL_LOCALS_MAX];
+};
+
+static V number(const struct stages_function *s, uint32_t i)
+{
+    return loop_add(s->m->b, LOOP_NUMBER, type_i64, NULL, 0, i);
+}
+
+static V scratch_at(const struct stages_function *s, uint32_t i)
+{
+    return op_address(s->m, type_i8, s->scratch, number(s, i));
+}
+
+static V make_args(const struct stages_function *s, const struct kstage *stage, struct loop_function *f, V own_scratch,
+                   uint32_t first)
+{
+    const uint32_t count = stage->kernel->tensor_count;
+    V args[KERNEL_TENSORS_MAX + 1];
+
+    for (uint32_t t = 0; t < count; t++) {
+        const uint32_t to = stage->tensors[t];
+        args[t] = to < KERNEL_TENSORS_MAX ? loop_add(s->m->b, LOOP_TENSOR, type_ptr, NULL, 0, to)
+                                          : s->locals[to - KERNEL_TENSORS_MAX];
+    }
+    args[count] = own_scratch;
+    return loop_arguments(s->m->b, f, args, count + 1, first);
+}
+
+/* Emits everything that is the same for all macro-tiles. */
+static bool prepare_stages(struct stages_function *s, struct loop_function *const *functions)
+{
+    const struct kernel *k = s->k;
+    uint32_t first = k->local_count + 1 + 2 * k->stage_count;
+    struct arena a = {0};
+    bool ok = true;
+
+    s->scratch = loop_add(s->m->b, LOOP_SCRATCH, type_ptr, NULL, 0, 0);
+    for (uint32_t i = 0; i < k->local_count; i++)
+        s->locals[i] = scratch_at(s, i);
+    V own_scratch = scratch_at(s, k->local_count);
+    for (uint32_t i = 0; ok && i < k->stage_count; i++) {
+        struct knumbers numbers;
+        s->units[i] = number(s, k->local_count + 1 + i);
+        s->periods[i] = k->stages[i].period > 1 ? number(s, k->local_count + 1 + k->stage_count + i) : NULL;
+        s->args[i] = make_args(s, &k->stages[i], functions[i], own_scratch, first);
+        ok = schedule_numbers(s->schedule->stages[i], &a, &numbers);
+        if (ok)
+            first += numbers.param_count;
+    }
+    arena_free(&a);
+    return ok;
+}
+
+static V condition(const struct stages_function *s, uint32_t i, V macro_tile)
+{
+    const struct build *m = s->m;
+    const struct kstage *stage = &s->k->stages[i];
+
+    if (s->periods[i]) {
+        V first = op_eq(m, macro_tile, loop_parameter(m->b, 0));
+        V rest = op_modulo_index(m, macro_tile, s->periods[i]);
+        return op_or(m, first, op_eq(m, rest, const_int(m, 64, 0)));
+    }
+    if (!stage->when)
+        return NULL;
+    V value = op_load(m, type_f32, s->locals[stage->predicate], NULL, sizeof(float));
+    V below = op_lt(m, value, const_float(m, type_f32, (double)stage->limit));
+    return stage->when == KSTAGE_BELOW ? below : op_not(m, below);
+}
+
+static void call_stage(const struct stages_function *s, uint32_t i, V macro_tile)
+{
+    const struct build *m = s->m;
+    V runs = condition(s, i, macro_tile);
+
+    if (runs)
+        loop_if_begin(m->b, runs);
+    V begin = op_mul(m, macro_tile, s->units[i]);
+    op3(m, LOOP_CALL_KERNEL, s->args[i], begin, op_add(m, begin, s->units[i]));
+    if (runs)
+        loop_if_end(m->b);
+}
+
+static bool lower_stages(struct loop_module *module, const struct isa *isa, const struct schedule *schedule, const char *name)
+{
+    const struct kernel *k = schedule->kernel;
+    struct loop_builder b;
+    const struct build m = {&b, isa};
+    struct stages_function s = {.m = &m, .schedule = schedule, .k = k};
+    struct loop_function *functions[KERNEL_STAGES_MAX];
+    char symbol[160];
+
+    for (uint32_t i = 0; i < k->stage_count; i++) {
+        snprintf(symbol, sizeof symbol, "%s.stage%u", name, i);
+        functions[i] = lower_function(module, isa, schedule->stages[i], symbol);
+        if (!functions[i])
+            return false;
+        functions[i]->internal = true;
+    }
+    if (!loop_builder_begin(&b, module, loop_function_add(module, name, NULL, 0, 0)) || !prepare_stages(&s, functions))
+        return false;
+    V macro_tile = loop_for_begin(&b, loop_parameter(&b, 0), loop_parameter(&b, 1), 0);
+    for (uint32_t i = 0; i < k->stage_count; i++)
+        call_stage(&s, i, macro_tile);
+    loop_for_end(&b, const_int(&m, 64, 1));
+    return !module->failed;
+}
+
+bool lower_kernel(struct loop_module *module, const struct isa *isa, const struct schedule *s, const char *name,
+                  struct error *e)
+{
+    bool ok = s->kernel->stage_count ? lower_stages(module, isa, s, name) : lower_function(module, isa, s, name) != NULL;
+
+    return ok || error_out_of_memory(e);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits loads and stores: of tensors through index maps and guards, and of row buffers.
+ *
+ * A load never branches: where a scalar guard fails it reads element 0 of the tensor (scalars) or a block of zeros on the stack
+ * (vectors) instead, and the fill value is selected.
+ */
+#include "codegen/lower/memory.h"
+
+#include "codegen/lower/operation.h"
+#include "codegen/lower/guard.h"
+#include "codegen/lower/index.h"
+#include "codegen/lower/operand.h"
+#include "codegen/lower/vector_loads.h"
+
+static V zero_vector(struct emitter *e)
+{
+    if (!e->args.zero_vector) {
+        const uint32_t lanes = e->m.isa->vector_bits >= 128 ? e->m.isa->vector_bits / 64 : 1, bytes = 8 * lanes;
+        T type = type_lanes(type_i64, lanes);
+        e->args.zero_vector = loop_array(e->m.b, type, 8 * LANES_MAX);
+        frame_at(&e->frame, LEVEL_ENTRY);
+        for (uint32_t i = 0; i < LANES_MAX / lanes; i++) {
+            V address = op_address(&e->m, type, e->args.zero_vector, const_int(&e->m, 64, i));
+            op_store(&e->m, const_zero(&e->m, type), address, NULL, bytes);
+        }
+    }
+    return e->args.zero_vector;
+}
+
+/* Returns the address tensor + p; row is what form_row_pointer gave. */
+static V form_pointer(struct emitter *e, T element, V tensor, V row, const struct form_value *p)
+{
+    return row ? op_address(&e->m, element, row, p->along) : op_address(&e->m, element, tensor, p->base);
+}
+
+/* ---- loads ---- */
+
+static V reverse(const struct build *m, V x)
+{
+    uint32_t lanes[LANES_MAX], n = lanes_of(x);
+
+    for (uint32_t i = 0; i < n; i++)
+        lanes[i] = n - 1 - i;
+    return op_shuffle(m, x, NULL, lanes, n);
+}
+
+/* Loads consecutive elements, of which the first (reversed: the last) is at address.  Where the mask does not hold they are
+ * those of fill. */
+static V load_contiguous(struct emitter *e, const struct context *cx, T element, V address, const struct form_value *p,
+                         V scalar, V mask, V fill, uint32_t align)
+{
+    const struct build *m = &e->m;
+    bool reversed = p->kind == FORM_REVERSED;
+    T vector = type_lanes(element, cx->lanes);
+    V x;
+
+    if (reversed)
+        address = op_address(&e->m, element, address, const_int(m, 64, 1 - (int64_t)cx->lanes));
+    if (mask) {
+        mask = guard_and(e, mask, scalar);
+        x = op_load_or(m, vector, address, reversed ? reverse(m, mask) : mask, fill, align);
+    } else {
+        if (scalar)
+            address = op_select(m, scalar, address, e->args.zero_vector);
+        x = op_load(m, vector, address, NULL, align);
+    }
+    return reversed ? reverse(m, x) : x;
+}
+
+static V load_gather(struct emitter *e, const struct context *cx, T element, V pointer, V address, const struct form_value *p,
+                     V mask, uint32_t align)
+{
+    const struct build *m = &e->m;
+    bool native = type_bits(element) >= 32 && (m->isa->masks || m->isa->masks32); /* no processor gathers smaller ones */
+    V index = p->lanes, base = pointer;
+
+    if (mask && lanes_of(mask) == 1) /* guards that are the same for all lanes */
+        mask = splat(m, mask, cx->lanes);
+    if (native) {
+        base = address;
+    } else { /* lane by lane without branches: lanes that do not exist read element 0 */
+        index = op_add(m, index, splat(m, op_trunc(m, p->base, type_i32), cx->lanes));
+        if (mask)
+            index = op_select(m, mask, index, const_zero(m, index->type));
+        mask = NULL;
+    }
+    V addresses = op_address(m, element, base, index);
+    V args[2] = {addresses, mask ? mask : const_ones(m, type_lanes(type_i1, cx->lanes))};
+    return loop_add(m->b, LOOP_GATHER, type_lanes(element, cx->lanes), args, 2, align);
+}
+
+/* Returns the elements of which each is as many lanes as the schedule says. */
+static V load_repeated(struct emitter *e, const struct context *cx, uint32_t repeat, T element, V address,
+                       const struct form_value *p, uint32_t align)
+{
+    const struct build *m = &e->m;
+    V first = op_sext(m, op_extract(m, p->lanes, const_int(m, 64, 0)), type_i64);
+    uint32_t from[LANES_MAX], every[LANES_MAX];
+    V mask = cx->mask, elements;
+
+    for (uint32_t i = 0; i < cx->lanes; i++) {
+        from[i] = i / repeat;
+        every[i] = i * repeat % cx->lanes;
+    }
+    if (mask)
+        mask = op_shuffle(m, mask, NULL, every, cx->lanes / repeat);
+    elements = op_load(m, type_lanes(element, cx->lanes / repeat), op_address(&e->m, element, address, first), mask, align);
+    return op_shuffle(m, elements, NULL, from, cx->lanes);
+}
+
+/* Returns the elements at address + lanes: those that follow each other are loaded as a vector, all others gathered. */
+static V load_runs(struct emitter *e, const struct context *cx, T element, V pointer, V address, const struct form_value *p,
+                   V mask, uint32_t align)
+{
+    const struct build *m = &e->m;
+    T vector = type_lanes(element, cx->lanes);
+    V result = loop_slot(m->b, vector);
+    V first = op_extract(m, p->lanes, const_int(m, 64, 0));
+    V expected = op_add(m, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes));
+    V differs = op_any(m, op_ne(m, p->lanes, expected));
+
+    if (mask && lanes_of(mask) == 1) /* guards that are the same for all lanes */
+        mask = splat(m, mask, cx->lanes);
+    loop_if_begin(m->b, differs);
+    op_set(m, result, load_gather(e, cx, element, pointer, address, p, mask, align));
+    loop_else(m->b);
+    first = op_sext(m, first, type_i64);
+    op_set(m, result, op_load(m, vector, op_address(&e->m, element, address, first), mask, align));
+    loop_if_end(m->b);
+    return op_get(m, result);
+}
+
+/* Asks for the next row.  Several loops over a row come back to it while it is in the L1 cache, so the second one asks for
+ * the next row, which would otherwise have to be waited for at its start. */
+static void prefetch_next_row(struct emitter *e, const struct context *cx, const struct kexpr *x, T element, V address)
+{
+    const struct kernel *k = e->k;
+    const struct build *m = &e->m;
+    bool by_row = false;
+    for (uint32_t i = 0; i < x->index.count; i++)
+        by_row |= x->index.terms[i].var + 1 == k->parallel_count;
+    if (!by_row || !e->info.vector_reduced || k->reduced_count != 1 || cx->phase != 1)
+        return;
+    V size = number_value(e, e->info.var_number[e->s->vector_var]);
+    frame_here(&e->frame);
+    V next = op_address(&e->m, element, address, size);
+    op_prefetch(m, next);
+}
+
+V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
+{
+    const struct kexpr *x = &e->k->exprs[expr];
+    const struct schedule_expr *by = &e->s->exprs[expr];
+    const struct build *m = &e->m;
+    dtype dtype = e->k->tensors[x->tensor].type;
+    T element = storage_type(dtype);
+    uint32_t align = tensor_alignment(e, x->tensor), level = e->info.expr_level[expr];
+    V scalar, lanes, value;
+    bool filled = false;
+
+    V address = operand_address(e, cx, expr, element);
+    if (address) {
+        frame_at(&e->frame, level);
+        value = op_load(m, type_lanes(element, expr_is_vector(e, cx, expr) ? cx->lanes : 1), address, NULL, align);
+        return widen_float(m, value, dtype);
+    }
+    if (load_is_strided(e, cx, expr))
+        return emit_strided_load(e, cx, expr);
+    V pointer = tensor_pointer(e, x->tensor);
+    guards_value(e, cx, e->info.expr_form[expr] + 1, operand_guards_hold(e, cx, expr) ? 0 : x->guard_count, level, &scalar,
+                 &lanes);
+    struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
+    if (scalar && p.kind != FORM_UNIFORM)
+        zero_vector(e); /* a row that may not exist comes with a mask */
+    V row = form_row_pointer(e, cx, e->info.expr_form[expr], &p, element, pointer);
+    frame_at(&e->frame, level);
+
+    V exists = expr_is_vector(e, cx, expr) ? cx->mask : NULL, guard = guard_and(e, lanes, scalar);
+    if (p.kind == FORM_UNIFORM) {
+        V read = lanes ? op_any(m, guard_and(e, guard, exists)) : scalar;
+        V index = read ? op_select(m, read, p.base, const_int(m, 64, 0)) : p.base;
+        value = op_load(m, element, op_address(&e->m, element, pointer, index), NULL, align);
+    } else if (p.kind == FORM_LANES) {
+        const bool runs = by->load == LOAD_RUNS && frame_is_here(&e->frame, level);
+        address = form_pointer(e, element, pointer, row, &p);
+        if (by->load == LOAD_REPEATED)
+            value = load_repeated(e, cx, by->count, element, address, &p, align);
+        else if (by->load == LOAD_PERMUTED)
+            value = emit_permuted_load(e, cx, expr, element, address, p.lanes, scalar, align);
+        else
+            value = (runs ? load_runs : load_gather)(e, cx, element, pointer, address, &p, guard_and(e, guard, exists), align);
+    } else {
+        V mask = guard_and(e, lanes, exists);
+        address = form_pointer(e, element, pointer, row, &p);
+        filled = mask && guard;
+        value = load_contiguous(e, cx, element, address, &p, scalar, mask, filled ? guard_fill(e, x, cx->lanes) : NULL, align);
+        if (!mask && p.kind == FORM_CONTIGUOUS)
+            prefetch_next_row(e, cx, x, element, address);
+    }
+    value = widen_float(m, value, dtype);
+    /* A whole row that does not exist was read from zeros. */
+    if (guard && !filled && (lanes || p.kind == FORM_UNIFORM || p.kind == FORM_LANES || x->bits.u64)) {
+        V fill = const_scalar(&e->m, x->type, x->bits);
+        uint32_t width = expr_is_vector(e, cx, expr) ? cx->lanes : 1;
+        value = lanes_of(value) < width ? splat(m, value, width) : value;
+        guard = lanes_of(guard) < width ? splat(m, guard, width) : guard;
+        value = op_select(m, guard, value, const_splat(m, fill, width));
+    }
+    return value;
+}
+
+V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int64_t bytes)
+{
+    const struct kexpr *x = &e->k->exprs[expr];
+    const struct build *m = &e->m;
+    T element = storage_type(e->k->tensors[x->tensor].type);
+    V address = operand_address(e, cx, expr, element);
+
+    if (!address) {
+        V tensor = tensor_pointer(e, x->tensor);
+        struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
+        frame_at(&e->frame, e->info.expr_level[expr]);
+        address = op_address(&e->m, element, tensor, p.base);
+    }
+    frame_at(&e->frame, e->info.expr_level[expr]);
+    return op_load(m, type_i32, op_address(&e->m, type_i8, address, const_int(m, 64, bytes)), NULL, 1);
+}
+
+V emit_load_words(struct emitter *e, const struct context *cx, uint32_t expr)
+{
+    const struct kexpr *x = &e->k->exprs[expr];
+    const struct build *m = &e->m;
+    struct context first = *cx; /* the first lane's bytes, from where on words follow each other */
+
+    first.lanes = 1;
+    first.vector_base = cx->vector_base + cx->copy;
+    V tensor = tensor_pointer(e, x->tensor);
+    struct form_value p = form_evaluate(e, &first, e->info.expr_form[expr]);
+    frame_at(&e->frame, e->info.expr_level[expr]);
+    V address = op_address(&e->m, storage_type(e->k->tensors[x->tensor].type), tensor, p.base);
+    return op_load(m, type_lanes(type_i32, cx->lanes), address, cx->mask, 1);
+}
+
+/* ---- stores ---- */
+
+static void store_scatter(struct emitter *e, const struct context *cx, V value, V base, T element, const struct form_value *p,
+                          V mask, uint32_t align)
+{
+    const struct build *m = &e->m;
+    V index = p->kind == FORM_LANES ? p->lanes : const_zero(m, type_lanes(type_i32, cx->lanes));
+    V addresses = op_address(m, element, base, index);
+    V args[3] = {value, addresses, mask ? mask : const_ones(m, type_lanes(type_i1, cx->lanes))};
+    loop_add(m->b, LOOP_SCATTER, 0, args, 3, align);
+}
+
+void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V value)
+{
+    const struct kstore *s = &e->k->stores[store];
+    const struct build *m = &e->m;
+    dtype dtype = e->k->tensors[s->tensor].type;
+    T element = storage_type(dtype);
+    uint32_t align = (uint32_t)dtype_size(dtype);
+    V scalar, lanes;
+
+    V pointer = tensor_pointer(e, s->tensor);
+    guards_value(e, cx, e->info.store_form[store] + 1, s->guard_count, e->info.inner_level, &scalar, &lanes);
+    struct form_value p = form_evaluate(e, cx, e->info.store_form[store]);
+    V line = form_row_pointer(e, cx, e->info.store_form[store], &p, element, pointer);
+    frame_here(&e->frame);
+    /* The points of a vector are those along the vector variable, if any part of the store depends on it. */
+    bool vector = p.kind != FORM_UNIFORM || lanes || lanes_of(value) > 1;
+    V mask = vector ? guard_and(e, lanes, cx->mask) : NULL;
+
+    value = narrow_float(m, value, dtype);
+    if (vector && lanes_of(value) == 1)
+        value = splat(m, value, cx->lanes);
+    if (scalar)
+        loop_if_begin(m->b, scalar);
+    V address = form_pointer(e, element, pointer, line, &p);
+    if (!vector) {
+        op_store(m, value, address, NULL, align);
+    } else if (p.kind == FORM_CONTIGUOUS) {
+        op_store(m, value, address, mask, align);
+    } else if (p.kind == FORM_REVERSED) {
+        address = op_address(&e->m, element, address, const_int(m, 64, 1 - (int64_t)cx->lanes));
+        op_store(m, reverse(m, value), address, mask ? reverse(m, mask) : NULL, align);
+    } else {
+        store_scatter(e, cx, value, address, element, &p, mask, align);
+    }
+    if (scalar)
+        loop_if_end(m->b);
+}
+
+/* ---- row buffers ---- */
+
+static T row_type(enum ktype type)
+{
+    return type == KT_BOOL ? type_i8 : type_of(type);
+}
+
+static V row_bytes(struct emitter *e)
+{
+    const struct kernel *k = e->k;
+    const struct build *m = &e->m;
+    V size = const_int(m, 64, (int64_t)e->s->row_buffers.element_bytes * e->s->row_buffers.lanes);
+    for (uint32_t r = 0; r < k->reduced_count; r++) {
+        V n = number_value(e, e->info.var_number[k->parallel_count + r]);
+        frame_at(&e->frame, LEVEL_ENTRY);
+        size = op_mul(m, size, n);
+    }
+    frame_at(&e->frame, LEVEL_ENTRY);
+    size = op_add(m, size, const_int(m, 64, TARGET_ALIGNMENT - 1));
+    return op_and(m, size, const_int(m, 64, -TARGET_ALIGNMENT));
+}
+
+static V row_buffer_address(struct emitter *e, const struct context *cx, int32_t buffer, enum ktype type)
+{
+    const struct build *m = &e->m;
+    V bytes = row_bytes(e), slot = const_int(m, 64, buffer);
+    V offset = op_mul(m, bytes, slot);
+    V row = op_address(m, type_i8, e->args.scratch, offset);
+    V index = reduced_index(e, cx);
+    frame_at(&e->frame, e->info.inner_level);
+    if (e->info.vector_parallel)
+        index = op_mul(m, index, const_int(m, 64, e->s->row_buffers.lanes));
+    return op_address(m, row_type(type), row, index);
+}
+
+/* Returns the mask of a row access: rows of a PARALLEL vector variable have room for every lane. */
+static V row_buffer_mask(const struct emitter *e, const struct context *cx)
+{
+    return cx->lanes > 1 && e->info.vector_reduced ? cx->mask : NULL;
+}
+
+V emit_row_buffer_load(struct emitter *e, const struct context *cx, int32_t buffer, enum ktype type)
+{
+    const struct build *m = &e->m;
+    V address = row_buffer_address(e, cx, buffer, type), value;
+    value = op_load(m, type_lanes(row_type(type), cx->lanes), address, row_buffer_mask(e, cx), (uint32_t)ktype_size(type));
+    if (type == KT_BOOL)
+        value = op_trunc(m, value, type_lanes(type_i1, cx->lanes));
+    return value;
+}
+
+void emit_row_buffer_store(struct emitter *e, const struct context *cx, int32_t buffer, enum ktype type, V value)
+{
+    const struct build *m = &e->m;
+    V address = row_buffer_address(e, cx, buffer, type);
+    frame_here(&e->frame);
+    if (type == KT_BOOL)
+        value = op_zext(m, value, type_lanes(row_type(type), lanes_of(value)));
+    op_store(m, value, address, row_buffer_mask(e, cx), (uint32_t)ktype_size(type));
+}

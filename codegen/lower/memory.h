@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits loads and stores: of tensors through index maps and guards, and of row buffers.
+ */
+#ifndef WEBNN_CODEGEN_LOWER_MEMORY_H_
+#define WEBNN_CODEGEN_LOWER_MEMORY_H_
+
+#include "codegen/lower/emitter.h"
+
+/** Returns the value of a K_LOAD. */
+V emit_load(struct emitter *e, const struct context *cx, uint32_t expr);
+/** Returns the word of 32 bits that begins `bytes` bytes after the element that a K_LOAD without guards reads, which is the
+ * same for all lanes. */
+V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int64_t bytes);
+/** Returns a vector of the words of four bytes each that an expression loads, a word for each lane (tile_loads_words), at the
+ * innermost level. */
+V emit_load_words(struct emitter *e, const struct context *cx, uint32_t expr);
+/** Emits a store of the value. */
+void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V value);
+/** Returns what a row buffer keeps, values of a type, in the current iteration over the REDUCED variables. */
+V emit_row_buffer_load(struct emitter *e, const struct context *cx, int32_t buffer, enum ktype type);
+/** Puts a value there. */
+void emit_row_buffer_store(struct emitter *e, const struct context *cx, int32_t buffer, enum ktype type, V value);
+
+#endif

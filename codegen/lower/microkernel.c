@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits the micro-kernel of contractions: of convolutions, matrix multiplications and whatever else has index maps like theirs
+ * (docs/contractions.md).
+ *
+ * It takes a schedule with a register tile (ir/schedule/schedule.h).  N, the vector variable, and M are PARALLEL variables, K
+ * are the REDUCED ones.  A tile is MR rows of NR elements, whose accumulators stay in registers while K is looped over: an
+ * element of A is loaded once for all vectors of its row, a vector of B once for all rows.  Copy c of an expression (context.h)
+ * is row c / vectors, vector c % vectors of the tile; what depends on only one of the two is evaluated once.  What follows the
+ * sum (bias, activation, residual) is computed on the accumulators.
+ *
+ * Guards (padding) are tested outside of the innermost long loop: rows that are outside read zeros from the stack there, by the
+ * same loop as all others.  Where that cannot be (the vectors themselves are guarded, the loop is short), code without guards
+ * runs for tiles whose guards all hold, and code with them for the others.
+ *
+ * Matrix multiplications (`strided`) have an address per row, which stays in a register, so that strides are parameters and all
+ * sizes with the same tiles share code.  A packed B that comes from memory is prefetched: while the rows of one panel are
+ * computed, each tile asks for its share of the next one, a little in every step of K.
+ */
+#include "codegen/lower/microkernel.h"
+
+#include "codegen/lower/byte_products.h"
+#include "codegen/lower/expression.h"
+#include "codegen/lower/index.h"
+#include "codegen/lower/loop.h"
+#include "codegen/lower/memory.h"
+#include "codegen/lower/operand.h"
+
+bool microkernel_prepare(struct emitter *e)
+{
+    e->row_pointers = arena_array(&e->arena, (size_t)e->k->expr_count * COPIES_MAX, sizeof *e->row_pointers);
+    return e->row_pointers != NULL;
+}
+
+void microkernel_enter_function(struct emitter *e)
+{
+    const struct build *m = &e->m;
+    enum { STEP = TARGET_LINE_BYTES / sizeof(float) }; /* a line of the cache at a time, of which there are whole ones */
+
+    if (!e->s->tile.zeros)
+        return;
+    e->args.zero_row = loop_array(m->b, type_i32, (int64_t)sizeof(int32_t) * e->s->tile.zeros);
+    V at = loop_for_begin(m->b, const_int(m, 64, 0), const_int(m, 64, e->s->tile.zeros), LOOP_AT_LEAST_ONCE);
+    V address = op_address(m, type_i32, e->args.zero_row, at);
+    op_store(m, const_zero(m, type_lanes(type_i32, STEP)), address, NULL, sizeof(int32_t));
+    loop_for_end(m->b, const_int(m, 64, STEP));
+}
+
+/* ---- sums ---- */
+
+/* These are the accumulators of a tile, by copy, on the stack. */
+struct sums {
+    uint32_t reduce;                        /* the REDUCE that they are of */
+    V partial[TILE_CHAINS_MAX][COPIES_MAX]; /* what is being added up, by sums that take turns */
+    uint32_t chain;                         /* whose turn it is */
+    V total[COPIES_MAX];                    /* of a sum that is split: what earlier blocks added up to */
+    uint32_t correction_count;
+    V corrections[COPIES_MAX]; /* of products of bytes (byte_products.h) */
+};
+
+static bool has_bytes(const struct emitter *e)
+{
+    return e->s->tile.blocks.bytes.a != KEXPR_NONE;
+}
+
+static T sum_type(const struct context *cx)
+{
+    return type_lanes(type_f32, cx->lanes);
+}
+
+static T partial_type(const struct emitter *e, const struct context *cx)
+{
+    return has_bytes(e) ? type_lanes(type_i32, cx->lanes) : sum_type(cx);
+}
+
+static void clear(struct emitter *e, const V *slots, uint32_t count)
+{
+    frame_here(&e->frame);
+    for (uint32_t i = 0; i < count; i++)
+        op_set(&e->m, slots[i], const_zero(&e->m, slots[i]->type));
+}
+
+static void clear_partial_sums(struct emitter *e, const struct context *cx, const struct sums *t)
+{
+    for (uint32_t i = 0; i < e->s->tile.chains; i++)
+        clear(e, t->partial[i], cx->copies);
+    clear(e, t->corrections, t->correction_count);
+}
+
+static void step(struct emitter *e, const struct context *cx, struct sums *t)
+{
+    const struct kexpr *x = &e->k->exprs[t->reduce];
+    const uint32_t b_expr = e->s->tile.blocks.factor != KEXPR_NONE ? e->s->tile.blocks.unscaled : x->args[1];
+    const struct build *m = &e->m;
+
+    operand_prefetch(e,
+                     cx); /* first: LLVM moves no load across it, and after all of them they would be in registers together */
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        const struct context of = context_of_copy(cx, c);
+        V a = expr_value_lanes(e, &of, x->args[0], cx->lanes), b = expr_value_lanes(e, &of, b_expr, cx->lanes);
+        frame_here(&e->frame);
+        V slot = t->partial[t->chain][c], old = op_get(m, slot);
+        op_set(m, slot, op_mad(m, a, b, old));
+    }
+}
+
+/* Returns what the sum of a block is multiplied by in that copy, or NULL for nothing. */
+static V factor_value(struct emitter *e, const struct context *cx, uint32_t copy)
+{
+    const struct context of = context_of_copy(cx, copy);
+
+    if (has_bytes(e))
+        return byte_products_factor(e, cx, copy);
+    return e->s->tile.blocks.factor != KEXPR_NONE ? expr_value_lanes(e, &of, e->s->tile.blocks.factor, cx->lanes) : NULL;
+}
+
+static V partial_value(struct emitter *e, const struct context *cx, const struct sums *t, uint32_t copy)
+{
+    if (has_bytes(e))
+        return byte_products_value(e, cx, copy, t->partial[0][copy], t->corrections);
+    frame_here(&e->frame);
+    V sum = op_get(&e->m, t->partial[0][copy]);
+    for (uint32_t i = 1; i < e->s->tile.chains; i++)
+        sum = op_add(&e->m, sum, op_get(&e->m, t->partial[i][copy]));
+    return sum;
+}
+
+/* Ends a block of a sum that is split. */
+static void add_partial_sums(struct emitter *e, const struct context *cx, struct sums *t)
+{
+    const struct build *m = &e->m;
+
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        V factor = factor_value(e, cx, c), sum = partial_value(e, cx, t, c);
+        frame_here(&e->frame);
+        V total = op_get(m, t->total[c]);
+        total = factor ? op_mad(m, sum, factor, total) : op_add(m, total, sum);
+        op_set(m, t->total[c], total);
+    }
+    clear_partial_sums(e, cx, t);
+}
+
+/* ---- guards ---- */
+
+/* Returns the form's value at the tile's first point and at the last one, over what the loops inside of `depth` span. */
+static void guard_ends(struct emitter *e, const struct context *cx, uint32_t form, uint32_t depth, V *first, V *last)
+{
+    const struct form *f = &e->info.forms[form];
+    const struct build *m = &e->m;
+    V low = number_value(e, f->number), more = const_int(m, 64, 0);
+
+    for (uint32_t i = 0; i < f->affine->count; i++) {
+        const uint32_t var = f->affine->terms[i].var;
+        const bool reduced = e->k->vars[var].kind == KVAR_REDUCED;
+        V c = number_value(e, f->number + 1 + i), span = NULL, value = NULL;
+
+        if (reduced && var - e->k->parallel_count >= depth) {
+            span = number_value(e, e->info.var_number[var]);
+            frame_here(&e->frame);
+            span = op_sub(m, span, const_int(m, 64, 1));
+        } else if (var == e->s->vector_var) {
+            value = cx->vector_base[0];
+            span = const_int(m, 64, (int64_t)cx->lanes * cx->tile->vectors - 1);
+        } else {
+            value = var_scalar(e, cx, var);
+            if (var == e->s->tile.m_var)
+                span = const_int(m, 64, cx->tile->rows - 1);
+        }
+        frame_here(&e->frame);
+        if (value)
+            low = op_add(m, low, op_mul(m, value, c));
+        if (span)
+            more = op_add(m, more, op_mul(m, span, c));
+    }
+    frame_here(&e->frame);
+    *first = low;
+    *last = op_add(m, low, more);
+}
+
+/* Returns whether every point of the tile is inside, as far as loops inside of the open ones go.  *some says whether any point
+ * can be (NULL: that is not known). */
+static V inside(struct emitter *e, const struct context *cx, const struct sums *t, uint32_t depth, V *some)
+{
+    const struct kexpr *sum = &e->k->exprs[t->reduce];
+    const struct build *m = &e->m;
+    V all = const_int(m, 1, 1);
+
+    *some = NULL;
+    for (uint32_t i = 0; i < e->k->expr_count; i++) {
+        const struct kexpr *x = &e->k->exprs[i];
+        if (!tile_is_operand(x))
+            continue;
+        /* An operand that is zero everywhere in the tile adds nothing. */
+        const bool vanishes = (sum->args[0] == i || sum->args[1] == i) && x->bits.u64 == 0;
+        for (uint32_t g = 0; g < x->guard_count; g++) {
+            const struct form *f = &e->info.forms[e->info.expr_form[i] + 1 + g];
+            V first, last, bound = number_value(e, f->number + 1 + f->affine->count);
+            guard_ends(e, cx, e->info.expr_form[i] + 1 + g, depth, &first, &last);
+            V low = op_ge(m, first, const_int(m, 64, 0));
+            V high = op_lt(m, last, bound);
+            all = op_and(m, all, op_and(m, low, high));
+            if (!vanishes)
+                continue;
+            /* Some point is inside only if the last one is not before the beginning and the first one not after the end. */
+            low = op_ge(m, last, const_int(m, 64, 0));
+            high = op_lt(m, first, bound);
+            low = op_and(m, low, high);
+            *some = *some ? op_and(m, *some, low) : low;
+        }
+    }
+    return all;
+}
+
+/* Returns whether guards of operands have yet to be tested. */
+static bool guards_are_open(const struct emitter *e, const struct context *cx)
+{
+    return e->s->tile.guarded && !cx->guards_hold && !cx->row_pointers;
+}
+
+static void nest(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r);
+
+/* Emits the rest of the loops without guards where all guards hold, and with them elsewhere. */
+static void branch(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
+{
+    struct loop_builder *b = e->m.b;
+    const uint32_t level = e->info.point_level + r;
+    struct context at_edge = *cx;
+    V some, all = inside(e, cx, t, r, &some);
+
+    frame_here(&e->frame);
+    if (!e->s->tile.zeros) { /* else the loop is the same everywhere */
+        struct context unguarded = *cx;
+        loop_if_begin(b, all);
+        frame_open(&e->frame, level); /* each way has values of its own */
+        unguarded.guards_hold = true;
+        nest(e, &unguarded, t, r);
+        loop_else(b);
+    }
+    frame_open(&e->frame, level);
+    if (some)
+        loop_if_begin(b, some);
+    if (e->s->tile.zeros) {
+        operand_set_edge_pointers(e, cx, r);
+        at_edge.row_pointers = e->row_pointers;
+    }
+    nest(e, &at_edge, t, r);
+    if (some)
+        loop_if_end(b);
+    if (!e->s->tile.zeros)
+        loop_if_end(b);
+    frame_open(&e->frame, level);
+}
+
+/* ---- loops over REDUCED variables ---- */
+
+static void inner(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
+{
+    if (guards_are_open(e, cx) && e->s->tile.ranged && e->s->tile.branch == r)
+        branch(e, cx, t, r);
+    else
+        nest(e, cx, t, r);
+}
+
+struct nest_at {
+    struct sums *sums;
+    uint32_t r;
+};
+
+static void nest_body(struct emitter *e, const struct context *cx, void *user)
+{
+    struct nest_at *at = user;
+    inner(e, cx, at->sums, at->r + 1);
+}
+
+/* Does the steps of the innermost loop whose number is a multiple of the chains, and the next ones, each with its own sums. */
+static void chains_body(struct emitter *e, const struct context *cx, void *user)
+{
+    struct nest_at *at = user;
+    const struct build *m = &e->m;
+    const uint32_t var = e->k->parallel_count + at->r, level = e->info.point_level + at->r;
+    const int64_t chains = e->s->tile.chains;
+
+    frame_here(&e->frame);
+    V first = op_mul(m, e->frame.var_value[var], const_int(m, 64, chains));
+    for (int64_t i = 0; i < chains; i++) {
+        V number = i ? op_add(m, first, const_int(m, 64, i)) : first;
+        frame_open(&e->frame, level + 1);
+        e->frame.var_value[var] = number;
+        at->sums->chain = (uint32_t)i;
+        inner(e, cx, at->sums, at->r + 1);
+    }
+    at->sums->chain = 0;
+}
+
+static void block_body(struct emitter *e, const struct context *cx, void *user)
+{
+    struct nest_at *at = user;
+    inner(e, cx, at->sums, at->r + 1);
+    add_partial_sums(e, cx, at->sums);
+}
+
+static void split_loop(struct emitter *e, const struct context *cx, struct nest_at *at, uint32_t var, V size)
+{
+    const struct build *m = &e->m;
+    V first = loop_for_begin(m->b, const_int(m, 64, 0), size, LOOP_AT_LEAST_ONCE);
+    V steps = const_int(m, 64, e->s->tile.split_steps), high = op_smin(m, op_add(m, first, steps), size);
+
+    loop_variable(e, cx, e->info.point_level + at->r + 1, var, first, high, nest_body, at);
+    add_partial_sums(e, cx, at->sums);
+    loop_for_end(m->b, steps);
+}
+
+static void nest(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
+{
+    if (has_bytes(e) && r == e->k->reduced_count - tile_word_vars(e->s)) {
+        byte_products_step(e, cx, t->partial[0], t->corrections);
+        return;
+    }
+    if (r == e->k->reduced_count) {
+        step(e, cx, t);
+        return;
+    }
+    const uint32_t var = e->k->parallel_count + r, level = e->info.point_level + r;
+    V size = number_value(e, e->info.var_number[var]);
+
+    if (r >= e->s->tile.unroll_from && !guards_are_open(e, cx)) {
+        for (int64_t i = 0; i < e->k->vars[var].size; i++) {
+            frame_open(&e->frame, level + 1);
+            e->frame.var_value[var] = const_int(&e->m, 64, i);
+            inner(e, cx, t, r + 1);
+        }
+        return;
+    }
+    struct nest_at at = {t, r};
+    frame_enter(&e->frame, level);
+    if (r == e->s->tile.split && e->s->tile.split_steps == 1) {
+        loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), size, block_body, &at);
+    } else if (r == e->s->tile.split) {
+        split_loop(e, cx, &at, var, size);
+    } else if (e->s->tile.chains > 1 && r + 1 == e->k->reduced_count) {
+        frame_here(&e->frame);
+        V turns = op_udiv(&e->m, size, const_int(&e->m, 64, e->s->tile.chains));
+        loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), turns, chains_body, &at);
+    } else {
+        loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), size, nest_body, &at);
+    }
+    frame_leave(&e->frame, level);
+}
+
+/* ---- the tile ---- */
+
+/* Makes the slots of a tile's sums; all tiles of a kernel share them. */
+static struct sums make_sums(struct emitter *e, const struct context *cx)
+{
+    struct sums t = {0};
+
+    for (uint32_t i = 0; i < e->k->expr_count; i++)
+        if (e->k->exprs[i].op == K_REDUCE)
+            t.reduce = i;
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        for (uint32_t i = 0; i < e->s->tile.chains; i++)
+            t.partial[i][c] = loop_slot(e->m.b, partial_type(e, cx));
+        if (e->s->tile.split != KEXPR_NONE)
+            t.total[c] = loop_slot(e->m.b, sum_type(cx));
+    }
+    t.correction_count = has_bytes(e) ? byte_products_corrections(e, cx) : 0;
+    for (uint32_t i = 0; i < t.correction_count; i++)
+        t.corrections[i] = loop_slot(e->m.b, partial_type(e, cx));
+    clear_partial_sums(e, cx, &t);
+    if (e->s->tile.split != KEXPR_NONE)
+        clear(e, t.total, cx->copies);
+    return t;
+}
+
+static void finish_sums(struct emitter *e, const struct context *cx, const struct sums *t)
+{
+    const bool split = e->s->tile.split != KEXPR_NONE;
+
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        V factor = split ? NULL : factor_value(e, cx, c), value = split ? NULL : partial_value(e, cx, t, c);
+        frame_here(&e->frame);
+        if (split)
+            value = op_get(&e->m, t->total[c]);
+        if (factor)
+            value = op_mul(&e->m, value, factor);
+        e->cache.exprs[t->reduce * COPIES_MAX + c] = (struct cached){value, e->frame.levels[e->info.point_level].serial};
+    }
+}
+
+/* Stores a tile.  All of it is computed before any of it is stored, because a residual may lie where the result goes. */
+static void store_tile(struct emitter *e, const struct context *cx, V *values)
+{
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        const struct context of = context_of_copy(cx, c);
+        for (uint32_t i = 0; i < e->k->store_count; i++)
+            values[i * COPIES_MAX + c] = expr_value(e, &of, e->k->stores[i].expr);
+    }
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        const struct context of = context_of_copy(cx, c);
+        for (uint32_t i = 0; i < e->k->store_count; i++)
+            emit_store(e, &of, i, values[i * COPIES_MAX + c]);
+    }
+}
+
+/* Holds what the context of a tile refers to. */
+struct tile_state {
+    V vector_base[COPIES_MAX];
+    struct micro_tile tile;
+};
+
+static struct context tile_context(const struct build *m, const struct context *cx, const struct tile_at *at,
+                                   struct tile_state *state)
+{
+    struct context of = *cx;
+
+    state->tile = (struct micro_tile){.rows = at->rows, .vectors = at->vectors};
+    of.lanes = at->lanes;
+    of.copies = at->rows * at->vectors;
+    of.vector_base = state->vector_base;
+    of.tile = &state->tile;
+    for (uint32_t c = 0; c < of.copies; c++) {
+        const int64_t vector = c % at->vectors;
+        state->vector_base[c] = c >= at->vectors ? state->vector_base[vector]
+                                : vector         ? op_add(m, at->column, const_int(m, 64, vector * at->lanes))
+                                                 : at->column;
+    }
+    if (at->masked) {
+        V left = op_sub(m, at->high, state->vector_base[at->vectors - 1]);
+        left = splat(m, op_trunc(m, left, type_i32), at->lanes);
+        state->tile.mask = op_ult(m, const_iota(m, 32, at->lanes), left);
+    }
+    return context_of_copy(&of, 0);
+}
+
+void emit_microkernel(struct emitter *e, const struct context *cx, const struct tile_at *at, V *store_values)
+{
+    struct tile_state state;
+
+    frame_here(&e->frame);
+    frame_open(&e->frame, e->info.vector_level);
+    if (e->s->tile.m_var != KEXPR_NONE)
+        e->frame.var_value[e->s->tile.m_var] = at->row;
+    struct context of = tile_context(&e->m, cx, at, &state);
+    struct sums sums = make_sums(e, &of);
+
+    struct context of_sums = of;
+    if (e->s->tile.strided) {
+        operand_set_row_pointers(e, &of);
+        of_sums.row_pointers = e->row_pointers;
+    }
+    if (e->s->tile.prefetch_var != KEXPR_NONE)
+        operand_set_prefetch(e, &of, at->row, &state.tile);
+    inner(e, &of_sums, &sums, 0);
+
+    of.phase = e->k->phase_count;
+    finish_sums(e, &of, &sums);
+    store_tile(e, &of, store_values);
+    frame_here(&e->frame);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits the operands of register tiles: row pointers, guards and prefetching.
+ */
+#include "codegen/lower/operand.h"
+
+#include "codegen/lower/index.h"
+
+/* ---- rows ---- */
+
+/* Returns what of a form is known with `depth` loops open, at row `row` of the tile. */
+static V open_part(struct emitter *e, const struct context *cx, uint32_t form, uint32_t depth, uint32_t row)
+{
+    const struct form *f = &e->info.forms[form];
+    const struct build *m = &e->m;
+    V sum = number_value(e, f->number);
+
+    for (uint32_t i = 0; i < f->affine->count; i++) {
+        const uint32_t var = f->affine->terms[i].var;
+        if (e->k->vars[var].kind == KVAR_REDUCED && var - e->k->parallel_count >= depth)
+            continue;
+        V c = number_value(e, f->number + 1 + i), value = var == e->s->vector_var ? cx->vector_base[0] : var_scalar(e, cx, var);
+        frame_here(&e->frame);
+        if (var == e->s->tile.m_var)
+            value = op_add(m, value, const_int(m, 64, row));
+        sum = op_add(m, sum, op_mul(m, value, c));
+    }
+    return sum;
+}
+
+void operand_set_edge_pointers(struct emitter *e, const struct context *cx, uint32_t depth)
+{
+    const struct build *m = &e->m;
+
+    for (uint32_t i = 0; i < e->k->expr_count; i++) {
+        const struct kexpr *x = &e->k->exprs[i];
+        if (!tile_zeros(e->s, x, depth))
+            continue;
+        T element = storage_type(e->k->tensors[x->tensor].type);
+        V tensor = tensor_pointer(e, x->tensor);
+        for (uint32_t row = 0; row < (e->info.expr_rows[i] ? cx->tile->rows : 1); row++) {
+            V all = const_int(m, 1, 1), index = open_part(e, cx, e->info.expr_form[i], depth, row);
+            for (uint32_t g = 0; g < x->guard_count; g++) {
+                const struct form *f = &e->info.forms[e->info.expr_form[i] + 1 + g];
+                V bound = number_value(e, f->number + 1 + f->affine->count);
+                V at = open_part(e, cx, e->info.expr_form[i] + 1 + g, depth, row);
+                frame_here(&e->frame);
+                all = op_and(m, all, op_ult(m, at, bound));
+            }
+            frame_here(&e->frame);
+            V address = op_address(m, element, tensor, index);
+            e->row_pointers[i * COPIES_MAX + row] = op_select(m, all, address, e->args.zero_row);
+        }
+    }
+}
+
+void operand_set_row_pointers(struct emitter *e, const struct context *cx)
+{
+    const struct build *m = &e->m;
+
+    for (uint32_t i = 0; i < e->k->expr_count; i++) {
+        const struct kexpr *x = &e->k->exprs[i];
+        if (!tile_is_a(e->s, x))
+            continue;
+        T element = storage_type(e->k->tensors[x->tensor].type);
+        V tensor = tensor_pointer(e, x->tensor);
+        for (uint32_t row = 0; row < cx->tile->rows; row++) {
+            V index = open_part(e, cx, e->info.expr_form[i], 0, row);
+            frame_here(&e->frame);
+            e->row_pointers[i * COPIES_MAX + row] = op_opaque(m, op_address(m, element, tensor, index));
+        }
+    }
+}
+
+bool operand_guards_hold(const struct emitter *e, const struct context *cx, uint32_t expr)
+{
+    return e->k->exprs[expr].varying &&
+           (cx->guards_hold || (cx->row_pointers && tile_guards_are_common(e->s, expr, e->s->tile.branch)));
+}
+
+V operand_address(struct emitter *e, const struct context *cx, uint32_t expr, T element)
+{
+    const struct form *f = &e->info.forms[e->info.expr_form[expr]];
+    const struct build *m = &e->m;
+    V index = const_int(m, 64, 0);
+
+    if (!cx->row_pointers || !cx->row_pointers[expr * COPIES_MAX])
+        return NULL;
+    for (uint32_t i = 0; i < f->affine->count; i++) {
+        const uint32_t var = f->affine->terms[i].var;
+        if (e->k->vars[var].kind != KVAR_REDUCED || var - e->k->parallel_count < e->s->tile.branch)
+            continue;
+        V c = number_value(e, f->number + 1 + i);
+        frame_at(&e->frame, e->info.expr_level[expr]);
+        index = op_add(m, index, op_mul(m, e->frame.var_value[var], c));
+    }
+    frame_at(&e->frame, e->info.expr_level[expr]);
+    V pointer = cx->row_pointers[expr * COPIES_MAX + (e->info.expr_rows[expr] ? cx->copy / cx->tile->vectors : 0)];
+    return op_address(m, element, pointer, index);
+}
+
+/* ---- prefetching ---- */
+
+/* The tile's share of the next panel is that of its rows among all points that this panel is read for. */
+void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, struct micro_tile *tile)
+{
+    const struct build *m = &e->m;
+    const struct kernel *k = e->k;
+    const uint32_t b = tile_b(e->s);
+    const struct form *f = &e->info.forms[e->info.expr_form[b]];
+    const int64_t size = (int64_t)dtype_size(k->tensors[k->exprs[b].tensor].type);
+    V rows = number_value(e, e->info.var_number[e->s->tile.m_var]), points = rows, at = NULL, steps = const_int(m, 64, 1);
+    V tensor = tensor_pointer(e, k->exprs[b].tensor), panel = NULL;
+
+    for (uint32_t i = 0; i < f->affine->count; i++)
+        if (f->affine->terms[i].var == e->s->tile.prefetch_var)
+            panel = number_value(e, f->number + 1 + i);
+    for (uint32_t i = 0; i < k->parallel_count; i++) { /* as units walk them */
+        if (i == e->s->tile.m_var || !tile_repeats_b(e->s, i))
+            continue;
+        V count = number_value(e, e->info.var_number[i]);
+        frame_at(&e->frame, LEVEL_ENTRY);
+        points = op_mul(m, points, count);
+        frame_here(&e->frame);
+        at = at ? op_mul(m, at, count) : NULL;
+        at = at ? op_add(m, at, e->frame.var_value[i]) : e->frame.var_value[i];
+    }
+    for (uint32_t r = 0; r < k->reduced_count; r++) {
+        V count = number_value(e, e->info.var_number[k->parallel_count + r]);
+        frame_at(&e->frame, LEVEL_ENTRY);
+        steps = op_mul(m, steps, count);
+    }
+    frame_at(&e->frame, LEVEL_ENTRY);
+    panel = op_mul(m, panel, const_int(m, 64, size));
+    V share = op_divide_index(m, panel, points);
+    V bytes = op_mul(m, share, const_int(m, 64, e->s->tile.mr));
+    tile->prefetch_step = op_add(m, op_divide_index(m, bytes, steps), const_int(m, 64, 1));
+    V index = open_part(e, cx, e->info.expr_form[b], 0, 0);
+    frame_here(&e->frame);
+    if (at)
+        row = op_add(m, op_mul(m, at, rows), row);
+    index = op_add(m, op_mul(m, index, const_int(m, 64, size)), panel);
+    index = op_add(m, index, op_mul(m, row, share));
+    tile->prefetch = op_opaque(m, op_address(m, type_i8, tensor, index));
+}
+
+/* Returns where the loops outside of the innermost one have come to: an address of their level, which the innermost loop does
+ * not take apart. */
+static V prefetch_of_loops(struct emitter *e, const struct context *cx)
+{
+    const struct build *m = &e->m;
+    const uint32_t first = e->k->parallel_count, last = first + e->k->reduced_count - 1;
+    V index = NULL;
+
+    for (uint32_t r = first; r < last; r++) {
+        V size = number_value(e, e->info.var_number[r + 1]);
+        frame_at(&e->frame, e->info.inner_level - 1);
+        index = index ? op_add(m, index, e->frame.var_value[r]) : e->frame.var_value[r];
+        index = op_mul(m, index, size);
+    }
+    if (!index)
+        return cx->tile->prefetch;
+    index = op_mul(m, index, cx->tile->prefetch_step);
+    return op_opaque(m, op_address(m, type_i8, cx->tile->prefetch, index));
+}
+
+void operand_prefetch(struct emitter *e, const struct context *cx)
+{
+    const struct build *m = &e->m;
+
+    if (!cx->tile->prefetch)
+        return;
+    V from = prefetch_of_loops(e, cx), i = e->frame.var_value[e->k->parallel_count + e->k->reduced_count - 1];
+    frame_here(&e->frame);
+    /* With many rows the same line is asked for several times in a row, which is cheaper than counting. */
+    V offset = op_mul(m, i, cx->tile->prefetch_step);
+    op_prefetch(m, op_address(m, type_i8, from, offset));
+}

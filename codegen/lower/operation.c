@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits the kernel IR's scalar operations as instructions.
+ */
+#include "codegen/lower/operation.h"
+
+#include "codegen/lower/expand.h"
+#include "codegen/lower/native.h"
+
+/* Converts i16 lanes to the KT_U32 ones that expansions take, or back. */
+static V from_bits(const struct build *m, enum kop op, V h)
+{
+    V bits = op_zext(m, h, type_like(type_i32, h));
+    return emit_expansion(m, op, &bits);
+}
+
+static V to_bits(const struct build *m, enum kop op, V f)
+{
+    return op_trunc(m, emit_expansion(m, op, &f), type_like(type_i16, f));
+}
+
+/* LLVM computes what it can with numbers that came from float16 in float16 itself: it takes their magnitudes, compares them
+ * with numbers, and finds the smallest and the largest.  Without instructions for that it is done lane by lane, and LLVM 19
+ * takes maximum(NaN, 0) for 0.  The fence keeps it from seeing where the number came from. */
+static V half_to_float(const struct build *m, V h)
+{
+    if (!m->isa->f16)
+        return from_bits(m, K_FROM_F16, h);
+    return op_convert(m, LOOP_FROM_F16, h, type_like(type_f32, h));
+}
+
+static V float_to_half(const struct build *m, V f)
+{
+    if (!m->isa->f16)
+        return to_bits(m, K_TO_F16, f);
+    return op_convert(m, LOOP_TO_F16, f, type_like(type_i16, f));
+}
+
+static V float_to_bfloat(const struct build *m, V f)
+{
+    const uint32_t lanes = lanes_of(f);
+
+    if (!m->isa->bf16 || (lanes != 8 && lanes != 16))
+        return to_bits(m, K_TO_BF16, f);
+    return op_convert(m, LOOP_TO_BF16, f, type_like(type_i16, f));
+}
+
+V widen_float(const struct build *m, V x, dtype type)
+{
+    if (type == WNNOperandDataType_Float16)
+        return half_to_float(m, x);
+    return type == DTYPE_BFLOAT16 ? from_bits(m, K_FROM_BF16, x) : x;
+}
+
+V narrow_float(const struct build *m, V x, dtype type)
+{
+    return type == WNNOperandDataType_Float16 ? float_to_half(m, x) : type == DTYPE_BFLOAT16 ? float_to_bfloat(m, x) : x;
+}
+
+static V round_to(const struct build *m, dtype type, V a)
+{
+    return widen_float(m, narrow_float(m, a, type), type);
+}
+
+/* Computes an operation on float64 as float32's, of the rounded operands. */
+static V by_float32(const struct build *m, enum kop op, V a, V b, V c)
+{
+    V args[3] = {a, b, c};
+
+    for (uint32_t i = 0; i < 3 && args[i]; i++)
+        args[i] = op_fptrunc(m, args[i], type_like(type_f32, a));
+    V r = emit_operation(m, op, KT_F32, KT_F32, args[0], args[1], args[2]);
+    return op_fpext(m, r, type_like(type_f64, a));
+}
+
+V emit_operation(const struct build *m, enum kop op, enum ktype type, enum ktype from, V a, V b, V c)
+{
+    if (type == KT_F64 && !kop_has_f64(op))
+        return by_float32(m, op, a, b, c);
+    if (type == KT_F32) {
+        const struct expansion_target target = expansion_target_of(m, a);
+
+        if (op == K_ROUND_F16 || op == K_ROUND_BF16)
+            return round_to(m, op == K_ROUND_F16 ? WNNOperandDataType_Float16 : DTYPE_BFLOAT16, a);
+        if (expansion_exists(op, &target))
+            return emit_expansion(m, op, (V[3]){a, b, c});
+    }
+    return emit_native(m, op, type, from, a, b, c);
+}

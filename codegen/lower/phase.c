@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits the phases of a point: loops over the REDUCED variables, row buffers and reductions in them, and the stores.
+ */
+#include "codegen/lower/phase.h"
+
+#include "codegen/lower/accumulate.h"
+#include "codegen/lower/expression.h"
+#include "codegen/lower/index.h"
+#include "codegen/lower/loop.h"
+#include "codegen/lower/memory.h"
+#include "codegen/lower/short_rows.h"
+#include "codegen/lower/transpose.h"
+#include "codegen/lower/guard.h"
+
+struct nest {
+    uint32_t split_at; /* REDUCED variable whose loop is cut into blocks; KEXPR_NONE: none */
+    V *values;         /* of the stores, [store * COPIES_MAX + copy] */
+};
+
+static bool is_reduce_of(const struct emitter *e, const struct context *cx, uint32_t id)
+{
+    return e->k->exprs[id].op == K_REDUCE && e->k->exprs[id].phase == cx->phase;
+}
+
+static bool is_kept(const struct emitter *e, const struct context *cx, uint32_t id)
+{
+    const struct schedule_expr *x = &e->s->exprs[id];
+
+    return x->row_buffer >= 0 && !x->short_row && x->phase == cx->phase;
+}
+
+/* ---- one iteration ---- */
+
+/* Evaluates the stores of a phase for every copy; nothing is stored before everything has been loaded. */
+static void evaluate_stores(struct emitter *e, const struct context *cx, struct nest *n, bool varying)
+{
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        const struct context of = context_of_copy(cx, c);
+        for (uint32_t i = 0; i < e->k->store_count; i++) {
+            const struct kstore *s = &e->k->stores[i];
+            if (s->varying == varying && s->phase == cx->phase)
+                n->values[i * COPIES_MAX + c] = expr_value(e, &of, s->expr);
+        }
+    }
+}
+
+static void write_stores(struct emitter *e, const struct context *cx, struct nest *n, bool varying)
+{
+    for (uint32_t i = 0; i < e->k->store_count; i++) {
+        if (store_is_transposed(e, cx, i))
+            emit_transposed_store(e, cx, i, &n->values[i * COPIES_MAX]);
+    }
+    for (uint32_t c = cx->copies; c-- > 0;) { /* rows that a tile does not have are its last one, which then is stored last */
+        const struct context of = context_of_copy(cx, c);
+        for (uint32_t i = 0; i < e->k->store_count; i++) {
+            const struct kstore *s = &e->k->stores[i];
+            if (s->varying != varying || s->phase != cx->phase || store_is_transposed(e, cx, i))
+                continue;
+            V value = n->values[i * COPIES_MAX + c];
+            if (varying && e->s->row_buffers.short_rows.stores[i] >= 0)
+                emit_row_buffer_store(e, &of, e->s->row_buffers.short_rows.stores[i], e->k->exprs[s->expr].type,
+                                      lanes_of(value) < of.lanes ? expr_value_lanes(e, &of, s->expr, of.lanes) : value);
+            else
+                emit_store(e, &of, i, value);
+        }
+    }
+}
+
+static void accumulate(struct emitter *e, const struct context *cx, uint32_t id)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    const uint32_t lanes = accumulator_lanes(e, cx, id);
+
+    if (!accumulator_takes_copy(e, cx, id))
+        return;
+    V value = expr_value_lanes(e, cx, x->args[0], lanes);
+    V other = x->reduce == KR_DOT ? expr_value_lanes(e, cx, x->args[1], lanes) : NULL;
+    accumulator_add(e, cx, id, value, other);
+}
+
+static void emit_iteration(struct emitter *e, const struct context *cx, void *user)
+{
+    struct nest *n = user;
+    evaluate_stores(e, cx, n, true);
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        const struct context of = context_of_copy(cx, c);
+        for (uint32_t i = 0; i < e->k->expr_count; i++) {
+            const struct schedule_expr *x = &e->s->exprs[i];
+            if (is_kept(e, cx, i))
+                emit_row_buffer_store(e, &of, x->row_buffer, e->k->exprs[i].type, expr_value_lanes(e, &of, i, cx->lanes));
+        }
+        for (uint32_t i = 0; i < e->k->expr_count; i++)
+            if (is_reduce_of(e, &of, i))
+                accumulate(e, &of, i);
+    }
+    write_stores(e, cx, n, true);
+}
+
+/* ---- loops ---- */
+
+static void emit_nest(struct emitter *e, const struct context *cx, struct nest *n, uint32_t r);
+
+struct nest_at {
+    struct nest *nest;
+    uint32_t r;
+};
+
+static void nest_body(struct emitter *e, const struct context *cx, void *user)
+{
+    struct nest_at *at = user;
+    emit_nest(e, cx, at->nest, at->r + 1);
+}
+
+static void loop_over(struct emitter *e, const struct context *cx, struct nest *n, uint32_t r, V low, V high)
+{
+    uint32_t var = e->k->parallel_count + r;
+    struct nest_at at = {n, r};
+    if (var == e->s->vector_var)
+        loop_vectors(e, cx, low, high, e->s->phase_vectors[cx->phase], emit_iteration, n);
+    else
+        loop_variable(e, cx, e->info.reduced_level + r, var, low, high, nest_body, &at);
+}
+
+static void for_long_sums(struct emitter *e, const struct context *cx,
+                          void (*act)(struct emitter *e, const struct context *cx, uint32_t id))
+{
+    for (uint32_t i = 0; i < e->k->expr_count; i++)
+        if (is_reduce_of(e, cx, i) && is_long_sum(&e->k->exprs[i]))
+            act(e, cx, i);
+}
+
+static void start_block(struct emitter *e, const struct context *cx, uint32_t id)
+{
+    accumulator_reset(e, cx, id, false);
+}
+
+/* Cuts a loop into blocks of SUM_STEPS iterations, each of which is a sum of its own. */
+static void loop_in_blocks(struct emitter *e, const struct context *cx, struct nest *n, uint32_t r, V low, V limit)
+{
+    const struct build *m = &e->m;
+    bool vector = e->k->parallel_count + r == e->s->vector_var;
+    int64_t block = SUM_STEPS * (vector ? (int64_t)e->s->lanes * e->s->phase_vectors[cx->phase] : 1);
+
+    if (limit->op == LOOP_CONST) { /* small */
+        for_long_sums(e, cx, start_block);
+        loop_over(e, cx, n, r, low, limit);
+        for_long_sums(e, cx, accumulator_add_block);
+        return;
+    }
+    V at = loop_for_begin(m->b, low, limit, LOOP_AT_LEAST_ONCE), size = const_int(m, 64, block);
+    V high = op_smin(m, op_add(m, at, size), limit);
+    for_long_sums(e, cx, start_block);
+    loop_over(e, cx, n, r, at, high);
+    for_long_sums(e, cx, accumulator_add_block);
+    loop_for_end(m->b, size);
+}
+
+static void emit_nest(struct emitter *e, const struct context *cx, struct nest *n, uint32_t r)
+{
+    if (r == e->k->reduced_count) {
+        emit_iteration(e, cx, n);
+        return;
+    }
+    uint32_t var = e->k->parallel_count + r, level = e->info.reduced_level + r;
+    if (r >= e->s->unroll_from) {
+        int64_t size = e->info.numbers.items[e->info.var_number[var]].value;
+        for (int64_t i = 0; i < size; i++) {
+            frame_open(&e->frame, level);
+            e->frame.var_value[var] = const_int(&e->m, 64, i);
+            emit_nest(e, cx, n, r + 1);
+        }
+        return;
+    }
+    V low = var_first(e, var), high = var_end(e, var);
+    frame_enter(&e->frame, level - 1);
+    if (r == n->split_at)
+        loop_in_blocks(e, cx, n, r, low, high);
+    else
+        loop_over(e, cx, n, r, low, high);
+    frame_leave(&e->frame, level - 1);
+}
+
+/* Returns where long sums are cut into blocks: the innermost real loop; nowhere if there are few terms for certain. */
+static uint32_t find_split(const struct emitter *e, const struct context *cx)
+{
+    int64_t terms = 1;
+    bool small = true, any = false;
+    for (uint32_t r = 0; r < e->k->reduced_count; r++) {
+        const uint32_t var = e->k->parallel_count + r;
+        const struct knumber *size = &e->info.numbers.items[e->info.var_number[var]];
+        const int64_t lanes = var == e->s->vector_var ? e->s->lanes : 1; /* each of which is a sum of its own */
+
+        small = small && size->slot < 0 && (terms *= (size->value + lanes - 1) / lanes) <= SUM_STEPS;
+    }
+    for (uint32_t i = 0; i < e->k->expr_count; i++)
+        any |= is_reduce_of(e, cx, i) && is_long_sum(&e->k->exprs[i]);
+    return small || !any || e->s->unroll_from == 0 ? KEXPR_NONE : e->s->unroll_from - 1;
+}
+
+static void emit_phase(struct emitter *e, const struct context *cx, struct nest *n)
+{
+    const struct kernel *k = e->k;
+    bool any = false;
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        any |= is_reduce_of(e, cx, i) || is_kept(e, cx, i);
+    for (uint32_t i = 0; i < k->store_count; i++)
+        any |= k->stores[i].varying && k->stores[i].phase == cx->phase;
+    if (!any)
+        return;
+
+    n->split_at = find_split(e, cx);
+    bool in_blocks = n->split_at != KEXPR_NONE;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        if (is_reduce_of(e, cx, i) || k->exprs[i].op == K_SCAN)
+            accumulator_reset(e, cx, i, in_blocks && is_long_sum(&k->exprs[i]));
+    }
+    emit_nest(e, cx, n, 0);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (is_reduce_of(e, cx, i))
+            accumulator_finish(e, cx, i, in_blocks);
+    for (uint32_t i = 0; i < k->store_count; i++)
+        if (e->s->row_buffers.short_rows.stores[i] >= 0 && k->stores[i].phase == cx->phase)
+            short_rows_store(e, cx, i);
+}
+
+static void emit_phases(struct emitter *e, const struct context *cx, V *store_values)
+{
+    struct nest n = {.values = store_values};
+    struct context of_phase = *cx;
+
+    for (uint32_t i = 0; i < e->k->expr_count; i++)
+        if (e->s->exprs[i].short_row)
+            short_rows_load(e, cx, i);
+    for (of_phase.phase = 0; of_phase.phase < e->k->phase_count; of_phase.phase++)
+        emit_phase(e, &of_phase, &n);
+    evaluate_stores(e, &of_phase, &n, false);
+    write_stores(e, &of_phase, &n, false);
+}
+
+/* Emits the same in a region of its own.  What was emitted in another region is not used in it. */
+static void emit_case(struct emitter *e, const struct context *cx, V *store_values)
+{
+    frame_open(&e->frame, e->info.point_level);
+    emit_phases(e, cx, store_values);
+}
+
+/* Emits code for windows that lie inside the input, for those that lie inside in all but the vector's dimension, and for all
+ * others. */
+static void emit_windows(struct emitter *e, const struct context *cx, V *store_values)
+{
+    struct loop_builder *b = e->m.b;
+    struct context inside = *cx, between = *cx;
+    V rows, lanes;
+
+    inside.rows_inside = inside.lanes_inside = between.rows_inside = true;
+    window_tests(e, cx, &rows, &lanes);
+    loop_if_begin(b, lanes ? op_and(&e->m, rows, lanes) : rows);
+    emit_case(e, &inside, store_values);
+    loop_else(b);
+    if (lanes) {
+        loop_if_begin(b, rows);
+        emit_case(e, &between, store_values);
+        loop_else(b);
+    }
+    emit_case(e, cx, store_values);
+    if (lanes)
+        loop_if_end(b);
+    loop_if_end(b);
+}
+
+void emit_point(struct emitter *e, const struct context *cx, void *store_values)
+{
+    if (window_is_guarded(e) && cx->lanes > 1)
+        emit_windows(e, cx, store_values);
+    else
+        emit_phases(e, cx, store_values);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits the division by a scale, rounding and conversion of quantizeLinear.
+ *
+ * With r = 1 / scale, rounded, q = x * r is the quotient but for one and a half units in the last place.  What it leaves,
+ * e = x - q * scale, is computed with one rounding, and q + e * r is so near the quotient that it rounds to the same whole
+ * number, be the quotient a tie or next to one.  No operation depends on exponents as long as nothing overflows or becomes
+ * subnormal that counts, so that whole numbers up to 2^9 and mantissas of the scale are all there is to it.  Three operations
+ * take less time than a division.  Scales for which it may be otherwise are divided by.
+ */
+#include "codegen/lower/quantise.h"
+
+#include "codegen/lower/operation.h"
+
+enum { PARTS = 4 }; /* vectors of 32 bits that make one of bytes */
+
+#define SCALE_LEAST 0x1p-64
+#define SCALE_MOST 0x1p64
+#define QUOTIENT_MOST 0x1p10 /* larger ones saturate like it */
+
+/** Holds vectors of what is the same for all lanes. */
+struct divisor {
+    V scale, reciprocal, most, minus_zero_point;
+};
+
+bool quantise_has(const struct build *m, uint32_t lanes)
+{
+    return m->isa->fma && m->isa->packs && m->isa->vector_bits >= 256 && lanes == PARTS * m->isa->vector_bits / 32;
+}
+
+/* Returns the whole numbers next to x / scale, of two the even one, as int32; the least of all for NaN, and for what is far
+ * below. */
+static V whole_quotient(const struct build *m, V x, const struct divisor *d, bool is_signed)
+{
+    const uint32_t lanes = lanes_of(x);
+    /* a comparison with this order lets NaN through */
+    V least = op_select(m, op_lt(m, d->most, x), d->most, x);
+    V q = op_mul(m, least, d->reciprocal), rest = op_mad(m, op_neg(m, q), d->scale, least);
+
+    q = op_mad(m, rest, d->reciprocal, q);
+    q = op_convert(m, LOOP_TO_NEAREST, q, type_lanes(type_i32, lanes));
+    return is_signed ? op_select(m, op_unordered(m, x, x), d->minus_zero_point, q) : q;
+}
+
+static V divide_and_pack(const struct build *m, V x, V scale, V zero_point, bool is_signed)
+{
+    const uint32_t lanes = lanes_of(x) / PARTS, blocks = lanes / 4;
+    const T i32 = type_i32, i16 = type_i16;
+    V whole = zero_point ? op_fptosi(m, zero_point, i32) : const_int(m, 32, 0), parts[PARTS], bytes;
+    const struct divisor d = {
+        .scale = splat(m, scale, lanes),
+        .reciprocal = splat(m, op_div(m, const_f_like(m, scale, 1), scale), lanes),
+        .most = splat(m, op_mul(m, scale, const_f_like(m, scale, QUOTIENT_MOST)), lanes),
+        .minus_zero_point = splat(m, op_neg(m, whole), lanes),
+    };
+    uint32_t order[LANES_MAX];
+
+    for (uint32_t i = 0; i < PARTS; i++)
+        parts[i] = whole_quotient(m, op_lanes(m, x, NULL, lanes * i, lanes), &d, is_signed);
+    whole = splat(m, op_trunc(m, whole, i16), 2 * lanes);
+    for (uint32_t i = 0; i < PARTS; i += 2)
+        parts[i] =
+            op_add_saturated(m, op2_typed(m, LOOP_PACK_S16, type_lanes(type_i16, 2 * lanes), parts[i], parts[i + 1]), whole);
+    bytes = op2_typed(m, is_signed ? LOOP_PACK_S8 : LOOP_PACK_U8, type_lanes(type_i8, PARTS * lanes), parts[0], parts[2]);
+    /* Each part of 128 bits has four lanes of each of the vectors. */
+    for (uint32_t i = 0; i < lanes; i++)
+        order[i] = i % blocks * PARTS + i / blocks;
+    bytes = op_bitcast(m, bytes, type_lanes(i32, lanes));
+    bytes = op_shuffle(m, bytes, bytes, order, lanes);
+    return op_bitcast(m, bytes, type_lanes(type_i8, PARTS * lanes));
+}
+
+static V one_by_one(const struct build *m, V x, V scale, V zero_point, bool is_signed)
+{
+    V q = emit_operation(m, K_DIV, KT_F32, KT_F32, x, splat(m, scale, lanes_of(x)), NULL);
+
+    q = emit_operation(m, K_ROUND_EVEN, KT_F32, KT_F32, q, NULL, NULL);
+    if (zero_point)
+        q = emit_operation(m, K_ADD, KT_F32, KT_F32, q, splat(m, zero_point, lanes_of(x)), NULL);
+    return emit_operation(m, K_CAST, is_signed ? KT_I8 : KT_U8, KT_F32, q, NULL, NULL);
+}
+
+V emit_quantised(const struct build *m, V x, V scale, V zero_point, bool is_signed)
+{
+    V result = loop_slot(m->b, type_lanes(type_i8, lanes_of(x)));
+    V large = op_ge(m, scale, const_f_like(m, scale, SCALE_LEAST));
+    V small = op_le(m, scale, const_f_like(m, scale, SCALE_MOST));
+
+    loop_if_begin(m->b, op_and(m, large, small));
+    op_set(m, result, divide_and_pack(m, x, scale, zero_point, is_signed));
+    loop_else(m->b);
+    op_set(m, result, one_by_one(m, x, scale, zero_point, is_signed));
+    loop_if_end(m->b);
+    return op_get(m, result);
+}

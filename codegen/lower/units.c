@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits the units of a kernel's work: which of them belong to a function call, and the tiles, vectors or points that each
+ * consists of.
+ */
+#include "codegen/lower/units.h"
+
+#include "codegen/lower/loop.h"
+#include "codegen/lower/microkernel.h"
+#include "codegen/lower/index.h"
+#include "codegen/lower/phase.h"
+
+/* Says which rows there are, and which tile comes next. */
+struct sweep {
+    V first_row, end_row;
+    struct tile_at tile;
+    V *store_values;
+};
+
+typedef void (*sweep_body)(struct emitter *e, const struct context *cx, struct sweep *s, V at);
+
+/* Emits for (i = from; i + step <= high; i += step) body, and returns where it stops. */
+static V sweep_loop(struct emitter *e, const struct context *cx, struct sweep *s, V from, V high, int64_t step_size,
+                    sweep_body body)
+{
+    V at = loop_for_begin(e->m.b, from, high, LOOP_WHOLE_STEPS);
+
+    body(e, cx, s, at);
+    loop_for_end(e->m.b, const_int(&e->m, 64, step_size));
+    return loop_stopped(e->m.b, at);
+}
+
+static void sweep_if(struct emitter *e, const struct context *cx, struct sweep *s, V condition, V at, sweep_body body)
+{
+    loop_if_begin(e->m.b, condition);
+    body(e, cx, s, at);
+    loop_if_end(e->m.b);
+}
+
+static void at_row(struct emitter *e, const struct context *cx, struct sweep *s, V row)
+{
+    s->tile.row = row;
+    emit_microkernel(e, cx, &s->tile, s->store_values);
+}
+
+static void at_column(struct emitter *e, const struct context *cx, struct sweep *s, V column)
+{
+    const struct build *m = &e->m;
+    V row = s->first_row;
+
+    s->tile.column = column;
+    if (e->s->tile.m_var == KEXPR_NONE) {
+        s->tile.rows = 1;
+        at_row(e, cx, s, NULL);
+        return;
+    }
+    if (e->s->tile.full_rows) {
+        s->tile.rows = e->s->tile.mr;
+        row = sweep_loop(e, cx, s, row, s->end_row, e->s->tile.mr, at_row);
+    }
+    for (uint32_t i = 0; i < e->s->tile.m_tail_count; i++) {
+        s->tile.rows = e->s->tile.m_tails[i];
+        frame_here(&e->frame);
+        V left = op_sub(m, s->end_row, row);
+        V fits = op_eq(m, left, const_int(m, 64, s->tile.rows));
+        sweep_if(e, cx, s, fits, row, at_row);
+    }
+}
+
+/*
+ * Emits all tiles of rows [first_row, first_row + rows) and elements [low, high) of the vector variable.  first_row and rows
+ * are NULL if there is no M variable.  store_values is as for emit_point.
+ */
+static void emit_register_tiles(struct emitter *e, const struct context *cx, V first_row, V rows, V low, V high,
+                                V *store_values)
+{
+    const struct build *m = &e->m;
+    const struct register_tile *t = &e->s->tile;
+    struct sweep s = {.first_row = first_row, .store_values = store_values};
+    const uint32_t width = e->s->lanes;
+
+    frame_here(&e->frame);
+    if (first_row)
+        s.end_row = op_add(m, first_row, rows);
+    if (t->full) {
+        s.tile = (struct tile_at){.high = high, .vectors = t->vectors, .lanes = width};
+        low = sweep_loop(e, cx, &s, low, high, (int64_t)t->vectors * width, at_column);
+    }
+    if (t->n_tail) { /* blocks before the last one have none */
+        s.tile = (struct tile_at){.high = high, .vectors = t->n_tail, .lanes = width, .masked = t->masked};
+        frame_here(&e->frame);
+        int64_t least = t->masked ? 1 : (int64_t)t->n_tail * width;
+        V fits = op_ge(m, op_sub(m, high, low), const_int(m, 64, least));
+        V next = op_add(m, low, const_int(m, 64, (int64_t)t->n_tail * width));
+        V after = op_select(m, fits, next, low);
+        sweep_if(e, cx, &s, fits, low, at_column);
+        low = after;
+    }
+    if (t->scalars) {
+        s.tile = (struct tile_at){.high = high, .vectors = 1, .lanes = 1};
+        sweep_loop(e, cx, &s, low, high, 1, at_column);
+    }
+}
+
+/* Says where the digits of a unit's number are, on the stack. */
+struct units {
+    V slots[KERNEL_VARS_MAX];
+    V vector_slot; /* of blocks of the vector variable */
+    V row_slot;    /* of the rows of transposed tiles, or of blocks of the M variable */
+    V *store_values;
+};
+
+static V vector_blocks(struct emitter *e)
+{
+    const struct build *m = &e->m;
+    V size = number_value(e, e->info.var_number[e->s->vector_var]);
+    frame_at(&e->frame, LEVEL_ENTRY);
+    size = op_add(m, size, const_int(m, 64, e->s->vector_block - 1));
+    return op_lshr(m, size, const_int(m, 64, __builtin_ctzll((unsigned long long)e->s->vector_block)));
+}
+
+/* Emits the rows [u, u + rows) of transposed tiles and the elements [low, high) of the vector variable. */
+static void emit_transposed_tiles(struct emitter *e, const struct context *cx, struct units *u, V low, V high, V rows)
+{
+    const struct build *m = &e->m;
+    const uint32_t width = e->s->lanes, interleave = e->s->transpose.interleave, most = interleave ? interleave : width;
+    V first = e->frame.var_value[e->s->transpose.var];
+    struct transposed_tile tile = {.base = first};
+    struct strip strip = {.lanes = width, .copies = most, .transposed = &tile};
+
+    frame_here(&e->frame);
+    V full = op_eq(m, rows, const_int(m, 64, most)), rest = low;
+    if (!e->s->edges.masked_tail || e->s->transpose.partial_code || interleave)
+        rest = loop_strip(e, cx, low, op_select(m, full, high, low), strip, emit_point, u->store_values);
+    if (e->s->edges.masked_tail && !interleave) { /* part of a tile; a few rows alone are better gathered and scattered */
+        strip.masked = true;
+        frame_here(&e->frame);
+        V few = op_le(m, rows, const_int(m, 64, e->s->transpose.few_rows));
+        tile.rows = rows;
+        rest = loop_strip(e, cx, rest, op_select(m, few, rest, high), strip, emit_point, u->store_values);
+    }
+    struct strip line = {.lanes = e->s->edges.masked_tail ? width : 1, .copies = 1, .masked = e->s->edges.masked_tail};
+    frame_here(&e->frame);
+    V end = op_add(m, first, rows);
+    e->frame.var_value[e->s->transpose.var] = loop_for_begin(m->b, first, end, LOOP_AT_LEAST_ONCE);
+    loop_strip(e, cx, rest, high, line, emit_point, u->store_values);
+    loop_for_end(m->b, const_int(m, 64, 1));
+}
+
+/* Emits the blocks [first, last) of the vector variable; rows are those of a transposed tile, or NULL if there is none. */
+static void emit_range(struct emitter *e, const struct context *cx, struct units *u, V first, V last, V rows)
+{
+    const struct build *m = &e->m;
+    V block = const_int(m, 64, e->s->vector_block), size = number_value(e, e->info.var_number[e->s->vector_var]);
+    int64_t fixed;
+
+    frame_here(&e->frame);
+    V low = op_mul(m, first, block);
+    V high = op_smin(m, op_mul(m, last, block), size);
+    if (e->s->fixed_size && is_int_constant(size, &fixed) && fixed <= e->s->vector_block) {
+        low = const_int(m, 64, 0); /* there is one block */
+        high = size;
+    }
+    frame_enter(&e->frame, LEVEL_UNIT);
+    if (rows)
+        emit_transposed_tiles(e, cx, u, low, high, rows);
+    else
+        loop_vectors(e, cx, low, high, e->s->vectors, emit_point, u->store_values);
+    frame_leave(&e->frame, LEVEL_UNIT);
+}
+
+static bool has_m_blocks(const struct emitter *e)
+{
+    return e->s->tiled && e->s->tile.m_var != KEXPR_NONE;
+}
+
+static V m_blocks(struct emitter *e)
+{
+    const struct build *m = &e->m;
+    V size = number_value(e, e->info.var_number[e->s->tile.m_var]);
+    frame_at(&e->frame, LEVEL_ENTRY);
+    size = op_add(m, size, const_int(m, 64, e->s->tile.m_block - 1));
+    return op_divide_index(m, size, const_int(m, 64, e->s->tile.m_block));
+}
+
+/* Emits a block of the M variable and one of the vector variable, in register tiles. */
+static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct units *u, V block)
+{
+    const struct build *m = &e->m;
+    V size = number_value(e, e->info.var_number[e->s->vector_var]), first = NULL, rows = NULL,
+      length = const_int(m, 64, e->s->vector_block);
+
+    if (has_m_blocks(e)) {
+        V count = number_value(e, e->info.var_number[e->s->tile.m_var]), most = const_int(m, 64, e->s->tile.m_block);
+        frame_here(&e->frame);
+        first = op_mul(m, op_get(m, u->row_slot), most);
+        rows = op_smin(m, op_sub(m, count, first), most);
+    }
+    frame_here(&e->frame);
+    V low = op_mul(m, block, length);
+    V high = op_smin(m, op_add(m, low, length), size);
+    frame_enter(&e->frame, LEVEL_UNIT);
+    emit_register_tiles(e, cx, first, rows, low, high, u->store_values);
+    frame_leave(&e->frame, LEVEL_UNIT);
+}
+
+/* Puts one digit of a unit's number into a new slot and returns what is left of the number. */
+static V split_digit(struct emitter *e, V *slot, V size, V unit)
+{
+    const struct build *m = &e->m;
+    *slot = loop_slot(m->b, type_i64);
+    frame_here(&e->frame);
+    op_set(m, *slot, op_modulo_index(m, unit, size));
+    return op_divide_index(m, unit, size);
+}
+
+/* Adds carry to a slot and returns the carry out of a counter of that size. */
+static V count_up(struct emitter *e, V *slot, V size, V carry)
+{
+    const struct build *m = &e->m;
+    frame_here(&e->frame);
+    V next = op_add(m, op_get(m, *slot), carry);
+    V full = op_eq(m, next, size);
+    op_set(m, *slot, op_select(m, full, const_int(m, 64, 0), next));
+    return op_zext(m, full, type_i64);
+}
+
+/* Acts on every digit of a unit's number, handing x on from one to the next.  Fastest is the variable of transposed tiles or
+ * blocks of M, then blocks of the vector variable, then the others from the last to the first.  (Any order would do: units are
+ * independent.) */
+static void each_digit(struct emitter *e, struct units *u, V x, V (*act)(struct emitter *e, V *slot, V size, V x))
+{
+    if (e->s->transpose.var != KEXPR_NONE)
+        x = act(e, &u->row_slot, number_value(e, e->info.var_number[e->s->transpose.var]), x);
+    if (has_m_blocks(e) && !e->s->tile.m_outer)
+        x = act(e, &u->row_slot, m_blocks(e), x);
+    if (e->info.vector_parallel)
+        x = act(e, &u->vector_slot, vector_blocks(e), x);
+    for (uint32_t i = e->s->unit_var_count; i-- > 0;)
+        x = act(e, &u->slots[i], number_value(e, e->info.var_number[e->s->unit_vars[i]]), x);
+    if (has_m_blocks(e) && e->s->tile.m_outer)
+        act(e, &u->row_slot, m_blocks(e), x);
+}
+
+/* Emits the unit, or as many as make a transposed tile; returns how many. */
+static V emit_unit(struct emitter *e, const struct context *cx, struct units *u, V unit, V end)
+{
+    const struct build *m = &e->m;
+    V count = const_int(m, 64, 1), rows = NULL;
+
+    frame_open(&e->frame, LEVEL_UNIT);
+    for (uint32_t i = 0; i < e->s->unit_var_count; i++)
+        e->frame.var_value[e->s->unit_vars[i]] = op_get(m, u->slots[i]);
+    if (e->s->transpose.var != KEXPR_NONE) {
+        V size = number_value(e, e->info.var_number[e->s->transpose.var]);
+        frame_here(&e->frame);
+        V first = op_get(m, u->row_slot);
+        e->frame.var_value[e->s->transpose.var] = first;
+        rows = op_smin(m, op_sub(m, size, first), op_sub(m, end, unit));
+        if (!e->s->transpose.interleave)
+            rows = op_smin(m, rows, const_int(m, 64, e->s->lanes));
+        count = rows;
+    }
+    if (e->s->tiled) {
+        emit_tiled_unit(e, cx, u, op_get(m, u->vector_slot));
+    } else if (e->info.vector_parallel) {
+        V block = op_get(m, u->vector_slot);
+        emit_range(e, cx, u, block, op_add(m, block, const_int(m, 64, 1)), rows);
+    } else {
+        emit_point(e, cx, u->store_values);
+    }
+    return count;
+}
+
+/* Leaves those units that count: where a variable of them is bounded, which is the slowest after the macro-tile's, they are
+ * neighbours.  A call has the units of one macro-tile. */
+static void leave_bounded_units(struct emitter *e, V *begin, V *end)
+{
+    const uint32_t var = kernel_find_bounded(e->k);
+
+    if (var == KEXPR_NONE || e->k->vars[var].kind != KVAR_PARALLEL)
+        return;
+    V size = number_value(e, e->info.var_number[var]), first = var_first(e, var), last = var_end(e, var);
+    frame_at(&e->frame, LEVEL_ENTRY);
+    V of_each = op_divide_index(&e->m, op_sub(&e->m, *end, *begin), size);
+    *end = op_add(&e->m, *begin, op_mul(&e->m, of_each, last));
+    *begin = op_add(&e->m, *begin, op_mul(&e->m, of_each, first));
+}
+
+void emit_units(struct emitter *e, const struct context *cx, V begin, V end, V *store_values)
+{
+    struct units *u = &(struct units){.store_values = store_values};
+    const struct build *m = &e->m;
+
+    leave_bounded_units(e, &begin, &end);
+    frame_here(&e->frame);
+    V any = op_lt(m, begin, end);
+    frame_enter(&e->frame, LEVEL_ENTRY);
+    loop_if_begin(m->b, any);
+    if (!e->s->unit_var_count && e->s->transpose.var == KEXPR_NONE &&
+        !e->s->tiled) { /* blocks of one variable are one range; without any variable there is one unit */
+        frame_open(&e->frame, LEVEL_UNIT);
+        if (e->info.vector_parallel)
+            emit_range(e, cx, u, begin, end, NULL);
+        else
+            emit_point(e, cx, u->store_values);
+    } else {
+        each_digit(e, u, begin, split_digit);
+        V unit = loop_for_begin(m->b, begin, end, LOOP_AT_LEAST_ONCE), count = emit_unit(e, cx, u, unit, end);
+        each_digit(e, u, count, count_up);
+        loop_for_end(m->b, count);
+    }
+    loop_if_end(m->b);
+    frame_leave(&e->frame, LEVEL_ENTRY);
+}

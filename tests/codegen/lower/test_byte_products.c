@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Dot products of bytes (codegen/lower/byte_products.c): operands of 8 bits, and of 4, on every instruction
+ * set.  What kernel_interpret computes of them is exact, and so must be all code, for numbers at the ends of their ranges
+ * most of all: instructions that saturate would show there.
+ */
+#include "codegen/kernels.h"
+#include "support/kernel_text.h"
+
+/* What operands are filled with. */
+enum fill { RANDOM, LEAST, LARGEST, ENDS, FILLS };
+
+/* The ends of a row are in turn the one and the other, or each of them twice, so that pairs of either sign meet. */
+static void fill_bytes(void *data, int64_t n, enum fill fill, uint8_t least, uint8_t largest)
+{
+    uint8_t *to = data;
+
+    for (int64_t i = 0; i < n; i++) {
+        const bool odd = random_bits() & 1;
+        to[i] = fill == RANDOM ? (uint8_t)random_bits() : fill == LEAST || (fill == ENDS && odd) ? least : largest;
+    }
+}
+
+/* Returns whether every instruction set that multiplies bytes computes the kernel so. */
+static bool multiplies_bytes(const struct kernel *k, bool whole)
+{
+    bool all = true;
+
+    for (int i = 0; i < ISA_COUNT; i++) {
+        const bool has = machine_get(i)->target.isa.byte_products != BYTES_NONE;
+        struct schedule *s = schedule_of(k, &machine_get(i)->target.isa);
+
+        all = all && (s->tiled && s->tile.blocks.bytes.a != KEXPR_NONE && s->tile.blocks.bytes.whole == whole) == has;
+        schedule_free(s);
+    }
+    return all;
+}
+
+/* The sizes of a matmul whose K is in blocks, of words that hold 4 or 8 numbers of a column. */
+struct sizes {
+    int m, blocks, words, n, panel;
+};
+
+/* Tensors: A's bytes, B's, the result, A's zero point, the scales of A and of B. */
+enum { A, B, RESULT, ZERO, A_SCALES, B_SCALES, TENSORS };
+
+/* Fills tensors whose scales of blocks along K are powers of two, so that sums are exact. */
+static void make_tensors(const struct kernel *k, void *tensors[TENSORS])
+{
+    for (int t = 0; t < TENSORS; t++) {
+        const int64_t count = k->tensors[t].elements;
+        tensors[t] = buffer_create((size_t)count * dtype_size(k->tensors[t].type));
+        memset(tensors[t], 0, (size_t)count * dtype_size(k->tensors[t].type));
+        for (int64_t i = 0; t >= A_SCALES && i < count; i++)
+            ((float *)tensors[t])[i] = ldexpf(1, (int)(random_bits() % 4));
+    }
+}
+
+static void check_and_free(struct kernel *k, void *tensors[TENSORS], bool whole)
+{
+    assert_true(multiplies_bytes(k, whole));
+    check_kernel(k, tensors, exact);
+    for (int t = 0; t < TENSORS; t++)
+        buffer_free(tensors[t]);
+}
+
+/* Tensors and variables of matmuls whose words have `per` numbers of a column; $x and $y are the operands. */
+#define MATMUL(loops)                                                                                                          \
+    "kernel bytes {"                                                                                                           \
+    "  parallel i < $m, p < $n / $panel, j < $panel reduced b < $blocks, w < $words" loops " r < 4"                            \
+    "  form of_block = $panel*($blocks*p + b) + j, word = $panel*(($blocks*p + b)*$words + w) + j"                             \
+    "  tensor a: u8[], weights: $T[], y: f32[] written, zero: u8[$n*$blocks], a_scales: f32[$m*$blocks], b_scales: "           \
+    "f32[$n*$blocks]"
+
+/* Unsigned bytes less a zero point times signed bytes in words, as weights of 8 bits are packed: with one zero point that is
+ * data, or with 128 and scales of blocks. */
+static void bytes(const struct sizes *z, bool scaled, enum fill of_a, enum fill of_b)
+{
+    struct kernel *k = kernel_of(MATMUL(",") "  u = f32(a[4*(($blocks*i + b)*$words + w) + r]) v = f32(weights[4*word + r])"
+                                             "  store y[$n*i + $panel*p + j] = reduce.dot($x, $y) }",
+                                 "m=%d n=%d panel=%d blocks=%d words=%d T=i8 x=%s y=%s", z->m, z->n, z->panel, z->blocks,
+                                 z->words, scaled ? "mul(sub(u,128),a_scales[$blocks*i+b])" : "sub(u,f32(zero[0]))",
+                                 scaled ? "mul(v,b_scales[of_block])" : "v");
+    void *tensors[TENSORS];
+
+    make_tensors(k, tensors);
+    fill_bytes(tensors[A], k->tensors[A].elements, of_a, 0, 255);
+    fill_bytes(tensors[B], k->tensors[B].elements, of_b, 0x80, 0x7f);
+    *(uint8_t *)tensors[ZERO] = of_a == LEAST ? 255 : of_a == LARGEST ? 0 : 201;
+    check_and_free(k, tensors, true);
+}
+
+/* Unsigned bytes less 128 times numbers of 4 bits less a zero point, as weights of 4 bits are packed.  The zero point is a
+ * constant, or, if it is negative, data: one for each block of a column. */
+static void nibbles(const struct sizes *z, int constant_zero, enum fill of_a, enum fill of_b)
+{
+    char zero[16] = "f32(zero[$of])";
+
+    if (constant_zero >= 0)
+        snprintf(zero, sizeof zero, "%d", constant_zero);
+    struct kernel *k = kernel_of(
+        MATMUL(", h < 2,") "  u = sub(f32(a[8*(($blocks*i + b)*$words + w) + 4*h + r]), 128)"
+                           "  q = and(shr(weights[word], shl(u32(index h + 2*r), u32(2))), u32(15))"
+                           "  v = mul(sub(f32(q), $zero), b_scales[of_block])"
+                           "  store y[$n*i + $panel*p + j] = reduce.dot(mul(u, a_scales[$blocks*i + b]), v) }",
+        "m=%d n=%d panel=%d blocks=%d words=%d T=u32 of=of_block zero=%s", z->m, z->n, z->panel, z->blocks, z->words, zero);
+    void *tensors[TENSORS];
+
+    make_tensors(k, tensors);
+    fill_bytes(tensors[A], k->tensors[A].elements, of_a, 0, 255);
+    fill_bytes(tensors[B], 4 * k->tensors[B].elements, of_b, 0, 255);
+    for (int64_t i = 0; i < k->tensors[ZERO].elements; i++)
+        ((uint8_t *)tensors[ZERO])[i] = of_b == LEAST ? 15 : of_b == LARGEST ? 0 : random_bits() & 15;
+    check_and_free(k, tensors, false);
+}
+
+TEST(products_of_bytes_are_exact)
+{
+    static const struct sizes sizes[] = {
+        {1, 4, 8, 128, 64}, {1, 1, 9, 48, 48}, {29, 3, 5, 48, 24}, {40, 1, 24, 40, 40}, {17, 2, 8, 96, 32}};
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int scaled = 0; scaled < 2; scaled++) {
+            bytes(&sizes[s], scaled, RANDOM, RANDOM);
+            for (int f = LEAST; f < FILLS * FILLS; f++)
+                if (f / FILLS != RANDOM && f % FILLS != RANDOM && (s == 0 || s == 4))
+                    bytes(&sizes[s], scaled, f / FILLS, f % FILLS);
+        }
+}
+
+/* Blocks of 4 words are the longest whose sums fit 16 bits with a zero point in the middle, and of 2 with one at an end. */
+TEST(products_of_nibbles_are_exact)
+{
+    static const struct sizes sizes[] = {{1, 3, 4, 64, 64}, {9, 2, 4, 48, 48},  {1, 2, 5, 32, 32}, {12, 2, 2, 32, 16},
+                                         {7, 2, 3, 24, 24}, {1, 1, 16, 32, 32}, {10, 2, 8, 32, 32}};
+    static const int zeros[] = {-1, 8, 0, 15, 7};
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t zero = 0; zero < sizeof zeros / sizeof *zeros; zero++) {
+            nibbles(&sizes[s], zeros[zero], RANDOM, RANDOM);
+            for (int f = 0; f < FILLS * FILLS; f++)
+                if (f / FILLS != RANDOM && f % FILLS != RANDOM && zero < 4)
+                    nibbles(&sizes[s], zeros[zero], f / FILLS, f % FILLS);
+        }
+}
+
+TEST_GROUP(NULL, machines_free)
