@@ -14,7 +14,8 @@ typedef LLVMTypeRef T;
 
 struct printer {
     struct llvm_build m;
-    V tensors, numbers, scratch; /* of the kernel's arguments */
+    bool kernel;                 /* the function is one */
+    V tensors, numbers, scratch; /* of its arguments */
 };
 
 static T element_type(const struct printer *p, loop_type type)
@@ -373,7 +374,8 @@ static V memory(const struct printer *p, struct loop_value *v, const V *args)
     case LOOP_SCRATCH:
         return p->scratch;
     case LOOP_ADDRESS:
-        return LLVMBuildGEP2(p->m.b, type_of(p, v->of), args[0], (V *)&args[1], 1, "");
+        return (v->args[0]->op == LOOP_ARRAY ? LLVMBuildInBoundsGEP2 : LLVMBuildGEP2)(p->m.b, type_of(p, v->of), args[0],
+                                                                                      (V *)&args[1], 1, "");
     case LOOP_LOAD:
         x = LLVMBuildLoad2(p->m.b, type, args[0], "");
         LLVMSetAlignment(x, (unsigned)v->number);
@@ -413,7 +415,7 @@ static V memory(const struct printer *p, struct loop_value *v, const V *args)
 
 /* ---- control ---- */
 
-static void print_region(struct printer *p, const struct loop_region *r);
+static void print_operations(struct printer *p, struct loop_value *v);
 
 static V next_of(const struct printer *p, const struct loop_value *v, V i)
 {
@@ -430,7 +432,7 @@ static void print_for(struct printer *p, struct loop_value *v)
     if (v->number & LOOP_AT_LEAST_ONCE) {
         struct llvm_loop l = llvm_loop_begin(&p->m, from);
         v->user = l.at;
-        print_region(p, v->regions);
+        print_operations(p, v->regions[0].first);
         v->user = next_of(p, v, l.at);
         llvm_loop_end(&p->m, &l, v->user, to, holds);
         return;
@@ -446,7 +448,7 @@ static void print_for(struct printer *p, struct loop_value *v)
     LLVMPositionBuilderAtEnd(p->m.b, body);
     V i = once ? from : LLVMBuildPhi(p->m.b, LLVMTypeOf(from), "i");
     v->user = i;
-    print_region(p, v->regions);
+    print_operations(p, v->regions[0].first);
     V values[2] = {from, next_of(p, v, i)};
     blocks[1] = LLVMGetInsertBlock(p->m.b);
     if (once) {
@@ -467,11 +469,11 @@ static void print_if(struct printer *p, const struct loop_value *v)
 
     LLVMBuildCondBr(p->m.b, value(p, v->args[0]), first, second ? second : after);
     LLVMPositionBuilderAtEnd(p->m.b, first);
-    print_region(p, &v->regions[0]);
+    print_operations(p, v->regions[0].first);
     LLVMBuildBr(p->m.b, after);
     if (second) {
         LLVMPositionBuilderAtEnd(p->m.b, second);
-        print_region(p, &v->regions[1]);
+        print_operations(p, v->regions[1].first);
         LLVMBuildBr(p->m.b, after);
     }
     LLVMPositionBuilderAtEnd(p->m.b, after);
@@ -512,7 +514,7 @@ static void print_operation(struct printer *p, struct loop_value *v)
     case LOOP_NEXT: /* the loop does it */
         return;
     case LOOP_PARAMETER:
-        out = LLVMGetParam(p->m.function, (unsigned)v->number + (p->scratch != NULL));
+        out = LLVMGetParam(p->m.function, (unsigned)v->number + p->kernel);
         break;
     case LOOP_STOPPED:
         out = args[0];
@@ -557,9 +559,10 @@ static void print_operation(struct printer *p, struct loop_value *v)
     v->user = out;
 }
 
-static void print_region(struct printer *p, const struct loop_region *r)
+/* Prints an operation and those after it in its region. */
+static void print_operations(struct printer *p, struct loop_value *v)
 {
-    for (struct loop_value *v = r->first; v; v = v->next)
+    for (; v; v = v->next)
         print_operation(p, v);
 }
 
@@ -588,14 +591,17 @@ static void print_function(struct printer *p, const struct loop_function *f)
 
     p->m.function = function_of(p, f);
     LLVMPositionBuilderAtEnd(p->m.b, block_append(&p->m, "entry"));
-    p->tensors = p->numbers = p->scratch = NULL;
+    p->kernel = f->kernel;
+    struct loop_value *v = f->body.first;
+    for (; v && (v->op == LOOP_SLOT || v->op == LOOP_ARRAY || v->op == LOOP_PARAMETER); v = v->next)
+        print_operation(p, v); /* what is on the stack comes first */
     if (f->kernel) {
         V args = LLVMGetParam(p->m.function, 0);
         p->tensors = load_at(p, ptr, args, 0);
         p->numbers = load_at(p, ptr, args, 1);
         p->scratch = load_at(p, ptr, args, 2);
     }
-    print_region(p, &f->body);
+    print_operations(p, v);
     if (!f->result)
         LLVMBuildRetVoid(p->m.b);
 }

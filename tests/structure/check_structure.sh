@@ -56,7 +56,7 @@ calls() {
         END { for (i = 1; i <= n; i++) if (symbol[i] in defined_in) print caller[i], defined_in[symbol[i]], symbol[i] }'
 }
 
-# Files of codegen/emit call and include files below them only (codegen/emit/emit.c lists the layers).
+# Files of codegen/lower call and include files below them only (codegen/lower/lower.c lists the layers).
 library=
 for candidate in "$@"; do
     case $candidate in *libwebnn_codegen.a) library=$candidate ;; esac
@@ -64,34 +64,34 @@ done
 if [ -z "$library" ] || [ ! -e "$library" ]; then
     fail "The library of codegen is not among the arguments, so that its calls cannot be checked."
 else
-    code codegen/emit | sed 's|.*/||; s|\.[a-z]*$||' | sort -u >"$scratch/emit"
-    code codegen | grep -v '^codegen/emit/' | sed 's|.*/||; s|\.[a-z]*$||' | sort -u | comm -12 - "$scratch/emit" >"$scratch/twice"
-    [ -s "$scratch/twice" ] && fail "A file of codegen/emit has the name of another one in codegen: $(tr '\n' ' ' <"$scratch/twice")"
-    calls "$library" | awk 'FILENAME == ARGV[1] { emit[$1]; next } $1 in emit && $2 in emit { print $1, $2 }' "$scratch/emit" - >"$scratch/edges"
+    code codegen/lower | sed 's|.*/||; s|\.[a-z]*$||' | sort -u >"$scratch/lower"
+    code codegen | grep -v '^codegen/lower/' | sed 's|.*/||; s|\.[a-z]*$||' | sort -u | comm -12 - "$scratch/lower" >"$scratch/twice"
+    [ -s "$scratch/twice" ] && fail "A file of codegen/lower has the name of another one in codegen: $(tr '\n' ' ' <"$scratch/twice")"
+    calls "$library" | awk 'FILENAME == ARGV[1] { lower[$1]; next } $1 in lower && $2 in lower { print $1, $2 }' "$scratch/lower" - >"$scratch/edges"
     [ "$(wc -l <"$scratch/edges")" -ge 20 ] || fail "nm finds hardly any calls in $library: is this the library of codegen?"
-    for file in $(code codegen/emit); do
+    for file in $(code codegen/lower); do
         name=$(basename "$file" | sed 's|\.[a-z]*$||')
-        sed -n "s|^#include \"codegen/emit/\(.*\)\.h\"|$name \1|p" "$file" >>"$scratch/edges"
+        sed -n "s|^#include \"codegen/lower/\(.*\)\.h\"|$name \1|p" "$file" >>"$scratch/edges"
     done
     cycles <"$scratch/edges" >"$scratch/cycles"
-    [ -s "$scratch/cycles" ] && fail "Files of codegen/emit call or include each other in circles:
+    [ -s "$scratch/cycles" ] && fail "Files of codegen/lower call or include each other in circles:
 $(sed 's/^/    /' "$scratch/cycles")"
 fi
 
 # Calls through pointers are not seen above.  One leads back up, and is the stated exception: expr_value of struct emitter.  An
 # index may be data, so that index.c needs expressions, which need loads, which need indices.
-found=$(grep -n '(\*' codegen/emit/emitter.h | grep -v '(\*expr_value)(')
+found=$(grep -n '(\*' codegen/lower/lowerter.h | grep -v '(\*expr_value)(')
 [ -n "$found" ] && fail "struct emitter has a pointer to a function that is not a stated exception: $found"
-grep -q '(\*expr_value)(' codegen/emit/emitter.h ||
+grep -q '(\*expr_value)(' codegen/lower/lowerter.h ||
     fail "struct emitter has no expr_value: the exception for it in check_structure.sh is no longer needed."
 
 # ------------------------------------------------------------------------------------------------ includes
 
-# Headers of LLVM are included in codegen only, and not by its printer of OpenCL C; those of oneDNN in runtime/engine/onednn only.
+# Headers of LLVM are included in codegen only, and not by what lowers kernels and prints OpenCL C; those of oneDNN in runtime/engine/onednn only.
 found=$(code ir passes codegen runtime frontend include tests bench examples | grep -v '^codegen/' | xargs grep -l '^#include *<llvm')
 [ -n "$found" ] && fail "Headers of LLVM are included outside of codegen: $found"
-found=$(code codegen/opencl | xargs grep -l '^#include *<llvm')
-[ -n "$found" ] && fail "Headers of LLVM are included in codegen/opencl: $found"
+found=$(code codegen/lower codegen/opencl | xargs grep -lE '^#include *<llvm|LLVM(Build|Type|Value|Const)')
+[ -n "$found" ] && fail "LLVM is used in codegen/lower or codegen/opencl: $found"
 found=$(code ir passes codegen runtime frontend include examples | grep -v '^runtime/engine/onednn/' |
     xargs grep -lE '^#include *[<"](oneapi/)?dnnl')
 [ -n "$found" ] && fail "Headers of oneDNN are included outside of runtime/engine/onednn: $found"
@@ -106,17 +106,18 @@ ir/text                 webnn ir/support ir/graph ir/text
 ir/interpret            webnn ir/support ir/graph ir/interpret
 ir/rules                webnn ir/support ir/graph ir/rules
 ir/kernel               webnn ir/support ir/graph ir/rules ir/kernel
+ir/loop                 webnn ir/support ir/text ir/loop
 ir/expansion            webnn ir/support ir/graph ir/kernel ir/expansion
 ir/target               webnn ir/support ir/graph ir/kernel ir/target
 ir/schedule             webnn ir/support ir/graph ir/kernel ir/target ir/schedule ir/program.h
 passes                  webnn ir passes
 codegen                 webnn ir codegen
-codegen/emit            webnn ir codegen/emit
-codegen/llvm            webnn ir codegen/codegen.h codegen/emit codegen/llvm
-codegen/object          webnn ir codegen/codegen.h codegen/emit codegen/llvm codegen/object
+codegen/lower            webnn ir codegen/lower
+codegen/llvm            webnn ir codegen/codegen.h codegen/lower codegen/llvm
+codegen/object          webnn ir codegen/codegen.h codegen/lower codegen/llvm codegen/object
 codegen/opencl          webnn ir codegen/opencl
 runtime/host            webnn ir runtime/host
-runtime/program         webnn ir codegen/emit/kernel_abi.h runtime/host runtime/engine/engine.h runtime/program
+runtime/program         webnn ir codegen/kernel_abi.h runtime/host runtime/engine/engine.h runtime/program
 runtime/engine          webnn ir runtime/engine/library_info.h
 runtime/engine/onednn   webnn ir runtime/host runtime/program runtime/engine/engine.h runtime/engine/library_info.h runtime/engine/onednn
 runtime/engine/cpu      webnn ir codegen runtime/host runtime/program runtime/engine/engine.h runtime/engine/onednn runtime/engine/cpu
