@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "codegen/codegen.h"
+#include "support/loop_run.h"
 #include "support/random.h"
 #include "support/schedules.h"
 #include "support/test.h"
@@ -257,6 +258,34 @@ static inline bool elements_agree(dtype type, const void *a, const void *b, int6
     return false;
 }
 
+/* Runs the loop IR of a kernel and compares with the results of machine code, bit by bit where there is one result only, else
+ * with those of the kernel. */
+static inline void check_loop_ir(const struct schedule *s, const struct machine_under_test *m, const struct knumbers *numbers,
+                                 void *const *tensors, void *const *expected, void *const *actual, struct tolerance tolerance)
+{
+    const struct kernel *k = s->kernel;
+    void *own[KERNEL_TENSORS_MAX];
+    size_t bytes[KERNEL_TENSORS_MAX];
+
+    for (uint32_t i = 0; i < k->tensor_count; i++) {
+        bytes[i] = (size_t)k->tensors[i].elements * dtype_size(k->tensors[i].type);
+        own[i] = tensors[i];
+        if (k->tensors[i].written)
+            own[i] = memcpy(buffer_create(bytes[i]), tensors[i], bytes[i]);
+    }
+    const bool is_exact = loop_run(s, &m->target.isa, numbers, own);
+    for (uint32_t i = 0; i < k->tensor_count; i++) {
+        for (int64_t j = 0; k->tensors[i].written && j < k->tensors[i].elements; j++)
+            if (!elements_agree(k->tensors[i].type, is_exact ? actual[i] : expected[i], own[i], j,
+                                is_exact ? (struct tolerance){0, 0, false} : tolerance)) {
+                kernel_print(k, stderr);
+                fail_msg("%s: tensor %u element %lld: its loop IR computes something else", m->name, i, (long long)j);
+            }
+        if (k->tensors[i].written)
+            buffer_free(own[i]);
+    }
+}
+
 /* Runs k by code of every instruction set, in several pieces, and compares with the interpreter.  Inputs lie in tensors[i];
  * written tensors may be preset there.  Frees k. */
 static inline void check_kernel(struct kernel *k, void *const *tensors, struct tolerance tolerance)
@@ -265,7 +294,10 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
     struct error e = {0};
     struct knumbers numbers;
     void *expected[KERNEL_TENSORS_MAX], *actual[KERNEL_TENSORS_MAX];
+    static int
+        turn; /* of kernels: each is interpreted for one instruction set, which takes ten times as long as compiling it */
 
+    turn++;
     if (k->error.status)
         fail_msg("%s", k->error.message);
     if (!k->finished)
@@ -329,6 +361,8 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
         }
         if (!buffer_intact(scratch, (size_t)s->scratch_bytes + 64))
             fail_msg("%s: written outside the scratch", m->name);
+        if (turn % ISA_COUNT == isa)
+            check_loop_ir(s, m, &numbers, tensors, expected, actual, tolerance);
         buffer_free(scratch);
         schedule_free(s);
         m->units = realloc(m->units, (m->unit_count + 1) * sizeof *m->units);
