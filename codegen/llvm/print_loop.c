@@ -438,10 +438,8 @@ static void print_for(struct printer *p, struct loop_value *v)
         return;
     }
     const bool once = v->number & LOOP_AT_MOST_ONCE;
-    LLVMBasicBlockRef test = block_append(&p->m, "test"), body = block_append(&p->m, "body"),
-                      after = block_append(&p->m, "after"), blocks[2] = {test};
-    LLVMBuildBr(p->m.b, test);
-    LLVMPositionBuilderAtEnd(p->m.b, test);
+    LLVMBasicBlockRef body = block_append(&p->m, "body"), after = block_append(&p->m, "after"),
+                      blocks[2] = {LLVMGetInsertBlock(p->m.b)};
     if (whole) /* i + step <= to */
         to = LLVMBuildSub(p->m.b, to, value(p, v->regions[0].last->args[0]), "");
     LLVMBuildCondBr(p->m.b, LLVMBuildICmp(p->m.b, holds, from, to, ""), body, after);
@@ -479,6 +477,15 @@ static void print_if(struct printer *p, const struct loop_value *v)
     LLVMPositionBuilderAtEnd(p->m.b, after);
 }
 
+static void print_scope(struct printer *p, const struct loop_value *v)
+{
+    LLVMBasicBlockRef block = block_append(&p->m, "scope");
+
+    LLVMBuildBr(p->m.b, block);
+    LLVMPositionBuilderAtEnd(p->m.b, block);
+    print_operations(p, v->regions[0].first);
+}
+
 static V function_of(const struct printer *p, const struct loop_function *f)
 {
     char name[192];
@@ -510,6 +517,9 @@ static void print_operation(struct printer *p, struct loop_value *v)
         return;
     case LOOP_IF:
         print_if(p, v);
+        return;
+    case LOOP_SCOPE:
+        print_scope(p, v);
         return;
     case LOOP_NEXT: /* the loop does it */
         return;

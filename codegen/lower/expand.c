@@ -44,7 +44,7 @@ static void emit_rare(const struct build *m, const struct expansion *x, V *value
         values[i] = emit_step(m, x, &x->steps[i], values, lanes);
     for (uint32_t i = x->rare_end - x->rare_merged; i < x->rare_end; i++)
         op_set(m, slots[i], values[i]);
-    loop_if_end(m->b);
+    loop_end(m->b);
     for (uint32_t i = x->rare_end - x->rare_merged; i < x->rare_end; i++)
         values[i] = op_get(m, slots[i]);
 }

@@ -34,16 +34,20 @@ void frame_open(struct frame *f, uint32_t level)
     f->levels[level].entered = false;
 }
 
-void frame_enter(struct frame *f, uint32_t level)
+void frame_enter(struct frame *f, uint32_t level, V condition)
 {
     struct loop_region *region = f->m->b->tail.region;
 
-    frame_here(f);
     f->levels[level].entered = true;
     f->levels[level].place = (struct loop_place){.region = region, .after = region->last};
+    if (condition)
+        loop_if_begin(f->m->b, condition);
+    else
+        loop_scope_begin(f->m->b);
 }
 
 void frame_leave(struct frame *f, uint32_t level)
 {
     f->levels[level].entered = false;
+    loop_end(f->m->b);
 }

@@ -3,7 +3,7 @@
  * The frame of loops says where code goes: which levels (analysis.h) are open, and where loop-invariant code of each goes.
  *
  * Code is emitted on demand: the first use of a value emits it at the end of its level's straight-line code, just before the
- * loop that is being filled (`place`).  A level's serial number changes with every new iteration that code is emitted for,
+ * scope that is being filled (`place`).  A level's serial number changes with every new iteration that code is emitted for,
  * which makes cached values of the level and of the levels inside it invalid.  Expressions are emitted without control flow of
  * their own, so that this works.
  */
@@ -14,8 +14,8 @@
 #include "codegen/lower/build.h"
 
 struct level {
-    bool entered;            /* a loop is being filled */
-    struct loop_place place; /* then: before that loop */
+    bool entered;            /* a scope is being filled */
+    struct loop_place place; /* then: before that scope */
     uint32_t serial;
 };
 
@@ -35,9 +35,9 @@ void frame_at(struct frame *f, uint32_t level);
 bool frame_is_here(const struct frame *f, uint32_t level);
 /** Opens a level for a new iteration. */
 void frame_open(struct frame *f, uint32_t level);
-/** Ends the straight-line code of a level: a loop follows. */
-void frame_enter(struct frame *f, uint32_t level);
-/** Lets the straight-line code of a level go on after the loop that frame_enter began. */
+/** Ends the straight-line code of a level by an if, or a scope where the condition is NULL, in which a loop follows. */
+void frame_enter(struct frame *f, uint32_t level, V condition);
+/** Ends the scope that frame_enter began, after which the straight-line code of the level goes on. */
 void frame_leave(struct frame *f, uint32_t level);
 
 #endif

@@ -51,8 +51,8 @@ V loop_strip(struct emitter *e, const struct context *cx, V from, V high, struct
     struct strip_state state;
     const uint32_t length = s.transposed ? s.lanes : s.lanes * s.copies;
     V step = const_int(m, 64, length);
-    V at = loop_for_begin(m->b, from, high,
-                          (s.once ? LOOP_AT_MOST_ONCE : 0) | (!s.masked && length > 1 ? LOOP_WHOLE_STEPS : 0));
+    V at =
+        loop_for_begin(m->b, from, high, (s.once ? LOOP_AT_MOST_ONCE : 0) | (!s.masked && length > 1 ? LOOP_WHOLE_STEPS : 0));
     frame_open(&e->frame, e->info.vector_level);
     const struct context of = strip_context(m, cx, &s, at, high, &state);
     body(e, &of, user);

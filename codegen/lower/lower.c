@@ -193,7 +193,7 @@ static void call_stage(const struct stages_function *s, uint32_t i, V macro_tile
     V begin = op_mul(m, macro_tile, s->units[i]);
     op3(m, LOOP_CALL_KERNEL, s->args[i], begin, op_add(m, begin, s->units[i]));
     if (runs)
-        loop_if_end(m->b);
+        loop_end(m->b);
 }
 
 static bool lower_stages(struct loop_module *module, const struct isa *isa, const struct schedule *schedule, const char *name)

@@ -127,7 +127,7 @@ static V load_runs(struct emitter *e, const struct context *cx, T element, V poi
     loop_else(m->b);
     first = op_sext(m, first, type_i64);
     op_set(m, result, op_load(m, vector, op_address(&e->m, element, address, first), mask, align));
-    loop_if_end(m->b);
+    loop_end(m->b);
     return op_get(m, result);
 }
 
@@ -289,7 +289,7 @@ void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V v
         store_scatter(e, cx, value, address, element, &p, mask, align);
     }
     if (scalar)
-        loop_if_end(m->b);
+        loop_end(m->b);
 }
 
 /* ---- row buffers ---- */

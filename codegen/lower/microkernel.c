@@ -228,7 +228,9 @@ static void branch(struct emitter *e, const struct context *cx, struct sums *t, 
     V some, all = inside(e, cx, t, r, &some);
 
     frame_here(&e->frame);
-    if (!e->s->tile.zeros) { /* else the loop is the same everywhere */
+    if (e->s->tile.zeros) { /* the loop is the same everywhere */
+        loop_scope_begin(b);
+    } else {
         struct context unguarded = *cx;
         loop_if_begin(b, all);
         frame_open(&e->frame, level); /* each way has values of its own */
@@ -239,15 +241,15 @@ static void branch(struct emitter *e, const struct context *cx, struct sums *t, 
     frame_open(&e->frame, level);
     if (some)
         loop_if_begin(b, some);
+    else
+        loop_scope_begin(b);
     if (e->s->tile.zeros) {
         operand_set_edge_pointers(e, cx, r);
         at_edge.row_pointers = e->row_pointers;
     }
     nest(e, &at_edge, t, r);
-    if (some)
-        loop_if_end(b);
-    if (!e->s->tile.zeros)
-        loop_if_end(b);
+    loop_end(b);
+    loop_end(b);
     frame_open(&e->frame, level);
 }
 
@@ -332,7 +334,7 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
         return;
     }
     struct nest_at at = {t, r};
-    frame_enter(&e->frame, level);
+    frame_enter(&e->frame, level, NULL);
     if (r == e->s->tile.split && e->s->tile.split_steps == 1) {
         loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), size, block_body, &at);
     } else if (r == e->s->tile.split) {

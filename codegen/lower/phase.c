@@ -173,7 +173,7 @@ static void emit_nest(struct emitter *e, const struct context *cx, struct nest *
         return;
     }
     V low = var_first(e, var), high = var_end(e, var);
-    frame_enter(&e->frame, level - 1);
+    frame_enter(&e->frame, level - 1, NULL);
     if (r == n->split_at)
         loop_in_blocks(e, cx, n, r, low, high);
     else
@@ -265,8 +265,8 @@ static void emit_windows(struct emitter *e, const struct context *cx, V *store_v
     }
     emit_case(e, cx, store_values);
     if (lanes)
-        loop_if_end(b);
-    loop_if_end(b);
+        loop_end(b);
+    loop_end(b);
 }
 
 void emit_point(struct emitter *e, const struct context *cx, void *store_values)

@@ -90,6 +90,6 @@ V emit_quantised(const struct build *m, V x, V scale, V zero_point, bool is_sign
     op_set(m, result, divide_and_pack(m, x, scale, zero_point, is_signed));
     loop_else(m->b);
     op_set(m, result, one_by_one(m, x, scale, zero_point, is_signed));
-    loop_if_end(m->b);
+    loop_end(m->b);
     return op_get(m, result);
 }

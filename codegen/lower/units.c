@@ -34,7 +34,7 @@ static void sweep_if(struct emitter *e, const struct context *cx, struct sweep *
 {
     loop_if_begin(e->m.b, condition);
     body(e, cx, s, at);
-    loop_if_end(e->m.b);
+    loop_end(e->m.b);
 }
 
 static void at_row(struct emitter *e, const struct context *cx, struct sweep *s, V row)
@@ -161,7 +161,7 @@ static void emit_range(struct emitter *e, const struct context *cx, struct units
         low = const_int(m, 64, 0); /* there is one block */
         high = size;
     }
-    frame_enter(&e->frame, LEVEL_UNIT);
+    frame_enter(&e->frame, LEVEL_UNIT, NULL);
     if (rows)
         emit_transposed_tiles(e, cx, u, low, high, rows);
     else
@@ -199,7 +199,7 @@ static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct 
     frame_here(&e->frame);
     V low = op_mul(m, block, length);
     V high = op_smin(m, op_add(m, low, length), size);
-    frame_enter(&e->frame, LEVEL_UNIT);
+    frame_enter(&e->frame, LEVEL_UNIT, NULL);
     emit_register_tiles(e, cx, first, rows, low, high, u->store_values);
     frame_leave(&e->frame, LEVEL_UNIT);
 }
@@ -295,8 +295,7 @@ void emit_units(struct emitter *e, const struct context *cx, V begin, V end, V *
     leave_bounded_units(e, &begin, &end);
     frame_here(&e->frame);
     V any = op_lt(m, begin, end);
-    frame_enter(&e->frame, LEVEL_ENTRY);
-    loop_if_begin(m->b, any);
+    frame_enter(&e->frame, LEVEL_ENTRY, any);
     if (!e->s->unit_var_count && e->s->transpose.var == KEXPR_NONE &&
         !e->s->tiled) { /* blocks of one variable are one range; without any variable there is one unit */
         frame_open(&e->frame, LEVEL_UNIT);
@@ -310,6 +309,5 @@ void emit_units(struct emitter *e, const struct context *cx, V begin, V end, V *
         each_digit(e, u, count, count_up);
         loop_for_end(m->b, count);
     }
-    loop_if_end(m->b);
     frame_leave(&e->frame, LEVEL_ENTRY);
 }

@@ -298,7 +298,7 @@ static struct loop_value *begin(struct loop_builder *b, enum loop_op op, struct 
     return v;
 }
 
-static void end(struct loop_builder *b)
+void loop_end(struct loop_builder *b)
 {
     struct loop_value *owner = b->tail.region->owner;
 
@@ -316,12 +316,17 @@ void loop_for_end(struct loop_builder *b, struct loop_value *step)
 {
     b->at = &b->tail;
     loop_add(b, LOOP_NEXT, 0, &step, 1, 0);
-    end(b);
+    loop_end(b);
 }
 
 struct loop_value *loop_stopped(struct loop_builder *b, struct loop_value *loop)
 {
     return loop_add(b, LOOP_STOPPED, 0, &loop, 1, 0);
+}
+
+void loop_scope_begin(struct loop_builder *b)
+{
+    begin(b, LOOP_SCOPE, NULL, 0, 0);
 }
 
 void loop_if_begin(struct loop_builder *b, struct loop_value *condition)
@@ -338,9 +343,4 @@ void loop_else(struct loop_builder *b)
         return;
     owner->region_count = 2;
     b->tail.region = &owner->regions[1];
-}
-
-void loop_if_end(struct loop_builder *b)
-{
-    end(b);
 }

@@ -94,7 +94,7 @@ struct loop_region {
 /** This is an operation, and the value that it returns. */
 struct loop_value {
     uint8_t op;           /* enum loop_op */
-    uint8_t region_count; /* FOR: 1; IF: 1, or 2 with an else */
+    uint8_t region_count; /* FOR, SCOPE: 1; IF: 1, or 2 with an else */
     loop_type type;       /* of the value, or 0: it has none.  A SLOT has the type of what it holds */
     loop_type of;         /* ADDRESS: what its index counts; ARRAY: what it is aligned to; else 0 */
     uint32_t arg_count;
@@ -103,7 +103,7 @@ struct loop_value {
     union {
         const uint64_t *bits;         /* CONST: the bits of each lane, zeros above */
         const uint8_t *lanes;         /* SHUFFLE: a number for each lane of the result */
-        struct loop_region *regions;  /* FOR, IF */
+        struct loop_region *regions;  /* FOR, SCOPE, IF */
         struct loop_function *callee; /* CALL, ARGUMENTS */
     };
     struct loop_region *region;         /* where it is; NULL: it is a constant, which is everywhere */
@@ -190,12 +190,14 @@ struct loop_value *loop_for_begin(struct loop_builder *b, struct loop_value *fro
 void loop_for_end(struct loop_builder *b, struct loop_value *step);
 /** Returns the loop's variable when it had ended. */
 struct loop_value *loop_stopped(struct loop_builder *b, struct loop_value *loop);
+/** Adds a scope at the tail, and moves the tail into it. */
+void loop_scope_begin(struct loop_builder *b);
 /** Adds an if at the tail, and moves the tail into its first region. */
 void loop_if_begin(struct loop_builder *b, struct loop_value *condition);
 /** Moves the tail into the second region of the if that was begun last. */
 void loop_else(struct loop_builder *b);
-/** Moves the tail behind the if that was begun last. */
-void loop_if_end(struct loop_builder *b);
+/** Moves the tail behind the if or scope that was begun last. */
+void loop_end(struct loop_builder *b);
 
 /** Returns whether a value is a constant, the same in all lanes, and stores the bits of a lane in *bits. */
 static inline bool loop_is_splat(const struct loop_value *v, uint64_t *bits)

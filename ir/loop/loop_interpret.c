@@ -400,6 +400,8 @@ static bool run_own(struct frame *f, const struct loop_value *v, uint64_t *out)
     case LOOP_OPAQUE:
         *out = *lanes_of(f, v->args[0]);
         return true;
+    case LOOP_SCOPE:
+        return run_region(f, &v->regions[0]);
     case LOOP_IF:
         for (uint32_t i = 0; i < loop_type_lanes(v->args[0]->type); i++)
             any |= lanes_of(f, v->args[0])[i];

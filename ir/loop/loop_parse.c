@@ -255,7 +255,7 @@ static bool read_rest(struct parser *p, struct loop_value *v)
         return read_lanes(p, v);
     for (size_t i = 0; v->op == LOOP_FOR && i < sizeof flags / sizeof *flags; i++)
         v->number += take_word(p, flags[i].word) ? flags[i].flag : 0;
-    return (v->op != LOOP_FOR && v->op != LOOP_IF) || read_regions(p, v);
+    return (v->op != LOOP_FOR && v->op != LOOP_IF && v->op != LOOP_SCOPE) || read_regions(p, v);
 }
 
 static bool read_name(struct parser *p, struct token *name, loop_type *type)

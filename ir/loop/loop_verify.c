@@ -318,6 +318,8 @@ static bool check_control(struct verifier *c)
     case LOOP_NEXT:
         return (owner && owner->op == LOOP_FOR && !v->next && v->args[0]->type == owner->type) ||
                VIOLATION("it does not end a for of its type");
+    case LOOP_SCOPE:
+        return v->region_count == 1 || VIOLATION("it has %u regions", v->region_count);
     case LOOP_IF:
         return v->region_count == 1 || v->region_count == 2 || VIOLATION("it has %u regions", v->region_count);
     default:
@@ -391,6 +393,7 @@ static bool check_operation(struct verifier *c)
         return v->args[1]->type == v->args[0]->type || VIOLATION("the slot has another type");
     case LOOP_FOR:
     case LOOP_NEXT:
+    case LOOP_SCOPE:
     case LOOP_IF:
     case LOOP_RETURN:
         return check_control(c);
