@@ -6,6 +6,8 @@
  * For each case the text must be the expected one; the reference interpreter must compute the same before and after; the result
  * must verify, be read back as the same text, and stay as it is if the last pass runs again.
  */
+#define _GNU_SOURCE
+
 #include <glob.h>
 
 #include "ir/text/text.h"
@@ -259,17 +261,32 @@ struct file {
     unsigned cases, failed;
 };
 
-/* One case: its graph, and what is expected of it.  Writes the case if it is to be updated. */
+/* What a result is in a file of cases: those of its sections (inputs, consts, nodes, outputs) that are not in the graph before.
+ */
+static char *changed_sections(const char *before, const char *after)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    for (const char *at = strchr(after, '\n') + 1, *end; *at != '}'; at = end) {
+        end = strstr(at, "\n  }\n") + strlen("\n  }\n");
+        if (!memmem(before, strlen(before), at, (size_t)(end - at)))
+            fwrite(at, 1, (size_t)(end - at), out);
+    }
+    fclose(out);
+    return text;
+}
+
+/* One case: its graph, and what is expected of it, nothing if it stays.  Writes the case if it is to be updated. */
 static void finish_case(struct file *f, const struct settings *s, const char *name, const char *graph, size_t graph_length,
                         const char *expected, size_t expected_length)
 {
     char *before = NULL, *after = run_case(s, graph, graph_length, &before), *wanted = strndup(expected, expected_length);
-    const bool stays = expected_length == 0;
+    char *changed = after ? changed_sections(before, after) : NULL;
 
     while (*wanted && isspace((unsigned char)wanted[strlen(wanted) - 1]))
         wanted[strlen(wanted) - 1] = '\0';
-    if (after && !f->updated)
-        after[strlen(after) - 1] = '\0'; /* its line end */
     f->cases++;
     if (!after) {
         fprintf(stderr, "%s: case \"%s\" fails\n", f->path, name);
@@ -277,25 +294,23 @@ static void finish_case(struct file *f, const struct settings *s, const char *na
     } else if (f->updated) {
         if (graph_length < 2 || graph[graph_length - 2] != '\n')
             fputc('\n', f->updated);
-        if (strcmp(before, after))
-            fprintf(f->updated, "# becomes\n%s\n", after);
-        else
-            fputs("# stays\n\n", f->updated);
+        fprintf(f->updated, "%s\n%s\n", *changed ? "# becomes" : "# stays", changed);
     } else {
-        before[strlen(before) - 1] = '\0';
-        if (strcmp(stays ? before : wanted, after)) {
+        if (*changed)
+            changed[strlen(changed) - 1] = '\0'; /* its line end */
+        if (strcmp(wanted, changed)) {
             fprintf(stderr, "%s: case \"%s\": %s\n", f->path, name,
-                    stays ? "the graph should stay as it is" : "the result is not the expected one");
-            print_difference(stays ? before : wanted, after);
-            f->failed++;
-        } else if (!stays && !strcmp(before, after)) {
-            fprintf(stderr, "%s: case \"%s\": nothing changes, so \"# stays\" says what is expected\n", f->path, name);
+                    !*wanted    ? "the graph should stay as it is"
+                    : !*changed ? "nothing changes, so \"# stays\" says what is expected"
+                                : "the result is not the expected one");
+            print_difference(wanted, changed);
             f->failed++;
         }
     }
     free(before);
     free(after);
     free(wanted);
+    free(changed);
 }
 
 /* Walks the lines: settings of the file, then case after case. */
