@@ -222,9 +222,8 @@ static bool count_function(struct counting *c, LLVMContextRef context, LLVMModul
     LLVMMemoryBufferRef assembly = NULL;
     struct loop_module loops = {0};
     struct loop_builder b;
-    bool ok;
 
-    ok = loop_builder_begin(&b, &loops, loop_function_add(&loops, "counted", (T[2]){type_ptr, type_ptr}, 2, 0));
+    bool ok = loop_builder_begin(&b, &loops, loop_function_add(&loops, "counted", (T[2]){type_ptr, type_ptr}, 2, 0));
     f.m = (struct build){&b, &c->m->target->isa};
     ok = ok ? fill_function(&f) : error_out_of_memory(c->e);
     if (ok) {
@@ -286,10 +285,9 @@ bool count_work(struct machine *m, const struct kernel *k, struct codegen_work *
 {
     struct schedule *s = schedule_cpu(k, m->target);
     struct counting c = {.m = m, .k = k, .s = s, .work = work, .e = e};
-    bool ok;
 
     *work = (struct codegen_work){0};
-    ok = s ? machine_protect(LLVM_COMPILE, &m->abandoned, count, &c, e) : error_out_of_memory(e);
+    bool ok = s ? machine_protect(LLVM_COMPILE, &m->abandoned, count, &c, e) : error_out_of_memory(e);
     schedule_free(s);
     arena_free(&c.arena);
     return ok;

@@ -154,11 +154,10 @@ static bool run_pass(struct graph *g, const struct pass_options *o, const struct
 {
     const struct pass *p = &pass_pipeline[position];
     const uint64_t start = nanoseconds_now();
-    bool changed;
 
     if (o->cancelled && o->cancelled(o->user))
         return error_set(&g->error, WNNStatus_InvalidStateError, "the build was cancelled");
-    changed = p->run(g, o);
+    bool changed = p->run(g, o);
     trace_span(d->trace, "pass", p->name, start);
     if (d->flags & DEBUG_TIME_PASSES)
         fprintf(stderr, "# %-18s %8.3f ms%s\n", p->name, (double)(nanoseconds_now() - start) * 1e-6,

@@ -113,13 +113,10 @@ void value_drop_constant(struct value *v)
 
 bool value_is_splat(const struct value *v, union scalar *s)
 {
-    size_t size;
-    const char *data;
-
     if (v->kind != VALUE_CONSTANT || !v->constant)
         return false;
-    size = dtype_size(v->type.type);
-    data = v->constant->data;
+    size_t size = dtype_size(v->type.type);
+    const char *data = v->constant->data;
     /* All elements are equal when each equals its neighbour. */
     if (v->constant->bytes > size && memcmp(data, data + size, v->constant->bytes - size) != 0)
         return false;
@@ -143,12 +140,10 @@ bool value_splat_number(const struct value *v, double *number)
 struct value *make_node(struct graph *g, struct node *before, enum op op, const struct node *origin, uint32_t input_count,
                         struct value *const *inputs, const void *options, const union op_args *args)
 {
-    struct node *n;
-
     for (uint32_t i = 0; i < input_count && i < op_positional_inputs(op); i++)
         if (!inputs[i])
             return NULL; /* an earlier construction failed: g->error says so */
-    n = node_create(g, before, op, origin ? origin->label : "", input_count, inputs, options, args, &g->error);
+    struct node *n = node_create(g, before, op, origin ? origin->label : "", input_count, inputs, options, args, &g->error);
     return n ? n->results[0] : NULL;
 }
 

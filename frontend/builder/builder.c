@@ -17,7 +17,6 @@
 WNNStatus wnnContextCreateGraphBuilder(WNNContext context, WNNGraphBuilder *builder)
 {
     struct error e = {0};
-    WNNGraphBuilder b;
 
     if (builder)
         *builder = NULL;
@@ -27,7 +26,7 @@ WNNStatus wnnContextCreateGraphBuilder(WNNContext context, WNNGraphBuilder *buil
         error_set(&e, WNNStatus_InvalidStateError, "createGraphBuilder: the context is lost");
     if (e.status)
         return error_publish(&e);
-    b = calloc(1, sizeof(*b));
+    WNNGraphBuilder b = calloc(1, sizeof(*b));
     if (b)
         b->graph = graph_create();
     if (!b || !b->graph) {
@@ -265,7 +264,6 @@ static WNNOperand add_input(WNNGraphBuilder b, WNNStringView name, WNNOperandDes
 {
     char text[128], what[160];
     struct tensor_type type;
-    WNNOperand operand;
     char *copy;
 
     name.length = view_length(name);
@@ -280,7 +278,7 @@ static WNNOperand add_input(WNNGraphBuilder b, WNNStringView name, WNNOperandDes
         error_set(e, WNNStatus_TypeError, "input: the name is empty");
         return NULL;
     }
-    operand = name_map_find(&b->inputs, name.data, name.length);
+    WNNOperand operand = name_map_find(&b->inputs, name.data, name.length);
     if (operand && operand->value) {
         error_set(e, WNNStatus_TypeError, "%s: there is an input of that name already", what);
         return NULL;
@@ -316,11 +314,10 @@ WNNOperand builder_missing(const char *method)
 WNNOperand wnnGraphBuilderInput(WNNGraphBuilder b, WNNStringView name, WNNOperandDescriptor const *descriptor)
 {
     struct error e = {0};
-    WNNOperand operand;
 
     if (!b)
         return builder_missing("input");
-    operand = add_input(b, name, descriptor, &e);
+    WNNOperand operand = add_input(b, name, descriptor, &e);
     return operand ? operand : builder_fail(b, &e);
 }
 
@@ -485,8 +482,6 @@ struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperan
 WNNStatus wnnGraphBuilderBuild(WNNGraphBuilder b, size_t outputCount, WNNNamedOperand const *outputs, WNNGraph *graph)
 {
     struct error e = {0};
-    WNNStatus status;
-    struct graph *g;
 
     if (!b || !graph) {
         error_set(&e, WNNStatus_TypeError, "build: %s is NULL", b ? "graph" : "builder");
@@ -494,8 +489,8 @@ WNNStatus wnnGraphBuilderBuild(WNNGraphBuilder b, size_t outputCount, WNNNamedOp
         return e.status;
     }
     *graph = NULL;
-    g = builder_take_graph(b, outputCount, outputs, &e);
-    status = g ? runtime_build(b->context, g, graph, &e) : e.status;
+    struct graph *g = builder_take_graph(b, outputCount, outputs, &e);
+    WNNStatus status = g ? runtime_build(b->context, g, graph, &e) : e.status;
     if (status != WNNStatus_Success)
         builder_fail(b, &e);
     return status;
@@ -505,7 +500,6 @@ WNNFuture wnnGraphBuilderBuildAsync(WNNGraphBuilder b, size_t outputCount, WNNNa
                                     WNNBuildCallbackInfo callbackInfo)
 {
     struct error e = {0};
-    struct graph *g;
 
     if (!b) {
         builder_missing("build");
@@ -514,7 +508,7 @@ WNNFuture wnnGraphBuilderBuildAsync(WNNGraphBuilder b, size_t outputCount, WNNNa
                                   callbackInfo.userdata2);
         return (WNNFuture){0};
     }
-    g = builder_take_graph(b, outputCount, outputs, &e);
+    struct graph *g = builder_take_graph(b, outputCount, outputs, &e);
     if (g)
         return runtime_build_async(b->context, g, callbackInfo);
     builder_fail(b, &e);

@@ -216,8 +216,6 @@ static bool call_limits(struct method *m)
 
 static bool call_end(struct method *m)
 {
-    struct node *n;
-
     if (!call_infer(&m->call) || !call_limits(m))
         return false;
     m->operands = arena_array(&m->builder->arena, m->call.result_count, sizeof(*m->operands));
@@ -228,7 +226,7 @@ static bool call_end(struct method *m)
         if (!m->operands[i])
             return false;
     }
-    n = node_create_inferred(&m->call, NULL);
+    struct node *n = node_create_inferred(&m->call, NULL);
     if (!n)
         return error_out_of_memory(&m->error);
     for (uint32_t i = 0; i < n->result_count; i++)
@@ -254,7 +252,6 @@ WNNStatus builder_apply_sequence(WNNGraphBuilder b, enum op op, const void *opti
                                  WNNOperand const *operands, size_t capacity, WNNOperand *outputs)
 {
     struct method m;
-    bool ok;
 
     if (!outputs) {
         struct error e = {0};
@@ -263,7 +260,7 @@ WNNStatus builder_apply_sequence(WNNGraphBuilder b, enum op op, const void *opti
         builder_fail(b, &e);
         return e.status;
     }
-    ok = apply(&m, b, op, options, args, count, operands);
+    bool ok = apply(&m, b, op, options, args, count, operands);
     if (!ok) {
         WNNOperand failed = builder_fail(b, &m.error);
 

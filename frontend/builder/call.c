@@ -110,7 +110,6 @@ WNNMethodCall wnnMethodCallCreate(WNNStringView method)
 {
     size_t length = view_length(method);
     enum op op = op_parse_extended(method.data ? method.data : "", length);
-    WNNMethodCall call;
     struct error e = {0};
 
     if (op == OP_COUNT) {
@@ -124,7 +123,7 @@ WNNMethodCall wnnMethodCallCreate(WNNStringView method)
         error_publish(&e);
         return NULL;
     }
-    call = calloc(1, sizeof(*call));
+    WNNMethodCall call = calloc(1, sizeof(*call));
     if (!call) {
         error_out_of_memory(&e);
         error_publish(&e);
@@ -328,11 +327,10 @@ size_t wnnMethodCallArgumentCount(WNNMethodCall call)
 char const *wnnMethodCallArgumentName(WNNMethodCall call, size_t index)
 {
     uint32_t operands = op_positional_inputs(call->op);
-    const struct attr_info *a;
 
     if (index < operands)
         return op_infos[call->op].ins[index].name;
-    a = positional_attr(call->op, index - operands);
+    const struct attr_info *a = positional_attr(call->op, index - operands);
     return a ? a->name : NULL;
 }
 

@@ -14,13 +14,11 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers of 4 bits lie
 /** Connects a constant whose bytes are there, and takes over the reference.  Returns NULL after an error in *e. */
 static WNNOperand add_constant(WNNGraphBuilder b, const struct tensor_type *type, struct constant *c, struct error *e)
 {
-    WNNOperand operand;
-
     if (!c) {
         error_out_of_memory(e);
         return NULL;
     }
-    operand = builder_operand(b, type, e);
+    WNNOperand operand = builder_operand(b, type, e);
     if (!operand) {
         constant_release(c);
         return NULL;

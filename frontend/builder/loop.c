@@ -130,13 +130,11 @@ static bool add_parameter(WNNGraphBuilder b, struct open_loop *l, uint32_t i, st
 static bool begin(WNNGraphBuilder b, uint32_t iterations, size_t carried_count, WNNOperand const *carried, size_t scanned_count,
                   WNNLoopSlices const *scanned, WNNOperand *parameters, struct error *e)
 {
-    struct open_loop *l;
-
     if (!parameters)
         return error_set(e, WNNStatus_TypeError, "beginLoop: parameters is NULL");
     if (!builder_can_build(b, "beginLoop", e) || !check_begin(b, iterations, carried_count, carried, scanned_count, scanned, e))
         return false;
-    l = open_loop_create(b, iterations, (uint32_t)carried_count, (uint32_t)scanned_count, scanned);
+    struct open_loop *l = open_loop_create(b, iterations, (uint32_t)carried_count, (uint32_t)scanned_count, scanned);
     if (!l)
         return error_out_of_memory(e);
     for (uint32_t i = 0; i < carried_count; i++)
@@ -227,7 +225,6 @@ static bool end(WNNGraphBuilder b, WNNStringView label, size_t carried_count, WN
                 WNNLoopSlices const *stacked, WNNOperand *outputs, struct error *e)
 {
     char *name = NULL;
-    struct node *n;
 
     if (!builder_can_build(b, "endLoop", e) || !check_end(b, carried_count, carried, stacked_count, stacked, e))
         return false;
@@ -239,7 +236,7 @@ static bool end(WNNGraphBuilder b, WNNStringView label, size_t carried_count, WN
     name = arena_string(&b->arena, label.data, view_length(label));
     if (!name)
         return error_out_of_memory(e);
-    n = close_loop(b, name, carried, stacked_count, stacked, e);
+    struct node *n = close_loop(b, name, carried, stacked_count, stacked, e);
     if (!n)
         return false;
     b->loop = NULL;

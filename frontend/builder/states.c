@@ -61,11 +61,10 @@ static const struct value *check_input(const struct graph *g, const uint8_t *mar
                                        struct error *e)
 {
     const struct value *v = find_input(g, name);
-    struct suggestion meant;
 
     if (v && marks[v->index])
         return v;
-    meant = suggestion_for(name.data, name.length);
+    struct suggestion meant = suggestion_for(name.data, name.length);
     for (uint32_t i = 0; i < g->input_count; i++)
         if (marks[g->inputs[i]->index])
             suggestion_offer(&meant, g->inputs[i]->name);
@@ -78,12 +77,11 @@ static const struct value *check_output(WNNGraphBuilder b, size_t count, WNNName
                                         struct error *e)
 {
     const WNNStringView name = b->states[state].output;
-    struct suggestion meant;
 
     for (size_t i = 0; i < count; i++)
         if (is_named(name, outputs[i].name.data, view_length(outputs[i].name)))
             return outputs[i].operand->value;
-    meant = suggestion_for(name.data, name.length);
+    struct suggestion meant = suggestion_for(name.data, name.length);
     for (size_t i = 0; i < count; i++) {
         WNNStringView copy = {"", 0}; /* which ends with a NUL */
         if (copy_name(&b->arena, outputs[i].name, &copy))

@@ -76,8 +76,6 @@ bool model_spend(const struct model *model, const char *what, uint64_t operation
 /** Appends to a list whose capacity is the power of two at or above its count. */
 static bool add_port(struct model_port **ports, size_t *count, const char *name, WNNOperand operand, bool is_boolean)
 {
-    struct model_port *port;
-
     if (!(*count & (*count - 1))) { /* full: 0, 1, 2, 4, ... */
         size_t capacity = *count ? 2 * *count : 1;
         struct model_port *grown = capacity <= SIZE_MAX / sizeof *grown ? realloc(*ports, capacity * sizeof *grown) : NULL;
@@ -86,7 +84,7 @@ static bool add_port(struct model_port **ports, size_t *count, const char *name,
             return false;
         *ports = grown;
     }
-    port = &(*ports)[*count];
+    struct model_port *port = &(*ports)[*count];
     port->name = strdup(name);
     if (!port->name)
         return false;

@@ -92,11 +92,10 @@ static bool find_weights(void *user, const char *key, const struct tensor_type *
                          struct error *e)
 {
     struct source *s = user;
-    const struct weights_entry *entry;
 
     if (!s->weights && !weights_open_for(s->o->input, s->o->weights, &s->weights, e))
         return false;
-    entry = weights_find(s->weights, key, strlen(key));
+    const struct weights_entry *entry = weights_find(s->weights, key, strlen(key));
     if (!entry)
         return error_set(e, WNNStatus_DataError, "there is no tensor '%s' in %s", NAME_SHOWN(key), weights_path(s->weights));
     if (!weights_entry_is(entry, type->type, type->rank, type->dims))

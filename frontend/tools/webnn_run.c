@@ -59,7 +59,6 @@ static bool create_context(struct run *r)
     const char *steps = r->report.steps;
     size_t size = (o->debug ? strlen(o->debug) : 0) + (o->trace ? strlen(o->trace) : 0) + (steps ? strlen(steps) : 0) + 32;
     char *debug = malloc(size);
-    bool ok;
 
     if (!debug)
         return complain("out of memory");
@@ -78,7 +77,7 @@ static bool create_context(struct run *r)
     r->report.options = c;
     c.debug = WNN_STR(debug);
     c.log = (WNNLogCallbackInfo){on_message, r, NULL};
-    ok = wnnCreateContext(&c, &r->context) == WNNStatus_Success || last_error("context");
+    bool ok = wnnCreateContext(&c, &r->context) == WNNStatus_Success || last_error("context");
     free(debug);
     return ok;
 }
@@ -97,11 +96,9 @@ static bool bind_inputs(struct run *r)
     if (!r->inputs || !r->input_buffers || !r->ports || !ports_index(r->model.inputs, r->model.input_count, &r->inputs_by_name))
         return complain("out of memory");
     for (size_t i = 0; i < r->input_count; i++) {
-        const struct model_port *port;
-
         if (wnnGraphGetInput(r->graph, i, &d))
             return last_error("input");
-        port = ports_find(&r->inputs_by_name, d.name);
+        const struct model_port *port = ports_find(&r->inputs_by_name, d.name);
         if (!port)
             return complain("the graph has an input that the model has not");
         r->ports[i] = port;
@@ -129,12 +126,11 @@ static bool bind_outputs(struct run *r)
         return complain("out of memory");
     for (; r->result_count < count; r->result_count++) {
         struct result *out = &r->results[r->result_count];
-        const struct model_port *port;
         struct error e = {0};
 
         if (wnnGraphGetOutput(r->graph, r->result_count, &d))
             return last_error("output");
-        port = ports_find(&r->outputs_by_name, d.name);
+        const struct model_port *port = ports_find(&r->outputs_by_name, d.name);
         if (!port)
             return complain("the graph has an output that the model has not");
         out->name = port->name;
@@ -289,13 +285,12 @@ static bool release_context(struct run *r)
 static bool run_close(struct run *r, bool succeeded)
 {
     struct error e = {0};
-    bool ok;
 
     wnnGraphRelease(r->graph); /* prints the profile */
     name_map_free(&r->inputs_by_name);
     name_map_free(&r->outputs_by_name);
     model_free(&r->model);
-    ok = release_context(r);
+    bool ok = release_context(r);
     if (succeeded && r->report.steps && !report_write(&r->report, r->options.report, &e))
         ok = complain("%s", e.message);
     report_end(&r->report);

@@ -80,11 +80,9 @@ static bool read_npz(struct sources *s, const struct argument_pair *pair)
     if (!npz_read_heads(pair->value, &entries, &count, &e))
         return complain("%s", e.message);
     for (size_t i = 0; i < count && ok; i++) {
-        struct source *source;
-
         if (pair->name && count > 1 && strcmp(entries[i].name, pair->name))
             continue;
-        source = source_add(s, pair->name ? pair->name : entries[i].name, pair->value, SOURCE_ARRAY);
+        struct source *source = source_add(s, pair->name ? pair->name : entries[i].name, pair->value, SOURCE_ARRAY);
         ok = source != NULL;
         if (ok) {
             source->array = entries[i].array;
@@ -102,16 +100,15 @@ static bool read_npz(struct sources *s, const struct argument_pair *pair)
 bool source_read(struct sources *s, const struct argument_pair *pair)
 {
     const enum file_kind kind = kind_of_file(pair->value);
-    struct source *source;
     struct error e = {0};
     bool ok;
 
     if (kind == FILE_NPZ)
         return read_npz(s, pair);
-    source = source_add(s, pair->name, pair->value,
-                        kind == FILE_NPY       ? SOURCE_ARRAY
-                        : kind == FILE_PICTURE ? SOURCE_PICTURE
-                                               : SOURCE_RAW);
+    struct source *source = source_add(s, pair->name, pair->value,
+                                       kind == FILE_NPY       ? SOURCE_ARRAY
+                                       : kind == FILE_PICTURE ? SOURCE_PICTURE
+                                                              : SOURCE_RAW);
     if (!source)
         return false;
     switch (source->kind) {
@@ -272,7 +269,6 @@ static bool take_picture(const struct run_options *o, const struct model_port *p
     char name[256], wants[256];
     struct picture resized = {0};
     const struct picture *p = &s->picture;
-    float *floats;
 
     escape_text(name, sizeof name, port->name, strlen(port->name));
     describe_type(wants, sizeof wants, d->dataType, d->rank, d->shape);
@@ -293,7 +289,7 @@ static bool take_picture(const struct run_options *o, const struct model_port *p
             return complain("%s: %s", PATH_SHOWN(s->path), e.message);
         p = &resized;
     }
-    floats = malloc((size_t)width * height * channels * sizeof *floats);
+    float *floats = malloc((size_t)width * height * channels * sizeof *floats);
     if (!floats || !array_create(port, array)) {
         free(floats);
         picture_free(&resized);

@@ -235,8 +235,6 @@ static bool save_picture(const struct run_options *o, const struct result *r, co
     struct picture picture;
     struct error e = {0};
     char type[256];
-    float *floats;
-    bool ok;
 
     for (; rank > 3 && *shape == 1; rank--)
         shape++;
@@ -253,7 +251,7 @@ static bool save_picture(const struct run_options *o, const struct result *r, co
     width = shape[rank == 3 && !form.nhwc ? 2 : 1];
     if (!picture_create(width, height, &picture, &e))
         return complain("%s: %s", PATH_SHOWN(path), e.message);
-    floats = malloc(npy_elements(&r->array) * sizeof *floats);
+    float *floats = malloc(npy_elements(&r->array) * sizeof *floats);
     if (!floats) {
         picture_free(&picture);
         return complain("out of memory");
@@ -261,7 +259,7 @@ static bool save_picture(const struct run_options *o, const struct result *r, co
     for (size_t i = 0; i < npy_elements(&r->array); i++)
         floats[i] = (float)element_get(r->array.dataType, r->array.data, i);
     picture_from_floats(floats, &form, &picture);
-    ok = picture_write(path, &picture, &e) || complain("%s", e.message);
+    bool ok = picture_write(path, &picture, &e) || complain("%s", e.message);
     free(floats);
     picture_free(&picture);
     return ok;
@@ -271,13 +269,12 @@ bool results_save_all(size_t count, const struct result *results, const char *pa
 {
     struct npz_entry *entries = calloc(count + 1, sizeof *entries);
     struct error e = {0};
-    bool ok;
 
     if (!entries)
         return complain("out of memory");
     for (size_t i = 0; i < count; i++)
         entries[i] = (struct npz_entry){(char *)results[i].name, results[i].array};
-    ok = npz_write(path, entries, count, &e) || complain("%s", e.message);
+    bool ok = npz_write(path, entries, count, &e) || complain("%s", e.message);
     free(entries);
     return ok;
 }

@@ -20,11 +20,9 @@ static bool allocate_outputs(WNNGraph graph, struct reference *r)
 
     r->outputs = calloc(count + 1, sizeof *r->outputs);
     for (; r->outputs && r->count < count; r->count++) {
-        size_t bytes;
-
         if (wnnGraphGetOutput(graph, r->count, &d))
             return complain("output: %.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
-        bytes = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
+        size_t bytes = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
         for (size_t k = 0; k < d.descriptor.rank; k++)
             bytes *= d.descriptor.shape[k];
         r->outputs[r->count] = (WNNNamedBuffer){d.name, calloc(bytes ? bytes : 1, 1), bytes}; /* the name is the graph's */
@@ -40,10 +38,9 @@ static bool compute(const struct run_options *o, const struct model *m, size_t i
 {
     WNNGraph graph = NULL;
     struct error e = {0};
-    bool ok;
 
     progress_begin(o, "building the graph with its weights as they are");
-    ok = model_build(m, &graph, &e) == WNNStatus_Success;
+    bool ok = model_build(m, &graph, &e) == WNNStatus_Success;
     progress_end();
     if (!ok)
         complain("%s", e.message);

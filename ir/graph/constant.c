@@ -34,7 +34,6 @@ static struct constant *create_in_huge_pages(const void *data, size_t bytes)
 {
     size_t size = bytes + HUGE_PAGE_BYTES, used = bytes / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
     char *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *aligned;
-    struct constant *c;
 
     if (start == MAP_FAILED)
         return NULL;
@@ -42,7 +41,7 @@ static struct constant *create_in_huge_pages(const void *data, size_t bytes)
     (void)madvise(aligned, used, MADV_HUGEPAGE); /* advice: the answer does not matter */
     if (data)
         memcpy(aligned, data, bytes);
-    c = constant_lend(aligned, bytes, (WNNBufferReleaseCallbackInfo){unmap, start, (void *)(uintptr_t)size});
+    struct constant *c = constant_lend(aligned, bytes, (WNNBufferReleaseCallbackInfo){unmap, start, (void *)(uintptr_t)size});
     if (c)
         c->ours = true;
     return c;

@@ -121,16 +121,12 @@ static bool add(struct constant_pool *p, struct constant *c, struct constant_ent
 
 struct constant *constant_pool_share(struct constant_pool *p, struct constant *c)
 {
-    struct constant *known;
-    struct constant_entry *entry;
-    uint64_t hash;
-
     if (!p || !c->ours || c->entry || c->bytes < CONSTANT_POOL_BYTES_LEAST)
         return c;
-    hash = constant_hash(c);
-    entry = malloc(sizeof *entry);
+    uint64_t hash = constant_hash(c);
+    struct constant_entry *entry = malloc(sizeof *entry);
     pthread_mutex_lock(&p->lock);
-    known = find(p, c, hash);
+    struct constant *known = find(p, c, hash);
     if (!known && entry && add(p, c, entry, hash))
         entry = NULL;
     pthread_mutex_unlock(&p->lock);

@@ -57,14 +57,12 @@ static void empty(const struct constant_region *r, size_t begin, size_t end)
 /* Drops a reference, and the memory of a constant: `begin` to `end`, which are equal for none. */
 static void drop(struct constant_region *r, size_t begin, size_t end)
 {
-    bool last;
-
     pthread_mutex_lock(&r->lock);
     if (r->used == end)
         r->used = begin;
     else
         empty(r, begin, end);
-    last = --r->references == 0;
+    bool last = --r->references == 0;
     if (r->references == 1 && r->touched > TARGET_HUGE_PAGE_BYTES) { /* perhaps nothing is placed again: one page stays */
         empty(r, TARGET_HUGE_PAGE_BYTES, r->touched);
         r->touched = TARGET_HUGE_PAGE_BYTES;
@@ -108,7 +106,6 @@ static char *take(struct constant_region *r, size_t bytes)
 struct constant *constant_region_place(struct constant_region **region, size_t bytes)
 {
     char *at = *region ? take(*region, bytes) : NULL;
-    struct constant *c;
 
     if (!at) {
         struct constant_region *r = region_create();
@@ -118,7 +115,7 @@ struct constant *constant_region_place(struct constant_region **region, size_t b
         *region = r;
         at = take(r, bytes);
     }
-    c = constant_lend(at, bytes, (WNNBufferReleaseCallbackInfo){release, *region, NULL});
+    struct constant *c = constant_lend(at, bytes, (WNNBufferReleaseCallbackInfo){release, *region, NULL});
     if (c)
         c->ours = true;
     return c;

@@ -112,11 +112,10 @@ static bool check_data_types(struct call *c)
 
     for (uint32_t i = 0; i < c->input_count; i++) {
         dtype_set allowed = slot_info(c, i)->types;
-        dtype t;
 
         if (!c->inputs[i])
             continue;
-        t = c->inputs[i]->type.type;
+        dtype t = c->inputs[i]->type.type;
         if (allowed & DT_AS_FLAG) {
             uint32_t as = allowed & ~DT_AS_FLAG;
             if (t != c->inputs[as]->type.type)
@@ -138,11 +137,10 @@ static bool check_ranks(struct call *c)
 
     for (uint32_t i = 0; i < c->input_count; i++) {
         const struct operand_info *info = slot_info(c, i);
-        uint32_t rank;
 
         if (!c->inputs[i])
             continue;
-        rank = c->inputs[i]->type.rank;
+        uint32_t rank = c->inputs[i]->type.rank;
         if (info->rank_min < 0) {
             uint32_t as = (uint32_t)(-info->rank_min - 1);
             if (rank != c->inputs[as]->type.rank)

@@ -10,17 +10,15 @@
 bool infer_concat(struct call *c)
 {
     const uint32_t axis = c->args.concat.axis;
-    const struct tensor_type *first;
     uint32_t dims[RANK_MAX];
-    int64_t size;
 
     if (!c->input_count || c->input_count > TENSOR_COUNT_MAX)
         return call_error(c, "the number of inputs is %" PRIu32 ", not from 1 to %d", c->input_count, TENSOR_COUNT_MAX);
-    first = input_type(c, 0);
+    const struct tensor_type *first = input_type(c, 0);
     if (axis >= first->rank)
         return call_error(c, "axis %" PRIu32 " is out of range, inputs[0] has rank %" PRIu32, axis, first->rank);
     memcpy(dims, first->dims, sizeof(dims));
-    size = dims[axis];
+    int64_t size = dims[axis];
     for (uint32_t i = 1; i < c->input_count; i++) {
         const struct tensor_type *t = input_type(c, i);
 
@@ -155,14 +153,12 @@ bool infer_slice(struct call *c)
 /** Turns "so many equal parts" into the list of their sizes, so that later stages need not know the short form. */
 static bool split_equal(struct call *c, uint32_t size, uint32_t parts)
 {
-    uint32_t *splits;
-
     if (parts > TENSOR_COUNT_MAX)
         return call_error(c, "splits is %" PRIu32 ", not from 1 to %d", parts, TENSOR_COUNT_MAX);
     if (size % parts)
         return call_error(c, "dimension %" PRIu32 " of input is %" PRIu32 ", not divisible into %" PRIu32 " equal parts",
                           ((WNNSplitOptions *)c->options)->axis, size, parts);
-    splits = arena_array(&c->graph->arena, parts, sizeof(*splits));
+    uint32_t *splits = arena_array(&c->graph->arena, parts, sizeof(*splits));
     if (!splits)
         return error_out_of_memory(c->error);
     for (uint32_t i = 0; i < parts; i++)

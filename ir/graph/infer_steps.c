@@ -135,11 +135,9 @@ static uint32_t *new_list(struct call *c, size_t count)
 
 bool list_default(struct call *c, struct list_option list, size_t count, const uint32_t *values)
 {
-    uint32_t *copy;
-
     if (*list.values)
         return check_list_size(c, list.name, *list.count, count);
-    copy = new_list(c, count);
+    uint32_t *copy = new_list(c, count);
     if (!copy)
         return false;
     if (count)

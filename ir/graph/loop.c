@@ -111,7 +111,6 @@ static struct value *mapped(struct closing *c, struct value *v)
 static bool copy_node(struct closing *c, const struct node *n)
 {
     struct value **inputs = arena_array(&c->body->graph->arena, n->input_count, sizeof *inputs);
-    struct node *copy;
 
     if (!inputs)
         return error_out_of_memory(c->e);
@@ -120,7 +119,7 @@ static bool copy_node(struct closing *c, const struct node *n)
         if (n->inputs[i].value && !inputs[i])
             return error_out_of_memory(c->e);
     }
-    copy = node_create(c->body->graph, NULL, n->op, n->label, n->input_count, inputs, n->options, &n->args, c->e);
+    struct node *copy = node_create(c->body->graph, NULL, n->op, n->label, n->input_count, inputs, n->options, &n->args, c->e);
     for (uint32_t r = 0; copy && r < n->result_count; r++) {
         c->inside[n->results[r]->index] = true;
         c->map[n->results[r]->index] = copy->results[r];

@@ -146,13 +146,11 @@ static const void *unpack(struct interpretation *t, const struct tensor_type *ty
  * bytes.  Returns NULL if memory runs out. */
 static const void *straight(struct interpretation *t, const struct tensor_type *type, const void *data)
 {
-    void *moved;
-
     if (type->type == DTYPE_UINT4)
         return unpack(t, type, data);
     if ((uintptr_t)data % dtype_size(type->type) == 0)
         return data;
-    moved = interpret_memory(t, type_elements(type), dtype_size(type->type));
+    void *moved = interpret_memory(t, type_elements(type), dtype_size(type->type));
     if (moved)
         memcpy(moved, data, (size_t)type_bytes(type));
     return moved;

@@ -46,14 +46,12 @@ struct kaffine kaffine_combine(struct kaffine a, struct kaffine b, int64_t facto
 
 struct kaffine kaffine_add(struct kernel *k, struct kaffine a, struct kaffine b)
 {
-    struct kterm *terms;
-
     if (!a.count || !b.count) {
         struct kaffine r = a.count ? a : b;
         r.offset = a.offset + b.offset;
         return r;
     }
-    terms = arena_array(&k->arena, a.count + b.count, sizeof *terms);
+    struct kterm *terms = arena_array(&k->arena, a.count + b.count, sizeof *terms);
     if (!terms) {
         error_out_of_memory(&k->error);
         return kaffine_const(0);
@@ -63,13 +61,11 @@ struct kaffine kaffine_add(struct kernel *k, struct kaffine a, struct kaffine b)
 
 struct kaffine kaffine_scale(struct kernel *k, struct kaffine a, int64_t factor)
 {
-    struct kterm *terms;
-
     if (factor == 1)
         return a;
     if (factor == 0 || !a.count)
         return kaffine_const(a.offset * factor);
-    terms = arena_array(&k->arena, a.count, sizeof *terms);
+    struct kterm *terms = arena_array(&k->arena, a.count, sizeof *terms);
     if (!terms) {
         error_out_of_memory(&k->error);
         return kaffine_const(0);

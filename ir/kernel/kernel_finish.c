@@ -64,11 +64,9 @@ static struct kaffine rebuild_form(struct rebuild *r, struct kaffine a)
 
 static const struct kguard *rebuild_guards(struct rebuild *r, uint32_t count, const struct kguard *guards)
 {
-    struct kguard *g;
-
     if (!count)
         return NULL;
-    g = arena_array(&r->k->arena, count, sizeof *g);
+    struct kguard *g = arena_array(&r->k->arena, count, sizeof *g);
     if (!g) {
         error_out_of_memory(&r->k->error);
         return guards; /* over the old variables; the error keeps it from being used */
@@ -526,12 +524,11 @@ static bool runs_over_all(const struct kernel *k, const struct kaffine *a, int64
 bool kernel_copies(const struct kernel *k)
 {
     const struct kstore *s = k->stores;
-    const struct kexpr *load;
 
     if (k->stage_count || k->tensor_count != 2 || k->store_count != 1 || k->parallel_count > 1 || k->reduced_count ||
         s->guard_count || s->tensor != 1 || k->tensors[0].type != k->tensors[1].type)
         return false;
-    load = &k->exprs[s->expr];
+    const struct kexpr *load = &k->exprs[s->expr];
     return load->op == K_LOAD && load->tensor == 0 && !load->guard_count &&
            runs_over_all(k, &load->index, k->tensors[0].elements) && runs_over_all(k, &s->index, k->tensors[1].elements);
 }

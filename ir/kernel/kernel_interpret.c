@@ -84,11 +84,10 @@ static union scalar load(struct run *r, const struct kexpr *e)
     const struct ktensor *t = &r->k->tensors[e->tensor];
     const size_t size = dtype_size(t->type);
     union scalar s = {.u64 = 0};
-    int64_t i;
 
     if (!guards_hold(r, e->guard_count, e->guards))
         return e->bits;
-    i = form_value(r, e->index);
+    int64_t i = form_value(r, e->index);
     assert(i >= 0 && i < t->elements);
     memcpy(&s, (const char *)r->tensors[e->tensor] + (size_t)i * size, size);
     return scalar_widen(s, t->type);

@@ -93,10 +93,9 @@ static const struct kexpr *find_a_zero(const struct kernel *k, const struct kexp
 static bool find_a(const struct kernel *k, const struct kexpr *x, uint32_t column, struct byte_products *p)
 {
     const uint32_t last = k->parallel_count + k->reduced_count - 1;
-    const struct kexpr *load;
 
     x = find_a_zero(k, x, p);
-    load = x ? cast_from(k, x) : NULL;
+    const struct kexpr *load = x ? cast_from(k, x) : NULL;
     if (!load || load->op != K_LOAD || load->type != KT_U8 || load->guard_count || kaffine_coefficient(load->index, column) ||
         kaffine_coefficient(load->index, last) != 1)
         return false;
@@ -107,14 +106,13 @@ static bool find_a(const struct kernel *k, const struct kexpr *x, uint32_t colum
 static bool find_b(const struct kernel *k, const struct kexpr *x, uint32_t column, struct byte_products *p)
 {
     const uint32_t second = k->parallel_count + k->reduced_count - 2;
-    const struct kexpr *numbers;
 
     p->zero = KEXPR_NONE;
     if (k->reduced_count >= 2 && x->op == K_SUB && expr_depth(k, x->args[1]) <= k->reduced_count - 2) {
         p->zero = x->args[1];
         x = &k->exprs[x->args[0]];
     }
-    numbers = cast_from(k, x);
+    const struct kexpr *numbers = cast_from(k, x);
     p->whole = numbers && p->zero == KEXPR_NONE && tile_loads_words(k, numbers, column);
     if (p->whole)
         p->words = place_of(k, numbers);

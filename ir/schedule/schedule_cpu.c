@@ -168,7 +168,6 @@ static bool choose_row_buffers(struct schedule *s)
 {
     const struct kernel *k = s->kernel;
     struct keeper keeper = {.s = s, .row_elements = 1, .element_size = 1};
-    bool *needed;
 
     if (k->phase_count < 2 || !k->reduced_count)
         return true;
@@ -180,7 +179,7 @@ static bool choose_row_buffers(struct schedule *s)
     keeper.row_elements *= s->row_buffers.lanes;
     keeper.counted = arena_array(&s->arena, k->expr_count, sizeof *keeper.counted);
     keeper.first = arena_array(&s->arena, k->expr_count, sizeof *keeper.first);
-    needed = arena_array(&s->arena, k->expr_count, sizeof *needed);
+    bool *needed = arena_array(&s->arena, k->expr_count, sizeof *needed);
     if (!keeper.counted || !keeper.first || !needed)
         return false;
     memset(keeper.first, 0xFF, k->expr_count * sizeof *keeper.first);

@@ -71,13 +71,12 @@ void gpu_lay_bytes(const struct gpu_context *c, struct gpu_schedule *s)
 {
     const struct kernel *k = c->k;
     struct gpu_tile *t = &s->tile;
-    int64_t block;
     uint32_t blocks = 1;
 
     if (t->bytes.a == KEXPR_NONE)
         return;
     t->bytes.columns = t->bytes.columns || (t->bytes.zero != KEXPR_NONE && byte_products_zero_is_small(k, &t->bytes));
-    block = iterations_of(k, t->factor_depth, k->reduced_count) / BYTE_WORD;
+    int64_t block = iterations_of(k, t->factor_depth, k->reduced_count) / BYTE_WORD;
     while (t->k_tile > 2 && bytes_of(t, t->k_tile, 1) > c->device->local_bytes)
         t->k_tile /= 2;
     if (block <= t->k_tile) {

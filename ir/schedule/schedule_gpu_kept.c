@@ -34,8 +34,6 @@ void gpu_choose_kept(const struct gpu_context *c, struct gpu_schedule *s)
 {
     const struct kernel *k = c->k;
     struct arena arena = {0};
-    uint32_t *first;
-    bool *needed;
 
     if (k->reduced_count != 1 || k->phase_count < 2 || gpu_has_order(k) ||
         (s->lane_var != KEXPR_NONE && s->lane_var != k->parallel_count))
@@ -43,8 +41,8 @@ void gpu_choose_kept(const struct gpu_context *c, struct gpu_schedule *s)
     const int64_t elements = k->vars[k->parallel_count].size;
     if (elements * (int64_t)sizeof(float) > c->device->kept_bytes)
         return;
-    first = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *first);
-    needed = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *needed);
+    uint32_t *first = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *first);
+    bool *needed = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *needed);
     for (uint32_t i = 0; first && i < k->expr_count; i++)
         first[i] = KEXPR_NONE;
     for (uint32_t phase = 0; first && needed && phase < k->phase_count; phase++) {

@@ -47,12 +47,11 @@ static void choose_sides(const struct gpu_context *c, struct gpu_schedule *s, in
     s->tile.rows = 0;
     for (uint32_t rows = SIDE_MAX; rows; rows /= 2)
         for (uint32_t vectors = SIDE_MAX; vectors; vectors /= 2) {
-            double cost;
             if (rows * vectors > c->device->tile_numbers)
                 continue;
             tried.tile.rows = c->choice.rows ? c->choice.rows : rows;
             tried.tile.vectors = c->choice.vectors ? c->choice.vectors : vectors;
-            cost = local_cost(c, &tried, m, n);
+            double cost = local_cost(c, &tried, m, n);
             if (s->tile.rows && cost >= least)
                 continue;
             *s = tried;

@@ -273,12 +273,11 @@ static bool choose_form(const struct gpu_context *c, const struct contraction_si
         const uint32_t items = forms[f].subgroups_m * forms[f].subgroups_n * d->matrix.items;
         for (uint32_t k = d->matrix.iterations; k <= STEPS_MOST; k *= 2) {
             struct gpu_tile tried = *t;
-            double cost;
             if ((c->choice.matrix_form && c->choice.matrix_form != f + 1) ||
                 (k > d->matrix.iterations && registers_for(&forms[f], k, items) > REGISTERS_MOST) ||
                 !take_form(c, &forms[f], size, k, &tried))
                 continue;
-            cost = form_cost(d, size, &tried);
+            double cost = form_cost(d, size, &tried);
             if (cost < best_cost || (c->choice.matrix_form && !found)) {
                 best = tried;
                 best_cost = cost;

@@ -242,7 +242,6 @@ static void choose_size(const struct gpu_context *c, const struct contraction_vi
             continue;
         for (uint32_t rows = 1; rows <= ROWS_MAX && rows <= m; rows++)
             for (uint32_t vectors = 1; vectors <= VECTORS_MAX; vectors++) {
-                double cost;
                 if (rows * vectors * lanes > c->device->tile_numbers || (vectors > 1 && (int64_t)(vectors - 1) * lanes >= n) ||
                     (c->choice.rows && rows != c->choice.rows && c->choice.rows <= m) ||
                     (c->choice.vectors && vectors != c->choice.vectors && (int64_t)(c->choice.vectors - 1) * lanes < n))
@@ -250,7 +249,7 @@ static void choose_size(const struct gpu_context *c, const struct contraction_vi
                 tried.lanes = lanes;
                 tried.tile.rows = rows;
                 tried.tile.vectors = vectors;
-                cost = tile_cost(c, v, &tried, m, n);
+                double cost = tile_cost(c, v, &tried, m, n);
                 if (!best.lanes || cost < best_cost) {
                     best = tried;
                     best_cost = cost;
@@ -302,12 +301,11 @@ static uint32_t share_k(const struct gpu_context *c, const struct gpu_schedule *
     const struct gpu_tile *t = &s->tile;
     const int64_t tiles = ceil_div(gpu_vars_points(c->k, &t->m), t->rows) *
                           ceil_div(gpu_vars_points(c->k, &t->n), (int64_t)t->vectors * s->lanes);
-    int64_t longest;
     uint32_t items = 1;
 
     if (s->sum_split == KEXPR_NONE)
         return 1;
-    longest = c->k->vars[c->k->parallel_count + s->sum_split].size;
+    int64_t longest = c->k->vars[c->k->parallel_count + s->sum_split].size;
     while (items * 2 <= shared_most(c) &&
            items * tiles < (int64_t)c->device->compute_units * c->device->lanes * TILES_PER_LANE &&
            longest / (items * 2) >= ((int64_t)s->sum_steps + 3) / 4)

@@ -114,7 +114,6 @@ bool tile_find(struct schedule *s)
 {
     const struct kernel *k = s->kernel;
     const uint32_t dot = find_contraction(k);
-    bool *loads;
 
     s->tile.m_block = mr_nr_block(s->facts, 1, 0);
     if (k->rare || s->vector_var == KEXPR_NONE || k->vars[s->vector_var].kind != KVAR_PARALLEL || dot == KEXPR_NONE ||
@@ -123,7 +122,7 @@ bool tile_find(struct schedule *s)
     for (uint32_t i = 0; i < k->var_count; i++)
         if (k->vars[i].kind == KVAR_LOADED)
             return true;
-    loads = arena_array(&s->arena, k->expr_count, sizeof *loads);
+    bool *loads = arena_array(&s->arena, k->expr_count, sizeof *loads);
     if (!loads)
         return false;
     mark_below(k, dot, loads);
@@ -249,10 +248,9 @@ uint32_t tile_b(const struct schedule *s)
 
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
-        int64_t bytes;
         if (!tile_is_operand(x) || !loads_vectors(s, x) || kaffine_coefficient(x->index, s->tile.m_var))
             continue;
-        bytes = k->tensors[x->tensor].elements * (int64_t)dtype_size(k->tensors[x->tensor].type);
+        int64_t bytes = k->tensors[x->tensor].elements * (int64_t)dtype_size(k->tensors[x->tensor].type);
         if (bytes > most) {
             b = i;
             most = bytes;

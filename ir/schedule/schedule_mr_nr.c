@@ -82,7 +82,6 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
         for (t->mr = 1; t->mr <= b->m && t->mr * t->vectors <= most; t->mr++) {
             const uint32_t b_registers = b->unpacked ? 2 * t->vectors + 1 : t->vectors;
             const uint32_t a_registers = isa->loads_first ? t->mr : 1;
-            double cost;
 
             if (t->mr * t->vectors + b_registers + a_registers + product > isa->registers && t->mr > 1)
                 break;
@@ -94,7 +93,7 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
                 break;
             if (b->m_multiple && b->m_multiple <= b->m && t->mr != b->m_multiple)
                 continue;
-            cost = shape_cost(t, facts, b->m, b->n, lanes, masked);
+            double cost = shape_cost(t, facts, b->m, b->n, lanes, masked);
             if (!best.vectors || cost < least) {
                 least = cost;
                 best = *t;

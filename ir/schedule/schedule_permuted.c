@@ -167,7 +167,6 @@ uint32_t load_permuted(const struct schedule *s, const struct kexpr *load, const
     const struct kernel *k = s->kernel;
     const size_t bytes = dtype_size(k->tensors[load->tensor].type);
     const struct kterm *index = NULL;
-    const struct kvar *by;
     struct range value, r;
 
     *first = 0;
@@ -187,7 +186,7 @@ uint32_t load_permuted(const struct schedule *s, const struct kexpr *load, const
     }
     if (!index)
         return 0;
-    by = &k->vars[index->var];
+    const struct kvar *by = &k->vars[index->var];
     if (by->kind == KVAR_DIVMOD) {
         /* No lane is before the one in front of it, so that the last one bounds what is read. */
         if (!form_spread(s, (struct kaffine){.count = 1, .terms = index}, &r) || r.low < 0)

@@ -60,11 +60,9 @@ static inline bool checked_size(int64_t number, uint32_t *size)
  */
 static inline bool checked_whole(double number, int64_t low, int64_t high, int64_t *whole)
 {
-    int64_t result;
-
     if (!(number >= -0x1p63 && number < 0x1p63))
         return false;
-    result = (int64_t)number;
+    int64_t result = (int64_t)number;
     if (result < low || result > high)
         return false;
     *whole = result;

@@ -207,7 +207,6 @@ bool parse_node(struct graph_parser *p, struct document_node *n)
                      .options = options.bytes,
                      .results = results,
                      .error = &error};
-    struct node *node;
     unsigned line, column;
     char buf[80];
 
@@ -216,7 +215,7 @@ bool parse_node(struct graph_parser *p, struct document_node *n)
     memcpy(options.bytes, op_infos[c.op].options_default, op_infos[c.op].options_size);
     if (!set_arguments(p, &c, n))
         return false;
-    node = call_infer(&c) ? node_create_inferred(&c, NULL) : NULL;
+    struct node *node = call_infer(&c) ? node_create_inferred(&c, NULL) : NULL;
     if (!node) {
         if (error.status != WNNStatus_TypeError) /* not the text's fault */
             return error_set(&p->d.error, error.status, "%s", error.message);
@@ -239,11 +238,9 @@ bool parse_node(struct graph_parser *p, struct document_node *n)
 
 static bool set_cluster(struct graph_parser *p, struct cluster **clusters, struct node *n, const struct document_mark *m)
 {
-    struct cluster *c;
-
     if (m->number >= p->g->node_count)
         return document_error(&p->d, m->name.place, "cluster %u in a graph of %u nodes", m->number, p->g->node_count);
-    c = clusters[m->number];
+    struct cluster *c = clusters[m->number];
     if (!c) {
         c = clusters[m->number] = arena_alloc(&p->g->arena, sizeof *c);
         if (!c)

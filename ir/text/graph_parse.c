@@ -37,11 +37,10 @@ static bool read_type(struct graph_parser *p, const struct document_type *t, str
 static bool build_input(struct graph_parser *p, const struct document_tensor *t)
 {
     struct tensor_type type;
-    struct value *v;
 
     if (!read_type(p, &t->type, &type))
         return false;
-    v = graph_add_input(p->g, t->name.text, t->name.length, &type);
+    struct value *v = graph_add_input(p->g, t->name.text, t->name.length, &type);
     return v ? parse_define(p, &t->name, v) : error_out_of_memory(&p->d.error);
 }
 
@@ -84,7 +83,6 @@ static bool build_constant(struct graph_parser *p, const struct document_tensor 
 {
     struct constant *c = NULL;
     struct tensor_type type;
-    struct value *v;
 
     if (!read_type(p, &t->type, &type))
         return false;
@@ -92,7 +90,7 @@ static bool build_constant(struct graph_parser *p, const struct document_tensor 
         constant_release(c);
         return false;
     }
-    v = graph_add_constant(p->g, &type, c);
+    struct value *v = graph_add_constant(p->g, &type, c);
     return v ? parse_define(p, &t->name, v) : error_out_of_memory(&p->d.error);
 }
 

@@ -127,14 +127,13 @@ static bool read_dimension(struct document *d, struct document_dimension *dimens
 static bool read_type(struct document *d, struct document_type *type)
 {
     struct document_text name;
-    bool end;
 
     if (d->lexer.token.kind != TOKEN_NAME)
         return expected(d, "a data type");
     if (!read_text(d, "a data type", true, &name) || !document_data_type(d, &name, &type->type) || !read_sign(d, '['))
         return false;
     type->place = name.place;
-    end = lex_is(&d->lexer, ']');
+    bool end = lex_is(&d->lexer, ']');
     if (end && !lex_next(&d->lexer))
         return false;
     while (!end) {
@@ -218,7 +217,6 @@ static struct document_value *read_value(struct document *d, unsigned depth);
 static struct document_value *read_list(struct document *d, unsigned depth)
 {
     struct document_value *list = document_value(d, DOCUMENT_LIST, d->lexer.token.text), *last = NULL, *item;
-    bool end;
 
     if (depth == DOCUMENT_NESTING_MAX) {
         lex_error(&d->lexer, "lists are nested too deeply");
@@ -226,7 +224,7 @@ static struct document_value *read_list(struct document *d, unsigned depth)
     }
     if (!list || !lex_next(&d->lexer))
         return NULL;
-    end = lex_is(&d->lexer, ']');
+    bool end = lex_is(&d->lexer, ']');
     if (end && !lex_next(&d->lexer))
         return NULL;
     while (!end) {
@@ -242,7 +240,6 @@ static struct document_value *read_value(struct document *d, unsigned depth)
 {
     struct lexer *l = &d->lexer;
     const struct token t = l->token;
-    struct document_value *v;
 
     if (lex_is(l, '['))
         return read_list(d, depth);
@@ -250,7 +247,7 @@ static struct document_value *read_value(struct document *d, unsigned depth)
         lex_error(l, "an object is no argument of any operator");
         return NULL;
     }
-    v = document_value(d, DOCUMENT_NUMBER, t.text);
+    struct document_value *v = document_value(d, DOCUMENT_NUMBER, t.text);
     if (!v)
         return NULL;
     if (t.kind == TOKEN_STRING) {
@@ -429,7 +426,6 @@ static bool read_block(struct document *d)
 /** Reads a header such as: webnn_graph "name" v2 @quantized */
 static bool read_header(struct document *d)
 {
-    const char *place;
     uint32_t version = 0;
     bool mark;
 
@@ -439,7 +435,7 @@ static bool read_header(struct document *d)
         return expected(d, "webnn_graph");
     if (!lex_next(&d->lexer) || !read_text(d, "the graph's name in quotes", false, &d->name))
         return false;
-    place = d->lexer.token.text;
+    const char *place = d->lexer.token.text;
     if (lex_is_word(&d->lexer, "v1") || lex_is_word(&d->lexer, "v2")) {
         if (!lex_next(&d->lexer))
             return false;

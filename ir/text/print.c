@@ -352,14 +352,13 @@ static void node_print(const struct node *n, FILE *out, const struct print_names
 
 void node_print_plain(const struct node *n, FILE *out)
 {
-    const struct op_info *info;
     enum print_form forms[OP_ATTRS_MAX] = {PRINT_OMITTED};
 
     if ((unsigned)n->op >= OP_ROWS || !n->options) {
         fprintf(out, "(node %u without a valid operator)", n->index);
         return;
     }
-    info = &op_infos[n->op];
+    const struct op_info *info = &op_infos[n->op];
     for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++)
         if (!info->attrs[i].positional && !option_same(n->op, &info->attrs[i], info->options_default, n->options))
             forms[i] = PRINT_EXACT;
@@ -398,13 +397,11 @@ static bool is_uniform(const struct value *v)
 
 enum print_data print_data_of(const struct value *v, const struct print_options *options)
 {
-    double first;
-
     if (!v->constant)
         return PRINT_NOTHING;
     if (v->type.type == DTYPE_UINT4) /* words, not elements */
         return options->constants || type_bytes(&v->type) <= INLINE_BYTES_MAX ? PRINT_BYTES : PRINT_WEIGHTS;
-    first = scalar_to_double(print_element(v, 0), v->type.type);
+    double first = scalar_to_double(print_element(v, 0), v->type.type);
     /* Other programs know finite numbers only. */
     if (is_uniform(v) && (options->style == PRINT_IR || first - first == 0))
         return PRINT_SCALAR;

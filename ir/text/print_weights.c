@@ -83,14 +83,13 @@ bool print_weights(const struct graph *g, FILE *out, const struct print_options 
     struct print_names names;
     size_t length = 0;
     char *header = NULL;
-    bool ok;
 
     print_names_collect(&names, g, options);
     if (names.by_index)
         header = header_create(g, &names, options, &length);
     for (size_t i = 0; header && i < 8; i++)
         fputc((int)((uint64_t)length >> 8 * i & 0xFF), out);
-    ok = header && fwrite(header, 1, length, out) == length;
+    bool ok = header && fwrite(header, 1, length, out) == length;
     free(header);
     for (const struct value *v = g->first_constant; ok && v; v = v->next_constant)
         if (print_in_weights(v, options) && print_has_name(&names, v))

@@ -19,12 +19,11 @@ static bool is_float(const struct value *v)
 static int64_t group_of(const struct tensor_type *grouped, const struct tensor_type *heads)
 {
     const uint32_t rank = grouped->rank;
-    int64_t group;
 
     if (rank < 3 || heads->rank != rank || grouped->dims[rank - 1] != heads->dims[rank - 1] || !heads->dims[rank - 2] ||
         memcmp(grouped->dims, heads->dims, (rank - 3) * sizeof grouped->dims[0]) != 0)
         return 0;
-    group = grouped->dims[rank - 2] / heads->dims[rank - 2];
+    int64_t group = grouped->dims[rank - 2] / heads->dims[rank - 2];
     return group * heads->dims[rank - 2] == grouped->dims[rank - 2] && group * grouped->dims[rank - 3] == heads->dims[rank - 3]
                ? group
                : 0;

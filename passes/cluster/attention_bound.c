@@ -40,12 +40,11 @@ static bool is_integer(const struct value *v)
 static bool counts_keys(const struct value *v, int64_t keys)
 {
     const size_t size = dtype_size(v->type.type);
-    const char *at;
 
     if (v->kind != VALUE_CONSTANT || !v->constant || !v->constant->data || !is_integer(v) || !v->type.rank ||
         v->type.dims[v->type.rank - 1] != keys || type_elements(&v->type) != keys)
         return false;
-    at = v->constant->data;
+    const char *at = v->constant->data;
     for (int64_t i = 0; i < keys; i++, at += size) {
         union scalar s = {.u64 = 0};
 

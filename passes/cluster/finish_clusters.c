@@ -62,11 +62,9 @@ static bool root_is_output(const struct finish *f, const struct value *root)
  */
 static bool view_allowed(struct finish *f, const struct node *n)
 {
-    struct value *root;
-
     if (!node_is_view(n))
         return false;
-    root = root_of(f, n->inputs[0].value);
+    struct value *root = root_of(f, n->inputs[0].value);
     for (uint32_t i = 0; i < n->result_count; i++) {
         if (!n->results[i]->output_uses)
             continue;
@@ -245,25 +243,22 @@ static bool order_clusters(struct finish *f, struct member_list *lists, uint32_t
         lists[i].state = OPEN;
         while (depth) {
             struct member_list *l = &lists[stack[depth - 1]];
-            const struct node *n;
-            const struct value *v;
-            struct member_list *needed;
 
             if (l->node == l->count) {
                 l->state = DONE;
                 order[ordered++] = stack[--depth];
                 continue;
             }
-            n = members[l->first + l->node];
+            const struct node *n = members[l->first + l->node];
             if (l->input == n->input_count) {
                 l->node++;
                 l->input = 0;
                 continue;
             }
-            v = n->inputs[l->input++].value;
+            const struct value *v = n->inputs[l->input++].value;
             if (!v || !v->producer || v->producer->cluster == l->cluster)
                 continue;
-            needed = &lists[v->producer->cluster->index];
+            struct member_list *needed = &lists[v->producer->cluster->index];
             if (needed->state == OPEN)
                 return error_set(&f->g->error, WNNStatus_UnknownError, "internal error: clusters of %s and %s need each other",
                                  op_infos[n->op].name, op_infos[v->producer->op].name);

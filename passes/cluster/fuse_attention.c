@@ -258,7 +258,6 @@ bool pass_fuse_attention(struct graph *g, const struct pass_options *o)
     graph_for_each (g, n) {
         struct attention a;
         struct members m;
-        struct cluster *c;
 
         if (n->op != OP_SOFTMAX || !attention_find(n, &a) || !is_free(&a, t))
             continue;
@@ -270,7 +269,7 @@ bool pass_fuse_attention(struct graph *g, const struct pass_options *o)
         list_members(g, &a, t, &m);
         if (!lower_can_be_staged(t, m.nodes, m.count))
             continue;
-        c = cluster_create(g, CLUSTER_KERNEL);
+        struct cluster *c = cluster_create(g, CLUSTER_KERNEL);
         if (!c)
             return changed;
         for (uint32_t i = 0; i < m.count; i++)

@@ -87,13 +87,12 @@ bool cost_is_high(const struct node *n)
 
 double cost_points(const struct node *n)
 {
-    const struct tensor_type *in;
     double points = results_elements(n);
 
     if (!(op_infos[n->op].flags & (OPF_NORMALIZATION | OPF_SCAN)))
         return points;
     /* A row is one point. */
-    in = &n->inputs[0].value->type;
+    const struct tensor_type *in = &n->inputs[0].value->type;
     if (n->op == OP_SOFTMAX)
         return points / in->dims[n->args.softmax.axis];
     if (n->op == OP_CUMULATIVE_SUM)

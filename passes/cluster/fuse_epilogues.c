@@ -64,11 +64,9 @@ bool pass_fuse_epilogues(struct graph *g, const struct pass_options *o)
     if (!t || !t->takes_node)
         return false;
     graph_for_each (g, n) {
-        struct cluster *c;
-
         if (n->cluster || n->transformed || !(op_infos[n->op].flags & OPF_LIBRARY) || !library_computes(n, t))
             continue;
-        c = cluster_create(g, CLUSTER_LIBRARY);
+        struct cluster *c = cluster_create(g, CLUSTER_LIBRARY);
         if (!c)
             return changed;
         c->anchor = n;

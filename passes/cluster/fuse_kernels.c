@@ -58,11 +58,10 @@ static void candidate_sort(const struct fuse *f, struct candidate *c)
 static bool join(struct fuse *f, struct group *const *members, uint32_t member_count, const struct candidate *c)
 {
     struct group *first = members[0];
-    struct node **nodes;
 
     if (!fuse_search_between(f, members, member_count))
         return false;
-    nodes = arena_copy(&f->arena, c->nodes, c->count * sizeof *nodes);
+    struct node **nodes = arena_copy(&f->arena, c->nodes, c->count * sizeof *nodes);
     if (!nodes)
         return error_out_of_memory(&f->g->error);
     fuse_move_found_before(f, first);
@@ -203,7 +202,6 @@ static struct group *try_join(struct fuse *f, struct group *reader, struct group
     uint32_t member_count = 2 + view_count, streams;
     struct candidate c = {.count = 0};
     double bytes, repeated, work = 0, before = 0;
-    bool uniform;
 
     if (reader->closed || other->closed)
         return NULL;
@@ -227,7 +225,7 @@ static struct group *try_join(struct fuse *f, struct group *reader, struct group
     repeated = fuse_repeated_work(f, &c);
     if (repeated < 0 || bytes + repeated + fuse_lost_threads(f, &c) >= before)
         return NULL;
-    uniform = is_uniform(members, member_count);
+    bool uniform = is_uniform(members, member_count);
     if ((!uniform && !is_good_kernel(f, &c, members, member_count, &work)) || !join(f, members, member_count, &c))
         return NULL;
     members[0]->bytes = bytes;
@@ -335,7 +333,6 @@ static void join_parts(struct fuse *f, struct node *n)
         struct group *members[2] = {other, g};
         struct candidate c = {.count = 0};
         uint32_t streams;
-        double bytes;
 
         if (!other || other == g || other->kind != GROUP_KERNEL || other->closed || f->uses[v->index] != 1)
             continue;
@@ -350,7 +347,7 @@ static void join_parts(struct fuse *f, struct node *n)
             members[1] = other;
         }
         candidate_sort(f, &c);
-        bytes = fuse_weigh(f, c.nodes, c.count, &streams);
+        double bytes = fuse_weigh(f, c.nodes, c.count, &streams);
         if (!join(f, members, 2, &c))
             continue;
         members[0]->bytes = bytes;
@@ -466,13 +463,11 @@ static bool prepare(struct fuse *f)
  */
 static bool make_clusters(struct fuse *f, struct node **nodes, uint32_t count, bool unasked)
 {
-    struct cluster *c;
-
     if (count < 2)
         return true;
     if (unasked && !lower_can_join(f->o->target, nodes, count, NULL))
         return make_clusters(f, nodes, count / 2, true) && make_clusters(f, nodes + count / 2, count - count / 2, true);
-    c = cluster_create(f->g, CLUSTER_KERNEL);
+    struct cluster *c = cluster_create(f->g, CLUSTER_KERNEL);
     for (uint32_t i = 0; c && i < count; i++)
         nodes[i]->cluster = c;
     return c != NULL;
@@ -500,14 +495,13 @@ bool pass_fuse_kernels(struct graph *g, const struct pass_options *o)
 {
     struct fuse f = {.g = g, .o = o};
     uint32_t kernels = 0;
-    bool changed;
 
     /* Once is enough: what stayed alone was offered to every neighbour. */
     for (const struct cluster *c = g->first_cluster; c; c = c->next)
         kernels += c->kind == CLUSTER_KERNEL;
     if (kernels > attention_count(g))
         return false;
-    changed = fuse(&f);
+    bool changed = fuse(&f);
     arena_free(&f.arena);
     return changed;
 }

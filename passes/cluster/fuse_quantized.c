@@ -120,7 +120,6 @@ static bool fuse(struct graph *g, const struct target *t, struct node *contracti
     struct node *nodes[NODES_MAX] = {contraction->inputs[0].value->producer, contraction->inputs[1].value->producer,
                                      contraction};
     uint32_t count = OPERANDS + 1;
-    struct cluster *c;
 
     if (nodes[0] == nodes[1] || nodes[0]->cluster || nodes[1]->cluster || !t->takes_quantized(t->user, nodes, count))
         return false;
@@ -140,7 +139,7 @@ static bool fuse(struct graph *g, const struct target *t, struct node *contracti
     for (uint32_t i = 0; i < OPERANDS; i++)
         if (!(nodes[i] = own_dequantization(g, contraction, i)))
             return false;
-    c = cluster_create(g, CLUSTER_LIBRARY);
+    struct cluster *c = cluster_create(g, CLUSTER_LIBRARY);
     if (!c)
         return false;
     c->anchor = contraction;

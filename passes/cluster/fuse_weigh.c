@@ -29,7 +29,6 @@ double fuse_weigh(struct fuse *f, struct node *const *nodes, uint32_t count, uin
         const struct node *n = nodes[i];
         for (uint32_t k = 0; k < n->input_count; k++) {
             const struct value *v = n->inputs[k].value;
-            double read;
             if (!v)
                 continue;
             if (f->value_in[v->index] != f->weighing) {
@@ -42,7 +41,7 @@ double fuse_weigh(struct fuse *f, struct node *const *nodes, uint32_t count, uin
             if (v->producer && f->node_in[v->producer->index] == f->weighing)
                 continue;
             /* A slice reads a part; reading more often than there are elements comes from the cache. */
-            read = cost_elements_read(n, k) * (double)dtype_size(v->type.type);
+            double read = cost_elements_read(n, k) * (double)dtype_size(v->type.type);
             if (read > fuse_value_bytes(v))
                 read = fuse_value_bytes(v);
             if (read > f->value_bytes[v->index]) {

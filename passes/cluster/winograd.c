@@ -99,13 +99,11 @@ static void choose_macro_tiles(struct winograd_shape *s, const struct target *t)
     for (uint32_t i = 0; i < choices; i++)
         for (int64_t height = 1; height <= s->tiles[0] && height <= facts->tiles_most; height++)
             for (int64_t width = 1; width <= s->tiles[1] && height * width <= facts->tiles_most; width++) {
-                double cost;
-
                 if (!cut(s, height, width, mr[i]))
                     continue;
                 if (height * width > facts->tiles_least && scratch_bytes(s) > facts->scratch_share * target_l2_bytes(t))
                     continue;
-                cost = transformed_cost(s, t) * (i ? facts->special : 1);
+                double cost = transformed_cost(s, t) * (i ? facts->special : 1);
                 for (uint32_t d = 0; d < 2; d++)
                     cost *= s->count[d] * s->macro_tile[d] > s->tiles[d] ? facts->special : 1;
                 if (least > 0 && cost >= least)
@@ -120,11 +118,10 @@ bool winograd_shape(const struct node *n, const struct target *t, struct winogra
 {
     const int64_t block = target_facts(t)->winograd.channel_block;
     const uint32_t *in, *out, *filter;
-    struct conv_view c;
 
     if (n->op != OP_CONV2D || n->inputs[0].value->type.type != WNNOperandDataType_Float32)
         return false;
-    c = conv_view(n);
+    struct conv_view c = conv_view(n);
     in = n->inputs[0].value->type.dims;
     out = n->results[0]->type.dims;
     filter = n->inputs[1].value->type.dims;
@@ -242,21 +239,19 @@ static bool attach(struct graph *g, struct node *n, const struct winograd_shape 
         .rank = 4,
         .dims = {WINOGRAD_POINTS, (uint32_t)(s->out_channels / s->panel), (uint32_t)s->in_channels, (uint32_t)s->panel}};
     const struct weights w = weights_of(n);
-    struct constant *c;
-    struct value *v;
 
     *done = false;
     if (!budget_spend_memory(g->account, "transforming the weights of a convolution",
                              TRANSFORM_OPERATIONS * (double)type_elements(&type), (double)type_bytes(&type), &g->error))
         return false;
-    c = constant_create(NULL, (size_t)type_bytes(&type));
+    struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
     if (!c)
         return error_out_of_memory(&g->error);
     if (!transform_all(&w, s, (float *)(uintptr_t)c->data)) {
         constant_release(c);
         return true;
     }
-    v = graph_add_constant(g, &type, c);
+    struct value *v = graph_add_constant(g, &type, c);
     if (!v)
         return false;
     v->kept = true;

@@ -327,7 +327,6 @@ struct node *layout_rebuild(struct graph *g, struct node *n, struct value *const
     const struct tensor_type *to = result_type(n);
     struct rebuilt r;
     uint8_t inverse[RANK_MAX];
-    struct node *rebuilt;
 
     memset(&r, 0, sizeof r);
     memcpy(r.options.bytes, n->options, op_infos[n->op].options_size);
@@ -344,7 +343,7 @@ struct node *layout_rebuild(struct graph *g, struct node *n, struct value *const
     } else {
         permute_attributes(n, operand, inverse, &r);
     }
-    rebuilt = node_create(g, n, n->op, n->label, n->input_count, inputs, r.options.bytes, &r.args, &g->error);
+    struct node *rebuilt = node_create(g, n, n->op, n->label, n->input_count, inputs, r.options.bytes, &r.args, &g->error);
     for (uint32_t i = 0; rebuilt && i < n->result_count; i++)
         for (uint32_t j = 0; j < to->rank; j++)
             assert(rebuilt->results[i]->type.dims[j] == n->results[i]->type.dims[result->at[j]]);

@@ -188,10 +188,9 @@ static bool is_consistent(const struct propagation *p, const struct node *n)
     uint32_t rank = n->results[0]->type.rank;
 
     for (uint32_t i = 0; i < n->input_count; i++) {
-        const struct value_layout *l;
         if (!layout_is_tied(n, i))
             continue;
-        l = layout_of(p, n->inputs[i].value);
+        const struct value_layout *l = layout_of(p, n->inputs[i].value);
         if (!l->known)
             return false;
         if (!operand)
@@ -330,9 +329,7 @@ static void add_node_costs(struct propagation *p, struct cut *c, const struct no
 static bool choose(struct propagation *p, bool *worth_it)
 {
     uint32_t followers = 0;
-    struct cut *c;
     int64_t cost;
-    bool solved;
 
     graph_for_each (p->g, n) {
         if (may_follow(p, n) && is_consistent(p, n)) {
@@ -340,7 +337,7 @@ static bool choose(struct propagation *p, bool *worth_it)
             followers++;
         }
     }
-    c = cut_create(followers);
+    struct cut *c = cut_create(followers);
     if (!c)
         return error_out_of_memory(&p->g->error);
     for (struct node *n = p->g->first; n; n = n->next)
@@ -350,7 +347,7 @@ static bool choose(struct propagation *p, bool *worth_it)
         add_value_costs(p, c, p->g->inputs[i]);
     for (struct node *n = p->g->first; n; n = n->next)
         add_node_costs(p, c, n);
-    solved = cut_solve(c, &cost);
+    bool solved = cut_solve(c, &cost);
     if (!solved)
         error_out_of_memory(&p->g->error);
     *worth_it = solved && (p->anchors || (cost >> TIE_BITS) + present_bytes(p, true) < present_bytes(p, false));
@@ -425,7 +422,6 @@ static bool rewrite_permuted(struct propagation *p, struct node *n)
     struct permutation operand = layout_of(p, n->inputs[0].value)->permutation,
                        result = layout_of(p, n->results[0])->permutation;
     struct value **inputs = arena_array(&p->arena, n->input_count, sizeof *inputs);
-    struct node *rebuilt;
 
     if (!inputs)
         return error_out_of_memory(&p->g->error);
@@ -450,7 +446,7 @@ static bool rewrite_permuted(struct propagation *p, struct node *n)
         if (!inputs[i])
             return false;
     }
-    rebuilt = layout_rebuild(p->g, n, inputs, &operand, &result);
+    struct node *rebuilt = layout_rebuild(p->g, n, inputs, &operand, &result);
     if (!rebuilt)
         return false;
     for (uint32_t i = 0; i < n->result_count; i++)

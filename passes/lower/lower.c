@@ -256,15 +256,13 @@ static bool placement_of_result(struct lowering *l, const struct node *n, struct
 /** Finds where the space has v's elements.  Returns false if that does not follow from the base values. */
 static bool find_placement(struct lowering *l, const struct value *v, struct map *m)
 {
-    uint32_t position;
-
     for (uint32_t i = 0; i < l->base_count; i++) {
         if (l->base_values[i] == v) {
             *m = l->bases[i];
             return true;
         }
     }
-    position = lower_position(l, v);
+    uint32_t position = lower_position(l, v);
     if (position == UINT32_MAX || v->result)
         return false;
     if (l->placements[position].state == PLACEMENT_UNKNOWN)
@@ -344,12 +342,11 @@ static bool choose_space(struct lowering *l, const struct attempt *a, uint32_t *
         return lower_no_memory(l);
     *leader = UINT32_MAX;
     for (uint32_t i = 0; i < a->count; i++) {
-        const struct node *anchor;
         if (a->excluded[i])
             continue;
         if (*leader == UINT32_MAX)
             *leader = i;
-        anchor = find_anchor(l, a->outputs[i], seen, &space);
+        const struct node *anchor = find_anchor(l, a->outputs[i], seen, &space);
         if (anchor) {
             *leader = i;
             space_of_anchor(l, anchor, &space);

@@ -76,11 +76,9 @@ static struct row row_of(struct part *st, struct kaffine lane)
 /* Adds the variables of lines of a local and of rows, in an order in which the one that vectors run along is innermost. */
 static struct row add_vars(struct part *st, int64_t lines, struct kaffine *line)
 {
-    struct kaffine lane;
-
     if (!st->b->few)
         *line = stage_var(&st->stage, KVAR_PARALLEL, lines);
-    lane = stage_var(&st->stage, KVAR_PARALLEL, st->b->tile_rows);
+    struct kaffine lane = stage_var(&st->stage, KVAR_PARALLEL, st->b->tile_rows);
     if (st->b->few)
         *line = stage_var(&st->stage, KVAR_PARALLEL, lines);
     return row_of(st, lane);
@@ -222,11 +220,10 @@ static uint32_t edge_of(struct part *st, const struct attention_edge *edge, cons
 static uint32_t over_rows(struct part *st, const struct row *row, enum kreduce kind, uint32_t e, int64_t neutral)
 {
     struct kernel *k = st->stage.l.k;
-    uint32_t inside;
 
     if (e == KEXPR_NONE || k->exprs[e].op == K_CONST)
         return e;
-    inside = lower_condition(&st->stage.l, 1, &(struct kguard){row->of_head, st->b->a.rows});
+    uint32_t inside = lower_condition(&st->stage.l, 1, &(struct kguard){row->of_head, st->b->a.rows});
     if (inside == KEXPR_NONE || k->exprs[inside].op != K_CONST)
         e = kernel_op3(k, K_SELECT, inside, e, whole_number(st, neutral));
     return kernel_reduce(k, kind, e);
@@ -356,15 +353,12 @@ static bool make_sums(struct part *st)
     struct kaffine block = b->bounded ? add_blocks(st, KVAR_PARALLEL) : kaffine_const(0);
     struct kaffine key = key_of(st, block, stage_var(&st->stage, KVAR_PARALLEL, b->bounded ? b->block_keys : b->a.keys));
     struct kaffine rows = kaffine_const(0);
-    struct kaffine depth;
-    struct map of_k;
-    uint32_t y;
 
     if (at_once < b->tile_rows)
         rows = kaffine_scale(l->k, stage_var(&st->stage, KVAR_PARALLEL, b->tile_rows / at_once), at_once);
-    depth = stage_var(&st->stage, KVAR_REDUCED, b->a.depth);
-    of_k = matrix_map(st, k_value, depth, key);
-    y = lower_value(l, k_value, &of_k);
+    struct kaffine depth = stage_var(&st->stage, KVAR_REDUCED, b->a.depth);
+    struct map of_k = matrix_map(st, k_value, depth, key);
+    uint32_t y = lower_value(l, k_value, &of_k);
     for (int64_t i = 0; good && i < at_once; i++) {
         struct row row = row_of(st, kaffine_add_const(rows, i));
         struct map of_q = matrix_map(st, q, row.of_all, depth);
@@ -380,10 +374,9 @@ static bool make_chain(struct part *st)
 {
     struct kaffine key, at;
     struct row row = add_keys(st, &key);
-    uint32_t e;
 
     at = local_at(st, key, st->b->a.keys, row.lane);
-    e = chain_of(st, &row, key, load_local(st, LOCAL_SCORES, at));
+    uint32_t e = chain_of(st, &row, key, load_local(st, LOCAL_SCORES, at));
     return count_sums(st->stage.l.k) == 0 && store_local(st, LOCAL_SCORES, at, e);
 }
 
@@ -411,10 +404,9 @@ static bool make_weights(struct part *st)
     struct kaffine key, at;
     struct row row = add_keys(st, &key);
     struct map of_softmax = softmax_map(st, softmax, &row, key), m = matrix_map(st, weights, row.of_all, key);
-    uint32_t e;
 
     at = local_at(st, key, b->a.keys, row.lane);
-    e = kernel_op2(k, K_MUL, load_local(st, LOCAL_SCORES, at), load_local(st, LOCAL_INVERSE, row.lane));
+    uint32_t e = kernel_op2(k, K_MUL, load_local(st, LOCAL_SCORES, at), load_local(st, LOCAL_INVERSE, row.lane));
     if (!guard_row(st, &of_softmax, &row) || !guard_row(st, &m, &row))
         return false;
     know_result(st, softmax, &of_softmax, e);

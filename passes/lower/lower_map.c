@@ -111,13 +111,11 @@ static struct map reshape_by_groups(struct lowering *l, const struct map *m, con
 
 struct map map_reshape(struct lowering *l, const struct map *m, const struct tensor_type *from, const struct tensor_type *to)
 {
-    struct map r;
-
     if (type_same_dims(from, to))
         return *m;
     if (!m->linear && type_elements(from) && !stays_inside(l, m, from))
         return reshape_by_groups(l, m, from, to);
-    r = map_like(m, to->rank);
+    struct map r = map_like(m, to->rank);
     r.linear = true;
     r.forms[0] = map_linear(l, m, from);
     return r;
@@ -145,12 +143,11 @@ struct map map_broadcast(struct lowering *l, const struct map *m, const struct t
 
 bool map_guard(struct lowering *l, struct map *m, uint32_t count, const struct kguard *guards)
 {
-    struct kguard *all;
     uint32_t n = 0;
 
     if (!count)
         return true;
-    all = arena_array(&l->k->arena, m->guard_count + count, sizeof *all);
+    struct kguard *all = arena_array(&l->k->arena, m->guard_count + count, sizeof *all);
     if (!all)
         return lower_no_memory(l);
     for (uint32_t i = 0; i < m->guard_count; i++)

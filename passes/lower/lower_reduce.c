@@ -202,12 +202,11 @@ uint32_t lower_reduction(struct lowering *l, const struct node *n, const struct 
     struct kernel *k = l->k;
     struct reduced_space s;
     struct map at;
-    uint32_t x;
 
     lower_reduces(n, &s);
     if (!reduced_map(l, n, m, &s, keep, &at))
         return KEXPR_NONE;
-    x = lower_value(l, n->inputs[0].value, &at);
+    uint32_t x = lower_value(l, n->inputs[0].value, &at);
     if (x == KEXPR_NONE)
         return x;
     switch (n->op) {
@@ -464,7 +463,6 @@ uint32_t lower_scan(struct lowering *l, const struct node *n, const struct map *
     struct map at = map_spread(l, m, &n->results[0]->type), kept = at;
     struct reduced_space s;
     struct kaffine form;
-    uint32_t x;
 
     lower_reduces(n, &s);
     kept.forms[axis] = kaffine_const(0);
@@ -475,7 +473,7 @@ uint32_t lower_scan(struct lowering *l, const struct node *n, const struct map *
         l->unfusable = true;
         return KEXPR_NONE;
     }
-    x = lower_value(l, n->inputs[0].value, &at);
+    uint32_t x = lower_value(l, n->inputs[0].value, &at);
     if (x == KEXPR_NONE)
         return x;
     if (s.points == 1)

@@ -177,23 +177,20 @@ static void memo_add(struct lowering *l, const struct value *v, const struct map
 uint32_t lower_value(struct lowering *l, const struct value *v, const struct map *m)
 {
     const uint32_t position = lower_position(l, v);
-    const struct lower_memo *known;
-    struct map key;
-    uint32_t e;
 
     if (l->unfusable || l->k->error.status)
         return KEXPR_NONE;
     if (position == UINT32_MAX && !l->knows_operands)
         return load(l, v, m);
-    key = map_like(m, v->type.rank);
+    struct map key = map_like(m, v->type.rank);
     key.linear = true;
     key.forms[0] = map_linear(l, m, &v->type);
-    known = memo_find(l, v, &key);
+    const struct lower_memo *known = memo_find(l, v, &key);
     if (known)
         return known->expr;
     if (position == UINT32_MAX)
         return load(l, v, m);
-    e = lower_node(l, v->producer, v->result, m);
+    uint32_t e = lower_node(l, v->producer, v->result, m);
     if (e == KEXPR_NONE)
         return KEXPR_NONE;
     if (dtype_is_low_precision(v->type.type))
@@ -242,8 +239,6 @@ uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct m
                        const struct kguard *guards, union scalar fill)
 {
     struct map inner = *m;
-    const struct kexpr *x;
-    uint32_t e;
 
     for (uint32_t i = 0; i < count; i++) {
         int64_t low, high;
@@ -253,10 +248,10 @@ uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct m
     }
     if (!map_guard(l, &inner, count, guards))
         return KEXPR_NONE;
-    e = lower_value(l, v, &inner);
+    uint32_t e = lower_value(l, v, &inner);
     if (e == KEXPR_NONE || inner.guard_count == m->guard_count)
         return e;
-    x = &l->k->exprs[e];
+    const struct kexpr *x = &l->k->exprs[e];
     /* A load under exactly these guards fills by itself: where one of m's guards fails the value is unused. */
     if (x->op == K_LOAD && x->guard_count == inner.guard_count && kguards_equal(x->guard_count, x->guards, inner.guards))
         return kernel_load(l->k, x->tensor, x->index, x->guard_count, x->guards, fill);

@@ -37,12 +37,10 @@ struct kernel *stages_end(struct stages *s, bool good)
 
 bool stage_begin(struct stage *st, struct stages *of)
 {
-    struct kernel *k;
-
     st->of = of;
     if (!lower_begin(&st->l, of->table))
         return false;
-    k = st->l.k;
+    struct kernel *k = st->l.k;
     k->macro_tile_vars = of->macro_tile_vars;
     for (uint32_t i = 0; i < of->macro_tile_vars; i++)
         st->macro_tile[i] = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, of->macro_tiles[i]));
@@ -98,7 +96,6 @@ bool stage_end(struct stage *st, bool good, const char *name, enum kstage_when w
 {
     struct kernel *own, *k = st->of->kernel;
     uint32_t tensors[KERNEL_TENSORS_MAX];
-    struct kstage *stage;
 
     good = good && st->l.k && !st->l.unfusable && !st->l.k->error.status;
     if (st->l.k)
@@ -109,7 +106,7 @@ bool stage_end(struct stage *st, bool good, const char *name, enum kstage_when w
     for (uint32_t i = 0; i < own->tensor_count; i++)
         tensors[i] = outer_tensor(k, &own->tensors[i]);
     snprintf(own->name, sizeof own->name, "%s_%u", name, st->of->anchor->index);
-    stage = kernel_stage(k, own, tensors);
+    struct kstage *stage = kernel_stage(k, own, tensors);
     if (!stage)
         return false;
     stage->when = when;

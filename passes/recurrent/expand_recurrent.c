@@ -22,11 +22,10 @@
 static struct node *widen(struct graph *g, struct node *n, dtype type)
 {
     struct value *inputs[OP_OPERANDS_MAX] = {NULL};
-    struct node *wide;
 
     if (!make_casts(g, n, WNNOperandDataType_Undefined, type, inputs))
         return NULL;
-    wide = node_create(g, n, n->op, n->label, n->input_count, inputs, n->options, &n->args, &g->error);
+    struct node *wide = node_create(g, n, n->op, n->label, n->input_count, inputs, n->options, &n->args, &g->error);
     if (!wide)
         return NULL;
     for (uint32_t i = 0; i < n->result_count; i++) {

@@ -196,7 +196,6 @@ static void matmuls(struct recurrent_builder *b, const struct recurrent_operands
 {
     const uint32_t hidden = b->r->hidden;
     const uint32_t row[4] = {b->r->batch, 1, 1, hidden};
-    struct value *all;
 
     if (o->block_width) {
         state = recurrent_reshape(b, state, 4, row);
@@ -204,7 +203,7 @@ static void matmuls(struct recurrent_builder *b, const struct recurrent_operands
             out[place] = op2(b, OP_MATMUL, state, o->blocks[place]);
         return;
     }
-    all = matmul_plus(b, state, recurrent_part(b, o->rows, first * hidden, count * hidden), NULL);
+    struct value *all = matmul_plus(b, state, recurrent_part(b, o->rows, first * hidden, count * hidden), NULL);
     for (uint32_t i = 0; i < count; i++)
         out[first + i] = slice(b, all, 1, i * hidden, hidden);
 }

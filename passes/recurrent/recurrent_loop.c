@@ -73,10 +73,9 @@ static struct value *add_input(struct loop_graph *lg, const struct tensor_type *
 {
     char name[16];
     const uint32_t slot = lg->graph->input_count;
-    struct value *v;
 
     snprintf(name, sizeof name, "in%u", slot);
-    v = graph_add_input(lg->graph, name, strlen(name), t);
+    struct value *v = graph_add_input(lg->graph, name, strlen(name), t);
     if (v)
         lg->inputs[slot] = operand;
     return v;

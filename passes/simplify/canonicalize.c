@@ -35,14 +35,12 @@ static bool walk(struct graph *g)
     bool changed = false;
 
     graph_for_each_safe (g, n) {
-        struct value *v;
-
         if (n->cluster)
             continue;
         changed |= canonicalize_operands(g, n);
         if (n->result_count != 1)
             continue;
-        v = constant_last(g, n);
+        struct value *v = constant_last(g, n);
         if (!v && !g->error.status)
             v = canonicalize_by_rules(g, n, rules, rule_count);
         if (!v && !g->error.status)

@@ -78,12 +78,11 @@ static struct value *merge_slices(struct graph *g, struct node *n)
     const WNNSliceOptions *o = n->options;
     union op_args args = n->args;
     uint32_t starts[RANK_MAX];
-    struct value *x;
 
     if (!inner || !is_all(o->strides, o->stridesCount, 1) ||
         !is_all(NODE_OPTIONS(inner, WNNSliceOptions)->strides, NODE_OPTIONS(inner, WNNSliceOptions)->stridesCount, 1))
         return NULL;
-    x = in0(inner);
+    struct value *x = in0(inner);
     for (uint32_t i = 0; i < x->type.rank; i++)
         starts[i] = inner->args.slice.starts[i] + n->args.slice.starts[i];
     args.slice.starts = starts;
@@ -99,7 +98,6 @@ static struct value *merge_casts(struct graph *g, struct node *n)
 {
     const struct node *inner = producer_of(in0(n), OP_CAST);
     dtype from, through;
-    bool keeps;
 
     if (!inner)
         return NULL;
@@ -107,7 +105,7 @@ static struct value *merge_casts(struct graph *g, struct node *n)
     through = in0(n)->type.type;
     if (dtype_is_float(from) != dtype_is_float(through))
         return NULL;
-    keeps = dtype_size(through) > dtype_size(from) && (!dtype_is_signed(from) || dtype_is_signed(through));
+    bool keeps = dtype_size(through) > dtype_size(from) && (!dtype_is_signed(from) || dtype_is_signed(through));
     return keeps ? make_cast(g, n, n, in0(inner), n->results[0]->type.type) : NULL;
 }
 
@@ -171,14 +169,13 @@ static struct value *expanded_parameter(struct graph *g, struct node *n)
 {
     const struct value *v = n->results[0];
     const size_t size = dtype_size(v->type.type), bytes = (size_t)type_bytes(&v->type);
-    struct constant *c;
 
     if (in0(n)->kind != VALUE_CONSTANT || type_elements(&in0(n)->type) != 1 || v->output_uses || !v->uses)
         return NULL;
     value_for_each_use (v, u)
         if (u->node->op != OP_DEQUANTIZE_LINEAR || !u->slot)
             return NULL;
-    c = constant_create(NULL, bytes);
+    struct constant *c = constant_create(NULL, bytes);
     for (size_t at = 0; c && at < bytes; at += size)
         memcpy((char *)(uintptr_t)c->data + at, in0(n)->constant->data, size);
     return graph_add_constant(g, &v->type, c);
@@ -323,11 +320,10 @@ static struct value *merge_padding(struct graph *g, struct node *n)
     WNNConv2dOptions o = *NODE_OPTIONS(n, WNNConv2dOptions);
     struct value *inputs[3] = {NULL, n->inputs[1].value, n->inputs[2].value}, *v;
     uint32_t padding[4], height = image_axes(o.inputLayout)[AXIS_HEIGHT];
-    union scalar value;
 
     if (!pad || NODE_OPTIONS(pad, WNNPadOptions)->mode != WNNPaddingMode_Constant || o.paddingCount != 4)
         return NULL;
-    value = number_cast(NODE_OPTIONS(pad, WNNPadOptions)->value, in0(n)->type.type);
+    union scalar value = number_cast(NODE_OPTIONS(pad, WNNPadOptions)->value, in0(n)->type.type);
     if (scalar_to_double(value, in0(n)->type.type) != 0 || !all_finite(inputs[1]))
         return NULL;
     for (uint32_t i = 0; i < 4; i++)
@@ -358,11 +354,10 @@ static struct value *slice_rows(struct graph *g, struct node *n)
     const struct tensor_type *whole = &in0(n)->type, *part = &n->results[0]->type;
     const WNNSliceOptions *o = n->options;
     struct value *inputs[2];
-    uint32_t row;
 
     if (!matmul || !value_only_use(in0(n)) || !is_all(o->strides, o->stridesCount, 1))
         return NULL;
-    row = whole->rank - 2;
+    uint32_t row = whole->rank - 2;
     for (uint32_t i = 0; i < whole->rank; i++)
         if (i != row && part->dims[i] != whole->dims[i])
             return NULL;
@@ -382,11 +377,10 @@ static struct value *splat_as_scalar(struct graph *g, const struct value *v)
 {
     struct tensor_type t = {.type = v->type.type};
     union scalar s;
-    struct constant *c;
 
     if (v->kind != VALUE_CONSTANT || v->type.rank == 0 || !value_is_splat(v, &s))
         return NULL;
-    c = constant_create(&s, dtype_size(t.type));
+    struct constant *c = constant_create(&s, dtype_size(t.type));
     return graph_add_constant(g, &t, c);
 }
 

@@ -113,13 +113,12 @@ static struct value *scale_filter(struct graph *g, const struct node *conv, cons
     const uint32_t output = view.filter[AXIS_OUTPUT], input = view.filter[AXIS_INPUT];
     int64_t strides[RANK_MAX], elements = type_elements(t);
     struct constant *scaled = constant_create(NULL, filter->constant->bytes);
-    float *to;
 
     if (!scaled) {
         error_out_of_memory(&g->error);
         return NULL;
     }
-    to = (float *)scaled->data; /* ours alone so far */
+    float *to = (float *)scaled->data; /* ours alone so far */
     type_strides(t, strides);
     for (int64_t i = 0; i < elements; i++) {
         uint32_t channel = (uint32_t)(i / strides[output]) % t->dims[output];
@@ -141,13 +140,12 @@ static struct value *shift_bias(struct graph *g, const struct node *conv, const 
     const struct value *bias = conv->inputs[2].value;
     struct tensor_type t = {.type = WNNOperandDataType_Float32, .rank = 1, .dims = {f->channels}};
     struct constant *shifted = constant_create(NULL, f->channels * sizeof(float));
-    float *to;
 
     if (!shifted) {
         error_out_of_memory(&g->error);
         return NULL;
     }
-    to = (float *)shifted->data;
+    float *to = (float *)shifted->data;
     for (uint32_t c = 0; c < f->channels; c++) {
         to[c] = (float)((bias ? constant_at(bias, c) : 0) * f->factor[c] + f->shift[c]);
         if (!isfinite(to[c])) {

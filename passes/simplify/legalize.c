@@ -92,14 +92,13 @@ static struct value *gemm_by_scaled(struct graph *g, struct node *n)
     WNNGemmOptions o = *NODE_OPTIONS(n, WNNGemmOptions);
     struct value *inputs[3] = {n->inputs[0].value, n->inputs[1].value, n->inputs[2].value};
     const double alpha = o.alpha;
-    uint32_t slot;
 
     if (n->results[0]->type.type != WNNOperandDataType_Float32 || !(fabs(alpha) < 1) ||
         (is_widened(inputs[0]) && is_widened(inputs[1])))
         return NULL;
-    slot = absorbs_factor(inputs[1])   ? 1
-           : absorbs_factor(inputs[0]) ? 0
-                                       : type_elements(&inputs[1]->type) < type_elements(&inputs[0]->type);
+    uint32_t slot = absorbs_factor(inputs[1])   ? 1
+                    : absorbs_factor(inputs[0]) ? 0
+                                                : type_elements(&inputs[1]->type) < type_elements(&inputs[0]->type);
     inputs[slot] = multiplied(g, n, inputs[slot], alpha);
     o.alpha = 1;
     return make_node(g, n, OP_GEMM, n, 3, inputs, &o, NULL);
@@ -143,14 +142,13 @@ bool pass_legalize(struct graph *g, const struct pass_options *o)
         return changed;
     graph_for_each_safe (g, n) {
         const struct node *mark = n->prev;
-        struct value *v;
 
         if (n->cluster || !(op_infos[n->op].flags & OPF_LIBRARY) || (!t->takes_node && !unpacks_rounded(t, n)))
             continue;
         /* Asking the library is what costs, so it is asked only about those that another form could help. */
         if ((n->op != OP_GEMM && n->results[0]->type.type != WNNOperandDataType_Float16) || takes(t, n))
             continue;
-        v = find_form(g, t, n);
+        struct value *v = find_form(g, t, n);
         if (v && v->type.type != n->results[0]->type.type)
             v = make_cast(g, n, n, v, n->results[0]->type.type);
         if (g->error.status)

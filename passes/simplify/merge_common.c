@@ -118,7 +118,6 @@ static bool merge_constants(struct graph *g)
 
     for (struct value *v = g->first_constant; v; v = v->next_constant) {
         struct table_entry *e = NULL;
-        uint64_t hash;
 
         if (!v->constant || v->constant->bytes > CONSTANT_BYTES || (!v->uses && !v->output_uses))
             continue;
@@ -126,7 +125,7 @@ static bool merge_constants(struct graph *g)
             error_out_of_memory(&g->error);
             break;
         }
-        hash = hash_constant(v);
+        uint64_t hash = hash_constant(v);
         while ((e = table_next(&t, hash, e))->item && !same_constant(e->item, v))
             ;
         changed |= e->item != NULL;

@@ -266,7 +266,6 @@ static void keep(struct arena_packer *p, int64_t spanned, int64_t *total)
 static bool assign(struct arena_packer *p, int64_t *total, int64_t *lower_bound)
 {
     static const sort_key keys[] = {key_size, key_area, key_first};
-    uint32_t *spare;
     uint64_t pairs;
     int64_t spanned;
 
@@ -279,7 +278,7 @@ static bool assign(struct arena_packer *p, int64_t *total, int64_t *lower_bound)
     p->together = arena_array(&p->arena, p->count, sizeof *p->together);
     p->offsets = arena_array(&p->arena, p->count, sizeof *p->offsets);
     p->tree = arena_array(&p->arena, 2 * (size_t)p->leaves, sizeof *p->tree);
-    spare = arena_array(&p->arena, p->count, sizeof *spare);
+    uint32_t *spare = arena_array(&p->arena, p->count, sizeof *spare);
     if (!p->by_first || !p->by_last || !p->position || !p->order || !p->together || !p->offsets || !p->tree || !spare)
         return false;
     for (uint32_t i = 0; i < p->count; i++) {
@@ -314,12 +313,11 @@ static bool assign(struct arena_packer *p, int64_t *total, int64_t *lower_bound)
 bool assign_offsets(struct storage_block *blocks, uint32_t count, int64_t *total, int64_t *lower_bound)
 {
     struct arena_packer p = {.blocks = blocks, .count = count};
-    bool done;
 
     *total = *lower_bound = 0;
     if (count == 0)
         return true;
-    done = assign(&p, total, lower_bound);
+    bool done = assign(&p, total, lower_bound);
     arena_free(&p.arena);
     return done;
 }

@@ -323,10 +323,9 @@ bool storage_assign(struct graph *g, int64_t alignment, storage_may_share may_sh
 {
     struct assigner p = {
         .g = g, .alignment = alignment > TARGET_ALIGNMENT ? alignment : TARGET_ALIGNMENT, .may_share = may_share, .user = user};
-    bool done;
 
     memset(out, 0, sizeof *out);
-    done = assign(&p, out);
+    bool done = assign(&p, out);
     arena_free(&p.arena);
     return done;
 }

@@ -17,10 +17,9 @@ struct value *compact_constant_add(struct graph *g, struct constant_pool *pool, 
                                    void **data)
 {
     struct tensor_type t = {.type = type, .rank = rank};
-    struct constant *c;
 
     memcpy(t.dims, dims, rank * sizeof *dims);
-    c = constant_pool_place(pool, (size_t)type_bytes(&t));
+    struct constant *c = constant_pool_place(pool, (size_t)type_bytes(&t));
     *data = c ? (void *)c->data : NULL; /* ours alone so far */
     return graph_add_constant(g, &t, c);
 }

@@ -243,12 +243,10 @@ static struct value *pack_small(struct graph *g, const struct small *s, const st
     const uint32_t dims[6] = {(uint32_t)(p->n / p->panel), (uint32_t)blocks, 1, (uint32_t)p->panel, 1, 1};
     const float first = small_get(s, 0);
     const bool same = is_everywhere(s, first);
-    struct value *v;
-    float *to;
     void *data;
 
-    v = compact_constant_add(g, p->pool, WNNOperandDataType_Float32, same ? 0 : rank, dims, &data);
-    to = data;
+    struct value *v = compact_constant_add(g, p->pool, WNNOperandDataType_Float32, same ? 0 : rank, dims, &data);
+    float *to = data;
     if (!v)
         return NULL;
     if (same)
@@ -372,7 +370,6 @@ struct value *compact_weights_pack(struct graph *g, struct node *n, struct node 
     struct compact_layout p = {
         .n = t->dims[results], .k = t->dims[1 - results], .panel = o->panel, .blocks = 1, .pool = o->pool};
     struct value *v;
-    uint32_t form;
     bool transposed;
 
     for (uint32_t i = 1; quantized && i < 3; i++) { /* scale and zero point have the same blocks */
@@ -399,7 +396,7 @@ struct value *compact_weights_pack(struct graph *g, struct node *n, struct node 
     }
     if (!v)
         return NULL;
-    form = v->type.rank - 4;
+    uint32_t form = v->type.rank - 4;
     if (quantized && unpacking->results[0]->type.type == WNNOperandDataType_Float16) {
         v = round_weights(g, n, v, unpacking, t->type);
         if (!v)

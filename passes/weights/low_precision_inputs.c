@@ -67,11 +67,10 @@ static void drop_unread(struct value *v)
 {
     struct node *n = v->producer;
     struct value *inputs[PARTS_MAX];
-    uint32_t count;
 
     if (!n || v->uses || v->output_uses)
         return;
-    count = n->input_count;
+    uint32_t count = n->input_count;
     for (uint32_t i = 0; i < count; i++)
         inputs[i] = n->inputs[i].value;
     node_remove(n);

@@ -138,11 +138,9 @@ static struct value *pack(struct graph *g, struct node *n, const struct weight_o
 
 static bool is_candidate(const struct node *n, const struct target *t)
 {
-    const struct value *weights;
-
     if (n->cluster || n->transformed || !(op_infos[n->op].flags & OPF_LIBRARY) || n->input_count < 2 || !n->inputs[1].value)
         return false;
-    weights = n->inputs[1].value;
+    const struct value *weights = n->inputs[1].value;
     if (weights->kind != VALUE_CONSTANT || weights->type.rank < 2 || weights->type.rank >= RANK_MAX)
         return false;
     /* Only floats are multiplied in tiles. */

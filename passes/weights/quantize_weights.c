@@ -116,12 +116,11 @@ static bool is_float(const struct value *v)
 static bool find_matrix(const struct node *n, const struct target *t, struct matrix *m)
 {
     const struct value *v = n->op == OP_MATMUL || n->op == OP_GEMM ? n->inputs[1].value : NULL;
-    const struct tensor_type *type;
     int64_t columns_axis = 1;
 
     if (!v || n->cluster || v->type.rank != 2 || !is_float(v))
         return false;
-    type = &v->type;
+    const struct tensor_type *type = &v->type;
     if (v->producer && v->producer->op == OP_CAST)
         v = v->producer->inputs[0].value; /* float16, which folding leaves */
     if (v->kind != VALUE_CONSTANT || !v->constant || !is_float(v))

@@ -93,7 +93,6 @@ struct value *take_bytes(struct graph *g, struct node *n, const struct node *deq
     const struct value *scale = dequantization->inputs[1].value, *zero = dequantization->inputs[2].value;
     struct tensor_type type = {.type = WNNOperandDataType_Float32, .rank = dequantization->inputs[0].value->type.rank};
     struct constant *c = constant_create(scale->constant->data, sizeof(float));
-    struct value *v;
 
     if (!c) {
         error_out_of_memory(&g->error);
@@ -101,7 +100,7 @@ struct value *take_bytes(struct graph *g, struct node *n, const struct node *deq
     }
     for (uint32_t i = 0; i < type.rank; i++)
         type.dims[i] = 1;
-    v = graph_add_constant(g, &type, c);
+    struct value *v = graph_add_constant(g, &type, c);
     return make_binary(g, n, OP_MUL,
                        make_binary(g, n, OP_SUB,
                                    make_cast(g, n, n, dequantization->inputs[0].value, WNNOperandDataType_Float32),

@@ -94,7 +94,6 @@ bool buffers_are_apart(WNNGraph graph, size_t input_count, WNNNamedBuffer const 
 {
     struct span few[BUFFERS_FEW], *spans = few;
     size_t count = input_count + output_count;
-    bool overlap;
 
     if (count > BUFFERS_FEW) {
         spans = malloc(count * sizeof *spans);
@@ -104,8 +103,8 @@ bool buffers_are_apart(WNNGraph graph, size_t input_count, WNNNamedBuffer const 
     for (size_t i = 0; i < count; i++)
         spans[i] = i < input_count ? span_of(&inputs[i], false, graph->inputs[slots[i]].slot + 1)
                                    : span_of(&outputs[i - input_count], true, graph->outputs[slots[i]].state);
-    overlap = spans == few || has_states(graph) ? pairs_overlap(spans, input_count, spans + input_count, output_count, e)
-                                                : sorted_spans_overlap(spans, count, e);
+    bool overlap = spans == few || has_states(graph) ? pairs_overlap(spans, input_count, spans + input_count, output_count, e)
+                                                     : sorted_spans_overlap(spans, count, e);
     if (spans != few)
         free(spans);
     return !overlap;

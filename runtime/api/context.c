@@ -30,13 +30,12 @@ static bool options_read(WNNContextOptions *out, const WNNContextOptions *given,
     static const struct known_struct known = {sizeof defaults, STRUCT_FIRST_SIZE(WNNContextOptions, cache), &defaults,
                                               "WNN_CONTEXT_OPTIONS_INIT"};
     char text[300];
-    const char *wrong;
 
     if (!given) {
         *out = defaults;
         return true;
     }
-    wrong = struct_read(out, given, &known, text, sizeof text);
+    const char *wrong = struct_read(out, given, &known, text, sizeof text);
     if (wrong)
         return error_set(e, WNNStatus_TypeError, "createContext: %s", wrong);
     if (!out->structSize && !out->accelerated)

@@ -270,11 +270,9 @@ void timeline_free(struct timeline *tl)
 
 bool timeline_submit(struct timeline *tl, struct task *t)
 {
-    bool ok;
-
     t->next = NULL;
     pthread_mutex_lock(&tl->lock);
-    ok = tl->threadless || tl->started || timeline_start(tl);
+    bool ok = tl->threadless || tl->started || timeline_start(tl);
     if (ok) {
         if (tl->last)
             tl->last->next = t;

@@ -480,9 +480,6 @@ static void run_on_parallel(struct team *t, struct region r, bool stays)
 
 void team_run(struct team *t, uint32_t parts, bool synchronizes, bool stays, team_body *body, void *user)
 {
-    uint64_t start;
-    bool alone;
-
     if (parts <= 1 || (stays && !synchronizes) || position.parts > 1 || !t || t->worker_count == 0 ||
         (synchronizes && parts > t->worker_count + 1)) {
         run_alone(body, user, parts);
@@ -492,8 +489,8 @@ void team_run(struct team *t, uint32_t parts, bool synchronizes, bool stays, tea
         run_on_parallel(t, (struct region){body, user, parts, 0, synchronizes}, stays);
         return;
     }
-    start = nanoseconds_now();
-    alone = stays || t->alone_until > start;
+    uint64_t start = nanoseconds_now();
+    bool alone = stays || t->alone_until > start;
     if (alone && !synchronizes) {
         run_alone(body, user, parts);
         return;

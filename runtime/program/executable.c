@@ -162,11 +162,10 @@ static struct library_step_info library_info(const struct executable *x, const s
 static bool weight_bytes(const struct executable *x, const struct program *p, size_t *bytes)
 {
     uint32_t count = p->constant_count;
-    struct constant **list;
 
     for (uint32_t i = 0; i < p->step_count; i++)
         count += library_info(x, &p->steps[i]).constant_count;
-    list = calloc(count ? count : 1, sizeof(struct constant *));
+    struct constant **list = calloc(count ? count : 1, sizeof(struct constant *));
     if (!list)
         return false;
     count = 0;

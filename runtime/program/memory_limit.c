@@ -26,11 +26,9 @@ void memory_discharge(struct engine *en, size_t bytes)
 
 struct engine_buffer *memory_buffer_create(struct engine *en, size_t bytes, struct error *e)
 {
-    struct engine_buffer *b;
-
     if (!memory_charge(en, bytes, e))
         return NULL;
-    b = en->functions->buffer_create(en, bytes, e);
+    struct engine_buffer *b = en->functions->buffer_create(en, bytes, e);
     if (b)
         b->charged = bytes;
     else

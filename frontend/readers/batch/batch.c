@@ -55,11 +55,10 @@ static void read_next(struct batch *b)
 {
     const size_t i = b->next++;
     struct slot *s = &b->slots[i % BATCH_SLOTS];
-    bool ok;
 
     pthread_mutex_unlock(&b->lock);
     s->error = (struct error){0};
-    ok = b->work->read(b->work->user, i % BATCH_SLOTS, b->list->paths[i], &s->error);
+    bool ok = b->work->read(b->work->user, i % BATCH_SLOTS, b->list->paths[i], &s->error);
     pthread_mutex_lock(&b->lock);
     s->ok = ok;
     s->ready = true;
@@ -179,7 +178,6 @@ static bool compute_one(const struct batch *b, size_t i, struct slot *s, FILE *o
     char *members = NULL;
     size_t length = 0;
     FILE *text = open_memstream(&members, &length);
-    bool written;
 
     if (!text) {
         if (s->ok)
@@ -187,7 +185,7 @@ static bool compute_one(const struct batch *b, size_t i, struct slot *s, FILE *o
         return false;
     }
     *ok = s->ok && b->work->compute(b->work->user, i % BATCH_SLOTS, text, &s->error);
-    written = !ferror(text);
+    bool written = !ferror(text);
     written = !fclose(text) && written;
     if (written)
         print_line(out, b->list->paths[i], *ok, members, s->error.message);
@@ -222,7 +220,6 @@ bool batch_run(const struct batch_list *l, const struct batch_work *w, FILE *out
     struct progress p = {.wanted = show && isatty(STDERR_FILENO), .start_ms = now_ms()};
     pthread_t readers[BATCH_READERS];
     size_t count = 0;
-    bool ok;
 
     pthread_mutex_init(&b.lock, NULL);
     pthread_cond_init(&b.is_read, NULL);
@@ -230,7 +227,7 @@ bool batch_run(const struct batch_list *l, const struct batch_work *w, FILE *out
     while (count < BATCH_READERS && !pthread_create(&readers[count], NULL, read_ahead, &b))
         count++;
     *failed = 0;
-    ok = compute_all(&b, out, &p, failed);
+    bool ok = compute_all(&b, out, &p, failed);
     stop_reading(&b, count, readers);
     hide_progress(&p);
     pthread_cond_destroy(&b.is_free);

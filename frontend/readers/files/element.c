@@ -46,16 +46,14 @@ bool element_convert(WNNOperandDataType from, const void *data, WNNOperandDataTy
 {
     size_t size = wnnOperandDataTypeGetByteSize(to);
     bool above, back_above;
-    int64_t whole;
     char stored[sizeof(union scalar)];
-    union scalar x;
 
     if (element_is_float(from)) {
         element_set(to, out, index, element_get(from, data, index));
         return true;
     }
-    whole = integer_get(from, data, index, &above);
-    x = number_cast(above ? wnnNumberUint64((uint64_t)whole) : wnnNumberInt64(whole), to);
+    int64_t whole = integer_get(from, data, index, &above);
+    union scalar x = number_cast(above ? wnnNumberUint64((uint64_t)whole) : wnnNumberInt64(whole), to);
     memcpy(stored, &x, sizeof x);
     if (element_is_float(to) ? element_get(to, stored, 0) != element_get(from, data, index)
                              : integer_get(to, stored, 0, &back_above) != whole || back_above != above)

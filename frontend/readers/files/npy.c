@@ -239,12 +239,11 @@ bool npy_read(const char *path, struct npy_array *array, struct error *e)
 {
     char *bytes;
     size_t length;
-    bool ok;
 
     memset(array, 0, sizeof *array);
     if (!file_read(path, &bytes, &length, e))
         return false;
-    ok = npy_parse(bytes, length, path, array, e);
+    bool ok = npy_parse(bytes, length, path, array, e);
     free(bytes);
     return ok;
 }
@@ -253,12 +252,11 @@ bool npy_read_named(const char *folder, const char *name, struct npy_array *arra
 {
     char *bytes;
     size_t length;
-    bool ok;
 
     memset(array, 0, sizeof *array);
     if (!file_read_named(folder, name, &bytes, &length, e))
         return false;
-    ok = npy_parse(bytes, length, name, array, e);
+    bool ok = npy_parse(bytes, length, name, array, e);
     if (ok && array->from_float64) {
         npy_free(array);
         ok = file_error(e, "%s: element type float64 is no data type of WebNN; save it as the model's type", PATH_SHOWN(name));
@@ -270,14 +268,13 @@ bool npy_read_named(const char *folder, const char *name, struct npy_array *arra
 bool npy_convert(struct npy_array *array, WNNOperandDataType type, struct error *e)
 {
     size_t count = npy_elements(array), bytes = count * wnnOperandDataTypeGetByteSize(type);
-    void *data;
 
     if (array->dataType == type)
         return true;
     if (element_is_float(array->dataType) && !element_is_float(type))
         return file_error(e, "%s numbers are not converted to %s", wnnOperandDataTypeGetName(array->dataType),
                           wnnOperandDataTypeGetName(type));
-    data = malloc(bytes ? bytes : 1);
+    void *data = malloc(bytes ? bytes : 1);
     if (!data)
         return file_error(e, "out of memory");
     for (size_t i = 0; i < count; i++)
@@ -298,7 +295,6 @@ bool npy_format(const struct npy_array *array, const char *name, void **out, siz
     char header[512];
     const char *descr = NULL;
     size_t n, total;
-    char *bytes;
 
     *out = NULL;
     for (size_t i = sizeof types / sizeof *types; i-- > 0;)
@@ -312,7 +308,7 @@ bool npy_format(const struct npy_array *array, const char *name, void **out, siz
     n += (size_t)snprintf(header + n, sizeof header - n, "), }");
     /* The elements start at a multiple of 64 bytes; the header ends with a newline. */
     total = (10 + n + 1 + 63) / 64 * 64;
-    bytes = malloc(total + array->byteLength);
+    char *bytes = malloc(total + array->byteLength);
     if (!bytes)
         return file_error(e, "%s: out of memory", PATH_SHOWN(name));
     memset(bytes, ' ', total);

@@ -54,10 +54,9 @@ static bool members_fit(zip_t *archive, const char *path, struct error *e)
 static zip_t *open_archive(const char *path, struct error *e)
 {
     zip_error_t error;
-    zip_t *archive;
     int code = 0;
 
-    archive = zip_open(path, ZIP_RDONLY, &code);
+    zip_t *archive = zip_open(path, ZIP_RDONLY, &code);
     if (!archive) {
         zip_error_init_with_code(&error, code);
         file_error(e, "%s: %s", PATH_SHOWN(path), zip_error_strerror(&error));
@@ -141,12 +140,11 @@ static bool read_member(zip_t *archive, zip_uint64_t index, const char *path, bo
 {
     struct member m;
     char end;
-    bool ok;
 
     memset(array, 0, sizeof *array);
     if (!member_open(archive, index, path, &m, e))
         return false;
-    ok = member_head(&m, array, e);
+    bool ok = member_head(&m, array, e);
     if (ok && !head_only) {
         ok = npy_alloc(array, path, e) && member_bytes(&m, array->data, array->byteLength, e);
         /* The checksum is looked at where the member ends, not before. */

@@ -67,14 +67,12 @@ bool picture_read(const char *path, struct picture *picture, struct error *e)
     unsigned char start[3] = {0};
     FILE *file = fopen(path, "rb");
     struct stat status;
-    uint64_t bytes;
-    size_t length;
 
     memset(picture, 0, sizeof *picture);
     if (!file)
         return file_error(e, "%s: %s", PATH_SHOWN(path), strerror(errno));
-    length = fread(start, 1, sizeof start, file);
-    bytes = fstat(fileno(file), &status) == 0 && status.st_size > 0 ? (uint64_t)status.st_size : 0;
+    size_t length = fread(start, 1, sizeof start, file);
+    uint64_t bytes = fstat(fileno(file), &status) == 0 && status.st_size > 0 ? (uint64_t)status.st_size : 0;
     fclose(file);
     if (length == 3 && start[0] == 0xFF && start[1] == 0xD8 && start[2] == 0xFF)
         return picture_read_jpeg(path, bytes, picture, e);

@@ -62,13 +62,11 @@ static const attribute *find_in(size_t count, attribute *const *list, const char
 const Onnx__AttributeProto *onnx_attribute_resolve(const struct onnx_scope *scope, const Onnx__AttributeProto *a)
 {
     while (a && a->ref_attr_name && *a->ref_attr_name) {
-        const attribute *given;
-
         while (scope && !scope->function) /* a body within a function */
             scope = scope->outer;
         if (!scope)
             return NULL;
-        given = find_in(scope->owner->proto->n_attribute, scope->owner->proto->attribute, a->ref_attr_name);
+        const attribute *given = find_in(scope->owner->proto->n_attribute, scope->owner->proto->attribute, a->ref_attr_name);
         if (!given) /* the function's own default; no reference is left there */
             return onnx_map_get(&scope->function->attributes, a->ref_attr_name, NULL);
         a = given;
@@ -186,7 +184,6 @@ const float *onnx_floats(struct onnx_node *n, const char *name, size_t *count)
 struct onnx_value *onnx_tensor(struct onnx_node *n, const char *name)
 {
     const attribute *a = find_kind(n, name, KIND(TENSOR));
-    struct onnx_value *v;
 
     if (!a)
         return NULL;
@@ -194,7 +191,7 @@ struct onnx_value *onnx_tensor(struct onnx_node *n, const char *name)
         onnx_refuse(n, "attribute %s holds no tensor", name);
         return NULL;
     }
-    v = onnx_read_tensor(n->reader, a->t, name);
+    struct onnx_value *v = onnx_read_tensor(n->reader, a->t, name);
     if (v && v->refusal) {
         onnx_refuse(n, "the tensor in attribute %s %s", name, v->refusal);
         return NULL;

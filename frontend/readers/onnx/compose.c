@@ -176,7 +176,6 @@ WNNOperand onnx_matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand b)
 {
     WNNOperandDataType type = wnnOperandGetDataType(a);
     struct onnx_dims da = onnx_dims_of(a), db = onnx_dims_of(b), dims;
-    uint32_t axis;
 
     if (type == WNNOperandDataType_Float32 || type == WNNOperandDataType_Float16)
         return onnx_matmul(n, a, b);
@@ -201,7 +200,7 @@ WNNOperand onnx_matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand b)
     dims = onnx_dims_of(a);
     if (dims.rank < 3)
         return a;
-    axis = (uint32_t)dims.rank - 2;
+    uint32_t axis = (uint32_t)dims.rank - 2;
     a = onnx_reduce_axis(n, wnnGraphBuilderReduceSum, a, axis);
     dims.at[axis] = dims.at[axis + 1];
     dims.rank--;

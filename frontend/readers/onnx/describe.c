@@ -103,15 +103,14 @@ static bool add_number(struct model_description *d, const char *key, bool given,
 static bool add_all_metadata(struct model_description *d, const Onnx__ModelProto *m)
 {
     enum { FIELDS = 7 };
-    bool ok;
 
     d->metadata = arena_array(&d->memory, FIELDS + m->n_opset_import + m->n_metadata_props, sizeof *d->metadata);
-    ok = d->metadata && add_metadata(d, "producer_name", m->producer_name, false) &&
-         add_metadata(d, "producer_version", m->producer_version, false) && add_metadata(d, "domain", m->domain, false) &&
-         add_number(d, "model_version", m->has_model_version, m->model_version) &&
-         add_metadata(d, "doc_string", m->doc_string, false) &&
-         add_metadata(d, "graph.doc_string", m->graph->doc_string, false) &&
-         add_number(d, "ir_version", m->has_ir_version, m->ir_version);
+    bool ok = d->metadata && add_metadata(d, "producer_name", m->producer_name, false) &&
+              add_metadata(d, "producer_version", m->producer_version, false) && add_metadata(d, "domain", m->domain, false) &&
+              add_number(d, "model_version", m->has_model_version, m->model_version) &&
+              add_metadata(d, "doc_string", m->doc_string, false) &&
+              add_metadata(d, "graph.doc_string", m->graph->doc_string, false) &&
+              add_number(d, "ir_version", m->has_ir_version, m->ir_version);
     for (size_t i = 0; ok && i < m->n_opset_import; i++) {
         const char *domain = text_of(m->opset_import[i]->domain);
         char key[200];
@@ -177,7 +176,6 @@ bool model_describe_onnx(const char *path, const void *bytes, size_t length, str
 {
     const char *wrong = NULL;
     Onnx__ModelProto *m = onnx_wire_unpack(bytes, length, &wrong);
-    bool ok;
 
     memset(d, 0, sizeof *d);
     if (!m)
@@ -188,7 +186,7 @@ bool model_describe_onnx(const char *path, const void *bytes, size_t length, str
     }
     d->format = "onnx";
     d->name = arena_string(&d->memory, text_of(m->graph->name), strlen(text_of(m->graph->name)));
-    ok = d->name && declare_ports(d, m->graph) && add_all_metadata(d, m) && name_files(d, path, m);
+    bool ok = d->name && declare_ports(d, m->graph) && add_all_metadata(d, m) && name_files(d, path, m);
     onnx__model_proto__free_unpacked(m, NULL);
     return ok || describe_failed(d, path, NULL, e);
 }

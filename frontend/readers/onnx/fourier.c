@@ -303,11 +303,10 @@ WNNOperand onnx_fourier(struct onnx_node *n, WNNOperand x, const struct fourier 
     const WNNOperandDataType type = wnnOperandGetDataType(x);
     struct plan plan, chirp;
     uint32_t size = 1;
-    double cost;
 
     if (wnnOperandIsError(x) || n->refused)
         return onnx_error_operand(n);
-    cost = plan_radices(dims.at[0], dims.at[1], f, &plan);
+    double cost = plan_radices(dims.at[0], dims.at[1], f, &plan);
     while (size < 2 * (uint64_t)f->length - 1 && size < (uint32_t)1 << 30)
         size *= 2;
     x = onnx_cast(n, x, WNNOperandDataType_Float32);

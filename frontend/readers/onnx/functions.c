@@ -49,12 +49,11 @@ static const char *function_key(struct onnx_reader *r, const char *domain, const
 {
     const char *const parts[] = {domain ? domain : "", overload ? overload : "", name ? name : ""};
     size_t sizes[3], at = 0;
-    char *key;
 
     *length = 0;
     for (size_t i = 0; i < 3; i++)
         *length += sizes[i] = strlen(parts[i]) + 1;
-    key = onnx_reader_alloc(r, *length, 1);
+    char *key = onnx_reader_alloc(r, *length, 1);
     for (size_t i = 0; key && i < 3; at += sizes[i++])
         memcpy(key + at, parts[i], sizes[i]);
     return key;
@@ -98,14 +97,12 @@ static bool prepare_function(struct onnx_reader *r, struct onnx_function *f)
 
 struct onnx_function *onnx_find_function(struct onnx_reader *r, const Onnx__NodeProto *node, const char *domain)
 {
-    struct onnx_function *f;
-    const char *key;
     size_t length;
 
     if (!r->proto->n_functions)
         return NULL;
-    key = function_key(r, domain, node->overload, node->op_type, &length);
-    f = key ? name_map_find(&r->functions_by_name, key, length) : NULL;
+    const char *key = function_key(r, domain, node->overload, node->op_type, &length);
+    struct onnx_function *f = key ? name_map_find(&r->functions_by_name, key, length) : NULL;
     return f && (f->prepared || prepare_function(r, f)) ? f : NULL;
 }
 

@@ -47,7 +47,6 @@ static bool output_filled(struct onnx_node *n, size_t i, enum onnx_type type, si
     size_t size = onnx_type_size(type);
     uint32_t shape[ONNX_RANK_MAX];
     double count = 1;
-    unsigned char *data;
 
     for (size_t d = 0; d < rank && d < ONNX_RANK_MAX; d++) {
         if (dims[d] < 0 || dims[d] > INT32_MAX)
@@ -63,7 +62,7 @@ static bool output_filled(struct onnx_node *n, size_t i, enum onnx_type type, si
 
         return onnx_output_as(n, i, wnnGraphBuilderExpand(n->builder, scalar, rank, shape, n->options), type);
     }
-    data = onnx_output_constant(n, i, type, rank, dims);
+    unsigned char *data = onnx_output_constant(n, i, type, rank, dims);
     for (size_t k = 0; data && (double)k < count; k++)
         memcpy(data + k * size, element, size);
     return data != NULL;
@@ -120,7 +119,6 @@ bool onnx_import_range(struct onnx_node *n)
     const struct onnx_value *start = onnx_constant(n, 0), *limit = onnx_constant(n, 1), *delta = onnx_constant(n, 2);
     enum onnx_type type = start ? start->type : ONNX_UNDEFINED;
     double count, step;
-    void *data;
 
     onnx_ignore(n, "stash_type"); /* sums are computed in double, whatever it says */
     if (!start || !limit || !delta)
@@ -134,7 +132,7 @@ bool onnx_import_range(struct onnx_node *n)
     count = count > 0 ? count : 0;
     if (!(count <= INT32_MAX))
         return onnx_refuse(n, "it would have %g elements", count);
-    data = onnx_output_constant(n, 0, type, 1, &(int64_t){(int64_t)count});
+    void *data = onnx_output_constant(n, 0, type, 1, &(int64_t){(int64_t)count});
     for (size_t i = 0; data && (double)i < count; i++)
         if (onnx_type_is_float(type))
             onnx_store(type, data, i, onnx_element(start, 0) + (double)i * step);
@@ -176,7 +174,6 @@ bool onnx_import_eye_like(struct onnx_node *n)
     int64_t k = onnx_int(n, "k", 0);
     WNNTriangularOptions o = WNN_TRIANGULAR_OPTIONS_INIT;
     uint32_t dims[2] = {(uint32_t)v->dims[0], (uint32_t)v->dims[1]};
-    WNNOperand y;
 
     if (v->rank != 2)
         return onnx_refuse(n, "its input has %zu dimensions, it must have 2", v->rank);
@@ -187,7 +184,7 @@ bool onnx_import_eye_like(struct onnx_node *n)
     /* What lies beyond the corners lies outside all the same. */
     o.label = n->label;
     o.diagonal = (int32_t)(k < -v->dims[0] ? -v->dims[0] : k > v->dims[1] ? v->dims[1] : k);
-    y = wnnGraphBuilderExpand(n->builder, onnx_scalar(n, onnx_data_type(type), 1), 2, dims, n->options);
+    WNNOperand y = wnnGraphBuilderExpand(n->builder, onnx_scalar(n, onnx_data_type(type), 1), 2, dims, n->options);
     y = wnnGraphBuilderTriangular(n->builder, y, &o);
     o.upper = false;
     n->is_static = true;
@@ -232,7 +229,6 @@ static bool cast_to(struct onnx_node *n, enum onnx_type type)
 {
     struct onnx_value *v = n->inputs[0];
     WNNOperandDataType from = onnx_data_type(v->type), to = onnx_data_type(type);
-    WNNOperand x;
 
     if (v->refusal)
         return onnx_refuse(n, "its input %s", v->refusal);
@@ -244,7 +240,7 @@ static bool cast_to(struct onnx_node *n, enum onnx_type type)
         return cast_on_host(n, type);
     if (v->sums && !v->is_static && onnx_type_is_float(type))
         return onnx_output_as(n, 0, onnx_cast(n, v->sums, to), type);
-    x = onnx_operand(n, 0);
+    WNNOperand x = onnx_operand(n, 0);
     if (type == ONNX_BOOL)
         x = wnnGraphBuilderNotEqual(n->builder, x, onnx_scalar_like(n, x, 0), n->options);
     else if (type == ONNX_INT4 || type == ONNX_UINT4)

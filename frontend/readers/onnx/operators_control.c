@@ -75,8 +75,6 @@ static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, st
     condition = onnx_reshape(n, condition, 0, NULL);
     n->is_static = false;
     for (size_t i = 0; i < n->output_count; i++) {
-        WNNOperand y;
-
         if (yes[i]->type != no[i]->type || yes[i]->rank != no[i]->rank ||
             memcmp(yes[i]->dims, no[i]->dims, yes[i]->rank * sizeof *yes[i]->dims) != 0)
             return onnx_refuse(n,
@@ -84,8 +82,8 @@ static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, st
                                "type and shape%s",
                                condition_text(n, about), i, value_text(has[0], yes[i]), value_text(has[1], no[i]),
                                constant_hint(n, hint));
-        y = wnnGraphBuilderWhere(n->builder, condition, onnx_value_operand(n, yes[i]), onnx_value_operand(n, no[i]),
-                                 n->options);
+        WNNOperand y = wnnGraphBuilderWhere(n->builder, condition, onnx_value_operand(n, yes[i]), onnx_value_operand(n, no[i]),
+                                            n->options);
         if (!onnx_output_as(n, i, y, yes[i]->type))
             return false;
     }
@@ -288,8 +286,6 @@ static struct onnx_value *still_alive(struct onnx_node *n, struct onnx_value *al
  * iteration. */
 static bool run_iteration(struct onnx_node *n, struct iterations *t, struct onnx_value **alive, bool *go)
 {
-    struct onnx_value *condition;
-
     t->in[0] = scalar(n, ONNX_INT64, (int64_t)t->count);
     t->in[1] = scalar(n, ONNX_BOOL, 1);
     if (!t->in[0] || !t->in[1] || !onnx_import_body(n, t->body, t->carried + 2, t->in, t->out))
@@ -299,7 +295,7 @@ static bool run_iteration(struct onnx_node *n, struct iterations *t, struct onnx
         if (!t->in[i + 2])
             return false;
     }
-    condition = t->out[0];
+    struct onnx_value *condition = t->out[0];
     if (onnx_elements(condition) != 1)
         return onnx_refuse(n, "the condition of its body has %lld elements", (long long)onnx_elements(condition));
     if (onnx_value_is_known(n, condition)) {
@@ -324,14 +320,12 @@ bool onnx_import_loop(struct onnx_node *n)
     bool known = !condition || onnx_is_constant(n, 1), go = !condition || !known || onnx_number(n, 1, 0) != 0;
     const double given = trips ? onnx_number(n, 0, 0) : 0;
     double limit = trips ? given : ITERATIONS_MAX + 1.0;
-    int64_t most;
-    bool rolls;
 
     limit = limit > ITERATIONS_MAX ? ITERATIONS_MAX + 1 : limit < 0 ? 0 : limit;
-    most = onnx_whole(n, "the trip count", limit, 0, ITERATIONS_MAX + 1);
+    int64_t most = onnx_whole(n, "the trip count", limit, 0, ITERATIONS_MAX + 1);
     if (n->refused)
         return false;
-    rolls = trips && limit > ITERATIONS_MAX && given <= INT32_MAX;
+    bool rolls = trips && limit > ITERATIONS_MAX && given <= INT32_MAX;
     if (rolls && known && go && control_goes_on(t.body))
         return control_loop(n, t.body, (uint32_t)given, false, NULL);
     if (!known)

@@ -82,12 +82,11 @@ static size_t count_letters(const char *text, const char *end, bool *ellipsis)
 
 static bool read_operand(struct onnx_node *n, struct einsum *e, size_t i, const char *text, const char *end, struct term *t)
 {
-    struct onnx_dims dims;
     bool ellipsis;
     size_t letters = count_letters(text, end, &ellipsis);
 
     t->operand = onnx_operand(n, i);
-    dims = onnx_dims_of(t->operand);
+    struct onnx_dims dims = onnx_dims_of(t->operand);
     if (n->refused)
         return false;
     if (letters > dims.rank || (!ellipsis && letters != dims.rank))
@@ -215,11 +214,9 @@ static void take_diagonals(struct onnx_node *n, const struct einsum *e, struct t
         for (size_t q = p + 1; q < t->rank && !n->refused; q++) {
             uint32_t permutation[ONNX_RANK_MAX], k = 0, size = e->sizes[t->subscripts[p]];
             int s = t->subscripts[p];
-            struct onnx_dims dims;
-            int32_t *index;
             if (t->subscripts[q] != s)
                 continue;
-            index = onnx_alloc(n, size, sizeof *index);
+            int32_t *index = onnx_alloc(n, size, sizeof *index);
             if (!index)
                 return;
             for (uint32_t i = 0; i < t->rank; i++)
@@ -230,7 +227,7 @@ static void take_diagonals(struct onnx_node *n, const struct einsum *e, struct t
             t->operand = onnx_transpose(n, t->operand, t->rank, permutation);
             drop_dimension(t, q);
             drop_dimension(t, p);
-            dims = dims_of_term(e, t);
+            struct onnx_dims dims = dims_of_term(e, t);
             dims.at[dims.rank++] = onnx_size(n, "the size of a matrix with a diagonal", (int64_t)size * size);
             for (uint32_t i = 0; i < size; i++)
                 index[i] = (int32_t)(i * (size + 1));
@@ -266,7 +263,6 @@ static bool multiply(struct onnx_node *n, const struct einsum *e, struct term *a
     int batch[ONNX_RANK_MAX], rows[ONNX_RANK_MAX], inner[ONNX_RANK_MAX], columns[ONNX_RANK_MAX], order[2 * ONNX_RANK_MAX];
     size_t batch_count = 0, row_count = 0, inner_count = 0, column_count = 0;
     struct term result = {NULL, 0, {0}};
-    struct onnx_dims dims;
     uint32_t sizes[4];
 
     sum_others(n, e, a, keep, b);
@@ -289,7 +285,7 @@ static bool multiply(struct onnx_node *n, const struct einsum *e, struct term *a
     memcpy(order + batch_count, rows, row_count * sizeof *order);
     memcpy(order + batch_count + row_count, inner, inner_count * sizeof *order);
     arrange(n, a, a->rank, order);
-    dims = dims_of_term(e, a);
+    struct onnx_dims dims = dims_of_term(e, a);
     sizes[0] = onnx_dims_product(n, &dims, 0, batch_count);
     sizes[1] = onnx_dims_product(n, &dims, batch_count, batch_count + row_count);
     sizes[2] = onnx_dims_product(n, &dims, batch_count + row_count, a->rank);

@@ -14,12 +14,11 @@ WNNOperand onnx_second_operand(struct onnx_node *n)
     const struct onnx_value *a = n->inputs[0], *b = n->inputs[1];
     uint32_t dims[ONNX_RANK_MAX];
     bool broadcast, same;
-    int64_t axis;
 
     if (n->version >= 7)
         return onnx_operand(n, 1);
     broadcast = onnx_int(n, "broadcast", 0) != 0;
-    axis = onnx_int(n, "axis", (int64_t)a->rank - (int64_t)b->rank);
+    int64_t axis = onnx_int(n, "axis", (int64_t)a->rank - (int64_t)b->rank);
     same = a->rank == b->rank && !memcmp(a->dims, b->dims, sizeof a->dims);
     if (same)
         return onnx_operand(n, 1);

@@ -22,9 +22,7 @@ bool onnx_import_compress(struct onnx_node *n)
     bool flat = !onnx_has(n, "axis");
     int64_t dims[ONNX_RANK_MAX];
     uint32_t axis = 0, all;
-    int32_t *indices;
     size_t count = 0;
-    WNNOperand x;
 
     if (!condition || (!flat && !onnx_axis(n, onnx_int(n, "axis", 0), v->rank, &axis)))
         return false;
@@ -33,7 +31,7 @@ bool onnx_import_compress(struct onnx_node *n)
         dims[0] = onnx_elements(v);
     if (condition->rank != 1 || condition->dims[0] > dims[axis])
         return onnx_refuse(n, "the condition must be a list of at most %lld", (long long)dims[axis]);
-    indices = onnx_alloc(n, (size_t)condition->dims[0] + 1, sizeof *indices);
+    int32_t *indices = onnx_alloc(n, (size_t)condition->dims[0] + 1, sizeof *indices);
     for (int64_t i = 0; indices && i < condition->dims[0]; i++)
         if (onnx_element(condition, (size_t)i) != 0)
             indices[count++] = (int32_t)i;
@@ -42,7 +40,7 @@ bool onnx_import_compress(struct onnx_node *n)
     dims[axis] = (int64_t)count;
     if (!count)
         return onnx_output_constant(n, 0, v->type, flat ? 1 : v->rank, dims) != NULL;
-    x = onnx_operand(n, 0);
+    WNNOperand x = onnx_operand(n, 0);
     all = (uint32_t)onnx_elements(v);
     if (flat)
         x = onnx_reshape(n, x, 1, &all);

@@ -91,13 +91,12 @@ static WNNOperand lend_nibbles(struct onnx_node *n, size_t i, size_t count, cons
     const WNNOperandDescriptor descriptor = {WNNOperandDataType_Uint8, 2, dims};
     const struct onnx_value *v = onnx_input(n, i);
     const uint8_t *from = bytes_of(n, i);
-    uint8_t *bytes;
 
     if (!from)
         return onnx_error_operand(n);
     if (from == v->file && v->map)
         return file_map_lend_uint4(v->map, n->builder, &descriptor, from, count / 2);
-    bytes = constant_memory(n, count / 2);
+    uint8_t *bytes = constant_memory(n, count / 2);
     if (!bytes)
         return onnx_error_operand(n);
     memcpy(bytes, from, count / 2);
@@ -119,7 +118,6 @@ static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block
 {
     const uint32_t dims[2] = {w->rows, w->blocks * w->block};
     const struct onnx_value *v = onnx_input(n, i);
-    const uint8_t *bytes;
 
     if (!v || (v->type != ONNX_UINT8 && v->type != ONNX_INT8)) {
         onnx_refuse(n, "its weights are %s, not uint8", v ? onnx_type_name(v->type) : "missing");
@@ -131,7 +129,7 @@ static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block
         return onnx_reshape(n, onnx_operand(n, i), 2, dims);
     if (!table)
         return lend_nibbles(n, i, (size_t)w->rows * dims[1], dims);
-    bytes = bytes_of(n, i);
+    const uint8_t *bytes = bytes_of(n, i);
     return bytes ? unpack_nibbles(n, bytes, w->rows, dims[1], dims) : onnx_error_operand(n);
 }
 
@@ -182,11 +180,10 @@ static WNNOperand read_scales(struct onnx_node *n, size_t i, const struct block_
     const bool converts =
         v && v->type == ONNX_FLOAT16 && type == WNNOperandDataType_Float32 && (v->file || onnx_is_constant(n, i));
     const uint8_t *from = converts ? bytes_of(n, i) : NULL;
-    float *scales;
 
     if (!from)
         return onnx_cast(n, onnx_reshape(n, onnx_operand(n, i), 2, dims), type);
-    scales = constant_memory(n, count * sizeof *scales);
+    float *scales = constant_memory(n, count * sizeof *scales);
     for (size_t k = 0; scales && k < count; k++)
         scales[k] = number_at(v->type, from, k);
     return keep_constant(n, WNNOperandDataType_Float32, dims, scales);
@@ -266,7 +263,6 @@ bool onnx_import_matmul_n_bits(struct onnx_node *n)
     struct block_weights w;
     WNNOperand a = onnx_operand(n, 0), b, y;
     const struct onnx_dims dims = onnx_dims_of(a);
-    WNNOperandDataType type;
 
     onnx_ignore(n, "accuracy_level"); /* what rounding of A would be allowed: the context's precision says it for all nodes */
     if (onnx_int(n, "weight_prepacked", 0))
@@ -283,7 +279,7 @@ bool onnx_import_matmul_n_bits(struct onnx_node *n)
     w.blocks = (w.columns + w.block - 1) / w.block;
     if ((uint64_t)w.rows * w.blocks * w.block > INT32_MAX)
         return onnx_refuse(n, "B has more than 2^31 elements");
-    type = wnnOperandGetDataType(a);
+    WNNOperandDataType type = wnnOperandGetDataType(a);
     b = read_weights(n, 1, &w, false);
     if (!has_elements(n, 2, "scales", (int64_t)w.rows * w.blocks))
         return false;

@@ -75,7 +75,6 @@ static WNNOperand multiply(struct onnx_node *n, WNNOperand a, WNNOperand b,
 {
     struct onnx_dims da = onnx_dims_of(a), db = onnx_dims_of(b), dims;
     bool row = da.rank == 1, column = db.rank == 1;
-    WNNOperand y;
 
     if (!n->refused && (!da.rank || !db.rank))
         onnx_refuse(n, "an operand is a scalar");
@@ -85,7 +84,7 @@ static WNNOperand multiply(struct onnx_node *n, WNNOperand a, WNNOperand b,
         a = onnx_reshape(n, a, 2, (uint32_t[]){1, da.at[0]});
     if (column)
         b = onnx_reshape(n, b, 2, (uint32_t[]){db.at[0], 1});
-    y = multiply_matrices(n, a, b, context);
+    WNNOperand y = multiply_matrices(n, a, b, context);
     dims = onnx_dims_of(y);
     if ((!row && !column) || dims.rank < 2)
         return y;
@@ -163,8 +162,6 @@ bool onnx_import_matmul_integer(struct onnx_node *n)
     WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1);
     struct onnx_dims dims = onnx_dims_of(a);
     struct onnx_integer_operand x, y;
-    uint32_t terms;
-    double length;
 
     if (n->refused)
         return false;
@@ -172,8 +169,8 @@ bool onnx_import_matmul_integer(struct onnx_node *n)
         return onnx_refuse(n, "an operand is a scalar");
     x = onnx_dequantize_input(n, 0, 2, scale_axis(a, true));
     y = onnx_dequantize_input(n, 1, 3, scale_axis(b, false));
-    terms = dims.at[dims.rank - 1];
-    length = floor(0x1p24 / (x.largest * y.largest));
+    uint32_t terms = dims.at[dims.rank - 1];
+    double length = floor(0x1p24 / (x.largest * y.largest));
     if (n->refused || terms <= length || terms > length * PIECES_MAX)
         return onnx_output_sums(n, x, y, terms, multiply_pieces, NULL);
     if (!output_pieces(n, terms, (uint32_t)length))

@@ -248,12 +248,11 @@ WNNOperand onnx_nchwc_filter(struct onnx_node *n, WNNOperand x, WNNOperand *bias
     const uint32_t channels = onnx_dims_of(x).at[1];
     WNNOperand filter = onnx_operand(n, 1);
     const struct onnx_dims dims = onnx_dims_of(filter);
-    struct filter f;
     uint32_t block, out;
 
     if (n->refused || !note_graph(n))
         return onnx_error_operand(n);
-    f = filter_of(n->scope, n->proto);
+    struct filter f = filter_of(n->scope, n->proto);
     block = n->scope->block;
     if (!is_filled(&f, block)) {
         onnx_refuse(n, "its filter of %u output and %u input channels is no float32 constant in blocks of %u", f.outputs,

@@ -68,7 +68,6 @@ static WNNOperand pad_by_gather(struct onnx_node *n, WNNOperand x, const struct 
 {
     for (size_t d = 0; !wnnOperandIsError(x) && d < wnnOperandGetRank(x); d++) {
         int64_t size = wnnOperandGetShape(x)[d], total = size + p->before[d] + p->after[d];
-        int32_t *indices;
 
         if (total == size)
             continue;
@@ -76,7 +75,7 @@ static WNNOperand pad_by_gather(struct onnx_node *n, WNNOperand x, const struct 
             onnx_refuse(n, "dimension %zu would be %lld", d, (long long)total);
             return onnx_error_operand(n);
         }
-        indices = onnx_alloc(n, (size_t)total, sizeof *indices);
+        int32_t *indices = onnx_alloc(n, (size_t)total, sizeof *indices);
         if (!indices)
             return onnx_error_operand(n);
         for (int64_t i = 0; i < total; i++)
@@ -138,11 +137,10 @@ bool onnx_import_pad(struct onnx_node *n)
     struct padding p;
     WNNNumber value = wnnNumber(n->version < 11 ? onnx_float(n, "value", 0) : 0);
     bool wide = false;
-    WNNOperand x;
 
     if (!read_padding(n, &p))
         return false;
-    x = crop(n, onnx_operand(n, 0), &p, v);
+    WNNOperand x = crop(n, onnx_operand(n, 0), &p, v);
     if (n->refused)
         return false;
     for (size_t d = 0; d < wnnOperandGetRank(x); d++)

@@ -106,7 +106,6 @@ static WNNOperand pool_indices(struct onnx_node *n, WNNOperand x, const struct p
     WNNGatherOptions g = WNN_GATHER_OPTIONS_INIT;
     WNNOperand chosen, table, plane;
     int32_t *places, *indices;
-    int64_t *first;
 
     flat.at[0] = onnx_dims_product(n, &dims, 0, 2);
     flat.at[1] = onnx_dims_product(n, &dims, 2, 4);
@@ -117,7 +116,7 @@ static WNNOperand pool_indices(struct onnx_node *n, WNNOperand x, const struct p
         return onnx_error_operand(n);
     places = onnx_alloc(n, count, sizeof *places);
     indices = onnx_alloc(n, count, sizeof *indices);
-    first = onnx_alloc(n, flat.at[0], sizeof *first);
+    int64_t *first = onnx_alloc(n, flat.at[0], sizeof *first);
     if (!places || !indices || !first)
         return onnx_error_operand(n);
     for (uint32_t y = 0; y < p->out[0]; y++)

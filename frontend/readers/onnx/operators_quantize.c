@@ -11,7 +11,6 @@ static WNNOperand fit_blocks(struct onnx_node *n, WNNOperand x, WNNOperand scale
 {
     struct onnx_dims dims = onnx_dims_of(x), have = onnx_dims_of(scale);
     uint32_t size = dims.at[axis];
-    int32_t *indices;
 
     if (have.rank != dims.rank || block < 1 || block > INT32_MAX || (size + block - 1) / block != have.at[axis]) {
         onnx_refuse(n, "block_size %lld on an axis of %u elements with %u scales", (long long)block, size, have.at[axis]);
@@ -19,7 +18,7 @@ static WNNOperand fit_blocks(struct onnx_node *n, WNNOperand x, WNNOperand scale
     }
     if (size % block == 0)
         return scale;
-    indices = onnx_alloc(n, size, sizeof *indices);
+    int32_t *indices = onnx_alloc(n, size, sizeof *indices);
     if (!indices)
         return onnx_error_operand(n);
     for (uint32_t i = 0; i < size; i++)
@@ -92,14 +91,13 @@ bool onnx_import_dequantize(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), scale = onnx_operand(n, 1), zero = onnx_operand_optional(n, 2), y;
     enum onnx_type wanted = (enum onnx_type)onnx_int(n, "output_dtype", ONNX_UNDEFINED);
-    WNNOperandDataType type;
     uint32_t axis;
 
     if (!read_blocks(n, x, &scale, &zero, &axis))
         return false;
     if (wanted != ONNX_UNDEFINED && wanted != ONNX_FLOAT && wanted != ONNX_FLOAT16)
         return onnx_refuse(n, "output_dtype %s, which WebNN does not have", onnx_type_name(wanted));
-    type = wanted == ONNX_UNDEFINED ? wnnOperandGetDataType(scale) : onnx_data_type(wanted);
+    WNNOperandDataType type = wanted == ONNX_UNDEFINED ? wnnOperandGetDataType(scale) : onnx_data_type(wanted);
     y = onnx_dequantize(n, x, scale, zero, axis);
     if (!onnx_output(n, 0, onnx_cast(n, y, type)))
         return false;

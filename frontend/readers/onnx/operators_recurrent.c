@@ -111,7 +111,6 @@ static WNNOperand quantized_weights(struct onnx_node *n, size_t i, size_t scale)
 static bool read_recurrent(struct onnx_node *n, struct recurrent *r)
 {
     struct onnx_dims x, w, u;
-    uint32_t rows;
 
     r->batch_first = onnx_int(n, "layout", 0) != 0;
     r->clips = onnx_has(n, "clip");
@@ -135,7 +134,7 @@ static bool read_recurrent(struct onnx_node *n, struct recurrent *r)
     r->steps = x.at[0];
     r->batch = x.at[1];
     r->hidden = u.at[2];
-    rows = kinds[r->kind].gates * r->hidden;
+    uint32_t rows = kinds[r->kind].gates * r->hidden;
     if (x.rank != 3 || w.rank != 3 || u.rank != 3 || w.at[0] != r->directions || u.at[0] != r->directions ||
         w.at[1] / kinds[r->kind].gates != r->hidden || w.at[1] != rows || u.at[1] != rows || w.at[2] != x.at[2])
         return onnx_refuse(
@@ -257,12 +256,10 @@ struct direction {
 
 static WNNOperand of_direction(struct onnx_node *n, WNNOperand x, uint32_t d, size_t rank)
 {
-    struct onnx_dims dims;
-
     if (!x)
         return NULL;
     x = onnx_slice_axis(n, x, 0, d, 1);
-    dims = onnx_dims_of(x);
+    struct onnx_dims dims = onnx_dims_of(x);
     if (dims.rank < rank) {
         if (!wnnOperandIsError(x))
             onnx_refuse(n, "an input of %zu dimensions, it must have %zu: one for the directions, and %zu", dims.rank, rank + 1,
@@ -371,7 +368,6 @@ static WNNOperand make_step(struct onnx_node *n, const struct recurrent *r, cons
                             WNNOperand valid, WNNOperand states[2])
 {
     const WNNOperand before[2] = {states[0], states[1]};
-    WNNOperand result;
 
     if (r->kind == LSTM)
         step_lstm(n, r, run, x, &states[0], &states[1]);
@@ -382,7 +378,7 @@ static WNNOperand make_step(struct onnx_node *n, const struct recurrent *r, cons
     if (!valid)
         return states[0];
     /* After a sequence's end states stay and results are 0. */
-    result = onnx_where(n, valid, states[0], onnx_scalar_like(n, states[0], 0));
+    WNNOperand result = onnx_where(n, valid, states[0], onnx_scalar_like(n, states[0], 0));
     for (uint32_t i = 0; i < 2 && states[i]; i++)
         states[i] = onnx_where(n, valid, states[i], before[i]);
     return result;
@@ -440,12 +436,11 @@ static WNNOperand run_direction(struct onnx_node *n, const struct recurrent *r, 
 {
     const bool backward = d ? true : r->backward;
     struct direction run;
-    WNNOperand results;
 
     states[0] = r->state ? of_direction(n, r->state, d, 2) : zero_state(n, r);
     states[1] = r->kind != LSTM ? NULL : r->cell ? of_direction(n, r->cell, d, 2) : zero_state(n, r);
     start_direction(n, r, d, &run);
-    results = (r->steps > 1 && control_may_begin(n) ? loop_steps : unroll_steps)(n, r, &run, backward, states);
+    WNNOperand results = (r->steps > 1 && control_may_begin(n) ? loop_steps : unroll_steps)(n, r, &run, backward, states);
     for (uint32_t i = 0; i < 2 && states[i]; i++)
         states[i] = onnx_reshape(n, states[i], 3, (uint32_t[]){1, r->batch, r->hidden});
     return onnx_reshape(n, results, 4, (uint32_t[]){r->steps, 1, r->batch, r->hidden});

@@ -44,7 +44,6 @@ static bool reduce_nothing(struct onnx_node *n, const uint32_t *axes, size_t cou
     int64_t dims[ONNX_RANK_MAX], elements = 1;
     uint32_t chosen = 0;
     size_t rank = 0;
-    void *data;
 
     for (size_t i = 0; i < count; i++)
         chosen |= 1u << axes[i];
@@ -55,7 +54,7 @@ static bool reduce_nothing(struct onnx_node *n, const uint32_t *axes, size_t cou
         }
     if (elements && isnan(neutral))
         return onnx_refuse(n, "it reduces a tensor without elements");
-    data = onnx_output_constant(n, 0, v->type, rank, dims);
+    void *data = onnx_output_constant(n, 0, v->type, rank, dims);
     for (int64_t i = 0; data && i < elements; i++)
         onnx_store(v->type, data, (size_t)i, neutral);
     return data != NULL;
@@ -85,7 +84,6 @@ bool onnx_import_reduce(struct onnx_node *n)
     const struct reduction *r = reductions;
     WNNReduceOptions o = WNN_REDUCE_OPTIONS_INIT;
     WNNOperandDataType type = onnx_data_type(v->type);
-    WNNOperand x;
 
     while (strcmp(r->name, n->row->name) != 0)
         r++;
@@ -95,7 +93,7 @@ bool onnx_import_reduce(struct onnx_node *n)
         return false;
     if (!v->refusal && !onnx_elements(v))
         return reduce_nothing(n, o.axes, o.axesCount, o.keepDimensions, r->neutral);
-    x = onnx_operand(n, 0);
+    WNNOperand x = onnx_operand(n, 0);
     /* ONNX has means and norms of integers, WebNN of floats. */
     if (r->floats_only && !onnx_type_is_float(v->type))
         return onnx_output(n, 0, onnx_cast(n, r->reduce(n->builder, onnx_cast(n, x, WNNOperandDataType_Float32), &o), type));

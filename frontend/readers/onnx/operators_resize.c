@@ -194,7 +194,6 @@ static WNNOperand resize_by_gathers(struct onnx_node *n, WNNOperand x, const str
         int32_t *index = onnx_alloc(n, out, sizeof *index);
         float *weight = onnx_alloc(n, out, sizeof *weight);
         bool zero = true, one = true;
-        WNNOperand part;
         if (!index || !weight)
             return onnx_error_operand(n);
         for (uint32_t o = 0; o < out; o++) {
@@ -205,7 +204,7 @@ static WNNOperand resize_by_gathers(struct onnx_node *n, WNNOperand x, const str
         }
         if (zero)
             continue;
-        part = onnx_gather_constant(n, x, (uint32_t)d, out, index);
+        WNNOperand part = onnx_gather_constant(n, x, (uint32_t)d, out, index);
         if (!one)
             part = onnx_mul(n, part, onnx_constant_operand(n, WNNOperandDataType_Float32, r->rank, shape, weight));
         sum = sum ? onnx_add(n, sum, part) : part;
@@ -259,11 +258,10 @@ static WNNOperand extrapolate(struct onnx_node *n, WNNOperand y, const struct re
 {
     for (size_t d = 0; d < r->rank; d++) {
         uint32_t shape[ONNX_RANK_MAX] = {1, 1, 1, 1, 1, 1, 1, 1};
-        uint8_t *mask;
         if (!tables[d].any_outside)
             continue;
         shape[d] = r->out[d];
-        mask = onnx_alloc(n, r->out[d], 1);
+        uint8_t *mask = onnx_alloc(n, r->out[d], 1);
         if (!mask)
             return onnx_error_operand(n);
         for (uint32_t o = 0; o < r->out[d]; o++)
@@ -420,9 +418,7 @@ bool onnx_import_resize(struct onnx_node *n)
     WNNOperand x = onnx_operand(n, 0);
     int coordinates = 0, mode = 0, rounding = 0;
     size_t count = 0;
-    const uint32_t *axes;
     struct resize r;
-    bool sized;
 
     if (!start_resize(n, x, &r) || !read_name(n, "mode", "nearest", 3, mode_names, &mode) ||
         !read_name(n, "coordinate_transformation_mode", "half_pixel", 7, coordinate_names, &coordinates) ||
@@ -435,10 +431,10 @@ bool onnx_import_resize(struct onnx_node *n)
     r.extrapolation = onnx_float(n, "extrapolation_value", 0);
     r.exclude_outside = onnx_int(n, "exclude_outside", 0) != 0;
     r.antialias = onnx_int(n, "antialias", 0) != 0;
-    axes = read_axes(n, &r, &count);
+    const uint32_t *axes = read_axes(n, &r, &count);
     if (!axes || n->refused)
         return false;
-    sized = onnx_input(n, 3) && !(onnx_input(n, 3)->rank && !onnx_input(n, 3)->dims[0]);
+    bool sized = onnx_input(n, 3) && !(onnx_input(n, 3)->rank && !onnx_input(n, 3)->dims[0]);
     if (!sized)
         onnx_ignore(n, "keep_aspect_ratio_policy"); /* of sizes only */
     if (!(sized ? read_sizes(n, &r, axes, count) : read_scales(n, &r, 2, axes, count)) ||

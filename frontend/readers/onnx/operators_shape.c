@@ -142,14 +142,13 @@ bool onnx_import_transpose(struct onnx_node *n)
     int64_t reversed[ONNX_RANK_MAX] = {0}, dims[ONNX_RANK_MAX] = {0};
     size_t count;
     const int64_t *perm = onnx_ints(n, "perm", &count);
-    const uint32_t *permutation;
     bool moves = false;
 
     for (size_t d = 0; d < v->rank; d++)
         reversed[d] = (int64_t)(v->rank - 1 - d);
     if (perm && count != v->rank)
         return onnx_refuse(n, "perm has %zu items, the input %zu dimensions", count, v->rank);
-    permutation = onnx_axes(n, perm ? perm : reversed, v->rank, v->rank);
+    const uint32_t *permutation = onnx_axes(n, perm ? perm : reversed, v->rank, v->rank);
     if (!permutation)
         return false;
     for (size_t d = 0; d < v->rank; d++) {
@@ -299,7 +298,6 @@ static bool slice_cuts(struct onnx_node *n, const struct cut *cuts)
     bool whole = true, empty = false;
     WNNSliceOptions o = WNN_SLICE_OPTIONS_INIT;
     size_t reversed_count = 0;
-    WNNOperand y;
 
     for (size_t d = 0; d < v->rank; d++) {
         const struct cut *c = &cuts[d];
@@ -323,7 +321,7 @@ static bool slice_cuts(struct onnx_node *n, const struct cut *cuts)
     o.label = n->label;
     o.stridesCount = v->rank;
     o.strides = strides;
-    y = wnnGraphBuilderSlice(n->builder, onnx_operand(n, 0), v->rank, starts, v->rank, sizes, &o);
+    WNNOperand y = wnnGraphBuilderSlice(n->builder, onnx_operand(n, 0), v->rank, starts, v->rank, sizes, &o);
     if (reversed_count)
         y = wnnGraphBuilderReverse(n->builder, y,
                                    &(WNNReverseOptions){.label = n->label, .axesCount = reversed_count, .axes = reversed});

@@ -26,13 +26,12 @@ bool onnx_import_window(struct onnx_node *n)
     enum onnx_type type = (enum onnx_type)onnx_int(n, "output_datatype", ONNX_FLOAT);
     double period = onnx_int(n, "periodic", 1) ? size : size - 1;
     size_t w = 0;
-    void *data;
 
     while (strcmp(windows[w].name, n->row->name) != 0)
         w++;
     if (!(size >= 0 && size <= INT32_MAX))
         return onnx_refuse(n, "the size is %g", size);
-    data = onnx_output_constant(n, 0, type, 1, &(int64_t){(int64_t)size});
+    void *data = onnx_output_constant(n, 0, type, 1, &(int64_t){(int64_t)size});
     for (size_t i = 0; data && i < (size_t)size; i++) {
         double x = period > 0 ? 2 * pi * (double)i / period : 0;
 
@@ -48,7 +47,6 @@ bool onnx_import_mel_weights(struct onnx_node *n)
     double low = 2595 * log10(1 + onnx_number(n, 3, 0) / 700), high = 2595 * log10(1 + onnx_number(n, 4, 0) / 700);
     enum onnx_type type = (enum onnx_type)onnx_int(n, "output_datatype", ONNX_FLOAT);
     int64_t dims[2], *edges;
-    void *data;
 
     if (n->refused)
         return false;
@@ -65,7 +63,7 @@ bool onnx_import_mel_weights(struct onnx_node *n)
             return onnx_refuse(n, "its upper edge lies beyond the spectrum");
         edges[i] = (int64_t)edge;
     }
-    data = edges ? onnx_output_constant(n, 0, type, 2, dims) : NULL;
+    void *data = edges ? onnx_output_constant(n, 0, type, 2, dims) : NULL;
     for (int64_t i = 0; data && i < dims[1]; i++) {
         int64_t from = edges[i], centre = edges[i + 1], to = edges[i + 2];
 

@@ -137,11 +137,10 @@ static comparison comes_before(const struct candidates *c)
 static WNNOperand count_before(struct onnx_node *n, comparison before, WNNOperand x, WNNOperand all)
 {
     const uint32_t some = onnx_dims_of(x).at[0], count = onnx_dims_of(all).at[0], rows = onnx_dims_of(x).at[1];
-    WNNOperand flags;
 
     x = onnx_reshape(n, x, 3, (uint32_t[]){some, 1, rows});
     all = onnx_reshape(n, all, 3, (uint32_t[]){1, count, rows});
-    flags = onnx_cast(n, before(n, all, x), WNNOperandDataType_Int32);
+    WNNOperand flags = onnx_cast(n, before(n, all, x), WNNOperandDataType_Int32);
     return onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceSum, flags, 1), 2, (uint32_t[]){some, rows});
 }
 
@@ -254,14 +253,13 @@ static WNNOperand find_by_digits(struct onnx_node *n, const struct candidates *c
 /* Returns the k-th number of each row of x, [count, rows], as [1, rows]. */
 static WNNOperand find_kth(struct onnx_node *n, const struct candidates *c, WNNOperand x)
 {
-    WNNOperand among;
     bool by_digits;
 
     plan_kth(c, onnx_dims_of(x).at[0], &by_digits);
     if (by_digits)
         return find_by_digits(n, c, x);
     /* It is the last of those before which fewer than k come; the first one is among them in any case. */
-    among = onnx_lesser(n, count_before(n, comes_before(c), x, x), onnx_scalar(n, WNNOperandDataType_Int32, c->k));
+    WNNOperand among = onnx_lesser(n, count_before(n, comes_before(c), x, x), onnx_scalar(n, WNNOperandDataType_Int32, c->k));
     return onnx_reduce_axis(n, c->largest ? wnnGraphBuilderReduceMin : wnnGraphBuilderReduceMax,
                             onnx_where(n, among, x, first_of(n, c, x)), 0);
 }
@@ -525,7 +523,6 @@ static void select_first(struct onnx_node *n, struct candidates *c)
 {
     static const uint32_t swap[] = {1, 0};
     WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
-    WNNOperand at;
     uint32_t block;
     bool by_network;
 
@@ -535,7 +532,7 @@ static void select_first(struct onnx_node *n, struct candidates *c)
     if (c->by_rows)
         c->values = onnx_transpose(n, c->values, 2, swap);
     plan_sort(c->rows, c->count, &by_network);
-    at = by_network ? sort_by_network(n, c) : invert(n, c, rank_elements(n, c));
+    WNNOperand at = by_network ? sort_by_network(n, c) : invert(n, c, rank_elements(n, c));
     c->values = wnnGraphBuilderGatherElements(n->builder, c->values, at, &o);
     /* What is found says where it was before the last cut, that says where it was before the one before it, and so on. */
     while (c->cuts)

@@ -90,12 +90,11 @@ static bool bind_shape(struct onnx_reader *r, struct binding *b, const char *inp
     uint32_t dims[ONNX_RANK_MAX];
     const char *names[ONNX_RANK_MAX];
     char has[200], wants[200], origin[300];
-    bool fits;
 
     if (!declared)
         return true;
     const size_t rank = declared_dims(declared, dims, names);
-    fits = declared->n_dim == given->rank;
+    bool fits = declared->n_dim == given->rank;
     for (size_t d = 0; d < rank; d++)
         fits = fits && (!dims[d] || dims[d] == given->dims[d]);
     if (!fits)
@@ -119,9 +118,6 @@ static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__Gra
         const char *name = graph->input[i]->name;
         const Onnx__TypeProto__Tensor *type = tensor_type(graph->input[i]);
         const Onnx__TensorShapeProto *shape = type ? type->shape : NULL;
-        const struct model_shape *given;
-        const struct model_constant *constant;
-        WNNOperand bound;
 
         if (!name || !*name)
             return onnx_fail(r, "input %zu has no name", i);
@@ -130,11 +126,11 @@ static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__Gra
         for (size_t d = 0; shape && d < shape->n_dim; d++)
             if (shape->dim[d]->dim_param && onnx_map_add(&b->names, shape->dim[d]->dim_param, (void *)1) < 0)
                 return onnx_fail_memory(r);
-        given = given_shape(r, name);
-        constant = given_constant(r, name);
+        const struct model_shape *given = given_shape(r, name);
+        const struct model_constant *constant = given_constant(r, name);
         if (given && !bind_shape(r, b, name, shape, given))
             return false;
-        bound = model_bound(r->options, name, strlen(name));
+        WNNOperand bound = model_bound(r->options, name, strlen(name));
         if (bound || (constant && !constant->literal)) {
             struct model_shape has = {.name = name, .rank = bound ? wnnOperandGetRank(bound) : constant->array->rank};
             const uint32_t *dims = bound ? wnnOperandGetShape(bound) : constant->array->shape;
@@ -239,11 +235,10 @@ static bool check_options(struct onnx_reader *r, const struct binding *b, const 
 static bool add_missing(struct onnx_reader *r, struct binding *b, const char *what, const char *name, const char *text)
 {
     size_t size = strlen(text) + 200;
-    char *grown;
 
     if (b->missing_count++ >= REFUSALS_MAX)
         return true;
-    grown = realloc(b->missing, b->missing_length + size);
+    char *grown = realloc(b->missing, b->missing_length + size);
     if (!grown)
         return onnx_fail_memory(r);
     b->missing = grown;
@@ -340,7 +335,6 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__Valu
     struct npy_array a = {0};
     struct onnx_value *v = NULL;
     struct error e = {0};
-    void *data;
 
     if (!onnx_data_type(elem) || (shape && shape->n_dim > ONNX_RANK_MAX)) {
         onnx_fail(r, "input \"%s\" is of type %s and cannot be a constant", onnx_escape(r, info->name), onnx_type_name(elem));
@@ -353,7 +347,7 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__Valu
     }
     for (size_t d = 0; d < a.rank; d++)
         dims[d] = a.shape[d];
-    data = onnx_reader_alloc(r, a.byteLength + 1, 1);
+    void *data = onnx_reader_alloc(r, a.byteLength + 1, 1);
     if (data)
         v = onnx_value_create(r, elem, a.rank, dims);
     if (v) {
@@ -399,11 +393,10 @@ static bool bind_operand(struct onnx_scope *scope, const Onnx__ValueInfoProto *i
     struct onnx_reader *r = scope->reader;
     const uint32_t *dims = wnnOperandGetShape(operand);
     int64_t wide[ONNX_RANK_MAX] = {0};
-    struct onnx_value *v;
 
     for (size_t d = 0; d < wnnOperandGetRank(operand); d++)
         wide[d] = dims[d];
-    v = onnx_value_create(r, elem, wnnOperandGetRank(operand), wide);
+    struct onnx_value *v = onnx_value_create(r, elem, wnnOperandGetRank(operand), wide);
     if (!v)
         return onnx_fail_memory(r);
     v->operand = operand;
@@ -526,7 +519,6 @@ static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     Onnx__NodeProto node = ONNX__NODE_PROTO__INIT;
     WNNOperatorOptions options = WNN_OPERATOR_OPTIONS_INIT;
     struct onnx_node n = {.reader = r, .scope = scope, .proto = &node, .builder = r->model->builder, .options = &options};
-    WNNOperand operand;
     bool found;
     struct onnx_value *v = onnx_lookup(scope, name, &found);
     int added = onnx_map_add(seen, name, (void *)1);
@@ -543,7 +535,7 @@ static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     }
     node.name = (char *)name;
     node.op_type = (char *)"output of the model";
-    operand = onnx_value_operand(&n, v);
+    WNNOperand operand = onnx_value_operand(&n, v);
     if (n.refused)
         return !r->failed;
     if (v->is_input || v->is_static)

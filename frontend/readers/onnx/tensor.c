@@ -247,7 +247,6 @@ static bool find_raw(struct onnx_reader *r, const Onnx__TensorProto *t, const ch
 static bool from_file(struct onnx_reader *r, struct onnx_value *v, struct file_map *map, const unsigned char *raw, size_t bytes)
 {
     bool lent = map && bytes >= LEND_BYTES;
-    void *data;
 
     v->file = lent ? raw : NULL;
     v->map = lent ? map : NULL;
@@ -255,7 +254,7 @@ static bool from_file(struct onnx_reader *r, struct onnx_value *v, struct file_m
         v->data = (uintptr_t)raw % onnx_type_size(v->type) == 0 ? raw : NULL; /* onnx_value_compute moves them if it must */
         return true;
     }
-    data = onnx_reader_alloc(r, bytes + 1, 1);
+    void *data = onnx_reader_alloc(r, bytes + 1, 1);
     if (data)
         memcpy(data, raw, bytes);
     v->data = data;
@@ -265,11 +264,9 @@ static bool from_file(struct onnx_reader *r, struct onnx_value *v, struct file_m
 /** Returns the elements of raw bytes in the host's form; size is exactly what the shape asks for. */
 static const void *from_raw(struct onnx_reader *r, enum onnx_type type, const unsigned char *raw, size_t count)
 {
-    unsigned char *data;
-
     if (type != ONNX_BOOL && !is_4_bit(type))
         return raw;
-    data = onnx_reader_alloc(r, count + 1, 1);
+    unsigned char *data = onnx_reader_alloc(r, count + 1, 1);
     for (size_t i = 0; data && i < count; i++)
         if (type == ONNX_BOOL)
             data[i] = raw[i] != 0;
@@ -286,7 +283,6 @@ static const void *from_list(struct onnx_reader *r, const Onnx__TensorProto *t, 
                              size_t count)
 {
     size_t have, want = is_4_bit(type) ? (count + 1) / 2 : count, size = onnx_type_size(type);
-    unsigned char *data;
 
     switch (type) {
     case ONNX_FLOAT:
@@ -317,7 +313,7 @@ static const void *from_list(struct onnx_reader *r, const Onnx__TensorProto *t, 
         return t->int64_data;
     if (type == ONNX_UINT64 && count)
         return t->uint64_data;
-    data = onnx_reader_alloc(r, count + 1, size);
+    unsigned char *data = onnx_reader_alloc(r, count + 1, size);
     if (!data || !count)
         return data;
     if (is_4_bit(type)) {
@@ -339,7 +335,6 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
 {
     enum onnx_type type = (enum onnx_type)t->data_type;
     size_t size = onnx_type_size(type), count, bytes;
-    struct onnx_value *v;
 
     if (t->segment) {
         onnx_fail(r, "%s: tensors in segments are not supported", what);
@@ -349,7 +344,7 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
         onnx_fail(r, "%s: its shape has a negative size, or more than 2^31-1 elements", what);
         return NULL;
     }
-    v = onnx_value_create(r, type, t->n_dims <= ONNX_RANK_MAX ? t->n_dims : 0, t->dims);
+    struct onnx_value *v = onnx_value_create(r, type, t->n_dims <= ONNX_RANK_MAX ? t->n_dims : 0, t->dims);
     if (!v)
         return NULL;
     v->is_static = true;

@@ -545,8 +545,6 @@ static struct term_item read_expression(struct term *t)
 static struct term_item read_attribute(struct term *t, const char *kind, const char *name, struct term_item fallback)
 {
     struct term_item item = {.kind = TERM_LIST};
-    struct term_item *items;
-    const int64_t *list;
 
     if (term_skips(t))
         return item;
@@ -559,8 +557,8 @@ static struct term_item read_attribute(struct term *t, const char *kind, const c
         item.count = item.text ? strlen(item.text) : 0;
         return item.text ? item : fallback;
     }
-    list = onnx_ints(t->n, name, &item.count);
-    items = list ? onnx_alloc(t->n, item.count + 1, sizeof *items) : NULL;
+    const int64_t *list = onnx_ints(t->n, name, &item.count);
+    struct term_item *items = list ? onnx_alloc(t->n, item.count + 1, sizeof *items) : NULL;
     for (size_t i = 0; items && i < item.count; i++)
         items[i] = term_of_number((double)list[i]);
     item.items = items;
@@ -655,10 +653,9 @@ bool onnx_import_term(struct onnx_node *n)
 {
     struct term_frame frame = {.count = 0};
     struct term t = {.n = n, .text = n->row->term, .at = n->row->term, .frame = &frame};
-    struct term_item x;
 
     bind_parameters(&t, NULL, 0);
-    x = run(&t);
+    struct term_item x = run(&t);
     if (t.dead || n->refused)
         return false;
     if (x.kind == TERM_INPUT && !x.type)

@@ -112,11 +112,10 @@ static uint32_t axis_of(struct term *t, items a)
 static struct term_item axes_of(struct term *t, items a)
 {
     int64_t *list = onnx_alloc(t->n, a->count + 1, sizeof *list);
-    const uint32_t *axes;
 
     for (size_t i = 0; list && i < a->count; i++)
         list[i] = term_integer(&a->items[i]);
-    axes = list ? onnx_axes(t->n, list, a->count, (size_t)a[1].number) : NULL;
+    const uint32_t *axes = list ? onnx_axes(t->n, list, a->count, (size_t)a[1].number) : NULL;
     return axes ? term_of_numbers(t, a->count, axes) : (struct term_item){0};
 }
 

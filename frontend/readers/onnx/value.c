@@ -47,13 +47,11 @@ void *onnx_alloc(struct onnx_node *n, size_t count, size_t size)
 
 struct onnx_value *onnx_value_create(struct onnx_reader *r, enum onnx_type type, size_t rank, const int64_t *dims)
 {
-    struct onnx_value *v;
-
     if (!onnx_dims_fit(rank, dims)) {
         onnx_fail(r, "a tensor has more than %d dimensions, a negative size, or 2^31 elements and more", ONNX_RANK_MAX);
         return NULL;
     }
-    v = onnx_reader_alloc(r, 1, sizeof *v);
+    struct onnx_value *v = onnx_reader_alloc(r, 1, sizeof *v);
     if (!v)
         return NULL;
     v->type = type;
@@ -286,7 +284,6 @@ const struct onnx_value *onnx_constant(struct onnx_node *n, size_t i)
 const int64_t *onnx_integers(struct onnx_node *n, size_t i, size_t *count)
 {
     const struct onnx_value *v = onnx_constant(n, i);
-    int64_t *list;
 
     *count = 0;
     if (!v)
@@ -298,7 +295,7 @@ const int64_t *onnx_integers(struct onnx_node *n, size_t i, size_t *count)
     *count = (size_t)onnx_elements(v);
     if (v->type == ONNX_INT64 && *count)
         return v->data;
-    list = onnx_alloc(n, *count + 1, sizeof *list);
+    int64_t *list = onnx_alloc(n, *count + 1, sizeof *list);
     for (size_t k = 0; list && k < *count; k++)
         list[k] = onnx_element_int(v, k);
     return list;
@@ -363,7 +360,6 @@ bool onnx_output_value(struct onnx_node *n, size_t i, struct onnx_value *v)
 bool onnx_output_as(struct onnx_node *n, size_t i, WNNOperand operand, enum onnx_type type)
 {
     const uint32_t *shape = wnnOperandGetShape(operand);
-    struct onnx_value *v;
 
     if (n->refused)
         return false;
@@ -376,7 +372,7 @@ bool onnx_output_as(struct onnx_node *n, size_t i, WNNOperand operand, enum onnx
     }
     if (i >= n->output_count)
         return true;
-    v = onnx_value_create(n->reader, type, 0, NULL);
+    struct onnx_value *v = onnx_value_create(n->reader, type, 0, NULL);
     if (!v)
         return onnx_refuse(n, "out of memory");
     v->rank = wnnOperandGetRank(operand);
@@ -410,15 +406,13 @@ static bool output_dims_fit(struct onnx_node *n, size_t i, size_t rank, const in
 
 void *onnx_output_constant(struct onnx_node *n, size_t i, enum onnx_type type, size_t rank, const int64_t *dims)
 {
-    struct onnx_value *v;
-
     if (n->refused || !output_dims_fit(n, i, rank, dims))
         return NULL;
     if (!onnx_type_size(type)) {
         onnx_refuse(n, "output %zu would be of a type that WebNN does not have", i);
         return NULL;
     }
-    v = onnx_value_create(n->reader, type, rank, dims);
+    struct onnx_value *v = onnx_value_create(n->reader, type, rank, dims);
     if (v)
         v->data = onnx_alloc(n, onnx_elements(v) ? (size_t)onnx_elements(v) : 1, onnx_type_size(type));
     if (!v || !v->data) {
@@ -433,11 +427,9 @@ void *onnx_output_constant(struct onnx_node *n, size_t i, enum onnx_type type, s
 
 bool onnx_output_view(struct onnx_node *n, size_t i, const struct onnx_value *v, size_t rank, const int64_t *dims)
 {
-    struct onnx_value *view;
-
     if (n->refused || !output_dims_fit(n, i, rank, dims))
         return false;
-    view = onnx_value_create(n->reader, v->type, rank, dims);
+    struct onnx_value *view = onnx_value_create(n->reader, v->type, rank, dims);
     if (!view)
         return onnx_refuse(n, "out of memory");
     view->data = v->data;

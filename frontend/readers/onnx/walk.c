@@ -50,12 +50,11 @@ bool onnx_bind_initializers(struct onnx_scope *scope, const Onnx__GraphProto *gr
     for (size_t i = 0; i < graph->n_initializer; i++) {
         const Onnx__TensorProto *t = graph->initializer[i];
         char what[200];
-        struct onnx_value *v;
 
         if (!t->name || !*t->name)
             return onnx_fail(r, "initializer %zu has no name", i);
         snprintf(what, sizeof what, "initializer \"%s\"", onnx_escape(r, t->name));
-        v = onnx_read_tensor(r, t, what);
+        struct onnx_value *v = onnx_read_tensor(r, t, what);
         if (!v || !onnx_bind(scope, t->name, v, "initializer"))
             return false;
     }

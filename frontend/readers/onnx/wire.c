@@ -157,18 +157,16 @@ size_t onnx_wire_lift(const void *bytes, size_t length, const ProtobufCMessageDe
 
 Onnx__ModelProto *onnx_wire_unpack(const void *bytes, size_t length, const char **wrong)
 {
-    Onnx__ModelProto *model;
     size_t lifted = 0;
-    void *copy;
 
     *wrong = onnx_wire_check(bytes, length, &onnx__model_proto__descriptor, 0, &lifted);
     if (*wrong)
         return NULL;
-    copy = malloc(length - lifted + 1);
+    void *copy = malloc(length - lifted + 1);
     if (!copy)
         return NULL;
     onnx_wire_lift(bytes, length, &onnx__model_proto__descriptor, copy);
-    model = onnx__model_proto__unpack(NULL, length - lifted, copy);
+    Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, length - lifted, copy);
     free(copy);
     if (!model)
         *wrong = "not an ONNX model, or cut off";

@@ -89,7 +89,6 @@ static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicMod
 {
     const struct model_description *d = info_description(m->info);
     WNNStatus status = WNNStatus_Success;
-    uint32_t *sizes;
 
     if (m->request.options.builder)
         return reader_refuse("dynamic model options: every graph has a builder of its own, none can be given");
@@ -99,7 +98,7 @@ static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicMod
     m->progress = o->progress;
     m->graph_limit = o->graphLimit ? o->graphLimit : GRAPH_LIMIT;
     m->sizes_length = sizes_count(d);
-    sizes = calloc(m->sizes_length + 1, sizeof *sizes);
+    uint32_t *sizes = calloc(m->sizes_length + 1, sizeof *sizes);
     if (!sizes || !request_keep_constants(&m->request))
         status = reader_no_memory();
     else
@@ -121,7 +120,6 @@ static WNNStatus create(WNNContext context, const char *path, const void *bytes,
 {
     struct WNNDynamicModelImpl *m = calloc(1, sizeof *m);
     WNNDynamicModelOptions o;
-    WNNStatus status;
 
     if (!m || pthread_mutex_init(&m->lock, NULL)) {
         free(m);
@@ -135,7 +133,7 @@ static WNNStatus create(WNNContext context, const char *path, const void *bytes,
     atomic_init(&m->references, 1);
     m->context = context;
     wnnContextAddRef(context);
-    status = read_options(&o, options);
+    WNNStatus status = read_options(&o, options);
     if (!status)
         status = request_make(&m->request, o.model);
     if (!status)
@@ -233,17 +231,15 @@ struct making {
 static WNNStatus make(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph, struct making *making)
 {
     struct digest digest = m->digest;
-    WNNStatus status;
-    char *path;
 
     if (!m->folder)
         return build(m, sizes, graph);
     digest_add(&digest, sizes, m->sizes_length * sizeof *sizes);
-    path = folder_path(m->folder, &digest);
+    char *path = folder_path(m->folder, &digest);
     if (!path)
         return reader_no_memory();
     making->loaded = folder_load(m->context, path, graph);
-    status = making->loaded ? WNNStatus_Success : build(m, sizes, graph);
+    WNNStatus status = making->loaded ? WNNStatus_Success : build(m, sizes, graph);
     if (!status && !making->loaded) {
         making->saved = folder_save(*graph, m->folder, path, m->folder_limit);
         making->unsaved = !making->saved;
@@ -305,10 +301,9 @@ static WNNStatus fill(WNNDynamicModel m, struct entry *e, WNNGraph *graph)
 {
     struct making making = {0};
     struct entry *evicted = NULL;
-    WNNStatus status;
 
     pthread_mutex_unlock(&m->lock);
-    status = make(m, e->sizes, graph, &making);
+    WNNStatus status = make(m, e->sizes, graph, &making);
     pthread_mutex_lock(&m->lock);
     take(find(m, e->sizes));
     if (status) {
@@ -361,14 +356,13 @@ WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model, size_t dimensionCount, 
     uint32_t *sizes = calloc(model->sizes_length + 1, sizeof *sizes);
     WNNModelOptions given = WNN_MODEL_OPTIONS_INIT;
     struct request r = {0};
-    WNNStatus status;
 
     *graph = NULL;
     given.dimensionCount = dimensionCount;
     given.dimensions = dimensions;
     given.shapeCount = shapeCount;
     given.shapes = shapes;
-    status = sizes ? request_make(&r, &given) : reader_no_memory();
+    WNNStatus status = sizes ? request_make(&r, &given) : reader_no_memory();
     if (!status)
         status = sizes_add(d, &model->request, sizes);
     if (!status)

@@ -89,11 +89,10 @@ static WNNStatus read_options(WNNModelOptions *out, const WNNModelOptions *given
 static WNNStatus copy_name(struct request *r, WNNStringView view, const char **name)
 {
     size_t length = view.length == WNN_STRLEN && view.data ? strlen(view.data) : view.length;
-    char *copy;
 
     if (!view.data || !length || memchr(view.data, 0, length))
         return reader_refuse("model options: a name is empty or holds a NUL byte");
-    copy = strndup(view.data, length);
+    char *copy = strndup(view.data, length);
     if (!copy)
         return reader_no_memory();
     *name = r->names[r->name_count++] = copy;

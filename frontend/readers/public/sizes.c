@@ -22,7 +22,6 @@ static uint32_t *shape_of(const struct model_description *d, const uint32_t *siz
 static WNNStatus bind(const struct model_description *d, const char *name, size_t length, uint32_t size, uint32_t *sizes)
 {
     const WNNModelFreeDimension *open = name_map_find(&d->free_by_name, name, length);
-    uint32_t *bound;
 
     if (!open) {
         char list[300] = "";
@@ -32,7 +31,7 @@ static WNNStatus bind(const struct model_description *d, const char *name, size_
         return reader_refuse("no input of the model has a free dimension \"%s\"; they have %s", NAME_SHOWN(name),
                              *list ? list : "none");
     }
-    bound = &sizes[open - d->free];
+    uint32_t *bound = &sizes[open - d->free];
     if (*bound && *bound - 1 != size)
         return reader_refuse("dimension \"%s\" is asked to be %u and %u", NAME_SHOWN(name), *bound - 1, size);
     if (size > open->largest)
@@ -74,7 +73,6 @@ static WNNStatus add_shape(const struct model_description *d, const struct model
 {
     const WNNModelDeclaration *input = NULL;
     WNNStatus status = WNNStatus_Success;
-    bool nameless;
     size_t at;
 
     for (at = 0; at < d->input_count; at++)
@@ -89,7 +87,7 @@ static WNNStatus add_shape(const struct model_description *d, const struct model
                              *list ? list : "none");
     }
     input = &d->inputs[at];
-    nameless = !input->hasShape;
+    bool nameless = !input->hasShape;
     if (input->hasShape && input->rank != shape->rank)
         return refuse_shape(shape, input);
     for (size_t i = 0; !status && input->hasShape && i < shape->rank; i++) {

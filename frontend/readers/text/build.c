@@ -138,7 +138,6 @@ static bool bind_shape(struct build *b, const struct document_text *name, const 
 static bool constant_input(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor,
                            const struct model_constant *constant)
 {
-    WNNOperand operand;
     struct npy_array array;
     struct error e = {0};
 
@@ -146,7 +145,7 @@ static bool constant_input(struct build *b, const struct document_tensor *t, con
         document_error(b->d, t->type.place, "%s", e.message);
         return false;
     }
-    operand = wnnGraphBuilderConstant(b->model->builder, descriptor, array.data, array.byteLength);
+    WNNOperand operand = wnnGraphBuilderConstant(b->model->builder, descriptor, array.data, array.byteLength);
     npy_free(&array);
     return wnnOperandIsError(operand) ? refused(b, t->name.place) : define(b, &t->name, operand);
 }
@@ -170,7 +169,6 @@ static bool build_input(struct build *b, const struct document_tensor *t)
     WNNOperand bound = model_bound(b->options, t->name.text, t->name.length);
     uint32_t shape[DOCUMENT_RANK_MAX];
     WNNOperandDescriptor descriptor = {t->type.type, t->type.rank, shape};
-    WNNOperand operand;
 
     if (!check_port(b, &t->name))
         return false;
@@ -181,7 +179,7 @@ static bool build_input(struct build *b, const struct document_tensor *t)
     for (size_t i = 0; i < b->options->constant_count; i++)
         if (document_is(&t->name, b->options->constants[i].name))
             return constant_input(b, t, &descriptor, &b->options->constants[i]);
-    operand = wnnGraphBuilderInput(b->model->builder, (WNNStringView){t->name.text, t->name.length}, &descriptor);
+    WNNOperand operand = wnnGraphBuilderInput(b->model->builder, (WNNStringView){t->name.text, t->name.length}, &descriptor);
     if (wnnOperandIsError(operand))
         return refused(b, t->name.place);
     if (!define(b, &t->name, operand))
@@ -246,20 +244,18 @@ static WNNOperand converted_operand(struct build *b, const struct document_tenso
 
 static WNNOperand weights_operand(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor)
 {
-    const struct weights_entry *e;
     char key[128], has[256], wants[256];
     uint64_t shape[DOCUMENT_RANK_MAX];
-    bool same;
 
     if (!b->weights && !open_weights(b, t->data_place))
         return NULL;
     document_escape(key, t->key);
-    e = weights_find(b->weights, t->key.text, t->key.length);
+    const struct weights_entry *e = weights_find(b->weights, t->key.text, t->key.length);
     if (!e) {
         document_error(b->d, t->key.place, "there is no tensor '%s' in %s", key, weights_path(b->weights));
         return NULL;
     }
-    same = weights_entry_is(e, t->type.type, descriptor->rank, descriptor->shape);
+    bool same = weights_entry_is(e, t->type.type, descriptor->rank, descriptor->shape);
     if (same && stored_size(t->type.type))
         return converted_operand(b, t, descriptor, weights_data(b->weights, e), e->length);
     if (same)
@@ -277,7 +273,6 @@ static WNNOperand inline_operand(struct build *b, const struct document_tensor *
                                  size_t elements)
 {
     size_t bytes = elements * wnnOperandDataTypeGetByteSize(descriptor->dataType), stored = stored_size(t->type.type);
-    void *data;
 
     if (!document_check_count(b->d, t, stored ? elements * stored : bytes, elements))
         return NULL;
@@ -288,7 +283,7 @@ static WNNOperand inline_operand(struct build *b, const struct document_tensor *
         refused(b, t->data_place);
         return NULL;
     }
-    data = malloc(bytes);
+    void *data = malloc(bytes);
     if (!data) {
         error_out_of_memory(&b->d->error);
         return NULL;
@@ -338,17 +333,15 @@ static bool file_constant(struct build *b, const struct document_tensor *t)
     char *folder = strndup(b->d->path, slash ? (size_t)(slash - b->d->path) : 0);
     struct error e = {0};
     bool ok = folder ? charge_file(b, t, folder) : error_out_of_memory(&b->d->error);
-    WNNOperandDescriptor descriptor;
     struct npy_array array;
-    WNNOperand operand;
 
     ok = ok && (npy_read_named(folder, t->key.text, &array, &e) || document_error(b->d, t->key.place, "file %s", e.message));
     free(folder);
     if (!ok)
         return false;
-    descriptor = npy_descriptor(&array);
+    WNNOperandDescriptor descriptor = npy_descriptor(&array);
     /* The builder owns array.data from here on, also if it refuses the constant. */
-    operand = wnnGraphBuilderConstantLent(b->model->builder, &descriptor, array.data, array.byteLength, release);
+    WNNOperand operand = wnnGraphBuilderConstantLent(b->model->builder, &descriptor, array.data, array.byteLength, release);
     return wnnOperandIsError(operand) ? refused(b, t->name.place) : define(b, &t->name, operand);
 }
 
@@ -466,13 +459,12 @@ static bool set_arguments(struct build *b, struct document_node *n, WNNMethodCal
 
 static bool build_node(struct build *b, struct document_node *n)
 {
-    WNNMethodCall call;
     bool ok = false;
     char buf[128];
 
     if (!dialect_statement(b, n))
         return false;
-    call = wnnMethodCallCreate((WNNStringView){n->op.text, n->op.length});
+    WNNMethodCall call = wnnMethodCallCreate((WNNStringView){n->op.text, n->op.length});
     if (!call)
         refused(b, n->op.place);
     else if (!set_arguments(b, n, call))
@@ -514,11 +506,10 @@ static const char *input_names(const struct document *d, const char *wrong, char
 {
     struct suggestion meant = suggestion_for(wrong, strlen(wrong));
     char name[128];
-    size_t n;
 
     for (const struct document_tensor *t = d->first_input; t; t = t->next)
         suggestion_offer(&meant, t->name.text);
-    n = (size_t)snprintf(text, size, "%s%s", suggestion_text(&meant), *meant.best ? "  There are" : "; there are");
+    size_t n = (size_t)snprintf(text, size, "%s%s", suggestion_text(&meant), *meant.best ? "  There are" : "; there are");
     for (const struct document_tensor *t = d->first_input; t && n < size; t = t->next)
         n += (size_t)snprintf(text + n, size - n, "%s '%s'", t == d->first_input ? "" : ",", document_escape(name, t->name));
     return text;

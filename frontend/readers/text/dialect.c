@@ -47,11 +47,10 @@ static void rename_argument(struct document_argument *a, const char *key)
 static WNNOperand first_operand(const struct build *b, const struct document_node *n)
 {
     const struct document_argument *a = find_argument(n, "input");
-    const struct document_value *v;
 
     if (!a && !(a = find_argument(n, "inputs")))
         a = n->first_argument;
-    v = a && a->value->kind == DOCUMENT_LIST ? a->value->first : a ? a->value : NULL;
+    const struct document_value *v = a && a->value->kind == DOCUMENT_LIST ? a->value->first : a ? a->value : NULL;
     return v && document_is_text(v) ? name_map_find(&b->operands, v->text.text, v->text.length) : NULL;
 }
 
@@ -247,16 +246,14 @@ static bool same_text(const struct document_text *a, const struct document_text 
 /** Returns whether an option's value is the operand of that name, which stands at that place of its statement. */
 static bool is_operand(const struct build *b, const struct document_value *v, size_t place, const struct document_text *name)
 {
-    const struct document_text *at;
-    struct document_text own;
     char buf[32];
 
     if (document_is_text(v))
         return same_text(&v->text, name);
     if (v->kind != DOCUMENT_NUMBER)
         return false;
-    at = operand_at(b, v->number);
-    own = operand_name(v->number, buf);
+    const struct document_text *at = operand_at(b, v->number);
+    struct document_text own = operand_name(v->number, buf);
     return (at && same_text(at, name)) || same_text(&own, name) || number_to_double(v->number) == (double)place;
 }
 

@@ -83,12 +83,11 @@ static bool read_number(struct document *d, const struct json *v, const struct j
 
 static bool read_bytes(struct document *d, const struct json *bytes, const struct json *init, struct document_tensor *t)
 {
-    uint8_t *data;
     uint64_t byte;
 
     if (!bytes || bytes->kind != JSON_ARRAY)
         return wrong(d, bytes, init, "inlineBytes without a list of bytes");
-    data = arena_alloc(&d->arena, bytes->as.list.count + 1);
+    uint8_t *data = arena_alloc(&d->arena, bytes->as.list.count + 1);
     if (!data)
         return error_out_of_memory(&d->error);
     t->bytes = data;
@@ -214,11 +213,10 @@ static bool read_argument(struct document *d, struct document_node *n, const str
 static bool read_node(struct document *d, const struct json *node)
 {
     const struct json *inputs = json_member(node, "inputs"), *options = json_member(node, "options");
-    struct document_node *n;
 
     if (node->kind != JSON_OBJECT)
         return wrong(d, node, NULL, "a node must be an object");
-    n = document_add_node(d);
+    struct document_node *n = document_add_node(d);
     if (!n || !read_name(d, json_member(node, "op"), node, "op, an operator's name, is missing here", &n->op) ||
         !read_results(d, json_member(node, "outputs"), node, n))
         return false;

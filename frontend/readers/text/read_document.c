@@ -42,11 +42,10 @@ static bool read_document(WNNContext context, const char *path, const char *byte
 {
     static const struct model_options none;
     struct document d;
-    bool ok;
 
     memset(model, 0, sizeof *model);
     document_begin(&d, path, bytes, length);
-    ok = parse_checked(&d, parse) && document_build(&d, context, options ? options : &none, model);
+    bool ok = parse_checked(&d, parse) && document_build(&d, context, options ? options : &none, model);
     if (!ok) {
         model_free(model);
         report(&d, e);
@@ -94,13 +93,12 @@ static bool declare(struct model_description *d, WNNModelDeclaration *out, const
 static bool declare_ports(struct model_description *d, const struct document *document)
 {
     size_t inputs = 0, outputs = 0, dimensions = 0;
-    bool ok;
 
     for (const struct document_tensor *t = document->first_input; t; t = t->next, inputs++)
         dimensions += t->type.rank;
     for (const struct document_output *o = document->first_output; o; o = o->next, outputs++)
         dimensions += o->type ? o->type->rank : 0;
-    ok = describe_reserve(d, inputs, outputs, dimensions);
+    bool ok = describe_reserve(d, inputs, outputs, dimensions);
     for (const struct document_tensor *t = document->first_input; ok && t; t = t->next)
         ok = declare(d, &d->inputs[d->input_count++], &t->name, &t->type);
     for (const struct document_output *o = document->first_output; ok && o; o = o->next)
@@ -113,7 +111,6 @@ static bool name_weights(struct model_description *d, const struct document *doc
 {
     const struct document_tensor *t = document->first_constant;
     char *path, *manifest;
-    bool ok;
 
     for (; t && t->data != DOCUMENT_WEIGHTS; t = t->next)
         if (t->data == DOCUMENT_FILE && !describe_file(d, document->path, t->key.text))
@@ -122,7 +119,7 @@ static bool name_weights(struct model_description *d, const struct document *doc
         return true;
     path = weights_path_for(document->path);
     manifest = path ? path_with_ending(path, ".manifest.json") : NULL;
-    ok = manifest && describe_file(d, "", path) && describe_file(d, "", manifest);
+    bool ok = manifest && describe_file(d, "", path) && describe_file(d, "", manifest);
     free(path);
     free(manifest);
     return ok;
@@ -132,11 +129,10 @@ static bool describe_document(const char *path, const char *bytes, size_t length
                               const char *format, struct model_description *d, struct error *e)
 {
     struct document document;
-    bool ok;
 
     memset(d, 0, sizeof *d);
     document_begin(&document, path, bytes, length);
-    ok = parse_checked(&document, parse);
+    bool ok = parse_checked(&document, parse);
     if (!ok)
         report(&document, e);
     d->format = format;

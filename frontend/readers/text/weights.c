@@ -314,8 +314,6 @@ bool weights_open(const char *path, bool chosen, struct weights **weights, struc
     char *manifest_path = NULL, *manifest = NULL, *folder = folder_of(path);
     size_t length, manifest_length = 0;
     struct file_map *map;
-    const char *bytes;
-    bool ok;
 
     *weights = NULL;
     if (!folder)
@@ -324,7 +322,7 @@ bool weights_open(const char *path, bool chosen, struct weights **weights, struc
         free(folder);
         return false;
     }
-    bytes = file_map_data(map);
+    const char *bytes = file_map_data(map);
     length = file_map_length(map);
     if (length >= 4 && !memcmp(bytes, "WGWT", 4)) {
         manifest_path = path_with_ending(path, ".manifest.json");
@@ -336,7 +334,7 @@ bool weights_open(const char *path, bool chosen, struct weights **weights, struc
             return false;
         }
     }
-    ok = weights_parse(bytes, length, manifest, manifest_length, path, weights, e);
+    bool ok = weights_parse(bytes, length, manifest, manifest_length, path, weights, e);
     if (ok)
         (*weights)->map = map;
     else

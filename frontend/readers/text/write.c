@@ -203,13 +203,12 @@ static struct value *computed(struct graph *g, const struct node *n, struct erro
     const void *in = n->inputs[0].value->constant->data;
     struct constant *c = constant_create(NULL, (size_t)type_bytes(type));
     void *out = c ? (void *)(uintptr_t)c->data : NULL; /* ours alone so far */
-    struct value *v;
 
     if (c && !node_interpret(n, &in, &out, e)) {
         constant_release(c);
         return NULL;
     }
-    v = c ? graph_add_constant(g, type, c) : NULL;
+    struct value *v = c ? graph_add_constant(g, type, c) : NULL;
     if (!v)
         error_out_of_memory(e);
     return v;

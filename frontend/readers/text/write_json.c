@@ -100,10 +100,9 @@ bool json_write_graph(const struct graph *g, const struct print_options *options
 {
     const char *name = options->name ? options->name : "graph", *separator = "\n    ";
     struct print_names names;
-    bool ok;
 
     print_names_collect(&names, g, options);
-    ok = names.by_index;
+    bool ok = names.by_index;
     fputs("{\n  \"format\": \"webnn-graph-json\",\n  \"version\": 1,\n  \"name\": ", out);
     json_write_string(out, name, strlen(name));
     fputs(",\n  \"inputs\": {", out);

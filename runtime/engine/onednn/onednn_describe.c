@@ -462,7 +462,6 @@ static bool describe_gemm(struct node *const *nodes, uint32_t before, const stru
     const struct tensor_type *out = &n->results[0]->type;
     const struct value *addend = n->inputs[2].value;
     float beta = (float)o->beta;
-    enum span s;
 
     for (int i = 0; i < 2; i++)
         if (transposed[i])
@@ -474,7 +473,7 @@ static bool describe_gemm(struct node *const *nodes, uint32_t before, const stru
         return false;
     if (!addend)
         return true;
-    s = operand_span(&addend->type, out, 1);
+    enum span s = operand_span(&addend->type, out, 1);
     if (!c->machine->prepares_operands && (s == SPAN_OTHER || (beta != 1 && addend->kind != VALUE_CONSTANT)))
         return false;
     if (s == SPAN_OTHER) { /* [m, 1] */

@@ -460,7 +460,6 @@ bool dnn_describe_quantize(const struct node *n, struct dnn_cluster *c)
 {
     struct dnn_problem *p = &c->problem;
     const struct value *scale = n->inputs[1].value, *zero = n->inputs[2].value;
-    const struct dnn_post *last;
 
     if (!c->quantization.weight_scale || n->inputs[0].value != c->output || !uniform_scale(scale, zero) || c->fill.value)
         return false;
@@ -478,7 +477,7 @@ bool dnn_describe_quantize(const struct node *n, struct dnn_cluster *c)
                (dnn_add_eltwise(c, dnnl_eltwise_linear, 1, number) || dnn_add_number(c, dnnl_binary_add, number));
     }
     /* Saturation does what a relu would. */
-    last = p->post_count ? &p->posts[p->post_count - 1] : NULL;
+    const struct dnn_post *last = p->post_count ? &p->posts[p->post_count - 1] : NULL;
     if (last && p->dst_type == dnnl_u8 && last->kind == DNN_POST_ELTWISE && last->algorithm == dnnl_eltwise_relu &&
         last->alpha == 0)
         p->posts[--p->post_count] = (struct dnn_post){0};

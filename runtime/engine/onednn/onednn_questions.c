@@ -54,13 +54,11 @@ bool library_takes_low_precision(void *user, const struct node *n)
 static bool is_by_gemm(struct library *l, struct node *const *nodes, uint32_t count)
 {
     struct dnn_cluster c;
-    dnnl_primitive_desc_t pd;
-    bool gemm;
 
     if (!dnn_describe(&l->machine, nodes, count, NULL, &c) || c.problem.kind != DNN_MATMUL || !dnn_resolve(l, &c))
         return false;
-    pd = dnn_create_pd(l, &c.problem, NULL, 0);
-    gemm = pd && strstr(dnn_pd_name(pd), "gemm");
+    dnnl_primitive_desc_t pd = dnn_create_pd(l, &c.problem, NULL, 0);
+    bool gemm = pd && strstr(dnn_pd_name(pd), "gemm");
     if (pd)
         dnnl_primitive_desc_destroy(pd);
     return gemm;

@@ -165,11 +165,10 @@ bool dnn_add_scratchpad(struct library_step *s, struct primitive_call *c, const_
 {
     dnn_const_md md = dnn_pd_md(pd, dnnl_query_scratchpad_md, 0);
     int64_t bytes = md ? (int64_t)dnnl_memory_desc_get_size(md) : 0;
-    struct argument *a;
 
     if (!bytes)
         return true;
-    a = dnn_add_argument(c, DNNL_ARG_SCRATCHPAD, dnn_md_copy(md));
+    struct argument *a = dnn_add_argument(c, DNNL_ARG_SCRATCHPAD, dnn_md_copy(md));
     if (a)
         dnn_argument_scratch(s, a, bytes);
     return a != NULL;
@@ -238,11 +237,10 @@ void dnn_call_free(struct primitive_call *c)
 static bool add_bias(struct library_step *s, struct primitive_call *contraction, const struct dnn_cluster *c)
 {
     const struct dnn_layout *l = &c->problem.bias;
-    struct argument *a;
 
     if (!c->quantization.weight_scale)
         return add_plain_argument(s, contraction, DNNL_ARG_BIAS, l, dnnl_f32, &c->bias);
-    a = dnn_add_argument(contraction, DNNL_ARG_BIAS, dnn_layout_md(l, dnnl_f32));
+    struct argument *a = dnn_add_argument(contraction, DNNL_ARG_BIAS, dnn_layout_md(l, dnnl_f32));
     s->bias = dnn_scaled_bias(c);
     if (!a || !s->bias)
         return false;
@@ -256,11 +254,10 @@ static bool add_post_operand(struct library_step *s, struct primitive_call *cont
 {
     const struct dnn_layout *l = &c->problem.posts[i].operand;
     int id = DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1;
-    struct argument *a;
 
     if (c->posts[i].value)
         return add_plain_argument(s, contraction, id, l, dnnl_f32, &c->posts[i]);
-    a = dnn_add_argument(contraction, id, dnn_layout_md(l, dnnl_f32));
+    struct argument *a = dnn_add_argument(contraction, id, dnn_layout_md(l, dnnl_f32));
     if (!a)
         return false;
     s->numbers[i] = c->posts[i].scale;
@@ -379,12 +376,11 @@ static bool straighten_constants(struct node *const *nodes, uint32_t count, stru
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < nodes[i]->input_count; k++) {
             struct value *v = nodes[i]->inputs[k].value;
-            struct constant *moved;
 
             if (!v || v->kind != VALUE_CONSTANT || dtype_size(v->type.type) < sizeof(float) ||
                 dnn_is_aligned(v->constant->data) || (op_infos[nodes[i]->op].flags & OPF_LIBRARY && k == 1))
                 continue;
-            moved = constant_create(v->constant->data, v->constant->bytes);
+            struct constant *moved = constant_create(v->constant->data, v->constant->bytes);
             if (!moved)
                 return error_out_of_memory(e);
             constant_release(v->constant);
@@ -399,7 +395,6 @@ struct library_step *library_step_prepare(struct library *l, struct node *const 
     struct library_step *s = dnn_step_new(l);
     const struct value *sum = shared_residual(nodes, count, shares_output, user);
     dnnl_primitive_desc_t pd = NULL;
-    struct dnn_problem asked;
     struct dnn_cluster c;
 
     if (!s)
@@ -407,7 +402,7 @@ struct library_step *library_step_prepare(struct library *l, struct node *const 
     if (!straighten_constants(nodes, count, e))
         goto failed;
     bool described = dnn_describe(&l->machine, nodes, count, sum, &c);
-    asked = c.problem;
+    struct dnn_problem asked = c.problem;
     if (!described || !dnn_resolve(l, &c)) {
         error_set(e, WNNStatus_UnknownError, "internal error: a cluster of %u nodes is not the library's", count);
         goto failed;

@@ -208,12 +208,11 @@ cl_program opencl_program_of_binary(struct engine_opencl *o, const unsigned char
 unsigned char *opencl_file_read(const struct engine_opencl *o, const char *identity, const char *suffix, size_t *size)
 {
     char path[PATH_BYTES];
-    const unsigned char *content;
     unsigned char *bytes = NULL;
 
     if (!o->folder || !path_of(o, identity, suffix, path) || !(bytes = read_file(path, size)))
         return NULL;
-    content = check_file(bytes, *size, identity, size);
+    const unsigned char *content = check_file(bytes, *size, identity, size);
     if (!content) {
         free(bytes);
         return NULL;

@@ -52,13 +52,12 @@ struct engine_buffer *opencl_constant_create(struct engine *en, struct constant 
     const bool shares = kept && c->bytes >= CONSTANT_POOL_BYTES_LEAST;
     const uint64_t hash = shares ? constant_hash(c) : 0;
     struct opencl_buffer *known = shares ? hold(o, c, hash) : NULL;
-    struct engine_buffer *b;
 
     if (known && (known->constant == c || !memcmp(known->constant->data, c->data, c->bytes)))
         return &known->base;
     if (known) /* other bytes with the same hash */
         opencl_buffer_free(en, &known->base);
-    b = opencl_buffer_create(en, c->bytes, e);
+    struct engine_buffer *b = opencl_buffer_create(en, c->bytes, e);
     if (b && !opencl_buffer_write(en, b, 0, c->data, c->bytes, e)) {
         opencl_buffer_free(en, b);
         return NULL;

@@ -209,12 +209,11 @@ bool opencl_device_has_extension(const struct opencl_device *d, const char *name
     const struct opencl_api *api = d->api;
     const size_t length = strlen(name);
     size_t size = 0;
-    char *list;
     bool has = false;
 
     if (api->GetDeviceInfo(d->id, CL_DEVICE_EXTENSIONS, 0, NULL, &size) != CL_SUCCESS || !size)
         return false;
-    list = calloc(1, size + 1);
+    char *list = calloc(1, size + 1);
     if (list && api->GetDeviceInfo(d->id, CL_DEVICE_EXTENSIONS, size, list, NULL) == CL_SUCCESS)
         for (const char *at = list; !has && (at = strstr(at, name)) != NULL; at += length)
             has = (at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]);

@@ -74,7 +74,6 @@ static bool run_kernel(struct invocation *i, uint32_t step)
     struct engine_opencl *o = opencl_of(x->base.engine);
     cl_event event = NULL;
     bool failed = false;
-    cl_int code;
 
     if (!opencl_record_wants(i, &failed))
         return !failed;
@@ -83,8 +82,8 @@ static bool run_kernel(struct invocation *i, uint32_t step)
             return false;
     if (l->scratch && !set_address(i, s->kernel, 2 * l->tensors, i->memory->address + x->scratch_offset))
         return false;
-    code = o->api->EnqueueNDRangeKernel(o->queue, s->kernel, GPU_DIMENSIONS, NULL, l->global, l->local, 0, NULL,
-                                        opencl_times_steps(&x->base) ? &event : NULL);
+    cl_int code = o->api->EnqueueNDRangeKernel(o->queue, s->kernel, GPU_DIMENSIONS, NULL, l->global, l->local, 0, NULL,
+                                               opencl_times_steps(&x->base) ? &event : NULL);
     if (event)
         opencl_times_add(i, step, NULL, event);
     if (code == CL_SUCCESS)

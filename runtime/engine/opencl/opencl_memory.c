@@ -89,11 +89,10 @@ static cl_mem create_zeros(struct engine_opencl *o, size_t bytes, const char **c
 {
     const cl_uint zeros[4] = {0};
     cl_event event = NULL;
-    cl_mem memory;
 
     *code = CL_SUCCESS;
     *call = "clCreateBuffer";
-    memory = o->api->CreateBuffer(o->context, CL_MEM_READ_WRITE, bytes, NULL, code);
+    cl_mem memory = o->api->CreateBuffer(o->context, CL_MEM_READ_WRITE, bytes, NULL, code);
     if (*code != CL_SUCCESS)
         return NULL;
     *call = "clEnqueueFillBuffer";
@@ -117,14 +116,13 @@ struct engine_buffer *opencl_buffer_create(struct engine *en, size_t bytes, stru
 {
     struct engine_opencl *o = opencl_of(en);
     const size_t size = bytes ? (bytes + BUFFER_ALIGN - 1) & ~(size_t)(BUFFER_ALIGN - 1) : BUFFER_ALIGN;
-    struct opencl_buffer *b;
     const char *call = "";
     char name[24], text[64];
     cl_int code = CL_SUCCESS;
 
     if (!opencl_is_usable(o, e) || !count_bytes(o, size, e))
         return NULL;
-    b = calloc(1, sizeof *b);
+    struct opencl_buffer *b = calloc(1, sizeof *b);
     if (b && (b->memory = create_zeros(o, size, &call, &code))) {
         b->counted = size;
         b->base = (struct engine_buffer){number_buffer(o, b) << OFFSET_BITS, bytes, 0};
@@ -167,17 +165,15 @@ static bool check_memory(struct engine_opencl *o, cl_mem memory, size_t offset, 
 struct engine_buffer *opencl_buffer_wrap(struct engine *en, void *memory, size_t offset, size_t bytes, struct error *e)
 {
     struct engine_opencl *o = opencl_of(en);
-    struct opencl_buffer *b;
-    cl_int code;
 
     if (!o->shared)
         return error_null(e, WNNStatus_NotSupportedError, "the context has no openclContext of the application's");
     if (!opencl_is_usable(o, e) || !check_memory(o, memory, offset, bytes, e))
         return NULL;
-    b = calloc(1, sizeof *b);
+    struct opencl_buffer *b = calloc(1, sizeof *b);
     if (!b)
         return error_null_memory(e);
-    code = o->api->RetainMemObject(memory);
+    cl_int code = o->api->RetainMemObject(memory);
     if (code == CL_SUCCESS) {
         b->memory = memory;
         b->offset = offset;
@@ -276,7 +272,6 @@ bool opencl_buffer_write(struct engine *en, struct engine_buffer *b, size_t offs
     struct engine_opencl *o = opencl_of(en);
     cl_mem memory = ((struct opencl_buffer *)b)->memory;
     cl_event event = NULL;
-    struct staged *s;
     cl_int code;
 
     offset += ((struct opencl_buffer *)b)->offset;
@@ -284,7 +279,7 @@ bool opencl_buffer_write(struct engine *en, struct engine_buffer *b, size_t offs
         return false;
     if (!bytes)
         return true;
-    s = stage(o, data, bytes);
+    struct staged *s = stage(o, data, bytes);
     code = o->api->EnqueueWriteBuffer(o->queue, memory, s ? CL_FALSE : CL_TRUE, offset, bytes, s ? s->data : data, 0, NULL,
                                       s                  ? &s->base.event
                                       : opencl_traces(o) ? &event
@@ -304,15 +299,14 @@ bool opencl_buffer_read(struct engine *en, struct engine_buffer *b, size_t offse
 {
     struct engine_opencl *o = opencl_of(en);
     cl_event event = NULL;
-    cl_int code;
 
     offset += ((struct opencl_buffer *)b)->offset;
     if (!opencl_is_usable(o, e))
         return false;
     if (!bytes)
         return true;
-    code = o->api->EnqueueReadBuffer(o->queue, ((struct opencl_buffer *)b)->memory, CL_TRUE, offset, bytes, data, 0, NULL,
-                                     opencl_traces(o) ? &event : NULL);
+    cl_int code = o->api->EnqueueReadBuffer(o->queue, ((struct opencl_buffer *)b)->memory, CL_TRUE, offset, bytes, data, 0,
+                                            NULL, opencl_traces(o) ? &event : NULL);
     end_transfer(o, OPENCL_READ, event);
     return code == CL_SUCCESS || opencl_wait_failed(o, "clEnqueueReadBuffer", code, e);
 }

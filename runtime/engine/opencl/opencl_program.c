@@ -39,12 +39,11 @@ struct opencl_entry {
 static void read_log(struct engine_opencl *o, cl_program program, char log[LOG_BYTES])
 {
     size_t size = 0;
-    char *whole;
 
     log[0] = '\0';
     if (o->api->GetProgramBuildInfo(program, o->device.id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS || !size)
         return;
-    whole = calloc(1, size + 1);
+    char *whole = calloc(1, size + 1);
     if (whole && o->api->GetProgramBuildInfo(program, o->device.id, CL_PROGRAM_BUILD_LOG, size, whole, NULL) == CL_SUCCESS)
         snprintf(log, LOG_BYTES, "\n%.*s%s", LOG_BYTES - 8, whole, strlen(whole) > LOG_BYTES - 8 ? " ..." : "");
     free(whole);

@@ -38,7 +38,6 @@ static void save_program(struct saver *s, uint32_t step)
 {
     const struct opencl_program *p = s->x->steps[step].program;
     char identity[OPENCL_IDENTITY_BYTES];
-    unsigned char *binary;
     size_t bytes;
 
     for (uint32_t i = 0; i < step; i++)
@@ -50,7 +49,7 @@ static void save_program(struct saver *s, uint32_t step)
     opencl_device_identity(s->o, identity);
     out_text(&s->out, identity, strlen(identity));
     out_text(&s->out, p->text, strlen(p->text));
-    binary = opencl_program_binary(s->o, p->program, &bytes);
+    unsigned char *binary = opencl_program_binary(s->o, p->program, &bytes);
     out_text(&s->out, (const char *)binary, binary ? bytes : 0);
     free(binary);
 }
@@ -163,7 +162,6 @@ static bool read_program(struct engine_opencl *o, const unsigned char *code, siz
     struct stream_reader in = {.at = code, .end = code + bytes};
     const char *identity, *text, *binary;
     size_t identity_bytes, text_bytes, binary_bytes;
-    char *copy;
 
     if (at > bytes)
         return damaged(e, "a program outside the file");
@@ -173,7 +171,7 @@ static bool read_program(struct engine_opencl *o, const unsigned char *code, siz
     binary = in.failed ? NULL : in_text(&in, bytes, &binary_bytes);
     if (in.failed)
         return damaged(e, "a program ends early");
-    copy = calloc(1, text_bytes + 1);
+    char *copy = calloc(1, text_bytes + 1);
     if (!copy)
         return error_out_of_memory(e);
     memcpy(copy, text, text_bytes);

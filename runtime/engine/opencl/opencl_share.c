@@ -47,8 +47,6 @@ static bool check_queue(const struct opencl_api *api, const struct opencl_choice
 
 bool opencl_share(struct engine_opencl *o, const struct opencl_choice *choice, struct error *e)
 {
-    cl_int code;
-
     if (!opencl_device_take(o->api, choice->id, &o->device, e))
         return false;
     o->api = o->device.api;
@@ -57,7 +55,7 @@ bool opencl_share(struct engine_opencl *o, const struct opencl_choice *choice, s
     if (!check_queue(o->api, choice, e))
         return false;
     o->shared = true;
-    code = o->api->RetainContext(choice->context);
+    cl_int code = o->api->RetainContext(choice->context);
     if (code != CL_SUCCESS)
         return opencl_failed(o, "clRetainContext", code, e);
     o->context = choice->context;
