@@ -62,9 +62,8 @@ static WNNStatus build_with(uint64_t operations, uint64_t bytes)
     const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, square};
     WNNGraphBuilder b = builder_of(c);
     WNNGraph graph = NULL;
-    WNNStatus status;
     WNNOperand y = wnnGraphBuilderAdd(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), matmul(b), NULL);
-    status = wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), y}, &graph);
+    WNNStatus status = wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), y}, &graph);
     wnnGraphRelease(graph);
     wnnGraphBuilderRelease(b);
     wnnContextRelease(c);

@@ -113,12 +113,11 @@ static WNNOperand halves(WNNGraphBuilder b)
 static WNNOperand multiply(WNNGraphBuilder b, WNNOperand x, const struct form *f, bool transposed)
 {
     WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;
-    WNNOperand w;
 
     if (f->type == WNNOperandDataType_Float16)
         return wnnGraphBuilderMatmul(b, x, halves(b), NULL);
     draw_weights(f);
-    w = dequantized(b, f, transposed);
+    WNNOperand w = dequantized(b, f, transposed);
     o.bTranspose = transposed;
     return transposed ? wnnGraphBuilderGemm(b, x, w, &o) : wnnGraphBuilderMatmul(b, x, w, NULL);
 }
@@ -130,12 +129,11 @@ static void compute(WNNContext in, const struct form *f, uint32_t rows, bool tra
     const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (uint32_t[]){rows, K}};
     WNNGraphBuilder b;
     WNNGraph graph;
-    WNNOperand out;
 
     for (uint32_t i = 0; i < rows * K; i++)
         x[i] = (float)random_in_range(-1, 1);
     assert_int_equal(wnnContextCreateGraphBuilder(in, &b), WNNStatus_Success);
-    out = multiply(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), f, transposed);
+    WNNOperand out = multiply(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), f, transposed);
     if (wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), out}, &graph))
         fail_msg("%s", wnnGetLastErrorMessage().data);
     if (wnnGraphCompute(graph, 1, &(WNNNamedBuffer){WNN_STR("x"), x, rows * K * sizeof *x}, 1,

@@ -21,18 +21,16 @@ static float *run(WNNOperand (*apply)(WNNGraphBuilder b, WNNOperand x, const voi
     WNNNamedOperandDescriptor about;
     size_t bytes = sizeof(float);
     WNNGraphBuilder b = builder_of(context);
-    WNNOperand x;
-    float *result;
 
     for (uint32_t i = 0; i < rank; i++)
         bytes *= shape[i];
-    x = constant ? wnnGraphBuilderConstant(b, &d, data, bytes) : wnnGraphBuilderInput(b, WNN_STR("x"), &d);
+    WNNOperand x = constant ? wnnGraphBuilderConstant(b, &d, data, bytes) : wnnGraphBuilderInput(b, WNN_STR("x"), &d);
     WNNGraph graph = build_y(b, apply(b, x, row));
     assert_success(wnnGraphGetOutput(graph, 0, &about));
     *count = 1;
     for (size_t i = 0; i < about.descriptor.rank; i++)
         *count *= about.descriptor.shape[i];
-    result = malloc(*count * sizeof *result);
+    float *result = malloc(*count * sizeof *result);
     assert_non_null(result);
     assert_success(wnnGraphCompute(graph, constant ? 0 : 1, &(WNNNamedBuffer){WNN_STR("x"), data, bytes}, 1,
                                    &(WNNNamedBuffer){WNN_STR("y"), result, *count * sizeof *result}));
@@ -81,8 +79,6 @@ static WNNOperand apply_window(WNNGraphBuilder b, WNNOperand x, const void *data
     WNNConv2dOptions conv = WNN_CONV2D_OPTIONS_INIT;
     WNNConvTranspose2dOptions transposed = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
 
-    WNNOperand weights;
-
     window[at] = filter[2 + at] = w->window;
     padding[2 * at] = w->padding[0];
     padding[2 * at + 1] = w->padding[1];
@@ -103,8 +99,8 @@ static WNNOperand apply_window(WNNGraphBuilder b, WNNOperand x, const void *data
     case 'l':
         return wnnGraphBuilderL2Pool2d(b, x, &pool);
     }
-    weights = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, filter}, powers,
-                                      w->window * sizeof *powers);
+    WNNOperand weights = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, filter}, powers,
+                                                 w->window * sizeof *powers);
     if (w->kind == 'c')
         return wnnGraphBuilderConv2d(b, x, weights, &conv);
     return wnnGraphBuilderConvTranspose2d(b, x, weights, &transposed);

@@ -35,7 +35,6 @@ static void compute(WNNWeightFormat format, bool transposed, float *results, WNN
     float *data = malloc(sizeof weights);
     WNNGraphBuilder b;
     WNNGraph graph;
-    WNNOperand y;
 
     assert_non_null(data);
     for (int k = 0; k < K; k++)
@@ -44,7 +43,7 @@ static void compute(WNNWeightFormat format, bool transposed, float *results, WNN
     assert_success(wnnContextCreateGraphBuilder(context, &b));
     assert_success(wnnGraphBuilderQuantizeWeights(b, format));
     options.bTranspose = transposed;
-    y = wnnGraphBuilderConstant(b, &w, data, sizeof weights);
+    WNNOperand y = wnnGraphBuilderConstant(b, &w, data, sizeof weights);
     y = transposed ? wnnGraphBuilderGemm(b, wnnGraphBuilderInput(b, WNN_STR("x"), &x), y, &options)
                    : wnnGraphBuilderMatmul(b, wnnGraphBuilderInput(b, WNN_STR("x"), &x), y, NULL);
     assert_success(wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), y}, &graph));
@@ -135,12 +134,10 @@ TEST(wrong_calls_are_refused)
 
 int main(void)
 {
-    int failed;
-
     make_data();
     if (wnnCreateContext(NULL, &context))
         return 1;
-    failed = tests_run();
+    int failed = tests_run();
     wnnContextRelease(context);
     return failed;
 }

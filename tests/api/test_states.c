@@ -198,14 +198,13 @@ TEST(only_updates_are_written)
     const int32_t row = UPDATED;
     WNNContextOptions processor = WNN_CONTEXT_OPTIONS_INIT;
     WNNContext others = context;
-    WNNGraphBuilder b;
     WNNGraph graph;
     float *update = calloc(1, page);
     float *memory = mmap(NULL, ROWS * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     processor.engine = WNNEngine_Cpu;
     assert_success(wnnCreateContext(&processor, &context));
-    b = builder_of(context);
+    WNNGraphBuilder b = builder_of(context);
     assert_true(update && memory != MAP_FAILED);
     for (uint32_t k = 0; k < columns; k++)
         update[k] = 1 + (float)k;

@@ -18,10 +18,9 @@ static WNNGraphBuilder make_builder(WNNContext context, WNNNamedOperand *output)
     const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 2, shape};
     float *weights = calloc(SIZE * SIZE, sizeof *weights);
     WNNGraphBuilder builder = builder_of(context);
-    WNNOperand x;
 
     assert_non_null(weights);
-    x = wnnGraphBuilderInput(builder, WNN_STR("x"), &descriptor);
+    WNNOperand x = wnnGraphBuilderInput(builder, WNN_STR("x"), &descriptor);
     for (int i = 0; i < LAYERS; i++) {
         for (int k = 0; k < SIZE; k++)
             weights[k * SIZE + k] = 1 + (float)i;
@@ -132,13 +131,11 @@ TEST(every_computation_is_told)
     struct computed computed = {0};
     WNNNamedTensor named_in = {WNN_STR("x"), NULL}, named_out = {WNN_STR("y"), NULL};
     WNNNamedOperand output;
-    WNNGraphBuilder builder;
-    WNNContext context;
     WNNGraph graph;
 
     options.computed = (WNNComputedCallbackInfo){on_computed, &computed, NULL};
-    context = context_with(&options);
-    builder = make_builder(context, &output);
+    WNNContext context = context_with(&options);
+    WNNGraphBuilder builder = make_builder(context, &output);
     assert_success(wnnGraphBuilderBuild(builder, 1, &output, &graph));
     assert_int_equal(computed.count, 0);
     assert_success(wnnGraphCompute(graph, 1, &in, 1, &out));
@@ -181,13 +178,11 @@ TEST(what_a_context_does_is_logged)
     struct build_watch watch = {.end_at_call = 1, .end_in_stage = WNNBuildStage_Graph};
     struct messages messages = {0};
     WNNNamedOperand output;
-    WNNGraphBuilder builder;
-    WNNContext context;
     WNNGraph graph;
 
     options.log = (WNNLogCallbackInfo){on_message, &messages, NULL};
-    context = context_with(&options);
-    builder = make_builder(context, &output);
+    WNNContext context = context_with(&options);
+    WNNGraphBuilder builder = make_builder(context, &output);
     assert_success(wnnGraphBuilderBuild(builder, 1, &output, &graph));
     assert_int_equal(messages.counts[WNNLogLevel_Info], 1);
     assert_non_null(strstr(messages.last, "a graph was built"));
@@ -226,14 +221,13 @@ TEST(a_precision_without_effect_is_logged)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
         struct messages messages = {0};
-        WNNContext context;
 
         options.log = (WNNLogCallbackInfo){on_message, &messages, NULL};
         options.engine = WNNEngine_Cpu;
         options.precision = cases[i].precision;
         options.deterministic = cases[i].deterministic;
         options.debug = WNN_STR(cases[i].debug);
-        context = context_with(&options);
+        WNNContext context = context_with(&options);
         for (int graphs = 0; graphs < 2; graphs++) {
             WNNNamedOperand output;
             WNNGraphBuilder builder = make_builder(context, &output);
@@ -257,11 +251,10 @@ TEST(tensors_stay_within_the_limit)
     const uint32_t shape[1] = {600};
     WNNTensorDescriptor descriptor = WNN_TENSOR_DESCRIPTOR_INIT;
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
-    WNNContext context;
     WNNTensor first, second;
 
     options.memoryLimit = 1000;
-    context = context_with(&options);
+    WNNContext context = context_with(&options);
     descriptor.dataType = WNNOperandDataType_Uint8;
     descriptor.rank = 1;
     descriptor.shape = shape;
@@ -284,12 +277,11 @@ static bool builds_within(size_t limit)
     static float x[SIZE * SIZE], y[SIZE * SIZE];
     const WNNNamedBuffer in = {WNN_STR("x"), x, sizeof x}, out = {WNN_STR("y"), y, sizeof y};
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
-    WNNContext context;
     bool built = false;
 
     options.memoryLimit = limit;
     options.threadCount = 1;
-    context = context_with(&options);
+    WNNContext context = context_with(&options);
     for (int turn = 0; turn < 2; turn++) {
         WNNNamedOperand output;
         WNNGraphBuilder builder = make_builder(context, &output);

@@ -84,12 +84,11 @@ static bool check_graph(struct machine_under_test *m, const char *body)
 {
     const struct pass_options o = {.target = &m->target};
     struct graph *g = parse_body(body);
-    struct cluster *alone;
     bool good = true;
 
     if (!passes_run(g, &o))
         fail_msg("%s\n%s", g->error.message, body);
-    alone = cluster_create(g, CLUSTER_KERNEL);
+    struct cluster *alone = cluster_create(g, CLUSTER_KERNEL);
     assert_non_null(alone);
     for (struct cluster *c = g->first_cluster; c != alone; c = c->next) {
         const double times = c->kind == CLUSTER_KERNEL ? work_against_parts(m, g, c, alone) : 0;

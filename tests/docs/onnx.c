@@ -184,7 +184,6 @@ int main(int argc, char **argv)
     char *text = NULL, *cases;
     size_t size = 0, count = sort_rows(rows), function_count;
     const struct term_function *functions = term_functions(&function_count);
-    FILE *out;
 
     if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "--write"))) {
         fprintf(stderr, "usage: %s CASES FILE [--write]\n", argv[0]);
@@ -193,7 +192,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < function_count; i++)
         check_term(functions[i].name, functions[i].term);
     cases = read_file(argv[1]);
-    out = open_memstream(&text, &size);
+    FILE *out = open_memstream(&text, &size);
     if (!out)
         die("memory");
     put_document(out, count, rows, cases);

@@ -60,11 +60,10 @@ static struct docstring docstring_of(const struct op_info *row)
 {
     struct docstring d = {{0}, {0}};
     char call[80], *open;
-    const char *at;
     size_t length;
 
     snprintf(call, sizeof call, " wnnGraphBuilder%s(", row->method);
-    at = strstr(header, call);
+    const char *at = strstr(header, call);
     while (at && at > header && at[-1] != '\n')
         at--;
     if (!at || strncmp(at, "WNN_EXPORT ", 11)) {
@@ -387,7 +386,6 @@ int main(int argc, char **argv)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out;
 
     if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "--write"))) {
         fputs("usage: docs-operators HEADER FILE [--write]\n", stderr);
@@ -396,7 +394,7 @@ int main(int argc, char **argv)
     header = read_file(argv[1]);
     if (wnnCreateContext(NULL, &context) != WNNStatus_Success)
         die("wnnCreateContext");
-    out = open_memstream(&text, &size);
+    FILE *out = open_memstream(&text, &size);
     if (!out)
         die("memory");
     put_all(out);

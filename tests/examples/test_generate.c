@@ -214,11 +214,10 @@ TEST(fixed_caches_give_the_same_by_tokens_and_blocks)
 TEST(compiled_graphs_are_kept)
 {
     static const char call[] = GENERATE_TEXT " concat.webnn --tokens 3,40,77,114 --prompt-block 4 --max-tokens 12 --engine cpu";
-    char *expected;
 
     write_model("concat.webnn");
     assert_int_equal(run("(%s 2>/dev/null)", call), 0);
-    expected = strdup(printed);
+    char *expected = strdup(printed);
     assert_non_null(expected);
     for (int again = 0; again < 2; again++) {
         assert_int_equal(run("%s --graphs kept", call), 0);

@@ -35,7 +35,6 @@ static void assert_same_lines(const char *expected)
 TEST(two_ranks_print_what_one_process_prints)
 {
     const char *m = shared_model("mobilenetv2");
-    char *expected;
 
     if (!m)
         skip();
@@ -45,7 +44,7 @@ TEST(two_ranks_print_what_one_process_prints)
             m, m),
         0);
     assert_int_equal(run("%s/classify %s many --threads 1", EXAMPLES, m), 0);
-    expected = without_times(printed);
+    char *expected = without_times(printed);
     assert_int_equal(run("{ %s %s many 2>notes; }", TWO_RANKS, m), 0);
     assert_same_lines(expected);
     /* A graph that is compiled already is taken as it is, and each rank takes every second picture of a list, too. */
@@ -60,7 +59,6 @@ TEST(two_ranks_print_what_one_process_prints)
 TEST(rank_reports_its_bad_file_and_goes_on)
 {
     const char *m = shared_model("mobilenetv2");
-    char *expected;
 
     if (!m)
         skip();
@@ -68,7 +66,7 @@ TEST(rank_reports_its_bad_file_and_goes_on)
         run("mkdir bad && cp %s/test.jpg bad/a.jpg && cp %s/test_224.png bad/c.png && cp bad/a.jpg bad/d.jpg", m, m), 0);
     write_text("bad/b.png", "this is no picture");
     assert_int_equal(run("{ %s/classify %s bad --threads 1 2>notes; }", EXAMPLES, m), 1);
-    expected = without_times(printed);
+    char *expected = without_times(printed);
     assert_printed("bad/b.png\", \"error\": ");
     assert_int_equal(run("{ %s %s bad 2>notes; }", TWO_RANKS, m), 1);
     assert_same_lines(expected);

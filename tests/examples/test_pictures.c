@@ -47,15 +47,13 @@ TEST(classify_says_lesser_panda)
 static void assert_line(int index, const char *path, int expected)
 {
     const char *line = printed, *end = NULL;
-    const cJSON *top;
-    cJSON *j;
 
     for (; index > 0 && line; index--)
         line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
-    j = line ? cJSON_ParseWithOpts(line, &end, false) : NULL;
+    cJSON *j = line ? cJSON_ParseWithOpts(line, &end, false) : NULL;
     if (!j || *end != '\n')
         fail_msg("no line of JSON for %s in: %s", path, printed);
-    top = cJSON_GetArrayItem(cJSON_GetObjectItem(j, "top"), 0);
+    const cJSON *top = cJSON_GetArrayItem(cJSON_GetObjectItem(j, "top"), 0);
     assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(j, "input")), path);
     assert_int_equal(cJSON_GetObjectItem(j, "error") != NULL, expected < 0);
     if (expected >= 0) {
@@ -115,11 +113,10 @@ static void assert_faces(const char *model, double tolerance)
     const cJSON *detections, *d;
     char path[4224], *text;
     size_t length;
-    cJSON *root;
 
     snprintf(path, sizeof path, "%s/manifest.json", model);
     assert_true(file_read(path, &text, &length, NULL));
-    root = cJSON_Parse(text);
+    cJSON *root = cJSON_Parse(text);
     detections = cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(root, "cases"), 0), "detections");
     assert_int_equal(count, cJSON_GetArraySize(detections));
     cJSON_ArrayForEach(d, detections)

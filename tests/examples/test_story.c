@@ -22,7 +22,6 @@ TEST(the_story_is_the_published_one)
     size_t count, expected_count, length;
     int64_t *tokens, *expected;
     char path[4224], *text;
-    cJSON *root;
 
     if (!m)
         skip();
@@ -36,7 +35,7 @@ TEST(the_story_is_the_published_one)
     /* And as text, as far as the manifest has it. */
     snprintf(path, sizeof path, "%s/manifest.json", m);
     assert_true(file_read(path, &text, &length, NULL));
-    root = cJSON_Parse(text);
+    cJSON *root = cJSON_Parse(text);
     assert_printed(cJSON_GetObjectItem(cJSON_GetObjectItem(root, "greedy"), "text")->valuestring);
     assert_not_printed("<");
     cJSON_Delete(root);

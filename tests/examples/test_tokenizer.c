@@ -223,7 +223,6 @@ TEST(steps_are_those_of_the_format)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char file[1024] = "{\"model\": {\"ignore_merges\": true, \"merges\": [], \"vocab\": {", message[512];
         const char *const *pieces = cases[i].pieces;
-        struct tokenizer *t;
         size_t count, wanted = 0;
         int32_t *ids;
 
@@ -237,7 +236,7 @@ TEST(steps_are_those_of_the_format)
         }
         sprintf(file + strlen(file), "}}, %s}", cases[i].step);
         assert_true(file_write("step.json", file, strlen(file), NULL));
-        t = open_tokenizer("step.json");
+        struct tokenizer *t = open_tokenizer("step.json");
         assert_true(tokenizer_encode(t, cases[i].text, strlen(cases[i].text), &ids, &count, message, sizeof message));
         if (count != wanted)
             fail_msg("%s: %zu pieces, not %zu", cases[i].step, count, wanted);

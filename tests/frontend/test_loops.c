@@ -324,11 +324,10 @@ TEST(random_bodies)
         struct form f;
         struct data want = {.count = 0}, rolled = {.count = 0}, compiled = {.count = 0};
         WNNOperand outputs[SLOTS_MAX];
-        WNNGraphBuilder b;
         WNNGraph graph;
 
         random_form(&f, i);
-        b = new_builder();
+        WNNGraphBuilder b = new_builder();
         name_outputs(&want, unrolled(b, &f, outputs), outputs);
         interpret(b, &want, false);
         wnnGraphBuilderRelease(b);
@@ -369,7 +368,6 @@ static void multiply_by_quantized(bool loop, float out[WIDTH], WNNQuantizedWeigh
     static float weights[WIDTH * WIDTH], in[WIDTH];
     WNNGraphBuilder b = new_builder();
     WNNOperand x = input(b, "x", 2, shape), w, y = x, parameter;
-    WNNNamedOperand output;
     WNNNamedBuffer from = {view("x"), in, sizeof in}, to = {view("y"), out, sizeof in};
     WNNGraph graph;
 
@@ -387,7 +385,7 @@ static void multiply_by_quantized(bool loop, float out[WIDTH], WNNQuantizedWeigh
     else
         y = wnnGraphBuilderTanh(b, wnnGraphBuilderMatmul(b, y, w, NULL), NULL);
     assert_int_equal(wnnGraphBuilderQuantizeWeights(b, WNNWeightFormat_Int8), WNNStatus_Success);
-    output = (WNNNamedOperand){view("y"), y};
+    WNNNamedOperand output = (WNNNamedOperand){view("y"), y};
     if (wnnGraphBuilderBuild(b, 1, &output, &graph) != WNNStatus_Success)
         fail_msg("%s", wnnGetLastErrorMessage().data);
     wnnGraphGetQuantizedWeights(graph, counts);
@@ -425,7 +423,6 @@ TEST(errors_say_what_is_wrong)
     WNNGraphBuilder b = new_builder();
     WNNOperand x = input(b, "x", 2, shape), y = input(b, "y", 1, row), p[2], next[2], out[2], used;
     WNNLoopSlices s = {x, 0, false};
-    WNNNamedOperand result;
     WNNGraph graph;
 
     expect(wnnGraphBuilderBeginLoop(NULL, 4, 0, NULL, 0, NULL, NULL), "builder is NULL");
@@ -442,7 +439,7 @@ TEST(errors_say_what_is_wrong)
     assert_int_equal(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 1, &s, p), WNNStatus_Success);
     expect(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 1, &s, next), "loops do not lie within each other");
     used = next[0] = wnnGraphBuilderAdd(b, p[0], p[1], NULL);
-    result = (WNNNamedOperand){view("o"), used};
+    WNNNamedOperand result = (WNNNamedOperand){view("o"), used};
     expect(wnnGraphBuilderBuild(b, 1, &result, &graph), "a loop has begun and not ended");
     expect(wnnGraphBuilderEndLoop(b, view(""), 0, NULL, 0, NULL, out), "0 carried values are given, the loop began with 1");
     expect(wnnGraphBuilderEndLoop(b, view(""), 1, &x, 0, NULL, out),
@@ -464,8 +461,6 @@ TEST(errors_say_what_is_wrong)
 /* An argument is the number of random bodies.  WEBNN_ENGINE=gpu computes them on the first OpenCL device. */
 int main(int argc, char **argv)
 {
-    int result;
-
     if (argc > 1)
         cases = (uint32_t)strtoul(argv[1], NULL, 10);
     if (wnnCreateContext(NULL, &context) != WNNStatus_Success) {
@@ -478,7 +473,7 @@ int main(int argc, char **argv)
         wnnContextGetDevice(context, &device);
         printf("on %s (%s)\n", device.name, *device.platform ? device.platform : "the engine for processors");
     }
-    result = tests_run();
+    int result = tests_run();
     wnnContextRelease(context);
     return result;
 }

@@ -37,12 +37,11 @@ static void remove_files(void)
 void fuzz_seed(const void *bytes, size_t length)
 {
     char path[4096];
-    FILE *out;
 
     if (!corpus)
         return;
     snprintf(path, sizeof path, "%s/seed-%03u", corpus, seed_count++);
-    out = fopen(path, "wb");
+    FILE *out = fopen(path, "wb");
     if (out) {
         fwrite(bytes, 1, length, out);
         fclose(out);
@@ -52,7 +51,6 @@ void fuzz_seed(const void *bytes, size_t length)
 const char *fuzz_file(const char *name, const void *bytes, size_t length)
 {
     static char in_memory[] = "/dev/shm/webnn-fuzz-XXXXXX", on_disk[] = "/tmp/webnn-fuzz-XXXXXX", path[128];
-    FILE *out;
 
     if (!files_folder) {
         files_folder = mkdtemp(in_memory); /* a hundred times as fast, where there is one */
@@ -61,7 +59,7 @@ const char *fuzz_file(const char *name, const void *bytes, size_t length)
             abort();
     }
     snprintf(path, sizeof path, "%s/%s", files_folder, name);
-    out = fopen(path, "wb");
+    FILE *out = fopen(path, "wb");
     if (!out || fwrite(bytes, 1, length, out) != length || fclose(out))
         abort();
     return path;
@@ -104,7 +102,6 @@ static void write_and_read(const struct graph *g, bool json)
     const struct text_options options = {.name = "fuzz", .json = json, .weights = TEXT_WEIGHTS_INLINE};
     struct error e = {0};
     char *text = NULL;
-    struct graph *again;
     size_t length = 0;
     struct model m;
     FILE *out = open_memstream(&text, &length);
@@ -116,7 +113,7 @@ static void write_and_read(const struct graph *g, bool json)
         fprintf(stderr, "not read back: %s\n%s\n", e.message, text);
         abort();
     }
-    again = take(&m);
+    struct graph *again = take(&m);
     if (!again || !graphs_equal(g, again)) {
         fprintf(stderr, "another graph came back:\n%s\n", text);
         abort();
@@ -161,12 +158,11 @@ void fuzz_description(fuzz_describer describe, const uint8_t *bytes, size_t leng
     struct error e = {0};
     char *copy = malloc(length ? length : 1); /* without a NUL after it */
     struct model_description d;
-    bool ok;
 
     if (!copy)
         return;
     memcpy(copy, bytes, length);
-    ok = describe("/nowhere/fuzz", copy, length, &d, &e);
+    bool ok = describe("/nowhere/fuzz", copy, length, &d, &e);
     free(copy); /* nothing may point into it */
     if (ok ? !d.format || !d.name || e.status : !e.status || d.inputs || d.name)
         abort();

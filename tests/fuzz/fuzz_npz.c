@@ -67,14 +67,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct npz_entry *entries;
     struct npy_array array;
     struct error e = {0};
-    const char *path;
     size_t count;
 
     if (!copy)
         return 0;
     memcpy(copy, data, size);
     put_checksums(copy, size);
-    path = fuzz_file("fuzz.npz", copy, size);
+    const char *path = fuzz_file("fuzz.npz", copy, size);
     if (npz_read(path, &entries, &count, &e))
         npz_free(entries, count);
     else if (!*e.message)

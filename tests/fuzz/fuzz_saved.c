@@ -43,11 +43,10 @@ void fuzz_seeds(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     WNNGraph graph = NULL;
-    unsigned char *copy;
 
     if (size >= 4 && !memcmp(data, "\177ELF", 4)) /* a shared object is code that loading runs */
         return 0;
-    copy = aligned_alloc(SERIALIZED_ALIGN, (size + SERIALIZED_ALIGN) / SERIALIZED_ALIGN * SERIALIZED_ALIGN);
+    unsigned char *copy = aligned_alloc(SERIALIZED_ALIGN, (size + SERIALIZED_ALIGN) / SERIALIZED_ALIGN * SERIALIZED_ALIGN);
     if (!copy)
         return 0;
     memcpy(copy, data, size);

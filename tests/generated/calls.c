@@ -34,7 +34,6 @@ static WNNStatus set_attribute(WNNMethodCall call, const struct gen_attribute *a
     WNNMethodValue *items = calloc(count + 1, sizeof *items), value = {WNNMethodValueKind_None, {NULL}};
     char text[GEN_TEXT], *rest = NULL;
     size_t words = 0;
-    WNNStatus status;
 
     if (!items)
         abort();
@@ -67,7 +66,7 @@ static WNNStatus set_attribute(WNNMethodCall call, const struct gen_attribute *a
     case GEN_GRAPH:
         break;
     }
-    status = wnnMethodCallSet(call, WNN_STR(a->name), value);
+    WNNStatus status = wnnMethodCallSet(call, WNN_STR(a->name), value);
     free(items);
     return status;
 }
@@ -113,7 +112,6 @@ static WNNOperand make_operand(const struct gen_tensor *t, unsigned index, WNNGr
     uint32_t dims[GEN_RANK] = {0};
     WNNOperandDescriptor descriptor = {onnx_data_type((enum onnx_type)t->type), t->rank, dims};
     size_t count = gen_tensor_written(t), size = gen_type_size(t->type);
-    WNNOperand operand;
     char name[GEN_NAME], *data;
 
     for (unsigned d = 0; d < t->rank; d++)
@@ -125,7 +123,7 @@ static WNNOperand make_operand(const struct gen_tensor *t, unsigned index, WNNGr
     if (!data)
         abort();
     gen_tensor_fill(t, count, data);
-    operand = wnnGraphBuilderConstant(builder, &descriptor, data, count * size);
+    WNNOperand operand = wnnGraphBuilderConstant(builder, &descriptor, data, count * size);
     free(data);
     return operand;
 }
@@ -314,14 +312,12 @@ bool gen_read(const struct gen_model *m, WNNContext context, struct model *out, 
 {
     static const struct model_options none;
     size_t length;
-    char *file;
-    bool good;
 
     if (m->dialect == GEN_CALLS)
         return gen_calls_read(m, context, out, e);
-    file = m->dialect == GEN_ONNX ? gen_onnx_write(m, &length) : gen_text_write(m, &length);
-    good = m->dialect == GEN_ONNX ? model_read_onnx(context, "/nowhere/generated.onnx", file, length, &none, out, e)
-                                  : model_read_text(context, "/nowhere/generated.webnn", file, length, &none, out, e);
+    char *file = m->dialect == GEN_ONNX ? gen_onnx_write(m, &length) : gen_text_write(m, &length);
+    bool good = m->dialect == GEN_ONNX ? model_read_onnx(context, "/nowhere/generated.onnx", file, length, &none, out, e)
+                                       : model_read_text(context, "/nowhere/generated.webnn", file, length, &none, out, e);
     free(file);
     return good;
 }

@@ -207,15 +207,13 @@ enum gen_verdict gen_check(struct gen_checker *c, const struct gen_model *m, uin
     WNNNamedOperand outputs[GEN_TENSORS];
     struct error e = {0};
     struct model read;
-    struct effort effort;
-    struct graph *g;
 
     gen_listen();
     if (!gen_read(m, c->context, &read, &e))
         return refused(&e, &read, message, size);
     for (size_t i = 0; i < read.output_count && i < GEN_TENSORS; i++)
         outputs[i] = (WNNNamedOperand){WNN_STR(read.outputs[i].name), read.outputs[i].operand};
-    g = builder_take_graph(read.builder, read.output_count, outputs, &e);
+    struct graph *g = builder_take_graph(read.builder, read.output_count, outputs, &e);
     model_free(&read);
     if (!g) {
         snprintf(message, size, "%s", e.message);
@@ -225,7 +223,7 @@ enum gen_verdict gen_check(struct gen_checker *c, const struct gen_model *m, uin
         graph_free(g);
         return wrong(message, size, "the verifier refuses the graph");
     }
-    effort = effort_of(g);
+    struct effort effort = effort_of(g);
     if (effort.elements <= COMPARED_ELEMENTS && effort.work <= COMPARED_WORK)
         return compare(c, m, g, seed, message, size);
     graph_free(g);

@@ -92,10 +92,9 @@ static void write_file(const struct gen_model *m, const char *path)
 {
     size_t length;
     char *bytes = m->dialect == GEN_ONNX ? gen_onnx_write(m, &length) : gen_text_write(m, &length), name[4200];
-    FILE *out;
 
     snprintf(name, sizeof name, "%s.%s", path, m->dialect == GEN_ONNX ? "onnx" : "webnn");
-    out = fopen(name, "wb");
+    FILE *out = fopen(name, "wb");
     if (out) {
         fwrite(bytes, 1, length, out);
         fclose(out);
@@ -118,13 +117,12 @@ static void report(struct run *run, const struct gen_worker *by, struct gen_mode
                    enum gen_failure failure)
 {
     struct gen_worker *w = &run->helper;
-    enum gen_failure again;
     char name[96], path[4096];
 
     name_finding(by, m, failure, name, sizeof name);
     if (is_known(run, name))
         return;
-    again = gen_worker_check(w, m, check_seed, failure == GEN_FAILED_LEAK, &limits);
+    enum gen_failure again = gen_worker_check(w, m, check_seed, failure == GEN_FAILED_LEAK, &limits);
     if (again == GEN_PASSED && failure == GEN_FAILED_TIME) { /* the machine was busy with something else */
         printf("one model took more than %g s once, but not again\n", limits.cpu_seconds);
         return;
@@ -333,7 +331,6 @@ int main(int argc, char **argv)
     static struct run run = {
         .o = {.search = {.seed = 1, .count = 2000, .failures = 20, .seconds = 1e9, .shrink = 10}, .jobs = 1, .keep = "."}};
     size_t count;
-    int status;
 
     read_options(&run.o, argc, argv);
     run.program = argv[0];
@@ -349,7 +346,7 @@ int main(int argc, char **argv)
         gen_worker_free(&run.helper);
         return 0;
     }
-    status = run.o.file ? check_file(&run) : run_units(&run);
+    int status = run.o.file ? check_file(&run) : run_units(&run);
     gen_worker_free(&run.helper);
     return status;
 }

@@ -472,13 +472,11 @@ void gen_start(struct gen_random *r, enum gen_dialect dialect, const struct gen_
 
 static void extreme_attribute(struct gen_random *r, struct gen_model *m, struct gen_node *n)
 {
-    struct gen_attribute *a;
-
     if (!n->attribute_count || gen_chance(r, 40))
         mutate_attribute(r, m, n, NULL);
     if (!n->attribute_count)
         return;
-    a = &n->attributes[gen_below(r, n->attribute_count)];
+    struct gen_attribute *a = &n->attributes[gen_below(r, n->attribute_count)];
     switch (gen_below(r, 12)) {
     case 0: /* another kind */
         a->kind = (uint8_t)(1 + gen_below(r, 8));

@@ -149,8 +149,6 @@ static void keep_refusal(struct run *run, struct search *s, const struct gen_mod
     uint64_t signature = signature_of(reason);
     struct seen *seen = NULL;
 
-    struct example *example;
-
     for (uint32_t i = 0; i < s->seen_count; i++)
         if (s->seen[i].signature == signature)
             seen = &s->seen[i];
@@ -164,7 +162,7 @@ static void keep_refusal(struct run *run, struct search *s, const struct gen_mod
     }
     for (const char *at = reason; *at; at++)
         signature = signature * 31 + (unsigned char)*at;
-    example = &seen->examples[signature >> 16 & (EXAMPLES - 1)];
+    struct example *example = &seen->examples[signature >> 16 & (EXAMPLES - 1)];
     if (*example->message && example->uses < USES)
         return;
     example->uses = 0;
@@ -247,7 +245,6 @@ static void check_one(struct run *run)
     struct search *s = pick_search(run);
     struct gen_model m, other;
     bool single = true;
-    enum gen_verdict verdict;
 
     if (s->found_count)
         m = s->found[gen_below(r, s->found_count)];
@@ -273,7 +270,7 @@ static void check_one(struct run *run)
         gen_mutate_extreme(r, &m);
     if (m.dialect == GEN_CALLS && gen_chance(r, 40))
         m.dialect = GEN_TEXTUAL;
-    verdict = work(run, &m, (uint32_t)gen_next(r), NULL);
+    enum gen_verdict verdict = work(run, &m, (uint32_t)gen_next(r), NULL);
     run->shared->checked++;
     run->shared->accepted += verdict >= GEN_ACCEPTED;
     run->shared->computed += verdict >= GEN_COMPUTED;
@@ -306,7 +303,6 @@ void gen_unit_run(struct gen_shared *shared, const struct gen_unit *unit, const 
 {
     struct run *run = calloc(1, sizeof *run);
     size_t count, place = (size_t)unit->number / 3 * 2 + unit->number % 3;
-    struct gen_row *rows;
 
     if (!run)
         abort();
@@ -322,7 +318,7 @@ void gen_unit_run(struct gen_shared *shared, const struct gen_unit *unit, const 
     run->dialect = unit->number % 3 == 2 ? GEN_CALLS : GEN_ONNX;
     if (run->dialect == GEN_CALLS)
         place = (size_t)unit->number / 3;
-    rows = gen_rows(run->dialect, &count);
+    struct gen_row *rows = gen_rows(run->dialect, &count);
     for (unsigned i = 0; i < ROWS; i++) {
         struct search *s = &run->searches[i];
 
@@ -376,10 +372,9 @@ enum gen_verdict gen_unit_check(struct gen_shared *shared, const struct gen_limi
 {
     static struct gen_model model; /* work() writes into shared */
     struct run run = {.shared = shared, .limits = limits, .checker = gen_checker_create()};
-    enum gen_verdict verdict;
 
     model = shared->model;
-    verdict = work(&run, &model, shared->check_seed, NULL);
+    enum gen_verdict verdict = work(&run, &model, shared->check_seed, NULL);
     strcpy(shared->message, run.message);
     gen_checker_free(run.checker);
     return verdict;

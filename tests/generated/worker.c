@@ -35,11 +35,9 @@ double gen_seconds(void)
 
 bool gen_worker_init(struct gen_worker *w)
 {
-    int file;
-
     memset(w, 0, sizeof *w);
     strcpy(w->log, "/tmp/generated-models-XXXXXX");
-    file = mkstemp(w->log);
+    int file = mkstemp(w->log);
     if (file < 0)
         return false;
     close(file);
@@ -93,12 +91,11 @@ void gen_worker_learn(struct gen_worker *w, uint64_t seed, const char *only)
 
         for (size_t i = 0; i < count; i++) {
             int status;
-            pid_t pid;
 
             if (rows[i].refused || (only && strcmp(only, rows[i].name)))
                 continue;
             fflush(NULL);
-            pid = fork();
+            pid_t pid = fork();
             if (!pid) {
                 gen_unit_learn(w->shared, &(struct gen_unit){.seed = seed}, (enum gen_dialect)d, i, stdout);
                 exit(0);
@@ -113,10 +110,9 @@ static uint64_t resident_bytes(int pid)
 {
     unsigned long all, resident = 0;
     char path[64];
-    FILE *in;
 
     snprintf(path, sizeof path, "/proc/%d/statm", pid);
-    in = fopen(path, "r");
+    FILE *in = fopen(path, "r");
     if (in) {
         if (fscanf(in, "%lu %lu", &all, &resident) != 2)
             resident = 0;

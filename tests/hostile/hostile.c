@@ -114,17 +114,15 @@ static int check_model(const char *path)
     WNNContext context = make_context();
     struct error error = {0};
     char report[CHECK_REPORT] = "";
-    WNNNamedOperand *outputs;
     struct variant variant;
     struct error e = {0};
     struct sample s = {0};
     double elements = 0;
     struct model m;
-    bool good;
 
     if (!model_read(context, path, NULL, &m, &error))
         return refused_model(context, NULL, error.message);
-    outputs = random_alloc(m.output_count, sizeof *outputs);
+    WNNNamedOperand *outputs = random_alloc(m.output_count, sizeof *outputs);
     for (size_t i = 0; i < m.output_count; i++)
         outputs[i] = (WNNNamedOperand){WNN_STR(m.outputs[i].name), m.outputs[i].operand};
     s.g = builder_take_graph(m.builder, m.output_count, outputs, &e);
@@ -148,7 +146,7 @@ static int check_model(const char *path)
     for (uint32_t i = 0; i < s.g->input_count; i++)
         sample_set_data(&s, s.g->inputs[i], random_alloc((size_t)type_bytes(&s.g->inputs[i]->type), 1), NULL);
     variant_init(&variant, "default");
-    good = sample_evaluate(&s) && check_sample(&s, report) && check_variant(&s, &variant, NULL, report);
+    bool good = sample_evaluate(&s) && check_sample(&s, report) && check_variant(&s, &variant, NULL, report);
     printf("%s%s\n", good ? "as the interpreter computes it" : "compared with the interpreter: ", report);
     variant_release(&variant);
     sample_free(&s);
@@ -197,24 +195,22 @@ static struct outcome run_child(int (*run)(const char *path), const char *path, 
     struct outcome o = {0};
     struct rusage usage;
     int status;
-    pid_t pid;
 
     fflush(stdout);
     fflush(stderr);
-    pid = fork();
+    pid_t pid = fork();
     if (pid < 0) {
         perror("fork");
         exit(2);
     }
     if (!pid) {
         struct rlimit limit = {cpu + 1, cpu + 2}, none = {0, 0};
-        int code;
 
         setrlimit(RLIMIT_CPU, &limit);
         setrlimit(RLIMIT_CORE, &none);
         alarm(WALL_LIMIT);
         printf("  ");
-        code = run(path);
+        int code = run(path);
         fflush(stdout);
         exit(code);
     }
@@ -252,7 +248,6 @@ static bool unpack(const char *path, char *name, size_t size)
 {
     const char *base = strrchr(path, '/'), *folder = getenv("TMPDIR");
     int fd, status;
-    pid_t pid;
 
     base = base ? base + 1 : path;
     /* The ending tells what kind of file it is. */
@@ -262,7 +257,7 @@ static bool unpack(const char *path, char *name, size_t size)
         perror(name);
         exit(2);
     }
-    pid = fork();
+    pid_t pid = fork();
     if (!pid) {
         dup2(fd, STDOUT_FILENO);
         execlp("xz", "xz", "-dc", "--", path, (char *)NULL);

@@ -107,7 +107,6 @@ GRAPHS_UNUSED static struct run run_graph(struct graph *g, const void *const *in
 {
     struct run r = {.output_count = g->output_count};
     struct error e = {0};
-    bool done;
 
     r.types = calloc(g->output_count, sizeof *r.types);
     r.outputs = calloc(g->output_count, sizeof *r.outputs);
@@ -117,7 +116,7 @@ GRAPHS_UNUSED static struct run run_graph(struct graph *g, const void *const *in
         r.outputs[i] = malloc((size_t)type_bytes(&r.types[i]));
         r.bounds[i] = malloc((size_t)type_elements(&r.types[i]) * sizeof(double));
     }
-    done = bounds ? graph_interpret_bounds(g, inputs, r.outputs, r.bounds, &e) : graph_interpret(g, inputs, r.outputs, &e);
+    bool done = bounds ? graph_interpret_bounds(g, inputs, r.outputs, r.bounds, &e) : graph_interpret(g, inputs, r.outputs, &e);
     if (!done)
         fail_msg("interpreter: %s", e.message);
     return r;

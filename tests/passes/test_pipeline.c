@@ -209,7 +209,6 @@ static struct node *random_node(struct graph *g, struct value **values, uint32_t
                                   OP_IDENTITY,   OP_TILE,        OP_SIGMOID};
     enum op op = ops[random_bits() % (sizeof ops / sizeof *ops)];
     struct value *in[3];
-    const struct tensor_type *t;
     uint32_t lists[2][RANK_MAX] = {{0}}, axis;
     WNNReduceOptions reduce = WNN_REDUCE_OPTIONS_INIT;
     WNNSplitOptions split = WNN_SPLIT_OPTIONS_INIT;
@@ -220,7 +219,7 @@ static struct node *random_node(struct graph *g, struct value **values, uint32_t
 
     for (uint32_t i = 0; i < 3; i++)
         in[i] = values[count - 1 - random_bits() % (count < 12 ? count : 12)];
-    t = &in[0]->type;
+    const struct tensor_type *t = &in[0]->type;
     if (t->rank == 0)
         return NULL;
     axis = (uint32_t)(random_bits() % t->rank);

@@ -189,7 +189,6 @@ static struct exemption exempt_elements(const struct sample *s)
     for (uint32_t i = 0; i < s->g->input_count; i++)
         known[s->g->inputs[i]->index] = false;
     graph_for_each (s->g, n) {
-        const struct value *bounded;
         bool recurrent = op_infos[n->op].flags & OPF_RECURRENT,
              is_contracted = op_infos[n->op].flags & OPF_LIBRARY || recurrent;
         bool spoilt = false;
@@ -200,7 +199,7 @@ static struct exemption exempt_elements(const struct sample *s)
             for (uint32_t j = 0; v && j < n->result_count; j++)
                 known[n->results[j]->index] &= known[v->index];
         }
-        bounded = bounded_operand(s, n, known);
+        const struct value *bounded = bounded_operand(s, n, known);
         if (spoilt)
             carry(s, &x, n);
         for (uint32_t i = 0; i < n->result_count; i++) {

@@ -182,11 +182,10 @@ static bool call_node(WNNGraphBuilder builder, const struct node *n, WNNOperand 
     }
     WNNMethodCall call = wnnMethodCallCreate(WNN_STR(op_infos[n->op].name));
     size_t place = 0;
-    WNNStatus status;
 
     if (!call)
         random_die("wnnMethodCallCreate");
-    status = set_operands(call, n, operands, &place);
+    WNNStatus status = set_operands(call, n, operands, &place);
     for (const struct attr_info *a = op_infos[n->op].attrs; !status && a->kind != ATTR_NONE; a++)
         status = set_attr(call, a, n, &place);
     if (!status)
@@ -224,11 +223,10 @@ static WNNOperand make_constant(WNNGraphBuilder builder, const struct value *v, 
     const bool nibbles = v->type.type == DTYPE_UINT4;
     const WNNOperandDescriptor descriptor = {nibbles ? WNNOperandDataType_Uint8 : v->type.type, v->type.rank, v->type.dims};
     const size_t bytes = (size_t)type_bytes(&v->type);
-    char *block;
 
     if (v->index % 2 == 0 && !nibbles)
         return wnnGraphBuilderConstant(builder, &descriptor, data, bytes);
-    block = random_alloc(bytes + 1, 1);
+    char *block = random_alloc(bytes + 1, 1);
     memcpy(block + 1, data, bytes);
     return (nibbles ? wnnGraphBuilderConstantUint4Lent : wnnGraphBuilderConstantLent)(
         builder, &descriptor, block + 1, bytes, (WNNBufferReleaseCallbackInfo){free_lent, block, NULL});
@@ -245,7 +243,6 @@ static bool call_loop(WNNGraphBuilder builder, const struct node *n, WNNOperand 
     WNNOperand *inner = random_alloc(body->value_count, sizeof *inner);
     WNNOperand *ends = random_alloc(parameter_count + n->result_count, sizeof *ends); /* of the loop, on either side */
     WNNLoopSlices *slices = random_alloc(l->scanned + l->stacked, sizeof *slices);
-    WNNStatus status;
 
     for (uint32_t i = 0; i < n->input_count; i++) {
         WNNOperand operand = operands[n->inputs[i].value->index];
@@ -257,7 +254,7 @@ static bool call_loop(WNNGraphBuilder builder, const struct node *n, WNNOperand 
             inner[body->inputs[i]->index] = operand;
     }
     WNNOperand *parameters = random_alloc(parameter_count, sizeof *parameters);
-    status = wnnGraphBuilderBeginLoop(builder, l->iterations, l->carried, ends, l->scanned, slices, parameters);
+    WNNStatus status = wnnGraphBuilderBeginLoop(builder, l->iterations, l->carried, ends, l->scanned, slices, parameters);
     for (uint32_t i = 0; !status && i < parameter_count; i++)
         inner[body->inputs[i]->index] = parameters[i];
     for (const struct value *v = body->first_constant; !status && v; v = v->next_constant)

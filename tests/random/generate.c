@@ -365,8 +365,6 @@ static struct value *casted(struct generator *r, struct value *v, dtype type)
 
 struct value *draw_operand(struct generator *r, dtype_set types, uint32_t rank_min, uint32_t rank_max)
 {
-    struct tensor_type t;
-
     if (r->hint && fits(r->hint, types, rank_min, rank_max) && chance(r, 95))
         return r->hint;
     if (r->count && chance(r, 75)) {
@@ -385,7 +383,7 @@ struct value *draw_operand(struct generator *r, dtype_set types, uint32_t rank_m
         if (v && fits(v, types, rank_min, rank_max))
             return v;
     }
-    t = draw_shape(r, draw_type(r, types), rank_min, rank_max);
+    struct tensor_type t = draw_shape(r, draw_type(r, types), rank_min, rank_max);
     return draw_leaf(r, &t, CONTENT_ANY, 0);
 }
 
@@ -417,7 +415,6 @@ static struct value *existing_typed(struct generator *r, const struct tensor_typ
         uint32_t permutation[RANK_MAX];
         WNNTransposeOptions options = WNN_TRANSPOSE_OPTIONS_INIT;
         union op_args args = {.reshape = {t->rank, t->dims}};
-        struct node *n;
 
         if (type_equal(&v->type, t))
             return v;
@@ -425,8 +422,8 @@ static struct value *existing_typed(struct generator *r, const struct tensor_typ
             continue;
         options.permutation = permutation;
         options.permutationCount = t->rank;
-        n = same_sizes(&v->type, t, permutation) && chance(r, 70) ? append(r, OP_TRANSPOSE, 1, &v, &options, NULL)
-                                                                  : append(r, OP_RESHAPE, 1, &v, NULL, &args);
+        struct node *n = same_sizes(&v->type, t, permutation) && chance(r, 70) ? append(r, OP_TRANSPOSE, 1, &v, &options, NULL)
+                                                                               : append(r, OP_RESHAPE, 1, &v, NULL, &args);
         if (n)
             return n->results[0];
     }
@@ -649,14 +646,13 @@ bool sample_generate_operator(struct sample *s, const struct generate_options *o
 {
     struct sample draft;
     struct generator r;
-    bool good;
 
     generator_init(&r, &draft, o->seed);
     r.wanted = wanted;
     r.budget = 100;
     sample_init(&draft);
     draw_operator(&r, op);
-    good = finish_draft(&r, s);
+    bool good = finish_draft(&r, s);
     free(r.values);
     return good;
 }

@@ -20,11 +20,10 @@ static struct value *draw_carried(struct generator *body, const struct tensor_ty
 {
     struct value *v = draw_typed(body, t, CONTENT_ANY);
     const bool tame = dtype_is_float(t->type) && chance(body, 70);
-    struct node *n;
 
     if (!v || (v->kind == VALUE_RESULT && !tame))
         return v;
-    n = append(body, tame ? OP_TANH : OP_IDENTITY, 1, &v, NULL, NULL);
+    struct node *n = append(body, tame ? OP_TANH : OP_IDENTITY, 1, &v, NULL, NULL);
     return n ? n->results[0] : NULL;
 }
 
@@ -108,7 +107,6 @@ static struct value *draw_loop_operand(struct generator *r, const struct loop_bo
 {
     const struct value *in = body->g->inputs[i];
     struct tensor_type t = in->type;
-    struct value *v;
 
     if (i < l->carried)
         return draw_typed(r, &t, CONTENT_ANY);
@@ -117,7 +115,7 @@ static struct value *draw_loop_operand(struct generator *r, const struct loop_bo
         t.dims[0] = l->iterations;
         return draw_typed(r, &t, CONTENT_ANY);
     }
-    v = draw_input(r, &t, CONTENT_ANY);
+    struct value *v = draw_input(r, &t, CONTENT_ANY);
     if (v) /* indices, scales and the like are as they were drawn */
         memcpy(r->s->data[v->index], body->data[in->index], (size_t)type_bytes(&t));
     return v;
@@ -128,12 +126,11 @@ static struct node *append_loop(struct generator *r, struct loop_body *l, const 
     const union op_args args = {.loop = {l}};
     const uint32_t count = body->g->input_count;
     struct value **inputs = random_alloc(count, sizeof *inputs);
-    struct node *n;
     bool good = true;
 
     for (uint32_t i = 0; good && i < count; i++)
         good = (inputs[i] = draw_loop_operand(r, l, body, i)) != NULL;
-    n = good ? append(r, OP_LOOP, count, inputs, NULL, &args) : NULL;
+    struct node *n = good ? append(r, OP_LOOP, count, inputs, NULL, &args) : NULL;
     free(inputs);
     return n;
 }

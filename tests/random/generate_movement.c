@@ -26,14 +26,12 @@ bool draw_concat(struct drawing *d)
 
 bool draw_expand(struct drawing *d)
 {
-    struct tensor_type t;
     uint32_t more, *dims = d->lists[0];
-    int64_t left;
 
     if (!draw_first(d, 0))
         return false;
-    t = *type0(d);
-    left = 2 * d->r->budget / type_elements(&t) + 1;
+    struct tensor_type t = *type0(d);
+    int64_t left = 2 * d->r->budget / type_elements(&t) + 1;
     more = t.rank < RANK_MAX && chance(d->r, 50) ? draw_from(d->r, 1, RANK_MAX - t.rank < 3 ? RANK_MAX - t.rank : 3) : 0;
     for (uint32_t i = 0; i < more + t.rank; i++) {
         dims[i] = i < more || t.dims[i - more] == 1 ? draw_size(d->r, left < 8 ? left : 8) : t.dims[i - more];
@@ -64,11 +62,10 @@ bool draw_pad(struct drawing *d)
 bool draw_reshape(struct drawing *d)
 {
     uint32_t rank = draw(d->r, RANK_MAX + 1), dims[RANK_MAX] = {0}, order[RANK_MAX];
-    int64_t left;
 
     if (!draw_first(d, 0))
         return false;
-    left = type_elements(type0(d));
+    int64_t left = type_elements(type0(d));
     if (!rank && left > 1)
         rank = draw_from(d->r, 1, 4);
     for (uint32_t i = 0; i < rank; i++) {
@@ -204,13 +201,10 @@ bool draw_gather(struct drawing *d)
 
 bool draw_elements(struct drawing *d)
 {
-    struct tensor_type t;
-    uint32_t axis;
-
     if (!draw_first(d, 1))
         return false;
-    t = *type0(d);
-    axis = draw(d->r, t.rank);
+    struct tensor_type t = *type0(d);
+    uint32_t axis = draw(d->r, t.rank);
     if (d->op == OP_GATHER_ELEMENTS)
         d->o.gather.axis = axis;
     else

@@ -152,11 +152,9 @@ static bool draw_where(struct drawing *d)
 
 static bool draw_quantize(struct drawing *d)
 {
-    struct tensor_type t;
-
     if (!draw_first(d, 0))
         return false;
-    t = *type0(d);
+    struct tensor_type t = *type0(d);
     for (uint32_t i = 0; i < t.rank; i++)
         t.dims[i] = chance(d->r, 50) ? 1 : draw_divisor(d->r, t.dims[i]);
     if (d->op == OP_DEQUANTIZE_LINEAR)
@@ -279,12 +277,11 @@ static draw_function *const functions[OP_COUNT] = {
 bool draw_operator(struct generator *r, enum op op)
 {
     struct drawing d = {.r = r, .op = op};
-    struct node *n;
 
     memcpy(d.o.bytes, op_infos[op].options_default, op_infos[op].options_size);
     if (!functions[op](&d))
         return false;
-    n = append(r, op, d.count, d.inputs, d.o.bytes, &d.args);
+    struct node *n = append(r, op, d.count, d.inputs, d.o.bytes, &d.args);
     if (!n)
         return false;
     r->hint = n->results[draw(r, n->result_count)];

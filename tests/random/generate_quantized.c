@@ -11,14 +11,13 @@
 static struct value *draw_scaled(struct generator *r, enum op op, struct value *v, dtype zero_type, uint32_t axis)
 {
     struct tensor_type t = {.type = WNNOperandDataType_Float32, .rank = v->type.rank};
-    struct node *n;
 
     for (uint32_t i = 0; i < t.rank; i++)
         t.dims[i] = i == axis || chance(r, 1) ? v->type.dims[i] : 1;
     struct value *inputs[3] = {v, draw_leaf(r, &t, CONTENT_SCALE, 0), NULL};
     t.type = zero_type;
     inputs[2] = draw_leaf(r, &t, CONTENT_ZERO_POINT, 0);
-    n = append(r, op, 3, inputs, NULL, NULL);
+    struct node *n = append(r, op, 3, inputs, NULL, NULL);
     return n ? n->results[0] : NULL;
 }
 
@@ -40,7 +39,6 @@ static struct value *draw_dynamic(struct generator *r, uint32_t rank, const uint
 {
     struct tensor_type t = {.type = WNNOperandDataType_Float32, .rank = rank}, one = {.rank = rank};
     struct value *inputs[3];
-    struct node *n;
 
     memcpy(t.dims, dims, rank * sizeof *dims);
     for (uint32_t i = 0; i < rank; i++)
@@ -50,7 +48,7 @@ static struct value *draw_dynamic(struct generator *r, uint32_t rank, const uint
     inputs[1] = draw_input(r, &one, CONTENT_SCALE);
     one.type = chance(r, 70) ? WNNOperandDataType_Uint8 : WNNOperandDataType_Int8;
     inputs[2] = draw_input(r, &one, CONTENT_ZERO_POINT);
-    n = append(r, OP_QUANTIZE_LINEAR, 3, inputs, NULL, NULL);
+    struct node *n = append(r, OP_QUANTIZE_LINEAR, 3, inputs, NULL, NULL);
     if (!n)
         return NULL;
     inputs[0] = n->results[0];
@@ -197,11 +195,10 @@ bool draw_quantized_contraction(struct generator *r)
 {
     static const uint8_t activations[] = {OP_RELU, OP_CLAMP, OP_TANH, OP_ADD, OP_MUL, OP_LEAKY_RELU};
     struct drawing d = {.r = r};
-    struct node *n;
 
     if (!(chance(r, 40) ? draw_compact_matmul(&d) : chance(r, 50) ? draw_conv(&d) : draw_matrices(&d)))
         return false;
-    n = append(r, d.op, d.count, d.inputs, d.o.bytes, &d.args);
+    struct node *n = append(r, d.op, d.count, d.inputs, d.o.bytes, &d.args);
     if (!n)
         return false;
     r->hint = n->results[0];

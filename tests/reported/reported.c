@@ -374,7 +374,6 @@ int main(int argc, char **argv)
     char *list, *bytes, scratch[] = "/tmp/webnn-reported-XXXXXX";
     size_t count = 0, failed = 0, length;
     struct dirent **entries;
-    int found;
 
     if (argc < 5)
         die("usage", "reported FOLDER REFUSALS WEBNN_RUN WEBNNC [--group LETTER] [--case NAME] [--way WAY]");
@@ -385,7 +384,7 @@ int main(int argc, char **argv)
     webnnc = argv[4];
     if (!file_read(argv[2], &list, &length, &e))
         die(argv[2], e.message);
-    found = scandir(folder, &entries, NULL, alphasort);
+    int found = scandir(folder, &entries, NULL, alphasort);
     if (found < 0)
         return shared_absent(folder);
     if (!mkdtemp(scratch) || wnnCreateContext(NULL, &context))

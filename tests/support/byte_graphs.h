@@ -119,7 +119,6 @@ GRAPHS_UNUSED static struct graph *bytes_graph(const struct bytes_case *z, struc
 {
     const struct pass_options o = {.target = t};
     char body[900];
-    struct graph *g;
 
     *t = (struct target){.isa = {.vector_bits = 32, .registers = 16},
                          .thread_count = 1,
@@ -130,7 +129,7 @@ GRAPHS_UNUSED static struct graph *bytes_graph(const struct bytes_case *z, struc
              "inputs { x: f32[%u, %u]; c: f32[%u]; } consts { q: %s[%u, %u] @scalar(1); s: f32[%u, %u] @scalar(1); z: %s[%u, "
              "%u] @scalar(1); } nodes { w = dequantizeLinear(q, s, z); m = matmul(x, w); y = add(m, c); } outputs { y; }",
              z->rows, z->k, z->n, z->form, z->k, z->n, z->blocks, z->n, z->form, z->blocks, z->n);
-    g = compact_parse(body, z->least, z->range);
+    struct graph *g = compact_parse(body, z->least, z->range);
     for (const struct value *v = g->first_constant; v && z->zero != ANY_ZERO; v = v->next_constant)
         if (v->name && !strcmp(v->name, "z"))
             memset((void *)(uintptr_t)v->constant->data, z->zero, v->constant->bytes);

@@ -36,12 +36,11 @@ GRAPHS_UNUSED static struct graph *compact_parse(const char *body, int least, ui
 GRAPHS_UNUSED static void compact_narrow(struct graph *g, uint32_t i)
 {
     struct value *wide = g->first_constant, *v;
-    struct tensor_type type;
 
     for (; i; i--)
         wide = wide->next_constant;
     assert_int_equal(wide->type.type, WNNOperandDataType_Uint8);
-    type = wide->type;
+    struct tensor_type type = wide->type;
     type.type = DTYPE_UINT4;
     struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
     assert_non_null(c);

@@ -314,15 +314,13 @@ cl_program clCreateProgramWithSource(cl_context c, cl_uint n, const char **parts
 cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *d, const char *options,
                       void(CL_CALLBACK *callback)(cl_program, void *), void *user)
 {
-    cl_int code;
-
     pthread_mutex_lock(&compiler.lock);
     compiler.threads++;
     while (compiler.held && !pthread_equal(compiler.holder, pthread_self()))
         pthread_cond_wait(&compiler.changed, &compiler.lock);
     compiler.threads--;
     pthread_mutex_unlock(&compiler.lock);
-    code = fake_enter(p->source ? "BuildProgram" : "BuildProgramOfBinary");
+    cl_int code = fake_enter(p->source ? "BuildProgram" : "BuildProgramOfBinary");
     (void)n;
     (void)d;
     (void)options;
@@ -359,12 +357,11 @@ cl_int clReleaseProgram(cl_program p)
 cl_int clGetProgramInfo(cl_program p, cl_program_info what, size_t room, void *out, size_t *size)
 {
     size_t length = strlen(fake.driver) + 1;
-    cl_int code;
 
     (void)p;
     if (what == CL_PROGRAM_BINARY_SIZES)
         return fake_give("GetProgramInfo", &length, sizeof length, room, out, size);
-    code = fake_enter("GetProgramInfo");
+    cl_int code = fake_enter("GetProgramInfo");
     if (!code)
         memcpy(*(unsigned char **)out, fake.driver, length);
     return fake_leave(code);
@@ -373,8 +370,6 @@ cl_int clGetProgramInfo(cl_program p, cl_program_info what, size_t room, void *o
 cl_program clCreateProgramWithBinary(cl_context c, cl_uint n, const cl_device_id *d, const size_t *lengths,
                                      const unsigned char **binaries, cl_int *status, cl_int *error)
 {
-    cl_program p;
-
     (void)c;
     (void)n;
     (void)d;
@@ -382,7 +377,7 @@ cl_program clCreateProgramWithBinary(cl_context c, cl_uint n, const cl_device_id
         *error = CL_INVALID_BINARY;
         return NULL;
     }
-    p = fake_create("CreateProgramWithBinary", sizeof *p, error);
+    cl_program p = fake_create("CreateProgramWithBinary", sizeof *p, error);
     if (status)
         *status = p ? CL_SUCCESS : CL_INVALID_BINARY;
     return p;

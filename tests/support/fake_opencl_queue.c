@@ -27,10 +27,9 @@ static cl_ulong now(void)
 {
     static cl_ulong last;
     struct timespec t;
-    cl_ulong time;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
-    time = (cl_ulong)t.tv_sec * 1000000000u + (cl_ulong)t.tv_nsec;
+    cl_ulong time = (cl_ulong)t.tv_sec * 1000000000u + (cl_ulong)t.tv_nsec;
     return last = time > last ? time : last + 1;
 }
 

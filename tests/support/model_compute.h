@@ -44,7 +44,6 @@ static inline bool model_compute(const struct model *m, WNNGraph graph, fill_inp
 {
     WNNNamedBuffer *in = random_alloc(m->input_count, sizeof *in), *out = random_alloc(m->output_count, sizeof *out);
     size_t count = 0, elements;
-    WNNStatus status;
 
     for (size_t i = 0; i < m->input_count; i++) {
         if (!graph_has_input(graph, m->inputs[i].name))
@@ -56,7 +55,7 @@ static inline bool model_compute(const struct model *m, WNNGraph graph, fill_inp
     }
     for (size_t i = 0; i < m->output_count; i++)
         out[i] = port_buffer(&m->outputs[i], &elements);
-    status = wnnGraphCompute(graph, count, in, m->output_count, out);
+    WNNStatus status = wnnGraphCompute(graph, count, in, m->output_count, out);
     for (size_t i = 0; i < count; i++)
         free(in[i].data);
     for (size_t i = 0; i < m->output_count; i++)

@@ -22,12 +22,11 @@ static inline void network_open(struct network *n, const char *name, uint32_t th
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     struct error e = {0};
     char folder[4096], file[4224], models[256];
-    FILE *f;
 
     snprintf(models, sizeof models, "models/%s", name);
     shared_path(folder, sizeof folder, models);
     snprintf(file, sizeof file, "%s/manifest.json", folder);
-    f = fopen(file, "rb");
+    FILE *f = fopen(file, "rb");
     if (!f)
         exit(shared_absent(file));
     fclose(f);
@@ -51,7 +50,6 @@ static inline void network_close(struct network *n)
 static inline void network_compute(struct network *n, const struct manifest_case *c, float **outputs)
 {
     WNNNamedBuffer in[8], out[8];
-    WNNStatus status;
 
     assert_true(c->input_count <= 8 && c->output_count <= 8);
     for (size_t i = 0; i < c->input_count; i++)
@@ -62,12 +60,11 @@ static inline void network_compute(struct network *n, const struct manifest_case
     for (size_t g = 0; g < graph_outputs; g++) {
         WNNNamedOperandDescriptor d;
         size_t bytes = sizeof(float);
-        float *data;
 
         assert_int_equal(wnnGraphGetOutput(n->graph, g, &d), WNNStatus_Success);
         for (size_t k = 0; k < d.descriptor.rank; k++)
             bytes *= d.descriptor.shape[k];
-        data = malloc(bytes);
+        float *data = malloc(bytes);
         assert_non_null(data);
         spare[g] = data;
         for (size_t i = 0; i < c->output_count; i++)
@@ -78,7 +75,7 @@ static inline void network_compute(struct network *n, const struct manifest_case
             }
         out[g] = (WNNNamedBuffer){d.name, data, bytes};
     }
-    status = wnnGraphCompute(n->graph, c->input_count, in, graph_outputs, out);
+    WNNStatus status = wnnGraphCompute(n->graph, c->input_count, in, graph_outputs, out);
     if (status)
         fail_msg("%s: %.*s", wnnStatusGetName(status), (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
     for (size_t g = 0; g < graph_outputs; g++)

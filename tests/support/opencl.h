@@ -69,13 +69,12 @@ GRAPHS_UNUSED static void opencl_end(void)
 static cl_program opencl_program(const char *source)
 {
     const char *parts[] = {opencl_prelude, source};
-    cl_program program;
     cl_int error;
 
     for (size_t i = 0; i < opencl.program_count; i++)
         if (!strcmp(opencl.programs[i].source, source))
             return opencl.programs[i].program;
-    program = clCreateProgramWithSource(opencl.context, 2, parts, NULL, &error);
+    cl_program program = clCreateProgramWithSource(opencl.context, 2, parts, NULL, &error);
     assert_int_equal(error, CL_SUCCESS);
     if (clBuildProgram(program, 1, &opencl.device, opencl_options, NULL, NULL) != CL_SUCCESS) {
         static char log[1 << 16];
@@ -92,15 +91,12 @@ static cl_program opencl_program(const char *source)
 /** Returns the program of a kernel, with the text that goes before. */
 GRAPHS_UNUSED static cl_program opencl_kernel_program(const char *source)
 {
-    cl_program program;
-    char *text;
-
     if (!opencl.before)
         return opencl_program(source);
-    text = malloc(strlen(opencl.before) + strlen(source) + 1);
+    char *text = malloc(strlen(opencl.before) + strlen(source) + 1);
     assert_non_null(text);
     strcat(strcpy(text, opencl.before), source);
-    program = opencl_program(text);
+    cl_program program = opencl_program(text);
     free(text);
     return program;
 }
@@ -137,8 +133,6 @@ GRAPHS_UNUSED static bool opencl_run(const struct kernel *k, void *const *tensor
     cl_mem buffers[KERNEL_TENSORS_MAX] = {NULL}, scratch = NULL;
     const cl_ulong offset = OFFSET;
     size_t global[GPU_DIMENSIONS], local[GPU_DIMENSIONS];
-    cl_program program;
-    cl_kernel kernel;
     cl_uint argument = 0;
     cl_int error;
     bool good = true;
@@ -148,12 +142,12 @@ GRAPHS_UNUSED static bool opencl_run(const struct kernel *k, void *const *tensor
     opencl.last_matrix = s.shape == GPU_TILES && s.tile.matrix.subgroups_m;
     opencl.last_bytes = s.shape == GPU_TILES && s.tile.bytes.a != KEXPR_NONE;
     assert_true(opencl_print(k, &s, "kernel_under_test", &source, &e));
-    program = opencl_kernel_program(source.text);
+    cl_program program = opencl_kernel_program(source.text);
     if (!program) {
         opencl_source_free(&source);
         return false;
     }
-    kernel = clCreateKernel(program, "kernel_under_test", &error);
+    cl_kernel kernel = clCreateKernel(program, "kernel_under_test", &error);
     assert_int_equal(error, CL_SUCCESS);
     for (uint32_t i = 0; i < k->tensor_count; i++) {
         size_t bytes = (size_t)k->tensors[i].elements * dtype_size(k->tensors[i].type);

@@ -26,7 +26,6 @@ TEST(other_types_are_converted)
     static const int32_t small[3] = {1, -2, 3};
     static const double columns[6] = {1, 0.25, -2, 1e-3, 3, 100}; /* six, column by column */
     char bytes[128 + sizeof columns];
-    float *y;
 
     memcpy(bytes, "\x93NUMPY\x01\0\x76\0", 10);
     snprintf(bytes + 10, 119, "%-118s", "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }");
@@ -35,7 +34,7 @@ TEST(other_types_are_converted)
     if (run("%s sum.webnn --input x=wide.npy --output twice=twice.npy --compare twice=twice.npy", WEBNN_RUN))
         fail_msg("%s", printed);
     assert_printed("note: input 'x': wide.npy is of type float64, converted to float32");
-    y = read_floats("twice.npy", 6);
+    float *y = read_floats("twice.npy", 6);
     for (int i = 0; i < 6; i++)
         assert_true(y[i] == 2 * six[i]);
     free(y);

@@ -24,10 +24,9 @@ static int prepare(void **state)
 static cJSON *line_of(const char *input)
 {
     char start[128];
-    const char *at;
 
     snprintf(start, sizeof start, "{\"input\": \"%s\"", input);
-    at = strstr(printed, start);
+    const char *at = strstr(printed, start);
     if (!at)
         fail_msg("there is no line for %s: %s", input, printed);
     return cJSON_ParseWithLength(at, strcspn(at, "\n"));
@@ -44,9 +43,6 @@ static double first_of(const cJSON *line, const char *output, int i)
 
 TEST(each_file_has_a_line)
 {
-    float *y;
-    cJSON *line;
-
     assert_int_equal(run("mkdir -p many/below"), 0);
     write_array("many/a.npy", F32, 2, (uint32_t[]){2, 3}, six);
     write_array("many/below/b.npy", F32, 2, (uint32_t[]){2, 3}, (float[6]){7, 8, 9, 10, 11, 12});
@@ -56,7 +52,7 @@ TEST(each_file_has_a_line)
     assert_printed("2 of 4 inputs failed");
     assert_not_printed("input 'x'"
                        " float32"); /* nothing but lines of JSON goes to stdout */
-    line = line_of("many/a.npy");
+    cJSON *line = line_of("many/a.npy");
     for (int i = 0; i < 6; i++)
         assert_true((float)first_of(line, "y", i) == six[i] + 0.5f);
     const cJSON *top = cJSON_GetObjectItem(cJSON_GetObjectItem(cJSON_GetObjectItem(line, "outputs"), "y"), "top");
@@ -85,7 +81,7 @@ TEST(each_file_has_a_line)
     cJSON_Delete(line);
     assert_int_equal(run("%s two.webnn --input a=a4.npy --input b=b4.npy --output c=c.npy --output all.npz --quiet", WEBNN_RUN),
                      0);
-    y = read_floats("c.npy", 4);
+    float *y = read_floats("c.npy", 4);
     assert_true(y[1] == -3);
     free(y);
 

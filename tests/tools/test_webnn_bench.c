@@ -38,11 +38,9 @@ static const char *text_of(const cJSON *object, const char *key)
 
 TEST(the_bench_prints_a_line)
 {
-    cJSON *root;
-
     assert_int_equal(run("%s matmul.webnn --json --seconds 0.05 --threads 1", WEBNN_BENCH), 0);
     assert_ptr_equal(strchr(printed, '\n'), printed + strlen(printed) - 1);
-    root = cJSON_Parse(printed);
+    cJSON *root = cJSON_Parse(printed);
     assert_non_null(root);
     for (int i = 0; i < 7; i++) {
         static const char *const keys[] = {"median_ms", "min_ms", "p90_ms", "build_ms", "read_ms", "rss_mb", "gflops"};
@@ -134,12 +132,11 @@ TEST(cases_are_bound)
 TEST(steps_say_what_they_do)
 {
     const cJSON *steps, *s;
-    cJSON *root;
     bool matmul = false, softmax = false, moved = false;
 
     assert_int_equal(run("%s mixed.webnn --engine cpu --steps --json --seconds 0.01 --debug skip=fuse-kernels", WEBNN_BENCH),
                      0);
-    root = cJSON_Parse(printed);
+    cJSON *root = cJSON_Parse(printed);
     assert_non_null(root);
     assert_string_equal(text_of(root, "name"), "mixed.webnn");
     assert_true(number_of(root, "between_steps_ms") >= 0);
@@ -197,11 +194,10 @@ static bool bytes_are_faster(cJSON *root)
 TEST(peaks_are_by_arithmetic)
 {
     const cJSON *level;
-    cJSON *root;
     int levels = 0;
 
     assert_int_equal(run("%s --peaks --json", WEBNN_BENCH), 0);
-    root = cJSON_Parse(printed);
+    cJSON *root = cJSON_Parse(printed);
     assert_non_null(root);
     assert_true(number_of(root, "gflops") > 0 && number_of(root, "gdivisions") > 0);
     assert_true(number_of(root, "gdivisions") < number_of(root, "gflops"));

@@ -577,11 +577,10 @@ TEST(traces_are_json)
     const cJSON *events, *event;
     char *text;
     size_t length, steps = 0, passes = 0;
-    cJSON *root;
 
     assert_int_equal(run("%s sum.webnn --random 1 --repeat 5 --threads 2 --trace t.json", WEBNN_RUN), 0);
     assert_true(file_read("t.json", &text, &length, NULL));
-    root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, true);
+    cJSON *root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, true);
     assert_non_null(root);
     events = cJSON_GetObjectItemCaseSensitive(root, "traceEvents");
     assert_true(cJSON_IsArray(events));

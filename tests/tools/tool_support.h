@@ -105,12 +105,11 @@ static inline const char *shared_model(const char *name)
     static char path[4096];
     char model[256];
     struct stat s;
-    int status;
 
     snprintf(model, sizeof model, "models/%s", name);
     if (!stat(shared_path(path, sizeof path, model), &s))
         return path;
-    status = shared_absent(path);
+    int status = shared_absent(path);
     if (status != 77)
         exit(status);
     return NULL;

@@ -59,10 +59,9 @@ static long system_call(long number, long a, long b, long c)
 static void print_number(unsigned long n)
 {
     char text[24], *const end = text + sizeof text;
-    const char *begin;
 
     end[-1] = '\n';
-    begin = digits_before(end - 1, n);
+    const char *begin = digits_before(end - 1, n);
     system_call(SYSTEM_WRITE, 1, (long)begin, (long)(end - begin));
 }
 

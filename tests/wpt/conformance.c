@@ -119,12 +119,11 @@ struct tolerance {
 /** Returns how far actual is from expected in the metric; 0 is equal, NaN is too far in any. */
 static double distance(const struct tolerance *t, dtype type, union scalar actual, const cJSON *json)
 {
-    union scalar expected;
     WNNNumber number;
 
     if (!number_read(json, &number))
         return NAN;
-    expected = number_cast(number, type);
+    union scalar expected = number_cast(number, type);
     if (!dtype_is_float(type))
         return integer_distance(actual, expected, type);
     double a = scalar_to_double(actual, type), x = number_to_double(number);

@@ -259,11 +259,10 @@ bool run_engine(struct test *t, const char *debug, struct error *e)
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     WNNContext context = NULL;
     WNNGraph graph = NULL;
-    WNNStatus status;
 
     if (debug)
         options.debug = WNN_STR(debug);
-    status = wnnCreateContext(&options, &context);
+    WNNStatus status = wnnCreateContext(&options, &context);
     if (status)
         return library_error(e, status, "context", wnnGetLastErrorMessage());
     bool ok = wnnContextCreateGraphBuilder(context, &b.builder) == WNNStatus_Success ||

@@ -170,17 +170,15 @@ int main(int argc, char **argv)
     static struct run r;
     static char why[2048];
     const cJSON *test;
-    cJSON *root;
-    char *text;
 
     if (argc != 2) {
         fprintf(stderr, "usage: %s validation/NAME.json\n", argv[0]);
         return 2;
     }
-    text = read_text(argv[1]);
+    char *text = read_text(argv[1]);
     if (!text)
         return shared_absent(argv[1]);
-    root = cJSON_Parse(text);
+    cJSON *root = cJSON_Parse(text);
     free(text);
     if (!root || !cJSON_IsArray(member(root, "cases"))) {
         fprintf(stderr, "%s is not JSON of the expected form\n", argv[1]);

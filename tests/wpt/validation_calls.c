@@ -175,11 +175,9 @@ static void was_read(WNNStatus status, WNNStringView message, void *o, void *unu
 
 void await(struct outcome *o)
 {
-    WNNStatus status;
-
     if (!o->is_promise || o->settled || !o->context)
         return;
-    status = wnnContextWaitAny(o->context, 1, &o->future, UINT64_MAX);
+    WNNStatus status = wnnContextWaitAny(o->context, 1, &o->future, UINT64_MAX);
     if (status || !o->settled)
         set_error(o, WNNStatus_UnknownError, "the promise was never settled");
 }

@@ -28,12 +28,11 @@ char *read_text(const char *path)
 {
     FILE *f = fopen(path, "rb");
     char *text, *at;
-    long size;
 
     if (!f)
         return NULL;
     fseek(f, 0, SEEK_END);
-    size = ftell(f);
+    long size = ftell(f);
     rewind(f);
     text = allocate((size_t)size + 1);
     if (fread(text, 1, (size_t)size, f) != (size_t)size)
@@ -200,10 +199,9 @@ void *buffer_bytes(const cJSON *buffer, size_t *bytes)
 {
     const cJSON *fill = member(buffer, "fill"), *data = member(buffer, "data"), *item;
     size_t i = 0;
-    void *p;
 
     *bytes = (size_t)number_of(member(buffer, "byteLength"));
-    p = allocate(*bytes);
+    void *p = allocate(*bytes);
     if (!strcmp(text_of(buffer, "type"), "Float32Array")) {
         for (size_t k = 0; fill && k < *bytes / sizeof(float); k++)
             ((float *)p)[k] = (float)number_of(fill);

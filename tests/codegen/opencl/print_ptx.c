@@ -44,7 +44,6 @@ int main(int argc, char **argv)
     struct kernel_list list;
     struct gpu_schedule s;
     struct error e = {0};
-    struct graph *g;
 
     if (argc == 2 && !strcmp(argv[1], "probe")) {
         printf("%s%s%s%s", builtins, opencl_prelude, opencl_matrix_functions, opencl_matrix_probe);
@@ -52,7 +51,7 @@ int main(int argc, char **argv)
     }
     if (!c)
         return 1;
-    g = parse_body(c->body);
+    struct graph *g = parse_body(c->body);
     kernels_cluster_nodes(g, kernels_can_join_all(g, NULL));
     struct cluster *last = g->first_cluster;
     while (last->next) /* casts may be kernels of their own */

@@ -116,13 +116,11 @@ TEST(conversions_of_vectors_are_exact_or_round_to_even)
 
 int main(void)
 {
-    int result;
-
     if (!opencl_start()) {
         puts("skipped: there is no OpenCL device");
         return 77;
     }
-    result = tests_run();
+    int result = tests_run();
     opencl_end();
     return result;
 }

@@ -175,13 +175,11 @@ TEST(float64_of_integers_has_the_processors_bits)
 
 int main(void)
 {
-    int result;
-
     if (!opencl_start()) {
         puts("skipped: there is no OpenCL device");
         return 77;
     }
-    result = tests_run();
+    int result = tests_run();
     opencl_end();
     return result;
 }

@@ -171,12 +171,11 @@ static const struct shape_case cases[] = {
 static bool agrees(const struct shape_case *c, const struct gpu_choice *choice)
 {
     struct graph *g = parse_body(c->body);
-    bool good;
 
     kernels_cluster_nodes(g, kernels_can_join_all(g, NULL));
     random_seed(42);
     opencl.choice = *choice;
-    good = kernels_check_graph(g, NULL, false, opencl_run) != 0;
+    bool good = kernels_check_graph(g, NULL, false, opencl_run) != 0;
     if (good && opencl.last != c->shape) {
         print_error("its shape is %s, not %s\n", gpu_shape_name(opencl.last), gpu_shape_name(c->shape));
         good = false;
@@ -386,7 +385,6 @@ static const struct compact_size compact_sizes[] = {
 static struct graph *compact_graph(const struct compact_form *f, const struct compact_size *z, struct target *t)
 {
     char body[600];
-    struct graph *g;
 
     *t = (struct target){.isa = {.vector_bits = 32, .registers = 16},
                          .thread_count = 1,
@@ -404,7 +402,7 @@ static struct graph *compact_graph(const struct compact_form *f, const struct co
             "inputs { x: f32[%u, %u]; c: f32[%u]; } consts { q: %s[%u, %u] @scalar(1); s: f32[%u, %u] @scalar(1); z: %s[%u, "
             "%u] @scalar(1); } nodes { w = dequantizeLinear(q, s, z); m = matmul(x, w); y = add(m, c); } outputs { y; }",
             z->rows, z->k, z->n, f->type, z->k, z->n, z->blocks, z->n, f->type, z->blocks, z->n);
-    g = compact_parse(body, f->least, f->range);
+    struct graph *g = compact_parse(body, f->least, f->range);
     for (const struct value *v = g->first_constant; v && !f->zeros; v = v->next_constant)
         if (v->name && !strcmp(v->name, "z"))
             memset((void *)(uintptr_t)v->constant->data, f->words ? 8 : 0, v->constant->bytes);
@@ -422,10 +420,9 @@ static uint32_t failed_compact_cases(bool brief)
         for (size_t z = 0; z < sizeof compact_sizes / sizeof *compact_sizes; z++) {
             const struct compact_size *size = &compact_sizes[z];
             struct target t;
-            struct graph *g;
             if (brief && !(compact_forms[f].brief && size->brief))
                 continue;
-            g = compact_graph(&compact_forms[f], size, &t);
+            struct graph *g = compact_graph(&compact_forms[f], size, &t);
             random_seed(42);
             opencl.choice = size->choice;
             /* one kernel unpacks and multiplies */

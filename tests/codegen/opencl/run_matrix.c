@@ -26,12 +26,11 @@ static const struct chip chips[] = {{"sums of 16 with 2 bits more", CHIP(16, 2),
 static int agrees(const struct matrix_case *c, uint32_t form)
 {
     struct graph *g = parse_body(c->body);
-    int good;
 
     kernels_cluster_nodes(g, kernels_can_join_all(g, NULL));
     random_seed(42);
     opencl.choice.matrix_form = form;
-    good = kernels_check_graph(g, NULL, c->nasty, opencl_run) != 0;
+    int good = kernels_check_graph(g, NULL, c->nasty, opencl_run) != 0;
     if (good && !opencl.last_matrix)
         good = -1;
     graph_free(g);
@@ -70,11 +69,10 @@ static bool compact_agrees(void)
                       "u8[2, 48] @scalar(8); } nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } "
                       "outputs { y; }",
                       0, 256);
-    bool good;
 
     compact_cluster(g, &t);
     opencl.choice.matrix_form = 6;
-    good = kernels_check_graph(g, &t, false, opencl_run) == 1 && opencl.last_matrix;
+    bool good = kernels_check_graph(g, &t, false, opencl_run) == 1 && opencl.last_matrix;
     graph_free(g);
     if (!good)
         print_error("weights of 8 bits\n");

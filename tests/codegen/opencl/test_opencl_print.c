@@ -15,13 +15,12 @@ static char *print_cluster(struct graph *g, const struct target *t, bool process
     struct opencl_source source;
     struct kernel_list list;
     struct error e = {0};
-    char *text;
 
     assert_true(lower_cluster(g, g->first_cluster, t, &list, &e));
     assert_int_equal(list.count, 1);
     schedule_gpu(list.kernels[0], target_gpu_facts(processor), s);
     assert_true(opencl_print(list.kernels[0], s, "f", &source, &e));
-    text = strdup(source.text);
+    char *text = strdup(source.text);
     *params = source.param_count;
     opencl_source_free(&source);
     kernel_list_free(&list);
@@ -109,7 +108,6 @@ static char *printed_compact(uint32_t rows, bool processor, struct gpu_schedule 
                        .unpacks_weights = true,
                        .compact = {.small = true, .panel_columns = UINT32_MAX}};
     uint32_t params;
-    struct graph *g;
     char body[400];
 
     snprintf(
@@ -117,7 +115,7 @@ static char *printed_compact(uint32_t rows, bool processor, struct gpu_schedule 
         "inputs { x: f32[%u, 64]; } consts { q: u8[64, 48] @scalar(1); s: f32[2, 48] @scalar(1); z: u8[2, 48] @scalar(8); } "
         "nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } outputs { y; }",
         rows);
-    g = compact_parse(body, 8, 1);
+    struct graph *g = compact_parse(body, 8, 1);
     compact_narrow(g, 0);
     compact_cluster(g, &t);
     return print_cluster(g, &t, processor, s, &params);
@@ -175,14 +173,13 @@ static char *printed_bytes(const struct bytes_case *z, enum gpu_dots dots, struc
     struct error e = {0};
     struct target t;
     struct graph *g = bytes_graph(z, &t);
-    char *text;
 
     facts.dots = dots;
     assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
     assert_int_equal(list.count, 1);
     schedule_gpu(list.kernels[0], &facts, s);
     assert_true(opencl_print(list.kernels[0], s, "f", &source, &e));
-    text = strdup(source.text);
+    char *text = strdup(source.text);
     opencl_source_free(&source);
     kernel_list_free(&list);
     graph_free(g);

@@ -15,10 +15,8 @@ static WNNStatus build(struct fixture *f, size_t count, const WNNNamedOperand *o
 
 static void build_refuses(struct fixture *f, size_t count, const WNNNamedOperand *outputs, const char *text)
 {
-    const char *message;
-
     assert_int_equal(build(f, count, outputs), WNNStatus_TypeError);
-    message = wnnGetLastErrorMessage().data;
+    const char *message = wnnGetLastErrorMessage().data;
     if (!strstr(message, text))
         fail_msg("the message is \"%s\", expected \"%s\" in it", message, text);
     wnnGraphBuilderClearError(f->b);
@@ -107,7 +105,6 @@ TEST(build_checks_outputs)
 TEST(build_leaves_what_the_outputs_need)
 {
     WNNOperand a, b, c, d, sum, unused;
-    struct graph *g;
 
     a = floats(f.b, "a", SHAPE(2));
     b = floats(f.b, "b", SHAPE(2)); /* feeds a node that no output needs */
@@ -118,7 +115,7 @@ TEST(build_leaves_what_the_outputs_need)
     unused = wnnGraphBuilderExp(f.b, wnnGraphBuilderMul(f.b, sum, b, NULL), NULL);
     (void)unused;
     assert_int_equal(build(&f, 2, (WNNNamedOperand[]){{{"s\0t", 3}, sum}, {WNN_STR("again"), sum}}), WNNStatus_Success);
-    g = f.context.built;
+    struct graph *g = f.context.built;
     assert_true(graph_verify(g, stderr));
     assert_int_equal(g->input_count, 2); /* in the order they were made */
     assert_string_equal(g->inputs[0]->name, "a");

@@ -34,9 +34,8 @@ TEST(handles_may_be_null)
 TEST(operands_count_on_their_builder)
 {
     struct fixture f;
-    WNNOperand x;
 
-    x = floats(start(&f)->b, "x", SHAPE(2, 3));
+    WNNOperand x = floats(start(&f)->b, "x", SHAPE(2, 3));
     wnnOperandAddRef(x);
     wnnGraphBuilderRelease(f.b);
     assert_int_equal(f.context.references, 2);
@@ -50,9 +49,8 @@ TEST(inputs_are_checked)
 {
     const uint32_t shape[13] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     WNNOperandDescriptor d = {WNNOperandDataType_Float16, 2, (const uint32_t[]){4, 5}};
-    WNNOperand x;
 
-    x = wnnGraphBuilderInput(f.b, WNN_STR("x"), &d);
+    WNNOperand x = wnnGraphBuilderInput(f.b, WNN_STR("x"), &d);
     assert_int_equal(wnnOperandGetDataType(x), WNNOperandDataType_Float16);
     assert_int_equal(wnnOperandGetRank(x), 2);
     assert_int_equal(wnnOperandGetShape(x)[0], 4);

@@ -18,9 +18,8 @@ TEST(constants_are_copied)
 {
     float data[6] = {1, 2, 3, 4, 5, 6};
     WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (const uint32_t[]){2, 3}};
-    WNNOperand c;
 
-    c = wnnGraphBuilderConstant(f.b, &d, data, sizeof(data));
+    WNNOperand c = wnnGraphBuilderConstant(f.b, &d, data, sizeof(data));
     assert_false(wnnOperandIsError(c));
     data[0] = 99; /* a copy was taken */
     assert_close(((const float *)c->value->constant->data)[0], 1, 0);
@@ -39,11 +38,10 @@ TEST(lent_constants_are_given_back_once)
     float data[2] = {1, 2};
     WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (const uint32_t[]){2}};
     WNNBufferReleaseCallbackInfo info = {release, data, (void *)(uintptr_t)sizeof(data)};
-    WNNOperand c;
 
     start(&f);
     released = 0;
-    c = wnnGraphBuilderConstantLent(f.b, &d, data, sizeof(data), info);
+    WNNOperand c = wnnGraphBuilderConstantLent(f.b, &d, data, sizeof(data), info);
     assert_false(wnnOperandIsError(c));
     assert_ptr_equal(c->value->constant->data, data);
     assert_int_equal(released, 0);
@@ -134,11 +132,10 @@ TEST(constants_are_made_of_tensors)
     struct WNNContextImpl other = fake_context();
     struct constant *c = constant_create((const int32_t[]){3, 4}, 8);
     struct WNNTensorImpl t, bad;
-    WNNOperand operand;
 
     start(&f);
     t = tensor_of(&f.context, c);
-    operand = wnnGraphBuilderConstantTensor(f.b, &t);
+    WNNOperand operand = wnnGraphBuilderConstantTensor(f.b, &t);
     assert_false(wnnOperandIsError(operand));
     assert_int_equal(wnnOperandGetDataType(operand), WNNOperandDataType_Int32);
     assert_int_equal(wnnOperandGetShape(operand)[0], 2);

@@ -66,9 +66,7 @@ static bool build_graph(WNNGraphBuilder b, struct constant *shared)
     int releases = released, lends = 1;
     int32_t values[2];
     WNNGraph graph;
-    WNNStatus status;
     char name[32];
-    bool failed;
 
     tensor = (struct WNNTensorImpl){1, &context, {WNNOperandDataType_Int32, 1, {2}}, shared, false};
     TRY(b, x, input(b, "x"));
@@ -94,7 +92,7 @@ static bool build_graph(WNNGraphBuilder b, struct constant *shared)
     TRY(b, c, wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(2)));
     TRY(b, t, wnnGraphBuilderConstantTensor(b, &tensor));
     TRY(b, negative, wnnGraphBuilderNeg(b, t, NULL));
-    status = wnnGraphBuilderGetConstantValue(b, negative, values, sizeof(values));
+    WNNStatus status = wnnGraphBuilderGetConstantValue(b, negative, values, sizeof(values));
     if (status) { /* no failed call of the builder */
         assert_true(allocation_has_failed());
         assert_int_equal(status, WNNStatus_UnknownError);
@@ -122,7 +120,7 @@ static bool build_graph(WNNGraphBuilder b, struct constant *shared)
             wnnGraphBuilderBuild(b, 2, (WNNNamedOperand[]){{WNN_STR("y"), joined}, {WNN_STR("t"), negative}}, &graph),
             WNNStatus_Success);
     }
-    failed = !allocations_stop_failing(); /* the verifier allocates, too */
+    bool failed = !allocations_stop_failing(); /* the verifier allocates, too */
     assert_true(graph_verify(context.built, stderr));
     return failed;
 }
@@ -135,12 +133,11 @@ TEST(every_allocation_of_a_session_can_fail)
 
     do {
         WNNGraphBuilder b;
-        WNNStatus status;
 
         context = fake_context();
         released = 0;
         allocations_fail_after(n++);
-        status = wnnContextCreateGraphBuilder(&context, &b);
+        WNNStatus status = wnnContextCreateGraphBuilder(&context, &b);
         if (status) {
             assert_true(allocation_has_failed());
             assert_int_equal(status, WNNStatus_UnknownError);
@@ -163,19 +160,17 @@ TEST(every_allocation_of_a_call_can_fail)
 {
     const WNNMethodValue two[2] = {wnnMethodValueNumber(wnnNumber(32)), wnnMethodValueNumber(wnnNumber(128))};
     WNNGraphBuilder b;
-    WNNOperand x;
     long n = 0;
     bool failed;
 
     context = fake_context();
     assert_int_equal(wnnContextCreateGraphBuilder(&context, &b), WNNStatus_Success);
-    x = input(b, "x");
+    WNNOperand x = input(b, "x");
     do {
-        WNNMethodCall call;
         WNNStatus status = WNNStatus_UnknownError;
 
         allocations_fail_after(n++);
-        call = wnnMethodCallCreate(WNN_STR("reshape"));
+        WNNMethodCall call = wnnMethodCallCreate(WNN_STR("reshape"));
         if (call) {
             wnnMethodCallArgument(call, 0, wnnMethodValueOperand(x));
             wnnMethodCallArgument(call, 1, wnnMethodValueList(2, two));

@@ -151,12 +151,11 @@ TEST(every_method_is_its_operator)
     for (int op = 0; op < OP_COUNT; op++) {
         WNNMethodCall call = prepare((enum op)op, WNNOperandDataType_Undefined);
         size_t rows = 0;
-        struct node *n;
 
         wnnMethodCallOption(call, WNN_STR("label"), wnnMethodValueString(WNN_STR("it")), false);
         if (wnnMethodCallInvoke(call, b))
             fail_msg("%s", wnnGetLastErrorMessage().data);
-        n = b->graph->last;
+        struct node *n = b->graph->last;
         assert_int_equal(n->op, op);
         assert_string_equal(n->label, "it");
         for (uint32_t i = 0; i < n->input_count; i++)
@@ -206,14 +205,13 @@ TEST(every_option_has_its_place)
         for (const struct attr_info *a = op_infos[op].attrs; a->kind; a++) {
             WNNMethodCall call = prepare((enum op)op, WNNOperandDataType_Undefined);
             WNNMethodValue v = value_for(a, items);
-            WNNStatus status;
 
             if (a->positional) {
                 wnnMethodCallDestroy(call);
                 continue;
             }
             assert_int_equal(wnnMethodCallOption(call, WNN_STR(a->name), v, false), WNNStatus_Success);
-            status = wnnMethodCallInvoke(call, b);
+            WNNStatus status = wnnMethodCallInvoke(call, b);
             if (status == WNNStatus_Success) {
                 const struct node *n = b->graph->last;
                 const void *at = attr_value(a, n->options, &n->args);
@@ -269,7 +267,6 @@ TEST(every_list_is_bounded)
         for (const struct attr_info *a = op_infos[op].attrs; a->kind; a++) {
             const size_t most = attr_count_max((enum op)op, a), counts[] = {most + 1, SIZE_MAX / 2, SIZE_MAX};
             char wanted[160];
-            WNNMethodCall call;
 
             if (a->kind != ATTR_U32_LIST && a->kind != ATTR_F32_LIST && a->kind != ATTR_ENUM_LIST)
                 continue;
@@ -285,7 +282,7 @@ TEST(every_list_is_bounded)
                 snprintf(wanted, sizeof wanted, "%s: %s is NULL, but has 1 items", op_infos[op].name, a->name);
                 assert_string_equal(wnnGetLastErrorMessage().data, wanted);
             }
-            call = prepare((enum op)op, WNNOperandDataType_Undefined);
+            WNNMethodCall call = prepare((enum op)op, WNNOperandDataType_Undefined);
             assert_int_equal(wnnMethodCallSet(call, WNN_STR(a->name), wnnMethodValueList(SIZE_MAX, &(WNNMethodValue){0})),
                              WNNStatus_TypeError);
             assert_non_null(strstr(wnnGetLastErrorMessage().data, "has more items than are possible"));
@@ -451,11 +448,10 @@ TEST(limits_and_builder_agree)
                 WNNMethodCall call = prepare((enum op)op, (WNNOperandDataType)t);
                 size_t count;
                 bool listed = limits_of((enum op)op, &count)[0].dataTypes & WNN_DATA_TYPE_BIT(t);
-                WNNStatus status;
 
                 if (op == OP_CAST) /* or its result is what narrowing refuses */
                     wnnMethodCallArgument(call, 1, wnnMethodValueString(WNN_STR("float32")));
-                status = wnnMethodCallInvoke(call, b);
+                WNNStatus status = wnnMethodCallInvoke(call, b);
                 if ((status == WNNStatus_Success) != listed)
                     fail_msg("%s: %s is %slisted, but the builder says: %s", op_infos[op].name,
                              wnnOperandDataTypeGetName((WNNOperandDataType)t), listed ? "" : "not ",
@@ -469,14 +465,13 @@ TEST(limits)
 {
     WNNOpSupportLimits top;
     WNNTensorLimits few[2] = {{0}};
-    const WNNTensorLimits *l;
     size_t count;
 
     assert_int_equal(wnnContextGetOpSupportLimits(&context, &top), WNNStatus_Success);
     assert_true(top.maxTensorByteLength >= INT32_MAX);
     assert_int_equal(top.input.rankRange.max, RANK_MAX);
     assert_int_equal(top.output.dataTypes, 0x1FE);
-    l = limits_of(OP_CONV2D, &count);
+    const WNNTensorLimits *l = limits_of(OP_CONV2D, &count);
     assert_int_equal(count, 4);
     assert_string_equal(l[2].name, "bias");
     assert_int_equal(l[2].rankRange.min, 1);

@@ -30,10 +30,9 @@ static int input_number;
 static WNNOperand in(WNNOperandDataType type, size_t rank, const uint32_t *shape)
 {
     char name[16];
-    WNNOperand operand;
 
     snprintf(name, sizeof(name), "i%d", input_number++);
-    operand = wnnGraphBuilderInput(b, WNN_STR(name), &(WNNOperandDescriptor){type, rank, shape});
+    WNNOperand operand = wnnGraphBuilderInput(b, WNN_STR(name), &(WNNOperandDescriptor){type, rank, shape});
     assert_false(wnnOperandIsError(operand));
     return operand;
 }
@@ -72,24 +71,21 @@ static void same_list(size_t count, const uint32_t *list, size_t wanted, const u
 TEST(fills_in_lists)
 {
     WNNOperand x = IN(2, 3, 8, 9), outputs[3];
-    const WNNConv2dOptions *c;
-    const WNNConvTranspose2dOptions *t;
-    const WNNPool2dOptions *p;
 
     ACCEPTED(wnnGraphBuilderConv2d(b, x, IN(4, 3, 3, 2), NULL), 2, 4, 6, 8);
-    c = OPTIONS(WNNConv2dOptions);
+    const WNNConv2dOptions *c = OPTIONS(WNNConv2dOptions);
     HAS(c, padding, 0, 0, 0, 0);
     HAS(c, strides, 1, 1);
     HAS(c, dilations, 1, 1);
     ACCEPTED(wnnGraphBuilderConvTranspose2d(b, x, IN(3, 4, 3, 2), NULL), 2, 4, 10, 10);
-    t = OPTIONS(WNNConvTranspose2dOptions);
+    const WNNConvTranspose2dOptions *t = OPTIONS(WNNConvTranspose2dOptions);
     HAS(t, padding, 0, 0, 0, 0);
     HAS(t, strides, 1, 1);
     HAS(t, dilations, 1, 1);
     HAS(t, outputPadding, 0, 0);
     assert_null(t->outputSizes);
     ACCEPTED(wnnGraphBuilderMaxPool2d(b, x, NULL), 2, 3, 1, 1);
-    p = OPTIONS(WNNPool2dOptions);
+    const WNNPool2dOptions *p = OPTIONS(WNNPool2dOptions);
     HAS(p, windowDimensions, 8, 9);
     HAS(p, padding, 0, 0, 0, 0);
     HAS(p, strides, 1, 1);
@@ -443,11 +439,10 @@ TEST(options_are_idempotent)
     casts_numbers(state);
     graph_for_each (b->graph, n) {
         struct value *inputs[OP_OPERANDS_MAX];
-        struct node *again;
 
         for (uint32_t i = 0; i < n->input_count; i++)
             inputs[i] = n->inputs[i].value;
-        again = node_create(b->graph, n, n->op, n->label, n->input_count, inputs, n->options, &n->args, &e);
+        struct node *again = node_create(b->graph, n, n->op, n->label, n->input_count, inputs, n->options, &n->args, &e);
         if (!again)
             fail_msg("%s", e.message);
         assert_true(node_same_attrs(n, again));

@@ -76,9 +76,8 @@ TEST(zeros_are_defaults)
 TEST(sizes_make_zeros_explicit)
 {
     WNNGemmOptions options = WNN_GEMM_OPTIONS_INIT;
-    WNNOperand a;
 
-    a = floats(f.b, "a", SHAPE(3, 3));
+    WNNOperand a = floats(f.b, "a", SHAPE(3, 3));
     options.alpha = 0;
     assert_true(built_options(wnnGraphBuilderGemm(f.b, a, a, &options))->alpha == 0);
     assert_true(built_options(wnnGraphBuilderGemm(f.b, a, a, &options))->beta == 1);
@@ -90,9 +89,8 @@ TEST(later_versions_are_read)
 {
     struct later_gemm later = {.known = WNN_GEMM_OPTIONS_INIT};
     WNNGemmOptions options = WNN_GEMM_OPTIONS_INIT;
-    WNNOperand a;
 
-    a = floats(f.b, "a", SHAPE(3, 3));
+    WNNOperand a = floats(f.b, "a", SHAPE(3, 3));
     later.known.structSize = sizeof later;
     later.known.alpha = 5;
     assert_true(built_options(wnnGraphBuilderGemm(f.b, a, a, &later.known))->alpha == 5);

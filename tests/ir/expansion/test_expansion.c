@@ -145,10 +145,9 @@ static void check_function(const struct elementary *f, bool fma)
     struct expansion x, precise;
     double worst = 0;
     float where = 0;
-    uint64_t hash;
 
     expansion_build(f->op, fma ? &fused : &unfused, &x);
-    hash = hash_constants(&x);
+    uint64_t hash = hash_constants(&x);
     precise = x;
     const bool is_f64 = stop_before_rounding(&precise);
     for (uint64_t i = 0; i < count; i++) {
@@ -206,10 +205,9 @@ TEST(powers_are_within_their_bounds)
 
     for (int fma = 0; fma < 2; fma++) {
         struct expansion x, precise;
-        uint64_t hash;
         double worst = 0;
         expansion_build(K_POW, fma ? &fused : &unfused, &x);
-        hash = hash_constants(&x);
+        uint64_t hash = hash_constants(&x);
         precise = x;
         assert_true(stop_before_rounding(&precise));
         random_seed(0);

@@ -13,10 +13,9 @@ enum { BYTES = CONSTANT_POOL_BYTES_LEAST };
 static struct constant *make(size_t bytes, unsigned number, unsigned char last)
 {
     struct constant *c = constant_create(NULL, bytes);
-    unsigned char *data;
 
     assert_non_null(c);
-    data = (unsigned char *)(uintptr_t)c->data;
+    unsigned char *data = (unsigned char *)(uintptr_t)c->data;
     for (size_t i = 0; i < bytes; i++)
         data[i] = (unsigned char)(number >> i % 4 * 8);
     data[bytes - 1] = last;

@@ -253,14 +253,12 @@ static int setup(void **state)
 {
     char path[4096];
     static char text[1 << 20];
-    size_t n;
-    FILE *f;
 
     (void)state;
-    f = fopen(shared_path(path, sizeof path, "spec/operators.json"), "rb");
+    FILE *f = fopen(shared_path(path, sizeof path, "spec/operators.json"), "rb");
     if (!f)
         exit(shared_absent(path));
-    n = fread(text, 1, sizeof text - 1, f);
+    size_t n = fread(text, 1, sizeof text - 1, f);
     fclose(f);
     spec = cJSON_ParseWithLength(text, n);
     return spec ? 0 : -1;

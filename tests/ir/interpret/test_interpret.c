@@ -305,11 +305,10 @@ TEST(transposes_of_any_size_move_every_element)
         uint64_t from[ROWS * COLUMNS], to[ROWS * COLUMNS]; /* as many bytes as the largest type needs */
         struct error error = {0};
         char body[128];
-        struct graph *g;
 
         snprintf(body, sizeof body, "inputs { a: %s[%d, %d]; } nodes { y = transpose(a); } outputs { y; }", cases[i].type, ROWS,
                  COLUMNS);
-        g = parse_body(body);
+        struct graph *g = parse_body(body);
         for (size_t k = 0; k < ROWS * COLUMNS * size; k++)
             ((uint8_t *)from)[k] = (uint8_t)(k * 37 + k / 251);
         assert_true(graph_interpret(g, (const void *const[]){from}, (void *const[]){to}, &error));

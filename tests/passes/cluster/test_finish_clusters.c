@@ -45,10 +45,9 @@ TEST(random_graphs_have_an_order)
             static const enum op ops[] = {OP_ADD, OP_MUL, OP_SUB, OP_EXP, OP_TRANSPOSE, OP_SOFTMAX, OP_MATMUL, OP_ADD};
             enum op op = ops[random_bits() % 8];
             union op_args args;
-            struct node *n;
 
             memset(&args, 0, sizeof args);
-            n = node_create(g, NULL, op, "", op_positional_inputs(op), in, NULL, &args, &g->error);
+            struct node *n = node_create(g, NULL, op, "", op_positional_inputs(op), in, NULL, &args, &g->error);
             assert_non_null(n);
             values[count++] = n->results[0];
         }

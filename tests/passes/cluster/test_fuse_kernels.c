@@ -28,7 +28,6 @@ static double work_of_fusing(struct work_counter *counter, int nodes)
         struct graph *g = graph_create();
         struct tensor_type t = {WNNOperandDataType_Float32, 1, {1 << 16}};
         struct value *v = graph_add_input(g, "x", 1, &t), *skip = v;
-        double before;
 
         for (int i = 0; i < nodes; i++) {
             struct value *inputs[2] = {v, skip};
@@ -38,7 +37,7 @@ static double work_of_fusing(struct work_counter *counter, int nodes)
                 skip = v;
         }
         graph_add_output(g, "y", 1, v);
-        before = work_counter_read(counter);
+        double before = work_counter_read(counter);
         assert_true(pass_fuse_kernels(g, &fake_options));
         least = fmin(least, work_counter_read(counter) - before);
         pass_finish_clusters(g, &fake_options);

@@ -44,7 +44,6 @@ static bool is_chosen(uint32_t size, uint32_t channels, bool planar, bool is_pro
                              .device = device};
     const struct pass_options o = {.target = &t};
     char body[300];
-    struct graph *g;
 
     if (planar)
         snprintf(body, sizeof body,
@@ -56,7 +55,7 @@ static bool is_chosen(uint32_t size, uint32_t channels, bool planar, bool is_pro
                  "inputs { x: f32[1, %u, %u, %u]; } consts { w: f32[%u, %u, 3, 3] @scalar(1); } "
                  "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
                  size, size, channels, channels, channels);
-    g = parse_body(body);
+    struct graph *g = parse_body(body);
     const bool chosen = pass_winograd(g, &o);
     if (chosen) /* contiguous vectors of columns, as wide as the device reads panels */
         assert_int_equal(g->first->transformed->type.dims[3], schedule_device_panel(channels, channels, device->panel_columns));

@@ -25,7 +25,6 @@ static int64_t local_bytes(int rows, int keys)
     struct kernel_list list;
     struct error e = {0};
     char body[256];
-    int64_t bytes;
 
     snprintf(body, sizeof body,
              "inputs { q: f32[%d, 16]; k: f32[16, %d]; v: f32[%d, 16]; }"
@@ -36,7 +35,7 @@ static int64_t local_bytes(int rows, int keys)
     pass_finish_clusters(g, &o);
     assert_true(lower_cluster(g, g->first_cluster, &plain_target, &list, &e));
     assert_int_equal(list.count, 1);
-    bytes = kernel_locals_bytes(list.kernels[0]);
+    int64_t bytes = kernel_locals_bytes(list.kernels[0]);
     kernel_list_free(&list);
     graph_free(g);
     return bytes;

@@ -24,10 +24,9 @@ TEST(every_allocation_may_fail)
         for (long n = 0; !done; n++) {
             struct kernel_list list;
             struct error e = {0};
-            bool good;
 
             allocations_fail_after(n);
-            good = lower_cluster(g, g->first_cluster, NULL, &list, &e);
+            bool good = lower_cluster(g, g->first_cluster, NULL, &list, &e);
             done = allocations_stop_failing();
             if (good) {
                 assert_true(done);

@@ -16,7 +16,6 @@ TEST(random_graphs_agree)
         for (int mode = 0; mode < 3; mode++) {
             struct error e = {0};
             struct kernel_list list;
-            uint32_t kernels;
             random_seed(seed);
             struct graph *g = random_graph();
             if (mode == 1)
@@ -36,7 +35,7 @@ TEST(random_graphs_agree)
             }
             if (mode == 2)
                 kernel_list_free(&list);
-            kernels = kernels_check_graph(g, NULL, seed % 3 == 0, kernel_interpret);
+            uint32_t kernels = kernels_check_graph(g, NULL, seed % 3 == 0, kernel_interpret);
             if (!kernels)
                 print_error("LOWER_SEED=%llu (mode %d)\n", (unsigned long long)seed, mode);
             assert_int_not_equal(kernels, 0);

@@ -18,7 +18,6 @@ static double operations_of(int width, const struct target *t)
     struct kernel_list list;
     struct error e = {0};
     char body[256];
-    double operations;
 
     snprintf(body, sizeof body,
              "inputs { x: f32[1, 4, %d, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
@@ -29,7 +28,7 @@ static double operations_of(int width, const struct target *t)
     pass_finish_clusters(g, &o);
     assert_true(lower_cluster(g, g->first_cluster, t, &list, &e));
     assert_int_equal(list.count, 1);
-    operations = kernel_cost(list.kernels[0], target_facts(t)).operations;
+    double operations = kernel_cost(list.kernels[0], target_facts(t)).operations;
     kernel_list_free(&list);
     graph_free(g);
     return operations;

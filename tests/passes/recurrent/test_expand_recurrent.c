@@ -21,10 +21,9 @@ TEST(pass_keeps_results)
 {
     for (uint32_t i = 0; i < RECURRENT_CASES; i++) {
         char text[RECURRENT_TEXT];
-        struct graph *g;
 
         recurrent_case(i, text);
-        g = parse_body(text);
+        struct graph *g = parse_body(text);
         check_pass_tame(g, pass_expand_recurrent, false);
         graph_for_each (g, n)
             if (!is_whole(n))
@@ -53,12 +52,11 @@ static void *operand_data(const struct tensor_type *t, bool special)
 static void check_case(uint32_t number, bool (*change)(struct graph *g, const struct pass_options *o), bool special)
 {
     char text[RECURRENT_TEXT];
-    struct graph *g;
     void *inputs[16] = {NULL};
     struct run before, after;
 
     recurrent_case(number, text);
-    g = parse_body(text);
+    struct graph *g = parse_body(text);
     for (uint32_t k = 0; k < g->input_count; k++)
         inputs[k] = operand_data(&g->inputs[k]->type, special);
     before = run_graph(g, (const void *const *)inputs, true);
@@ -194,8 +192,6 @@ static void check_loop(struct node *n, const char *text, bool with_passes, bool 
     struct graph *alone = graph_create();
     struct value *inputs[OP_OPERANDS_MAX] = {NULL};
     const void *data[OP_OPERANDS_MAX];
-    struct node *copy;
-    struct run want;
     uint32_t input_count = 0;
 
     target.isa.vector_bits = vector_bits;
@@ -213,7 +209,7 @@ static void check_loop(struct node *n, const char *text, bool with_passes, bool 
             memcpy(m.operands[i], v->constant->data, v->constant->bytes);
         data[input_count++] = m.operands[i];
     }
-    copy = node_create(alone, NULL, n->op, "", n->input_count, inputs, n->options, &n->args, &e);
+    struct node *copy = node_create(alone, NULL, n->op, "", n->input_count, inputs, n->options, &n->args, &e);
     assert_non_null(copy);
     for (uint32_t i = 0; i < n->result_count; i++) {
         char name[16];
@@ -222,7 +218,7 @@ static void check_loop(struct node *n, const char *text, bool with_passes, bool 
         m.result_bytes[i] = type_bytes(&n->results[i]->type);
         m.results[i] = calloc(1, (size_t)m.result_bytes[i]);
     }
-    want = run_graph(alone, data, true);
+    struct run want = run_graph(alone, data, true);
 
     if (!recurrent_loop_create(n, &target, &l, &e))
         fail_msg("%s: %s", e.message, text);
@@ -267,10 +263,9 @@ TEST(loops_compute_the_same)
 
     for (uint32_t i = 0; i < RECURRENT_CASES; i++) {
         char text[RECURRENT_TEXT];
-        struct graph *g;
 
         recurrent_case(i, text);
-        g = parse_body(text);
+        struct graph *g = parse_body(text);
         pass_expand_recurrent(g, &fake_options);
         graph_for_each (g, n) {
             if (!(op_infos[n->op].flags & OPF_RECURRENT))

@@ -114,7 +114,6 @@ static struct value *graph_term(struct graph_trial *a, bool condition)
     const uint32_t zero = 0, one = 1, size = a->elements;
     struct value *operands[RULE_OPERANDS_MAX];
     union op_args args = {0};
-    struct node *n;
     double number;
 
     if (word == R_LET_X)
@@ -146,7 +145,7 @@ static struct value *graph_term(struct graph_trial *a, bool condition)
         args.slice.startsCount = args.slice.sizesCount = 1, args.slice.starts = &zero, args.slice.sizes = &size;
     if (a->t->unfit)
         return NULL;
-    n = node_create(a->g, NULL, op, "", op_positional_inputs(op), operands, NULL, &args, &a->g->error);
+    struct node *n = node_create(a->g, NULL, op, "", op_positional_inputs(op), operands, NULL, &args, &a->g->error);
     a->t->unfit = !n;
     return n ? n->results[0] : NULL;
 }
@@ -175,7 +174,6 @@ static void try_in_graph(struct trial *t, dtype type)
     }
     after = t->unfit ? NULL : canonicalize_by_rules(a.g, before->producer, t->rule, 1);
     if (after) {
-        struct run r;
         assert_true(graph_add_output(a.g, "before", 6, before) && graph_add_output(a.g, "after", 5, after));
         for (uint32_t i = 0, step = 1; i < t->input_count; step *= values[i++].count) {
             const size_t size = dtype_size(a.inputs[i]->type.type);
@@ -183,7 +181,7 @@ static void try_in_graph(struct trial *t, dtype type)
             for (uint32_t e = 0; e < a.elements; e++)
                 memcpy((char *)inputs[i] + e * size, &values[i].bits[e / step % values[i].count], size);
         }
-        r = run_graph(a.g, (const void *const *)inputs, false);
+        struct run r = run_graph(a.g, (const void *const *)inputs, false);
         assert_true(type_equal(&r.types[0], &r.types[1]));
         for (int64_t e = 0; e < a.elements; e++)
             t->different +=
@@ -252,7 +250,6 @@ static struct kexpr kernel_node(struct kernel_trial *a)
 static uint32_t kernel_term(struct kernel_trial *a, enum ktype type)
 {
     const enum rule_word word = (enum rule_word) * a->t->at;
-    struct kexpr e;
     double number;
 
     if (is_number_word(word) || word == R_ANY || word == R_X || word == R_Y || word == R_LET_X)
@@ -274,7 +271,7 @@ static uint32_t kernel_term(struct kernel_trial *a, enum ktype type)
         }
         return a->inputs[i];
     }
-    e = kernel_node(a);
+    struct kexpr e = kernel_node(a);
     if (a->t->unfit)
         return KEXPR_NONE;
     return e.op == K_CAST         ? kernel_cast(a->k, e.type, e.args[0])
@@ -287,12 +284,11 @@ static void try_in_kernel(struct trial *t, enum ktype type)
     static struct values values[TERMS_MAX];
     struct kernel_trial a = {.t = t, .k = kernel_create(), .type = type, .inputs = {KEXPR_NONE, KEXPR_NONE, KEXPR_NONE}};
     uint32_t after, points = 1;
-    struct kexpr before;
 
     t->at = t->pattern;
     t->unfit = false;
     t->input_count = 0;
-    before = kernel_node(&a);
+    struct kexpr before = kernel_node(&a);
     after = t->unfit ? KEXPR_NONE : kernel_simplify(a.k, &before, t->rule, 1);
     if (after != KEXPR_NONE) {
         assert_int_equal(a.k->exprs[after].type, before.type);
@@ -352,9 +348,8 @@ TEST(both_sides_of_every_rule_are_the_same)
         const struct rule *r = &rules[i];
         for (uint8_t scope = RULE_GRAPH; scope <= RULE_KERNEL; scope <<= 1) {
             struct rule one = *r;
-            struct trial t;
             one.scope &= scope;
-            t = tried(&one);
+            struct trial t = tried(&one);
             if (one.scope && (!t.applied || t.different))
                 fail_msg("rule %zu (\"%s\") in %s: applied %u times, %u values differ", i, r->why,
                          scope == RULE_GRAPH ? "graphs" : "kernels", t.applied, t.different);

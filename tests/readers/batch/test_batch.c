@@ -91,7 +91,6 @@ static bool tally_read(void *user, size_t slot, const char *path, struct error *
 static bool tally_compute(void *user, size_t slot, FILE *members, struct error *e)
 {
     struct tally *t = user;
-    const char *path;
     struct timespec until;
     int late = 0;
 
@@ -100,7 +99,7 @@ static bool tally_compute(void *user, size_t slot, FILE *members, struct error *
     pthread_mutex_lock(&t->lock);
     while (t->wait_for_reader && t->reads < 2 && !late)
         late = pthread_cond_timedwait(&t->changed, &t->lock, &until);
-    path = t->held[slot];
+    const char *path = t->held[slot];
     t->held[slot] = NULL;
     t->computed++;
     pthread_mutex_unlock(&t->lock);
@@ -129,7 +128,6 @@ static bool run_tally(struct tally *t, const char *prefixes, FILE *out, size_t *
     const struct batch_work work = {"test", t, tally_read, tally_compute, tally_drop};
     struct batch_list l = {0};
     char path[32];
-    bool ok;
 
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
@@ -137,7 +135,7 @@ static bool run_tally(struct tally *t, const char *prefixes, FILE *out, size_t *
         snprintf(path, sizeof path, "%c%zu", prefixes[i], i);
         assert_true(batch_list_add(&l, path, NULL));
     }
-    ok = batch_run(&l, &work, out, true, failed);
+    bool ok = batch_run(&l, &work, out, true, failed);
     for (size_t i = 0; i < BATCH_SLOTS; i++)
         assert_null(t->held[i]);
     batch_list_free(&l);

@@ -83,11 +83,10 @@ TEST(many_names_are_read)
     enum { LAYERS = 100, LINE = 120 };
     char *text = malloc(LAYERS * LINE + 400);
     struct error e = {0};
-    size_t at;
     struct model m;
 
     assert_non_null(text);
-    at = (size_t)sprintf(text, "{\"inputs\": [" INPUT "], \"constants\": [], \"layers\": [");
+    size_t at = (size_t)sprintf(text, "{\"inputs\": [" INPUT "], \"constants\": [], \"layers\": [");
     for (int i = 0; i < LAYERS; i++)
         at += (size_t)sprintf(text + at, "%s{\"id\": \"y%d\", \"op\": \"relu\", \"inputs\": [\"x\"], \"outputs\": []}",
                               i ? ", " : "", i);

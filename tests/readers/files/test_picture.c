@@ -54,10 +54,9 @@ static size_t find_marker(const unsigned char *bytes, size_t length, unsigned ch
 static bool read_bytes(const void *bytes, size_t length, struct error *e)
 {
     struct picture picture;
-    bool ok;
 
     assert_true(file_write(path, bytes, length, e));
-    ok = picture_read(path, &picture, e);
+    bool ok = picture_read(path, &picture, e);
     picture_free(&picture);
     return ok;
 }
@@ -89,7 +88,6 @@ static bool read_blank(uint32_t width, uint32_t height, struct error *e)
     FILE *file = fopen(path, "wb");
     unsigned char *row = calloc(1, width / 8 + 1);
     struct picture picture;
-    bool ok;
 
     assert_true(png && info && file && row);
     if (setjmp(png_jmpbuf(png)))
@@ -104,7 +102,7 @@ static bool read_blank(uint32_t width, uint32_t height, struct error *e)
     png_destroy_write_struct(&png, &info);
     assert_int_equal(fclose(file), 0);
     free(row);
-    ok = picture_read(path, &picture, e);
+    bool ok = picture_read(path, &picture, e);
     picture_free(&picture);
     return ok;
 }

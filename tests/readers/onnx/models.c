@@ -195,7 +195,6 @@ static bool run_stream(struct network *n, const cJSON *stream)
     size_t frames = (size_t)cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(stream, "frames"));
     size_t out = output_named(n, "output"), state = output_named(n, "stateN");
     float window[CONTEXT + FRAME] = {0}, *found;
-    bool ok;
 
     load(text_of(stream, "audio"), &audio);
     load(text_of(stream, "probabilities"), &probabilities);
@@ -214,7 +213,7 @@ static bool run_stream(struct network *n, const cJSON *stream)
         found[i] = *(const float *)n->outputs[out];
         memcpy(arrays[1].data, n->outputs[state], final_state.byteLength);
     }
-    ok = compare("probabilities", WNNOperandDataType_Float32, found, &probabilities);
+    bool ok = compare("probabilities", WNNOperandDataType_Float32, found, &probabilities);
     ok = compare("final state", WNNOperandDataType_Float32, arrays[1].data, &final_state) && ok;
     free(found);
     free(arrays[1].data);

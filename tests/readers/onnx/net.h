@@ -310,11 +310,10 @@ static inline bool read_net(struct net *t, const struct model_options *options)
 {
     size_t size;
     uint8_t *bytes = pack(t, &size);
-    bool ok;
 
     model_free(&t->read);
     t->error = (struct error){0};
-    ok = model_read_onnx(context, t->path, bytes, size, options, &t->read, &t->error);
+    bool ok = model_read_onnx(context, t->path, bytes, size, options, &t->read, &t->error);
     free(bytes);
     assert_int_equal(ok, !t->error.status);
     return ok;

@@ -456,8 +456,6 @@ int main(int argc, char **argv)
     WNNContext context;
     char path[512], *text;
     size_t size;
-    cJSON *rows;
-    int result;
 
     if (argc < 3) {
         fprintf(stderr, "usage: %s FOLDER REFUSALS [--group NAME | --case NAME] [--debug SWITCHES] [--verbose]\n", argv[0]);
@@ -481,7 +479,7 @@ int main(int argc, char **argv)
     text = read_file(path, &size);
     if (!text)
         return shared_absent(path);
-    rows = cJSON_ParseWithLength(text, size);
+    cJSON *rows = cJSON_ParseWithLength(text, size);
     free(text);
     if (!cJSON_IsArray(rows)) {
         fprintf(stderr, "%s cannot be read\n", path);
@@ -492,7 +490,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "no context: %s\n", text_of(wnnGetLastErrorMessage()));
         return 1;
     }
-    result = run_cases(rows, argv[1], group, only, context);
+    int result = run_cases(rows, argv[1], group, only, context);
     wnnContextRelease(context);
     cJSON_Delete(rows);
     free(expectations);

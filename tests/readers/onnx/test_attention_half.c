@@ -88,7 +88,6 @@ static void end(struct net *t, void *const *buffers, bool heads_first)
 static void attention_of_heads(bool causal)
 {
     struct net *t = begin(23);
-    Onnx__NodeProto *n;
 
     input(t, "q", F16, "2 3 5 8");
     input(t, "k", F16, "2 3 5 8");
@@ -96,7 +95,7 @@ static void attention_of_heads(bool causal)
     input(t, "bias", F16, "5 9");
     input(t, "past_k", F16, "2 3 4 8");
     input(t, "past_v", F16, "2 3 4 8");
-    n = node(t, "Attention", "q k v bias past_k past_v", "y");
+    Onnx__NodeProto *n = node(t, "Attention", "q k v bias past_k past_v", "y");
     attribute_int(t, n, "is_causal", causal);
     r.keys = LENGTH + PAST;
     for (int b = 0; b < BATCH; b++)
@@ -124,7 +123,6 @@ static void attention_of_heads(bool causal)
 static void rows_of_heads(bool scores)
 {
     struct net *t = begin(17);
-    Onnx__NodeProto *n;
 
     input(t, "q", F16, "2 5 24");
     input(t, "k", F16, "2 5 24");
@@ -132,7 +130,7 @@ static void rows_of_heads(bool scores)
     input(t, "mask", I32, "2 5");
     if (scores)
         input(t, "bias", F16, "1 3 5 5");
-    n = microsoft(t, "MultiHeadAttention", scores ? "q k v - mask bias" : "q k v - mask", "y");
+    Onnx__NodeProto *n = microsoft(t, "MultiHeadAttention", scores ? "q k v - mask bias" : "q k v - mask", "y");
     attribute_int(t, n, "num_heads", HEADS);
     attribute_float(t, n, "mask_filter_value", -2); /* so that what is masked still counts */
     r.keys = LENGTH;
@@ -158,11 +156,10 @@ static void packed_weights(void)
 {
     enum { ROW = 7, COLUMNS = 3 * HEADS * SIZE };
     struct net *t = begin(17);
-    Onnx__NodeProto *n;
 
     input(t, "x", F16, "2 5 7");
     initializer(t, tensor(t, "w", F16, 2, (int64_t[]){ROW, COLUMNS}, d.w16, ROW * COLUMNS * sizeof *d.w16));
-    n = microsoft(t, "Attention", "x w", "y");
+    Onnx__NodeProto *n = microsoft(t, "Attention", "x w", "y");
     attribute_int(t, n, "num_heads", HEADS);
     attribute_int(t, n, "unidirectional", 1);
     r.keys = LENGTH;

@@ -73,7 +73,6 @@ static void attend_unpadded(int length, int64_t first, int64_t second, int left,
 {
     struct net *t = begin(25);
     int64_t unpadded[BATCH] = {first, second};
-    Onnx__NodeProto *n;
     char dims[32];
 
     snprintf(dims, sizeof dims, "%d %d %d %d", BATCH, HEADS, length, SIZE);
@@ -81,7 +80,7 @@ static void attend_unpadded(int length, int64_t first, int64_t second, int left,
     input(t, "k", F32, "2 2 192 16");
     input(t, "v", F32, "2 2 192 16");
     input(t, "unpadded", I64, "2");
-    n = node(t, "Attention", "q k v - - - unpadded", "y");
+    Onnx__NodeProto *n = node(t, "Attention", "q k v - - - unpadded", "y");
     attribute_int(t, n, "left_window_size", left);
     attribute_int(t, n, right ? "right_window_size" : "is_causal", right ? right : 1);
     for (int b = 0; b < BATCH && length == 1 && left < 0; b++)
@@ -134,7 +133,6 @@ static void check_small(const struct small *c)
     uint8_t shown[FEW * FEW];
     void *inputs[6] = {d.q, d.new_k, d.new_v};
     int count = 3;
-    Onnx__NodeProto *n;
     char dims[32];
 
     for (int i = 0; i < c->queries * c->keys; i++) {
@@ -158,11 +156,11 @@ static void check_small(const struct small *c)
         inputs[count] = d.k;
         inputs[count + 1] = d.v;
     }
-    n = node(t, "Attention",
-             c->past   ? (c->mask ? "q k v mask pk pv" : "q k v - pk pv")
-             : c->mask ? "q k v mask"
-                       : "q k v",
-             "y - - weights");
+    Onnx__NodeProto *n = node(t, "Attention",
+                              c->past   ? (c->mask ? "q k v mask pk pv" : "q k v - pk pv")
+                              : c->mask ? "q k v mask"
+                                        : "q k v",
+                              "y - - weights");
     attribute_int(t, n, "qk_matmul_output_mode", 3);
     if (c->left >= 0)
         attribute_int(t, n, "left_window_size", c->left);
@@ -241,7 +239,6 @@ static void attend_in_window(int length, int first, int second, int window)
     struct net *t = begin(17);
     int32_t last[BATCH] = {first, second};
     const int token = KV_HEADS * SIZE;
-    Onnx__NodeProto *n;
     char dims[32];
 
     snprintf(dims, sizeof dims, "%d %d %d", BATCH, length, HEADS * SIZE);
@@ -253,7 +250,7 @@ static void attend_in_window(int length, int first, int second, int window)
     input(t, "pv", F32, "2 2 192 16");
     input(t, "last", I32, "2");
     initializer(t, tensor(t, "total", I32, 0, NULL, &(int32_t){KEYS}, 4));
-    n = microsoft(t, "GroupQueryAttention", "q k v pk pv last total", "y");
+    Onnx__NodeProto *n = microsoft(t, "GroupQueryAttention", "q k v pk pv last total", "y");
     attribute_int(t, n, "num_heads", HEADS);
     attribute_int(t, n, "kv_num_heads", KV_HEADS);
     attribute_int(t, n, "local_window_size", window);
@@ -304,7 +301,6 @@ TEST(a_bias_that_hides_all_keys_gives_zero)
     for (size_t i = 0; i < 3; i++) {
         struct net *t = begin(17);
         int32_t last = 1;
-        Onnx__NodeProto *n;
 
         input(t, "x", F32, "1 2 2");
         input(t, "bias", F32, "1 1 2 2");
@@ -314,7 +310,7 @@ TEST(a_bias_that_hides_all_keys_gives_zero)
         }
         initializer(t, tensor(t, "last", I32, 1, (const int64_t[]){1}, &last, 4));
         initializer(t, tensor(t, "total", I32, 0, NULL, &(int32_t){2}, 4));
-        n = microsoft(t, types[i], inputs[i], "y");
+        Onnx__NodeProto *n = microsoft(t, types[i], inputs[i], "y");
         attribute_int(t, n, "num_heads", 1);
         if (i == 2)
             attribute_int(t, n, "kv_num_heads", 1);

@@ -27,15 +27,13 @@ TEST(functions_are_inlined)
 {
     static const float x[2] = {-1, 3};
     float y[2], e = expm1f(-1);
-    Onnx__FunctionProto *f;
-    Onnx__NodeProto *call;
 
-    f = function(t, "f");
+    Onnx__FunctionProto *f = function(t, "f");
     f->node[f->n_node++] = make_node(t, "Elu", "x", "e");
     attribute(t, f->node[0], "alpha", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT)->ref_attr_name = text(t, "slope");
     f->node[f->n_node++] = make_node(t, "Add", "e x", "y");
     input(t, "x", F32, "2");
-    call = node(t, "f", "x", "y");
+    Onnx__NodeProto *call = node(t, "f", "x", "y");
     call->domain = text(t, "local");
     reads(t, NULL); /* without the attribute: Elu's own default */
     compute(t, x, sizeof x, y, sizeof y);
@@ -150,13 +148,12 @@ TEST(loops_are_unrolled)
 {
     static const float x[2] = {1, 2};
     float y[8];
-    Onnx__GraphProto *body;
 
     input(t, "x", F32, "2");
     integer(t, "trips", 4);
     integer(t, "last", 3);
     node(t, "Loop", "trips - x", "s y");
-    body = attribute_graph(t, t->graph.node[0], "body");
+    Onnx__GraphProto *body = attribute_graph(t, t->graph.node[0], "body");
     body->input[body->n_input++] = port(t, "i", I64, "");
     body->input[body->n_input++] = port(t, "go", BOOL, "");
     body->input[body->n_input++] = port(t, "s_in", F32, "2");
@@ -196,7 +193,6 @@ TEST(loops_with_computed_conditions_are_read)
 {
     static const unsigned char yes = 1;
     static const float four = 4;
-    Onnx__GraphProto *body;
     float x[2] = {1, 0.5f}, y[2];
 
     input(t, "x", F32, "2");
@@ -204,7 +200,7 @@ TEST(loops_with_computed_conditions_are_read)
     initializer(t, tensor(t, "yes", BOOL, 0, NULL, &yes, 1));
     initializer(t, tensor(t, "limit", F32, 0, NULL, &four, sizeof four));
     node(t, "Loop", "trips yes x", "y");
-    body = body_with_limit(t);
+    Onnx__GraphProto *body = body_with_limit(t);
     output(t, "y");
     reads(t, NULL);
     compute(t, x, sizeof x, y, sizeof y);
@@ -230,14 +226,13 @@ TEST(scans_are_unrolled)
 {
     static const float x[6] = {1, 2, 3, 4, 5, 6};
     float y[6];
-    Onnx__GraphProto *body;
     static const float zero[2];
 
     input(t, "x", F32, "3 2");
     initializer(t, tensor(t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
     node(t, "Scan", "s0 x", "s y");
     attribute_int(t, t->graph.node[0], "num_scan_inputs", 1);
-    body = attribute_graph(t, t->graph.node[0], "body");
+    Onnx__GraphProto *body = attribute_graph(t, t->graph.node[0], "body");
     body->input[body->n_input++] = port(t, "s_in", F32, "2");
     body->input[body->n_input++] = port(t, "row", F32, "2");
     node_in(t, body, "Add", "s_in row", "s_out");
@@ -322,13 +317,12 @@ TEST(many_turns_are_a_loop)
     static const float half = 0.5f, x[2] = {1, 2};
     static float y[2 * MANY];
     float want[2] = {1, 2};
-    Onnx__GraphProto *body;
 
     input(t, "x", F32, "2");
     integer(t, "trips", MANY);
     initializer(t, tensor(t, "half", F32, 0, NULL, &half, sizeof half));
     node(t, "Loop", "trips - x", "s y");
-    body = attribute_graph(t, t->graph.node[0], "body");
+    Onnx__GraphProto *body = attribute_graph(t, t->graph.node[0], "body");
     body->input[body->n_input++] = port(t, "i", I64, "");
     body->input[body->n_input++] = port(t, "go", BOOL, "");
     body->input[body->n_input++] = port(t, "s_in", F32, "2");
@@ -392,8 +386,6 @@ static void scan_of_directions(int backward)
     static float x[2 * STEPS], y[STEPS * 2], a[2][STEPS];
     static const float quarter = 0.25f, zero[2];
     float s[2] = {0, 0};
-    Onnx__GraphProto *body;
-    Onnx__NodeProto *scan;
 
     for (int i = 0; i < STEPS; i++)
         for (int k = 0; k < 2; k++)
@@ -403,13 +395,13 @@ static void scan_of_directions(int backward)
     initializer(t, tensor(t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
     initializer(t, tensor(t, "quarter", F32, 0, NULL, &quarter, sizeof quarter));
     node(t, "Transpose", "x", "b");
-    scan = node(t, "Scan", "s0 x b", "s y z");
+    Onnx__NodeProto *scan = node(t, "Scan", "s0 x b", "s y z");
     attribute_int(t, scan, "num_scan_inputs", 2);
     attribute_ints(t, scan, "scan_input_axes", 1, 0);
     attribute_ints(t, scan, "scan_input_directions", 0, backward);
     attribute_ints(t, scan, "scan_output_axes", 0, -1);
     attribute_ints(t, scan, "scan_output_directions", backward, 0);
-    body = attribute_graph(t, scan, "body");
+    Onnx__GraphProto *body = attribute_graph(t, scan, "body");
     body->input[body->n_input++] = port(t, "s_in", F32, "2");
     body->input[body->n_input++] = port(t, "at", F32, "2");
     body->input[body->n_input++] = port(t, "bt", F32, "2");
@@ -444,10 +436,8 @@ enum { TURNS = 1000, WIDE = 128 };
 /** Starts a model with x [1000, 1, 128], weights w [128, 128] and a state s0, zeros. */
 static void start_wide(struct net *t)
 {
-    float *w;
-
     start(t, 17);
-    w = keep(t, sizeof(float[WIDE * WIDE]));
+    float *w = keep(t, sizeof(float[WIDE * WIDE]));
     input(t, "x", F32, "1000 1 128");
     for (int i = 0; i < WIDE * WIDE; i++)
         w[i] = (float)((i * 7 + i / WIDE) % 16 - 8) / 512;
@@ -470,12 +460,10 @@ static void compute_wide(struct net *t)
  */
 TEST(loops_compute_constants_once)
 {
-    Onnx__GraphProto *body;
-
     start_wide(t);
     integer(t, "trips", TURNS);
     node(t, "Loop", "trips - s0", "s y");
-    body = attribute_graph(t, t->graph.node[0], "body");
+    Onnx__GraphProto *body = attribute_graph(t, t->graph.node[0], "body");
     body->input[body->n_input++] = port(t, "i", I64, "");
     body->input[body->n_input++] = port(t, "go", BOOL, "");
     body->input[body->n_input++] = port(t, "s_in", F32, "1 128");
@@ -492,10 +480,8 @@ TEST(loops_compute_constants_once)
 /** So is what the steps of a layer with lengths make of its weights. */
 TEST(layers_compute_constants_once)
 {
-    float *w;
-
     start_wide(t);
-    w = keep(t, sizeof(float[3 * WIDE * WIDE]));
+    float *w = keep(t, sizeof(float[3 * WIDE * WIDE]));
     initializer(t, tensor(t, "r", F32, 3, (int64_t[]){1, 3 * WIDE, WIDE}, w, sizeof(float[3 * WIDE * WIDE])));
     node(t, "Shape", "x", "sizes");
     attribute_int(t, t->graph.node[0], "start", 1);

@@ -71,13 +71,12 @@ TEST(a_resize_to_length_1_by_half_pixels_takes_the_first)
     static const float x[16] = {5, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
     for (size_t m = 0; m < 3; m++) {
-        Onnx__NodeProto *n;
         float y = 0;
 
         start(t, 13);
         input(t, "x", F32, "1 1 4 4");
         integers(t, "sizes", 4, (int64_t[]){1, 1, 1, 1});
-        n = node(t, "Resize", "x - - sizes", "y");
+        Onnx__NodeProto *n = node(t, "Resize", "x - - sizes", "y");
         attribute_text(t, n, "mode", modes[m]);
         attribute_text(t, n, "coordinate_transformation_mode", "pytorch_half_pixel");
         reads(t, NULL);

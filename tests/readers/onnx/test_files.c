@@ -69,13 +69,12 @@ TEST(large_weights_stay_in_the_file)
         c[i] = (float)(i % 1000);
     }
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        uint8_t *bytes;
         size_t size;
 
         large_net(t, names[k], w, v, c);
         reads(t, NULL); /* from memory that is gone afterwards */
         compute(t, x, sizeof x, same, sizeof same);
-        bytes = pack(t, &size);
+        uint8_t *bytes = pack(t, &size);
         assert_true(file_write(path, bytes, size, NULL));
         free(bytes);
         model_free(&t->read);
@@ -183,10 +182,9 @@ TEST(weights_next_to_the_model)
 TEST(sizes_in_tensors_are_checked)
 {
     static const float w[4];
-    Onnx__TensorProto *p;
 
     input(t, "x", F32, "2");
-    p = initializer(t, tensor(t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
+    Onnx__TensorProto *p = initializer(t, tensor(t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
     node(t, "Add", "x w", "y");
     reads(t, NULL);
     p->raw_data.len = 15;

@@ -79,12 +79,11 @@ TEST(transposed_convolutions_beyond_any_size_are_refused)
     for (size_t i = 0; i < 256; i++) {
         const int64_t a = numbers[i % 4], b = numbers[i / 4 % 4], c = numbers[i / 16 % 4], d = numbers[i / 64];
         const float w = 1;
-        Onnx__NodeProto *n;
 
         start(t, 17);
         input(t, "x", F32, "1 1 2 2");
         initializer(t, tensor(t, "w", F32, 4, (int64_t[]){1, 1, 1, 1}, &w, sizeof w));
-        n = node(t, "ConvTranspose", "x w", "y");
+        Onnx__NodeProto *n = node(t, "ConvTranspose", "x w", "y");
         INTS(t, n, "strides", a, a);
         INTS(t, n, "dilations", b, b);
         INTS(t, n, "output_padding", c, c);
@@ -105,13 +104,12 @@ TEST(resize_without_places_is_refused)
 
     for (size_t i = 0; i < 16; i++) {
         const float roi[] = {ends[i % 4], 0, ends[i / 4], 1};
-        Onnx__NodeProto *n;
 
         start(t, 17);
         input(t, "x", F32, "2 2");
         initializer(t, tensor(t, "roi", F32, 1, (int64_t[]){4}, roi, sizeof roi));
         initializer(t, tensor(t, "scales", F32, 1, (int64_t[]){2}, scales, sizeof scales));
-        n = node(t, "Resize", "x roi scales", "y");
+        Onnx__NodeProto *n = node(t, "Resize", "x roi scales", "y");
         attribute_text(t, n, "coordinate_transformation_mode", "tf_crop_and_resize");
         attribute_text(t, n, "mode", i % 2 ? "linear" : "cubic");
         if (isfinite(roi[0]) && isfinite(roi[2])) /* everything lies outside: extrapolated */
@@ -205,13 +203,11 @@ TEST(recurrent_states_of_too_few_dimensions_are_refused)
     const char *const states[] = {"1", "1 1", ""};
 
     for (size_t i = 0; i < 3; i++) {
-        Onnx__NodeProto *n;
-
         start(t, 17);
         input(t, "x", F32, "1 1 1");
         initializer(t, tensor(t, "w", F32, 3, (int64_t[]){1, 4, 1}, zeros, 16));
         initializer(t, tensor(t, "state", F32, strlen(states[i]) / 2 + (states[i][0] != 0), (int64_t[]){1, 1}, zeros, 4));
-        n = node(t, "LSTM", "x w w - - state", "y");
+        Onnx__NodeProto *n = node(t, "LSTM", "x w w - - state", "y");
         attribute_float(t, n, "clip", 1);
         if (i == 1) /* the directions may be left out where there is one */
             read_net(t, NULL);
@@ -310,11 +306,9 @@ TEST(ranks_beyond_twelve_are_refused)
 /* A node that is refused for one thing is read to its end, and the rest of it may be wrong, too. */
 TEST(an_operand_of_another_rank_is_not_transposed)
 {
-    Onnx__NodeProto *n;
-
     input(t, "a", I32, "1 1 2 3 1 2");
     input(t, "b", I32, "2 2");
-    n = node(t, "Gemm", "a b", "y");
+    Onnx__NodeProto *n = node(t, "Gemm", "a b", "y");
     attribute_text(t, n, "beta", "one");
     attribute_int(t, n, "transA", 1);
     attribute_int(t, n, "transB", 1);

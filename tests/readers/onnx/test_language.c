@@ -190,7 +190,6 @@ static void check_dequantized(int way, bool blocks)
     static float a[M * K], scales[N * K / BLOCK], bias[N];
     static int8_t b[K * N];
     static uint16_t out[M * N];
-    Onnx__NodeProto *n;
 
     start(t, 21);
     random_fill(a, M * K);
@@ -203,7 +202,7 @@ static void check_dequantized(int way, bool blocks)
     initializer(t, tensor(t, "s", F16, blocks ? 2 : 1, blocks ? scale_dims : (int64_t[]){N}, small,
                           (size_t)(blocks ? N * K / BLOCK : N) * sizeof *small));
     half_floats(t, "bias", N, bias);
-    n = node(t, "DequantizeLinear", "b s", "w");
+    Onnx__NodeProto *n = node(t, "DequantizeLinear", "b s", "w");
     attribute_int(t, n, "axis", along);
     if (blocks)
         attribute_int(t, n, "block_size", BLOCK);

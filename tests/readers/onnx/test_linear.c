@@ -217,29 +217,26 @@ static double time_reading(const struct kind *kind, size_t n)
 {
     struct bytes model = {0}, graph = {0};
     double best = INFINITY;
-    bool valid;
 
     put_int(&model, 1, 8);
     put_opset(&model, 8, "", 17);
     put_port(&graph, 11, "x", true);
     put_port(&graph, 12, "y", true);
-    valid = kind->make(&model, &graph, n);
+    bool valid = kind->make(&model, &graph, n);
     put_message(&model, 7, &graph);
     for (int i = 0; i < 3; i++) {
         struct timespec from, to;
         struct error e = {0};
         struct model m;
-        double seconds;
-        bool ok;
 
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-        ok = model_read_onnx(context, "model.onnx", model.data, model.length, NULL, &m, &e);
+        bool ok = model_read_onnx(context, "model.onnx", model.data, model.length, NULL, &m, &e);
         if (ok)
             model_free(&m);
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
         if (ok != valid)
             fail_msg("%s of %zu: %s", kind->name, n, ok ? "accepted" : e.message);
-        seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
+        double seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
         best = seconds < best ? seconds : best;
     }
     free(model.data);

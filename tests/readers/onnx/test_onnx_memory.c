@@ -7,9 +7,7 @@ TEST(every_allocation_can_fail)
 {
 #ifdef CAN_FAIL_ALLOCATIONS
     static const float w[4] = {1, 2, 3, 4};
-    Onnx__GraphProto *body;
     bool done = false;
-    uint8_t *bytes;
     size_t size, failures = 0;
 
     input(t, "x", F32, "n 2");
@@ -19,7 +17,7 @@ TEST(every_allocation_can_fail)
     node(t, "Reshape", "a shape", "b"); /* before its producer: to be sorted */
     node(t, "Add", "x w", "a");
     node(t, "Loop", "trips - b", "y");
-    body = attribute_graph(t, t->graph.node[2], "body");
+    Onnx__GraphProto *body = attribute_graph(t, t->graph.node[2], "body");
     body->input[body->n_input++] = port(t, "i", I64, "");
     body->input[body->n_input++] = port(t, "go", BOOL, "");
     body->input[body->n_input++] = port(t, "s", F32, "4 1");
@@ -28,7 +26,7 @@ TEST(every_allocation_can_fail)
     node(t, "NonZero", "x", "refused");
     output(t, "y");
     size = onnx__model_proto__get_packed_size(&t->model);
-    bytes = keep(t, size);
+    uint8_t *bytes = keep(t, size);
     for (int refuse = 1; refuse >= 0; refuse--) {
         t->graph.n_node = refuse ? 4 : 3;
         size = onnx__model_proto__pack(&t->model, bytes);
@@ -38,10 +36,9 @@ TEST(every_allocation_can_fail)
             const struct model_options options = {.dim_count = 1, .dims = &dim};
             struct error e = {0};
             struct model m;
-            bool ok;
 
             allocations_fail_after(n);
-            ok = model_read_onnx(context, "model.onnx", bytes, size, &options, &m, &e);
+            bool ok = model_read_onnx(context, "model.onnx", bytes, size, &options, &m, &e);
             done = allocations_stop_failing();
             failures += !done;
             if (ok)

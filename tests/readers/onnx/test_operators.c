@@ -297,7 +297,6 @@ TEST(recurrent_steps_equal_the_operator)
             for (size_t variant = 0; variant < 2; variant++) {
                 void *inputs[1] = {x}, *outputs[2] = {y[variant], last[variant]};
                 size_t bytes[2] = {(size_t)(STEPS * n * BATCH * H) * sizeof(float), (size_t)(n * BATCH * H) * sizeof(float)};
-                Onnx__NodeProto *node_;
 
                 start(t, 14);
                 input(t, "x", F32, "4 2 3");
@@ -305,7 +304,7 @@ TEST(recurrent_steps_equal_the_operator)
                 initializer(t, tensor(t, "r", F32, 3, (int64_t[]){n, g, H}, r, (size_t)(n * g * H) * 4));
                 initializer(t, tensor(t, "b", F32, 2, (int64_t[]){n, 2 * g}, b, (size_t)(n * 2 * g) * 4));
                 initializer(t, tensor(t, "h", F32, 3, (int64_t[]){n, BATCH, H}, h, (size_t)(n * BATCH * H) * 4));
-                node_ = node(t, kinds[k].operator, "x w r b - h", "y last");
+                Onnx__NodeProto *node_ = node(t, kinds[k].operator, "x w r b - h", "y last");
                 attribute_int(t, node_, "hidden_size", H);
                 attribute_text(t, node_, "direction", directions[d]);
                 if (kinds[k].before_reset)
@@ -334,13 +333,12 @@ TEST(max_pool_tells_indices)
         int64_t indices[C * 3 * 3];
         void *inputs[1] = {x}, *outputs[2] = {y, indices};
         size_t bytes[2] = {sizeof y, sizeof indices};
-        Onnx__NodeProto *n;
 
         start(t, 12);
         for (size_t i = 0; i < C * H * W; i++)
             x[i] = -1.0f - (float)random_below(4); /* below 0, with ties */
         input(t, "x", F32, "1 2 5 6");
-        n = node(t, "MaxPool", "x", "y i");
+        Onnx__NodeProto *n = node(t, "MaxPool", "x", "y i");
         attribute_ints(t, n, "kernel_shape", 2, (int64_t[]){3, 3});
         attribute_ints(t, n, "strides", 2, (int64_t[]){2, 2});
         attribute_ints(t, n, "pads", 4, (int64_t[]){1, 1, 1, 0});
@@ -396,7 +394,6 @@ TEST(grid_sample_equals_loops)
         size_t bytes = sizeof y;
         bool nearest = form & 1, align = form & 2;
         int padding = form / 4;
-        Onnx__NodeProto *n;
 
         start(t, 20);
         random_fill(x, H * W);
@@ -404,7 +401,7 @@ TEST(grid_sample_equals_loops)
             grid[i] = (float)random_below(5001) / 1000 - 2.5f;
         input(t, "x", F32, "1 1 3 4");
         input(t, "grid", F32, "1 4 5 2");
-        n = node(t, "GridSample", "x grid", "y");
+        Onnx__NodeProto *n = node(t, "GridSample", "x grid", "y");
         attribute_text(t, n, "mode", modes[nearest]);
         attribute_text(t, n, "padding_mode", paddings[padding]);
         attribute_int(t, n, "align_corners", align);
@@ -458,7 +455,6 @@ TEST(quantised_operators_compute_on_what_is_meant)
     int32_t bias[N];
     void *inputs[2] = {a, b}, *outputs[2] = {sum, y};
     size_t bytes[2] = {sizeof sum, sizeof y};
-    Onnx__NodeProto *n;
 
     start(t, 13);
     for (size_t i = 0; i < M * K; i++) {
@@ -484,7 +480,7 @@ TEST(quantised_operators_compute_on_what_is_meant)
     byte(t, "zw", 120);
     byte(t, "zy", 128);
     microsoft(t, "QLinearAdd", "a sa za b sb zb ss zs", "s");
-    n = microsoft(t, "QGemm", "s ss zs w sw zw c sy zy", "y");
+    Onnx__NodeProto *n = microsoft(t, "QGemm", "s ss zs w sw zw c sy zy", "y");
     attribute_float(t, n, "alpha", 1);
     output(t, "s");
     output(t, "y");
@@ -507,7 +503,6 @@ TEST(skip_normalisations_and_fused_matmuls_are_right)
         p[ROWS * ROWS], again[ROWS * SIZE];
     void *inputs[2] = {x, skip}, *outputs[5] = {y, sum, z, p, again};
     size_t bytes[5] = {sizeof y, sizeof sum, sizeof z, sizeof p, sizeof again};
-    Onnx__NodeProto *n;
 
     start(t, 13);
     random_fill(x, ROWS * SIZE);
@@ -522,7 +517,7 @@ TEST(skip_normalisations_and_fused_matmuls_are_right)
     attribute_float(t, microsoft(t, "SkipSimplifiedLayerNormalization", "x skip gamma", "z"), "epsilon", 0.5f);
     /* ONNX has it from version 17 on, ONNX Runtime writes it into older files. */
     attribute_float(t, node(t, "LayerNormalization", "sum gamma beta", "again"), "epsilon", 0.5f);
-    n = microsoft(t, "FusedMatMul", "x skip", "p");
+    Onnx__NodeProto *n = microsoft(t, "FusedMatMul", "x skip", "p");
     attribute_int(t, n, "transB", 1);
     attribute_float(t, n, "alpha", 3);
     output(t, "y");

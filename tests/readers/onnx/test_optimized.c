@@ -117,12 +117,11 @@ static size_t outputs_of(struct net *t, float *y)
 static void same(struct net *t, double tolerance)
 {
     float *y = calloc(MOST, sizeof *y);
-    size_t count;
 
     assert_non_null(y);
     output(t, "want");
     output(t, "got");
-    count = outputs_of(t, y);
+    size_t count = outputs_of(t, y);
     for (size_t i = 0; i < count; i++)
         assert_close(y[count + i], y[i], tolerance);
     free(y);
@@ -195,12 +194,11 @@ static double apply(const struct function_case *f, double x)
 static void fused(struct net *t, const struct function_case *f)
 {
     float *y = calloc(MOST, sizeof *y);
-    size_t count;
 
     assert_non_null(y);
     output(t, "plain");
     output(t, "fused");
-    count = outputs_of(t, y);
+    size_t count = outputs_of(t, y);
     for (size_t i = 0; i < count; i++)
         assert_close(y[count + i], apply(f, (double)y[i]), 1e-5);
     free(y);
@@ -211,7 +209,6 @@ TEST(fused_convolutions_add_and_activate)
     for (size_t i = 0; i < 2 * FUNCTIONS; i++) {
         const struct function_case *f = &functions[i / 2];
         Onnx__NodeProto *n;
-        Onnx__AttributeProto *list;
 
         start(t, 17);
         input(t, "x", F32, "1 4 7 6");
@@ -225,7 +222,7 @@ TEST(fused_convolutions_add_and_activate)
             attribute_int(t, n, "group", 2);
         }
         attribute_text(t, n, "activation", f->name);
-        list = attribute(t, n, "activation_params", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
+        Onnx__AttributeProto *list = attribute(t, n, "activation_params", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
         list->n_floats = 2;
         list->floats = keep(t, sizeof f->values);
         memcpy(list->floats, f->values, sizeof f->values);

@@ -38,7 +38,6 @@ static void check_scatter(const struct scatter_case *c)
     float *x = calloc(all, sizeof *x), *u = calloc(values, sizeof *u), *y = calloc(all, sizeof *y);
     int64_t *at = calloc(indices, sizeof *at);
     char dims[3][64];
-    Onnx__NodeProto *n;
 
     assert_true(x && u && y && at);
     for (size_t i = 0; i < all; i++)
@@ -64,7 +63,7 @@ static void check_scatter(const struct scatter_case *c)
     input(t, "x", F32, dims[0]);
     input(t, "i", I64, dims[1]);
     input(t, "u", F32, dims[2]);
-    n = node(t, c->length ? "ScatterND" : "ScatterElements", "x i u", "y");
+    Onnx__NodeProto *n = node(t, c->length ? "ScatterND" : "ScatterElements", "x i u", "y");
     attribute_text(t, n, "reduction", c->reduction);
     if (!c->length)
         attribute_int(t, n, "axis", 1);

@@ -44,13 +44,12 @@ TEST(real_numbers_are_transformed)
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         size_t length = (size_t)cases[c].length, bins = cases[c].half ? length / 2 + 1 : length;
         size_t count = length < LENGTH ? length : LENGTH;
-        Onnx__NodeProto *n;
 
         start(t, 20);
         input(t, "x", F32, "20 3 1");
         integer(t, "length", cases[c].length);
         integer(t, "axis", -3);
-        n = node(t, "DFT", "x length axis", "y");
+        Onnx__NodeProto *n = node(t, "DFT", "x length axis", "y");
         attribute_int(t, n, "onesided", cases[c].half);
         reads(t, NULL);
         expect_shape(t, SHAPE((uint32_t)bins, COLUMNS, 2));
@@ -111,13 +110,12 @@ TEST(long_rows_are_transformed)
         const size_t most = real ? half : length, count = cases[c].count < most ? cases[c].count : most;
         double norm = 0;
         char dims[32];
-        Onnx__NodeProto *n;
 
         start(t, 20);
         snprintf(dims, sizeof dims, "1 %zu %zu", cases[c].count, parts);
         input(t, "x", F32, dims);
         integer(t, "length", (int64_t)length);
-        n = node(t, "DFT", "x length", "y");
+        Onnx__NodeProto *n = node(t, "DFT", "x length", "y");
         attribute_int(t, n, "onesided", cases[c].half);
         attribute_int(t, n, "inverse", cases[c].inverse);
         reads(t, NULL);

@@ -71,7 +71,6 @@ static void check_top_k(const struct top_k_case *c)
     const size_t rows = (size_t)c->outer * c->inner, k = (size_t)c->k;
     float *x = calloc(rows * c->count, sizeof *x), *y = calloc(rows * k, sizeof *y);
     int64_t *indices = calloc(rows * k, sizeof *indices);
-    Onnx__NodeProto *n;
     char dims[48];
 
     assert_true(x && y && indices);
@@ -79,7 +78,7 @@ static void check_top_k(const struct top_k_case *c)
     snprintf(dims, sizeof dims, "%u %u %u", c->outer, c->count, c->inner);
     input(t, "x", F32, dims);
     integers(t, "k", 1, &c->k);
-    n = node(t, "TopK", "x k", "y i");
+    Onnx__NodeProto *n = node(t, "TopK", "x k", "y i");
     attribute_int(t, n, "axis", 1);
     attribute_int(t, n, "largest", c->largest);
     output(t, "y");

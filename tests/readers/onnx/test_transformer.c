@@ -143,14 +143,13 @@ static void attend(const struct attention_case *c)
     const size_t total = (size_t)(c->past + c->fresh);
     float *const filled[] = {d.q, d.k, d.v, d.bias, d.scores, d.past_k, d.past_v};
     void *buffers[PORTS] = {NULL};
-    Onnx__NodeProto *n;
 
     start(t, 17);
     for (size_t i = 0; i < sizeof filled / sizeof *filled; i++)
         random_fill(filled[i], MOST);
     for (int i = 0; i < MOST; i++)
         d.mask[i] = c->padding == LENGTHS ? 2 + i : i % 5 != 1;
-    n = make_attention(t, c, buffers);
+    Onnx__NodeProto *n = make_attention(t, c, buffers);
     attribute_int(t, n, "num_heads", HEADS);
     attribute_int(t, n, "unidirectional", c->causal);
     if (c->scale != 0)
@@ -313,7 +312,6 @@ static void attend_packed(const struct packed_case *c)
     float *const filled[] = {a.x, a.w, a.scores, a.past};
     void *buffers[PORTS] = {NULL};
     Onnx__AttributeProto *sizes;
-    Onnx__NodeProto *n;
 
     start(t, 17);
     for (size_t i = 0; i < sizeof filled / sizeof *filled; i++)
@@ -321,7 +319,7 @@ static void attend_packed(const struct packed_case *c)
     random_fill(a.bias, COLUMNS);
     for (int i = 0; i < MOST; i++)
         a.mask[i] = c->mask == ENDS || c->mask == ENDS_AND_STARTS ? bounds[i % (2 * BATCH)] : i % 5 != 1;
-    n = make_packed(t, c, buffers);
+    Onnx__NodeProto *n = make_packed(t, c, buffers);
     attribute_int(t, n, "num_heads", HEADS);
     attribute_int(t, n, "unidirectional", c->causal);
     attribute_float(t, n, "mask_filter_value", -3); /* so that what is masked still counts */
@@ -369,7 +367,6 @@ static void rotate(const struct rotary_case *c)
     static float x[BATCH * LENGTH * WIDTH], y[BATCH * LENGTH * WIDTH], caches[2][POSITIONS * SIZE / 2];
     int64_t positions[BATCH * LENGTH] = {4, 0, 7, 2, 8, 1};
     const int rotated = c->rotated ? c->rotated : SIZE, half = rotated / 2;
-    Onnx__NodeProto *n;
     char dims[64];
 
     start(t, 17);
@@ -381,7 +378,7 @@ static void rotate(const struct rotary_case *c)
         initializer(t, tensor(t, i ? "sin" : "cos", F32, 2, (int64_t[]){POSITIONS, half}, caches[i],
                               (size_t)(POSITIONS * half) * sizeof(float)));
     }
-    n = microsoft(t, "RotaryEmbedding", "x positions cos sin", "y");
+    Onnx__NodeProto *n = microsoft(t, "RotaryEmbedding", "x positions cos sin", "y");
     attribute_int(t, n, "interleaved", c->interleaved);
     if (c->rotated) {
         attribute_int(t, n, "rotary_embedding_dim", c->rotated);
@@ -423,7 +420,6 @@ static void embed(bool segments, bool mask, bool positions)
     int32_t ones[BATCH] = {-1, -1};
     void *buffers[PORTS] = {NULL};
     char inputs[64] = "", dims[64];
-    Onnx__NodeProto *n;
 
     start(t, 17);
     random_fill(words[0], WORDS * NUMBERS);
@@ -442,7 +438,7 @@ static void embed(bool segments, bool mask, bool positions)
     strcat(inputs, segments ? "words at kind gamma beta " : "words at - gamma beta ");
     add_input(t, mask, "seen", I32, dims, (void *)(uintptr_t)seen, buffers, inputs);
     add_input(t, positions, "places", I32, dims_of(dims, 1, TOKENS, 0, 0), (void *)(uintptr_t)places, buffers, inputs);
-    n = microsoft(t, "EmbedLayerNormalization", inputs, "y ones sum");
+    Onnx__NodeProto *n = microsoft(t, "EmbedLayerNormalization", inputs, "y ones sum");
     attribute_float(t, n, "epsilon", 0.25f);
     output(t, "y");
     output(t, "ones");
@@ -494,7 +490,6 @@ static void multiply_transposed(int bits)
     static const int left[3] = {4, 2, 5}, right[3] = {4, 5, 3};
     static const char *const flags[4] = {"transA", "transB", "transBatchA", "transBatchB"};
     static float x[40], y[60], z[24];
-    Onnx__NodeProto *n;
     char dims[64];
 
     start(t, 17);
@@ -502,7 +497,7 @@ static void multiply_transposed(int bits)
     random_fill(y, 60);
     input(t, "x", F32, stored_dims(dims, left, bits & 1, bits & 4));
     input(t, "y", F32, stored_dims(dims, right, bits & 2, bits & 8));
-    n = microsoft(t, "FusedMatMul", "x y", "z");
+    Onnx__NodeProto *n = microsoft(t, "FusedMatMul", "x y", "z");
     for (int i = 0; i < 4; i++)
         attribute_int(t, n, flags[i], bits >> i & 1);
     attribute_float(t, n, "alpha", 2);

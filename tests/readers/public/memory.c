@@ -22,11 +22,10 @@ TEST(every_allocation_can_fail)
     options.shapes = &shape;
     assert_int_equal(wnnCreateContext(NULL, &context), WNNStatus_Success);
     for (long n = 0; !done; n++) {
-        WNNStatus status;
         WNNModel model;
 
         allocations_fail_after(n);
-        status = wnnModelReadMemory(context, text, sizeof text - 1, &options, &model);
+        WNNStatus status = wnnModelReadMemory(context, text, sizeof text - 1, &options, &model);
         done = allocations_stop_failing();
         failures += !done;
         assert_int_equal(status == WNNStatus_Success, model != NULL);
@@ -54,11 +53,10 @@ TEST(describing_can_fail_at_every_allocation)
     long failures = 0;
 
     for (long n = 0; !done; n++) {
-        WNNStatus status;
         WNNModelInfo info;
 
         allocations_fail_after(n);
-        status = wnnModelDescribeMemory(text, sizeof text - 1, &info);
+        WNNStatus status = wnnModelDescribeMemory(text, sizeof text - 1, &info);
         done = allocations_stop_failing();
         failures += !done;
         assert_int_equal(status == WNNStatus_Success, done);
@@ -78,11 +76,10 @@ static WNNStatus get(WNNDynamicModel model, uint32_t n, long left, bool *enough)
 {
     const WNNModelDimension dimension = {WNN_STR("n"), n};
     WNNGraph graph;
-    WNNStatus status;
 
     if (left >= 0)
         allocations_fail_after(left);
-    status = wnnDynamicModelGetGraph(model, 1, &dimension, 0, NULL, &graph);
+    WNNStatus status = wnnDynamicModelGetGraph(model, 1, &dimension, 0, NULL, &graph);
     *enough = left < 0 || allocations_stop_failing();
     assert_int_equal(status == WNNStatus_Success, graph != NULL);
     wnnGraphRelease(graph);
@@ -103,10 +100,8 @@ TEST(a_dynamic_model_can_fail_and_go_on)
 
     assert_int_equal(wnnCreateContext(NULL, &context), WNNStatus_Success);
     for (long n = 0; !enough; n++) {
-        WNNStatus status;
-
         allocations_fail_after(n);
-        status = wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, NULL, &model);
+        WNNStatus status = wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, NULL, &model);
         enough = allocations_stop_failing();
         failures += !enough;
         assert_int_equal(status == WNNStatus_Success, enough);

@@ -207,12 +207,11 @@ static void try_bytes(const uint8_t *data, size_t length)
     uint8_t *copy = malloc(length ? length : 1); /* of the very length, so that a sanitizer sees reads after it */
     WNNModelInfo info;
     WNNModel model;
-    WNNStatus status;
 
     assert_non_null(copy);
     memcpy(copy, data, length);
     options.dimensions = &batch;
-    status = wnnModelDescribeMemory(copy, length, &info);
+    WNNStatus status = wnnModelDescribeMemory(copy, length, &info);
     options.dimensionCount = !status && wnnModelInfoGetFreeDimensionCount(info) == 1;
     assert_true((status == WNNStatus_Success && info) || (status == WNNStatus_DataError && !info));
     assert_true(!status || wnnModelGetLastErrorMessage().length);

@@ -90,10 +90,9 @@ TEST(the_graph_of_longest_ago_goes_first)
 {
     WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
     WNNDynamicModelCounts counts;
-    WNNDynamicModel model;
 
     o.graphLimit = 2;
-    model = create(text, &o);
+    WNNDynamicModel model = create(text, &o);
     compute(model, 1);
     compute(model, 2);
     compute(model, 1);
@@ -146,13 +145,12 @@ TEST(options_are_the_same_for_all_graphs)
     WNNModelOptions every = WNN_MODEL_OPTIONS_INIT;
     WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
     WNNNamedOperandDescriptor input;
-    WNNDynamicModel model;
     WNNGraph graph;
 
     o.model = &every;
     every.dimensionCount = 1;
     every.dimensions = &m;
-    model = create(text, &o);
+    WNNDynamicModel model = create(text, &o);
     m = (WNNModelDimension){WNN_STR("gone"), 7}; /* the options were copied */
     assert_int_equal(wnnDynamicModelGetGraph(model, 1, &n, 0, NULL, &graph), WNNStatus_Success);
     assert_int_equal(wnnGraphGetInput(graph, 0, &input), WNNStatus_Success);
@@ -182,12 +180,11 @@ TEST(a_build_can_be_ended)
 {
     WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
     const WNNModelDimension dimensions[] = {{WNN_STR("n"), 1}, {WNN_STR("m"), 2}};
-    WNNDynamicModel model;
     WNNGraph graph;
     int calls = 0;
 
     o.progress = (WNNBuildProgressCallbackInfo){end_at_once, &calls, NULL};
-    model = create(text, &o);
+    WNNDynamicModel model = create(text, &o);
     assert_int_equal(wnnDynamicModelGetGraph(model, 2, dimensions, 0, NULL, &graph), WNNStatus_OperationError);
     assert_null(graph);
     assert_int_equal(calls, 1);

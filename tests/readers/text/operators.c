@@ -43,14 +43,13 @@ static bool check(WNNContext context, const struct graph *g, bool json, bool leg
     const struct text_options options = {
         .name = "operators", .json = json, .legal_names = legal, .weights = TEXT_WEIGHTS_INLINE};
     struct model m = {0};
-    struct graph *again;
     size_t length = 0;
     char *text = NULL;
     FILE *out = open_memstream(&text, &length);
     bool same = out && text_write_graph(g, &options, out);
 
     same = out && !fclose(out) && same;
-    again = same ? read_back(context, text, length, json, &m) : NULL;
+    struct graph *again = same ? read_back(context, text, length, json, &m) : NULL;
     same = again && graphs_equal(g, again);
     if (!same)
         fprintf(stderr, "%s", text ? text : "not written\n");

@@ -114,7 +114,6 @@ int main(int argc, char **argv)
     int failed = 0, forms = 0, nodes = 0;
     WNNContext context;
     cJSON *manifest;
-    struct graph *g;
     struct model m;
     size_t length;
 
@@ -138,7 +137,7 @@ int main(int argc, char **argv)
         return fail("context", "none");
     if (!model_read(context, argv[1], &options, &m, &e))
         return fail(argv[1], e.message);
-    g = take(&m);
+    struct graph *g = take(&m);
     if (!g || !mkdtemp(folder))
         return fail(folder, "no graph, or no folder for its files");
     for (int json = 0; json < 2; json++)

@@ -28,11 +28,10 @@ static bool is_json(const char *text)
 static bool read_with(const char *text, size_t length, const struct model_options *options, struct model *m, struct error *e)
 {
     char *copy = malloc(length ? length : 1); /* bytes after the end do not belong to it */
-    bool ok;
 
     assert_non_null(copy);
     memcpy(copy, text, length);
-    ok = (is_json(text) ? model_read_json : model_read_text)(context, "dir/a b.webnn", copy, length, options, m, e);
+    bool ok = (is_json(text) ? model_read_json : model_read_text)(context, "dir/a b.webnn", copy, length, options, m, e);
     free(copy);
     return ok;
 }

@@ -16,10 +16,8 @@
 /** Header and data as a file, without a byte after it. */
 static void *safetensors(const char *header, uint64_t header_length, size_t data, size_t *length)
 {
-    char *bytes;
-
     *length = 8 + strlen(header) + data;
-    bytes = calloc(*length, 1);
+    char *bytes = calloc(*length, 1);
     assert_non_null(bytes);
     for (size_t i = 0; i < 8; i++)
         bytes[i] = (char)(header_length >> 8 * i);
@@ -218,10 +216,8 @@ TEST(weights_are_found_next_to_the_model)
     static const char header[] = "{\"key\": {\"dtype\": \"F32\", \"shape\": [2], \"data_offsets\": [0, 8]}}   ";
     float values[2] = {1.5f, -2};
     char bytes[16] = "WGWT\1\0\0\0";
-    void *tensors;
     size_t length;
     struct model m;
-    struct graph *g;
     struct error e = {0};
     struct error error = {0};
 
@@ -240,7 +236,7 @@ TEST(weights_are_found_next_to_the_model)
     if (!read_graph(&m, NULL, &error))
         fail_msg("%s", error.message);
     /* Lent from the file, not copied: pages of a mapping begin with it. */
-    g = builder_take_graph(m.builder, 1, (WNNNamedOperand[]){{WNN_STR("y"), m.outputs[0].operand}}, &e);
+    struct graph *g = builder_take_graph(m.builder, 1, (WNNNamedOperand[]){{WNN_STR("y"), m.outputs[0].operand}}, &e);
     assert_non_null(g);
     assert_memory_equal(g->first_constant->constant->data, values, 8);
     assert_non_null(g->first_constant->constant->release.callback);
@@ -248,7 +244,7 @@ TEST(weights_are_found_next_to_the_model)
     model_free(&m);
     graph_free(g);
 
-    tensors = safetensors(header, sizeof header - 1, 8, &length);
+    void *tensors = safetensors(header, sizeof header - 1, 8, &length);
     write_bytes("other.safetensors", tensors, length);
     if (!read_graph(&m, "other.safetensors", &error))
         fail_msg("%s", error.message);
@@ -287,14 +283,13 @@ TEST(loops_are_not_written)
     WNNOperand x, p, y;
     struct error error = {0};
     struct error e = {0};
-    struct graph *g;
 
     assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
     x = wnnGraphBuilderInput(b, WNN_STR("x"), &d);
     assert_int_equal(wnnGraphBuilderBeginLoop(b, 3, 1, &x, 0, NULL, &p), WNNStatus_Success);
     p = wnnGraphBuilderNeg(b, p, NULL);
     assert_int_equal(wnnGraphBuilderEndLoop(b, WNN_STR(""), 1, &p, 0, NULL, &y), WNNStatus_Success);
-    g = builder_take_graph(b, 1, (WNNNamedOperand[]){{WNN_STR("y"), y}}, &e);
+    struct graph *g = builder_take_graph(b, 1, (WNNNamedOperand[]){{WNN_STR("y"), y}}, &e);
     assert_non_null(g);
     assert_false(text_write_files(g, &options, "loop.webnn", &error));
     assert_non_null(strstr(error.message, "the graph has a loop"));

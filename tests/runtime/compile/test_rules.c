@@ -396,7 +396,6 @@ static float many_values[2][MANY];
 static WNNGraph graph_of_many(WNNContext c)
 {
     struct error e = {0};
-    WNNGraph g;
 
     for (int k = 0; k < 2; k++)
         for (uint32_t i = 0; i < MANY; i++) {
@@ -409,7 +408,7 @@ static WNNGraph graph_of_many(WNNContext c)
             many_buffers[k][MANY - 1 - i] =
                 (WNNNamedBuffer){{many_names[k][i], (size_t)length}, &many_values[k][i], sizeof(float)};
         }
-    g = graph_create_described(c, MANY, MANY, many_bindings[0], MANY, many_bindings[1], &e);
+    WNNGraph g = graph_create_described(c, MANY, MANY, many_bindings[0], MANY, many_bindings[1], &e);
     assert_non_null(g);
     assert_true(graph_publish(g));
     wnnContextAddRef(c);

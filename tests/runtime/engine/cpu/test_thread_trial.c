@@ -47,11 +47,10 @@ TEST(the_faster_way_is_taken)
 TEST(it_is_tried_again)
 {
     struct thread_trial t;
-    uint32_t alone;
 
     thread_trial_init(&t, false);
     run(&t, TRIAL, 17000, 12000);
-    alone = run(&t, 20000, 9000, 12000);
+    uint32_t alone = run(&t, 20000, 9000, 12000);
     assert_true(alone < 300); /* an interval, and a part of each trial after it */
     alone = run(&t, 20000, 17000, 12000);
     assert_true(alone > 15000); /* the longest interval has passed, then everything but trials */

@@ -523,12 +523,11 @@ static inline bool convolutions_sum_in_place(void)
 /** Runs this program again; false: it failed. */
 static inline bool run_again(char **argv, const char *name, const char *value)
 {
-    pid_t child;
     int status = 1;
 
     setenv("TEST_LIBRARY_ISA", "native", 1);
     setenv(name, value, 1);
-    child = fork();
+    pid_t child = fork();
     if (!child) {
         execv("/proc/self/exe", argv);
         _exit(127);
@@ -554,7 +553,6 @@ static inline int main_library(char **argv)
     static const char *const caps[] = {"avx2", "baseline"};
     const char *precision = getenv("TEST_LIBRARY_PRECISION");
     struct error e = {0};
-    int failed;
 
     library = library_create(test_isa(), TEST_THREADS, NULL, &e);
     if (!library) {
@@ -564,7 +562,7 @@ static inline int main_library(char **argv)
     if (precision)
         test_precision = !strcmp(precision, "bf16") ? WNNPrecision_Bf16 : WNNPrecision_Bf16x2;
     library_allow(library, test_precision, true);
-    failed = tests_run_as(precision ? precision : test_isa());
+    int failed = tests_run_as(precision ? precision : test_isa());
     /* With tiles that are emulated, all of this must have been a test of them. */
     if (getenv("AMX_EMULATOR_REQUIRED") && !strcmp(test_isa(), "native") && library->bfloat16 <= RATE_WITHOUT_TILES) {
         fprintf(stderr, "no tiles are emulated\n");

@@ -122,7 +122,6 @@ static inline struct value *late_weights(struct subject *s, uint32_t rank, const
 static inline void epilogue(struct subject *s, struct value *y)
 {
     const struct tensor_type *t = &y->type;
-    struct value *out_scale;
     bool is_signed = random_chance(50);
     int zero = random_chance(40) ? 0 : (is_signed ? -128 : 0) + (int)random_between(0, 255);
 
@@ -147,7 +146,7 @@ static inline void epilogue(struct subject *s, struct value *y)
     }
     if (random_chance(20))
         return;
-    out_scale = typed(s, true, WNNOperandDataType_Float32, 0.2, 2, t->rank, ones);
+    struct value *out_scale = typed(s, true, WNNOperandDataType_Float32, 0.2, 2, t->rank, ones);
     apply(s, OP_QUANTIZE_LINEAR, NULL, y, out_scale, zero_point(s, true, is_signed, zero, t->rank));
 }
 
@@ -175,8 +174,6 @@ static inline void run_quantized(struct subject *s)
     uint8_t *got = aligned_block(size + GUARD), *want = aligned_block(size);
     double *bounds = malloc((size_t)n * sizeof *bounds);
     const void *inputs[16], *all[16] = {NULL};
-    struct library_bindings *bindings;
-    void *scratch;
 
     if (!step)
         fail_with_graph(s, e.message);
@@ -188,9 +185,9 @@ static inline void run_quantized(struct subject *s)
     for (uint32_t i = 0; i < s->g->input_count; i++)
         all[i] = s->data[s->g->inputs[i]->index];
     memset(got, 0xA5, (size_t)(size + GUARD));
-    scratch = aligned_block(info.scratch_bytes);
+    void *scratch = aligned_block(info.scratch_bytes);
     memset(scratch, 0xFF, (size_t)info.scratch_bytes);
-    bindings = library_bindings_create(step, &e);
+    struct library_bindings *bindings = library_bindings_create(step, &e);
     assert_non_null(bindings);
     struct threads_saved saved = threads_enter(TEST_THREADS, NULL);
     for (int i = 0; i < 2; i++)

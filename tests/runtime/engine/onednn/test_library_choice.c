@@ -60,12 +60,11 @@ TEST(the_library_gets_what_nothing_is_compared_with)
     struct error e = {0};
     struct library *l = library_create(test_isa(), 1, NULL, &e);
     WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
-    struct subject s;
 
     assert_non_null(l);
     assert_true(wanted(l, true, 1, 1024, 1024));
     assert_true(wanted(l, false, 2, 16, 16));
-    s = subject_begin();
+    struct subject s = subject_begin();
     apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, 16, 8, 8), OPERAND(&s, true, 16, 16, 1, 1), NULL);
     assert_true(library_takes_node(l, s.nodes[0]));
     assert_true(library_wants_node(l, s.nodes[0]));
@@ -76,10 +75,9 @@ TEST(the_library_gets_what_nothing_is_compared_with)
 static bool wants_convolution(uint32_t size, uint32_t inputs, uint32_t results, uint32_t window, uint32_t groups)
 {
     WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
-    struct subject s;
 
     options.groups = groups;
-    s = subject_begin();
+    struct subject s = subject_begin();
     apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, size, size),
           OPERAND(&s, true, results, inputs / groups, window, window), NULL);
     assert_true(library_takes_node(library, s.nodes[0]));
@@ -111,11 +109,10 @@ static bool wants_filter(uint32_t inputs, uint32_t width, uint32_t padding)
 {
     WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
     const uint32_t pads[4] = {0, 0, padding, padding};
-    struct subject s;
 
     options.paddingCount = 4;
     options.padding = pads;
-    s = subject_begin();
+    struct subject s = subject_begin();
     apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, 1, 4000), OPERAND(&s, true, 64, inputs, 1, width), NULL);
     assert_true(library_takes_node(library, s.nodes[0]));
     bool wants = library_wants_node(library, s.nodes[0]);
@@ -136,12 +133,11 @@ static bool wants_transposed(bool constant, uint32_t groups)
 {
     WNNConvTranspose2dOptions options = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
     const uint32_t strides[2] = {2, 2};
-    struct subject s;
 
     options.stridesCount = 2;
     options.strides = strides;
     options.groups = groups;
-    s = subject_begin();
+    struct subject s = subject_begin();
     apply(&s, OP_CONV_TRANSPOSE2D, &options, OPERAND(&s, false, 1, 32, 16, 16), OPERAND(&s, constant, 32, 32 / groups, 2, 2),
           NULL);
     assert_true(library_takes_node(library, s.nodes[0]));
@@ -169,11 +165,10 @@ static bool takes_heads(void)
 {
     const uint32_t permutation[] = {1, 2, 0};
     WNNTransposeOptions options = WNN_TRANSPOSE_OPTIONS_INIT;
-    struct subject s;
 
     options.permutation = permutation;
     options.permutationCount = 3;
-    s = subject_begin();
+    struct subject s = subject_begin();
     struct value *y = apply(&s, OP_TRANSPOSE, &options, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 12, 128, 64), y, NULL);
     bool takes = library_takes_operand(library, s.nodes[1], 1, s.nodes, 1);

@@ -27,19 +27,14 @@ static bool conv_case(bool nhwc, WNNConv2dFilterOperandLayout layout, bool depth
     uint32_t kernel[2] = {random_between(1, 5), random_between(1, 5)};
     uint32_t padding[4], strides[2], dilations[2], size[2];
     WNNConv2dOptions o = WNN_CONV2D_OPTIONS_INIT;
-    struct subject s;
     struct value *filter;
-    uint32_t total;
-    bool taken;
 
     if (random_chance(30))
         kernel[0] = kernel[1] = 1;
     for (int i = 0; i < 2; i++) {
-        uint32_t extent;
-
         strides[i] = random_chance(60) ? 1 : random_between(2, 3);
         dilations[i] = random_chance(70) ? 1 : random_between(2, 3);
-        extent = (kernel[i] - 1) * dilations[i] + 1;
+        uint32_t extent = (kernel[i] - 1) * dilations[i] + 1;
         for (int k = 0; k < 2; k++)
             padding[2 * i + k] = random_chance(50) ? (kernel[i] - 1) / 2 : random_between(0, 5);
         size[i] = random_between(1, 18);
@@ -54,8 +49,8 @@ static bool conv_case(bool nhwc, WNNConv2dFilterOperandLayout layout, bool depth
     o.groups = groups;
     o.inputLayout = nhwc ? WNNInputOperandLayout_Nhwc : WNNInputOperandLayout_Nchw;
     o.filterLayout = layout;
-    s = subject_begin();
-    total = out * groups;
+    struct subject s = subject_begin();
+    uint32_t total = out * groups;
     switch ((int)layout) {
     case WNNConv2dFilterOperandLayout_Oihw:
         filter = OPERAND(&s, constant, total, in, kernel[0], kernel[1]);
@@ -73,7 +68,7 @@ static bool conv_case(bool nhwc, WNNConv2dFilterOperandLayout layout, bool depth
     struct value *x = image(&s, nhwc, random_between(1, 3), in * groups, size[0], size[1]);
     struct value *bias = random_chance(50) ? OPERAND(&s, random_chance(50), total) : NULL;
     apply(&s, OP_CONV2D, &o, x, filter, bias);
-    taken = subject_check(&s);
+    bool taken = subject_check(&s);
     if (!taken && getenv("VERBOSE"))
         graph_print(s.g, stderr, &(struct print_options){0});
     subject_end(&s);
@@ -87,13 +82,12 @@ TEST(conv_1d_is_one_row)
         WNNConv2dOptions o = WNN_CONV2D_OPTIONS_INIT;
         uint32_t strides[] = {2, 3}, dilations[] = {3, 1}, padding[] = {4, 1, 0, 0};
         struct dnn_cluster c;
-        struct subject s;
 
         o.strides = strides, o.stridesCount = 2;
         o.dilations = dilations, o.dilationsCount = 2;
         o.padding = padding, o.paddingCount = 4;
         o.inputLayout = nhwc ? WNNInputOperandLayout_Nhwc : WNNInputOperandLayout_Nchw;
-        s = subject_begin();
+        struct subject s = subject_begin();
         apply(&s, OP_CONV2D, &o, image(&s, nhwc, 1, 16, 50, 1), OPERAND(&s, true, 32, 16, 5, 1), NULL);
         assert_true(dnn_describe(&library->machine, s.nodes, s.count, NULL, &c));
         assert_int_equal(c.problem.src.dims[2], 1);
@@ -130,9 +124,7 @@ static bool conv_transpose_case(bool nhwc, WNNConvTranspose2dFilterOperandLayout
     uint32_t in = random_channels(), out = random_channels();
     uint32_t kernel[2], padding[4], strides[2], dilations[2], size[2], extra[2], sizes[2];
     WNNConvTranspose2dOptions o = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
-    struct subject s;
     struct value *filter;
-    bool taken;
 
     for (int i = 0; i < 2; i++) {
         uint32_t extent, full;
@@ -162,7 +154,7 @@ static bool conv_transpose_case(bool nhwc, WNNConvTranspose2dFilterOperandLayout
     o.groups = groups;
     o.inputLayout = nhwc ? WNNInputOperandLayout_Nhwc : WNNInputOperandLayout_Nchw;
     o.filterLayout = layout;
-    s = subject_begin();
+    struct subject s = subject_begin();
     switch ((int)layout) {
     case WNNConvTranspose2dFilterOperandLayout_Iohw:
         filter = OPERAND(&s, constant, in * groups, out, kernel[0], kernel[1]);
@@ -177,7 +169,7 @@ static bool conv_transpose_case(bool nhwc, WNNConvTranspose2dFilterOperandLayout
     struct value *x = image(&s, nhwc, random_between(1, 2), in * groups, size[0], size[1]);
     struct value *bias = random_chance(50) ? OPERAND(&s, random_chance(50), out * groups) : NULL;
     apply(&s, OP_CONV_TRANSPOSE2D, &o, x, filter, bias);
-    taken = subject_check(&s);
+    bool taken = subject_check(&s);
     if (!taken && getenv("VERBOSE"))
         graph_print(s.g, stderr, &(struct print_options){0});
     subject_end(&s);
@@ -204,8 +196,6 @@ static bool matmul_case(uint32_t batches, bool constant_a, bool constant_b)
     uint32_t m = random_chance(30) ? 1 : random_between(1, 40), k = random_between(1, 70),
              n = random_chance(20) ? 1 : random_between(1, 70);
     uint32_t a[RANK_MAX], b[RANK_MAX], rank_a = 0, rank_b = 0;
-    struct subject s;
-    bool taken;
 
     for (uint32_t i = 0; i < batches; i++) {
         uint32_t size = random_between(1, 4), kind = random_bits() % 4;
@@ -217,10 +207,10 @@ static bool matmul_case(uint32_t batches, bool constant_a, bool constant_b)
     }
     a[rank_a++] = m, a[rank_a++] = k;
     b[rank_b++] = k, b[rank_b++] = n;
-    s = subject_begin();
+    struct subject s = subject_begin();
     struct value *x = operand_dims(&s, constant_a, rank_a, a), *y = operand_dims(&s, constant_b, rank_b, b);
     apply(&s, OP_MATMUL, NULL, x, y, NULL);
-    taken = subject_check(&s);
+    bool taken = subject_check(&s);
     if (!taken && getenv("VERBOSE"))
         graph_print(s.g, stderr, &(struct print_options){0});
     subject_end(&s);
@@ -297,12 +287,11 @@ TEST(gemm_of_every_form_is_computed)
             uint32_t n = random_chance(20) ? 1 : random_between(1, 60), shape = i / 4 % 7, constants = i / 28;
             bool at = i & 1, bt = i & 2, constant_c = random_chance(50);
             WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;
-            struct subject s;
             struct value *c = NULL, *a, *b;
 
             o.aTranspose = at, o.bTranspose = bt;
             o.alpha = factors[random_bits() % 5], o.beta = factors[random_bits() % 5];
-            s = subject_begin();
+            struct subject s = subject_begin();
             a = at ? OPERAND(&s, constants == 1, k, m) : OPERAND(&s, constants == 1, m, k);
             b = bt ? OPERAND(&s, constants == 2, n, k) : OPERAND(&s, constants == 2, k, n);
             switch (shape) {

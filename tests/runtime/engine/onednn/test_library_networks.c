@@ -79,14 +79,12 @@ TEST(convolutions_of_networks_are_computed)
         uint32_t p = (c->kernel - 1) / 2, padding[] = {p, p, p, p}, strides[] = {c->stride, c->stride};
         struct value *v, *residual = NULL;
         struct library_step_info info;
-        struct library_step *step;
-        struct subject s;
 
         o.padding = padding, o.paddingCount = 4;
         o.strides = strides, o.stridesCount = 2;
         o.groups = c->groups;
         o.inputLayout = WNNInputOperandLayout_Nhwc;
-        s = subject_begin();
+        struct subject s = subject_begin();
         v = apply(&s, OP_CONV2D, &o, OPERAND(&s, false, 1, c->size, c->size, c->in),
                   OPERAND(&s, true, c->out, c->in / c->groups, c->kernel, c->kernel), OPERAND(&s, true, c->out));
         if (c->residual) {
@@ -98,7 +96,7 @@ TEST(convolutions_of_networks_are_computed)
             fail_with_graph(&s, c->what);
         if (residual)
             assert_int_equal(library_may_share(library, s.nodes, s.count, residual), convolutions_sum_in_place());
-        step = step_of(&s, convolutions_sum_in_place() ? residual : NULL);
+        struct library_step *step = step_of(&s, convolutions_sum_in_place() ? residual : NULL);
         library_step_info(step, &info);
         printf("%-36s %s\n", c->what, info.implementation);
         assert_null(strstr(info.implementation, "ref"));
@@ -128,7 +126,6 @@ TEST(contractions_of_networks_are_computed)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct library_step_info info;
-        struct library_step *step;
         struct subject s = subject_begin();
 
         struct value *a = OPERAND(&s, false, rows[i].batch, rows[i].m, rows[i].k);
@@ -138,7 +135,7 @@ TEST(contractions_of_networks_are_computed)
         apply(&s, OP_ADD, NULL, v, OPERAND(&s, true, rows[i].n), NULL);
         if (!subject_taken(&s))
             fail_with_graph(&s, rows[i].what);
-        step = step_of(&s, NULL);
+        struct library_step *step = step_of(&s, NULL);
         library_step_info(step, &info);
         printf("%-36s %s\n", rows[i].what, info.implementation);
         assert_null(strstr(info.implementation, "ref"));
@@ -206,19 +203,16 @@ TEST(one_step_runs_on_several_threads)
     for (int gemm = 0; gemm < 2; gemm++) {
         struct test_run x[RUNNERS];
         struct runner r[RUNNERS];
-        struct library_step *step;
         float *inputs[RUNNERS][8];
         struct library_step_info info;
         struct subject s;
 
         build_busy_cluster(&s, gemm);
-        step = step_of(&s, NULL);
+        struct library_step *step = step_of(&s, NULL);
         library_step_info(step, &info);
         for (int i = 0; i < RUNNERS; i++) {
-            float *want;
-
             step_run_begin(&s, step, &x[i]);
-            want = malloc((size_t)x[i].elements * sizeof *want);
+            float *want = malloc((size_t)x[i].elements * sizeof *want);
             assert_non_null(want);
             for (uint32_t k = 0; k < info.input_count; k++) {
                 int64_t n = type_elements(&info.inputs[k]->type);
@@ -257,8 +251,6 @@ TEST(steps_outlive_the_graph)
     for (int gemm = 0; gemm < 2; gemm++) {
         static const uint32_t one[] = {1, 1};
         WNNConv2dOptions o = WNN_CONV2D_OPTIONS_INIT;
-        struct library_step *step;
-        struct expectation want;
         struct test_run x;
         struct subject s = subject_begin();
 
@@ -269,8 +261,8 @@ TEST(steps_outlive_the_graph)
             o.strides = one, o.stridesCount = 2;
             apply(&s, OP_CONV2D, &o, OPERAND(&s, false, 1, 4, 6, 6), OPERAND(&s, true, 8, 4, 3, 3), OPERAND(&s, true, 8));
         }
-        step = step_of(&s, NULL);
-        want = subject_expect(&s);
+        struct library_step *step = step_of(&s, NULL);
+        struct expectation want = subject_expect(&s);
         step_run_begin(&s, step, &x);
         graph_free(s.g);
         s.g = NULL;
@@ -309,12 +301,11 @@ TEST(caps_hold)
 {
     static const char *const caps[] = {"baseline", "avx2", "avx512", "native"};
     uint32_t own = 3, i;
-    struct subject s;
 
     for (i = 0; i < 4; i++)
         if (!strcmp(caps[i], test_isa()))
             own = i;
-    s = subject_begin();
+    struct subject s = subject_begin();
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 8, 8), OPERAND(&s, true, 8, 8), NULL);
     assert_true(library_takes_node(library, s.nodes[0]));
     for (i = 0; i < 4; i++) {

@@ -183,12 +183,11 @@ TEST(every_epilogue_is_computed_alone)
                 enum op op = binaries[i % BINARIES];
                 enum operand_kind k = (enum operand_kind)(i / BINARIES % 3);
                 bool constant = i / BINARIES / 3 & 1, swapped = i / BINARIES / 6 & 1;
-                struct subject s;
                 struct value *v, *x;
 
                 if (swapped && (op == OP_SUB || op == OP_DIV))
                     continue;
-                s = subject_begin();
+                struct subject s = subject_begin();
                 v = apply_anchor(&s, a, nhwc);
                 x = span_operand(&s, k, v, a, nhwc, constant);
                 apply(&s, op, NULL, swapped ? x : v, swapped ? v : x, NULL);
@@ -422,7 +421,6 @@ static void run_special(enum op op, const void *options, uint32_t n, const float
 {
     struct subject s = subject_begin();
     struct value *x, *w;
-    struct library_step *step;
     struct test_run e;
     struct error error = {0};
 
@@ -432,7 +430,7 @@ static void run_special(enum op op, const void *options, uint32_t n, const float
     memcpy(s.data[x->index], in, n * sizeof *in);
     apply(&s, op, options, apply(&s, OP_MATMUL, NULL, x, w, NULL), NULL, NULL);
     assert_true(subject_taken(&s));
-    step = library_step_create(library, s.nodes, s.count, shares_this, NULL, &error);
+    struct library_step *step = library_step_create(library, s.nodes, s.count, shares_this, NULL, &error);
     assert_non_null(step);
     step_run_begin(&s, step, &e);
     struct threads_saved saved = threads_enter(TEST_THREADS, NULL);

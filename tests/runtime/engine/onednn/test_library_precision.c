@@ -189,12 +189,11 @@ TEST(heads_are_read_as_they_lie)
     static const uint32_t heads[] = {1, 0, 2}, heads_back[] = {1, 2, 0};
     WNNTransposeOptions a = WNN_TRANSPOSE_OPTIONS_INIT, b = WNN_TRANSPOSE_OPTIONS_INIT;
     struct dnn_cluster c;
-    struct subject s;
 
     if (!has_bfloat16())
         return;
     a.permutationCount = b.permutationCount = 3, a.permutation = heads, b.permutation = heads_back;
-    s = subject_begin();
+    struct subject s = subject_begin();
     struct value *q = apply(&s, OP_TRANSPOSE, &a, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
     struct value *k = apply(&s, OP_TRANSPOSE, &b, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
     apply(&s, OP_MATMUL, NULL, q, k, NULL);

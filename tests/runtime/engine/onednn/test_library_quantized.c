@@ -20,9 +20,7 @@ static bool conv_case(WNNConv2dFilterOperandLayout layout, int kind, bool late)
     uint32_t kernel[2] = {random_between(3, 5), random_between(3, 5)}, padding[4], strides[2], dilations[2], size[2];
     WNNConv2dOptions o = WNN_CONV2D_OPTIONS_INIT;
     uint32_t filter[4], axis;
-    struct subject s;
     struct value *x, *w, *bias;
-    bool taken;
 
     if (kind != 1 && random_chance(30)) {
         kernel[0] = kernel[1] = 1;
@@ -60,12 +58,12 @@ static bool conv_case(WNNConv2dFilterOperandLayout layout, int kind, bool late)
         axis = 3;
         break;
     }
-    s = subject_begin();
+    struct subject s = subject_begin();
     x = source(&s, 4, (uint32_t[]){random_between(1, 2), size[0], size[1], in * groups});
     w = late ? late_weights(&s, 4, filter, axis, false) : weights(&s, 4, filter, axis);
     bias = random_chance(60) ? typed(&s, true, WNNOperandDataType_Float32, -5, 5, 1, &total) : NULL;
     epilogue(&s, apply(&s, OP_CONV2D, &o, x, w, bias));
-    taken = check(&s);
+    bool taken = check(&s);
     by_gemm_declined += !taken && (has_late_scale || (kind && has_zero));
     if (!taken && getenv("VERBOSE"))
         graph_print(s.g, stderr, &(struct print_options){0});
@@ -195,14 +193,13 @@ static bool takes_filters(uint32_t size, uint32_t channels, uint32_t groups, boo
     const uint32_t padding[] = {1, 1, 1, 1}, image[] = {1, size, size, channels},
                    filter[] = {channels, 3, 3, channels / groups};
     WNNConv2dOptions o = WNN_CONV2D_OPTIONS_INIT;
-    struct subject s;
     struct value *x, *w;
 
     o.padding = padding, o.paddingCount = 4;
     o.groups = groups;
     o.inputLayout = WNNInputOperandLayout_Nhwc;
     o.filterLayout = groups == channels ? WNNConv2dFilterOperandLayout_Ihwo : WNNConv2dFilterOperandLayout_Ohwi;
-    s = subject_begin();
+    struct subject s = subject_begin();
     x = bytes(&s, false, false, 4, image);
     x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, true, WNNOperandDataType_Float32, 0.1, 0.2, 4, ones),
               zero_point(&s, true, false, 3, 4));
@@ -242,13 +239,12 @@ TEST(contractions_of_bytes_are_computed)
 
     for (; all < 160; all++) {
         uint32_t m = random_chance(20) ? 1 : random_between(2, 40), k = random_between(8, 150), n = random_between(1, 90);
-        struct subject s;
         struct value *x, *w;
 
         if (all % 12 == 0) /* around the sizes of AMX's tiles */
             m = random_between(33, 70), k = random_between(124, 129);
 
-        s = subject_begin();
+        struct subject s = subject_begin();
         if (all & 1) {
             const bool late = random_chance(50);
             WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;

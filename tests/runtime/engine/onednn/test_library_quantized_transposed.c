@@ -15,7 +15,6 @@ static void transposed_case(uint32_t *taken)
     uint32_t kernel[2], strides[2], dilations[2], padding[4], beyond[2], total = out * groups;
     bool covers = true;
     WNNConvTranspose2dOptions o = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
-    struct subject s;
     struct value *x, *w;
 
     for (int i = 0; i < 2; i++) {
@@ -38,7 +37,7 @@ static void transposed_case(uint32_t *taken)
     const bool first = o.filterLayout == WNNConvTranspose2dFilterOperandLayout_Iohw;
     const uint32_t iohw[] = {in * groups, out, kernel[0], kernel[1]}, ohwi[] = {out, kernel[0], kernel[1], in * groups};
 
-    s = subject_begin();
+    struct subject s = subject_begin();
     x = bytes(&s, false, is_signed, 4, (uint32_t[]){random_between(1, 2), size[0], size[1], in * groups});
     x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, !late_scale, WNNOperandDataType_Float32, 0.001, 0.01, 4, ones),
               zero_point(&s, !late_zero, is_signed, zero, 4));
@@ -63,11 +62,10 @@ TEST(products_of_single_pixels_do_not_saturate)
     for (int residual = 0; residual < 2; residual++) {
         WNNConvTranspose2dOptions o = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
         const uint32_t total = OUT;
-        struct subject s;
         struct value *x, *w, *y;
 
         o.inputLayout = WNNInputOperandLayout_Nhwc;
-        s = subject_begin();
+        struct subject s = subject_begin();
         x = typed(&s, false, WNNOperandDataType_Uint8, 250, 255, 4, (uint32_t[]){1, 1, 1, IN});
         x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, true, WNNOperandDataType_Float32, 0.01, 0.01, 4, ones),
                   zero_point(&s, true, false, 0, 4));

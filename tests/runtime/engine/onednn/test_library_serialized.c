@@ -100,10 +100,9 @@ static void move_to_data(struct saved *x, size_t at, size_t size)
 static struct saved save(const struct library_step *step, enum kind kind)
 {
     struct stream_writer o = {0};
-    struct saved x;
 
     assert_true(library_step_save(step, true, &o) && !o.failed);
-    x = (struct saved){malloc(o.size), NULL, o.size, 0};
+    struct saved x = (struct saved){malloc(o.size), NULL, o.size, 0};
     for (uint32_t i = 0; i < o.piece_count; i++)
         x.data_size = o.pieces[i].offset + o.pieces[i].bytes; /* without the padding after the last one */
     x.data = calloc(1, x.data_size + 1);

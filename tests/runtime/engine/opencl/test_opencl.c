@@ -499,7 +499,6 @@ TEST(test_a_trace_shows_steps_and_transfers)
 {
     char path[] = "/tmp/webnn-opencl-XXXXXX", debug[64], *text;
     struct convolution c;
-    long size;
     int file = mkstemp(path);
 
     assert_true(file >= 0);
@@ -511,7 +510,7 @@ TEST(test_a_trace_shows_steps_and_transfers)
     FILE *f = fopen(path, "r");
     assert_non_null(f);
     fseek(f, 0, SEEK_END);
-    size = ftell(f);
+    long size = ftell(f);
     rewind(f);
     text = calloc(1, (size_t)size + 1);
     assert_int_equal(fread(text, 1, (size_t)size, f), size);

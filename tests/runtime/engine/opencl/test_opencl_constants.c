@@ -13,7 +13,6 @@ enum { K = 512, COLUMNS = 256, BLOCKS = K / 32, WEIGHTS = K * COLUMNS / 2, SCALE
 static struct graph *model(uint32_t rows)
 {
     char body[600];
-    struct graph *g;
 
     snprintf(body, sizeof body,
              "inputs { x: f32[%u, %d]; } consts { q: u8[%d, %d] @scalar(1); s: f32[%d, %d] @scalar(1); z: u8[%d, %d] "
@@ -21,7 +20,7 @@ static struct graph *model(uint32_t rows)
              "n = softmax(m, 1); y = matmul(n, b); } outputs { y; }",
              rows, K, K, COLUMNS, BLOCKS, COLUMNS, BLOCKS, COLUMNS, COLUMNS);
     random_seed(1); /* the same constants each time */
-    g = compact_parse(body, 0, 16);
+    struct graph *g = compact_parse(body, 0, 16);
     compact_narrow(g, 0);
     return g;
 }
@@ -120,7 +119,6 @@ TEST(test_loaded_graphs_share_nothing)
     WNNGraph graph = build(context, 1), loaded[3];
     const int file = mkstemp(path);
     struct error e;
-    size_t one;
 
     assert_true(file >= 0);
     close(file);
@@ -128,7 +126,7 @@ TEST(test_loaded_graphs_share_nothing)
     wnnGraphRelease(graph);
     wait_for_bytes(before);
     assert_non_null(loaded[0] = load_graph(context, path, &e));
-    one = fake->bytes() - before;
+    size_t one = fake->bytes() - before;
     assert_non_null(loaded[1] = load_graph(context, path, &e));
     assert_int_equal(fake->bytes() - before, 2 * one);
     wnnGraphRelease(loaded[0]);
@@ -146,11 +144,10 @@ TEST(test_every_call_may_fail_once)
     bool failed = true;
 
     for (long n = 0; failed; n++) {
-        WNNContext context;
         WNNGraph prompt = NULL, token = NULL;
 
         fake->fail_after(n, CL_OUT_OF_RESOURCES, false);
-        context = try_context(NULL, NULL);
+        WNNContext context = try_context(NULL, NULL);
         if (context) {
             try_build(context, 64, &prompt);
             try_build(context, 1, &token);

@@ -62,7 +62,6 @@ static enum gpu_dots dots_of(const struct fake_device *d, const char *debug, WNN
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     const unsigned before = fake->calls("BuildProgram");
     WNNContext context;
-    enum gpu_dots dots;
 
     fake->set_devices(1, d);
     o.engine = WNNEngine_Gpu;
@@ -72,7 +71,7 @@ static enum gpu_dots dots_of(const struct fake_device *d, const char *debug, WNN
     assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
     assert_int_equal(fake->calls("BuildProgram"), before); /* nothing is tried before a graph is built */
     const struct target *t = context->engine->functions->target(context->engine, &(struct error){0});
-    dots = t->device->dots;
+    enum gpu_dots dots = t->device->dots;
     *rounds = t->rounds_operands;
     *programs = fake->calls("BuildProgram") - before;
     wnnContextRelease(context);

@@ -287,7 +287,6 @@ TEST(test_kernels_of_a_graph_are_one_program)
     WNNContext context = context_with_cache("off");
     struct error e = {0};
     unsigned kernels = 0;
-    WNNGraph graph;
 
     assert_int_equal(builds_of(context, three_steps), 1); /* of all its kernels */
     assert_int_equal(builds_of(context, three_steps), 0);
@@ -299,7 +298,7 @@ TEST(test_kernels_of_a_graph_are_one_program)
     context = context_with_cache("off");
     fake->fail_next("BuildProgram", CL_BUILD_PROGRAM_FAILURE);
     const unsigned before = fake->calls("BuildProgram");
-    graph = new_graph(context, three_steps);
+    WNNGraph graph = new_graph(context, three_steps);
     for (uint32_t i = 0; i < graph->executable->step_count; i++)
         kernels += graph->executable->steps[i].kind == STEP_KERNEL;
     assert_true(kernels > 1);
@@ -419,7 +418,6 @@ TEST(test_a_processors_graph_is_no_devices)
     char path[] = "/tmp/webnn-saved-XXXXXX";
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     WNNContext processor, device = context_with_cache("off");
-    WNNGraph graph;
     struct error e;
     int file = mkstemp(path);
 
@@ -427,7 +425,7 @@ TEST(test_a_processors_graph_is_no_devices)
     close(file);
     o.engine = WNNEngine_Cpu;
     assert_int_equal(wnnCreateContext(&o, &processor), WNNStatus_Success);
-    graph = new_graph(processor, one_step);
+    WNNGraph graph = new_graph(processor, one_step);
     assert_int_equal(wnnGraphSave(graph, path), WNNStatus_Success);
     assert_int_equal(engine_of_file(path), WNNEngine_Cpu);
     assert_null(load_graph(device, path, &e));
