@@ -59,10 +59,8 @@ static void code_free(struct codegen *c, struct code *code)
 struct codegen *codegen_create(const struct target *t, const struct debug_options *d, struct error *e)
 {
     struct codegen *c = calloc(1, sizeof *c);
-    if (!c) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!c)
+        return error_null_memory(e);
     c->target = t;
     c->debug = d;
     pthread_mutex_init(&c->lock, NULL);

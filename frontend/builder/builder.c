@@ -31,8 +31,7 @@ WNNStatus wnnContextCreateGraphBuilder(WNNContext context, WNNGraphBuilder *buil
         b->graph = graph_create();
     if (!b || !b->graph) {
         free(b);
-        error_out_of_memory(&e);
-        return error_publish(&e);
+        return error_fail_memory(&e);
     }
     budget_set(&b->graph->budget, wnnContextGetBudget(context), 0);
     b->graph->account = &b->graph->budget;
@@ -180,10 +179,8 @@ WNNOperand builder_operand(WNNGraphBuilder b, const struct tensor_type *type, st
 {
     WNNOperand operand = arena_alloc(&b->arena, sizeof(*operand));
 
-    if (!operand) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!operand)
+        return error_null_memory(e);
     operand->builder = b;
     operand->type = *type;
     return operand;
@@ -267,38 +264,28 @@ static WNNOperand add_input(WNNGraphBuilder b, WNNStringView name, WNNOperandDes
     char *copy;
 
     name.length = view_length(name);
-    if (name.length > NAME_BYTES_MAX) {
-        error_set(e, WNNStatus_TypeError, "input: the name has %zu bytes, more than %d", name.length, NAME_BYTES_MAX);
-        return NULL;
-    }
+    if (name.length > NAME_BYTES_MAX)
+        return error_null(e, WNNStatus_TypeError, "input: the name has %zu bytes, more than %d", name.length, NAME_BYTES_MAX);
     snprintf(what, sizeof(what), "input \"%s\"", escape_text(text, sizeof(text), name.data, name.length));
     if (!builder_can_build(b, what, e))
         return NULL;
-    if (!name.length) {
-        error_set(e, WNNStatus_TypeError, "input: the name is empty");
-        return NULL;
-    }
+    if (!name.length)
+        return error_null(e, WNNStatus_TypeError, "input: the name is empty");
     WNNOperand operand = name_map_find(&b->inputs, name.data, name.length);
-    if (operand && operand->value) {
-        error_set(e, WNNStatus_TypeError, "%s: there is an input of that name already", what);
-        return NULL;
-    }
+    if (operand && operand->value)
+        return error_null(e, WNNStatus_TypeError, "%s: there is an input of that name already", what);
     if (!builder_descriptor(descriptor, what, &type, e))
         return NULL;
     if (!operand) { /* else memory ran out when it was to be connected */
         copy = arena_string(&b->arena, name.data, name.length);
         operand = copy ? builder_operand(b, &type, e) : NULL;
-        if (!operand || name_map_add(&b->inputs, copy, name.length, operand) != NAME_MAP_ADDED) {
-            error_out_of_memory(e);
-            return NULL;
-        }
+        if (!operand || name_map_add(&b->inputs, copy, name.length, operand) != NAME_MAP_ADDED)
+            return error_null_memory(e);
     }
     operand->type = type;
     operand->value = graph_add_input(b->graph, name.data, name.length, &type);
-    if (!operand->value) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!operand->value)
+        return error_null_memory(e);
     budget_grow_input(&b->graph->budget, (uint64_t)type_bytes(&type));
     return operand;
 }
@@ -453,10 +440,8 @@ struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperan
 
     if (!builder_can_build(b, "build", e))
         return NULL;
-    if (b->loop) {
-        error_set(e, WNNStatus_TypeError, "build: a loop has begun and not ended");
-        return NULL;
-    }
+    if (b->loop)
+        return error_null(e, WNNStatus_TypeError, "build: a loop has begun and not ended");
     if (check_outputs(b, count, outputs, &names, e)) {
         marks = mark_reachable(b->graph, count, outputs);
         if (!marks)

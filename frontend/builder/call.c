@@ -65,9 +65,8 @@ static WNNStatus refuse(WNNMethodCall call, const char *argument, const char *te
 
     memcpy(&label, call->options.bytes + OPTIONS_LABEL, sizeof(label));
     escape_text(shown, sizeof(shown), label.data ? label.data : "", view_length(label));
-    error_set(&call->error, WNNStatus_TypeError, "%s%s%s%s: %s %s", op_infos[call->op].name, *shown ? " [" : "", shown,
-              *shown ? "]" : "", argument, text);
-    return error_publish(&call->error);
+    return error_fail(&call->error, WNNStatus_TypeError, "%s%s%s%s: %s %s", op_infos[call->op].name, *shown ? " [" : "", shown,
+                      *shown ? "]" : "", argument, text);
 }
 
 /** Says what an argument takes, and what it got instead. */
@@ -93,8 +92,7 @@ static WNNStatus refuse_value(WNNMethodCall call, const char *argument, const ch
 
 static WNNStatus no_memory(WNNMethodCall call)
 {
-    error_out_of_memory(&call->error);
-    return error_publish(&call->error);
+    return error_fail_memory(&call->error);
 }
 
 static void set_defaults(WNNMethodCall call)

@@ -14,20 +14,16 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers of 4 bits lie
 /** Connects a constant whose bytes are there, and takes over the reference.  Returns NULL after an error in *e. */
 static WNNOperand add_constant(WNNGraphBuilder b, const struct tensor_type *type, struct constant *c, struct error *e)
 {
-    if (!c) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!c)
+        return error_null_memory(e);
     WNNOperand operand = builder_operand(b, type, e);
     if (!operand) {
         constant_release(c);
         return NULL;
     }
     operand->value = graph_add_constant(b->graph, type, c);
-    if (!operand->value) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!operand->value)
+        return error_null_memory(e);
     budget_grow(&b->graph->budget, (uint64_t)type_bytes(type));
     return operand;
 }

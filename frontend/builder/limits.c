@@ -37,8 +37,7 @@ static WNNStatus refuse(const char *text)
 {
     struct error e = {0};
 
-    error_set(&e, WNNStatus_TypeError, "opSupportLimits: %s", text);
-    return error_publish(&e);
+    return error_fail(&e, WNNStatus_TypeError, "opSupportLimits: %s", text);
 }
 
 static WNNStatus refuse_name(WNNStringView name)

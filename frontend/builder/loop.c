@@ -206,10 +206,8 @@ static struct node *close_loop(WNNGraphBuilder b, const char *label, WNNOperand 
     struct value **outputs = arena_array(&b->arena, body.carried + stacked_count, sizeof(*outputs));
     bool *backward = arena_array(&b->arena, stacked_count, sizeof(*backward));
 
-    if (!outputs || !backward) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!outputs || !backward)
+        return error_null_memory(e);
     for (uint32_t i = 0; i < body.carried; i++)
         outputs[i] = carried[i]->value;
     for (size_t i = 0; i < stacked_count; i++) {

@@ -89,10 +89,8 @@ WNNStatus wnnContextLoadGraph(WNNContext context, char const *path, WNNGraph *gr
     struct error e;
 
     error_clear(&e);
-    if (!graph) {
-        error_set(&e, WNNStatus_TypeError, "loading a graph: graph is NULL");
-        return error_publish(&e);
-    }
+    if (!graph)
+        return error_fail(&e, WNNStatus_TypeError, "loading a graph: graph is NULL");
     *graph = check(context, path, &e) ? load(context, path, &e) : NULL;
     if (!*graph)
         return error_publish(&e);

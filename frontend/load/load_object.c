@@ -242,10 +242,8 @@ WNNGraph load_object(WNNContext context, const char *path, struct error *e)
     struct arena arena = {0};
     WNNGraph graph = NULL;
 
-    if (!o) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!o)
+        return error_null_memory(e);
     if (!can_wrap(context, path, e)) {
         free(o);
         return NULL;

@@ -182,10 +182,8 @@ struct model_source *model_source_memory(const char *path, const void *bytes, si
     }
     if (copied) {
         from.map = file_map_copy(bytes, length);
-        if (!from.map) {
-            error_out_of_memory(e);
-            return NULL;
-        }
+        if (!from.map)
+            return error_null_memory(e);
         from.bytes = file_map_data(from.map);
     }
     return source_create(&from, path, strlen(path), e);

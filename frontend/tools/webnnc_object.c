@@ -300,10 +300,8 @@ static struct serialized_program *serialize_level(const struct compilation *c, c
 
     copy.arena = (struct arena){0};
     copy.steps = arena_array(&copy.arena, copy.step_count + 1u, sizeof *copy.steps);
-    if (!copy.steps) {
-        error_out_of_memory(e);
-        return NULL;
-    }
+    if (!copy.steps)
+        return error_null_memory(e);
     for (uint32_t i = 0, kernel = 0; i < copy.step_count; i++) {
         copy.steps[i] = c->program.steps[i];
         if (copy.steps[i].kind == STEP_KERNEL) {

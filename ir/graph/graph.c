@@ -47,16 +47,12 @@ static struct value *value_alloc(struct graph *g, enum value_kind kind, const st
 
 struct value *graph_add_input(struct graph *g, const char *name, size_t name_length, const struct tensor_type *type)
 {
-    if (!array_reserve(&g->arena, &g->inputs, &g->input_capacity, g->input_count + 1, sizeof(struct value *))) {
-        error_out_of_memory(&g->error);
-        return NULL;
-    }
+    if (!array_reserve(&g->arena, &g->inputs, &g->input_capacity, g->input_count + 1, sizeof(struct value *)))
+        return error_null_memory(&g->error);
 
     struct value *v = value_alloc(g, VALUE_INPUT, type);
-    if (!v || !(v->name = arena_string(&g->arena, name, name_length))) {
-        error_out_of_memory(&g->error);
-        return NULL;
-    }
+    if (!v || !(v->name = arena_string(&g->arena, name, name_length)))
+        return error_null_memory(&g->error);
     v->name_length = name_length;
     v->index = g->value_count++;
     g->inputs[g->input_count++] = v;
@@ -67,10 +63,8 @@ struct value *graph_add_parameter(struct graph *g, const struct tensor_type *typ
 {
     struct value *v = value_alloc(g, VALUE_INPUT, type);
 
-    if (!v) {
-        error_out_of_memory(&g->error);
-        return NULL;
-    }
+    if (!v)
+        return error_null_memory(&g->error);
     v->index = g->value_count++;
     return v;
 }
@@ -81,8 +75,7 @@ struct value *graph_add_constant(struct graph *g, const struct tensor_type *type
 
     if (!v) {
         constant_release(c);
-        error_out_of_memory(&g->error);
-        return NULL;
+        return error_null_memory(&g->error);
     }
     assert(c->bytes == (size_t)type_bytes(type));
     v->constant = c;

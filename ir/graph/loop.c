@@ -171,10 +171,8 @@ static struct node *add_loop(struct closing *c, const char *label, struct value 
     const union op_args args = {.loop = {c->body}};
     struct value **inputs = arena_array(&c->g->arena, first + c->invariant_count, sizeof *inputs);
 
-    if (!inputs) {
-        error_out_of_memory(c->e);
-        return NULL;
-    }
+    if (!inputs)
+        return error_null_memory(c->e);
     memcpy(inputs, operands, first * sizeof *inputs);
     if (c->invariant_count)
         memcpy(inputs + first, c->invariants, c->invariant_count * sizeof *inputs);

@@ -79,10 +79,8 @@ struct document_value *document_value(struct document *d, enum document_value_ki
 {
     struct document_value *v = arena_alloc(&d->arena, sizeof *v);
 
-    if (!v) {
-        error_out_of_memory(&d->error);
-        return NULL;
-    }
+    if (!v)
+        return error_null_memory(&d->error);
     v->kind = kind;
     v->place = place;
     return v;

@@ -262,10 +262,8 @@ char *lex_unescape(struct lexer *l, struct arena *a, size_t *length)
     char *text = arena_alloc(a, t->length + 1); /* escapes only get shorter */
     size_t used = 0;
 
-    if (!text) {
-        error_out_of_memory(l->error);
-        return NULL;
-    }
+    if (!text)
+        return error_null_memory(l->error);
     for (size_t at = 0; at < t->length;) {
         if (t->text[at] != '\\') {
             text[used++] = t->text[at++];

@@ -11,10 +11,8 @@ struct cluster *cluster_create(struct graph *g, enum cluster_kind kind)
 {
     struct cluster *c = arena_alloc(&g->arena, sizeof *c);
 
-    if (!c) {
-        error_out_of_memory(&g->error);
-        return NULL;
-    }
+    if (!c)
+        return error_null_memory(&g->error);
     c->kind = kind;
     c->index = g->cluster_count++;
     graph_append_cluster(g, c);

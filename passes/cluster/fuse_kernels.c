@@ -262,10 +262,8 @@ static struct group *group_create(struct fuse *f, uint32_t capacity)
 {
     struct group *g = arena_alloc(&f->arena, sizeof *g);
 
-    if (!g || !(g->nodes = arena_array(&f->arena, capacity, sizeof *g->nodes))) {
-        error_out_of_memory(&f->g->error);
-        return NULL;
-    }
+    if (!g || !(g->nodes = arena_array(&f->arena, capacity, sizeof *g->nodes)))
+        return error_null_memory(&f->g->error);
     return g;
 }
 

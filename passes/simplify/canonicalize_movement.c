@@ -126,10 +126,8 @@ static struct value *merge_concats(struct graph *g, struct node *n)
     if (!any || count > TENSOR_COUNT_MAX)
         return NULL;
     inputs = arena_array(&a, count, sizeof *inputs);
-    if (!inputs) {
-        error_out_of_memory(&g->error);
-        return NULL;
-    }
+    if (!inputs)
+        return error_null_memory(&g->error);
     count = 0;
     for (uint32_t i = 0; i < n->input_count; i++) {
         const struct node *inner = producer_of(n->inputs[i].value, OP_CONCAT);

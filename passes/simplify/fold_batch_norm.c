@@ -114,10 +114,8 @@ static struct value *scale_filter(struct graph *g, const struct node *conv, cons
     int64_t strides[RANK_MAX], elements = type_elements(t);
     struct constant *scaled = constant_create(NULL, filter->constant->bytes);
 
-    if (!scaled) {
-        error_out_of_memory(&g->error);
-        return NULL;
-    }
+    if (!scaled)
+        return error_null_memory(&g->error);
     float *to = (float *)scaled->data; /* ours alone so far */
     type_strides(t, strides);
     for (int64_t i = 0; i < elements; i++) {
@@ -141,10 +139,8 @@ static struct value *shift_bias(struct graph *g, const struct node *conv, const 
     struct tensor_type t = {.type = WNNOperandDataType_Float32, .rank = 1, .dims = {f->channels}};
     struct constant *shifted = constant_create(NULL, f->channels * sizeof(float));
 
-    if (!shifted) {
-        error_out_of_memory(&g->error);
-        return NULL;
-    }
+    if (!shifted)
+        return error_null_memory(&g->error);
     float *to = (float *)shifted->data;
     for (uint32_t c = 0; c < f->channels; c++) {
         to[c] = (float)((bias ? constant_at(bias, c) : 0) * f->factor[c] + f->shift[c]);

@@ -94,10 +94,8 @@ struct value *take_bytes(struct graph *g, struct node *n, const struct node *deq
     struct tensor_type type = {.type = WNNOperandDataType_Float32, .rank = dequantization->inputs[0].value->type.rank};
     struct constant *c = constant_create(scale->constant->data, sizeof(float));
 
-    if (!c) {
-        error_out_of_memory(&g->error);
-        return NULL;
-    }
+    if (!c)
+        return error_null_memory(&g->error);
     for (uint32_t i = 0; i < type.rank; i++)
         type.dims[i] = 1;
     struct value *v = graph_add_constant(g, &type, c);

@@ -96,8 +96,7 @@ static const attribute *find_kind(struct onnx_node *n, const char *name, int kin
         if (!a->has_type && kind_of(a) == KIND(UNDEFINED) &&
             (kind == KIND(INTS) || kind == KIND(FLOATS) || kind == KIND(STRINGS)))
             return a;
-        onnx_refuse(n, "attribute %s is %s, it must be %s", name, kind_name(kind_of(a)), kind_name(kind));
-        return NULL;
+        return onnx_refuse_null(n, "attribute %s is %s, it must be %s", name, kind_name(kind_of(a)), kind_name(kind));
     }
     return a;
 }
@@ -187,15 +186,11 @@ struct onnx_value *onnx_tensor(struct onnx_node *n, const char *name)
 
     if (!a)
         return NULL;
-    if (!a->t) {
-        onnx_refuse(n, "attribute %s holds no tensor", name);
-        return NULL;
-    }
+    if (!a->t)
+        return onnx_refuse_null(n, "attribute %s holds no tensor", name);
     struct onnx_value *v = onnx_read_tensor(n->reader, a->t, name);
-    if (v && v->refusal) {
-        onnx_refuse(n, "the tensor in attribute %s %s", name, v->refusal);
-        return NULL;
-    }
+    if (v && v->refusal)
+        return onnx_refuse_null(n, "the tensor in attribute %s %s", name, v->refusal);
     return v;
 }
 

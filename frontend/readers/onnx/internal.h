@@ -108,6 +108,9 @@ struct onnx_reader {
 bool onnx_fail(struct onnx_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Says that memory ran out, and stops the reader.  Returns false. */
 bool onnx_fail_memory(struct onnx_reader *r);
+/** These are onnx_fail and onnx_refuse for functions whose result is a pointer: they return NULL. */
+#define onnx_fail_null(r, ...) (onnx_fail(r, __VA_ARGS__), NULL)
+#define onnx_refuse_null(n, ...) (onnx_refuse(n, __VA_ARGS__), NULL)
 /** Charges what the reader is about to do to the builder's budget.  Returns false if the reader failed. */
 bool onnx_charge(struct onnx_reader *r, const char *what, uint64_t operations, uint64_t bytes);
 /** Fails with the builder's message. */

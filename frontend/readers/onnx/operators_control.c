@@ -154,10 +154,8 @@ static struct onnx_value *take(struct onnx_node *n, struct onnx_value *v, uint32
         }
     part->rank = rank;
     part->operand = onnx_reshape(n, onnx_slice_axis(n, onnx_value_operand(n, v), axis, (uint32_t)i, 1), rank, dims);
-    if (wnnOperandIsError(part->operand)) {
-        onnx_refuse(n, "its input cannot be taken apart");
-        return NULL;
-    }
+    if (wnnOperandIsError(part->operand))
+        return onnx_refuse_null(n, "its input cannot be taken apart");
     return part;
 }
 
@@ -253,11 +251,10 @@ static struct onnx_value *blend(struct onnx_node *n, struct onnx_value *alive, s
     if (after == before)
         return after;
     if (after->rank != before->rank || memcmp(after->dims, before->dims, sizeof after->dims) != 0 ||
-        after->type != before->type) {
-        onnx_refuse(n, "whether it goes on depends on an input of the model, and a value changes its shape or type from one "
-                       "iteration to the next");
-        return NULL;
-    }
+        after->type != before->type)
+        return onnx_refuse_null(
+            n, "whether it goes on depends on an input of the model, and a value changes its shape or type from one "
+               "iteration to the next");
     if (!v)
         return NULL;
     *v = (struct onnx_value){.type = after->type, .rank = after->rank};

@@ -336,10 +336,9 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__Valu
     struct onnx_value *v = NULL;
     struct error e = {0};
 
-    if (!onnx_data_type(elem) || (shape && shape->n_dim > ONNX_RANK_MAX)) {
-        onnx_fail(r, "input \"%s\" is of type %s and cannot be a constant", onnx_escape(r, info->name), onnx_type_name(elem));
-        return NULL;
-    }
+    if (!onnx_data_type(elem) || (shape && shape->n_dim > ONNX_RANK_MAX))
+        return onnx_fail_null(r, "input \"%s\" is of type %s and cannot be a constant", onnx_escape(r, info->name),
+                              onnx_type_name(elem));
     if (!model_constant_fit(r->model, constant, onnx_data_type(elem), shape ? declared_dims(shape, declared, names) : SIZE_MAX,
                             declared, names, &a, &e)) {
         fail_with(r, &e);

@@ -55,10 +55,8 @@ void *onnx_reader_alloc(struct onnx_reader *r, size_t count, size_t size)
     size_t bytes = 0;
     void *memory;
 
-    if (!checked_bytes(count, size, &bytes)) {
-        onnx_fail(r, "%zu elements of %zu bytes are more than memory can hold", count, size);
-        return NULL;
-    }
+    if (!checked_bytes(count, size, &bytes))
+        return onnx_fail_null(r, "%zu elements of %zu bytes are more than memory can hold", count, size);
     if (!onnx_charge(r, "memory for what the model says", 0, bytes))
         return NULL;
     memory = arena_alloc(&r->memory, bytes);

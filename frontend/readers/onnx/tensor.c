@@ -197,26 +197,21 @@ static const unsigned char *read_external(struct onnx_reader *r, const Onnx__Ten
                 return NULL;
             has_length = true;
         } else if (strcmp(key, "checksum") != 0 && strcmp(key, "basepath") != 0) {
-            onnx_fail(r, "%s: external data have an unknown entry \"%s\"", what, onnx_escape(r, key));
-            return NULL;
+            return onnx_fail_null(r, "%s: external data have an unknown entry \"%s\"", what, onnx_escape(r, key));
         }
     }
-    if (!location) {
-        onnx_fail(r, "%s: external data without a location", what);
-        return NULL;
-    }
-    if (has_length && length != bytes) {
-        onnx_fail(r, "%s: its shape asks for %zu bytes, external data have %llu", what, bytes, (unsigned long long)length);
-        return NULL;
-    }
+    if (!location)
+        return onnx_fail_null(r, "%s: external data without a location", what);
+    if (has_length && length != bytes)
+        return onnx_fail_null(r, "%s: its shape asks for %zu bytes, external data have %llu", what, bytes,
+                              (unsigned long long)length);
     *map = open_external(r, location);
     if (!*map)
         return NULL;
     if (offset <= file_map_length(*map) && bytes <= file_map_length(*map) - offset)
         return (const unsigned char *)file_map_data(*map) + offset;
-    onnx_fail(r, "%s: %zu bytes at offset %llu of \"%s\", which has %zu", what, bytes, (unsigned long long)offset,
-              onnx_escape(r, location), file_map_length(*map));
-    return NULL;
+    return onnx_fail_null(r, "%s: %zu bytes at offset %llu of \"%s\", which has %zu", what, bytes, (unsigned long long)offset,
+                          onnx_escape(r, location), file_map_length(*map));
 }
 
 /* ---- elements ---- */
@@ -301,10 +296,8 @@ static const void *from_list(struct onnx_reader *r, const Onnx__TensorProto *t, 
     default:
         have = t->n_int32_data;
     }
-    if (have != want) {
-        onnx_fail(r, "%s: its shape asks for %zu elements, the file has %zu", what, want, have);
-        return NULL;
-    }
+    if (have != want)
+        return onnx_fail_null(r, "%s: its shape asks for %zu elements, the file has %zu", what, want, have);
     if (type == ONNX_FLOAT && count)
         return t->float_data;
     if (type == ONNX_DOUBLE && count)
@@ -336,14 +329,10 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
     enum onnx_type type = (enum onnx_type)t->data_type;
     size_t size = onnx_type_size(type), count, bytes;
 
-    if (t->segment) {
-        onnx_fail(r, "%s: tensors in segments are not supported", what);
-        return NULL;
-    }
-    if (t->n_dims <= ONNX_RANK_MAX && !onnx_dims_fit(t->n_dims, t->dims)) {
-        onnx_fail(r, "%s: its shape has a negative size, or more than 2^31-1 elements", what);
-        return NULL;
-    }
+    if (t->segment)
+        return onnx_fail_null(r, "%s: tensors in segments are not supported", what);
+    if (t->n_dims <= ONNX_RANK_MAX && !onnx_dims_fit(t->n_dims, t->dims))
+        return onnx_fail_null(r, "%s: its shape has a negative size, or more than 2^31-1 elements", what);
     struct onnx_value *v = onnx_value_create(r, type, t->n_dims <= ONNX_RANK_MAX ? t->n_dims : 0, t->dims);
     if (!v)
         return NULL;
@@ -375,10 +364,8 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
 
         if (!find_raw(r, t, what, &raw, &have))
             return NULL;
-        if (have != bytes) {
-            onnx_fail(r, "%s: its shape asks for %zu bytes, the file has %zu", what, bytes, have);
-            return NULL;
-        }
+        if (have != bytes)
+            return onnx_fail_null(r, "%s: its shape asks for %zu bytes, the file has %zu", what, bytes, have);
         if (bytes && type != ONNX_BOOL && !is_4_bit(type))
             return from_file(r, v, r->map, raw, bytes) ? v : NULL;
         v->data = bytes ? from_raw(r, type, raw, count) : onnx_reader_alloc(r, 1, 1);

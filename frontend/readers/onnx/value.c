@@ -47,10 +47,9 @@ void *onnx_alloc(struct onnx_node *n, size_t count, size_t size)
 
 struct onnx_value *onnx_value_create(struct onnx_reader *r, enum onnx_type type, size_t rank, const int64_t *dims)
 {
-    if (!onnx_dims_fit(rank, dims)) {
-        onnx_fail(r, "a tensor has more than %d dimensions, a negative size, or 2^31 elements and more", ONNX_RANK_MAX);
-        return NULL;
-    }
+    if (!onnx_dims_fit(rank, dims))
+        return onnx_fail_null(r, "a tensor has more than %d dimensions, a negative size, or 2^31 elements and more",
+                              ONNX_RANK_MAX);
     struct onnx_value *v = onnx_reader_alloc(r, 1, sizeof *v);
     if (!v)
         return NULL;
@@ -288,10 +287,8 @@ const int64_t *onnx_integers(struct onnx_node *n, size_t i, size_t *count)
     *count = 0;
     if (!v)
         return NULL;
-    if (onnx_type_is_float(v->type)) {
-        onnx_refuse(n, "input %zu is of type %s, it must hold integers", i, onnx_type_name(v->type));
-        return NULL;
-    }
+    if (onnx_type_is_float(v->type))
+        return onnx_refuse_null(n, "input %zu is of type %s, it must hold integers", i, onnx_type_name(v->type));
     *count = (size_t)onnx_elements(v);
     if (v->type == ONNX_INT64 && *count)
         return v->data;
@@ -332,10 +329,8 @@ const uint32_t *onnx_axes(struct onnx_node *n, const int64_t *axes, size_t count
     for (size_t i = 0; result && i < count; i++) {
         if (!onnx_axis(n, axes[i], rank, &result[i]))
             return NULL;
-        if (seen >> result[i] & 1) {
-            onnx_refuse(n, "axis %lld is given twice", (long long)axes[i]);
-            return NULL;
-        }
+        if (seen >> result[i] & 1)
+            return onnx_refuse_null(n, "axis %lld is given twice", (long long)axes[i]);
         seen |= 1u << result[i];
     }
     return result;
@@ -408,17 +403,13 @@ void *onnx_output_constant(struct onnx_node *n, size_t i, enum onnx_type type, s
 {
     if (n->refused || !output_dims_fit(n, i, rank, dims))
         return NULL;
-    if (!onnx_type_size(type)) {
-        onnx_refuse(n, "output %zu would be of a type that WebNN does not have", i);
-        return NULL;
-    }
+    if (!onnx_type_size(type))
+        return onnx_refuse_null(n, "output %zu would be of a type that WebNN does not have", i);
     struct onnx_value *v = onnx_value_create(n->reader, type, rank, dims);
     if (v)
         v->data = onnx_alloc(n, onnx_elements(v) ? (size_t)onnx_elements(v) : 1, onnx_type_size(type));
-    if (!v || !v->data) {
-        onnx_refuse(n, "out of memory");
-        return NULL;
-    }
+    if (!v || !v->data)
+        return onnx_refuse_null(n, "out of memory");
     v->is_static = true;
     if (i < n->output_count)
         n->outputs[i] = v;

@@ -222,10 +222,8 @@ static WNNOperand converted_operand(struct build *b, const struct document_tenso
         return NULL;
     }
     data = malloc(count * sizeof *data);
-    if (!data) {
-        error_out_of_memory(&b->d->error);
-        return NULL;
-    }
+    if (!data)
+        return error_null_memory(&b->d->error);
     for (size_t i = 0; i < count; i++) {
         uint16_t half;
         double wide;
@@ -284,10 +282,8 @@ static WNNOperand inline_operand(struct build *b, const struct document_tensor *
         return NULL;
     }
     void *data = malloc(bytes);
-    if (!data) {
-        error_out_of_memory(&b->d->error);
-        return NULL;
-    }
+    if (!data)
+        return error_null_memory(&b->d->error);
     document_elements(t, descriptor->dataType, bytes, data);
     return wnnGraphBuilderConstantLent(b->model->builder, descriptor, data, bytes,
                                        (WNNBufferReleaseCallbackInfo){free_bytes, NULL, NULL});

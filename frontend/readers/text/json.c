@@ -64,10 +64,8 @@ static struct json *json_value(struct lexer *l, struct arena *a, unsigned depth)
     struct json *v = arena_alloc(a, sizeof *v);
     size_t length;
 
-    if (!v) {
-        error_out_of_memory(l->error);
-        return NULL;
-    }
+    if (!v)
+        return error_null_memory(l->error);
     v->place = t.text;
     if (lex_is(l, '[') || lex_is(l, '{')) {
         v->kind = lex_is(l, '[') ? JSON_ARRAY : JSON_OBJECT;
