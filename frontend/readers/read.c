@@ -6,7 +6,6 @@
  * neither is ONNX if its name or its first field says so.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "frontend/tools/arguments.h"
-#include "ir/support/error.h"
 #include "ir/support/suggest.h"
 
 enum { EXIT_USAGE = 2, OPTION_VERSION = 255, LONG_FIRST, HELP_COLUMN = 24, HELP_WIDTH = 120 };

@@ -15,7 +15,6 @@
 
 #include "frontend/readers/batch/batch.h"
 #include "frontend/readers/files/element.h"
-#include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
 #include "ir/support/name_map.h"
 

@@ -2,7 +2,6 @@
 /*
  * Reads webnn-run's model with the shapes that the given inputs have, or loads it as it was compiled.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/builder/builder.h"
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
 

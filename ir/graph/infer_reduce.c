@@ -2,7 +2,6 @@
 /* Validates argMin, argMax, the reductions, softmax and the normalisations, and infers their shapes. */
 #include "ir/graph/infer_steps.h"
 
-#include <inttypes.h>
 
 #include "ir/graph/conv.h"
 

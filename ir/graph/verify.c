@@ -30,7 +30,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/graph/infer.h"
 #include "ir/support/name_map.h"
 #include "ir/text/print.h"
 

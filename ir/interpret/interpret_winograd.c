@@ -23,7 +23,6 @@
  */
 #include "ir/interpret/interpret.h"
 
-#include <float.h>
 
 enum { POINTS = 16, STEPS = 8, SUMS = 9 };
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
 
 static uint32_t immediate_var(const struct schedule *s)

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "webnn/webnn.h"
 
 char const *wnnStatusGetName(WNNStatus status)
 {

@@ -14,7 +14,6 @@
 
 #include <string.h>
 
-#include "passes/lower/lower.h"
 #include "passes/support.h"
 
 enum {

@@ -9,7 +9,6 @@
  * lie a row's length apart, and padding above and below is padding before and after.  So vectors are as full as they get,
  * however short the rows are.  The pass runs once layouts are chosen.
  */
-#include "ir/graph/conv.h"
 #include "passes/support.h"
 
 /* Says what becomes of a pooling. */

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "ir/graph/constant_pool.h"
-#include "ir/target/target.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bytes are moved by words");
 

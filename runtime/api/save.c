@@ -6,7 +6,6 @@
  * constants, packed weights and code are the mapped file's own pages.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -3,7 +3,6 @@
  * Reads and writes tensors: checks a call, and copies on the timeline, or at once where that takes no longer.
  */
 #include "runtime/api/context.h"
-#include "runtime/api/runtime.h"
 
 #include <stdlib.h>
 

@@ -13,10 +13,8 @@
 #define _GNU_SOURCE
 #include "runtime/host/libgomp.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>

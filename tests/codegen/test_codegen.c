@@ -7,7 +7,6 @@
 #include "support/kernel_text.h"
 
 #include <dirent.h>
-#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -8,7 +8,6 @@
  * cases, without data) and the elements of all inputs, one after the other.  The answer is a line "ok BYTES" and the elements
  * of all outputs, or a line "error MESSAGE".  Ends with the input: 0, or 1 for a request that is cut short.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 
 #include <cjson/cJSON.h>
 
-#include "ir/graph/ir.h"
 #include "ir/support/text.h"
 
 /* As in a text: a terminal's escape, right-to-left override, comment's end, trigraph for a backslash, quotes, line end, zero

@@ -17,7 +17,6 @@
 #include "frontend/tools/webnnc.h"
 #include "ir/text/text.h"
 #include "random.h"
-#include "runtime/api/context.h"
 
 enum { TRIES = 200 };
 

@@ -7,7 +7,6 @@
  * A scatter that adds (multiplies, ...) must see every update of one place, also of equal indices, which WebNN's scatters do
  * not: it is an operator of this library's own, wnnGraphBuilderScatterReduce.
  */
-#include <math.h>
 #include <string.h>
 
 #include "frontend/readers/onnx/compose.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/readers/public/sizes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "frontend/readers/files/file.h"

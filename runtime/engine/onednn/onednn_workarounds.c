@@ -8,7 +8,6 @@
  */
 #include "runtime/engine/onednn/onednn_step.h"
 
-#include <math.h>
 
 /** Returns whether some operand has more than one number per channel. */
 static bool is_full(const struct dnn_problem *p, const struct dnn_layout *operand)

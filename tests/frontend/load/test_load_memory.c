@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "ir/text/text.h"
-#include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
 #include "support/failing_allocator.h"
 #include "support/test.h"

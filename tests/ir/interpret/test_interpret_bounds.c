@@ -6,7 +6,6 @@
  */
 #include "support/graphs.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "ir/interpret/interpret.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Lists of inputs, and batches of them whose reading and computing are the test's own. */
-#include <errno.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <time.h>

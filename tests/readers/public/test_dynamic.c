@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A dynamic model builds a graph for each combination of sizes once, keeps as many as it may, and saves them in a folder. */
-#include <pthread.h>
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>

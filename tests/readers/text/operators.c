@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "random/random.h"
-#include "frontend/builder/builder.h"
 #include "frontend/readers/text/write.h"
 #include "readers/text/compare.h"
 

@@ -11,7 +11,6 @@
 
 #include <cjson/cJSON.h>
 
-#include "frontend/builder/builder.h"
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/text/write.h"
 #include "readers/text/compare.h"

@@ -3,7 +3,6 @@
  * Memory runs out while a model is read from text, JSON, either kind of weights next to them, or a manifest: the message says
  * so, nothing leaks or is freed twice, and the model is read when memory is there again.
  */
-#include "frontend/readers/files/file.h"
 #include "frontend/readers/model.h"
 #include "support/context.h"
 #include "support/failing_allocator.h"

@@ -3,7 +3,6 @@
  * Executables of the CPU, with kernels written by hand: bindings, arena, constants, copies, splitting over threads, scratch,
  * concurrent runs, stopping.
  */
-#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -6,7 +6,6 @@
  */
 #include "runtime/engine/onednn/library_support.h"
 
-#include <pthread.h>
 
 /* ---- shapes ---- */
 

@@ -13,7 +13,6 @@
 #include <dlfcn.h>
 #include <math.h>
 
-#include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
 #include "runtime/engine/opencl/opencl_api.h"
 #include "support/graphs.h"
