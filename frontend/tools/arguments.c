@@ -17,7 +17,8 @@ void *list_grow(void *items, size_t count, size_t size)
     return count < SIZE_MAX / size - 1 ? realloc(items, (count + 1) * size) : NULL;
 }
 
-bool argument_split(const char *text, struct argument_pair *pair)
+/** Splits text at the first "=".  Returns false if memory runs out. */
+static bool argument_split(const char *text, struct argument_pair *pair)
 {
     const char *equals = strchr(text, '=');
 

@@ -37,8 +37,6 @@ struct argument_pairs {
 /** Frees what the list holds. */
 void argument_pairs_free(struct argument_pairs *pairs);
 
-/** Splits text at the first "=".  Returns false if memory runs out. */
-bool argument_split(const char *text, struct argument_pair *pair);
 /**
  * Reads the value of a constant: numbers separated by commas ("16000", "1,3,224", "0.5", "true"), which are no file even if one
  * has that name ("./16000" is), or the name of an .npy file.  Numbers are int64 if all are whole, else float32; *literal says

@@ -222,7 +222,10 @@ uint32_t kernel_f32(struct kernel *k, float value)
     return kernel_const(k, KT_F32, (union scalar){.f32 = value});
 }
 
-uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard *guards, const struct kguard **out, bool *never)
+/** Drops guards that always hold and repeated ones, and returns how many are left in *out (in the arena).  *never becomes true
+ * if one of them never holds. */
+static uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard *guards, const struct kguard **out,
+                                 bool *never)
 {
     struct kguard *kept = NULL;
     uint32_t n = 0;

@@ -431,7 +431,8 @@ double kernel_points(const struct kernel *k, enum kvar_kind kind)
     return n;
 }
 
-bool kaffine_is_data(const struct kernel *k, struct kaffine a)
+/** Returns whether a form depends on data: on LOADED variables. */
+static bool kaffine_is_data(const struct kernel *k, struct kaffine a)
 {
     for (uint32_t i = 0; i < a.count; i++) {
         const struct kvar *v = &k->vars[a.terms[i].var];

@@ -50,10 +50,6 @@ enum kop kernel_rule_op(uint32_t word);
 uint32_t kernel_append_var(struct kernel *k, const struct kvar *v);
 /** Returns whether an expression depends on a REDUCED variable. */
 bool kexpr_varies(const struct kernel *k, uint32_t id);
-/** Drops guards that always hold and repeated ones, and returns how many are left in *out (in the arena).  *never becomes true
- * if one of them never holds. */
-uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard *guards, const struct kguard **out,
-                          bool *never);
 /** Returns a + factor * b, whose terms lie in `terms`, which has room for those of both. */
 struct kaffine kaffine_combine(struct kaffine a, struct kaffine b, int64_t factor, struct kterm *terms);
 /** Does what kaffine_range does, over the points at which the guards hold. */
@@ -71,8 +67,6 @@ bool kernel_interpret_macro_tile(const struct kernel *k, int64_t macro_tile, voi
 bool kernel_for_each_form(const struct kernel *k, bool (*visit)(void *user, struct kaffine a), void *user);
 /** Returns how many combinations of values the variables of a kind have. */
 double kernel_points(const struct kernel *k, enum kvar_kind kind);
-/** Returns whether a form depends on data: on LOADED variables. */
-bool kaffine_is_data(const struct kernel *k, struct kaffine a);
 /** Returns whether iterations of a finished kernel's loops must store one after the other: at addresses that are data, or
  * several times at one. */
 bool kernel_stores_in_order(const struct kernel *k);

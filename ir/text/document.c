@@ -98,18 +98,6 @@ void document_append(struct document_value *list, struct document_value **last, 
 
 /* ---- errors and simple values ---- */
 
-bool document_error(struct document *d, const char *place, const char *format, ...)
-{
-    char text[sizeof d->error.message];
-    va_list arguments;
-
-    va_start(arguments, format);
-    if (vsnprintf(text, sizeof text, format, arguments) < 0)
-        text[0] = '\0';
-    va_end(arguments);
-    return lex_error_at(&d->lexer, place, "%s", text);
-}
-
 bool document_expected(struct document *d, const char *place, const char *what)
 {
     struct lexer l = d->lexer;

@@ -132,7 +132,7 @@ struct document_value *document_value(struct document *d, enum document_value_ki
 void document_append(struct document_value *list, struct document_value **last, struct document_value *item);
 
 /** Notes an error "line:column: ..." at a place.  Returns false. */
-bool document_error(struct document *d, const char *place, const char *format, ...) PRINTF_LIKE(3, 4);
+#define document_error(d, place, ...) lex_error_at(&(d)->lexer, place, __VA_ARGS__)
 /** Notes the error "<what> expected, found <the token at a place>".  Returns false. */
 bool document_expected(struct document *d, const char *place, const char *what);
 /** Finds a data type by its long or short name.  Returns false after an error. */

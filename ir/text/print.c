@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "ir/text/lex.h"
-#include "ir/support/name_map.h"
 #include "ir/support/text.h"
 
 enum {
@@ -22,7 +21,8 @@ enum {
 
 /* ---- names ---- */
 
-void print_string(FILE *out, const char *text, size_t length)
+/** Prints text in quotes, with the escapes of the textual form. */
+static void print_string(FILE *out, const char *text, size_t length)
 {
     fputc('"', out);
     for (size_t at = 0; at < length;) {

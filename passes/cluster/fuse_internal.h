@@ -66,8 +66,6 @@ struct candidate {
 void fuse_order_append(struct fuse *f, struct group *g);
 /** Takes a group out of the order. */
 void fuse_order_remove(struct fuse *f, struct group *g);
-/** Puts groups, in this order, before `next`. */
-void fuse_order_insert_before(struct fuse *f, struct group *const *groups, uint32_t count, struct group *next);
 /**
  * Finds every other group, placed after members[0], that members[1..] depend on; members[0] is the one placed first.  Returns
  * false if one of them depends on a member in turn, or if the search became too long.

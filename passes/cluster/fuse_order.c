@@ -34,7 +34,7 @@ void fuse_order_remove(struct fuse *f, struct group *g)
 }
 
 /* Puts groups, in this order, before `next`. */
-void fuse_order_insert_before(struct fuse *f, struct group *const *groups, uint32_t count, struct group *next)
+static void fuse_order_insert_before(struct fuse *f, struct group *const *groups, uint32_t count, struct group *next)
 {
     int64_t low = next->prev ? next->prev->place : next->place - PLACE_GAP;
     int64_t step = (next->place - low) / (count + 1);

@@ -57,7 +57,8 @@ static double direct_cost(const struct winograd_shape *s, const struct target *t
     return 9 * pairs * ((double)(s->batch * s->out[0] * s->out[1]) / speed / threads + facts->direct_weight);
 }
 
-bool winograd_is_faster(const struct winograd_shape *s, const struct target *t)
+/** Returns whether the transform is faster than the library or a direct kernel, by a cost model. */
+static bool winograd_is_faster(const struct winograd_shape *s, const struct target *t)
 {
     const struct winograd_facts *facts = &target_facts(t)->winograd;
 

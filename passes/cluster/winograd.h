@@ -38,7 +38,5 @@ struct winograd_shape {
 
 /** Returns whether n is a convolution that can be computed so, whatever the weights' values are; if so, it fills *s. */
 bool winograd_shape(const struct node *n, const struct target *t, struct winograd_shape *s);
-/** Returns whether that is faster than the library or a direct kernel, by a cost model. */
-bool winograd_is_faster(const struct winograd_shape *s, const struct target *t);
 
 #endif

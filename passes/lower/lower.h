@@ -39,7 +39,6 @@ struct node_table {
     struct stored_part part; /* of a concat */
 };
 
-struct lower_memo;
 struct placement;
 
 /** This is the state of making one kernel. */
@@ -181,9 +180,7 @@ bool lower_reduces(const struct node *n, struct reduced_space *space);
 /** Finds the forms of n's reduced space over the kernel's REDUCED variables.  Returns false, and sets unfusable, if they do not
  * fit. */
 bool lower_reduced_forms(struct lowering *l, const struct reduced_space *s, struct kaffine *forms);
-/** Returns the reduction of an expression over the kernel's REDUCED variables, of which s describes the points. */
-uint32_t lower_reduce(struct lowering *l, enum kreduce kind, uint32_t a, const struct reduced_space *s);
-/** Returns the KR_DOT of two expressions likewise. */
+/** Returns the KR_DOT of two expressions over the kernel's REDUCED variables, of which s describes the points. */
 uint32_t lower_dot(struct lowering *l, uint32_t a, uint32_t b, const struct reduced_space *s);
 /** Returns the index along the scanned dimension at the kernel's REDUCED point. */
 struct kaffine lower_scan_form(struct lowering *l, const struct node *n, struct kaffine at);
@@ -192,11 +189,5 @@ struct kaffine lower_scan_form(struct lowering *l, const struct node *n, struct 
 
 /** Makes the second kernel of a scatter: the updates, in order, over the copy of the input that the first made. */
 bool lower_scatter_updates(struct lowering *l, const struct node *n);
-
-/**
- * Returns how many elements of a transposed convolution's window can reach one and the same result along one dimension: every
- * stride-th can.  With both strides and dilations all are tried.
- */
-int64_t lower_transposed_window(int64_t window, int64_t stride, int64_t dilation);
 
 #endif

@@ -52,7 +52,11 @@ static bool window_is_clipped(const struct node *n, uint32_t i)
     return NODE_OPTIONS(n, WNNPool2dOptions)->windowDimensions[i] / 2 >= window_reach(n, i) + slack;
 }
 
-int64_t lower_transposed_window(int64_t window, int64_t stride, int64_t dilation)
+/**
+ * Returns how many elements of a transposed convolution's window can reach one and the same result along one dimension: every
+ * stride-th can.  With both strides and dilations all are tried.
+ */
+static int64_t lower_transposed_window(int64_t window, int64_t stride, int64_t dilation)
 {
     return dilation == 1 ? (window + stride - 1) / stride : window;
 }
@@ -126,7 +130,8 @@ bool lower_reduced_forms(struct lowering *l, const struct reduced_space *s, stru
     return true;
 }
 
-uint32_t lower_reduce(struct lowering *l, enum kreduce kind, uint32_t a, const struct reduced_space *s)
+/** Returns the reduction of an expression over the kernel's REDUCED variables, of which s describes the points. */
+static uint32_t lower_reduce(struct lowering *l, enum kreduce kind, uint32_t a, const struct reduced_space *s)
 {
     if (s->points > 1 || a == KEXPR_NONE)
         return kernel_reduce(l->k, kind, a);

@@ -192,8 +192,6 @@ struct future *future_create(WNNContext context, enum future_kind kind, WNNCallb
  */
 struct future *future_open(WNNContext context, enum future_kind kind, WNNCallbackMode mode, struct future_target target,
                            struct error *e);
-/** Gives back a reference; the last one frees f.  This and the functions up to futures_cancel_reads need the lock. */
-void future_release(struct future *f);
 /** Ends f with *e (NULL means success) and takes over result.  Only the first end of a future counts. */
 void future_settle(WNNContext context, struct future *f, const struct error *e, void *result, struct after *after);
 /** Ends everything pending with *e, and turns what was not observed yet into failures. */
@@ -225,8 +223,6 @@ void future_give_back(WNNContext context, struct future *f);
 void after_run(WNNContext context, struct after *after);
 /** Ends what was never observed, when the last reference on the context has gone. */
 void futures_abandon(WNNContext context);
-/** Calls the lost callback. */
-void context_report_lost(WNNContext context);
 
 /* ---- tensors ---- */
 

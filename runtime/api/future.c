@@ -94,7 +94,8 @@ struct future *future_open(WNNContext context, enum future_kind kind, WNNCallbac
     return NULL;
 }
 
-void future_release(struct future *f)
+/** Gives back a reference; the last one frees f.  This and the functions up to futures_cancel_reads need the lock. */
+static void future_release(struct future *f)
 {
     if (--f->references == 0)
         free(f);
@@ -234,7 +235,8 @@ static void future_run(WNNContext context, struct future *f)
     pthread_mutex_unlock(&context->lock);
 }
 
-void context_report_lost(WNNContext context)
+/** Calls the lost callback. */
+static void context_report_lost(WNNContext context)
 {
     WNNContextLostCallbackInfo *info = &context->lost_info;
 

@@ -29,7 +29,8 @@ static uint64_t rotate(uint64_t v, int by)
     return v << by | v >> (64 - by);
 }
 
-void checksum_start(struct checksum *c)
+/** Begins a checksum. */
+static void checksum_start(struct checksum *c)
 {
     *c = (struct checksum){{0x9E3779B97F4A7C15u, 0xC2B2AE3D27D4EB4Fu, 0x165667B19E3779F9u, 0x85EBCA77C2B2AE63u}};
 }
@@ -43,7 +44,8 @@ static void add_block(struct checksum *c, const unsigned char block[64])
         c->lanes[i & 3] = rotate(c->lanes[i & 3] ^ w[i], 29) * 0xD6E8FEB86659FD93u;
 }
 
-void checksum_add(struct checksum *c, const void *data, size_t bytes)
+/** Adds bytes.  Only the last block of what is added in one call is filled up: callers add whole blocks, or ends. */
+static void checksum_add(struct checksum *c, const void *data, size_t bytes)
 {
     const unsigned char *at = data;
     unsigned char last[64] = {0};
@@ -58,7 +60,8 @@ void checksum_add(struct checksum *c, const void *data, size_t bytes)
     *c = sum;
 }
 
-uint64_t checksum_end(const struct checksum *c)
+/** Returns the checksum of what was added. */
+static uint64_t checksum_end(const struct checksum *c)
 {
     uint64_t h = 0;
 

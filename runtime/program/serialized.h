@@ -126,8 +126,6 @@ struct serialized_source {
     int file; /* the file whose beginning is mapped as program, open only while it is loaded, or -1 */
 };
 
-/** Returns whether these bytes begin like a serialized program. */
-bool serialized_begins(const void *bytes, size_t size);
 /** Finds out which engine a serialized program is for, without a look at its checksums.  Returns false after an error in *e: it
  * is none, or of another version, which no engine loads. */
 bool serialized_find_engine(const void *bytes, size_t size, WNNEngine *engine, struct error *e);

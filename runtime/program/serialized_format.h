@@ -86,13 +86,6 @@ struct checksum {
     uint64_t lanes[4];
 };
 
-/** Begins a checksum. */
-void checksum_start(struct checksum *c);
-/** Adds bytes.  Only the last block of what is added in one call is filled up: callers add whole blocks, or ends. */
-void checksum_add(struct checksum *c, const void *data, size_t bytes);
-/** Returns the checksum of what was added. */
-uint64_t checksum_end(const struct checksum *c);
-
 /**
  * Data have a checksum for each segment, so that several threads can read them, and these are joined in their order: `joined`
  * is what came before, 0 at first.  A bijection of either number.

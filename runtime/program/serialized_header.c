@@ -6,7 +6,8 @@
 #include "runtime/program/serialized_format.h"
 #include "runtime/program/serialized_stream.h"
 
-bool serialized_begins(const void *bytes, size_t size)
+/** Returns whether these bytes begin like a serialized program. */
+static bool serialized_begins(const void *bytes, size_t size)
 {
     return size >= sizeof(struct serialized_header) && !memcmp(bytes, SERIALIZED_MAGIC, 8);
 }

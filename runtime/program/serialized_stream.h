@@ -110,11 +110,5 @@ static inline double in_f64(struct stream_reader *i)
     in_bytes(i, &v, sizeof v);
     return v;
 }
-/** Fails the reader and returns false. */
-static inline bool in_fail(struct stream_reader *i)
-{
-    i->failed = true;
-    return false;
-}
 
 #endif

@@ -58,11 +58,6 @@ void manifest_close(struct manifest *m)
     free(m);
 }
 
-const char *manifest_folder(const struct manifest *m)
-{
-    return m->folder;
-}
-
 const char *manifest_name(const struct manifest *m)
 {
     return text_or(json_member(m->root, "name"), "");

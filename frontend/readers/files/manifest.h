@@ -20,8 +20,7 @@ struct manifest;
 bool manifest_open(const char *folder, struct manifest **manifest, struct error *e);
 /** Frees a manifest, which may be NULL, and everything that these functions returned of it. */
 void manifest_close(struct manifest *manifest);
-/** These return the folder, the network's name and what it does, or "" if the manifest does not say. */
-const char *manifest_folder(const struct manifest *manifest);
+/** These return the network's name and what it does, or "" if the manifest does not say. */
 const char *manifest_name(const struct manifest *manifest);
 const char *manifest_task(const struct manifest *manifest);
 /** Returns a text member of a case, or NULL if there is none. */

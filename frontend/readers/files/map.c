@@ -107,7 +107,8 @@ size_t file_map_length(const struct file_map *map)
     return map->length;
 }
 
-struct file_map *file_map_retain(struct file_map *map)
+/** Takes a reference and returns the map. */
+static struct file_map *file_map_retain(struct file_map *map)
 {
     atomic_fetch_add(&map->references, 1);
     return map;

@@ -30,8 +30,6 @@ struct file_map *file_map_copy(const void *bytes, size_t length);
 const void *file_map_data(const struct file_map *map);
 /** Returns how many bytes the file has. */
 size_t file_map_length(const struct file_map *map);
-/** Takes a reference and returns the map. */
-struct file_map *file_map_retain(struct file_map *map);
 /** Gives a reference back; the last one unmaps the file.  The map may be NULL. */
 void file_map_release(struct file_map *map);
 

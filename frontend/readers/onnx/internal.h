@@ -144,15 +144,6 @@ void onnx_free_functions(struct onnx_reader *r);
 struct onnx_wire_reference {
     uint64_t offset, length;
 };
-/** Returns what is wrong with a message that protobuf-c must not see, or NULL if nothing is.  Adds to *lifted how much shorter
- * onnx_wire_lift makes the message. */
-const char *onnx_wire_check(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, unsigned depth,
-                            size_t *lifted);
-/**
- * Copies a message that has been checked, and replaces every raw_data of at least sizeof(struct onnx_wire_reference) by a
- * reference.  Returns the length of the copy, which is what onnx_wire_check counted.
- */
-size_t onnx_wire_lift(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, void *out);
 /**
  * Returns the model that the bytes of a file hold, without its weights, which stay there; onnx__model_proto__free_unpacked
  * frees it.  Returns NULL if it cannot be read; then *wrong says why, or is NULL if memory ran out.

@@ -85,8 +85,10 @@ static bool read_field(const uint8_t **at, const uint8_t *end, const ProtobufCMe
     return true;
 }
 
-const char *onnx_wire_check(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, unsigned depth,
-                            size_t *lifted)
+/** Returns what is wrong with a message that protobuf-c must not see, or NULL if nothing is.  Adds to *lifted how much shorter
+ * onnx_wire_lift makes the message. */
+static const char *onnx_wire_check(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, unsigned depth,
+                                   size_t *lifted)
 {
     const uint8_t *at = bytes, *end = at + length;
     uint64_t seen = 0; /* a bit per field that is there once */
@@ -150,7 +152,11 @@ static uint8_t *lift(const uint8_t *base, const uint8_t *bytes, size_t length, c
     return out + (end - rest);
 }
 
-size_t onnx_wire_lift(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, void *out)
+/**
+ * Copies a message that has been checked, and replaces every raw_data of at least sizeof(struct onnx_wire_reference) by a
+ * reference.  Returns the length of the copy, which is what onnx_wire_check counted.
+ */
+static size_t onnx_wire_lift(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, void *out)
 {
     return (size_t)(lift(bytes, bytes, length, type, out) - (uint8_t *)out);
 }

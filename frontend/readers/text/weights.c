@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "frontend/readers/files/file.h"
-#include "frontend/readers/model.h"
 #include "frontend/readers/text/json.h"
 #include "ir/support/name_map.h"
 
@@ -309,7 +308,12 @@ char *path_with_ending(const char *path, const char *ending)
     return text;
 }
 
-bool weights_open(const char *path, bool chosen, struct weights **weights, struct error *e)
+/**
+ * Opens a file of weights, whose kind its contents tell.  chosen says that the user named it; one found next to a model may not
+ * be a link that leads out of the folder, a device or a pipe (frontend/readers/files/named_file.h).  Returns false after an
+ * error.
+ */
+static bool weights_open(const char *path, bool chosen, struct weights **weights, struct error *e)
 {
     char *manifest_path = NULL, *manifest = NULL, *folder = folder_of(path);
     size_t length, manifest_length = 0;

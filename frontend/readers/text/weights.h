@@ -31,12 +31,6 @@ char *path_with_ending(const char *path, const char *ending);
  * the caller frees.  Returns NULL if memory runs out.
  */
 char *weights_path_for(const char *path);
-/**
- * Opens a file of weights, whose kind its contents tell.  chosen says that the user named it; one found next to a model may not
- * be a link that leads out of the folder, a device or a pipe (frontend/readers/files/named_file.h).  Returns false after an
- * error.
- */
-bool weights_open(const char *path, bool chosen, struct weights **weights, struct error *e);
 /** Does the same with the file that is chosen, or, if that is NULL, the one next to the model at path. */
 bool weights_open_for(const char *path, const char *chosen, struct weights **weights, struct error *e);
 /**

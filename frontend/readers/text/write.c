@@ -16,7 +16,8 @@
 #include "ir/interpret/interpret.h"
 #include "ir/support/new_file.h"
 
-struct print_options text_print_options(const struct text_options *o)
+/** Returns the printer's options that the writer's stand for. */
+static struct print_options text_print_options(const struct text_options *o)
 {
     return (struct print_options){.constants = o->weights == TEXT_WEIGHTS_INLINE,
                                   .legal_names = o->legal_names && !o->json,
@@ -48,7 +49,8 @@ bool text_write_graph(const struct graph *g, const struct text_options *o, FILE 
 
 /* ---- weights ---- */
 
-bool text_has_weights(const struct graph *g, const struct text_options *o)
+/** Returns whether there is anything to put next to the graph's file. */
+static bool text_has_weights(const struct graph *g, const struct text_options *o)
 {
     struct print_options options = text_print_options(o);
 

@@ -31,9 +31,6 @@ struct text_options {
     enum text_weights weights;
 };
 
-/** Returns whether there is anything to put next to the graph's file. */
-bool text_has_weights(const struct graph *g, const struct text_options *options);
-
 /** Says why a graph with a loop (docs/loops.md) is not written. */
 #define TEXT_NO_LOOPS "the graph has a loop, for which .webnn text and its JSON twin have no words"
 /** Returns whether a graph has a loop.  Who writes it refuses it then. */

@@ -6,8 +6,6 @@
 #include "frontend/readers/text/write.h"
 #include "ir/text/print.h"
 
-/** Returns the printer's options that the writer's stand for. */
-struct print_options text_print_options(const struct text_options *o);
 /** Writes text as a JSON string.  Bytes that are not UTF-8 become \xHH, which our reader knows. */
 void json_write_string(FILE *out, const char *text, size_t length);
 /** Writes the graph's file as JSON.  Returns false if the stream has an error, or if memory ran out. */
