@@ -179,18 +179,12 @@ WNNOperand onnx_matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand b)
 
     if (type == WNNOperandDataType_Float32 || type == WNNOperandDataType_Float16)
         return onnx_matmul(n, a, b);
-    if (da.rank < 2 || db.rank < 2) {
-        onnx_refuse(n, "an operand is not a matrix");
-        return onnx_error_operand(n);
-    }
-    if (da.rank == ONNX_RANK_MAX || db.rank == ONNX_RANK_MAX) {
-        onnx_refuse(n, "integer matrices of rank %d: multiplying them takes one dimension more", ONNX_RANK_MAX);
-        return onnx_error_operand(n);
-    }
-    if (da.at[da.rank - 1] != db.at[db.rank - 2]) {
-        onnx_refuse(n, "%u columns times %u rows", da.at[da.rank - 1], db.at[db.rank - 2]);
-        return onnx_error_operand(n);
-    }
+    if (da.rank < 2 || db.rank < 2)
+        return onnx_refuse_operand(n, "an operand is not a matrix");
+    if (da.rank == ONNX_RANK_MAX || db.rank == ONNX_RANK_MAX)
+        return onnx_refuse_operand(n, "integer matrices of rank %d: multiplying them takes one dimension more", ONNX_RANK_MAX);
+    if (da.at[da.rank - 1] != db.at[db.rank - 2])
+        return onnx_refuse_operand(n, "%u columns times %u rows", da.at[da.rank - 1], db.at[db.rank - 2]);
     da.at[da.rank++] = 1;
     db.rank++;
     db.at[db.rank - 1] = db.at[db.rank - 2];

@@ -100,10 +100,8 @@ static WNNOperand waves(struct onnx_node *n, const struct matrix *m, const struc
     float *data = rows * columns <= (size_t)1 << 26 ? onnx_alloc(n, rows * columns, sizeof *data) : NULL;
     const double factor = f->inverse ? 1.0 / m->radix : 1;
 
-    if (!data) {
-        onnx_refuse(n, "a transform of %u elements to %u bins needs too large a matrix", m->radix, m->bins);
-        return onnx_error_operand(n);
-    }
+    if (!data)
+        return onnx_refuse_operand(n, "a transform of %u elements to %u bins needs too large a matrix", m->radix, m->bins);
     for (size_t row = 0; row < rows; row++)
         for (size_t column = 0; column < columns; column++) {
             const uint64_t k = m->planar ? row % m->bins : row / f->parts, j = column % m->count;

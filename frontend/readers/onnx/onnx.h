@@ -232,8 +232,9 @@ WNNOperand onnx_transpose(struct onnx_node *n, WNNOperand operand, size_t rank, 
 WNNOperand onnx_slice_axis(struct onnx_node *n, WNNOperand operand, uint32_t axis, uint32_t start, uint32_t size);
 /** Casts an operand unless it has that data type already. */
 WNNOperand onnx_cast(struct onnx_node *n, WNNOperand operand, WNNOperandDataType type);
-/** Returns an operand that every builder call refuses, for use after onnx_refuse. */
+/** Returns an operand that every builder call refuses, for use after onnx_refuse; onnx_refuse_operand is both. */
 WNNOperand onnx_error_operand(struct onnx_node *n);
+#define onnx_refuse_operand(n, ...) (onnx_refuse(n, __VA_ARGS__), onnx_error_operand(n))
 
 /* ---- graphs within nodes (walk.c) ---- */
 /**

@@ -24,11 +24,9 @@ WNNOperand onnx_second_operand(struct onnx_node *n)
         return onnx_operand(n, 1);
     if (axis < 0)
         axis += (int64_t)a->rank;
-    if (!broadcast || axis < 0 || b->rank > a->rank || axis > (int64_t)(a->rank - b->rank)) {
-        onnx_refuse(n, broadcast ? "input 1 does not fit into input 0 at axis %lld" : "the inputs differ in shape",
-                    (long long)axis);
-        return onnx_error_operand(n);
-    }
+    if (!broadcast || axis < 0 || b->rank > a->rank || axis > (int64_t)(a->rank - b->rank))
+        return onnx_refuse_operand(
+            n, broadcast ? "input 1 does not fit into input 0 at axis %lld" : "the inputs differ in shape", (long long)axis);
     for (size_t d = 0; d < a->rank - (size_t)axis; d++)
         dims[d] = d < b->rank ? (uint32_t)b->dims[d] : 1;
     return onnx_reshape(n, onnx_operand(n, 1), a->rank - (size_t)axis, dims);

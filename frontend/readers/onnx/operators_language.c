@@ -119,10 +119,8 @@ static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block
     const uint32_t dims[2] = {w->rows, w->blocks * w->block};
     const struct onnx_value *v = onnx_input(n, i);
 
-    if (!v || (v->type != ONNX_UINT8 && v->type != ONNX_INT8)) {
-        onnx_refuse(n, "its weights are %s, not uint8", v ? onnx_type_name(v->type) : "missing");
-        return onnx_error_operand(n);
-    }
+    if (!v || (v->type != ONNX_UINT8 && v->type != ONNX_INT8))
+        return onnx_refuse_operand(n, "its weights are %s, not uint8", v ? onnx_type_name(v->type) : "missing");
     if (!has_elements(n, i, "B", (int64_t)w->rows * w->blocks * w->block * w->bits / 8))
         return onnx_error_operand(n);
     if (w->bits == 8)
@@ -144,10 +142,8 @@ static WNNOperand read_zero_points(struct onnx_node *n, size_t i, const struct b
         middle = onnx_scalar(n, WNNOperandDataType_Uint8, 1 << (w->bits - 1));
         return onnx_expand(n, middle, (struct onnx_dims){2, {dims[0], dims[1]}});
     }
-    if (v->type != ONNX_UINT8) {
-        onnx_refuse(n, "zero_points of %s; they are read as uint8", onnx_type_name(v->type));
-        return onnx_error_operand(n);
-    }
+    if (v->type != ONNX_UINT8)
+        return onnx_refuse_operand(n, "zero_points of %s; they are read as uint8", onnx_type_name(v->type));
     if (!has_elements(n, i, "zero_points", (int64_t)w->rows * (w->bits == 8 ? w->blocks : (w->blocks + 1) / 2)))
         return onnx_error_operand(n);
     if (w->bits == 8)

@@ -254,11 +254,9 @@ WNNOperand onnx_nchwc_filter(struct onnx_node *n, WNNOperand x, WNNOperand *bias
         return onnx_error_operand(n);
     struct filter f = filter_of(n->scope, n->proto);
     block = n->scope->block;
-    if (!is_filled(&f, block)) {
-        onnx_refuse(n, "its filter of %u output and %u input channels is no float32 constant in blocks of %u", f.outputs,
-                    f.inputs, block);
-        return onnx_error_operand(n);
-    }
+    if (!is_filled(&f, block))
+        return onnx_refuse_operand(n, "its filter of %u output and %u input channels is no float32 constant in blocks of %u",
+                                   f.outputs, f.inputs, block);
     if (f.in_blocks) {
         filter = onnx_reshape(n, filter, 5, (uint32_t[]){f.outputs / block, f.inputs / block, f.area, block, block});
         filter = onnx_transpose(n, filter, 5, blocks_apart);

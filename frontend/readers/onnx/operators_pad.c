@@ -21,10 +21,8 @@ static WNNOperand crop(struct onnx_node *n, WNNOperand x, struct padding *p, con
     for (size_t d = 0; d < v->rank; d++) {
         int64_t from = p->before[d] < 0 ? -p->before[d] : 0, end = p->after[d] < 0 ? -p->after[d] : 0;
 
-        if (from + end >= v->dims[d]) {
-            onnx_refuse(n, "nothing is left of dimension %zu", d);
-            return onnx_error_operand(n);
-        }
+        if (from + end >= v->dims[d])
+            return onnx_refuse_operand(n, "nothing is left of dimension %zu", d);
         starts[d] = (uint32_t)from;
         sizes[d] = (uint32_t)(v->dims[d] - from - end);
         any = any || from || end;
@@ -71,10 +69,8 @@ static WNNOperand pad_by_gather(struct onnx_node *n, WNNOperand x, const struct 
 
         if (total == size)
             continue;
-        if (total > INT32_MAX) {
-            onnx_refuse(n, "dimension %zu would be %lld", d, (long long)total);
-            return onnx_error_operand(n);
-        }
+        if (total > INT32_MAX)
+            return onnx_refuse_operand(n, "dimension %zu would be %lld", d, (long long)total);
         int32_t *indices = onnx_alloc(n, (size_t)total, sizeof *indices);
         if (!indices)
             return onnx_error_operand(n);

@@ -12,10 +12,9 @@ static WNNOperand fit_blocks(struct onnx_node *n, WNNOperand x, WNNOperand scale
     struct onnx_dims dims = onnx_dims_of(x), have = onnx_dims_of(scale);
     uint32_t size = dims.at[axis];
 
-    if (have.rank != dims.rank || block < 1 || block > INT32_MAX || (size + block - 1) / block != have.at[axis]) {
-        onnx_refuse(n, "block_size %lld on an axis of %u elements with %u scales", (long long)block, size, have.at[axis]);
-        return onnx_error_operand(n);
-    }
+    if (have.rank != dims.rank || block < 1 || block > INT32_MAX || (size + block - 1) / block != have.at[axis])
+        return onnx_refuse_operand(n, "block_size %lld on an axis of %u elements with %u scales", (long long)block, size,
+                                   have.at[axis]);
     if (size % block == 0)
         return scale;
     int32_t *indices = onnx_alloc(n, size, sizeof *indices);

@@ -164,10 +164,8 @@ static WNNOperand resize_by_matrix(struct onnx_node *n, WNNOperand x, const stru
     uint32_t permutation[ONNX_RANK_MAX], shape[2] = {r->in[d], r->out[d]}, last = (uint32_t)r->rank - 1;
     float *matrix = (uint64_t)shape[0] * shape[1] < 1 << 26 ? onnx_alloc(n, (size_t)shape[0] * shape[1], sizeof *matrix) : NULL;
 
-    if (!matrix) {
-        onnx_refuse(n, "%u elements antialiased to %u", shape[0], shape[1]);
-        return onnx_error_operand(n);
-    }
+    if (!matrix)
+        return onnx_refuse_operand(n, "%u elements antialiased to %u", shape[0], shape[1]);
     for (uint32_t o = 0; o < r->out[d]; o++)
         for (uint32_t i = 0; i < t->taps; i++)
             matrix[(size_t)t->index[(size_t)o * t->taps + i] * shape[1] + o] += t->weight[(size_t)o * t->taps + i];

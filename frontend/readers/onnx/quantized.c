@@ -122,38 +122,27 @@ struct onnx_integer_operand onnx_dequantize_input(struct onnx_node *n, size_t in
     return f;
 }
 
-/* Returns the sums as int32 numbers, exact. */
+/* Returns the sums as int32 numbers, exact: in parts if they may be beyond what float32 holds. */
 static WNNOperand contract(struct onnx_node *n, struct onnx_integer_operand a, struct onnx_integer_operand b, uint32_t terms,
                            onnx_multiply multiply, const void *context)
 {
     const double limit = 0x1p24;
-    struct onnx_integer_operand high, low;
-    WNNOperand parts[2], step;
-    double unit;
+    const bool splits_b = a.largest < 2; /* nothing left to split; it is about as small as it gets on the other side, too */
+    const struct onnx_integer_operand x = splits_b ? b : a;
 
     if (n->refused)
         return onnx_error_operand(n);
     if (a.largest * b.largest * terms <= limit)
         return onnx_cast(n, multiply(n, a.operand, b.operand, context), WNNOperandDataType_Int32);
-    if (a.largest < 2) { /* nothing left to split; it is about as small as it gets on the other side, too */
-        if (b.largest < 2) {
-            onnx_refuse(n, "sums of %u terms of integers", terms);
-            return onnx_error_operand(n);
-        }
-        unit = exp2(ceil(log2(b.largest + 1) / 2));
-        step = onnx_floor(n, onnx_linear(n, b.operand, 1 / unit, 0));
-        high = (struct onnx_integer_operand){step, ceil(b.largest / unit)};
-        low = (struct onnx_integer_operand){onnx_sub(n, b.operand, onnx_linear(n, step, unit, 0)), unit - 1};
-        parts[0] = contract(n, a, high, terms, multiply, context);
-        parts[1] = contract(n, a, low, terms, multiply, context);
-    } else {
-        unit = exp2(ceil(log2(a.largest + 1) / 2));
-        step = onnx_floor(n, onnx_linear(n, a.operand, 1 / unit, 0));
-        high = (struct onnx_integer_operand){step, ceil(a.largest / unit)};
-        low = (struct onnx_integer_operand){onnx_sub(n, a.operand, onnx_linear(n, step, unit, 0)), unit - 1};
-        parts[0] = contract(n, high, b, terms, multiply, context);
-        parts[1] = contract(n, low, b, terms, multiply, context);
-    }
+    if (splits_b && b.largest < 2)
+        return onnx_refuse_operand(n, "sums of %u terms of integers", terms);
+    const double unit = exp2(ceil(log2(x.largest + 1) / 2));
+    WNNOperand step = onnx_floor(n, onnx_linear(n, x.operand, 1 / unit, 0));
+    const struct onnx_integer_operand high = {step, ceil(x.largest / unit)};
+    const struct onnx_integer_operand low = {onnx_sub(n, x.operand, onnx_linear(n, step, unit, 0)), unit - 1};
+    WNNOperand parts[2];
+    parts[0] = splits_b ? contract(n, a, high, terms, multiply, context) : contract(n, high, b, terms, multiply, context);
+    parts[1] = splits_b ? contract(n, a, low, terms, multiply, context) : contract(n, low, b, terms, multiply, context);
     return onnx_add(n, onnx_mul(n, parts[0], onnx_scalar(n, WNNOperandDataType_Int32, unit)), parts[1]);
 }
 

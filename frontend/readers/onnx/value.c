@@ -161,21 +161,15 @@ WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v)
     uint32_t dims[ONNX_RANK_MAX] = {0};
     WNNOperandDataType type = onnx_data_type(v->type);
 
-    if (v->refusal) {
-        onnx_refuse(n, "%s%s", v->refusal[0] ? "an input " : "", v->refusal);
-        return onnx_error_operand(n);
-    }
+    if (v->refusal)
+        return onnx_refuse_operand(n, "%s%s", v->refusal[0] ? "an input " : "", v->refusal);
     if (v->operand)
         return v->operand;
-    if ((!v->data && !v->file) || type == WNNOperandDataType_Undefined) {
-        onnx_refuse(n, "an input is of type %s, which WebNN does not have", onnx_type_name(v->type));
-        return onnx_error_operand(n);
-    }
-    if (!onnx_elements(v)) {
-        onnx_refuse(n, "an input has no elements%s%s; WebNN has no empty tensors", v->empty ? ", as " : "",
-                    v->empty ? v->empty : "");
-        return onnx_error_operand(n);
-    }
+    if ((!v->data && !v->file) || type == WNNOperandDataType_Undefined)
+        return onnx_refuse_operand(n, "an input is of type %s, which WebNN does not have", onnx_type_name(v->type));
+    if (!onnx_elements(v))
+        return onnx_refuse_operand(n, "an input has no elements%s%s; WebNN has no empty tensors", v->empty ? ", as " : "",
+                                   v->empty ? v->empty : "");
     for (size_t i = 0; i < v->rank; i++)
         dims[i] = (uint32_t)v->dims[i];
     WNNOperandDescriptor descriptor = {type, v->rank, dims};
@@ -190,10 +184,8 @@ WNNOperand onnx_operand(struct onnx_node *n, size_t i)
 {
     struct onnx_value *v = onnx_input(n, i);
 
-    if (!v) {
-        onnx_refuse(n, "input %zu is missing", i);
-        return onnx_error_operand(n);
-    }
+    if (!v)
+        return onnx_refuse_operand(n, "input %zu is missing", i);
     return onnx_value_operand(n, v);
 }
 
