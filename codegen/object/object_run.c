@@ -35,11 +35,6 @@ struct runner {
     uint32_t move;   /* the first move of the step that is being written, or of a later one */
 };
 
-static int64_t scratch_offset(const struct object_program *p)
-{
-    return target_align(object_workspace_bytes(p));
-}
-
 static V field(const struct object_module *o, T type, V pointer, uint32_t index)
 {
     return LLVMBuildStructGEP2(o->m.b, type, pointer, index, "");
@@ -340,7 +335,7 @@ static bool emit_compute(struct runner *r)
     }
     r->workspace = LLVMGetParam(r->compute, 0);
     r->parallel = LLVMGetParam(r->compute, 1);
-    r->scratch = object_offset(o, r->workspace, llvm_number(&o->m, 64, scratch_offset(p)));
+    r->scratch = object_offset(o, r->workspace, llvm_number(&o->m, 64, target_align(object_workspace_bytes(p))));
     LLVMBasicBlockRef fail = p->constants.length && p->weights_path ? block_append(&o->m, "no.weights") : NULL;
     r->constants = p->constants.length ? object_constants(o, fail) : NULL;
     emit_steps(r);

@@ -185,12 +185,6 @@ static bool add_features(struct target *t, const char *features, struct arena *a
     return !features || join_features(t, t->features, features, a, e);
 }
 
-/* Of two entries for one feature the later one counts: what somebody switched off stays off. */
-static bool prepend_features(struct target *t, const char *features, struct arena *a, struct error *e)
-{
-    return join_features(t, features, t->features, a, e);
-}
-
 /* Checks a list of features, which are "+name" or "-name", separated by commas; LLVM takes a bare name as well. */
 static bool check_features(const char *features, struct error *e)
 {
@@ -229,7 +223,8 @@ static bool probe(struct target *t, struct arena *a, struct error *e)
     ok = isa_probe(&machine, t->triple, &t->isa, e);
     for (size_t i = 0; ok && !spelled && i < sizeof implied / sizeof *implied; i++)
         if (t->isa.rounding && implied[i].vector_bits <= t->isa.vector_bits)
-            ok = prepend_features(t, implied[i].features, a, e);
+            /* Of two entries for one feature the later one counts: what somebody switched off stays off. */
+            ok = join_features(t, implied[i].features, t->features, a, e);
     machine_destroy(&machine);
     return ok;
 }

@@ -279,11 +279,6 @@ static int64_t evaluate_quantize(const struct formula *f, const union lane *x)
     return saturate(f->result, whole + (double)x[2].i); /* exact where it is in range */
 }
 
-static double evaluate_dequantize(const union lane *x)
-{
-    return (double)(x[0].i - x[2].i) * x[1].f;
-}
-
 static bool operand_is_float(const struct formula *f, uint32_t k)
 {
     switch (f->op) {
@@ -309,7 +304,7 @@ static union lane evaluate(const struct formula *f, const union lane *x)
     else if (f->op == OP_QUANTIZE_LINEAR)
         y.i = evaluate_quantize(f, x);
     else if (f->op == OP_DEQUANTIZE_LINEAR)
-        y.f = evaluate_dequantize(x);
+        y.f = (double)(x[0].i - x[2].i) * x[1].f;
     else if (is_predicate(f->op))
         y.i = evaluate_predicate(f, x);
     else if (f->integer)

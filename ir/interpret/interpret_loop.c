@@ -30,11 +30,6 @@ static bool prepare(struct interpretation *t, const struct loop_body *l, struct 
     return true;
 }
 
-static const void *slice(const void *data, int64_t bytes, uint32_t i)
-{
-    return (const char *)data + bytes * i;
-}
-
 /** Says where an iteration finds its slices, and where it puts them. */
 static void place_slices(const struct interpretation *t, const struct loop_body *l, uint32_t iteration,
                          const struct iteration *u)
@@ -44,7 +39,7 @@ static void place_slices(const struct interpretation *t, const struct loop_body 
         const struct tensor_type *type = &l->graph->inputs[l->carried + i]->type;
         const uint32_t at = l->scanned_backward[i] ? l->iterations - 1 - iteration : iteration;
 
-        u->in[l->carried + i] = slice(in->data, type_bytes(type), at);
+        u->in[l->carried + i] = (const char *)in->data + type_bytes(type) * at;
         u->in_bounds[l->carried + i] = in->bound ? in->bound + type_elements(type) * at : NULL;
     }
     for (uint32_t i = 0; i < l->stacked; i++) {

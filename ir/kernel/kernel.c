@@ -282,11 +282,6 @@ uint32_t kernel_index(struct kernel *k, struct kaffine form)
     return insert(k, &e);
 }
 
-static bool is_const(const struct kernel *k, uint32_t id)
-{
-    return k->exprs[id].op == K_CONST;
-}
-
 static enum ktype result_type(const struct kernel *k, enum kop op, const uint32_t args[3])
 {
     const enum kop_types types = kop_info(op)->types;
@@ -310,7 +305,7 @@ uint32_t kernel_operate(struct kernel *k, enum kop op, enum ktype type, uint32_t
     if (type == KT_COUNT)
         e.type = result_type(k, op, e.args);
     for (uint32_t i = 0; i < arity; i++)
-        constant &= is_const(k, e.args[i]);
+        constant &= k->exprs[e.args[i]].op == K_CONST;
     if (constant) {
         union scalar values[3] = {{.u64 = 0}, {.u64 = 0}, {.u64 = 0}};
         for (uint32_t i = 0; i < arity; i++)

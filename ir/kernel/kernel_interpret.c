@@ -114,17 +114,12 @@ static uint64_t bits_of(enum ktype t, union scalar s)
     return cast_scalar(KT_I64, t, s).u64;
 }
 
-static union scalar from_bits(enum ktype t, uint64_t bits)
-{
-    return cast_scalar(t, KT_U64, (union scalar){.u64 = bits});
-}
-
 static union scalar sum_value(const struct kexpr *e, union accumulator a)
 {
     union scalar s = {.u64 = 0};
 
     if (!is_double_sum(e))
-        return from_bits(e->type, a.u);
+        return cast_scalar(e->type, KT_U64, (union scalar){.u64 = a.u});
     if (e->type == KT_F64)
         s.f64 = a.f;
     else

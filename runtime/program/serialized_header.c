@@ -6,12 +6,6 @@
 #include "runtime/program/serialized_format.h"
 #include "runtime/program/serialized_stream.h"
 
-/** Returns whether these bytes begin like a serialized program. */
-static bool serialized_begins(const void *bytes, size_t size)
-{
-    return size >= sizeof(struct serialized_header) && !memcmp(bytes, SERIALIZED_MAGIC, 8);
-}
-
 bool serialized_section_fits(const struct serialized_section *s, size_t bytes, size_t align)
 {
     return s->offset % align == 0 && s->offset >= sizeof(struct serialized_header) && s->offset <= bytes &&
@@ -50,7 +44,7 @@ static const char *what_reads(const unsigned char *bytes, size_t size)
 
 bool serialized_read_header(const void *bytes, size_t size, struct serialized_header *h, struct error *e)
 {
-    if (!serialized_begins(bytes, size))
+    if (size < sizeof(struct serialized_header) || memcmp(bytes, SERIALIZED_MAGIC, 8))
         return error_set(e, WNNStatus_DataError, "this is no compiled graph%s", what_reads(bytes, size));
     memcpy(h, bytes, sizeof *h);
     if (h->byte_order != SERIALIZED_BYTE_ORDER)

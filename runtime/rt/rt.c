@@ -65,14 +65,9 @@ static webnn_rt_status publish(const struct error *e)
 
 /* ---- the engine ---- */
 
-static struct webnn_rt_model *model_of(struct engine *en)
-{
-    return (struct webnn_rt_model *)en;
-}
-
 static bool rt_library_facts(struct engine *en, struct library_facts *out, struct error *e)
 {
-    struct webnn_rt_model *m = model_of(en);
+    struct webnn_rt_model *m = (struct webnn_rt_model *)en;
 
     if (!m->base.library)
         m->base.library = library_create(m->debug.isa, en->thread_count, NULL, e);

@@ -144,12 +144,6 @@ static WNNOperand count_before(struct onnx_node *n, comparison before, WNNOperan
     return onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceSum, flags, 1), 2, (uint32_t[]){some, rows});
 }
 
-/* Returns the number of flags that are set in each row of [count, rows], as int32 [1, rows]. */
-static WNNOperand count_set(struct onnx_node *n, WNNOperand flags)
-{
-    return onnx_reduce_axis(n, wnnGraphBuilderReduceSum, onnx_cast(n, flags, WNNOperandDataType_Int32), 0);
-}
-
 /* Returns the number of set flags in front of each element of a row. */
 static WNNOperand count_in_front(struct onnx_node *n, WNNOperand flags)
 {
@@ -277,7 +271,8 @@ static WNNOperand choose_blocks(struct onnx_node *n, const struct candidates *c,
     const uint32_t count = onnx_dims_of(x).at[0];
     WNNOperand taken, order, others;
 
-    taken = onnx_add(n, count_in_front(n, equal), count_set(n, above));
+    taken = onnx_add(n, count_in_front(n, equal),
+                     onnx_reduce_axis(n, wnnGraphBuilderReduceSum, onnx_cast(n, above, WNNOperandDataType_Int32), 0));
     taken = onnx_or(n, above, onnx_and(n, equal, onnx_lesser(n, taken, k)));
     /* Those taken go first, the others after them. */
     order = count_in_front(n, taken);

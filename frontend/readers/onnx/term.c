@@ -21,11 +21,6 @@ enum { DEPTH_MAX = 40, WORD_MAX = 400 };
 
 static struct term_item read_expression(struct term *t);
 
-static struct term_item call_two(struct term *t, const char *name, struct term_item a, struct term_item b)
-{
-    return term_call_method(t, &(struct term_call){.name = WNN_STR(name), .count = 2, .arguments = {a, b}});
-}
-
 /* ---- names ---- */
 
 static const struct term_item *find_name(const struct term *t, const char *name, size_t length)
@@ -480,7 +475,7 @@ static struct term_item apply(struct term *t, const struct infix *infix, struct 
     if (term_skips(t))
         return (struct term_item){0};
     if (term_is_operand(&a) || term_is_operand(&b))
-        return call_two(t, infix->method, a, b);
+        return term_call_method(t, &(struct term_call){.name = WNN_STR(infix->method), .count = 2, .arguments = {a, b}});
     if (*infix->word == '=' || *infix->word == '!')
         return term_of_number(same(&a, &b) == (*infix->word == '='));
     if (a.kind == TERM_LIST && b.kind == TERM_LIST) {

@@ -86,7 +86,7 @@ static bool read_field(const uint8_t **at, const uint8_t *end, const ProtobufCMe
 }
 
 /** Returns what is wrong with a message that protobuf-c must not see, or NULL if nothing is.  Adds to *lifted how much shorter
- * onnx_wire_lift makes the message. */
+ * lift makes the message. */
 static const char *onnx_wire_check(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, unsigned depth,
                                    size_t *lifted)
 {
@@ -122,7 +122,8 @@ static void write_varint(uint8_t *to, size_t count, uint64_t value)
 }
 
 /**
- * Copies a message without its weights, and returns where its copy ends.  base is the whole file, to which references refer.
+ * Copies a message that has been checked, and replaces every raw_data of at least sizeof(struct onnx_wire_reference) by a
+ * reference.  Returns where the copy ends, which onnx_wire_check counted.  base is the whole file, to which references refer.
  */
 static uint8_t *lift(const uint8_t *base, const uint8_t *bytes, size_t length, const ProtobufCMessageDescriptor *type,
                      uint8_t *out)
@@ -152,15 +153,6 @@ static uint8_t *lift(const uint8_t *base, const uint8_t *bytes, size_t length, c
     return out + (end - rest);
 }
 
-/**
- * Copies a message that has been checked, and replaces every raw_data of at least sizeof(struct onnx_wire_reference) by a
- * reference.  Returns the length of the copy, which is what onnx_wire_check counted.
- */
-static size_t onnx_wire_lift(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, void *out)
-{
-    return (size_t)(lift(bytes, bytes, length, type, out) - (uint8_t *)out);
-}
-
 Onnx__ModelProto *onnx_wire_unpack(const void *bytes, size_t length, const char **wrong)
 {
     size_t lifted = 0;
@@ -171,7 +163,7 @@ Onnx__ModelProto *onnx_wire_unpack(const void *bytes, size_t length, const char 
     void *copy = malloc(length - lifted + 1);
     if (!copy)
         return NULL;
-    onnx_wire_lift(bytes, length, &onnx__model_proto__descriptor, copy);
+    lift(bytes, bytes, length, &onnx__model_proto__descriptor, copy);
     Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, length - lifted, copy);
     free(copy);
     if (!model)

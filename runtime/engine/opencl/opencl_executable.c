@@ -11,11 +11,6 @@
 #include "ir/schedule/program_schedule.h"
 #include "runtime/program/invocation.h"
 
-static struct opencl_executable *executable_of(const struct invocation *i)
-{
-    return (struct opencl_executable *)i->executable;
-}
-
 /* ---- running a step ---- */
 
 /* Steps of one run follow one another in the queue, and a kernel's arguments belong to one run at a time. */
@@ -68,7 +63,7 @@ static bool set_address(struct invocation *i, cl_kernel kernel, cl_uint argument
 
 static bool run_kernel(struct invocation *i, uint32_t step)
 {
-    const struct opencl_executable *x = executable_of(i);
+    const struct opencl_executable *x = (const struct opencl_executable *)i->executable;
     const struct opencl_step *s = &x->steps[step];
     const struct opencl_launch *l = &s->launch;
     struct engine_opencl *o = opencl_of(x->base.engine);
