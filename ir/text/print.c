@@ -21,8 +21,7 @@ enum {
 
 /* ---- names ---- */
 
-/** Prints text in quotes, with the escapes of the textual form. */
-static void print_string(FILE *out, const char *text, size_t length)
+void print_string(FILE *out, const char *text, size_t length)
 {
     fputc('"', out);
     for (size_t at = 0; at < length;) {

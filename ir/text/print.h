@@ -51,6 +51,8 @@ enum print_form {
 void print_options_needed(const struct node *n, enum print_form forms[OP_ATTRS_MAX]);
 /** Prints the value of the index-th attribute; JSON has NaN and infinities as strings. */
 void print_attr(FILE *out, const struct node *n, uint32_t index, enum print_form form, enum print_style style);
+/** Prints text in quotes, with the escapes of the textual form. */
+void print_string(FILE *out, const char *text, size_t length);
 
 /** Says how a constant's data are written. */
 enum print_data { PRINT_NOTHING, PRINT_SCALAR, PRINT_BYTES, PRINT_WEIGHTS };
