@@ -2,7 +2,7 @@
 /*
  * Declares LLVM as the rest of codegen/ uses it: what a processor offers, one thread's compiler, and linking into this process.
  *
- * A schedule becomes a module (machine_compile calls emit_kernel of codegen/lower), an object file in memory (machine_optimize,
+ * A schedule becomes a module (machine_lower: codegen/lower, print_loop.c), an object file in memory (machine_optimize,
  * machine_generate), and code in this process (jit_link).
  */
 #ifndef WEBNN_CODEGEN_LLVM_LLVM_H_
@@ -15,6 +15,7 @@
 #include "codegen/codegen.h"
 
 struct machine;
+struct llvm_build;
 /** Returns whether slow_division holds for a processor with AVX-512.  cpu is LLVM's name of it, or NULL if it is unknown. */
 bool isa_divides_slowly(const char *cpu);
 /** Finds out what any processor that LLVM knows offers, by looking at the code that LLVM generates for it.  Returns false after
@@ -57,6 +58,10 @@ bool machine_protect(enum llvm_part part, bool *abandoned, bool (*work)(void *us
 void handlers_install(void);
 /** Makes an empty module with the target's layout, which the caller disposes of.  LLVM's errors about it go to e. */
 LLVMModuleRef machine_module(const struct machine *m, LLVMContextRef context, const char *name, struct error *e);
+/** Adds a kernel's function, a kernel_function (codegen/kernel_abi.h), to the module of b under that name.  Returns false after
+ * an error in *e; the module is then of no use. */
+bool machine_lower(const struct machine *m, const struct llvm_build *b, const struct schedule *s, const char *symbol,
+                   struct error *e);
 /** Verifies a module (if that is switched on) and optimises it.  Returns false after an error in *e. */
 bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e);
 /** Makes machine code or assembly of a module.  The caller disposes of *out.  Returns false after an error in *e, and *out is

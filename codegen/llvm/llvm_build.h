@@ -7,7 +7,6 @@
 
 #include <llvm-c/Core.h>
 #include "ir/loop/loop.h"
-#include "ir/schedule/schedule.h"
 #include "ir/target/target.h"
 
 /** This is a position in a function under construction. */
@@ -59,8 +58,5 @@ LLVMValueRef alloca_entry(const struct llvm_build *m, LLVMTypeRef type);
 
 /** Adds the functions of a module of the loop language (print_loop.c). */
 void print_loop(const struct llvm_build *m, struct loop_module *loops);
-/** Adds a kernel's function, a kernel_function (codegen/kernel_abi.h), under that name.  Returns false after an error in *e if
- * memory runs out; the module is then of no use. */
-bool print_kernel(const struct llvm_build *m, const struct schedule *s, const char *name, struct error *e);
 
 #endif

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "codegen/llvm/llvm_build.h"
+#include "codegen/lower/lower.h"
 #include "ir/support/clock.h"
 #include "ir/support/guard.h"
 
@@ -214,7 +215,8 @@ static void dump_text(const struct machine *m, const struct kernel *k, const cha
     debug_dump_end(&dump, m->debug);
 }
 
-static void dump_schedule(const struct machine *m, const struct schedule *s, const char *symbol)
+/* Prints a schedule, or the loop language of one. */
+static void dump_kernel(const struct machine *m, const struct schedule *s, const struct loop_module *loops, const char *symbol)
 {
     if (!m->debug || !(m->debug->flags & DEBUG_DUMP_KERNELS))
         return;
@@ -222,9 +224,12 @@ static void dump_schedule(const struct machine *m, const struct schedule *s, con
     size_t size;
     FILE *f = open_memstream(&text, &size);
     if (f) {
-        schedule_print(s, f);
+        if (loops)
+            loop_print(loops, f);
+        else
+            schedule_print(s, f);
         if (fclose(f) == 0)
-            dump_text(m, s->kernel, symbol, ".kernel", text);
+            dump_text(m, s->kernel, symbol, loops ? ".loop" : ".kernel", text);
     }
     free(text);
 }
@@ -297,6 +302,22 @@ static bool verify(const struct machine *m, LLVMModuleRef module, struct error *
         error_set(e, WNNStatus_UnknownError, "generated code is malformed: %s", text);
     LLVMDisposeMessage(text);
     return !broken;
+}
+
+bool machine_lower(const struct machine *m, const struct llvm_build *b, const struct schedule *s, const char *symbol,
+                   struct error *e)
+{
+    struct loop_module loops = {0};
+
+    dump_kernel(m, s, NULL, symbol);
+    bool ok = lower_kernel(&loops, &b->target->isa, s, symbol, e);
+    if (ok)
+        dump_kernel(m, s, &loops, symbol);
+    ok = ok && (!wants_verifier(m) || loop_verify(&loops, e));
+    if (ok)
+        print_loop(b, &loops);
+    loop_module_free(&loops);
+    return ok;
 }
 
 /*
@@ -373,12 +394,11 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
 {
     struct machine *m = c->m;
     const struct kernel *k = c->s->kernel;
-    dump_schedule(m, c->s, c->symbol);
     double start = milliseconds_now();
     struct llvm_build b = {.context = context, .module = module, .target = m->target};
     b.sanitize = m->debug && m->debug->flags & DEBUG_SANITIZE;
     b.b = LLVMCreateBuilderInContext(context);
-    bool ok = print_kernel(&b, c->s, c->symbol, c->e);
+    bool ok = machine_lower(m, &b, c->s, c->symbol, c->e);
     LLVMDisposeBuilder(b.b);
     if (!ok)
         return false;

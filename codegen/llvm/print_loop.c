@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "codegen/llvm/llvm_build.h"
-#include "codegen/lower/lower.h"
 
 typedef LLVMValueRef V;
 typedef LLVMTypeRef T;
@@ -626,15 +625,4 @@ void print_loop(const struct llvm_build *m, struct loop_module *loops)
     for (const struct loop_function *f = loops->first; f; f = f->next)
         if (!LLVMCountBasicBlocks(function_of(&p, f)))
             print_function(&p, f);
-}
-
-bool print_kernel(const struct llvm_build *m, const struct schedule *s, const char *name, struct error *e)
-{
-    struct loop_module loops = {0};
-    bool ok = lower_kernel(&loops, &m->target->isa, s, name, e);
-
-    if (ok)
-        print_loop(m, &loops);
-    loop_module_free(&loops);
-    return ok;
 }

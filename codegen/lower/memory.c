@@ -122,11 +122,11 @@ static V load_runs(struct emitter *e, const struct context *cx, T element, V poi
 
     if (mask && lanes_of(mask) == 1) /* guards that are the same for all lanes */
         mask = splat(m, mask, cx->lanes);
-    loop_if_begin(m->b, differs);
-    op_set(m, result, load_gather(e, cx, element, pointer, address, p, mask, align));
-    loop_else(m->b);
+    loop_if_begin(m->b, op_not(m, differs));
     first = op_sext(m, first, type_i64);
     op_set(m, result, op_load(m, vector, op_address(&e->m, element, address, first), mask, align));
+    loop_else(m->b);
+    op_set(m, result, load_gather(e, cx, element, pointer, address, p, mask, align));
     loop_end(m->b);
     return op_get(m, result);
 }

@@ -186,7 +186,7 @@ static bool emit_kernel_once(struct object_module *o, const struct schedule *s, 
     if (o->kernels[index])
         return true;
     kernel_symbol(symbol, sizeof symbol, all->count, s->kernel->name);
-    if (!print_kernel(&o->m, s, symbol, e))
+    if (!machine_lower(o->machine, &o->m, s, symbol, e))
         return false;
     o->kernels[index] = LLVMGetNamedFunction(o->m.module, symbol);
     LLVMSetLinkage(o->kernels[index], LLVMInternalLinkage);

@@ -19,7 +19,7 @@ enum debug_flag {
     DEBUG_VERIFY = 1 << 2,           /* verify: run the verifier after every pass (always in debug builds) */
     DEBUG_DUMP_LLVM = 1 << 3,        /* dump-llvm: LLVM IR of every module before and after its passes */
     DEBUG_DUMP_ASM = 1 << 4,         /* dump-asm: assembly of every module */
-    DEBUG_DUMP_KERNELS = 1 << 5,     /* dump-kernels: kernel IR */
+    DEBUG_DUMP_KERNELS = 1 << 5,     /* dump-kernels: kernel and loop IR */
     DEBUG_DUMP_PROGRAM = 1 << 6,     /* dump-program: steps, arena offsets */
     DEBUG_PERF = 1 << 7,             /* perf: write /tmp/perf-<pid>.map */
     DEBUG_GDB = 1 << 8,              /* gdb: register generated code with the debugger */

@@ -265,7 +265,7 @@ TEST(threads_share_a_codegen)
     arena_free(&a);
 }
 
-/* dump=DIR: kernel IR, LLVM IR before and after the passes, and assembly, as files. */
+/* dump=DIR: kernel IR, loop IR, LLVM IR before and after the passes, and assembly, as files. */
 TEST(dumps_are_written)
 {
     char dir[] = "/tmp/webnn-dump-XXXXXX", text[128];
@@ -280,8 +280,9 @@ TEST(dumps_are_written)
     struct codegen_kernels *unit;
     kernel_function f;
     assert_true(compile(c, &t, 1, &k, &unit, &f, &e));
-    static const char *const suffixes[] = {".kernel", ".ll", ".opt.ll", ".s"}, *const words[] = {"abs", "define void @k0",
-                                                                                                 "llvm.fabs", "k0:"};
+    static const char *const suffixes[] = {".kernel", ".loop", ".ll", ".opt.ll", ".s"}, *const words[] = {"abs", "= abs ",
+                                                                                                          "define void @k0",
+                                                                                                          "llvm.fabs", "k0:"};
     int found = 0;
     DIR *listing = opendir(dir);
     assert_non_null(listing);
@@ -290,7 +291,7 @@ TEST(dumps_are_written)
         snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
         if (entry->d_name[0] == '.')
             continue;
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 5; i++) {
             char name[64];
             snprintf(name, sizeof name, "k0_scaled_abs%s", suffixes[i]);
             if (strcmp(name, entry->d_name) != 0)
@@ -304,7 +305,7 @@ TEST(dumps_are_written)
         unlink(path);
     }
     closedir(listing);
-    assert_int_equal(found, 15);
+    assert_int_equal(found, 31);
     rmdir(dir);
     kernel_free(k);
     codegen_kernels_free(unit);
