@@ -358,8 +358,6 @@ static bool run_for(struct frame *f, const struct loop_value *v, uint64_t *out)
 /* Runs what is no operation on values alone. */
 static bool run_own(struct frame *f, const struct loop_value *v, uint64_t *out)
 {
-    uint64_t any = 0;
-
     switch (v->op) {
     case LOOP_PARAMETER:
         memcpy(out, f->params[v->number], loop_type_lanes(v->type) * sizeof *out);
@@ -403,9 +401,7 @@ static bool run_own(struct frame *f, const struct loop_value *v, uint64_t *out)
     case LOOP_SCOPE:
         return run_region(f, &v->regions[0]);
     case LOOP_IF:
-        for (uint32_t i = 0; i < loop_type_lanes(v->args[0]->type); i++)
-            any |= lanes_of(f, v->args[0])[i];
-        return any ? run_region(f, &v->regions[0]) : v->region_count < 2 || run_region(f, &v->regions[1]);
+        return *lanes_of(f, v->args[0]) ? run_region(f, &v->regions[0]) : v->region_count < 2 || run_region(f, &v->regions[1]);
     case LOOP_RETURN:
         memcpy(f->result, lanes_of(f, v->args[0]), loop_type_lanes(v->args[0]->type) * sizeof *out);
         return true;

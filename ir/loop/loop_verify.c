@@ -15,7 +15,8 @@
  *   ARGUMENTS by CALL_KERNEL only.
  * - Operands have the types that the letters say: those of the same letter n, i, f or v are of one type; conditions have the
  *   lanes that they choose for.  Results have the type that the row says, or one of those that a comment there says.
- * - A FOR counts with one lane of an integer, and ends with its NEXT, of the same type; a NEXT is nowhere else.
+ * - A FOR counts with one lane of an integer, and ends with its NEXT, of the same type; a NEXT is nowhere else.  Whole steps
+ *   are a constant.  The condition of an IF has one lane.
  * - Alignments are powers of two up to 64.  Lanes of a SHUFFLE are lanes of its operands.
  */
 #include "ir/loop/loop_internal.h"
@@ -313,15 +314,15 @@ static bool check_control(struct verifier *c)
             return VIOLATION("it has numbers that there are not");
         if (!last || last->op != LOOP_NEXT)
             return VIOLATION("its region does not end with a next");
-        return !(v->number & LOOP_WHOLE_STEPS) || last->args[0]->op == LOOP_CONST ||
-               VIOLATION("whole steps are a constant");
+        return !(v->number & LOOP_WHOLE_STEPS) || last->args[0]->op == LOOP_CONST || VIOLATION("whole steps are a constant");
     case LOOP_NEXT:
         return (owner && owner->op == LOOP_FOR && !v->next && v->args[0]->type == owner->type) ||
                VIOLATION("it does not end a for of its type");
     case LOOP_SCOPE:
         return v->region_count == 1 || VIOLATION("it has %u regions", v->region_count);
     case LOOP_IF:
-        return v->region_count == 1 || v->region_count == 2 || VIOLATION("it has %u regions", v->region_count);
+        return (loop_type_lanes(v->args[0]->type) == 1 && (v->region_count == 1 || v->region_count == 2)) ||
+               VIOLATION("an if has a condition of one lane, and one or two regions");
     default:
         return (v->region == &c->f->body && !v->next && c->f->result == v->args[0]->type) ||
                VIOLATION("it does not end a function with such a result");

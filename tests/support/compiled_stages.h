@@ -7,6 +7,7 @@
 
 #include "codegen/codegen.h"
 #include "support/kernels.h"
+#include "support/loop_run.h"
 #include "support/schedules.h"
 
 /* The address sanitizer looks at kernels, too, which takes one instruction set. */
@@ -68,6 +69,27 @@ static inline void stages_call(const struct kernel *k, kernel_function f, void *
     arena_free(&a);
 }
 
+/* Runs the loop IR of a kernel on copies of the tensors, as they were before the kernel ran, and compares with what machine
+ * code has made of them. */
+static inline void stages_interpret(const struct kernel *k, void *const *before, void *const *after)
+{
+    struct knumbers numbers;
+    struct arena a = {0};
+    struct schedule *s = schedule_of(k, stages_isa);
+
+    assert_true(schedule_numbers(s, &a, &numbers));
+    const bool is_exact = loop_run(s, stages_isa, &numbers, before);
+    for (uint32_t t = 0; is_exact && t < k->tensor_count; t++)
+        for (int64_t i = 0; k->tensors[t].written && i < k->tensors[t].elements; i++) {
+            const double x = kernels_element(k->tensors[t].type, before[t], i);
+            const double y = kernels_element(k->tensors[t].type, after[t], i);
+            if (x != y && !(isnan(x) && isnan(y)))
+                fail_msg("tensor %u element %lld: %.9g by the loop IR, %.9g by machine code", t, (long long)i, x, y);
+        }
+    schedule_free(s);
+    arena_free(&a);
+}
+
 /** Compiles a kernel and runs it: a kernel_runner. */
 static inline bool stages_run_compiled(const struct kernel *k, void *const *tensors)
 {
@@ -79,6 +101,27 @@ static inline bool stages_run_compiled(const struct kernel *k, void *const *tens
     stages_call(k, f, tensors);
     codegen_kernels_free(unit);
     return true;
+}
+
+/** Does the same, and interprets the loop IR of every eighth kernel, which takes longer. */
+static inline bool stages_run_both(const struct kernel *k, void *const *tensors)
+{
+    static int turn;
+    void *before[KERNEL_TENSORS_MAX];
+    const uint32_t count = turn++ % 8 == 0 ? k->tensor_count : 0;
+
+    for (uint32_t t = 0; t < count; t++) {
+        const size_t bytes = (size_t)k->tensors[t].elements * dtype_size(k->tensors[t].type);
+        before[t] = aligned_alloc(64, (bytes + 127) / 64 * 64);
+        assert_non_null(before[t]);
+        memcpy(before[t], tensors[t], bytes);
+    }
+    const bool good = stages_run_compiled(k, tensors);
+    if (good && count)
+        stages_interpret(k, before, tensors);
+    for (uint32_t t = 0; t < count; t++)
+        free(before[t]);
+    return good;
 }
 
 #endif

@@ -6,36 +6,7 @@
 #define WEBNN_TESTS_SUPPORT_LOOP_RUN_H_
 
 #include "codegen/lower/lower.h"
-#include "ir/loop/loop.h"
-#include "support/test.h"
-
-static inline char *loop_text(const struct loop_module *m)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    assert_non_null(out);
-    loop_print(m, out);
-    fclose(out);
-    return text;
-}
-
-/** Fails unless a module's text is read as the same module. */
-static inline void assert_loop_reads_back(const struct loop_module *m)
-{
-    struct loop_module again;
-    struct error e = {0};
-    char *text = loop_text(m);
-
-    if (!loop_parse(&again, text, strlen(text), &e))
-        fail_msg("%s\n%s", e.message, text);
-    char *second = loop_text(&again);
-    assert_string_equal(text, second);
-    loop_module_free(&again);
-    free(second);
-    free(text);
-}
+#include "support/loop_text.h"
 
 static inline bool loop_has(const struct loop_region *region, enum loop_op op)
 {

@@ -15,9 +15,9 @@
  *
  * All text is read back as it was printed, and cut off anywhere it is refused or fine, but read.
  */
-#include "ir/loop/loop.h"
 #include "ir/support/number.h"
 #include "support/case_files.h"
+#include "support/loop_text.h"
 
 enum { TENSORS_MAX = 4, BYTES_MAX = 512, NUMBERS_MAX = 8 };
 
@@ -35,18 +35,6 @@ static bool covered[LOOP_OP_COUNT];
 
 /* ---- modules ---- */
 
-static char *print(const struct loop_module *m)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    assert_non_null(out);
-    loop_print(m, out);
-    fclose(out);
-    return text;
-}
-
 static void count_operations(const struct loop_region *region)
 {
     for (const struct loop_value *v = region->first; v; v = v->next) {
@@ -56,21 +44,6 @@ static void count_operations(const struct loop_region *region)
         for (uint32_t i = 0; i < v->region_count; i++)
             count_operations(&v->regions[i]);
     }
-}
-
-static void check_reads_back(const struct loop_module *m)
-{
-    struct loop_module again;
-    struct error e = {0};
-    char *text = print(m), *second;
-
-    if (!loop_parse(&again, text, strlen(text), &e))
-        fail_msg("%s\n%s", e.message, text);
-    second = print(&again);
-    assert_string_equal(text, second);
-    loop_module_free(&again);
-    free(second);
-    free(text);
 }
 
 static void check_cut_off(const char *text)
@@ -100,7 +73,7 @@ static const char *run(const struct loop_case *c, struct error *e)
     if (!loop_parse(&m, c->text, strlen(c->text), e)) {
         fails = "parse";
     } else {
-        check_reads_back(&m);
+        assert_loop_reads_back(&m);
         if (!loop_verify(&m, e))
             fails = "verify";
         else if (!m.last || !loop_interpret(&m, m.last->name, &launch, e))
@@ -321,12 +294,12 @@ TEST(builder_makes_what_the_text_says)
              2, 0);
     loop_else(&b);
     loop_add(&b, LOOP_SET, 0, (struct loop_value *[]){slot, i}, 2, 0);
-    loop_if_end(&b);
+    loop_end(&b);
     loop_for_end(&b, one);
     if (m.failed || !loop_verify(&m, &e))
         fail_msg("%s", e.message);
-    check_reads_back(&m);
-    char *text = print(&m);
+    assert_loop_reads_back(&m);
+    char *text = loop_text(&m);
     assert_string_equal(text,
                         "kernel \"k\" {\n  v0: i64 = slot\n  v1: i64 = parameter 1\n  v2: i64 = parameter 0\n"
                         "  set v0, i64(1)\n  v4: i64 = for v2, v1 at_least_once {\n    v5: i1 = eq v4, i64(1)\n"
