@@ -3,7 +3,7 @@
  * Makes an object file of a kernel: the LLVM module, its passes, machine code, and the dumps in between.  Compiling in this
  * process and ahead of time share this.
  *
- * The emitter writes explicit vectors and keeps loop-carried values in stack slots, so the pipeline is short: slots to
+ * The lowering writes explicit vectors and keeps loop-carried values in stack slots, so the pipeline is short: slots to
  * registers, common subexpressions, peepholes, branches.  A loop vectoriser and the rest of O2 bring nothing and cost as much
  * again.
  */

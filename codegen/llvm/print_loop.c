@@ -485,12 +485,18 @@ static void print_scope(struct printer *p, const struct loop_value *v)
     print_operations(p, v->regions[0].first);
 }
 
+/* Says what a function is called; those that kernels share have the suffix. */
+static void symbol_of(const struct printer *p, const struct loop_function *f, char symbol[192])
+{
+    snprintf(symbol, 192, "%s%s", f->name, f->internal && !f->kernel && p->m.suffix ? p->m.suffix : "");
+}
+
 static V function_of(const struct printer *p, const struct loop_function *f)
 {
-    char name[192];
+    char symbol[192];
 
-    snprintf(name, sizeof name, "%s%s", f->name, f->internal && !f->kernel && p->m.suffix ? p->m.suffix : "");
-    return LLVMGetNamedFunction(p->m.module, name);
+    symbol_of(p, f, symbol);
+    return LLVMGetNamedFunction(p->m.module, symbol);
 }
 
 static V call(const struct printer *p, const struct loop_value *v, const V *args)
@@ -578,20 +584,19 @@ static void print_operations(struct printer *p, struct loop_value *v)
 /* ---- functions ---- */
 
 /* Declares a function; a kernel's is a kernel_function (codegen/kernel_abi.h). */
-static V declare(const struct printer *p, const struct loop_function *f)
+static void declare(const struct printer *p, const struct loop_function *f)
 {
     T params[LOOP_PARAMETERS_MAX + 1] = {llvm_ptr(&p->m)};
-    char name[192];
+    char symbol[192];
 
+    symbol_of(p, f, symbol);
     for (uint32_t i = 0; i < f->param_count; i++)
         params[i + f->kernel] = type_of(p, f->params[i]);
-    snprintf(name, sizeof name, "%s%s", f->name, f->internal && !f->kernel && p->m.suffix ? p->m.suffix : "");
-    V function =
-        LLVMAddFunction(p->m.module, name, LLVMFunctionType(type_of(p, f->result), params, f->param_count + f->kernel, false));
+    T type = LLVMFunctionType(type_of(p, f->result), params, f->param_count + f->kernel, false);
+    V function = LLVMAddFunction(p->m.module, symbol, type);
     if (f->internal)
         LLVMSetLinkage(function, LLVMInternalLinkage);
     function_set_attributes(&p->m, function);
-    return function;
 }
 
 static void print_function(struct printer *p, const struct loop_function *f)

@@ -170,7 +170,7 @@ static void describe(const struct probe *p, struct isa *isa)
     if (x86 && isa->masks32)
         isa->vector_bits = isa->masks && says(p, ADD, "%zmm") ? 512 : 256;
     if ((riscv && !riscv_vectors) || (arm && !arm_vectors) || (wasm && !says(p, ADD, "f32x4")))
-        isa->vector_bits = 64; /* no vectors at all: the emitter wants two lanes at least, LLVM makes them scalars again */
+        isa->vector_bits = 64; /* no vectors at all: the lowering wants two lanes at least, LLVM makes them scalars again */
 }
 
 bool isa_probe(struct machine *m, const char *triple, struct isa *isa, struct error *e)

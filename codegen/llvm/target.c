@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* These are levels of the x86-64 psABI as LLVM processor names, with the features that the emitter asks about spelled out. */
+/* These are levels of the x86-64 psABI as LLVM processor names, with the features that the lowering asks about spelled out. */
 static const struct level {
     const char *isa, *cpu, *features, *needs[6];
     uint32_t vector_bits;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Says what a kernel is like, for the emitter: which level each variable, form and expression belongs to, and which of the
+ * Says what a kernel is like, for the lowering: which level each variable, form and expression belongs to, and which of the
  * kernel's numbers each of them uses.
  *
  * A kernel becomes a nest of loops, each of which is a level: 0 is the function's entry, 1 a unit, then (vectors along a

@@ -79,11 +79,6 @@ V const_f_like(const struct build *m, V like, double value)
     return const_float(m, like->type, value);
 }
 
-V const_i32_for(const struct build *m, V like, int64_t value)
-{
-    return const_bits(m, type_like(type_i32, like), (uint64_t)value);
-}
-
 V const_iota(const struct build *m, uint32_t bits, uint32_t lanes)
 {
     uint64_t all[LANES_MAX];

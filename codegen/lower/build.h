@@ -74,7 +74,6 @@ V const_ones(const struct build *m, T type); /* all bits */
 V const_float(const struct build *m, T type, double value);
 V const_int_like(const struct build *m, V like, int64_t value); /* like's integer type */
 V const_f_like(const struct build *m, V like, double value);    /* like's floating-point type */
-V const_i32_for(const struct build *m, V like, int64_t value);  /* i32 with like's lanes */
 V const_iota(const struct build *m, uint32_t bits, uint32_t lanes);
 /** Returns a constant of the type with those bits. */
 V const_scalar(const struct build *m, enum ktype type, union scalar bits);

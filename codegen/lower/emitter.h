@@ -42,7 +42,7 @@ struct accumulator {
 
 /** These are what the function is called with (struct kernel_args), and zeros on its stack. */
 struct arguments {
-    V tensor_array, param_array, scratch;
+    V scratch;
     V *params;                     /* by slot; NULL: not loaded yet */
     V first, end;                  /* between which the bounded variable's values count; NULL: not loaded yet */
     V tensors[KERNEL_TENSORS_MAX]; /* the same */

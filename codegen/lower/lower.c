@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits a kernel with its schedule as LLVM IR.  The function has this form:
+ * Lowers a kernel with its schedule to the loop language.  The function has this form:
  *
  *   for each unit: the PARALLEL variables other than the vector variable     units.c
  *     for each vector (or few vectors) of the vector variable, if that is PARALLEL     loop.c
@@ -8,8 +8,7 @@
  *       stores     memory.c, transpose.c
  *     or, of a contraction: for each register tile     microkernel.c, operand.c
  *
- * It takes a schedule and a module, and adds void name(const struct kernel_args *, int64_t begin, int64_t end) to it.  Only
- * what schedule_structure shows may shape the code; all other numbers are read from the parameters.
+ * Only what schedule_structure shows may shape the code; all other numbers are the kernel's NUMBERs.
  *
  * The files have an order: each calls only those above it in this list (tests/structure/check_structure.sh), and includes only
  * their headers.
@@ -29,7 +28,7 @@
  *   expression                              values of expressions
  *   phase, microkernel                      all for one point or vector of points, and for one register tile
  *   units                                   all tiles of a unit, and loops over units
- *   emit                                    the function of a kernel, kernels of stages
+ *   lower                                   the function of a kernel, kernels of stages
  */
 #include "codegen/lower/lower.h"
 

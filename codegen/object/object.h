@@ -8,7 +8,7 @@
  *
  * There are two kinds.  In a standalone object the steps themselves are code, calls of kernels one after the other, and nothing
  * is needed beyond malloc and free in PREFIX_run.  An object with a run-time library holds kernels, the serialized program, and
- * calls of libwebnn_rt.  Kernels come out of the same emitter and passes as those of the JIT.
+ * calls of libwebnn_rt.  Kernels come out of the same lowering and passes as those of the JIT.
  */
 #ifndef WEBNN_CODEGEN_OBJECT_OBJECT_H_
 #define WEBNN_CODEGEN_OBJECT_OBJECT_H_

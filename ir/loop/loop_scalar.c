@@ -47,112 +47,88 @@ static uint64_t bits_of(enum loop_element element, double value)
     return bits;
 }
 
-static bool int_scalar(enum loop_op op, enum loop_element from, uint64_t a, uint64_t b, uint64_t *out)
+static uint64_t add_saturated(uint32_t bits, int64_t x, int64_t y)
+{
+    const int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
+    int64_t sum;
+
+    if (__builtin_add_overflow(x, y, &sum))
+        sum = x < 0 ? INT64_MIN : INT64_MAX;
+    return (uint64_t)(sum > most ? most : sum < -most - 1 ? -most - 1 : sum);
+}
+
+static uint64_t int_scalar(enum loop_op op, enum loop_element from, uint64_t a, uint64_t b, bool *known)
 {
     const uint32_t bits = loop_element_bits(from);
     const int64_t x = extend(from, a), y = extend(from, b);
-    const int64_t most = bits > 1 ? (int64_t)(UINT64_MAX >> (65 - bits)) : 0;
-    int64_t sum;
 
     switch (op) {
     case LOOP_ADD:
-        *out = a + b;
-        break;
+        return a + b;
     case LOOP_SUB:
-        *out = a - b;
-        break;
+        return a - b;
     case LOOP_MUL:
-        *out = a * b;
-        break;
+        return a * b;
     case LOOP_SDIV:
-        *out = y == 0 ? 0 : y == -1 ? 0 - a : (uint64_t)(x / y);
-        break;
+        return y == 0 ? 0 : y == -1 ? 0 - a : (uint64_t)(x / y);
     case LOOP_UDIV:
-        *out = b ? a / b : 0;
-        break;
+        return b ? a / b : 0;
     case LOOP_UREM:
-        *out = b ? a % b : 0;
-        break;
+        return b ? a % b : 0;
     case LOOP_NEG:
-        *out = 0 - a;
-        break;
+        return 0 - a;
     case LOOP_ABS:
-        *out = x < 0 ? 0 - a : a;
-        break;
+        return x < 0 ? 0 - a : a;
     case LOOP_SMIN:
-        *out = x < y ? a : b;
-        break;
+        return x < y ? a : b;
     case LOOP_SMAX:
-        *out = x > y ? a : b;
-        break;
+        return x > y ? a : b;
     case LOOP_UMIN:
-        *out = a < b ? a : b;
-        break;
+        return a < b ? a : b;
     case LOOP_UMAX:
-        *out = a > b ? a : b;
-        break;
+        return a > b ? a : b;
     case LOOP_ADD_SATURATED:
-        if (__builtin_add_overflow(x, y, &sum))
-            sum = x < 0 ? INT64_MIN : INT64_MAX;
-        *out = (uint64_t)(sum > most ? most : sum < -most - 1 ? -most - 1 : sum);
-        break;
+        return add_saturated(bits, x, y);
     case LOOP_AND:
-        *out = a & b;
-        break;
+        return a & b;
     case LOOP_OR:
-        *out = a | b;
-        break;
+        return a | b;
     case LOOP_XOR:
-        *out = a ^ b;
-        break;
+        return a ^ b;
     case LOOP_SHL:
-        *out = b < bits ? a << b : 0;
-        break;
+        return b < bits ? a << b : 0;
     case LOOP_LSHR:
-        *out = b < bits ? a >> b : 0;
-        break;
+        return b < bits ? a >> b : 0;
     case LOOP_ASHR:
-        *out = b < bits ? (uint64_t)(x >> b) : 0;
-        break;
+        return b < bits ? (uint64_t)(x >> b) : 0;
     case LOOP_EQ:
-        *out = a == b;
-        break;
+        return a == b;
     case LOOP_NE:
-        *out = a != b;
-        break;
+        return a != b;
     case LOOP_LT:
-        *out = x < y;
-        break;
+        return x < y;
     case LOOP_LE:
-        *out = x <= y;
-        break;
+        return x <= y;
     case LOOP_GT:
-        *out = x > y;
-        break;
+        return x > y;
     case LOOP_GE:
-        *out = x >= y;
-        break;
+        return x >= y;
     case LOOP_ULT:
-        *out = a < b;
-        break;
+        return a < b;
     case LOOP_ULE:
-        *out = a <= b;
-        break;
+        return a <= b;
     case LOOP_UGE:
-        *out = a >= b;
-        break;
+        return a >= b;
+    case LOOP_SEXT:
+        return (uint64_t)x;
     case LOOP_TRUNC:
     case LOOP_ZEXT:
     case LOOP_FENCE:
-        *out = a;
-        break;
-    case LOOP_SEXT:
-        *out = (uint64_t)x;
-        break;
+        return a;
     default:
-        return false;
+        *known = false;
+        return 0;
     }
-    return true;
 }
 
 static double extreme(bool largest, double x, double y)
@@ -162,98 +138,84 @@ static double extreme(bool largest, double x, double y)
     return largest ? (x > y ? x : y) : (x < y ? x : y);
 }
 
-static bool float_scalar(enum loop_op op, enum loop_element from, const uint64_t *args, uint64_t *out)
+static double round_even(double x)
 {
-    const double x = float_of(from, args[0]), y = float_of(from, args[1]), z = float_of(from, args[2]);
+    return isfinite(x) ? copysign(x - remainder(x, 1), x) : x;
+}
+
+static double float_value(enum loop_op op, enum loop_element from, double x, double y, double z, bool *known)
+{
     const bool is_nan = isnan(x) || isnan(y);
-    double r;
 
     switch (op) {
     case LOOP_ADD:
-        r = x + y;
-        break;
+        return x + y;
     case LOOP_SUB:
-        r = x - y;
-        break;
+        return x - y;
     case LOOP_MUL:
-        r = x * y;
-        break;
+        return x * y;
     case LOOP_DIV:
-        r = x / y;
-        break;
-    case LOOP_NEG:
-        *out = args[0] ^ UINT64_C(1) << (loop_element_bits(from) - 1);
-        return true;
-    case LOOP_ABS:
-        *out = args[0] & ~(UINT64_C(1) << (loop_element_bits(from) - 1));
-        return true;
+        return x / y;
     case LOOP_MINIMUM:
-        r = is_nan ? x + y : extreme(false, x, y);
-        break;
+        return is_nan ? x + y : extreme(false, x, y);
     case LOOP_MAXIMUM:
-        r = is_nan ? x + y : extreme(true, x, y);
-        break;
+        return is_nan ? x + y : extreme(true, x, y);
     case LOOP_MINIMUM_NUMBER:
-        r = isnan(x) ? y : isnan(y) ? x : extreme(false, x, y);
-        break;
+        return isnan(x) ? y : isnan(y) ? x : extreme(false, x, y);
     case LOOP_MAXIMUM_NUMBER:
-        r = isnan(x) ? y : isnan(y) ? x : extreme(true, x, y);
-        break;
+        return isnan(x) ? y : isnan(y) ? x : extreme(true, x, y);
     case LOOP_COPY_SIGN:
-        r = copysign(x, y);
-        break;
+        return copysign(x, y);
     case LOOP_SQRT:
-        r = sqrt(x);
-        break;
+        return sqrt(x);
     case LOOP_FLOOR:
-        r = floor(x);
-        break;
+        return floor(x);
     case LOOP_CEIL:
-        r = ceil(x);
-        break;
+        return ceil(x);
     case LOOP_ROUND_EVEN:
-        r = isfinite(x) ? x - remainder(x, 1) : x;
-        r = r == 0 ? copysign(r, x) : r;
-        break;
+        return round_even(x);
     case LOOP_FMA:
     case LOOP_RELAXED_FMA:
-        r = from == LOOP_F32 ? (double)fmaf((float)x, (float)y, (float)z) : fma(x, y, z);
-        break;
+        return from == LOOP_F32 ? (double)fmaf((float)x, (float)y, (float)z) : fma(x, y, z);
     case LOOP_SCALE: /* beyond any exponent there is nothing else; whole numbers below fit an int */
-        r = isnan(y) ? y : y > 4096 ? ldexp(x, 4096) : y < -4096 ? ldexp(x, -4096) : ldexp(x, (int)floor(y));
-        break;
+        return isnan(y) ? y : ldexp(x, (int)floor(fmin(fmax(y, -4096), 4096)));
     case LOOP_ESTIMATE:
-        r = 1 / x;
-        break;
-    case LOOP_EQ:
-        *out = x == y;
-        return true;
-    case LOOP_NE:
-        *out = !(x == y);
-        return true;
-    case LOOP_LT:
-        *out = x < y;
-        return true;
-    case LOOP_LE:
-        *out = x <= y;
-        return true;
-    case LOOP_GT:
-        *out = x > y;
-        return true;
-    case LOOP_GE:
-        *out = x >= y;
-        return true;
-    case LOOP_UNORDERED:
-        *out = is_nan;
-        return true;
-    case LOOP_FENCE:
-        *out = args[0];
-        return true;
+        return 1 / x;
     default:
-        return false;
+        *known = false;
+        return 0;
     }
-    *out = bits_of(from, r);
-    return true;
+}
+
+static uint64_t float_scalar(enum loop_op op, enum loop_element from, const uint64_t *args, bool *known)
+{
+    const double x = float_of(from, args[0]), y = float_of(from, args[1]);
+    const uint64_t sign = UINT64_C(1) << (loop_element_bits(from) - 1);
+
+    switch (op) {
+    case LOOP_EQ:
+        return x == y;
+    case LOOP_NE:
+        return !(x == y);
+    case LOOP_LT:
+        return x < y;
+    case LOOP_LE:
+        return x <= y;
+    case LOOP_GT:
+        return x > y;
+    case LOOP_GE:
+        return x >= y;
+    case LOOP_UNORDERED:
+        return isnan(x) || isnan(y);
+    case LOOP_NEG:
+        return args[0] ^ sign;
+    case LOOP_ABS:
+        return args[0] & ~sign;
+    case LOOP_FENCE:
+        return args[0];
+    default:
+        return bits_of(from, float_value(op, from, x, y, float_of(from, args[2]), known));
+    }
 }
 
 /* Truncates to an integer; what does not fit gives the least one. */
@@ -264,50 +226,45 @@ static uint64_t to_int(enum loop_element to, double x)
     return x > -limit - 1 && x < limit ? (uint64_t)(int64_t)x : UINT64_C(1) << (loop_element_bits(to) - 1);
 }
 
-bool loop_scalar(enum loop_op op, enum loop_element to, enum loop_element from, const uint64_t args[3], uint64_t *out)
+static uint64_t scalar(enum loop_op op, enum loop_element to, enum loop_element from, const uint64_t args[3], bool *known)
 {
     const double x = float_of(from, args[0]);
-    bool known = true;
 
     switch (op) {
     case LOOP_SELECT:
-        *out = args[0] & 1 ? args[1] : args[2];
-        break;
+        return args[0] & 1 ? args[1] : args[2];
     case LOOP_FPTRUNC:
     case LOOP_FPEXT:
-        *out = bits_of(to, x);
-        break;
-    case LOOP_SITOFP:
-        *out = to == LOOP_F32 ? bits_of(to, (double)(float)extend(from, args[0])) : bits_of(to, (double)extend(from, args[0]));
-        break;
+        return bits_of(to, x);
+    case LOOP_SITOFP: /* float32 is rounded once */
+        return bits_of(to, to == LOOP_F32 ? (double)(float)extend(from, args[0]) : (double)extend(from, args[0]));
     case LOOP_UITOFP:
-        *out = to == LOOP_F32 ? bits_of(to, (double)(float)args[0]) : bits_of(to, (double)args[0]);
-        break;
+        return bits_of(to, to == LOOP_F32 ? (double)(float)args[0] : (double)args[0]);
     case LOOP_FPTOSI:
-        *out = to_int(to, x);
-        break;
+        return to_int(to, x);
     case LOOP_FPTOUI:
-        *out = x > -1 && x < ldexp(1, (int)loop_element_bits(to)) ? (uint64_t)x : 0;
-        break;
+        return x > -1 && x < ldexp(1, (int)loop_element_bits(to)) ? (uint64_t)x : 0;
     case LOOP_TO_NEAREST:
-        *out = isfinite(x) ? to_int(to, x - remainder(x, 1)) : UINT64_C(1) << 31;
-        break;
+        return to_int(to, round_even(x));
     case LOOP_FROM_F16:
-        *out = bits_of(LOOP_F32, (double)f16_to_f32((uint16_t)args[0]));
-        break;
+        return bits_of(LOOP_F32, (double)f16_to_f32((uint16_t)args[0]));
     case LOOP_TO_F16:
-        *out = f32_to_f16((float)x);
-        break;
+        return f32_to_f16((float)x);
     case LOOP_TO_BF16:
-        *out = f64_to_bf16(x);
-        break;
+        return f64_to_bf16(x);
     case LOOP_BITCAST:
-        known = loop_element_bits(to) == loop_element_bits(from);
-        *out = args[0];
-        break;
+        *known = loop_element_bits(to) == loop_element_bits(from);
+        return args[0];
     default:
-        known = loop_element_is_float(from) ? float_scalar(op, from, args, out) : int_scalar(op, from, args[0], args[1], out);
+        return loop_element_is_float(from) ? float_scalar(op, from, args, known)
+                                           : int_scalar(op, from, args[0], args[1], known);
     }
-    *out = known ? cut(to, *out) : 0;
+}
+
+bool loop_scalar(enum loop_op op, enum loop_element to, enum loop_element from, const uint64_t args[3], uint64_t *out)
+{
+    bool known = true;
+
+    *out = cut(to, scalar(op, to, from, args, &known));
     return known;
 }

@@ -33,7 +33,7 @@
 #include "ir/schedule/contraction.h"
 #include "ir/target/target.h"
 
-/** These are bounds of what schedules ask for, by which emitters size arrays.  Facts of a machine (ir/target/target.h) do not
+/** These are bounds of what schedules ask for, by which lowerings size arrays.  Facts of a machine (ir/target/target.h) do not
  * exceed them. */
 enum {
     SCHEDULE_VECTORS_MAX = 32,    /* vectors per iteration: the accumulators of a register tile */
@@ -254,7 +254,7 @@ int64_t schedule_padded_panel(const struct target *t, const struct contraction *
  */
 int64_t schedule_recurrent_panel(const struct target *t, int64_t n);
 
-/* ---- what the emitter asks about a register tile, as the schedule saw it (schedule_matmul.c) ---- */
+/* ---- what the lowering asks about a register tile, as the schedule saw it (schedule_matmul.c) ---- */
 
 /** Returns whether an expression is a load of an operand, or part of one. */
 bool tile_is_operand(const struct kexpr *x);

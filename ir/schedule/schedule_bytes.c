@@ -224,7 +224,7 @@ void bytes_choose(struct schedule *s, const struct target *target)
     *p = (struct byte_products){.a = KEXPR_NONE};
     if (!target->isa.byte_products || !byte_products_find(k, find_dot(k), s->vector_var, p, &depth))
         return;
-    if (p->a_zero == KEXPR_NONE && !byte_products_a_is_signed(p)) { /* the emitter knows no other number */
+    if (p->a_zero == KEXPR_NONE && !byte_products_a_is_signed(p)) { /* the lowering knows no other number */
         p->a = KEXPR_NONE;
         return;
     }

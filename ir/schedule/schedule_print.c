@@ -3,7 +3,7 @@
  * Writes schedules as text: schedule_print and schedule_print_short are for people, schedule_structure makes the key under
  * which compiled code is shared, and schedule_numbers lists the parameters of that code.
  *
- * print_code writes everything of a schedule that shapes code, and both texts contain it: what the emitter follows and is not
+ * print_code writes everything of a schedule that shapes code, and both texts contain it: what the lowering follows and is not
  * written there would let kernels share code that differ.
  */
 #include <inttypes.h>

@@ -219,6 +219,7 @@ product + 800   webnn-run --report
 product + 25    pictures for models whose batch is open
 product + 920   runs that are cancelled, chosen outputs, element types and futures in C++
 product + 1500  other machines and packaging
+product + 2900  the loop IR, until OpenCL C is printed from it
 tests 78759
 tests + 4000    the specification of 2026-06-26 and faults that public reports led to
 tests + 1500    Python
@@ -226,6 +227,7 @@ tests + 600     ONNX files and ONNX Runtime Web in the Node package
 tests + 300     webnn-run --report, the network in examples/models
 tests + 680     runs that are cancelled, chosen outputs, element types and futures in C++
 tests + 800     other machines and packaging
+tests + 600     the loop IR, until OpenCL C is printed from it
 pages 44280
 pages + 800     Python
 pages + 800     ONNX files and ONNX Runtime Web in the Node package
