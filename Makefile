@@ -20,7 +20,7 @@
 #   make uninstall                             remove what was installed
 #   make size [REVISION=HEAD^]                 lines of each folder and words of each page, compared with a revision
 #   make doc                                   render the reference of the public headers, where there is doxygen
-#   make packages                              make the Debian packages libwebnn0, libwebnn-dev, webnn-tools, python3-webnn
+#   make packages                              make the Debian packages libwebnn0, libwebnn-codegen0, libwebnn-dev, webnn-tools, python3-webnn
 #   make release [OUT=out/release]             make the packages of the last commit for Debian, Python and Node.js, and their checksums
 #   make help                                  print this list
 

@@ -31,7 +31,8 @@ struct code {
 };
 
 struct codegen {
-    const struct target *target;
+    struct target target;
+    struct arena names; /* the target's */
     const struct debug_options *debug;
     struct jit *jit;
     pthread_mutex_t lock; /* everything below, and one codegen_compile at a time */
@@ -61,14 +62,14 @@ struct codegen *codegen_create(const struct target *t, const struct debug_option
     struct codegen *c = calloc(1, sizeof *c);
     if (!c)
         return error_null_memory(e);
-    c->target = t;
+    c->target = *t;
     c->debug = d;
     pthread_mutex_init(&c->lock, NULL);
     if (!memory_has_room(ROOM_BYTES))
         error_out_of_memory(e);
-    else if (machine_create(&c->machines[0], t, d, e)) {
+    else if (codegen_name_processor(&c->target, &c->names, e) && machine_create(&c->machines[0], &c->target, d, e)) {
         c->machine_count = 1;
-        c->jit = jit_create(t, d, e);
+        c->jit = jit_create(&c->target, d, e);
     }
     if (!c->jit) {
         codegen_free(c);
@@ -89,6 +90,7 @@ void codegen_free(struct codegen *c)
     for (uint32_t i = 0; i < c->machine_count; i++)
         machine_destroy(&c->machines[i]);
     pthread_mutex_destroy(&c->lock);
+    arena_free(&c->names);
     free(c);
 }
 
@@ -174,7 +176,7 @@ static void compile_jobs(struct codegen *c, struct job *jobs, uint32_t count, st
     struct worker workers[WORKERS_MAX];
     pthread_t threads[WORKERS_MAX];
     bool started[WORKERS_MAX] = {false};
-    uint32_t wanted = c->target->compile_threads ? c->target->compile_threads : c->target->thread_count;
+    uint32_t wanted = c->target.compile_threads ? c->target.compile_threads : c->target.thread_count;
 
     /* A thread costs some tens of microseconds and its machine a millisecond; a structure takes from 4 to 30. */
     if (wanted == 0)
@@ -185,7 +187,7 @@ static void compile_jobs(struct codegen *c, struct job *jobs, uint32_t count, st
         wanted = WORKERS_MAX;
     while (c->machine_count < wanted) {
         struct error ignored = {0};
-        if (!machine_create(&c->machines[c->machine_count], c->target, c->debug, &ignored))
+        if (!machine_create(&c->machines[c->machine_count], &c->target, c->debug, &ignored))
             break;
         c->machine_count++;
     }
@@ -365,7 +367,7 @@ bool codegen_kernels_flatten(struct codegen_kernels *k, struct schedule *const *
             continue;
         }
         if (!unsanitized.tm)
-            ok = schedules && machine_create(&unsanitized, k->codegen->target, &no_debug, e);
+            ok = schedules && machine_create(&unsanitized, &k->codegen->target, &no_debug, e);
         ok = ok && append_compiled(&unsanitized, schedules[which[i]], code->symbol, &flat, &offsets[i], e);
     }
     machine_destroy(&unsanitized);

@@ -25,8 +25,8 @@ struct codegen_kernels;
  * strings live in a.  Returns false after an error in *e, which is a TypeError for an unknown isa. */
 bool codegen_host_target(struct target *t, const char *isa, struct arena *a, struct error *e);
 
-/** Makes a compiler for the target.  t and d must outlive the result, which the caller frees.  Returns NULL after an error in
- * *e. */
+/** Makes a compiler for the target, whose cpu and features are LLVM's names of the host's if they are NULL.  The strings of t,
+ * and d, must outlive the result, which the caller frees.  Returns NULL after an error in *e. */
 struct codegen *codegen_create(const struct target *t, const struct debug_options *d, struct error *e);
 /** Frees a compiler whose kernels have all been freed.  NULL does nothing. */
 void codegen_free(struct codegen *c);

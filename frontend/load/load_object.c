@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "ir/support/text.h"
+#include "ir/target/processor.h"
 #include "runtime/api/context.h"
 #include "runtime/host/memory.h"
 #include "runtime/api/runtime.h"

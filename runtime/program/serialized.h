@@ -136,7 +136,7 @@ bool serialized_is_for_other(const char *what, WNNEngine engine, const struct en
  * Reads a program for en, creating its library steps.  Every number is checked against what it refers to, so that damaged or
  * hostile bytes are refused with DataError, and neither crash the process nor let a step leave its buffers; the code is
  * trusted.  It is a NotSupportedError if the program was made for another version of this library or of oneDNN, another
- * processor or number of threads, or uses a library that en lacks.  `features` are what the processor has, in LLVM's form; so
+ * processor or number of threads, or uses a library that en lacks.  `features` are what the context may use, in LLVM's form; so
  * is `triple`, which is not checked if it is NULL.  p's steps have no kernels' IR; `run.function` of its kernel steps are
  * indices into the table of functions.  The source must outlive the program and what is made of it.  Returns false after an
  * error in *e, and then *p and *view are empty.
@@ -145,13 +145,6 @@ bool serialized_load(const struct serialized_source *source, struct engine *en, 
                      struct program *p, struct serialized_view *view, struct error *e);
 /** Frees what a view holds and leaves it empty. */
 void serialized_view_free(struct serialized_view *view);
-
-/**
- * Returns whether the processor that we run on has the features of a list, "+avx2,+fma", as far as they change what vector code
- * may use; all others come with processors that have these.  The error in *e is a NotSupportedError that names the first one
- * that it lacks.
- */
-bool processor_has_features(const char *features, struct error *e);
 
 /** Returns the checksum of serialized programs, which also guards other files that belong to compiled objects. */
 uint64_t serialized_checksum(const void *data, size_t bytes);

@@ -146,51 +146,6 @@ static bool check_machine(const struct serialized_facts *f, const struct engine 
     return true;
 }
 
-#if defined(__x86_64__)
-/* Returns whether what follows in a list takes a feature back: the last word counts, as in LLVM. */
-static bool features_drop(const char *rest, const char *name)
-{
-    size_t size = strlen(name);
-
-    for (const char *p = rest; (p = strstr(p, name)); p += size)
-        if (p[-1] == '-' && (p[size] == ',' || p[size] == '\0'))
-            return true;
-    return false;
-}
-#endif
-
-bool processor_has_features(const char *features, struct error *e)
-{
-#if defined(__x86_64__)
-    const struct {
-        const char *name;
-        bool here;
-    } rows[] = {
-#define ROW(name) {name, __builtin_cpu_supports(name) != 0}
-        ROW("sse3"),     ROW("ssse3"),    ROW("sse4.1"),   ROW("sse4.2"),     ROW("popcnt"),     ROW("avx"),
-        ROW("avx2"),     ROW("fma"),      ROW("bmi"),      ROW("bmi2"),       ROW("avx512f"),    ROW("avx512bw"),
-        ROW("avx512cd"), ROW("avx512dq"), ROW("avx512vl"), ROW("avx512vnni"), ROW("avx512vbmi"), ROW("avx512bf16"),
-        ROW("sse4a"),    ROW("fma4"),     ROW("xop"),      ROW("avx512ifma"), ROW("gfni"),       ROW("vpclmulqdq"),
-#undef ROW
-    };
-
-    for (const char *p = features; *p;) { /* known by name: what vector code uses; the rest comes with it */
-        size_t length = strcspn(p, ",");
-
-        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-            if (*p == '+' && strlen(rows[i].name) == length - 1 && !memcmp(rows[i].name, p + 1, length - 1) && !rows[i].here &&
-                !features_drop(p + length, rows[i].name))
-                return error_set(e, WNNStatus_NotSupportedError,
-                                 "the object's code needs %s, which this processor does not have", rows[i].name);
-        p += length + (p[length] == ',');
-    }
-#else
-    (void)features;
-    (void)e;
-#endif
-    return true;
-}
-
 static bool check_library(const struct serialized_header *h, struct engine *en, struct error *e)
 {
     struct library_facts now;

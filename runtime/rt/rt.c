@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "ir/support/text.h"
+#include "ir/target/processor.h"
 #include "runtime/program/serialized.h"
 #include "runtime/engine/cpu/cpu_executable.h"
 #include "runtime/program/invocation.h"

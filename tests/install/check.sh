@@ -41,6 +41,26 @@ for tool in webnn-run webnnc webnn-opt; do
     [ -s "$work/prefix/share/man/man1/$tool.1" ] || { echo "the man page of $tool was not installed"; exit 1; }
 done
 
+echo "the code generator: absent, and of another build"
+codegen=$(dirname "$library")/libwebnn_codegen.so.0
+others=$(nm -D --defined-only "$codegen" | awk '{print $3}' | grep -v '^webnn_codegen_plugin$' || true)
+[ -z "$others" ] || { echo "symbols other than the table:"; echo "$others"; exit 1; }
+if ldd "$library" | grep -E 'LLVM|dnnl' >/dev/null; then echo "libwebnn loads LLVM or oneDNN when it starts"; exit 1; fi
+run=$work/prefix/bin/webnn-run
+model=$source/examples/models/shapes/model.onnx
+fails() { # MESSAGE COMMAND...
+    if "${@:2}" >"$work/log" 2>&1 || ! grep "$1" "$work/log"; then echo "not refused: ${*:2}"; cat "$work/log"; exit 1; fi
+}
+"$run" --quiet "$model" --dim batch=1 --save "$work/saved"
+mv "$codegen" "$work/codegen"
+"$run" "$work/saved" | grep '^computed'
+"$work/prefix/bin/webnnc" --version
+fails "no code generator.* $codegen.*libwebnn-codegen0" "$run" "$model" --dim batch=1
+fails 'no code generator.*/libwebnn_codegen.so.0' "$work/prefix/bin/webnnc" "$model" --dim batch=1 -o "$work/shapes.o"
+LC_ALL=C sed 's/\(0\.2\.0 \)[0-9a-f]\{16\}/\10000000000000000/' "$work/codegen" >"$codegen"
+fails "$codegen is of build 0.2.0 0000000000000000" "$run" "$model" --dim batch=1
+mv "$work/codegen" "$codegen"
+
 echo "pages"
 "$source/tests/docs/check_links.sh" "$work/prefix/share/doc/webnn"
 

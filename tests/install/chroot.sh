@@ -106,7 +106,7 @@ runs /work/installed
 # Without the installed library, so that nothing of it is taken by mistake; the examples are in its documents.
 echo "FetchContent"
 cp "$root$examples"/tutorial* "$root/work/fetched/"
-inside "dpkg --purge python3-webnn webnn-tools libwebnn-dev libwebnn0" || fail "the packages cannot be removed"
+inside "dpkg --purge python3-webnn webnn-tools libwebnn-dev libwebnn-codegen0 libwebnn0" || fail "the packages cannot be removed"
 # The packages that the page about building names for the library.
 install llvm-19-dev libdnnl-dev libffi-dev || fail "what the library is built with"
 (cd "$source" && tar -cf - CMakeLists.txt LICENSE README.md CHANGELOG.md codegen docs examples frontend include ir passes runtime \

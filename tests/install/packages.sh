@@ -17,17 +17,19 @@ cpack --config "$build/CPackConfig.cmake" -B "$work" >"$work/log" 2>&1 || { cat 
 rm -rf "$work/_CPack_Packages"
 python=
 [ ! -e "$build/python/webnn/_webnn.abi3.so" ] || python=python3-webnn
-for name in libwebnn0 libwebnn-dev webnn-tools $python; do
+for name in libwebnn0 libwebnn-codegen0 libwebnn-dev webnn-tools $python; do
     package=$(find "$work" -name "${name}_*.deb")
     [ -n "$package" ] || { echo "there is no package $name"; ls "$work"; exit 1; }
     dpkg-deb -x "$package" "$work/root"
     dpkg-deb -f "$package" Package Depends
     dpkg-deb -f "$package" Depends >"$work/$name.depends"
 done
-grep -q 'libllvm19' "$work/libwebnn0.depends"
+grep -q 'libllvm19' "$work/libwebnn-codegen0.depends"
+grep -q 'libwebnn0 (= ' "$work/libwebnn-codegen0.depends"
+! grep -q 'libllvm19' "$work/libwebnn0.depends" || { echo "libwebnn0 needs LLVM"; exit 1; }
 grep -q 'libdnnl2' "$work/libwebnn0.depends"
 grep -q 'libwebnn0 (= ' "$work/libwebnn-dev.depends"
-grep -q 'libwebnn0' "$work/webnn-tools.depends"
+grep -q 'libwebnn-codegen0 (= .*libwebnn0' "$work/webnn-tools.depends"
 
 root=$work/root/usr
 library=$(dirname "$(find "$root" -name 'libwebnn.so.0')")

@@ -20,7 +20,7 @@ for folder in one and/another; do
 done
 (cd "$work/one/out" && sha256sum --quiet -c SHA256SUMS)
 cat "$work/one/out/SHA256SUMS"
-for file in {libwebnn0,libwebnn-dev,webnn-tools,python3-webnn}_'.*deb' 'webnn-[0-9].*whl' 'webnn-node-.*tgz'; do
+for file in {libwebnn0,libwebnn-codegen0,libwebnn-dev,webnn-tools,python3-webnn}_'.*deb' 'webnn-[0-9].*whl' 'webnn-node-.*tgz'; do
     grep -q "  $file$" "$work/one/out/SHA256SUMS" || { echo "there is no $file"; exit 1; }
 done
 diff "$work/one/out/SHA256SUMS" "$work/and/another/out/SHA256SUMS"

@@ -116,6 +116,7 @@ codegen/lower            webnn ir codegen/lower
 codegen/llvm            webnn ir codegen/codegen.h codegen/lower codegen/llvm
 codegen/object          webnn ir codegen/codegen.h codegen/lower codegen/llvm codegen/object
 codegen/opencl          webnn ir codegen/opencl
+codegen/plugin          webnn ir codegen/codegen.h codegen/object/object.h codegen/plugin
 runtime/host            webnn ir runtime/host
 runtime/program         webnn ir codegen/kernel_abi.h runtime/host runtime/engine/engine.h runtime/program
 runtime/engine          webnn ir runtime/engine/library_info.h
@@ -220,6 +221,7 @@ product + 25    pictures for models whose batch is open
 product + 920   runs that are cancelled, chosen outputs, element types and futures in C++
 product + 1500  other machines and packaging
 product + 2900  the loop IR, until OpenCL C is printed from it
+product + 2000  starting at once
 tests 78759
 tests + 4000    the specification of 2026-06-26 and faults that public reports led to
 tests + 1500    Python
@@ -228,12 +230,14 @@ tests + 300     webnn-run --report, the network in examples/models
 tests + 680     runs that are cancelled, chosen outputs, element types and futures in C++
 tests + 800     other machines and packaging
 tests + 600     the loop IR, until OpenCL C is printed from it
+tests + 800     starting at once
 pages 44280
 pages + 800     Python
 pages + 800     ONNX files and ONNX Runtime Web in the Node package
 pages + 400     webnn-run --report, the network in examples/models
 pages + 200     runs that are cancelled, chosen outputs, element types and futures in C++
 pages + 800     other machines and packaging
+pages + 800     starting at once
 CEILINGS
 if sums=$(tests/structure/size.sh --sums); then
     echo "$sums" | awk 'FILENAME == ARGV[1] { ceiling[$1] += $2 == "+" ? $3 : $2; next }

@@ -10,7 +10,7 @@ let native;
 try {
   native = require('./webnn.node');
 } catch (error) {
-  error.message += '\nThe libraries that it needs are Debian\'s packages libllvm19, libdnnl2 and libprotobuf-c1.';
+  error.message += '\nThe libraries that it needs are Debian\'s packages libgomp1, libffi8 and libprotobuf-c1.';
   throw error;
 }
 

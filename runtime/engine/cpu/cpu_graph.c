@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/target/processor.h"
 #include "runtime/program/invocation.h"
 
 struct cpu_graph {
@@ -139,6 +140,7 @@ struct executable *cpu_load(struct engine *en, struct program *p, struct error *
         cpu_dump_program(cpu, p);
     if (!ok)
         error_out_of_memory(e);
+    ok = ok && cpu_library_is_well(cpu, e);
     if (ok) {
         x->cpu = cpu;
         count = program_schedules(p, schedules);
@@ -160,6 +162,12 @@ struct executable *cpu_load(struct engine *en, struct program *p, struct error *
 }
 
 /* ---- serialized programs ---- */
+
+/* Returns what code that is saved may use, and code that is loaded. */
+static const char *features_of(const struct engine_cpu *cpu)
+{
+    return cpu->target.features ? cpu->target.features : processor_features();
+}
 
 static kernel_function *serialized_functions(const struct cpu_graph *x, const struct program *p,
                                              const struct serialized_view *view)
@@ -215,7 +223,7 @@ struct executable *cpu_load_serialized(struct engine *en, const struct serialize
     if (!x)
         return error_null_memory(e);
     x->cpu = cpu;
-    if (!serialized_load(source, en, cpu->target.triple, cpu->target.features, &p, view, e)) {
+    if (!serialized_load(source, en, cpu->target.triple, features_of(cpu), &p, view, e)) {
         free(x);
         return NULL;
     }
@@ -257,7 +265,7 @@ bool cpu_save(struct executable *executable, uint32_t input_count, const struct 
 {
     struct cpu_graph *x = graph_of(executable);
     const struct target *t = &x->cpu->target;
-    struct serialized_facts facts = {t->triple, t->features, input_count, output_count, inputs, outputs};
+    struct serialized_facts facts = {t->triple, features_of(x->cpu), input_count, output_count, inputs, outputs};
     void *bytes = NULL;
     size_t size = 0;
 

@@ -12,6 +12,7 @@
 
 #include "ir/graph/constant_pool.h"
 #include "ir/schedule/program_schedule.h"
+#include "ir/target/processor.h"
 #include "runtime/host/threads.h"
 
 /* ---- lifetime ---- */
@@ -25,7 +26,6 @@ static void cpu_free(struct engine *en)
     library_free(cpu->base.library);
     constant_pool_release(cpu->target.pool);
     pthread_mutex_destroy(&cpu->lock);
-    arena_free(&cpu->arena);
     free(cpu);
 }
 
@@ -35,11 +35,16 @@ static void cpu_fit_threads(struct engine_cpu *cpu)
     cpu->base.thread_count = threads_ready(cpu->base.thread_count, cpu->base.parallel);
     cpu->target.thread_count = cpu->base.deterministic ? 1 : cpu->base.thread_count;
     cpu->target.compile_threads = cpu->base.parallel ? 1 : cpu->base.thread_count;
+    cpu->fitted = true;
 }
 
 /* A thread that builds creates primitives and packs weights on a team of its own. */
 static bool cpu_check_threads(struct engine_cpu *cpu, struct error *e)
 {
+    if (!cpu->fitted)
+        cpu_fit_threads(cpu);
+    if (cpu->base.debug->flags & DEBUG_NO_LIBRARY)
+        return true;
     uint32_t wanted = cpu->base.thread_count, threads = threads_ready(wanted, cpu->base.parallel);
 
     return threads == wanted ||
@@ -50,22 +55,102 @@ static bool cpu_check_threads(struct engine_cpu *cpu, struct error *e)
                wanted, threads);
 }
 
+/* ---- the library, which starts when a node is there that it may take ---- */
+
 static bool cpu_start_library(struct engine_cpu *cpu, struct error *e)
 {
     if (cpu->base.library)
-        return cpu_check_threads(cpu, e);
-    cpu_fit_threads(cpu);
-    cpu->base.library = library_create(cpu->base.debug->isa, cpu->base.thread_count, cpu->base.parallel, e);
-    if (cpu->base.library)
-        library_allow(cpu->base.library, cpu->base.precision == WNNPrecision_Int8 ? WNNPrecision_Float32 : cpu->base.precision,
-                      cpu->base.debug->flags & DEBUG_PREFER_BFLOAT16);
-    if (cpu->base.library)
-        library_share_weights(cpu->base.library, cpu->target.pool);
-    if (cpu->base.library && cpu->base.keep_weights)
-        library_keep_weights(cpu->base.library);
-    if (cpu->base.library && cpu->base.deterministic)
-        library_take_integers_only(cpu->base.library);
-    return cpu->base.library != NULL;
+        return true;
+    struct library *l = library_create(cpu->base.debug->isa, cpu->base.thread_count, cpu->base.parallel, e);
+    if (!l)
+        return false;
+    library_allow(l, cpu->base.precision == WNNPrecision_Int8 ? WNNPrecision_Float32 : cpu->base.precision,
+                  cpu->base.debug->flags & DEBUG_PREFER_BFLOAT16);
+    library_share_weights(l, cpu->target.pool);
+    if (cpu->base.keep_weights)
+        library_keep_weights(l);
+    if (cpu->base.deterministic)
+        library_take_integers_only(l);
+    cpu->base.library = l;
+    return true;
+}
+
+/* Starts the library and tells it of the processor, as what builds graphs needs it. */
+static bool cpu_start_choice(struct engine_cpu *cpu, struct error *e)
+{
+    if (cpu->chooses)
+        return true;
+    if (!cpu_start_library(cpu, e))
+        return false;
+    cpu->target.bfloat16_rate = library_bfloat16_rate(cpu->base.library);
+    if (cpu->base.debug->bfloat16_rate > 0 && cpu->target.bfloat16_rate > 0)
+        cpu->target.bfloat16_rate = cpu->base.debug->bfloat16_rate;
+    library_compare(cpu->base.library, &cpu->target);
+    return cpu->chooses = true;
+}
+
+/* Returns the library for a question of passes; NULL after an error. */
+static struct library *library_of(void *user)
+{
+    struct engine_cpu *cpu = user;
+
+    pthread_mutex_lock(&cpu->lock);
+    struct library *l = cpu_start_choice(cpu, &cpu->library_error) ? cpu->base.library : NULL;
+    pthread_mutex_unlock(&cpu->lock);
+    return l;
+}
+
+bool cpu_library_is_well(struct engine_cpu *cpu, struct error *e)
+{
+    pthread_mutex_lock(&cpu->lock);
+    const bool well = !cpu->library_error.status;
+    if (!well)
+        *e = cpu->library_error;
+    pthread_mutex_unlock(&cpu->lock);
+    return well;
+}
+
+static bool takes_node(void *user, const struct node *n)
+{
+    struct library *l = library_of(user);
+
+    return l && (((struct engine_cpu *)user)->base.debug->flags & DEBUG_PREFER_LIBRARY ? library_takes_node(l, n)
+                                                                                       : library_wants_node(l, n));
+}
+
+static bool takes_low_precision(void *user, const struct node *n)
+{
+    struct library *l = ((struct engine_cpu *)user)->base.precision != WNNPrecision_Float32 ? library_of(user) : NULL;
+
+    return l && library_takes_low_precision(l, n);
+}
+
+static bool takes_low_precision_input(void *user, const struct node *n, uint32_t slot)
+{
+    struct library *l = library_of(user);
+
+    return l && library_takes_low_precision_input(l, n, slot);
+}
+
+static bool takes_operand(void *user, const struct node *n, uint32_t slot, struct node *const *data_movement, uint32_t count)
+{
+    struct library *l = library_of(user);
+
+    return l && library_takes_operand(l, n, slot, data_movement, count);
+}
+
+static bool takes_epilogue(void *user, struct node *const *nodes, uint32_t count, const struct node *next, uint32_t carried)
+{
+    struct library *l = library_of(user);
+
+    return l && library_takes_epilogue(l, nodes, count, next, carried);
+}
+
+static bool takes_quantized(void *user, struct node *const *nodes, uint32_t count)
+{
+    struct library *l = library_of(user);
+
+    return l && library_has_exact_integers(l) && library_takes_quantized(l, nodes, count);
 }
 
 /* Returns why the precision that was asked for changes nothing, or NULL if it may. */
@@ -82,27 +167,21 @@ static const char *unused_precision(const struct engine_cpu *cpu)
 
 static bool cpu_start(struct engine_cpu *cpu, struct error *e)
 {
-    if (!cpu->base.library)
-        cpu_fit_threads(cpu);
     if (!cpu->codegen)
         cpu->codegen = codegen_create(&cpu->target, cpu->base.debug, e);
     if (!cpu->codegen)
         return false;
     cpu->target.rounds_operands = target_may_round(&cpu->target, cpu->base.precision, cpu->base.deterministic);
     if (!(cpu->base.debug->flags & DEBUG_NO_LIBRARY)) {
-        if (!cpu_start_library(cpu, e))
+        if (cpu->base.precision != WNNPrecision_Float32 && !cpu_start_choice(cpu, e)) /* whose precisions are told */
             return false;
-        cpu->target.bfloat16_rate = library_bfloat16_rate(cpu->base.library);
-        if (cpu->base.debug->bfloat16_rate > 0 && cpu->target.bfloat16_rate > 0)
-            cpu->target.bfloat16_rate = cpu->base.debug->bfloat16_rate;
-        library_compare(cpu->base.library, &cpu->target);
-        cpu->target.takes_node = cpu->base.debug->flags & DEBUG_PREFER_LIBRARY ? library_takes_node : library_wants_node;
-        cpu->target.takes_low_precision = library_takes_low_precision;
-        cpu->target.takes_low_precision_input = library_takes_low_precision_input;
-        cpu->target.takes_operand = library_takes_operand;
-        cpu->target.takes_epilogue = library_takes_epilogue;
-        cpu->target.takes_quantized = library_has_exact_integers(cpu->base.library) ? library_takes_quantized : NULL;
-        cpu->target.user = cpu->base.library;
+        cpu->target.takes_node = takes_node;
+        cpu->target.takes_low_precision = takes_low_precision;
+        cpu->target.takes_low_precision_input = takes_low_precision_input;
+        cpu->target.takes_operand = takes_operand;
+        cpu->target.takes_epilogue = takes_epilogue;
+        cpu->target.takes_quantized = takes_quantized;
+        cpu->target.user = cpu;
     }
     cpu->base.exact = unused_precision(cpu);
     return true;
@@ -113,20 +192,21 @@ static const struct target *cpu_target(struct engine *en, struct error *e)
     struct engine_cpu *cpu = cpu_of(en);
 
     pthread_mutex_lock(&cpu->lock);
-    if (!cpu->started)
-        cpu->started = cpu_start(cpu, e);
-    bool ok = cpu->started && (!cpu->base.library || cpu_check_threads(cpu, e));
+    cpu->library_error = (struct error){0};
+    bool ok = cpu_check_threads(cpu, e);
+    if (ok && !cpu->started)
+        ok = cpu->started = cpu_start(cpu, e);
     pthread_mutex_unlock(&cpu->lock);
     return ok ? &cpu->target : NULL;
 }
 
 static void cpu_describe(struct engine *en, WNNDeviceInfo *out)
 {
-    const struct engine_cpu *cpu = cpu_of(en);
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 
+    (void)en;
     out->kind = WNNDeviceKind_Cpu;
-    snprintf(out->name, sizeof out->name, "%s", cpu->target.cpu ? cpu->target.cpu : "processor");
+    processor_name(out->name, sizeof out->name);
     if (pages > 0 && page > 0)
         out->memoryBytes = out->bufferBytes = (uint64_t)pages * (uint64_t)page;
 }
@@ -162,7 +242,7 @@ static bool cpu_library_facts(struct engine *en, struct library_facts *out, stru
     if (en->debug->flags & DEBUG_NO_LIBRARY)
         return error_set(e, WNNStatus_NotSupportedError, "the compiled graph uses oneDNN, which this context has switched off");
     pthread_mutex_lock(&cpu->lock);
-    bool ok = cpu_start_library(cpu, e);
+    bool ok = cpu_check_threads(cpu, e) && cpu_start_library(cpu, e);
     pthread_mutex_unlock(&cpu->lock);
     if (ok)
         *out = library_get_facts(cpu->base.library);
@@ -234,7 +314,7 @@ struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_optio
     cpu->base =
         (struct engine){.functions = &cpu_functions, .debug = debug, .thread_count = thread_count, .kind = WNNEngine_Cpu};
     atomic_init(&cpu->programs, 0);
-    if (!codegen_host_target(&cpu->target, debug->isa, &cpu->arena, e)) {
+    if (!processor_target(&cpu->target, debug->isa, e)) {
         cpu_free(&cpu->base);
         return NULL;
     }

@@ -12,10 +12,12 @@
 
 struct engine_cpu {
     struct engine base;
-    struct arena arena; /* the target's strings */
     struct target target;
-    pthread_mutex_t lock; /* guards the lazy start */
-    bool started;         /* codegen is there, and the library unless it is switched off */
+    pthread_mutex_t lock;       /* guards the lazy start */
+    bool fitted;                /* thread counts are what the system lets them be */
+    bool started;               /* codegen is there, and the target is complete */
+    bool chooses;               /* the library is there, and knows the target */
+    struct error library_error; /* why the library did not start while a graph was built */
     struct codegen *codegen;
     atomic_uint programs; /* numbers dumps */
 };
@@ -25,6 +27,12 @@ static inline struct engine_cpu *cpu_of(struct engine *en)
 {
     return (struct engine_cpu *)en;
 }
+
+/* ---- engine_cpu.c ---- */
+
+/** Returns whether the library answered the questions of the builds since cpu_target; if it could not be started, *e says why.
+ */
+bool cpu_library_is_well(struct engine_cpu *cpu, struct error *e);
 
 /* ---- code.c ---- */
 

@@ -11,13 +11,13 @@
 #ifndef WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_COMPAT_H_
 #define WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_COMPAT_H_
 
-#include <oneapi/dnnl/dnnl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/support/guard.h"
+#include "runtime/engine/onednn/onednn_functions.h"
 
 #if DNNL_VERSION_MAJOR >= 3
 typedef dnnl_memory_desc_t dnn_md;
@@ -76,15 +76,15 @@ static inline dnn_md dnn_md_create(int rank, const int64_t *dims, const int64_t 
     if (strides)
         memcpy(s, strides, (size_t)rank * sizeof *strides);
 #if DNNL_VERSION_MAJOR >= 3
-    status = strides ? dnnl_memory_desc_create_with_strides(&md, rank, d, type, s)
-                     : dnnl_memory_desc_create_with_tag(&md, rank, d, type, dnnl_format_tag_any);
+    status = strides ? onednn.memory_desc_create_with_strides(&md, rank, d, type, s)
+                     : onednn.memory_desc_create_with_tag(&md, rank, d, type, dnnl_format_tag_any);
     return status == dnnl_success ? md : NULL;
 #else
     md = calloc(1, sizeof *md);
     if (!md)
         return NULL;
-    status = strides ? dnnl_memory_desc_init_by_strides(md, rank, d, type, s)
-                     : dnnl_memory_desc_init_by_tag(md, rank, d, type, dnnl_format_tag_any);
+    status = strides ? onednn.memory_desc_init_by_strides(md, rank, d, type, s)
+                     : onednn.memory_desc_init_by_tag(md, rank, d, type, dnnl_format_tag_any);
     if (status != dnnl_success) {
         free(md);
         return NULL;
@@ -98,7 +98,7 @@ static inline void dnn_md_free(dnn_md md)
 {
 #if DNNL_VERSION_MAJOR >= 3
     if (md)
-        dnnl_memory_desc_destroy(md);
+        onednn.memory_desc_destroy(md);
 #else
     free(md);
 #endif
@@ -110,7 +110,7 @@ static inline dnn_md dnn_md_copy(dnn_const_md md)
 #if DNNL_VERSION_MAJOR >= 3
     dnn_md copy = NULL;
 
-    return dnnl_memory_desc_clone(&copy, md) == dnnl_success ? copy : NULL;
+    return onednn.memory_desc_clone(&copy, md) == dnnl_success ? copy : NULL;
 #else
     dnn_md copy = malloc(sizeof *copy);
 
@@ -127,8 +127,8 @@ static inline size_t dnn_md_save(dnn_const_md md, void *out, size_t room)
 #if DNNL_VERSION_MAJOR >= 3
     size_t size = 0;
 
-    return dnnl_memory_desc_get_blob(NULL, &size, md) == dnnl_success && size <= room &&
-                   dnnl_memory_desc_get_blob(out, &size, md) == dnnl_success
+    return onednn.memory_desc_get_blob(NULL, &size, md) == dnnl_success && size <= room &&
+                   onednn.memory_desc_get_blob(out, &size, md) == dnnl_success
                ? size
                : 0;
 #else
@@ -146,8 +146,8 @@ static inline dnn_md dnn_md_load(dnn_const_md md, const void *saved, size_t byte
 #if DNNL_VERSION_MAJOR >= 3
     size_t size = 0;
 
-    if (dnnl_memory_desc_get_blob(NULL, &size, md) == dnnl_success && size == bytes)
-        dnnl_memory_desc_create_with_blob(&was, saved);
+    if (onednn.memory_desc_get_blob(NULL, &size, md) == dnnl_success && size == bytes)
+        onednn.memory_desc_create_with_blob(&was, saved);
 #else
     if (bytes == sizeof *md && (was = malloc(sizeof *was)))
         memcpy(was, saved, sizeof *was);
@@ -174,13 +174,13 @@ static inline struct dnn_blocks dnn_md_blocks(dnn_const_md md)
     dnnl_format_kind_t kind = dnnl_format_kind_undef;
     int32_t rank = 0, count = 0;
 
-    dnnl_memory_desc_query(md, dnnl_query_ndims_s32, &rank);
-    dnnl_memory_desc_query(md, dnnl_query_data_type, &type);
-    dnnl_memory_desc_query(md, dnnl_query_format_kind, &kind);
-    dnnl_memory_desc_query(md, dnnl_query_inner_nblks_s32, &count);
-    dnnl_memory_desc_query(md, dnnl_query_submemory_offset_s64, &b.offset);
+    onednn.memory_desc_query(md, dnnl_query_ndims_s32, &rank);
+    onednn.memory_desc_query(md, dnnl_query_data_type, &type);
+    onednn.memory_desc_query(md, dnnl_query_format_kind, &kind);
+    onednn.memory_desc_query(md, dnnl_query_inner_nblks_s32, &count);
+    onednn.memory_desc_query(md, dnnl_query_submemory_offset_s64, &b.offset);
     for (int i = 0; i < 6; i++)
-        if (dnnl_memory_desc_query(md, what[i], &dims[i]) == dnnl_success && dims[i])
+        if (onednn.memory_desc_query(md, what[i], &dims[i]) == dnnl_success && dims[i])
             *to[i] = *dims[i];
     b.rank = rank, b.type = (int)type, b.kind = (int)kind, b.count = count;
     return b;
@@ -200,7 +200,7 @@ static inline struct dnn_blocks dnn_md_blocks(dnn_const_md md)
 static inline bool dnn_md_is_blocked(dnn_const_md was, dnn_const_md md, size_t bytes)
 {
     const struct dnn_blocks x = dnn_md_blocks(was), y = dnn_md_blocks(md);
-    int64_t blocks[DNNL_MAX_NDIMS], size = (int64_t)dnnl_data_type_size((dnnl_data_type_t)y.type), end = size, step;
+    int64_t blocks[DNNL_MAX_NDIMS], size = (int64_t)onednn.data_type_size((dnnl_data_type_t)y.type), end = size, step;
     bool good = x.rank == y.rank && x.type == y.type && x.kind == (int)dnnl_blocked && !x.offset && x.count >= 0 &&
                 x.count <= DNNL_MAX_NDIMS && x.dims && y.dims && x.padded && x.offsets && x.strides &&
                 (!x.count || (x.sizes && x.indices));
@@ -217,16 +217,16 @@ static inline bool dnn_md_is_blocked(dnn_const_md was, dnn_const_md md, size_t b
         good = x.dims[i] == y.dims[i] && x.padded[i] >= x.dims[i] && !x.offsets[i] && x.padded[i] % blocks[i] == 0 &&
                x.strides[i] > 0 && !__builtin_mul_overflow(x.padded[i] / blocks[i] - 1, x.strides[i], &step) &&
                !__builtin_mul_overflow(step, size, &step) && !__builtin_add_overflow(end, step, &end);
-    return good && end == (int64_t)bytes && dnnl_memory_desc_get_size(was) == bytes;
+    return good && end == (int64_t)bytes && onednn.memory_desc_get_size(was) == bytes;
 }
 
 /** Appends a post-op that applies an eltwise function with these parameters.  Returns the library's status. */
 static inline dnnl_status_t dnn_append_eltwise(dnnl_post_ops_t posts, dnnl_alg_kind_t kind, float alpha, float beta)
 {
 #if DNNL_VERSION_MAJOR >= 3
-    return dnnl_post_ops_append_eltwise(posts, kind, alpha, beta);
+    return onednn.post_ops_append_eltwise(posts, kind, alpha, beta);
 #else
-    return dnnl_post_ops_append_eltwise(posts, 1.0f, kind, alpha, beta);
+    return onednn.post_ops_append_eltwise(posts, 1.0f, kind, alpha, beta);
 #endif
 }
 
@@ -234,9 +234,9 @@ static inline dnnl_status_t dnn_append_eltwise(dnnl_post_ops_t posts, dnnl_alg_k
 static inline dnnl_status_t dnn_append_sum(dnnl_post_ops_t posts)
 {
 #if DNNL_VERSION_MAJOR >= 3
-    return dnnl_post_ops_append_sum(posts, 1.0f, 0, dnnl_data_type_undef);
+    return onednn.post_ops_append_sum(posts, 1.0f, 0, dnnl_data_type_undef);
 #else
-    return dnnl_post_ops_append_sum(posts, 1.0f);
+    return onednn.post_ops_append_sum(posts, 1.0f);
 #endif
 }
 
@@ -264,9 +264,9 @@ static inline dnnl_status_t dnn_set_zero(dnnl_primitive_attr_t attributes, int a
     if (!zero)
         return dnnl_success;
 #if DNNL_VERSION_MAJOR >= 3
-    return dnnl_primitive_attr_set_zero_points_mask(attributes, argument, 0);
+    return onednn.primitive_attr_set_zero_points_mask(attributes, argument, 0);
 #else
-    return dnnl_primitive_attr_set_zero_points(attributes, argument, 1, 0, &zero);
+    return onednn.primitive_attr_set_zero_points(attributes, argument, 1, 0, &zero);
 #endif
 }
 
@@ -274,9 +274,9 @@ static inline dnnl_status_t dnn_set_zero(dnnl_primitive_attr_t attributes, int a
 static inline dnnl_status_t dnn_set_scaling(dnnl_primitive_attr_t attributes, const struct dnn_scaling *x)
 {
 #if DNNL_VERSION_MAJOR >= 3
-    dnnl_status_t status = dnnl_primitive_attr_set_scales_mask(attributes, DNNL_ARG_WEIGHTS, x->weights_mask);
+    dnnl_status_t status = onednn.primitive_attr_set_scales_mask(attributes, DNNL_ARG_WEIGHTS, x->weights_mask);
 #else
-    dnnl_status_t status = dnnl_primitive_attr_set_output_scales(attributes, x->count, x->dst_mask, x->scales);
+    dnnl_status_t status = onednn.primitive_attr_set_output_scales(attributes, x->count, x->dst_mask, x->scales);
 #endif
 
     if (status == dnnl_success)
@@ -289,7 +289,7 @@ static inline const char *dnn_pd_name(const_dnnl_primitive_desc_t pd)
 {
     const char *name = NULL;
 
-    return dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) == dnnl_success && name ? name : "";
+    return onednn.primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) == dnnl_success && name ? name : "";
 }
 
 /** Returns whether to take an implementation of this name. */
@@ -300,9 +300,9 @@ typedef bool (*dnn_accept)(const char *implementation, void *user);
 static inline dnnl_status_t dnn_first_accepted(dnnl_primitive_desc_t *pd, dnnl_status_t status, dnn_accept accept, void *user)
 {
     while (status == dnnl_success && !accept(dnn_pd_name(*pd), user))
-        status = dnnl_primitive_desc_next_impl(*pd);
+        status = onednn.primitive_desc_next_impl(*pd);
     if (status != dnnl_success && *pd) {
-        dnnl_primitive_desc_destroy(*pd);
+        onednn.primitive_desc_destroy(*pd);
         *pd = NULL;
     }
     return status;
@@ -313,20 +313,20 @@ static inline dnnl_status_t dnn_first_accepted(dnnl_primitive_desc_t *pd, const_
                                                const_dnnl_primitive_attr_t attributes, dnn_accept accept, void *user)
 {
     dnnl_primitive_desc_iterator_t i;
-    dnnl_status_t status = dnnl_primitive_desc_iterator_create(&i, operation, attributes, engine, NULL);
+    dnnl_status_t status = onednn.primitive_desc_iterator_create(&i, operation, attributes, engine, NULL);
 
     if (status != dnnl_success)
         return status;
     for (;;) {
-        *pd = dnnl_primitive_desc_iterator_fetch(i);
+        *pd = onednn.primitive_desc_iterator_fetch(i);
         if (!*pd || accept(dnn_pd_name(*pd), user))
             break;
-        dnnl_primitive_desc_destroy(*pd);
+        onednn.primitive_desc_destroy(*pd);
         *pd = NULL;
-        if (dnnl_primitive_desc_iterator_next(i) != dnnl_success)
+        if (onednn.primitive_desc_iterator_next(i) != dnnl_success)
             break;
     }
-    dnnl_primitive_desc_iterator_destroy(i);
+    onednn.primitive_desc_iterator_destroy(i);
     return *pd ? dnnl_success : dnnl_unimplemented;
 }
 #endif
@@ -341,19 +341,19 @@ static inline dnnl_status_t dnn_convolution(dnnl_primitive_desc_t *pd, dnnl_engi
 #if DNNL_VERSION_MAJOR >= 3
     dnnl_status_t status =
         transposed
-            ? dnnl_deconvolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_deconvolution_direct,
-                                                               src, weights, bias, dst, s, d, l, h, attributes)
-            : dnnl_convolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_convolution_direct, src,
-                                                             weights, bias, dst, s, d, l, h, attributes);
+            ? onednn.deconvolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_deconvolution_direct,
+                                                                 src, weights, bias, dst, s, d, l, h, attributes)
+            : onednn.convolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_convolution_direct, src,
+                                                               weights, bias, dst, s, d, l, h, attributes);
 
     return dnn_first_accepted(pd, status, accept, user);
 #else
     dnnl_convolution_desc_t c; /* the type of both */
     dnnl_status_t status =
-        transposed ? dnnl_dilated_deconvolution_forward_desc_init(&c, dnnl_forward_inference, dnnl_deconvolution_direct, src,
-                                                                  weights, bias, dst, s, d, l, h)
-                   : dnnl_dilated_convolution_forward_desc_init(&c, dnnl_forward_inference, dnnl_convolution_direct, src,
-                                                                weights, bias, dst, s, d, l, h);
+        transposed ? onednn.dilated_deconvolution_forward_desc_init(&c, dnnl_forward_inference, dnnl_deconvolution_direct, src,
+                                                                    weights, bias, dst, s, d, l, h)
+                   : onednn.dilated_convolution_forward_desc_init(&c, dnnl_forward_inference, dnnl_convolution_direct, src,
+                                                                  weights, bias, dst, s, d, l, h);
 
     return status == dnnl_success ? dnn_first_accepted(pd, &c, engine, attributes, accept, user) : status;
 #endif
@@ -365,11 +365,11 @@ static inline dnnl_status_t dnn_matmul(dnnl_primitive_desc_t *pd, dnnl_engine_t 
                                        dnn_accept accept, void *user)
 {
 #if DNNL_VERSION_MAJOR >= 3
-    return dnn_first_accepted(pd, dnnl_matmul_primitive_desc_create(pd, engine, src, weights, bias, dst, attributes), accept,
+    return dnn_first_accepted(pd, onednn.matmul_primitive_desc_create(pd, engine, src, weights, bias, dst, attributes), accept,
                               user);
 #else
     dnnl_matmul_desc_t m;
-    dnnl_status_t status = dnnl_matmul_desc_init(&m, src, weights, bias, dst);
+    dnnl_status_t status = onednn.matmul_desc_init(&m, src, weights, bias, dst);
 
     return status == dnnl_success ? dnn_first_accepted(pd, &m, engine, attributes, accept, user) : status;
 #endif
@@ -384,7 +384,7 @@ static inline dnnl_status_t dnn_primitive_create_protected(void *user)
 {
     const struct dnn_creation *c = user;
 
-    return dnnl_primitive_create(c->primitive, c->pd);
+    return onednn.primitive_create(c->primitive, c->pd);
 }
 
 /**
@@ -400,7 +400,7 @@ static inline dnnl_status_t dnn_primitive_create(dnnl_primitive_t *primitive, co
 /** Returns one of the descriptors of a primitive descriptor, which keeps it, or NULL if it has none. */
 static inline dnn_const_md dnn_pd_md(const_dnnl_primitive_desc_t pd, dnnl_query_t what, int index)
 {
-    return dnnl_primitive_desc_query_md(pd, what, index);
+    return onednn.primitive_desc_query_md(pd, what, index);
 }
 
 #endif

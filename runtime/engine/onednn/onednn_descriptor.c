@@ -12,11 +12,11 @@ dnnl_primitive_attr_t dnn_create_attributes(void)
 {
     dnnl_primitive_attr_t a = NULL;
 
-    if (dnnl_primitive_attr_create(&a) != dnnl_success)
+    if (onednn.primitive_attr_create(&a) != dnnl_success)
         return NULL;
     /* The library's own scratchpad would tie a primitive to one thread at a time. */
-    if (dnnl_primitive_attr_set_scratchpad_mode(a, dnnl_scratchpad_mode_user) != dnnl_success) {
-        dnnl_primitive_attr_destroy(a);
+    if (onednn.primitive_attr_set_scratchpad_mode(a, dnnl_scratchpad_mode_user) != dnnl_success) {
+        onednn.primitive_attr_destroy(a);
         return NULL;
     }
     return a;
@@ -44,7 +44,7 @@ static bool append_posts(const struct dnn_problem *p, dnnl_primitive_attr_t attr
 
     if (!p->post_count)
         return true;
-    if (dnnl_post_ops_create(&posts) != dnnl_success)
+    if (onednn.post_ops_create(&posts) != dnnl_success)
         return false;
     for (int32_t i = 0; i < p->post_count && status == dnnl_success; i++) {
         const struct dnn_post *x = &p->posts[i];
@@ -59,15 +59,15 @@ static bool append_posts(const struct dnn_problem *p, dnnl_primitive_attr_t attr
         case DNN_POST_BINARY: {
             dnn_md md = dnn_layout_md(&x->operand, dnnl_f32);
 
-            status = md ? dnnl_post_ops_append_binary(posts, (dnnl_alg_kind_t)x->algorithm, md) : dnnl_out_of_memory;
+            status = md ? onednn.post_ops_append_binary(posts, (dnnl_alg_kind_t)x->algorithm, md) : dnnl_out_of_memory;
             dnn_md_free(md);
             break;
         }
         }
     }
     if (status == dnnl_success)
-        status = dnnl_primitive_attr_set_post_ops(attributes, posts);
-    dnnl_post_ops_destroy(posts);
+        status = onednn.primitive_attr_set_post_ops(attributes, posts);
+    onednn.post_ops_destroy(posts);
     return status == dnnl_success;
 }
 
@@ -147,6 +147,6 @@ dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem 
     dnn_md_free(c.dst);
     dnn_md_free(c.bias);
     if (c.attributes)
-        dnnl_primitive_attr_destroy(c.attributes);
+        onednn.primitive_attr_destroy(c.attributes);
     return status == dnnl_success ? c.pd : NULL;
 }

@@ -33,13 +33,13 @@ static bool isa_mask(const char *isa, dnnl_cpu_isa_t *out)
 
 static dnnl_status_t create_engine(void *user)
 {
-    return dnnl_engine_create(&((struct library *)user)->engine, dnnl_cpu, 0);
+    return onednn.engine_create(&((struct library *)user)->engine, dnnl_cpu, 0);
 }
 
 /* oneDNN's OpenMP regions are led to this library's threads before its first call. */
 static void lead_threads(void)
 {
-    (void)threads_lead_here((const void *)dnnl_engine_create);
+    (void)threads_lead_here((const void *)onednn.engine_create);
 }
 
 struct library *library_create(const char *isa, uint32_t thread_count, const struct webnn_object_parallel *parallel,
@@ -49,12 +49,11 @@ struct library *library_create(const char *isa, uint32_t thread_count, const str
     struct library *l = calloc(1, sizeof *l);
     dnnl_cpu_isa_t cap;
 
-    pthread_once(&once, lead_threads);
-
-    if (!l || pthread_mutex_init(&l->mutex, NULL)) {
+    if (!l || !onednn_load(e) || pthread_mutex_init(&l->mutex, NULL)) {
         free(l);
-        return error_null_memory(e);
+        return error_null_memory(e); /* unless *e says what else it was */
     }
+    pthread_once(&once, lead_threads);
     l->threads = thread_count ? thread_count : 1;
     l->parallel = parallel;
     if (parallel && !threads_are_own()) {
@@ -66,14 +65,14 @@ struct library *library_create(const char *isa, uint32_t thread_count, const str
     }
     if (environment_is_ignored()) { /* oneDNN reads variables of its own, which make it write files into the working directory
                                      */
-        (void)dnnl_set_jit_dump(0);
-        (void)dnnl_set_jit_profiling_flags(0);
-        (void)dnnl_set_verbose(0);
+        (void)onednn.set_jit_dump(0);
+        (void)onednn.set_jit_profiling_flags(0);
+        (void)onednn.set_verbose(0);
     }
     if (isa && isa_mask(isa, &cap)) {
         /* Fails when the process is fixed already, then the effective set tells whether it happens to be within the cap. */
-        (void)dnnl_set_max_cpu_isa(cap);
-        l->refuses = ((unsigned)dnnl_get_effective_cpu_isa() & ~(unsigned)cap) != 0;
+        (void)onednn.set_max_cpu_isa(cap);
+        l->refuses = ((unsigned)onednn.get_effective_cpu_isa() & ~(unsigned)cap) != 0;
     }
     if (!memory_has_room(DNN_ROOM_BYTES) || dnn_protect(create_engine, l) != dnnl_success) {
         error_set(e, WNNStatus_UnknownError, "oneDNN could not create its CPU engine, probably for want of memory");
@@ -81,7 +80,7 @@ struct library *library_create(const char *isa, uint32_t thread_count, const str
         return NULL;
     }
     /* Without VNNI sums of two u8 * s8 products saturate to 16 bits, which gives wrong results. */
-    unsigned has = (unsigned)dnnl_get_effective_cpu_isa(), wide = dnnl_cpu_isa_avx512_core;
+    unsigned has = (unsigned)onednn.get_effective_cpu_isa(), wide = dnnl_cpu_isa_avx512_core;
     l->machine = (struct dnn_machine){.begins_with_addend = (has & wide) != wide /* measured */, .prepares_operands = true};
     l->bfloat16 = l->refuses ? 0 : dnn_bfloat16_rate();
     l->exact = (has & dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni ||
@@ -96,9 +95,9 @@ void library_free(struct library *l)
     dnn_forget_answers(l);
     library_free(l->host);
     if (l->stream)
-        dnnl_stream_destroy(l->stream);
+        onednn.stream_destroy(l->stream);
     if (l->engine)
-        dnnl_engine_destroy(l->engine);
+        onednn.engine_destroy(l->engine);
     pthread_mutex_destroy(&l->mutex);
     free(l);
 }
@@ -145,9 +144,9 @@ void library_keep_weights(struct library *l)
 
 struct library_facts library_get_facts(const struct library *l)
 {
-    const dnnl_version_t *v = dnnl_version();
+    const dnnl_version_t *v = onednn.version();
 
     return (struct library_facts){.version = (uint32_t)(v->major << 16 | v->minor << 8 | v->patch),
-                                  .isa = (uint32_t)dnnl_get_effective_cpu_isa(),
+                                  .isa = (uint32_t)onednn.get_effective_cpu_isa(),
                                   .refuses = l->refuses};
 }

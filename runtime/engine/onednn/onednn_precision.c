@@ -26,7 +26,7 @@ double dnn_bfloat16_rate(void)
 {
 #if defined(__x86_64__)
     const struct rate_facts *rate = &target_facts_everywhere()->rate;
-    const unsigned has = (unsigned)dnnl_get_effective_cpu_isa();
+    const unsigned has = (unsigned)onednn.get_effective_cpu_isa();
 
     if ((has & dnnl_cpu_isa_avx512_core_amx) == dnnl_cpu_isa_avx512_core_amx)
         return rate->bfloat16_tiles;

@@ -60,7 +60,7 @@ static bool is_by_gemm(struct library *l, struct node *const *nodes, uint32_t co
     dnnl_primitive_desc_t pd = dnn_create_pd(l, &c.problem, NULL, 0);
     bool gemm = pd && strstr(dnn_pd_name(pd), "gemm");
     if (pd)
-        dnnl_primitive_desc_destroy(pd);
+        onednn.primitive_desc_destroy(pd);
     return gemm;
 }
 

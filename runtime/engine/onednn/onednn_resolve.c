@@ -145,7 +145,7 @@ static bool find_implementation(struct library *l, const struct dnn_problem *p, 
     if (name)
         snprintf(name, NAME_MAX, "%s", good ? dnn_pd_name(pd) : "");
     if (pd)
-        dnnl_primitive_desc_destroy(pd);
+        onednn.primitive_desc_destroy(pd);
     return good;
 }
 

@@ -431,7 +431,7 @@ static bool load_packed(struct loader *x, struct argument *a, dnn_const_md wante
     if (x->in->failed || !a->data)
         return damaged(x, "its packed weights");
     dnn_md was = dnn_md_load(wanted, md, md_bytes);
-    const bool equal = was && dnnl_memory_desc_equal(was, wanted); /* blocks may depend on the number of threads */
+    const bool equal = was && onednn.memory_desc_equal(was, wanted); /* blocks may depend on the number of threads */
     const bool done =
         equal || (was && dnn_md_is_blocked(was, wanted, a->bytes) && dnn_repack(x->l, x->s, a, was, wanted, a->data));
 
@@ -439,7 +439,7 @@ static bool load_packed(struct loader *x, struct argument *a, dnn_const_md wante
     if (!done)
         return packed_refused(x, implementation, length, now);
     x->s->weights.in_layout = true;
-    return a->bytes == dnnl_memory_desc_get_size(wanted) || damaged(x, "the size of its packed weights");
+    return a->bytes == onednn.memory_desc_get_size(wanted) || damaged(x, "the size of its packed weights");
 }
 
 static bool load_weights(struct loader *x, const_dnnl_primitive_desc_t pd)
@@ -592,7 +592,7 @@ static bool load(struct loader *x)
 
     if (ok)
         dnn_finish_step(s, pd);
-    dnnl_primitive_desc_destroy(pd);
+    onednn.primitive_desc_destroy(pd);
     return ok && (!x->in->failed || damaged(x, "it ends early"));
 }
 

@@ -164,7 +164,7 @@ bool dnn_add_scaling(struct library_step *s, struct primitive_call *c)
 bool dnn_add_scratchpad(struct library_step *s, struct primitive_call *c, const_dnnl_primitive_desc_t pd)
 {
     dnn_const_md md = dnn_pd_md(pd, dnnl_query_scratchpad_md, 0);
-    int64_t bytes = md ? (int64_t)dnnl_memory_desc_get_size(md) : 0;
+    int64_t bytes = md ? (int64_t)onednn.memory_desc_get_size(md) : 0;
 
     if (!bytes)
         return true;
@@ -205,7 +205,7 @@ dnnl_primitive_desc_t dnn_choose_pd(struct library *l, struct dnn_problem *p, co
     dnnl_primitive_desc_t pd = dnn_create_pd(l, p, scales, 0);
 
     for (uint32_t after = 1; pd && l->machine.device && !(dnn_can_pack(l, p, pd) && dnn_primitive_works(l, pd)); after++) {
-        dnnl_primitive_desc_destroy(pd);
+        onednn.primitive_desc_destroy(pd);
         pd = dnn_create_pd(l, p, scales, after);
     }
     if (pd || !l->machine.device || !p->weights.free)
@@ -227,7 +227,7 @@ const struct argument *dnn_find_argument(const struct library_step *s, int id)
 void dnn_call_free(struct primitive_call *c)
 {
     if (c->primitive)
-        dnnl_primitive_destroy(c->primitive);
+        onednn.primitive_destroy(c->primitive);
     for (uint32_t i = 0; i < c->count; i++)
         dnn_md_free(c->args[i].md);
     *c = (struct primitive_call){0};
@@ -422,11 +422,11 @@ struct library_step *library_step_prepare(struct library *l, struct node *const 
     }
     dnn_finish_step(s, pd);
     estimate_cost(s, &c);
-    dnnl_primitive_desc_destroy(pd);
+    onednn.primitive_desc_destroy(pd);
     return s;
 failed:
     if (pd)
-        dnnl_primitive_desc_destroy(pd);
+        onednn.primitive_desc_destroy(pd);
     library_step_free(s);
     return NULL;
 }

@@ -29,7 +29,7 @@ static dnnl_status_t create_reorder_pd(void *user)
     struct reorder_creation *r = user;
 
     r->attributes = dnn_create_attributes();
-    return r->attributes ? dnnl_reorder_primitive_desc_create(&r->pd, r->from, r->engine, r->to, r->engine, r->attributes)
+    return r->attributes ? onednn.reorder_primitive_desc_create(&r->pd, r->from, r->engine, r->to, r->engine, r->attributes)
                          : dnnl_out_of_memory;
 }
 
@@ -48,9 +48,9 @@ static bool create_reorder(const struct library *l, struct library_step *s, stru
     done = done && dnn_add_argument(c, DNNL_ARG_FROM, dnn_md_copy(from)) && dnn_add_argument(c, DNNL_ARG_TO, dnn_md_copy(to)) &&
            dnn_add_scratchpad(s, c, r.pd) && dnn_create_primitive(l, c, r.pd);
     if (r.pd)
-        dnnl_primitive_desc_destroy(r.pd);
+        onednn.primitive_desc_destroy(r.pd);
     if (r.attributes)
-        dnnl_primitive_attr_destroy(r.attributes);
+        onednn.primitive_attr_destroy(r.attributes);
     return done;
 }
 
@@ -67,7 +67,7 @@ static bool pack_constant(const struct library *of, struct library_step *s, dnn_
     struct library_step once = {.library = l, .call_count = 1};
     struct library_bindings *b = NULL;
     void *scratch = NULL;
-    size_t bytes = dnnl_memory_desc_get_size(to);
+    size_t bytes = onednn.memory_desc_get_size(to);
     struct error ignored = {0};
     bool done = false;
 
@@ -95,7 +95,7 @@ bool dnn_can_pack(const struct library *l, const struct dnn_problem *p, const_dn
     dnn_md given = dnn_given_weights(p);
     struct library_step once = {0};
     bool done = wanted && given &&
-                (dnnl_memory_desc_equal(given, wanted) ||
+                (onednn.memory_desc_equal(given, wanted) ||
                  create_reorder(p->given_late ? l : packer(l), &once, &once.calls[0], given, wanted));
 
     dnn_call_free(&once.calls[0]);
@@ -113,7 +113,7 @@ static bool pack_later(struct library_step *s, struct argument *a, struct consta
 {
     if (layout && !(s->weights.pending_layout = dnn_md_copy(layout)))
         return false;
-    dnn_argument_constant(a, NULL, layout ? dnnl_memory_desc_get_size(a->md) : c->bytes);
+    dnn_argument_constant(a, NULL, layout ? onednn.memory_desc_get_size(a->md) : c->bytes);
     s->weights.pending = constant_retain(c);
     return true;
 }
@@ -148,7 +148,7 @@ static bool pack_parts(const struct library *l, struct library_step *s, dnn_cons
     if (parts)
         dnn_convert(l, &c, data, (void *)parts->data);
     threads_leave(saved);
-    if (parts && dnnl_memory_desc_equal(given, wanted)) {
+    if (parts && onednn.memory_desc_equal(given, wanted)) {
         s->weights.packed = parts;
         s->packed_bytes += (int64_t)dnn_conversion_bytes(&c);
         return true;
@@ -216,7 +216,7 @@ static void use_packed(const struct library *l, struct library_step *s, struct a
 {
     s->weights.packed = constant_pool_share(l->pool, s->weights.packed);
     s->weights.in_layout = true;
-    dnn_argument_constant(a, s->weights.packed->data, dnnl_memory_desc_get_size(wanted));
+    dnn_argument_constant(a, s->weights.packed->data, onednn.memory_desc_get_size(wanted));
 }
 
 bool dnn_repack(const struct library *l, struct library_step *s, struct argument *a, dnn_const_md from, dnn_const_md to,
@@ -232,7 +232,7 @@ bool dnn_use_constant_weights(struct library *l, struct library_step *s, struct 
                               dnn_const_md wanted, const void *data, size_t bytes)
 {
     dnn_argument_constant(a, data, bytes);
-    if (!s->problem.parts && dnnl_memory_desc_equal(given, wanted))
+    if (!s->problem.parts && onednn.memory_desc_equal(given, wanted))
         return true;
     if (l->keep_weights) {
         s->weights.unpacked = data;
@@ -253,7 +253,7 @@ bool dnn_use_input_weights(struct library *l, struct library_step *s, struct arg
 
     a->source = FROM_INPUT;
     a->input = input;
-    if (dnnl_memory_desc_equal(given, wanted))
+    if (onednn.memory_desc_equal(given, wanted))
         return dnn_low_precision_argument(s, a, DNN_WEIGHTS);
     if (!create_reorder(l, s, reorder, given, wanted))
         return false;
@@ -261,7 +261,7 @@ bool dnn_use_input_weights(struct library *l, struct library_step *s, struct arg
     reorder->args[0].input = input;
     if (!dnn_low_precision_argument(s, &reorder->args[0], DNN_WEIGHTS))
         return false;
-    dnn_argument_scratch(s, a, (int64_t)dnnl_memory_desc_get_size(wanted));
+    dnn_argument_scratch(s, a, (int64_t)onednn.memory_desc_get_size(wanted));
     reorder->args[1].source = FROM_SCRATCH;
     reorder->args[1].offset = a->offset;
     return true;
@@ -279,7 +279,7 @@ static bool add_weights(struct library *l, struct library_step *s, struct primit
 
     if (given && a && !constant) {
         done = dnn_use_input_weights(l, s, a, given, wanted, dnn_input_index(s, c->weights.value));
-    } else if (given && a && !c->problem.parts && dnnl_memory_desc_equal(given, wanted)) {
+    } else if (given && a && !c->problem.parts && onednn.memory_desc_equal(given, wanted)) {
         done = use_as_given(s, a, constant, c->problem.by_gemm != 0);
     } else if (given && a) {
         done = pack_later(s, a, constant, given);

@@ -66,7 +66,7 @@ static bool windows_misread(const struct dnn_problem *p)
  */
 static bool saturates(const struct dnn_problem *p, const char *implementation)
 {
-    const unsigned has = (unsigned)dnnl_get_effective_cpu_isa(), exact = dnnl_cpu_isa_avx2_vnni;
+    const unsigned has = (unsigned)onednn.get_effective_cpu_isa(), exact = dnnl_cpu_isa_avx2_vnni;
 
     return p->src_type != dnnl_f32 &&
            (strstr(implementation, "sse41") || (strstr(implementation, "avx2") && (has & exact) != exact));
@@ -138,7 +138,7 @@ uint32_t dnn_thread_limit(const char *implementation, const struct dnn_problem *
         return 0;
     if (p->src_type != dnnl_f32 || p->parts)
         return summed >= (p->parts ? HALVES_SUMMED : BYTES_SUMMED);
-    if (((unsigned)dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core)
+    if (((unsigned)onednn.get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core)
         return summed >= SUMMED && rows <= WIDE_ROWS ? WIDE_THREADS : 0; /* it cuts sums for a quarter of the threads */
     if (summed / 2 <= SUMMED)
         return 0;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "codegen/codegen.h"
+#include "ir/target/processor.h"
 #include "runtime/compile/compile.h"
 #include "runtime/engine/cpu/engine_cpu.h"
 #include "runtime/program/serialized_format.h"

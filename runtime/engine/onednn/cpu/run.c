@@ -30,7 +30,7 @@ static bool bind_call(struct library_bindings *b, uint32_t index)
         void *data = a->source == FROM_CONSTANT ? (void *)a->data : DNNL_MEMORY_NONE;
 
         b->args[index][i].arg = a->id;
-        if (dnnl_memory_create(&b->args[index][i].memory, a->md, s->library->engine, data) != dnnl_success)
+        if (onednn.memory_create(&b->args[index][i].memory, a->md, s->library->engine, data) != dnnl_success)
             return false;
         b->counts[index]++;
     }
@@ -41,7 +41,7 @@ static dnnl_status_t bind_calls(void *user)
 {
     struct library_bindings *b = user;
     const struct library_step *s = b->step;
-    dnnl_status_t status = dnnl_stream_create(&b->stream, s->library->engine, dnnl_stream_default_flags);
+    dnnl_status_t status = onednn.stream_create(&b->stream, s->library->engine, dnnl_stream_default_flags);
 
     for (uint32_t i = 0; status == dnnl_success && i < s->call_count; i++)
         if (!bind_call(b, i))
@@ -69,9 +69,9 @@ void library_bindings_free(struct library_bindings *b)
         return;
     for (uint32_t i = 0; i < CALLS_MAX; i++)
         for (uint32_t k = 0; k < b->counts[i]; k++)
-            dnnl_memory_destroy(b->args[i][k].memory);
+            onednn.memory_destroy(b->args[i][k].memory);
     if (b->stream)
-        dnnl_stream_destroy(b->stream);
+        onednn.stream_destroy(b->stream);
     free(b);
 }
 
@@ -110,15 +110,15 @@ static dnnl_status_t run_calls(void *user)
             case FROM_CONSTANT:
                 continue;
             }
-            status = dnnl_memory_set_data_handle(r->b->args[i][k].memory, data);
+            status = onednn.memory_set_data_handle(r->b->args[i][k].memory, data);
             if (status != dnnl_success)
                 return status;
         }
-        status = dnnl_primitive_execute(c->primitive, r->b->stream, (int)c->count, r->b->args[i]);
+        status = onednn.primitive_execute(c->primitive, r->b->stream, (int)c->count, r->b->args[i]);
         if (status != dnnl_success)
             return status;
     }
-    return dnnl_stream_wait(r->b->stream);
+    return onednn.stream_wait(r->b->stream);
 }
 
 /* ---- NaN ----
@@ -159,18 +159,18 @@ static dnnl_primitive_t create_search(const struct library_step *s)
     if (!pd)
         return NULL;
     dnn_const_md wanted = dnn_pd_md(pd, dnnl_query_scratchpad_md, 0);
-    const size_t bytes = wanted ? dnnl_memory_desc_get_size(wanted) : 0;
+    const size_t bytes = wanted ? onednn.memory_desc_get_size(wanted) : 0;
 
-    if (bytes <= (scratch ? dnnl_memory_desc_get_size(scratch->md) : 0) &&
-        dnnl_memory_desc_equal(dnn_find_argument(s, DNNL_ARG_WEIGHTS)->md, dnn_pd_md(pd, dnnl_query_weights_md, 0)))
+    if (bytes <= (scratch ? onednn.memory_desc_get_size(scratch->md) : 0) &&
+        onednn.memory_desc_equal(dnn_find_argument(s, DNNL_ARG_WEIGHTS)->md, dnn_pd_md(pd, dnnl_query_weights_md, 0)))
         (void)dnn_create_primitive(l, &made, pd);
-    dnnl_primitive_desc_destroy(pd);
+    onednn.primitive_desc_destroy(pd);
     return made.primitive;
 }
 
 static bool restore_nan(const struct step_run_call *r)
 {
-    const size_t bytes = dnnl_memory_desc_get_size(dnn_find_argument(r->s, DNNL_ARG_DST)->md);
+    const size_t bytes = onednn.memory_desc_get_size(dnn_find_argument(r->s, DNNL_ARG_DST)->md);
     struct library_step s = *r->s;
     dnnl_primitive_t *primitive = &s.calls[s.call_count - 1].primitive;
     float *found = dnn_aligned_bytes(bytes), *output = r->output;
@@ -185,7 +185,7 @@ static bool restore_nan(const struct step_run_call *r)
         good = dnn_protect(run_calls, (void *)&search) == dnnl_success;
         for (size_t i = 0; good && i < bytes / sizeof *found; i++)
             output[i] = isnan(found[i]) ? found[i] : output[i];
-        dnnl_primitive_destroy(*primitive);
+        onednn.primitive_destroy(*primitive);
     }
     free(found);
     return good;

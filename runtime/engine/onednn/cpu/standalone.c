@@ -39,7 +39,7 @@ static bool add_zeros(struct alone *a, int id, dnn_md md)
 
     if (!argument)
         return false;
-    dnn_argument_constant(argument, zeros(a, dnnl_memory_desc_get_size(md)), dnnl_memory_desc_get_size(md));
+    dnn_argument_constant(argument, zeros(a, onednn.memory_desc_get_size(md)), onednn.memory_desc_get_size(md));
     return argument->data != NULL;
 }
 
@@ -98,7 +98,7 @@ static void alone_free(struct alone *a)
     for (uint32_t i = 0; i < a->copies; i++)
         library_bindings_free(a->bindings[i]);
     if (a->step.calls[0].primitive)
-        dnnl_primitive_destroy(a->step.calls[0].primitive);
+        onednn.primitive_destroy(a->step.calls[0].primitive);
     for (uint32_t i = 0; i < a->step.calls[0].count; i++)
         dnn_md_free(a->step.calls[0].args[i].md);
     for (uint32_t i = 0; i < a->memory_count; i++)
@@ -138,7 +138,7 @@ static double time_problem(const struct library_step *s, const struct dnn_proble
         threads_leave(saved);
     }
     alone_free(&a);
-    dnnl_primitive_desc_destroy(pd);
+    onednn.primitive_desc_destroy(pd);
     return best;
 }
 

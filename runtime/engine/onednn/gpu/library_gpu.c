@@ -13,6 +13,27 @@
 #include <oneapi/dnnl/dnnl_debug.h>
 #include <oneapi/dnnl/dnnl_ocl.h>
 
+/* ---- oneDNN's functions for OpenCL, without their "dnnl_ocl_interop_" ---- */
+
+#define OCL_FUNCTIONS(F) F(engine_create) F(stream_create) F(memory_create) F(memory_set_mem_object)
+
+static struct {
+#define MEMBER(name) __typeof__(dnnl_ocl_interop_##name) *name;
+    OCL_FUNCTIONS(MEMBER)
+#undef MEMBER
+    bool all; /* of them are there */
+} ocl;
+
+static void find_functions(void)
+{
+    ocl.all = true;
+#define FIND(name)                                                                                                             \
+    *(void **)&ocl.name = onednn_find("dnnl_ocl_interop_" #name);                                                              \
+    ocl.all &= ocl.name != NULL;
+    OCL_FUNCTIONS(FIND)
+#undef FIND
+}
+
 /* ---- creation ---- */
 
 struct engine_creation {
@@ -24,9 +45,12 @@ static dnnl_status_t create_engine(void *user)
 {
     struct engine_creation *c = user;
 
-    if (!dnnl_engine_get_count(dnnl_gpu))
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, find_functions);
+    if (!ocl.all || !onednn.engine_get_count(dnnl_gpu))
         return dnnl_unimplemented;
-    return dnnl_ocl_interop_engine_create(&c->engine, c->options->device, c->options->context);
+    return ocl.engine_create(&c->engine, c->options->device, c->options->context);
 }
 
 struct library *library_gpu_create(const struct library_gpu_options *options)
@@ -64,7 +88,7 @@ static dnnl_status_t create_stream(void *user)
 {
     struct stream_creation *c = user;
 
-    return dnnl_ocl_interop_stream_create(&c->stream, c->engine, c->queue);
+    return ocl.stream_create(&c->stream, c->engine, c->queue);
 }
 
 bool library_gpu_use_queue(struct library *l, void *queue)
@@ -74,7 +98,7 @@ bool library_gpu_use_queue(struct library *l, void *queue)
     if (dnn_protect(create_stream, &c) != dnnl_success)
         return false;
     if (l->stream)
-        dnnl_stream_destroy(l->stream);
+        onednn.stream_destroy(l->stream);
     l->stream = c.stream;
     return true;
 }
@@ -159,7 +183,7 @@ uint32_t library_gpu_operands(const struct library_step *s, struct library_gpu_o
             case FROM_SCRATCH:
                 o->source = LIBRARY_GPU_SCRATCH;
                 o->index = scratch_area(a->offset, &areas, offsets);
-                o->bytes = (int64_t)dnnl_memory_desc_get_size(a->md);
+                o->bytes = (int64_t)onednn.memory_desc_get_size(a->md);
                 break;
             }
         }
@@ -185,7 +209,7 @@ static dnnl_status_t bind_calls(void *user)
             void *memory = a->source == FROM_CONSTANT ? binding->constants[operand] : DNNL_MEMORY_NONE;
             dnnl_exec_arg_t *to = &b->args[i][k];
             const dnnl_status_t status =
-                dnnl_ocl_interop_memory_create(&to->memory, a->md, s->library->engine, dnnl_ocl_interop_buffer, memory);
+                ocl.memory_create(&to->memory, a->md, s->library->engine, dnnl_ocl_interop_buffer, memory);
 
             to->arg = a->id;
             if (status != dnnl_success)
@@ -211,7 +235,7 @@ struct library_gpu_bindings *library_gpu_bindings_create(const struct library_st
     if (status == dnnl_out_of_memory)
         error_out_of_memory(e);
     else
-        error_set(e, WNNStatus_OperationError, "oneDNN does not take memory of the device: %s", dnnl_status2str(status));
+        error_set(e, WNNStatus_OperationError, "oneDNN does not take memory of the device: %s", onednn.status2str(status));
     library_gpu_bindings_free(b);
     return NULL;
 }
@@ -220,7 +244,7 @@ void library_gpu_bindings_free(struct library_gpu_bindings *b)
 {
     for (uint32_t i = 0; b && i < CALLS_MAX; i++)
         for (uint32_t k = 0; k < b->counts[i]; k++)
-            dnnl_memory_destroy(b->args[i][k].memory);
+            onednn.memory_destroy(b->args[i][k].memory);
     free(b);
 }
 
@@ -238,8 +262,7 @@ static dnnl_status_t set_memory(const struct gpu_run *r, bool none)
         for (uint32_t k = 0; k < r->b->counts[i]; k++, operand++) {
             const bool constant = r->s->calls[i].args[k].source == FROM_CONSTANT;
             const dnnl_status_t status =
-                constant ? dnnl_success
-                         : dnnl_ocl_interop_memory_set_mem_object(r->b->args[i][k].memory, none ? NULL : r->memory[operand]);
+                constant ? dnnl_success : ocl.memory_set_mem_object(r->b->args[i][k].memory, none ? NULL : r->memory[operand]);
 
             if (status != dnnl_success)
                 return status;
@@ -254,7 +277,7 @@ static dnnl_status_t run_calls(void *user)
     dnnl_status_t status = set_memory(r, false);
 
     for (uint32_t i = 0; status == dnnl_success && i < r->s->call_count; i++)
-        status = dnnl_primitive_execute(r->s->calls[i].primitive, r->s->library->stream, (int)r->b->counts[i], r->b->args[i]);
+        status = onednn.primitive_execute(r->s->calls[i].primitive, r->s->library->stream, (int)r->b->counts[i], r->b->args[i]);
     const dnnl_status_t cleared = set_memory(r, true);
     return status == dnnl_success ? cleared : status;
 }
@@ -263,7 +286,7 @@ bool library_gpu_run(const struct library_step *s, struct library_gpu_bindings *
 {
     const dnnl_status_t status = dnn_protect(run_calls, &(struct gpu_run){s, b, memory});
 
-    *why = dnnl_status2str(status);
+    *why = onednn.status2str(status);
     return status == dnnl_success;
 }
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The code generator as a library of its own, libwebnn_codegen, which holds LLVM's part of the process.  It exports one table
+ * (table.c); the shared library and the tools load it when the first of these functions is called (load.c).  Static libraries
+ * link the functions themselves and have neither file.
+ *
+ * Both sides are of one build, which the table says: they share structs, and each has its own copy of ir.
+ */
+#ifndef WEBNN_CODEGEN_PLUGIN_FUNCTIONS_H_
+#define WEBNN_CODEGEN_PLUGIN_FUNCTIONS_H_
+
+#include "codegen/codegen.h"
+#include "codegen/object/object.h"
+
+#define CODEGEN_FUNCTIONS(F)                                                                                                   \
+    F(codegen_create)                                                                                                          \
+    F(codegen_free)                                                                                                            \
+    F(codegen_is_abandoned)                                                                                                    \
+    F(codegen_compile_watched)                                                                                                 \
+    F(codegen_kernels_free)                                                                                                    \
+    F(codegen_kernels_flatten)                                                                                                 \
+    F(codegen_get_times)                                                                                                       \
+    F(codegen_count_work)                                                                                                      \
+    F(object_levels)                                                                                                           \
+    F(object_target)                                                                                                           \
+    F(object_target_is_native)                                                                                                 \
+    F(object_target_is_bare)                                                                                                   \
+    F(object_workspace)                                                                                                        \
+    F(object_workspace_bytes)                                                                                                  \
+    F(object_scratch_bytes)                                                                                                    \
+    F(object_create)
+
+struct codegen_plugin {
+    const char *build; /* WEBNN_BUILD of what it was built from; the first member in every build */
+#define CODEGEN_MEMBER(name) __typeof__(name) *name;
+    CODEGEN_FUNCTIONS(CODEGEN_MEMBER)
+#undef CODEGEN_MEMBER
+};
+
+/** The name of the table, of type struct codegen_plugin. */
+#define CODEGEN_PLUGIN webnn_codegen_plugin
+#define CODEGEN_PLUGIN_NAME "webnn_codegen_plugin"
+
+#endif

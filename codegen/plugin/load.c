@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Loads libwebnn_codegen when the first compiler is created, and forwards calls to it.  It is looked for next to the library
+ * (or the program) that this file is linked into, by absolute path: neither the search path of the system's loader nor the
+ * environment says where it is.
+ */
+#define _GNU_SOURCE
+#include "codegen/plugin/functions.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ir/support/guard.h"
+#include "ir/support/text.h"
+#include "webnn_build.h"
+
+enum { ROOM_BYTES = 32 << 20 };
+
+/* NULL until it is loaded; it is never closed. */
+static const struct codegen_plugin *plugin;
+
+/* ---- where it is ---- */
+
+/* Stores the absolute path of the folder of the library or program that this code is part of, and whether it is the program.
+ * Returns false if the system does not say. */
+static bool own_folder(char folder[PATH_MAX], bool *is_program)
+{
+    struct link_map *map = NULL;
+    Dl_info info;
+
+    if (!dladdr1((const void *)own_folder, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return false;
+    *is_program = !*map->l_name;
+    if (!realpath(*is_program ? "/proc/self/exe" : map->l_name, folder))
+        return false;
+    *strrchr(folder, '/') = '\0';
+    return true;
+}
+
+/* Makes the path of the plug-in in a folder, or below it.  Returns whether there is such a file. */
+static bool find_in(const char *folder, const char *below, char path[PATH_MAX])
+{
+    return snprintf(path, PATH_MAX, "%s%s/%s", folder, below, WEBNN_CODEGEN_FILE) < PATH_MAX && access(path, F_OK) == 0;
+}
+
+/* Finds the plug-in: in the library's folder, in the folder of libraries that belongs to a program's, or where libraries are
+ * installed.  Returns whether there is such a file; if not, the path is the first of these. */
+static bool find(char path[PATH_MAX])
+{
+    char folder[PATH_MAX];
+    bool program;
+
+    if (!own_folder(folder, &program))
+        return find_in(WEBNN_FULL_LIBDIR, "", path);
+    return find_in(folder, program ? "/../" WEBNN_LIBDIR : "", path) || (program && find_in(folder, "/../lib", path)) ||
+           find_in(WEBNN_FULL_LIBDIR, "", path) || find_in(folder, program ? "/../" WEBNN_LIBDIR : "", path);
+}
+
+static bool load_locked(struct error *e)
+{
+    char path[PATH_MAX], shown[512];
+
+    const bool there = find(path);
+    escape_text(shown, sizeof shown, path, strlen(path));
+    if (!there)
+        return error_set(e, WNNStatus_NotSupportedError,
+                         "there is no code generator, which building a graph needs: %s belongs to this library; install it "
+                         "(Debian: " WEBNN_CODEGEN_PACKAGE ")",
+                         shown);
+    if (!memory_has_room(ROOM_BYTES)) /* what LLVM does while it is loaded cannot fail */
+        return error_out_of_memory(e);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return error_set(e, WNNStatus_NotSupportedError,
+                         "the code generator, which building a graph needs, cannot be loaded: %.500s; it needs LLVM 19 "
+                         "(Debian: libllvm19)",
+                         dlerror());
+    const struct codegen_plugin *found = dlsym(library, CODEGEN_PLUGIN_NAME);
+    if (!found || strcmp(found->build, WEBNN_BUILD) != 0)
+        return error_set(e, WNNStatus_NotSupportedError,
+                         "the code generator %s is of build %.80s, and this library of build " WEBNN_BUILD
+                         ": install both from one build, and start the program again",
+                         shown, found ? found->build : "unknown");
+    __atomic_store_n(&plugin, found, __ATOMIC_RELEASE);
+    return true;
+}
+
+static bool load(struct error *e)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    if (__atomic_load_n(&plugin, __ATOMIC_ACQUIRE))
+        return true;
+    pthread_mutex_lock(&lock);
+    const bool ok = plugin || load_locked(e);
+    pthread_mutex_unlock(&lock);
+    return ok;
+}
+
+/* ---- calls that may be the first ---- */
+
+struct codegen *codegen_create(const struct target *t, const struct debug_options *d, struct error *e)
+{
+    return load(e) ? plugin->codegen_create(t, d, e) : NULL;
+}
+
+uint32_t object_levels(const char *triple, const char *cpu, const char *features, const char *names[OBJECT_LEVELS_MAX],
+                       struct error *e)
+{
+    return load(e) ? plugin->object_levels(triple, cpu, features, names, e) : 0;
+}
+
+bool object_target(struct target *t, const char *triple, const char *cpu, const char *features, struct arena *a,
+                   struct error *e)
+{
+    return load(e) && plugin->object_target(t, triple, cpu, features, a, e);
+}
+
+/* ---- calls with what those have made ---- */
+
+void codegen_free(struct codegen *c)
+{
+    if (c)
+        plugin->codegen_free(c);
+}
+
+bool codegen_is_abandoned(struct codegen *c)
+{
+    return plugin->codegen_is_abandoned(c);
+}
+
+bool codegen_compile_watched(struct codegen *c, uint32_t count, struct schedule *const *schedules,
+                             bool (*cancelled)(void *user, uint32_t done, uint32_t total), void *user,
+                             struct codegen_kernels **kernels, kernel_function *functions, struct error *e)
+{
+    return plugin->codegen_compile_watched(c, count, schedules, cancelled, user, kernels, functions, e);
+}
+
+void codegen_kernels_free(struct codegen_kernels *k)
+{
+    if (k)
+        plugin->codegen_kernels_free(k);
+}
+
+bool codegen_kernels_flatten(struct codegen_kernels *k, struct schedule *const *schedules, uint32_t count,
+                             const uint32_t *which, void **bytes, size_t *size, uint64_t *offsets, struct error *e)
+{
+    return plugin->codegen_kernels_flatten(k, schedules, count, which, bytes, size, offsets, e);
+}
+
+void codegen_get_times(struct codegen *c, struct codegen_times *out)
+{
+    plugin->codegen_get_times(c, out);
+}
+
+bool codegen_count_work(struct codegen *c, const struct kernel *k, struct codegen_work *work, struct error *e)
+{
+    return plugin->codegen_count_work(c, k, work, e);
+}
+
+bool object_target_is_native(const struct target *t)
+{
+    return plugin->object_target_is_native(t);
+}
+
+bool object_target_is_bare(const struct target *t)
+{
+    return plugin->object_target_is_bare(t);
+}
+
+struct object_workspace object_workspace(const struct object_program *p)
+{
+    return plugin->object_workspace(p);
+}
+
+int64_t object_workspace_bytes(const struct object_program *p)
+{
+    return plugin->object_workspace_bytes(p);
+}
+
+int64_t object_scratch_bytes(const struct object_program *p)
+{
+    return plugin->object_scratch_bytes(p);
+}
+
+bool object_create(const struct debug_options *d, const struct object_program *p, const struct object_options *o, void **bytes,
+                   size_t *length, struct error *e)
+{
+    return load(e) && plugin->object_create(d, p, o, bytes, length, e);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Finds out what the processor is that this process runs on, without LLVM, which is loaded only where something is compiled.
+ *
+ * Features have LLVM's names, as in "+avx2,+fma".  Known are those that change what vector code may use; all others come with
+ * processors that have these.
+ */
+#ifndef WEBNN_IR_TARGET_PROCESSOR_H_
+#define WEBNN_IR_TARGET_PROCESSOR_H_
+
+#include "ir/support/error.h"
+#include "ir/target/target.h"
+
+/** Returns the features of the processor as a list that begins each name with "+".  It lives for ever; "" where nothing is
+ * known.  Any thread may call it. */
+const char *processor_features(void);
+/** Stores what the processor calls itself, cut to size; "processor" where it does not say. */
+void processor_name(char *text, size_t size);
+
+/**
+ * Fills triple, isa, full_rate, cpu and features with the processor's, capped by isa ("baseline", "avx2", "avx512", NULL or
+ * "native").  The strings live for ever; without a cap, cpu and features are NULL, which stands for the host's.  Returns false
+ * after an error in *e, which is a TypeError for an unknown isa.
+ */
+bool processor_target(struct target *t, const char *isa, struct error *e);
+
+/**
+ * Returns whether the processor has the features of a list, "+avx2,+fma", as far as they are known.  The last word about one
+ * counts, "-avx2" as well.  The error in *e is a NotSupportedError that names the first one that it lacks.
+ */
+bool processor_has_features(const char *features, struct error *e);
+
+#endif
