@@ -105,6 +105,7 @@ bool bench_scale_time(const char *kind, uint32_t nodes, uint32_t threads, const 
     bool ok;
 
     options.accelerated = false;
+    options.cache = WNN_STR("off");
     options.threadCount = threads;
     if (debug)
         options.debug = WNN_STR(debug);

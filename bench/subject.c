@@ -28,6 +28,8 @@ bool subject_open(struct subject *s, const struct bench_options *o, const char *
     s->given = o->given;
     s->resident = o->tensors && !o->check && !o->same_bits; /* which look at the outputs */
     c.accelerated = getenv("WEBNN_ENGINE") != NULL;         /* which --engine sets: else it is the processor that is measured */
+    if (!c.accelerated && !getenv("WEBNN_CACHE"))           /* builds compile all kernels, unless somebody asks for kept ones */
+        c.cache = WNN_STR("off");
     c.threadCount = o->threads;
     c.precision = o->precision;
     c.deterministic = o->deterministic;

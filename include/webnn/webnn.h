@@ -71,9 +71,9 @@ typedef struct WNNContextOptions {
                                        * faster than the processor (docs/gpu.md) */
     WNNStringView device;             /**< of WNNEngine_Gpu: the device's number, from 0, or a part of its name; if empty,
                                        * that of the variable WEBNN_ENGINE, else the first */
-    WNNStringView cache;              /**< of WNNEngine_Gpu: the folder of built programs, which must be the user's alone; if
-                                       * empty, the variable WEBNN_CACHE's, else webnn in the user's cache folder; "off" for
-                                       * none */
+    WNNStringView cache;              /**< the folder of compiled kernels, and of a GPU's built programs, which must be the
+                                       * user's alone (docs/compiled-graphs.md); if empty, the variable WEBNN_CACHE's, else
+                                       * webnn in the user's cache folder; "off" for none */
     void *openclContext;              /**< of WNNEngine_Gpu: the application's own cl_context, in which graphs run and tensors
                                        * lie, or NULL: then the context creates its own and the next two are NULL, too */
     void *openclDevice;               /**< the cl_device_id in that context; `device` does not count then */

@@ -11,7 +11,7 @@
 
 /* ---- what it says of itself ---- */
 
-static char all_features[1024];
+static char all_features[1024], signature[512];
 static bool is_amd;    /* or Hygon, whose cores are AMD's */
 static bool half_rate; /* it has AVX-512, but no two units for multiply-adds of 512 bits */
 
@@ -101,16 +101,31 @@ static void note_model(void)
 {
     static const uint8_t clients[] = {0x66 /* Cannon Lake */, 0x7d, 0x7e /* Ice Lake */, 0x8c,
                                       0x8d /* Tiger Lake */,  0xa7 /* Rocket Lake */};
-    uint32_t vendor[REGISTERS], signature[REGISTERS];
+    uint32_t vendor[REGISTERS], family_of[REGISTERS];
 
     ask(0x0, 0, vendor);
-    ask(0x1, 0, signature);
-    const uint32_t base = signature[EAX] >> 8 & 15;
-    const uint32_t family = base == 15 ? 15 + (signature[EAX] >> 20 & 255) : base;
-    const uint32_t model = (signature[EAX] >> 4 & 15) | (signature[EAX] >> 12 & 0xf0);
+    ask(0x1, 0, family_of);
+    const uint32_t base = family_of[EAX] >> 8 & 15;
+    const uint32_t family = base == 15 ? 15 + (family_of[EAX] >> 20 & 255) : base;
+    const uint32_t model = (family_of[EAX] >> 4 & 15) | (family_of[EAX] >> 12 & 0xf0);
 
     is_amd = !memcmp(&vendor[EBX], "Auth", 4) || !memcmp(&vendor[EBX], "Hygo", 4);
     half_rate = is_amd ? family == 0x19 : family == 6 && memchr(clients, (int)model, sizeof clients);
+}
+
+/* Notes all that tells processors apart, but for what differs from core to core (EBX of the first leaf). */
+static void note_signature(void)
+{
+    static const uint32_t leaves[][2] = {{0x0, 0},  {0x1, 0},  {0x7, 0},  {0x7, 1},        {0xd, 1},        {0x14, 0},
+                                         {0x19, 0}, {0x1e, 1}, {0x24, 0}, {0x80000001, 0}, {0x80000008, 0}, {0x80000021, 0}};
+    size_t used = (size_t)snprintf(signature, sizeof signature, "%x", saved_state());
+    uint32_t answer[REGISTERS];
+
+    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
+        ask(leaves[i][0], leaves[i][1], answer);
+        used += (size_t)snprintf(signature + used, sizeof signature - used, " %x,%x,%x,%x", answer[EAX],
+                                 leaves[i][0] == 0x1 || leaves[i][0] == 0xd ? 0 : answer[EBX], answer[ECX], answer[EDX]);
+    }
 }
 
 static void note_features(void)
@@ -126,6 +141,7 @@ static void note_features(void)
             used += (size_t)snprintf(all_features + used, sizeof all_features - used, "%s+%s", used ? "," : "", rows[i].name);
     }
     note_model();
+    note_signature();
 }
 
 void processor_name(char *text, size_t size)
@@ -159,12 +175,23 @@ void processor_name(char *text, size_t size)
 }
 #endif
 
-const char *processor_features(void)
+static void note(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, note_features);
+}
+
+const char *processor_features(void)
+{
+    note();
     return all_features;
+}
+
+const char *processor_signature(void)
+{
+    note();
+    return signature;
 }
 
 /* ---- lists of features ---- */

@@ -17,6 +17,10 @@ const char *processor_features(void);
 /** Stores what the processor calls itself, cut to size; "processor" where it does not say. */
 void processor_name(char *text, size_t size);
 
+/** Returns what LLVM can find out about the processor, as text that lives for ever: two processors with one text get the same
+ * code.  "" where that is not known.  Any thread may call it. */
+const char *processor_signature(void);
+
 /**
  * Fills triple, isa, full_rate, cpu and features with the processor's, capped by isa ("baseline", "avx2", "avx512", NULL or
  * "native").  The strings live for ever; without a cap, cpu and features are NULL, which stands for the host's.  Returns false

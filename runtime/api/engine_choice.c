@@ -63,6 +63,16 @@ static double worth_of(WNNPowerPreference p)
                                                      : facts->worth;
 }
 
+static struct engine *create_processor(const WNNContextOptions *o, const char *cache, uint32_t thread_count,
+                                       const struct debug_options *debug, struct error *e)
+{
+    struct engine *en = engine_cpu_create(thread_count, debug, e);
+
+    if (en)
+        engine_cpu_keep_kernels(en, cache, o->ignoreEnvironment);
+    return en;
+}
+
 /*
  * Chooses between the processor and the fastest GPU.  What a graph would gain is known only when it is built, but tensors,
  * which belong to the context, come before graphs, so that the choice is one for all of them (docs/gpu.md).  A GPU that cannot
@@ -72,7 +82,7 @@ static double worth_of(WNNPowerPreference p)
 static struct engine *choose_freely(const WNNContextOptions *o, struct opencl_choice choice, uint32_t thread_count,
                                     const struct debug_options *debug, struct error *e)
 {
-    struct engine *processor = engine_cpu_create(thread_count, debug, e), *gpu;
+    struct engine *processor = create_processor(o, choice.cache, thread_count, debug, e), *gpu;
     struct error ignored = {.status = WNNStatus_Success};
     struct opencl_estimate found;
     char number[16];
@@ -131,7 +141,7 @@ struct engine *engine_choose(const WNNContextOptions *o, uint32_t thread_count, 
     case WNNEngine_Gpu:
         return engine_opencl_create(&choice, debug, e);
     case WNNEngine_Cpu:
-        return engine_cpu_create(thread_count, debug, e);
+        return create_processor(o, cache, thread_count, debug, e);
     default:
         return choose_freely(o, choice, thread_count, debug, e);
     }

@@ -7,25 +7,12 @@
 #include <unistd.h>
 
 #include "support/api.h"
+#include "support/maps.h"
 
 enum { N = 8 };
 
 static const uint32_t shape[2] = {N, N};
 static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape};
-
-/* Returns whether a file whose name has this part is mapped. */
-static bool is_mapped(const char *part)
-{
-    FILE *maps = fopen("/proc/self/maps", "r");
-    char line[4096];
-    bool found = false;
-
-    assert_non_null(maps);
-    while (fgets(line, sizeof line, maps))
-        found |= strstr(line, part) != NULL;
-    fclose(maps);
-    return found;
-}
 
 static void assert_mapped(bool compiler, bool library)
 {

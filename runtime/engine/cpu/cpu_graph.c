@@ -10,16 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/support/table.h"
 #include "ir/target/processor.h"
+#include "runtime/engine/cpu/kernel_cache.h"
 #include "runtime/program/invocation.h"
+
+/* Says where a kernel's code is. */
+struct kernel_place {
+    struct cached_kernel *cached; /* NULL: in the unit */
+    uint32_t compiled;            /* its number there */
+};
 
 struct cpu_graph {
     struct cpu_executable run; /* what everybody else sees of it; all zeros if the function is foreign */
     struct engine_cpu *cpu;
     struct serialized_program *serialized; /* for saving; refers to what the executable holds */
-    /* Either the code was compiled: */
+    /* Either the code was compiled, now or earlier: */
     struct codegen_kernels *unit;
-    uint32_t kernel_count; /* under the switches sanitize (code is compiled anew when it is saved) and keep-kernels */
+    uint32_t place_count;
+    struct kernel_place *places; /* by the program's kernel */
+    uint32_t kernel_count;       /* under the switches sanitize (code is compiled anew when it is saved) and keep-kernels */
     struct kernel **kernels;
     struct schedule **schedules; /* of those kernels */
     /* or it lies in a serialized program: */
@@ -53,6 +63,9 @@ static void cpu_graph_free(struct cpu_graph *x)
     serialized_free(x->serialized);
     if (x->unit)
         codegen_kernels_free(x->unit);
+    for (uint32_t i = 0; i < x->place_count; i++)
+        kernel_cache_give_back(x->cpu->kernels, x->places[i].cached);
+    free(x->places);
     for (uint32_t i = 0; i < x->kernel_count; i++)
         kernel_free(x->kernels[i]);
     for (uint32_t i = 0; i < x->kernel_count; i++)
@@ -83,6 +96,34 @@ static uint32_t program_schedules(const struct program *p, struct schedule **sch
     return count;
 }
 
+/* Keeps what was compiled, each structure once: kernels that share one have the same function. */
+static void cpu_keep(struct kernel_cache *cache, struct codegen_kernels *unit, uint32_t count,
+                     struct schedule *const *schedules, const kernel_function *functions)
+{
+    struct table kept = {0};
+    struct error ignored = {0};
+
+    for (uint32_t i = 0; cache && table_reserve(&kept, NULL, count) && i < count; i++) {
+        const void *function = (const void *)(uintptr_t)functions[i];
+        const uint64_t hash = hash_mix(0, (uintptr_t)function);
+        struct table_entry *place = table_next(&kept, hash, NULL);
+        uint64_t offset;
+        void *bytes;
+        size_t size;
+
+        while (place->item && place->item != function)
+            place = table_next(&kept, hash, place);
+        if (place->item)
+            continue;
+        table_put(&kept, place, hash, function);
+        if (codegen_kernels_flatten(unit, NULL, 1, &i, &bytes, &size, &offset, &ignored)) {
+            kernel_cache_put(cache, schedules[i], bytes, size, offset);
+            free(bytes);
+        }
+    }
+    free(kept.entries);
+}
+
 /*
  * Compiles the kernels and reports what the code of one program cost, for the time-passes switch; other builds of the context
  * at the same time count, too.
@@ -94,15 +135,43 @@ static bool cpu_compile(struct engine_cpu *cpu, const struct program *p, uint32_
 
     if (count == 0)
         return true;
-    codegen_get_times(cpu->codegen, &before);
-    bool ok = codegen_compile_watched(cpu->codegen, count, schedules, p->cancelled, p->cancelled_user, unit, functions, e);
-    if (!ok || !(cpu->base.debug->flags & DEBUG_TIME_PASSES))
-        return ok;
-    codegen_get_times(cpu->codegen, &after);
+    struct codegen *c = cpu_start_codegen(cpu, e);
+    if (!c)
+        return false;
+    codegen_get_times(c, &before);
+    if (!codegen_compile_watched(c, count, schedules, p->cancelled, p->cancelled_user, unit, functions, e))
+        return false;
+    cpu_keep(cpu->kernels, *unit, count, schedules, functions);
+    if (!(cpu->base.debug->flags & DEBUG_TIME_PASSES))
+        return true;
+    codegen_get_times(c, &after);
     fprintf(stderr, "# %u kernels, %u structures compiled: emit %.3f ms, LLVM passes %.3f ms, LLVM code %.3f ms\n",
             after.kernels - before.kernels, after.structures - before.structures, after.emit_ms - before.emit_ms,
             after.passes_ms - before.passes_ms, after.codegen_ms - before.codegen_ms);
     return true;
+}
+
+/* Takes kernels from the cache, and compiles the others. */
+static bool cpu_find_kernels(struct cpu_graph *x, const struct program *p, uint32_t count, struct schedule *const *schedules,
+                             kernel_function *functions, struct error *e)
+{
+    struct schedule **missing = calloc((size_t)count + 1, sizeof *missing);
+    kernel_function *made = calloc((size_t)count + 1, sizeof *made);
+    uint32_t missing_count = 0;
+
+    x->places = calloc((size_t)count + 1, sizeof *x->places);
+    bool ok = (missing && made && x->places) || error_out_of_memory(e);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        x->places[x->place_count++] = (struct kernel_place){kernel_cache_take(x->cpu->kernels, schedules[i]), missing_count};
+        if (!x->places[i].cached)
+            missing[missing_count++] = schedules[i];
+    }
+    ok = ok && cpu_compile(x->cpu, p, missing_count, missing, &x->unit, made, e);
+    for (uint32_t i = 0; ok && i < count; i++)
+        functions[i] = x->places[i].cached ? cached_kernel_function(x->places[i].cached) : made[x->places[i].compiled];
+    free(missing);
+    free(made);
+    return ok;
 }
 
 /*
@@ -144,7 +213,7 @@ struct executable *cpu_load(struct engine *en, struct program *p, struct error *
     if (ok) {
         x->cpu = cpu;
         count = program_schedules(p, schedules);
-        ok = cpu_compile(cpu, p, count, schedules, &x->unit, functions, e);
+        ok = cpu_find_kernels(x, p, count, schedules, functions, e);
     }
     ok = ok && (x->serialized = serialized_create(p, (const void *const *)functions, false, e)) != NULL;
     ok = ok && cpu_keep_kernels(x, p, count, e);
@@ -241,14 +310,57 @@ struct executable *cpu_load_serialized(struct engine *en, const struct serialize
     return &x->run.base; /* not warmed: loading runs no code of a file */
 }
 
+/* Puts kernels from the cache after the code of those that were compiled, each where a page begins. */
+static bool append_cached(const struct cpu_graph *x, uint32_t count, const uint32_t *kernels, void **bytes, size_t *size,
+                          uint64_t *offsets, struct error *e)
+{
+    enum { PAGE = 4096 };
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cached_kernel *k = x->places[kernels[i]].cached;
+        if (!k)
+            continue;
+        const size_t at = (*size + PAGE - 1) / PAGE * PAGE;
+        unsigned char *grown = realloc(*bytes, at + k->code.size);
+        if (!grown)
+            return error_out_of_memory(e);
+        memset(grown + *size, 0, at - *size);
+        memcpy(grown + at, k->code.bytes, k->code.size);
+        *bytes = grown;
+        *size = at + k->code.size;
+        offsets[i] = at + k->offset;
+    }
+    return true;
+}
+
+/* Joins the code of kernels that were compiled, now or earlier.  *bytes is for free(), also after an error. */
+static bool flatten_kernels(const struct cpu_graph *x, uint32_t count, const uint32_t *kernels, void **bytes, size_t *size,
+                            uint64_t *offsets, struct error *e)
+{
+    uint32_t *which = calloc((size_t)count + 1, sizeof *which), compiled = 0;
+    uint64_t *starts = calloc((size_t)count + 1, sizeof *starts);
+    bool ok = (which && starts) || error_out_of_memory(e);
+
+    for (uint32_t i = 0; ok && i < count; i++)
+        if (!x->places[kernels[i]].cached)
+            which[compiled++] = x->places[kernels[i]].compiled;
+    ok = ok && (!compiled || codegen_kernels_flatten(x->unit, x->schedules, compiled, which, bytes, size, starts, e));
+    for (uint32_t i = 0, next = 0; ok && i < count; i++)
+        if (!x->places[kernels[i]].cached)
+            offsets[i] = starts[next++];
+    free(which);
+    free(starts);
+    return ok && append_cached(x, count, kernels, bytes, size, offsets, e);
+}
+
 /* Puts the kernels' code into the order of the serialized program's kernels.  What is new in *code is for free(). */
 static bool cpu_flatten(struct cpu_graph *x, void **bytes, size_t *size, uint64_t *offsets, struct error *e)
 {
     const uint32_t *steps = serialized_kernel_steps(x->serialized);
     uint32_t count = serialized_kernel_count(x->serialized);
 
-    if (x->unit)
-        return codegen_kernels_flatten(x->unit, x->schedules, count, steps, bytes, size, offsets, e);
+    if (x->places)
+        return flatten_kernels(x, count, steps, bytes, size, offsets, e);
     *size = x->code.size;
     *bytes = malloc(*size ? *size : 1);
     if (!*bytes)

@@ -13,7 +13,14 @@
 #include "ir/graph/constant_pool.h"
 #include "ir/schedule/program_schedule.h"
 #include "ir/target/processor.h"
+#include "runtime/engine/cpu/kernel_cache.h"
 #include "runtime/host/threads.h"
+
+/* Switches that ask for code of their own, or to see how code is made. */
+enum {
+    UNKEPT = DEBUG_TIME_PASSES | DEBUG_VERIFY | DEBUG_DUMP_LLVM | DEBUG_DUMP_ASM | DEBUG_DUMP_KERNELS | DEBUG_PERF | DEBUG_GDB |
+             DEBUG_SANITIZE | DEBUG_KEEP_KERNELS
+};
 
 /* ---- lifetime ---- */
 
@@ -23,6 +30,7 @@ static void cpu_free(struct engine *en)
 
     if (cpu->codegen)
         codegen_free(cpu->codegen);
+    kernel_cache_free(cpu->kernels);
     library_free(cpu->base.library);
     constant_pool_release(cpu->target.pool);
     pthread_mutex_destroy(&cpu->lock);
@@ -100,6 +108,16 @@ static struct library *library_of(void *user)
     return l;
 }
 
+struct codegen *cpu_start_codegen(struct engine_cpu *cpu, struct error *e)
+{
+    pthread_mutex_lock(&cpu->lock);
+    if (!cpu->codegen)
+        cpu->codegen = codegen_create(&cpu->target, cpu->base.debug, e);
+    struct codegen *codegen = cpu->codegen;
+    pthread_mutex_unlock(&cpu->lock);
+    return codegen;
+}
+
 bool cpu_library_is_well(struct engine_cpu *cpu, struct error *e)
 {
     pthread_mutex_lock(&cpu->lock);
@@ -167,10 +185,6 @@ static const char *unused_precision(const struct engine_cpu *cpu)
 
 static bool cpu_start(struct engine_cpu *cpu, struct error *e)
 {
-    if (!cpu->codegen)
-        cpu->codegen = codegen_create(&cpu->target, cpu->base.debug, e);
-    if (!cpu->codegen)
-        return false;
     cpu->target.rounds_operands = target_may_round(&cpu->target, cpu->base.precision, cpu->base.deterministic);
     if (!(cpu->base.debug->flags & DEBUG_NO_LIBRARY)) {
         if (cpu->base.precision != WNNPrecision_Float32 && !cpu_start_choice(cpu, e)) /* whose precisions are told */
@@ -302,6 +316,14 @@ static const struct engine_functions cpu_functions = {
                  .serialization = &cpu_serialization,
                  .tools = &cpu_tools},
 };
+
+void engine_cpu_keep_kernels(struct engine *en, const char *folder, bool ignore_environment)
+{
+    struct engine_cpu *cpu = cpu_of(en);
+
+    if (!(en->debug->flags & UNKEPT))
+        cpu->kernels = kernel_cache_create(&cpu->target, folder, ignore_environment, &en->warning);
+}
 
 struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_options *debug, struct error *e)
 {

@@ -286,8 +286,6 @@ void opencl_programs_free(struct engine_opencl *o);
 /* ---- opencl_cache.c ---- */
 
 enum { OPENCL_IDENTITY_BYTES = 1024 };
-/** How large the folder may grow, and after how many new bytes it is looked at again. */
-enum { OPENCL_CACHE_BYTES = 256 << 20, OPENCL_CACHE_STEP = 16 << 20 };
 
 /** Says in `identity` what binaries depend on: device, driver and options, as text. */
 void opencl_device_identity(const struct engine_opencl *o, char identity[OPENCL_IDENTITY_BYTES]);
@@ -305,11 +303,6 @@ void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_
 cl_program opencl_cache_load(struct engine_opencl *o, const char *text);
 /** Keeps a program that was built from its source, if that is possible. */
 void opencl_cache_store(struct engine_opencl *o, const char *text, cl_program program);
-/** Returns what the folder has for an identity in a file with that suffix, for free().  Returns NULL if it is not there or
- * damaged. */
-unsigned char *opencl_file_read(const struct engine_opencl *o, const char *identity, const char *suffix, size_t *size);
-/** Keeps bytes for an identity.  Returns false if that is not possible. */
-bool opencl_file_write(const struct engine_opencl *o, const char *identity, const char *suffix, const void *bytes, size_t size);
 /** Returns what the driver made of a program, for the caller to free(), or NULL if it does not say. */
 unsigned char *opencl_program_binary(struct engine_opencl *o, cl_program program, size_t *bytes);
 /** Returns the built program of such bytes, which becomes the caller's, or NULL if the driver does not take them. */

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/program/cache_folder.h"
+
 enum { TEXT_BYTES = 1024 };
 
 static const char suffix[] = ".tune";
@@ -58,7 +60,7 @@ void opencl_tuning_load(struct engine_opencl *o)
     bool good = true;
 
     identity_of(o, identity);
-    unsigned char *bytes = opencl_file_read(o, identity, suffix, &size);
+    unsigned char *bytes = cache_read(o->folder, identity, suffix, &size);
     if (!bytes || size > TEXT_BYTES) {
         free(bytes);
         return;
@@ -91,7 +93,7 @@ bool opencl_keep_facts(struct engine *en, struct error *e)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s %" PRIu32 "\n", target_gpu_tunable(i)->name,
                                    *fact_of(&o->device.facts, target_gpu_tunable(i)));
     identity_of(o, identity);
-    return opencl_file_write(o, identity, suffix, text, length) ||
+    return cache_write(o->folder, identity, suffix, text, length) ||
            error_set(e, WNNStatus_OperationError, "a file with tuned facts cannot be written to %s", o->folder);
 }
 #endif

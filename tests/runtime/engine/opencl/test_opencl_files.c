@@ -12,6 +12,7 @@
 #include "ir/support/trim_folder.h"
 #include "runtime/engine/opencl/internal.h"
 #include "runtime/engine/opencl/opencl_support.h"
+#include "runtime/program/cache_folder.h"
 #include "support/release.h"
 
 /* ---- the cache ---- */
@@ -359,7 +360,7 @@ TEST(test_what_was_not_used_for_long_goes_first)
     trim_folder("/tmp/webnn-no-such-folder", 16, ".cl", 0);
 
     /* An engine trims what it adds to, and what it loads has been used. */
-    put_file(folder, "000000000000000b.cl", OPENCL_CACHE_BYTES, 300);
+    put_file(folder, "000000000000000b.cl", CACHE_BYTES, 300);
     assert_int_equal(compiled(folder), 1);
     assert_false(is_there(folder, "000000000000000b.cl"));
     snprintf(path, sizeof path, "rm %s/somebody* %s/000*", folder, folder);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Keeps on disk what was compiled, so that the next process compiles nothing: a device's programs, kernels of the processor.
+ *
+ * The whole identity of what is kept (processor or device, versions, options, source) leads to its bytes.
+ *
+ * The folder is the user's own: it is used only if it belongs to this user and no other user can get in.  A file has the hash
+ * of the identity as its name and the whole identity in it, with a checksum over everything, so that a damaged file, or another
+ * identity with the same hash, is as good as none and is replaced.  Files are written next to their place and then renamed, so
+ * that no process sees half of one.  Who uses a file sets its time of modification, by which trim_folder knows what to remove
+ * first.
+ */
+#ifndef WEBNN_RUNTIME_PROGRAM_CACHE_FOLDER_H_
+#define WEBNN_RUNTIME_PROGRAM_CACHE_FOLDER_H_
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "ir/support/error.h"
+
+/** How large the files of one suffix may grow, and after how many new bytes they are looked at again. */
+enum { CACHE_BYTES = 256 << 20, CACHE_STEP = 16 << 20 };
+
+/**
+ * Finds the cache's folder, or makes it: `folder`, or if that is empty the variable WEBNN_CACHE's, or one below XDG_CACHE_HOME
+ * or the user's home; *named says that it is not the last.  Returns its path, for free(), or NULL if there is no cache: the
+ * folder is "off", or others can get into it, which *warning says in terms of what is kept ("kernels").
+ */
+char *cache_folder_open(const char *folder, bool ignore_environment, const char *what, bool *named, struct error *warning);
+/** Returns what the folder has for an identity in a file with that suffix, for free().  Returns NULL if it is not there or
+ * damaged, or if the folder is NULL. */
+unsigned char *cache_read(const char *folder, const char *identity, const char *suffix, size_t *size);
+/** Keeps bytes for an identity.  Returns false if that is not possible. */
+bool cache_write(const char *folder, const char *identity, const char *suffix, const void *bytes, size_t size);
+/** Notes that so many bytes were written, and removes files at the first of them, and then from time to time. */
+void cache_trim(const char *folder, const char *suffix, atomic_ullong *written, size_t bytes);
+
+#endif
