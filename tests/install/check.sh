@@ -16,24 +16,18 @@ trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
 mv "$build/install_manifest.txt" "$work/manifest"
 [ ! -e "$work/manifest.before" ] || cp "$work/manifest.before" "$build/install_manifest.txt"
-library=$(find "$work/prefix" -name 'libwebnn.so' | head -n 1)
-[ -n "$library" ] || { echo "libwebnn.so was not installed"; exit 1; }
+folder=$(dirname "$(find "$work/prefix" -name libwebnn.so)")
+[ -e "$folder/libwebnn.so" ] || { echo "libwebnn.so was not installed"; exit 1; }
 
 echo "exported symbols"
-others=$(nm -D --defined-only "$library" | awk '{print $3}' | sed 's/@.*//' | grep -v '^wnn[A-Z]' | grep -v '^_\(init\|fini\)$' || true)
-[ -z "$others" ] || { echo "symbols other than the public API:"; echo "$others"; exit 1; }
-
-echo "libwebnn_rt: no compiler in it, nothing but its interface"
-rt=$(dirname "$library")/libwebnn_rt.so
-others=$(nm -D --defined-only "$rt" | awk '{print $3}' | sed 's/@.*//' | grep -v '^webnn_rt_' || true)
-[ -z "$others" ] || { echo "symbols other than the interface:"; echo "$others"; exit 1; }
-if ldd "$rt" | grep LLVM >/dev/null; then echo "libwebnn_rt needs LLVM"; exit 1; fi
-
-echo "libwebnn_model: nothing but its interface"
-model=$(dirname "$library")/libwebnn_model.so
-others=$(nm -D --defined-only "$model" | awk '{print $3}' | sed 's/@.*//' | grep -Ev '^wnn(Dynamic)?Model[A-Z]' || true)
-[ -z "$others" ] || { echo "symbols other than the interface of models:"; echo "$others"; exit 1; }
-ldd "$model" | grep "libwebnn.so.0 => $(dirname "$model")/" >/dev/null || { echo "libwebnn_model does not find libwebnn"; exit 1; }
+exports() { # LIBRARY PATTERN: nothing else
+    ! nm -D --defined-only "$folder/$1" | sed 's/.* //; s/@.*//' | grep -Ev "$2" || { echo "$1 exports more than its interface"; exit 1; }
+}
+exports libwebnn.so '^(wnn[A-Z]|_(init|fini)$)'
+exports libwebnn_rt.so '^webnn_rt_'
+exports libwebnn_model.so '^wnn(Dynamic)?Model[A-Z]'
+if ldd "$folder/libwebnn_rt.so" | grep LLVM >/dev/null; then echo "libwebnn_rt needs LLVM"; exit 1; fi
+ldd "$folder/libwebnn_model.so" | grep "libwebnn.so.0 => $folder/" >/dev/null || { echo "libwebnn_model does not find libwebnn"; exit 1; }
 
 echo "tools and their man pages"
 for tool in webnn-run webnnc webnn-opt; do
@@ -42,10 +36,9 @@ for tool in webnn-run webnnc webnn-opt; do
 done
 
 echo "the code generator: absent, and of another build"
-codegen=$(dirname "$library")/libwebnn_codegen.so.0
-others=$(nm -D --defined-only "$codegen" | awk '{print $3}' | grep -v '^webnn_codegen_plugin$' || true)
-[ -z "$others" ] || { echo "symbols other than the table:"; echo "$others"; exit 1; }
-if ldd "$library" | grep -E 'LLVM|dnnl' >/dev/null; then echo "libwebnn loads LLVM or oneDNN when it starts"; exit 1; fi
+codegen=$folder/libwebnn_codegen.so.0
+exports libwebnn_codegen.so.0 '^webnn_codegen_plugin$'
+if ldd "$folder/libwebnn.so" | grep -E 'LLVM|dnnl' >/dev/null; then echo "libwebnn loads LLVM or oneDNN when it starts"; exit 1; fi
 run=$work/prefix/bin/webnn-run
 model=$source/examples/models/shapes/model.onnx
 fails() { # MESSAGE COMMAND...
@@ -84,15 +77,15 @@ done
 for header in "$work"/prefix/include/webnn/*.hpp; do checks c++ "$header" c++17 c++20; done
 
 echo "pkg-config"
-export PKG_CONFIG_PATH=$(dirname "$library")/pkgconfig
+export PKG_CONFIG_PATH=$folder/pkgconfig
 gcc -std=c17 "$source/examples/hello.c" -o "$work/hello" $(pkg-config --cflags --libs webnn)
-LD_LIBRARY_PATH=$(dirname "$library") "$work/hello" | tee "$work/hello.txt"
+LD_LIBRARY_PATH=$folder "$work/hello" | tee "$work/hello.txt"
 grep -q '^compute:  0.2 0 0.6' "$work/hello.txt"
 grep -q '^dispatch: 2 0 0.6' "$work/hello.txt"
 
 # The programs of the tutorials, which print what the pages say (docs-tutorial-* holds the two together).
 tutorial() { # PROGRAM
-    (cd "$work" && LD_LIBRARY_PATH=$(dirname "$library") "$1") | grep -q '^loaded:   0 1 1 0' || { echo "$1 failed"; exit 1; }
+    (cd "$work" && LD_LIBRARY_PATH=$folder "$1") | grep -q '^loaded:   0 1 1 0' || { echo "$1 failed"; exit 1; }
 }
 gcc -std=c17 "$source/examples/tutorial.c" -o "$work/tutorial" $(pkg-config --cflags --libs webnn)
 g++ -std=c++17 "$source/examples/tutorial_cpp.cc" -o "$work/tutorial_cpp" $(pkg-config --cflags --libs webnn)
@@ -107,7 +100,7 @@ webnn_graph "sum" v1 {
 }
 MODEL
 gcc -std=c17 "$source/examples/read_model.c" -o "$work/read_model" $(pkg-config --cflags --libs webnn_model)
-LD_LIBRARY_PATH=$(dirname "$library") "$work/read_model" "$work/sum.webnn" | tee "$work/read_model.txt"
+LD_LIBRARY_PATH=$folder "$work/read_model" "$work/sum.webnn" | tee "$work/read_model.txt"
 grep -q '^computed' "$work/read_model.txt"
 cat >"$work/model.cc" <<'CC'
 #include <webnn/webnn_model.hpp>
@@ -118,7 +111,7 @@ int main(int, char **argv)
 }
 CC
 g++ -std=c++17 "$work/model.cc" -o "$work/model" $(pkg-config --cflags --libs webnn_model)
-LD_LIBRARY_PATH=$(dirname "$library") "$work/model" "$work/sum.webnn"
+LD_LIBRARY_PATH=$folder "$work/model" "$work/sum.webnn"
 
 cat >"$work/rt.c" <<'RT'
 #include <webnn/webnn_rt.h>
@@ -132,8 +125,8 @@ int main(void)
 }
 RT
 gcc -std=c11 "$work/rt.c" -o "$work/rt" $(pkg-config --cflags --libs webnn_rt)
-LD_LIBRARY_PATH=$(dirname "$library") "$work/rt"
-gcc -std=c11 "$work/rt.c" -o "$work/rt-static" $(pkg-config --cflags webnn_rt) "$(dirname "$library")/libwebnn_rt.a" \
+LD_LIBRARY_PATH=$folder "$work/rt"
+gcc -std=c11 "$work/rt.c" -o "$work/rt-static" $(pkg-config --cflags webnn_rt) "$folder/libwebnn_rt.a" \
     $(pkg-config --static --libs-only-l webnn_rt | sed 's/-lwebnn_rt//')
 "$work/rt-static"
 
@@ -159,8 +152,8 @@ foreach(source tutorial.c tutorial_cpp.cc)
   target_link_libraries(${name} PRIVATE webnn::webnn)
 endforeach()
 CMAKE
-cp "$source/examples/read_model.c" "$source/examples/compiled_classifier.c" "$source/examples/models/shapes/model.onnx" "$work/user/"
-cp "$source/examples/hello.c" "$source/examples/tutorial.c" "$source/examples/tutorial_cpp.cc" "$work/rt.c" "$work/user/"
+cp "$source"/examples/{read_model.c,compiled_classifier.c,models/shapes/model.onnx,hello.c,tutorial.c,tutorial_cpp.cc} "$work/rt.c" \
+    "$work/user/"
 cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/user.log"
 cmake --build "$work/user/build" >>"$work/user.log"
 "$work/user/build/hello" | cmp - "$work/hello.txt"
@@ -185,7 +178,7 @@ CMAKE
 other() { # FOLDER TARGET SYSTEM PROCESSOR COMPILER LINE...: what is built there for that machine
     printf '%s\n' "set(CMAKE_SYSTEM_NAME $3)" "set(CMAKE_SYSTEM_PROCESSOR $4)" "set(CMAKE_C_COMPILER $5)" "${@:6}" >"$work/$1.cmake"
     cmake -S "$work/other" -B "$work/$1" -DCMAKE_TOOLCHAIN_FILE="$work/$1.cmake" \
-        -Dwebnn_DIR="$(dirname "$library")/cmake/webnn" >"$work/user.log" 2>&1
+        -Dwebnn_DIR="$folder/cmake/webnn" >"$work/user.log" 2>&1
     cmake --build "$work/$1" --target "$2" >>"$work/user.log"
     ! grep -i warning "$work/user.log" || exit 1
 }

@@ -3,66 +3,24 @@
 # In a new Debian system with nothing but a compiler, CMake and pkg-config the project's packages install with what they depend on,
 # and the programs of the tutorials compile with pkg-config, with find_package and with FetchContent, and run.
 #
-# Needs root, mmdebstrap and the network, where Debian's packages come from; some minutes, and 3 GB in TMPDIR.
-#
 # usage: chroot.sh BUILD_DIR SOURCE_DIR
 set -euo pipefail
-
-unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER CC CXX CFLAGS CXXFLAGS # what they name is not in the new system
 build=$(realpath "$1")
 source=$(realpath "$2")
-
-skip() {
-    echo "skipped: $*"
-    exit 77
-}
-[ "$(id -u)" -eq 0 ] || skip "a chroot needs root"
-for program in mmdebstrap cpack dpkg-shlibdeps file chroot unshare; do
-    command -v "$program" >/dev/null || skip "there is no $program (Debian: mmdebstrap dpkg-dev file)"
-done
-. /etc/os-release
-[ "${ID:-}" = debian ] || skip "the packages are made for the Debian that they are built on, and this is ${ID:-another system}"
-
-work=$(mktemp -d)
-trap 'rm -rf --one-file-system "$work"' EXIT
-root=$work/root
-
-fail() {
-    tail -n 40 "$work/log"
-    echo "FAIL: $*"
-    exit 1
-}
-
-# inside COMMAND: in the new system, with its own /proc, which goes with the command.
-inside() {
-    unshare --mount sh -c 'mount -t proc proc "$0/proc" 2>/dev/null || true; exec chroot "$0" /bin/sh -ec "$1"' "$root" "$1" \
-        >"$work/log" 2>&1
-}
-
-install() {
-    inside "DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $*"
-}
+. "$source/tests/install/system.sh"
+needs cpack dpkg-shlibdeps file
 
 echo "the project's packages"
 cpack --config "$build/CPackConfig.cmake" -B "$work/packages" >"$work/log" 2>&1 || fail "cpack"
 
-echo "a new $PRETTY_NAME"
-mmdebstrap --variant=minbase --include=ca-certificates,gcc,g++,cmake,ninja-build,pkg-config "$VERSION_CODENAME" "$root" \
-    >"$work/log" 2>&1 || { tail -n 5 "$work/log"; skip "no Debian system could be made; is there a network?"; }
-cp /etc/resolv.conf "$root/etc/resolv.conf"
-inside "apt-get update" || { tail -n 5 "$work/log"; skip "the new system cannot read Debian's lists of packages"; }
+new_system "$VERSION_CODENAME" gcc,g++,cmake,ninja-build,pkg-config
 
 echo "the packages and what they depend on"
-mkdir "$root/work"
 cp "$work"/packages/*.deb "$root/work/"
 install "/work/*.deb" || fail "the packages do not install"
 
 mkdir "$root/work/installed" "$root/work/fetched" "$root/work/source"
 examples=/usr/share/doc/webnn/examples
-for example in tutorial.c tutorial_cpp.cc; do
-    cmp "$root$examples/$example" "$source/examples/$example" || fail "libwebnn-dev does not have examples/$example"
-done
-
 # runs DIRECTORY: both programs there print what the pages of the tutorials say.
 runs() {
     for program in tutorial tutorial_cpp; do

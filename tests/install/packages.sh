@@ -27,7 +27,7 @@ done
 grep -q 'libllvm19' "$work/libwebnn-codegen0.depends"
 grep -q 'libwebnn0 (= ' "$work/libwebnn-codegen0.depends"
 ! grep -q 'libllvm19' "$work/libwebnn0.depends" || { echo "libwebnn0 needs LLVM"; exit 1; }
-grep -q 'libdnnl2' "$work/libwebnn0.depends"
+grep -q 'libdnnl[0-9]' "$work/libwebnn0.depends"
 grep -q 'libwebnn0 (= ' "$work/libwebnn-dev.depends"
 grep -q 'libwebnn-codegen0 (= .*libwebnn0' "$work/webnn-tools.depends"
 

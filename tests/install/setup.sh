@@ -11,11 +11,7 @@ for program in bash cat paste fold sed; do
     ln -s "$(command -v "$program")" "$work/"
 done
 
-fail() {
-    cat "$work/log"
-    echo "FAIL: $*"
-    exit 1
-}
+fail() { cat "$work/log"; echo "FAIL: $*"; exit 1; }
 
 PATH=$work "$work/bash" "$1/.ci/setup.sh" demo >"$work/log" 2>&1 || fail "setup.sh without apt-get"
 for what in "no apt-get here" "LLVM 19" "oneDNN" docs/building.md libdnnl-dev; do

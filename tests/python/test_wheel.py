@@ -60,7 +60,7 @@ if not support.sanitized():
         # A library that names LLVM or oneDNN otherwise looks for what is absent.
         for library, needed, package, says in (
                 ("libwebnn_codegen.so.0", b"libLLVM", "libllvm19", "OperationError: build: the code generator"),
-                ("libwebnn.so.0", b"libdnnl", "libdnnl2", "OperationError: build: oneDNN"),
+                ("libwebnn.so.0", b"libdnnl", "Debian: libdnnl", "OperationError: build: oneDNN"),
                 ("libwebnn_model.so.0", b"libprotobuf-c", "libprotobuf-c1", "ImportError: webnn needs lib")):
             path = folder / "webnn" / library
             whole = path.read_bytes()

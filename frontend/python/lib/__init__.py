@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The Web Neural Network API: networks are built, compiled and computed in native code (docs/tutorial-python.md)."""
 
-# What the library's own libraries are called, and the packages of Debian 12 that have them.
+# What the library's own libraries are called, and the Debian packages that have or need them.
 _PACKAGES = {
-    "libLLVM": "libllvm19", "libdnnl": "libdnnl2", "libffi": "libffi8", "libgomp": "libgomp1", "libstdc++": "libstdc++6",
+    "libLLVM": "libllvm19", "libdnnl": "libdnnl-dev", "libffi": "libffi8", "libgomp": "libgomp1", "libstdc++": "libstdc++6",
     "libprotobuf-c": "libprotobuf-c1",
 }
 
