@@ -14,6 +14,9 @@ if(TARGET webnn_python)
 endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+# Packages are for the Debian that they are made on, whose oneDNN they need.
+cmake_host_system_information(RESULT distribution QUERY DISTRIB_VERSION_ID)
+set(CPACK_DEBIAN_PACKAGE_RELEASE "1~deb${distribution}")
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
 # dpkg-shlibdeps finds what programs and libraries need; what links the libraries of this project finds them in the build folder.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
