@@ -35,9 +35,10 @@ new_system() {
     mkdir -p "$root/work/shared"
 }
 
-# inside COMMAND: in the new system, with its own /proc and the shared data, which go with the command.
+# inside COMMAND: in the new system, with devices, with what the kernel tells, and with the shared data, which go with the command.
 inside() {
-    unshare --mount sh -c '{ mount -t proc proc "$0/proc"; mount --bind -o ro "$2" "$0/work/shared"; } 2>/dev/null
+    unshare --mount sh -c '{ for folder in proc sys dev; do mount --rbind "/$folder" "$0/$folder"; done
+        mount --bind -o ro "$2" "$0/work/shared"; } 2>/dev/null
         exec env -u WEBNN_SHARED chroot "$0" /bin/sh -ec "$1"' "$root" "$1" "${WEBNN_SHARED:-}" >"$work/log" 2>&1
 }
 
