@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Runs the published conformance cases of one file and counts them.
+ * Runs the published conformance cases of files and counts them.
  *
- *     wpt-conformance FILE.json [--mode interpreter|engine] [--constants swap] [--debug SWITCHES] [--only NAME]
- *                     [--every N]
+ *     wpt-conformance [--mode interpreter|engine] [--constants swap] [--debug SWITCHES] [--only NAME] [--every N]
+ *                     FILE.json...
  *
  * Mode interpreter runs the reference interpreter on a graph made with node_create, mode engine the public API.  --constants
  * swap turns graph inputs into constants and constants into inputs; --every runs the first case and each N-th after it.  The
@@ -309,14 +309,15 @@ static int run_file(const struct settings *s)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: wpt-conformance FILE.json [--mode interpreter|engine] [--constants swap] [--debug SWITCHES] "
-                    "[--only NAME] [--every N]\n");
+    fprintf(stderr, "usage: wpt-conformance [--mode interpreter|engine] [--constants swap] [--debug SWITCHES] [--only NAME] "
+                    "[--every N] FILE.json...\n");
     return 2;
 }
 
 int main(int argc, char **argv)
 {
     struct settings s = {.every = 1};
+    int files = 0, result = 77;
 
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -330,12 +331,12 @@ int main(int argc, char **argv)
             s.only = argv[++i];
         else if (!strcmp(argv[i], "--every") && atoi(value) > 0)
             s.every = atoi(argv[++i]);
-        else if (argv[i][0] != '-' && !s.path)
-            s.path = argv[i];
+        else if (argv[i][0] != '-')
+            argv[files++] = argv[i];
         else
             return usage();
     }
-    if (!s.path)
+    if (!files)
         return usage();
 #ifndef WPT_ENGINE
     if (s.engine) {
@@ -346,12 +347,18 @@ int main(int argc, char **argv)
     if (s.engine && !engine_is_there())
         return 77;
 #endif
-    const char *slash = strrchr(s.path, '/');
-    char *file = strdup(slash ? slash + 1 : s.path), *end = file ? strstr(file, ".json") : NULL;
-    if (end)
-        *end = '\0';
-    s.file = file ? file : s.path;
-    int result = run_file(&s);
-    free(file);
+    for (int i = 0; i < files; i++) {
+        const char *slash = strrchr(argv[i], '/');
+        char *file = strdup(slash ? slash + 1 : argv[i]), *end = file ? strstr(file, ".json") : NULL;
+        if (end)
+            *end = '\0';
+        s.path = argv[i];
+        s.file = file ? file : s.path;
+        int of_file = run_file(&s);
+        if (result != 1 && of_file != 77)
+            result = of_file;
+        fflush(stdout);
+        free(file);
+    }
     return result;
 }
