@@ -3,7 +3,7 @@
 # Runs what takes longer than test.sh and finds less: the clang build for its warnings, everything under the address and
 # undefined-behaviour sanitizers, fuzz targets for WEBNN_FUZZ_SECONDS each (15), the tests labelled `long` with random graphs for
 # WEBNN_RANDOM_SECONDS (40), and what runs generated code with the instruction set capped to AVX2 and to the x86-64 baseline.  With
-# WEBNN_CHECK=all the whole release suite runs with these caps.
+# WEBNN_CHECK=all the whole release suite runs with these caps, and a part of it for aarch64 in QEMU's user mode.
 part=check
 source "$(dirname "$0")/suites.sh"
 
@@ -32,4 +32,12 @@ suite long release -L '^long$' ${repeated:+-LE '^repeat$'}
 for isa in avx2 baseline; do
     WEBNN_DEBUG=isa=$isa suite "$isa" release "${capped[@]}" -LE "^(long|isa$repeated)\$"
 done
+# What starts no other program, but Node.js, which starts itself.
+if [ "${WEBNN_CHECK:-}" = all ]; then
+    step .ci/setup.sh aarch64
+    step cmake --preset aarch64
+    step cmake --build --preset aarch64 -j "$jobs"
+    suite aarch64 aarch64 -R '^(ir|passes|codegen|kernels|runtime|frontend|api|models|text|files|public|wpt-conformance|node)-' \
+        -LE '^(gpu|long|repeat)$' -E '^codegen-opencl-(dots|ptx)$'
+fi
 finish

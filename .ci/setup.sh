@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# setup.sh [demo|node|python|test|check] [PACKAGE...]
+# setup.sh [demo|node|python|test|check|aarch64] [PACKAGE...]
 # Installs what is needed on Debian 12 and 13, and the named packages, as root or with sudo: by the library, the tools and the
 # examples but those with sound and with tokenizers (demo), also by the package for Node.js (node) or for Python (python), also by the
-# release suite (test, the default), also by `make check` (check).
+# release suite (test, the default), also by `make check` (check), also, in the folder build/aarch64-root, by the preset aarch64
+# (aarch64).
 # Does nothing when all of it is there.  Without apt-get it says what to install.
 set -euo pipefail
 
 what=test
-case "${1:-}" in demo | node | python | test | check) what=$1; shift ;; esac
+case "${1:-}" in demo | node | python | test | check | aarch64) what=$1; shift ;; esac
 
 packages=(build-essential cmake ninja-build pkg-config git ca-certificates llvm-19-dev libdnnl-dev libffi-dev
           libcjson-dev libpng-dev libjpeg-dev libzip-dev libprotobuf-c-dev protobuf-c-compiler "$@")
@@ -18,10 +19,16 @@ if [ "$what" != demo ] && [ "$what" != python ]; then
     [ -e /usr/include/node/node_api.h ] || packages+=(libnode-dev)
 fi
 [ "$what" = demo ] || [ "$what" = node ] || packages+=(python3-dev python3-numpy)
-if [ "$what" = test ] || [ "$what" = check ]; then
+if [[ $what = @(test|check|aarch64) ]]; then
     packages+=(libsndfile1-dev libkissfft-dev libpcre2-dev libutf8proc-dev libcmocka-dev gcc-aarch64-linux-gnu
                libc6-dev-arm64-cross qemu-user clang-19 lld-19 ocl-icd-opencl-dev pocl-opencl-icd)
 fi
+# What programs for aarch64 are built with: arm64 packages of this Debian, unpacked and not installed.
+arm64=(nodejs libnode-dev)
+for package in "${packages[@]}"; do
+    [[ $package != *-dev ]] || arm64+=("$package")
+done
+[ "$what" != aarch64 ] || packages+=(g++-aarch64-linux-gnu mmdebstrap)
 [ "$what" != check ] || packages+=(libclang-rt-19-dev doxygen abigail-tools mmdebstrap dpkg-dev file oclgrind
                                 libopenmpi-dev openmpi-bin qemu-system-arm)
 
@@ -45,10 +52,25 @@ missing=()
 for package in "${packages[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
 done
-[ ${#missing[@]} -eq 0 ] && exit 0
+if [ ${#missing[@]} -ne 0 ]; then
+    root=()
+    [ "$(id -u)" -eq 0 ] || root=(sudo)
+    echo "installing ${missing[*]}"
+    "${root[@]}" apt-get update -qq
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
 
-root=()
-[ "$(id -u)" -eq 0 ] || root=(sudo)
-echo "installing ${missing[*]}"
-"${root[@]}" apt-get update -qq
-"${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+folder=$(realpath "$(dirname "$0")/..")/build/aarch64-root
+[ "$what" = aarch64 ] && [ ! -e "$folder/node" ] || exit 0
+echo "unpacking ${arm64[*]} for arm64"
+rm -rf "$folder"
+mkdir -p "${folder%/*}"
+# shellcheck source=/dev/null
+mmdebstrap --quiet --variant=extract --architectures=arm64 --include="${arm64[*]}" "$(. /etc/os-release && echo "$VERSION_CODENAME")" \
+    "$folder"
+# Node.js in QEMU, which also starts others of its kind there.
+cat >"$folder/node" <<TEXT
+#!/bin/sh
+exec qemu-aarch64 -L "$folder" "$folder/usr/bin/node" --import "data:text/javascript,process.execPath='$folder/node'" "\$@"
+TEXT
+chmod +x "$folder/node"

@@ -30,7 +30,7 @@ for (const [, text] of programs) {
   test(text.split('\n').find((line) => !line.startsWith("import fs")), { skip }, () => {
     const file = path.join(folder, 'program.mjs');
     fs.writeFileSync(file, text);
-    const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8', timeout: 60000 });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8', timeout: 600000 });
     assert.equal(status, 0, stderr);
     // The comment after a console.log begins with what it prints last, in brackets.
     for (const [, printed] of text.matchAll(/console\.log\(.*\); \/\/ \[([-\d., ]+)\]/g)) {

@@ -27,5 +27,5 @@ export async function smallGraph(n = 4) {
 /** Runs a program in a process of its own; `webnn` and `smallGraph` are there. */
 export function runProgram(text, ...flags) {
   const source = `import { webnn, ml, MLGraphBuilder, f32, smallGraph } from '${import.meta.url}';\n${text}`;
-  return spawnSync(process.execPath, [...flags, '--input-type=module', '--eval', source], { encoding: 'utf8', timeout: 60000 });
+  return spawnSync(process.execPath, [...flags, '--input-type=module', '--eval', source], { encoding: 'utf8', timeout: 600000 });
 }
