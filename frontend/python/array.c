@@ -49,6 +49,23 @@ void *array_data(PyObject *array)
     return ((struct array *)array)->data;
 }
 
+void array_cut(PyObject *array, size_t d, size_t count)
+{
+    struct array *a = (struct array *)array;
+    Py_ssize_t *shape = a->layout, *strides = a->layout + RANK_LIMIT;
+
+    if (d >= (size_t)a->rank || count >= (size_t)shape[d])
+        return;
+    const size_t inner = (size_t)strides[d], block = inner * (size_t)shape[d], blocks = block ? a->bytes / block : 0;
+
+    for (size_t i = 0; i < blocks; i++)
+        memmove((char *)a->data + i * count * inner, (char *)a->data + i * block, count * inner);
+    shape[d] = (Py_ssize_t)count;
+    a->bytes = blocks * count * inner;
+    for (size_t i = d; i-- > 0;)
+        strides[i] = strides[i + 1] * shape[i + 1];
+}
+
 static void array_free(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);

@@ -114,13 +114,32 @@ static bool new_outputs(struct module *m, WNNGraph graph, size_t count, WNNNamed
     return true;
 }
 
+/** Cuts the results of which others say how much of them counts, and drops those others. */
+static void cut_outputs(size_t count, const WNNNamedBuffer *buffers, PyObject **arrays)
+{
+    int32_t counts;
+    WNNStringView of;
+    size_t d;
+
+    for (size_t i = 0; i < count; i++) {
+        if (buffers[i].byteLength != sizeof(counts) || !wnnModelIsCount(buffers[i].name, &of, &d))
+            continue;
+        memcpy(&counts, buffers[i].data, sizeof(counts));
+        for (size_t k = 0; k < count; k++)
+            if (arrays[k] && buffers[k].name.length == of.length && !memcmp(buffers[k].name.data, of.data, of.length))
+                array_cut(arrays[k], d, counts < 0 ? 0 : (size_t)counts);
+        Py_CLEAR(arrays[i]);
+    }
+}
+
 /** Returns the results by name.  References to arrays are taken over. */
 static PyObject *results(struct module *m, size_t count, const WNNNamedBuffer *buffers, PyObject **arrays)
 {
     PyObject *dict = PyDict_New();
 
     for (size_t i = 0; dict && i < count; i++) {
-        dict_add(&dict, buffers[i].name, array_present(m, arrays[i]));
+        if (arrays[i])
+            dict_add(&dict, buffers[i].name, array_present(m, arrays[i]));
         arrays[i] = NULL;
     }
     return dict;
@@ -150,6 +169,8 @@ PyObject *compute(struct module *m, WNNGraph graph, struct bindings *inputs, PyO
         Py_BEGIN_ALLOW_THREADS;
         status = wnnGraphComputeCancellable(graph, matched, buffers, chosen, buffers + in, cancellation_current());
         Py_END_ALLOW_THREADS;
+        if (inputs->cuts && fresh && !status)
+            cut_outputs(out, buffers + in, arrays);
         if (succeeded(m, status))
             result = fresh ? results(m, out, buffers + in, arrays) : PyDict_Copy(outputs);
     }

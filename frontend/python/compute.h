@@ -20,6 +20,7 @@ struct bindings {
     struct binding *list; /* of the pairs */
     size_t count;         /* of those that are open */
     bool may_exceed;      /* there may be more than the graph has */
+    bool cuts;            /* results are cut to what counts (wnnModelIsCount) */
     bool may_lack;        /* there may be fewer: the library says which are needed */
 };
 

@@ -345,6 +345,7 @@ static PyObject *model_compute(PyObject *self, struct bindings *inputs)
             shapes[o.model.shapeCount++] = (WNNModelShape){b->name, b->source.rank, b->source.sizes};
     }
     inputs->may_exceed = ((struct object *)self)->is_partial;
+    inputs->cuts = true;
     if (check_names(self, inputs) && model_succeeded(m, get_graph(self, &o, &graph)))
         result = compute(m, graph, inputs, NULL);
     wnnGraphRelease(graph);

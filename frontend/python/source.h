@@ -43,6 +43,8 @@ bool source_fits(const struct source *source, const struct place *place, const W
 PyObject *array_create(struct module *m, const WNNOperandDescriptor *d);
 /** Returns the memory of such an array. */
 void *array_data(PyObject *array);
+/** Leaves the first `count` elements along dimension d, if there are that many. */
+void array_cut(PyObject *array, size_t d, size_t count);
 
 /* ---- DLPack: the structs of its stable interface ---- */
 

@@ -8,6 +8,7 @@
 #include "ir/support/suggest.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,8 @@ static bool add_port(struct model_port **ports, size_t *count, const char *name,
     port->descriptor =
         (WNNOperandDescriptor){wnnOperandGetDataType(operand), wnnOperandGetRank(operand), wnnOperandGetShape(operand)};
     port->is_boolean = is_boolean;
+    port->count = NULL;
+    port->counted = 0;
     ++*count;
     return true;
 }
@@ -104,6 +107,22 @@ bool model_add_input(struct model *model, const char *name, WNNOperand operand, 
 bool model_add_output(struct model *model, const char *name, WNNOperand operand, bool is_boolean)
 {
     return add_port(&model->outputs, &model->output_count, name, operand, is_boolean);
+}
+
+bool model_add_count(struct model *model, size_t i, uint32_t d, WNNOperand count)
+{
+    const size_t size = strlen(model->outputs[i].name) + 32;
+    char *name = malloc(size);
+    bool ok = name;
+
+    if (ok) {
+        snprintf(name, size, "%s.shape[%u]", model->outputs[i].name, d);
+        ok = model_add_output(model, name, count, false);
+    }
+    free(name);
+    model->outputs[i].count = ok ? count : NULL;
+    model->outputs[i].counted = d;
+    return ok;
 }
 
 /* ---- options ---- */
@@ -130,9 +149,18 @@ static bool refuse_output(const struct model *model, size_t taken, const char *n
     return file_error(e, "the model has no output \"%s\"%s; it has %s", NAME_SHOWN(name), suggestion_text(&meant), list);
 }
 
+static void swap_outputs(struct model *model, size_t i, size_t k)
+{
+    const struct model_port other = model->outputs[k];
+
+    model->outputs[k] = model->outputs[i];
+    model->outputs[i] = other;
+}
+
 bool model_choose_outputs(struct model *model, const struct model_options *options, struct error *e)
 {
     const size_t count = options->output_count;
+    size_t kept = count;
 
     for (size_t i = 0; i < count; i++) {
         size_t k = i;
@@ -141,12 +169,13 @@ bool model_choose_outputs(struct model *model, const struct model_options *optio
             k++;
         if (k >= model->output_count)
             return refuse_output(model, i, options->outputs[i], e);
-        const struct model_port chosen = model->outputs[k];
-
-        model->outputs[k] = model->outputs[i];
-        model->outputs[i] = chosen;
+        swap_outputs(model, i, k);
     }
-    for (; count && model->output_count > count; model->output_count--)
+    for (size_t i = 0; i < count; i++) /* what counts them stays, too, unless it is chosen already */
+        for (size_t k = kept; model->outputs[i].count && k < model->output_count; k++)
+            if (model->outputs[k].operand == model->outputs[i].count)
+                swap_outputs(model, kept++, k);
+    for (; count && model->output_count > kept; model->output_count--)
         free(model->outputs[model->output_count - 1].name);
     return true;
 }

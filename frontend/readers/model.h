@@ -25,6 +25,8 @@ struct model_port {
     WNNOperand operand;
     WNNOperandDescriptor descriptor; /* its shape points into the operand */
     bool is_boolean;                 /* the file calls it bool; here it is uint8 of 0 and 1 */
+    WNNOperand count;                /* of an output: only so many elements of dimension `counted` count; NULL: all of them */
+    uint32_t counted;
 };
 
 struct model {
@@ -152,6 +154,11 @@ void model_note(struct model *model, const char *format, ...) __attribute__((for
 bool model_add_input(struct model *model, const char *name, WNNOperand operand, bool is_boolean);
 /** Does the same for an output. */
 bool model_add_output(struct model *model, const char *name, WNNOperand operand, bool is_boolean);
+/**
+ * Appends an output NAME.shape[D], an int32 scalar: how many elements of dimension D of output i count, which is called NAME.
+ * Returns false if memory runs out.
+ */
+bool model_add_count(struct model *model, size_t i, uint32_t d, WNNOperand count);
 
 /*
  * These are the readers themselves, by kind; they return as model_read does.  bytes need not end with a NUL.  path tells where

@@ -15,3 +15,16 @@ const struct model_port *ports_find(const struct name_map *index, WNNStringView 
 {
     return name_map_find(index, name.data, name.length);
 }
+
+bool ports_is_count(WNNStringView name, WNNStringView *of, size_t *dimension)
+{
+    static const char middle[] = ".shape[";
+    const size_t length = name.length == WNN_STRLEN ? strlen(name.data) : name.length, tail = sizeof middle + 1;
+
+    if (length <= tail || memcmp(name.data + length - tail, middle, sizeof middle - 1) != 0 || name.data[length - 1] != ']' ||
+        name.data[length - 2] < '0' || name.data[length - 2] > '9')
+        return false;
+    *of = (WNNStringView){name.data, length - tail};
+    *dimension = (size_t)(name.data[length - 2] - '0');
+    return true;
+}

@@ -16,4 +16,10 @@ bool ports_index(struct model_port *ports, size_t count, struct name_map *index)
 /** Returns the port of that name, or NULL if there is none.  It takes as long as the name is, however many ports there are. */
 const struct model_port *ports_find(const struct name_map *index, WNNStringView name);
 
+/**
+ * Returns whether an output says how many elements of a dimension of another one count: it is called NAME.shape[D].  *of is
+ * NAME then, a part of the text, and *dimension D.
+ */
+bool ports_is_count(WNNStringView name, WNNStringView *of, size_t *dimension);
+
 #endif

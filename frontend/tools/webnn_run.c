@@ -26,7 +26,7 @@ struct run {
     size_t input_count, result_count;
     struct npy_array *inputs; /* in the graph's order */
     WNNNamedBuffer *input_buffers, *output_buffers;
-    struct result *results;
+    struct result *results, *cut; /* as they are computed; without padding */
     struct run_states states;
     struct reference reference; /* of --quantize-weights */
     struct each each;
@@ -122,7 +122,9 @@ static bool bind_outputs(struct run *r)
 
     r->results = calloc(count + 1, sizeof *r->results);
     r->output_buffers = calloc(count + 1, sizeof *r->output_buffers);
-    if (!r->results || !r->output_buffers || !ports_index(r->model.outputs, r->model.output_count, &r->outputs_by_name))
+    r->cut = calloc(count + 1, sizeof *r->cut);
+    if (!r->results || !r->cut || !r->output_buffers ||
+        !ports_index(r->model.outputs, r->model.output_count, &r->outputs_by_name))
         return complain("out of memory");
     for (; r->result_count < count; r->result_count++) {
         struct result *out = &r->results[r->result_count];
@@ -251,8 +253,8 @@ static bool run(struct run *r)
         return false;
     states_bind(&r->states, r->input_buffers, r->input_count, r->output_buffers, r->result_count);
     if (is_each(o)) {
-        const struct each_graph g = {r->graph, &r->labels,       r->input_count,    r->result_count,
-                                     r->ports, r->input_buffers, r->output_buffers, r->results};
+        const struct each_graph g = {r->graph,         &r->labels,        r->input_count, r->result_count, r->ports,
+                                     r->input_buffers, r->output_buffers, r->results,     r->cut};
 
         labels_check(o, &r->labels, r->result_count, r->results);
         return each_run(o, &r->each, &g);
@@ -265,11 +267,13 @@ static bool run(struct run *r)
         wnnGraphGetQuantizedWeights(r->graph, &weights);
         results_print_errors(&weights, &r->reference, r->result_count, r->results);
     }
-    labels_check(o, &r->labels, r->result_count, r->results);
-    for (size_t i = 0; i < r->result_count; i++)
-        result_print(o, &r->labels, &r->results[i]);
-    ok = results_save(o, r->result_count, r->results);
-    return results_compare(o, r->result_count, r->results) && ok;
+    const size_t count = results_cut(r->result_count, r->results, r->cut);
+
+    labels_check(o, &r->labels, count, r->cut);
+    for (size_t i = 0; i < count; i++)
+        result_print(o, &r->labels, &r->cut[i]);
+    ok = results_save(o, count, r->cut);
+    return results_compare(o, count, r->cut) && ok;
 }
 
 /** Gives the context back, which writes the trace.  Returns false if that failed, which the library has said on stderr. */
@@ -301,6 +305,7 @@ static bool run_close(struct run *r, bool succeeded)
     free(r->inputs);
     free(r->input_buffers);
     free(r->results);
+    free(r->cut);
     free(r->output_buffers);
     sources_free(&r->sources);
     labels_free(&r->labels);

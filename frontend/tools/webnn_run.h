@@ -155,6 +155,7 @@ struct each_graph {
     const struct model_port **ports; /* of the inputs */
     WNNNamedBuffer *input_buffers, *output_buffers;
     const struct result *results;
+    struct result *cut; /* room for as many (results_cut) */
 };
 
 /** Makes the list. */
@@ -201,6 +202,11 @@ bool result_print_whole(FILE *out, const struct npy_array *a, size_t i);
 /** Writes all results to an .npz file. */
 bool results_save_all(size_t count, const struct result *results, const char *path);
 
+/**
+ * Copies results, whose data stays where it is, without those that say how many elements of others count, and cuts the others
+ * to what counts.  Returns how many there are.
+ */
+size_t results_cut(size_t count, const struct result *results, struct result *cut);
 /** Prints a result as the options say. */
 void result_print(const struct run_options *o, const struct labels *l, const struct result *r);
 /** Prints what --quantize-weights came to, and how far each result is from the reference's. */

@@ -262,8 +262,8 @@ static char *keep_name(struct batch *b, const char *name)
     return copy;
 }
 
-/* Writes all outputs to FOLDER/FILE.npz, FILE being the input's name without its folder. */
-static bool save_results(struct batch *b, const char *path)
+/* Writes the results in g->cut to FOLDER/FILE.npz, FILE being the input's name without its folder. */
+static bool save_results(struct batch *b, size_t count, const char *path)
 {
     const char *base = file_name(path);
     const size_t size = strlen(b->o->each.save) + strlen(base) + 8;
@@ -282,7 +282,7 @@ static bool save_results(struct batch *b, const char *path)
         return complain("out of memory");
     }
     snprintf(file, size, "%s/%s.npz", b->o->each.save, base);
-    const bool good = results_save_all(b->g->result_count, b->g->results, file);
+    const bool good = results_save_all(count, b->g->cut, file);
     free(file);
     return good;
 }
@@ -302,12 +302,13 @@ static bool compute_file(void *user, size_t slot, FILE *members, struct error *e
         good = complain("%.*s", (int)text.length, text.data);
     }
     fprintf(members, "\"ms\": %.3f, \"outputs\": {", clock_ms() - start);
-    for (size_t i = 0; good && i < g->result_count; i++) {
+    const size_t count = good ? results_cut(g->result_count, g->results, g->cut) : 0;
+    for (size_t i = 0; good && i < count; i++) {
         fputs(i ? ", " : "", members);
-        good = print_result(members, b, &g->results[i]);
+        good = print_result(members, b, &g->cut[i]);
     }
     fputc('}', members);
-    good = good && (!b->o->each.save || save_results(b, path));
+    good = good && (!b->o->each.save || save_results(b, count, path));
     complain_catch(NULL);
     free(path);
     sources_free(s);

@@ -7,6 +7,7 @@
 
 #include "frontend/readers/files/element.h"
 #include "frontend/readers/files/npz.h"
+#include "frontend/readers/ports.h"
 #include "frontend/tools/webnn_run.h"
 #include "ir/support/suggest.h"
 
@@ -205,6 +206,28 @@ void result_print(const struct run_options *o, const struct labels *l, const str
     }
     if (fits)
         print_top(o, l, &r->array);
+}
+
+/* ---- what counts ---- */
+
+size_t results_cut(size_t count, const struct result *results, struct result *cut)
+{
+    WNNStringView of;
+    size_t kept = 0, d;
+    int32_t counts;
+
+    for (size_t i = 0; i < count; i++)
+        if (!ports_is_count(WNN_STR(results[i].name), &of, &d))
+            cut[kept++] = results[i];
+    for (size_t i = 0; i < count; i++) {
+        if (!ports_is_count(WNN_STR(results[i].name), &of, &d) || results[i].array.byteLength != sizeof counts)
+            continue;
+        memcpy(&counts, results[i].array.data, sizeof counts);
+        for (size_t k = 0; k < kept; k++)
+            if (text_is(cut[k].name, of.data, of.length))
+                npy_cut(&cut[k].array, d, counts < 0 ? 0 : (size_t)counts);
+    }
+    return kept;
 }
 
 /* ---- saving ---- */

@@ -104,6 +104,13 @@ typedef struct WNNModelPort {
     WNNOperand operand; /**< of the model's builder */
     WNNOperandDescriptor descriptor;
     bool boolean; /**< the file calls it bool; its elements are uint8 of 0 and 1 */
+    /**
+     * Of an output whose size is known at run time only: another output, NAME.shape[D], an int32 scalar, which says how many
+     * elements along countedDimension, D, count.  The descriptor has the most that there can be, and what follows those that
+     * count has any numbers.  NULL where all elements count.
+     */
+    WNNOperand WNN_NULLABLE count;
+    size_t countedDimension;
 } WNNModelPort;
 
 /**
@@ -143,6 +150,11 @@ WNN_EXPORT WNNGraphBuilder wnnModelGetBuilder(WNNModel model);
  * second call is an InvalidStateError.  *graph is the caller's, and NULL after a failure.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnModelBuild(WNNModel model, WNNGraph *graph);
+/**
+ * Returns whether the output of that name says how many elements of another one count (WNNModelPort.count), as it does by its
+ * name alone: NAME.shape[D].  Then *of is NAME, a part of `name`, and *dimension D; else they are left alone.
+ */
+WNN_EXPORT bool wnnModelIsCount(WNNStringView name, WNNStringView *of, size_t *dimension);
 /* ------------------------------------------------------------------------------------------------ descriptions */
 
 /** Holds what a file says about its model.  It does not change, so any thread may ask it. */

@@ -233,6 +233,9 @@ struct ModelPort {
     OperandDescriptor descriptor;
     bool boolean;
     Operand operand;
+    /** The output that says how many elements along countedDimension count; invalid where all do. */
+    Operand count;
+    std::size_t countedDimension;
 };
 
 /** A model that was read: a builder with the whole network. */
@@ -306,7 +309,8 @@ class Model : public Handle<WNNModel, wnnModelAddRef, wnnModelRelease>
             result.push_back(ModelPort{detail::text(p.name),
                                        OperandDescriptor{static_cast<DataType>(p.descriptor.dataType),
                                                          {p.descriptor.shape, p.descriptor.shape + p.descriptor.rank}},
-                                       p.boolean, detail::referenced(p.operand)});
+                                       p.boolean, detail::referenced(p.operand), detail::referenced(p.count),
+                                       p.countedDimension});
         }
         return result;
     }

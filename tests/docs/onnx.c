@@ -161,6 +161,20 @@ static void put_document(FILE *out, size_t count, const struct onnx_operator *co
         "and uint4 are int8 and uint8, one element per byte; float64, 16-bit integers and empty tensors exist only among "
         "constants.  What\n"
         "cannot be expressed is refused with the node's name, its operator and the reason, all such nodes at once.\n\n"
+        "## Sizes that are known at run time only\n\n"
+        "How many boxes NonMaxSuppression keeps depends on the data.  Such a result has the greatest number of elements that "
+        "there\n"
+        "can be along that dimension; the first ones count, and the others are padding.  What reads it (`counted.c`) gives "
+        "results\n"
+        "with the same dimension, or replaces padding by what changes no sum, maximum or order.  Two such dimensions of one "
+        "model that\n"
+        "meet in an operator must be of one size.\n\n"
+        "An output NAME of the model with such a dimension, D, has a second one, `NAME.shape[D]`, an int32 scalar: how many "
+        "elements\n"
+        "count (`WNNModelPort.count`, `wnnModelIsCount`).  `webnn-run`, models in Python and `compute` of models in Node.js "
+        "cut "
+        "NAME to\n"
+        "that size, and do not show the second one.\n\n"
         "## Expressed\n\n",
         ONNX_OPSET_NEWEST);
     put_operators(out, count, rows);

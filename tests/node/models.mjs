@@ -42,6 +42,19 @@ test('a model is described, from a path and from bytes', () => {
     assert.throws(() => describeModel(wrong), { name: kind });
 });
 
+test('outputs are cut to what counts', async () => {
+  const text = Buffer.from(`webnn_graph "counted" v1 { inputs { x: f32[2, 3]; }
+    nodes { y = abs(x); t = transpose(y); s = reduceMin(y); n = cast(s, type="int32"); }
+    outputs { y; t; "y.shape[1]" = n; "t.shape[0]" = n; } }`);
+  const model = await loadModel(await createContext(), text);
+  for (const [x, shape, y, t] of [[[3, -2, 4, 5, 9, 6], [2, 2], [3, 2, 5, 9], [3, 5, 2, 9]], [[7, 8, 9, 7, 8, 9], [2, 3], [7, 8, 9, 7, 8, 9], [7, 7, 8, 8, 9, 9]],
+    [[0, 1, 2, 3, 4, 5], [2, 0], [], []]]) {
+    const results = await model.compute({ x: Float32Array.from(x) });
+    assert.deepEqual(Object.keys(results), ['y', 't']);
+    assert.deepEqual([[...results.y.data], results.y.shape, [...results.t.data]], [y, shape, t]);
+  }
+});
+
 test('a model is built for the outputs that are wanted', async () => {
   const context = await createContext();
   const text = Buffer.from('webnn_graph "two" v1 { inputs { x: f32[2]; } nodes { a = neg(x); b = abs(x); } outputs { a; b; } }');

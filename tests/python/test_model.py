@@ -54,6 +54,24 @@ class Models(unittest.TestCase):
         self.refuses(ValueError, "folder_limit is -1", webnn.load, PRODUCT, context, folder_limit=-1)
         self.assertEqual(webnn.load(PRODUCT).context.lost, False)  # the module's own context
 
+    def test_sizes_at_run_time(self):
+        boxes = np.array([[[0, 0, 2, 2], [0, 0, 2, 1.5], [5, 5, 6, 6], [9, 9, 9, 9]]], np.float32)
+        scores = np.array([[[0.5, 0.25, 0.75, 0]]], np.float32)
+        model = webnn.load(support.model(
+            [support.node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "threshold"], ["rows"]),
+             support.node("Transpose", ["rows"], ["columns"])],
+            [("boxes", "float32", [1, "n", 4]), ("scores", "float32", [1, 1, "n"])],
+            [("rows", "int64", ["kept", 3]), ("columns", "int64", [3, "kept"])],
+            [("most", np.array([9])), ("overlap", np.array([0.5], np.float32)), ("threshold", np.array([0.1], np.float32))]),
+            context)
+        for threshold, kept in ((0.1, [2, 0]), (0.6, [2]), (0.9, [])):
+            results = model(boxes=boxes, scores=np.where(scores > threshold, scores, 0).astype(np.float32))
+            self.assertEqual(list(results), ["rows", "columns"])
+            self.assertEqual(results["rows"].tolist(), [[0, 0, i] for i in kept])
+            self.assertEqual(results["columns"].tolist(), [[0] * len(kept), [0] * len(kept), kept])
+        graph = model.graph({"n": 4})
+        self.assertEqual(sorted(graph.outputs), ["columns", "columns.shape[1]", "rows", "rows.shape[0]"])
+
     def test_outputs(self):
         heads = support.model([support.node("Neg", ["a"], ["n"]), support.node("Abs", ["a"], ["p"])],
                               [("a", "float32", ["m"])], [("n", "float32", ["m"]), ("p", "float32", ["m"])])

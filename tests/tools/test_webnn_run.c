@@ -216,6 +216,30 @@ TEST(arrays_go_in_and_come_out)
     assert_printed("output 'twice' float32 [2, 3]: min 2, max 6, mean 4, std 2, 2 of 6 not finite");
 }
 
+TEST(outputs_are_cut_to_what_counts)
+{
+    static const char text[] = "webnn_graph \"counted\" v1 { inputs { x: f32[2, 3]; }\n"
+                               "nodes { y = abs(x); t = transpose(y); s = reduceMin(y); n = cast(s, type=\"int32\"); }\n"
+                               "outputs { y; t; \"y.shape[1]\" = n; \"t.shape[0]\" = n; } }\n";
+    float *y;
+
+    assert_true(file_write("counted.webnn", text, sizeof text - 1, NULL));
+    write_array("x.npy", F32, 2, (uint32_t[]){2, 3}, (float[6]){3, -2, 4, 5, 9, 6});
+    assert_int_equal(run("%s counted.webnn --input x.npy --first 9 --output y=y.npy --output t=t.npy", WEBNN_RUN), 0);
+    assert_printed("output 'y' float32 [2, 2]: min 2, max 9");
+    assert_printed("  3 2 5 9\n");
+    assert_printed("output 't' float32 [2, 2]");
+    assert_not_printed("shape[");
+    y = read_floats("y.npy", 4);
+    assert_true(y[1] == 2 && y[2] == 5);
+    free(y);
+    assert_int_equal(run("%s counted.webnn --each x.npy --each x.npy --save-each out --first 9", WEBNN_RUN), 1); /* one name */
+    assert_printed("\"y\": {\"type\": \"float32\", \"shape\": [2, 2], \"first\": [3, 2, 5, 9]}");
+    write_array("x.npy", F32, 2, (uint32_t[]){2, 3}, (float[6]){0});
+    assert_int_equal(run("%s counted.webnn --input x.npy --output all.npz", WEBNN_RUN), 0);
+    assert_printed("output 'y' float32 [2, 0]");
+}
+
 /* Devices and pipes stay what they are; a link stands for its target; a file that could not be written is as it was. */
 TEST(outputs_keep_devices_and_links)
 {

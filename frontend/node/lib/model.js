@@ -91,6 +91,29 @@ function shapeOf({ name, shape }, value, sizes) {
   return known;
 }
 
+/** Returns the first `count` elements along a dimension of what compute gives for an output. */
+function cut({ data, dataType, shape }, dimension, count) {
+  const product = (sizes) => sizes.reduce((n, size) => n * size, 1);
+  const inner = product(shape.slice(dimension + 1));
+  const left = shape.map((size, i) => (i === dimension ? count : size));
+  const result = new data.constructor(product(left));
+  for (let i = 0, from = 0; i < result.length; i += count * inner, from += shape[dimension] * inner)
+    result.set(data.subarray(from, from + count * inner), i);
+  return { data: result, dataType, shape: left };
+}
+
+/** Cuts outputs whose size another one says, which is called NAME.shape[D]. */
+function cutAll(outputs) {
+  for (const [name, { data, shape }] of Object.entries(outputs)) {
+    const [, of, dimension] = /^(.*)\.shape\[([0-9])\]$/s.exec(name) ?? [];
+    if (outputs[of]?.shape[dimension] === undefined || shape.length !== 0)
+      continue;
+    outputs[of] = cut(outputs[of], Number(dimension), Math.min(Math.max(data[0], 0), outputs[of].shape[dimension]));
+    delete outputs[name];
+  }
+  return outputs;
+}
+
 class Model {
   #context;
   #open;
@@ -197,7 +220,7 @@ class Model {
     }));
     const cancellation = createCancellation();
     dispatchCancellable(this.#context, graph, Object.fromEntries(from), Object.fromEntries(to), cancellation);
-    return Object.fromEntries(await (signal ? withSignal(signal, read, () => cancel(cancellation)) : read()));
+    return cutAll(Object.fromEntries(await (signal ? withSignal(signal, read, () => cancel(cancellation)) : read())));
   }
 
   /** Gives up all graphs that are kept. */

@@ -352,3 +352,20 @@ WNNOperandDescriptor npy_descriptor(const struct npy_array *array)
 {
     return (WNNOperandDescriptor){array->dataType, array->rank, array->shape};
 }
+
+void npy_cut(struct npy_array *array, size_t d, size_t count)
+{
+    size_t outer = 1, inner = wnnOperandDataTypeGetByteSize(array->dataType);
+    char *data = array->data;
+
+    if (d >= array->rank || count >= array->shape[d])
+        return;
+    for (size_t i = 0; i < array->rank; i++) {
+        outer *= i < d ? array->shape[i] : 1;
+        inner *= i > d ? array->shape[i] : 1;
+    }
+    for (size_t i = 0; i < outer; i++)
+        memmove(data + i * count * inner, data + i * array->shape[d] * inner, count * inner);
+    array->shape[d] = (uint32_t)count;
+    array->byteLength = outer * count * inner;
+}

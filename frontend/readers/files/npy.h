@@ -55,6 +55,8 @@ void npy_free(struct npy_array *array);
  * the array stays as it was.
  */
 bool npy_convert(struct npy_array *array, WNNOperandDataType type, struct error *e);
+/** Leaves the first `count` elements along dimension d, if there are that many. */
+void npy_cut(struct npy_array *array, size_t d, size_t count);
 /** Returns the number of elements. */
 size_t npy_elements(const struct npy_array *array);
 /** Returns the descriptor of the array, whose shape pointer is the array's. */

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/internal.h"
 
 enum { NUMBER, ALIVE, FIRST_CARRIED }; /* inputs of a Loop's body: its number, its condition, and carried values */
@@ -232,7 +233,8 @@ static bool import_loop_iteration(struct loop_import *l)
         const struct onnx_value *like = onnx_input(n, i + FIRST_CARRIED);
         r->in[i + FIRST_CARRIED] = parameter(r, like->type, like, -1, r->t.parameters[i]);
     }
-    if (n->refused || !onnx_import_body(n, r->body, l->carried + FIRST_CARRIED, r->in, r->out))
+    if (n->refused || !onnx_import_body(n, r->body, l->carried + FIRST_CARRIED, r->in, r->out) ||
+        !onnx_refuse_counted(n, r->body->n_output, r->out))
         return false;
     for (size_t i = 0; i < l->carried; i++) {
         struct onnx_value *after = r->out[i + 1];
@@ -318,7 +320,8 @@ static bool import_scan_iteration(struct rolled *r, const struct control_scan *s
         r->in[i] = parameter(r, like->type, like, i < s->carried ? -1 : (int64_t)r->t.scanned[i - s->carried].axis,
                              r->t.parameters[i]);
     }
-    if (n->refused || !onnx_import_body(n, r->body, n->input_count, r->in, r->out))
+    if (n->refused || !onnx_import_body(n, r->body, n->input_count, r->in, r->out) ||
+        !onnx_refuse_counted(n, r->body->n_output, r->out))
         return false;
     for (size_t i = 0; i < s->carried; i++) {
         if (!same_shape(r->out[i], r->in[i]))

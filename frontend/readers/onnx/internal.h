@@ -195,6 +195,10 @@ void onnx_report(struct onnx_scope *scope, const Onnx__NodeProto *node, const ch
  */
 bool onnx_import_empty(struct onnx_node *n, bool *handled);
 
+/* counted.c */
+/** Adds outputs to the model that say how many elements of others count.  Returns false if the reader failed. */
+bool onnx_add_counts(struct onnx_scope *scope);
+
 /* order.c */
 /** Returns the order in which nodes can be imported, as indices: the file's if that works.  It is found once for each list,
  * however often that is imported.  Returns NULL if the reader failed: there is a cycle, or memory ran out. */

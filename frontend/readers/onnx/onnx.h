@@ -92,8 +92,10 @@ struct onnx_value {
      */
     const void *file;
     struct file_map *map;
-    bool is_static;      /* depends on constants only */
-    bool is_input;       /* the operand is an input of the model, not a result */
+    bool is_static;   /* depends on constants only */
+    bool is_input;    /* the operand is an input of the model, not a result */
+    WNNOperand count; /* int32 scalar: so many elements of dimension `counted` count (counted.h); NULL: all of them */
+    uint32_t counted;
     double cost;         /* about how many operations computing the data takes, if it is constant but not computed */
     const char *depends; /* the name of an input of the model that it depends on, if one is known; else NULL */
     const char *empty; /* of a value without elements: which dimension of which input of the model is 0, if known; else NULL */
@@ -126,6 +128,8 @@ struct onnx_node {
     struct onnx_value **inputs;        /* NULL if absent (its name is "") */
     size_t output_count;
     struct onnx_value **outputs; /* set by onnx_output...; all must be, but those that onnx_wants denies */
+    WNNOperand count;            /* of the results (counted.h), and the dimension; NULL if the importer says nothing of it */
+    uint32_t counted;
     bool refused;
     bool is_static;           /* all inputs depend on constants only, so that what onnx_output gets will, too */
     uint64_t attributes_read; /* bit per attribute of proto; those beyond 63 are refused by the walk */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/control_loop.h"
+#include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/internal.h"
 #include "frontend/readers/onnx/operators.h"
 
@@ -72,6 +73,8 @@ static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, st
 
     if (onnx_elements(n->inputs[0]) != 1)
         return onnx_refuse(n, "its condition has %lld elements, it must have one", (long long)onnx_elements(n->inputs[0]));
+    if (!onnx_refuse_counted(n, n->output_count, yes) || !onnx_refuse_counted(n, n->output_count, no))
+        return false;
     condition = onnx_reshape(n, condition, 0, NULL);
     n->is_static = false;
     for (size_t i = 0; i < n->output_count; i++) {
@@ -285,7 +288,8 @@ static bool run_iteration(struct onnx_node *n, struct iterations *t, struct onnx
 {
     t->in[0] = scalar(n, ONNX_INT64, (int64_t)t->count);
     t->in[1] = scalar(n, ONNX_BOOL, 1);
-    if (!t->in[0] || !t->in[1] || !onnx_import_body(n, t->body, t->carried + 2, t->in, t->out))
+    if (!t->in[0] || !t->in[1] || !onnx_import_body(n, t->body, t->carried + 2, t->in, t->out) ||
+        !onnx_refuse_counted(n, t->body->n_output, t->out))
         return false;
     for (size_t i = 0; i < t->carried; i++) {
         t->in[i + 2] = *alive ? blend(n, *alive, t->out[i + 1], t->in[i + 2]) : t->out[i + 1];
@@ -436,7 +440,7 @@ bool onnx_import_scan(struct onnx_node *n)
             if (!t.in[t.carried + i])
                 return false;
         }
-        if (!onnx_import_body(n, t.body, n->input_count, t.in, t.out))
+        if (!onnx_import_body(n, t.body, n->input_count, t.in, t.out) || !onnx_refuse_counted(n, t.body->n_output, t.out))
             return false;
         for (size_t i = 0; i < t.carried; i++)
             t.in[i] = t.out[i];

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/operators.h"
 
 static bool output_reshaped(struct onnx_node *n, struct onnx_value *v, size_t rank, const int64_t *dims)
@@ -360,6 +361,14 @@ bool onnx_import_slice(struct onnx_node *n)
             return onnx_refuse(n, "a step is 0");
         /* Steps beyond the dimension take one element, as does one of its size. */
         step = step > INT32_MAX ? INT32_MAX : step < -INT32_MAX ? -INT32_MAX : step;
+        if (v->count && d == v->counted && (starts[i] || step != 1 || ends[i] < v->dims[d])) {
+            if (starts[i] < 0 || step != 1)
+                return onnx_refuse(n,
+                                   "it takes elements from %lld on, by steps of %lld, of a dimension whose size is known at "
+                                   "run time only",
+                                   (long long)starts[i], (long long)step);
+            n->count = onnx_count_slice(n, v->count, starts[i], ends[i]);
+        }
         cuts[d] = cut_axis(v->dims[d], starts[i], ends[i], step);
     }
     return slice_cuts(n, cuts);

@@ -551,6 +551,7 @@ static bool add_outputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
 
     for (size_t i = 0; ok && i < graph->n_output; i++)
         ok = add_output(scope, graph->output[i], &seen);
+    ok = ok && onnx_add_counts(scope);
     if (ok && !scope->reader->refusal_count && !scope->reader->model->output_count) {
         const struct onnx_value *v = onnx_map_get(&scope->values, graph->output[0]->name, &found);
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/internal.h"
 
 /* ---- scopes ---- */
@@ -402,7 +403,7 @@ static bool run_node(struct onnx_node *n, bool unknown)
     wnnGraphBuilderClearError(n->builder);
     if (n->version < 6 && !n->row->domain)
         onnx_ignore(n, "consumed_inputs"); /* a hint about memory that may be reused */
-    ok = onnx_import_empty(n, &handled) && (handled || n->row->import(n));
+    ok = onnx_count_inputs(n) && onnx_import_empty(n, &handled) && (handled || n->row->import(n)) && onnx_count_outputs(n);
     if (!check_rest(n))
         return false;
     if (!ok)

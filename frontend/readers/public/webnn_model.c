@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "frontend/readers/files/file.h"
+#include "frontend/readers/ports.h"
 #include "frontend/readers/public/reader.h"
 
 struct WNNModelImpl {
@@ -110,8 +111,8 @@ static WNNStatus describe(const char *what, const struct model_port *ports, size
 {
     if (index >= count)
         return reader_refuse("the model has %zu %s, number %zu is asked for (the first is 0)", count, what, index);
-    *port =
-        (WNNModelPort){reader_view(ports[index].name), ports[index].operand, ports[index].descriptor, ports[index].is_boolean};
+    *port = (WNNModelPort){reader_view(ports[index].name), ports[index].operand, ports[index].descriptor,
+                           ports[index].is_boolean,        ports[index].count,   ports[index].counted};
     return WNNStatus_Success;
 }
 
@@ -123,6 +124,11 @@ WNNStatus wnnModelGetInput(WNNModel model, size_t index, WNNModelPort *port)
 WNNStatus wnnModelGetOutput(WNNModel model, size_t index, WNNModelPort *port)
 {
     return describe("outputs", model->model.outputs, model->model.output_count, index, port);
+}
+
+bool wnnModelIsCount(WNNStringView name, WNNStringView *of, size_t *dimension)
+{
+    return name.data && of && dimension && ports_is_count(name, of, dimension);
 }
 
 WNNGraphBuilder wnnModelGetBuilder(WNNModel model)

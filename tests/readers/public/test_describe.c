@@ -18,6 +18,40 @@ static const char graph_json[] = "{\"format\": \"webnn-graph-json\", \"version\"
                                  "  \"nodes\": [{\"id\": \"y\", \"op\": \"add\", \"inputs\": [\"x\", \"c\"]}],\n"
                                  "  \"outputs\": {\"y\": \"y\"}}\n";
 
+/** Each output says which other one says how many of its elements count. */
+TEST(sizes_of_run_time_are_outputs)
+{
+    WNNModel model;
+    WNNModelPort rows, count;
+    WNNStringView of;
+    size_t length, d;
+    uint8_t *data;
+
+    start(t, 17);
+    input(t, "x", F32, "1 8 4");
+    input(t, "s", F32, "1 1 8");
+    integer(t, "most", 5);
+    node(t, "NonMaxSuppression", "x s most", "rows");
+    node(t, "Transpose", "rows", "y");
+    data = pack(t, &length);
+    assert_int_equal(wnnModelReadMemory(context, data, length, NULL, &model), WNNStatus_Success);
+    free(data);
+    assert_int_equal(wnnModelGetOutputCount(model), 2);
+    assert_int_equal(wnnModelGetOutput(model, 0, &rows), WNNStatus_Success);
+    assert_int_equal(wnnModelGetOutput(model, 1, &count), WNNStatus_Success);
+    assert_ptr_equal(rows.count, count.operand);
+    assert_int_equal(rows.countedDimension, 1);
+    assert_int_equal(rows.descriptor.shape[1], 5);
+    assert_null(count.count);
+    assert_true(wnnModelIsCount(count.name, &of, &d));
+    assert_int_equal(of.length, 1);
+    assert_int_equal(d, 1);
+    for (size_t i = 0; i < 5; i++)
+        assert_false(wnnModelIsCount(WNN_STR(((const char *const[]){"y", "y.shape", "y.shape[x]", ".shape[0", "shape[0]"})[i]),
+                                     &of, &d));
+    wnnModelRelease(model);
+}
+
 /** Holds a model as the bytes of an ONNX file. */
 struct bytes {
     uint8_t *data;

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Follows dimensions whose size is known at run time only.  Such a value (onnx_value.count) has as many elements along it as
+ * there can be, of which the first ones count; the others are padding, of any numbers.
+ *
+ * An operator takes such a value if the table in counted.c says where its result has the dimension: padding stays padding.
+ * Where it would be read (by a sum, a maximum, the sorting of TopK) it is replaced by what changes no result.
+ */
+#ifndef WEBNN_FRONTEND_READERS_ONNX_COUNTED_H_
+#define WEBNN_FRONTEND_READERS_ONNX_COUNTED_H_
+
+#include "frontend/readers/onnx/onnx.h"
+
+/** Prepares inputs that are counted for the importer.  Returns false after refusing a node that cannot take them. */
+bool onnx_count_inputs(struct onnx_node *n);
+/** Says of the results which dimension is counted.  Returns false if the node is refused. */
+bool onnx_count_outputs(struct onnx_node *n);
+/** Says that dimension `axis` of the results has only `count` elements, an int32 scalar. */
+void onnx_set_count(struct onnx_node *n, WNNOperand count, uint32_t axis);
+/** Returns max(0, min(count, end) - start), of elements start to end of a counted dimension; a negative end is from its end. */
+WNNOperand onnx_count_slice(struct onnx_node *n, WNNOperand count, int64_t start, int64_t end);
+/** Refuses values that are counted, for what makes others of them. */
+bool onnx_refuse_counted(struct onnx_node *n, size_t count, struct onnx_value *const *values);
+
+/**
+ * Returns for flags, int32 [size] of 0 and 1, an int32 [size] that begins with the indices of those that are 1, in their order,
+ * and sets *count to the number of them; indices of the others follow.
+ */
+WNNOperand onnx_compact(struct onnx_node *n, WNNOperand flags, WNNOperand *count);
+/** Returns x with `value` where a counted dimension, as that of v, has padding. */
+WNNOperand onnx_fill_padding(struct onnx_node *n, const struct onnx_value *v, WNNOperand x, WNNOperand value);
+
+#endif

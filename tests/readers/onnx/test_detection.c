@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Detectors on models made here: NonMaxSuppression against a loop over boxes, and what reads its result, whose size is known at
+ * run time only.
+ */
+#include <math.h>
+
+#include "readers/onnx/net.h"
+#include "support/random.h"
+
+enum { ROWS_MAX = 1024, ROW = 3 };
+
+static void number(const char *name, float value)
+{
+    initializer(t, tensor(t, name, F32, 1, &(int64_t){1}, &value, sizeof value));
+}
+
+/** Reads, builds and computes on the inputs x and s; the bytes of each output follow its name, up to a NULL. */
+static void run_all(const float *x, size_t x_bytes, const float *s, size_t s_bytes, const WNNNamedBuffer *outputs, size_t count)
+{
+    const WNNNamedBuffer in[] = {{WNN_STR("x"), (void *)(uintptr_t)x, x_bytes}, {WNN_STR("s"), (void *)(uintptr_t)s, s_bytes}};
+    WNNGraph graph = NULL;
+
+    reads(t, NULL);
+    if (model_build(&t->read, &graph, &t->error) != WNNStatus_Success)
+        fail_msg("%s", t->error.message);
+    if (wnnGraphCompute(graph, 2, in, count, outputs) != WNNStatus_Success)
+        fail_msg("%.300s", wnnGetLastErrorMessage().data);
+    wnnGraphRelease(graph);
+}
+
+/* ---- the reference ---- */
+
+struct nms {
+    int64_t batch, classes, boxes, most;
+    float overlap, threshold; /* NaN: not given */
+    bool centered;
+};
+
+/** The part that two boxes have in common of what they cover, 0 if that is nothing. */
+static float overlap_of(const struct nms *c, const float *a, const float *b)
+{
+    float common = 1, areas[2] = {1, 1};
+
+    for (int axis = 0; axis < 2; axis++) {
+        const float *box[2] = {a, b};
+        float low[2], high[2];
+
+        for (int k = 0; k < 2; k++) {
+            const float p = box[k][axis], q = box[k][2 + axis];
+            low[k] = c->centered ? p - q / 2 : fminf(p, q);
+            high[k] = c->centered ? p + q / 2 : fmaxf(p, q);
+            areas[k] *= high[k] - low[k];
+        }
+        common *= fmaxf(fminf(high[0], high[1]) - fmaxf(low[0], low[1]), 0);
+    }
+    return common > 0 ? common / (areas[0] + areas[1] - common) : 0;
+}
+
+static size_t suppress(const struct nms *c, const float *boxes, const float *scores, int64_t *rows)
+{
+    size_t count = 0;
+
+    for (int64_t k = 0; k < c->batch * c->classes; k++) {
+        const float *mine = boxes + k / c->classes * c->boxes * 4, *score = scores + k * c->boxes;
+        const size_t first = count;
+        bool gone[ROWS_MAX] = {false};
+
+        for (int64_t taken = 0; taken < c->most;) {
+            int64_t best = -1;
+            bool suppressed = false;
+
+            for (int64_t i = 0; i < c->boxes; i++)
+                if (!gone[i] && !(score[i] <= c->threshold) && !isnan(score[i]) && (best < 0 || score[i] > score[best]))
+                    best = i;
+            if (best < 0)
+                break;
+            gone[best] = true;
+            for (size_t r = first; r < count; r++)
+                suppressed |=
+                    overlap_of(c, mine + 4 * best, mine + 4 * rows[r * ROW + 2]) > (isnan(c->overlap) ? 0 : c->overlap);
+            if (suppressed)
+                continue;
+            memcpy(rows + count++ * ROW, (int64_t[]){k / c->classes, k % c->classes, best}, ROW * sizeof *rows);
+            taken++;
+        }
+    }
+    return count;
+}
+
+/* ---- boxes ---- */
+
+static void describe(const struct nms *c)
+{
+    char dims[64];
+    Onnx__NodeProto *n;
+
+    snprintf(dims, sizeof dims, "%d %d 4", (int)c->batch, (int)c->boxes);
+    input(t, "x", F32, dims);
+    snprintf(dims, sizeof dims, "%d %d %d", (int)c->batch, (int)c->classes, (int)c->boxes);
+    input(t, "s", F32, dims);
+    integer(t, "most", c->most);
+    number("overlap", c->overlap);
+    number("threshold", c->threshold);
+    n = node(t, "NonMaxSuppression",
+             isnan(c->overlap)     ? isnan(c->threshold) ? "x s most" : "x s most - threshold"
+             : isnan(c->threshold) ? "x s most overlap"
+                                   : "x s most overlap threshold",
+             "rows");
+    attribute_int(t, n, "center_point_box", c->centered);
+}
+
+/** Makes boxes of which many overlap, and scores of which many are equal. */
+static void draw(const struct nms *c, float *boxes, float *scores)
+{
+    for (int64_t i = 0; i < c->batch * c->boxes; i++) {
+        const float y = (float)random_below(40), x = (float)random_below(40), h = (float)random_below(12),
+                    w = (float)random_below(12);
+
+        if (c->centered || i % 3) /* two corners in either order */
+            memcpy(boxes + 4 * i, (float[]){y, x, c->centered ? h : y + h, c->centered ? w : x + w}, 4 * sizeof *boxes);
+        else
+            memcpy(boxes + 4 * i, (float[]){y + h, x, y, x + w}, 4 * sizeof *boxes);
+    }
+    for (int64_t i = 0; i < c->batch * c->classes * c->boxes; i++)
+        scores[i] = random_below(50) ? (float)random_below(32) / 32 : NAN;
+}
+
+TEST(boxes_that_overlap_better_ones_are_dropped)
+{
+    static const struct nms cases[] = {
+        {1, 1, 6, 3, .5F, 0, false},       {2, 3, 90, 9, .5F, .25F, false},   {2, 3, 90, 100, .25F, .5F, true},
+        {1, 1, 300, 300, .5F, NAN, false}, {1, 2, 70, 10, NAN, .125F, false}, {1, 1, 1, 1, .5F, 0, true},
+        {1, 3, 130, 5, .5F, 2, false},     {3, 1, 65, 65, .7F, .9F, true},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct nms *c = &cases[i];
+        const size_t room = (size_t)(c->batch * c->classes * (c->most < c->boxes ? c->most : c->boxes)) * ROW;
+        float boxes[4 * ROWS_MAX], scores[ROWS_MAX];
+        int64_t rows[ROW * ROWS_MAX], expected[ROW * ROWS_MAX];
+        int32_t count = -1;
+
+        start(t, 17);
+        describe(c);
+        output(t, "rows");
+        draw(c, boxes, scores);
+        const WNNNamedBuffer out[] = {{WNN_STR("rows"), rows, room * sizeof *rows},
+                                      {WNN_STR("rows.shape[0]"), &count, sizeof count}};
+        run_all(boxes, (size_t)(c->batch * c->boxes) * 4 * sizeof *boxes, scores,
+                (size_t)(c->batch * c->classes * c->boxes) * sizeof *scores, out, 2);
+        assert_int_equal(count, suppress(c, boxes, scores, expected));
+        assert_memory_equal(rows, expected, (size_t)count * ROW * sizeof *rows);
+        for (size_t k = 0; k < room; k++) /* indices everywhere, which gathers may read */
+            assert_in_range(rows[k], 0, ROWS_MAX);
+    }
+}
+
+/* ---- what reads the result ---- */
+
+/** Boxes [1, 8, 4] with scores [1, 1, 8], of which 3, 5 and 0 are kept, in this order. */
+static const float eight[8][4] = {{0, 0, 4, 4},   {0, 0, 4, 3},   {0, 1, 4, 4}, {10, 0, 14, 4},
+                                  {10, 0, 13, 4}, {20, 0, 24, 4}, {0, 0, 4, 4}, {9, 9, 9, 9}},
+                   eight_scores[8] = {.5F, .25F, .125F, 1, .75F, .625F, .4375F, 0};
+
+static void begin_eight(int64_t version)
+{
+    start(t, version);
+    describe(&(struct nms){1, 1, 8, 8, .5F, .0625F, false});
+    integer(t, "zero", 0);
+    integer(t, "two", 2);
+    integers(t, "flat", 1, (int64_t[]){-1});
+    integers(t, "first", 1, (int64_t[]){0});
+    integers(t, "one", 1, (int64_t[]){1});
+    integers(t, "last", 1, (int64_t[]){-1});
+    attribute_int(t, node(t, "Gather", "rows two", "box"), "axis", 1);
+    attribute_int(t, node(t, "Gather", "rows one", "class"), "axis", 1);
+    node(t, "Reshape", "s flat", "list");
+    node(t, "Gather", "list box", "score"); /* 1, .625, .5 */
+}
+
+/** Computes one output, y, of three results and what the model says of their number: -1 if all count. */
+static void check_eight(const float *expected, size_t size, size_t room, int32_t counted)
+{
+    float y[128];
+    int32_t count = -1;
+    const WNNNamedBuffer out[] = {{WNN_STR("y"), y, room * sizeof *y}, {WNN_STR("y.shape[0]"), &count, sizeof count}};
+
+    run_all(eight[0], sizeof eight, eight_scores, sizeof eight_scores, out, counted < 0 ? 1 : 2);
+    assert_int_equal(count, counted);
+    for (size_t i = 0; i < size; i++)
+        if (y[i] != expected[i])
+            fail_msg("element %zu is %g, not %g", i, y[i], expected[i]);
+}
+
+TEST(rows_are_gathered_and_joined)
+{
+    static const float expected[] = {10, 0, 14, 4, 1, 20, 0, 24, 4, .625F, 0, 0, 4, 4, .5F};
+
+    begin_eight(17);
+    integers(t, "shape", 2, (int64_t[]){8, 4});
+    node(t, "Reshape", "x shape", "boxes");
+    node(t, "Unsqueeze", "box one", "column");
+    node(t, "GatherND", "boxes column", "chosen");
+    node(t, "Unsqueeze", "score one", "scores");
+    attribute_int(t, node(t, "Concat", "chosen scores", "y"), "axis", 1);
+    check_eight(expected, 15, 40, 3);
+    assert_int_equal(t->read.output_count, 2);
+    assert_string_equal(t->read.outputs[1].name, "y.shape[0]");
+    assert_ptr_equal(t->read.outputs[0].count, t->read.outputs[1].operand);
+    assert_int_equal(t->read.outputs[0].counted, 0);
+}
+
+TEST(padding_changes_no_result)
+{
+    static const struct {
+        const char *type, *second;
+        float x;
+    } cases[] = {{"ReduceMax", "", 1},       {"ReduceMin", "", .5F},   {"ReduceSum", "first", 2.125F},
+                 {"ReduceProd", "", .3125F}, {"ReduceL1", "", 2.125F}, {"ReduceSumSquare", "", 1.640625F}};
+    Onnx__NodeProto *n;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char inputs[40];
+
+        begin_eight(17);
+        snprintf(inputs, sizeof inputs, "score %s", cases[i].second);
+        attribute_int(t, node(t, cases[i].type, inputs, "y"), "keepdims", 0);
+        check_eight(&cases[i].x, 1, 1, -1);
+    }
+    begin_eight(17); /* the smallest is the last of three, the largest negative one, too */
+    n = node(t, "ArgMin", "score", "at");
+    attribute_int(t, n, "keepdims", 0);
+    attribute_int(t, node(t, "Cast", "at", "y"), "to", F32);
+    check_eight((float[]){2}, 1, 1, -1);
+    begin_eight(17);
+    node(t, "Neg", "score", "negative");
+    attribute_int(t, node(t, "ReduceMax", "negative", "y"), "keepdims", 0);
+    check_eight((float[]){-.5F}, 1, 1, -1);
+}
+
+TEST(elements_that_count_are_sorted_and_sliced)
+{
+    begin_eight(17);
+    integers(t, "k", 1, (int64_t[]){5});
+    attribute_int(t, node(t, "TopK", "score k", "y places"), "largest", 0);
+    check_eight((float[]){.5F, .625F, 1}, 3, 5, 3);
+    begin_eight(17);
+    integers(t, "k", 1, (int64_t[]){2});
+    node(t, "TopK", "score k", "y places");
+    check_eight((float[]){1, .625F}, 2, 2, 2);
+    begin_eight(17); /* all but the last one, from the second one on */
+    node(t, "Slice", "score one last first", "y");
+    check_eight((float[]){.625F}, 1, 6, 1);
+    begin_eight(17);
+    integers(t, "many", 1, (int64_t[]){7});
+    node(t, "Slice", "score first many first", "y");
+    check_eight((float[]){1, .625F, .5F}, 3, 7, 3);
+    begin_eight(17); /* the last one that counts */
+    node(t, "Gather", "score last", "y");
+    check_eight((float[]){.5F}, 1, 1, -1);
+}
+
+TEST(other_dimensions_keep_their_place)
+{
+    float y[32];
+    int32_t count = -1;
+    const WNNNamedBuffer out[] = {{WNN_STR("y"), y, sizeof y}, {WNN_STR("y.shape[1]"), &count, sizeof count}};
+
+    begin_eight(17);
+    integers(t, "pairs", 2, (int64_t[]){2, -1});
+    node(t, "Squeeze", "x first", "boxes");
+    node(t, "Gather", "boxes box", "chosen");
+    node(t, "Transpose", "chosen", "y");
+    run_all(eight[0], sizeof eight, eight_scores, sizeof eight_scores, out, 2);
+    assert_int_equal(count, 3);
+    assert_true(y[0] == 10 && y[1] == 20 && y[2] == 0 && y[16] == 14 && y[17] == 24 && y[18] == 4);
+    begin_eight(17); /* a flat list has four times as many */
+    node(t, "Squeeze", "x first", "boxes");
+    node(t, "Gather", "boxes box", "chosen");
+    node(t, "Reshape", "chosen flat", "y");
+    check_eight((float[]){10, 0, 14, 4, 20, 0}, 6, 32, 12);
+}
+
+TEST(what_needs_the_size_is_refused)
+{
+    static const char at_most[] = "has at most 8 elements along dimension 0, how many is known at run time only";
+    Onnx__NodeProto *n;
+    Onnx__GraphProto *body;
+
+    begin_eight(17);
+    attribute_int(t, node(t, "ReduceMean", "score", "y"), "keepdims", 0);
+    refused(t, NULL, at_most);
+    begin_eight(17);
+    attribute_int(t, node(t, "Softmax", "score", "y"), "axis", 0);
+    refused(t, NULL, at_most);
+    begin_eight(17);
+    node(t, "Slice", "score last flat", "y");
+    refused(t, NULL, "it takes elements from -1 on");
+    begin_eight(17);
+    attribute_int(t, node(t, "Concat", "score score", "y"), "axis", 0);
+    refused(t, NULL, at_most);
+    begin_eight(17); /* a branch that would have to say it of both */
+    input(t, "c", BOOL, "1");
+    n = node(t, "If", "c", "y");
+    for (int i = 0; i < 2; i++) {
+        body = attribute_graph(t, n, i ? "then_branch" : "else_branch");
+        node_in(t, body, i ? "Neg" : "Abs", "score", i ? "b" : "a");
+        outputs_in(t, body, i ? "b" : "a");
+    }
+    refused(t, NULL, "output 0 of its body has at most 8 elements");
+}
+
+TEST(outputs_that_are_chosen_keep_their_count)
+{
+    const char *const names[] = {"score"};
+    const struct model_options options = {.output_count = 1, .outputs = names};
+
+    begin_eight(17);
+    output(t, "rows");
+    output(t, "score");
+    reads(t, NULL);
+    assert_int_equal(t->read.output_count, 4);
+    assert_true(model_choose_outputs(&t->read, &options, &t->error));
+    assert_int_equal(t->read.output_count, 2);
+    assert_string_equal(t->read.outputs[0].name, "score");
+    assert_string_equal(t->read.outputs[1].name, "score.shape[0]");
+}
+
+TEST(wrong_boxes_are_refused)
+{
+    start(t, 17);
+    describe(&(struct nms){1, 1, 8, 0, .5F, 0, false});
+    output(t, "rows");
+    refused(t, NULL, "all outputs of the graph have no elements");
+    start(t, 17);
+    input(t, "x", F32, "1 8 4");
+    input(t, "s", F32, "1 7");
+    node(t, "NonMaxSuppression", "x s", "y");
+    refused(t, NULL, "boxes must be [batch, boxes, 4] and scores [batch, classes, boxes]");
+    start(t, 17);
+    input(t, "x", F32, "1 8 4");
+    input(t, "s", F32, "1 1 8");
+    input(t, "m", I64, "1");
+    node(t, "NonMaxSuppression", "x s m", "y");
+    refused(t, NULL, "input 2 depends on an input of the model, \"m\"");
+}
+
+TEST_GROUP(create_context, release_context)
