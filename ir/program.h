@@ -75,6 +75,8 @@ struct program_step {
 struct program_loop {
     uint32_t first, count; /* steps */
     uint32_t iterations;
+    /* 1 + the number of a step that copies: the loop may end after an iteration in which its first byte was not 0.  0: none. */
+    uint32_t stop;
 };
 
 /**

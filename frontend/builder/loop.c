@@ -165,6 +165,28 @@ WNNStatus wnnGraphBuilderBeginLoop(WNNGraphBuilder b, uint32_t iterations, size_
     return e.status;
 }
 
+/* ---- stopping ---- */
+
+WNNStatus wnnGraphBuilderStopLoop(WNNGraphBuilder b, size_t carried)
+{
+    const struct tensor_type *t = b && b->loop && carried < b->loop->body.carried ? &b->loop->parameters[carried]->type : NULL;
+    struct error e = {0};
+
+    if (t && t->type == WNNOperandDataType_Uint8 && !t->rank) {
+        b->loop->body.stop = (uint32_t)carried + 1;
+        return WNNStatus_Success;
+    }
+    if (!b || !b->loop)
+        error_set(&e, WNNStatus_TypeError, "stopLoop: %s", b ? "no loop has begun" : "builder is NULL");
+    else if (!t)
+        error_set(&e, WNNStatus_TypeError, "stopLoop: carried value %zu is asked for, the loop has %u", carried,
+                  b->loop->body.carried);
+    else
+        error_set(&e, WNNStatus_TypeError, "stopLoop: carried value %zu must be a uint8 scalar", carried);
+    builder_fail(b, &e);
+    return e.status;
+}
+
 /* ---- ending ---- */
 
 static bool check_end(WNNGraphBuilder b, size_t carried_count, WNNOperand const *carried, size_t stacked_count,

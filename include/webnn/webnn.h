@@ -532,6 +532,12 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderBeginLoop(WNNGraphBuilder build
                                                            WNNOperand const *carried, size_t scannedCount,
                                                            WNNLoopSlices const *scanned, WNNOperand *parameters);
 /**
+ * Says of the loop that has begun that it may stop early: if carried value number `carried`, a uint8 scalar, is not 0 after an
+ * iteration, those that follow would leave all carried values as they are.  They may be left out, and then slices that they
+ * would stack have any values.  Fails with TypeError if no loop has begun or it has no such value.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderStopLoop(WNNGraphBuilder builder, size_t carried);
+/**
  * Ends the loop that has begun.  carried are the values after the iteration, each of its parameter's data type and shape;
  * stacked are slices that every iteration gives.  outputs receives the carriedCount values after the last iteration, then the
  * stackedCount operands whose dimension `axis` has a slice of each iteration.  Fails with TypeError, and fills outputs with

@@ -593,6 +593,13 @@ class GraphBuilder : public Operators
         check(status);
         return detail::operands(parameters);
     }
+    /** Lets the loop end after an iteration after which that carried value, a uint8 scalar, is not 0. */
+    void stopLoop(std::size_t carried) const
+    {
+        WNNStatus const status = wnnGraphBuilderStopLoop(get(), carried);
+        detail::check_builder(get());
+        check(status);
+    }
     /** Ends the loop with what an iteration makes, and returns the last carried values, then the stacked operands. */
     std::vector<Operand> endLoop(std::vector<Operand> const &carried, std::vector<LoopSlices> const &stacked = {},
                                  std::string_view label = {}) const

@@ -156,6 +156,7 @@ struct loop_body {
     struct graph *graph; /* NULL once the loop is compiled: its program has taken what it needs */
     uint32_t iterations; /* at least 1 */
     uint32_t carried, scanned, stacked;
+    uint32_t stop; /* 1 + the number of the carried value that says when later iterations may be left out; 0: none does */
     const bool *scanned_backward, *stacked_backward; /* iteration 0 takes or gives the last slice */
     struct loop_body *next;                          /* of all loops of the graph */
 };

@@ -83,6 +83,8 @@ bool interpret_loop(struct interpretation *t)
             memcpy(result->bound, u.out_bounds[i], (size_t)type_elements(result->type) * sizeof(double));
             u.in_bounds[i] = result->bound;
         }
+        if (l->stop && *(const uint8_t *)t->results[l->stop - 1].data)
+            break;
     }
     return true;
 }

@@ -108,6 +108,7 @@ bool body_loop_create(const struct node *n, const struct target *t, struct recur
         return error_out_of_memory(e);
     }
     l->iterations = body->iterations;
+    l->stop = body->stop;
     l->direction_count = 1;
     place_operands(l, n, body);
     body->graph->account = n->graph->account;

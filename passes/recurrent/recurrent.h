@@ -109,6 +109,7 @@ struct loop_graph {
  */
 struct recurrent_loop {
     uint32_t iterations, direction_count;
+    uint32_t stop; /* 1 + the number of a copy of the step; see struct program_loop */
     struct loop_graph before;
     struct loop_graph step[RECURRENT_DIRECTIONS_MAX];
     uint32_t buffer_count;

@@ -270,7 +270,8 @@ static bool append_program(struct joiner *j, uint32_t program)
         if (!append_copy(j, &lg->copies[i]))
             return false;
     if (program > 0)
-        p->loops[p->loop_count++] = (struct program_loop){first, p->step_count - first, j->l->loop.iterations};
+        p->loops[p->loop_count++] = (struct program_loop){first, p->step_count - first, j->l->loop.iterations,
+                                                          j->l->loop.stop ? first + from->step_count + j->l->loop.stop : 0};
     return true;
 }
 

@@ -51,7 +51,7 @@ static void add_loops(struct executable *x, const struct program *p)
         const struct program_loop *from = &p->loops[i];
         struct executable_loop *l = &x->loops[x->loop_count++];
 
-        *l = (struct executable_loop){from->first, from->count, from->iterations, x->move_count, 0};
+        *l = (struct executable_loop){from->first, from->count, from->iterations, from->stop, x->move_count, 0};
         for (; x->move_count < p->move_count && p->moves[x->move_count].step < l->first + l->count; extra += 2)
             add_move(x, p, &p->moves[x->move_count], extra);
         l->move_count = x->move_count - l->move;

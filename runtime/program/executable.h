@@ -72,7 +72,7 @@ struct address_move {
 };
 
 struct executable_loop {
-    uint32_t first, count, iterations; /* steps */
+    uint32_t first, count, iterations, stop; /* as in struct program_loop */
     uint32_t move, move_count;
 };
 

@@ -23,7 +23,7 @@
  * These belong to the form itself, hence they are the same on every machine: the version, and at which bytes data and sections
  * begin.
  */
-enum { SERIALIZED_VERSION = 10, SERIALIZED_ALIGN = 64, SERIALIZED_PAGE = 4096 };
+enum { SERIALIZED_VERSION = 11, SERIALIZED_ALIGN = 64, SERIALIZED_PAGE = 4096 };
 _Static_assert((int)SERIALIZED_ALIGN % (int)TARGET_ALIGNMENT == 0, "packed weights are used where they lie");
 
 /** Describes an input or output of the graph. */

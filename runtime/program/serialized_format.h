@@ -39,7 +39,7 @@ struct serialized_header {
 _Static_assert(sizeof(struct serialized_header) == 128, "the header has no holes");
 
 /* These are written as they lie, of struct program_move the members before has_first. */
-_Static_assert(sizeof(struct location) == 24 && sizeof(struct program_loop) == 12 &&
+_Static_assert(sizeof(struct location) == 24 && sizeof(struct program_loop) == 16 &&
                    offsetof(struct program_move, has_first) == 16,
                "structs of programs have no holes");
 

@@ -396,7 +396,9 @@ static bool read_loop(struct reader *r, struct program_loop *l, uint32_t from)
 {
     in_bytes(&r->in, l, sizeof *l);
     if (r->in.failed || l->first < from || l->count == 0 || l->first > r->p->step_count ||
-        l->count > r->p->step_count - l->first || l->iterations == 0 || l->iterations > INT32_MAX)
+        l->count > r->p->step_count - l->first || l->iterations == 0 || l->iterations > INT32_MAX ||
+        (l->stop && (l->stop - 1 - l->first >= l->count || r->p->steps[l->stop - 1].kind != STEP_COPY ||
+                     r->p->steps[l->stop - 1].locations[0].bytes < 1)))
         return damaged(r, "a loop");
     return true;
 }

@@ -458,6 +458,66 @@ TEST(errors_say_what_is_wrong)
     wnnGraphBuilderRelease(b);
 }
 
+/** Computes the graph of one output, int32 n, which is released. */
+static int32_t count_iterations(WNNGraph graph, int32_t last)
+{
+    int32_t n = -1;
+    const WNNNamedBuffer in = {view("last"), &last, sizeof last}, out = {view("n"), &n, sizeof n};
+
+    if (wnnGraphCompute(graph, 1, &in, 1, &out))
+        fail_msg("%s", wnnGetLastErrorMessage().data);
+    wnnGraphRelease(graph);
+    return n;
+}
+
+/* The loop breaks its promise: what is carried changes also after it may have stopped, which tells that it has stopped. */
+TEST(loops_stop_early)
+{
+    enum { ITERATIONS = 1000 };
+    char path[] = "/tmp/webnn-loops-XXXXXX";
+    const int file = mkstemp(path);
+    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    const WNNContext before = context;
+    WNNOperand carried[2], p[2], next[2], out[2], last;
+    WNNNamedOperand result = {view("n"), NULL};
+    WNNGraphBuilder b;
+    WNNGraph graph;
+
+    assert_true(file >= 0);
+    options.engine = WNNEngine_Cpu;
+    assert_int_equal(wnnCreateContext(&options, &context), WNNStatus_Success);
+    for (int saved = 0; saved < 2; saved++) {
+        b = new_builder();
+        last = wnnGraphBuilderInput(b, view("last"), &(WNNOperandDescriptor){WNNOperandDataType_Int32, 0, NULL});
+        carried[0] = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int32, wnnNumberInt64(0));
+        carried[1] = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Uint8, wnnNumberInt64(0));
+        expect(wnnGraphBuilderStopLoop(b, 1), "no loop has begun");
+        assert_int_equal(wnnGraphBuilderBeginLoop(b, ITERATIONS, 2, carried, 0, NULL, p), WNNStatus_Success);
+        expect(wnnGraphBuilderStopLoop(b, 0), "carried value 0 must be a uint8 scalar");
+        expect(wnnGraphBuilderStopLoop(b, 2), "carried value 2 is asked for, the loop has 2");
+        expect(wnnGraphBuilderStopLoop(NULL, 0), "builder is NULL");
+        assert_int_equal(wnnGraphBuilderStopLoop(b, 1), WNNStatus_Success);
+        next[0] =
+            wnnGraphBuilderAdd(b, p[0], wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int32, wnnNumberInt64(1)), NULL);
+        next[1] = wnnGraphBuilderGreaterOrEqual(b, next[0], last, NULL);
+        assert_int_equal(wnnGraphBuilderEndLoop(b, view("stops"), 2, next, 0, NULL, out), WNNStatus_Success);
+        result.operand = out[0];
+        assert_int_equal(wnnGraphBuilderBuild(b, 1, &result, &graph), WNNStatus_Success);
+        wnnGraphBuilderRelease(b);
+        if (saved) {
+            assert_int_equal(wnnGraphSave(graph, path), WNNStatus_Success);
+            wnnGraphRelease(graph);
+            assert_int_equal(wnnContextLoadGraph(context, path, &graph), WNNStatus_Success);
+        }
+        wnnGraphAddRef(graph);
+        assert_int_equal(count_iterations(graph, 7), 7);
+        assert_int_equal(count_iterations(graph, ITERATIONS + 1), ITERATIONS);
+    }
+    remove(path);
+    wnnContextRelease(context);
+    context = before;
+}
+
 /* An argument is the number of random bodies.  WEBNN_ENGINE=gpu computes them on the first OpenCL device. */
 int main(int argc, char **argv)
 {

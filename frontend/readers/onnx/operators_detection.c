@@ -3,9 +3,12 @@
  * Imports what detectors end with.
  *
  * NonMaxSuppression takes, for each class of each picture, the box with the highest score, drops those that overlap it, takes
- * the best one of the others, and so on.  An iteration of a loop does that for all classes at once: scores of boxes that are
- * taken or dropped become -infinity, and a class whose best score is that has none left.  Its result has as many rows as there
- * can be, of which the first ones count (counted.h).
+ * the best one of the others, and so on.  A loop does that for all classes at once, and stops when none has a box left.  Where
+ * a class may keep many of its boxes, an iteration keeps the best one and sets the scores of those that it overlaps to
+ * -infinity (keep_one).  Where it keeps few of many, an iteration looks at the next best one only, which it finds by the maxima
+ * of blocks, and compares that with those that are kept (try_one): what it reads does not grow with the number of boxes.
+ *
+ * The result has as many rows as there can be, of which the first ones count (counted.h).
  */
 #include <math.h>
 
@@ -19,9 +22,13 @@ struct boxes {
     uint32_t batch, classes, count, most; /* pictures, classes, boxes of a picture, those that a class keeps at most */
     WNNOperand table;                     /* [batch, EDGES, count] */
     WNNOperand scores, overlap;           /* [batch, classes, count]; a scalar */
+    WNNOperand none;                      /* the score of a box that is gone: -infinity */
 };
 
 enum { LOW = 0, HIGH = 2, AREA = 4, EDGES = 5, INDICES = 3 };
+enum { FEW = 4, BLOCK = 64 }; /* classes that keep less than so great a part of their boxes have them looked at one by one */
+
+static const WNNOperandDataType i32 = WNNOperandDataType_Int32, u8 = WNNOperandDataType_Uint8;
 
 /** Returns x[:, i], of [batch, rows, count], as [batch, 1, count]. */
 static WNNOperand row(struct onnx_node *n, WNNOperand x, uint32_t i)
@@ -45,57 +52,169 @@ static void find_edges(struct onnx_node *n, struct boxes *b, WNNOperand boxes, b
     b->table = onnx_concat(n, EDGES, parts, 1);
 }
 
-/** Returns which boxes overlap the one at `best` of its class, [batch, classes, 1], as [batch, classes, count]. */
-static WNNOperand find_overlapping(struct onnx_node *n, const struct boxes *b, WNNOperand best)
+/** Returns which boxes overlap, of two tables with their edges along an axis each, the one broadcast to the other. */
+static WNNOperand find_overlapping(struct onnx_node *n, const struct boxes *b, WNNOperand x, uint32_t x_axis, WNNOperand y,
+                                   uint32_t y_axis)
 {
     const WNNOperand zero = onnx_scalar(n, WNNOperandDataType_Float32, 0);
-    WNNOperand taken, common[2], area, all, overlaps;
-    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
+    WNNOperand common[2], area, all;
 
-    o.label = n->label;
-    best = onnx_expand(n, onnx_reshape(n, best, 3, (uint32_t[]){b->batch, 1, b->classes}),
-                       (struct onnx_dims){3, {b->batch, EDGES, b->classes}});
-    o.axis = 2;
-    taken = onnx_transpose(n, wnnGraphBuilderGatherElements(n->builder, b->table, best, &o), 3, (uint32_t[]){0, 2, 1});
     for (uint32_t axis = 0; axis < 2; axis++)
-        common[axis] = onnx_sub(n, onnx_min(n, onnx_slice_axis(n, taken, 2, HIGH + axis, 1), row(n, b->table, HIGH + axis)),
-                                onnx_max(n, onnx_slice_axis(n, taken, 2, LOW + axis, 1), row(n, b->table, LOW + axis)));
+        common[axis] = onnx_sub(
+            n, onnx_min(n, onnx_slice_axis(n, x, x_axis, HIGH + axis, 1), onnx_slice_axis(n, y, y_axis, HIGH + axis, 1)),
+            onnx_max(n, onnx_slice_axis(n, x, x_axis, LOW + axis, 1), onnx_slice_axis(n, y, y_axis, LOW + axis, 1)));
     area = onnx_mul(n, onnx_max(n, common[0], zero), onnx_max(n, common[1], zero));
-    all = onnx_add(n, onnx_slice_axis(n, taken, 2, AREA, 1), row(n, b->table, AREA));
+    all = onnx_add(n, onnx_slice_axis(n, x, x_axis, AREA, 1), onnx_slice_axis(n, y, y_axis, AREA, 1));
     all = onnx_sub(n, all, area);
     /* Without an area in common the quotient may be NaN, which is not above anything. */
-    overlaps = onnx_greater(n, wnnGraphBuilderDiv(n->builder, area, all, n->options), b->overlap);
-    return onnx_and(n, overlaps, onnx_greater(n, area, zero));
+    all = onnx_greater(n, wnnGraphBuilderDiv(n->builder, area, all, n->options), b->overlap);
+    return onnx_and(n, all, onnx_greater(n, area, zero));
 }
 
-/** Returns the rows [picture, class, box] of all iterations, int32 [rows, 3], and which of them are boxes, int32 [rows]. */
-static WNNOperand choose(struct onnx_node *n, const struct boxes *b, WNNOperand *flags)
+/** Returns the place of the maximum along axis 2, which stays with size 1, and the maximum. */
+static WNNOperand find_best(struct onnx_node *n, WNNOperand x, WNNOperand *best)
 {
-    const WNNOperandDataType i32 = WNNOperandDataType_Int32;
-    const WNNOperand none = onnx_scalar(n, WNNOperandDataType_Float32, -INFINITY), each = onnx_iota(n, i32, 3, 2, b->count);
-    const struct onnx_dims all = {4, {b->batch, b->classes, b->most, 1}};
-    const uint32_t rows = onnx_dims_product(n, &all, 0, all.rank);
-    WNNOperand scores = b->scores, left, best, outputs[3], parts[INDICES];
-    WNNLoopSlices slices[2] = {{NULL, 2, false}, {NULL, 2, false}};
-    const struct control_iterations t = {b->most, 1, 0, 2, &scores, &left, &scores, outputs, NULL, slices};
     WNNArgMinMaxOptions o = WNN_ARG_MIN_MAX_OPTIONS_INIT;
 
     o.label = n->label;
     o.keepDimensions = true;
     o.outputDataType = i32;
-    *flags = onnx_error_operand(n);
-    if (!control_begin(n, &t))
-        return *flags;
-    best = wnnGraphBuilderArgMax(n->builder, left, 2, &o);
-    slices[0].operand = best;
-    slices[1].operand = onnx_cast(n, onnx_greater(n, onnx_reduce_axis(n, wnnGraphBuilderReduceMax, left, 2), none), i32);
-    scores = onnx_where(n, onnx_or(n, onnx_equal(n, each, best), find_overlapping(n, b, best)), none, left);
+    *best = onnx_reduce_axis(n, wnnGraphBuilderReduceMax, x, 2);
+    return wnnGraphBuilderArgMax(n->builder, x, 2, &o);
+}
+
+/** Returns whether no flag of [batch, classes, 1] is set, as a uint8 scalar. */
+static WNNOperand none_of(struct onnx_node *n, WNNOperand flags)
+{
+    flags = onnx_reduce(n, wnnGraphBuilderReduceMax, onnx_cast(n, flags, i32), 3, (uint32_t[]){0, 1, 2});
+    return onnx_reshape(n, onnx_equal(n, flags, onnx_scalar(n, i32, 0)), 0, NULL);
+}
+
+static WNNOperand filled(struct onnx_node *n, const struct boxes *b, WNNOperandDataType type, double value, uint32_t size)
+{
+    return onnx_expand(n, onnx_scalar(n, type, value), (struct onnx_dims){3, {b->batch, b->classes, size}});
+}
+
+/** Begins a loop whose first two carried values are the number of boxes that each class keeps, and whether it may stop. */
+static bool begin(struct onnx_node *n, const struct boxes *b, const struct control_iterations *t)
+{
+    t->carried[0] = filled(n, b, i32, 0, 1);
+    t->carried[1] = onnx_scalar(n, u8, 0);
+    if (!control_begin(n, t))
+        return false;
+    return wnnGraphBuilderStopLoop(n->builder, 1) == WNNStatus_Success || control_end(n, t, false);
+}
+
+/** Returns the boxes that each class keeps, int32 [batch, classes, most], and their number in *kept. */
+static WNNOperand keep_one(struct onnx_node *n, const struct boxes *b, WNNOperand *kept)
+{
+    enum { KEPT, STOP, SCORES, CARRIED };
+    WNNOperand x[CARRIED] = {[SCORES] = b->scores}, in[CARRIED], out[CARRIED + 1], at, best, taken, valid;
+    WNNLoopSlices chosen = {NULL, 2, false};
+    const struct control_iterations t = {b->most, CARRIED, 0, 1, x, in, x, out, NULL, &chosen};
+    WNNGatherOptions o = {.structSize = sizeof o, .label = n->label, .axis = 2};
+
+    *kept = onnx_error_operand(n);
+    if (!begin(n, b, &t))
+        return *kept;
+    at = find_best(n, in[SCORES], &best);
+    valid = onnx_greater(n, best, b->none);
+    taken = onnx_expand(n, onnx_reshape(n, at, 3, (uint32_t[]){b->batch, 1, b->classes}),
+                        (struct onnx_dims){3, {b->batch, EDGES, b->classes}});
+    taken = onnx_transpose(n, wnnGraphBuilderGatherElements(n->builder, b->table, taken, &o), 3, (uint32_t[]){0, 2, 1});
+    taken = find_overlapping(n, b, taken, 2, b->table, 1);
+    taken = onnx_or(n, onnx_equal(n, onnx_iota(n, i32, 3, 2, b->count), at), taken);
+    x[SCORES] = onnx_where(n, taken, b->none, in[SCORES]);
+    x[KEPT] = onnx_add(n, in[KEPT], onnx_cast(n, valid, i32));
+    x[STOP] = none_of(n, valid);
+    chosen.operand = onnx_reshape(n, at, 2, (uint32_t[]){b->batch, b->classes});
     if (!control_end(n, &t, true))
-        return *flags;
+        return *kept;
+    *kept = out[KEPT];
+    return out[CARRIED];
+}
+
+/** Returns rows of x, [rows, size], at int32 indices [batch, classes, 1], as [batch, classes, size]. */
+static WNNOperand pick_rows(struct onnx_node *n, const struct boxes *b, WNNOperand x, WNNOperand at)
+{
+    const uint32_t rows = b->batch * b->classes, size = onnx_dims_of(x).at[1];
+    WNNGatherOptions o = {.structSize = sizeof o, .label = n->label};
+
+    x = wnnGraphBuilderGather(n->builder, x, onnx_reshape(n, at, 1, &rows), &o);
+    return onnx_reshape(n, x, 3, (uint32_t[]){b->batch, b->classes, size});
+}
+
+/**
+ * Does the same.  Boxes are looked at in the order of their scores, those with equal scores in their own: the boxes of a block
+ * that are left are those that come after the last one of the class in this order.
+ */
+static WNNOperand try_one(struct onnx_node *n, const struct boxes *b, WNNOperand *kept)
+{
+    enum { KEPT, STOP, MAXIMA, SCORE, PLACE, EDGE, CHOSEN, CARRIED };
+    const uint32_t blocks = (b->count + BLOCK - 1) / BLOCK, classes = b->batch * b->classes;
+    const WNNOperand block_size = onnx_scalar(n, i32, BLOCK), each = onnx_iota(n, i32, 3, 2, BLOCK);
+    const WNNOperand number = onnx_reshape(n, onnx_iota(n, i32, 1, 0, classes), 3, (uint32_t[]){b->batch, b->classes, 1});
+    const WNNOperand table =
+        onnx_reshape(n, onnx_transpose(n, b->table, 3, (uint32_t[]){0, 2, 1}), 2, (uint32_t[]){b->batch * b->count, EDGES});
+    WNNOperand scores =
+        onnx_pad(n, b->scores, (struct onnx_dims){3, {0}}, (struct onnx_dims){3, {0, 0, blocks * BLOCK - b->count}}, -INFINITY);
+    WNNOperand x[CARRIED], in[CARRIED], out[CARRIED], block, best, at, valid, left, place, edges, here;
+    const struct control_iterations t = {b->count, CARRIED, 0, 0, x, in, x, out, NULL, NULL};
+
+    scores = onnx_reshape(n, scores, 2, (uint32_t[]){classes * blocks, BLOCK});
+    x[MAXIMA] = onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceMax, scores, 1), 3,
+                             (uint32_t[]){b->batch, b->classes, blocks});
+    x[SCORE] = filled(n, b, WNNOperandDataType_Float32, INFINITY, 1);
+    x[PLACE] = filled(n, b, i32, -1, 1);
+    x[EDGE] = onnx_expand(n, onnx_scalar(n, WNNOperandDataType_Float32, 0),
+                          (struct onnx_dims){4, {b->batch, b->classes, EDGES, b->most}});
+    x[CHOSEN] = filled(n, b, i32, 0, b->most);
+    *kept = onnx_error_operand(n);
+    if (!begin(n, b, &t))
+        return *kept;
+    block = find_best(n, in[MAXIMA], &best);
+    valid = onnx_and(n, onnx_greater(n, best, b->none), onnx_lesser(n, in[KEPT], onnx_scalar(n, i32, b->most)));
+    left = pick_rows(n, b, scores, onnx_add(n, onnx_mul(n, number, onnx_scalar(n, i32, blocks)), block));
+    place = onnx_add(n, onnx_mul(n, block, block_size), each);
+    here = onnx_and(n, onnx_equal(n, left, in[SCORE]), onnx_greater(n, place, in[PLACE]));
+    left = onnx_where(n, onnx_or(n, onnx_lesser(n, left, in[SCORE]), here), left, b->none);
+    at = find_best(n, left, &x[SCORE]);
+    left = onnx_where(n, onnx_equal(n, each, at), b->none, left);
+    x[MAXIMA] = onnx_where(n, onnx_equal(n, onnx_iota(n, i32, 3, 2, blocks), block),
+                           onnx_reduce_axis(n, wnnGraphBuilderReduceMax, left, 2), in[MAXIMA]);
+    x[PLACE] = onnx_add(n, onnx_mul(n, block, block_size), at);
+    /* The edges are those of any box where none is left. */
+    place = onnx_min(n, x[PLACE], onnx_scalar(n, i32, b->count - 1));
+    place = onnx_add(n, place, onnx_mul(n, onnx_iota(n, i32, 3, 0, b->batch), onnx_scalar(n, i32, b->count)));
+    edges = onnx_reshape(n, pick_rows(n, b, table, onnx_expand(n, place, (struct onnx_dims){3, {b->batch, b->classes, 1}})), 4,
+                         (uint32_t[]){b->batch, b->classes, EDGES, 1});
+    here = onnx_cast(n, find_overlapping(n, b, edges, 2, in[EDGE], 2), i32);
+    here = onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceMax, here, 3), 3, (uint32_t[]){b->batch, b->classes, 1});
+    here = onnx_and(n, valid, onnx_equal(n, here, onnx_scalar(n, i32, 0)));
+    x[KEPT] = onnx_add(n, in[KEPT], onnx_cast(n, here, i32));
+    here = onnx_and(n, here, onnx_equal(n, onnx_iota(n, i32, 3, 2, b->most), in[KEPT]));
+    x[CHOSEN] = onnx_where(n, here, x[PLACE], in[CHOSEN]);
+    x[EDGE] = onnx_where(n, onnx_reshape(n, here, 4, (uint32_t[]){b->batch, b->classes, 1, b->most}), edges, in[EDGE]);
+    x[STOP] = none_of(n, valid);
+    if (!control_end(n, &t, true))
+        return *kept;
+    *kept = out[KEPT];
+    return out[CHOSEN];
+}
+
+/** Returns the rows [picture, class, box] of all classes, int32 [rows, 3], and which of them are boxes, int32 [rows]. */
+static WNNOperand choose(struct onnx_node *n, const struct boxes *b, WNNOperand *flags)
+{
+    const struct onnx_dims all = {4, {b->batch, b->classes, b->most, 1}};
+    const uint32_t rows = onnx_dims_product(n, &all, 0, all.rank);
+    WNNOperand kept, chosen = b->most < b->count / FEW ? try_one(n, b, &kept) : keep_one(n, b, &kept), parts[INDICES];
+
+    *flags = onnx_lesser(n, onnx_iota(n, i32, 3, 2, b->most), kept);
+    chosen = onnx_where(n, *flags, chosen, onnx_scalar(n, i32, 0));
+    *flags = onnx_reshape(n, onnx_cast(n, *flags, i32), 1, &rows);
     parts[0] = onnx_expand(n, onnx_iota(n, i32, 4, 0, b->batch), all);
     parts[1] = onnx_expand(n, onnx_iota(n, i32, 4, 1, b->classes), all);
-    parts[2] = outputs[1];
-    *flags = onnx_reshape(n, outputs[2], 1, &rows);
+    parts[2] = onnx_reshape_to(n, chosen, all);
     return onnx_reshape(n, onnx_concat(n, INDICES, parts, 3), 2, (uint32_t[]){rows, INDICES});
 }
 
@@ -129,7 +248,6 @@ static bool read_boxes(struct onnx_node *n, struct boxes *b)
 bool onnx_import_non_max_suppression(struct onnx_node *n)
 {
     const bool centered = onnx_int(n, "center_point_box", 0) != 0;
-    const WNNOperand none = onnx_scalar(n, WNNOperandDataType_Float32, -INFINITY);
     const struct onnx_value *counted;
     WNNOperand rows, flags, count;
     struct boxes b = {0};
@@ -142,13 +260,13 @@ bool onnx_import_non_max_suppression(struct onnx_node *n)
         return onnx_refuse(n, "it lies in a loop, and is one, which do not lie within each other");
     n->is_static = false; /* the reader computes no loops */
     find_edges(n, &b, onnx_operand(n, 0), centered);
+    b.none = onnx_scalar(n, WNNOperandDataType_Float32, -INFINITY);
     b.scores = onnx_operand(n, 1);
     /* NaN is above nothing. */
-    b.scores = onnx_where(n, onnx_greater(n, b.scores, onnx_input(n, 4) ? scalar_of(n, 4) : none), b.scores, none);
+    b.scores = onnx_where(n, onnx_greater(n, b.scores, onnx_input(n, 4) ? scalar_of(n, 4) : b.none), b.scores, b.none);
     counted = n->inputs[1]->count ? n->inputs[1] : n->inputs[0];
     if (counted->count)
-        b.scores = onnx_where(n, onnx_lesser(n, onnx_iota(n, WNNOperandDataType_Int32, 3, 2, b.count), counted->count),
-                              b.scores, none);
+        b.scores = onnx_where(n, onnx_lesser(n, onnx_iota(n, i32, 3, 2, b.count), counted->count), b.scores, b.none);
     rows = choose(n, &b, &flags);
     if (b.batch * b.classes == 1) { /* rows that count come first anyway */
         count = onnx_reduce_axis(n, wnnGraphBuilderReduceSum, flags, 0);
