@@ -124,6 +124,13 @@ static int batch(struct onnx_node *n, size_t i, int at, int rank)
     return i || at ? REFUSED : 0;
 }
 
+/** RoiAlign, of each region. */
+static int rois(struct onnx_node *n, size_t i, int at, int rank)
+{
+    (void)n, (void)rank;
+    return i && !at ? 0 : REFUSED;
+}
+
 static int rows(struct onnx_node *n, size_t i, int at, int rank)
 {
     return i || at + 1 == rank ? REFUSED : (int)n->outputs[0]->rank - rank + at + (rank_of(n, 1) == 1);
@@ -291,7 +298,8 @@ static const struct {
      reduced},
     {" TopK ", top_k},
     {" CumSum ", cumulated},
-    {" NonMaxSuppression ", own},
+    {" Compress NonMaxSuppression NonZero ", own},
+    {" RoiAlign ", rois},
 };
 
 /** Returns the rule of the node's operator, or NULL if it takes no counted values. */

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "frontend/readers/onnx/compose.h"
+#include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/operators.h"
 
 enum { HOST_FILL = 1 << 12 }; /* larger fills become an expand of a scalar, which costs nothing in a graph */
@@ -142,14 +144,39 @@ bool onnx_import_range(struct onnx_node *n)
     return data != NULL;
 }
 
-/** Imports NonZero: the number of its indices depends on the data, so the data must be known. */
+/** Returns the coordinates, int64 [rank, elements], of the elements that are not 0, of which only so many count. */
+static bool find_non_zero(struct onnx_node *n)
+{
+    const struct onnx_value *v = n->inputs[0];
+    WNNOperand x = onnx_operand(n, 0), flags, at, count, parts[ONNX_RANK_MAX];
+    const struct onnx_dims dims = onnx_dims_of(x);
+    const uint32_t all = onnx_dims_product(n, &dims, 0, dims.rank);
+    uint32_t inner = all;
+
+    flags = wnnGraphBuilderNotEqual(n->builder, x, onnx_scalar_like(n, x, 0), n->options);
+    flags = onnx_cast(n, flags, WNNOperandDataType_Int32);
+    if (v->count)
+        flags = onnx_fill_padding(n, v, flags, onnx_scalar_like(n, flags, 0));
+    at = onnx_compact(n, onnx_reshape(n, flags, 1, &all), &count);
+    if (n->refused || !dims.rank)
+        return onnx_refuse(n, "its input has no dimensions");
+    for (size_t d = 0; d < dims.rank; d++) {
+        inner /= dims.at[d];
+        x = wnnGraphBuilderDiv(n->builder, at, onnx_scalar_like(n, at, inner), n->options);
+        at = onnx_sub(n, at, onnx_mul(n, x, onnx_scalar_like(n, at, inner)));
+        parts[d] = onnx_reshape(n, x, 2, (uint32_t[]){1, all});
+    }
+    onnx_set_count(n, count, 1);
+    return onnx_output(n, 0, onnx_cast(n, onnx_concat(n, dims.rank, parts, 0), WNNOperandDataType_Int64));
+}
+
 bool onnx_import_non_zero(struct onnx_node *n)
 {
-    const struct onnx_value *v = onnx_constant(n, 0);
+    const struct onnx_value *v = n->inputs[0];
     int64_t count = 0, at = 0, *data;
 
-    if (!v)
-        return false;
+    if (!onnx_is_constant(n, 0))
+        return find_non_zero(n);
     for (size_t i = 0; i < (size_t)onnx_elements(v); i++)
         count += onnx_element(v, i) != 0;
     data = onnx_output_constant(n, 0, ONNX_INT64, 2, (int64_t[]){(int64_t)v->rank, count});

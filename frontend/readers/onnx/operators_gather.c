@@ -10,26 +10,49 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/compose.h"
+#include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/operators.h"
 
 /* ---- gathers ---- */
 
-/** Slices whose condition, known when the graph is built, is true. */
+/** Puts slices along an axis whose condition is true first, and says how many those are. */
+static bool compress(struct onnx_node *n, uint32_t axis, bool flat)
+{
+    const struct onnx_value *v = n->inputs[0], *condition = n->inputs[1], *counted = condition->count ? condition : v;
+    WNNOperand x = onnx_operand(n, 0), flags = onnx_cast(n, onnx_operand(n, 1), WNNOperandDataType_Int32), count;
+    const uint32_t size = onnx_dims_of(flags).at[0], all = (uint32_t)onnx_elements(v);
+    WNNGatherOptions o = {.structSize = sizeof o, .label = n->label, .axis = axis};
+
+    if (v->count && (flat ? v->rank != 1 : v->counted != axis))
+        return onnx_refuse(n, "its input has another dimension whose size is known at run time only");
+    if (counted->count)
+        flags = onnx_where(n, onnx_lesser(n, onnx_iota(n, WNNOperandDataType_Int32, 1, 0, size), counted->count), flags,
+                           onnx_scalar_like(n, flags, 0));
+    x = flat ? onnx_reshape(n, x, 1, &all) : x;
+    flags = onnx_compact(n, flags, &count);
+    onnx_set_count(n, count, axis);
+    return onnx_output_as(n, 0, wnnGraphBuilderGather(n->builder, x, flags, &o), v->type);
+}
+
 bool onnx_import_compress(struct onnx_node *n)
 {
-    const struct onnx_value *v = n->inputs[0], *condition = onnx_constant(n, 1);
+    const struct onnx_value *v = n->inputs[0], *condition = n->inputs[1];
     bool flat = !onnx_has(n, "axis");
     int64_t dims[ONNX_RANK_MAX];
     uint32_t axis = 0, all;
     size_t count = 0;
 
-    if (!condition || (!flat && !onnx_axis(n, onnx_int(n, "axis", 0), v->rank, &axis)))
+    if (v->refusal || condition->refusal)
+        return onnx_refuse(n, "an input %s", v->refusal ? v->refusal : condition->refusal);
+    if ((!flat && !onnx_axis(n, onnx_int(n, "axis", 0), v->rank, &axis)))
         return false;
     memcpy(dims, v->dims, sizeof dims);
     if (flat)
         dims[0] = onnx_elements(v);
     if (condition->rank != 1 || condition->dims[0] > dims[axis])
         return onnx_refuse(n, "the condition must be a list of at most %lld", (long long)dims[axis]);
+    if (!onnx_is_constant(n, 1) || v->count)
+        return compress(n, axis, flat);
     int32_t *indices = onnx_alloc(n, (size_t)condition->dims[0] + 1, sizeof *indices);
     for (int64_t i = 0; indices && i < condition->dims[0]; i++)
         if (onnx_element(condition, (size_t)i) != 0)

@@ -346,4 +346,179 @@ TEST(wrong_boxes_are_refused)
     refused(t, NULL, "input 2 depends on an input of the model, \"m\"");
 }
 
+/* ---- elements that are chosen by the data ---- */
+
+TEST(elements_that_are_not_zero_are_found)
+{
+    static const float x[2][3] = {{0, 5, 0}, {-1, 0, NAN}}, none[2][3] = {{0}};
+    static const int64_t columns[] = {1, 0, 2};
+    int64_t y[12];
+    float sum;
+    int32_t count = -1;
+    const WNNNamedBuffer out[] = {
+        {WNN_STR("y"), y, sizeof y}, {WNN_STR("sum"), &sum, sizeof sum}, {WNN_STR("y.shape[1]"), &count, sizeof count}};
+
+    for (int i = 0; i < 2; i++) {
+        start(t, 17);
+        input(t, "x", F32, "2 3");
+        input(t, "s", F32, "2 3");
+        node(t, "NonZero", "x", "y");
+        node(t, "Transpose", "y", "places");
+        node(t, "GatherND", "s places", "values");
+        attribute_int(t, node(t, "ReduceSum", "values", "sum"), "keepdims", 0);
+        output(t, "y");
+        output(t, "sum");
+        run_all(i ? *none : *x, sizeof x, (float[]){1, 2, 4, 8, 16, 32}, sizeof x, out, 3);
+        assert_int_equal(count, i ? 0 : 3);
+        assert_true(sum == (i ? 0 : 42));
+        for (int k = 0; !i && k < 3; k++)
+            assert_true(y[k] == (k > 0) && y[6 + k] == columns[k]);
+    }
+}
+
+TEST(slices_are_chosen)
+{
+    static const struct {
+        int axis; /* -1: none */
+        float expected[6];
+        int size;
+    } cases[] = {{-1, {1, 3}, 2}, {0, {1, 2, 3, 7, 8, 9}, 6}, {1, {1, 3, 4, 6, 7, 9}, 6}};
+    const float x[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, s[3] = {1, -1, 1};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Onnx__NodeProto *n;
+        float y[9];
+        char name[] = "y.shape[0]";
+        int32_t count = -1;
+
+        start(t, 17);
+        input(t, "x", F32, "3 3");
+        input(t, "s", F32, "3");
+        number("zero", 0);
+        node(t, "Greater", "s zero", "flags");
+        n = node(t, "Compress", "x flags", "y");
+        if (cases[i].axis >= 0)
+            attribute_int(t, n, "axis", cases[i].axis);
+        name[8] = (char)('0' + (cases[i].axis > 0));
+        const WNNNamedBuffer out[] = {{WNN_STR("y"), y, cases[i].axis < 0 ? 3 * sizeof *y : sizeof y},
+                                      {WNN_STR(name), &count, sizeof count}};
+        run_all(x, sizeof x, s, sizeof s, out, 2);
+        assert_int_equal(count, 2);
+        for (int k = 0; k < cases[i].size; k++)
+            assert_true(y[cases[i].axis == 1 ? k / 2 * 3 + k % 2 : k] == cases[i].expected[k]);
+    }
+}
+
+/** What was chosen is chosen from once more, twice. */
+TEST(choices_follow_each_other)
+{
+    start(t, 13);
+    describe(&(struct nms){1, 1, 8, 8, .5F, .0625F, false});
+    integers(t, "flat", 1, (int64_t[]){-1});
+    integers(t, "first", 1, (int64_t[]){0});
+    number("low", .1875F);
+    number("high", .71875F);
+    node(t, "Reshape", "s flat", "scores");
+    attribute_int(t, node(t, "ReduceMin", "x", "nothing"), "keepdims", 0);
+    node(t, "Add", "scores nothing", "list");
+    node(t, "Greater", "list low", "m1");
+    node(t, "NonZero", "m1", "i1");
+    node(t, "Squeeze", "i1 first", "p1");
+    node(t, "Gather", "list p1", "some"); /* .5 .25 1 .75 .625 .4375 */
+    node(t, "Less", "some high", "m2");
+    node(t, "Compress", "some m2", "y"); /* .5 .25 .625 .4375 */
+    check_eight((float[]){.5F, .25F, .625F, .4375F}, 4, 8, 4);
+}
+
+/* ---- RoiAlign ---- */
+
+enum { CHANNELS = 2, HEIGHT = 5, WIDTH = 4, REGIONS = 6 };
+
+struct roi_case {
+    bool max, half;
+    int64_t height, width, samples;
+    float scale;
+};
+
+/** What a sample has of the four elements around it, as ONNX's text says. */
+static void take_sample(const float *x, double row, double column, double *sum, double *most)
+{
+    const bool outside = row < -1 || column < -1 || row > HEIGHT || column > WIDTH;
+    const double at[2] = {fmin(fmax(row, 0), HEIGHT - 1), fmin(fmax(column, 0), WIDTH - 1)};
+
+    for (int k = 0; k < 4; k++) {
+        const int r = (int)fmin(floor(at[0]) + k / 2, HEIGHT - 1), c = (int)fmin(floor(at[1]) + k % 2, WIDTH - 1);
+        const double wr = at[0] - floor(at[0]), wc = at[1] - floor(at[1]);
+        const double part = outside ? 0 : (double)x[r * WIDTH + c] * (k / 2 ? wr : 1 - wr) * (k % 2 ? wc : 1 - wc);
+
+        *sum += part;
+        *most = fmax(*most, part);
+    }
+}
+
+static double align(const struct roi_case *c, const float *x, const float *roi, int64_t bin)
+{
+    const int64_t bins[2] = {c->height, c->width}, place[2] = {bin / c->width, bin % c->width}, count = c->samples * c->samples;
+    double start[2], size[2], sum = 0, most = -INFINITY;
+
+    for (int k = 0; k < 2; k++) {
+        start[k] = (double)roi[1 - k] * (double)c->scale - (c->half ? 0.5 : 0);
+        size[k] = (double)(roi[3 - k] - roi[1 - k]) * (double)c->scale;
+        size[k] = (c->half ? size[k] : fmax(size[k], 1)) / (double)bins[k];
+    }
+    for (int64_t s = 0; s < count; s++) {
+        double at[2];
+
+        for (int k = 0; k < 2; k++)
+            at[k] = start[k] +
+                    ((double)place[k] + ((double)(k ? s % c->samples : s / c->samples) + 0.5) / (double)c->samples) * size[k];
+        take_sample(x, at[0], at[1], &sum, &most);
+    }
+    return c->max ? most : sum / (double)count;
+}
+
+TEST(regions_are_aligned)
+{
+    static const struct roi_case cases[] = {
+        {false, true, 2, 3, 2, 1}, {true, true, 1, 2, 3, .5F}, {false, false, 3, 1, 2, .25F}, {true, false, 2, 2, 1, 2}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct roi_case *c = &cases[i];
+        const size_t bins = (size_t)(c->height * c->width);
+        float x[2 * CHANNELS * HEIGHT * WIDTH], rois[REGIONS * 4], y[REGIONS * CHANNELS * 6];
+        Onnx__NodeProto *n;
+
+        start(t, 16);
+        input(t, "x", F32, "2 2 5 4");
+        input(t, "s", F32, "6 4");
+        integers(t, "pictures", REGIONS, (int64_t[]){0, 1, 1, 0, 1, 0});
+        n = node(t, "RoiAlign", "x s pictures", "y");
+        attribute_text(t, n, "mode", c->max ? "max" : "avg");
+        attribute_text(t, n, "coordinate_transformation_mode", c->half ? "half_pixel" : "output_half_pixel");
+        attribute_int(t, n, "output_height", c->height);
+        attribute_int(t, n, "output_width", c->width);
+        attribute_int(t, n, "sampling_ratio", c->samples);
+        attribute_float(t, n, "spatial_scale", c->scale);
+        random_fill(x, sizeof x / sizeof *x);
+        for (int k = 0; k < REGIONS * 4; k++)
+            rois[k] = ((float)random_below(40) / 8 + (k % 4 > 1 ? 3 : -2)) / c->scale;
+        const WNNNamedBuffer out = {WNN_STR("y"), y, REGIONS * CHANNELS * bins * sizeof *y};
+        run_all(x, sizeof x, rois, sizeof rois, &out, 1);
+        for (size_t k = 0; k < REGIONS * CHANNELS * bins; k++) {
+            const size_t roi = k / bins / CHANNELS, picture = (size_t[]){0, 1, 1, 0, 1, 0}[roi];
+            const double want =
+                align(c, x + (picture * CHANNELS + k / bins % CHANNELS) * HEIGHT * WIDTH, rois + 4 * roi, (int64_t)(k % bins));
+
+            if (!(fabs((double)y[k] - want) <= 1e-5))
+                fail_msg("case %zu: element %zu is %g, not %g", i, k, (double)y[k], want);
+        }
+    }
+    start(t, 16);
+    input(t, "x", F32, "2 2 5 4");
+    input(t, "s", F32, "6 4");
+    integers(t, "pictures", REGIONS, (int64_t[]){0, 1, 1, 0, 1, 0});
+    node(t, "RoiAlign", "x s pictures", "y");
+    refused(t, NULL, "with 0 the number of samples depends on the data");
+}
+
 TEST_GROUP(create_context, release_context)

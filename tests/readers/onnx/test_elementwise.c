@@ -85,6 +85,48 @@ TEST(a_resize_to_length_1_by_half_pixels_takes_the_first)
     }
 }
 
+/** Products of whole numbers are exact in any order. */
+TEST(products_run_along_an_axis)
+{
+    enum { ROWS = 3, COLUMNS = 7 };
+
+    for (int form = 0; form < 8; form++) {
+        const bool exclusive = form & 1, reverse = form & 2, down = form & 4;
+        float x[ROWS * COLUMNS], y[ROWS * COLUMNS];
+        Onnx__NodeProto *n;
+
+        for (int i = 0; i < ROWS * COLUMNS; i++)
+            x[i] = (float)(i % 5 - 2);
+        start(t, 26);
+        input(t, "x", F32, "3 7");
+        integer(t, "axis", down ? -2 : 1);
+        n = node(t, "CumProd", "x axis", "y");
+        attribute_int(t, n, "exclusive", exclusive);
+        attribute_int(t, n, "reverse", reverse);
+        reads(t, NULL);
+        compute(t, x, sizeof x, y, sizeof y);
+        for (int line = 0; line < (down ? COLUMNS : ROWS); line++) {
+            const int count = down ? ROWS : COLUMNS, step = down ? COLUMNS : 1, start = down ? line : line * COLUMNS;
+            float product = 1;
+
+            for (int k = 0; k < count; k++) {
+                const int at = start + (reverse ? count - 1 - k : k) * step;
+
+                assert_true(y[at] == (exclusive ? product : product * x[at]));
+                product *= x[at];
+            }
+        }
+    }
+    start(t, 26);
+    input(t, "x", F32, "2 1");
+    integer(t, "axis", 1);
+    attribute_int(t, node(t, "CumProd", "x axis", "y"), "exclusive", 1);
+    reads(t, NULL);
+    float y[2];
+    compute(t, (float[]){5, 6}, sizeof y, y, sizeof y);
+    assert_true(y[0] == 1 && y[1] == 1);
+}
+
 TEST_GROUP(create_context, release_context)
 
 /** What docs-onnx finds in the table of operators. */

@@ -383,17 +383,26 @@ static double pixel(const float *x, int h, int w, double row, double column, int
     return (double)x[(int)row * w + (int)column];
 }
 
+/** The cubic convolution of ONNX's text, with a = -0.75. */
+static double cubic_weight(double x)
+{
+    const double a = -0.75;
+
+    x = fabs(x);
+    return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
 TEST(grid_sample_equals_loops)
 {
-    static const char *const modes[] = {"linear", "nearest"}, *const paddings[] = {"zeros", "border", "reflection"};
+    static const char *const modes[] = {"linear", "nearest", "cubic"}, *const paddings[] = {"zeros", "border", "reflection"};
     enum { H = 3, W = 4, O = 20 };
 
-    for (int form = 0; form < 12; form++) {
+    for (int form = 0; form < 18; form++) {
         float x[H * W], grid[O * 2], y[O];
         void *inputs[2] = {x, grid}, *outputs[1] = {y};
         size_t bytes = sizeof y;
-        bool nearest = form & 1, align = form & 2;
-        int padding = form / 4;
+        bool nearest = form % 3 == 1, cubic = form % 3 == 2, align = form / 3 % 2;
+        int padding = form / 6;
 
         start(t, 20);
         random_fill(x, H * W);
@@ -402,30 +411,39 @@ TEST(grid_sample_equals_loops)
         input(t, "x", F32, "1 1 3 4");
         input(t, "grid", F32, "1 4 5 2");
         Onnx__NodeProto *n = node(t, "GridSample", "x grid", "y");
-        attribute_text(t, n, "mode", modes[nearest]);
+        attribute_text(t, n, "mode", modes[form % 3]);
         attribute_text(t, n, "padding_mode", paddings[padding]);
         attribute_int(t, n, "align_corners", align);
         run(t, inputs, outputs, &bytes);
         for (int i = 0; i < O; i++) {
             double at[2], want = 0;
             for (int k = 0; k < 2; k++) {
-                double size = k ? H : W, g = (double)grid[2 * i + k];
+                double size = k ? H : W, g = (double)grid[2 * i + k], low = align ? 0 : -0.5;
                 at[k] = align ? (g + 1) / 2 * (size - 1) : ((g + 1) * size - 1) / 2;
                 if (nearest)
                     at[k] = rint(at[k]);
-                if (padding == 2)
-                    at[k] = align ? reflect_into(at[k], 0, size - 1) : reflect_into(at[k], -0.5, size - 0.5);
-                if (padding)
+                if (padding == 2 && !cubic)
+                    at[k] = reflect_into(at[k], low, size - 1 - low);
+                if (padding && !cubic)
                     at[k] = fmin(fmax(at[k], 0), size - 1);
             }
             if (nearest)
                 want = pixel(x, H, W, at[1], at[0], padding);
-            for (int k = 0; k < 4 && !nearest; k++) {
+            for (int k = 0; k < 16 && cubic; k++) {
+                double column = floor(at[0]) - 1 + k % 4, row = floor(at[1]) - 1 + k / 4;
+                const double weight = cubic_weight(at[0] - column) * cubic_weight(at[1] - row);
+                if (padding == 2) {
+                    column = reflect_into(column, align ? 0 : -0.5, align ? W - 1 : W - 0.5);
+                    row = reflect_into(row, align ? 0 : -0.5, align ? H - 1 : H - 0.5);
+                }
+                want += pixel(x, H, W, row, column, padding) * weight;
+            }
+            for (int k = 0; k < 4 && !nearest && !cubic; k++) {
                 double column = floor(at[0]) + (k & 1), row = floor(at[1]) + (k >> 1);
                 want += pixel(x, H, W, row, column, padding) * (1 - fabs(at[0] - column)) * (1 - fabs(at[1] - row));
             }
             if (!(fabs((double)y[i] - want) < 1e-4))
-                fail_msg("mode %s, padding %s, align %d: element %d is %g instead of %g", modes[nearest], paddings[padding],
+                fail_msg("mode %s, padding %s, align %d: element %d is %g instead of %g", modes[form % 3], paddings[padding],
                          align, i, (double)y[i], want);
         }
     }
