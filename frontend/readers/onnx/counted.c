@@ -210,13 +210,22 @@ static int reshaped(struct onnx_node *n, size_t i, int at, int rank)
 static int concat(struct onnx_node *n, size_t i, int at, int rank)
 {
     (void)i;
-    return axis_of(n, "axis", 1, rank) == at ? REFUSED : at;
+    return axis_of(n, "axis", 1, rank) == at && n->count ? DROPPED : at;
 }
 
 static int sliced(struct onnx_node *n, size_t i, int at, int rank)
 {
     (void)n, (void)rank;
     return i ? REFUSED : at; /* along it: onnx_import_slice calls onnx_count_slice */
+}
+
+/** Scatters: of updates and indices only those that count are written (extend_scattered). */
+static int scattered(struct onnx_node *n, size_t i, int at, int rank)
+{
+    (void)rank;
+    if (i == 2 && (!n->inputs[1]->count || (int)n->inputs[1]->counted != at))
+        return REFUSED;
+    return i ? DROPPED : at;
 }
 
 /** Returns whether a reduction is over a dimension of its input. */
@@ -294,11 +303,12 @@ static const struct {
     {" Flatten Reshape Squeeze Unsqueeze ", reshaped},
     {" Concat ", concat},
     {" Slice ", sliced},
+    {" Scatter ScatterElements ScatterND ", scattered},
     {" ArgMax ArgMin ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMin ReduceProd ReduceSum ReduceSumSquare ",
      reduced},
     {" TopK ", top_k},
     {" CumSum ", cumulated},
-    {" Compress NonMaxSuppression NonZero ", own},
+    {" Compress NonMaxSuppression NonZero Shape Size ", own},
     {" RoiAlign ", rois},
 };
 
@@ -377,6 +387,46 @@ static void wrap_indices(struct onnx_node *n)
     replace_input(n, 1, onnx_where(n, onnx_lesser(n, at, onnx_scalar_like(n, at, 0)), onnx_add(n, at, from), at));
 }
 
+/**
+ * Lets padding of indices write to one more slice of input 0, which is cut off afterwards: along the axis of ScatterElements,
+ * or along the first one of ScatterND.
+ */
+static void extend_scattered(struct onnx_node *n)
+{
+    const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
+    const bool nd = !strcmp(n->row->name, "ScatterND");
+    const int axis = nd ? 0 : axis_of(n, "axis", 0, (int)v->rank);
+    struct onnx_dims after = {v->rank, {0}};
+    const WNNOperandDataType i32 = WNNOperandDataType_Int32;
+    WNNOperand at = onnx_operand(n, 1), size, end, x = onnx_operand(n, 0);
+
+    if (n->refused || !v->rank || !indices->rank || (nd && indices->counted + 1 == indices->rank)) {
+        refuse(n, 1);
+        return;
+    }
+    /* What is negative counts from the end of what was there; of coordinates that is the first one. */
+    size = onnx_scalar_like(n, at, (double)v->dims[axis]);
+    end = v->count && (int)v->counted == axis ? onnx_cast(n, v->count, wnnOperandGetDataType(at)) : size;
+    if (nd)
+        end = onnx_where(n, onnx_equal(n, onnx_iota(n, i32, 1, 0, (uint32_t)indices->dims[indices->rank - 1]), number(n, 0)),
+                         end, onnx_scalar_like(n, at, 0));
+    at = onnx_where(n, onnx_lesser(n, at, onnx_scalar_like(n, at, 0)), onnx_add(n, at, end), at);
+    replace_input(n, 1, onnx_fill_padding(n, indices, at, size));
+    after.at[axis] = 1;
+    replace_input(n, 0, onnx_pad(n, x, (struct onnx_dims){v->rank, {0}}, after, 0));
+    n->inputs[0]->dims[axis]++;
+    n->extended = (uint32_t)axis + 1;
+}
+
+/** Cuts off what extend_scattered added. */
+static void cut_scattered(struct onnx_node *n)
+{
+    struct onnx_value *v = n->outputs[0];
+
+    n->inputs[0]->dims[n->extended - 1]--; /* it is a copy */
+    v->operand = onnx_slice_axis(n, onnx_value_operand(n, v), n->extended - 1, 0, (uint32_t)--v->dims[n->extended - 1]);
+}
+
 /* ---- nodes ---- */
 
 static bool is_counted(const struct onnx_node *n, size_t i)
@@ -394,8 +444,10 @@ bool onnx_count_inputs(struct onnx_node *n)
         if (is_counted(n, i) && !rule)
             return refuse(n, i);
     }
-    if (!any || !is_counted(n, 0))
-        return true;
+    if (rule == scattered && n->input_count > 2 && is_counted(n, 1))
+        extend_scattered(n);
+    if (!any || !is_counted(n, 0) || n->refused)
+        return !n->refused;
     const int at = (int)n->inputs[0]->counted, rank = (int)n->inputs[0]->rank;
 
     if ((rule == reduced && reduces(n, at, rank)) || (rule == top_k && axis_of(n, "axis", -1, rank) == at))
@@ -417,8 +469,8 @@ static bool find_counted(struct onnx_node *n, bool *found)
     for (size_t i = 0; i < n->input_count; i++) {
         const struct onnx_value *v = n->inputs[i];
 
-        if (!is_counted(n, i))
-            continue;
+        if (!is_counted(n, i) || n->outputs[0] == v)
+            continue; /* not, or it is passed on */
         n->count = given;
         const int to = rule(n, i, (int)v->counted, (int)v->rank);
 
@@ -437,9 +489,17 @@ static bool find_counted(struct onnx_node *n, bool *found)
 
 bool onnx_count_outputs(struct onnx_node *n)
 {
-    bool found = n->count && rule_of(n) == own;
+    bool found = n->count, any = found;
 
-    if (n->refused || !n->outputs[0] || !find_counted(n, &found))
+    for (size_t i = 0; i < n->input_count; i++)
+        any = any || is_counted(n, i);
+    if (!any || n->refused)
+        return !n->refused;
+    if (!n->outputs[0])
+        return onnx_refuse(n, "nothing reads its output 0, and the size of an input is known at run time only");
+    if (n->extended)
+        cut_scattered(n);
+    if (!find_counted(n, &found))
         return false;
     for (size_t i = 0; found && i < n->output_count; i++) {
         struct onnx_value *v = n->outputs[i], *counted;
@@ -452,6 +512,8 @@ bool onnx_count_outputs(struct onnx_node *n)
         *counted = *v;
         counted->count = n->count;
         counted->counted = n->counted;
+        counted->operand = onnx_value_operand(n, v);
+        counted->data = counted->file = NULL;
         counted->is_static = false;
         n->outputs[i] = counted;
     }

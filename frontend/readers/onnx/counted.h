@@ -23,6 +23,14 @@ WNNOperand onnx_count_slice(struct onnx_node *n, WNNOperand count, int64_t start
 bool onnx_refuse_counted(struct onnx_node *n, size_t count, struct onnx_value *const *values);
 
 /**
+ * Imports a node that reads numbers made of counts (sizes.c), if it does (*handled).  Returns false if the node is refused.
+ */
+bool onnx_import_sized(struct onnx_node *n, bool *handled);
+/** Makes output 0 numbers that are known at run time only, int64 of that rank, 0 or 1, within bounds. */
+bool onnx_output_sizes(struct onnx_node *n, size_t rank, size_t count, const int64_t *high, const int64_t *low,
+                       WNNOperand exact);
+
+/**
  * Returns for flags, int32 [size] of 0 and 1, an int32 [size] that begins with the indices of those that are 1, in their order,
  * and sets *count to the number of them; indices of the others follow.
  */

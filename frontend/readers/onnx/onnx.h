@@ -70,7 +70,8 @@ struct onnx_reader;
 struct onnx_scope;
 
 /**
- * A tensor is an operand, or a constant on the host, or both.  Its sizes are always known, because the graph is static.
+ * A tensor is an operand, or a constant on the host, or both.  Its sizes are always known, because the graph is static; of one
+ * that depends on the data the greatest one is (counted.h).
  * Importers read it; they make one by onnx_output and its like.
  */
 struct onnx_value {
@@ -96,6 +97,10 @@ struct onnx_value {
     bool is_input;    /* the operand is an input of the model, not a result */
     WNNOperand count; /* int32 scalar: so many elements of dimension `counted` count (counted.h); NULL: all of them */
     uint32_t counted;
+    /* Of numbers that are made of such counts (sizes.c): data are upper bounds, low the lower ones, and exact is known at run
+     * time.  Else NULL. */
+    WNNOperand exact;
+    const void *low;
     double cost;         /* about how many operations computing the data takes, if it is constant but not computed */
     const char *depends; /* the name of an input of the model that it depends on, if one is known; else NULL */
     const char *empty; /* of a value without elements: which dimension of which input of the model is 0, if known; else NULL */
@@ -130,6 +135,7 @@ struct onnx_node {
     struct onnx_value **outputs; /* set by onnx_output...; all must be, but those that onnx_wants denies */
     WNNOperand count;            /* of the results (counted.h), and the dimension; NULL if the importer says nothing of it */
     uint32_t counted;
+    uint32_t extended; /* 1 + the axis of input 0 that has one more slice than in the model (counted.c); 0: none */
     bool refused;
     bool is_static;           /* all inputs depend on constants only, so that what onnx_output gets will, too */
     uint64_t attributes_read; /* bit per attribute of proto; those beyond 63 are refused by the walk */

@@ -96,6 +96,20 @@ static size_t clamp_bound(int64_t at, size_t rank)
     return (size_t)at < rank ? (size_t)at : rank;
 }
 
+/** Makes the sizes from start on, of which one is known at run time only. */
+static bool counted_shape(struct onnx_node *n, const struct onnx_value *v, size_t start, size_t end)
+{
+    const uint32_t rank = (uint32_t)(end - start), at = v->counted - (uint32_t)start;
+    int64_t low[ONNX_RANK_MAX] = {0};
+    WNNOperand exact = onnx_constant_operand(n, WNNOperandDataType_Int64, 1, &rank, v->dims + start), here;
+
+    memcpy(low, v->dims + start, rank * sizeof(*low));
+    low[at] = 0;
+    here = onnx_equal(n, onnx_iota(n, WNNOperandDataType_Int32, 1, 0, rank), onnx_scalar(n, WNNOperandDataType_Int32, at));
+    exact = onnx_where(n, here, onnx_cast(n, v->count, WNNOperandDataType_Int64), exact);
+    return onnx_output_sizes(n, 1, rank, v->dims + start, low, exact);
+}
+
 bool onnx_import_shape(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0];
@@ -104,6 +118,8 @@ bool onnx_import_shape(struct onnx_node *n)
 
     if (v->refusal)
         return onnx_refuse(n, "its input %s", v->refusal);
+    if (v->count && v->counted >= start && v->counted < end)
+        return counted_shape(n, v, start, end);
     return constant_list(n, ONNX_INT64, v->dims + start, end > start ? end - start : 0, false);
 }
 
@@ -113,6 +129,13 @@ bool onnx_import_size(struct onnx_node *n)
 
     if (v->refusal)
         return onnx_refuse(n, "its input %s", v->refusal);
+    if (v->count) {
+        const int64_t all = onnx_elements(v), low = 0;
+        const WNNOperand count = onnx_cast(n, v->count, WNNOperandDataType_Int64);
+
+        return onnx_output_sizes(n, 0, 1, &all, &low,
+                                 onnx_mul(n, count, onnx_scalar_like(n, count, (double)(all / v->dims[v->counted]))));
+    }
     return constant_list(n, ONNX_INT64, &(int64_t){onnx_elements(v)}, 1, true);
 }
 
@@ -175,7 +198,7 @@ bool onnx_import_non_zero(struct onnx_node *n)
     const struct onnx_value *v = n->inputs[0];
     int64_t count = 0, at = 0, *data;
 
-    if (!onnx_is_constant(n, 0))
+    if (!onnx_is_constant(n, 0) || v->count)
         return find_non_zero(n);
     for (size_t i = 0; i < (size_t)onnx_elements(v); i++)
         count += onnx_element(v, i) != 0;

@@ -51,7 +51,7 @@ bool onnx_import_compress(struct onnx_node *n)
         dims[0] = onnx_elements(v);
     if (condition->rank != 1 || condition->dims[0] > dims[axis])
         return onnx_refuse(n, "the condition must be a list of at most %lld", (long long)dims[axis]);
-    if (!onnx_is_constant(n, 1) || v->count)
+    if (!onnx_is_constant(n, 1) || v->count || condition->count)
         return compress(n, axis, flat);
     int32_t *indices = onnx_alloc(n, (size_t)condition->dims[0] + 1, sizeof *indices);
     for (int64_t i = 0; indices && i < condition->dims[0]; i++)

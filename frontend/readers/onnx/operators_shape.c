@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/operators.h"
 
@@ -169,10 +170,36 @@ bool onnx_import_transpose(struct onnx_node *n)
 
 /* ---- joined and divided ---- */
 
+/** Puts what counts of parts that lie one after the other along a counted axis first. */
+static WNNOperand concat_counted(struct onnx_node *n, WNNOperand y, uint32_t axis)
+{
+    const WNNOperandDataType i32 = WNNOperandDataType_Int32;
+    WNNOperand *flags = onnx_alloc(n, n->input_count, sizeof(*flags)), all, total;
+    WNNGatherOptions o = {.structSize = sizeof o, .label = n->label, .axis = axis};
+    size_t parts = 0;
+    bool any = false;
+
+    for (size_t i = 0; flags && i < n->input_count; i++) {
+        const struct onnx_value *v = n->inputs[i];
+        const uint32_t size = (uint32_t)v->dims[axis];
+        const bool counted = v->count && v->counted == axis;
+
+        any = any || counted;
+        if (onnx_elements(v))
+            flags[parts++] = counted ? onnx_cast(n, onnx_lesser(n, onnx_iota(n, i32, 1, 0, size), v->count), i32)
+                                     : onnx_expand(n, onnx_scalar(n, i32, 1), (struct onnx_dims){1, {size}});
+    }
+    if (!any)
+        return y;
+    all = onnx_compact(n, onnx_concat(n, parts, flags, 0), &total);
+    onnx_set_count(n, total, axis);
+    return wnnGraphBuilderGather(n->builder, y, all, &o);
+}
+
 bool onnx_import_concat(struct onnx_node *n)
 {
     struct onnx_value *first = n->inputs[0];
-    WNNOperand *parts = onnx_alloc(n, n->input_count, sizeof *parts);
+    WNNOperand *parts = onnx_alloc(n, n->input_count, sizeof *parts), y;
     size_t count = 0, last = 0;
     uint32_t axis;
 
@@ -194,7 +221,8 @@ bool onnx_import_concat(struct onnx_node *n)
     }
     if (count <= 1)
         return onnx_output_value(n, 0, n->inputs[count ? last : 0]);
-    return onnx_output_as(n, 0, wnnGraphBuilderConcat(n->builder, count, parts, axis, n->options), first->type);
+    y = wnnGraphBuilderConcat(n->builder, count, parts, axis, n->options);
+    return onnx_output_as(n, 0, concat_counted(n, y, axis), first->type);
 }
 
 /** Finds the sizes of the parts: given, or as equal as can be. */
@@ -367,7 +395,7 @@ bool onnx_import_slice(struct onnx_node *n)
                                    "it takes elements from %lld on, by steps of %lld, of a dimension whose size is known at "
                                    "run time only",
                                    (long long)starts[i], (long long)step);
-            n->count = onnx_count_slice(n, v->count, starts[i], ends[i]);
+            onnx_set_count(n, onnx_count_slice(n, v->count, starts[i], ends[i]), v->counted);
         }
         cuts[d] = cut_axis(v->dims[d], starts[i], ends[i], step);
     }

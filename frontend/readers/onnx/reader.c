@@ -537,7 +537,7 @@ static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     WNNOperand operand = onnx_value_operand(&n, v);
     if (n.refused)
         return !r->failed;
-    if (v->is_input || v->is_static)
+    if (v->is_input || v->is_static || v->count)
         operand = wnnGraphBuilderIdentity(n.builder, operand, n.options);
     if (!onnx_output(&n, 0, operand))
         return !r->failed;

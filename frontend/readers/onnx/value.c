@@ -163,6 +163,8 @@ WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v)
 
     if (v->refusal)
         return onnx_refuse_operand(n, "%s%s", v->refusal[0] ? "an input " : "", v->refusal);
+    if (v->exact)
+        return v->exact;
     if (v->operand)
         return v->operand;
     if ((!v->data && !v->file) || type == WNNOperandDataType_Undefined)

@@ -403,7 +403,9 @@ static bool run_node(struct onnx_node *n, bool unknown)
     wnnGraphBuilderClearError(n->builder);
     if (n->version < 6 && !n->row->domain)
         onnx_ignore(n, "consumed_inputs"); /* a hint about memory that may be reused */
-    ok = onnx_count_inputs(n) && onnx_import_empty(n, &handled) && (handled || n->row->import(n)) && onnx_count_outputs(n);
+    ok = onnx_import_sized(n, &handled);
+    if (ok && !handled)
+        ok = onnx_count_inputs(n) && onnx_import_empty(n, &handled) && (handled || n->row->import(n)) && onnx_count_outputs(n);
     if (!check_rest(n))
         return false;
     if (!ok)

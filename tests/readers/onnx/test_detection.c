@@ -261,6 +261,15 @@ TEST(elements_that_count_are_sorted_and_sliced)
     check_eight((float[]){.5F}, 1, 1, -1);
 }
 
+TEST(parts_that_count_are_joined)
+{
+    begin_eight(17);
+    number("seven", 7);
+    node(t, "Neg", "score", "negative");
+    attribute_int(t, node(t, "Concat", "score seven negative", "y"), "axis", 0);
+    check_eight((float[]){1, .625F, .5F, 7, -1, -.625F, -.5F}, 7, 17, 7);
+}
+
 TEST(other_dimensions_keep_their_place)
 {
     float y[32];
@@ -297,9 +306,6 @@ TEST(what_needs_the_size_is_refused)
     begin_eight(17);
     node(t, "Slice", "score last flat", "y");
     refused(t, NULL, "it takes elements from -1 on");
-    begin_eight(17);
-    attribute_int(t, node(t, "Concat", "score score", "y"), "axis", 0);
-    refused(t, NULL, at_most);
     begin_eight(17); /* a branch that would have to say it of both */
     input(t, "c", BOOL, "1");
     n = node(t, "If", "c", "y");
@@ -309,6 +315,115 @@ TEST(what_needs_the_size_is_refused)
         outputs_in(t, body, i ? "b" : "a");
     }
     refused(t, NULL, "output 0 of its body has at most 8 elements");
+}
+
+/* ---- numbers made of the size ---- */
+
+/** Scalar n is the number of scores that count, 3 of 8. */
+static void begin_sizes(void)
+{
+    begin_eight(17);
+    node(t, "Shape", "score", "shape");
+    node(t, "Gather", "shape zero", "n");
+}
+
+TEST(sizes_are_numbers)
+{
+    begin_sizes(); /* the mean */
+    attribute_int(t, node(t, "Cast", "n", "f"), "to", F32);
+    attribute_int(t, node(t, "ReduceSum", "score", "sum"), "keepdims", 0);
+    node(t, "Div", "sum f", "y");
+    check_eight((float[]){2.125F / 3}, 1, 1, -1);
+    begin_eight(17); /* of a matrix */
+    node(t, "Squeeze", "x first", "boxes");
+    node(t, "Gather", "boxes box", "chosen");
+    node(t, "Size", "chosen", "n");
+    attribute_int(t, node(t, "Cast", "n", "y"), "to", F32);
+    check_eight((float[]){12}, 1, 1, -1);
+    begin_sizes(); /* of two others */
+    integer(t, "ten", 10);
+    node(t, "Sub", "ten n", "m");
+    node(t, "Mul", "m two", "k");
+    attribute_int(t, node(t, "Cast", "k", "y"), "to", F32);
+    check_eight((float[]){14}, 1, 1, -1);
+}
+
+TEST(sizes_decide_shapes)
+{
+    const float half = .5F;
+
+    begin_sizes();
+    integer(t, "one_more", 1);
+    node(t, "Add", "n one_more", "limit");
+    node(t, "Range", "zero limit two", "r"); /* 0 2 */
+    attribute_int(t, node(t, "Cast", "r", "y"), "to", F32);
+    check_eight((float[]){0, 2}, 2, 5, 2);
+    begin_sizes();
+    attribute(t, node(t, "ConstantOfShape", "shape", "c"), "value", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR)->t =
+        tensor(t, "", F32, 1, &(int64_t){1}, &half, sizeof half);
+    attribute_int(t, node(t, "ReduceSum", "c", "y"), "keepdims", 0);
+    check_eight((float[]){1.5F}, 1, 1, -1);
+    begin_sizes(); /* [1, 2] becomes [n, 2] */
+    integers(t, "pair", 1, (int64_t[]){2});
+    number("seven", 7);
+    attribute_int(t, node(t, "Concat", "seven seven", "row"), "axis", 0);
+    attribute_int(t, node(t, "Concat", "shape pair", "wide"), "axis", 0);
+    node(t, "Expand", "row wide", "y");
+    check_eight((float[]){7, 7, 7, 7, 7, 7}, 6, 16, 3);
+    begin_sizes(); /* as many as there are, and two at most */
+    integers(t, "pair", 1, (int64_t[]){2});
+    attribute_int(t, node(t, "Concat", "shape pair", "all"), "axis", 0);
+    node(t, "ReduceMin", "all", "k");
+    node(t, "TopK", "score k", "y places");
+    check_eight((float[]){1, .625F}, 2, 2, 2);
+    begin_sizes(); /* a column */
+    integers(t, "pair", 1, (int64_t[]){1});
+    attribute_int(t, node(t, "Concat", "shape pair", "column"), "axis", 0);
+    node(t, "Reshape", "score column", "y");
+    check_eight((float[]){1, .625F, .5F}, 3, 8, 3);
+}
+
+TEST(sizes_that_cannot_be_bounds_are_refused)
+{
+    begin_sizes();
+    integer(t, "minus", -1);
+    node(t, "Mul", "n minus", "y");
+    refused(t, NULL, "it makes less of a size that is known at run time only where that is larger");
+    begin_sizes();
+    attribute_int(t, node(t, "Concat", "shape shape", "square"), "axis", 0);
+    node(t, "ConstantOfShape", "square", "y");
+    refused(t, NULL, "several sizes of its result would be known at run time only");
+    begin_sizes();
+    node(t, "Range", "n two two", "y");
+    refused(t, NULL, "input 0 depends on an input of the model");
+}
+
+/** Only what counts is written: boxes 3, 5 and 0. */
+TEST(scatters_write_what_counts)
+{
+    static const float expected[] = {.5F, 0, 0, 1, 0, .625F, 0, 0};
+
+    for (int nd = 0; nd < 2; nd++) {
+        float zeros[8] = {0};
+
+        begin_eight(17);
+        initializer(t, tensor(t, "zeros", F32, 1, (int64_t[]){8}, zeros, sizeof zeros));
+        node(t, "Unsqueeze", "box one", "column");
+        node(t, nd ? "ScatterND" : "ScatterElements", nd ? "zeros column score" : "zeros box score", "y");
+        check_eight(expected, 8, 8, -1);
+    }
+    begin_eight(17); /* what is negative counts from the end: 0 - 8 is -8, and so on */
+    float zeros[8] = {0};
+    initializer(t, tensor(t, "zeros", F32, 1, (int64_t[]){8}, zeros, sizeof zeros));
+    integer(t, "eight", 8);
+    node(t, "Sub", "box eight", "behind");
+    node(t, "ScatterElements", "zeros behind score", "y");
+    check_eight(expected, 8, 8, -1);
+    begin_eight(17);
+    integers(t, "places", 8, (int64_t[]){0, 1, 2, 3, 4, 5, 6, 7});
+    node(t, "Reshape", "s flat", "data");
+    node(t, "ScatterElements", "data places score", "y");
+    refused(t, NULL, "input 2 has at most 8 elements");
 }
 
 TEST(outputs_that_are_chosen_keep_their_count)
