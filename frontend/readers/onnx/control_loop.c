@@ -2,13 +2,15 @@
 /*
  * Imports Loop and Scan as loops of the builder.  The body is imported once, with the builder's parameters as its inputs.
  *
- * A Loop's iteration number is one more carried value, and so is, where its body computes whether it goes on, that it still
- * goes on: iterations after the last one are taken, and leave all values as they are.
+ * A Loop's iteration number is one more carried value.  Where its body computes whether it goes on, so are that it still goes
+ * on, that it may stop, and the number of iterations: those after the last one leave all values as they are, and are left out
+ * where the builder's loop stops.
  */
 #include "frontend/readers/onnx/control_loop.h"
 
 #include <string.h>
 
+#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/internal.h"
 
@@ -24,7 +26,7 @@ struct rolled {
 
 static bool prepare(struct rolled *r)
 {
-    const size_t room = r->body->n_input + r->body->n_output + FIRST_CARRIED + 1;
+    const size_t room = r->body->n_input + r->body->n_output + FIRST_CARRIED + 3;
 
     r->t.carried = onnx_alloc(r->n, room, sizeof(*r->t.carried));
     r->t.parameters = onnx_alloc(r->n, room, sizeof(*r->t.parameters));
@@ -192,7 +194,7 @@ static struct onnx_value *number(struct onnx_node *n, enum onnx_type type, int64
 struct loop_import {
     struct rolled r;
     bool counts, computes; /* the body reads its number; it computes whether it goes on */
-    size_t counter, alive; /* places among the carried values */
+    size_t counter, alive; /* places among the carried values; whether it may stop, and how often it has run, follow alive */
     size_t carried;        /* of the model, which come first */
 };
 
@@ -216,8 +218,13 @@ static bool begin_loop(struct loop_import *l, struct onnx_value *condition)
         l->alive = r->t.carried_count;
         r->t.carried[r->t.carried_count++] = condition ? onnx_reshape(n, onnx_value_operand(n, condition), 0, NULL)
                                                        : onnx_scalar(n, WNNOperandDataType_Uint8, 1);
+        r->t.carried[r->t.carried_count++] = onnx_scalar(n, WNNOperandDataType_Uint8, 0);
+        r->t.carried[r->t.carried_count++] = onnx_scalar(n, WNNOperandDataType_Int32, 0);
     }
-    return control_begin(n, &r->t);
+    if (!control_begin(n, &r->t))
+        return false;
+    return !l->computes || wnnGraphBuilderStopLoop(n->builder, l->alive + 1) == WNNStatus_Success ||
+           control_end(n, &r->t, false);
 }
 
 /** Computes what an iteration makes of the carried values. */
@@ -250,10 +257,11 @@ static bool import_loop_iteration(struct loop_import *l)
                                                    onnx_scalar(n, WNNOperandDataType_Int64, 1), n->options);
     if (onnx_elements(r->out[0]) != 1)
         return onnx_refuse(n, "the condition of its body has %lld elements", (long long)onnx_elements(r->out[0]));
-    if (alive)
-        r->t.next[l->alive] = wnnGraphBuilderLogicalAnd(n->builder, alive,
-                                                        onnx_reshape(n, onnx_value_operand(n, r->out[0]), 0, NULL), n->options);
-    else if (!onnx_value_is_known(n, r->out[0]) || onnx_element(r->out[0], 0) == 0)
+    if (alive) {
+        r->t.next[l->alive] = onnx_and(n, alive, onnx_reshape(n, onnx_value_operand(n, r->out[0]), 0, NULL));
+        r->t.next[l->alive + 1] = onnx_not(n, r->t.next[l->alive]);
+        r->t.next[l->alive + 2] = onnx_add(n, r->t.parameters[l->alive + 2], onnx_cast(n, alive, WNNOperandDataType_Int32));
+    } else if (!onnx_value_is_known(n, r->out[0]) || onnx_element(r->out[0], 0) == 0)
         return onnx_refuse(n, "the condition of its body is a constant that ends it after the first of %u iterations",
                            r->t.iterations);
     for (size_t i = 0; i < r->t.stacked_count; i++)
@@ -276,9 +284,6 @@ bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t it
     r->t.stacked_count = body->n_output - 1 - l.carried;
     l.computes = computes;
     l.counts = reads_number(body) || l.carried + l.computes == 0;
-    if (l.computes && r->t.stacked_count)
-        return onnx_refuse(n, "its condition is computed in each of %u iterations, and with it the size of an output",
-                           iterations);
     if (!prepare(r) || !begin_loop(&l, condition) || !control_end(n, &r->t, import_loop_iteration(&l)))
         return false;
     n->is_static = false;
@@ -286,6 +291,9 @@ bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t it
         if (onnx_wants(n, i) &&
             !onnx_output_as(n, i, r->t.outputs[i < l.carried ? i : r->t.carried_count + i - l.carried], r->out[1 + i]->type))
             return false;
+    for (size_t i = l.carried; l.computes && i < n->output_count; i++)
+        if (n->outputs[i])
+            n->outputs[i]->count = r->t.outputs[l.alive + 2];
     return true;
 }
 

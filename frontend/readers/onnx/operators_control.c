@@ -14,8 +14,9 @@
 #include "frontend/readers/onnx/operators.h"
 
 enum {
-    ITERATIONS_FEW = 16,  /* these are always unrolled */
-    ITERATIONS_MAX = 1024 /* more never: up to here values may change their shapes, and the reader computes constants */
+    ITERATIONS_FEW = 16,   /* these are always unrolled */
+    ITERATIONS_MAX = 1024, /* more never: up to here values may change their shapes, and the reader computes constants */
+    TURNS_MAX = 1 << 16    /* of a loop that only a condition ends */
 };
 
 enum { TEXT_MAX = 200 };
@@ -353,11 +354,12 @@ bool onnx_import_loop(struct onnx_node *n)
             if (control_loop(n, t.body, (uint32_t)most, alive != NULL, known ? NULL : condition) || !onnx_forgive(n, before))
                 return !n->refused;
         }
-        /* Iterations whose being taken is computed are computed anyway, and their values not used: there must be an end. */
+        /* Iterations whose being taken is computed are computed anyway where they are unrolled, and their values not used. */
         if (alive && (limit > ITERATIONS_MAX || t.scanned))
-            return onnx_refuse(n, t.scanned
-                                      ? "whether it goes on depends on an input of the model, and with it the size of an output"
-                                      : "whether it goes on depends on an input of the model, and its trip count is not small");
+            return control_may_begin(n)
+                       ? control_loop(n, t.body, limit > ITERATIONS_MAX ? TURNS_MAX : (uint32_t)most, true,
+                                      known ? NULL : condition)
+                       : onnx_refuse(n, "whether it goes on depends on an input of the model, and it lies in a loop");
         if (t.count == ITERATIONS_MAX)
             return onnx_refuse(n, "it takes more than %d iterations, too many to be unrolled", ITERATIONS_MAX);
         if (!run_iteration(n, &t, &alive, &go))

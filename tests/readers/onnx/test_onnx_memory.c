@@ -23,12 +23,16 @@ TEST(every_allocation_can_fail)
     body->input[body->n_input++] = port(t, "s", F32, "4 1");
     attribute_float(t, node_in(t, body, "Elu", "s", "s2"), "alpha", 2);
     outputs_in(t, body, "go s2");
-    node(t, "NonZero", "x", "refused");
+    node(t, "NonZero", "x", "places");
+    node(t, "Shape", "places", "shape_of");
+    node(t, "ConstantOfShape", "shape_of", "filled");
+    node(t, "Unique", "x", "refused");
     output(t, "y");
+    output(t, "filled");
     size = onnx__model_proto__get_packed_size(&t->model);
     uint8_t *bytes = keep(t, size);
     for (int refuse = 1; refuse >= 0; refuse--) {
-        t->graph.n_node = refuse ? 4 : 3;
+        t->graph.n_node = refuse ? 7 : 6;
         size = onnx__model_proto__pack(&t->model, bytes);
         done = false;
         for (long n = 0; !done; n++) {
