@@ -238,25 +238,10 @@ static void compute(const struct kernel_case *c, uint32_t turn, uint32_t wanted,
 /* Fills *isa by "avx2+permutes". */
 static void read_isa(char *words, struct isa *isa)
 {
-    static const struct {
-        const char *name;
-        struct isa isa;
-    } isas[] = {
-        {"avx512",
-         {.vector_bits = 512, .fma = true, .f16 = true, .rounding = true, .masks = true, .masks32 = true, .registers = 32}},
-        {"avx2", {.vector_bits = 256, .fma = true, .f16 = true, .rounding = true, .masks32 = true, .registers = 16}},
-        {"baseline", {.vector_bits = 128, .registers = 16}},
-        {"neon", {.vector_bits = 128, .fma = true, .f16 = true, .rounding = true, .registers = 32}},
-        {"webassembly", {.vector_bits = 128, .rounding = true, .registers = 15, .loads_first = true}},
-    };
     const char *name = strsep(&words, "+");
-    size_t i = 0;
 
-    while (i < sizeof isas / sizeof *isas && strcmp(name, isas[i].name))
-        i++;
-    if (i == sizeof isas / sizeof *isas)
+    if (!isa_facts(name, isa))
         fail_msg("there is no target '%s'", name);
-    *isa = isas[i].isa;
     for (char *word; (word = strsep(&words, "+"));) {
         isa->permutes |= !strcmp(word, "permutes");
         isa->packs |= !strcmp(word, "packs");

@@ -258,32 +258,69 @@ static inline bool elements_agree(dtype type, const void *a, const void *b, int6
     return false;
 }
 
+/** Fills *isa with what a kind of processors offers, wherever the test runs.  Returns false if there is none of that name. */
+static inline bool isa_facts(const char *name, struct isa *isa)
+{
+    static const struct {
+        const char *name;
+        struct isa isa;
+    } isas[] = {
+        {"avx512",
+         {.vector_bits = 512, .fma = true, .f16 = true, .rounding = true, .masks = true, .masks32 = true, .registers = 32}},
+        {"avx2", {.vector_bits = 256, .fma = true, .f16 = true, .rounding = true, .masks32 = true, .registers = 16}},
+        {"baseline", {.vector_bits = 128, .registers = 16}},
+        {"neon", {.vector_bits = 128, .fma = true, .f16 = true, .rounding = true, .registers = 32}},
+        {"webassembly", {.vector_bits = 128, .rounding = true, .registers = 15, .loads_first = true}},
+    };
+
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
+        *isa = isas[i].isa;
+        if (!strcmp(name, isas[i].name))
+            return true;
+    }
+    return false;
+}
+
 /* Runs the loop IR of a kernel and compares with the results of machine code, bit by bit where there is one result only, else
- * with those of the kernel. */
-static inline void check_loop_ir(const struct schedule *s, const struct machine_under_test *m, const struct knumbers *numbers,
-                                 void *const *tensors, void *const *expected, void *const *actual, struct tolerance tolerance)
+ * with those of the kernel; actual NULL: always with those. */
+static inline void check_loop_ir(const struct schedule *s, const struct isa *isa, void *const *tensors, void *const *expected,
+                                 void *const *actual, struct tolerance tolerance)
 {
     const struct kernel *k = s->kernel;
+    struct arena a = {0};
+    struct knumbers numbers;
     void *own[KERNEL_TENSORS_MAX];
-    size_t bytes[KERNEL_TENSORS_MAX];
 
+    assert_true(schedule_numbers(s, &a, &numbers));
     for (uint32_t i = 0; i < k->tensor_count; i++) {
-        bytes[i] = (size_t)k->tensors[i].elements * dtype_size(k->tensors[i].type);
-        own[i] = tensors[i];
-        if (k->tensors[i].written)
-            own[i] = memcpy(buffer_create(bytes[i]), tensors[i], bytes[i]);
+        const size_t bytes = (size_t)k->tensors[i].elements * dtype_size(k->tensors[i].type);
+        own[i] = k->tensors[i].written ? memcpy(buffer_create(bytes), tensors[i], bytes) : tensors[i];
     }
-    const bool is_exact = loop_run(s, &m->target.isa, numbers, own);
+    const bool same_bits = loop_run(s, isa, &numbers, own) && actual;
     for (uint32_t i = 0; i < k->tensor_count; i++) {
         for (int64_t j = 0; k->tensors[i].written && j < k->tensors[i].elements; j++)
-            if (!elements_agree(k->tensors[i].type, is_exact ? actual[i] : expected[i], own[i], j,
-                                is_exact ? (struct tolerance){0, 0, false} : tolerance)) {
+            if (!elements_agree(k->tensors[i].type, same_bits ? actual[i] : expected[i], own[i], j,
+                                same_bits ? (struct tolerance){0, 0, false} : tolerance)) {
                 kernel_print(k, stderr);
-                fail_msg("%s: tensor %u element %lld: its loop IR computes something else", m->name, i, (long long)j);
+                schedule_print(s, stderr);
+                fail_msg("tensor %u element %lld: its loop IR computes something else", i, (long long)j);
             }
         if (k->tensors[i].written)
             buffer_free(own[i]);
     }
+    arena_free(&a);
+}
+
+/* Does the same for a kind of processors that need not be there. */
+static inline void check_foreign(const struct kernel *k, const char *name, void *const *tensors, void *const *expected,
+                                 struct tolerance tolerance)
+{
+    struct isa isa;
+
+    assert_true(isa_facts(name, &isa));
+    struct schedule *s = schedule_of(k, &isa);
+    check_loop_ir(s, &isa, tensors, expected, NULL, tolerance);
+    schedule_free(s);
 }
 
 /* Runs k by code of every instruction set, in several pieces, and compares with the interpreter.  Inputs lie in tensors[i];
@@ -315,6 +352,8 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
         }
     }
     assert_true(kernel_interpret(k, expected));
+    if (turn % 10 == 0)
+        check_foreign(k, turn % 20 ? "neon" : "webassembly", tensors, expected, tolerance);
     for (int isa = 0; isa < ISA_COUNT; isa++) {
         struct machine_under_test *m = machine_get(isa);
         struct codegen_kernels *unit;
@@ -361,7 +400,7 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
         if (!buffer_intact(scratch, (size_t)s->scratch_bytes + 64))
             fail_msg("%s: written outside the scratch", m->name);
         if (turn % 5 == isa)
-            check_loop_ir(s, m, &numbers, tensors, expected, actual, tolerance);
+            check_loop_ir(s, &m->target.isa, tensors, expected, actual, tolerance);
         buffer_free(scratch);
         schedule_free(s);
         m->units = realloc(m->units, (m->unit_count + 1) * sizeof *m->units);
