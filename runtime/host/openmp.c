@@ -116,9 +116,10 @@ static const struct {
     [IN_PARALLEL] = {"omp_in_parallel", (void *)in_parallel, true},
 };
 
-/* Functions of libgomp that work on any thread. */
+/* Functions of libgomp that work on any thread; what omp_set_num_threads sets is for libgomp's regions alone. */
 static const char *const harmless[] = {"GOMP_critical_start",    "GOMP_critical_end", "GOMP_critical_name_start",
-                                       "GOMP_critical_name_end", "GOMP_atomic_start", "GOMP_atomic_end"};
+                                       "GOMP_critical_name_end", "GOMP_atomic_start", "GOMP_atomic_end",
+                                       "omp_set_num_threads"};
 
 /* ---- the table ---- */
 
