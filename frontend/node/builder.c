@@ -24,13 +24,12 @@ napi_value builder_construct(struct call *c)
 static napi_value operand_result(struct call *c, struct object *builder, WNNOperand operand)
 {
     WNNStringView message;
-    WNNStatus status;
 
     if (!wnnOperandIsError(operand)) {
         wnnOperandAddRef(operand);
         return object_create(c->environment, INTERFACE_OPERAND, operand, 0, NULL);
     }
-    status = wnnGraphBuilderGetError(builder->native.builder, &message);
+    WNNStatus status = wnnGraphBuilderGetError(builder->native.builder, &message);
     throw_status(c, status ? status : WNNStatus_UnknownError, message);
     /* What has been thrown is no reason to refuse the build. */
     wnnGraphBuilderClearError(builder->native.builder);
@@ -41,10 +40,9 @@ static napi_value builder_input(struct call *c)
 {
     napi_value result = NULL;
     WNNOperandDescriptor descriptor;
-    struct object *builder;
     WNNStringView name;
 
-    builder = call_receiver(c, INTERFACE_BUILDER);
+    struct object *builder = call_receiver(c, INTERFACE_BUILDER);
     if (builder && call_requires(c, 2) && convert_string(c, c->arguments[0], &name) &&
         convert_operand_descriptor(c, c->arguments[1], &descriptor))
         result = operand_result(c, builder, wnnGraphBuilderInput(builder->native.builder, name, &descriptor));
@@ -56,16 +54,14 @@ static napi_value constant_of_buffer(struct call *c, struct object *builder)
 {
     WNNOperandDescriptor descriptor;
     struct buffer_source buffer;
-    WNNOperand operand;
-    bool fits;
 
     if (!convert_operand_descriptor(c, c->arguments[0], &descriptor) ||
         !convert_buffer_source(c, c->arguments[1], "buffer", &buffer) || !buffer_bytes(c->environment, buffer.value, &buffer))
         return NULL;
-    fits = buffer.data && buffer_fits_type(&buffer, descriptor.dataType);
+    bool fits = buffer.data && buffer_fits_type(&buffer, descriptor.dataType);
     /* A detached buffer or a view of the wrong class is an error after those that the library finds, so it is asked with no
      * bytes. */
-    operand = wnnGraphBuilderConstant(builder->native.builder, &descriptor, buffer.data, fits ? buffer.length : 0);
+    WNNOperand operand = wnnGraphBuilderConstant(builder->native.builder, &descriptor, buffer.data, fits ? buffer.length : 0);
     if (wnnOperandIsError(operand) && !fits && wnnGraphBuilderGetError(builder->native.builder, NULL) == WNNStatus_TypeError) {
         wnnGraphBuilderClearError(builder->native.builder);
         buffer_check(c, &buffer, "buffer", descriptor.dataType);
@@ -104,9 +100,8 @@ static napi_value constant_of_tensor(struct call *c, struct object *builder)
 static napi_value builder_constant(struct call *c)
 {
     napi_value result = NULL;
-    struct object *builder;
 
-    builder = call_receiver(c, INTERFACE_BUILDER);
+    struct object *builder = call_receiver(c, INTERFACE_BUILDER);
     /* The overload is resolved by the number of arguments, then by whether the first one can be a dictionary. */
     if (builder && call_requires(c, 1)) {
         if (c->count == 1)

@@ -316,12 +316,10 @@ napi_value create_context(struct call *c, const WNNContextOptions *options, cons
 /** Says in *out whether value is a GPUDevice of a WebGPU implementation that the program has. */
 static bool convert_is_gpu_device(struct call *c, napi_value value, bool *out)
 {
-    napi_value answer;
-
     *out = false;
     if (!is_object(c, value))
         return true;
-    answer = intrinsic_call(c->environment, INTRINSIC_IS_GPU_DEVICE, 1, &value);
+    napi_value answer = intrinsic_call(c->environment, INTRINSIC_IS_GPU_DEVICE, 1, &value);
     return answer && convert_boolean(c, answer, out);
 }
 
@@ -350,9 +348,8 @@ const struct member ml_members[] = {
 static napi_value context_accelerated(struct call *c)
 {
     napi_value result = NULL;
-    struct object *o;
 
-    o = call_receiver(c, INTERFACE_CONTEXT);
+    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
     if (o && !succeeded(c->env, napi_get_boolean(c->env, wnnContextGetAccelerated(o->native.context), &result)))
         result = NULL;
     return result;
@@ -369,9 +366,7 @@ static napi_value context_lost(struct call *c)
 
 static napi_value context_destroy(struct call *c)
 {
-    struct object *o;
-
-    o = call_receiver(c, INTERFACE_CONTEXT);
+    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
     if (o)
         wnnContextDestroy(o->native.context);
     return NULL;
@@ -400,9 +395,8 @@ static napi_value context_create_tensor(struct call *c)
     napi_value promise = NULL;
     WNNTensorDescriptor descriptor;
     struct pending *p;
-    struct object *o;
 
-    o = call_receiver(c, INTERFACE_CONTEXT);
+    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
     if (o && call_requires(c, 1) && convert_tensor_descriptor(c, c->arguments[0], &descriptor) &&
         (p = pending_create(c, settle_tensor, drop_tensor, &promise))) {
         WNNCreateTensorCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, on_tensor, p, NULL};
@@ -418,9 +412,8 @@ static napi_value context_create_constant_tensor(struct call *c)
     WNNOperandDescriptor descriptor;
     struct buffer_source data;
     struct pending *p;
-    struct object *o;
 
-    o = call_receiver(c, INTERFACE_CONTEXT);
+    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
     if (!o || !call_requires(c, 2) || !convert_operand_descriptor(c, c->arguments[0], &descriptor) ||
         !convert_buffer_source(c, c->arguments[1], "inputData", &data) || !buffer_bytes(c->environment, data.value, &data))
         return NULL;
@@ -448,9 +441,8 @@ static napi_value context_create_exportable_tensor(struct call *c)
 {
     WNNTensorDescriptor descriptor;
     bool is_gpu_device;
-    struct object *o;
 
-    o = call_receiver(c, INTERFACE_CONTEXT);
+    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
     if (!o || !call_requires(c, 2) || !convert_tensor_descriptor(c, c->arguments[0], &descriptor) ||
         !convert_is_gpu_device(c, c->arguments[1], &is_gpu_device))
         return NULL;
@@ -464,9 +456,7 @@ static napi_value context_create_exportable_tensor(struct call *c)
 
 static napi_value context_export_to_gpu(struct call *c)
 {
-    struct object *o;
-
-    o = call_receiver(c, INTERFACE_CONTEXT);
+    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
     if (o && call_requires(c, 1) && object_require(c, c->arguments[0], INTERFACE_TENSOR, "tensor") && require_live(c, o))
         throw_type(c, "tensor was not created by createExportableTensor of this context");
     return NULL;
@@ -496,11 +486,10 @@ static bool read_counts(struct environment *e, struct pending *p)
 {
     struct object *tensor = kept_object(e, p, KEPT_TENSOR, INTERFACE_TENSOR);
     struct object *context = kept_object(e, p, KEPT_CONTEXT, INTERFACE_CONTEXT);
-    napi_value error;
 
     if (tensor && !tensor->destroyed && context && !wnnContextIsLost(context->native.context))
         return true;
-    error = error_create(e, WNNStatus_InvalidStateError, WNN_STR("readTensor: the tensor was destroyed meanwhile"));
+    napi_value error = error_create(e, WNNStatus_InvalidStateError, WNN_STR("readTensor: the tensor was destroyed meanwhile"));
     if (error)
         napi_throw(e->env, error);
     return false;
@@ -562,12 +551,11 @@ static napi_value read_tensor(struct call *c, struct object *context, struct obj
 {
     size_t length = wnnTensorGetByteLength(tensor->native.tensor);
     napi_value buffer, promise = NULL;
-    struct pending *p;
     void *data;
 
     if (!succeeded(c->env, napi_create_arraybuffer(c->env, length, &data, &buffer)))
         return NULL;
-    p = read_create(c, settle_read, buffer, &promise);
+    struct pending *p = read_create(c, settle_read, buffer, &promise);
     if (p)
         read_begin(context, tensor, data, length, p);
     return promise;
@@ -586,13 +574,12 @@ static napi_value read_tensor_into(struct call *c, struct object *context, struc
 {
     WNNOperandDataType type = wnnTensorGetDataType(tensor->native.tensor);
     napi_value promise = NULL;
-    struct pending *p;
 
     if (!buffer_bytes(c->environment, output->value, output))
         return NULL;
     if (!wnnContextIsLost(context->native.context) && !may_read_into(c, output, type))
         return NULL;
-    p = read_create(c, settle_read_into, output->value, &promise);
+    struct pending *p = read_create(c, settle_read_into, output->value, &promise);
     if (!p)
         return promise;
     p->byte_length = output->length;
@@ -626,13 +613,12 @@ static napi_value context_write_tensor(struct call *c)
 {
     struct object *context, *tensor;
     struct buffer_source input;
-    WNNOperandDataType type;
 
     context = call_receiver(c, INTERFACE_CONTEXT);
     if (!context || !call_requires(c, 2) || !(tensor = object_require(c, c->arguments[0], INTERFACE_TENSOR, "tensor")) ||
         !convert_buffer_source(c, c->arguments[1], "inputData", &input) || !buffer_bytes(c->environment, input.value, &input))
         return NULL;
-    type = wnnTensorGetDataType(tensor->native.tensor);
+    WNNOperandDataType type = wnnTensorGetDataType(tensor->native.tensor);
     if (wnnContextIsLost(context->native.context) || buffer_check(c, &input, "inputData", type))
         throw_last(c, wnnContextWriteTensor(context->native.context, tensor->native.tensor, input.data, input.length));
     return NULL;

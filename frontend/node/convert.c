@@ -165,13 +165,12 @@ bool convert_number(struct call *c, napi_value value, WNNNumber *out)
 bool convert_string(struct call *c, napi_value value, WNNStringView *out)
 {
     size_t length, written;
-    char *text;
 
     if (type_of(c, value) != napi_string && !succeeded(c->env, napi_coerce_to_string(c->env, value, &value)))
         return false;
     if (!succeeded(c->env, napi_get_value_string_utf8(c->env, value, NULL, 0, &length)))
         return false;
-    text = call_allocate(c, length + 1, 1);
+    char *text = call_allocate(c, length + 1, 1);
     if (!text || !succeeded(c->env, napi_get_value_string_utf8(c->env, value, text, length + 1, &written)))
         return false;
     out->data = text;

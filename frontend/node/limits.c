@@ -115,9 +115,8 @@ static napi_value limits_object(struct call *c, WNNContext context)
 napi_value context_op_support_limits(struct call *c)
 {
     napi_value result = NULL;
-    struct object *o;
 
-    o = call_receiver(c, INTERFACE_CONTEXT);
+    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
     if (o)
         result = limits_object(c, o->native.context);
     return result;

@@ -457,11 +457,10 @@ static void asking_run(void *user)
 {
     struct asking *a = user;
     WNNGraph graph = NULL;
-    WNNStatus status;
 
     building_flag = a->flag;
-    status = wnnDynamicModelGetGraph(a->model, a->sizes.dimensionCount, a->sizes.dimensions, a->sizes.shapeCount,
-                                     a->sizes.shapes, &graph);
+    WNNStatus status = wnnDynamicModelGetGraph(a->model, a->sizes.dimensionCount, a->sizes.dimensions, a->sizes.shapeCount,
+                                               a->sizes.shapes, &graph);
     building_flag = NULL;
     wnnDynamicModelRelease(a->model);
     pending_report(a->pending, status, status ? wnnModelGetLastErrorMessage() : WNN_STRING_VIEW_INIT, graph);

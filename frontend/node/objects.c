@@ -65,11 +65,9 @@ napi_value error_create(struct environment *e, WNNStatus status, WNNStringView m
 
 bool throw_status(struct call *c, WNNStatus status, WNNStringView message)
 {
-    napi_value error;
-
     if (status == WNNStatus_Success)
         return true;
-    error = error_create(c->environment, status, message);
+    napi_value error = error_create(c->environment, status, message);
     if (error)
         napi_throw(c->env, error);
     return false;
@@ -91,13 +89,12 @@ napi_value member_call(napi_env env, napi_callback_info info)
 {
     napi_value arguments[ARGUMENTS_MAX], result;
     struct call c = {.count = ARGUMENTS_MAX, .arguments = arguments, .env = env};
-    const struct member *member;
     void *data;
 
     if (napi_get_cb_info(env, info, &c.count, arguments, &c.receiver, &data) != napi_ok)
         return NULL;
     napi_get_instance_data(env, (void **)&c.environment);
-    member = data;
+    const struct member *member = data;
     c.data = member->data;
     c.name = member->name;
     result = member->call(&c);

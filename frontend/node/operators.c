@@ -247,25 +247,21 @@ napi_value operator_call(struct call *c)
 {
     napi_value result = NULL;
     WNNMethodValue arguments[VALUES_MAX], options[VALUES_MAX];
-    const struct operator_row *row;
-    struct object *builder;
-    WNNMethodCall method;
-    WNNStatus status;
     size_t required = 0;
 
-    row = c->data;
+    const struct operator_row *row = c->data;
     while (row->arguments[required].name)
         required++;
-    builder = call_receiver(c, INTERFACE_BUILDER);
+    struct object *builder = call_receiver(c, INTERFACE_BUILDER);
     if (!builder || !call_requires(c, required) || !convert_all(c, row, arguments, options))
         return NULL;
-    method = wnnMethodCallCreate(WNN_STR(row->name));
+    WNNMethodCall method = wnnMethodCallCreate(WNN_STR(row->name));
     if (method && builder->has_log && is_object(c, c->arguments[required]) &&
         !ignore_others(c, method, row, c->arguments[required])) {
         wnnMethodCallDestroy(method);
         return NULL;
     }
-    status = method ? invoke(method, row, arguments, options, builder->native.builder) : WNNStatus_UnknownError;
+    WNNStatus status = method ? invoke(method, row, arguments, options, builder->native.builder) : WNNStatus_UnknownError;
     if (throw_last(c, status))
         result = results(c, method);
     /* What has been thrown is no reason to refuse the build. */

@@ -24,9 +24,8 @@ typedef napi_value (*getter)(struct call *c, struct object *o);
 static napi_value get(struct call *c, enum interface interface, getter read)
 {
     napi_value result = NULL;
-    struct object *o;
 
-    o = call_receiver(c, interface);
+    struct object *o = call_receiver(c, interface);
     if (o)
         result = read(c, o);
     return result;
