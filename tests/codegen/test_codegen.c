@@ -3,6 +3,7 @@
  * The compiler around the emitter: targets, sharing of structures, lifetime of code, threads, dumps, debugging aids, errors.
  */
 #include "codegen/kernels.h"
+#include "ir/target/processor.h"
 #include "support/close.h"
 #include "support/kernel_text.h"
 
@@ -82,6 +83,37 @@ TEST(host_targets_are_described)
     assert_false(codegen_host_target(&t, "mmx", &a, &e));
     assert_int_equal(e.status, WNNStatus_TypeError);
     assert_non_null(strstr(e.message, "mmx"));
+    arena_free(&a);
+}
+
+/* What is found out without LLVM is what LLVM finds out. */
+TEST(features_are_those_that_llvm_finds)
+{
+    struct arena a = {0};
+    struct error e = {0};
+    struct target t = {0};
+    char name[64], llvm[4096];
+
+    assert_true(codegen_host_target(&t, NULL, &a, &e));
+    snprintf(llvm, sizeof llvm, "%s,", t.features);
+    for (const char *p = processor_features(); *p; p += *p == ',') {
+        const size_t length = strcspn(p, ",");
+
+        snprintf(name, sizeof name, "%.*s,", (int)length, p);
+        if (!strstr(llvm, name))
+            fail_msg("LLVM does not find %s", name);
+        p += length;
+    }
+    for (const char *p = t.features; *p; p += *p == ',') {
+        const size_t length = strcspn(p, ",");
+
+        /* An error says that a name is known, and that the processor lacks it. */
+        snprintf(name, sizeof name, "+%.*s", (int)length - 1, p + 1);
+        if (*p == '+' && !processor_has_features(name, &e))
+            fail_msg("LLVM finds %s", name);
+        e = (struct error){0};
+        p += length;
+    }
     arena_free(&a);
 }
 
