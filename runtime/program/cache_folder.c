@@ -27,7 +27,7 @@ struct cache_header {
 
 /* ---- the folder ---- */
 
-/* Makes the path that a user who says nothing gets.  Returns false if there is no home. */
+/* Makes the path that a user who says nothing gets.  Returns false if there is no home, which is not made. */
 static bool default_folder(char path[PATH_BYTES])
 {
     const char *cache = environment_get("XDG_CACHE_HOME"), *home = environment_get("HOME");
@@ -35,7 +35,7 @@ static bool default_folder(char path[PATH_BYTES])
 
     if (cache && cache[0] == '/')
         length = snprintf(path, PATH_BYTES, "%s/webnn", cache);
-    else if (home && home[0] == '/')
+    else if (home && home[0] == '/' && access(home, F_OK) == 0)
         length = snprintf(path, PATH_BYTES, "%s/.cache/webnn", home);
     return length > 0 && length < PATH_BYTES;
 }

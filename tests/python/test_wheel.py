@@ -42,7 +42,7 @@ print(webnn.__file__, memoryview(graph(x=array.array("f", [1, 2]))["y"]).tolist(
 
 
 def run(folder):
-    environment = {"PYTHONPATH": str(folder), "PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+    environment = {"PYTHONPATH": str(folder), "PATH": os.environ["PATH"], "HOME": "/nonexistent", "WEBNN_CACHE": "off"}
     return subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, cwd="/")
 
 
