@@ -108,7 +108,7 @@ struct loop_value {
     };
     struct loop_region *region;         /* where it is; NULL: it is a constant, which is everywhere */
     struct loop_value *previous, *next; /* in its region */
-    uint32_t serial;                    /* for whoever walks over a function: printer, interpreter */
+    uint32_t serial;                    /* for what walks over a function: printer, interpreter */
     void *user;                         /* the same */
 };
 
@@ -155,7 +155,7 @@ struct loop_place {
 struct loop_builder {
     struct loop_module *module;
     struct loop_function *function;
-    struct loop_place *at;    /* where operations go, and which moves behind them */
+    struct loop_place *at;    /* where operations go, and which moves past them */
     struct loop_place tail;   /* the end of the innermost region that is being written */
     struct loop_value *spare; /* what is returned after memory ran out */
 };
@@ -186,7 +186,7 @@ struct loop_value *loop_slot(struct loop_builder *b, loop_type type);
 struct loop_value *loop_array(struct loop_builder *b, loop_type type, int64_t bytes);
 /** Adds a loop at the tail, and moves the tail into its body.  flags: LOOP_WHOLE_STEPS ... */
 struct loop_value *loop_for_begin(struct loop_builder *b, struct loop_value *from, struct loop_value *to, int64_t flags);
-/** Ends the body of the loop that was begun last with a NEXT, and moves the tail behind the loop. */
+/** Ends the body of the loop that was begun last with a NEXT, and moves the tail past the loop. */
 void loop_for_end(struct loop_builder *b, struct loop_value *step);
 /** Returns the loop's variable when it had ended. */
 struct loop_value *loop_stopped(struct loop_builder *b, struct loop_value *loop);

@@ -344,7 +344,7 @@ static bool read_head(struct parser *p, struct loop_function *f, char **name)
     return lex_is(&p->lexer, '{') || read_type(p, &f->result);
 }
 
-/* Adds the function at the current token and moves behind its body, so that all functions are known when bodies are read. */
+/* Adds the function at the current token and moves past its body, so that all functions are known when bodies are read. */
 static bool declare(struct parser *p)
 {
     struct loop_module *m = p->builder.module;

@@ -44,7 +44,6 @@ enum {
     SCHEDULE_INTERLEAVE_MAX = 4   /* rows that are interleaved */
 };
 
-/** Says how one expression is computed. */
 /** Says how the vectors of a load are loaded, where its index does not tell. */
 enum load_kind {
     LOAD_BY_INDEX, /* a vector of consecutive elements, or a gather */
@@ -54,6 +53,7 @@ enum load_kind {
     LOAD_RUNS      /* a gather of mostly consecutive elements, which is tested when it runs */
 };
 
+/** Says how one expression is computed. */
 struct schedule_expr {
     uint32_t phase;     /* in which phase; of an expression in a row buffer the one that computes and stores it */
     int32_t row_buffer; /* which row buffer keeps it for later phases; -1: none */
@@ -71,13 +71,13 @@ struct block_products {
     struct byte_products bytes;
 };
 
+enum { TILE_CHAINS_MAX = 2 };
+
 /**
  * Describes a register tile: an MR x NR micro-kernel that computes a contraction, a sum of products of A and B.  M is the m_var
  * variable, N the vector variable, K are the REDUCED variables.  A is the operand that is loaded element by element, one for
  * each row of the tile; B is loaded by vectors, which all rows share.
  */
-enum { TILE_CHAINS_MAX = 2 };
-
 struct register_tile {
     uint32_t m_var;       /* PARALLEL variable along which B stays the same; KEXPR_NONE: none, tiles have one row */
     int64_t m_block;      /* points of m_var that a unit covers at most (MC) */

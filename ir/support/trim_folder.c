@@ -21,7 +21,7 @@
 
 enum { NAME_LENGTH = 63 }; /* at most */
 
-/* After so many seconds nobody writes a temporary file any more. */
+/* A temporary file that is so many seconds old is not being written. */
 enum { TEMPORARY_AGE = 24 * 60 * 60 };
 
 struct cached_file {
@@ -45,7 +45,7 @@ static const char *name_end(const char *name, size_t digits, const char *suffix)
                                                                                                      : NULL;
 }
 
-/* Returns whether this ends the name of a temporary file (ir/support/new_file.c) that nobody writes any more. */
+/* Returns whether this ends the name of a temporary file (ir/support/new_file.c) that is not being written. */
 static bool is_left_over(const char *end, const struct stat *s)
 {
     const size_t length = strlen(end);

@@ -61,7 +61,7 @@ static bool take_folder(char path[PATH_BYTES], bool named, const char *what, str
     char shown[512], mode[64];
     const char *wrong;
 
-    if (why && !named) { /* a home that nobody can write to is no mistake */
+    if (why && !named) { /* a home that cannot be written to is no mistake */
         return false;
     } else if (why || lstat(path, &s) != 0) {
         wrong = strerror(why ? why : errno);
