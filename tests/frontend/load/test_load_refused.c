@@ -45,7 +45,7 @@ TEST(graphs_of_other_machines_are_refused)
 #define ALTERED(MEMBER, VALUE, STATUS, WHY)                                                                                    \
     (x = h, x.MEMBER = (VALUE), expect_header_refusal(c, data, bytes, &x, WNNStatus_##STATUS, WHY))
     ALTERED(byte_order, 0x04030201, NotSupportedError, "order of bytes");
-    ALTERED(format, SERIALIZED_VERSION + 1, NotSupportedError, "format 11, this library reads 10");
+    ALTERED(format, SERIALIZED_VERSION + 1, NotSupportedError, "format 12, this library reads 11");
     ALTERED(header_bytes, sizeof h + 8, NotSupportedError, "format");
     ALTERED(kernel_abi, KERNEL_ABI_VERSION + 1, NotSupportedError, "kernels have interface");
     ALTERED(library[0], '9', NotSupportedError, "was made by version 9.");
