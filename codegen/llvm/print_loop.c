@@ -428,6 +428,8 @@ static void print_for(struct printer *p, struct loop_value *v)
     const bool whole = v->number & LOOP_WHOLE_STEPS;
     const LLVMIntPredicate holds = whole ? LLVMIntSLE : LLVMIntSLT;
 
+    if (whole) /* i + step <= to */
+        to = LLVMBuildSub(p->m.b, to, value(p, v->regions[0].last->args[0]), "");
     if (v->number & LOOP_AT_LEAST_ONCE) {
         struct llvm_loop l = llvm_loop_begin(&p->m, from);
         v->user = l.at;
@@ -439,8 +441,6 @@ static void print_for(struct printer *p, struct loop_value *v)
     const bool once = v->number & LOOP_AT_MOST_ONCE;
     LLVMBasicBlockRef body = block_append(&p->m, "body"), after = block_append(&p->m, "after"),
                       blocks[2] = {LLVMGetInsertBlock(p->m.b)};
-    if (whole) /* i + step <= to */
-        to = LLVMBuildSub(p->m.b, to, value(p, v->regions[0].last->args[0]), "");
     LLVMBuildCondBr(p->m.b, LLVMBuildICmp(p->m.b, holds, from, to, ""), body, after);
     LLVMPositionBuilderAtEnd(p->m.b, body);
     V i = once ? from : LLVMBuildPhi(p->m.b, LLVMTypeOf(from), "i");

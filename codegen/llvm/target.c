@@ -4,6 +4,7 @@
  */
 #include "codegen/llvm/llvm.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "ir/target/processor.h"
@@ -34,7 +35,12 @@ bool codegen_name_processor(struct target *t, struct arena *a, struct error *e)
         return error_out_of_memory(e);
     /* The name is often wrong in virtual machines; the explicit features override what it implies, on and off. */
     const char *cpu = host.cpu ? arena_string(a, host.cpu, strlen(host.cpu)) : NULL;
-    t->features = host.features ? arena_string(a, host.features, strlen(host.features)) : NULL;
+    const char *own = processor_features(); /* LLVM finds some by a processor's name alone, which it may not know */
+    const size_t size = host.features ? strlen(host.features) + strlen(own) + 2 : 0;
+    char *all = size ? arena_alloc(a, size) : NULL;
+    if (all)
+        snprintf(all, size, "%s%s%s", host.features, *host.features && *own ? "," : "", own);
+    t->features = all;
     t->cpu = t->features ? cpu : NULL;
     LLVMDisposeMessage(host.cpu);
     LLVMDisposeMessage(host.features);

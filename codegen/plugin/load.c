@@ -26,20 +26,23 @@ static const struct codegen_plugin *plugin;
 
 /* ---- where it is ---- */
 
-/* Stores the absolute path of the folder of the library or program that this code is part of, and whether it is the program.
- * Returns false if the system does not say. */
-static bool own_folder(char folder[PATH_MAX], bool *is_program)
+/* The folder of the library or program that this code is part of, and whether that is the program; "" if the system does not
+ * say.  It is found when this is loaded, because a library may have been named relative to the folder of that moment. */
+static char own_folder[PATH_MAX];
+static bool is_program;
+
+__attribute__((constructor)) static void find_own_folder(void)
 {
     struct link_map *map = NULL;
     Dl_info info;
 
-    if (!dladdr1((const void *)own_folder, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
-        return false;
-    *is_program = !*map->l_name;
-    if (!realpath(*is_program ? "/proc/self/exe" : map->l_name, folder))
-        return false;
-    *strrchr(folder, '/') = '\0';
-    return true;
+    if (!dladdr1((const void *)find_own_folder, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return;
+    is_program = !*map->l_name;
+    if (realpath(is_program ? "/proc/self/exe" : map->l_name, own_folder))
+        *strrchr(own_folder, '/') = '\0';
+    else
+        *own_folder = '\0';
 }
 
 /* Makes the path of the plug-in in a folder, or below it.  Returns whether there is such a file. */
@@ -52,13 +55,12 @@ static bool find_in(const char *folder, const char *below, char path[PATH_MAX])
  * installed.  Returns whether there is such a file; if not, the path is the first of these. */
 static bool find(char path[PATH_MAX])
 {
-    char folder[PATH_MAX];
-    bool program;
+    const char *below = is_program ? "/../" WEBNN_LIBDIR : "";
 
-    if (!own_folder(folder, &program))
+    if (!*own_folder)
         return find_in(WEBNN_FULL_LIBDIR, "", path);
-    return find_in(folder, program ? "/../" WEBNN_LIBDIR : "", path) || (program && find_in(folder, "/../lib", path)) ||
-           find_in(WEBNN_FULL_LIBDIR, "", path) || find_in(folder, program ? "/../" WEBNN_LIBDIR : "", path);
+    return find_in(own_folder, below, path) || (is_program && find_in(own_folder, "/../lib", path)) ||
+           find_in(WEBNN_FULL_LIBDIR, "", path) || find_in(own_folder, below, path);
 }
 
 static bool load_locked(struct error *e)

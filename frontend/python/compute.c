@@ -124,11 +124,15 @@ static void cut_outputs(size_t count, const WNNNamedBuffer *buffers, PyObject **
     for (size_t i = 0; i < count; i++) {
         if (buffers[i].byteLength != sizeof(counts) || !wnnModelIsCount(buffers[i].name, &of, &d))
             continue;
+        bool found = false;
         memcpy(&counts, buffers[i].data, sizeof(counts));
         for (size_t k = 0; k < count; k++)
-            if (arrays[k] && buffers[k].name.length == of.length && !memcmp(buffers[k].name.data, of.data, of.length))
+            if (arrays[k] && buffers[k].name.length == of.length && !memcmp(buffers[k].name.data, of.data, of.length)) {
                 array_cut(arrays[k], d, counts < 0 ? 0 : (size_t)counts);
-        Py_CLEAR(arrays[i]);
+                found = true;
+            }
+        if (found)
+            Py_CLEAR(arrays[i]);
     }
 }
 

@@ -210,6 +210,19 @@ void result_print(const struct run_options *o, const struct labels *l, const str
 
 /* ---- what counts ---- */
 
+/* Returns whether a result says how much of another one counts. */
+static bool is_count(size_t count, const struct result *results, size_t i, WNNStringView *of, size_t *d)
+{
+    const struct npy_array *a = &results[i].array;
+
+    if (a->rank || a->dataType != WNNOperandDataType_Int32 || !ports_is_count(WNN_STR(results[i].name), of, d))
+        return false;
+    for (size_t k = 0; k < count; k++)
+        if (text_is(results[k].name, of->data, of->length) && *d < results[k].array.rank)
+            return true;
+    return false;
+}
+
 size_t results_cut(size_t count, const struct result *results, struct result *cut)
 {
     WNNStringView of;
@@ -217,10 +230,10 @@ size_t results_cut(size_t count, const struct result *results, struct result *cu
     int32_t counts;
 
     for (size_t i = 0; i < count; i++)
-        if (!ports_is_count(WNN_STR(results[i].name), &of, &d))
+        if (!is_count(count, results, i, &of, &d))
             cut[kept++] = results[i];
     for (size_t i = 0; i < count; i++) {
-        if (!ports_is_count(WNN_STR(results[i].name), &of, &d) || results[i].array.byteLength != sizeof counts)
+        if (!is_count(count, results, i, &of, &d))
             continue;
         memcpy(&counts, results[i].array.data, sizeof counts);
         for (size_t k = 0; k < kept; k++)

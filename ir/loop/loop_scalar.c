@@ -49,7 +49,7 @@ static uint64_t bits_of(enum loop_element element, double value)
 
 static uint64_t add_saturated(uint32_t bits, int64_t x, int64_t y)
 {
-    const int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
+    const int64_t most = (int64_t)((UINT64_C(1) << (bits - 1)) - 1);
     int64_t sum;
 
     if (__builtin_add_overflow(x, y, &sum))

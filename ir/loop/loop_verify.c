@@ -338,7 +338,8 @@ static bool check_call(struct verifier *c)
         return VIOLATION("it calls no function of the module that may be called like this");
     if (v->op == LOOP_CALL && (v->arg_count != f->param_count || v->type != f->result))
         return VIOLATION("the function has other parameters, or another result");
-    if (v->op == LOOP_ARGUMENTS && (!v->arg_count || v->type != loop_type_make(LOOP_PTR, 1) || v->number < 0))
+    if (v->op == LOOP_ARGUMENTS &&
+        (!v->arg_count || v->type != loop_type_make(LOOP_PTR, 1) || v->number < 0 || v->number > INT32_MAX))
         return VIOLATION("a kernel's arguments are its tensors and scratch memory");
     for (uint32_t i = 0; i < v->arg_count; i++)
         if (v->args[i]->type != (v->op == LOOP_CALL ? f->params[i] : loop_type_make(LOOP_PTR, 1)))

@@ -216,7 +216,9 @@ static int temporary_create(struct new_file *f, const struct path_end *t, unsign
         random_letters(letters);
         snprintf(f->temporary, room, "%.*s%.*s.%s.tmp", folder, f->path, STEM_MAX, f->path + folder, letters);
         f->file = openat(f->folder, f->temporary + folder, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                         flags & NEW_FILE_EXECUTABLE ? 0777 : 0666);
+                         flags & NEW_FILE_EXECUTABLE ? 0777
+                         : flags & NEW_FILE_PRIVATE  ? 0600
+                                                     : 0666);
         if (f->file < 0 && errno != EEXIST)
             break;
     }

@@ -22,7 +22,8 @@
 
 enum new_file_flag {
     NEW_FILE_EXECUTABLE = 1, /* may be run */
-    NEW_FILE_NO_LINKS = 2    /* the path must not be a symbolic link */
+    NEW_FILE_NO_LINKS = 2,   /* the path must not be a symbolic link */
+    NEW_FILE_PRIVATE = 4     /* a file that was not there is for this user alone */
 };
 
 struct new_file;

@@ -159,14 +159,22 @@ void processor_name(char *text, size_t size)
 #else
 static const struct row {
     const char *name;
-} rows[] = {{"dotprod"}};
+    unsigned long type, bit; /* of an entry that Linux passes to programs */
+} rows[] = {
+#if defined(__aarch64__)
+    {"crc", AT_HWCAP, 7}, {"lse", AT_HWCAP, 8}, {"dotprod", AT_HWCAP, 20}, {"sve", AT_HWCAP, 22}, {"sve2", AT_HWCAP2, 1},
+#else
+    {"", AT_HWCAP, 63},
+#endif
+};
 
 static void note_features(void)
 {
-#if defined(__aarch64__)
-    if (getauxval(AT_HWCAP) >> 20 & 1)
-        memcpy(all_features, "+dotprod", sizeof "+dotprod");
-#endif
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (*rows[i].name && getauxval(rows[i].type) >> rows[i].bit & 1)
+            used += (size_t)snprintf(all_features + used, sizeof all_features - used, "%s+%s", used ? "," : "", rows[i].name);
 }
 
 void processor_name(char *text, size_t size)

@@ -52,6 +52,7 @@ static bool save_to(WNNGraph graph, const char *path, struct error *e)
                                                     graph->outputs, stream_put, new_file_stream(file), e);
     if (!ok && e->status != WNNStatus_Success) {
         new_file_abandon(file);
+        errno = 0; /* it was not the file */
         return false;
     }
     return new_file_commit(file, &why) || save_failed(path, why, e); /* the stream says what stopped the sink */

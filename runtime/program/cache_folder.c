@@ -183,7 +183,7 @@ bool cache_write(const char *folder, const char *identity, const char *suffix, c
         h.checksum = serialized_checksum(file + sizeof h, identity_bytes + size);
         memcpy(file, &h, sizeof h);
         unlink(path); /* what is there was not fit to be read: a link, or a mode that a new file would keep */
-        good = new_file_write(path, NEW_FILE_NO_LINKS, file, sizeof h + identity_bytes + size, &why);
+        good = new_file_write(path, NEW_FILE_NO_LINKS | NEW_FILE_PRIVATE, file, sizeof h + identity_bytes + size, &why);
     }
     free(file);
     return good;

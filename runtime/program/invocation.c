@@ -157,7 +157,7 @@ static bool run_steps(struct invocation *i, const bool *skipped, const struct en
 
         if (!run_range(i, done, l->first, skipped, stop, &start, e))
             return false;
-        for (uint32_t k = 0; k < l->iterations; k++) {
+        for (uint32_t k = 0; k < l->iterations && !(skipped && skipped[l->first]); k++) {
             move_addresses(i, l, k);
             if (!run_range(i, l->first, l->first + l->count, skipped, stop, &start, e))
                 return false;

@@ -59,6 +59,7 @@ static bool compiles(const char *cache, const char *saved)
 
     assert_true(child >= 0);
     if (child == 0) {
+        umask(002); /* as where users have groups of their own */
         WNNContext c = context_of(cache);
         WNNGraph g = make(c);
 

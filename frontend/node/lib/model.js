@@ -104,9 +104,9 @@ function cut({ data, dataType, shape }, dimension, count) {
 
 /** Cuts outputs whose size another one says, which is called NAME.shape[D]. */
 function cutAll(outputs) {
-  for (const [name, { data, shape }] of Object.entries(outputs)) {
+  for (const [name, { data, dataType, shape }] of Object.entries(outputs)) {
     const [, of, dimension] = /^(.*)\.shape\[([0-9])\]$/s.exec(name) ?? [];
-    if (outputs[of]?.shape[dimension] === undefined || shape.length !== 0)
+    if (!Object.hasOwn(outputs, of) || outputs[of].shape[dimension] === undefined || shape.length !== 0 || dataType !== 'int32')
       continue;
     outputs[of] = cut(outputs[of], Number(dimension), Math.min(Math.max(data[0], 0), outputs[of].shape[dimension]));
     delete outputs[name];

@@ -103,6 +103,18 @@ static int same(struct onnx_node *n, size_t i, int at, int rank)
     return i ? REFUSED : at;
 }
 
+/** Of the second input only the type matters. */
+static int like(struct onnx_node *n, size_t i, int at, int rank)
+{
+    (void)n, (void)rank;
+    return i ? DROPPED : at;
+}
+
+static int split(struct onnx_node *n, size_t i, int at, int rank)
+{
+    return i || at == axis_of(n, "axis", 0, rank) ? REFUSED : at;
+}
+
 /** Operators along another axis. */
 static int across(struct onnx_node *n, size_t i, int at, int rank)
 {
@@ -186,6 +198,10 @@ static int reshaped(struct onnx_node *n, size_t i, int at, int rank)
     const struct onnx_value *in = n->inputs[0], *out = n->outputs[0];
     const int64_t size = in->dims[at];
     int64_t before = 1, passed = 1;
+    size_t given = 0;
+    const int64_t *shape = strcmp(n->row->name, "Reshape") ? NULL
+                           : n->version < 5                ? onnx_ints(n, "shape", &given)
+                                                           : onnx_integers(n, 1, &given);
     int to = REFUSED;
 
     (void)i, (void)rank;
@@ -198,6 +214,11 @@ static int reshaped(struct onnx_node *n, size_t i, int at, int rank)
             return REFUSED;
         to = d;
     }
+    if (to != REFUSED && n->open && (uint32_t)to + 1 != n->open)
+        return REFUSED;
+    for (size_t d = 0; shape && to != REFUSED && !n->open && d < given; d++)
+        if (shape[d] == -1 && (int)d != to && shape[to] > 0)
+            return REFUSED; /* another size depends on how many count */
     if (to == REFUSED || size == out->dims[to])
         return to;
     if (out->dims[to] % size && size % out->dims[to])
@@ -262,7 +283,7 @@ static int reduced(struct onnx_node *n, size_t i, int at, int rank)
 static int top_k(struct onnx_node *n, size_t i, int at, int rank)
 {
     (void)rank;
-    if (!i && axis_of(n, "axis", -1, rank) == at)
+    if (!i && !n->count && axis_of(n, "axis", -1, rank) == at)
         n->count = onnx_min(n, n->inputs[0]->count, number(n, n->outputs[0]->dims[at]));
     return i ? REFUSED : at;
 }
@@ -284,13 +305,15 @@ static const struct {
     const char *names;
     counting_rule rule;
 } rules[] = {
-    {" Abs Acos Acosh Add And Asin Asinh Atan Atanh BitShift BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh Div Dropout Elu "
+    {" Abs Acos Acosh Add And Asin Asinh Atan Atanh BitShift BitwiseNot Cast Ceil Celu Clip Cos Cosh Div Dropout Elu "
      "Equal Erf Exp Expand Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Less "
      "LessOrEqual Log Max Mean Min Mish Mod Mul Neg Not Or PRelu Pow Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh "
      "Softplus Softsign Sqrt Sub Sum Swish Tan Tanh ThresholdedRelu Where Xor ",
      elements},
+    {" CastLike ", like},
     {" DequantizeLinear QuantizeLinear ", same},
-    {" Hardmax LogSoftmax LpNormalization Softmax Split ", across},
+    {" Hardmax LogSoftmax LpNormalization Softmax ", across},
+    {" Split ", split},
     {" LayerNormalization RMSNormalization ", above},
     {" AveragePool BatchNormalization Conv ConvTranspose GlobalAveragePool GlobalMaxPool InstanceNormalization MaxPool Resize ",
      batch},

@@ -135,6 +135,7 @@ struct onnx_node {
     struct onnx_value **outputs; /* set by onnx_output...; all must be, but those that onnx_wants denies */
     WNNOperand count;            /* of the results (counted.h), and the dimension; NULL if the importer says nothing of it */
     uint32_t counted;
+    uint32_t open;     /* 1 + the size of a Reshape's shape that is known at run time only (sizes.c); 0: none */
     uint32_t extended; /* 1 + the axis of input 0 that has one more slice than in the model (counted.c); 0: none */
     bool refused;
     bool is_static;           /* all inputs depend on constants only, so that what onnx_output gets will, too */

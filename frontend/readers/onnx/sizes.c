@@ -77,6 +77,10 @@ static bool import_ways(struct onnx_node *n, struct onnx_value **inputs)
             n->inputs[i] = input_of(n, inputs[i], falls && i && way != EXACT ? LOW + HIGH - way : way);
         n->is_static = way != EXACT;
         n->outputs[0] = NULL;
+        for (size_t i = 0; way == LOW && is_one_of(n, " Mul ") && i < n->input_count; i++)
+            for (int64_t k = 0; k < onnx_elements(n->inputs[i]); k++)
+                if (!onnx_value_is_known(n, n->inputs[i]) || onnx_element(n->inputs[i], (size_t)k) < 0)
+                    return onnx_refuse(n, "it multiplies a size that is known at run time only by what may be negative");
         if (!import_once(n) || !n->outputs[0])
             return false;
         results[way] = n->outputs[0];
@@ -122,8 +126,10 @@ static bool count_result(struct onnx_node *n, const struct onnx_value *sizes)
 
     if (!find_open(n, sizes, &at) || at < 0 || !y)
         return !n->refused;
-    if (is_one_of(n, " Reshape ")) /* what is counted in its input, is it in its result */
+    if (is_one_of(n, " Reshape ")) { /* what is counted in its input, is it in its result */
+        n->open = (uint32_t)at + 1;
         return n->inputs[0]->count || onnx_refuse(n, "sizes that are known at run time only are those of no input");
+    }
     if (is_one_of(n, " Range ")) {
         const double first = onnx_number(n, 0, 0), step = onnx_number(n, 2, 1);
 

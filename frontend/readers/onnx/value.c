@@ -231,7 +231,7 @@ bool onnx_value_compute(struct onnx_reader *r, struct onnx_value *v)
 
 bool onnx_value_is_known(struct onnx_node *n, struct onnx_value *v)
 {
-    return v && !v->refusal && onnx_value_compute(n->reader, v);
+    return v && !v->refusal && !v->exact && onnx_value_compute(n->reader, v);
 }
 
 bool onnx_is_constant(struct onnx_node *n, size_t i)

@@ -90,10 +90,11 @@ static bool cpu_start_choice(struct engine_cpu *cpu, struct error *e)
         return true;
     if (!cpu_start_library(cpu, e))
         return false;
-    cpu->target.bfloat16_rate = library_bfloat16_rate(cpu->base.library);
-    if (cpu->base.debug->bfloat16_rate > 0 && cpu->target.bfloat16_rate > 0)
-        cpu->target.bfloat16_rate = cpu->base.debug->bfloat16_rate;
-    library_compare(cpu->base.library, &cpu->target);
+    struct target compared = cpu->target; /* which other builds may be reading */
+    compared.bfloat16_rate = library_bfloat16_rate(cpu->base.library);
+    if (cpu->base.debug->bfloat16_rate > 0 && compared.bfloat16_rate > 0)
+        compared.bfloat16_rate = cpu->base.debug->bfloat16_rate;
+    library_compare(cpu->base.library, &compared);
     return cpu->chooses = true;
 }
 
@@ -180,7 +181,7 @@ static const char *unused_precision(const struct engine_cpu *cpu)
         return cpu->target.rounds_operands ? NULL : "generated code for this processor multiplies no bytes: it has no AVX2";
     if (!cpu->base.library)
         return "the context has no library";
-    return cpu->target.bfloat16_rate > 0 ? NULL : "the library has no arithmetic of bfloat16 on this processor";
+    return library_bfloat16_rate(cpu->base.library) > 0 ? NULL : "the library has no arithmetic of bfloat16 on this processor";
 }
 
 static bool cpu_start(struct engine_cpu *cpu, struct error *e)

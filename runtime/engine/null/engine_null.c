@@ -206,9 +206,9 @@ static struct executable *null_load(struct engine *en, struct program *p, struct
         executable_take(&x->base, p);
         return &x->base;
     }
-    return error_null_memory(e); /* unless it is known why */
     if (x)
         null_unload(&x->base);
+    return error_null_memory(e); /* unless it is known why */
 }
 
 /* ---- submissions ---- */

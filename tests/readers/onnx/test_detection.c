@@ -387,8 +387,16 @@ TEST(sizes_that_cannot_be_bounds_are_refused)
 {
     begin_sizes();
     integer(t, "minus", -1);
-    node(t, "Mul", "n minus", "y");
+    node(t, "Div", "n minus", "y");
     refused(t, NULL, "it makes less of a size that is known at run time only where that is larger");
+    begin_sizes();
+    integer(t, "minus", -1);
+    node(t, "Mul", "n minus", "y");
+    refused(t, NULL, "it multiplies a size that is known at run time only by what may be negative");
+    begin_sizes(); /* how many rows there are would not be the count divided by 2 */
+    integers(t, "pair", 2, (int64_t[]){2, -1});
+    node(t, "Reshape", "score pair", "y");
+    refused(t, NULL, "how many is known at run time only");
     begin_sizes();
     attribute_int(t, node(t, "Concat", "shape shape", "square"), "axis", 0);
     node(t, "ConstantOfShape", "square", "y");
