@@ -19,6 +19,7 @@
 #define WEBNN_WEBNN_HPP_
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -529,6 +530,22 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
     }
 };
 
+/** Is told how far a build is, as WNNBuildProgressCallback is; the build ends where it returns false or throws. */
+using BuildProgress = std::function<bool(WNNBuildStage stage, std::uint32_t done, std::uint32_t total)>;
+
+/** Makes a function what setProgress and DynamicModelOptions::progress take.  It must live until the builds have ended. */
+inline WNNBuildProgressCallbackInfo buildProgress(BuildProgress &progress)
+{
+    return {[](WNNBuildStage stage, std::uint32_t done, std::uint32_t total, void *told, void *) noexcept {
+                try {
+                    return (*static_cast<BuildProgress *>(told))(stage, done, total);
+                } catch (...) {
+                    return false;
+                }
+            },
+            &progress, nullptr};
+}
+
 /** Makes one graph (MLGraphBuilder).  One thread at a time may use it. */
 class GraphBuilder : public Operators
 {
@@ -567,7 +584,7 @@ class GraphBuilder : public Operators
     {
         return detail::checked(get(), wnnGraphBuilderConstantTensor(get(), tensor.get()));
     }
-    /** Says who is told how far the build is, and may end it. */
+    /** Says who is told how far the build is, and may end it: see buildProgress. */
     void setProgress(WNNBuildProgressCallbackInfo progress) const
     {
         check(wnnGraphBuilderSetProgress(get(), progress));

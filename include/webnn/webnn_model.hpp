@@ -316,7 +316,8 @@ class Model : public Handle<WNNModel, wnnModelAddRef, wnnModelRelease>
     }
 };
 
-/** How a dynamic model is kept.  WNNDynamicModelOptions in webnn_model.h describes the members. */
+/** How a dynamic model is kept.  WNNDynamicModelOptions in webnn_model.h describes the members; buildProgress makes `progress`
+ * of a function. */
 struct DynamicModelOptions {
     ModelOptions model{};
     std::size_t graphLimit = 0;

@@ -252,6 +252,20 @@ static void futures_give_what_they_wait_for(webnn::Context const &context)
     context.dispatch(graph, {{"x", from}}, {{"y", to}});
     EXPECT((context.readTensorAsync<float>(to).get() == std::vector<float>{-3, 4}));
     error_of(WNNStatus_InvalidStateError, [&] { b.buildAsync({{"y", x}}).get(); });
+    int calls = 0;
+    for (bool throws : {false, true}) {
+        webnn::GraphBuilder const ended(context);
+        webnn::BuildProgress progress = [&](WNNBuildStage, std::uint32_t, std::uint32_t) {
+            calls++;
+            if (throws)
+                throw std::runtime_error("no more");
+            return false;
+        };
+        ended.setProgress(webnn::buildProgress(progress));
+        error_of(WNNStatus_OperationError,
+                 [&] { ended.build({{"y", ended.neg(ended.input("x", {DataType::float32, {2}}))}}); });
+    }
+    EXPECT(calls == 2);
     error_of(WNNStatus_TypeError, [&] { context.readTensorAsync<float>(from).get(); });
     error_of(WNNStatus_DataError, [&] { context.loadGraphAsync("/nonexistent.wnn").get(); });
 }
