@@ -24,7 +24,7 @@ static V divide_by_float(const struct build *m, V a, V b, bool is_signed, T floa
 /* Returns a / b, truncated.  A division by 0 gives 0, and the smallest number divided by -1 is itself. */
 static V int_divide(const struct build *m, V a, V b, bool is_signed)
 {
-    uint32_t bits = loop_element_bits(element_type(a));
+    uint32_t bits = loop_element_bits(loop_type_element(a->type));
     V zero = const_zero(m, a->type), one = const_int_like(m, a, 1);
     V by_zero = op_eq(m, b, zero), special = by_zero, by_minus_one = NULL, q;
 
