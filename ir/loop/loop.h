@@ -196,7 +196,7 @@ void loop_scope_begin(struct loop_builder *b);
 void loop_if_begin(struct loop_builder *b, struct loop_value *condition);
 /** Moves the tail into the second region of the if that was begun last. */
 void loop_else(struct loop_builder *b);
-/** Moves the tail behind the if or scope that was begun last. */
+/** Moves the tail past the if or scope that was begun last. */
 void loop_end(struct loop_builder *b);
 
 /** Returns whether a value is a constant, the same in all lanes, and stores the bits of a lane in *bits. */

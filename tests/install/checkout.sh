@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# In a new Debian system with nothing but make a clean checkout, with the shared data beside it, makes a target of the README's.
+# In a new Debian system with nothing but make a clean checkout, with the shared data next to it, makes a target of the README's.
 #
 # usage: checkout.sh SOURCE_DIR CODENAME TARGET
 set -euo pipefail

@@ -29,7 +29,7 @@ struct cpu_graph {
     struct codegen_kernels *unit;
     uint32_t place_count;
     struct kernel_place *places; /* by the program's kernel */
-    uint32_t kernel_count;       /* under the switches sanitize (code is compiled anew when it is saved) and keep-kernels */
+    uint32_t kernel_count;       /* under the switches sanitize (code is compiled again when it is saved) and keep-kernels */
     struct kernel **kernels;
     struct schedule **schedules; /* of those kernels */
     /* or it lies in a serialized program: */

@@ -424,8 +424,8 @@ TEST(scatters_write_what_counts)
     float zeros[8] = {0};
     initializer(t, tensor(t, "zeros", F32, 1, (int64_t[]){8}, zeros, sizeof zeros));
     integer(t, "eight", 8);
-    node(t, "Sub", "box eight", "behind");
-    node(t, "ScatterElements", "zeros behind score", "y");
+    node(t, "Sub", "box eight", "negative");
+    node(t, "ScatterElements", "zeros negative score", "y");
     check_eight(expected, 8, 8, -1);
     begin_eight(17);
     integers(t, "places", 8, (int64_t[]){0, 1, 2, 3, 4, 5, 6, 7});
