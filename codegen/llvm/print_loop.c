@@ -29,7 +29,7 @@ static T element_type(const struct printer *p, loop_type type)
     case LOOP_NONE:
         return LLVMVoidTypeInContext(p->m.context);
     default:
-        return llvm_int(&p->m, loop_element_bits(loop_type_element(type)));
+        return llvm_int(&p->m, loop_type_bits(type));
     }
 }
 
@@ -47,7 +47,7 @@ static T int_lanes(const struct printer *p, uint32_t bits, uint32_t lanes)
 
 static V constant(const struct printer *p, const struct loop_value *v)
 {
-    const uint32_t lanes = loop_type_lanes(v->type), bits = loop_element_bits(loop_type_element(v->type));
+    const uint32_t lanes = loop_type_lanes(v->type), bits = loop_type_bits(v->type);
     V all[LOOP_LANES_MAX];
 
     for (uint32_t i = 0; i < lanes; i++) {
@@ -85,7 +85,7 @@ static V instruction(const struct printer *p, const char *name, const V *args, u
 /* Calls one of three whose names differ by the bits of a vector: 128, 256 or 512. */
 static V by_size(const struct printer *p, const struct loop_value *v, const char *const names[3], const V *args)
 {
-    const uint32_t bits = loop_type_lanes(v->type) * loop_element_bits(loop_type_element(v->type));
+    const uint32_t bits = loop_type_lanes(v->type) * loop_type_bits(v->type);
 
     return instruction(p, names[bits == 128 ? 0 : bits == 256 ? 1 : 2], args, v->arg_count);
 }
@@ -180,7 +180,7 @@ static bool simple(const struct printer *p, struct loop_value *v, const V *args,
 
 static V fence(const struct printer *p, const struct loop_value *v, V x)
 {
-    const uint32_t bits = loop_type_lanes(v->type) * loop_element_bits(loop_type_element(v->type));
+    const uint32_t bits = loop_type_lanes(v->type) * loop_type_bits(v->type);
 
     if (is_float(v))
         return intrinsic(p, "llvm.arithmetic.fence", &x, 1);
@@ -236,7 +236,7 @@ static V any(const struct printer *p, const struct loop_value *v, V condition)
 static V pack(const struct printer *p, const struct loop_value *v, const V *args)
 {
     const char *kind = v->op == LOOP_PACK_S16 ? "packssdw" : v->op == LOOP_PACK_S8 ? "packsswb" : "packuswb";
-    const bool large = loop_type_lanes(v->type) * loop_element_bits(loop_type_element(v->type)) == 512;
+    const bool large = loop_type_lanes(v->type) * loop_type_bits(v->type) == 512;
     char name[48];
 
     snprintf(name, sizeof name, "llvm.x86.%s.%s%s", large ? "avx512" : "avx2", kind, large ? ".512" : "");
@@ -355,7 +355,7 @@ static V arguments(const struct printer *p, const struct loop_value *v, const V 
 
 static V array(const struct printer *p, const struct loop_value *v)
 {
-    const int64_t bytes = loop_type_lanes(v->of) * (int64_t)loop_element_bits(loop_type_element(v->of)) / 8;
+    const int64_t bytes = loop_type_lanes(v->of) * (int64_t)loop_type_bits(v->of) / 8;
 
     return LLVMBuildAlloca(p->m.b, LLVMArrayType2(type_of(p, v->of), (uint64_t)(v->number / bytes)), "");
 }

@@ -118,7 +118,7 @@ static V identity(const struct emitter *e, const struct kexpr *x, T element)
 {
     bool is_float = loop_element_is_float(loop_type_element(element));
     enum ktype type = kexpr_is_place(x) ? e->k->exprs[x->args[0]].type : x->type;
-    uint32_t bits = is_float ? 0 : type_bits(element);
+    uint32_t bits = is_float ? 0 : loop_type_bits(element);
     bool lowest = x->reduce == KR_MAX || x->reduce == KR_ARG_MAX;
 
     if (x->op == K_SCAN || x->reduce == KR_SUM || x->reduce == KR_DOT)

@@ -29,7 +29,7 @@ T storage_type(dtype type)
 
 V const_bits(const struct build *m, T type, uint64_t bits)
 {
-    const uint32_t count = type_bits(type);
+    const uint32_t count = loop_type_bits(type);
     uint64_t all[LANES_MAX];
 
     for (uint32_t i = 0; i < loop_type_lanes(type); i++)
@@ -100,7 +100,7 @@ V splat(const struct build *m, V scalar, uint32_t lanes)
 
 bool is_int_constant(V v, int64_t *value)
 {
-    const uint32_t above = 64 - type_bits(v->type);
+    const uint32_t above = 64 - loop_type_bits(v->type);
 
     if (v->op != LOOP_CONST)
         return false;
@@ -158,7 +158,7 @@ V op_shuffle(const struct build *m, V x, V y, const uint32_t *numbers, uint32_t 
 
 V op_fence(const struct build *m, V x)
 {
-    if (!is_float(x) && lanes_of(x) * type_bits(x->type) < 128) /* no register of its own everywhere */
+    if (!is_float(x) && lanes_of(x) * loop_type_bits(x->type) < 128) /* no register of its own everywhere */
         return x;
     return op1(m, LOOP_FENCE, x);
 }

@@ -31,11 +31,6 @@ static inline T element_type(V v)
 {
     return loop_type_make(loop_type_element(v->type), 1);
 }
-/** Returns how many bits an element of a type has. */
-static inline uint32_t type_bits(T type)
-{
-    return loop_element_bits(loop_type_element(type));
-}
 static inline bool is_float(V v)
 {
     return loop_element_is_float(loop_type_element(v->type));

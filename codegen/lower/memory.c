@@ -72,7 +72,7 @@ static V load_gather(struct emitter *e, const struct context *cx, T element, V p
                      V mask, uint32_t align)
 {
     const struct build *m = &e->m;
-    bool native = type_bits(element) >= 32 && (m->isa->masks || m->isa->masks32); /* no processor gathers smaller ones */
+    bool native = loop_type_bits(element) >= 32 && (m->isa->masks || m->isa->masks32); /* no processor gathers smaller ones */
     V index = p->lanes, base = pointer;
 
     if (mask && lanes_of(mask) == 1) /* guards that are the same for all lanes */

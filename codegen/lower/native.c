@@ -24,7 +24,7 @@ static V divide_by_float(const struct build *m, V a, V b, bool is_signed, T floa
 /* Returns a / b, truncated.  A division by 0 gives 0, and the smallest number divided by -1 is itself. */
 static V int_divide(const struct build *m, V a, V b, bool is_signed)
 {
-    uint32_t bits = loop_element_bits(loop_type_element(a->type));
+    uint32_t bits = loop_type_bits(a->type);
     V zero = const_zero(m, a->type), one = const_int_like(m, a, 1);
     V by_zero = op_eq(m, b, zero), special = by_zero, by_minus_one = NULL, q;
 
@@ -58,7 +58,7 @@ static struct loop_function *power_function(const struct build *m, T type)
     const struct build f = {&b, m->isa};
     char name[64];
 
-    snprintf(name, sizeof name, "power.v%ui%u", loop_type_lanes(type), type_bits(type));
+    snprintf(name, sizeof name, "power.v%ui%u", loop_type_lanes(type), loop_type_bits(type));
     struct loop_function *function = loop_function_find(module, name);
     if (function)
         return function;
@@ -121,8 +121,8 @@ static V float_to_byte(const struct build *m, V f, bool is_signed)
     return op_trunc(m, op_fptosi(m, f, type_like(type_i32, f)), type_like(type_i8, f));
 }
 
-/* llvm.fptosi.sat on vectors becomes scalar code in LLVM 19; in range, the plain conversion is one instruction. */
-/* Converts float32 to integers of so many bits: truncates, saturates, and turns NaN into 0. */
+/* Converts float32 to integers of so many bits: truncates, saturates, and turns NaN into 0.  Within the range a conversion is
+ * one instruction, and selections do the rest: LLVM makes scalar code of its own saturating conversion of vectors. */
 static V float_to_int(const struct build *m, V f, uint32_t bits, bool is_signed)
 {
     if (bits == 8)
@@ -295,7 +295,7 @@ static V cast(const struct build *m, enum ktype to, enum ktype from, V a)
     }
     if (from == KT_F32)
         return float_to_int(m, a, bits, ktype_is_signed(to));
-    const uint32_t own = type_bits(a->type);
+    const uint32_t own = loop_type_bits(a->type);
     return op_convert(m,
                       bits < own              ? LOOP_TRUNC
                       : ktype_is_signed(from) ? LOOP_SEXT

@@ -46,6 +46,11 @@ static inline uint32_t loop_type_lanes(loop_type type)
 }
 /** Returns the bits of an element; those of an address are 64. */
 uint32_t loop_element_bits(enum loop_element element);
+/** Returns the bits of a type's element. */
+static inline uint32_t loop_type_bits(loop_type type)
+{
+    return loop_element_bits(loop_type_element(type));
+}
 static inline bool loop_element_is_float(enum loop_element element)
 {
     return element == LOOP_F32 || element == LOOP_F64;

@@ -94,7 +94,7 @@ static uint64_t address_add(uint64_t address, int64_t index, size_t size)
 
 static size_t type_bytes(loop_type type)
 {
-    return (size_t)loop_element_bits(loop_type_element(type)) / 8 * loop_type_lanes(type);
+    return (size_t)loop_type_bits(type) / 8 * loop_type_lanes(type);
 }
 
 /* Returns where an access is, or NULL after an error. */
