@@ -14,9 +14,9 @@
 #include "frontend/readers/onnx/operators.h"
 
 enum {
-    ITERATIONS_FEW = 16,   /* these are always unrolled */
-    ITERATIONS_MAX = 1024, /* more never: up to here values may change their shapes, and the reader computes constants */
-    TURNS_MAX = 1 << 16    /* of a loop that only a condition ends */
+    ITERATIONS_FEW = 16,      /* these are always unrolled */
+    ITERATIONS_MAX = 1024,    /* more never: up to here values may change their shapes, and the reader computes constants */
+    ITERATIONS_OPEN = 1 << 16 /* the most of a loop that only a condition ends */
 };
 
 enum { TEXT_MAX = 200 };
@@ -354,12 +354,16 @@ bool onnx_import_loop(struct onnx_node *n)
             if (control_loop(n, t.body, (uint32_t)most, alive != NULL, known ? NULL : condition) || !onnx_forgive(n, before))
                 return !n->refused;
         }
-        /* Iterations whose being taken is computed are computed anyway where they are unrolled, and their values not used. */
-        if (alive && (limit > ITERATIONS_MAX || t.scanned))
-            return control_may_begin(n)
-                       ? control_loop(n, t.body, limit > ITERATIONS_MAX ? TURNS_MAX : (uint32_t)most, true,
-                                      known ? NULL : condition)
-                       : onnx_refuse(n, "whether it goes on depends on an input of the model, and it lies in a loop");
+        /* Unrolled, an iteration that a computed condition skips is computed all the same, and its values are not used. */
+        if (alive && (limit > ITERATIONS_MAX || t.scanned)) {
+            if (!control_may_begin(n))
+                return onnx_refuse(n, "whether it goes on depends on an input of the model, and it lies in a loop");
+            if (limit > ITERATIONS_MAX)
+                model_note(n->reader->model, "Loop '%s' ends by its condition, or after %d iterations",
+                           onnx_escape(n->reader, n->label.data), ITERATIONS_OPEN);
+            return control_loop(n, t.body, limit > ITERATIONS_MAX ? ITERATIONS_OPEN : (uint32_t)most, true,
+                                known ? NULL : condition);
+        }
         if (t.count == ITERATIONS_MAX)
             return onnx_refuse(n, "it takes more than %d iterations, too many to be unrolled", ITERATIONS_MAX);
         if (!run_iteration(n, &t, &alive, &go))

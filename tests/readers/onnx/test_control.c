@@ -216,6 +216,7 @@ TEST(loops_with_computed_conditions_are_read)
     t->graph.node[0]->input[0] = text(t, ""); /* as often as it takes */
     x[0] = x[1] = 1 / 1024.F;
     reads(t, NULL);
+    assert_non_null(strstr(t->read.notes, "or after 65536 iterations"));
     compute(t, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 4 && y[1] == 4); /* after 4095 times */
     t->graph.node[0]->input[0] = text(t, "trips");
