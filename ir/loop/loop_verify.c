@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS_MAX = 8 };
+enum { CALLS_DEEP = 8, CALLS_MAX = 1 << 16 };
 
 struct verifier {
     const struct loop_module *m;
@@ -427,11 +427,12 @@ static void check_function(struct verifier *c)
     }
 }
 
-/* Returns whether calls from a function lie more than so many deep, as they do where they lead back. */
-static bool calls_deeper(const struct loop_function *f, uint32_t most)
+/* Returns whether calls from a function lie more than so many deep, as they do where they lead back, or are more than *left. */
+static bool calls_too_much(const struct loop_function *f, uint32_t most, uint32_t *left)
 {
     for (const struct loop_value *v = loop_walk(f, NULL); v; v = loop_walk(f, v))
-        if ((v->op == LOOP_CALL || v->op == LOOP_ARGUMENTS) && (!most || calls_deeper(v->callee, most - 1)))
+        if ((v->op == LOOP_CALL || v->op == LOOP_ARGUMENTS) &&
+            (!most || !*left || (--*left, calls_too_much(v->callee, most - 1, left))))
             return true;
     return false;
 }
@@ -444,8 +445,11 @@ bool loop_verify(const struct loop_module *m, struct error *e)
         return error_out_of_memory(e);
     for (c.f = m->first; c.f; c.f = c.f->next)
         check_function(&c);
-    for (const struct loop_function *f = m->first; f && !e->status; f = f->next)
-        if (calls_deeper(f, CALLS_MAX))
-            loop_complain(e, f, NULL, "its calls lead back to it, or lie more than %d deep", CALLS_MAX);
+    for (const struct loop_function *f = m->first; f && !e->status; f = f->next) {
+        uint32_t left = CALLS_MAX;
+        if (calls_too_much(f, CALLS_DEEP, &left))
+            loop_complain(e, f, NULL, "its calls lead back to it, lie more than %d deep, or are more than %d", CALLS_DEEP,
+                          CALLS_MAX);
+    }
     return !e->status;
 }
