@@ -301,50 +301,16 @@ static int own(struct onnx_node *n, size_t i, int at, int rank)
     return DROPPED;
 }
 
-static const struct {
-    const char *names;
-    counting_rule rule;
-} rules[] = {
-    {" Abs Acos Acosh Add And Asin Asinh Atan Atanh BitShift BitwiseNot Cast Ceil Celu Clip Cos Cosh Div Dropout Elu "
-     "Equal Erf Exp Expand Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Less "
-     "LessOrEqual Log Max Mean Min Mish Mod Mul Neg Not Or PRelu Pow Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh "
-     "Softplus Softsign Sqrt Sub Sum Swish Tan Tanh ThresholdedRelu Where Xor ",
-     elements},
-    {" CastLike ", like},
-    {" DequantizeLinear QuantizeLinear ", same},
-    {" Hardmax LogSoftmax LpNormalization Softmax ", across},
-    {" Split ", split},
-    {" LayerNormalization RMSNormalization ", above},
-    {" AveragePool BatchNormalization Conv ConvTranspose GlobalAveragePool GlobalMaxPool InstanceNormalization MaxPool Resize ",
-     batch},
-    {" MatMul ", rows},
-    {" Gemm ", gemm},
-    {" Gather ", gather},
-    {" GatherElements ", gather_elements},
-    {" GatherND ", gather_nd},
-    {" Transpose ", transposed},
-    {" Flatten Reshape Squeeze Unsqueeze ", reshaped},
-    {" Concat ", concat},
-    {" Slice ", sliced},
-    {" Scatter ScatterElements ScatterND ", scattered},
-    {" ArgMax ArgMin ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMin ReduceProd ReduceSum ReduceSumSquare ",
-     reduced},
-    {" TopK ", top_k},
-    {" CumSum ", cumulated},
-    {" Compress NonMaxSuppression NonZero Shape Size ", own},
-    {" RoiAlign ", rois},
+static const counting_rule rules[] = {
+#define COUNTING(NAME, rule) [ONNX_COUNTING_##NAME] = rule
+    ONNX_COUNTINGS(COUNTING)
+#undef COUNTING
 };
 
 /** Returns the rule of the node's operator, or NULL if it takes no counted values. */
 static counting_rule rule_of(const struct onnx_node *n)
 {
-    char name[64];
-
-    snprintf(name, sizeof name, " %.50s ", n->row->name);
-    for (size_t i = 0; !n->row->domain && i < sizeof rules / sizeof *rules; i++)
-        if (strstr(rules[i].names, name))
-            return rules[i].rule;
-    return NULL;
+    return rules[n->row->flags >> ONNX_COUNTING_SHIFT];
 }
 
 static bool refuse(struct onnx_node *n, size_t i)

@@ -3,7 +3,8 @@
  * Follows dimensions whose size is known at run time only.  Such a value (onnx_value.count) has as many elements along it as
  * there can be, of which the first ones count; the others are padding, of any numbers.
  *
- * An operator takes such a value if the table in counted.c says where its result has the dimension: padding stays padding.
+ * An operator takes such a value if its row (operators.def) has a rule by which its result has the dimension: padding stays
+ * padding.
  * Where it would be read (by a sum, a maximum, the sorting of TopK) it is replaced by what changes no result.
  */
 #ifndef WEBNN_FRONTEND_READERS_ONNX_COUNTED_H_

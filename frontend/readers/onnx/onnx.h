@@ -281,16 +281,34 @@ struct onnx_operator {
     int since, until;               /* versions of the operator set; until is 0 if it reaches to the newest */
     uint8_t min_inputs, max_inputs; /* 255 stands for any number */
     uint8_t max_outputs;
-    uint8_t flags;
+    uint32_t flags;   /* of the enumeration below, and how it takes counted values: an onnx_counting */
     const char *note; /* for docs/onnx.md, what is composed or refused; "" if it is one operator of WebNN */
     bool (*import)(struct onnx_node *n);
     const char *term; /* what onnx_import_term makes of a node (term.h); NULL if an importer in C does it */
 };
 
 enum {
-    ONNX_KEEP = 1,    /* not computed while reading when constant: passes want to see the operator (DequantizeLinear) */
-    ONNX_HEAVY = 2,   /* multiplies: costs about inputs times outputs when computed while reading (MatMul, Conv, LSTM) */
-    ONNX_REFUSED = 4, /* cannot be expressed: the note is the reason */
+    ONNX_KEEP = 1,         /* not computed while reading when constant: passes want to see the operator (DequantizeLinear) */
+    ONNX_HEAVY = 2,        /* multiplies: costs about inputs times outputs when computed while reading (MatMul, Conv, LSTM) */
+    ONNX_REFUSED = 4,      /* cannot be expressed: the note is the reason */
+    ONNX_MAKES_SIZES = 8,  /* of sizes that are known at run time only makes others, none smaller for larger inputs (sizes.c) */
+    ONNX_MOVES_SIZES = 16, /* the same, where only input 0 is such sizes */
+    ONNX_TAKES_SIZES = 32, /* takes such sizes for the shape of its result */
+    ONNX_COUNTING_SHIFT = 8
+};
+
+/** Lists the rules by which results have a dimension of an input whose size is known at run time only (counted.c): the names in
+ * the table of operators, and the functions.  Operators without a rule refuse such inputs. */
+#define ONNX_COUNTINGS(F)                                                                                                      \
+    F(ELEMENTS, elements), F(LIKE, like), F(SAME, same), F(ACROSS, across), F(SPLIT, split), F(ABOVE, above), F(BATCH, batch), \
+        F(ROWS, rows), F(GEMM, gemm), F(GATHER, gather), F(GATHER_ELEMENTS, gather_elements), F(GATHER_ND, gather_nd),         \
+        F(TRANSPOSED, transposed), F(RESHAPED, reshaped), F(CONCAT, concat), F(SLICED, sliced), F(SCATTERED, scattered),       \
+        F(REDUCED, reduced), F(TOP_K, top_k), F(CUMULATED, cumulated), F(OWN, own), F(ROIS, rois)
+enum onnx_counting {
+    ONNX_COUNTING_NONE,
+#define COUNTING(NAME, rule) ONNX_COUNTING_##NAME
+    ONNX_COUNTINGS(COUNTING)
+#undef COUNTING
 };
 
 /** Returns all rows, and their number in *count.  Rows of one operator follow each other by `since`. */

@@ -15,7 +15,17 @@ static bool refuse(struct onnx_node *n)
     return onnx_refuse(n, "%s", n->row->note);
 }
 
-enum { ANY = UINT8_MAX, KEEP = ONNX_KEEP, HEAVY = ONNX_HEAVY };
+enum {
+    ANY = UINT8_MAX,
+    KEEP = ONNX_KEEP,
+    HEAVY = ONNX_HEAVY,
+    MAKES_SIZES = ONNX_MAKES_SIZES,
+    MOVES_SIZES = ONNX_MOVES_SIZES,
+    TAKES_SIZES = ONNX_TAKES_SIZES,
+#define COUNTING(NAME, rule) NAME = ONNX_COUNTING_##NAME << ONNX_COUNTING_SHIFT
+    ONNX_COUNTINGS(COUNTING)
+#undef COUNTING
+};
 
 #define TERM(text) onnx_import_term, text
 #define IMPORT(name) onnx_import_##name, NULL

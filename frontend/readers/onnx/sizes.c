@@ -7,7 +7,6 @@
  * times, for each of those.  An operator that takes them as sizes gets the upper bounds, and its result is counted; every other
  * one gets the exact numbers.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "frontend/readers/onnx/compose.h"
@@ -16,12 +15,9 @@
 
 enum { EXACT, LOW, HIGH, WAYS };
 
-static bool is_one_of(const struct onnx_node *n, const char *names)
+static bool is(const struct onnx_node *n, const char *name)
 {
-    char name[64];
-
-    snprintf(name, sizeof name, " %.50s ", n->row->name);
-    return !n->row->domain && strstr(names, name);
+    return !n->row->domain && !strcmp(n->row->name, name);
 }
 
 /** Makes the result of Shape or Size: numbers whose bounds are given, of the type int64. */
@@ -70,14 +66,14 @@ static bool import_once(struct onnx_node *n)
 static bool import_ways(struct onnx_node *n, struct onnx_value **inputs)
 {
     struct onnx_value *results[WAYS], *made = onnx_alloc(n, 1, sizeof(*made));
-    const bool falls = is_one_of(n, " Sub "); /* with its second input */
+    const bool falls = is(n, "Sub"); /* with its second input */
 
     for (int way = 0; way < WAYS; way++) {
         for (size_t i = 0; i < n->input_count; i++)
             n->inputs[i] = input_of(n, inputs[i], falls && i && way != EXACT ? LOW + HIGH - way : way);
         n->is_static = way != EXACT;
         n->outputs[0] = NULL;
-        for (size_t i = 0; way == LOW && is_one_of(n, " Mul ") && i < n->input_count; i++)
+        for (size_t i = 0; way == LOW && is(n, "Mul") && i < n->input_count; i++)
             for (int64_t k = 0; k < onnx_elements(n->inputs[i]); k++)
                 if (!onnx_value_is_known(n, n->inputs[i]) || onnx_element(n->inputs[i], (size_t)k) < 0)
                     return onnx_refuse(n, "it multiplies a size that is known at run time only by what may be negative");
@@ -126,11 +122,11 @@ static bool count_result(struct onnx_node *n, const struct onnx_value *sizes)
 
     if (!find_open(n, sizes, &at) || at < 0 || !y)
         return !n->refused;
-    if (is_one_of(n, " Reshape ")) { /* what is counted in its input, is it in its result */
+    if (is(n, "Reshape")) { /* what is counted in its input, is it in its result */
         n->open = (uint32_t)at + 1;
         return n->inputs[0]->count || onnx_refuse(n, "sizes that are known at run time only are those of no input");
     }
-    if (is_one_of(n, " Range ")) {
+    if (is(n, "Range")) {
         const double first = onnx_number(n, 0, 0), step = onnx_number(n, 2, 1);
 
         if (onnx_type_is_float(y->type) || step <= 0)
@@ -144,7 +140,7 @@ static bool count_result(struct onnx_node *n, const struct onnx_value *sizes)
     }
     exact = onnx_reshape(n, exact, 1, (uint32_t[]){(uint32_t)onnx_elements(sizes)});
     exact = onnx_slice_axis(n, exact, 0, (uint32_t)at, 1);
-    if (is_one_of(n, " TopK ")) {
+    if (is(n, "TopK")) {
         uint32_t axis;
 
         onnx_axis(n, onnx_int(n, "axis", -1), n->inputs[0]->rank, &axis);
@@ -170,17 +166,14 @@ static bool makes_sizes(struct onnx_node *n)
         if (v && !v->exact && !onnx_value_is_known(n, v))
             return false;
     }
-    if (is_one_of(n, " Add Concat Max Min Mul Sub "))
-        return true;
-    return exact == 1 && n->inputs[0]->exact &&
-           is_one_of(n, " Cast Div Gather Identity ReduceMax ReduceMin ReduceSum Reshape Slice Squeeze Unsqueeze ");
+    return n->row->flags & ONNX_MAKES_SIZES || (n->row->flags & ONNX_MOVES_SIZES && exact == 1 && n->inputs[0]->exact);
 }
 
 bool onnx_import_sized(struct onnx_node *n, bool *handled)
 {
     struct onnx_value **inputs = onnx_alloc(n, n->input_count + 1, sizeof(*inputs));
-    const bool takes = is_one_of(n, " ConstantOfShape Expand Range Reshape TopK ");
-    const size_t place = is_one_of(n, " ConstantOfShape ") ? 0 : 1;
+    const bool takes = n->row->flags & ONNX_TAKES_SIZES;
+    const size_t place = is(n, "ConstantOfShape") ? 0 : 1;
 
     *handled = false;
     for (size_t i = 0; inputs && i < n->input_count; i++) {
