@@ -12,8 +12,6 @@ bool load_is_strided(const struct emitter *e, const struct context *cx, uint32_t
 /** Returns the load's value, what its guards say included. */
 V emit_strided_load(struct emitter *e, const struct context *cx, uint32_t expr);
 
-/** Returns whether the schedule has a load permuted out of whole vectors, and this is code for such vectors. */
-bool load_is_permuted(const struct emitter *e, const struct context *cx, uint32_t expr);
 /** Returns the elements at address + lanes; lanes are what the index differs by from lane to lane.  Where the guard, which may
  * be NULL, does not hold nothing is read. */
 V emit_permuted_load(struct emitter *e, const struct context *cx, uint32_t expr, T element, V address, V lanes, V guard,
