@@ -24,9 +24,18 @@ for name in $programs; do
 done
 cp "$here/gpu_check.py" "$here/gpu_cases.py" "$here/gpu_reference.py" "$top/"
 
+# What is loaded by its name: the code generator, which lies next to the library or in the folder lib beside a program's, and oneDNN.
+cp -L "$build"/lib/libwebnn_codegen.so.* "$top/libs/"
+mkdir "$top/lib"
+ln -s ../libs/"$(basename "$top"/libs/libwebnn_codegen.so.*)" "$top/lib/"
+onednn=$(grep -ao 'libdnnl\.so\.[0-9]*' "$build/lib/libwebnn.so" | head -n 1)
+onednn=$(PATH=$PATH:/sbin ldconfig -p | awk -v name="$onednn" '$1 == name { print $NF; exit }')
+cp -L "$onednn" "$top/libs/"
+
 # Libraries, by the names that programs ask for.  What every machine has of its own lies apart.  The OpenCL loader is among them,
 # because the tests link it.
-for name in $programs; do ldd "$build/bin/$name"; done | awk '$3 ~ /^\// { print $1, $3 } $1 ~ /^\/.*ld-linux/ { print $1, $1 }' |
+for file in "$build"/lib/libwebnn_codegen.so.* "$onednn" $(printf "$build/bin/%s " $programs); do ldd "$file"; done |
+    awk '$3 ~ /^\// { print $1, $3 } $1 ~ /^\/.*ld-linux/ { print $1, $1 }' |
     sort -u | while read -r name path; do
     case $name in
     libc.so* | libm.so* | libpthread.so* | libdl.so* | librt.so* | *ld-linux*) folder=$top/libs/libc ;;

@@ -36,7 +36,7 @@ static struct bringing bringing_of(const struct tile_printer *w, uint32_t o)
 {
     const struct gpu_tile *t = w->t;
     const struct kernel *k = w->p->k;
-    struct bringing b = {.operand = o, .is_m = o == t->operand_m, .items = t->items_m * t->items_n, .numbers = 1};
+    struct bringing b = {.operand = o, .is_m = o == t->operand_m, .items = t->items_m * t->items_n * t->k_items, .numbers = 1};
     const uint32_t size = k->reduced_count ? (uint32_t)k->vars[k->parallel_count + k->reduced_count - 1].size : 1;
 
     b.vars = b.is_m ? &t->m : &t->n;
@@ -235,13 +235,32 @@ static void put_local_loads(const struct tile_printer *w, const struct bringing 
 static void put_local_steps(const struct tile_printer *w, const struct bringing b[2])
 {
     struct printer *p = w->p;
+    const uint32_t steps = w->t->k_tile / w->t->k_items;
 
     put_line(p, "#pragma unroll"); /* so that loads of the next steps are under way during products */
-    put_line(p, "for (int k = 0; k < %u; k++) {", w->t->k_tile);
+    put_line(p, "for (int step = 0; step < %u; step++) {", steps);
+    put_line(p, "const int k = %s;", w->t->k_items > 1 ? text_of(p, "share * %u + step", steps) : "step");
     for (uint32_t o = 0; o < 2; o++)
         put_local_loads(w, &b[o]);
     put_tile_products(w);
     put_line(p, "}");
+}
+
+/* Adds up what the items that share the iterations have summed.  Only those of the first share go on. */
+static void put_shares(const struct tile_printer *w)
+{
+    struct printer *p = w->p;
+    const struct gpu_tile *t = w->t;
+    const uint32_t sums = t->rows * t->vectors, items = t->items_m * t->items_n;
+
+    put_line(p, "const int own = item %% %u;", items);
+    put_line(p, "if (share > 0)");
+    put_line(p, "  for (int i = 0; i < %1$u; i++) memory[((share - 1) * %1$u + i) * %2$u + own] = sums[i];", sums, items);
+    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_line(p, "if (share > 0) return;");
+    put_line(p, "for (int i = 0; i < %u; i++)", sums);
+    put_line(p, "  for (int k = 0; k < %u; k++) sums[i] %s memory[(k * %u + i) * %u + own];", t->k_items - 1,
+             ktype_is_float(w->type) ? "+=" : "+= (uint)", sums, items);
 }
 
 /* ---- the tile ---- */
@@ -256,13 +275,16 @@ static void put_group(const struct tile_printer *w, const struct bringing b[2])
 
     put_tile_sizes(p);
     put_line(p, "const $i iterations = %s;", product_text(p, &reduced));
-    for (uint32_t o = 0; o < 2; o++)
-        put_line(p, "__local %s tile%u[%u] __attribute__((aligned(16)));", number, o, t->k_tile * b[o].stride);
+    put_line(p, "__local %s memory[%u] __attribute__((aligned(16)));", number, gpu_local_numbers(t));
+    put_line(p, "__local %s *tile0 = memory, *tile1 = memory + %u;", number, t->k_tile * b[0].stride);
     put_line(p, "const $i item_n = ($i)get_local_id(0), item_m = ($i)get_local_id(1);");
-    put_line(p, "const int item = (int)item_m * %u + (int)item_n;", t->items_n);
+    if (t->k_items > 1)
+        put_line(p, "const int share = (int)get_local_id(2);");
+    put_line(p, "const int item = %s(int)item_m * %u + (int)item_n;",
+             t->k_items > 1 ? text_of(p, "share * %u + ", t->items_m * t->items_n) : "", t->items_n);
     put_line(p, "const $i m0 = ($i)get_group_id(1) * %u, n0 = ($i)get_group_id(0) * %u;", t->items_m * t->rows,
              t->items_n * t->vectors);
-    put_line(p, "const $i other = ($i)get_global_id(2);");
+    put_line(p, "const $i other = ($i)get_group_id(2);");
     put_decode(p, &p->s->dimensions[2], "other", "");
     for (uint32_t o = 0; o < 2; o++) {
         if (b[o].sharing)
@@ -301,5 +323,7 @@ void put_local_tile(const struct tile_printer *w)
     put_line(p, "}");
     put_line(p, "%s sums[%u];", opencl_value_type(w->type), t->rows * t->vectors);
     put_tile_sums(w);
+    if (t->k_items > 1)
+        put_shares(w);
     put_local_tile_points(w);
 }

@@ -193,6 +193,9 @@ uint32_t gpu_tile_width(const struct gpu_tile *t, bool rows);
 /** Returns how many numbers lie between two iterations of an operand there.  They are more than the rows or columns where
  * neighbouring items write neighbouring iterations, which banks of local memory would make them do one after the other. */
 uint32_t gpu_tile_stride(const struct gpu_tile *t, uint32_t operand);
+/** Returns how many numbers a tile has in local memory: those of the operands, or later the sums of all shares but the first.
+ */
+uint32_t gpu_local_numbers(const struct gpu_tile *t);
 
 /* ---- text, for dumps and profiles (schedule_gpu_print.c) ---- */
 

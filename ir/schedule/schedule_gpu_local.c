@@ -5,7 +5,12 @@
  */
 #include "ir/schedule/schedule_gpu_internal.h"
 
-enum { SIDE_MAX = 8 /* rows, and columns, of an item: two vectors from local memory */ };
+enum {
+    SIDES = 4,          /* powers of two that the rows, and the columns, of an item may be: two vectors from local memory */
+    STEPS_LEAST = 8,    /* iterations that a group brings at once, at least */
+    SHARES_MOST = 2,    /* items that share the iterations of a tile, at most */
+    GROUPS_AT_ONCE = 3, /* of a compute unit */
+};
 
 uint32_t gpu_tile_width(const struct gpu_tile *t, bool rows)
 {
@@ -17,70 +22,111 @@ uint32_t gpu_tile_stride(const struct gpu_tile *t, uint32_t operand)
     return gpu_tile_width(t, operand == t->operand_m) + (t->along_k[operand] ? GPU_LOCAL_VECTOR : 0);
 }
 
-static int64_t local_bytes(const struct gpu_tile *t)
+uint32_t gpu_local_numbers(const struct gpu_tile *t)
 {
-    return ((int64_t)gpu_tile_stride(t, 0) + gpu_tile_stride(t, 1)) * t->k_tile * (int64_t)sizeof(float);
+    const uint32_t operands = (gpu_tile_stride(t, 0) + gpu_tile_stride(t, 1)) * t->k_tile;
+    const uint32_t sums = gpu_tile_width(t, true) * gpu_tile_width(t, false) * (t->k_items - 1);
+
+    return operands > sums ? operands : sums;
 }
 
-/* Returns the multiply-adds, or what takes as long, of one iteration on the compute unit that has the most groups. */
+static int64_t local_bytes(const struct gpu_tile *t)
+{
+    return gpu_local_numbers(t) * (int64_t)sizeof(float);
+}
+
+/* Returns how many numbers an item brings at once. */
+static uint32_t brought_numbers(const struct gpu_tile *t)
+{
+    const uint32_t items = t->items_m * t->items_n * t->k_items;
+
+    return ((gpu_tile_width(t, true) + gpu_tile_width(t, false)) * t->k_tile + items - 1) / items;
+}
+
+/* Returns the multiply-adds of an item, or what takes as long, on the compute unit that has the most groups.  The groups that a
+ * unit has at once wait for each other's loads and barriers; fewer wait for memory in every step. */
 static double local_cost(const struct gpu_context *c, const struct gpu_schedule *s, int64_t m, int64_t n)
 {
     const struct gpu_tile *t = &s->tile;
     const struct gpu_facts *d = c->device;
     const int64_t height = gpu_tile_width(t, true), width = gpu_tile_width(t, false);
     const int64_t groups = ceil_div(m, height) * ceil_div(n, width) * s->global[2];
+    const double rounds = (double)ceil_div(groups, d->compute_units);
+    const double steps = (double)ceil_div(iterations_of(c->k, 0, c->k->reduced_count), t->k_tile);
     const double loads = (double)(ceil_div(t->rows, GPU_LOCAL_VECTOR) + ceil_div(t->vectors, GPU_LOCAL_VECTOR)) * d->tile_load;
-    double cost = t->rows * t->vectors + loads + d->tile_bring * (double)(height + width) / (t->items_m * t->items_n);
+    double busy = t->rows * t->vectors + loads;
 
-    if (cost < d->tile_chains)
-        cost = d->tile_chains;
-    return cost * (double)ceil_div(groups, d->compute_units);
+    if (busy < d->tile_chains)
+        busy = d->tile_chains;
+    busy = busy * t->k_tile / t->k_items + d->tile_bring * (double)brought_numbers(t);
+    const double waiting = (d->tile_wait + busy) * (rounds > GROUPS_AT_ONCE ? rounds / GROUPS_AT_ONCE : 1);
+    return steps * (busy * rounds > waiting ? busy * rounds : waiting) + (t->k_items > 1 ? 2 * d->tile_wait * rounds : 0);
 }
 
-/* Chooses how many rows and columns an item has: many, because loads serve more products then, but not so many that compute
- * units have nothing to do. */
-static void choose_sides(const struct gpu_context *c, struct gpu_schedule *s, int64_t m, int64_t n)
+/* Takes the sizes that are tried, or what was chosen beforehand.  Returns whether the device has room for them. */
+static bool take_sizes(const struct gpu_context *c, struct gpu_tile *t, uint32_t rows, uint32_t vectors, uint32_t k_items)
 {
+    const struct gpu_facts *d = c->device;
+
+    t->rows = c->choice.rows ? c->choice.rows : rows;
+    t->vectors = c->choice.vectors ? c->choice.vectors : vectors;
+    t->k_items = k_items;
+    t->items_m = t->items_n = d->tile_items;
+    while (t->items_m * t->items_n > d->group_items) {
+        t->items_m /= 2;
+        t->items_n = t->items_n > 1 ? t->items_n / 2 : 1;
+    }
+    t->items_m /= t->items_m % k_items == 0 ? k_items : 1;
+    return k_items == 1 || c->choice.k_items || t->items_m * t->items_n >= d->lanes;
+}
+
+/* Chooses how many rows and columns an item has, how many iterations a group brings at once, and whether items share them. Many
+ * numbers in registers serve more products, but leave compute units with nothing to do; many iterations wait less often. */
+static void choose_sizes(const struct gpu_context *c, struct gpu_schedule *s, int64_t m, int64_t n)
+{
+    const struct gpu_facts *d = c->device;
+    const bool bytes = s->tile.bytes.a != KEXPR_NONE;
+    const uint32_t most = bytes || d->tile_iterations < STEPS_LEAST ? STEPS_LEAST : d->tile_iterations;
+    const uint32_t shares_least = c->choice.k_items ? c->choice.k_items : 1;
+    const uint32_t shares_most = c->choice.k_items ? c->choice.k_items : bytes || !d->tile_iterations ? 1 : SHARES_MOST;
     struct gpu_schedule tried = *s;
+    struct gpu_tile *t = &tried.tile;
     double least = 0;
 
     s->tile.rows = 0;
-    for (uint32_t rows = SIDE_MAX; rows; rows /= 2)
-        for (uint32_t vectors = SIDE_MAX; vectors; vectors /= 2) {
-            if (rows * vectors > c->device->tile_numbers)
-                continue;
-            tried.tile.rows = c->choice.rows ? c->choice.rows : rows;
-            tried.tile.vectors = c->choice.vectors ? c->choice.vectors : vectors;
-            double cost = local_cost(c, &tried, m, n);
-            if (s->tile.rows && cost >= least)
-                continue;
-            *s = tried;
-            least = cost;
-        }
+    for (uint32_t sides = 0; sides < SIDES * SIDES; sides++)
+        for (uint32_t shares = shares_least; shares <= shares_most; shares *= 2)
+            for (uint32_t k_tile = STEPS_LEAST; k_tile <= most; k_tile *= 2) {
+                const bool fits = take_sizes(c, t, 1U << sides / SIDES, 1U << sides % SIDES, shares);
+                t->k_tile = k_tile;
+                while (t->k_tile > 1 && local_bytes(t) > d->local_bytes)
+                    t->k_tile /= 2;
+                if (s->tile.rows && (!fits || t->k_tile < k_tile || t->rows * t->vectors > d->tile_numbers ||
+                                     t->rows * t->vectors + brought_numbers(t) > d->tile_numbers + STEPS_LEAST))
+                    continue;
+                const double cost = local_cost(c, &tried, m, n);
+                if (s->tile.rows && cost > least)
+                    continue;
+                *s = tried;
+                least = cost;
+            }
 }
 
 void gpu_lay_local_tile(const struct gpu_context *c, struct gpu_schedule *s)
 {
-    const struct gpu_facts *d = c->device;
     struct gpu_tile *t = &s->tile;
     const int64_t m = gpu_vars_points(c->k, &t->m), n = gpu_vars_points(c->k, &t->n);
 
     s->lanes = 1;
     s->lane_var = KEXPR_NONE;
     s->lane_tail = false;
-    t->items_m = t->items_n = d->tile_items;
-    while (t->items_m * t->items_n > d->group_items) {
-        t->items_m /= 2;
-        t->items_n = t->items_n > 1 ? t->items_n / 2 : 1;
-    }
     s->dimensions[2] = gpu_tile_batch(c->k, t);
     s->global[2] = gpu_vars_points(c->k, &s->dimensions[2]);
-    choose_sides(c, s, m, n);
-    t->k_tile = d->tile_iterations ? d->tile_iterations : 8;
-    while (t->k_tile > 1 && local_bytes(t) > d->local_bytes)
-        t->k_tile /= 2;
+    choose_sizes(c, s, m, n);
     s->local[0] = t->items_n;
     s->local[1] = t->items_m;
+    s->local[2] = t->k_items;
     s->global[0] = ceil_div(n, gpu_tile_width(t, false)) * t->items_n;
     s->global[1] = ceil_div(m, gpu_tile_width(t, true)) * t->items_m;
+    s->global[2] *= t->k_items;
 }

@@ -11,7 +11,12 @@
 
 #include <string.h>
 
-enum { ROWS_MAX = 16, VECTORS_MAX = 4, TILES_PER_LANE = 8 /* that keep a device busy */ };
+enum {
+    ROWS_MAX = 16,
+    VECTORS_MAX = 4,
+    TILES_PER_LANE = 8,   /* that keep a device busy */
+    SHARED_SUM_STEPS = 32 /* iterations that are added up at once where items may share those of a tile */
+};
 
 /* Describes an operand of the dot, and along which variables it differs. */
 struct dot_operand {
@@ -295,20 +300,26 @@ static bool is_along_k(const struct kernel *k, uint32_t expr)
     return kaffine_coefficient(k->exprs[expr].index, last) == 1;
 }
 
+/* Returns whether a device has room for more tiles, of which so many items share each. */
+static bool has_room(const struct gpu_context *c, const struct gpu_schedule *s, uint32_t items)
+{
+    const struct gpu_tile *t = &s->tile;
+    const struct gpu_vars batch = gpu_tile_batch(c->k, t);
+    const int64_t tiles = ceil_div(gpu_vars_points(c->k, &t->m), t->rows) * gpu_vars_points(c->k, &batch) *
+                          ceil_div(gpu_vars_points(c->k, &t->n), (int64_t)t->vectors * s->lanes);
+
+    return items * tiles < (int64_t)c->device->compute_units * c->device->lanes * TILES_PER_LANE;
+}
+
 /* Returns how many items share the iterations of a tile, where there are too few tiles for the device and K is long. */
 static uint32_t share_k(const struct gpu_context *c, const struct gpu_schedule *s)
 {
-    const struct gpu_tile *t = &s->tile;
-    const int64_t tiles = ceil_div(gpu_vars_points(c->k, &t->m), t->rows) *
-                          ceil_div(gpu_vars_points(c->k, &t->n), (int64_t)t->vectors * s->lanes);
     uint32_t items = 1;
 
     if (s->sum_split == KEXPR_NONE)
         return 1;
     int64_t longest = c->k->vars[c->k->parallel_count + s->sum_split].size;
-    while (items * 2 <= shared_most(c) &&
-           items * tiles < (int64_t)c->device->compute_units * c->device->lanes * TILES_PER_LANE &&
-           longest / (items * 2) >= ((int64_t)s->sum_steps + 3) / 4)
+    while (items * 2 <= shared_most(c) && has_room(c, s, items) && longest / (items * 2) >= ((int64_t)s->sum_steps + 3) / 4)
         items *= 2;
     return items;
 }
@@ -392,7 +403,8 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
         return false;
     tiled.lane_var = tiled.lanes > 1 ? k->parallel_count - 1 : KEXPR_NONE;
     tiled.lane_tail = k->vars[k->parallel_count - 1].size % tiled.lanes != 0;
-    gpu_choose_split(k, GPU_TILE_SUM_STEPS, 1, &tiled);
+    const bool shares = !c->stage_items && c->device->tile_iterations && has_room(c, &tiled, 1);
+    gpu_choose_split(k, shares ? SHARED_SUM_STEPS : GPU_TILE_SUM_STEPS, 1, &tiled);
     if (!c->stage_items) {
         gpu_split_bytes(k, &tiled);
         t->k_items = c->choice.k_items ? c->choice.k_items : c->device->tile_iterations ? share_k(c, &tiled) : 1;

@@ -59,11 +59,12 @@ struct gpu_facts {
     uint32_t tile_numbers;    /* sums of a register tile that an item keeps in registers */
     double tile_load;         /* loading a number or a vector from the cache, in multiply-adds of one */
     double tile_gather;       /* loading a vector's lane from an address of its own, in the same unit */
-    uint32_t tile_iterations; /* iterations of a contraction whose operands a group brings to local memory at once; 0: local
-                                 memory costs more than it saves */
+    uint32_t tile_iterations; /* iterations of a contraction whose operands a group brings to local memory at once, at most; 0:
+                                 local memory costs more than it saves */
     uint32_t tile_chains;     /* multiply-adds that must be under way at once for full speed: latency times units */
     uint32_t tile_items;      /* items of a work-group along M and along N that share those */
     double tile_bring;        /* bringing a number to local memory: its load, address and store, in the same unit */
+    double tile_wait;         /* what a step of a group waits for loads and barriers, in the same unit */
     double tile_unpack;       /* making a vector of floats of compact weights, in multiply-adds of one */
     uint32_t panel_columns;   /* contiguous compact weights for each step of a sum, at most */
     uint32_t kept_bytes;      /* of a row that an item keeps instead of computing it again; 0: arithmetic is cheaper */

@@ -36,7 +36,8 @@ static const struct shape_case cases[] = {
     {"few rows, K shared by items",
      "inputs { a: f32[2, 530]; b: f32[530, 7]; } nodes { y = matmul(a, b); } outputs { y; }",
      GPU_TILES,
-     {{.tile_memory = GPU_MEMORY_GLOBAL, .rows = 2, .vectors = 1, .lanes = 4, .k_items = 2}},
+     {{.tile_memory = GPU_MEMORY_GLOBAL, .rows = 2, .vectors = 1, .lanes = 4, .k_items = 2},
+      {.tile_memory = GPU_MEMORY_LOCAL, .rows = 2, .vectors = 4, .k_items = 2}},
      true},
     {"transposed operands of float16",
      "inputs { a: f16[19, 6]; b: f16[23, 19]; c: f16[6, 1]; } nodes { y = gemm(a, b, c=c, aTranspose=true, bTranspose=true, "

@@ -111,11 +111,11 @@ static void check_cover(const struct gpu_schedule *s, const struct gpu_facts *de
         return;
     }
     assert_true(s->global[0] * t->vectors * s->lanes >= gpu_vars_points(s->kernel, &t->n));
-    assert_true(s->global[1] / t->k_items * t->rows >= gpu_vars_points(s->kernel, &t->m));
+    assert_true(s->global[1] / (t->local_memory ? 1 : t->k_items) * t->rows >= gpu_vars_points(s->kernel, &t->m));
     if (!t->local_memory)
         assert_true(t->rows * t->vectors * s->lanes <= device->tile_numbers);
     else
-        assert_true((gpu_tile_stride(t, 0) + gpu_tile_stride(t, 1)) * t->k_tile * sizeof(float) <= device->local_bytes);
+        assert_true(gpu_local_numbers(t) * sizeof(float) <= device->local_bytes);
 }
 
 /** On a processor a matmul's tile is as large as registers allow, with vectors along N; nothing goes through local memory. */
@@ -144,6 +144,7 @@ TEST(gpus_tile_in_local_memory)
 {
     struct gpu_facts device = *target_gpu_facts(false);
     struct kernel *large = matmul(1, 512, 512, 512, true), *few = matmul(1, 4, 512, 4096, false);
+    struct kernel *heads = matmul(9, 1, 64, 256, false);
     struct gpu_schedule s;
 
     schedule_gpu(large, &device, &s);
@@ -159,6 +160,11 @@ TEST(gpus_tile_in_local_memory)
     assert_false(s.tile.local_memory);
     assert_true(s.tile.k_items > 1);
     check_cover(&s, &device);
+    device.compute_units = 100;
+    schedule_gpu(heads, &device, &s);
+    assert_true(s.tile.k_items > 1);
+    check_cover(&s, &device);
+    kernel_free(heads);
     kernel_free(large);
     kernel_free(few);
 }
@@ -174,11 +180,13 @@ TEST(small_matrices_have_small_tiles)
     schedule_gpu(large, &device, &s);
     assert_true(s.tile.local_memory);
     assert_int_equal(s.tile.rows * s.tile.vectors, device.tile_numbers);
+    const uint32_t k_tile = s.tile.k_tile;
     check_cover(&s, &device);
     schedule_gpu(small, &device, &s);
     assert_true(s.tile.local_memory);
     assert_true(s.tile.rows * s.tile.vectors < device.tile_numbers);
     assert_true(s.global[0] / s.local[0] * (s.global[1] / s.local[1]) >= device.compute_units / 2);
+    assert_true(s.tile.k_tile > k_tile && s.tile.k_items > 1);
     check_cover(&s, &device);
     kernel_free(large);
     kernel_free(small);
