@@ -55,69 +55,50 @@ static napi_value shutdown(napi_env env, napi_callback_info info)
 
 /* ---- interfaces ---- */
 
-static const struct {
-    const char *name;
-    const struct member *members;
-} interfaces[INTERFACE_COUNT] = {
-    [INTERFACE_ML] = {"ML", ml_members},
-    [INTERFACE_CONTEXT] = {"MLContext", context_members},
-    [INTERFACE_TENSOR] = {"MLTensor", tensor_members},
-    [INTERFACE_GRAPH] = {"MLGraph", graph_members},
-    [INTERFACE_OPERAND] = {"MLOperand", operand_members},
-    [INTERFACE_BUILDER] = {"MLGraphBuilder", builder_members},
-    [INTERFACE_MODEL] = {"Model", hidden_members},
-    [INTERFACE_CANCELLATION] = {"Cancellation", hidden_members},
-};
-
 /**
  * Calls define(interface's index, or INTERFACE_COUNT for what belongs to none, name, length, whether it is an attribute,
  * whether it returns a promise, function).
  */
-static bool define_member(napi_env env, napi_value define, enum interface interface, const struct member *m)
+static bool define_member(napi_env env, napi_value define, const struct member *m)
 {
+    const uint32_t interface = m->flags & MEMBER_FUNCTION ? INTERFACE_COUNT : m->interface;
     napi_value arguments[6], undefined, result;
 
     return succeeded(env, napi_get_undefined(env, &undefined)) &&
            succeeded(env, napi_create_uint32(env, interface, &arguments[0])) &&
            succeeded(env, napi_create_string_utf8(env, m->name, NAPI_AUTO_LENGTH, &arguments[1])) &&
            succeeded(env, napi_create_uint32(env, m->length, &arguments[2])) &&
-           succeeded(env, napi_get_boolean(env, m->is_attribute, &arguments[3])) &&
-           succeeded(env, napi_get_boolean(env, m->is_promise, &arguments[4])) &&
+           succeeded(env, napi_get_boolean(env, m->flags & MEMBER_ATTRIBUTE, &arguments[3])) &&
+           succeeded(env, napi_get_boolean(env, m->flags & MEMBER_PROMISE, &arguments[4])) &&
            succeeded(env, napi_create_function(env, m->name, NAPI_AUTO_LENGTH, member_call, (void *)m, &arguments[5])) &&
            succeeded(env, napi_call_function(env, undefined, define, 6, arguments, &result));
 }
 
-/** These members stand for operators.  They are made once and never freed: every environment uses them. */
+/** These members stand for operators; an empty one ends them.  They are made once: every environment uses them. */
 static struct member operator_members[128];
 static pthread_once_t operator_members_once = PTHREAD_ONCE_INIT;
 
 static void fill_operator_members(void)
 {
-    for (size_t i = 0; i < operator_count && i < sizeof(operator_members) / sizeof(operator_members[0]); i++) {
+    for (size_t i = 0; i < operator_count && i + 1 < sizeof(operator_members) / sizeof(operator_members[0]); i++) {
         uint32_t length = 0;
 
         while (operator_rows[i].arguments[length].name)
             length++;
         operator_members[i] =
-            (struct member){operator_rows[i].name, operator_call, length, false, false, (void *)&operator_rows[i]};
+            (struct member){operator_rows[i].name, INTERFACE_BUILDER, length, 0, operator_call, &operator_rows[i]};
     }
 }
 
 static bool define_members(napi_env env, napi_value define)
 {
-    for (enum interface i = 0; i < INTERFACE_COUNT; i++)
-        for (const struct member *m = interfaces[i].members; m->name; m++)
-            if (!define_member(env, define, i, m))
+    const struct member *const lists[] = {context_members,  object_members,    builder_members,
+                                          operator_members, extension_members, model_functions};
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        for (const struct member *m = lists[i]; m->name; m++)
+            if (!define_member(env, define, m))
                 return false;
-    for (size_t i = 0; i < operator_count; i++)
-        if (!define_member(env, define, INTERFACE_BUILDER, &operator_members[i]))
-            return false;
-    for (const struct member *m = extension_members; m->name; m++)
-        if (!define_member(env, define, INTERFACE_COUNT, m))
-            return false;
-    for (const struct member *m = model_functions; m->name; m++)
-        if (!define_member(env, define, INTERFACE_COUNT, m))
-            return false;
     return true;
 }
 
@@ -160,7 +141,7 @@ static napi_value start(napi_env env, napi_callback_info info)
 
 NAPI_MODULE_INIT()
 {
-    static const struct member construct = {.name = "MLGraphBuilder constructor", .call = builder_construct};
+    static const struct member construct = {"MLGraphBuilder constructor", INTERFACE_COUNT, 0, 0, builder_construct, NULL};
     napi_value function;
 
     if (!succeeded(env, napi_create_function(env, "start", NAPI_AUTO_LENGTH, start, NULL, &function)) ||

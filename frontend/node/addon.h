@@ -28,7 +28,7 @@ enum interface {
     INTERFACE_BUILDER,
     INTERFACE_MODEL, /* an open model file, which lib/model.js keeps from the program, as it does the next */
     INTERFACE_CANCELLATION,
-    INTERFACE_COUNT
+    INTERFACE_COUNT /* stands for none */
 };
 
 /** Lists what interfaces.js takes from the realm before any program can change it, in the order of its array. */
@@ -97,22 +97,21 @@ struct call {
     napi_value receiver;
     size_t count;
     napi_value *arguments;
-    void *data;              /* that the function was made with */
-    struct scratch *scratch; /* memory that lives as long as the call */
+    const struct member *member; /* that is called */
+    struct scratch *scratch;     /* memory that lives as long as the call */
 };
 
 enum { ARGUMENTS_MAX = 8 };
 
 /* ---- calls ---- */
 
-/** Is what Node-API calls for every member, whose row is the function's data: calls the row's function, frees its memory. */
+/** Is what Node-API calls for every member, whose row is the function's data: does what the row says, frees the call's memory.
+ */
 napi_value member_call(napi_env env, napi_callback_info info);
 /** Returns memory that lives as long as the call. */
 void *call_allocate(struct call *c, size_t count, size_t size);
 /** Returns `items`, memory of the call, or a larger copy of its elements, so that there is room for one more than `count`. */
 void *call_room(struct call *c, void *items, size_t count, size_t *capacity, size_t size);
-/** Checks that the call has at least so many arguments, else throws a TypeError. */
-bool call_requires(struct call *c, size_t count);
 
 /* ---- errors ---- */
 
@@ -143,8 +142,6 @@ napi_value intrinsic_call(struct environment *e, enum intrinsic which, size_t co
 napi_value object_create(struct environment *e, enum interface interface, void *native, int64_t bytes, napi_value receiver);
 /** Returns the native side of value if it is a platform object of that interface, else NULL, without an exception. */
 struct object *object_of(struct environment *e, napi_value value, enum interface interface);
-/** Returns the native side of the receiver of a call, or throws a TypeError. */
-struct object *call_receiver(struct call *c, enum interface interface);
 enum { GIVEN_MAX = 64 };
 /** Writes what a value is, for messages: "1", "'text'", "undefined", "an MLTensor", "an object".  Returns text. */
 const char *object_describe(struct call *c, napi_value value, char text[GIVEN_MAX]);
@@ -160,29 +157,32 @@ void objects_abandon(struct environment *e);
 
 /* ---- methods that interfaces.js puts on the prototypes ---- */
 
-/** Describes one operation or attribute of an interface. */
-struct member {
-    const char *name;
-    napi_value (*call)(struct call *c); /* NULL stands for undefined, or for an exception */
-    uint32_t length;                    /* required arguments of the shortest overload */
-    bool is_attribute;
-    bool is_promise; /* exceptions become rejections */
-    void *data;
+enum {
+    MEMBER_ATTRIBUTE = 1,
+    MEMBER_PROMISE = 2 /* exceptions become rejections */,
+    MEMBER_FUNCTION = 4 /* without a receiver */
 };
 
-extern const struct member ml_members[];
-extern const struct member context_members[];
-extern const struct member tensor_members[];
-extern const struct member graph_members[];
-extern const struct member operand_members[];
-extern const struct member hidden_members[];
+/** Describes one operation or attribute of an interface, or a function. */
+struct member {
+    const char *name;
+    enum interface interface; /* of the receiver, or of a function's first argument; INTERFACE_COUNT if it may be anything */
+    uint32_t length;          /* required arguments of the shortest overload */
+    unsigned flags;
+    /** Gets the receiver or first argument of that interface.  NULL stands for undefined, or for an exception. */
+    napi_value (*call)(struct call *c, struct object *o);
+    const void *data; /* an operator's row */
+};
+
+extern const struct member context_members[]; /* of ML, too */
+extern const struct member object_members[];  /* of tensors, graphs and operands */
 extern const struct member builder_members[]; /* operators come from operator_rows */
 /** These are what the C API has beyond the specification: functions of the package's entry "native", without a receiver. */
 extern const struct member extension_members[];
 extern const struct member model_functions[];
 /** These are among them (devices.c). */
-napi_value extension_list_devices(struct call *c);
-napi_value extension_get_device(struct call *c);
+napi_value extension_list_devices(struct call *c, struct object *none);
+napi_value extension_get_device(struct call *c, struct object *context);
 
 /** Converts MLContextOptions.  All members of *out that it does not have get their defaults. */
 bool convert_context_options(struct call *c, napi_value value, WNNContextOptions *out);
@@ -207,14 +207,14 @@ napi_value begin_build(struct call *c, struct object *builder, napi_value output
 void report_graph(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2);
 /** Destroys a graph whose promise was not delivered. */
 void drop_graph(void *graph);
-/** Is the constructor of MLGraphBuilder: (receiver, count of arguments, context). */
-napi_value builder_construct(struct call *c);
-/** Is an operator's method; the call's data is its struct operator_row. */
-napi_value operator_call(struct call *c);
+/** Is the constructor of MLGraphBuilder: (receiver, context). */
+napi_value builder_construct(struct call *c, struct object *none);
+/** Is an operator's method; the data of its row is its struct operator_row. */
+napi_value operator_call(struct call *c, struct object *builder);
 /** Is MLContext.opSupportLimits(). */
-napi_value context_op_support_limits(struct call *c);
+napi_value context_op_support_limits(struct call *c, struct object *context);
 /** Makes a string of a view. */
-bool string_create(struct call *c, WNNStringView text, napi_value *value);
+bool string_create(napi_env env, WNNStringView text, napi_value *value);
 /** Makes an array of sizes. */
 bool sizes_create(struct call *c, size_t rank, const uint32_t *shape, napi_value *value);
 /** Sets a property of an object that has no setters. */

@@ -5,11 +5,12 @@
 #include "frontend/node/convert.h"
 #include "frontend/node/mailbox.h"
 
-napi_value builder_construct(struct call *c)
+napi_value builder_construct(struct call *c, struct object *none)
 {
     WNNGraphBuilder builder;
     struct object *context, *made;
 
+    (void)none;
     context = object_require(c, c->arguments[1], INTERFACE_CONTEXT, "context");
     if (context && throw_last(c, wnnContextCreateGraphBuilder(context->native.context, &builder)))
         object_create(c->environment, INTERFACE_BUILDER, builder, 0, c->arguments[0]);
@@ -36,17 +37,14 @@ static napi_value operand_result(struct call *c, struct object *builder, WNNOper
     return NULL;
 }
 
-static napi_value builder_input(struct call *c)
+static napi_value builder_input(struct call *c, struct object *builder)
 {
-    napi_value result = NULL;
     WNNOperandDescriptor descriptor;
     WNNStringView name;
 
-    struct object *builder = call_receiver(c, INTERFACE_BUILDER);
-    if (builder && call_requires(c, 2) && convert_string(c, c->arguments[0], &name) &&
-        convert_operand_descriptor(c, c->arguments[1], &descriptor))
-        result = operand_result(c, builder, wnnGraphBuilderInput(builder->native.builder, name, &descriptor));
-    return result;
+    return convert_string(c, c->arguments[0], &name) && convert_operand_descriptor(c, c->arguments[1], &descriptor)
+               ? operand_result(c, builder, wnnGraphBuilderInput(builder->native.builder, name, &descriptor))
+               : NULL;
 }
 
 /** Is constant(descriptor, buffer). */
@@ -97,21 +95,13 @@ static napi_value constant_of_tensor(struct call *c, struct object *builder)
     return operand_result(c, builder, wnnGraphBuilderConstantTensor(builder->native.builder, tensor->native.tensor));
 }
 
-static napi_value builder_constant(struct call *c)
+/** The overload is resolved by the number of arguments, then by whether the first one can be a dictionary. */
+static napi_value builder_constant(struct call *c, struct object *builder)
 {
-    napi_value result = NULL;
-
-    struct object *builder = call_receiver(c, INTERFACE_BUILDER);
-    /* The overload is resolved by the number of arguments, then by whether the first one can be a dictionary. */
-    if (builder && call_requires(c, 1)) {
-        if (c->count == 1)
-            result = constant_of_tensor(c, builder);
-        else if (is_nullish(c, c->arguments[0]) || is_object(c, c->arguments[0]))
-            result = constant_of_buffer(c, builder);
-        else
-            result = constant_of_number(c, builder);
-    }
-    return result;
+    if (c->count == 1)
+        return constant_of_tensor(c, builder);
+    return is_nullish(c, c->arguments[0]) || is_object(c, c->arguments[0]) ? constant_of_buffer(c, builder)
+                                                                           : constant_of_number(c, builder);
 }
 
 /* ---- build ---- */
@@ -184,16 +174,14 @@ napi_value begin_build(struct call *c, struct object *builder, napi_value output
     return promise;
 }
 
-static napi_value builder_build(struct call *c)
+static napi_value builder_build(struct call *c, struct object *builder)
 {
-    struct object *builder = call_receiver(c, INTERFACE_BUILDER);
-
-    return builder && call_requires(c, 1) ? begin_build(c, builder, c->arguments[0], NULL) : NULL;
+    return begin_build(c, builder, c->arguments[0], NULL);
 }
 
 const struct member builder_members[] = {
-    {"input", builder_input, 2, false, false, NULL},
-    {"constant", builder_constant, 1, false, false, NULL},
-    {"build", builder_build, 1, false, true, NULL},
+    {"input", INTERFACE_BUILDER, 2, 0, builder_input, NULL},
+    {"constant", INTERFACE_BUILDER, 1, 0, builder_constant, NULL},
+    {"build", INTERFACE_BUILDER, 1, MEMBER_PROMISE, builder_build, NULL},
     {0},
 };

@@ -323,52 +323,40 @@ static bool convert_is_gpu_device(struct call *c, napi_value value, bool *out)
     return answer && convert_boolean(c, answer, out);
 }
 
-static napi_value ml_create_context(struct call *c)
+static napi_value ml_create_context(struct call *c, struct object *ml)
 {
-    napi_value result = NULL;
     WNNContextOptions options;
     bool is_gpu_device;
 
-    if (!call_receiver(c, INTERFACE_ML) || !convert_is_gpu_device(c, c->arguments[0], &is_gpu_device))
+    (void)ml;
+    if (!convert_is_gpu_device(c, c->arguments[0], &is_gpu_device))
         return NULL;
     if (is_gpu_device)
         throw_status(c, WNNStatus_NotSupportedError, WNN_STR("createContext: contexts on a GPUDevice are not supported"));
     else if (convert_context_options(c, c->arguments[0], &options)) /* Node-API fills what is absent with undefined */
-        result = create_context(c, &options, &(struct context_callbacks){0});
-    return result;
+        return create_context(c, &options, &(struct context_callbacks){0});
+    return NULL;
 }
-
-const struct member ml_members[] = {
-    {"createContext", ml_create_context, 0, false, true, NULL},
-    {0},
-};
 
 /* ---- attributes, destroy ---- */
 
-static napi_value context_accelerated(struct call *c)
+static napi_value context_accelerated(struct call *c, struct object *o)
 {
-    napi_value result = NULL;
+    napi_value result;
 
-    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
-    if (o && !succeeded(c->env, napi_get_boolean(c->env, wnnContextGetAccelerated(o->native.context), &result)))
-        result = NULL;
-    return result;
+    return succeeded(c->env, napi_get_boolean(c->env, wnnContextGetAccelerated(o->native.context), &result)) ? result : NULL;
 }
 
-static napi_value context_lost(struct call *c)
+static napi_value context_lost(struct call *c, struct object *o)
 {
-    napi_value result = NULL;
-
-    if (call_receiver(c, INTERFACE_CONTEXT))
-        result = intrinsic_call(c->environment, INTRINSIC_GET_LOST, 1, &c->receiver);
-    return result;
+    (void)o;
+    return intrinsic_call(c->environment, INTRINSIC_GET_LOST, 1, &c->receiver);
 }
 
-static napi_value context_destroy(struct call *c)
+static napi_value context_destroy(struct call *c, struct object *o)
 {
-    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
-    if (o)
-        wnnContextDestroy(o->native.context);
+    (void)c;
+    wnnContextDestroy(o->native.context);
     return NULL;
 }
 
@@ -390,14 +378,13 @@ static napi_value settle_tensor(struct environment *e, struct pending *p)
     return object_create(e, INTERFACE_TENSOR, p->result, (int64_t)wnnTensorGetByteLength(p->result), NULL);
 }
 
-static napi_value context_create_tensor(struct call *c)
+static napi_value context_create_tensor(struct call *c, struct object *o)
 {
     napi_value promise = NULL;
     WNNTensorDescriptor descriptor;
     struct pending *p;
 
-    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
-    if (o && call_requires(c, 1) && convert_tensor_descriptor(c, c->arguments[0], &descriptor) &&
+    if (convert_tensor_descriptor(c, c->arguments[0], &descriptor) &&
         (p = pending_create(c, settle_tensor, drop_tensor, &promise))) {
         WNNCreateTensorCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, on_tensor, p, NULL};
 
@@ -406,15 +393,14 @@ static napi_value context_create_tensor(struct call *c)
     return promise;
 }
 
-static napi_value context_create_constant_tensor(struct call *c)
+static napi_value context_create_constant_tensor(struct call *c, struct object *o)
 {
     napi_value promise = NULL;
     WNNOperandDescriptor descriptor;
     struct buffer_source data;
     struct pending *p;
 
-    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
-    if (!o || !call_requires(c, 2) || !convert_operand_descriptor(c, c->arguments[0], &descriptor) ||
+    if (!convert_operand_descriptor(c, c->arguments[0], &descriptor) ||
         !convert_buffer_source(c, c->arguments[1], "inputData", &data) || !buffer_bytes(c->environment, data.value, &data))
         return NULL;
     if ((wnnContextIsLost(o->native.context) || buffer_check(c, &data, "inputData", descriptor.dataType)) &&
@@ -437,13 +423,12 @@ static bool require_live(struct call *c, const struct object *context)
     return !wnnContextIsLost(context->native.context) || throw_status(c, WNNStatus_InvalidStateError, WNN_STR(text));
 }
 
-static napi_value context_create_exportable_tensor(struct call *c)
+static napi_value context_create_exportable_tensor(struct call *c, struct object *o)
 {
     WNNTensorDescriptor descriptor;
     bool is_gpu_device;
 
-    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
-    if (!o || !call_requires(c, 2) || !convert_tensor_descriptor(c, c->arguments[0], &descriptor) ||
+    if (!convert_tensor_descriptor(c, c->arguments[0], &descriptor) ||
         !convert_is_gpu_device(c, c->arguments[1], &is_gpu_device))
         return NULL;
     if (!is_gpu_device)
@@ -454,10 +439,9 @@ static napi_value context_create_exportable_tensor(struct call *c)
     return NULL;
 }
 
-static napi_value context_export_to_gpu(struct call *c)
+static napi_value context_export_to_gpu(struct call *c, struct object *o)
 {
-    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
-    if (o && call_requires(c, 1) && object_require(c, c->arguments[0], INTERFACE_TENSOR, "tensor") && require_live(c, o))
+    if (object_require(c, c->arguments[0], INTERFACE_TENSOR, "tensor") && require_live(c, o))
         throw_type(c, "tensor was not created by createExportableTensor of this context");
     return NULL;
 }
@@ -593,30 +577,24 @@ static napi_value read_tensor_into(struct call *c, struct object *context, struc
     return promise;
 }
 
-static napi_value context_read_tensor(struct call *c)
+static napi_value context_read_tensor(struct call *c, struct object *context)
 {
-    napi_value promise = NULL;
-    struct object *context, *tensor;
+    struct object *tensor = object_require(c, c->arguments[0], INTERFACE_TENSOR, "tensor");
     struct buffer_source output;
 
-    context = call_receiver(c, INTERFACE_CONTEXT);
-    if (!context || !call_requires(c, 1) || !(tensor = object_require(c, c->arguments[0], INTERFACE_TENSOR, "tensor")))
-        return NULL;
-    if (c->count == 1)
-        promise = read_tensor(c, context, tensor);
-    else if (convert_buffer_source(c, c->arguments[1], "outputData", &output))
-        promise = read_tensor_into(c, context, tensor, &output);
-    return promise;
+    if (!tensor || c->count == 1)
+        return tensor ? read_tensor(c, context, tensor) : NULL;
+    return convert_buffer_source(c, c->arguments[1], "outputData", &output) ? read_tensor_into(c, context, tensor, &output)
+                                                                            : NULL;
 }
 
-static napi_value context_write_tensor(struct call *c)
+static napi_value context_write_tensor(struct call *c, struct object *context)
 {
-    struct object *context, *tensor;
+    struct object *tensor = object_require(c, c->arguments[0], INTERFACE_TENSOR, "tensor");
     struct buffer_source input;
 
-    context = call_receiver(c, INTERFACE_CONTEXT);
-    if (!context || !call_requires(c, 2) || !(tensor = object_require(c, c->arguments[0], INTERFACE_TENSOR, "tensor")) ||
-        !convert_buffer_source(c, c->arguments[1], "inputData", &input) || !buffer_bytes(c->environment, input.value, &input))
+    if (!tensor || !convert_buffer_source(c, c->arguments[1], "inputData", &input) ||
+        !buffer_bytes(c->environment, input.value, &input))
         return NULL;
     WNNOperandDataType type = wnnTensorGetDataType(tensor->native.tensor);
     if (wnnContextIsLost(context->native.context) || buffer_check(c, &input, "inputData", type))
@@ -653,26 +631,24 @@ void dispatch_tensors(struct call *c, struct object *context, const napi_value *
                                                     output_count, outputs, cancellation));
 }
 
-static napi_value context_dispatch(struct call *c)
+static napi_value context_dispatch(struct call *c, struct object *context)
 {
-    struct object *context = call_receiver(c, INTERFACE_CONTEXT);
-
-    if (context && call_requires(c, 3))
-        dispatch_tensors(c, context, c->arguments, NULL);
+    dispatch_tensors(c, context, c->arguments, NULL);
     return NULL;
 }
 
 const struct member context_members[] = {
-    {"accelerated", context_accelerated, 0, true, false, NULL},
-    {"lost", context_lost, 0, true, true, NULL},
-    {"dispatch", context_dispatch, 3, false, false, NULL},
-    {"createTensor", context_create_tensor, 1, false, true, NULL},
-    {"createConstantTensor", context_create_constant_tensor, 2, false, true, NULL},
-    {"createExportableTensor", context_create_exportable_tensor, 2, false, true, NULL},
-    {"exportToGPU", context_export_to_gpu, 1, false, false, NULL},
-    {"readTensor", context_read_tensor, 1, false, true, NULL},
-    {"writeTensor", context_write_tensor, 2, false, false, NULL},
-    {"opSupportLimits", context_op_support_limits, 0, false, false, NULL},
-    {"destroy", context_destroy, 0, false, false, NULL},
+    {"createContext", INTERFACE_ML, 0, MEMBER_PROMISE, ml_create_context, NULL},
+    {"accelerated", INTERFACE_CONTEXT, 0, MEMBER_ATTRIBUTE, context_accelerated, NULL},
+    {"lost", INTERFACE_CONTEXT, 0, MEMBER_ATTRIBUTE | MEMBER_PROMISE, context_lost, NULL},
+    {"dispatch", INTERFACE_CONTEXT, 3, 0, context_dispatch, NULL},
+    {"createTensor", INTERFACE_CONTEXT, 1, MEMBER_PROMISE, context_create_tensor, NULL},
+    {"createConstantTensor", INTERFACE_CONTEXT, 2, MEMBER_PROMISE, context_create_constant_tensor, NULL},
+    {"createExportableTensor", INTERFACE_CONTEXT, 2, MEMBER_PROMISE, context_create_exportable_tensor, NULL},
+    {"exportToGPU", INTERFACE_CONTEXT, 1, 0, context_export_to_gpu, NULL},
+    {"readTensor", INTERFACE_CONTEXT, 1, MEMBER_PROMISE, context_read_tensor, NULL},
+    {"writeTensor", INTERFACE_CONTEXT, 2, 0, context_write_tensor, NULL},
+    {"opSupportLimits", INTERFACE_CONTEXT, 0, 0, context_op_support_limits, NULL},
+    {"destroy", INTERFACE_CONTEXT, 0, 0, context_destroy, NULL},
     {0},
 };

@@ -19,11 +19,12 @@ static napi_value describe_device(struct call *c, const WNNDeviceInfo *device)
     return object;
 }
 
-napi_value extension_list_devices(struct call *c)
+napi_value extension_list_devices(struct call *c, struct object *none)
 {
     napi_value result = NULL, object;
     WNNDeviceInfo device;
 
+    (void)none;
     if (!succeeded(c->env, napi_create_array(c->env, &result)))
         return NULL;
     for (uint32_t i = 0; wnnGetDevice(i, &device); i++)
@@ -32,15 +33,10 @@ napi_value extension_list_devices(struct call *c)
     return result;
 }
 
-napi_value extension_get_device(struct call *c)
+napi_value extension_get_device(struct call *c, struct object *context)
 {
-    napi_value result = NULL;
-    struct object *context;
     WNNDeviceInfo device;
 
-    if (call_requires(c, 1) && (context = object_require(c, c->arguments[0], INTERFACE_CONTEXT, "context"))) {
-        wnnContextGetDevice(context->native.context, &device);
-        result = describe_device(c, &device);
-    }
-    return result;
+    wnnContextGetDevice(context->native.context, &device);
+    return describe_device(c, &device);
 }

@@ -57,7 +57,7 @@ static bool function_member(struct call *c, napi_value options, const char *name
            throw_type(c, "%s is not a function", name);
 }
 
-static napi_value extension_create_context(struct call *c)
+static napi_value extension_create_context(struct call *c, struct object *none)
 {
     static const char *const known[] = {"accelerated", "cache",       "computed", "deterministic", "device",
                                         "deviceType",  "engine",      "log",      "memoryLimit",   "powerPreference",
@@ -67,6 +67,7 @@ static napi_value extension_create_context(struct call *c)
     napi_value older;
     bool has_older;
 
+    (void)none;
     if (!dictionary_has_only(c, c->arguments[0], known) || !convert_context_options(c, c->arguments[0], &options) ||
         !convert_own_options(c, c->arguments[0], &options) || !function_member(c, c->arguments[0], "log", &callbacks.log) ||
         !function_member(c, c->arguments[0], "computed", &callbacks.computed) ||
@@ -80,62 +81,43 @@ static napi_value extension_create_context(struct call *c)
 
 /* ---- what a builder is told before it builds ---- */
 
-static napi_value extension_set_states(struct call *c)
+static napi_value extension_set_states(struct call *c, struct object *builder)
 {
-    napi_value undefined = NULL;
     struct record_entry *entries;
-    struct object *builder;
     WNNNamedState *states;
     size_t count;
 
-    if (call_requires(c, 2) && (builder = object_require(c, c->arguments[0], INTERFACE_BUILDER, "builder")) &&
-        convert_record(c, c->arguments[1], RECORD_OF_STRINGS, "states", &entries, &count) &&
-        (states = call_allocate(c, count + 1, sizeof(*states)))) {
-        for (size_t i = 0; i < count; i++)
-            states[i] = (WNNNamedState){entries[i].name, entries[i].text};
-        if (throw_last(c, wnnGraphBuilderSetStates(builder->native.builder, count, states)))
-            succeeded(c->env, napi_get_undefined(c->env, &undefined));
-    }
-    return undefined;
+    if (!convert_record(c, c->arguments[1], RECORD_OF_STRINGS, "states", &entries, &count) ||
+        !(states = call_allocate(c, count + 1, sizeof(*states))))
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        states[i] = (WNNNamedState){entries[i].name, entries[i].text};
+    throw_last(c, wnnGraphBuilderSetStates(builder->native.builder, count, states));
+    return NULL;
 }
 
-static napi_value extension_quantize_weights(struct call *c)
+static napi_value extension_quantize_weights(struct call *c, struct object *builder)
 {
     static const char *const formats[] = {"none", "int8", "int4", NULL}; /* as WNNWeightFormat */
-    napi_value undefined = NULL;
-    struct object *builder;
     size_t index;
 
-    if (call_requires(c, 2) && (builder = object_require(c, c->arguments[0], INTERFACE_BUILDER, "builder")) &&
-        convert_enumeration(c, c->arguments[1], "format", formats, &index) &&
-        throw_last(c, wnnGraphBuilderQuantizeWeights(builder->native.builder, (WNNWeightFormat)index)))
-        succeeded(c->env, napi_get_undefined(c->env, &undefined));
-    return undefined;
+    if (convert_enumeration(c, c->arguments[1], "format", formats, &index))
+        throw_last(c, wnnGraphBuilderQuantizeWeights(builder->native.builder, (WNNWeightFormat)index));
+    return NULL;
 }
 
 /** Returns {matrices, bytesBefore, bytesAfter}. */
-static napi_value describe_weights(struct call *c, const WNNQuantizedWeights *w)
+static napi_value extension_get_quantized_weights(struct call *c, struct object *graph)
 {
+    WNNQuantizedWeights w;
     napi_value result;
 
-    return succeeded(c->env, napi_create_object(c->env, &result)) && property_set_number(c, result, "matrices", w->matrices) &&
-                   property_set_number(c, result, "bytesBefore", w->bytesBefore) &&
-                   property_set_number(c, result, "bytesAfter", w->bytesAfter)
+    wnnGraphGetQuantizedWeights(graph->native.graph, &w);
+    return succeeded(c->env, napi_create_object(c->env, &result)) && property_set_number(c, result, "matrices", w.matrices) &&
+                   property_set_number(c, result, "bytesBefore", w.bytesBefore) &&
+                   property_set_number(c, result, "bytesAfter", w.bytesAfter)
                ? result
                : NULL;
-}
-
-static napi_value extension_get_quantized_weights(struct call *c)
-{
-    napi_value result = NULL;
-    WNNQuantizedWeights weights;
-    struct object *graph;
-
-    if (call_requires(c, 1) && (graph = object_require(c, c->arguments[0], INTERFACE_GRAPH, "graph"))) {
-        wnnGraphGetQuantizedWeights(graph->native.graph, &weights);
-        result = describe_weights(c, &weights);
-    }
-    return result;
 }
 
 /* ---- saved graphs ---- */
@@ -165,12 +147,15 @@ static napi_value settle_saving(struct environment *e, struct pending *p)
     return succeeded(e->env, napi_get_undefined(e->env, &undefined)) ? undefined : NULL;
 }
 
-static napi_value save_graph(struct call *c, WNNGraph graph, const char *path)
+static napi_value extension_save_graph(struct call *c, struct object *graph)
 {
-    struct saving *saving = calloc(1, sizeof(*saving) + strlen(path) + 1);
+    struct saving *saving;
     napi_value promise;
+    const char *path;
 
-    if (!saving) {
+    if (!convert_path(c, c->arguments[1], "path", &path))
+        return NULL;
+    if (!(saving = calloc(1, sizeof(*saving) + strlen(path) + 1))) {
         throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
         return NULL;
     }
@@ -179,37 +164,23 @@ static napi_value save_graph(struct call *c, WNNGraph graph, const char *path)
         free(saving);
         return NULL;
     }
-    wnnGraphAddRef(graph);
-    saving->graph = graph;
+    saving->graph = graph->native.graph;
+    wnnGraphAddRef(saving->graph);
     if (!run_in_pool(c, "WebNN saveGraph", saving_run, saving)) {
-        wnnGraphRelease(graph);
+        wnnGraphRelease(saving->graph);
         pending_reject(c->environment, saving->pending);
         free(saving);
     }
     return promise;
 }
 
-static napi_value extension_save_graph(struct call *c)
-{
-    napi_value result = NULL;
-    struct object *graph;
-    const char *path;
-
-    if (call_requires(c, 2) && (graph = object_require(c, c->arguments[0], INTERFACE_GRAPH, "graph")) &&
-        convert_path(c, c->arguments[1], "path", &path))
-        result = save_graph(c, graph->native.graph, path);
-    return result;
-}
-
-static napi_value extension_load_graph(struct call *c)
+static napi_value extension_load_graph(struct call *c, struct object *context)
 {
     napi_value promise = NULL;
-    struct object *context;
     struct pending *p;
     const char *path;
 
-    if (call_requires(c, 2) && (context = object_require(c, c->arguments[0], INTERFACE_CONTEXT, "context")) &&
-        convert_path(c, c->arguments[1], "path", &path) && (p = pending_create(c, settle_graph, drop_graph, &promise))) {
+    if (convert_path(c, c->arguments[1], "path", &path) && (p = pending_create(c, settle_graph, drop_graph, &promise))) {
         WNNBuildCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, report_graph, p, NULL};
 
         wnnContextLoadGraphAsync(context->native.context, path, callback);
@@ -217,43 +188,35 @@ static napi_value extension_load_graph(struct call *c)
     return promise;
 }
 
-static napi_value extension_get_file_engine(struct call *c)
+static napi_value extension_get_file_engine(struct call *c, struct object *none)
 {
-    napi_value result = NULL;
+    napi_value result;
     WNNEngine engine;
     const char *path;
 
-    if (call_requires(c, 1) && convert_path(c, c->arguments[0], "path", &path)) {
-        const WNNStatus status = wnnGetFileEngine(path, &engine);
-
-        if (status)
-            throw_status(c, status, wnnGetLastErrorMessage());
-        else if (!succeeded(c->env, napi_create_string_utf8(c->env, engines[engine], NAPI_AUTO_LENGTH, &result)))
-            result = NULL;
-    }
-    return result;
-}
-
-/** Is buildGraph(builder, outputs, flag): build, with a flag that ends it. */
-static napi_value extension_build_graph(struct call *c)
-{
-    struct object *builder;
-
-    return call_requires(c, 2) && (builder = object_require(c, c->arguments[0], INTERFACE_BUILDER, "builder"))
-               ? begin_build(c, builder, c->arguments[1], c->arguments[2])
+    (void)none;
+    return convert_path(c, c->arguments[0], "path", &path) && throw_last(c, wnnGetFileEngine(path, &engine)) &&
+                   string_create(c->env, WNN_STR(engines[engine]), &result)
+               ? result
                : NULL;
 }
 
+/** Is buildGraph(builder, outputs, flag): build, with a flag that ends it. */
+static napi_value extension_build_graph(struct call *c, struct object *builder)
+{
+    return begin_build(c, builder, c->arguments[1], c->arguments[2]);
+}
+
 const struct member extension_members[] = {
-    {"createContext", extension_create_context, 0, false, true, NULL},
-    {"buildGraph", extension_build_graph, 2, false, true, NULL},
-    {"setStates", extension_set_states, 2, false, false, NULL},
-    {"quantizeWeights", extension_quantize_weights, 2, false, false, NULL},
-    {"getQuantizedWeights", extension_get_quantized_weights, 1, false, false, NULL},
-    {"listDevices", extension_list_devices, 0, false, false, NULL},
-    {"getDevice", extension_get_device, 1, false, false, NULL},
-    {"saveGraph", extension_save_graph, 2, false, true, NULL},
-    {"loadGraph", extension_load_graph, 2, false, true, NULL},
-    {"getFileEngine", extension_get_file_engine, 1, false, false, NULL},
+    {"createContext", INTERFACE_COUNT, 0, MEMBER_FUNCTION | MEMBER_PROMISE, extension_create_context, NULL},
+    {"buildGraph", INTERFACE_BUILDER, 2, MEMBER_FUNCTION | MEMBER_PROMISE, extension_build_graph, NULL},
+    {"setStates", INTERFACE_BUILDER, 2, MEMBER_FUNCTION, extension_set_states, NULL},
+    {"quantizeWeights", INTERFACE_BUILDER, 2, MEMBER_FUNCTION, extension_quantize_weights, NULL},
+    {"getQuantizedWeights", INTERFACE_GRAPH, 1, MEMBER_FUNCTION, extension_get_quantized_weights, NULL},
+    {"listDevices", INTERFACE_COUNT, 0, MEMBER_FUNCTION, extension_list_devices, NULL},
+    {"getDevice", INTERFACE_CONTEXT, 1, MEMBER_FUNCTION, extension_get_device, NULL},
+    {"saveGraph", INTERFACE_GRAPH, 2, MEMBER_FUNCTION | MEMBER_PROMISE, extension_save_graph, NULL},
+    {"loadGraph", INTERFACE_CONTEXT, 2, MEMBER_FUNCTION | MEMBER_PROMISE, extension_load_graph, NULL},
+    {"getFileEngine", INTERFACE_COUNT, 1, MEMBER_FUNCTION, extension_get_file_engine, NULL},
     {0},
 };

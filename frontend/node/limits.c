@@ -91,7 +91,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static napi_value limits_object(struct call *c, WNNContext context)
+napi_value context_op_support_limits(struct call *c, struct object *context)
 {
     static const char *const others[] = {"preferredInputLayout", "maxTensorByteLength", "input", "constant", "output"};
     const size_t other_count = sizeof(others) / sizeof(others[0]), operator_count = wnnGetOperatorCount();
@@ -99,7 +99,7 @@ static napi_value limits_object(struct call *c, WNNContext context)
     WNNOpSupportLimits top;
     napi_value object;
 
-    if (!names || !throw_last(c, wnnContextGetOpSupportLimits(context, &top)) ||
+    if (!names || !throw_last(c, wnnContextGetOpSupportLimits(context->native.context, &top)) ||
         !succeeded(c->env, napi_create_object(c->env, &object)))
         return NULL;
     memcpy(names, others, sizeof(others));
@@ -107,17 +107,7 @@ static napi_value limits_object(struct call *c, WNNContext context)
         names[other_count + i] = wnnGetOperatorName(i);
     qsort(names, operator_count + other_count, sizeof(*names), compare_names);
     for (size_t i = 0; i < operator_count + other_count; i++)
-        if (!set_member(c, context, &top, object, names[i]))
+        if (!set_member(c, context->native.context, &top, object, names[i]))
             return NULL;
     return object;
-}
-
-napi_value context_op_support_limits(struct call *c)
-{
-    napi_value result = NULL;
-
-    struct object *o = call_receiver(c, INTERFACE_CONTEXT);
-    if (o)
-        result = limits_object(c, o->native.context);
-    return result;
 }

@@ -207,7 +207,7 @@ static bool set_named(struct call *c, napi_value record, WNNStringView name, nap
 {
     napi_value key;
 
-    return string_create(c, name, &key) && succeeded(c->env, napi_set_property(c->env, record, key, value));
+    return string_create(c->env, name, &key) && succeeded(c->env, napi_set_property(c->env, record, key, value));
 }
 
 /** Sets the size of a dimension: a number, a name, or null where it is open without one. */
@@ -216,7 +216,7 @@ static bool set_dimension(struct call *c, napi_value shape, size_t i, const WNNM
     napi_value value;
 
     return (d->size          ? succeeded(c->env, napi_create_uint32(c->env, d->size, &value))
-            : d->name.length ? string_create(c, d->name, &value)
+            : d->name.length ? string_create(c->env, d->name, &value)
                              : succeeded(c->env, napi_get_null(c->env, &value))) &&
            succeeded(c->env, napi_set_element(c->env, shape, (uint32_t)i, value));
 }
@@ -281,7 +281,7 @@ static bool set_metadata(struct call *c, napi_value object, WNNModelInfo info)
     for (size_t i = 0; ok && i < count; i++) {
         WNNModelMetadata m;
 
-        ok = throw_model(c, wnnModelInfoGetMetadata(info, i, &m)) && string_create(c, m.value, &value) &&
+        ok = throw_model(c, wnnModelInfoGetMetadata(info, i, &m)) && string_create(c->env, m.value, &value) &&
              set_named(c, record, m.key, value);
     }
     return ok && property_set(c, object, "metadata", record);
@@ -301,16 +301,17 @@ static napi_value describe_info(struct call *c, WNNModelInfo info)
                : NULL;
 }
 
-static napi_value describe_model(struct call *c)
+static napi_value describe_model(struct call *c, struct object *none)
 {
     struct object *open = object_of(c->environment, c->arguments[0], INTERFACE_MODEL);
     struct model_argument m;
     napi_value result = NULL;
     WNNModelInfo info = NULL;
 
+    (void)none;
     if (open)
         return describe_info(c, wnnDynamicModelGetInfo(open->native.model));
-    if (call_requires(c, 1) && convert_model(c, c->arguments[0], &m) && model_bytes(c, &m) &&
+    if (convert_model(c, c->arguments[0], &m) && model_bytes(c, &m) &&
         throw_model(c, m.path ? wnnModelDescribe(m.path, &info) : wnnModelDescribeMemory(m.bytes.data, m.bytes.length, &info)))
         result = describe_info(c, info);
     wnnModelInfoRelease(info);
@@ -340,9 +341,8 @@ static bool set_ports(struct call *c, napi_value object, const char *name, WNNMo
 }
 
 /** Is readModel(builder, model, options): {name, notes, inputs, outputs}, whose operands are the builder's. */
-static napi_value read_model(struct call *c)
+static napi_value read_model(struct call *c, struct object *builder)
 {
-    struct object *builder;
     struct model_argument m;
     WNNNamedOperand *operands;
     WNNModelOptions options;
@@ -350,8 +350,7 @@ static napi_value read_model(struct call *c)
     napi_value object = NULL;
     size_t operand_count;
 
-    if (!call_requires(c, 2) || !(builder = object_require(c, c->arguments[0], INTERFACE_BUILDER, "builder")) ||
-        !convert_model(c, c->arguments[1], &m) || !convert_operands(c, c->arguments[2], &operands, &operand_count) ||
+    if (!convert_model(c, c->arguments[1], &m) || !convert_operands(c, c->arguments[2], &operands, &operand_count) ||
         !convert_model_options(c, c->arguments[2], &options) || !model_bytes(c, &m))
         return NULL;
     options.operands = operands;
@@ -381,17 +380,15 @@ static bool go_on(WNNBuildStage stage, uint32_t done, uint32_t total, void *user
 }
 
 /** Is loadModel(context, model, options): a Model, whose members are those of lib/model.js. */
-static napi_value open_model(struct call *c)
+static napi_value open_model(struct call *c, struct object *context)
 {
     WNNDynamicModelOptions options = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
     WNNModelOptions common;
     WNNDynamicModel model;
-    struct object *context;
     struct model_argument m;
     size_t folder_limit = 0;
 
-    if (!call_requires(c, 2) || !(context = object_require(c, c->arguments[0], INTERFACE_CONTEXT, "context")) ||
-        !convert_model(c, c->arguments[1], &m) || !path_member(c, c->arguments[2], "folder", &options.folder) ||
+    if (!convert_model(c, c->arguments[1], &m) || !path_member(c, c->arguments[2], "folder", &options.folder) ||
         !bytes_member(c, c->arguments[2], "folderLimit", &folder_limit) ||
         !bytes_member(c, c->arguments[2], "graphLimit", &options.graphLimit) ||
         !convert_model_options(c, c->arguments[2], &common) || !model_bytes(c, &m))
@@ -467,15 +464,13 @@ static void asking_run(void *user)
 }
 
 /** Is modelGraph(model, sizes, flag): a promise of the MLGraph for {dimensions, shapes}. */
-static napi_value model_graph(struct call *c)
+static napi_value model_graph(struct call *c, struct object *model)
 {
-    struct object *model;
     WNNModelOptions sizes;
     struct asking *a;
     napi_value promise = NULL;
 
-    if (!call_requires(c, 1) || !(model = object_require(c, c->arguments[0], INTERFACE_MODEL, "model")) ||
-        !convert_model_options(c, c->arguments[1], &sizes))
+    if (!convert_model_options(c, c->arguments[1], &sizes))
         return NULL;
     if (!(a = asking_create(&sizes))) {
         throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
@@ -498,12 +493,10 @@ static napi_value model_graph(struct call *c)
     return promise;
 }
 
-static napi_value clear_model(struct call *c)
+static napi_value clear_model(struct call *c, struct object *model)
 {
-    struct object *model;
-
-    if (call_requires(c, 1) && (model = object_require(c, c->arguments[0], INTERFACE_MODEL, "model")))
-        wnnDynamicModelClear(model->native.model);
+    (void)c;
+    wnnDynamicModelClear(model->native.model);
     return NULL;
 }
 
@@ -528,14 +521,11 @@ static bool set_graph_ports(struct call *c, napi_value object, const char *name,
 }
 
 /** Is describeGraph(graph): {inputs, outputs}, records of {dataType, shape}. */
-static napi_value describe_graph(struct call *c)
+static napi_value describe_graph(struct call *c, struct object *o)
 {
-    struct object *o;
+    WNNGraph g = o->native.graph;
     napi_value object;
 
-    if (!call_requires(c, 1) || !(o = object_require(c, c->arguments[0], INTERFACE_GRAPH, "graph")))
-        return NULL;
-    WNNGraph g = o->native.graph;
     return succeeded(c->env, napi_create_object(c->env, &object)) &&
                    set_graph_ports(c, object, "inputs", g, wnnGraphGetInputCount(g), wnnGraphGetInput) &&
                    set_graph_ports(c, object, "outputs", g, wnnGraphGetOutputCount(g), wnnGraphGetOutput)
@@ -545,46 +535,42 @@ static napi_value describe_graph(struct call *c)
 
 /* ---- computations that end ---- */
 
-static napi_value create_cancellation(struct call *c)
+static napi_value create_cancellation(struct call *c, struct object *none)
 {
     WNNCancellation cancellation;
 
+    (void)none;
     return throw_last(c, wnnCreateCancellation(&cancellation))
                ? object_create(c->environment, INTERFACE_CANCELLATION, cancellation, 0, NULL)
                : NULL;
 }
 
-static napi_value cancel(struct call *c)
+static napi_value cancel(struct call *c, struct object *o)
 {
-    struct object *o;
-
-    if (call_requires(c, 1) && (o = object_require(c, c->arguments[0], INTERFACE_CANCELLATION, "cancellation")))
-        wnnCancellationCancel(o->native.cancellation);
+    (void)c;
+    wnnCancellationCancel(o->native.cancellation);
     return NULL;
 }
 
 /** Is dispatchCancellable(context, graph, inputs, outputs, cancellation). */
-static napi_value dispatch_cancellable(struct call *c)
+static napi_value dispatch_cancellable(struct call *c, struct object *context)
 {
-    struct object *context, *cancellation;
+    struct object *cancellation = object_require(c, c->arguments[4], INTERFACE_CANCELLATION, "cancellation");
 
-    if (call_requires(c, 5) && (context = object_require(c, c->arguments[0], INTERFACE_CONTEXT, "context")) &&
-        (cancellation = object_require(c, c->arguments[4], INTERFACE_CANCELLATION, "cancellation")))
+    if (cancellation)
         dispatch_tensors(c, context, c->arguments + 1, cancellation->native.cancellation);
     return NULL;
 }
 
-const struct member hidden_members[] = {{0}};
-
 const struct member model_functions[] = {
-    {"describeModel", describe_model, 1, false, false, NULL},
-    {"readModel", read_model, 2, false, false, NULL},
-    {"loadModel", open_model, 2, false, false, NULL},
-    {"modelGraph", model_graph, 1, false, true, NULL},
-    {"createCancellation", create_cancellation, 0, false, false, NULL},
-    {"cancel", cancel, 1, false, false, NULL},
-    {"dispatchCancellable", dispatch_cancellable, 5, false, false, NULL},
-    {"clearModel", clear_model, 1, false, false, NULL},
-    {"describeGraph", describe_graph, 1, false, false, NULL},
+    {"describeModel", INTERFACE_COUNT, 1, MEMBER_FUNCTION, describe_model, NULL},
+    {"readModel", INTERFACE_BUILDER, 2, MEMBER_FUNCTION, read_model, NULL},
+    {"loadModel", INTERFACE_CONTEXT, 2, MEMBER_FUNCTION, open_model, NULL},
+    {"modelGraph", INTERFACE_MODEL, 1, MEMBER_FUNCTION | MEMBER_PROMISE, model_graph, NULL},
+    {"createCancellation", INTERFACE_COUNT, 0, MEMBER_FUNCTION, create_cancellation, NULL},
+    {"cancel", INTERFACE_CANCELLATION, 1, MEMBER_FUNCTION, cancel, NULL},
+    {"dispatchCancellable", INTERFACE_CONTEXT, 5, MEMBER_FUNCTION, dispatch_cancellable, NULL},
+    {"clearModel", INTERFACE_MODEL, 1, MEMBER_FUNCTION, clear_model, NULL},
+    {"describeGraph", INTERFACE_GRAPH, 1, MEMBER_FUNCTION, describe_graph, NULL},
     {0},
 };

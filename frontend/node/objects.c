@@ -43,24 +43,14 @@ bool throw_type(struct call *c, const char *format, ...)
 
 napi_value error_create(struct environment *e, WNNStatus status, WNNStringView message)
 {
-    size_t length = message.length == WNN_STRLEN ? NAPI_AUTO_LENGTH : message.length;
+    const bool is_type = status == WNNStatus_TypeError;
     napi_value arguments[2], error;
-    size_t count = 1;
 
-    if (!succeeded(e->env,
-                   napi_create_string_utf8(e->env, message.data ? message.data : "", message.data ? length : 0, &arguments[0])))
+    if (!string_create(e->env, message, &arguments[0]) ||
+        (!is_type && !string_create(e->env, WNN_STR(wnnStatusGetName(status)), &arguments[1])))
         return NULL;
-    if (status != WNNStatus_TypeError) {
-        const char *name = wnnStatusGetName(status);
-
-        count = 2;
-        if (!succeeded(e->env, napi_create_string_utf8(e->env, name, NAPI_AUTO_LENGTH, &arguments[1])))
-            return NULL;
-    }
-    enum intrinsic constructor = status == WNNStatus_TypeError ? INTRINSIC_TYPE_ERROR : INTRINSIC_DOM_EXCEPTION;
-    if (!succeeded(e->env, napi_new_instance(e->env, intrinsic_get(e, constructor), count, arguments, &error)))
-        return NULL;
-    return error;
+    napi_value constructor = intrinsic_get(e, is_type ? INTRINSIC_TYPE_ERROR : INTRINSIC_DOM_EXCEPTION);
+    return succeeded(e->env, napi_new_instance(e->env, constructor, is_type ? 1 : 2, arguments, &error)) ? error : NULL;
 }
 
 bool throw_status(struct call *c, WNNStatus status, WNNStringView message)
@@ -85,19 +75,42 @@ struct scratch {
     max_align_t memory[];
 };
 
+static const struct {
+    const char *name, *argument;
+} interfaces[INTERFACE_COUNT] = {
+    {"ML", "ml"},         {"MLContext", "context"},         {"MLTensor", "tensor"},
+    {"MLGraph", "graph"}, {"MLOperand", "operand"},         {"MLGraphBuilder", "builder"},
+    {"Model", "model"},   {"Cancellation", "cancellation"},
+};
+
+/** Checks the receiver, the number of arguments, and a function's first argument, in the order of Web IDL. */
+static bool member_check(struct call *c, struct object **o)
+{
+    const struct member *m = c->member;
+    const bool is_typed = m->interface != INTERFACE_COUNT, is_function = m->flags & MEMBER_FUNCTION;
+
+    if (is_typed && !is_function && !(*o = object_of(c->environment, c->receiver, m->interface)))
+        return throw_type(c, "Illegal invocation: the receiver is not an %s", interfaces[m->interface].name);
+    if (c->count < m->length)
+        return throw_type(c, "%u argument%s required, but only %zu present", m->length, m->length == 1 ? " is" : "s are",
+                          c->count);
+    return !is_typed || !is_function ||
+           (*o = object_require(c, c->arguments[0], m->interface, interfaces[m->interface].argument));
+}
+
 napi_value member_call(napi_env env, napi_callback_info info)
 {
     napi_value arguments[ARGUMENTS_MAX], result;
     struct call c = {.count = ARGUMENTS_MAX, .arguments = arguments, .env = env};
+    struct object *o = NULL;
     void *data;
 
     if (napi_get_cb_info(env, info, &c.count, arguments, &c.receiver, &data) != napi_ok)
         return NULL;
     napi_get_instance_data(env, (void **)&c.environment);
-    const struct member *member = data;
-    c.data = member->data;
-    c.name = member->name;
-    result = member->call(&c);
+    c.member = data;
+    c.name = c.member->name;
+    result = member_check(&c, &o) ? c.member->call(&c, o) : NULL;
     while (c.scratch) {
         struct scratch *next = c.scratch->next;
 
@@ -130,12 +143,6 @@ void *call_room(struct call *c, void *items, size_t count, size_t *capacity, siz
     void *grown = call_allocate(c, *capacity, size);
 
     return grown && count ? memcpy(grown, items, count * size) : grown;
-}
-
-bool call_requires(struct call *c, size_t count)
-{
-    return c->count >= count ||
-           throw_type(c, "%zu argument%s required, but only %zu present", count, count == 1 ? " is" : "s are", c->count);
 }
 
 /* ---- intrinsics ---- */
@@ -278,18 +285,6 @@ struct object *object_of(struct environment *e, napi_value value, enum interface
     return o->interface == interface && (o->native.any || interface == INTERFACE_ML) ? data : NULL;
 }
 
-static const char *const interface_names[INTERFACE_COUNT] = {"ML",        "MLContext",      "MLTensor", "MLGraph",
-                                                             "MLOperand", "MLGraphBuilder", "Model"};
-
-struct object *call_receiver(struct call *c, enum interface interface)
-{
-    struct object *o = object_of(c->environment, c->receiver, interface);
-
-    if (!o)
-        throw_type(c, "Illegal invocation: the receiver is not an %s", interface_names[interface]);
-    return o;
-}
-
 const char *object_describe(struct call *c, napi_value value, char text[GIVEN_MAX])
 {
     static const char *const kinds[] = {
@@ -308,7 +303,7 @@ const char *object_describe(struct call *c, napi_value value, char text[GIVEN_MA
         snprintf(text, GIVEN_MAX, type == napi_string ? "'%s'" : "%s", content);
     for (enum interface i = 0; i < INTERFACE_COUNT; i++)
         if (object_of(c->environment, value, i))
-            snprintf(text, GIVEN_MAX, "an %s", interface_names[i]);
+            snprintf(text, GIVEN_MAX, "an %s", interfaces[i].name);
     return text;
 }
 
@@ -319,9 +314,9 @@ struct object *object_require(struct call *c, napi_value value, enum interface i
     char given[GIVEN_MAX];
 
     if (!o && napi_is_promise(c->env, value, &is_promise) == napi_ok && is_promise)
-        throw_type(c, "%s is a Promise of an %s: await it", what, interface_names[interface]);
+        throw_type(c, "%s is a Promise of an %s: await it", what, interfaces[interface].name);
     else if (!o)
-        throw_type(c, "%s is %s, not an %s", what, object_describe(c, value, given), interface_names[interface]);
+        throw_type(c, "%s is %s, not an %s", what, object_describe(c, value, given), interfaces[interface].name);
     return o;
 }
 
@@ -337,11 +332,11 @@ void objects_abandon(struct environment *e)
 
 /* ---- properties ---- */
 
-bool string_create(struct call *c, WNNStringView text, napi_value *value)
+bool string_create(napi_env env, WNNStringView text, napi_value *value)
 {
     const size_t length = text.length == WNN_STRLEN ? NAPI_AUTO_LENGTH : text.length;
 
-    return succeeded(c->env, napi_create_string_utf8(c->env, text.data ? text.data : "", text.data ? length : 0, value));
+    return succeeded(env, napi_create_string_utf8(env, text.data ? text.data : "", text.data ? length : 0, value));
 }
 
 bool sizes_create(struct call *c, size_t rank, const uint32_t *shape, napi_value *value)
@@ -364,7 +359,7 @@ bool property_set_string(struct call *c, napi_value object, const char *name, WN
 {
     napi_value value;
 
-    return string_create(c, text, &value) && property_set(c, object, name, value);
+    return string_create(c->env, text, &value) && property_set(c, object, name, value);
 }
 
 bool property_set_number(struct call *c, napi_value object, const char *name, uint64_t number)

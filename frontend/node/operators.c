@@ -17,44 +17,15 @@ struct method_values {
     const struct value_row *row;
 };
 
-static bool convert_item(struct call *c, napi_value item, const char *what, const struct value_row *row, WNNMethodValue *out)
-{
-    struct object *o;
-    uint32_t number;
-    double real;
-    size_t index;
-
-    switch (row->kind) {
-    case VALUE_OPERANDS:
-        o = object_require(c, item, INTERFACE_OPERAND, what);
-        if (o)
-            *out = wnnMethodValueOperand(o->native.operand);
-        return o;
-    case VALUE_ENUMERATIONS:
-        if (!convert_enumeration(c, item, what, row->values, &index))
-            return false;
-        *out = wnnMethodValueString(WNN_STR(row->values[index]));
-        return true;
-    case VALUE_FLOATS:
-        if (!convert_float(c, item, what, &real))
-            return false;
-        *out = wnnMethodValueNumber(wnnNumber(real));
-        return true;
-    default:
-        if (!convert_unsigned_long(c, item, what, row->kind == VALUE_UNSIGNED_LONGS_MODULAR ? RANGE_MODULAR : RANGE_ENFORCE,
-                                   &number))
-            return false;
-        *out = wnnMethodValueNumber(wnnNumberUint64(number));
-        return true;
-    }
-}
+static bool convert_value(struct call *c, napi_value value, const struct value_row *row, WNNMethodValue *out);
 
 static bool take_item(struct call *c, napi_value item, const char *what, void *user)
 {
     struct method_values *list = user;
+    const struct value_row row = {what, list->row->kind & ~(unsigned)VALUE_LIST, list->row->values};
 
     list->items = call_room(c, list->items, list->count, &list->capacity, sizeof(*list->items));
-    return list->items && convert_item(c, item, what, list->row, &list->items[list->count++]);
+    return list->items && convert_value(c, item, &row, &list->items[list->count++]);
 }
 
 static bool convert_list(struct call *c, napi_value value, napi_value method, const struct value_row *row, WNNMethodValue *out)
@@ -73,31 +44,28 @@ static bool convert_list(struct call *c, napi_value value, napi_value method, co
 
 static bool convert_integer_or_list(struct call *c, napi_value value, const struct value_row *row, WNNMethodValue *out)
 {
+    const struct value_row item = {row->name, VALUE_UNSIGNED_LONG, NULL}, list = {row->name, VALUE_UNSIGNED_LONGS, NULL};
     napi_value method = NULL;
-    uint32_t number;
 
     if (is_object(c, value) && !iterator_method(c, value, &method))
         return false;
-    if (method)
-        return convert_list(c, value, method, row, out);
-    if (!convert_unsigned_long(c, value, row->name, RANGE_ENFORCE, &number))
-        return false;
-    *out = wnnMethodValueNumber(wnnNumberUint64(number));
-    return true;
+    return method ? convert_list(c, value, method, &list, out) : convert_value(c, value, &item, out);
 }
 
 static bool convert_value(struct call *c, napi_value value, const struct value_row *row, WNNMethodValue *out)
 {
-    WNNOperandDataType type;
-    WNNStringView text;
-    WNNNumber number;
+    WNNOperandDataType type = WNNOperandDataType_Float32;
+    WNNStringView text = WNN_STRING_VIEW_INIT;
+    WNNNumber number = {0};
     struct object *o;
-    uint32_t u;
-    int32_t i;
-    double d;
-    bool b;
-    size_t index;
+    uint32_t u = 0;
+    int32_t i = 0;
+    double d = 0;
+    bool b = false, ok = false;
+    size_t index = 0;
 
+    if (row->kind & VALUE_LIST)
+        return convert_list(c, value, NULL, row, out);
     switch (row->kind) {
     case VALUE_OPERAND:
         o = object_require(c, value, INTERFACE_OPERAND, row->name);
@@ -106,57 +74,44 @@ static bool convert_value(struct call *c, napi_value value, const struct value_r
         return o;
     case VALUE_UNSIGNED_LONG:
     case VALUE_UNSIGNED_LONG_MODULAR:
-        if (!convert_unsigned_long(c, value, row->name, row->kind == VALUE_UNSIGNED_LONG ? RANGE_ENFORCE : RANGE_MODULAR, &u))
-            return false;
+        ok = convert_unsigned_long(c, value, row->name, row->kind == VALUE_UNSIGNED_LONG ? RANGE_ENFORCE : RANGE_MODULAR, &u);
         *out = wnnMethodValueNumber(wnnNumberUint64(u));
-        return true;
+        break;
     case VALUE_LONG:
-        if (!convert_long(c, value, row->name, &i))
-            return false;
+        ok = convert_long(c, value, row->name, &i);
         *out = wnnMethodValueNumber(wnnNumberInt64(i));
-        return true;
+        break;
     case VALUE_DOUBLE:
-        if (!convert_double(c, value, row->name, &d))
-            return false;
+    case VALUE_FLOAT:
+        ok = row->kind == VALUE_FLOAT ? convert_float(c, value, row->name, &d) : convert_double(c, value, row->name, &d);
         *out = wnnMethodValueNumber(wnnNumber(d));
-        return true;
+        break;
     case VALUE_BOOLEAN:
-        if (!convert_boolean(c, value, &b))
-            return false;
+        ok = convert_boolean(c, value, &b);
         *out = wnnMethodValueBool(b);
-        return true;
+        break;
     case VALUE_NUMBER:
-        if (!convert_number(c, value, &number))
-            return false;
+        ok = convert_number(c, value, &number);
         *out = wnnMethodValueNumber(number);
-        return true;
+        break;
     case VALUE_STRING:
-        if (!convert_string(c, value, &text))
-            return false;
+        ok = convert_string(c, value, &text);
         *out = wnnMethodValueString(text);
-        return true;
+        break;
     case VALUE_DATA_TYPE:
-        if (!convert_data_type(c, value, row->name, &type))
-            return false;
-        *out = wnnMethodValueString(WNN_STR(wnnOperandDataTypeGetName(type)));
-        return true;
+        ok = convert_data_type(c, value, row->name, &type);
+        *out = wnnMethodValueString(WNN_STR(ok ? wnnOperandDataTypeGetName(type) : ""));
+        break;
     case VALUE_ENUMERATION:
-        if (!convert_enumeration(c, value, row->name, row->values, &index))
-            return false;
-        *out = wnnMethodValueString(WNN_STR(row->values[index]));
-        return true;
+        ok = convert_enumeration(c, value, row->name, row->values, &index);
+        *out = wnnMethodValueString(WNN_STR(ok ? row->values[index] : ""));
+        break;
     case VALUE_UNSIGNED_LONG_OR_LIST:
         return convert_integer_or_list(c, value, row, out);
-    case VALUE_OPERANDS:
-    case VALUE_ENUMERATIONS:
-    case VALUE_UNSIGNED_LONGS:
-    case VALUE_UNSIGNED_LONGS_MODULAR:
-    case VALUE_FLOATS:
-        return convert_list(c, value, NULL, row, out);
-    case VALUE_NONE:
+    default:
         break;
     }
-    return false;
+    return ok;
 }
 
 /* ---- the call ---- */
@@ -243,17 +198,14 @@ static napi_value results(struct call *c, WNNMethodCall method)
     return array;
 }
 
-napi_value operator_call(struct call *c)
+napi_value operator_call(struct call *c, struct object *builder)
 {
+    const struct operator_row *row = c->member->data;
+    const size_t required = c->member->length;
     napi_value result = NULL;
     WNNMethodValue arguments[VALUES_MAX], options[VALUES_MAX];
-    size_t required = 0;
 
-    const struct operator_row *row = c->data;
-    while (row->arguments[required].name)
-        required++;
-    struct object *builder = call_receiver(c, INTERFACE_BUILDER);
-    if (!builder || !call_requires(c, required) || !convert_all(c, row, arguments, options))
+    if (!convert_all(c, row, arguments, options))
         return NULL;
     WNNMethodCall method = wnnMethodCallCreate(WNN_STR(row->name));
     if (method && builder->has_log && is_object(c, c->arguments[required]) &&

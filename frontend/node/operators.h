@@ -9,26 +9,24 @@
 enum value_kind {
     VALUE_NONE, /* ends a list */
     VALUE_OPERAND,
-    VALUE_OPERANDS,              /* sequence<MLOperand> */
     VALUE_UNSIGNED_LONG,         /* [EnforceRange] */
     VALUE_UNSIGNED_LONG_MODULAR, /* without */
     VALUE_LONG,                  /* [EnforceRange] */
     VALUE_DOUBLE,
+    VALUE_FLOAT,
     VALUE_BOOLEAN,
     VALUE_NUMBER, /* MLNumber */
     VALUE_STRING, /* USVString */
     VALUE_DATA_TYPE,
     VALUE_ENUMERATION,
-    VALUE_ENUMERATIONS,   /* sequence */
-    VALUE_UNSIGNED_LONGS, /* sequence<[EnforceRange] unsigned long> */
-    VALUE_UNSIGNED_LONGS_MODULAR,
     VALUE_UNSIGNED_LONG_OR_LIST, /* of the two with [EnforceRange] */
-    VALUE_FLOATS                 /* sequence<float> */
+    VALUE_LIST = 16,             /* with one of the others: a sequence of it */
+    VALUE_UNSIGNED_LONGS = VALUE_LIST | VALUE_UNSIGNED_LONG
 };
 
 struct value_row {
     const char *name;
-    enum value_kind kind;
+    unsigned kind;             /* of enum value_kind */
     const char *const *values; /* of an enumeration, ending with NULL */
 };
 

@@ -33,57 +33,31 @@ static bool is_modular(enum op op, const struct attr_info *a)
 
 static struct value attribute_value(enum op op, const struct attr_info *a)
 {
-    struct value v = {a->name, "VALUE_NONE", "never", a->enumeration};
+    static const struct {
+        const char *kind, *modular, *type;
+    } kinds[] = {
+        [ATTR_U32] = {"VALUE_UNSIGNED_LONG", "VALUE_UNSIGNED_LONG_MODULAR", "number"},
+        [ATTR_I32] = {"VALUE_LONG", NULL, "number"},
+        [ATTR_F64] = {"VALUE_DOUBLE", NULL, "number"},
+        [ATTR_BOOL] = {"VALUE_BOOLEAN", NULL, "boolean"},
+        [ATTR_NUMBER] = {"VALUE_NUMBER", NULL, "MLNumber"},
+        [ATTR_DATA_TYPE] = {"VALUE_DATA_TYPE", NULL, "MLOperandDataType"},
+        [ATTR_ENUM] = {"VALUE_ENUMERATION", NULL, NULL},
+        [ATTR_U32_LIST] = {"VALUE_UNSIGNED_LONGS", "VALUE_LIST | VALUE_UNSIGNED_LONG_MODULAR", "Iterable<number>"},
+        [ATTR_F32_LIST] = {"VALUE_LIST | VALUE_FLOAT", NULL, "Iterable<number>"},
+        [ATTR_ENUM_LIST] = {"VALUE_LIST | VALUE_ENUMERATION", NULL, NULL},
+    };
     static char lists[ENUMERATION_COUNT][80];
 
-    switch (a->kind) {
-    case ATTR_NONE:
-        break;
-    case ATTR_U32:
-        v.kind = is_modular(op, a) ? "VALUE_UNSIGNED_LONG_MODULAR" : "VALUE_UNSIGNED_LONG";
-        v.type = "number";
-        break;
-    case ATTR_I32:
-        v.kind = "VALUE_LONG";
-        v.type = "number";
-        break;
-    case ATTR_F64:
-        v.kind = "VALUE_DOUBLE";
-        v.type = "number";
-        break;
-    case ATTR_BOOL:
-        v.kind = "VALUE_BOOLEAN";
-        v.type = "boolean";
-        break;
-    case ATTR_NUMBER:
-        v.kind = "VALUE_NUMBER";
-        v.type = "MLNumber";
-        break;
-    case ATTR_DATA_TYPE:
-        v.kind = "VALUE_DATA_TYPE";
-        v.type = "MLOperandDataType";
-        break;
-    case ATTR_ENUM:
-        v.kind = "VALUE_ENUMERATION";
+    if (a->kind == ATTR_U32_LIST && a->positional && op == OP_SPLIT)
+        return (struct value){a->name, "VALUE_UNSIGNED_LONG_OR_LIST", "number | Iterable<number>", ENUM_NONE};
+    struct value v = {a->name, is_modular(op, a) ? kinds[a->kind].modular : kinds[a->kind].kind, kinds[a->kind].type,
+                      a->enumeration};
+    if (a->kind == ATTR_ENUM)
         v.type = enumeration_name(a->enumeration);
-        break;
-    case ATTR_U32_LIST:
-        v.kind = is_modular(op, a) ? "VALUE_UNSIGNED_LONGS_MODULAR" : "VALUE_UNSIGNED_LONGS";
-        v.type = "Iterable<number>";
-        if (a->positional && op == OP_SPLIT) {
-            v.kind = "VALUE_UNSIGNED_LONG_OR_LIST";
-            v.type = "number | Iterable<number>";
-        }
-        break;
-    case ATTR_F32_LIST:
-        v.kind = "VALUE_FLOATS";
-        v.type = "Iterable<number>";
-        break;
-    case ATTR_ENUM_LIST:
-        v.kind = "VALUE_ENUMERATIONS";
+    if (a->kind == ATTR_ENUM_LIST) {
         snprintf(lists[a->enumeration], sizeof(lists[0]), "Iterable<%s>", enumeration_name(a->enumeration));
         v.type = lists[a->enumeration];
-        break;
     }
     return v;
 }
@@ -97,7 +71,7 @@ static size_t arguments_of(enum op op, struct value *out)
 
     for (const struct operand_info *in = info->ins; in->name; in++)
         if (!in->optional)
-            out[count++] = (struct value){in->name, variadic ? "VALUE_OPERANDS" : "VALUE_OPERAND",
+            out[count++] = (struct value){in->name, variadic ? "VALUE_LIST | VALUE_OPERAND" : "VALUE_OPERAND",
                                           variadic ? "Iterable<MLOperand>" : "MLOperand", ENUM_NONE};
     for (const struct attr_info *a = info->attrs; a->kind && a->positional; a++)
         out[count++] = attribute_value(op, a);
