@@ -14,7 +14,6 @@
 #include "codegen/object/object_module.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     THREADS_MAX = 1024, /* among which a kernel's units may be divided: how many the caller has is known when it runs */

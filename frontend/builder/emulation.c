@@ -5,8 +5,6 @@
  */
 #include "frontend/builder/builder.h"
 
-#include <string.h>
-
 /** Sets a TypeError "squeeze: ..." of a call whose operand has been checked. */
 static WNNOperand refuse(WNNGraphBuilder b, const char *name, const char *text, size_t a, size_t limit)
 {

@@ -6,8 +6,6 @@
  */
 #include "frontend/builder/builder.h"
 
-#include <string.h>
-
 #include "ir/support/text.h"
 #include "runtime/api/runtime.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Implements MLGraphBuilder without its operators: the constructor, input, constant, build. */
-#include <string.h>
 
 #include "frontend/node/convert.h"
 #include "frontend/node/mailbox.h"

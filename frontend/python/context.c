@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Implements ML, MLContext, and what says which devices there are. */
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 

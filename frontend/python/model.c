@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Implements webnn.load and MLModel: a model file whose open dimensions are those of the arrays that it is given. */
-#include <string.h>
 
 #include "frontend/python/compute.h"
 #include "frontend/python/context.h"
@@ -226,11 +225,8 @@ static PyObject *declared_shape(const WNNModelDeclaration *d)
 
     for (size_t i = 0; list && d->hasShape && i < d->rank; i++) {
         const WNNModelDimension *n = &d->dimensions[i];
-        PyObject *one = n->size ? PyLong_FromUnsignedLong(n->size) : n->name.length ? text_of(n->name) : Py_NewRef(Py_None);
 
-        if (!one || PyList_Append(list, one))
-            Py_CLEAR(list);
-        Py_XDECREF(one);
+        list_add(&list, n->size ? PyLong_FromUnsignedLong(n->size) : n->name.length ? text_of(n->name) : Py_NewRef(Py_None));
     }
     return list;
 }

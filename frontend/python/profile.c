@@ -87,12 +87,9 @@ PyObject *profile_take(struct profile *p)
     }
     for (uint64_t i = count > TIMES_MAX ? count - TIMES_MAX : 0; list && i < count; i++) {
         const WNNComputationTimes *t = &copy[i % TIMES_MAX];
-        PyObject *one = Py_BuildValue("{s:K,s:K,s:K}", "submitted", (unsigned long long)t->submitted, "begun",
-                                      (unsigned long long)t->begun, "ended", (unsigned long long)t->ended);
 
-        if (!one || PyList_Append(list, one))
-            Py_CLEAR(list);
-        Py_XDECREF(one);
+        list_add(&list, Py_BuildValue("{s:K,s:K,s:K}", "submitted", (unsigned long long)t->submitted, "begun",
+                                      (unsigned long long)t->begun, "ended", (unsigned long long)t->ended));
     }
     PyMem_Free(copy);
     return list;

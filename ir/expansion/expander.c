@@ -3,7 +3,6 @@
 #include "ir/expansion/expander.h"
 
 #include <assert.h>
-#include <string.h>
 
 /** This is a row of the table. */
 struct function {

@@ -2,8 +2,6 @@
 /* Holds the operator table's rows, and the names of types and enumerations. */
 #include "ir/graph/op.h"
 
-#include <string.h>
-
 #include "ir/graph/infer.h"
 #include "ir/support/struct_size.h"
 #include "ir/support/text.h"

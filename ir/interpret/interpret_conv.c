@@ -6,8 +6,6 @@
  */
 #include "ir/interpret/interpret.h"
 
-#include <string.h>
-
 #include "ir/graph/conv.h"
 
 /** A contraction is linear in each operand: `contract` adds that of two operands to out, which starts as zeros. */

@@ -28,23 +28,14 @@ struct formula {
 
 /* ---- floats ---- */
 
-/** Returns NaN if either operand is; -0 < +0 (IEEE 754-2019 maximum and minimum). */
 static double maximum(double a, double b)
 {
-    if (isnan(a) || isnan(b))
-        return NAN;
-    if (a == b)
-        return signbit(a) ? b : a;
-    return a > b ? a : b;
+    return number_extreme(true, a, b);
 }
 
 static double minimum(double a, double b)
 {
-    if (isnan(a) || isnan(b))
-        return NAN;
-    if (a == b)
-        return signbit(a) ? a : b;
-    return a < b ? a : b;
+    return number_extreme(false, a, b);
 }
 
 static double evaluate_float(const struct formula *f, const union lane *x)
@@ -118,24 +109,6 @@ static double evaluate_float(const struct formula *f, const union lane *x)
 
 /* ---- integers ---- */
 
-static int64_t integer_power(const struct formula *f, int64_t base, int64_t exponent)
-{
-    if (f->type != WNNOperandDataType_Uint64 && exponent < 0) {
-        if (base == 1)
-            return 1;
-        if (base == -1)
-            return exponent & 1 ? -1 : 1;
-        return 0; /* the exact value is a fraction; of 0 it is none, and 0 by decision */
-    }
-    uint64_t power = 1, square = (uint64_t)base;
-    for (uint64_t e = (uint64_t)exponent; e; e >>= 1) {
-        if (e & 1)
-            power *= square;
-        square *= square;
-    }
-    return (int64_t)power;
-}
-
 static bool integer_less(const struct formula *f, int64_t a, int64_t b)
 {
     return f->type == WNNOperandDataType_Uint64 ? (uint64_t)a < (uint64_t)b : a < b;
@@ -165,7 +138,7 @@ static int64_t evaluate_integer(const struct formula *f, const union lane *x)
     case OP_MIN:
         return integer_less(f, b, a) ? b : a;
     case OP_POW:
-        return integer_power(f, a, b);
+        return (int64_t)number_power(f->type != WNNOperandDataType_Uint64, a, b);
     case OP_PRELU:
         return a < 0 ? (int64_t)((uint64_t)b * (uint64_t)a) : a;
     case OP_CLAMP: {
@@ -230,32 +203,14 @@ static bool is_predicate(enum op op)
 
 /* ---- casts and quantisation ---- */
 
-/** Finds the range of an integer type, as doubles; the upper end of 64-bit types is the first value beyond the range. */
-static void integer_range(dtype type, double *low, double *beyond)
-{
-    int bits = 8 * (int)dtype_size(type);
-    bool is_signed = dtype_is_signed(type);
-
-    *low = is_signed ? -ldexp(1, bits - 1) : 0;
-    *beyond = ldexp(1, is_signed ? bits - 1 : bits);
-}
-
 /** Returns a whole number as an integer of that type: it saturates, and NaN is 0. */
 static int64_t saturate(dtype type, double whole)
 {
-    double low, beyond;
+    const union scalar s = number_cast(wnnNumber(whole), type);
+    union lane y;
 
-    integer_range(type, &low, &beyond);
-    if (isnan(whole))
-        return 0;
-    if (whole < low)
-        whole = low;
-    if (whole >= beyond) {
-        if (type == WNNOperandDataType_Uint64)
-            return -1;
-        return type == WNNOperandDataType_Int64 ? INT64_MAX : (int64_t)(beyond - 1);
-    }
-    return type == WNNOperandDataType_Uint64 ? (int64_t)(uint64_t)whole : (int64_t)whole;
+    interpret_load(type, &s, 1, 1, &y);
+    return y.i;
 }
 
 static union lane evaluate_cast(const struct formula *f, union lane x)

@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <float.h>
-#include <string.h>
 
 static const double ULP = 0x1p-23, TINY = 0x1p-149;
 

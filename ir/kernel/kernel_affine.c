@@ -6,7 +6,6 @@
  */
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ir/kernel/kernel_internal.h"
 

@@ -7,7 +7,6 @@
  * float32.  Integers wrap; nothing traps.
  */
 #include <math.h>
-#include <string.h>
 
 #include "ir/kernel/kernel.h"
 
@@ -58,101 +57,56 @@ static uint64_t int_divide(enum ktype t, int64_t a, int64_t b)
     return (uint64_t)(a / b);
 }
 
-/** Returns a to the power b, which wraps.  A negative exponent truncates the exact value; 0 to a negative power is 0. */
-static uint64_t int_power(enum ktype t, int64_t a, int64_t b)
-{
-    uint64_t result = 1, square = (uint64_t)a, n = (uint64_t)b;
-
-    if (ktype_is_signed(t) && b < 0)
-        return a == 1 ? 1 : a == -1 ? (b & 1 ? UINT64_MAX : 1) : 0;
-    for (; n; n >>= 1) {
-        if (n & 1)
-            result *= square;
-        square *= square;
-    }
-    return result;
-}
-
 static bool int_less(enum ktype t, int64_t a, int64_t b)
 {
     return ktype_is_signed(t) ? a < b : (uint64_t)a < (uint64_t)b;
 }
 
-static union scalar int_operate(enum kop op, enum ktype t, const union scalar args[3])
+static uint64_t int_operate(enum kop op, enum ktype t, const union scalar args[3])
 {
     const int64_t a = int_get(t, args[0]), b = int_get(t, args[1]), c = int_get(t, args[2]);
-    uint64_t r = 0;
 
     switch (op) {
     case K_ADD:
-        r = (uint64_t)a + (uint64_t)b;
-        break;
+        return (uint64_t)a + (uint64_t)b;
     case K_SUB:
-        r = (uint64_t)a - (uint64_t)b;
-        break;
+        return (uint64_t)a - (uint64_t)b;
     case K_MUL:
-        r = (uint64_t)a * (uint64_t)b;
-        break;
+        return (uint64_t)a * (uint64_t)b;
     case K_FMA:
-        r = (uint64_t)a * (uint64_t)b + (uint64_t)c;
-        break;
+        return (uint64_t)a * (uint64_t)b + (uint64_t)c;
     case K_DIV:
-        r = int_divide(t, a, b);
-        break;
+        return int_divide(t, a, b);
     case K_MIN:
-        r = (uint64_t)(int_less(t, b, a) ? b : a);
-        break;
+        return (uint64_t)(int_less(t, b, a) ? b : a);
     case K_MAX:
-        r = (uint64_t)(int_less(t, a, b) ? b : a);
-        break;
+        return (uint64_t)(int_less(t, a, b) ? b : a);
     case K_POW:
-        r = int_power(t, a, b);
-        break;
+        return number_power(ktype_is_signed(t), a, b);
     case K_NEG:
-        r = 0 - (uint64_t)a;
-        break;
+        return 0 - (uint64_t)a;
     case K_ABS:
-        r = ktype_is_signed(t) && a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
-        break;
+        return ktype_is_signed(t) && a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
     case K_SIGN:
-        r = ktype_is_signed(t) && a < 0 ? UINT64_MAX : a != 0;
-        break;
+        return ktype_is_signed(t) && a < 0 ? UINT64_MAX : a != 0;
     case K_AND:
-        r = (uint64_t)a & (uint64_t)b;
-        break;
+        return (uint64_t)a & (uint64_t)b;
     case K_OR:
-        r = (uint64_t)a | (uint64_t)b;
-        break;
+        return (uint64_t)a | (uint64_t)b;
     case K_XOR:
-        r = (uint64_t)a ^ (uint64_t)b;
-        break;
+        return (uint64_t)a ^ (uint64_t)b;
     case K_NOT:
-        r = !a;
-        break;
+        return !a;
     case K_SHL:
-        r = (uint64_t)a << (b & 63);
-        break;
+        return (uint64_t)a << (b & 63);
     case K_SHR: /* int_get has extended the sign, or zeros */
-        r = ktype_is_signed(t) ? (uint64_t)(a >> (b & 63)) : (uint64_t)a >> (b & 63);
-        break;
+        return ktype_is_signed(t) ? (uint64_t)(a >> (b & 63)) : (uint64_t)a >> (b & 63);
     default: /* rounding an integer changes nothing; the rest has no integer form */
-        r = (uint64_t)a;
-        break;
+        return (uint64_t)a;
     }
-    return int_put(t, r);
 }
 
 /* ---- floats ---- */
-
-/** Returns the extreme of two numbers: NaN of either, and of two zeros the one of the right sign. */
-static double extreme(bool largest, double a, double b)
-{
-    if (isnan(a) || isnan(b))
-        return NAN;
-    if (a == b)
-        return !signbit(a) == largest ? a : b;
-    return (a > b) == largest ? a : b;
-}
 
 static double sigmoid(double a)
 {
@@ -179,7 +133,7 @@ static float float_operate(enum kop op, float a, float b, float c)
         return a / b;
     case K_MIN:
     case K_MAX:
-        return (float)extreme(op == K_MAX, a, b);
+        return (float)number_extreme(op == K_MAX, a, b);
     case K_POW:
         return (float)pow(a, b);
     case K_NEG:
@@ -219,7 +173,7 @@ static double double_operate(enum kop op, double a, double b, double c)
         return a / b;
     case K_MIN:
     case K_MAX:
-        return extreme(op == K_MAX, a, b);
+        return number_extreme(op == K_MAX, a, b);
     case K_NEG:
         return -a;
     case K_ABS:
@@ -239,16 +193,9 @@ static double double_operate(enum kop op, double a, double b, double c)
 
 static union scalar cast(enum ktype to, enum ktype from, union scalar s)
 {
-    static const struct {
-        double low, high; /* the range of the type; high is the first value too large */
-    } ranges[KT_COUNT] = {
-        [KT_I8] = {-128.0, 128.0},
-        [KT_U8] = {0.0, 256.0},
-        [KT_I32] = {-2147483648.0, 2147483648.0},
-        [KT_U32] = {0.0, 4294967296.0},
-        [KT_I64] = {-9223372036854775808.0, 9223372036854775808.0},
-        [KT_U64] = {0.0, 18446744073709551616.0},
-    };
+    static const dtype integers[KT_COUNT] = {
+        [KT_I8] = WNNOperandDataType_Int8,    [KT_U8] = WNNOperandDataType_Uint8,  [KT_I32] = WNNOperandDataType_Int32,
+        [KT_U32] = WNNOperandDataType_Uint32, [KT_I64] = WNNOperandDataType_Int64, [KT_U64] = WNNOperandDataType_Uint64};
     union scalar r = {.u64 = 0};
 
     if (to == from && ktype_is_float(to))
@@ -263,15 +210,7 @@ static union scalar cast(enum ktype to, enum ktype from, union scalar s)
         r.f32 = from == KT_U64 ? (float)s.u64 : (float)int_get(from, s);
         return r;
     }
-    if (from != KT_F32)
-        return int_put(to, (uint64_t)int_get(from, s));
-    if (isnan(s.f32))
-        return r;
-    if (s.f32 >= ranges[to].high)
-        return int_put(to, to == KT_I64 ? INT64_MAX : to == KT_U64 ? UINT64_MAX : (uint64_t)(int64_t)(ranges[to].high - 1));
-    if (s.f32 < ranges[to].low)
-        return int_put(to, (uint64_t)(int64_t)ranges[to].low);
-    return int_put(to, to == KT_U64 ? (uint64_t)s.f32 : (uint64_t)(int64_t)s.f32);
+    return from == KT_F32 ? number_cast(wnnNumber(trunc(s.f32)), integers[to]) : int_put(to, (uint64_t)int_get(from, s));
 }
 
 /** These convert between KT_F32 and the bits of a low-precision float type. */
@@ -341,7 +280,7 @@ union scalar kernel_scalar(enum kop op, enum ktype type, enum ktype from, const 
         return r;
     }
     if (type != KT_F32)
-        return int_operate(op, type, args);
+        return int_put(type, int_operate(op, type, args));
     r.f32 = float_operate(op, args[0].f32, args[1].f32, args[2].f32);
     return r;
 }

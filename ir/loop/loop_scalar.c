@@ -131,13 +131,6 @@ static uint64_t int_scalar(enum loop_op op, enum loop_element from, uint64_t a, 
     }
 }
 
-static double extreme(bool largest, double x, double y)
-{
-    if (x == y)
-        return !signbit(x) == largest ? x : y;
-    return largest ? (x > y ? x : y) : (x < y ? x : y);
-}
-
 static double round_even(double x)
 {
     return isfinite(x) ? copysign(x - remainder(x, 1), x) : x;
@@ -157,13 +150,13 @@ static double float_value(enum loop_op op, enum loop_element from, double x, dou
     case LOOP_DIV:
         return x / y;
     case LOOP_MINIMUM:
-        return is_nan ? x + y : extreme(false, x, y);
+        return is_nan ? x + y : number_extreme(false, x, y);
     case LOOP_MAXIMUM:
-        return is_nan ? x + y : extreme(true, x, y);
+        return is_nan ? x + y : number_extreme(true, x, y);
     case LOOP_MINIMUM_NUMBER:
-        return isnan(x) ? y : isnan(y) ? x : extreme(false, x, y);
+        return isnan(x) ? y : isnan(y) ? x : number_extreme(false, x, y);
     case LOOP_MAXIMUM_NUMBER:
-        return isnan(x) ? y : isnan(y) ? x : extreme(true, x, y);
+        return isnan(x) ? y : isnan(y) ? x : number_extreme(true, x, y);
     case LOOP_COPY_SIGN:
         return copysign(x, y);
     case LOOP_SQRT:

@@ -248,3 +248,26 @@ double scalar_to_double(union scalar s, dtype t)
         return NAN;
     }
 }
+
+double number_extreme(bool largest, double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return NAN;
+    if (a == b)
+        return !signbit(a) == largest ? a : b;
+    return (a > b) == largest ? a : b;
+}
+
+uint64_t number_power(bool is_signed, int64_t base, int64_t exponent)
+{
+    uint64_t result = 1, square = (uint64_t)base;
+
+    if (is_signed && exponent < 0)
+        return base == 1 ? 1 : base == -1 ? (exponent & 1 ? UINT64_MAX : 1) : 0;
+    for (uint64_t n = (uint64_t)exponent; n; n >>= 1) {
+        if (n & 1)
+            result *= square;
+        square *= square;
+    }
+    return result;
+}

@@ -51,6 +51,13 @@ static inline bool is_negative_zero(double x)
 {
     return x == 0 && signbit(x);
 }
+/** Returns the greater or the lesser of two numbers, and NaN if either is (IEEE 754-2019 maximum and minimum: -0 < +0). */
+double number_extreme(bool largest, double a, double b);
+/**
+ * Returns the low bits of an integer to the power of another, which is without a sign unless is_signed.  A negative exponent
+ * truncates the exact value; 0 to a negative power is 0.
+ */
+uint64_t number_power(bool is_signed, int64_t base, int64_t exponent);
 /** Returns a / b rounded up; b is above 0. */
 static inline int64_t ceil_div(int64_t a, int64_t b)
 {

@@ -5,8 +5,6 @@
  */
 #include "ir/text/graph_parse.h"
 
-#include <string.h>
-
 /* This is what @scalar may fill in one text: a few characters must not cost the machine's memory. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 static const int64_t scalar_bytes_max = INT64_C(1) << 20;

@@ -10,7 +10,6 @@
  *
  * Dead nodes are removed first: a cluster that writes nothing cannot be lowered.
  */
-#include <string.h>
 
 #include "passes/weights/compact_weights.h"
 

@@ -12,8 +12,6 @@
  */
 #include "passes/cluster/attention.h"
 
-#include <string.h>
-
 #include "passes/support.h"
 
 enum {

@@ -3,7 +3,6 @@
  * Computes with maps, which say which element of a value is meant, and how that changes on the way to an operand
  * (passes/lower/lower.h).
  */
-#include <string.h>
 
 #include "passes/lower/lower.h"
 

@@ -15,7 +15,6 @@
  *     transposes them or makes bytes of 4 bits;
  *   - more than FOLD_WORK elements read in one node: a matmul of two large constants would take the interpreter minutes.
  */
-#include <string.h>
 
 #include "ir/graph/node_operations.h"
 #include "ir/interpret/interpret.h"

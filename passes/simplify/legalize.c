@@ -16,7 +16,6 @@
  * the original.  (Nothing was changed then, and a second run would only repeat the question.)
  */
 #include <math.h>
-#include <string.h>
 
 #include "passes/weights/compact_weights.h"
 

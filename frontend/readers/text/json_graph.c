@@ -3,7 +3,6 @@
  * Reads the JSON twin of `.webnn` text ("format": "webnn-graph-json", versions 1 and 2) or a manifest, whatever it contains,
  * into a document.  Inputs, constants and outputs keep the order in which the file has them.
  */
-#include <string.h>
 
 #include "frontend/readers/text/build.h"
 #include "frontend/readers/text/json.h"

@@ -248,15 +248,3 @@ struct graph *model_take_graph(const struct model *model, struct error *e)
     free(outputs);
     return g;
 }
-
-bool model_write(const struct model *model, const struct text_options *o, const char *path, struct error *e)
-{
-    struct text_options options = *o;
-    struct graph *g = model_take_graph(model, e);
-
-    if (!options.name)
-        options.name = model->name;
-    bool ok = g && text_widen_constants(g, e) && text_write_files(g, &options, path, e);
-    graph_free(g);
-    return ok;
-}

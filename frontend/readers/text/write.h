@@ -56,7 +56,5 @@ bool text_write_files(const struct graph *g, const struct text_options *options,
 bool text_write(const struct graph *g, const struct text_options *options, const char *path, struct error *e);
 /** Takes the graph of a model, whose builder is used up.  Returns NULL after an error in *e. */
 struct graph *model_take_graph(const struct model *model, struct error *e);
-/** Does the same from a model, whose builder is used up. */
-bool model_write(const struct model *model, const struct text_options *options, const char *path, struct error *e);
 
 #endif

@@ -5,7 +5,6 @@
 #include "runtime/engine/cpu/thread_trial.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     INTERVAL_FIRST = 64,       /* runs until the second trial; twice as many after each that confirms the one before it */

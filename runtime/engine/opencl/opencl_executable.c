@@ -6,7 +6,6 @@
 #include "runtime/engine/opencl/opencl_executable.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "ir/schedule/program_schedule.h"
 #include "runtime/program/invocation.h"

@@ -316,8 +316,10 @@ static void write_numbers_of_4_bits(const char *path, bool json)
     outputs[1].operand =
         wnnGraphBuilderConstantUint4Lent(m.builder, &d, nibbles, sizeof nibbles, (WNNBufferReleaseCallbackInfo){0});
     outputs[0].operand = wnnGraphBuilderMax(m.builder, x, outputs[1].operand, NULL);
-    if (!model_write(&m, &options, path, &e))
+    struct graph *g = model_take_graph(&m, &e);
+    if (!g || !text_widen_constants(g, &e) || !text_write_files(g, &options, path, &e))
         fail_msg("%s", e.message);
+    graph_free(g);
     wnnGraphBuilderRelease(m.builder);
     const struct model_options plain = {0};
     if (!model_read(context, path, &plain, &again, &e))

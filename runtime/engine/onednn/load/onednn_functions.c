@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stddef.h>
 
 #ifdef WEBNN_ONEDNN_LIBRARY
 struct onednn_functions onednn;
