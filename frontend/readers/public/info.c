@@ -100,48 +100,34 @@ size_t wnnModelInfoGetMetadataCount(WNNModelInfo info)
     return info->description.metadata_count;
 }
 
-/** Checks an index into a list. */
-static WNNStatus check_index(const char *what, size_t count, size_t index)
+/** Copies an element of one of the lists. */
+static WNNStatus get(const char *what, const void *list, size_t count, size_t size, size_t index, void *out)
 {
-    if (index < count)
-        return WNNStatus_Success;
-    return reader_refuse("the model has %zu %s, number %zu is asked for (the first is 0)", count, what, index);
+    if (index >= count)
+        return reader_refuse("the model has %zu %s, number %zu is asked for (the first is 0)", count, what, index);
+    memcpy(out, (const char *)list + index * size, size);
+    return WNNStatus_Success;
 }
 
 WNNStatus wnnModelInfoGetInput(WNNModelInfo info, size_t index, WNNModelDeclaration *input)
 {
-    WNNStatus status = check_index("inputs", info->description.input_count, index);
-
-    if (!status)
-        *input = info->description.inputs[index];
-    return status;
+    return get("inputs", info->description.inputs, info->description.input_count, sizeof *input, index, input);
 }
 
 WNNStatus wnnModelInfoGetOutput(WNNModelInfo info, size_t index, WNNModelDeclaration *output)
 {
-    WNNStatus status = check_index("outputs", info->description.output_count, index);
-
-    if (!status)
-        *output = info->description.outputs[index];
-    return status;
+    return get("outputs", info->description.outputs, info->description.output_count, sizeof *output, index, output);
 }
 
 WNNStatus wnnModelInfoGetFreeDimension(WNNModelInfo info, size_t index, WNNModelFreeDimension *dimension)
 {
-    WNNStatus status = check_index("free dimensions", info->description.free_count, index);
-
-    if (!status)
-        *dimension = info->description.free[index];
-    return status;
+    return get("free dimensions", info->description.free, info->description.free_count, sizeof *dimension, index, dimension);
 }
 
 WNNStatus wnnModelInfoGetMetadata(WNNModelInfo info, size_t index, WNNModelMetadata *metadata)
 {
-    WNNStatus status = check_index("pieces of metadata", info->description.metadata_count, index);
-
-    if (!status)
-        *metadata = info->description.metadata[index];
-    return status;
+    return get("pieces of metadata", info->description.metadata, info->description.metadata_count, sizeof *metadata, index,
+               metadata);
 }
 
 char const *wnnModelEscape(WNNStringView text, char *buffer, size_t size)
