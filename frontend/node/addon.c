@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "frontend/node/addon.h"
-#include "frontend/node/environment.h"
 #include "frontend/node/mailbox.h"
 #include "frontend/node/operators.h"
 

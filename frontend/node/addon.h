@@ -103,6 +103,9 @@ struct call {
 
 enum { ARGUMENTS_MAX = 8 };
 
+/** Gives a reference to an environment's state back; the last one frees it (addon.c). */
+void environment_release(struct environment *e);
+
 /* ---- calls ---- */
 
 /** Is what Node-API calls for every member, whose row is the function's data: does what the row says, frees the call's memory.

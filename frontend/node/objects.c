@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "frontend/node/addon.h"
-#include "frontend/node/environment.h"
 
 /* ---- errors ---- */
 

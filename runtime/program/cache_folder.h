@@ -7,8 +7,8 @@
  * The folder is the user's own: it is used only if it belongs to this user and no other user can get in.  A file has the hash
  * of the identity as its name and the whole identity in it, with a checksum over everything, so that a damaged file, or another
  * identity with the same hash, is as good as none and is replaced.  Files are written next to their place and then renamed, so
- * that no process sees half of one.  Who uses a file sets its time of modification, by which trim_folder knows what to remove
- * first.
+ * that no process sees half of one.  Each use of a file sets its time of modification, by which trim_folder knows what to
+ * remove first.
  */
 #ifndef WEBNN_RUNTIME_PROGRAM_CACHE_FOLDER_H_
 #define WEBNN_RUNTIME_PROGRAM_CACHE_FOLDER_H_

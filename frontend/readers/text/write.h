@@ -33,7 +33,7 @@ struct text_options {
 
 /** Says why a graph with a loop (docs/loops.md) is not written. */
 #define TEXT_NO_LOOPS "the graph has a loop, for which .webnn text and its JSON twin have no words"
-/** Returns whether a graph has a loop.  Who writes it refuses it then. */
+/** Returns whether a graph has a loop, which writers refuse. */
 bool text_has_loops(const struct graph *g);
 /** Makes bytes of all constants of 4 bits, which the formats do not have (wnnGraphBuilderConstantUint4Lent).  Returns false
  * after an error in *e. */
