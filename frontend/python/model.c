@@ -231,28 +231,21 @@ static PyObject *declared_shape(const WNNModelDeclaration *d)
     return list;
 }
 
-static PyObject *declarations(PyObject *self, size_t count, WNNStatus (*get)(WNNModelInfo, size_t, WNNModelDeclaration *))
+/** Returns {name: {"data_type": ..., "shape": [...]}} of the inputs, or of the outputs if `outputs` is not NULL. */
+static PyObject *model_get_ports(PyObject *self, void *outputs)
 {
+    WNNModelInfo info = info_of(self);
+    size_t count = outputs ? wnnModelInfoGetOutputCount(info) : wnnModelInfoGetInputCount(info);
     PyObject *all = PyDict_New();
 
     for (size_t i = 0; all && i < count; i++) {
         WNNModelDeclaration d;
 
-        get(info_of(self), i, &d);
+        (outputs ? wnnModelInfoGetOutput : wnnModelInfoGetInput)(info, i, &d);
         dict_add(&all, d.name,
                  Py_BuildValue("{s:s,s:N}", "data_type", wnnOperandDataTypeGetName(d.dataType), "shape", declared_shape(&d)));
     }
     return all;
-}
-
-static PyObject *model_get_inputs(PyObject *self, void *Py_UNUSED(unused))
-{
-    return declarations(self, wnnModelInfoGetInputCount(info_of(self)), wnnModelInfoGetInput);
-}
-
-static PyObject *model_get_outputs(PyObject *self, void *Py_UNUSED(unused))
-{
-    return declarations(self, wnnModelInfoGetOutputCount(info_of(self)), wnnModelInfoGetOutput);
 }
 
 static PyObject *model_get_dimensions(PyObject *self, void *Py_UNUSED(unused))
@@ -295,7 +288,7 @@ static WNNStatus get_graph(PyObject *self, const struct options *o, WNNGraph *gr
 /** Checks that there is an array for each input of the model that is needed and for nothing else, before anything is built. */
 static bool check_names(PyObject *self, struct bindings *inputs)
 {
-    PyObject *constants = ((struct object *)self)->constants, *declared = model_get_inputs(self, NULL);
+    PyObject *constants = ((struct object *)self)->constants, *declared = model_get_ports(self, NULL);
     PyObject *names = declared ? PyDict_Keys(declared) : NULL;
     bool ok = names;
 
@@ -385,8 +378,8 @@ static PyMethodDef model_methods[] = {
 static PyGetSetDef model_attributes[] = {
     {"name", model_get_name, NULL, "The name that the file has for the model.", NULL},
     {"context", model_get_context, NULL, "The context that computes it.", NULL},
-    {"inputs", model_get_inputs, NULL, "Data type and shape of each input, by name; open dimensions are names.", NULL},
-    {"outputs", model_get_outputs, NULL, "Data type and shape of each output, as far as the file says them.", NULL},
+    {"inputs", model_get_ports, NULL, "Data type and shape of each input, by name; open dimensions are names.", NULL},
+    {"outputs", model_get_ports, NULL, "Data type and shape of each output, as far as the file says them.", (void *)1},
     {"dimensions", model_get_dimensions, NULL, "The names of the open dimensions.", NULL},
     {"counts", model_get_counts, NULL, "How many graphs were built, loaded, saved, found again, and are held.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
