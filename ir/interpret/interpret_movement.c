@@ -7,46 +7,84 @@
 
 #include <string.h>
 
-enum { CROSSED_TILE = 64 }; /* rows and columns that are copied together: what they touch stays in the cache */
+enum { TILE = 64 }; /* rows and columns that are copied together: what they touch stays in the cache */
 
-/** Copies the transpose of a matrix tile by tile; the caller's size is a constant, so that an element is one move. */
-static inline void copy_tiles(char *to, const char *from, const struct walk *w, int64_t size)
+/** This is a matrix in two views: 0 is written, 1 is read.  Strides are in elements. */
+struct matrix {
+    int64_t rows, columns, row_strides[2], column_strides[2];
+};
+
+/** Copies tile by tile what one view has as rows and the other as columns; the caller's size is a constant, so that an element
+ * is one move. */
+static inline void copy_tiles(char *to, const char *from, const struct matrix *m, int64_t size)
 {
-    const int64_t rows = w->dims[0], columns = w->dims[1], to_row = w->strides[0][0], from_column = w->strides[1][1];
+    const int64_t to_row = m->row_strides[0], from_column = m->column_strides[1];
 
-    for (int64_t i = 0; i < rows; i += CROSSED_TILE)
-        for (int64_t j = 0; j < columns; j += CROSSED_TILE)
-            for (int64_t r = i; r < rows && r < i + CROSSED_TILE; r++)
-                for (int64_t c = j; c < columns && c < j + CROSSED_TILE; c++)
+    for (int64_t i = 0; i < m->rows; i += TILE)
+        for (int64_t j = 0; j < m->columns; j += TILE)
+            for (int64_t r = i; r < m->rows && r < i + TILE; r++)
+                for (int64_t c = j; c < m->columns && c < j + TILE; c++)
                     memcpy(to + (r * to_row + c) * size, from + (r + c * from_column) * size, (size_t)size);
 }
 
 /**
- * Copies a matrix whose rows are the other's columns, such as weights of a language model: element by element along a column,
- * each would be in another line of the cache.  Returns false if the walk is none of that form.
+ * Copies a matrix.  Where its rows are the other's columns, as in weights of a language model, each element along a column
+ * would be in another line of the cache.
  */
-static bool copy_crossed(char *to, const char *from, const struct walk *w, int64_t size)
+static void copy_matrix(char *to, const char *from, const struct matrix *m, int64_t size)
 {
-    if (w->rank != 2 || w->strides[0][1] != 1 || w->strides[1][0] != 1)
-        return false;
-    to += w->offset[0] * size;
-    from += w->offset[1] * size;
-    switch (size) {
-    case 1:
-        copy_tiles(to, from, w, 1);
-        return true;
-    case 2:
-        copy_tiles(to, from, w, 2);
-        return true;
-    case 4:
-        copy_tiles(to, from, w, 4);
-        return true;
-    case 8:
-        copy_tiles(to, from, w, 8);
-        return true;
-    default:
-        return false;
+    if (m->column_strides[0] == 1 && m->column_strides[1] == 1) {
+        for (int64_t r = 0; r < m->rows; r++)
+            memcpy(to + r * m->row_strides[0] * size, from + r * m->row_strides[1] * size, (size_t)(m->columns * size));
+    } else if (m->column_strides[0] == 1 && m->row_strides[1] == 1) {
+        switch (size) {
+        case 1:
+            copy_tiles(to, from, m, 1);
+            break;
+        case 2:
+            copy_tiles(to, from, m, 2);
+            break;
+        case 4:
+            copy_tiles(to, from, m, 4);
+            break;
+        default:
+            copy_tiles(to, from, m, 8);
+        }
+    } else {
+        for (int64_t r = 0; r < m->rows; r++)
+            for (int64_t c = 0; c < m->columns; c++)
+                interpret_copy(to + (r * m->row_strides[0] + c * m->column_strides[0]) * size,
+                               from + (r * m->row_strides[1] + c * m->column_strides[1]) * size, (size_t)size);
     }
+}
+
+/**
+ * Makes a walk over panels of rows, as weights are packed, visit TILE rows of all panels before the next ones: rows of the
+ * source that all panels have a part of lie in more pages than a processor knows at a time.
+ */
+static void walk_near(struct walk *w)
+{
+    const uint32_t panels = w->rank - 3, rows = panels + 1, last = rows + 1;
+    int64_t tile = TILE;
+
+    if (w->rank < 3 || w->rank == WALK_RANK_MAX || w->strides[1][rows] <= w->strides[1][panels] || w->strides[1][last] != 1)
+        return;
+    while (w->dims[rows] % tile)
+        tile--;
+    w->dims[last + 1] = w->dims[last];
+    w->dims[last] = tile;
+    const int64_t tiles = w->dims[rows] / tile;
+    w->dims[rows] = w->dims[panels];
+    w->dims[panels] = tiles;
+    for (uint32_t v = 0; v < w->views; v++) {
+        int64_t *strides = w->strides[v], row = strides[rows];
+
+        strides[last + 1] = strides[last];
+        strides[last] = row;
+        strides[rows] = strides[panels];
+        strides[panels] = row * tile;
+    }
+    w->rank++;
 }
 
 /** Copies view 1 (operand `slot`) into view 0 (result r), in elements, and the bounds with them. */
@@ -55,23 +93,28 @@ static void copy_walk(struct interpretation *t, uint32_t r, uint32_t slot, struc
     const struct interpret_input *in = &t->inputs[slot];
     const struct interpret_result *out = &t->results[r];
     const int64_t size = (int64_t)dtype_size(out->type->type);
+    struct matrix m = {.rows = 1};
 
     walk_simplify(w);
-    if (!out->bound && copy_crossed(out->data, in->data, w, size))
-        return;
+    walk_near(w);
     const uint32_t last = w->rank - 1;
-    const int64_t n = w->dims[last], to_stride = w->strides[0][last], from_stride = w->strides[1][last];
+    m.columns = w->dims[last];
+    for (uint32_t v = 0; v < 2; v++)
+        m.column_strides[v] = w->strides[v][last];
+    if (last) {
+        m.rows = w->dims[last - 1];
+        for (uint32_t v = 0; v < 2; v++)
+            m.row_strides[v] = w->strides[v][last - 1];
+        w->rank = last; /* so that it goes from matrix to matrix */
+    }
     do {
-        char *to = (char *)out->data + w->offset[0] * size;
-        const char *from = (const char *)in->data + w->offset[1] * size;
-        if (to_stride == 1 && from_stride == 1)
-            memcpy(to, from, (size_t)(n * size));
-        else
-            for (int64_t k = 0; k < n; k++)
-                interpret_copy(to + k * to_stride * size, from + k * from_stride * size, (size_t)size);
-        if (out->bound)
-            for (int64_t k = 0; k < n; k++)
-                out->bound[w->offset[0] + k * to_stride] = in->bound ? in->bound[w->offset[1] + k * from_stride] : 0;
+        copy_matrix((char *)out->data + w->offset[0] * size, (const char *)in->data + w->offset[1] * size, &m, size);
+        for (int64_t k = 0; out->bound && k < m.rows * m.columns; k++) {
+            const int64_t row = k / m.columns, column = k % m.columns;
+            const int64_t from = w->offset[1] + row * m.row_strides[1] + column * m.column_strides[1];
+
+            out->bound[w->offset[0] + row * m.row_strides[0] + column * m.column_strides[0]] = in->bound ? in->bound[from] : 0;
+        }
     } while (walk_next(w));
 }
 
