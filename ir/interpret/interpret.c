@@ -142,13 +142,13 @@ static const void *unpack(struct interpretation *t, const struct tensor_type *ty
     return bytes;
 }
 
-/** Returns an operand's bytes where elements may be read: constants that were lent may lie askew, and those of 4 bits become
- * bytes.  Returns NULL if memory runs out. */
+/** Returns an operand's bytes where elements may be read: constants that were lent may lie askew, which matters to all but
+ * those operators that move bytes, and those of 4 bits become bytes.  Returns NULL if memory runs out. */
 static const void *straight(struct interpretation *t, const struct tensor_type *type, const void *data)
 {
     if (type->type == DTYPE_UINT4)
         return unpack(t, type, data);
-    if ((uintptr_t)data % dtype_size(type->type) == 0)
+    if ((uintptr_t)data % dtype_size(type->type) == 0 || op_infos[t->node->op].flags & OPF_MOVEMENT)
         return data;
     void *moved = interpret_memory(t, type_elements(type), dtype_size(type->type));
     if (moved)

@@ -16,6 +16,7 @@
 #define WEBNN_IR_INTERPRET_INTERPRET_H_
 
 #include <math.h>
+#include <string.h>
 
 #include "ir/graph/ir.h"
 
@@ -119,16 +120,16 @@ static inline void interpret_copy(void *to, const void *from, size_t size)
 {
     switch (size) {
     case 1:
-        *(uint8_t *)to = *(const uint8_t *)from;
+        memcpy(to, from, 1);
         break;
     case 2:
-        *(uint16_t *)to = *(const uint16_t *)from;
+        memcpy(to, from, 2);
         break;
     case 4:
-        *(uint32_t *)to = *(const uint32_t *)from;
+        memcpy(to, from, 4);
         break;
     default:
-        *(uint64_t *)to = *(const uint64_t *)from;
+        memcpy(to, from, 8);
     }
 }
 
