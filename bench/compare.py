@@ -30,6 +30,9 @@ NAME             networks (default: all of the groups)
 Turns alternate, so that a neighbour on the machine hurts both alike; of each engine the median over the rounds of its medians is
 taken, and the best run of any round is shown next to it.  Exit status 1 if an engine failed.
 
+Builds are timed cold, where every kernel is compiled, and warm, where all of them come from a folder of kernels that are kept; of
+both, and of creating a session, the shortest of all rounds counts.
+
 The limit of a step is the longest of three times: its operations at the peak of their arithmetic (float32, bfloat16, int8), its
 divisions, and its bytes.  Weights come at the speed of reading as much memory as all steps of the network touch together, other
 operands and results at that of copying as much as the step touches, and what several calls of a step touch again at that of
@@ -44,6 +47,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GROUPS = {"bench": "benchmark networks, random weights", "forms": "the same in 8 bits and float16",
@@ -57,20 +61,23 @@ WORDS = {"attention_1024": "12 heads", "whisper_tiny_encoder": "1500 positions",
          "bert_encoder": "4 layers, 128 tokens", "elementwise_chain": "14 operators, 4 Mi elements", "qdq_resblock": "8 bits",
          "cct-2": "classifies pictures", "magika-v3": "types of files", "mnist-8": "digits", "silero-vad-16k": "speech, a frame",
          "stories260k": "language, 64 tokens", "super-resolution": "224x224", "ultraface-rfb-320": "finds faces"}
+BUILDS = ("webnn", "build_ms"), ("webnn", "warm_build_ms"), ("onnxruntime", "build_ms")
+SHORT = 0.001  # seconds of a run in which only building counts
 PEAKS = {"float32": "gflops", "bfloat16": "bfloat16_gflops", "int8": "int8_gops"}
 
 
 # ---- running
 
-def run_process(command, folder=None):
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+def run_process(command, folder=None, kernels="off"):
+    """Runs a command; webnn keeps its kernels in the folder `kernels`."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**os.environ, "WEBNN_CACHE": kernels})
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}: {(done.stderr or done.stdout).strip()[-400:]}")
     return done
 
 
-def run_json(command, folder=None):
-    return json.loads(run_process(command, folder).stdout)
+def run_json(command, folder=None, kernels="off"):
+    return json.loads(run_process(command, folder, kernels).stdout)
 
 
 def is_built_in(a, network):
@@ -87,8 +94,8 @@ def webnn_command(a, network, threads, seconds, debug):
     return [a.bench, *what, "--json", "--threads", str(threads), "--seconds", str(seconds)] + (["--debug", debug] if debug else [])
 
 
-def time_webnn(a, network, threads):
-    found = run_json(webnn_command(a, network, threads, a.seconds, a.debug))
+def time_webnn(a, network, threads, seconds=None, kernels="off"):
+    found = run_json(webnn_command(a, network, threads, seconds or a.seconds, a.debug), None, kernels)
     if not is_built_in(a, network):
         return {"median": found["median_ms"], "min": found["min_ms"], "build": found["read_ms"] + found["build_ms"],
                 "rss": found["rss_mb"], "gflops": found["gflops"], "gbs": found["gbs"]}
@@ -159,20 +166,28 @@ def middle(turns, key):
     return statistics.median(t[key] for t in turns)
 
 
+def least(turns, key):
+    return min(t[key] for t in turns)
+
+
 def summary(turns):
-    return {"median_ms": middle(turns, "median"), "min_ms": min(t["min"] for t in turns), "build_ms": middle(turns, "build"),
+    return {"median_ms": middle(turns, "median"), "min_ms": least(turns, "min"), "build_ms": least(turns, "build"),
             "rss_mib": middle(turns, "rss"), "rounds_ms": [t["median"] for t in turns]}
 
 
 def compare_network(a, network, threads):
-    webnn, ort = [], []
-    for _ in range(a.rounds):
-        webnn.append(time_webnn(a, network, threads))
-        ort.append(time_ort(a, network, threads))
+    webnn, warm, ort = [], [], []
+    with tempfile.TemporaryDirectory() as kernels:
+        time_webnn(a, network, threads, SHORT, kernels)
+        for _ in range(a.rounds):
+            webnn.append(time_webnn(a, network, threads))
+            warm.append(time_webnn(a, network, threads, SHORT, kernels))
+            ort.append(time_ort(a, network, threads))
     row = {"group": network[0], "network": network[1], "threads": threads, "webnn": summary(webnn), "onnxruntime": summary(ort)}
     row["ratio"] = row["onnxruntime"]["median_ms"] / row["webnn"]["median_ms"]
     row["ratio_of_bests"] = row["onnxruntime"]["min_ms"] / row["webnn"]["min_ms"]
     row["webnn"]["gflops"], row["webnn"]["gbs"] = middle(webnn, "gflops"), middle(webnn, "gbs")
+    row["webnn"]["warm_build_ms"] = least(warm, "build")
     row["engine"] = ort[0]["engine"]
     if a.steps:
         row["steps"], row["between_steps_ms"] = profile_webnn(a, network, threads)
@@ -236,6 +251,7 @@ def measure(a):
         for row in found["networks"]:
             if row["threads"] == threads:
                 add_limits(row.get("steps", []), peaks)
+        print_builds([row for row in found["networks"] if row["threads"] == threads])
     return found
 
 
@@ -254,14 +270,28 @@ def print_machine(m):
 
 def print_header():
     print(f"{'network':20} {'T':>2} | {'webnn ms':>9} {'best':>9} | {'ort ms':>9} {'best':>9} | {'ort/webnn':>9} {'of bests':>8}"
-          f" | {'build ms':>8} {'ort':>6} {'ratio':>6} | {'MiB':>4} {'ort':>4}")
+          f" | {'build ms':>8} {'warm':>6} {'ort':>6} {'ratio':>6} {'warm':>5} | {'MiB':>4} {'ort':>4}")
 
 
 def print_row(r):
     w, o = r["webnn"], r["onnxruntime"]
     print(f"{r['network']:20} {r['threads']:2} | {w['median_ms']:9.3f} {w['min_ms']:9.3f} | {o['median_ms']:9.3f}"
-          f" {o['min_ms']:9.3f} | {r['ratio']:9.2f} {r['ratio_of_bests']:8.2f} | {w['build_ms']:8.1f} {o['build_ms']:6.1f}"
-          f" {w['build_ms'] / o['build_ms']:6.2f} | {w['rss_mib']:4.0f} {o['rss_mib']:4.0f}", flush=True)
+          f" {o['min_ms']:9.3f} | {r['ratio']:9.2f} {r['ratio_of_bests']:8.2f} | {w['build_ms']:8.1f}"
+          f" {w['warm_build_ms']:6.1f} {o['build_ms']:6.1f} {build_ratio(r, 'build_ms'):6.2f} {build_ratio(r, 'warm_build_ms'):5.2f}"
+          f" | {w['rss_mib']:4.0f} {o['rss_mib']:4.0f}", flush=True)
+
+
+def build_ratio(r, key):
+    return r["webnn"][key] / r["onnxruntime"]["build_ms"]
+
+
+def print_builds(rows):
+    """Prints what builds take of creating sessions."""
+    for key, word in (("build_ms", "cold"), ("warm_build_ms", "warm")):
+        ratios = [build_ratio(r, key) for r in rows]
+        if ratios:
+            print(f"{word} builds: {statistics.geometric_mean(ratios):.2f} of ONNX Runtime's session creation as a geometric mean,"
+                  f" {max(ratios):.2f} at most")
 
 
 def print_steps(r, count):
@@ -307,7 +337,7 @@ def print_tsv(found, best, machine):
     print(f"# {webnn} against {engine} on the same ONNX files in turns ({what} in milliseconds, batch 1;"
           f" {machine or found['machine'][0]['processor']})")
     heads = [cell for t in threads for cell in (f"webnn, {t} thread{'s' if t > 1 else ''}", "ONNX Runtime", "ratio")]
-    print("\t".join(["group", "network", *heads, "build / session", "MiB"]))
+    print("\t".join(["group", "network", *heads, "build: cold", "warm", "session", "MiB"]))
     for group, words in GROUPS.items():
         names = list(dict.fromkeys(n for g, n, _ in rows if g == group))
         for name in names:
@@ -317,8 +347,8 @@ def print_tsv(found, best, machine):
                 cells += [three_digits(r["webnn"][key]), three_digits(r["onnxruntime"][key]),
                           f"{r['ratio_of_bests' if best else 'ratio']:.2f}"] if r else [""] * 3
             r = rows.get((group, name, threads[0]))
-            cells += [f"{r['webnn']['build_ms']:.0f} / {r['onnxruntime']['build_ms']:.0f}",
-                      f"{r['webnn']['rss_mib']:.0f} / {r['onnxruntime']['rss_mib']:.0f}"] if r else [""] * 2
+            cells += [*(f"{r[side][key]:.0f}" for side, key in BUILDS),
+                      f"{r['webnn']['rss_mib']:.0f} / {r['onnxruntime']['rss_mib']:.0f}"] if r else [""] * 4
             print("\t".join(cells))
 
 

@@ -134,7 +134,7 @@ class OnAGpu(unittest.TestCase):
 class Figures(unittest.TestCase):
     def setUp(self):
         def row(group, name, threads, ratio):
-            times = {"median_ms": 2.0, "min_ms": 1.0, "build_ms": 30.4, "rss_mib": 80}
+            times = {"median_ms": 2.0, "min_ms": 1.0, "build_ms": 30.4, "warm_build_ms": 9.6, "rss_mib": 80}
             return {"group": group, "network": name, "threads": threads, "webnn": times, "engine": "onnxruntime 1.2",
                     "onnxruntime": {**times, "min_ms": ratio}, "ratio": ratio / 2, "ratio_of_bests": ratio}
         self.found = {"machine": [PEAKS], "commit": "abc", "networks": [
@@ -152,7 +152,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(len({line.count("\t") for line in lines[1:]}), 1)
         self.assertEqual([line.split("\t")[:2] for line in lines[2:]],
                          [["benchmark networks, random weights", "resnet50"], ["trained networks", "mnist-8 (digits)"]])
-        self.assertTrue(lines[2].endswith("\t1.00\t1.50\t1.50\t1.00\t1.50\t1.50\t30 / 30\t80 / 80"))
+        self.assertTrue(lines[2].endswith("\t1.00\t1.50\t1.50\t1.00\t1.50\t1.50\t30\t10\t30\t80 / 80"))
         self.assertTrue(self.tsv(False, "a machine")[0].endswith("; a machine)"))
 
     def test_the_chart_has_both_groups(self):
@@ -206,16 +206,17 @@ class Groups(unittest.TestCase):
             ort = {"median_ms": 2, "min_ms": 2, "load_ms": 1, "rss_mb": 1, "engine": "onnxruntime 1"}
             scripts = []
 
-            def run_json(command, folder=None):
+            def run_json(command, folder=None, kernels="off"):
                 if command[0] == "node":
                     scripts.append(os.path.basename(command[1]))
-                return ort if command[0] == "node" else webnn
+                return ort if command[0] == "node" else {**webnn, "build_ms": 1 if kernels == "off" else 0.25}
 
             with mock.patch.object(compare, "run_json", run_json), mock.patch.object(compare, "measure_peaks"), \
                     mock.patch.object(compare, "print_machine"), contextlib.redirect_stdout(io.StringIO()), \
                     mock.patch.object(compare, "benchmark_networks", lambda a: [("bench", "resnet50")]):
                 found = compare.measure(a)
         self.assertEqual(found["failed"], [])
+        self.assertEqual({(r["webnn"]["build_ms"], r["webnn"]["warm_build_ms"]) for r in found["networks"]}, {(2, 1.25)})
         return [r["network"] for r in found["networks"]], scripts
 
     def test_files_that_exist_are_measured(self):
