@@ -51,6 +51,9 @@ void processors_each(const char *triple, void (*each)(void *user, const char *na
 /** Runs the passes that the text names on the module (pipeline.cc).  Returns false with a message in text[size] if LLVM does
  * not know one of them. */
 bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);
+/** Makes a file of a module (codegen/llvm/pipeline.cc), which it changes.  Returns NULL where the target has none of that type.
+ */
+LLVMMemoryBufferRef pipeline_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, LLVMCodeGenFileType type);
 /** Names what a call of LLVM is about, since the first call of each part runs alone. */
 enum llvm_part { LLVM_SETUP, LLVM_COMPILE, LLVM_LINK, LLVM_PARTS };
 /** Runs work, which is about `part`, and returns what it returns.  If LLVM has a fatal error inside, or gets no memory, this

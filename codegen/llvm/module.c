@@ -355,14 +355,10 @@ bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileTy
                       struct error *e)
 {
     double start = milliseconds_now();
-    char *text = NULL;
 
-    if (LLVMTargetMachineEmitToMemoryBuffer(m->tm, module, type, &text, out)) {
-        error_set(e, WNNStatus_UnknownError, "generating code: %s", text);
-        LLVMDisposeMessage(text);
-        *out = NULL;
-        return false;
-    }
+    *out = pipeline_generate(module, m->tm, type);
+    if (!*out)
+        return error_set(e, WNNStatus_UnknownError, "generating code: LLVM has no such output for %s", m->target->triple);
     m->times.codegen_ms += milliseconds_now() - start;
     if (!e->status)
         return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Runs a pipeline of LLVM's passes.  This is C++ because LLVMRunPasses of the C interface keeps timers on its stack that a list
- * of the whole process links together: an exception that leaves LLVM (guard.h) runs no destructors there, and the list would go
- * on pointing into a stack that is gone and be written through by the next call.
+ * Runs a pipeline of LLVM's passes, and those of code generation.  This is C++ because LLVMRunPasses of the C interface keeps
+ * timers on its stack that a list of the whole process links together: an exception that leaves LLVM (guard.h) runs no
+ * destructors there, and the list would go on pointing into a stack that is gone and be written through by the next call.
  *
  * This file is compiled without exceptions, as LLVM is, but with the tables that let them pass: what LLVM was changing when its
  * memory ran out stays where it is, because no destructor can be trusted with it.
@@ -13,12 +13,59 @@
 #include <llvm-c/TargetMachine.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CBindingWrapping.h>
+#include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
 extern "C" bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);
+extern "C" LLVMMemoryBufferRef pipeline_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, LLVMCodeGenFileType type);
+
+namespace
+{
+
+/* Passes of code generation that look for what no kernel has, by the names that they print. */
+const char *const idle[] = {
+    "Analyze Machine Code For Garbage Collection",
+    "Canonicalize Freeze Instructions in Loops",
+    "Contiguously Lay Out Funclets",
+    "Exception handling preparation",
+    "Expand Atomic instructions",
+    "Expand indirectbr instructions",
+    "Expand large div/rem",
+    "Expand large fp convert",
+    "Expand memcmp() to load/stores",
+    "Expand vector predication intrinsics",
+    "Fixup Statepoint Caller Saved",
+    "Implement the 'patchable-function' attribute",
+    "Insert KCFI indirect call checks",
+    "Insert XRay ops",
+    "Insert fentry calls",
+    "Lower Garbage Collection Instructions",
+    "Shadow Stack GC Lowering",
+    "X86 Domain Reassignment Pass",
+};
+
+/* The passes of code generation without those. */
+class Generation : public llvm::legacy::PassManager
+{
+  public:
+    void add(llvm::Pass *pass) override
+    {
+        const llvm::StringRef name = pass->getPassName();
+
+        for (const char *one : idle)
+            if (name == one) {
+                delete pass;
+                return;
+            }
+        llvm::legacy::PassManager::add(pass);
+    }
+};
+
+} // namespace
 
 bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size)
 {
@@ -40,4 +87,18 @@ bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char
     }
     pipeline.run(*llvm::unwrap(module), modules);
     return true;
+}
+
+LLVMMemoryBufferRef pipeline_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, LLVMCodeGenFileType type)
+{
+    llvm::SmallString<0> bytes;
+    llvm::raw_svector_ostream out(bytes);
+    Generation generation;
+    const llvm::CodeGenFileType file =
+        type == LLVMAssemblyFile ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+
+    if (reinterpret_cast<llvm::TargetMachine *>(machine)->addPassesToEmitFile(generation, out, nullptr, file))
+        return nullptr;
+    generation.run(*llvm::unwrap(module));
+    return LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(), "");
 }
