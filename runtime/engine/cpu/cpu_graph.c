@@ -209,7 +209,7 @@ struct executable *cpu_load(struct engine *en, struct program *p, struct error *
         cpu_dump_program(cpu, p);
     if (!ok)
         error_out_of_memory(e);
-    ok = ok && cpu_library_is_well(cpu, e);
+    ok = ok && cpu_library_is_well(e);
     if (ok) {
         x->cpu = cpu;
         count = program_schedules(p, schedules);

@@ -98,13 +98,16 @@ static bool cpu_start_choice(struct engine_cpu *cpu, struct error *e)
     return cpu->chooses = true;
 }
 
+/* Says why the library did not start for the build that this thread is at: other builds of the engine may have better luck. */
+static _Thread_local struct error library_error;
+
 /* Returns the library for a question of passes; NULL after an error. */
 static struct library *library_of(void *user)
 {
     struct engine_cpu *cpu = user;
 
     pthread_mutex_lock(&cpu->lock);
-    struct library *l = cpu_start_choice(cpu, &cpu->library_error) ? cpu->base.library : NULL;
+    struct library *l = cpu_start_choice(cpu, &library_error) ? cpu->base.library : NULL;
     pthread_mutex_unlock(&cpu->lock);
     return l;
 }
@@ -119,14 +122,11 @@ struct codegen *cpu_start_codegen(struct engine_cpu *cpu, struct error *e)
     return codegen;
 }
 
-bool cpu_library_is_well(struct engine_cpu *cpu, struct error *e)
+bool cpu_library_is_well(struct error *e)
 {
-    pthread_mutex_lock(&cpu->lock);
-    const bool well = !cpu->library_error.status;
-    if (!well)
-        *e = cpu->library_error;
-    pthread_mutex_unlock(&cpu->lock);
-    return well;
+    if (library_error.status)
+        *e = library_error;
+    return !library_error.status;
 }
 
 static bool takes_node(void *user, const struct node *n)
@@ -206,8 +206,8 @@ static const struct target *cpu_target(struct engine *en, struct error *e)
 {
     struct engine_cpu *cpu = cpu_of(en);
 
+    library_error = (struct error){0};
     pthread_mutex_lock(&cpu->lock);
-    cpu->library_error = (struct error){0};
     bool ok = cpu_check_threads(cpu, e);
     if (ok && !cpu->started)
         ok = cpu->started = cpu_start(cpu, e);

@@ -17,7 +17,6 @@ struct engine_cpu {
     bool fitted;                  /* thread counts are what the system lets them be */
     bool started;                 /* codegen is there, and the target is complete */
     bool chooses;                 /* the library is there, and knows the target */
-    struct error library_error;   /* why the library did not start while a graph was built */
     struct kernel_cache *kernels; /* NULL: none are kept */
     struct codegen *codegen;      /* NULL until a kernel is compiled */
     atomic_uint programs;         /* numbers dumps */
@@ -33,9 +32,9 @@ static inline struct engine_cpu *cpu_of(struct engine *en)
 
 /** Returns the compiler, which this creates unless it is there.  Returns NULL after an error in *e. */
 struct codegen *cpu_start_codegen(struct engine_cpu *cpu, struct error *e);
-/** Returns whether the library answered the questions of the builds since cpu_target; if it could not be started, *e says why.
- */
-bool cpu_library_is_well(struct engine_cpu *cpu, struct error *e);
+/** Returns whether the library answered the questions of this thread's build, which began with cpu_target; if it could not be
+ * started, *e says why. */
+bool cpu_library_is_well(struct error *e);
 
 /* ---- code.c ---- */
 
