@@ -188,10 +188,16 @@ static int32_t byte_offset(const struct value *bytes)
 static bool integer_weights(const struct dnn_cluster *c, int8_t *out)
 {
     const struct dnn_quantization *q = &c->quantization;
+    const bool uniform = is_uniform(q->weight_zero);
     struct weights_walk w = {{0}, 0, 0};
+    int64_t channel = -1; /* whose zero point is known */
+    int32_t zero = 0;
 
     do {
-        int32_t zero = integer_at(q->weight_zero, channel_element(&c->problem, q->weight_zero, q->channel_axis, w.channel));
+        if (channel < 0 || (!uniform && channel != w.channel)) {
+            channel = w.channel;
+            zero = integer_at(q->weight_zero, channel_element(&c->problem, q->weight_zero, q->channel_axis, channel));
+        }
         int32_t x = integer_at(c->weights.value, w.offset) - (zero - c->problem.weights_zero);
 
         if (x < INT8_MIN || x > INT8_MAX)
