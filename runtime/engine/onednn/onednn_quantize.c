@@ -151,28 +151,31 @@ static bool scales_are_normal(const struct dnn_cluster *c)
 
 /* ---- weights ---- */
 
-/** Walks the weights in the order of the problem's dimensions. */
+/** Walks the lines of weights, along their last dimension, in the order of the problem's dimensions. */
 struct weights_walk {
-    int64_t index[RANK_MAX], offset, channel;
+    int64_t index[RANK_MAX], offset;
 };
 
-static bool walk_on(const struct dnn_problem *p, struct weights_walk *w)
+static bool walk_on(const struct dnn_layout *l, struct weights_walk *w)
 {
-    const struct dnn_layout *l = &p->weights;
-    int i = l->rank;
+    int i = l->rank - 1;
 
     while (i-- > 0) {
         w->offset += l->strides[i];
         if (++w->index[i] < l->dims[i])
-            break;
+            return true;
         w->offset -= l->dims[i] * l->strides[i];
         w->index[i] = 0;
     }
+    return false;
+}
+
+/** Returns the channel of weight i of a line. */
+static int64_t channel_of(const struct dnn_problem *p, const struct weights_walk *w, int64_t i)
+{
     if (p->kind == DNN_MATMUL)
-        w->channel = w->index[l->rank - 1];
-    else
-        w->channel = l->rank == 5 ? w->index[0] * l->dims[1] + w->index[1] : w->index[0];
-    return i >= 0;
+        return i;
+    return p->weights.rank == 5 ? w->index[0] * p->weights.dims[1] + w->index[1] : w->index[0];
 }
 
 /** Returns what is to be taken off bytes to make them s8. */
@@ -188,23 +191,29 @@ static int32_t byte_offset(const struct value *bytes)
 static bool integer_weights(const struct dnn_cluster *c, int8_t *out)
 {
     const struct dnn_quantization *q = &c->quantization;
+    const struct dnn_layout *l = &c->problem.weights;
+    const int64_t length = l->dims[l->rank - 1], stride = l->strides[l->rank - 1];
     const bool uniform = is_uniform(q->weight_zero);
-    struct weights_walk w = {{0}, 0, 0};
-    int64_t channel = -1; /* whose zero point is known */
+    struct weights_walk w = {{0}, 0};
+    int64_t known = -1; /* the channel whose zero point this is */
     int32_t zero = 0;
 
     do {
-        if (channel < 0 || (!uniform && channel != w.channel)) {
-            channel = w.channel;
-            zero = integer_at(q->weight_zero, channel_element(&c->problem, q->weight_zero, q->channel_axis, channel));
-        }
-        int32_t x = integer_at(c->weights.value, w.offset) - (zero - c->problem.weights_zero);
+        for (int64_t i = 0; i < length; i++) {
+            const int64_t channel = channel_of(&c->problem, &w, i);
 
-        if (x < INT8_MIN || x > INT8_MAX)
-            return false;
-        if (out)
-            *out++ = (int8_t)x;
-    } while (walk_on(&c->problem, &w));
+            if (known < 0 || (!uniform && known != channel)) {
+                zero = integer_at(q->weight_zero, channel_element(&c->problem, q->weight_zero, q->channel_axis, channel));
+                zero -= c->problem.weights_zero;
+                known = channel;
+            }
+            const int32_t x = integer_at(c->weights.value, w.offset + i * stride) - zero;
+            if (x < INT8_MIN || x > INT8_MAX)
+                return false;
+            if (out)
+                *out++ = (int8_t)x;
+        }
+    } while (walk_on(l, &w));
     return true;
 }
 
