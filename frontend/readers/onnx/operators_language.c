@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Imports MatMulNBits and GatherBlockQuantized of the domain com.microsoft, whose weights have 4 or 8 bits and a scale for
+ * Imports MatMulNBits and GatherBlockQuantized of the domain com.microsoft, whose weights have 2, 4 or 8 bits and a scale for
  * every block.
  *
  * WebNN has no data type of 4 bits, but the builder takes constants of them as bytes: weights stay in the file
- * (docs/compact-weights.md).
+ * (docs/compact-weights.md).  Those of 2 bits become 4 bits.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 /* ---- weights in blocks ---- */
 
-/** Describes weights of [rows, blocks, block] numbers of 4 or 8 bits, one scale for each block. */
+/** Describes weights of [rows, blocks, block] numbers of 2, 4 or 8 bits, one scale for each block. */
 struct block_weights {
     uint32_t bits, rows, columns, blocks, block; /* columns: numbers of a row that are used */
 };
@@ -62,31 +62,41 @@ static const uint8_t *bytes_of(struct onnx_node *n, size_t i)
     return v ? v->data : NULL;
 }
 
-/*
- * Returns numbers that lie two in a byte, the low half first, as a constant of bytes.  Each of `rows` rows begins a new byte
- * and has `count` numbers.
- */
-static WNNOperand unpack_nibbles(struct onnx_node *n, const uint8_t *from, size_t rows, size_t count, const uint32_t dims[2])
+/* Returns number i of those that lie in bytes, the lowest bits first. */
+static inline uint8_t number_in(const uint8_t *from, size_t i, uint32_t bits)
 {
-    const size_t row_bytes = (count + 1) / 2;
+    return (uint8_t)(from[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1));
+}
+
+/* Returns how many bytes a row of as many numbers takes. */
+static size_t row_bytes(size_t count, uint32_t bits)
+{
+    return (count * bits + 7) / 8;
+}
+
+/* Returns numbers of fewer than 8 bits as a constant of bytes.  Each of `rows` rows begins a new byte and has `count` numbers.
+ */
+static WNNOperand unpack(struct onnx_node *n, const uint8_t *from, uint32_t bits, size_t rows, size_t count,
+                         const uint32_t dims[2])
+{
     uint8_t *bytes = constant_memory(n, rows * count);
 
-    for (size_t r = 0; bytes && r < rows; r++) {
-        const uint8_t *row = from + r * row_bytes;
+    for (size_t r = 0; bytes && r < rows; r++, from += row_bytes(count, bits)) {
         uint8_t *to = bytes + r * count;
 
         for (size_t i = 0; i < count / 2; i++) { /* vectors of bytes */
-            to[2 * i] = row[i] & 15;
-            to[2 * i + 1] = row[i] >> 4;
+            to[2 * i] = bits == 4 ? from[i] & 15 : number_in(from, 2 * i, 2);
+            to[2 * i + 1] = bits == 4 ? from[i] >> 4 : number_in(from, 2 * i + 1, 2);
         }
         if (count % 2)
-            to[count - 1] = row[row_bytes - 1] & 15;
+            to[count - 1] = number_in(from, count - 1, bits);
     }
     return keep_constant(n, WNNOperandDataType_Uint8, dims, bytes);
 }
 
-/* Returns as many numbers of 4 bits, an even number, as a constant of bytes: lent where they lie in a file, else copied. */
-static WNNOperand lend_nibbles(struct onnx_node *n, size_t i, size_t count, const uint32_t dims[2])
+/* Returns as many numbers of 2 or 4 bits, an even number, as a constant of bytes that is 4 bits to the builder: lent where it
+ * lies in a file like that, else copied. */
+static WNNOperand lend_nibbles(struct onnx_node *n, size_t i, uint32_t bits, size_t count, const uint32_t dims[2])
 {
     const WNNOperandDescriptor descriptor = {WNNOperandDataType_Uint8, 2, dims};
     const struct onnx_value *v = onnx_input(n, i);
@@ -94,12 +104,13 @@ static WNNOperand lend_nibbles(struct onnx_node *n, size_t i, size_t count, cons
 
     if (!from)
         return onnx_error_operand(n);
-    if (from == v->file && v->map)
+    if (bits == 4 && from == v->file && v->map)
         return file_map_lend_uint4(v->map, n->builder, &descriptor, from, count / 2);
     uint8_t *bytes = constant_memory(n, count / 2);
     if (!bytes)
         return onnx_error_operand(n);
-    memcpy(bytes, from, count / 2);
+    for (size_t k = 0; k < count / 2; k++)
+        bytes[k] = bits == 4 ? from[k] : (uint8_t)(number_in(from, 2 * k, 2) | number_in(from, 2 * k + 1, 2) << 4);
     return wnnGraphBuilderConstantUint4Lent(n->builder, &descriptor, bytes, count / 2,
                                             (WNNBufferReleaseCallbackInfo){release, bytes, NULL});
 }
@@ -112,8 +123,8 @@ static bool has_elements(struct onnx_node *n, size_t i, const char *what, int64_
     return have == expected || onnx_refuse(n, "%s has %lld elements, not %lld", what, (long long)have, (long long)expected);
 }
 
-/* Returns the weights as uint8 [rows, blocks * block].  Those of 4 bits become bytes at once for a gather (`table`), and stay
- * as they are for a matmul. */
+/* Returns the weights as uint8 [rows, blocks * block].  Those of fewer than 8 bits become bytes at once for a gather (`table`),
+ * and have 4 bits for a matmul. */
 static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block_weights *w, bool table)
 {
     const uint32_t dims[2] = {w->rows, w->blocks * w->block};
@@ -126,9 +137,9 @@ static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block
     if (w->bits == 8)
         return onnx_reshape(n, onnx_operand(n, i), 2, dims);
     if (!table)
-        return lend_nibbles(n, i, (size_t)w->rows * dims[1], dims);
+        return lend_nibbles(n, i, w->bits, (size_t)w->rows * dims[1], dims);
     const uint8_t *bytes = bytes_of(n, i);
-    return bytes ? unpack_nibbles(n, bytes, w->rows, dims[1], dims) : onnx_error_operand(n);
+    return bytes ? unpack(n, bytes, w->bits, w->rows, dims[1], dims) : onnx_error_operand(n);
 }
 
 /* Returns zero points of the scales' shape: those of input i, packed like the weights, or the middle of the range. */
@@ -144,12 +155,12 @@ static WNNOperand read_zero_points(struct onnx_node *n, size_t i, const struct b
     }
     if (v->type != ONNX_UINT8)
         return onnx_refuse_operand(n, "zero_points of %s; they are read as uint8", onnx_type_name(v->type));
-    if (!has_elements(n, i, "zero_points", (int64_t)w->rows * (w->bits == 8 ? w->blocks : (w->blocks + 1) / 2)))
+    if (!has_elements(n, i, "zero_points", (int64_t)(w->rows * row_bytes(w->blocks, w->bits))))
         return onnx_error_operand(n);
     if (w->bits == 8)
         return onnx_reshape(n, onnx_operand(n, i), 2, dims);
     const uint8_t *bytes = bytes_of(n, i);
-    return bytes ? unpack_nibbles(n, bytes, w->rows, w->blocks, dims) : onnx_error_operand(n);
+    return bytes ? unpack(n, bytes, w->bits, w->rows, w->blocks, dims) : onnx_error_operand(n);
 }
 
 /* Returns element k of numbers that lie at `from`, of float32 or float16. */
@@ -242,8 +253,8 @@ static WNNOperand dequantize_blocks(struct onnx_node *n, WNNOperand b, const str
 /* Returns bits and block size by their attributes, if they are ones there are. */
 static bool read_blocks(struct onnx_node *n, int64_t bits, int64_t block, struct block_weights *w)
 {
-    if (bits != 4 && bits != 8)
-        return onnx_refuse(n, "weights of %lld bits; those of 4 and 8 are read", (long long)bits);
+    if (bits != 2 && bits != 4 && bits != 8)
+        return onnx_refuse(n, "weights of %lld bits; those of 2, 4 and 8 are read", (long long)bits);
     if (block < 16 || block > 1 << 20 || (block & (block - 1)))
         return onnx_refuse(n, "block_size is %lld, not a power of two from 16 on", (long long)block);
     w->bits = (uint32_t)bits;
@@ -295,7 +306,7 @@ bool onnx_import_matmul_n_bits(struct onnx_node *n)
 bool onnx_import_gather_block_quantized(struct onnx_node *n)
 {
     const struct onnx_value *data = onnx_input(n, 0);
-    const bool packed = data && data->type == ONNX_UINT8; /* two of 4 bits in a byte; else one of 4 bits in an element */
+    const bool packed = data && data->type == ONNX_UINT8; /* as many as there is room for; else one of 4 bits in an element */
     const int64_t bits = onnx_int(n, "bits", 4), gather_axis = onnx_int(n, "gather_axis", 0);
     const int64_t quantize_axis = onnx_int(n, "quantize_axis", 1), block = onnx_int(n, "block_size", 128);
     WNNOperand table, scales, zeros, x, s, z;
@@ -308,7 +319,7 @@ bool onnx_import_gather_block_quantized(struct onnx_node *n)
         return onnx_refuse(n, "a table of %zu dimensions, gather_axis %lld, quantize_axis %lld; rows of matrices are read",
                            data->rank, (long long)gather_axis, (long long)quantize_axis);
     w.rows = (uint32_t)data->dims[0];
-    w.columns = (uint32_t)data->dims[1] * (packed && bits == 4 ? 2 : 1);
+    w.columns = (uint32_t)data->dims[1] * (packed ? 8 / w.bits : 1);
     w.blocks = (w.columns + w.block - 1) / w.block;
     if (w.columns != w.blocks * w.block)
         return onnx_refuse(n, "rows of %u numbers are no whole blocks of %u", w.columns, w.block);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Operators of language models in the domain com.microsoft, on models made here, against plain loops in double: MatMulNBits and
- * GatherBlockQuantized with 4 and 8 bits, GroupQueryAttention with its cache; and MatMul and Gemm by what DequantizeLinear
+ * GatherBlockQuantized with 2, 4 and 8 bits, GroupQueryAttention with its cache; and MatMul and Gemm by what DequantizeLinear
  * makes float16 of.
  */
 #include <math.h>
@@ -25,7 +25,7 @@ static void floats(struct net *t, const char *name, size_t rank, const int64_t *
 
 /* ---- weights in blocks ---- */
 
-/** Numbers of 4 or 8 bits in rows, each of which begins a byte. */
+/** Numbers of 2, 4 or 8 bits in rows, each of which begins a byte. */
 struct packed {
     uint8_t bytes[MOST];
     size_t row_bytes;
@@ -35,7 +35,7 @@ struct packed {
 static void draw(struct packed *p, int bits, size_t rows, size_t columns)
 {
     p->bits = bits;
-    p->row_bytes = bits == 8 ? columns : (columns + 1) / 2;
+    p->row_bytes = (columns * (size_t)bits + 7) / 8;
     assert_true(rows * p->row_bytes <= MOST);
     for (size_t i = 0; i < rows * p->row_bytes; i++)
         p->bytes[i] = (uint8_t)random_below(256);
@@ -43,9 +43,9 @@ static void draw(struct packed *p, int bits, size_t rows, size_t columns)
 
 static int at(const struct packed *p, size_t row, size_t column)
 {
-    if (p->bits == 8)
-        return p->bytes[row * p->row_bytes + column];
-    return p->bytes[row * p->row_bytes + column / 2] >> 4 * (column % 2) & 15;
+    const size_t bit = column * (size_t)p->bits;
+
+    return p->bytes[row * p->row_bytes + bit / 8] >> bit % 8 & ((1 << p->bits) - 1);
 }
 
 struct weights_case {
@@ -160,7 +160,7 @@ static void check_matmul(const struct weights_case *c)
         }
 }
 
-TEST(matmuls_of_4_and_8_bits_are_right)
+TEST(matmuls_of_2_4_and_8_bits_are_right)
 {
     static const struct weights_case cases[] = {
         {4, 64, 5, 16, false, false, false, 0}, {4, 64, 5, 16, true, true, false, 0},
@@ -171,7 +171,9 @@ TEST(matmuls_of_4_and_8_bits_are_right)
         {4, 96, 6, 32, false, true, true, 0},   {4, 64, 5, 16, true, true, false, 1},
         {8, 48, 7, 32, true, false, false, 1},  {4, 48, 7, 32, true, false, true, 1},
         {4, 64, 5, 16, true, true, false, 2},   {8, 48, 7, 32, true, false, false, 4},
-        {4, 48, 7, 32, true, false, true, 2},
+        {4, 48, 7, 32, true, false, true, 2},   {2, 64, 5, 16, false, false, false, 0},
+        {2, 96, 4, 16, true, true, false, 0}, /* six zero points in two bytes */
+        {2, 48, 7, 32, true, false, true, 0},   {2, 64, 5, 16, true, true, false, 2},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -266,7 +268,7 @@ static void check_gather(int bits, bool zero_points)
 
 TEST(rows_of_quantised_tables_are_right)
 {
-    for (int bits = 4; bits <= 8; bits += 4)
+    for (int bits = 2; bits <= 8; bits *= 2)
         for (int zero_points = 0; zero_points < 2; zero_points++)
             check_gather(bits, zero_points);
 }
@@ -499,7 +501,8 @@ static void refuse_matmul(const char *attribute, int64_t value, const char *inpu
 
 TEST(what_does_not_fit_is_refused)
 {
-    refuse_matmul("bits", 2, "a b scales", "weights of 2 bits; those of 4 and 8 are read");
+    refuse_matmul("bits", 3, "a b scales", "weights of 3 bits; those of 2, 4 and 8 are read");
+    refuse_matmul("bits", 2, "a b scales", "B has 160 elements, not 80");
     refuse_matmul("block_size", 24, "a b scales", "block_size is 24, not a power of two from 16 on");
     refuse_matmul("K", 32, "a b scales", "K is 32 and N is 5, for rows of 64");
     refuse_matmul("K", -1, "a b scales", "K is -1");
