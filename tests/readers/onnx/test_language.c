@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Operators of language models in the domain com.microsoft, on models made here, against plain loops in double: MatMulNBits and
- * GatherBlockQuantized with 2, 4 and 8 bits, GroupQueryAttention with its cache; and MatMul and Gemm by what DequantizeLinear
- * makes float16 of.
+ * GatherBlockQuantized with 2, 4 and 8 bits, GroupQueryAttention with its cache, LinearAttention; and MatMul and Gemm by what
+ * DequantizeLinear makes float16 of.
  */
 #include <math.h>
 
@@ -476,6 +476,139 @@ TEST(grouped_queries_attend_to_their_cache)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         attend(&cases[i]);
+}
+
+/* ---- linear attention ---- */
+
+enum { LINEAR_BATCH = 2, STEPS = 5, KEY_SIZE = 4, VALUE_SIZE = 3, PARTS = 6 };
+
+struct linear_case {
+    int tokens, queries, keys, values; /* heads */
+    const char *rule;
+    int decay, beta; /* numbers for a token; 0: no input */
+    bool state;
+};
+
+static double part_at(const float *x, int numbers, int token, int heads, int all, int head, int i)
+{
+    return (double)x[token * numbers + head / (all / heads) * (numbers / heads) + i];
+}
+
+/* Compares with the recurrence, token by token. */
+static void check_linear_head(const struct linear_case *c, const int *numbers, float *const *x, int b, int h, const float *y,
+                              const float *present)
+{
+    const int most = c->queries > c->values ? c->queries : c->values, q = most / c->values;
+    double s[KEY_SIZE][VALUE_SIZE];
+
+    for (int i = 0; i < KEY_SIZE * VALUE_SIZE; i++)
+        s[i / VALUE_SIZE][i % VALUE_SIZE] = c->state ? (double)x[3][(b * c->values + h) * KEY_SIZE * VALUE_SIZE + i] : 0;
+    for (int k = b * c->tokens; k < (b + 1) * c->tokens; k++)
+        for (int j = 0; j < VALUE_SIZE; j++) {
+            double v = part_at(x[2], numbers[2], k, c->values, c->values, h, j), has = 0;
+
+            for (int i = 0; i < KEY_SIZE; i++) {
+                if (c->decay)
+                    s[i][j] *= exp(part_at(x[4], c->decay, k, c->values, c->values, h, c->decay > c->values ? i : 0));
+                has += s[i][j] * part_at(x[1], numbers[1], k, c->keys, c->values, h, i);
+            }
+            if (c->beta)
+                v = (v - has) * part_at(x[5], c->beta, k, c->beta, c->values, h, 0);
+            for (int i = 0; i < KEY_SIZE; i++)
+                s[i][j] += part_at(x[1], numbers[1], k, c->keys, c->values, h, i) * v;
+            for (int g = 0; g < q; g++) {
+                double want = 0;
+
+                for (int i = 0; i < KEY_SIZE; i++)
+                    want += part_at(x[0], numbers[0], k, c->queries, most, h * q + g, i) * s[i][j] / sqrt(KEY_SIZE);
+                assert_close(y[(k * most + h * q + g) * VALUE_SIZE + j], want, 1e-5);
+            }
+        }
+    for (int i = 0; i < KEY_SIZE * VALUE_SIZE; i++)
+        assert_close(present[(b * c->values + h) * KEY_SIZE * VALUE_SIZE + i], s[i / VALUE_SIZE][i % VALUE_SIZE], 1e-5);
+}
+
+static void add_linear(const struct linear_case *c, const int *numbers)
+{
+    const char *const names[PARTS] = {"q", "k", "v", "s", "d", "b"};
+    char dims[40], inputs[2 * PARTS] = "";
+
+    start(t, 27);
+    for (int i = 0; i < PARTS; i++) {
+        strcat(inputs, !numbers[i] ? "-" : names[i]);
+        strcat(inputs, i + 1 < PARTS ? " " : "");
+        snprintf(dims, sizeof dims, "%d %d %d", LINEAR_BATCH, c->tokens, numbers[i]);
+        if (i == 3)
+            snprintf(dims, sizeof dims, "%d %d %d %d", LINEAR_BATCH, c->values, KEY_SIZE, VALUE_SIZE);
+        if (numbers[i])
+            input(t, names[i], F32, dims);
+    }
+    Onnx__NodeProto *n = node(t, "LinearAttention", inputs, "y present");
+    attribute_int(t, n, "q_num_heads", c->queries);
+    attribute_int(t, n, "kv_num_heads", c->values);
+    attribute_text(t, n, "update_rule", c->rule);
+    output(t, "y");
+    output(t, "present");
+}
+
+TEST(linear_attention_follows_its_recurrence)
+{
+    static const struct linear_case cases[] = {
+        {1, 2, 2, 2, "linear", 0, 0, true},
+        {STEPS, 2, 2, 2, "linear", 0, 0, false},
+        {STEPS, 4, 2, 2, "gated_delta", 2, 2, true},
+        {1, 4, 2, 2, "gated_delta", 2, 2, true},
+        {STEPS, 2, 2, 4, "gated_delta", 16, 1, false},
+        {STEPS, 2, 1, 2, "delta", 0, 2, true},
+        {STEPS, 2, 2, 2, "gated", 8, 0, true},
+    };
+    static float data[PARTS][MOST], y[MOST], present[MOST];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct linear_case *c = &cases[i];
+        const int numbers[PARTS] = {
+            c->queries * KEY_SIZE, c->keys * KEY_SIZE, c->values * VALUE_SIZE, c->state, c->decay, c->beta};
+        const int most = c->queries > c->values ? c->queries : c->values;
+        float *x[PARTS];
+        void *in[PARTS];
+        size_t count = 0;
+
+        for (int k = 0; k < PARTS; k++) {
+            x[k] = data[k];
+            random_fill(x[k], MOST);
+            if (numbers[k])
+                in[count++] = x[k];
+        }
+        add_linear(c, numbers);
+        run(t, in, (void *[]){y, present},
+            (size_t[]){(size_t)(LINEAR_BATCH * c->tokens * most * VALUE_SIZE) * sizeof *y,
+                       (size_t)(LINEAR_BATCH * c->values * KEY_SIZE * VALUE_SIZE) * sizeof *y});
+        for (int b = 0; b < LINEAR_BATCH; b++)
+            for (int h = 0; h < c->values; h++)
+                check_linear_head(c, numbers, x, b, h, y, present);
+    }
+}
+
+TEST(linear_attention_that_does_not_fit_is_refused)
+{
+    static const struct {
+        struct linear_case c;
+        const char *reason;
+    } cases[] = {
+        {{1, 2, 2, 2, "other", 0, 0, true}, "update_rule \"other\" is none of linear, gated, delta and gated_delta"},
+        {{1, 3, 3, 2, "linear", 0, 0, true}, "q_num_heads is 3 and kv_num_heads 2; one must be a multiple of the other"},
+        {{1, 2, 2, 2, "gated", 6, 0, true}, "heads of queries have 4 elements, of keys 4, of decay 3, of beta 0"},
+        {{1, 2, 2, 2, "delta", 0, 0, true}, "input 5 must be [2, 1, a multiple of 2], for 2 heads"},
+        {{1, 4, 3, 4, "linear", 0, 0, true}, "input 1 must be [2, 1, a multiple of 3], for 4 heads"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct linear_case *c = &cases[i].c;
+
+        add_linear(c, (const int[PARTS]){c->queries * KEY_SIZE, c->keys * KEY_SIZE, c->values * VALUE_SIZE, c->state, c->decay,
+                                         c->beta});
+        refused(t, NULL, cases[i].reason);
+    }
 }
 
 /* ---- refusals ---- */
