@@ -341,6 +341,9 @@ static bool check_outputs(WNNGraphBuilder b, size_t count, WNNNamedOperand const
         if (outputs[i].operand->value->kind != VALUE_RESULT)
             return error_set(e, WNNStatus_TypeError, "%s is %s; an identity operator can stand between", what,
                              outputs[i].operand->value->kind == VALUE_INPUT ? "an input" : "a constant");
+        if (!dtype_is_public(outputs[i].operand->type.type))
+            return error_set(e, WNNStatus_TypeError, "%s is of %s, which cast makes float32 of", what,
+                             dtype_name(outputs[i].operand->type.type));
     }
     return true;
 }

@@ -39,6 +39,7 @@ struct WNNGraphBuilderImpl {
     struct arena arena;     /* operands, names of inputs */
     struct name_map inputs; /* operands by name */
     struct constant_tensor *constant_tensors;
+    bool to_float64; /* the call is wnnGraphBuilderCastToFloat64 */
     size_t state_count;
     WNNNamedState *states;  /* in the arena */
     struct open_loop *loop; /* that has begun and not ended, or NULL; in the arena */

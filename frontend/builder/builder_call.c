@@ -190,8 +190,10 @@ static bool check_supported(struct method *m, uint32_t slot, const char *name, c
 {
     dtype_set types = runtime_supported_types(m->builder->context, m->call.op, slot);
 
-    /* Programs cannot name uint4: the builder has put such a constant in front of its cast. */
-    if (types & DT_AS_FLAG || types & 1u << t->type || t->type == DTYPE_UINT4)
+    /* Programs cannot name uint4: the builder has put such a constant in front of its cast.  Those that have asked for float64
+     * read it by the operators that passes may have it of. */
+    if (types & DT_AS_FLAG || types & 1u << t->type || t->type == DTYPE_UINT4 ||
+        (t->type == DTYPE_FLOAT64 && (m->call.op != OP_CAST || slot == 0 || m->builder->to_float64)))
         return true;
     return call_error(&m->call, "%s has data type %s, which this context does not support here", name, dtype_name(t->type));
 }
@@ -246,6 +248,18 @@ WNNOperand builder_apply(WNNGraphBuilder b, enum op op, const void *options, con
     struct method m;
 
     return apply(&m, b, op, options, args, count, operands) ? m.operands[0] : builder_fail(b, &m.error);
+}
+
+WNNOperand wnnGraphBuilderCastToFloat64(WNNGraphBuilder b, WNNOperand input, WNNOperatorOptions const *options)
+{
+    WNNOperand result;
+
+    if (!b)
+        return builder_missing("cast");
+    b->to_float64 = true;
+    result = builder_apply(b, OP_CAST, options, &(union op_args){.cast = {DTYPE_FLOAT64}}, 1, &input);
+    b->to_float64 = false;
+    return result;
 }
 
 WNNStatus builder_apply_sequence(WNNGraphBuilder b, enum op op, const void *options, const union op_args *args, size_t count,

@@ -511,6 +511,13 @@ WNN_EXPORT WNNOperand wnnGraphBuilderConstantLent(WNNGraphBuilder builder, WNNOp
 WNN_EXPORT WNNOperand wnnGraphBuilderConstantUint4Lent(WNNGraphBuilder builder, WNNOperandDescriptor const *descriptor,
                                                        void const *data, size_t byteLength,
                                                        WNNBufferReleaseCallbackInfo release);
+/**
+ * Casts to float64, which the specification does not have: values of it exist inside of a graph only.  cast brings them back,
+ * and operators of any data type, abs, neg, reciprocal, matmul and gemm compute with them; the others refuse them, as do
+ * outputs of a graph.  options may be NULL.  Returns an operand of the builder, or an error operand after a TypeError.
+ */
+WNN_EXPORT WNNOperand wnnGraphBuilderCastToFloat64(WNNGraphBuilder builder, WNNOperand input,
+                                                   WNNOperatorOptions const *options);
 /** Makes a scalar constant of value cast to dataType: constant(dataType, value). */
 WNN_EXPORT WNNOperand wnnGraphBuilderConstantScalar(WNNGraphBuilder builder, WNNOperandDataType dataType, WNNNumber value);
 /**

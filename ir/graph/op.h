@@ -117,7 +117,8 @@ enum op_flags {
     OPF_EXPENSIVE = 1 << 13,          /**< computing it twice costs more than storing it once (transcendental functions) */
     OPF_VARIADIC = 1 << 14,           /**< the one row of INS stands for any number of inputs (concat) */
     OPF_SEQUENCE = 1 << 15,           /**< the builder method returns a sequence of operands */
-    OPF_FLOAT64 = 1 << 16,            /**< operands may be DTYPE_FLOAT64, too, in what passes make */
+    OPF_FLOAT64 = 1 << 16,            /**< operands may be DTYPE_FLOAT64, too, in what passes make, and after
+                                     wnnGraphBuilderCastToFloat64 */
 };
 
 enum attr_kind {

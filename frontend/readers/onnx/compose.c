@@ -3,6 +3,7 @@
  * Implements builder calls in short form (compose.h).  Errors are the builder's to keep.
  */
 #include "frontend/readers/onnx/compose.h"
+#include "ir/support/dtype.h"
 
 struct onnx_dims onnx_dims_of(WNNOperand operand)
 {
@@ -122,7 +123,7 @@ WNNOperand onnx_iota(struct onnx_node *n, WNNOperandDataType type, size_t rank, 
 {
     struct onnx_dims dims = {rank, {1, 1, 1, 1, 1, 1, 1, 1}};
     enum onnx_type element = onnx_type_of(type);
-    void *data = onnx_alloc(n, count, wnnOperandDataTypeGetByteSize(type));
+    void *data = onnx_alloc(n, count, dtype_size(type));
 
     if (!data)
         return onnx_error_operand(n);
@@ -177,7 +178,7 @@ WNNOperand onnx_matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand b)
     WNNOperandDataType type = wnnOperandGetDataType(a);
     struct onnx_dims da = onnx_dims_of(a), db = onnx_dims_of(b), dims;
 
-    if (type == WNNOperandDataType_Float32 || type == WNNOperandDataType_Float16)
+    if (onnx_type_is_float(onnx_type_of(type)))
         return onnx_matmul(n, a, b);
     if (da.rank < 2 || db.rank < 2)
         return onnx_refuse_operand(n, "an operand is not a matrix");

@@ -6,6 +6,7 @@
 
 #include "frontend/readers/describe.h"
 #include "frontend/readers/onnx/internal.h"
+#include "ir/support/dtype.h"
 
 /** Returns a string field's text; what is absent is empty. */
 static const char *text_of(const char *field)
@@ -35,7 +36,7 @@ static bool declare(struct model_description *d, const Onnx__ValueInfoProto *inf
 
     if (!describe_declaration(d, out, name, strlen(name), rank_of(info), &dimensions))
         return false;
-    out->dataType = onnx_data_type(element);
+    out->dataType = dtype_is_public(onnx_data_type(element)) ? onnx_data_type(element) : WNNOperandDataType_Undefined;
     out->boolean = element == ONNX_BOOL;
     out->hasShape = type && type->shape;
     for (size_t i = 0; i < out->rank; i++) {

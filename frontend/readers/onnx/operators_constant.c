@@ -286,7 +286,7 @@ static bool cast_to(struct onnx_node *n, enum onnx_type type)
         return onnx_output_value(n, 0, v);
     if (!onnx_type_size(type) || (!to && !onnx_is_constant(n, 0)))
         return onnx_refuse(n, "it makes %s, which WebNN does not have", onnx_type_name(type));
-    if (!to || !from || !onnx_elements(v))
+    if (!to || !from || !onnx_elements(v) || ((v->type == ONNX_DOUBLE || type == ONNX_DOUBLE) && onnx_is_constant(n, 0)))
         return cast_on_host(n, type);
     if (v->sums && !v->is_static && onnx_type_is_float(type))
         return onnx_output_as(n, 0, onnx_cast(n, v->sums, to), type);

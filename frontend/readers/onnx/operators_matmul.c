@@ -37,7 +37,7 @@ static WNNOperand gemm(struct onnx_node *n)
 
     if (n->version < 7)
         onnx_ignore(n, "broadcast"); /* shapes tell */
-    if (type == WNNOperandDataType_Float32 || type == WNNOperandDataType_Float16) {
+    if (onnx_type_is_float(onnx_type_of(type))) {
         if (wide) {
             a = onnx_cast(n, a, f32);
             c = c ? onnx_cast(n, c, f32) : NULL;

@@ -10,6 +10,7 @@
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/map.h"
 #include "frontend/readers/onnx/internal.h"
+#include "ir/support/dtype.h"
 #include "ir/support/suggest.h"
 
 /* ---- sizes of inputs ---- */
@@ -336,7 +337,7 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__Valu
     struct onnx_value *v = NULL;
     struct error e = {0};
 
-    if (!onnx_data_type(elem) || (shape && shape->n_dim > ONNX_RANK_MAX))
+    if (!dtype_is_public(onnx_data_type(elem)) || (shape && shape->n_dim > ONNX_RANK_MAX))
         return onnx_fail_null(r, "input \"%s\" is of type %s and cannot be a constant", onnx_escape(r, info->name),
                               onnx_type_name(elem));
     if (!model_constant_fit(r->model, constant, onnx_data_type(elem), shape ? declared_dims(shape, declared, names) : SIZE_MAX,
@@ -480,7 +481,7 @@ static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__V
         v = constant_value(r, info, constant);
         return v && bind_value(scope, info, v, found);
     }
-    if (onnx_data_type(elem) == WNNOperandDataType_Undefined)
+    if (!dtype_is_public(onnx_data_type(elem)))
         return onnx_fail(r, "input \"%s\" is of type %s, which WebNN does not have", onnx_escape(r, info->name),
                          onnx_type_name(elem));
     if (bound)
@@ -535,6 +536,8 @@ static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     node.name = (char *)name;
     node.op_type = (char *)"output of the model";
     WNNOperand operand = onnx_value_operand(&n, v);
+    if (!v->refusal && !dtype_is_public(wnnOperandGetDataType(operand)) && !wnnOperandIsError(operand))
+        onnx_refuse(&n, "it is %s; WebNN has no such outputs", onnx_type_name(v->type));
     if (n.refused)
         return !r->failed;
     if (v->is_input || v->is_static || v->count)

@@ -17,6 +17,7 @@
 #include "frontend/readers/files/named_file.h"
 #include "frontend/readers/files/map.h"
 #include "frontend/readers/onnx/internal.h"
+#include "ir/support/dtype.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "raw_data is little-endian and used as it is");
 
@@ -39,7 +40,7 @@ static const struct type_info {
     {ONNX_STRING, "string", 0, false, false, WNNOperandDataType_Undefined},
     {ONNX_BOOL, "bool", 1, false, false, WNNOperandDataType_Uint8},
     {ONNX_FLOAT16, "float16", 2, true, false, WNNOperandDataType_Float16},
-    {ONNX_DOUBLE, "float64", 8, true, false, WNNOperandDataType_Undefined},
+    {ONNX_DOUBLE, "float64", 8, true, false, DTYPE_FLOAT64},
     {ONNX_UINT32, "uint32", 4, false, false, WNNOperandDataType_Uint32},
     {ONNX_UINT64, "uint64", 8, false, false, WNNOperandDataType_Uint64},
     {14, "complex64", 0, false, false, WNNOperandDataType_Undefined},

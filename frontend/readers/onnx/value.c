@@ -5,6 +5,7 @@
  *
  * A constant stays on the host until a builder call needs it: most of those that a file holds for shapes never become operands.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +13,9 @@
 
 #include "frontend/readers/files/element.h"
 #include "frontend/readers/files/map.h"
+#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/internal.h"
+#include "ir/support/dtype.h"
 
 /* ---- refusing ---- */
 
@@ -177,6 +180,9 @@ WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v)
     WNNOperandDescriptor descriptor = {type, v->rank, dims};
     size_t bytes = (size_t)onnx_elements(v) * onnx_type_size(v->type);
 
+    if (!dtype_is_public(type))
+        return onnx_value_compute(n->reader, v) ? (v->operand = onnx_constant_operand(n, type, v->rank, dims, v->data))
+                                                : onnx_error_operand(n);
     v->operand = v->file ? file_map_lend(v->map, n->builder, &descriptor, v->file, bytes)
                          : wnnGraphBuilderConstant(n->builder, &descriptor, v->data, bytes);
     return v->operand;
@@ -426,9 +432,62 @@ bool onnx_output_view(struct onnx_node *n, size_t i, const struct onnx_value *v,
 
 /* ---- builder calls that importers need often ---- */
 
+/** Returns by how many powers of two the largest of finite numbers must be divided for all to be in the range of float32. */
+static int shift_of(const double *x, size_t count)
+{
+    enum { TOP = 100, BOTTOM = -60 }; /* the last one of 53 bits is then above the least number of float32 */
+    int most = INT_MIN, exponent;
+
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(x[i]) && x[i] != 0) {
+            frexp(x[i], &exponent);
+            most = exponent > most ? exponent : most;
+        }
+    return most == INT_MIN || (most > BOTTOM && most < TOP) ? 0 : most;
+}
+
+/** Returns a constant of float64, which builders do not take: sums of float32 numbers, times powers of two. */
+static WNNOperand double_operand(struct onnx_node *n, size_t rank, const uint32_t *dims, const double *x)
+{
+    struct onnx_dims shape = {rank, {0}};
+    WNNOperand sum = NULL, part;
+    bool more = true;
+
+    if (rank)
+        memcpy(shape.at, dims, rank * sizeof(*dims));
+    const size_t count = onnx_dims_product(n, &shape, 0, rank);
+    float *numbers = onnx_alloc(n, count, sizeof(*numbers));
+    double *rest = onnx_alloc(n, count, sizeof(*rest));
+    int shift = shift_of(x, count);
+
+    for (size_t i = 0; numbers && rest && i < count; i++) {
+        rest[i] = ldexp(x[i], -shift);
+        if (ldexp(rest[i], shift) != x[i] && x[i] == x[i])
+            return onnx_refuse_operand(n, "a constant of float64 has numbers of too different sizes, such as %g", x[i]);
+    }
+    for (int parts = 0; numbers && rest && more; parts++) {
+        if (parts == 3) /* what float32 does not have remains */
+            return onnx_refuse_operand(n, "a constant of float64 has numbers of too different sizes");
+        more = false;
+        for (size_t i = 0; i < count; i++) {
+            numbers[i] = (float)rest[i];
+            rest[i] = isfinite(rest[i]) ? rest[i] - (double)numbers[i] : 0;
+            more = more || rest[i] != 0;
+        }
+        part = onnx_cast(n, onnx_constant_operand(n, WNNOperandDataType_Float32, rank, dims, numbers), DTYPE_FLOAT64);
+        sum = sum ? onnx_add(n, sum, part) : part;
+    }
+    for (int step; sum && shift; shift -= step) {
+        step = shift < -126 ? -126 : shift > 127 ? 127 : shift;
+        sum = onnx_mul(n, sum, onnx_cast(n, onnx_scalar(n, WNNOperandDataType_Float32, ldexp(1, step)), DTYPE_FLOAT64));
+    }
+    return sum ? sum : onnx_error_operand(n);
+}
+
 WNNOperand onnx_scalar(struct onnx_node *n, WNNOperandDataType type, double value)
 {
-    return wnnGraphBuilderConstantScalar(n->builder, type, wnnNumber(value));
+    return type == DTYPE_FLOAT64 ? onnx_constant_operand(n, type, 0, NULL, &value)
+                                 : wnnGraphBuilderConstantScalar(n->builder, type, wnnNumber(value));
 }
 
 WNNOperand onnx_scalar_like(struct onnx_node *n, WNNOperand like, double value)
@@ -439,8 +498,10 @@ WNNOperand onnx_scalar_like(struct onnx_node *n, WNNOperand like, double value)
 WNNOperand onnx_constant_operand(struct onnx_node *n, WNNOperandDataType type, size_t rank, const uint32_t *dims,
                                  const void *data)
 {
-    size_t bytes = wnnOperandDataTypeGetByteSize(type);
+    size_t bytes = dtype_size(type);
 
+    if (type == DTYPE_FLOAT64)
+        return double_operand(n, rank, dims, data);
     for (size_t d = 0; d < rank; d++) {
         if (dims[d] && bytes > SIZE_MAX / 2 / dims[d])
             bytes = 0; /* which the builder refuses */
@@ -495,5 +556,8 @@ WNNOperand onnx_slice_axis(struct onnx_node *n, WNNOperand operand, uint32_t axi
 
 WNNOperand onnx_cast(struct onnx_node *n, WNNOperand operand, WNNOperandDataType type)
 {
-    return wnnOperandGetDataType(operand) == type ? operand : wnnGraphBuilderCast(n->builder, operand, type, n->options);
+    if (wnnOperandGetDataType(operand) == type)
+        return operand;
+    return type == DTYPE_FLOAT64 ? wnnGraphBuilderCastToFloat64(n->builder, operand, n->options)
+                                 : wnnGraphBuilderCast(n->builder, operand, type, n->options);
 }

@@ -479,4 +479,17 @@ TEST(types_of_passes_are_for_passes)
             "input \"x\": dataType 10 is no operand data type");
 }
 
+/* But float64, for what is inside of a graph. */
+TEST(programs_ask_for_float64)
+{
+    WNNOperand x = wnnGraphBuilderCastToFloat64(b, IN(2), NULL);
+
+    ACCEPTED(wnnGraphBuilderAbs(b, wnnGraphBuilderAdd(b, x, x, NULL), NULL), 2);
+    ACCEPTED(wnnGraphBuilderCast(b, x, WNNOperandDataType_Float16, NULL), 2);
+    refused(wnnGraphBuilderExp(b, x, NULL), "exp: input has data type float64, allowed are float32, float16");
+    refused(wnnGraphBuilderAdd(b, x, IN(2), NULL), "add: b has data type float32, a has float64");
+    refused(wnnGraphBuilderCast(b, IN(2), DTYPE_FLOAT64, NULL),
+            "cast: output has data type float64, which this context does not support here");
+}
+
 TEST_EACH(start, finish)

@@ -40,6 +40,67 @@ TEST(functions_are_right_to_the_ends_of_their_range)
     }
 }
 
+static void add_double(const char *name, double value)
+{
+    initializer(t, tensor(t, name, 11, 0, NULL, &value, sizeof value));
+}
+
+/** What a model computes in float64 between casts has the bits that C's double has, also by constants beyond float32's range.
+ */
+TEST(float64_within_a_model_is_computed_in_it)
+{
+    static const double cases[][2] = {{1e9, 1 / 3.0}, {-0.1, 1.25e300}, {0x1p-40, 3e-300}, {0, -DBL_MAX}};
+    float x[COUNT], y[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++)
+        x[i] = numbers[i];
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const double bias = cases[c][0], factor = cases[c][1];
+
+        start(t, 17);
+        input(t, "x", F32, "40");
+        add_double("bias", bias);
+        add_double("factor", factor);
+        attribute_int(t, node(t, "Cast", "x", "d"), "to", 11);
+        node(t, "Add", "d bias", "a");
+        node(t, "Mul", "a factor", "b");
+        node(t, "Div", "b factor", "c");
+        node(t, "Greater", "d factor", "above");
+        node(t, "Where", "above c a", "w");
+        node(t, "Sub", "w bias", "s");
+        attribute_int(t, node(t, "Cast", "s", "y"), "to", F32);
+        run(t, (void *[]){x}, (void *[]){y}, (size_t[]){sizeof y});
+        for (size_t i = 0; i < COUNT; i++) {
+            const double a = (double)x[i] + bias;
+            const float want = (float)(((double)x[i] > factor ? a * factor / factor : a) - bias);
+
+            if (memcmp(&y[i], &want, sizeof want) != 0 && !(isnan(y[i]) && isnan(want)))
+                fail_msg("(%.9g + %g) * %g is %.9g instead of %.9g", (double)x[i], bias, factor, (double)y[i], (double)want);
+        }
+    }
+}
+
+/** Graphs have no outputs of float64, and operators without it say so. */
+TEST(float64_stays_inside)
+{
+    start(t, 17);
+    input(t, "x", F32, "40");
+    attribute_int(t, node(t, "Cast", "x", "y"), "to", 11);
+    refused(t, NULL, "it is float64; WebNN has no such outputs");
+    start(t, 17);
+    input(t, "x", F32, "40");
+    attribute_int(t, node(t, "Cast", "x", "d"), "to", 11);
+    node(t, "Sqrt", "d", "y");
+    refused(t, NULL, "input has data type float64, allowed are float32, float16");
+    start(t, 17);
+    input(t, "x", F32, "2");
+    initializer(t, tensor(t, "two", 11, 1, (int64_t[]){2}, (double[]){1e300, 1e-300}, 16));
+    attribute_int(t, node(t, "Cast", "x", "d"), "to", 11);
+    node(t, "Add", "d two", "a");
+    attribute_int(t, node(t, "Cast", "a", "y"), "to", F32);
+    refused(t, NULL, "a constant of float64 has numbers of too different sizes");
+}
+
 /** Every pair of the numbers, of either sign and any size: what fmod says, bit by bit, unless their quotient is too large. */
 TEST(floating_point_remainders_are_exact)
 {

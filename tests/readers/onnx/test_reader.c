@@ -280,7 +280,7 @@ TEST(types_that_webnn_lacks_are_refused_where_read)
     initializer(t, tensor(t, "d", F64, 1, (int64_t[]){2}, d, sizeof d));
     initializer(t, tensor(t, "s", STRING, 1, (int64_t[]){2}, NULL, 0)); /* not read */
     node(t, "Add", "x d", "y");
-    refused(t, NULL, "an input is of type float64, which WebNN does not have");
+    refused(t, NULL, "add [n_y]: b has data type float64, a has float32");
     node(t, "Cast", "d", "f");
     attribute_int(t, t->graph.node[1], "to", F32);
     t->graph.node[0]->input[1] = text(t, "f");
