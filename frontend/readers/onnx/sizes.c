@@ -113,6 +113,40 @@ static bool find_open(struct onnx_node *n, const struct onnx_value *sizes, int64
     return true;
 }
 
+/** Returns element i of a constant list, or what stands for it if there is no such input or element. */
+static int64_t item_of(struct onnx_node *n, size_t input, int64_t i, int64_t fallback)
+{
+    size_t count = 0;
+    const int64_t *list = onnx_input(n, input) ? onnx_integers(n, input, &count) : NULL;
+
+    return list && (size_t)i < count ? list[i] : fallback;
+}
+
+/** Says how much of a Slice's result counts whose end number `at` is a bound. */
+static bool count_slice(struct onnx_node *n, const struct onnx_value *ends, int64_t at)
+{
+    const int64_t start = item_of(n, 1, at, 0);
+    const struct onnx_value *v = n->inputs[0];
+    struct onnx_value low = *ends;
+    WNNOperand exact, limit = n->count;
+    uint32_t axis;
+
+    low.data = ends->low;
+    if (!onnx_axis(n, item_of(n, 3, at, at), v->rank, &axis))
+        return false;
+    if (start < 0 || item_of(n, 4, at, 1) != 1 || onnx_element(&low, (size_t)at) < 0)
+        return onnx_refuse(n, "its end is known at run time only, and it does not go from 0 or later on by steps of 1");
+    if (v->count && v->counted == axis && !limit)
+        limit = v->count;
+    exact =
+        onnx_slice_axis(n, onnx_reshape(n, ends->exact, 1, (uint32_t[]){(uint32_t)onnx_elements(ends)}), 0, (uint32_t)at, 1);
+    exact = onnx_min(n, exact, onnx_scalar_like(n, exact, (double)v->dims[axis]));
+    exact = onnx_max(n, onnx_sub(n, exact, onnx_scalar_like(n, exact, (double)start)), onnx_scalar_like(n, exact, 0));
+    onnx_set_count(n, exact, axis);
+    n->count = limit ? onnx_min(n, n->count, limit) : n->count;
+    return true;
+}
+
 /** Says how much of a result counts whose sizes are bounds. */
 static bool count_result(struct onnx_node *n, const struct onnx_value *sizes)
 {
@@ -138,6 +172,8 @@ static bool count_result(struct onnx_node *n, const struct onnx_value *sizes)
         onnx_set_count(n, exact, 0);
         return true;
     }
+    if (is(n, "Slice"))
+        return !onnx_elements(y) || count_slice(n, sizes, at);
     exact = onnx_reshape(n, exact, 1, (uint32_t[]){(uint32_t)onnx_elements(sizes)});
     exact = onnx_slice_axis(n, exact, 0, (uint32_t)at, 1);
     if (is(n, "TopK")) {
@@ -173,7 +209,7 @@ bool onnx_import_sized(struct onnx_node *n, bool *handled)
 {
     struct onnx_value **inputs = onnx_alloc(n, n->input_count + 1, sizeof(*inputs));
     const bool takes = n->row->flags & ONNX_TAKES_SIZES;
-    const size_t place = is(n, "ConstantOfShape") ? 0 : 1;
+    const size_t place = is(n, "ConstantOfShape") ? 0 : is(n, "Slice") ? 2 : 1;
 
     *handled = false;
     for (size_t i = 0; inputs && i < n->input_count; i++) {

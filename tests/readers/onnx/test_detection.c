@@ -376,6 +376,16 @@ TEST(sizes_decide_shapes)
     node(t, "ReduceMin", "all", "k");
     node(t, "TopK", "score k", "y places");
     check_eight((float[]){1, .625F}, 2, 2, 2);
+    begin_sizes(); /* up to the count, and two at most, from the second one on */
+    integers(t, "pair", 1, (int64_t[]){2});
+    node(t, "Min", "shape pair", "end");
+    node(t, "Slice", "score one end first", "y");
+    check_eight((float[]){.625F}, 1, 1, 1);
+    begin_sizes(); /* of another tensor, one more than there are */
+    initializer(t, tensor(t, "row", F32, 1, (int64_t[]){9}, (float[]){1, 2, 3, 4, 5, 6, 7, 8, 9}, 36));
+    node(t, "Add", "shape one", "end");
+    node(t, "Slice", "row first end first", "y");
+    check_eight((float[]){1, 2, 3, 4}, 4, 9, 4);
     begin_sizes(); /* a column */
     integers(t, "pair", 1, (int64_t[]){1});
     attribute_int(t, node(t, "Concat", "shape pair", "column"), "axis", 0);
@@ -393,6 +403,10 @@ TEST(sizes_that_cannot_be_bounds_are_refused)
     integer(t, "minus", -1);
     node(t, "Mul", "n minus", "y");
     refused(t, NULL, "it multiplies a size that is known at run time only by what may be negative");
+    begin_sizes();
+    node(t, "Sub", "shape one", "end");
+    node(t, "Slice", "score first end first", "y");
+    refused(t, NULL, "its end is known at run time only, and it does not go from 0 or later on by steps of 1");
     begin_sizes(); /* how many rows there are would not be the count divided by 2 */
     integers(t, "pair", 2, (int64_t[]){2, -1});
     node(t, "Reshape", "score pair", "y");
