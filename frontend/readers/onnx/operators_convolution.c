@@ -55,11 +55,61 @@ static WNNOperand convolve(struct onnx_node *n, WNNOperand x, WNNOperand filter,
     return onnx_from_2d(n, w, wnnGraphBuilderConv2d(n->builder, onnx_to_2d(n, x), onnx_to_2d(n, filter), &o));
 }
 
+/* Returns the elements of x [N, C, D, H, W] that each result along D reads, as [N * results, C * kernel, H, W]. */
+static WNNOperand unfold_depth(struct onnx_node *n, WNNOperand x, const struct onnx_window *w, uint32_t *results)
+{
+    const struct onnx_dims front = {5, {0, 0, w->before[0]}}, end = {5, {0, 0, w->after[0]}};
+    WNNOperand *slices = onnx_alloc(n, w->kernel[0], sizeof *slices);
+    const int64_t size = (int64_t)w->in[0] + w->before[0] + w->after[0] - w->extent[0];
+    WNNSliceOptions o = WNN_SLICE_OPTIONS_INIT;
+
+    if (!slices || size < 0)
+        return onnx_refuse_operand(n, "a window of %u elements on %u and a padding of %u and %u", w->extent[0], w->in[0],
+                                   w->before[0], w->after[0]);
+    *results = (uint32_t)(size / w->strides[0]) + 1;
+    x = onnx_pad(n, x, front, end, 0);
+    struct onnx_dims d = onnx_dims_of(x);
+    d.at[2] = (*results - 1) * w->strides[0] + 1;
+    o.label = n->label;
+    o.stridesCount = 5;
+    o.strides = (uint32_t[]){1, 1, w->strides[0], 1, 1};
+    for (uint32_t k = 0; k < w->kernel[0]; k++)
+        slices[k] =
+            onnx_reshape(n, wnnGraphBuilderSlice(n->builder, x, 5, (uint32_t[]){0, 0, k * w->dilations[0], 0, 0}, 5, d.at, &o),
+                         6, (uint32_t[]){d.at[0], d.at[1], 1, *results, d.at[3], d.at[4]});
+    x = onnx_transpose(n, onnx_concat(n, w->kernel[0], slices, 2), 6, (uint32_t[]){0, 3, 1, 2, 4, 5});
+    return onnx_reshape(n, x, 4, (uint32_t[]){d.at[0] * *results, d.at[1] * w->kernel[0], d.at[3], d.at[4]});
+}
+
+/* Convolves three spatial dimensions as two: the kernel's depth becomes channels, the result's one belongs to the batch. */
+static WNNOperand convolve_3d(struct onnx_node *n, WNNOperand x, WNNOperand filter, WNNOperand bias)
+{
+    const struct onnx_dims d = onnx_dims_of(x), f = onnx_dims_of(filter);
+    const uint32_t groups = onnx_size(n, "group", onnx_int(n, "group", 1));
+    struct onnx_window depth, plane;
+    uint32_t results = 1;
+
+    if (f.rank != 5)
+        return onnx_refuse_operand(n, "the filter has %zu dimensions, the input 5", f.rank);
+    if (!onnx_window_read_3d(n, x, f.at + 2, &depth, &plane))
+        return onnx_error_operand(n);
+    x = unfold_depth(n, x, &depth, &results);
+    filter = onnx_reshape(n, filter, 4, (uint32_t[]){f.at[0], onnx_dims_product(n, &f, 1, 3), f.at[3], f.at[4]});
+    if (n->refused)
+        return onnx_error_operand(n);
+    x = convolve(n, x, filter, bias, &plane, groups);
+    const struct onnx_dims y = onnx_dims_of(x);
+    x = onnx_reshape(n, x, 5, (uint32_t[]){d.at[0], results, y.at[1], y.at[2], y.at[3]});
+    return onnx_transpose(n, x, 5, (uint32_t[]){0, 2, 1, 3, 4});
+}
+
 WNNOperand onnx_convolve(struct onnx_node *n, WNNOperand x, WNNOperand filter, WNNOperand bias)
 {
     struct onnx_window w;
     uint32_t groups = 1;
 
+    if (onnx_dims_of(x).rank == 5)
+        return convolve_3d(n, x, filter, bias);
     return read_convolution(n, x, filter, &w, &groups) ? convolve(n, x, filter, bias, &w, groups) : onnx_error_operand(n);
 }
 

@@ -18,15 +18,13 @@ struct pool {
     uint32_t after[2]; /* elements after the input under the last window, padding included */
 };
 
-/* A window that starts after the input and its front padding is left out (text of ceil_mode). */
-static bool read_pool(struct onnx_node *n, WNNOperand x, struct pool *p)
+/* Finds how many results there are.  A window that starts after the input and its front padding is left out (text of
+ * ceil_mode). */
+static bool count_results(struct onnx_node *n, struct pool *p)
 {
     struct onnx_window *w = &p->window;
     int64_t ceil_mode = onnx_int(n, "ceil_mode", 0);
 
-    if (!onnx_window_read(n, x, NULL, w))
-        return false;
-    onnx_window_pad_same(w);
     for (int d = 0; d < 2; d++) {
         int64_t size = (int64_t)w->in[d] + w->before[d] + w->after[d] - w->extent[d], after, out;
         if (size < 0)
@@ -41,6 +39,14 @@ static bool read_pool(struct onnx_node *n, WNNOperand x, struct pool *p)
                                w->extent[d], w->strides[d], w->in[d], w->before[d], w->after[d], (long long)out);
     }
     return !n->refused;
+}
+
+static bool read_pool(struct onnx_node *n, WNNOperand x, struct pool *p)
+{
+    if (!onnx_window_read(n, x, NULL, &p->window))
+        return false;
+    onnx_window_pad_same(&p->window);
+    return count_results(n, p);
 }
 
 typedef WNNOperand (*pool_method)(WNNGraphBuilder, WNNOperand, WNNPool2dOptions const *);
@@ -77,17 +83,49 @@ static WNNOperand pad_pool(struct onnx_node *n, WNNOperand x, struct pool *p, co
     return onnx_pad(n, x, front, end, value);
 }
 
-WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x)
+/* Makes a pool of an input of rank 4. `include`: padding counts, but not elements that rounding up adds after it. */
+static WNNOperand pool_plane(struct onnx_node *n, pool_method method, WNNOperand x, struct pool *p, bool include)
 {
-    bool include = onnx_int(n, "count_include_pad", 0) != 0;
+    return make_pool(n, method, include ? pad_pool(n, x, p, p->window.after, 0) : x, p);
+}
+
+/* Makes a pool of three spatial dimensions: of planes, and then of what that gives for each.  Windows are boxes, also where
+ * padding is left out, so that means of means are right. */
+static WNNOperand pool_3d(struct onnx_node *n, pool_method method, WNNOperand x, bool include)
+{
+    const struct onnx_dims d = onnx_dims_of(x);
+    const uint32_t all = onnx_dims_product(n, &d, 1, 3);
+    struct pool depth, plane;
+
+    if (!onnx_window_read_3d(n, x, NULL, &depth.window, &plane.window) || !count_results(n, &plane))
+        return onnx_error_operand(n);
+    depth.window.in[1] = plane.out[0] * plane.out[1];
+    if (!count_results(n, &depth))
+        return onnx_error_operand(n);
+    x = pool_plane(n, method, onnx_reshape(n, x, 4, (uint32_t[]){d.at[0], all, d.at[3], d.at[4]}), &plane, include);
+    x = onnx_reshape(n, x, 4, (uint32_t[]){d.at[0], d.at[1], d.at[2], depth.window.in[1]});
+    x = pool_plane(n, method, x, &depth, include);
+    return onnx_reshape(n, x, 5, (uint32_t[]){d.at[0], d.at[1], depth.out[0], plane.out[0], plane.out[1]});
+}
+
+static WNNOperand pool_any(struct onnx_node *n, pool_method method, WNNOperand x, bool include)
+{
     struct pool p;
 
-    if (!read_pool(n, x, &p))
-        return onnx_error_operand(n);
-    x = onnx_to_2d(n, x);
-    if (include) /* elements that rounding up adds after the padding do not count */
-        x = pad_pool(n, x, &p, p.window.after, 0);
-    return onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderAveragePool2d, x, &p));
+    if (onnx_dims_of(x).rank == 5)
+        return pool_3d(n, method, x, include);
+    return read_pool(n, x, &p) ? onnx_from_2d(n, &p.window, pool_plane(n, method, onnx_to_2d(n, x), &p, include))
+                               : onnx_error_operand(n);
+}
+
+WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x)
+{
+    return pool_any(n, wnnGraphBuilderAveragePool2d, x, onnx_int(n, "count_include_pad", 0) != 0);
+}
+
+WNNOperand onnx_max_pool(struct onnx_node *n, WNNOperand x)
+{
+    return pool_any(n, wnnGraphBuilderMaxPool2d, x, false);
 }
 
 /*
@@ -166,21 +204,12 @@ bool onnx_import_max_pool(struct onnx_node *n)
     bool column_major = onnx_int(n, "storage_order", 0) != 0;
     struct pool p;
 
-    if (!read_pool(n, x, &p))
-        return false;
-    x = onnx_to_2d(n, x);
-    if (onnx_wants(n, 1))
-        onnx_output(n, 1, pool_indices(n, x, &p, column_major));
-    return onnx_output(n, 0, onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderMaxPool2d, x, &p)));
-}
-
-WNNOperand onnx_max_pool(struct onnx_node *n, WNNOperand x)
-{
-    struct pool p;
-
-    if (!read_pool(n, x, &p))
-        return onnx_error_operand(n);
-    return onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderMaxPool2d, onnx_to_2d(n, x), &p));
+    if (onnx_wants(n, 1)) {
+        if (!read_pool(n, x, &p))
+            return false;
+        onnx_output(n, 1, pool_indices(n, onnx_to_2d(n, x), &p, column_major));
+    }
+    return onnx_output(n, 0, onnx_max_pool(n, x));
 }
 
 bool onnx_import_lp_pool(struct onnx_node *n)

@@ -6,8 +6,13 @@
 
 #include "ir/support/checked.h"
 
-/* Reads a list of one positive number per spatial dimension, into the last of two. */
-static bool read_list(struct onnx_node *n, const char *name, size_t rank, uint32_t *result)
+/* Says which of a node's spatial dimensions a window has: `rank` from `first` on, of `all`, as those from `to` on of two. */
+struct part {
+    size_t all, first, rank, to;
+};
+
+/* Reads a list of one positive number per spatial dimension. */
+static bool read_list(struct onnx_node *n, const char *name, const struct part *p, uint32_t *result)
 {
     size_t count;
     const int64_t *list = onnx_ints(n, name, &count);
@@ -16,17 +21,17 @@ static bool read_list(struct onnx_node *n, const char *name, size_t rank, uint32
     result[1] = 1;
     if (!list)
         return !n->refused;
-    if (count != rank)
-        return onnx_refuse(n, "%s has %zu numbers for %zu spatial dimensions", name, count, rank);
-    for (size_t i = 0; i < rank; i++) {
-        if (list[i] < 1)
-            return onnx_refuse(n, "%s has %lld in it", name, (long long)list[i]);
-        result[2 - rank + i] = onnx_size(n, name, list[i]);
+    if (count != p->all)
+        return onnx_refuse(n, "%s has %zu numbers for %zu spatial dimensions", name, count, p->all);
+    for (size_t i = 0; i < p->rank; i++) {
+        if (list[p->first + i] < 1)
+            return onnx_refuse(n, "%s has %lld in it", name, (long long)list[p->first + i]);
+        result[p->to + i] = onnx_size(n, name, list[p->first + i]);
     }
     return !n->refused;
 }
 
-static bool read_pads(struct onnx_node *n, struct onnx_window *w)
+static bool read_pads(struct onnx_node *n, const struct part *p, struct onnx_window *w)
 {
     static const char *const names[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"};
     const char *auto_pad = onnx_string(n, "auto_pad", "NOTSET");
@@ -40,33 +45,30 @@ static bool read_pads(struct onnx_node *n, struct onnx_window *w)
     w->auto_pad = (enum onnx_auto_pad)kind;
     if (!pads || kind == ONNX_PAD_VALID)
         return !n->refused;
-    if (count != 2 * w->rank)
-        return onnx_refuse(n, "pads has %zu numbers for %zu spatial dimensions", count, w->rank);
-    for (size_t i = 0; i < count; i++) {
-        (i < w->rank ? w->before : w->after)[2 - w->rank + i % w->rank] = onnx_size(n, "a number in pads", pads[i]);
+    if (count != 2 * p->all)
+        return onnx_refuse(n, "pads has %zu numbers for %zu spatial dimensions", count, p->all);
+    for (size_t i = 0; i < p->rank; i++) {
+        w->before[p->to + i] = onnx_size(n, "a number in pads", pads[p->first + i]);
+        w->after[p->to + i] = onnx_size(n, "a number in pads", pads[p->all + p->first + i]);
     }
     return !n->refused;
 }
 
-bool onnx_window_read(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, struct onnx_window *w)
+static bool read_part(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, const struct part *p, struct onnx_window *w)
 {
-    struct onnx_dims dims = onnx_dims_of(x);
+    const struct onnx_dims dims = onnx_dims_of(x);
 
-    memset(w, 0, sizeof *w);
-    if (n->refused)
-        return false;
-    if (dims.rank < 3 || dims.rank > 4)
-        return onnx_refuse(n, "its input has %zu dimensions; windows of 1 and 2 dimensions can be expressed", dims.rank);
-    w->rank = dims.rank - 2;
-    for (int d = 0; d < 2; d++)
-        w->in[d] = w->rank == 1 && !d ? 1 : dims.at[dims.rank - 2 + d];
+    w->rank = p->rank;
+    w->in[0] = w->in[1] = 1;
+    for (size_t i = 0; i < p->rank; i++)
+        w->in[p->to + i] = dims.at[2 + p->first + i];
     if (!kernel && !onnx_has(n, "kernel_shape"))
         return onnx_refuse(n, "kernel_shape is missing");
-    if (!read_list(n, "kernel_shape", w->rank, w->kernel) || !read_list(n, "strides", w->rank, w->strides) ||
-        !read_list(n, "dilations", w->rank, w->dilations) || !read_pads(n, w))
+    if (!read_list(n, "kernel_shape", p, w->kernel) || !read_list(n, "strides", p, w->strides) ||
+        !read_list(n, "dilations", p, w->dilations) || !read_pads(n, p, w))
         return false;
-    for (int d = 2 - (int)w->rank; kernel && d < 2; d++) {
-        uint32_t size = kernel[d - 2 + w->rank];
+    for (size_t d = p->to; kernel && d < p->to + p->rank; d++) {
+        uint32_t size = kernel[p->first + d - p->to];
         if (onnx_has(n, "kernel_shape") && w->kernel[d] != size)
             return onnx_refuse(n, "kernel_shape has %u where the filter has %u", w->kernel[d], size);
         w->kernel[d] = size;
@@ -79,6 +81,31 @@ bool onnx_window_read(struct onnx_node *n, WNNOperand x, const uint32_t *kernel,
                                w->dilations[d], INT32_MAX);
     }
     return !n->refused;
+}
+
+bool onnx_window_read(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, struct onnx_window *w)
+{
+    const size_t rank = onnx_dims_of(x).rank;
+
+    memset(w, 0, sizeof *w);
+    if (n->refused)
+        return false;
+    if (rank < 3 || rank > 4)
+        return onnx_refuse(n, "its input has %zu dimensions; windows of 1 and 2 dimensions can be expressed", rank);
+    return read_part(n, x, kernel, &(struct part){rank - 2, 0, rank - 2, 4 - rank}, w);
+}
+
+bool onnx_window_read_3d(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, struct onnx_window *depth,
+                         struct onnx_window *plane)
+{
+    memset(depth, 0, sizeof *depth);
+    memset(plane, 0, sizeof *plane);
+    if (n->refused || !read_part(n, x, kernel, &(struct part){3, 0, 1, 0}, depth) ||
+        !read_part(n, x, kernel, &(struct part){3, 1, 2, 0}, plane))
+        return false;
+    onnx_window_pad_same(depth);
+    onnx_window_pad_same(plane);
+    return true;
 }
 
 void onnx_window_pad_same(struct onnx_window *w)

@@ -25,6 +25,10 @@ struct onnx_window {
  * it is NULL, kernel_shape is required.  Returns false after refusing the node.
  */
 bool onnx_window_read(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, struct onnx_window *w);
+/** Reads that of an input of three spatial dimensions in parts: the first one, as the first of two, and the others.  Paddings
+ * are settled. */
+bool onnx_window_read_3d(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, struct onnx_window *depth,
+                         struct onnx_window *plane);
 /** Sets the paddings for auto_pad SAME: as many results as strides fit into the input. */
 void onnx_window_pad_same(struct onnx_window *w);
 /** Makes [N, C, 1, W] of [N, C, W]; rank 4 stays. */
