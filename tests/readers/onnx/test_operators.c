@@ -567,4 +567,47 @@ TEST(skip_normalisations_and_fused_matmuls_are_right)
     }
 }
 
+/* ---- losses ---- */
+
+/* Means of weighted logarithms; a target that is to be ignored weighs nothing. */
+static void check_loss(bool softmax, bool ignores)
+{
+    enum { N = 3, CLASSES = 4, SIZE = 2 };
+    static const int64_t targets[N * SIZE] = {1, -5, 0, 3, 2, 1};
+    static const float weights[CLASSES] = {.5F, 1.5F, 2, .25F};
+    float x[N * CLASSES * SIZE], y = 0;
+    int64_t chosen[N * SIZE];
+    double sum = 0, all = 0;
+
+    start(t, 13);
+    random_fill(x, N * CLASSES * SIZE);
+    input(t, "x", F32, "3 4 2");
+    input(t, "t", I64, "3 2");
+    initializer(t, tensor(t, "w", F32, 1, (int64_t[]){CLASSES}, weights, sizeof weights));
+    Onnx__NodeProto *n = node(t, softmax ? "SoftmaxCrossEntropyLoss" : "NegativeLogLikelihoodLoss", "x t w", "y");
+    if (ignores)
+        attribute_int(t, n, "ignore_index", -5);
+    for (int i = 0; i < N * SIZE; i++) {
+        const float *at = x + i / SIZE * CLASSES * SIZE + i % SIZE;
+        double total = 0;
+
+        chosen[i] = targets[i] < 0 && !ignores ? 2 : targets[i];
+        for (int c = 0; c < CLASSES; c++)
+            total += exp((double)at[c * SIZE]);
+        if (chosen[i] < 0)
+            continue;
+        sum -= ((double)at[chosen[i] * SIZE] - (softmax ? log(total) : 0)) * (double)weights[chosen[i]];
+        all += (double)weights[chosen[i]];
+    }
+    run(t, (void *[]){x, chosen}, (void *[]){&y}, (size_t[]){sizeof y});
+    assert_close(y, sum / all, 1e-5);
+}
+
+TEST(losses_are_right)
+{
+    for (int softmax = 0; softmax < 2; softmax++)
+        for (int ignores = 0; ignores < 2; ignores++)
+            check_loss(softmax, ignores);
+}
+
 TEST_GROUP(create_context, release_context)
