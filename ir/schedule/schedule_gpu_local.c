@@ -58,9 +58,9 @@ static double local_cost(const struct gpu_context *c, const struct gpu_schedule 
 
     if (busy < d->tile_chains)
         busy = d->tile_chains;
-    busy = busy * t->k_tile / t->k_items + d->tile_bring * (double)brought_numbers(t);
-    const double waiting = (d->tile_wait + busy) * (rounds > GROUPS_AT_ONCE ? rounds / GROUPS_AT_ONCE : 1);
-    return steps * (busy * rounds > waiting ? busy * rounds : waiting) + (t->k_items > 1 ? 2 * d->tile_wait * rounds : 0);
+    busy = busy * t->k_tile / t->k_items + d->local.bring * (double)brought_numbers(t);
+    const double waiting = (d->local.wait + busy) * (rounds > GROUPS_AT_ONCE ? rounds / GROUPS_AT_ONCE : 1);
+    return steps * (busy * rounds > waiting ? busy * rounds : waiting) + (t->k_items > 1 ? 2 * d->local.wait * rounds : 0);
 }
 
 /* Takes the sizes that are tried, or what was chosen beforehand.  Returns whether the device has room for them. */

@@ -37,6 +37,12 @@ enum gpu_dots {
     GPU_DOTS_PTX    /* NVIDIA's dp4a, as assembly */
 };
 
+/** Says what local memory costs, in multiply-adds of an item. */
+struct gpu_local_facts {
+    double bring; /* bringing a number there: its load, address and store */
+    double wait;  /* what a step of a group waits for loads and barriers */
+};
+
 /** Describes devices with work-groups, for schedule_gpu (ir/schedule/schedule_gpu.h). */
 struct gpu_facts {
     const char *name; /* of the kind: "gpu" */
@@ -63,11 +69,10 @@ struct gpu_facts {
                                  local memory costs more than it saves */
     uint32_t tile_chains;     /* multiply-adds that must be under way at once for full speed: latency times units */
     uint32_t tile_items;      /* items of a work-group along M and along N that share those */
-    double tile_bring;        /* bringing a number to local memory: its load, address and store, in the same unit */
-    double tile_wait;         /* what a step of a group waits for loads and barriers, in the same unit */
-    double tile_unpack;       /* making a vector of floats of compact weights, in multiply-adds of one */
-    uint32_t panel_columns;   /* contiguous compact weights for each step of a sum, at most */
-    uint32_t kept_bytes;      /* of a row that an item keeps instead of computing it again; 0: arithmetic is cheaper */
+    struct gpu_local_facts local; /* of tiles from local memory */
+    double tile_unpack;           /* making a vector of floats of compact weights, in multiply-adds of one */
+    uint32_t panel_columns;       /* contiguous compact weights for each step of a sum, at most */
+    uint32_t kept_bytes;          /* of a row that an item keeps instead of computing it again; 0: arithmetic is cheaper */
     struct gpu_matrix_facts matrix;
 };
 
