@@ -78,8 +78,7 @@ struct gpu_facts {
 
 /**
  * Decides whether a context whose program leaves the choice open computes on a GPU (runtime/api/engine_choice.c).  These
- * numbers weigh estimates: OpenCL tells neither how much arithmetic a compute unit does nor how fast memory is, and no device
- * was measured.
+ * numbers weigh estimates: OpenCL tells neither how much arithmetic a compute unit does nor how fast memory is.
  */
 struct engine_facts {
     double gpu_share;      /* share of a GPU's peak that generated kernels are expected to reach */
@@ -107,8 +106,9 @@ struct gpu_tunable {
     bool of_matrix; /* it matters only where the device has matrix instructions */
 };
 
-/** Returns the row of a kind of device: of a GPU, or of a processor that poses as one.  No number of it was measured on a GPU:
- * the numbers are those that makers' guides recommend.  The result is never NULL and lives for ever. */
+/** Returns the row of a kind of device: of a GPU, or of a processor that poses as one.  The numbers
+ * are those that makers' guides recommend; those of tiles from local memory were fitted to times of an NVIDIA H200
+ * (bench/results/gpu-h200.tsv).  The result is never NULL and lives for ever. */
 const struct gpu_facts *target_gpu_facts(bool is_processor);
 /** Returns the i-th fact that a tuner may choose, or NULL after the last one. */
 const struct gpu_tunable *target_gpu_tunable(uint32_t i);
