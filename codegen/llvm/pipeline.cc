@@ -26,13 +26,13 @@ extern "C" LLVMMemoryBufferRef pipeline_generate(LLVMModuleRef module, LLVMTarge
 namespace
 {
 
-/* Passes of code generation that look for what no kernel has, by the names that they print. */
+/* Passes of code generation that look for what no kernel and no object has, by the names that they print.  Objects have atomic
+ * loads and stores, whose barriers come from a pass on some targets. */
 const char *const idle[] = {
     "Analyze Machine Code For Garbage Collection",
     "Canonicalize Freeze Instructions in Loops",
     "Contiguously Lay Out Funclets",
     "Exception handling preparation",
-    "Expand Atomic instructions",
     "Expand indirectbr instructions",
     "Expand large div/rem",
     "Expand large fp convert",
