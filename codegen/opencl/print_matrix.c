@@ -42,8 +42,8 @@ const char opencl_matrix_functions[] =
     "#define HAS_CHUNKS\n"
     "#define CHUNK_OF(h) (uint4)((h)[0] | (uint)(h)[1] << 16, (h)[2] | (uint)(h)[3] << 16, (h)[4] | (uint)(h)[5] << 16, "
     "(h)[6] | (uint)(h)[7] << 16)\n"
-    "static uint4 load_chunk(__global const ushort *p) {\n" /* tensors may begin anywhere */
-    "  if (((size_t)p & 15) == 0) return *(__global const uint4 *)p;\n"
+    "static uint4 load_chunk(__global const ushort *p, int aligned) {\n"
+    "  if (aligned) return *(__global const uint4 *)p;\n"
     "  return CHUNK_OF(p);\n"
     "}\n"
     "static ushort half_bits(float x) { ushort h; vstore_half_rte(x, 0, (half *)&h); return h; }\n"
@@ -144,6 +144,23 @@ static void put_count(const struct side *s, uint32_t iterations)
     }
 }
 
+/* Declares whether all chunks have addresses that one load takes.  Tensors may begin anywhere; a test of each address would
+ * cost a fifth of the kernel's time. */
+static void put_aligned(const struct side *s)
+{
+    struct printer *p = s->p;
+    const struct kexpr *e = &p->k->exprs[s->expr];
+    const struct gpu_vars reduced = gpu_reduced_vars(p->k), *v = s->bring == GPU_BRING_ALONG_K ? &reduced : s->vars;
+    const uint32_t start = p->numbers.exprs[s->expr];
+    const char *halves = number_text(p, start);
+
+    for (uint32_t i = 0; i < e->index.count; i++)
+        if (e->index.terms[i].var != v->vars[v->count - 1]) /* whose chunks begin at multiples of eight */
+            halves = text_of(p, "%s | %s", halves, number_text(p, start + 1 + i));
+    put_line(p, "const int aligned_%c = (((size_t)%s | (size_t)(%s) * sizeof(ushort)) %% sizeof(uint4)) == 0;", s->name,
+             tensor_text(p, e->tensor), halves);
+}
+
 /* Declares what is known of an item's part before the steps: the variables of its rows, and of its first iteration if these are
  * counted. */
 static void put_known(const struct side *s)
@@ -151,6 +168,8 @@ static void put_known(const struct side *s)
     struct printer *p = s->p;
     struct scope scope;
 
+    if (s->bring != GPU_BRING_ELEMENTS)
+        put_aligned(s);
     put_line(p, "int has_%c[%u];", s->name, s->each);
     put_line(p, "uint4 part_%c[%u];", s->name, s->each);
     for (uint32_t i = 0; i < s->vars->count; i++)
@@ -224,7 +243,7 @@ static void put_chunk(const struct side *s)
     const bool guarded = need_half_load(s);
     if (guarded)
         put_line(p, "part_%c[c] = (uint4)(0x%08xu);", s->name, fill << 16 | fill);
-    put_line(p, "%spart_%c[c] = load_chunk(%s);", guarded ? "if (inside) " : "", s->name, half_address(s));
+    put_line(p, "%spart_%c[c] = load_chunk(%s, aligned_%c);", guarded ? "if (inside) " : "", s->name, half_address(s), s->name);
     close_scope(p, &scope);
 }
 
