@@ -55,15 +55,19 @@ static bool read_inputs(struct onnx_node *n, struct linear_attention *a, WNNOper
         (queries % heads && heads % queries))
         return onnx_refuse(n, "q_num_heads is %lld and kv_num_heads %lld; one must be a multiple of the other",
                            (long long)queries, (long long)heads);
-    if (!q || !k || q->rank != 3 || k->rank != 3 || q->dims[2] % queries)
+    if (!q || !k || q->rank != 3 || k->rank != 3 || !q->dims[2] || q->dims[2] % queries)
         return onnx_refuse(n, "query must be [batch, tokens, a multiple of %lld]", (long long)queries);
+    const int64_t size = q->dims[2] / queries;
+    if (!k->dims[2] || k->dims[2] % size)
+        return onnx_refuse(n, "key has %lld elements for a token, which must be a multiple of a query's %lld",
+                           (long long)k->dims[2], (long long)size);
     a->batch = (uint32_t)q->dims[0];
     a->tokens = (uint32_t)q->dims[1];
     a->heads = (uint32_t)heads;
     a->group = queries > heads ? (uint32_t)(queries / heads) : 1;
     x[QUERY] = read_heads(n, a, QUERY, (uint32_t)queries, a->heads * a->group);
     /* Heads of values may share keys. */
-    x[KEY] = read_heads(n, a, KEY, (uint32_t)(k->dims[2] / (q->dims[2] / queries)), a->heads);
+    x[KEY] = read_heads(n, a, KEY, (uint32_t)(k->dims[2] / size), a->heads);
     x[VALUE] = read_heads(n, a, VALUE, a->heads, a->heads);
     if (a->gated)
         x[DECAY] = wnnGraphBuilderExp(n->builder, read_heads(n, a, DECAY, a->heads, a->heads), n->options);

@@ -159,7 +159,7 @@ TEST(words_come_to_local_memory)
 
     assert_true(s.tile.local_memory);
     assert_int_equal(count(text, "0x4b000000u"), 2);     /* before the loop, and in it for the next iterations */
-    assert_int_equal(count(text, "next1[i * 8 + x"), 3); /* what writes them to local memory reads them */
+    assert_int_equal(count(text, "next1[i * 8 + x"), 5); /* loads, zeros after the last one, and what writes both to memory */
     assert_int_equal(count(text, "next0[i] = v"), 2);    /* numbers of the other operand come one by one */
     free(text);
 }

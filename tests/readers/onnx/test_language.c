@@ -609,6 +609,8 @@ TEST(linear_attention_that_does_not_fit_is_refused)
                                          c->beta});
         refused(t, NULL, cases[i].reason);
     }
+    add_linear(&cases[4].c, (const int[PARTS]){4 * KEY_SIZE, KEY_SIZE / 2, 4 * VALUE_SIZE, 0, 0, 0});
+    refused(t, NULL, "key has 2 elements for a token, which must be a multiple of a query's 4");
 }
 
 /* ---- refusals ---- */
