@@ -329,7 +329,7 @@ static WNNOperand extreme(struct onnx_node *n, WNNOperandDataType type, bool hig
 {
     const unsigned bits = 8 * (unsigned)wnnOperandDataTypeGetByteSize(type);
     const bool is_signed = onnx_type_is_signed(onnx_type_of(type));
-    const uint64_t most = UINT64_MAX >> (64 - bits + is_signed);
+    const uint64_t most = UINT64_MAX >> ((64 - bits + is_signed) & 63); /* of integers; float64 has 0 bits here */
 
     if (onnx_type_is_float(onnx_type_of(type)))
         return onnx_scalar(n, type, highest ? INFINITY : -INFINITY);

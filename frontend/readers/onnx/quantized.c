@@ -24,7 +24,11 @@ static WNNOperand fit_scale(struct onnx_node *n, WNNOperand x, WNNOperand scale,
 static WNNOperand zeros_like(struct onnx_node *n, WNNOperand like, WNNOperandDataType type)
 {
     struct onnx_dims dims = onnx_dims_of(like);
-    void *data = onnx_alloc(n, onnx_dims_product(n, &dims, 0, dims.rank), wnnOperandDataTypeGetByteSize(type));
+    const uint32_t bytes = (uint32_t)wnnOperandDataTypeGetByteSize(type);
+
+    if (!bytes)
+        return onnx_refuse_operand(n, "float64 is not quantized");
+    void *data = onnx_alloc(n, onnx_dims_product(n, &dims, 0, dims.rank), bytes);
 
     return data && type ? onnx_constant_operand(n, type, dims.rank, dims.at, data) : onnx_error_operand(n);
 }
