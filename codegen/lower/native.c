@@ -121,11 +121,11 @@ static V float_to_byte(const struct build *m, V f, bool is_signed)
     return op_trunc(m, op_fptosi(m, f, type_like(type_i32, f)), type_like(type_i8, f));
 }
 
-/* Converts float32 to integers of so many bits: truncates, saturates, and turns NaN into 0.  Within the range a conversion is
+/* Converts floats to integers of so many bits: truncates, saturates, and turns NaN into 0.  Within the range a conversion is
  * one instruction, and selections do the rest: LLVM makes scalar code of its own saturating conversion of vectors. */
 static V float_to_int(const struct build *m, V f, uint32_t bits, bool is_signed)
 {
-    if (bits == 8)
+    if (bits == 8 && loop_type_bits(f->type) == 32)
         return float_to_byte(m, f, is_signed);
     T type = type_like(type_int(bits), f);
     double low = is_signed ? -ldexp(1, (int)bits - 1) : 0, high = ldexp(1, (int)bits - is_signed);
@@ -287,13 +287,13 @@ static V cast(const struct build *m, enum ktype to, enum ktype from, V a)
         return a;
     if (to == KT_F64 && from == KT_F32)
         return op_fpext(m, a, type_like(type_f64, a));
-    if (from == KT_F64) /* to an integer by float32: nothing casts so */
-        return cast(m, to, KT_F32, op_fptrunc(m, a, type_like(type_f32, a)));
+    if (to == KT_F32 && from == KT_F64)
+        return op_fptrunc(m, a, type_like(type_f32, a));
     if (ktype_is_float(to)) {
         T type = type_like(to == KT_F64 ? type_f64 : type_f32, a);
         return ktype_is_signed(from) ? op_sitofp(m, a, type) : op_uitofp(m, a, type);
     }
-    if (from == KT_F32)
+    if (ktype_is_float(from))
         return float_to_int(m, a, bits, ktype_is_signed(to));
     const uint32_t own = loop_type_bits(a->type);
     return op_convert(m,

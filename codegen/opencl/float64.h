@@ -32,7 +32,9 @@
     "#define f64_of_float(a) ((double)(a))\n"                                                                                  \
     "#define f64_of_long(a) convert_double_rte((long)(a))\n"                                                                   \
     "#define f64_of_ulong(a) convert_double_rte((ulong)(a))\n"                                                                 \
-    "#define float_of_f64(a) convert_float_rte(a)\n"
+    "#define float_of_f64(a) convert_float_rte(a)\n"                                                                           \
+    "#define long_of_f64(a) convert_long_sat_rtz(a)\n"                                                                         \
+    "#define ulong_of_f64(a) convert_ulong_sat_rtz(a)\n"
 
 #define OPENCL_FLOAT64_OF_INTEGERS                                                                                             \
     "typedef ulong f64;\n"                                                                                                     \
@@ -131,6 +133,15 @@
     "  const ulong lost = m & 0x7ffffffffful;\n"                                                                               \
     "  m = (m + 0x4000000000ul) >> 39; if (lost == 0x4000000000ul) m &= ~1ul;\n"                                               \
     "  return as_float(s | (((uint)(e - 1) << 23) + (uint)m));\n"                                                              \
+    "}\n"                                                                                                                      \
+    "static ulong f64_whole(f64 a) {\n"                                                                                        \
+    "  const int e = (int)(a >> 52 & 0x7ff) - 1023; const ulong m = (a & 0xffffffffffffful) | 1ul << 52;\n"                    \
+    "  return e < 0 ? 0 : e > 63 ? ~0ul : e > 52 ? m << (e - 52) : m >> (52 - e);\n"                                           \
+    "}\n"                                                                                                                      \
+    "static ulong ulong_of_f64(f64 a) { return a & F64_SIGN ? 0 : f64_whole(a); }\n"                                           \
+    "static long long_of_f64(f64 a) {\n"                                                                                       \
+    "  const ulong u = min(f64_whole(a), a & F64_SIGN ? F64_SIGN : F64_SIGN - 1);\n"                                           \
+    "  return (long)(a & F64_SIGN ? 0 - u : u);\n"                                                                             \
     "}\n"
 
 /** The whole part: the type and its operations, then the functions that the prelude has for float, too. */

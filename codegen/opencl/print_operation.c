@@ -155,8 +155,10 @@ static const char *scalar_cast(enum ktype type, enum ktype from)
 {
     if (type == KT_F64)
         return from == KT_F32 ? "f64_of_float($a)" : from == KT_U64 ? "f64_of_ulong($a)" : "f64_of_long($a)";
-    if (from == KT_F64) /* an integer is that of the number rounded to float32 */
-        return type == KT_F32 ? "float_of_f64($a)" : "(f64_ne($a, $a) ? 0 : convert_$t_sat_rtz(float_of_f64($a)))";
+    if (from == KT_F64)
+        return type == KT_F32   ? "float_of_f64($a)"
+               : type == KT_U64 ? "(f64_ne($a, $a) ? 0 : ulong_of_f64($a))"
+                                : "(f64_ne($a, $a) ? 0 : convert_$t_sat(long_of_f64($a)))";
     if (type == KT_F32)
         return "convert_float_rte($a)";
     return from == KT_F32 ? "($a != $a ? 0 : convert_$t_sat_rtz($a))" : "($t)$a";

@@ -181,6 +181,8 @@ WNNNumber cast_number(const struct call *c, WNNNumber value)
     dtype t = input_type(c, 0)->type;
     union scalar s = number_cast(value, t);
 
+    if (t == DTYPE_FLOAT64)
+        return wnnNumber(s.f64);
     switch (t) {
     case WNNOperandDataType_Float32:
     case WNNOperandDataType_Float16:

@@ -204,13 +204,13 @@ static union scalar cast(enum ktype to, enum ktype from, union scalar s)
         r.f64 = from == KT_F32 ? (double)s.f32 : from == KT_U64 ? (double)s.u64 : (double)int_get(from, s);
         return r;
     }
-    if (from == KT_F64) /* there is no other cast of float64 */
-        return cast(to, KT_F32, (union scalar){.f32 = (float)s.f64});
     if (to == KT_F32) {
-        r.f32 = from == KT_U64 ? (float)s.u64 : (float)int_get(from, s);
+        r.f32 = from == KT_F64 ? (float)s.f64 : from == KT_U64 ? (float)s.u64 : (float)int_get(from, s);
         return r;
     }
-    return from == KT_F32 ? number_cast(wnnNumber(trunc(s.f32)), integers[to]) : int_put(to, (uint64_t)int_get(from, s));
+    if (ktype_is_float(from))
+        return number_cast(wnnNumber(trunc(from == KT_F64 ? s.f64 : s.f32)), integers[to]);
+    return int_put(to, (uint64_t)int_get(from, s));
 }
 
 /** These convert between KT_F32 and the bits of a low-precision float type. */

@@ -116,8 +116,8 @@ static uint32_t lower_clamp(struct lowering *l, const struct node *n, uint32_t x
 
     for (int i = 0; i < 2; i++) {
         union scalar s = lower_scalar(bounds[i], t);
-        /* A NaN bound is as if it were absent. */
-        if (bounds[i].type != WNNNumberType_Undefined && !(dtype_is_float(t) && isnan(s.f32)))
+        const bool is_nan = dtype_is_float(t) && (t == DTYPE_FLOAT64 ? isnan(s.f64) : isnan(s.f32));
+        if (bounds[i].type != WNNNumberType_Undefined && !is_nan) /* a NaN bound is as if it were absent */
             x = kernel_op2(l->k, i ? K_MIN : K_MAX, x, kernel_const(l->k, ktype_of(t), s));
     }
     return x;

@@ -327,7 +327,9 @@ static union scalar lowest(dtype t)
 {
     union scalar s = {.u64 = 0};
 
-    if (dtype_is_float(t))
+    if (t == DTYPE_FLOAT64)
+        s.f64 = -INFINITY;
+    else if (dtype_is_float(t))
         s.f32 = -INFINITY;
     else if (dtype_is_signed(t))
         s.u64 = UINT64_MAX << (8 * dtype_size(t) - 1); /* the low bytes are the smallest integer */

@@ -68,6 +68,8 @@ static WNNOperand unfold_depth(struct onnx_node *n, WNNOperand x, const struct o
                                    w->before[0], w->after[0]);
     *results = (uint32_t)(size / w->strides[0]) + 1;
     x = onnx_pad(n, x, front, end, 0);
+    if (wnnOperandIsError(x))
+        return x;
     struct onnx_dims d = onnx_dims_of(x);
     d.at[2] = (*results - 1) * w->strides[0] + 1;
     o.label = n->label;
@@ -91,13 +93,17 @@ static WNNOperand convolve_3d(struct onnx_node *n, WNNOperand x, WNNOperand filt
 
     if (f.rank != 5)
         return onnx_refuse_operand(n, "the filter has %zu dimensions, the input 5", f.rank);
+    if (groups < 1)
+        return onnx_refuse_operand(n, "group is %u", groups);
     if (!onnx_window_read_3d(n, x, f.at + 2, &depth, &plane))
         return onnx_error_operand(n);
     x = unfold_depth(n, x, &depth, &results);
     filter = onnx_reshape(n, filter, 4, (uint32_t[]){f.at[0], onnx_dims_product(n, &f, 1, 3), f.at[3], f.at[4]});
-    if (n->refused)
+    if (n->refused || wnnOperandIsError(x))
         return onnx_error_operand(n);
     x = convolve(n, x, filter, bias, &plane, groups);
+    if (wnnOperandIsError(x))
+        return x;
     const struct onnx_dims y = onnx_dims_of(x);
     x = onnx_reshape(n, x, 5, (uint32_t[]){d.at[0], results, y.at[1], y.at[2], y.at[3]});
     return onnx_transpose(n, x, 5, (uint32_t[]){0, 2, 1, 3, 4});

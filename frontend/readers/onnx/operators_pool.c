@@ -205,6 +205,8 @@ bool onnx_import_max_pool(struct onnx_node *n)
     struct pool p;
 
     if (onnx_wants(n, 1)) {
+        if (onnx_dims_of(x).rank == 5)
+            return onnx_refuse(n, "Indices of three spatial dimensions are not computed");
         if (!read_pool(n, x, &p))
             return false;
         onnx_output(n, 1, pool_indices(n, onnx_to_2d(n, x), &p, column_major));

@@ -134,6 +134,9 @@ static bool count_slice(struct onnx_node *n, const struct onnx_value *ends, int6
     low.data = ends->low;
     if (!onnx_axis(n, item_of(n, 3, at, at), v->rank, &axis))
         return false;
+    if (v->count && v->counted != axis)
+        return onnx_refuse(n, "its end is known at run time only, and so is how many elements of dimension %u count",
+                           v->counted);
     if (start < 0 || item_of(n, 4, at, 1) != 1 || onnx_element(&low, (size_t)at) < 0)
         return onnx_refuse(n, "its end is known at run time only, and it does not go from 0 or later on by steps of 1");
     if (v->count && v->counted == axis && !limit)

@@ -473,6 +473,7 @@ static WNNOperand double_operand(struct onnx_node *n, size_t rank, const uint32_
             numbers[i] = (float)rest[i];
             rest[i] = isfinite(rest[i]) ? rest[i] - (double)numbers[i] : 0;
             more = more || rest[i] != 0;
+            rest[i] = rest[i] != 0 ? rest[i] : copysign(0, x[i]); /* whose sum with -0 is -0 */
         }
         part = onnx_cast(n, onnx_constant_operand(n, WNNOperandDataType_Float32, rank, dims, numbers), DTYPE_FLOAT64);
         sum = sum ? onnx_add(n, sum, part) : part;

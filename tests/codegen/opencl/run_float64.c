@@ -7,14 +7,14 @@
 
 #include <math.h>
 
-enum { RESULTS = 14, RANDOM_PAIRS = 20000 };
+enum { RESULTS = 16, RANDOM_PAIRS = 20000 };
 
 static const char kernel_text[] =
     "__kernel void operate(__global const ulong *in, __global ulong *out)\n"
     "{\n"
     "  const size_t i = get_global_id(0);\n"
     "  const f64 a = as_f64(in[2 * i]), b = as_f64(in[2 * i + 1]);\n"
-    "  __global ulong *o = out + 14 * i;\n"
+    "  __global ulong *o = out + 16 * i;\n"
     "  f64 s = a, c = f64_of_long(0);\n"
     "  o[0] = as_ulong(f64_add(a, b)); o[1] = as_ulong(f64_sub(a, b));\n"
     "  o[2] = as_ulong(f64_mul(a, b)); o[3] = as_ulong(f64_div(a, b));\n"
@@ -24,6 +24,7 @@ static const char kernel_text[] =
     "  o[9] = as_ulong(min_f64(a, b)); o[10] = as_ulong(max_f64(a, b));\n"
     "  o[11] = as_ulong(f64_copy_sign(f64_abs(f64_neg(a)), b));\n"
     "  add_f64(&s, &c, b); o[12] = as_ulong(total_f64(s, c)); o[13] = as_ulong(c);\n"
+    "  o[14] = f64_ne(a, a) ? 0 : (ulong)long_of_f64(a); o[15] = f64_ne(a, a) ? 0 : ulong_of_f64(a);\n"
     "}\n";
 
 static double f64_of(uint64_t bits)
@@ -84,11 +85,13 @@ static void expect(uint64_t x, uint64_t y, uint64_t *o)
     o[11] = bits_of(copysign(fabs(-a), b));
     o[12] = bits_of(lost - lost == 0 ? sum + lost : sum);
     o[13] = bits_of(lost);
+    o[14] = (uint64_t)number_cast(wnnNumber(trunc(a)), WNNOperandDataType_Int64).i64;
+    o[15] = number_cast(wnnNumber(trunc(a)), WNNOperandDataType_Uint64).u64;
 }
 
 static bool is_float64(uint32_t result)
 {
-    return result != 4 && result != 5;
+    return result != 4 && result != 5 && result < 14;
 }
 
 static bool agree(uint32_t result, uint64_t got, uint64_t wanted)
@@ -123,6 +126,14 @@ static const uint64_t edges[] = {
     0x47EFFFFFF0000000, /* rounds to infinity */
     0x3FF0000010000000, /* halfway between two floats */
     0x3FF0000030000000,
+    0x43E0000000000000, /* 2^63 */
+    0xC3E0000000000000,
+    0x43DFFFFFFFFFFFFF,
+    0xC3DFFFFFFFFFFFFF,
+    0x43F0000000000000, /* 2^64 */
+    0x43EFFFFFFFFFFFFF,
+    0xC1E0000000300000, /* -2147483649.5 */
+    0x4170000010000000, /* 16777217 */
     0x7FFFFFFFFFFFFFFF,
     0x00000000007FFFFF,
     0x000000007F800001,

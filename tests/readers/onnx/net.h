@@ -108,6 +108,18 @@ static inline void attribute_int(struct net *t, Onnx__NodeProto *n, const char *
     a->i = value;
 }
 
+static inline void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, size_t count, const int64_t *values)
+{
+    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
+
+    a->n_ints = count;
+    a->ints = keep(t, count * sizeof *values);
+    memcpy(a->ints, values, count * sizeof *values);
+}
+
+#define INTS(t, n, name, ...)                                                                                                  \
+    attribute_ints(t, n, name, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
+
 static inline void attribute_float(struct net *t, Onnx__NodeProto *n, const char *name, float value)
 {
     Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
@@ -292,6 +304,11 @@ static inline void integers(struct net *t, const char *name, size_t count, const
 static inline void integer(struct net *t, const char *name, int64_t value)
 {
     initializer(t, tensor(t, name, I64, 0, NULL, &value, sizeof value));
+}
+
+static inline void number(struct net *t, const char *name, float value)
+{
+    initializer(t, tensor(t, name, F32, 0, NULL, &value, sizeof value));
 }
 
 /* ---- reading and running ---- */

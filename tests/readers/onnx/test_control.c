@@ -385,18 +385,6 @@ TEST(many_turns_with_computed_conditions_are_a_loop)
 
 enum { STEPS = 3000 };
 
-static void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, int64_t first, int64_t second)
-{
-    attribute_int(t, n, name, 0);
-
-    Onnx__AttributeProto *a = n->attribute[n->n_attribute - 1];
-    a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS;
-    a->ints = keep(t, 2 * sizeof *a->ints);
-    a->ints[0] = first;
-    a->ints[1] = second;
-    a->n_ints = 2;
-}
-
 /** s = s - a[:, t] * 0.25 + b[last - t]; y[last - t] = s, z[:, t] = a[:, t] - s; the sums of s are exact. */
 static void scan_of_directions(int backward)
 {
@@ -414,10 +402,10 @@ static void scan_of_directions(int backward)
     node(t, "Transpose", "x", "b");
     Onnx__NodeProto *scan = node(t, "Scan", "s0 x b", "s y z");
     attribute_int(t, scan, "num_scan_inputs", 2);
-    attribute_ints(t, scan, "scan_input_axes", 1, 0);
-    attribute_ints(t, scan, "scan_input_directions", 0, backward);
-    attribute_ints(t, scan, "scan_output_axes", 0, -1);
-    attribute_ints(t, scan, "scan_output_directions", backward, 0);
+    INTS(t, scan, "scan_input_axes", 1, 0);
+    INTS(t, scan, "scan_input_directions", 0, backward);
+    INTS(t, scan, "scan_output_axes", 0, -1);
+    INTS(t, scan, "scan_output_directions", backward, 0);
     Onnx__GraphProto *body = attribute_graph(t, scan, "body");
     body->input[body->n_input++] = port(t, "s_in", F32, "2");
     body->input[body->n_input++] = port(t, "at", F32, "2");

@@ -10,11 +10,6 @@
 
 enum { ROWS_MAX = 1024, ROW = 3 };
 
-static void number(const char *name, float value)
-{
-    initializer(t, tensor(t, name, F32, 1, &(int64_t){1}, &value, sizeof value));
-}
-
 /** Reads, builds and computes on the inputs x and s; the bytes of each output follow its name, up to a NULL. */
 static void run_all(const float *x, size_t x_bytes, const float *s, size_t s_bytes, const WNNNamedBuffer *outputs, size_t count)
 {
@@ -100,8 +95,8 @@ static void describe(const struct nms *c)
     snprintf(dims, sizeof dims, "%d %d %d", (int)c->batch, (int)c->classes, (int)c->boxes);
     input(t, "s", F32, dims);
     integer(t, "most", c->most);
-    number("overlap", c->overlap);
-    number("threshold", c->threshold);
+    number(t, "overlap", c->overlap);
+    number(t, "threshold", c->threshold);
     n = node(t, "NonMaxSuppression",
              isnan(c->overlap)     ? isnan(c->threshold) ? "x s most" : "x s most - threshold"
              : isnan(c->threshold) ? "x s most overlap"
@@ -264,7 +259,7 @@ TEST(elements_that_count_are_sorted_and_sliced)
 TEST(parts_that_count_are_joined)
 {
     begin_eight(17);
-    number("seven", 7);
+    initializer(t, tensor(t, "seven", F32, 1, (int64_t[]){1}, (float[]){7}, 4));
     node(t, "Neg", "score", "negative");
     attribute_int(t, node(t, "Concat", "score seven negative", "y"), "axis", 0);
     check_eight((float[]){1, .625F, .5F, 7, -1, -.625F, -.5F}, 7, 17, 7);
@@ -365,7 +360,7 @@ TEST(sizes_decide_shapes)
     check_eight((float[]){1.5F}, 1, 1, -1);
     begin_sizes(); /* [1, 2] becomes [n, 2] */
     integers(t, "pair", 1, (int64_t[]){2});
-    number("seven", 7);
+    initializer(t, tensor(t, "seven", F32, 1, (int64_t[]){1}, (float[]){7}, 4));
     attribute_int(t, node(t, "Concat", "seven seven", "row"), "axis", 0);
     attribute_int(t, node(t, "Concat", "shape pair", "wide"), "axis", 0);
     node(t, "Expand", "row wide", "y");
@@ -407,6 +402,12 @@ TEST(sizes_that_cannot_be_bounds_are_refused)
     node(t, "Sub", "shape one", "end");
     node(t, "Slice", "score first end first", "y");
     refused(t, NULL, "its end is known at run time only, and it does not go from 0 or later on by steps of 1");
+    begin_sizes(); /* and rows count as well */
+    integers(t, "columns", 1, (int64_t[]){1});
+    attribute_int(t, node(t, "Concat", "shape columns", "column"), "axis", 0);
+    node(t, "Reshape", "score column", "tall");
+    node(t, "Slice", "tall first shape columns", "y");
+    refused(t, NULL, "its end is known at run time only, and so is how many elements of dimension 0 count");
     begin_sizes(); /* how many rows there are would not be the count divided by 2 */
     integers(t, "pair", 2, (int64_t[]){2, -1});
     node(t, "Reshape", "score pair", "y");
@@ -531,7 +532,7 @@ TEST(slices_are_chosen)
         start(t, 17);
         input(t, "x", F32, "3 3");
         input(t, "s", F32, "3");
-        number("zero", 0);
+        number(t, "zero", 0);
         node(t, "Greater", "s zero", "flags");
         n = node(t, "Compress", "x flags", "y");
         if (cases[i].axis >= 0)
@@ -553,8 +554,8 @@ TEST(choices_follow_each_other)
     describe(&(struct nms){1, 1, 8, 8, .5F, .0625F, false});
     integers(t, "flat", 1, (int64_t[]){-1});
     integers(t, "first", 1, (int64_t[]){0});
-    number("low", .1875F);
-    number("high", .71875F);
+    number(t, "low", .1875F);
+    number(t, "high", .71875F);
     node(t, "Reshape", "s flat", "scores");
     attribute_int(t, node(t, "ReduceMin", "x", "nothing"), "keepdims", 0);
     node(t, "Add", "scores nothing", "list");

@@ -40,6 +40,14 @@ TEST(functions_are_right_to_the_ends_of_their_range)
     }
 }
 
+/** Begins a model that computes in float64 with d, which is its input x. */
+static void start_double(const char *dims)
+{
+    start(t, 17);
+    input(t, "x", F32, dims);
+    attribute_int(t, node(t, "Cast", "x", "d"), "to", F64);
+}
+
 static void add_double(const char *name, double value)
 {
     initializer(t, tensor(t, name, 11, 0, NULL, &value, sizeof value));
@@ -52,16 +60,13 @@ TEST(float64_within_a_model_is_computed_in_it)
     static const double cases[][2] = {{1e9, 1 / 3.0}, {-0.1, 1.25e300}, {0x1p-40, 3e-300}, {0, -DBL_MAX}};
     float x[COUNT], y[COUNT];
 
-    for (size_t i = 0; i < COUNT; i++)
-        x[i] = numbers[i];
+    memcpy(x, numbers, sizeof x);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const double bias = cases[c][0], factor = cases[c][1];
 
-        start(t, 17);
-        input(t, "x", F32, "40");
+        start_double("40");
         add_double("bias", bias);
         add_double("factor", factor);
-        attribute_int(t, node(t, "Cast", "x", "d"), "to", 11);
         node(t, "Add", "d bias", "a");
         node(t, "Mul", "a factor", "b");
         node(t, "Div", "b factor", "c");
@@ -80,6 +85,74 @@ TEST(float64_within_a_model_is_computed_in_it)
     }
 }
 
+/* Returns x truncated to a whole number from low to high, and 0 for NaN. */
+static int64_t whole_of(double x, double low, double high)
+{
+    return isnan(x) ? 0 : x <= low ? (int64_t)low : x >= high ? (int64_t)high : (int64_t)x;
+}
+
+/** Casts to integers keep what float32 would round, and saturate. */
+TEST(whole_numbers_of_float64_are_exact)
+{
+    static const double biases[] = {16777217, -2147483647.5, 9007199254740993, 255.75};
+    float x[COUNT];
+    int64_t y[COUNT];
+    int32_t z[COUNT];
+    uint8_t b[COUNT];
+
+    memcpy(x, numbers, sizeof x);
+    for (size_t c = 0; c < sizeof biases / sizeof *biases; c++) {
+        start_double("40");
+        add_double("bias", biases[c]);
+        node(t, "Add", "d bias", "a");
+        attribute_int(t, node(t, "Cast", "a", "y"), "to", I64);
+        attribute_int(t, node(t, "Cast", "a", "z"), "to", 6);
+        attribute_int(t, node(t, "Cast", "a", "b"), "to", 2);
+        output(t, "y");
+        output(t, "z");
+        output(t, "b");
+        run(t, (void *[]){x}, (void *[]){y, z, b}, (size_t[]){sizeof y, sizeof z, sizeof b});
+        for (size_t i = 0; i < COUNT; i++) {
+            const double a = (double)x[i] + biases[c];
+
+            if (a < 0x1p63) /* the largest int64 is no double */
+                assert_int_equal(y[i], whole_of(a, -0x1p63, 0x1p62 * 1.9999999999999998));
+            assert_int_equal(z[i], whole_of(a, INT32_MIN, INT32_MAX));
+            assert_int_equal(b[i], whole_of(a, 0, UINT8_MAX));
+        }
+    }
+}
+
+/** Bounds, padding and signed zeros are those of float64. */
+TEST(float64_has_its_own_bounds)
+{
+    const double low = 785 / 99991., zeros[] = {-0.0, 0.1}; /* the low word of low is that of a NaN */
+    float x[9] = {-1, -1, -1, -1, -1, -1, -1, -1, -1}, y[9];
+
+    start_double("3");
+    add_double("low", low);
+    node(t, "Clip", "d low", "c");
+    attribute_int(t, node(t, "Cast", "c", "y"), "to", F32);
+    run(t, (void *[]){x}, (void *[]){y}, (size_t[]){3 * sizeof *y});
+    assert_float_equal(y[0], (float)low, 0);
+    start_double("1 1 3 3");
+    Onnx__NodeProto *n = node(t, "MaxPool", "d", "p");
+    INTS(t, n, "kernel_shape", 3, 3);
+    INTS(t, n, "pads", 1, 1, 1, 1);
+    attribute_int(t, node(t, "Cast", "p", "y"), "to", F32);
+    run(t, (void *[]){x}, (void *[]){y}, (size_t[]){sizeof y});
+    for (size_t i = 0; i < 9; i++)
+        assert_float_equal(y[i], -1, 0);
+    start_double("2");
+    initializer(t, tensor(t, "zeros", F64, 1, (int64_t[]){2}, zeros, sizeof zeros));
+    node(t, "Mul", "d zeros", "m");
+    node(t, "Reciprocal", "m", "r");
+    attribute_int(t, node(t, "Cast", "r", "y"), "to", F32);
+    run(t, (void *[]){x}, (void *[]){y}, (size_t[]){2 * sizeof *y});
+    assert_float_equal(y[0], INFINITY, 0);
+    assert_float_equal(y[1], -10, 0);
+}
+
 /** Graphs have no outputs of float64, and operators without it say so. */
 TEST(float64_stays_inside)
 {
@@ -87,15 +160,15 @@ TEST(float64_stays_inside)
     input(t, "x", F32, "40");
     attribute_int(t, node(t, "Cast", "x", "y"), "to", 11);
     refused(t, NULL, "it is float64; WebNN has no such outputs");
-    start(t, 17);
-    input(t, "x", F32, "40");
-    attribute_int(t, node(t, "Cast", "x", "d"), "to", 11);
+    start_double("40");
     node(t, "Sqrt", "d", "y");
     refused(t, NULL, "input has data type float64, allowed are float32, float16");
-    start(t, 17);
-    input(t, "x", F32, "2");
+    start_double("40");
+    attribute_int(t, node(t, "Mod", "d d", "m"), "fmod", 1);
+    attribute_int(t, node(t, "Cast", "m", "y"), "to", F32);
+    refused(t, NULL, "remainders of float64 are not computed");
+    start_double("2");
     initializer(t, tensor(t, "two", 11, 1, (int64_t[]){2}, (double[]){1e300, 1e-300}, 16));
-    attribute_int(t, node(t, "Cast", "x", "d"), "to", 11);
     node(t, "Add", "d two", "a");
     attribute_int(t, node(t, "Cast", "a", "y"), "to", F32);
     refused(t, NULL, "a constant of float64 has numbers of too different sizes");

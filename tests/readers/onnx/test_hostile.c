@@ -11,23 +11,6 @@
 enum { U8 = 2, I32 = 6 };
 enum { HUGE = INT32_MAX };
 
-static void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, size_t count, const int64_t *values)
-{
-    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-
-    a->n_ints = count;
-    a->ints = keep(t, count * sizeof *values);
-    memcpy(a->ints, values, count * sizeof *values);
-}
-
-static void number(struct net *t, const char *name, float value)
-{
-    initializer(t, tensor(t, name, F32, 0, NULL, &value, sizeof value));
-}
-
-#define INTS(t, n, name, ...)                                                                                                  \
-    attribute_ints(t, n, name, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
-
 /* ---- windows ---- */
 
 /** A MaxPool of a picture of 2 x 2 that tells indices. */

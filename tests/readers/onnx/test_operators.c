@@ -12,15 +12,6 @@
 
 enum { U8 = 2, I8 = 3, I32 = 6, MOST = 8192 };
 
-static void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, size_t count, const int64_t *values)
-{
-    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-
-    a->n_ints = count;
-    a->ints = keep(t, count * sizeof *values);
-    memcpy(a->ints, values, count * sizeof *values);
-}
-
 /* ---- Einsum ---- */
 
 /* Every letter over its size: the sum of products, written at the output's place. */
@@ -451,11 +442,6 @@ TEST(grid_sample_equals_loops)
 
 /* ---- operators of ONNX Runtime ---- */
 
-static void number(struct net *t, const char *name, float value)
-{
-    initializer(t, tensor(t, name, F32, 0, NULL, &value, sizeof value));
-}
-
 static void byte(struct net *t, const char *name, uint8_t value)
 {
     initializer(t, tensor(t, name, U8, 0, NULL, &value, 1));
@@ -601,6 +587,20 @@ static void check_loss(bool softmax, bool ignores)
     }
     run(t, (void *[]){x, chosen}, (void *[]){&y}, (size_t[]){sizeof y});
     assert_close(y, sum / all, 1e-5);
+}
+
+/** An infinite logarithm that an ignored target would name adds nothing. */
+TEST(ignored_targets_weigh_nothing)
+{
+    float x[] = {-INFINITY, 0, -1, 1, 2, 3}, y = 0;
+    int64_t targets[] = {-1, 2};
+
+    start(t, 13);
+    input(t, "x", F32, "2 3");
+    input(t, "t", I64, "2");
+    attribute_int(t, node(t, "SoftmaxCrossEntropyLoss", "x t", "y"), "ignore_index", -1);
+    run(t, (void *[]){x, targets}, (void *[]){&y}, (size_t[]){sizeof y});
+    assert_close(y, log(1 + exp(-1.0) + exp(-2.0)), 1e-5);
 }
 
 TEST(losses_are_right)

@@ -49,11 +49,6 @@ static void constant(struct net *t, const char *name, int type, const char *dims
                                : tensor(t, name, type, rank, sizes, bytes, count));
 }
 
-static void number(struct net *t, const char *name, float value)
-{
-    initializer(t, tensor(t, name, F32, 0, NULL, &value, sizeof value));
-}
-
 static void byte(struct net *t, const char *name, int type, int value)
 {
     const uint8_t bits = (uint8_t)value;

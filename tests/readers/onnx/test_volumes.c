@@ -15,16 +15,6 @@ struct volume {
     bool include, ceil;       /* of a pool */
 };
 
-static void attribute_list(Onnx__NodeProto *n, const char *name, size_t count, const int *values, const int *more)
-{
-    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-
-    a->n_ints = count;
-    a->ints = keep(t, count * sizeof *a->ints);
-    for (size_t i = 0; i < count; i++)
-        a->ints[i] = i < AXES ? values[i] : more[i - AXES];
-}
-
 static int out_size(const struct volume *v, int d)
 {
     const int span = v->in[d] + v->before[d] + v->after[d] - (v->kernel[d] - 1) * v->dilations[d] - 1;
@@ -99,10 +89,10 @@ static void check(const struct volume *v)
         attribute_int(t, n, "ceil_mode", v->ceil);
     if (v->include)
         attribute_int(t, n, "count_include_pad", 1);
-    attribute_list(n, "kernel_shape", AXES, v->kernel, NULL);
-    attribute_list(n, "strides", AXES, v->strides, NULL);
-    attribute_list(n, "dilations", AXES, v->dilations, NULL);
-    attribute_list(n, "pads", 2 * AXES, v->before, v->after);
+    INTS(t, n, "kernel_shape", v->kernel[0], v->kernel[1], v->kernel[2]);
+    INTS(t, n, "strides", v->strides[0], v->strides[1], v->strides[2]);
+    INTS(t, n, "dilations", v->dilations[0], v->dilations[1], v->dilations[2]);
+    INTS(t, n, "pads", v->before[0], v->before[1], v->before[2], v->after[0], v->after[1], v->after[2]);
     reads(t, NULL);
     compute(t, x, (size_t)(C * v->in[0] * v->in[1] * v->in[2]) * 4, y, (size_t)(channels * plane) * 4);
     for (int i = 0; i < channels * plane; i++) {
@@ -142,15 +132,25 @@ TEST(windows_larger_than_the_input_are_refused)
 {
     start(t, 19);
     input(t, "x", F32, "1 4 2 5 5");
-    attribute_list(node(t, "MaxPool", "x", "y"), "kernel_shape", AXES, (int[]){3, 2, 2}, NULL);
+    INTS(t, node(t, "MaxPool", "x", "y"), "kernel_shape", 3, 2, 2);
     refused(t, NULL, "a window of 3 elements on 2 and a padding of 0 and 0");
     start(t, 19);
     input(t, "x", F32, "1 4 5 5 5");
     Onnx__NodeProto *n = node(t, "MaxPool", "x", "y i");
-    attribute_list(n, "kernel_shape", AXES, (int[]){2, 2, 2}, NULL);
+    INTS(t, n, "kernel_shape", 2, 2, 2);
     output(t, "y");
     output(t, "i");
-    refused(t, NULL, "its input has 5 dimensions; windows of 1 and 2 dimensions can be expressed");
+    refused(t, NULL, "Indices of three spatial dimensions are not computed");
+    start(t, 19);
+    input(t, "x", F32, "1 4 5 5 5");
+    input(t, "w", F32, "4 4 1 1 1");
+    attribute_int(t, node(t, "Conv", "x w", "y"), "group", 0);
+    refused(t, NULL, "group is 0");
+    start(t, 19);
+    input(t, "x", F32, "1 4 5 5 5");
+    input(t, "w", F32, "4 4 1 1 1");
+    attribute_int(t, node(t, "Conv", "x w", "y"), "group", 3);
+    refused(t, NULL, "conv2d");
 }
 
 TEST_GROUP(create_context, release_context)
