@@ -271,7 +271,7 @@ static void release_lent(void const *data, size_t bytes, void *constant, void *u
  * nothing. */
 static WNNOperand replay_uint4(struct replay *r, const struct value *v)
 {
-    WNNOperandDescriptor d = {WNNOperandDataType_Uint8, v->type.rank, v->type.dims};
+    WNNOperandDescriptor d = {WNNOperandDataType_Uint8, v->type.rank, v->type.dims, NULL};
     WNNBufferReleaseCallbackInfo release = {release_lent, constant_retain(v->constant), NULL};
 
     return wnnGraphBuilderConstantUint4Lent(r->builder, &d, v->constant->data, ((size_t)type_elements(&v->type) + 1) / 2,
@@ -281,7 +281,7 @@ static WNNOperand replay_uint4(struct replay *r, const struct value *v)
 /** Makes an input or a constant, when it is first needed. */
 static void replay_source(struct replay *r, const struct value *v)
 {
-    WNNOperandDescriptor d = {v->type.type, v->type.rank, v->type.dims};
+    WNNOperandDescriptor d = {v->type.type, v->type.rank, v->type.dims, NULL};
 
     if (r->operands[v->index] || v->kind == VALUE_RESULT)
         return;

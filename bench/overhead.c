@@ -23,7 +23,7 @@ static const double SHORT_PAUSE = 20e-6, LONG_PAUSE = 5e-3;
 static bool build_chain(WNNContext context, uint32_t length, uint32_t elements, WNNGraph *graph)
 {
     uint32_t shape[] = {elements};
-    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, shape};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, shape, NULL};
     WNNGraphBuilder b = NULL;
     WNNOperand x;
     WNNStatus status;

@@ -75,8 +75,8 @@ enum { CHANNELS = 16, WINDOW = 3 };
 static WNNOperand convolution_chain(WNNGraphBuilder b, WNNOperand x, uint32_t nodes)
 {
     uint32_t filter_shape[] = {CHANNELS, CHANNELS, WINDOW, WINDOW}, bias_shape[] = {CHANNELS}, padding[] = {1, 1, 1, 1};
-    WNNOperandDescriptor filter = {WNNOperandDataType_Float32, 4, filter_shape},
-                         bias = {WNNOperandDataType_Float32, 1, bias_shape};
+    WNNOperandDescriptor filter = {WNNOperandDataType_Float32, 4, filter_shape, NULL},
+                         bias = {WNNOperandDataType_Float32, 1, bias_shape, NULL};
     float weights[CHANNELS * CHANNELS * WINDOW * WINDOW], zeros[CHANNELS] = {0};
 
     for (uint32_t i = 0; i < nodes; i++) {
@@ -96,7 +96,7 @@ bool bench_scale_time(const char *kind, uint32_t nodes, uint32_t threads, const 
 {
     bool convolutions = !strcmp(kind, "convolution");
     uint32_t shape[] = {1, CHANNELS, 14, 14};
-    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 4, shape};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 4, shape, NULL};
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     WNNContext context = NULL;
     WNNGraphBuilder b = NULL;

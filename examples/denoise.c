@@ -44,7 +44,7 @@ static double cosine(int n, int k, int i)
 
 static WNNOperand constant(WNNGraphBuilder b, size_t rank, const uint32_t *shape, const float *data)
 {
-    WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, rank, shape};
+    WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, rank, shape, NULL};
     size_t bytes = sizeof(float);
 
     for (size_t i = 0; i < rank; i++)
@@ -81,7 +81,7 @@ static WNNStatus build(WNNContext context, uint32_t height, uint32_t width, floa
         threshold[k] = k ? 2.7f * sigma / 255.0f : 0.0f;
     }
 
-    x = wnnGraphBuilderInput(b, WNN_STR("pixels"), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, image_shape});
+    x = wnnGraphBuilderInput(b, WNN_STR("pixels"), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, image_shape, NULL});
     named.label = WNN_STR("decorrelate");
     x = wnnGraphBuilderConv2d(b, x, constant(b, 4, (uint32_t[]){3, 3, 1, 1}, colour), &named);
     x = wnnGraphBuilderReshape(b, x, 4, planes, NULL);

@@ -20,7 +20,7 @@ static void check(WNNStatus status, const char *what)
 int main(void)
 {
     const uint32_t shape[2] = {2, 2};
-    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 2, shape};
+    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 2, shape, NULL};
     float in[4] = {1, -2, 3, -4}, out[4];
     WNNTensorDescriptor tensor = {
         .dataType = WNNOperandDataType_Float32, .rank = 2, .shape = shape, .readable = true, .writable = true};

@@ -50,7 +50,7 @@ static void run_kernel(cl_command_queue queue, cl_program program, const char *n
 static WNNGraph build(WNNContext context)
 {
     const uint32_t shape[1] = {N};
-    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 1, shape};
+    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 1, shape, NULL};
     WNNGraphBuilder b;
     WNNGraph graph;
 

@@ -51,7 +51,7 @@ enum { STATE_TOKEN, STATE_POSITION, STATE_CACHE };
 
 static WNNOperand constant(struct llama *m, size_t rank, const uint32_t *shape, const void *data, WNNOperandDataType type)
 {
-    WNNOperandDescriptor d = {type, rank, shape};
+    WNNOperandDescriptor d = {type, rank, shape, NULL};
 
     return wnnGraphBuilderConstant(m->b, &d, data, example_byte_length(&d));
 }
@@ -113,7 +113,7 @@ static WNNOperand rotate(struct llama *m, WNNOperand x, uint32_t heads)
 static WNNOperand remember(struct llama *m, size_t state, WNNOperand row, WNNNamedOperand *outputs)
 {
     const uint32_t shape[3] = {m->s.shared_heads, m->s.length, m->s.head};
-    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 3, shape};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 3, shape, NULL};
     WNNOperand before = wnnGraphBuilderInput(m->b, WNN_STR(m->names[state][0]), &d), after;
 
     row = reshape(m, row, 3, (uint32_t[]){m->s.shared_heads, 1, m->s.head});
@@ -195,7 +195,7 @@ static bool make_position(struct llama *m, WNNOperand position)
 
 static bool build_step(struct llama *m)
 {
-    const WNNOperandDescriptor one = {WNNOperandDataType_Int32, 1, (uint32_t[]){1}};
+    const WNNOperandDescriptor one = {WNNOperandDataType_Int32, 1, (uint32_t[]){1}, NULL};
     WNNNamedOperand outputs[2 + 2 * LAYERS_MAX];
     WNNOperand token, position, embeddings, x, logits;
     WNNTransposeOptions reversed = WNN_TRANSPOSE_OPTIONS_INIT;

@@ -20,10 +20,10 @@ static void check(WNNStatus status, const char *what)
 static WNNOperand network(WNNGraphBuilder b, uint32_t width)
 {
     static const float weights1[] = {1, 1, 1, 1}, bias1[] = {0, -1}, weights2[] = {1, -2};
-    const WNNOperandDescriptor rows = {WNNOperandDataType_Float32, 2, (const uint32_t[]){4, width}};
-    const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, (const uint32_t[]){2, 2}};
-    const WNNOperandDescriptor pair = {WNNOperandDataType_Float32, 1, (const uint32_t[]){2}};
-    const WNNOperandDescriptor column = {WNNOperandDataType_Float32, 2, (const uint32_t[]){2, 1}};
+    const WNNOperandDescriptor rows = {WNNOperandDataType_Float32, 2, (const uint32_t[]){4, width}, NULL};
+    const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, (const uint32_t[]){2, 2}, NULL};
+    const WNNOperandDescriptor pair = {WNNOperandDataType_Float32, 1, (const uint32_t[]){2}, NULL};
+    const WNNOperandDescriptor column = {WNNOperandDataType_Float32, 2, (const uint32_t[]){2, 1}, NULL};
     WNNGemmOptions options = WNN_GEMM_OPTIONS_INIT;
 
     WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("x"), &rows);

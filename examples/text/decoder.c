@@ -82,8 +82,11 @@ static void bind_one(struct binding *b, const WNNModelDeclaration *input, WNNOpe
     static const int64_t one = 1; /* its first byte is 1, too, on the machines that there are */
     static const uint32_t shape[RANK_MAX] = {1, 1, 1, 1, 1, 1, 1, 1};
 
-    b->constants[b->options.constantCount++] = (WNNModelConstant){
-        input->name, {type, input->rank < RANK_MAX ? input->rank : RANK_MAX, shape}, &one, wnnOperandDataTypeGetByteSize(type)};
+    b->constants[b->options.constantCount++] =
+        (WNNModelConstant){input->name,
+                           {type, input->rank < RANK_MAX ? input->rank : RANK_MAX, shape, NULL},
+                           &one,
+                           wnnOperandDataTypeGetByteSize(type)};
 }
 
 static bool bind_input(struct decoder *d, struct binding *b, const WNNModelDeclaration *input, uint32_t length, uint32_t total)
@@ -190,8 +193,8 @@ static WNNOperand store_rows(struct decoder *d, WNNGraphBuilder b, const WNNMode
     const uint32_t heads = past->descriptor.shape[1], size = past->descriptor.shape[3];
     const uint32_t starts[4] = {0, 0, d->capacity, 0}, sizes[4] = {1, heads, length, size};
     const uint32_t rows[3] = {heads, length, size}, places[3] = {heads, length, 3}, unit[3] = {1, 1, 3};
-    const WNNOperandDescriptor base_type = {WNNOperandDataType_Int32, 3, places},
-                               unit_type = {WNNOperandDataType_Int32, 3, unit};
+    const WNNOperandDescriptor base_type = {WNNOperandDataType_Int32, 3, places, NULL},
+                               unit_type = {WNNOperandDataType_Int32, 3, unit, NULL};
     const size_t bytes = (size_t)heads * length * 3 * sizeof(int32_t);
     const int32_t along[3] = {0, 0, 1};
     int32_t *base = malloc(bytes);
@@ -223,7 +226,7 @@ static bool add_states(struct decoder *d, WNNModel model, WNNGraphBuilder b, uin
 
     if (!d->fixed_cache)
         position = wnnGraphBuilderInput(b, WNN_STR("past_length"),
-                                        &(WNNOperandDescriptor){WNNOperandDataType_Int32, 3, (uint32_t[]){1, 1, 1}});
+                                        &(WNNOperandDescriptor){WNNOperandDataType_Int32, 3, (uint32_t[]){1, 1, 1}, NULL});
     for (size_t i = 0; i < wnnModelGetInputCount(model) && done; i++) {
         const size_t k = *count;
         WNNModelPort past, present;

@@ -4,6 +4,7 @@
  * (frontend/builder/builder.h).
  */
 #include "frontend/builder/builder.h"
+#include "ir/graph/dims.h"
 #include "frontend/builder/states.h"
 
 #include <stdlib.h>
@@ -175,6 +176,26 @@ WNNStatus wnnGraphBuilderSpend(WNNGraphBuilder b, WNNStringView what, uint64_t o
 
 /* ---- operands ---- */
 
+/** Sets what the operand's functions tell of its type. */
+static bool operand_describe(WNNOperand operand, const struct tensor_type *type)
+{
+    struct arena *a = &operand->builder->arena;
+    char text[256];
+
+    operand->type = *type;
+    operand->names = type_is_open(type) ? arena_array(a, RANK_MAX, sizeof *operand->names) : NULL;
+    for (uint32_t i = 0; operand->names && i < type->rank; i++) {
+        if (!dim_is_open(type->dims[i]))
+            continue;
+        dim_print(operand->builder->graph, type->dims[i], text, sizeof text);
+        operand->names[i] = arena_string(a, text, strlen(text));
+        operand->type.dims[i] = 0;
+        if (!operand->names[i])
+            return false;
+    }
+    return operand->names || !type_is_open(type);
+}
+
 WNNOperand builder_operand(WNNGraphBuilder b, const struct tensor_type *type, struct error *e)
 {
     WNNOperand operand = arena_alloc(&b->arena, sizeof(*operand));
@@ -182,8 +203,7 @@ WNNOperand builder_operand(WNNGraphBuilder b, const struct tensor_type *type, st
     if (!operand)
         return error_null_memory(e);
     operand->builder = b;
-    operand->type = *type;
-    return operand;
+    return operand_describe(operand, type) ? operand : error_null_memory(e);
 }
 
 bool builder_check_operand(WNNGraphBuilder b, WNNOperand operand, const char *what, struct error *e)
@@ -229,6 +249,13 @@ uint32_t const *wnnOperandGetShape(WNNOperand operand)
     return operand ? operand->type.dims : none;
 }
 
+WNNStringView wnnOperandGetDimensionName(WNNOperand operand, size_t index)
+{
+    const char *name = operand && operand->names && index < operand->type.rank ? operand->names[index] : NULL;
+
+    return (WNNStringView){name, name ? strlen(name) : 0};
+}
+
 bool wnnOperandIsError(WNNOperand operand)
 {
     return !operand || !operand->value;
@@ -249,9 +276,45 @@ bool builder_descriptor(const WNNOperandDescriptor *d, const char *what, struct 
         return error_set(e, WNNStatus_TypeError, "%s: shape is NULL, but the rank is %zu", what, d->rank);
     type->type = d->dataType;
     type->rank = (uint32_t)d->rank;
+    for (uint32_t i = 0; d->dimensions && i < type->rank; i++)
+        if (d->dimensions[i].name.data)
+            return error_set(e, WNNStatus_TypeError, "%s: dimension %u has a name, as only an input's may", what, i);
     if (d->rank)
         memcpy(type->dims, d->shape, d->rank * sizeof(type->dims[0]));
     return type_check(type, what, e);
+}
+
+/** Does the same for an input, whose dimensions may have names. */
+static bool input_descriptor(WNNGraphBuilder b, const WNNOperandDescriptor *d, const char *what, struct tensor_type *type,
+                             struct error *e)
+{
+    uint32_t shape[RANK_MAX], open = 0;
+
+    if (!d || !d->dimensions || d->rank > RANK_MAX)
+        return builder_descriptor(d, what, type, e);
+    for (uint32_t i = 0; i < d->rank; i++) {
+        const WNNStringView name = d->dimensions[i].name;
+
+        shape[i] = name.data ? 1 : d->shape ? d->shape[i] : 0;
+        open |= (uint32_t)(name.data != NULL) << i;
+        if (name.data && (!view_length(name) || view_length(name) > NAME_BYTES_MAX))
+            return error_set(e, WNNStatus_TypeError, "%s: the name of dimension %u has %zu bytes, not from 1 to %d", what, i,
+                             view_length(name), NAME_BYTES_MAX);
+    }
+    const WNNOperandDescriptor sizes = {d->dataType, d->rank, shape, NULL};
+    if (!builder_descriptor(&sizes, what, type, e))
+        return false;
+    if (open && b->loop)
+        return error_set(e, WNNStatus_TypeError, "%s: an input of a graph with loops has no named dimensions", what);
+    for (uint32_t i = 0; i < d->rank; i++) {
+        const WNNDimension *dim = &d->dimensions[i];
+
+        if (open >> i & 1)
+            type->dims[i] = dims_name(b->graph, dim->name.data, view_length(dim->name), dim->minSize, dim->maxSize, what, e);
+        if (type->dims[i] == DIM_NONE)
+            return false;
+    }
+    return true;
 }
 
 /* ---- inputs ---- */
@@ -274,7 +337,7 @@ static WNNOperand add_input(WNNGraphBuilder b, WNNStringView name, WNNOperandDes
     WNNOperand operand = name_map_find(&b->inputs, name.data, name.length);
     if (operand && operand->value)
         return error_null(e, WNNStatus_TypeError, "%s: there is an input of that name already", what);
-    if (!builder_descriptor(descriptor, what, &type, e))
+    if (!input_descriptor(b, descriptor, what, &type, e))
         return NULL;
     if (!operand) { /* else memory ran out when it was to be connected */
         copy = arena_string(&b->arena, name.data, name.length);
@@ -282,11 +345,11 @@ static WNNOperand add_input(WNNGraphBuilder b, WNNStringView name, WNNOperandDes
         if (!operand || name_map_add(&b->inputs, copy, name.length, operand) != NAME_MAP_ADDED)
             return error_null_memory(e);
     }
-    operand->type = type;
-    operand->value = graph_add_input(b->graph, name.data, name.length, &type);
+    operand->value = operand_describe(operand, &type) ? graph_add_input(b->graph, name.data, name.length, &type) : NULL;
     if (!operand->value)
         return error_null_memory(e);
-    budget_grow_input(&b->graph->budget, (uint64_t)type_bytes(&type));
+    if (!type_is_open(&type))
+        budget_grow_input(&b->graph->budget, (uint64_t)type_bytes(&type));
     return operand;
 }
 
@@ -426,7 +489,7 @@ static bool check_computable(const struct graph *g, struct error *e)
         uint32_t channels = n->inputs[0].value->type.dims[o->inputLayout == WNNInputOperandLayout_Nchw ? 1 : 3];
         char label[128];
 
-        if (channels % o->groups)
+        if (!dim_is_open(channels) && channels % o->groups)
             return error_set(e, WNNStatus_OperationError,
                              "convTranspose2d%s%s%s: the %u channels of input cannot be divided into %u groups",
                              *n->label ? " [" : "", escape_text(label, sizeof(label), n->label, strlen(n->label)),
@@ -445,6 +508,8 @@ struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperan
         return NULL;
     if (b->loop)
         return error_null(e, WNNStatus_TypeError, "build: a loop has begun and not ended");
+    if (b->graph->dims && b->graph->loops)
+        return error_null(e, WNNStatus_TypeError, "build: a graph with loops has no named dimensions and operators on shapes");
     if (check_outputs(b, count, outputs, &names, e)) {
         marks = mark_reachable(b->graph, count, outputs);
         if (!marks)

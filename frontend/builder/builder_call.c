@@ -14,6 +14,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/graph/dims.h"
+#include "ir/graph/op_draft.h"
 #include "ir/support/struct_size.h"
 #include "runtime/api/runtime.h"
 
@@ -188,7 +190,8 @@ static bool call_values(struct method *m)
 /** Checks what the context's engine can do, which opSupportLimits tells beforehand. */
 static bool check_supported(struct method *m, uint32_t slot, const char *name, const struct tensor_type *t)
 {
-    dtype_set types = runtime_supported_types(m->builder->context, m->call.op, slot);
+    /* A draft's operator becomes one that the context has been asked about, when the graph is made for certain sizes. */
+    dtype_set types = op_is_draft(m->call.op) ? DT_ANY : runtime_supported_types(m->builder->context, m->call.op, slot);
 
     /* Programs cannot name uint4: the builder has put such a constant in front of its cast.  Those that have asked for float64
      * read it by the operators that passes may have it of. */
@@ -208,7 +211,7 @@ static bool call_limits(struct method *m)
             !check_supported(m, variadic ? 0 : i, info->ins[variadic ? 0 : i].name, &m->call.inputs[i]->type))
             return false;
     for (uint32_t i = 0; i < m->call.result_count; i++) {
-        uint32_t row = m->call.op == OP_SPLIT ? 0 : i;
+        uint32_t row = m->call.op == OP_SPLIT || m->call.op == OP_SPLIT_DYNAMIC ? 0 : i;
 
         if (!check_supported(m, OP_OPERANDS_MAX + row, info->outs[row].name, &m->call.results[i]))
             return false;
@@ -216,9 +219,32 @@ static bool call_limits(struct method *m)
     return true;
 }
 
+/** Keeps what the program gave: defaults that follow from a dimension are filled in when that is known (graph_at_sizes). */
+static void call_as_given(struct method *m, const struct method *given)
+{
+    bool open = false;
+
+    for (uint32_t i = 0; i < m->call.input_count; i++)
+        open |= m->call.inputs[i] && type_is_open(&m->call.inputs[i]->type);
+    if (!open)
+        return;
+    memcpy(m->options.bytes, given->options.bytes, sizeof(m->options.bytes));
+    m->call.args = given->call.args;
+}
+
+static bool call_infer_open(struct method *m)
+{
+    const struct method given = *m;
+
+    if (!call_infer(&m->call))
+        return false;
+    call_as_given(m, &given);
+    return true;
+}
+
 static bool call_end(struct method *m)
 {
-    if (!call_infer(&m->call) || !call_limits(m))
+    if (!(m->builder->graph->dims ? call_infer_open(m) : call_infer(&m->call)) || !call_limits(m))
         return false;
     m->operands = arena_array(&m->builder->arena, m->call.result_count, sizeof(*m->operands));
     if (!m->operands)
@@ -230,6 +256,8 @@ static bool call_end(struct method *m)
     }
     struct node *n = node_create_inferred(&m->call, NULL);
     if (!n)
+        return error_out_of_memory(&m->error);
+    if (n->graph->dims && !dims_note(n->graph, n))
         return error_out_of_memory(&m->error);
     for (uint32_t i = 0; i < n->result_count; i++)
         m->operands[i]->value = n->results[i];

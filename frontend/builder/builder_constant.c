@@ -6,6 +6,7 @@
  */
 #include "frontend/builder/builder.h"
 #include "ir/graph/node_operations.h"
+#include "ir/graph/op_draft.h"
 #include "ir/interpret/interpret.h"
 
 #include <stdlib.h>
@@ -30,6 +31,9 @@ static bool need(struct evaluation *ev, struct value *v, struct error *e)
         return error_set(e, WNNStatus_TypeError, "getConstantValue: the operand depends on an input");
     if (v->kind == VALUE_CONSTANT || v->producer->scratch)
         return true;
+    if (op_is_draft(v->producer->op))
+        return error_set(e, WNNStatus_TypeError, "getConstantValue: the operand depends on %s, which the graph computes",
+                         op_infos[v->producer->op].name);
     if (!array_reserve(NULL, &ev->steps, &ev->capacity, ev->count + 1, sizeof *ev->steps))
         return error_out_of_memory(e);
     v->producer->scratch = v->producer; /* a mark: steps still move */

@@ -4,6 +4,8 @@
  * row and its infer function, so there is nothing to decide here.
  */
 #include "frontend/builder/builder.h"
+#include "ir/graph/op_draft.h"
+#include "webnn/webnn_draft.h"
 
 #define APPLY(ID, options, args, ...)                                                                                          \
     builder_apply(builder, OP_##ID, options, args, sizeof((WNNOperand[]){__VA_ARGS__}) / sizeof(WNNOperand),                   \
@@ -117,6 +119,17 @@ UNARY(REVERSE, Reverse, WNNReverseOptions)
 UNARY(TRANSPOSE, Transpose, WNNTransposeOptions)
 UNARY(TRIANGULAR, Triangular, WNNTriangularOptions)
 
+UNARY(SHAPE, Shape, WNNOperatorOptions)
+TERNARY(RANGE, Range, WNNOperatorOptions)
+BINARY(MODULUS_FLOOR, ModulusFloor, WNNOperatorOptions)
+BINARY(MODULUS_TRUNCATE, ModulusTruncate, WNNOperatorOptions)
+BINARY(RESHAPE_DYNAMIC, ReshapeDynamic, WNNOperatorOptions)
+BINARY(EXPAND_DYNAMIC, ExpandDynamic, WNNOperatorOptions)
+TERNARY(SLICE_DYNAMIC, SliceDynamic, WNNSliceOptions)
+TERNARY(PAD_DYNAMIC, PadDynamic, WNNOperatorOptions)
+UNARY(RESAMPLE2D_DYNAMIC, Resample2dDynamic, WNNResample2dDynamicOptions)
+BINARY(TILE_DYNAMIC, TileDynamic, WNNOperatorOptions)
+
 /* ---- further positional arguments ---- */
 
 WNNOperand wnnGraphBuilderArgMin(WNNGraphBuilder builder, WNNOperand input, uint32_t axis, WNNArgMinMaxOptions const *options)
@@ -227,4 +240,10 @@ WNNStatus wnnGraphBuilderSplitEqual(WNNGraphBuilder builder, WNNOperand input, u
                                     WNNOperand *outputs)
 {
     return APPLY_SEQUENCE(SPLIT, options, ARGS(split, .equal = splits), split_capacity(splits), outputs, input);
+}
+
+WNNStatus wnnGraphBuilderSplitDynamic(WNNGraphBuilder builder, WNNOperand input, WNNOperand splits,
+                                      WNNSplitOptions const *options, size_t outputsCapacity, WNNOperand *outputs)
+{
+    return APPLY_SEQUENCE(SPLIT_DYNAMIC, options, NULL, split_capacity(outputsCapacity), outputs, input, splits);
 }

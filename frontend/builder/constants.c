@@ -131,7 +131,7 @@ WNNOperand wnnGraphBuilderConstantScalar(WNNGraphBuilder b, WNNOperandDataType d
     if (!b)
         return builder_missing("constant");
     if (builder_can_build(b, "constant", &e) &&
-        builder_descriptor(&(WNNOperandDescriptor){dataType, 0, NULL}, "constant", &type, &e)) {
+        builder_descriptor(&(WNNOperandDescriptor){dataType, 0, NULL, NULL}, "constant", &type, &e)) {
         if (value.type == WNNNumberType_Undefined || (unsigned)value.type > WNNNumberType_Uint64) {
             error_set(&e, WNNStatus_TypeError, "constant: value is no number");
         } else {

@@ -4,6 +4,7 @@
  * composes of reshape.
  */
 #include "frontend/builder/builder.h"
+#include "ir/graph/op_draft.h"
 
 /** Sets a TypeError "squeeze: ..." of a call whose operand has been checked. */
 static WNNOperand refuse(WNNGraphBuilder b, const char *name, const char *text, size_t a, size_t limit)
@@ -32,6 +33,8 @@ WNNOperand wnnGraphBuilderSqueeze(WNNGraphBuilder builder, WNNOperand input, siz
     for (size_t i = 0; i < axesCount; i++)
         if (axes[i] < RANK_MAX)
             chosen |= 1u << axes[i];
+    if (input->names)
+        return builder_apply(builder, OP_SQUEEZE, options, &(union op_args){.squeeze = {axesCount, axes}}, 1, &input);
     if (!axesCount)
         chosen = ~0u;
     for (uint32_t i = 0; i < input->type.rank; i++)
@@ -53,6 +56,8 @@ WNNOperand wnnGraphBuilderUnsqueeze(WNNGraphBuilder builder, WNNOperand input, s
     if (axesCount > RANK_MAX - input->type.rank)
         return refuse(builder, "unsqueeze", "the rank would exceed the largest supported", input->type.rank + axesCount,
                       RANK_MAX);
+    if (input->names)
+        return builder_apply(builder, OP_UNSQUEEZE, options, &(union op_args){.unsqueeze = {axesCount, axes}}, 1, &input);
     rank = input->type.rank + (uint32_t)axesCount;
     for (size_t i = 0; i < axesCount; i++) {
         if (axes[i] >= rank)
@@ -74,6 +79,8 @@ WNNOperand wnnGraphBuilderFlatten(WNNGraphBuilder builder, WNNOperand input, uin
         return wnnGraphBuilderReshape(builder, input, 0, NULL, options);
     if (axis > input->type.rank)
         return input;
+    if (input->names)
+        return builder_apply(builder, OP_RESHAPE_TO_2D, options, &(union op_args){.reshapeTo2d = {axis}}, 1, &input);
     /* The products cannot overflow: the element count of an operand is below 2^31. */
     for (uint32_t i = 0; i < input->type.rank; i++)
         dims[i >= axis] *= input->type.dims[i];

@@ -48,7 +48,7 @@ static PyObject *operand_result(struct object *builder, WNNOperand operand, PyOb
 static PyObject *builder_input(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"name", "shape", "data_type", NULL};
-    WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 0, NULL};
+    WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 0, NULL, NULL};
     struct object *builder = builder_begin(self);
     PyObject *name, *sizes, *type = NULL;
     WNNStringView text;

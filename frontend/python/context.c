@@ -374,7 +374,7 @@ static PyObject *context_create_constant_tensor(PyObject *self, PyObject *args, 
 
 static WNNOperandDescriptor describe_tensor(WNNTensor tensor)
 {
-    return (WNNOperandDescriptor){wnnTensorGetDataType(tensor), wnnTensorGetRank(tensor), wnnTensorGetShape(tensor)};
+    return (WNNOperandDescriptor){wnnTensorGetDataType(tensor), wnnTensorGetRank(tensor), wnnTensorGetShape(tensor), NULL};
 }
 
 static PyObject *context_read_tensor(PyObject *self, PyObject *args, PyObject *keywords)

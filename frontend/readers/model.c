@@ -91,7 +91,7 @@ static bool add_port(struct model_port **ports, size_t *count, const char *name,
         return false;
     port->operand = operand;
     port->descriptor =
-        (WNNOperandDescriptor){wnnOperandGetDataType(operand), wnnOperandGetRank(operand), wnnOperandGetShape(operand)};
+        (WNNOperandDescriptor){wnnOperandGetDataType(operand), wnnOperandGetRank(operand), wnnOperandGetShape(operand), NULL};
     port->is_boolean = is_boolean;
     port->count = NULL;
     port->counted = 0;

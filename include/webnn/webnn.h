@@ -354,6 +354,19 @@ WNN_EXPORT size_t wnnGraphGetOutputCount(WNNGraph graph);
 WNN_EXPORT WNNStatus wnnGraphGetInput(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *input);
 /** Describes an output in the same way. */
 WNN_EXPORT WNNStatus wnnGraphGetOutput(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *output);
+/**
+ * Says which shapes the outputs have if the inputs have these (the draft's MLGraph.computeShapes), by the checks of a
+ * computation that has them, and without computing.  inputs are in any order; those may be left out whose dimensions the others
+ * determine. outputs has room for all outputs of the graph, which come in its order; names are the graph's.  Fails with
+ * TypeError for unknown names, dimensions that contradict each other, are beyond their bounds or cannot be, and with
+ * InvalidStateError for a destroyed graph.  Any thread may call it.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphComputeShapes(WNNGraph graph, size_t inputCount, WNNNamedShape const *inputs,
+                                                        size_t outputCount, WNNNamedShape *outputs);
+/** Counts the variants that have been compiled for sizes of named dimensions; all are 0 for a graph without any. */
+WNN_EXPORT void wnnGraphGetVariantCounts(WNNGraph graph, WNNGraphVariantCounts *counts);
+/** Sets how many variants are kept (16), at least one; what is computing stays.  It does nothing without named dimensions. */
+WNN_EXPORT void wnnGraphSetVariantLimit(WNNGraph graph, size_t limit);
 /** Says how many matrices the build has quantized (wnnGraphBuilderQuantizeWeights); a graph from a file says none. */
 WNN_EXPORT void wnnGraphGetQuantizedWeights(WNNGraph graph, WNNQuantizedWeights *weights);
 /**
@@ -402,6 +415,16 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphCompute(WNNGraph graph, size_t inputCo
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphComputeCancellable(WNNGraph graph, size_t inputCount, WNNNamedBuffer const *inputs,
                                                              size_t outputCount, WNNNamedBuffer const *outputs,
                                                              WNNCancellation WNN_NULLABLE cancellation);
+/**
+ * Computes a graph with named dimensions for these sizes.  Names may be left out whose sizes follow from the length of an
+ * input's buffer; wnnGraphCompute is the same without sizes.  The first computation of each combination of sizes compiles a
+ * variant of the graph.  Fails as wnnGraphComputeCancellable does, with TypeError also if sizes contradict each other or are
+ * unknown, and with OperationError if the variant cannot be compiled.  cancellation may be NULL.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphComputeSized(WNNGraph graph, size_t sizeCount, WNNNamedSize const *sizes,
+                                                       size_t inputCount, WNNNamedBuffer const *inputs, size_t outputCount,
+                                                       WNNNamedBuffer const *outputs,
+                                                       WNNCancellation WNN_NULLABLE cancellation);
 
 /* ------------------------------------------------------------------------------------------------ WNNOperand */
 
@@ -413,8 +436,13 @@ WNN_EXPORT void wnnOperandRelease(WNNOperand WNN_NULLABLE operand);
 WNN_EXPORT WNNOperandDataType wnnOperandGetDataType(WNNOperand operand);
 /** Returns the number of dimensions, or 0 for an error operand. */
 WNN_EXPORT size_t wnnOperandGetRank(WNNOperand operand);
-/** Returns MLOperand.shape, which has as many sizes as the rank and belongs to the builder. */
+/** Returns MLOperand.shape, which has as many sizes as the rank, 0 where a dimension is named, and belongs to the builder. */
 WNN_EXPORT uint32_t const *wnnOperandGetShape(WNNOperand operand);
+/**
+ * Returns the name of a dimension, or an expression of names, such as "past + sequence"; an empty view if it is a size or index
+ * is not below the rank.  It is the builder's.
+ */
+WNN_EXPORT WNNStringView wnnOperandGetDimensionName(WNNOperand operand, size_t index);
 /** Returns whether the call that returned this operand failed. */
 WNN_EXPORT bool wnnOperandIsError(WNNOperand operand);
 
@@ -486,7 +514,8 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderQuantizeWeights(WNNGraphBuilder
 
 /**
  * Makes an input: input(name, descriptor).  Fails with TypeError for an empty name, one that another input has, or a bad
- * descriptor.
+ * descriptor.  Dimensions that the descriptor names are known when the graph computes; whatever the operators ask of them is
+ * checked as far as it is certain when a method is called, and otherwise by the computation.
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderInput(WNNGraphBuilder builder, WNNStringView name, WNNOperandDescriptor const *descriptor);
 /**

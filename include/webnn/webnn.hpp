@@ -36,7 +36,7 @@ struct OperandDescriptor {
     /** Returns the same for the interface of C, which points into this object. */
     WNNOperandDescriptor native() const
     {
-        return WNNOperandDescriptor{static_cast<WNNOperandDataType>(dataType), shape.size(), shape.data()};
+        return WNNOperandDescriptor{static_cast<WNNOperandDataType>(dataType), shape.size(), shape.data(), nullptr};
     }
     /** Returns the bytes of all elements, or 0 for an invalid descriptor. */
     std::size_t byteLength() const

@@ -400,6 +400,22 @@ typedef struct WNNResample2dOptions {
     WNN_INIT_(WNNResample2dOptions,                                                                                            \
               {sizeof(WNNResample2dOptions), {NULL, 0}, WNNInterpolationMode_NearestNeighbor, 0, NULL, 0, NULL, 0, NULL})
 
+/** Stands for MLResample2dDynamicOptions of the draft of dynamic shapes: sizes is an operand of two elements. */
+typedef struct WNNResample2dDynamicOptions {
+    size_t structSize;
+    WNNStringView label;
+    WNNInterpolationMode mode;
+    size_t scalesCount;
+    float const *WNN_NULLABLE scales;
+    WNNOperand WNN_NULLABLE sizes;
+    size_t axesCount;
+    uint32_t const *WNN_NULLABLE axes;
+} WNNResample2dDynamicOptions;
+
+#define WNN_RESAMPLE2D_DYNAMIC_OPTIONS_INIT                                                                                    \
+    WNN_INIT_(WNNResample2dDynamicOptions,                                                                                     \
+              {sizeof(WNNResample2dDynamicOptions), {NULL, 0}, WNNInterpolationMode_NearestNeighbor, 0, NULL, NULL, 0, NULL})
+
 /** Stands for MLReverseOptions. */
 typedef struct WNNReverseOptions {
     size_t structSize;

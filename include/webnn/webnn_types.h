@@ -342,19 +342,35 @@ typedef enum WNNScatterReduction {
 
 /* ------------------------------------------------------------------------------------------------ descriptors */
 
+/** No operand has more dimensions. */
+#define WNN_RANK_MAX 12
+
 /**
- * Stands for MLOperandDescriptor.  A rank of 0 (a scalar) needs no shape pointer.  Dimensions are 1 to 2^31-1, and so is their
- * product.
+ * Names a dimension of an input, whose size each computation says (docs/named-dimensions.md); equal names are equal sizes.  An
+ * empty name means the size in the descriptor's shape.  minSize and maxSize bound the sizes, from 1 to 2^31-1; 0 is no bound.
+ */
+typedef struct WNNDimension {
+    WNNStringView name;
+    uint32_t minSize;
+    uint32_t maxSize;
+} WNNDimension;
+
+/**
+ * Stands for MLOperandDescriptor, and for the draft's MLInputOperandDescriptor.  A rank of 0 (a scalar) needs no shape pointer.
+ * Dimensions are 1 to 2^31-1, and so is their product.  dimensions, unless it is NULL, has as many as the rank; only inputs of
+ * a builder have named ones.  In descriptors that the library gives, shape has 0 where dimensions has a name, which for outputs
+ * may be an expression, such as "past + sequence", and is for people to read.
  */
 typedef struct WNNOperandDescriptor {
     WNNOperandDataType dataType;
     size_t rank;
     uint32_t const *WNN_NULLABLE shape;
+    WNNDimension const *WNN_NULLABLE dimensions;
 } WNNOperandDescriptor;
 
-#define WNN_OPERAND_DESCRIPTOR_INIT WNN_INIT_(WNNOperandDescriptor, {WNNOperandDataType_Undefined, 0, NULL})
+#define WNN_OPERAND_DESCRIPTOR_INIT WNN_INIT_(WNNOperandDescriptor, {WNNOperandDataType_Undefined, 0, NULL, NULL})
 
-/** Returns the bytes of all elements, or 0 for an invalid descriptor. */
+/** Returns the bytes of all elements, or 0 for an invalid descriptor or one with a named dimension. */
 WNN_EXPORT size_t wnnOperandDescriptorGetByteLength(WNNOperandDescriptor const *descriptor);
 
 /**
@@ -390,6 +406,27 @@ typedef struct WNNNamedBuffer {
     void *data;
     size_t byteLength;
 } WNNNamedBuffer;
+
+/** Says the size of a named dimension. */
+typedef struct WNNNamedSize {
+    WNNStringView name;
+    uint32_t size;
+} WNNNamedSize;
+
+/** Stands for one entry of the draft's MLNamedShapes. */
+typedef struct WNNNamedShape {
+    WNNStringView name;
+    size_t rank;
+    uint32_t shape[WNN_RANK_MAX];
+} WNNNamedShape;
+
+/** Counts the variants of a graph with named dimensions, each of which is the graph compiled for certain sizes. */
+typedef struct WNNGraphVariantCounts {
+    uint64_t built;
+    uint64_t found;   /* computations whose sizes had a variant */
+    uint64_t evicted; /* least recently used ones beyond the limit */
+    uint64_t held;
+} WNNGraphVariantCounts;
 
 /** Holds the name and descriptor of a graph's input or output.  The pointers belong to the graph. */
 typedef struct WNNNamedOperandDescriptor {

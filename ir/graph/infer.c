@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "ir/graph/dims.h"
 #include "ir/support/text.h"
 
 /* ---- messages ---- */
@@ -174,6 +175,17 @@ static bool check_lists(struct call *c)
     return true;
 }
 
+/* Does "check dimensions" of what is known about an open type: its dimensions have been checked one by one. */
+static bool check_open_type(struct call *c, const struct tensor_type *t, const char *what)
+{
+    struct graph *g = c->graph;
+
+    if (dims_at_least(g, dims_constant(g, ELEMENT_COUNT_MAX), dims_elements(g, t->rank, t->dims)) == ANSWER_NO)
+        return error_set(c->error, WNNStatus_TypeError, "%s has always more than %d elements, the largest count", what,
+                         ELEMENT_COUNT_MAX);
+    return !g->error.status || error_out_of_memory(c->error);
+}
+
 static bool check_results(struct call *c)
 {
     const struct op_info *info = &op_infos[c->op];
@@ -188,7 +200,8 @@ static bool check_results(struct call *c)
             snprintf(what, sizeof what, "%s: %s[%u]", title, info->outs[0].name, i);
         else
             snprintf(what, sizeof what, "%s: %s", title, info->outs[i].name);
-        if (!type_check(&c->results[i], what, c->error))
+        if (type_is_open(&c->results[i]) ? !check_open_type(c, &c->results[i], what)
+                                         : !type_check(&c->results[i], what, c->error))
             return false;
     }
     return true;
@@ -250,29 +263,46 @@ static uint32_t padded_dim(const struct tensor_type *t, uint32_t rank, uint32_t 
     return i < padding ? 1 : t->dims[i - padding];
 }
 
-bool shape_broadcast(const struct tensor_type *a, const struct tensor_type *b, struct tensor_type *out)
+/* Returns the dimension that two become, or DIM_NONE if they are not broadcastable.  What is open may be 1. */
+static uint32_t broadcast_dim(struct graph *g, uint32_t x, uint32_t y)
+{
+    if (x == y || y == 1)
+        return x;
+    if (x == 1)
+        return y;
+    if (!dim_is_open(x | y))
+        return DIM_NONE;
+    const dim_expr a = dims_of(g, x), b = dims_of(g, y), two = dims_constant(g, 2);
+    const bool above_x = dims_at_least(g, a, two) == ANSWER_YES, above_y = dims_at_least(g, b, two) == ANSWER_YES;
+    if (above_x && above_y && dims_equal(g, a, b) == ANSWER_NO)
+        return DIM_NONE;
+    if (above_x || above_y)
+        return above_x ? x : y;
+    return DIM_OPEN | dims_extreme(g, a, b, true);
+}
+
+bool shape_broadcast(struct graph *g, const struct tensor_type *a, const struct tensor_type *b, struct tensor_type *out)
 {
     uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
     uint32_t dims[RANK_MAX] = {0};
 
     for (uint32_t i = 0; i < rank; i++) {
-        uint32_t x = padded_dim(a, rank, i), y = padded_dim(b, rank, i);
-        if (x != y && x != 1 && y != 1)
+        dims[i] = broadcast_dim(g, padded_dim(a, rank, i), padded_dim(b, rank, i));
+        if (dims[i] == DIM_NONE)
             return false;
-        dims[i] = x > y ? x : y;
     }
     out->rank = rank;
     memcpy(out->dims, dims, sizeof dims); /* at the end: out may be a or b */
     return true;
 }
 
-bool shape_broadcasts_to(const struct tensor_type *from, const struct tensor_type *to)
+bool shape_broadcasts_to(struct graph *g, const struct tensor_type *from, const struct tensor_type *to)
 {
     if (from->rank > to->rank)
         return false;
     for (uint32_t i = 0; i < to->rank; i++) {
         uint32_t dim = padded_dim(from, to->rank, i);
-        if (dim != to->dims[i] && dim != 1)
+        if (dim_differs(g, dim, to->dims[i]) && dim_differs(g, dim, 1))
             return false;
     }
     return true;
@@ -283,7 +313,7 @@ bool shape_broadcasts_blockwise(const struct tensor_type *from, const struct ten
     if (from->rank != to->rank)
         return false;
     for (uint32_t i = 0; i < to->rank; i++)
-        if (to->dims[i] % from->dims[i] != 0)
+        if (!dim_is_open(to->dims[i] | from->dims[i]) && to->dims[i] % from->dims[i] != 0)
             return false;
     return true;
 }

@@ -20,16 +20,23 @@
     X(scatter_nd) X(slice) X(softmax) X(split) X(tile) X(transpose) X(triangular) X(unary) X(where)
 /* clang-format on */
 
+/* clang-format off */
+#define INFER_DRAFT_LIST(X)                                                                                                    \
+    X(expand_dynamic) X(pad_dynamic) X(range) X(resample2d_dynamic) X(reshape_dynamic) X(reshape_to_2d) X(shape)               \
+    X(slice_dynamic) X(split_dynamic) X(squeeze) X(tile_dynamic) X(unsqueeze)
+/* clang-format on */
+
 #define DECLARE_INFER(name) bool infer_##name(struct call *c);
 INFER_LIST(DECLARE_INFER)
+INFER_DRAFT_LIST(DECLARE_INFER)
 #undef DECLARE_INFER
 bool infer_loop(struct call *c);
 bool infer_scatter_reduce(struct call *c);
 
-/** Do the specification's broadcasting algorithms.  They return false, and set no error, for shapes that are not broadcastable.
- */
-bool shape_broadcast(const struct tensor_type *a, const struct tensor_type *b, struct tensor_type *out);
-bool shape_broadcasts_to(const struct tensor_type *from, const struct tensor_type *to);
+/** Do the specification's broadcasting algorithms.  They return false, and set no error, for shapes that are not broadcastable,
+ * whatever open dimensions of the graph are. */
+bool shape_broadcast(struct graph *g, const struct tensor_type *a, const struct tensor_type *b, struct tensor_type *out);
+bool shape_broadcasts_to(struct graph *g, const struct tensor_type *from, const struct tensor_type *to);
 bool shape_broadcasts_blockwise(const struct tensor_type *from, const struct tensor_type *to);
 
 #endif

@@ -15,7 +15,7 @@ bool infer_broadcast(struct call *c)
     const struct operand_info *ins = op_infos[c->op].ins;
     struct tensor_type t;
 
-    if (!shape_broadcast(input_type(c, 0), input_type(c, 1), &t))
+    if (!shape_broadcast(c->graph, input_type(c, 0), input_type(c, 1), &t))
         return call_error(c, "the shapes of %s and %s, %s and %s, are not broadcastable", ins[0].name, ins[1].name,
                           SHAPE_PRINT(input_type(c, 0)), SHAPE_PRINT(input_type(c, 1)));
     return infer_results(c, 1) && infer_result(c, 0, t.rank, t.dims);
@@ -25,10 +25,10 @@ bool infer_where(struct call *c)
 {
     struct tensor_type t;
 
-    if (!shape_broadcast(input_type(c, 1), input_type(c, 2), &t))
+    if (!shape_broadcast(c->graph, input_type(c, 1), input_type(c, 2), &t))
         return call_error(c, "the shapes of trueValue and falseValue, %s and %s, are not broadcastable",
                           SHAPE_PRINT(input_type(c, 1)), SHAPE_PRINT(input_type(c, 2)));
-    if (!shape_broadcast(input_type(c, 0), &t, &t))
+    if (!shape_broadcast(c->graph, input_type(c, 0), &t, &t))
         return call_error(c, "the shape of condition, %s, and that of trueValue and falseValue, %s, are not broadcastable",
                           SHAPE_PRINT(input_type(c, 0)), SHAPE_PRINT(&t));
     return infer_results(c, 1) && infer_result(c, 0, t.rank, t.dims);

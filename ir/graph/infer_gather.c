@@ -59,12 +59,13 @@ bool infer_scatter_reduce(struct call *c)
     if (!check_axis(c, axis, 0))
         return false;
     for (uint32_t d = 0; d < input->rank; d++) {
-        if (d != axis && updates->dims[d] > input->dims[d])
-            return call_error(c, "dimension %" PRIu32 " of updates is %" PRIu32 ", of input %" PRIu32, d, updates->dims[d],
-                              input->dims[d]);
-        if (indices->dims[d] != updates->dims[d] && (d == axis || indices->dims[d] != 1))
-            return call_error(c, "dimension %" PRIu32 " of indices is %" PRIu32 ", of updates %" PRIu32, d, indices->dims[d],
-                              updates->dims[d]);
+        if (d != axis && dim_below(c->graph, input->dims[d], updates->dims[d]))
+            return call_error(c, "dimension %" PRIu32 " of updates is %s, of input %s", d, DIM_PRINT(updates->dims[d]),
+                              DIM_PRINT(input->dims[d]));
+        if (dim_differs(c->graph, indices->dims[d], updates->dims[d]) &&
+            (d == axis || dim_differs(c->graph, indices->dims[d], 1)))
+            return call_error(c, "dimension %" PRIu32 " of indices is %s, of updates %s", d, DIM_PRINT(indices->dims[d]),
+                              DIM_PRINT(updates->dims[d]));
     }
     return infer_result_like(c, 0);
 }
@@ -76,6 +77,9 @@ static bool nd_shape(struct call *c, uint32_t dims[2 * RANK_MAX], uint32_t *rank
     const struct tensor_type *input = input_type(c, 0), *indices = input_type(c, 1);
     const uint32_t coordinate = indices->dims[indices->rank - 1];
 
+    if (dim_is_open(coordinate))
+        return call_error(c, "the last dimension of indices is %s, but decides about the rank: it has to be a number",
+                          DIM_PRINT(coordinate));
     if (coordinate > input->rank)
         return call_error(c, "the last dimension of indices is %" PRIu32 ", the rank of input is %" PRIu32, coordinate,
                           input->rank);

@@ -2,8 +2,6 @@
 /* Validates gemm and matmul and infers their shapes. */
 #include "ir/graph/infer_steps.h"
 
-#include <inttypes.h>
-
 bool infer_gemm(struct call *c)
 {
     WNNGemmOptions *o = c->options;
@@ -13,10 +11,10 @@ bool infer_gemm(struct call *c)
 
     o->alpha = cast_option(c, o->alpha);
     o->beta = cast_option(c, o->beta);
-    if (columns != rows)
-        return call_error(c, "a%s has %" PRIu32 " columns, b%s has %" PRIu32 " rows", o->aTranspose ? " transposed" : "",
-                          columns, o->bTranspose ? " transposed" : "", rows);
-    if (input_exists(c, 2) && !shape_broadcasts_to(input_type(c, 2), &out))
+    if (dim_differs(c->graph, columns, rows))
+        return call_error(c, "a%s has %s columns, b%s has %s rows", o->aTranspose ? " transposed" : "", DIM_PRINT(columns),
+                          o->bTranspose ? " transposed" : "", DIM_PRINT(rows));
+    if (input_exists(c, 2) && !shape_broadcasts_to(c->graph, input_type(c, 2), &out))
         return call_error(c, "the shape of c, %s, is not broadcastable to that of a * b, %s", SHAPE_PRINT(input_type(c, 2)),
                           SHAPE_PRINT(&out));
     return infer_results(c, 1) && infer_result(c, 0, out.rank, out.dims);
@@ -28,11 +26,11 @@ bool infer_matmul(struct call *c)
     uint32_t columns = a->dims[a->rank - 1], rows = b->dims[b->rank - 2];
     struct tensor_type batch_a = *a, batch_b = *b, out;
 
-    if (columns != rows)
-        return call_error(c, "a has %" PRIu32 " columns, b has %" PRIu32 " rows", columns, rows);
+    if (dim_differs(c->graph, columns, rows))
+        return call_error(c, "a has %s columns, b has %s rows", DIM_PRINT(columns), DIM_PRINT(rows));
     batch_a.rank -= 2;
     batch_b.rank -= 2;
-    if (!shape_broadcast(&batch_a, &batch_b, &out))
+    if (!shape_broadcast(c->graph, &batch_a, &batch_b, &out))
         return call_error(c, "the batch dimensions of a and b, %s and %s, are not broadcastable", SHAPE_PRINT(&batch_a),
                           SHAPE_PRINT(&batch_b));
     out.dims[out.rank++] = a->dims[a->rank - 2];

@@ -52,8 +52,8 @@ static bool check_steps(struct call *c, uint32_t steps)
 
     if (!steps)
         return call_error(c, "steps is 0");
-    if (input->dims[0] != steps)
-        return call_error(c, "dimension 0 of input is %" PRIu32 ", steps is %" PRIu32, input->dims[0], steps);
+    if (steps > ELEMENT_COUNT_MAX || dim_differs(c->graph, input->dims[0], steps))
+        return call_error(c, "dimension 0 of input is %s, steps is %" PRIu32, DIM_PRINT(input->dims[0]), steps);
     return true;
 }
 

@@ -2,7 +2,6 @@
 /* Validates argMin, argMax, the reductions, softmax and the normalisations, and infers their shapes. */
 #include "ir/graph/infer_steps.h"
 
-
 #include "ir/graph/conv.h"
 
 /** Does "calculate reduction output sizes" for checked axes, and sets the result. */

@@ -7,6 +7,16 @@
 #include <math.h>
 #include <string.h>
 
+/** Adds a dimension to that of the operands before it. */
+static bool join(struct call *c, uint32_t *dim, uint32_t added)
+{
+    struct graph *g = c->graph;
+
+    return dim_is_open(added)
+               ? check_open(c, dims_sum(g, 1, dims_of(g, *dim), 1, dims_of(g, added)), "the joined dimension", dim)
+               : dim_add(c, *dim, added, "the joined dimension", dim);
+}
+
 bool infer_concat(struct call *c)
 {
     const uint32_t axis = c->args.concat.axis;
@@ -18,7 +28,6 @@ bool infer_concat(struct call *c)
     if (axis >= first->rank)
         return call_error(c, "axis %" PRIu32 " is out of range, inputs[0] has rank %" PRIu32, axis, first->rank);
     memcpy(dims, first->dims, sizeof(dims));
-    int64_t size = dims[axis];
     for (uint32_t i = 1; i < c->input_count; i++) {
         const struct tensor_type *t = input_type(c, i);
 
@@ -29,14 +38,14 @@ bool infer_concat(struct call *c)
             return call_error(c, "the rank of inputs[%" PRIu32 "] is %" PRIu32 ", that of inputs[0] is %" PRIu32, i, t->rank,
                               first->rank);
         for (uint32_t d = 0; d < t->rank; d++)
-            if (d != axis && t->dims[d] != first->dims[d])
-                return call_error(c, "dimension %" PRIu32 " is %" PRIu32 " in inputs[%" PRIu32 "], %" PRIu32 " in inputs[0]", d,
-                                  t->dims[d], i, first->dims[d]);
-        size += t->dims[axis];
-        if (!check_dimension(c, size, "the joined dimension"))
+            if (d != axis && dim_differs(c->graph, t->dims[d], first->dims[d]))
+                return call_error(c, "dimension %" PRIu32 " is %s in inputs[%" PRIu32 "], %s in inputs[0]", d,
+                                  DIM_PRINT(t->dims[d]), i, DIM_PRINT(first->dims[d]));
+            else if (d != axis && dim_is_open(dims[d]) && !dim_is_open(t->dims[d]))
+                dims[d] = t->dims[d];
+        if (!join(c, &dims[axis], t->dims[axis]))
             return false;
     }
-    dims[axis] = (uint32_t)size;
     return infer_results(c, 1) && infer_result(c, 0, first->rank, dims);
 }
 
@@ -47,6 +56,14 @@ static bool check_new_rank(struct call *c, size_t count)
     return true;
 }
 
+static bool check_new_shape(struct call *c, size_t count, const uint32_t *dims)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!dims[i] || dims[i] > ELEMENT_COUNT_MAX)
+            return call_error(c, "newShape[%zu] is %" PRIu32 ", not from 1 to %d", i, dims[i], ELEMENT_COUNT_MAX);
+    return true;
+}
+
 bool infer_expand(struct call *c)
 {
     struct tensor_type to = {0};
@@ -54,12 +71,25 @@ bool infer_expand(struct call *c)
     if (!check_new_rank(c, c->args.expand.newShapeCount))
         return false;
     to.rank = (uint32_t)c->args.expand.newShapeCount;
+    if (!check_new_shape(c, to.rank, c->args.expand.newShape))
+        return false;
     if (to.rank)
         memcpy(to.dims, c->args.expand.newShape, to.rank * sizeof(to.dims[0]));
-    if (!shape_broadcasts_to(input_type(c, 0), &to))
+    if (!shape_broadcasts_to(c->graph, input_type(c, 0), &to))
         return call_error(c, "the shape of input, %s, is not broadcastable to %s", SHAPE_PRINT(input_type(c, 0)),
                           SHAPE_PRINT(&to));
     return infer_results(c, 1) && infer_result(c, 0, to.rank, to.dims);
+}
+
+bool check_elements(struct call *c, size_t count, const uint32_t *dims)
+{
+    const struct tensor_type *input = input_type(c, 0);
+
+    if (dims_equal(c->graph, dims_elements(c->graph, count, dims), dims_elements(c->graph, input->rank, input->dims)) ==
+        ANSWER_NO)
+        return call_error(c, "newShape %s has another number of elements than input %s", DIMS_PRINT(count, dims),
+                          SHAPE_PRINT(input));
+    return true;
 }
 
 bool infer_reshape(struct call *c)
@@ -69,18 +99,22 @@ bool infer_reshape(struct call *c)
     const struct tensor_type *input = input_type(c, 0);
     int64_t product = 1;
 
-    if (!check_new_rank(c, count))
+    if (!check_new_rank(c, count) || !check_new_shape(c, count, dims))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        if (!dims[i] || dims[i] > ELEMENT_COUNT_MAX)
-            return call_error(c, "newShape[%zu] is %" PRIu32 ", not from 1 to %d", i, dims[i], ELEMENT_COUNT_MAX);
+    if (type_is_open(input))
+        return check_elements(c, count, dims) && infer_results(c, 1) && infer_result(c, 0, (uint32_t)count, dims);
+    for (size_t i = 0; i < count; i++)
         product = size_mul(product, dims[i]);
-    }
     if (product != type_elements(input))
-        return call_error(c, "newShape %s has %s%" PRId64 " elements, input %s has %" PRId64,
-                          dims_print((char[DIMS_TEXT]){0}, DIMS_TEXT, count, dims), product == SIZE_HUGE ? "more than " : "",
-                          product, SHAPE_PRINT(input), type_elements(input));
+        return call_error(c, "newShape %s has %s%" PRId64 " elements, input %s has %" PRId64, DIMS_PRINT(count, dims),
+                          product == SIZE_HUGE ? "more than " : "", product, SHAPE_PRINT(input), type_elements(input));
     return infer_results(c, 1) && infer_result(c, 0, (uint32_t)count, dims);
+}
+
+/** Returns what a dimension is at most. */
+static uint32_t most_of(uint32_t dim)
+{
+    return dim_is_open(dim) ? ELEMENT_COUNT_MAX : dim;
 }
 
 bool infer_pad(struct call *c)
@@ -96,25 +130,21 @@ bool infer_pad(struct call *c)
     for (uint32_t i = 0; i < input->rank; i++) {
         if (o->mode == WNNPaddingMode_Reflection) {
             /* The edge itself is not repeated, so there is one element less than the dimension to mirror. */
-            if (beginning[i] >= input->dims[i])
+            if (beginning[i] >= most_of(input->dims[i]))
                 return call_error(c,
                                   "beginningPadding[%" PRIu32 "] is %" PRIu32 ", reflection of dimension %" PRIu32
                                   " of input allows less than %" PRIu32,
-                                  i, beginning[i], i, input->dims[i]);
-            if (ending[i] >= input->dims[i])
+                                  i, beginning[i], i, most_of(input->dims[i]));
+            if (ending[i] >= most_of(input->dims[i]))
                 return call_error(c,
                                   "endingPadding[%" PRIu32 "] is %" PRIu32 ", reflection of dimension %" PRIu32
                                   " of input allows less than %" PRIu32,
-                                  i, ending[i], i, input->dims[i]);
+                                  i, ending[i], i, most_of(input->dims[i]));
         }
     }
-    for (uint32_t i = 0; i < input->rank; i++) {
-        int64_t size = (int64_t)input->dims[i] + beginning[i] + ending[i];
-
-        if (!check_dimension(c, size, "a padded dimension"))
+    for (uint32_t i = 0; i < input->rank; i++)
+        if (!dim_add(c, input->dims[i], (int64_t)beginning[i] + ending[i], "a padded dimension", &dims[i]))
             return false;
-        dims[i] = (uint32_t)size;
-    }
     o->value = cast_number(c, o->value.type ? o->value : wnnNumber(0.0));
     return infer_results(c, 1) && infer_result(c, 0, input->rank, dims);
 }
@@ -141,13 +171,28 @@ bool infer_slice(struct call *c)
     for (uint32_t i = 0; i < input->rank; i++) {
         if (!o->strides[i])
             return call_error(c, "strides[%" PRIu32 "] is 0", i);
-        if ((uint64_t)starts[i] + sizes[i] > input->dims[i])
+        if ((uint64_t)starts[i] + sizes[i] > most_of(input->dims[i]))
             return call_error(
                 c, "starts[%" PRIu32 "] + sizes[%" PRIu32 "] is %" PRIu64 ", dimension %" PRIu32 " of input is %" PRIu32, i, i,
-                (uint64_t)starts[i] + sizes[i], i, input->dims[i]);
+                (uint64_t)starts[i] + sizes[i], i, most_of(input->dims[i]));
         dims[i] = sizes[i] / o->strides[i] + (sizes[i] % o->strides[i] != 0);
     }
     return infer_results(c, 1) && infer_result(c, 0, input->rank, dims);
+}
+
+/** Sets the results of a split of an open dimension into equal parts, whose list of sizes is made when the size is known. */
+static bool split_open(struct call *c, uint32_t size, uint32_t parts)
+{
+    const uint32_t axis = ((WNNSplitOptions *)c->options)->axis;
+    struct tensor_type part = *input_type(c, 0);
+    struct graph *g = c->graph;
+
+    if (!check_open(c, dims_divide(g, dims_of(g, size), dims_constant(g, parts)), "a part", &part.dims[axis]) ||
+        !infer_results(c, parts))
+        return false;
+    for (uint32_t i = 0; i < parts; i++)
+        c->results[i] = part;
+    return true;
 }
 
 /** Turns "so many equal parts" into the list of their sizes, so that later stages need not know the short form. */
@@ -155,6 +200,8 @@ static bool split_equal(struct call *c, uint32_t size, uint32_t parts)
 {
     if (parts > TENSOR_COUNT_MAX)
         return call_error(c, "splits is %" PRIu32 ", not from 1 to %d", parts, TENSOR_COUNT_MAX);
+    if (dim_is_open(size))
+        return split_open(c, size, parts);
     if (size % parts)
         return call_error(c, "dimension %" PRIu32 " of input is %" PRIu32 ", not divisible into %" PRIu32 " equal parts",
                           ((WNNSplitOptions *)c->options)->axis, size, parts);
@@ -177,17 +224,17 @@ bool infer_split(struct call *c)
 
     if (!check_axis(c, axis, 0))
         return false;
-    if (c->args.split.equal && !split_equal(c, part.dims[axis], c->args.split.equal))
-        return false;
+    if (c->args.split.equal && (!split_equal(c, part.dims[axis], c->args.split.equal) || c->args.split.equal))
+        return !c->error->status;
     if (!c->args.split.splitsCount || c->args.split.splitsCount > TENSOR_COUNT_MAX)
         return call_error(c, "the number of splits is %zu, not from 1 to %d", c->args.split.splitsCount, TENSOR_COUNT_MAX);
     if (!check_list_positive(c, "splits", c->args.split.splitsCount, c->args.split.splits))
         return false;
     for (size_t i = 0; i < c->args.split.splitsCount; i++)
         sum += c->args.split.splits[i];
-    if (sum != part.dims[axis])
-        return call_error(c, "the sum of splits is %" PRId64 ", dimension %" PRIu32 " of input is %" PRIu32, sum, axis,
-                          part.dims[axis]);
+    if (sum != part.dims[axis] && (sum > ELEMENT_COUNT_MAX || dim_differs(c->graph, part.dims[axis], (uint32_t)sum)))
+        return call_error(c, "the sum of splits is %" PRId64 ", dimension %" PRIu32 " of input is %s", sum, axis,
+                          DIM_PRINT(part.dims[axis]));
     if (!infer_results(c, (uint32_t)c->args.split.splitsCount))
         return false;
     for (uint32_t i = 0; i < c->result_count; i++) {
@@ -206,13 +253,9 @@ bool infer_tile(struct call *c)
     if (!check_list_size(c, "repetitions", c->args.tile.repetitionsCount, input->rank) ||
         !check_list_positive(c, "repetitions", input->rank, repetitions))
         return false;
-    for (uint32_t i = 0; i < input->rank; i++) {
-        int64_t size = size_mul(input->dims[i], repetitions[i]);
-
-        if (!check_dimension(c, size, "a repeated dimension"))
+    for (uint32_t i = 0; i < input->rank; i++)
+        if (!dim_scale(c, input->dims[i], repetitions[i], "a repeated dimension", &dims[i]))
             return false;
-        dims[i] = (uint32_t)size;
-    }
     return infer_results(c, 1) && infer_result(c, 0, input->rank, dims);
 }
 
@@ -230,6 +273,16 @@ bool infer_transpose(struct call *c)
     for (uint32_t i = 0; i < input->rank; i++)
         dims[i] = input->dims[o->permutation[i]];
     return infer_results(c, 1) && infer_result(c, 0, input->rank, dims);
+}
+
+/** Scales an open dimension; by a factor with a fraction the size is known when the dimension is. */
+static bool resample_open(struct call *c, uint32_t dim, double scale, uint32_t *out)
+{
+    struct graph *g = c->graph;
+
+    if (scale == floor(scale) && scale <= ELEMENT_COUNT_MAX)
+        return dim_scale(c, dim, (int64_t)scale, "a resampled dimension", out);
+    return check_open(c, dims_unknown(g, 1, ELEMENT_COUNT_MAX), "a resampled dimension", out);
 }
 
 /*
@@ -263,6 +316,13 @@ bool infer_resample2d(struct call *c)
         return false;
     memcpy(dims, input->dims, sizeof(dims));
     for (int i = 0; i < 2; i++) {
+        uint32_t *dim = &dims[o->axes[i]];
+
+        if (!o->sizes && dim_is_open(*dim)) {
+            if (!resample_open(c, *dim, (double)o->scales[i], dim))
+                return false;
+            continue;
+        }
         /* A float times an integer below 2^31 is exact in double: 24 + 31 significant bits are not, but the floor is taken
          * of the correctly rounded product, as in JavaScript. */
         double size = o->sizes ? o->sizes[i] : floor((double)input->dims[o->axes[i]] * (double)o->scales[i]);
@@ -271,5 +331,6 @@ bool infer_resample2d(struct call *c)
             return false;
         dims[o->axes[i]] = sizes[i] = (uint32_t)size;
     }
-    return list_default(c, LIST_OPTION(o, sizes), 2, sizes) && infer_results(c, 1) && infer_result(c, 0, input->rank, dims);
+    return (type_is_open(input) || list_default(c, LIST_OPTION(o, sizes), 2, sizes)) && infer_results(c, 1) &&
+           infer_result(c, 0, input->rank, dims);
 }

@@ -52,12 +52,13 @@ bool infer_result_like(struct call *c, uint32_t slot)
 
 /* ---- checks ---- */
 
-const char *dims_print(char *buf, size_t size, size_t count, const uint32_t *dims)
+const char *dims_print(const struct graph *g, char *buf, size_t size, size_t count, const uint32_t *dims)
 {
+    char text[DIMS_TEXT];
     size_t used = (size_t)snprintf(buf, size, "[");
 
     for (size_t i = 0; i < count && used < size; i++)
-        used += (size_t)snprintf(buf + used, size - used, i ? ", %" PRIu32 : "%" PRIu32, dims[i]);
+        used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "", dim_print(g, dims[i], text, sizeof text));
     if (used < size)
         snprintf(buf + used, size - used, "]");
     return buf;
@@ -73,6 +74,43 @@ bool check_dimension(struct call *c, int64_t size, const char *what)
     return true;
 }
 
+bool check_open(struct call *c, dim_expr e, const char *what, uint32_t *dim)
+{
+    int64_t size;
+
+    if (e == DIM_NONE)
+        return out_of_memory(c);
+    if (dims_is_constant(c->graph, e, &size)) {
+        *dim = (uint32_t)size;
+        return check_dimension(c, size, what);
+    }
+    *dim = DIM_OPEN | e;
+    if (dims_at_least(c->graph, e, dims_constant(c->graph, 1)) == ANSWER_NO ||
+        dims_at_least(c->graph, dims_constant(c->graph, ELEMENT_COUNT_MAX), e) == ANSWER_NO)
+        return call_error(c, "%s would be %s, which is never from 1 to %d", what, DIM_PRINT(*dim), ELEMENT_COUNT_MAX);
+    return true;
+}
+
+bool dim_add(struct call *c, uint32_t a, int64_t number, const char *what, uint32_t *dim)
+{
+    struct graph *g = c->graph;
+
+    if (dim_is_open(a))
+        return check_open(c, dims_sum(g, 1, dims_of(g, a), 1, dims_constant(g, number)), what, dim);
+    *dim = a + (uint32_t)number;
+    return check_dimension(c, a + number, what);
+}
+
+bool dim_scale(struct call *c, uint32_t a, int64_t factor, const char *what, uint32_t *dim)
+{
+    struct graph *g = c->graph;
+
+    if (dim_is_open(a))
+        return check_open(c, dims_product(g, dims_of(g, a), dims_constant(g, factor)), what, dim);
+    *dim = a * (uint32_t)factor;
+    return check_dimension(c, size_mul(a, factor), what);
+}
+
 bool check_axis(struct call *c, uint32_t axis, uint32_t slot)
 {
     if (axis >= input_type(c, slot)->rank)
@@ -84,10 +122,13 @@ bool check_axis(struct call *c, uint32_t axis, uint32_t slot)
 bool check_shape(struct call *c, uint32_t slot, uint32_t rank, const uint32_t *dims)
 {
     const struct tensor_type *t = input_type(c, slot);
+    bool differs = t->rank != rank;
 
-    if (t->rank != rank || (rank && memcmp(t->dims, dims, rank * sizeof(dims[0]))))
+    for (uint32_t i = 0; i < rank && !differs; i++)
+        differs = dim_differs(c->graph, t->dims[i], dims[i]);
+    if (differs)
         return call_error(c, "the shape of %s is %s, not %s", op_infos[c->op].ins[slot].name, SHAPE_PRINT(t),
-                          dims_print((char[DIMS_TEXT]){0}, DIMS_TEXT, rank, dims));
+                          DIMS_PRINT(rank, dims));
     return true;
 }
 

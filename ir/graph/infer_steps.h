@@ -11,6 +11,7 @@
 #ifndef WEBNN_IR_GRAPH_INFER_STEPS_H_
 #define WEBNN_IR_GRAPH_INFER_STEPS_H_
 
+#include "ir/graph/dims.h"
 #include "ir/graph/infer.h"
 
 /** This is larger than any valid dimension, and small enough to be added to others of its kind a few times. */
@@ -44,13 +45,23 @@ bool infer_result(struct call *c, uint32_t i, uint32_t rank, const uint32_t *dim
 /** Sets the only result, whose shape is a copy of an input's. */
 bool infer_result_like(struct call *c, uint32_t slot);
 
-/** Writes "[2, 3]" or the like; returns buf. */
-const char *dims_print(char *buf, size_t size, size_t count, const uint32_t *dims);
+/** Writes "[2, 3]" or "[2, past + 1]"; returns buf. */
+const char *dims_print(const struct graph *g, char *buf, size_t size, size_t count, const uint32_t *dims);
 #define DIMS_TEXT 112
-#define SHAPE_PRINT(t) dims_print((char[DIMS_TEXT]){0}, DIMS_TEXT, (t)->rank, (t)->dims)
+#define DIMS_PRINT(count, dims) dims_print(c->graph, (char[DIMS_TEXT]){0}, DIMS_TEXT, count, dims)
+#define SHAPE_PRINT(t) DIMS_PRINT((t)->rank, (t)->dims)
+/** Writes one dimension. */
+#define DIM_PRINT(dim) dim_print(c->graph, dim, (char[DIMS_TEXT]){0}, DIMS_TEXT)
 
 /** Checks that size is the specification's "valid dimension"; the error names what it is the size of. */
 bool check_dimension(struct call *c, int64_t size, const char *what);
+/** Makes a dimension of an expression: a size, which is checked likewise, or an open one. */
+bool check_open(struct call *c, dim_expr e, const char *what, uint32_t *dim);
+/** Compute a dimension plus or times a number, which is checked likewise. */
+bool dim_add(struct call *c, uint32_t a, int64_t number, const char *what, uint32_t *dim);
+bool dim_scale(struct call *c, uint32_t a, int64_t factor, const char *what, uint32_t *dim);
+/** Checks that dimensions of a new shape have as many elements as input 0, as far as that is known. */
+bool check_elements(struct call *c, size_t count, const uint32_t *dims);
 /** Checks that axis < rank of the input in that slot. */
 bool check_axis(struct call *c, uint32_t axis, uint32_t slot);
 /** Checks that the operand in that slot has exactly this shape. */

@@ -30,7 +30,7 @@
 struct tensor_type {
     dtype type;
     uint32_t rank;
-    uint32_t dims[RANK_MAX];
+    uint32_t dims[RANK_MAX]; /* sizes; in a builder's graph also open ones (dims.h) */
 };
 
 /** Returns the number of elements (1 for a scalar).  Types in a graph are checked, so that it fits an int32_t. */
@@ -76,6 +76,7 @@ struct graph;
 struct node;
 struct value;
 struct cluster;
+struct dims;
 
 /** An input slot of a node is a link in the use list of its value. */
 struct use {
@@ -169,6 +170,7 @@ struct graph {
     uint32_t input_count; /* every input ever made, in order; some may be unused */
     uint32_t input_capacity;
     struct value **inputs;
+    struct dims *dims; /* what open dimensions mean (dims.h); NULL: there are none */
     struct value *first_constant, *last_constant;
     uint32_t output_count;
     struct graph_output *outputs;
@@ -181,6 +183,7 @@ struct graph {
         WNNWeightFormat format;     /* what the program asked for */
         WNNQuantizedWeights counts; /* what pass quantize-weights has done */
     } quantized;
+    bool keeps_inputs;  /* inputs that no output needs are inputs of the program all the same (graph_at_sizes) */
     struct error error; /* sticky: allocation failures and internal errors */
 };
 

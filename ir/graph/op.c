@@ -3,6 +3,7 @@
 #include "ir/graph/op.h"
 
 #include "ir/graph/infer.h"
+#include "ir/graph/op_draft.h"
 #include "ir/support/struct_size.h"
 #include "ir/support/text.h"
 
@@ -68,6 +69,7 @@ enum {
     FIRST(WNNPool2dOptions, outputSizes),
     FIRST(WNNReduceOptions, keepDimensions),
     FIRST(WNNResample2dOptions, axes),
+    FIRST(WNNResample2dDynamicOptions, axes),
     FIRST(WNNReverseOptions, axes),
     FIRST(WNNScatterOptions, axis),
     FIRST(WNNScatterReduceOptions, reduction),
@@ -78,7 +80,7 @@ enum {
 };
 #undef FIRST
 
-const struct op_info op_infos[OP_ROWS] = {
+const struct op_info op_infos[DRAFT_END] = {
 #define OP(id, webnn_name, webnn_method, T, init, operands, results, attributes, op_flags_, infer_)                            \
     [OP_##id] = {.name = #webnn_name,                                                                                          \
                  .method = #webnn_method,                                                                                      \
@@ -92,6 +94,7 @@ const struct op_info op_infos[OP_ROWS] = {
                  attributes,                                                                                                   \
                  .infer = infer_},
 #include "ir/graph/ops.def"
+#include "ir/graph/ops_draft.def"
 #undef OP
     [OP_LOOP] = {.name = "loop",
                  .method = "Loop",

@@ -45,6 +45,7 @@ typedef uint16_t dtype_set;
 #define DT_FLOAT32_FLOAT16_UINT8_INT8 (DT_FLOAT32_FLOAT16 | DT_BIT(Uint8) | DT_BIT(Int8))
 #define DT_UINT8_INT8_UINT32_INT32 (DT_BIT(Uint8) | DT_BIT(Int8) | DT_BIT(Uint32) | DT_BIT(Int32))
 #define DT_FLOAT32_FLOAT16_INT64_INT32_INT8 (DT_FLOAT32_FLOAT16 | DT_BIT(Int64) | DT_BIT(Int32) | DT_BIT(Int8))
+#define DT_SIZES (DT_INT32_UINT32_INT64 | DT_BIT(Uint64))
 #define DT_FLOAT32_FLOAT16_INT32_UINT32_INT64_UINT64 (DT_FLOAT32_FLOAT16 | DT_INT32_UINT32_INT64 | DT_BIT(Uint64))
 
 /* ---- positional arguments that are no operands ---- */
@@ -56,7 +57,7 @@ struct loop_body;
 union op_args {
     struct {
         uint32_t axis;
-    } argMin, argMax, concat, cumulativeSum, softmax;
+    } argMin, argMax, concat, cumulativeSum, reshapeTo2d, softmax;
     struct {
         dtype dataType;
     } cast;
@@ -75,6 +76,10 @@ union op_args {
         const uint32_t *splits;
         uint32_t equal; /* if not 0: that many equal parts; splits is then filled in by shape inference */
     } split;
+    struct {
+        size_t axesCount;
+        const uint32_t *axes;
+    } squeeze, unsqueeze;
     struct {
         size_t repetitionsCount;
         const uint32_t *repetitions;
@@ -210,7 +215,8 @@ enum op {
 #define OP_SCATTER_REDUCE ((enum op)(OP_COUNT + 1))
 enum { OP_ROWS = OP_COUNT + 2 };
 
-extern const struct op_info op_infos[OP_ROWS];
+/** The rows of ops.def, those two, and those of ops_draft.def (ir/graph/op_draft.h). */
+extern const struct op_info op_infos[];
 
 /** Returns the operator of that name, or OP_COUNT if there is none. */
 enum op op_parse(const char *text, size_t length);

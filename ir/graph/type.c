@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Handles tensor types: sizes, strides, printing, and the check that every type in a graph has passed. */
-#include "ir/graph/ir.h"
+#include "ir/graph/dims.h"
 
 #include <string.h>
 
@@ -52,7 +52,8 @@ const char *type_print(char *buf, size_t size, const struct tensor_type *t)
         if (i == 0)
             snprintf(piece, sizeof piece, "%s[", dtype_short_name(t->type));
         else if (i <= t->rank)
-            snprintf(piece, sizeof piece, "%s%u", i == 1 ? "" : ", ", i <= RANK_MAX ? t->dims[i - 1] : 0);
+            snprintf(piece, sizeof piece, i <= RANK_MAX && dim_is_open(t->dims[i - 1]) ? "%s?" : "%s%u", i == 1 ? "" : ", ",
+                     i <= RANK_MAX ? t->dims[i - 1] : 0);
         else
             snprintf(piece, sizeof piece, "]");
         size_t length = strlen(piece);

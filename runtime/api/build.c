@@ -9,6 +9,7 @@
 #include "runtime/compile/compile.h"
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
+#include "runtime/api/variants.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,7 @@ static void build_set_error(WNNContext context, struct error *e)
 }
 
 /* Takes over g.  Returns NULL after an error in *e.  The result holds no reference on the context yet. */
-static WNNGraph build(WNNContext context, struct graph *g, struct error *e)
+WNNGraph graph_build(WNNContext context, struct graph *g, struct error *e)
 {
     struct engine *en = context->engine;
     char message[sizeof e->message + 64];
@@ -108,9 +109,11 @@ static WNNGraph build(WNNContext context, struct graph *g, struct error *e)
         graph_free(g);
     else if (!(graph = graph_create_object(context, g, e)))
         graph_free(g);
+    else if (g->dims)
+        graph->variants = variants_create(g, e);
     else
         graph->executable = build_executable(context, g, &graph->quantized, e);
-    if (graph && graph->executable && graph_publish(graph)) {
+    if (graph && (graph->executable || graph->variants) && graph_publish(graph)) {
         tell_unused_precision(context);
         return graph;
     }
@@ -129,7 +132,7 @@ WNNStatus runtime_build(WNNContext context, struct graph *g, WNNGraph *graph, st
 {
     error_clear(e);
     *graph = NULL;
-    WNNGraph built = build(context, g, e);
+    WNNGraph built = graph_build(context, g, e);
     if (!built)
         return e->status;
     wnnContextAddRef(context);
@@ -158,7 +161,7 @@ static void build_task_run(struct context_task *base)
     error_clear(&e);
     if (!future_begin(context, t->future))
         return;
-    WNNGraph graph = t->path ? t->load(context, t->path, &e) : build(context, t->g, &e);
+    WNNGraph graph = t->path ? t->load(context, t->path, &e) : graph_build(context, t->g, &e);
     t->g = NULL;
     future_end(context, t->future, graph ? NULL : &e, graph);
 }

@@ -270,6 +270,7 @@ struct WNNGraphImpl {
     struct graph_binding *inputs, *outputs;                         /* as the user sees them; slot is the executable's */
     const struct graph_binding **inputs_by_name, **outputs_by_name; /* sorted */
     WNNQuantizedWeights quantized;
+    struct variants *variants; /* of named dimensions (variants.h): there is no executable; NULL: there are none */
     struct arena arena;
     struct WNNGraphImpl *next, *previous;
 };
@@ -280,6 +281,8 @@ WNNGraph graph_create_object(WNNContext context, struct graph *g, struct error *
 WNNGraph graph_create_described(WNNContext context, uint32_t input_slots, uint32_t input_count,
                                 const struct graph_binding *inputs, uint32_t output_count, const struct graph_binding *outputs,
                                 struct error *e);
+/** Builds g, which is taken over, without a reference on the context.  Returns NULL after an error in *e. */
+WNNGraph graph_build(WNNContext context, struct graph *g, struct error *e);
 /** Makes a finished graph known to its context.  Returns false if the context was lost meanwhile. */
 bool graph_publish(WNNGraph graph);
 /** Marks a graph as destroyed, with the lock held.  Returns the executable if it is to be unloaded at once, else NULL. */

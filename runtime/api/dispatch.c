@@ -7,6 +7,7 @@
  */
 #include "runtime/api/context.h"
 #include "runtime/api/buffers.h"
+#include "runtime/api/variants.h"
 #include "ir/support/clock.h"
 #include "ir/support/text.h"
 #include "runtime/host/threads.h"
@@ -437,6 +438,14 @@ WNNStatus wnnContextDispatchCancellable(WNNContext context, WNNGraph graph, size
                                                       : "outputs are");
     if (graph->context != context)
         return error_fail(&e, WNNStatus_TypeError, "dispatch: the graph belongs to another context");
+    if (graph->variants) {
+        WNNGraph variant = variants_of_tensors(graph, inputCount, inputs, &e);
+        const WNNStatus status =
+            variant ? wnnContextDispatchCancellable(context, variant, inputCount, inputs, outputCount, outputs, cancellation)
+                    : error_publish(&e);
+        wnnGraphRelease(variant);
+        return status;
+    }
     struct dispatch_task *t = dispatch_create(graph, &slots);
     if (!t)
         return error_fail_memory(&e);
@@ -678,6 +687,8 @@ WNNStatus wnnGraphComputeCancellable(WNNGraph graph, size_t inputCount, WNNNamed
     error_clear(&e);
     if (!graph)
         return error_fail(&e, WNNStatus_TypeError, "compute: graph is NULL");
+    if (graph->variants)
+        return wnnGraphComputeSized(graph, 0, NULL, inputCount, inputs, outputCount, outputs, cancellation);
     size_t needed = (size_t)graph->input_slots + graph->output_count;
     if (needed > BINDINGS_INLINE) {
         bindings = calloc(needed, sizeof *bindings + 2 * sizeof *slots);
@@ -694,4 +705,29 @@ WNNStatus wnnGraphComputeCancellable(WNNGraph graph, size_t inputCount, WNNNamed
     if (bindings != inline_bindings)
         free(bindings);
     return ok ? WNNStatus_Success : error_publish(&e);
+}
+
+WNNStatus wnnGraphComputeSized(WNNGraph graph, size_t sizeCount, WNNNamedSize const *sizes, size_t inputCount,
+                               WNNNamedBuffer const *inputs, size_t outputCount, WNNNamedBuffer const *outputs,
+                               WNNCancellation cancellation)
+{
+    struct error e;
+
+    error_clear(&e);
+    if (!graph || (sizeCount && !sizes) || (inputCount && !inputs))
+        return error_fail(&e, WNNStatus_TypeError, "compute: %s NULL",
+                          !graph                ? "graph is"
+                          : sizeCount && !sizes ? "sizes are"
+                                                : "inputs are");
+    if (!graph->variants && sizeCount)
+        return error_fail(&e, WNNStatus_TypeError, "compute: %zu sizes are given, the graph has no named dimensions",
+                          sizeCount);
+    if (!graph->variants)
+        return wnnGraphComputeCancellable(graph, inputCount, inputs, outputCount, outputs, cancellation);
+    WNNGraph variant = variants_of_buffers(graph, sizeCount, sizes, inputCount, inputs, &e);
+    const WNNStatus status = variant
+                                 ? wnnGraphComputeCancellable(variant, inputCount, inputs, outputCount, outputs, cancellation)
+                                 : error_publish(&e);
+    wnnGraphRelease(variant);
+    return status;
 }

@@ -3,6 +3,7 @@
  * Implements WNNGraph: what a built graph shows of itself, and its lifetime.  Building is in build.c, computing in dispatch.c.
  */
 #include "runtime/api/context.h"
+#include "runtime/api/variants.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ static bool graph_describe(WNNGraph graph, const struct graph *g, struct arena *
     if (!graph_reach(g, scratch, &reached))
         return false;
     for (uint32_t i = 0; i < g->input_count; i++)
-        graph->input_count += reached[g->inputs[i]->index] != 0;
+        graph->input_count += g->keeps_inputs || reached[g->inputs[i]->index];
     graph->input_slots = g->input_count;
     graph->output_count = g->output_count;
     graph->inputs = arena_array(&graph->arena, graph->input_count, sizeof *graph->inputs);
@@ -87,14 +88,17 @@ static bool graph_describe(WNNGraph graph, const struct graph *g, struct arena *
         return false;
     for (uint32_t i = 0, at = 0; ok && i < g->input_count; i++) {
         const struct value *v = g->inputs[i];
-        if (!reached[v->index])
+        if (!g->keeps_inputs && !reached[v->index])
             continue;
         graph->inputs[at].spares = ~reached[v->index];
-        ok = binding_set(&graph->arena, &graph->inputs[at++], v->name, v->name_length, &v->type, i);
+        ok = binding_set(&graph->arena, &graph->inputs[at], v->name, v->name_length, &v->type, i) &&
+             variants_describe(&graph->arena, g, &graph->inputs[at]);
+        at++;
     }
     for (uint32_t i = 0; ok && i < g->output_count; i++)
         ok = binding_set(&graph->arena, &graph->outputs[i], g->outputs[i].name, g->outputs[i].name_length,
-                         &g->outputs[i].value->type, i);
+                         &g->outputs[i].value->type, i) &&
+             variants_describe(&graph->arena, g, &graph->outputs[i]);
     for (uint32_t i = 0; ok && i < g->output_count; i++)
         for (uint32_t k = 0; k < g->input_count && g->outputs[i].state; k++)
             if (g->inputs[k] == g->outputs[i].state)
@@ -222,6 +226,7 @@ void wnnGraphRelease(WNNGraph graph)
     pthread_mutex_unlock(&context->lock);
     if (graph->executable)
         context->engine->functions->unload(graph->executable);
+    variants_free(graph->variants);
     arena_free(&graph->arena);
     bool holds_context = graph->holds_context;
     free(graph);
@@ -294,6 +299,8 @@ void wnnGraphDestroy(WNNGraph graph)
     struct executable *unused = graph_destroy_locked(graph);
     pthread_mutex_unlock(&context->lock);
     unload(context, unused);
+    if (graph->variants)
+        variants_destroy(graph->variants);
 }
 
 /* ---- facts ---- */
@@ -325,7 +332,7 @@ static WNNStatus binding_get(const struct graph_binding *bindings, uint32_t coun
         return error_fail(&e, WNNStatus_TypeError, "graph: %s %zu is out of range, the graph has %u", what, index, count);
     const struct graph_binding *b = &bindings[index];
     out->name = (WNNStringView){b->name, b->name_length};
-    out->descriptor = (WNNOperandDescriptor){b->type.type, b->type.rank, b->type.dims};
+    out->descriptor = (WNNOperandDescriptor){b->type.type, b->type.rank, b->type.dims, b->dimensions};
     return WNNStatus_Success;
 }
 

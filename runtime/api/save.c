@@ -64,6 +64,9 @@ static bool save(WNNGraph graph, const char *path, struct error *e)
 
     if (!path || !*path)
         return error_set(e, WNNStatus_TypeError, "saving the graph: the path is empty");
+    if (graph->variants)
+        return error_set(e, WNNStatus_NotSupportedError,
+                         "saving the graph: it has named dimensions; a graph of certain sizes can be saved");
     if (!context->engine->functions->optional.serialization)
         return error_set(e, WNNStatus_NotSupportedError, "saving the graph: graphs of the engine \"%s\" cannot be saved",
                          context->engine->functions->name);

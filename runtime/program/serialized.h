@@ -31,9 +31,10 @@ struct graph_binding {
     const char *name; /* ends with a NUL, may hold others */
     size_t name_length;
     struct tensor_type type;
-    uint32_t slot;   /* of the program; inputs that nothing reads may be left out */
-    uint32_t state;  /* of an output: 1 + the slot of the input that it may lie in the memory of; 0: none */
-    uint64_t spares; /* of an input: which groups of outputs do not need it */
+    uint32_t slot;                  /* of the program; inputs that nothing reads may be left out */
+    uint32_t state;                 /* of an output: 1 + the slot of the input that it may lie in the memory of; 0: none */
+    uint64_t spares;                /* of an input: which groups of outputs do not need it */
+    const WNNDimension *dimensions; /* those that have a name, 0 in the type; NULL: none has */
 };
 
 /** Returns the bit of an output's group in `spares`: that output alone, or neighbours where there are more than 64. */

@@ -25,7 +25,7 @@ static float zeros[64 * 64];
 
 static WNNOperand matmul(WNNGraphBuilder b)
 {
-    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, square};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, square, NULL};
     WNNOperatorOptions o = WNN_OPERATOR_OPTIONS_INIT;
     WNNOperand c = wnnGraphBuilderConstant(b, &d, zeros, sizeof zeros);
 
@@ -59,7 +59,7 @@ TEST(asking_is_charged)
 static WNNStatus build_with(uint64_t operations, uint64_t bytes)
 {
     WNNContext c = new_context(operations, bytes);
-    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, square};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, square, NULL};
     WNNGraphBuilder b = builder_of(c);
     WNNGraph graph = NULL;
     WNNOperand y = wnnGraphBuilderAdd(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), matmul(b), NULL);

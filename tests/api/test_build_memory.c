@@ -47,9 +47,9 @@ static WNNGraph make(WNNContext c)
 {
     static float weights[N * N];
     const uint32_t matrix[2] = {N, N}, rows[2] = {ROWS, N};
-    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, matrix};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, matrix, NULL};
     WNNGraphBuilder b = builder_of(c);
-    WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, rows});
+    WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, rows, NULL});
 
     for (int i = 0; i < LAYERS; i++) {
         for (size_t k = 0; k < N * N; k++)

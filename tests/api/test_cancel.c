@@ -9,7 +9,7 @@
 enum { N = 64, BYTES = N * N * sizeof(float) };
 
 static const uint32_t shape[2] = {N, N};
-static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape};
+static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape, NULL};
 static float zeros[N * N], ones[N * N];
 
 /** Returns a graph that takes far longer than any test: x times itself, for hours. */

@@ -42,7 +42,7 @@ static WNNOperand constant(WNNGraphBuilder b, WNNOperandDataType type, uint32_t 
                            bool transposed)
 {
     const size_t size = wnnOperandDataTypeGetByteSize(type);
-    const WNNOperandDescriptor d = {type, 2, (uint32_t[]){transposed ? columns : rows, transposed ? rows : columns}};
+    const WNNOperandDescriptor d = {type, 2, (uint32_t[]){transposed ? columns : rows, transposed ? rows : columns}, NULL};
     unsigned char *ordered = malloc(rows * columns * size);
 
     assert_non_null(ordered);
@@ -59,7 +59,7 @@ static WNNOperand constant(WNNGraphBuilder b, WNNOperandDataType type, uint32_t 
 static void check(uint32_t rows, uint32_t first, bool transposed, const char *what)
 {
     static uint16_t x[K * K], y[K * N_MOST];
-    const WNNOperandDescriptor d = {WNNOperandDataType_Float16, 2, (uint32_t[]){rows, K}};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float16, 2, (uint32_t[]){rows, K}, NULL};
     WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;
     WNNGraphBuilder b = builder_of(context);
 

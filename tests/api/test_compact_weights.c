@@ -60,7 +60,7 @@ static void draw_weights(const struct form *f)
 
 static WNNOperand constant(WNNGraphBuilder b, WNNOperandDataType type, uint32_t rows, uint32_t columns, const void *data)
 {
-    const WNNOperandDescriptor d = {type, 2, (uint32_t[]){rows, columns}};
+    const WNNOperandDescriptor d = {type, 2, (uint32_t[]){rows, columns}, NULL};
 
     return wnnGraphBuilderConstant(b, &d, data, (size_t)rows * columns * wnnOperandDataTypeGetByteSize(type));
 }
@@ -126,7 +126,7 @@ static float x[ROWS_MAX * K], y[ROWS_MAX * N];
 
 static void compute(WNNContext in, const struct form *f, uint32_t rows, bool transposed)
 {
-    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (uint32_t[]){rows, K}};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (uint32_t[]){rows, K}, NULL};
     WNNGraphBuilder b;
     WNNGraph graph;
 

@@ -22,7 +22,7 @@ static WNNContext new_context(uint32_t threads)
 
 static WNNOperand input(WNNGraphBuilder b, char const *name, uint32_t count)
 {
-    return wnnGraphBuilderInput(b, WNN_STR(name), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 1, &count});
+    return wnnGraphBuilderInput(b, WNN_STR(name), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 1, &count, NULL});
 }
 
 /* ---- values ---- */
@@ -45,7 +45,7 @@ TEST(scalars_and_constants_are_computed)
 {
     WNNContext c = new_context(1);
     WNNGraphBuilder b = builder_of(c);
-    WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){WNNOperandDataType_Int32, 0, NULL});
+    WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){WNNOperandDataType_Int32, 0, NULL, NULL});
     WNNOperand k = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int32, wnnNumber(40));
     WNNGraph g = build(b, 2,
                        (WNNNamedOperand[]){{WNN_STR("y"), wnnGraphBuilderAdd(b, x, k, NULL)},
@@ -147,7 +147,7 @@ TEST(constant_tensors_are_operands_of_their_context)
     uint32_t shape[1] = {3};
     float values[3] = {10, 20, 30}, x[3] = {1, 2, 3}, y[3];
     WNNTensor k, destroyed;
-    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, shape};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, shape, NULL};
 
     assert_success(wnnContextCreateConstantTensor(c, &d, values, sizeof values, &k));
     assert_success(wnnContextCreateConstantTensor(c, &d, values, sizeof values, &destroyed));
@@ -310,7 +310,7 @@ TEST(lent_constants_are_released_once)
         weights[i] = i / 16 == i % 16 ? 2 : 0;
     for (int i = 0; i < 16; i++)
         vector[i] = x[i] = (float)i;
-    WNNOperandDescriptor md = {WNNOperandDataType_Float32, 2, shape}, vd = {WNNOperandDataType_Float32, 2, row};
+    WNNOperandDescriptor md = {WNNOperandDataType_Float32, 2, shape, NULL}, vd = {WNNOperandDataType_Float32, 2, row, NULL};
     WNNOperand in = wnnGraphBuilderInput(b, WNN_STR("x"), &vd);
     WNNOperand w =
         wnnGraphBuilderConstantLent(b, &md, weights, sizeof weights, (WNNBufferReleaseCallbackInfo){on_release, &packed, NULL});
@@ -375,7 +375,7 @@ static WNNGraph worker_graph(WNNContext c, uint32_t size)
 {
     WNNGraphBuilder b = builder_of(c);
     uint32_t shape[2] = {size, size};
-    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, shape};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, shape, NULL};
     size_t count = (size_t)size * size;
     float *w = malloc(count * sizeof *w);
 

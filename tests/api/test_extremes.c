@@ -17,7 +17,7 @@ enum { SECONDS_MAX = 60, INPUT_MAX = 8 };
 static float *run(WNNOperand (*apply)(WNNGraphBuilder b, WNNOperand x, const void *row), const void *row, uint32_t rank,
                   const uint32_t *shape, float *data, bool constant, size_t *count)
 {
-    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, rank, shape};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, rank, shape, NULL};
     WNNNamedOperandDescriptor about;
     size_t bytes = sizeof(float);
     WNNGraphBuilder b = builder_of(context);
@@ -99,8 +99,8 @@ static WNNOperand apply_window(WNNGraphBuilder b, WNNOperand x, const void *data
     case 'l':
         return wnnGraphBuilderL2Pool2d(b, x, &pool);
     }
-    WNNOperand weights = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, filter}, powers,
-                                                 w->window * sizeof *powers);
+    WNNOperand weights = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, filter, NULL},
+                                                 powers, w->window * sizeof *powers);
     if (w->kind == 'c')
         return wnnGraphBuilderConv2d(b, x, weights, &conv);
     return wnnGraphBuilderConvTranspose2d(b, x, weights, &transposed);
@@ -183,7 +183,7 @@ static WNNOperand apply_sum(WNNGraphBuilder b, WNNOperand x, const void *data)
     const int kind = *(const int *)data;
     const WNNOperand m = wnnGraphBuilderReshape(b, x, 2, square, NULL);
     const WNNOperand ones =
-        wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, image}, four, sizeof four);
+        wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, image, NULL}, four, sizeof four);
     const WNNOperand one_matrix = wnnGraphBuilderReshape(b, ones, 2, square, NULL);
     WNNConv2dOptions conv = WNN_CONV2D_OPTIONS_INIT;
     WNNGemmOptions gemm = WNN_GEMM_OPTIONS_INIT;
@@ -205,8 +205,8 @@ static WNNOperand apply_sum(WNNGraphBuilder b, WNNOperand x, const void *data)
     case 10:
         return wnnGraphBuilderMatmul(b, m, one_matrix, NULL);
     case 11: /* the bias leads back into the range, too late */
-        conv.bias = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 1, image}, &(float){-3e38f},
-                                            sizeof(float));
+        conv.bias = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 1, image, NULL},
+                                            &(float){-3e38f}, sizeof(float));
         return wnnGraphBuilderConv2d(b, x, ones, &conv);
     case 12:
         return wnnGraphBuilderInstanceNormalization(b, x, NULL);
@@ -252,7 +252,7 @@ TEST(alpha_is_multiplied_before_the_product)
         double alpha;
         float wanted;
     } rows[] = {{0.5, 3e38f}, {0, 0}, {-0.25, -1.5e38f}};
-    const WNNOperandDescriptor one = {WNNOperandDataType_Float32, 2, (const uint32_t[]){1, 1}};
+    const WNNOperandDescriptor one = {WNNOperandDataType_Float32, 2, (const uint32_t[]){1, 1}, NULL};
     const float a = 2, big = 3e38f;
 
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)

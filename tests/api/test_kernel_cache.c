@@ -20,7 +20,7 @@ static char folder[] = "/tmp/webnn-kernels-XXXXXX";
 static WNNGraph make(WNNContext c)
 {
     const uint32_t shape[2] = {N, N};
-    const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape};
+    const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape, NULL};
     WNNGraphBuilder b = builder_of(c);
     WNNOperand x = wnnGraphBuilderSoftmax(b, wnnGraphBuilderInput(b, WNN_STR("x"), &square), 1, NULL);
 

@@ -8,7 +8,7 @@
 enum { N = 40, ELEMENTS = N * N, OUTPUTS = 3, ALL = (1 << OUTPUTS) - 1 };
 
 static const uint32_t shape[2] = {N, N};
-static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape};
+static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape, NULL};
 static const char *const names[OUTPUTS] = {"a", "b", "c"};
 
 /* ---- graphs: each makes three outputs of x, its input p ---- */
@@ -37,7 +37,7 @@ static void heads(WNNGraphBuilder b, WNNOperand x, WNNOperand *y)
 static void scatter_and_loop(WNNGraphBuilder b, WNNOperand x, WNNOperand *y)
 {
     static const int32_t rows[2] = {3, 1};
-    const WNNOperandDescriptor i = {WNNOperandDataType_Int32, 2, (uint32_t[]){2, 1}};
+    const WNNOperandDescriptor i = {WNNOperandDataType_Int32, 2, (uint32_t[]){2, 1}, NULL};
     WNNOperand updates = wnnGraphBuilderSlice(b, x, 2, (uint32_t[]){5, 0}, 2, (uint32_t[]){2, N}, NULL);
     WNNOperand base = wnnGraphBuilderCumulativeSum(b, wnnGraphBuilderSoftmax(b, x, 0, NULL), 1, NULL), turn;
 
@@ -175,7 +175,7 @@ TEST(inputs_of_outputs_that_are_left_out_may_be_left_out)
                 {5, 13, "2 inputs are given, the graph has 4; missing: \"p\""},
                 {7, 15, "3 inputs are given, the graph has 4; missing: \"p\""}};
     static float expected[OUTPUTS][ELEMENTS], got[OUTPUTS][ELEMENTS];
-    const WNNOperandDescriptor row = {WNNOperandDataType_Int32, 1, shape};
+    const WNNOperandDescriptor row = {WNNOperandDataType_Int32, 1, shape, NULL};
     char path[] = "/tmp/webnn-outputs-XXXXXX", message[100];
     const int file = mkstemp(path);
     WNNGraphBuilder b = builder_of(context);
@@ -209,7 +209,7 @@ TEST(of_many_outputs_neighbours_count_as_one)
 {
     enum { MANY = 130 }; /* the last two are one of 64 groups */
     static char text[MANY][16];
-    const WNNOperandDescriptor one = {WNNOperandDataType_Float32, 0, NULL};
+    const WNNOperandDescriptor one = {WNNOperandDataType_Float32, 0, NULL, NULL};
     WNNGraphBuilder b = builder_of(context);
     WNNNamedOperand outputs[MANY];
     float x = 3, y = 0;
@@ -230,7 +230,7 @@ TEST(of_many_outputs_neighbours_count_as_one)
 
 TEST(descriptors_know_their_bytes)
 {
-    WNNOperandDescriptor d = {WNNOperandDataType_Float16, 2, shape};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float16, 2, shape, NULL};
 
     assert_int_equal(wnnOperandDescriptorGetByteLength(&d), 2 * ELEMENTS);
     d.rank = 0;
@@ -238,9 +238,10 @@ TEST(descriptors_know_their_bytes)
     d.shape = NULL;
     d.rank = 1;
     assert_int_equal(wnnOperandDescriptorGetByteLength(&d), 0);
-    assert_int_equal(wnnOperandDescriptorGetByteLength(&(WNNOperandDescriptor){WNNOperandDataType_Undefined, 0, NULL}), 0);
-    assert_int_equal(wnnOperandDescriptorGetByteLength(&(WNNOperandDescriptor){WNNOperandDataType_Int8, 1, (uint32_t[]){0}}),
+    assert_int_equal(wnnOperandDescriptorGetByteLength(&(WNNOperandDescriptor){WNNOperandDataType_Undefined, 0, NULL, NULL}),
                      0);
+    assert_int_equal(
+        wnnOperandDescriptorGetByteLength(&(WNNOperandDescriptor){WNNOperandDataType_Int8, 1, (uint32_t[]){0}, NULL}), 0);
     assert_int_equal(wnnOperandDescriptorGetByteLength(NULL), 0);
 }
 

@@ -28,8 +28,8 @@ static void make_data(void)
 /* Computes x times the weights, as they are or transposed for a gemm; *counts is what was quantized. */
 static void compute(WNNWeightFormat format, bool transposed, float *results, WNNQuantizedWeights *counts)
 {
-    const WNNOperandDescriptor x = {WNNOperandDataType_Float32, 2, (uint32_t[]){ROWS, K}};
-    const WNNOperandDescriptor w = {WNNOperandDataType_Float32, 2, transposed ? (uint32_t[]){N, K} : (uint32_t[]){K, N}};
+    const WNNOperandDescriptor x = {WNNOperandDataType_Float32, 2, (uint32_t[]){ROWS, K}, NULL};
+    const WNNOperandDescriptor w = {WNNOperandDataType_Float32, 2, transposed ? (uint32_t[]){N, K} : (uint32_t[]){K, N}, NULL};
     const WNNNamedBuffer in = {WNN_STR("x"), inputs, sizeof inputs}, out = {WNN_STR("y"), results, sizeof(float) * ROWS * N};
     WNNGemmOptions options = WNN_GEMM_OPTIONS_INIT;
     float *data = malloc(sizeof weights);

@@ -225,7 +225,7 @@ struct building {
 /** An operand of the last `rank` of the dimensions (a cell has no directions, and no steps). */
 static WNNOperand operand(struct building *b, char const *name, float *data, bool constant, uint32_t rank, const uint32_t *dims)
 {
-    const WNNOperandDescriptor type = {WNNOperandDataType_Float32, rank, dims};
+    const WNNOperandDescriptor type = {WNNOperandDataType_Float32, rank, dims, NULL};
     size_t bytes = sizeof(float);
 
     for (uint32_t i = 0; i < rank; i++)

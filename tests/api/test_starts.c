@@ -12,7 +12,7 @@
 enum { N = 8 };
 
 static const uint32_t shape[2] = {N, N};
-static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape};
+static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape, NULL};
 
 static void assert_mapped(bool compiler, bool library)
 {
@@ -26,7 +26,7 @@ static WNNGraph make(WNNContext c, bool library)
     WNNGraphBuilder b = builder_of(c);
     WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("x"), &square);
     static float weights[3 * 3 * 64 * 64];
-    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 4, (uint32_t[]){64, 64, 3, 3}};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 4, (uint32_t[]){64, 64, 3, 3}, NULL};
     const uint32_t picture[4] = {1, 1, N, N}, planes[4] = {1, 64, N, N};
 
     if (!library)

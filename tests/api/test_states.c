@@ -12,7 +12,7 @@
 enum { N = 16, ELEMENTS = N * N };
 
 static const uint32_t shape[2] = {N, N};
-static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape};
+static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape, NULL};
 
 /* ---- graphs ---- */
 
@@ -20,8 +20,8 @@ static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape
 static void scatter(WNNGraphBuilder b, WNNOperand x, WNNOperand *y, WNNOperand *z)
 {
     static const int32_t rows[3] = {5, 0, 11};
-    const WNNOperandDescriptor i = {WNNOperandDataType_Int32, 2, (uint32_t[]){3, 1}};
-    const WNNOperandDescriptor u = {WNNOperandDataType_Float32, 2, (uint32_t[]){3, N}};
+    const WNNOperandDescriptor i = {WNNOperandDataType_Int32, 2, (uint32_t[]){3, 1}, NULL};
+    const WNNOperandDescriptor u = {WNNOperandDataType_Float32, 2, (uint32_t[]){3, N}, NULL};
     float updates[3 * N];
 
     for (int k = 0; k < 3 * N; k++)
@@ -191,9 +191,9 @@ TEST(only_updates_are_written)
     enum { ROWS = 6, UPDATED = 2 };
     const uint32_t columns = (uint32_t)((size_t)sysconf(_SC_PAGESIZE) / sizeof(float));
     const size_t page = columns * sizeof(float);
-    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (uint32_t[]){ROWS, columns}};
-    const WNNOperandDescriptor i = {WNNOperandDataType_Int32, 2, (uint32_t[]){1, 1}};
-    const WNNOperandDescriptor u = {WNNOperandDataType_Float32, 2, (uint32_t[]){1, columns}};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (uint32_t[]){ROWS, columns}, NULL};
+    const WNNOperandDescriptor i = {WNNOperandDataType_Int32, 2, (uint32_t[]){1, 1}, NULL};
+    const WNNOperandDescriptor u = {WNNOperandDataType_Float32, 2, (uint32_t[]){1, columns}, NULL};
     const WNNNamedState cache = {WNN_STR("cache"), WNN_STR("updated")};
     const int32_t row = UPDATED;
     WNNContextOptions processor = WNN_CONTEXT_OPTIONS_INIT;

@@ -15,7 +15,7 @@ enum { SIZE = 64, LAYERS = 6 };
 static WNNGraphBuilder make_builder(WNNContext context, WNNNamedOperand *output)
 {
     const uint32_t shape[2] = {SIZE, SIZE};
-    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 2, shape};
+    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 2, shape, NULL};
     float *weights = calloc(SIZE * SIZE, sizeof *weights);
     WNNGraphBuilder builder = builder_of(context);
 

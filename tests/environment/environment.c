@@ -50,9 +50,9 @@ static int build_graph(bool ignore)
     options.threadCount = 1;
     if (wnnCreateContext(&options, &context) || wnnContextCreateGraphBuilder(context, &b))
         return complain(wnnGetLastErrorMessage().data);
-    WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, shape});
+    WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, shape, NULL});
     WNNOperand w =
-        wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, filter}, ones, sizeof ones);
+        wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, filter, NULL}, ones, sizeof ones);
     WNNOperand y = wnnGraphBuilderTanh(b, wnnGraphBuilderConv2d(b, x, w, NULL), NULL);
     if (wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), y}, &graph))
         return complain(wnnGetLastErrorMessage().data);

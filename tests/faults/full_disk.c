@@ -25,7 +25,7 @@ static void expect(bool ok, const char *what)
 static WNNGraph build(WNNContext context)
 {
     static float weights[64 * 64];
-    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (uint32_t[]){64, 64}};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (uint32_t[]){64, 64}, NULL};
     WNNGraphBuilder b = NULL;
     WNNGraph graph = NULL;
 

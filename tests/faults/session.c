@@ -46,8 +46,8 @@ static bool check(struct session *s, const char *what, WNNStatus status)
 static WNNOperand compose(WNNGraphBuilder b, WNNOperand x, int kind)
 {
     static float weights[CHANNELS * CHANNELS * 9];
-    WNNOperandDescriptor filter = {WNNOperandDataType_Float32, 4, (uint32_t[]){CHANNELS, CHANNELS, 3, 3}};
-    WNNOperandDescriptor matrix = {WNNOperandDataType_Float32, 2, (uint32_t[]){SIZE, SIZE}};
+    WNNOperandDescriptor filter = {WNNOperandDataType_Float32, 4, (uint32_t[]){CHANNELS, CHANNELS, 3, 3}, NULL};
+    WNNOperandDescriptor matrix = {WNNOperandDataType_Float32, 2, (uint32_t[]){SIZE, SIZE}, NULL};
     WNNConv2dOptions same = WNN_CONV2D_OPTIONS_INIT;
     WNNTransposeOptions turn = WNN_TRANSPOSE_OPTIONS_INIT;
 
@@ -70,7 +70,7 @@ static WNNOperand compose(WNNGraphBuilder b, WNNOperand x, int kind)
 
 static bool build(struct session *s, int kind)
 {
-    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 4, (uint32_t[]){1, CHANNELS, SIZE, SIZE}};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 4, (uint32_t[]){1, CHANNELS, SIZE, SIZE}, NULL};
     WNNGraphBuilder b = NULL;
 
     if (!check(s, "createGraphBuilder", wnnContextCreateGraphBuilder(s->context, &b)))

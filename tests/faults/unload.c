@@ -37,7 +37,7 @@ static void *find(void *library, const char *name)
 static bool use(void *library)
 {
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
-    WNNOperandDescriptor matrix = {WNNOperandDataType_Float32, 2, (uint32_t[]){SIZE, SIZE}};
+    WNNOperandDescriptor matrix = {WNNOperandDataType_Float32, 2, (uint32_t[]){SIZE, SIZE}, NULL};
     WNNTensorDescriptor tensor = {
         .dataType = WNNOperandDataType_Float32, .rank = 2, .shape = matrix.shape, .readable = true, .writable = true};
     WNNContext context = NULL;

@@ -40,7 +40,7 @@ static WNNGraphBuilder new_builder(void)
 
 static WNNOperand input(WNNGraphBuilder b, const char *name, size_t rank, const uint32_t *shape)
 {
-    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, rank, shape};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, rank, shape, NULL};
 
     return wnnGraphBuilderInput(b, view(name), &d);
 }
@@ -72,7 +72,7 @@ static WNNOperand grow(WNNGraphBuilder b, WNNOperand *values, uint32_t count)
     case 4:
         for (int i = 0; i < COLUMNS * COLUMNS; i++)
             data[i] = noise() / 2;
-        z = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, square}, data, sizeof data);
+        z = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, square, NULL}, data, sizeof data);
         return wnnGraphBuilderMatmul(b, x, z, NULL);
     case 5:
         z = wnnGraphBuilderReshape(b, wnnGraphBuilderTranspose(b, x, NULL), 2, slice, NULL);
@@ -376,7 +376,8 @@ static void multiply_by_quantized(bool loop, float out[WIDTH], WNNQuantizedWeigh
         weights[i] = noise() / 16;
     for (int i = 0; i < WIDTH; i++)
         in[i] = noise();
-    w = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, square}, weights, sizeof weights);
+    w = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, square, NULL}, weights,
+                                sizeof weights);
     if (loop)
         assert_int_equal(wnnGraphBuilderBeginLoop(b, 2, 1, &x, 0, NULL, &parameter), WNNStatus_Success);
     y = wnnGraphBuilderTanh(b, wnnGraphBuilderMatmul(b, loop ? parameter : y, w, NULL), NULL);
@@ -488,7 +489,7 @@ TEST(loops_stop_early)
     assert_int_equal(wnnCreateContext(&options, &context), WNNStatus_Success);
     for (int saved = 0; saved < 2; saved++) {
         b = new_builder();
-        last = wnnGraphBuilderInput(b, view("last"), &(WNNOperandDescriptor){WNNOperandDataType_Int32, 0, NULL});
+        last = wnnGraphBuilderInput(b, view("last"), &(WNNOperandDescriptor){WNNOperandDataType_Int32, 0, NULL, NULL});
         carried[0] = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int32, wnnNumberInt64(0));
         carried[1] = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Uint8, wnnNumberInt64(0));
         expect(wnnGraphBuilderStopLoop(b, 1), "no loop has begun");

@@ -110,7 +110,7 @@ static WNNStatus call_node(const struct gen_node *n, WNNGraphBuilder builder, WN
 static WNNOperand make_operand(const struct gen_tensor *t, unsigned index, WNNGraphBuilder builder)
 {
     uint32_t dims[GEN_RANK] = {0};
-    WNNOperandDescriptor descriptor = {onnx_data_type((enum onnx_type)t->type), t->rank, dims};
+    WNNOperandDescriptor descriptor = {onnx_data_type((enum onnx_type)t->type), t->rank, dims, NULL};
     size_t count = gen_tensor_written(t), size = gen_type_size(t->type);
     char name[GEN_NAME], *data;
 

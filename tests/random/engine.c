@@ -221,7 +221,8 @@ static void free_lent(void const *data, size_t bytes, void *block, void *unused)
 static WNNOperand make_constant(WNNGraphBuilder builder, const struct value *v, const void *data)
 {
     const bool nibbles = v->type.type == DTYPE_UINT4;
-    const WNNOperandDescriptor descriptor = {nibbles ? WNNOperandDataType_Uint8 : v->type.type, v->type.rank, v->type.dims};
+    const WNNOperandDescriptor descriptor = {nibbles ? WNNOperandDataType_Uint8 : v->type.type, v->type.rank, v->type.dims,
+                                             NULL};
     const size_t bytes = (size_t)type_bytes(&v->type);
 
     if (v->index % 2 == 0 && !nibbles)
@@ -299,7 +300,7 @@ static bool build(WNNGraphBuilder builder, const struct sample *s, WNNOperand *o
 
     for (uint32_t i = 0; i < g->input_count; i++) {
         const struct value *v = g->inputs[i];
-        WNNOperandDescriptor descriptor = {v->type.type, v->type.rank, v->type.dims};
+        WNNOperandDescriptor descriptor = {v->type.type, v->type.rank, v->type.dims, NULL};
         operands[v->index] = wnnGraphBuilderInput(builder, WNN_STR(v->name), &descriptor);
     }
     for (const struct value *v = g->first_constant; v; v = v->next_constant)

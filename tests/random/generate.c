@@ -448,7 +448,7 @@ struct value *draw_partner(struct generator *r, dtype type, const struct tensor_
 
     for (uint32_t i = 0; i < r->count && i < 30; i++) {
         struct value *v = r->values[(start + i) % r->count];
-        if (v->type.type == type && shape_broadcast(&v->type, with, &joined) &&
+        if (v->type.type == type && shape_broadcast(NULL, &v->type, with, &joined) &&
             (type_elements(&joined) <= 2 * r->budget || type_equal(&v->type, with)) && chance(r, 60))
             return v;
     }

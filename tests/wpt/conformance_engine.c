@@ -141,7 +141,7 @@ static bool add_operator(struct building *b, const cJSON *json)
 
 static bool add_input(struct building *b, const struct operand *o)
 {
-    WNNOperandDescriptor descriptor = {o->type.type, o->type.rank, o->type.dims};
+    WNNOperandDescriptor descriptor = {o->type.type, o->type.rank, o->type.dims, NULL};
     WNNOperand operand = o->constant ? wnnGraphBuilderConstant(b->builder, &descriptor, o->data, (size_t)type_bytes(&o->type))
                                      : wnnGraphBuilderInput(b->builder, WNN_STR(o->name), &descriptor);
 

@@ -350,7 +350,7 @@ size_t npy_elements(const struct npy_array *array)
 
 WNNOperandDescriptor npy_descriptor(const struct npy_array *array)
 {
-    return (WNNOperandDescriptor){array->dataType, array->rank, array->shape};
+    return (WNNOperandDescriptor){array->dataType, array->rank, array->shape, NULL};
 }
 
 void npy_cut(struct npy_array *array, size_t d, size_t count)

@@ -43,7 +43,7 @@ static void *constant_memory(struct onnx_node *n, size_t bytes)
 /* Makes a constant of a matrix that malloc gave, or an error operand of NULL. */
 static WNNOperand keep_constant(struct onnx_node *n, WNNOperandDataType type, const uint32_t dims[2], void *memory)
 {
-    const WNNOperandDescriptor descriptor = {type, 2, dims};
+    const WNNOperandDescriptor descriptor = {type, 2, dims, NULL};
 
     return memory ? wnnGraphBuilderConstantLent(n->builder, &descriptor, memory,
                                                 (size_t)dims[0] * dims[1] * wnnOperandDataTypeGetByteSize(type),
@@ -98,7 +98,7 @@ static WNNOperand unpack(struct onnx_node *n, const uint8_t *from, uint32_t bits
  * lies in a file like that, else copied. */
 static WNNOperand lend_nibbles(struct onnx_node *n, size_t i, uint32_t bits, size_t count, const uint32_t dims[2])
 {
-    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Uint8, 2, dims};
+    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Uint8, 2, dims, NULL};
     const struct onnx_value *v = onnx_input(n, i);
     const uint8_t *from = bytes_of(n, i);
 

@@ -447,8 +447,8 @@ static bool make_input(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     }
     if (empty)
         return make_empty(scope, info, elem, rank, wide, found);
-    operand =
-        wnnGraphBuilderInput(r->model->builder, WNN_STR(info->name), &(WNNOperandDescriptor){onnx_data_type(elem), rank, dims});
+    operand = wnnGraphBuilderInput(r->model->builder, WNN_STR(info->name),
+                                   &(WNNOperandDescriptor){onnx_data_type(elem), rank, dims, NULL});
     if (wnnOperandIsError(operand)) {
         WNNStringView message;
 

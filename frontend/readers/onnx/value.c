@@ -177,7 +177,7 @@ WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v)
                                    v->empty ? v->empty : "");
     for (size_t i = 0; i < v->rank; i++)
         dims[i] = (uint32_t)v->dims[i];
-    WNNOperandDescriptor descriptor = {type, v->rank, dims};
+    WNNOperandDescriptor descriptor = {type, v->rank, dims, NULL};
     size_t bytes = (size_t)onnx_elements(v) * onnx_type_size(v->type);
 
     if (!dtype_is_public(type))
@@ -508,7 +508,7 @@ WNNOperand onnx_constant_operand(struct onnx_node *n, WNNOperandDataType type, s
             bytes = 0; /* which the builder refuses */
         bytes *= dims[d];
     }
-    return wnnGraphBuilderConstant(n->builder, &(WNNOperandDescriptor){type, rank, dims}, data, bytes);
+    return wnnGraphBuilderConstant(n->builder, &(WNNOperandDescriptor){type, rank, dims, NULL}, data, bytes);
 }
 
 WNNOperand onnx_reshape(struct onnx_node *n, WNNOperand operand, size_t rank, const uint32_t *dims)

@@ -168,7 +168,7 @@ static bool build_input(struct build *b, const struct document_tensor *t)
 {
     WNNOperand bound = model_bound(b->options, t->name.text, t->name.length);
     uint32_t shape[DOCUMENT_RANK_MAX];
-    WNNOperandDescriptor descriptor = {t->type.type, t->type.rank, shape};
+    WNNOperandDescriptor descriptor = {t->type.type, t->type.rank, shape, NULL};
 
     if (!check_port(b, &t->name))
         return false;
@@ -345,7 +345,7 @@ static bool build_constant(struct build *b, const struct document_tensor *t)
 {
     uint32_t shape[DOCUMENT_RANK_MAX];
     WNNOperandDescriptor descriptor = {stored_size(t->type.type) ? WNNOperandDataType_Float32 : t->type.type, t->type.rank,
-                                       shape};
+                                       shape, NULL};
     uint64_t elements = 1;
     WNNOperand operand;
 

@@ -70,7 +70,7 @@ static double best_rate(WNNGraph graph, WNNNamedBuffer x, WNNNamedBuffer y)
 /** Returns the rate of matmul(x, w), or of relu(x), for square matrices. */
 static double measure(WNNContext context, bool multiplies, uint32_t side)
 {
-    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (const uint32_t[]){side, side}};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (const uint32_t[]){side, side}, NULL};
     const size_t count = (size_t)side * side, bytes = count * sizeof(float);
     float *in = malloc(bytes), *out = malloc(bytes);
     WNNNamedOperand y = {.name = WNN_STR("y")};

@@ -53,7 +53,7 @@ static inline int finish_each(__attribute__((unused)) void **state)
 
 static inline WNNOperand input(WNNGraphBuilder b, const char *name, WNNOperandDataType type, size_t rank, const uint32_t *shape)
 {
-    return wnnGraphBuilderInput(b, WNN_STR(name), &(WNNOperandDescriptor){type, rank, shape});
+    return wnnGraphBuilderInput(b, WNN_STR(name), &(WNNOperandDescriptor){type, rank, shape, NULL});
 }
 
 static inline WNNOperand floats(WNNGraphBuilder b, const char *name, size_t rank, const uint32_t *shape)

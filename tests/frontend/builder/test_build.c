@@ -26,7 +26,7 @@ static void build_refuses(struct fixture *f, size_t count, const WNNNamedOperand
 TEST(constants_are_computed)
 {
     static const float a[4] = {1, 2, 3, 4};
-    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}, NULL};
     WNNOperand c, sum, x, parts[2];
     float y[4];
 

@@ -48,7 +48,7 @@ TEST(operands_count_on_their_builder)
 TEST(inputs_are_checked)
 {
     const uint32_t shape[13] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    WNNOperandDescriptor d = {WNNOperandDataType_Float16, 2, (const uint32_t[]){4, 5}};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float16, 2, (const uint32_t[]){4, 5}, NULL};
 
     WNNOperand x = wnnGraphBuilderInput(f.b, WNN_STR("x"), &d);
     assert_int_equal(wnnOperandGetDataType(x), WNNOperandDataType_Float16);

@@ -17,7 +17,7 @@ static void release(void const *data, size_t bytes, void *wanted, void *bytes_wa
 TEST(constants_are_copied)
 {
     float data[6] = {1, 2, 3, 4, 5, 6};
-    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (const uint32_t[]){2, 3}};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (const uint32_t[]){2, 3}, NULL};
 
     WNNOperand c = wnnGraphBuilderConstant(f.b, &d, data, sizeof(data));
     assert_false(wnnOperandIsError(c));
@@ -36,7 +36,7 @@ TEST(lent_constants_are_given_back_once)
 {
     struct fixture f;
     float data[2] = {1, 2};
-    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (const uint32_t[]){2}};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (const uint32_t[]){2}, NULL};
     WNNBufferReleaseCallbackInfo info = {release, data, (void *)(uintptr_t)sizeof(data)};
 
     start(&f);
@@ -66,7 +66,7 @@ TEST(numbers_of_4_bits_are_bytes)
     struct fixture f;
     const uint8_t data[4] = {0x21, 0xF3, 0x54, 0x76};
     static const uint8_t expected[] = {1, 2, 3, 15, 4, 5, 6, 7};
-    WNNOperandDescriptor d = {WNNOperandDataType_Uint8, 1, (const uint32_t[]){8}};
+    WNNOperandDescriptor d = {WNNOperandDataType_Uint8, 1, (const uint32_t[]){8}, NULL};
     WNNBufferReleaseCallbackInfo info = {release, (void *)(uintptr_t)data, NULL};
 
     start(&f);

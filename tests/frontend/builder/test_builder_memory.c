@@ -49,7 +49,7 @@ static void check_failure(WNNGraphBuilder b)
 static WNNOperand input(WNNGraphBuilder b, const char *name)
 {
     return wnnGraphBuilderInput(b, WNN_STR(name),
-                                &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, (const uint32_t[]){64, 64}});
+                                &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, (const uint32_t[]){64, 64}, NULL});
 }
 
 /** Builds a graph of a bit of everything.  Whether memory ran out on the way. */
@@ -58,8 +58,8 @@ static bool build_graph(WNNGraphBuilder b, struct constant *shared)
     static const float lent[2];
     static char data[4096];
     static struct WNNTensorImpl tensor; /* which the builder releases after this */
-    WNNOperandDescriptor d = {WNNOperandDataType_Int8, 1, (const uint32_t[]){4096}};
-    WNNOperandDescriptor two = {WNNOperandDataType_Float32, 1, (const uint32_t[]){2}};
+    WNNOperandDescriptor d = {WNNOperandDataType_Int8, 1, (const uint32_t[]){4096}, NULL};
+    WNNOperandDescriptor two = {WNNOperandDataType_Float32, 1, (const uint32_t[]){2}, NULL};
     WNNBufferReleaseCallbackInfo info = {release, NULL, NULL};
     WNNOperatorOptions labelled = {.label = WNN_STR("a label")};
     WNNOperand x, y, c, parts[64], t, sum, negative, joined;

@@ -80,7 +80,7 @@ static WNNOperand operand_of(const char *text, WNNOperandDataType type)
             break;
     }
     snprintf(name, sizeof(name), "i%d", number++);
-    return wnnGraphBuilderInput(b, WNN_STR(name), &(WNNOperandDescriptor){type, rank, shape});
+    return wnnGraphBuilderInput(b, WNN_STR(name), &(WNNOperandDescriptor){type, rank, shape, NULL});
 }
 
 /** Returns a data type that the slot allows, given that of input 0 (Undefined: the first allowed). */

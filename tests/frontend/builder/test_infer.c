@@ -32,7 +32,7 @@ static WNNOperand in(WNNOperandDataType type, size_t rank, const uint32_t *shape
     char name[16];
 
     snprintf(name, sizeof(name), "i%d", input_number++);
-    WNNOperand operand = wnnGraphBuilderInput(b, WNN_STR(name), &(WNNOperandDescriptor){type, rank, shape});
+    WNNOperand operand = wnnGraphBuilderInput(b, WNN_STR(name), &(WNNOperandDescriptor){type, rank, shape, NULL});
     assert_false(wnnOperandIsError(operand));
     return operand;
 }
@@ -471,11 +471,11 @@ TEST(types_of_passes_are_for_passes)
 
     refused(wnnGraphBuilderCast(b, IN(2), DTYPE_BFLOAT16, NULL),
             "cast: output has data type bfloat16, which this context does not support here");
-    refused(wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){DTYPE_BFLOAT16, 1, shape}),
+    refused(wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){DTYPE_BFLOAT16, 1, shape, NULL}),
             "input \"x\": dataType 9 is no operand data type");
     refused(wnnGraphBuilderCast(b, IN(2), DTYPE_FLOAT64, NULL),
             "cast: output has data type float64, which this context does not support here");
-    refused(wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){DTYPE_FLOAT64, 1, shape}),
+    refused(wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){DTYPE_FLOAT64, 1, shape, NULL}),
             "input \"x\": dataType 10 is no operand data type");
 }
 

@@ -341,16 +341,16 @@ TEST(shapes_broadcast)
     struct tensor_type a = {WNNOperandDataType_Float32, 3, {5, 1, 4}}, b = {WNNOperandDataType_Float32, 2, {3, 1}}, out;
     struct tensor_type scalar = {WNNOperandDataType_Float32, 0, {0}}, c = {WNNOperandDataType_Float32, 1, {3}};
 
-    assert_true(shape_broadcast(&a, &b, &out));
+    assert_true(shape_broadcast(NULL, &a, &b, &out));
     assert_int_equal(out.rank, 3);
     assert_int_equal(out.dims[0] * 100 + out.dims[1] * 10 + out.dims[2], 534);
-    assert_true(shape_broadcast(&scalar, &a, &a)); /* in place */
+    assert_true(shape_broadcast(NULL, &scalar, &a, &a)); /* in place */
     assert_int_equal(a.dims[0], 5);
-    assert_false(shape_broadcast(&a, &c, &out));
-    assert_false(shape_broadcasts_to(&a, &b));
-    assert_false(shape_broadcasts_to(&c, &b));
-    assert_true(shape_broadcasts_to(&b, &(struct tensor_type){WNNOperandDataType_Float32, 3, {2, 3, 7}}));
-    assert_false(shape_broadcasts_to(&(struct tensor_type){WNNOperandDataType_Float32, 1, {7}}, &scalar));
+    assert_false(shape_broadcast(NULL, &a, &c, &out));
+    assert_false(shape_broadcasts_to(NULL, &a, &b));
+    assert_false(shape_broadcasts_to(NULL, &c, &b));
+    assert_true(shape_broadcasts_to(NULL, &b, &(struct tensor_type){WNNOperandDataType_Float32, 3, {2, 3, 7}}));
+    assert_false(shape_broadcasts_to(NULL, &(struct tensor_type){WNNOperandDataType_Float32, 1, {7}}, &scalar));
     assert_true(shape_broadcasts_blockwise(&b, &(struct tensor_type){WNNOperandDataType_Float32, 2, {9, 4}}));
     assert_false(shape_broadcasts_blockwise(&b, &(struct tensor_type){WNNOperandDataType_Float32, 2, {10, 4}}));
     assert_false(shape_broadcasts_blockwise(&c, &b));

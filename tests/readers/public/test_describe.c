@@ -181,7 +181,7 @@ TEST(an_onnx_file_is_read_after_an_operand)
 
     assert_int_equal(wnnContextCreateGraphBuilder(context, &o.builder), WNNStatus_Success);
     operand.operand =
-        wnnGraphBuilderInput(o.builder, WNN_STR("a"), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, sizes});
+        wnnGraphBuilderInput(o.builder, WNN_STR("a"), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, sizes, NULL});
     operand.operand = wnnGraphBuilderRelu(o.builder, operand.operand, NULL);
     o.operands = &operand;
     o.operandCount = 1;
@@ -202,7 +202,7 @@ TEST(an_input_may_have_no_elements)
     static const uint32_t none[2] = {0, 2};
     const WNNModelDimension dimension = {WNN_STR("n"), 0};
     const WNNModelShape shape = {WNN_STR("past"), 2, none};
-    const WNNModelConstant constant = {WNN_STR("past"), {WNNOperandDataType_Float32, 2, none}, NULL, 0};
+    const WNNModelConstant constant = {WNN_STR("past"), {WNNOperandDataType_Float32, 2, none, NULL}, NULL, 0};
     struct bytes onnx;
 
     start(t, 17);

@@ -88,7 +88,7 @@ TEST(wrong_options_are_refused)
     WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
     WNNModelDimension dimension = {WNN_STR("n"), 0};
     WNNModelShape shape = {WNN_STR("x\n"), 13, sizes};
-    WNNModelConstant constant = {WNN_STR("x"), {WNNOperandDataType_Float32, 1, sizes}, sizes, 3};
+    WNNModelConstant constant = {WNN_STR("x"), {WNNOperandDataType_Float32, 1, sizes, NULL}, sizes, 3};
 
     newer.options.structSize = sizeof newer;
     assert_int_equal(offsetof(WNNModelOptions, budget) + sizeof o.budget, 88); /* the first version's size, which stays */
@@ -110,7 +110,7 @@ TEST(wrong_options_are_refused)
     o.constantCount = 1;
     o.constants = &constant;
     refused(&o, "has 3 bytes, its descriptor says 4");
-    constant.descriptor = (WNNOperandDescriptor){WNNOperandDataType_Float32, 8, huge};
+    constant.descriptor = (WNNOperandDescriptor){WNNOperandDataType_Float32, 8, huge, NULL};
     refused(&o, "has 3 bytes");
     constant.descriptor.dataType = WNNOperandDataType_Undefined;
     refused(&o, "data type");
@@ -221,7 +221,7 @@ TEST(a_model_is_read_into_a_builder)
 
     assert_int_equal(wnnContextCreateGraphBuilder(context, &o.builder), WNNStatus_Success);
     operand.operand =
-        wnnGraphBuilderInput(o.builder, WNN_STR("x"), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 1, sizes});
+        wnnGraphBuilderInput(o.builder, WNN_STR("x"), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 1, sizes, NULL});
     operand.operand = wnnGraphBuilderRelu(o.builder, operand.operand, NULL);
     o.operandCount = 1;
     o.operands = &operand;
@@ -248,7 +248,7 @@ static void operand_is_refused(const char *name, WNNOperandDataType type, uint32
     WNNModel model;
 
     assert_int_equal(wnnContextCreateGraphBuilder(context, &o.builder), WNNStatus_Success);
-    operand.operand = wnnGraphBuilderInput(o.builder, WNN_STR("mine"), &(WNNOperandDescriptor){type, 1, &size});
+    operand.operand = wnnGraphBuilderInput(o.builder, WNN_STR("mine"), &(WNNOperandDescriptor){type, 1, &size, NULL});
     o.operandCount = 1;
     o.operands = &operand;
     assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_DataError);

@@ -278,7 +278,7 @@ TEST(unwritable_files_are_told)
 TEST(loops_are_not_written)
 {
     const struct text_options options = {.weights = TEXT_WEIGHTS_SAFETENSORS};
-    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){2}};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){2}, NULL};
     WNNGraphBuilder b;
     WNNOperand x, p, y;
     struct error error = {0};
@@ -302,7 +302,7 @@ TEST(loops_are_not_written)
 static void write_numbers_of_4_bits(const char *path, bool json)
 {
     static const uint8_t nibbles[4] = {0x21, 0xF3, 0x54, 0x76}, expected[8] = {1, 2, 3, 15, 4, 5, 6, 7};
-    const WNNOperandDescriptor d = {WNNOperandDataType_Uint8, 1, (uint32_t[]){8}};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Uint8, 1, (uint32_t[]){8}, NULL};
     const struct text_options options = {.weights = TEXT_WEIGHTS_INLINE, .json = json};
     char y[] = "y", z[] = "z";
     struct model_port outputs[2] = {{.name = y}, {.name = z}};

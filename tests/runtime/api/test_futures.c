@@ -168,7 +168,7 @@ TEST(tensors_are_created_asynchronously)
 {
     WNNTensorDescriptor d = {
         .dataType = WNNOperandDataType_Float32, .rank = 1, .shape = (uint32_t[]){4}, .readable = true, .writable = true};
-    WNNOperandDescriptor cd = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}};
+    WNNOperandDescriptor cd = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}, NULL};
     struct report r = {0}, constant = {0}, bad = {0}, silent = {0};
     WNNCreateTensorCallbackInfo info = {WNNCallbackMode_WaitAnyOnly, on_tensor, &r, NULL};
     float data[4] = {9, 9, 9, 9};

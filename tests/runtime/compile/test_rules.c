@@ -114,7 +114,7 @@ TEST(tensors_are_checked)
 TEST(constant_tensors_are_checked)
 {
     WNNContext other = fake_context(NULL);
-    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}, NULL};
     WNNTensor t;
     struct tensor_type type;
     struct error e;
@@ -205,7 +205,7 @@ TEST(dispatches_are_checked)
     WNNTensor foreign = fake_tensor(other, true, true), constant, odd;
     WNNNamedTensor in[3] = {{WNN_STR("a"), a}, {WNN_STR("b"), b}, {WNN_STR("c"), x}},
                    out[2] = {{WNN_STR("x"), x}, {WNN_STR("y"), b}};
-    WNNOperandDescriptor cd = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}};
+    WNNOperandDescriptor cd = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}, NULL};
     WNNTensorDescriptor od = {
         .dataType = WNNOperandDataType_Float32, .rank = 2, .shape = (uint32_t[]){2, 2}, .readable = true, .writable = true};
 

@@ -125,7 +125,7 @@ static bool session(const WNNContextOptions *options)
     WNNContext c;
     WNNGraph g, h;
     WNNTensor t, u, k;
-    WNNOperandDescriptor cd = {WNNOperandDataType_Float32, 2, descriptor.shape};
+    WNNOperandDescriptor cd = {WNNOperandDataType_Float32, 2, descriptor.shape, NULL};
     struct end end = {0};
     float x[48] = {0}, y[48];
 

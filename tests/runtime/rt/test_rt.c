@@ -71,14 +71,15 @@ static void write_serialized(struct object *o, struct program *p, const struct g
 {
     struct error e = {0};
     struct serialized_program *serialized = serialized_create(p, (const void *const *)functions, plain, &e);
-    const struct graph_binding inputs[] = {{"x", 1, g->inputs[0]->type, 0, 0, 0}, {"h", 1, g->inputs[1]->type, 1, 0, 0}};
+    const struct graph_binding inputs[] = {{"x", 1, g->inputs[0]->type, 0, 0, 0, NULL},
+                                           {"h", 1, g->inputs[1]->type, 1, 0, 0, NULL}};
     struct graph_binding outputs[OUTPUT_COUNT];
     struct sink out = new_sink(), data = new_sink();
 
     if (!serialized)
         fail_msg("%s", e.message);
     for (uint32_t i = 0; i < OUTPUT_COUNT; i++)
-        outputs[i] = (struct graph_binding){"out", 3, g->outputs[i].value->type, i, 0, 0};
+        outputs[i] = (struct graph_binding){"out", 3, g->outputs[i].value->type, i, 0, 0, NULL};
     struct serialized_facts facts = {o->target.triple, o->target.features, INPUT_COUNT, OUTPUT_COUNT, inputs, outputs};
     assert_true(serialized_write(serialized, &facts, NULL, apart, append, &out, &e));
     assert_true(serialized_write_data(serialized, append, &data));

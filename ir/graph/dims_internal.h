@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Declares the table of a graph's expressions of named dimensions (dims.h). */
+#ifndef WEBNN_IR_GRAPH_DIMS_INTERNAL_H_
+#define WEBNN_IR_GRAPH_DIMS_INTERNAL_H_
+
+#include "ir/graph/dims.h"
+#include "ir/support/table.h"
+
+/** What has more becomes an unknown. */
+enum { DIM_DEGREE_MAX = 6, DIM_TERMS_MAX = 16 };
+
+struct range {
+    int64_t least, most;
+};
+
+enum atom_kind { ATOM_NAME, ATOM_QUOTIENT, ATOM_GREATER, ATOM_LESSER, ATOM_UNKNOWN };
+
+struct atom {
+    enum atom_kind kind;
+    const char *name; /* of a name */
+    size_t length;
+    dim_expr a, b; /* what it is made of; a of a name: its number among the names */
+    struct range range;
+};
+
+/** factor times the product of atoms, which are in ascending order; the rest of them is 0. */
+struct monomial {
+    int64_t factor;
+    uint32_t degree;
+    uint32_t atoms[DIM_DEGREE_MAX];
+    uint32_t zero; /* so that there is no padding */
+};
+
+struct expression {
+    dim_expr number;
+    uint32_t count;
+    const struct monomial *terms;
+    struct range range;
+};
+
+/** The elements of values that are sizes, by value->index. */
+struct dims {
+    struct atom *atoms;
+    uint32_t *names; /* atoms */
+    const struct expression **expressions;
+    uint32_t atom_count, atom_capacity, name_count, name_capacity, expression_count, expression_capacity;
+    struct table table; /* of expressions, by their monomials */
+    const dim_expr **values;
+    uint32_t value_capacity;
+};
+
+#endif

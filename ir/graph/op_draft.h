@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares the operators that the working group's draft of dynamic shapes adds (ops_draft.def).  Their rows lie after those of
+ * ops.def, so that a loop over all operators, from 0 to OP_COUNT, does not meet them.  Nodes of them are in a builder's graph
+ * only: passes see what graph_at_sizes (at_sizes.h) makes of them.
+ */
+#ifndef WEBNN_IR_GRAPH_OP_DRAFT_H_
+#define WEBNN_IR_GRAPH_OP_DRAFT_H_
+
+#include "ir/graph/op.h"
+
+enum draft_op_number {
+    DRAFT_BEFORE_FIRST = OP_SCATTER_REDUCE,
+#define OP(id, ...) NUMBER_##id,
+#include "ir/graph/ops_draft.def"
+#undef OP
+    DRAFT_END
+};
+
+/* Of the operators' type, so that they compare with it without a warning. */
+#define OP_SHAPE ((enum op)NUMBER_SHAPE)
+#define OP_RANGE ((enum op)NUMBER_RANGE)
+#define OP_MODULUS_FLOOR ((enum op)NUMBER_MODULUS_FLOOR)
+#define OP_MODULUS_TRUNCATE ((enum op)NUMBER_MODULUS_TRUNCATE)
+#define OP_SQUEEZE ((enum op)NUMBER_SQUEEZE)
+#define OP_UNSQUEEZE ((enum op)NUMBER_UNSQUEEZE)
+#define OP_RESHAPE_TO_2D ((enum op)NUMBER_RESHAPE_TO_2D)
+#define OP_RESHAPE_DYNAMIC ((enum op)NUMBER_RESHAPE_DYNAMIC)
+#define OP_EXPAND_DYNAMIC ((enum op)NUMBER_EXPAND_DYNAMIC)
+#define OP_SLICE_DYNAMIC ((enum op)NUMBER_SLICE_DYNAMIC)
+#define OP_PAD_DYNAMIC ((enum op)NUMBER_PAD_DYNAMIC)
+#define OP_SPLIT_DYNAMIC ((enum op)NUMBER_SPLIT_DYNAMIC)
+#define OP_RESAMPLE2D_DYNAMIC ((enum op)NUMBER_RESAMPLE2D_DYNAMIC)
+#define OP_TILE_DYNAMIC ((enum op)NUMBER_TILE_DYNAMIC)
+
+static inline bool op_is_draft(enum op op)
+{
+    return op > OP_SCATTER_REDUCE;
+}
+
+#endif

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes a graph of certain sizes of one with named dimensions.
+ *
+ * Nodes are made again in their order, of the options that the program gave, by the same inference.  A value that depends on
+ * shapes and constants only (dims_values) is computed at once by the reference interpreter, and is then what an operator of
+ * ops_draft.def takes sizes from.  Each shape is compared with the expression that was inferred for it, so that the two cannot
+ * differ silently, as where a product of sizes does not fit the data type that it was computed in.
+ */
+#include "passes/at_sizes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/graph/op_draft.h"
+#include "ir/interpret/interpret.h"
+#include "ir/support/text.h"
+
+struct instance {
+    const struct graph *from;
+    struct graph *to;
+    struct dim_number *atoms;
+    struct value **values; /* by value->index of `from` */
+    struct error *e;
+};
+
+/** What a node becomes: an operator of ops.def and its arguments. */
+struct plain_call {
+    enum op op;
+    uint32_t input_count;
+    const void *options;
+    union op_args args;
+};
+
+static bool refuse(struct instance *s, const struct node *n, const char *format, ...) PRINTF_LIKE(3, 4);
+
+static bool refuse(struct instance *s, const struct node *n, const char *format, ...)
+{
+    char label[128], text[256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    if (vsnprintf(text, sizeof text, format, arguments) < 0)
+        text[0] = '\0';
+    va_end(arguments);
+    return error_set(s->e, WNNStatus_TypeError, "%s%s%s%s: %s", op_infos[n->op].name, *n->label ? " [" : "",
+                     escape_text(label, sizeof label, n->label, strlen(n->label)), *n->label ? "]" : "", text);
+}
+
+/* ---- values of sizes ---- */
+
+static int64_t element(const struct value *v, int64_t i)
+{
+    union scalar s = {0};
+
+    memcpy(&s, (const char *)v->constant->data + (size_t)i * dtype_size(v->type.type), dtype_size(v->type.type));
+    switch (v->type.type) {
+    case WNNOperandDataType_Int32:
+        return s.i32;
+    case WNNOperandDataType_Uint32:
+        return s.u32;
+    default: /* by the rows: int64 and uint64, of which the latter is refused as negative if it is too large */
+        return s.i64;
+    }
+}
+
+/* Returns the elements of an operand as a list of sizes or paddings. */
+static bool size_list(struct instance *s, const struct node *n, uint32_t slot, size_t *count, const uint32_t **list)
+{
+    const struct value *v = s->values[n->inputs[slot].value->index];
+    uint32_t *items;
+
+    if (v->kind != VALUE_CONSTANT)
+        return refuse(s, n, "%s depends on values of inputs", op_infos[n->op].ins[slot].name);
+    *count = (size_t)type_elements(&v->type);
+    *list = items = arena_array(&s->to->arena, *count, sizeof *items);
+    if (!items)
+        return error_out_of_memory(s->e);
+    for (size_t i = 0; i < *count; i++) {
+        const int64_t size = element(v, (int64_t)i);
+
+        if (size < 0 || size > ELEMENT_COUNT_MAX)
+            return refuse(s, n, "%s[%zu] is %" PRId64 ", not from 0 to %d", op_infos[n->op].ins[slot].name, i, size,
+                          ELEMENT_COUNT_MAX);
+        items[i] = (uint32_t)size;
+    }
+    return true;
+}
+
+/* Adds a constant for result 0, whose elements are to be filled in; their type is the node's, and they have one dimension. */
+static struct constant *new_constant(struct instance *s, const struct node *n, uint32_t count, void **data)
+{
+    const struct value *result = n->results[0];
+    const struct tensor_type type = {result->type.type, 1, {count}};
+    struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
+
+    s->values[result->index] = c ? graph_add_constant(s->to, &type, c) : NULL;
+    *data = c ? (void *)c->data : NULL; /* ours alone so far */
+    return s->values[result->index] ? c : error_null_memory(s->e);
+}
+
+static bool make_shape(struct instance *s, const struct node *n)
+{
+    const struct tensor_type *t = &s->values[n->inputs[0].value->index]->type;
+    void *data;
+
+    if (!new_constant(s, n, t->rank, &data))
+        return false;
+    memcpy(data, t->dims, t->rank * sizeof *t->dims);
+    return true;
+}
+
+static bool make_range(struct instance *s, const struct node *n)
+{
+    const dtype type = n->results[0]->type.type;
+    int64_t numbers[3];
+    void *data;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct value *v = s->values[n->inputs[i].value->index];
+
+        if (v->kind != VALUE_CONSTANT)
+            return refuse(s, n, "%s depends on values of inputs", op_infos[n->op].ins[i].name);
+        numbers[i] = element(v, 0);
+    }
+    const __int128 span = ((__int128)numbers[1] - numbers[0]) * (numbers[2] < 0 ? -1 : 1),
+                   step = numbers[2] < 0 ? -(__int128)numbers[2] : numbers[2],
+                   count = step && span > 0 ? (span + step - 1) / step : 0;
+    if (count < 1 || count > ELEMENT_COUNT_MAX)
+        return refuse(s, n, "from %" PRId64 " to %" PRId64 " by %" PRId64 " are not from 1 to %d numbers", numbers[0],
+                      numbers[1], numbers[2], ELEMENT_COUNT_MAX);
+    if (!new_constant(s, n, (uint32_t)count, &data))
+        return false;
+    for (uint32_t i = 0; i < (uint32_t)count; i++) {
+        const union scalar x = number_cast(wnnNumberInt64(numbers[0] + (int64_t)i * numbers[2]), type);
+
+        memcpy((char *)data + i * dtype_size(type), &x, dtype_size(type));
+    }
+    return true;
+}
+
+/* ---- operators of the draft ---- */
+
+static bool reshape_to(struct instance *s, const struct node *n, struct plain_call *c)
+{
+    const struct tensor_type *t = &s->values[n->inputs[0].value->index]->type;
+    uint32_t *dims = arena_array(&s->to->arena, RANK_MAX, sizeof *dims), rank = 0, gone = 0;
+
+    if (!dims)
+        return error_out_of_memory(s->e);
+    c->op = OP_RESHAPE;
+    if (n->op == OP_RESHAPE_TO_2D) {
+        const uint32_t axis = n->args.reshapeTo2d.axis;
+
+        rank = 2;
+        dims[0] = dims[1] = 1;
+        for (uint32_t i = 0; i < t->rank; i++)
+            dims[i >= axis] *= t->dims[i]; /* no more than the elements */
+    } else if (n->op == OP_UNSQUEEZE) {
+        rank = t->rank + (uint32_t)n->args.unsqueeze.axesCount;
+        for (size_t i = 0; i < n->args.unsqueeze.axesCount; i++)
+            dims[n->args.unsqueeze.axes[i]] = 1;
+        for (uint32_t i = 0, at = 0; i < rank; i++)
+            if (!dims[i])
+                dims[i] = t->dims[at++];
+    } else {
+        for (size_t i = 0; i < n->args.squeeze.axesCount; i++)
+            gone |= 1u << n->args.squeeze.axes[i];
+        for (uint32_t i = 0; i < t->rank; i++)
+            if (!(gone ? gone >> i & 1 : t->dims[i] == 1))
+                dims[rank++] = t->dims[i];
+    }
+    c->args.reshape.newShape = dims;
+    c->args.reshape.newShapeCount = rank;
+    return true;
+}
+
+static bool resample_to(struct instance *s, const struct node *n, struct plain_call *c)
+{
+    const WNNResample2dDynamicOptions *o = n->options;
+    WNNResample2dOptions *plain = arena_alloc(&s->to->arena, sizeof *plain);
+
+    if (!plain)
+        return error_out_of_memory(s->e);
+    *plain = (WNNResample2dOptions)WNN_RESAMPLE2D_OPTIONS_INIT;
+    plain->mode = o->mode;
+    plain->scalesCount = o->scalesCount;
+    plain->scales = o->scales;
+    plain->axesCount = o->axesCount;
+    plain->axes = o->axes;
+    c->op = OP_RESAMPLE2D;
+    c->options = plain;
+    return !n->inputs[1].value || size_list(s, n, 1, &plain->sizesCount, &plain->sizes);
+}
+
+/* Finds out what a node becomes. */
+static bool plain_call(struct instance *s, const struct node *n, struct plain_call *c)
+{
+    *c = (struct plain_call){n->op, n->input_count, n->options, n->args};
+    if (!op_is_draft(n->op))
+        return true;
+    c->input_count = 1;
+    if (n->op == OP_SQUEEZE || n->op == OP_UNSQUEEZE || n->op == OP_RESHAPE_TO_2D)
+        return reshape_to(s, n, c);
+    if (n->op == OP_RESAMPLE2D_DYNAMIC)
+        return resample_to(s, n, c);
+    if (n->op == OP_RESHAPE_DYNAMIC || n->op == OP_EXPAND_DYNAMIC) {
+        c->op = n->op == OP_RESHAPE_DYNAMIC ? OP_RESHAPE : OP_EXPAND;
+        return size_list(s, n, 1, &c->args.reshape.newShapeCount, &c->args.reshape.newShape);
+    }
+    if (n->op == OP_SLICE_DYNAMIC) {
+        c->op = OP_SLICE;
+        return size_list(s, n, 1, &c->args.slice.startsCount, &c->args.slice.starts) &&
+               size_list(s, n, 2, &c->args.slice.sizesCount, &c->args.slice.sizes);
+    }
+    if (n->op == OP_PAD_DYNAMIC) {
+        c->op = OP_PAD;
+        c->options = NULL;
+        return size_list(s, n, 1, &c->args.pad.beginningPaddingCount, &c->args.pad.beginningPadding) &&
+               size_list(s, n, 2, &c->args.pad.endingPaddingCount, &c->args.pad.endingPadding);
+    }
+    if (n->op == OP_SPLIT_DYNAMIC) {
+        c->op = OP_SPLIT;
+        return size_list(s, n, 1, &c->args.split.splitsCount, &c->args.split.splits);
+    }
+    c->op = OP_TILE;
+    return size_list(s, n, 1, &c->args.tile.repetitionsCount, &c->args.tile.repetitions);
+}
+
+/* ---- modulus, by operators of ops.def ---- */
+
+static struct value *add_node(struct instance *s, const struct node *n, enum op op, struct value *a, struct value *b,
+                              struct value *c)
+{
+    struct value *inputs[] = {a, b, c};
+    const struct node *made = a && b ? node_create(s->to, NULL, op, n->label, c ? 3 : 2, inputs, NULL, NULL, s->e) : NULL;
+
+    return made ? made->results[0] : NULL;
+}
+
+/* Integers are divided towards zero: a - a / b * b has a's sign.  Rounded down, b is added to it where the signs differ. */
+static struct value *add_modulus(struct instance *s, const struct node *n)
+{
+    struct value *a = s->values[n->inputs[0].value->index], *b = s->values[n->inputs[1].value->index];
+    struct value *rest = add_node(s, n, OP_SUB, a, add_node(s, n, OP_MUL, add_node(s, n, OP_DIV, a, b, NULL), b, NULL), NULL);
+
+    if (n->op == OP_MODULUS_TRUNCATE || !rest)
+        return rest;
+    struct value *zero = graph_add_scalar(s->to, &(struct tensor_type){rest->type.type, 0, {0}}, wnnNumber(0.0));
+    struct value *signs = add_node(s, n, OP_LOGICAL_XOR, add_node(s, n, OP_LESSER, rest, zero, NULL),
+                                   add_node(s, n, OP_LESSER, b, zero, NULL), NULL);
+    struct value *wrong = add_node(s, n, OP_LOGICAL_AND, signs, add_node(s, n, OP_NOT_EQUAL, rest, zero, NULL), NULL);
+    return add_node(s, n, OP_WHERE, wrong, add_node(s, n, OP_ADD, rest, b, NULL), rest);
+}
+
+/* ---- nodes ---- */
+
+static bool add_results(struct instance *s, const struct node *n)
+{
+    struct plain_call c;
+    struct value **inputs = arena_array(&s->to->arena, n->input_count, sizeof *inputs);
+
+    if (!inputs)
+        return error_out_of_memory(s->e);
+    if (n->op == OP_SHAPE || n->op == OP_RANGE)
+        return n->op == OP_SHAPE ? make_shape(s, n) : make_range(s, n);
+    if (n->op == OP_MODULUS_FLOOR || n->op == OP_MODULUS_TRUNCATE)
+        return (s->values[n->results[0]->index] = add_modulus(s, n)) != NULL;
+    if (!plain_call(s, n, &c))
+        return false;
+    for (uint32_t i = 0; i < c.input_count; i++)
+        inputs[i] = n->inputs[i].value ? s->values[n->inputs[i].value->index] : NULL;
+    const struct node *made = node_create(s->to, NULL, c.op, n->label, c.input_count, inputs, c.options, &c.args, s->e);
+    if (!made || made->result_count != n->result_count)
+        return made && refuse(s, n, "it has %u results, not %u", made->result_count, n->result_count);
+    for (uint32_t i = 0; i < n->result_count; i++)
+        s->values[n->results[i]->index] = made->results[i];
+    return true;
+}
+
+static bool check_shapes(struct instance *s, const struct node *n)
+{
+    for (uint32_t r = 0; r < n->result_count; r++) {
+        const struct tensor_type *inferred = &n->results[r]->type, *t = &s->values[n->results[r]->index]->type;
+        char text[160];
+
+        for (uint32_t i = 0; i < t->rank || i < inferred->rank; i++) {
+            const struct dim_number d = dims_evaluate(s->from, inferred->dims[i], s->atoms);
+
+            if (t->rank != inferred->rank || (d.known && d.value != t->dims[i]))
+                return refuse(s, n,
+                              "the result is %s, but dimension %u of it was expected to be %" PRId64
+                              ": a size does not fit the data type that it is computed in",
+                              type_print(text, sizeof text, t), i, d.value);
+        }
+    }
+    return true;
+}
+
+/* Computes the nodes from `first` on, all of whose operands are constants, and makes constants of n's results. */
+static bool fold(struct instance *s, const struct node *n, struct node *first)
+{
+    for (struct node *m = first; m; m = m->next) {
+        const void *inputs[OP_OPERANDS_MAX], **in = inputs;
+        struct constant *c = constant_create(NULL, (size_t)type_bytes(&m->results[0]->type));
+        void *out = c ? (void *)c->data : NULL; /* ours alone so far */
+
+        if (m->input_count > OP_OPERANDS_MAX)
+            in = arena_array(&s->to->arena, m->input_count, sizeof *in);
+        for (uint32_t i = 0; in && i < m->input_count; i++)
+            in[i] = m->inputs[i].value ? m->inputs[i].value->constant->data : NULL;
+        if (!c || !in || !node_interpret(m, in, &out, s->e)) {
+            constant_release(c);
+            return s->e->status ? false : error_out_of_memory(s->e);
+        }
+        struct value *v = graph_add_constant(s->to, &m->results[0]->type, c);
+        if (!v)
+            return error_out_of_memory(s->e);
+        if (s->values[n->results[0]->index] == m->results[0])
+            s->values[n->results[0]->index] = v;
+        value_replace_uses(m->results[0], v);
+    }
+    while (s->to->last && first) {
+        const bool done = s->to->last == first;
+
+        node_remove(s->to->last);
+        if (done)
+            break;
+    }
+    return true;
+}
+
+static bool add_instance(struct instance *s, const struct node *n)
+{
+    struct node *last = s->to->last;
+
+    if (!add_results(s, n) || !check_shapes(s, n))
+        return false;
+    /* What sizes may be taken from: a node with several results is no such value. */
+    if (n->result_count > 1 || !dims_known(s->from, n->results[0]))
+        return true;
+    return fold(s, n, last ? last->next : s->to->first);
+}
+
+/* ---- the graph ---- */
+
+static bool add_inputs(struct instance *s)
+{
+    for (uint32_t i = 0; i < s->from->input_count; i++) {
+        const struct value *v = s->from->inputs[i];
+        struct tensor_type type = v->type;
+        char name[96], what[128];
+
+        for (uint32_t k = 0; k < type.rank; k++)
+            type.dims[k] = (uint32_t)dims_evaluate(s->from, type.dims[k], s->atoms).value; /* names are known */
+        snprintf(what, sizeof what, "input \"%s\"", escape_text(name, sizeof name, v->name, v->name_length));
+        if (!type_check(&type, what, s->e))
+            return false;
+        budget_grow_input(&s->to->budget, (uint64_t)type_bytes(&type));
+        s->values[v->index] = graph_add_input(s->to, v->name, v->name_length, &type);
+        if (!s->values[v->index])
+            return error_out_of_memory(s->e);
+    }
+    for (const struct value *v = s->from->first_constant; v; v = v->next_constant)
+        if (v->constant && v->uses) {
+            s->values[v->index] = graph_add_constant(s->to, &v->type, constant_retain(v->constant));
+            if (!s->values[v->index])
+                return error_out_of_memory(s->e);
+        }
+    return true;
+}
+
+/* An output is a node's result: what has become a constant is copied by one. */
+static bool add_output(struct instance *s, const struct graph_output *o)
+{
+    struct value *v = s->values[o->value->index];
+
+    if (v->kind == VALUE_CONSTANT) {
+        const struct node *copy = node_create(s->to, NULL, OP_IDENTITY, "", 1, &v, NULL, NULL, s->e);
+        if (!copy)
+            return false;
+        v = copy->results[0];
+    }
+    if (!graph_add_output(s->to, o->name, o->name_length, v))
+        return error_out_of_memory(s->e);
+    if (o->state)
+        s->to->outputs[s->to->output_count - 1].state = s->values[o->state->index];
+    return true;
+}
+
+static bool fill(struct instance *s)
+{
+    if (!add_inputs(s))
+        return false;
+    graph_for_each (s->from, n)
+        if (!add_instance(s, n))
+            return false;
+    for (uint32_t i = 0; i < s->from->output_count; i++)
+        if (!add_output(s, &s->from->outputs[i]))
+            return false;
+    return true;
+}
+
+struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, struct error *e)
+{
+    struct instance s = {.from = g, .to = graph_create(), .e = e};
+
+    s.atoms = calloc(dims_atom_count(g) + 1, sizeof *s.atoms);
+    s.values = calloc((size_t)g->value_count + 1, sizeof *s.values);
+    bool ok = s.to && s.atoms && s.values;
+    if (!ok) {
+        error_out_of_memory(e);
+    } else {
+        s.to->keeps_inputs = true;
+        s.to->progress = g->progress;
+        s.to->quantized = g->quantized;
+        s.to->budget = g->budget;
+        s.to->account = g->account ? &s.to->budget : NULL;
+        dims_evaluate_atoms(g, sizes, s.atoms);
+        ok = fill(&s);
+        if (!ok && !e->status)
+            error_out_of_memory(e);
+    }
+    free(s.atoms);
+    free(s.values);
+    if (!ok) {
+        graph_free(s.to);
+        s.to = NULL;
+    }
+    return s.to;
+}

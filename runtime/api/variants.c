@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Implements the variants of a graph with named dimensions (variants.h).
+ *
+ * The graph that the builder made stays as it is; a variant is made of it by graph_at_sizes and built like any graph. Constants
+ * are shared, and so is what passes make of them and compiled code (constant pool, cache of kernels).  Variants stand in a
+ * list, the one used last first.  One that is being built is in the list without its graph; who asks for it meanwhile waits.
+ */
+#include "runtime/api/variants.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/graph/dims.h"
+#include "passes/at_sizes.h"
+#include "runtime/api/runtime.h"
+
+enum { VARIANT_LIMIT = 16 };
+
+struct variant {
+    struct variant *next;
+    WNNGraph graph; /* NULL while it is built */
+    uint32_t sizes[];
+};
+
+struct variants {
+    struct graph *graph;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t built; /* a variant has got its graph, or has gone */
+    struct variant *first;
+    size_t limit;
+    bool destroyed;
+    WNNGraphVariantCounts counts;
+};
+
+struct variants *variants_create(struct graph *g, struct error *e)
+{
+    struct variants *v = calloc(1, sizeof *v);
+
+    if (!v || pthread_mutex_init(&v->lock, NULL)) {
+        free(v);
+        graph_free(g);
+        return error_null_memory(e);
+    }
+    if (pthread_cond_init(&v->built, NULL)) {
+        pthread_mutex_destroy(&v->lock);
+        free(v);
+        graph_free(g);
+        return error_null_memory(e);
+    }
+    v->graph = g;
+    v->limit = VARIANT_LIMIT;
+    return v;
+}
+
+static void free_list(struct variant *list)
+{
+    for (struct variant *next; list; list = next) {
+        next = list->next;
+        wnnGraphRelease(list->graph);
+        free(list);
+    }
+}
+
+void variants_free(struct variants *v)
+{
+    if (!v)
+        return;
+    free_list(v->first);
+    graph_free(v->graph);
+    pthread_cond_destroy(&v->built);
+    pthread_mutex_destroy(&v->lock);
+    free(v);
+}
+
+void variants_destroy(struct variants *v)
+{
+    pthread_mutex_lock(&v->lock);
+    v->destroyed = true;
+    for (struct variant *i = v->first; i; i = i->next)
+        wnnGraphDestroy(i->graph);
+    pthread_mutex_unlock(&v->lock);
+}
+
+bool variants_describe(struct arena *a, const struct graph *g, struct graph_binding *b)
+{
+    WNNDimension *dimensions;
+    char text[256];
+
+    if (!type_is_open(&b->type))
+        return true;
+    b->dimensions = dimensions = arena_array(a, b->type.rank, sizeof *dimensions);
+    for (uint32_t i = 0; dimensions && i < b->type.rank; i++) {
+        uint32_t *dim = &b->type.dims[i];
+        const uint32_t name = dims_name_of(g, *dim);
+
+        if (!dim_is_open(*dim))
+            continue;
+        if (name != DIM_NONE)
+            dims_name_range(g, name, &dimensions[i].minSize, &dimensions[i].maxSize);
+        dim_print(g, *dim, text, sizeof text);
+        dimensions[i].name.data = arena_string(a, text, strlen(text));
+        dimensions[i].name.length = strlen(text);
+        *dim = 0;
+        if (!dimensions[i].name.data)
+            return false;
+    }
+    return dimensions != NULL;
+}
+
+/* ---- which sizes a call has ---- */
+
+/* Sizes by the numbers of names, 0 if unknown, and what said them, for messages. */
+struct sizes {
+    WNNGraph graph;
+    const struct graph *g;
+    const char *call;
+    uint32_t count, *sizes;
+    char *said_by; /* SAID_LENGTH bytes for each name */
+};
+
+enum { SAID_LENGTH = 80 };
+
+static const char *name_text(const struct sizes *s, uint32_t name, char *buf, size_t size)
+{
+    size_t length;
+    const char *text = dims_name_at(s->g, name, &length);
+
+    return escape_text(buf, size, text, length);
+}
+
+static bool sizes_begin(struct sizes *s, WNNGraph graph, const char *call, struct error *e)
+{
+    const struct graph *g = graph->variants->graph;
+    const uint32_t count = dims_name_count(g);
+
+    *s = (struct sizes){.graph = graph, .g = g, .call = call, .count = count};
+    s->sizes = calloc((size_t)count + 1, sizeof *s->sizes + SAID_LENGTH);
+    s->said_by = (char *)(s->sizes + count + 1);
+    return s->sizes || error_out_of_memory(e);
+}
+
+static bool set_size(struct sizes *s, uint32_t name, uint32_t size, const char *said_by, struct error *e)
+{
+    char *before = s->said_by + (size_t)name * SAID_LENGTH, shown[96];
+    uint32_t least, most;
+
+    dims_name_range(s->g, name, &least, &most);
+    if (size < least || size > most)
+        return error_set(e, WNNStatus_TypeError, "%s: dimension \"%s\" is %u in %s, allowed are %u to %u", s->call,
+                         name_text(s, name, shown, sizeof shown), size, said_by, least, most);
+    if (s->sizes[name] && s->sizes[name] != size)
+        return error_set(e, WNNStatus_TypeError, "%s: dimension \"%s\" is %u in %s, but %u in %s", s->call,
+                         name_text(s, name, shown, sizeof shown), s->sizes[name], before, size, said_by);
+    s->sizes[name] = size;
+    snprintf(before, SAID_LENGTH, "%s", said_by);
+    return true;
+}
+
+static const struct value *input_of(const struct sizes *s, WNNStringView name)
+{
+    const WNNGraph g = s->graph;
+    const uint32_t i = name.data ? graph_find_binding(g->inputs, g->inputs_by_name, g->input_count, name, 0) : g->input_count;
+
+    return i < g->input_count ? s->g->inputs[g->inputs[i].slot] : NULL;
+}
+
+static const char *input_text(WNNStringView name, char buf[SAID_LENGTH])
+{
+    char shown[64];
+
+    snprintf(buf, SAID_LENGTH, "input \"%s\"", view_quote(shown, sizeof shown, name));
+    return buf;
+}
+
+static bool refuse_shape(const struct sizes *s, const struct value *v, WNNStringView name, uint32_t rank, const uint32_t *shape,
+                         struct error *e)
+{
+    struct tensor_type given = {v->type.type, rank < RANK_MAX ? rank : RANK_MAX, {0}};
+    char text[160], said[SAID_LENGTH], wanted[320] = "", dim[128];
+
+    memcpy(given.dims, shape, given.rank * sizeof *shape);
+    for (uint32_t i = 0; i < v->type.rank; i++) {
+        dim_print(s->g, v->type.dims[i], dim, sizeof dim);
+        strncat(wanted, i ? ", " : "", sizeof wanted - strlen(wanted) - 1);
+        strncat(wanted, dim, sizeof wanted - strlen(wanted) - 1);
+    }
+    return error_set(e, WNNStatus_TypeError, "%s: %s is %s, the graph has [%s]", s->call, input_text(name, said),
+                     type_print(text, sizeof text, &given), wanted);
+}
+
+/* Takes sizes from the shape of an input.  What is no input of the graph is left to the checks of names. */
+static bool take_shape(struct sizes *s, WNNStringView name, uint32_t rank, const uint32_t *shape, struct error *e)
+{
+    const struct value *v = input_of(s, name);
+    char said[SAID_LENGTH];
+
+    for (uint32_t i = 0; v && i < v->type.rank; i++) {
+        const uint32_t dim = v->type.dims[i], open = dims_name_of(s->g, dim);
+
+        if (rank != v->type.rank || (open == DIM_NONE && shape[i] != dim))
+            return refuse_shape(s, v, name, rank, shape, e);
+        if (open != DIM_NONE && !set_size(s, open, shape[i], input_text(name, said), e))
+            return false;
+    }
+    return !v || rank == v->type.rank || refuse_shape(s, v, name, rank, shape, e);
+}
+
+/* Takes the size of an input's only unknown name from the bytes of its buffer. */
+static bool take_length(struct sizes *s, const WNNNamedBuffer *b, bool *changed, struct error *e)
+{
+    const struct value *v = input_of(s, b->name);
+    uint64_t bytes = v ? dtype_size(v->type.type) : 0;
+    uint32_t unknown = DIM_NONE, power = 0;
+    char said[SAID_LENGTH];
+
+    for (uint32_t i = 0; v && i < v->type.rank; i++) {
+        const uint32_t name = dims_name_of(s->g, v->type.dims[i]);
+        const uint64_t size = name == DIM_NONE ? v->type.dims[i] : s->sizes[name] ? s->sizes[name] : 1;
+
+        if (name != DIM_NONE && !s->sizes[name]) {
+            if (unknown != DIM_NONE && unknown != name)
+                return true;
+            unknown = name;
+            power++;
+        }
+        if (bytes > b->byteLength / size)
+            return true; /* too long for this buffer, which the checks of lengths say */
+        bytes *= size;
+    }
+    if (power != 1 || b->byteLength % bytes || b->byteLength / bytes > ELEMENT_COUNT_MAX)
+        return true;
+    *changed = true;
+    return set_size(s, unknown, (uint32_t)(b->byteLength / bytes), input_text(b->name, said), e);
+}
+
+/* Refuses a call that does not say all sizes. */
+static bool sizes_are_known(const struct sizes *s, struct error *e)
+{
+    char shown[96], inputs[300] = "";
+
+    for (uint32_t name = 0; name < s->count; name++) {
+        if (s->sizes[name])
+            continue;
+        for (uint32_t i = 0; i < s->g->input_count; i++) {
+            const struct value *v = s->g->inputs[i];
+            bool has = false;
+
+            for (uint32_t k = 0; k < v->type.rank; k++)
+                has |= dims_name_of(s->g, v->type.dims[k]) == name;
+            if (has)
+                text_list_add(inputs, sizeof inputs, v->name, v->name_length);
+        }
+        if (*inputs)
+            return error_set(e, WNNStatus_TypeError, "%s: the size of dimension \"%s\" is not known; it is one of input %s",
+                             s->call, name_text(s, name, shown, sizeof shown), inputs);
+        s->sizes[name] = 1; /* of inputs that no output needs */
+    }
+    return true;
+}
+
+/* ---- variants ---- */
+
+static struct variant **find(struct variants *v, const uint32_t *sizes)
+{
+    const size_t bytes = dims_name_count(v->graph) * sizeof *sizes;
+    struct variant **at = &v->first;
+
+    while (*at && memcmp((*at)->sizes, sizes, bytes) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+static struct variant *take(struct variant **at)
+{
+    struct variant *taken = *at;
+
+    *at = taken->next;
+    return taken;
+}
+
+static void put_first(struct variants *v, struct variant *i)
+{
+    i->next = v->first;
+    v->first = i;
+}
+
+/* Takes variants beyond the limit out of the list and returns them. */
+static struct variant *evict(struct variants *v)
+{
+    struct variant *evicted = NULL, **at = &v->first;
+    size_t kept = 0;
+
+    while (*at) {
+        if (!(*at)->graph || ++kept <= v->limit) {
+            at = &(*at)->next;
+            continue;
+        }
+        struct variant *i = take(at);
+        i->next = evicted;
+        evicted = i;
+        v->counts.evicted++;
+        v->counts.held--;
+    }
+    return evicted;
+}
+
+static WNNGraph build_variant(WNNContext context, struct variants *v, const uint32_t *sizes, struct error *e)
+{
+    struct graph *g = graph_at_sizes(v->graph, sizes, e);
+
+    return g ? graph_build(context, g, e) : NULL;
+}
+
+/* Builds the variant of an entry in the list, with the lock held, which is free meanwhile. */
+static WNNGraph fill(WNNContext context, struct variants *v, struct variant *entry, struct error *e)
+{
+    struct variant *evicted = NULL;
+
+    pthread_mutex_unlock(&v->lock);
+    WNNGraph graph = build_variant(context, v, entry->sizes, e);
+    pthread_mutex_lock(&v->lock);
+    take(find(v, entry->sizes));
+    if (!graph) {
+        free(entry);
+    } else {
+        wnnGraphAddRef(graph);
+        entry->graph = graph;
+        put_first(v, entry);
+        v->counts.built++;
+        v->counts.held++;
+        evicted = evict(v);
+        if (v->destroyed)
+            wnnGraphDestroy(graph);
+    }
+    pthread_cond_broadcast(&v->built);
+    pthread_mutex_unlock(&v->lock);
+    free_list(evicted);
+    pthread_mutex_lock(&v->lock);
+    return graph;
+}
+
+static WNNGraph get(WNNContext context, struct variants *v, const uint32_t *sizes, struct error *e)
+{
+    const size_t bytes = dims_name_count(v->graph) * sizeof *sizes;
+    struct variant **at, *entry;
+
+    while (*(at = find(v, sizes)) && !(*at)->graph)
+        pthread_cond_wait(&v->built, &v->lock);
+    if (*at) {
+        entry = take(at);
+        put_first(v, entry);
+        v->counts.found++;
+        wnnGraphAddRef(entry->graph);
+        return entry->graph;
+    }
+    entry = calloc(1, sizeof *entry + bytes);
+    if (!entry)
+        return error_null_memory(e);
+    memcpy(entry->sizes, sizes, bytes);
+    put_first(v, entry);
+    return fill(context, v, entry, e);
+}
+
+/* Ends the sizes of a call.  Returns their variant if ok, all are known and the graph can compute. */
+static WNNGraph sizes_end(struct sizes *s, bool ok, struct error *e)
+{
+    struct variants *v = s->graph->variants;
+    WNNGraph variant = NULL;
+
+    if (ok && graph_try_pin(s->graph, s->call, e)) { /* it is not freed while a variant is built */
+        if (sizes_are_known(s, e)) {
+            pthread_mutex_lock(&v->lock);
+            variant = get(s->graph->context, v, s->sizes, e);
+            pthread_mutex_unlock(&v->lock);
+        }
+        graph_unpin(s->graph);
+    }
+    free(s->sizes);
+    return variant;
+}
+
+WNNGraph variants_of_tensors(WNNGraph graph, size_t count, WNNNamedTensor const *inputs, struct error *e)
+{
+    struct sizes s;
+    bool ok = sizes_begin(&s, graph, "dispatch", e);
+
+    for (size_t i = 0; ok && i < count && i < SLOT_COUNT_MAX; i++)
+        ok = !inputs[i].tensor || take_shape(&s, inputs[i].name, (uint32_t)wnnTensorGetRank(inputs[i].tensor),
+                                             wnnTensorGetShape(inputs[i].tensor), e);
+    return sizes_end(&s, ok, e);
+}
+
+static bool take_sizes(struct sizes *s, size_t count, WNNNamedSize const *sizes, struct error *e)
+{
+    char shown[96];
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t name = 0;
+        size_t length = 0;
+
+        while (name < s->count && (dims_name_at(s->g, name, &length),
+                                   length != view_length(sizes[i].name) ||
+                                       memcmp(dims_name_at(s->g, name, &length), sizes[i].name.data, length) != 0))
+            name++;
+        if (name == s->count)
+            return error_set(e, WNNStatus_TypeError, "%s: sizes[%zu] is of \"%s\", which is no dimension of the graph", s->call,
+                             i, view_quote(shown, sizeof shown, sizes[i].name));
+        if (!set_size(s, name, sizes[i].size, "the sizes", e))
+            return false;
+    }
+    return true;
+}
+
+WNNGraph variants_of_buffers(WNNGraph graph, size_t size_count, WNNNamedSize const *sizes, size_t count,
+                             WNNNamedBuffer const *inputs, struct error *e)
+{
+    struct sizes s;
+    bool ok = sizes_begin(&s, graph, "compute", e) && take_sizes(&s, size_count, sizes, e), changed = true;
+
+    while (ok && changed) {
+        changed = false;
+        for (size_t i = 0; ok && i < count && i < SLOT_COUNT_MAX; i++)
+            ok = take_length(&s, &inputs[i], &changed, e);
+    }
+    return sizes_end(&s, ok, e);
+}
+
+/* ---- what programs ask ---- */
+
+static bool fill_shapes(const struct sizes *s, size_t count, WNNNamedShape *outputs, struct error *e)
+{
+    struct graph *g = sizes_are_known(s, e) ? graph_at_sizes(s->g, s->sizes, e) : NULL;
+
+    for (size_t i = 0; g && i < count; i++) {
+        const struct tensor_type *t = &g->outputs[i].value->type;
+
+        outputs[i] = (WNNNamedShape){{s->graph->outputs[i].name, s->graph->outputs[i].name_length}, t->rank, {0}};
+        memcpy(outputs[i].shape, t->dims, t->rank * sizeof *t->dims);
+    }
+    graph_free(g);
+    return g != NULL;
+}
+
+static bool compute_shapes(WNNGraph graph, size_t input_count, WNNNamedShape const *inputs, size_t output_count,
+                           WNNNamedShape *outputs, struct error *e)
+{
+    struct sizes s;
+    char shown[96];
+    bool ok = sizes_begin(&s, graph, "computeShapes", e);
+
+    for (size_t i = 0; ok && i < input_count; i++) {
+        if (!input_of(&s, inputs[i].name))
+            ok = error_set(e, WNNStatus_TypeError, "computeShapes: inputs[%zu] is named \"%s\", the graph has no such input", i,
+                           view_quote(shown, sizeof shown, inputs[i].name));
+        else
+            ok = take_shape(&s, inputs[i].name, (uint32_t)(inputs[i].rank < UINT32_MAX ? inputs[i].rank : UINT32_MAX),
+                            inputs[i].shape, e);
+    }
+    ok = ok && fill_shapes(&s, output_count, outputs, e);
+    free(s.sizes);
+    return ok;
+}
+
+WNNStatus wnnGraphComputeShapes(WNNGraph graph, size_t inputCount, WNNNamedShape const *inputs, size_t outputCount,
+                                WNNNamedShape *outputs)
+{
+    struct error e;
+
+    error_clear(&e);
+    if (!graph || (inputCount && !inputs) || (outputCount && !outputs))
+        return error_fail(&e, WNNStatus_TypeError, "computeShapes: %s NULL",
+                          !graph     ? "graph is"
+                          : !outputs ? "outputs are"
+                                     : "inputs are");
+    if (outputCount != graph->output_count)
+        return error_fail(&e, WNNStatus_TypeError, "computeShapes: there is room for %zu outputs, the graph has %u",
+                          outputCount, graph->output_count);
+    if (!graph_try_pin(graph, "computeShapes", &e))
+        return error_publish(&e);
+    bool ok = true;
+    for (size_t i = 0; !graph->variants && i < outputCount; i++) {
+        const struct graph_binding *b = &graph->outputs[i];
+
+        outputs[i] = (WNNNamedShape){{b->name, b->name_length}, b->type.rank, {0}};
+        memcpy(outputs[i].shape, b->type.dims, b->type.rank * sizeof *b->type.dims);
+    }
+    if (graph->variants)
+        ok = compute_shapes(graph, inputCount, inputs, outputCount, outputs, &e);
+    graph_unpin(graph);
+    return ok ? WNNStatus_Success : error_publish(&e);
+}
+
+void wnnGraphGetVariantCounts(WNNGraph graph, WNNGraphVariantCounts *counts)
+{
+    memset(counts, 0, sizeof *counts);
+    if (!graph || !graph->variants)
+        return;
+    pthread_mutex_lock(&graph->variants->lock);
+    *counts = graph->variants->counts;
+    pthread_mutex_unlock(&graph->variants->lock);
+}
+
+void wnnGraphSetVariantLimit(WNNGraph graph, size_t limit)
+{
+    struct variants *v = graph ? graph->variants : NULL;
+
+    if (!v)
+        return;
+    pthread_mutex_lock(&v->lock);
+    v->limit = limit ? limit : 1;
+    struct variant *evicted = evict(v);
+    pthread_mutex_unlock(&v->lock);
+    free_list(evicted);
+}

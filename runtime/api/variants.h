@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares the variants of a graph with named dimensions: the graph compiled for certain sizes, on demand, and kept.
+ *
+ * A computation says sizes by its tensors or buffers.  They lead to a variant, which is a graph like any other, and everything
+ * else is checked and done on that.
+ */
+#ifndef WEBNN_RUNTIME_API_VARIANTS_H_
+#define WEBNN_RUNTIME_API_VARIANTS_H_
+
+#include "runtime/api/context.h"
+
+struct variants;
+
+/** Makes the variants of g, which is taken over, also on failure.  Returns NULL after an error in *e. */
+struct variants *variants_create(struct graph *g, struct error *e);
+/** Frees variants, of which none computes, and the graph.  NULL does nothing. */
+void variants_free(struct variants *v);
+/** Destroys the variants, as wnnGraphDestroy does. */
+void variants_destroy(struct variants *v);
+
+/** Describes named dimensions of an input or output: copies to the arena, and 0 in the type.  Returns false without memory. */
+bool variants_describe(struct arena *a, const struct graph *g, struct graph_binding *b);
+
+/** Return the variant for a call's tensors, or for sizes and the lengths of buffers, with a reference; NULL after an error in
+ * *e. */
+WNNGraph variants_of_tensors(WNNGraph graph, size_t count, WNNNamedTensor const *inputs, struct error *e);
+WNNGraph variants_of_buffers(WNNGraph graph, size_t size_count, WNNNamedSize const *sizes, size_t count,
+                             WNNNamedBuffer const *inputs, struct error *e);
+
+#endif

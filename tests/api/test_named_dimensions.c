@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Named dimensions (docs/named-dimensions.md): one graph for any size, its bits those of a graph that was built for that size;
+ * what is refused when a method is called, and what when the sizes are known; sizes that follow from shapes by arithmetic.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "support/api.h"
+#include "webnn/webnn_draft.h"
+
+/** Makes an input whose dimensions are "name", or a number without one; the list ends with a rank. */
+static WNNOperand named_input(WNNGraphBuilder b, const char *name, WNNOperandDataType type, size_t rank,
+                              const WNNDimension *dims, const uint32_t *shape)
+{
+    return wnnGraphBuilderInput(b, WNN_STR(name), &(WNNOperandDescriptor){type, rank, shape, dims});
+}
+
+static WNNOperand integers(WNNGraphBuilder b, uint32_t count, const int64_t *values)
+{
+    const WNNOperandDescriptor d = {WNNOperandDataType_Int64, 1, &count, NULL};
+    WNNOperand operand = wnnGraphBuilderConstant(b, &d, values, count * sizeof *values);
+
+    assert_false(wnnOperandIsError(operand));
+    return operand;
+}
+
+#define INTEGERS(b, ...) integers(b, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
+
+static const WNNDimension batch_length[3] = {{{"batch", 5}, 0, 0}, {{"length", 6}, 1, 64}, {{NULL, 0}, 0, 0}};
+
+/** Returns input "x" of [batch, length, 8] floats, or of these sizes. */
+static WNNOperand make_x(WNNGraphBuilder b, const uint32_t *sizes)
+{
+    const uint32_t shape[3] = {sizes ? sizes[0] : 0, sizes ? sizes[1] : 0, 8};
+
+    return named_input(b, "x", WNNOperandDataType_Float32, 3, sizes ? NULL : batch_length, shape);
+}
+
+static WNNOperand weights(WNNGraphBuilder b)
+{
+    float w[8][8];
+
+    for (int i = 0; i < 64; i++)
+        w[i / 8][i % 8] = (float)((i * 37) % 17) / 8 - 1;
+    return wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, (uint32_t[]){8, 8}, NULL}, w,
+                                   sizeof w);
+}
+
+/** Returns heads of attention over x: reshaped by arithmetic on shapes, so that the same calls serve names and sizes. */
+static WNNOperand attention(WNNGraphBuilder b, WNNOperand x)
+{
+    const uint32_t zero = 0, two = 2, order[4] = {0, 2, 1, 3}, turned[4] = {0, 1, 3, 2};
+    WNNTransposeOptions to_heads = WNN_TRANSPOSE_OPTIONS_INIT, across = WNN_TRANSPOSE_OPTIONS_INIT;
+    WNNOperand shape = wnnGraphBuilderCast(b, wnnGraphBuilderShape(b, x, NULL), WNNOperandDataType_Int64, NULL);
+    WNNOperand rows = wnnGraphBuilderSlice(b, shape, 1, &zero, 1, &two, NULL);
+    WNNOperand split = wnnGraphBuilderConcat(b, 2, (WNNOperand[]){rows, INTEGERS(b, 2, 4)}, 0, NULL);
+    WNNOperand q = wnnGraphBuilderReshapeDynamic(b, wnnGraphBuilderMatmul(b, x, weights(b), NULL), split, NULL);
+
+    to_heads.permutationCount = across.permutationCount = 4;
+    to_heads.permutation = order;
+    across.permutation = turned;
+    q = wnnGraphBuilderTranspose(b, q, &to_heads);
+    WNNOperand scores = wnnGraphBuilderMatmul(b, q, wnnGraphBuilderTranspose(b, q, &across), NULL);
+    WNNOperand y = wnnGraphBuilderMatmul(b, wnnGraphBuilderSoftmax(b, scores, 3, NULL), q, NULL);
+    return wnnGraphBuilderReshapeDynamic(b, wnnGraphBuilderTranspose(b, y, &to_heads), shape, NULL);
+}
+
+static float *noise(size_t count)
+{
+    float *x = malloc(count * sizeof *x);
+
+    for (size_t i = 0; i < count; i++)
+        x[i] = (float)((i * 7919) % 1009) / 512 - 1;
+    return x;
+}
+
+static void assert_same_bits(WNNContext c, WNNGraph open, uint32_t batch, uint32_t length)
+{
+    const size_t count = (size_t)batch * length * 8;
+    const uint32_t sizes[2] = {batch, length};
+    WNNGraphBuilder b = builder_of(c);
+    WNNGraph fixed = build_y(b, attention(b, make_x(b, sizes)));
+    float *x = noise(count), *y = calloc(count, sizeof *y), *wanted = calloc(count, sizeof *wanted);
+
+    compute_y(fixed, x, count * sizeof *x, wanted, count * sizeof *x);
+    assert_success(wnnGraphComputeSized(open, 1, &(WNNNamedSize){WNN_STR("batch"), batch}, 1,
+                                        &(WNNNamedBuffer){WNN_STR("x"), x, count * sizeof *x}, 1,
+                                        &(WNNNamedBuffer){WNN_STR("y"), y, count * sizeof *y}, NULL));
+    assert_memory_equal(y, wanted, count * sizeof *y);
+    free(x);
+    free(y);
+    free(wanted);
+    wnnGraphRelease(fixed);
+}
+
+TEST(one_graph_computes_every_size)
+{
+    WNNContext c = context_with(NULL);
+    WNNGraphBuilder b = builder_of(c);
+    WNNOperand y = attention(b, make_x(b, NULL));
+    WNNNamedOperandDescriptor d;
+    WNNGraphVariantCounts counts;
+
+    assert_string_equal(wnnOperandGetDimensionName(y, 0).data, "batch");
+    assert_string_equal(wnnOperandGetDimensionName(y, 1).data, "length");
+    assert_int_equal(wnnOperandGetDimensionName(y, 2).length, 0);
+    assert_int_equal(wnnOperandGetShape(y)[1], 0);
+    assert_int_equal(wnnOperandGetShape(y)[2], 8);
+    WNNGraph g = build_y(b, y);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_same_bits(c, g, 1, 5);
+        assert_same_bits(c, g, 3, 64);
+        assert_same_bits(c, g, 2, 1);
+    }
+    wnnGraphGetVariantCounts(g, &counts);
+    assert_int_equal(counts.built, 3);
+    assert_int_equal(counts.found, 6);
+    wnnGraphSetVariantLimit(g, 1);
+    wnnGraphGetVariantCounts(g, &counts);
+    assert_int_equal(counts.held, 1);
+    assert_success(wnnGraphGetInput(g, 0, &d));
+    assert_int_equal(d.descriptor.dimensions[1].maxSize, 64);
+    assert_string_equal(d.descriptor.dimensions[1].name.data, "length");
+    assert_int_equal(wnnOperandDescriptorGetByteLength(&d.descriptor), 0);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+TEST(shapes_are_known_before_a_dispatch)
+{
+    WNNContext c = context_with(NULL);
+    WNNGraphBuilder b = builder_of(c);
+    const uint32_t shape[2] = {0, 3};
+    const WNNDimension past[2] = {{WNN_STR("past"), 0, 0}, {{NULL, 0}, 0, 0}},
+                       now[2] = {{WNN_STR("now"), 0, 0}, {{NULL, 0}, 0, 0}};
+    WNNOperand joined = wnnGraphBuilderConcat(b, 2,
+                                              (WNNOperand[]){named_input(b, "a", WNNOperandDataType_Float32, 2, past, shape),
+                                                             named_input(b, "b", WNNOperandDataType_Float32, 2, now, shape)},
+                                              0, NULL);
+    WNNNamedShape in[2] = {{WNN_STR("b"), 2, {4, 3}}, {WNN_STR("a"), 2, {5, 3}}}, out;
+
+    assert_string_equal(wnnOperandGetDimensionName(joined, 0).data, "now + past");
+    WNNGraph g = build_y(b, joined);
+    assert_success(wnnGraphComputeShapes(g, 2, in, 1, &out));
+    assert_int_equal(out.shape[0], 9);
+    assert_int_equal(out.shape[1], 3);
+    assert_string_equal(out.name.data, "y");
+
+    WNNTensor a = tensor_of(c, 2, in[1].shape), t = tensor_of(c, 2, in[0].shape), y = tensor_of(c, 2, out.shape);
+    const WNNNamedTensor tensors[2] = {{WNN_STR("a"), a}, {WNN_STR("b"), t}};
+    float result[27];
+    assert_success(wnnContextWriteTensor(c, a, noise(15), 60));
+    assert_success(wnnContextWriteTensor(c, t, noise(12), 48));
+    assert_success(wnnContextDispatch(c, g, 2, tensors, 1, &(WNNNamedTensor){WNN_STR("y"), y}));
+    assert_success(wnnContextReadTensor(c, y, result, sizeof result));
+    assert_memory_equal(result + 15, noise(12), 48);
+
+    /* An output of another size is told as for any graph. */
+    assert_int_equal(wnnContextDispatch(c, g, 2, tensors, 1, &(WNNNamedTensor){WNN_STR("y"), a}), WNNStatus_TypeError);
+    wnnTensorRelease(a);
+    wnnTensorRelease(t);
+    wnnTensorRelease(y);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+/* ---- arithmetic ---- */
+
+/** Pads x to a multiple of 4, as the draft's explainer does, and gives halves, tiles, a range and the rest of a division. */
+static WNNOperand arithmetic(WNNGraphBuilder b, WNNOperand x)
+{
+    const uint32_t zero = 0, one = 1;
+    WNNOperand shape = wnnGraphBuilderCast(b, wnnGraphBuilderShape(b, x, NULL), WNNOperandDataType_Int64, NULL);
+    WNNOperand n = wnnGraphBuilderSlice(b, shape, 1, &zero, 1, &one, NULL);
+    WNNOperand padding = wnnGraphBuilderModulusFloor(b, wnnGraphBuilderNeg(b, n, NULL), INTEGERS(b, 4), NULL);
+    WNNOperand padded = wnnGraphBuilderPadDynamic(b, x, INTEGERS(b, 0), padding, NULL);
+    WNNOperand half = wnnGraphBuilderDiv(b, wnnGraphBuilderAdd(b, n, padding, NULL), INTEGERS(b, 2), NULL), halves[2];
+    WNNOperand scalar = wnnGraphBuilderSqueeze(b, half, 0, NULL, NULL);
+
+    assert_success(wnnGraphBuilderSplitDynamic(b, padded, wnnGraphBuilderConcat(b, 2, (WNNOperand[]){half, half}, 0, NULL),
+                                               NULL, 2, halves));
+    WNNOperand count = wnnGraphBuilderCast(
+        b,
+        wnnGraphBuilderRange(b, wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int64, wnnNumber(0)), scalar,
+                             wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int64, wnnNumber(1)), NULL),
+        WNNOperandDataType_Float32, NULL);
+    WNNOperand sum = wnnGraphBuilderAdd(b, wnnGraphBuilderMul(b, halves[0], halves[1], NULL), count, NULL);
+    WNNOperand last =
+        wnnGraphBuilderSliceDynamic(b, sum, wnnGraphBuilderSub(b, half, INTEGERS(b, 1), NULL), INTEGERS(b, 1), NULL);
+    WNNOperand wide = wnnGraphBuilderExpandDynamic(b, last, half, NULL);
+    return wnnGraphBuilderConcat(b, 2, (WNNOperand[]){sum, wnnGraphBuilderTileDynamic(b, wide, INTEGERS(b, 2), NULL)}, 0, NULL);
+}
+
+TEST(sizes_are_computed_of_shapes)
+{
+    WNNContext c = context_with(NULL);
+    WNNGraphBuilder b = builder_of(c);
+    const WNNDimension n = {WNN_STR("n"), 0, 0};
+    WNNGraph g = build_y(b, arithmetic(b, named_input(b, "x", WNNOperandDataType_Float32, 1, &n, NULL)));
+
+    for (uint32_t size = 1; size < 12; size++) {
+        const uint32_t half = (size + 3) / 4 * 2;
+        float x[12], y[24] = {0}, wanted[24];
+
+        for (uint32_t i = 0; i < size; i++)
+            x[i] = (float)i + 2;
+        for (uint32_t i = 0; i < half; i++)
+            wanted[i] = (i < size ? x[i] : 0) * (half + i < size ? x[half + i] : 0) + (float)i;
+        for (uint32_t i = 0; i < 2 * half; i++)
+            wanted[half + i] = wanted[half - 1];
+        compute_y(g, x, size * sizeof *x, y, 3 * half * sizeof *y);
+        assert_memory_equal(y, wanted, 3 * half * sizeof *y);
+    }
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+TEST(pictures_of_any_size)
+{
+    WNNContext c = context_with(NULL);
+    WNNGraphBuilder b = builder_of(c);
+    const WNNDimension dims[4] = {{{NULL, 0}, 0, 0}, {{NULL, 0}, 0, 0}, {WNN_STR("height"), 8, 0}, {WNN_STR("width"), 8, 0}};
+    const uint32_t shape[4] = {1, 1, 0, 0}, strides[2] = {2, 2}, padding[4] = {1, 1, 1, 1};
+    WNNOperand x = named_input(b, "x", WNNOperandDataType_Float32, 4, dims, shape);
+    WNNOperand filter =
+        wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, (uint32_t[]){1, 1, 3, 3}, NULL},
+                                (float[9]){0, 0, 0, 0, 1, 0, 0, 0, 0}, 36);
+    WNNConv2dOptions conv = WNN_CONV2D_OPTIONS_INIT;
+    WNNResample2dDynamicOptions size = WNN_RESAMPLE2D_DYNAMIC_OPTIONS_INIT;
+    WNNNamedShape in = {WNN_STR("x"), 4, {1, 1, 9, 12}}, out[2];
+
+    conv.stridesCount = 2;
+    conv.strides = strides;
+    conv.paddingCount = 4;
+    conv.padding = padding;
+    WNNOperand small = wnnGraphBuilderConv2d(b, x, filter, &conv);
+    assert_string_equal(wnnOperandGetDimensionName(small, 2).data, "floor((height - 1) / (2)) + 1");
+    const uint32_t two = 2, from = 2;
+    size.sizes = wnnGraphBuilderSlice(b, wnnGraphBuilderShape(b, x, NULL), 1, &from, 1, &two, NULL);
+    WNNOperand again = wnnGraphBuilderResample2dDynamic(b, small, &size);
+    assert_string_equal(wnnOperandGetDimensionName(again, 3).data, "width");
+    WNNOperand pooled = wnnGraphBuilderAveragePool2d(b, again, NULL); /* the whole picture */
+    assert_int_equal(wnnOperandGetShape(pooled)[2], 1);
+    WNNGraph g = build(b, 2, (WNNNamedOperand[]){{WNN_STR("y"), again}, {WNN_STR("mean"), pooled}});
+    assert_success(wnnGraphComputeShapes(g, 1, &in, 2, out));
+    assert_int_equal(out[0].shape[2], 9);
+    assert_int_equal(out[0].shape[3], 12);
+    float *pixels = noise(108), y[108], mean;
+    assert_success(wnnGraphComputeSized(
+        g, 2, (WNNNamedSize[]){{WNN_STR("height"), 9}, {WNN_STR("width"), 12}}, 1, &(WNNNamedBuffer){WNN_STR("x"), pixels, 432},
+        2, (WNNNamedBuffer[]){{WNN_STR("y"), y, sizeof y}, {WNN_STR("mean"), &mean, sizeof mean}}, NULL));
+    assert_true(y[0] == pixels[0]);
+    free(pixels);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+/* ---- what is refused ---- */
+
+static void assert_says(WNNStatus status, const char *text)
+{
+    assert_int_equal(status, WNNStatus_TypeError);
+    if (!strstr(wnnGetLastErrorMessage().data, text))
+        fail_msg("\"%s\" is not in: %s", text, wnnGetLastErrorMessage().data);
+}
+
+static void assert_wrong(WNNGraphBuilder b, WNNOperand operand, const char *text)
+{
+    assert_true(wnnOperandIsError(operand));
+    assert_says(wnnGraphBuilderGetError(b, NULL), text);
+    wnnGraphBuilderClearError(b);
+}
+
+TEST(what_is_certainly_wrong_is_refused_at_once)
+{
+    WNNContext c = context_with(NULL);
+    WNNGraphBuilder b = builder_of(c);
+    const uint32_t three[3] = {2, 3, 7}, nine = 9;
+    const WNNDimension empty = {{"", 0}, 0, 0}, backward = {WNN_STR("n"), 5, 4}, other = {WNN_STR("length"), 0, 9};
+    WNNOperand x = make_x(b, NULL), fixed = named_input(b, "z", WNNOperandDataType_Float32, 3, NULL, three);
+
+    assert_wrong(b, wnnGraphBuilderAdd(b, x, fixed, NULL), "[batch, length, 8] and [2, 3, 7]");
+    assert_wrong(b, wnnGraphBuilderReshape(b, x, 1, &nine, NULL), "newShape [9] has another number of elements");
+    assert_wrong(b, wnnGraphBuilderSqueeze(b, x, 0, NULL, NULL), "length, which may be 1 or not");
+    assert_wrong(b, wnnGraphBuilderSqueeze(b, x, 1, (uint32_t[]){2}, NULL), "dimension 2 of input is 8, not 1");
+    assert_wrong(b, named_input(b, "e", WNNOperandDataType_Float32, 1, &empty, NULL), "the name of dimension 0 has 0 bytes");
+    assert_wrong(b, named_input(b, "r", WNNOperandDataType_Float32, 1, &backward, NULL), "\"n\" is from 5 to 4");
+    assert_wrong(b, named_input(b, "o", WNNOperandDataType_Float32, 1, &other, NULL),
+                 "from 1 to 9, an earlier input has it from 1 to 64");
+    assert_wrong(b,
+                 wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 1, &nine, &other}, three, 36),
+                 "dimension 0 has a name, as only an input's may");
+    WNNOperand values = named_input(b, "v", WNNOperandDataType_Int64, 1, NULL, (uint32_t[]){3});
+    assert_wrong(b, wnnGraphBuilderReshapeDynamic(b, x, values, NULL), "newShape depends on values of inputs");
+    assert_wrong(b, wnnGraphBuilderReshapeDynamic(b, x, INTEGERS(b, -1, 8), NULL), "would be -1");
+    assert_wrong(b, wnnGraphBuilderExpandDynamic(b, x, INTEGERS(b, 4, 4, 9), NULL), "is not broadcastable to [4, 4, 9]");
+    assert_wrong(b, wnnGraphBuilderRange(b, values, values, values, NULL), "start has rank 1, must be 0");
+    wnnGraphBuilderRelease(b);
+    wnnContextRelease(c);
+}
+
+TEST(what_sizes_make_wrong_is_refused_when_they_are_known)
+{
+    WNNContext c = context_with(NULL);
+    WNNGraphBuilder b = builder_of(c);
+    const WNNDimension n = {WNN_STR("n"), 1, 100}, m = {WNN_STR("m"), 0, 0};
+    WNNOperand x = named_input(b, "x", WNNOperandDataType_Float32, 1, &n, NULL),
+               z = named_input(b, "z", WNNOperandDataType_Float32, 1, &m, NULL);
+    WNNOperatorOptions label = WNN_OPERATOR_OPTIONS_INIT;
+    float a[200], y[200];
+
+    label.label = WNN_STR("join");
+    WNNOperand rows = wnnGraphBuilderReshapeDynamic(b, wnnGraphBuilderAdd(b, x, z, &label), INTEGERS(b, 2, 3), NULL);
+    WNNGraph g = build_y(b, rows);
+    WNNNamedBuffer in[2] = {{WNN_STR("x"), a, 24}, {WNN_STR("z"), a, 24}}, out = {WNN_STR("y"), y, 24};
+    WNNNamedShape shapes[2] = {{WNN_STR("x"), 1, {6}}, {WNN_STR("z"), 1, {5}}}, result;
+
+    assert_success(wnnGraphCompute(g, 2, in, 1, &out));
+    assert_says(wnnGraphComputeShapes(g, 2, shapes, 1, &result),
+                "add [join]: the shapes of a and b, [6] and [5], are not broadcastable");
+    in[0].byteLength = in[1].byteLength = 28;
+    assert_says(wnnGraphCompute(g, 2, in, 1, &out), "newShape [2, 3] has 6 elements, input [7] has 7");
+    in[0].byteLength = 404;
+    assert_says(wnnGraphCompute(g, 2, in, 1, &out), "dimension \"n\" is 101 in input \"x\", allowed are 1 to 100");
+    assert_says(wnnGraphCompute(g, 1, in + 1, 1, &out), "the size of dimension \"n\" is not known; it is one of input \"x\"");
+    in[0].byteLength = 24;
+    assert_says(wnnGraphComputeSized(g, 1, &(WNNNamedSize){WNN_STR("n"), 5}, 2, in, 1, &out, NULL),
+                "has 24 bytes, the graph needs 20");
+    assert_says(wnnGraphComputeSized(g, 1, &(WNNNamedSize){WNN_STR("k"), 5}, 2, in, 1, &out, NULL),
+                "\"k\", which is no dimension");
+    shapes[0].rank = 2;
+    assert_says(wnnGraphComputeShapes(g, 2, shapes, 1, &result), "the graph has [n]");
+    assert_says(wnnGraphComputeShapes(g, 2, shapes, 2, &result), "room for 2 outputs, the graph has 1");
+    wnnGraphDestroy(g);
+    assert_int_equal(wnnGraphCompute(g, 2, in, 1, &out), WNNStatus_InvalidStateError);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+/** Sizes whose products overflow are refused before memory is asked for. */
+TEST(hostile_sizes_are_refused)
+{
+    WNNContext c = context_with(NULL);
+    WNNGraphBuilder b = builder_of(c);
+    const WNNDimension n = {WNN_STR("n"), 0, 0};
+    WNNOperand x = named_input(b, "x", WNNOperandDataType_Float32, 1, &n, NULL), t = x;
+
+    for (int i = 0; i < 40; i++) /* 2^40 n */
+        t = wnnGraphBuilderConcat(b, 2, (WNNOperand[]){t, t}, 0, NULL);
+    assert_wrong(b, t, "error operand");
+    for (t = x; wnnOperandGetRank(t) < 8;) /* n^8 */
+        t = wnnGraphBuilderMul(b, wnnGraphBuilderUnsqueeze(b, t, 1, (uint32_t[]){0}, NULL),
+                               wnnGraphBuilderUnsqueeze(b, x, 1, (uint32_t[]){1}, NULL), NULL);
+    wnnGraphBuilderClearError(b);
+    t = wnnGraphBuilderMatmul(b, wnnGraphBuilderUnsqueeze(b, x, 1, (uint32_t[]){1}, NULL),
+                              wnnGraphBuilderUnsqueeze(b, x, 1, (uint32_t[]){0}, NULL), NULL);
+    WNNGraph g = build_y(b, t);
+    WNNNamedShape in = {WNN_STR("x"), 1, {1u << 20}}, out;
+    assert_says(wnnGraphComputeShapes(g, 1, &in, 1, &out), "too many elements");
+    in.shape[0] = 0;
+    assert_says(wnnGraphComputeShapes(g, 1, &in, 1, &out), "dimension \"n\" is 0");
+    in.shape[0] = 1u << 31;
+    assert_says(wnnGraphComputeShapes(g, 1, &in, 1, &out), "dimension \"n\" is 2147483648");
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+/* ---- threads ---- */
+
+static void *compute_sizes(void *user)
+{
+    WNNGraph g = user;
+
+    for (uint32_t i = 0; i < 24; i++) {
+        const uint32_t length = 1 + i * 5 % 12;
+        const size_t bytes = length * 8 * sizeof(float);
+        float *x = noise(length * 8), y[96];
+
+        if (wnnGraphComputeSized(g, 1, &(WNNNamedSize){WNN_STR("batch"), 1}, 1, &(WNNNamedBuffer){WNN_STR("x"), x, bytes}, 1,
+                                 &(WNNNamedBuffer){WNN_STR("y"), y, bytes}, NULL))
+            g = NULL;
+        free(x);
+        if (!g)
+            break;
+    }
+    return g;
+}
+
+TEST(threads_share_variants)
+{
+    WNNContext c = context_with(NULL);
+    WNNGraphBuilder b = builder_of(c);
+    WNNGraph g = build_y(b, attention(b, make_x(b, NULL)));
+    WNNGraphVariantCounts counts;
+    pthread_t threads[4];
+    void *ok;
+
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, compute_sizes, g), 0);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], &ok);
+        assert_ptr_equal(ok, g);
+    }
+    wnnGraphGetVariantCounts(g, &counts);
+    assert_int_equal(counts.built, 12);
+    assert_int_equal(counts.built + counts.found, 4 * 24);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
