@@ -461,6 +461,25 @@ dim_expr dims_extreme(struct graph *g, dim_expr a, dim_expr b, bool greater)
 
 /* ---- questions ---- */
 
+static uint64_t magnitude(int64_t x)
+{
+    return x < 0 ? -(uint64_t)x : (uint64_t)x;
+}
+
+/* Returns whether an expression is never 0 because all its terms but the constant are multiples of a number, as 8 n - 9. */
+static bool is_no_multiple(const struct expression *x)
+{
+    const int64_t constant = x->count && !x->terms[0].degree ? x->terms[0].factor : 0;
+    uint64_t divisor = 0;
+
+    for (uint32_t i = constant != 0; i < x->count; i++)
+        for (uint64_t b = magnitude(x->terms[i].factor), rest; b; b = rest) {
+            rest = divisor % b; /* Euclid */
+            divisor = b;
+        }
+    return divisor && magnitude(constant) % divisor;
+}
+
 enum answer dims_equal(struct graph *g, dim_expr a, dim_expr b)
 {
     if (a == b)
@@ -468,8 +487,8 @@ enum answer dims_equal(struct graph *g, dim_expr a, dim_expr b)
     const dim_expr difference = dims_sum(g, 1, a, -1, b);
     if (difference == DIM_NONE)
         return ANSWER_UNKNOWN;
-    const struct range r = expression(g, difference)->range;
-    return r.least > 0 || r.most < 0 ? ANSWER_NO : ANSWER_UNKNOWN;
+    const struct expression *x = expression(g, difference);
+    return x->range.least > 0 || x->range.most < 0 || is_no_multiple(x) ? ANSWER_NO : ANSWER_UNKNOWN;
 }
 
 enum answer dims_at_least(struct graph *g, dim_expr a, dim_expr b)
@@ -543,7 +562,7 @@ static void print_expression(const struct graph *g, const struct expression *x, 
         fputc('0', out);
     for (uint32_t i = x->count; i-- > 0;) { /* a constant comes last */
         const struct monomial *m = &x->terms[i];
-        const uint64_t size = m->factor < 0 ? -(uint64_t)m->factor : (uint64_t)m->factor;
+        const uint64_t size = magnitude(m->factor);
 
         fputs(m->factor < 0 ? (i + 1 == x->count ? "-" : " - ") : i + 1 == x->count ? "" : " + ", out);
         if (size != 1 || !m->degree)

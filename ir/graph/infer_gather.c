@@ -100,5 +100,8 @@ bool infer_scatter_nd(struct call *c)
 {
     uint32_t dims[2 * RANK_MAX], rank = 0;
 
+    /* How many dimensions a coordinate has may be known when the graph computes: the result does not depend on it. */
+    if (dim_is_open(input_type(c, 1)->dims[input_type(c, 1)->rank - 1]))
+        return infer_result_like(c, 0);
     return nd_shape(c, dims, &rank) && check_shape(c, 2, rank, dims) && infer_result_like(c, 0);
 }

@@ -282,7 +282,7 @@ TEST(what_is_certainly_wrong_is_refused_at_once)
 
     assert_wrong(b, wnnGraphBuilderAdd(b, x, fixed, NULL), "[batch, length, 8] and [2, 3, 7]");
     assert_wrong(b, wnnGraphBuilderReshape(b, x, 1, &nine, NULL), "newShape [9] has another number of elements");
-    assert_wrong(b, wnnGraphBuilderSqueeze(b, x, 0, NULL, NULL), "length, which may be 1 or not");
+    assert_wrong(b, wnnGraphBuilderSqueeze(b, x, 0, NULL, NULL), "batch, which may be 1 or not");
     assert_wrong(b, wnnGraphBuilderSqueeze(b, x, 1, (uint32_t[]){2}, NULL), "dimension 2 of input is 8, not 1");
     assert_wrong(b, named_input(b, "e", WNNOperandDataType_Float32, 1, &empty, NULL), "the name of dimension 0 has 0 bytes");
     assert_wrong(b, named_input(b, "r", WNNOperandDataType_Float32, 1, &backward, NULL), "\"n\" is from 5 to 4");
@@ -325,8 +325,9 @@ TEST(what_sizes_make_wrong_is_refused_when_they_are_known)
     assert_says(wnnGraphCompute(g, 2, in, 1, &out), "dimension \"n\" is 101 in input \"x\", allowed are 1 to 100");
     assert_says(wnnGraphCompute(g, 1, in + 1, 1, &out), "the size of dimension \"n\" is not known; it is one of input \"x\"");
     in[0].byteLength = 24;
+    in[1].byteLength = 20;
     assert_says(wnnGraphComputeSized(g, 1, &(WNNNamedSize){WNN_STR("n"), 5}, 2, in, 1, &out, NULL),
-                "has 24 bytes, the graph needs 20");
+                "newShape [2, 3] has 6 elements, input [5] has 5");
     assert_says(wnnGraphComputeSized(g, 1, &(WNNNamedSize){WNN_STR("k"), 5}, 2, in, 1, &out, NULL),
                 "\"k\", which is no dimension");
     shapes[0].rank = 2;

@@ -2,11 +2,12 @@
 /*
  * Runs the published conformance cases of files and counts them.
  *
- *     wpt-conformance [--mode interpreter|engine] [--constants swap] [--debug SWITCHES] [--only NAME] [--every N]
- *                     FILE.json...
+ *     wpt-conformance [--mode interpreter|engine] [--constants swap] [--dimensions named] [--debug SWITCHES] [--only NAME]
+ *                     [--every N] FILE.json...
  *
  * Mode interpreter runs the reference interpreter on a graph made with node_create, mode engine the public API.  --constants
- * swap turns graph inputs into constants and constants into inputs; --every runs the first case and each N-th after it.  The
+ * swap turns graph inputs into constants and constants into inputs; --dimensions named gives all dimensions of inputs names, so
+ * that sizes are known when the graph computes; --every runs the first case and each N-th after it.  The
  * variable WEBNN_ENGINE chooses the engine, as everywhere; on a GPU every step is counted, and one that a processor's engine
  * would run fails its case.  Exit status: 0 all passed, 1 not, 2 usage, 77 nothing to
  * run. Built without the engine (WPT_ENGINE undefined) it knows mode interpreter only.
@@ -177,7 +178,7 @@ static bool outputs_check(const struct test *t, const struct tolerance *toleranc
 
 struct settings {
     const char *path, *file; /* file: its name without folder and .json */
-    bool engine, swap;
+    bool engine, swap, named;
     const char *debug, *only;
     int every;
 };
@@ -212,6 +213,7 @@ static enum outcome run_case(const struct settings *s, const cJSON *json)
     allowed.ulp = !strcmp(metric, "ULP");
     bool ok = operands_read(&t, cJSON_GetObjectItemCaseSensitive(json, "inputs"), true, &t.inputs, &t.input_count, &e) &&
               operands_read(&t, cJSON_GetObjectItemCaseSensitive(json, "outputs"), false, &t.outputs, &t.output_count, &e);
+    t.named = s->named;
     for (uint32_t i = 0; ok && s->swap && i < t.input_count; i++)
         t.inputs[i].constant = !t.inputs[i].constant;
     ok = ok && run(s, &t, &e);
@@ -309,8 +311,8 @@ static int run_file(const struct settings *s)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: wpt-conformance [--mode interpreter|engine] [--constants swap] [--debug SWITCHES] [--only NAME] "
-                    "[--every N] FILE.json...\n");
+    fprintf(stderr, "usage: wpt-conformance [--mode interpreter|engine] [--constants swap] [--dimensions named] [--debug SWITCHES] "
+                    "[--only NAME] [--every N] FILE.json...\n");
     return 2;
 }
 
@@ -325,6 +327,8 @@ int main(int argc, char **argv)
             s.engine = !strcmp(argv[++i], "engine");
         else if (!strcmp(argv[i], "--constants") && !strcmp(value, "swap"))
             s.swap = ++i > 0;
+        else if (!strcmp(argv[i], "--dimensions") && !strcmp(value, "named"))
+            s.named = ++i > 0;
         else if (!strcmp(argv[i], "--debug") && *value)
             s.debug = argv[++i];
         else if (!strcmp(argv[i], "--only") && *value)

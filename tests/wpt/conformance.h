@@ -21,6 +21,7 @@ struct operand {
 
 struct test {
     const char *name;
+    bool named; /* dimensions of inputs have names when the graph is built */
     uint32_t input_count, output_count;
     struct operand *inputs, *outputs;
     const cJSON *operators;

@@ -139,9 +139,23 @@ static bool add_operator(struct building *b, const cJSON *json)
     return ok;
 }
 
+/** Names the dimensions of an input, such as "x.1" for the second one. */
+static const WNNDimension *dimension_names(struct test *t, const struct operand *o)
+{
+    WNNDimension *dimensions = arena_array(&t->memory, RANK_MAX, sizeof *dimensions);
+    char text[128];
+
+    for (uint32_t i = 0; dimensions && i < o->type.rank; i++) {
+        snprintf(text, sizeof text, "%.100s.%u", o->name, i);
+        dimensions[i].name = WNN_STR(arena_string(&t->memory, text, strlen(text)));
+    }
+    return dimensions;
+}
+
 static bool add_input(struct building *b, const struct operand *o)
 {
-    WNNOperandDescriptor descriptor = {o->type.type, o->type.rank, o->type.dims, NULL};
+    WNNOperandDescriptor descriptor = {o->type.type, o->type.rank, o->type.dims,
+                                       b->test->named && !o->constant ? dimension_names(b->test, o) : NULL};
     WNNOperand operand = o->constant ? wnnGraphBuilderConstant(b->builder, &descriptor, o->data, (size_t)type_bytes(&o->type))
                                      : wnnGraphBuilderInput(b->builder, WNN_STR(o->name), &descriptor);
 
@@ -158,6 +172,9 @@ static bool check_output(struct building *b, const struct operand *o, WNNOperand
     type.rank = (uint32_t)wnnOperandGetRank(operand);
     if (type.rank)
         memcpy(type.dims, wnnOperandGetShape(operand), type.rank * sizeof *type.dims);
+    for (uint32_t i = 0; i < type.rank && type.rank == o->type.rank; i++)
+        if (wnnOperandGetDimensionName(operand, i).length)
+            type.dims[i] = o->type.dims[i];
     if (!type_equal(&type, &o->type))
         return error_set(b->error, WNNStatus_DataError, "output \"%s\" is %s, expected %s", o->name,
                          type_print(have, sizeof have, &type), type_print(want, sizeof want, &o->type));
@@ -184,6 +201,38 @@ static bool build(struct building *b, WNNGraph *graph)
     return wnnGraphBuilderBuild(b->builder, t->output_count, outputs, graph) == WNNStatus_Success || builder_error(b, "build");
 }
 
+/** Asks for the outputs' shapes if the inputs have those of the case, and computes with the sizes of the names. */
+static bool compute_named(struct test *t, WNNGraph graph, size_t count, const WNNNamedBuffer *inputs, const WNNNamedBuffer *outputs,
+                          struct error *e)
+{
+    WNNNamedShape *in = arena_array(&t->memory, count + 1, sizeof *in), *out = arena_array(&t->memory, t->output_count + 1, sizeof *out);
+    WNNNamedSize *sizes = arena_array(&t->memory, count * RANK_MAX + 1, sizeof *sizes);
+    size_t known = 0;
+
+    if (!in || !out || !sizes)
+        return error_out_of_memory(e);
+    for (size_t k = 0; k < count; k++)
+        for (uint32_t i = 0; i < t->input_count; i++) {
+            const struct operand *o = &t->inputs[i];
+
+            if (inputs[k].data != o->data)
+                continue;
+            in[k] = (WNNNamedShape){inputs[k].name, o->type.rank, {0}};
+            memcpy(in[k].shape, o->type.dims, o->type.rank * sizeof *o->type.dims);
+            const WNNDimension *names = dimension_names(t, o);
+            for (uint32_t d = 0; names && d < o->type.rank; d++)
+                sizes[known++] = (WNNNamedSize){names[d].name, o->type.dims[d]};
+        }
+    if (wnnGraphComputeShapes(graph, count, in, t->output_count, out))
+        return library_error(e, WNNStatus_UnknownError, "computeShapes", wnnGetLastErrorMessage());
+    for (uint32_t i = 0; i < t->output_count; i++)
+        if (out[i].rank != t->outputs[i].type.rank ||
+            memcmp(out[i].shape, t->outputs[i].type.dims, out[i].rank * sizeof *out[i].shape) != 0)
+            return test_error(e, "computeShapes says another shape", t->outputs[i].name);
+    WNNStatus status = wnnGraphComputeSized(graph, known, sizes, count, inputs, t->output_count, outputs, NULL);
+    return status == WNNStatus_Success || library_error(e, status, "compute", wnnGetLastErrorMessage());
+}
+
 static bool compute(struct test *t, WNNGraph graph, struct error *e)
 {
     const size_t count = wnnGraphGetInputCount(graph); /* a case may have inputs that its outputs do not depend on */
@@ -203,6 +252,8 @@ static bool compute(struct test *t, WNNGraph graph, struct error *e)
     }
     for (uint32_t i = 0; i < t->output_count; i++)
         outputs[i] = (WNNNamedBuffer){WNN_STR(t->outputs[i].name), t->outputs[i].data, (size_t)type_bytes(&t->outputs[i].type)};
+    if (graph->variants)
+        return compute_named(t, graph, count, inputs, outputs, e);
     WNNStatus status = wnnGraphCompute(graph, count, inputs, t->output_count, outputs);
     return status == WNNStatus_Success || library_error(e, status, "compute", wnnGetLastErrorMessage());
 }
@@ -238,6 +289,8 @@ static bool count_steps(WNNGraph graph, struct error *e)
     const bool device = !strcmp(functions->name, "opencl");
     struct executable_facts facts;
 
+    if (graph->variants)
+        return true;
     functions->optional.tools->facts(graph->executable, &facts);
     if (device)
         steps_on_device += facts.step_count;
