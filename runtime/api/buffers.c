@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-
 /* So many buffers are compared pair by pair. */
 enum { BUFFERS_FEW = 32 };
 

@@ -399,13 +399,6 @@ static void dispatch_bind(struct dispatch_task *t, WNNGraph graph, WNNNamedTenso
     }
 }
 
-static bool is_brief(WNNGraph graph)
-{
-    const struct engine_functions *f = graph->context->engine->functions;
-
-    return f->optional.is_brief && f->optional.is_brief(graph->executable);
-}
-
 /* Computes on the calling thread, whose turn it is, what takes less time than waking the timeline's thread would. */
 static void dispatch_now(WNNContext context, struct dispatch_task *t)
 {
@@ -438,14 +431,9 @@ WNNStatus wnnContextDispatchCancellable(WNNContext context, WNNGraph graph, size
                                                       : "outputs are");
     if (graph->context != context)
         return error_fail(&e, WNNStatus_TypeError, "dispatch: the graph belongs to another context");
-    if (graph->variants) {
-        WNNGraph variant = variants_of_tensors(graph, inputCount, inputs, &e);
-        const WNNStatus status =
-            variant ? wnnContextDispatchCancellable(context, variant, inputCount, inputs, outputCount, outputs, cancellation)
-                    : error_publish(&e);
-        wnnGraphRelease(variant);
-        return status;
-    }
+    if (graph->variants)
+        return variants_dispatch(graph, inputCount, inputs, outputCount, outputs, cancellation);
+    const struct engine_functions *f = context->engine->functions;
     struct dispatch_task *t = dispatch_create(graph, &slots);
     if (!t)
         return error_fail_memory(&e);
@@ -455,7 +443,7 @@ WNNStatus wnnContextDispatchCancellable(WNNContext context, WNNGraph graph, size
     bool ok =
         dispatch_check(context, graph, inputCount, inputs, outputCount, outputs, slots, &e) &&
         (!wnnCancellationIsCancelled(cancellation) || error_set(&e, WNNStatus_OperationError, "dispatch: it was cancelled"));
-    bool brief = ok && is_brief(graph);
+    bool brief = ok && f->optional.is_brief && f->optional.is_brief(graph->executable);
     if (ok)
         dispatch_bind(t, graph, inputs, outputs, slots);
     pthread_mutex_unlock(&context->lock);
@@ -705,29 +693,4 @@ WNNStatus wnnGraphComputeCancellable(WNNGraph graph, size_t inputCount, WNNNamed
     if (bindings != inline_bindings)
         free(bindings);
     return ok ? WNNStatus_Success : error_publish(&e);
-}
-
-WNNStatus wnnGraphComputeSized(WNNGraph graph, size_t sizeCount, WNNNamedSize const *sizes, size_t inputCount,
-                               WNNNamedBuffer const *inputs, size_t outputCount, WNNNamedBuffer const *outputs,
-                               WNNCancellation cancellation)
-{
-    struct error e;
-
-    error_clear(&e);
-    if (!graph || (sizeCount && !sizes) || (inputCount && !inputs))
-        return error_fail(&e, WNNStatus_TypeError, "compute: %s NULL",
-                          !graph                ? "graph is"
-                          : sizeCount && !sizes ? "sizes are"
-                                                : "inputs are");
-    if (!graph->variants && sizeCount)
-        return error_fail(&e, WNNStatus_TypeError, "compute: %zu sizes are given, the graph has no named dimensions",
-                          sizeCount);
-    if (!graph->variants)
-        return wnnGraphComputeCancellable(graph, inputCount, inputs, outputCount, outputs, cancellation);
-    WNNGraph variant = variants_of_buffers(graph, sizeCount, sizes, inputCount, inputs, &e);
-    const WNNStatus status = variant
-                                 ? wnnGraphComputeCancellable(variant, inputCount, inputs, outputCount, outputs, cancellation)
-                                 : error_publish(&e);
-    wnnGraphRelease(variant);
-    return status;
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "ir/graph/dims.h"
-#include "passes/at_sizes.h"
+#include "ir/interpret/at_sizes.h"
 #include "runtime/api/runtime.h"
 
 enum { VARIANT_LIMIT = 16 };
@@ -381,7 +381,7 @@ static WNNGraph sizes_end(struct sizes *s, bool ok, struct error *e)
     return variant;
 }
 
-WNNGraph variants_of_tensors(WNNGraph graph, size_t count, WNNNamedTensor const *inputs, struct error *e)
+static WNNGraph variant_of_tensors(WNNGraph graph, size_t count, WNNNamedTensor const *inputs, struct error *e)
 {
     struct sizes s;
     bool ok = sizes_begin(&s, graph, "dispatch", e);
@@ -413,8 +413,8 @@ static bool take_sizes(struct sizes *s, size_t count, WNNNamedSize const *sizes,
     return true;
 }
 
-WNNGraph variants_of_buffers(WNNGraph graph, size_t size_count, WNNNamedSize const *sizes, size_t count,
-                             WNNNamedBuffer const *inputs, struct error *e)
+static WNNGraph variant_of_buffers(WNNGraph graph, size_t size_count, WNNNamedSize const *sizes, size_t count,
+                                   WNNNamedBuffer const *inputs, struct error *e)
 {
     struct sizes s;
     bool ok = sizes_begin(&s, graph, "compute", e) && take_sizes(&s, size_count, sizes, e), changed = true;
@@ -428,6 +428,45 @@ WNNGraph variants_of_buffers(WNNGraph graph, size_t size_count, WNNNamedSize con
 }
 
 /* ---- what programs ask ---- */
+
+WNNStatus variants_dispatch(WNNGraph graph, size_t input_count, WNNNamedTensor const *inputs, size_t output_count,
+                            WNNNamedTensor const *outputs, WNNCancellation cancellation)
+{
+    struct error e;
+
+    error_clear(&e);
+    WNNGraph variant = variant_of_tensors(graph, input_count, inputs, &e);
+    const WNNStatus status = variant ? wnnContextDispatchCancellable(graph->context, variant, input_count, inputs, output_count,
+                                                                     outputs, cancellation)
+                                     : error_publish(&e);
+    wnnGraphRelease(variant);
+    return status;
+}
+
+WNNStatus wnnGraphComputeSized(WNNGraph graph, size_t sizeCount, WNNNamedSize const *sizes, size_t inputCount,
+                               WNNNamedBuffer const *inputs, size_t outputCount, WNNNamedBuffer const *outputs,
+                               WNNCancellation cancellation)
+{
+    struct error e;
+
+    error_clear(&e);
+    if (!graph || (sizeCount && !sizes) || (inputCount && !inputs))
+        return error_fail(&e, WNNStatus_TypeError, "compute: %s NULL",
+                          !graph                ? "graph is"
+                          : sizeCount && !sizes ? "sizes are"
+                                                : "inputs are");
+    if (!graph->variants && sizeCount)
+        return error_fail(&e, WNNStatus_TypeError, "compute: %zu sizes are given, the graph has no named dimensions",
+                          sizeCount);
+    if (!graph->variants)
+        return wnnGraphComputeCancellable(graph, inputCount, inputs, outputCount, outputs, cancellation);
+    WNNGraph variant = variant_of_buffers(graph, sizeCount, sizes, inputCount, inputs, &e);
+    const WNNStatus status = variant
+                                 ? wnnGraphComputeCancellable(variant, inputCount, inputs, outputCount, outputs, cancellation)
+                                 : error_publish(&e);
+    wnnGraphRelease(variant);
+    return status;
+}
 
 static bool fill_shapes(const struct sizes *s, size_t count, WNNNamedShape *outputs, struct error *e)
 {

@@ -22,10 +22,8 @@ void variants_destroy(struct variants *v);
 /** Describes named dimensions of an input or output: copies to the arena, and 0 in the type.  Returns false without memory. */
 bool variants_describe(struct arena *a, const struct graph *g, struct graph_binding *b);
 
-/** Return the variant for a call's tensors, or for sizes and the lengths of buffers, with a reference; NULL after an error in
- * *e. */
-WNNGraph variants_of_tensors(WNNGraph graph, size_t count, WNNNamedTensor const *inputs, struct error *e);
-WNNGraph variants_of_buffers(WNNGraph graph, size_t size_count, WNNNamedSize const *sizes, size_t count,
-                             WNNNamedBuffer const *inputs, struct error *e);
+/** Does what wnnContextDispatchCancellable does with such a graph, on the variant for the tensors. */
+WNNStatus variants_dispatch(WNNGraph graph, size_t input_count, WNNNamedTensor const *inputs, size_t output_count,
+                            WNNNamedTensor const *outputs, WNNCancellation cancellation);
 
 #endif

@@ -223,6 +223,7 @@ product + 1500  other machines and packaging
 product + 2900  the loop IR, until OpenCL C is printed from it
 product + 2000  starting at once
 product + 6000  models that were refused
+product + 6000  named dimensions
 tests 76979
 tests + 4000    the specification of 2026-06-26 and faults that public reports led to
 tests + 1500    Python
@@ -233,6 +234,7 @@ tests + 800     other machines and packaging
 tests + 600     the loop IR, until OpenCL C is printed from it
 tests + 800     starting at once
 tests + 1500    models that were refused
+tests + 1500    named dimensions
 pages 44280
 pages + 800     Python
 pages + 800     ONNX files and ONNX Runtime Web in the Node package
@@ -241,6 +243,7 @@ pages + 200     runs that are cancelled, chosen outputs, element types and futur
 pages + 800     other machines and packaging
 pages + 800     starting at once
 pages + 800     models that were refused
+pages + 800     named dimensions
 CEILINGS
 if sums=$(tests/structure/size.sh --sums); then
     echo "$sums" | awk 'FILENAME == ARGV[1] { ceiling[$1] += $2 == "+" ? $3 : $2; next }

@@ -311,8 +311,9 @@ static int run_file(const struct settings *s)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: wpt-conformance [--mode interpreter|engine] [--constants swap] [--dimensions named] [--debug SWITCHES] "
-                    "[--only NAME] [--every N] FILE.json...\n");
+    fprintf(stderr,
+            "usage: wpt-conformance [--mode interpreter|engine] [--constants swap] [--dimensions named] [--debug SWITCHES] "
+            "[--only NAME] [--every N] FILE.json...\n");
     return 2;
 }
 

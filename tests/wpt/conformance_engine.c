@@ -202,10 +202,11 @@ static bool build(struct building *b, WNNGraph *graph)
 }
 
 /** Asks for the outputs' shapes if the inputs have those of the case, and computes with the sizes of the names. */
-static bool compute_named(struct test *t, WNNGraph graph, size_t count, const WNNNamedBuffer *inputs, const WNNNamedBuffer *outputs,
-                          struct error *e)
+static bool compute_named(struct test *t, WNNGraph graph, size_t count, const WNNNamedBuffer *inputs,
+                          const WNNNamedBuffer *outputs, struct error *e)
 {
-    WNNNamedShape *in = arena_array(&t->memory, count + 1, sizeof *in), *out = arena_array(&t->memory, t->output_count + 1, sizeof *out);
+    WNNNamedShape *in = arena_array(&t->memory, count + 1, sizeof *in),
+                  *out = arena_array(&t->memory, t->output_count + 1, sizeof *out);
     WNNNamedSize *sizes = arena_array(&t->memory, count * RANK_MAX + 1, sizeof *sizes);
     size_t known = 0;
 

@@ -7,7 +7,7 @@
  * ops_draft.def takes sizes from.  Each shape is compared with the expression that was inferred for it, so that the two cannot
  * differ silently, as where a product of sizes does not fit the data type that it was computed in.
  */
-#include "passes/at_sizes.h"
+#include "ir/interpret/at_sizes.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares how a graph with named dimensions (ir/graph/dims.h) becomes one of certain sizes. */
-#ifndef WEBNN_PASSES_AT_SIZES_H_
-#define WEBNN_PASSES_AT_SIZES_H_
+#ifndef WEBNN_IR_INTERPRET_AT_SIZES_H_
+#define WEBNN_IR_INTERPRET_AT_SIZES_H_
 
 #include "ir/graph/dims.h"
 
