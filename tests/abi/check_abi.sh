@@ -79,7 +79,7 @@ check() {
     }
 }
 
-check libwebnn webnn.h webnn_call.h
+check libwebnn webnn.h webnn_call.h webnn_draft.h
 check libwebnn_rt webnn_rt.h webnn_object.h
 # It is built only along with the tools.
 [ ! -e "$libraries/libwebnn_model.so" ] || check libwebnn_model webnn_model.h
