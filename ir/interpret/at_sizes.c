@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/graph/node_operations.h"
 #include "ir/graph/op_draft.h"
 #include "ir/interpret/interpret.h"
 #include "ir/support/text.h"
@@ -298,35 +299,46 @@ static bool check_shapes(struct instance *s, const struct node *n)
     return true;
 }
 
-/* Computes the nodes from `first` on, all of whose operands are constants, and makes constants of n's results. */
+/* Computes a node of constants, and makes constants of its results. */
+static bool fold_node(struct instance *s, const struct node *n, struct node *m)
+{
+    struct arena *a = &s->to->arena;
+    const void **in = arena_array(a, m->input_count, sizeof *in);
+    void **out = arena_array(a, m->result_count, sizeof *out);
+    struct value **made = arena_array(a, m->result_count, sizeof *made);
+
+    if (!in || !out || !made || !budget_spend_node(s->to->account, "computing sizes:", m, s->e))
+        return s->e->status ? false : error_out_of_memory(s->e);
+    for (uint32_t i = 0; i < m->input_count; i++)
+        in[i] = m->inputs[i].value ? m->inputs[i].value->constant->data : NULL;
+    for (uint32_t r = 0; r < m->result_count; r++) {
+        struct constant *c = constant_create(NULL, (size_t)type_bytes(&m->results[r]->type));
+
+        out[r] = c ? (void *)c->data : NULL; /* ours alone so far */
+        made[r] = c ? graph_add_constant(s->to, &m->results[r]->type, c) : NULL;
+        if (!made[r])
+            return error_out_of_memory(s->e);
+    }
+    if (!node_interpret(m, in, out, s->e))
+        return false;
+    for (uint32_t r = 0; r < m->result_count; r++) {
+        for (uint32_t i = 0; i < n->result_count; i++)
+            if (s->values[n->results[i]->index] == m->results[r])
+                s->values[n->results[i]->index] = made[r];
+        value_replace_uses(m->results[r], made[r]);
+    }
+    return true;
+}
+
+/* Does so with the nodes from `first` on, which are what n became. */
 static bool fold(struct instance *s, const struct node *n, struct node *first)
 {
-    for (struct node *m = first; m; m = m->next) {
-        const void *inputs[OP_OPERANDS_MAX], **in = inputs;
-        struct constant *c = constant_create(NULL, (size_t)type_bytes(&m->results[0]->type));
-        void *out = c ? (void *)c->data : NULL; /* ours alone so far */
-
-        if (m->input_count > OP_OPERANDS_MAX)
-            in = arena_array(&s->to->arena, m->input_count, sizeof *in);
-        for (uint32_t i = 0; in && i < m->input_count; i++)
-            in[i] = m->inputs[i].value ? m->inputs[i].value->constant->data : NULL;
-        if (!c || !in || !node_interpret(m, in, &out, s->e)) {
-            constant_release(c);
-            return s->e->status ? false : error_out_of_memory(s->e);
-        }
-        struct value *v = graph_add_constant(s->to, &m->results[0]->type, c);
-        if (!v)
-            return error_out_of_memory(s->e);
-        if (s->values[n->results[0]->index] == m->results[0])
-            s->values[n->results[0]->index] = v;
-        value_replace_uses(m->results[0], v);
-    }
-    while (s->to->last && first) {
-        const bool done = s->to->last == first;
-
-        node_remove(s->to->last);
-        if (done)
-            break;
+    for (struct node *m = first; m; m = m->next)
+        if (!fold_node(s, n, m))
+            return false;
+    for (struct node *m = first ? s->to->last : NULL, *before; m; m = before) {
+        before = m == first ? NULL : m->prev;
+        node_remove(m);
     }
     return true;
 }
@@ -337,10 +349,8 @@ static bool add_instance(struct instance *s, const struct node *n)
 
     if (!add_results(s, n) || !check_shapes(s, n))
         return false;
-    /* What sizes may be taken from: a node with several results is no such value. */
-    if (n->result_count > 1 || !dims_known(s->from, n->results[0]))
-        return true;
-    return fold(s, n, last ? last->next : s->to->first);
+    /* Sizes may be taken from what depends on shapes and constants only. */
+    return !dims_known(s->from, n->results[0]) || fold(s, n, last ? last->next : s->to->first);
 }
 
 /* ---- the graph ---- */

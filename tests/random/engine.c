@@ -52,6 +52,8 @@ void variant_init(struct variant *v, const char *name)
         } else if (!strcmp(item, "deterministic")) {
             options.deterministic = true;
             v->epilogues = false;
+        } else if (!strcmp(item, "named")) {
+            v->named = true;
         } else if (!strcmp(item, "engine=null")) {
             create = engine_null_create;
             v->epilogues = false;
@@ -202,10 +204,17 @@ static bool call_node(WNNGraphBuilder builder, const struct node *n, WNNOperand 
     return !e->status;
 }
 
+static bool has_dims(WNNOperand operand, const struct tensor_type *t)
+{
+    for (uint32_t i = 0; i < t->rank; i++)
+        if (!wnnOperandGetDimensionName(operand, i).length && wnnOperandGetShape(operand)[i] != t->dims[i])
+            return false;
+    return true;
+}
+
 static bool same_type(WNNOperand operand, const struct tensor_type *t)
 {
-    return wnnOperandGetDataType(operand) == t->type && wnnOperandGetRank(operand) == t->rank &&
-           (!t->rank || !memcmp(wnnOperandGetShape(operand), t->dims, t->rank * sizeof t->dims[0]));
+    return wnnOperandGetDataType(operand) == t->type && wnnOperandGetRank(operand) == t->rank && has_dims(operand, t);
 }
 
 static void free_lent(void const *data, size_t bytes, void *block, void *unused)
@@ -294,13 +303,46 @@ static bool call_nodes(WNNGraphBuilder builder, const struct graph *g, WNNOperan
     return true;
 }
 
-static bool build(WNNGraphBuilder builder, const struct sample *s, WNNOperand *operands, WNNGraph *graph, struct error *e)
+/* Numbers of elements have a name in the samples that are built so. */
+enum { NAMED_MAX = 64 };
+
+/* The names that the inputs of a sample have, and their sizes. */
+struct names {
+    bool used;
+    char text[NAMED_MAX][16];
+    WNNNamedSize sizes[NAMED_MAX];
+    uint32_t count;
+};
+
+/* Names the dimensions of a floating-point input. */
+static void name_dimensions(struct names *names, const struct tensor_type *t, WNNDimension dimensions[RANK_MAX])
+{
+    for (uint32_t d = 0; d < t->rank; d++) {
+        uint32_t i = 0;
+
+        while (i < names->count && names->sizes[i].size != t->dims[d])
+            i++;
+        if (i == NAMED_MAX)
+            continue;
+        snprintf(names->text[i], sizeof names->text[i], "s%u", t->dims[d]);
+        names->sizes[i] = (WNNNamedSize){WNN_STR(names->text[i]), t->dims[d]};
+        names->count += i == names->count;
+        dimensions[d].name = names->sizes[i].name;
+    }
+}
+
+static bool build(WNNGraphBuilder builder, const struct sample *s, WNNOperand *operands, struct names *names, WNNGraph *graph,
+                  struct error *e)
 {
     const struct graph *g = s->g;
 
     for (uint32_t i = 0; i < g->input_count; i++) {
         const struct value *v = g->inputs[i];
-        WNNOperandDescriptor descriptor = {v->type.type, v->type.rank, v->type.dims, NULL};
+        WNNDimension dimensions[RANK_MAX] = {0};
+        WNNOperandDescriptor descriptor = {v->type.type, v->type.rank, v->type.dims, dimensions};
+
+        if (names->used && (v->type.type == WNNOperandDataType_Float32 || v->type.type == WNNOperandDataType_Float16))
+            name_dimensions(names, &v->type, dimensions);
         operands[v->index] = wnnGraphBuilderInput(builder, WNN_STR(v->name), &descriptor);
     }
     for (const struct value *v = g->first_constant; v; v = v->next_constant)
@@ -333,7 +375,7 @@ static bool is_reached(const struct value *v)
 }
 
 /* Buffers of exactly the right size, so that sanitizers see what goes beyond. */
-static bool compute(WNNGraph graph, const struct sample *s, void **outputs, struct error *e)
+static bool compute(WNNGraph graph, const struct sample *s, const struct names *names, void **outputs, struct error *e)
 {
     const struct graph *g = s->g;
     WNNNamedBuffer *in = random_alloc(g->input_count, sizeof *in), *out = random_alloc(g->output_count, sizeof *out);
@@ -348,7 +390,7 @@ static bool compute(WNNGraph graph, const struct sample *s, void **outputs, stru
         out[i] = (WNNNamedBuffer){WNN_STR(g->outputs[i].name), outputs[i], (size_t)type_bytes(&g->outputs[i].value->type)};
         memset(outputs[i], 0xA5, out[i].byteLength); /* what is not written shows */
     }
-    WNNStatus status = wnnGraphCompute(graph, count, in, g->output_count, out);
+    WNNStatus status = wnnGraphComputeSized(graph, names->count, names->sizes, count, in, g->output_count, out, NULL);
     free(in);
     free(out);
     if (status)
@@ -357,14 +399,15 @@ static bool compute(WNNGraph graph, const struct sample *s, void **outputs, stru
 }
 
 /* Returns whether graph computes the same bits; when says of what kind the repetition is. */
-static bool compute_again(WNNGraph graph, const struct sample *s, void **outputs, const char *when, struct error *e)
+static bool compute_again(WNNGraph graph, const struct sample *s, const struct names *names, void **outputs, const char *when,
+                          struct error *e)
 {
     const struct graph *g = s->g;
     void **again = random_alloc(g->output_count, sizeof *again);
 
     for (uint32_t i = 0; i < g->output_count; i++)
         again[i] = random_alloc((size_t)type_bytes(&g->outputs[i].value->type), 1);
-    bool good = compute(graph, s, again, e);
+    bool good = compute(graph, s, names, again, e);
     for (uint32_t i = 0; i < g->output_count; i++) {
         if (good && memcmp(outputs[i], again[i], (size_t)type_bytes(&g->outputs[i].value->type)))
             good = error_set(e, WNNStatus_UnknownError, "output %s differs when computed %s", g->outputs[i].name, when);
@@ -375,16 +418,17 @@ static bool compute_again(WNNGraph graph, const struct sample *s, void **outputs
 }
 
 /* Builds in a context and computes; the second time the arena holds what the first one left.  other: against `outputs`. */
-static bool run_in(WNNContext context, const struct sample *s, void **outputs, bool other, struct error *e)
+static bool run_in(WNNContext context, const struct sample *s, bool named, void **outputs, bool other, struct error *e)
 {
+    struct names names = {.used = named && !s->g->loops}; /* which loops do not have */
     WNNOperand *operands = random_alloc(s->g->value_count, sizeof *operands);
     WNNGraphBuilder builder = NULL;
     WNNGraph graph = NULL;
 
     if (wnnContextCreateGraphBuilder(context, &builder) != WNNStatus_Success)
         random_die("no builder");
-    bool good = build(builder, s, operands, &graph, e) && (other || compute(graph, s, outputs, e)) &&
-                compute_again(graph, s, outputs, other ? "with more threads" : "again", e);
+    bool good = build(builder, s, operands, &names, &graph, e) && (other || compute(graph, s, &names, outputs, e)) &&
+                compute_again(graph, s, &names, outputs, other ? "with more threads" : "again", e);
     wnnGraphRelease(graph);
     wnnGraphBuilderRelease(builder);
     free(operands);
@@ -393,9 +437,9 @@ static bool run_in(WNNContext context, const struct sample *s, void **outputs, b
 
 bool engine_run(struct variant *v, const struct sample *s, void **outputs, struct error *e)
 {
-    bool good = run_in(v->context, s, outputs, false, e);
+    bool good = run_in(v->context, s, v->named, outputs, false, e);
 
     for (uint32_t i = 0; good && i < VARIANT_THREADS - 1 && v->others[i]; i++)
-        good = run_in(v->others[i], s, outputs, true, e);
+        good = run_in(v->others[i], s, v->named, outputs, true, e);
     return good;
 }

@@ -192,6 +192,7 @@ static void add_all_variants(struct options *o)
                                         "prefer-attention,isa=avx2",
                                         "prefer-compact",
                                         "prefer-compact,no-library,isa=avx2",
+                                        "named",
                                         "engine=null"};
     char name[96];
 

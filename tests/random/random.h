@@ -93,7 +93,8 @@ bool sample_generate_operator(struct sample *s, const struct generate_options *o
 enum { VARIANT_THREADS = 4 };
 
 struct variant {
-    char name[96]; /* debug switches, threads=N, deterministic, engine=null, engine=gpu */
+    char name[96]; /* debug switches, threads=N, deterministic, named, engine=null, engine=gpu */
+    bool named;    /* dimensions of floating-point inputs have names, equal ones for equal sizes */
     uint32_t threads;
     struct WNNContextImpl *others[VARIANT_THREADS - 1]; /* deterministic: with two threads, three ... */
     bool epilogues;                                     /* contractions may be the library's, with what follows them */
@@ -102,9 +103,8 @@ struct variant {
 };
 
 /**
- * name is a comma-separated list of debug switches, threads=N, deterministic (one to four threads give the same bits), and
- * engine=null (runtime/engine/null) or engine=gpu (an OpenCL device);
- * "default" for none.
+ * name is a comma-separated list of debug switches, threads=N, deterministic (one to four threads give the same bits), named,
+ * and engine=null (runtime/engine/null) or engine=gpu (an OpenCL device); "default" for none.
  */
 void variant_init(struct variant *v, const char *name);
 void variant_release(struct variant *v);
