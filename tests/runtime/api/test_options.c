@@ -194,11 +194,14 @@ TEST(structs_without_a_size_are_complete)
     COMPLETE(WNNNumber, value, 16);
     COMPLETE(WNNMethodValue, as, 24);
     COMPLETE(WNNBudget, bytes, 16);
-    COMPLETE(WNNOperandDescriptor, shape, 24);
+    COMPLETE(WNNDimension, maxSize, 24);
+    COMPLETE(WNNOperandDescriptor, dimensions, 32);
     COMPLETE(WNNNamedOperand, operand, 24);
     COMPLETE(WNNNamedTensor, tensor, 24);
     COMPLETE(WNNNamedBuffer, byteLength, 32);
-    COMPLETE(WNNNamedOperandDescriptor, descriptor, 40);
+    COMPLETE(WNNNamedSize, size, 24);
+    COMPLETE(WNNNamedShape, shape, 72);
+    COMPLETE(WNNNamedOperandDescriptor, descriptor, 48);
     COMPLETE(WNNFuture, id, 8);
     COMPLETE(WNNRankRange, max, 8);
     COMPLETE(WNNTensorLimits, rankRange, 24);
