@@ -220,6 +220,26 @@ static inline bool dnn_md_is_blocked(dnn_const_md was, dnn_const_md md, size_t b
     return good && end == (int64_t)bytes && onednn.memory_desc_get_size(was) == bytes;
 }
 
+/**
+ * Returns a copy of `to` without the sums of columns that follow its elements for a source with a zero point.  Returns NULL if
+ * they are no matrix, which `from` has row by row, or nothing or something else follows.
+ */
+static inline dnn_md dnn_md_without_sums(dnn_const_md from, dnn_const_md to)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    (void)from, (void)to;
+    return NULL;
+#else
+    const struct dnn_blocks b = dnn_md_blocks(from);
+    dnn_md plain = NULL;
+
+    if (b.rank == 2 && b.type == dnnl_s8 && !b.count && b.strides[1] == 1 && to->extra.asymm_compensation_mask == 2 &&
+        to->extra.flags == dnnl_memory_extra_flag_compensation_conv_asymmetric_src && (plain = dnn_md_copy(to)))
+        memset(&plain->extra, 0, sizeof plain->extra);
+    return plain;
+#endif
+}
+
 /** Appends a post-op that applies an eltwise function with these parameters.  Returns the library's status. */
 static inline dnnl_status_t dnn_append_eltwise(dnnl_post_ops_t posts, dnnl_alg_kind_t kind, float alpha, float beta)
 {

@@ -151,14 +151,32 @@ static bool scales_are_normal(const struct dnn_cluster *c)
 
 /* ---- weights ---- */
 
-/** Walks the lines of weights, along their last dimension, in the order of the problem's dimensions. */
+/** Walks the lines of weights, in the order of the problem's dimensions: those of its last dimension, or of several that are
+ * evenly spaced and of one channel. */
 struct weights_walk {
-    int64_t index[RANK_MAX], offset;
+    int64_t index[RANK_MAX], offset, length, stride;
+    int outer; /* dimensions before those of a line */
 };
+
+static struct weights_walk walk_begin(const struct dnn_problem *p)
+{
+    const struct dnn_layout *l = &p->weights;
+    const int least = p->kind == DNN_MATMUL ? l->rank - 1 : l->rank == 5 ? 2 : 1;
+    struct weights_walk w = {.length = 1, .stride = 1, .outer = l->rank};
+
+    while (w.outer > least && (w.length == 1 || l->dims[w.outer - 1] == 1 || l->strides[w.outer - 1] == w.length * w.stride)) {
+        const int64_t size = l->dims[--w.outer];
+
+        if (w.length == 1)
+            w.stride = l->strides[w.outer];
+        w.length *= size;
+    }
+    return w;
+}
 
 static bool walk_on(const struct dnn_layout *l, struct weights_walk *w)
 {
-    int i = l->rank - 1;
+    int i = w->outer;
 
     while (i-- > 0) {
         w->offset += l->strides[i];
@@ -184,36 +202,58 @@ static int32_t byte_offset(const struct value *bytes)
     return bytes->type.type == WNNOperandDataType_Uint8 ? 128 : 0;
 }
 
+/** Returns the zero point of a channel, or what of it is not weights_zero. */
+static int32_t zero_of(const struct dnn_cluster *c, int64_t channel)
+{
+    const struct dnn_quantization *q = &c->quantization;
+
+    return integer_at(q->weight_zero, channel_element(&c->problem, q->weight_zero, q->channel_axis, channel)) -
+           c->problem.weights_zero;
+}
+
+/** Writes bytes, which are signed if flip is 128 and else 0, minus a number.  Returns false if one does not fit.  out may be
+ * NULL. */
+static bool shift_bytes(const uint8_t *x, int64_t stride, int64_t count, uint8_t flip, int32_t zero, int8_t *out)
+{
+    uint8_t low = UINT8_MAX, high = 0;
+
+    for (int64_t i = 0; i < count; i++) {
+        const uint8_t value = x[i * stride] ^ flip;
+
+        low = value < low ? value : low;
+        high = value > high ? value : high;
+    }
+    for (int64_t i = 0; out && i < count; i++)
+        out[i] = (int8_t)((x[i * stride] ^ flip) - flip - zero);
+    return low - flip - zero >= INT8_MIN && high - flip - zero <= INT8_MAX;
+}
+
 /**
  * Writes the weights without their zero point (or what of it is not weights_zero), dense; out may be NULL.  Returns false if
  * one does not fit.
  */
 static bool integer_weights(const struct dnn_cluster *c, int8_t *out)
 {
-    const struct dnn_quantization *q = &c->quantization;
-    const struct dnn_layout *l = &c->problem.weights;
-    const int64_t length = l->dims[l->rank - 1], stride = l->strides[l->rank - 1];
-    const bool uniform = is_uniform(q->weight_zero);
-    struct weights_walk w = {{0}, 0};
-    int64_t known = -1; /* the channel whose zero point this is */
-    int32_t zero = 0;
+    const struct value *weights = c->weights.value;
+    const uint8_t flip = weights->type.type == WNNOperandDataType_Int8 ? 128 : 0;
+    const bool uniform = is_uniform(c->quantization.weight_zero);
+    struct weights_walk w = walk_begin(&c->problem);
+    /* Those of a matmul's line are of one channel each. */
+    const int64_t piece = c->problem.kind == DNN_MATMUL && !uniform ? 1 : w.length;
+    int32_t zero = zero_of(c, 0);
 
     do {
-        for (int64_t i = 0; i < length; i++) {
-            const int64_t channel = channel_of(&c->problem, &w, i);
+        const uint8_t *line = (const uint8_t *)weights->constant->data + w.offset;
 
-            if (known < 0 || (!uniform && known != channel)) {
-                zero = integer_at(q->weight_zero, channel_element(&c->problem, q->weight_zero, q->channel_axis, channel));
-                zero -= c->problem.weights_zero;
-                known = channel;
-            }
-            const int32_t x = integer_at(c->weights.value, w.offset + i * stride) - zero;
-            if (x < INT8_MIN || x > INT8_MAX)
+        for (int64_t i = 0; i < w.length; i += piece) {
+            if (!uniform)
+                zero = zero_of(c, channel_of(&c->problem, &w, i));
+            if (!shift_bytes(line + i * w.stride, w.stride, piece, flip, zero, out))
                 return false;
             if (out)
-                *out++ = (int8_t)x;
+                out += piece;
         }
-    } while (walk_on(l, &w));
+    } while (walk_on(&c->problem.weights, &w));
     return true;
 }
 

@@ -60,32 +60,56 @@ static const struct library *packer(const struct library *l)
     return l->host ? l->host : l;
 }
 
-static bool pack_constant(const struct library *of, struct library_step *s, dnn_const_md from, dnn_const_md to,
-                          const void *data)
+static bool reorder_constant(const struct library *l, dnn_const_md from, dnn_const_md to, const void *data, void *packed)
 {
-    const struct library *l = packer(of);
     struct library_step once = {.library = l, .call_count = 1};
     struct library_bindings *b = NULL;
     void *scratch = NULL;
-    size_t bytes = onednn.memory_desc_get_size(to);
     struct error ignored = {0};
     bool done = false;
 
-    s->weights.packed = constant_create(NULL, bytes);
-    if (s->weights.packed && create_reorder(l, &once, &once.calls[0], from, to)) {
+    if (create_reorder(l, &once, &once.calls[0], from, to)) {
         struct threads_saved saved = threads_enter(l->threads, l->parallel);
 
         once.calls[0].args[0].source = FROM_INPUT;
         once.calls[0].args[1].source = FROM_OUTPUT;
         scratch = dnn_aligned_bytes((size_t)once.scratch_bytes);
         b = library_bindings_create(&once, &ignored);
-        done = scratch && b && library_step_run(&once, b, &data, (void *)s->weights.packed->data, scratch);
+        done = scratch && b && library_step_run(&once, b, &data, packed, scratch);
         threads_leave(saved);
     }
-    s->packed_bytes += (int64_t)bytes;
     library_bindings_free(b);
     dnn_call_free(&once.calls[0]);
     free(scratch);
+    return done;
+}
+
+/** Writes minus the sum of each column of a matrix, and zeros after them. */
+static void sum_columns(dnn_const_md from, const int8_t *data, int32_t *sums, size_t bytes)
+{
+    const struct dnn_blocks b = dnn_md_blocks(from);
+
+    memset(sums, 0, bytes);
+    for (int64_t k = 0; k < b.dims[0]; k++)
+        for (int64_t n = 0; n < b.dims[1]; n++)
+            sums[n] -= data[k * b.strides[0] + n];
+}
+
+/** Packs weights.  oneDNN 2.6 goes number by number where sums follow them, which are therefore added here. */
+static bool pack_constant(const struct library *of, struct library_step *s, dnn_const_md from, dnn_const_md to,
+                          const void *data)
+{
+    const size_t bytes = onednn.memory_desc_get_size(to);
+    dnn_md plain = dnn_md_without_sums(from, to);
+    const size_t end = plain ? onednn.memory_desc_get_size(plain) : bytes;
+
+    s->weights.packed = constant_create(NULL, bytes);
+    const bool done =
+        s->weights.packed && reorder_constant(packer(of), from, plain ? plain : to, data, (void *)s->weights.packed->data);
+    if (done && plain)
+        sum_columns(from, data, (int32_t *)((char *)s->weights.packed->data + end), bytes - end);
+    s->packed_bytes += (int64_t)bytes;
+    dnn_md_free(plain);
     return done;
 }
 
