@@ -129,6 +129,10 @@ static void emit_transposed_tiles(struct emitter *e, const struct context *cx, s
     struct strip strip = {.lanes = width, .copies = most, .transposed = &tile};
 
     frame_here(&e->frame);
+    if (e->s->transpose.whole) {
+        loop_strip(e, cx, low, high, strip, emit_point, u->store_values);
+        return;
+    }
     V full = op_eq(m, rows, const_int(m, 64, most)), rest = low;
     if (!e->s->edges.masked_tail || e->s->transpose.partial_code || interleave)
         rest = loop_strip(e, cx, low, op_select(m, full, high, low), strip, emit_point, u->store_values);

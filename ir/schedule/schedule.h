@@ -134,6 +134,7 @@ struct register_transpose {
     uint32_t interleave; /* its size, where all its values are contiguous and are (de)interleaved; 0: transposed by lines */
     uint32_t few_rows;   /* a tile of so many rows or fewer is gathered and scattered */
     bool partial_code;   /* tiles that are not full have code of their own */
+    bool whole;          /* all tiles are full: those of a stage's units, all of which are in a macro-tile */
 };
 
 /** Describes what happens at the ends of rows and tensors. */

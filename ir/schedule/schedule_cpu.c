@@ -343,6 +343,16 @@ static uint32_t choose_lanes(const struct schedule *s, const struct isa *isa, bo
     return lanes;
 }
 
+/* Returns whether there are transposed tiles by lines, all of which are full. */
+static bool has_whole_tiles(const struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    const uint32_t u = s->transpose.var, v = s->vector_var;
+
+    return kernel_sizes_are_chosen(k) && u != KEXPR_NONE && !s->transpose.interleave && !k->vars[v].bounded &&
+           k->vars[u].size % s->lanes == 0 && k->vars[v].size % s->lanes == 0;
+}
+
 static bool choose_loops(struct schedule *s, const struct isa *isa)
 {
     const struct kernel *k = s->kernel;
@@ -365,6 +375,7 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
     bool heavy = inside >= exponential || cost >= s->facts->loop.heavy_exponentials * exponential;
     s->transpose.partial_code = cost < s->facts->loop.copied_cost;
     s->lanes = choose_lanes(s, isa, facts.gathers);
+    s->transpose.whole = has_whole_tiles(s);
     s->edges.masked_tail = s->lanes > 1 && (isa->masks || (isa->masks32 && elements_are_wide(s)));
     /* Several adjacent vectors use whole cache lines and more of each page of a strided walk. */
     s->vectors = s->lanes > 1 && !heavy && reduces && reduces <= 2 && !s->row_buffers.count ? s->facts->loop.sum_vectors : 1;

@@ -125,7 +125,9 @@ static void print_code(const struct schedule *s, FILE *out)
 
     fprintf(out, "  vectors along %d: %u lanes, %u vectors, wide %u, unroll %u%s%s, phases", (int)s->vector_var, s->lanes,
             s->vectors, s->wide_vectors, s->unroll_from, s->edges.masked_tail ? ", masked tail" : "",
-            s->transpose.partial_code ? ", partial" : "");
+            s->transpose.whole          ? ", whole"
+            : s->transpose.partial_code ? ", partial"
+                                        : "");
     if (s->edges.far_guards)
         fputs(" far guards", out);
     for (uint32_t i = 0; i < k->phase_count; i++)

@@ -211,21 +211,21 @@ static int32_t zero_of(const struct dnn_cluster *c, int64_t channel)
            c->problem.weights_zero;
 }
 
-/** Writes bytes, which are signed if flip is 128 and else 0, minus a number.  Returns false if one does not fit.  out may be
- * NULL. */
+/** Writes bytes, which are signed if flip is 128 and else 0, minus a number, or if out is NULL returns whether all of them fit.
+ */
 static bool shift_bytes(const uint8_t *x, int64_t stride, int64_t count, uint8_t flip, int32_t zero, int8_t *out)
 {
     uint8_t low = UINT8_MAX, high = 0;
 
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; out && i < count; i++)
+        out[i] = (int8_t)((x[i * stride] ^ flip) - flip - zero);
+    for (int64_t i = 0; !out && i < count; i++) {
         const uint8_t value = x[i * stride] ^ flip;
 
         low = value < low ? value : low;
         high = value > high ? value : high;
     }
-    for (int64_t i = 0; out && i < count; i++)
-        out[i] = (int8_t)((x[i * stride] ^ flip) - flip - zero);
-    return low - flip - zero >= INT8_MIN && high - flip - zero <= INT8_MAX;
+    return out || (low - flip - zero >= INT8_MIN && high - flip - zero <= INT8_MAX);
 }
 
 /**
