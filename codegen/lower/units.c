@@ -129,20 +129,18 @@ static void emit_transposed_tiles(struct emitter *e, const struct context *cx, s
     struct strip strip = {.lanes = width, .copies = most, .transposed = &tile};
 
     frame_here(&e->frame);
-    if (e->s->transpose.whole) {
-        loop_strip(e, cx, low, high, strip, emit_point, u->store_values);
-        return;
-    }
     V full = op_eq(m, rows, const_int(m, 64, most)), rest = low;
-    if (!e->s->edges.masked_tail || e->s->transpose.partial_code || interleave)
+    if (e->s->transpose.full)
         rest = loop_strip(e, cx, low, op_select(m, full, high, low), strip, emit_point, u->store_values);
-    if (e->s->edges.masked_tail && !interleave) { /* part of a tile; a few rows alone are better gathered and scattered */
+    if (e->s->transpose.partial) { /* part of a tile; a few rows alone are better gathered and scattered */
         strip.masked = true;
         frame_here(&e->frame);
         V few = op_le(m, rows, const_int(m, 64, e->s->transpose.few_rows));
         tile.rows = rows;
         rest = loop_strip(e, cx, rest, op_select(m, few, rest, high), strip, emit_point, u->store_values);
     }
+    if (!e->s->transpose.few)
+        return;
     struct strip line = {.lanes = e->s->edges.masked_tail ? width : 1, .copies = 1, .masked = e->s->edges.masked_tail};
     frame_here(&e->frame);
     V end = op_add(m, first, rows);

@@ -133,8 +133,9 @@ struct register_transpose {
     uint32_t var;        /* that variable; KEXPR_NONE: there is no transpose */
     uint32_t interleave; /* its size, where all its values are contiguous and are (de)interleaved; 0: transposed by lines */
     uint32_t few_rows;   /* a tile of so many rows or fewer is gathered and scattered */
-    bool partial_code;   /* tiles that are not full have code of their own */
-    bool whole;          /* all tiles are full: those of a stage's units, all of which are in a macro-tile */
+    /* Which tiles have code: those that are full, those in part, and those of few rows or of the rest of a row.  A stage's
+     * units are all those of a macro-tile, of sizes that the lowering chose, so that it has code for what there is. */
+    bool full, partial, few;
 };
 
 /** Describes what happens at the ends of rows and tensors. */

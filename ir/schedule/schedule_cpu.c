@@ -343,14 +343,24 @@ static uint32_t choose_lanes(const struct schedule *s, const struct isa *isa, bo
     return lanes;
 }
 
-/* Returns whether there are transposed tiles by lines, all of which are full. */
-static bool has_whole_tiles(const struct schedule *s)
+/* Says which transposed tiles have code.  copies: code of their own for full ones pays. */
+static void choose_tiles(struct schedule *s, bool copies)
 {
     const struct kernel *k = s->kernel;
-    const uint32_t u = s->transpose.var, v = s->vector_var;
+    struct register_transpose *t = &s->transpose;
+    const uint32_t u = t->var, v = s->vector_var;
 
-    return kernel_sizes_are_chosen(k) && u != KEXPR_NONE && !s->transpose.interleave && !k->vars[v].bounded &&
-           k->vars[u].size % s->lanes == 0 && k->vars[v].size % s->lanes == 0;
+    t->partial = s->edges.masked_tail && !t->interleave;
+    t->full = copies || !t->partial;
+    t->few = true;
+    if (u == KEXPR_NONE || t->interleave || !kernel_sizes_are_chosen(k) || k->vars[v].bounded)
+        return;
+    const int64_t rows = k->vars[u].size % s->lanes, columns = k->vars[v].size % s->lanes;
+    const bool all_rows = k->vars[u].size >= s->lanes;
+
+    t->full = (!rows && !columns) || (t->full && all_rows && k->vars[v].size >= s->lanes);
+    t->few = t->partial ? rows && rows <= t->few_rows : rows || columns;
+    t->partial = t->partial && (rows > t->few_rows || (all_rows && (columns || !t->full)));
 }
 
 static bool choose_loops(struct schedule *s, const struct isa *isa)
@@ -373,10 +383,9 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
         reduces += k->exprs[i].op == K_REDUCE || k->exprs[i].op == K_SCAN;
     }
     bool heavy = inside >= exponential || cost >= s->facts->loop.heavy_exponentials * exponential;
-    s->transpose.partial_code = cost < s->facts->loop.copied_cost;
     s->lanes = choose_lanes(s, isa, facts.gathers);
-    s->transpose.whole = has_whole_tiles(s);
     s->edges.masked_tail = s->lanes > 1 && (isa->masks || (isa->masks32 && elements_are_wide(s)));
+    choose_tiles(s, cost < s->facts->loop.copied_cost);
     /* Several adjacent vectors use whole cache lines and more of each page of a strided walk. */
     s->vectors = s->lanes > 1 && !heavy && reduces && reduces <= 2 && !s->row_buffers.count ? s->facts->loop.sum_vectors : 1;
 

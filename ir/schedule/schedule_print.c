@@ -109,6 +109,8 @@ static void print_transpose(const struct schedule *s, FILE *out)
     const struct kernel *k = s->kernel;
     const struct register_transpose *t = &s->transpose;
 
+    if (t->var != KEXPR_NONE)
+        fprintf(out, "  tiles%s%s%s\n", t->full ? " full" : "", t->partial ? " partial" : "", t->few ? " few" : "");
     if (transpose_is_implied(s))
         return;
     fprintf(out, "  transpose along %d, interleave %u:", (int)t->var, t->interleave);
@@ -123,11 +125,8 @@ static void print_code(const struct schedule *s, FILE *out)
 {
     const struct kernel *k = s->kernel;
 
-    fprintf(out, "  vectors along %d: %u lanes, %u vectors, wide %u, unroll %u%s%s, phases", (int)s->vector_var, s->lanes,
-            s->vectors, s->wide_vectors, s->unroll_from, s->edges.masked_tail ? ", masked tail" : "",
-            s->transpose.whole          ? ", whole"
-            : s->transpose.partial_code ? ", partial"
-                                        : "");
+    fprintf(out, "  vectors along %d: %u lanes, %u vectors, wide %u, unroll %u%s, phases", (int)s->vector_var, s->lanes,
+            s->vectors, s->wide_vectors, s->unroll_from, s->edges.masked_tail ? ", masked tail" : "");
     if (s->edges.far_guards)
         fputs(" far guards", out);
     for (uint32_t i = 0; i < k->phase_count; i++)

@@ -117,10 +117,17 @@ void text_print_safely(FILE *out, const char *text)
 const char *escape_text(char *buf, size_t size, const char *text, size_t length)
 {
     static const char more[] = "...";
-    size_t used = 0, fits = 0; /* fits: where "..." would still fit after it */
+    size_t used = 0, fits = 0, plain = 0; /* fits: where "..." would still fit after it */
 
     if (size == 0)
         return buf;
+    while (plain < length && text[plain] >= ' ' && text[plain] <= '~' && text[plain] != '\\')
+        plain++;
+    if (plain == length && length < size) { /* as most labels are, which are many */
+        memcpy(buf, text, length);
+        buf[length] = '\0';
+        return buf;
+    }
     for (size_t at = 0; at < length;) {
         char piece[ESCAPE_MAX];
         size_t written;

@@ -103,9 +103,10 @@ static int64_t channel_count(const struct dnn_problem *p)
 static int64_t channel_element(const struct dnn_problem *p, const struct value *v, uint32_t axis, int64_t channel)
 {
     const bool shared = p->kind == DNN_TRANSPOSED_CONVOLUTION && p->weights.rank == 5;
-    const int64_t count = shared ? p->weights.dims[1] : channel_count(p);
+    const int64_t count = shared ? p->weights.dims[1] : channel_count(p), size = v->type.dims[axis];
+    const int64_t own = channel < count ? channel : channel % count;
 
-    return channel % count * v->type.dims[axis] / count;
+    return size == count ? own : own * size / count; /* divisions are slow, and channels are many */
 }
 
 int64_t dnn_scale_count(const struct dnn_problem *p)
@@ -211,21 +212,28 @@ static int32_t zero_of(const struct dnn_cluster *c, int64_t channel)
            c->problem.weights_zero;
 }
 
-/** Writes bytes, which are signed if flip is 128 and else 0, minus a number, or if out is NULL returns whether all of them fit.
- */
-static bool shift_bytes(const uint8_t *x, int64_t stride, int64_t count, uint8_t flip, int32_t zero, int8_t *out)
+/** Writes bytes, which are signed if flip is 128 and else 0, minus a number. */
+static inline void shift_bytes(const uint8_t *restrict x, int64_t stride, int64_t count, uint8_t flip, int32_t zero,
+                               int8_t *restrict out)
+{
+    const uint8_t less = (uint8_t)(flip + zero);
+
+    for (int64_t i = 0; i < count; i++)
+        out[i] = (int8_t)(uint8_t)((x[i * stride] ^ flip) - less);
+}
+
+/** Returns whether what shift_bytes would write fits into s8. */
+static inline bool shifted_fit(const uint8_t *x, int64_t stride, int64_t count, uint8_t flip, int32_t zero)
 {
     uint8_t low = UINT8_MAX, high = 0;
 
-    for (int64_t i = 0; out && i < count; i++)
-        out[i] = (int8_t)((x[i * stride] ^ flip) - flip - zero);
-    for (int64_t i = 0; !out && i < count; i++) {
+    for (int64_t i = 0; i < count; i++) {
         const uint8_t value = x[i * stride] ^ flip;
 
         low = value < low ? value : low;
         high = value > high ? value : high;
     }
-    return out || (low - flip - zero >= INT8_MIN && high - flip - zero <= INT8_MAX);
+    return low - flip - zero >= INT8_MIN && high - flip - zero <= INT8_MAX;
 }
 
 /**
@@ -248,10 +256,17 @@ static bool integer_weights(const struct dnn_cluster *c, int8_t *out)
         for (int64_t i = 0; i < w.length; i += piece) {
             if (!uniform)
                 zero = zero_of(c, channel_of(&c->problem, &w, i));
-            if (!shift_bytes(line + i * w.stride, w.stride, piece, flip, zero, out))
+            const uint8_t *x = line + i * w.stride;
+
+            if (!out && !(w.stride == 1 ? shifted_fit(x, 1, piece, flip, zero) : shifted_fit(x, w.stride, piece, flip, zero)))
                 return false;
-            if (out)
-                out += piece;
+            if (!out)
+                continue;
+            if (w.stride == 1) /* which is worth code of its own */
+                shift_bytes(x, 1, piece, flip, zero, out);
+            else
+                shift_bytes(x, w.stride, piece, flip, zero, out);
+            out += piece;
         }
     } while (walk_on(&c->problem.weights, &w));
     return true;
