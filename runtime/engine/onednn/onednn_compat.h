@@ -220,21 +220,32 @@ static inline bool dnn_md_is_blocked(dnn_const_md was, dnn_const_md md, size_t b
     return good && end == (int64_t)bytes && onednn.memory_desc_get_size(was) == bytes;
 }
 
+/** Says which sums of a matrix's columns follow its elements: minus 128 times each, minus each. */
+struct dnn_sums {
+    bool of_signed, of_zero; /* for a source of s8, for one with a zero point */
+};
+
 /**
- * Returns a copy of `to` without the sums of columns that follow its elements for a source with a zero point.  Returns NULL if
- * they are no matrix, which `from` has row by row, or nothing or something else follows.
+ * Returns a copy of `to` without the sums that follow it.  Returns NULL if it is no matrix, which `from` has row by row, or
+ * nothing or something else follows.
  */
-static inline dnn_md dnn_md_without_sums(dnn_const_md from, dnn_const_md to)
+static inline dnn_md dnn_md_without_sums(dnn_const_md from, dnn_const_md to, struct dnn_sums *sums)
 {
 #if DNNL_VERSION_MAJOR >= 3
-    (void)from, (void)to;
+    (void)from, (void)to, (void)sums;
     return NULL;
 #else
     const struct dnn_blocks b = dnn_md_blocks(from);
+    const uint64_t both =
+        dnnl_memory_extra_flag_compensation_conv_s8s8 | dnnl_memory_extra_flag_compensation_conv_asymmetric_src;
+    const dnnl_memory_extra_desc_t *x = &to->extra;
     dnn_md plain = NULL;
 
-    if (b.rank == 2 && b.type == dnnl_s8 && !b.count && b.strides[1] == 1 && to->extra.asymm_compensation_mask == 2 &&
-        to->extra.flags == dnnl_memory_extra_flag_compensation_conv_asymmetric_src && (plain = dnn_md_copy(to)))
+    *sums = (struct dnn_sums){(x->flags & dnnl_memory_extra_flag_compensation_conv_s8s8) != 0,
+                              (x->flags & dnnl_memory_extra_flag_compensation_conv_asymmetric_src) != 0};
+    if (x->flags && !(x->flags & ~both) && (!sums->of_signed || x->compensation_mask == 2) &&
+        (!sums->of_zero || x->asymm_compensation_mask == 2) && b.rank == 2 && b.type == dnnl_s8 && !b.count &&
+        b.strides[1] == 1 && (plain = dnn_md_copy(to)))
         memset(&plain->extra, 0, sizeof plain->extra);
     return plain;
 #endif

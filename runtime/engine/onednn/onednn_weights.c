@@ -84,15 +84,18 @@ static bool reorder_constant(const struct library *l, dnn_const_md from, dnn_con
     return done;
 }
 
-/** Writes minus the sum of each column of a matrix, and zeros after them. */
-static void sum_columns(dnn_const_md from, const int8_t *data, int32_t *sums, size_t bytes)
+/** Writes sums of the columns of a matrix, which is packed with so many. */
+static void sum_columns(dnn_const_md from, const int8_t *data, const struct dnn_sums *which, int64_t packed_columns,
+                        int32_t *sums)
 {
     const struct dnn_blocks b = dnn_md_blocks(from);
+    int32_t *last = sums + (which->of_signed && which->of_zero ? packed_columns : 0);
 
-    memset(sums, 0, bytes);
     for (int64_t k = 0; k < b.dims[0]; k++)
         for (int64_t n = 0; n < b.dims[1]; n++)
-            sums[n] -= data[k * b.strides[0] + n];
+            last[n] -= data[k * b.strides[0] + n];
+    for (int64_t n = 0; which->of_signed && n < b.dims[1]; n++)
+        sums[n] = 128 * last[n];
 }
 
 /** Packs weights.  oneDNN 2.6 goes number by number where sums follow them, which are therefore added here. */
@@ -100,14 +103,17 @@ static bool pack_constant(const struct library *of, struct library_step *s, dnn_
                           const void *data)
 {
     const size_t bytes = onednn.memory_desc_get_size(to);
-    dnn_md plain = dnn_md_without_sums(from, to);
+    struct dnn_sums sums;
+    dnn_md plain = dnn_md_without_sums(from, to, &sums);
     const size_t end = plain ? onednn.memory_desc_get_size(plain) : bytes;
 
     s->weights.packed = constant_create(NULL, bytes);
-    const bool done =
-        s->weights.packed && reorder_constant(packer(of), from, plain ? plain : to, data, (void *)s->weights.packed->data);
-    if (done && plain)
-        sum_columns(from, data, (int32_t *)((char *)s->weights.packed->data + end), bytes - end);
+    char *packed = s->weights.packed ? (char *)(uintptr_t)s->weights.packed->data : NULL;
+    const bool done = packed && reorder_constant(packer(of), from, plain ? plain : to, data, packed);
+    if (done && plain) {
+        memset(packed + end, 0, bytes - end);
+        sum_columns(from, data, &sums, dnn_md_blocks(to).padded[1], (int32_t *)(packed + end));
+    }
     s->packed_bytes += (int64_t)bytes;
     dnn_md_free(plain);
     return done;
