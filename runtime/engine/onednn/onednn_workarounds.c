@@ -168,5 +168,5 @@ bool dnn_is_reference(const char *implementation)
  */
 bool dnn_primitive_exists(struct library *l, const struct dnn_problem *p, const_dnnl_primitive_desc_t pd)
 {
-    return p->src_type == dnnl_f32 || l->machine.device || dnn_primitive_works(l, pd);
+    return p->src_type == dnnl_f32 || p->kind == DNN_MATMUL || l->machine.device || dnn_primitive_works(l, pd);
 }
