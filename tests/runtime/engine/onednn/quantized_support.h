@@ -217,8 +217,6 @@ static inline void run_quantized(struct subject *s)
             fail_with_graph(s, text);
         }
     }
-    if (getenv("VERBOSE"))
-        printf("%s\n", info.implementation);
     library_bindings_free(bindings);
     library_step_free(step);
     free(scratch);
