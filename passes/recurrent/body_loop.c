@@ -2,12 +2,12 @@
 /*
  * Says where the operands of a loop node's body are in each iteration.
  *
- *   carried    iteration 0 reads the node's operand, the others a buffer; every iteration writes to the result, or to a buffer
- * if nothing reads that, from where it is copied to the first buffer scanned    slices of the operand, which move by the bytes
- * of a slice stacked    slices of the result, likewise invariant  the operand, in all iterations
+ *   carried    iteration 0 reads the node's operand; every iteration writes to the result, or to a buffer if nothing reads
+ * that, and the next one reads it there scanned    slices of the operand, which move by the bytes of a slice stacked    slices
+ * of the result, likewise invariant  the operand, in all iterations
  *
- * An iteration reads all carried values of the one before while it writes its own, in an order that the body decides: this is
- * why they are copied and do not stay where they were written.
+ * So a carried value is a state of the body (struct graph_output): storage assignment says where an iteration may write it
+ * while it reads the one before, and computes it elsewhere and copies it where not.
  */
 #include <string.h>
 
@@ -40,15 +40,23 @@ static struct loop_operand slices(const struct value *v, int64_t bytes, uint32_t
     return o;
 }
 
-static void place_carried(struct recurrent_loop *l, const struct node *n, uint32_t i)
+/** The value that stops the loop is copied, since a loop ends by a step that copies. */
+static void place_carried(struct recurrent_loop *l, const struct node *n, const struct loop_body *body, uint32_t i)
 {
     struct loop_graph *lg = &l->step[0];
     const int64_t bytes = type_bytes(&n->results[i]->type);
-    const struct loop_bytes after = result_or_buffer(l, n->results[i], bytes), before = add_buffer(l, bytes);
+    const struct loop_bytes after = result_or_buffer(l, n->results[i], bytes);
+    struct loop_bytes before = after;
 
+    if (i + 1 == body->stop) {
+        before = add_buffer(l, bytes);
+        l->stop = 1;
+        lg->copies[lg->copy_count++] = (struct loop_copy){after, before};
+    } else {
+        body->graph->outputs[i].state = body->graph->inputs[i];
+    }
     lg->outputs[i] = (struct loop_operand){.at = after};
     lg->inputs[i] = (struct loop_operand){.at = before, .first = bytes_of_value(n->inputs[i].value, bytes), .has_first = true};
-    lg->copies[lg->copy_count++] = (struct loop_copy){after, before};
 }
 
 static void place_operands(struct recurrent_loop *l, const struct node *n, const struct loop_body *body)
@@ -56,7 +64,7 @@ static void place_operands(struct recurrent_loop *l, const struct node *n, const
     struct loop_graph *lg = &l->step[0];
 
     for (uint32_t i = 0; i < body->carried; i++)
-        place_carried(l, n, i);
+        place_carried(l, n, body, i);
     for (uint32_t i = body->carried; i < n->input_count; i++) {
         const struct value *v = n->inputs[i].value;
         const int64_t bytes = type_bytes(&body->graph->inputs[i]->type);
@@ -103,12 +111,11 @@ bool body_loop_create(const struct node *n, const struct target *t, struct recur
     if (!body->graph)
         return error_set(e, WNNStatus_OperationError, "internal error: the body of a loop is compiled twice");
     l->buffers = arena_array(&l->arena, (size_t)body->carried + n->result_count, sizeof *l->buffers);
-    if (!l->buffers || !loop_graph_allocate(l, &l->step[0], n->input_count, n->result_count, body->carried)) {
+    if (!l->buffers || !loop_graph_allocate(l, &l->step[0], n->input_count, n->result_count, 1)) {
         recurrent_loop_free(l);
         return error_out_of_memory(e);
     }
     l->iterations = body->iterations;
-    l->stop = body->stop;
     l->direction_count = 1;
     place_operands(l, n, body);
     body->graph->account = n->graph->account;

@@ -7,11 +7,10 @@
 
 #include "frontend/builder/builder.h"
 #include "ir/interpret/interpret.h"
-#include "support/test.h"
+#include "support/context.h"
 
 enum { VALUES_MAX = 24, LISTS_MAX = 3, ROWS = 3, COLUMNS = 5, SLICE = ROWS * COLUMNS, ITERATIONS_MAX = 7 };
 
-static WNNContext context;
 static uint32_t seed, cases = 60;
 
 static uint32_t pick(uint32_t below)
@@ -60,7 +59,7 @@ static WNNOperand grow(WNNGraphBuilder b, WNNOperand *values, uint32_t count)
     WNNOperand x = values[pick(count)], y = values[pick(count)], z;
     float data[COLUMNS * COLUMNS];
 
-    switch (pick(8)) {
+    switch (pick(9)) {
     case 0:
         return wnnGraphBuilderAdd(b, x, y, NULL);
     case 1:
@@ -80,6 +79,13 @@ static WNNOperand grow(WNNGraphBuilder b, WNNOperand *values, uint32_t count)
     case 6:
         z = wnnGraphBuilderReshape(b, x, 2, swapped, NULL);
         return wnnGraphBuilderReshape(b, wnnGraphBuilderRelu(b, z, NULL), 2, slice, NULL);
+    case 7:
+        z = wnnGraphBuilderArgMax(b, y, 1, &(WNNArgMinMaxOptions){.keepDimensions = true});
+        return wnnGraphBuilderScatterElements(
+            b, x, z,
+            wnnGraphBuilderReduceMax(b, y,
+                                     &(WNNReduceOptions){.keepDimensions = true, .axesCount = 1, .axes = (uint32_t[]){1}}),
+            &(WNNScatterOptions){.axis = 1});
     default:
         return wnnGraphBuilderMin(b, x, wnnGraphBuilderReduceMean(b, y, &(WNNReduceOptions){.keepDimensions = true}), NULL);
     }
@@ -248,14 +254,17 @@ static const float *data_of(const char *name, size_t length, float elements[ITER
     return elements;
 }
 
-static void interpret(WNNGraphBuilder b, struct data *d, bool loop)
+static void interpret(const struct form *f, struct data *d, bool loop)
 {
+    WNNGraphBuilder b = new_builder();
+    WNNOperand outputs[SLOTS_MAX];
     static float elements[SLOTS_MAX][ITERATIONS_MAX * SLICE];
     const void *inputs[SLOTS_MAX];
     struct error e = {0};
-    struct graph *g = builder_take_graph(b, d->count, d->outputs, &e);
     uint32_t loops = 0;
 
+    name_outputs(d, loop ? as_loop(b, f, outputs) : unrolled(b, f, outputs), outputs);
+    struct graph *g = builder_take_graph(b, d->count, d->outputs, &e);
     if (!g)
         fail_msg("%s", e.message);
     assert_true(graph_verify(g, stderr));
@@ -266,6 +275,7 @@ static void interpret(WNNGraphBuilder b, struct data *d, bool loop)
         inputs[i] = data_of(g->inputs[i]->name, g->inputs[i]->name_length, elements[i]);
     assert_true(graph_interpret_bounds(g, inputs, (void **)d->values, d->bounds, &e));
     graph_free(g);
+    wnnGraphBuilderRelease(b);
 }
 
 /** Computes a graph's outputs. */
@@ -327,19 +337,13 @@ TEST(random_bodies)
         WNNGraph graph;
 
         random_form(&f, i);
-        WNNGraphBuilder b = new_builder();
-        name_outputs(&want, unrolled(b, &f, outputs), outputs);
-        interpret(b, &want, false);
-        wnnGraphBuilderRelease(b);
-        b = new_builder();
-        name_outputs(&rolled, as_loop(b, &f, outputs), outputs);
-        interpret(b, &rolled, true);
-        wnnGraphBuilderRelease(b);
+        interpret(&f, &want, false);
+        interpret(&f, &rolled, true);
         for (uint32_t o = 0; o < want.count; o++) {
             assert_memory_equal(want.values[o], rolled.values[o], want.elements[o] * sizeof(float));
             assert_memory_equal(want.bounds[o], rolled.bounds[o], want.elements[o] * sizeof(double));
         }
-        b = new_builder();
+        WNNGraphBuilder b = new_builder();
         name_outputs(&compiled, as_loop(b, &f, outputs), outputs);
         if (wnnGraphBuilderBuild(b, compiled.count, compiled.outputs, &graph) != WNNStatus_Success)
             fail_msg("case %u: %s", i, wnnGetLastErrorMessage().data);
@@ -522,18 +526,14 @@ TEST(loops_stop_early)
 /* An argument is the number of random bodies.  WEBNN_ENGINE=gpu computes them on the first OpenCL device. */
 int main(int argc, char **argv)
 {
+    WNNDeviceInfo device;
+
     if (argc > 1)
         cases = (uint32_t)strtoul(argv[1], NULL, 10);
-    if (wnnCreateContext(NULL, &context) != WNNStatus_Success) {
-        printf("%s%s\n", getenv("WEBNN_ENGINE") ? "skipped: " : "", wnnGetLastErrorMessage().data);
-        return getenv("WEBNN_ENGINE") ? 77 : 1;
-    }
-    if (getenv("WEBNN_ENGINE")) {
-        WNNDeviceInfo device;
-
-        wnnContextGetDevice(context, &device);
-        printf("on %s (%s)\n", device.name, *device.platform ? device.platform : "the engine for processors");
-    }
+    if (create_context(NULL))
+        return 1;
+    wnnContextGetDevice(context, &device);
+    printf("on %s (%s)\n", device.name, *device.platform ? device.platform : "the engine for processors");
     int result = tests_run();
     wnnContextRelease(context);
     return result;

@@ -22,11 +22,16 @@ struct boxes {
     uint32_t batch, classes, count, most; /* pictures, classes, boxes of a picture, those that a class keeps at most */
     WNNOperand table;                     /* [batch, EDGES, count] */
     WNNOperand scores, overlap;           /* [batch, classes, count]; a scalar */
+    WNNOperand least, counted;            /* boxes need a greater score; how many boxes count, or NULL */
     WNNOperand none;                      /* the score of a box that is gone: -infinity */
 };
 
 enum { LOW = 0, HIGH = 2, AREA = 4, EDGES = 5, INDICES = 3 };
-enum { FEW = 4, BLOCK = 64 }; /* classes that keep less than so great a part of their boxes have them looked at one by one */
+enum {
+    FEW = 4,
+    BLOCK = 64,
+    BLOCK_MOST = 128
+}; /* classes that keep less than so great a part of their boxes have them looked at one by one */
 
 static const WNNOperandDataType i32 = WNNOperandDataType_Int32, u8 = WNNOperandDataType_Uint8;
 
@@ -90,6 +95,24 @@ static WNNOperand none_of(struct onnx_node *n, WNNOperand flags)
     return onnx_reshape(n, onnx_equal(n, flags, onnx_scalar(n, i32, 0)), 0, NULL);
 }
 
+/** Returns scores [batch, classes, size], `none` in place of those of boxes, whose numbers are `place`, that are out. */
+static WNNOperand drop_low(struct onnx_node *n, const struct boxes *b, WNNOperand scores, WNNOperand place)
+{
+    scores = onnx_where(n, onnx_greater(n, scores, b->least), scores, b->none); /* NaN is above nothing */
+    return b->counted ? onnx_where(n, onnx_lesser(n, place, b->counted), scores, b->none) : scores;
+}
+
+/** Returns the size of blocks: one that divides the number of boxes, so that scores are read where they are, if there is one.
+ */
+static uint32_t block_size(uint32_t count)
+{
+    for (uint32_t step = 16; step; step /= 16)
+        for (uint32_t size = BLOCK; size <= BLOCK_MOST; size += step)
+            if (count % size == 0)
+                return size;
+    return BLOCK;
+}
+
 static WNNOperand filled(struct onnx_node *n, const struct boxes *b, WNNOperandDataType type, double value, uint32_t size)
 {
     return onnx_expand(n, onnx_scalar(n, type, value), (struct onnx_dims){3, {b->batch, b->classes, size}});
@@ -109,7 +132,8 @@ static bool begin(struct onnx_node *n, const struct boxes *b, const struct contr
 static WNNOperand keep_one(struct onnx_node *n, const struct boxes *b, WNNOperand *kept)
 {
     enum { KEPT, STOP, SCORES, CARRIED };
-    WNNOperand x[CARRIED] = {[SCORES] = b->scores}, in[CARRIED], out[CARRIED + 1], at, best, taken, valid;
+    WNNOperand x[CARRIED] = {[SCORES] = drop_low(n, b, b->scores, onnx_iota(n, i32, 3, 2, b->count))}, in[CARRIED],
+               out[CARRIED + 1], at, best, taken, valid;
     WNNLoopSlices chosen = {NULL, 2, false};
     const struct control_iterations t = {b->most, CARRIED, 0, 1, x, in, x, out, NULL, &chosen};
     WNNGatherOptions o = {.structSize = sizeof o, .label = n->label, .axis = 2};
@@ -151,55 +175,63 @@ static WNNOperand pick_rows(struct onnx_node *n, const struct boxes *b, WNNOpera
 static WNNOperand try_one(struct onnx_node *n, const struct boxes *b, WNNOperand *kept)
 {
     enum { KEPT, STOP, MAXIMA, SCORE, PLACE, EDGE, CHOSEN, CARRIED };
-    const uint32_t blocks = (b->count + BLOCK - 1) / BLOCK, classes = b->batch * b->classes;
-    const WNNOperand block_size = onnx_scalar(n, i32, BLOCK), each = onnx_iota(n, i32, 3, 2, BLOCK);
+    const uint32_t size = block_size(b->count), blocks = (b->count + size - 1) / size, classes = b->batch * b->classes;
+    const WNNOperand each = onnx_iota(n, i32, 3, 2, size);
     const WNNOperand number = onnx_reshape(n, onnx_iota(n, i32, 1, 0, classes), 3, (uint32_t[]){b->batch, b->classes, 1});
     const WNNOperand table =
         onnx_reshape(n, onnx_transpose(n, b->table, 3, (uint32_t[]){0, 2, 1}), 2, (uint32_t[]){b->batch * b->count, EDGES});
     WNNOperand scores =
-        onnx_pad(n, b->scores, (struct onnx_dims){3, {0}}, (struct onnx_dims){3, {0, 0, blocks * BLOCK - b->count}}, -INFINITY);
-    WNNOperand x[CARRIED], in[CARRIED], out[CARRIED], block, best, at, valid, left, place, edges, here;
+        onnx_pad(n, b->scores, (struct onnx_dims){3, {0}}, (struct onnx_dims){3, {0, 0, blocks * size - b->count}}, -INFINITY);
+    WNNOperand x[CARRIED], in[CARRIED], out[CARRIED], block, start, best, at, valid, left, place, edges, here;
     const struct control_iterations t = {b->count, CARRIED, 0, 0, x, in, x, out, NULL, NULL};
+    WNNScatterOptions o = {.structSize = sizeof o, .label = n->label, .axis = 2};
 
-    scores = onnx_reshape(n, scores, 2, (uint32_t[]){classes * blocks, BLOCK});
-    x[MAXIMA] = onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceMax, scores, 1), 3,
+    x[MAXIMA] = onnx_reshape(n, drop_low(n, b, scores, onnx_iota(n, i32, 3, 2, blocks * size)), 4,
+                             (uint32_t[]){b->batch, b->classes, blocks, size});
+    x[MAXIMA] = onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceMax, x[MAXIMA], 3), 3,
                              (uint32_t[]){b->batch, b->classes, blocks});
+    scores = onnx_reshape(n, scores, 2, (uint32_t[]){classes * blocks, size});
     x[SCORE] = filled(n, b, WNNOperandDataType_Float32, INFINITY, 1);
     x[PLACE] = filled(n, b, i32, -1, 1);
     x[EDGE] = onnx_expand(n, onnx_scalar(n, WNNOperandDataType_Float32, 0),
-                          (struct onnx_dims){4, {b->batch, b->classes, EDGES, b->most}});
-    x[CHOSEN] = filled(n, b, i32, 0, b->most);
+                          (struct onnx_dims){4, {b->batch, b->classes, EDGES, b->most + 1}});
+    x[CHOSEN] = filled(n, b, i32, 0, b->most + 1);
     *kept = onnx_error_operand(n);
     if (!begin(n, b, &t))
         return *kept;
     block = find_best(n, in[MAXIMA], &best);
     valid = onnx_and(n, onnx_greater(n, best, b->none), onnx_lesser(n, in[KEPT], onnx_scalar(n, i32, b->most)));
     left = pick_rows(n, b, scores, onnx_add(n, onnx_mul(n, number, onnx_scalar(n, i32, blocks)), block));
-    place = onnx_add(n, onnx_mul(n, block, block_size), each);
+    start = onnx_mul(n, block, onnx_scalar(n, i32, size));
+    place = onnx_add(n, start, each);
+    left = drop_low(n, b, left, place);
     here = onnx_and(n, onnx_equal(n, left, in[SCORE]), onnx_greater(n, place, in[PLACE]));
     left = onnx_where(n, onnx_or(n, onnx_lesser(n, left, in[SCORE]), here), left, b->none);
     at = find_best(n, left, &x[SCORE]);
     left = onnx_where(n, onnx_equal(n, each, at), b->none, left);
     x[MAXIMA] = onnx_where(n, onnx_equal(n, onnx_iota(n, i32, 3, 2, blocks), block),
                            onnx_reduce_axis(n, wnnGraphBuilderReduceMax, left, 2), in[MAXIMA]);
-    x[PLACE] = onnx_add(n, onnx_mul(n, block, block_size), at);
+    x[PLACE] = onnx_add(n, start, at);
     /* The edges are those of any box where none is left. */
     place = onnx_min(n, x[PLACE], onnx_scalar(n, i32, b->count - 1));
     place = onnx_add(n, place, onnx_mul(n, onnx_iota(n, i32, 3, 0, b->batch), onnx_scalar(n, i32, b->count)));
     edges = onnx_reshape(n, pick_rows(n, b, table, onnx_expand(n, place, (struct onnx_dims){3, {b->batch, b->classes, 1}})), 4,
                          (uint32_t[]){b->batch, b->classes, EDGES, 1});
-    here = onnx_cast(n, find_overlapping(n, b, edges, 2, in[EDGE], 2), i32);
+    here = onnx_cast(n, find_overlapping(n, b, edges, 2, onnx_slice_axis(n, in[EDGE], 3, 0, b->most), 2), i32);
     here = onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceMax, here, 3), 3, (uint32_t[]){b->batch, b->classes, 1});
     here = onnx_and(n, valid, onnx_equal(n, here, onnx_scalar(n, i32, 0)));
     x[KEPT] = onnx_add(n, in[KEPT], onnx_cast(n, here, i32));
-    here = onnx_and(n, here, onnx_equal(n, onnx_iota(n, i32, 3, 2, b->most), in[KEPT]));
-    x[CHOSEN] = onnx_where(n, here, x[PLACE], in[CHOSEN]);
-    x[EDGE] = onnx_where(n, onnx_reshape(n, here, 4, (uint32_t[]){b->batch, b->classes, 1, b->most}), edges, in[EDGE]);
+    /* What is not kept goes after all that can be. */
+    here = onnx_where(n, here, in[KEPT], onnx_scalar(n, i32, b->most));
+    x[CHOSEN] = wnnGraphBuilderScatterElements(n->builder, in[CHOSEN], here, x[PLACE], &o);
+    here = onnx_expand(n, onnx_reshape(n, here, 4, (uint32_t[]){b->batch, b->classes, 1, 1}), onnx_dims_of(edges));
+    o.axis = 3;
+    x[EDGE] = wnnGraphBuilderScatterElements(n->builder, in[EDGE], here, edges, &o);
     x[STOP] = none_of(n, valid);
     if (!control_end(n, &t, true))
         return *kept;
     *kept = out[KEPT];
-    return out[CHOSEN];
+    return onnx_slice_axis(n, out[CHOSEN], 2, 0, b->most);
 }
 
 /** Returns the rows [picture, class, box] of all classes, int32 [rows, 3], and which of them are boxes, int32 [rows]. */
@@ -248,7 +280,6 @@ static bool read_boxes(struct onnx_node *n, struct boxes *b)
 bool onnx_import_non_max_suppression(struct onnx_node *n)
 {
     const bool centered = onnx_int(n, "center_point_box", 0) != 0;
-    const struct onnx_value *counted;
     WNNOperand rows, flags, count;
     struct boxes b = {0};
 
@@ -262,11 +293,8 @@ bool onnx_import_non_max_suppression(struct onnx_node *n)
     find_edges(n, &b, onnx_operand(n, 0), centered);
     b.none = onnx_scalar(n, WNNOperandDataType_Float32, -INFINITY);
     b.scores = onnx_operand(n, 1);
-    /* NaN is above nothing. */
-    b.scores = onnx_where(n, onnx_greater(n, b.scores, onnx_input(n, 4) ? scalar_of(n, 4) : b.none), b.scores, b.none);
-    counted = n->inputs[1]->count ? n->inputs[1] : n->inputs[0];
-    if (counted->count)
-        b.scores = onnx_where(n, onnx_lesser(n, onnx_iota(n, i32, 3, 2, b.count), counted->count), b.scores, b.none);
+    b.least = onnx_input(n, 4) ? scalar_of(n, 4) : b.none;
+    b.counted = n->inputs[1]->count ? n->inputs[1]->count : n->inputs[0]->count;
     rows = choose(n, &b, &flags);
     if (b.batch * b.classes == 1) { /* rows that count come first anyway */
         count = onnx_reduce_axis(n, wnnGraphBuilderReduceSum, flags, 0);

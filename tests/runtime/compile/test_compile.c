@@ -206,6 +206,28 @@ TEST(library_refuses)
     }
 }
 
+TEST(carried_values_share_storage_with_the_next_ones)
+{
+    WNNContext c = new_context_on(WNNEngine_Cpu, "", 1);
+    struct graph *g = parse_body("inputs { x: f32[3]; y: f32[3]; } nodes { } outputs { }");
+    struct loop_body body = {.graph = parse_body("inputs { a: f32[3]; b: f32[3]; } nodes { n = add(a, b); } outputs { n; }")};
+    float x[3] = {1, 2, 3}, y[3] = {10, 20, 30}, z[3];
+    const WNNNamedBuffer in[2] = {{WNN_STR("x"), x, sizeof x}, {WNN_STR("y"), y, sizeof y}}, out = {WNN_STR("z"), z, sizeof z};
+    struct error e = {0};
+    WNNGraph graph;
+
+    body.carried = 1;
+    body.iterations = 4;
+    graph_add_output(g, "z", 1,
+                     node_create(g, NULL, OP_LOOP, "", 2, g->inputs, NULL, &(union op_args){.loop = {&body}}, &e)->results[0]);
+    assert_int_equal(runtime_build(c, g, &graph, &e), WNNStatus_Success);
+    assert_int_equal(graph->executable->step_count, 1); /* nothing is copied */
+    assert_int_equal(wnnGraphCompute(graph, 2, in, 1, &out), WNNStatus_Success);
+    for (int i = 0; i < 3; i++)
+        assert_true(z[i] == x[i] + 4 * y[i]);
+    release_graph(c, graph);
+}
+
 TEST(building_fails_when_the_context_is_lost)
 {
     WNNContext c = new_hooked_context(0, 0);
