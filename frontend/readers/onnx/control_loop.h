@@ -22,6 +22,11 @@ struct control_iterations {
     WNNLoopSlices *scanned, *stacked;
 };
 
+/** Returns `size` elements of a value along an axis; without the axis, whose size is 1, unless `keeps`.  Returns NULL after
+ * refusing. */
+struct onnx_value *control_take(struct onnx_node *n, struct onnx_value *v, uint32_t axis, uint32_t start, uint32_t size,
+                                bool keeps);
+
 /** Returns whether a loop may begin: none lies within another. */
 bool control_may_begin(const struct onnx_node *n);
 /** Begins a loop.  Returns false if n is refused. */

@@ -101,6 +101,8 @@ struct onnx_value {
      * time.  Else NULL. */
     WNNOperand exact;
     const void *low;
+    struct onnx_value **items; /* of a sequence of tensors (operators_sequence.c), whose refusal is not NULL; else NULL */
+    size_t item_count;
     double cost;         /* about how many operations computing the data takes, if it is constant but not computed */
     const char *depends; /* the name of an input of the model that it depends on, if one is known; else NULL */
     const char *empty; /* of a value without elements: which dimension of which input of the model is 0, if known; else NULL */

@@ -139,8 +139,8 @@ static struct onnx_value *scalar(struct onnx_node *n, enum onnx_type type, int64
     return v;
 }
 
-/** Returns slice i of a value along an axis, without the axis. */
-static struct onnx_value *take(struct onnx_node *n, struct onnx_value *v, uint32_t axis, int64_t i)
+struct onnx_value *control_take(struct onnx_node *n, struct onnx_value *v, uint32_t axis, uint32_t start, uint32_t size,
+                                bool keeps)
 {
     struct onnx_value *part = onnx_alloc(n, 1, sizeof *part);
     uint32_t dims[ONNX_RANK_MAX] = {0};
@@ -152,12 +152,15 @@ static struct onnx_value *take(struct onnx_node *n, struct onnx_value *v, uint32
     part->is_static = v->is_static;
     part->cost = v->cost + (double)onnx_elements(v);
     for (size_t d = 0; d < v->rank; d++)
-        if (d != axis) {
-            part->dims[rank] = v->dims[d];
-            dims[rank++] = (uint32_t)v->dims[d];
+        if (keeps || d != axis) {
+            part->dims[rank] = d == axis ? size : v->dims[d];
+            dims[rank] = (uint32_t)part->dims[rank];
+            rank++;
         }
     part->rank = rank;
-    part->operand = onnx_reshape(n, onnx_slice_axis(n, onnx_value_operand(n, v), axis, (uint32_t)i, 1), rank, dims);
+    part->operand = onnx_slice_axis(n, onnx_value_operand(n, v), axis, start, size);
+    if (!keeps)
+        part->operand = onnx_reshape(n, part->operand, rank, dims);
     if (wnnOperandIsError(part->operand))
         return onnx_refuse_null(n, "its input cannot be taken apart");
     return part;
@@ -442,7 +445,8 @@ bool onnx_import_scan(struct onnx_node *n)
             uint32_t axis;
 
             onnx_axis(n, in_axes[i], v->rank, &axis);
-            t.in[t.carried + i] = take(n, v, axis, in_directions[i] ? length - 1 - (int64_t)t.count : (int64_t)t.count);
+            t.in[t.carried + i] = control_take(
+                n, v, axis, (uint32_t)(in_directions[i] ? length - 1 - (int64_t)t.count : (int64_t)t.count), 1, false);
             if (!t.in[t.carried + i])
                 return false;
         }

@@ -108,6 +108,30 @@ static inline void attribute_int(struct net *t, Onnx__NodeProto *n, const char *
     a->i = value;
 }
 
+/** Adds nodes to a graph: "OUTPUTS = TYPE INPUTS, ATTRIBUTE INTEGER; ...", the attribute being optional.  Returns the last. */
+static inline Onnx__NodeProto *nodes_in(struct net *t, Onnx__GraphProto *g, const char *nodes)
+{
+    Onnx__NodeProto *n = NULL;
+    char *rest = NULL;
+
+    for (char *line = strtok_r(text(t, nodes), ";", &rest); line; line = strtok_r(NULL, ";", &rest)) {
+        char *type = strstr(line, " = "), *comma = strchr(line, ','), *inputs = strchr(type + 3, ' ');
+
+        *type = '\0';
+        if (comma)
+            *comma = '\0';
+        if (inputs)
+            *inputs++ = '\0';
+        n = node_in(t, g, type + 3, inputs ? inputs : "", line + (*line == ' '));
+        if (comma) {
+            inputs = strchr(comma + 2, ' ');
+            *inputs = '\0';
+            attribute_int(t, n, comma + 2, strtoll(inputs + 1, NULL, 10));
+        }
+    }
+    return n;
+}
+
 static inline void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, size_t count, const int64_t *values)
 {
     Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
@@ -364,6 +388,9 @@ static inline void compute(struct net *t, const void *x, size_t x_bytes, void *y
         fail_msg("%s", wnnGetLastErrorMessage().data);
     wnnGraphRelease(graph);
 }
+
+/** Reads the test's model and computes y of x, which are arrays. */
+#define computes(x, y) (reads(t, NULL), compute(t, x, sizeof(x), y, sizeof(y)))
 
 /* Reads, builds and computes; inputs in the graph's order, outputs (of that many bytes) in theirs. */
 static inline void run(struct net *t, void *const *inputs, void *const *outputs, const size_t *output_bytes)

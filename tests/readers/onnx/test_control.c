@@ -35,12 +35,10 @@ TEST(functions_are_inlined)
     input(t, "x", F32, "2");
     Onnx__NodeProto *call = node(t, "f", "x", "y");
     call->domain = text(t, "local");
-    reads(t, NULL); /* without the attribute: Elu's own default */
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y); /* without the attribute: Elu's own default */
     assert_close(y[0], e - 1, 1e-6);
     attribute_float(t, call, "slope", 2);
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
     assert_close(y[0], 2 * e - 1, 1e-6);
     assert_close(y[1], 6, 0);
     /* A function that calls itself. */
@@ -91,8 +89,7 @@ TEST(if_takes_a_branch)
     node_in(t, b, "NoSuchThing", "x", "r");
     outputs_in(t, b, "r");
     output(t, "y");
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
     assert_true(y[0] == 1 && y[1] == -3);
     /* A condition that is computed: both branches, then. */
     t->graph.n_initializer = 0;
@@ -105,8 +102,7 @@ TEST(if_takes_a_branch)
             "\"n_y\" (If): its condition depends on an input of the model, \"x\", so that both branches would be built, and "
             "else_branch cannot be: the value of x, given by constants, says which branch is taken: \"n_y/n_r\" (NoSuchThing)");
     b->node[0]->op_type = text(t, "Relu");
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
     assert_true(y[0] == 1 && y[1] == -3);
 }
 
@@ -122,8 +118,7 @@ TEST(an_if_between_shapes_says_which_constant_decides)
     input(t, "x", F32, "2 3");
     input(t, "sr", I64, "1");
     integer(t, "fast", 16000);
-    node(t, "Equal", "sr fast", "c");
-    node(t, "If", "c", "y");
+    nodes_in(t, &t->graph, "c = Equal sr fast; y = If c");
     a = attribute_graph(t, t->graph.node[1], "then_branch");
     node_in(t, a, "Neg", "x", "r");
     outputs_in(t, a, "r");
@@ -143,6 +138,69 @@ TEST(an_if_between_shapes_says_which_constant_decides)
     expect_shape(t, SHAPE(3, 2));
 }
 
+/** What a program does with lists of rows, taken apart by a split and put together again. */
+TEST(sequences_of_known_length_leave_no_trace)
+{
+    static const float x[6] = {1, 2, 3, 4, 5, 6};
+    float y[6];
+
+    input(t, "x", F32, "3 2");
+    integer(t, "zero", 0);
+    integer(t, "last", -1);
+    nodes_in(t, &t->graph,
+             "rows = SplitToSequence x; rest = SequenceErase rows zero; row = SequenceAt rows last; inserted "
+             "= SequenceInsert rest row zero; optional = Optional inserted; list = OptionalGetElement optional");
+    Onnx__NodeProto *map = node(t, "SequenceMap", "list row", "mapped");
+    Onnx__GraphProto *body = attribute_graph(t, map, "body");
+    body->input[body->n_input++] = port(t, "item", F32, "1 2");
+    body->input[body->n_input++] = port(t, "other", F32, "1 2");
+    node_in(t, body, "Add", "item other", "sum");
+    outputs_in(t, body, "sum");
+    attribute_int(t, node(t, "ConcatFromSequence", "mapped", "y"), "axis", 0);
+    output(t, "y");
+    computes(x, y);
+    assert_memory_equal(y, ((float[]){10, 12, 8, 10, 10, 12}), sizeof y);
+    *(int64_t *)t->graph.initializer[1]->raw_data.data = 3;
+    refused(t, NULL, "\"n_row\" (SequenceAt): the position is 3");
+    *(int64_t *)t->graph.initializer[1]->raw_data.data = -1;
+    map->input[0] = text(t, "row");
+    refused(t, NULL, "\"n_mapped\" (SequenceMap): input 0 is no sequence of tensors");
+    map->op_type = text(t, "SequenceEmpty");
+    map->n_input = map->n_attribute = 0;
+    refused(t, NULL, "\"n_y\" (ConcatFromSequence): its sequence has no elements");
+    t->graph.output[0]->name = text(t, "rows");
+    refused(t, NULL, "\"rows\" (output of the model): an input is a sequence of tensors");
+}
+
+/** list = []; for (i = 0; i < 20; i++) list.append(x * i); y = stack(list), if an absent value is not there */
+TEST(loops_that_append_are_unrolled)
+{
+    static const float x[2] = {1, 2};
+    float y[40];
+
+    input(t, "x", F32, "2");
+    integer(t, "trips", 20);
+    nodes_in(t, &t->graph, "empty = SequenceEmpty; list = Loop trips - empty");
+    Onnx__GraphProto *body = attribute_graph(t, t->graph.node[1], "body");
+    body->input[body->n_input++] = port(t, "i", I64, "");
+    body->input[body->n_input++] = port(t, "go", BOOL, "");
+    body->input[body->n_input++] = port(t, "list_in", F32, "");
+    attribute_int(t, node_in(t, body, "Cast", "i", "number"), "to", F32);
+    nodes_in(t, body, "row = Mul x number; list_out = SequenceInsert list_in row");
+    outputs_in(t, body, "go list_out");
+    nodes_in(t, &t->graph, "absent = Optional; has = OptionalHasElement absent; y = If has");
+    outputs_in(t, attribute_graph(t, t->graph.node[4], "then_branch"), "x");
+    body = attribute_graph(t, t->graph.node[4], "else_branch");
+    Onnx__NodeProto *stack = node_in(t, body, "ConcatFromSequence", "list", "r");
+    attribute_int(t, stack, "axis", 0);
+    attribute_int(t, stack, "new_axis", 1);
+    outputs_in(t, body, "r");
+    output(t, "y");
+    computes(x, y);
+    for (int i = 0; i < 40; i++)
+        assert_true(y[i] == x[i % 2] * (float)(i / 2));
+}
+
 /** for (i = 0; i < 4 && i < limit; i++) { s = s + x; collected: s } */
 TEST(loops_are_unrolled)
 {
@@ -157,8 +215,7 @@ TEST(loops_are_unrolled)
     body->input[body->n_input++] = port(t, "i", I64, "");
     body->input[body->n_input++] = port(t, "go", BOOL, "");
     body->input[body->n_input++] = port(t, "s_in", F32, "2");
-    node_in(t, body, "Less", "i last", "go_on");
-    node_in(t, body, "Add", "s_in x", "s_out");
+    nodes_in(t, body, "go_on = Less i last; s_out = Add s_in x");
     outputs_in(t, body, "go_on s_out s_out");
     output(t, "y");
     reads(t, NULL);
@@ -181,9 +238,7 @@ static Onnx__GraphProto *body_with_limit(struct net *t)
     body->input[body->n_input++] = port(t, "i", I64, "");
     body->input[body->n_input++] = port(t, "go", BOOL, "");
     body->input[body->n_input++] = port(t, "s_in", F32, "2");
-    node_in(t, body, "Add", "s_in x", "s_out");
-    attribute_int(t, node_in(t, body, "ReduceMax", "s_out", "m"), "keepdims", 0);
-    node_in(t, body, "Less", "m limit", "go_on");
+    nodes_in(t, body, "s_out = Add s_in x; m = ReduceMax s_out, keepdims 0; go_on = Less m limit");
     outputs_in(t, body, "go_on s_out");
     return body;
 }
@@ -202,16 +257,13 @@ TEST(loops_with_computed_conditions_are_read)
     node(t, "Loop", "trips yes x", "y");
     Onnx__GraphProto *body = body_with_limit(t);
     output(t, "y");
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
     assert_true(y[0] == 4 && y[1] == 2); /* 2, 3, 4: and then no more */
     x[0] = 10;
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
     assert_true(y[0] == 20 && y[1] == 1); /* once at least */
     x[0] = 0.5f;
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
     assert_true(y[0] == 3 && y[1] == 3);      /* five times */
     t->graph.node[0]->input[0] = text(t, ""); /* as often as it takes */
     x[0] = x[1] = 1 / 1024.F;
@@ -255,8 +307,7 @@ TEST(scans_are_unrolled)
     node_in(t, body, "Add", "s_in row", "s_out");
     outputs_in(t, body, "s_out s_out");
     output(t, "y");
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
     assert_memory_equal(y, ((float[]){1, 2, 4, 6, 9, 12}), sizeof y);
 }
 
@@ -312,16 +363,11 @@ TEST(names_of_bodies_are_their_own)
         else if (!strcmp(cases[i].type, "Scan"))
             attribute_int(t, t->graph.node[0], "num_scan_inputs", 1);
         node(t, "Sub", "x x", "zeros"); /* comes after the body that reads what is made of it */
-        attribute_int(t, node(t, "ReduceMax", "zeros", "zero"), "keepdims", 0);
-        node(t, "Cos", "zero", "early");
+        nodes_in(t, &t->graph, "zero = ReduceMax zeros, keepdims 0; early = Cos zero");
         attribute_int(t, node(t, "Cast", "early", "at_run_time"), "to", BOOL);
-        node(t, "Neg", "y", "last");
-        node(t, "Add", "last early", "later");
-        node(t, "Sub", "later early", "z");
-        node(t, "Neg", "z", "rows");
+        nodes_in(t, &t->graph, "last = Neg y; later = Add last early; z = Sub later early; rows = Neg z");
         output(t, "rows");
-        reads(t, NULL);
-        compute(t, x, sizeof x, y, sizeof y);
+        computes(x, y);
         assert_true(y[0] == 3 && y[1] == 5);
     }
 }
@@ -344,10 +390,7 @@ TEST(many_turns_are_a_loop)
     body->input[body->n_input++] = port(t, "go", BOOL, "");
     body->input[body->n_input++] = port(t, "s_in", F32, "2");
     attribute_int(t, node_in(t, body, "Cast", "i", "f"), "to", F32);
-    node_in(t, body, "Mul", "s_in half", "h");
-    node_in(t, body, "Add", "h x", "hx");
-    node_in(t, body, "Add", "hx f", "s_out");
-    node_in(t, body, "Identity", "go", "go_on");
+    nodes_in(t, body, "h = Mul s_in half; hx = Add h x; s_out = Add hx f; go_on = Identity go");
     outputs_in(t, body, "go_on s_out s_out");
     output(t, "y");
     reads(t, NULL);
@@ -378,8 +421,7 @@ TEST(many_turns_with_computed_conditions_are_a_loop)
     initializer(t, tensor(t, "limit", F32, 0, NULL, &most, sizeof most));
     node(t, "Loop", "trips - x", "y");
     body_with_limit(t);
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
     assert_true(y[0] == 5000 && y[1] == 2500);
 }
 
@@ -410,10 +452,7 @@ static void scan_of_directions(int backward)
     body->input[body->n_input++] = port(t, "s_in", F32, "2");
     body->input[body->n_input++] = port(t, "at", F32, "2");
     body->input[body->n_input++] = port(t, "bt", F32, "2");
-    node_in(t, body, "Mul", "at quarter", "q");
-    node_in(t, body, "Sub", "s_in q", "u");
-    node_in(t, body, "Add", "u bt", "s_out");
-    node_in(t, body, "Sub", "at s_out", "zt");
+    nodes_in(t, body, "q = Mul at quarter; u = Sub s_in q; s_out = Add u bt; zt = Sub at s_out");
     outputs_in(t, body, "s_out s_out zt");
     node(t, "Transpose", "z", "zy");
     node(t, "Add", "y zy", "r"); /* y[t'] + a[:, t'] - s of another iteration: both directions are seen */
@@ -457,8 +496,7 @@ static void compute_wide(struct net *t)
 
     for (int i = 0; i < TURNS * WIDE; i++)
         x[i] = (float)(i % 13 - 6) / 8;
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
 }
 
 /** What a body makes of constants is computed once: the default budget would not do for as many times as there are iterations.
@@ -472,11 +510,7 @@ TEST(loops_compute_constants_once)
     body->input[body->n_input++] = port(t, "i", I64, "");
     body->input[body->n_input++] = port(t, "go", BOOL, "");
     body->input[body->n_input++] = port(t, "s_in", F32, "1 128");
-    node_in(t, body, "Transpose", "w", "wt");
-    node_in(t, body, "MatMul", "s_in wt", "p");
-    node_in(t, body, "Gather", "x i", "xi");
-    node_in(t, body, "Add", "p xi", "q");
-    node_in(t, body, "Tanh", "q", "s_out");
+    nodes_in(t, body, "wt = Transpose w; p = MatMul s_in wt; xi = Gather x i; q = Add p xi; s_out = Tanh q");
     outputs_in(t, body, "go s_out s_out");
     output(t, "y");
     compute_wide(t);
@@ -491,8 +525,7 @@ TEST(layers_compute_constants_once)
     node(t, "Shape", "x", "sizes");
     attribute_int(t, t->graph.node[0], "start", 1);
     attribute_int(t, t->graph.node[0], "end", 2);
-    attribute_int(t, node(t, "Cast", "sizes", "length"), "to", 6);
-    node(t, "GRU", "x r r - length", "y");
+    nodes_in(t, &t->graph, "length = Cast sizes, to 6; y = GRU x r r - length");
     compute_wide(t);
 }
 

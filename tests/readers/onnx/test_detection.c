@@ -168,9 +168,7 @@ static void begin_eight(int64_t version)
     integers(t, "first", 1, (int64_t[]){0});
     integers(t, "one", 1, (int64_t[]){1});
     integers(t, "last", 1, (int64_t[]){-1});
-    attribute_int(t, node(t, "Gather", "rows two", "box"), "axis", 1);
-    attribute_int(t, node(t, "Gather", "rows one", "class"), "axis", 1);
-    node(t, "Reshape", "s flat", "list");
+    nodes_in(t, &t->graph, "box = Gather rows two, axis 1; class = Gather rows one, axis 1; list = Reshape s flat");
     node(t, "Gather", "list box", "score"); /* 1, .625, .5 */
 }
 
@@ -194,11 +192,9 @@ TEST(rows_are_gathered_and_joined)
 
     begin_eight(17);
     integers(t, "shape", 2, (int64_t[]){8, 4});
-    node(t, "Reshape", "x shape", "boxes");
-    node(t, "Unsqueeze", "box one", "column");
-    node(t, "GatherND", "boxes column", "chosen");
-    node(t, "Unsqueeze", "score one", "scores");
-    attribute_int(t, node(t, "Concat", "chosen scores", "y"), "axis", 1);
+    nodes_in(t, &t->graph,
+             "boxes = Reshape x shape; column = Unsqueeze box one; chosen = GatherND boxes column; scores = "
+             "Unsqueeze score one; y = Concat chosen scores, axis 1");
     check_eight(expected, 15, 40, 3);
     assert_int_equal(t->read.output_count, 2);
     assert_string_equal(t->read.outputs[1].name, "y.shape[0]");
@@ -229,8 +225,7 @@ TEST(padding_changes_no_result)
     attribute_int(t, node(t, "Cast", "at", "y"), "to", F32);
     check_eight((float[]){2}, 1, 1, -1);
     begin_eight(17);
-    node(t, "Neg", "score", "negative");
-    attribute_int(t, node(t, "ReduceMax", "negative", "y"), "keepdims", 0);
+    nodes_in(t, &t->graph, "negative = Neg score; y = ReduceMax negative, keepdims 0");
     check_eight((float[]){-.5F}, 1, 1, -1);
 }
 
@@ -260,8 +255,7 @@ TEST(parts_that_count_are_joined)
 {
     begin_eight(17);
     initializer(t, tensor(t, "seven", F32, 1, (int64_t[]){1}, (float[]){7}, 4));
-    node(t, "Neg", "score", "negative");
-    attribute_int(t, node(t, "Concat", "score seven negative", "y"), "axis", 0);
+    nodes_in(t, &t->graph, "negative = Neg score; y = Concat score seven negative, axis 0");
     check_eight((float[]){1, .625F, .5F, 7, -1, -.625F, -.5F}, 7, 17, 7);
 }
 
@@ -273,16 +267,12 @@ TEST(other_dimensions_keep_their_place)
 
     begin_eight(17);
     integers(t, "pairs", 2, (int64_t[]){2, -1});
-    node(t, "Squeeze", "x first", "boxes");
-    node(t, "Gather", "boxes box", "chosen");
-    node(t, "Transpose", "chosen", "y");
+    nodes_in(t, &t->graph, "boxes = Squeeze x first; chosen = Gather boxes box; y = Transpose chosen");
     run_all(eight[0], sizeof eight, eight_scores, sizeof eight_scores, out, 2);
     assert_int_equal(count, 3);
     assert_true(y[0] == 10 && y[1] == 20 && y[2] == 0 && y[16] == 14 && y[17] == 24 && y[18] == 4);
     begin_eight(17); /* a flat list has four times as many */
-    node(t, "Squeeze", "x first", "boxes");
-    node(t, "Gather", "boxes box", "chosen");
-    node(t, "Reshape", "chosen flat", "y");
+    nodes_in(t, &t->graph, "boxes = Squeeze x first; chosen = Gather boxes box; y = Reshape chosen flat");
     check_eight((float[]){10, 0, 14, 4, 20, 0}, 6, 32, 12);
 }
 
@@ -318,27 +308,22 @@ TEST(what_needs_the_size_is_refused)
 static void begin_sizes(void)
 {
     begin_eight(17);
-    node(t, "Shape", "score", "shape");
-    node(t, "Gather", "shape zero", "n");
+    nodes_in(t, &t->graph, "shape = Shape score; n = Gather shape zero");
 }
 
 TEST(sizes_are_numbers)
 {
     begin_sizes(); /* the mean */
     attribute_int(t, node(t, "Cast", "n", "f"), "to", F32);
-    attribute_int(t, node(t, "ReduceSum", "score", "sum"), "keepdims", 0);
-    node(t, "Div", "sum f", "y");
+    nodes_in(t, &t->graph, "sum = ReduceSum score, keepdims 0; y = Div sum f");
     check_eight((float[]){2.125F / 3}, 1, 1, -1);
     begin_eight(17); /* of a matrix */
-    node(t, "Squeeze", "x first", "boxes");
-    node(t, "Gather", "boxes box", "chosen");
-    node(t, "Size", "chosen", "n");
+    nodes_in(t, &t->graph, "boxes = Squeeze x first; chosen = Gather boxes box; n = Size chosen");
     attribute_int(t, node(t, "Cast", "n", "y"), "to", F32);
     check_eight((float[]){12}, 1, 1, -1);
     begin_sizes(); /* of two others */
     integer(t, "ten", 10);
-    node(t, "Sub", "ten n", "m");
-    node(t, "Mul", "m two", "k");
+    nodes_in(t, &t->graph, "m = Sub ten n; k = Mul m two");
     attribute_int(t, node(t, "Cast", "k", "y"), "to", F32);
     check_eight((float[]){14}, 1, 1, -1);
 }
@@ -361,30 +346,23 @@ TEST(sizes_decide_shapes)
     begin_sizes(); /* [1, 2] becomes [n, 2] */
     integers(t, "pair", 1, (int64_t[]){2});
     initializer(t, tensor(t, "seven", F32, 1, (int64_t[]){1}, (float[]){7}, 4));
-    attribute_int(t, node(t, "Concat", "seven seven", "row"), "axis", 0);
-    attribute_int(t, node(t, "Concat", "shape pair", "wide"), "axis", 0);
-    node(t, "Expand", "row wide", "y");
+    nodes_in(t, &t->graph, "row = Concat seven seven, axis 0; wide = Concat shape pair, axis 0; y = Expand row wide");
     check_eight((float[]){7, 7, 7, 7, 7, 7}, 6, 16, 3);
     begin_sizes(); /* as many as there are, and two at most */
     integers(t, "pair", 1, (int64_t[]){2});
-    attribute_int(t, node(t, "Concat", "shape pair", "all"), "axis", 0);
-    node(t, "ReduceMin", "all", "k");
-    node(t, "TopK", "score k", "y places");
+    nodes_in(t, &t->graph, "all = Concat shape pair, axis 0; k = ReduceMin all; y places = TopK score k");
     check_eight((float[]){1, .625F}, 2, 2, 2);
     begin_sizes(); /* up to the count, and two at most, from the second one on */
     integers(t, "pair", 1, (int64_t[]){2});
-    node(t, "Min", "shape pair", "end");
-    node(t, "Slice", "score one end first", "y");
+    nodes_in(t, &t->graph, "end = Min shape pair; y = Slice score one end first");
     check_eight((float[]){.625F}, 1, 1, 1);
     begin_sizes(); /* of another tensor, one more than there are */
     initializer(t, tensor(t, "row", F32, 1, (int64_t[]){9}, (float[]){1, 2, 3, 4, 5, 6, 7, 8, 9}, 36));
-    node(t, "Add", "shape one", "end");
-    node(t, "Slice", "row first end first", "y");
+    nodes_in(t, &t->graph, "end = Add shape one; y = Slice row first end first");
     check_eight((float[]){1, 2, 3, 4}, 4, 9, 4);
     begin_sizes(); /* a column */
     integers(t, "pair", 1, (int64_t[]){1});
-    attribute_int(t, node(t, "Concat", "shape pair", "column"), "axis", 0);
-    node(t, "Reshape", "score column", "y");
+    nodes_in(t, &t->graph, "column = Concat shape pair, axis 0; y = Reshape score column");
     check_eight((float[]){1, .625F, .5F}, 3, 8, 3);
 }
 
@@ -399,22 +377,20 @@ TEST(sizes_that_cannot_be_bounds_are_refused)
     node(t, "Mul", "n minus", "y");
     refused(t, NULL, "it multiplies a size that is known at run time only by what may be negative");
     begin_sizes();
-    node(t, "Sub", "shape one", "end");
-    node(t, "Slice", "score first end first", "y");
+    nodes_in(t, &t->graph, "end = Sub shape one; y = Slice score first end first");
     refused(t, NULL, "its end is known at run time only, and it does not go from 0 or later on by steps of 1");
     begin_sizes(); /* and rows count as well */
     integers(t, "columns", 1, (int64_t[]){1});
-    attribute_int(t, node(t, "Concat", "shape columns", "column"), "axis", 0);
-    node(t, "Reshape", "score column", "tall");
-    node(t, "Slice", "tall first shape columns", "y");
+    nodes_in(t, &t->graph,
+             "column = Concat shape columns, axis 0; tall = Reshape score column; y = Slice tall first shape "
+             "columns");
     refused(t, NULL, "its end is known at run time only, and so is how many elements of dimension 0 count");
     begin_sizes(); /* how many rows there are would not be the count divided by 2 */
     integers(t, "pair", 2, (int64_t[]){2, -1});
     node(t, "Reshape", "score pair", "y");
     refused(t, NULL, "how many is known at run time only");
     begin_sizes();
-    attribute_int(t, node(t, "Concat", "shape shape", "square"), "axis", 0);
-    node(t, "ConstantOfShape", "square", "y");
+    nodes_in(t, &t->graph, "square = Concat shape shape, axis 0; y = ConstantOfShape square");
     refused(t, NULL, "several sizes of its result would be known at run time only");
     begin_sizes();
     node(t, "Range", "n two two", "y");
@@ -439,13 +415,11 @@ TEST(scatters_write_what_counts)
     float zeros[8] = {0};
     initializer(t, tensor(t, "zeros", F32, 1, (int64_t[]){8}, zeros, sizeof zeros));
     integer(t, "eight", 8);
-    node(t, "Sub", "box eight", "negative");
-    node(t, "ScatterElements", "zeros negative score", "y");
+    nodes_in(t, &t->graph, "negative = Sub box eight; y = ScatterElements zeros negative score");
     check_eight(expected, 8, 8, -1);
     begin_eight(17);
     integers(t, "places", 8, (int64_t[]){0, 1, 2, 3, 4, 5, 6, 7});
-    node(t, "Reshape", "s flat", "data");
-    node(t, "ScatterElements", "data places score", "y");
+    nodes_in(t, &t->graph, "data = Reshape s flat; y = ScatterElements data places score");
     refused(t, NULL, "input 2 has at most 8 elements");
 }
 
@@ -500,10 +474,9 @@ TEST(elements_that_are_not_zero_are_found)
         start(t, 17);
         input(t, "x", F32, "2 3");
         input(t, "s", F32, "2 3");
-        node(t, "NonZero", "x", "y");
-        node(t, "Transpose", "y", "places");
-        node(t, "GatherND", "s places", "values");
-        attribute_int(t, node(t, "ReduceSum", "values", "sum"), "keepdims", 0);
+        nodes_in(t, &t->graph,
+                 "y = NonZero x; places = Transpose y; values = GatherND s places; sum = ReduceSum values, "
+                 "keepdims 0");
         output(t, "y");
         output(t, "sum");
         run_all(i ? *none : *x, sizeof x, (float[]){1, 2, 4, 8, 16, 32}, sizeof x, out, 3);
@@ -556,12 +529,9 @@ TEST(choices_follow_each_other)
     integers(t, "first", 1, (int64_t[]){0});
     number(t, "low", .1875F);
     number(t, "high", .71875F);
-    node(t, "Reshape", "s flat", "scores");
-    attribute_int(t, node(t, "ReduceMin", "x", "nothing"), "keepdims", 0);
-    node(t, "Add", "scores nothing", "list");
-    node(t, "Greater", "list low", "m1");
-    node(t, "NonZero", "m1", "i1");
-    node(t, "Squeeze", "i1 first", "p1");
+    nodes_in(t, &t->graph,
+             "scores = Reshape s flat; nothing = ReduceMin x, keepdims 0; list = Add scores nothing; m1 = "
+             "Greater list low; i1 = NonZero m1; p1 = Squeeze i1 first");
     node(t, "Gather", "list p1", "some"); /* .5 .25 1 .75 .625 .4375 */
     node(t, "Less", "some high", "m2");
     node(t, "Compress", "some m2", "y"); /* .5 .25 .625 .4375 */

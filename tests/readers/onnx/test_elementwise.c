@@ -28,8 +28,7 @@ TEST(functions_are_right_to_the_ends_of_their_range)
         start(t, 17);
         input(t, "x", F32, "40");
         node(t, cases[c].type, "x", "y");
-        reads(t, NULL);
-        compute(t, numbers, sizeof numbers, y, sizeof y);
+        computes(numbers, y);
         for (size_t i = 0; i < COUNT; i++) {
             const float expected = (float)cases[c].function((double)numbers[i]);
 
@@ -67,12 +66,9 @@ TEST(float64_within_a_model_is_computed_in_it)
         start_double("40");
         add_double("bias", bias);
         add_double("factor", factor);
-        node(t, "Add", "d bias", "a");
-        node(t, "Mul", "a factor", "b");
-        node(t, "Div", "b factor", "c");
-        node(t, "Greater", "d factor", "above");
-        node(t, "Where", "above c a", "w");
-        node(t, "Sub", "w bias", "s");
+        nodes_in(t, &t->graph,
+                 "a = Add d bias; b = Mul a factor; c = Div b factor; above = Greater d factor; w = Where "
+                 "above c a; s = Sub w bias");
         attribute_int(t, node(t, "Cast", "s", "y"), "to", F32);
         run(t, (void *[]){x}, (void *[]){y}, (size_t[]){sizeof y});
         for (size_t i = 0; i < COUNT; i++) {
@@ -106,8 +102,7 @@ TEST(whole_numbers_of_float64_are_exact)
         add_double("bias", biases[c]);
         node(t, "Add", "d bias", "a");
         attribute_int(t, node(t, "Cast", "a", "y"), "to", I64);
-        attribute_int(t, node(t, "Cast", "a", "z"), "to", 6);
-        attribute_int(t, node(t, "Cast", "a", "b"), "to", 2);
+        nodes_in(t, &t->graph, "z = Cast a, to 6; b = Cast a, to 2");
         output(t, "y");
         output(t, "z");
         output(t, "b");
@@ -145,8 +140,7 @@ TEST(float64_has_its_own_bounds)
         assert_float_equal(y[i], -1, 0);
     start_double("2");
     initializer(t, tensor(t, "zeros", F64, 1, (int64_t[]){2}, zeros, sizeof zeros));
-    node(t, "Mul", "d zeros", "m");
-    node(t, "Reciprocal", "m", "r");
+    nodes_in(t, &t->graph, "m = Mul d zeros; r = Reciprocal m");
     attribute_int(t, node(t, "Cast", "r", "y"), "to", F32);
     run(t, (void *[]){x}, (void *[]){y}, (size_t[]){2 * sizeof *y});
     assert_float_equal(y[0], INFINITY, 0);
@@ -237,8 +231,7 @@ TEST(products_run_along_an_axis)
         n = node(t, "CumProd", "x axis", "y");
         attribute_int(t, n, "exclusive", exclusive);
         attribute_int(t, n, "reverse", reverse);
-        reads(t, NULL);
-        compute(t, x, sizeof x, y, sizeof y);
+        computes(x, y);
         for (int line = 0; line < (down ? COLUMNS : ROWS); line++) {
             const int count = down ? ROWS : COLUMNS, step = down ? COLUMNS : 1, start = down ? line : line * COLUMNS;
             float product = 1;

@@ -43,9 +43,7 @@ static void large_net(struct net *t, const char *name, const float *w, const flo
     initializer(t, tensor(t, "c", F32, 2, (int64_t[]){LARGE_ROWS, LARGE_IN}, c, LARGE_ROWS * LARGE_IN * sizeof *c));
     snprintf(matmul, sizeof matmul, "x %s", name);
     node(t, "MatMul", matmul, "a");
-    node(t, "Transpose", "v", "u");
-    node(t, "MatMul", "a u", "b");
-    node(t, "Add", "b c", "y");
+    nodes_in(t, &t->graph, "u = Transpose v; b = MatMul a u; y = Add b c");
 }
 
 TEST(large_weights_stay_in_the_file)
@@ -72,8 +70,7 @@ TEST(large_weights_stay_in_the_file)
         size_t size;
 
         large_net(t, names[k], w, v, c);
-        reads(t, NULL); /* from memory that is gone afterwards */
-        compute(t, x, sizeof x, same, sizeof same);
+        computes(x, same); /* from memory that is gone afterwards */
         uint8_t *bytes = pack(t, &size);
         assert_true(file_write(path, bytes, size, NULL));
         free(bytes);
@@ -139,8 +136,7 @@ TEST(weights_next_to_the_model)
     w = initializer(t, tensor(t, "w", F32, 1, (int64_t[]){2}, NULL, 0));
     node(t, "Add", "x w", "y");
     external(t, w, "w.bin", "8", "8");
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
     assert_true(y[0] == 13 && y[1] == 24);
     external(t, w, "./w.bin", NULL, NULL);
     reads(t, NULL);
@@ -215,8 +211,7 @@ TEST(memory_for_constants_is_limited)
     integer(t, "one", 1);
     integer(t, "some", FIRST);
     integer(t, "most", (1 << 27) - FIRST / 2);
-    node(t, "Range", "zero some one", "a");
-    node(t, "Gather", "a x", "y");
+    nodes_in(t, &t->graph, "a = Range zero some one; y = Gather a x");
     reads(t, NULL);
     node(t, "Range", "zero most one", "b");
     refused(t, NULL, "memory for what the model says would take 260046848 operations, and 1678");
@@ -275,9 +270,7 @@ TEST(damaged_files_are_refused)
     initializer(t, tensor(t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
     integers(t, "shape", 2, (int64_t[]){4, -1});
     integer(t, "trips", 2);
-    node(t, "Add", "x w", "a");
-    node(t, "Reshape", "a shape", "b");
-    node(t, "Loop", "trips - b", "y");
+    nodes_in(t, &t->graph, "a = Add x w; b = Reshape a shape; y = Loop trips - b");
     {
         Onnx__GraphProto *body = attribute_graph(t, t->graph.node[2], "body");
 

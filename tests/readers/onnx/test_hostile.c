@@ -222,24 +222,20 @@ TEST(empty_tensors_of_huge_shapes_are_refused)
 
     input(t, "x", F32, "1");
     initializer(t, tensor(t, "z", F32, 4, huge, "", 0));
-    attribute_int(t, node(t, "Flatten", "z", "f"), "axis", 3);
-    node(t, "Cos", "x", "y");
+    nodes_in(t, &t->graph, "f = Flatten z, axis 3; y = Cos x");
     refused(t, NULL, "initializer \"z\": its shape");
 
     start(t, 17);
     input(t, "x", F32, "1");
     integers(t, "shape", 4, huge);
-    node(t, "ConstantOfShape", "shape", "z");
-    attribute_int(t, node(t, "Flatten", "z", "f"), "axis", 3);
-    node(t, "Cos", "x", "y");
+    nodes_in(t, &t->graph, "z = ConstantOfShape shape; f = Flatten z, axis 3; y = Cos x");
     refused(t, NULL, "2^31 elements and more");
 
     start(t, 17);
     input(t, "x", F32, "1 1");
     integers(t, "one", 1, (int64_t[]){0});
     integers(t, "shape", 3, (int64_t[]){0, HUGE, HUGE});
-    node(t, "Expand", "x shape", "e");
-    attribute_int(t, node(t, "Squeeze", "e one", "y"), "axis", 1);
+    nodes_in(t, &t->graph, "e = Expand x shape; y = Squeeze e one, axis 1");
     refused(t, NULL, "2^31 elements and more");
 
     start(t, 18);

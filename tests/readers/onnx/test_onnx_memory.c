@@ -15,18 +15,16 @@ TEST(every_allocation_can_fail)
     integers(t, "shape", 2, (int64_t[]){4, -1});
     integer(t, "trips", 2);
     node(t, "Reshape", "a shape", "b"); /* before its producer: to be sorted */
-    node(t, "Add", "x w", "a");
-    node(t, "Loop", "trips - b", "y");
+    nodes_in(t, &t->graph, "a = Add x w; y = Loop trips - b");
     Onnx__GraphProto *body = attribute_graph(t, t->graph.node[2], "body");
     body->input[body->n_input++] = port(t, "i", I64, "");
     body->input[body->n_input++] = port(t, "go", BOOL, "");
     body->input[body->n_input++] = port(t, "s", F32, "4 1");
     attribute_float(t, node_in(t, body, "Elu", "s", "s2"), "alpha", 2);
     outputs_in(t, body, "go s2");
-    node(t, "NonZero", "x", "places");
-    node(t, "Shape", "places", "shape_of");
-    node(t, "ConstantOfShape", "shape_of", "filled");
-    node(t, "Unique", "x", "refused");
+    nodes_in(t, &t->graph,
+             "places = NonZero x; shape_of = Shape places; filled = ConstantOfShape shape_of; refused = "
+             "Unique x");
     output(t, "y");
     output(t, "filled");
     size = onnx__model_proto__get_packed_size(&t->model);

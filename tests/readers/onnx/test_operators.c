@@ -227,12 +227,9 @@ static void check_dynamically_quantized_matmul(bool with_sums)
     initializer(t, tensor(t, "w", I8, 2, (int64_t[]){K, N}, w, sizeof w));
     initializer(t, tensor(t, "ws", F32, 0, NULL, &weight_scale, sizeof weight_scale));
     initializer(t, tensor(t, "b", F32, 1, (int64_t[]){N}, bias, sizeof bias));
-    node(t, "DynamicQuantizeLinear", "x", "q s z");
-    node(t, "MatMulInteger", "q w z", "i");
+    nodes_in(t, &t->graph, "q s z = DynamicQuantizeLinear x; i = MatMulInteger q w z");
     attribute_int(t, node(t, "Cast", "i", "f"), "to", F32);
-    node(t, "Mul", "s ws", "m");
-    node(t, "Mul", "f m", "p");
-    node(t, "Add", "p b", "y");
+    nodes_in(t, &t->graph, "m = Mul s ws; p = Mul f m; y = Add p b");
     output(t, "y");
     output(t, "q");
     output(t, "s");

@@ -284,8 +284,7 @@ TEST(dynamically_quantized_matmuls_equal_their_parts)
         node(t, "DynamicQuantizeLinear", "x", "q sq zq");
         node(t, "MatMulInteger", has_zero ? "q w zq zw" : "q w zq", "sums");
         cast(t, "sums", "product");
-        node(t, "Mul", "sq s", "scale");
-        node(t, "Mul", "product scale", "scaled");
+        nodes_in(t, &t->graph, "scale = Mul sq s; scaled = Mul product scale");
         node(t, has_bias ? "Add" : "Identity", has_bias ? "scaled c" : "scaled", "want");
         snprintf(inputs, sizeof inputs, "x w s %s %s", has_zero ? "zw" : "-", has_bias ? "c" : "-");
         microsoft(t, "DynamicQuantizeMatMul", inputs, "got");
@@ -301,8 +300,7 @@ static void quantized_input(struct net *t, const char *dims)
     byte(t, "zq", U8, 117);
     number(t, "sy", 0.0093f);
     byte(t, "zy", U8, 90);
-    node(t, "QuantizeLinear", "x sq zq", "q");
-    node(t, "DequantizeLinear", "q sq zq", "f");
+    nodes_in(t, &t->graph, "q = QuantizeLinear x sq zq; f = DequantizeLinear q sq zq");
 }
 
 /* Ends a net whose outputs are `plain` in floats, still to be quantised, and `quantized`. */
@@ -321,10 +319,9 @@ TEST(quantized_operators_equal_their_parts)
     quantized_input(t, "3 4");
     input(t, "v", F32, "3 4");
     number(t, "zero", 0);
-    node(t, "Greater", "v zero", "condition");
-    node(t, "QuantizeLinear", "v sy zy", "p");
-    node(t, "DequantizeLinear", "p sy zy", "g");
-    node(t, "Where", "condition f g", "plain");
+    nodes_in(t, &t->graph,
+             "condition = Greater v zero; p = QuantizeLinear v sy zy; g = DequantizeLinear p sy zy; plain = "
+             "Where condition f g");
     microsoft(t, "QLinearWhere", "condition q sq zq p sy zy sy zy", "quantized");
     same_bytes(t);
     for (int keep = 0; keep < 2; keep++) {
@@ -342,8 +339,7 @@ TEST(quantized_operators_equal_their_parts)
     number(t, "sz", 0.0113f);
     byte(t, "zz", U8, 0);
     constant(t, "p", U8, "2 4", 1, 0);
-    node(t, "DequantizeLinear", "p sz zz", "g");
-    attribute_int(t, node(t, "Concat", "f g", "plain"), "axis", 0);
+    nodes_in(t, &t->graph, "g = DequantizeLinear p sz zz; plain = Concat f g, axis 0");
     attribute_int(t, microsoft(t, "QLinearConcat", "sy zy q sq zq p sz", "quantized"), "axis", 0);
     same_bytes(t);
 }
@@ -557,14 +553,12 @@ TEST(blocks_of_channels_are_plain_tensors)
         twice(t, "Conv", "x a", "x ax none", "p", n);
         for (int k = 0; k < 2; k++)
             ints(t, n[k], "pads", "1 1 1 1");
-        node(t, "Add", "p side", "q");
-        node(t, "Add", "px sidex", "qx");
+        nodes_in(t, &t->graph, "q = Add p side; qx = Add px sidex");
         twice(t, "Conv", "q b", "qx bx - px", "r", n);
         for (int k = 0; k < 2; k++)
             ints(t, n[k], "pads", "1 1 1 1");
         attribute_text(t, n[1], "activation", "Sigmoid");
-        node(t, "Add", "r p", "sum");
-        node(t, "Sigmoid", "sum", "s");
+        nodes_in(t, &t->graph, "sum = Add r p; s = Sigmoid sum");
         twice(t, "Conv", "s d", "rx dx", "u", n);
         attribute_int(t, n[0], "group", (int64_t)width);
         attribute_int(t, n[1], "group", (int64_t)filled);
@@ -575,8 +569,7 @@ TEST(blocks_of_channels_are_plain_tensors)
         for (int k = 0; k < 2; k++)
             ints(t, n[k], "kernel_shape", "2 2");
         twice(t, i % 4 < 2 ? "GlobalMaxPool" : "GlobalAveragePool", "w", "wx", "g", n);
-        node(t, "Mul", "w g", "m");
-        node(t, "Mul", "wx gx", "mx");
+        nodes_in(t, &t->graph, "m = Mul w g; mx = Mul wx gx");
         twice(t, "Conv", "m e bias", "mx ex biasx", "y", n);
         ints(t, node(t, "Transpose", "y", "want"), "perm", "0 2 3 1");
         n[1] = domain_node(t, "com.microsoft.nchwc", "ReorderOutput", "yx", "got");
@@ -601,8 +594,7 @@ TEST(blocks_are_enlarged_and_joined)
         filters(t, "b", 32, 16, 1, 16, true);
         twice(t, "Conv", "x a", "x ax", "p", n);
         twice(t, "Conv", "p b", "px bx", "q", n);
-        attribute_int(t, node(t, "Concat", "p q", "c"), "axis", 1);
-        attribute_int(t, node(t, "Concat", "px qx", "cx"), "axis", 1);
+        nodes_in(t, &t->graph, "c = Concat p q, axis 1; cx = Concat px qx, axis 1");
         initializer(t, tensor(t, "scales", F32, 1, (int64_t[]){4}, (float[]){1, 1, 2, 3}, 16));
         n[0] = node(t, "Resize", "c - scales", "want");
         n[1] = domain_node(t, "com.microsoft.nchwc", "Upsample", "cx", "u");

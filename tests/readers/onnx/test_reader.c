@@ -19,10 +19,7 @@ TEST(computed_shapes_become_numbers)
     integer(t, "zero", 0);
     integers(t, "minus", 1, (int64_t[]){-1});
     integers(t, "first", 1, (int64_t[]){0});
-    node(t, "Shape", "x", "s");
-    node(t, "Gather", "s zero", "b");
-    node(t, "Unsqueeze", "b first", "bs");
-    node(t, "Concat", "bs minus", "shape");
+    nodes_in(t, &t->graph, "s = Shape x; b = Gather s zero; bs = Unsqueeze b first; shape = Concat bs minus");
     attribute_int(t, t->graph.node[3], "axis", 0);
     node(t, "Reshape", "x shape", "y");
     refused(t, NULL, "dimension \"batch\" (of \"x\") has no size: give it by dimensions or shapes");
@@ -44,18 +41,14 @@ TEST(constants_without_operands_are_computed)
     integer(t, "from", 2);
     integer(t, "to", 8);
     integer(t, "step", 2);
-    node(t, "Shape", "x", "s");
-    node(t, "Slice", "s zero zero", "none");
+    nodes_in(t, &t->graph, "s = Shape x; none = Slice s zero zero");
     node(t, "Range", "from to step", "r"); /* 2 4 6 */
     node(t, "NonZero", "r", "nz");         /* 0 1 2 */
     node(t, "Squeeze", "nz zero", "flat");
     node(t, "ReduceProd", "none", "one"); /* 1 */
-    node(t, "ReduceSum", "flat", "three");
-    node(t, "Mul", "one three", "size");
-    node(t, "Concat", "none size", "shape");
+    nodes_in(t, &t->graph, "three = ReduceSum flat; size = Mul one three; shape = Concat none size");
     attribute_int(t, t->graph.node[8], "axis", 0);
-    node(t, "ConstantOfShape", "shape", "c");
-    node(t, "Add", "x c", "y");
+    nodes_in(t, &t->graph, "c = ConstantOfShape shape; y = Add x c");
     reads(t, NULL);
     expect_shape(t, SHAPE(2, 3));
 }
@@ -63,9 +56,7 @@ TEST(constants_without_operands_are_computed)
 TEST(nodes_are_taken_in_any_order)
 {
     input(t, "x", F32, "2");
-    node(t, "Relu", "b", "y");
-    node(t, "Abs", "a", "b");
-    node(t, "Neg", "x", "a");
+    nodes_in(t, &t->graph, "y = Relu b; b = Abs a; a = Neg x");
     reads(t, NULL);
     t->graph.node[2]->input[0] = text(t, "y");
     refused(t, NULL, "depends on its own result");
@@ -84,13 +75,11 @@ TEST(outputs_may_be_inputs_or_constants)
     input(t, "x", F32, "2");
     node(t, "Identity", "x", "y");
     output(t, "y");
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
     assert_memory_equal(x, y, sizeof x);
     initializer(t, tensor(t, "c", F32, 1, (int64_t[]){2}, x, sizeof x));
     t->graph.output[0]->name = text(t, "c");
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
     assert_memory_equal(x, y, sizeof x);
 }
 
@@ -107,8 +96,7 @@ TEST(inputs_have_defaults_and_may_be_booleans)
     input(t, "w", F32, "2");
     input(t, "m", BOOL, "2");
     initializer(t, tensor(t, "w", F32, 1, (int64_t[]){2}, w, sizeof w));
-    node(t, "Where", "m x w", "y");
-    node(t, "Not", "m", "z");
+    nodes_in(t, &t->graph, "y = Where m x w; z = Not m");
     output(t, "y");
     output(t, "z");
     reads(t, NULL);
@@ -284,8 +272,7 @@ TEST(types_that_webnn_lacks_are_refused_where_read)
     node(t, "Cast", "d", "f");
     attribute_int(t, t->graph.node[1], "to", F32);
     t->graph.node[0]->input[1] = text(t, "f");
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
     assert_true(y[0] == 2.5f && y[1] == 3.5f);
     t->graph.node[0]->input[1] = text(t, "s");
     refused(t, NULL, "is of type string, which WebNN does not have");
@@ -324,8 +311,7 @@ TEST(composed_functions_are_accurate)
         start(t, 17);
         input(t, "x", F32, "4096");
         node(t, functions[f].type, "x", "y");
-        reads(t, NULL);
-        compute(t, x, sizeof x, y, sizeof y);
+        computes(x, y);
         for (int i = 0; i < COUNT; i++) {
             double e = functions[f].f((double)x[i]), error = fabs((double)y[i] - e) / fmax(fabs(e), 1e-30);
 

@@ -73,11 +73,9 @@ TEST(an_inverse_transform_goes_back)
     for (size_t i = 0; i < LENGTH * 2; i++)
         x[i] = (float)value(i);
     input(t, "x", F32, "20 2");
-    attribute_int(t, node(t, "DFT", "x", "f"), "axis", 0);
-    attribute_int(t, node(t, "DFT", "f", "y"), "axis", 0);
+    nodes_in(t, &t->graph, "f = DFT x, axis 0; y = DFT f, axis 0");
     attribute_int(t, t->graph.node[1], "inverse", 1);
-    reads(t, NULL);
-    compute(t, x, sizeof x, y, sizeof y);
+    computes(x, y);
     for (size_t i = 0; i < LENGTH * 2; i++)
         assert_close(y[i], x[i], 1e-5);
     attribute_int(t, t->graph.node[0], "onesided", 1);
@@ -183,8 +181,7 @@ TEST(short_time_transforms_are_computed)
     input(t, "x", F32, "1 20 1");
     integer(t, "step", STEP);
     integer(t, "length", FRAME);
-    node(t, "HannWindow", "length", "w");
-    node(t, "STFT", "x step w length", "y");
+    nodes_in(t, &t->graph, "w = HannWindow length; y = STFT x step w length");
     reads(t, NULL);
     expect_shape(t, SHAPE(1, FRAMES, BINS, 2));
     compute(t, x, sizeof x, y, sizeof y);
