@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/internal.h"
@@ -66,6 +67,50 @@ static bool refuse_branches(struct onnx_node *n, const char *const reasons[2])
                        constant_hint(n, hint), reasons[1] ? reasons[1] : reasons[0]);
 }
 
+/** Returns whether two results differ in the size of one dimension only, or in none, which is *axis then. */
+static bool differ_in_size(const struct onnx_value *a, const struct onnx_value *b, uint32_t *axis)
+{
+    uint32_t count = 0;
+
+    *axis = 0;
+    if (a->type != b->type || a->rank != b->rank)
+        return false;
+    for (uint32_t d = 0; d < a->rank; d++)
+        if (a->dims[d] != b->dims[d]) {
+            *axis = d;
+            count++;
+        }
+    return count <= 1;
+}
+
+/** Selects output i of two that differ in the size of a dimension: of the larger size, of which those of the one that is taken
+ * count. */
+static bool select_sized(struct onnx_node *n, size_t i, WNNOperand condition, struct onnx_value *yes, struct onnx_value *no,
+                         uint32_t axis)
+{
+    struct onnx_value *const both[2] = {yes, no};
+    const int64_t most = yes->dims[axis] > no->dims[axis] ? yes->dims[axis] : no->dims[axis];
+    WNNOperand parts[2] = {NULL}, counts[2];
+
+    for (size_t b = 0; b < 2; b++) {
+        struct onnx_dims after = {both[b]->rank, {0}};
+
+        counts[b] = onnx_scalar(n, WNNOperandDataType_Int32, (double)both[b]->dims[axis]);
+        after.at[axis] = (uint32_t)(most - both[b]->dims[axis]);
+        if (onnx_elements(both[b]))
+            parts[b] = onnx_pad(n, onnx_value_operand(n, both[b]), (struct onnx_dims){after.rank, {0}}, after, 0);
+    }
+    if (!onnx_output_as(n, i,
+                        parts[0] && parts[1] ? onnx_where(n, condition, parts[0], parts[1]) : parts[yes->dims[axis] != most],
+                        yes->type))
+        return false;
+    if (!onnx_wants(n, i))
+        return true;
+    n->outputs[i]->count = onnx_where(n, condition, counts[0], counts[1]);
+    n->outputs[i]->counted = axis;
+    return true;
+}
+
 /** Both branches are computed, and the condition selects: neither has effects other than its results. */
 static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, struct onnx_value *const *no)
 {
@@ -79,13 +124,19 @@ static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, st
     condition = onnx_reshape(n, condition, 0, NULL);
     n->is_static = false;
     for (size_t i = 0; i < n->output_count; i++) {
-        if (yes[i]->type != no[i]->type || yes[i]->rank != no[i]->rank ||
-            memcmp(yes[i]->dims, no[i]->dims, yes[i]->rank * sizeof *yes[i]->dims) != 0)
+        uint32_t axis;
+
+        if (!differ_in_size(yes[i], no[i], &axis))
             return onnx_refuse(n,
-                               "%s, and output %zu is %s in then_branch and %s in else_branch, but in a static graph of one "
-                               "type and shape%s",
+                               "%s, and output %zu is %s in then_branch and %s in else_branch, which may differ in one size "
+                               "only%s",
                                condition_text(n, about), i, value_text(has[0], yes[i]), value_text(has[1], no[i]),
                                constant_hint(n, hint));
+        if (yes[i]->rank && yes[i]->dims[axis] != no[i]->dims[axis]) {
+            if (!select_sized(n, i, condition, yes[i], no[i], axis))
+                return false;
+            continue;
+        }
         WNNOperand y = wnnGraphBuilderWhere(n->builder, condition, onnx_value_operand(n, yes[i]), onnx_value_operand(n, no[i]),
                                             n->options);
         if (!onnx_output_as(n, i, y, yes[i]->type))

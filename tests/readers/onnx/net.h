@@ -252,6 +252,17 @@ static inline void outputs_in(struct net *t, Onnx__GraphProto *g, const char *na
 }
 
 /** The first one takes the place of "y". */
+/** The body of a Loop, with inputs "i", "go" and a carried float32 of that name and shape. */
+static inline Onnx__GraphProto *loop_body(struct net *t, Onnx__NodeProto *n, const char *carried, const char *dims)
+{
+    Onnx__GraphProto *body = attribute_graph(t, n, "body");
+
+    body->input[body->n_input++] = port(t, "i", I64, "");
+    body->input[body->n_input++] = port(t, "go", BOOL, "");
+    body->input[body->n_input++] = port(t, carried, F32, dims);
+    return body;
+}
+
 static inline void output(struct net *t, const char *name)
 {
     t->graph.output[t->outputs++] = port(t, name, F32, NULL);

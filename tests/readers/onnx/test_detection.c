@@ -302,6 +302,28 @@ TEST(what_needs_the_size_is_refused)
     refused(t, NULL, "output 0 of its body has at most 8 elements");
 }
 
+TEST(branches_may_differ_in_one_size)
+{
+    for (int taken = 0; taken < 2; taken++) {
+        float expected[8];
+
+        for (int i = 0; i < 8; i++)
+            expected[i] = taken ? eight_scores[i] : -eight_scores[i];
+        begin_eight(17);
+        number(t, "limit", taken ? 2 : 0);
+        nodes_in(t, &t->graph, "peak = ReduceMax score, keepdims 0; c = Less peak limit");
+        Onnx__NodeProto *n = node(t, "If", "c", "z");
+        Onnx__GraphProto *body = attribute_graph(t, n, "then_branch");
+        node_in(t, body, "Gather", "list first", "a");
+        outputs_in(t, body, "a");
+        body = attribute_graph(t, n, "else_branch");
+        node_in(t, body, "Neg", "list", "b");
+        outputs_in(t, body, "b");
+        node(t, "Identity", "z", "y");
+        check_eight(expected, taken ? 1 : 8, 8, taken ? 1 : 8);
+    }
+}
+
 /* ---- numbers made of the size ---- */
 
 /** Scalar n is the number of scores that count, 3 of 8. */

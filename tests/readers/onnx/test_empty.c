@@ -70,10 +70,7 @@ TEST(results_of_no_turns_have_the_shape_that_the_body_tells)
         integer(t, "none", 0);
         integers(t, "axes", 1, &(int64_t){0});
         node(t, "Loop", "none - x", "s rows");
-        body = attribute_graph(t, t->graph.node[0], "body");
-        body->input[body->n_input++] = port(t, "i", I64, "");
-        body->input[body->n_input++] = port(t, "go", BOOL, "");
-        body->input[body->n_input++] = port(t, "s", F32, "1 2");
+        body = loop_body(t, t->graph.node[0], "s", "1 2");
         node_in(t, body, "Add", "s s", "t");
         outputs_in(t, body, "go t");
         body->output[body->n_output++] = port(t, "t", F32, known ? "1 2" : NULL);

@@ -272,11 +272,7 @@ TEST(damaged_files_are_refused)
     integer(t, "trips", 2);
     nodes_in(t, &t->graph, "a = Add x w; b = Reshape a shape; y = Loop trips - b");
     {
-        Onnx__GraphProto *body = attribute_graph(t, t->graph.node[2], "body");
-
-        body->input[body->n_input++] = port(t, "i", I64, "");
-        body->input[body->n_input++] = port(t, "go", BOOL, "");
-        body->input[body->n_input++] = port(t, "s", F32, "4 1");
+        Onnx__GraphProto *body = loop_body(t, t->graph.node[2], "s", "4 1");
         node_in(t, body, "Elu", "s", "s2");
         attribute_float(t, body->node[0], "alpha", 2);
         outputs_in(t, body, "go s2");

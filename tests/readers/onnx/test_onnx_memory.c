@@ -16,10 +16,7 @@ TEST(every_allocation_can_fail)
     integer(t, "trips", 2);
     node(t, "Reshape", "a shape", "b"); /* before its producer: to be sorted */
     nodes_in(t, &t->graph, "a = Add x w; y = Loop trips - b");
-    Onnx__GraphProto *body = attribute_graph(t, t->graph.node[2], "body");
-    body->input[body->n_input++] = port(t, "i", I64, "");
-    body->input[body->n_input++] = port(t, "go", BOOL, "");
-    body->input[body->n_input++] = port(t, "s", F32, "4 1");
+    Onnx__GraphProto *body = loop_body(t, t->graph.node[2], "s", "4 1");
     attribute_float(t, node_in(t, body, "Elu", "s", "s2"), "alpha", 2);
     outputs_in(t, body, "go s2");
     nodes_in(t, &t->graph,
