@@ -348,7 +348,7 @@ bool dictionary_has_only(struct call *c, napi_value dictionary, const char *cons
         for (k = 0; known[k] && strcmp(known[k], name.data); k++)
             suggestion_offer(&s, known[k]);
         if (!known[k])
-            return throw_type(c, "there is no option '%.64s'%s", name.data, suggestion_text(&s));
+            return throw_type(c, "there is no option '%.64s'%s", name.data, suggestion_list(&s));
     }
     return true;
 }

@@ -463,7 +463,7 @@ static void asking_run(void *user)
     pending_report(a->pending, status, status ? wnnModelGetLastErrorMessage() : WNN_STRING_VIEW_INIT, graph);
 }
 
-/** Is modelGraph(model, sizes, flag): a promise of the MLGraph for {dimensions, shapes}. */
+/** Is getGraph(model, sizes, flag): a promise of the MLGraph for {dimensions, shapes}. */
 static napi_value model_graph(struct call *c, struct object *model)
 {
     WNNModelOptions sizes;
@@ -566,7 +566,7 @@ const struct member model_functions[] = {
     {"describeModel", INTERFACE_COUNT, 1, MEMBER_FUNCTION, describe_model, NULL},
     {"readModel", INTERFACE_BUILDER, 2, MEMBER_FUNCTION, read_model, NULL},
     {"loadModel", INTERFACE_CONTEXT, 2, MEMBER_FUNCTION, open_model, NULL},
-    {"modelGraph", INTERFACE_MODEL, 1, MEMBER_FUNCTION | MEMBER_PROMISE, model_graph, NULL},
+    {"getGraph", INTERFACE_MODEL, 1, MEMBER_FUNCTION | MEMBER_PROMISE, model_graph, NULL},
     {"createCancellation", INTERFACE_COUNT, 0, MEMBER_FUNCTION, create_cancellation, NULL},
     {"cancel", INTERFACE_CANCELLATION, 1, MEMBER_FUNCTION, cancel, NULL},
     {"dispatchCancellable", INTERFACE_CONTEXT, 5, MEMBER_FUNCTION, dispatch_cancellable, NULL},

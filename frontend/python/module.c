@@ -233,7 +233,8 @@ static PyMethodDef module_methods[] = {
     {"load", (PyCFunction)(void (*)(void))module_load, METH_VARARGS | METH_KEYWORDS,
      "load($module, path, context=None, *, dimensions=None, shapes=None, constants=None, weights=None, folder=None, "
      "graph_limit=16, outputs=None, folder_limit=0)\n--\n\nOpens a model: the path of a file or folder (ONNX, .webnn text or "
-     "JSON, manifest), or its bytes."},
+     "JSON, manifest), or its bytes.\n\ndimensions, {name: size}, and shapes, {input: sizes}, fix sizes, constants, {input: "
+     "array}, inputs;\noutputs names the results that are wanted; folder keeps compiled graphs, up to folder_limit bytes."},
     {"devices", module_devices, METH_NOARGS,
      "devices($module)\n--\n\nReturns a dict for each device that create_context(engine='gpu', device=...) takes."},
     {NULL, NULL, 0, NULL},

@@ -32,10 +32,10 @@ const char *model_dims_text(char *buf, size_t size, size_t rank, const uint32_t 
     for (size_t i = 0; i < rank && n < size; i++) {
         const char *const before = i ? ", " : "";
 
-        if (dims[i])
+        if (dims[i] || !names)
             n += (size_t)snprintf(buf + n, size - n, "%s%u", before, dims[i]);
         else
-            n += (size_t)snprintf(buf + n, size - n, "%s%s", before, names && names[i] ? NAME_SHOWN(names[i]) : "?");
+            n += (size_t)snprintf(buf + n, size - n, "%s%s", before, names[i] ? NAME_SHOWN(names[i]) : "?");
     }
     if (n < size)
         snprintf(buf + n, size - n, "]");

@@ -138,15 +138,13 @@ const char *model_option_name(const struct model_options *options, enum model_op
 static bool refuse_output(const struct model *model, size_t taken, const char *name, struct error *e)
 {
     struct suggestion meant = suggestion_for(name, strlen(name));
-    char list[300] = "";
 
     for (size_t i = 0; i < model->output_count; i++) {
         if (i < taken && !strcmp(model->outputs[i].name, name))
             return file_error(e, "output \"%s\" is asked for twice", NAME_SHOWN(name));
         suggestion_offer(&meant, model->outputs[i].name);
-        text_list_add(list, sizeof list, model->outputs[i].name, strlen(model->outputs[i].name));
     }
-    return file_error(e, "the model has no output \"%s\"%s; it has %s", NAME_SHOWN(name), suggestion_text(&meant), list);
+    return file_error(e, "the model has no output '%s'%s", NAME_SHOWN(name), suggestion_list(&meant));
 }
 
 static void swap_outputs(struct model *model, size_t i, size_t k)

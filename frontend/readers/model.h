@@ -144,7 +144,7 @@ bool model_binding_fit(const char *name, WNNOperand operand, WNNOperandDataType 
                        const char *const *names, struct error *e);
 /** Returns "which FILE has" or "that is given" for messages about a shape, in buf. */
 const char *model_shape_origin(const struct model_shape *shape, char *buf, size_t size);
-/** Writes "[2, batch]" into buf and returns it; a size of 0 has a name, or is written as "?".  names may be NULL. */
+/** Writes "[2, batch]" into buf and returns it.  Where names is not NULL, a size of 0 is open: its name is written, or "?". */
 const char *model_dims_text(char *buf, size_t size, size_t rank, const uint32_t *dims, const char *const *names);
 /** Returns how a message calls the option for sizes of dimensions, for shapes of inputs, or for constants. */
 const char *model_option_name(const struct model_options *options, enum model_option option);

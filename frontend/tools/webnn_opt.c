@@ -133,7 +133,9 @@ static bool run_text(const struct options *o, WNNContext context, const char *te
     struct source s = {.o = o};
     struct error e = {0};
     struct graph *g = graph_parse(text, length, find_weights, &s, &e);
-    bool ok = g || complain("%s: %s", PATH_SHOWN(o->input), e.message);
+    const bool is_onnx = length && *text == 0x08; /* a ModelProto begins with its ir_version */
+    bool ok = g || complain("%s: %s%s", PATH_SHOWN(o->input), e.message,
+                            is_onnx ? "; it looks like an ONNX file, of which webnnc FILE.onnx -o FILE.webnn makes text" : "");
 
     if (g) { /* what passes compute is charged as for a builder's graph */
         budget_set(&g->budget, o->budget, length + (s.weights ? weights_length(s.weights) : 0));

@@ -358,11 +358,7 @@ bool sources_all_used(const struct sources *s, const struct model *model)
         struct suggestion meant = suggestion_for(s->items[i].name, strlen(s->items[i].name));
         for (size_t k = 0; k < model->input_count; k++)
             suggestion_offer(&meant, model->inputs[k].name);
-        ok = complain("the model has no input '%s'%s", NAME_SHOWN(s->items[i].name), suggestion_text(&meant));
-        fputs("its inputs are:", stderr);
-        for (size_t k = 0; k < model->input_count; k++)
-            fprintf(stderr, "%s '%s'", k ? "," : "", NAME_SHOWN(model->inputs[k].name));
-        fputc('\n', stderr);
+        ok = complain("the model has no input '%s'%s", NAME_SHOWN(s->items[i].name), suggestion_list(&meant));
     }
     return ok;
 }

@@ -91,13 +91,13 @@ static bool add_needed(const struct run_options *o, struct sources *s, const cha
 }
 
 /** Reads the model.  Inputs whose values it has to know become constants, which there is room for, one after the other. */
-static bool read_model(const struct run_options *o, struct sources *s, WNNContext context, struct model_options *m,
-                       struct model_constant *constants, struct model *model, struct error *e)
+static bool read_model(const struct run_options *o, struct sources *s, const struct model_source *source, WNNContext context,
+                       struct model_options *m, struct model_constant *constants, struct model *model, struct error *e)
 {
     char *needed = NULL;
 
     m->needed = &needed;
-    while (!model_read(context, o->model, m, model, e)) {
+    while (!model_source_read(source, context, m, model, e)) {
         const bool added = needed && m->constant_count < o->model_options.constant_count + s->count &&
                            add_needed(o, s, needed, &constants[m->constant_count], e);
 
@@ -121,8 +121,10 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
     struct model_constant *constants = calloc(o->model_options.constant_count + s->count + 1, sizeof *constants);
     struct error e = {0};
     bool ok = shapes && constants, has_pictures = false;
+    const bool is_array = s->count == 1 && !s->items->name && s->items->kind == SOURCE_ARRAY;
     struct model_options m = o->model_options;
     struct model_description declared = {0};
+    struct model_source *source = NULL;
 
     if (!ok)
         complain("out of memory");
@@ -135,19 +137,20 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
     if (ok) {
         /* Most models fix the size of pictures, or take it in a form that only they know; the others get four dimensions.  A
          * picture is a batch of one. */
-        m.shape_count = collect_shapes(o, s, false, shapes);
         progress_begin(o, "reading the model");
-        ok = read_model(o, s, context, &m, constants, model, &e);
+        source = model_source_open(o->model, &e);
+        ok = source && (!(has_pictures || is_array) || model_source_describe(source, &declared, &e));
+        if (ok && is_array && declared.input_count == 1 && declared.free_count) /* else the shape says nothing new */
+            s->items->name = strdup(declared.inputs->name.data);
+        m.shape_count = collect_shapes(o, s, false, shapes);
+        ok = ok && read_model(o, s, source, context, &m, constants, model, &e);
         if (!ok && has_pictures) {
             struct error first = e;
 
             m.shape_count = collect_shapes(o, s, true, shapes);
             e = (struct error){0};
-            struct model_source *source = model_source_open(o->model, &e);
-            ok = source && model_source_describe(source, &declared, &e) &&
-                 model_single_batch(&declared, &o->model_options, &m.dim_count, &m.dims) &&
-                 read_model(o, s, context, &m, constants, model, &e);
-            model_source_close(source);
+            ok = source && model_single_batch(&declared, &o->model_options, &m.dim_count, &m.dims) &&
+                 read_model(o, s, source, context, &m, constants, model, &e);
             if (!ok && !e.status)
                 e = first;
         }
@@ -156,6 +159,7 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
             complain("%s", e.message);
         ok = ok && name_source(s, model);
     }
+    model_source_close(source);
     model_description_free(&declared);
     free(shapes);
     free(constants);

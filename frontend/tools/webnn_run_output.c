@@ -254,11 +254,7 @@ const struct result *result_find(size_t count, const struct result *results, con
             return &results[i];
         suggestion_offer(&meant, results[i].name);
     }
-    complain("%s: the model has no output '%s'%s", option, NAME_SHOWN(name), suggestion_text(&meant));
-    fputs("its outputs are:", stderr);
-    for (size_t i = 0; i < count; i++)
-        fprintf(stderr, "%s '%s'", i ? "," : "", NAME_SHOWN(results[i].name));
-    fputc('\n', stderr);
+    complain("%s: the model has no output '%s'%s", option, NAME_SHOWN(name), suggestion_list(&meant));
     return NULL;
 }
 

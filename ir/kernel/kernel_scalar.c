@@ -113,7 +113,8 @@ static double sigmoid(double a)
     return 1.0 / (1.0 + exp(-a));
 }
 
-static float float_operate(enum kop op, float a, float b, float c)
+/** Computes a float operation in double.  For all but K_FMA and the roundings, rounding that to float32 is float32's result. */
+static double operate(enum kop op, double a, double b, double c)
 {
     static double (*const functions[K_OP_COUNT])(double) = {
         [K_FLOOR] = floor, [K_CEIL] = ceil, [K_ROUND_EVEN] = rint, /* the default rounding mode is nearest even */
@@ -121,7 +122,7 @@ static float float_operate(enum kop op, float a, float b, float c)
         [K_COS] = cos,     [K_TAN] = tan,   [K_TANH] = tanh,       [K_ERF] = erf, [K_SIGMOID] = sigmoid};
 
     if (functions[op])
-        return (float)functions[op](a);
+        return functions[op](a);
     switch (op) {
     case K_ADD:
         return a + b;
@@ -130,63 +131,36 @@ static float float_operate(enum kop op, float a, float b, float c)
     case K_MUL:
         return a * b;
     case K_DIV:
-        return a / b;
-    case K_MIN:
-    case K_MAX:
-        return (float)number_extreme(op == K_MAX, a, b);
-    case K_POW:
-        return (float)pow(a, b);
-    case K_NEG:
-        return -a;
-    case K_ABS:
-        return fabsf(a);
-    case K_SIGN:
-        return a > 0 ? 1.0f : a < 0 ? -1.0f : a; /* NaN and signed zeros as they are */
-    case K_COPY_SIGN:
-        return copysignf(a, b);
-    case K_RECIPROCAL:
-        return 1.0f / a;
-    case K_FMA:
-        return fmaf(a, b, c);
-    case K_ROUND_F16:
-        return f32_round(a, WNNOperandDataType_Float16);
-    case K_ROUND_BF16:
-        return f32_round(a, DTYPE_BFLOAT16);
     case K_DIV_APPROX: /* the best of the quotients that it may be */
-        return a / b;
-    default: /* not a float operation: kernel_verify refuses it */
-        return a;
-    }
-}
-
-/** Computes the operations of kop_has_f64 in float64, and all others by float32. */
-static double double_operate(enum kop op, double a, double b, double c)
-{
-    switch (op) {
-    case K_ADD:
-        return a + b;
-    case K_SUB:
-        return a - b;
-    case K_MUL:
-        return a * b;
-    case K_DIV:
         return a / b;
     case K_MIN:
     case K_MAX:
         return number_extreme(op == K_MAX, a, b);
+    case K_POW:
+        return pow(a, b);
     case K_NEG:
         return -a;
     case K_ABS:
         return fabs(a);
+    case K_SIGN:
+        return a > 0 ? 1 : a < 0 ? -1 : a; /* NaN and signed zeros as they are */
     case K_COPY_SIGN:
         return copysign(a, b);
     case K_RECIPROCAL:
         return 1 / a;
     case K_FMA:
         return fma(a, b, c);
-    default:
-        return (double)float_operate(op, (float)a, (float)b, (float)c);
+    default: /* not a float operation: kernel_verify refuses it */
+        return a;
     }
+}
+
+static float float_operate(enum kop op, float a, float b, float c)
+{
+    return op == K_FMA          ? fmaf(a, b, c)
+           : op == K_ROUND_F16  ? f32_round(a, WNNOperandDataType_Float16)
+           : op == K_ROUND_BF16 ? f32_round(a, DTYPE_BFLOAT16)
+                                : (float)operate(op, a, b, c);
 }
 
 /* ---- casts and comparisons ---- */
@@ -276,7 +250,8 @@ union scalar kernel_scalar(enum kop op, enum ktype type, enum ktype from, const 
         break;
     }
     if (type == KT_F64) {
-        r.f64 = double_operate(op, args[0].f64, args[1].f64, args[2].f64);
+        r.f64 = kop_has_f64(op) ? operate(op, args[0].f64, args[1].f64, args[2].f64)
+                                : (double)float_operate(op, (float)args[0].f64, (float)args[1].f64, (float)args[2].f64);
         return r;
     }
     if (type != KT_F32)

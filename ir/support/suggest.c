@@ -48,6 +48,7 @@ void suggestion_offer(struct suggestion *s, const char *name)
     enum { BEGINNING_MIN = 3 };
     size_t length = strlen(name), distance;
 
+    text_list_add(s->list, sizeof s->list, '\'', name, length);
     if (!s->length || !length || s->length > NAME_MAX_BYTES || length > NAME_MAX_BYTES)
         return;
     distance = edits(s->text, s->length, name, length);
@@ -68,5 +69,18 @@ const char *suggestion_text(struct suggestion *s)
     if (*s->best)
         snprintf(s->message, sizeof s->message, "; did you mean '%s'?",
                  escape_text(name, sizeof name, s->best, strlen(s->best)));
+    return s->message;
+}
+
+const char *suggestion_list(struct suggestion *s)
+{
+    const size_t length = strlen(suggestion_text(s));
+
+    if (!*s->best || strchr(s->list, ',')) /* else the one that there is was meant */
+        snprintf(s->message + length, sizeof s->message - length, "%s%s",
+                 *s->best   ? "  There are "
+                 : *s->list ? "; there are "
+                            : "; there is none",
+                 s->list);
     return s->message;
 }

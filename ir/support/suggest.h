@@ -7,20 +7,21 @@
  *
  *     for (size_t i = 0; i < count; i++)
  *         suggestion_offer(&s, names[i]);
- *     error_set(e, ..., "there is no switch '%s'%s", ..., suggestion_text(&s));
+ *     error_set(e, ..., "there is no switch '%s'%s", ..., suggestion_list(&s));
  */
 #ifndef WEBNN_IR_SUPPORT_SUGGEST_H_
 #define WEBNN_IR_SUPPORT_SUGGEST_H_
 
 #include <stddef.h>
 
-/** Holds a misspelt name and the most similar one offered so far. */
+/** Holds a misspelt name, the most similar one offered so far, and a list of those offered. */
 struct suggestion {
     const char *text; /* as it was given; not owned */
     size_t length;
     char best[65]; /* "": none is similar */
     size_t distance;
-    char message[192];
+    char list[320];
+    char message[512];
 };
 
 /** Begins a suggestion for a name of `length` bytes, which the caller keeps. */
@@ -28,10 +29,12 @@ struct suggestion suggestion_for(const char *text, size_t length);
 /**
  * Offers a name, which is copied if it is the best so far.  It is similar if at most a third of its letters, or one of less
  * than six, are inserted, removed, replaced or exchanged with a neighbour, or if the text is its beginning.  Names of more than
- * 64 bytes are passed over.
+ * 64 bytes are only listed.
  */
 void suggestion_offer(struct suggestion *s, const char *name);
 /** Returns "; did you mean 'NAME'?" with the name escaped, or "" if no name was similar.  The text lies in s. */
 const char *suggestion_text(struct suggestion *s);
+/** Returns that and the names that were offered, each once: "; did you mean 'A'?  There are 'A', 'B'", or "; there is none". */
+const char *suggestion_list(struct suggestion *s);
 
 #endif

@@ -151,15 +151,14 @@ const char *escape_text(char *buf, size_t size, const char *text, size_t length)
     return buf;
 }
 
-void text_list_add(char *list, size_t size, const char *name, size_t length)
+void text_list_add(char *list, size_t size, char quote, const char *name, size_t length)
 {
-    static const char more[] = ", ...";
+    static const char more[] = "...";
     const size_t used = strlen(list);
-    char shown[160];
+    char shown[160], item[sizeof shown + 2];
 
-    escape_text(shown, sizeof shown, name, length);
-    if (used + strlen(shown) + sizeof ", \"\"" + sizeof more <= size)
-        snprintf(list + used, size - used, "%s\"%s\"", used ? ", " : "", shown);
-    else if (used < sizeof more || strcmp(list + used - strlen(more), more) != 0)
-        snprintf(list + used, size - used, "%s", used ? more : "...");
+    snprintf(item, sizeof item, "%c%s%c", quote, escape_text(shown, sizeof shown, name, length), quote);
+    if (strstr(list, item) || (used >= strlen(more) && !strcmp(list + used - strlen(more), more)))
+        return;
+    snprintf(list + used, size - used, "%s%s", used ? ", " : "", used + strlen(item) + sizeof ", , ..." <= size ? item : more);
 }

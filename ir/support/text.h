@@ -40,7 +40,7 @@ size_t escape_character(char out[ESCAPE_MAX], size_t *written, const char *text,
 
 /** Writes text escaped (control, bidirectional and other invisible characters as \u{...}) to buf; returns buf. */
 const char *escape_text(char *buf, size_t size, const char *text, size_t length);
-/** Appends a name, escaped and in quotes, to a list with commas in `size` bytes; what has no room becomes "...". */
-void text_list_add(char *list, size_t size, const char *name, size_t length);
+/** Appends a name, escaped and in quotes, to a list with commas that does not have it; what has no room becomes "...". */
+void text_list_add(char *list, size_t size, char quote, const char *name, size_t length);
 
 #endif

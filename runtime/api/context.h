@@ -28,6 +28,7 @@
 #include "ir/support/debug.h"
 #include "ir/support/table.h"
 #include "ir/graph/ir.h"
+#include "ir/support/suggest.h"
 #include "ir/support/text.h"
 #include "runtime/engine/engine.h"
 #include "runtime/program/serialized.h"
@@ -301,6 +302,8 @@ bool graph_try_pin(WNNGraph graph, const char *call, struct error *e);
  */
 uint32_t graph_find_binding(const struct graph_binding *bindings, const struct graph_binding *const *by_name, uint32_t count,
                             WNNStringView name, uint32_t hint);
+/** Returns a suggestion with the message that suggestion_list makes for a name that the bindings lack. */
+struct suggestion graph_suggest_binding(const struct graph_binding *bindings, uint32_t count, WNNStringView name);
 
 /* ---- small things ---- */
 

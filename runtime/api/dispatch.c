@@ -54,7 +54,7 @@ static bool refuse_count(const char *call, const struct matching *m, size_t give
 
     for (uint32_t slot = 0; slot < m->count; slot++)
         if (given > m->count || (in_order ? slot >= given : m->taken[slot] == UINT32_MAX))
-            text_list_add(names, sizeof names, m->bindings[slot].name, m->bindings[slot].name_length);
+            text_list_add(names, sizeof names, '"', m->bindings[slot].name, m->bindings[slot].name_length);
     return error_set(e, WNNStatus_TypeError, "%s: %zu %ss are given, the graph has %u%s %s", call, given, m->what, m->count,
                      given > m->count ? ":" : "; missing:", *names ? names : "none");
 }
@@ -94,7 +94,6 @@ static bool names_match(const char *call, const struct matching *m, size_t given
                         WNNStringView (*name_at)(const void *items, size_t i), const void *items, struct error *e)
 {
     bool in_order = true;
-    char name[160];
 
     if (given > 0 && !items)
         return error_set(e, WNNStatus_TypeError, "%s: the %ss are NULL", call, m->what);
@@ -107,8 +106,9 @@ static bool names_match(const char *call, const struct matching *m, size_t given
             return error_set(e, WNNStatus_TypeError, "%s: %ss[%u] has a name that is NULL", call, m->what, i);
         uint32_t slot = m->slots[i] = graph_find_binding(m->bindings, m->by_name, m->count, view, i);
         if (slot == m->count)
-            return error_set(e, WNNStatus_TypeError, "%s: %ss[%u] is named \"%s\", the graph has no such %s", call, m->what, i,
-                             view_quote(name, sizeof name, view), m->what);
+            return error_set(e, WNNStatus_TypeError, "%s: %ss[%u] is named \"%s\", the graph has no such %s%s", call, m->what,
+                             i, view_quote((char[160]){0}, 160, view), m->what,
+                             graph_suggest_binding(m->bindings, m->count, view).message);
         if (in_order && slot != i)
             for (uint32_t j = 0; j < m->count; j++)
                 m->taken[j] = j < i ? j : UINT32_MAX;

@@ -202,6 +202,16 @@ uint32_t graph_find_binding(const struct graph_binding *bindings, const struct g
     return count;
 }
 
+struct suggestion graph_suggest_binding(const struct graph_binding *bindings, uint32_t count, WNNStringView name)
+{
+    struct suggestion meant = suggestion_for(name.data, view_length(name));
+
+    for (uint32_t i = 0; i < count; i++)
+        suggestion_offer(&meant, bindings[i].name);
+    suggestion_list(&meant);
+    return meant;
+}
+
 /* ---- lifetime ---- */
 
 void wnnGraphAddRef(WNNGraph graph)

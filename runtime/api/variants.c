@@ -250,7 +250,7 @@ static bool sizes_are_known(const struct sizes *s, struct error *e)
             for (uint32_t k = 0; k < v->type.rank; k++)
                 has |= dims_name_of(s->g, v->type.dims[k]) == name;
             if (has)
-                text_list_add(inputs, sizeof inputs, v->name, v->name_length);
+                text_list_add(inputs, sizeof inputs, '"', v->name, v->name_length);
         }
         if (*inputs)
             return error_set(e, WNNStatus_TypeError, "%s: the size of dimension \"%s\" is not known; it is one of input %s",

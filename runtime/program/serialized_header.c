@@ -35,10 +35,11 @@ static const char *what_reads(const unsigned char *bytes, size_t size)
 {
     static const char text[] = "webnn_graph";
 
-    if (size > 1 && bytes[0] == 0x08) /* a ModelProto begins with its ir_version */
-        return "; it looks like an ONNX file, which wnnModelRead (libwebnn_model) reads, and webnn-run --save compiles";
-    if ((size > 0 && bytes[0] == '{') || (size >= sizeof text - 1 && !memcmp(bytes, text, sizeof text - 1)))
-        return "; it looks like .webnn text or JSON, which wnnModelRead (libwebnn_model) reads, and webnn-run --save compiles";
+    const bool is_onnx = size > 1 && bytes[0] == 0x08; /* a ModelProto begins with its ir_version */
+
+    if (is_onnx || (size > 0 && bytes[0] == '{') || (size >= sizeof text - 1 && !memcmp(bytes, text, sizeof text - 1)))
+        return "; it looks like a model (ONNX, .webnn text or JSON), which wnnDynamicModelCreate, webnn.load in Python and "
+               "loadModel in JavaScript read, and webnn-run --save compiles";
     return "";
 }
 

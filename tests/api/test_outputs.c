@@ -158,7 +158,8 @@ TEST(what_lacks_is_named)
     refused(g, 7, in, 0, NULL, "compute: 0 outputs are given, the graph has 1; missing: \"y\"");
     refused(g, 7, in, 2, out, "compute: outputs[0] and outputs[1] are both named \"y\"");
     in[3].name = WNN_STR("w");
-    refused(g, 6, in, 1, out, "compute: inputs[3] is named \"w\", the graph has no such input");
+    refused(g, 6, in, 1, out,
+            "compute: inputs[3] is named \"w\", the graph has no such input; there are 'p', 'q', 'r', 's', 't', 'u', 'v'");
     wnnGraphRelease(g);
 }
 

@@ -90,7 +90,7 @@ class Models(unittest.TestCase):
                          a=ones(2), outputs=given)
         self.refuses(TypeError, "outputs is a str", webnn.load, heads, context, outputs="p")
         self.refuses(TypeError, "an output is of type int", webnn.load, heads, context, outputs=[1])
-        self.refuses(ValueError, 'no output "q"', webnn.load, heads, context, outputs=["q"])
+        self.refuses(ValueError, "no output 'q'", webnn.load, heads, context, outputs=["q"])
 
     def test_wrong_arrays(self):
         model = webnn.load(PRODUCT, context)

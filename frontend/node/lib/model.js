@@ -5,8 +5,8 @@
 const { extensions, interfaces } = require('./interfaces.js');
 
 const {
-  loadModel: openModel, modelGraph, clearModel, describeModel, describeGraph, buildGraph: beginBuild, createCancellation, cancel,
-  dispatchCancellable,
+  loadModel: openModel, getGraph: modelGraph, clearModel, describeModel, describeGraph, buildGraph: beginBuild,
+  createCancellation, cancel, dispatchCancellable,
 } = extensions;
 const { MLContext } = interfaces;
 

@@ -2,6 +2,6 @@
 // Exports what the library has beyond the specification; none of it is on the standard's interfaces.
 'use strict';
 
-const { modelGraph, clearModel, createCancellation, cancel, dispatchCancellable, ...functions } = require('./interfaces.js').extensions;
+const { getGraph, clearModel, createCancellation, cancel, dispatchCancellable, ...functions } = require('./interfaces.js').extensions;
 
 module.exports = { ...functions, ...require('./model.js') };

@@ -153,82 +153,49 @@ static bool is_initializer(const Onnx__GraphProto *graph, const char *name)
     return false;
 }
 
-/** Fails because something is given for a name that is no input, and lists the inputs. */
-static bool no_input(struct onnx_reader *r, const Onnx__GraphProto *graph, const char *what, const char *name)
+/** Fails because the options give something for a name that is no input. */
+static bool no_input(struct onnx_reader *r, const Onnx__GraphProto *graph, const char *name)
 {
-    enum { SHOWN = 12 };
     struct suggestion meant = suggestion_for(name, strlen(name));
-    char names[600] = "";
-    size_t length = 0, shown = 0;
 
-    for (size_t i = 0; i < graph->n_input && length < sizeof names / 2 && shown <= SHOWN; i++) {
-        const char *input = graph->input[i]->name ? graph->input[i]->name : "";
-
-        if (is_initializer(graph, input))
-            continue;
-        suggestion_offer(&meant, input);
-        length += (size_t)snprintf(names + length, sizeof names - length, shown < SHOWN ? "%s\"%s\"" : "%s...",
-                                   shown ? ", " : "", shown < SHOWN ? onnx_escape(r, input) : "");
-        shown++;
-    }
-    return onnx_fail(r, "%s is given for \"%s\", which is no input%s%s the inputs are %s", what, onnx_escape(r, name),
-                     suggestion_text(&meant), *meant.best ? " " : ":", names);
+    for (size_t i = 0; i < graph->n_input; i++)
+        if (graph->input[i]->name && !is_initializer(graph, graph->input[i]->name))
+            suggestion_offer(&meant, graph->input[i]->name);
+    return onnx_fail(r, "there is no input '%s'%s", onnx_escape(r, name), suggestion_list(&meant));
 }
 
-/** Lists the names of dimensions that there are, for a message: ": a, b", or " (none has a name)". */
-static const char *dimension_names(struct onnx_reader *r, const Onnx__GraphProto *graph, const char *wrong, char *text,
-                                   size_t size)
+/** Fails because the options give a size for a name that no dimension has. */
+static bool no_dimension(struct onnx_reader *r, const Onnx__GraphProto *graph, const char *name)
 {
-    enum { SHOWN = 12 };
-    struct suggestion meant = suggestion_for(wrong, strlen(wrong));
-    const char *shown[SHOWN];
-    size_t count = 0, length = 0;
+    struct suggestion meant = suggestion_for(name, strlen(name));
 
-    snprintf(text, size, " (none has a name)");
     for (size_t i = 0; i < graph->n_input; i++) {
         const Onnx__TypeProto__Tensor *type = tensor_type(graph->input[i]);
 
-        for (size_t d = 0; type && type->shape && d < type->shape->n_dim; d++) {
-            const char *name = type->shape->dim[d]->dim_param;
-            bool again = !name || !*name;
-
-            for (size_t k = 0; !again && k < count; k++)
-                again = !strcmp(shown[k], name);
-            if (again)
-                continue;
-            if (count == SHOWN || length > size / 2) {
-                snprintf(text + length, size - length, ", ...");
-                return text;
-            }
-            shown[count++] = name;
-            suggestion_offer(&meant, name);
-            length += (size_t)snprintf(text + length, size - length, "%s\"%s\"", length ? ", " : ": ", onnx_escape(r, name));
-        }
+        for (size_t d = 0; type && type->shape && d < type->shape->n_dim; d++)
+            if (type->shape->dim[d]->dim_param && *type->shape->dim[d]->dim_param)
+                suggestion_offer(&meant, type->shape->dim[d]->dim_param);
     }
-    if (count)
-        snprintf(text + length, size - length, "%s", suggestion_text(&meant));
-    return text;
+    return onnx_fail(r, "no dimension of an input is called '%s'%s", onnx_escape(r, name), suggestion_list(&meant));
 }
 
 /** Options for names that the file does not have are mistakes. */
 static bool check_options(struct onnx_reader *r, const struct binding *b, const Onnx__GraphProto *graph)
 {
-    char names[600];
     const struct model_options *o = r->options;
 
     for (size_t i = 0; i < o->shape_count; i++)
         if (!onnx_map_get(&b->inputs, o->shapes[i].name, NULL))
-            return no_input(r, graph, o->shapes[i].file ? "a file" : "a shape", o->shapes[i].name);
+            return no_input(r, graph, o->shapes[i].name);
     for (size_t i = 0; i < o->constant_count; i++)
         if (!onnx_map_get(&b->inputs, o->constants[i].name, NULL))
-            return no_input(r, graph, "a constant", o->constants[i].name);
+            return no_input(r, graph, o->constants[i].name);
     for (size_t i = 0; i < o->binding_count; i++)
         if (!onnx_map_get(&b->inputs, o->bindings[i].name, NULL))
-            return no_input(r, graph, "an operand", o->bindings[i].name);
+            return no_input(r, graph, o->bindings[i].name);
     for (size_t i = 0; i < o->dim_count; i++)
         if (!onnx_map_get(&b->names, o->dims[i].name, NULL))
-            return onnx_fail(r, "no dimension of an input is called \"%s\"%s", onnx_escape(r, o->dims[i].name),
-                             dimension_names(r, graph, o->dims[i].name, names, sizeof names));
+            return no_dimension(r, graph, o->dims[i].name);
     return true;
 }
 
@@ -263,7 +230,7 @@ static bool ask_dimension(struct onnx_reader *r, struct binding *b, const char *
         for (size_t d = 0; type && type->shape && d < type->shape->n_dim; d++)
             has = has || (type->shape->dim[d]->dim_param && !strcmp(type->shape->dim[d]->dim_param, name));
         if (has)
-            text_list_add(inputs, sizeof inputs, b->graph->input[i]->name, strlen(b->graph->input[i]->name));
+            text_list_add(inputs, sizeof inputs, '"', b->graph->input[i]->name, strlen(b->graph->input[i]->name));
     }
     snprintf(text, sizeof text, "(of %s) has no size: give it by %s or %s", inputs,
              model_option_name(r->options, MODEL_DIMENSIONS), model_option_name(r->options, MODEL_SHAPES));

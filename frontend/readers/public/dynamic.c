@@ -15,6 +15,7 @@
 #include "frontend/readers/public/folder.h"
 #include "frontend/readers/public/sizes.h"
 #include "ir/support/struct_size.h"
+#include "ir/support/suggest.h"
 
 enum { GRAPH_LIMIT = 16 };
 
@@ -72,13 +73,13 @@ static WNNStatus open_source(struct WNNDynamicModelImpl *m, const char *path, co
 static WNNStatus check_outputs(const struct model_description *d, const struct model_options *o)
 {
     for (size_t i = 0; i < o->output_count; i++) {
-        char list[300] = "";
+        struct suggestion meant = suggestion_for(o->outputs[i], strlen(o->outputs[i]));
         size_t k = 0;
 
         for (; k < d->output_count && !text_is(o->outputs[i], d->outputs[k].name.data, d->outputs[k].name.length); k++)
-            text_list_add(list, sizeof list, d->outputs[k].name.data, d->outputs[k].name.length);
+            suggestion_offer(&meant, d->outputs[k].name.data);
         if (k == d->output_count)
-            return reader_refuse("the model has no output \"%s\"; it has %s", NAME_SHOWN(o->outputs[i]), list);
+            return reader_refuse("the model has no output '%s'%s", NAME_SHOWN(o->outputs[i]), suggestion_list(&meant));
     }
     return WNNStatus_Success;
 }

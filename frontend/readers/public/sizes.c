@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "frontend/readers/files/file.h"
+#include "ir/support/suggest.h"
 
 enum { SHAPE_NUMBERS = 1 + NPY_RANK_MAX };
 
@@ -23,12 +24,11 @@ static WNNStatus bind(const struct model_description *d, const char *name, size_
     const WNNModelFreeDimension *open = name_map_find(&d->free_by_name, name, length);
 
     if (!open) {
-        char list[300] = "";
+        struct suggestion meant = suggestion_for(name, length);
 
         for (size_t i = 0; i < d->free_count; i++)
-            text_list_add(list, sizeof list, d->free[i].name.data, d->free[i].name.length);
-        return reader_refuse("no input of the model has a free dimension \"%s\"; they have %s", NAME_SHOWN(name),
-                             *list ? list : "none");
+            suggestion_offer(&meant, d->free[i].name.data);
+        return reader_refuse("no dimension of an input is called '%s'%s", NAME_SHOWN(name), suggestion_list(&meant));
     }
     uint32_t *bound = &sizes[open - d->free];
     if (*bound && *bound - 1 != size)
@@ -78,12 +78,11 @@ static WNNStatus add_shape(const struct model_description *d, const struct model
         if (d->inputs[at].name.length == strlen(shape->name) && !strcmp(d->inputs[at].name.data, shape->name))
             break;
     if (at == d->input_count) {
-        char list[300] = "";
+        struct suggestion meant = suggestion_for(shape->name, strlen(shape->name));
 
         for (at = 0; at < d->input_count; at++)
-            text_list_add(list, sizeof list, d->inputs[at].name.data, d->inputs[at].name.length);
-        return reader_refuse("a shape is asked for \"%s\", which is no input of the model; it has %s", NAME_SHOWN(shape->name),
-                             *list ? list : "none");
+            suggestion_offer(&meant, d->inputs[at].name.data);
+        return reader_refuse("there is no input '%s'%s", NAME_SHOWN(shape->name), suggestion_list(&meant));
     }
     input = &d->inputs[at];
     bool nameless = !input->hasShape;

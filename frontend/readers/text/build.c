@@ -488,91 +488,41 @@ static bool build_output(struct build *b, const struct document_output *o)
            (model_add_output(b->model, o->name.text, operand, false) || error_out_of_memory(&b->d->error));
 }
 
-static bool has_dimension(const struct document *d, const char *name)
-{
-    for (const struct document_tensor *t = d->first_input; t; t = t->next)
-        for (size_t i = 0; i < t->type.rank; i++)
-            if (t->type.dims[i].name.text && document_is(&t->type.dims[i].name, name))
-                return true;
-    return false;
-}
-
-/** Writes ": there are 'a', 'b'" into text for a message about an input that is not there, after the nearest name. */
-static const char *input_names(const struct document *d, const char *wrong, char *text, size_t size)
-{
-    struct suggestion meant = suggestion_for(wrong, strlen(wrong));
-    char name[128];
-
-    for (const struct document_tensor *t = d->first_input; t; t = t->next)
-        suggestion_offer(&meant, t->name.text);
-    size_t n = (size_t)snprintf(text, size, "%s%s", suggestion_text(&meant), *meant.best ? "  There are" : "; there are");
-    for (const struct document_tensor *t = d->first_input; t && n < size; t = t->next)
-        n += (size_t)snprintf(text + n, size - n, "%s '%s'", t == d->first_input ? "" : ",", document_escape(name, t->name));
-    return text;
-}
-
-/** Writes "; there are 'a', 'b'" into text for a message about a dimension that is not there, after the nearest name. */
-static const char *dimension_names(const struct document *d, const char *wrong, char *text, size_t size)
-{
-    enum { SHOWN = 12 };
-    struct suggestion meant = suggestion_for(wrong, strlen(wrong));
-    const char *shown[SHOWN];
-    char list[400] = "", name[128];
-    size_t count = 0, n = 0;
-    bool more = false;
-
-    for (const struct document_tensor *t = d->first_input; t; t = t->next)
-        for (size_t i = 0; i < t->type.rank; i++) {
-            const struct document_text *own = &t->type.dims[i].name;
-            bool skip = !own->text;
-
-            if (own->text)
-                suggestion_offer(&meant, own->text);
-            for (size_t k = 0; !skip && k < count; k++)
-                skip = document_is(own, shown[k]);
-            if (skip)
-                continue;
-            if (count == SHOWN || n > sizeof list / 2) { /* another name fits into the other half */
-                more = true;
-                continue;
-            }
-            shown[count] = own->text;
-            n += (size_t)snprintf(list + n, sizeof list - n, "%s '%s'", count++ ? "," : "", document_escape(name, *own));
-        }
-    snprintf(text, size, "%s%s%s%s", suggestion_text(&meant),
-             !count        ? "; none has a name"
-             : *meant.best ? "  There are"
-                           : "; there are",
-             list, more ? ", ..." : "");
-    return text;
-}
-
 /** Checks that an option's name is that of an input. */
 static bool check_input_name(struct build *b, const char *name)
 {
-    char buf[128], names[600];
+    struct suggestion meant = suggestion_for(name, strlen(name));
 
-    for (const struct document_tensor *t = b->d->first_input; t; t = t->next)
+    for (const struct document_tensor *t = b->d->first_input; t; t = t->next) {
         if (document_is(&t->name, name))
             return true;
-    return document_error(b->d, b->d->lexer.text, "there is no input '%s'%s", escape_text(buf, sizeof buf, name, strlen(name)),
-                          input_names(b->d, name, names, sizeof names));
+        suggestion_offer(&meant, t->name.text);
+    }
+    return document_error(b->d, b->d->lexer.text, "there is no input '%s'%s", NAME_SHOWN(name), suggestion_list(&meant));
+}
+
+/** Checks that an option's name is that of a dimension of an input. */
+static bool check_dimension_name(struct build *b, const char *name)
+{
+    struct suggestion meant = suggestion_for(name, strlen(name));
+
+    for (const struct document_tensor *t = b->d->first_input; t; t = t->next)
+        for (size_t i = 0; i < t->type.rank; i++) {
+            if (t->type.dims[i].name.text && document_is(&t->type.dims[i].name, name))
+                return true;
+            if (t->type.dims[i].name.text)
+                suggestion_offer(&meant, t->type.dims[i].name.text);
+        }
+    return document_error(b->d, b->d->lexer.text, "no dimension of an input is called '%s'%s", NAME_SHOWN(name),
+                          suggestion_list(&meant));
 }
 
 /** Options for names that are not there are mistakes, too. */
 static bool check_options(struct build *b)
 {
-    const char *name;
-
-    for (size_t i = 0; i < b->options->dim_count; i++) {
-        char buf[128], names[600];
-
-        name = b->options->dims[i].name;
-        if (!has_dimension(b->d, name))
-            return document_error(b->d, b->d->lexer.text, "no dimension of an input is called '%s'%s",
-                                  escape_text(buf, sizeof buf, name, strlen(name)),
-                                  dimension_names(b->d, name, names, sizeof names));
-    }
+    for (size_t i = 0; i < b->options->dim_count; i++)
+        if (!check_dimension_name(b, b->options->dims[i].name))
+            return false;
     for (size_t i = 0; i < b->options->shape_count; i++)
         if (!check_input_name(b, b->options->shapes[i].name))
             return false;

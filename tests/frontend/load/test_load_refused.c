@@ -197,9 +197,9 @@ TEST(what_is_no_graph_is_refused)
     expect_refusal(c, file_a, WNNStatus_DataError, "No data");
     write_all(file_a, "webnn_graph", 11);
     expect_refusal(c, file_a, WNNStatus_DataError, "no compiled graph");
-    expect_refusal(c, file_a, WNNStatus_DataError, ".webnn text or JSON, which wnnModelRead (libwebnn_model) reads");
+    expect_refusal(c, file_a, WNNStatus_DataError, "it looks like a model (ONNX, .webnn text or JSON)");
     write_all(file_a, "\x08\x08\x12\x07pytorch", 11);
-    expect_refusal(c, file_a, WNNStatus_DataError, "an ONNX file, which wnnModelRead (libwebnn_model) reads");
+    expect_refusal(c, file_a, WNNStatus_DataError, "it looks like a model (ONNX, .webnn text or JSON)");
     write_all(file_a, "\177ELF and nothing else", 21);
     expect_refusal(c, file_a, WNNStatus_DataError, "loading a graph");
     assert_int_equal(wnnContextLoadGraph(NULL, file_a, &loaded), WNNStatus_TypeError);

@@ -58,7 +58,7 @@ TEST(what_a_manifest_fixes_is_refused_as_option)
         {{.shape_count = 1, .shapes = &wrong}, "input 'x' has the shape [1, 2]"},
         {{.shape_count = 1, .shapes = &low}, "input 'x' has the shape [1, 2]"},
         {{.shape_count = 1, .shapes = &unknown}, "there is no input 'z'"},
-        {{.dim_count = 1, .dims = &dim}, "no dimension of an input is called 'n'; none has a name"},
+        {{.dim_count = 1, .dims = &dim}, "no dimension of an input is called 'n'; there is none"},
         {{.constant_count = 1, .constants = &constant}, NULL},
         {{.weights = "w.npy"}, "names the files of its weights itself"},
     };

@@ -173,7 +173,7 @@ TEST(outputs_can_be_chosen)
 
     read_outputs(context, 2, two, WNNStatus_Success, "");
     read_outputs(context, 2, twice, WNNStatus_DataError, "output \"b\" is asked for twice");
-    read_outputs(context, 1, &wrong, WNNStatus_DataError, "no output \"d\"");
+    read_outputs(context, 1, &wrong, WNNStatus_DataError, "no output 'd'");
     o.outputCount = 2;
     refused(&o, "NULL");
     all.model = &o;
