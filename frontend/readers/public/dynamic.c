@@ -185,7 +185,7 @@ void wnnDynamicModelRelease(WNNDynamicModel model)
     free_entries(model->entries);
     wnnModelInfoRelease(model->info);
     model_source_close(model->source);
-    request_free(&model->request);
+    arena_free(&model->request.memory);
     free(model->folder);
     pthread_cond_destroy(&model->made);
     pthread_mutex_destroy(&model->lock);
@@ -367,7 +367,7 @@ WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model, size_t dimensionCount, 
         status = sizes_add(d, &model->request, sizes);
     if (!status)
         status = sizes_add(d, &r, sizes);
-    request_free(&r);
+    arena_free(&r.memory);
     if (!status) {
         pthread_mutex_lock(&model->lock);
         status = get(model, sizes, graph);

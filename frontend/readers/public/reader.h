@@ -16,26 +16,20 @@ WNNStatus reader_no_memory(void);
 /** Returns a view of a text that may be NULL. */
 WNNStringView reader_view(const char *text);
 
-/** Holds the options as the readers take them; names are copied, since theirs end with a NUL. */
+/** Holds the options as the readers take them; names are copied, since theirs end with a NUL.  arena_free frees it. */
 struct request {
+    struct arena memory;
     struct model_options options;
     struct model_dim *dims;
     struct model_shape *shapes;
     struct model_constant *constants;
     struct model_binding *bindings;
     struct npy_array *arrays; /* of the constants; their elements are the caller's, unless they were kept */
-    bool keeps_constants;
-    char *weights; /* the same of the path of weights */
     const char **outputs;
-    size_t name_count;
-    char **names; /* room for those of all lists */
 };
 
-/** Makes the readers' options; request_free gives them back in any case.  Returns a TypeError or UnknownError after a message.
- */
+/** Makes the readers' options of a request of zeros.  Returns a TypeError or UnknownError after a message. */
 WNNStatus request_make(struct request *r, const WNNModelOptions *given);
-/** Frees what request_make made. */
-void request_free(struct request *r);
 
 /** Returns a description of an open model, with one reference, or NULL after an error in *e. */
 WNNModelInfo info_create(const struct model_source *source, struct error *e);

@@ -50,22 +50,6 @@ WNNStringView reader_view(const char *text)
 
 /* ---- options ---- */
 
-void request_free(struct request *r)
-{
-    for (size_t i = 0; r->keeps_constants && i < r->options.constant_count; i++)
-        free(r->arrays[i].data);
-    free(r->weights);
-    for (size_t i = 0; i < r->name_count; i++)
-        free(r->names[i]);
-    free(r->names);
-    free(r->dims);
-    free(r->shapes);
-    free(r->constants);
-    free(r->arrays);
-    free(r->bindings);
-    free(r->outputs);
-}
-
 /** Reads the options of a program of any version into *out, and checks that lists are there. */
 static WNNStatus read_options(WNNModelOptions *out, const WNNModelOptions *given)
 {
@@ -92,11 +76,8 @@ static WNNStatus copy_name(struct request *r, WNNStringView view, const char **n
 
     if (!view.data || !length || memchr(view.data, 0, length))
         return reader_refuse("model options: a name is empty or holds a NUL byte");
-    char *copy = strndup(view.data, length);
-    if (!copy)
-        return reader_no_memory();
-    *name = r->names[r->name_count++] = copy;
-    return WNNStatus_Success;
+    *name = arena_string(&r->memory, view.data, length);
+    return *name ? WNNStatus_Success : reader_no_memory();
 }
 
 static WNNStatus copy_shape(const char *name, size_t rank, const uint32_t *from, uint32_t *to)
@@ -140,6 +121,7 @@ static WNNStatus copy_constant(const WNNModelConstant *from, const char *name, s
                          NAME_SHOWN(name), from->data ? from->byteLength : 0, array->byteLength);
 }
 
+/** Copies the lists, which have room. */
 static WNNStatus request_fill(struct request *r, const WNNModelOptions *o)
 {
     WNNStatus status = WNNStatus_Success;
@@ -174,22 +156,16 @@ WNNStatus request_make(struct request *r, const WNNModelOptions *given)
 {
     WNNModelOptions options, *o = &options;
     WNNStatus status = read_options(o, given);
-    size_t names;
 
     if (status)
         return status;
-    if (__builtin_add_overflow(o->dimensionCount, o->shapeCount, &names) ||
-        __builtin_add_overflow(names, o->constantCount, &names) || __builtin_add_overflow(names, o->operandCount, &names) ||
-        __builtin_add_overflow(names, o->outputCount, &names) || names == SIZE_MAX)
-        return reader_refuse("model options: the counts of the lists overflow");
-    r->names = calloc(names + 1, sizeof *r->names);
-    r->dims = calloc(o->dimensionCount + 1, sizeof *r->dims);
-    r->shapes = calloc(o->shapeCount + 1, sizeof *r->shapes);
-    r->constants = calloc(o->constantCount + 1, sizeof *r->constants);
-    r->arrays = calloc(o->constantCount + 1, sizeof *r->arrays);
-    r->bindings = calloc(o->operandCount + 1, sizeof *r->bindings);
-    r->outputs = calloc(o->outputCount + 1, sizeof *r->outputs);
-    if (!r->outputs || !r->names || !r->dims || !r->shapes || !r->constants || !r->arrays || !r->bindings)
+    r->dims = arena_array(&r->memory, o->dimensionCount, sizeof *r->dims);
+    r->shapes = arena_array(&r->memory, o->shapeCount, sizeof *r->shapes);
+    r->constants = arena_array(&r->memory, o->constantCount, sizeof *r->constants);
+    r->arrays = arena_array(&r->memory, o->constantCount, sizeof *r->arrays);
+    r->bindings = arena_array(&r->memory, o->operandCount, sizeof *r->bindings);
+    r->outputs = arena_array(&r->memory, o->outputCount, sizeof *r->outputs);
+    if (!r->outputs || !r->dims || !r->shapes || !r->constants || !r->arrays || !r->bindings)
         return reader_no_memory();
     r->options = (struct model_options){.dim_count = o->dimensionCount,
                                         .shape_count = o->shapeCount,
@@ -209,20 +185,10 @@ WNNStatus request_make(struct request *r, const WNNModelOptions *given)
 
 bool request_keep_constants(struct request *r)
 {
-    bool ok = true;
+    const char *weights = r->options.weights;
+    bool ok = !weights || (r->options.weights = arena_string(&r->memory, weights, strlen(weights)));
 
-    for (size_t i = 0; i < r->options.constant_count; i++) {
-        void *copy = ok ? malloc(r->arrays[i].byteLength + 1) : NULL;
-
-        if (copy)
-            memcpy(copy, r->arrays[i].data, r->arrays[i].byteLength);
-        ok = copy != NULL;
-        r->arrays[i].data = copy;
-    }
-    r->keeps_constants = true;
-    if (!r->options.weights)
-        return ok;
-    r->weights = strdup(r->options.weights);
-    r->options.weights = r->weights;
-    return ok && r->weights;
+    for (size_t i = 0; ok && i < r->options.constant_count; i++)
+        ok = (r->arrays[i].data = arena_copy(&r->memory, r->arrays[i].data, r->arrays[i].byteLength));
+    return ok;
 }

@@ -40,7 +40,7 @@ static WNNStatus read_source(WNNContext context, const struct source *from, cons
         if (!ok)
             status = reader_publish(&e);
     }
-    request_free(&r);
+    arena_free(&r.memory);
     if (!status && options && made->model.lends_builder)
         wnnGraphBuilderClearError(made->model.builder); /* of what the reader tried */
     if (status) {
