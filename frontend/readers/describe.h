@@ -18,6 +18,7 @@ struct model_description {
     const char *name;   /* "" if the file names none */
     size_t input_count, output_count, free_count, metadata_count;
     WNNModelDeclaration *inputs, *outputs;
+    bool *defaults; /* by input: the file has a value for it; NULL: for none, as in a description that was asked for */
     WNNModelFreeDimension *free;
     WNNModelMetadata *metadata;
     size_t file_count;                           /* files of weights that the model names */

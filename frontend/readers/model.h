@@ -142,7 +142,7 @@ WNNOperand model_bound(const struct model_options *options, const char *name, si
  */
 bool model_binding_fit(const char *name, WNNOperand operand, WNNOperandDataType type, size_t rank, const uint32_t *dims,
                        const char *const *names, struct error *e);
-/** Returns "which FILE has" or "that is given" for messages about a shape, in buf. */
+/** Returns what has a shape, for messages: a file, whose name is written to buf, or "the shape given for it". */
 const char *model_shape_origin(const struct model_shape *shape, char *buf, size_t size);
 /** Writes "[2, batch]" into buf and returns it.  Where names is not NULL, a size of 0 is open: its name is written, or "?". */
 const char *model_dims_text(char *buf, size_t size, size_t rank, const uint32_t *dims, const char *const *names);

@@ -55,7 +55,7 @@ static bool declare(struct model_description *d, const Onnx__ValueInfoProto *inf
     return true;
 }
 
-static bool declare_ports(struct model_description *d, const Onnx__GraphProto *graph)
+bool onnx_declare_ports(struct model_description *d, const Onnx__GraphProto *graph, bool all)
 {
     struct name_map initialized = {0};
     size_t dimensions = 0;
@@ -69,10 +69,15 @@ static bool declare_ports(struct model_description *d, const Onnx__GraphProto *g
 
         ok = name_map_add(&initialized, name, strlen(name), (void *)graph) != NAME_MAP_OUT_OF_MEMORY;
     }
+    if (ok && all)
+        ok = (d->defaults = arena_array(&d->memory, graph->n_input, sizeof *d->defaults));
     for (size_t i = 0; ok && i < graph->n_input; i++) {
         const char *name = text_of(graph->input[i]->name);
+        const bool is_default = name_map_find(&initialized, name, strlen(name));
 
-        if (!name_map_find(&initialized, name, strlen(name)))
+        if (all)
+            d->defaults[i] = is_default;
+        if (all || !is_default)
             ok = declare(d, graph->input[i], true, &d->inputs[d->input_count++]);
     }
     for (size_t i = 0; ok && i < graph->n_output; i++)
@@ -187,7 +192,7 @@ bool model_describe_onnx(const char *path, const void *bytes, size_t length, str
     }
     d->format = "onnx";
     d->name = arena_string(&d->memory, text_of(m->graph->name), strlen(text_of(m->graph->name)));
-    bool ok = d->name && declare_ports(d, m->graph) && add_all_metadata(d, m) && name_files(d, path, m);
+    bool ok = d->name && onnx_declare_ports(d, m->graph, false) && add_all_metadata(d, m) && name_files(d, path, m);
     onnx__model_proto__free_unpacked(m, NULL);
     return ok || describe_failed(d, path, NULL, e);
 }

@@ -56,6 +56,14 @@ struct onnx_scope {
     unsigned depth;
 };
 
+struct model_description;
+
+/**
+ * Adds a graph's outputs and inputs to an empty description, initializers that are inputs only with `all`.  Returns false if
+ * memory runs out.
+ */
+bool onnx_declare_ports(struct model_description *d, const Onnx__GraphProto *graph, bool all);
+
 /** Describes a function that the model defines. */
 struct onnx_function {
     struct onnx_function *next;

@@ -10,20 +10,16 @@
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/map.h"
 #include "frontend/readers/onnx/internal.h"
+#include "frontend/readers/sizes.h"
 #include "ir/support/dtype.h"
-#include "ir/support/suggest.h"
 
 /* ---- sizes of inputs ---- */
 
-/** Names of dimensions that are bound so far: by the options, and by the shapes given for inputs. */
+/** The inputs as the file declares them, their sizes (frontend/readers/sizes.h), and what is open. */
 struct binding {
-    struct onnx_map sizes;  /* uintptr_t, one more than the size: NULL is none */
-    struct onnx_map inputs; /* 1: names of inputs that a shape or constant may be given for */
-    struct onnx_map names;  /* 1: names of dimensions that occur in the file */
-    const Onnx__GraphProto *graph;
-    struct onnx_map asked; /* 1: names of dimensions that `missing` has */
-    char *missing;         /* what stays open, one line for each name of a dimension, or input */
-    size_t missing_count, missing_length;
+    struct model_description declared; /* of all inputs of the graph, by their places */
+    uint32_t *sizes;
+    char *missing;
 };
 
 static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__ValueInfoProto *info)
@@ -47,241 +43,6 @@ static const struct model_constant *given_constant(const struct onnx_reader *r, 
     return NULL;
 }
 
-static bool bound_size(const struct binding *b, const char *name, uint32_t *size)
-{
-    uintptr_t have = (uintptr_t)onnx_map_get(&b->sizes, name, NULL);
-
-    *size = have ? (uint32_t)(have - 1) : 0;
-    return have;
-}
-
-/** Binds a dimension's name; one that has another size already is an error. */
-static bool bind_size(struct onnx_reader *r, struct binding *b, const char *name, uint32_t size, const char *input)
-{
-    uint32_t have;
-
-    if (!bound_size(b, name, &have))
-        return onnx_map_add(&b->sizes, name, (void *)((uintptr_t)size + 1)) >= 0 || onnx_fail_memory(r);
-    if (have != size && !input)
-        return onnx_fail(r, "%s: dimension \"%s\" is given twice, as %u and as %u",
-                         model_option_name(r->options, MODEL_DIMENSIONS), onnx_escape(r, name), have, size);
-    return have == size || onnx_fail(r, "input \"%s\": dimension \"%s\" is %u here and %u elsewhere", onnx_escape(r, input),
-                                     onnx_escape(r, name), size, have);
-}
-
-/** Writes the sizes of a declared shape, 0 for open ones, and the names that it has.  Returns the rank, at most the largest. */
-static size_t declared_dims(const Onnx__TensorShapeProto *shape, uint32_t *dims, const char **names)
-{
-    const size_t rank = shape->n_dim < ONNX_RANK_MAX ? shape->n_dim : ONNX_RANK_MAX;
-
-    for (size_t d = 0; d < rank; d++) {
-        /* Some writers say 0 or -1 where they mean any. */
-        dims[d] = shape->dim[d]->dim_value <= 0          ? 0
-                  : shape->dim[d]->dim_value > INT32_MAX ? UINT32_MAX
-                                                         : (uint32_t)shape->dim[d]->dim_value;
-        names[d] = shape->dim[d]->dim_param && *shape->dim[d]->dim_param ? shape->dim[d]->dim_param : NULL;
-    }
-    return rank;
-}
-
-/** Holds a given shape against the declared one, and binds the names in it. */
-static bool bind_shape(struct onnx_reader *r, struct binding *b, const char *input, const Onnx__TensorShapeProto *declared,
-                       const struct model_shape *given)
-{
-    uint32_t dims[ONNX_RANK_MAX];
-    const char *names[ONNX_RANK_MAX];
-    char has[200], wants[200], origin[300];
-
-    if (!declared)
-        return true;
-    const size_t rank = declared_dims(declared, dims, names);
-    bool fits = declared->n_dim == given->rank;
-    for (size_t d = 0; d < rank; d++)
-        fits = fits && (!dims[d] || dims[d] == given->dims[d]);
-    if (!fits)
-        return onnx_fail(r, "input \"%s\" has the shape %s, %s %s", onnx_escape(r, input),
-                         model_dims_text(wants, sizeof wants, rank, dims, names),
-                         model_shape_origin(given, origin, sizeof origin),
-                         model_dims_text(has, sizeof has, given->rank, given->dims, NULL));
-    for (size_t d = 0; d < given->rank; d++)
-        if (names[d] && !bind_size(r, b, names[d], given->dims[d], input))
-            return false;
-    return true;
-}
-
-/** Notes which names there are, and binds what the options say. */
-static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__GraphProto *graph)
-{
-    for (size_t i = 0; i < r->options->dim_count; i++)
-        if (!bind_size(r, b, r->options->dims[i].name, r->options->dims[i].size, NULL))
-            return false;
-    for (size_t i = 0; i < graph->n_input; i++) {
-        const char *name = graph->input[i]->name;
-        const Onnx__TypeProto__Tensor *type = tensor_type(graph->input[i]);
-        const Onnx__TensorShapeProto *shape = type ? type->shape : NULL;
-
-        if (!name || !*name)
-            return onnx_fail(r, "input %zu has no name", i);
-        if (onnx_map_add(&b->inputs, name, (void *)1) < 0)
-            return onnx_fail_memory(r);
-        for (size_t d = 0; shape && d < shape->n_dim; d++)
-            if (shape->dim[d]->dim_param && onnx_map_add(&b->names, shape->dim[d]->dim_param, (void *)1) < 0)
-                return onnx_fail_memory(r);
-        const struct model_shape *given = given_shape(r, name);
-        const struct model_constant *constant = given_constant(r, name);
-        if (given && !bind_shape(r, b, name, shape, given))
-            return false;
-        WNNOperand bound = model_bound(r->options, name, strlen(name));
-        if (bound || (constant && !constant->literal)) {
-            struct model_shape has = {.name = name, .rank = bound ? wnnOperandGetRank(bound) : constant->array->rank};
-            const uint32_t *dims = bound ? wnnOperandGetShape(bound) : constant->array->shape;
-
-            memcpy(has.dims, dims, (has.rank < NPY_RANK_MAX ? has.rank : NPY_RANK_MAX) * sizeof *dims);
-            if (!bind_shape(r, b, name, shape, &has))
-                return false;
-        }
-    }
-    return true;
-}
-
-/** Returns whether a graph's input is only the name of an initializer, as files of before IR version 4 list them all. */
-static bool is_initializer(const Onnx__GraphProto *graph, const char *name)
-{
-    for (size_t i = 0; i < graph->n_initializer; i++)
-        if (graph->initializer[i]->name && !strcmp(graph->initializer[i]->name, name))
-            return true;
-    return false;
-}
-
-/** Fails because the options give something for a name that is no input. */
-static bool no_input(struct onnx_reader *r, const Onnx__GraphProto *graph, const char *name)
-{
-    struct suggestion meant = suggestion_for(name, strlen(name));
-
-    for (size_t i = 0; i < graph->n_input; i++)
-        if (graph->input[i]->name && !is_initializer(graph, graph->input[i]->name))
-            suggestion_offer(&meant, graph->input[i]->name);
-    return onnx_fail(r, "there is no input '%s'%s", onnx_escape(r, name), suggestion_list(&meant));
-}
-
-/** Fails because the options give a size for a name that no dimension has. */
-static bool no_dimension(struct onnx_reader *r, const Onnx__GraphProto *graph, const char *name)
-{
-    struct suggestion meant = suggestion_for(name, strlen(name));
-
-    for (size_t i = 0; i < graph->n_input; i++) {
-        const Onnx__TypeProto__Tensor *type = tensor_type(graph->input[i]);
-
-        for (size_t d = 0; type && type->shape && d < type->shape->n_dim; d++)
-            if (type->shape->dim[d]->dim_param && *type->shape->dim[d]->dim_param)
-                suggestion_offer(&meant, type->shape->dim[d]->dim_param);
-    }
-    return onnx_fail(r, "no dimension of an input is called '%s'%s", onnx_escape(r, name), suggestion_list(&meant));
-}
-
-/** Options for names that the file does not have are mistakes. */
-static bool check_options(struct onnx_reader *r, const struct binding *b, const Onnx__GraphProto *graph)
-{
-    const struct model_options *o = r->options;
-
-    for (size_t i = 0; i < o->shape_count; i++)
-        if (!onnx_map_get(&b->inputs, o->shapes[i].name, NULL))
-            return no_input(r, graph, o->shapes[i].name);
-    for (size_t i = 0; i < o->constant_count; i++)
-        if (!onnx_map_get(&b->inputs, o->constants[i].name, NULL))
-            return no_input(r, graph, o->constants[i].name);
-    for (size_t i = 0; i < o->binding_count; i++)
-        if (!onnx_map_get(&b->inputs, o->bindings[i].name, NULL))
-            return no_input(r, graph, o->bindings[i].name);
-    for (size_t i = 0; i < o->dim_count; i++)
-        if (!onnx_map_get(&b->names, o->dims[i].name, NULL))
-            return no_dimension(r, graph, o->dims[i].name);
-    return true;
-}
-
-/** Adds a line about what is missing: the beginning, an escaped name, the end. */
-static bool add_missing(struct onnx_reader *r, struct binding *b, const char *what, const char *name, const char *text)
-{
-    size_t size = strlen(text) + 200;
-
-    if (b->missing_count++ >= REFUSALS_MAX)
-        return true;
-    char *grown = realloc(b->missing, b->missing_length + size);
-    if (!grown)
-        return onnx_fail_memory(r);
-    b->missing = grown;
-    b->missing_length +=
-        (size_t)snprintf(grown + b->missing_length, size, "\n  %s \"%s\" %s", what, onnx_escape(r, name), text);
-    return true;
-}
-
-/** Asks once for the size of a dimension, and names inputs that have it. */
-static bool ask_dimension(struct onnx_reader *r, struct binding *b, const char *name)
-{
-    char inputs[300] = "", text[500];
-    const int added = onnx_map_add(&b->asked, name, (void *)1);
-
-    if (added < 1)
-        return !added || onnx_fail_memory(r);
-    for (size_t i = 0; i < b->graph->n_input; i++) {
-        const Onnx__TypeProto__Tensor *type = tensor_type(b->graph->input[i]);
-        bool has = false;
-
-        for (size_t d = 0; type && type->shape && d < type->shape->n_dim; d++)
-            has = has || (type->shape->dim[d]->dim_param && !strcmp(type->shape->dim[d]->dim_param, name));
-        if (has)
-            text_list_add(inputs, sizeof inputs, '"', b->graph->input[i]->name, strlen(b->graph->input[i]->name));
-    }
-    snprintf(text, sizeof text, "(of %s) has no size: give it by %s or %s", inputs,
-             model_option_name(r->options, MODEL_DIMENSIONS), model_option_name(r->options, MODEL_SHAPES));
-    return add_missing(r, b, "dimension", name, text);
-}
-
-/** Finds the sizes of an input.  Returns false if the reader failed, or if they are noted as missing (*missing). */
-static bool input_shape(struct onnx_reader *r, struct binding *b, const Onnx__ValueInfoProto *info, size_t *rank,
-                        uint32_t *dims, bool *missing)
-{
-    const struct model_shape *given = given_shape(r, info->name);
-    const Onnx__TensorShapeProto *shape = tensor_type(info)->shape;
-    char text[400];
-
-    *missing = false;
-    *rank = given ? given->rank : shape ? shape->n_dim : 0;
-    if (*rank > ONNX_RANK_MAX)
-        return onnx_fail(r, "input \"%s\" has %zu dimensions, an operand has at most %d", onnx_escape(r, info->name), *rank,
-                         ONNX_RANK_MAX);
-    if (given) {
-        memcpy(dims, given->dims, *rank * sizeof *dims);
-        return true;
-    }
-    if (!shape) {
-        *missing = true;
-        snprintf(text, sizeof text, "declares no shape: give it by %s", model_option_name(r->options, MODEL_SHAPES));
-        return add_missing(r, b, "input", info->name, text);
-    }
-    for (size_t d = 0; d < *rank; d++) {
-        const Onnx__TensorShapeProto__Dimension *dim = shape->dim[d];
-        const char *name = dim->dim_param && *dim->dim_param ? dim->dim_param : NULL;
-
-        dims[d] = 0;
-        if (dim->has_dim_value && dim->dim_value > INT32_MAX)
-            return onnx_fail(r, "input \"%s\": dimension %zu is %lld", onnx_escape(r, info->name), d,
-                             (long long)dim->dim_value);
-        if (dim->has_dim_value && dim->dim_value > 0) {
-            dims[d] = (uint32_t)dim->dim_value;
-            continue;
-        }
-        if (name && bound_size(b, name, &dims[d]))
-            continue;
-        *missing = true;
-        snprintf(text, sizeof text, "has a dimension %zu of no fixed size: give its shape by %s", d,
-                 model_option_name(r->options, MODEL_SHAPES));
-        if (name ? !ask_dimension(r, b, name) : !add_missing(r, b, "input", info->name, text))
-            return false;
-    }
-    return true;
-}
-
 /* ---- inputs and outputs ---- */
 
 /** Gives the options' error as the reader's own.  Returns false. */
@@ -291,12 +52,9 @@ static bool fail_with(struct onnx_reader *r, const struct error *e)
 }
 
 /** Returns the value of an input that the options make a constant. */
-static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__ValueInfoProto *info,
+static struct onnx_value *constant_value(struct onnx_reader *r, const WNNModelDeclaration *input, enum onnx_type elem,
                                          const struct model_constant *constant)
 {
-    const Onnx__TypeProto__Tensor *type = tensor_type(info);
-    const Onnx__TensorShapeProto *shape = type->shape;
-    const enum onnx_type elem = (enum onnx_type)type->elem_type;
     int64_t dims[ONNX_RANK_MAX] = {0};
     uint32_t declared[ONNX_RANK_MAX] = {0};
     const char *names[ONNX_RANK_MAX] = {0};
@@ -304,11 +62,12 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__Valu
     struct onnx_value *v = NULL;
     struct error e = {0};
 
-    if (!dtype_is_public(onnx_data_type(elem)) || (shape && shape->n_dim > ONNX_RANK_MAX))
-        return onnx_fail_null(r, "input \"%s\" is of type %s and cannot be a constant", onnx_escape(r, info->name),
+    if (!input->dataType || input->rank > ONNX_RANK_MAX)
+        return onnx_fail_null(r, "input \"%s\" is of type %s and cannot be a constant", onnx_escape(r, input->name.data),
                               onnx_type_name(elem));
-    if (!model_constant_fit(r->model, constant, onnx_data_type(elem), shape ? declared_dims(shape, declared, names) : SIZE_MAX,
-                            declared, names, &a, &e)) {
+    sizes_declared(input, declared, names);
+    if (!model_constant_fit(r->model, constant, input->dataType, input->hasShape ? input->rank : SIZE_MAX, declared, names, &a,
+                            &e)) {
         fail_with(r, &e);
         return NULL;
     }
@@ -372,13 +131,16 @@ static bool bind_operand(struct onnx_scope *scope, const Onnx__ValueInfoProto *i
     return bind_value(scope, info, v, found);
 }
 
-/** Lets an operand that the options give take the place of an input; the shape was compared before. */
-static bool add_bound(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, WNNOperand operand,
-                      bool found)
+/** Lets an operand that the options give take the place of an input. */
+static bool add_bound(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, const WNNModelDeclaration *input,
+                      enum onnx_type elem, WNNOperand operand, bool found)
 {
+    uint32_t dims[ONNX_RANK_MAX] = {0};
+    const char *names[ONNX_RANK_MAX] = {0};
     struct error e = {0};
 
-    if (!model_binding_fit(info->name, operand, onnx_data_type(elem), SIZE_MAX, NULL, NULL, &e))
+    sizes_declared(input, dims, names);
+    if (!model_binding_fit(info->name, operand, input->dataType, input->hasShape ? input->rank : SIZE_MAX, dims, names, &e))
         return fail_with(scope->reader, &e);
     return bind_operand(scope, info, elem, operand, found);
 }
@@ -427,17 +189,19 @@ static bool make_input(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     return bind_operand(scope, info, elem, operand, found);
 }
 
-static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__ValueInfoProto *info)
+static bool add_input(struct onnx_scope *scope, struct binding *b, size_t i)
 {
     struct onnx_reader *r = scope->reader;
+    const Onnx__ValueInfoProto *info = r->proto->graph->input[i];
+    const WNNModelDeclaration *input = &b->declared.inputs[i];
     const Onnx__TypeProto__Tensor *type = tensor_type(info);
     const struct model_constant *constant = given_constant(r, info->name);
     WNNOperand bound = model_bound(r->options, info->name, strlen(info->name));
     enum onnx_type elem = type ? (enum onnx_type)type->elem_type : ONNX_UNDEFINED;
     uint32_t dims[ONNX_RANK_MAX] = {0};
     struct onnx_value *v;
-    bool found, missing;
     size_t rank;
+    bool found;
 
     onnx_map_get(&scope->values, info->name, &found);
     if (found && !constant && !bound && !given_shape(r, info->name))
@@ -445,35 +209,43 @@ static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__V
     if (!type)
         return onnx_fail(r, "input \"%s\" is no tensor", onnx_escape(r, info->name));
     if (constant) {
-        v = constant_value(r, info, constant);
+        v = constant_value(r, input, elem, constant);
         return v && bind_value(scope, info, v, found);
     }
-    if (!dtype_is_public(onnx_data_type(elem)))
+    if (!input->dataType)
         return onnx_fail(r, "input \"%s\" is of type %s, which WebNN does not have", onnx_escape(r, info->name),
                          onnx_type_name(elem));
+    if (input->rank > ONNX_RANK_MAX)
+        return onnx_fail(r, "input \"%s\" has %zu dimensions, an operand has at most %d", onnx_escape(r, info->name),
+                         input->rank, ONNX_RANK_MAX);
     if (bound)
-        return add_bound(scope, info, elem, bound, found);
-    if (!input_shape(r, b, info, &rank, dims, &missing))
-        return false;
-    return missing || make_input(scope, info, elem, rank, dims, found);
+        return add_bound(scope, info, input, elem, bound, found);
+    for (size_t d = 0; d < input->rank; d++)
+        if (input->dimensions[d].size > INT32_MAX)
+            return onnx_fail(r, "input \"%s\": dimension %zu is %lld", onnx_escape(r, info->name), d,
+                             (long long)type->shape->dim[d]->dim_value);
+    return !sizes_shape(&b->declared, b->sizes, i, r->options, &rank, dims, &b->missing) ||
+           make_input(scope, info, elem, rank, dims, found);
 }
 
 static bool add_inputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
 {
     struct onnx_reader *r = scope->reader;
-    struct binding b = {.graph = graph};
-    bool ok = bind_sizes(r, &b, graph) && check_options(r, &b, graph);
+    struct binding b = {0};
+    struct error e = {0};
+    bool ok = onnx_declare_ports(&b.declared, graph, true) && (b.sizes = calloc(sizes_count(&b.declared) + 1, sizeof *b.sizes));
 
+    if (!ok)
+        onnx_fail_memory(r);
     for (size_t i = 0; ok && i < graph->n_input; i++)
-        ok = add_input(scope, &b, graph->input[i]);
-    if (ok && b.missing_count > REFUSALS_MAX)
-        ok = onnx_fail(r, "the graph is static, but %zu sizes of its inputs are open, such as:%s", b.missing_count, b.missing);
-    else if (ok && b.missing)
+        ok = b.declared.inputs[i].name.length || onnx_fail(r, "input %zu has no name", i);
+    ok = ok && (sizes_add(&b.declared, r->options, b.sizes, &e) || fail_with(r, &e));
+    for (size_t i = 0; ok && i < graph->n_input; i++)
+        ok = add_input(scope, &b, i);
+    if (ok && b.missing)
         ok = onnx_fail(r, "the graph is static, but%s", b.missing);
-    onnx_map_free(&b.sizes);
-    onnx_map_free(&b.inputs);
-    onnx_map_free(&b.names);
-    onnx_map_free(&b.asked);
+    model_description_free(&b.declared);
+    free(b.sizes);
     free(b.missing);
     return ok;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Implements dynamic models: an open model, and the graphs that were built of it, by their sizes
- * (frontend/readers/public/sizes.h).
+ * (frontend/readers/sizes.h).
  *
  * Graphs stand in a list, the one that was asked for last first.  An entry whose graph is being made has none yet; any other
  * thread that asks for it waits.  Graphs are read, built, loaded and saved without the lock.
@@ -13,7 +13,8 @@
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/public/folder.h"
-#include "frontend/readers/public/sizes.h"
+#include "frontend/readers/public/reader.h"
+#include "frontend/readers/sizes.h"
 #include "ir/support/struct_size.h"
 #include "ir/support/suggest.h"
 
@@ -69,6 +70,14 @@ static WNNStatus open_source(struct WNNDynamicModelImpl *m, const char *path, co
     return reader_publish(&e);
 }
 
+/** Adds the sizes that a request says. */
+static WNNStatus add_sizes(const struct model_description *d, const struct request *r, uint32_t *sizes)
+{
+    struct error e = {0};
+
+    return sizes_add(d, &r->options, sizes, &e) ? WNNStatus_Success : reader_refuse("%s", e.message);
+}
+
 /** Checks that outputs which the options name are the model's. */
 static WNNStatus check_outputs(const struct model_description *d, const struct model_options *o)
 {
@@ -102,7 +111,7 @@ static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicMod
     if (!sizes || !request_keep_constants(&m->request))
         status = reader_no_memory();
     else
-        status = sizes_add(d, &m->request, sizes);
+        status = add_sizes(d, &m->request, sizes);
     free(sizes);
     if (status || !o->folder)
         return status;
@@ -364,9 +373,9 @@ WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model, size_t dimensionCount, 
     given.shapes = shapes;
     WNNStatus status = sizes ? request_make(&r, &given) : reader_no_memory();
     if (!status)
-        status = sizes_add(d, &model->request, sizes);
+        status = add_sizes(d, &model->request, sizes);
     if (!status)
-        status = sizes_add(d, &r, sizes);
+        status = add_sizes(d, &r, sizes);
     arena_free(&r.memory);
     if (!status) {
         pthread_mutex_lock(&model->lock);

@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 
 #include "frontend/readers/files/file.h"
+#include "frontend/readers/sizes.h"
 #include "frontend/readers/text/build.h"
 #include "frontend/readers/text/weights.h"
 #include "ir/support/name_map.h"
 #include "ir/support/number.h"
-#include "ir/support/suggest.h"
 #include "ir/support/text.h"
 
 /** Says what the builder said about a place.  Returns false. */
@@ -65,126 +65,89 @@ static const char *print_shape(char *buf, size_t size, const char *type, size_t 
     return buf;
 }
 
-/** Writes the sizes of a type, 0 for free ones, and the names of those, or NULL. */
-static void declared_dims(const struct document_type *type, uint32_t *dims, const char **names)
-{
-    for (size_t i = 0; i < type->rank; i++) {
-        names[i] = type->dims[i].name.text;
-        dims[i] = names[i] ? 0 : type->dims[i].size;
-    }
-}
-
-/** Says that the shape given for an input is not that of its type. */
-static bool shape_differs(struct build *b, const struct document_type *type, const char *name, const struct model_shape *given)
-{
-    uint32_t dims[DOCUMENT_RANK_MAX];
-    const char *names[DOCUMENT_RANK_MAX];
-    char has[200], wants[200], origin[300];
-
-    declared_dims(type, dims, names);
-    return document_error(b->d, type->place, "input '%s' has the shape %s, %s %s", name,
-                          model_dims_text(wants, sizeof wants, type->rank, dims, names),
-                          model_shape_origin(given, origin, sizeof origin),
-                          model_dims_text(has, sizeof has, given->rank, given->dims, NULL));
-}
-
-/** Finds the sizes of a type; free ones are as the options bind them. */
-static bool bind_shape(struct build *b, const struct document_text *name, const struct document_type *type, uint32_t *shape)
-{
-    const struct model_shape *given = NULL;
-    char buf[128], dimension[128];
-
-    document_escape(buf, *name);
-    for (size_t i = 0; i < b->options->shape_count; i++)
-        if (document_is(name, b->options->shapes[i].name))
-            given = &b->options->shapes[i];
-    if (given && given->rank != type->rank)
-        return shape_differs(b, type, buf, given);
-    for (size_t i = 0; i < type->rank; i++) {
-        const struct document_dimension *d = &type->dims[i];
-        bool bound = given;
-
-        shape[i] = given ? given->dims[i] : d->size;
-        if (!d->name.text) {
-            if (shape[i] != d->size)
-                return shape_differs(b, type, buf, given);
-            continue;
-        }
-        for (size_t k = 0; !given && k < b->options->dim_count; k++)
-            if (document_is(&d->name, b->options->dims[k].name)) {
-                shape[i] = b->options->dims[k].size;
-                bound = true;
-            }
-        document_escape(dimension, d->name);
-        if (!bound)
-            return document_error(b->d, d->name.place,
-                                  "dimension '%s' of input '%s' is free: give it a size up to %u (%s %s=N, or %s)", dimension,
-                                  buf, d->size, model_option_name(b->options, MODEL_DIMENSIONS), dimension,
-                                  model_option_name(b->options, MODEL_SHAPES));
-        if (!shape[i])
-            return document_error(b->d, d->name.place,
-                                  "dimension '%s' of input '%s' cannot be 0: a tensor of a graph has at least one element",
-                                  dimension, buf);
-        if (shape[i] > d->size)
-            return document_error(b->d, d->name.place, "dimension '%s' of input '%s' is at most %u, not %u", dimension, buf,
-                                  d->size, shape[i]);
-    }
-    return true;
-}
-
 /* ---- inputs ---- */
 
 /** Makes an input that is given as a constant. */
-static bool constant_input(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor,
+static bool constant_input(struct build *b, const struct document_tensor *t, const WNNModelDeclaration *input,
                            const struct model_constant *constant)
 {
+    uint32_t dims[NPY_RANK_MAX];
+    const char *names[NPY_RANK_MAX];
     struct npy_array array;
     struct error e = {0};
 
-    if (!model_constant_fit(b->model, constant, descriptor->dataType, descriptor->rank, descriptor->shape, NULL, &array, &e)) {
-        document_error(b->d, t->type.place, "%s", e.message);
-        return false;
-    }
-    WNNOperand operand = wnnGraphBuilderConstant(b->model->builder, descriptor, array.data, array.byteLength);
+    sizes_declared(input, dims, names);
+    if (!model_constant_fit(b->model, constant, t->type.type, t->type.rank, dims, names, &array, &e))
+        return error_at(b, t->type.place, &e);
+    WNNOperand operand = wnnGraphBuilderConstant(
+        b->model->builder, &(WNNOperandDescriptor){t->type.type, array.rank, array.shape, NULL}, array.data, array.byteLength);
     npy_free(&array);
     return wnnOperandIsError(operand) ? refused(b, t->name.place) : define(b, &t->name, operand);
 }
 
-/** Lets an operand that the options give take the place of an input, whose free dimensions its shape binds. */
-static bool bound_input(struct build *b, const struct document_tensor *t, WNNOperand operand)
+/** Lets an operand that the options give take the place of an input. */
+static bool bound_input(struct build *b, const struct document_tensor *t, const WNNModelDeclaration *input, WNNOperand operand)
 {
-    uint32_t dims[DOCUMENT_RANK_MAX];
-    const char *names[DOCUMENT_RANK_MAX];
+    uint32_t dims[NPY_RANK_MAX];
+    const char *names[NPY_RANK_MAX];
     struct error e = {0};
 
-    declared_dims(&t->type, dims, names);
-    if (model_binding_fit(t->name.text, operand, t->type.type, t->type.rank, dims, names, &e))
-        return define(b, &t->name, operand);
-    document_error(b->d, t->type.place, "%s", e.message);
-    return false;
+    sizes_declared(input, dims, names);
+    return model_binding_fit(t->name.text, operand, t->type.type, t->type.rank, dims, names, &e)
+               ? define(b, &t->name, operand)
+               : error_at(b, t->type.place, &e);
 }
 
-static bool build_input(struct build *b, const struct document_tensor *t)
+/** Makes an input of a shape that is known, or leaves it to *missing. */
+static bool build_input(struct build *b, const struct document_tensor *t, const struct model_description *d,
+                        const uint32_t *sizes, size_t i, char **missing)
 {
     WNNOperand bound = model_bound(b->options, t->name.text, t->name.length);
     uint32_t shape[DOCUMENT_RANK_MAX];
-    WNNOperandDescriptor descriptor = {t->type.type, t->type.rank, shape, NULL};
+    size_t rank = t->type.rank;
+    bool wrong = rank > NPY_RANK_MAX; /* as the builder says */
 
     if (!check_port(b, &t->name))
         return false;
-    if (bound)
-        return bound_input(b, t, bound);
-    if (!bind_shape(b, &t->name, &t->type, shape))
-        return false;
-    for (size_t i = 0; i < b->options->constant_count; i++)
-        if (document_is(&t->name, b->options->constants[i].name))
-            return constant_input(b, t, &descriptor, &b->options->constants[i]);
-    WNNOperand operand = wnnGraphBuilderInput(b->model->builder, (WNNStringView){t->name.text, t->name.length}, &descriptor);
+    for (size_t k = 0; k < rank; k++) {
+        shape[k] = t->type.dims[k].size;
+        wrong = wrong || !shape[k];
+    }
+    if (!wrong && bound)
+        return bound_input(b, t, &d->inputs[i], bound);
+    for (size_t k = 0; !wrong && k < b->options->constant_count; k++)
+        if (document_is(&t->name, b->options->constants[k].name))
+            return constant_input(b, t, &d->inputs[i], &b->options->constants[k]);
+    if (!wrong && !sizes_shape(d, sizes, i, b->options, &rank, shape, missing))
+        return true;
+    WNNOperand operand = wnnGraphBuilderInput(b->model->builder, (WNNStringView){t->name.text, t->name.length},
+                                              &(WNNOperandDescriptor){t->type.type, rank, shape, NULL});
     if (wnnOperandIsError(operand))
         return refused(b, t->name.place);
     if (!define(b, &t->name, operand))
         return false;
     return model_add_input(b->model, t->name.text, operand, false) || error_out_of_memory(&b->d->error);
+}
+
+static bool build_inputs(struct build *b)
+{
+    struct model_description declared = {0};
+    char *missing = NULL;
+    uint32_t *sizes = NULL;
+    struct error e = {0};
+    size_t i = 0;
+    bool ok = (document_declare_ports(&declared, b->d) && (sizes = calloc(sizes_count(&declared) + 1, sizeof *sizes))) ||
+              error_out_of_memory(&b->d->error);
+
+    ok = ok && (sizes_add(&declared, b->options, sizes, &e) || error_at(b, b->d->lexer.text, &e));
+    for (const struct document_tensor *t = b->d->first_input; ok && t; t = t->next, i++)
+        ok = build_input(b, t, &declared, sizes, i, &missing);
+    if (ok && missing)
+        ok = document_error(b->d, b->d->lexer.text, "the graph is static, but%s", missing);
+    model_description_free(&declared);
+    free(sizes);
+    free(missing);
+    return ok;
 }
 
 /* ---- constants ---- */
@@ -488,53 +451,6 @@ static bool build_output(struct build *b, const struct document_output *o)
            (model_add_output(b->model, o->name.text, operand, false) || error_out_of_memory(&b->d->error));
 }
 
-/** Checks that an option's name is that of an input. */
-static bool check_input_name(struct build *b, const char *name)
-{
-    struct suggestion meant = suggestion_for(name, strlen(name));
-
-    for (const struct document_tensor *t = b->d->first_input; t; t = t->next) {
-        if (document_is(&t->name, name))
-            return true;
-        suggestion_offer(&meant, t->name.text);
-    }
-    return document_error(b->d, b->d->lexer.text, "there is no input '%s'%s", NAME_SHOWN(name), suggestion_list(&meant));
-}
-
-/** Checks that an option's name is that of a dimension of an input. */
-static bool check_dimension_name(struct build *b, const char *name)
-{
-    struct suggestion meant = suggestion_for(name, strlen(name));
-
-    for (const struct document_tensor *t = b->d->first_input; t; t = t->next)
-        for (size_t i = 0; i < t->type.rank; i++) {
-            if (t->type.dims[i].name.text && document_is(&t->type.dims[i].name, name))
-                return true;
-            if (t->type.dims[i].name.text)
-                suggestion_offer(&meant, t->type.dims[i].name.text);
-        }
-    return document_error(b->d, b->d->lexer.text, "no dimension of an input is called '%s'%s", NAME_SHOWN(name),
-                          suggestion_list(&meant));
-}
-
-/** Options for names that are not there are mistakes, too. */
-static bool check_options(struct build *b)
-{
-    for (size_t i = 0; i < b->options->dim_count; i++)
-        if (!check_dimension_name(b, b->options->dims[i].name))
-            return false;
-    for (size_t i = 0; i < b->options->shape_count; i++)
-        if (!check_input_name(b, b->options->shapes[i].name))
-            return false;
-    for (size_t i = 0; i < b->options->constant_count; i++)
-        if (!check_input_name(b, b->options->constants[i].name))
-            return false;
-    for (size_t i = 0; i < b->options->binding_count; i++)
-        if (!check_input_name(b, b->options->bindings[i].name))
-            return false;
-    return true;
-}
-
 static bool build_all(struct build *b, WNNContext context)
 {
     struct document *d = b->d;
@@ -558,11 +474,8 @@ static bool build_all(struct build *b, WNNContext context)
         document_error(d, d->lexer.text, "%s", e.message);
         return false;
     }
-    if (!check_options(b))
+    if (!build_inputs(b))
         return false;
-    for (const struct document_tensor *t = d->first_input; t; t = t->next)
-        if (!build_input(b, t))
-            return false;
     for (const struct document_tensor *t = d->first_constant; t; t = t->next)
         if (!build_constant(b, t))
             return false;

@@ -26,6 +26,11 @@ struct build {
     struct name_map files; /* of constants, which were charged, by device and inode */
 };
 
+struct model_description;
+
+/** Adds a document's inputs and outputs to an empty description.  Returns false if memory runs out. */
+bool document_declare_ports(struct model_description *d, const struct document *document);
+
 /* What other tools write is made WebNN's (frontend/readers/text/dialect.c).  These return false after an error in the document.
  */
 

@@ -90,7 +90,7 @@ static bool declare(struct model_description *d, WNNModelDeclaration *out, const
     return true;
 }
 
-static bool declare_ports(struct model_description *d, const struct document *document)
+bool document_declare_ports(struct model_description *d, const struct document *document)
 {
     size_t inputs = 0, outputs = 0, dimensions = 0;
 
@@ -138,7 +138,7 @@ static bool describe_document(const char *path, const char *bytes, size_t length
     d->format = format;
     if (ok) {
         d->name = arena_string(&d->memory, document.name.text ? document.name.text : "", document.name.length);
-        ok = d->name && declare_ports(d, &document) && name_weights(d, &document);
+        ok = d->name && document_declare_ports(d, &document) && name_weights(d, &document);
     }
     arena_free(&document.arena);
     return ok || describe_failed(d, path, NULL, e);

@@ -191,7 +191,7 @@ TEST(shapes_that_differ_are_refused)
                                     .dims = nothing,
                                     .shape_count = 1,
                                     .shapes = &(struct model_shape){.name = "x", .rank = 2, .dims = {2, 4}}},
-            "is 2 here and 0 elsewhere");
+            "is given as 0 and as 2");
 }
 
 TEST_GROUP(create_context, release_context)

@@ -156,9 +156,8 @@ TEST(dimensions_are_bound_by_shapes)
     options.dims = &dim;
     reads(t, &options);
     dim.size = 6;
-    refused(t, &options, "dimension \"n\" is 5 here and 6 elsewhere");
-    refused(t, &(struct model_options){.dim_count = 2, .dims = dims},
-            "dimensions: dimension \"n\" is given twice, as 5 and as 6");
+    refused(t, &options, "dimension 'n' is given as 6 and as 5");
+    refused(t, &(struct model_options){.dim_count = 2, .dims = dims}, "dimension 'n' is given as 5 and as 6");
     dim = (struct model_dim){"m", 6};
     refused(t, &options, "no dimension of an input is called 'm'; there are 'n'");
     assert_null(strstr(t->error.message, "did you mean"));

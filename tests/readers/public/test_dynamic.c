@@ -119,19 +119,19 @@ static void expect_refusal(WNNDynamicModel model, const WNNModelDimension *dimen
 
 TEST(sizes_that_do_not_fit_are_refused)
 {
-    const uint32_t two[2] = {3, 2}, three[3] = {3, 2, 1};
+    const uint32_t zero[2] = {0, 2}, two[2] = {3, 2}, three[3] = {3, 2, 1};
     WNNDynamicModel model = create(text, NULL);
 
     expect_refusal(model, &(WNNModelDimension){WNN_STR("q"), 1}, NULL, WNNStatus_TypeError, "called 'q'; there are 'n'");
     expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 65}, NULL, WNNStatus_TypeError, "at most 64");
     expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 4}, &(WNNModelShape){WNN_STR("x"), 2, two}, WNNStatus_TypeError,
-                   "is asked to be 4 and 3");
+                   "is given as 4 and as 3");
     expect_refusal(model, NULL, &(WNNModelShape){WNN_STR("z"), 2, two}, WNNStatus_TypeError,
                    "there is no input 'z'; there are 'x'");
     expect_refusal(model, NULL, &(WNNModelShape){WNN_STR("x"), 3, three}, WNNStatus_TypeError,
-                   "\"x\" is [3, 2, 1], the model's is [n, m]");
-    expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 4}, NULL, WNNStatus_DataError, "dimension 'm'");
-    expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 0}, NULL, WNNStatus_DataError, "'n' of input 'x' cannot be 0");
+                   "'x' has the shape [n, m], the shape given for it [3, 2, 1]");
+    expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 4}, NULL, WNNStatus_DataError, "dimension \"m\"");
+    expect_refusal(model, NULL, &(WNNModelShape){WNN_STR("x"), 2, zero}, WNNStatus_DataError, "input \"x\" has size 0");
     expect_counts(model, 0, 0, 0, 0);
     compute(model, 4); /* a failure leaves nothing behind */
     wnnDynamicModelRelease(model);
