@@ -10,9 +10,14 @@
 #include "codegen/lower/index.h"
 #include "codegen/lower/phase.h"
 
+/* Says where tiles of mr rows begin, where those of one row less do, and where they end. */
+struct rows {
+    V first, shorter, end;
+};
+
 /* Says which rows there are, and which tile comes next. */
 struct sweep {
-    V first_row, end_row;
+    struct rows rows;
     struct tile_at tile;
     V *store_values;
 };
@@ -45,43 +50,30 @@ static void at_row(struct emitter *e, const struct context *cx, struct sweep *s,
 
 static void at_column(struct emitter *e, const struct context *cx, struct sweep *s, V column)
 {
-    const struct build *m = &e->m;
-    V row = s->first_row;
-
     s->tile.column = column;
     if (e->s->tile.m_var == KEXPR_NONE) {
         s->tile.rows = 1;
         at_row(e, cx, s, NULL);
         return;
     }
-    if (e->s->tile.full_rows) {
-        s->tile.rows = e->s->tile.mr;
-        row = sweep_loop(e, cx, s, row, s->end_row, e->s->tile.mr, at_row);
-    }
-    for (uint32_t i = 0; i < e->s->tile.m_tail_count; i++) {
-        s->tile.rows = e->s->tile.m_tails[i];
-        frame_here(&e->frame);
-        V left = op_sub(m, s->end_row, row);
-        V fits = op_eq(m, left, const_int(m, 64, s->tile.rows));
-        sweep_if(e, cx, s, fits, row, at_row);
+    s->tile.rows = e->s->tile.mr;
+    sweep_loop(e, cx, s, s->rows.first, s->rows.shorter, s->tile.rows, at_row);
+    if (e->s->tile.shorter) {
+        s->tile.rows--;
+        sweep_loop(e, cx, s, s->rows.shorter, s->rows.end, s->tile.rows, at_row);
     }
 }
 
-/*
- * Emits all tiles of rows [first_row, first_row + rows) and elements [low, high) of the vector variable.  first_row and rows
- * are NULL if there is no M variable.  store_values is as for emit_point.
- */
-static void emit_register_tiles(struct emitter *e, const struct context *cx, V first_row, V rows, V low, V high,
-                                V *store_values)
+/* Emits all tiles of rows, if there is an M variable, and elements [low, high) of the vector variable.  store_values is as for
+ * emit_point. */
+static void emit_register_tiles(struct emitter *e, const struct context *cx, struct rows rows, V low, V high, V *store_values)
 {
     const struct build *m = &e->m;
     const struct register_tile *t = &e->s->tile;
-    struct sweep s = {.first_row = first_row, .store_values = store_values};
+    struct sweep s = {.rows = rows, .store_values = store_values};
     const uint32_t width = e->s->lanes;
 
     frame_here(&e->frame);
-    if (first_row)
-        s.end_row = op_add(m, first_row, rows);
     if (t->full) {
         s.tile = (struct tile_at){.high = high, .vectors = t->vectors, .lanes = width};
         low = sweep_loop(e, cx, &s, low, high, (int64_t)t->vectors * width, at_column);
@@ -176,33 +168,60 @@ static bool has_m_blocks(const struct emitter *e)
     return e->s->tiled && e->s->tile.m_var != KEXPR_NONE;
 }
 
-static V m_blocks(struct emitter *e)
+/* Returns how many tiles of rows there are. */
+static V m_tiles(struct emitter *e)
 {
     const struct build *m = &e->m;
     V size = number_value(e, e->info.var_number[e->s->tile.m_var]);
     frame_at(&e->frame, LEVEL_ENTRY);
-    size = op_add(m, size, const_int(m, 64, e->s->tile.m_block - 1));
-    return op_divide_index(m, size, const_int(m, 64, e->s->tile.m_block));
+    size = op_add(m, size, const_int(m, 64, e->s->tile.mr - 1));
+    return op_divide_index(m, size, const_int(m, 64, e->s->tile.mr));
+}
+
+static V m_blocks(struct emitter *e)
+{
+    const struct build *m = &e->m;
+    V tiles = m_tiles(e);
+    frame_at(&e->frame, LEVEL_ENTRY);
+    tiles = op_add(m, tiles, const_int(m, 64, e->s->tile.m_tiles - 1));
+    return op_divide_index(m, tiles, const_int(m, 64, e->s->tile.m_tiles));
+}
+
+/* Returns the rows of a block of tiles.  The first tiles of all have mr rows, and the others, which are as many as rows would
+ * be missing, one less. */
+static struct rows rows_of_block(struct emitter *e, V block)
+{
+    const struct build *m = &e->m;
+    V size = number_value(e, e->info.var_number[e->s->tile.m_var]), tiles = m_tiles(e);
+    V less = const_int(m, 64, e->s->tile.mr - 1), most = const_int(m, 64, e->s->tile.m_tiles);
+
+    frame_at(&e->frame, LEVEL_ENTRY);
+    V whole = op_sub(m, size, op_mul(m, tiles, less));
+    frame_here(&e->frame);
+    V from = op_mul(m, block, most), to = op_smin(m, op_add(m, from, most), tiles);
+    V whole_from = op_smin(m, from, whole), whole_to = op_smin(m, to, whole);
+    V first = op_add(m, op_mul(m, from, less), whole_from), end = op_add(m, op_mul(m, to, less), whole_to);
+    V rows = op_mul(m, op_sub(m, whole_to, whole_from), const_int(m, 64, e->s->tile.mr));
+
+    return (struct rows){first, op_add(m, first, rows), end};
 }
 
 /* Emits a block of the M variable and one of the vector variable, in register tiles. */
 static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct units *u, V block)
 {
     const struct build *m = &e->m;
-    V size = number_value(e, e->info.var_number[e->s->vector_var]), first = NULL, rows = NULL,
-      length = const_int(m, 64, e->s->vector_block);
+    V size = number_value(e, e->info.var_number[e->s->vector_var]), length = const_int(m, 64, e->s->vector_block);
+    struct rows rows = {NULL, NULL, NULL};
 
     if (has_m_blocks(e)) {
-        V count = number_value(e, e->info.var_number[e->s->tile.m_var]), most = const_int(m, 64, e->s->tile.m_block);
         frame_here(&e->frame);
-        first = op_mul(m, op_get(m, u->row_slot), most);
-        rows = op_smin(m, op_sub(m, count, first), most);
+        rows = rows_of_block(e, op_get(m, u->row_slot));
     }
     frame_here(&e->frame);
     V low = op_mul(m, block, length);
     V high = op_smin(m, op_add(m, low, length), size);
     frame_enter(&e->frame, LEVEL_UNIT, NULL);
-    emit_register_tiles(e, cx, first, rows, low, high, u->store_values);
+    emit_register_tiles(e, cx, rows, low, high, u->store_values);
     frame_leave(&e->frame, LEVEL_UNIT);
 }
 

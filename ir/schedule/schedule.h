@@ -80,15 +80,15 @@ enum { TILE_CHAINS_MAX = 2 };
  */
 struct register_tile {
     uint32_t m_var;       /* PARALLEL variable along which B stays the same; KEXPR_NONE: none, tiles have one row */
-    int64_t m_block;      /* points of m_var that a unit covers at most (MC) */
     bool m_outer;         /* blocks of m_var are the slowest loop: all of A exceeds the cache, all of B does not */
     uint32_t mr, vectors; /* rows, and vectors of a row (NR is lanes times as much) */
-    bool full_rows, full; /* there are tiles of mr rows, of that many vectors */
-    uint32_t m_tail_count, m_tails[2]; /* rows that are left over */
-    uint32_t n_tail;                   /* vectors that are left over */
-    bool masked, scalars;              /* the last of them is masked; single elements are left over */
-    uint32_t unroll_from;              /* REDUCED variables from here on are unrolled */
-    uint32_t split; /* REDUCED variable at which accumulation is split into blocks of split_steps; KEXPR_NONE: nowhere */
+    bool shorter;         /* there are tiles of mr - 1 rows, too, so that as many of both as a size needs leave no rest */
+    uint32_t m_tiles;     /* tiles along m_var that a unit covers at most (MC) */
+    bool full;            /* there are tiles of that many vectors */
+    uint32_t n_tail;      /* vectors that are left over */
+    bool masked, scalars; /* the last of them is masked; single elements are left over */
+    uint32_t unroll_from; /* REDUCED variables from here on are unrolled */
+    uint32_t split;       /* REDUCED variable at which accumulation is split into blocks of split_steps; KEXPR_NONE: nowhere */
     int64_t split_steps;
     struct block_products blocks;
     bool unpacked;         /* B is not what is loaded, but computed from it in registers */

@@ -471,7 +471,7 @@ static void choose_units(struct schedule *s)
     s->units = 1;
     for (uint32_t i = 0; i < k->parallel_count; i++)
         s->units *= i == s->vector_var               ? (k->vars[i].size + s->vector_block - 1) / s->vector_block
-                    : s->tiled && i == s->tile.m_var ? (k->vars[i].size + s->tile.m_block - 1) / s->tile.m_block
+                    : s->tiled && i == s->tile.m_var ? ceil_div(ceil_div(k->vars[i].size, s->tile.mr), s->tile.m_tiles)
                                                      : k->vars[i].size;
 }
 

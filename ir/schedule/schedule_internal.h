@@ -64,10 +64,8 @@ struct tile_bounds {
     bool wide_elements;  /* every element in memory has 32 or 64 bits */
 };
 
-/** Chooses mr, vectors and what is left over at the edges; t->m_block is known. */
+/** Chooses mr, vectors, what is left over of the columns, and how many tiles of rows a unit has. */
 void mr_nr_choose(const struct target *target, const struct tile_bounds *b, struct register_tile *t);
-/** Returns how many points of M a unit covers at most. */
-int64_t mr_nr_block(const struct target_facts *facts, int64_t m, uint32_t m_multiple);
 
 /* ---- register tiles and transposes ---- */
 

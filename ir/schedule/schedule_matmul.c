@@ -114,7 +114,6 @@ bool tile_find(struct schedule *s)
     const struct kernel *k = s->kernel;
     const uint32_t dot = find_contraction(k);
 
-    s->tile.m_block = mr_nr_block(s->facts, 1, 0);
     if (k->rare || s->vector_var == KEXPR_NONE || k->vars[s->vector_var].kind != KVAR_PARALLEL || dot == KEXPR_NONE ||
         k->exprs[dot].type != KT_F32 || s->row_buffers.count)
         return true;
@@ -140,8 +139,6 @@ bool tile_find(struct schedule *s)
             (s->tile.m_var == KEXPR_NONE || rows_of(s, u) > rows_of(s, s->tile.m_var)))
             s->tile.m_var = u;
     }
-    if (s->tile.m_var != KEXPR_NONE || k->m_multiple)
-        s->tile.m_block = mr_nr_block(s->facts, s->tile.m_var == KEXPR_NONE ? 1 : k->vars[s->tile.m_var].size, k->m_multiple);
     choose_loop_order(s, loads);
     return true;
 }

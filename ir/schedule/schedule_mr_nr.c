@@ -16,91 +16,94 @@ static double tile_cost(int64_t rows, int64_t vectors, int64_t chains)
     return (double)(most > chains ? most : chains) + 0.5;
 }
 
-static void add_tail(struct register_tile *t, int64_t rows)
+/* Returns the cost of one step of the sum in all columns of a row of tiles that is so high. */
+static double strip_cost(const struct register_tile *t, const struct contraction_facts *facts, int64_t rows, int64_t columns,
+                         int64_t width)
 {
-    if (!rows || (t->m_tail_count && t->m_tails[0] == rows))
-        return;
-    t->m_tails[t->m_tail_count++] = (uint32_t)rows;
+    const int64_t strip = t->vectors * width, rest = columns % strip;
+    double cost = (double)(columns / strip) * tile_cost(rows, t->vectors, facts->chains);
+
+    if (t->n_tail)
+        cost += tile_cost(rows, t->n_tail, facts->chains);
+    if (t->scalars)
+        cost += (double)(rest % width) * tile_cost(rows, 1, facts->chains);
+    return cost;
 }
 
-/* Returns the cost of one step of the sum in tiles of r x v over a whole iteration space. */
-static double shape_cost(struct register_tile *t, const struct contraction_facts *facts, int64_t rows, int64_t columns,
-                         int64_t width, bool masked)
+/* Finds out what is left over of the columns, and returns the cost of one step of the sum for one of many rows. */
+static double shape_cost(struct register_tile *t, const struct contraction_facts *facts, int64_t columns, int64_t width,
+                         bool masked)
 {
-    const int64_t r = t->mr, v = t->vectors, strip = v * width, block_rows = t->m_block;
-    const int64_t blocks = rows / block_rows, last = rows % block_rows, rest = columns % strip;
-    const int64_t vectors = ceil_div(rest, width);
-    double cost = 0;
+    const int64_t strip = t->vectors * width, rest = columns % strip;
 
-    t->m_tail_count = 0;
-    if (blocks)
-        add_tail(t, block_rows % r);
-    add_tail(t, last % r);
     t->full = columns >= strip;
-    t->full_rows = rows >= r;
     t->masked = masked && rest % width;
-    t->n_tail = (uint32_t)(masked ? vectors : rest / width);
+    t->n_tail = (uint32_t)(masked ? ceil_div(rest, width) : rest / width);
     t->scalars = !masked && rest % width;
-    const int64_t heights[3] = {r, block_rows % r, last % r};
-    const int64_t counts[3] = {blocks * (block_rows / r) + last / r, block_rows % r ? blocks : 0, last % r ? 1 : 0};
-    for (uint32_t i = 0; i < 3; i++) {
-        if (!counts[i])
-            continue;
-        double row = (double)(columns / strip) * tile_cost(heights[i], v, facts->chains);
-        if (t->n_tail)
-            row += tile_cost(heights[i], t->n_tail, facts->chains);
-        if (t->scalars)
-            row += (double)(rest % width) * tile_cost(heights[i], 1, facts->chains);
-        cost += (double)counts[i] * row;
+    double cost = strip_cost(t, facts, t->mr, columns, width), rows = t->mr;
+    if (t->shorter) {
+        cost += strip_cost(t, facts, t->mr - 1, columns, width);
+        rows += t->mr - 1;
     }
     /* Every kind of tile is code of its own. */
-    uint32_t kinds = (t->full_rows + t->m_tail_count) * (uint32_t)(t->full + (t->n_tail > 0) + t->scalars);
-    return cost * (1 + facts->code * (kinds - 1));
+    uint32_t kinds = (1U + t->shorter) * (uint32_t)(t->full + (t->n_tail > 0) + t->scalars);
+    return cost / rows * (1 + facts->code * (kinds - 1));
 }
 
-int64_t mr_nr_block(const struct target_facts *facts, int64_t m, uint32_t m_multiple)
-{
-    const struct tile_facts *tile = &facts->contraction.tile;
-
-    /* Rows go in eights (matrices) or in sevens (images: 7, 14, 28 ...), so that tiles of as many leave no rest. */
-    return m_multiple ? tile->m_block_padded : m % 8 == 0 && m % 7 ? tile->m_block_even : tile->m_block;
-}
-
-void mr_nr_choose(const struct target *target, const struct tile_bounds *b, struct register_tile *t)
+/* Chooses the best tile that has `least` to `most` rows, and others of one row less unless one tile of these has all rows. */
+static void choose_shape(const struct target *target, const struct tile_bounds *b, int64_t least, int64_t most,
+                         struct register_tile *t)
 {
     const struct isa *isa = &target->isa;
     const struct contraction_facts *facts = &target_facts(target)->contraction;
     const int64_t lanes = target_lanes(target), vector_block = target_facts(target)->loop.vector_block;
     const bool masked = isa->vector_bits > 32 && (isa->masks || (isa->masks32 && b->wide_elements));
     const uint32_t product = isa->fma || isa->relaxed_fma ? 0 : 1;
-    const uint32_t most = b->own_operands ? facts->chains : facts->tile.accumulators;
+    const uint32_t sums = b->own_operands ? facts->chains : facts->tile.accumulators;
     struct register_tile best = *t;
-    double least = 0;
+    double lowest = 0;
 
     best.vectors = 0;
     for (t->vectors = 1; t->vectors <= (lanes > 1 ? facts->tile.vectors_most : 1); t->vectors++) {
-        for (t->mr = 1; t->mr <= b->m && t->mr * t->vectors <= most; t->mr++) {
+        for (t->mr = (uint32_t)least; t->mr <= most && t->mr * t->vectors <= sums; t->mr++) {
             const uint32_t b_registers = b->unpacked ? 2 * t->vectors + 1 : t->vectors;
             const uint32_t a_registers = isa->loads_first ? t->mr : 1;
+            const bool any = t->mr == 1 || (t->mr == least && t->vectors == 1); /* whatever the registers hold */
 
-            if (t->mr * t->vectors + b_registers + a_registers + product > isa->registers && t->mr > 1)
+            if (t->mr * t->vectors + b_registers + a_registers + product > isa->registers && !any)
                 break;
             if (b->n > vector_block && vector_block % (t->vectors * lanes))
                 continue;
             if (t->vectors > facts->tile.vectors_most_tall && t->mr > 1)
                 continue;
-            if (t->mr > b->mr_most)
-                break;
-            if (b->m_multiple && b->m_multiple <= b->m && t->mr != b->m_multiple)
-                continue;
-            double cost = shape_cost(t, facts, b->m, b->n, lanes, masked);
-            if (!best.vectors || cost < least) {
-                least = cost;
+            t->shorter = t->mr > 1 && !b->m_multiple && (least != most || b->m != most);
+            double cost = shape_cost(t, facts, b->n, lanes, masked);
+            if (!best.vectors || cost < lowest) {
+                lowest = cost;
                 best = *t;
             }
         }
     }
     *t = best;
+}
+
+/*
+ * Chooses tiles for many rows, and for fewer only where these and tiles with one row less do not make that number: so all
+ * numbers of rows but some small ones have the same tiles, and share code.
+ */
+void mr_nr_choose(const struct target *target, const struct tile_bounds *b, struct register_tile *t)
+{
+    const struct tile_facts *facts = &target_facts(target)->contraction.tile;
+    const bool padded = b->m_multiple && b->m_multiple <= b->m;
+
+    if (padded)
+        choose_shape(target, b, b->m_multiple, b->m_multiple, t);
+    else
+        choose_shape(target, b, 1, b->m > 1 ? b->mr_most : 1, t);
+    const int64_t tiles = ceil_div(b->m, t->mr), rows = ceil_div(b->m, tiles);
+    if (b->m < tiles * (t->mr - 1))
+        choose_shape(target, b, rows, rows, t);
+    t->m_tiles = (padded ? facts->m_block_padded : facts->m_block) / t->mr;
 }
 
 /* ---- panels ---- */

@@ -83,11 +83,9 @@ static void print_tile(const struct schedule *s, FILE *out)
 {
     const struct register_tile *t = &s->tile;
 
-    fprintf(out, "  tile m %d %ux%u full %u %u tails", (int)t->m_var, t->mr, t->vectors, t->full_rows, t->full);
-    for (uint32_t i = 0; i < t->m_tail_count; i++)
-        fprintf(out, " %u", t->m_tails[i]);
-    fprintf(out, " rest %u masked %u scalars %u unroll %u split %d %" PRId64, t->n_tail, t->masked, t->scalars, t->unroll_from,
-            (int)t->split, t->split_steps);
+    fprintf(out, "  tile m %d %ux%u shorter %u full %u rest %u masked %u scalars %u unroll %u split %d %" PRId64, (int)t->m_var,
+            t->mr, t->vectors, t->shorter, t->full, t->n_tail, t->masked, t->scalars, t->unroll_from, (int)t->split,
+            t->split_steps);
     if (t->blocks.factor != KEXPR_NONE)
         fprintf(out, " times e%u", t->blocks.factor);
     if (t->blocks.bytes.a != KEXPR_NONE)
@@ -95,8 +93,8 @@ static void print_tile(const struct schedule *s, FILE *out)
                 t->blocks.bytes.whole ? " whole" : "", (int)t->blocks.bytes.a_factor, (int)t->blocks.bytes.b_factor,
                 (int)t->blocks.bytes.a_zero, (int)t->blocks.bytes.zero, t->blocks.bytes.columns ? " columns" : "",
                 t->blocks.bytes.both_signed ? " signed" : "", t->blocks.bytes.narrow ? " narrow" : "");
-    fprintf(out, " guarded %u ranged %u branch %u zeros %u outer %u %u chains %u prefetch %d block %" PRId64, t->guarded,
-            t->ranged, t->branch, t->zeros, t->b_outer, t->m_outer, t->chains, (int)t->prefetch_var, t->m_block);
+    fprintf(out, " guarded %u ranged %u branch %u zeros %u outer %u %u chains %u prefetch %d block %u", t->guarded, t->ranged,
+            t->branch, t->zeros, t->b_outer, t->m_outer, t->chains, (int)t->prefetch_var, t->m_tiles);
     if (t->strided)
         fputs(" strided", out);
     else if (t->m_var != KEXPR_NONE)

@@ -88,11 +88,8 @@ struct tile_facts {
     uint32_t accumulators;      /* vectors of sums of a tile, MR times vectors of a row, at most */
     uint32_t vectors_most;      /* vectors of a tile with one row, at most */
     uint32_t vectors_most_tall; /* vectors of a tile with more rows, at most */
-    /* A unit covers at most so many points of M (MC).  They are multiples of the rows that tiles usually have, so that few are
-     * left over. */
-    uint32_t m_block;        /* of 4 and 7 rows (images have 7, 14, 28 ... points) */
-    uint32_t m_block_even;   /* of 4 and 8 (matrices) */
-    uint32_t m_block_padded; /* of 4, 7 and 8, where the lowering pads M (m_multiple in struct kernel) */
+    uint32_t m_block;           /* points of M that a unit covers at most, in whole tiles (MC) */
+    uint32_t m_block_padded;    /* multiples of 4, 7 and 8, where the lowering pads M (m_multiple in struct kernel) */
     uint32_t padded_rows[2]; /* MR where the lowering pads M, the best first: enough to hide latency; 0: there is no second */
 };
 
@@ -118,7 +115,7 @@ struct contraction_facts {
     uint32_t tall_rows;          /* rows beyond which a tile gains nothing by more */
     uint32_t zeros_most;         /* elements of a row in the padding that zeros on the stack may stand for, in the L1 cache */
     uint32_t float64_multiplies; /* multiply-adds of a recurrent step that are hardly slower in float64 (docs/loops.md) */
-    int64_t chained_sums;        /* so few sums of a tile wait for each other's additions */
+    uint32_t chained_sums;       /* so few sums of a tile wait for each other's additions */
     int64_t compact_bytes;       /* B with fewer bytes as float32 than this is unpacked when the graph is built */
     double code;                 /* share that each further kind of tile costs: it is code of its own */
     double narrow;               /* how many times longer a panel of one vector takes: loads limit it */

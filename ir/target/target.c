@@ -63,7 +63,7 @@
 
 /* Rows differ here by what their registers hold. */
 #define TILE_FACTS                                                                                                             \
-    .accumulators = 32, .vectors_most = 8, .vectors_most_tall = 4, .m_block = 84, .m_block_even = 96, .m_block_padded = 112
+    .accumulators = 32, .vectors_most = 8, .vectors_most_tall = 4, .m_block = 84, .m_block_padded = 112
 #define PANEL_FACTS .vectors = 2, .vectors_short = 3, .vectors_few = 4, .vectors_most = 8, .piece_least = 16
 #define CONTRACTION_FACTS                                                                                                      \
     .chains = 8, .chained_sums = 4, .row_pointers = 8, .few_rows = 6, .recurrent_rows = 1, .tall_rows = 14,                    \

@@ -74,7 +74,6 @@ static const struct range ranges[] = {
     RANGE(UINT32, uint32_t, contraction.tile.vectors_most, 1, 32),
     RANGE(UINT32, uint32_t, contraction.tile.vectors_most_tall, 1, 16),
     RANGE(UINT32, uint32_t, contraction.tile.m_block, 8, 1024),
-    RANGE(UINT32, uint32_t, contraction.tile.m_block_even, 8, 1024),
     RANGE(UINT32, uint32_t, contraction.tile.m_block_padded, 8, 1024),
     RANGE(UINT32, uint32_t, contraction.tile.padded_rows[0], 1, 32),
     RANGE(UINT32, uint32_t, contraction.tile.padded_rows[1], 0, 32), /* 0: there is no second */
@@ -85,7 +84,7 @@ static const struct range ranges[] = {
     RANGE(UINT32, uint32_t, contraction.panel.vectors_most, 1, 32),
     RANGE(UINT32, uint32_t, contraction.panel.piece_least, 4, 256),
     RANGE(UINT32, uint32_t, contraction.chains, 2, 64),
-    RANGE(INT64, int64_t, contraction.chained_sums, 1, 8),
+    RANGE(UINT32, uint32_t, contraction.chained_sums, 1, 8),
     RANGE(UINT32, uint32_t, contraction.unrolled_steps, 1, 4096),
     RANGE(UINT32, uint32_t, contraction.row_pointers, 2, 32),
     RANGE(UINT32, uint32_t, contraction.few_rows, 1, 64),

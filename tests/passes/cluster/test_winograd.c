@@ -115,7 +115,7 @@ TEST(the_cost_model_chooses)
 /* Returns whether the kernel of the transforms reads and writes nchw itself, with an L2 of so many bytes. */
 static bool transposes(int64_t cache_bytes)
 {
-    const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = cache_bytes};
+    const struct target t = {.thread_count = 1, .cache_bytes = cache_bytes};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
     struct graph *g = parse_body("inputs { x: f32[1, 16, 32, 32]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
                                  "nodes { a = transpose(x, permutation=[0, 2, 3, 1]); c = conv2d(a, w, inputLayout=\"nhwc\");"
