@@ -16,6 +16,13 @@
 enum { CONSTANT_ALIGN = TARGET_ALIGNMENT, HUGE_PAGE_BYTES = TARGET_HUGE_PAGE_BYTES };
 _Static_assert(sizeof(struct constant) <= CONSTANT_ALIGN, "the bytes start one alignment unit after the header");
 
+static uint64_t next_id(void)
+{
+    static atomic_uint_fast64_t last;
+
+    return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
 /* Mapped memory has no red zones: sanitizer builds take everything from malloc. */
 #if !defined(WEBNN_SANITIZE) && defined(MADV_HUGEPAGE)
 
@@ -77,6 +84,7 @@ struct constant *constant_create(const void *data, size_t bytes)
     struct constant *c = (struct constant *)block;
     memset(c, 0, sizeof *c);
     atomic_init(&c->references, 1);
+    c->id = next_id();
     c->ours = true;
     c->bytes = bytes;
     c->data = block + CONSTANT_ALIGN;
@@ -95,6 +103,7 @@ struct constant *constant_lend(const void *data, size_t bytes, WNNBufferReleaseC
         return NULL;
     }
     atomic_init(&c->references, 1);
+    c->id = next_id();
     c->bytes = bytes;
     c->data = data;
     c->release = release;

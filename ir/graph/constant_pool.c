@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A hash table of constants by their bytes.  An entry belongs to its constant, which removes it when the last reference goes;
- * one that is going already (its count is 0) is passed over.
+ * A hash table of constants by their bytes, and one by their recipes.  Entries belong to their constant, which removes them
+ * when the last reference goes; one that is going already (its count is 0) is passed over.  Ids of constants are never used
+ * again, so that a recipe stays true when what it names is gone.
  */
 #include "ir/graph/constant_pool.h"
 #include "ir/graph/constant_region.h"
@@ -15,12 +16,22 @@ struct constant_entry {
     struct constant_pool *pool; /* a reference */
     struct constant *constant;
     uint64_t hash;
+    struct made *made; /* its recipes */
+};
+
+/* A recipe by which a constant was made. */
+struct made {
+    struct made *next;
+    struct constant *constant;
+    uint64_t hash;
+    struct constant_recipe recipe;
 };
 
 struct constant_pool {
     pthread_mutex_t lock;
     size_t references; /* the creator's, and one for each entry */
-    struct table entries;
+    struct table entries, made;
+    struct constant_pool_counts counts;
     struct constant_region *region;
     size_t placed; /* bytes of all constants that were asked for here */
 };
@@ -50,6 +61,7 @@ static void unlock_dropped(struct constant_pool *p)
     pthread_mutex_destroy(&p->lock);
     constant_region_release(p->region);
     free(p->entries.entries);
+    free(p->made.entries);
     free(p);
 }
 
@@ -112,7 +124,7 @@ static bool add(struct constant_pool *p, struct constant *c, struct constant_ent
         return false;
     while ((place = table_next(&p->entries, hash, place))->item)
         ;
-    *e = (struct constant_entry){p, c, hash};
+    *e = (struct constant_entry){p, c, hash, NULL};
     table_put(&p->entries, place, hash, e);
     p->references++;
     c->entry = e;
@@ -142,11 +154,80 @@ struct constant *constant_pool_share(struct constant_pool *p, struct constant *c
     return c;
 }
 
+/* ---- by recipes ---- */
+
+static uint64_t hash_recipe(const struct constant_recipe *r)
+{
+    return hash_bytes(r->numbers, r->count * sizeof *r->numbers);
+}
+
+static bool same_recipe(const struct constant_recipe *a, const struct constant_recipe *b)
+{
+    return a->count == b->count && memcmp(a->numbers, b->numbers, a->count * sizeof *a->numbers) == 0;
+}
+
+struct constant *constant_pool_find(struct constant_pool *p, const struct constant_recipe *r)
+{
+    const uint64_t hash = hash_recipe(r);
+    struct constant *c = NULL;
+
+    if (!p)
+        return NULL;
+    pthread_mutex_lock(&p->lock);
+    for (const struct table_entry *place = NULL; !c && (place = table_next(&p->made, hash, place))->item;) {
+        const struct made *made = place->item;
+
+        if (same_recipe(&made->recipe, r) && retain_if_alive(made->constant))
+            c = made->constant;
+    }
+    p->counts.found += c != NULL;
+    pthread_mutex_unlock(&p->lock);
+    return c;
+}
+
+struct constant *constant_pool_keep(struct constant_pool *p, const struct constant_recipe *r, struct constant *c)
+{
+    struct made *made;
+
+    c = constant_pool_share(p, c);
+    if (!c->entry || c->entry->pool != p || !(made = malloc(sizeof *made))) /* without memory it is not found */
+        return c;
+    *made = (struct made){NULL, c, hash_recipe(r), *r};
+    pthread_mutex_lock(&p->lock);
+    if (table_reserve(&p->made, NULL, p->made.count + 1)) {
+        struct table_entry *place = NULL;
+
+        while ((place = table_next(&p->made, made->hash, place))->item)
+            ;
+        table_put(&p->made, place, made->hash, made);
+        made->next = c->entry->made;
+        c->entry->made = made;
+        p->counts.made++;
+        made = NULL;
+    }
+    pthread_mutex_unlock(&p->lock);
+    free(made);
+    return c;
+}
+
+struct constant_pool_counts constant_pool_count(struct constant_pool *p)
+{
+    pthread_mutex_lock(&p->lock);
+    const struct constant_pool_counts counts = p->counts;
+    pthread_mutex_unlock(&p->lock);
+    return counts;
+}
+
 void constant_pool_forget(struct constant_entry *e)
 {
     struct constant_pool *p = e->pool;
 
     pthread_mutex_lock(&p->lock);
+    for (struct made *made; (made = e->made) != NULL;) {
+        e->made = made->next;
+        table_remove(&p->made, made->hash, made);
+        free(made);
+    }
     table_remove(&p->entries, e->hash, e);
     free(e);
     unlock_dropped(p);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Shares the bytes of constants between graphs: a language model's graph for a prompt and its graph for one token are made of
- * the same weights, which are packed alike.
+ * the same weights, which are packed alike.  What was packed is found by its bytes, or before anything is packed by what it is
+ * made of.
  */
 #ifndef WEBNN_IR_GRAPH_CONSTANT_POOL_H_
 #define WEBNN_IR_GRAPH_CONSTANT_POOL_H_
@@ -13,6 +14,23 @@ struct constant_pool;
 
 /** Constants with fewer bytes than this are not worth looking for. */
 enum { CONSTANT_POOL_BYTES_LEAST = 1 << 12 };
+
+/** Says how a constant is made: by which function, of which constants (their ids), and with which numbers. */
+enum { CONSTANT_RECIPE_MAX = 24 };
+struct constant_recipe {
+    uint32_t count;
+    uint64_t numbers[CONSTANT_RECIPE_MAX];
+};
+/** Adds a number to a recipe. */
+static inline void constant_recipe_add(struct constant_recipe *r, uint64_t number)
+{
+    r->numbers[r->count++] = number;
+}
+
+/** Counts constants that were found by recipes, and those that were kept under them. */
+struct constant_pool_counts {
+    uint64_t found, made;
+};
 
 /** Creates an empty pool.  Returns NULL if memory runs out. */
 struct constant_pool *constant_pool_create(void);
@@ -29,6 +47,14 @@ struct constant *constant_pool_place(struct constant_pool *p, size_t bytes);
  * memory runs out or p is NULL.  Several threads may call this.
  */
 struct constant *constant_pool_share(struct constant_pool *p, struct constant *c);
+/** Returns a new reference to the constant that was made by this recipe, if somebody still has it; else NULL.  p may be NULL.
+ * Several threads may call this. */
+struct constant *constant_pool_find(struct constant_pool *p, const struct constant_recipe *r);
+/** Does what constant_pool_share does with a constant that was made by a recipe, by which it is found from then on unless it is
+ * small. */
+struct constant *constant_pool_keep(struct constant_pool *p, const struct constant_recipe *r, struct constant *c);
+/** Returns what was found and made so far. */
+struct constant_pool_counts constant_pool_count(struct constant_pool *p);
 /** Returns the hash of a constant's bytes, by which pools and devices find equal ones. */
 uint64_t constant_hash(const struct constant *c);
 /** Is called by the last reference to a constant that a pool knows. */

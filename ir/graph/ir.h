@@ -58,6 +58,7 @@ struct constant {
     const void *data;                     /* row-major; aligned to 64 bytes when owned, as the lender has it when lent */
     WNNBufferReleaseCallbackInfo release; /* callback NULL: the bytes are in one block with this */
     struct constant_entry *entry;         /* in the pool that knows the constant (constant_pool.h), or NULL */
+    uint64_t id;                          /* no other constant of the process ever has it */
 };
 
 /** Creates a constant of so many bytes, aligned to 64, which are copied from data, or uninitialised if that is NULL.  Its

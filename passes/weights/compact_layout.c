@@ -8,19 +8,39 @@
 
 #include <string.h>
 
-#include "ir/graph/constant_pool.h"
-
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bytes are moved by words");
 
-struct value *compact_constant_add(struct graph *g, struct constant_pool *pool, dtype type, uint32_t rank, const uint32_t *dims,
-                                   void **data)
+struct compact_constant compact_constant_begin(const struct compact_layout *p, const struct constant *of, dtype type,
+                                               int64_t number)
+{
+    const int64_t numbers[] = {p->n, p->k, p->panel, p->blocks, p->inner, p->n_stride, p->k_stride, p->paired, type, number};
+    struct compact_constant c = {.pool = p->pool};
+
+    constant_recipe_add(&c.recipe, of->id);
+    for (uint32_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        constant_recipe_add(&c.recipe, (uint64_t)numbers[i]);
+    return c;
+}
+
+struct value *compact_constant_add(struct graph *g, struct compact_constant *c, dtype type, uint32_t rank, const uint32_t *dims)
 {
     struct tensor_type t = {.type = type, .rank = rank};
 
     memcpy(t.dims, dims, rank * sizeof *dims);
-    struct constant *c = constant_pool_place(pool, (size_t)type_bytes(&t));
-    *data = c ? (void *)c->data : NULL; /* ours alone so far */
-    return graph_add_constant(g, &t, c);
+    constant_recipe_add(&c->recipe, type);
+    for (uint32_t i = 0; i < rank; i++)
+        constant_recipe_add(&c->recipe, dims[i]);
+    struct constant *found = constant_pool_find(c->pool, &c->recipe);
+    struct constant *made = found ? NULL : constant_pool_place(c->pool, (size_t)type_bytes(&t));
+    c->data = made ? (void *)made->data : NULL; /* ours alone so far */
+    return graph_add_constant(g, &t, found ? found : made);
+}
+
+struct value *compact_constant_end(const struct compact_constant *c, struct value *v)
+{
+    if (v && c->data)
+        v->constant = constant_pool_keep(c->pool, &c->recipe, v->constant);
+    return v;
 }
 
 void compact_range(const struct value *q, int *low, int *high)
@@ -74,7 +94,7 @@ static uint32_t word_of_neighbours(const uint8_t *q, uint64_t flip, uint64_t low
 }
 
 /* Makes the constant of words. */
-static struct value *add_words(struct graph *g, const struct compact_layout *p, void **data)
+static struct value *add_words(struct graph *g, const struct compact_layout *p, struct compact_constant *c)
 {
     const uint32_t dims[] = {(uint32_t)(p->n / p->panel),
                              (uint32_t)p->blocks,
@@ -82,28 +102,28 @@ static struct value *add_words(struct graph *g, const struct compact_layout *p, 
                              (uint32_t)p->panel,
                              p->paired ? 4 : DTYPE_UINT4_PER_WORD,
                              2};
-    return compact_constant_add(g, p->pool, DTYPE_UINT4, p->paired ? 6 : 5, dims, data);
+    return compact_constant_add(g, c, DTYPE_UINT4, p->paired ? 6 : 5, dims);
 }
 
 struct value *compact_nibbles(struct graph *g, const struct compact_layout *p, int low)
 {
     const struct value *q = p->constant;
     const uint8_t *from = q->constant->data;
-    void *data;
-    struct value *v = add_words(g, p, &data);
+    struct compact_constant c = compact_constant_begin(p, q->constant, q->type.type, low);
+    struct value *v = add_words(g, p, &c);
     const uint64_t each = UINT64_MAX / UINT8_MAX; /* times a byte: that byte eight times */
     const uint8_t sign = q->type.type == WNNOperandDataType_Int8 ? 0x80 : 0;
     const uint64_t flips = each * sign, lows = each * (uint8_t)(low + sign);
-    uint32_t *to = data;
+    uint32_t *to = c.data;
 
-    for (int64_t panel = 0; v && panel < p->n; panel += p->panel)
+    for (int64_t panel = 0; to && panel < p->n; panel += p->panel)
         for (int64_t k = 0; k < p->k; k += DTYPE_UINT4_PER_WORD)
             for (int64_t i = 0; i < p->panel; i++) {
                 const uint8_t *at = from + (panel + i) * p->n_stride + k * p->k_stride;
                 *to++ = p->k_stride == 1 ? word_of_neighbours(at, flips, lows, p->paired)
                                          : word_of(at, p->k_stride, (uint8_t)low, p->paired);
             }
-    return v;
+    return compact_constant_end(&c, v);
 }
 
 /* Returns the four numbers of 4 bits in the lower half of a word, which has nothing else, with a byte for each in eight. */
@@ -134,11 +154,11 @@ struct value *compact_uint4(struct graph *g, const struct compact_layout *p)
     enum { AT_ONCE = 16 };
     const uint8_t *from = p->constant->constant->data;
     const int64_t words = p->k / DTYPE_UINT4_PER_WORD, step = DTYPE_UINT4_PER_WORD * p->k_stride;
-    void *data;
-    struct value *v = add_words(g, p, &data);
-    uint32_t *to = data;
+    struct compact_constant c = compact_constant_begin(p, p->constant->constant, p->constant->type.type, 0);
+    struct value *v = add_words(g, p, &c);
+    uint32_t *to = c.data;
 
-    for (int64_t panel = 0; v && panel < p->n; panel += p->panel)
+    for (int64_t panel = 0; to && panel < p->n; panel += p->panel)
         for (int64_t first = 0; first < words; first += AT_ONCE) {
             const int64_t count = words - first < AT_ONCE ? words - first : AT_ONCE;
             for (int64_t i = 0; i < p->panel; i++) {
@@ -148,7 +168,7 @@ struct value *compact_uint4(struct graph *g, const struct compact_layout *p)
             }
             to += count * p->panel;
         }
-    return v;
+    return compact_constant_end(&c, v);
 }
 
 enum { BYTES_PER_WORD = 4 }; /* of K, where kernels multiply bytes */
@@ -158,12 +178,12 @@ struct value *compact_words(struct graph *g, const struct compact_layout *p, uin
     const uint32_t dims[] = {(uint32_t)(p->n / p->panel), (uint32_t)p->blocks, (uint32_t)(p->inner / BYTES_PER_WORD),
                              (uint32_t)p->panel, BYTES_PER_WORD};
     const uint8_t *bytes = p->constant->constant->data;
-    void *data;
-    struct value *v = compact_constant_add(g, p->pool, WNNOperandDataType_Int8, 5, dims, &data);
+    struct compact_constant c = compact_constant_begin(p, p->constant->constant, p->constant->type.type, flip);
+    struct value *v = compact_constant_add(g, &c, WNNOperandDataType_Int8, 5, dims);
     const uint32_t flips = UINT32_MAX / UINT8_MAX * flip; /* in each of four bytes */
-    uint32_t *to = data;
+    uint32_t *to = c.data;
 
-    for (int64_t panel = 0; v && panel < p->n; panel += p->panel)
+    for (int64_t panel = 0; to && panel < p->n; panel += p->panel)
         for (int64_t k = 0; k < p->k; k += BYTES_PER_WORD)
             for (int64_t i = 0; i < p->panel; i++, to++) {
                 const uint8_t *at = bytes + (panel + i) * p->n_stride + k * p->k_stride;
@@ -174,7 +194,7 @@ struct value *compact_words(struct graph *g, const struct compact_layout *p, uin
                         ((uint8_t *)to)[j] = at[j * p->k_stride];
                 *to ^= flips;
             }
-    return v;
+    return compact_constant_end(&c, v);
 }
 
 enum { SQUARE = 8 }; /* rows and columns of bytes that are transposed in registers */
@@ -231,11 +251,11 @@ struct value *compact_elements(struct graph *g, const struct compact_layout *p, 
     const uint32_t dims[] = {(uint32_t)(p->n / p->panel), (uint32_t)p->blocks, (uint32_t)p->inner, (uint32_t)p->panel};
     const int64_t size = (int64_t)dtype_size(type), at_once = TARGET_LINE_BYTES / size;
     const char *from = p->constant->constant->data;
-    void *data;
-    struct value *v = compact_constant_add(g, p->pool, type, 4, dims, &data);
-    char *to = data;
+    struct compact_constant c = compact_constant_begin(p, p->constant->constant, p->constant->type.type, flip);
+    struct value *v = compact_constant_add(g, &c, type, 4, dims);
+    char *to = c.data;
 
-    for (int64_t panel = 0; v && panel < p->n; panel += p->panel)
+    for (int64_t panel = 0; to && panel < p->n; panel += p->panel)
         for (int64_t first = 0; first < p->k; first += at_once) {
             const int64_t count = p->k - first < at_once ? p->k - first : at_once;
             const char *at = from + (panel * p->n_stride + first * p->k_stride) * size;
@@ -245,5 +265,5 @@ struct value *compact_elements(struct graph *g, const struct compact_layout *p, 
                 pack_halves(p, to, at, count);
             to += count * p->panel * size;
         }
-    return v;
+    return compact_constant_end(&c, v);
 }

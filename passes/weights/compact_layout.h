@@ -6,6 +6,7 @@
 #ifndef WEBNN_PASSES_WEIGHTS_COMPACT_LAYOUT_H_
 #define WEBNN_PASSES_WEIGHTS_COMPACT_LAYOUT_H_
 
+#include "ir/graph/constant_pool.h"
 #include "passes/support.h"
 
 /* Says where the numbers of B are, and how they are cut. */
@@ -17,9 +18,22 @@ struct compact_layout {
     struct constant_pool *pool;         /* where constants are placed, or NULL */
 };
 
-/** Adds a constant of that type and shape; *data is where its bytes are to be written. */
-struct value *compact_constant_add(struct graph *g, struct constant_pool *pool, dtype type, uint32_t rank, const uint32_t *dims,
-                                   void **data);
+/** Says how the constant is made that is being written. */
+struct compact_constant {
+    struct constant_pool *pool;
+    struct constant_recipe recipe;
+    void *data; /* where the bytes are to be written; NULL: they are there, because another graph has packed the same */
+};
+
+/** Returns the beginning of a recipe: what the layout says, the constant that is packed, the type of its elements, and a number
+ * that changes them. */
+struct compact_constant compact_constant_begin(const struct compact_layout *p, const struct constant *of, dtype type,
+                                               int64_t number);
+/** Adds a constant of that type and shape. */
+struct value *compact_constant_add(struct graph *g, struct compact_constant *c, dtype type, uint32_t rank,
+                                   const uint32_t *dims);
+/** Lets other graphs share it, once it is written.  Returns v, which may be NULL. */
+struct value *compact_constant_end(const struct compact_constant *c, struct value *v);
 /** Finds the range of weights of 8 bits. */
 void compact_range(const struct value *q, int *low, int *high);
 /** Packs numbers of 8 bits, less `low`, that all fit into 4 then: uint4 [N / P, blocks, K / blocks / 8, P, 8], or

@@ -177,6 +177,7 @@ bool library_computes(const struct node *n, const struct target *t)
 
 /* Walks the elements of constants like scales, which have one number for several elements of B. */
 struct small {
+    const struct constant *constant;
     const char *data;
     dtype type;
     int64_t count, n_stride, k_stride, n_block, k_block;
@@ -187,7 +188,7 @@ static struct small small_of(const struct value *v, const struct compact_layout 
     const struct tensor_type *t = &v->type;
     bool transposed;
     const struct value *constant = compact_constant(v, &transposed);
-    struct small s = {constant->constant->data, t->type, type_elements(t), .n_block = 1, .k_block = 1};
+    struct small s = {constant->constant, constant->constant->data, t->type, type_elements(t), .n_block = 1, .k_block = 1};
     int64_t strides[RANK_MAX];
 
     if (s.count == 1)
@@ -243,21 +244,21 @@ static struct value *pack_small(struct graph *g, const struct small *s, const st
     const uint32_t dims[6] = {(uint32_t)(p->n / p->panel), (uint32_t)blocks, 1, (uint32_t)p->panel, 1, 1};
     const float first = small_get(s, 0);
     const bool same = is_everywhere(s, first);
-    void *data;
+    struct compact_constant c = compact_constant_begin(p, s->constant, s->type, (int64_t)shift);
 
-    struct value *v = compact_constant_add(g, p->pool, WNNOperandDataType_Float32, same ? 0 : rank, dims, &data);
-    float *to = data;
-    if (!v)
-        return NULL;
-    if (same)
+    for (uint32_t i = 0; i < 5; i++)
+        constant_recipe_add(&c.recipe, (uint64_t[]){s->count, s->n_stride, s->k_stride, s->n_block, s->k_block}[i]);
+    struct value *v = compact_constant_add(g, &c, WNNOperandDataType_Float32, same ? 0 : rank, dims);
+    float *to = c.data;
+    if (to && same)
         *to = first - shift;
-    for (int64_t panel = 0; panel < p->n && !same; panel += p->panel)
+    for (int64_t panel = 0; to && panel < p->n && !same; panel += p->panel)
         for (int64_t b = 0; b < blocks; b++) {
             const int64_t at = b * p->inner / s->k_block * s->k_stride;
             for (int64_t n = panel; n < panel + p->panel; n++)
                 *to++ = small_get(s, at + (s->n_block == 1 ? n : n / s->n_block) * s->n_stride) - shift;
         }
-    return v;
+    return compact_constant_end(&c, v);
 }
 
 /* Returns the packed numbers of a dequantizeLinear as they are before B's dimensions are put into order. */

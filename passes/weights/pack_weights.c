@@ -191,18 +191,36 @@ static void drop_unread(struct node *n)
             value_drop_constant(sources[i]);
 }
 
+/* Says how a B of floats is packed. */
+static struct constant_recipe recipe_of(const struct value *weights, const struct weight_order *o, int64_t panel)
+{
+    struct constant_recipe r = {0};
+
+    constant_recipe_add(&r, weights->constant->id);
+    constant_recipe_add(&r, weights->type.type);
+    for (uint32_t i = 0; i < weights->type.rank; i++)
+        constant_recipe_add(&r, weights->type.dims[i]);
+    constant_recipe_add(&r, o->results);
+    for (uint32_t i = 0; i < o->count; i++)
+        constant_recipe_add(&r, o->others[i]);
+    constant_recipe_add(&r, (uint64_t)panel);
+    return r;
+}
+
 /* Packs a constant B of floats.  Returns false if nothing was changed, or after an error in g->error. */
 static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
 {
     const struct node *mark = n->prev;
     struct weight_order order;
-    struct node *nodes[3], *maker;
+    struct node *nodes[3], *maker, *last;
     struct value *v, *original = n->inputs[1].value;
     uint32_t count = 0;
 
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return false;
-    v = pack(g, n, &order, panel_of(t, n, &order, order.rows));
+    const int64_t panel = panel_of(t, n, &order, order.rows);
+    const struct constant_recipe recipe = recipe_of(original, &order, panel);
+    v = pack(g, n, &order, panel);
     if (!v)
         return false;
     node_set_input(n, 1, v);
@@ -216,6 +234,14 @@ static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
         nodes_undo(n, mark);
         return false;
     }
+    v = nodes[0]->inputs[0].value;
+    last = v->producer;
+    struct constant *found = constant_pool_find(t->pool, &recipe);
+    if (found) {
+        node_set_input(nodes[0], 0, graph_add_constant(g, &v->type, found));
+        drop_unread(last);
+        return true;
+    }
     /* What comes before the data movement that stays is computed at once. */
     while ((maker = nodes[0]->inputs[0].value->producer) != NULL) {
         while (maker->inputs[0].value->producer)
@@ -223,6 +249,8 @@ static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
         if (!node_fold(g, maker))
             return false;
     }
+    v = nodes[0]->inputs[0].value;
+    v->constant = constant_pool_keep(t->pool, &recipe, v->constant);
     return true;
 }
 

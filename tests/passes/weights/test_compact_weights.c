@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Compact weights: which ones constant folding leaves, how pack-weights packs them, and that the packed graph means the same.
  */
+#include "ir/graph/constant_pool.h"
 #include "passes/pass_support.h"
 #include "support/compact_graphs.h"
 #include "support/schedules.h"
@@ -75,6 +76,30 @@ TEST(values_within_16_are_packed_into_words)
     check(MATMUL("16", "u8", "32, 128"), 3, 9, "u4[2, 32, 1, 64, 8]"); /* whatever the rows are */
     check(MATMUL("1", "u8", "2, 4"), 3, 9, "u4[2, 2, 16, 64, 8]");     /* blocks along both dimensions */
     check(MATMUL("1", "u8", "1, 1"), 3, 9, "u4[2, 1, 32, 64, 8]");
+}
+
+/* A graph for other rows that is made of the same constants finds the words and what applies to blocks of them. */
+TEST(packed_weights_are_found)
+{
+    struct graph *g[] = {compact_parse(MATMUL("16", "u8", "32, 128"), 3, 9),
+                         compact_parse(MATMUL("57", "u8", "32, 128"), 3, 9)};
+    struct target t;
+    const struct pass_options o = unpacking(&t);
+
+    t.pool = constant_pool_create();
+    for (struct value *a = g[0]->first_constant, *b = g[1]->first_constant; a; a = a->next_constant, b = b->next_constant) {
+        constant_release(b->constant);
+        b->constant = constant_retain(a->constant);
+    }
+    for (uint64_t i = 0; i < 2; i++) {
+        assert_int_equal(check_pass_at(g[i], pass_pack_weights, &o, true, false, __FILE__, __LINE__), true);
+        const struct constant_pool_counts counts = constant_pool_count(t.pool);
+        assert_int_equal(counts.made, 3); /* words, scales and zero points */
+        assert_int_equal(counts.found, 3 * i);
+    }
+    graph_free(g[0]);
+    constant_pool_release(t.pool); /* lives on for the other graph's constants */
+    graph_free(g[1]);
 }
 
 /* Panels of three vectors, where they fit, whatever the rows are. */

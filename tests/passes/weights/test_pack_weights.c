@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* pack-weights: what is packed, what is not, that results keep every bit, and that one kernel reads the panels where they lie.
  */
+#include "ir/graph/constant_pool.h"
 #include "passes/pass_support.h"
 #include "support/schedules.h"
 
@@ -153,6 +154,31 @@ TEST(other_weights_are_left_alone)
     struct graph *g = parse_body(CONV("64, 8, 3, 3", ""));
     assert_false(check_pass(g, pass_pack_weights, true));
     graph_free(g);
+}
+
+/* A graph for other rows that is made of the same constants finds the panels, and packs nothing. */
+TEST(packed_weights_are_found)
+{
+    struct graph *g[] = {parse_numbered("inputs { a: f32[40, 64]; } consts { b: f32[64, 96] @scalar(1); }"
+                                        "nodes { y = matmul(a, b); } outputs { y; }"),
+                         parse_numbered("inputs { a: f32[57, 64]; } consts { b: f32[64, 96] @scalar(1); }"
+                                        "nodes { y = matmul(a, b); } outputs { y; }")};
+    struct target t;
+    const struct pass_options o = no_library(&t, 256);
+
+    t.pool = constant_pool_create();
+    constant_release(g[1]->first_constant->constant);
+    g[1]->first_constant->constant = constant_retain(g[0]->first_constant->constant);
+    for (uint64_t i = 0; i < 2; i++) {
+        assert_int_equal(check_pass_at(g[i], pass_pack_weights, &o, true, true, __FILE__, __LINE__), true);
+        const struct constant_pool_counts counts = constant_pool_count(t.pool);
+        assert_int_equal(counts.made, 1);
+        assert_int_equal(counts.found, i);
+    }
+    assert_ptr_equal(g[0]->last_constant->constant, g[1]->last_constant->constant);
+    constant_pool_release(t.pool);
+    graph_free(g[0]);
+    graph_free(g[1]);
 }
 
 /* ---- the schedule's MR x NR and the panels ---- */
