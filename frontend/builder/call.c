@@ -4,6 +4,7 @@
  * makes the call.
  */
 #include "webnn/webnn_call.h"
+#include "webnn/webnn_draft.h"
 
 #include <ffi.h>
 #include <math.h>
@@ -12,13 +13,14 @@
 #include <string.h>
 
 #include "frontend/builder/builder.h"
+#include "ir/graph/op_draft.h"
 #include "runtime/api/runtime.h"
 #include "ir/support/print_number.h"
 #include "ir/support/suggest.h"
 #include "ir/support/text.h"
 
-/* A call has a builder, operands, three parameters for each list, options and outputs. */
-enum { PARAMETERS_MAX = 1 + OP_OPERANDS_MAX + 4 + 2 };
+/* A call has a builder, operands, two parameters for each list, options, and outputs with their number. */
+enum { PARAMETERS_MAX = 1 + OP_OPERANDS_MAX + 4 + 3 };
 
 /** Holds the name of an option that the dictionary does not have. */
 struct ignored_option {
@@ -48,12 +50,26 @@ struct WNNMethodCallImpl {
 
 typedef void (*method_function)(void);
 
-static const method_function methods[OP_ROWS] = {
+static const method_function methods[DRAFT_END] = {
 #define OP(id, name, Method, ...) [OP_##id] = (method_function)wnnGraphBuilder##Method,
 #include "ir/graph/ops.def"
+#include "ir/graph/ops_draft.def"
 #undef OP
     [OP_SCATTER_REDUCE] = (method_function)wnnGraphBuilderScatterReduce,
 };
+
+/** Finds the method of a name, or OP_COUNT. */
+static enum op method_parse(const char *text, size_t length)
+{
+    enum op op = op_parse_extended(text, length);
+
+    if (op != OP_COUNT)
+        return op;
+    for (op = OP_DRAFT_FIRST; op < OP_DRAFT_END; op++)
+        if (text_is(op_infos[op].name, text, length))
+            return op;
+    return OP_COUNT;
+}
 
 /* ---- life ---- */
 
@@ -102,12 +118,14 @@ static void set_defaults(WNNMethodCall call)
     memcpy(call->options.bytes, info->options_default, info->options_size);
     if (!(info->flags & OPF_VARIADIC))
         call->operand_count = op_positional_inputs(call->op);
+    if (call->op == OP_RESHAPE_TO_2D)
+        call->args.reshapeTo2d.axis = 1;
 }
 
 WNNMethodCall wnnMethodCallCreate(WNNStringView method)
 {
     size_t length = view_length(method);
-    enum op op = op_parse_extended(method.data ? method.data : "", length);
+    enum op op = method_parse(method.data ? method.data : "", length);
     struct error e = {0};
 
     if (op == OP_COUNT) {
@@ -307,7 +325,7 @@ static const struct attr_info *positional_attr(enum op op, size_t index)
 {
     const struct attr_info *a = op_infos[op].attrs;
 
-    for (; a->kind && a->positional; a++)
+    for (; a->kind && a->positional && !op_names_arguments(op); a++)
         if (!index--)
             return a;
     return NULL;
@@ -488,7 +506,7 @@ WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodV
             return WNNStatus_Success;
         }
     for (const struct attr_info *a = info->attrs; a->kind; a++)
-        if (!a->positional && same(a->name, name))
+        if ((!a->positional || op_names_arguments(call->op)) && same(a->name, name))
             return set_attr(call, a, &value);
     if (ignore_unknown)
         return ignore_option(call, name);
@@ -533,6 +551,8 @@ static size_t sequence_count(WNNMethodCall call)
 
     if (call->op == OP_SPLIT)
         return call->args.split.equal ? call->args.split.equal : call->args.split.splitsCount;
+    if (call->op == OP_SPLIT_DYNAMIC) /* an element of splits for each */
+        return wnnOperandGetRank(call->positional[1]) ? *wnnOperandGetShape(call->positional[1]) : 0;
     while (op_infos[call->op].outs[rows].name)
         rows++;
     return rows;
@@ -579,6 +599,8 @@ static WNNStatus call_method(WNNMethodCall call, WNNGraphBuilder builder)
         /* There cannot be as many parts: the method refuses and writes nothing. */
         if (capacity > TENSOR_COUNT_MAX)
             capacity = 0;
+        if (call->op == OP_SPLIT_DYNAMIC)
+            add_parameter(&p, size_type(), &capacity);
         add_parameter(&p, &ffi_type_pointer, &outputs);
     }
     call->results = arena_array(&call->arena, capacity, sizeof(*call->results));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * webnn-cpp-operators
+ * webnn-cpp-operators [--draft]
  *
  * Prints include/webnn/webnn_operators.hpp, the part of the C++ interface that follows from ir/graph/ops.def: enumerations,
- * options with their defaults, and the methods of a builder.  The test cpp-operators compares that file with what this prints.
+ * options with their defaults, and the methods of a builder; --draft prints include/webnn/webnn_draft.hpp from
+ * ir/graph/ops_draft.def.  The test cpp-operators compares those files with what this prints.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -163,9 +164,8 @@ static void print_options(enum op op)
     const struct op_info *info = &op_infos[op];
     const char *name = option_structs[op] + strlen("WNN");
 
-    for (enum op earlier = 0; earlier < op; earlier++)
-        if (!strcmp(option_structs[earlier], option_structs[op]))
-            return;
+    if (option_struct_is_known(op))
+        return;
     printf("/** The members of ML%s, with the specification's defaults. */\nstruct %s {\n", name, name);
     printf("    std::string label{}; /**< stands in the messages of errors */\n");
     for (const struct operand_info *in = info->ins; in->name; in++)
@@ -252,10 +252,13 @@ static void print_method(enum op op)
     }
     if (op == OP_SPLIT)
         printf("        std::vector<WNNOperand> outputs(splits.size());\n");
+    else if (op == OP_SPLIT_DYNAMIC)
+        printf("        std::vector<WNNOperand> outputs(wnnOperandGetRank(splits.get()) ? splits.shape()[0] : 0);\n");
     else
         printf("        std::vector<WNNOperand> outputs(%d);\n", OP_RESULTS_MAX);
     printf("        WNNStatus const status = wnnGraphBuilder%s(", info->method);
     print_arguments(info);
+    printf(op == OP_SPLIT_DYNAMIC ? ", outputs.size()" : "");
     printf(", outputs.data());\n        detail::check_builder(get());\n        check(status);\n        return "
            "detail::operands(outputs);\n    }\n");
     if (op == OP_SPLIT)
@@ -268,14 +271,19 @@ static void print_method(enum op op)
                "}\n");
 }
 
-int main(void)
+static void print_head(const char *file, const char *what, const char *includes)
 {
-    printf("/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */\n"
-           "/**\n * @file webnn_operators.hpp\n"
-           " * This part of webnn.hpp, which is what programs include, is generated from ir/graph/ops.def by "
-           "webnn-cpp-operators.\n"
-           " */\n#ifndef WEBNN_WEBNN_OPERATORS_HPP_\n#define WEBNN_WEBNN_OPERATORS_HPP_\n\n"
-           "#include \"webnn/webnn_base.hpp\"\n\n// clang-format off\nnamespace webnn\n{\n\n");
+    printf("/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */\n/**\n * @file webnn_%s.hpp\n%s */\n"
+           "#ifndef WEBNN_WEBNN_%s_HPP_\n#define WEBNN_WEBNN_%s_HPP_\n\n%s\n// clang-format off\nnamespace webnn\n{\n\n",
+           strcmp(file, "DRAFT") != 0 ? "operators" : "draft", what, file, file, includes);
+}
+
+static void print_standard(void)
+{
+    print_head("OPERATORS",
+               " * This part of webnn.hpp, which is what programs include, is generated from ir/graph/ops.def by "
+               "webnn-cpp-operators.\n",
+               "#include \"webnn/webnn_base.hpp\"\n");
     print_enumerations();
     for (enum op op = 0; op < OP_COUNT; op++)
         print_options(op);
@@ -287,6 +295,30 @@ int main(void)
     for (enum op op = 0; op < OP_COUNT; op++)
         print_method(op);
     printf("};\n\n} // namespace webnn\n\n#endif\n");
+}
+
+static void print_draft(void)
+{
+    print_head("DRAFT",
+               " * The operators of the draft of dynamic shapes (webnn_draft.h), generated from ir/graph/ops_draft.def by\n"
+               " * webnn-cpp-operators.  They may change as the draft does.\n",
+               "#include \"webnn/webnn.hpp\"\n#include \"webnn/webnn_draft.h\"\n");
+    printf("namespace draft\n{\n\n");
+    for (enum op op = OP_DRAFT_FIRST; op < OP_DRAFT_END; op++)
+        print_options(op);
+    printf("/** A builder that has the draft's operators, too. */\nclass GraphBuilder : public webnn::GraphBuilder\n{\n"
+           "  public:\n    using webnn::GraphBuilder::GraphBuilder;\n\n");
+    for (enum op op = OP_DRAFT_FIRST; op < OP_DRAFT_END; op++)
+        print_method(op);
+    printf("};\n\n} // namespace draft\n} // namespace webnn\n\n#endif\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "--draft"))
+        print_draft();
+    else
+        print_standard();
     if (fflush(stdout) || ferror(stdout)) {
         perror("standard output");
         return 1;

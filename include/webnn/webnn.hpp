@@ -28,12 +28,37 @@
 namespace webnn
 {
 
+/** A dimension of an input: a size, or a name for one that each computation says, with bounds (0: none). */
+struct Dimension {
+    std::string name{};
+    std::uint32_t size = 0;
+    std::uint32_t minSize = 0;
+    std::uint32_t maxSize = 0;
+
+    /** Makes a dimension of that size. */
+    template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
+    Dimension(T fixed) : size(static_cast<std::uint32_t>(fixed))
+    {
+    }
+    /** Makes a dimension of that name. */
+    Dimension(std::string named, std::uint32_t least = 0, std::uint32_t greatest = 0)
+        : name(std::move(named)), minSize(least), maxSize(greatest)
+    {
+    }
+    /** Does the same. */
+    Dimension(char const *named, std::uint32_t least = 0, std::uint32_t greatest = 0)
+        : Dimension(std::string(named), least, greatest)
+    {
+    }
+};
+
 /** Data type and shape (MLOperandDescriptor). */
 struct OperandDescriptor {
     DataType dataType{};
     std::vector<std::uint32_t> shape{};
+    std::vector<Dimension> dimensions{}; /**< of a graph that has named ones, whose size in shape is 0 */
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns data type and shape for the interface of C, which points into this object. */
     WNNOperandDescriptor native() const
     {
         return WNNOperandDescriptor{static_cast<WNNOperandDataType>(dataType), shape.size(), shape.data(), nullptr};
@@ -113,6 +138,12 @@ struct NamedOperand {
     std::string_view name;
     Operand operand;
 };
+
+/** Sizes of dimensions by their names. */
+using NamedSizes = std::vector<std::pair<std::string_view, std::uint32_t>>;
+
+/** Shapes by the names of inputs or outputs (MLNamedShapes). */
+using NamedShapes = std::map<std::string, std::vector<std::uint32_t>>;
 
 /** An operand of which every iteration of a loop takes or gives one slice. */
 struct LoopSlices {
@@ -254,19 +285,65 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
     void compute(std::vector<NamedInput> const &inputs, std::vector<NamedOutput> const &outputs,
                  Cancellation const &cancellation = Cancellation(nullptr)) const
     {
+        computeSized({}, inputs, outputs, cancellation);
+    }
+    /** Does the same for these sizes of named dimensions; those may be left out that follow from the length of an input. */
+    void computeSized(NamedSizes const &sizes, std::vector<NamedInput> const &inputs, std::vector<NamedOutput> const &outputs,
+                      Cancellation const &cancellation = Cancellation(nullptr)) const
+    {
         std::vector<WNNNamedBuffer> const in = detail::buffers(inputs), out = detail::buffers(outputs);
+        std::vector<WNNNamedSize> native;
+        for (auto const &[name, size] : sizes)
+            native.push_back({detail::view(name), size});
         detail::check_elements(get(), inputs, wnnGraphGetInputCount(get()), wnnGraphGetInput);
         detail::check_elements(get(), outputs, wnnGraphGetOutputCount(get()), wnnGraphGetOutput);
-        check(wnnGraphComputeCancellable(get(), in.size(), in.data(), out.size(), out.data(), cancellation.get()));
+        check(wnnGraphComputeSized(get(), native.size(), native.data(), in.size(), in.data(), out.size(), out.data(),
+                                   cancellation.get()));
+    }
+    /** Returns the shapes that outputs have if inputs have these; those may be left out whose dimensions the others determine.
+     */
+    NamedShapes computeShapes(NamedShapes const &inputs) const
+    {
+        std::vector<WNNNamedShape> in, out(wnnGraphGetOutputCount(get()));
+        NamedShapes result;
+        for (auto const &[name, shape] : inputs) {
+            WNNNamedShape native{detail::view(name), shape.size(), {}};
+            for (std::size_t i = 0; i < shape.size() && i < WNN_RANK_MAX; i++)
+                native.shape[i] = shape[i];
+            in.push_back(native);
+        }
+        check(wnnGraphComputeShapes(get(), in.size(), in.data(), out.size(), out.data()));
+        for (WNNNamedShape const &shape : out)
+            result[std::string(shape.name.data, shape.name.length)].assign(shape.shape, shape.shape + shape.rank);
+        return result;
+    }
+    /** Counts the variants that have been compiled for sizes of named dimensions. */
+    WNNGraphVariantCounts variantCounts() const
+    {
+        WNNGraphVariantCounts counts;
+        wnnGraphGetVariantCounts(get(), &counts);
+        return counts;
+    }
+    /** Sets how many variants are kept (16). */
+    void setVariantLimit(std::size_t limit) const
+    {
+        wnnGraphSetVariantLimit(get(), limit);
     }
     /** Computes, and returns the outputs of these names, which need their inputs only, in memory of their own; without names,
      * all of them. */
     std::map<std::string, Result> run(std::vector<NamedInput> const &inputs, std::vector<std::string> const &names = {},
                                       Cancellation const &cancellation = Cancellation(nullptr)) const
     {
+        return runSized({}, inputs, names, cancellation);
+    }
+    /** Does the same for sizes of all named dimensions. */
+    std::map<std::string, Result> runSized(NamedSizes const &sizes, std::vector<NamedInput> const &inputs,
+                                           std::vector<std::string> const &names = {},
+                                           Cancellation const &cancellation = Cancellation(nullptr)) const
+    {
         std::map<std::string, Result> results;
         std::vector<NamedOutput> to;
-        for (auto const &[name, descriptor] : outputs())
+        for (auto const &[name, descriptor] : sizedOutputs(sizes))
             if (names.empty())
                 results[name].descriptor = descriptor;
             else
@@ -279,7 +356,7 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
             result.bytes.resize(result.descriptor.byteLength());
             to.emplace_back(name, result.bytes);
         }
-        compute(inputs, to, cancellation);
+        computeSized(sizes, inputs, to, cancellation);
         return results;
     }
     /** Writes the compiled graph to a file for Context::loadGraph. */
@@ -294,6 +371,25 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
     }
 
   private:
+    std::vector<std::pair<std::string, OperandDescriptor>> sizedOutputs(NamedSizes const &sizes) const
+    {
+        std::vector<std::pair<std::string, OperandDescriptor>> result = outputs();
+        NamedShapes shapes;
+        if (sizes.empty())
+            return result;
+        for (auto const &[name, descriptor] : this->inputs()) {
+            std::vector<std::uint32_t> shape = descriptor.shape;
+            for (std::size_t i = 0; i < descriptor.dimensions.size(); i++)
+                for (auto const &[dimension, size] : sizes)
+                    if (descriptor.dimensions[i].name == dimension)
+                        shape[i] = size;
+            shapes[name] = shape;
+        }
+        shapes = computeShapes(shapes);
+        for (auto &[name, descriptor] : result)
+            descriptor.shape = shapes[name];
+        return result;
+    }
     std::vector<std::pair<std::string, OperandDescriptor>>
     describe(std::size_t count, WNNStatus (*describe_one)(WNNGraph, size_t, WNNNamedOperandDescriptor *)) const
     {
@@ -301,9 +397,16 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
         for (std::size_t i = 0; i < count; i++) {
             WNNNamedOperandDescriptor d{};
             check(describe_one(get(), i, &d));
-            result.emplace_back(std::string(d.name.data, d.name.length),
-                                OperandDescriptor{static_cast<DataType>(d.descriptor.dataType),
-                                                  {d.descriptor.shape, d.descriptor.shape + d.descriptor.rank}});
+            OperandDescriptor descriptor{static_cast<DataType>(d.descriptor.dataType),
+                                         {d.descriptor.shape, d.descriptor.shape + d.descriptor.rank}};
+            for (std::size_t k = 0; d.descriptor.dimensions && k < d.descriptor.rank; k++) {
+                WNNDimension const &known = d.descriptor.dimensions[k];
+                Dimension dimension(descriptor.shape[k]);
+                if (known.name.data)
+                    dimension = Dimension(std::string(known.name.data, known.name.length), known.minSize, known.maxSize);
+                descriptor.dimensions.push_back(dimension);
+            }
+            result.emplace_back(std::string(d.name.data, d.name.length), std::move(descriptor));
         }
         return result;
     }
@@ -559,6 +662,18 @@ class GraphBuilder : public Operators
     Operand input(std::string_view name, OperandDescriptor const &descriptor) const
     {
         WNNOperandDescriptor const d = descriptor.native();
+        return detail::checked(get(), wnnGraphBuilderInput(get(), detail::view(name), &d));
+    }
+    /** The same with dimensions some of which have names: input("x", DataType::float32, {"batch", 224, 224, 3}). */
+    Operand input(std::string_view name, DataType dataType, std::vector<Dimension> const &dimensions) const
+    {
+        std::vector<WNNDimension> native;
+        std::vector<std::uint32_t> sizes;
+        for (Dimension const &d : dimensions) {
+            native.push_back({d.name.empty() ? WNNStringView{} : detail::view(d.name), d.minSize, d.maxSize});
+            sizes.push_back(d.size);
+        }
+        WNNOperandDescriptor const d{static_cast<WNNOperandDataType>(dataType), sizes.size(), sizes.data(), native.data()};
         return detail::checked(get(), wnnGraphBuilderInput(get(), detail::view(name), &d));
     }
     /** Makes a constant of a copy of a container's numbers. */

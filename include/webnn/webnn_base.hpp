@@ -141,11 +141,17 @@ class Operand : public Handle<WNNOperand, wnnOperandAddRef, wnnOperandRelease>
     {
         return static_cast<DataType>(wnnOperandGetDataType(get()));
     }
-    /** Returns the size of each dimension. */
+    /** Returns the size of each dimension, 0 for a named one. */
     std::vector<std::uint32_t> shape() const
     {
         std::uint32_t const *sizes = wnnOperandGetShape(get());
         return std::vector<std::uint32_t>(sizes, sizes + wnnOperandGetRank(get()));
+    }
+    /** Returns the name of a dimension, or an expression of names, such as "past + sequence"; "" if it is a size. */
+    std::string dimensionName(std::size_t index) const
+    {
+        WNNStringView const name = wnnOperandGetDimensionName(get(), index);
+        return name.data ? std::string(name.data, name.length) : std::string();
     }
 };
 

@@ -3,6 +3,7 @@
  * @file webnn_call.h
  * This part of the API calls a builder method by its name, with arguments that are known at run time only.  It is for readers
  * of models, bindings and test runners, which then need no switch over ninety-five operators.
+ * Those of webnn_draft.h can be called, too; axes of squeeze and axis of reshapeTo2d (1) are options.
  *
  *     WNNMethodCall call = wnnMethodCallCreate(WNN_STR("conv2d"));
  *     wnnMethodCallArgument(call, 0, wnnMethodValueOperand(input));

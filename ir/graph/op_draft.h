@@ -17,6 +17,10 @@ enum draft_op_number {
     DRAFT_END
 };
 
+/** They are the rows from OP_DRAFT_FIRST up to before OP_DRAFT_END. */
+#define OP_DRAFT_FIRST ((enum op)(DRAFT_BEFORE_FIRST + 1))
+#define OP_DRAFT_END ((enum op)DRAFT_END)
+
 /* Of the operators' type, so that they compare with it without a warning. */
 #define OP_SHAPE ((enum op)NUMBER_SHAPE)
 #define OP_RANGE ((enum op)NUMBER_RANGE)
@@ -36,6 +40,12 @@ enum draft_op_number {
 static inline bool op_is_draft(enum op op)
 {
     return op > OP_SCATTER_REDUCE;
+}
+
+/** Returns whether what is a positional argument in C is an option where options have names, as the draft has it. */
+static inline bool op_names_arguments(enum op op)
+{
+    return op == OP_SQUEEZE || op == OP_RESHAPE_TO_2D;
 }
 
 #endif

@@ -9,14 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/graph/op.h"
+#include "ir/graph/op_draft.h"
 
 /** The option structs of C.  The specification's dictionaries have the same names with the prefix ML instead of WNN. */
-static const char *const option_structs[OP_COUNT] = {
+static const char *const option_structs[DRAFT_END] = {
 #define OP(id, name, Method, options, ...) [OP_##id] = #options,
 #include "ir/graph/ops.def"
+#include "ir/graph/ops_draft.def"
 #undef OP
 };
+
+/** Returns whether the option struct of an operator is also that of one before it. */
+static inline bool option_struct_is_known(enum op op)
+{
+    for (enum op earlier = 0; earlier < op; earlier++)
+        if (option_structs[earlier] && !strcmp(option_structs[earlier], option_structs[op]))
+            return true;
+    return false;
+}
 
 /** The specification's names of the enumerations.  C's have the prefix WNN instead of ML. */
 static const struct {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <webnn/webnn.hpp>
+#include <webnn/webnn_draft.hpp>
 
 #include "expect.h"
 
@@ -296,6 +296,38 @@ static void scatters_combine_updates(webnn::Context const &context)
     EXPECT((compute(b, b.scatterReduce(x, at, updates), {1, 2, 3, 4}, 4) == std::vector<float>{1, 2, 12, 16}));
 }
 
+/** y is x, padded by zeros to an even length, of which there is a row for each of the batch. */
+static void dimensions_have_names(webnn::Context const &context)
+{
+    webnn::draft::GraphBuilder const b(context);
+    webnn::Operand const x = b.input("x", DataType::float32, {"batch", {"length", 1, 7}});
+    webnn::Operand const shape = b.cast(b.shape(x), DataType::int64);
+    webnn::Operand const odd =
+        b.modulusFloor(b.slice(shape, {1}, {1}), b.constant({DataType::int64, {1}}, std::vector{INT64_C(2)}));
+    webnn::Operand const none = b.constant({DataType::int64, {2}}, std::vector{INT64_C(0), INT64_C(0)});
+    webnn::Operand const zero = b.slice(none, {0}, {1});
+    webnn::Operand const y = b.padDynamic(x, none, b.concat({zero, odd}, 0));
+    std::vector<webnn::Operand> const parts = b.splitDynamic(y, b.constant({DataType::uint32, {1}}, std::vector{7u}), {});
+    (void)parts;
+    EXPECT(x.dimensionName(1) == "length" && x.shape()[1] == 0 &&
+           b.squeeze(b.unsqueeze(x, {1}), {1}).dimensionName(0) == "batch");
+    EXPECT(b.reshapeTo2d(x, 1).shape().size() == 2 && y.dimensionName(0) == "batch" && y.dimensionName(9).empty());
+
+    webnn::Graph const graph = b.build({{"y", y}});
+    std::vector<float> const in{1, 2, 3, 4, 5, 6};
+    std::vector<float> out(8);
+    EXPECT(graph.inputs()[0].second.dimensions[1].maxSize == 7 && graph.outputs()[0].second.dimensions[0].name == "batch");
+    EXPECT((graph.computeShapes({{"x", {2, 3}}}).at("y") == std::vector<std::uint32_t>{2, 4}));
+    graph.computeSized({{"length", 3}}, {{"x", in}}, {{"y", out}});
+    EXPECT((out == std::vector<float>{1, 2, 3, 0, 4, 5, 6, 0}));
+    EXPECT((graph.runSized({{"length", 2}, {"batch", 3}}, {{"x", in}}).at("y").as<float>() == in));
+    EXPECT(error_of(WNNStatus_TypeError, [&] { graph.computeShapes({{"x", {1, 8}}}); }).find("\"length\" is 8") !=
+           std::string::npos);
+    EXPECT(graph.variantCounts().built == 2);
+    graph.setVariantLimit(1);
+    EXPECT(graph.variantCounts().held == 1);
+}
+
 int main()
 {
     webnn::ContextOptions options;
@@ -314,6 +346,7 @@ int main()
     element_types_are_compared(context);
     outputs_are_allocated_and_chosen(context);
     futures_give_what_they_wait_for(context);
+    dimensions_have_names(context);
     contexts_tell_that_they_are_lost();
     std::printf("%d failures\n", failures.load());
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;

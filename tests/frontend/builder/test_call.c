@@ -428,6 +428,31 @@ TEST(arguments_by_position)
     wnnMethodCallDestroy(c);
 }
 
+/* What is positional in C is an option in the draft, and splits says how many results there are. */
+TEST(methods_of_the_draft)
+{
+    const WNNOperandDescriptor d = {WNNOperandDataType_Uint32, 1, (uint32_t[]){2}, NULL};
+    WNNMethodCall c = wnnMethodCallCreate(WNN_STR("reshapeTo2d"));
+    WNNOperand x = operand_of("2x3x1", WNNOperandDataType_Int8);
+
+    assert_int_equal(wnnMethodCallArgumentCount(c), 1);
+    for (uint32_t axis = 1; axis < 2; axis--) {
+        wnnMethodCallArgument(c, 0, wnnMethodValueOperand(x));
+        assert_int_equal(wnnMethodCallInvoke(c, b), WNNStatus_Success);
+        assert_int_equal(*wnnOperandGetShape(wnnMethodCallResult(c, 0)), axis ? 2 : 1);
+        wnnMethodCallOption(c, WNN_STR("axis"), wnnMethodValueNumber(wnnNumber(0)), false);
+    }
+    wnnMethodCallDestroy(c);
+    c = wnnMethodCallCreate(WNN_STR("splitDynamic"));
+    wnnMethodCallArgument(c, 0, wnnMethodValueOperand(x));
+    wnnMethodCallArgument(c, 1, wnnMethodValueOperand(wnnGraphBuilderConstant(b, &d, (uint32_t[]){1, 2}, 8)));
+    wnnMethodCallOption(c, WNN_STR("axis"), wnnMethodValueNumber(wnnNumber(1)), false);
+    assert_int_equal(wnnMethodCallInvoke(c, b), WNNStatus_Success);
+    assert_int_equal(wnnMethodCallResultCount(c), 2);
+    assert_int_equal(wnnOperandGetShape(wnnMethodCallResult(c, 1))[1], 2);
+    wnnMethodCallDestroy(c);
+}
+
 static const WNNTensorLimits *limits_of(enum op op, size_t *count)
 {
     static WNNTensorLimits limits[WNN_TENSOR_LIMITS_MAX];
