@@ -56,12 +56,12 @@ static napi_value shutdown(napi_env env, napi_callback_info info)
 
 /**
  * Calls define(interface's index, or INTERFACE_COUNT for what belongs to none, name, length, whether it is an attribute,
- * whether it returns a promise, function).
+ * whether it returns a promise, function, whether it is the draft's).
  */
 static bool define_member(napi_env env, napi_value define, const struct member *m)
 {
     const uint32_t interface = m->flags & MEMBER_FUNCTION ? INTERFACE_COUNT : m->interface;
-    napi_value arguments[6], undefined, result;
+    napi_value arguments[7], undefined, result;
 
     return succeeded(env, napi_get_undefined(env, &undefined)) &&
            succeeded(env, napi_create_uint32(env, interface, &arguments[0])) &&
@@ -70,7 +70,8 @@ static bool define_member(napi_env env, napi_value define, const struct member *
            succeeded(env, napi_get_boolean(env, m->flags & MEMBER_ATTRIBUTE, &arguments[3])) &&
            succeeded(env, napi_get_boolean(env, m->flags & MEMBER_PROMISE, &arguments[4])) &&
            succeeded(env, napi_create_function(env, m->name, NAPI_AUTO_LENGTH, member_call, (void *)m, &arguments[5])) &&
-           succeeded(env, napi_call_function(env, undefined, define, 6, arguments, &result));
+           succeeded(env, napi_get_boolean(env, m->flags & MEMBER_DRAFT, &arguments[6])) &&
+           succeeded(env, napi_call_function(env, undefined, define, 7, arguments, &result));
 }
 
 /** These members stand for operators; an empty one ends them.  They are made once: every environment uses them. */
@@ -85,14 +86,15 @@ static void fill_operator_members(void)
         while (operator_rows[i].arguments[length].name)
             length++;
         operator_members[i] =
-            (struct member){operator_rows[i].name, INTERFACE_BUILDER, length, 0, operator_call, &operator_rows[i]};
+            (struct member){operator_rows[i].name, INTERFACE_BUILDER, length, i < standard_operator_count ? 0 : MEMBER_DRAFT,
+                            operator_call,         &operator_rows[i]};
     }
 }
 
 static bool define_members(napi_env env, napi_value define)
 {
-    const struct member *const lists[] = {context_members,  object_members,    builder_members,
-                                          operator_members, extension_members, model_functions};
+    const struct member *const lists[] = {context_members,   object_members,  builder_members, operator_members,
+                                          extension_members, model_functions, draft_members};
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         for (const struct member *m = lists[i]; m->name; m++)

@@ -163,7 +163,8 @@ void objects_abandon(struct environment *e);
 enum {
     MEMBER_ATTRIBUTE = 1,
     MEMBER_PROMISE = 2 /* exceptions become rejections */,
-    MEMBER_FUNCTION = 4 /* without a receiver */
+    MEMBER_FUNCTION = 4, /* without a receiver */
+    MEMBER_DRAFT = 8     /* of the draft of dynamic shapes, which the entry "draft" puts on the interface */
 };
 
 /** Describes one operation or attribute of an interface, or a function. */
@@ -183,6 +184,7 @@ extern const struct member builder_members[]; /* operators come from operator_ro
 /** These are what the C API has beyond the specification: functions of the package's entry "native", without a receiver. */
 extern const struct member extension_members[];
 extern const struct member model_functions[];
+extern const struct member draft_members[];
 /** These are among them (devices.c). */
 napi_value extension_list_devices(struct call *c, struct object *none);
 napi_value extension_get_device(struct call *c, struct object *context);
@@ -218,14 +220,16 @@ napi_value operator_call(struct call *c, struct object *builder);
 napi_value context_op_support_limits(struct call *c, struct object *context);
 /** Makes a string of a view. */
 bool string_create(napi_env env, WNNStringView text, napi_value *value);
-/** Makes an array of sizes. */
-bool sizes_create(struct call *c, size_t rank, const uint32_t *shape, napi_value *value);
+/** Makes an array of sizes, and of names where dimensions, which may be NULL, has them. */
+bool sizes_create(struct call *c, size_t rank, const uint32_t *shape, const WNNDimension *dimensions, napi_value *value);
 /** Sets a property of an object that has no setters. */
 bool property_set(struct call *c, napi_value object, const char *name, napi_value value);
 bool property_set_string(struct call *c, napi_value object, const char *name, WNNStringView text);
 /** Sets a number, which JavaScript's numbers hold exactly up to 2^53. */
 bool property_set_number(struct call *c, napi_value object, const char *name, uint64_t number);
 /** Returns the frozen array of a tensor's or an operand's shape, made at the first call. */
-napi_value shape_get(struct call *c, struct object *o, size_t rank, const uint32_t *shape);
+napi_value shape_get(struct call *c, struct object *o, size_t rank, const uint32_t *shape, const WNNDimension *dimensions);
+/** Is MLGraphBuilder.input(). */
+napi_value builder_input(struct call *c, struct object *builder);
 
 #endif

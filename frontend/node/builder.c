@@ -36,7 +36,7 @@ static napi_value operand_result(struct call *c, struct object *builder, WNNOper
     return NULL;
 }
 
-static napi_value builder_input(struct call *c, struct object *builder)
+napi_value builder_input(struct call *c, struct object *builder)
 {
     WNNOperandDescriptor descriptor;
     WNNStringView name;

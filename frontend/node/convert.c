@@ -364,9 +364,47 @@ bool dictionary_member(struct call *c, napi_value dictionary, const char *name, 
     return true;
 }
 
+/** Holds a growing list of dimensions. */
+struct dimensions {
+    struct unsigned_longs sizes;
+    WNNDimension *items;
+    size_t capacity;
+};
+
+/** Takes (unsigned long or DOMString): what is not a number is a name. */
+static bool take_dimension(struct call *c, napi_value item, const char *what, void *user)
+{
+    struct dimensions *list = user;
+    const size_t index = list->sizes.count;
+    const bool is_size = type_of(c, item) == napi_number;
+
+    list->items = call_room(c, list->items, index, &list->capacity, sizeof(*list->items));
+    list->sizes.items = call_room(c, list->sizes.items, index, &list->sizes.capacity, sizeof(*list->sizes.items));
+    if (!list->items || !list->sizes.items)
+        return false;
+    list->items[index] = (WNNDimension){0};
+    list->sizes.items[index] = 0;
+    list->sizes.count++;
+    return is_size ? convert_unsigned_long(c, item, what, RANGE_ENFORCE, &list->sizes.items[index])
+                   : convert_string(c, item, &list->items[index].name);
+}
+
+/** Converts the shape of a descriptor, which may have names in calls of the draft's members. */
+static bool convert_shape(struct call *c, napi_value value, WNNOperandDescriptor *out)
+{
+    struct dimensions list = {{NULL, 0, 0, RANGE_ENFORCE}, NULL, 0};
+
+    if (c->member->flags & MEMBER_DRAFT ? !convert_sequence(c, value, "shape", take_dimension, &list)
+                                        : !convert_unsigned_longs(c, value, "shape", RANGE_ENFORCE, &list.sizes))
+        return false;
+    out->rank = list.sizes.count;
+    out->shape = list.sizes.items;
+    out->dimensions = list.items;
+    return true;
+}
+
 bool convert_operand_descriptor(struct call *c, napi_value value, WNNOperandDescriptor *out)
 {
-    struct unsigned_longs shape;
     napi_value member;
     bool present;
 
@@ -379,11 +417,7 @@ bool convert_operand_descriptor(struct call *c, napi_value value, WNNOperandDesc
         return false;
     if (!present)
         return throw_type(c, "the descriptor has no member shape");
-    if (!convert_unsigned_longs(c, member, "shape", RANGE_ENFORCE, &shape))
-        return false;
-    out->rank = shape.count;
-    out->shape = shape.items;
-    return true;
+    return convert_shape(c, member, out);
 }
 
 bool convert_tensor_descriptor(struct call *c, napi_value value, WNNTensorDescriptor *out)

@@ -64,7 +64,8 @@ bool dictionary_has_only(struct call *c, napi_value dictionary, const char *cons
 /** Reads a member of such a dictionary; *present is false if it is undefined. */
 bool dictionary_member(struct call *c, napi_value dictionary, const char *name, napi_value *value, bool *present);
 
-/** Converts to MLOperandDescriptor or to MLTensorDescriptor, whose shape lives as long as the call. */
+/** Converts to MLOperandDescriptor (in a member of the draft: MLInputOperandDescriptor) or to MLTensorDescriptor, whose shape
+ * lives as long as the call. */
 bool convert_operand_descriptor(struct call *c, napi_value value, WNNOperandDescriptor *out);
 bool convert_tensor_descriptor(struct call *c, napi_value value, WNNTensorDescriptor *out);
 

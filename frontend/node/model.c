@@ -514,8 +514,8 @@ static bool set_graph_ports(struct call *c, napi_value object, const char *name,
 
         ok = throw_last(c, get(graph, i, &d)) && succeeded(c->env, napi_create_object(c->env, &port)) &&
              property_set_string(c, port, "dataType", WNN_STR(wnnOperandDataTypeGetName(d.descriptor.dataType))) &&
-             sizes_create(c, d.descriptor.rank, d.descriptor.shape, &shape) && property_set(c, port, "shape", shape) &&
-             set_named(c, record, d.name, port);
+             sizes_create(c, d.descriptor.rank, d.descriptor.shape, d.descriptor.dimensions, &shape) &&
+             property_set(c, port, "shape", shape) && set_named(c, record, d.name, port);
     }
     return ok && property_set(c, object, name, record);
 }

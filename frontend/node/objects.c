@@ -338,13 +338,14 @@ bool string_create(napi_env env, WNNStringView text, napi_value *value)
     return succeeded(env, napi_create_string_utf8(env, text.data ? text.data : "", text.data ? length : 0, value));
 }
 
-bool sizes_create(struct call *c, size_t rank, const uint32_t *shape, napi_value *value)
+bool sizes_create(struct call *c, size_t rank, const uint32_t *shape, const WNNDimension *dimensions, napi_value *value)
 {
     bool ok = succeeded(c->env, napi_create_array_with_length(c->env, rank, value));
     napi_value size;
 
     for (uint32_t i = 0; ok && i < rank; i++)
-        ok = succeeded(c->env, napi_create_uint32(c->env, shape[i], &size)) &&
+        ok = (dimensions && dimensions[i].name.data ? string_create(c->env, dimensions[i].name, &size)
+                                                    : succeeded(c->env, napi_create_uint32(c->env, shape[i], &size))) &&
              succeeded(c->env, napi_set_element(c->env, *value, i, size));
     return ok;
 }
@@ -368,13 +369,13 @@ bool property_set_number(struct call *c, napi_value object, const char *name, ui
     return succeeded(c->env, napi_create_double(c->env, (double)number, &value)) && property_set(c, object, name, value);
 }
 
-napi_value shape_get(struct call *c, struct object *o, size_t rank, const uint32_t *shape)
+napi_value shape_get(struct call *c, struct object *o, size_t rank, const uint32_t *shape, const WNNDimension *dimensions)
 {
     napi_value array;
 
     if (o->shape)
         return succeeded(c->env, napi_get_reference_value(c->env, o->shape, &array)) ? array : NULL;
-    if (!sizes_create(c, rank, shape, &array) || !intrinsic_call(c->environment, INTRINSIC_FREEZE, 1, &array) ||
+    if (!sizes_create(c, rank, shape, dimensions, &array) || !intrinsic_call(c->environment, INTRINSIC_FREEZE, 1, &array) ||
         !succeeded(c->env, napi_create_reference(c->env, array, 1, &o->shape)))
         return NULL;
     return array;

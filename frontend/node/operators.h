@@ -40,6 +40,6 @@ struct operator_row {
 };
 
 extern const struct operator_row operator_rows[];
-extern const size_t operator_count;
+extern const size_t operator_count, standard_operator_count; /* rows of the draft come after those */
 
 #endif

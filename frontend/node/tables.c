@@ -2,10 +2,10 @@
 /*
  * webnn-node-tables --c | --types TEMPLATE
  *
- * Prints what the Node.js addon and its TypeScript declarations need to know about operators, from ir/graph/ops.def: arguments,
- * option dictionaries, enumerations.  --c prints initialisers for frontend/node/operators.c; --types prints TEMPLATE with the
- * lines @ENUMERATIONS@, @DICTIONARIES@, @LIMITS@ and @METHODS@ replaced.  The test node-idl holds the result against the
- * specification's IDL.
+ * Prints what the Node.js addon and its TypeScript declarations need to know about operators, from ir/graph/ops.def
+ * and ops_draft.def: arguments, option dictionaries, enumerations.  --c prints initialisers for frontend/node/operators.c;
+ * --types prints TEMPLATE with the lines @ENUMERATIONS@, @DICTIONARIES@, @LIMITS@ and @METHODS@ replaced.  The test node-idl
+ * holds the result against the specification's IDL.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static size_t arguments_of(enum op op, struct value *out)
         if (!in->optional)
             out[count++] = (struct value){in->name, variadic ? "VALUE_LIST | VALUE_OPERAND" : "VALUE_OPERAND",
                                           variadic ? "Iterable<MLOperand>" : "MLOperand", ENUM_NONE};
-    for (const struct attr_info *a = info->attrs; a->kind && a->positional; a++)
+    for (const struct attr_info *a = info->attrs; a->kind && a->positional && !op_names_arguments(op); a++)
         out[count++] = attribute_value(op, a);
     return count;
 }
@@ -96,7 +96,7 @@ static size_t options_of(enum op op, struct value *out)
         if (in->optional)
             out[count++] = (struct value){in->name, "VALUE_OPERAND", "MLOperand", ENUM_NONE};
     for (const struct attr_info *a = info->attrs; a->kind; a++)
-        if (!a->positional)
+        if (!a->positional || op_names_arguments(op))
             out[count++] = attribute_value(op, a);
     qsort(out + 1, count - 1, sizeof(*out), by_name);
     return count;
@@ -117,6 +117,17 @@ static void print_values(const struct value *values, size_t count)
     printf("{NULL, VALUE_NONE, NULL}}");
 }
 
+static void print_row(enum op op)
+{
+    struct value values[VALUES_MAX];
+
+    printf("    {\"%s\", \"ML%s\", ", op_infos[op].name, option_structs[op] + strlen("WNN"));
+    print_values(values, arguments_of(op, values));
+    printf(",\n     ");
+    print_values(values, options_of(op, values));
+    printf("},\n");
+}
+
 static void print_c(void)
 {
     for (size_t i = 0; i < ENUMERATION_COUNT; i++) {
@@ -128,16 +139,12 @@ static void print_c(void)
         printf("NULL};\n");
     }
     printf("const struct operator_row operator_rows[] = {\n");
-    for (enum op op = 0; op < OP_COUNT; op++) {
-        struct value values[VALUES_MAX];
-
-        printf("    {\"%s\", \"ML%s\", ", op_infos[op].name, option_structs[op] + strlen("WNN"));
-        print_values(values, arguments_of(op, values));
-        printf(",\n     ");
-        print_values(values, options_of(op, values));
-        printf("},\n");
-    }
-    printf("};\nconst size_t operator_count = %d;\n", (int)OP_COUNT);
+    for (enum op op = 0; op < OP_COUNT; op++)
+        print_row(op);
+    for (enum op op = OP_DRAFT_FIRST; op < OP_DRAFT_END; op++)
+        print_row(op);
+    printf("};\nconst size_t operator_count = %d, standard_operator_count = %d;\n",
+           (int)OP_COUNT + (int)(OP_DRAFT_END - OP_DRAFT_FIRST), (int)OP_COUNT);
 }
 
 /* ---- TypeScript ---- */
@@ -163,11 +170,8 @@ static void print_dictionaries(void)
     for (enum op op = 0; op < OP_COUNT; op++) {
         struct value values[VALUES_MAX];
         size_t count = options_of(op, values);
-        bool printed = false;
 
-        for (enum op earlier = 0; earlier < op; earlier++)
-            printed = printed || !strcmp(option_structs[earlier], option_structs[op]);
-        if (printed || count == 1) /* MLOperatorOptions stands in the template */
+        if (option_struct_is_known(op) || count == 1) /* MLOperatorOptions stands in the template */
             continue;
         printf("export interface ML%s extends MLOperatorOptions {\n", option_structs[op] + strlen("WNN"));
         for (size_t i = 1; i < count; i++)

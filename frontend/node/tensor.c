@@ -25,7 +25,7 @@ static napi_value tensor_type(struct call *c, struct object *o)
 
 static napi_value tensor_shape(struct call *c, struct object *o)
 {
-    return shape_get(c, o, wnnTensorGetRank(o->native.tensor), wnnTensorGetShape(o->native.tensor));
+    return shape_get(c, o, wnnTensorGetRank(o->native.tensor), wnnTensorGetShape(o->native.tensor), NULL);
 }
 
 static napi_value tensor_readable(struct call *c, struct object *o)
@@ -71,7 +71,12 @@ static napi_value operand_type(struct call *c, struct object *o)
 
 static napi_value operand_shape(struct call *c, struct object *o)
 {
-    return shape_get(c, o, wnnOperandGetRank(o->native.operand), wnnOperandGetShape(o->native.operand));
+    WNNDimension dimensions[WNN_RANK_MAX] = {0};
+    const size_t rank = wnnOperandGetRank(o->native.operand);
+
+    for (size_t i = 0; i < rank; i++)
+        dimensions[i].name = wnnOperandGetDimensionName(o->native.operand, i);
+    return shape_get(c, o, rank, wnnOperandGetShape(o->native.operand), dimensions);
 }
 
 const struct member object_members[] = {

@@ -40,6 +40,19 @@ test('globals are those of a browser', () => {
   assert.match(check("import 'webnn-node/global'; const o: MLClampOptions = { minValue: 'a' }; export { o };"), /TS2322/);
 });
 
+test('names of dimensions', () => {
+  const program = `const descriptor = { dataType: 'float32', shape: [1, 'n'] } as const;
+    const builder = new MLGraphBuilder({} as MLContext), x = builder.input('x', descriptor);
+    const [batch]: readonly (number | string)[] = x.shape;
+    const graph = await builder.build({ y: builder.squeeze(builder.padDynamic(x, x, x), { axes: [0] }) });
+    const sizes: number[] = graph.computeShapes({ x: [1, 2] }).y;
+    quantizeWeights(builder, 'int8');
+    export { batch, sizes };`;
+  const native = "import { quantizeWeights } from 'webnn-node/native';";
+  assert.equal(check(`${native} import { MLGraphBuilder, type MLContext } from 'webnn-node/draft'; ${program}`), '');
+  assert.match(check(`${native} import { MLGraphBuilder, type MLContext } from 'webnn-node'; ${program}`), /TS2345[^]*TS2339/);
+});
+
 test('models', () => {
   assert.equal(check(`import { createContext, loadModel, describeModel, readModel, buildGraph, type Model } from 'webnn-node/native';
     import { MLGraphBuilder } from 'webnn-node';

@@ -196,7 +196,19 @@ function getterFor(name, isPromise, call) {
 // These functions belong to no interface.
 const extensions = {};
 
-function define(index, name, length, isAttribute, isPromise, call) {
+// What the draft of dynamic shapes adds or replaces, until its entry is imported.
+const drafts = [];
+
+function enableDraft() {
+  for (let i = 0; i < drafts.length; i++)
+    drafts[i]();
+}
+
+function define(index, name, length, isAttribute, isPromise, call, isDraft) {
+  if (isDraft) {
+    drafts.push(() => define(index, name, length, isAttribute, isPromise, call, false));
+    return;
+  }
   if (index === classes.length) {
     extensions[name] = methodOf(name, length, isPromise, call);
     return;
@@ -239,4 +251,4 @@ process.on('exit', native.shutdown);
 
 const [ML, MLContext, MLTensor, MLGraph, MLOperand] = classes;
 
-module.exports = { extensions, interfaces: { ml, ML, MLContext, MLTensor, MLGraph, MLOperand, MLGraphBuilder } };
+module.exports = { enableDraft, extensions, interfaces: { ml, ML, MLContext, MLTensor, MLGraph, MLOperand, MLGraphBuilder } };

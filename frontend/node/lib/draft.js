@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Exports the interfaces, after adding what the working group's draft of dynamic shapes has; it stays there for all of the program.
+'use strict';
+
+const { enableDraft, interfaces } = require('./interfaces.js');
+
+enableDraft();
+
+module.exports = interfaces;
