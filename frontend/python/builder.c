@@ -50,17 +50,25 @@ static PyObject *builder_input(PyObject *self, PyObject *args, PyObject *keyword
     static char *names[] = {"name", "shape", "data_type", NULL};
     WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 0, NULL, NULL};
     struct object *builder = builder_begin(self);
-    PyObject *name, *sizes, *type = NULL;
+    PyObject *name, *sizes, *type = NULL, *result = NULL;
+    WNNDimension dimensions[RANK_LIMIT] = {0};
     WNNStringView text;
-    struct shape shape;
+    struct shape shape = {0};
 
     if (!builder || !PyArg_ParseTupleAndKeywords(args, keywords, "OO|O:input", names, &name, &sizes, &type) ||
-        !convert_text(name, "name", &text) || !convert_shape(sizes, "shape", &shape) ||
-        (type && !convert_data_type(type, "data_type", &descriptor.dataType)))
+        !convert_text(name, "name", &text))
         return NULL;
-    descriptor.rank = shape.rank;
+    /* A list keeps the names of dimensions. */
+    sizes = PyUnicode_Check(sizes) || !PySequence_Check(sizes) ? Py_NewRef(sizes) : PySequence_List(sizes);
     descriptor.shape = shape.sizes;
-    return operand_result(builder, wnnGraphBuilderInput(builder->native.builder, text, &descriptor), name);
+    descriptor.dimensions = dimensions;
+    if (sizes && convert_shape(sizes, "shape", &shape, dimensions) &&
+        (!type || convert_data_type(type, "data_type", &descriptor.dataType))) {
+        descriptor.rank = shape.rank;
+        result = operand_result(builder, wnnGraphBuilderInput(builder->native.builder, text, &descriptor), name);
+    }
+    Py_XDECREF(sizes);
+    return result;
 }
 
 bool number_of(PyObject *value, const char *what, WNNNumber *out)
@@ -119,7 +127,7 @@ bool constant_open_value(struct module *m, const struct place *place, PyObject *
     out->shape.rank = s->rank;
     memcpy(out->shape.sizes, s->sizes, sizeof(s->sizes));
     if (sizes && sizes != Py_None) {
-        if (!convert_shape(sizes, "shape", &out->shape))
+        if (!convert_shape(sizes, "shape", &out->shape, NULL))
             return false;
         /* The array is taken as its elements in order, whatever its own shape. */
         s->sizes[0] = s->type ? (uint32_t)(s->bytes / wnnOperandDataTypeGetByteSize(s->type)) : 0;
@@ -284,7 +292,7 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *args, PyObject *keywo
 
 static PyMethodDef builder_methods[] = {
     {"input", (PyCFunction)(void (*)(void))builder_input, METH_VARARGS | METH_KEYWORDS,
-     "input($self, name, shape, data_type='float32')\n--\n\nMakes an input."},
+     "input($self, name, shape, data_type='float32')\n--\n\nMakes an input; dimensions in shape may be names."},
     {"constant", (PyCFunction)(void (*)(void))builder_constant, METH_VARARGS | METH_KEYWORDS,
      "constant($self, value, shape=None, data_type=None)\n--\n\nMakes a constant of a copy of an array, of bytes, a list (with "
      "NumPy), a number or a constant tensor."},
@@ -323,8 +331,11 @@ static PyObject *operand_get_data_type(PyObject *self, void *Py_UNUSED(unused))
 static PyObject *operand_get_shape(PyObject *self, void *Py_UNUSED(unused))
 {
     WNNOperand operand = ((struct object *)self)->native.operand;
+    WNNDimension dimensions[WNN_RANK_MAX] = {0};
 
-    return list_of_sizes(wnnOperandGetRank(operand), wnnOperandGetShape(operand));
+    for (size_t i = 0; i < wnnOperandGetRank(operand); i++)
+        dimensions[i].name = wnnOperandGetDimensionName(operand, i);
+    return list_of_dimensions(wnnOperandGetRank(operand), wnnOperandGetShape(operand), dimensions);
 }
 
 static PyObject *operand_get_name(PyObject *self, void *Py_UNUSED(unused))
@@ -347,7 +358,7 @@ static PyObject *operand_repr(PyObject *self)
 
 static PyGetSetDef operand_attributes[] = {
     {"data_type", operand_get_data_type, NULL, "The data type, such as 'float32'.", NULL},
-    {"shape", operand_get_shape, NULL, "The sizes, as a list.", NULL},
+    {"shape", operand_get_shape, NULL, "The sizes, and names of dimensions, as a list.", NULL},
     {"name", operand_get_name, NULL, "The name of an input, else None.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

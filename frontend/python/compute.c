@@ -68,11 +68,23 @@ static bool refuse_name(const struct bindings *b, WNNStringView name, const char
     return false;
 }
 
+/** Describes an input or output; shapes, unless it is NULL, has the shape that it has in place of the graph's. */
+static void get_port(WNNGraph graph, port_function get, size_t index, const WNNNamedShape *shapes,
+                     WNNNamedOperandDescriptor *port)
+{
+    get(graph, index, port);
+    if (!shapes)
+        return;
+    port->descriptor.shape = shapes[index].shape;
+    port->descriptor.dimensions = NULL;
+}
+
 /**
  * Finds the array of each of a graph's inputs or outputs and checks it; no array may be left over, unless it is empty.
  * *matched gets the number of buffers.
  */
-static bool match(struct bindings *b, WNNGraph graph, port_function get, size_t count, WNNNamedBuffer *buffers, size_t *matched)
+static bool match(struct bindings *b, WNNGraph graph, port_function get, size_t count, const WNNNamedShape *shapes,
+                  WNNNamedBuffer *buffers, size_t *matched)
 {
     *matched = 0;
     for (size_t i = 0; i < count; i++) {
@@ -80,7 +92,7 @@ static bool match(struct bindings *b, WNNGraph graph, port_function get, size_t 
         WNNNamedOperandDescriptor port;
         struct binding *found;
 
-        get(graph, i, &port);
+        get_port(graph, get, i, shapes, &port);
         found = bindings_find(b, port.name);
         if (!found && b->may_lack)
             continue;
@@ -100,12 +112,13 @@ static bool match(struct bindings *b, WNNGraph graph, port_function get, size_t 
 
 /* ---- computing ---- */
 
-static bool new_outputs(struct module *m, WNNGraph graph, size_t count, WNNNamedBuffer *buffers, PyObject **arrays)
+static bool new_outputs(struct module *m, WNNGraph graph, size_t count, const WNNNamedShape *shapes, WNNNamedBuffer *buffers,
+                        PyObject **arrays)
 {
     for (size_t i = 0; i < count; i++) {
         WNNNamedOperandDescriptor port;
 
-        wnnGraphGetOutput(graph, i, &port);
+        get_port(graph, wnnGraphGetOutput, i, shapes, &port);
         arrays[i] = array_create(m, &port.descriptor);
         if (!arrays[i])
             return false;
@@ -149,6 +162,60 @@ static PyObject *results(struct module *m, size_t count, const WNNNamedBuffer *b
     return dict;
 }
 
+/** Holds what the arrays of inputs say of named dimensions.  It begins as zeros. */
+struct sizes {
+    size_t count;
+    WNNNamedSize *list;
+    WNNNamedShape *outputs; /* NULL: no dimension has a name */
+};
+
+static void sizes_close(struct sizes *s)
+{
+    PyMem_Free(s->list);
+    PyMem_Free(s->outputs);
+}
+
+/** Finds the sizes of named dimensions in arrays that have been matched, and the shapes of outputs that follow from them. */
+static bool sizes_open(struct sizes *s, struct module *m, WNNGraph graph, struct bindings *inputs)
+{
+    const size_t in = wnnGraphGetInputCount(graph), out = wnnGraphGetOutputCount(graph);
+    WNNNamedShape *shapes = PyMem_Calloc(in + 1, sizeof(*shapes));
+    size_t count = 0;
+
+    s->list = PyMem_Calloc(in * WNN_RANK_MAX + 1, sizeof(*s->list));
+    s->outputs = PyMem_Calloc(out + 1, sizeof(*s->outputs));
+    if (!shapes || !s->list || !s->outputs)
+        PyErr_NoMemory();
+    for (size_t i = 0; shapes && s->list && i < in; i++) {
+        WNNNamedOperandDescriptor port;
+        const struct binding *b;
+
+        wnnGraphGetInput(graph, i, &port);
+        b = bindings_find(inputs, port.name);
+        if (!b || !port.descriptor.dimensions)
+            continue;
+        shapes[count] = (WNNNamedShape){port.name, port.descriptor.rank, {0}};
+        memcpy(shapes[count++].shape, b->source.sizes, port.descriptor.rank * sizeof(*b->source.sizes));
+        for (size_t k = 0; k < port.descriptor.rank; k++)
+            if (port.descriptor.dimensions[k].name.data)
+                s->list[s->count++] = (WNNNamedSize){port.descriptor.dimensions[k].name, b->source.sizes[k]};
+    }
+    const bool ok = !PyErr_Occurred() && succeeded(m, wnnGraphComputeShapes(graph, count, shapes, out, s->outputs));
+    PyMem_Free(shapes);
+    return ok;
+}
+
+/** Returns whether an input has named dimensions. */
+static bool has_names(WNNGraph graph)
+{
+    WNNNamedOperandDescriptor port;
+
+    for (size_t i = 0; i < wnnGraphGetInputCount(graph); i++)
+        if (wnnGraphGetInput(graph, i, &port) == WNNStatus_Success && port.descriptor.dimensions)
+            return true;
+    return false;
+}
+
 PyObject *compute(struct module *m, WNNGraph graph, struct bindings *inputs, PyObject *outputs)
 {
     const size_t in = wnnGraphGetInputCount(graph), out = wnnGraphGetOutputCount(graph);
@@ -156,22 +223,28 @@ PyObject *compute(struct module *m, WNNGraph graph, struct bindings *inputs, PyO
     PyObject **arrays = PyMem_Calloc(out + 1, sizeof(*arrays)), *result = NULL;
     struct bindings given = {.call = inputs->call, .role = "output", .error = inputs->error};
     bool fresh = !outputs || outputs == Py_None, ok = buffers && arrays;
+    struct sizes sizes = {0};
     size_t matched, chosen = out;
     WNNStatus status;
 
     if (!ok)
         PyErr_NoMemory();
+    if (ok && has_names(graph)) {
+        inputs->may_lack = !fresh;
+        ok = match(inputs, graph, wnnGraphGetInput, in, NULL, buffers, &matched) && sizes_open(&sizes, m, graph, inputs);
+    }
     if (ok && !fresh) {
         ok = bindings_open(&given, outputs, true);
         given.may_lack = given.count > 0;
-        ok = ok && match(&given, graph, wnnGraphGetOutput, out, buffers + in, &chosen);
+        ok = ok && match(&given, graph, wnnGraphGetOutput, out, sizes.outputs, buffers + in, &chosen);
         inputs->may_lack = ok && chosen < out;
     }
-    ok = ok && match(inputs, graph, wnnGraphGetInput, in, buffers, &matched) &&
-         (!fresh || new_outputs(m, graph, out, buffers + in, arrays));
+    ok = ok && match(inputs, graph, wnnGraphGetInput, in, NULL, buffers, &matched) &&
+         (!fresh || new_outputs(m, graph, out, sizes.outputs, buffers + in, arrays));
     if (ok) {
         Py_BEGIN_ALLOW_THREADS;
-        status = wnnGraphComputeCancellable(graph, matched, buffers, chosen, buffers + in, cancellation_current());
+        status = wnnGraphComputeSized(graph, sizes.count, sizes.list, matched, buffers, chosen, buffers + in,
+                                      cancellation_current());
         Py_END_ALLOW_THREADS;
         if (inputs->cuts && fresh && !status)
             cut_outputs(out, buffers + in, arrays);
@@ -179,6 +252,7 @@ PyObject *compute(struct module *m, WNNGraph graph, struct bindings *inputs, PyO
             result = fresh ? results(m, out, buffers + in, arrays) : PyDict_Copy(outputs);
     }
     bindings_close(&given);
+    sizes_close(&sizes);
     for (size_t i = 0; arrays && i < out; i++)
         Py_XDECREF(arrays[i]);
     PyMem_Free(arrays);

@@ -336,7 +336,7 @@ static PyObject *context_create_tensor(PyObject *self, PyObject *args, PyObject 
     descriptor.dataType = WNNOperandDataType_Float32;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|Oppp:create_tensor", names, &sizes, &type, &readable, &writable,
                                      &exportable) ||
-        !convert_shape(sizes, "shape", &shape) || (type && !convert_data_type(type, "data_type", &descriptor.dataType)))
+        !convert_shape(sizes, "shape", &shape, NULL) || (type && !convert_data_type(type, "data_type", &descriptor.dataType)))
         return NULL;
     if (exportable) {
         PyErr_SetString(m->errors[WNNStatus_NotSupportedError],

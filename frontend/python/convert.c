@@ -94,7 +94,7 @@ bool convert_size(PyObject *value, const char *what, uint32_t *out)
     return !PyErr_Occurred();
 }
 
-bool convert_shape(PyObject *value, const char *what, struct shape *out)
+bool convert_shape(PyObject *value, const char *what, struct shape *out, WNNDimension *dimensions)
 {
     PyObject *list;
     Py_ssize_t count;
@@ -116,7 +116,10 @@ bool convert_shape(PyObject *value, const char *what, struct shape *out)
         char name[64];
 
         snprintf(name, sizeof(name), "%.40s[%zd]", what, i);
-        ok = convert_size(item, name, &out->sizes[i]);
+        if (dimensions && PyUnicode_Check(item))
+            ok = convert_text(item, name, &dimensions[i].name);
+        else
+            ok = convert_size(item, name, &out->sizes[i]);
     }
     Py_DECREF(list);
     return ok;
@@ -149,13 +152,19 @@ void pairs_close(struct pairs *pairs)
     *pairs = (struct pairs){0};
 }
 
-PyObject *list_of_sizes(size_t rank, const uint32_t *sizes)
+PyObject *list_of_dimensions(size_t rank, const uint32_t *sizes, const WNNDimension *dimensions)
 {
     PyObject *list = PyList_New(0);
 
     for (size_t i = 0; list && i < rank; i++)
-        list_add(&list, PyLong_FromUnsignedLong(sizes[i]));
+        list_add(&list,
+                 dimensions && dimensions[i].name.data ? text_of(dimensions[i].name) : PyLong_FromUnsignedLong(sizes[i]));
     return list;
+}
+
+PyObject *list_of_sizes(size_t rank, const uint32_t *sizes)
+{
+    return list_of_dimensions(rank, sizes, NULL);
 }
 
 PyObject *text_of(WNNStringView text)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Implements MLGraph and MLTensor. */
 #include <errno.h>
+#include <string.h>
 
 #include "frontend/python/compute.h"
 
@@ -19,7 +20,7 @@ static PyObject *graph_get_ports(PyObject *self, void *outputs)
         (outputs ? wnnGraphGetOutput : wnnGraphGetInput)(graph, i, &port);
         dict_add(&all, port.name,
                  Py_BuildValue("{s:s,s:N}", "data_type", wnnOperandDataTypeGetName(port.descriptor.dataType), "shape",
-                               list_of_sizes(port.descriptor.rank, port.descriptor.shape)));
+                               list_of_dimensions(port.descriptor.rank, port.descriptor.shape, port.descriptor.dimensions)));
     }
     return all;
 }
@@ -92,6 +93,53 @@ static PyObject *graph_save(PyObject *self, PyObject *value)
     return status ? NULL : Py_NewRef(Py_None);
 }
 
+static PyObject *graph_compute_shapes(PyObject *self, PyObject *dict)
+{
+    WNNGraph graph = ((struct object *)self)->native.graph;
+    const size_t count = wnnGraphGetOutputCount(graph);
+    WNNNamedShape *outputs = PyMem_Calloc(count + 1, sizeof(*outputs));
+    struct pairs pairs = {0};
+    PyObject *result = NULL;
+    struct shape shape;
+    bool ok = outputs ? pairs_open(&pairs, dict, "shapes", sizeof(WNNNamedShape)) : PyErr_NoMemory() != NULL;
+
+    for (size_t i = 0; ok && i < pairs.count; i++) {
+        WNNNamedShape *to = (WNNNamedShape *)pairs.room + i;
+        PyObject *value = pairs_get(&pairs, i, &to->name);
+
+        ok = value && convert_shape(value, to->name.data, &shape, NULL);
+        to->rank = ok ? shape.rank : 0; /* no input has more than there is room for */
+        memcpy(to->shape, shape.sizes, sizeof(*to->shape) * (to->rank < WNN_RANK_MAX ? to->rank : WNN_RANK_MAX));
+    }
+    if (ok && succeeded(module_of(self), wnnGraphComputeShapes(graph, pairs.count, pairs.room, count, outputs)))
+        result = PyDict_New();
+    for (size_t i = 0; result && i < count; i++)
+        dict_add(&result, outputs[i].name, list_of_sizes(outputs[i].rank, outputs[i].shape));
+    pairs_close(&pairs);
+    PyMem_Free(outputs);
+    return result;
+}
+
+static PyObject *graph_get_variant_counts(PyObject *self, void *Py_UNUSED(unused))
+{
+    WNNGraphVariantCounts counts;
+
+    wnnGraphGetVariantCounts(((struct object *)self)->native.graph, &counts);
+    return Py_BuildValue("{s:K,s:K,s:K,s:K}", "built", (unsigned long long)counts.built, "found",
+                         (unsigned long long)counts.found, "evicted", (unsigned long long)counts.evicted, "held",
+                         (unsigned long long)counts.held);
+}
+
+static PyObject *graph_set_variant_limit(PyObject *self, PyObject *limit)
+{
+    uint32_t count;
+
+    if (!convert_size(limit, "limit", &count))
+        return NULL;
+    wnnGraphSetVariantLimit(((struct object *)self)->native.graph, count);
+    Py_RETURN_NONE;
+}
+
 static PyObject *graph_destroy(PyObject *self, PyObject *Py_UNUSED(unused))
 {
     wnnGraphDestroy(((struct object *)self)->native.graph);
@@ -104,6 +152,10 @@ static PyMethodDef graph_methods[] = {
      "get_output_names($self)\n--\n\nReturns the names of the outputs."},
     {"save", graph_save, METH_O,
      "save($self, path, /)\n--\n\nWrites the compiled graph to a file, which MLContext.load_graph reads."},
+    {"compute_shapes", graph_compute_shapes, METH_O,
+     "compute_shapes($self, shapes, /)\n--\n\nReturns the shapes of the outputs, by name, for these of the inputs."},
+    {"set_variant_limit", graph_set_variant_limit, METH_O,
+     "set_variant_limit($self, limit, /)\n--\n\nSets for how many combinations of sizes compiled code is kept (16)."},
     {"destroy", graph_destroy, METH_NOARGS, "destroy($self)\n--\n\nDestroys the graph; what is under way completes."},
     {NULL, NULL, 0, NULL},
 };
@@ -113,6 +165,7 @@ static PyGetSetDef graph_attributes[] = {
     {"outputs", graph_get_ports, NULL, "Data type and shape of each output, by name.", (void *)1},
     {"operand_count", graph_get_count, NULL, "How many operands its builder had; 0 for a loaded graph.", NULL},
     {"operation_count", graph_get_count, NULL, "How many operators its builder had; 0 for a loaded graph.", (void *)1},
+    {"variant_counts", graph_get_variant_counts, NULL, "How often sizes of named dimensions were compiled for.", NULL},
     {"quantized_weights", graph_get_quantized_weights, NULL, "What MLGraphBuilder.quantize_weights came to.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

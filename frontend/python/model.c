@@ -49,7 +49,7 @@ static bool convert_shapes(struct options *o, PyObject *dict)
         WNNModelShape *to = (WNNModelShape *)o->shapes.room + i;
         PyObject *value = pairs_get(&o->shapes, i, &to->name);
 
-        if (!value || !convert_shape(value, to->name.data, &o->sizes[i]))
+        if (!value || !convert_shape(value, to->name.data, &o->sizes[i], NULL))
             return false;
         to->rank = o->sizes[i].rank;
         to->shape = o->sizes[i].sizes;

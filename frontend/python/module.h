@@ -128,8 +128,11 @@ bool convert_data_type(PyObject *value, const char *what, WNNOperandDataType *ou
 bool convert_integer(PyObject *value, const char *what, uint64_t most, uint64_t *out);
 /** Converts an integer of 32 bits without a sign. */
 bool convert_size(PyObject *value, const char *what, uint32_t *out);
-/** Converts a sequence of such integers. */
-bool convert_shape(PyObject *value, const char *what, struct shape *out);
+/**
+ * Converts a sequence of such integers; if dimensions is not NULL, zeros for RANK_LIMIT of them, also of names, which are valid
+ * as long as the items.
+ */
+bool convert_shape(PyObject *value, const char *what, struct shape *out, WNNDimension *dimensions);
 /** Holds the pairs of a dict while they are converted.  It begins as zeros. */
 struct pairs {
     size_t count;
@@ -142,6 +145,8 @@ bool pairs_open(struct pairs *pairs, PyObject *dict, const char *what, size_t si
 PyObject *pairs_get(const struct pairs *pairs, size_t index, WNNStringView *name);
 /** Lets the pairs go.  It does nothing with zeros. */
 void pairs_close(struct pairs *pairs);
+/** Returns a list of sizes, and of names where dimensions, which may be NULL, has them. */
+PyObject *list_of_dimensions(size_t rank, const uint32_t *sizes, const WNNDimension *dimensions);
 /** Returns a list of sizes. */
 PyObject *list_of_sizes(size_t rank, const uint32_t *sizes);
 /** Returns a str. */

@@ -237,7 +237,7 @@ void source_close(struct source *source)
 /** Sets a ValueError with the shape that an array has and the one that it should have. */
 static bool refuse_shape(const struct source *s, const struct place *place, const WNNOperandDescriptor *d, const char *wanting)
 {
-    PyObject *given = list_of_sizes(s->rank, s->sizes), *wanted = list_of_sizes(d->rank, d->shape);
+    PyObject *given = list_of_sizes(s->rank, s->sizes), *wanted = list_of_dimensions(d->rank, d->shape, d->dimensions);
 
     if (given && wanted)
         PyErr_Format(PyExc_ValueError, "%s: %s%s%s%s has shape %R; %s wants %R", place->call, place->role,
@@ -259,7 +259,7 @@ bool source_fits(const struct source *s, const struct place *place, const WNNOpe
                  wnnOperandDataTypeGetName(d->dataType));
         return refuse(place, PyExc_TypeError, text);
     }
-    while (i < d->rank && s->rank == d->rank && s->sizes[i] == d->shape[i])
+    while (i < d->rank && s->rank == d->rank && (s->sizes[i] == d->shape[i] || (d->dimensions && d->dimensions[i].name.data)))
         i++;
     return (s->rank == d->rank && i == d->rank) || (s->rank == 1 && s->bytes == bytes) || refuse_shape(s, place, d, wanting);
 }

@@ -35,7 +35,8 @@ bool source_open(PyObject *value, const struct place *place, bool writable, stru
 void source_close(struct source *source);
 /**
  * Checks that an array has a descriptor's data type and shape, or as many elements in one dimension, or as many bytes;
- * `wanting` is who wants them.  Another data type is a TypeError, another shape a ValueError.
+ * `wanting` is who wants them.  Named dimensions may have any size.  Another data type is a TypeError, another shape a
+ * ValueError.
  */
 bool source_fits(const struct source *source, const struct place *place, const WNNOperandDescriptor *d, const char *wanting);
 

@@ -71,7 +71,7 @@ static void print_parameters(enum op op, bool typed)
         comma = ", ";
     }
     for (const struct attr_info *a = info->attrs; a->kind; a++)
-        if (a->positional) {
+        if (a->positional && !op_names_arguments(op)) {
             printf("%s%s%s", comma, python_name(a->name, name), typed ? ": " : "");
             if (typed)
                 print_type(op, a);
@@ -82,7 +82,7 @@ static void print_parameters(enum op op, bool typed)
         if (in->optional)
             printf(", %s%s", python_name(in->name, name), typed ? ": MLOperand | None = None" : "=None");
     for (const struct attr_info *a = info->attrs; a->kind; a++)
-        if (!a->positional) {
+        if (!a->positional || op_names_arguments(op)) {
             printf(", %s%s", python_name(a->name, name), typed ? ": " : "=None");
             if (typed)
                 print_type(op, a);
@@ -91,24 +91,39 @@ static void print_parameters(enum op op, bool typed)
     printf(", label%s=%s", typed ? ": str " : "", typed ? " ''" : "''");
 }
 
+static void print_row(enum op op)
+{
+    const char *spec = op_infos[op].name;
+    char name[NAME_MAX_LENGTH];
+
+    python_name(spec, name);
+    printf("OPERATOR(%s, %s, \"(", spec, name);
+    print_parameters(op, false);
+    printf(")\", \"%s($self, ", name);
+    print_parameters(op, false);
+    printf(")\\n--\\n\\nIs %s of ", spec);
+    if (op_is_draft(op)) {
+        printf("the draft of dynamic shapes.\")\n");
+        return;
+    }
+    printf("the specification: https://www.w3.org/TR/webnn/#dom-mlgraphbuilder-");
+    for (; *spec; spec++)
+        putchar(tolower((unsigned char)*spec));
+    printf("\")\n");
+}
+
+/** Calls a function for each operator of the specification, then of the draft. */
+static void for_each(void (*print)(enum op op))
+{
+    for (enum op op = 0; op < OP_COUNT; op++)
+        print(op);
+    for (enum op op = OP_DRAFT_FIRST; op < OP_DRAFT_END; op++)
+        print(op);
+}
+
 static void print_c(void)
 {
-    char name[NAME_MAX_LENGTH], lower[NAME_MAX_LENGTH];
-
-    for (enum op op = 0; op < OP_COUNT; op++) {
-        const char *spec = op_infos[op].name;
-        size_t i = 0;
-
-        for (; spec[i] && i + 1 < sizeof(lower); i++)
-            lower[i] = (char)tolower((unsigned char)spec[i]);
-        lower[i] = '\0';
-        python_name(spec, name);
-        printf("OPERATOR(%s, %s, \"(", spec, name);
-        print_parameters(op, false);
-        printf(")\", \"%s($self, ", name);
-        print_parameters(op, false);
-        printf(")\\n--\\n\\nIs %s of the specification: https://www.w3.org/TR/webnn/#dom-mlgraphbuilder-%s\")\n", spec, lower);
-    }
+    for_each(print_row);
 }
 
 static void print_enumerations(void)
@@ -123,15 +138,18 @@ static void print_enumerations(void)
     }
 }
 
-static void print_operators(void)
+static void print_stub(enum op op)
 {
     char name[NAME_MAX_LENGTH];
 
-    for (enum op op = 0; op < OP_COUNT; op++) {
-        printf("    def %s(self, ", python_name(op_infos[op].name, name));
-        print_parameters(op, true);
-        printf(") -> %s: ...\n", op_infos[op].flags & OPF_SEQUENCE ? "list[MLOperand]" : "MLOperand");
-    }
+    printf("    def %s(self, ", python_name(op_infos[op].name, name));
+    print_parameters(op, true);
+    printf(") -> %s: ...\n", op_infos[op].flags & OPF_SEQUENCE ? "list[MLOperand]" : "MLOperand");
+}
+
+static void print_operators(void)
+{
+    for_each(print_stub);
 }
 
 int main(int argc, char **argv)
