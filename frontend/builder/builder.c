@@ -180,18 +180,15 @@ WNNStatus wnnGraphBuilderSpend(WNNGraphBuilder b, WNNStringView what, uint64_t o
 static bool operand_describe(WNNOperand operand, const struct tensor_type *type)
 {
     struct arena *a = &operand->builder->arena;
-    char text[256];
 
     operand->type = *type;
     operand->names = type_is_open(type) ? arena_array(a, RANK_MAX, sizeof *operand->names) : NULL;
     for (uint32_t i = 0; operand->names && i < type->rank; i++) {
         if (!dim_is_open(type->dims[i]))
             continue;
-        dim_print(operand->builder->graph, type->dims[i], text, sizeof text);
-        operand->names[i] = arena_string(a, text, strlen(text));
-        operand->type.dims[i] = 0;
-        if (!operand->names[i])
+        if (!dim_text(operand->builder->graph, type->dims[i], a, &operand->names[i]))
             return false;
+        operand->type.dims[i] = 0;
     }
     return operand->names || !type_is_open(type);
 }
@@ -251,9 +248,7 @@ uint32_t const *wnnOperandGetShape(WNNOperand operand)
 
 WNNStringView wnnOperandGetDimensionName(WNNOperand operand, size_t index)
 {
-    const char *name = operand && operand->names && index < operand->type.rank ? operand->names[index] : NULL;
-
-    return (WNNStringView){name, name ? strlen(name) : 0};
+    return operand && operand->names && index < operand->type.rank ? operand->names[index] : (WNNStringView){NULL, 0};
 }
 
 bool wnnOperandIsError(WNNOperand operand)

@@ -22,7 +22,7 @@ struct WNNOperandImpl {
     WNNGraphBuilder builder;
     struct value *value;     /* NULL in the error operand; not to be followed once the builder has built */
     struct tensor_type type; /* with 0 for dimensions that are open */
-    const char **names;      /* of open dimensions, by their places; NULL: there are none */
+    WNNStringView *names;    /* of open dimensions, by their places; NULL: there are none */
 };
 
 /** Holds a constant made from a tensor, which must not have been destroyed when the graph is built. */

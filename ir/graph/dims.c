@@ -609,3 +609,15 @@ const char *dim_print(const struct graph *g, uint32_t dim, char *buf, size_t siz
     }
     return buf;
 }
+
+bool dim_text(const struct graph *g, uint32_t dim, struct arena *a, WNNStringView *text)
+{
+    const uint32_t name = dims_name_of(g, dim);
+    char buf[256];
+    const char *from = name == DIM_NONE ? dim_print(g, dim, buf, sizeof buf) : dims_name_at(g, name, &text->length);
+
+    if (name == DIM_NONE)
+        text->length = strlen(from);
+    text->data = arena_string(a, from, text->length);
+    return text->data;
+}

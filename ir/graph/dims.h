@@ -91,6 +91,8 @@ void dims_evaluate_atoms(const struct graph *g, const uint32_t *sizes, struct di
 struct dim_number dims_evaluate(const struct graph *g, uint32_t dim, const struct dim_number *atoms);
 /** Writes a dimension, "37" or "past + sequence", and returns buf. */
 const char *dim_print(const struct graph *g, uint32_t dim, char *buf, size_t size);
+/** Makes the same text of an open dimension in an arena, but a name as it was given.  Returns false if memory runs out. */
+bool dim_text(const struct graph *g, uint32_t dim, struct arena *a, WNNStringView *text);
 
 /* ---- questions about dimensions, at once where none is open ---- */
 

@@ -86,7 +86,6 @@ void variants_destroy(struct variants *v)
 bool variants_describe(struct arena *a, const struct graph *g, struct graph_binding *b)
 {
     WNNDimension *dimensions;
-    char text[256];
 
     if (!type_is_open(&b->type))
         return true;
@@ -99,12 +98,9 @@ bool variants_describe(struct arena *a, const struct graph *g, struct graph_bind
             continue;
         if (name != DIM_NONE)
             dims_name_range(g, name, &dimensions[i].minSize, &dimensions[i].maxSize);
-        dim_print(g, *dim, text, sizeof text);
-        dimensions[i].name.data = arena_string(a, text, strlen(text));
-        dimensions[i].name.length = strlen(text);
-        *dim = 0;
-        if (!dimensions[i].name.data)
+        if (!dim_text(g, *dim, a, &dimensions[i].name))
             return false;
+        *dim = 0;
     }
     return dimensions != NULL;
 }

@@ -339,6 +339,26 @@ TEST(what_sizes_make_wrong_is_refused_when_they_are_known)
     wnnContextRelease(c);
 }
 
+/** A name is read as it was given, however long and whatever its characters are. */
+TEST(names_stay_as_they_are)
+{
+    WNNContext c = context_with(NULL);
+    WNNGraphBuilder b = builder_of(c);
+    WNNNamedOperandDescriptor d;
+    char name[401] = "a\n\"";
+
+    memset(name + 3, 'n', 397);
+    const WNNDimension n = {{name, 400}, 0, 0};
+    WNNOperand x = named_input(b, "x", WNNOperandDataType_Float32, 1, &n, NULL);
+    assert_string_equal(wnnOperandGetDimensionName(x, 0).data, name);
+    WNNGraph g = build_y(b, wnnGraphBuilderNeg(b, x, NULL));
+    assert_success(wnnGraphGetOutput(g, 0, &d));
+    assert_int_equal(d.descriptor.dimensions->name.length, 400);
+    assert_string_equal(d.descriptor.dimensions->name.data, name);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
 /** Sizes whose products overflow are refused before memory is asked for. */
 TEST(hostile_sizes_are_refused)
 {
