@@ -147,14 +147,6 @@
 /** The whole part: the type and its operations, then the functions that the prelude has for float, too. */
 #define OPENCL_FLOAT64                                                                                                         \
     "#ifdef cl_khr_fp64\n" OPENCL_FLOAT64_OF_DEVICE "#else\n" OPENCL_FLOAT64_OF_INTEGERS "#endif\n"                            \
-    "static f64 min_f64(f64 a, f64 b) {\n"                                                                                     \
-    "  f64 r = f64_lt(a, b) ? a : b; r = f64_eq(a, b) ? as_f64(as_ulong(a) | as_ulong(b)) : r;\n"                              \
-    "  r = f64_ne(a, a) ? a : r; return f64_ne(b, b) ? b : r;\n"                                                               \
-    "}\n"                                                                                                                      \
-    "static f64 max_f64(f64 a, f64 b) {\n"                                                                                     \
-    "  f64 r = f64_lt(b, a) ? a : b; r = f64_eq(a, b) ? as_f64(as_ulong(a) & as_ulong(b)) : r;\n"                              \
-    "  r = f64_ne(a, a) ? a : r; return f64_ne(b, b) ? b : r;\n"                                                               \
-    "}\n"                                                                                                                      \
     "static void add_f64(f64 *s, f64 *c, f64 x) {\n"                                                                           \
     "  const f64 t = f64_add(*s, x), b = f64_sub(t, *s);\n"                                                                    \
     "  *c = f64_add(*c, f64_add(f64_sub(*s, f64_sub(t, b)), f64_sub(x, b))); *s = t;\n"                                        \

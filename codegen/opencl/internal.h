@@ -2,14 +2,21 @@
 /*
  * Declares what the printer's files share.  Each file calls only those after it in this list: print.c (functions, index
  * spaces), print_stages.c, print_matrix.c, print_tile.c (with print_tile.h), print_block.c, print_point.c (phases, loops,
- * stores), print_window.c, print_reduce.c, print_value.c, print_function.c, print_lanes.c and
- * print_operation.c.  Functions that begin with put_ write OpenCL C to p->out.  Functions that begin with need_ declare what an
- * expression refers to, where that is not declared yet.
+ * stores), print_window.c, print_reduce.c, print_value.c, print_operation.c and prelude.c.  Functions that begin with put_
+ * write OpenCL C to p->out.  Functions that begin with need_ declare what an expression refers to, where that is not declared
+ * yet.
  */
 #ifndef WEBNN_CODEGEN_OPENCL_INTERNAL_H_
 #define WEBNN_CODEGEN_OPENCL_INTERNAL_H_
 
 #include "codegen/opencl/opencl.h"
+#include "ir/loop/loop.h"
+
+/** Holds what the operations of a kernel became: functions of each, which are printed in place, and those that they call. */
+struct operations {
+    struct loop_module module;
+    uint32_t values; /* that have a name so far */
+};
 
 /** This is the state of printing one kernel without stages, or one stage. */
 struct printer {
@@ -17,6 +24,7 @@ struct printer {
     struct arena *arena;
     const struct kernel *k;
     const struct gpu_schedule *s;
+    struct operations *operations;
     struct knumbers numbers;
     bool literals;                /* numbers are part of the text, because there are too many for arguments */
     uint32_t first_param;         /* where this stage's parameters begin: those of stages follow one another */
@@ -110,6 +118,8 @@ const char *opencl_space_of(const struct printer *p, uint32_t tensor);
 const char *opencl_storage_type(dtype t);
 /** Returns the type of an expression's value; conditions are ints, float64 is f64 (float64.h). */
 const char *opencl_value_type(enum ktype t);
+/** Returns how names of the prelude's functions of floats of so many lanes end. */
+const char *lanes_suffix(struct printer *p, enum ktype t, uint32_t lanes);
 /** Returns the type of an expression's value in so many lanes, such as "float8". */
 const char *opencl_lane_type(enum ktype t, uint32_t lanes);
 
@@ -186,33 +196,22 @@ void put_block(struct printer *p, uint32_t phase, bool open);
 /** Declares v<expr> after the loop: combines the lanes along a REDUCED variable, and the items that share a row. */
 void put_result(struct printer *p, uint32_t expr);
 
-/* ---- print_function.c ---- */
-
-/** Makes the names that operations on vectors call mean the functions for so many lanes, which put_functions has written. Lines
- * of a text after it have them. */
-void put_function_names(FILE *out, const struct kernel *k, uint32_t lanes);
-/** Returns whether an operation becomes a call of a function that put_functions writes. */
-bool opencl_is_function(enum kop op, enum ktype type);
-/** Writes the elementary functions that a kernel calls: for scalars, and for the vectors of its schedule.  Returns false if
- * memory runs out. */
-bool put_functions(FILE *out, const struct kernel *k, const struct gpu_schedule *s);
-
-/* ---- print_lanes.c ---- */
-
-/** Makes the names of the prelude's functions for vectors mean those for so many lanes. */
-void put_lane_names(FILE *out, uint32_t lanes);
-/** Writes the prelude's functions for vectors of so many lanes, which a text of several kernels has once. */
-void put_lane_functions(FILE *out, uint32_t lanes);
-/** Returns whether put_operation can write an operation for vectors. */
-bool lane_operation_exists(enum kop op, enum ktype type, enum ktype from);
-
 /* ---- print_operation.c ---- */
 
-/** Writes one operation as an expression, whose operands are scalars or, if there is more than one lane, vectors. */
-void put_operation(FILE *out, uint32_t lanes, enum kop op, enum ktype type, enum ktype from, const char *const args[3]);
+/**
+ * Writes the assignment of an operation's value to a target, such as "const float4 v7", or a variable's name.  Operands are
+ * scalars or, if there is more than one lane, vectors.  type is that of the result, from that of the first operand.
+ */
+void put_operation(struct printer *p, const char *target, uint32_t lanes, enum kop op, enum ktype type, enum ktype from,
+                   const char *const args[3]);
+/** Writes the functions that operations call. */
+void put_functions(struct printer *p);
 /** Returns a constant as a literal that has exactly its bits. */
 struct constant_text constant_text(enum ktype type, union scalar bits);
-/** Returns the name of the unsigned type that is as wide as t. */
-const char *opencl_unsigned_type(enum ktype t);
+
+/* ---- prelude.c ---- */
+
+/** Writes the prelude's functions for vectors of so many lanes, which a text of several kernels has once. */
+void put_lane_functions(FILE *out, uint32_t lanes);
 
 #endif

@@ -30,6 +30,9 @@ extern const char opencl_prelude[];
 /** A program has to be built with these options, so that its results are as exact as those of the CPU. */
 extern const char opencl_options[];
 
+/** Says which operations OpenCL C has: codegen/lower expands all others. */
+extern const struct isa opencl_isa;
+
 /** Kernels whose tiles are of matrix instructions begin with this text.  It has the instructions, in macros:
  *    MATRIX_LOAD(f, p), MATRIX_LOAD_TRANSPOSED(f, p)  four matrices of 8 x 8 halves from local memory, p being the item's row
  *    MATRIX_MULTIPLY(c, a, b)                     c += a b, of 16 x 8 sums in c

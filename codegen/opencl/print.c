@@ -132,9 +132,10 @@ static bool has_room(const struct kernel *k, const struct gpu_schedule *s, struc
 
 /* Writes the body of a kernel without stages, or of all stages.  The head comes later, when all parameters are known. */
 static bool put_bodies(FILE *body, const struct kernel *k, const struct gpu_schedule *s, struct opencl_source *out,
-                       struct arena *arena)
+                       struct operations *operations, struct arena *arena)
 {
-    struct printer p = {.out = body, .k = k, .s = s, .arena = arena, .literals = !has_room(k, s, arena)};
+    struct printer p = {
+        .out = body, .k = k, .s = s, .operations = operations, .arena = arena, .literals = !has_room(k, s, arena)};
 
     if (!k->stage_count) {
         if (!printer_number(&p, arena) || !(p.literals || printer_append_params(out, &p.numbers)))
@@ -145,29 +146,50 @@ static bool put_bodies(FILE *body, const struct kernel *k, const struct gpu_sche
     return put_stages(&p, out);
 }
 
+/* Writes what the body calls.  Returns false if memory runs out. */
+static bool put_callees(FILE *out, const struct kernel *k, const struct gpu_schedule *s, struct operations *operations,
+                        struct arena *arena)
+{
+    struct printer p = {.out = out, .operations = operations, .arena = arena};
+
+    if (s->tile.matrix.subgroups_m)
+        fputs(opencl_matrix_functions, out);
+    for (uint32_t lanes = 2; lanes <= GPU_LANES_MAX; lanes *= 2) {
+        bool has = s->lanes == lanes;
+        for (uint32_t i = 0; i < k->stage_count; i++)
+            has |= s->stages[i].lanes == lanes;
+        if (has)
+            put_lane_functions(out, lanes);
+    }
+    put_functions(&p);
+    put_block_functions(out, k, s);
+    put_stride_functions(out, k, s);
+    return !p.failed;
+}
+
 bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const char *name, struct opencl_source *out,
                   struct error *e)
 {
     struct arena arena = {0};
+    struct operations operations = {0};
     char *body_text = NULL;
     size_t body_size = 0, text_size = 0;
     FILE *body = open_memstream(&body_text, &body_size), *text;
     bool good = body != NULL;
 
     *out = (struct opencl_source){0};
-    good = good && put_bodies(body, k, s, out, &arena);
+    good = good && put_bodies(body, k, s, out, &operations, &arena);
     good = (body && fclose(body) == 0) && good;
     text = good ? open_memstream(&out->text, &text_size) : NULL;
     if (text) {
-        good = put_functions(text, k, s);
-        put_block_functions(text, k, s);
-        put_stride_functions(text, k, s);
+        good = put_callees(text, k, s, &operations, &arena);
         put_head(text, k, s, name, out->param_count);
         put_indented(text, body_text, s->wide ? "long" : "int");
         fputs("}\n", text);
     }
     good = text && !ferror(text) && fclose(text) == 0 && good;
     free(body_text);
+    loop_module_free(&operations.module);
     arena_free(&arena);
     if (!good) {
         opencl_source_free(out);

@@ -1,69 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Prints operations and constants in OpenCL C, and the functions that they need.
+ * Prints operations in OpenCL C: codegen/lower makes operations of the loop language of each, and the functions that they call,
+ * and this prints those, an operation as an expression.  It decides nothing but how an operation is written.
  *
- * Integers wrap, so their arithmetic is done on unsigned types.  Conditions are ints, 0 or 1.  Conditions of vectors are
- * vectors of int, 0 or -1; those of elements that have another width are converted where they are made and where they select.
+ * Integers of the loop language have no sign: they are unsigned here, and an operation says where it takes them otherwise.
+ * Conditions are ints, 0 or 1.  Conditions of vectors are vectors of int, 0 or -1; those of elements that have another width
+ * are converted where they are made and where they select.
  */
+#include "codegen/lower/operation.h"
 #include "codegen/opencl/internal.h"
-#include "codegen/opencl/float64.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-const char opencl_options[] = "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
+typedef struct loop_value *V;
 
-#define INTEGER_FUNCTIONS(T, U)                                                                                                \
-    "static " T " divide_" T "(" T " a, " T " b) { return b == 0 ? 0 : b == (" T ")-1 && (" T ")-1 < 0 ? (" T ")(0 - (" U      \
-    ")a) : a / b; }\n"                                                                                                         \
-    "static " T " power_" T "(" T " a, " T " b) {\n"                                                                           \
-    "  " U " r = 1, q = (" U ")a; ulong n = (ulong)b;\n"                                                                       \
-    "  if ((" T ")-1 < 0 && b < 0) return a == 1 ? 1 : a == (" T ")-1 ? (b & 1 ? (" T ")-1 : 1) : 0;\n"                        \
-    "  for (; n; n >>= 1) { if (n & 1) r = (" U ")(r * q); q = (" U ")(q * q); }\n"                                            \
-    "  return (" T ")r;\n"                                                                                                     \
-    "}\n"
+/* ---- types and constants ---- */
 
-#define FLOAT_FUNCTIONS(T, U)                                                                                                  \
-    "static " T " min_" T "(" T " a, " T " b) {\n"                                                                             \
-    "  " T " r = a < b ? a : b; r = a == b ? as_" T "(as_" U "(a) | as_" U "(b)) : r;\n"                                       \
-    "  r = a != a ? a : r; return b != b ? b : r;\n"                                                                           \
-    "}\n"                                                                                                                      \
-    "static " T " max_" T "(" T " a, " T " b) {\n"                                                                             \
-    "  " T " r = a > b ? a : b; r = a == b ? as_" T "(as_" U "(a) & as_" U "(b)) : r;\n"                                       \
-    "  r = a != a ? a : r; return b != b ? b : r;\n"                                                                           \
-    "}\n" /* A sum and what rounding lost of it (Knuth's TwoSum); infinite sums have lost nothing that counts. */              \
-    "static void add_" T "(" T " *s, " T " *c, " T " x) {\n"                                                                   \
-    "  const " T " t = *s + x, b = t - *s; *c += (*s - (t - b)) + (x - b); *s = t;\n"                                          \
-    "}\n"                                                                                                                      \
-    "static " T " total_" T "(" T " s, " T " c) { return c - c == 0 ? s + c : s; }\n"
+const char *opencl_lane_type(enum ktype t, uint32_t lanes)
+{
+    /* Vectors of float64 are in elementary functions only, and only where the device has it (put_function). */
+    static const char *const names[KT_COUNT][5] = {
+        [KT_BOOL] = {"int", "int2", "int4", "int8", "int16"},
+        [KT_F32] = {"float", "float2", "float4", "float8", "float16"},
+        [KT_F64] = {"f64", "double2", "double4", "double8", "double16"},
+        [KT_I8] = {"char", "char2", "char4", "char8", "char16"},
+        [KT_U8] = {"uchar", "uchar2", "uchar4", "uchar8", "uchar16"},
+        [KT_I32] = {"int", "int2", "int4", "int8", "int16"},
+        [KT_U32] = {"uint", "uint2", "uint4", "uint8", "uint16"},
+        [KT_I64] = {"long", "long2", "long4", "long8", "long16"},
+        [KT_U64] = {"ulong", "ulong2", "ulong4", "ulong8", "ulong16"},
+    };
 
-const char opencl_prelude[] =
-    "#pragma OPENCL FP_CONTRACT OFF\n"
-    "#ifdef cl_khr_fp64\n"
-    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-    "#endif\n" INTEGER_FUNCTIONS("char", "uchar") INTEGER_FUNCTIONS("uchar", "uchar") INTEGER_FUNCTIONS("int", "uint")
-        INTEGER_FUNCTIONS("uint", "uint") INTEGER_FUNCTIONS("long", "ulong") INTEGER_FUNCTIONS("ulong", "ulong")
-            FLOAT_FUNCTIONS("float", "uint") OPENCL_FLOAT64
-    "static float round_f16(float x) { ushort h; vstore_half_rte(x, 0, (half *)&h); return vload_half(0, (const half *)&h); }\n"
-    "static ushort to_bf16(float x) {\n"
-    "  uint u = as_uint(x);\n"
-    "  return x != x ? (ushort)(u >> 16 | 0x40u) : (ushort)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);\n"
-    "}\n"
-    "static float from_bf16(ushort h) { return as_float((uint)h << 16); }\n"
-    "static float round_bf16(float x) { return from_bf16(to_bf16(x)); }\n"
-    "static float number_of_key(int i) { return as_float(i ^ (i >> 31 & 0x7fffffff)); }\n"
-    "static float sign_of(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }\n"
-    "static long clamp_index(long i, long size) { i = i < -size ? -size : i >= size ? size - 1 : i; "
-    "return i < 0 ? i + size : i; }\n"
-    "static float sigmoid_of(float x) { return 1.0f / (1.0f + exp(-x)); }\n"
-    "#ifndef DOT4\n"
-    "static int dot4_plain(int a, int b, int c) {\n"
-    "  const char4 x = as_char4(a), y = as_char4(b);\n"
-    "  return c + x.s0 * y.s0 + x.s1 * y.s1 + x.s2 * y.s2 + x.s3 * y.s3;\n"
-    "}\n"
-    "#define DOT4(a, b, c) dot4_plain(a, b, c)\n"
-    "#endif\n";
+    return names[t][__builtin_ctz(lanes)];
+}
 
-/* ---- constants ---- */
+const char *opencl_value_type(enum ktype t)
+{
+    return opencl_lane_type(t, 1);
+}
+
+static const char *type_text(struct printer *p, loop_type type, bool is_signed)
+{
+    static const char *const names[2][LOOP_ELEMENTS] = {{"", "int", "uchar", "ushort", "uint", "ulong", "float", "double"},
+                                                        {"", "int", "char", "short", "int", "long", "float", "double"}};
+    const enum loop_element element = loop_type_element(type);
+
+    if (loop_type_lanes(type) > 1)
+        return text_of(p, "%s%u", names[is_signed][element], loop_type_lanes(type));
+    return element == LOOP_F64 ? "f64" : names[is_signed][element];
+}
 
 struct constant_text constant_text(enum ktype type, union scalar bits)
 {
@@ -82,185 +68,344 @@ struct constant_text constant_text(enum ktype type, union scalar bits)
     return t;
 }
 
+/* Returns a constant whose lanes are all alike. */
+static const char *loop_constant_text(struct printer *p, const struct loop_value *v)
+{
+    static const enum ktype types[LOOP_ELEMENTS] = {
+        [LOOP_I1] = KT_BOOL, [LOOP_I8] = KT_U8,   [LOOP_I16] = KT_U32, [LOOP_I32] = KT_U32,
+        [LOOP_I64] = KT_U64, [LOOP_F32] = KT_F32, [LOOP_F64] = KT_F64};
+    const enum ktype type = types[loop_type_element(v->type)];
+    const struct constant_text one = constant_text(type, (union scalar){.u64 = v->bits[0]});
+
+    if (loop_type_lanes(v->type) == 1)
+        return text_of(p, "%s", one.text);
+    return text_of(p, "(%s)(%s%s)", type_text(p, v->type, false), type == KT_BOOL ? "-" : "", one.text);
+}
+
+/* Returns a text of another type with as many bits. */
+static const char *reinterpreted(struct printer *p, loop_type type, bool is_signed, const char *text)
+{
+    return text_of(p, loop_type_lanes(type) > 1 ? "as_%s(%s)" : "((%s)%s)", type_text(p, type, is_signed), text);
+}
+
+/* An operand that a kernel's variable is has the signs of its type; all others are unsigned. */
+static const char *value_text(struct printer *p, V v, bool is_signed)
+{
+    const char *text = v->op == LOOP_CONST ? loop_constant_text(p, v) : v->user;
+    const bool is = v->op == LOOP_PARAMETER && v->serial;
+
+    return is == is_signed || !loop_element_is_int(loop_type_element(v->type)) || loop_type_element(v->type) == LOOP_I1
+               ? text
+               : reinterpreted(p, v->type, is_signed, text);
+}
+
 /* ---- operations ---- */
 
-const char *opencl_unsigned_type(enum ktype t)
-{
-    return ktype_size(t) == 1 ? "uchar" : ktype_size(t) == 4 ? "uint" : "ulong";
-}
-
 /*
- * Holds the texts of operations.  $a, $b and $c are the operands, $t the result's type (of a comparison: the operands'), $u the
- * unsigned type of its width and $k the integer type of a condition that selects values of it.  Types are those of the lanes.
+ * These are the texts of operations on integers, on floats and on scalars of float64.  $a, $b and $c are the operands, $A and
+ * $B the same as signed integers; $t is the result's type, $s that with a sign, $n the number of lanes.
  */
-struct forms {
-    const char *number, *integer;   /* of floats, but scalars of float64; of integers; NULL: the operand */
-    const char *f64;                /* of scalars of float64; NULL: float32's, of the rounded operand */
-    const char *numbers, *integers; /* of vectors; NULL: as of a scalar */
+static const struct {
+    const char *ints, *floats, *f64;
+} forms[LOOP_OP_COUNT] = {
+    [LOOP_ADD] = {"$a + $b", "$a + $b", "f64_add($a, $b)"},
+    [LOOP_SUB] = {"$a - $b", "$a - $b", "f64_sub($a, $b)"},
+    [LOOP_MUL] = {"$a * $b", "$a * $b", "f64_mul($a, $b)"},
+    [LOOP_DIV] = {NULL, "$a / $b", "f64_div($a, $b)"},
+    [LOOP_SDIV] = {"$A / $B", NULL, NULL},
+    [LOOP_UDIV] = {"$a / $b", NULL, NULL},
+    [LOOP_NEG] = {"-$a", "-$a", "f64_neg($a)"},
+    [LOOP_ABS] = {"abs($A)", "fabs($a)", "f64_abs($a)"},
+    [LOOP_SMIN] = {"min($A, $B)", NULL, NULL},
+    [LOOP_SMAX] = {"max($A, $B)", NULL, NULL},
+    [LOOP_UMIN] = {"min($a, $b)", NULL, NULL},
+    [LOOP_UMAX] = {"max($a, $b)", NULL, NULL},
+    [LOOP_AND] = {"$a & $b", NULL, NULL},
+    [LOOP_OR] = {"$a | $b", NULL, NULL},
+    [LOOP_XOR] = {"$a ^ $b", NULL, NULL},
+    [LOOP_SHL] = {"$a << $b", NULL, NULL},
+    [LOOP_LSHR] = {"$a >> $b", NULL, NULL},
+    [LOOP_ASHR] = {"$A >> $B", NULL, NULL},
+    [LOOP_MINIMUM] = {NULL, "min_v$n($a, $b)", NULL},
+    [LOOP_MAXIMUM] = {NULL, "max_v$n($a, $b)", NULL},
+    [LOOP_COPY_SIGN] = {NULL, "copysign($a, $b)", "f64_copy_sign($a, $b)"},
+    [LOOP_SQRT] = {NULL, "sqrt($a)", NULL},
+    [LOOP_FLOOR] = {NULL, "floor($a)", NULL},
+    [LOOP_CEIL] = {NULL, "ceil($a)", NULL},
+    [LOOP_ROUND_EVEN] = {NULL, "rint($a)", NULL},
+    [LOOP_FMA] = {NULL, "fma($a, $b, $c)", "f64_fma($a, $b, $c)"},
+    [LOOP_EQ] = {"$a == $b", "$a == $b", "f64_eq($a, $b)"},
+    [LOOP_NE] = {"$a != $b", "$a != $b", "f64_ne($a, $b)"},
+    [LOOP_LT] = {"$A < $B", "$a < $b", "f64_lt($a, $b)"},
+    [LOOP_LE] = {"$A <= $B", "$a <= $b", "f64_le($a, $b)"},
+    [LOOP_GT] = {"$A > $B", "$a > $b", "f64_lt($b, $a)"},
+    [LOOP_GE] = {"$A >= $B", "$a >= $b", "f64_le($b, $a)"},
+    [LOOP_ULT] = {"$a < $b", NULL, NULL},
+    [LOOP_ULE] = {"$a <= $b", NULL, NULL},
+    [LOOP_UGE] = {"$a >= $b", NULL, NULL},
+    [LOOP_UNORDERED] = {NULL, "$a != $a | $b != $b", "f64_ne($a, $a) | f64_ne($b, $b)"},
+    [LOOP_ANY] = {"any($a)", NULL, NULL},
+    [LOOP_SELECT] = {"$a ? $b : $c", "$a ? $b : $c", "$a ? $b : $c"},
+    [LOOP_FPTRUNC] = {NULL, "convert_$t($a)", "float_of_f64($a)"},
+    [LOOP_FROM_F16] = {"from_f16_v$n($a)", NULL, NULL},
+    [LOOP_TO_F16] = {NULL, "to_f16_v$n($a)", NULL},
+    [LOOP_BITCAST] = {"as_$t($a)", "as_$t($a)", "as_$t($a)"},
+    [LOOP_GET] = {"$a", "$a", "$a"},
 };
 
-static const struct forms forms[K_OP_COUNT] = {
-    [K_ADD] = {.number = "$a + $b",
-               .integer = "($t)(($u)$a + ($u)$b)",
-               .f64 = "f64_add($a, $b)",
-               .integers = "as_$t(as_$u($a) + as_$u($b))"},
-    [K_SUB] = {.number = "$a - $b",
-               .integer = "($t)(($u)$a - ($u)$b)",
-               .f64 = "f64_sub($a, $b)",
-               .integers = "as_$t(as_$u($a) - as_$u($b))"},
-    [K_MUL] = {.number = "$a * $b",
-               .integer = "($t)(($u)$a * ($u)$b)",
-               .f64 = "f64_mul($a, $b)",
-               .integers = "as_$t(as_$u($a) * as_$u($b))"},
-    [K_DIV] = {.number = "$a / $b", .integer = "divide_$t($a, $b)", .f64 = "f64_div($a, $b)"},
-    [K_MIN] = {.number = "min_float($a, $b)", .integer = "min($a, $b)", .f64 = "min_f64($a, $b)", .numbers = "min_v($a, $b)"},
-    [K_MAX] = {.number = "max_float($a, $b)", .integer = "max($a, $b)", .f64 = "max_f64($a, $b)", .numbers = "max_v($a, $b)"},
-    [K_POW] = {.integer = "power_$t($a, $b)"},
-    [K_NEG] = {.number = "-$a", .integer = "($t)(0 - ($u)$a)", .f64 = "f64_neg($a)", .integers = "as_$t(($u)(0) - as_$u($a))"},
-    [K_ABS] = {.number = "fabs($a)",
-               .integer = "($a < 0 ? ($t)(0 - ($u)$a) : $a)",
-               .f64 = "f64_abs($a)",
-               .integers = "as_$t(abs($a))"},
-    [K_SIGN] = {.number = "sign_of($a)", .integer = "($t)($a > 0 ? 1 : $a == 0 ? 0 : -1)", .numbers = "sign_of_v($a)"},
-    [K_COPY_SIGN] = {.number = "copysign($a, $b)", .f64 = "f64_copy_sign($a, $b)"},
-    [K_FLOOR] = {.number = "floor($a)"},
-    [K_CEIL] = {.number = "ceil($a)"},
-    [K_ROUND_EVEN] = {.number = "rint($a)"},
-    [K_SQRT] = {.number = "sqrt($a)"},
-    [K_RECIPROCAL] = {.number = "1.0f / $a", .f64 = "f64_div(f64_of_float(1), $a)", .numbers = "($t)(1) / $a"},
-    [K_FMA] = {.number = "fma($a, $b, $c)",
-               .integer = "($t)(($u)$a * ($u)$b + ($u)$c)",
-               .f64 = "f64_fma($a, $b, $c)",
-               .integers = "as_$t(as_$u($a) * as_$u($b) + as_$u($c))"},
-    [K_ROUND_F16] = {.number = "round_f16($a)", .numbers = "round_f16_v($a)"},
-    [K_ROUND_BF16] = {.number = "round_bf16($a)", .numbers = "round_bf16_v($a)"},
-    [K_BITCAST] = {.number = "as_$t($a)", .integer = "as_$t($a)"},
-    [K_CAST_IN_RANGE] = {.integer = "(int)$a", .integers = "convert_$t_rtz($a)"},
-    [K_SHL] = {.integer = "($t)(($u)$a << $b)", .integers = "as_$t(as_$u($a) << as_$u($b))"},
-    [K_SHR] = {.integer = "$a >> $b"},
-    [K_EQ] = {.number = "$a == $b", .integer = "$a == $b", .f64 = "f64_eq($a, $b)"},
-    [K_NE] = {.number = "$a != $b", .integer = "$a != $b", .f64 = "f64_ne($a, $b)"},
-    [K_LT] = {.number = "$a < $b", .integer = "$a < $b", .f64 = "f64_lt($a, $b)"},
-    [K_LE] = {.number = "$a <= $b", .integer = "$a <= $b", .f64 = "f64_le($a, $b)"},
-    [K_IS_NAN] = {.number = "$a != $a", .f64 = "f64_ne($a, $a)"},
-    [K_IS_INFINITE] = {.number = "fabs($a) == INFINITY", .f64 = "f64_is_infinite($a)", .numbers = "fabs($a) == ($t)(INFINITY)"},
-    [K_AND] = {.integer = "($t)($a & $b)", .integers = "$a & $b"},
-    [K_OR] = {.integer = "($t)($a | $b)", .integers = "$a | $b"},
-    [K_XOR] = {.integer = "($t)($a ^ $b)", .integers = "$a ^ $b"},
-    [K_NOT] = {.integer = "!$a", .integers = "~$a"},
-    [K_SELECT] = {.number = "$a ? $b : $c", .integer = "$a ? $b : $c"},
-};
-
-static const char *scalar_cast(enum ktype type, enum ktype from)
+/* Returns the text of a conversion, or NULL for any other operation. */
+static const char *conversion_form(const struct loop_value *v, enum loop_element from)
 {
-    if (type == KT_F64)
-        return from == KT_F32 ? "f64_of_float($a)" : from == KT_U64 ? "f64_of_ulong($a)" : "f64_of_long($a)";
-    if (from == KT_F64)
-        return type == KT_F32   ? "float_of_f64($a)"
-               : type == KT_U64 ? "(f64_ne($a, $a) ? 0 : ulong_of_f64($a))"
-                                : "(f64_ne($a, $a) ? 0 : convert_$t_sat(long_of_f64($a)))";
-    if (type == KT_F32)
-        return "convert_float_rte($a)";
-    return from == KT_F32 ? "($a != $a ? 0 : convert_$t_sat_rtz($a))" : "($t)$a";
-}
+    const bool vector = loop_type_lanes(v->type) > 1, is_f64 = !vector && loop_type_element(v->type) == LOOP_F64;
 
-static const char *vector_cast(enum ktype type, enum ktype from)
-{
-    if (from == KT_BOOL)
-        return "convert_$t($a & 1)";
-    if (ktype_is_float(type)) /* bytes become floats without rounding, which PoCL has functions for */
-        return ktype_is_float(from) || ktype_size(from) == 1 ? "convert_$t($a)" : "convert_$t_rte($a)";
-    return ktype_is_float(from) ? "select(convert_$t_sat_rtz($a), ($t)(0), convert_$k($a != $a))" : "convert_$t($a)";
-}
-
-/* Returns whether the conditions of a type's vectors are not the vectors of int that conditions are. */
-static bool needs_condition(enum ktype t)
-{
-    return ktype_size(t) != 4 && t != KT_BOOL;
-}
-
-static const char *form_of(enum kop op, enum ktype type, enum ktype from, bool vector)
-{
-    const struct forms *f = &forms[op];
-    const bool is_float = ktype_is_float(type);
-    const char *of_vectors = is_float ? f->numbers : f->integers, *of_scalars = is_float ? f->number : f->integer;
-
-    if (op == K_CAST)
-        return type == from ? "$a" : vector ? vector_cast(type, from) : scalar_cast(type, from);
-    if (op == K_SELECT && vector && needs_condition(type))
-        return "convert_$k($a) ? $b : $c";
-    if (op == K_ABS && !is_float && !ktype_is_signed(type))
-        return "$a";
-    if (opencl_is_function(op, type))
+    switch (v->op) {
+    case LOOP_TRUNC:
+        return loop_type_element(v->type) == LOOP_I1 ? "$a & 1" : vector ? "convert_$t($a)" : "$a";
+    case LOOP_ZEXT:
+        return !vector ? "$a" : from == LOOP_I1 ? "convert_$t($a & 1)" : "convert_$t($a)";
+    case LOOP_SEXT:
+        return vector ? "convert_$s($A)" : "$A";
+    case LOOP_FPEXT:
+        return is_f64 ? "f64_of_float($a)" : "convert_$t($a)";
+    case LOOP_SITOFP:
+        return is_f64 ? "f64_of_long($A)" : vector && loop_element_bits(from) == 8 ? "convert_$t($A)" : "convert_$t_rte($A)";
+    case LOOP_UITOFP: /* bytes become floats without rounding, which PoCL has functions for */
+        return is_f64                                   ? "f64_of_ulong($a)"
+               : vector && from == LOOP_I1              ? "convert_$t($a & 1)"
+               : vector && loop_element_bits(from) == 8 ? "convert_$t($a)"
+                                                        : "convert_$t_rte($a)";
+    case LOOP_FPTOSI:
+        return !vector && from == LOOP_F64 ? "long_of_f64($a)" : vector ? "as_$t(convert_$s_rtz($a))" : "($s)$a";
+    case LOOP_FPTOUI:
+        return !vector && from == LOOP_F64 ? "ulong_of_f64($a)" : vector ? "convert_$t_rtz($a)" : "$a";
+    case LOOP_SPLAT:
+        return from == LOOP_I1 ? "($t)(-$a)" : "($t)($a)";
+    default:
         return NULL;
-    return vector && of_vectors ? of_vectors : of_scalars ? of_scalars : "$a";
+    }
 }
 
-/* Writes a form; `argument` is how an operand is written. */
-static void put_text_with(FILE *out, const char *form, uint32_t lanes, enum ktype type, const char *argument,
-                          const char *const v[3])
+static void put_form(struct printer *p, const struct loop_value *v, const char *form)
 {
-    static const enum ktype conditions[] = {[1] = KT_I8, [4] = KT_I32, [8] = KT_I64};
-    const enum ktype unsigned_type = ktype_size(type) == 1 ? KT_U8 : ktype_size(type) == 4 ? KT_U32 : KT_U64;
+    const uint32_t lanes = loop_type_lanes(v->type);
 
     for (; *form; form++) {
         if (*form != '$')
-            fputc(*form, out);
-        else if (*++form == 't')
-            fputs(opencl_lane_type(type, lanes), out);
-        else if (*form == 'u')
-            fputs(opencl_lane_type(unsigned_type, lanes), out);
-        else if (*form == 'k')
-            fputs(opencl_lane_type(conditions[ktype_size(type)], lanes), out);
+            fputc(*form, p->out);
+        else if (*++form == 'n')
+            put(p, "%u", lanes);
+        else if (*form == 't' || *form == 's')
+            put(p, "%s", type_text(p, v->type, *form == 's'));
+        else if (*form == 'a' && v->op == LOOP_SELECT && loop_type_lanes(v->args[0]->type) > 1 && loop_type_bits(v->type) != 32)
+            put(p, "convert_%s(%s)", type_text(p, type_lanes(type_int(loop_type_bits(v->type)), lanes), true),
+                value_text(p, v->args[0], false));
+        else if (*form <= 'C')
+            put(p, "%s", value_text(p, v->args[*form - 'A'], true));
         else
-            fprintf(out, argument, v[*form - 'a']);
+            put(p, "%s", value_text(p, v->args[*form - 'a'], false));
     }
 }
 
-void put_operation(FILE *out, uint32_t lanes, enum kop op, enum ktype type, enum ktype from, const char *const v[3])
+/* Writes an operation as an expression.  A scalar of fewer than 32 bits has the width of an int until it is converted. */
+static void put_expression(struct printer *p, const struct loop_value *v)
 {
-    const bool vector = lanes > 1;
-    const enum ktype of = type == KT_BOOL ? from : type; /* comparisons are those of their operands' type */
-    const bool converts = vector && type == KT_BOOL && needs_condition(of);
-    const bool f64 = !vector && of == KT_F64 && op != K_CAST && op != K_BITCAST && op != K_SELECT,
-               rounds = f64 && !forms[op].f64;
-    const char *form = f64 && !rounds ? forms[op].f64 : form_of(op, of, from, vector);
+    const loop_type of = v->arg_count ? v->args[v->op == LOOP_SELECT]->type : v->type;
+    const enum loop_element from = loop_type_element(of), to = loop_type_element(v->type);
+    const bool vector = loop_type_lanes(v->type) > 1, condition = loop_op_rows[v->op].result == LOOP_RESULT_CONDITION;
+    const char *form = conversion_form(v, from);
 
-    if (converts)
-        fprintf(out, "convert_int%u(", lanes);
-    fputs(rounds ? "f64_of_float(" : "", out);
+    if (!form)
+        form = !loop_element_is_float(from) ? forms[v->op].ints
+               : vector || from == LOOP_F32 ? forms[v->op].floats
+                                            : forms[v->op].f64;
     if (!form) {
-        fprintf(out, vector ? "fv_%s(" : "f_%s(", kop_name(op));
-        form = op == K_POW ? "$a, $b)" : "$a)";
+        p->failed = true; /* codegen/lower makes no such operation for devices */
+        return;
     }
-    put_text_with(out, form, lanes, of, rounds ? "float_of_f64(%s)" : "%s", v);
-    fputs(converts || rounds ? ")" : "", out);
+    const bool narrow = vector && condition && loop_type_bits(of) != 32 && from != LOOP_I1;
+    const bool integer = loop_element_is_int(to) && to != LOOP_I1, wraps = integer && (!vector || strchr(form, 'A'));
+    if (narrow || wraps)
+        put(p, narrow ? "convert_%s(" : vector ? "as_%s(" : "(%s)(", type_text(p, v->type, false));
+    put_form(p, v, form);
+    put(p, narrow || wraps ? ")" : "");
 }
 
-/* ---- DOT4: the instruction that adds four products of signed bytes to an int ---- */
+/* ---- statements ---- */
 
-/* opencl_prelude defines it in plain C unless a definition stands before the prelude, so that programs that were printed for a
- * device with the instruction mean the same on any other. */
-static const char *const definitions[] = {
-    [GPU_DOTS_NONE] = "",
-    [GPU_DOTS_PLAIN] = "",
-    /* Headers of compilers declare the function for OpenCL C 2.0 and newer only. */
-    [GPU_DOTS_KHR] = "#pragma OPENCL EXTENSION cl_khr_integer_dot_product : enable\n"
-                     "#ifndef __opencl_c_integer_dot_product_input_4x8bit_packed\n"
-                     "int __attribute__((overloadable, const)) dot_4x8packed_ss_int(uint, uint);\n"
-                     "#endif\n"
-                     "#define DOT4(a, b, c) ((c) + dot_4x8packed_ss_int(as_uint(a), as_uint(b)))\n",
-    [GPU_DOTS_ARM] = "#pragma OPENCL EXTENSION cl_arm_integer_dot_product_int8 : enable\n"
-                     "#define DOT4(a, b, c) ((c) + arm_dot(as_char4(a), as_char4(b)))\n",
-    [GPU_DOTS_PTX] = "static int dot4_ptx(int a, int b, int c) {\n"
-                     "  int d;\n"
-                     "  __asm__(\"dp4a.s32.s32 %0, %1, %2, %3;\" : \"=r\"(d) : \"r\"(a), \"r\"(b), \"r\"(c));\n"
-                     "  return d;\n"
-                     "}\n"
-                     "#define DOT4(a, b, c) dot4_ptx(a, b, c)\n",
-};
-
-const char *opencl_dot_definition(enum gpu_dots kind)
+static const char *function_name(struct printer *p, const struct loop_function *f)
 {
-    return definitions[kind];
+    char *name = arena_string(p->arena, f->name, strlen(f->name));
+
+    for (char *c = name; c && *c; c++)
+        *c = *c == '.' ? '_' : *c;
+    p->failed |= !name;
+    return name ? name : "";
+}
+
+static void put_value(struct printer *p, const struct loop_value *v)
+{
+    if (v->op != LOOP_CALL) {
+        put_expression(p, v);
+        return;
+    }
+    for (uint32_t i = 0; i < v->arg_count; i++)
+        put(p, "%s%s", i ? ", " : text_of(p, "%s(", function_name(p, v->callee)), value_text(p, v->args[i], false));
+    put(p, ")");
+}
+
+static void put_statements(struct printer *p, V v, const struct loop_value *end);
+
+/* Writes an operation, whose value gets a name. */
+static void put_statement(struct printer *p, V v)
+{
+    if (v->op == LOOP_PARAMETER) {
+        v->user = v->user ? v->user : (void *)text_of(p, "a%u", (uint32_t)v->number);
+        return;
+    }
+    if (loop_op_rows[v->op].result != LOOP_RESULT_NONE)
+        v->user = (void *)text_of(p, "op%u", p->operations->values++);
+    switch (v->op) {
+    case LOOP_SLOT:
+        put_line(p, "%s %s;", type_text(p, v->type, false), (const char *)v->user);
+        break;
+    case LOOP_SET:
+        put_line(p, "%s = %s;", value_text(p, v->args[0], false), value_text(p, v->args[1], false));
+        break;
+    case LOOP_FOR:
+        put_line(p, "%s %s = %s;", type_text(p, v->type, false), (const char *)v->user, value_text(p, v->args[0], false));
+        put_line(p, "while (%s < %s) {", reinterpreted(p, v->type, true, v->user), value_text(p, v->args[1], true));
+        put_statements(p, v->regions[0].first, NULL);
+        put_line(p, "}");
+        break;
+    case LOOP_NEXT:
+        put_line(p, "%s += %s;", (const char *)v->region->owner->user, value_text(p, v->args[0], false));
+        break;
+    case LOOP_IF:
+        put_line(p, "if (%s) {", value_text(p, v->args[0], false));
+        put_statements(p, v->regions[0].first, NULL);
+        put_line(p, "}");
+        break;
+    case LOOP_RETURN:
+        put_line(p, "return %s;", value_text(p, v->args[0], false));
+        break;
+    default:
+        put(p, "const %s %s = ", type_text(p, v->type, false), (const char *)v->user);
+        put_value(p, v);
+        put_line(p, ";");
+    }
+}
+
+/* Writes an operation and those after it in its region, up to `end`. */
+static void put_statements(struct printer *p, V v, const struct loop_value *end)
+{
+    for (; v && v != end && !p->failed; v = v->next)
+        put_statement(p, v);
+}
+
+/* ---- operations of kernels ---- */
+
+/* Vectors of float64 are in elementary functions only, and integers are divided one by one. */
+const struct isa opencl_isa = {
+    .vector_bits = 128, .fma = true, .f16 = true, .rounding = true, .registers = 32, .wide_division = true, .f64 = true};
+
+/* Makes a function of an operation, whose operands have those texts. */
+static V lower_operation(struct printer *p, uint32_t lanes, enum kop op, enum ktype type, enum ktype from,
+                         const char *const args[3], struct loop_function **function)
+{
+    struct loop_module *module = &p->operations->module;
+    struct loop_builder b;
+    loop_type types[3];
+    V v[3] = {NULL};
+
+    for (uint32_t i = 0; i < kop_arity(op); i++)
+        types[i] = type_lanes(type_of(i && op == K_SELECT ? type : from), lanes);
+    *function = loop_function_add(module, "", types, kop_arity(op), type_lanes(type_of(type), lanes));
+    if (!loop_builder_begin(&b, module, *function))
+        return NULL;
+    for (uint32_t i = 0; i < kop_arity(op); i++) {
+        v[i] = loop_parameter(&b, i);
+        v[i]->user = (void *)args[i];
+        v[i]->serial = ktype_is_signed(i && op == K_SELECT ? type : from);
+    }
+    V result = emit_operation(&(struct build){&b, &opencl_isa}, op, type, from, v[0], v[1], v[2]);
+    return module->failed ? NULL : result;
+}
+
+void put_operation(struct printer *p, const char *target, uint32_t lanes, enum kop op, enum ktype type, enum ktype from,
+                   const char *const args[3])
+{
+    struct loop_function *f;
+    V result = lower_operation(p, lanes, op, type, from, args, &f);
+
+    if (result && result->op == LOOP_CALL && lanes > 1) { /* devices without float64 call the scalar function */
+        struct loop_function *scalar;
+        p->failed |= !lower_operation(p, 1, op, type, from, args, &scalar);
+    }
+    p->failed |= !result;
+    if (p->failed)
+        return;
+    const bool last = result == f->body.last && result->op != LOOP_PARAMETER;
+    put_statements(p, f->body.first, last ? result : NULL);
+    put(p, "%s = ", target);
+    if (!last) {
+        put_line(p, "%s;", value_text(p, result, ktype_is_signed(type)));
+        return;
+    }
+    if (ktype_is_signed(type))
+        put(p, lanes > 1 ? "as_%s(" : "(%s)(", type_text(p, result->type, true));
+    put_value(p, result);
+    put_line(p, ktype_is_signed(type) ? ");" : ";");
+}
+
+/* ---- functions ---- */
+
+static void put_function_head(struct printer *p, const struct loop_function *f)
+{
+    put(p, "static %s %s(", type_text(p, f->result, false), function_name(p, f));
+    for (uint32_t i = 0; i < f->param_count; i++)
+        put(p, "%sconst %s a%u", i ? ", " : "", type_text(p, f->params[i], false), i);
+    put_line(p, ") {");
+}
+
+/* Writes a function of vectors as calls of the scalar one, lane by lane. */
+static void put_by_lanes(struct printer *p, const struct loop_function *f)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *name = function_name(p, f);
+
+    put_function_head(p, f);
+    put(p, "return (%s)(", type_text(p, f->result, false));
+    for (uint32_t lane = 0; lane < loop_type_lanes(f->result); lane++) {
+        put(p, "%s%.*s1(", lane ? ", " : "", (int)(strrchr(name, 'v') + 1 - name), name);
+        for (uint32_t i = 0; i < f->param_count; i++)
+            put(p, "%sa%u.s%c", i ? ", " : "", i, digits[lane]);
+        put(p, ")");
+    }
+    put_line(p, ");\n}");
+}
+
+/* Writes a function once for all kernels of a program.  What computes vectors in float64 does so where the device has it. */
+static void put_function(struct printer *p, const struct loop_function *f)
+{
+    const bool vector = loop_type_lanes(f->result) > 1;
+    const char *name = function_name(p, f);
+
+    put_line(p, "#ifndef HAS_%s\n#define HAS_%s%s", name, name, vector ? "\n#ifdef cl_khr_fp64" : "");
+    put_function_head(p, f);
+    put_statements(p, f->body.first, NULL);
+    put_line(p, "}");
+    if (vector) {
+        put_line(p, "#else");
+        put_by_lanes(p, f);
+        put_line(p, "#endif");
+    }
+    put_line(p, "#endif");
+}
+
+void put_functions(struct printer *p)
+{
+    for (int vectors = 0; vectors < 2; vectors++)
+        for (const struct loop_function *f = p->operations->module.first; f; f = f->next)
+            if (f->internal && (loop_type_lanes(f->result) > 1) == vectors)
+                put_function(p, f);
 }

@@ -67,7 +67,7 @@ static void put_scalar_store(struct printer *p, uint32_t store, const char *valu
     if (t == WNNOperandDataType_Float16)
         put_line(p, "vstore_half_rte(%s, %s, %s);", value, index, tensor);
     else if (t == DTYPE_BFLOAT16)
-        put_line(p, "%s[%s] = to_bf16(%s);", tensor, index, value);
+        put_line(p, "%s[%s] = to_bf16_v1(%s);", tensor, index, value);
     else
         put_line(p, "%s[%s] = (%s)%s;", tensor, index, opencl_storage_type(t), value);
 }
@@ -81,7 +81,7 @@ static void put_vector_store(struct printer *p, uint32_t store)
     const char *space = opencl_space_of(p, s->tensor), *stored = half ? "ushort" : opencl_storage_type(t), *value;
 
     if (half || t == DTYPE_BFLOAT16)
-        value = text_of(p, half ? "to_f16_v(%s)" : "to_bf16_v(%s)", v);
+        value = text_of(p, half ? "to_f16_v%u(%s)" : "to_bf16_v%u(%s)", p->lanes, v);
     else
         value = text_of(p, "convert_%s%u(%s%s)", stored, p->lanes, v, p->k->exprs[s->expr].type == KT_BOOL ? " & 1" : "");
     put_store_guards(p, store);

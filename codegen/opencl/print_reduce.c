@@ -113,61 +113,17 @@ static const char *better_text(struct printer *p, const struct kexpr *e, enum kt
     return text_of(p, "%s %s %s", x, min ? "<" : ">", y);
 }
 
-static void put_integer_sum(struct printer *p, const char *s, uint32_t expr, const char *x, const char *y, uint32_t lanes)
+/* Combines an accumulator, which has so many lanes, with x (and y, of a dot). */
+static void put_combination(struct printer *p, uint32_t expr, const char *to, const char *x, const char *y, uint32_t lanes)
 {
+    static const enum kop operations[KR_COUNT_] = {
+        [KR_SUM] = K_ADD, [KR_DOT] = K_ADD, [KR_PRODUCT] = K_MUL, [KR_MIN] = K_MIN, [KR_MAX] = K_MAX};
     const struct kexpr *e = &p->k->exprs[expr];
-    const enum ktype type = p->k->exprs[e->args[0]].type;
-    const char *sign = e->reduce == KR_PRODUCT ? "*" : "+";
+    const bool keys = lanes > 1 && has_keys(p, expr);
+    const enum ktype type = keys ? KT_I32 : p->k->exprs[e->args[0]].type;
 
-    if (lanes > 1) {
-        const char *as = text_of(p, "as_%s%u", opencl_unsigned_type(type), lanes);
-        const char *factor = y ? text_of(p, " * %s(%s)", as, y) : "";
-        put_line(p, "%1$s = as_%2$s(%3$s(%1$s) %4$s %3$s(%5$s)%6$s);", s, opencl_lane_type(type, lanes), as, sign, x, factor);
-    } else {
-        put_line(p, "%1$s = (%2$s)((ulong)%1$s %3$s (ulong)%4$s%5$s%6$s);", s, opencl_value_type(type), sign, x,
-                 y ? " * (ulong)" : "", y ? y : "");
-    }
-}
-
-/* Combines accumulator s, which has so many lanes, with x (and y, of a dot). */
-static void put_combination(struct printer *p, uint32_t expr, const char *s, const char *a, const char *x, const char *y,
-                            uint32_t lanes)
-{
-    const struct kexpr *e = &p->k->exprs[expr];
-    const enum ktype type = p->k->exprs[e->args[0]].type;
-    const char *t = opencl_value_type(type);
-    const char *extreme = e->reduce == KR_MIN || e->reduce == KR_ARG_MIN ? "min" : "max";
-
-    switch (e->reduce) {
-    case KR_SUM:
-    case KR_DOT:
-        if (!ktype_is_float(type))
-            put_integer_sum(p, s, expr, x, y, lanes);
-        else if (type == KT_F64 && y)
-            put_line(p, "%s = f64_fma(%s, %s, %s);", a, x, y, a);
-        else if (type == KT_F64)
-            put_line(p, "%s = f64_add(%s, %s);", a, a, x);
-        else if (y)
-            put_line(p, "%s = fma(%s, %s, %s);", a, x, y, a);
-        else
-            put_line(p, "%s += %s;", a, x);
-        return;
-    case KR_PRODUCT:
-        if (type == KT_F64)
-            put_line(p, "%s = f64_mul(%s, %s);", s, s, x);
-        else if (ktype_is_float(type))
-            put_line(p, "%s *= %s;", s, x);
-        else
-            put_integer_sum(p, s, expr, x, NULL, lanes);
-        return;
-    default:
-        if (!ktype_is_float(type))
-            put_line(p, "%s = %s(%s, %s);", s, extreme, s, x);
-        else if (lanes > 1)
-            put_line(p, "%s = %s(%s, %s_key_v(%s));", s, extreme, s, extreme, x);
-        else
-            put_line(p, "%s = %s_%s(%s, %s);", s, extreme, t, s, x);
-    }
+    put_operation(p, to, lanes, y ? K_FMA : operations[e->reduce], type, type,
+                  y ? (const char *[]){x, y, to} : (const char *[]){to, x, NULL});
 }
 
 void put_step(struct printer *p, uint32_t expr, const char *iteration)
@@ -175,14 +131,15 @@ void put_step(struct printer *p, uint32_t expr, const char *iteration)
     const struct kexpr *e = &p->k->exprs[expr];
     const bool lanes = is_lane_sum(p, expr);
     const char *x = operand_of(p, e->args[0], lanes);
-    const char *l = prefix_of(p);
 
     if (kexpr_is_place(e)) {
         const char *better = better_text(p, e, p->k->exprs[e->args[0]].type, x, text_of(p, "s%u", expr));
         put_line(p, "if (i%1$u < 0 || %2$s) { s%1$u = %3$s; i%1$u = %4$s; }", expr, better, x, iteration);
         return;
     }
-    put_combination(p, expr, text_of(p, "%ss%u", l, expr), text_of(p, "%sa%u", l, expr), x,
+    if (has_keys(p, expr))
+        x = text_of(p, "%s_key_v%u(%s)", e->reduce == KR_MIN ? "min" : "max", p->lanes, x);
+    put_combination(p, expr, text_of(p, "%s%c%u", prefix_of(p), is_float_sum(e) ? 'a' : 's', expr), x,
                     e->reduce == KR_DOT ? operand_of(p, e->args[1], lanes) : NULL, lanes ? p->lanes : 1);
 }
 
@@ -206,7 +163,7 @@ static void put_blocks(struct printer *p, uint32_t phase, bool open)
         else if (is_one_block(p))
             put_line(p, "%ss%u = %sa%u;", l, i, l, i);
         else
-            put_line(p, "add_%s(&%ss%u, &%sc%u, %sa%u);", lanes ? "v" : opencl_value_type(e->type), l, i, l, i, l, i);
+            put_line(p, "add_%s(&%ss%u, &%sc%u, %sa%u);", lanes_suffix(p, e->type, lanes ? p->lanes : 1), l, i, l, i, l, i);
     }
 }
 
@@ -252,59 +209,26 @@ static void put_lanes_together(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
     const enum ktype type = p->k->exprs[e->args[0]].type;
-    const char *t = opencl_value_type(type);
-    const bool sum = is_float_sum(e);
-    const bool keys = has_keys(p, expr);
+    const bool sum = is_float_sum(e), keys = has_keys(p, expr);
 
     if (sum && is_one_block(p)) {
         put_lanes_of_block(p, expr);
         return;
     }
     const char *ls = text_of(p, "ls%u", expr), *lc = text_of(p, "lc%u", expr), *s = text_of(p, "s%u", expr),
-               *first = text_of(p, keys ? "number_of_key(%s.s0)" : "%s.s0", ls);
+               *first = text_of(p, keys ? "number_of_key_v1(%s.s0)" : "%s.s0", ls);
     for (uint32_t step = p->lanes / 2; step; step /= 2) {
         const char *other = exchanged(p, ls, step);
         if (sum)
-            put_line(p, "{ const %s lost = %s; add_v(&%s, &%s, %s); %s += lost; }", opencl_lane_type(type, p->lanes),
-                     exchanged(p, lc, step), ls, lc, other, lc);
-        else if (keys)
-            put_line(p, "%s = %s(%s, %s);", ls, e->reduce == KR_MIN ? "min" : "max", ls, other);
+            put_line(p, "{ const %s lost = %s; add_v%u(&%s, &%s, %s); %s += lost; }", opencl_lane_type(type, p->lanes),
+                     exchanged(p, lc, step), p->lanes, ls, lc, other, lc);
         else
-            put_combination(p, expr, ls, ls, other, NULL, p->lanes);
+            put_combination(p, expr, ls, other, NULL, p->lanes);
     }
     if (sum)
-        put_line(p, "add_%s(&s%u, &c%u, %s); c%u += %s.s0;", t, expr, expr, first, expr, lc);
+        put_line(p, "add_v1(&s%u, &c%u, %s); c%u += %s.s0;", expr, expr, first, expr, lc);
     else
-        put_combination(p, expr, s, s, first, NULL, 1);
-}
-
-/* Adds another item's accumulator x, of an extreme found at i, to y, found at j. */
-static void put_other_item(struct printer *p, uint32_t expr)
-{
-    const struct kexpr *e = &p->k->exprs[expr];
-    const enum ktype type = p->k->exprs[e->args[0]].type;
-
-    switch (e->reduce) {
-    case KR_SUM:
-    case KR_DOT:
-        put_line(p, type == KT_F64 ? "y = f64_add(y, x);" : ktype_is_float(type) ? "y = y + x;" : "y = (ulong)y + x;");
-        break;
-    case KR_PRODUCT:
-        put_line(p, type == KT_F64 ? "y = f64_mul(y, x);" : ktype_is_float(type) ? "y = y * x;" : "y = (ulong)y * x;");
-        break;
-    case KR_MIN:
-    case KR_MAX:
-        put_line(p, "y = %s%s%s(y, x);", e->reduce == KR_MIN ? "min" : "max", ktype_is_float(type) ? "_" : "",
-                 ktype_is_float(type) ? opencl_value_type(type) : "");
-        break;
-    case KR_ARG_MIN:
-    case KR_ARG_MAX:
-        put_line(p, "if (i >= 0 && (j < 0 || %s || (!(%s) && i < j))) { y = x; j = i; }", better_text(p, e, type, "x", "y"),
-                 better_text(p, e, type, "y", "x"));
-        break;
-    case KR_COUNT_:
-        break;
-    }
+        put_combination(p, expr, s, first, NULL, 1);
 }
 
 /* Combines the accumulators of items `first`, first + step and so on, below n, in y and j. */
@@ -320,7 +244,13 @@ static void put_combine_items(struct printer *p, uint32_t expr, const char *firs
     put_line(p, "const %s x = all%u[n];", t, expr);
     if (kexpr_is_place(e))
         put_line(p, "const long i = where%u[n];", expr);
-    put_other_item(p, expr);
+    if (kexpr_is_place(e)) {
+        const enum ktype type = p->k->exprs[e->args[0]].type;
+        put_line(p, "if (i >= 0 && (j < 0 || %s || (!(%s) && i < j))) { y = x; j = i; }", better_text(p, e, type, "x", "y"),
+                 better_text(p, e, type, "y", "x"));
+    } else {
+        put_combination(p, expr, "y", "x", NULL, 1);
+    }
     put_line(p, "}");
 }
 
@@ -365,7 +295,7 @@ void put_result(struct printer *p, uint32_t expr)
     if (iterations)
         put_lanes_together(p, expr);
     if (is_float_sum(e))
-        put_line(p, "const %s total%u = total_%s(s%u, c%u);", t, expr, lanes ? "v" : t, expr, expr);
+        put_line(p, "const %s total%u = total_%s(s%u, c%u);", t, expr, lanes_suffix(p, type, lanes ? p->lanes : 1), expr, expr);
     if (p->s->shape == GPU_ROWS)
         put_combine(p, expr);
     else if (is_float_sum(e))
@@ -373,7 +303,7 @@ void put_result(struct printer *p, uint32_t expr)
     else if (kexpr_is_place(e))
         put_line(p, "const long v%u = i%u;", expr, expr);
     else if (has_keys(p, expr) && !iterations)
-        put_line(p, "const %s v%u = number_of_key_v(s%u);", t, expr, expr);
+        put_line(p, "const %s v%u = number_of_key_v%u(s%u);", t, expr, p->lanes, expr);
     else
         put_line(p, "const %s v%u = s%u;", t, expr, expr);
     p->expr_known[expr] = true;

@@ -78,8 +78,6 @@ static void put_stage(struct printer *p, const struct kstage *stage, const struc
 
     for (uint32_t i = 0; i < p->k->parallel_count; i++)
         *(i < fixed.count ? &fixed.vars[i] : &rest.vars[i - fixed.count]) = i;
-    if (s->lanes > 1)
-        put_function_names(p->out, p->k, s->lanes);
     if (stage->when)
         put_line(p, "if (%s(local%u[0] < as_float(0x%08xu)))", stage->when == KSTAGE_BELOW ? "" : "!", stage->predicate,
                  (union scalar){.f32 = stage->limit}.u32);
@@ -149,6 +147,7 @@ bool put_stages(struct printer *p, struct opencl_source *out)
         struct printer stage = {.out = p->out,
                                 .k = k->stages[i].kernel,
                                 .s = &own,
+                                .operations = p->operations,
                                 .literals = p->literals,
                                 .first_param = out->param_count,
                                 .tensor_names = k->stages[i].tensors};

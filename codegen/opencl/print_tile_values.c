@@ -174,7 +174,7 @@ void put_tile_flush(const struct tile_printer *w)
         for (uint32_t v = 0; v < w->t->vectors; v++)
             if (carries(w))
                 put_line(w->p, "add_%4$s(&s%1$u_%2$u, &c%1$u_%2$u, %3$c%1$u_%2$u%5$s); %3$c%1$u_%2$u = 0;", r, v, sum,
-                         tile_lanes(w) > 1 ? "v" : opencl_value_type(w->type), multiplies ? text_of(w->p, " * f%u", v) : "");
+                         lanes_suffix(w->p, w->type, tile_lanes(w)), multiplies ? text_of(w->p, " * f%u", v) : "");
             else
                 put_line(w->p, "s%1$u_%2$u += %3$c%1$u_%2$u; %3$c%1$u_%2$u = 0;", r, v, sum);
 }
@@ -190,20 +190,13 @@ void put_tile_scaled_block(const struct tile_printer *w)
 void put_tile_products(const struct tile_printer *w)
 {
     struct printer *p = w->p;
-    const char *u = opencl_unsigned_type(w->type), *type = sum_type(w);
 
     for (uint32_t r = 0; r < w->t->rows; r++)
         for (uint32_t v = 0; v < w->t->vectors; v++) {
-            const char *x[2], *sum = text_of(p, "a%u_%u", r, v);
+            const char *x[3] = {NULL, NULL, text_of(p, "a%u_%u", r, v)};
             for (uint32_t o = 0; o < 2; o++)
-                x[o] = text_of(p, "(%s)(p%u_%u_%u)", type, o, w->rows[o] ? r : 0, w->columns[o] ? v : 0);
-            if (ktype_is_float(w->type))
-                put_line(p, "%1$s = fma(%2$s, %3$s, %1$s);", sum, x[0], x[1]);
-            else if (tile_lanes(w) > 1)
-                put_line(p, "%1$s = as_%2$s(as_%3$s%4$u(%1$s) + as_%3$s%4$u(%5$s) * as_%3$s%4$u(%6$s));", sum, type, u,
-                         tile_lanes(w), x[0], x[1]);
-            else
-                put_line(p, "%1$s = (%2$s)((%3$s)%1$s + (%3$s)%4$s * (%3$s)%5$s);", sum, type, u, x[0], x[1]);
+                x[o] = text_of(p, "(%s)(p%u_%u_%u)", sum_type(w), o, w->rows[o] ? r : 0, w->columns[o] ? v : 0);
+            put_operation(p, x[2], tile_lanes(w), K_FMA, w->type, w->type, x);
         }
 }
 
@@ -219,7 +212,7 @@ void put_tile_sums(const struct tile_printer *w)
             if (totals && !carries(w))
                 sum = text_of(p, "s%u_%u", r, v);
             else if (totals)
-                sum = text_of(p, "total_%s(s%u_%u, c%u_%u)", lanes > 1 ? "v" : opencl_value_type(w->type), r, v, r, v);
+                sum = text_of(p, "total_%s(s%u_%u, c%u_%u)", lanes_suffix(p, w->type, lanes), r, v, r, v);
             else if (w->scaled < 2 && !w->scales_blocks)
                 sum = text_of(p, "a%u_%u * f%u", r, v, v);
             else

@@ -197,6 +197,11 @@ const char *opencl_space_of(const struct printer *p, uint32_t tensor)
     return name >= KERNEL_TENSORS_MAX && p->s->locals[name - KERNEL_TENSORS_MAX].in_local_memory ? "__local" : "__global";
 }
 
+const char *lanes_suffix(struct printer *p, enum ktype t, uint32_t lanes)
+{
+    return t == KT_F64 ? "f64" : text_of(p, "v%u", lanes);
+}
+
 /* ---- blocks and lanes ---- */
 
 void scope_enter(struct printer *p, struct scope *s)
@@ -315,7 +320,7 @@ static const char *scalar_load_text(struct printer *p, uint32_t expr, bool guard
     if (t == WNNOperandDataType_Float16)
         load = text_of(p, "vload_half(%s, %s)", index, tensor);
     else
-        load = text_of(p, t == DTYPE_BFLOAT16 ? "from_bf16(%s[%s])" : "%s[%s]", tensor, index);
+        load = text_of(p, t == DTYPE_BFLOAT16 ? "from_bf16_v1(%s[%s])" : "%s[%s]", tensor, index);
     return guarded ? text_of(p, "g%u ? %s : %s", expr, load, constant_text(e->type, e->bits).text) : load;
 }
 
@@ -333,8 +338,8 @@ static const char *vector_load_text(struct printer *p, uint32_t expr, uint32_t l
         address = text_of(p, "LOAD_EVERY_%" PRId64 "_%u(%s, %s, %s)", step, lanes, space, stored, address);
     else
         address = text_of(p, "LOAD_VECTOR(%s, %s, %u, %s)", space, stored, lanes, address);
-    return half                  ? text_of(p, "from_f16_v(%s)", address)
-           : t == DTYPE_BFLOAT16 ? text_of(p, "from_bf16_v(%s)", address)
+    return half                  ? text_of(p, "from_f16_v%u(%s)", lanes, address)
+           : t == DTYPE_BFLOAT16 ? text_of(p, "from_bf16_v%u(%s)", lanes, address)
                                  : address;
 }
 
@@ -476,12 +481,12 @@ static void put_vector_load(struct printer *p, uint32_t expr)
 void put_accumulate(struct printer *p, uint32_t sum, uint32_t addend)
 {
     const enum ktype type = p->k->exprs[sum].type;
-    const char *t = opencl_value_type(type);
+    const char *s = text_of(p, "s%u", sum), *x = text_of(p, "v%u", addend);
 
     if (ktype_is_float(type))
-        put_line(p, "add_%s(&s%u, &c%u, v%u);", t, sum, sum, addend);
+        put_line(p, "add_%s(&%s, &c%u, %s);", lanes_suffix(p, type, 1), s, sum, x);
     else
-        put_line(p, "s%u = (%s)((ulong)s%u + (ulong)v%u);", sum, t, sum, addend);
+        put_operation(p, s, 1, K_ADD, type, type, (const char *[]){s, x, NULL});
 }
 
 /* Writes a step of the running sum s; c is what rounding has lost of it so far. */
@@ -494,7 +499,7 @@ static void put_scan(struct printer *p, uint32_t expr)
     if (!exclusive)
         put_accumulate(p, expr, e->args[0]);
     if (ktype_is_float(e->type))
-        put_line(p, "const %s v%u = total_%s(s%u, c%u);", type, expr, type, expr, expr);
+        put_line(p, "const %s v%u = total_%s(s%u, c%u);", type, expr, lanes_suffix(p, e->type, 1), expr, expr);
     else
         put_line(p, "const %s v%u = s%u;", type, expr, expr);
     if (exclusive)
@@ -556,6 +561,20 @@ static bool put_whole(struct printer *p, uint32_t expr)
     return true;
 }
 
+/* Returns whether an operation is computed for vectors. */
+static bool lane_operation_exists(enum kop op, enum ktype type, enum ktype from)
+{
+    const enum ktype types[] = {type, from};
+
+    if (op == K_INDEX || op == K_LOAD || op == K_REDUCE || op == K_SCAN)
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (types[i] != KT_F32 && types[i] != KT_BOOL && types[i] != KT_I32 && types[i] != KT_U32 && types[i] != KT_I8 &&
+            types[i] != KT_U8)
+            return false;
+    return type == KT_F32 || (op != K_DIV && op != K_POW && op != K_SIGN);
+}
+
 static void need_vector(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
@@ -575,9 +594,7 @@ static void need_vector(struct printer *p, uint32_t expr)
         need_expr(p, e->args[i]);
         args[i] = operand_of(p, e->args[i], true);
     }
-    put(p, "const %s v%u = ", type, expr);
-    put_operation(p->out, p->lanes, e->op, e->type, operand_type(p, e), args);
-    put_line(p, ";");
+    put_operation(p, text_of(p, "const %s v%u", type, expr), p->lanes, e->op, e->type, operand_type(p, e), args);
 }
 
 /* Stores a value into what the item keeps of its row, if the other phases find it there. */
@@ -644,9 +661,10 @@ void need_expr(struct printer *p, uint32_t expr)
     } else if (e->op == K_CONST) {
         value = text_of(p, "%s", constant_text(e->type, e->bits).text);
     }
-    put(p, "const %s v%u = %s", opencl_value_type(e->type), expr, value ? value : "");
-    if (!value)
-        put_operation(p->out, 1, e->op, e->type, operand_type(p, e), args);
-    put_line(p, ";");
+    const char *target = text_of(p, "const %s v%u", opencl_value_type(e->type), expr);
+    if (value)
+        put_line(p, "%s = %s;", target, value);
+    else
+        put_operation(p, target, 1, e->op, e->type, operand_type(p, e), args);
     put_kept(p, expr);
 }

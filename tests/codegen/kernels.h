@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "codegen/codegen.h"
+#include "codegen/opencl/opencl.h"
 #include "support/loop_run.h"
 #include "support/random.h"
 #include "support/schedules.h"
@@ -258,7 +259,8 @@ static inline bool elements_agree(dtype type, const void *a, const void *b, int6
     return false;
 }
 
-/** Fills *isa with what a kind of processors offers, wherever the test runs.  Returns false if there is none of that name. */
+/** Fills *isa with what a kind of processors offers, or devices, wherever the test runs.  Returns false if there is none of
+ * that name. */
 static inline bool isa_facts(const char *name, struct isa *isa)
 {
     static const struct {
@@ -273,6 +275,9 @@ static inline bool isa_facts(const char *name, struct isa *isa)
         {"webassembly", {.vector_bits = 128, .rounding = true, .registers = 15, .loads_first = true}},
     };
 
+    *isa = opencl_isa;
+    if (!strcmp(name, "opencl"))
+        return true;
     for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
         *isa = isas[i].isa;
         if (!strcmp(name, isas[i].name))
@@ -311,7 +316,7 @@ static inline void check_loop_ir(const struct schedule *s, const struct isa *isa
     arena_free(&a);
 }
 
-/* Does the same for a kind of processors that need not be there. */
+/* Does the same for a kind of processors, or the operations of devices, that need not be there. */
 static inline void check_foreign(const struct kernel *k, const char *name, void *const *tensors, void *const *expected,
                                  struct tolerance tolerance)
 {
@@ -353,7 +358,7 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
     }
     assert_true(kernel_interpret(k, expected));
     if (turn % 10 == 0)
-        check_foreign(k, turn % 20 ? "neon" : "webassembly", tensors, expected, tolerance);
+        check_foreign(k, (const char *[]){"neon", "webassembly", "opencl"}[turn / 10 % 3], tensors, expected, tolerance);
     for (int isa = 0; isa < ISA_COUNT; isa++) {
         struct machine_under_test *m = machine_get(isa);
         struct codegen_kernels *unit;

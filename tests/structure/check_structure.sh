@@ -5,7 +5,7 @@
 #   check_structure.sh SOURCES LIBRARY ...
 #
 # SOURCES is the root of the source tree, a LIBRARY one of the static libraries that are built from its folders
-# (libwebnn_codegen.a of the folder codegen).  Needs nm, awk and find only.  Prints what violates a rule; exits with 1 if
+# (libwebnn_codegen_lower.a of the folder codegen/lower).  Needs nm, awk and find only.  Prints what violates a rule; exits with 1 if
 # anything does.
 #
 # A rule that is broken today for a reason has that reason in one of the lists of exceptions below.  An exception that is no
@@ -59,7 +59,7 @@ calls() {
 # Files of codegen/lower call and include files below them only (codegen/lower/lower.c lists the layers).
 library=
 for candidate in "$@"; do
-    case $candidate in *libwebnn_codegen.a) library=$candidate ;; esac
+    case $candidate in *libwebnn_codegen_lower.a) library=$candidate ;; esac
 done
 if [ -z "$library" ] || [ ! -e "$library" ]; then
     fail "The library of codegen is not among the arguments, so that its calls cannot be checked."
@@ -115,7 +115,7 @@ codegen                 webnn ir codegen
 codegen/lower            webnn ir codegen/lower
 codegen/llvm            webnn ir codegen/codegen.h codegen/lower codegen/llvm
 codegen/object          webnn ir codegen/codegen.h codegen/lower codegen/llvm codegen/object
-codegen/opencl          webnn ir codegen/opencl
+codegen/opencl          webnn ir codegen/lower codegen/opencl
 codegen/plugin          webnn ir codegen/codegen.h codegen/object/object.h codegen/plugin
 runtime/host            webnn ir runtime/host
 runtime/program         webnn ir codegen/kernel_abi.h runtime/host runtime/engine/engine.h runtime/program

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Compiles programs that multiply bytes as they are printed for devices with the instruction
-# (codegen/opencl/print_operation.c), by clang in place of the devices' own compilers: nothing runs.  NVIDIA's assembly goes
+# (codegen/opencl/prelude.c), by clang in place of the devices' own compilers: nothing runs.  NVIDIA's assembly goes
 # through ptxas, too, where there is one in the PATH or in the variable PTXAS.
 #
 #   compile_dots.sh TEST-CODEGEN-OPENCL-PRINT CLANG

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The printer's conversions of float16 for vectors (codegen/opencl/print_lanes.c) on the first OpenCL device, for every number
+ * The printer's conversions of float16 for vectors (codegen/opencl/prelude.c) on the first OpenCL device, for every number
  * of lanes: every half number, and floats next to and between all of them.
  */
 #include "codegen/opencl/internal.h"
@@ -14,12 +14,12 @@ static const char kernel_text[] =
     "__kernel void widen(__global const ushort *in, __global uint *out)\n"
     "{\n"
     "  const size_t i = get_global_id(0);\n"
-    "  JOIN(vstore, LANES)(JOIN(as_uint, LANES)(from_f16_v(JOIN(vload, LANES)(i, in))), i, out);\n"
+    "  JOIN(vstore, LANES)(JOIN(as_uint, LANES)(JOIN(from_f16_v, LANES)(JOIN(vload, LANES)(i, in))), i, out);\n"
     "}\n"
     "__kernel void narrow(__global const uint *in, __global ushort *out)\n"
     "{\n"
     "  const size_t i = get_global_id(0);\n"
-    "  JOIN(vstore, LANES)(to_f16_v(JOIN(as_float, LANES)(JOIN(vload, LANES)(i, in))), i, out);\n"
+    "  JOIN(vstore, LANES)(JOIN(to_f16_v, LANES)(JOIN(as_float, LANES)(JOIN(vload, LANES)(i, in))), i, out);\n"
     "}\n";
 
 static uint32_t bits_of(float x)
