@@ -8,6 +8,8 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include "ir/support/guard.h"
+
 #ifdef WEBNN_ONEDNN_LIBRARY
 struct onednn_functions onednn;
 
@@ -17,8 +19,13 @@ static struct {
     void *library;
 } loaded = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* What oneDNN 3.7 constructs while it is loaded takes 4 MB, and cannot fail. */
+enum { ROOM_BYTES = 8 << 20 };
+
 static bool load(struct error *e)
 {
+    if (!memory_has_room(ROOM_BYTES))
+        return error_out_of_memory(e);
     void *library = dlopen(WEBNN_ONEDNN_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
     if (!library)
