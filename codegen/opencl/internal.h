@@ -69,6 +69,8 @@ bool printer_append_params(struct opencl_source *out, const struct knumbers *num
 /** The printer's own text: "$i" in it means the type of indices.  put_line ends the line; indentation comes last (print.c). */
 void put(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void put_line(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Writes that a group's items wait for each other to see what they wrote to local memory. */
+void put_barrier(struct printer *p);
 /** Returns such text, which lives as long as the printer.  If memory runs out it is "" and p->failed is set. */
 const char *text_of(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Returns a number: itself where it is known, else the name of its parameter. */

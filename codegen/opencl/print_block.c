@@ -133,7 +133,7 @@ static void put_local_memory(struct printer *p)
     need_expr(p, b->transposed);
     put_line(p, "block[line * %u + at] = v%u;", line, b->transposed);
     close_lines(p, &scope);
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(p);
     open_lines(p, "id0 + at", "id1 + line", &scope);
     put_line(p, "const %s v%u = block[at * %u + line];", type, b->transposed, line);
     p->expr_known[b->transposed] = true;

@@ -330,7 +330,7 @@ static void put_bring(const struct tile_printer *w, const struct chunks *c)
     put_bring_factor(w, c, true, w->t->bytes.a_factor, "factors0");
     put_bring_factor(w, c, false, w->t->bytes.b_factor, "factors1");
     put_bring_factor(w, c, false, sums_rows(w) ? w->t->bytes.zero : KEXPR_NONE, "zeros1");
-    put_line(w->p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(w->p);
 }
 
 /* Writes the products of the words of one block that are in local memory. */
@@ -408,7 +408,7 @@ static void put_chunks(const struct tile_printer *w, const struct chunks *c)
     put_local_dots(w, c);
     put_local_block(w, c);
     put_line(p, "}");
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(p);
     if (pieces)
         put_line(p, "}");
     if (p->s->sum_split != KEXPR_NONE) {

@@ -387,7 +387,7 @@ static void put_steps(const struct side *m, const struct side *n)
     put_line(p, "}");
     put_bring(m);
     put_bring(n);
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(p);
     put_line(p, "buffer ^= 1;");
     put_line(p, "}");
     if (t->matrix.sum_steps)
@@ -407,7 +407,7 @@ static void put_matrix_points(struct printer *p)
     put_line(p, "MATRIX_UNROLL for (int j = 0; j < FRAGMENTS_N; j++)");
     put_line(p, "  MATRIX_UNROLL for (int r = 0; r < 4; r++)");
     put_line(p, "  slab[(lane / 4 + r / 2 * 8) * %u + j * 8 + lane %% 4 * 2 + r %% 2] = sums[i][j][r];", pitch);
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(p);
     put_line(p, "for (int at = lane; at < %u; at += 32) {", GPU_MATRIX_ROWS * x->columns);
     put_line(p, "const $i row = m0 + subgroup_m + i * %d + at / %u, column = n0 + subgroup_n + at %% %u;", GPU_MATRIX_ROWS,
              x->columns, x->columns);
@@ -417,7 +417,7 @@ static void put_matrix_points(struct printer *p)
     put_points(p, text_of(p, "slab[at / %1$u * %2$u + at %% %1$u]", x->columns, pitch), 1);
     put_line(p, "}");
     put_line(p, "}");
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(p);
     put_line(p, "}");
 }
 

@@ -269,20 +269,20 @@ static void put_combine(struct printer *p, uint32_t expr)
     put_line(p, "all%u[item] = %s%u;", expr, is_float_sum(e) ? "total" : "s", expr);
     if (extreme)
         put_line(p, "where%u[item] = i%u;", expr, expr);
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(p);
     put_line(p, "if (item < %u) {", some);
     put_combine_items(p, expr, "item", some, n);
     put_line(p, "all%u[item] = y;", expr);
     if (extreme)
         put_line(p, "where%u[item] = j;", expr);
     put_line(p, "}");
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(p);
     put_line(p, "%s v%u;", extreme ? "long" : opencl_value_type(p->k->exprs[e->args[0]].type), expr);
     put_line(p, "{");
     put_combine_items(p, expr, "0", 1, some);
     put_line(p, "v%u = %s;", expr, extreme ? "j" : "y");
     put_line(p, "}");
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(p);
 }
 
 void put_result(struct printer *p, uint32_t expr)

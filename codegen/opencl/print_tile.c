@@ -85,11 +85,11 @@ static void put_shared_sums(const struct tile_printer *w)
 
     put_line(p, "for (int i = 0; i < %u; i++) {", numbers);
     put_line(p, "shared[get_local_id(1) * %u + get_local_id(0)] = sums[i];", columns);
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(p);
     put_line(p, "if (get_local_id(1) == 0)");
     put_line(p, "  for (int k = 1; k < %u; k++) sums[i] %s shared[k * %u + get_local_id(0)];", w->t->k_items,
              ktype_is_float(w->type) ? "+=" : "+= (uint)", columns);
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(p);
     put_line(p, "}");
     put_line(p, "if (get_local_id(1) != 0) return;");
 }

@@ -256,7 +256,7 @@ static void put_shares(const struct tile_printer *w)
     put_line(p, "const int own = item %% %u;", items);
     put_line(p, "if (share > 0)");
     put_line(p, "  for (int i = 0; i < %1$u; i++) memory[((share - 1) * %1$u + i) * %2$u + own] = sums[i];", sums, items);
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(p);
     put_line(p, "if (share > 0) return;");
     put_line(p, "for (int i = 0; i < %u; i++)", sums);
     put_line(p, "  for (int k = 0; k < %u; k++) sums[i] %s memory[(k * %u + i) * %u + own];", t->k_items - 1,
@@ -307,7 +307,7 @@ void put_local_tile(const struct tile_printer *w)
     put_line(p, "for ($i k0 = 0; k0 < iterations; k0 += %u) {", t->k_tile);
     for (uint32_t o = 0; o < 2; o++)
         put_keep(w, &b[o]);
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(p);
     put_line(p, "if (%s < iterations) {", next);
     for (uint32_t o = 0; o < 2; o++)
         put_load(w, &b[o], next);
@@ -319,7 +319,7 @@ void put_local_tile(const struct tile_printer *w)
         put_tile_flush(w);
         put_line(p, "}");
     }
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_barrier(p);
     put_line(p, "}");
     put_line(p, "%s sums[%u];", opencl_value_type(w->type), t->rows * t->vectors);
     put_tile_sums(w);

@@ -88,6 +88,15 @@ void put_line(struct printer *p, const char *format, ...)
     fputc('\n', p->out);
 }
 
+/* A group of one item has nobody to wait for, and PoCL 6.0 (LLVM 18) takes loops after a barrier there for endless ones. */
+void put_barrier(struct printer *p)
+{
+    const uint32_t *local = p->s->local;
+
+    if (local[0] * local[1] * local[2] != 1)
+        put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+}
+
 const char *number_text(struct printer *p, uint32_t number)
 {
     const struct knumber *n = &p->numbers.items[number];
