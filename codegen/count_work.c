@@ -119,9 +119,7 @@ static V accumulate(struct counted_function *f, const struct kexpr *x)
 
     if (x->op == K_REDUCE && x->reduce == KR_DOT)
         return emit_operation(&f->m, K_FMA, type, type, a, operand(f, x->args[1]), sum);
-    static const enum kop ops[] = {
-        [KR_SUM] = K_ADD, [KR_PRODUCT] = K_MUL, [KR_MIN] = K_MIN, [KR_MAX] = K_MAX, [KR_ARG_MIN] = K_MIN, [KR_ARG_MAX] = K_MAX};
-    return emit_operation(&f->m, x->op == K_SCAN ? K_ADD : ops[x->reduce], type, type, a, sum, NULL);
+    return emit_operation(&f->m, x->op == K_SCAN ? K_ADD : reduction_operation(x->reduce), type, type, a, sum, NULL);
 }
 
 static V compute(struct counted_function *f, const struct kexpr *x)

@@ -113,31 +113,12 @@ static uint32_t nan_flags_of(const struct emitter *e, uint32_t id)
     return id;
 }
 
-/* Returns the value that leaves every other operand as it is. */
-static V identity(const struct emitter *e, const struct kexpr *x, T element)
-{
-    bool is_float = loop_element_is_float(loop_type_element(element));
-    enum ktype type = kexpr_is_place(x) ? e->k->exprs[x->args[0]].type : x->type;
-    uint32_t bits = is_float ? 0 : loop_type_bits(element);
-    bool lowest = x->reduce == KR_MAX || x->reduce == KR_ARG_MAX;
-
-    if (x->op == K_SCAN || x->reduce == KR_SUM || x->reduce == KR_DOT)
-        return const_zero(&e->m, element);
-    if (x->reduce == KR_PRODUCT)
-        return is_float ? const_float(&e->m, element, 1) : const_int(&e->m, bits, 1);
-    if (is_float)
-        return const_float(&e->m, element, lowest ? -INFINITY : INFINITY);
-    if (!ktype_is_signed(type))
-        return lowest ? const_zero(&e->m, element) : const_ones(&e->m, element);
-    uint64_t smallest = UINT64_C(1) << (bits - 1);
-    return const_int(&e->m, bits, (int64_t)(lowest ? smallest : smallest - 1));
-}
-
 void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id, bool in_blocks)
 {
     const struct kexpr *x = &e->k->exprs[id];
     struct accumulator *a = &e->accumulators[id];
-    T element = value_type(e, x);
+    const enum ktype type = is_in_double(x) ? KT_F64 : kexpr_is_place(x) ? e->k->exprs[x->args[0]].type : x->type;
+    V identity = const_scalar(&e->m, type, reduction_start(x->op == K_SCAN ? KR_SUM : x->reduce, type));
     bool used[PARTS];
 
     parts_of(e, cx, id, used);
@@ -145,7 +126,7 @@ void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id,
         if (!used[p])
             continue;
         uint32_t lanes = p == PART_SCALAR ? 1 : e->s->lanes;
-        V start = const_splat(&e->m, identity(e, x, element), lanes);
+        V start = const_splat(&e->m, identity, lanes);
         if (in_blocks) {
             slot_store(e, a->total, p, start);
             slot_store(e, a->rest, p, start);
@@ -161,8 +142,7 @@ void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id,
 
 static V combine(const struct emitter *e, const struct kexpr *x, V a, V b)
 {
-    enum kop op = x->reduce == KR_PRODUCT ? K_MUL : x->reduce == KR_MIN ? K_MIN : x->reduce == KR_MAX ? K_MAX : K_ADD;
-    return emit_operation(&e->m, op, x->type, x->type, a, b, NULL);
+    return emit_operation(&e->m, reduction_operation(x->reduce), x->type, x->type, a, b, NULL);
 }
 
 /* Returns whether (a, i) comes before (b, j) in an arg-min or arg-max: NaN first, then the extreme, of equals the first. */

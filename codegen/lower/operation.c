@@ -4,6 +4,8 @@
  */
 #include "codegen/lower/operation.h"
 
+#include <math.h>
+
 #include "codegen/lower/expand.h"
 #include "codegen/lower/native.h"
 
@@ -86,4 +88,26 @@ V emit_operation(const struct build *m, enum kop op, enum ktype type, enum ktype
             return emit_expansion(m, op, (V[3]){a, b, c});
     }
     return emit_native(m, op, type, from, a, b, c);
+}
+
+enum kop reduction_operation(enum kreduce reduce)
+{
+    static const uint8_t operations[KR_COUNT_] = {
+        [KR_SUM] = K_ADD, [KR_DOT] = K_ADD,     [KR_PRODUCT] = K_MUL, [KR_MIN] = K_MIN,
+        [KR_MAX] = K_MAX, [KR_ARG_MIN] = K_MIN, [KR_ARG_MAX] = K_MAX};
+
+    return (enum kop)operations[reduce];
+}
+
+union scalar reduction_start(enum kreduce reduce, enum ktype type)
+{
+    const enum kop op = reduction_operation(reduce);
+    const double number = op == K_ADD ? 0 : op == K_MUL ? 1 : op == K_MIN ? INFINITY : -INFINITY;
+    const uint64_t smallest = ktype_is_signed(type) ? UINT64_C(1) << (8 * ktype_size(type) - 1) : 0;
+
+    if (type == KT_F32)
+        return (union scalar){.f32 = (float)number};
+    if (type == KT_F64)
+        return (union scalar){.f64 = number};
+    return (union scalar){.u64 = op == K_ADD ? 0 : op == K_MUL ? 1 : op == K_MIN ? smallest - 1 : smallest};
 }

@@ -49,11 +49,6 @@ struct scope {
     bool lane_by_lane;
 };
 
-/** Holds the text of a constant. */
-struct constant_text {
-    char text[32];
-};
-
 /* ---- print_value.c: forms, variables, expressions ---- */
 
 /** Returns how many numbers a form has: its offset and its coefficients. */
@@ -117,13 +112,13 @@ const char *tensor_text(struct printer *p, uint32_t tensor);
 /** Returns the address space that a tensor lies in: "__local" for a local tensor in local memory, else "__global". */
 const char *opencl_space_of(const struct printer *p, uint32_t tensor);
 /** Returns the type of a tensor's elements in memory. */
-const char *opencl_storage_type(dtype t);
+const char *opencl_storage_type(struct printer *p, dtype t);
 /** Returns the type of an expression's value; conditions are ints, float64 is f64 (float64.h). */
-const char *opencl_value_type(enum ktype t);
+const char *opencl_value_type(struct printer *p, enum ktype t);
 /** Returns how names of the prelude's functions of floats of so many lanes end. */
 const char *lanes_suffix(struct printer *p, enum ktype t, uint32_t lanes);
 /** Returns the type of an expression's value in so many lanes, such as "float8". */
-const char *opencl_lane_type(enum ktype t, uint32_t lanes);
+const char *opencl_lane_type(struct printer *p, enum ktype t, uint32_t lanes);
 
 /* ---- print_window.c ---- */
 
@@ -137,7 +132,7 @@ void put_stride_functions(FILE *out, const struct kernel *k, const struct gpu_sc
 /* ---- print_block.c ---- */
 
 /** Writes what the body of a kernel of blocks calls, if it is one. */
-void put_block_functions(FILE *out, const struct kernel *k, const struct gpu_schedule *s);
+void put_block_functions(struct printer *p);
 /** Writes the body of a kernel of blocks. */
 void put_transposed_blocks(struct printer *p);
 
@@ -209,7 +204,7 @@ void put_operation(struct printer *p, const char *target, uint32_t lanes, enum k
 /** Writes the functions that operations call. */
 void put_functions(struct printer *p);
 /** Returns a constant as a literal that has exactly its bits. */
-struct constant_text constant_text(enum ktype type, union scalar bits);
+const char *constant_text(struct printer *p, enum ktype type, union scalar bits);
 
 /* ---- prelude.c ---- */
 

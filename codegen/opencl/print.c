@@ -31,7 +31,7 @@ static void put_local_arrays(struct printer *p)
         const struct kexpr *e = &p->k->exprs[i];
         if (e->op != K_REDUCE)
             continue;
-        put_line(p, "__local %s all%u[%u];", opencl_value_type(p->k->exprs[e->args[0]].type), i, p->s->local[0]);
+        put_line(p, "__local %s all%u[%u];", opencl_value_type(p, p->k->exprs[e->args[0]].type), i, p->s->local[0]);
         if (kexpr_is_place(e))
             put_line(p, "__local long where%u[%u];", i, p->s->local[0]);
     }
@@ -93,25 +93,27 @@ static void put_indented(FILE *out, const char *body, const char *index_type)
     }
 }
 
-static void put_head(FILE *out, const struct kernel *k, const struct gpu_schedule *s, const char *name, uint32_t params)
+static void put_head(struct printer *p, const char *name, uint32_t params)
 {
+    const struct kernel *k = p->k;
+    const struct gpu_schedule *s = p->s;
     const char *separator = "";
 
-    fprintf(out, "__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\nvoid %s(", s->local[0], s->local[1], s->local[2],
-            name);
+    put(p, "__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\nvoid %s(", s->local[0], s->local[1], s->local[2], name);
     for (uint32_t i = 0; i < k->tensor_count; i++, separator = ", ")
-        fprintf(out, "%s__global uchar *b%u, ulong o%u", separator, i, i);
+        put(p, "%s__global uchar *b%u, ulong o%u", separator, i, i);
     if (k->stage_count) {
-        fprintf(out, "%s__global uchar *bs, ulong os", separator);
+        put(p, "%s__global uchar *bs, ulong os", separator);
         separator = ", ";
     }
     for (uint32_t i = 0; i < params; i++, separator = ", ")
-        fprintf(out, "%s%s p%u", separator, s->wide ? "long" : "int", i);
-    fputs(")\n{\n", out);
-    for (uint32_t i = 0; i < k->tensor_count; i++)
-        fprintf(out, "  __global %s%s *t%u = (__global %s%s *)(b%u + o%u);\n", k->tensors[i].written ? "" : "const ",
-                opencl_storage_type(k->tensors[i].type), i, k->tensors[i].written ? "" : "const ",
-                opencl_storage_type(k->tensors[i].type), i, i);
+        put(p, "%s%s p%u", separator, s->wide ? "long" : "int", i);
+    put_line(p, ")\n{");
+    for (uint32_t i = 0; i < k->tensor_count; i++) {
+        const char *type =
+            text_of(p, "%s%s", k->tensors[i].written ? "" : "const ", opencl_storage_type(p, k->tensors[i].type));
+        put_line(p, "  __global %s *t%u = (__global %s *)(b%u + o%u);", type, i, type, i, i);
+    }
 }
 
 /* Every device takes so many bytes of arguments. */
@@ -146,25 +148,21 @@ static bool put_bodies(FILE *body, const struct kernel *k, const struct gpu_sche
     return put_stages(&p, out);
 }
 
-/* Writes what the body calls.  Returns false if memory runs out. */
-static bool put_callees(FILE *out, const struct kernel *k, const struct gpu_schedule *s, struct operations *operations,
-                        struct arena *arena)
+/* Writes what the body calls. */
+static void put_callees(struct printer *p)
 {
-    struct printer p = {.out = out, .operations = operations, .arena = arena};
-
-    if (s->tile.matrix.subgroups_m)
-        fputs(opencl_matrix_functions, out);
+    if (p->s->tile.matrix.subgroups_m)
+        fputs(opencl_matrix_functions, p->out);
     for (uint32_t lanes = 2; lanes <= GPU_LANES_MAX; lanes *= 2) {
-        bool has = s->lanes == lanes;
-        for (uint32_t i = 0; i < k->stage_count; i++)
-            has |= s->stages[i].lanes == lanes;
+        bool has = p->s->lanes == lanes;
+        for (uint32_t i = 0; i < p->k->stage_count; i++)
+            has |= p->s->stages[i].lanes == lanes;
         if (has)
-            put_lane_functions(out, lanes);
+            put_lane_functions(p->out, lanes);
     }
-    put_functions(&p);
-    put_block_functions(out, k, s);
-    put_stride_functions(out, k, s);
-    return !p.failed;
+    put_functions(p);
+    put_block_functions(p);
+    put_stride_functions(p->out, p->k, p->s);
 }
 
 bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const char *name, struct opencl_source *out,
@@ -182,10 +180,12 @@ bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const ch
     good = (body && fclose(body) == 0) && good;
     text = good ? open_memstream(&out->text, &text_size) : NULL;
     if (text) {
-        good = put_callees(text, k, s, &operations, &arena);
-        put_head(text, k, s, name, out->param_count);
+        struct printer p = {.out = text, .k = k, .s = s, .operations = &operations, .arena = &arena};
+        put_callees(&p);
+        put_head(&p, name, out->param_count);
         put_indented(text, body_text, s->wide ? "long" : "int");
         fputs("}\n", text);
+        good = !p.failed;
     }
     good = text && !ferror(text) && fclose(text) == 0 && good;
     free(body_text);

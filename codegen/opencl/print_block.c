@@ -46,7 +46,7 @@ static void put_registers(struct printer *p)
 {
     const struct gpu_block *b = &p->s->block;
     const enum ktype type = p->k->exprs[b->transposed].type;
-    const char *vector = opencl_lane_type(type, b->side);
+    const char *vector = opencl_lane_type(p, type, b->side);
     uint32_t stage = 0;
     struct scope scope;
 
@@ -90,16 +90,16 @@ static void put_zip(FILE *out, const char *name, uint32_t lanes, const char *typ
     fputs(")\n#endif\n", out);
 }
 
-void put_block_functions(FILE *out, const struct kernel *k, const struct gpu_schedule *s)
+void put_block_functions(struct printer *p)
 {
-    const uint32_t lanes = s->block.side;
+    const uint32_t lanes = p->s->block.side;
 
-    if (s->shape != GPU_BLOCKS || s->block.local_memory)
+    if (p->s->shape != GPU_BLOCKS || p->s->block.local_memory)
         return;
-    const char *type = opencl_lane_type(k->exprs[s->block.transposed].type, lanes);
-    fputs("#undef ZIP_LOW\n#undef ZIP_HIGH\n", out);
-    put_zip(out, "ZIP_LOW", lanes, type, 0);
-    put_zip(out, "ZIP_HIGH", lanes, type, lanes / 2);
+    const char *type = opencl_lane_type(p, p->k->exprs[p->s->block.transposed].type, lanes);
+    fputs("#undef ZIP_LOW\n#undef ZIP_HIGH\n", p->out);
+    put_zip(p->out, "ZIP_LOW", lanes, type, 0);
+    put_zip(p->out, "ZIP_HIGH", lanes, type, lanes / 2);
 }
 
 /* ---- in local memory ---- */
@@ -122,7 +122,7 @@ static void close_lines(struct printer *p, const struct scope *scope)
 static void put_local_memory(struct printer *p)
 {
     const struct gpu_block *b = &p->s->block;
-    const char *type = opencl_value_type(p->k->exprs[b->transposed].type);
+    const char *type = opencl_value_type(p, p->k->exprs[b->transposed].type);
     const uint32_t line = b->side + 1;
     struct scope scope;
 

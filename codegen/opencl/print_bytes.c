@@ -81,7 +81,7 @@ static void put_b_words(const struct tile_printer *w, const char *name)
 static const char *half_text(const struct tile_printer *w, const char *words, uint32_t half)
 {
     const struct byte_products *b = &w->t->bytes;
-    const char *type = opencl_lane_type(KT_I32, w->p->lanes);
+    const char *type = opencl_lane_type(w->p, KT_I32, w->p->lanes);
 
     if (b->whole)
         return text_of(w->p, "as_%s(%s)", type, words);
@@ -105,7 +105,7 @@ void put_byte_accumulators(const struct tile_printer *w)
     for (uint32_t r = 0; r < w->t->rows && sums_rows(w); r++)
         put_line(w->p, "int r%u = 0;", r);
     for (uint32_t v = 0; v < w->t->vectors && sums_columns(w); v++)
-        put_line(w->p, "%s y%u = 0;", opencl_lane_type(KT_I32, tile_lanes(w)), v);
+        put_line(w->p, "%s y%u = 0;", opencl_lane_type(w->p, KT_I32, tile_lanes(w)), v);
 }
 
 /* Adds up a row's word, or the words of a vector of columns. */
@@ -130,7 +130,7 @@ static void put_word_products(const struct tile_printer *w, uint32_t half, uint3
 
 static const char *block_value(const struct tile_printer *w, uint32_t r, uint32_t v)
 {
-    const char *type = opencl_lane_type(KT_F32, tile_lanes(w));
+    const char *type = opencl_lane_type(w->p, KT_F32, tile_lanes(w));
 
     if (sums_rows(w))
         return text_of(w->p, "fma((%1$s)(-zb%3$u), (%1$s)((float)r%2$u), convert_%1$s(a%2$u_%3$u))", type, r, v);
@@ -143,7 +143,7 @@ static const char *block_value(const struct tile_printer *w, uint32_t r, uint32_
 static void put_block_sums(const struct tile_printer *w)
 {
     const struct byte_products *b = &w->t->bytes;
-    const char *type = opencl_lane_type(KT_F32, tile_lanes(w));
+    const char *type = opencl_lane_type(w->p, KT_F32, tile_lanes(w));
     const bool a = b->a_factor != KEXPR_NONE;
     struct printer *p = w->p;
 
@@ -205,14 +205,14 @@ void put_byte_step(const struct tile_printer *w)
         }
     for (uint32_t v = 0; v < w->t->vectors; v++) {
         const char *words = text_of(p, "w%u", v);
-        put_line(p, "%s %s;", opencl_lane_type(KT_U32, lanes), words);
+        put_line(p, "%s %s;", opencl_lane_type(p, KT_U32, lanes), words);
         open_scope(p, &scope, "{");
         put_tile_variables(w, 1, 0, v);
         put_word_variables(p, halves, 0);
         put_b_words(w, words);
         close_scope(p, &scope);
         for (uint32_t h = 0; h < halves; h++) {
-            put_line(p, "const %s n%u_%u = %s;", opencl_lane_type(KT_I32, lanes), h, v, half_text(w, words, h));
+            put_line(p, "const %s n%u_%u = %s;", opencl_lane_type(p, KT_I32, lanes), h, v, half_text(w, words, h));
             put_word_products(w, h, v, lanes);
         }
     }

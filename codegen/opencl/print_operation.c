@@ -17,29 +17,6 @@ typedef struct loop_value *V;
 
 /* ---- types and constants ---- */
 
-const char *opencl_lane_type(enum ktype t, uint32_t lanes)
-{
-    /* Vectors of float64 are in elementary functions only, and only where the device has it (put_function). */
-    static const char *const names[KT_COUNT][5] = {
-        [KT_BOOL] = {"int", "int2", "int4", "int8", "int16"},
-        [KT_F32] = {"float", "float2", "float4", "float8", "float16"},
-        [KT_F64] = {"f64", "double2", "double4", "double8", "double16"},
-        [KT_I8] = {"char", "char2", "char4", "char8", "char16"},
-        [KT_U8] = {"uchar", "uchar2", "uchar4", "uchar8", "uchar16"},
-        [KT_I32] = {"int", "int2", "int4", "int8", "int16"},
-        [KT_U32] = {"uint", "uint2", "uint4", "uint8", "uint16"},
-        [KT_I64] = {"long", "long2", "long4", "long8", "long16"},
-        [KT_U64] = {"ulong", "ulong2", "ulong4", "ulong8", "ulong16"},
-    };
-
-    return names[t][__builtin_ctz(lanes)];
-}
-
-const char *opencl_value_type(enum ktype t)
-{
-    return opencl_lane_type(t, 1);
-}
-
 static const char *type_text(struct printer *p, loop_type type, bool is_signed)
 {
     static const char *const names[2][LOOP_ELEMENTS] = {{"", "int", "uchar", "ushort", "uint", "ulong", "float", "double"},
@@ -51,35 +28,40 @@ static const char *type_text(struct printer *p, loop_type type, bool is_signed)
     return element == LOOP_F64 ? "f64" : names[is_signed][element];
 }
 
-struct constant_text constant_text(enum ktype type, union scalar bits)
+const char *opencl_lane_type(struct printer *p, enum ktype t, uint32_t lanes)
 {
-    static const char *const forms_of_8[] = {[KT_BOOL] = "%d", [KT_I8] = "(char)%d", [KT_U8] = "(uchar)%d"};
-    static const char *const forms_of_32[] = {[KT_F32] = "as_float(0x%08xu)", [KT_I32] = "(int)0x%08xu", [KT_U32] = "0x%08xu"};
-    static const char *const forms_of_64[] = {
-        [KT_F64] = "as_f64(0x%016" PRIx64 "ul)", [KT_I64] = "(long)0x%016" PRIx64 "ul", [KT_U64] = "0x%016" PRIx64 "ul"};
-    struct constant_text t;
+    return type_text(p, type_lanes(type_of(t), lanes), ktype_is_signed(t));
+}
 
-    if (ktype_size(type) == 1)
-        snprintf(t.text, sizeof t.text, forms_of_8[type], type == KT_BOOL ? bits.u8 != 0 : type == KT_I8 ? bits.i8 : bits.u8);
-    else if (ktype_size(type) == 4)
-        snprintf(t.text, sizeof t.text, forms_of_32[type], bits.u32);
-    else
-        snprintf(t.text, sizeof t.text, forms_of_64[type], bits.u64);
-    return t;
+const char *opencl_value_type(struct printer *p, enum ktype t)
+{
+    return opencl_lane_type(p, t, 1);
 }
 
 /* Returns a constant whose lanes are all alike. */
-static const char *loop_constant_text(struct printer *p, const struct loop_value *v)
+static const char *lanes_text(struct printer *p, loop_type type, bool is_signed, uint64_t bits)
 {
-    static const enum ktype types[LOOP_ELEMENTS] = {
-        [LOOP_I1] = KT_BOOL, [LOOP_I8] = KT_U8,   [LOOP_I16] = KT_U32, [LOOP_I32] = KT_U32,
-        [LOOP_I64] = KT_U64, [LOOP_F32] = KT_F32, [LOOP_F64] = KT_F64};
-    const enum ktype type = types[loop_type_element(v->type)];
-    const struct constant_text one = constant_text(type, (union scalar){.u64 = v->bits[0]});
+    static const char *const forms[LOOP_ELEMENTS] = {[LOOP_I1] = "%s%" PRIu64,
+                                                     [LOOP_I64] = "%s0x%" PRIx64 "ul",
+                                                     [LOOP_F32] = "%sas_float(0x%08" PRIx64 "u)",
+                                                     [LOOP_F64] = "%sas_f64(0x%016" PRIx64 "ul)"};
+    const enum loop_element element = loop_type_element(type);
+    const bool vector = loop_type_lanes(type) > 1;
+    const char *form = forms[element] ? forms[element] : "%s0x%" PRIx64 "u",
+               *one = text_of(p, form, vector && element == LOOP_I1 ? "-" : "", bits);
 
-    if (loop_type_lanes(v->type) == 1)
-        return text_of(p, "%s", one.text);
-    return text_of(p, "(%s)(%s%s)", type_text(p, v->type, false), type == KT_BOOL ? "-" : "", one.text);
+    return vector || is_signed || loop_type_bits(type) % 32 > 1 ? text_of(p, "(%s)(%s)", type_text(p, type, is_signed), one)
+                                                                : one;
+}
+
+const char *constant_text(struct printer *p, enum ktype type, union scalar bits)
+{
+    const uint64_t number = type == KT_BOOL         ? bits.u8 != 0
+                            : ktype_size(type) == 1 ? bits.u8
+                            : ktype_size(type) == 4 ? bits.u32
+                                                    : bits.u64;
+
+    return lanes_text(p, type_of(type), ktype_is_signed(type), number);
 }
 
 /* Returns a text of another type with as many bits. */
@@ -91,12 +73,13 @@ static const char *reinterpreted(struct printer *p, loop_type type, bool is_sign
 /* An operand that a kernel's variable is has the signs of its type; all others are unsigned. */
 static const char *value_text(struct printer *p, V v, bool is_signed)
 {
-    const char *text = v->op == LOOP_CONST ? loop_constant_text(p, v) : v->user;
     const bool is = v->op == LOOP_PARAMETER && v->serial;
 
+    if (v->op == LOOP_CONST)
+        return lanes_text(p, v->type, is_signed && loop_type_element(v->type) != LOOP_I1, v->bits[0]);
     return is == is_signed || !loop_element_is_int(loop_type_element(v->type)) || loop_type_element(v->type) == LOOP_I1
-               ? text
-               : reinterpreted(p, v->type, is_signed, text);
+               ? v->user
+               : reinterpreted(p, v->type, is_signed, v->user);
 }
 
 /* ---- operations ---- */

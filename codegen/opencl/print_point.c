@@ -69,7 +69,7 @@ static void put_scalar_store(struct printer *p, uint32_t store, const char *valu
     else if (t == DTYPE_BFLOAT16)
         put_line(p, "%s[%s] = to_bf16_v1(%s);", tensor, index, value);
     else
-        put_line(p, "%s[%s] = (%s)%s;", tensor, index, opencl_storage_type(t), value);
+        put_line(p, "%s[%s] = (%s)%s;", tensor, index, opencl_storage_type(p, t), value);
 }
 
 static void put_vector_store(struct printer *p, uint32_t store)
@@ -78,7 +78,7 @@ static void put_vector_store(struct printer *p, uint32_t store)
     const dtype t = p->k->tensors[s->tensor].type;
     const bool half = t == WNNOperandDataType_Float16;
     const char *v = operand_of(p, s->expr, true);
-    const char *space = opencl_space_of(p, s->tensor), *stored = half ? "ushort" : opencl_storage_type(t), *value;
+    const char *space = opencl_space_of(p, s->tensor), *stored = half ? "ushort" : opencl_storage_type(p, t), *value;
 
     if (half || t == DTYPE_BFLOAT16)
         value = text_of(p, half ? "to_f16_v%u(%s)" : "to_bf16_v%u(%s)", p->lanes, v);

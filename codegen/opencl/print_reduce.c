@@ -5,27 +5,12 @@
  * The accumulator of expression e is s<e>, what rounding lost of a float sum c<e>, the block that is added to it when it is
  * full a<e>, and the place of an extreme i<e>.  Where lanes are iterations, vectors of these are ls<e>, lc<e> and la<e>.
  */
+#include "codegen/lower/operation.h"
 #include "codegen/opencl/internal.h"
 
 bool is_float_sum(const struct kexpr *e)
 {
     return e->op == K_REDUCE && ktype_is_float(e->type) && (e->reduce == KR_SUM || e->reduce == KR_DOT);
-}
-
-/* Returns the largest value of a type if `max` holds, else the smallest. */
-static const char *end_of_range(enum ktype t, bool max)
-{
-    static const char *const ends[KT_COUNT][2] = {[KT_BOOL] = {"0", "1"},
-                                                  [KT_F32] = {"-INFINITY", "INFINITY"},
-                                                  [KT_F64] = {"f64_of_float(-INFINITY)", "f64_of_float(INFINITY)"},
-                                                  [KT_I8] = {"CHAR_MIN", "CHAR_MAX"},
-                                                  [KT_U8] = {"0", "UCHAR_MAX"},
-                                                  [KT_I32] = {"INT_MIN", "INT_MAX"},
-                                                  [KT_U32] = {"0", "UINT_MAX"},
-                                                  [KT_I64] = {"LONG_MIN", "LONG_MAX"},
-                                                  [KT_U64] = {"0", "ULONG_MAX"}};
-
-    return ends[t][max];
 }
 
 /* Returns whether each lane has an accumulator of its own here: always where lanes are iterations, else where what is reduced
@@ -58,15 +43,6 @@ static bool has_keys(const struct printer *p, uint32_t expr)
            is_lane_sum(p, expr);
 }
 
-static const char *initial_of(const struct kexpr *e, enum ktype type)
-{
-    if (e->op == K_SCAN || e->reduce == KR_SUM || e->reduce == KR_DOT)
-        return "0"; /* whose bits are 0 in every type */
-    if (e->reduce == KR_PRODUCT)
-        return type == KT_F64 ? "f64_of_float(1)" : "1";
-    return end_of_range(type, e->reduce == KR_MIN || e->reduce == KR_ARG_MIN);
-}
-
 static const char *initial_key(const struct kexpr *e)
 {
     return e->reduce == KR_MIN ? "0x7f800000" : "(int)0x807fffff";
@@ -78,10 +54,11 @@ static void put_accumulators(struct printer *p, uint32_t expr)
     const enum ktype given = e->op == K_SCAN ? e->type : p->k->exprs[e->args[0]].type;
     const bool keys = has_keys(p, expr);
     const enum ktype type = keys ? KT_I32 : given;
-    const char *t = opencl_lane_type(type, e->op == K_REDUCE && is_lane_sum(p, expr) ? p->lanes : 1);
+    const char *t = opencl_lane_type(p, type, e->op == K_REDUCE && is_lane_sum(p, expr) ? p->lanes : 1);
     const char *l = prefix_of(p);
 
-    put_line(p, "%s %ss%u = (%s)(%s);", t, l, expr, t, keys ? initial_key(e) : initial_of(e, type));
+    put_line(p, "%s %ss%u = (%s)(%s);", t, l, expr, t,
+             keys ? initial_key(e) : constant_text(p, type, reduction_start(e->op == K_SCAN ? KR_SUM : e->reduce, type)));
     if (e->op == K_SCAN ? ktype_is_float(type) : is_float_sum(e))
         put_line(p, "%s %sc%u = (%s)(0);", t, l, expr, t);
     if (e->op == K_REDUCE && kexpr_is_place(e))
@@ -116,13 +93,11 @@ static const char *better_text(struct printer *p, const struct kexpr *e, enum kt
 /* Combines an accumulator, which has so many lanes, with x (and y, of a dot). */
 static void put_combination(struct printer *p, uint32_t expr, const char *to, const char *x, const char *y, uint32_t lanes)
 {
-    static const enum kop operations[KR_COUNT_] = {
-        [KR_SUM] = K_ADD, [KR_DOT] = K_ADD, [KR_PRODUCT] = K_MUL, [KR_MIN] = K_MIN, [KR_MAX] = K_MAX};
     const struct kexpr *e = &p->k->exprs[expr];
     const bool keys = lanes > 1 && has_keys(p, expr);
     const enum ktype type = keys ? KT_I32 : p->k->exprs[e->args[0]].type;
 
-    put_operation(p, to, lanes, y ? K_FMA : operations[e->reduce], type, type,
+    put_operation(p, to, lanes, y ? K_FMA : reduction_operation(e->reduce), type, type,
                   y ? (const char *[]){x, y, to} : (const char *[]){to, x, NULL});
 }
 
@@ -159,7 +134,7 @@ static void put_blocks(struct printer *p, uint32_t phase, bool open)
         if (e->op != K_REDUCE || e->phase != phase || !is_float_sum(e))
             continue;
         if (open)
-            put_line(p, "%s %sa%u = 0;", opencl_lane_type(e->type, lanes ? p->lanes : 1), l, i);
+            put_line(p, "%s %sa%u = 0;", opencl_lane_type(p, e->type, lanes ? p->lanes : 1), l, i);
         else if (is_one_block(p))
             put_line(p, "%ss%u = %sa%u;", l, i, l, i);
         else
@@ -196,7 +171,7 @@ static void put_lanes_of_block(struct printer *p, uint32_t expr)
 
     for (uint32_t lanes = p->lanes / 2; lanes > 1; lanes /= 2) {
         const char *half = text_of(p, "half%u_%u", expr, lanes);
-        put_line(p, "const %s %s = %s.lo + %s.hi;", opencl_lane_type(p->k->exprs[expr].type, lanes), half, sum, sum);
+        put_line(p, "const %s %s = %s.lo + %s.hi;", opencl_lane_type(p, p->k->exprs[expr].type, lanes), half, sum, sum);
         sum = half;
     }
     put_line(p, "s%u += %s.lo + %s.hi;", expr, sum, sum);
@@ -220,7 +195,7 @@ static void put_lanes_together(struct printer *p, uint32_t expr)
     for (uint32_t step = p->lanes / 2; step; step /= 2) {
         const char *other = exchanged(p, ls, step);
         if (sum)
-            put_line(p, "{ const %s lost = %s; add_v%u(&%s, &%s, %s); %s += lost; }", opencl_lane_type(type, p->lanes),
+            put_line(p, "{ const %s lost = %s; add_v%u(&%s, &%s, %s); %s += lost; }", opencl_lane_type(p, type, p->lanes),
                      exchanged(p, lc, step), p->lanes, ls, lc, other, lc);
         else
             put_combination(p, expr, ls, other, NULL, p->lanes);
@@ -235,7 +210,7 @@ static void put_lanes_together(struct printer *p, uint32_t expr)
 static void put_combine_items(struct printer *p, uint32_t expr, const char *first, uint32_t step, uint32_t n)
 {
     const struct kexpr *e = &p->k->exprs[expr];
-    const char *t = opencl_value_type(p->k->exprs[e->args[0]].type);
+    const char *t = opencl_value_type(p, p->k->exprs[e->args[0]].type);
 
     put_line(p, "%s y = all%u[%s];", t, expr, first);
     if (kexpr_is_place(e))
@@ -277,7 +252,7 @@ static void put_combine(struct printer *p, uint32_t expr)
         put_line(p, "where%u[item] = j;", expr);
     put_line(p, "}");
     put_barrier(p);
-    put_line(p, "%s v%u;", extreme ? "long" : opencl_value_type(p->k->exprs[e->args[0]].type), expr);
+    put_line(p, "%s v%u;", extreme ? "long" : opencl_value_type(p, p->k->exprs[e->args[0]].type), expr);
     put_line(p, "{");
     put_combine_items(p, expr, "0", 1, some);
     put_line(p, "v%u = %s;", expr, extreme ? "j" : "y");
@@ -290,7 +265,7 @@ void put_result(struct printer *p, uint32_t expr)
     const struct kexpr *e = &p->k->exprs[expr];
     const enum ktype type = p->k->exprs[e->args[0]].type;
     const bool iterations = *prefix_of(p), lanes = !iterations && is_lane_sum(p, expr);
-    const char *t = opencl_lane_type(type, lanes ? p->lanes : 1);
+    const char *t = opencl_lane_type(p, type, lanes ? p->lanes : 1);
 
     if (iterations)
         put_lanes_together(p, expr);

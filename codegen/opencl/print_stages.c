@@ -55,7 +55,7 @@ static void put_shared_rows(struct printer *p, const struct gpu_stage *s, const 
     put_line(p, "const $i slot = id %% %u, item = id / %u;", at_once, at_once);
     for (uint32_t i = 0; i < p->k->expr_count; i++)
         if (p->k->exprs[i].op == K_REDUCE) {
-            const char *t = opencl_value_type(p->k->exprs[p->k->exprs[i].args[0]].type);
+            const char *t = opencl_value_type(p, p->k->exprs[p->k->exprs[i].args[0]].type);
             put_line(p, "__local %s *all%u = (__local %s *)shared + slot * %u;", t, i, t, s->row_items);
         }
     open_scope(p, &scope, "for ($i begin = 0; begin < points; begin += %u) {", at_once);
@@ -112,7 +112,7 @@ static void put_locals(struct printer *p)
     bool combines = false;
 
     for (uint32_t i = 0; i < k->local_count; i++) {
-        const char *t = opencl_storage_type(k->locals[i].type);
+        const char *t = opencl_storage_type(p, k->locals[i].type);
         if (s->locals[i].in_local_memory)
             put_line(p, "__local %s local%u[%" PRId64 "];", t, i, k->locals[i].elements);
         else

@@ -120,7 +120,7 @@ static void put_tile_at(const struct tile_printer *w, const struct gpu_vars *bat
     if (w->scaled < 2 && !w->scales_blocks && p->s->sum_split == KEXPR_NONE)
         put_tile_factors(w);
     p->lanes = 1;
-    put_line(p, "%s sums[%u];", opencl_value_type(w->type), w->t->rows * w->t->vectors * lanes);
+    put_line(p, "%s sums[%u];", opencl_value_type(p, w->type), w->t->rows * w->t->vectors * lanes);
     put_tile_sums(w);
     if (w->t->k_items > 1)
         put_shared_sums(w);
@@ -133,7 +133,7 @@ static void put_global_tile(const struct tile_printer *w)
 
     put_tile_sizes(p);
     if (w->t->k_items > 1)
-        put_line(p, "__local %s shared[%u];", opencl_value_type(w->type), p->s->local[0] * w->t->k_items);
+        put_line(p, "__local %s shared[%u];", opencl_value_type(p, w->type), p->s->local[0] * w->t->k_items);
     put_line(p, "const $i m0 = ($i)(get_global_id(1) / %u) * %u, n0 = ($i)get_global_id(0) * %u;", w->t->k_items, w->t->rows,
              tile_lanes(w) * w->t->vectors);
     if (p->s->partial[0] && w->t->k_items == 1)

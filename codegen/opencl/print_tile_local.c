@@ -216,7 +216,7 @@ static void put_local_loads(const struct tile_printer *w, const struct bringing 
     static const char *const lanes[] = {".s0", ".s1", ".s2", ".s3"};
     struct printer *p = w->p;
     const uint32_t count = b->is_m ? w->t->rows : w->t->vectors, vector = vector_of(count), o = b->operand;
-    const char *type = opencl_value_type(w->type);
+    const char *type = opencl_value_type(p, w->type);
 
     for (uint32_t i = 0; i < count; i += vector) {
         const char *from =
@@ -270,7 +270,7 @@ static void put_group(const struct tile_printer *w, const struct bringing b[2])
 {
     struct printer *p = w->p;
     const struct gpu_tile *t = w->t;
-    const char *number = opencl_value_type(w->type);
+    const char *number = opencl_value_type(p, w->type);
     const struct gpu_vars reduced = gpu_reduced_vars(p->k);
 
     put_tile_sizes(p);
@@ -321,7 +321,7 @@ void put_local_tile(const struct tile_printer *w)
     }
     put_barrier(p);
     put_line(p, "}");
-    put_line(p, "%s sums[%u];", opencl_value_type(w->type), t->rows * t->vectors);
+    put_line(p, "%s sums[%u];", opencl_value_type(p, w->type), t->rows * t->vectors);
     put_tile_sums(w);
     if (t->k_items > 1)
         put_shares(w);

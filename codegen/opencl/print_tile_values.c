@@ -71,7 +71,7 @@ void tile_find_differences(struct tile_printer *w)
 
 static const char *sum_type(const struct tile_printer *w)
 {
-    return opencl_lane_type(w->type, tile_lanes(w));
+    return opencl_lane_type(w->p, w->type, tile_lanes(w));
 }
 
 /* ---- values ---- */
@@ -83,7 +83,7 @@ const char *tile_hoisted_name(const struct tile_printer *w, uint32_t expr, uint3
 
 static const char *value_type(const struct tile_printer *w, uint32_t expr)
 {
-    return opencl_lane_type(w->p->k->exprs[expr].type, has_lanes(w->p, expr) ? w->p->lanes : 1);
+    return opencl_lane_type(w->p, w->p->k->exprs[expr].type, has_lanes(w->p, expr) ? w->p->lanes : 1);
 }
 
 /* Declares in a block what an expression of operand o needs of what is known already. */
@@ -147,7 +147,7 @@ static bool carries(const struct tile_printer *w)
 void put_tile_accumulators(const struct tile_printer *w)
 {
     const bool totals = w->p->s->sum_split != KEXPR_NONE && ktype_is_float(w->type);
-    const char *products = opencl_lane_type(tile_multiplies_bytes(w) ? KT_I32 : w->type, tile_lanes(w));
+    const char *products = opencl_lane_type(w->p, tile_multiplies_bytes(w) ? KT_I32 : w->type, tile_lanes(w));
 
     for (uint32_t r = 0; r < w->t->rows; r++)
         for (uint32_t v = 0; v < w->t->vectors; v++) {
@@ -233,7 +233,7 @@ void put_points(struct printer *p, const char *sum, uint32_t lanes)
 
     scope_enter(p, &scope);
     p->lanes = lanes;
-    put_line(p, "const %s v%u = %s;", opencl_lane_type(p->k->exprs[dot].type, lanes), dot, sum);
+    put_line(p, "const %s v%u = %s;", opencl_lane_type(p, p->k->exprs[dot].type, lanes), dot, sum);
     p->expr_known[dot] = true;
     put_invariants(p, p->k->phase_count);
     put_stores(p, false, p->k->phase_count);

@@ -177,19 +177,9 @@ static void need_var(struct printer *p, uint32_t var)
 
 /* ---- tensors ---- */
 
-const char *opencl_storage_type(dtype t)
+const char *opencl_storage_type(struct printer *p, dtype t)
 {
-    static const char *const names[] = {[WNNOperandDataType_Float32] = "float",
-                                        [WNNOperandDataType_Float16] = "half",
-                                        [DTYPE_BFLOAT16] = "ushort",
-                                        [DTYPE_FLOAT64] = "f64",
-                                        [WNNOperandDataType_Int32] = "int",
-                                        [WNNOperandDataType_Uint32] = "uint",
-                                        [WNNOperandDataType_Int64] = "long",
-                                        [WNNOperandDataType_Uint64] = "ulong",
-                                        [WNNOperandDataType_Int8] = "char"};
-
-    return (unsigned)t < sizeof names / sizeof *names && names[t] ? names[t] : "uchar";
+    return t == WNNOperandDataType_Float16 ? "half" : t == DTYPE_BFLOAT16 ? "ushort" : opencl_value_type(p, ktype_of(t));
 }
 
 const char *tensor_text(struct printer *p, uint32_t tensor)
@@ -265,7 +255,7 @@ const char *operand_of(struct printer *p, uint32_t expr, bool lanes)
 
     if (!lanes || has_lanes(p, expr))
         return text_of(p, "v%u", expr);
-    return text_of(p, "(%s)(%sv%u)", opencl_lane_type(type, p->lanes), type == KT_BOOL ? "-" : "", expr);
+    return text_of(p, "(%s)(%sv%u)", opencl_lane_type(p, type, p->lanes), type == KT_BOOL ? "-" : "", expr);
 }
 
 bool form_has_lanes(const struct printer *p, struct kaffine form, bool derived)
@@ -283,7 +273,7 @@ bool is_side_by_side(const struct printer *p, struct kaffine form)
 
 void put_spill(struct printer *p, uint32_t expr)
 {
-    put_line(p, "%s lanes%u[%u]; vstore%u(v%u, 0, lanes%u);", opencl_value_type(p->k->exprs[expr].type), expr, p->lanes,
+    put_line(p, "%s lanes%u[%u]; vstore%u(v%u, 0, lanes%u);", opencl_value_type(p, p->k->exprs[expr].type), expr, p->lanes,
              p->lanes, expr, expr);
 }
 
@@ -330,7 +320,7 @@ static const char *scalar_load_text(struct printer *p, uint32_t expr, bool guard
         load = text_of(p, "vload_half(%s, %s)", index, tensor);
     else
         load = text_of(p, t == DTYPE_BFLOAT16 ? "from_bf16_v1(%s[%s])" : "%s[%s]", tensor, index);
-    return guarded ? text_of(p, "g%u ? %s : %s", expr, load, constant_text(e->type, e->bits).text) : load;
+    return guarded ? text_of(p, "g%u ? %s : %s", expr, load, constant_text(p, e->type, e->bits)) : load;
 }
 
 static const char *vector_load_text(struct printer *p, uint32_t expr, uint32_t lanes, int64_t step)
@@ -338,7 +328,7 @@ static const char *vector_load_text(struct printer *p, uint32_t expr, uint32_t l
     const struct kexpr *e = &p->k->exprs[expr];
     const dtype t = p->k->tensors[e->tensor].type;
     const bool half = t == WNNOperandDataType_Float16;
-    const char *space = opencl_space_of(p, e->tensor), *stored = half ? "ushort" : opencl_storage_type(t);
+    const char *space = opencl_space_of(p, e->tensor), *stored = half ? "ushort" : opencl_storage_type(p, t);
     const char *address = text_of(p, "(%s) + %s", tensor_text(p, e->tensor), form_text(p, p->numbers.exprs[expr], e->index));
 
     if (half)
@@ -402,7 +392,7 @@ static void put_lane_by_lane(struct printer *p, uint32_t expr)
     for (uint32_t i = 0; i < expr; i++)
         if (p->expr_known[i] && p->expr_lanes[i] && p->k->exprs[i].op == K_REDUCE)
             put_spill(p, i);
-    put_line(p, "%s all[%u];", opencl_value_type(e->type), p->lanes);
+    put_line(p, "%s all[%u];", opencl_value_type(p, e->type), p->lanes);
     open_lanes(p, &s);
     p->expr_known[expr] = false;
     need_expr(p, expr);
@@ -453,7 +443,7 @@ static void put_outside(struct printer *p, uint32_t expr)
 static void put_vector_load(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
-    const char *type = opencl_lane_type(e->type, p->lanes);
+    const char *type = opencl_lane_type(p, e->type, p->lanes);
     const bool guarded = guards_of(p, e) > 0;
     bool differ = false;
 
@@ -479,7 +469,7 @@ static void put_vector_load(struct printer *p, uint32_t expr)
         put_outside(p, expr);
         put_line(p, "if (outside)");
     }
-    put_line(p, "v%u = (%s)(%s);", expr, type, constant_text(e->type, e->bits).text);
+    put_line(p, "v%u = (%s)(%s);", expr, type, constant_text(p, e->type, e->bits));
     if (!differ)
         return;
     put_line(p, "else");
@@ -502,7 +492,7 @@ void put_accumulate(struct printer *p, uint32_t sum, uint32_t addend)
 static void put_scan(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
-    const char *type = opencl_value_type(e->type);
+    const char *type = opencl_value_type(p, e->type);
     const bool exclusive = e->bits.u8;
 
     if (!exclusive)
@@ -558,7 +548,7 @@ static uint32_t find_whole(const struct printer *p, uint32_t expr, int32_t *less
 static bool put_whole(struct printer *p, uint32_t expr)
 {
     const uint32_t lanes = has_lanes(p, expr) ? p->lanes : 1;
-    const char *type = opencl_lane_type(KT_F32, lanes);
+    const char *type = opencl_lane_type(p, KT_F32, lanes);
     int32_t less;
     const uint32_t bits = find_whole(p, expr, &less);
 
@@ -587,7 +577,7 @@ static bool lane_operation_exists(enum kop op, enum ktype type, enum ktype from)
 static void need_vector(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
-    const char *type = opencl_lane_type(e->type, p->lanes);
+    const char *type = opencl_lane_type(p, e->type, p->lanes);
     const char *args[3];
 
     if (e->op == K_LOAD) {
@@ -638,7 +628,7 @@ void need_expr(struct printer *p, uint32_t expr)
         return;
     p->expr_known[expr] = true;
     if (e->op == K_REDUCE && p->lane_by_lane) {
-        put_line(p, "const %s v%u = lanes%u[lane];", opencl_value_type(e->type), expr, expr);
+        put_line(p, "const %s v%u = lanes%u[lane];", opencl_value_type(p, e->type), expr, expr);
         return;
     }
     if (take_kept(p, expr))
@@ -668,9 +658,9 @@ void need_expr(struct printer *p, uint32_t expr)
         need_form(p, e->index);
         value = text_of(p, "(long)%s", form_text(p, p->numbers.exprs[expr], e->index));
     } else if (e->op == K_CONST) {
-        value = text_of(p, "%s", constant_text(e->type, e->bits).text);
+        value = constant_text(p, e->type, e->bits);
     }
-    const char *target = text_of(p, "const %s v%u", opencl_value_type(e->type), expr);
+    const char *target = text_of(p, "const %s v%u", opencl_value_type(p, e->type), expr);
     if (value)
         put_line(p, "%s = %s;", target, value);
     else
