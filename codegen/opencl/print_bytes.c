@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Prints tiles that multiply bytes: words of four neighbours along K, by DOT4 (print_operation.c).
+ * Prints tiles that multiply bytes: words of four neighbours along K, by DOT4 (prelude.c).
  *
  * With s = a - 128, which are signed bytes as DOT4 takes them, and B's numbers w less their zero point z
  *

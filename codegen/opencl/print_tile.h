@@ -15,7 +15,7 @@ struct tile_printer {
     uint32_t dot, operands[2];
     bool rows[2], columns[2]; /* whether an operand differs from row to row, and along the columns */
     enum ktype type;          /* of sums */
-    uint32_t *depths;         /* of expressions (gpu_depths) */
+    uint32_t *depths;         /* of expressions (dependence_depth) */
     bool *hoisted[2];         /* by expression: it is computed for an operand before the innermost loop */
     bool *below;              /* for mark_below */
     uint32_t scaled;          /* the operand whose factor multiplies sums of blocks; 2: none */

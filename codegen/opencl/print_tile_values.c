@@ -4,6 +4,7 @@
  * after the sums.  print_tile.c says what their names mean.
  */
 #include "codegen/opencl/print_tile.h"
+#include "ir/schedule/dependence.h"
 
 /* ---- what differs within the tile ---- */
 
@@ -35,7 +36,7 @@ void tile_find_differences(struct tile_printer *w)
 {
     struct printer *p = w->p;
     const size_t count = (size_t)p->k->expr_count + 1;
-    bool vars[KERNEL_VARS_MAX], *exprs = arena_array(p->arena, count, sizeof(bool));
+    const uint64_t *exprs = kernel_dependences(p->k, p->arena);
 
     w->dot = w->t->dot;
     w->type = p->k->exprs[w->dot].type;
@@ -47,7 +48,8 @@ void tile_find_differences(struct tile_printer *w)
         p->failed = true;
         return;
     }
-    gpu_depths(p->k, w->depths);
+    for (uint32_t i = 0; i < p->k->expr_count; i++)
+        w->depths[i] = dependence_depth(p->k, exprs[i]);
     w->scaled = 2;
     w->scales_blocks = w->t->factor_depth > (p->s->sum_split == KEXPR_NONE ? 0 : p->s->sum_split);
     for (uint32_t o = 0; o < 2; o++) {
@@ -61,9 +63,9 @@ void tile_find_differences(struct tile_printer *w)
     }
     for (uint32_t i = 0; i < w->t->m.count + w->t->n.count; i++) {
         const bool row = i < w->t->m.count;
-        gpu_differ_along(p->k, row ? w->t->m.vars[i] : w->t->n.vars[i - w->t->m.count], vars, exprs);
+        const uint32_t var = row ? w->t->m.vars[i] : w->t->n.vars[i - w->t->m.count];
         for (uint32_t o = 0; o < 2; o++)
-            *(row ? &w->rows[o] : &w->columns[o]) |= exprs[p->k->exprs[w->dot].args[o]];
+            *(row ? &w->rows[o] : &w->columns[o]) |= depends_on(exprs[p->k->exprs[w->dot].args[o]], var);
     }
     for (uint32_t o = 0; o < 2 && !tile_multiplies_bytes(w); o++)
         find_hoisted(w, o);

@@ -4,6 +4,7 @@
  * v<expression>, declared once in the scope in which it is the same.
  */
 #include "codegen/opencl/internal.h"
+#include "ir/schedule/dependence.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -20,12 +21,16 @@ bool printer_number(struct printer *p, struct arena *a)
     p->var_known = arena_array(a, k->var_count + 1, sizeof(bool));
     p->expr_lanes = arena_array(a, k->expr_count + 1, sizeof(bool));
     p->var_lanes = arena_array(a, k->var_count + 1, sizeof(bool));
-    if (!p->expr_known || !p->var_known || !p->expr_lanes || !p->var_lanes || !kernel_numbers(k, KEXPR_NONE, a, &p->numbers))
+    const uint64_t *exprs = kernel_dependences(k, a);
+    if (!p->expr_known || !p->var_known || !p->expr_lanes || !p->var_lanes || !exprs ||
+        !kernel_numbers(k, KEXPR_NONE, a, &p->numbers))
         return false;
     p->arena = a;
     p->lanes = 1;
-    if (p->s->lane_var != KEXPR_NONE)
-        gpu_differ_along(k, p->s->lane_var, p->var_lanes, p->expr_lanes);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        p->expr_lanes[i] = depends_on(exprs[i], p->s->lane_var);
+    for (uint32_t i = 0; i < k->var_count; i++)
+        p->var_lanes[i] = depends_on(var_dependences(k, exprs, i), p->s->lane_var);
     return true;
 }
 

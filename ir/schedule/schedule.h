@@ -25,6 +25,7 @@
  *   schedule_cost.c       estimates
  *   schedule_work.c       counts of what is executed
  *   schedule_print.c      text and key
+ *   dependence.c          which variables values depend on
  */
 #ifndef WEBNN_IR_SCHEDULE_SCHEDULE_H_
 #define WEBNN_IR_SCHEDULE_SCHEDULE_H_

@@ -170,13 +170,6 @@ void schedule_gpu_choose(const struct kernel *k, const struct gpu_facts *device,
 
 /* ---- what printers ask ---- */
 
-/** Says which variables and expressions differ between the values of one variable, in arrays of var_count and expr_count. */
-void gpu_differ_along(const struct kernel *k, uint32_t var, bool *vars, bool *exprs);
-/**
- * Says how many loops over REDUCED variables, from the outermost one on, an expression's value depends on, in an array of
- * expr_count: one that has its value in a loop may be computed before the loops inside of it.
- */
-void gpu_depths(const struct kernel *k, uint32_t *depths);
 /** Returns the REDUCED variables. */
 struct gpu_vars gpu_reduced_vars(const struct kernel *k);
 /** Returns the product of the variables' sizes. */

@@ -7,6 +7,7 @@
  * the other one as the block has, and the block is transposed before the rest is computed.  Where local memory costs more than
  * it saves an item turns vectors over in registers, else a work-group goes through local memory.
  */
+#include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_gpu_internal.h"
 
 enum {
@@ -17,14 +18,6 @@ enum {
     LOCAL_SHARE = 4,       /* of local memory for a block: several groups have to be under way */
     ELEMENT_BYTES_MOST = 4 /* of what blocks are made of */
 };
-
-static bool is_derived(const struct kernel *k, struct kaffine form, const bool *vars)
-{
-    for (uint32_t i = 0; i < form.count; i++)
-        if (k->vars[form.terms[i].var].kind != KVAR_PARALLEL && vars[form.terms[i].var])
-            return true;
-    return false;
-}
 
 /* Returns the variable along which a load's elements are neighbours, although those along the last variable are not, or
  * KEXPR_NONE. */
@@ -64,16 +57,14 @@ static bool find_transposed(const struct kernel *k, struct gpu_block *b)
 
 static bool transposed_is_direct(const struct kernel *k, const struct gpu_block *b)
 {
-    bool vars[KERNEL_VARS_MAX], *exprs, direct = true;
+    const struct kaffine *index = &k->exprs[b->transposed].index;
     struct arena arena = {0};
+    const uint64_t *exprs = kernel_dependences(k, &arena);
+    const bool direct =
+        exprs && !form_derives_along(k, exprs, index, b->across) && !form_derives_along(k, exprs, index, k->parallel_count - 1);
 
-    exprs = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *exprs);
-    for (uint32_t i = 0; exprs && i < 2; i++) {
-        gpu_differ_along(k, i ? b->across : k->parallel_count - 1, vars, exprs);
-        direct = direct && !is_derived(k, k->exprs[b->transposed].index, vars);
-    }
     arena_free(&arena);
-    return exprs && direct;
+    return direct;
 }
 
 /* Enumerates the variables and the groups; an item, or a group, has so many points along the first two dimensions. */

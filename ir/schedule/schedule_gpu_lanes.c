@@ -2,6 +2,7 @@
 /*
  * Chooses the vectors of a GPU schedule: along which variable lanes are neighbours, and how sums are split into blocks.
  */
+#include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_gpu_internal.h"
 
 #include <string.h>
@@ -10,98 +11,6 @@ enum {
     LANES_MIN = 4, /* fewer are not worth a vector */
     EDGE_MOST = 1  /* points at an end of a row that are computed one by one: more cost more than a vector with guards */
 };
-
-/* ---- what differs along a variable ---- */
-
-static bool form_differs(const bool *vars, struct kaffine a)
-{
-    for (uint32_t i = 0; i < a.count; i++)
-        if (vars[a.terms[i].var])
-            return true;
-    return false;
-}
-
-static bool expr_differs(const struct kernel *k, uint32_t var, const bool *vars, const bool *exprs, const struct kexpr *e)
-{
-    bool differs = false;
-
-    if (e->op == K_REDUCE && k->vars[var].kind == KVAR_REDUCED)
-        return false;
-    for (uint32_t i = 0; i < 3; i++)
-        differs = differs || (e->args[i] != KEXPR_NONE && exprs[e->args[i]]);
-    if (e->op == K_LOAD || e->op == K_INDEX)
-        differs = differs || form_differs(vars, e->index);
-    for (uint32_t g = 0; e->op == K_LOAD && g < e->guard_count; g++)
-        differs = differs || form_differs(vars, e->guards[g].form);
-    return differs;
-}
-
-void gpu_differ_along(const struct kernel *k, uint32_t var, bool *vars, bool *exprs)
-{
-    bool changed = true;
-
-    memset(vars, 0, k->var_count * sizeof *vars);
-    memset(exprs, 0, k->expr_count * sizeof *exprs);
-    vars[var] = true;
-    while (changed) { /* variables are computed from expressions and expressions from variables */
-        changed = false;
-        for (uint32_t i = 0; i < k->var_count; i++) {
-            const struct kvar *v = &k->vars[i];
-            const bool differs = v->kind == KVAR_DIVMOD   ? form_differs(vars, v->base)
-                                 : v->kind == KVAR_LOADED ? exprs[v->expr]
-                                                          : i == var;
-            changed |= differs && !vars[i];
-            vars[i] |= differs;
-        }
-        for (uint32_t i = 0; i < k->expr_count; i++) {
-            const bool differs = expr_differs(k, var, vars, exprs, &k->exprs[i]);
-            changed |= differs && !exprs[i];
-            exprs[i] |= differs;
-        }
-    }
-}
-
-/* ---- loops that a value depends on ---- */
-
-static uint32_t form_depth(const struct kernel *k, const uint32_t *depths, struct kaffine a)
-{
-    uint32_t depth = 0;
-
-    for (uint32_t i = 0; i < a.count; i++) {
-        const uint32_t var = a.terms[i].var;
-        const struct kvar *v = &k->vars[var];
-        const uint32_t d = v->kind == KVAR_REDUCED  ? var - k->parallel_count + 1
-                           : v->kind == KVAR_DIVMOD ? form_depth(k, depths, v->base)
-                           : v->kind == KVAR_LOADED ? depths[v->expr]
-                                                    : 0;
-        depth = d > depth ? d : depth;
-    }
-    return depth;
-}
-
-void gpu_depths(const struct kernel *k, uint32_t *depths)
-{
-    memset(depths, 0, k->expr_count * sizeof *depths);
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kexpr *e = &k->exprs[i];
-        uint32_t depth = 0, d;
-        if (e->op == K_REDUCE)
-            continue; /* one value for a point */
-        if (e->op == K_SCAN)
-            depth = k->reduced_count;
-        if (e->op == K_LOAD || e->op == K_INDEX)
-            depth = form_depth(k, depths, e->index);
-        for (uint32_t g = 0; e->op == K_LOAD && g < e->guard_count; g++) {
-            d = form_depth(k, depths, e->guards[g].form);
-            depth = d > depth ? d : depth;
-        }
-        for (uint32_t a = 0; a < 3; a++) {
-            d = e->args[a] == KEXPR_NONE ? 0 : depths[e->args[a]];
-            depth = d > depth ? d : depth;
-        }
-        depths[i] = depth;
-    }
-}
 
 /* ---- accesses ---- */
 
@@ -118,13 +27,8 @@ static bool has_vectors(const struct kexpr *e)
     return simple;
 }
 
-static void count_access(struct gpu_accesses *a, const bool *vars, uint32_t var, struct kaffine form, bool load)
+static void count_access(struct gpu_accesses *a, bool derived, int64_t step, bool load)
 {
-    bool derived = false;
-
-    for (uint32_t i = 0; i < form.count; i++)
-        derived |= form.terms[i].var != var && vars[form.terms[i].var];
-    const int64_t step = kaffine_coefficient(form, var);
     if (!derived && step == 1)
         a->side_by_side++;
     else
@@ -135,26 +39,28 @@ static void count_access(struct gpu_accesses *a, const bool *vars, uint32_t var,
 struct gpu_accesses gpu_accesses_along(const struct kernel *k, uint32_t var)
 {
     struct gpu_accesses a = {.computable = true}, varying = {0};
-    bool vars[KERNEL_VARS_MAX], *exprs;
     struct arena arena = {0};
+    const uint64_t *exprs = kernel_dependences(k, &arena);
 
-    exprs = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *exprs);
     if (!exprs)
         return (struct gpu_accesses){0};
-    gpu_differ_along(k, var, vars, exprs);
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
         if (k->vars[var].kind == KVAR_REDUCED && e->op == K_REDUCE)
             a.computable &= has_vectors(e);
-        if (!exprs[i])
+        if (!depends_on(exprs[i], var))
             continue;
         a.computable &= has_vectors(e);
         if (e->op == K_LOAD)
-            count_access(e->varying ? &varying : &a, vars, var, e->index, true);
+            count_access(e->varying ? &varying : &a, form_derives_along(k, exprs, &e->index, var),
+                         kaffine_coefficient(e->index, var), true);
     }
-    for (uint32_t i = 0; i < k->store_count; i++)
-        if (exprs[k->stores[i].expr] || form_differs(vars, k->stores[i].index))
-            count_access(k->stores[i].varying ? &varying : &a, vars, var, k->stores[i].index, false);
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        const struct kstore *s = &k->stores[i];
+        if (depends_on(exprs[s->expr] | form_dependences(k, exprs, &s->index), var))
+            count_access(s->varying ? &varying : &a, form_derives_along(k, exprs, &s->index, var),
+                         kaffine_coefficient(s->index, var), false);
+    }
     arena_free(&arena);
     if (varying.side_by_side || varying.scattered) { /* each iteration has these, and a point only one of the others */
         a.side_by_side = varying.side_by_side;

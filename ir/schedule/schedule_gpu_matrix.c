@@ -8,6 +8,7 @@
  * exactly: what is loaded as float16, rounded to it, or so small a whole number.  What the instructions cost is weighed against
  * the other tiles, so that few rows, which wait for memory and not for arithmetic, stay with those.
  */
+#include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_gpu_internal.h"
 
 #include <string.h>
@@ -74,23 +75,11 @@ static void mark_halves(const struct kernel *k, bool *half)
     }
 }
 
-static bool guards_differ(const bool *vars, const struct kexpr *e)
-{
-    for (uint32_t g = 0; g < e->guard_count; g++)
-        for (uint32_t t = 0; t < e->guards[g].form.count; t++)
-            if (vars[e->guards[g].form.terms[t].var])
-                return true;
-    return false;
-}
-
 /* Returns whether the place of a load is linear in a variable, and no guard depends on it. */
-static bool is_linear(const struct kernel *k, const struct kexpr *e, uint32_t var, bool *vars, bool *exprs)
+static bool is_linear(const struct kernel *k, const struct kexpr *e, uint32_t var, const uint64_t *exprs)
 {
-    gpu_differ_along(k, var, vars, exprs);
-    for (uint32_t t = 0; t < e->index.count; t++)
-        if (e->index.terms[t].var != var && vars[e->index.terms[t].var])
-            return false;
-    return !guards_differ(vars, e);
+    return !form_derives_along(k, exprs, &e->index, var) &&
+           !depends_on(guard_dependences(k, exprs, e->guard_count, e->guards), var);
 }
 
 /* Returns whether eight iterations, from a multiple of eight on, are contiguous in memory, whichever variables they change. */
@@ -101,19 +90,18 @@ static bool has_chunks_in_k(const struct kernel *k, const struct kexpr *e, bool 
 }
 
 /* Returns whether eight values of a variable, from a multiple of eight on, are contiguous in memory. */
-static bool has_chunks(const struct kernel *k, const struct kexpr *e, uint32_t var, bool *vars, bool *exprs)
+static bool has_chunks(const struct kernel *k, const struct kexpr *e, uint32_t var, const uint64_t *exprs)
 {
-    return kaffine_coefficient(e->index, var) == 1 && k->vars[var].size % CHUNK == 0 && is_linear(k, e, var, vars, exprs);
+    return kaffine_coefficient(e->index, var) == 1 && k->vars[var].size % CHUNK == 0 && is_linear(k, e, var, exprs);
 }
 
-static bool is_linear_in_k(const struct kernel *k, const struct kexpr *e, bool *vars, bool *exprs)
+static bool is_linear_in_k(const struct kernel *k, const struct kexpr *e, const uint64_t *exprs)
 {
     const uint32_t first = k->parallel_count, last = first + k->reduced_count - 1;
 
     for (uint32_t r = first; r <= last; r++)
-        if (!is_linear(k, e, r, vars, exprs) ||
-            (r < last &&
-             kaffine_coefficient(e->index, r) != kaffine_coefficient(e->index, r + 1) * (int64_t)k->vars[r + 1].size))
+        if (!is_linear(k, e, r, exprs) || (r < last && kaffine_coefficient(e->index, r) !=
+                                                           kaffine_coefficient(e->index, r + 1) * (int64_t)k->vars[r + 1].size))
             return false;
     return true;
 }
@@ -122,12 +110,14 @@ static bool is_linear_in_k(const struct kernel *k, const struct kexpr *e, bool *
 static bool view_operands(const struct kernel *k, struct gpu_tile *t)
 {
     struct arena arena = {0};
-    bool *exprs = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *exprs), vars[KERNEL_VARS_MAX], good = exprs != NULL;
+    bool *halves = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *halves);
+    const uint64_t *exprs = kernel_dependences(k, &arena);
+    bool good = halves && exprs;
 
     if (good)
-        mark_halves(k, exprs);
+        mark_halves(k, halves);
     for (uint32_t o = 0; good && o < 2; o++)
-        good = exprs[k->exprs[t->dot].args[o]];
+        good = halves[k->exprs[t->dot].args[o]];
     for (uint32_t o = 0; good && o < 2; o++) {
         const struct kexpr *e = &k->exprs[k->exprs[t->dot].args[o]];
         const struct gpu_vars *rows = o == t->operand_m ? &t->m : &t->n;
@@ -135,11 +125,10 @@ static bool view_operands(const struct kernel *k, struct gpu_tile *t)
         t->matrix.linear_k[o] = false;
         if (e->op != K_LOAD)
             continue;
-        t->matrix.linear_k[o] = is_linear_in_k(k, e, vars, exprs);
-        if (has_chunks_in_k(k, e, t->matrix.linear_k[o]) ||
-            has_chunks(k, e, k->parallel_count + k->reduced_count - 1, vars, exprs))
+        t->matrix.linear_k[o] = is_linear_in_k(k, e, exprs);
+        if (has_chunks_in_k(k, e, t->matrix.linear_k[o]) || has_chunks(k, e, k->parallel_count + k->reduced_count - 1, exprs))
             t->matrix.bring[o] = GPU_BRING_ALONG_K;
-        else if (has_chunks(k, e, rows->vars[rows->count - 1], vars, exprs))
+        else if (has_chunks(k, e, rows->vars[rows->count - 1], exprs))
             t->matrix.bring[o] = GPU_BRING_ALONG_ROWS;
     }
     arena_free(&arena);

@@ -7,6 +7,7 @@
  * are variables along which an operand stays the same, so that what is loaded once serves all rows: the operand that differs
  * along N if there is such a variable (matmul, convolution in nhwc), else the other one (depthwise convolution).
  */
+#include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_gpu_internal.h"
 
 #include <string.h>
@@ -41,19 +42,15 @@ static uint32_t find_vector_dot(const struct kernel *k)
 }
 
 /* Loads of an operand that are neighbours along a variable, and those that are not. */
-static struct gpu_accesses operand_accesses(const struct kernel *k, const bool *used, uint32_t var, const bool *vars,
-                                            const bool *exprs)
+static struct gpu_accesses operand_accesses(const struct kernel *k, const bool *used, uint32_t var, const uint64_t *exprs)
 {
     struct gpu_accesses a = {.computable = true};
 
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
-        bool derived = false;
-        if (!used[i] || !exprs[i] || e->op != K_LOAD)
+        if (!used[i] || !depends_on(exprs[i], var) || e->op != K_LOAD)
             continue;
-        for (uint32_t t = 0; t < e->index.count; t++)
-            derived |= e->index.terms[t].var != var && vars[e->index.terms[t].var];
-        if (!derived && kaffine_coefficient(e->index, var) == 1)
+        if (!form_derives_along(k, exprs, &e->index, var) && kaffine_coefficient(e->index, var) == 1)
             a.side_by_side++;
         else
             a.scattered++;
@@ -66,29 +63,22 @@ static struct gpu_accesses operand_accesses(const struct kernel *k, const bool *
 static bool view_contraction(const struct kernel *k, struct contraction_view *v)
 {
     const uint32_t n = k->parallel_count - 1;
-    bool vars[KERNEL_VARS_MAX], *exprs, *used;
     struct arena arena = {0};
+    const uint64_t *exprs = kernel_dependences(k, &arena);
+    bool *used = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *used);
 
     memset(v, 0, sizeof *v);
     v->dot = find_vector_dot(k);
-    exprs = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *exprs);
-    used = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *used);
-    if (v->dot == KEXPR_NONE || !exprs || !used) {
-        arena_free(&arena);
-        return false;
+    for (uint32_t o = 0; v->dot != KEXPR_NONE && exprs && used && o < 2; o++) {
+        const uint32_t operand = k->exprs[v->dot].args[o];
+        for (uint32_t var = 0; var < k->parallel_count + k->reduced_count; var++)
+            v->operands[o].along[var] = depends_on(exprs[operand], var);
+        mark_below(k, operand, used);
+        v->operands[o].accesses = operand_accesses(k, used, n, exprs);
     }
-    for (uint32_t var = 0; var < k->parallel_count + k->reduced_count; var++) {
-        gpu_differ_along(k, var, vars, exprs);
-        for (uint32_t o = 0; o < 2; o++) {
-            v->operands[o].along[var] = exprs[k->exprs[v->dot].args[o]];
-            if (var != n)
-                continue;
-            mark_below(k, k->exprs[v->dot].args[o], used);
-            v->operands[o].accesses = operand_accesses(k, used, var, vars, exprs);
-        }
-    }
+    const bool known = v->dot != KEXPR_NONE && exprs && used;
     arena_free(&arena);
-    return v->operands[0].along[n] || v->operands[1].along[n];
+    return known && (v->operands[0].along[n] || v->operands[1].along[n]);
 }
 
 /* ---- rows and columns ---- */
@@ -150,17 +140,17 @@ static void find_factor(const struct kernel *k, const struct contraction_view *v
     const uint32_t n = k->parallel_count - 1, o = v->operands[1].along[n];
     const struct kexpr *b = &k->exprs[k->exprs[v->dot].args[o]];
     struct arena arena = {0};
-    uint32_t *depths = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *depths);
+    const uint64_t *exprs = kernel_dependences(k, &arena);
 
     t->factor = t->unscaled = KEXPR_NONE;
     t->unpacked = is_unpacked(k, v);
-    if (t->unpacked && depths && b->op == K_MUL && b->type == KT_F32) {
-        gpu_depths(k, depths);
-        const uint32_t deep = depths[b->args[1]] > depths[b->args[0]], depth = depths[b->args[!deep]];
-        if (depth < depths[b->args[deep]]) {
+    if (t->unpacked && exprs && b->op == K_MUL && b->type == KT_F32) {
+        const uint32_t depths[] = {dependence_depth(k, exprs[b->args[0]]), dependence_depth(k, exprs[b->args[1]])};
+        const uint32_t deep = depths[1] > depths[0];
+        if (depths[!deep] < depths[deep]) {
             t->factor = b->args[!deep];
             t->unscaled = b->args[deep];
-            t->factor_depth = depth;
+            t->factor_depth = depths[!deep];
         }
     }
     arena_free(&arena);

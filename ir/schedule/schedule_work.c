@@ -6,29 +6,8 @@
  */
 #include <math.h>
 
+#include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_internal.h"
-
-_Static_assert(KERNEL_VARS_MAX <= 64, "a bit for every variable");
-
-static uint64_t form_vars(const struct kernel *k, const struct schedule_work *w, const struct kaffine *a)
-{
-    uint64_t vars = 0;
-
-    for (uint32_t i = 0; i < a->count; i++) {
-        const struct kvar *v = &k->vars[a->terms[i].var];
-
-        if (v->kind == KVAR_DIVMOD)
-            vars |= form_vars(k, w, &v->base);
-        else
-            vars |= v->kind == KVAR_LOADED ? w->vars[v->expr] : (uint64_t)1 << a->terms[i].var;
-    }
-    return vars;
-}
-
-static bool depends_on(uint64_t vars, uint32_t var)
-{
-    return var != KEXPR_NONE && vars >> var & 1;
-}
 
 static double vector_iterations(const struct schedule *s)
 {
@@ -95,26 +74,23 @@ bool schedule_count(const struct schedule *s, struct arena *a, struct schedule_w
     const struct kernel *k = s->kernel;
     const struct short_rows *rows = &s->row_buffers.short_rows;
 
-    *w = (struct schedule_work){.vars = arena_array(a, k->expr_count, sizeof *w->vars)};
+    *w = (struct schedule_work){.vars = kernel_dependences(k, a)};
     for (uint32_t i = 0; w->vars && i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
-        uint64_t vars = form_vars(k, w, &x->index);
+        uint64_t vars = w->vars[i];
         bool lanes = s->exprs[i].lanes;
 
-        for (uint32_t g = 0; g < x->guard_count; g++)
-            vars |= form_vars(k, w, &x->guards[g].form);
         for (uint32_t n = 0; n < 3 && x->args[n] != KEXPR_NONE; n++) {
-            vars |= w->vars[x->args[n]];
+            vars |= w->vars[x->args[n]];         /* of a REDUCE, too: each iteration is executed */
             lanes |= s->exprs[x->args[n]].lanes; /* vectors are summed, whichever variable they run along */
         }
         if (x->op == K_LOAD)
             w->accesses += loads_of(s, vars, i);
         else if (x->op != K_CONST && x->op != K_INDEX)
             w->operations += executions(s, vars, lanes) * expr_cost(s, x);
-        w->vars[i] = x->op == K_REDUCE ? vars & (((uint64_t)1 << k->parallel_count) - 1) : vars;
     }
     for (uint32_t i = 0; w->vars && i < k->store_count; i++) {
-        const uint64_t vars = form_vars(k, w, &k->stores[i].index);
+        const uint64_t vars = form_dependences(k, w->vars, &k->stores[i].index);
 
         w->accesses += rows->size && rows->stores[i] >= 0 ? executions(s, vars, true) : accesses(s, vars, &k->stores[i].index);
     }
