@@ -241,6 +241,20 @@ static inline void input(struct net *t, const char *name, int type, const char *
     t->graph.input[t->graph.n_input++] = port(t, name, type, dims);
 }
 
+/** Adds inputs of one type: "NAME DIMENSIONS; ...". */
+static inline void inputs_of(struct net *t, int type, const char *list)
+{
+    char *rest = NULL;
+
+    for (char *one = strtok_r(text(t, list), ";", &rest); one; one = strtok_r(NULL, ";", &rest)) {
+        char *name = one + (*one == ' '), *dims = strchr(name, ' ');
+
+        if (dims)
+            *dims++ = '\0';
+        input(t, name, type, dims ? dims : "");
+    }
+}
+
 /** Appends outputs to an inner graph. */
 static inline void outputs_in(struct net *t, Onnx__GraphProto *g, const char *names)
 {
@@ -263,9 +277,13 @@ static inline Onnx__GraphProto *loop_body(struct net *t, Onnx__NodeProto *n, con
     return body;
 }
 
-static inline void output(struct net *t, const char *name)
+static inline void output(struct net *t, const char *names)
 {
-    t->graph.output[t->outputs++] = port(t, name, F32, NULL);
+    char **list;
+    const size_t count = words(t, names, &list);
+
+    for (size_t i = 0; i < count; i++)
+        t->graph.output[t->outputs++] = port(t, list[i], F32, NULL);
     t->graph.n_output = t->outputs;
 }
 

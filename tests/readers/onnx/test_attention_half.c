@@ -89,14 +89,8 @@ static void attention_of_heads(bool causal)
 {
     struct net *t = begin(23);
 
-    input(t, "q", F16, "2 3 5 8");
-    input(t, "k", F16, "2 3 5 8");
-    input(t, "v", F16, "2 3 5 8");
-    input(t, "bias", F16, "5 9");
-    input(t, "past_k", F16, "2 3 4 8");
-    input(t, "past_v", F16, "2 3 4 8");
-    Onnx__NodeProto *n = node(t, "Attention", "q k v bias past_k past_v", "y");
-    attribute_int(t, n, "is_causal", causal);
+    inputs_of(t, F16, "q 2 3 5 8; k 2 3 5 8; v 2 3 5 8; bias 5 9; past_k 2 3 4 8; past_v 2 3 4 8");
+    attribute_int(t, node(t, "Attention", "q k v bias past_k past_v", "y"), "is_causal", causal);
     r.keys = LENGTH + PAST;
     for (int b = 0; b < BATCH; b++)
         for (int h = 0; h < HEADS; h++)
@@ -124,9 +118,7 @@ static void rows_of_heads(bool scores)
 {
     struct net *t = begin(17);
 
-    input(t, "q", F16, "2 5 24");
-    input(t, "k", F16, "2 5 24");
-    input(t, "v", F16, "2 5 24");
+    inputs_of(t, F16, "q 2 5 24; k 2 5 24; v 2 5 24");
     input(t, "mask", I32, "2 5");
     if (scores)
         input(t, "bias", F16, "1 3 5 5");

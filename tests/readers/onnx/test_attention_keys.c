@@ -77,8 +77,7 @@ static void attend_unpadded(int length, int64_t first, int64_t second, int left,
 
     snprintf(dims, sizeof dims, "%d %d %d %d", BATCH, HEADS, length, SIZE);
     input(t, "q", F32, dims);
-    input(t, "k", F32, "2 2 192 16");
-    input(t, "v", F32, "2 2 192 16");
+    inputs_of(t, F32, "k 2 2 192 16; v 2 2 192 16");
     input(t, "unpadded", I64, "2");
     Onnx__NodeProto *n = node(t, "Attention", "q k v - - - unpadded", "y");
     attribute_int(t, n, "left_window_size", left);
@@ -166,8 +165,7 @@ static void check_small(const struct small *c)
         attribute_int(t, n, "left_window_size", c->left);
     if (c->right >= 0)
         attribute_int(t, n, c->right ? "right_window_size" : "is_causal", c->right ? c->right : 1);
-    output(t, "y");
-    output(t, "weights");
+    output(t, "y weights");
     run(t, inputs, (void *[]){d.y, weights},
         (size_t[]){(size_t)c->queries * sizeof(float), (size_t)(c->queries * c->keys) * sizeof(float)});
     for (int i = 0; i < c->queries; i++) {
@@ -212,10 +210,7 @@ TEST(masks_of_one_key_are_padded)
         struct net *t = begin(version);
         float q[1] = {0}, k[2] = {0}, v[2] = {1, 3}, mask[1] = {0}, y[1];
 
-        input(t, "q", F32, "1 1 1 1");
-        input(t, "k", F32, "1 1 2 1");
-        input(t, "v", F32, "1 1 2 1");
-        input(t, "mask", F32, "1 1");
+        inputs_of(t, F32, "q 1 1 1 1; k 1 1 2 1; v 1 1 2 1; mask 1 1");
         node(t, "Attention", "q k v mask", "y");
         run(t, (void *[]){q, k, v, mask}, (void *[]){y}, (size_t[]){sizeof y});
         assert_true(y[0] == (version == 23 ? 2 : 1));
@@ -246,8 +241,7 @@ static void attend_in_window(int length, int first, int second, int window)
     snprintf(dims, sizeof dims, "%d %d %d", BATCH, length, token);
     input(t, "k", F32, dims);
     input(t, "v", F32, dims);
-    input(t, "pk", F32, "2 2 192 16");
-    input(t, "pv", F32, "2 2 192 16");
+    inputs_of(t, F32, "pk 2 2 192 16; pv 2 2 192 16");
     input(t, "last", I32, "2");
     initializer(t, tensor(t, "total", I32, 0, NULL, &(int32_t){KEYS}, 4));
     Onnx__NodeProto *n = microsoft(t, "GroupQueryAttention", "q k v pk pv last total", "y");
@@ -302,11 +296,9 @@ TEST(a_bias_that_hides_all_keys_gives_zero)
         struct net *t = begin(17);
         int32_t last = 1;
 
-        input(t, "x", F32, "1 2 2");
-        input(t, "bias", F32, "1 1 2 2");
+        inputs_of(t, F32, "x 1 2 2; bias 1 1 2 2");
         if (i == 1) {
-            input(t, "w", F32, "2 6");
-            input(t, "b", F32, "6");
+            inputs_of(t, F32, "w 2 6; b 6");
         }
         initializer(t, tensor(t, "last", I32, 1, (const int64_t[]){1}, &last, 4));
         initializer(t, tensor(t, "total", I32, 0, NULL, &(int32_t){2}, 4));

@@ -88,7 +88,6 @@ TEST(if_takes_a_branch)
     b = attribute_graph(t, t->graph.node[0], "else_branch");
     node_in(t, b, "NoSuchThing", "x", "r");
     outputs_in(t, b, "r");
-    output(t, "y");
     computes(x, y);
     assert_true(y[0] == 1 && y[1] == -3);
     /* A condition that is computed: both branches, then. */
@@ -125,7 +124,6 @@ TEST(an_if_between_shapes_says_which_constant_decides)
     b = attribute_graph(t, t->graph.node[1], "else_branch");
     node_in(t, b, "Transpose", "x", "r");
     outputs_in(t, b, "r");
-    output(t, "y");
     refused(
         t, NULL,
         "\"n_y\" (If): its condition depends on an input of the model, \"sr\", and output 0 is float32 [2, 3] in "
@@ -157,7 +155,6 @@ TEST(sequences_of_known_length_leave_no_trace)
     node_in(t, body, "Add", "item other", "sum");
     outputs_in(t, body, "sum");
     attribute_int(t, node(t, "ConcatFromSequence", "mapped", "y"), "axis", 0);
-    output(t, "y");
     computes(x, y);
     assert_memory_equal(y, ((float[]){10, 12, 8, 10, 10, 12}), sizeof y);
     *(int64_t *)t->graph.initializer[1]->raw_data.data = 3;
@@ -192,7 +189,6 @@ TEST(loops_that_append_are_unrolled)
     attribute_int(t, stack, "axis", 0);
     attribute_int(t, stack, "new_axis", 1);
     outputs_in(t, body, "r");
-    output(t, "y");
     computes(x, y);
     for (int i = 0; i < 40; i++)
         assert_true(y[i] == x[i % 2] * (float)(i / 2));
@@ -211,7 +207,6 @@ TEST(loops_are_unrolled)
     Onnx__GraphProto *body = loop_body(t, t->graph.node[0], "s_in", "2");
     nodes_in(t, body, "go_on = Less i last; s_out = Add s_in x");
     outputs_in(t, body, "go_on s_out s_out");
-    output(t, "y");
     reads(t, NULL);
     expect_shape(t, SHAPE(4, 2));
     compute(t, x, sizeof x, y, sizeof y);
@@ -296,7 +291,6 @@ TEST(scans_are_unrolled)
     body->input[body->n_input++] = port(t, "row", F32, "2");
     node_in(t, body, "Add", "s_in row", "s_out");
     outputs_in(t, body, "s_out s_out");
-    output(t, "y");
     computes(x, y);
     assert_memory_equal(y, ((float[]){1, 2, 4, 6, 9, 12}), sizeof y);
 }
@@ -379,7 +373,6 @@ TEST(many_turns_are_a_loop)
     attribute_int(t, node_in(t, body, "Cast", "i", "f"), "to", F32);
     nodes_in(t, body, "h = Mul s_in half; hx = Add h x; s_out = Add hx f; go_on = Identity go");
     outputs_in(t, body, "go_on s_out s_out");
-    output(t, "y");
     reads(t, NULL);
     expect_shape(t, SHAPE(MANY, 2));
     compute(t, x, sizeof x, y, sizeof y);
@@ -496,7 +489,6 @@ TEST(loops_compute_constants_once)
     Onnx__GraphProto *body = loop_body(t, t->graph.node[0], "s_in", "1 128");
     nodes_in(t, body, "wt = Transpose w; p = MatMul s_in wt; xi = Gather x i; q = Add p xi; s_out = Tanh q");
     outputs_in(t, body, "go s_out s_out");
-    output(t, "y");
     compute_wide(t);
 }
 

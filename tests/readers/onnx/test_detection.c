@@ -209,7 +209,6 @@ TEST(padding_changes_no_result)
         float x;
     } cases[] = {{"ReduceMax", "", 1},       {"ReduceMin", "", .5F},   {"ReduceSum", "first", 2.125F},
                  {"ReduceProd", "", .3125F}, {"ReduceL1", "", 2.125F}, {"ReduceSumSquare", "", 1.640625F}};
-    Onnx__NodeProto *n;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char inputs[40];
@@ -220,8 +219,7 @@ TEST(padding_changes_no_result)
         check_eight(&cases[i].x, 1, 1, -1);
     }
     begin_eight(17); /* the smallest is the last of three, the largest negative one, too */
-    n = node(t, "ArgMin", "score", "at");
-    attribute_int(t, n, "keepdims", 0);
+    attribute_int(t, node(t, "ArgMin", "score", "at"), "keepdims", 0);
     attribute_int(t, node(t, "Cast", "at", "y"), "to", F32);
     check_eight((float[]){2}, 1, 1, -1);
     begin_eight(17);
@@ -451,8 +449,7 @@ TEST(outputs_that_are_chosen_keep_their_count)
     const struct model_options options = {.output_count = 1, .outputs = names};
 
     begin_eight(17);
-    output(t, "rows");
-    output(t, "score");
+    output(t, "rows score");
     reads(t, NULL);
     assert_int_equal(t->read.output_count, 4);
     assert_true(model_choose_outputs(&t->read, &options, &t->error));
@@ -468,13 +465,11 @@ TEST(wrong_boxes_are_refused)
     output(t, "rows");
     refused(t, NULL, "all outputs of the graph have no elements");
     start(t, 17);
-    input(t, "x", F32, "1 8 4");
-    input(t, "s", F32, "1 7");
+    inputs_of(t, F32, "x 1 8 4; s 1 7");
     node(t, "NonMaxSuppression", "x s", "y");
     refused(t, NULL, "boxes must be [batch, boxes, 4] and scores [batch, classes, boxes]");
     start(t, 17);
-    input(t, "x", F32, "1 8 4");
-    input(t, "s", F32, "1 1 8");
+    inputs_of(t, F32, "x 1 8 4; s 1 1 8");
     input(t, "m", I64, "1");
     node(t, "NonMaxSuppression", "x s m", "y");
     refused(t, NULL, "input 2 depends on an input of the model, \"m\"");
@@ -494,13 +489,11 @@ TEST(elements_that_are_not_zero_are_found)
 
     for (int i = 0; i < 2; i++) {
         start(t, 17);
-        input(t, "x", F32, "2 3");
-        input(t, "s", F32, "2 3");
+        inputs_of(t, F32, "x 2 3; s 2 3");
         nodes_in(t, &t->graph,
                  "y = NonZero x; places = Transpose y; values = GatherND s places; sum = ReduceSum values, "
                  "keepdims 0");
-        output(t, "y");
-        output(t, "sum");
+        output(t, "y sum");
         run_all(i ? *none : *x, sizeof x, (float[]){1, 2, 4, 8, 16, 32}, sizeof x, out, 3);
         assert_int_equal(count, i ? 0 : 3);
         assert_true(sum == (i ? 0 : 42));
@@ -525,8 +518,7 @@ TEST(slices_are_chosen)
         int32_t count = -1;
 
         start(t, 17);
-        input(t, "x", F32, "3 3");
-        input(t, "s", F32, "3");
+        inputs_of(t, F32, "x 3 3; s 3");
         number(t, "zero", 0);
         node(t, "Greater", "s zero", "flags");
         n = node(t, "Compress", "x flags", "y");
@@ -619,8 +611,7 @@ TEST(regions_are_aligned)
         Onnx__NodeProto *n;
 
         start(t, 16);
-        input(t, "x", F32, "2 2 5 4");
-        input(t, "s", F32, "6 4");
+        inputs_of(t, F32, "x 2 2 5 4; s 6 4");
         integers(t, "pictures", REGIONS, (int64_t[]){0, 1, 1, 0, 1, 0});
         n = node(t, "RoiAlign", "x s pictures", "y");
         attribute_text(t, n, "mode", c->max ? "max" : "avg");
@@ -644,8 +635,7 @@ TEST(regions_are_aligned)
         }
     }
     start(t, 16);
-    input(t, "x", F32, "2 2 5 4");
-    input(t, "s", F32, "6 4");
+    inputs_of(t, F32, "x 2 2 5 4; s 6 4");
     integers(t, "pictures", REGIONS, (int64_t[]){0, 1, 1, 0, 1, 0});
     node(t, "RoiAlign", "x s pictures", "y");
     refused(t, NULL, "with 0 the number of samples depends on the data");

@@ -103,9 +103,7 @@ TEST(whole_numbers_of_float64_are_exact)
         node(t, "Add", "d bias", "a");
         attribute_int(t, node(t, "Cast", "a", "y"), "to", I64);
         nodes_in(t, &t->graph, "z = Cast a, to 6; b = Cast a, to 2");
-        output(t, "y");
-        output(t, "z");
-        output(t, "b");
+        output(t, "y z b");
         run(t, (void *[]){x}, (void *[]){y, z, b}, (size_t[]){sizeof y, sizeof z, sizeof b});
         for (size_t i = 0; i < COUNT; i++) {
             const double a = (double)x[i] + biases[c];
@@ -178,8 +176,7 @@ TEST(floating_point_remainders_are_exact)
         b[i] = numbers[i % COUNT];
     }
     start(t, 13);
-    input(t, "a", F32, "1600");
-    input(t, "b", F32, "1600");
+    inputs_of(t, F32, "a 1600; b 1600");
     attribute_int(t, node(t, "Mod", "a b", "y"), "fmod", 1);
     run(t, (void *[]){a, b}, (void *[]){y}, (size_t[]){sizeof y});
     for (size_t i = 0; i < COUNT * COUNT; i++) {

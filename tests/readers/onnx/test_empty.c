@@ -25,8 +25,7 @@ static void expect_identity(struct net *t, size_t count)
 
 TEST(a_cache_that_is_empty_vanishes_in_a_concat)
 {
-    input(t, "past", F32, "1 2 n 4");
-    input(t, "x", F32, "1 2 1 4");
+    inputs_of(t, F32, "past 1 2 n 4; x 1 2 1 4");
     nodes_in(t, &t->graph, "present = Concat past x, axis 2; y = Identity present");
     expect_identity(t, 8);
     reads(t, &filled); /* with two steps in the cache it is an input */
@@ -36,8 +35,7 @@ TEST(a_cache_that_is_empty_vanishes_in_a_concat)
 
 TEST(what_is_computed_of_nothing_is_nothing)
 {
-    input(t, "past", F32, "n 4");
-    input(t, "x", F32, "3 4");
+    inputs_of(t, F32, "past n 4; x 3 4");
     initializer(t, tensor(t, "scale", F32, 1, (const int64_t[]){4}, (const float[]){1, 2, 3, 4}, 16));
     nodes_in(t, &t->graph, "a = Mul past scale; b = Sigmoid a; c = Greater b a; d = Where c a b");
     attribute_int(t, node(t, "Cast", "d", "e"), "to", F32);
@@ -76,7 +74,6 @@ TEST(results_of_no_turns_have_the_shape_that_the_body_tells)
         body->output[body->n_output++] = port(t, "t", F32, known ? "1 2" : NULL);
         attribute_int(t, node(t, "ReduceMax", "rows axes", "top"), "keepdims", 0); /* minus infinity */
         node(t, "Max", "top s", "y");
-        output(t, "y");
         if (known) {
             computes(x, y);
             assert_true(y[0] == 3 && y[1] == -5);
@@ -91,8 +88,7 @@ TEST(a_sum_of_no_products_is_0)
     const float x[6] = {1, 2, 3, 4, 5, 6};
     float y[6];
 
-    input(t, "past", F32, "2 n");
-    input(t, "x", F32, "2 3");
+    inputs_of(t, F32, "past 2 n; x 2 3");
     node(t, "Transpose", "past", "transposed");
     integers(t, "shape", 2, (const int64_t[]){0, 3});
     node(t, "Expand", "transposed shape", "wrong"); /* [n, 2] cannot become [0, 3] */
@@ -100,8 +96,7 @@ TEST(a_sum_of_no_products_is_0)
     refused(t, &empty, "cannot become");
 
     start(t, 17);
-    input(t, "past", F32, "2 n");
-    input(t, "x", F32, "2 3");
+    inputs_of(t, F32, "past 2 n; x 2 3");
     integers(t, "from", 2, (const int64_t[]){0, 0});
     integers(t, "to", 2, (const int64_t[]){0, 3});
     node(t, "Slice", "x from to", "none"); /* [0, 3] */
@@ -148,11 +143,9 @@ TEST(an_attention_without_a_past_is_one_with_an_empty_past)
 
 TEST(outputs_without_elements_vanish)
 {
-    input(t, "past", F32, "n");
-    input(t, "x", F32, "2");
+    inputs_of(t, F32, "past n; x 2");
     nodes_in(t, &t->graph, "present = Relu past; y = Identity x");
-    output(t, "present");
-    output(t, "y");
+    output(t, "present y");
     reads(t, &empty);
     assert_int_equal(t->read.output_count, 1);
     assert_non_null(strstr(t->read.notes, "output 'present' has no elements"));
@@ -177,14 +170,12 @@ TEST(what_has_no_elements_is_named)
 
 TEST(shapes_that_differ_are_refused)
 {
-    input(t, "past", F32, "n 4");
-    input(t, "x", F32, "3 4");
+    inputs_of(t, F32, "past n 4; x 3 4");
     node(t, "Add", "past x", "y");
     refused(t, &empty, "cannot be broadcast");
 
     start(t, 17);
-    input(t, "past", F32, "n 4");
-    input(t, "x", F32, "n 4");
+    inputs_of(t, F32, "past n 4; x n 4");
     node(t, "Add", "past x", "y");
     refused(t,
             &(struct model_options){.dim_count = 1,

@@ -206,8 +206,7 @@ TEST(recurrent_operands_of_too_many_dimensions_are_refused)
 
     for (size_t i = 0; i < 3; i++) {
         start(t, 14);
-        input(t, "x", F32, "1 1 1 1 1 1 1 1");
-        input(t, "w", F32, "1 1 1");
+        inputs_of(t, F32, "x 1 1 1 1 1 1 1 1; w 1 1 1");
         attribute_int(t, node(t, operators[i], "x w w", "y"), "layout", 1);
         refused(t, NULL, "X, W and R of ranks 8, 3, 3");
     }
@@ -285,8 +284,7 @@ TEST(ranks_beyond_twelve_are_refused)
 /* A node that is refused for one thing is read to its end, and the rest of it may be wrong, too. */
 TEST(an_operand_of_another_rank_is_not_transposed)
 {
-    input(t, "a", I32, "1 1 2 3 1 2");
-    input(t, "b", I32, "2 2");
+    inputs_of(t, I32, "a 1 1 2 3 1 2; b 2 2");
     Onnx__NodeProto *n = node(t, "Gemm", "a b", "y");
     attribute_text(t, n, "beta", "one");
     attribute_int(t, n, "transA", 1);

@@ -22,8 +22,7 @@ TEST(every_allocation_can_fail)
     nodes_in(t, &t->graph,
              "places = NonZero x; shape_of = Shape places; filled = ConstantOfShape shape_of; refused = "
              "Unique x");
-    output(t, "y");
-    output(t, "filled");
+    output(t, "y filled");
     size = onnx__model_proto__get_packed_size(&t->model);
     uint8_t *bytes = keep(t, size);
     for (int refuse = 1; refuse >= 0; refuse--) {

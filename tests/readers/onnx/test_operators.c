@@ -186,8 +186,7 @@ TEST(integer_convolutions_are_exact_beyond_float32)
         x[i] = (uint8_t)(255 - random_below(3));
     for (size_t i = 0; i < C * K; i++)
         w[i] = (uint8_t)(255 - random_below(3));
-    input(t, "x", U8, "1 200 4 4");
-    input(t, "w", U8, "1 200 3 3");
+    inputs_of(t, U8, "x 1 200 4 4; w 1 200 3 3");
     node(t, "ConvInteger", "x w", "y");
     run(t, inputs, outputs, &bytes);
     for (size_t i = 0; i < 4; i++) {
@@ -230,10 +229,7 @@ static void check_dynamically_quantized_matmul(bool with_sums)
     nodes_in(t, &t->graph, "q s z = DynamicQuantizeLinear x; i = MatMulInteger q w z");
     attribute_int(t, node(t, "Cast", "i", "f"), "to", F32);
     nodes_in(t, &t->graph, "m = Mul s ws; p = Mul f m; y = Add p b");
-    output(t, "y");
-    output(t, "q");
-    output(t, "s");
-    output(t, "z");
+    output(t, "y q s z");
     if (with_sums)
         output(t, "i");
     run(t, inputs, outputs, bytes);
@@ -299,8 +295,7 @@ TEST(recurrent_steps_equal_the_operator)
                     attribute_int(t, node_, "linear_before_reset", 1);
                 if (variant)
                     attribute_float(t, node_, "clip", 1000);
-                output(t, "y");
-                output(t, "last");
+                output(t, "y last");
                 run(t, inputs, outputs, bytes);
             }
             for (int64_t i = 0; i < STEPS * n * BATCH * H; i++)
@@ -331,8 +326,7 @@ TEST(max_pool_tells_indices)
         attribute_ints(t, n, "strides", 2, (int64_t[]){2, 2});
         attribute_ints(t, n, "pads", 4, (int64_t[]){1, 1, 1, 0});
         attribute_int(t, n, "storage_order", column_major);
-        output(t, "y");
-        output(t, "i");
+        output(t, "y i");
         run(t, inputs, outputs, bytes);
         for (int c = 0; c < C; c++)
             for (int o = 0; o < 9; o++) {
@@ -396,8 +390,7 @@ TEST(grid_sample_equals_loops)
         random_fill(x, H * W);
         for (size_t i = 0; i < O * 2; i++)
             grid[i] = (float)random_below(5001) / 1000 - 2.5f;
-        input(t, "x", F32, "1 1 3 4");
-        input(t, "grid", F32, "1 4 5 2");
+        inputs_of(t, F32, "x 1 1 3 4; grid 1 4 5 2");
         Onnx__NodeProto *n = node(t, "GridSample", "x grid", "y");
         attribute_text(t, n, "mode", modes[form % 3]);
         attribute_text(t, n, "padding_mode", paddings[padding]);
@@ -466,8 +459,7 @@ TEST(quantised_operators_compute_on_what_is_meant)
         w[i] = (uint8_t)random_below(256);
     for (size_t i = 0; i < N; i++)
         bias[i] = (int32_t)random_below(20000) - 10000;
-    input(t, "a", U8, "3 4");
-    input(t, "b", U8, "3 4");
+    inputs_of(t, U8, "a 3 4; b 3 4");
     initializer(t, tensor(t, "w", U8, 2, (int64_t[]){K, N}, w, sizeof w));
     initializer(t, tensor(t, "c", I32, 1, (int64_t[]){N}, bias, sizeof bias));
     number(t, "sa", 0.5f);
@@ -481,10 +473,8 @@ TEST(quantised_operators_compute_on_what_is_meant)
     byte(t, "zw", 120);
     byte(t, "zy", 128);
     microsoft(t, "QLinearAdd", "a sa za b sb zb ss zs", "s");
-    Onnx__NodeProto *n = microsoft(t, "QGemm", "s ss zs w sw zw c sy zy", "y");
-    attribute_float(t, n, "alpha", 1);
-    output(t, "s");
-    output(t, "y");
+    attribute_float(t, microsoft(t, "QGemm", "s ss zs w sw zw c sy zy", "y"), "alpha", 1);
+    output(t, "s y");
     run(t, inputs, outputs, bytes);
     for (size_t i = 0; i < M * K; i++)
         assert_int_equal(sum[i], saturate(rint((a[i] - 100) * 0.5 + (b[i] - 20) * 0.25) + 30));
@@ -510,8 +500,7 @@ TEST(skip_normalisations_and_fused_matmuls_are_right)
     random_fill(skip, ROWS * SIZE);
     random_fill(gamma, SIZE);
     random_fill(beta, SIZE);
-    input(t, "x", F32, "3 8");
-    input(t, "skip", F32, "3 8");
+    inputs_of(t, F32, "x 3 8; skip 3 8");
     initializer(t, tensor(t, "gamma", F32, 1, (int64_t[]){SIZE}, gamma, sizeof gamma));
     initializer(t, tensor(t, "beta", F32, 1, (int64_t[]){SIZE}, beta, sizeof beta));
     attribute_float(t, microsoft(t, "SkipLayerNormalization", "x skip gamma beta", "y - - sum"), "epsilon", 0.5f);
@@ -521,11 +510,7 @@ TEST(skip_normalisations_and_fused_matmuls_are_right)
     Onnx__NodeProto *n = microsoft(t, "FusedMatMul", "x skip", "p");
     attribute_int(t, n, "transB", 1);
     attribute_float(t, n, "alpha", 3);
-    output(t, "y");
-    output(t, "sum");
-    output(t, "z");
-    output(t, "p");
-    output(t, "again");
+    output(t, "y sum z p again");
     run(t, inputs, outputs, bytes);
     for (size_t r = 0; r < ROWS; r++) {
         double mean = 0, variance = 0, square = 0;

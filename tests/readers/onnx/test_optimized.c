@@ -114,8 +114,7 @@ static void same(struct net *t, double tolerance)
     float *y = calloc(MOST, sizeof *y);
 
     assert_non_null(y);
-    output(t, "want");
-    output(t, "got");
+    output(t, "want got");
     size_t count = outputs_of(t, y);
     for (size_t i = 0; i < count; i++)
         assert_close(y[count + i], y[i], tolerance);
@@ -191,8 +190,7 @@ static void fused(struct net *t, const struct function_case *f)
     float *y = calloc(MOST, sizeof *y);
 
     assert_non_null(y);
-    output(t, "plain");
-    output(t, "fused");
+    output(t, "plain fused");
     size_t count = outputs_of(t, y);
     for (size_t i = 0; i < count; i++)
         assert_close(y[count + i], apply(f, (double)y[i]), 1e-5);
@@ -206,8 +204,7 @@ TEST(fused_convolutions_add_and_activate)
         Onnx__NodeProto *n;
 
         start(t, 17);
-        input(t, "x", F32, "1 4 7 6");
-        input(t, "z", F32, "1 6 4 3");
+        inputs_of(t, F32, "x 1 4 7 6; z 1 6 4 3");
         constant(t, "w", F32, "6 2 3 3", 0.5f, 0);
         constant(t, "b", F32, "6", 1, 0);
         for (int k = 0; k < 2; k++) {
@@ -259,8 +256,7 @@ TEST(fused_matmuls_activate)
         fused(t, f);
     }
     start(t, 17); /* vectors, as MatMul has them */
-    input(t, "x", F32, "7");
-    input(t, "y", F32, "7 3");
+    inputs_of(t, F32, "x 7; y 7 3");
     node(t, "MatMul", "x y", "want");
     microsoft(t, "FusedMatMul", "x y", "got");
     same(t, 1e-6);

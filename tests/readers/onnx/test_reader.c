@@ -74,7 +74,6 @@ TEST(outputs_may_be_inputs_or_constants)
 
     input(t, "x", F32, "2");
     node(t, "Identity", "x", "y");
-    output(t, "y");
     computes(x, y);
     assert_memory_equal(x, y, sizeof x);
     initializer(t, tensor(t, "c", F32, 1, (int64_t[]){2}, x, sizeof x));
@@ -92,13 +91,11 @@ TEST(inputs_have_defaults_and_may_be_booleans)
     const struct model_options options = {.constant_count = 1, .constants = &constant};
     float y[2];
 
-    input(t, "x", F32, "2");
-    input(t, "w", F32, "2");
+    inputs_of(t, F32, "x 2; w 2");
     input(t, "m", BOOL, "2");
     initializer(t, tensor(t, "w", F32, 1, (int64_t[]){2}, w, sizeof w));
     nodes_in(t, &t->graph, "y = Where m x w; z = Not m");
-    output(t, "y");
-    output(t, "z");
+    output(t, "y z");
     reads(t, NULL);
     assert_int_equal(t->read.input_count, 2); /* w has its value */
     assert_true(t->read.inputs[1].is_boolean);
@@ -144,8 +141,7 @@ TEST(dimensions_are_bound_by_shapes)
     struct model_dim dim = {"n", 5}, dims[] = {{"n", 5}, {"n", 6}};
     struct model_options options = {.shape_count = 1, .shapes = &shape};
 
-    input(t, "x", F32, "n 3");
-    input(t, "z", F32, "n 1");
+    inputs_of(t, F32, "x n 3; z n 1");
     node(t, "Add", "x z", "y");
     reads(t, &options); /* n from x, so z is known, too */
     expect_shape(t, SHAPE(5, 3));

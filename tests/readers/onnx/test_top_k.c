@@ -81,8 +81,7 @@ static void check_top_k(const struct top_k_case *c)
     Onnx__NodeProto *n = node(t, "TopK", "x k", "y i");
     attribute_int(t, n, "axis", 1);
     attribute_int(t, n, "largest", c->largest);
-    output(t, "y");
-    output(t, "i");
+    output(t, "y i");
     fill_rows(c, x, rows);
     run(t, (void *[]){x}, (void *[]){y, indices}, (size_t[]){rows * k * sizeof *y, rows * k * sizeof *indices});
     for (size_t r = 0; r < rows; r++)
@@ -118,8 +117,7 @@ static void make_row(struct net *t, int64_t count, int64_t k)
     input(t, "x", F32, dims);
     integers(t, "k", 1, &k);
     node(t, "TopK", "x k", "y i");
-    output(t, "y");
-    output(t, "i");
+    output(t, "y i");
 }
 
 /* Both ways to sort count NaN as the largest number of the row. */

@@ -156,9 +156,7 @@ static void attend(const struct attention_case *c)
         attribute_float(t, n, "scale", c->scale);
     if (c->filter != 0)
         attribute_float(t, n, "mask_filter_value", c->filter);
-    output(t, "y");
-    output(t, "present_k");
-    output(t, "present_v");
+    output(t, "y present_k present_v");
     run(t, buffers, (void *[]){d.y, d.present[0], d.present[1]},
         (size_t[]){BATCH * LENGTH * HEADS * V_SIZE * sizeof(float), BATCH * HEADS * total * SIZE * sizeof(float),
                    BATCH * HEADS * total * V_SIZE * sizeof(float)});
@@ -438,11 +436,8 @@ static void embed(bool segments, bool mask, bool positions)
     strcat(inputs, segments ? "words at kind gamma beta " : "words at - gamma beta ");
     add_input(t, mask, "seen", I32, dims, (void *)(uintptr_t)seen, buffers, inputs);
     add_input(t, positions, "places", I32, dims_of(dims, 1, TOKENS, 0, 0), (void *)(uintptr_t)places, buffers, inputs);
-    Onnx__NodeProto *n = microsoft(t, "EmbedLayerNormalization", inputs, "y ones sum");
-    attribute_float(t, n, "epsilon", 0.25f);
-    output(t, "y");
-    output(t, "ones");
-    output(t, "sum");
+    attribute_float(t, microsoft(t, "EmbedLayerNormalization", inputs, "y ones sum"), "epsilon", 0.25f);
+    output(t, "y ones sum");
     run(t, buffers, (void *[]){y, ones, sum}, (size_t[]){sizeof y, sizeof ones, sizeof sum});
     assert_int_equal(ones[0], mask ? 3 : 0);
     assert_int_equal(ones[1], mask ? 4 : 0); /* a flag of 2 does not count */
@@ -519,30 +514,73 @@ TEST(matrices_and_their_batches_are_transposed)
         multiply_transposed(bits);
 }
 
+/* ---- mixture of experts ---- */
+
+/** Three experts of one number each, of which each token takes two: with few tokens their weights are gathered. */
+TEST(mixtures_of_experts_take_those_with_the_greatest_scores)
+{
+    static float first[] = {2, 3, 5, -1, 1, 4}, second[] = {1, 10, 100}, bias[] = {1, 2, 3};
+    float x[2] = {1.5F, -0.25F}, scores[2][3] = {{-9, 2, 1}, {0, -7, 0}}, y[2];
+
+    for (int form = 0; form < 4; form++) {
+        const int tokens = 1 + form / 2, rows = 1 + form % 2;
+
+        start(t, 17);
+        inputs_of(t, F32, form < 2 ? "x 1 1; scores 1 3" : "x 2 1; scores 2 3");
+        initializer(t, tensor(t, "first", F32, 3, (int64_t[]){3, rows, 1}, first, (size_t)rows * 12));
+        initializer(t, tensor(t, "second", F32, 3, (int64_t[]){3, 1, 1}, second, sizeof second));
+        initializer(t, tensor(t, "bias", F32, 2, (int64_t[]){3, 1}, bias, sizeof bias));
+        Onnx__NodeProto *n = microsoft(t, "MoE", "x scores first - second bias", "y");
+        attribute_int(t, n, "k", 2);
+        attribute_text(t, n, "activation_type", rows == 2 ? "swiglu" : "relu");
+        attribute_int(t, n, rows == 2 ? "swiglu_fusion" : "normalize_routing_weights", 1);
+        run(t, (void *[]){x, scores}, (void *[]){y}, (size_t[]){(size_t)tokens * sizeof *y});
+        for (int i = 0; i < tokens; i++) {
+            double want = 0, total = 0, all = 0;
+            for (int e = 0; e < 3; e++) {
+                const double weight = exp((double)scores[i][e]), a = (double)(x[i] * first[e * rows]);
+                const double u = rows == 2 ? a / (1 + exp(-a)) * (double)(x[i] * first[2 * e + 1]) : fmax(a, 0);
+                const double kept = e == i ? 0 : weight; /* the lowest score of token i is that of expert i */
+                all += weight;
+                total += kept;
+                want += kept * (u * (double)second[e] + (double)bias[e]);
+            }
+            assert_close(y[i], want / (rows == 2 ? all : total), 1e-4);
+        }
+    }
+}
+
 /* ---- refusals ---- */
 
 static void refuse_attention(const char *inputs, int64_t heads, const char *reason)
 {
     start(t, 17);
-    input(t, "q", F32, "2 3 12");
-    input(t, "k", F32, "2 4 12");
-    input(t, "packed", F32, "2 4 3 2 4");
-    input(t, "short", F32, "35");
+    inputs_of(t, F32, "q 2 3 12; k 2 4 12; packed 2 4 3 2 4; short 35");
     input(t, "mask", I32, "8");
     input(t, "past", F32, "2 3 1 4");
     attribute_int(t, microsoft(t, "MultiHeadAttention", inputs, "y"), "num_heads", heads);
     refused(t, NULL, reason);
 }
 
+TEST(packed_heads_are_taken_apart)
+{
+    static const float x[2][3] = {{1, .5F, 2}, {-1, .25F, 4}};
+    float y[2];
+
+    input(t, "x", F32, "1 2 1 3 1");
+    attribute_int(t, microsoft(t, "MultiHeadAttention", "x", "y"), "num_heads", 1);
+    computes(x, y);
+    for (int i = 0; i < 2; i++) {
+        const float a = expf(x[i][0] * x[0][1]), b = expf(x[i][0] * x[1][1]);
+        assert_close(y[i], (a * x[0][2] + b * x[1][2]) / (a + b), 1e-6);
+    }
+}
+
 static void refuse_packed(const char *inputs, int64_t heads, const char *reason)
 {
     start(t, 17);
-    input(t, "x", F32, "2 3 7");
-    input(t, "w", F32, "7 36");
-    input(t, "uneven", F32, "7 40");
-    input(t, "short", F32, "35");
-    input(t, "mask", I32, "8");
-    input(t, "keys", I32, "2 4");
+    inputs_of(t, F32, "x 2 3 7; w 7 36; uneven 7 40; short 35");
+    inputs_of(t, I32, "mask 8; keys 2 4");
     input(t, "past", F32, "3 2 3 1 4");
     attribute_int(t, microsoft(t, "Attention", inputs, "y"), "num_heads", heads);
     refused(t, NULL, reason);
@@ -551,7 +589,7 @@ static void refuse_packed(const char *inputs, int64_t heads, const char *reason)
 TEST(what_does_not_fit_is_refused)
 {
     refuse_attention("q k k", 5, "num_heads is 5 for queries of rank 3, 12 numbers each");
-    refuse_attention("q packed k", 3, "packed heads are not read");
+    refuse_attention("q packed k", 3, "packed heads and values are both given");
     refuse_attention("q k k short", 3, "its bias has 35 numbers");
     refuse_attention("q k k - mask", 3, "its mask has rank 1 and sizes 8");
     refuse_attention("q k k - - - past", 3, "past_key and past_value are not both given");
