@@ -176,15 +176,100 @@ static bool read_crop(struct onnx_node *n, struct onnx_window *w, struct crop *c
     return !n->refused;
 }
 
+static WNNOperand convolve_transposed(struct onnx_node *n, WNNOperand x, WNNOperand filter, WNNOperand bias,
+                                      const struct onnx_window *w, const uint32_t *padding, const uint32_t *more,
+                                      uint32_t groups)
+{
+    WNNConvTranspose2dOptions o = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
+
+    o.label = n->label;
+    o.paddingCount = 4;
+    o.padding = padding;
+    o.stridesCount = 2;
+    o.strides = w->strides;
+    o.dilationsCount = 2;
+    o.dilations = w->dilations;
+    o.outputPaddingCount = 2;
+    o.outputPadding = more;
+    o.groups = groups;
+    o.bias = bias;
+    return wnnGraphBuilderConvTranspose2d(n->builder, x, filter, &o);
+}
+
+/** Adds up y, [batch, channels, kernel's depth, depth, height, width], along the depth: each of its parts, with strides between
+ * its slices, begins where the window has it. */
+static WNNOperand fold_depth(struct onnx_node *n, WNNOperand y, const struct onnx_window *w)
+{
+    const struct onnx_dims d = onnx_dims_of(y);
+    const uint32_t spread = (d.at[3] - 1) * w->strides[0] + 1;
+    WNNOperand sum = NULL;
+
+    for (uint32_t k = 0; k < d.at[2]; k++) {
+        const uint32_t at = k * w->dilations[0];
+        WNNOperand part =
+            onnx_reshape(n, onnx_slice_axis(n, y, 2, k, 1), 6, (uint32_t[]){d.at[0], d.at[1], d.at[3], 1, d.at[4], d.at[5]});
+
+        part = onnx_pad(n, part, (struct onnx_dims){6, {0}}, (struct onnx_dims){6, {0, 0, 0, w->strides[0] - 1}}, 0);
+        part = onnx_reshape(n, part, 5, (uint32_t[]){d.at[0], d.at[1], d.at[3] * w->strides[0], d.at[4], d.at[5]});
+        part = onnx_pad(n, onnx_slice_axis(n, part, 2, 0, spread), (struct onnx_dims){5, {0, 0, at}},
+                        (struct onnx_dims){5, {0, 0, w->extent[0] - 1 - at}}, 0);
+        sum = sum ? onnx_add(n, sum, part) : part;
+    }
+    return sum;
+}
+
+/** Does so with three spatial dimensions: the depth belongs to the batch, and the kernel's one to the channels of the result.
+ */
+static WNNOperand convolve_transposed_3d(struct onnx_node *n, WNNOperand x, WNNOperand filter, WNNOperand bias)
+{
+    const struct onnx_dims d = onnx_dims_of(x), f = onnx_dims_of(filter);
+    const uint32_t groups = onnx_size(n, "group", onnx_int(n, "group", 1));
+    size_t count = 0;
+    const int64_t *given = onnx_ints(n, "output_padding", &count);
+    struct onnx_window depth, plane;
+    uint32_t more[3] = {0};
+
+    if (f.rank != 5 || groups < 1 || onnx_has(n, "output_shape"))
+        return onnx_refuse_operand(n,
+                                   "of three spatial dimensions, group is %u, and the filter has %zu dimensions of 5; "
+                                   "output_shape is not read",
+                                   groups, f.rank);
+    if (!onnx_window_read_3d(n, x, f.at + 2, &depth, &plane))
+        return onnx_error_operand(n);
+    if (depth.auto_pad == ONNX_PAD_SAME_UPPER || depth.auto_pad == ONNX_PAD_SAME_LOWER || (given && count != 3))
+        return onnx_refuse_operand(n, "auto_pad is SAME of three spatial dimensions, or output_padding has %zu numbers", count);
+    for (size_t i = 0; given && i < 3; i++)
+        more[i] = onnx_size(n, "a number in output_padding", given[i]);
+    x = onnx_reshape(n, onnx_transpose(n, x, 5, (uint32_t[]){0, 2, 1, 3, 4}), 4,
+                     (uint32_t[]){d.at[0] * d.at[2], d.at[1], d.at[3], d.at[4]});
+    filter = onnx_reshape(n, filter, 4, (uint32_t[]){f.at[0], f.at[1] * f.at[2], f.at[3], f.at[4]});
+    x = convolve_transposed(n, x, filter, NULL, &plane,
+                            (uint32_t[]){plane.before[0], plane.after[0], plane.before[1], plane.after[1]}, more + 1, groups);
+    if (n->refused || wnnOperandIsError(x))
+        return onnx_error_operand(n);
+    const struct onnx_dims y = onnx_dims_of(x);
+    const int64_t whole = ((int64_t)d.at[2] - 1) * depth.strides[0] + depth.extent[0];
+    const int64_t out = whole - depth.before[0] - depth.after[0] + more[0], kept = whole - depth.before[0];
+    if (out < 1 || kept < 1)
+        return onnx_refuse_operand(n, "paddings of %u and %u leave nothing of a depth of %lld", depth.before[0], depth.after[0],
+                                   (long long)whole);
+    x = onnx_reshape(n, x, 6, (uint32_t[]){d.at[0], d.at[2], f.at[1] * groups, f.at[2], y.at[2], y.at[3]});
+    x = fold_depth(n, onnx_transpose(n, x, 6, (uint32_t[]){0, 2, 3, 1, 4, 5}), &depth);
+    x = onnx_slice_axis(n, x, 2, depth.before[0], (uint32_t)(kept < out ? kept : out));
+    x = onnx_pad(n, x, (struct onnx_dims){5, {0}}, (struct onnx_dims){5, {0, 0, (uint32_t)(kept < out ? out - kept : 0)}}, 0);
+    return bias ? onnx_add(n, x, onnx_along_axis(n, bias, 5, 1)) : x;
+}
+
 bool onnx_import_conv_transpose(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), filter = onnx_operand(n, 1), bias = onnx_operand_optional(n, 2), y;
-    WNNConvTranspose2dOptions o = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
     struct onnx_dims none = {4, {0}}, beyond = {4, {0}};
     struct onnx_window w;
     struct crop c;
     uint32_t padding[4], more[2], groups;
 
+    if (onnx_dims_of(x).rank == 5)
+        return onnx_output(n, 0, convolve_transposed_3d(n, x, filter, bias));
     if (!read_convolution(n, x, filter, &w, &groups) || !read_crop(n, &w, &c))
         return false;
     for (int d = 0; d < 2; d++) {
@@ -199,21 +284,10 @@ bool onnx_import_conv_transpose(struct onnx_node *n)
     }
     if (n->refused)
         return false;
-    o.label = n->label;
-    o.paddingCount = 4;
-    o.padding = padding;
-    o.stridesCount = 2;
-    o.strides = w.strides;
-    o.dilationsCount = 2;
-    o.dilations = w.dilations;
-    o.outputPaddingCount = 2;
-    o.outputPadding = more;
-    o.groups = groups;
-    if (!beyond.at[2] && !beyond.at[3])
-        o.bias = bias;
-    y = wnnGraphBuilderConvTranspose2d(n->builder, onnx_to_2d(n, x), onnx_to_2d(n, filter), &o);
+    const bool reaches = beyond.at[2] || beyond.at[3];
+    y = convolve_transposed(n, onnx_to_2d(n, x), onnx_to_2d(n, filter), reaches ? NULL : bias, &w, padding, more, groups);
     y = onnx_pad(n, y, none, beyond, 0);
-    if (bias && !o.bias)
+    if (bias && reaches)
         y = onnx_add(n, y, onnx_along_axis(n, bias, 4, 1));
     return onnx_output(n, 0, onnx_from_2d(n, &w, y));
 }
