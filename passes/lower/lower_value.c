@@ -99,10 +99,28 @@ uint32_t lower_element(struct lowering *l, const struct value *v, const struct m
     return kernel_load(l->k, tensor, map_linear(l, m, &v->type), m->guard_count, m->guards, (union scalar){.u64 = 0});
 }
 
+/** Returns whether a one-element constant may be a size, an integer that is added or subtracted: it is read from memory, so
+ * that sizes share code. */
+static bool may_be_size(const struct value *v)
+{
+    const bool wide = v->type.type == WNNOperandDataType_Int64;
+    int64_t number = 0;
+    int32_t narrow = 0;
+
+    if (!wide && v->type.type != WNNOperandDataType_Int32)
+        return false;
+    memcpy(wide ? (void *)&number : &narrow, v->constant->data, wide ? sizeof number : sizeof narrow);
+    number = wide ? number : narrow;
+    value_for_each_use (v, u)
+        if (u->node->op != OP_ADD && u->node->op != OP_SUB)
+            return false;
+    return v->uses && (number < -KERNEL_IMMEDIATE_MAX || number > KERNEL_IMMEDIATE_MAX);
+}
+
 static uint32_t load(struct lowering *l, const struct value *v, const struct map *m)
 {
     if (v->kind == VALUE_CONSTANT && type_elements(&v->type) == 1 && v->type.type != DTYPE_UINT4 && v->constant &&
-        v->constant->data)
+        v->constant->data && !may_be_size(v))
         return load_scalar_constant(l, v);
     return lower_element(l, v, m);
 }

@@ -397,6 +397,34 @@ TEST(phases_are_as_few_as_possible)
     }
 }
 
+/* Integers that are added may be sizes: kernels read them, and differ in code only where they are small. */
+TEST(sizes_that_are_added_are_no_code)
+{
+    static const char *const sizes[] = {"33", "34", "3"};
+    struct arena a = {0};
+    char *text[3], body[160];
+
+    for (int i = 0; i < 3; i++) {
+        snprintf(body, sizeof body,
+                 "inputs { x: i32[99]; } consts { s: i32[] @scalar(%s); } nodes { y = sub(x, s); } outputs { y; }", sizes[i]);
+        struct graph *g = parse_body(body);
+        struct kernel_list list;
+        struct error e = {0};
+
+        kernels_cluster_nodes(g, true);
+        assert_true(lower_cluster(g, g->first_cluster, NULL, &list, &e));
+        struct schedule *s = schedule_of(list.kernels[0], NULL);
+        text[i] = schedule_structure(s, &a);
+        assert_non_null(text[i]);
+        schedule_free(s);
+        kernel_list_free(&list);
+        graph_free(g);
+    }
+    assert_string_equal(text[0], text[1]);
+    assert_string_not_equal(text[0], text[2]);
+    arena_free(&a);
+}
+
 /** Clusters that are not one kernel, or would repeat work, are refused; lowered anyway they are right. */
 TEST(refuses_what_is_not_one_kernel)
 {
