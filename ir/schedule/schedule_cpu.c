@@ -508,13 +508,14 @@ static bool schedule_loops(struct schedule *s, const struct target *t)
     for (uint32_t i = 0; i < k->expr_count; i++)
         s->exprs[i] = (struct schedule_expr){.phase = k->exprs[i].phase, .row_buffer = -1};
     choose_vector_var(s, &t->isa);
-    s->fixed_size = kernel_sizes_are_chosen(k);
     if (!choose_row_buffers(s) || !tile_find(s) || !short_rows_choose(s, &t->isa))
         return false;
     s->scratch_bytes = s->row_buffers.bytes;
     transpose_choose(s);
     if (!choose_loops(s, &t->isa))
         return false;
+    /* What the lowering chose is whole vectors; other numbers are the graph's, and many graphs differ in nothing else. */
+    s->fixed_size = kernel_sizes_are_chosen(k) && s->vector_var != KEXPR_NONE && k->vars[s->vector_var].size % s->lanes == 0;
     if (s->tiled)
         tile_choose(s, t);
     choose_vector_block(s);
