@@ -120,6 +120,32 @@ static napi_value extension_get_quantized_weights(struct call *c, struct object 
                : NULL;
 }
 
+/* ---- variants of graphs with named dimensions ---- */
+
+/** Returns {built, found, evicted, held}. */
+static napi_value extension_get_variant_counts(struct call *c, struct object *graph)
+{
+    WNNGraphVariantCounts counts;
+    napi_value result;
+
+    wnnGraphGetVariantCounts(graph->native.graph, &counts);
+    return succeeded(c->env, napi_create_object(c->env, &result)) && property_set_number(c, result, "built", counts.built) &&
+                   property_set_number(c, result, "found", counts.found) &&
+                   property_set_number(c, result, "evicted", counts.evicted) &&
+                   property_set_number(c, result, "held", counts.held)
+               ? result
+               : NULL;
+}
+
+static napi_value extension_set_variant_limit(struct call *c, struct object *graph)
+{
+    uint32_t limit;
+
+    if (convert_unsigned_long(c, c->arguments[1], "limit", RANGE_ENFORCE, &limit))
+        wnnGraphSetVariantLimit(graph->native.graph, limit);
+    return NULL;
+}
+
 /* ---- saved graphs ---- */
 
 /** Describes a graph that a thread of Node's pool writes to a file. */
@@ -213,6 +239,8 @@ const struct member extension_members[] = {
     {"setStates", INTERFACE_BUILDER, 2, MEMBER_FUNCTION, extension_set_states, NULL},
     {"quantizeWeights", INTERFACE_BUILDER, 2, MEMBER_FUNCTION, extension_quantize_weights, NULL},
     {"getQuantizedWeights", INTERFACE_GRAPH, 1, MEMBER_FUNCTION, extension_get_quantized_weights, NULL},
+    {"getVariantCounts", INTERFACE_GRAPH, 1, MEMBER_FUNCTION, extension_get_variant_counts, NULL},
+    {"setVariantLimit", INTERFACE_GRAPH, 2, MEMBER_FUNCTION, extension_set_variant_limit, NULL},
     {"listDevices", INTERFACE_COUNT, 0, MEMBER_FUNCTION, extension_list_devices, NULL},
     {"getDevice", INTERFACE_CONTEXT, 1, MEMBER_FUNCTION, extension_get_device, NULL},
     {"saveGraph", INTERFACE_GRAPH, 2, MEMBER_FUNCTION | MEMBER_PROMISE, extension_save_graph, NULL},

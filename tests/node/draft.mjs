@@ -35,6 +35,7 @@ test('the standard entry is the standard', () => {
 });
 
 const standard = MLGraphBuilder.prototype.input;
+const { describeGraph, getVariantCounts, setVariantLimit } = await import(path.join(packageFolder, 'native.mjs'));
 const draft = await import(path.join(packageFolder, 'draft.mjs'));
 
 test('the entry adds what the draft has, to the same interfaces', () => {
@@ -65,11 +66,17 @@ test('one graph runs at any length', async () => {
   const graph = await b.build({ y: b.relu(b.input('x', length)) });
   for (const n of [1, 37, 1])
     assert.deepEqual(await compute(graph, [1, n]), [[1, n], Array.from({ length: n }, (_, i) => i + 1)]);
+  assert.deepEqual(describeGraph(graph).outputs.y.shape, [1, 'sequence_length']);
+  assert.deepEqual(getVariantCounts(graph), { built: 2, found: 1, evicted: 0, held: 2 });
+  setVariantLimit(graph, 1);
+  assert.equal(getVariantCounts(graph).held, 1);
   assert.throws(() => graph.computeShapes({ x: [2, 37] }), { name: 'TypeError', message: /sequence_length/ });
   for (const wrong of [undefined, { x: 5 }, { x: [1, -1] }, { z: [1] }, { x: Array(40).fill(1) }])
     assert.throws(() => graph.computeShapes(wrong), TypeError);
   const x = await context.createTensor(f32(1, 3)), y = await context.createTensor(f32(1, 4));
   assert.throws(() => context.dispatch(graph, { x }, { y }), TypeError);
+  graph.destroy();
+  assert.throws(() => graph.computeShapes({ x: [1, 3] }), { name: 'InvalidStateError' });
 });
 
 test('a sequence is padded to a multiple of the block size', async () => {

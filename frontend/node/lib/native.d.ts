@@ -61,6 +61,11 @@ export interface QuantizedWeights {
 
 /** Says what quantizeWeights came to in the build of a graph. */
 export function getQuantizedWeights(graph: MLGraph): QuantizedWeights;
+
+/** Counts what was compiled for sizes of named dimensions (webnn-node/draft), and found, dropped and kept since then. */
+export function getVariantCounts(graph: MLGraph): { built: number; found: number; evicted: number; held: number };
+/** Sets for how many combinations of sizes that is kept (16). */
+export function setVariantLimit(graph: MLGraph, limit: number): void;
 /** Writes a compiled graph to a file, for loadGraph on this machine or one like it. */
 export function saveGraph(graph: MLGraph, path: string): Promise<undefined>;
 /** Says which engine a context needs to load a file, for NativeContextOptions.engine. */

@@ -2,6 +2,6 @@
 import extensions from './native.js';
 
 export const {
-  createContext, listDevices, getDevice, setStates, quantizeWeights, getQuantizedWeights, saveGraph, loadGraph,
-  getFileEngine, buildGraph, describeGraph, describeModel, readModel, loadModel, Model,
+  createContext, listDevices, getDevice, setStates, quantizeWeights, getQuantizedWeights,
+  getVariantCounts, setVariantLimit, saveGraph, loadGraph, getFileEngine, buildGraph, describeGraph, describeModel, readModel, loadModel, Model,
 } = extensions;
