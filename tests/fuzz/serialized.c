@@ -87,9 +87,9 @@ static void seed(struct engine *en, const char *body, bool plain, bool data_apar
     if (!g || g->input_count > SLOTS_MAX || g->output_count > SLOTS_MAX)
         abort();
     for (uint32_t i = 0; i < g->input_count; i++)
-        inputs[i] = (struct graph_binding){"in", 2, g->inputs[i]->type, i, 0, 0};
+        inputs[i] = (struct graph_binding){"in", 2, g->inputs[i]->type, i, 0, 0, NULL};
     for (uint32_t i = 0; i < g->output_count; i++)
-        outputs[i] = (struct graph_binding){"out", 3, g->outputs[i].value->type, i, 0, 0};
+        outputs[i] = (struct graph_binding){"out", 3, g->outputs[i].value->type, i, 0, 0, NULL};
     struct serialized_facts facts = {"", "", g->input_count, g->output_count, inputs, outputs};
     if (!compile_graph(en, g, NULL, NULL, &p, &times, &e))
         abort();

@@ -101,7 +101,7 @@ TEST(what_is_too_large_is_unknown)
 {
     dim_expr power = dims_of(g, n), huge = number(INT64_MAX), many = number(0);
     struct error e = {0};
-    char name[8], text[64];
+    char name[16], text[64];
 
     for (int i = 0; i < 20; i++)
         power = dims_product(g, power, power);

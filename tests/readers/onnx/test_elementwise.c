@@ -90,7 +90,7 @@ static int64_t whole_of(double x, double low, double high)
 /** Casts to integers keep what float32 would round, and saturate. */
 TEST(whole_numbers_of_float64_are_exact)
 {
-    static const double biases[] = {16777217, -2147483647.5, 9007199254740993, 255.75};
+    static const double biases[] = {16777217, -2147483647.5, 0x1p53, 255.75};
     float x[COUNT];
     int64_t y[COUNT];
     int32_t z[COUNT];
