@@ -124,7 +124,8 @@ const char *escape_text(char *buf, size_t size, const char *text, size_t length)
     while (plain < length && text[plain] >= ' ' && text[plain] <= '~' && text[plain] != '\\')
         plain++;
     if (plain == length && length < size) { /* as most labels are, which are many */
-        memcpy(buf, text, length);
+        if (length) /* text may be NULL */
+            memcpy(buf, text, length);
         buf[length] = '\0';
         return buf;
     }

@@ -149,12 +149,13 @@ TEST(shapes_are_known_before_a_dispatch)
 
     WNNTensor a = tensor_of(c, 2, in[1].shape), t = tensor_of(c, 2, in[0].shape), y = tensor_of(c, 2, out.shape);
     const WNNNamedTensor tensors[2] = {{WNN_STR("a"), a}, {WNN_STR("b"), t}};
-    float result[27];
-    assert_success(wnnContextWriteTensor(c, a, noise(15), 60));
-    assert_success(wnnContextWriteTensor(c, t, noise(12), 48));
+    float result[27], *numbers = noise(15);
+    assert_success(wnnContextWriteTensor(c, a, numbers, 60));
+    assert_success(wnnContextWriteTensor(c, t, numbers, 48));
     assert_success(wnnContextDispatch(c, g, 2, tensors, 1, &(WNNNamedTensor){WNN_STR("y"), y}));
     assert_success(wnnContextReadTensor(c, y, result, sizeof result));
-    assert_memory_equal(result + 15, noise(12), 48);
+    assert_memory_equal(result + 15, numbers, 48);
+    free(numbers);
 
     /* An output of another size is told as for any graph. */
     assert_int_equal(wnnContextDispatch(c, g, 2, tensors, 1, &(WNNNamedTensor){WNN_STR("y"), a}), WNNStatus_TypeError);
