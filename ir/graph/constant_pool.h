@@ -15,8 +15,8 @@ struct constant_pool;
 /** Constants with fewer bytes than this are not worth looking for. */
 enum { CONSTANT_POOL_BYTES_LEAST = 1 << 12 };
 
-/** Says how a constant is made: by which function, of which constants (their ids), and with which numbers, such as the dimensions
- * of two tensors. */
+/** Says how a constant is made: by which function, of which constants (their ids), and with which numbers, such as the
+ * dimensions of two tensors. */
 enum { CONSTANT_RECIPE_MAX = 2 * RANK_MAX + 8 };
 struct constant_recipe {
     uint32_t count;
