@@ -93,7 +93,7 @@ void put_line(struct printer *p, const char *format, ...)
     fputc('\n', p->out);
 }
 
-/* A group of one item has nobody to wait for, and PoCL 6.0 (LLVM 18) takes loops after a barrier there for endless ones. */
+/* A group of one item needs no barrier, and PoCL 6.0 (LLVM 18) takes loops after a barrier there for endless ones. */
 void put_barrier(struct printer *p)
 {
     const uint32_t *local = p->s->local;

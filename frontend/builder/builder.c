@@ -4,8 +4,8 @@
  * (frontend/builder/builder.h).
  */
 #include "frontend/builder/builder.h"
-#include "ir/graph/dims.h"
 #include "frontend/builder/states.h"
+#include "ir/graph/dims.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,16 +13,17 @@ static const dim_expr *size_values(struct call *c, uint32_t slot, size_t *count)
     const dim_expr *values = dims_begin(c->graph) ? dims_values(c->graph, c->inputs[slot]) : NULL;
 
     *count = t->rank ? t->dims[0] : 1;
-    if (!values && !c->graph->error.status)
-        call_error(c,
-                   dim_is_open(*count) ? "%s has %s elements, but they decide about the rank: it has to be a number"
-                   : *count > DIM_VALUES_MAX
-                       ? "%s has %s elements, more than can be sizes"
-                       : "%s depends on values of inputs; sizes may depend on shapes and constants only (%s elements)",
-                   name, DIM_PRINT(t->dims[0]));
-    else if (!values)
+    if (values)
+        return values;
+    if (c->graph->error.status)
         error_out_of_memory(c->error);
-    return values;
+    else if (dim_is_open((uint32_t)*count))
+        call_error(c, "%s has %s elements, but they decide about the rank: it has to be a number", name, DIM_PRINT(t->dims[0]));
+    else if (*count > DIM_VALUES_MAX)
+        call_error(c, "%s has %zu elements, more than the %d that can be sizes", name, *count, DIM_VALUES_MAX);
+    else
+        call_error(c, "%s depends on values of inputs; sizes may depend on shapes and constants only", name);
+    return NULL;
 }
 
 /** Does the same, and checks that there is an element for each dimension of input 0. */

@@ -90,15 +90,20 @@ static bool size_list(struct instance *s, const struct node *n, uint32_t slot, s
 }
 
 /* Adds a constant for result 0, whose elements are to be filled in; their type is the node's, and they have one dimension. */
-static struct constant *new_constant(struct instance *s, const struct node *n, uint32_t count, void **data)
+static bool new_constant(struct instance *s, const struct node *n, uint32_t count, void **data)
 {
     const struct value *result = n->results[0];
     const struct tensor_type type = {result->type.type, 1, {count}};
-    struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
 
-    s->values[result->index] = c ? graph_add_constant(s->to, &type, c) : NULL;
-    *data = c ? (void *)c->data : NULL; /* ours alone so far */
-    return s->values[result->index] ? c : error_null_memory(s->e);
+    if (!budget_spend_memory(s->to->account, op_infos[n->op].name, 0, (double)type_bytes(&type), s->e))
+        return false;
+    struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
+    struct value *v = c ? graph_add_constant(s->to, &type, c) : NULL;
+    if (!v)
+        return error_out_of_memory(s->e);
+    *data = (void *)c->data; /* ours alone so far */
+    s->values[result->index] = v;
+    return true;
 }
 
 static bool make_shape(struct instance *s, const struct node *n)
@@ -134,7 +139,7 @@ static bool make_range(struct instance *s, const struct node *n)
     if (!new_constant(s, n, (uint32_t)count, &data))
         return false;
     for (uint32_t i = 0; i < (uint32_t)count; i++) {
-        const union scalar x = number_cast(wnnNumberInt64(numbers[0] + (int64_t)i * numbers[2]), type);
+        const union scalar x = number_cast(wnnNumberInt64((int64_t)(numbers[0] + (__int128)i * numbers[2])), type);
 
         memcpy((char *)data + i * dtype_size(type), &x, dtype_size(type));
     }

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/graph/dims.h"
+#include "ir/interpret/at_sizes.h"
 #include "ir/support/clock.h"
 
 /* Says whom a build asks whether to go on: the context, which may be lost, and the program. */
@@ -105,6 +107,16 @@ WNNGraph graph_build(WNNContext context, struct graph *g, struct error *e)
     char message[sizeof e->message + 64];
     WNNGraph graph = NULL;
 
+    if (g->dims && !dims_name_count(g)) { /* operators on shapes that are all known */
+        struct graph *sized = graph_at_sizes(g, NULL, e);
+
+        graph_free(g);
+        g = sized;
+    }
+    if (!g) {
+        build_set_error(context, e);
+        return NULL;
+    }
     if (atomic_load(&context->lost))
         graph_free(g);
     else if (!(graph = graph_create_object(context, g, e)))

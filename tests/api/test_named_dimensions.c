@@ -257,6 +257,36 @@ TEST(pictures_of_any_size)
     wnnContextRelease(c);
 }
 
+/** Without names the sizes are known when the graph is built: it is a graph like any other. */
+TEST(shapes_without_names_are_numbers)
+{
+    WNNContext c = context_with(NULL);
+    WNNGraphBuilder b = builder_of(c);
+    const uint32_t seven = 7;
+    WNNGraph g = build_y(b, arithmetic(b, named_input(b, "x", WNNOperandDataType_Float32, 1, NULL, &seven)));
+    WNNNamedOperandDescriptor d;
+    WNNGraphVariantCounts counts;
+
+    assert_success(wnnGraphGetOutput(g, 0, &d));
+    assert_int_equal(d.descriptor.shape[0], 12);
+    assert_null(d.descriptor.dimensions);
+    wnnGraphGetVariantCounts(g, &counts);
+    assert_int_equal(counts.built, 0);
+    assert_success(wnnGraphSave(g, "/dev/null"));
+    wnnGraphRelease(g);
+
+    /* What the arithmetic of shapes takes is charged to the builder's budget. */
+    b = builder_of(c);
+    WNNOperand scalar = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int64, wnnNumber(1));
+    WNNOperand numbers = wnnGraphBuilderRange(
+        b, scalar, wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int64, wnnNumber(2000000000)), scalar, NULL);
+    assert_success(wnnGraphBuilderSetBudget(b, &(WNNBudget){1e6, 1e6}, 0));
+    assert_int_equal(wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), numbers}, &g), WNNStatus_OperationError);
+    assert_non_null(strstr(wnnGetLastErrorMessage().data, "range"));
+    wnnGraphBuilderRelease(b);
+    wnnContextRelease(c);
+}
+
 /* ---- what is refused ---- */
 
 static void assert_says(WNNStatus status, const char *text)
