@@ -107,16 +107,19 @@ bool variants_describe(struct arena *a, const struct graph *g, struct graph_bind
 
 /* ---- which sizes a call has ---- */
 
-/* Sizes by the numbers of names, 0 if unknown, and what said them, for messages. */
+/* A call of a graph with up to this many names does not allocate for their sizes. */
+enum { NAMES_INLINE = 8 };
+
+/* Sizes by the numbers of names, 0 if unknown, and the input that said each, for messages. */
 struct sizes {
     WNNGraph graph;
     const struct graph *g;
     const char *call;
     uint32_t count, *sizes;
-    char *said_by; /* SAID_LENGTH bytes for each name */
+    WNNStringView *said_by; /* without data: the list of sizes */
+    uint32_t inline_sizes[NAMES_INLINE];
+    WNNStringView inline_said_by[NAMES_INLINE];
 };
-
-enum { SAID_LENGTH = 80 };
 
 static const char *name_text(const struct sizes *s, uint32_t name, char *buf, size_t size)
 {
@@ -126,31 +129,52 @@ static const char *name_text(const struct sizes *s, uint32_t name, char *buf, si
     return escape_text(buf, size, text, length);
 }
 
+/* Begins in s, which the results point into. */
 static bool sizes_begin(struct sizes *s, WNNGraph graph, const char *call, struct error *e)
 {
     const struct graph *g = graph->variants->graph;
-    const uint32_t count = dims_name_count(g);
 
-    *s = (struct sizes){.graph = graph, .g = g, .call = call, .count = count};
-    s->sizes = calloc((size_t)count + 1, sizeof *s->sizes + SAID_LENGTH);
-    s->said_by = (char *)(s->sizes + count + 1);
-    return s->sizes || error_out_of_memory(e);
+    *s = (struct sizes){.graph = graph, .g = g, .call = call, .count = dims_name_count(g)};
+    s->sizes = s->inline_sizes;
+    s->said_by = s->inline_said_by;
+    if (s->count <= NAMES_INLINE)
+        return true;
+    s->said_by = calloc(s->count, sizeof *s->said_by + sizeof *s->sizes);
+    s->sizes = (uint32_t *)(s->said_by + s->count);
+    return s->said_by || error_out_of_memory(e);
 }
 
-static bool set_size(struct sizes *s, uint32_t name, uint32_t size, const char *said_by, struct error *e)
+static void sizes_free(struct sizes *s)
 {
-    char *before = s->said_by + (size_t)name * SAID_LENGTH, shown[96];
+    if (s->said_by != s->inline_said_by)
+        free(s->said_by);
+}
+
+enum { SAID_LENGTH = 80 };
+
+static const char *said_text(WNNStringView input, char buf[SAID_LENGTH])
+{
+    char shown[64];
+
+    snprintf(buf, SAID_LENGTH, input.data ? "input \"%s\"" : "the sizes", view_quote(shown, sizeof shown, input));
+    return buf;
+}
+
+static bool set_size(struct sizes *s, uint32_t name, uint32_t size, WNNStringView said_by, struct error *e)
+{
+    char text[SAID_LENGTH], other[SAID_LENGTH], shown[96];
     uint32_t least, most;
 
     dims_name_range(s->g, name, &least, &most);
     if (size < least || size > most)
         return error_set(e, WNNStatus_TypeError, "%s: dimension \"%s\" is %u in %s, allowed are %u to %u", s->call,
-                         name_text(s, name, shown, sizeof shown), size, said_by, least, most);
+                         name_text(s, name, shown, sizeof shown), size, said_text(said_by, text), least, most);
     if (s->sizes[name] && s->sizes[name] != size)
         return error_set(e, WNNStatus_TypeError, "%s: dimension \"%s\" is %u in %s, but %u in %s", s->call,
-                         name_text(s, name, shown, sizeof shown), s->sizes[name], before, size, said_by);
+                         name_text(s, name, shown, sizeof shown), s->sizes[name], said_text(s->said_by[name], other), size,
+                         said_text(said_by, text));
     s->sizes[name] = size;
-    snprintf(before, SAID_LENGTH, "%s", said_by);
+    s->said_by[name] = said_by;
     return true;
 }
 
@@ -160,14 +184,6 @@ static const struct value *input_of(const struct sizes *s, WNNStringView name)
     const uint32_t i = name.data ? graph_find_binding(g->inputs, g->inputs_by_name, g->input_count, name, 0) : g->input_count;
 
     return i < g->input_count ? s->g->inputs[g->inputs[i].slot] : NULL;
-}
-
-static const char *input_text(WNNStringView name, char buf[SAID_LENGTH])
-{
-    char shown[64];
-
-    snprintf(buf, SAID_LENGTH, "input \"%s\"", view_quote(shown, sizeof shown, name));
-    return buf;
 }
 
 static bool refuse_shape(const struct sizes *s, const struct value *v, WNNStringView name, uint32_t rank, const uint32_t *shape,
@@ -182,7 +198,7 @@ static bool refuse_shape(const struct sizes *s, const struct value *v, WNNString
         strncat(wanted, i ? ", " : "", sizeof wanted - strlen(wanted) - 1);
         strncat(wanted, dim, sizeof wanted - strlen(wanted) - 1);
     }
-    return error_set(e, WNNStatus_TypeError, "%s: %s is %s, the graph has [%s]", s->call, input_text(name, said),
+    return error_set(e, WNNStatus_TypeError, "%s: %s is %s, the graph has [%s]", s->call, said_text(name, said),
                      type_print(text, sizeof text, &given), wanted);
 }
 
@@ -190,14 +206,13 @@ static bool refuse_shape(const struct sizes *s, const struct value *v, WNNString
 static bool take_shape(struct sizes *s, WNNStringView name, uint32_t rank, const uint32_t *shape, struct error *e)
 {
     const struct value *v = input_of(s, name);
-    char said[SAID_LENGTH];
 
     for (uint32_t i = 0; v && i < v->type.rank; i++) {
         const uint32_t dim = v->type.dims[i], open = dims_name_of(s->g, dim);
 
         if (rank != v->type.rank || (open == DIM_NONE && shape[i] != dim))
             return refuse_shape(s, v, name, rank, shape, e);
-        if (open != DIM_NONE && !set_size(s, open, shape[i], input_text(name, said), e))
+        if (open != DIM_NONE && !set_size(s, open, shape[i], name, e))
             return false;
     }
     return !v || rank == v->type.rank || refuse_shape(s, v, name, rank, shape, e);
@@ -209,7 +224,6 @@ static bool take_length(struct sizes *s, const WNNNamedBuffer *b, bool *changed,
     const struct value *v = input_of(s, b->name);
     uint64_t bytes = v ? dtype_size(v->type.type) : 0;
     uint32_t unknown = DIM_NONE, power = 0;
-    char said[SAID_LENGTH];
 
     for (uint32_t i = 0; v && i < v->type.rank; i++) {
         const uint32_t name = dims_name_of(s->g, v->type.dims[i]);
@@ -228,7 +242,7 @@ static bool take_length(struct sizes *s, const WNNNamedBuffer *b, bool *changed,
     if (power != 1 || b->byteLength % bytes || b->byteLength / bytes > ELEMENT_COUNT_MAX)
         return true;
     *changed = true;
-    return set_size(s, unknown, (uint32_t)(b->byteLength / bytes), input_text(b->name, said), e);
+    return set_size(s, unknown, (uint32_t)(b->byteLength / bytes), b->name, e);
 }
 
 /* Refuses a call that does not say all sizes. */
@@ -373,7 +387,7 @@ static WNNGraph sizes_end(struct sizes *s, bool ok, struct error *e)
         }
         graph_unpin(s->graph);
     }
-    free(s->sizes);
+    sizes_free(s);
     return variant;
 }
 
@@ -403,7 +417,7 @@ static bool take_sizes(struct sizes *s, size_t count, WNNNamedSize const *sizes,
         if (name == s->count)
             return error_set(e, WNNStatus_TypeError, "%s: sizes[%zu] is of \"%s\", which is no dimension of the graph", s->call,
                              i, view_quote(shown, sizeof shown, sizes[i].name));
-        if (!set_size(s, name, sizes[i].size, "the sizes", e))
+        if (!set_size(s, name, sizes[i].size, (WNNStringView){NULL, 0}, e))
             return false;
     }
     return true;
@@ -494,7 +508,7 @@ static bool compute_shapes(WNNGraph graph, size_t input_count, WNNNamedShape con
                             inputs[i].shape, e);
     }
     ok = ok && fill_shapes(&s, output_count, outputs, e);
-    free(s.sizes);
+    sizes_free(&s);
     return ok;
 }
 
