@@ -310,7 +310,7 @@ void wnnGraphDestroy(WNNGraph graph)
     pthread_mutex_unlock(&context->lock);
     unload(context, unused);
     if (graph->variants)
-        variants_destroy(graph->variants);
+        variants_clear(graph->variants);
 }
 
 /* ---- facts ---- */

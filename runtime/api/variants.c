@@ -3,84 +3,62 @@
  * Implements the variants of a graph with named dimensions (variants.h).
  *
  * The graph that the builder made stays as it is; a variant is made of it by graph_at_sizes and built like any graph. Constants
- * are shared, and so is what passes make of them and compiled code (constant pool, cache of kernels).  Variants stand in a
- * list, the one used last first.  One that is being built is in the list without its graph; who asks for it meanwhile waits.
+ * are shared, and so is what passes make of them and compiled code (constant pool, cache of kernels).
  */
 #include "runtime/api/variants.h"
 
-#include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/graph/dims.h"
 #include "ir/interpret/at_sizes.h"
+#include "ir/support/kept.h"
 #include "runtime/api/runtime.h"
 
 enum { VARIANT_LIMIT = 16 };
 
-struct variant {
-    struct variant *next;
-    WNNGraph graph; /* NULL while it is built */
-    uint32_t sizes[];
-};
-
 struct variants {
     struct graph *graph;
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t built; /* a variant has got its graph, or has gone */
-    struct variant *first;
-    size_t limit;
-    bool destroyed;
-    WNNGraphVariantCounts counts;
+    struct kept kept;
+    atomic_uint_fast64_t built;
 };
+
+static void retain(void *variant)
+{
+    wnnGraphAddRef(variant);
+}
+
+static void release(void *variant)
+{
+    wnnGraphRelease(variant);
+}
 
 struct variants *variants_create(struct graph *g, struct error *e)
 {
     struct variants *v = calloc(1, sizeof *v);
 
-    if (!v || pthread_mutex_init(&v->lock, NULL)) {
-        free(v);
-        graph_free(g);
-        return error_null_memory(e);
-    }
-    if (pthread_cond_init(&v->built, NULL)) {
-        pthread_mutex_destroy(&v->lock);
+    if (!v || !kept_begin(&v->kept, dims_name_count(g) * sizeof(uint32_t), VARIANT_LIMIT, retain, release)) {
         free(v);
         graph_free(g);
         return error_null_memory(e);
     }
     v->graph = g;
-    v->limit = VARIANT_LIMIT;
     return v;
-}
-
-static void free_list(struct variant *list)
-{
-    for (struct variant *next; list; list = next) {
-        next = list->next;
-        wnnGraphRelease(list->graph);
-        free(list);
-    }
 }
 
 void variants_free(struct variants *v)
 {
     if (!v)
         return;
-    free_list(v->first);
+    kept_end(&v->kept);
     graph_free(v->graph);
-    pthread_cond_destroy(&v->built);
-    pthread_mutex_destroy(&v->lock);
     free(v);
 }
 
-void variants_destroy(struct variants *v)
+void variants_clear(struct variants *v)
 {
-    pthread_mutex_lock(&v->lock);
-    v->destroyed = true;
-    for (struct variant *i = v->first; i; i = i->next)
-        wnnGraphDestroy(i->graph);
-    pthread_mutex_unlock(&v->lock);
+    kept_clear(&v->kept);
 }
 
 bool variants_describe(struct arena *a, const struct graph *g, struct graph_binding *b)
@@ -272,119 +250,33 @@ static bool sizes_are_known(const struct sizes *s, struct error *e)
 
 /* ---- variants ---- */
 
-static struct variant **find(struct variants *v, const uint32_t *sizes)
+/* Says for whom a variant is built. */
+struct building {
+    WNNContext context;
+    struct variants *variants;
+    struct error *e;
+};
+
+static void *build_variant(void *user, const void *sizes)
 {
-    const size_t bytes = dims_name_count(v->graph) * sizeof *sizes;
-    struct variant **at = &v->first;
+    struct building *b = user;
+    struct graph *g = graph_at_sizes(b->variants->graph, sizes, b->e);
+    WNNGraph variant = g ? graph_build(b->context, g, b->e) : NULL;
 
-    while (*at && memcmp((*at)->sizes, sizes, bytes) != 0)
-        at = &(*at)->next;
-    return at;
-}
-
-static struct variant *take(struct variant **at)
-{
-    struct variant *taken = *at;
-
-    *at = taken->next;
-    return taken;
-}
-
-static void put_first(struct variants *v, struct variant *i)
-{
-    i->next = v->first;
-    v->first = i;
-}
-
-/* Takes variants beyond the limit out of the list and returns them. */
-static struct variant *evict(struct variants *v)
-{
-    struct variant *evicted = NULL, **at = &v->first;
-    size_t kept = 0;
-
-    while (*at) {
-        if (!(*at)->graph || ++kept <= v->limit) {
-            at = &(*at)->next;
-            continue;
-        }
-        struct variant *i = take(at);
-        i->next = evicted;
-        evicted = i;
-        v->counts.evicted++;
-        v->counts.held--;
-    }
-    return evicted;
-}
-
-static WNNGraph build_variant(WNNContext context, struct variants *v, const uint32_t *sizes, struct error *e)
-{
-    struct graph *g = graph_at_sizes(v->graph, sizes, e);
-
-    return g ? graph_build(context, g, e) : NULL;
-}
-
-/* Builds the variant of an entry in the list, with the lock held, which is free meanwhile. */
-static WNNGraph fill(WNNContext context, struct variants *v, struct variant *entry, struct error *e)
-{
-    struct variant *evicted = NULL;
-
-    pthread_mutex_unlock(&v->lock);
-    WNNGraph graph = build_variant(context, v, entry->sizes, e);
-    pthread_mutex_lock(&v->lock);
-    take(find(v, entry->sizes));
-    if (!graph) {
-        free(entry);
-    } else {
-        wnnGraphAddRef(graph);
-        entry->graph = graph;
-        put_first(v, entry);
-        v->counts.built++;
-        v->counts.held++;
-        evicted = evict(v);
-        if (v->destroyed)
-            wnnGraphDestroy(graph);
-    }
-    pthread_cond_broadcast(&v->built);
-    pthread_mutex_unlock(&v->lock);
-    free_list(evicted);
-    pthread_mutex_lock(&v->lock);
-    return graph;
-}
-
-static WNNGraph get(WNNContext context, struct variants *v, const uint32_t *sizes, struct error *e)
-{
-    const size_t bytes = dims_name_count(v->graph) * sizeof *sizes;
-    struct variant **at, *entry;
-
-    while (*(at = find(v, sizes)) && !(*at)->graph)
-        pthread_cond_wait(&v->built, &v->lock);
-    if (*at) {
-        entry = take(at);
-        put_first(v, entry);
-        v->counts.found++;
-        wnnGraphAddRef(entry->graph);
-        return entry->graph;
-    }
-    entry = calloc(1, sizeof *entry + bytes);
-    if (!entry)
-        return error_null_memory(e);
-    memcpy(entry->sizes, sizes, bytes);
-    put_first(v, entry);
-    return fill(context, v, entry, e);
+    if (variant)
+        atomic_fetch_add(&b->variants->built, 1);
+    return variant;
 }
 
 /* Ends the sizes of a call.  Returns their variant if ok, all are known and the graph can compute. */
 static WNNGraph sizes_end(struct sizes *s, bool ok, struct error *e)
 {
-    struct variants *v = s->graph->variants;
+    struct building b = {s->graph->context, s->graph->variants, e};
     WNNGraph variant = NULL;
 
     if (ok && graph_try_pin(s->graph, s->call, e)) { /* it is not freed while a variant is built */
-        if (sizes_are_known(s, e)) {
-            pthread_mutex_lock(&v->lock);
-            variant = get(s->graph->context, v, s->sizes, e);
-            pthread_mutex_unlock(&v->lock);
-        }
+        if (sizes_are_known(s, e) && !(variant = kept_get(&b.variants->kept, s->sizes, build_variant, &b)) && !e->status)
+            error_out_of_memory(e);
         graph_unpin(s->graph);
     }
     sizes_free(s);
@@ -543,23 +435,14 @@ WNNStatus wnnGraphComputeShapes(WNNGraph graph, size_t inputCount, WNNNamedShape
 
 void wnnGraphGetVariantCounts(WNNGraph graph, WNNGraphVariantCounts *counts)
 {
-    memset(counts, 0, sizeof *counts);
-    if (!graph || !graph->variants)
-        return;
-    pthread_mutex_lock(&graph->variants->lock);
-    *counts = graph->variants->counts;
-    pthread_mutex_unlock(&graph->variants->lock);
+    struct variants *v = graph ? graph->variants : NULL;
+    const struct kept_counts kept = v ? kept_count(&v->kept) : (struct kept_counts){0};
+
+    *counts = (WNNGraphVariantCounts){v ? atomic_load(&v->built) : 0, kept.found, kept.evicted, kept.held};
 }
 
 void wnnGraphSetVariantLimit(WNNGraph graph, size_t limit)
 {
-    struct variants *v = graph ? graph->variants : NULL;
-
-    if (!v)
-        return;
-    pthread_mutex_lock(&v->lock);
-    v->limit = limit ? limit : 1;
-    struct variant *evicted = evict(v);
-    pthread_mutex_unlock(&v->lock);
-    free_list(evicted);
+    if (graph && graph->variants)
+        kept_set_limit(&graph->variants->kept, limit ? limit : 1);
 }

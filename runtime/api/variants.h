@@ -16,8 +16,8 @@ struct variants;
 struct variants *variants_create(struct graph *g, struct error *e);
 /** Frees variants, of which none computes, and the graph.  NULL does nothing. */
 void variants_free(struct variants *v);
-/** Destroys the variants, as wnnGraphDestroy does. */
-void variants_destroy(struct variants *v);
+/** Gives up the variants; those that compute are freed after it. */
+void variants_clear(struct variants *v);
 
 /** Describes named dimensions of an input or output: copies to the arena, and 0 in the type.  Returns false without memory. */
 bool variants_describe(struct arena *a, const struct graph *g, struct graph_binding *b);

@@ -3,10 +3,8 @@
  * Implements dynamic models: an open model, and the graphs that were built of it, by their sizes
  * (frontend/readers/sizes.h).
  *
- * Graphs stand in a list, the one that was asked for last first.  An entry whose graph is being made has none yet; any other
- * thread that asks for it waits.  Graphs are read, built, loaded and saved without the lock.
+ * Graphs are kept by their sizes (ir/support/kept.h), and read, built, loaded and saved without a lock.
  */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +13,7 @@
 #include "frontend/readers/public/folder.h"
 #include "frontend/readers/public/reader.h"
 #include "frontend/readers/sizes.h"
+#include "ir/support/kept.h"
 #include "ir/support/struct_size.h"
 #include "ir/support/suggest.h"
 
@@ -33,17 +32,25 @@ struct WNNDynamicModelImpl {
     struct model_source *source;
     WNNModelInfo info;
     struct request request; /* what is the same for all graphs */
-    size_t graph_limit, sizes_length;
+    size_t sizes_length;
     char *folder; /* NULL: graphs are not saved */
     uint64_t folder_limit;
     WNNBuildProgressCallbackInfo progress;
     struct digest digest;
 
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t made;  /* an entry has got its graph, or has gone */
-    struct entry *entries;
-    WNNDynamicModelCounts counts;
+    struct kept graphs; /* by their sizes */
+    atomic_uint_fast64_t built, loaded, saved, unsaved;
 };
+
+static void retain(void *graph)
+{
+    wnnGraphAddRef(graph);
+}
+
+static void release(void *graph)
+{
+    wnnGraphRelease(graph);
+}
 
 /* ---- creation ---- */
 
@@ -105,8 +112,9 @@ static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicMod
     if (status)
         return status;
     m->progress = o->progress;
-    m->graph_limit = o->graphLimit ? o->graphLimit : GRAPH_LIMIT;
     m->sizes_length = sizes_count(d);
+    m->graphs.key_bytes = m->sizes_length * sizeof(uint32_t); /* no other thread knows the model yet */
+    m->graphs.limit = o->graphLimit ? o->graphLimit : GRAPH_LIMIT;
     uint32_t *sizes = calloc(m->sizes_length + 1, sizeof *sizes);
     if (!sizes || !request_keep_constants(&m->request))
         status = reader_no_memory();
@@ -130,12 +138,7 @@ static WNNStatus create(WNNContext context, const char *path, const void *bytes,
     struct WNNDynamicModelImpl *m = calloc(1, sizeof *m);
     WNNDynamicModelOptions o;
 
-    if (!m || pthread_mutex_init(&m->lock, NULL)) {
-        free(m);
-        return reader_no_memory();
-    }
-    if (pthread_cond_init(&m->made, NULL)) {
-        pthread_mutex_destroy(&m->lock);
+    if (!m || !kept_begin(&m->graphs, 0, GRAPH_LIMIT, retain, release)) {
         free(m);
         return reader_no_memory();
     }
@@ -177,27 +180,15 @@ void wnnDynamicModelAddRef(WNNDynamicModel model)
     atomic_fetch_add_explicit(&model->references, 1, memory_order_relaxed);
 }
 
-/** Frees a list of entries, none of which is being made. */
-static void free_entries(struct entry *e)
-{
-    for (struct entry *next; e; e = next) {
-        next = e->next;
-        wnnGraphRelease(e->graph);
-        free(e);
-    }
-}
-
 void wnnDynamicModelRelease(WNNDynamicModel model)
 {
     if (!model || atomic_fetch_sub_explicit(&model->references, 1, memory_order_acq_rel) > 1)
         return;
-    free_entries(model->entries);
+    kept_end(&model->graphs);
     wnnModelInfoRelease(model->info);
     model_source_close(model->source);
     arena_free(&model->request.memory);
     free(model->folder);
-    pthread_cond_destroy(&model->made);
-    pthread_mutex_destroy(&model->lock);
     wnnContextRelease(model->context);
     free(model);
 }
@@ -228,16 +219,18 @@ static WNNStatus build(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph
     }
     free(dims);
     free(shapes);
+    atomic_fetch_add(&m->built, !e.status);
     return reader_publish(&e);
 }
 
-/** Says what became of a graph, for the counts. */
-struct making {
-    bool loaded, saved, unsaved;
+/** Is what a thread asks for: the graph of a model, and how it could not be made. */
+struct request_of_graph {
+    WNNDynamicModel model;
+    WNNStatus status;
 };
 
 /** Loads the graph of these sizes, or builds it and saves it.  A file that cannot be loaded is replaced. */
-static WNNStatus make(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph, struct making *making)
+static WNNStatus make(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph)
 {
     struct digest digest = m->digest;
 
@@ -247,115 +240,22 @@ static WNNStatus make(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph,
     char *path = folder_path(m->folder, &digest);
     if (!path)
         return reader_no_memory();
-    making->loaded = folder_load(m->context, path, graph);
-    WNNStatus status = making->loaded ? WNNStatus_Success : build(m, sizes, graph);
-    if (!status && !making->loaded) {
-        making->saved = folder_save(*graph, m->folder, path, m->folder_limit);
-        making->unsaved = !making->saved;
-    }
+    const bool loaded = folder_load(m->context, path, graph);
+    const WNNStatus status = loaded ? WNNStatus_Success : build(m, sizes, graph);
+    atomic_fetch_add(&m->loaded, loaded);
+    if (!status && !loaded)
+        atomic_fetch_add(folder_save(*graph, m->folder, path, m->folder_limit) ? &m->saved : &m->unsaved, 1);
     free(path);
     return status;
 }
 
-/* ---- the list of graphs ---- */
-
-/** Returns the place in the list that leads to the entry of these sizes, or to the list's end. */
-static struct entry **find(WNNDynamicModel m, const uint32_t *sizes)
+static void *make_graph(void *user, const void *sizes)
 {
-    struct entry **at = &m->entries;
+    struct request_of_graph *r = user;
+    WNNGraph graph = NULL;
 
-    while (*at && memcmp((*at)->sizes, sizes, m->sizes_length * sizeof *sizes) != 0)
-        at = &(*at)->next;
-    return at;
-}
-
-/** Takes the entry that a place leads to out of the list. */
-static struct entry *take(struct entry **at)
-{
-    struct entry *e = *at;
-
-    *at = e->next;
-    return e;
-}
-
-static void put_first(WNNDynamicModel m, struct entry *e)
-{
-    e->next = m->entries;
-    m->entries = e;
-}
-
-/** Takes the graphs beyond the limit, the last of the list, out of it, and returns them. */
-static struct entry *evict(WNNDynamicModel m)
-{
-    struct entry *evicted = NULL, **at = &m->entries;
-    size_t kept = 0;
-
-    while (*at) {
-        if (!(*at)->graph || ++kept <= m->graph_limit) {
-            at = &(*at)->next;
-            continue;
-        }
-        struct entry *e = take(at);
-
-        e->next = evicted;
-        evicted = e;
-        m->counts.evicted++;
-        m->counts.held--;
-    }
-    return evicted;
-}
-
-/** Makes the graph of an entry that stands in the list, with the lock held, which is free meanwhile. */
-static WNNStatus fill(WNNDynamicModel m, struct entry *e, WNNGraph *graph)
-{
-    struct making making = {0};
-    struct entry *evicted = NULL;
-
-    pthread_mutex_unlock(&m->lock);
-    WNNStatus status = make(m, e->sizes, graph, &making);
-    pthread_mutex_lock(&m->lock);
-    take(find(m, e->sizes));
-    if (status) {
-        free(e);
-    } else {
-        wnnGraphAddRef(*graph);
-        e->graph = *graph;
-        put_first(m, e);
-        m->counts.held++;
-        m->counts.built += !making.loaded;
-        m->counts.loaded += making.loaded;
-        m->counts.saved += making.saved;
-        m->counts.unsaved += making.unsaved;
-        evicted = evict(m);
-    }
-    pthread_cond_broadcast(&m->made);
-    pthread_mutex_unlock(&m->lock);
-    free_entries(evicted);
-    pthread_mutex_lock(&m->lock);
-    return status;
-}
-
-/** Gives the graph of these sizes, with the lock held. */
-static WNNStatus get(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph)
-{
-    struct entry **at, *e;
-
-    while (*(at = find(m, sizes)) && !(*at)->graph)
-        pthread_cond_wait(&m->made, &m->lock);
-    if (*at) {
-        e = take(at);
-        put_first(m, e);
-        m->counts.found++;
-        *graph = e->graph;
-        wnnGraphAddRef(*graph);
-        return WNNStatus_Success;
-    }
-    e = calloc(1, sizeof *e + m->sizes_length * sizeof *sizes);
-    if (!e)
-        return reader_no_memory();
-    memcpy(e->sizes, sizes, m->sizes_length * sizeof *sizes);
-    put_first(m, e);
-    return fill(m, e, graph);
+    r->status = make(r->model, sizes, &graph);
+    return r->status ? NULL : graph;
 }
 
 WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model, size_t dimensionCount, WNNModelDimension const *dimensions,
@@ -378,9 +278,10 @@ WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model, size_t dimensionCount, 
         status = add_sizes(d, &r, sizes);
     arena_free(&r.memory);
     if (!status) {
-        pthread_mutex_lock(&model->lock);
-        status = get(model, sizes, graph);
-        pthread_mutex_unlock(&model->lock);
+        struct request_of_graph wanted = {model, WNNStatus_Success};
+
+        *graph = kept_get(&model->graphs, sizes, make_graph, &wanted);
+        status = *graph ? WNNStatus_Success : wanted.status ? wanted.status : reader_no_memory();
     }
     free(sizes);
     return status;
@@ -388,21 +289,7 @@ WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model, size_t dimensionCount, 
 
 void wnnDynamicModelClear(WNNDynamicModel model)
 {
-    struct entry *cleared = NULL;
-
-    pthread_mutex_lock(&model->lock);
-    for (struct entry **at = &model->entries; *at;)
-        if ((*at)->graph) {
-            struct entry *e = take(at);
-
-            e->next = cleared;
-            cleared = e;
-            model->counts.held--;
-        } else {
-            at = &(*at)->next;
-        }
-    pthread_mutex_unlock(&model->lock);
-    free_entries(cleared);
+    kept_clear(&model->graphs);
 }
 
 WNNModelInfo wnnDynamicModelGetInfo(WNNDynamicModel model)
@@ -412,7 +299,13 @@ WNNModelInfo wnnDynamicModelGetInfo(WNNDynamicModel model)
 
 void wnnDynamicModelGetCounts(WNNDynamicModel model, WNNDynamicModelCounts *counts)
 {
-    pthread_mutex_lock(&model->lock);
-    *counts = model->counts;
-    pthread_mutex_unlock(&model->lock);
+    const struct kept_counts kept = kept_count(&model->graphs);
+
+    counts->built = atomic_load(&model->built);
+    counts->loaded = atomic_load(&model->loaded);
+    counts->saved = atomic_load(&model->saved);
+    counts->unsaved = atomic_load(&model->unsaved);
+    counts->found = kept.found;
+    counts->evicted = kept.evicted;
+    counts->held = kept.held;
 }
