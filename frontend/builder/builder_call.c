@@ -211,7 +211,7 @@ static bool call_limits(struct method *m)
             !check_supported(m, variadic ? 0 : i, info->ins[variadic ? 0 : i].name, &m->call.inputs[i]->type))
             return false;
     for (uint32_t i = 0; i < m->call.result_count; i++) {
-        uint32_t row = m->call.op == OP_SPLIT || m->call.op == OP_SPLIT_DYNAMIC ? 0 : i;
+        uint32_t row = i < OP_RESULTS_MAX && info->outs[i].name ? i : 0; /* all parts of a split have one */
 
         if (!check_supported(m, OP_OPERANDS_MAX + row, info->outs[row].name, &m->call.results[i]))
             return false;

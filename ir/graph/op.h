@@ -124,6 +124,7 @@ enum op_flags {
     OPF_SEQUENCE = 1 << 15,           /**< the builder method returns a sequence of operands */
     OPF_FLOAT64 = 1 << 16,            /**< operands may be DTYPE_FLOAT64, too, in what passes make, and after
                                      wnnGraphBuilderCastToFloat64 */
+    OPF_NAMED_ARGUMENTS = 1 << 17,    /**< positional arguments in C are options where options have names */
 };
 
 enum attr_kind {

@@ -45,7 +45,7 @@ static inline bool op_is_draft(enum op op)
 /** Returns whether what is a positional argument in C is an option where options have names, as the draft has it. */
 static inline bool op_names_arguments(enum op op)
 {
-    return op == OP_SQUEEZE || op == OP_RESHAPE_TO_2D;
+    return (op_infos[op].flags & OPF_NAMED_ARGUMENTS) != 0;
 }
 
 #endif
