@@ -15,13 +15,19 @@ struct constant_pool;
 /** Constants with fewer bytes than this are not worth looking for. */
 enum { CONSTANT_POOL_BYTES_LEAST = 1 << 12 };
 
-/** Says how a constant is made: by which function, of which constants (their ids), and with which numbers, such as the
- * dimensions of two tensors. */
-enum { CONSTANT_RECIPE_MAX = 2 * RANK_MAX + 8 };
+/** Says how a constant is made: by which function, of which constant (its id), and with which numbers, such as the dimensions
+ * of two tensors. */
+enum { CONSTANT_RECIPE_MAX = 2 * RANK_MAX + 9 };
+enum constant_maker { CONSTANT_PACKED, CONSTANT_COMPACT, CONSTANT_TRANSFORMED };
 struct constant_recipe {
     uint32_t count;
     uint64_t numbers[CONSTANT_RECIPE_MAX];
 };
+/** Begins a recipe; numbers are to be added. */
+static inline struct constant_recipe constant_recipe_begin(enum constant_maker maker, const struct constant *of)
+{
+    return (struct constant_recipe){2, {maker, of->id}};
+}
 /** Adds a number to a recipe. */
 static inline void constant_recipe_add(struct constant_recipe *r, uint64_t number)
 {

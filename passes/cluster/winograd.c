@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/graph/constant_pool.h"
 #include "ir/graph/conv.h"
 #include "ir/schedule/schedule.h"
 #include "passes/support.h"
@@ -231,34 +232,47 @@ static struct weights weights_of(const struct node *n)
     return w;
 }
 
-/* Attaches the transformed weights to a node; *done says whether the weights allow it.  Returns false after an error in
- * g->error. */
-static bool attach(struct graph *g, struct node *n, const struct winograd_shape *s, bool *done)
+static bool set_transformed(struct graph *g, struct node *n, const struct tensor_type *type, struct constant *c, bool *done)
+{
+    struct value *v = graph_add_constant(g, type, c);
+
+    if (!v)
+        return false;
+    v->kept = true;
+    n->transformed = v;
+    return *done = true;
+}
+
+/* Attaches the transformed weights to a node, which a pool may have already; *done says whether the weights allow it.  Returns
+ * false after an error in g->error. */
+static bool attach(struct graph *g, struct node *n, const struct winograd_shape *s, struct constant_pool *pool, bool *done)
 {
     const struct tensor_type type = {
         .type = WNNOperandDataType_Float32,
         .rank = 4,
         .dims = {WINOGRAD_POINTS, (uint32_t)(s->out_channels / s->panel), (uint32_t)s->in_channels, (uint32_t)s->panel}};
     const struct weights w = weights_of(n);
+    struct constant_recipe recipe = constant_recipe_begin(CONSTANT_TRANSFORMED, n->inputs[1].value->constant);
 
     *done = false;
+    for (int i = 0; i < 4; i++) {
+        constant_recipe_add(&recipe, type.dims[i]);
+        constant_recipe_add(&recipe, (uint64_t)w.strides[i]);
+    }
+    struct constant *c = constant_pool_find(pool, &recipe);
+    if (c)
+        return set_transformed(g, n, &type, c, done);
     if (!budget_spend_memory(g->account, "transforming the weights of a convolution",
                              TRANSFORM_OPERATIONS * (double)type_elements(&type), (double)type_bytes(&type), &g->error))
         return false;
-    struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
+    c = constant_create(NULL, (size_t)type_bytes(&type));
     if (!c)
         return error_out_of_memory(&g->error);
     if (!transform_all(&w, s, (float *)(uintptr_t)c->data)) {
         constant_release(c);
         return true;
     }
-    struct value *v = graph_add_constant(g, &type, c);
-    if (!v)
-        return false;
-    v->kept = true;
-    n->transformed = v;
-    *done = true;
-    return true;
+    return set_transformed(g, n, &type, constant_pool_keep(pool, &recipe, c), done);
 }
 
 bool pass_winograd(struct graph *g, const struct pass_options *o)
@@ -279,7 +293,7 @@ bool pass_winograd(struct graph *g, const struct pass_options *o)
             continue;
         if (o->target->takes_low_precision && o->target->takes_low_precision(o->target->user, n))
             continue;
-        if (!attach(g, n, &s, &done))
+        if (!attach(g, n, &s, o->target->pool, &done))
             return changed;
         changed |= done;
     }

@@ -14,9 +14,8 @@ struct compact_constant compact_constant_begin(const struct compact_layout *p, c
                                                int64_t number)
 {
     const int64_t numbers[] = {p->n, p->k, p->panel, p->blocks, p->inner, p->n_stride, p->k_stride, p->paired, type, number};
-    struct compact_constant c = {.pool = p->pool};
+    struct compact_constant c = {.pool = p->pool, .recipe = constant_recipe_begin(CONSTANT_COMPACT, of)};
 
-    constant_recipe_add(&c.recipe, of->id);
     for (uint32_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         constant_recipe_add(&c.recipe, (uint64_t)numbers[i]);
     return c;

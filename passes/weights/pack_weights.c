@@ -194,9 +194,8 @@ static void drop_unread(struct node *n)
 /* Says how a B of floats is packed. */
 static struct constant_recipe recipe_of(const struct value *weights, const struct weight_order *o, int64_t panel)
 {
-    struct constant_recipe r = {0};
+    struct constant_recipe r = constant_recipe_begin(CONSTANT_PACKED, weights->constant);
 
-    constant_recipe_add(&r, weights->constant->id);
     constant_recipe_add(&r, weights->type.type);
     for (uint32_t i = 0; i < weights->type.rank; i++)
         constant_recipe_add(&r, weights->type.dims[i]);
