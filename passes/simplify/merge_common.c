@@ -8,21 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/graph/constant_pool.h"
 #include "ir/support/table.h"
 #include "passes/support.h"
 
 enum { CONSTANT_BYTES = 1 << 12 };
 
 /* ---- hashing ---- */
-
-static uint64_t mix_bytes(uint64_t h, const void *data, size_t bytes)
-{
-    const unsigned char *p = data;
-
-    for (size_t i = 0; i < bytes; i++)
-        h = (h ^ p[i]) * 0x100000001b3u;
-    return hash_mix(h, bytes);
-}
 
 static uint64_t hash_type(uint64_t h, const struct tensor_type *t)
 {
@@ -68,7 +60,7 @@ static uint64_t hash_node(const struct node *n)
         } else if (a->kind == ATTR_U32) {
             h = hash_mix(h, *(const uint32_t *)attr_value(a, n->options, &n->args));
         } else if (a->kind == ATTR_F64) {
-            h = mix_bytes(h, attr_value(a, n->options, &n->args), sizeof(double));
+            h = hash_mix(h, hash_bytes(attr_value(a, n->options, &n->args), sizeof(double)));
         }
     }
     return n->result_count ? hash_type(h, &n->results[0]->type) : h;
@@ -76,7 +68,7 @@ static uint64_t hash_node(const struct node *n)
 
 static uint64_t hash_constant(const struct value *v)
 {
-    return mix_bytes(hash_type(1, &v->type), v->constant->data, v->constant->bytes);
+    return hash_mix(hash_type(1, &v->type), constant_hash(v->constant));
 }
 
 /* ---- equality ---- */
