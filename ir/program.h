@@ -105,6 +105,7 @@ struct program {
     struct constant **constants;        /* a reference each */
     uint32_t input_count, output_count; /* bindings that run needs */
     int64_t arena_bytes, arena_lower_bound;
+    bool is_variant;         /* of a graph with named dimensions: it may compute in memory that another one left */
     const char *description; /* operators and steps as JSON (runtime/compile/describe.h), for the switch steps; else NULL */
     /** Is asked while an engine loads the program: returns whether to stop.  NULL: it never stops. */
     bool (*cancelled)(void *user, uint32_t done, uint32_t total);

@@ -278,6 +278,7 @@ struct engine {
     bool deterministic;     /* set likewise: nothing that changes results is decided by the number of threads */
     size_t memory_limit;    /* set likewise: of runtime/program/memory_limit.h; 0: none */
     atomic_size_t memory_used;
+    _Atomic(struct engine_buffer *) spare_memory; /* what a variant's computation left for the next one's; or NULL */
     struct error warning; /* set by the engine when it is created, for the context's log; else all zeros */
 };
 

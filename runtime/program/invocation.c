@@ -48,6 +48,35 @@ static void set_addresses(struct invocation *i)
     }
 }
 
+static bool take_memory(struct invocation *i, struct error *e)
+{
+    struct executable *x = i->executable;
+    struct engine *en = x->engine;
+
+    i->memory = x->shares_memory ? atomic_exchange(&en->spare_memory, NULL) : NULL;
+    if (i->memory && i->memory->bytes < x->memory_bytes) {
+        memory_buffer_free(en, i->memory);
+        i->memory = NULL;
+    }
+    if (!i->memory) {
+        i->borrows = !x->shares_memory && !atomic_exchange(&x->lends, true);
+        i->memory = i->borrows ? en->functions->buffer_create(en, x->memory_bytes, e)
+                               : memory_buffer_create(en, x->memory_bytes, e);
+    }
+    if (i->memory)
+        set_addresses(i);
+    return i->memory != NULL;
+}
+
+static void leave_memory(struct invocation *i)
+{
+    struct engine_buffer *other = atomic_exchange(&i->executable->engine->spare_memory, i->memory);
+
+    i->memory = NULL;
+    if (other)
+        memory_buffer_free(i->executable->engine, other);
+}
+
 static struct invocation *invocation_create(struct executable *x, struct error *e)
 {
     struct invocation *i = calloc(1, sizeof *i);
@@ -55,16 +84,11 @@ static struct invocation *invocation_create(struct executable *x, struct error *
     if (!i)
         return error_null_memory(e);
     i->executable = x;
-    i->borrows = !atomic_exchange(&x->lends, true);
-    i->memory = i->borrows ? x->engine->functions->buffer_create(x->engine, x->memory_bytes, e)
-                           : memory_buffer_create(x->engine, x->memory_bytes, e);
     i->addresses = calloc((size_t)x->address_count + 1, sizeof *i->addresses);
-    if (!i->memory || !i->addresses)
+    if (!i->addresses || !take_memory(i, e))
         error_out_of_memory(e); /* unless the engine has said why */
-    else if (!x->functions->create || x->functions->create(i, e)) {
-        set_addresses(i);
+    else if (!x->functions->create || x->functions->create(i, e))
         return i;
-    }
     invocation_free(i);
     return NULL;
 }
@@ -78,13 +102,21 @@ static struct invocation *invocation_take(struct executable *x, struct error *e)
         x->pool.count--;
     }
     pthread_mutex_unlock(&x->pool.lock);
-    return i ? i : invocation_create(x, e);
+    if (!i)
+        return invocation_create(x, e);
+    if (i->memory || take_memory(i, e))
+        return i;
+    error_out_of_memory(e);
+    invocation_free(i);
+    return NULL;
 }
 
 static void invocation_give(struct invocation *i)
 {
     struct invocation_pool *pool = &i->executable->pool;
 
+    if (i->executable->shares_memory)
+        leave_memory(i);
     pthread_mutex_lock(&pool->lock);
     bool keep = pool->count < INVOCATIONS_KEPT;
     if (keep) {

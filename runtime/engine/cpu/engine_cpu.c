@@ -27,7 +27,10 @@ enum {
 static void cpu_free(struct engine *en)
 {
     struct engine_cpu *cpu = cpu_of(en);
+    struct engine_buffer *spare = atomic_load(&en->spare_memory);
 
+    if (spare)
+        cpu_buffer_free(en, spare);
     if (cpu->codegen)
         codegen_free(cpu->codegen);
     kernel_cache_free(cpu->kernels);
