@@ -222,7 +222,12 @@ uint32_t kernel_f32(struct kernel *k, float value)
     return kernel_const(k, KT_F32, (union scalar){.f32 = value});
 }
 
-/** Drops guards that always hold and repeated ones, and returns how many are left in *out (in the arena).  *never becomes true
+bool kguard_is_idle(const struct kernel *k, const struct kguard *g, int64_t low, int64_t high)
+{
+    return low >= 0 && high < g->bound && (!k->keeps_guards || !g->form.count);
+}
+
+/** Drops guards that are idle and repeated ones, and returns how many are left in *out (in the arena).  *never becomes true
  * if one of them never holds. */
 static uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard *guards, const struct kguard **out,
                                  bool *never)
@@ -236,7 +241,7 @@ static uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct 
         int64_t low, high;
         bool seen = false;
         kaffine_range(k, guards[i].form, &low, &high);
-        if (low >= 0 && high < guards[i].bound)
+        if (kguard_is_idle(k, &guards[i], low, high))
             continue;
         if (high < 0 || low >= guards[i].bound)
             *never = true;
@@ -279,6 +284,15 @@ uint32_t kernel_index(struct kernel *k, struct kaffine form)
     if (!form.count)
         return kernel_const(k, KT_I64, (union scalar){.i64 = form.offset});
     e.index = form;
+    return insert(k, &e);
+}
+
+uint32_t kernel_size(struct kernel *k, int64_t size)
+{
+    struct kexpr e = blank(K_INDEX, KT_I64);
+
+    e.index = kaffine_const(size);
+    e.bits.u64 = k->expr_count; /* unlike any other, also an equal one */
     return insert(k, &e);
 }
 

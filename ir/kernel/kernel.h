@@ -232,6 +232,7 @@ struct kernel {
     uint32_t macro_tile_vars; /* of a stage: so many first variables are the macro-tile and stay as they are */
     uint32_t m_multiple; /* of a contraction: its lowering pads M to a multiple of this, so that tiles of as many rows leave no
                             rest; 0: it does not */
+    bool keeps_guards;   /* whether a guard always holds depends on sizes that vary, and is to make no other structure */
     bool rare;           /* a stage that seldom runs (KSTAGE_NOT_BELOW): little code matters more than speed */
     uint32_t bound; /* of a stage with a bounded variable: the int32 tensor whose elements 0 <= first < end <= size bound it */
     /* A kernel of stages has these, and no variables, expressions and stores itself: */
@@ -281,6 +282,8 @@ bool kaffine_equal(struct kaffine a, struct kaffine b);
 uint64_t kaffine_hash(uint64_t h, struct kaffine a);
 /** Returns whether two lists of n guards are the same. */
 bool kguards_equal(uint32_t n, const struct kguard *a, const struct kguard *b);
+/** Returns whether a guard whose form is in low to high may be left out. */
+bool kguard_is_idle(const struct kernel *k, const struct kguard *g, int64_t low, int64_t high);
 /** Returns the coefficient of a variable's term, 0 if there is none. */
 int64_t kaffine_coefficient(struct kaffine a, uint32_t var);
 /** Finds the smallest and largest value over the iteration space. */
@@ -293,6 +296,8 @@ uint32_t kernel_f32(struct kernel *k, float value);
 uint32_t kernel_load(struct kernel *k, uint32_t tensor, struct kaffine index, uint32_t guard_count, const struct kguard *guards,
                      union scalar fill);
 uint32_t kernel_index(struct kernel *k, struct kaffine form);
+/** Adds a number that a size decides, as kernel_index does: a parameter, so that sizes share code. */
+uint32_t kernel_size(struct kernel *k, int64_t size);
 uint32_t kernel_op1(struct kernel *k, enum kop op, uint32_t a);
 uint32_t kernel_op2(struct kernel *k, enum kop op, uint32_t a, uint32_t b);
 uint32_t kernel_op3(struct kernel *k, enum kop op, uint32_t a, uint32_t b, uint32_t c);
@@ -372,10 +377,10 @@ bool kaffine_varying(const struct kernel *k, struct kaffine a);
 
 /**
  * A number of a kernel is a parameter or a part of the code, immediate.  Immediate are coefficients and offsets that are -1, 0
- * or 1, dividers, modulos, small REDUCED sizes (with kernel_sizes_are_chosen the immediate variable's instead), and guards'
- * bounds up to KERNEL_IMMEDIATE_MAX.  Equal coefficients of one variable share a slot (so that equal addresses stay visibly
- * equal), and so do equal offsets, bounds and sizes of LOADED variables; other equal numbers do not, lest chance makes
- * different structures.  Slots are numbered by first visit.
+ * or 1, bounds of 1, dividers, modulos and small REDUCED sizes (with kernel_sizes_are_chosen the immediate variable's
+ * instead).  Equal coefficients of one variable share a slot (so that equal addresses stay visibly equal), and so do equal
+ * offsets and bounds of forms that begin with one variable; other equal numbers do not, lest chance makes different structures.
+ * Slots are numbered by first visit.
  */
 struct knumber {
     int64_t value;

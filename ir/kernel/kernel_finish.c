@@ -121,7 +121,7 @@ static uint32_t rebuild_expr(struct rebuild *r, uint32_t id)
                         e->bits);
         break;
     case K_INDEX:
-        n = kernel_index(k, rebuild_form(r, e->index));
+        n = e->index.count ? kernel_index(k, rebuild_form(r, e->index)) : kernel_size(k, e->index.offset);
         break;
     case K_REDUCE:
         n = !r->reduces           ? reduce_one(k, e, args)

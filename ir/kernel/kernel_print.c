@@ -24,9 +24,15 @@ struct numbering {
 
 /* Says what a number is for.  Equal numbers of one kind share a parameter, so that equal addresses stay visibly equal; that a
  * size happens to be some stride, too, must not make another structure. */
-enum { KIND_OFFSET, KIND_BOUND, KIND_LOADED, KIND_COEFFICIENT, KIND_SIZE = KIND_COEFFICIENT + KERNEL_VARS_MAX };
-/* In a stage it must not matter either whether strides of two tensors are equal: kinds of each tensor's forms are their own. */
-enum { KINDS = KIND_SIZE + KERNEL_VARS_MAX };
+enum {
+    KIND_OFFSET,
+    KIND_COEFFICIENT,
+    KIND_SIZE = KIND_COEFFICIENT + KERNEL_VARS_MAX,
+    KIND_BOUND = KIND_SIZE + KERNEL_VARS_MAX /* of forms by their first variable: an image may be as wide as it is high */
+};
+/* In a stage, and of a contraction's operands, it must not matter either whether strides of two tensors are equal: kinds of
+ * each tensor's forms are their own. */
+enum { KINDS = KIND_BOUND + KERNEL_VARS_MAX };
 
 static int32_t slot_of(struct numbering *n, uint32_t kind, int64_t value)
 {
@@ -74,13 +80,14 @@ static void number_guards(struct numbering *n, uint32_t count, const struct kgua
 {
     for (uint32_t i = 0; i < count; i++) {
         number_form(n, guards[i].form, 0);
-        number(n, KIND_BOUND, guards[i].bound, guards[i].bound <= KERNEL_IMMEDIATE_MAX);
+        number(n, KIND_BOUND + (guards[i].form.count ? guards[i].form.terms[0].var : 0), guards[i].bound, guards[i].bound <= 1);
     }
 }
 
 bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena *a, struct knumbers *out)
 {
     struct numbering n = {.arena = a, .out = out};
+    bool multiplies = false;
 
     memset(out, 0, sizeof *out);
     out->vars = arena_array(a, (size_t)k->var_count + k->expr_count + k->store_count + 1, sizeof *out->vars);
@@ -96,7 +103,7 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
             number(&n, KIND_SIZE + i, v->size, i == immediate_var);
             break;
         case KVAR_LOADED:
-            number(&n, KIND_LOADED, v->size, false);
+            number(&n, KIND_SIZE + i, v->size, false);
             break;
         case KVAR_REDUCED:
             number(&n, KIND_SIZE + i, v->size,
@@ -109,11 +116,15 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
             break;
         }
     }
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        multiplies |= k->exprs[i].op == K_REDUCE && k->exprs[i].reduce == KR_DOT;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
+        const bool own = e->op == K_LOAD && (k->macro_tile_vars || (multiplies && e->varying)),
+                   size = e->op == K_INDEX && !e->index.count;
         out->exprs[i] = out->count;
         if (e->op == K_LOAD || e->op == K_INDEX)
-            number_form(&n, e->index, k->macro_tile_vars && e->op == K_LOAD ? KINDS * (1 + e->tensor) : 0);
+            number_form(&n, e->index, own ? KINDS * (1 + e->tensor) : size ? KINDS * (1 + k->tensor_count + i) : 0);
         if (e->op == K_LOAD)
             number_guards(&n, e->guard_count, e->guards);
     }
@@ -133,33 +144,51 @@ struct writer {
     uint32_t next;
 };
 
+/** Writes a text and a whole number.  A structure is written for each kernel of each graph: fprintf takes five times as long.
+ */
+static void put(struct writer *w, const char *text, int64_t value)
+{
+    char digits[24], *at = digits + sizeof digits - 1;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+    *at = '\0';
+    do
+        *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0)
+        *--at = '-';
+    fputs(text, w->out);
+    fputs(at, w->out);
+}
+
 /** Writes a number: itself, or in a structure its slot if it is a parameter. */
 static void put_number(struct writer *w, int64_t value)
 {
     if (w->numbers) {
         const struct knumber *n = &w->numbers->items[w->next++];
         if (n->slot >= 0) {
-            fprintf(w->out, "$%d", n->slot);
+            put(w, "$", n->slot);
             return;
         }
     }
-    fprintf(w->out, "%" PRId64, value);
+    put(w, "", value);
 }
 
 static void put_var(struct writer *w, const struct kernel *k, uint32_t var)
 {
-    static const char letters[] = {[KVAR_PARALLEL] = 'p', [KVAR_REDUCED] = 'r', [KVAR_DIVMOD] = 'd', [KVAR_LOADED] = 'l'};
+    static const char *const letters[] = {
+        [KVAR_PARALLEL] = "p", [KVAR_REDUCED] = "r", [KVAR_DIVMOD] = "d", [KVAR_LOADED] = "l"};
 
-    fprintf(w->out, "%c%u", letters[k->vars[var].kind], var);
+    put(w, letters[k->vars[var].kind], var);
 }
 
 static void put_form(struct writer *w, const struct kernel *k, struct kaffine a)
 {
     put_number(w, a.offset);
     for (uint32_t i = 0; i < a.count; i++) {
-        fprintf(w->out, " + ");
+        fputs(" + ", w->out);
         put_number(w, a.terms[i].coefficient);
-        fprintf(w->out, "*");
+        fputs("*", w->out);
         put_var(w, k, a.terms[i].var);
     }
 }
@@ -167,9 +196,9 @@ static void put_form(struct writer *w, const struct kernel *k, struct kaffine a)
 static void put_guards(struct writer *w, const struct kernel *k, uint32_t count, const struct kguard *guards)
 {
     for (uint32_t i = 0; i < count; i++) {
-        fprintf(w->out, " if 0 <= ");
+        fputs(" if 0 <= ", w->out);
         put_form(w, k, guards[i].form);
-        fprintf(w->out, " < ");
+        fputs(" < ", w->out);
         put_number(w, guards[i].bound);
     }
 }
@@ -220,20 +249,34 @@ static void describe_var(struct writer *w, const struct kernel *k, uint32_t i)
     fprintf(w->out, "\n");
 }
 
+static void put_phase(struct writer *w, const struct kernel *k, uint32_t phase, bool varying)
+{
+    if (k->finished) {
+        put(w, "  # phase ", phase);
+        fputs(varying ? " varying" : "", w->out);
+    }
+    fputs("\n", w->out);
+}
+
 static void describe_expr(struct writer *w, const struct kernel *k, uint32_t i)
 {
     const struct kexpr *e = &k->exprs[i];
 
-    fprintf(w->out, "  e%u: %s = %s", i, ktype_name(e->type), kop_name(e->op));
+    put(w, "  e", i);
+    fputs(": ", w->out);
+    fputs(ktype_name(e->type), w->out);
+    fputs(" = ", w->out);
+    fputs(kop_name(e->op), w->out);
     switch (e->op) {
     case K_CONST:
         fprintf(w->out, " ");
         put_const(w, e->type, e->bits);
         break;
     case K_LOAD:
-        fprintf(w->out, " t%u[", e->tensor);
+        put(w, " t", e->tensor);
+        fputs("[", w->out);
         put_form(w, k, e->index);
-        fprintf(w->out, "]");
+        fputs("]", w->out);
         put_guards(w, k, e->guard_count, e->guards);
         if (e->guard_count) {
             fprintf(w->out, " else ");
@@ -254,10 +297,8 @@ static void describe_expr(struct writer *w, const struct kernel *k, uint32_t i)
         break;
     }
     for (uint32_t a = 0; a < 3 && e->args[a] != KEXPR_NONE; a++)
-        fprintf(w->out, " e%u", e->args[a]);
-    if (k->finished)
-        fprintf(w->out, "  # phase %u%s", e->phase, e->varying ? " varying" : "");
-    fprintf(w->out, "\n");
+        put(w, " e", e->args[a]);
+    put_phase(w, k, e->phase, e->varying);
 }
 
 static void describe(struct writer *w, const struct kernel *k)
@@ -275,13 +316,12 @@ static void describe(struct writer *w, const struct kernel *k)
         describe_expr(w, k, i);
     for (uint32_t i = 0; i < k->store_count; i++) {
         const struct kstore *s = &k->stores[i];
-        fprintf(w->out, "  store t%u[", s->tensor);
+        put(w, "  store t", s->tensor);
+        fputs("[", w->out);
         put_form(w, k, s->index);
-        fprintf(w->out, "] = e%u", s->expr);
+        put(w, "] = e", s->expr);
         put_guards(w, k, s->guard_count, s->guards);
-        if (k->finished)
-            fprintf(w->out, "  # phase %u%s", s->phase, s->varying ? " varying" : "");
-        fprintf(w->out, "\n");
+        put_phase(w, k, s->phase, s->varying);
     }
 }
 

@@ -49,8 +49,7 @@ static struct kaffine padded_form(struct lowering *l, WNNPaddingMode mode, struc
     /* A vector has twice as many lanes of 32 bits as of 64. */
     const bool narrow = low > INT32_MIN / 2 && high < INT32_MAX / 2;
     const enum ktype type = narrow ? KT_I32 : KT_I64;
-    const union scalar end = narrow ? (union scalar){.i32 = (int32_t)size - 1} : (union scalar){.i64 = size - 1};
-    const uint32_t last = kernel_const(k, type, end);
+    const uint32_t last = kernel_cast(k, type, kernel_size(k, size - 1));
     uint32_t i = kernel_cast(k, type, kernel_index(k, at));
 
     if (mode == WNNPaddingMode_Edge) {

@@ -158,9 +158,10 @@ static bool check_index(struct lowering *l, const struct map *m, const struct re
     return !l->unfusable;
 }
 
+/** Returns a number of elements: what is more than a small window may be a size. */
 static uint32_t count_of(struct lowering *l, int64_t n)
 {
-    return kernel_f32(l->k, (float)n);
+    return n > KERNEL_IMMEDIATE_MAX ? kernel_cast(l->k, KT_F32, kernel_size(l->k, n)) : kernel_f32(l->k, (float)n);
 }
 
 /* ---- reductions ---- */
@@ -375,7 +376,7 @@ static uint32_t count_inside(struct lowering *l, struct kaffine start, int64_t w
     if (low >= 0 && high + window <= size)
         return count_of(l, window);
     uint32_t from = kernel_cast(k, KT_I32, kernel_index(k, start));
-    uint32_t to = kernel_op2(k, K_MIN, kernel_op2(k, K_ADD, from, int32(l, window)), int32(l, size));
+    uint32_t to = kernel_op2(k, K_MIN, kernel_op2(k, K_ADD, from, int32(l, window)), kernel_cast(k, KT_I32, kernel_size(k, size)));
     from = kernel_op2(k, K_MAX, from, int32(l, 0));
     return kernel_cast(k, KT_F32, kernel_op2(k, K_MAX, kernel_op2(k, K_SUB, to, from), int32(l, 0)));
 }
@@ -383,7 +384,7 @@ static uint32_t count_inside(struct lowering *l, struct kaffine start, int64_t w
 /** Returns x / count for a sum x: the reciprocal of a power of two is exact. */
 static uint32_t divide_by_count(struct lowering *l, uint32_t x, int64_t count)
 {
-    if (count & (count - 1))
+    if (count & (count - 1) || count > KERNEL_IMMEDIATE_MAX)
         return kernel_op2(l->k, K_DIV, x, count_of(l, count));
     return kernel_op2(l->k, K_MUL, x, kernel_f32(l->k, 1 / (float)count));
 }

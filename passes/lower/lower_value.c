@@ -238,7 +238,7 @@ uint32_t lower_condition(struct lowering *l, uint32_t count, const struct kguard
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = kernel_index(k, guards[i].form);
         uint32_t zero = kernel_const(k, KT_I64, (union scalar){.i64 = 0});
-        uint32_t bound = kernel_const(k, KT_I64, (union scalar){.i64 = guards[i].bound});
+        uint32_t bound = kernel_size(k, guards[i].bound);
         int64_t low, high;
         kaffine_range(k, guards[i].form, &low, &high);
         if (low < 0) {

@@ -279,8 +279,10 @@ static uint32_t parse_operation(struct parser *p, const char *word, enum ktype t
         return parse_load(p, need_name(p, IS_TENSOR));
     if (op == K_CONST)
         return kernel_const(p->k, type, parse_number(p, type));
-    if (op == K_INDEX)
-        return kernel_index(p->k, parse_form(p));
+    if (op == K_INDEX) {
+        const struct kaffine form = parse_form(p);
+        return form.count ? kernel_index(p->k, form) : kernel_size(p->k, form.offset);
+    }
     const uint32_t count = op == K_REDUCE && reduce == KR_DOT ? 2 : kop_arity(op);
     const bool brackets = take(p, "(");
     for (uint32_t i = 0; i < count; i++) {
