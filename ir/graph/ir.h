@@ -184,7 +184,8 @@ struct graph {
         WNNWeightFormat format;     /* what the program asked for */
         WNNQuantizedWeights counts; /* what pass quantize-weights has done */
     } quantized;
-    bool keeps_inputs;  /* inputs that no output needs are inputs of the program all the same (graph_at_sizes) */
+    bool is_variant;    /* of a graph with named dimensions (graph_at_sizes): others of other sizes are to share its code, and
+                           inputs that no output needs are inputs of the program all the same */
     struct error error; /* sticky: allocation failures and internal errors */
 };
 

@@ -427,7 +427,7 @@ struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, struc
     if (!ok) {
         error_out_of_memory(e);
     } else {
-        s.to->keeps_inputs = true;
+        s.to->is_variant = true;
         s.to->progress = g->progress;
         s.to->quantized = g->quantized;
         s.to->budget = g->budget;

@@ -508,7 +508,7 @@ static bool schedule_loops(struct schedule *s, const struct target *t)
     for (uint32_t i = 0; i < k->expr_count; i++)
         s->exprs[i] = (struct schedule_expr){.phase = k->exprs[i].phase, .row_buffer = -1};
     choose_vector_var(s, &t->isa);
-    if (!choose_row_buffers(s) || !tile_find(s) || !short_rows_choose(s, &t->isa))
+    if (!choose_row_buffers(s) || !tile_find(s, t) || !short_rows_choose(s, &t->isa))
         return false;
     s->scratch_bytes = s->row_buffers.bytes;
     transpose_choose(s);

@@ -71,7 +71,7 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
 
 /** Finds out whether the kernel is a contraction for register tiles, and sets its m_var and m_block.  Returns false if memory
  * runs out. */
-bool tile_find(struct schedule *s);
+bool tile_find(struct schedule *s, const struct target *target);
 /** Chooses the rest of the register tile, after tile_find. */
 void tile_choose(struct schedule *s, const struct target *target);
 /** Returns the contraction of a kernel that has one. */

@@ -108,8 +108,9 @@ static void choose_loop_order(struct schedule *s, const bool *loads)
 /**
  * One contraction with vectors along a PARALLEL variable is computed in tiles: at several points of a second PARALLEL
  * variable at once, along which what is loaded by vectors stays the same (the rows of a matrix, the columns of an image).
+ * Where sizes vary it is the innermost one, whose strides depend on the fewest of them.
  */
-bool tile_find(struct schedule *s)
+bool tile_find(struct schedule *s, const struct target *target)
 {
     const struct kernel *k = s->kernel;
     const uint32_t dot = find_contraction(k);
@@ -136,7 +137,7 @@ bool tile_find(struct schedule *s)
         for (uint32_t i = 0; i < k->expr_count; i++)
             shared |= loads[i] && loads_vectors(s, &k->exprs[i]) && !kaffine_coefficient(k->exprs[i].index, u);
         if (s->tiled && u != s->vector_var && shared && !derived && !k->vars[u].bounded && k->vars[u].size > 1 &&
-            (s->tile.m_var == KEXPR_NONE || rows_of(s, u) > rows_of(s, s->tile.m_var)))
+            (s->tile.m_var == KEXPR_NONE || (!target->sizes_vary && rows_of(s, u) > rows_of(s, s->tile.m_var))))
             s->tile.m_var = u;
     }
     choose_loop_order(s, loads);
@@ -300,6 +301,8 @@ static void choose_mr_nr(struct schedule *s, const struct target *target)
 
     for (uint32_t i = 0; i < k->tensor_count; i++)
         b.wide_elements = b.wide_elements && dtype_size(k->tensors[i].type) >= 4;
+    if (target->sizes_vary && b.mr_most > s->facts->contraction.tile.padded_rows[0])
+        b.mr_most = s->facts->contraction.tile.padded_rows[0]; /* few rows have code of their own */
     mr_nr_choose(target, &b, &s->tile);
 }
 

@@ -76,7 +76,7 @@ static void choose_shape(const struct target *target, const struct tile_bounds *
                 continue;
             if (t->vectors > facts->tile.vectors_most_tall && t->mr > 1)
                 continue;
-            t->shorter = t->mr > 1 && !b->m_multiple && (least != most || b->m != most);
+            t->shorter = t->mr > 1 && !b->m_multiple && (least != most || b->m != most || target->sizes_vary);
             double cost = shape_cost(t, facts, b->n, lanes, masked);
             if (!best.vectors || cost < lowest) {
                 lowest = cost;
@@ -159,7 +159,7 @@ uint32_t schedule_padded_rows(const struct target *t, uint32_t mr[2])
 
     mr[0] = rows[0];
     mr[1] = rows[1];
-    return rows[1] ? 2 : 1;
+    return rows[1] && !t->sizes_vary ? 2 : 1;
 }
 
 int64_t schedule_device_panel(int64_t columns, int64_t group, int64_t most)

@@ -151,7 +151,8 @@ struct winograd_facts {
 
 /** Decides how attention is cut into macro-tiles of rows, and when one kernel computes all of it. */
 struct attention_facts {
-    int64_t vectors_most;  /* vectors of rows of a macro-tile, at most */
+    int64_t vectors_most;  /* vectors of rows of a macro-tile, at most, */
+    int64_t vectors_vary;  /* and where sizes vary */
     int64_t rows_least;    /* fewer leave lanes empty, */
     int64_t few_rows;      /* but so many or fewer have vectors along keys and columns: */
     int64_t rows_at_once;  /* so many of them share what is loaded of K: their sums stay in registers; */

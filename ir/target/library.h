@@ -29,6 +29,7 @@ struct multiplication_facts {
     int64_t late_filter_results; /* pixels of results for which filters of bytes that are computed are worth being packed */
     bool convolutions;           /* ungrouped convolutions were measured, too */
     bool dense_batches;          /* the library is slow at batches of matrices that are not contiguous */
+    bool fixed_sizes;            /* the library gains nothing with float32 where sizes vary */
 };
 
 #endif

@@ -62,8 +62,7 @@
 #define FUSION_FACTS {.repeat_expensive = 1.5, .repeat_cheap = 4, .more_work = 1.25, .b_caches = 2}
 
 /* Rows differ here by what their registers hold. */
-#define TILE_FACTS                                                                                                             \
-    .accumulators = 32, .vectors_most = 8, .vectors_most_tall = 4, .m_block = 84, .m_block_padded = 112
+#define TILE_FACTS .accumulators = 32, .vectors_most = 8, .vectors_most_tall = 4, .m_block = 84, .m_block_padded = 112
 #define PANEL_FACTS .vectors = 2, .vectors_short = 3, .vectors_few = 4, .vectors_most = 8, .piece_least = 16
 #define CONTRACTION_FACTS                                                                                                      \
     .chains = 8, .chained_sums = 4, .row_pointers = 8, .few_rows = 6, .recurrent_rows = 1, .tall_rows = 14,                    \
@@ -75,8 +74,8 @@
     .weight_first = 16, .weight_far = 7, .weight_near = 3, .macro_tile = 3000, .scratch_share = 0.8, .special = 1.03,          \
     .worth = 0.9
 #define ATTENTION_FACTS                                                                                                        \
-    .rows_least = 16, .few_rows = 15, .rows_at_once = 7, .keys_least = 8, .scores_share = 0.5, .block_share = 1.0,             \
-    .block_least = 32, .bounded_keys = 64, .guarded_keys = 40, .guarded_mask = 0.25
+    .vectors_vary = 4, .rows_least = 16, .few_rows = 15, .rows_at_once = 7, .keys_least = 8, .scores_share = 0.5,              \
+    .block_share = 1.0, .block_least = 32, .bounded_keys = 64, .guarded_keys = 40, .guarded_mask = 0.25
 #define CACHE_FACTS                                                                                                            \
     .l1_way_bytes = 4096, .l1_ways = 8, .row_bytes = 1 << 16, .l2_bytes = 1 << 20, .streams = 24, .l2_hot_share = 0.25,        \
     .l2_reused_share = 0.5, .l2_paired_share = 0.75
@@ -106,12 +105,16 @@
 #define HALF_RATE_ROW                                                                                                          \
     ALL_ROWS, .cache = {CACHE_FACTS, .l2_between_calls = 1.0}, .rate = {RATE_FACTS, .l2_bytes = 90e3, .memory_bytes = 34e3}
 #define HALF_RATE_MULTIPLICATION(share, library_share)                                                                         \
-    {MULTIPLICATION_FACTS,                                                                                                     \
-     .library =                                                                                                                \
-         {.call = 0.6, .matrix = 0.15, .alone = 0.0, .operations = 117e3 * (library_share), .speed = 0.75, .exposed = 0.50},   \
-     .packed = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 111e3 * (share), .speed = 1.00, .exposed = 0.25},     \
-     .unpacked = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 10e3 * (share), .speed = 0.75, .exposed = 1.00},    \
-     .worth = 0.9}
+    MULTIPLICATION_FACTS,                                                                                                      \
+        .library = {.call = 0.6,                                                                                               \
+                    .matrix = 0.15,                                                                                            \
+                    .alone = 0.0,                                                                                              \
+                    .operations = 117e3 * (library_share),                                                                     \
+                    .speed = 0.75,                                                                                             \
+                    .exposed = 0.50},                                                                                          \
+        .packed = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 111e3 * (share), .speed = 1.00, .exposed = 0.25},  \
+        .unpacked = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 10e3 * (share), .speed = 0.75, .exposed = 1.00}, \
+        .worth = 0.9
 
 enum { FULL_RATE, HALF_RATE, AVX2, BASELINE, NEON, WEBASSEMBLY, DEVICE, DEVICE_PROCESSOR, ROW_COUNT };
 
@@ -128,26 +131,26 @@ static const struct target_facts rows[ROW_COUNT] = {
               .library = {.call = 0.6, .matrix = 0.15, .alone = 0.0, .operations = 163e3, .speed = 0.75, .exposed = 1.00},
               .packed = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 165e3, .speed = 1.00, .exposed = 0.20},
               .unpacked = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 15e3, .speed = 0.75, .exposed = 1.00},
-              .worth = 0.94, .convolutions = true, .dense_batches = true},
+              .worth = 0.94, .convolutions = true, .dense_batches = true, .fixed_sizes = true},
          .winograd = PROCESSOR_WINOGRAD,
          .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
     [HALF_RATE] = {.name = "avx512-half-rate",
                    HALF_RATE_ROW,
                    .contraction = WIDE_CONTRACTION,
-                   .multiplication = HALF_RATE_MULTIPLICATION(1, 1),
+                   .multiplication = {HALF_RATE_MULTIPLICATION(1, 1), .fixed_sizes = true},
                    .winograd = PROCESSOR_WINOGRAD,
                    .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
     [AVX2] = {.name = "avx2",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
-              .multiplication = HALF_RATE_MULTIPLICATION(0.5, 0.5),
+              .multiplication = {HALF_RATE_MULTIPLICATION(0.5, 0.5)},
               .winograd = PROCESSOR_WINOGRAD,
               .attention = {PROCESSOR_ATTENTION, .scores_least = 16 << 20}},
     /* This has vectors of 128 bits in 16 registers: the first x86-64. */
     [BASELINE] = {.name = "baseline",
                   HALF_RATE_ROW,
                   .contraction = NARROW_CONTRACTION,
-                  .multiplication = HALF_RATE_MULTIPLICATION(0.25, 0.25),
+                  .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25)},
                   .winograd = PROCESSOR_WINOGRAD,
                   .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* This has them in 32 registers: aarch64, and others.  Nothing was measured there.  The numbers are the baseline's, but
@@ -155,7 +158,7 @@ static const struct target_facts rows[ROW_COUNT] = {
     [NEON] = {.name = "neon",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
-              .multiplication = HALF_RATE_MULTIPLICATION(0.25, 0.0625),
+              .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.0625)},
               .winograd = PROCESSOR_WINOGRAD,
               .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
@@ -163,7 +166,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                      HALF_RATE_ROW,
                      .contraction = {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2},
                                      .unrolled_steps = 8},
-                     .multiplication = HALF_RATE_MULTIPLICATION(0.25, 0.25),
+                     .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25)},
                      .winograd = PROCESSOR_WINOGRAD,
                      .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* Local memory of a GPU holds the transformed inputs and products of two tiles or so: those of a macro-tile pass through
@@ -174,7 +177,7 @@ static const struct target_facts rows[ROW_COUNT] = {
     [DEVICE] = {.name = "device",
                 HALF_RATE_ROW,
                 .contraction = NARROW_CONTRACTION,
-                .multiplication = HALF_RATE_MULTIPLICATION(0.25, 0.25),
+                .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25)},
                 .winograd = {WINOGRAD_FACTS, .direct_speed = 0.8, .planar_speed = 0.8, .planar_tile = 0, .matmul_speed = 0.4,
                              .input_tile = 640, .output_tile = 640},
                 .attention = {ATTENTION_FACTS, .vectors_most = 16, .scores_least = 32 << 20, .few_rows_best = 15,
@@ -187,7 +190,7 @@ static const struct target_facts rows[ROW_COUNT] = {
     [DEVICE_PROCESSOR] = {.name = "processor-as-device",
                           HALF_RATE_ROW,
                           .contraction = NARROW_CONTRACTION,
-                          .multiplication = HALF_RATE_MULTIPLICATION(0.25, 0.25),
+                          .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25)},
                           .winograd = {WINOGRAD_FACTS, .direct_speed = 0.31, .planar_speed = 0.6, .planar_tile = 1500,
                                        .matmul_speed = 0.90, .input_tile = 230, .output_tile = 190},
                           .attention = {ATTENTION_FACTS, .vectors_most = 6, .scores_least = 128 << 10, .few_rows_best = 15,
@@ -217,6 +220,13 @@ struct target_facts target_facts_for_size(const struct target *t)
     facts.loop.unroll_points = facts.contraction.unrolled_steps = 1;
     facts.winograd.worth = 0;
     return facts;
+}
+
+void target_vary_sizes(struct target *t, WNNPrecision precision)
+{
+    t->sizes_vary = true;
+    if (target_facts(t)->multiplication.fixed_sizes && precision == WNNPrecision_Float32 && !t->device)
+        t->takes_node = NULL;
 }
 
 const struct target_facts *target_facts_everywhere(void)

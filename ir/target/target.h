@@ -57,6 +57,7 @@ struct target {
     uint32_t thread_count;            /* threads that one computation uses, as decisions see it */
     uint32_t compile_threads; /* threads that compile at the same time; 0: thread_count. It decides nothing about the code */
     int64_t cache_bytes;      /* of one core, for deciding what is worth keeping in scratch rows */
+    bool sizes_vary;          /* graphs of other sizes are to share code: choices are few, and most sizes have the same */
 
     /* The rest is about the library for convolutions and matmuls.  Functions that are NULL take nothing. */
     bool prefers_nhwc;         /* convolutions want channels-last */
@@ -110,6 +111,9 @@ struct target {
 const struct target_facts *target_facts(const struct target *t);
 /** Returns the row of a kind of device, as target_gpu_facts does, for what passes decide. */
 const struct target_facts *target_device_facts(bool is_processor);
+/** Makes a target one for graphs of any size: where generated code is as fast as the library, which makes a primitive for each
+ * size, it computes everything of float32. */
+void target_vary_sizes(struct target *t, WNNPrecision precision);
 /** Returns the facts of a target that has little room for code: loops are not unrolled, and no kernel is there for speed alone.
  */
 struct target_facts target_facts_for_size(const struct target *t);

@@ -240,6 +240,10 @@ int64_t attention_tile_rows(const struct attention *a, const struct target *t)
 
     if (attention_has_few_rows(a, t))
         return a->group * a->rows;
+    if (t->sizes_vary) { /* the last macro-tile has guards, others need none */
+        const int64_t vectors = ceil_div(a->rows, lanes);
+        return lanes * (vectors < facts->vectors_vary ? vectors : facts->vectors_vary);
+    }
     for (int64_t rows = best + 1; rows <= most && rows <= ceil_div(a->rows, lanes) * lanes; rows++) {
         if ((double)(rows * a->keys) * sizeof(float) > facts->scores_share * target_l2_bytes(t))
             break;

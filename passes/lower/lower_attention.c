@@ -209,23 +209,23 @@ static uint32_t edge_of(struct part *st, const struct attention_edge *edge, cons
     if (e == KEXPR_NONE)
         return e;
     if (type == KT_U64) /* the largest of them are not negative */
-        e = kernel_op2(k, K_MIN, e, kernel_const(k, type, (union scalar){.u64 = (uint64_t)b->a.keys}));
+        e = kernel_op2(k, K_MIN, e, kernel_cast(k, type, kernel_size(k, b->a.keys)));
     if (type != KT_I64)
         e = kernel_cast(k, KT_I64, e);
-    e = kernel_op2(k, K_MAX, kernel_op2(k, K_MIN, e, whole_number(st, b->a.keys)), whole_number(st, -1));
+    e = kernel_op2(k, K_MAX, kernel_op2(k, K_MIN, e, kernel_size(k, b->a.keys)), whole_number(st, -1));
     return edge->is_first == edge->is_inside ? e : kernel_op2(k, K_ADD, e, whole_number(st, 1));
 }
 
 /* Reduces a number over the rows of the macro-tile.  Rows that are missing have `neutral` instead. */
-static uint32_t over_rows(struct part *st, const struct row *row, enum kreduce kind, uint32_t e, int64_t neutral)
+static uint32_t over_rows(struct part *st, const struct row *row, enum kreduce kind, uint32_t e, uint32_t neutral)
 {
     struct kernel *k = st->stage.l.k;
 
-    if (e == KEXPR_NONE || k->exprs[e].op == K_CONST)
+    if (e == KEXPR_NONE || k->exprs[e].op == K_CONST || (k->exprs[e].op == K_INDEX && !k->exprs[e].index.count))
         return e;
     uint32_t inside = lower_condition(&st->stage.l, 1, &(struct kguard){row->of_head, st->b->a.rows});
     if (inside == KEXPR_NONE || k->exprs[inside].op != K_CONST)
-        e = kernel_op3(k, K_SELECT, inside, e, whole_number(st, neutral));
+        e = kernel_op3(k, K_SELECT, inside, e, neutral);
     return kernel_reduce(k, kind, e);
 }
 
@@ -240,7 +240,7 @@ static bool make_bound(struct part *st)
     struct kernel *k = st->stage.l.k;
     struct row row = row_of(st, stage_var(&st->stage, KVAR_REDUCED, b->tile_rows));
     const uint32_t zero = whole_number(st, 0), one = whole_number(st, 1), size = whole_number(st, b->block_keys);
-    uint32_t first = zero, end = whole_number(st, b->a.keys), none;
+    uint32_t first = zero, end = kernel_size(k, b->a.keys), none;
 
     for (uint32_t i = 0; i < bound->edge_count; i++) {
         const uint32_t e = edge_of(st, &bound->edges[i], &row);
@@ -251,11 +251,11 @@ static bool make_bound(struct part *st)
             end = kernel_op2(k, K_MIN, end, e);
     }
     none = kernel_op3(k, K_SELECT, kernel_op2(k, K_LE, end, first), one, zero);
-    none = kernel_op2(k, K_LT, zero, over_rows(st, &row, KR_MAX, none, 0));
-    first = kernel_op2(k, K_DIV, over_rows(st, &row, KR_MIN, first, b->a.keys), size);
-    end = kernel_op2(k, K_DIV, kernel_op2(k, K_SUB, over_rows(st, &row, KR_MAX, end, 0), one), size);
+    none = kernel_op2(k, K_LT, zero, over_rows(st, &row, KR_MAX, none, zero));
+    first = kernel_op2(k, K_DIV, over_rows(st, &row, KR_MIN, first, kernel_size(k, b->a.keys)), size);
+    end = kernel_op2(k, K_DIV, kernel_op2(k, K_SUB, over_rows(st, &row, KR_MAX, end, zero), one), size);
     first = kernel_op3(k, K_SELECT, none, zero, first);
-    end = kernel_op3(k, K_SELECT, none, whole_number(st, b->blocks), kernel_op2(k, K_ADD, end, one));
+    end = kernel_op3(k, K_SELECT, none, kernel_size(k, b->blocks), kernel_op2(k, K_ADD, end, one));
     return store_local(st, LOCAL_MASK + b->a.mask_count, kaffine_const(0), kernel_cast(k, KT_I32, first)) &&
            store_local(st, LOCAL_MASK + b->a.mask_count, kaffine_const(1), kernel_cast(k, KT_I32, end));
 }
@@ -550,7 +550,8 @@ struct kernel *lower_attention(const struct target *target, const struct node_ta
     b.rows_at_once = attention_rows_at_once(target, b.tile_rows);
     b.blocks = b.a.keys / b.block_keys;
     b.bounded = b.a.bound.edge_count && b.blocks > 1;
-    b.stages = (struct stages){.table = t, .anchor = n, .output_count = output_count, .outputs = outputs};
+    b.stages = (struct stages){
+        .table = t, .anchor = n, .output_count = output_count, .outputs = outputs, .sizes_vary = target->sizes_vary};
     choose_macro_tiles(&b);
     if (!stages_begin(&b.stages, "attention"))
         return NULL;

@@ -155,7 +155,7 @@ bool map_guard(struct lowering *l, struct map *m, uint32_t count, const struct k
         int64_t low, high;
         bool seen = false;
         kaffine_range(l->k, guards[i].form, &low, &high);
-        if (low >= 0 && high < guards[i].bound)
+        if (kguard_is_idle(l->k, &guards[i], low, high))
             continue;
         for (uint32_t j = 0; j < n; j++)
             seen |= kguards_equal(1, &all[j], &guards[i]);

@@ -285,6 +285,7 @@ struct kernel *lower_winograd(const struct target *target, const struct node_tab
                                .anchor = n,
                                .output_count = output_count,
                                .outputs = outputs,
+                               .sizes_vary = target->sizes_vary,
                                .macro_tile_vars = 3,
                                .macro_tiles = {b.s.batch, b.s.count[0], b.s.count[1]},
                                .predicate = LOCAL_PREDICATE,

@@ -19,6 +19,7 @@ struct stages {
     const struct node *anchor; /* the node that kernel and stages are named after */
     uint32_t output_count;     /* the cluster's */
     struct value *const *outputs;
+    bool sizes_vary; /* of the target */
     uint32_t macro_tile_vars;
     int64_t macro_tiles[MACRO_TILE_VARS_MAX]; /* how many there are along each of those variables, slowest first */
     uint32_t predicate;                       /* the local whose first element decides which conditional stages run: */

@@ -79,7 +79,7 @@ static bool graph_describe(WNNGraph graph, const struct graph *g, struct arena *
     if (!graph_reach(g, scratch, &reached))
         return false;
     for (uint32_t i = 0; i < g->input_count; i++)
-        graph->input_count += g->keeps_inputs || reached[g->inputs[i]->index];
+        graph->input_count += g->is_variant || reached[g->inputs[i]->index];
     graph->input_slots = g->input_count;
     graph->output_count = g->output_count;
     graph->inputs = arena_array(&graph->arena, graph->input_count, sizeof *graph->inputs);
@@ -88,7 +88,7 @@ static bool graph_describe(WNNGraph graph, const struct graph *g, struct arena *
         return false;
     for (uint32_t i = 0, at = 0; ok && i < g->input_count; i++) {
         const struct value *v = g->inputs[i];
-        if (!g->keeps_inputs && !reached[v->index])
+        if (!g->is_variant && !reached[v->index])
             continue;
         graph->inputs[at].spares = ~reached[v->index];
         ok = binding_set(&graph->arena, &graph->inputs[at], v->name, v->name_length, &v->type, i) &&

@@ -593,6 +593,7 @@ static bool compile(struct compiler *k)
     k->out->free_library = k->en->functions->optional.library ? k->en->functions->optional.library->step_free : NULL;
     k->out->input_count = k->g->input_count;
     k->out->output_count = k->g->output_count;
+    k->out->is_variant = k->g->is_variant;
     k->out->arena_bytes = k->storage.arena_bytes;
     k->out->arena_lower_bound = k->storage.arena_lower_bound;
     return add_steps(k) && spend_memory(k);
@@ -603,8 +604,13 @@ bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *u
 {
     const struct target *t = en->functions->target(en, e);
 
-    if (t)
-        return compile_for_target(en, t, g, cancelled, user, out, times, e);
+    if (t) {
+        struct target varying = *t;
+
+        if (g->is_variant)
+            target_vary_sizes(&varying, en->precision);
+        return compile_for_target(en, &varying, g, cancelled, user, out, times, e);
+    }
     memset(out, 0, sizeof *out);
     memset(times, 0, sizeof *times);
     return error_set(e, WNNStatus_OperationError, "internal error: an engine without a target");

@@ -3,10 +3,12 @@
  * Named dimensions (docs/named-dimensions.md): one graph for any size, its bits those of a graph that was built for that size;
  * what is refused when a method is called, and what when the sizes are known; sizes that follow from shapes by arithmetic.
  */
+#include <dirent.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "support/api.h"
+#include "support/folder.h"
 #include "webnn/webnn_draft.h"
 
 /** Makes an input whose dimensions are "name", or a number without one; the list ends with a rank. */
@@ -418,6 +420,85 @@ TEST(hostile_sizes_are_refused)
     wnnContextRelease(c);
 }
 
+/* ---- code ---- */
+
+static int count_files(const char *folder)
+{
+    DIR *d = opendir(folder);
+    int count = 0;
+
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        count += e->d_name[0] != '.';
+    closedir(d);
+    return count;
+}
+
+/** Returns a mean of convolutions, pools and padding of a picture, next to one of attention over x. */
+static WNNGraph mixed_graph(WNNContext c)
+{
+    enum { CHANNELS = 32, WEIGHTS = CHANNELS * CHANNELS * 9 };
+    WNNGraphBuilder b = builder_of(c);
+    const WNNDimension dims[4] = {{{NULL, 0}, 0, 0}, {{NULL, 0}, 0, 0}, {WNN_STR("height"), 8, 0}, {WNN_STR("width"), 8, 0}};
+    const uint32_t padding[4] = {1, 1, 1, 1}, strides[2] = {2, 2}, window[2] = {3, 3}, edge[4] = {0, 0, 2, 1}, axes[2] = {2, 3};
+    const WNNOperandDescriptor filter = {WNNOperandDataType_Float32, 4, (uint32_t[]){CHANNELS, CHANNELS, 3, 3}, NULL};
+    WNNOperand y = named_input(b, "picture", WNNOperandDataType_Float32, 4, dims, (uint32_t[]){1, CHANNELS, 0, 0});
+    WNNConv2dOptions conv = WNN_CONV2D_OPTIONS_INIT;
+    WNNPool2dOptions pool = WNN_POOL2D_OPTIONS_INIT;
+    WNNPadOptions pad = WNN_PAD_OPTIONS_INIT;
+    WNNReduceOptions reduce = WNN_REDUCE_OPTIONS_INIT;
+    float *w = noise(WEIGHTS);
+
+    conv.paddingCount = pool.paddingCount = 4;
+    conv.padding = pool.padding = padding;
+    y = wnnGraphBuilderRelu(b, wnnGraphBuilderConv2d(b, y, wnnGraphBuilderConstant(b, &filter, w, WEIGHTS * 4), &conv), NULL);
+    conv.stridesCount = pool.windowDimensionsCount = 2;
+    conv.strides = strides;
+    pool.windowDimensions = window;
+    y = wnnGraphBuilderConv2d(b, y, wnnGraphBuilderConstant(b, &filter, w, WEIGHTS * 4), &conv);
+    y = wnnGraphBuilderAveragePool2d(b, y, &pool);
+    pad.mode = WNNPaddingMode_Edge;
+    y = wnnGraphBuilderPad(b, y, 4, edge, 4, edge, &pad);
+    reduce.axesCount = 2;
+    reduce.axes = axes;
+    free(w);
+    return build(b, 2,
+                 (WNNNamedOperand[]){{WNN_STR("mean"), wnnGraphBuilderReduceMean(b, y, &reduce)},
+                                     {WNN_STR("y"), attention(b, make_x(b, NULL))}});
+}
+
+/** Code does not depend on sizes: those of a class (rows of several tiles, one picture) share all of it. */
+TEST(sizes_share_code)
+{
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    const uint32_t sizes[][3] = {{51, 89, 95}, {64, 93, 110}, {57, 101, 87}, {49, 88, 123}, {63, 96, 96}};
+    int files = 0;
+
+    o.engine = WNNEngine_Cpu;
+    o.cache = WNN_STR(work_folder);
+    WNNContext c = context_with(&o);
+    WNNGraph g = mixed_graph(c);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const uint32_t length = sizes[i][0], height = sizes[i][1], width = sizes[i][2];
+        const size_t pixels = (size_t)32 * height * width;
+        float *picture = noise(pixels), *x = noise(length * 8), mean[32], y[512];
+
+        assert_success(wnnGraphComputeSized(
+            g, 4,
+            (WNNNamedSize[]){
+                {WNN_STR("batch"), 1}, {WNN_STR("length"), length}, {WNN_STR("height"), height}, {WNN_STR("width"), width}},
+            2, (WNNNamedBuffer[]){{WNN_STR("picture"), picture, pixels * 4}, {WNN_STR("x"), x, length * 32}}, 2,
+            (WNNNamedBuffer[]){{WNN_STR("mean"), mean, sizeof mean}, {WNN_STR("y"), y, length * 32}}, NULL));
+        free(picture);
+        free(x);
+        assert_true(!i || count_files(work_folder) == files);
+        files = count_files(work_folder);
+        assert_true(files > 0);
+    }
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
 /* ---- threads ---- */
 
 static void *compute_sizes(void *user)
@@ -460,3 +541,5 @@ TEST(threads_share_variants)
     wnnGraphRelease(g);
     wnnContextRelease(c);
 }
+
+TEST_GROUP(enter_folder, leave_folder)

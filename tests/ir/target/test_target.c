@@ -125,6 +125,7 @@ static const struct range ranges[] = {
     RANGE(DOUBLE, double, winograd.special, 1, 2),
     RANGE(DOUBLE, double, winograd.worth, 0.5, 1),
     RANGE(INT64, int64_t, attention.vectors_most, 1, 64),
+    RANGE(INT64, int64_t, attention.vectors_vary, 1, 64),
     RANGE(INT64, int64_t, attention.rows_least, 1, 64),
     RANGE(INT64, int64_t, attention.few_rows, 1, 64),
     RANGE(INT64, int64_t, attention.rows_at_once, 1, 8),
