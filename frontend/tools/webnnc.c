@@ -121,7 +121,7 @@ static bool choose_target(struct compilation *c)
             return complain("%s", e.message);
         all = *t;
     } else {
-        all = (struct target){.thread_count = 1, .prefers_nhwc = true, .unpacks_weights = true};
+        all = (struct target){.thread_count = 1, .prefers_nhwc = true, .compact.unpacks = true};
     }
     for (uint32_t i = 0; i < c->level_count; i++)
         if (!set_level(c, &c->levels[i], &all, &codes[i]))

@@ -224,7 +224,7 @@ uint32_t kernel_f32(struct kernel *k, float value)
 
 bool kguard_is_idle(const struct kernel *k, const struct kguard *g, int64_t low, int64_t high)
 {
-    return low >= 0 && high < g->bound && (!k->keeps_guards || !g->form.count);
+    return low >= 0 && high < g->bound && (!k->builder.keeps_guards || !g->form.count);
 }
 
 /** Drops guards that are idle and repeated ones, and returns how many are left in *out (in the arena).  *never becomes true

@@ -213,6 +213,7 @@ struct kstage {
 /** Only the functions that build a kernel read this. */
 struct kernel_builder {
     uint32_t expr_capacity, store_capacity;
+    bool keeps_guards;  /* whether one always holds depends on sizes that vary, and is to make no other structure */
     struct table table; /* value numbering; an item is the expression + 1 as an address */
 };
 
@@ -232,7 +233,6 @@ struct kernel {
     uint32_t macro_tile_vars; /* of a stage: so many first variables are the macro-tile and stay as they are */
     uint32_t m_multiple; /* of a contraction: its lowering pads M to a multiple of this, so that tiles of as many rows leave no
                             rest; 0: it does not */
-    bool keeps_guards;   /* whether a guard always holds depends on sizes that vary, and is to make no other structure */
     bool rare;           /* a stage that seldom runs (KSTAGE_NOT_BELOW): little code matters more than speed */
     uint32_t bound; /* of a stage with a bounded variable: the int32 tensor whose elements 0 <= first < end <= size bound it */
     /* A kernel of stages has these, and no variables, expressions and stores itself: */

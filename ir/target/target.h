@@ -40,8 +40,9 @@ struct target_facts {
 
 /* ---- the target ---- */
 
-/** Says how weights stay compact (target.unpacks_weights). */
+/** Says how weights stay compact. */
 struct compact_choice {
+    bool unpacks;           /* kernels of matmuls unpack weights of 4, 8 or 16 bits in registers, so that such weights stay */
     bool small;             /* small ones do, too, for tests */
     uint32_t panel_columns; /* of a panel, at most, on a device with work-groups; 0: as a tile has (schedule_panel) */
 };
@@ -62,8 +63,6 @@ struct target {
     /* The rest is about the library for convolutions and matmuls.  Functions that are NULL take nothing. */
     bool prefers_nhwc;         /* convolutions want channels-last */
     int64_t storage_alignment; /* of the offsets of values in an arena, a power of two; 0: TARGET_ALIGNMENT */
-    /** Says that kernels of matmuls unpack weights of 4, 8 or 16 bits in registers, so that such weights stay as they are. */
-    bool unpacks_weights;
     struct compact_choice compact;
     /** Says that kernels read lent constants where they lie, whether or not they are aligned to their elements. */
     bool reads_unaligned;

@@ -376,7 +376,8 @@ static uint32_t count_inside(struct lowering *l, struct kaffine start, int64_t w
     if (low >= 0 && high + window <= size)
         return count_of(l, window);
     uint32_t from = kernel_cast(k, KT_I32, kernel_index(k, start));
-    uint32_t to = kernel_op2(k, K_MIN, kernel_op2(k, K_ADD, from, int32(l, window)), kernel_cast(k, KT_I32, kernel_size(k, size)));
+    const uint32_t end = kernel_cast(k, KT_I32, kernel_size(k, size));
+    uint32_t to = kernel_op2(k, K_MIN, kernel_op2(k, K_ADD, from, int32(l, window)), end);
     from = kernel_op2(k, K_MAX, from, int32(l, 0));
     return kernel_cast(k, KT_F32, kernel_op2(k, K_MAX, kernel_op2(k, K_SUB, to, from), int32(l, 0)));
 }

@@ -42,7 +42,7 @@ bool stage_begin(struct stage *st, struct stages *of)
         return false;
     struct kernel *k = st->l.k;
     k->macro_tile_vars = of->macro_tile_vars;
-    k->keeps_guards = of->sizes_vary;
+    k->builder.keeps_guards = of->sizes_vary;
     for (uint32_t i = 0; i < of->macro_tile_vars; i++)
         st->macro_tile[i] = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, of->macro_tiles[i]));
     return true;

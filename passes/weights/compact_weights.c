@@ -90,7 +90,7 @@ static bool has_form(const struct node *n, const struct target *t)
 /* Returns whether n has the form and the readers of a node that unpacks weights, whatever makes its inputs. */
 static bool unpacks_weights(const struct node *n, const struct target *t)
 {
-    if (!t || !t->unpacks_weights || !has_form(n, t))
+    if (!t || !t->compact.unpacks || !has_form(n, t))
         return false;
     const struct value *v = n->results[0];
     const bool widens = widens_weights(n);
@@ -168,7 +168,7 @@ bool library_computes(const struct node *n, const struct target *t)
     if (!t || !t->takes_node)
         return false;
     if (b && (compact_weights_of(n, t) ||
-              (t->unpacks_weights && (b->op == OP_RESHAPE || b->op == OP_TRANSPOSE) && value_is_unpacked(b->results[0]))))
+              (t->compact.unpacks && (b->op == OP_RESHAPE || b->op == OP_TRANSPOSE) && value_is_unpacked(b->results[0]))))
         return false;
     return t->takes_node(t->user, n);
 }

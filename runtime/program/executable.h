@@ -99,6 +99,7 @@ struct invocation_pool {
     pthread_mutex_t lock;
     struct invocation *first;
     uint32_t count;
+    bool shares_memory; /* set by engines on which memory may change between runs: it is the engine's spare memory */
 };
 
 struct executable {
@@ -116,7 +117,6 @@ struct executable {
     struct engine_buffer **uploaded; /* the constants in the engine's memory; NULL if it computes on host memory */
     int64_t arena_bytes, arena_lower_bound;
     size_t memory_bytes; /* of an invocation: the arena, then what the engine adds */
-    bool shares_memory;  /* set by engines on which memory may change between runs: it is the engine's spare memory */
     size_t held_bytes;   /* counted: constants, packed weights, and the memory of one invocation */
     atomic_bool lends;   /* an invocation has the memory that was counted for one */
     bool owns_library;   /* whether the library steps have passed from the program to the executable */

@@ -53,15 +53,15 @@ static bool take_memory(struct invocation *i, struct error *e)
     struct executable *x = i->executable;
     struct engine *en = x->engine;
 
-    i->memory = x->shares_memory ? atomic_exchange(&en->spare_memory, NULL) : NULL;
+    i->memory = x->pool.shares_memory ? atomic_exchange(&en->spare_memory, NULL) : NULL;
     if (i->memory && i->memory->bytes < x->memory_bytes) {
         memory_buffer_free(en, i->memory);
         i->memory = NULL;
     }
     if (!i->memory) {
-        i->borrows = !x->shares_memory && !atomic_exchange(&x->lends, true);
-        i->memory = i->borrows ? en->functions->buffer_create(en, x->memory_bytes, e)
-                               : memory_buffer_create(en, x->memory_bytes, e);
+        i->borrows = !x->pool.shares_memory && !atomic_exchange(&x->lends, true);
+        i->memory =
+            i->borrows ? en->functions->buffer_create(en, x->memory_bytes, e) : memory_buffer_create(en, x->memory_bytes, e);
     }
     if (i->memory)
         set_addresses(i);
@@ -115,7 +115,7 @@ static void invocation_give(struct invocation *i)
 {
     struct invocation_pool *pool = &i->executable->pool;
 
-    if (i->executable->shares_memory)
+    if (pool->shares_memory)
         leave_memory(i);
     pthread_mutex_lock(&pool->lock);
     bool keep = pool->count < INVOCATIONS_KEPT;

@@ -90,7 +90,7 @@ static bool set_fact(struct target *t, const char *word)
     } else if (!strcmp(word, "nhwc")) {
         t->prefers_nhwc = true;
     } else if (!strcmp(word, "unpacks")) {
-        t->unpacks_weights = true;
+        t->compact.unpacks = true;
     } else {
         return complain("target: '%s' is none of baseline, avx2, avx512, library, matmul, int8, bfloat16, nhwc and unpacks",
                         word);

@@ -83,7 +83,7 @@ TEST(compact_weights_may_fail)
     const struct pass_options o = {.target = &t, .debug = &none};
     bool done = false;
 
-    t.unpacks_weights = t.compact.small = true;
+    t.compact.unpacks = t.compact.small = true;
     for (long n = 0; !done; n++) {
         struct graph *g = parse_body("inputs { x: f16[4, 64]; } consts { w: i8[64, 48] @scalar(3); s: f16[2, 48] @scalar(0.5); "
                                      "z: i8[2, 48] @scalar(1); } nodes { b = dequantizeLinear(w, s, z); y = matmul(x, b); } "

@@ -122,9 +122,8 @@ GRAPHS_UNUSED static struct graph *bytes_graph(const struct bytes_case *z, struc
 
     *t = (struct target){.isa = {.vector_bits = 32, .registers = 16},
                          .thread_count = 1,
-                         .unpacks_weights = true,
                          .rounds_operands = true,
-                         .compact = {.small = true, .panel_columns = z->panel}};
+                         .compact = {.unpacks = true, .small = true, .panel_columns = z->panel}};
     snprintf(body, sizeof body,
              "inputs { x: f32[%u, %u]; c: f32[%u]; } consts { q: %s[%u, %u] @scalar(1); s: f32[%u, %u] @scalar(1); z: %s[%u, "
              "%u] @scalar(1); } nodes { w = dequantizeLinear(q, s, z); m = matmul(x, w); y = add(m, c); } outputs { y; }",
@@ -157,9 +156,8 @@ GRAPHS_UNUSED static struct graph *network_graph(uint32_t rows, uint32_t k, uint
 
     *t = (struct target){.isa = {.vector_bits = 32, .registers = 16},
                          .thread_count = 1,
-                         .unpacks_weights = true,
                          .device = device,
-                         .compact = {.small = true, .panel_columns = device->panel_columns}};
+                         .compact = {.unpacks = true, .small = true, .panel_columns = device->panel_columns}};
     snprintf(body, sizeof body,
              "inputs { x: u8[%u, %u]; c: f32[%u]; } consts { q: i8[%u, %u] @scalar(1); s: f32[1, %s] @scalar(1); "
              "z: i8[1, %s] @scalar(0); u: f32[1, 1] @scalar(1); v: u8[1, 1] @scalar(0); f: u8[1, 1] @scalar(0); "

@@ -305,7 +305,7 @@ static void set_target(uint32_t t, struct arena *a)
 
     for (uint32_t l = 0; l < count; l++) {
         struct target *level = &targets[t].levels[l];
-        *level = (struct target){.thread_count = 1, .cache_bytes = 1 << 20, .prefers_nhwc = true, .unpacks_weights = true};
+        *level = (struct target){.thread_count = 1, .cache_bytes = 1 << 20, .prefers_nhwc = true, .compact.unpacks = true};
         if (!object_target(level, tests[t].triple, names[l], tests[t].features, a, &e))
             count = 0;
     }

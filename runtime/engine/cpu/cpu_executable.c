@@ -295,7 +295,7 @@ static bool add_steps(struct cpu_executable *x, const struct program *p, const k
         }
     }
 #if !defined(CPU_POISON) /* by which memory is poisoned for one executable */
-    x->base.shares_memory = p->is_variant && !x->base.engine->memory_limit;
+    x->base.pool.shares_memory = p->is_variant && !x->base.engine->memory_limit;
 #endif
     x->library_scratch = (size_t)target_align(p->arena_bytes);
     x->thread_scratch = (size_t)target_align((int64_t)(x->library_scratch + library_scratch));

@@ -348,7 +348,7 @@ struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_optio
     cpu->target.cache_bytes = cache > 0 ? cache : target_facts(&cpu->target)->cache.l2_bytes;
     cpu->target.thread_count = thread_count;
     cpu->target.prefers_nhwc = true;
-    cpu->target.unpacks_weights = true;
+    cpu->target.compact.unpacks = true;
     cpu->target.reads_unaligned = true;
     cpu->target.pool = constant_pool_create(); /* without memory for one nothing is shared */
     cpu->target.compact.small = debug->flags & DEBUG_PREFER_COMPACT;

@@ -121,7 +121,7 @@ static struct target target_of_device(const struct opencl_device *d)
     struct target t = {.isa = {.vector_bits = 32, .registers = 16},
                        .facts = target_device_facts(d->kind == WNNDeviceKind_Cpu),
                        .thread_count = 1,
-                       .unpacks_weights = true,
+                       .compact.unpacks = true,
                        .device = &d->facts};
 
     t.cache_bytes = t.facts->cache.l2_bytes;

@@ -62,8 +62,7 @@ static bool compact_agrees(void)
 {
     const struct target t = {.isa = {.vector_bits = 32, .registers = 16},
                              .thread_count = 1,
-                             .unpacks_weights = true,
-                             .compact = {.small = true, .panel_columns = UINT32_MAX}};
+                             .compact = {.unpacks = true, .small = true, .panel_columns = UINT32_MAX}};
     struct graph *g =
         compact_parse("inputs { x: f16[33, 64]; } consts { q: u8[64, 48] @scalar(1); s: f16[2, 48] @scalar(1); z: "
                       "u8[2, 48] @scalar(8); } nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } "

@@ -105,8 +105,7 @@ static char *printed_compact(uint32_t rows, bool processor, struct gpu_schedule 
 {
     struct target t = {.isa = {.vector_bits = 32, .registers = 16},
                        .thread_count = 1,
-                       .unpacks_weights = true,
-                       .compact = {.small = true, .panel_columns = UINT32_MAX}};
+                       .compact = {.unpacks = true, .small = true, .panel_columns = UINT32_MAX}};
     uint32_t params;
     char body[400];
 

@@ -16,7 +16,7 @@ static struct pass_options unpacking(struct target *t)
 {
     *t = fake_target;
     t->isa = (struct isa){.vector_bits = 512, .fma = true, .masks = true, .masks32 = true, .registers = 32};
-    t->unpacks_weights = true;
+    t->compact.unpacks = true;
     t->takes_node = takes_everything;
     t->takes_epilogue = NULL;
     return (struct pass_options){.target = t};
@@ -260,7 +260,7 @@ TEST(other_weights_are_folded)
     graph_free(on_device);
     t.compact.panel_columns = 0;
     struct graph *g = compact_parse(MATMUL("1", "u8", "8, 128"), 0, 16); /* nor does a target that cannot unpack them */
-    t.unpacks_weights = false;
+    t.compact.unpacks = false;
     assert_true(check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__));
     graph_free(g);
 }
@@ -407,7 +407,7 @@ TEST(devices_have_panels_of_their_own)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct target t = {.isa = {.vector_bits = 32, .registers = 16},
                            .thread_count = 1,
-                           .unpacks_weights = true,
+                           .compact.unpacks = true,
                            .compact.panel_columns = cases[i].columns};
         const struct pass_options o = {.target = &t};
         struct graph *g = compact_parse(cases[i].body, 0, 16);
