@@ -12,6 +12,7 @@
 
 #include "ir/support/text.h"
 #include "runtime/api/runtime.h"
+#include "webnn/webnn_draft.h"
 
 /* ---- life ---- */
 
@@ -249,6 +250,37 @@ uint32_t const *wnnOperandGetShape(WNNOperand operand)
 WNNStringView wnnOperandGetDimensionName(WNNOperand operand, size_t index)
 {
     return operand && operand->names && index < operand->type.rank ? operand->names[index] : (WNNStringView){NULL, 0};
+}
+
+/* Describes an expression of the operand's graph. */
+static bool describe_size(WNNOperand operand, dim_expr e, WNNSize *size)
+{
+    struct graph *g = operand->value->graph;
+
+    if (e == DIM_NONE)
+        return false;
+    dims_range(g, e, &size->least, &size->most);
+    size->expression = size->least == size->most ? 0 : e + 1;
+    return true;
+}
+
+/* Returns whether an operand has sizes that can be described. */
+static bool has_sizes(WNNOperand operand)
+{
+    return operand && operand->value && operand->builder->graph && dims_begin(operand->value->graph);
+}
+
+bool wnnOperandGetDimension(WNNOperand operand, size_t index, WNNSize *size)
+{
+    return has_sizes(operand) && index < operand->type.rank &&
+           describe_size(operand, dims_of(operand->value->graph, operand->value->type.dims[index]), size);
+}
+
+bool wnnOperandGetElement(WNNOperand operand, size_t index, WNNSize *size)
+{
+    const dim_expr *values = has_sizes(operand) ? dims_values(operand->value->graph, operand->value) : NULL;
+
+    return values && index < (size_t)type_elements(&operand->value->type) && describe_size(operand, values[index], size);
 }
 
 bool wnnOperandIsError(WNNOperand operand)

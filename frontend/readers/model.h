@@ -75,6 +75,7 @@ struct model_options {
     const struct model_binding *bindings;
     size_t output_count;        /* 0: all outputs */
     const char *const *outputs; /* those that are wanted, in this order */
+    bool named;                 /* dimensions that an ONNX file names and that have no size stay names */
     bool command;               /* messages name options of the command line (--dim), not those of WNNModelOptions */
     char *
         *needed; /* NULL, or NULL there: gets the name (malloc'ed) of an input whose value was asked for and is not constant */

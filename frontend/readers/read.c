@@ -203,11 +203,18 @@ const void *model_source_bytes(const struct model_source *source, size_t *length
     return source->bytes ? source->bytes : "";
 }
 
+bool model_source_has_names(const struct model_source *source)
+{
+    return source->kind == KIND_ONNX;
+}
+
 /* ---- reading ---- */
 
 static bool read_kind(const struct model_source *s, WNNContext context, const struct model_options *options,
                       struct model *model, struct error *e)
 {
+    if (options->named && !model_source_has_names(s))
+        return file_error(e, "%s: its dimensions need sizes, only those of ONNX files can stay names", PATH_SHOWN(s->path));
     switch (s->kind) {
     case KIND_ONNX:
         if (options->weights)

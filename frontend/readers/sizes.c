@@ -221,7 +221,7 @@ bool sizes_shape(const struct model_description *d, const uint32_t *sizes, size_
         const uint32_t bound = open ? sizes[open - d->free] : 0;
 
         dims[i] = in->dimensions[i].size ? in->dimensions[i].size : bound - 1;
-        if (in->dimensions[i].size || bound)
+        if (in->dimensions[i].size || bound || (open && o->named))
             continue;
         complete = false;
         if (open)

@@ -29,7 +29,8 @@ void sizes_options(const struct model_description *d, const uint32_t *sizes, str
 /** Writes the shape that an input is declared with: 0 for open dimensions, whose names, or NULL, are in names. */
 void sizes_declared(const WNNModelDeclaration *input, uint32_t *dims, const char **names);
 /**
- * Finds the shape of an input; dims has room for its rank.  Where a size is open it returns false, and *text, which free()
+ * Finds the shape of an input; dims has room for its rank.  With o->named an open size that has a name is UINT32_MAX.  Where
+ * a size is open it returns false, and *text, which free()
  * takes, has a line more that says how to give it, once for each name.
  */
 bool sizes_shape(const struct model_description *d, const uint32_t *sizes, size_t input, const struct model_options *o,

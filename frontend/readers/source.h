@@ -25,6 +25,8 @@ struct model_source *model_source_memory(const char *path, const void *bytes, si
 void model_source_close(struct model_source *source);
 /** Returns the bytes of the file; a manifest has none. */
 const void *model_source_bytes(const struct model_source *source, size_t *length);
+/** Returns whether the model can be read with options.named. */
+bool model_source_has_names(const struct model_source *source);
 /** Reads the model as model_read does. */
 bool model_source_read(const struct model_source *source, WNNContext context, const struct model_options *options,
                        struct model *model, struct error *e);

@@ -425,6 +425,12 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphComputeSized(WNNGraph graph, size_t si
                                                        size_t inputCount, WNNNamedBuffer const *inputs, size_t outputCount,
                                                        WNNNamedBuffer const *outputs,
                                                        WNNCancellation WNN_NULLABLE cancellation);
+/**
+ * Gives the graph with named dimensions at these sizes, of all names: a graph like any, which is compiled unless it is kept.
+ * *variant is the caller's, and NULL after a failure, as of wnnGraphComputeSized.  A graph without names is given itself.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphGetVariant(WNNGraph graph, size_t sizeCount, WNNNamedSize const *sizes,
+                                                     WNNGraph *variant);
 
 /* ------------------------------------------------------------------------------------------------ WNNOperand */
 

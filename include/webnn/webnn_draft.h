@@ -59,6 +59,18 @@ WNN_EXPORT WNNOperand wnnGraphBuilderResample2dDynamic(WNNGraphBuilder builder, 
 WNN_EXPORT WNNOperand wnnGraphBuilderTileDynamic(WNNGraphBuilder builder, WNNOperand input, WNNOperand repetitions,
                                                  WNNOperatorOptions const *WNN_NULLABLE options);
 
+/** Says what is known of a size: a dimension, or an element of a tensor that depends on shapes and constants only. */
+typedef struct WNNSize {
+    uint32_t expression; /**< the same for sizes that are always equal; 0 of a number */
+    int64_t least, most; /**< equal, of a number */
+} WNNSize;
+
+/** Says what is known of dimension `index`.  Returns false if there is none, or after build. */
+WNN_EXPORT bool wnnOperandGetDimension(WNNOperand operand, size_t index, WNNSize *size);
+/** Says what is known of element `index`, in row-major order.  Returns false if there is none, if the operand has more than 64
+ * or depends on anything but shapes and constants, or after build. */
+WNN_EXPORT bool wnnOperandGetElement(WNNOperand operand, size_t index, WNNSize *size);
+
 #ifdef __cplusplus
 }
 #endif

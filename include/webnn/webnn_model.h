@@ -307,6 +307,12 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model,
                                                           WNNModelShape const *WNN_NULLABLE shapes, WNNGraph *graph);
 /** Gives up all graphs that are kept, to have their memory back.  Those that were given out stay, and so do saved files. */
 WNN_EXPORT void wnnDynamicModelClear(WNNDynamicModel model);
+/**
+ * Returns how often the file has been read.  Graphs of all sizes are made of one reading, another one for sizes of 0, unless an
+ * operator must know a size: then *reason, which may be NULL, says which nodes those are, and lives as long as the model; else
+ * it is NULL.
+ */
+WNN_EXPORT uint64_t wnnDynamicModelGetReadCount(WNNDynamicModel model, char const *WNN_NULLABLE *WNN_NULLABLE reason);
 /** Writes the counts. */
 WNN_EXPORT void wnnDynamicModelGetCounts(WNNDynamicModel model, WNNDynamicModelCounts *counts);
 

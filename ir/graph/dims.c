@@ -250,6 +250,16 @@ bool dims_is_constant(const struct graph *g, dim_expr e, int64_t *value)
     return !x->count || (x->count == 1 && !x->terms[0].degree);
 }
 
+void dims_range(const struct graph *g, dim_expr e, int64_t *least, int64_t *most)
+{
+    if (dims_is_constant(g, e, least)) { /* which may lie beyond the ranges */
+        *most = *least;
+        return;
+    }
+    *least = expression(g, e)->range.least;
+    *most = expression(g, e)->range.most;
+}
+
 dim_expr dims_unknown(struct graph *g, int64_t least, int64_t most)
 {
     return add_atom(g, ATOM_UNKNOWN, 0, 0, (struct range){least, most});

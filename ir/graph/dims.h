@@ -72,6 +72,9 @@ dim_expr dims_unknown(struct graph *g, int64_t least, int64_t most);
 /** Returns whether an expression is a number, and which. */
 bool dims_is_constant(const struct graph *g, dim_expr e, int64_t *value);
 
+/** Finds the bounds of an expression, which are equal for a number. */
+void dims_range(const struct graph *g, dim_expr e, int64_t *least, int64_t *most);
+
 /** Answer whether two expressions are equal, and whether a is at least b. */
 enum answer dims_equal(struct graph *g, dim_expr a, dim_expr b);
 enum answer dims_at_least(struct graph *g, dim_expr a, dim_expr b);

@@ -370,6 +370,29 @@ WNNStatus wnnGraphComputeSized(WNNGraph graph, size_t sizeCount, WNNNamedSize co
     return status;
 }
 
+WNNStatus wnnGraphGetVariant(WNNGraph graph, size_t sizeCount, WNNNamedSize const *sizes, WNNGraph *variant)
+{
+    struct sizes s;
+    struct error e;
+
+    error_clear(&e);
+    if (variant)
+        *variant = NULL;
+    if (!graph || !variant || (sizeCount && !sizes))
+        return error_fail(&e, WNNStatus_TypeError, "getVariant: %s NULL",
+                          !graph     ? "graph is"
+                          : !variant ? "variant is"
+                                     : "sizes are");
+    if (!graph->variants && sizeCount)
+        return error_fail(&e, WNNStatus_TypeError, "getVariant: %zu sizes are given, the graph has no named dimensions",
+                          sizeCount);
+    if (!graph->variants)
+        wnnGraphAddRef(*variant = graph);
+    else
+        *variant = sizes_end(&s, sizes_begin(&s, graph, "getVariant", &e) && take_sizes(&s, sizeCount, sizes, &e), &e);
+    return *variant ? WNNStatus_Success : error_publish(&e);
+}
+
 static bool fill_shapes(const struct sizes *s, size_t count, WNNNamedShape *outputs, struct error *e)
 {
     struct graph *g = sizes_are_known(s, e) ? graph_at_sizes(s->g, s->sizes, e) : NULL;

@@ -3,29 +3,32 @@
  * Implements builder calls in short form (compose.h).  Errors are the builder's to keep.
  */
 #include "frontend/readers/onnx/compose.h"
+#include "frontend/readers/onnx/open.h"
 #include "ir/support/dtype.h"
+#include "webnn/webnn_draft.h"
 
-struct onnx_dims onnx_dims_of(WNNOperand operand)
+struct onnx_dims onnx_dims_of(struct onnx_node *n, WNNOperand operand)
 {
     struct onnx_dims dims = {0, {1, 1, 1, 1, 1, 1, 1, 1}};
-    const uint32_t *shape = wnnOperandGetShape(operand);
     size_t rank = wnnOperandGetRank(operand);
 
     if (wnnOperandIsError(operand) || rank > ONNX_RANK_MAX)
         return dims;
     dims.rank = rank;
     for (size_t i = 0; i < rank; i++)
-        dims.at[i] = shape[i];
+        dims.at[i] = onnx_dimension(n, operand, i);
     return dims;
 }
 
 uint32_t onnx_dims_product(struct onnx_node *n, const struct onnx_dims *dims, size_t from, size_t to)
 {
-    uint64_t product = 1;
+    int64_t product = 1;
 
     for (size_t i = from; i < to; i++) {
-        product *= dims->at[i];
-        if (product > INT32_MAX) {
+        const bool open = onnx_is_open(product) || onnx_is_open(dims->at[i]);
+
+        product = open ? onnx_compute_size(n, '*', product, dims->at[i]) : product * dims->at[i];
+        if (!open && product > INT32_MAX) {
             onnx_refuse(n, "a tensor would have more than %d elements", INT32_MAX);
             return 1;
         }
@@ -60,11 +63,13 @@ WNNOperand onnx_concat(struct onnx_node *n, size_t count, const WNNOperand *oper
 
 WNNOperand onnx_expand(struct onnx_node *n, WNNOperand operand, struct onnx_dims dims)
 {
-    struct onnx_dims have = onnx_dims_of(operand);
+    struct onnx_dims have = onnx_dims_of(n, operand);
     bool same = have.rank == dims.rank && !wnnOperandIsError(operand);
 
     for (size_t i = 0; same && i < dims.rank; i++)
         same = have.at[i] == dims.at[i];
+    if (!same && onnx_any_open(dims.rank, dims.at))
+        return wnnGraphBuilderExpandDynamic(n->builder, operand, onnx_sizes_operand(n, dims.rank, dims.at), n->options);
     return same ? operand : wnnGraphBuilderExpand(n->builder, operand, dims.rank, dims.at, n->options);
 }
 
@@ -87,6 +92,10 @@ WNNOperand onnx_pad(struct onnx_node *n, WNNOperand operand, struct onnx_dims be
         none = none && !before.at[i] && !after.at[i];
     if (none)
         return operand;
+    if (onnx_any_open(before.rank, before.at) || onnx_any_open(after.rank, after.at))
+        return value != 0 ? (onnx_refuse_open(n), onnx_error_operand(n))
+                          : wnnGraphBuilderPadDynamic(n->builder, operand, onnx_sizes_operand(n, before.rank, before.at),
+                                                      onnx_sizes_operand(n, after.rank, after.at), n->options);
     o.label = n->label;
     o.value = wnnNumber(value);
     return wnnGraphBuilderPad(n->builder, operand, before.rank, before.at, after.rank, after.at, &o);
@@ -123,6 +132,14 @@ WNNOperand onnx_iota(struct onnx_node *n, WNNOperandDataType type, size_t rank, 
 {
     struct onnx_dims dims = {rank, {1, 1, 1, 1, 1, 1, 1, 1}};
     enum onnx_type element = onnx_type_of(type);
+    if (onnx_is_open(count)) {
+        const WNNOperandDataType i64 = WNNOperandDataType_Int64;
+        WNNOperand x = wnnGraphBuilderRange(n->builder, onnx_scalar(n, i64, 0), onnx_size_scalar(n, count, i64),
+                                            onnx_scalar(n, i64, 1), n->options);
+
+        dims.at[axis] = count;
+        return onnx_reshape_to(n, onnx_cast(n, x, type), dims);
+    }
     void *data = onnx_alloc(n, count, dtype_size(type));
 
     if (!data)
@@ -135,7 +152,7 @@ WNNOperand onnx_iota(struct onnx_node *n, WNNOperandDataType type, size_t rank, 
 
 WNNOperand onnx_along_axis(struct onnx_node *n, WNNOperand vector, size_t rank, size_t axis)
 {
-    struct onnx_dims have = onnx_dims_of(vector), dims = {rank, {1, 1, 1, 1, 1, 1, 1, 1}};
+    struct onnx_dims have = onnx_dims_of(n, vector), dims = {rank, {1, 1, 1, 1, 1, 1, 1, 1}};
 
     if (rank)
         dims.at[axis] = onnx_dims_product(n, &have, 0, have.rank);
@@ -144,7 +161,7 @@ WNNOperand onnx_along_axis(struct onnx_node *n, WNNOperand vector, size_t rank, 
 
 static WNNOperand move_axis(struct onnx_node *n, WNNOperand x, size_t from, size_t to)
 {
-    const size_t rank = onnx_dims_of(x).rank;
+    const size_t rank = onnx_dims_of(n, x).rank;
     uint32_t permutation[ONNX_RANK_MAX];
 
     for (size_t i = 0; i < rank; i++)
@@ -154,14 +171,14 @@ static WNNOperand move_axis(struct onnx_node *n, WNNOperand x, size_t from, size
 
 WNNOperand onnx_channels_second(struct onnx_node *n, WNNOperand x)
 {
-    const size_t rank = onnx_dims_of(x).rank;
+    const size_t rank = onnx_dims_of(n, x).rank;
 
     return rank < 3 ? x : move_axis(n, x, rank - 1, 1);
 }
 
 WNNOperand onnx_channels_last(struct onnx_node *n, WNNOperand x)
 {
-    const size_t rank = onnx_dims_of(x).rank;
+    const size_t rank = onnx_dims_of(n, x).rank;
 
     return rank < 3 ? x : move_axis(n, x, 1, rank - 1);
 }
@@ -176,7 +193,7 @@ WNNOperand onnx_scale_bias(struct onnx_node *n, WNNOperand x, WNNOperand scale, 
 WNNOperand onnx_matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand b)
 {
     WNNOperandDataType type = wnnOperandGetDataType(a);
-    struct onnx_dims da = onnx_dims_of(a), db = onnx_dims_of(b), dims;
+    struct onnx_dims da = onnx_dims_of(n, a), db = onnx_dims_of(n, b), dims;
 
     if (onnx_type_is_float(onnx_type_of(type)))
         return onnx_matmul(n, a, b);
@@ -192,7 +209,7 @@ WNNOperand onnx_matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand b)
     db.at[db.rank - 2] = db.at[db.rank - 3];
     db.at[db.rank - 3] = 1;
     a = onnx_mul(n, onnx_reshape_to(n, a, da), onnx_reshape_to(n, b, db));
-    dims = onnx_dims_of(a);
+    dims = onnx_dims_of(n, a);
     if (dims.rank < 3)
         return a;
     uint32_t axis = (uint32_t)dims.rank - 2;

@@ -17,7 +17,7 @@ struct onnx_dims {
 };
 
 /** Returns the rank and sizes of an operand; sizes beyond the rank are 1. */
-struct onnx_dims onnx_dims_of(WNNOperand operand);
+struct onnx_dims onnx_dims_of(struct onnx_node *n, WNNOperand operand);
 /** Returns the product of the sizes from..to - 1.  Refuses what does not fit 31 bits, and returns 1. */
 uint32_t onnx_dims_product(struct onnx_node *n, const struct onnx_dims *dims, size_t from, size_t to);
 /** Reshapes an operand. */

@@ -32,7 +32,7 @@ WNNOperand onnx_count_slice(struct onnx_node *n, WNNOperand count, int64_t start
 
 WNNOperand onnx_compact(struct onnx_node *n, WNNOperand flags, WNNOperand *count)
 {
-    const WNNOperand each = onnx_iota(n, WNNOperandDataType_Int32, 1, 0, onnx_dims_of(flags).at[0]);
+    const WNNOperand each = onnx_iota(n, WNNOperandDataType_Int32, 1, 0, onnx_dims_of(n, flags).at[0]);
     WNNCumulativeSumOptions sum = WNN_CUMULATIVE_SUM_OPTIONS_INIT;
     WNNScatterOptions scatter = WNN_SCATTER_OPTIONS_INIT;
     WNNOperand before, place;

@@ -170,7 +170,7 @@ static WNNOperand twiddle(struct onnx_node *n, WNNOperand x, uint32_t radix, uin
 static WNNOperand transform(struct onnx_node *n, WNNOperand x, const struct plan *p, const struct fourier *f, bool planar)
 {
     static const uint32_t pairs[] = {0, 2, 1};
-    const struct onnx_dims from = onnx_dims_of(x);
+    const struct onnx_dims from = onnx_dims_of(n, x);
     const uint32_t rows = from.at[0], last = p->count - 1, rest = f->length / p->radix[last];
     const struct fourier whole = {.parts = PARTS, .inverse = f->inverse};
     struct matrix w = {p->radix[last], from.at[1], from.at[2], 0, true, planar || last};
@@ -246,7 +246,7 @@ static double chirp_angle(uint64_t i, const struct fourier *f)
 /** Multiplies [rows, 2, count], or real numbers [rows, 1, count], by the chirp's first elements. */
 static WNNOperand by_chirp(struct onnx_node *n, WNNOperand x, const struct fourier *f, double factor)
 {
-    const struct onnx_dims dims = onnx_dims_of(x);
+    const struct onnx_dims dims = onnx_dims_of(n, x);
     const uint32_t rows = dims.at[0], count = dims.at[2];
     struct factors t;
 
@@ -269,7 +269,7 @@ static WNNOperand transform_by_chirp(struct onnx_node *n, WNNOperand x, const st
                                      const struct fourier *f)
 {
     const struct fourier there = {size, size, PARTS, false}, back = {size, f->bins, PARTS, true};
-    const uint32_t rows = onnx_dims_of(x).at[0];
+    const uint32_t rows = onnx_dims_of(n, x).at[0];
     static const uint32_t interleaved[] = {0, 2, 1};
     double *chirp = onnx_alloc(n, PARTS * (size_t)size, sizeof *chirp);
     struct factors t;
@@ -297,7 +297,7 @@ static WNNOperand transform_by_chirp(struct onnx_node *n, WNNOperand x, const st
 
 WNNOperand onnx_fourier(struct onnx_node *n, WNNOperand x, const struct fourier *f)
 {
-    const struct onnx_dims dims = onnx_dims_of(x);
+    const struct onnx_dims dims = onnx_dims_of(n, x);
     const WNNOperandDataType type = wnnOperandGetDataType(x);
     struct plan plan, chirp;
     uint32_t size = 1;

@@ -110,6 +110,9 @@ struct onnx_reader {
     struct onnx_map opsets; /* of the model */
     struct onnx_function *functions;
     struct name_map functions_by_name;
+    struct onnx_open *opens; /* sizes that the file names, and what is made of them (open.h) */
+    struct onnx_open_result *open_results;
+    uint32_t open_count, open_capacity, open_result_count, open_result_capacity;
 };
 
 /** Says that the file is broken, or that memory ran out, and stops the reader.  Returns false. */

@@ -77,7 +77,7 @@ struct onnx_scope;
 struct onnx_value {
     enum onnx_type type;
     size_t rank;
-    /* Only constants have sizes of 0.  Each is below 2^31, and so is the product of those that are not 0. */
+    /* Only constants have sizes of 0.  Each is below 2^31, and so is the product of those that are not 0, or open (open.h). */
     int64_t dims[ONNX_RANK_MAX];
     WNNOperand operand; /* NULL until it is made; ask onnx_operand */
     WNNOperand sums;    /* of an int32 contraction of bytes: the same numbers as float32 (onnx_output_sums); else NULL */
@@ -109,7 +109,7 @@ struct onnx_value {
     const char *refusal; /* NULL if it is usable, "" for a result of a refused node, which was reported, else the reason */
 };
 
-/** Returns the number of elements of a value, which is below 2^31. */
+/** Returns the number of elements of a value, which is below 2^31; open sizes (open.h) count as 1. */
 int64_t onnx_elements(const struct onnx_value *v);
 /** Returns element i of v->data as a number, the nearest one for 64-bit integers. */
 double onnx_element(const struct onnx_value *v, size_t i);

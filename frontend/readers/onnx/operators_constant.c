@@ -8,7 +8,9 @@
 
 #include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/counted.h"
+#include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
+#include "webnn/webnn_draft.h"
 
 enum { HOST_FILL = 1 << 12 }; /* larger fills become an expand of a scalar, which costs nothing in a graph */
 
@@ -51,18 +53,22 @@ static bool output_filled(struct onnx_node *n, size_t i, enum onnx_type type, si
     double count = 1;
 
     for (size_t d = 0; d < rank && d < ONNX_RANK_MAX; d++) {
-        if (dims[d] < 0 || dims[d] > INT32_MAX)
+        if ((dims[d] < 0 || dims[d] > INT32_MAX) && !onnx_is_open(dims[d]))
             return onnx_refuse(n, "a dimension of the result would be %lld", (long long)dims[d]);
         count *= (double)dims[d];
         shape[d] = (uint32_t)dims[d];
     }
     if (rank > ONNX_RANK_MAX)
         return onnx_refuse(n, "the result would have more than %d dimensions", ONNX_RANK_MAX);
-    n->is_static = true;
-    if (count > HOST_FILL && data_type != WNNOperandDataType_Undefined) {
+    const bool open = onnx_any_open(rank, shape);
+    n->is_static = !open;
+    if ((count > HOST_FILL || open) && data_type != WNNOperandDataType_Undefined) {
         WNNOperand scalar = onnx_constant_operand(n, data_type, 0, NULL, element);
 
-        return onnx_output_as(n, i, wnnGraphBuilderExpand(n->builder, scalar, rank, shape, n->options), type);
+        struct onnx_dims to = {rank, {0}};
+
+        memcpy(to.at, shape, rank * sizeof *shape);
+        return onnx_output_as(n, i, onnx_expand(n, scalar, to), type);
     }
     unsigned char *data = onnx_output_constant(n, i, type, rank, dims);
     for (size_t k = 0; data && (double)k < count; k++)
@@ -73,7 +79,7 @@ static bool output_filled(struct onnx_node *n, size_t i, enum onnx_type type, si
 bool onnx_import_constant_of_shape(struct onnx_node *n)
 {
     size_t rank;
-    const int64_t *dims = onnx_integers(n, 0, &rank);
+    const int64_t *dims = onnx_sizes(n, 0, &rank);
     const struct onnx_value *value = onnx_has(n, "value") ? onnx_tensor(n, "value") : NULL;
 
     if (!dims || n->refused)
@@ -120,6 +126,11 @@ bool onnx_import_shape(struct onnx_node *n)
         return onnx_refuse(n, "its input %s", v->refusal);
     if (v->count && v->counted >= start && v->counted < end)
         return counted_shape(n, v, start, end);
+    uint32_t sizes[ONNX_RANK_MAX] = {0};
+    for (size_t d = start; d < end; d++)
+        sizes[d - start] = (uint32_t)v->dims[d];
+    if (end > start && onnx_any_open(end - start, sizes))
+        return onnx_output(n, 0, onnx_sizes_operand(n, end - start, sizes));
     return constant_list(n, ONNX_INT64, v->dims + start, end > start ? end - start : 0, false);
 }
 
@@ -136,11 +147,29 @@ bool onnx_import_size(struct onnx_node *n)
         return onnx_output_sizes(n, 0, 1, &all, &low,
                                  onnx_mul(n, count, onnx_scalar_like(n, count, (double)(all / v->dims[v->counted]))));
     }
+    if (onnx_value_is_open(v)) {
+        const int64_t all = onnx_size_quotient(n, v->rank, v->dims, 0, NULL);
+
+        return onnx_output(n, 0, onnx_size_scalar(n, all, WNNOperandDataType_Int64));
+    }
     return constant_list(n, ONNX_INT64, &(int64_t){onnx_elements(v)}, 1, true);
 }
 
 bool onnx_import_range(struct onnx_node *n)
 {
+    bool sizes = false;
+
+    for (size_t i = 0; i < n->input_count; i++)
+        sizes = sizes ||
+                (n->inputs[i] && n->inputs[i]->operand && !onnx_is_constant(n, i) && onnx_is_sizes(n, n->inputs[i]->operand));
+    if (sizes) {
+        WNNOperand parts[3];
+
+        onnx_ignore(n, "stash_type");
+        for (size_t i = 0; i < 3; i++)
+            parts[i] = onnx_reshape(n, onnx_operand(n, i), 0, NULL);
+        return onnx_output(n, 0, wnnGraphBuilderRange(n->builder, parts[0], parts[1], parts[2], n->options));
+    }
     const struct onnx_value *start = onnx_constant(n, 0), *limit = onnx_constant(n, 1), *delta = onnx_constant(n, 2);
     enum onnx_type type = start ? start->type : ONNX_UNDEFINED;
     double count, step;
@@ -172,7 +201,7 @@ static bool find_non_zero(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0];
     WNNOperand x = onnx_operand(n, 0), flags, at, count, parts[ONNX_RANK_MAX];
-    const struct onnx_dims dims = onnx_dims_of(x);
+    const struct onnx_dims dims = onnx_dims_of(n, x);
     const uint32_t all = onnx_dims_product(n, &dims, 0, dims.rank);
     uint32_t inner = all;
 

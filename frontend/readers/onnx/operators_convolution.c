@@ -7,6 +7,7 @@
 
 #include "frontend/readers/onnx/activation.h"
 #include "frontend/readers/onnx/nchwc.h"
+#include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
 #include "frontend/readers/onnx/window.h"
@@ -23,7 +24,7 @@ static void fill_padding(const struct onnx_window *w, uint32_t padding[4])
 static bool read_convolution(struct onnx_node *n, WNNOperand x, WNNOperand filter, struct onnx_window *w, uint32_t *groups)
 {
     int64_t group = onnx_int(n, "group", 1);
-    struct onnx_dims dims = onnx_dims_of(filter);
+    struct onnx_dims dims = onnx_dims_of(n, filter);
 
     if (!onnx_window_read(n, x, dims.at + 2, w))
         return false;
@@ -32,8 +33,7 @@ static bool read_convolution(struct onnx_node *n, WNNOperand x, WNNOperand filte
     if (group < 1)
         return onnx_refuse(n, "group is %lld", (long long)group);
     *groups = onnx_size(n, "group", group);
-    onnx_window_pad_same(w);
-    return !n->refused;
+    return !n->refused && onnx_window_pad_same(n, w);
 }
 
 static WNNOperand convolve(struct onnx_node *n, WNNOperand x, WNNOperand filter, WNNOperand bias, const struct onnx_window *w,
@@ -70,7 +70,7 @@ static WNNOperand unfold_depth(struct onnx_node *n, WNNOperand x, const struct o
     x = onnx_pad(n, x, front, end, 0);
     if (wnnOperandIsError(x))
         return x;
-    struct onnx_dims d = onnx_dims_of(x);
+    struct onnx_dims d = onnx_dims_of(n, x);
     d.at[2] = (*results - 1) * w->strides[0] + 1;
     o.label = n->label;
     o.stridesCount = 5;
@@ -86,7 +86,7 @@ static WNNOperand unfold_depth(struct onnx_node *n, WNNOperand x, const struct o
 /* Convolves three spatial dimensions as two: the kernel's depth becomes channels, the result's one belongs to the batch. */
 static WNNOperand convolve_3d(struct onnx_node *n, WNNOperand x, WNNOperand filter, WNNOperand bias)
 {
-    const struct onnx_dims d = onnx_dims_of(x), f = onnx_dims_of(filter);
+    const struct onnx_dims d = onnx_dims_of(n, x), f = onnx_dims_of(n, filter);
     const uint32_t groups = onnx_size(n, "group", onnx_int(n, "group", 1));
     struct onnx_window depth, plane;
     uint32_t results = 1;
@@ -95,6 +95,8 @@ static WNNOperand convolve_3d(struct onnx_node *n, WNNOperand x, WNNOperand filt
         return onnx_refuse_operand(n, "the filter has %zu dimensions, the input 5", f.rank);
     if (groups < 1)
         return onnx_refuse_operand(n, "group is %u", groups);
+    if (onnx_any_open(d.rank, d.at))
+        return onnx_refuse_open(n), onnx_error_operand(n);
     if (!onnx_window_read_3d(n, x, f.at + 2, &depth, &plane))
         return onnx_error_operand(n);
     x = unfold_depth(n, x, &depth, &results);
@@ -104,7 +106,7 @@ static WNNOperand convolve_3d(struct onnx_node *n, WNNOperand x, WNNOperand filt
     x = convolve(n, x, filter, bias, &plane, groups);
     if (wnnOperandIsError(x))
         return x;
-    const struct onnx_dims y = onnx_dims_of(x);
+    const struct onnx_dims y = onnx_dims_of(n, x);
     x = onnx_reshape(n, x, 5, (uint32_t[]){d.at[0], results, y.at[1], y.at[2], y.at[3]});
     return onnx_transpose(n, x, 5, (uint32_t[]){0, 2, 1, 3, 4});
 }
@@ -114,7 +116,7 @@ WNNOperand onnx_convolve(struct onnx_node *n, WNNOperand x, WNNOperand filter, W
     struct onnx_window w;
     uint32_t groups = 1;
 
-    if (onnx_dims_of(x).rank == 5)
+    if (onnx_dims_of(n, x).rank == 5)
         return convolve_3d(n, x, filter, bias);
     return read_convolution(n, x, filter, &w, &groups) ? convolve(n, x, filter, bias, &w, groups) : onnx_error_operand(n);
 }
@@ -123,7 +125,7 @@ WNNOperand onnx_convolve(struct onnx_node *n, WNNOperand x, WNNOperand filter, W
 bool onnx_import_nchwc_conv(struct onnx_node *n)
 {
     WNNOperand bias = onnx_operand_optional(n, 2), x = onnx_operand(n, 0), filter = onnx_nchwc_filter(n, x, &bias), y;
-    const struct onnx_dims dims = onnx_dims_of(filter);
+    const struct onnx_dims dims = onnx_dims_of(n, filter);
     struct onnx_window w;
     uint32_t groups;
 
@@ -200,7 +202,7 @@ static WNNOperand convolve_transposed(struct onnx_node *n, WNNOperand x, WNNOper
  * its slices, begins where the window has it. */
 static WNNOperand fold_depth(struct onnx_node *n, WNNOperand y, const struct onnx_window *w)
 {
-    const struct onnx_dims d = onnx_dims_of(y);
+    const struct onnx_dims d = onnx_dims_of(n, y);
     const uint32_t spread = (d.at[3] - 1) * w->strides[0] + 1;
     WNNOperand sum = NULL;
 
@@ -222,7 +224,7 @@ static WNNOperand fold_depth(struct onnx_node *n, WNNOperand y, const struct onn
  */
 static WNNOperand convolve_transposed_3d(struct onnx_node *n, WNNOperand x, WNNOperand filter, WNNOperand bias)
 {
-    const struct onnx_dims d = onnx_dims_of(x), f = onnx_dims_of(filter);
+    const struct onnx_dims d = onnx_dims_of(n, x), f = onnx_dims_of(n, filter);
     const uint32_t groups = onnx_size(n, "group", onnx_int(n, "group", 1));
     size_t count = 0;
     const int64_t *given = onnx_ints(n, "output_padding", &count);
@@ -247,7 +249,7 @@ static WNNOperand convolve_transposed_3d(struct onnx_node *n, WNNOperand x, WNNO
                             (uint32_t[]){plane.before[0], plane.after[0], plane.before[1], plane.after[1]}, more + 1, groups);
     if (n->refused || wnnOperandIsError(x))
         return onnx_error_operand(n);
-    const struct onnx_dims y = onnx_dims_of(x);
+    const struct onnx_dims y = onnx_dims_of(n, x);
     const int64_t whole = ((int64_t)d.at[2] - 1) * depth.strides[0] + depth.extent[0];
     const int64_t out = whole - depth.before[0] - depth.after[0] + more[0], kept = whole - depth.before[0];
     if (out < 1 || kept < 1)
@@ -268,7 +270,7 @@ bool onnx_import_conv_transpose(struct onnx_node *n)
     struct crop c;
     uint32_t padding[4], more[2], groups;
 
-    if (onnx_dims_of(x).rank == 5)
+    if (onnx_dims_of(n, x).rank == 5)
         return onnx_output(n, 0, convolve_transposed_3d(n, x, filter, bias));
     if (!read_convolution(n, x, filter, &w, &groups) || !read_crop(n, &w, &c))
         return false;
@@ -310,7 +312,7 @@ bool onnx_import_conv_integer(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), filter = onnx_operand(n, 1);
     struct convolution c;
-    struct onnx_dims dims = onnx_dims_of(filter);
+    struct onnx_dims dims = onnx_dims_of(n, filter);
     struct onnx_integer_operand pictures, filters;
 
     if (!read_convolution(n, x, filter, &c.window, &c.groups))

@@ -161,7 +161,7 @@ static WNNOperand keep_one(struct onnx_node *n, const struct boxes *b, WNNOperan
 /** Returns rows of x, [rows, size], at int32 indices [batch, classes, 1], as [batch, classes, size]. */
 static WNNOperand pick_rows(struct onnx_node *n, const struct boxes *b, WNNOperand x, WNNOperand at)
 {
-    const uint32_t rows = b->batch * b->classes, size = onnx_dims_of(x).at[1];
+    const uint32_t rows = b->batch * b->classes, size = onnx_dims_of(n, x).at[1];
     WNNGatherOptions o = {.structSize = sizeof o, .label = n->label};
 
     x = wnnGraphBuilderGather(n->builder, x, onnx_reshape(n, at, 1, &rows), &o);
@@ -224,7 +224,7 @@ static WNNOperand try_one(struct onnx_node *n, const struct boxes *b, WNNOperand
     /* What is not kept goes after all that can be. */
     here = onnx_where(n, here, in[KEPT], onnx_scalar(n, i32, b->most));
     x[CHOSEN] = wnnGraphBuilderScatterElements(n->builder, in[CHOSEN], here, x[PLACE], &o);
-    here = onnx_expand(n, onnx_reshape(n, here, 4, (uint32_t[]){b->batch, b->classes, 1, 1}), onnx_dims_of(edges));
+    here = onnx_expand(n, onnx_reshape(n, here, 4, (uint32_t[]){b->batch, b->classes, 1, 1}), onnx_dims_of(n, edges));
     o.axis = 3;
     x[EDGE] = wnnGraphBuilderScatterElements(n->builder, in[EDGE], here, edges, &o);
     x[STOP] = none_of(n, valid);

@@ -86,7 +86,7 @@ static bool read_operand(struct onnx_node *n, struct einsum *e, size_t i, const 
     size_t letters = count_letters(text, end, &ellipsis);
 
     t->operand = onnx_operand(n, i);
-    struct onnx_dims dims = onnx_dims_of(t->operand);
+    struct onnx_dims dims = onnx_dims_of(n, t->operand);
     if (n->refused)
         return false;
     if (letters > dims.rank || (!ellipsis && letters != dims.rank))
@@ -178,7 +178,7 @@ static struct onnx_dims dims_of_term(const struct einsum *e, const struct term *
 /* Dimensions of size 1 that others have larger are dropped: the term says nothing about them. */
 static void drop_broadcast(struct onnx_node *n, const struct einsum *e, struct term *t)
 {
-    struct onnx_dims dims = onnx_dims_of(t->operand), kept = {0, {1, 1, 1, 1, 1, 1, 1, 1}};
+    struct onnx_dims dims = onnx_dims_of(n, t->operand), kept = {0, {1, 1, 1, 1, 1, 1, 1, 1}};
 
     for (size_t d = 0, k = 0; k < dims.rank; k++)
         if (dims.at[k] == 1 && e->sizes[t->subscripts[d]] > 1)

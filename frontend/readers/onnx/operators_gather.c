@@ -20,7 +20,7 @@ static bool compress(struct onnx_node *n, uint32_t axis, bool flat)
 {
     const struct onnx_value *v = n->inputs[0], *condition = n->inputs[1], *counted = condition->count ? condition : v;
     WNNOperand x = onnx_operand(n, 0), flags = onnx_cast(n, onnx_operand(n, 1), WNNOperandDataType_Int32), count;
-    const uint32_t size = onnx_dims_of(flags).at[0], all = (uint32_t)onnx_elements(v);
+    const uint32_t size = onnx_dims_of(n, flags).at[0], all = (uint32_t)onnx_elements(v);
     WNNGatherOptions o = {.structSize = sizeof o, .label = n->label, .axis = axis};
 
     if (v->count && (flat ? v->rank != 1 : v->counted != axis))

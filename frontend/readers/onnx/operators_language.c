@@ -269,7 +269,7 @@ bool onnx_import_matmul_n_bits(struct onnx_node *n)
     const int64_t k = onnx_int(n, "K", 0), columns = onnx_int(n, "N", 0);
     struct block_weights w;
     WNNOperand a = onnx_operand(n, 0), b, y;
-    const struct onnx_dims dims = onnx_dims_of(a);
+    const struct onnx_dims dims = onnx_dims_of(n, a);
 
     onnx_ignore(n, "accuracy_level"); /* what rounding of A would be allowed: the context's precision says it for all nodes */
     if (onnx_int(n, "weight_prepacked", 0))
@@ -338,8 +338,8 @@ bool onnx_import_gather_block_quantized(struct onnx_node *n)
     x = wnnGraphBuilderGather(n->builder, table, onnx_operand(n, 1), &o);
     s = wnnGraphBuilderGather(n->builder, scales, onnx_operand(n, 1), &o);
     z = wnnGraphBuilderGather(n->builder, zeros, onnx_operand(n, 1), &o);
-    dims = onnx_dims_of(x);
-    indices = onnx_dims_of(s);
+    dims = onnx_dims_of(n, x);
+    indices = onnx_dims_of(n, s);
     return !n->refused && dims.rank == indices.rank &&
            onnx_output(n, 0, wnnGraphBuilderDequantizeLinear(n->builder, x, s, z, n->options));
 }

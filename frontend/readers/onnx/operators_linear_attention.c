@@ -136,11 +136,12 @@ bool onnx_import_linear_attention(struct onnx_node *n)
     const WNNOperandDataType kept = state ? wnnOperandGetDataType(state) : type;
     const struct onnx_dims dims = {4, {a.batch, a.heads, a.size[KEY], a.size[VALUE]}};
 
-    if (state && onnx_dims_of(state).rank != dims.rank)
-        return onnx_refuse(n, "past_state has %zu dimensions, it must have 4", onnx_dims_of(state).rank);
+    if (state && onnx_dims_of(n, state).rank != dims.rank)
+        return onnx_refuse(n, "past_state has %zu dimensions, it must have 4", onnx_dims_of(n, state).rank);
     for (size_t i = 0; state && i < dims.rank; i++)
-        if (onnx_dims_of(state).at[i] != dims.at[i])
-            return onnx_refuse(n, "dimension %zu of past_state is %u, it must be %u", i, onnx_dims_of(state).at[i], dims.at[i]);
+        if (onnx_dims_of(n, state).at[i] != dims.at[i])
+            return onnx_refuse(n, "dimension %zu of past_state is %u, it must be %u", i, onnx_dims_of(n, state).at[i],
+                               dims.at[i]);
     state = state ? onnx_cast(n, state, f32) : onnx_expand(n, onnx_scalar(n, f32, 0), dims);
     y = a.tokens == 1 ? add_token(n, &a, x, &state) : add_tokens(n, &a, x, &state);
     y = onnx_reshape(n, y, 3, (uint32_t[]){a.batch, a.tokens, a.heads * a.group * a.size[VALUE]});

@@ -52,7 +52,7 @@ static WNNOperand gemm(struct onnx_node *n)
     }
     if (alpha != 1 || (c && beta != 1))
         onnx_refuse(n, "alpha and beta of integer matrices");
-    else if (!n->refused && (onnx_dims_of(a).rank != 2 || onnx_dims_of(b).rank != 2))
+    else if (!n->refused && (onnx_dims_of(n, a).rank != 2 || onnx_dims_of(n, b).rank != 2))
         onnx_refuse(n, "an operand is not a matrix");
     if (n->refused)
         return onnx_error_operand(n);
@@ -73,7 +73,7 @@ static WNNOperand multiply(struct onnx_node *n, WNNOperand a, WNNOperand b,
                            WNNOperand (*multiply_matrices)(struct onnx_node *, WNNOperand, WNNOperand, const void *),
                            const void *context)
 {
-    struct onnx_dims da = onnx_dims_of(a), db = onnx_dims_of(b), dims;
+    struct onnx_dims da = onnx_dims_of(n, a), db = onnx_dims_of(n, b), dims;
     bool row = da.rank == 1, column = db.rank == 1;
 
     if (!n->refused && (!da.rank || !db.rank))
@@ -85,7 +85,7 @@ static WNNOperand multiply(struct onnx_node *n, WNNOperand a, WNNOperand b,
     if (column)
         b = onnx_reshape(n, b, 2, (uint32_t[]){db.at[0], 1});
     WNNOperand y = multiply_matrices(n, a, b, context);
-    dims = onnx_dims_of(y);
+    dims = onnx_dims_of(n, y);
     if ((!row && !column) || dims.rank < 2)
         return y;
     if (row) {
@@ -120,7 +120,7 @@ bool onnx_import_matmul(struct onnx_node *n)
 /* Returns the axis along which scales of an operand run: rows of a, columns of b. */
 static uint32_t scale_axis(WNNOperand x, bool is_a)
 {
-    size_t rank = onnx_dims_of(x).rank;
+    size_t rank = wnnOperandGetRank(x);
 
     return rank < 2 ? 0 : (uint32_t)(rank - (is_a ? 2 : 1));
 }
@@ -134,7 +134,7 @@ static WNNOperand multiply_pieces(struct onnx_node *n, WNNOperand a, WNNOperand 
 static WNNOperand some_terms(struct onnx_node *n, bool is_a, uint32_t first, uint32_t count)
 {
     WNNOperand x = onnx_operand(n, is_a ? 0 : 1);
-    const struct onnx_dims dims = onnx_dims_of(x);
+    const struct onnx_dims dims = onnx_dims_of(n, x);
     const uint32_t axis = (uint32_t)dims.rank - (is_a || dims.rank < 2 ? 1 : 2);
 
     x = onnx_slice_axis(n, x, axis, first, count);
@@ -160,7 +160,7 @@ static bool output_pieces(struct onnx_node *n, uint32_t terms, uint32_t length)
 bool onnx_import_matmul_integer(struct onnx_node *n)
 {
     WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1);
-    struct onnx_dims dims = onnx_dims_of(a);
+    struct onnx_dims dims = onnx_dims_of(n, a);
     struct onnx_integer_operand x, y;
 
     if (n->refused)

@@ -231,7 +231,7 @@ static uint32_t result_channels(struct onnx_node *n, uint32_t own)
 /* Returns the first channels of x, or x with channels of zeros after its own. */
 static WNNOperand fit_channels(struct onnx_node *n, WNNOperand x, uint32_t axis, uint32_t channels)
 {
-    const struct onnx_dims dims = onnx_dims_of(x);
+    const struct onnx_dims dims = onnx_dims_of(n, x);
     struct onnx_dims none = {dims.rank, {0}}, more = none;
 
     if (axis >= dims.rank || dims.at[axis] == channels)
@@ -245,9 +245,9 @@ static WNNOperand fit_channels(struct onnx_node *n, WNNOperand x, uint32_t axis,
 WNNOperand onnx_nchwc_filter(struct onnx_node *n, WNNOperand x, WNNOperand *bias)
 {
     static const uint32_t out_first[] = {0, 2, 1}, blocks_apart[] = {0, 4, 1, 3, 2};
-    const uint32_t channels = onnx_dims_of(x).at[1];
+    const uint32_t channels = onnx_dims_of(n, x).at[1];
     WNNOperand filter = onnx_operand(n, 1);
-    const struct onnx_dims dims = onnx_dims_of(filter);
+    const struct onnx_dims dims = onnx_dims_of(n, filter);
     uint32_t block, out;
 
     if (n->refused || !note_graph(n))
@@ -280,7 +280,7 @@ bool onnx_import_reorder_input(struct onnx_node *n)
         x = onnx_channels_second(n, x);
     if (n->refused || !note_graph(n))
         return false;
-    return onnx_output(n, 0, fit_channels(n, x, 1, result_channels(n, onnx_dims_of(x).at[1])));
+    return onnx_output(n, 0, fit_channels(n, x, 1, result_channels(n, onnx_dims_of(n, x).at[1])));
 }
 
 bool onnx_import_reorder_output(struct onnx_node *n)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/compose.h"
+#include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
 
 struct padding {
@@ -65,10 +66,12 @@ static int64_t source_of(int64_t i, int64_t size, bool wrap)
 static WNNOperand pad_by_gather(struct onnx_node *n, WNNOperand x, const struct padding *p, bool wrap)
 {
     for (size_t d = 0; !wnnOperandIsError(x) && d < wnnOperandGetRank(x); d++) {
-        int64_t size = wnnOperandGetShape(x)[d], total = size + p->before[d] + p->after[d];
+        int64_t size = onnx_dimension(n, x, d), total = size + p->before[d] + p->after[d];
 
         if (total == size)
             continue;
+        if (onnx_is_open(size))
+            return onnx_refuse_open(n), onnx_error_operand(n);
         if (total > INT32_MAX)
             return onnx_refuse_operand(n, "dimension %zu would be %lld", d, (long long)total);
         int32_t *indices = onnx_alloc(n, (size_t)total, sizeof *indices);
@@ -84,13 +87,9 @@ static WNNOperand pad_by_gather(struct onnx_node *n, WNNOperand x, const struct 
 /** Returns a border whose value is computed in the graph: a mask tells it from the rest. */
 static WNNOperand pad_by_mask(struct onnx_node *n, WNNOperand x, const struct padding *p, WNNOperand value)
 {
-    uint32_t shape[ONNX_RANK_MAX];
-    size_t rank = wnnOperandGetRank(x);
     WNNOperand mask = onnx_scalar(n, WNNOperandDataType_Uint8, 1);
 
-    if (rank)
-        memcpy(shape, wnnOperandGetShape(x), rank * sizeof *shape);
-    mask = pad(n, wnnGraphBuilderExpand(n->builder, mask, rank, shape, n->options), p, WNNPaddingMode_Constant, wnnNumber(0));
+    mask = pad(n, onnx_expand(n, mask, onnx_dims_of(n, x)), p, WNNPaddingMode_Constant, wnnNumber(0));
     x = pad(n, x, p, WNNPaddingMode_Constant, wnnNumber(0));
     return wnnGraphBuilderWhere(n->builder, mask, x, onnx_reshape(n, value, 0, NULL), n->options);
 }
@@ -120,6 +119,8 @@ static bool read_padding(struct onnx_node *n, struct padding *p)
         if (pads[i] < -INT32_MAX || pads[i] > INT32_MAX || pads[i + axis_count] < -INT32_MAX ||
             pads[i + axis_count] > INT32_MAX)
             return onnx_refuse(n, "pads %lld and %lld are too large", (long long)pads[i], (long long)pads[i + axis_count]);
+        if (onnx_is_open(v->dims[d]) && (pads[i] < 0 || pads[i + axis_count] < 0))
+            return onnx_refuse_open(n);
         p->before[d] = pads[i];
         p->after[d] = pads[i + axis_count];
     }
@@ -139,8 +140,8 @@ bool onnx_import_pad(struct onnx_node *n)
     WNNOperand x = crop(n, onnx_operand(n, 0), &p, v);
     if (n->refused)
         return false;
-    for (size_t d = 0; d < wnnOperandGetRank(x); d++)
-        wide = wide || p.before[d] >= (int64_t)wnnOperandGetShape(x)[d] || p.after[d] >= (int64_t)wnnOperandGetShape(x)[d];
+    for (size_t d = 0; d < wnnOperandGetRank(x); d++) /* an open size is greater, or the builder refuses a computation */
+        wide = wide || p.before[d] >= (int64_t)onnx_dimension(n, x, d) || p.after[d] >= (int64_t)onnx_dimension(n, x, d);
     if (!strcmp(mode, "constant")) {
         if (onnx_input(n, 2) && onnx_elements(n->inputs[2]) != 1)
             return onnx_refuse(n, "constant_value must be a scalar");

@@ -7,6 +7,7 @@
 
 #include "ir/support/checked.h"
 
+#include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/window.h"
 
@@ -26,6 +27,11 @@ static bool count_results(struct onnx_node *n, struct pool *p)
     int64_t ceil_mode = onnx_int(n, "ceil_mode", 0);
 
     for (int d = 0; d < 2; d++) {
+        p->after[d] = w->after[d];
+        if (onnx_is_open(w->in[d]) && !ceil_mode)
+            continue; /* the builder counts, where the size is known */
+        if (onnx_is_open(w->in[d]))
+            return onnx_refuse_open(n);
         int64_t size = (int64_t)w->in[d] + w->before[d] + w->after[d] - w->extent[d], after, out;
         if (size < 0)
             return onnx_refuse(n, "a window of %u elements on %u and a padding of %u and %u", w->extent[d], w->in[d],
@@ -45,8 +51,7 @@ static bool read_pool(struct onnx_node *n, WNNOperand x, struct pool *p)
 {
     if (!onnx_window_read(n, x, NULL, &p->window))
         return false;
-    onnx_window_pad_same(&p->window);
-    return count_results(n, p);
+    return onnx_window_pad_same(n, &p->window) && count_results(n, p);
 }
 
 typedef WNNOperand (*pool_method)(WNNGraphBuilder, WNNOperand, WNNPool2dOptions const *);
@@ -66,8 +71,8 @@ static WNNOperand make_pool(struct onnx_node *n, pool_method method, WNNOperand 
     o.strides = p->window.strides;
     o.dilationsCount = 2;
     o.dilations = p->window.dilations;
-    o.outputSizesCount = 2;
-    o.outputSizes = p->out;
+    o.outputSizesCount = onnx_any_open(2, p->window.in) ? 0 : 2;
+    o.outputSizes = o.outputSizesCount ? p->out : NULL;
     return method(n->builder, x, &o);
 }
 
@@ -93,10 +98,12 @@ static WNNOperand pool_plane(struct onnx_node *n, pool_method method, WNNOperand
  * padding is left out, so that means of means are right. */
 static WNNOperand pool_3d(struct onnx_node *n, pool_method method, WNNOperand x, bool include)
 {
-    const struct onnx_dims d = onnx_dims_of(x);
+    const struct onnx_dims d = onnx_dims_of(n, x);
     const uint32_t all = onnx_dims_product(n, &d, 1, 3);
     struct pool depth, plane;
 
+    if (onnx_any_open(d.rank, d.at))
+        return onnx_refuse_open(n), onnx_error_operand(n);
     if (!onnx_window_read_3d(n, x, NULL, &depth.window, &plane.window) || !count_results(n, &plane))
         return onnx_error_operand(n);
     depth.window.in[1] = plane.out[0] * plane.out[1];
@@ -112,7 +119,7 @@ static WNNOperand pool_any(struct onnx_node *n, pool_method method, WNNOperand x
 {
     struct pool p;
 
-    if (onnx_dims_of(x).rank == 5)
+    if (onnx_dims_of(n, x).rank == 5)
         return pool_3d(n, method, x, include);
     return read_pool(n, x, &p) ? onnx_from_2d(n, &p.window, pool_plane(n, method, onnx_to_2d(n, x), &p, include))
                                : onnx_error_operand(n);
@@ -135,7 +142,7 @@ WNNOperand onnx_max_pool(struct onnx_node *n, WNNOperand x)
 static WNNOperand pool_indices(struct onnx_node *n, WNNOperand x, const struct pool *p, bool column_major)
 {
     const struct onnx_window *w = &p->window;
-    struct onnx_dims dims = onnx_dims_of(x), flat = {2, {1, 1}}, windows, results;
+    struct onnx_dims dims = onnx_dims_of(n, x), flat = {2, {1, 1}}, windows, results;
     int64_t out = onnx_times(n, "the size of its result", p->out[0], p->out[1]);
     int64_t area = onnx_times(n, "the size of its window", w->kernel[0], w->kernel[1]);
     int64_t elements = onnx_times(n, "results times elements of a window", out, area);
@@ -205,7 +212,9 @@ bool onnx_import_max_pool(struct onnx_node *n)
     struct pool p;
 
     if (onnx_wants(n, 1)) {
-        if (onnx_dims_of(x).rank == 5)
+        if (onnx_value_is_open(n->inputs[0]))
+            return onnx_refuse_open(n);
+        if (onnx_dims_of(n, x).rank == 5)
             return onnx_refuse(n, "Indices of three spatial dimensions are not computed");
         if (!read_pool(n, x, &p))
             return false;

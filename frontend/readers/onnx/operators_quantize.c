@@ -9,7 +9,7 @@
 /* Scales of blocks whose size does not divide the axis evenly are repeated for every element. */
 static WNNOperand fit_blocks(struct onnx_node *n, WNNOperand x, WNNOperand scale, uint32_t axis, int64_t block)
 {
-    struct onnx_dims dims = onnx_dims_of(x), have = onnx_dims_of(scale);
+    struct onnx_dims dims = onnx_dims_of(n, x), have = onnx_dims_of(n, scale);
     uint32_t size = dims.at[axis];
 
     if (have.rank != dims.rank || block < 1 || block > INT32_MAX || (size + block - 1) / block != have.at[axis])
@@ -29,12 +29,12 @@ static WNNOperand fit_blocks(struct onnx_node *n, WNNOperand x, WNNOperand scale
 static bool read_blocks(struct onnx_node *n, WNNOperand x, WNNOperand *scale, WNNOperand *zero, uint32_t *axis)
 {
     int64_t along = onnx_int(n, "axis", 1), block = onnx_int(n, "block_size", 0);
-    size_t rank = onnx_dims_of(x).rank, scale_rank = onnx_dims_of(*scale).rank;
+    size_t rank = onnx_dims_of(n, x).rank, scale_rank = onnx_dims_of(n, *scale).rank;
 
     *axis = 0;
     if (n->refused)
         return false;
-    if (!scale_rank || (scale_rank == 1 && onnx_dims_of(*scale).at[0] == 1)) /* one for all: the axis means nothing */
+    if (!scale_rank || (scale_rank == 1 && onnx_dims_of(n, *scale).at[0] == 1)) /* one for all: the axis means nothing */
         return true;
     if (!onnx_axis(n, along, rank, axis))
         return false;
@@ -75,7 +75,7 @@ bool onnx_import_quantize(struct onnx_node *n)
     if (!read_blocks(n, x, &scale, &zero, &axis))
         return false;
     if (!zero) {
-        struct onnx_dims dims = onnx_dims_of(scale);
+        struct onnx_dims dims = onnx_dims_of(n, scale);
         zero = onnx_expand(n, onnx_scalar(n, onnx_data_type(type), 0), dims);
     }
     y = onnx_quantize(n, x, scale, zero, axis);
@@ -119,12 +119,12 @@ bool onnx_import_qlinear_concat(struct onnx_node *n)
         return onnx_refuse(n, "%zu inputs; tensors come with scales and zero points", n->input_count);
     for (size_t i = 0; i < count; i++) {
         const WNNOperand x = onnx_operand(n, 2 + 3 * i);
-        const size_t rank = onnx_dims_of(x).rank;
+        const size_t rank = onnx_dims_of(n, x).rank;
 
         parts[i] = onnx_dequantize(n, x, onnx_operand(n, 3 + 3 * i), onnx_operand_optional(n, 4 + 3 * i),
                                    rank ? (uint32_t)rank - 1 : 0);
     }
-    if (n->refused || !onnx_axis(n, along, onnx_dims_of(parts[0]).rank, &axis))
+    if (n->refused || !onnx_axis(n, along, onnx_dims_of(n, parts[0]).rank, &axis))
         return false;
     y = onnx_concat(n, count, parts, axis);
     scale = onnx_operand(n, 0);

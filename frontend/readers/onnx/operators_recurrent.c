@@ -72,7 +72,7 @@ static WNNOperand swap_first(struct onnx_node *n, WNNOperand x, bool swap)
 {
     static const uint32_t permutation[ONNX_RANK_MAX] = {1, 0, 2, 3, 4, 5, 6, 7}; /* the rank is checked later */
 
-    return swap && x && onnx_dims_of(x).rank >= 2 ? onnx_transpose(n, x, onnx_dims_of(x).rank, permutation) : x;
+    return swap && x && onnx_dims_of(n, x).rank >= 2 ? onnx_transpose(n, x, onnx_dims_of(n, x).rank, permutation) : x;
 }
 
 /* Returns whether lengths matter: those that are known and reach to the end mean nothing. */
@@ -98,7 +98,7 @@ static WNNOperand quantized_weights(struct onnx_node *n, size_t i, size_t scale)
     WNNOperand by[2] = {onnx_operand(n, scale), onnx_operand_optional(n, scale + 1)};
 
     for (size_t k = 0; k < 2 && by[k]; k++) {
-        struct onnx_dims dims = onnx_dims_of(by[k]);
+        struct onnx_dims dims = onnx_dims_of(n, by[k]);
 
         dims.at[2] = dims.rank == 2 ? dims.at[1] : 1;
         dims.at[1] = 1;
@@ -126,9 +126,9 @@ static bool read_recurrent(struct onnx_node *n, struct recurrent *r)
         r->cell = swap_first(n, onnx_operand_optional(n, 6), r->batch_first);
         r->peephole = onnx_operand_optional(n, 7);
     }
-    x = onnx_dims_of(r->x);
-    w = onnx_dims_of(r->w);
-    u = onnx_dims_of(r->r);
+    x = onnx_dims_of(n, r->x);
+    w = onnx_dims_of(n, r->w);
+    u = onnx_dims_of(n, r->r);
     if (n->refused)
         return false;
     r->steps = x.at[0];
@@ -142,8 +142,8 @@ static bool read_recurrent(struct onnx_node *n, struct recurrent *r)
             x.rank, w.rank, u.rank, w.at[1], u.at[1], r->hidden, r->directions);
     if (onnx_int(n, "hidden_size", r->hidden) != r->hidden)
         return onnx_refuse(n, "hidden_size is %lld, R has %u", (long long)onnx_int(n, "hidden_size", 0), r->hidden);
-    if (r->bias && (onnx_dims_of(r->bias).rank != 2 || onnx_dims_of(r->bias).at[1] != 2 * rows))
-        return onnx_refuse(n, "B has %u elements per direction instead of %u", onnx_dims_of(r->bias).at[1], 2 * rows);
+    if (r->bias && (onnx_dims_of(n, r->bias).rank != 2 || onnx_dims_of(n, r->bias).at[1] != 2 * rows))
+        return onnx_refuse(n, "B has %u elements per direction instead of %u", onnx_dims_of(n, r->bias).at[1], 2 * rows);
     if (lengths_matter(n, r))
         r->lengths = onnx_cast(n, onnx_operand(n, 4), WNNOperandDataType_Int32);
     return !n->refused;
@@ -259,7 +259,7 @@ static WNNOperand of_direction(struct onnx_node *n, WNNOperand x, uint32_t d, si
     if (!x)
         return NULL;
     x = onnx_slice_axis(n, x, 0, d, 1);
-    struct onnx_dims dims = onnx_dims_of(x);
+    struct onnx_dims dims = onnx_dims_of(n, x);
     if (dims.rank < rank) {
         if (!wnnOperandIsError(x))
             onnx_refuse(n, "an input of %zu dimensions, it must have %zu: one for the directions, and %zu", dims.rank, rank + 1,
@@ -287,7 +287,7 @@ static void start_direction(struct onnx_node *n, const struct recurrent *r, uint
 {
     static const uint32_t swap[] = {1, 0};
     uint32_t rows = kinds[r->kind].gates * r->hidden;
-    struct onnx_dims x = onnx_dims_of(r->x);
+    struct onnx_dims x = onnx_dims_of(n, r->x);
     WNNOperand bias = of_direction(n, r->bias, d, 1), recurrent;
 
     memset(run, 0, sizeof *run);
@@ -487,8 +487,8 @@ bool onnx_import_recurrent(struct onnx_node *n)
         return false;
     if (onnx_wants(n, 0))
         onnx_output(n, 0,
-                    r->batch_first && onnx_dims_of(outputs[0]).rank == 4 ? onnx_transpose(n, outputs[0], 4, batch_first)
-                                                                         : outputs[0]);
+                    r->batch_first && onnx_dims_of(n, outputs[0]).rank == 4 ? onnx_transpose(n, outputs[0], 4, batch_first)
+                                                                            : outputs[0]);
     if (onnx_wants(n, 1))
         onnx_output(n, 1, swap_first(n, outputs[1], r->batch_first));
     if (onnx_wants(n, 2))

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/compose.h"
+#include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
+#include "webnn/webnn_draft.h"
 
 enum coordinates {
     HALF_PIXEL,
@@ -252,6 +254,58 @@ static WNNOperand resample(struct onnx_node *n, WNNOperand x, const struct resiz
     return wnnGraphBuilderResample2d(n->builder, x, &o);
 }
 
+/* Returns whether resample2d computes the same along an axis of any size: what it does itself, or whole scales, where results
+ * repeat with each element, so that a few sizes show all there is. */
+static bool is_resample2d_open(struct onnx_node *n, const struct resize *r, size_t d)
+{
+    static const uint32_t probes[] = {1, 2, 3, 5, 8};
+    const bool centred =
+        r->coordinates == HALF_PIXEL && (r->mode == LINEAR || (r->mode == NEAREST && r->rounding == PREFER_FLOOR));
+
+    if (r->antialias || r->exclude_outside)
+        return false;
+    for (size_t i = 0; i < sizeof probes / sizeof *probes && !centred; i++) {
+        struct resize some = *r;
+        struct taps t;
+
+        if (r->scale[d] < 1 || r->scale[d] > TAPS_MAX)
+            return false;
+        some.in[d] = probes[i];
+        some.out[d] = probes[i] * (uint32_t)r->scale[d];
+        if (!make_taps(n, &some, d, &t) || !is_resample2d(&some, d, &t))
+            return false;
+    }
+    return true;
+}
+
+/* Resizes where sizes of the result are open. */
+static bool resize_open(struct onnx_node *n, WNNOperand x, const struct resize *r)
+{
+    const WNNOperandDataType type = wnnOperandGetDataType(x);
+    const bool is_float = type == WNNOperandDataType_Float32 || type == WNNOperandDataType_Float16;
+    bool fits = r->rank == 4 && r->mode != CUBIC && is_float && r->coordinates != CROP_AND_RESIZE, moves = false;
+    WNNResample2dDynamicOptions o = WNN_RESAMPLE2D_DYNAMIC_OPTIONS_INIT;
+    struct taps t;
+
+    for (size_t d = 0; d < r->rank && fits; d++) {
+        const bool open = onnx_is_open(r->in[d]) || onnx_is_open(r->out[d]), same = r->in[d] == r->out[d] && r->scale[d] == 1;
+
+        moves = moves || !same;
+        if (d < 2)
+            fits = same;
+        else if (!same)
+            fits = open ? is_resample2d_open(n, r, d) : make_taps(n, r, d, &t) && is_resample2d(r, d, &t);
+    }
+    if (!fits)
+        return onnx_refuse_open(n);
+    if (!moves)
+        return onnx_output_value(n, 0, n->inputs[0]);
+    o.label = n->label;
+    o.mode = r->mode == NEAREST ? WNNInterpolationMode_NearestNeighbor : WNNInterpolationMode_Linear;
+    o.sizes = onnx_sizes_operand(n, 2, r->out + 2);
+    return onnx_output(n, 0, wnnGraphBuilderResample2dDynamic(n->builder, x, &o));
+}
+
 static WNNOperand extrapolate(struct onnx_node *n, WNNOperand y, const struct resize *r, const struct taps *tables)
 {
     for (size_t d = 0; d < r->rank; d++) {
@@ -279,6 +333,8 @@ static bool resize(struct onnx_node *n, WNNOperand x, const struct resize *r)
     uint32_t axes[ONNX_RANK_MAX], count = 0;
     WNNOperand y = x;
 
+    if (onnx_any_open(r->rank, r->in) || onnx_any_open(r->rank, r->out))
+        return resize_open(n, x, r);
     for (size_t d = 0; d < r->rank; d++) {
         bool moves = r->in[d] != r->out[d];
         if (!make_taps(n, r, d, &tables[d]))
@@ -334,6 +390,10 @@ static bool set_scale(struct onnx_node *n, struct resize *r, uint32_t d, double 
     if (!(scale > 0) || !isfinite(scale))
         return onnx_refuse(n, "a scale of %g for %u elements", scale, r->in[d]);
     r->scale[d] = scale;
+    if (onnx_is_open(r->in[d])) {
+        r->out[d] = (uint32_t)onnx_compute_size(n, '*', r->in[d], (int64_t)scale);
+        return !n->refused && (scale == floor(scale) || onnx_refuse_open(n));
+    }
     r->out[d] = (uint32_t)onnx_whole(n, "the size times its scale", out, 1, INT32_MAX);
     return !n->refused;
 }
@@ -356,7 +416,7 @@ static bool read_sizes(struct onnx_node *n, struct resize *r, const uint32_t *ax
 {
     static const char *const names[] = {"stretch", "not_larger", "not_smaller"};
     size_t size_count;
-    const int64_t *sizes = onnx_integers(n, 3, &size_count);
+    const int64_t *sizes = onnx_sizes(n, 3, &size_count);
     double best = 0;
     int policy = 0;
 
@@ -366,6 +426,14 @@ static bool read_sizes(struct onnx_node *n, struct resize *r, const uint32_t *ax
         return onnx_refuse(n, "%zu sizes for %zu axes", size_count, count);
     for (size_t i = 0; i < count; i++) {
         double scale = (double)sizes[i] / r->in[axes[i]];
+
+        if (onnx_is_open(sizes[i]) || onnx_is_open(r->in[axes[i]])) {
+            r->out[axes[i]] = (uint32_t)sizes[i];
+            r->scale[axes[i]] = sizes[i] == r->in[axes[i]]; /* 0: no number */
+            if (policy || sizes[i] < 1 || (sizes[i] > INT32_MAX && !onnx_is_open(sizes[i])))
+                return onnx_refuse_open(n);
+            continue;
+        }
         if (sizes[i] < 1 || sizes[i] > INT32_MAX)
             return onnx_refuse(n, "a size of %lld", (long long)sizes[i]);
         if (!i || (policy == 1 ? scale < best : scale > best))
@@ -400,7 +468,7 @@ static bool read_region(struct onnx_node *n, struct resize *r, const uint32_t *a
 
 static bool start_resize(struct onnx_node *n, WNNOperand x, struct resize *r)
 {
-    struct onnx_dims dims = onnx_dims_of(x);
+    struct onnx_dims dims = onnx_dims_of(n, x);
 
     memset(r, 0, sizeof *r);
     r->rank = dims.rank;

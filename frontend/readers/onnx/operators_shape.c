@@ -8,7 +8,9 @@
 
 #include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/counted.h"
+#include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
+#include "webnn/webnn_draft.h"
 
 static bool output_reshaped(struct onnx_node *n, struct onnx_value *v, size_t rank, const int64_t *dims)
 {
@@ -20,10 +22,10 @@ static bool output_reshaped(struct onnx_node *n, struct onnx_value *v, size_t ra
         return onnx_refuse(n, "the result would have more than %d dimensions", ONNX_RANK_MAX);
     if (rank == v->rank && !memcmp(v->dims, dims, rank * sizeof *dims))
         return onnx_output_value(n, 0, v);
-    if (v->data || v->file)
-        return onnx_output_view(n, 0, v, rank, dims);
     for (size_t d = 0; d < rank; d++)
         shape[d] = (uint32_t)dims[d];
+    if ((v->data || v->file) && !onnx_any_open(rank, shape))
+        return onnx_output_view(n, 0, v, rank, dims);
     return onnx_output_as(n, 0, onnx_reshape(n, onnx_value_operand(n, v), rank, shape), v->type);
 }
 
@@ -33,7 +35,7 @@ static const int64_t *list_of(struct onnx_node *n, const char *attribute, int64_
     *count = 0;
     if (n->version < since)
         return onnx_ints(n, attribute, count);
-    return onnx_input(n, input) ? onnx_integers(n, input, count) : NULL;
+    return onnx_input(n, input) ? onnx_sizes(n, input, count) : NULL;
 }
 
 /* ---- another shape ---- */
@@ -44,6 +46,7 @@ bool onnx_import_reshape(struct onnx_node *n)
     bool allow_zero = onnx_int(n, "allowzero", 0) != 0;
     int64_t dims[ONNX_RANK_MAX], known = 1, elements = onnx_elements(v);
     size_t rank, open = SIZE_MAX;
+    bool named = onnx_value_is_open(v);
     const int64_t *shape = list_of(n, "shape", 5, 1, &rank);
 
     if (!shape)
@@ -61,12 +64,27 @@ bool onnx_import_reshape(struct onnx_node *n)
             open = d;
             continue;
         }
+        if (onnx_is_open(dims[d])) {
+            named = true;
+            continue;
+        }
         if (dims[d] < 0 || dims[d] > INT32_MAX)
             return onnx_refuse(n, "dimension %zu of the shape is %lld", d, (long long)dims[d]);
         known = onnx_times(n, "the product of the shape", known, dims[d]);
     }
     if (n->refused)
         return false;
+    if (named) { /* the builder compares elements, where the sizes are known */
+        int64_t others[ONNX_RANK_MAX];
+        size_t count = 0;
+
+        for (size_t d = 0; d < rank; d++)
+            if (d != open)
+                others[count++] = dims[d];
+        if (open < rank)
+            dims[open] = onnx_size_quotient(n, v->rank, v->dims, count, others);
+        return !n->refused && output_reshaped(n, v, rank, dims);
+    }
     if (open < rank) {
         if (!known || elements % known)
             return onnx_refuse(n, "%lld elements do not fit a shape with one open dimension and %lld elements in the others",
@@ -88,7 +106,7 @@ bool onnx_import_flatten(struct onnx_node *n)
     if (axis < 0 || axis > (int64_t)v->rank)
         return onnx_refuse(n, "axis %lld does not divide %zu dimensions", (long long)axis, v->rank);
     for (size_t d = 0; d < v->rank; d++)
-        dims[(int64_t)d >= axis] *= v->dims[d];
+        dims[(int64_t)d >= axis] = onnx_compute_size(n, '*', dims[(int64_t)d >= axis], v->dims[d]);
     return output_reshaped(n, v, 2, dims);
 }
 
@@ -104,14 +122,16 @@ bool onnx_import_squeeze(struct onnx_node *n)
     if (n->refused)
         return false;
     for (size_t i = 0; axes && i < count; i++) {
+        if (onnx_is_open(v->dims[axes[i]])) /* 1 in every computation, or it is refused */
+            return onnx_refuse_open(n);
         if (v->dims[axes[i]] != 1)
             return onnx_refuse(n, "dimension %u is %lld, not 1", axes[i], (long long)v->dims[axes[i]]);
         chosen |= 1u << axes[i];
     }
     for (size_t d = 0; d < v->rank; d++)
-        if (axes ? !(chosen >> d & 1) : v->dims[d] != 1)
+        if (axes ? !(chosen >> d & 1) : !onnx_size_is_equal(n, v->dims[d], 1))
             dims[rank++] = v->dims[d];
-    return output_reshaped(n, v, rank, dims);
+    return !n->refused && output_reshaped(n, v, rank, dims);
 }
 
 bool onnx_import_unsqueeze(struct onnx_node *n)
@@ -185,6 +205,8 @@ static WNNOperand concat_counted(struct onnx_node *n, WNNOperand y, uint32_t axi
         const bool counted = v->count && v->counted == axis;
 
         any = any || counted;
+        if (onnx_value_is_open(v))
+            return y; /* nothing is counted there */
         if (onnx_elements(v))
             flags[parts++] = counted ? onnx_cast(n, onnx_lesser(n, onnx_iota(n, i32, 1, 0, size), v->count), i32)
                                      : onnx_expand(n, onnx_scalar(n, i32, 1), (struct onnx_dims){1, {size}});
@@ -223,6 +245,33 @@ bool onnx_import_concat(struct onnx_node *n)
         return onnx_output_value(n, 0, n->inputs[count ? last : 0]);
     y = wnnGraphBuilderConcat(n->builder, count, parts, axis, n->options);
     return onnx_output_as(n, 0, concat_counted(n, y, axis), first->type);
+}
+
+/** Splits along an axis of an open size, into parts that are given or equal. */
+static bool split_open(struct onnx_node *n, struct onnx_value *v, uint32_t axis, uint32_t *sizes)
+{
+    size_t count, parts = n->output_count;
+    const int64_t *given = list_of(n, "split", 13, 1, &count);
+    WNNOperand *results = onnx_alloc(n, parts, sizeof *results);
+
+    if (n->version >= 18)
+        onnx_ignore(n, "num_outputs");
+    for (size_t i = 0; i < parts && !n->refused; i++) {
+        if (given && count != parts)
+            return onnx_refuse(n, "split has %zu parts, but %zu outputs are named", count, parts);
+        if (!given && !onnx_size_is_equal(n, onnx_compute_size(n, '%', v->dims[axis], (int64_t)parts), 0))
+            return onnx_refuse_open(n);
+        sizes[i] = (uint32_t)(given ? given[i] : onnx_compute_size(n, '/', v->dims[axis], (int64_t)parts));
+        if (given && (given[i] < 1 || given[i] >= 2 * ONNX_OPEN))
+            return onnx_refuse(n, "part %zu is %lld", i, (long long)given[i]);
+    }
+    if (n->refused || wnnGraphBuilderSplitDynamic(n->builder, onnx_operand(n, 0), onnx_sizes_operand(n, parts, sizes),
+                                                  &(WNNSplitOptions){.label = n->label, .axis = axis}, parts, results))
+        return false;
+    for (size_t i = 0; i < parts; i++)
+        if (!onnx_output_as(n, i, results[i], v->type))
+            return false;
+    return true;
 }
 
 /** Finds the sizes of the parts: given, or as equal as can be. */
@@ -265,8 +314,11 @@ bool onnx_import_split(struct onnx_node *n)
 
     if (n->version == 1 && onnx_input(n, 1))
         return onnx_refuse(n, "sizes as an input are not supported in version 1");
-    if (!sizes || !n->output_count || !onnx_axis(n, onnx_int(n, "axis", 0), v->rank, &axis) ||
-        !split_sizes(n, v->dims[axis], sizes))
+    if (!sizes || !n->output_count || !onnx_axis(n, onnx_int(n, "axis", 0), v->rank, &axis))
+        return false;
+    if (n->output_count > 1 && onnx_is_open(v->dims[axis]))
+        return split_open(n, v, axis, sizes);
+    if (!split_sizes(n, v->dims[axis], sizes))
         return false;
     if (n->output_count == 1)
         return onnx_output_value(n, 0, v);
@@ -319,14 +371,80 @@ static struct cut cut_axis(int64_t size, int64_t start, int64_t end, int64_t ste
     return c;
 }
 
+/** Does so of sizes of which one is open. */
+static struct cut cut_open(struct onnx_node *n, int64_t size, int64_t start, int64_t end, int64_t step)
+{
+    struct cut c = {0, step, 1};
+    int64_t *bounds[] = {&start, &end};
+
+    if (step < 0)
+        onnx_refuse_open(n);
+    for (int i = 0; i < 2 && !n->refused; i++) {
+        const bool beyond = *bounds[i] >= 2 * ONNX_OPEN || (*bounds[i] >= INT32_MAX && !onnx_is_open(*bounds[i]));
+
+        if (beyond) {
+            *bounds[i] = size;
+            continue;
+        }
+        if (*bounds[i] <= -INT32_MAX) {
+            *bounds[i] = 0;
+            continue;
+        }
+        if (!onnx_size_at_least(n, *bounds[i], 0))
+            *bounds[i] = onnx_compute_size(n, '>', onnx_compute_size(n, '+', *bounds[i], size), 0);
+        *bounds[i] = onnx_compute_size(n, '<', *bounds[i], size);
+    }
+    if (n->refused)
+        return c;
+    c.start = start;
+    c.count = onnx_compute_size(n, '-', end, start);
+    if (step > 1)
+        c.count = onnx_compute_size(n, '/', onnx_compute_size(n, '+', c.count, step - 1), step);
+    if (!onnx_is_open(c.count) && c.count < 0)
+        c.count = 0;
+    return c;
+}
+
+static bool slice_open(struct onnx_node *n, const struct cut *cuts)
+{
+    const struct onnx_value *v = n->inputs[0];
+    uint32_t starts[ONNX_RANK_MAX], sizes[ONNX_RANK_MAX], strides[ONNX_RANK_MAX];
+    WNNSliceOptions o = WNN_SLICE_OPTIONS_INIT;
+
+    for (size_t d = 0; d < v->rank; d++) {
+        const int64_t last = onnx_compute_size(n, '*', onnx_compute_size(n, '-', cuts[d].count, 1), cuts[d].step);
+
+        if (cuts[d].step < 0 || !cuts[d].count) /* with numbers the file says which elements those are */
+            return onnx_refuse_open(n);
+        starts[d] = (uint32_t)cuts[d].start;
+        sizes[d] = (uint32_t)onnx_compute_size(n, '+', last, 1);
+        strides[d] = (uint32_t)cuts[d].step;
+    }
+    o.label = n->label;
+    o.stridesCount = v->rank;
+    o.strides = strides;
+    return !n->refused &&
+           onnx_output_as(n, 0,
+                          wnnGraphBuilderSliceDynamic(n->builder, onnx_operand(n, 0), onnx_sizes_operand(n, v->rank, starts),
+                                                      onnx_sizes_operand(n, v->rank, sizes), &o),
+                          v->type);
+}
+
 static bool slice_cuts(struct onnx_node *n, const struct cut *cuts)
 {
     struct onnx_value *v = n->inputs[0];
     uint32_t starts[ONNX_RANK_MAX], sizes[ONNX_RANK_MAX], strides[ONNX_RANK_MAX], reversed[ONNX_RANK_MAX];
     int64_t dims[ONNX_RANK_MAX];
-    bool whole = true, empty = false;
+    bool whole = true, empty = false, open = onnx_value_is_open(v);
     WNNSliceOptions o = WNN_SLICE_OPTIONS_INIT;
     size_t reversed_count = 0;
+
+    for (size_t d = 0; d < v->rank; d++) {
+        whole = whole && cuts[d].count == v->dims[d] && cuts[d].step == 1;
+        open = open || onnx_is_open(cuts[d].start) || onnx_is_open(cuts[d].count);
+    }
+    if (open && !v->refusal)
+        return whole ? onnx_output_value(n, 0, n->inputs[0]) : slice_open(n, cuts);
 
     for (size_t d = 0; d < v->rank; d++) {
         const struct cut *c = &cuts[d];
@@ -334,7 +452,6 @@ static bool slice_cuts(struct onnx_node *n, const struct cut *cuts)
 
         dims[d] = c->count;
         empty = empty || !c->count;
-        whole = whole && c->count == v->dims[d] && c->step == 1;
         if (c->step < 0 && c->count > 1)
             reversed[reversed_count++] = (uint32_t)d;
         starts[d] = (uint32_t)(c->step < 0 ? last : c->start);
@@ -397,9 +514,11 @@ bool onnx_import_slice(struct onnx_node *n)
                                    (long long)starts[i], (long long)step);
             onnx_set_count(n, onnx_count_slice(n, v->count, starts[i], ends[i]), v->counted);
         }
-        cuts[d] = cut_axis(v->dims[d], starts[i], ends[i], step);
+        cuts[d] = onnx_is_open(v->dims[d]) || onnx_is_open(starts[i]) || onnx_is_open(ends[i])
+                      ? cut_open(n, v->dims[d], starts[i], ends[i], step)
+                      : cut_axis(v->dims[d], starts[i], ends[i], step);
     }
-    return slice_cuts(n, cuts);
+    return !n->refused && slice_cuts(n, cuts);
 }
 
 /* ---- repeated ---- */
@@ -408,9 +527,9 @@ bool onnx_import_expand(struct onnx_node *n)
 {
     struct onnx_value *v = n->inputs[0];
     size_t count, rank;
-    const int64_t *shape = onnx_integers(n, 1, &count);
+    const int64_t *shape = onnx_sizes(n, 1, &count);
     int64_t dims[ONNX_RANK_MAX];
-    uint32_t sizes[ONNX_RANK_MAX];
+    struct onnx_dims to;
     bool same, empty = false;
 
     if (!shape)
@@ -421,18 +540,24 @@ bool onnx_import_expand(struct onnx_node *n)
     for (size_t d = 0; d < rank; d++) {
         int64_t a = d + v->rank < rank ? 1 : v->dims[d + v->rank - rank], b = d + count < rank ? 1 : shape[d + count - rank];
 
-        if (b < 0 || b > INT32_MAX || (a != b && a != 1 && b != 1))
+        const bool open = onnx_is_open(a) || onnx_is_open(b);
+
+        if (!open && (b < 0 || b > INT32_MAX || (a != b && a != 1 && b != 1)))
             return onnx_refuse(n, "a dimension of %lld cannot become %lld", (long long)a, (long long)b);
-        dims[d] = a == 1 ? b : a;
-        sizes[d] = (uint32_t)dims[d];
+        if (a == 1 || b == 1 || a == b)
+            dims[d] = a == 1 ? b : a;
+        else /* of sizes that differ one is 1; the builder looks at it when they are known */
+            dims[d] = onnx_compute_size(n, '>', a, b);
+        to.at[d] = (uint32_t)dims[d];
         empty = empty || !dims[d];
     }
     same = rank == v->rank && !memcmp(dims, v->dims, rank * sizeof *dims);
-    if (same)
+    to.rank = rank;
+    if (same || n->refused)
         return onnx_output_value(n, 0, v);
     if (empty)
         return onnx_output_constant(n, 0, v->type, rank, dims) != NULL;
-    return onnx_output_as(n, 0, wnnGraphBuilderExpand(n->builder, onnx_operand(n, 0), rank, sizes, n->options), v->type);
+    return onnx_output_as(n, 0, onnx_expand(n, onnx_operand(n, 0), to), v->type);
 }
 
 bool onnx_import_tile(struct onnx_node *n)
@@ -442,7 +567,7 @@ bool onnx_import_tile(struct onnx_node *n)
     uint32_t repetitions[ONNX_RANK_MAX], axis;
     size_t count;
     const int64_t *list;
-    bool once = true, empty = false;
+    bool once = true, empty = false, open = false;
 
     for (size_t d = 0; d < v->rank; d++)
         repeats[d] = 1;
@@ -453,19 +578,23 @@ bool onnx_import_tile(struct onnx_node *n)
             return false;
         repeats[axis] = tiles;
     } else {
-        list = onnx_integers(n, 1, &count);
+        list = onnx_sizes(n, 1, &count);
         if (list && count != v->rank)
             return onnx_refuse(n, "there are %zu repeats for %zu dimensions", count, v->rank);
         for (size_t d = 0; list && d < count; d++)
             repeats[d] = list[d];
     }
     for (size_t d = 0; !n->refused && d < v->rank; d++) {
+        repetitions[d] = (uint32_t)repeats[d];
+        open = open || onnx_is_open(repeats[d]);
+        once = once && repeats[d] == 1;
+        dims[d] = v->dims[d];
+        if (onnx_is_open(repeats[d]) || (onnx_is_open(v->dims[d]) && repeats[d]))
+            continue;
         if (repeats[d] < 0 || repeats[d] > INT32_MAX)
             return onnx_refuse(n, "dimension %zu cannot be repeated %lld times", d, (long long)repeats[d]);
-        repetitions[d] = (uint32_t)repeats[d];
         dims[d] = onnx_size(n, "a dimension of the result", onnx_times(n, "a dimension", v->dims[d], repeats[d]));
         empty = empty || !dims[d];
-        once = once && repeats[d] == 1;
     }
     if (n->refused)
         return false;
@@ -473,5 +602,10 @@ bool onnx_import_tile(struct onnx_node *n)
         return onnx_output_value(n, 0, v);
     if (empty)
         return onnx_output_constant(n, 0, v->type, v->rank, dims) != NULL;
+    if (open)
+        return onnx_output_as(
+            n, 0,
+            wnnGraphBuilderTileDynamic(n->builder, onnx_operand(n, 0), onnx_sizes_operand(n, v->rank, repetitions), n->options),
+            v->type);
     return onnx_output_as(n, 0, wnnGraphBuilderTile(n->builder, onnx_operand(n, 0), v->rank, repetitions, n->options), v->type);
 }

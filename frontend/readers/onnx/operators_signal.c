@@ -84,7 +84,7 @@ bool onnx_import_mel_weights(struct onnx_node *n)
 static WNNOperand mirror(struct onnx_node *n, WNNOperand x, uint32_t length)
 {
     static const float signs[] = {1, -1};
-    const struct onnx_dims dims = onnx_dims_of(x);
+    const struct onnx_dims dims = onnx_dims_of(n, x);
     const uint32_t half = length / 2 + 1, axis = 2;
     const WNNReverseOptions o = {.label = n->label, .axesCount = 1, .axes = &axis};
     WNNOperand parts[2];
@@ -113,7 +113,7 @@ bool onnx_import_dft(struct onnx_node *n)
         n->version < 20 ? onnx_int(n, "axis", 1) : onnx_whole(n, "the axis", onnx_number(n, 2, -2), INT32_MIN, INT32_MAX);
     uint32_t permutation[ONNX_RANK_MAX], back[ONNX_RANK_MAX], axis, last = (uint32_t)v->rank - 1, parts;
     WNNOperand x = onnx_operand(n, 0);
-    struct onnx_dims dims = onnx_dims_of(x), flat;
+    struct onnx_dims dims = onnx_dims_of(n, x), flat;
     struct fourier f = {.inverse = inverse};
     double given;
 
@@ -136,7 +136,7 @@ bool onnx_import_dft(struct onnx_node *n)
     for (uint32_t d = 0; d <= last; d++)
         permutation[d] = d == last ? axis : d + (d >= axis);
     x = onnx_transpose(n, x, v->rank, permutation);
-    flat = onnx_dims_of(x);
+    flat = onnx_dims_of(n, x);
     x = onnx_reshape(n, x, 3, (uint32_t[]){onnx_dims_product(n, &flat, 0, last - 1), parts, flat.at[last]});
     if (half && inverse)
         x = mirror(n, x, f.length);

@@ -136,7 +136,7 @@ static comparison comes_before(const struct candidates *c)
 /* Returns how many of `all`, [count, rows], come before each of x, [some, rows], as int32 [some, rows]. */
 static WNNOperand count_before(struct onnx_node *n, comparison before, WNNOperand x, WNNOperand all)
 {
-    const uint32_t some = onnx_dims_of(x).at[0], count = onnx_dims_of(all).at[0], rows = onnx_dims_of(x).at[1];
+    const uint32_t some = onnx_dims_of(n, x).at[0], count = onnx_dims_of(n, all).at[0], rows = onnx_dims_of(n, x).at[1];
 
     x = onnx_reshape(n, x, 3, (uint32_t[]){some, 1, rows});
     all = onnx_reshape(n, all, 3, (uint32_t[]){1, count, rows});
@@ -157,7 +157,7 @@ static WNNOperand count_in_front(struct onnx_node *n, WNNOperand flags)
 /* Returns the k first of the numbers 0, 1, ... ordered by their places in each row, int32 [count, rows]; as [k, rows]. */
 static WNNOperand invert(struct onnx_node *n, const struct candidates *c, WNNOperand places)
 {
-    const struct onnx_dims dims = onnx_dims_of(places);
+    const struct onnx_dims dims = onnx_dims_of(n, places);
     const WNNOperand each = onnx_expand(n, onnx_iota(n, WNNOperandDataType_Int32, 2, 0, dims.at[0]), dims);
     WNNScatterOptions o = WNN_SCATTER_OPTIONS_INIT;
 
@@ -249,7 +249,7 @@ static WNNOperand find_kth(struct onnx_node *n, const struct candidates *c, WNNO
 {
     bool by_digits;
 
-    plan_kth(c, onnx_dims_of(x).at[0], &by_digits);
+    plan_kth(c, onnx_dims_of(n, x).at[0], &by_digits);
     if (by_digits)
         return find_by_digits(n, c, x);
     /* It is the last of those before which fewer than k come; the first one is among them in any case. */
@@ -268,7 +268,7 @@ static WNNOperand choose_blocks(struct onnx_node *n, const struct candidates *c,
 {
     const WNNOperand k = onnx_scalar(n, WNNOperandDataType_Int32, c->k), bound = find_kth(n, c, x);
     const WNNOperand above = comes_before(c)(n, x, bound), equal = onnx_equal(n, x, bound);
-    const uint32_t count = onnx_dims_of(x).at[0];
+    const uint32_t count = onnx_dims_of(n, x).at[0];
     WNNOperand taken, order, others;
 
     taken = onnx_add(n, count_in_front(n, equal),
@@ -578,7 +578,7 @@ bool onnx_import_top_k(struct onnx_node *n)
     WNNOperand x = onnx_operand(n, 0);
     struct candidates c = {.largest = onnx_int(n, "largest", 1) != 0};
     const int64_t along = onnx_int(n, "axis", -1);
-    struct onnx_dims dims = onnx_dims_of(x);
+    struct onnx_dims dims = onnx_dims_of(n, x);
     uint32_t permutation[ONNX_RANK_MAX], axis;
 
     onnx_ignore(n, "sorted"); /* in order is right in any case */

@@ -8,7 +8,7 @@
 /* Returns a scale or zero point in x's rank: single, along the axis, per block (repeated where blocks do not divide evenly). */
 static WNNOperand fit_scale(struct onnx_node *n, WNNOperand x, WNNOperand scale, uint32_t axis)
 {
-    struct onnx_dims have = onnx_dims_of(scale), dims = onnx_dims_of(x);
+    struct onnx_dims have = onnx_dims_of(n, scale), dims = onnx_dims_of(n, x);
     struct onnx_dims fitted = {dims.rank, {1, 1, 1, 1, 1, 1, 1, 1}};
 
     if (onnx_dims_product(n, &have, 0, have.rank) == 1)
@@ -23,7 +23,7 @@ static WNNOperand fit_scale(struct onnx_node *n, WNNOperand x, WNNOperand scale,
 
 static WNNOperand zeros_like(struct onnx_node *n, WNNOperand like, WNNOperandDataType type)
 {
-    struct onnx_dims dims = onnx_dims_of(like);
+    struct onnx_dims dims = onnx_dims_of(n, like);
     const uint32_t bytes = (uint32_t)wnnOperandDataTypeGetByteSize(type);
 
     if (!bytes)
@@ -43,8 +43,8 @@ static bool fit_pair(struct onnx_node *n, WNNOperand x, WNNOperand *scale, WNNOp
     *zero = *zero ? fit_scale(n, x, *zero, axis) : zeros_like(n, *scale, type);
     if (n->refused)
         return false;
-    a = onnx_dims_of(*scale);
-    b = onnx_dims_of(*zero);
+    a = onnx_dims_of(n, *scale);
+    b = onnx_dims_of(n, *zero);
     for (size_t i = 0; i < a.rank && a.rank == b.rank; i++)
         a.at[i] = b.at[i] = a.at[i] > b.at[i] ? a.at[i] : b.at[i]; /* one of them may be single */
     *scale = onnx_expand(n, *scale, a);

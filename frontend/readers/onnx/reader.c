@@ -10,6 +10,7 @@
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/map.h"
 #include "frontend/readers/onnx/internal.h"
+#include "frontend/readers/onnx/open.h"
 #include "frontend/readers/sizes.h"
 #include "ir/support/dtype.h"
 
@@ -117,14 +118,14 @@ static bool bind_operand(struct onnx_scope *scope, const Onnx__ValueInfoProto *i
                          bool found)
 {
     struct onnx_reader *r = scope->reader;
-    const uint32_t *dims = wnnOperandGetShape(operand);
-    int64_t wide[ONNX_RANK_MAX] = {0};
+    struct onnx_node n = {.reader = r, .scope = scope, .builder = r->model->builder};
+    struct onnx_value *v = onnx_value_create(r, elem, 0, NULL);
 
-    for (size_t d = 0; d < wnnOperandGetRank(operand); d++)
-        wide[d] = dims[d];
-    struct onnx_value *v = onnx_value_create(r, elem, wnnOperandGetRank(operand), wide);
     if (!v)
         return onnx_fail_memory(r);
+    v->rank = wnnOperandGetRank(operand);
+    for (size_t d = 0; d < v->rank; d++)
+        v->dims[d] = onnx_dimension(&n, operand, d);
     v->operand = operand;
     v->is_input = true;
     v->depends = info->name;
@@ -162,22 +163,34 @@ static bool make_empty(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     return bind_value(scope, info, v, found);
 }
 
-static bool make_input(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, size_t rank,
+static bool make_input(struct onnx_scope *scope, const struct binding *b, size_t i, enum onnx_type elem, size_t rank,
                        const uint32_t *dims, bool found)
 {
+    const Onnx__ValueInfoProto *info = scope->reader->proto->graph->input[i];
     struct onnx_reader *r = scope->reader;
     int64_t wide[ONNX_RANK_MAX];
+    WNNDimension names[ONNX_RANK_MAX] = {{{NULL, 0}, 0, 0}};
     WNNOperand operand;
-    bool empty = false;
+    bool empty = false, named = false;
 
     for (size_t d = 0; d < rank; d++) {
         wide[d] = dims[d];
         empty = empty || !dims[d];
+        if (dims[d] != UINT32_MAX)
+            continue;
+        wide[d] = 0;
+        named = true;
+        names[d].name = b->declared.inputs[i].dimensions[d].name;
+        names[d].maxSize =
+            ((const WNNModelFreeDimension *)name_map_find(&b->declared.free_by_name, names[d].name.data, names[d].name.length))
+                ->largest;
     }
+    if (empty && named)
+        return onnx_fail(r, "input \"%s\" has no elements, and a size that the file names", onnx_escape(r, info->name));
     if (empty)
         return make_empty(scope, info, elem, rank, wide, found);
     operand = wnnGraphBuilderInput(r->model->builder, WNN_STR(info->name),
-                                   &(WNNOperandDescriptor){onnx_data_type(elem), rank, dims, NULL});
+                                   &(WNNOperandDescriptor){onnx_data_type(elem), rank, dims, named ? names : NULL});
     if (wnnOperandIsError(operand)) {
         WNNStringView message;
 
@@ -225,7 +238,7 @@ static bool add_input(struct onnx_scope *scope, struct binding *b, size_t i)
             return onnx_fail(r, "input \"%s\": dimension %zu is %lld", onnx_escape(r, info->name), d,
                              (long long)type->shape->dim[d]->dim_value);
     return !sizes_shape(&b->declared, b->sizes, i, r->options, &rank, dims, &b->missing) ||
-           make_input(scope, info, elem, rank, dims, found);
+           make_input(scope, b, i, elem, rank, dims, found);
 }
 
 static bool add_inputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)

@@ -4,6 +4,7 @@
  */
 #include "ir/support/checked.h"
 #include "frontend/readers/onnx/internal.h"
+#include "frontend/readers/onnx/open.h"
 
 bool onnx_dims_fit(size_t rank, const int64_t *dims)
 {
@@ -20,7 +21,7 @@ int64_t onnx_elements(const struct onnx_value *v)
     int64_t elements = 1;
 
     for (size_t i = 0; i < v->rank; i++)
-        elements *= v->dims[i]; /* onnx_dims_fit is true of every value */
+        elements *= onnx_is_open(v->dims[i]) ? 1 : v->dims[i]; /* onnx_dims_fit is true of every value */
     return elements;
 }
 

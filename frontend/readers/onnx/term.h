@@ -12,6 +12,7 @@ enum { TERM_ITEMS_MAX = 16 }; /* arguments of a call, items of a list that is wr
 enum term_kind {
     TERM_NONE, /* an input or attribute that is absent; for calls, an option that is not given */
     TERM_NUMBER,
+    TERM_SIZE, /* an open one (open.h), which number is */
     TERM_TEXT,
     TERM_LIST,
     TERM_INPUT, /* of the node; it becomes an operand where one is needed */
@@ -81,6 +82,10 @@ int64_t term_integer(const struct term_item *item);
 /** Wraps an operand; an error operand ends the evaluation. */
 struct term_item term_of_operand(struct term *t, WNNOperand operand);
 struct term_item term_of_number(double number);
+/** Makes a number of a size, which may be open. */
+struct term_item term_of_size(int64_t size);
+/** Returns a number, or an open size, as a size. */
+int64_t term_size(struct term *t, const struct term_item *item);
 /** Makes a list of numbers. */
 struct term_item term_of_numbers(struct term *t, size_t count, const uint32_t *numbers);
 /** Reads a list as sizes, at most ONNX_RANK_MAX of them. */

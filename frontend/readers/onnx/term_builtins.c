@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/activation.h"
+#include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
 #include "frontend/readers/onnx/term.h"
@@ -39,7 +40,7 @@ static struct term_item shape_of(struct term *t, items a)
     if (a->kind == TERM_LIST) /* of sizes */
         return *a;
     if (!v)
-        dims = onnx_dims_of(operand(t, a));
+        dims = onnx_dims_of(t->n, operand(t, a));
     for (; v && dims.rank < v->rank; dims.rank++)
         dims.at[dims.rank] = (uint32_t)v->dims[dims.rank];
     return term_of_numbers(t, dims.rank, dims.at);
@@ -60,7 +61,26 @@ static WNNOperandDataType data_type(items a)
 
 static uint32_t size(items a)
 {
-    return (uint32_t)a->number;
+    return a->kind == TERM_SIZE || a->number < INT32_MAX ? (uint32_t)a->number : INT32_MAX;
+}
+
+/** number(input, fallback): it may be made of sizes. */
+static struct term_item number_of(struct term *t, items a)
+{
+    const struct onnx_value *v = onnx_input(t->n, a->count);
+    size_t count;
+
+    if (!v || !v->operand || onnx_is_constant(t->n, a->count) || !onnx_is_sizes(t->n, v->operand))
+        return term_of_number(onnx_number(t->n, a->count, a[1].number));
+    const int64_t *sizes = onnx_sizes(t->n, a->count, &count);
+    return term_of_size(sizes && count == 1 ? *sizes : onnx_refuse_open(t->n));
+}
+
+static bool is_known(struct term *t, items a)
+{
+    const struct onnx_value *v = onnx_input(t->n, a->count);
+
+    return onnx_is_constant(t->n, a->count) || (v && v->operand && onnx_is_sizes(t->n, v->operand));
 }
 
 static struct term_item term_of_text(const char *text)
@@ -230,6 +250,9 @@ bool term_call_builtin(struct term *t, const char *name, size_t length, size_t c
         if (b->parameters >= 0 && count != (size_t)b->parameters)
             *result = term_fail(t, "the function has another number of parameters");
         t->given = count;
+        for (size_t i = 0; t->n && !t->dead && i < count; i++)
+            if (a[i].kind == TERM_SIZE && !strstr(" slice iota require given rank scalar may_exceed ", b->name))
+                t->dead = !onnx_refuse_open(t->n);
         if (t->n && !t->dead)
             *result = b->call(t, a);
         return true;

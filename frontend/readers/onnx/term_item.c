@@ -5,6 +5,7 @@
 #include "frontend/readers/onnx/term.h"
 
 #include "frontend/readers/onnx/internal.h"
+#include "frontend/readers/onnx/open.h"
 #include "webnn/webnn_call.h"
 
 struct term_item term_fail(struct term *t, const char *wrong)
@@ -28,6 +29,20 @@ struct term_item term_of_number(double number)
     return (struct term_item){.kind = TERM_NUMBER, .number = number};
 }
 
+struct term_item term_of_size(int64_t size)
+{
+    return (struct term_item){.kind = onnx_is_open(size) ? TERM_SIZE : TERM_NUMBER, .number = (double)size};
+}
+
+int64_t term_size(struct term *t, const struct term_item *item)
+{
+    const int64_t size = term_integer(item);
+
+    if (item->kind != TERM_SIZE && ((double)size != item->number || onnx_is_open(size)))
+        t->dead = !onnx_refuse_open(t->n); /* a number that no size can be combined with */
+    return size;
+}
+
 struct term_item term_of_operand(struct term *t, WNNOperand operand)
 {
     t->dead = t->dead || t->n->refused || wnnOperandIsError(operand);
@@ -49,7 +64,7 @@ struct term_item term_of_numbers(struct term *t, size_t count, const uint32_t *n
     struct term_item items[ONNX_RANK_MAX];
 
     for (size_t i = 0; i < count && i < ONNX_RANK_MAX; i++)
-        items[i] = term_of_number(numbers[i]);
+        items[i] = term_of_size(numbers[i]);
     return term_list_of(t, count, items);
 }
 
@@ -59,11 +74,15 @@ struct onnx_dims term_dims(struct term *t, const struct term_item *list)
 
     if (list->kind != TERM_LIST || list->count > ONNX_RANK_MAX)
         term_fail(t, "no list of sizes");
-    else
+    else {
         while (dims.rank < list->count) {
-            dims.at[dims.rank] = onnx_size(t->n, "a size", term_integer(&list->items[dims.rank]));
+            const struct term_item *item = &list->items[dims.rank];
+
+            dims.at[dims.rank] =
+                item->kind == TERM_SIZE ? (uint32_t)item->number : onnx_size(t->n, "a size", term_integer(item));
             dims.rank++;
         }
+    }
     t->dead = t->dead || t->n->refused;
     return dims;
 }
@@ -76,6 +95,8 @@ WNNOperand term_operand(struct term *t, const struct term_item *item, WNNOperand
         operand = onnx_operand(t->n, item->count);
     else if (item->kind == TERM_NUMBER && like)
         operand = onnx_scalar_like(t->n, like, item->number);
+    else if (item->kind == TERM_SIZE && like)
+        operand = wnnOperandIsError(like) ? like : onnx_size_scalar(t->n, (int64_t)item->number, wnnOperandGetDataType(like));
     else if (item->kind == TERM_OPERAND)
         operand = item->operand;
     else if (item->kind != TERM_NONE)
@@ -111,6 +132,10 @@ static WNNMethodValue value_of(struct term *t, const struct term_item *item, WNN
     }
     if (item->kind == TERM_NONE)
         return v;
+    if (item->kind == TERM_SIZE && kind != WNNMethodValueKind_Operand) {
+        t->dead = !onnx_refuse_open(t->n);
+        return v;
+    }
     if (kind == WNNMethodValueKind_Operand)
         return wnnMethodValueOperand(term_operand(t, item, like));
     if (kind == WNNMethodValueKind_Bool)

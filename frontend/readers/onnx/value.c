@@ -15,7 +15,9 @@
 #include "frontend/readers/files/map.h"
 #include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/internal.h"
+#include "frontend/readers/onnx/open.h"
 #include "ir/support/dtype.h"
+#include "webnn/webnn_draft.h"
 
 /* ---- refusing ---- */
 
@@ -176,7 +178,7 @@ WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v)
         return onnx_refuse_operand(n, "an input has no elements%s%s; WebNN has no empty tensors", v->empty ? ", as " : "",
                                    v->empty ? v->empty : "");
     for (size_t i = 0; i < v->rank; i++)
-        dims[i] = (uint32_t)v->dims[i];
+        dims[i] = (uint32_t)v->dims[i]; /* none is open in a constant */
     WNNOperandDescriptor descriptor = {type, v->rank, dims, NULL};
     size_t bytes = (size_t)onnx_elements(v) * onnx_type_size(v->type);
 
@@ -204,6 +206,25 @@ WNNOperand onnx_operand_optional(struct onnx_node *n, size_t i)
     return v ? onnx_value_operand(n, v) : NULL;
 }
 
+/** Brings numbers to the host that are made of dimensions which the file does not leave open. */
+static bool compute_sizes(struct onnx_reader *r, struct onnx_value *v)
+{
+    int64_t count = onnx_elements(v);
+    WNNSize size;
+
+    if (!r->options->named || !v->operand || onnx_value_is_open(v) || !onnx_type_size(v->type))
+        return false;
+    for (int64_t i = 0; i < count; i++)
+        if (!wnnOperandGetElement(v->operand, (size_t)i, &size) || size.expression)
+            return false;
+    void *data = onnx_reader_alloc(r, (size_t)count + 1, onnx_type_size(v->type));
+    for (int64_t i = 0; data && i < count; i++)
+        if (wnnOperandGetElement(v->operand, (size_t)i, &size))
+            onnx_store_int(v->type, data, (size_t)i, size.least);
+    v->data = data;
+    return data != NULL;
+}
+
 bool onnx_value_compute(struct onnx_reader *r, struct onnx_value *v)
 {
     size_t size = onnx_type_size(v->type);
@@ -219,7 +240,7 @@ bool onnx_value_compute(struct onnx_reader *r, struct onnx_value *v)
         return data != NULL;
     }
     if (!v->is_static || !v->operand || !size)
-        return false;
+        return compute_sizes(r, v);
     data = onnx_reader_alloc(r, (size_t)onnx_elements(v), size);
     if (!data)
         return false;
@@ -354,8 +375,6 @@ bool onnx_output_value(struct onnx_node *n, size_t i, struct onnx_value *v)
 
 bool onnx_output_as(struct onnx_node *n, size_t i, WNNOperand operand, enum onnx_type type)
 {
-    const uint32_t *shape = wnnOperandGetShape(operand);
-
     if (n->refused)
         return false;
     if (wnnOperandIsError(operand)) {
@@ -372,7 +391,7 @@ bool onnx_output_as(struct onnx_node *n, size_t i, WNNOperand operand, enum onnx
         return onnx_refuse(n, "out of memory");
     v->rank = wnnOperandGetRank(operand);
     for (size_t d = 0; d < v->rank; d++)
-        v->dims[d] = shape[d];
+        v->dims[d] = onnx_dimension(n, operand, d);
     v->operand = operand;
     v->is_static = n->is_static;
     for (size_t k = 0; k < n->input_count; k++)
@@ -513,11 +532,12 @@ WNNOperand onnx_constant_operand(struct onnx_node *n, WNNOperandDataType type, s
 
 WNNOperand onnx_reshape(struct onnx_node *n, WNNOperand operand, size_t rank, const uint32_t *dims)
 {
-    const uint32_t *shape = wnnOperandGetShape(operand);
     bool same = wnnOperandGetRank(operand) == rank;
 
     for (size_t d = 0; same && d < rank; d++)
-        same = shape[d] == dims[d];
+        same = onnx_dimension(n, operand, d) == dims[d];
+    if (!same && onnx_any_open(rank, dims))
+        return wnnGraphBuilderReshapeDynamic(n->builder, operand, onnx_sizes_operand(n, rank, dims), n->options);
     return same ? operand : wnnGraphBuilderReshape(n->builder, operand, rank, dims, n->options);
 }
 
@@ -545,13 +565,16 @@ WNNOperand onnx_slice_axis(struct onnx_node *n, WNNOperand operand, uint32_t axi
 
     if (wnnOperandIsError(operand) || axis >= rank)
         return onnx_error_operand(n);
-    if (rank)
-        memcpy(sizes, wnnOperandGetShape(operand), rank * sizeof *sizes);
+    for (size_t d = 0; d < rank; d++)
+        sizes[d] = onnx_dimension(n, operand, d);
     if (!start && size == sizes[axis])
         return operand;
     starts[axis] = start;
     sizes[axis] = size;
     o.label = n->label;
+    if (onnx_is_open(start) || onnx_any_open(rank, sizes))
+        return wnnGraphBuilderSliceDynamic(n->builder, operand, onnx_sizes_operand(n, rank, starts),
+                                           onnx_sizes_operand(n, rank, sizes), &o);
     return wnnGraphBuilderSlice(n->builder, operand, rank, starts, rank, sizes, &o);
 }
 

@@ -17,6 +17,7 @@
 
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/internal.h"
+#include "frontend/readers/onnx/open.h"
 
 /* ---- scopes ---- */
 
@@ -403,7 +404,7 @@ static bool run_node(struct onnx_node *n, bool unknown)
     wnnGraphBuilderClearError(n->builder);
     if (n->version < 6 && !n->row->domain)
         onnx_ignore(n, "consumed_inputs"); /* a hint about memory that may be reused */
-    ok = onnx_import_sized(n, &handled);
+    ok = onnx_check_open(n) && onnx_import_sized(n, &handled);
     if (ok && !handled)
         ok = onnx_count_inputs(n) && onnx_import_empty(n, &handled) && (handled || n->row->import(n)) && onnx_count_outputs(n);
     if (!check_rest(n))

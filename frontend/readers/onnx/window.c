@@ -2,6 +2,8 @@
 /* Reads the windows of convolutions and pools (window.h). */
 #include "frontend/readers/onnx/window.h"
 
+#include "frontend/readers/onnx/open.h"
+
 #include <string.h>
 
 #include "ir/support/checked.h"
@@ -56,7 +58,7 @@ static bool read_pads(struct onnx_node *n, const struct part *p, struct onnx_win
 
 static bool read_part(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, const struct part *p, struct onnx_window *w)
 {
-    const struct onnx_dims dims = onnx_dims_of(x);
+    const struct onnx_dims dims = onnx_dims_of(n, x);
 
     w->rank = p->rank;
     w->in[0] = w->in[1] = 1;
@@ -85,7 +87,7 @@ static bool read_part(struct onnx_node *n, WNNOperand x, const uint32_t *kernel,
 
 bool onnx_window_read(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, struct onnx_window *w)
 {
-    const size_t rank = onnx_dims_of(x).rank;
+    const size_t rank = onnx_dims_of(n, x).rank;
 
     memset(w, 0, sizeof *w);
     if (n->refused)
@@ -103,27 +105,30 @@ bool onnx_window_read_3d(struct onnx_node *n, WNNOperand x, const uint32_t *kern
     if (n->refused || !read_part(n, x, kernel, &(struct part){3, 0, 1, 0}, depth) ||
         !read_part(n, x, kernel, &(struct part){3, 1, 2, 0}, plane))
         return false;
-    onnx_window_pad_same(depth);
-    onnx_window_pad_same(plane);
-    return true;
+    return onnx_window_pad_same(n, depth) && onnx_window_pad_same(n, plane);
 }
 
-void onnx_window_pad_same(struct onnx_window *w)
+bool onnx_window_pad_same(struct onnx_node *n, struct onnx_window *w)
 {
     bool upper = w->auto_pad == ONNX_PAD_SAME_UPPER;
 
     for (int d = 0; d < 2 && (upper || w->auto_pad == ONNX_PAD_SAME_LOWER); d++) {
+        const bool open = onnx_is_open(w->in[d]);
         int64_t out = ((int64_t)w->in[d] + w->strides[d] - 1) / w->strides[d];
-        int64_t total = (out - 1) * w->strides[d] + w->extent[d] - w->in[d];
+        int64_t total = open ? (int64_t)w->extent[d] - 1 : (out - 1) * w->strides[d] + w->extent[d] - w->in[d];
+
+        if (open && w->strides[d] != 1)
+            return onnx_refuse_open(n);
         total = total < 0 ? 0 : total > INT32_MAX ? INT32_MAX : total;
         w->before[d] = (uint32_t)(upper ? total / 2 : total - total / 2);
         w->after[d] = (uint32_t)total - w->before[d];
     }
+    return true;
 }
 
 WNNOperand onnx_to_2d(struct onnx_node *n, WNNOperand x)
 {
-    struct onnx_dims dims = onnx_dims_of(x);
+    struct onnx_dims dims = onnx_dims_of(n, x);
 
     if (dims.rank != 3)
         return x;
@@ -135,7 +140,7 @@ WNNOperand onnx_to_2d(struct onnx_node *n, WNNOperand x)
 
 WNNOperand onnx_from_2d(struct onnx_node *n, const struct onnx_window *w, WNNOperand y)
 {
-    struct onnx_dims dims = onnx_dims_of(y);
+    struct onnx_dims dims = onnx_dims_of(n, y);
 
     if (w->rank != 1 || dims.rank != 4)
         return y;

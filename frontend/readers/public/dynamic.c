@@ -3,9 +3,12 @@
  * Implements dynamic models: an open model, and the graphs that were built of it, by their sizes
  * (frontend/readers/sizes.h).
  *
- * Graphs are kept by their sizes (ir/support/kept.h), and read, built, loaded and saved without a lock.
+ * Graphs are kept by their sizes (ir/support/kept.h), and read, built, loaded and saved without a lock.  They are variants of a
+ * graph whose dimensions have the file's names, which is kept by those sizes that are numbers in it: those that the options of
+ * the model give, that no name gives, or that are 0.  A file that needs more numbers is read for each combination of sizes.
  */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +29,12 @@ struct entry {
     uint32_t sizes[];
 };
 
+/** Holds the graph with named dimensions; NULL: the file needs numbers. */
+struct shared {
+    atomic_size_t references;
+    WNNGraph graph;
+};
+
 struct WNNDynamicModelImpl {
     atomic_size_t references;
     WNNContext context;
@@ -33,13 +42,16 @@ struct WNNDynamicModelImpl {
     WNNModelInfo info;
     struct request request; /* what is the same for all graphs */
     size_t sizes_length;
-    char *folder; /* NULL: graphs are not saved */
+    uint32_t *fixed; /* sizes that the options of the model give */
+    char *folder;    /* NULL: graphs are not saved */
     uint64_t folder_limit;
     WNNBuildProgressCallbackInfo progress;
     struct digest digest;
 
     struct kept graphs; /* by their sizes */
-    atomic_uint_fast64_t built, loaded, saved, unsaved;
+    struct kept shared; /* by the sizes that are numbers */
+    atomic_uint_fast64_t built, loaded, saved, unsaved, reads;
+    _Atomic(char *) reason; /* why the file needs numbers */
 };
 
 static void retain(void *graph)
@@ -50,6 +62,21 @@ static void retain(void *graph)
 static void release(void *graph)
 {
     wnnGraphRelease(graph);
+}
+
+static void retain_shared(void *shared)
+{
+    atomic_fetch_add(&((struct shared *)shared)->references, 1);
+}
+
+static void release_shared(void *item)
+{
+    struct shared *shared = item;
+
+    if (!shared || atomic_fetch_sub(&shared->references, 1) > 1)
+        return;
+    wnnGraphRelease(shared->graph);
+    free(shared);
 }
 
 /* ---- creation ---- */
@@ -115,12 +142,12 @@ static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicMod
     m->sizes_length = sizes_count(d);
     m->graphs.key_bytes = m->sizes_length * sizeof(uint32_t); /* no other thread knows the model yet */
     m->graphs.limit = o->graphLimit ? o->graphLimit : GRAPH_LIMIT;
-    uint32_t *sizes = calloc(m->sizes_length + 1, sizeof *sizes);
-    if (!sizes || !request_keep_constants(&m->request))
+    m->shared.key_bytes = m->graphs.key_bytes;
+    m->fixed = calloc(m->sizes_length + 1, sizeof *m->fixed);
+    if (!m->fixed || !request_keep_constants(&m->request))
         status = reader_no_memory();
     else
-        status = add_sizes(d, &m->request, sizes);
-    free(sizes);
+        status = add_sizes(d, &m->request, m->fixed);
     if (status || !o->folder)
         return status;
     status = folder_prepare(o->folder);
@@ -139,6 +166,11 @@ static WNNStatus create(WNNContext context, const char *path, const void *bytes,
     WNNDynamicModelOptions o;
 
     if (!m || !kept_begin(&m->graphs, 0, GRAPH_LIMIT, retain, release)) {
+        free(m);
+        return reader_no_memory();
+    }
+    if (!kept_begin(&m->shared, 0, GRAPH_LIMIT, retain_shared, release_shared)) {
+        kept_end(&m->graphs);
         free(m);
         return reader_no_memory();
     }
@@ -185,6 +217,9 @@ void wnnDynamicModelRelease(WNNDynamicModel model)
     if (!model || atomic_fetch_sub_explicit(&model->references, 1, memory_order_acq_rel) > 1)
         return;
     kept_end(&model->graphs);
+    kept_end(&model->shared);
+    free(atomic_load(&model->reason));
+    free(model->fixed);
     wnnModelInfoRelease(model->info);
     model_source_close(model->source);
     arena_free(&model->request.memory);
@@ -195,30 +230,91 @@ void wnnDynamicModelRelease(WNNDynamicModel model)
 
 /* ---- one graph ---- */
 
-/** Reads the model with these sizes and builds it. */
-static WNNStatus build(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph)
+/** Reads the model with these sizes and builds it; with `named`, other sizes stay names. */
+static void read_and_build(WNNDynamicModel m, const uint32_t *sizes, bool named, WNNGraph *graph, struct error *e)
 {
     const struct model_description *d = info_description(m->info);
     struct model_dim *dims = calloc(d->free_count + 1, sizeof *dims);
     struct model_shape *shapes = calloc(d->input_count + 1, sizeof *shapes);
     struct model_options options = m->request.options;
     struct model model = {0};
-    struct error e = {0};
 
+    options.named = named;
+    atomic_fetch_add(&m->reads, 1);
     if (!dims || !shapes) {
-        error_out_of_memory(&e);
+        error_out_of_memory(e);
     } else {
         sizes_options(d, sizes, dims, shapes, &options);
-        if (model_source_read(m->source, m->context, &options, &model, &e)) {
+        if (model_source_read(m->source, m->context, &options, &model, e)) {
             WNNStatus refused = wnnGraphBuilderSetProgress(model.builder, m->progress);
 
             (void)refused; /* for a context that is lost, which building says with the reason */
-            e.status = model_build(&model, graph, &e);
+            e->status = model_build(&model, graph, e);
         }
         model_free(&model);
     }
     free(dims);
     free(shapes);
+}
+
+static void *make_shared(void *user, const void *sizes)
+{
+    WNNDynamicModel m = user;
+    struct shared *shared = calloc(1, sizeof *shared);
+    struct error e = {0};
+    char *none = NULL, *reason;
+
+    if (!shared)
+        return NULL;
+    atomic_init(&shared->references, 1);
+    read_and_build(m, sizes, true, &shared->graph, &e);
+    if (shared->graph)
+        wnnGraphSetVariantLimit(shared->graph, 1); /* the model keeps them */
+    else if ((reason = strdup(e.message)) && !atomic_compare_exchange_strong(&m->reason, &none, reason))
+        free(reason);
+    return shared;
+}
+
+/** Gives the graph of these sizes as a variant.  Returns NULL after an error in *e, and without one where that cannot be. */
+static WNNGraph find_variant(WNNDynamicModel m, const uint32_t *sizes, struct error *e)
+{
+    const struct model_description *d = info_description(m->info);
+    uint32_t *key = calloc(m->sizes_length + 1, sizeof *key);
+    WNNNamedSize *named = calloc(d->free_count + 1, sizeof *named);
+    struct shared *shared = NULL;
+    WNNGraph graph = NULL;
+    size_t count = 0;
+    bool complete = key && named;
+
+    for (size_t i = 0; complete && i < m->sizes_length; i++) {
+        const bool open = i < d->free_count && sizes[i] != 1 && !m->fixed[i]; /* 1 is a size of 0 */
+
+        complete = i >= d->free_count || sizes[i];
+        if (open && complete)
+            named[count++] = (WNNNamedSize){d->free[i].name, sizes[i] - 1};
+        key[i] = open ? 0 : sizes[i];
+    }
+    if (complete && count && model_source_has_names(m->source))
+        shared = kept_get(&m->shared, key, make_shared, m);
+    if (shared && shared->graph)
+        e->status = wnnGraphGetVariant(shared->graph, count, named, &graph);
+    if (e->status == WNNStatus_TypeError) /* the reader says why, or does without names what the graph cannot do with them */
+        e->status = WNNStatus_Success;
+    else if (e->status)
+        snprintf(e->message, sizeof e->message, "%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+    release_shared(shared);
+    free(key);
+    free(named);
+    return graph;
+}
+
+static WNNStatus build(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph)
+{
+    struct error e = {0};
+
+    *graph = find_variant(m, sizes, &e);
+    if (!*graph && !e.status)
+        read_and_build(m, sizes, false, graph, &e);
     atomic_fetch_add(&m->built, !e.status);
     return reader_publish(&e);
 }
@@ -290,6 +386,14 @@ WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model, size_t dimensionCount, 
 void wnnDynamicModelClear(WNNDynamicModel model)
 {
     kept_clear(&model->graphs);
+    kept_clear(&model->shared);
+}
+
+uint64_t wnnDynamicModelGetReadCount(WNNDynamicModel model, char const **reason)
+{
+    if (reason)
+        *reason = atomic_load(&model->reason);
+    return atomic_load(&model->reads);
 }
 
 WNNModelInfo wnnDynamicModelGetInfo(WNNDynamicModel model)
