@@ -26,9 +26,10 @@ struct onnx_open_result {
 };
 
 /* Lists the importers in C that take open sizes, between blanks.  Those of terms do so by themselves (term.c). */
-static const char takers[] = " Cast CastLike Clip Concat ConstantOfShape Dropout Expand Flatten Gemm If MatMul MatMulNBits"
-                             " MaxPool PRelu QuantizeLinear DequantizeLinear Range Reshape Resize Shape Size Slice Split"
-                             " Squeeze Tile Transpose Unsqueeze Upsample GatherBlockQuantized Pad ";
+static const char takers[] =
+    " Cast CastLike Clip Concat ConstantOfShape ConvTranspose Dropout Expand Flatten Gemm If MatMul MatMulNBits"
+    " MaxPool PRelu QuantizeLinear DequantizeLinear Range Reshape Resize Shape Size Slice Split"
+    " Squeeze Tile Transpose Unsqueeze Upsample GatherBlockQuantized Pad ";
 
 bool onnx_refuse_open(struct onnx_node *n)
 {

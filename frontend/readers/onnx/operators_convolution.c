@@ -137,6 +137,8 @@ bool onnx_import_nchwc_conv(struct onnx_node *n)
 
 /* ---- ConvTranspose ---- */
 
+enum { SIZE_FOR_OPEN = 1 << 12 };
+
 /*
  * Says where the result lies in the whole, uncropped one: from begin on, out long.  Beyond the whole there is nothing but bias.
  */
@@ -160,11 +162,14 @@ static bool read_crop(struct onnx_node *n, struct onnx_window *w, struct crop *c
     for (int d = 0; d < 2; d++) {
         int i = d - 2 + (int)w->rank; /* in the file's lists */
         int64_t extra = more && i >= 0 ? onnx_size(n, "a number in output_padding", more[i]) : 0, total;
-        c->whole[d] =
-            onnx_size(n, "a dimension of its uncropped result", ((int64_t)w->in[d] - 1) * w->strides[d] + w->extent[d]);
+        /* An open size leaves the same paddings as a number. */
+        const int64_t in = onnx_is_open(w->in[d]) ? SIZE_FOR_OPEN : w->in[d];
+        if (shape && onnx_is_open(w->in[d]))
+            return onnx_refuse_open(n);
+        c->whole[d] = onnx_size(n, "a dimension of its uncropped result", (in - 1) * w->strides[d] + w->extent[d]);
         if (i >= 0 && (shape || same)) {
             c->out[d] = onnx_size(n, "a dimension of its result",
-                                  shape ? shape[shape_count - w->rank + (size_t)i] : (int64_t)w->in[d] * w->strides[d]);
+                                  shape ? shape[shape_count - w->rank + (size_t)i] : in * w->strides[d]);
             total = c->whole[d] + extra - c->out[d];
             total = total < 0 ? 0 : total;
             c->begin[d] = w->auto_pad == ONNX_PAD_SAME_UPPER ? total / 2 : total - total / 2;

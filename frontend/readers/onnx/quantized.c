@@ -2,6 +2,8 @@
 /* Expresses quantisation as ONNX has it (quantized.h). */
 #include "frontend/readers/onnx/quantized.h"
 
+#include "frontend/readers/onnx/open.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,6 +15,8 @@ static WNNOperand fit_scale(struct onnx_node *n, WNNOperand x, WNNOperand scale,
 
     if (onnx_dims_product(n, &have, 0, have.rank) == 1)
         return onnx_reshape_to(n, scale, fitted);
+    if (have.rank == 1 && dims.rank > 1 && axis < dims.rank && (onnx_is_open(have.at[0]) || onnx_is_open(dims.at[axis])))
+        return onnx_along_axis(n, scale, dims.rank, axis); /* the builder compares them */
     if (have.rank == 1 && dims.rank > 1) {
         if (axis >= dims.rank || have.at[0] != dims.at[axis])
             onnx_refuse(n, "%u scales along axis %u of a tensor of rank %zu", have.at[0], axis, dims.rank);

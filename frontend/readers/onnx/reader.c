@@ -151,16 +151,36 @@ static bool make_empty(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
                        const int64_t *dims, bool found)
 {
     struct onnx_reader *r = scope->reader;
-    struct onnx_value *v = onnx_value_create(r, elem, rank, dims);
+    struct onnx_value *v = onnx_value_create(r, elem, 0, NULL);
 
     if (!v)
         return onnx_fail_memory(r);
+    v->rank = rank;
+    memcpy(v->dims, dims, rank * sizeof *dims); /* those that are not 0 may be open */
     v->data = onnx_reader_alloc(r, 1, 1);
     v->is_static = true;
     if (!v->data)
         return onnx_fail_memory(r);
     model_note(r->model, "input '%s' has no elements, so that the graph has no such input", onnx_escape(r, info->name));
     return bind_value(scope, info, v, found);
+}
+
+/** Finds a size that an earlier input names. */
+static bool find_named(struct onnx_scope *scope, WNNStringView name, int64_t *size)
+{
+    struct onnx_reader *r = scope->reader;
+    struct onnx_node n = {.reader = r, .scope = scope, .builder = r->model->builder};
+
+    for (size_t i = 0; i < r->model->input_count; i++)
+        for (size_t d = 0; d < r->model->inputs[i].descriptor.rank; d++) {
+            const WNNStringView other = wnnOperandGetDimensionName(r->model->inputs[i].operand, d);
+
+            if (!other.data || other.length != name.length || memcmp(other.data, name.data, name.length) != 0)
+                continue;
+            *size = onnx_dimension(&n, r->model->inputs[i].operand, d);
+            return true;
+        }
+    return false;
 }
 
 static bool make_input(struct onnx_scope *scope, const struct binding *b, size_t i, enum onnx_type elem, size_t rank,
@@ -185,8 +205,9 @@ static bool make_input(struct onnx_scope *scope, const struct binding *b, size_t
             ((const WNNModelFreeDimension *)name_map_find(&b->declared.free_by_name, names[d].name.data, names[d].name.length))
                 ->largest;
     }
-    if (empty && named)
-        return onnx_fail(r, "input \"%s\" has no elements, and a size that the file names", onnx_escape(r, info->name));
+    for (size_t d = 0; d < rank && empty; d++)
+        if (names[d].name.data && !find_named(scope, names[d].name, &wide[d]))
+            return onnx_fail(r, "input \"%s\" has no elements, and a size that only it names", onnx_escape(r, info->name));
     if (empty)
         return make_empty(scope, info, elem, rank, wide, found);
     operand = wnnGraphBuilderInput(r->model->builder, WNN_STR(info->name),

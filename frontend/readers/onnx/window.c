@@ -71,6 +71,9 @@ static bool read_part(struct onnx_node *n, WNNOperand x, const uint32_t *kernel,
         return false;
     for (size_t d = p->to; kernel && d < p->to + p->rank; d++) {
         uint32_t size = kernel[p->first + d - p->to];
+
+        if (onnx_is_open(size))
+            return onnx_refuse_open(n);
         if (onnx_has(n, "kernel_shape") && w->kernel[d] != size)
             return onnx_refuse(n, "kernel_shape has %u where the filter has %u", w->kernel[d], size);
         w->kernel[d] = size;

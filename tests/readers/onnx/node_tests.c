@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * onnx-node-tests FOLDER REFUSALS [--group NAME | --case NAME] [--debug SWITCHES] [--verbose]
+ * onnx-node-tests FOLDER REFUSALS [--group NAME | --case NAME] [--debug SWITCHES] [--named] [--verbose]
  *
  * Runs cases of the ONNX backend node tests (FOLDER holds cases.json and the suites) as a program would: model_read, build,
  * compute on the engine.  Inputs that cases.json marks constant are handed to the reader, the others at run time.  Prints how
@@ -10,6 +10,10 @@
  *   refused NAME TEXT     the reader says TEXT (among other things), because static WebNN cannot express the model
  *   disputed NAME TEXT    the model runs, its results differ from the file's, and the file is wrong: TEXT says by which rule
  * A case that is refused or differs without being listed fails, and so does one that is listed and passes.
+ *
+ * With --named all dimensions of the inputs have names, the same one for the same size.  The file is read and built without
+ * sizes, and computed at those of the case after it has been asked for others.  A file that needs numbers is counted as
+ * refused.
  *
  * A group is a suite, or node-X: the cases of suite node whose names begin with test_X, X being a letter.
  */
@@ -38,7 +42,7 @@ struct expectation {
 static struct expectation *expectations;
 static size_t expectation_count;
 static char *expectation_text; /* what names and texts point into */
-static bool verbose;
+static bool verbose, named;
 
 static _Noreturn void die(const char *what)
 {
@@ -351,6 +355,56 @@ static enum outcome compute_case(const struct test_case *c, WNNGraph graph, cons
     return outcome;
 }
 
+/* Names the dimensions of all inputs in the bytes of a file.  Returns the new bytes. */
+static void *name_dimensions(void *bytes, size_t *size)
+{
+    Onnx__ModelProto *m = onnx__model_proto__unpack(NULL, *size, bytes);
+
+    for (size_t i = 0; m && m->graph && i < m->graph->n_input; i++) {
+        Onnx__TypeProto *type = m->graph->input[i]->type;
+        Onnx__TensorShapeProto *shape = type && type->tensor_type ? type->tensor_type->shape : NULL;
+
+        for (size_t d = 0; shape && d < shape->n_dim; d++)
+            if (shape->dim[d]->has_dim_value && shape->dim[d]->dim_value > 0) {
+                char name[32];
+
+                snprintf(name, sizeof name, "n%lld", (long long)shape->dim[d]->dim_value);
+                shape->dim[d]->has_dim_value = false;
+                shape->dim[d]->dim_param = strdup(name);
+                if (!shape->dim[d]->dim_param)
+                    die("a name");
+            }
+    }
+    if (!m)
+        return bytes;
+    free(bytes);
+    *size = onnx__model_proto__get_packed_size(m);
+    bytes = malloc(*size + 1);
+    if (!bytes)
+        die("a model");
+    onnx__model_proto__pack(m, bytes);
+    onnx__model_proto__free_unpacked(m, NULL);
+    return bytes;
+}
+
+/* Gets the graph at sizes that are `more` than those of the case.  Returns NULL where it cannot be. */
+static WNNGraph at_sizes(WNNGraph graph, uint32_t more)
+{
+    WNNNamedSize sizes[64];
+    WNNNamedOperandDescriptor d;
+    WNNGraph variant = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < wnnGraphGetInputCount(graph) && !wnnGraphGetInput(graph, i, &d); i++)
+        for (size_t k = 0; k < d.descriptor.rank && d.descriptor.dimensions && count < 64; k++) {
+            const WNNStringView name = d.descriptor.dimensions[k].name;
+
+            if (name.data)
+                sizes[count++] = (WNNNamedSize){name, (uint32_t)atoi(name.data + 1) + more};
+        }
+    return wnnGraphGetVariant(graph, count, sizes, &variant) ? NULL : variant;
+}
+
 /* Runs one case.  *e holds the reader's refusal. */
 static enum outcome run_case(WNNContext context, const struct test_case *c, struct error *e)
 {
@@ -377,7 +431,30 @@ static enum outcome run_case(WNNContext context, const struct test_case *c, stru
         count++;
     }
     snprintf(path, sizeof path, "%s/model.onnx", c->folder);
-    if (model_read(context, path, &options, &model, e)) {
+    options.named = named;
+    if (named) {
+        size_t size;
+        void *bytes = read_file(path, &size);
+
+        if (!bytes)
+            die(path);
+        bytes = name_dimensions(bytes, &size);
+        if (model_read_memory(context, path, bytes, size, &options, &model, e)) {
+            WNNGraph variant = NULL;
+
+            if (!model_build(&model, &graph, e)) {
+                wnnGraphRelease(at_sizes(graph, 1));
+                variant = at_sizes(graph, 0);
+                outcome = variant ? compute_case(c, variant, arrays) : FAILED;
+                if (!variant)
+                    snprintf(e->message, sizeof e->message, "%.1000s", text_of(wnnGetLastErrorMessage()));
+            }
+            wnnGraphRelease(variant);
+            wnnGraphRelease(graph);
+            model_free(&model);
+        }
+        free(bytes);
+    } else if (model_read(context, path, &options, &model, e)) {
         WNNStatus status = model_build(&model, &graph, e);
         outcome = status == WNNStatus_Success ? compute_case(c, graph, arrays) : FAILED;
         wnnGraphRelease(graph);
@@ -402,7 +479,8 @@ static bool check_case(WNNContext context, const struct test_case *c, size_t cou
     const struct expectation *e = expectation_of(c->name);
     struct error error = {0};
     enum outcome outcome = run_case(context, c, &error), expected = e ? e->outcome : PASSED;
-    bool good = outcome == expected && (outcome != REFUSED || strstr(error.message, e->text));
+    bool good =
+        (named && outcome == REFUSED) || (outcome == expected && (outcome != REFUSED || strstr(error.message, e->text)));
 
     if (!good || verbose)
         printf("%s %s/%s: %s%s%s\n", good ? "ok  " : "FAIL", c->suite, c->name, outcome_names[outcome],
@@ -464,6 +542,8 @@ int main(int argc, char **argv)
     for (int i = 3; i < argc; i++) {
         if (!strcmp(argv[i], "--verbose"))
             verbose = true;
+        else if (!strcmp(argv[i], "--named"))
+            named = true;
         else if (i + 1 == argc)
             die(argv[i]);
         else if (!strcmp(argv[i], "--group"))

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""named_models.py ONNX-NAMED-MODELS SHARED [--large]: runs ONNX files with names in their inputs' shapes at several sizes.
+
+The files are those of SHARED, and what its scripts make; names are given to dimensions there as exporters do.
+"""
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+    from onnx import helper, numpy_helper
+except ImportError:
+    if sys.executable != '/usr/bin/python3' and os.path.exists('/usr/bin/python3'):
+        os.execv('/usr/bin/python3', ['/usr/bin/python3'] + sys.argv)
+    print('skipped: python3 has no numpy and onnx (Debian: python3-numpy, python3-onnx)')
+    sys.exit(77)
+
+program, shared = sys.argv[1:3]
+bench = os.path.join(shared, 'bench')
+models = os.path.join(shared, 'models')
+if not os.path.isdir(bench) or not os.path.isdir(models):
+    print(f'skipped: {bench} or {models} is absent')
+    sys.exit(1 if os.environ.get('WEBNN_REQUIRE_SHARED', '0') != '0' else 77)
+
+
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, os.path.join(bench, name + '.py'))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def free_reshapes(graph):
+    """Shapes of three numbers and more take the first two from their input."""
+    shapes = {node.input[1] for node in graph.node if node.op_type == 'Reshape'}
+    for tensor in graph.initializer:
+        numbers = numpy_helper.to_array(tensor).copy()
+        if tensor.name in shapes and numbers.size >= 3:
+            numbers[:2] = 0
+            tensor.CopyFrom(numpy_helper.from_array(numbers, tensor.name))
+
+
+def slice_positions(graph, count):
+    """The table of positions, [count, size], is cut to the length of what it is added to."""
+    table = next(tensor.name for tensor in graph.initializer if len(tensor.dims) == 2 and tensor.dims[0] == count)
+    at, add = next((i, node) for i, node in enumerate(graph.node) if table in node.input)
+    x = next(name for name in add.input if name != table)
+    for name, number in (('axis_0', 0), ('axis_1', 1)):
+        graph.initializer.append(numpy_helper.from_array(np.array([number], np.int64), name))
+    nodes = [helper.make_node('Shape', [x], ['shape']), helper.make_node('Gather', ['shape', 'axis_1'], ['length']),
+             helper.make_node('Slice', [table, 'axis_0', 'length', 'axis_0'], ['positions'])]
+    for node in reversed(nodes):
+        graph.node.insert(at, node)
+    add.input[list(add.input).index(table)] = 'positions'
+
+
+def name(source, folder, names, change=None):
+    """Writes a copy of a file in which dimensions have names: {input: {place: name}}.  Returns its path."""
+    model = onnx.load(source)
+    if change:
+        change(model.graph)
+    for value in model.graph.input:
+        for place, text in names.get(value.name, {}).items():
+            value.type.tensor_type.shape.dim[place].dim_param = text
+    del model.graph.value_info[:]
+    for value in model.graph.output:
+        value.type.tensor_type.ClearField('shape')
+    path = os.path.join(folder, 'named_' + os.path.basename(source))
+    onnx.save(model, path)
+    return path
+
+
+def run(path, reads, *sizes):
+    global failed
+    failed |= subprocess.run([program, path, str(reads), *sizes], check=False).returncode != 0
+
+
+failed = False
+picture = {0: 'batch', 2: 'height', 3: 'width'}
+with tempfile.TemporaryDirectory() as folder:
+    if '--large' in sys.argv:
+        script('make_decoder').make('decoder_135m_q4', os.path.join(folder, 'decoder.onnx'))
+        run(os.path.join(folder, 'decoder.onnx'), 2, 'sequence=33,past=0,total=33', 'sequence=34,past=0,total=34',
+            'sequence=1,past=34,total=35', 'sequence=3,past=35,total=38')
+        sys.exit(failed)
+    networks = script('make_models')
+    for made in ('mobilenetv2', 'resnet50', 'unet_tiny', 'bert_encoder', 'lstm_speech'):
+        networks.MODELS[made]().save(folder)
+    script('make_attention_nets').whisper_tiny_encoder(os.path.join(folder, 'whisper.onnx'))
+    file = lambda made: os.path.join(folder, made + '.onnx')
+    for made in ('mobilenetv2', 'resnet50', 'unet_tiny'):
+        run(name(file(made), folder, {'x': picture}), 1, 'batch=1,height=64,width=64', 'batch=2,height=96,width=32')
+    run(name(file('bert_encoder'), folder, {'x': {0: 'batch', 1: 'length'}}, free_reshapes), 1, 'batch=1,length=128',
+        'batch=1,length=7', 'batch=2,length=33')
+    run(name(file('whisper'), folder, {'mel': {0: 'batch', 2: 'frames'}},
+             lambda graph: (free_reshapes(graph), slice_positions(graph, 1500))), 1, 'batch=1,frames=100', 'batch=2,frames=77')
+    run(name(file('lstm_speech'), folder, {'x': {0: 'steps'}}), 'numbers', 'steps=5', 'steps=9')
+    for weights in ('q4', 'q8', 'f32'):
+        decoder = os.path.join(bench, 'decoder_tiny', f'decoder_tiny_{weights}.onnx')
+        run(decoder, 2, 'sequence=3,past=0,total=3', 'sequence=1,past=3,total=4', 'sequence=2,past=4,total=6',
+            'sequence=7,past=0,total=7')
+    run(os.path.join(models, 'magika-v3', 'model.onnx'), 1, 'unk__214=1', 'unk__214=3')
+    inputs = {'super-resolution': {'input': picture}, 'ultraface-rfb-320': {'input': {0: 'batch'}}}
+    for folder_name, names in inputs.items():
+        sizes = ('batch=1', 'batch=2') if len(names['input']) == 1 else ('batch=1,height=24,width=40', 'batch=2,height=17,width=9')
+        run(name(os.path.join(models, folder_name, 'model.onnx'), folder, names), 1, *sizes)
+sys.exit(failed)
