@@ -162,6 +162,12 @@ static bool compute_failed(const struct run *r, WNNStatus status)
     return complain("%.*s", (int)text.length, text.data);
 }
 
+double median_time(double *times, size_t count)
+{
+    qsort(times, count, sizeof *times, compare_times);
+    return times[count / 2];
+}
+
 static bool compute(struct run *r)
 {
     size_t count = (size_t)r->options.repeat;
@@ -179,9 +185,9 @@ static bool compute(struct run *r)
     }
     if (ok && (!r->options.quiet || count > 1)) { /* times were asked for */
         printf("computed in %.3f ms", times[0]);
-        qsort(times, count, sizeof *times, compare_times);
+        const double median = median_time(times, count);
         if (count > 1)
-            printf(" the first time; %zu times: median %.3f ms, smallest %.3f ms", count, times[count / 2], times[0]);
+            printf(" the first time; %zu times: median %.3f ms, smallest %.3f ms", count, median, times[0]);
         printf("\n");
     }
     free(times);
@@ -218,6 +224,8 @@ static bool run(struct run *r)
     if (!sources_read(o, &r->sources) || (is_each(o) && !each_open(o, &r->each)) || !labels_read(o->labels, &r->labels) ||
         !create_context(r))
         return false;
+    if (o->sizes.count)
+        return sizes_run(o, &r->sources, r->context);
     compiled = model_is_compiled(o->model);
     read = clock_ms();
     if (!(is_each(o) ? each_read_model(&r->sources, &r->each, read_model, r) : read_model(r)))

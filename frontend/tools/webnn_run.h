@@ -23,7 +23,7 @@ struct run_each {
 
 struct run_options {
     const char *model, *labels, *trace, *report, *debug, *save, *device;
-    struct argument_pairs inputs, outputs, compares, states;
+    struct argument_pairs inputs, outputs, compares, states, sizes;
     struct model_options model_options;
     /* These say how pictures become numbers. */
     struct picture_form form;
@@ -169,6 +169,13 @@ bool each_read_model(struct sources *s, struct each *e, bool (*read)(void *user)
 bool each_run(const struct run_options *o, const struct each *e, const struct each_graph *g);
 /** Frees what it holds. */
 void each_close(struct each *e);
+
+/* ---- many sizes (webnn_run_sizes.c) ---- */
+
+/** Computes the model at each combination of --sizes, and prints a line for it. */
+bool sizes_run(const struct run_options *o, struct sources *sources, WNNContext context);
+/** Returns the median of times, which are sorted (webnn_run.c). */
+double median_time(double *times, size_t count);
 
 /* ---- outputs (webnn_run_output.c, webnn_run_compare.c) ---- */
 

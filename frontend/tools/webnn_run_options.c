@@ -94,6 +94,12 @@ static const struct option_row rows[] = {
      .member = offsetof(struct run_options, each.lists), .wants = "a file with a path in each line, or NAME=FILE"},
     {"save-each", 0, "FOLDER", "save all outputs of each input as FOLDER/ITS-FILE-NAME.npz; the folder is made if need be",
      option_name, .member = offsetof(struct run_options, each.save), .wants = "a folder"},
+    {.help = "Many sizes"},
+    {"sizes", 0, "NAME=N[,N ...]",
+     "compute at each of these sizes of a dimension that the file names, one after the other, and print for each how long "
+     "planning and computing took; given for several names, the first sizes go together, then the second ones; an ONNX file is "
+     "read once for all of them, unless a note says which operator must know a size",
+     option_named_pair, .member = offsetof(struct run_options, sizes), .wants = "NAME=N,N,..."},
     {.help = "Pictures: every level L of 0 to 255 becomes (L * scale - mean) / std"},
     {"scale", 0, "S", "a number or a fraction; default: 1/255", option_factor,
      .member = offsetof(struct run_options, form.scale)},
@@ -202,6 +208,17 @@ bool run_options_parse(int argc, char **argv, struct run_options *o, int *status
         return false;
     if (!o->model)
         return options_wrong(NULL, "no model is given");
+    if (o->sizes.count) {
+        const char *not = is_each(o)          ? "--each"
+                          : o->outputs.count  ? "--output"
+                          : o->compares.count ? "--compare"
+                          : o->quantize       ? "--quantize-weights"
+                          : o->states.count   ? "--state"
+                          : o->report         ? "--report"
+                          : o->save           ? "--save"
+                                              : NULL;
+        return !not || options_wrong(NULL, "%s does not go with --sizes", not);
+    }
     if (!is_each(o))
         return !o->each.save || options_wrong(NULL, "--save-each is for --each");
     const char *other = o->outputs.count    ? "--output"
@@ -222,5 +239,6 @@ void run_options_free(struct run_options *o)
     argument_pairs_free(&o->outputs);
     argument_pairs_free(&o->compares);
     argument_pairs_free(&o->states);
+    argument_pairs_free(&o->sizes);
     option_model_free(&o->model_options);
 }

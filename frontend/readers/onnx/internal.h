@@ -86,6 +86,13 @@ struct onnx_external {
     char key[]; /* device and number of the file */
 };
 
+/** Holds sizes that the file names, and what is made of them (open.h). */
+struct onnx_open_table {
+    struct onnx_open *sizes;
+    struct onnx_open_result *results;
+    uint32_t count, capacity, result_count, result_capacity;
+};
+
 struct onnx_reader {
     const char *path;
     const unsigned char *bytes; /* the file */
@@ -110,9 +117,7 @@ struct onnx_reader {
     struct onnx_map opsets; /* of the model */
     struct onnx_function *functions;
     struct name_map functions_by_name;
-    struct onnx_open *opens; /* sizes that the file names, and what is made of them (open.h) */
-    struct onnx_open_result *open_results;
-    uint32_t open_count, open_capacity, open_result_count, open_result_capacity;
+    struct onnx_open_table open;
 };
 
 /** Says that the file is broken, or that memory ran out, and stops the reader.  Returns false. */

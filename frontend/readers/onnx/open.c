@@ -61,19 +61,19 @@ static int64_t intern(struct onnx_node *n, WNNOperand origin, size_t at, bool is
 
     if (!known->expression)
         return known->least;
-    for (uint32_t i = 0; i < r->open_count; i++)
-        if (r->opens[i].known.expression == known->expression)
+    for (uint32_t i = 0; i < r->open.count; i++)
+        if (r->open.sizes[i].known.expression == known->expression)
             return ONNX_OPEN + i;
-    if (!onnx_spend(r, r->open_count + 1))
+    if (!onnx_spend(r, r->open.count + 1))
         n->refused = true;
-    else if (r->open_count == OPEN_MAX)
+    else if (r->open.count == OPEN_MAX)
         onnx_refuse(n, "there are more than %d open sizes", OPEN_MAX);
-    else if (!array_reserve(&r->memory, &r->opens, &r->open_capacity, r->open_count + 1, sizeof *r->opens))
+    else if (!array_reserve(&r->memory, &r->open.sizes, &r->open.capacity, r->open.count + 1, sizeof *r->open.sizes))
         n->refused = !onnx_fail_memory(r);
     if (n->refused)
         return 0;
-    r->opens[r->open_count] = (struct onnx_open){origin, NULL, at, *known, is_element};
-    return ONNX_OPEN + r->open_count++;
+    r->open.sizes[r->open.count] = (struct onnx_open){origin, NULL, at, *known, is_element};
+    return ONNX_OPEN + r->open.count++;
 }
 
 /* Returns an open size, or NULL after refusing a number that is no size. */
@@ -81,8 +81,8 @@ static struct onnx_open *open_of(struct onnx_node *n, int64_t size)
 {
     struct onnx_reader *r = n->reader;
 
-    if (size < ONNX_OPEN + r->open_count)
-        return &r->opens[size - ONNX_OPEN];
+    if (size < ONNX_OPEN + r->open.count)
+        return &r->open.sizes[size - ONNX_OPEN];
     onnx_refuse(n, "a size would be %lld", (long long)size);
     return NULL;
 }
@@ -247,9 +247,9 @@ static int64_t compute_open(struct onnx_node *n, char operation, int64_t a, int6
         return 0;
     }
     const int64_t result = intern(n, z, 0, true, known);
-    if (!n->refused && array_reserve(&r->memory, &r->open_results, &r->open_result_capacity, r->open_result_count + 1,
-                                     sizeof *r->open_results))
-        r->open_results[r->open_result_count++] = (struct onnx_open_result){a, b, result, operation};
+    if (!n->refused && array_reserve(&r->memory, &r->open.results, &r->open.result_capacity, r->open.result_count + 1,
+                                     sizeof *r->open.results))
+        r->open.results[r->open.result_count++] = (struct onnx_open_result){a, b, result, operation};
     return result;
 }
 
@@ -265,10 +265,10 @@ int64_t onnx_compute_size(struct onnx_node *n, char operation, int64_t a, int64_
     }
     if (b == (operation == '*' || operation == '/') && !onnx_is_open(b) && strchr("+-*/", operation))
         return a;
-    if (!onnx_spend(r, r->open_result_count + 1))
+    if (!onnx_spend(r, r->open.result_count + 1))
         n->refused = true;
-    for (size_t i = 0; i < r->open_result_count && !n->refused; i++) {
-        const struct onnx_open_result *o = &r->open_results[i];
+    for (size_t i = 0; i < r->open.result_count && !n->refused; i++) {
+        const struct onnx_open_result *o = &r->open.results[i];
 
         if (o->operation == operation && o->a == a && o->b == b)
             return o->result;

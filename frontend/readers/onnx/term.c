@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frontend/readers/onnx/open.h"
 #include "ir/support/text.h"
 #include "webnn/webnn_call.h"
 
@@ -200,29 +199,6 @@ static bool all_numbers(const struct term_call *c)
     return true;
 }
 
-static bool is_size(const struct term_item *item)
-{
-    return item->kind == TERM_SIZE || item->kind == TERM_NUMBER;
-}
-
-/** Computes min, max, floor, ceil and abs of open sizes.  Returns false for what is none. */
-static bool compute_sizes(struct term *t, const struct term_call *c, const char *name, struct term_item *result)
-{
-    const struct term_item *a = &c->arguments[0], *b = &c->arguments[c->count - 1];
-
-    if (!is_size(a) || !is_size(b) || (a->kind != TERM_SIZE && b->kind != TERM_SIZE))
-        return false;
-    if (!strcmp(name, "min") || !strcmp(name, "max"))
-        *result =
-            term_of_size(onnx_compute_size(t->n, *name == 'm' && name[1] == 'i' ? '<' : '>', term_size(t, a), term_size(t, b)));
-    else if (*name == 'f' || *name == 'c' || (*name == 'a' && onnx_size_at_least(t->n, term_size(t, a), 0)))
-        *result = *a;
-    else
-        onnx_refuse_open(t->n);
-    t->dead = t->dead || t->n->refused;
-    return true;
-}
-
 /** Computes functions of numbers that are methods of the builder, too, or mean the same.  Returns false for others. */
 static bool compute(struct term *t, const struct term_call *c, struct term_item *result)
 {
@@ -236,7 +212,7 @@ static bool compute(struct term *t, const struct term_call *c, struct term_item 
         if (text_is(known[i].name, c->name.data, c->name.length) && c->count == (known[i].of_one ? 1 : 2)) {
             if (!t->n)
                 return true;
-            if (compute_sizes(t, c, known[i].name, result))
+            if (term_compute_sizes(t, c, known[i].name, result))
                 return true;
             if (!all_numbers(c))
                 break;
@@ -396,7 +372,7 @@ static struct term_item read_postfix(struct term *t)
         if (list.kind != TERM_LIST)
             return term_fail(t, "no list");
         if (from.kind == TERM_SIZE || end.kind == TERM_SIZE)
-            return onnx_refuse_open(t->n), t->dead = true, (struct term_item){0};
+            return term_refuse_size(t);
         const size_t first = place_in(&list, from), last = place_in(&list, end);
 
         if (slice)
@@ -405,45 +381,6 @@ static struct term_item read_postfix(struct term *t)
             list = first < list.count ? list.items[first] : term_of_number(1);
     }
     return list;
-}
-
-/** Combines sizes, of which one is open. */
-static struct term_item combine_sizes(struct term *t, char first, bool equal, int64_t a, int64_t b)
-{
-    struct term_item x = {0};
-
-    switch (first) {
-    case '<':
-        x = term_of_number(equal ? onnx_size_at_least(t->n, b, a) : !onnx_size_at_least(t->n, a, b));
-        break;
-    case '>':
-        x = term_of_number(equal ? onnx_size_at_least(t->n, a, b) : !onnx_size_at_least(t->n, b, a));
-        break;
-    case '/': /* of numbers it does not round */
-        if (!onnx_size_is_equal(t->n, onnx_compute_size(t->n, '%', a, b), 0))
-            onnx_refuse_open(t->n);
-        /* fall through */
-    case '+':
-    case '-':
-    case '*':
-    case '%':
-        x = term_of_size(onnx_compute_size(t->n, first, a, b));
-        break;
-    default:
-        onnx_refuse_open(t->n);
-    }
-    t->dead = t->dead || t->n->refused;
-    return x;
-}
-
-/** Returns whether a number is not 0. */
-static bool is_true(struct term *t, const struct term_item *x)
-{
-    if (x->kind != TERM_SIZE || term_skips(t))
-        return x->number != 0;
-    const bool result = onnx_size_at_least(t->n, term_size(t, x), 1) || onnx_refuse_open(t->n);
-    t->dead = t->dead || t->n->refused;
-    return result;
 }
 
 static struct term_item read_unary(struct term *t)
@@ -457,7 +394,7 @@ static struct term_item read_unary(struct term *t)
             return x;
         return term_is_operand(&x)
                    ? term_call_method(t, &(struct term_call){.name = WNN_STR("logicalNot"), .count = 1, .arguments = {x}})
-                   : term_of_number(x.kind == TERM_NONE || !is_true(t, &x));
+                   : term_of_number(x.kind == TERM_NONE || !term_is_true(t, &x));
     }
     t->at = start;
     if (take(t, "-")) {
@@ -466,7 +403,7 @@ static struct term_item read_unary(struct term *t)
             return x;
         return term_is_operand(&x)
                    ? term_call_method(t, &(struct term_call){.name = WNN_STR("neg"), .count = 1, .arguments = {x}})
-               : x.kind == TERM_SIZE ? combine_sizes(t, '-', false, 0, term_size(t, &x))
+               : x.kind == TERM_SIZE ? term_combine_sizes(t, '-', false, &(struct term_item){.kind = TERM_NUMBER}, &x)
                                      : term_of_number(-x.number);
     }
     return read_postfix(t);
@@ -498,8 +435,8 @@ static bool same(struct term *t, const struct term_item *a, const struct term_it
 {
     char words[2][WORD_MAX];
 
-    if (is_size(a) && is_size(b) && (a->kind == TERM_SIZE || b->kind == TERM_SIZE))
-        return onnx_size_is_equal(t->n, term_size(t, a), term_size(t, b));
+    if (term_are_sizes(a, b))
+        return term_same_size(t, a, b);
     if (a->kind != b->kind)
         return false;
     if (a->kind == TERM_TEXT) {
@@ -548,8 +485,8 @@ static struct term_item apply(struct term *t, const struct infix *infix, struct 
         return term_call_method(t, &(struct term_call){.name = WNN_STR(infix->method), .count = 2, .arguments = {a, b}});
     if (*infix->word == '=' || *infix->word == '!')
         return term_of_number(same(t, &a, &b) == (*infix->word == '='));
-    if (is_size(&a) && is_size(&b) && (a.kind == TERM_SIZE || b.kind == TERM_SIZE))
-        return combine_sizes(t, *infix->word, infix->word[1] == '=', term_size(t, &a), term_size(t, &b));
+    if (term_are_sizes(&a, &b))
+        return term_combine_sizes(t, *infix->word, infix->word[1] == '=', &a, &b);
     if (a.kind == TERM_LIST && b.kind == TERM_LIST) {
         for (size_t i = 0; i < a.count + b.count && count < TERM_ITEMS_MAX; i++)
             items[count++] = i < a.count ? a.items[i] : b.items[i - a.count];
@@ -574,7 +511,7 @@ static struct term_item read_infix(struct term *t, unsigned level)
 
     while (level <= TIGHTEST && !t->wrong && (infix = take_infix(t, level))) {
         /* Numbers that decide leave the rest out. */
-        const bool decides = level < 2 && !term_is_operand(&a) && !term_skips(t) && is_true(t, &a) == (level == 0);
+        const bool decides = level < 2 && !term_is_operand(&a) && !term_skips(t) && term_is_true(t, &a) == (level == 0);
 
         t->skips += decides;
         b = read_infix(t, level + 1);
@@ -591,7 +528,7 @@ static struct term_item read_expression(struct term *t)
 
     if (t->wrong || !take(t, "?"))
         return c;
-    const bool chooses = !term_is_operand(&c) && !term_skips(t), first = is_true(t, &c);
+    const bool chooses = !term_is_operand(&c) && !term_skips(t), first = term_is_true(t, &c);
 
     t->skips += chooses && !first;
     a = read_expression(t);

@@ -84,8 +84,25 @@ struct term_item term_of_operand(struct term *t, WNNOperand operand);
 struct term_item term_of_number(double number);
 /** Makes a number of a size, which may be open. */
 struct term_item term_of_size(int64_t size);
+
+/* ---- open sizes (term_size.c) ---- */
+/** Refuses the node, which must know a size.  Returns nothing. */
+struct term_item term_refuse_size(struct term *t);
 /** Returns a number, or an open size, as a size. */
 int64_t term_size(struct term *t, const struct term_item *item);
+/** Returns whether two items are sizes of which one is open. */
+bool term_are_sizes(const struct term_item *a, const struct term_item *b);
+/** Returns whether two of them are equal. */
+bool term_same_size(struct term *t, const struct term_item *a, const struct term_item *b);
+/** Combines two of them by an operator of terms, of which `first` is the first character and `equal` whether = follows. */
+struct term_item term_combine_sizes(struct term *t, char first, bool equal, const struct term_item *x,
+                                    const struct term_item *y);
+/** Computes min, max, floor, ceil and abs of open sizes.  Returns false for what is none. */
+bool term_compute_sizes(struct term *t, const struct term_call *c, const char *name, struct term_item *result);
+/** Returns whether a number, or a size, is not 0. */
+bool term_is_true(struct term *t, const struct term_item *x);
+
+/* ---- */
 /** Makes a list of numbers. */
 struct term_item term_of_numbers(struct term *t, size_t count, const uint32_t *numbers);
 /** Reads a list as sizes, at most ONNX_RANK_MAX of them. */

@@ -34,15 +34,6 @@ struct term_item term_of_size(int64_t size)
     return (struct term_item){.kind = onnx_is_open(size) ? TERM_SIZE : TERM_NUMBER, .number = (double)size};
 }
 
-int64_t term_size(struct term *t, const struct term_item *item)
-{
-    const int64_t size = term_integer(item);
-
-    if (item->kind != TERM_SIZE && ((double)size != item->number || onnx_is_open(size)))
-        t->dead = !onnx_refuse_open(t->n); /* a number that no size can be combined with */
-    return size;
-}
-
 struct term_item term_of_operand(struct term *t, WNNOperand operand)
 {
     t->dead = t->dead || t->n->refused || wnnOperandIsError(operand);

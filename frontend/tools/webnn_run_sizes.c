@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Computes a model at one combination of sizes after the other (--sizes), by one graph whose dimensions have the file's names.
+ * Sizes of 0 are numbers in it, so that it is read anew where others are 0; a file that needs numbers is read for each
+ * combination.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/readers/source.h"
+#include "frontend/tools/webnn_run.h"
+
+enum { NAMES_MAX = 16, COLUMNS_MAX = 1000 };
+
+/** Holds the model as it was read last, and what it is computed for. */
+struct at_sizes {
+    const struct run_options *o;
+    struct sources *sources;
+    WNNContext context;
+    struct model_source *source;
+    struct model_dim sizes[NAMES_MAX]; /* of this turn */
+    WNNGraph graph;                    /* with names; NULL: none was read, or the file needs numbers */
+    bool zeros[NAMES_MAX], is_read;    /* the sizes that are 0 in it */
+};
+
+static bool last_error(void)
+{
+    return complain("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+}
+
+/** Reads number `column` of a list; one number is that of all columns.  Returns how many there are, or 0 after a message. */
+static size_t read_number(const struct argument_pair *list, size_t column, uint32_t *number)
+{
+    size_t count = 0;
+    const char *at = list->value;
+
+    while (count < COLUMNS_MAX) {
+        char *end;
+        const unsigned long x = strtoul(at, &end, 10);
+
+        if (end == at || *at == '-' || *at == '+' || x > INT32_MAX || (*end && *end != ','))
+            break;
+        if (count == column || !count)
+            *number = (uint32_t)x;
+        count++;
+        if (!*end)
+            return count;
+        at = end + 1;
+    }
+    complain("--sizes %s=%s: it takes numbers, separated by commas", NAME_SHOWN(list->name), NAME_SHOWN(list->value));
+    return 0;
+}
+
+/** Reads the model, with these sizes as numbers, or only those that are 0, and builds it. */
+static WNNGraph read_at(struct at_sizes *s, bool named, struct error *e)
+{
+    const size_t given = s->o->model_options.dim_count, count = s->o->sizes.count;
+    struct model_dim *dims = calloc(given + count + 1, sizeof *dims);
+    struct model_options options = s->o->model_options;
+    struct model model = {0};
+    WNNGraph graph = NULL;
+
+    if (!dims) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    if (given)
+        memcpy(dims, options.dims, given * sizeof *dims);
+    options.dims = dims;
+    options.named = named;
+    for (size_t i = 0; i < count; i++)
+        if (!named || !s->sizes[i].size)
+            dims[options.dim_count++] = s->sizes[i];
+    if (model_source_read(s->source, s->context, &options, &model, e)) {
+        e->status = model_build(&model, &graph, e);
+        model_free(&model);
+    }
+    free(dims);
+    return graph;
+}
+
+/** Reads the graph with names, unless it is there for sizes of which the same are 0. */
+static void read_named(struct at_sizes *s)
+{
+    bool same = s->is_read;
+    struct error e = {0};
+
+    for (size_t i = 0; i < s->o->sizes.count; i++) {
+        same = same && s->zeros[i] == !s->sizes[i].size;
+        s->zeros[i] = !s->sizes[i].size;
+    }
+    if (same)
+        return;
+    wnnGraphRelease(s->graph);
+    s->graph = read_at(s, true, &e);
+    s->is_read = true;
+    if (!s->graph)
+        fprintf(stderr, "webnn-run: note: the file is read for each of the sizes: %s\n", e.message);
+}
+
+/** Makes the graph of this turn. */
+static WNNGraph plan(struct at_sizes *s)
+{
+    WNNNamedSize sizes[NAMES_MAX];
+    size_t count = 0;
+    WNNGraph graph = NULL;
+    struct error e = {0};
+
+    read_named(s);
+    for (size_t i = 0; i < s->o->sizes.count; i++)
+        if (s->sizes[i].size)
+            sizes[count++] = (WNNNamedSize){WNN_STR(s->sizes[i].name), s->sizes[i].size};
+    if (s->graph && !wnnGraphGetVariant(s->graph, count, sizes, &graph))
+        return graph;
+    graph = read_at(s, false, &e); /* which says what is wrong, or does without the names */
+    if (!graph)
+        complain("%s", e.message);
+    return graph;
+}
+
+/** Computes a graph on the inputs that are given, or noise or zeros.  *ms is the median of all times. */
+static bool compute(struct at_sizes *s, WNNGraph graph, double *ms)
+{
+    const size_t input_count = wnnGraphGetInputCount(graph), output_count = wnnGraphGetOutputCount(graph);
+    struct npy_array *arrays = calloc(input_count + output_count, sizeof *arrays);
+    WNNNamedBuffer *buffers = calloc(input_count + output_count, sizeof *buffers);
+    double *times = calloc((size_t)s->o->repeat, sizeof *times);
+    bool ok = (arrays && buffers && times) || complain("out of memory");
+    WNNNamedOperandDescriptor d;
+    struct error e = {0};
+    char note[512];
+
+    for (size_t i = 0; ok && i < input_count + output_count; i++) {
+        const bool input = i < input_count;
+        struct model_port port = {0};
+
+        ok = !(input ? wnnGraphGetInput(graph, i, &d) : wnnGraphGetOutput(graph, i - input_count, &d)) || last_error();
+        port.name = ok ? strndup(d.name.data, d.name.length) : NULL;
+        port.descriptor = d.descriptor;
+        if (ok)
+            ok = !port.name ? complain("out of memory")
+                 : input    ? sources_take(s->o, s->sources, &port, &arrays[i], note, sizeof note)
+                            : npy_create(&d.descriptor, &arrays[i], &e) || complain("%s", e.message);
+        free(port.name);
+        buffers[i] = (WNNNamedBuffer){d.name, arrays[i].data, arrays[i].byteLength};
+    }
+    for (uint64_t k = 0; ok && k < s->o->repeat; k++) {
+        const double start = clock_ms();
+
+        ok = !wnnGraphCompute(graph, input_count, buffers, output_count, buffers + input_count) || last_error();
+        times[k] = clock_ms() - start;
+    }
+    if (ok)
+        *ms = median_time(times, (size_t)s->o->repeat);
+    for (size_t i = 0; arrays && i < input_count + output_count; i++)
+        npy_free(&arrays[i]);
+    free(arrays);
+    free(buffers);
+    free(times);
+    return ok;
+}
+
+/** Does one turn and prints its line. */
+static bool turn(struct at_sizes *s)
+{
+    const double start = clock_ms();
+    WNNGraph graph = plan(s);
+    const double planned = clock_ms() - start;
+    double computed = 0;
+    const bool ok = graph && compute(s, graph, &computed);
+
+    for (size_t i = 0; ok && i < s->o->sizes.count; i++)
+        printf("%s%s=%u", i ? " " : "", NAME_SHOWN(s->sizes[i].name), s->sizes[i].size);
+    if (ok)
+        printf(": planned in %.2f ms, computed in %.2f ms\n", planned, computed);
+    wnnGraphRelease(graph);
+    return ok;
+}
+
+bool sizes_run(const struct run_options *o, struct sources *sources, WNNContext context)
+{
+    struct at_sizes s = {.o = o, .sources = sources, .context = context};
+    size_t columns = 1;
+    struct error e = {0};
+    bool ok = o->sizes.count <= NAMES_MAX || complain("--sizes is given for more than %d names", NAMES_MAX);
+
+    for (size_t i = 0; ok && i < o->sizes.count; i++) {
+        const size_t count = read_number(&o->sizes.items[i], 0, &s.sizes[i].size);
+
+        s.sizes[i].name = o->sizes.items[i].name;
+        ok = count &&
+             (count == columns || count == 1 || columns == 1 ||
+              complain("--sizes has %zu sizes for '%s', and %zu for another", count, NAME_SHOWN(s.sizes[i].name), columns));
+        columns = count > columns ? count : columns;
+    }
+    s.source = ok ? model_source_open(o->model, &e) : NULL;
+    ok = ok && (s.source || complain("%s", e.message));
+    for (size_t column = 0; ok && column < columns; column++) {
+        for (size_t i = 0; i < o->sizes.count; i++)
+            read_number(&o->sizes.items[i], column, &s.sizes[i].size);
+        ok = turn(&s);
+    }
+    wnnGraphRelease(s.graph);
+    model_source_close(s.source);
+    return ok;
+}
