@@ -2,8 +2,6 @@
 /* webnn-run --sizes: a model at one combination of sizes after the other. */
 #include "tools/tool_support.h"
 
-#include "support/shared.h"
-
 static int count(const char *what)
 {
     int found = 0;
@@ -47,12 +45,9 @@ TEST(sizes_that_cannot_be_are_refused)
 
 TEST(a_decoder_is_read_without_sizes)
 {
-    char path[500], folder[400];
-
-    snprintf(path, sizeof path, "%s/decoder_tiny_q4.onnx", shared_path(folder, sizeof folder, "bench/decoder_tiny"));
-    if (access(path, R_OK))
+    if (access(DECODER, R_OK))
         skip();
-    assert_int_equal(run("%s %s --sizes sequence=3,1,1 --sizes past=0,3,4 --sizes total=3,4,5", WEBNN_RUN, path), 0);
+    assert_int_equal(run("%s %s --sizes sequence=3,1,1 --sizes past=0,3,4 --sizes total=3,4,5", WEBNN_RUN, DECODER), 0);
     assert_printed("sequence=1 past=4 total=5: planned in ");
     assert_int_equal(count("note: "), 0);
 }
