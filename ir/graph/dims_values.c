@@ -87,15 +87,42 @@ static int64_t elements(const struct value *v)
     return type_elements(&v->type);
 }
 
+/* Returns whether an operand has an element for each of a result, or one for all. */
+static bool spreads(const struct value *v, int64_t count)
+{
+    return elements(v) == count || elements(v) == 1;
+}
+
+static bool is_float(const struct value *v)
+{
+    return v->type.type == WNNOperandDataType_Float32 || v->type.type == WNNOperandDataType_Float16;
+}
+
 static bool is_negative(struct graph *g, dim_expr e)
 {
     return dims_at_least(g, e, dims_constant(g, 0)) != ANSWER_YES;
+}
+
+/* Computes one element of a comparison, which is unknown where it depends on the sizes. */
+static dim_expr compare(struct graph *g, enum op op, dim_expr a, dim_expr b)
+{
+    const bool negates = op == OP_NOT_EQUAL || op == OP_LESSER || op == OP_GREATER;
+    const enum answer x = op == OP_EQUAL || op == OP_NOT_EQUAL           ? dims_equal(g, a, b)
+                          : op == OP_GREATER_OR_EQUAL || op == OP_LESSER ? dims_at_least(g, a, b)
+                                                                         : dims_at_least(g, b, a);
+
+    return x == ANSWER_UNKNOWN ? DIM_NONE : dims_constant(g, (x == ANSWER_YES) != negates);
 }
 
 /* Computes one element of an operator with two operands. */
 static dim_expr binary(struct graph *g, enum op op, dim_expr a, dim_expr b)
 {
     const bool divides = op == OP_DIV || op == OP_MODULUS_FLOOR || op == OP_MODULUS_TRUNCATE;
+    const bool compares = op == OP_EQUAL || op == OP_NOT_EQUAL || op == OP_GREATER || op == OP_GREATER_OR_EQUAL ||
+                          op == OP_LESSER || op == OP_LESSER_OR_EQUAL;
+
+    if (compares)
+        return compare(g, op, a, b);
 
     if (op == OP_ADD || op == OP_SUB)
         return dims_sum(g, 1, a, op == OP_ADD ? 1 : -1, b);
@@ -134,8 +161,8 @@ static void compute(struct graph *g, const struct node *n, const dim_expr *const
             out[i] = in[0][n->args.slice.starts[0] + i * (slice->strides ? slice->strides[0] : 1)];
     } else if (n->op == OP_GATHER && x->type.rank == 1) {
         for (int64_t i = 0; i < count; i++)
-            if (dims_is_constant(g, in[1][i], &index) && index >= 0 && index < elements(x))
-                out[i] = in[0][index];
+            if (dims_is_constant(g, in[1][i], &index) && index >= -elements(x) && index < elements(x))
+                out[i] = in[0][index < 0 ? index + elements(x) : index];
     } else if ((n->op == OP_EXPAND || n->op == OP_EXPAND_DYNAMIC) && elements(x) == 1) {
         for (int64_t i = 0; i < count; i++)
             out[i] = in[0][0];
@@ -143,10 +170,19 @@ static void compute(struct graph *g, const struct node *n, const dim_expr *const
         out[0] = dims_constant(g, 1);
         for (int64_t i = 0; i < elements(x); i++)
             out[0] = dims_product(g, out[0], in[0][i]);
-    } else if (n->input_count == 2 && n->inputs[1].value) {
-        const int64_t a = elements(x), b = elements(n->inputs[1].value);
-        for (int64_t i = 0; i < count && (a == count || a == 1) && (b == count || b == 1); i++)
-            out[i] = binary(g, n->op, in[0][a == 1 ? 0 : i], in[1][b == 1 ? 0 : i]);
+    } else if (n->op == OP_WHERE) { /* of a condition that is known */
+        for (int64_t i = 0; i < count && spreads(x, count); i++)
+            if (dims_is_constant(g, in[0][elements(x) == 1 ? 0 : i], &index)) {
+                const uint32_t from = index ? 1 : 2;
+                const struct value *v = n->inputs[from].value;
+
+                if (spreads(v, count))
+                    out[i] = in[from][elements(v) == 1 ? 0 : i];
+            }
+    } else if (n->input_count == 2 && n->inputs[1].value && !(n->op == OP_DIV && is_float(x))) {
+        const struct value *y = n->inputs[1].value;
+        for (int64_t i = 0; i < count && spreads(x, count) && spreads(y, count); i++)
+            out[i] = binary(g, n->op, in[0][elements(x) == 1 ? 0 : i], in[1][elements(y) == 1 ? 0 : i]);
     }
 }
 

@@ -44,7 +44,7 @@ static void put_message(struct bytes *b, unsigned field, const struct bytes *m)
     put_bytes(b, field, m->data, m->length);
 }
 
-/** ValueInfoProto of a float tensor. */
+/** ValueInfoProto of a float tensor; a size of 0 is called n. */
 static struct bytes value_info(const char *name, const int *dims, size_t rank)
 {
     struct bytes shape = {0}, tensor = {0}, type = {0}, info = {0};
@@ -52,7 +52,10 @@ static struct bytes value_info(const char *name, const int *dims, size_t rank)
     for (size_t i = 0; i < rank; i++) {
         struct bytes dim = {0};
 
-        put_int(&dim, 1, (uint64_t)dims[i]);
+        if (dims[i])
+            put_int(&dim, 1, (uint64_t)dims[i]);
+        else
+            put_text(&dim, 2, "n");
         put_message(&shape, 1, &dim);
     }
     put_int(&tensor, 1, 1);
@@ -97,7 +100,7 @@ static void put_node(struct bytes *graph, const char *op, const char *a, const c
 
 void fuzz_seeds(void)
 {
-    static const int dims[] = {2, 4};
+    static const int dims[] = {2, 4}, named[] = {0, 4};
     static const float weights[] = {1, 2, 3, 4};
     static const int64_t shape[] = {4, -1};
 
@@ -114,7 +117,7 @@ void fuzz_seeds(void)
         put_message(&graph, 5, &part);
         part = tensor("s", 7, shape, sizeof shape, 2);
         put_message(&graph, 5, &part);
-        part = value_info("x", dims, 2);
+        part = value_info("x", opset > 20 ? named : dims, 2);
         put_message(&graph, 11, &part);
         part = value_info("y", dims, 2);
         put_message(&graph, 12, &part);
@@ -139,9 +142,22 @@ static bool describe_onnx(const char *path, const char *bytes, size_t length, st
     return model_describe_onnx(path, bytes, length, d, e);
 }
 
+static bool read_named(WNNContext context, const char *path, const char *bytes, size_t length,
+                       const struct model_options *options, struct model *model, struct error *e)
+{
+    const struct model_options names = {.named = true};
+
+    (void)options;
+    if (!model_read_onnx(context, path, bytes, length, &names, model, e))
+        return false;
+    model_free(model); /* graphs with names have no text */
+    return error_set(e, WNNStatus_DataError, "read");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_model(read_onnx, data, size);
+    fuzz_model(read_named, data, size);
     fuzz_description(describe_onnx, data, size);
     return 0;
 }

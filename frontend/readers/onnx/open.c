@@ -29,7 +29,7 @@ struct onnx_open_result {
 static const char takers[] =
     " Cast CastLike Clip Concat ConstantOfShape ConvTranspose Dropout Expand Flatten Gemm If MatMul MatMulNBits"
     " MaxPool PRelu QuantizeLinear DequantizeLinear Range Reshape Resize Shape Size Slice Split"
-    " Squeeze Tile Transpose Unsqueeze Upsample GatherBlockQuantized Pad ";
+    " Squeeze Tile Transpose Unsqueeze Upsample GatherBlockQuantized Pad LSTM GRU RNN ";
 
 bool onnx_refuse_open(struct onnx_node *n)
 {

@@ -8,6 +8,7 @@
 
 #include "frontend/readers/onnx/activation.h"
 #include "frontend/readers/onnx/control_loop.h"
+#include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
 #include "frontend/readers/onnx/term.h"
@@ -479,7 +480,10 @@ bool onnx_import_recurrent(struct onnx_node *n)
     r->input_forget = r->kind == LSTM && onnx_int(n, "input_forget", 0) != 0;
     if (!read_recurrent(n, r))
         return false;
-    if (is_native(n, r, activations))
+    const bool native = is_native(n, r, activations);
+    if (onnx_is_open(r->steps) || onnx_is_open(r->hidden) || (!native && onnx_is_open(r->batch)))
+        return onnx_refuse_open(n);
+    if (native)
         make_native(n, r, activations, outputs);
     else
         make_steps(n, r, outputs);

@@ -275,6 +275,18 @@ static void *make_shared(void *user, const void *sizes)
     return shared;
 }
 
+/** Returns whether a graph has a dimension of that name: an input that became a constant leaves none. */
+static bool has_dimension(WNNGraph graph, WNNStringView name)
+{
+    WNNNamedOperandDescriptor d;
+
+    for (size_t i = 0; !wnnGraphGetInput(graph, i, &d); i++)
+        for (size_t k = 0; d.descriptor.dimensions && k < d.descriptor.rank; k++)
+            if (text_is(name.data, d.descriptor.dimensions[k].name.data, d.descriptor.dimensions[k].name.length))
+                return true;
+    return false;
+}
+
 /** Gives the graph of these sizes as a variant.  Returns NULL after an error in *e, and without one where that cannot be. */
 static WNNGraph find_variant(WNNDynamicModel m, const uint32_t *sizes, struct error *e)
 {
@@ -296,6 +308,11 @@ static WNNGraph find_variant(WNNDynamicModel m, const uint32_t *sizes, struct er
     }
     if (complete && count && model_source_has_names(m->source))
         shared = kept_get(&m->shared, key, make_shared, m);
+    for (size_t i = 0; shared && shared->graph && i < count;)
+        if (has_dimension(shared->graph, named[i].name))
+            i++;
+        else
+            named[i] = named[--count];
     if (shared && shared->graph)
         e->status = wnnGraphGetVariant(shared->graph, count, named, &graph);
     if (e->status == WNNStatus_TypeError) /* the reader says why, or does without names what the graph cannot do with them */

@@ -105,7 +105,9 @@ with tempfile.TemporaryDirectory() as folder:
         run(decoder, 2, 'sequence=3,past=0,total=3', 'sequence=1,past=3,total=4', 'sequence=2,past=4,total=6',
             'sequence=7,past=0,total=7')
     run(os.path.join(models, 'magika-v3', 'model.onnx'), 1, 'unk__214=1', 'unk__214=3')
-    inputs = {'super-resolution': {'input': picture}, 'ultraface-rfb-320': {'input': {0: 'batch'}}}
+    run(name(file('lstm_speech'), folder, {'x': {1: 'batch'}}), 1, 'batch=1', 'batch=3')
+    inputs = {'super-resolution': {'input': picture}, 'ultraface-rfb-320': {'input': {0: 'batch'}},
+              'silero-vad-16k': {'input': {0: 'batch'}, 'state': {1: 'batch'}}}
     for folder_name, names in inputs.items():
         sizes = ('batch=1', 'batch=2') if len(names['input']) == 1 else ('batch=1,height=24,width=40', 'batch=2,height=17,width=9')
         run(name(os.path.join(models, folder_name, 'model.onnx'), folder, names), 1, *sizes)
