@@ -59,8 +59,8 @@ static int64_t intern(struct onnx_node *n, WNNOperand origin, size_t at, bool is
 {
     struct onnx_reader *r = n->reader;
 
-    if (!known->expression)
-        return known->least;
+    if (!known->expression) /* a number, which may be too large for a size */
+        return onnx_is_open(known->least) ? 2 * ONNX_OPEN : known->least;
     for (uint32_t i = 0; i < r->open.count; i++)
         if (r->open.sizes[i].known.expression == known->expression)
             return ONNX_OPEN + i;
@@ -99,7 +99,7 @@ bool onnx_is_sizes(struct onnx_node *n, WNNOperand operand)
 {
     WNNSize known;
 
-    return n->reader->options->named && wnnOperandGetElement(operand, 0, &known);
+    return n->reader->open.count && wnnOperandGetElement(operand, 0, &known);
 }
 
 const int64_t *onnx_sizes(struct onnx_node *n, size_t i, size_t *count)
@@ -128,8 +128,6 @@ const int64_t *onnx_sizes(struct onnx_node *n, size_t i, size_t *count)
         if (!wnnOperandGetElement(v->operand, k, &known))
             return onnx_refuse_null(n, "input %zu must be made of shapes and constants", i);
         list[k] = intern(n, v->operand, k, true, &known);
-        if (!known.expression && onnx_is_open(list[k])) /* a number that is no size */
-            list[k] = 2 * ONNX_OPEN;
     }
     return n->refused ? NULL : list;
 }
@@ -341,9 +339,9 @@ int64_t onnx_size_quotient(struct onnx_node *n, size_t num_count, const int64_t 
 bool onnx_check_open(struct onnx_node *n)
 {
     const size_t length = strlen(n->row->name);
-    bool open = !strcmp(n->row->name, "Loop") || !strcmp(n->row->name, "Scan");
+    bool open = !strcmp(n->row->name, "Loop") || !strcmp(n->row->name, "Scan"); /* which cannot see open sizes */
 
-    if (!n->reader->options->named)
+    if (!n->reader->open.count)
         return true;
     for (size_t i = 0; i < n->input_count; i++)
         open = open || (n->inputs[i] && onnx_value_is_open(n->inputs[i]));

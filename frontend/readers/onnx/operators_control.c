@@ -12,6 +12,7 @@
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/internal.h"
+#include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
 
 enum {
@@ -92,6 +93,8 @@ static bool select_sized(struct onnx_node *n, size_t i, WNNOperand condition, st
     const int64_t most = yes->dims[axis] > no->dims[axis] ? yes->dims[axis] : no->dims[axis];
     WNNOperand parts[2] = {NULL}, counts[2];
 
+    if (onnx_value_is_open(yes) || onnx_value_is_open(no))
+        return onnx_refuse_open(n);
     for (size_t b = 0; b < 2; b++) {
         struct onnx_dims after = {both[b]->rank, {0}};
 

@@ -212,7 +212,7 @@ static bool compute_sizes(struct onnx_reader *r, struct onnx_value *v)
     int64_t count = onnx_elements(v);
     WNNSize size;
 
-    if (!r->options->named || !v->operand || onnx_value_is_open(v) || !onnx_type_size(v->type))
+    if (!r->open.count || !v->operand || onnx_value_is_open(v) || !onnx_type_size(v->type))
         return false;
     for (int64_t i = 0; i < count; i++)
         if (!wnnOperandGetElement(v->operand, (size_t)i, &size) || size.expression)

@@ -296,7 +296,7 @@ static WNNGraph find_variant(WNNDynamicModel m, const uint32_t *sizes, struct er
     struct shared *shared = NULL;
     WNNGraph graph = NULL;
     size_t count = 0;
-    bool complete = key && named;
+    bool complete = key && named && model_source_has_names(m->source);
 
     for (size_t i = 0; complete && i < m->sizes_length; i++) {
         const bool open = i < d->free_count && sizes[i] != 1 && !m->fixed[i]; /* 1 is a size of 0 */
@@ -306,8 +306,10 @@ static WNNGraph find_variant(WNNDynamicModel m, const uint32_t *sizes, struct er
             named[count++] = (WNNNamedSize){d->free[i].name, sizes[i] - 1};
         key[i] = open ? 0 : sizes[i];
     }
-    if (complete && count && model_source_has_names(m->source))
+    if (complete && count)
         shared = kept_get(&m->shared, key, make_shared, m);
+    if (!key || !named || (complete && count && !shared))
+        error_out_of_memory(e);
     for (size_t i = 0; shared && shared->graph && i < count;)
         if (has_dimension(shared->graph, named[i].name))
             i++;
