@@ -188,6 +188,12 @@ struct model_source *model_source_memory(const char *path, const void *bytes, si
     return source_create(&from, path, strlen(path), e);
 }
 
+void model_source_rest(const struct model_source *source)
+{
+    if (source->map)
+        file_map_rest(source->map);
+}
+
 void model_source_close(struct model_source *source)
 {
     if (!source)

@@ -21,6 +21,8 @@ struct model_source *model_source_open(const char *path, struct error *e);
  * to the model lie and names it in messages.
  */
 struct model_source *model_source_memory(const char *path, const void *bytes, size_t length, bool copied, struct error *e);
+/** Lets the file's pages leave the process until they are read again. */
+void model_source_rest(const struct model_source *source);
 /** Gives a source back, which may be NULL. */
 void model_source_close(struct model_source *source);
 /** Returns the bytes of the file; a manifest has none. */

@@ -166,6 +166,7 @@ static bool turn(struct at_sizes *s)
     const double start = clock_ms();
     WNNGraph graph = plan(s);
     const double planned = clock_ms() - start;
+    model_source_rest(s->source);
     double computed = 0;
     const bool ok = graph && compute(s, graph, &computed);
 

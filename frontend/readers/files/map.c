@@ -135,6 +135,11 @@ static void drop_pages(const struct file_map *map, const void *data, size_t leng
         madvise((void *)begin, end - begin, MADV_DONTNEED); /* advice: the answer does not matter */
 }
 
+void file_map_rest(const struct file_map *map)
+{
+    drop_pages(map, map->data, map->length);
+}
+
 static void release_constant(void const *data, size_t length, void *map, void *unused)
 {
     (void)unused;

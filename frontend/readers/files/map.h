@@ -30,6 +30,8 @@ struct file_map *file_map_copy(const void *bytes, size_t length);
 const void *file_map_data(const struct file_map *map);
 /** Returns how many bytes the file has. */
 size_t file_map_length(const struct file_map *map);
+/** Lets the file's pages leave the process until they are read again: what graphs make of weights is there, next to them. */
+void file_map_rest(const struct file_map *map);
 /** Gives a reference back; the last one unmaps the file.  The map may be NULL. */
 void file_map_release(struct file_map *map);
 

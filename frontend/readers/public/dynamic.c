@@ -321,6 +321,8 @@ static WNNGraph find_variant(WNNDynamicModel m, const uint32_t *sizes, struct er
         e->status = WNNStatus_Success;
     else if (e->status)
         snprintf(e->message, sizeof e->message, "%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+    if (graph)
+        model_source_rest(m->source);
     release_shared(shared);
     free(key);
     free(named);
