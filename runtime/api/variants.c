@@ -263,8 +263,11 @@ static void *build_variant(void *user, const void *sizes)
     struct graph *g = graph_at_sizes(b->variants->graph, sizes, b->e);
     WNNGraph variant = g ? graph_build(b->context, g, b->e) : NULL;
 
-    if (variant)
-        atomic_fetch_add(&b->variants->built, 1);
+    if (!variant)
+        return NULL;
+    atomic_fetch_add(&b->variants->built, 1);
+    wnnContextAddRef(b->context); /* it may be given out, and outlive the graph */
+    variant->holds_context = true;
     return variant;
 }
 
