@@ -520,6 +520,39 @@ static void *compute_sizes(void *user)
     return g;
 }
 
+/* Under sanitizers a variant that kept no context would show. */
+TEST(a_variant_outlives_all_else)
+{
+    const WNNNamedSize sizes[] = {{WNN_STR("batch"), 2}, {WNN_STR("length"), 3}};
+    float x[48] = {-1, 2}, y[48];
+    const WNNNamedBuffer in = {WNN_STR("x"), x, sizeof x}, out = {WNN_STR("y"), y, sizeof y};
+    WNNNamedOperand output = {WNN_STR("y"), NULL};
+    WNNGraphBuilder b;
+    WNNContext own;
+    WNNGraph open, variant, again;
+    WNNSize size;
+
+    assert_int_equal(wnnCreateContext(NULL, &own), WNNStatus_Success);
+    assert_int_equal(wnnContextCreateGraphBuilder(own, &b), WNNStatus_Success);
+    output.operand = wnnGraphBuilderRelu(b, make_x(b, NULL), NULL);
+    assert_true(wnnOperandGetDimension(output.operand, 1, &size) && size.expression && size.least == 1 && size.most == 64);
+    assert_true(wnnOperandGetDimension(output.operand, 2, &size) && !size.expression && size.least == 8);
+    assert_false(wnnOperandGetDimension(output.operand, 3, &size) || wnnOperandGetElement(output.operand, 0, &size));
+    assert_int_equal(wnnGraphBuilderBuild(b, 1, &output, &open), WNNStatus_Success);
+    assert_int_equal(wnnGraphGetVariant(open, 1, sizes, &variant), WNNStatus_TypeError);
+    assert_null(variant);
+    assert_int_equal(wnnGraphGetVariant(open, 2, sizes, &variant), WNNStatus_Success);
+    assert_int_equal(wnnGraphGetVariant(variant, 0, NULL, &again), WNNStatus_Success);
+    assert_ptr_equal(variant, again);
+    wnnGraphRelease(again);
+    wnnGraphRelease(open);
+    wnnGraphBuilderRelease(b);
+    wnnContextRelease(own);
+    assert_int_equal(wnnGraphCompute(variant, 1, &in, 1, &out), WNNStatus_Success);
+    assert_true(y[0] == 0 && y[1] == 2);
+    wnnGraphRelease(variant);
+}
+
 TEST(threads_share_variants)
 {
     WNNContext c = context_with(NULL);
