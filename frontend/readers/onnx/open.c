@@ -166,9 +166,10 @@ static WNNOperand size_operand(struct onnx_node *n, int64_t size)
 WNNOperand onnx_sizes_operand(struct onnx_node *n, size_t count, const uint32_t *sizes)
 {
     WNNOperand *parts = onnx_alloc(n, count + 1, sizeof *parts);
+    int64_t *wide = onnx_alloc(n, count + 1, sizeof *wide);
     size_t part_count = 0;
 
-    if (!parts)
+    if (!parts || !wide)
         return onnx_error_operand(n);
     for (size_t i = 0, from = 0; i <= count; i++) { /* numbers between open sizes are one constant */
         const bool open = i < count && onnx_is_open(sizes[i]);
@@ -176,8 +177,7 @@ WNNOperand onnx_sizes_operand(struct onnx_node *n, size_t count, const uint32_t 
 
         if (i < count && !open)
             continue;
-        int64_t wide[64];
-        for (size_t k = from; k < i && k - from < 64; k++)
+        for (size_t k = from; k < i; k++)
             wide[k - from] = sizes[k];
         if (numbers)
             parts[part_count++] = onnx_constant_operand(n, WNNOperandDataType_Int64, 1, &numbers, wide);

@@ -122,9 +122,7 @@ bool onnx_import_squeeze(struct onnx_node *n)
     if (n->refused)
         return false;
     for (size_t i = 0; axes && i < count; i++) {
-        if (onnx_is_open(v->dims[axes[i]])) /* 1 in every computation, or it is refused */
-            return onnx_refuse_open(n);
-        if (v->dims[axes[i]] != 1)
+        if (v->dims[axes[i]] != 1 && !onnx_is_open(v->dims[axes[i]])) /* an open one is 1, or a computation is refused */
             return onnx_refuse(n, "dimension %u is %lld, not 1", axes[i], (long long)v->dims[axes[i]]);
         chosen |= 1u << axes[i];
     }

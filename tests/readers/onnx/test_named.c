@@ -82,6 +82,7 @@ TEST(shapes_become_sizes_of_one_graph)
         "s = Shape x; b = Slice s l0 l1; z = Concat b m1 l6, axis 0; q = Equal z m1; w = Where q ones z; y = Expand x w",
         "s = Shape x; n = Slice s l1 l2; r = Concat l1 l1 n, axis 0; y = Tile x r",
         "f = Flatten x, axis 2; y = Softmax f",
+        "q = Slice x l0 l1 l0; s = Shape q; b = Slice s l0 l1; z = Concat b m1, axis 0; r = Reshape q z; y = Squeeze r l0",
         "z = Size x; c = Cast z, to 1; y = Mul x c",
         "s = Shape x; n = Gather s m1; r = Squeeze n; d = Cast r, to 1; y = Div x d",
         "t = Transpose x; q = Reshape t m1; y = Relu q",
