@@ -63,14 +63,10 @@ check() { # FILE OPTION ...
 }
 
 # An operator.
-take 'OP(CUBE,'
-insert ir/graph/ops.def 'OP(RELU,'
+take 'OP_UNARY(CUBE,'
+insert ir/graph/ops.def 'OP_UNARY(RELU,'
 take 'wnnGraphBuilderCube('
 insert include/webnn/webnn_operators.h '#ifdef __cplusplus' 2
-take 'UNARY(CUBE,'
-insert frontend/builder/builder_operators.c 'UNARY(RELU,'
-quoted '[OP_CUBE] = interpret_elementwise,'
-insert ir/interpret/interpret.c '    [OP_RELU] ='
 take 'return a * a * a;'
 insert ir/interpret/interpret_elementwise.c '    case OP_RELU:'
 take 'two roundings'
