@@ -104,7 +104,7 @@ struct variant {
 
 /**
  * name is a comma-separated list of debug switches, threads=N, deterministic (one to four threads give the same bits), named,
- * and engine=null (runtime/engine/null) or engine=gpu (an OpenCL device); "default" for none.
+ * and engine=null (tests/runtime/engine/null) or engine=gpu (an OpenCL device); "default" for none.
  */
 void variant_init(struct variant *v, const char *name);
 void variant_release(struct variant *v);

@@ -123,7 +123,6 @@ runtime/engine          webnn ir runtime/engine/library_info.h
 runtime/engine/onednn   webnn ir runtime/host runtime/program runtime/engine/engine.h runtime/engine/library_info.h runtime/engine/onednn
 runtime/engine/cpu      webnn ir codegen runtime/host runtime/program runtime/engine/engine.h runtime/engine/onednn runtime/engine/cpu
 runtime/engine/opencl   webnn ir codegen/opencl runtime/host runtime/program runtime/engine/engine.h runtime/engine/onednn runtime/engine/opencl
-runtime/engine/null     webnn ir codegen runtime/host runtime/program runtime/engine/engine.h runtime/engine/null
 runtime/compile         webnn ir passes runtime/engine/engine.h runtime/compile
 runtime/api             webnn ir runtime/host runtime/program runtime/engine/engine.h runtime/engine/cpu/engine_cpu.h runtime/engine/opencl/engine_opencl.h runtime/compile runtime/api
 runtime/rt              webnn ir runtime/host runtime/program runtime/engine/onednn runtime/engine/cpu
@@ -212,7 +211,7 @@ $(cat "$scratch/out")"
 # How large the tree may be (size.sh says what counts).  A row is KIND and CEILING, or KIND + ALLOWANCE and the capability that
 # it is for.  Ceilings only fall: a change that removes lines lowers them.
 cat >"$scratch/ceilings" <<'CEILINGS'
-product 111907
+product 111548
 product + 2500  the specification of 2026-06-26 and faults that public reports led to
 product + 3500  Python
 product + 1500  ONNX files and ONNX Runtime Web in the Node package

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Contexts over the null engine (runtime/engine/null): networks against the interpreter's bounds, computed from host memory and
+ * Contexts over the null engine (engine_null.h): networks against the interpreter's bounds, computed from host memory and
  * by dispatches, and the order of what is submitted.  The random graphs have a variant over the same engine.
  */
 #include <math.h>

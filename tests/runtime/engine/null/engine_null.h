@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The null engine is the smallest second engine, for tests.  It is no part of the library.
+ * The null engine is the smallest second engine, for tests.
  *
  * Its executables compute by the interpreter of kernels.  It differs from the CPU's in whatever an engine may differ in: its
  * addresses are handles, its memory is its own, it has no library, no schedules, no saved programs and nothing to say to
  * tools, and it computes on a thread of its own.  So it shows that nothing outside an engine relies on more.  It is also the
  * example of docs/extending.md.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_NULL_ENGINE_NULL_H_
-#define WEBNN_RUNTIME_ENGINE_NULL_ENGINE_NULL_H_
+#ifndef WEBNN_TESTS_RUNTIME_ENGINE_NULL_ENGINE_NULL_H_
+#define WEBNN_TESTS_RUNTIME_ENGINE_NULL_ENGINE_NULL_H_
 
 #include "runtime/engine/engine.h"
 
