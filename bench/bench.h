@@ -6,8 +6,7 @@
  * printed as a table or as JSON.  `webnn-bench --check` compares the same cases with the reference interpreter, so that nothing
  * is timed that is not right.
  */
-#ifndef WEBNN_BENCH_BENCH_H_
-#define WEBNN_BENCH_BENCH_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -232,5 +231,3 @@ bool bench_scale_time(const char *kind, uint32_t nodes, uint32_t threads, const 
 bool bench_scale_check(uint32_t threads, const char *pattern, const char *debug);
 /** Times and prints all kinds whose name contains pattern, or all if it is NULL; returns the exit status. */
 int bench_scale_report(uint32_t threads, const char *pattern, const char *debug, bool json);
-
-#endif

@@ -7,8 +7,7 @@
  * runtime/program/serialized.c serializes them.  Nothing in a program points into the graph it was compiled from, and nothing
  * assumes that memory is the host's.
  */
-#ifndef WEBNN_IR_PROGRAM_H_
-#define WEBNN_IR_PROGRAM_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 #include "ir/kernel/kernel.h"
@@ -131,5 +130,3 @@ uint32_t program_kernel_parts(double flops, double bytes, int64_t units, uint32_
  * gap between them, so that the adjacent-line prefetcher of one core does not pull in lines that another core writes.
  */
 int64_t program_scratch_stride(int64_t scratch_bytes);
-
-#endif

@@ -10,8 +10,7 @@
  * failure goes into graph->error.  It asks flags and fields of the operator table and the target; it holds no private operator
  * lists.  The graph stays executable by the reference interpreter after every pass, with the same results.
  */
-#ifndef WEBNN_PASSES_PASSES_H_
-#define WEBNN_PASSES_PASSES_H_
+#pragma once
 
 #include "ir/support/debug.h"
 #include "ir/graph/ir.h"
@@ -150,5 +149,3 @@ typedef bool (*storage_may_share)(void *user, const struct cluster *c, const str
  * lies in the graph's arena.  Returns false after an error in g->error. */
 bool storage_assign(struct graph *g, int64_t alignment, storage_may_share may_share, void *user,
                     struct storage_assignment *out);
-
-#endif

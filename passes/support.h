@@ -2,8 +2,7 @@
 /*
  * Declares questions and small constructions that several passes share.  Questions look at one node and its types only.
  */
-#ifndef WEBNN_PASSES_SUPPORT_H_
-#define WEBNN_PASSES_SUPPORT_H_
+#pragma once
 
 #include "passes/passes.h"
 
@@ -76,5 +75,3 @@ struct value *make_binary(struct graph *g, struct node *n, enum op op, struct va
 void nodes_undo(struct node *n, const struct node *mark);
 /** Replaces the only result of n by v and removes n. */
 void node_replace(struct node *n, struct value *v);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Read bands.c, then pitch.c.
  */
-#ifndef WEBNN_EXAMPLES_SUPPORT_BANDS_H_
-#define WEBNN_EXAMPLES_SUPPORT_BANDS_H_
+#pragma once
 
 #include <stdbool.h>
 
@@ -66,5 +65,3 @@ void bands_synthesise(struct bands *b, struct band_frame *frame, const float gai
  * of the frame before.
  */
 void pitch_find(const float *history, int *period, float *periodicity);
-
-#endif

@@ -5,8 +5,7 @@
  * The graph takes a float32 picture [1, 3, H, W], normalised as networks trained on ImageNet want it, or [1, 1, H, W], grey
  * levels from 0 to 1.  It gives a number for each class: in the output `probabilities`, or else in the last one.
  */
-#ifndef WEBNN_EXAMPLES_SUPPORT_CLASSIFIER_H_
-#define WEBNN_EXAMPLES_SUPPORT_CLASSIFIER_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ bool classifier_batch(struct classifier *c, const struct batch_list *l, FILE *ou
  * Returns false after a message on stderr.
  */
 bool classifier_inputs(const char *program, struct batch_list *l, size_t count, const char *const *words, const char *list);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * example_open is the whole way from a file to a graph: wnnCreateContext, model_read (frontend/readers/model.h), model_build.
  */
-#ifndef WEBNN_EXAMPLES_SUPPORT_EXAMPLE_H_
-#define WEBNN_EXAMPLES_SUPPORT_EXAMPLE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ double example_now_ms(void);
  */
 int example_arguments(int argc, char **argv, const char **words, int capacity, uint32_t *threads, const char *const *names,
                       const char **values);
-
-#endif

@@ -3,8 +3,7 @@
  * Finds the weights of an ONNX file by their names, for programs that build a graph of their own around them.  (model_read,
  * frontend/readers/model.h, makes a whole graph of a file.)
  */
-#ifndef WEBNN_EXAMPLES_SUPPORT_ONNX_WEIGHTS_H_
-#define WEBNN_EXAMPLES_SUPPORT_ONNX_WEIGHTS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ void onnx_weights_close(struct onnx_weights *w);
  * Finds the float32 weight of that name; its data are w's.  Returns false if there is none, or not as float32 inside the file.
  */
 bool onnx_weights_find(const struct onnx_weights *w, const char *name, struct npy_array *array);
-
-#endif

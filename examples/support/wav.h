@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Reads and writes sound files by libsndfile, in any format that it reads, as one channel of floats. */
-#ifndef WEBNN_EXAMPLES_SUPPORT_WAV_H_
-#define WEBNN_EXAMPLES_SUPPORT_WAV_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ bool sound_read(const char *path, uint32_t rate, struct sound *sound, struct err
 bool sound_write(const char *path, const struct sound *sound, bool as_floats, struct error *e);
 /** Frees the samples. */
 void sound_free(struct sound *sound);
-
-#endif

@@ -6,8 +6,7 @@
  * logits and present.*.  One graph takes a block of the prompt, one takes a token, and the caches are states of both
  * (docs/loops.md), so that a step writes its own keys and values alone.  Both graphs share the packed weights.
  */
-#ifndef WEBNN_EXAMPLES_TEXT_DECODER_H_
-#define WEBNN_EXAMPLES_TEXT_DECODER_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ void decoder_close(struct decoder *d);
  * tokens than the cache has room for, too.
  */
 bool decoder_feed(struct decoder *d, const int32_t *tokens, size_t count);
-
-#endif

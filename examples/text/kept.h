@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Names the files in which compiled graphs of a language model are kept. */
-#ifndef WEBNN_EXAMPLES_TEXT_KEPT_H_
-#define WEBNN_EXAMPLES_TEXT_KEPT_H_
+#pragma once
 
 #include "examples/text/decoder.h"
 
@@ -10,5 +9,3 @@
  * It is another one for every other model, device and option.  The folder is made unless it is there.
  */
 char *kept_path(WNNContext context, const struct decoder_options *o, uint32_t capacity, uint32_t length);
-
-#endif

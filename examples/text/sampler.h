@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Chooses the next token by the logits of all. */
-#ifndef WEBNN_EXAMPLES_TEXT_SAMPLER_H_
-#define WEBNN_EXAMPLES_TEXT_SAMPLER_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ struct sampler {
 
 /** Returns a token; logits that are not numbers are never chosen while others are there. */
 int32_t sampler_choose(struct sampler *s, const float *logits, uint32_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Bytes that grow, and where UTF-8 characters end. */
-#ifndef WEBNN_EXAMPLES_TEXT_TEXT_H_
-#define WEBNN_EXAMPLES_TEXT_TEXT_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ void text_add(struct text *t, const char *data, size_t length);
 void text_free(struct text *t);
 /** Returns how many of the first bytes are whole UTF-8 characters; what begins none, or ends one too early, counts as whole. */
 size_t text_whole_characters(const char *data, size_t length);
-
-#endif

@@ -5,8 +5,7 @@
  * Byte pair encoding is there in its two forms: over bytes (GPT-2 and what came after it) and over characters with bytes for
  * what is missing (SentencePiece, as in Llama 2 and Gemma).  What a file wants beyond that is refused by its name.
  */
-#ifndef WEBNN_EXAMPLES_TEXT_TOKENIZER_H_
-#define WEBNN_EXAMPLES_TEXT_TOKENIZER_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ bool tokenizer_encode(const struct tokenizer *t, const char *text, size_t length
 void tokenizer_decode(const struct tokenizer *t, int32_t id, bool first, struct text *out);
 /** Returns the token with exactly this text, or -1. */
 int32_t tokenizer_find(const struct tokenizer *t, const char *text, size_t length);
-
-#endif

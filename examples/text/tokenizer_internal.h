@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The parts of a tokenizer: steps over text (tokenizer_steps.c), byte pair encoding (tokenizer_merge.c). */
-#ifndef WEBNN_EXAMPLES_TEXT_TOKENIZER_INTERNAL_H_
-#define WEBNN_EXAMPLES_TEXT_TOKENIZER_INTERNAL_H_
+#pragma once
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -124,5 +123,3 @@ int merge_order(const void *a, const void *b);
 bool tokenizer_refuse(char *message, size_t size, const char *what, const char *type);
 /** Writes a message.  Returns false. */
 bool tokenizer_error(char *message, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -9,8 +9,7 @@
  * - Operands live in the builder's arena and copy their type, so that they outlast the graph, which build gives away.
  * - A failed call returns the builder's error operand and leaves the graph as it was, arena memory aside.
  */
-#ifndef WEBNN_FRONTEND_BUILDER_BUILDER_H_
-#define WEBNN_FRONTEND_BUILDER_BUILDER_H_
+#pragma once
 
 #include <stdatomic.h>
 #include <string.h>
@@ -92,5 +91,3 @@ WNNOperand builder_apply(WNNGraphBuilder b, enum op op, const void *options, con
  */
 WNNStatus builder_apply_sequence(WNNGraphBuilder b, enum op op, const void *options, const union op_args *args, size_t count,
                                  WNNOperand const *operands, size_t capacity, WNNOperand *outputs);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* States: inputs and outputs for which a dispatch may give one tensor (wnnGraphBuilderSetStates). */
-#ifndef WEBNN_FRONTEND_BUILDER_STATES_H_
-#define WEBNN_FRONTEND_BUILDER_STATES_H_
+#pragma once
 
 #include "frontend/builder/builder.h"
 
@@ -13,5 +12,3 @@ bool builder_check_states(WNNGraphBuilder b, const uint8_t *marks, size_t count,
                           struct error *e);
 /** Notes the states, which have been checked, in a graph that has its outputs. */
 void builder_add_states(WNNGraphBuilder b, struct graph *g);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares what frontend/load/load.c and frontend/load/load_object.c share. */
-#ifndef WEBNN_FRONTEND_LOAD_LOAD_H_
-#define WEBNN_FRONTEND_LOAD_LOAD_H_
+#pragma once
 
 #include "ir/support/error.h"
 
 /** Returns the graph of a shared object that webnnc made (webnn/webnn_object.h).  Returns NULL after an error in *e. */
 WNNGraph load_object(WNNContext context, const char *path, struct error *e);
-
-#endif

@@ -7,8 +7,7 @@
  * functions that return a pointer or a value, with NULL.  Everything here runs on the environment's thread unless it says
  * otherwise. docs/node.md describes the whole.
  */
-#ifndef WEBNN_FRONTEND_NODE_ADDON_H_
-#define WEBNN_FRONTEND_NODE_ADDON_H_
+#pragma once
 
 #define NAPI_VERSION 8
 #include <node_api.h>
@@ -231,5 +230,3 @@ bool property_set_number(struct call *c, napi_value object, const char *name, ui
 napi_value shape_get(struct call *c, struct object *o, size_t rank, const uint32_t *shape, const WNNDimension *dimensions);
 /** Is MLGraphBuilder.input(). */
 napi_value builder_input(struct call *c, struct object *builder);
-
-#endif

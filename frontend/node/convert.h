@@ -3,8 +3,7 @@
  * Converts JavaScript values to the types of the IDL, as Web IDL defines them.  `what` names a value in messages.  Functions
  * that return bool return false with an exception pending if the value does not convert.
  */
-#ifndef WEBNN_FRONTEND_NODE_CONVERT_H_
-#define WEBNN_FRONTEND_NODE_CONVERT_H_
+#pragma once
 
 #include "frontend/node/addon.h"
 
@@ -98,5 +97,3 @@ bool buffer_bytes(struct environment *e, napi_value value, struct buffer_source 
 bool buffer_fits_type(const struct buffer_source *buffer, WNNOperandDataType type);
 /** Checks that, and that the buffer is not detached, after buffer_bytes. */
 bool buffer_check(struct call *c, const struct buffer_source *buffer, const char *what, WNNOperandDataType type);
-
-#endif

@@ -6,8 +6,7 @@
  * function wakes the environment's thread, which settles the promises.  The thread-safe function keeps Node.js alive only while
  * a promise waits.
  */
-#ifndef WEBNN_FRONTEND_NODE_MAILBOX_H_
-#define WEBNN_FRONTEND_NODE_MAILBOX_H_
+#pragma once
 
 #include "frontend/node/addon.h"
 
@@ -64,5 +63,3 @@ struct pending *notice_create(struct environment *e, settle_function settle, uin
 void mailbox_begin(struct mailbox *m);
 /** Says, from any thread, that such work has ended.  m may be gone afterwards. */
 void mailbox_end(struct mailbox *m);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares the table of operators that webnn-node-tables prints (frontend/node/tables.c). */
-#ifndef WEBNN_FRONTEND_NODE_OPERATORS_H_
-#define WEBNN_FRONTEND_NODE_OPERATORS_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -41,5 +40,3 @@ struct operator_row {
 
 extern const struct operator_row operator_rows[];
 extern const size_t operator_count, standard_operator_count; /* rows of the draft come after those */
-
-#endif

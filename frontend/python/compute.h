@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares how arrays are given to a graph by name and computed on. */
-#ifndef WEBNN_FRONTEND_PYTHON_COMPUTE_H_
-#define WEBNN_FRONTEND_PYTHON_COMPUTE_H_
+#pragma once
 
 #include "frontend/python/source.h"
 
@@ -38,5 +37,3 @@ PyObject *compute(struct module *m, WNNGraph graph, struct bindings *inputs, PyO
 /** Is a call with arrays by name, x=..., or in one dict: computes what `function` says, and lets the arrays go. */
 PyObject *compute_call(PyObject *self, const char *call, PyObject *args, PyObject *keywords,
                        PyObject *(*function)(PyObject *self, struct bindings *inputs));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares what contexts, builders and models share beyond module.h. */
-#ifndef WEBNN_FRONTEND_PYTHON_CONTEXT_H_
-#define WEBNN_FRONTEND_PYTHON_CONTEXT_H_
+#pragma once
 
 #include "frontend/python/source.h"
 
@@ -52,5 +51,3 @@ bool number_of(PyObject *value, const char *what, WNNNumber *out);
 #define OPERATOR(name, python, ...) PyObject *call_##python(PyObject *self, PyObject *args, PyObject *keywords);
 #include "operators.inc" /* of webnn-python-tables */
 #undef OPERATOR
-
-#endif

@@ -6,8 +6,7 @@
  * Functions that return bool return false with a Python exception set, and functions that return an object NULL.  All run with
  * the GIL; it is given up while the library works.  The library's own threads never call Python.
  */
-#ifndef WEBNN_FRONTEND_PYTHON_MODULE_H_
-#define WEBNN_FRONTEND_PYTHON_MODULE_H_
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
@@ -157,5 +156,3 @@ size_t descriptor_bytes(const WNNOperandDescriptor *d);
 void list_add(PyObject **list, PyObject *value);
 /** Sets a member of a dict likewise. */
 void dict_add(PyObject **dict, WNNStringView name, PyObject *value);
-
-#endif

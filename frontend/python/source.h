@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares how arrays of programs are read: the buffer protocol and DLPack, and the arrays that results come in. */
-#ifndef WEBNN_FRONTEND_PYTHON_SOURCE_H_
-#define WEBNN_FRONTEND_PYTHON_SOURCE_H_
+#pragma once
 
 #include "frontend/python/module.h"
 
@@ -67,5 +66,3 @@ struct dlpack_managed {
     void *context;
     void (*deleter)(struct dlpack_managed *self);
 };
-
-#endif

@@ -3,8 +3,7 @@
  * Describes a model without building it: its inputs and outputs as the file declares them, the dimensions that it leaves open,
  * and what it says about itself.  No weights are read and no context is needed.
  */
-#ifndef WEBNN_FRONTEND_READERS_DESCRIBE_H_
-#define WEBNN_FRONTEND_READERS_DESCRIBE_H_
+#pragma once
 
 #include "frontend/readers/model.h"
 #include "ir/support/arena.h"
@@ -56,5 +55,3 @@ bool model_describe_onnx(const char *path, const void *bytes, size_t length, str
 bool model_describe_text(const char *path, const char *bytes, size_t length, struct model_description *d, struct error *e);
 bool model_describe_json(const char *path, const char *bytes, size_t length, struct model_description *d, struct error *e);
 bool model_describe_manifest(const char *folder, struct model_description *d, struct error *e);
-
-#endif

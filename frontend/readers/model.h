@@ -10,8 +10,7 @@
  * file with the file before they use it.  One message says everything that is wrong with a file; it may have several lines, one
  * per node that cannot be expressed.
  */
-#ifndef WEBNN_FRONTEND_READERS_MODEL_H_
-#define WEBNN_FRONTEND_READERS_MODEL_H_
+#pragma once
 
 #include "frontend/readers/files/npy.h"
 #include "ir/support/error.h"
@@ -176,5 +175,3 @@ bool model_read_json(WNNContext context, const char *path, const char *bytes, si
                      const struct model_options *options, struct model *model, struct error *e);
 bool model_read_manifest(WNNContext context, const char *folder, const struct model_options *options, struct model *model,
                          struct error *e);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Finds a model's inputs or outputs by their names.
  */
-#ifndef WEBNN_FRONTEND_READERS_PORTS_H_
-#define WEBNN_FRONTEND_READERS_PORTS_H_
+#pragma once
 
 #include "frontend/readers/model.h"
 #include "ir/support/name_map.h"
@@ -21,5 +20,3 @@ const struct model_port *ports_find(const struct name_map *index, WNNStringView 
  * NAME then, a part of the text, and *dimension D.
  */
 bool ports_is_count(WNNStringView name, WNNStringView *of, size_t *dimension);
-
-#endif

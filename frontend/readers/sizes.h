@@ -7,8 +7,7 @@
  * sizes. The latter are filled in only for inputs whose sizes no name gives.  0 is not given; numbers are one more than what
  * they say, but for the sizes of such an input.
  */
-#ifndef WEBNN_FRONTEND_READERS_SIZES_H_
-#define WEBNN_FRONTEND_READERS_SIZES_H_
+#pragma once
 
 #include "frontend/readers/describe.h"
 
@@ -35,5 +34,3 @@ void sizes_declared(const WNNModelDeclaration *input, uint32_t *dims, const char
  */
 bool sizes_shape(const struct model_description *d, const uint32_t *sizes, size_t input, const struct model_options *o,
                  size_t *rank, uint32_t *dims, char **text);
-
-#endif

@@ -3,8 +3,7 @@
  * Keeps a model open, so that it can be read any number of times: the file is mapped once, and what every reading lends to its
  * builder lies in that map.
  */
-#ifndef WEBNN_FRONTEND_READERS_SOURCE_H_
-#define WEBNN_FRONTEND_READERS_SOURCE_H_
+#pragma once
 
 #include "frontend/readers/describe.h"
 
@@ -35,5 +34,3 @@ bool model_source_read(const struct model_source *source, WNNContext context, co
 /** Describes the model.  Returns false after an error in *e; then *description is empty.  model_description_free frees what it
  * holds. */
 bool model_source_describe(const struct model_source *source, struct model_description *description, struct error *e);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Functions that return bool return false if the text is not what they read.
  */
-#ifndef WEBNN_FRONTEND_TOOLS_ARGUMENTS_H_
-#define WEBNN_FRONTEND_TOOLS_ARGUMENTS_H_
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -67,5 +66,3 @@ bool complain(const char *format, ...) PRINTF_LIKE(1, 2);
 void complain_catch(struct error *e);
 /** Does the same with arguments that a function was called with. */
 void print_message(const char *format, va_list arguments);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares the options of the programs that link the compiler's passes. */
-#ifndef WEBNN_FRONTEND_TOOLS_OPTION_PASSES_H_
-#define WEBNN_FRONTEND_TOOLS_OPTION_PASSES_H_
+#pragma once
 
 #include <stdio.h>
 
@@ -18,5 +17,3 @@ static inline bool option_list_passes(struct option_call *c)
 
 #define OPTION_LIST_PASSES                                                                                                     \
     {"list-passes", 0, NULL, "print the passes in the order of the pipeline and end", .take = option_list_passes}
-
-#endif

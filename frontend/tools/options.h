@@ -5,8 +5,7 @@
  *
  * An option that is misspelt, lacks its value or has a wrong one is told on stderr, with what it takes.
  */
-#ifndef WEBNN_FRONTEND_TOOLS_OPTIONS_H_
-#define WEBNN_FRONTEND_TOOLS_OPTIONS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -131,5 +130,3 @@ bool option_switches(struct option_call *c);
 
 /** These are the choices of precisions, and of formats of weights. */
 extern const char *const option_precisions[], *const option_weight_formats[];
-
-#endif

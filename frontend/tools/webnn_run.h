@@ -6,8 +6,7 @@
  * mismatch, or with 2 for wrong usage.  Read webnn_run.c (the order of things), then webnn_run_input.c and webnn_run_output.c.
  * Functions that return bool return false after a message on stderr, unless they say otherwise.
  */
-#ifndef WEBNN_FRONTEND_TOOLS_WEBNN_RUN_H_
-#define WEBNN_FRONTEND_TOOLS_WEBNN_RUN_H_
+#pragma once
 
 #include "frontend/readers/batch/batch.h"
 #include "frontend/readers/files/npy.h"
@@ -228,5 +227,3 @@ const struct result *result_find(size_t count, const struct result *results, con
 
 /** Writes "float32 [1, 3, 224, 224]" into buf, of `size` bytes, and returns buf. */
 const char *describe_type(char *buf, size_t size, WNNOperandDataType type, size_t rank, const uint32_t *shape);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * webnnc links the compiler's static libraries, since it needs their insides.
  */
-#ifndef WEBNN_FRONTEND_TOOLS_WEBNNC_H_
-#define WEBNN_FRONTEND_TOOLS_WEBNNC_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -184,5 +183,3 @@ void output_handle_signals(void);
 
 /** Shows on a terminal what is being done; NULL ends that.  With total 0 it shows no count. */
 void progress_show(const struct options *o, const char *what, uint32_t done, uint32_t total);
-
-#endif

@@ -5,8 +5,7 @@
  * C leaves open in which order a call's arguments are evaluated.  Where two of them append steps, locals say the order, so that
  * expansions are the same whatever compiles this.
  */
-#ifndef WEBNN_IR_EXPANSION_EXPANDER_H_
-#define WEBNN_IR_EXPANSION_EXPANDER_H_
+#pragma once
 
 #include "ir/expansion/expansion.h"
 
@@ -166,5 +165,3 @@ value expand_to_bf16(struct expander *e, const value *args);
 value expand_from_bf16(struct expander *e, const value *args);
 value expand_fma(struct expander *e, const value *args);
 value expand_div_approx(struct expander *e, const value *args);
-
-#endif

@@ -10,8 +10,7 @@
  * Expansions are built anew whenever they are asked for, which takes a few microseconds.  No function here allocates memory or
  * fails, and all may be called by several threads at the same time.
  */
-#ifndef WEBNN_IR_EXPANSION_EXPANSION_H_
-#define WEBNN_IR_EXPANSION_EXPANSION_H_
+#pragma once
 
 #include "ir/kernel/kernel.h"
 
@@ -69,5 +68,3 @@ void expansion_print(const struct expansion *x, FILE *out);
  * without fused multiply-add.  0 stands for results that are exact, or rounded once like those of K_TO_F16 and K_FMA.
  */
 double expansion_error(enum kop op, bool fma);
-
-#endif

@@ -3,8 +3,7 @@
  * Recognises compact weights: operand B of a matmul that lies in memory in fewer bits than it is multiplied in
  * (docs/compact-weights.md).
  */
-#ifndef WEBNN_IR_GRAPH_COMPACT_H_
-#define WEBNN_IR_GRAPH_COMPACT_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 
@@ -29,5 +28,3 @@ bool value_is_unpacked(const struct value *v);
  * contraction's kernel does so in registers.
  */
 bool value_is_rounded(const struct value *v);
-
-#endif

@@ -4,8 +4,7 @@
  * the same weights, which are packed alike.  What was packed is found by its bytes, or before anything is packed by what it is
  * made of.
  */
-#ifndef WEBNN_IR_GRAPH_CONSTANT_POOL_H_
-#define WEBNN_IR_GRAPH_CONSTANT_POOL_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 
@@ -66,5 +65,3 @@ struct constant_pool_counts constant_pool_count(struct constant_pool *p);
 uint64_t constant_hash(const struct constant *c);
 /** Is called by the last reference to a constant that a pool knows. */
 void constant_pool_forget(struct constant_entry *e);
-
-#endif

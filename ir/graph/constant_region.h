@@ -4,8 +4,7 @@
  * matrices of some hundred kilobytes: in small pages each takes a fault for every 4 KiB when it is packed, and a kernel that
  * reads them all for one token waits for addresses to be translated.
  */
-#ifndef WEBNN_IR_GRAPH_CONSTANT_REGION_H_
-#define WEBNN_IR_GRAPH_CONSTANT_REGION_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 #include "ir/support/align.h"
@@ -24,5 +23,3 @@ struct constant *constant_region_place(struct constant_region **region, size_t b
 enum { REGION_CONSTANT_MOST = TARGET_HUGE_PAGE_BYTES };
 /** Drops the caller's reference.  NULL does nothing. */
 void constant_region_release(struct constant_region *region);
-
-#endif

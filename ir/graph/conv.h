@@ -3,8 +3,7 @@
  * Says where images and filters have which dimension, and what conv2d and convTranspose2d have in common.  Layouts of the
  * specification become permutations, and both option structs of validated convolutions get one view.
  */
-#ifndef WEBNN_IR_GRAPH_CONV_H_
-#define WEBNN_IR_GRAPH_CONV_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 
@@ -32,5 +31,3 @@ struct conv_view {
 
 /** Returns the view of a node, which is conv2d or convTranspose2d. */
 struct conv_view conv_view(const struct node *n);
-
-#endif

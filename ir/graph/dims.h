@@ -10,8 +10,7 @@
  *
  * Functions that make an expression return DIM_NONE, and set graph->error, if memory runs out; DIM_NONE makes DIM_NONE.
  */
-#ifndef WEBNN_IR_GRAPH_DIMS_H_
-#define WEBNN_IR_GRAPH_DIMS_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 
@@ -127,5 +126,3 @@ const dim_expr *dims_values(struct graph *g, const struct value *v);
 bool dims_known(const struct graph *g, const struct value *v);
 /** Notes the values of a new node's results, if they depend on shapes and constants only.  Returns false if memory runs out. */
 bool dims_note(struct graph *g, const struct node *n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares the table of a graph's expressions of named dimensions (dims.h). */
-#ifndef WEBNN_IR_GRAPH_DIMS_INTERNAL_H_
-#define WEBNN_IR_GRAPH_DIMS_INTERNAL_H_
+#pragma once
 
 #include "ir/graph/dims.h"
 #include "ir/support/table.h"
@@ -48,5 +47,3 @@ struct dims {
     const dim_expr **values;
     uint32_t value_capacity;
 };
-
-#endif

@@ -3,8 +3,7 @@
  * Knows the gates of recurrent operators: for a layout of the specification it says which part of the weights' and biases' rows
  * belongs to which gate.  (Peephole weights stand in the order i, o, f whatever the layout is: that of the enum.)
  */
-#ifndef WEBNN_IR_GRAPH_GATES_H_
-#define WEBNN_IR_GRAPH_GATES_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 
@@ -25,5 +24,3 @@ struct gates {
 
 /** Returns what gru, gruCell, lstm or lstmCell has. */
 struct gates gates_of(const struct node *n);
-
-#endif

@@ -6,8 +6,7 @@
  * follows the specification's steps for that method, fills in option defaults that depend on the inputs (strides, padding, axes
  * ...), and writes c->results and c->result_count.
  */
-#ifndef WEBNN_IR_GRAPH_INFER_H_
-#define WEBNN_IR_GRAPH_INFER_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 
@@ -38,5 +37,3 @@ bool infer_scatter_reduce(struct call *c);
 bool shape_broadcast(struct graph *g, const struct tensor_type *a, const struct tensor_type *b, struct tensor_type *out);
 bool shape_broadcasts_to(struct graph *g, const struct tensor_type *from, const struct tensor_type *to);
 bool shape_broadcasts_blockwise(const struct tensor_type *from, const struct tensor_type *to);
-
-#endif

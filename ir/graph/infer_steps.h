@@ -8,8 +8,7 @@
  * every later stage sees complete options.  All sizes are computed in int64_t; what could exceed it saturates at SIZE_HUGE,
  * which is not a valid dimension.
  */
-#ifndef WEBNN_IR_GRAPH_INFER_STEPS_H_
-#define WEBNN_IR_GRAPH_INFER_STEPS_H_
+#pragma once
 
 #include "ir/graph/dims.h"
 #include "ir/graph/infer.h"
@@ -88,5 +87,3 @@ WNNNumber cast_number(const struct call *c, WNNNumber value);
 /** Return a * b and (size - 1) * dilation + 1, saturating at SIZE_HUGE. */
 int64_t size_mul(int64_t a, int64_t b);
 int64_t size_effective(uint32_t size, uint32_t dilation);
-
-#endif

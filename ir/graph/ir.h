@@ -13,8 +13,7 @@
  * - Only graph_..., node_... and value_... functions change links; they keep the use lists right.
  * - Allocation failure makes a function return NULL/false and sets graph->error; nothing is half-linked then.
  */
-#ifndef WEBNN_IR_GRAPH_IR_H_
-#define WEBNN_IR_GRAPH_IR_H_
+#pragma once
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -309,5 +308,3 @@ bool args_copy(struct arena *a, enum op op, union op_args *args);
 /** Checks every invariant listed at the top of ir/graph/verify.c.  All violations go to out, which may be NULL.  Returns false
  * if there was one. */
 bool graph_verify(struct graph *g, FILE *out);
-
-#endif

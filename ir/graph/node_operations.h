@@ -2,8 +2,7 @@
 /*
  * Declares what computing a node with the reference interpreter takes, and charging it to a budget.
  */
-#ifndef WEBNN_IR_GRAPH_NODE_OPERATIONS_H_
-#define WEBNN_IR_GRAPH_NODE_OPERATIONS_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 
@@ -12,5 +11,3 @@ bool budget_spend_node(struct budget *b, const char *doing, const struct node *n
 
 /** Returns about how many scalar operations the reference interpreter takes to compute a node. */
 double node_operations(const struct node *n);
-
-#endif

@@ -5,8 +5,7 @@
  * A row states facts about the operator as the specification has them, never about a backend.  Passes, codegen and runtime ask
  * flags and fields, or switch over enum op without a default case, so that -Wswitch lists what is missing.
  */
-#ifndef WEBNN_IR_GRAPH_OP_H_
-#define WEBNN_IR_GRAPH_OP_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -227,5 +226,3 @@ enum op op_parse_extended(const char *text, size_t length);
 uint32_t op_input_slots(enum op op);
 /** Returns how many of the operands are positional. */
 uint32_t op_positional_inputs(enum op op);
-
-#endif

@@ -4,8 +4,7 @@
  * ops.def, so that a loop over all operators, from 0 to OP_COUNT, does not meet them.  Nodes of them are in a builder's graph
  * only: passes see what graph_at_sizes (at_sizes.h) makes of them.
  */
-#ifndef WEBNN_IR_GRAPH_OP_DRAFT_H_
-#define WEBNN_IR_GRAPH_OP_DRAFT_H_
+#pragma once
 
 #include "ir/graph/op.h"
 
@@ -47,5 +46,3 @@ static inline bool op_names_arguments(enum op op)
 {
     return (op_infos[op].flags & OPF_NAMED_ARGUMENTS) != 0;
 }
-
-#endif

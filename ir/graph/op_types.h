@@ -2,8 +2,7 @@
 /*
  * The names of the types of the operator table, for programs that write an interface in another language from it.
  */
-#ifndef WEBNN_IR_GRAPH_OP_TYPES_H_
-#define WEBNN_IR_GRAPH_OP_TYPES_H_
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,5 +97,3 @@ static inline int print_interface(int argc, char **argv, void (*print_c)(void), 
         perror("standard output");
     return fflush(stdout) || ferror(stdout) || (argc == 3 && !in);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares how a graph with named dimensions (ir/graph/dims.h) becomes one of certain sizes. */
-#ifndef WEBNN_IR_INTERPRET_AT_SIZES_H_
-#define WEBNN_IR_INTERPRET_AT_SIZES_H_
+#pragma once
 
 #include "ir/graph/dims.h"
 
@@ -12,5 +11,3 @@
  * do this at once.  Returns NULL after an error in *e.
  */
 struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, struct error *e);
-
-#endif

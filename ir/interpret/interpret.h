@@ -12,8 +12,7 @@
  *   summation inside an operator, elementary functions within INTERPRET_..._ULPS, every result rounded to its type) gives a
  * value farther away, given inputs within theirs.  0 says that the value is certain, INFINITY that nothing is (a jump is near).
  */
-#ifndef WEBNN_IR_INTERPRET_INTERPRET_H_
-#define WEBNN_IR_INTERPRET_INTERPRET_H_
+#pragma once
 
 #include <math.h>
 #include <string.h>
@@ -209,5 +208,3 @@ void walk_simplify(struct walk *w);
 bool walk_next(struct walk *w);
 /** Sets a view's strides for an operand broadcast to the walk's dimensions (aligned at the last dimension). */
 void walk_broadcast(struct walk *w, uint32_t view, const struct tensor_type *type);
-
-#endif

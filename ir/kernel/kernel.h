@@ -43,8 +43,7 @@
  * Sizes and coefficients are data, not structure: kernel_structure() prints the kernel with every number that need not be known
  * at compile time replaced by a parameter slot.  Kernels with equal structure share code and differ in their parameters.
  */
-#ifndef WEBNN_IR_KERNEL_KERNEL_H_
-#define WEBNN_IR_KERNEL_KERNEL_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 #include "ir/support/table.h"
@@ -425,5 +424,3 @@ static inline bool kernel_sizes_are_chosen(const struct kernel *k)
 int64_t kernel_macro_tiles(const struct kernel *stage);
 /** Returns the bytes of all locals of a kernel of stages, each of which begins at a multiple of TARGET_ALIGNMENT. */
 int64_t kernel_locals_bytes(const struct kernel *k);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declares what only the files of ir/kernel share.
  */
-#ifndef WEBNN_IR_KERNEL_KERNEL_INTERNAL_H_
-#define WEBNN_IR_KERNEL_KERNEL_INTERNAL_H_
+#pragma once
 
 #include "ir/kernel/kernel.h"
 #include "ir/kernel/operation_class.h"
@@ -72,5 +71,3 @@ double kernel_points(const struct kernel *k, enum kvar_kind kind);
 bool kernel_stores_in_order(const struct kernel *k);
 /** Returns the class of what one evaluation costs, as the target's table of facts knows it (kernel_op.c). */
 enum operation_class kexpr_class(const struct kexpr *e);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declares the classes of scalar operations, which machines give costs.
  */
-#ifndef WEBNN_IR_KERNEL_OPERATION_CLASS_H_
-#define WEBNN_IR_KERNEL_OPERATION_CLASS_H_
+#pragma once
 
 /** Classifies scalar operations by what they cost: operations of a class cost the same. */
 enum operation_class {
@@ -18,5 +17,3 @@ enum operation_class {
     OPERATION_POWER,          /* pow */
     OPERATION_CLASSES
 };
-
-#endif

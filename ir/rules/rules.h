@@ -9,8 +9,7 @@
  *
  * Rules that look at options, at uses or at more than one constant are functions of passes/simplify.
  */
-#ifndef WEBNN_IR_RULES_RULES_H_
-#define WEBNN_IR_RULES_RULES_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,5 +123,3 @@ struct rule_language {
  * does, or if memory runs out. */
 rule_term rules_apply(const struct rule *rows, size_t count, const struct rule_language *language, void *user,
                       const struct rule_node *node, enum rule_types type);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declares lines of caches and alignment, which are the same on all machines.
  */
-#ifndef WEBNN_IR_SUPPORT_ALIGN_H_
-#define WEBNN_IR_SUPPORT_ALIGN_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ static inline int64_t target_whole_lines(int64_t elements)
 {
     return (elements + TARGET_LINE_BYTES - 1) / TARGET_LINE_BYTES * TARGET_LINE_BYTES;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declares arenas.
  */
-#ifndef WEBNN_IR_SUPPORT_ARENA_H_
-#define WEBNN_IR_SUPPORT_ARENA_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ void *arena_copy(struct arena *a, const void *data, size_t size);
 char *arena_string(struct arena *a, const char *text, size_t length);
 /** Frees everything that was handed out, and empties the arena. */
 void arena_free(struct arena *a);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Amounts only grow: memory that is freed stays charged.  Writing four bytes counts as an operation, too.
  */
-#ifndef WEBNN_IR_SUPPORT_BUDGET_H_
-#define WEBNN_IR_SUPPORT_BUDGET_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,4 +46,3 @@ void budget_grow_input(struct budget *b, uint64_t bytes);
 bool budget_spend(struct budget *b, const char *what, double operations, double bytes, struct error *e);
 /** Does the same for bytes that are about to be written, which takes operations, too. */
 bool budget_spend_memory(struct budget *b, const char *what, double operations, double bytes, struct error *e);
-#endif

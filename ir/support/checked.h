@@ -6,8 +6,7 @@
  *
  * Sums and products of two 32-bit numbers in 64 bits need none of this: their types tell that they fit.
  */
-#ifndef WEBNN_IR_SUPPORT_CHECKED_H_
-#define WEBNN_IR_SUPPORT_CHECKED_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ static inline bool checked_whole(double number, int64_t low, int64_t high, int64
     *whole = result;
     return true;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * This is the clock of reports: passes, stages of building, steps.  It only goes forward; where it starts means
  * nothing.
  */
-#ifndef WEBNN_IR_SUPPORT_CLOCK_H_
-#define WEBNN_IR_SUPPORT_CLOCK_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@
 uint64_t nanoseconds_now(void);
 /** Returns the same in milliseconds. */
 double milliseconds_now(void);
-
-#endif

@@ -4,8 +4,7 @@
  * variable and from WNNContextOptions.debug, as "name,name=value,...".  docs/debugging.md, which is checked against the table,
  * explains them.
  */
-#ifndef WEBNN_IR_SUPPORT_DEBUG_H_
-#define WEBNN_IR_SUPPORT_DEBUG_H_
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -94,5 +93,3 @@ struct debug_dump {
 bool debug_dump_begin(struct debug_dump *x, const struct debug_options *d, const char *format, ...) PRINTF_LIKE(3, 4);
 /** Puts the file in its place, or does nothing for stderr. */
 void debug_dump_end(struct debug_dump *x, const struct debug_options *d);
-
-#endif

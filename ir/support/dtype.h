@@ -2,8 +2,7 @@
 /*
  * Declares data types: those of the API, and those that only passes make.
  */
-#ifndef WEBNN_IR_SUPPORT_DTYPE_H_
-#define WEBNN_IR_SUPPORT_DTYPE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ const char *dtype_name(dtype t);
 const char *dtype_short_name(dtype t);
 /** Returns the type of either name, or Undefined if the name is none. */
 dtype dtype_parse(const char *text, size_t length);
-
-#endif

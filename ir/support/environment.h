@@ -6,8 +6,7 @@
  * In a program with more privileges than the user who started it (set-user-ID, set-group-ID, file capabilities) none is read,
  * since the caller wrote them.  A build with WEBNN_ENVIRONMENT=OFF reads none at all.
  */
-#ifndef WEBNN_IR_SUPPORT_ENVIRONMENT_H_
-#define WEBNN_IR_SUPPORT_ENVIRONMENT_H_
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ const char *environment_get(const char *name);
 const char *environment_of_libgomp(const char *name);
 /** Returns whether no variable is read in this process: AT_SECURE is set, or the build reads none. */
 bool environment_is_ignored(void);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declares errors: what functions that may fail say of their failure.
  */
-#ifndef WEBNN_IR_SUPPORT_ERROR_H_
-#define WEBNN_IR_SUPPORT_ERROR_H_
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -35,5 +34,3 @@ WNNStatus error_publish(const struct error *e);
 #define error_fail(e, ...) (error_set(e, __VA_ARGS__), error_publish(e))
 #define error_null_memory(e) (error_out_of_memory(e), NULL)
 #define error_fail_memory(e) (error_out_of_memory(e), error_publish(e))
-
-#endif

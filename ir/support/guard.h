@@ -7,8 +7,7 @@
  * allocated is lost, and locks that it held stay locked.  The objects that the call worked on must not be used again, not even
  * to free them.
  */
-#ifndef WEBNN_IR_SUPPORT_GUARD_H_
-#define WEBNN_IR_SUPPORT_GUARD_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,6 +37,4 @@ void guard_leave_out_of_memory(void);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

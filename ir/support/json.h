@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Prints strings of JSON.  This is the one place that quotes them, for traces, models and the tools' tables. */
-#ifndef WEBNN_IR_SUPPORT_JSON_H_
-#define WEBNN_IR_SUPPORT_JSON_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ enum json_bytes {
 
 /** Prints text in quotes.  Characters that escape_text escapes, and "<", are escaped as \uHHHH (two of them above U+FFFF). */
 void json_print_string(FILE *out, const char *text, size_t length, enum json_bytes bytes);
-
-#endif

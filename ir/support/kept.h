@@ -3,8 +3,7 @@
  * Declares what is made on demand and kept by a key, such as graphs by sizes: once for each key, however many threads ask for
  * it, and up to a number, the least recently used going first.
  */
-#ifndef WEBNN_IR_SUPPORT_KEPT_H_
-#define WEBNN_IR_SUPPORT_KEPT_H_
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -43,5 +42,3 @@ void kept_clear(struct kept *k);
 /** Sets how many are kept. */
 void kept_set_limit(struct kept *k, size_t limit);
 struct kept_counts kept_count(struct kept *k);
-
-#endif

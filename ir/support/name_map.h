@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Maps names to pointers. */
-#ifndef WEBNN_IR_SUPPORT_NAME_MAP_H_
-#define WEBNN_IR_SUPPORT_NAME_MAP_H_
+#pragma once
 
 #include <stdbool.h>
 #include "ir/support/arena.h"
@@ -24,5 +23,3 @@ void *name_map_find(const struct name_map *m, const char *name, size_t length);
 void name_map_replace(struct name_map *m, const char *name, size_t length, void *item);
 /** Frees the table, but no names and items. */
 void name_map_free(struct name_map *m);
-
-#endif

@@ -13,8 +13,7 @@
  * back.
  * - Folders, sockets, and files that the user may not write to are refused.
  */
-#ifndef WEBNN_IR_SUPPORT_NEW_FILE_H_
-#define WEBNN_IR_SUPPORT_NEW_FILE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ bool new_file_may_open(const char *path, unsigned flags, int *why);
  * an errno in *why.
  */
 FILE *own_file_append(const char *path, int *why);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declares scalars of all data types, the specification's "cast" of numbers, and float16 and bfloat16 as their bits.
  */
-#ifndef WEBNN_IR_SUPPORT_NUMBER_H_
-#define WEBNN_IR_SUPPORT_NUMBER_H_
+#pragma once
 
 #include <math.h>
 
@@ -74,5 +73,3 @@ static inline int64_t gcd(int64_t a, int64_t b)
     }
     return a < 0 ? -a : a;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declares conversions of numbers to text and back, bit by bit.
  */
-#ifndef WEBNN_IR_SUPPORT_PRINT_NUMBER_H_
-#define WEBNN_IR_SUPPORT_PRINT_NUMBER_H_
+#pragma once
 
 #include "ir/support/number.h"
 
@@ -23,5 +22,3 @@ const char *number_print(char buf[NUMBER_TEXT_MAX], WNNNumber n);
 double double_shorten(double d, dtype t);
 /** Returns a number token (digits, '.', exponent; no sign) as a double, correctly rounded in every locale. */
 double digits_to_double(const char *text, size_t length);
-
-#endif

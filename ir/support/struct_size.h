@@ -3,8 +3,7 @@
  * Reads public structs that grow: their first member, size_t structSize, is the size that the program was compiled with
  * (webnn/webnn_options.h).
  */
-#ifndef WEBNN_IR_SUPPORT_STRUCT_SIZE_H_
-#define WEBNN_IR_SUPPORT_STRUCT_SIZE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ struct known_struct {
  * wrong with structSize, in `text`; out then has what could be copied: the defaults where the size is too small.
  */
 const char *struct_read(void *out, const void *given, const struct known_struct *known, char *text, size_t text_size);
-
-#endif

@@ -9,8 +9,7 @@
  *         suggestion_offer(&s, names[i]);
  *     error_set(e, ..., "there is no switch '%s'%s", ..., suggestion_list(&s));
  */
-#ifndef WEBNN_IR_SUPPORT_SUGGEST_H_
-#define WEBNN_IR_SUPPORT_SUGGEST_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -36,5 +35,3 @@ void suggestion_offer(struct suggestion *s, const char *name);
 const char *suggestion_text(struct suggestion *s);
 /** Returns that and the names that were offered, each once: "; did you mean 'A'?  There are 'A', 'B'", or "; there is none". */
 const char *suggestion_list(struct suggestion *s);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declares arrays that double, and a hash table of items that it does not own, with open addressing.
  */
-#ifndef WEBNN_IR_SUPPORT_TABLE_H_
-#define WEBNN_IR_SUPPORT_TABLE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ static inline uint64_t hash_mix(uint64_t h, uint64_t v)
     h ^= v + 0x9E3779B97F4A7C15u + (h << 6) + (h >> 2);
     return h * 0xFF51AFD7ED558CCDu;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Handles UTF-8 as messages and the textual form need it: which characters must not be shown as they are, and escaping them.
  */
-#ifndef WEBNN_IR_SUPPORT_TEXT_H_
-#define WEBNN_IR_SUPPORT_TEXT_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ size_t escape_character(char out[ESCAPE_MAX], size_t *written, const char *text,
 const char *escape_text(char *buf, size_t size, const char *text, size_t length);
 /** Appends a name, escaped and in quotes, to a list with commas that does not have it; what has no room becomes "...". */
 void text_list_add(char *list, size_t size, char quote, const char *name, size_t length);
-
-#endif

@@ -7,8 +7,7 @@
  * are kept in memory until then, so that writing does not disturb measurements; those beyond TRACE_SPANS_MAX are only
  * counted.
  */
-#ifndef WEBNN_IR_SUPPORT_TRACE_H_
-#define WEBNN_IR_SUPPORT_TRACE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ void trace_add(struct trace *t, uint32_t name, uint64_t start, uint64_t end);
 /** Registers a name and adds a span of it that ends when this is called, for names that come seldom.  If t is NULL it does
  * nothing. */
 void trace_span(struct trace *t, const char *category, const char *name, uint64_t start);
-
-#endif

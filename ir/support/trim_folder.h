@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef WEBNN_IR_SUPPORT_TRIM_FOLDER_H_
-#define WEBNN_IR_SUPPORT_TRIM_FOLDER_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,5 +10,3 @@
  * looked at, and temporary files of those (ir/support/new_file.h): what is older than a day is removed.
  */
 void trim_folder(const char *folder, size_t digits, const char *suffix, uint64_t bytes);
-
-#endif

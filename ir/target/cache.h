@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares facts about caches. */
-#ifndef WEBNN_IR_TARGET_CACHE_H_
-#define WEBNN_IR_TARGET_CACHE_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ struct cache_facts {
     double l2_paired_share;  /* the same with another operand, of which a block as large as the cache is in use */
     double l2_between_calls; /* share of it that weights stay in from one run of a network to the next */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares costs of generated code, and what schedules and passes weigh by them. */
-#ifndef WEBNN_IR_TARGET_COST_H_
-#define WEBNN_IR_TARGET_COST_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -171,5 +170,3 @@ struct attention_facts {
                             gathered and scattered then */
     double guarded_mask; /* and what else it costs if there is a mask */
 };
-
-#endif

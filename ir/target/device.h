@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares facts about devices with work-groups, their makers, and the choice of an engine. */
-#ifndef WEBNN_IR_TARGET_DEVICE_H_
-#define WEBNN_IR_TARGET_DEVICE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -118,5 +117,3 @@ const struct engine_facts *target_engine_facts(void);
 const struct gpu_maker *target_gpu_maker(uint32_t vendor);
 /** Returns the i-th row of makers, or NULL after the last one, for tests. */
 const struct gpu_maker *target_gpu_maker_at(uint32_t i);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares what instruction sets offer. */
-#ifndef WEBNN_IR_TARGET_ISA_H_
-#define WEBNN_IR_TARGET_ISA_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ struct isa {
                               nor for x86, where AVX-512 splits some) */
     bool slow_division;    /* vectors are divided faster by an estimate and its correction (AVX-512 of Intel) */
 };
-
-#endif

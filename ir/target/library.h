@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares how fast the library for convolutions and matmuls is, and generated kernels in its place. */
-#ifndef WEBNN_IR_TARGET_LIBRARY_H_
-#define WEBNN_IR_TARGET_LIBRARY_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ struct multiplication_facts {
     bool dense_batches;          /* the library is slow at batches of matrices that are not contiguous */
     bool fixed_sizes;            /* the library gains nothing with float32 where sizes vary */
 };
-
-#endif

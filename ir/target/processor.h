@@ -5,8 +5,7 @@
  * Features have LLVM's names, as in "+avx2,+fma".  Known are those that change what vector code may use; all others come with
  * processors that have these.
  */
-#ifndef WEBNN_IR_TARGET_PROCESSOR_H_
-#define WEBNN_IR_TARGET_PROCESSOR_H_
+#pragma once
 
 #include "ir/support/error.h"
 #include "ir/target/target.h"
@@ -33,5 +32,3 @@ bool processor_target(struct target *t, const char *isa, struct error *e);
  * counts, "-avx2" as well.  The error in *e is a NotSupportedError that names the first one that it lacks.
  */
 bool processor_has_features(const char *features, struct error *e);
-
-#endif

@@ -11,8 +11,7 @@
  * heuristic reads them there: a number that a measurement or a manual gave belongs into the table, and what a heuristic does
  * with it into the heuristic.  An engine for another kind of machine has a row of its own and points target.facts at it.
  */
-#ifndef WEBNN_IR_TARGET_TARGET_H_
-#define WEBNN_IR_TARGET_TARGET_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 #include "ir/support/align.h"
@@ -135,5 +134,3 @@ int64_t target_stage_lanes(const struct target *t);
 int64_t target_stage_threads(const struct target *t);
 /** Returns the bytes of the second-level cache: t->cache_bytes, or the table's. */
 double target_l2_bytes(const struct target *t);
-
-#endif

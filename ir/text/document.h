@@ -6,8 +6,7 @@
  * Everything lies in the document's arena.  Nothing here has been checked against an operator: names are not looked up and
  * arguments have the kind that they were written in.  Every piece knows its place in the file, for messages.
  */
-#ifndef WEBNN_IR_TEXT_DOCUMENT_H_
-#define WEBNN_IR_TEXT_DOCUMENT_H_
+#pragma once
 
 #include "ir/support/name_map.h"
 #include "ir/support/number.h"
@@ -161,5 +160,3 @@ bool document_name_arguments(struct document *d, struct document_node *n, size_t
 bool document_check_count(struct document *d, const struct document_tensor *t, size_t bytes, size_t elements);
 /** Writes a constant's elements, which are not WEIGHTS and whose count was checked, as a type. */
 void document_elements(const struct document_tensor *t, dtype type, size_t bytes, void *data);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares what the files share that make a graph of a document.  Every function returns false after an error. */
-#ifndef WEBNN_IR_TEXT_GRAPH_PARSE_H_
-#define WEBNN_IR_TEXT_GRAPH_PARSE_H_
+#pragma once
 
 #include "ir/text/document.h"
 #include "ir/text/text.h"
@@ -21,5 +20,3 @@ bool parse_define(struct graph_parser *p, const struct document_text *name, stru
 bool parse_node(struct graph_parser *p, struct document_node *n);
 /** Makes clusters of the marks of all nodes. */
 bool parse_marks(struct graph_parser *p);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Reads the tokens of the textual form.  The text may hold anything; tokens point into it, and errors have line and column.
  */
-#ifndef WEBNN_IR_TEXT_LEX_H_
-#define WEBNN_IR_TEXT_LEX_H_
+#pragma once
 
 #include "ir/support/arena.h"
 #include "ir/support/error.h"
@@ -59,5 +58,3 @@ bool is_plain_name(const char *text, size_t length);
 /** Reads a number in all its kinds: digits, NaN, Infinity, with a sign before it; moves past it.  Returns false after an
  * error. */
 bool lex_number(struct lexer *l, WNNNumber *n);
-
-#endif

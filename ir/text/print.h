@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares pieces of the printer that the parser and the verifier share. */
-#ifndef WEBNN_IR_TEXT_PRINT_H_
-#define WEBNN_IR_TEXT_PRINT_H_
+#pragma once
 
 #include "ir/support/name_map.h"
 #include "ir/support/print_number.h"
@@ -80,5 +79,3 @@ bool is_default_anchor(const struct node *n);
  * granted, so that the verifier can show broken nodes.
  */
 void node_print_plain(const struct node *n, FILE *out);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declares the textual form of graphs: printing and parsing (docs/formats.md).
  */
-#ifndef WEBNN_IR_TEXT_TEXT_H_
-#define WEBNN_IR_TEXT_TEXT_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 
@@ -33,5 +32,3 @@ typedef bool (*weights_lookup)(void *user, const char *key, const struct tensor_
 /** Parses the textual form.  The caller frees the graph.  lookup may be NULL.  Returns NULL after an error in *e, whose message
  * has line and column. */
 struct graph *graph_parse(const char *text, size_t length, weights_lookup lookup, void *user, struct error *e);
-
-#endif

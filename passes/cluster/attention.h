@@ -3,8 +3,7 @@
  * Declares what pass fuse-attention and the lowering agree on about attention: which nodes it is, and how its rows are cut.
  * docs/attention.md explains the method.
  */
-#ifndef WEBNN_PASSES_CLUSTER_ATTENTION_H_
-#define WEBNN_PASSES_CLUSTER_ATTENTION_H_
+#pragma once
 
 #include "passes/passes.h"
 
@@ -93,5 +92,3 @@ int64_t attention_block_keys(const struct attention *a, const struct target *t, 
 int64_t attention_rows_at_once(const struct target *t, int64_t rows);
 /** Returns how many kernel clusters of a graph are attentions. */
 uint32_t attention_count(const struct graph *g);
-
-#endif

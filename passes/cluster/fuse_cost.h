@@ -3,8 +3,7 @@
  * Estimates what computing a node costs, for deciding which nodes become one kernel.  The estimates count elements and bytes,
  * from the operator table's flags and the types alone.
  */
-#ifndef WEBNN_PASSES_CLUSTER_FUSE_COST_H_
-#define WEBNN_PASSES_CLUSTER_FUSE_COST_H_
+#pragma once
 
 #include "passes/passes.h"
 
@@ -16,5 +15,3 @@ double cost_operations(const struct target *t, const struct node *n);
 bool cost_is_high(const struct node *n);
 /** Returns the independent points of n's iteration space, which can be shared among threads. */
 double cost_points(const struct node *n);
-
-#endif

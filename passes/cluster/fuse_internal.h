@@ -3,8 +3,7 @@
  * Declares what the files of fuse-kernels alone share: groups of nodes, their order, and what joining them
  * costs.
  */
-#ifndef WEBNN_PASSES_CLUSTER_FUSE_INTERNAL_H_
-#define WEBNN_PASSES_CLUSTER_FUSE_INTERNAL_H_
+#pragma once
 
 #include "passes/cluster/fuse_cost.h"
 #include "passes/support.h"
@@ -94,5 +93,3 @@ double fuse_repeated_work(struct fuse *f, const struct candidate *c);
  * results, and everything that joins it is computed by as many threads.
  */
 double fuse_lost_threads(const struct fuse *f, const struct candidate *c);
-
-#endif

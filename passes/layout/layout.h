@@ -5,8 +5,7 @@
  * A permutation says how a value would be stored otherwise: dimension j of the other form is dimension permutation[j] of the
  * value.
  */
-#ifndef WEBNN_PASSES_LAYOUT_LAYOUT_H_
-#define WEBNN_PASSES_LAYOUT_LAYOUT_H_
+#pragma once
 
 #include "passes/support.h"
 
@@ -50,5 +49,3 @@ void cut_cost(struct cut *c, uint32_t a, uint32_t b, int64_t capacity);
 bool cut_solve(struct cut *c, int64_t *cost);
 /** Returns whether cut_solve gave 1 to a variable. */
 bool cut_is_one(const struct cut *c, uint32_t variable);
-
-#endif

@@ -10,8 +10,7 @@
  * memory), lower_elementwise.c, lower_movement.c, lower_reduce.c, lower_contraction.c, lower_gather.c (one family of operators
  * each), lower_winograd.c and lower_attention.c (one algorithm each).
  */
-#ifndef WEBNN_PASSES_LOWER_LOWER_H_
-#define WEBNN_PASSES_LOWER_LOWER_H_
+#pragma once
 
 #include "passes/passes.h"
 
@@ -189,5 +188,3 @@ struct kaffine lower_scan_form(struct lowering *l, const struct node *n, struct 
 
 /** Makes the second kernel of a scatter: the updates, in order, over the copy of the input that the first made. */
 bool lower_scatter_updates(struct lowering *l, const struct node *n);
-
-#endif

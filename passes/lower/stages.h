@@ -5,8 +5,7 @@
  * stage_begin, the functions that build expressions on stage.l, and stage_end; at last stages_end, which returns one kernel of
  * all stages.
  */
-#ifndef WEBNN_PASSES_LOWER_STAGES_H_
-#define WEBNN_PASSES_LOWER_STAGES_H_
+#pragma once
 
 #include "passes/lower/lower.h"
 
@@ -53,5 +52,3 @@ uint32_t stage_local(struct stage *st, uint32_t local, bool written);
 bool stage_store_outputs(struct stage *st, const struct value *base, const struct map *m);
 /** Ends a stage and appends it to the kernel if it is good.  Returns false if it is not, or if memory runs out. */
 bool stage_end(struct stage *st, bool good, const char *name, enum kstage_when when);
-
-#endif

@@ -6,8 +6,7 @@
  * step), or small graphs of their own that an engine runs once before the loop and once per step
  * (passes/recurrent/recurrent_loop.c).  docs/loops.md says why.  Read recurrent_cell.c first: it holds the formulas.
  */
-#ifndef WEBNN_PASSES_RECURRENT_RECURRENT_H_
-#define WEBNN_PASSES_RECURRENT_RECURRENT_H_
+#pragma once
 
 #include "passes/passes.h"
 
@@ -130,5 +129,3 @@ bool body_loop_create(const struct node *n, const struct target *t, struct recur
 void recurrent_loop_free(struct recurrent_loop *l);
 /** Allocates the lists of a graph of the loop.  Returns false if memory runs out. */
 bool loop_graph_allocate(struct recurrent_loop *l, struct loop_graph *lg, size_t inputs, size_t outputs, size_t copies);
-
-#endif

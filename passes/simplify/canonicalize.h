@@ -2,8 +2,7 @@
 /*
  * Declares the inside of canonicalisation.  Read passes/simplify/canonicalize.c first.
  */
-#ifndef WEBNN_PASSES_SIMPLIFY_CANONICALIZE_H_
-#define WEBNN_PASSES_SIMPLIFY_CANONICALIZE_H_
+#pragma once
 
 #include "passes/support.h"
 
@@ -19,5 +18,3 @@ struct value *canonicalize_clamps(struct graph *g, struct node *n);
 
 /** Applies rules that keep n and change its operands.  Returns whether they did. */
 bool canonicalize_operands(struct graph *g, struct node *n);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Finds offsets for blocks of memory with lifetimes: those that are alive together must not overlap.
  */
-#ifndef WEBNN_PASSES_STORAGE_ASSIGN_OFFSETS_H_
-#define WEBNN_PASSES_STORAGE_ASSIGN_OFFSETS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ struct storage_block {
 /** Sets the offset of every block.  *total becomes the bytes that the blocks span, and *lower_bound the most bytes alive at one
  * step.  Returns false if memory runs out. */
 bool assign_offsets(struct storage_block *blocks, uint32_t count, int64_t *total, int64_t *lower_bound);
-
-#endif

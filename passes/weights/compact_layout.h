@@ -3,8 +3,7 @@
  * Declares how the numbers of compact weights are put into the order in which kernels read them (docs/compact-weights.md).  All
  * functions return a new constant of the graph, or NULL after an error in g->error.
  */
-#ifndef WEBNN_PASSES_WEIGHTS_COMPACT_LAYOUT_H_
-#define WEBNN_PASSES_WEIGHTS_COMPACT_LAYOUT_H_
+#pragma once
 
 #include "ir/graph/constant_pool.h"
 #include "passes/support.h"
@@ -45,5 +44,3 @@ struct value *compact_uint4(struct graph *g, const struct compact_layout *p);
 struct value *compact_words(struct graph *g, const struct compact_layout *p, uint8_t flip);
 /** Packs elements of one byte, from which `flip` is flipped, or of two: [N / P, blocks, K / blocks, P]. */
 struct value *compact_elements(struct graph *g, const struct compact_layout *p, dtype type, uint8_t flip);
-
-#endif

@@ -3,8 +3,7 @@
  * Declares what passes do with compact weights, which lie in memory in 4, 8 or 16 bits and are multiplied as float32
  * (docs/compact-weights.md): which ones stay compact, and how they are packed.
  */
-#ifndef WEBNN_PASSES_WEIGHTS_COMPACT_WEIGHTS_H_
-#define WEBNN_PASSES_WEIGHTS_COMPACT_WEIGHTS_H_
+#pragma once
 
 #include "passes/support.h"
 
@@ -41,5 +40,3 @@ struct value *compact_weights_pack(struct graph *g, struct node *n, struct node 
 /** Folds what node_moves_compact_weight has left before `unpacking`, whose inputs are constants then.  Returns false after an
  * error in g->error. */
 bool compact_weights_fold(struct graph *g, struct node *unpacking);
-
-#endif

@@ -3,8 +3,7 @@
  * Declares how operand A of a matmul with compact weights is rounded to 8 bits, where the precision allows it
  * (docs/compact-weights.md).
  */
-#ifndef WEBNN_PASSES_WEIGHTS_ROUND_OPERAND_H_
-#define WEBNN_PASSES_WEIGHTS_ROUND_OPERAND_H_
+#pragma once
 
 #include "passes/support.h"
 
@@ -32,5 +31,3 @@ const struct node *operand_of_bytes(const struct node *n);
 /** Says such an operand in the operators of rounded ones, which join the kernel of n; the bytes stay what they are.  Returns
  * NULL after an error in g->error. */
 struct value *take_bytes(struct graph *g, struct node *n, const struct node *dequantization);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Checks buffers of the host that are given to a computation. */
-#ifndef WEBNN_RUNTIME_API_BUFFERS_H_
-#define WEBNN_RUNTIME_API_BUFFERS_H_
+#pragma once
 
 #include "runtime/api/context.h"
 
@@ -11,5 +10,3 @@
  */
 bool buffers_are_apart(WNNGraph graph, size_t input_count, WNNNamedBuffer const *inputs, size_t output_count,
                        WNNNamedBuffer const *outputs, const uint32_t *slots, struct error *e);
-
-#endif

@@ -19,8 +19,7 @@
  * - Callbacks run without any lock.  Code that settles futures under the lock collects the callbacks in a struct after,
  *   and hands it to after_run when the lock is free again.
  */
-#ifndef WEBNN_RUNTIME_API_CONTEXT_H_
-#define WEBNN_RUNTIME_API_CONTEXT_H_
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -325,5 +324,3 @@ static inline const char *view_quote(char *buf, size_t size, WNNStringView v)
  */
 bool type_from_descriptor(WNNOperandDataType data_type, size_t rank, uint32_t const *shape, const char *what,
                           struct tensor_type *type, struct error *e);
-
-#endif

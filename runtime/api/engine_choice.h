@@ -2,8 +2,7 @@
 /*
  * Decides which engine a context computes on.
  */
-#ifndef WEBNN_RUNTIME_API_ENGINE_CHOICE_H_
-#define WEBNN_RUNTIME_API_ENGINE_CHOICE_H_
+#pragma once
 
 #include "runtime/engine/engine.h"
 #include "webnn/webnn.h"
@@ -16,5 +15,3 @@
  */
 struct engine *engine_choose(const WNNContextOptions *o, uint32_t thread_count, const struct debug_options *debug,
                              struct error *e);
-
-#endif

@@ -4,8 +4,7 @@
  * tensors, and building.  Read runtime/api/context.h for the timeline and runtime/compile/compile.c for the way from graph to
  * program.
  */
-#ifndef WEBNN_RUNTIME_API_RUNTIME_H_
-#define WEBNN_RUNTIME_API_RUNTIME_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 #include "ir/graph/op.h"
@@ -62,5 +61,3 @@ typedef WNNGraph (*runtime_load_function)(WNNContext context, const char *path, 
 WNNFuture runtime_load_async(WNNContext context, const char *path, runtime_load_function load, WNNBuildCallbackInfo info);
 /** Lets a graph keep its context alive, as the caller's graphs do. */
 void runtime_graph_hold_context(WNNGraph graph);
-
-#endif

@@ -8,8 +8,7 @@
  * The work of a task may go on elsewhere, in the queue of an engine: the task is suspended then, and the thread is free.  Tasks
  * after it wait until it has ended, but for those that overlap, whose work the same queue keeps in order.
  */
-#ifndef WEBNN_RUNTIME_API_TIMELINE_H_
-#define WEBNN_RUNTIME_API_TIMELINE_H_
+#pragma once
 
 #include <stdbool.h>
 
@@ -72,5 +71,3 @@ bool timeline_is_computing(const struct timeline *tl);
  * none that can run.
  */
 bool timeline_run_next(struct timeline *tl);
-
-#endif

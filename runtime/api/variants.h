@@ -5,8 +5,7 @@
  * A computation says sizes by its tensors or buffers.  They lead to a variant, which is a graph like any other, and everything
  * else is checked and done on that.
  */
-#ifndef WEBNN_RUNTIME_API_VARIANTS_H_
-#define WEBNN_RUNTIME_API_VARIANTS_H_
+#pragma once
 
 #include "runtime/api/context.h"
 
@@ -25,5 +24,3 @@ bool variants_describe(struct arena *a, const struct graph *g, struct graph_bind
 /** Does what wnnContextDispatchCancellable does with such a graph, on the variant for the tensors. */
 WNNStatus variants_dispatch(WNNGraph graph, size_t input_count, WNNNamedTensor const *inputs, size_t output_count,
                             WNNNamedTensor const *outputs, WNNCancellation cancellation);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Compiles a graph that has passed build's checks to a program for an engine (struct program in ir/program.h). */
-#ifndef WEBNN_RUNTIME_COMPILE_COMPILE_H_
-#define WEBNN_RUNTIME_COMPILE_COMPILE_H_
+#pragma once
 
 #include "runtime/engine/engine.h"
 
@@ -20,5 +19,3 @@ bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *u
 /** Does the same for other facts than the engine's own. */
 bool compile_for_target(struct engine *en, const struct target *t, struct graph *g, bool (*cancelled)(void *user), void *user,
                         struct program *out, struct compile_times *times, struct error *e);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * A node in a CLUSTER_LOOP becomes steps, locations that move, and a loop per direction.
  */
-#ifndef WEBNN_RUNTIME_COMPILE_COMPILE_LOOP_H_
-#define WEBNN_RUNTIME_COMPILE_COMPILE_LOOP_H_
+#pragma once
 
 #include "runtime/compile/compile.h"
 
@@ -32,5 +31,3 @@ struct loop_size loop_get_size(const struct compiled_loop *l);
 bool loop_append(struct compiled_loop *l, struct program *p, int64_t arena_base,
                  bool (*locate_value)(void *user, const struct value *v, struct location *location), void *user,
                  struct error *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Prints as JSON, for the debug switch steps, which operators there are before the passes, and what each step consists of. */
-#ifndef WEBNN_RUNTIME_COMPILE_DESCRIBE_H_
-#define WEBNN_RUNTIME_COMPILE_DESCRIBE_H_
+#pragma once
 
 #include "ir/program.h"
 
@@ -11,5 +10,3 @@ void describe_graph(FILE *out, struct graph *g);
 /** Unless out is NULL, prints the steps from `first` on, which these nodes became: operators [operator, label], and locations
  * [kind, slot, offset, bytes, whether it is written].  Passes give what they make the labels of what it was made of. */
 void describe_steps(FILE *out, const struct program *p, uint32_t first, struct node *const *nodes, uint32_t count);
-
-#endif

@@ -17,8 +17,7 @@
  *   run(executable, bindings)             any number at the same time
  *   submit(executable, bindings, done)    the same, without waiting for the end
  */
-#ifndef WEBNN_RUNTIME_ENGINE_ENGINE_H_
-#define WEBNN_RUNTIME_ENGINE_ENGINE_H_
+#pragma once
 
 #include <stdatomic.h>
 
@@ -281,5 +280,3 @@ struct engine {
     _Atomic(struct engine_buffer *) spare_memory; /* what a variant's computation left for the next one's; or NULL */
     struct error warning; /* set by the engine when it is created, for the context's log; else all zeros */
 };
-
-#endif

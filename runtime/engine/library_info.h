@@ -2,8 +2,7 @@
 /*
  * This header declares what an engine tells of its library for convolutions and matmuls, whichever library that is.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_LIBRARY_INFO_H_
-#define WEBNN_RUNTIME_ENGINE_LIBRARY_INFO_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 
@@ -32,5 +31,3 @@ struct library_facts {
     uint32_t version, isa;
     bool refuses; /* the library is not to be used: its process-wide instruction set is above the cap */
 };
-
-#endif

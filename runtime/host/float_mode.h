@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The floating-point mode of the calling thread: how numbers are rounded, and what becomes of subnormals. */
-#ifndef WEBNN_RUNTIME_HOST_FLOAT_MODE_H_
-#define WEBNN_RUNTIME_HOST_FLOAT_MODE_H_
+#pragma once
 
 #include <fenv.h>
 #include <stdbool.h>
@@ -20,5 +19,3 @@ static inline bool float_take_invalid(void)
         (void)feclearexcept(FE_INVALID);
     return noted;
 }
-
-#endif

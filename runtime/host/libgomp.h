@@ -2,8 +2,7 @@
 /*
  * Runs parallel regions on libgomp's pool, where oneDNN's regions cannot be led to teams (openmp.h): one pool serves both then.
  */
-#ifndef WEBNN_RUNTIME_HOST_LIBGOMP_H_
-#define WEBNN_RUNTIME_HOST_LIBGOMP_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ struct libgomp_settings libgomp_enter(uint32_t count);
 void libgomp_leave(struct libgomp_settings saved);
 /** Calls body(user, part, parts) for every part below `parts`, part 0 on the calling thread, on its team. */
 void libgomp_run(uint32_t parts, void (*body)(void *user, uint32_t part, uint32_t parts), void *user);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Allocates host memory for tensors, arenas and scratch: at multiples of TARGET_ALIGNMENT, in huge pages where it is large.
  */
-#ifndef WEBNN_RUNTIME_HOST_MEMORY_H_
-#define WEBNN_RUNTIME_HOST_MEMORY_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@
 void *memory_create(size_t bytes);
 /** Frees memory, which may be NULL; bytes is what memory_create was given. */
 void memory_free(void *memory, size_t bytes);
-
-#endif

@@ -8,8 +8,7 @@
  * global offset table) are replaced.  On a thread that has entered a team they compute there; on every other thread, such as
  * an application's that uses oneDNN itself, they call what stood there before.
  */
-#ifndef WEBNN_RUNTIME_HOST_OPENMP_H_
-#define WEBNN_RUNTIME_HOST_OPENMP_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@
  * changed then.  It must be called once.
  */
 bool openmp_redirect(const void *function);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Starts the library's own threads, and lets them wait by the monotonic clock. */
-#ifndef WEBNN_RUNTIME_HOST_OWN_THREAD_H_
-#define WEBNN_RUNTIME_HOST_OWN_THREAD_H_
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,5 +16,3 @@ bool own_thread_start(pthread_t *thread, const pthread_attr_t *attributes, void 
 bool steady_condition_init(pthread_cond_t *c);
 /** Returns the monotonic clock's time in so many nanoseconds. */
 struct timespec steady_time_after(uint64_t nanoseconds);
-
-#endif

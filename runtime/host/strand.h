@@ -3,8 +3,7 @@
  * Lets parts that wait for each other take turns on one thread: a strand is a part with a stack of its own.  One thread begins
  * it and continues it until it ends, from that thread's own stack.
  */
-#ifndef WEBNN_RUNTIME_HOST_STRAND_H_
-#define WEBNN_RUNTIME_HOST_STRAND_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ void strand_continue(struct strand **at);
 void strand_wait(struct strand *self, unsigned seen);
 unsigned strand_seen(const struct strand *s);
 struct strand **strand_next(struct strand *s);
-
-#endif

@@ -12,8 +12,7 @@
  * workers do.  They may run one after the other, on any thread: a thread that comes to a barrier while there are parts that no
  * thread has begun begins them on stacks of their own, and takes turns with them.
  */
-#ifndef WEBNN_RUNTIME_HOST_TEAM_H_
-#define WEBNN_RUNTIME_HOST_TEAM_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ void *team_user(team_body *body);
  * at once where one thread computes all parts, because the team has fewer threads than parts.
  */
 void team_barrier(void);
-
-#endif

@@ -6,8 +6,7 @@
  * same threads (openmp.h); where that cannot be done, both use libgomp's pool (libgomp.h), because two pools would take each
  * other's processors.
  */
-#ifndef WEBNN_RUNTIME_HOST_THREADS_H_
-#define WEBNN_RUNTIME_HOST_THREADS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ uint32_t threads_team(void);
 void threads_run(uint32_t parts, threads_body *body, void *user);
 /** Does the same on a team, with parts that may wait for each other (team_barrier). */
 void threads_run_synchronized(uint32_t parts, threads_body *body, void *user);
-
-#endif

@@ -10,8 +10,7 @@
  * that no process sees half of one.  Each use of a file sets its time of modification, by which trim_folder knows what to
  * remove first.
  */
-#ifndef WEBNN_RUNTIME_PROGRAM_CACHE_FOLDER_H_
-#define WEBNN_RUNTIME_PROGRAM_CACHE_FOLDER_H_
+#pragma once
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ unsigned char *cache_read(const char *folder, const char *identity, const char *
 bool cache_write(const char *folder, const char *identity, const char *suffix, const void *bytes, size_t size);
 /** Notes that so many bytes were written, and removes files at the first of them, and then from time to time. */
 void cache_trim(const char *folder, const char *suffix, atomic_ullong *written, size_t bytes);
-
-#endif

@@ -8,8 +8,7 @@
  * An engine's own struct begins with struct executable, followed by what only that engine knows of each step (a function,
  * a pipeline).  Only engines look into the struct.
  */
-#ifndef WEBNN_RUNTIME_PROGRAM_EXECUTABLE_H_
-#define WEBNN_RUNTIME_PROGRAM_EXECUTABLE_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -158,5 +157,3 @@ void executable_get_step_facts(const struct executable *x, uint32_t step, struct
 void executable_print_profile(const struct executable *x, FILE *out);
 /** Writes times and what the program says of its steps as JSON, for the switch steps.  What fails is said on stderr. */
 void executable_write_steps(const struct executable *x);
-
-#endif

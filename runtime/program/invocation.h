@@ -10,8 +10,7 @@
  * An invocation belongs to one run at a time and is kept for the next; the pool's lock is held while one is taken or given
  * back, never while a step runs.
  */
-#ifndef WEBNN_RUNTIME_PROGRAM_INVOCATION_H_
-#define WEBNN_RUNTIME_PROGRAM_INVOCATION_H_
+#pragma once
 
 #include "runtime/program/executable.h"
 
@@ -40,5 +39,3 @@ void executable_warm(struct executable *x, size_t bytes_most);
 
 /** Frees the invocations that are kept for the next runs. */
 void invocation_free_all(struct executable *x);
-
-#endif

@@ -3,8 +3,7 @@
  * Counts the memory of an engine's tensors and graphs against the limit that the context's options set: buffers (tensors, the
  * arenas that graphs compute in) and what graphs keep (constants, packed weights).
  */
-#ifndef WEBNN_RUNTIME_PROGRAM_MEMORY_LIMIT_H_
-#define WEBNN_RUNTIME_PROGRAM_MEMORY_LIMIT_H_
+#pragma once
 
 #include "runtime/engine/engine.h"
 
@@ -17,5 +16,3 @@ void memory_discharge(struct engine *en, size_t bytes);
 struct engine_buffer *memory_buffer_create(struct engine *en, size_t bytes, struct error *e);
 /** Frees a buffer of the engine's, counted or not. */
 void memory_buffer_free(struct engine *en, struct engine_buffer *b);
-
-#endif

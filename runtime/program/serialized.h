@@ -13,8 +13,7 @@
  * packed weights at multiples of SERIALIZED_ALIGN, used where they lie; they may be in a file of their own.  Numbers have the
  * byte order of the machine that the program is for.
  */
-#ifndef WEBNN_RUNTIME_PROGRAM_SERIALIZED_H_
-#define WEBNN_RUNTIME_PROGRAM_SERIALIZED_H_
+#pragma once
 
 #include "codegen/kernel_abi.h"
 #include "runtime/engine/engine.h"
@@ -151,5 +150,3 @@ void serialized_view_free(struct serialized_view *view);
 uint64_t serialized_checksum(const void *data, size_t bytes);
 /** Puts right the checksums of a serialized program that was altered, for tests of the checks after them. */
 void serialized_sign(void *serialized, size_t bytes);
-
-#endif

@@ -3,8 +3,7 @@
  * This header declares what the two sides of serialized programs share: the header and the checksum.  docs/compiled-graphs.md
  * describes them.
  */
-#ifndef WEBNN_RUNTIME_PROGRAM_SERIALIZED_FORMAT_H_
-#define WEBNN_RUNTIME_PROGRAM_SERIALIZED_FORMAT_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -95,5 +94,3 @@ enum { CHECKSUM_SEGMENT_BYTES = 1 << 20 };
 
 /** Returns the checksum that goes into the header of a serialized program in memory. */
 uint64_t serialized_header_checksum(const struct serialized_header *h, const void *program, const void *code);
-
-#endif

@@ -6,8 +6,7 @@
  * without memory and a reader past the end say so at last (failed), and a reader gives zeros until then.  Bulk (constants,
  * packed weights) does not go through the stream: it is named by offset and size in the serialized program's data.
  */
-#ifndef WEBNN_RUNTIME_PROGRAM_SERIALIZED_STREAM_H_
-#define WEBNN_RUNTIME_PROGRAM_SERIALIZED_STREAM_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,5 +109,3 @@ static inline double in_f64(struct stream_reader *i)
     in_bytes(i, &v, sizeof v);
     return v;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * write a part of its output only (a scatter), so that they do; memory that is used several times may then keep a step that
  * would not be needed.  Steps that are kept compute what they always do.
  */
-#ifndef WEBNN_RUNTIME_PROGRAM_WANTED_H_
-#define WEBNN_RUNTIME_PROGRAM_WANTED_H_
+#pragma once
 
 #include "runtime/program/invocation.h"
 
@@ -17,5 +16,3 @@
  * recordings are of whole runs, and where memory runs out.  The answer for the last choice of outputs is kept.
  */
 const bool *wanted_skips(struct invocation *i, const struct engine_binding *outputs);
-
-#endif

@@ -3,8 +3,7 @@
  * Helpers for tests of generated code: buffers with guard bytes, nasty values, and the comparison of every instruction set with
  * kernel_interpret.
  */
-#ifndef WEBNN_TESTS_CODEGEN_KERNELS_H_
-#define WEBNN_TESTS_CODEGEN_KERNELS_H_
+#pragma once
 
 #include <math.h>
 
@@ -434,5 +433,3 @@ static inline uint32_t load(struct kernel *k, uint32_t tensor, struct kaffine in
 {
     return kernel_load(k, tensor, index, 0, NULL, (union scalar){.u64 = 0});
 }
-
-#endif

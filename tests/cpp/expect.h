@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef WEBNN_TESTS_CPP_EXPECT_H_
-#define WEBNN_TESTS_CPP_EXPECT_H_
+#pragma once
 
 #include <atomic>
 #include <cstdio>
@@ -31,5 +30,3 @@ template <class Work> std::string error_of(WNNStatus status, Work work)
     EXPECT(!"an error is thrown");
     return "";
 }
-
-#endif

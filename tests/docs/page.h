@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A page of docs/ that a program makes: written, or held against the file that is there. */
-#ifndef WEBNN_TESTS_DOCS_PAGE_H_
-#define WEBNN_TESTS_DOCS_PAGE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -68,5 +67,3 @@ static inline bool page_finish(const char *path, const char *text, bool write)
         die(path);
     return true;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A builder of a fake context for the tests of one source file: TEST_EACH(start, finish). */
-#ifndef WEBNN_TESTS_FRONTEND_FAKE_BUILDER_H_
-#define WEBNN_TESTS_FRONTEND_FAKE_BUILDER_H_
+#pragma once
 
 #include "frontend/fake_runtime.h"
 
@@ -22,5 +21,3 @@ static int finish(void **state)
     fake_context_end(&context);
     return context.references != 1;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * constant tensors, a build that keeps the graph.  Defines the functions of runtime/api/runtime.h and the few public ones that
  * the frontend calls, so that the linker has no reason to take the real ones.  Include it in one source file of a test.
  */
-#ifndef WEBNN_TESTS_FRONTEND_FAKE_RUNTIME_H_
-#define WEBNN_TESTS_FRONTEND_FAKE_RUNTIME_H_
+#pragma once
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -143,5 +142,3 @@ WNNFuture runtime_build_failed(WNNContext context, const struct error *e, WNNBui
     context->failed_builds += e->status != WNNStatus_Success;
     return (WNNFuture){2};
 }
-
-#endif

@@ -3,8 +3,7 @@
  * What the fuzz targets share.  A target defines its seeds and LLVMFuzzerTestOneInput; before the first run the seeds are
  * written into the corpus folder, the last argument of the command line, so that no corpus has to be kept.
  */
-#ifndef WEBNN_TESTS_FUZZ_FUZZ_H_
-#define WEBNN_TESTS_FUZZ_FUZZ_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ void fuzz_picture(const char *name, const uint8_t *bytes, size_t length);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#endif

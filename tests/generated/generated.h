@@ -15,8 +15,7 @@
  * the reader says: a refusal that was not seen before is as good a start for more changes as a valid model, and the numbers,
  * types and names in its message are the first to be tried.
  */
-#ifndef WEBNN_TESTS_GENERATED_GENERATED_H_
-#define WEBNN_TESTS_GENERATED_GENERATED_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -270,5 +269,3 @@ double gen_seconds(void);
 /** Makes a failing model smaller for about that many seconds. */
 void gen_shrink(struct gen_worker *w, struct gen_model *m, uint32_t check_seed, enum gen_failure failure,
                 const struct gen_limits *limits, double seconds);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Small networks with the structures that real ones have; what passes are run on as a whole. */
-#ifndef WEBNN_TESTS_PASSES_NETS_H_
-#define WEBNN_TESTS_PASSES_NETS_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -101,5 +100,3 @@ static const struct net nets[] = {
      "outputs { e; j; q; }",
      0},
 };
-
-#endif

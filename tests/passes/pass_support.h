@@ -3,8 +3,7 @@
  * What tests of passes share: a target of no machine, random inputs, and "the interpreter computes the same before and
  * after".
  */
-#ifndef WEBNN_TESTS_PASSES_PASS_SUPPORT_H_
-#define WEBNN_TESTS_PASSES_PASS_SUPPORT_H_
+#pragma once
 
 #include <math.h>
 
@@ -213,5 +212,3 @@ GRAPHS_UNUSED static bool check_pass_at(struct graph *g, pass_function *pass, co
     }
     return changed;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * One application of an operator while it is drawn: what the generate_<family>.c share.  Each family's function for an operator
  * fills inputs, options and arguments; generate_operator.c says which it is and makes the node.
  */
-#ifndef WEBNN_TESTS_RANDOM_DRAWING_H_
-#define WEBNN_TESTS_RANDOM_DRAWING_H_
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -69,5 +68,3 @@ draw_function draw_concat, draw_expand, draw_pad, draw_reshape, draw_reverse, dr
 draw_function draw_gather, draw_elements, draw_nd;
 draw_function draw_conv2d, draw_conv_transpose2d, draw_pool2d, draw_resample2d;
 draw_function draw_matmul, draw_gemm, draw_recurrent;
-
-#endif

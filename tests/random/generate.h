@@ -6,8 +6,7 @@
  * asked of a new node's results: a node of whose elements more than one in a hundred lies near a jump is taken back, and drawn
  * again with other operands.
  */
-#ifndef WEBNN_TESTS_RANDOM_GENERATE_H_
-#define WEBNN_TESTS_RANDOM_GENERATE_H_
+#pragma once
 
 #include "random.h"
 
@@ -87,5 +86,3 @@ bool draw_loop(struct generator *r);
 void draw_steps(struct generator *r);
 /** Appends one random application of op; its (random) result is the hint of the next.  False: it did not work out. */
 bool draw_operator(struct generator *r, enum op op);
-
-#endif

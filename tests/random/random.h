@@ -11,8 +11,7 @@
  * failing sample small main.c                random-graphs: options, counts, reports coverage.c            coverage-operators:
  * every operator with every data type of every operand
  */
-#ifndef WEBNN_TESTS_RANDOM_RANDOM_H_
-#define WEBNN_TESTS_RANDOM_RANDOM_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -130,5 +129,3 @@ bool check_variant(const struct sample *s, struct variant *v, struct check_count
 
 /** Replaces s by a smaller sample that fails, too, in the variant (NULL: check_sample fails), in about that many seconds. */
 void sample_shrink(struct sample *s, struct variant *v, double seconds);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Steps of programs that use the public functions; a step that fails fails the test with the library's message. */
-#ifndef WEBNN_TESTS_SUPPORT_API_H_
-#define WEBNN_TESTS_SUPPORT_API_H_
+#pragma once
 
 #include "support/test.h"
 #include "webnn/webnn.h"
@@ -65,5 +64,3 @@ static inline WNNTensor tensor_of(WNNContext c, size_t rank, const uint32_t *sha
     assert_success(wnnContextCreateTensor(c, &d, &t));
     return t;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Attentions for tests: sizes, batches, masks, orders of dimensions, and the passes that make a kernel of each.
  */
-#ifndef WEBNN_TESTS_SUPPORT_ATTENTION_H_
-#define WEBNN_TESTS_SUPPORT_ATTENTION_H_
+#pragma once
 
 #include "passes/cluster/attention.h"
 #include "support/kernels.h"
@@ -227,5 +226,3 @@ static inline void attention_check_all(const struct target *t, kernel_runner run
 {
     attention_check_every(t, 0, 1, run);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Every way in which a graph may say which keys of an attention count: what is found, results, and what is not read.
  */
-#ifndef WEBNN_TESTS_SUPPORT_ATTENTION_BOUNDS_H_
-#define WEBNN_TESTS_SUPPORT_ATTENTION_BOUNDS_H_
+#pragma once
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -195,5 +194,3 @@ static inline void attention_check_all_unread(const struct target *t, int first,
             for (int rows = 3; rows <= 40; rows += 37)
                 attention_check_unread(&attention_spellings[i], rows, ends[e], true, t, run);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Makes matmuls of bytes for tests of the engine for GPUs: compact weights times an operand that was rounded to 8 bits
  * (docs/compact-weights.md).
  */
-#ifndef WEBNN_TESTS_SUPPORT_BYTE_GRAPHS_H_
-#define WEBNN_TESTS_SUPPORT_BYTE_GRAPHS_H_
+#pragma once
 
 #include "ir/schedule/schedule_gpu.h"
 #include "support/compact_graphs.h"
@@ -186,5 +185,3 @@ GRAPHS_UNUSED static struct graph *network_graph(uint32_t rows, uint32_t k, uint
     assert_int_equal(g->error.status, WNNStatus_Success);
     return g;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What runners of case files share: reading them, lines "# key: value", and differences of texts. */
-#ifndef WEBNN_TESTS_SUPPORT_CASE_FILES_H_
-#define WEBNN_TESTS_SUPPORT_CASE_FILES_H_
+#pragma once
 
 #include <ctype.h>
 
@@ -128,5 +127,3 @@ static inline void print_difference(const char *expected, const char *got)
 #undef COMMON
     free(common);
 }
-
-#endif

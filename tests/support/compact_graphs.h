@@ -2,8 +2,7 @@
 /*
  * Makes graphs with random weights of 4, 8 and 16 bits, for tests of compact weights (docs/compact-weights.md).
  */
-#ifndef WEBNN_TESTS_SUPPORT_COMPACT_GRAPHS_H_
-#define WEBNN_TESTS_SUPPORT_COMPACT_GRAPHS_H_
+#pragma once
 
 #include "passes/passes.h"
 #include "passes/support.h"
@@ -65,5 +64,3 @@ GRAPHS_UNUSED static void compact_cluster(struct graph *g, const struct target *
     pass_finish_clusters(g, &o);
     assert_int_equal(g->error.status, WNNStatus_Success);
 }
-
-#endif

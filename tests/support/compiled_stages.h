@@ -2,8 +2,7 @@
 /*
  * Kernels of stages, compiled and run, for tests of the code that computes them.
  */
-#ifndef WEBNN_TESTS_SUPPORT_COMPILED_STAGES_H_
-#define WEBNN_TESTS_SUPPORT_COMPILED_STAGES_H_
+#pragma once
 
 #include "codegen/codegen.h"
 #include "support/kernels.h"
@@ -123,5 +122,3 @@ static inline bool stages_run_both(const struct kernel *k, void *const *tensors)
         free(before[t]);
     return good;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The context of a program's tests: TEST_GROUP(create_context, release_context). */
-#ifndef WEBNN_TESTS_SUPPORT_CONTEXT_H_
-#define WEBNN_TESTS_SUPPORT_CONTEXT_H_
+#pragma once
 
 #include "support/test.h"
 #include "webnn/webnn.h"
@@ -26,5 +25,3 @@ static inline int release_context(__attribute__((unused)) void **state)
     wnnContextRelease(context);
     return 0;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Holds what tests of elementary functions share: references, errors in units in the last place, and arguments that are hard.
  */
-#ifndef WEBNN_TESTS_SUPPORT_ELEMENTARY_H_
-#define WEBNN_TESTS_SUPPORT_ELEMENTARY_H_
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -107,5 +106,3 @@ static inline uint32_t elementary_step(uint32_t usual)
     const char *option = getenv("ELEMENTARY");
     return option && strstr(option, "all") ? 1 : usual;
 }
-
-#endif

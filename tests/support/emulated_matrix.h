@@ -16,8 +16,7 @@
  * once, as numbers of 24 + EMULATED_BITS bits below the largest one's first bit, without what lies below, and so is the result
  * of what lies below 24 bits.
  */
-#ifndef WEBNN_TESTS_SUPPORT_EMULATED_MATRIX_H_
-#define WEBNN_TESTS_SUPPORT_EMULATED_MATRIX_H_
+#pragma once
 
 static const char emulated_matrix[] =
     "#ifndef MATRIX_MULTIPLY\n"
@@ -77,5 +76,3 @@ static const char emulated_matrix[] =
     "  barrier(CLK_LOCAL_MEM_FENCE);\n"
     "}\n"
     "#endif\n";
-
-#endif

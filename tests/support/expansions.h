@@ -2,8 +2,7 @@
 /*
  * Runs expansions on single values, which tests hold generated code against, to the bit.
  */
-#ifndef WEBNN_TESTS_SUPPORT_EXPANSIONS_H_
-#define WEBNN_TESTS_SUPPORT_EXPANSIONS_H_
+#pragma once
 
 #include "ir/expansion/expansion.h"
 
@@ -30,5 +29,3 @@ static inline union scalar expansion_scalar(const struct expansion *x, const uni
     }
     return values[x->result];
 }
-
-#endif

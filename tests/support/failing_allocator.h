@@ -13,8 +13,7 @@
  *
  * One file of a program includes it.
  */
-#ifndef WEBNN_TESTS_SUPPORT_FAILING_ALLOCATOR_H_
-#define WEBNN_TESTS_SUPPORT_FAILING_ALLOCATOR_H_
+#pragma once
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -178,7 +177,5 @@ static inline bool allocation_has_failed(void)
 {
     return atomic_exchange(&allocation_failed, false);
 }
-
-#endif
 
 #endif

@@ -9,8 +9,7 @@
  *
  * The test opens the same library and gets fake_opencl_get from it.
  */
-#ifndef WEBNN_TESTS_SUPPORT_FAKE_OPENCL_H_
-#define WEBNN_TESTS_SUPPORT_FAKE_OPENCL_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ struct fake_opencl {
 
 /** Is the library's function fake_opencl_get. */
 typedef const struct fake_opencl *fake_opencl_function(void);
-
-#endif

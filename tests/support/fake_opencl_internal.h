@@ -2,8 +2,7 @@
 /*
  * Declares what the files of the OpenCL without a device share: its objects, and how calls are counted and fail.
  */
-#ifndef WEBNN_TESTS_SUPPORT_FAKE_OPENCL_INTERNAL_H_
-#define WEBNN_TESTS_SUPPORT_FAKE_OPENCL_INTERNAL_H_
+#pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -114,5 +113,3 @@ struct command fake_launch(cl_kernel k);
 void *fake_command_buffer_function(const char *name);
 /** Waits until what is in queues is done.  The lock is held. */
 void fake_await_queue(void);
-
-#endif

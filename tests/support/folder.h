@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A folder of a program's own, its working directory while the tests run: TEST_GROUP(enter_folder, leave_folder). */
-#ifndef WEBNN_TESTS_SUPPORT_FOLDER_H_
-#define WEBNN_TESTS_SUPPORT_FOLDER_H_
+#pragma once
 
 #include <unistd.h>
 
@@ -42,5 +41,3 @@ static inline void write_text(const char *path, const char *text)
 {
     write_bytes(path, text, strlen(text));
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Makes graphs for tests of text, by parse_body(), and holds results against them.  Every graph that goes through here is also
  * verified and checked to print and parse back to the same text.
  */
-#ifndef WEBNN_TESTS_SUPPORT_GRAPHS_H_
-#define WEBNN_TESTS_SUPPORT_GRAPHS_H_
+#pragma once
 
 #include "ir/graph/ir.h"
 #include "ir/text/text.h"
@@ -130,5 +129,3 @@ GRAPHS_UNUSED static uint32_t count_nodes(const struct graph *g, enum op op)
         count += n->op == op;
     return count;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * What the files of the layer intel_layer.c share.
  */
-#ifndef WEBNN_TESTS_SUPPORT_INTEL_LAYER_H_
-#define WEBNN_TESTS_SUPPORT_INTEL_LAYER_H_
+#pragma once
 
 #include <CL/cl_layer.h>
 #include <stdbool.h>
@@ -14,5 +13,3 @@ bool intel_layer_fails(const char *name);
 void intel_layer_add_faults(const struct _cl_icd_dispatch *target, struct _cl_icd_dispatch *table);
 /** Is the layer's interface for tests (intel_layer_faults.h). */
 const struct intel_layer *intel_layer_get(void);
-
-#endif

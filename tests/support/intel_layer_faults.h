@@ -2,8 +2,7 @@
 /*
  * What tests ask of the layer intel_layer.c while it is loaded: they open the same file and get intel_layer_get from it.
  */
-#ifndef WEBNN_TESTS_SUPPORT_INTEL_LAYER_FAULTS_H_
-#define WEBNN_TESTS_SUPPORT_INTEL_LAYER_FAULTS_H_
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ struct intel_layer {
 
 /** Is the layer's function intel_layer_get. */
 typedef const struct intel_layer *intel_layer_function(void);
-
-#endif

@@ -16,8 +16,7 @@
  * l = k < 8` makes a variable of an expression, and `form row = 2*i - 1` names a form.  A dollar sign and a name stand for a
  * text that is given with the kernel's.
  */
-#ifndef WEBNN_TESTS_SUPPORT_KERNEL_TEXT_H_
-#define WEBNN_TESTS_SUPPORT_KERNEL_TEXT_H_
+#pragma once
 
 #include "ir/kernel/kernel.h"
 
@@ -32,5 +31,3 @@ void assert_reads_back(const struct kernel *k);
 
 /** Returns text with all names replaced, which the caller frees. */
 char *names_replace(const char *text, const char *values);
-
-#endif

@@ -3,8 +3,7 @@
  * Runs lowered graphs in tests on random inputs: every cluster is lowered and its kernels are run by a function of the test's
  * choice, and outputs are held against the reference interpreter within its error bounds.
  */
-#ifndef WEBNN_TESTS_SUPPORT_KERNELS_H_
-#define WEBNN_TESTS_SUPPORT_KERNELS_H_
+#pragma once
 
 #include <math.h>
 
@@ -241,5 +240,3 @@ static inline uint32_t kernels_fuse(struct graph *g, const struct pass_options *
     }
     return with_stages;
 }
-
-#endif

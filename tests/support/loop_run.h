@@ -2,8 +2,7 @@
 /*
  * Lowers kernels to the loop language and runs what they become in its interpreter, without LLVM.
  */
-#ifndef WEBNN_TESTS_SUPPORT_LOOP_RUN_H_
-#define WEBNN_TESTS_SUPPORT_LOOP_RUN_H_
+#pragma once
 
 #include "codegen/lower/lower.h"
 #include "support/loop_text.h"
@@ -67,5 +66,3 @@ static inline bool loop_run(const struct schedule *s, const struct isa *isa, con
     free(launch.scratch.bytes);
     return is_exact;
 }
-
-#endif

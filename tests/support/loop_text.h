@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Text of modules of the loop language, for tests. */
-#ifndef WEBNN_TESTS_SUPPORT_LOOP_TEXT_H_
-#define WEBNN_TESTS_SUPPORT_LOOP_TEXT_H_
+#pragma once
 
 #include "ir/loop/loop.h"
 #include "support/test.h"
@@ -34,5 +33,3 @@ static inline void assert_loop_reads_back(const struct loop_module *m)
     free(second);
     free(text);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Says which files are mapped into this process. */
-#ifndef WEBNN_TESTS_SUPPORT_MAPS_H_
-#define WEBNN_TESTS_SUPPORT_MAPS_H_
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -21,5 +20,3 @@ static inline bool is_mapped(const char *part)
     fclose(maps);
     return found;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Graphs for tests of tiles of matrix instructions: every way in which operands come to local memory, edges of rows, columns
  * and sums, batches, convolutions, and what follows a sum.
  */
-#ifndef WEBNN_TESTS_SUPPORT_MATRIX_CASES_H_
-#define WEBNN_TESTS_SUPPORT_MATRIX_CASES_H_
+#pragma once
 
 #include "ir/target/target.h"
 #include "support/graphs.h"
@@ -78,5 +77,3 @@ GRAPHS_UNUSED static struct gpu_facts matrix_facts(double error)
     facts.matrix.error = error;
     return facts;
 }
-
-#endif

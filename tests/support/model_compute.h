@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Computes a model that was read and built, as a program would: through the public API, with a buffer for every port. */
-#ifndef WEBNN_TESTS_SUPPORT_MODEL_COMPUTE_H_
-#define WEBNN_TESTS_SUPPORT_MODEL_COMPUTE_H_
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,5 +63,3 @@ static inline bool model_compute(const struct model *m, WNNGraph graph, fill_inp
     free(out);
     return !status;
 }
-
-#endif

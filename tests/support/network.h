@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Runs the cases of a network in $WEBNN_SHARED/models through the public API. */
-#ifndef WEBNN_TESTS_SUPPORT_NETWORK_H_
-#define WEBNN_TESTS_SUPPORT_NETWORK_H_
+#pragma once
 
 #include <math.h>
 
@@ -129,5 +128,3 @@ static inline void network_check_cases(const char *name, uint32_t threads)
     }
     network_close(&n);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Runs printed kernels on the first OpenCL device, whatever kind it is.
  */
-#ifndef WEBNN_TESTS_SUPPORT_OPENCL_H_
-#define WEBNN_TESTS_SUPPORT_OPENCL_H_
+#pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -200,5 +199,3 @@ GRAPHS_UNUSED static bool opencl_run(const struct kernel *k, void *const *tensor
     opencl_source_free(&source);
     return good;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Has what every OpenCL layer for tests does: it answers questions about itself, and begins with the functions below it.
  */
-#ifndef WEBNN_TESTS_SUPPORT_OPENCL_LAYER_H_
-#define WEBNN_TESTS_SUPPORT_OPENCL_LAYER_H_
+#pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_layer.h>
@@ -51,5 +50,3 @@ static inline struct _cl_icd_dispatch *layer_begin(cl_uint entries, const struct
     *out = &table;
     return &table;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What a region of the library openmp_user has seen. */
-#ifndef WEBNN_TESTS_SUPPORT_OPENMP_USER_H_
-#define WEBNN_TESTS_SUPPORT_OPENMP_USER_H_
+#pragma once
 
 enum { OPENMP_THREADS = 16 };
 
@@ -15,5 +14,3 @@ struct openmp_seen {
 __attribute__((visibility("default"))) void use_openmp(struct openmp_seen *s, unsigned threads);
 /** Is a function of a library that shares loops. */
 __attribute__((visibility("default"))) long share_loop(void);
-
-#endif

@@ -3,8 +3,7 @@
  * Writes protobuf messages by hand, field by field, so that tests can write what no library would: ONNX files with anything in
  * them.  If memory runs out, it ends the process.
  */
-#ifndef WEBNN_TESTS_SUPPORT_PROTOBUF_H_
-#define WEBNN_TESTS_SUPPORT_PROTOBUF_H_
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -73,5 +72,3 @@ static inline void put_message(struct bytes *b, unsigned field, struct bytes *m)
     free(m->data);
     *m = (struct bytes){0};
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Random numbers that are the same from run to run. */
-#ifndef WEBNN_TESTS_SUPPORT_RANDOM_H_
-#define WEBNN_TESTS_SUPPORT_RANDOM_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ static inline void random_fill(float *x, size_t count)
     for (size_t i = 0; i < count; i++)
         x[i] = (float)random_below(2001) / 1000 - 1;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Hidden sizes of up to 16 are computed in float64, larger ones are not.  Options are drawn from a generator that the number
  * seeds; nothing enumerates the combinations, so a rare one may be missing.
  */
-#ifndef WEBNN_TESTS_SUPPORT_RECURRENT_CASES_H_
-#define WEBNN_TESTS_SUPPORT_RECURRENT_CASES_H_
+#pragma once
 
 #include <inttypes.h>
 
@@ -135,5 +134,3 @@ static inline void recurrent_case(uint32_t number, char *text)
         recurrent_print(&out, "s; ");
     recurrent_print(&out, "}");
 }
-
-#endif

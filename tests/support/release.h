@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef WEBNN_TESTS_SUPPORT_RELEASE_H_
-#define WEBNN_TESTS_SUPPORT_RELEASE_H_
+#pragma once
 
 #include "webnn/webnn.h"
 
@@ -18,5 +17,3 @@ static inline void release_all(WNNContext context, WNNGraph graph, WNNTensor a, 
     wnnTensorRelease(b);
     release_graph(context, graph);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Makes schedules for tests that have no target, and compiles one kernel for tests that have one.
  */
-#ifndef WEBNN_TESTS_SUPPORT_SCHEDULES_H_
-#define WEBNN_TESTS_SUPPORT_SCHEDULES_H_
+#pragma once
 
 #include "ir/schedule/schedule.h"
 #include "support/test.h"
@@ -27,5 +26,3 @@ static inline struct schedule *schedule_of(const struct kernel *k, const struct 
     assert_true(s->vector_block == UNIT_ELEMENTS || k->reduced_count);
     return s;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Reads the options that programs have in common which search for failures among things made at random. */
-#ifndef WEBNN_TESTS_SUPPORT_SEARCH_OPTIONS_H_
-#define WEBNN_TESTS_SUPPORT_SEARCH_OPTIONS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ static inline bool search_option(struct search_options *o, const char *name, con
         return false;
     return true;
 }
-
-#endif

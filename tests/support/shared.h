@@ -3,8 +3,7 @@
  * Finds data that tests read in place, in the folder WEBNN_SHARED.  Where they are absent, a test is skipped and says why; with
  * WEBNN_REQUIRE_SHARED in the environment (CMake's option of that name sets it) it fails.
  */
-#ifndef WEBNN_TESTS_SUPPORT_SHARED_H_
-#define WEBNN_TESTS_SUPPORT_SHARED_H_
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,5 +32,3 @@ static inline int shared_absent(const char *path)
     printf("%s: %s is absent\n", fails ? "failed" : "skipped", path);
     return fails ? 1 : 77;
 }
-
-#endif

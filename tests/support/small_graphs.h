@@ -3,8 +3,7 @@
  * Makes small random graphs for lowering: element-wise operators, data movement and reductions, and puts their nodes into
  * clusters.  The same seed (random_seed) gives the same graph.
  */
-#ifndef WEBNN_TESTS_SUPPORT_SMALL_GRAPHS_H_
-#define WEBNN_TESTS_SUPPORT_SMALL_GRAPHS_H_
+#pragma once
 
 #include "support/kernels.h"
 
@@ -287,5 +286,3 @@ GRAPHS_UNUSED static void cluster_greedily(struct graph *g)
         n->cluster = c;
     }
 }
-
-#endif

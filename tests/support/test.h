@@ -10,8 +10,7 @@
  *
  * A program that needs a main function of its own calls tests_run() in it.
  */
-#ifndef WEBNN_TESTS_SUPPORT_TEST_H_
-#define WEBNN_TESTS_SUPPORT_TEST_H_
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,5 +66,3 @@ int tests_run(void);
 
 /** Prints the names of the tests.  Returns 0. */
 int tests_list(void);
-
-#endif

@@ -3,8 +3,7 @@
  * Convolutions for tests of Winograd's transforms: sizes, paddings, layouts, what is fused, and the passes that make a kernel
  * of each.
  */
-#ifndef WEBNN_TESTS_SUPPORT_WINOGRAD_H_
-#define WEBNN_TESTS_SUPPORT_WINOGRAD_H_
+#pragma once
 
 #include "passes/cluster/winograd.h"
 #include "support/kernels.h"
@@ -73,5 +72,3 @@ enum { WINOGRAD_BODIES = sizeof winograd_bodies / sizeof *winograd_bodies };
 
 /** A machine for tests that generate no code. */
 static const struct target plain_target = {.isa.vector_bits = 256, .thread_count = 2, .cache_bytes = 1 << 20};
-
-#endif

@@ -9,8 +9,7 @@
  *   double work = work_counter_read(&c) - before;
  *   work_counter_close(&c);
  */
-#ifndef WEBNN_TESTS_SUPPORT_WORK_COUNTER_H_
-#define WEBNN_TESTS_SUPPORT_WORK_COUNTER_H_
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -68,5 +67,3 @@ static inline void work_counter_close(struct work_counter *c)
         close(c->file);
     c->file = -1;
 }
-
-#endif

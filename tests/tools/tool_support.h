@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Running programs as users do: a command line, what it printed, how it ended. */
-#ifndef WEBNN_TESTS_TOOLS_TOOL_SUPPORT_H_
-#define WEBNN_TESTS_TOOLS_TOOL_SUPPORT_H_
+#pragma once
 
 #include <math.h>
 #include <sys/stat.h>
@@ -114,5 +113,3 @@ static inline const char *shared_model(const char *name)
         exit(status);
     return NULL;
 }
-
-#endif

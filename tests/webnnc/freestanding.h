@@ -2,8 +2,7 @@
 /*
  * What programs without a C library need to say what a network computes (bare.c, firmware.c).
  */
-#ifndef WEBNN_TESTS_WEBNNC_FREESTANDING_H_
-#define WEBNN_TESTS_WEBNNC_FREESTANDING_H_
+#pragma once
 
 /* Writes a number's digits before end, and returns where they begin. */
 static inline char *digits_before(char *end, unsigned long n)
@@ -29,5 +28,3 @@ static inline float largest_difference(const float *got, const float *expected, 
     }
     return largest / scale;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * A conformance case, as conformance.c reads it and the two ways to run it (conformance_interpreter.c, conformance_engine.c)
  * see it.
  */
-#ifndef WEBNN_TESTS_WPT_CONFORMANCE_H_
-#define WEBNN_TESTS_WPT_CONFORMANCE_H_
+#pragma once
 
 #include <cjson/cJSON.h>
 
@@ -45,5 +44,3 @@ bool run_engine(struct test *t, const char *debug, struct error *e);
 bool engine_is_there(void);
 /** Prints how many steps the graphs of run_engine had on which engine. */
 void print_steps(void);
-
-#endif

@@ -3,8 +3,7 @@
  * What the files of the runner of validation cases share: the objects that a case has made so far, and what a call came to.
  * Every limit below is above what the data need; a case that needs more ends the program with a message.
  */
-#ifndef WEBNN_TESTS_WPT_VALIDATION_H_
-#define WEBNN_TESTS_WPT_VALIDATION_H_
+#pragma once
 
 #include <cjson/cJSON.h>
 
@@ -86,5 +85,3 @@ void make_call(struct run *r, const cJSON *call, struct outcome *o);
 void await(struct outcome *o);
 /** After a promise has settled: graphs and tensors get their numbers. */
 void take_results(struct run *r, const cJSON *call, struct outcome *o);
-
-#endif

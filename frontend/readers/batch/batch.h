@@ -7,8 +7,7 @@
  * is in the slot.  Lines of JSON go out.  A file that cannot be read or computed is reported in its line and counted, and the
  * next one follows.  Read inputs.c (the list), then batch.c.  Functions that return bool return false after an error in *e.
  */
-#ifndef WEBNN_FRONTEND_READERS_BATCH_BATCH_H_
-#define WEBNN_FRONTEND_READERS_BATCH_BATCH_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ bool batch_run(const struct batch_list *l, const struct batch_work *w, FILE *out
 void batch_print_number(FILE *out, double x);
 /** Prints a string as JSON has it, in quotes. */
 void batch_print_string(FILE *out, const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * Reads and writes single elements of arrays of any data type as doubles, for programs that print, compare or make data, not
  * for speed.
  */
-#ifndef WEBNN_FRONTEND_READERS_FILES_ELEMENT_H_
-#define WEBNN_FRONTEND_READERS_FILES_ELEMENT_H_
+#pragma once
 
 #include "webnn/webnn.h"
 
@@ -23,5 +22,3 @@ void element_set(WNNOperandDataType type, void *data, size_t index, double value
 bool element_convert(WNNOperandDataType from, const void *data, WNNOperandDataType to, void *out, size_t index);
 /** Returns whether the data type is float32 or float16. */
 bool element_is_float(WNNOperandDataType type);
-
-#endif

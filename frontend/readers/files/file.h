@@ -4,8 +4,7 @@
  *
  * Functions that take an error set it, if it is not NULL, when they fail (file_error).
  */
-#ifndef WEBNN_FRONTEND_READERS_FILES_FILE_H_
-#define WEBNN_FRONTEND_READERS_FILES_FILE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ char *file_join(const char *folder, const char *name);
 size_t file_start(const char *path, void *start, size_t size);
 /** Sets a DataError in place of what e holds, which may be part of the new message; e may be NULL.  Returns false. */
 bool file_error(struct error *e, const char *format, ...) PRINTF_LIKE(2, 3);
-
-#endif

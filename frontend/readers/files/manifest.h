@@ -3,8 +3,7 @@
  * Reads the test cases that come with a network: a folder's manifest.json names them, and either describes the network layer
  * by layer, with one .npy file for each of its weights, or names its model file (docs/formats.md).
  */
-#ifndef WEBNN_FRONTEND_READERS_FILES_MANIFEST_H_
-#define WEBNN_FRONTEND_READERS_FILES_MANIFEST_H_
+#pragma once
 
 #include "frontend/readers/files/npy.h"
 #include "frontend/readers/model.h"
@@ -49,5 +48,3 @@ struct manifest_case {
 bool manifest_case_load(const struct manifest *manifest, size_t index, struct manifest_case *out, struct error *e);
 /** Frees what a case holds and leaves it empty. */
 void manifest_case_free(struct manifest_case *c);
-
-#endif

@@ -3,8 +3,7 @@
  * Maps files into memory, shared by reference count: constants that lie in one are lent to the builder without a copy, and keep
  * the mapping as long as a graph needs them.
  */
-#ifndef WEBNN_FRONTEND_READERS_FILES_MAP_H_
-#define WEBNN_FRONTEND_READERS_FILES_MAP_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ WNNOperand file_map_lend(struct file_map *map, WNNGraphBuilder builder, const WN
 /** Returns a constant of numbers of 4 bits, likewise (wnnGraphBuilderConstantUint4Lent). */
 WNNOperand file_map_lend_uint4(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
                                const void *data, size_t byteLength);
-
-#endif

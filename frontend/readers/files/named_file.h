@@ -6,13 +6,10 @@
  * and names that lead out of the folder by ".." are refused.  A symbolic link inside the folder is followed if it is relative
  * and leads to a file of the folder, else it is refused.  Devices, pipes and sockets are refused and never waited for.
  */
-#ifndef WEBNN_FRONTEND_READERS_FILES_NAMED_FILE_H_
-#define WEBNN_FRONTEND_READERS_FILES_NAMED_FILE_H_
+#pragma once
 
 /**
  * Opens a regular file of a folder ("" is the working directory) for reading.  Returns its descriptor, or -1; then *why, in
  * static memory, says why.
  */
 int named_file_open(const char *folder, const char *name, const char **why);
-
-#endif

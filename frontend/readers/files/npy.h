@@ -6,8 +6,7 @@
  * row-major.  Every size in a file is checked against the file before it is trusted.  Functions that can fail return false, and
  * write into message, if it is not NULL, at most `size` bytes that say why.
  */
-#ifndef WEBNN_FRONTEND_READERS_FILES_NPY_H_
-#define WEBNN_FRONTEND_READERS_FILES_NPY_H_
+#pragma once
 
 #include "ir/support/error.h"
 #include "webnn/webnn.h"
@@ -61,5 +60,3 @@ void npy_cut(struct npy_array *array, size_t d, size_t count);
 size_t npy_elements(const struct npy_array *array);
 /** Returns the descriptor of the array, whose shape pointer is the array's. */
 WNNOperandDescriptor npy_descriptor(const struct npy_array *array);
-
-#endif

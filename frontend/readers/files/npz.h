@@ -7,8 +7,7 @@
  * file's: overlapping members are refused.  Functions that can fail return false after a message
  * (frontend/readers/files/npy.h).
  */
-#ifndef WEBNN_FRONTEND_READERS_FILES_NPZ_H_
-#define WEBNN_FRONTEND_READERS_FILES_NPZ_H_
+#pragma once
 
 #include "frontend/readers/files/npy.h"
 
@@ -29,5 +28,3 @@ bool npz_read_array(const char *path, const char *name, struct npy_array *array,
 bool npz_write(const char *path, const struct npz_entry *entries, size_t count, struct error *e);
 /** Frees entries, which may be NULL. */
 void npz_free(struct npz_entry *entries, size_t count);
-
-#endif

@@ -6,8 +6,7 @@
  * Read picture.c (files, conversion), picture_jpeg.c, picture_resize.c.  Functions that can fail return false after a message
  * of at most `size` bytes.
  */
-#ifndef WEBNN_FRONTEND_READERS_FILES_PICTURE_H_
-#define WEBNN_FRONTEND_READERS_FILES_PICTURE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ void picture_from_floats(const float *data, const struct picture_form *form, str
 
 /** Converts planes of numbers from 0 to 1 back: rounds and clamps to 0..255. */
 void picture_from_nchw(const float *planes, struct picture *picture);
-
-#endif

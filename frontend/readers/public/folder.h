@@ -6,8 +6,7 @@
  * The digest is no cryptographic one: only the user can write to the folder, and chance finds no two inputs of one
  * digest.
  */
-#ifndef WEBNN_FRONTEND_READERS_PUBLIC_FOLDER_H_
-#define WEBNN_FRONTEND_READERS_PUBLIC_FOLDER_H_
+#pragma once
 
 #include "frontend/readers/public/reader.h"
 
@@ -33,5 +32,3 @@ char *folder_path(const char *folder, const struct digest *d);
 bool folder_load(WNNContext context, const char *path, WNNGraph *graph);
 /** Saves a graph in a file of the folder and keeps the folder below a limit.  Returns whether the file is there afterwards. */
 bool folder_save(WNNGraph graph, const char *folder, const char *path, uint64_t limit);
-
-#endif

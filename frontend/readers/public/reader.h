@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What the files of libwebnn_model share: messages, and options as the readers of frontend/readers take them. */
-#ifndef WEBNN_FRONTEND_READERS_PUBLIC_READER_H_
-#define WEBNN_FRONTEND_READERS_PUBLIC_READER_H_
+#pragma once
 
 #include "frontend/readers/files/npy.h"
 #include "frontend/readers/source.h"
@@ -38,5 +37,3 @@ const struct model_description *info_description(WNNModelInfo info);
 
 /** Copies what constants of a request hold, so that it outlives the program's options. */
 bool request_keep_constants(struct request *r);
-
-#endif

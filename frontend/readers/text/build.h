@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares how documents (ir/text/document.h) of JSON are read, and how builder calls are made of any. */
-#ifndef WEBNN_FRONTEND_READERS_TEXT_BUILD_H_
-#define WEBNN_FRONTEND_READERS_TEXT_BUILD_H_
+#pragma once
 
 #include "frontend/readers/model.h"
 #include "ir/text/document.h"
@@ -44,5 +43,3 @@ void dialect_places(struct build *b, struct document_node *n, WNNMethodCall call
 /** Does it to the value of an argument, of which the method takes a kind. */
 bool dialect_value(struct build *b, const struct document_node *n, const struct document_argument *a, WNNMethodValueKind kind,
                    bool option);
-
-#endif

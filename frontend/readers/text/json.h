@@ -4,8 +4,7 @@
  * bit, the place of every value for messages, and strings with any bytes.  Tokens are those of ir/text/lex.h, so NaN, Infinity
  * and comments are read, too.
  */
-#ifndef WEBNN_FRONTEND_READERS_TEXT_JSON_H_
-#define WEBNN_FRONTEND_READERS_TEXT_JSON_H_
+#pragma once
 
 #include "ir/text/document.h"
 
@@ -45,5 +44,3 @@ bool json_size(const struct json *value, uint64_t max, uint64_t *size);
 /** Walks the items or members of a value, which may be NULL. */
 #define json_for_each(x, parent)                                                                                               \
     for (const struct json *x = (parent) && (parent)->kind >= JSON_ARRAY ? (parent)->as.list.first : NULL; x; x = x->next)
-
-#endif

@@ -5,8 +5,7 @@
  * It gives tensors by their keys, which stay in the mapped file.  Every offset, length, shape and data type is held against the
  * file when it is opened, whether a graph asks for that tensor or not.
  */
-#ifndef WEBNN_FRONTEND_READERS_TEXT_WEIGHTS_H_
-#define WEBNN_FRONTEND_READERS_TEXT_WEIGHTS_H_
+#pragma once
 
 #include "frontend/readers/files/map.h"
 #include "frontend/readers/files/npy.h"
@@ -60,5 +59,3 @@ const void *weights_data(const struct weights *weights, const struct weights_ent
  */
 WNNOperand weights_constant(const struct weights *weights, const struct weights_entry *entry, WNNGraphBuilder builder,
                             const WNNOperandDescriptor *descriptor);
-
-#endif

@@ -5,8 +5,7 @@
  * A graph comes as builder_take_graph gives it, before any pass; or, with marks, after some.  The files read back as the same
  * graph.  This uses the compiler's insides: programs that write link webnn_frontend, the static library.
  */
-#ifndef WEBNN_FRONTEND_READERS_TEXT_WRITE_H_
-#define WEBNN_FRONTEND_READERS_TEXT_WRITE_H_
+#pragma once
 
 #include "frontend/readers/model.h"
 #include "ir/graph/ir.h"
@@ -56,5 +55,3 @@ bool text_write_files(const struct graph *g, const struct text_options *options,
 bool text_write(const struct graph *g, const struct text_options *options, const char *path, struct error *e);
 /** Takes the graph of a model, whose builder is used up.  Returns NULL after an error in *e. */
 struct graph *model_take_graph(const struct model *model, struct error *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares what the files of the writer share. */
-#ifndef WEBNN_FRONTEND_READERS_TEXT_WRITE_INTERNAL_H_
-#define WEBNN_FRONTEND_READERS_TEXT_WRITE_INTERNAL_H_
+#pragma once
 
 #include "frontend/readers/text/write.h"
 #include "ir/text/print.h"
@@ -10,5 +9,3 @@
 void json_write_string(FILE *out, const char *text, size_t length);
 /** Writes the graph's file as JSON.  Returns false if the stream has an error, or if memory ran out. */
 bool json_write_graph(const struct graph *g, const struct print_options *options, FILE *out);
-
-#endif

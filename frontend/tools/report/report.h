@@ -6,8 +6,7 @@
  * which nodes there were, and two graphs measure what the machine can do.  All of it goes as JSON into report.html, which draws
  * it and needs nothing else.
  */
-#ifndef WEBNN_FRONTEND_TOOLS_REPORT_REPORT_H_
-#define WEBNN_FRONTEND_TOOLS_REPORT_REPORT_H_
+#pragma once
 
 #include <stdio.h>
 
@@ -31,5 +30,3 @@ bool report_begin(struct report *r, struct model_options *options, const char *m
 bool report_write(struct report *r, const char *path, struct error *e);
 /** Removes the temporary files and frees what the report holds. */
 void report_end(struct report *r);
-
-#endif

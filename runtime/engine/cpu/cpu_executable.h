@@ -5,8 +5,7 @@
  * A program and a function for each of its kernels become an executable.  These files know nothing of LLVM or contexts:
  * libwebnn_rt uses them as the CPU engine does, and tests give them kernels written by hand.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_CPU_CPU_EXECUTABLE_H_
-#define WEBNN_RUNTIME_ENGINE_CPU_CPU_EXECUTABLE_H_
+#pragma once
 
 #include "codegen/kernel_abi.h"
 #include "runtime/engine/cpu/thread_trial.h"
@@ -72,5 +71,3 @@ void cpu_buffer_free(struct engine *en, struct engine_buffer *b);
 bool cpu_buffer_write(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes,
                       struct error *e);
 bool cpu_buffer_read(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes, struct error *e);
-
-#endif

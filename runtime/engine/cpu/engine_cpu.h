@@ -2,8 +2,7 @@
 /*
  * The CPU engine computes graphs in this process, with kernels of codegen and steps of oneDNN.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_CPU_ENGINE_CPU_H_
-#define WEBNN_RUNTIME_ENGINE_CPU_ENGINE_CPU_H_
+#pragma once
 
 #include "runtime/engine/engine.h"
 
@@ -15,5 +14,3 @@ struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_optio
 void engine_cpu_keep_kernels(struct engine *en, const char *folder, bool ignore_environment);
 /** Returns how many float32 operations the processor is expected to do in a microsecond, on all of the engine's threads. */
 double engine_cpu_operations(struct engine *en);
-
-#endif

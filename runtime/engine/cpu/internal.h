@@ -2,8 +2,7 @@
 /*
  * This header declares what the files of the CPU engine share: the engine (engine_cpu.c) and its loaded graphs (cpu_graph.c).
  */
-#ifndef WEBNN_RUNTIME_ENGINE_CPU_INTERNAL_H_
-#define WEBNN_RUNTIME_ENGINE_CPU_INTERNAL_H_
+#pragma once
 
 #include "codegen/codegen.h"
 #include "runtime/engine/cpu/cpu_executable.h"
@@ -68,5 +67,3 @@ bool cpu_is_ready(const struct executable *x);
 bool cpu_is_brief(const struct executable *x);
 void cpu_step_facts(const struct executable *x, uint32_t step, struct step_facts *out);
 void cpu_print_profile(struct executable *x, FILE *out);
-
-#endif

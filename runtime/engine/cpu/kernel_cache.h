@@ -6,8 +6,7 @@
  * What a kernel's code depends on leads to it: the structure under which kernels share code (schedule_structure), the build of
  * the library with its LLVM (WEBNN_BUILD), and the processor with its cap.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_CPU_KERNEL_CACHE_H_
-#define WEBNN_RUNTIME_ENGINE_CPU_KERNEL_CACHE_H_
+#pragma once
 
 #include "runtime/engine/cpu/internal.h"
 
@@ -41,5 +40,3 @@ static inline kernel_function cached_kernel_function(const struct cached_kernel 
 void kernel_cache_give_back(struct kernel_cache *c, struct cached_kernel *k);
 /** Writes the code of a schedule's kernel, whose function begins at that offset, if that is possible. */
 void kernel_cache_put(struct kernel_cache *c, const struct schedule *s, const void *code, size_t size, uint64_t offset);
-
-#endif

@@ -8,8 +8,7 @@
  * that take microseconds this decides.  So a few runs are timed each way, the faster way is taken, and it is tried again later.
  * The parts stay the same whichever thread computes them, and so do all bits of the results.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_CPU_THREAD_TRIAL_H_
-#define WEBNN_RUNTIME_ENGINE_CPU_THREAD_TRIAL_H_
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,5 +37,3 @@ void thread_trial_destroy(struct thread_trial *t);
 bool thread_trial_begin(struct thread_trial *t);
 /** Says how long a run took, which thread_trial_begin said `alone` of. */
 void thread_trial_end(struct thread_trial *t, bool alone, uint64_t nanoseconds);
-
-#endif

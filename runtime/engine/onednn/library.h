@@ -15,8 +15,7 @@
  *   3. a step is created for an engine (library_step_prepare), which is told what storage assignment decided and
  *      says by struct library_step_info how much scratch memory it needs.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_ONEDNN_LIBRARY_H_
-#define WEBNN_RUNTIME_ENGINE_ONEDNN_LIBRARY_H_
+#pragma once
 
 #include "ir/support/debug.h"
 #include "ir/graph/ir.h"
@@ -143,5 +142,3 @@ void library_keep_weights(struct library *l);
 
 /** Returns what packed weights depend on. */
 struct library_facts library_get_facts(const struct library *l);
-
-#endif

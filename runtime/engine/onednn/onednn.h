@@ -9,8 +9,7 @@
  * processor and runtime/engine/onednn/gpu on a device.  All questions and the step go through the same description, so that
  * they cannot disagree.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_H_
-#define WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_H_
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -254,5 +253,3 @@ bool dnn_primitive_exists(struct library *l, const struct dnn_problem *p, const_
 int64_t dnn_elements(const struct dnn_layout *l);
 /** Returns the floating-point operations of the contraction. */
 double dnn_flops(const struct dnn_problem *p);
-
-#endif

@@ -8,8 +8,7 @@
  * in 2.x.  An eltwise post-op has a scale in 2.x, a sum a zero point and a type in 3.x.  Scales and zero points of integers are
  * attributes in 2.x and arguments in 3.x.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_COMPAT_H_
-#define WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_COMPAT_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -433,5 +432,3 @@ static inline dnn_const_md dnn_pd_md(const_dnnl_primitive_desc_t pd, dnnl_query_
 {
     return onednn.primitive_desc_query_md(pd, what, index);
 }
-
-#endif

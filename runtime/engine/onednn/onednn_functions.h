@@ -3,8 +3,7 @@
  * oneDNN's functions, through a table: the shared libraries load oneDNN when the first library is created, and a program that
  * never needs it never maps it.  Static libraries fill the table by linking (onednn_functions.c).
  */
-#ifndef WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_FUNCTIONS_H_
-#define WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_FUNCTIONS_H_
+#pragma once
 
 #include <oneapi/dnnl/dnnl.h>
 #include <oneapi/dnnl/dnnl_debug.h>
@@ -95,5 +94,3 @@ extern struct onednn_functions onednn;
 bool onednn_load(struct error *e);
 /** Returns a function of oneDNN's that is not in the table, or NULL.  onednn_load has succeeded. */
 void *onednn_find(const char *name);
-
-#endif

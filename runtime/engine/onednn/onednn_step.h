@@ -3,8 +3,7 @@
  * This header declares what a step consists of, for the files that make it of a cluster (onednn_step.c, onednn_weights.c) and
  * of a serialized program (onednn_serialized.c), and for those that run it (cpu, gpu).
  */
-#ifndef WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_STEP_H_
-#define WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_STEP_H_
+#pragma once
 
 #include "runtime/engine/onednn/onednn.h"
 
@@ -169,5 +168,3 @@ bool dnn_primitive_works(const struct library *l, const_dnnl_primitive_desc_t pd
 void dnn_finish_step(struct library_step *s, const_dnnl_primitive_desc_t pd);
 /** Returns a step that is all zeros but for what every step has, or NULL if memory runs out. */
 struct library_step *dnn_step_new(struct library *l);
-
-#endif

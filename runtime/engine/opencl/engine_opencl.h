@@ -23,8 +23,7 @@
  *   opencl_executable.c  makes executables of kernels, and puts their steps into the queue
  *   engine_opencl.c      creates the engine, with its table of functions
  */
-#ifndef WEBNN_RUNTIME_ENGINE_OPENCL_ENGINE_OPENCL_H_
-#define WEBNN_RUNTIME_ENGINE_OPENCL_ENGINE_OPENCL_H_
+#pragma once
 
 #include "runtime/engine/engine.h"
 #include "webnn/webnn.h"
@@ -59,5 +58,3 @@ struct opencl_estimate {
 bool engine_opencl_fastest(bool shared_memory, struct opencl_estimate *out);
 /** Describes the device of that number, for wnnGetDevice.  Returns false if there is none. */
 bool engine_opencl_device(uint32_t number, WNNDeviceInfo *out);
-
-#endif

@@ -11,8 +11,7 @@
  * programs.lock and watch.lock are never taken together with lock; loss.lock may be taken inside any of them; library.lock is
  * taken first.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_OPENCL_INTERNAL_H_
-#define WEBNN_RUNTIME_ENGINE_OPENCL_INTERNAL_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -387,5 +386,3 @@ bool opencl_library_facts(struct engine *en, struct library_facts *out, struct e
 
 /** These are the engine's functions for saved graphs. */
 extern const struct engine_serialization opencl_serialization;
-
-#endif

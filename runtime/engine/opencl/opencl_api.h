@@ -5,8 +5,7 @@
  * The functions are called through a table with their names in the OpenCL headers, less "cl".  A build without those headers
  * has no OpenCL engine.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_OPENCL_OPENCL_API_H_
-#define WEBNN_RUNTIME_ENGINE_OPENCL_OPENCL_API_H_
+#pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -96,5 +95,3 @@ const struct opencl_api *opencl_vendors_open(const char *const *names, char *lac
 
 /** Returns the name of an error code, "CL_OUT_OF_RESOURCES", or "error -123", printed into `text`, if it has none. */
 const char *opencl_error_name(cl_int code, char text[24]);
-
-#endif

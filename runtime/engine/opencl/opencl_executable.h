@@ -2,8 +2,7 @@
 /*
  * This header declares what loading and saving share of executables: how each step is started.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_OPENCL_OPENCL_EXECUTABLE_H_
-#define WEBNN_RUNTIME_ENGINE_OPENCL_OPENCL_EXECUTABLE_H_
+#pragma once
 
 #include "runtime/engine/opencl/internal.h"
 #include "runtime/program/executable.h"
@@ -86,5 +85,3 @@ struct opencl_executable *opencl_executable_create(struct engine *en, struct pro
  * over.  Returns false after an error in *e.
  */
 bool opencl_executable_finish(struct opencl_executable *x, struct program *p, struct opencl_wanted *wanted, struct error *e);
-
-#endif

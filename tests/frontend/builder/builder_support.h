@@ -3,8 +3,7 @@
  * What tests of the builder share: a context without an engine, with a builder, inputs, and the expectation that a call is
  * refused.  Included by one file of a program.
  */
-#ifndef WEBNN_TESTS_FRONTEND_BUILDER_BUILDER_SUPPORT_H_
-#define WEBNN_TESTS_FRONTEND_BUILDER_BUILDER_SUPPORT_H_
+#pragma once
 
 #include "frontend/builder/builder.h"
 #include "frontend/fake_runtime.h"
@@ -80,5 +79,3 @@ static inline struct WNNTensorImpl tensor_of(WNNContext context, struct constant
         assert_string_equal(wnnGetLastErrorMessage().data, message_.data);                                                     \
         wnnGraphBuilderClearError((f)->b);                                                                                     \
     } while (0)
-
-#endif

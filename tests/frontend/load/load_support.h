@@ -3,8 +3,7 @@
  * What tests of saved graphs share: graphs with every kind of step, running a graph on the same inputs as another one, a folder
  * for files, and the expectation that a file is refused.  Included by one file of a program, before anything else.
  */
-#ifndef WEBNN_TESTS_FRONTEND_LOAD_LOAD_SUPPORT_H_
-#define WEBNN_TESTS_FRONTEND_LOAD_LOAD_SUPPORT_H_
+#pragma once
 
 #include <dirent.h>
 #include <pthread.h>
@@ -275,5 +274,3 @@ static inline void write_all(const char *path, const void *data, size_t bytes)
     assert_int_equal(fwrite(data, 1, bytes, f), bytes);
     assert_int_equal(fclose(f), 0);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * ONNX models made by hand, for tests of the reader: nodes, attributes, ports and tensors from short texts.
  */
-#ifndef WEBNN_TESTS_READERS_ONNX_NET_H_
-#define WEBNN_TESTS_READERS_ONNX_NET_H_
+#pragma once
 
 #include "frontend/readers/model.h"
 #include "onnx.pb-c.h"
@@ -467,5 +466,3 @@ static inline void expect_shape(const struct net *t, size_t rank, const uint32_t
     {                                                                                                                          \
         __VA_ARGS__                                                                                                            \
     }
-
-#endif

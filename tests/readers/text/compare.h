@@ -3,8 +3,7 @@
  * Whether two graphs are the same: inputs, outputs, nodes in their order with operators, labels, options and operands, and
  * constants bit by bit.  Only what values are called inside is left out, and constants that nothing uses.
  */
-#ifndef WEBNN_TESTS_READERS_TEXT_COMPARE_H_
-#define WEBNN_TESTS_READERS_TEXT_COMPARE_H_
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -80,5 +79,3 @@ static inline bool graphs_equal(const struct graph *a, const struct graph *b)
             m->results[i]->scratch = NULL;
     return true;
 }
-
-#endif

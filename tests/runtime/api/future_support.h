@@ -3,8 +3,7 @@
  * What tests of timelines and futures share: a record of what a callback was told, reads whose callback fills it in, and a
  * dispatch of one input and one output.
  */
-#ifndef WEBNN_TESTS_RUNTIME_API_FUTURE_SUPPORT_H_
-#define WEBNN_TESTS_RUNTIME_API_FUTURE_SUPPORT_H_
+#pragma once
 
 #include "runtime/engine/fake_engine.h"
 
@@ -65,5 +64,3 @@ static inline void dispatch(WNNContext c, WNNGraph g, WNNTensor a, WNNTensor x)
     assert_int_equal(wnnContextDispatch(c, g, 1, &(WNNNamedTensor){WNN_STR("a"), a}, 1, &(WNNNamedTensor){WNN_STR("x"), x}),
                      WNNStatus_Success);
 }
-
-#endif

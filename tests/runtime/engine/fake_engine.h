@@ -3,8 +3,7 @@
  * An engine without code: tests give the function that "computes", so that contexts, timelines, futures and the rules about
  * them can be tested without passes, LLVM and oneDNN, and held at any moment.
  */
-#ifndef WEBNN_TESTS_RUNTIME_ENGINE_FAKE_ENGINE_H_
-#define WEBNN_TESTS_RUNTIME_ENGINE_FAKE_ENGINE_H_
+#pragma once
 
 #include <pthread.h>
 #include <time.h>
@@ -285,5 +284,3 @@ static inline void assert_message_has(const char *const *parts)
 #define MESSAGE_HAS(...) assert_message_has((const char *const[]){__VA_ARGS__, NULL})
 /* A call fails with that status, and the message has all of these. */
 #define REFUSED(call, status, ...) (assert_int_equal(call, status), MESSAGE_HAS(__VA_ARGS__))
-
-#endif

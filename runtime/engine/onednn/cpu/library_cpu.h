@@ -5,8 +5,7 @@
  * Each invocation of an executable owns one library_bindings per step, made with the invocation, so that runs of one step on
  * several threads never share a memory object; library_step_run then only stores pointers and calls the primitive.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_ONEDNN_CPU_LIBRARY_CPU_H_
-#define WEBNN_RUNTIME_ENGINE_ONEDNN_CPU_LIBRARY_CPU_H_
+#pragma once
 
 #include "runtime/engine/onednn/library.h"
 
@@ -32,5 +31,3 @@ bool library_step_run(const struct library_step *s, struct library_bindings *b, 
  * `seconds`, or 0 if there is no such primitive.
  */
 double library_step_standalone(const struct library_step *s, bool cold, double seconds);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * There is such a library where oneDNN was built for OpenCL, and accepts the device: it wants Intel's.
  */
-#ifndef WEBNN_RUNTIME_ENGINE_ONEDNN_GPU_LIBRARY_GPU_H_
-#define WEBNN_RUNTIME_ENGINE_ONEDNN_GPU_LIBRARY_GPU_H_
+#pragma once
 
 #include "runtime/engine/engine.h"
 #include "runtime/engine/onednn/library.h"
@@ -65,5 +64,3 @@ void library_gpu_bindings_free(struct library_gpu_bindings *b);
  * lives for ever.
  */
 bool library_gpu_run(const struct library_step *s, struct library_gpu_bindings *b, void *const *memory, const char **why);
-
-#endif

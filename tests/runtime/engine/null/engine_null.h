@@ -7,8 +7,7 @@
  * tools, and it computes on a thread of its own.  So it shows that nothing outside an engine relies on more.  It is also the
  * example of docs/extending.md.
  */
-#ifndef WEBNN_TESTS_RUNTIME_ENGINE_NULL_ENGINE_NULL_H_
-#define WEBNN_TESTS_RUNTIME_ENGINE_NULL_ENGINE_NULL_H_
+#pragma once
 
 #include "runtime/engine/engine.h"
 
@@ -19,5 +18,3 @@ struct engine *engine_null_create(uint32_t thread_count, const struct debug_opti
 uint32_t engine_null_submissions(struct engine *en);
 /** Holds back submissions while `hold` is true, for tests of what happens meanwhile. */
 void engine_null_hold(struct engine *en, bool hold);
-
-#endif

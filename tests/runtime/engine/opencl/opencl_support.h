@@ -2,8 +2,7 @@
 /*
  * Contexts, graphs and tensors over an OpenCL without a device (support/fake_opencl.h), for the tests of the engine.
  */
-#ifndef WEBNN_TESTS_RUNTIME_ENGINE_OPENCL_OPENCL_SUPPORT_H_
-#define WEBNN_TESTS_RUNTIME_ENGINE_OPENCL_OPENCL_SUPPORT_H_
+#pragma once
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -142,5 +141,3 @@ GRAPHS_UNUSED static int start(void **state)
     opencl_api_set_library(FAKE_OPENCL);
     return 0;
 }
-
-#endif
