@@ -350,11 +350,6 @@ char const *wnnMethodCallArgumentName(WNNMethodCall call, size_t index)
     return a ? a->name : NULL;
 }
 
-static bool same(const char *name, WNNStringView text)
-{
-    return strlen(name) == text.length && !memcmp(name, text.data, text.length);
-}
-
 WNNMethodValueKind wnnMethodCallArgumentKind(WNNMethodCall call, WNNStringView name, bool *isList)
 {
     const struct op_info *info = &op_infos[call->op];
@@ -364,15 +359,15 @@ WNNMethodValueKind wnnMethodCallArgumentKind(WNNMethodCall call, WNNStringView n
         isList = &unused;
     *isList = false;
     name = (WNNStringView){name.data ? name.data : "", view_length(name)};
-    if (same("label", name))
+    if (text_is("label", name.data, name.length))
         return WNNMethodValueKind_String;
     for (const struct operand_info *in = info->ins; in->name; in++)
-        if (same(in->name, name)) {
+        if (text_is(in->name, name.data, name.length)) {
             *isList = info->flags & OPF_VARIADIC;
             return WNNMethodValueKind_Operand;
         }
     for (const struct attr_info *a = info->attrs; a->kind; a++)
-        if (same(a->name, name)) {
+        if (text_is(a->name, name.data, name.length)) {
             *isList = attr_is_list(a);
             return a->kind == ATTR_BOOL                          ? WNNMethodValueKind_Bool
                    : a->kind == ATTR_DATA_TYPE || a->enumeration ? WNNMethodValueKind_String
@@ -486,7 +481,7 @@ WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodV
     name = (WNNStringView){name.data ? name.data : "", view_length(name)};
     if (value.kind == WNNMethodValueKind_None)
         return WNNStatus_Success;
-    if (same("label", name)) {
+    if (text_is("label", name.data, name.length)) {
         WNNStringView label;
 
         if (value.kind != WNNMethodValueKind_String)
@@ -499,14 +494,14 @@ WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodV
         return WNNStatus_Success;
     }
     for (const struct operand_info *in = info->ins; in->name; in++)
-        if (in->optional && same(in->name, name)) {
+        if (in->optional && text_is(in->name, name.data, name.length)) {
             if (value.kind != WNNMethodValueKind_Operand)
                 return refuse_value(call, in->name, "an operand", &value);
             memcpy(call->options.bytes + in->option_offset, &value.as.operand, sizeof(WNNOperand));
             return WNNStatus_Success;
         }
     for (const struct attr_info *a = info->attrs; a->kind; a++)
-        if ((!a->positional || op_names_arguments(call->op)) && same(a->name, name))
+        if ((!a->positional || op_names_arguments(call->op)) && text_is(a->name, name.data, name.length))
             return set_attr(call, a, &value);
     if (ignore_unknown)
         return ignore_option(call, name);
@@ -519,7 +514,7 @@ WNNStatus wnnMethodCallSet(WNNMethodCall call, WNNStringView name, WNNMethodValu
 
     name = (WNNStringView){name.data ? name.data : "", view_length(name)};
     for (size_t i = 0; i < count; i++)
-        if (same(wnnMethodCallArgumentName(call, i), name))
+        if (text_is(wnnMethodCallArgumentName(call, i), name.data, name.length))
             return wnnMethodCallArgument(call, i, value);
     return wnnMethodCallOption(call, name, value, false);
 }

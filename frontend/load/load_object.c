@@ -38,25 +38,11 @@ struct loaded_object {
 
 /* ---- running ---- */
 
-/* Holds what the object's parallel-for needs to run its parts on the context's threads. */
-struct parts {
-    void (*part)(void *data, uint32_t i, uint32_t parts);
-    void *data;
-};
-
-static void run_part(void *user, uint32_t part, uint32_t parts)
-{
-    const struct parts *p = user;
-
-    p->part(p->data, part, parts);
-}
-
+/* Runs the parts of the object's parallel-for on the context's threads. */
 static void run_parts(void *user, uint32_t count, void (*part)(void *data, uint32_t i, uint32_t parts), void *data)
 {
-    struct parts p = {part, data};
-
     (void)user;
-    threads_run(count, run_part, &p);
+    threads_run(count, part, data);
 }
 
 /* Calls run(first..., inputs, outputs): every argument is a pointer. */

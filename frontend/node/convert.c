@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "frontend/node/convert.h"
 #include "ir/support/suggest.h"
+#include "ir/support/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -188,11 +189,6 @@ bool convert_path(struct call *c, napi_value value, const char *what, const char
     return strlen(text.data) == text.length || throw_type(c, "%s has a NUL character", what);
 }
 
-static bool is_text(WNNStringView text, const char *name)
-{
-    return strlen(name) == text.length && !memcmp(name, text.data, text.length);
-}
-
 /** Throws a TypeError for a text that is none of the values, which it names. */
 static bool throw_not_one_of(struct call *c, const char *what, const char *text, const char *const *values)
 {
@@ -211,7 +207,7 @@ bool convert_enumeration(struct call *c, napi_value value, const char *what, con
     if (!convert_string(c, value, &text))
         return false;
     for (*out = 0; values[*out]; ++*out)
-        if (is_text(text, values[*out]))
+        if (text_is(values[*out], text.data, text.length))
             return true;
     return throw_not_one_of(c, what, text.data, values);
 }
@@ -223,7 +219,7 @@ bool convert_data_type(struct call *c, napi_value value, const char *what, WNNOp
     if (!convert_string(c, value, &text))
         return false;
     for (*out = WNNOperandDataType_Float32; wnnOperandDataTypeGetByteSize(*out); ++*out)
-        if (is_text(text, wnnOperandDataTypeGetName(*out)))
+        if (text_is(wnnOperandDataTypeGetName(*out), text.data, text.length))
             return true;
     const char *names[32] = {NULL};
     for (int i = 0; i < 31 && wnnOperandDataTypeGetByteSize(WNNOperandDataType_Float32 + i); i++)

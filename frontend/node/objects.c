@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frontend/node/addon.h"
+#include "ir/support/list.h"
 
 /* ---- errors ---- */
 
@@ -222,12 +223,7 @@ static void object_finalize(napi_env env, void *data, void *hint)
         napi_delete_reference(env, o->shape);
     if (o->wrapper)
         napi_delete_reference(env, o->wrapper);
-    if (o->previous)
-        o->previous->next = o->next;
-    else
-        o->environment->objects = o->next;
-    if (o->next)
-        o->next->previous = o->previous;
+    LIST_REMOVE(o->environment->objects, o, next, previous);
     environment_release(o->environment);
     free(o);
 }
@@ -258,10 +254,7 @@ napi_value object_create(struct environment *e, enum interface interface, void *
                                      interface == INTERFACE_CONTEXT || interface == INTERFACE_GRAPH ? &o->wrapper : NULL)))
         goto failed;
     e->references++;
-    o->next = e->objects;
-    if (o->next)
-        o->next->previous = o;
-    e->objects = o;
+    LIST_ADD(e->objects, o, next, previous);
     object_set_bytes(o, bytes);
     return value;
 failed:

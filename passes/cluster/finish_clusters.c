@@ -26,7 +26,6 @@ struct finish {
     struct arena arena; /* of this pass */
     struct bytes_info *info;
     bool changed;
-    bool failed;
 };
 
 /* ---- views ---- */

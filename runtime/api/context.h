@@ -25,6 +25,7 @@
 #include <stdatomic.h>
 
 #include "ir/support/debug.h"
+#include "ir/support/list.h"
 #include "ir/support/table.h"
 #include "ir/graph/ir.h"
 #include "ir/support/suggest.h"

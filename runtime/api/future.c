@@ -44,10 +44,7 @@ struct future *future_create(WNNContext context, enum future_kind kind, WNNCallb
         f->id = context->next_id++;
         table_put(&context->futures, table_next(&context->futures, f->id, NULL), f->id, f);
     }
-    f->next = context->first_future;
-    if (f->next)
-        f->next->previous = f;
-    context->first_future = f;
+    LIST_ADD(context->first_future, f, next, previous);
     pthread_mutex_unlock(&context->lock);
     return f;
 }
@@ -105,12 +102,7 @@ static void future_leave_tensor(struct future *f)
 {
     if (!f->tensor)
         return;
-    if (f->read_previous)
-        f->read_previous->read_next = f->read_next;
-    else
-        f->tensor->reads = f->read_next;
-    if (f->read_next)
-        f->read_next->read_previous = f->read_previous;
+    LIST_REMOVE(f->tensor->reads, f, read_next, read_previous);
     f->tensor = NULL;
 }
 
@@ -119,12 +111,7 @@ static void future_finish(WNNContext context, struct future *f)
     f->state = FUTURE_DONE;
     if (f->id != 0)
         table_remove(&context->futures, f->id, f);
-    if (f->previous)
-        f->previous->next = f->next;
-    else
-        context->first_future = f->next;
-    if (f->next)
-        f->next->previous = f->previous;
+    LIST_REMOVE(context->first_future, f, next, previous);
     pthread_cond_broadcast(&context->changed);
     future_release(f);
 }

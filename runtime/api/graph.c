@@ -169,12 +169,8 @@ bool graph_publish(WNNGraph graph)
 
     pthread_mutex_lock(&context->lock);
     bool lost = atomic_load(&context->lost);
-    if (!lost) {
-        graph->next = context->first_graph;
-        if (graph->next)
-            graph->next->previous = graph;
-        context->first_graph = graph;
-    }
+    if (!lost)
+        LIST_ADD(context->first_graph, graph, next, previous);
     pthread_mutex_unlock(&context->lock);
     return !lost;
 }
@@ -227,12 +223,7 @@ void wnnGraphRelease(WNNGraph graph)
     WNNContext context = graph->context;
 
     pthread_mutex_lock(&context->lock);
-    if (graph->previous)
-        graph->previous->next = graph->next;
-    else if (context->first_graph == graph)
-        context->first_graph = graph->next;
-    if (graph->next)
-        graph->next->previous = graph->previous;
+    LIST_REMOVE(context->first_graph, graph, next, previous);
     pthread_mutex_unlock(&context->lock);
     if (graph->executable)
         context->engine->functions->unload(graph->executable);

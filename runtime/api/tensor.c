@@ -38,26 +38,6 @@ static void tensor_free_memory(WNNTensor t)
     t->data = NULL;
 }
 
-static void tensor_link(WNNTensor t)
-{
-    WNNContext context = t->context;
-
-    t->next = context->first_tensor;
-    if (t->next)
-        t->next->previous = t;
-    context->first_tensor = t;
-}
-
-static void tensor_unlink(WNNTensor t)
-{
-    if (t->previous)
-        t->previous->next = t->next;
-    else if (t->context->first_tensor == t)
-        t->context->first_tensor = t->next;
-    if (t->next)
-        t->next->previous = t->previous;
-}
-
 void wnnTensorAddRef(WNNTensor tensor)
 {
     if (tensor)
@@ -71,7 +51,7 @@ void wnnTensorRelease(WNNTensor tensor)
     WNNContext context = tensor->context;
 
     pthread_mutex_lock(&context->lock);
-    tensor_unlink(tensor);
+    LIST_REMOVE(context->first_tensor, tensor, next, previous);
     /* Reads that were copied but not observed keep their success; the tensor is not needed for it. */
     for (struct future *f = tensor->reads; f; f = f->read_next)
         f->tensor = NULL;
@@ -216,7 +196,7 @@ static bool tensor_materialize(WNNTensor t, struct error *e)
     pthread_mutex_lock(&context->lock);
     bool lost = atomic_load(&context->lost);
     if (!lost)
-        tensor_link(t);
+        LIST_ADD(context->first_tensor, t, next, previous);
     pthread_mutex_unlock(&context->lock);
     return !lost || error_set(e, WNNStatus_InvalidStateError, "createTensor: the context was lost meanwhile");
 }

@@ -135,10 +135,7 @@ static struct read_task *read_prepare(WNNContext context, WNNTensor tensor, void
         tensor_pin(tensor);
         f->references++; /* the task's */
         f->tensor = tensor;
-        f->read_next = tensor->reads;
-        if (f->read_next)
-            f->read_next->read_previous = f;
-        tensor->reads = f;
+        LIST_ADD(tensor->reads, f, read_next, read_previous);
     }
     pthread_mutex_unlock(&context->lock);
     if (!ok) {

@@ -39,22 +39,17 @@ void out_data(struct stream_writer *o, const void *data, size_t bytes);
 /** Frees what a writer holds and leaves it empty. */
 void out_free(struct stream_writer *o);
 
-static inline void out_u32(struct stream_writer *o, uint32_t v)
-{
-    out_bytes(o, &v, sizeof v);
-}
-static inline void out_i64(struct stream_writer *o, int64_t v)
-{
-    out_bytes(o, &v, sizeof v);
-}
-static inline void out_f32(struct stream_writer *o, float v)
-{
-    out_bytes(o, &v, sizeof v);
-}
-static inline void out_f64(struct stream_writer *o, double v)
-{
-    out_bytes(o, &v, sizeof v);
-}
+#define OUT_NUMBER(name, type)                                                                                                 \
+    static inline void name(struct stream_writer *o, type v)                                                                   \
+    {                                                                                                                          \
+        out_bytes(o, &v, sizeof v);                                                                                            \
+    }
+OUT_NUMBER(out_u32, uint32_t)
+OUT_NUMBER(out_i64, int64_t)
+OUT_NUMBER(out_f32, float)
+OUT_NUMBER(out_f64, double)
+#undef OUT_NUMBER
+
 /** Appends a text: its length, then its bytes. */
 static inline void out_text(struct stream_writer *o, const char *text, size_t length)
 {
@@ -85,27 +80,15 @@ const char *in_text(struct stream_reader *i, size_t most, size_t *length);
  */
 uint32_t in_count(struct stream_reader *i, size_t each);
 
-static inline uint32_t in_u32(struct stream_reader *i)
-{
-    uint32_t v;
-    in_bytes(i, &v, sizeof v);
-    return v;
-}
-static inline int64_t in_i64(struct stream_reader *i)
-{
-    int64_t v;
-    in_bytes(i, &v, sizeof v);
-    return v;
-}
-static inline float in_f32(struct stream_reader *i)
-{
-    float v;
-    in_bytes(i, &v, sizeof v);
-    return v;
-}
-static inline double in_f64(struct stream_reader *i)
-{
-    double v;
-    in_bytes(i, &v, sizeof v);
-    return v;
-}
+#define IN_NUMBER(name, type)                                                                                                  \
+    static inline type name(struct stream_reader *i)                                                                           \
+    {                                                                                                                          \
+        type v;                                                                                                                \
+        in_bytes(i, &v, sizeof v);                                                                                             \
+        return v;                                                                                                              \
+    }
+IN_NUMBER(in_u32, uint32_t)
+IN_NUMBER(in_i64, int64_t)
+IN_NUMBER(in_f32, float)
+IN_NUMBER(in_f64, double)
+#undef IN_NUMBER

@@ -289,25 +289,12 @@ webnn_rt_status webnn_rt_run(struct webnn_rt_model *m, const void *const *inputs
 
 /* ---- threads for standalone objects ---- */
 
-struct object_region {
-    void (*part)(void *data, uint32_t i, uint32_t parts);
-    void *data;
-};
-
-static void object_part(void *user, uint32_t part, uint32_t parts)
-{
-    const struct object_region *r = user;
-
-    r->part(r->data, part, parts);
-}
-
 /* `user` is the number of threads: there is nothing else to hold. */
 static void object_run(void *user, uint32_t parts, void (*part)(void *data, uint32_t i, uint32_t parts), void *data)
 {
-    struct object_region r = {part, data};
     struct threads_saved saved = threads_enter(threads_ready((uint32_t)(uintptr_t)user, NULL), NULL);
 
-    threads_run(parts, object_part, &r);
+    threads_run(parts, part, data);
     threads_leave(saved);
 }
 

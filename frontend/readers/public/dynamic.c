@@ -22,13 +22,6 @@
 
 enum { GRAPH_LIMIT = 16 };
 
-/** Holds a graph that is kept, or, while graph is NULL, one that a thread makes. */
-struct entry {
-    struct entry *next;
-    WNNGraph graph;
-    uint32_t sizes[];
-};
-
 /** Holds the graph with named dimensions; NULL: the file needs numbers. */
 struct shared {
     atomic_size_t references;

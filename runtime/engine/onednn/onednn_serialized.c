@@ -329,7 +329,7 @@ struct loader {
     const struct location *locations; /* inputs, then the output */
     struct error *e;
     /* These are of operands that are scaled, at most one: their bytes, and where they will be. */
-    int64_t scaled_bytes, scaled_offset;
+    int64_t scaled_bytes;
     struct argument *scaled;
 };
 
