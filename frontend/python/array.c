@@ -209,15 +209,7 @@ static PyGetSetDef array_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyType_Slot array_slots[] = {
-    {Py_tp_doc, "A result where there is no NumPy: memory that memoryview(), DLPack and NumPy read without a copy."},
-    {Py_tp_dealloc, array_free},
-    {Py_tp_repr, array_repr},
-    {Py_tp_methods, array_methods},
-    {Py_tp_getset, array_attributes},
-    {Py_bf_getbuffer, array_get_buffer},
-    {0, NULL},
-};
-
-PyType_Spec array_spec = {"webnn.Array", sizeof(struct array), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                          array_slots};
+DEFINE_TYPE(array, "Array", struct array, Py_TPFLAGS_DISALLOW_INSTANTIATION,
+            {Py_tp_doc, "A result where there is no NumPy: memory that memoryview(), DLPack and NumPy read without a copy."},
+            {Py_tp_dealloc, array_free}, {Py_tp_repr, array_repr}, {Py_tp_methods, array_methods},
+            {Py_tp_getset, array_attributes}, {Py_bf_getbuffer, array_get_buffer})

@@ -250,9 +250,7 @@ static PyObject *build(struct object *builder, const struct pairs *pairs)
         wnnGraphBuilderSetProgress(builder->native.builder, (WNNBuildProgressCallbackInfo){cancellation_permits, NULL, NULL});
     (void)status;
     builder->busy = true;
-    Py_BEGIN_ALLOW_THREADS;
-    status = wnnGraphBuilderBuild(builder->native.builder, pairs->count, outputs, &graph);
-    Py_END_ALLOW_THREADS;
+    WITHOUT_GIL(status = wnnGraphBuilderBuild(builder->native.builder, pairs->count, outputs, &graph));
     builder->busy = false;
     if (!succeeded(m, status))
         return NULL;
@@ -311,15 +309,9 @@ static PyMethodDef builder_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot builder_slots[] = {
-    {Py_tp_doc, "MLGraphBuilder(context)\n--\n\nBuilds one graph; its operators are those of the specification."},
-    {Py_tp_new, builder_new},
-    {Py_tp_dealloc, object_free},
-    {Py_tp_methods, builder_methods},
-    {0, NULL},
-};
-
-PyType_Spec builder_spec = {"webnn.MLGraphBuilder", sizeof(struct object), 0, Py_TPFLAGS_DEFAULT, builder_slots};
+DEFINE_TYPE(builder, "MLGraphBuilder", struct object, 0,
+            {Py_tp_doc, "MLGraphBuilder(context)\n--\n\nBuilds one graph; its operators are those of the specification."},
+            {Py_tp_new, builder_new}, {Py_tp_dealloc, object_free}, {Py_tp_methods, builder_methods})
 
 /* ---- MLOperand ---- */
 
@@ -363,13 +355,6 @@ static PyGetSetDef operand_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyType_Slot operand_slots[] = {
-    {Py_tp_doc, "A value in a graph under construction."},
-    {Py_tp_dealloc, object_free},
-    {Py_tp_repr, operand_repr},
-    {Py_tp_getset, operand_attributes},
-    {0, NULL},
-};
-
-PyType_Spec operand_spec = {"webnn.MLOperand", sizeof(struct object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                            operand_slots};
+DEFINE_TYPE(operand, "MLOperand", struct object, Py_TPFLAGS_DISALLOW_INSTANTIATION,
+            {Py_tp_doc, "A value in a graph under construction."}, {Py_tp_dealloc, object_free}, {Py_tp_repr, operand_repr},
+            {Py_tp_getset, operand_attributes})

@@ -54,12 +54,5 @@ static PyMethodDef cancellation_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot cancellation_slots[] = {
-    {Py_tp_doc, "Ends what runs on another thread."},
-    {Py_tp_new, cancellation_new},
-    {Py_tp_dealloc, object_free},
-    {Py_tp_methods, cancellation_methods},
-    {0, NULL},
-};
-
-PyType_Spec cancellation_spec = {"webnn.Cancellation", sizeof(struct object), 0, Py_TPFLAGS_DEFAULT, cancellation_slots};
+DEFINE_TYPE(cancellation, "Cancellation", struct object, 0, {Py_tp_doc, "Ends what runs on another thread."},
+            {Py_tp_new, cancellation_new}, {Py_tp_dealloc, object_free}, {Py_tp_methods, cancellation_methods})

@@ -242,10 +242,8 @@ PyObject *compute(struct module *m, WNNGraph graph, struct bindings *inputs, PyO
     ok = ok && match(inputs, graph, wnnGraphGetInput, in, NULL, buffers, &matched) &&
          (!fresh || new_outputs(m, graph, out, sizes.outputs, buffers + in, arrays));
     if (ok) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = wnnGraphComputeSized(graph, sizes.count, sizes.list, matched, buffers, chosen, buffers + in,
-                                      cancellation_current());
-        Py_END_ALLOW_THREADS;
+        WITHOUT_GIL(status = wnnGraphComputeSized(graph, sizes.count, sizes.list, matched, buffers, chosen, buffers + in,
+                                                  cancellation_current()));
         if (inputs->cuts && fresh && !status)
             cut_outputs(out, buffers + in, arrays);
         if (succeeded(m, status))

@@ -78,9 +78,7 @@ static PyObject *ml_create_context(PyObject *self, PyObject *args, PyObject *key
     options.deterministic = deterministic;
     if (profile && !(kept = profile_create(&options)))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    status = wnnCreateContext(&options, &context);
-    Py_END_ALLOW_THREADS;
+    WITHOUT_GIL(status = wnnCreateContext(&options, &context));
     if (!succeeded(m, status)) {
         profile_free(kept);
         return NULL;
@@ -101,14 +99,8 @@ static PyMethodDef ml_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot ml_slots[] = {
-    {Py_tp_doc, "ML()\n--\n\nThe entry: it makes contexts."},
-    {Py_tp_dealloc, object_free},
-    {Py_tp_methods, ml_methods},
-    {0, NULL},
-};
-
-PyType_Spec ml_spec = {"webnn.ML", sizeof(struct object), 0, Py_TPFLAGS_DEFAULT, ml_slots};
+DEFINE_TYPE(ml, "ML", struct object, 0, {Py_tp_doc, "ML()\n--\n\nThe entry: it makes contexts."}, {Py_tp_dealloc, object_free},
+            {Py_tp_methods, ml_methods})
 
 /* ---- MLContext: what it is ---- */
 
@@ -277,10 +269,8 @@ static PyObject *context_dispatch(PyObject *self, PyObject *args, PyObject *keyw
         return NULL;
     ok = convert_tensors(m, in, "inputs", &inputs) && convert_tensors(m, out, "outputs", &outputs);
     if (ok) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = wnnContextDispatchCancellable(native(self), graph->native.graph, inputs.count, inputs.room, outputs.count,
-                                               outputs.room, cancellation_current());
-        Py_END_ALLOW_THREADS;
+        WITHOUT_GIL(status = wnnContextDispatchCancellable(native(self), graph->native.graph, inputs.count, inputs.room,
+                                                           outputs.count, outputs.room, cancellation_current()));
         ok = succeeded(m, status);
         if (status == WNNStatus_TypeError &&
             (has_other_type(&inputs, graph->native.graph, wnnGraphGetInputCount(graph->native.graph), wnnGraphGetInput) ||
@@ -310,9 +300,7 @@ static PyObject *context_load_graph(PyObject *self, PyObject *value)
     if (!PyUnicode_FSConverter(value, &path))
         return NULL;
     if (check_readable(path)) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = wnnContextLoadGraph(native(self), PyBytes_AsString(path), &graph);
-        Py_END_ALLOW_THREADS;
+        WITHOUT_GIL(status = wnnContextLoadGraph(native(self), PyBytes_AsString(path), &graph));
         if (succeeded(m, status))
             result = object_create(m, TYPE_GRAPH, graph, self);
     }
@@ -347,9 +335,7 @@ static PyObject *context_create_tensor(PyObject *self, PyObject *args, PyObject 
     descriptor.shape = shape.sizes;
     descriptor.readable = readable;
     descriptor.writable = writable;
-    Py_BEGIN_ALLOW_THREADS;
-    status = wnnContextCreateTensor(native(self), &descriptor, &tensor);
-    Py_END_ALLOW_THREADS;
+    WITHOUT_GIL(status = wnnContextCreateTensor(native(self), &descriptor, &tensor));
     return succeeded(m, status) ? object_create(m, TYPE_TENSOR, tensor, self) : NULL;
 }
 
@@ -361,10 +347,8 @@ static PyObject *context_create_constant_tensor(PyObject *self, PyObject *args, 
     WNNStatus status;
 
     if (constant_open(module_of(self), "create_constant_tensor", args, keywords, &constant)) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = wnnContextCreateConstantTensor(native(self), &constant.descriptor, constant.source.data, constant.source.bytes,
-                                                &tensor);
-        Py_END_ALLOW_THREADS;
+        WITHOUT_GIL(status = wnnContextCreateConstantTensor(native(self), &constant.descriptor, constant.source.data,
+                                                            constant.source.bytes, &tensor));
         if (succeeded(module_of(self), status))
             result = object_create(module_of(self), TYPE_TENSOR, tensor, self);
     }
@@ -404,9 +388,7 @@ static PyObject *context_read_tensor(PyObject *self, PyObject *args, PyObject *k
         result = ok ? Py_NewRef(output) : NULL;
     }
     if (ok) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = wnnContextReadTensor(native(self), tensor->native.tensor, data, descriptor_bytes(&descriptor));
-        Py_END_ALLOW_THREADS;
+        WITHOUT_GIL(status = wnnContextReadTensor(native(self), tensor->native.tensor, data, descriptor_bytes(&descriptor)));
         ok = succeeded(m, status);
     }
     source_close(&source);
@@ -433,9 +415,7 @@ static PyObject *context_write_tensor(PyObject *self, PyObject *args, PyObject *
     descriptor = describe_tensor(tensor->native.tensor);
     ok = source_open(data, &place, false, &source) && source_fits(&source, &place, &descriptor, "the tensor");
     if (ok) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = wnnContextWriteTensor(native(self), tensor->native.tensor, source.data, source.bytes);
-        Py_END_ALLOW_THREADS;
+        WITHOUT_GIL(status = wnnContextWriteTensor(native(self), tensor->native.tensor, source.data, source.bytes));
         ok = succeeded(m, status);
     }
     source_close(&source);
@@ -485,13 +465,6 @@ static PyGetSetDef context_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyType_Slot context_slots[] = {
-    {Py_tp_doc, "A device and the order of work on it.  Any number of threads may use it."},
-    {Py_tp_dealloc, object_free},
-    {Py_tp_methods, context_methods},
-    {Py_tp_getset, context_attributes},
-    {0, NULL},
-};
-
-PyType_Spec context_spec = {"webnn.MLContext", sizeof(struct object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                            context_slots};
+DEFINE_TYPE(context, "MLContext", struct object, Py_TPFLAGS_DISALLOW_INSTANTIATION,
+            {Py_tp_doc, "A device and the order of work on it.  Any number of threads may use it."},
+            {Py_tp_dealloc, object_free}, {Py_tp_methods, context_methods}, {Py_tp_getset, context_attributes})

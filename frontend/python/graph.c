@@ -170,18 +170,10 @@ static PyGetSetDef graph_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyType_Slot graph_slots[] = {
-    {Py_tp_doc, "A compiled graph.  Called with arrays by name, graph(x=...), it returns a dict of results."},
-    {Py_tp_dealloc, object_free},
-    {Py_tp_repr, object_show_ports},
-    {Py_tp_call, graph_call},
-    {Py_tp_methods, graph_methods},
-    {Py_tp_getset, graph_attributes},
-    {0, NULL},
-};
-
-PyType_Spec graph_spec = {"webnn.MLGraph", sizeof(struct object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                          graph_slots};
+DEFINE_TYPE(graph, "MLGraph", struct object, Py_TPFLAGS_DISALLOW_INSTANTIATION,
+            {Py_tp_doc, "A compiled graph.  Called with arrays by name, graph(x=...), it returns a dict of results."},
+            {Py_tp_dealloc, object_free}, {Py_tp_repr, object_show_ports}, {Py_tp_call, graph_call},
+            {Py_tp_methods, graph_methods}, {Py_tp_getset, graph_attributes})
 
 /* ---- MLTensor ---- */
 
@@ -237,13 +229,6 @@ static PyGetSetDef tensor_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyType_Slot tensor_slots[] = {
-    {Py_tp_doc, "Memory of a context, an input or output of graphs."},
-    {Py_tp_dealloc, object_free},
-    {Py_tp_methods, tensor_methods},
-    {Py_tp_getset, tensor_attributes},
-    {0, NULL},
-};
-
-PyType_Spec tensor_spec = {"webnn.MLTensor", sizeof(struct object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                           tensor_slots};
+DEFINE_TYPE(tensor, "MLTensor", struct object, Py_TPFLAGS_DISALLOW_INSTANTIATION,
+            {Py_tp_doc, "Memory of a context, an input or output of graphs."}, {Py_tp_dealloc, object_free},
+            {Py_tp_methods, tensor_methods}, {Py_tp_getset, tensor_attributes})

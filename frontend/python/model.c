@@ -119,10 +119,8 @@ static WNNStatus open_model(WNNContext context, struct options *o, const struct 
     const char *path = o->path ? PyBytes_AsString(o->path) : NULL;
     WNNStatus status;
 
-    Py_BEGIN_ALLOW_THREADS;
-    status = path ? wnnDynamicModelCreate(context, path, &o->all, model)
-                  : wnnDynamicModelCreateFromMemory(context, source->data, source->bytes, &o->all, model);
-    Py_END_ALLOW_THREADS;
+    WITHOUT_GIL(status = path ? wnnDynamicModelCreate(context, path, &o->all, model)
+                              : wnnDynamicModelCreateFromMemory(context, source->data, source->bytes, &o->all, model));
     return status;
 }
 
@@ -278,10 +276,8 @@ static WNNStatus get_graph(PyObject *self, const struct options *o, WNNGraph *gr
     WNNDynamicModel model = native(self);
     WNNStatus status;
 
-    Py_BEGIN_ALLOW_THREADS;
-    status = wnnDynamicModelGetGraph(model, o->model.dimensionCount, o->model.dimensions, o->model.shapeCount, o->model.shapes,
-                                     graph);
-    Py_END_ALLOW_THREADS;
+    WITHOUT_GIL(status = wnnDynamicModelGetGraph(model, o->model.dimensionCount, o->model.dimensions, o->model.shapeCount,
+                                                 o->model.shapes, graph));
     return status;
 }
 
@@ -385,16 +381,9 @@ static PyGetSetDef model_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyType_Slot model_slots[] = {
-    {Py_tp_doc, "A model file.  Called with arrays by name, model(x=...), it builds a graph for their shapes, or takes the one "
-                "that it has, and returns a dict of results."},
-    {Py_tp_dealloc, object_free},
-    {Py_tp_repr, object_show_ports},
-    {Py_tp_call, model_call},
-    {Py_tp_methods, model_methods},
-    {Py_tp_getset, model_attributes},
-    {0, NULL},
-};
-
-PyType_Spec model_spec = {"webnn.MLModel", sizeof(struct object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                          model_slots};
+DEFINE_TYPE(model, "MLModel", struct object, Py_TPFLAGS_DISALLOW_INSTANTIATION,
+            {Py_tp_doc,
+             "A model file.  Called with arrays by name, model(x=...), it builds a graph for their shapes, or takes the one "
+             "that it has, and returns a dict of results."},
+            {Py_tp_dealloc, object_free}, {Py_tp_repr, object_show_ports}, {Py_tp_call, model_call},
+            {Py_tp_methods, model_methods}, {Py_tp_getset, model_attributes})

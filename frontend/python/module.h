@@ -68,6 +68,19 @@ struct object {
 extern PyType_Spec ml_spec, context_spec, builder_spec, operand_spec, graph_spec, tensor_spec, model_spec, cancellation_spec,
     array_spec;
 
+/** Lets other threads run Python meanwhile. */
+#define WITHOUT_GIL(call)                                                                                                      \
+    do {                                                                                                                       \
+        Py_BEGIN_ALLOW_THREADS;                                                                                                \
+        call;                                                                                                                  \
+        Py_END_ALLOW_THREADS;                                                                                                  \
+    } while (0)
+
+/** Defines a type of the module, NAME_spec, by its slots. */
+#define DEFINE_TYPE(name, class, object, flags, ...)                                                                           \
+    static PyType_Slot name##_slots[] = {__VA_ARGS__, {0, NULL}};                                                              \
+    PyType_Spec name##_spec = {"webnn." class, sizeof(object), 0, Py_TPFLAGS_DEFAULT | (flags), name##_slots};
+
 /* ---- objects (module.c) ---- */
 
 /** Returns the state of the module that an object's type is of. */

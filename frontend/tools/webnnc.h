@@ -91,12 +91,23 @@ struct compilation {
     struct target levels[OBJECT_LEVELS_MAX];
     bool with_library;
     char *prefix;
-    char **input_names, **output_names; /* C identifiers of graph inputs and outputs */
+    char **port_names; /* C identifiers of the graph's inputs, then of its outputs */
     struct program program;
     struct object_workspace workspace; /* of a standalone object, once it is made */
     size_t weights_bytes;              /* of its file with weights; 0: there is none */
     struct arena arena;
 };
+
+/** Describes an input or output. */
+struct port {
+    const char *name; /* the model's */
+    size_t length;
+    const struct tensor_type *type;
+    const char *identifier; /* in C */
+};
+
+/** Returns the i-th input of the graph or, from the number of inputs on, output.  They have identifiers (names_create). */
+struct port port_at(const struct compilation *c, uint32_t i);
 
 /* ---- webnnc_model.c ---- */
 

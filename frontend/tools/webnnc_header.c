@@ -126,52 +126,55 @@ char *name_from_path(const char *path)
     return strdup(name);
 }
 
+struct port port_at(const struct compilation *c, uint32_t i)
+{
+    const struct graph *g = c->graph;
+    const char *identifier = c->port_names[i];
+
+    if (i < g->input_count)
+        return (struct port){g->inputs[i]->name, g->inputs[i]->name_length, &g->inputs[i]->type, identifier};
+    const struct graph_output *o = &g->outputs[i - g->input_count];
+    return (struct port){o->name, o->name_length, &o->value->type, identifier};
+}
+
+static uint32_t port_count(const struct compilation *c)
+{
+    return c->graph->input_count + c->graph->output_count;
+}
+
 static bool is_taken(const struct compilation *c, const char *name, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        const char *other = i < c->graph->input_count ? c->input_names[i] : c->output_names[i - c->graph->input_count];
-        if (!strcmp(other, name))
+    for (uint32_t i = 0; i < count; i++)
+        if (!strcmp(c->port_names[i], name))
             return true;
-    }
     return false;
 }
 
 bool names_create(struct compilation *c)
 {
-    uint32_t inputs = c->graph->input_count, outputs = c->graph->output_count;
-
-    c->input_names = calloc(inputs + 1u, sizeof *c->input_names);
-    c->output_names = calloc(outputs + 1u, sizeof *c->output_names);
-    if (!c->input_names || !c->output_names)
-        return complain("out of memory");
-    for (uint32_t i = 0; i < inputs + outputs; i++) {
-        bool input = i < inputs;
-        const char *given = input ? c->graph->inputs[i]->name : c->graph->outputs[i - inputs].name;
-        size_t given_length = input ? c->graph->inputs[i]->name_length : c->graph->outputs[i - inputs].name_length;
+    c->port_names = calloc(port_count(c) + 1u, sizeof *c->port_names);
+    for (uint32_t i = 0; c->port_names && i < port_count(c); i++) {
+        const struct port p = port_at(c, i);
         char name[NAME_MAX_LENGTH + 16];
 
-        make_identifier(name, given, given_length, input ? "input" : "output");
+        make_identifier(name, p.name, p.length, i < c->graph->input_count ? "input" : "output");
         if (is_argument(name))
             strcat(name, "_");
         size_t length = strlen(name);
         for (uint32_t n = 2; is_taken(c, name, i) && n; n++)
             snprintf(name + length, sizeof name - length, "_%u", n);
-        char **slot = input ? &c->input_names[i] : &c->output_names[i - inputs];
-        *slot = strdup(name);
-        if (!*slot)
+        c->port_names[i] = strdup(name);
+        if (!c->port_names[i])
             return complain("out of memory");
     }
-    return true;
+    return c->port_names || complain("out of memory");
 }
 
 void names_free(struct compilation *c)
 {
-    for (uint32_t i = 0; c->input_names && c->input_names[i]; i++)
-        free(c->input_names[i]);
-    for (uint32_t i = 0; c->output_names && c->output_names[i]; i++)
-        free(c->output_names[i]);
-    free(c->input_names);
-    free(c->output_names);
+    for (uint32_t i = 0; c->port_names && c->port_names[i]; i++)
+        free(c->port_names[i]);
+    free(c->port_names);
 }
 
 /* ---- the header ---- */
@@ -201,15 +204,16 @@ static void print_name(FILE *out, const char *name, size_t length)
     }
 }
 
-static void print_port(FILE *out, const char *identifier, const char *name, size_t length, const struct tensor_type *t)
+static void print_port(FILE *out, const struct port p)
 {
-    fprintf(out, " *   %-20s %s", identifier, t->type == WNNOperandDataType_Float16 ? "float16 bits" : c_type(t->type));
-    for (uint32_t d = 0; d < t->rank; d++)
-        fprintf(out, "%s%u", d ? " x " : " [", t->dims[d]);
-    fputs(t->rank ? "]" : " (a scalar)", out);
-    if (length != strlen(identifier) || memcmp(name, identifier, length)) {
+    fprintf(out, " *   %-20s %s", p.identifier,
+            p.type->type == WNNOperandDataType_Float16 ? "float16 bits" : c_type(p.type->type));
+    for (uint32_t d = 0; d < p.type->rank; d++)
+        fprintf(out, "%s%u", d ? " x " : " [", p.type->dims[d]);
+    fputs(p.type->rank ? "]" : " (a scalar)", out);
+    if (!text_is(p.identifier, p.name, p.length)) {
         fputs(", the model's \"", out);
-        print_name(out, name, length);
+        print_name(out, p.name, p.length);
         fputc('"', out);
     }
     fputc('\n', out);
@@ -220,35 +224,28 @@ static void print_arguments(FILE *out, const struct compilation *c, const char *
     const char *separator = *before ? ", " : "";
 
     fputs(before, out);
-    for (uint32_t i = 0; i < c->graph->input_count; i++, separator = ", ")
-        fprintf(out, "%sconst %s *%s", separator, c_type(c->graph->inputs[i]->type.type), c->input_names[i]);
-    for (uint32_t i = 0; i < c->graph->output_count; i++, separator = ", ")
-        fprintf(out, "%s%s *%s", separator, c_type(c->graph->outputs[i].value->type.type), c->output_names[i]);
+    for (uint32_t i = 0; i < port_count(c); i++, separator = ", ") {
+        const struct port p = port_at(c, i);
+        fprintf(out, "%s%s%s *%s", separator, i < c->graph->input_count ? "const " : "", c_type(p.type->type), p.identifier);
+    }
 }
 
 static void print_ports(FILE *out, const struct compilation *c)
 {
-    const struct graph *g = c->graph;
-
-    fprintf(out, " * Inputs:%s\n", g->input_count ? "" : " none");
-    for (uint32_t i = 0; i < g->input_count; i++)
-        print_port(out, c->input_names[i], g->inputs[i]->name, g->inputs[i]->name_length, &g->inputs[i]->type);
-    fputs(" * Outputs:\n", out);
-    for (uint32_t i = 0; i < g->output_count; i++)
-        print_port(out, c->output_names[i], g->outputs[i].name, g->outputs[i].name_length, &g->outputs[i].value->type);
+    fprintf(out, " * Inputs:%s\n", c->graph->input_count ? "" : " none");
+    for (uint32_t i = 0; i < port_count(c); i++) {
+        if (i == c->graph->input_count)
+            fputs(" * Outputs:\n", out);
+        print_port(out, port_at(c, i));
+    }
 }
 
 static void print_sizes(FILE *out, const struct compilation *c)
 {
-    const struct graph *g = c->graph;
-
     fputs("\n/* Elements of each input and output. */\nenum {\n", out);
-    for (uint32_t i = 0; i < g->input_count; i++)
-        fprintf(out, "    %s_%s_elements = %lld%s\n", c->prefix, c->input_names[i],
-                (long long)type_elements(&g->inputs[i]->type), ",");
-    for (uint32_t i = 0; i < g->output_count; i++)
-        fprintf(out, "    %s_%s_elements = %lld%s\n", c->prefix, c->output_names[i],
-                (long long)type_elements(&g->outputs[i].value->type), i + 1 < g->output_count ? "," : "");
+    for (uint32_t i = 0; i < port_count(c); i++)
+        fprintf(out, "    %s_%s_elements = %lld%s\n", c->prefix, port_at(c, i).identifier,
+                (long long)type_elements(port_at(c, i).type), i + 1 < port_count(c) ? "," : "");
     fputs("};\n", out);
 }
 

@@ -34,25 +34,6 @@ static const char *array_type(dtype t)
     return names[t]; /* ports have types of the public interface */
 }
 
-/* One input or output, as both are printed. */
-struct port {
-    const char *name;
-    size_t length;
-    const struct tensor_type *type;
-};
-
-static struct port input_at(const struct graph *g, uint32_t i)
-{
-    return (struct port){g->inputs[i]->name, g->inputs[i]->name_length, &g->inputs[i]->type};
-}
-
-static struct port output_at(const struct graph *g, uint32_t i)
-{
-    return (struct port){g->outputs[i].name, g->outputs[i].name_length, &g->outputs[i].value->type};
-}
-
-typedef struct port (*port_at)(const struct graph *g, uint32_t i);
-
 /* Prints a name as a string that ends no comment.  In a string "\/" is "/". */
 static void print_key(FILE *out, const char *name, size_t length)
 {
@@ -71,11 +52,11 @@ static void print_key(FILE *out, const char *name, size_t length)
     free(text);
 }
 
-static void print_typedef(FILE *out, const struct graph *g, const char *name, port_at at, uint32_t count)
+static void print_typedef(FILE *out, const struct compilation *c, const char *name, uint32_t first, uint32_t count)
 {
     fprintf(out, " * @typedef {{");
     for (uint32_t i = 0; i < count; i++) {
-        const struct port p = at(g, i);
+        const struct port p = port_at(c, first + i);
         fputs(i ? ", " : " ", out);
         print_key(out, p.name, p.length);
         fprintf(out, ": %s", array_type(p.type->type));
@@ -83,11 +64,11 @@ static void print_typedef(FILE *out, const struct graph *g, const char *name, po
     fprintf(out, " }} %s\n", name);
 }
 
-static void print_list(FILE *out, const struct graph *g, const char *name, port_at at, uint32_t count)
+static void print_list(FILE *out, const struct compilation *c, const char *name, uint32_t first, uint32_t count)
 {
     fprintf(out, "    %s: [\n", name);
     for (uint32_t i = 0; i < count; i++) {
-        const struct port p = at(g, i);
+        const struct port p = port_at(c, first + i);
         fputs("        { name: ", out);
         print_key(out, p.name, p.length);
         fprintf(out, ", dataType: \"%s\", shape: [", dtype_name(p.type->type));
@@ -121,13 +102,13 @@ static void print_head(FILE *out, const struct compilation *c)
           "//     const outputs = network.run(inputs);\n//\n"
           "// Arrays are dense and row-major; a Uint16Array of a float16 tensor has its bits.\n\n/**\n",
           out);
-    print_typedef(out, g, "Inputs", input_at, g->input_count);
-    print_typedef(out, g, "Outputs", output_at, g->output_count);
+    print_typedef(out, c, "Inputs", 0, g->input_count);
+    print_typedef(out, c, "Outputs", g->input_count, g->output_count);
     fprintf(out, " */\n\nconst network = {\n    name: \"%s\",\n    file: ", c->prefix);
     print_key(out, file, strlen(file));
     fprintf(out, ",\n    features: \"%s\",\n", compilation_target(c)->features);
-    print_list(out, g, "inputs", input_at, g->input_count);
-    print_list(out, g, "outputs", output_at, g->output_count);
+    print_list(out, c, "inputs", 0, g->input_count);
+    print_list(out, c, "outputs", g->input_count, g->output_count);
     fputs("    statuses: [\n", out);
     for (int i = WEBNN_OBJECT_OK; i <= WEBNN_OBJECT_BAD_ARGUMENT; i++)
         fprintf(out, "        \"%s\",\n", webnn_object_status_text(i));
