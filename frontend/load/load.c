@@ -62,9 +62,8 @@ static bool find_engine(const char *path, WNNEngine *engine, struct error *e)
 
 WNNStatus wnnGetFileEngine(char const *path, WNNEngine *engine)
 {
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     if (!engine)
         error_set(&e, WNNStatus_TypeError, "loading a graph: engine is NULL");
     else if (find_engine(path, engine, &e))
@@ -86,9 +85,8 @@ static bool check(WNNContext context, const char *path, struct error *e)
 
 WNNStatus wnnContextLoadGraph(WNNContext context, char const *path, WNNGraph *graph)
 {
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     if (!graph)
         return error_fail(&e, WNNStatus_TypeError, "loading a graph: graph is NULL");
     *graph = check(context, path, &e) ? load(context, path, &e) : NULL;
@@ -100,9 +98,8 @@ WNNStatus wnnContextLoadGraph(WNNContext context, char const *path, WNNGraph *gr
 
 WNNFuture wnnContextLoadGraphAsync(WNNContext context, char const *path, WNNBuildCallbackInfo callbackInfo)
 {
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     if (check(context, path, &e))
         return runtime_load_async(context, path, load, callbackInfo);
     if (context)

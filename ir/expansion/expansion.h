@@ -59,10 +59,6 @@ bool expansion_exists(enum kop op, const struct expansion_target *target);
  * (kop_types_fit); operations on KT_F64 are those of the rounded arguments (kop_has_f64).
  */
 void expansion_build(enum kop op, const struct expansion_target *target, struct expansion *out);
-/** Checks types, order and the promises about rare steps; the first violation goes to out.  Returns false if there is one. */
-bool expansion_verify(const struct expansion *x, const struct expansion_target *target, FILE *out);
-/** Prints a line for each step. */
-void expansion_print(const struct expansion *x, FILE *out);
 /**
  * Returns the largest error of an elementary function on KT_F32, in units in the last place of the exact result, with or
  * without fused multiply-add.  0 stands for results that are exact, or rounded once like those of K_TO_F16 and K_FMA.

@@ -168,9 +168,8 @@ static void build_task_run(struct context_task *base)
 {
     struct build_task *t = (struct build_task *)base;
     WNNContext context = base->context;
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     if (!future_begin(context, t->future))
         return;
     WNNGraph graph = t->path ? t->load(context, t->path, &e) : graph_build(context, t->g, &e);
@@ -191,9 +190,8 @@ static void build_task_release(struct context_task *base)
 static struct future *build_future(WNNContext context, WNNBuildCallbackInfo info)
 {
     const struct future_target target = {{.graph = info.callback}, info.userdata1, info.userdata2};
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     return future_open(context, FUTURE_GRAPH, info.mode, target, &e);
 }
 
@@ -203,9 +201,8 @@ static WNNFuture build_submit(WNNContext context, const struct build_task *wante
     struct future *f = build_future(context, info);
     WNNFuture result = {f ? f->id : 0};
     struct build_task *t = f ? calloc(1, sizeof *t) : NULL;
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     wnnContextAddRef(context); /* a callback on another thread may give back the last reference before this call is over */
     if (!t) {
         if (wanted->g)
@@ -235,11 +232,10 @@ WNNFuture runtime_build_async(WNNContext context, struct graph *g, WNNBuildCallb
 WNNFuture runtime_load_async(WNNContext context, const char *path, runtime_load_function load, WNNBuildCallbackInfo info)
 {
     char *copy = strdup(path);
-    struct error e;
+    struct error e = {0};
 
     if (copy)
         return build_submit(context, &(struct build_task){.path = copy, .load = load}, info);
-    error_clear(&e);
     error_out_of_memory(&e);
     return runtime_build_failed(context, &e, info);
 }

@@ -6,9 +6,8 @@
 
 WNNStatus wnnCreateCancellation(WNNCancellation *cancellation)
 {
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     if (!cancellation)
         return error_fail(&e, WNNStatus_TypeError, "createCancellation: cancellation is NULL");
     *cancellation = calloc(1, sizeof **cancellation);

@@ -85,9 +85,8 @@ static struct engine *create_engine(const WNNContextOptions *o, engine_create_fu
 WNNStatus context_create(WNNContextOptions const *options, engine_create_function create, WNNContext *context)
 {
     WNNContextOptions read, *o = &read;
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     if (!context)
         return error_fail(&e, WNNStatus_TypeError, "createContext: context is NULL");
     *context = NULL;
@@ -152,11 +151,9 @@ void wnnContextAddRef(WNNContext context)
 
 void wnnContextRelease(WNNContext context)
 {
-    struct error e;
-
     if (!context || atomic_fetch_sub_explicit(&context->references, 1, memory_order_acq_rel) != 1)
         return;
-    error_clear(&e);
+    struct error e = {0};
     futures_abandon(context);
     timeline_free(context->timeline);
     if (context->engine)
@@ -457,9 +454,8 @@ bool type_from_descriptor(WNNOperandDataType data_type, size_t rank, uint32_t co
 size_t wnnOperandDescriptorGetByteLength(WNNOperandDescriptor const *descriptor)
 {
     struct tensor_type type;
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     return descriptor && type_from_descriptor(descriptor->dataType, descriptor->rank, descriptor->shape, "", &type, &e)
                ? (size_t)type_bytes(&type)
                : 0;

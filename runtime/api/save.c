@@ -81,9 +81,8 @@ static bool save(WNNGraph graph, const char *path, struct error *e)
 
 WNNStatus wnnGraphSave(WNNGraph graph, char const *path)
 {
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     if (!graph)
         error_set(&e, WNNStatus_TypeError, "saving the graph: it is NULL");
     else if (save(graph, path, &e))

@@ -48,9 +48,8 @@ static void nothing(void *user)
 
 WNNStatus wnnContextFlush(WNNContext context)
 {
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     if (!context)
         return error_fail(&e, WNNStatus_TypeError, "flush: context is NULL");
     /* For the timeline's thread a dispatch is over once it is in the engine's queue: what overlaps with it goes on then. */

@@ -104,12 +104,11 @@ void wnnTensorDestroy(WNNTensor tensor)
     struct after after = {0};
     struct engine_buffer *buffer = NULL;
     struct constant *data = NULL;
-    struct error e;
+    struct error e = {0};
 
     if (!tensor)
         return;
     WNNContext context = tensor->context;
-    error_clear(&e);
     error_set(&e, WNNStatus_InvalidStateError, "readTensor: the tensor was destroyed before the read was observed");
     wnnContextAddRef(context);
     pthread_mutex_lock(&context->lock);
@@ -253,9 +252,8 @@ struct create_task {
 static void create_task_run(struct context_task *base)
 {
     struct create_task *t = (struct create_task *)base;
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     if (!future_begin(base->context, t->future))
         return;
     if (tensor_materialize(t->tensor, &e)) {
@@ -303,9 +301,8 @@ static WNNFuture tensor_complete_async(WNNContext context, WNNTensor t, WNNCreat
 WNNFuture wnnContextCreateTensorAsync(WNNContext context, WNNTensorDescriptor const *descriptor,
                                       WNNCreateTensorCallbackInfo callbackInfo)
 {
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     wnnContextAddRef(context); /* a callback on another thread may give back the last reference before this call is over */
     WNNFuture f = tensor_complete_async(context, tensor_prepare(context, descriptor, &e), callbackInfo, &e);
     wnnContextRelease(context);
@@ -315,9 +312,8 @@ WNNFuture wnnContextCreateTensorAsync(WNNContext context, WNNTensorDescriptor co
 WNNFuture wnnContextCreateConstantTensorAsync(WNNContext context, WNNOperandDescriptor const *descriptor, void const *data,
                                               size_t byteLength, WNNCreateTensorCallbackInfo callbackInfo)
 {
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     wnnContextAddRef(context);
     WNNFuture f =
         tensor_complete_async(context, tensor_prepare_constant(context, descriptor, data, byteLength, &e), callbackInfo, &e);

@@ -337,9 +337,8 @@ static WNNGraph variant_of_buffers(WNNGraph graph, size_t size_count, WNNNamedSi
 WNNStatus variants_dispatch(WNNGraph graph, size_t input_count, WNNNamedTensor const *inputs, size_t output_count,
                             WNNNamedTensor const *outputs, WNNCancellation cancellation)
 {
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     WNNGraph variant = variant_of_tensors(graph, input_count, inputs, &e);
     const WNNStatus status = variant ? wnnContextDispatchCancellable(graph->context, variant, input_count, inputs, output_count,
                                                                      outputs, cancellation)
@@ -352,9 +351,8 @@ WNNStatus wnnGraphComputeSized(WNNGraph graph, size_t sizeCount, WNNNamedSize co
                                WNNNamedBuffer const *inputs, size_t outputCount, WNNNamedBuffer const *outputs,
                                WNNCancellation cancellation)
 {
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     if (!graph || (sizeCount && !sizes) || (inputCount && !inputs))
         return error_fail(&e, WNNStatus_TypeError, "compute: %s NULL",
                           !graph                ? "graph is"
@@ -433,9 +431,8 @@ static bool compute_shapes(WNNGraph graph, size_t input_count, WNNNamedShape con
 WNNStatus wnnGraphComputeShapes(WNNGraph graph, size_t inputCount, WNNNamedShape const *inputs, size_t outputCount,
                                 WNNNamedShape *outputs)
 {
-    struct error e;
+    struct error e = {0};
 
-    error_clear(&e);
     if (!graph || (inputCount && !inputs) || (outputCount && !outputs))
         return error_fail(&e, WNNStatus_TypeError, "computeShapes: %s NULL",
                           !graph     ? "graph is"
