@@ -123,6 +123,8 @@ bool throw_type(struct call *c, const char *format, ...) __attribute__((format(p
  * Throws what a status stands for: a TypeError, or a DOMException of that name.  Returns true for success, without throwing.
  */
 bool throw_status(struct call *c, WNNStatus status, WNNStringView message);
+/** Throws that memory ran out, and is NULL. */
+#define throw_memory(c) (throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory")), NULL)
 /** Does the same with the message of the library's last call on this thread. */
 bool throw_last(struct call *c, WNNStatus status);
 /** Makes the error object of a status. */

@@ -285,10 +285,8 @@ napi_value create_context(struct call *c, const WNNContextOptions *options, cons
     struct creation *creation = creation_create(c->environment, options);
     napi_value promise = NULL;
 
-    if (!creation) {
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
-        return NULL;
-    }
+    if (!creation)
+        return throw_memory(c);
     struct watch *watch = creation->watch;
     struct pending *p = creation->pending = pending_create(c, settle_context, drop_context, &promise);
     creation->options.lost = (WNNContextLostCallbackInfo){WNNCallbackMode_AllowSpontaneous, on_lost, watch, NULL};

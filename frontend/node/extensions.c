@@ -181,10 +181,8 @@ static napi_value extension_save_graph(struct call *c, struct object *graph)
 
     if (!convert_path(c, c->arguments[1], "path", &path))
         return NULL;
-    if (!(saving = calloc(1, sizeof(*saving) + strlen(path) + 1))) {
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
-        return NULL;
-    }
+    if (!(saving = calloc(1, sizeof(*saving) + strlen(path) + 1)))
+        return throw_memory(c);
     strcpy(saving->path, path);
     if (!(saving->pending = pending_create(c, settle_saving, NULL, &promise))) {
         free(saving);

@@ -201,10 +201,8 @@ struct pending *pending_create(struct call *c, settle_function settle, void (*dr
     struct mailbox *m = c->environment->mailbox;
     struct pending *p = calloc(1, sizeof(*p));
 
-    if (!p) {
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
-        return NULL;
-    }
+    if (!p)
+        return throw_memory(c);
     p->mailbox = m;
     p->settle = settle;
     p->drop = drop;

@@ -472,10 +472,8 @@ static napi_value model_graph(struct call *c, struct object *model)
 
     if (!convert_model_options(c, c->arguments[1], &sizes))
         return NULL;
-    if (!(a = asking_create(&sizes))) {
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
-        return NULL;
-    }
+    if (!(a = asking_create(&sizes)))
+        return throw_memory(c);
     a->pending = pending_create(c, settle_graph, drop_graph, &promise);
     if (!a->pending || !keep_flag(c, c->arguments[2], a->pending, &a->flag)) {
         if (a->pending)

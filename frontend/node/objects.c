@@ -126,10 +126,8 @@ void *call_allocate(struct call *c, size_t count, size_t size)
 
     if (count <= (SIZE_MAX - sizeof(*s)) / size)
         s = calloc(1, sizeof(*s) + count * size);
-    if (!s) {
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory"));
-        return NULL;
-    }
+    if (!s)
+        return throw_memory(c);
     s->next = c->scratch;
     c->scratch = s;
     return s->memory;

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "frontend/tools/options.h"
 
@@ -487,12 +486,4 @@ bool argument_engine(const char *text, WNNEngine *engine, const char **device)
     if (text[3])
         *device = text + 4;
     return true;
-}
-
-double clock_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }

@@ -15,6 +15,7 @@
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/model.h"
 #include "ir/support/error.h"
+#include "ir/support/clock.h"
 #include "ir/support/text.h"
 
 /**
@@ -52,8 +53,6 @@ bool argument_real(const char *text, double *number);
 #define ARGUMENT_ENGINES "cpu, auto, gpu or gpu:DEVICE"
 /** Reads an engine by its name, and the number or the part of a name that says which device; *device points into text. */
 bool argument_engine(const char *text, WNNEngine *engine, const char **device);
-/** Returns the milliseconds of a clock that only goes forward. */
-double clock_ms(void);
 
 /** Returns whether all that was printed got to standard output, or says that it did not.  It is the last call of a program. */
 bool output_arrived(void);

@@ -175,13 +175,13 @@ static bool compute(struct run *r)
     bool ok = times || complain("out of memory");
 
     for (size_t i = 0; i < count && ok; i++) {
-        double start = clock_ms();
+        double start = milliseconds_now();
 
         const WNNStatus status =
             wnnGraphCompute(r->graph, r->input_count, r->input_buffers, r->result_count, r->output_buffers);
 
         ok = !status || compute_failed(r, status);
-        times[i] = clock_ms() - start;
+        times[i] = milliseconds_now() - start;
     }
     if (ok && (!r->options.quiet || count > 1)) { /* times were asked for */
         printf("computed in %.3f ms", times[0]);
@@ -215,7 +215,7 @@ static bool read_model(void *user)
 static bool run(struct run *r)
 {
     const struct run_options *o = &r->options;
-    double start = clock_ms(), read, built;
+    double start = milliseconds_now(), read, built;
     struct error e = {0};
     bool ok = true, compiled;
 
@@ -227,11 +227,11 @@ static bool run(struct run *r)
     if (o->sizes.count)
         return sizes_run(o, &r->sources, r->context);
     compiled = model_is_compiled(o->model);
-    read = clock_ms();
+    read = milliseconds_now();
     if (!(is_each(o) ? each_read_model(&r->sources, &r->each, read_model, r) : read_model(r)))
         return false;
     if (!compiled)
-        read = clock_ms();
+        read = milliseconds_now();
     print_notes(r->model.notes);
     if (!states_find(o, &r->model, &r->states))
         return false;
@@ -247,7 +247,7 @@ static bool run(struct run *r)
         complain("%s", e.message);
         return false;
     }
-    built = clock_ms();
+    built = milliseconds_now();
     if (*r->warning)
         fprintf(stderr, "webnn-run: note: %s\n", r->warning);
     if (!is_each(o) && !o->quiet)

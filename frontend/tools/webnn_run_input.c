@@ -16,12 +16,9 @@
 
 const char *describe_type(char *buf, size_t size, WNNOperandDataType type, size_t rank, const uint32_t *shape)
 {
-    size_t n = (size_t)snprintf(buf, size, "%s [", wnnOperandDataTypeGetName(type));
+    size_t n = (size_t)snprintf(buf, size, "%s ", wnnOperandDataTypeGetName(type));
 
-    for (size_t i = 0; i < rank && n < size; i++)
-        n += (size_t)snprintf(buf + n, size - n, "%s%u", i ? ", " : "", shape[i]);
-    if (n < size)
-        snprintf(buf + n, size - n, "]");
+    model_dims_text(buf + n, size - n, rank, shape, NULL);
     return buf;
 }
 

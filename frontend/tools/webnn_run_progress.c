@@ -38,13 +38,13 @@ static bool wait_for_stop(void)
 
 static void *show(void *user)
 {
-    const double start = clock_ms();
+    const double start = milliseconds_now();
     bool shown = false;
 
     (void)user;
     pthread_mutex_lock(&progress.lock);
     while (!wait_for_stop()) {
-        fprintf(stderr, "\r\033[Kwebnn-run: %s, %.0f s", progress.what, (clock_ms() - start) / 1e3);
+        fprintf(stderr, "\r\033[Kwebnn-run: %s, %.0f s", progress.what, (milliseconds_now() - start) / 1e3);
         fflush(stderr);
         shown = true;
     }

@@ -36,13 +36,13 @@ void progress_show(const struct options *o, const char *what, uint32_t done, uin
     if (o->quiet || o->verbose || o->debug || !isatty(STDERR_FILENO))
         return; /* stderr is no terminal, or it would come between the lines of something else */
     if (first == 0)
-        first = clock_ms();
+        first = milliseconds_now();
     if (what && total)
         snprintf(text, sizeof text, "webnnc: %s, %u of %u", what, done, total);
     else if (what)
         snprintf(text, sizeof text, "webnnc: %s", what);
     many |= total >= PROGRESS_MANY;
-    if (!strcmp(text, shown) || (!*shown && !many && clock_ms() - first < PROGRESS_AFTER_MS))
+    if (!strcmp(text, shown) || (!*shown && !many && milliseconds_now() - first < PROGRESS_AFTER_MS))
         return;
     fprintf(stderr, "\r\033[K%s", text);
     fflush(stderr);

@@ -11,7 +11,7 @@
 bool read_model(struct compilation *c)
 {
     struct error e = {0};
-    double start = clock_ms();
+    double start = milliseconds_now();
 
     progress_show(c->options, "reading the model", 0, 0);
     bool ok = model_read(c->context, c->options->input, &c->options->model, &c->model, &e);
@@ -21,7 +21,7 @@ bool read_model(struct compilation *c)
     else
         print_notes(c->model.notes);
     if (ok && c->options->verbose)
-        fprintf(stderr, "webnnc: read in %.1f ms\n", clock_ms() - start);
+        fprintf(stderr, "webnnc: read in %.1f ms\n", milliseconds_now() - start);
     return ok;
 }
 

@@ -32,7 +32,7 @@ bool compile_program(struct compilation *c)
     struct engine *en = c->context->engine;
     struct compile_times times;
     struct error e = {0};
-    double start = clock_ms();
+    double start = milliseconds_now();
 
     if (!compile_for_target(en, compilation_target(c), c->graph, tick, (void *)o, &c->program, &times, &e)) {
         progress_show(o, NULL, 0, 0);
@@ -47,7 +47,7 @@ bool compile_program(struct compilation *c)
     }
     if (o->verbose || en->debug->flags & DEBUG_TIME_PASSES)
         fprintf(stderr, "webnnc: passes %.1f ms, lowering %.1f ms, storage %.1f ms, library %.1f ms, together %.1f ms\n",
-                times.passes, times.lower, times.storage, times.library, clock_ms() - start);
+                times.passes, times.lower, times.storage, times.library, milliseconds_now() - start);
     if (en->debug->flags & DEBUG_DUMP_PROGRAM)
         program_print(&c->program, stderr);
     return true;

@@ -287,55 +287,46 @@ double target_l2_bytes(const struct target *t)
      .iterations = 32,                                                                                                         \
      .sums = 64}
 
+/* What both rows have. */
+#define DEVICE_FACTS                                                                                                           \
+    .group_items = 256, .local_bytes = 32 << 10, .item_iterations = 4, .groups_per_unit = 8, .tile_load = 1, .tile_chains = 8, \
+    .tile_unpack = 4, .matrix = MATRIX_FACTS
+
 const struct gpu_facts *target_gpu_facts(bool is_processor)
 {
     static const struct gpu_facts gpu = {.name = "gpu",
+                                         DEVICE_FACTS,
                                          .compute_units = 16,
                                          .lanes = 32,
-                                         .group_items = 256,
-                                         .local_bytes = 32 << 10,
                                          .row_iterations = 64,
-                                         .item_iterations = 4,
-                                         .groups_per_unit = 8,
                                          .stage_groups = 2,
                                          .stage_items = 128,
                                          .stage_local_share = 0.5,
                                          .vector_lanes = 4,
                                          .tile_numbers = 64,
-                                         .tile_load = 1,
                                          .tile_gather = 1,
                                          .tile_iterations = 64,
-                                         .tile_chains = 8,
                                          .tile_items = 16,
                                          .local = {.bring = 4, .wait = 150},
-                                         .tile_unpack = 4,
                                          .panel_columns = UINT32_MAX /* neighbouring items read neighbouring words */,
-                                         .kept_bytes = 0,
-                                         .matrix = MATRIX_FACTS};
+                                         .kept_bytes = 0};
     static const struct gpu_facts processor = {.name = "processor as a device",
+                                               DEVICE_FACTS,
                                                .compute_units = 2,
                                                .lanes = 16,
-                                               .group_items = 256,
-                                               .local_bytes = 32 << 10,
                                                .row_iterations = UINT32_MAX, /* a group's items run one by one */
-                                               .item_iterations = 4,
-                                               .groups_per_unit = 8,
                                                .stage_groups = 4,
                                                .stage_items = 1, /* barriers would cost, and save nothing */
                                                .stage_local_share = 0,
                                                .vector_strides = true,
                                                .vector_lanes = 16,
                                                .tile_numbers = 16 * 16,
-                                               .tile_load = 1,
                                                .tile_gather = 1.5,
                                                .tile_iterations = 0,
-                                               .tile_chains = 8,
                                                .tile_items = 1 /* groups of one size share code */,
                                                .local = {.bring = 4},
-                                               .tile_unpack = 4,
                                                .panel_columns = 64,
-                                               .kept_bytes = 16 << 10,
-                                               .matrix = MATRIX_FACTS};
+                                               .kept_bytes = 16 << 10};
 
     return is_processor ? &processor : &gpu;
 }

@@ -10,10 +10,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "frontend/readers/batch/batch.h"
+#include "ir/support/clock.h"
 #include "ir/support/json.h"
 
 enum { PROGRESS_MS = 200 };
@@ -39,14 +39,6 @@ struct progress {
     bool wanted, shown;
     double start_ms, last_ms;
 };
-
-static double now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 /* ---- reading ahead ---- */
 
@@ -130,7 +122,7 @@ static void hide_progress(struct progress *p)
 
 static void show_progress(struct progress *p, const char *program, size_t done, size_t count, size_t failed)
 {
-    const double now = now_ms(), seconds = (now - p->start_ms) / 1e3, rate = seconds > 0 ? (double)done / seconds : 0;
+    const double now = milliseconds_now(), seconds = (now - p->start_ms) / 1e3, rate = seconds > 0 ? (double)done / seconds : 0;
 
     if (!p->wanted || now - p->last_ms < PROGRESS_MS)
         return;
@@ -217,7 +209,7 @@ static bool compute_all(struct batch *b, FILE *out, struct progress *p, size_t *
 bool batch_run(const struct batch_list *l, const struct batch_work *w, FILE *out, bool show, size_t *failed)
 {
     struct batch b = {.list = l, .work = w};
-    struct progress p = {.wanted = show && isatty(STDERR_FILENO), .start_ms = now_ms()};
+    struct progress p = {.wanted = show && isatty(STDERR_FILENO), .start_ms = milliseconds_now()};
     pthread_t readers[BATCH_READERS];
     size_t count = 0;
 

@@ -33,53 +33,39 @@ bool file_error(struct error *e, const char *format, ...)
 static bool read_stream(FILE *file, const char *path, char **data, size_t *length, struct error *e)
 {
     size_t capacity = 1 << 16;
+    bool endless = false;
     struct stat s;
-    char *grown;
 
     *data = NULL;
     *length = 0;
     if (!file)
         return file_error(e, "%s: %s", PATH_SHOWN(path), strerror(errno));
-    const bool endless = fstat(fileno(file), &s) || !S_ISREG(s.st_mode);
+    const bool is_regular = !fstat(fileno(file), &s) && S_ISREG(s.st_mode);
     /* The buffer grows while it is filled, so that pipes work, too. */
     *data = malloc(capacity);
     while (*data) {
         *length += fread(*data + *length, 1, capacity - 1 - *length, file);
         if (*length < capacity - 1)
             break;
-        if (endless && capacity >= FILE_STREAM_MAX) {
-            fclose(file);
+        endless = !is_regular && capacity >= FILE_STREAM_MAX;
+        char *grown = !endless && capacity < SIZE_MAX / 2 ? realloc(*data, capacity * 2) : NULL;
+        if (!grown)
             free(*data);
-            *data = NULL;
-            *length = 0;
-            return file_error(e, "%s: a pipe or device that does not end within %zu bytes; save them in a file first",
-                              PATH_SHOWN(path), FILE_STREAM_MAX);
-        }
-        grown = capacity < SIZE_MAX / 2 ? realloc(*data, capacity * 2) : NULL;
-        if (!grown) {
-            free(*data);
-            *data = NULL;
-            break;
-        }
         *data = grown;
         capacity *= 2;
     }
-    if (!*data) {
-        fclose(file);
-        *length = 0;
-        return file_error(e, "%s: out of memory", PATH_SHOWN(path));
-    }
-    if (ferror(file)) {
-        file_error(e, "%s: %s", PATH_SHOWN(path), strerror(errno));
-        fclose(file);
-        free(*data);
-        *data = NULL;
-        *length = 0;
-        return false;
-    }
+    const int why = *data && ferror(file) ? errno : 0;
     fclose(file);
-    (*data)[*length] = '\0';
-    return true;
+    if (*data && !why) {
+        (*data)[*length] = '\0';
+        return true;
+    }
+    free(*data);
+    *data = NULL;
+    *length = 0;
+    return endless ? file_error(e, "%s: a pipe or device that does not end within %zu bytes; save them in a file first",
+                                PATH_SHOWN(path), FILE_STREAM_MAX)
+                   : file_error(e, "%s: %s", PATH_SHOWN(path), why ? strerror(why) : "out of memory");
 }
 
 bool file_read(const char *path, char **data, size_t *length, struct error *e)

@@ -235,34 +235,26 @@ bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_ar
     return true;
 }
 
-bool npy_read(const char *path, struct npy_array *array, struct error *e)
-{
-    char *bytes;
-    size_t length;
-
-    memset(array, 0, sizeof *array);
-    if (!file_read(path, &bytes, &length, e))
-        return false;
-    bool ok = npy_parse(bytes, length, path, array, e);
-    free(bytes);
-    return ok;
-}
-
 bool npy_read_named(const char *folder, const char *name, struct npy_array *array, struct error *e)
 {
     char *bytes;
     size_t length;
 
     memset(array, 0, sizeof *array);
-    if (!file_read_named(folder, name, &bytes, &length, e))
+    if (!(folder ? file_read_named(folder, name, &bytes, &length, e) : file_read(name, &bytes, &length, e)))
         return false;
     bool ok = npy_parse(bytes, length, name, array, e);
-    if (ok && array->from_float64) {
+    if (ok && folder && array->from_float64) {
         npy_free(array);
         ok = file_error(e, "%s: element type float64 is no data type of WebNN; save it as the model's type", PATH_SHOWN(name));
     }
     free(bytes);
     return ok;
+}
+
+bool npy_read(const char *path, struct npy_array *array, struct error *e)
+{
+    return npy_read_named(NULL, path, array, e);
 }
 
 bool npy_convert(struct npy_array *array, WNNOperandDataType type, struct error *e)

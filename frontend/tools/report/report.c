@@ -54,13 +54,13 @@ bool report_begin(struct report *r, struct model_options *options, const char *m
 static double best_rate(WNNGraph graph, WNNNamedBuffer x, WNNNamedBuffer y)
 {
     enum { LEAST_TIMES = 5, MILLISECONDS = 150 };
-    const double begin = clock_ms();
+    const double begin = milliseconds_now();
     double best = 0;
 
-    for (int i = 0; i < LEAST_TIMES || clock_ms() - begin < MILLISECONDS; i++) {
-        const double start = clock_ms();
+    for (int i = 0; i < LEAST_TIMES || milliseconds_now() - begin < MILLISECONDS; i++) {
+        const double start = milliseconds_now();
         const bool ok = !wnnGraphCompute(graph, 1, &x, 1, &y);
-        const double rate = 1 / (clock_ms() - start);
+        const double rate = 1 / (milliseconds_now() - start);
 
         best = ok && rate > best ? rate : best;
     }
