@@ -24,7 +24,7 @@ for name in $programs; do
 done
 cp "$here/gpu_check.py" "$here/gpu_cases.py" "$here/gpu_reference.py" "$top/"
 
-# What is loaded by its name: the code generator, which lies next to the library or in the folder lib beside a program's, and oneDNN.
+# What is loaded by its name: the code generator, which lies next to the library or in the folder lib next to a program's, and oneDNN.
 cp -L "$build"/lib/libwebnn_codegen.so.* "$top/libs/"
 mkdir "$top/lib"
 ln -s ../libs/"$(basename "$top"/libs/libwebnn_codegen.so.*)" "$top/lib/"

@@ -76,28 +76,26 @@ static uint32_t lower_conv_transpose2d(struct lowering *l, const struct node *n,
         /* This is output = input * stride + window * dilation - padding, solved for input: where it is whole and inside. */
         const int64_t stride = c.strides[i], dilation = c.dilations[i], window = filter->type.dims[f[AXIS_HEIGHT + i]];
         struct kaffine t = kaffine_add_const(m->forms[spatial[i]], c.padding[2 * i]);
+        const bool whole = stride == 1 || dilation == 1;
         int64_t low, high, shift = 0;
 
-        if (stride == 1 || dilation == 1) {
+        if (!whole)
+            t = kaffine_add(k, t, kaffine_scale(k, reduced[i], -dilation));
+        kaffine_range(k, t, &low, &high);
+        if (low < 0)
+            shift = (-low + stride - 1) / stride;
+        t = kaffine_add_const(t, shift * stride);
+        if (whole) {
             /* Every stride-th element of the window reaches this result, counted from its end, so that the input's index grows.
              */
             struct kaffine back = kaffine_add_const(kaffine_scale(k, reduced[i], -1), s->sizes[i] - 1);
-            kaffine_range(k, t, &low, &high);
-            if (low < 0)
-                shift = (-low + stride - 1) / stride;
-            t = kaffine_add_const(t, shift * stride);
             weight.forms[f[AXIS_HEIGHT + i]] = kaffine_add(k, kaffine_scale(k, back, stride), kernel_divmod(k, t, 1, stride));
             at.forms[spatial[i]] = kaffine_add(k, kernel_divmod(k, t, stride, 0), kaffine_scale(k, back, -dilation));
             at.forms[spatial[i]] = kaffine_add_const(at.forms[spatial[i]], -shift);
             if (window % stride)
                 weight_guards[weight_count++] = guards[count++] = (struct kguard){weight.forms[f[AXIS_HEIGHT + i]], window};
         } else {
-            t = kaffine_add(k, t, kaffine_scale(k, reduced[i], -dilation));
             weight.forms[f[AXIS_HEIGHT + i]] = reduced[i];
-            kaffine_range(k, t, &low, &high);
-            if (low < 0)
-                shift = (-low + stride - 1) / stride;
-            t = kaffine_add_const(t, shift * stride);
             guards[count++] = (struct kguard){kernel_divmod(k, t, 1, stride), 1};
             at.forms[spatial[i]] = kaffine_add_const(kernel_divmod(k, t, stride, 0), -shift);
         }

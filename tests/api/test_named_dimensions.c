@@ -52,7 +52,7 @@ static WNNOperand weights(WNNGraphBuilder b)
 /** Returns heads of attention over x: reshaped by arithmetic on shapes, so that the same calls serve names and sizes. */
 static WNNOperand attention(WNNGraphBuilder b, WNNOperand x)
 {
-    const uint32_t zero = 0, two = 2, order[4] = {0, 2, 1, 3}, turned[4] = {0, 1, 3, 2};
+    const uint32_t zero = 0, two = 2, order[4] = {0, 2, 1, 3}, transposed[4] = {0, 1, 3, 2};
     WNNTransposeOptions to_heads = WNN_TRANSPOSE_OPTIONS_INIT, across = WNN_TRANSPOSE_OPTIONS_INIT;
     WNNOperand shape = wnnGraphBuilderCast(b, wnnGraphBuilderShape(b, x, NULL), WNNOperandDataType_Int64, NULL);
     WNNOperand rows = wnnGraphBuilderSlice(b, shape, 1, &zero, 1, &two, NULL);
@@ -61,7 +61,7 @@ static WNNOperand attention(WNNGraphBuilder b, WNNOperand x)
 
     to_heads.permutationCount = across.permutationCount = 4;
     to_heads.permutation = order;
-    across.permutation = turned;
+    across.permutation = transposed;
     q = wnnGraphBuilderTranspose(b, q, &to_heads);
     WNNOperand scores = wnnGraphBuilderMatmul(b, q, wnnGraphBuilderTranspose(b, q, &across), NULL);
     WNNOperand y = wnnGraphBuilderMatmul(b, wnnGraphBuilderSoftmax(b, scores, 3, NULL), q, NULL);

@@ -385,9 +385,9 @@ static bool scale_late(struct dnn_cluster *c, const struct value *scale)
     return true;
 }
 
-static int32_t zero_type(const struct value *zero)
+static int32_t byte_type(const struct value *v)
 {
-    return zero->type.type == WNNOperandDataType_Uint8 ? dnnl_u8 : dnnl_s8;
+    return v->type.type == WNNOperandDataType_Uint8 ? dnnl_u8 : dnnl_s8;
 }
 
 /** Describes scale and zero point of the first operand, which are constants or single numbers known at run time. */
@@ -407,7 +407,7 @@ static bool describe_source(const struct node *src, struct dnn_cluster *c)
     if (fixed_zero) {
         p->src_zero = integer_at(zero, 0);
     } else {
-        p->src_zero_type = zero_type(zero);
+        p->src_zero_type = byte_type(zero);
         c->zeros[DNN_SOURCE] = zero;
     }
     return fixed_scale || scale_late(c, scale);
@@ -436,7 +436,7 @@ static bool describe_late_weights(struct dnn_cluster *c)
     if (fixed_zero) {
         p->weights_zero = integer_at(zero, 0);
     } else {
-        p->weights_zero_type = zero_type(zero);
+        p->weights_zero_type = byte_type(zero);
         c->zeros[DNN_WEIGHTS] = zero;
     }
     return fixed_scale || scale_late(c, scale);
@@ -487,7 +487,7 @@ bool dnn_describe_dequantized(struct node *const *nodes, uint32_t before, struct
         return false;
     c->src.value = x;
     c->weights.value = w;
-    p->src_type = x->type.type == WNNOperandDataType_Uint8 ? dnnl_u8 : dnnl_s8;
+    p->src_type = byte_type(x);
     p->weights_type = dnnl_s8;
     p->given_late = !is_constant(w);
     if (!(p->given_late ? describe_late_weights : describe_constant_weights)(c) || !describe_source(src, c))
@@ -538,7 +538,7 @@ bool dnn_describe_quantize(const struct node *n, struct dnn_cluster *c)
             return false;
     if (!fold_scale(c, float_at(scale, 0)) && !dnn_add_number(c, dnnl_binary_div, float_at(scale, 0)))
         return false;
-    p->dst_type = zero->type.type == WNNOperandDataType_Uint8 ? dnnl_u8 : dnnl_s8;
+    p->dst_type = byte_type(zero);
     c->output = n->results[0];
     if (integer_at(zero, 0) != 0) {
         float number = (float)integer_at(zero, 0);
