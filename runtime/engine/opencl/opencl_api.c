@@ -2,7 +2,6 @@
 /*
  * Loads OpenCL: the system's loader, or else what opencl_vendors.c opens.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/opencl_api.h"
 
 #include <dlfcn.h>
@@ -164,4 +163,3 @@ const char *opencl_error_name(cl_int code, char text[24])
     snprintf(text, 24, "error %d", (int)code);
     return text;
 }
-#endif

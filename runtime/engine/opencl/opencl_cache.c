@@ -5,7 +5,6 @@
  * A program's whole identity (device, driver, options and source) leads to the binary that the driver once made of it.  Drivers
  * check their binaries themselves, and one that a driver refuses is replaced.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
 #include <stdlib.h>
@@ -108,4 +107,3 @@ void opencl_cache_store(struct engine_opencl *o, const char *text, cl_program pr
     free(binary);
     free(identity);
 }
-#endif

@@ -6,7 +6,6 @@
  * maker (ir/target/target.c).  Accelerators, whose units may be anything, and processors are never chosen so: programs name
  * them.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
 #include <stdio.h>
@@ -61,4 +60,3 @@ bool engine_opencl_fastest(bool shared_memory, struct opencl_estimate *out)
     }
     return out->operations > 0;
 }
-#endif

@@ -6,7 +6,6 @@
  *
  * A buffer keeps the constant that it was made of, with which others are compared, and is known until its last holder frees it.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
 #include <string.h>
@@ -77,4 +76,3 @@ bool opencl_constant_keep(struct engine_opencl *o, struct opencl_buffer *b)
         table_remove(&o->memory.constants, b->hash, b);
     return false;
 }
-#endif

@@ -2,7 +2,6 @@
 /*
  * Finds the device that is asked for, and its facts.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
 #include <stdio.h>
@@ -240,4 +239,3 @@ bool engine_opencl_device(uint32_t number, WNNDeviceInfo *out)
     opencl_device_info(&d, out);
     return true;
 }
-#endif

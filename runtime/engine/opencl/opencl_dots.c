@@ -4,7 +4,6 @@
  *
  * The device's maker and extensions say what may be tried; a probe on known numbers decides (opencl_probe.c).
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
 #include <string.h>
@@ -95,4 +94,3 @@ const char *opencl_definitions_of(struct engine_opencl *o, const char *text)
     opencl_probe_instructions(o); /* the text may be a saved graph's, before any was built */
     return opencl_dot_definition(o->device.facts.dots);
 }
-#endif

@@ -2,7 +2,6 @@
 /*
  * Says in words what went wrong, and whether the device is gone.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
 /* Returns whether nothing works any more after a code; NVIDIA's driver says -9999 for an illegal access of a kernel. */
@@ -54,4 +53,3 @@ bool opencl_is_lost(struct engine *en, struct error *e)
 {
     return !opencl_is_usable(opencl_of(en), e);
 }
-#endif

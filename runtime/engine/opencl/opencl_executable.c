@@ -2,7 +2,6 @@
 /*
  * Makes executables of the OpenCL engine: kernels with their parameters, and how a step is put into the queue.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/opencl_executable.h"
 
 #include <stdlib.h>
@@ -342,4 +341,3 @@ struct executable *opencl_load(struct engine *en, struct program *p, struct erro
         opencl_unload(&x->base);
     return NULL;
 }
-#endif

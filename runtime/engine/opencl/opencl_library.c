@@ -10,7 +10,6 @@
  * the sub-buffers of its own memory; runs use them one after another, since the queue is in order.  Sub-buffers of the caller's
  * tensors are made for every run and released with it: they would keep the buffers of tensors alive that are gone.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/opencl_executable.h"
 
 #include <stdlib.h>
@@ -345,4 +344,3 @@ bool opencl_run_library(struct invocation *i, uint32_t step)
             o->api->ReleaseMemObject(values[k].part);
     return good;
 }
-#endif

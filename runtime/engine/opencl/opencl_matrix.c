@@ -5,7 +5,6 @@
  * Only devices of makers whose compilers take these instructions are asked (opencl_probe.c), on numbers that are known
  * (codegen/opencl/matrix_probe.c).  Whatever goes wrong means that there are none; that is no error.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
 enum { SUBGROUP = 32 };
@@ -39,4 +38,3 @@ void opencl_find_matrix(struct engine_opencl *o)
         o->device.facts.matrix.error = error;
     }
 }
-#endif

@@ -5,7 +5,6 @@
  * An address is the number of a buffer above an offset in it, so that kernels get a buffer and an offset and no buffer needs
  * parts of its own (whose starts devices would want aligned).  Numbers begin with 1: 0 is the address of nothing.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
 #include <inttypes.h>
@@ -310,4 +309,3 @@ bool opencl_buffer_read(struct engine *en, struct engine_buffer *b, size_t offse
     end_transfer(o, OPENCL_READ, event);
     return code == CL_SUCCESS || opencl_wait_failed(o, "clEnqueueReadBuffer", code, e);
 }
-#endif

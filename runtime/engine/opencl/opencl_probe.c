@@ -7,7 +7,6 @@
  * Anything that goes wrong means that it does not: a program that does not build, a call that fails.  Nothing is said about
  * why, and the context is as usable as before.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
 static cl_kernel build_kernel(const struct engine_opencl *o, const struct opencl_probe *p)
@@ -85,4 +84,3 @@ void opencl_probe_instructions(struct engine_opencl *o)
     }
     pthread_mutex_unlock(&o->library.lock);
 }
-#endif

@@ -5,7 +5,6 @@
  * Events of commands in a queue that notes times become spans on the host's clock, counted when the device has got there
  * (opencl_watch.c), so that measuring does not wait either.
  */
-#ifdef WEBNN_OPENCL
 #include "ir/support/table.h"
 #include "runtime/engine/opencl/internal.h"
 
@@ -269,4 +268,3 @@ const struct engine_tools opencl_tools = {
     .print_profile = print_profile,
     .tuning = &tuning,
 };
-#endif

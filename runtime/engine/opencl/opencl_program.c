@@ -8,7 +8,6 @@
  * building waits for it.  What could not be built is tried again by the next thread that asks: memory may have run out, or the
  * first one has given up.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
 #include <stdlib.h>
@@ -425,4 +424,3 @@ void opencl_programs_free(struct engine_opencl *o)
         free(p);
     }
 }
-#endif

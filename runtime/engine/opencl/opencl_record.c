@@ -8,7 +8,6 @@
  * steps are kernels, each once, are recorded: oneDNN puts its own commands into the queue, and a profile wants an event for
  * each step.  Whatever fails while recording ends the recording and not the run.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/opencl_executable.h"
 
 #include <stdlib.h>
@@ -215,5 +214,4 @@ void opencl_record_free(struct invocation *i)
 {
     (void)i;
 }
-#endif
 #endif

@@ -10,7 +10,6 @@
  *   kernels, where the serialized program's offsets say: struct opencl_launch, parameters, where its program begins, its number
  *   in the program
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/onednn/library.h"
 #include "runtime/engine/opencl/internal.h"
 
@@ -254,4 +253,3 @@ const struct engine_serialization opencl_serialization = {
     .load = load,
     .save = save,
 };
-#endif

@@ -5,7 +5,6 @@
  * In: its objects.  Out: an engine that has its references on them.  What the application puts into the queue runs in the order
  * in which both put commands there; wnnContextFlush tells when the engine's are in.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
 #include <stdlib.h>
@@ -65,4 +64,3 @@ bool opencl_share(struct engine_opencl *o, const struct opencl_choice *choice, s
     o->queue = choice->queue;
     return true;
 }
-#endif

@@ -6,7 +6,6 @@
  * everything.  It holds a line "name number" for each fact; names and numbers that the table does not have make all of it as
  * good as none, since another version may have written it.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
 #include <inttypes.h>
@@ -96,4 +95,3 @@ bool opencl_keep_facts(struct engine *en, struct error *e)
     return cache_write(o->folder, identity, suffix, text, length) ||
            error_set(e, WNNStatus_OperationError, "a file with tuned facts cannot be written to %s", o->folder);
 }
-#endif

@@ -10,7 +10,6 @@
  * programs with more privileges than the user who started them; the folders that are named belong to the system
  * (docs/security.md).
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/opencl_api.h"
 
 const char *const opencl_vendors_known[] = {
@@ -155,5 +154,4 @@ const struct opencl_api *opencl_vendors_open(const char *const *names, char *lac
     (void)room;
     return NULL;
 }
-#endif
 #endif

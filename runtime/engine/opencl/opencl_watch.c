@@ -5,7 +5,6 @@
  * The queue is in order, so events are waited for in the order in which they were given.  Callbacks of OpenCL would need no
  * thread, but come from threads of the driver that may do little, and drivers differ in whether they come after an error.
  */
-#ifdef WEBNN_OPENCL
 #include "runtime/engine/opencl/internal.h"
 
 #include "runtime/host/own_thread.h"
@@ -103,4 +102,3 @@ void opencl_watch_stop(struct engine_opencl *o)
     if (started)
         pthread_join(o->watch.thread, NULL);
 }
-#endif
