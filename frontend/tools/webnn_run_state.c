@@ -33,7 +33,7 @@ static bool is_filled(const char *pattern, const char *part, size_t part_length,
 
 static bool add(struct run_states *s, const char *input, const char *output)
 {
-    WNNNamedState *grown = realloc(s->items, (s->count + 1) * sizeof *grown);
+    WNNNamedState *grown = list_grow(s->items, s->count, sizeof *grown);
 
     if (!grown)
         return complain("out of memory");
