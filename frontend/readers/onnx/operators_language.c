@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Imports MatMulNBits and GatherBlockQuantized of the domain com.microsoft, whose weights have 2, 4 or 8 bits and a scale for
- * every block.
+ * Imports MatMulNBits and GatherBlockQuantized of the domain com.microsoft, whose weights have 1, 2, 4 or 8 bits and a scale
+ * for every block.
  *
  * WebNN has no data type of 4 bits, but the builder takes constants of them as bytes: weights stay in the file
- * (docs/compact-weights.md).  Those of 2 bits become 4 bits.
+ * (docs/compact-weights.md).  Those of 1 and 2 bits become 4 bits, doubled where their zero points are halves.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,9 +17,10 @@
 
 /* ---- weights in blocks ---- */
 
-/** Describes weights of [rows, blocks, block] numbers of 2, 4 or 8 bits, one scale for each block. */
+/** Describes weights of [rows, blocks, block] numbers of 1, 2, 4 or 8 bits, one scale for each block. */
 struct block_weights {
     uint32_t bits, rows, columns, blocks, block; /* columns: numbers of a row that are used */
+    uint32_t times;                              /* numbers and zero points are kept so many times as large, scales as small */
 };
 
 static void release(void const *data, size_t bytes, void *user1, void *user2)
@@ -85,8 +86,8 @@ static WNNOperand unpack(struct onnx_node *n, const uint8_t *from, uint32_t bits
         uint8_t *to = bytes + r * count;
 
         for (size_t i = 0; i < count / 2; i++) { /* vectors of bytes */
-            to[2 * i] = bits == 4 ? from[i] & 15 : number_in(from, 2 * i, 2);
-            to[2 * i + 1] = bits == 4 ? from[i] >> 4 : number_in(from, 2 * i + 1, 2);
+            to[2 * i] = bits == 4 ? from[i] & 15 : number_in(from, 2 * i, bits);
+            to[2 * i + 1] = bits == 4 ? from[i] >> 4 : number_in(from, 2 * i + 1, bits);
         }
         if (count % 2)
             to[count - 1] = number_in(from, count - 1, bits);
@@ -94,10 +95,12 @@ static WNNOperand unpack(struct onnx_node *n, const uint8_t *from, uint32_t bits
     return keep_constant(n, WNNOperandDataType_Uint8, dims, bytes);
 }
 
-/* Returns as many numbers of 2 or 4 bits, an even number, as a constant of bytes that is 4 bits to the builder: lent where it
+/* Returns the weights, an even number of at most 4 bits, as a constant of bytes that is 4 bits to the builder: lent where it
  * lies in a file like that, else copied. */
-static WNNOperand lend_nibbles(struct onnx_node *n, size_t i, uint32_t bits, size_t count, const uint32_t dims[2])
+static WNNOperand lend_nibbles(struct onnx_node *n, size_t i, const struct block_weights *w, const uint32_t dims[2])
 {
+    const size_t count = (size_t)dims[0] * dims[1];
+    const uint32_t bits = w->bits;
     const WNNOperandDescriptor descriptor = {WNNOperandDataType_Uint8, 2, dims, NULL};
     const struct onnx_value *v = onnx_input(n, i);
     const uint8_t *from = bytes_of(n, i);
@@ -110,7 +113,8 @@ static WNNOperand lend_nibbles(struct onnx_node *n, size_t i, uint32_t bits, siz
     if (!bytes)
         return onnx_error_operand(n);
     for (size_t k = 0; k < count / 2; k++)
-        bytes[k] = bits == 4 ? from[k] : (uint8_t)(number_in(from, 2 * k, 2) | number_in(from, 2 * k + 1, 2) << 4);
+        bytes[k] =
+            bits == 4 ? from[k] : (uint8_t)((number_in(from, 2 * k, bits) | number_in(from, 2 * k + 1, bits) << 4) * w->times);
     return wnnGraphBuilderConstantUint4Lent(n->builder, &descriptor, bytes, count / 2,
                                             (WNNBufferReleaseCallbackInfo){release, bytes, NULL});
 }
@@ -137,7 +141,7 @@ static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block
     if (w->bits == 8)
         return onnx_reshape(n, onnx_operand(n, i), 2, dims);
     if (!table)
-        return lend_nibbles(n, i, w->bits, (size_t)w->rows * dims[1], dims);
+        return lend_nibbles(n, i, w, dims);
     const uint8_t *bytes = bytes_of(n, i);
     return bytes ? unpack(n, bytes, w->bits, w->rows, dims[1], dims) : onnx_error_operand(n);
 }
@@ -177,6 +181,14 @@ static float number_at(enum onnx_type type, const uint8_t *from, size_t k)
     return number;
 }
 
+/* Returns whether input i is a constant, wherever it lies. */
+static bool is_known(struct onnx_node *n, size_t i)
+{
+    const struct onnx_value *v = onnx_input(n, i);
+
+    return v && (v->file || onnx_is_constant(n, i));
+}
+
 /* Returns scales as numbers of `type`.  Those of float16 become float32 here, since a cast between them and the weights would
  * keep passes from seeing that all of it is constant. */
 static WNNOperand read_scales(struct onnx_node *n, size_t i, const struct block_weights *w, WNNOperandDataType type)
@@ -185,29 +197,31 @@ static WNNOperand read_scales(struct onnx_node *n, size_t i, const struct block_
     const struct onnx_value *v = onnx_input(n, i);
     const size_t count = (size_t)w->rows * w->blocks;
     const bool converts =
-        v && v->type == ONNX_FLOAT16 && type == WNNOperandDataType_Float32 && (v->file || onnx_is_constant(n, i));
+        v && (v->type == ONNX_FLOAT16 || w->times > 1) && type == WNNOperandDataType_Float32 && is_known(n, i);
     const uint8_t *from = converts ? bytes_of(n, i) : NULL;
 
     if (!from)
         return onnx_cast(n, onnx_reshape(n, onnx_operand(n, i), 2, dims), type);
     float *scales = constant_memory(n, count * sizeof *scales);
     for (size_t k = 0; scales && k < count; k++)
-        scales[k] = number_at(v->type, from, k);
+        scales[k] = number_at(v->type, from, k) / (float)w->times;
     return keep_constant(n, WNNOperandDataType_Float32, dims, scales);
 }
 
-/* Returns zero points of a floating-point type as bytes, if they are constants and such numbers; else NULL. */
+/* Returns zero points of a floating-point type as bytes, if they are constants and w->times as much is such a number; else
+ * NULL.
+ */
 static WNNOperand whole_zero_points(struct onnx_node *n, size_t i, const struct block_weights *w)
 {
     const struct onnx_value *v = onnx_input(n, i);
     const size_t count = (size_t)w->rows * w->blocks;
-    const uint8_t *from = v->file || onnx_is_constant(n, i) ? bytes_of(n, i) : NULL;
+    const uint8_t *from = is_known(n, i) ? bytes_of(n, i) : NULL;
     uint8_t *bytes = from ? malloc(count + 1) : NULL;
 
     if (!bytes)
         return NULL;
     for (size_t k = 0; k < count; k++) {
-        const float number = number_at(v->type, from, k);
+        const float number = number_at(v->type, from, k) * (float)w->times;
 
         if (!(number >= 0 && number <= UINT8_MAX) || number != floorf(number)) {
             free(bytes);
@@ -232,33 +246,35 @@ static WNNOperand subtract_zero_points(struct onnx_node *n, WNNOperand b, WNNOpe
 
 /* Returns what the numbers of MatMulNBits stand for: [rows, blocks * block] of `type`, by its scales (input 2) and zero points
  * (3), which are numbers like the weights or, one for each block, like the scales. */
-static WNNOperand dequantize_blocks(struct onnx_node *n, WNNOperand b, const struct block_weights *w, WNNOperandDataType type)
+static WNNOperand dequantize_blocks(struct onnx_node *n, struct block_weights *w, WNNOperandDataType type)
 {
-    const WNNOperand scale = read_scales(n, 2, w, type);
     const struct onnx_value *v = onnx_input(n, 3);
-    WNNOperand zero;
+    const bool real = v && (v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16);
+    WNNOperand b, zero;
 
-    if (v && (v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16)) {
-        if (!has_elements(n, 3, "zero_points", (int64_t)w->rows * w->blocks))
-            return onnx_error_operand(n);
+    if (real && !has_elements(n, 3, "zero_points", (int64_t)w->rows * w->blocks))
+        return onnx_error_operand(n);
+    zero = real ? whole_zero_points(n, 3, w) : read_zero_points(n, 3, w);
+    if (!zero && w->bits <= 2 && type == WNNOperandDataType_Float32 && is_known(n, 2)) {
+        w->times = 2;
         zero = whole_zero_points(n, 3, w);
-        if (!zero)
-            return subtract_zero_points(n, b, scale, 3, w, type);
-    } else {
-        zero = read_zero_points(n, 3, w);
+        w->times = zero ? w->times : 1;
     }
-    return wnnGraphBuilderDequantizeLinear(n->builder, b, scale, zero, n->options);
+    b = read_weights(n, 1, w, false);
+    return zero ? wnnGraphBuilderDequantizeLinear(n->builder, b, read_scales(n, 2, w, type), zero, n->options)
+                : subtract_zero_points(n, b, read_scales(n, 2, w, type), 3, w, type);
 }
 
 /* Returns bits and block size by their attributes, if they are ones there are. */
 static bool read_blocks(struct onnx_node *n, int64_t bits, int64_t block, struct block_weights *w)
 {
-    if (bits != 2 && bits != 4 && bits != 8)
-        return onnx_refuse(n, "weights of %lld bits; those of 2, 4 and 8 are read", (long long)bits);
+    if (bits != 1 && bits != 2 && bits != 4 && bits != 8)
+        return onnx_refuse(n, "weights of %lld bits; those of 1, 2, 4 and 8 are read", (long long)bits);
     if (block < 16 || block > 1 << 20 || (block & (block - 1)))
         return onnx_refuse(n, "block_size is %lld, not a power of two from 16 on", (long long)block);
     w->bits = (uint32_t)bits;
     w->block = (uint32_t)block;
+    w->times = 1;
     return true;
 }
 
@@ -287,13 +303,12 @@ bool onnx_import_matmul_n_bits(struct onnx_node *n)
     if ((uint64_t)w.rows * w.blocks * w.block > INT32_MAX)
         return onnx_refuse(n, "B has more than 2^31 elements");
     WNNOperandDataType type = wnnOperandGetDataType(a);
-    b = read_weights(n, 1, &w, false);
     if (!has_elements(n, 2, "scales", (int64_t)w.rows * w.blocks))
         return false;
     const bool half = type == WNNOperandDataType_Float16;
     if (half)
         a = onnx_cast(n, a, WNNOperandDataType_Float32);
-    b = dequantize_blocks(n, b, &w, half ? WNNOperandDataType_Float32 : type);
+    b = dequantize_blocks(n, &w, half ? WNNOperandDataType_Float32 : type);
     if (w.blocks * w.block > w.columns) /* the last block is not full */
         b = onnx_slice_axis(n, b, 1, 0, w.columns);
     y = onnx_matmul(n, a, onnx_transpose(n, b, 2, (uint32_t[]){1, 0}));

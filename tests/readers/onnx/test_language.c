@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Operators of language models in the domain com.microsoft, on models made here, against plain loops in double: MatMulNBits and
- * GatherBlockQuantized with 2, 4 and 8 bits, GroupQueryAttention with its cache, LinearAttention; and MatMul and Gemm by what
+ * GatherBlockQuantized with 1 to 8 bits, GroupQueryAttention with its cache, LinearAttention; and MatMul and Gemm by what
  * DequantizeLinear makes float16 of.
  */
 #include <math.h>
@@ -25,7 +25,7 @@ static void floats(struct net *t, const char *name, size_t rank, const int64_t *
 
 /* ---- weights in blocks ---- */
 
-/** Numbers of 2, 4 or 8 bits in rows, each of which begins a byte. */
+/** Numbers of 1, 2, 4 or 8 bits in rows, each of which begins a byte. */
 struct packed {
     uint8_t bytes[MOST];
     size_t row_bytes;
@@ -91,7 +91,7 @@ static void add_zeros(struct net *t, const struct weights_case *c, size_t blocks
     const size_t count = (size_t)c->n * blocks;
 
     for (size_t i = 0; i < count; i++)
-        numbers[i] = c->zeros ? (float)random_below((uint32_t)(255 * c->zeros + 1)) / (float)c->zeros
+        numbers[i] = c->zeros ? (float)random_below((uint32_t)(((1 << c->bits) - 1) * c->zeros + 1)) / (float)c->zeros
                               : (float)(c->zero_points ? at(packed, i / blocks, i % blocks) : 1 << (c->bits - 1));
     if (c->zeros)
         any_floats(t, "zeros", c->half, count, numbers);
@@ -160,7 +160,7 @@ static void check_matmul(const struct weights_case *c)
         }
 }
 
-TEST(matmuls_of_2_4_and_8_bits_are_right)
+TEST(matmuls_of_1_to_8_bits_are_right)
 {
     static const struct weights_case cases[] = {
         {4, 64, 5, 16, false, false, false, 0}, {4, 64, 5, 16, true, true, false, 0},
@@ -174,6 +174,8 @@ TEST(matmuls_of_2_4_and_8_bits_are_right)
         {4, 48, 7, 32, true, false, true, 2},   {2, 64, 5, 16, false, false, false, 0},
         {2, 96, 4, 16, true, true, false, 0}, /* six zero points in two bytes */
         {2, 48, 7, 32, true, false, true, 0},   {2, 64, 5, 16, true, true, false, 2},
+        {1, 64, 5, 16, false, false, false, 0}, {1, 144, 4, 16, true, true, false, 0}, /* nine zero points in two bytes */
+        {1, 48, 7, 32, true, false, true, 2},   {1, 64, 5, 16, true, true, false, 4},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -268,7 +270,7 @@ static void check_gather(int bits, bool zero_points)
 
 TEST(rows_of_quantised_tables_are_right)
 {
-    for (int bits = 2; bits <= 8; bits *= 2)
+    for (int bits = 1; bits <= 8; bits *= 2)
         for (int zero_points = 0; zero_points < 2; zero_points++)
             check_gather(bits, zero_points);
 }
@@ -640,13 +642,13 @@ static void refuse_matmul(const char *attribute, int64_t value, const char *inpu
 
 TEST(what_does_not_fit_is_refused)
 {
-    refuse_matmul("bits", 3, "a b scales", "weights of 3 bits; those of 2, 4 and 8 are read");
+    refuse_matmul("bits", 3, "a b scales", "weights of 3 bits; those of 1, 2, 4 and 8 are read");
     refuse_matmul("bits", 2, "a b scales", "B has 160 elements, not 80");
     refuse_matmul("block_size", 24, "a b scales", "block_size is 24, not a power of two from 16 on");
     refuse_matmul("K", 32, "a b scales", "K is 32 and N is 5, for rows of 64");
     refuse_matmul("K", -1, "a b scales", "K is -1");
     refuse_matmul("N", INT64_MAX, "a b scales", "N is 9223372036854775807");
-    refuse_matmul("N", 6, "a b scales", "B has 160 elements, not 192");
+    refuse_matmul("N", 6, "a b scales", "scales has 10 elements, not 12");
     refuse_matmul("bits", 8, "a b scales", "B has 160 elements, not 320");
     refuse_matmul("", 0, "a b short", "scales has 9 elements, not 10");
     refuse_matmul("", 0, "a b scales - places", "g_idx");
