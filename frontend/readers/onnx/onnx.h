@@ -38,8 +38,8 @@ enum onnx_type {
     ONNX_FLOAT = 1,
     ONNX_UINT8 = 2,
     ONNX_INT8 = 3,
-    ONNX_UINT16 = 4, /* constants only */
-    ONNX_INT16 = 5,  /* constants only */
+    ONNX_UINT16 = 4, /* int32 of 0 to 65535 */
+    ONNX_INT16 = 5,  /* int32 of -32768 to 32767 */
     ONNX_INT32 = 6,
     ONNX_INT64 = 7,
     ONNX_STRING = 8, /* refused */
@@ -48,9 +48,10 @@ enum onnx_type {
     ONNX_DOUBLE = 11, /* constants only */
     ONNX_UINT32 = 12,
     ONNX_UINT64 = 13,
-    ONNX_BFLOAT16 = 16, /* refused */
-    ONNX_UINT4 = 21,    /* uint8 of 0 to 15, one per element */
-    ONNX_INT4 = 22,     /* int8 of -8 to 7, one per element */
+    ONNX_BFLOAT16 = 16,   /* float32, as all floating-point types of 8 and 4 bits */
+    ONNX_UINT4 = 21,      /* uint8 of 0 to 15, one per element */
+    ONNX_INT4 = 22,       /* int8 of -8 to 7, one per element */
+    ONNX_FLOAT8E8M0 = 24, /* float32; constants only */
 };
 
 /** Returns the name as ONNX writes it in type constraints, such as "float16", or "an unknown type".  It lives for ever. */
@@ -61,10 +62,28 @@ WNNOperandDataType onnx_data_type(enum onnx_type type);
 enum onnx_type onnx_type_of(WNNOperandDataType type);
 /** Returns the bytes per element in onnx_value.data, 0 for types that are not kept. */
 size_t onnx_type_size(enum onnx_type type);
-/** Returns whether the type is float, float16 or double. */
+/** Returns whether the type is a floating-point one. */
 bool onnx_type_is_float(enum onnx_type type);
 /** Returns whether the type is one of signed integers. */
-bool onnx_type_is_signed(enum onnx_type type); /* signed integers */
+bool onnx_type_is_signed(enum onnx_type type);
+
+/** Says what the largest exponents of a floating-point type, or its second zero, stand for. */
+enum onnx_special {
+    ONNX_INFINITE, /* infinities and NaN */
+    ONNX_FINITE,   /* numbers, but for NaN, which has all bits */
+    ONNX_ONE_ZERO, /* numbers; NaN is what would be -0 */
+    ONNX_NUMBERS,  /* numbers */
+    ONNX_POWERS    /* there are no signs and fractions; the largest is NaN */
+};
+/** Describes the elements of a type that operands have not, and which are kept as those of a wider one. */
+struct onnx_format {
+    uint8_t bits; /* of an element, in files */
+    uint8_t mantissa, bias;
+    enum onnx_special special;
+    float top; /* the largest finite number */
+};
+/** Returns the format of such a type, NULL of others. */
+const struct onnx_format *onnx_format_of(enum onnx_type type);
 
 struct onnx_reader;
 struct onnx_scope;
@@ -219,7 +238,7 @@ bool onnx_wants(const struct onnx_node *n, size_t i);
 /** Makes output i this operand.  Returns false if it is an error operand (the builder's message is the reason) or the node was
  * refused.  Outputs without a name are dropped. */
 bool onnx_output(struct onnx_node *n, size_t i, WNNOperand operand);
-/** Does the same for types that the data type does not tell: ONNX_BOOL, ONNX_INT4, ONNX_UINT4. */
+/** Does the same for types that the data type does not tell, which have an onnx_format. */
 bool onnx_output_as(struct onnx_node *n, size_t i, WNNOperand operand, enum onnx_type type);
 /** Makes output i a value that is there already: nothing is computed. */
 bool onnx_output_value(struct onnx_node *n, size_t i, struct onnx_value *v);

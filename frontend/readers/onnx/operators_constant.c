@@ -10,6 +10,7 @@
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/quantized.h"
 #include "webnn/webnn_draft.h"
 
 enum { HOST_FILL = 1 << 12 }; /* larger fills become an expand of a scalar, which costs nothing in a graph */
@@ -272,21 +273,7 @@ bool onnx_import_eye_like(struct onnx_node *n)
 
 /* ---- casts ---- */
 
-/** Returns the low 4 bits of integers, as uint4 or int4. */
-static WNNOperand wrap_4_bits(struct onnx_node *n, WNNOperand x, enum onnx_type type)
-{
-    WNNOperand y = onnx_cast(n, onnx_cast(n, x, WNNOperandDataType_Int32), WNNOperandDataType_Uint32), sixteen, high;
-
-    if (type == ONNX_INT4)
-        y = wnnGraphBuilderAdd(n->builder, y, onnx_scalar_like(n, y, 8), n->options);
-    sixteen = onnx_scalar_like(n, y, 16);
-    high = wnnGraphBuilderDiv(n->builder, y, sixteen, n->options);
-    y = wnnGraphBuilderSub(n->builder, y, wnnGraphBuilderMul(n->builder, high, sixteen, n->options), n->options);
-    y = onnx_cast(n, y, onnx_data_type(type));
-    return type == ONNX_INT4 ? wnnGraphBuilderSub(n->builder, y, onnx_scalar_like(n, y, 8), n->options) : y;
-}
-
-/** Casts between types that only constants have, and others. */
+/** Casts what is empty, or to or from types that operands do not have. */
 static bool cast_on_host(struct onnx_node *n, enum onnx_type type)
 {
     const struct onnx_value *v = onnx_constant(n, 0);
@@ -306,6 +293,7 @@ static bool cast_on_host(struct onnx_node *n, enum onnx_type type)
 
 static bool cast_to(struct onnx_node *n, enum onnx_type type)
 {
+    const bool narrows = onnx_format_of(type) && type != ONNX_BOOL, saturate = !narrows || onnx_int(n, "saturate", 1) != 0;
     struct onnx_value *v = n->inputs[0];
     WNNOperandDataType from = onnx_data_type(v->type), to = onnx_data_type(type);
 
@@ -315,15 +303,18 @@ static bool cast_to(struct onnx_node *n, enum onnx_type type)
         return onnx_output_value(n, 0, v);
     if (!onnx_type_size(type) || (!to && !onnx_is_constant(n, 0)))
         return onnx_refuse(n, "it makes %s, which WebNN does not have", onnx_type_name(type));
-    if (!to || !from || !onnx_elements(v) || ((v->type == ONNX_DOUBLE || type == ONNX_DOUBLE) && onnx_is_constant(n, 0)))
+    if (!to || !from || !onnx_elements(v) ||
+        ((v->type == ONNX_DOUBLE || type == ONNX_DOUBLE) && !narrows && onnx_is_constant(n, 0)))
         return cast_on_host(n, type);
     if (v->sums && !v->is_static && onnx_type_is_float(type))
         return onnx_output_as(n, 0, onnx_cast(n, v->sums, to), type);
     WNNOperand x = onnx_operand(n, 0);
     if (type == ONNX_BOOL)
         x = wnnGraphBuilderNotEqual(n->builder, x, onnx_scalar_like(n, x, 0), n->options);
-    else if (type == ONNX_INT4 || type == ONNX_UINT4)
-        x = wrap_4_bits(n, x, type);
+    else if (narrows) /* integers of another size lose bits; numbers beyond those of 16 bits saturate, as those of 8 and 32 do
+                       */
+        x = onnx_narrow(n, x, type,
+                        onnx_type_is_float(type) ? saturate : onnx_type_is_float(v->type) && to == WNNOperandDataType_Int32);
     else
         x = onnx_cast(n, x, to);
     return onnx_output_as(n, 0, x, type);
@@ -346,7 +337,7 @@ static enum onnx_type type_by_name(const char *name)
 
 bool onnx_import_cast(struct onnx_node *n)
 {
-    /* These attributes are about 8-bit floats only. */
+    /* These attributes are about 8-bit floats only, the latter about powers of two. */
     onnx_ignore(n, "saturate");
     onnx_ignore(n, "round_mode");
     return cast_to(n, n->version < 6 ? type_by_name(onnx_string(n, "to", "")) : (enum onnx_type)onnx_int(n, "to", 0));

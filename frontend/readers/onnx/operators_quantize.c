@@ -54,7 +54,7 @@ bool onnx_import_quantize(struct onnx_node *n)
     WNNOperandDataType compute = wnnOperandGetDataType(scale);
     uint32_t axis;
 
-    onnx_ignore(n, "saturate"); /* of 8-bit floating point only */
+    const bool saturate = onnx_int(n, "saturate", 1) != 0; /* of 8-bit floating point only */
     if (n->refused)
         return false;
     if (onnx_input(n, 2))
@@ -63,10 +63,9 @@ bool onnx_import_quantize(struct onnx_node *n)
         type = wanted;
     if (wanted != ONNX_UNDEFINED && type != wanted)
         return onnx_refuse(n, "output_dtype is %s, the zero point's type %s", onnx_type_name(wanted), onnx_type_name(type));
-    if (type != ONNX_UINT8 && type != ONNX_INT8 && type != ONNX_INT32 && type != ONNX_UINT32 && type != ONNX_INT4 &&
-        type != ONNX_UINT4)
+    if (!onnx_format_of(type) && type != ONNX_UINT8 && type != ONNX_INT8 && type != ONNX_INT32 && type != ONNX_UINT32)
         return onnx_refuse(n, "quantisation to %s, which WebNN does not have", onnx_type_name(type));
-    if (precision != ONNX_UNDEFINED && precision != ONNX_FLOAT && precision != ONNX_FLOAT16)
+    if (precision != ONNX_UNDEFINED && precision != ONNX_FLOAT && precision != ONNX_FLOAT16 && precision != ONNX_BFLOAT16)
         return onnx_refuse(n, "precision %s", onnx_type_name(precision));
     if (precision != ONNX_UNDEFINED)
         compute = onnx_data_type(precision);
@@ -79,10 +78,8 @@ bool onnx_import_quantize(struct onnx_node *n)
         zero = onnx_expand(n, onnx_scalar(n, onnx_data_type(type), 0), dims);
     }
     y = onnx_quantize(n, x, scale, zero, axis);
-    if (type == ONNX_INT4)
-        y = onnx_clamp(n, y, -8, 7);
-    if (type == ONNX_UINT4)
-        y = onnx_clamp(n, y, 0, 15);
+    if (onnx_format_of(type))
+        y = onnx_narrow(n, y, type, saturate || !onnx_type_is_float(type));
     return onnx_output_as(n, 0, y, type);
 }
 
@@ -92,9 +89,11 @@ bool onnx_import_dequantize(struct onnx_node *n)
     enum onnx_type wanted = (enum onnx_type)onnx_int(n, "output_dtype", ONNX_UNDEFINED);
     uint32_t axis;
 
+    if (n->inputs[0]->type == ONNX_FLOAT)
+        return onnx_refuse(n, "its input is of type float32, which is not quantised");
     if (!read_blocks(n, x, &scale, &zero, &axis))
         return false;
-    if (wanted != ONNX_UNDEFINED && wanted != ONNX_FLOAT && wanted != ONNX_FLOAT16)
+    if (wanted != ONNX_UNDEFINED && wanted != ONNX_FLOAT && wanted != ONNX_FLOAT16 && wanted != ONNX_BFLOAT16)
         return onnx_refuse(n, "output_dtype %s, which WebNN does not have", onnx_type_name(wanted));
     WNNOperandDataType type = wanted == ONNX_UNDEFINED ? wnnOperandGetDataType(scale) : onnx_data_type(wanted);
     y = onnx_dequantize(n, x, scale, zero, axis);

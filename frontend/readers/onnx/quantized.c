@@ -6,6 +6,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "frontend/readers/onnx/term.h"
 
 /* Returns a scale or zero point in x's rank: single, along the axis, per block (repeated where blocks do not divide evenly). */
 static WNNOperand fit_scale(struct onnx_node *n, WNNOperand x, WNNOperand scale, uint32_t axis)
@@ -56,10 +59,27 @@ static bool fit_pair(struct onnx_node *n, WNNOperand x, WNNOperand *scale, WNNOp
     return true;
 }
 
+/* Returns scales of blocks repeated for every element of x. */
+static WNNOperand spread(struct onnx_node *n, WNNOperand scale, WNNOperand x)
+{
+    const struct onnx_dims have = onnx_dims_of(scale), dims = onnx_dims_of(x);
+
+    for (uint32_t axis = 0; axis < dims.rank; axis++) {
+        int32_t *at = have.at[axis] > 1 && have.at[axis] < dims.at[axis] ? onnx_alloc(n, dims.at[axis], sizeof *at) : NULL;
+
+        for (uint32_t i = 0; at && i < dims.at[axis]; i++)
+            at[i] = (int32_t)(i / (dims.at[axis] / have.at[axis]));
+        scale = at ? onnx_gather_constant(n, scale, axis, dims.at[axis], at) : scale;
+    }
+    return scale;
+}
+
 WNNOperand onnx_dequantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand zero, uint32_t axis)
 {
     if (!fit_pair(n, x, &scale, &zero, wnnOperandGetDataType(x), axis))
         return onnx_error_operand(n);
+    if (wnnOperandGetDataType(x) == WNNOperandDataType_Float32)
+        return onnx_mul(n, onnx_sub(n, x, spread(n, zero, x)), onnx_cast(n, spread(n, scale, x), WNNOperandDataType_Float32));
     return wnnGraphBuilderDequantizeLinear(n->builder, x, scale, zero, n->options);
 }
 
@@ -67,7 +87,49 @@ WNNOperand onnx_quantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, WN
 {
     if (!fit_pair(n, x, &scale, &zero, WNNOperandDataType_Uint8, axis))
         return onnx_error_operand(n);
+    if (wnnOperandGetDataType(zero) == WNNOperandDataType_Float32) {
+        x = wnnGraphBuilderDiv(n->builder, x, spread(n, scale, x), n->options);
+        return onnx_add(n, onnx_cast(n, x, WNNOperandDataType_Float32), spread(n, zero, x));
+    }
     return wnnGraphBuilderQuantizeLinear(n->builder, x, scale, zero, n->options);
+}
+
+/* ---- types that operands do not have ---- */
+
+/* Returns the low bits of integers. */
+static WNNOperand wrap(struct onnx_node *n, WNNOperand x, enum onnx_type type, double values)
+{
+    const double below = onnx_type_is_signed(type) ? values / 2 : 0;
+    WNNOperand y = onnx_cast(n, onnx_cast(n, x, WNNOperandDataType_Int32), WNNOperandDataType_Uint32), size, high;
+
+    y = onnx_add(n, y, onnx_scalar_like(n, y, below));
+    size = onnx_scalar_like(n, y, values);
+    high = wnnGraphBuilderDiv(n->builder, y, size, n->options);
+    y = onnx_cast(n, onnx_sub(n, y, onnx_mul(n, high, size)), onnx_data_type(type));
+    return onnx_sub(n, y, onnx_scalar_like(n, y, below));
+}
+
+WNNOperand onnx_narrow(struct onnx_node *n, WNNOperand x, enum onnx_type type, bool saturate)
+{
+    const struct onnx_format *f = onnx_format_of(type);
+    const double values = ldexp(1, f->bits), below = onnx_type_is_signed(type) ? values / 2 : 0;
+    const bool infinite = f->special == ONNX_INFINITE;
+
+    if (f->special == ONNX_POWERS)
+        return onnx_refuse_operand(n, "it makes %s of numbers, which are read as constants only", onnx_type_name(type));
+    if (!onnx_type_is_float(type))
+        return saturate ? onnx_cast(n, onnx_clamp(n, x, -below, values - below - 1), onnx_data_type(type))
+                        : wrap(n, x, type, values);
+    const double over = saturate && type != ONNX_BFLOAT16 ? (double)f->top : infinite ? (double)INFINITY : (double)NAN;
+    const double numbers[] = {ldexp(1, f->mantissa),
+                              ldexp(1, 1 - f->bias),
+                              (double)f->top,
+                              over,
+                              f->special == ONNX_ONE_ZERO ? (double)NAN : over,
+                              f->special == ONNX_ONE_ZERO};
+
+    return onnx_term_of(n, term_find_function("rounded", strlen("rounded")), onnx_cast(n, x, WNNOperandDataType_Float32),
+                        sizeof numbers / sizeof *numbers, numbers);
 }
 
 /* ---- exact contractions of integers ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Expresses quantisation as ONNX has it by dequantizeLinear and quantizeLinear, which want scales and zero points of the
- * input's rank.
+ * input's rank, and types that operands do not have by those that do.
  */
 #ifndef WEBNN_FRONTEND_READERS_ONNX_QUANTIZED_H_
 #define WEBNN_FRONTEND_READERS_ONNX_QUANTIZED_H_
@@ -10,10 +10,17 @@
 
 /**
  * Applies dequantizeLinear or quantizeLinear.  scale and zero are single numbers, lie along axis, or have x's rank in blocks; a
- * zero of NULL stands for 0.
+ * zero of NULL stands for 0.  Of floating-point numbers of few bits, or to such (which onnx_narrow is yet to round), both are
+ * composed.
  */
 WNNOperand onnx_dequantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand zero, uint32_t axis);
 WNNOperand onnx_quantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand zero, uint32_t axis);
+
+/**
+ * Returns x of any type as a type that is kept as a wider one.  Integers saturate or, if they do not, keep their low bits;
+ * floating-point numbers are rounded to the nearest, and beyond the largest one they saturate, or become infinite or NaN.
+ */
+WNNOperand onnx_narrow(struct onnx_node *n, WNNOperand x, enum onnx_type type, bool saturate);
 
 /** Holds an integer operand of a contraction, as float32 less its zero point. */
 struct onnx_integer_operand {

@@ -3,11 +3,12 @@
  * Makes constants on the host of tensors of the file, initializers and tensor attributes, whose elements stand in raw_data, in
  * one of the typed lists, or in a file next to the model.
  *
- * Elements are held where they are if their form is the one that onnx_value has; otherwise (4-bit, bool, small types in
- * int32_data) they are converted.  Sizes are checked against the shape, files against their length, and a file's path must lie
- * in the model's folder: a model must not be able to read what its user did not mean to give it.
+ * Elements are held where they are if their form is the one that onnx_value has; otherwise (bool, types that are kept as wider
+ * ones, small types in int32_data) they are converted.  Sizes are checked against the shape, files against their length, and a
+ * file's path must lie in the model's folder: a model must not be able to read what its user did not mean to give it.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,38 +30,41 @@ static const struct type_info {
     uint8_t size; /* on the host; 0: not kept */
     bool is_float, is_signed;
     WNNOperandDataType data_type;
+    struct onnx_format format; /* without bits: elements are in files as they are on the host */
 } types[] = {
-    {ONNX_FLOAT, "float32", 4, true, false, WNNOperandDataType_Float32},
-    {ONNX_UINT8, "uint8", 1, false, false, WNNOperandDataType_Uint8},
-    {ONNX_INT8, "int8", 1, false, true, WNNOperandDataType_Int8},
-    {ONNX_UINT16, "uint16", 2, false, false, WNNOperandDataType_Undefined},
-    {ONNX_INT16, "int16", 2, false, true, WNNOperandDataType_Undefined},
-    {ONNX_INT32, "int32", 4, false, true, WNNOperandDataType_Int32},
-    {ONNX_INT64, "int64", 8, false, true, WNNOperandDataType_Int64},
-    {ONNX_STRING, "string", 0, false, false, WNNOperandDataType_Undefined},
-    {ONNX_BOOL, "bool", 1, false, false, WNNOperandDataType_Uint8},
-    {ONNX_FLOAT16, "float16", 2, true, false, WNNOperandDataType_Float16},
-    {ONNX_DOUBLE, "float64", 8, true, false, DTYPE_FLOAT64},
-    {ONNX_UINT32, "uint32", 4, false, false, WNNOperandDataType_Uint32},
-    {ONNX_UINT64, "uint64", 8, false, false, WNNOperandDataType_Uint64},
-    {14, "complex64", 0, false, false, WNNOperandDataType_Undefined},
-    {15, "complex128", 0, false, false, WNNOperandDataType_Undefined},
-    {ONNX_BFLOAT16, "bfloat16", 0, false, false, WNNOperandDataType_Undefined},
-    {17, "float8e4m3fn", 0, false, false, WNNOperandDataType_Undefined},
-    {18, "float8e4m3fnuz", 0, false, false, WNNOperandDataType_Undefined},
-    {19, "float8e5m2", 0, false, false, WNNOperandDataType_Undefined},
-    {20, "float8e5m2fnuz", 0, false, false, WNNOperandDataType_Undefined},
-    {ONNX_UINT4, "uint4", 1, false, false, WNNOperandDataType_Uint8},
-    {ONNX_INT4, "int4", 1, false, true, WNNOperandDataType_Int8},
-    {23, "float4e2m1", 0, false, false, WNNOperandDataType_Undefined},
-    {24, "float8e8m0", 0, false, false, WNNOperandDataType_Undefined},
-    {25, "uint2", 0, false, false, WNNOperandDataType_Undefined},
-    {26, "int2", 0, false, false, WNNOperandDataType_Undefined},
+    {ONNX_FLOAT, "float32", 4, true, false, WNNOperandDataType_Float32, {0}},
+    {ONNX_UINT8, "uint8", 1, false, false, WNNOperandDataType_Uint8, {0}},
+    {ONNX_INT8, "int8", 1, false, true, WNNOperandDataType_Int8, {0}},
+    {ONNX_INT32, "int32", 4, false, true, WNNOperandDataType_Int32, {0}},
+    {ONNX_INT64, "int64", 8, false, true, WNNOperandDataType_Int64, {0}},
+    {ONNX_STRING, "string", 0, false, false, WNNOperandDataType_Undefined, {0}},
+    {ONNX_BOOL, "bool", 1, false, false, WNNOperandDataType_Uint8, {.bits = 8}},
+    {ONNX_FLOAT16, "float16", 2, true, false, WNNOperandDataType_Float16, {0}},
+    {ONNX_DOUBLE, "float64", 8, true, false, DTYPE_FLOAT64, {0}},
+    {ONNX_UINT32, "uint32", 4, false, false, WNNOperandDataType_Uint32, {0}},
+    {ONNX_UINT64, "uint64", 8, false, false, WNNOperandDataType_Uint64, {0}},
+    {14, "complex64", 0, false, false, WNNOperandDataType_Undefined, {0}},
+    {15, "complex128", 0, false, false, WNNOperandDataType_Undefined, {0}},
+    /* Types that are kept as others come after those (onnx_type_of). */
+    {ONNX_UINT16, "uint16", 4, false, false, WNNOperandDataType_Int32, {.bits = 16}},
+    {ONNX_INT16, "int16", 4, false, true, WNNOperandDataType_Int32, {.bits = 16}},
+    {ONNX_UINT4, "uint4", 1, false, false, WNNOperandDataType_Uint8, {.bits = 4}},
+    {ONNX_INT4, "int4", 1, false, true, WNNOperandDataType_Int8, {.bits = 4}},
+    {25, "uint2", 1, false, false, WNNOperandDataType_Uint8, {.bits = 2}},
+    {26, "int2", 1, false, true, WNNOperandDataType_Int8, {.bits = 2}},
+    {ONNX_BFLOAT16, "bfloat16", 4, true, false, WNNOperandDataType_Float32, {16, 7, 127, ONNX_INFINITE, 0x1.fep127F}},
+    {17, "float8e4m3fn", 4, true, false, WNNOperandDataType_Float32, {8, 3, 7, ONNX_FINITE, 448}},
+    {18, "float8e4m3fnuz", 4, true, false, WNNOperandDataType_Float32, {8, 3, 8, ONNX_ONE_ZERO, 240}},
+    {19, "float8e5m2", 4, true, false, WNNOperandDataType_Float32, {8, 2, 15, ONNX_INFINITE, 57344}},
+    {20, "float8e5m2fnuz", 4, true, false, WNNOperandDataType_Float32, {8, 2, 16, ONNX_ONE_ZERO, 57344}},
+    {23, "float4e2m1", 4, true, false, WNNOperandDataType_Float32, {4, 1, 1, ONNX_NUMBERS, 6}},
+    {ONNX_FLOAT8E8M0, "float8e8m0", 4, true, false, WNNOperandDataType_Float32, {8, 0, 127, ONNX_POWERS, 0x1p127F}},
 };
 
 static const struct type_info *info_of(enum onnx_type type)
 {
-    static const struct type_info unknown = {ONNX_UNDEFINED, "an unknown type", 0, false, false, WNNOperandDataType_Undefined};
+    static const struct type_info unknown = {
+        ONNX_UNDEFINED, "an unknown type", 0, false, false, WNNOperandDataType_Undefined, {0}};
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (types[i].type == type)
@@ -82,7 +86,7 @@ enum onnx_type onnx_type_of(WNNOperandDataType type)
 {
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (types[i].data_type == type && type != WNNOperandDataType_Undefined)
-            return types[i].type; /* bool and the 4-bit types come after those that they are kept as */
+            return types[i].type;
     return ONNX_UNDEFINED;
 }
 
@@ -101,9 +105,19 @@ bool onnx_type_is_signed(enum onnx_type type)
     return info_of(type)->is_signed;
 }
 
-static bool is_4_bit(enum onnx_type type)
+const struct onnx_format *onnx_format_of(enum onnx_type type)
 {
-    return type == ONNX_UINT4 || type == ONNX_INT4;
+    const struct onnx_format *format = &info_of(type)->format;
+
+    return format->bits ? format : NULL;
+}
+
+/** Returns the bytes that so many elements take in a file. */
+static size_t file_bytes(enum onnx_type type, size_t count)
+{
+    const struct onnx_format *f = onnx_format_of(type);
+
+    return f ? (count * f->bits + 7) / 8 : count * onnx_type_size(type);
 }
 
 /* ---- files next to the model ---- */
@@ -257,20 +271,42 @@ static bool from_file(struct onnx_reader *r, struct onnx_value *v, struct file_m
     return data != NULL;
 }
 
+/** Returns the number that the bits of a floating-point type stand for. */
+static float decode(const struct onnx_format *f, uint32_t bits)
+{
+    const uint32_t sign = bits >> (f->bits - 1), rest = bits & ((1u << (f->bits - 1)) - 1), most = (1u << (f->bits - 1)) - 1;
+    const uint32_t exponent = rest >> f->mantissa, fraction = rest & ((1u << f->mantissa) - 1);
+    float x;
+
+    if (f->special == ONNX_POWERS)
+        return bits == UINT8_MAX ? NAN : ldexpf(1, (int)bits - f->bias);
+    if ((f->special == ONNX_FINITE && rest == most) || (f->special == ONNX_ONE_ZERO && sign && !rest))
+        return NAN;
+    if (f->special == ONNX_INFINITE && exponent == most >> f->mantissa)
+        x = fraction ? NAN : INFINITY;
+    else
+        x = ldexpf((float)(exponent ? fraction | 1u << f->mantissa : fraction),
+                   (exponent ? (int)exponent : 1) - f->bias - f->mantissa);
+    return sign ? -x : x;
+}
+
 /** Returns the elements of raw bytes in the host's form; size is exactly what the shape asks for. */
 static const void *from_raw(struct onnx_reader *r, enum onnx_type type, const unsigned char *raw, size_t count)
 {
-    if (type != ONNX_BOOL && !is_4_bit(type))
+    const struct onnx_format *f = onnx_format_of(type);
+
+    if (!f)
         return raw;
-    unsigned char *data = onnx_reader_alloc(r, count + 1, 1);
-    for (size_t i = 0; data && i < count; i++)
-        if (type == ONNX_BOOL)
-            data[i] = raw[i] != 0;
-        else {
-            data[i] = raw[i / 2] >> (i % 2 * 4) & 15;
-            if (type == ONNX_INT4 && data[i] > 7)
-                data[i] |= 0xF0;
-        }
+    unsigned char *data = onnx_reader_alloc(r, count + 1, onnx_type_size(type));
+    for (size_t i = 0; data && i < count; i++) {
+        const uint32_t bits = f->bits == 16 ? raw[2 * i] | (uint32_t)raw[2 * i + 1] << 8
+                                            : (uint32_t)raw[i * f->bits / 8] >> (i * f->bits % 8) & ((1u << f->bits) - 1);
+
+        if (onnx_type_is_float(type))
+            onnx_store(type, data, i, (double)decode(f, bits));
+        else
+            onnx_store_int(type, data, i, bits);
+    }
     return data;
 }
 
@@ -278,7 +314,8 @@ static const void *from_raw(struct onnx_reader *r, enum onnx_type type, const un
 static const void *from_list(struct onnx_reader *r, const Onnx__TensorProto *t, enum onnx_type type, const char *what,
                              size_t count)
 {
-    size_t have, want = is_4_bit(type) ? (count + 1) / 2 : count, size = onnx_type_size(type);
+    const struct onnx_format *f = onnx_format_of(type);
+    size_t have, want = f && f->bits < 8 ? file_bytes(type, count) : count, size = onnx_type_size(type);
 
     switch (type) {
     case ONNX_FLOAT:
@@ -310,19 +347,13 @@ static const void *from_list(struct onnx_reader *r, const Onnx__TensorProto *t, 
     unsigned char *data = onnx_reader_alloc(r, count + 1, size);
     if (!data || !count)
         return data;
-    if (is_4_bit(type)) {
-        for (size_t i = 0; i < want; i++)
-            data[i] = (unsigned char)t->int32_data[i]; /* two elements */
-        return from_raw(r, type, data, count);
-    }
-    for (size_t i = 0; i < count; i++)
+    const size_t bytes = f ? file_bytes(type, count) / want : size; /* of an entry of the list: its low ones */
+    for (size_t i = 0; i < want; i++)
         if (type == ONNX_UINT32)
             memcpy(data + i * size, &(uint32_t){(uint32_t)t->uint64_data[i]}, size);
-        else if (type == ONNX_BOOL)
-            data[i] = t->int32_data[i] != 0;
         else
-            memcpy(data + i * size, &t->int32_data[i], size); /* the low bytes: also float16, which stands as its bits */
-    return data;
+            memcpy(data + i * bytes, &t->int32_data[i], bytes); /* also float16, which stands as its bits */
+    return from_raw(r, type, data, count);
 }
 
 struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what)
@@ -351,12 +382,12 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
         v->refusal = "has more dimensions than an operand may have";
         return v;
     }
-    bytes = is_4_bit(type) ? (count + 1) / 2 : count * size;
+    bytes = file_bytes(type, count);
     if (t->data_location == 1) {
         struct file_map *map;
         const unsigned char *raw = read_external(r, t, what, bytes, &map);
 
-        if (raw && bytes && type != ONNX_BOOL && !is_4_bit(type))
+        if (raw && bytes && !onnx_format_of(type))
             return from_file(r, v, map, raw, bytes) ? v : NULL;
         v->data = !raw ? NULL : bytes ? from_raw(r, type, raw, count) : onnx_reader_alloc(r, 1, 1);
     } else if (t->has_raw_data) {
@@ -367,7 +398,7 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
             return NULL;
         if (have != bytes)
             return onnx_fail_null(r, "%s: its shape asks for %zu bytes, the file has %zu", what, bytes, have);
-        if (bytes && type != ONNX_BOOL && !is_4_bit(type))
+        if (bytes && !onnx_format_of(type))
             return from_file(r, v, r->map, raw, bytes) ? v : NULL;
         v->data = bytes ? from_raw(r, type, raw, count) : onnx_reader_alloc(r, 1, 1);
     } else {

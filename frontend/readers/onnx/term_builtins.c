@@ -103,6 +103,14 @@ static WNNOperand scaled(struct term *t, items a,
     return t->dead ? onnx_error_operand(t->n) : f(t->n, x, scale, zero, size(&a[3]));
 }
 
+static WNNOperand quantized(struct term *t, items a)
+{
+    const WNNOperand y = scaled(t, a, onnx_quantize);
+    const enum onnx_type type = type_of(t, &a[2]);
+
+    return t->dead || !onnx_format_of(type) ? y : onnx_narrow(t->n, y, type, true);
+}
+
 /** Returns a text with a NUL. */
 static const char *word(struct term *t, items a)
 {
@@ -193,6 +201,15 @@ static struct term_item typed(struct term *t, items x, enum onnx_type type)
 
     item.type = type;
     return item;
+}
+
+static struct term_item wrapped(struct term *t, items a)
+{
+    const enum onnx_type type = type_of(t, &a[1]);
+    const bool wraps = type == ONNX_INT16 || type == ONNX_UINT16;
+    const struct term_item x = wraps ? term_of_operand(t, onnx_narrow(t->n, operand(t, a), type, false)) : *a;
+
+    return typed(t, &x, type);
 }
 
 /** concat(operands, axis) */

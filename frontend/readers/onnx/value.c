@@ -85,8 +85,6 @@ double onnx_element(const struct onnx_value *v, size_t i)
         memcpy(&f64, at, sizeof f64);
         return f64;
     }
-    if (v->type == ONNX_INT16 || v->type == ONNX_UINT16)
-        return (double)onnx_element_int(v, i);
     return element_get(onnx_data_type(v->type), v->data, i);
 }
 
@@ -121,16 +119,18 @@ WNNNumber onnx_element_number(const struct onnx_value *v, size_t i)
 
 void onnx_store_int(enum onnx_type type, void *data, size_t i, int64_t value)
 {
-    size_t size = onnx_type_size(type);
+    const struct onnx_format *f = onnx_format_of(type);
+    const size_t size = onnx_type_size(type);
+    const unsigned unused = f ? 64u - f->bits : 0;
 
     if (onnx_type_is_float(type)) {
         onnx_store(type, data, i, (double)value);
     } else if (type == ONNX_BOOL) {
         ((unsigned char *)data)[i] = value != 0;
-    } else if (type == ONNX_UINT4 || type == ONNX_INT4) {
-        value &= 15;
-        ((unsigned char *)data)[i] = (unsigned char)(type == ONNX_INT4 && value > 7 ? value - 16 : value);
     } else {
+        if (f) /* the low bits */
+            value = onnx_type_is_signed(type) ? (int64_t)((uint64_t)value << unused) >> unused
+                                              : (int64_t)((uint64_t)value << unused >> unused);
         memcpy((unsigned char *)data + i * size, &value, size); /* the low bytes */
     }
 }
