@@ -98,6 +98,9 @@ WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x);
 WNNOperand onnx_max_pool(struct onnx_node *n, WNNOperand x);
 /** Returns Conv's result by its attributes (operators_convolution.c); bias may be NULL. */
 WNNOperand onnx_convolve(struct onnx_node *n, WNNOperand x, WNNOperand filter, WNNOperand bias);
+/** Returns the elements of a vector in their order, the smallest first, and where they were, int32; equal ones stay in theirs
+ * (operators_top_k.c). */
+WNNOperand onnx_sort(struct onnx_node *n, WNNOperand x, WNNOperand *places);
 /** Multiplies as MatMul does, matrices or vectors of any data type (operators_matmul.c). */
 WNNOperand onnx_matmul_any(struct onnx_node *n, WNNOperand a, WNNOperand b);
 /** Multiplies matrices of any data type: matmul, or for integers mul with broadcasting and reduceSum. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Looks up rows of the table of operators (operators.def), by name and version of the operator set.
+ * Looks up rows of the table of operators (operators.def, operators_places.def), by name and version of the operator set.
  */
 #include "frontend/readers/onnx/operators.h"
 
@@ -39,6 +39,7 @@ enum {
 
 static const struct onnx_operator rows[] = {
 #include "frontend/readers/onnx/operators.def"
+#include "frontend/readers/onnx/operators_places.def"
 };
 
 const struct onnx_operator *onnx_operators(size_t *count)

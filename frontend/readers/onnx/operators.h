@@ -14,6 +14,7 @@
 #define NCHWC ONNX
 #define REFUSED(domain, name, reason)
 #include "frontend/readers/onnx/operators.def"
+#include "frontend/readers/onnx/operators_places.def"
 #undef TERM
 #undef IMPORT
 #undef ONNX

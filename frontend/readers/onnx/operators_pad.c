@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/compose.h"
+#include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
 
@@ -127,6 +128,23 @@ static bool read_padding(struct onnx_node *n, struct padding *p)
     return true;
 }
 
+/** Lets only so many elements count of the dimension that does in the input, whose padding gets the value. */
+static WNNOperand pad_counted(struct onnx_node *n, WNNOperand x, const struct padding *p, const char *mode, WNNOperand value)
+{
+    const struct onnx_value *v = n->inputs[0];
+    const int64_t more = p->before[v->counted] + p->after[v->counted];
+    WNNOperand count;
+
+    if (!p->before[v->counted] && !p->after[v->counted])
+        return x;
+    if (strcmp(mode, "constant") != 0)
+        return onnx_refuse_operand(n, "its mode is %s along dimension %u, whose size is known at run time only", mode,
+                                   v->counted);
+    count = onnx_add(n, v->count, onnx_scalar_like(n, v->count, (double)more));
+    onnx_set_count(n, onnx_max(n, count, onnx_scalar_like(n, count, 0)), v->counted);
+    return onnx_fill_padding(n, v, x, value);
+}
+
 bool onnx_import_pad(struct onnx_node *n)
 {
     const char *mode = onnx_string(n, "mode", "constant");
@@ -137,7 +155,12 @@ bool onnx_import_pad(struct onnx_node *n)
 
     if (!read_padding(n, &p))
         return false;
-    WNNOperand x = crop(n, onnx_operand(n, 0), &p, v);
+    WNNOperand x = onnx_operand(n, 0);
+    if (v->count)
+        x = pad_counted(n, x, &p, mode,
+                        onnx_input(n, 2) ? onnx_reshape(n, onnx_operand(n, 2), 0, NULL)
+                                         : onnx_scalar_like(n, x, n->version < 11 ? onnx_float(n, "value", 0) : 0));
+    x = crop(n, x, &p, v);
     if (n->refused)
         return false;
     for (size_t d = 0; d < wnnOperandGetRank(x); d++) /* an open size is greater, or the builder refuses a computation */

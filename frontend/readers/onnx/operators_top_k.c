@@ -573,6 +573,18 @@ static WNNOperand unflatten(struct onnx_node *n, WNNOperand x, uint32_t k, uint3
     return onnx_transpose(n, onnx_reshape_to(n, x, first), dims.rank, permutation);
 }
 
+WNNOperand onnx_sort(struct onnx_node *n, WNNOperand x, WNNOperand *places)
+{
+    const uint32_t count = onnx_dims_of(x).at[0];
+    struct candidates c = {.values = x, .rows = 1, .count = count, .k = count, .by_rows = true};
+
+    c.values = onnx_reshape(n, x, 2, (uint32_t[]){1, count});
+    c.has_digits = is_float(x) && may_loop(n);
+    select_first(n, &c);
+    *places = onnx_reshape(n, c.places[0], 1, &count);
+    return onnx_reshape(n, c.values, 1, &count);
+}
+
 bool onnx_import_top_k(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0);

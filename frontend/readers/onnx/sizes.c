@@ -150,6 +150,28 @@ static bool count_slice(struct onnx_node *n, const struct onnx_value *ends, int6
     return true;
 }
 
+/** Says how much of a Pad's result counts whose pad number `at` is a bound. */
+static bool count_pad(struct onnx_node *n, const struct onnx_value *pads, int64_t at)
+{
+    const int64_t half = onnx_elements(pads) / 2, i = at - half;
+    const struct onnx_value *v = n->inputs[0];
+    WNNOperand exact = onnx_reshape(n, pads->exact, 1, (uint32_t[]){(uint32_t)(2 * half)});
+    uint32_t axis;
+
+    if (i < 0)
+        return onnx_refuse(n, "how much is added in front of a dimension is known at run time only");
+    if (!onnx_axis(n, item_of(n, 3, i, i), v->rank, &axis))
+        return false;
+    if (v->count && v->counted != axis)
+        return onnx_refuse(n, "how much it adds is known at run time only, and so is how many elements of dimension %u count",
+                           v->counted);
+    exact = onnx_cast(n, onnx_slice_axis(n, exact, 0, (uint32_t)at, 1), WNNOperandDataType_Int32);
+    exact = onnx_add(n, exact, onnx_scalar_like(n, exact, onnx_element(pads, (size_t)i)));
+    exact = onnx_add(n, exact, v->count ? v->count : onnx_scalar_like(n, exact, (double)v->dims[axis]));
+    onnx_set_count(n, onnx_max(n, exact, onnx_scalar_like(n, exact, 0)), axis);
+    return true;
+}
+
 /** Says how much of a result counts whose sizes are bounds. */
 static bool count_result(struct onnx_node *n, const struct onnx_value *sizes)
 {
@@ -175,6 +197,8 @@ static bool count_result(struct onnx_node *n, const struct onnx_value *sizes)
         onnx_set_count(n, exact, 0);
         return true;
     }
+    if (is(n, "Pad"))
+        return count_pad(n, sizes, at);
     if (is(n, "Slice"))
         return !onnx_elements(y) || count_slice(n, sizes, at);
     exact = onnx_reshape(n, exact, 1, (uint32_t[]){(uint32_t)onnx_elements(sizes)});

@@ -191,6 +191,15 @@ static struct term_item call_function(struct term *t, const char *text, const st
     return result;
 }
 
+struct term_item term_call_function(struct term *t, const char *name, size_t length, size_t count,
+                                    const struct term_item *arguments)
+{
+    struct term_call c = {.count = count};
+
+    memcpy(c.arguments, arguments, count * sizeof *arguments);
+    return call_function(t, term_find_function(name, length), &c);
+}
+
 static bool all_numbers(const struct term_call *c)
 {
     for (size_t i = 0; i < c->count; i++)
@@ -303,9 +312,9 @@ static struct term_item read_word(struct term *t, const char *name, size_t lengt
     static const struct {
         const char *name;
         double number;
-    } known[] = {{"inf", (double)INFINITY},           {"pi", 3.14159265358979323846},    {"f32", WNNOperandDataType_Float32},
-                 {"f16", WNNOperandDataType_Float16}, {"i32", WNNOperandDataType_Int32}, {"i64", WNNOperandDataType_Int64},
-                 {"u8", WNNOperandDataType_Uint8}};
+    } known[] = {{"inf", (double)INFINITY},           {"pi", 3.14159265358979323846},     {"f32", WNNOperandDataType_Float32},
+                 {"f16", WNNOperandDataType_Float16}, {"i32", WNNOperandDataType_Int32},  {"i64", WNNOperandDataType_Int64},
+                 {"u8", WNNOperandDataType_Uint8},    {"u32", WNNOperandDataType_Uint32}, {"u64", WNNOperandDataType_Uint64}};
     const struct term_item *bound = find_name(t, name, length);
 
     if (bound)

@@ -75,6 +75,9 @@ struct term_item term_call_method(struct term *t, const struct term_call *c);
  */
 bool term_call_builtin(struct term *t, const char *name, size_t length, size_t count, const struct term_item *arguments,
                        struct term_item *result);
+/** Calls the function of that name, which is a term itself. */
+struct term_item term_call_function(struct term *t, const char *name, size_t length, size_t count,
+                                    const struct term_item *arguments);
 /** Returns the operand that an item is; of a number, a scalar like another operand.  NULL for what is absent. */
 WNNOperand term_operand(struct term *t, const struct term_item *item, WNNOperand like);
 /** Returns a number without its fraction, the nearest of 64 bits. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/activation.h"
+#include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
@@ -147,6 +148,20 @@ static struct term_item axes_of(struct term *t, items a)
     return axes ? term_of_numbers(t, a->count, axes) : (struct term_item){0};
 }
 
+static struct term_item integers_of(struct term *t, items a)
+{
+    struct term_item numbers[TERM_ITEMS_MAX];
+    size_t count = 0;
+    const int64_t *list = onnx_integers(t->n, a->count, &count);
+
+    if (count > TERM_ITEMS_MAX)
+        onnx_refuse(t->n, "input %zu has %zu elements, which are more than dimensions", a->count, count);
+    for (size_t i = 0; list && i < count && i < TERM_ITEMS_MAX; i++)
+        numbers[i] = term_of_number((double)list[i]);
+    t->dead = t->dead || t->n->refused;
+    return term_list_of(t, count < TERM_ITEMS_MAX ? count : TERM_ITEMS_MAX, numbers);
+}
+
 /** range(from, end) */
 static struct term_item range_of(struct term *t, items a)
 {
@@ -235,6 +250,36 @@ static WNNOperand fold(struct term *t, items a)
                                                 : onnx_add(t->n, y, next);
     }
     return y;
+}
+
+/** loop(function, iterations, carried, list): function(carried, list) gives what is carried on, whose second item says whether
+ * the loop may stop. */
+static struct term_item loop(struct term *t, items a)
+{
+    WNNOperand before[TERM_ITEMS_MAX], in[TERM_ITEMS_MAX], next[TERM_ITEMS_MAX], after[TERM_ITEMS_MAX];
+    const struct control_iterations l = {size(&a[1]), a[2].count, 0, 0, before, in, next, after, NULL, NULL};
+    struct term_item carried[TERM_ITEMS_MAX], arguments[2] = {{0}, a[3]}, y;
+    bool good;
+
+    for (size_t i = 0; i < l.carried_count; i++)
+        before[i] = operand(t, &a[2].items[i]);
+    if (!control_may_begin(t->n))
+        onnx_refuse(t->n, "it lies in a loop, and is one, which do not lie within each other");
+    t->n->is_static = false; /* the reader computes no loops */
+    t->dead = t->dead || t->n->refused || !control_begin(t->n, &l);
+    if (t->dead)
+        return (struct term_item){0};
+    good = wnnGraphBuilderStopLoop(t->n->builder, 1) == WNNStatus_Success;
+    for (size_t i = 0; i < l.carried_count; i++)
+        carried[i] = term_of_operand(t, in[i]);
+    arguments[0] = term_list_of(t, l.carried_count, carried);
+    y = term_call_function(t, a->text, a->count, 2, arguments);
+    for (size_t i = 0; i < l.carried_count; i++)
+        next[i] = i < y.count ? operand(t, &y.items[i]) : onnx_error_operand(t->n);
+    t->dead = !control_end(t->n, &l, good && !t->dead) || t->dead;
+    for (size_t i = 0; i < l.carried_count && !t->dead; i++)
+        carried[i] = term_of_operand(t, after[i]);
+    return term_list_of(t, l.carried_count, carried);
 }
 
 /* ---- the table ---- */

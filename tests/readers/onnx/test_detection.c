@@ -637,8 +637,8 @@ TEST(regions_are_aligned)
     start(t, 16);
     inputs_of(t, F32, "x 2 2 5 4; s 6 4");
     integers(t, "pictures", REGIONS, (int64_t[]){0, 1, 1, 0, 1, 0});
-    node(t, "RoiAlign", "x s pictures", "y");
-    refused(t, NULL, "with 0 the number of samples depends on the data");
+    attribute_int(t, node(t, "RoiAlign", "x s pictures", "y"), "sampling_ratio", -1);
+    refused(t, NULL, "sampling_ratio is -1 for an output of 1 x 1");
 }
 
 TEST_GROUP(create_context, release_context)

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Imports Unique, whose results have as many elements as there can be, of which the first ones count (counted.h).
+ *
+ * Elements are sorted, equal ones in their own order, so that the first of each kind is the one that comes first in the input.
+ * Slices along an axis are all compared with each other, each pair by its first elements that differ.
+ */
+#include "frontend/readers/onnx/compose.h"
+#include "frontend/readers/onnx/counted.h"
+#include "frontend/readers/onnx/operators.h"
+
+enum { COMPARED_MOST = 1 << 26 }; /* elements of all pairs of slices */
+
+static const WNNOperandDataType i32 = WNNOperandDataType_Int32;
+
+static WNNOperand pick(struct onnx_node *n, WNNOperand x, WNNOperand at, uint32_t axis)
+{
+    return wnnGraphBuilderGather(n->builder, x, at,
+                                 &(WNNGatherOptions){.structSize = sizeof(WNNGatherOptions), .label = n->label, .axis = axis});
+}
+
+/** Returns [0, ...] with updates at places, which are all different. */
+static WNNOperand put(struct onnx_node *n, WNNOperand places, WNNOperand updates)
+{
+    const WNNScatterOptions o = {.structSize = sizeof o, .label = n->label};
+
+    return wnnGraphBuilderScatterElements(n->builder, onnx_sub(n, updates, updates), places, updates, &o);
+}
+
+static WNNOperand sum_before(struct onnx_node *n, WNNOperand x)
+{
+    const WNNCumulativeSumOptions o = {.structSize = sizeof o, .label = n->label, .exclusive = true};
+
+    return wnnGraphBuilderCumulativeSum(n->builder, x, 0, &o);
+}
+
+static WNNOperand sum_rows(struct onnx_node *n, WNNOperand flags, uint32_t count)
+{
+    return onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceSum, onnx_cast(n, flags, i32), 1), 1, &count);
+}
+
+/** Says where the elements of a vector are in their order, and, in that order, which differ from the one before, as int32. */
+static WNNOperand sort_elements(struct onnx_node *n, WNNOperand x, uint32_t count, WNNOperand *places)
+{
+    const WNNOperand sorted = onnx_sort(n, x, places), each = onnx_iota(n, i32, 1, 0, count);
+    const WNNOperand before =
+        pick(n, sorted, onnx_max(n, onnx_sub(n, each, onnx_scalar(n, i32, 1)), onnx_scalar(n, i32, 0)), 0);
+    const WNNOperand differs = wnnGraphBuilderNotEqual(n->builder, sorted, before, n->options);
+
+    return onnx_cast(n, onnx_or(n, differs, onnx_equal(n, each, onnx_scalar(n, i32, 0))), i32);
+}
+
+/** Does the same for the rows of x, [count, size]. */
+static WNNOperand sort_rows(struct onnx_node *n, WNNOperand x, uint32_t count, uint32_t size, WNNOperand *places)
+{
+    const struct onnx_dims all = {3, {count, count, size}}, one = {3, {count, count, 1}};
+    const WNNOperand a = onnx_expand(n, onnx_reshape(n, x, 3, (uint32_t[]){count, 1, size}), all);
+    const WNNOperand b = onnx_expand(n, onnx_reshape(n, x, 3, (uint32_t[]){1, count, size}), all);
+    const WNNOperand differs = onnx_cast(n, wnnGraphBuilderNotEqual(n->builder, a, b, n->options), i32);
+    const WNNArgMinMaxOptions o = {.structSize = sizeof o, .label = n->label, .keepDimensions = true, .outputDataType = i32};
+    const WNNGatherOptions last = {.structSize = sizeof last, .label = n->label, .axis = 2};
+    const WNNOperand at = wnnGraphBuilderArgMax(n->builder, differs, 2, &o);
+    const WNNOperand p = wnnGraphBuilderGatherElements(n->builder, a, at, &last),
+                     q = wnnGraphBuilderGatherElements(n->builder, b, at, &last);
+    const WNNOperand earlier = onnx_greater(n, onnx_iota(n, i32, 2, 0, count), onnx_iota(n, i32, 2, 1, count));
+    WNNOperand equal = onnx_equal(n, onnx_reshape_to(n, onnx_reduce_axis(n, wnnGraphBuilderReduceMax, differs, 2), one),
+                                  onnx_scalar(n, i32, 0));
+    WNNOperand place;
+
+    equal = onnx_and(n, onnx_reshape(n, equal, 2, all.at), earlier);
+    place = onnx_or(n, onnx_reshape(n, onnx_greater(n, p, q), 2, all.at), equal);
+    *places = put(n, sum_rows(n, place, count), onnx_iota(n, i32, 1, 0, count));
+    return pick(n, onnx_cast(n, onnx_equal(n, sum_rows(n, equal, count), onnx_scalar(n, i32, 0)), i32), *places, 0);
+}
+
+/** Makes output i a list, int64, of which so many elements count; all do if count is NULL. */
+static bool output_list(struct onnx_node *n, size_t i, WNNOperand x, WNNOperand count, uint32_t axis)
+{
+    struct onnx_value *v;
+
+    if (!onnx_output(n, i, x))
+        return false;
+    v = i < n->output_count ? n->outputs[i] : NULL;
+    if (v && count) {
+        v->count = count;
+        v->counted = axis;
+    }
+    return true;
+}
+
+bool onnx_import_unique(struct onnx_node *n)
+{
+    const bool sorted = onnx_int(n, "sorted", 1) != 0, flat = !onnx_has(n, "axis");
+    const struct onnx_value *v = n->inputs[0];
+    const int64_t along = onnx_int(n, "axis", 0);
+    WNNOperand x = onnx_operand(n, 0), places, first, at, next, number, kind, count, inverse, counts;
+    uint32_t axis = 0, size, all = (uint32_t)onnx_elements(v), permutation[ONNX_RANK_MAX] = {0};
+    const WNNOperandDataType i64 = WNNOperandDataType_Int64;
+
+    if (n->refused || (!flat && !onnx_axis(n, along, v->rank, &axis)))
+        return false;
+    if (v->count)
+        return onnx_refuse(n, "how many elements its input has along dimension %u is known at run time only", v->counted);
+    n->is_static = false;
+    x = flat ? onnx_reshape(n, x, 1, &all) : x;
+    size = flat ? 1 : all / (uint32_t)v->dims[axis];
+    all /= size;
+    if (size > 1 && (double)all * all * size > COMPARED_MOST)
+        return onnx_refuse(n, "%u slices of %u elements are too many to compare all of them", all, size);
+    for (uint32_t d = 0, k = 0; d < v->rank; d++)
+        if (d != axis)
+            permutation[++k] = d;
+    permutation[0] = axis;
+    if (size == 1)
+        first = sort_elements(n, onnx_reshape(n, x, 1, &all), all, &places);
+    else
+        first = sort_rows(n, onnx_reshape(n, onnx_transpose(n, x, v->rank, permutation), 2, (uint32_t[]){all, size}), all, size,
+                          &places);
+    at = onnx_compact(n, first, &count);
+    kind = onnx_sub(n, onnx_add(n, sum_before(n, first), first), onnx_scalar(n, i32, 1));
+    inverse = put(n, places, kind);
+    next = onnx_add(n, onnx_iota(n, i32, 1, 0, all), onnx_scalar(n, i32, 1));
+    next = onnx_where(n, onnx_lesser(n, next, count), pick(n, at, onnx_min(n, next, onnx_scalar(n, i32, all - 1)), 0),
+                      onnx_scalar(n, i32, all));
+    counts = onnx_sub(n, next, at);
+    at = pick(n, places, at, 0);
+    if (!sorted) { /* in the order of the elements that come first */
+        first = put(n, places, first);
+        number = pick(n, sum_before(n, first), at, 0);
+        at = onnx_compact(n, first, &count);
+        counts = pick(n, counts, pick(n, inverse, at, 0), 0);
+        inverse = pick(n, number, inverse, 0);
+    }
+    return output_list(n, 1, onnx_cast(n, at, i64), count, 0) && output_list(n, 2, onnx_cast(n, inverse, i64), NULL, 0) &&
+           output_list(n, 3, onnx_cast(n, counts, i64), count, 0) && output_list(n, 0, pick(n, x, at, axis), count, axis);
+}
