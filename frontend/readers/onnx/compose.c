@@ -120,6 +120,8 @@ WNNOperand onnx_reduce(struct onnx_node *n, onnx_reduction reduce, WNNOperand x,
     o.axesCount = count;
     o.axes = axes ? axes : none;
     o.keepDimensions = true;
+    if (wnnOperandGetDataType(x) == DTYPE_FLOAT64) /* which reductions do not take */
+        return onnx_cast(n, reduce(n->builder, onnx_cast(n, x, WNNOperandDataType_Float32), &o), DTYPE_FLOAT64);
     return reduce(n->builder, x, &o);
 }
 

@@ -36,7 +36,8 @@ static bool declare(struct model_description *d, const Onnx__ValueInfoProto *inf
 
     if (!describe_declaration(d, out, name, strlen(name), rank_of(info), &dimensions))
         return false;
-    out->dataType = dtype_is_public(onnx_data_type(element)) ? onnx_data_type(element) : WNNOperandDataType_Undefined;
+    /* float64 exists within a graph only. */
+    out->dataType = onnx_data_type(element == ONNX_DOUBLE ? ONNX_FLOAT : element);
     out->boolean = element == ONNX_BOOL;
     out->hasShape = type && type->shape;
     for (size_t i = 0; i < out->rank; i++) {

@@ -94,8 +94,8 @@ bool onnx_import_reduce(struct onnx_node *n)
     if (!v->refusal && !onnx_elements(v))
         return reduce_nothing(n, o.axes, o.axesCount, o.keepDimensions, r->neutral);
     WNNOperand x = onnx_operand(n, 0);
-    /* ONNX has means and norms of integers, WebNN of floats. */
-    if (r->floats_only && !onnx_type_is_float(v->type))
+    /* ONNX has means and norms of integers, WebNN of floats; and reductions of float64. */
+    if ((r->floats_only && !onnx_type_is_float(v->type)) || v->type == ONNX_DOUBLE)
         return onnx_output(n, 0, onnx_cast(n, r->reduce(n->builder, onnx_cast(n, x, WNNOperandDataType_Float32), &o), type));
     return onnx_output_as(n, 0, r->reduce(n->builder, x, &o), v->type);
 }

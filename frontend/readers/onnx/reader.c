@@ -74,11 +74,15 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const WNNModelDe
     }
     for (size_t d = 0; d < a.rank; d++)
         dims[d] = a.shape[d];
-    void *data = onnx_reader_alloc(r, a.byteLength + 1, 1);
+    void *data = onnx_reader_alloc(r, a.byteLength + 1, elem == ONNX_DOUBLE ? sizeof(double) / sizeof(float) : 1);
     if (data)
         v = onnx_value_create(r, elem, a.rank, dims);
     if (v) {
-        memcpy(data, a.data, a.byteLength);
+        if (elem == ONNX_DOUBLE)
+            for (size_t i = 0; i < npy_elements(&a); i++)
+                ((double *)data)[i] = (double)((float *)a.data)[i];
+        else
+            memcpy(data, a.data, a.byteLength);
         v->data = data;
         v->is_static = true;
     }
@@ -127,7 +131,11 @@ static bool bind_operand(struct onnx_scope *scope, const Onnx__ValueInfoProto *i
     for (size_t d = 0; d < v->rank; d++)
         v->dims[d] = onnx_dimension(&n, operand, d);
     v->operand = operand;
-    v->is_input = true;
+    v->is_input = elem != ONNX_DOUBLE;
+    if (elem == ONNX_DOUBLE) {
+        v->operand = wnnGraphBuilderCastToFloat64(r->model->builder, operand, NULL);
+        model_note(r->model, "input '%s', which is float64, is float32 in the graph", onnx_escape(r, info->name));
+    }
     v->depends = info->name;
     return bind_value(scope, info, v, found);
 }
@@ -210,8 +218,9 @@ static bool make_input(struct onnx_scope *scope, const struct binding *b, size_t
             return onnx_fail(r, "input \"%s\" has no elements, and a size that only it names", onnx_escape(r, info->name));
     if (empty)
         return make_empty(scope, info, elem, rank, wide, found);
-    operand = wnnGraphBuilderInput(r->model->builder, WNN_STR(info->name),
-                                   &(WNNOperandDescriptor){onnx_data_type(elem), rank, dims, named ? names : NULL});
+    operand = wnnGraphBuilderInput(
+        r->model->builder, WNN_STR(info->name),
+        &(WNNOperandDescriptor){onnx_data_type(elem == ONNX_DOUBLE ? ONNX_FLOAT : elem), rank, dims, named ? names : NULL});
     if (wnnOperandIsError(operand)) {
         WNNStringView message;
 
@@ -309,10 +318,12 @@ static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     node.name = (char *)name;
     node.op_type = (char *)"output of the model";
     WNNOperand operand = onnx_value_operand(&n, v);
-    if (!v->refusal && !dtype_is_public(wnnOperandGetDataType(operand)) && !wnnOperandIsError(operand))
-        onnx_refuse(&n, "it is %s; WebNN has no such outputs", onnx_type_name(v->type));
     if (n.refused)
         return !r->failed;
+    if (v->type == ONNX_DOUBLE) {
+        operand = onnx_cast(&n, operand, WNNOperandDataType_Float32);
+        model_note(r->model, "output '%s', which is float64, is float32 in the graph", onnx_escape(r, name));
+    }
     if (v->is_input || v->is_static || v->count)
         operand = wnnGraphBuilderIdentity(n.builder, operand, n.options);
     if (!onnx_output(&n, 0, operand))
