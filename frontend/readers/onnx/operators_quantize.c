@@ -63,7 +63,8 @@ bool onnx_import_quantize(struct onnx_node *n)
         type = wanted;
     if (wanted != ONNX_UNDEFINED && type != wanted)
         return onnx_refuse(n, "output_dtype is %s, the zero point's type %s", onnx_type_name(wanted), onnx_type_name(type));
-    if (!onnx_format_of(type) && type != ONNX_UINT8 && type != ONNX_INT8 && type != ONNX_INT32 && type != ONNX_UINT32)
+    if ((!onnx_format_of(type) || type == ONNX_BOOL) && type != ONNX_UINT8 && type != ONNX_INT8 && type != ONNX_INT32 &&
+        type != ONNX_UINT32)
         return onnx_refuse(n, "quantisation to %s, which WebNN does not have", onnx_type_name(type));
     if (precision != ONNX_UNDEFINED && precision != ONNX_FLOAT && precision != ONNX_FLOAT16 && precision != ONNX_BFLOAT16)
         return onnx_refuse(n, "precision %s", onnx_type_name(precision));

@@ -9,7 +9,7 @@
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/operators.h"
 
-enum { COMPARED_MOST = 1 << 26 }; /* elements of all pairs of slices */
+enum { COMPARED_MOST = 1 << 24 }; /* elements of all pairs of slices */
 
 static const WNNOperandDataType i32 = WNNOperandDataType_Int32;
 
