@@ -210,7 +210,9 @@ static void put_document(FILE *out, size_t count, const struct onnx_operator *co
         out,
         "\n### Of the Python package onnx\n\n"
         "What the test data leave out (data that decide sizes, sequences, strings, training) and onnx 1.12.0 has: all pass\n"
-        "(`onnx-package`) but for these.  Expected bfloat16 numbers are cut off there, where Cast rounds to the nearest.\n\n");
+        "(`onnx-package`) but for these.  Expected bfloat16 numbers are cut off there, where Cast rounds to the nearest, and "
+        "random ones\n"
+        "are numpy's.\n\n");
     put_cases(out, cases, "package");
 }
 

@@ -21,7 +21,7 @@ TEST(every_allocation_can_fail)
     outputs_in(t, body, "go s2");
     nodes_in(t, &t->graph,
              "places = NonZero x; shape_of = Shape places; filled = ConstantOfShape shape_of; refused = "
-             "Bernoulli x");
+             "TfIdfVectorizer x");
     output(t, "y filled");
     size = onnx__model_proto__get_packed_size(&t->model);
     uint8_t *bytes = keep(t, size);

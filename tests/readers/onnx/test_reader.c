@@ -180,7 +180,7 @@ TEST(dimensions_are_bound_by_shapes)
 TEST(all_refusals_are_told_at_once)
 {
     input(t, "x", F32, "2");
-    node(t, "Bernoulli", "x", "a");
+    node(t, "TfIdfVectorizer", "x", "a");
     node(t, "Cast", "a", "b"); /* reads what is not there: not reported */
     attribute_int(t, t->graph.node[1], "to", 1);
     node(t, "Elu", "x", "c");
@@ -188,7 +188,7 @@ TEST(all_refusals_are_told_at_once)
     node(t, "NoSuchThing", "b", "d");
     output(t, "c");
     refused(t, NULL, "3 nodes cannot be expressed");
-    assert_non_null(strstr(t->error.message, "\"n_a\" (Bernoulli): WebNN has no random numbers"));
+    assert_non_null(strstr(t->error.message, "\"n_a\" (TfIdfVectorizer): WebNN does not count n-grams"));
     assert_non_null(strstr(t->error.message, "\"n_c\" (Elu): attribute beta has no meaning"));
     assert_non_null(strstr(t->error.message, "\"n_d\" (NoSuchThing): "));
     assert_null(strstr(t->error.message, "(Cast)"));
