@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ir/kernel/kernel_internal.h"
+#include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_internal.h"
 
 /* ---- 1. the vector variable ---- */
@@ -25,19 +26,20 @@ bool form_may_derive_from(const struct kernel *k, struct kaffine a, uint32_t var
     return false;
 }
 
-/** Returns the cost of one access with vectors along var, relative to a scalar one. */
-static double access_cost(const struct schedule *s, struct kaffine a, uint32_t var)
+/** Returns the cost of one access with vectors along var, relative to a scalar one.  exprs: kernel_dependences. */
+static double access_cost(const struct schedule *s, const uint64_t *exprs, struct kaffine a, uint32_t var)
 {
     const int64_t c = kaffine_coefficient(a, var);
     const double lanes = s->facts->loop.assumed_lanes;
 
-    if (form_may_derive_from(s->kernel, a, var))
+    if (form_derives_along(s->kernel, exprs, &a, var))
         return 1;
     return c == 0 || c == 1 ? 1 / lanes : c == -1 ? 2 / lanes : 1;
 }
 
 /** Returns the same for a load. */
-static double load_cost(const struct schedule *s, const struct isa *isa, const struct kexpr *load, uint32_t var)
+static double load_cost(const struct schedule *s, const struct isa *isa, const uint64_t *exprs, const struct kexpr *load,
+                        uint32_t var)
 {
     const uint32_t stride = load_stride(s, load, var);
     const double row = short_row_cost(s, isa, &load->index, load->guard_count, load->tensor, var);
@@ -49,10 +51,10 @@ static double load_cost(const struct schedule *s, const struct isa *isa, const s
     if (row > 0 && !stride)
         return row / (double)s->facts->loop.assumed_lanes;
     /* As many loads as the stride, and a shuffle for each but the first. */
-    return stride ? (2.0 * stride - 1) / (double)s->facts->loop.assumed_lanes : access_cost(s, load->index, var);
+    return stride ? (2.0 * stride - 1) / (double)s->facts->loop.assumed_lanes : access_cost(s, exprs, load->index, var);
 }
 
-static double vector_cost(const struct schedule *s, const struct isa *isa, uint32_t var)
+static double vector_cost(const struct schedule *s, const struct isa *isa, const uint64_t *exprs, uint32_t var)
 {
     const struct kernel *k = s->kernel;
     const double reduced = kernel_points(k, KVAR_REDUCED), size = (double)k->vars[var].size;
@@ -67,7 +69,7 @@ static double vector_cost(const struct schedule *s, const struct isa *isa, uint3
         const bool loops = e->varying || e->op == K_REDUCE;
         const bool scalar = along_reduced && !loops;
         const double n = loops ? reduced : 1;
-        const double one = e->op == K_LOAD ? 2 * load_cost(s, isa, e, var) : expr_cost(s, e) / (double)lanes;
+        const double one = e->op == K_LOAD ? 2 * load_cost(s, isa, exprs, e, var) : expr_cost(s, e) / (double)lanes;
         cost += n * (scalar ? expr_cost(s, e) : one * waste);
         if (along_reduced && e->op == K_REDUCE)
             cost += s->facts->operation.lane_sum;
@@ -77,24 +79,27 @@ static double vector_cost(const struct schedule *s, const struct isa *isa, uint3
     for (uint32_t i = 0; i < k->store_count; i++) {
         const struct kstore *store = &k->stores[i];
         const double row = store->varying ? short_row_cost(s, isa, &store->index, store->guard_count, store->tensor, var) : 0;
-        const double one = 2 * (row > 0 ? row / (double)lanes : access_cost(s, store->index, var));
+        const double one = 2 * (row > 0 ? row / (double)lanes : access_cost(s, exprs, store->index, var));
         cost += (store->varying ? reduced : 1) * (along_reduced && !store->varying ? 1 : one * waste);
     }
     return cost;
 }
 
-static void choose_vector_var(struct schedule *s, const struct isa *isa)
+static bool choose_vector_var(struct schedule *s, const struct isa *isa)
 {
     const struct kernel *k = s->kernel;
+    const uint64_t *exprs = kernel_dependences(k, &s->arena);
     double best = 0;
     const bool ordered = kernel_stores_in_order(k);
 
+    if (!exprs)
+        return false;
     s->vector_var = KEXPR_NONE;
     /* The innermost variable comes first, so that of equals the innermost PARALLEL one wins. */
     for (uint32_t i = k->parallel_count; i-- > k->macro_tile_vars;) {
         if (k->vars[i].bounded)
             continue;
-        double cost = vector_cost(s, isa, i);
+        double cost = vector_cost(s, isa, exprs, i);
         if (s->vector_var == KEXPR_NONE || cost < best) {
             best = cost;
             s->vector_var = i;
@@ -102,9 +107,10 @@ static void choose_vector_var(struct schedule *s, const struct isa *isa)
     }
     if (k->reduced_count && !ordered) {
         const uint32_t last = k->parallel_count + k->reduced_count - 1;
-        if (!k->vars[last].bounded && (s->vector_var == KEXPR_NONE || vector_cost(s, isa, last) < best))
+        if (!k->vars[last].bounded && (s->vector_var == KEXPR_NONE || vector_cost(s, isa, exprs, last) < best))
             s->vector_var = last;
     }
+    return true;
 }
 
 static bool vector_is(const struct schedule *s, enum kvar_kind kind)
@@ -507,8 +513,7 @@ static bool schedule_loops(struct schedule *s, const struct target *t)
         return false;
     for (uint32_t i = 0; i < k->expr_count; i++)
         s->exprs[i] = (struct schedule_expr){.phase = k->exprs[i].phase, .row_buffer = -1};
-    choose_vector_var(s, &t->isa);
-    if (!choose_row_buffers(s) || !tile_find(s, t) || !short_rows_choose(s, &t->isa))
+    if (!choose_vector_var(s, &t->isa) || !choose_row_buffers(s) || !tile_find(s, t) || !short_rows_choose(s, &t->isa))
         return false;
     s->scratch_bytes = s->row_buffers.bytes;
     transpose_choose(s);
