@@ -171,7 +171,7 @@ const char *term_find_function(const char *name, size_t length)
     return NULL;
 }
 
-static struct term_item call_function(struct term *t, const char *text, const struct term_call *c)
+struct term_item term_call_function(struct term *t, const char *text, const struct term_call *c)
 {
     struct term_frame frame = {.count = 0}, *outer = t->frame;
     const char *after = t->at;
@@ -189,15 +189,6 @@ static struct term_item call_function(struct term *t, const char *text, const st
     t->frame = outer;
     t->depth--;
     return result;
-}
-
-struct term_item term_call_function(struct term *t, const char *name, size_t length, size_t count,
-                                    const struct term_item *arguments)
-{
-    struct term_call c = {.count = count};
-
-    memcpy(c.arguments, arguments, count * sizeof *arguments);
-    return call_function(t, term_find_function(name, length), &c);
 }
 
 static bool all_numbers(const struct term_call *c)
@@ -244,7 +235,7 @@ static struct term_item finish_call(struct term *t, const struct term_call *c)
         return result;
     }
     if (function)
-        return call_function(t, function, c);
+        return term_call_function(t, function, c);
     if (compute(t, c, &result))
         return result;
     return term_call_method(t, c);

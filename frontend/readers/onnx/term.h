@@ -75,9 +75,11 @@ struct term_item term_call_method(struct term *t, const struct term_call *c);
  */
 bool term_call_builtin(struct term *t, const char *name, size_t length, size_t count, const struct term_item *arguments,
                        struct term_item *result);
-/** Calls the function of that name, which is a term itself. */
-struct term_item term_call_function(struct term *t, const char *name, size_t length, size_t count,
-                                    const struct term_item *arguments);
+/** Calls a function that is a term itself. */
+struct term_item term_call_function(struct term *t, const char *text, const struct term_call *c);
+/** Calls the function a[0] for each slice along the first dimension of the operands of the list a[2], with the further
+ * arguments, and stacks what it returns; the loop stops after the first slice of a[1], uint8 [slices], that is not 0. */
+struct term_item term_each(struct term *t, const struct term_item *a);
 /** Returns the operand that an item is; of a number, a scalar like another operand.  NULL for what is absent. */
 WNNOperand term_operand(struct term *t, const struct term_item *item, WNNOperand like);
 /** Returns a number without its fraction, the nearest of 64 bits. */

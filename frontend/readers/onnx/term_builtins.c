@@ -258,9 +258,13 @@ static struct term_item loop(struct term *t, items a)
 {
     WNNOperand before[TERM_ITEMS_MAX], in[TERM_ITEMS_MAX], next[TERM_ITEMS_MAX], after[TERM_ITEMS_MAX];
     const struct control_iterations l = {size(&a[1]), a[2].count, 0, 0, before, in, next, after, NULL, NULL};
-    struct term_item carried[TERM_ITEMS_MAX], arguments[2] = {{0}, a[3]}, y;
+    const char *function = term_find_function(a->text, a->count);
+    struct term_item carried[TERM_ITEMS_MAX], y;
+    struct term_call c = {.count = 2, .arguments = {{0}, a[3]}};
     bool good;
 
+    if (!function)
+        return term_fail(t, "loop takes a function");
     for (size_t i = 0; i < l.carried_count; i++)
         before[i] = operand(t, &a[2].items[i]);
     if (!control_may_begin(t->n))
@@ -272,8 +276,8 @@ static struct term_item loop(struct term *t, items a)
     good = wnnGraphBuilderStopLoop(t->n->builder, 1) == WNNStatus_Success;
     for (size_t i = 0; i < l.carried_count; i++)
         carried[i] = term_of_operand(t, in[i]);
-    arguments[0] = term_list_of(t, l.carried_count, carried);
-    y = term_call_function(t, a->text, a->count, 2, arguments);
+    c.arguments[0] = term_list_of(t, l.carried_count, carried);
+    y = term_call_function(t, function, &c);
     for (size_t i = 0; i < l.carried_count; i++)
         next[i] = i < y.count ? operand(t, &y.items[i]) : onnx_error_operand(t->n);
     t->dead = !control_end(t->n, &l, good && !t->dead) || t->dead;

@@ -8,45 +8,13 @@
 
 #include "ir/graph/ir.h"
 #include "readers/onnx/net.h"
+#include "readers/onnx/packed.h"
 #include "support/close.h"
 #include "support/random.h"
 
-enum { U8 = 2, I8 = 3, I32 = 6, F16 = 10, MOST = 4096 };
-
-static void floats(struct net *t, const char *name, size_t rank, const int64_t *dims, float *data)
-{
-    size_t count = 1;
-
-    for (size_t i = 0; i < rank; i++)
-        count *= (size_t)dims[i];
-    random_fill(data, count);
-    initializer(t, tensor(t, name, F32, rank, dims, data, count * sizeof *data));
-}
+enum { I8 = 3, I32 = 6, F16 = 10 };
 
 /* ---- weights in blocks ---- */
-
-/** Numbers of 1, 2, 4 or 8 bits in rows, each of which begins a byte. */
-struct packed {
-    uint8_t bytes[MOST];
-    size_t row_bytes;
-    int bits;
-};
-
-static void draw(struct packed *p, int bits, size_t rows, size_t columns)
-{
-    p->bits = bits;
-    p->row_bytes = (columns * (size_t)bits + 7) / 8;
-    assert_true(rows * p->row_bytes <= MOST);
-    for (size_t i = 0; i < rows * p->row_bytes; i++)
-        p->bytes[i] = (uint8_t)random_below(256);
-}
-
-static int at(const struct packed *p, size_t row, size_t column)
-{
-    const size_t bit = column * (size_t)p->bits;
-
-    return p->bytes[row * p->row_bytes + bit / 8] >> bit % 8 & ((1 << p->bits) - 1);
-}
 
 struct weights_case {
     int bits;

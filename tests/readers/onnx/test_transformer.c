@@ -514,42 +514,6 @@ TEST(matrices_and_their_batches_are_transposed)
         multiply_transposed(bits);
 }
 
-/* ---- mixture of experts ---- */
-
-/** Three experts of one number each, of which each token takes two: with few tokens their weights are gathered. */
-TEST(mixtures_of_experts_take_those_with_the_greatest_scores)
-{
-    static float first[] = {2, 3, 5, -1, 1, 4}, second[] = {1, 10, 100}, bias[] = {1, 2, 3};
-    float x[2] = {1.5F, -0.25F}, scores[2][3] = {{-9, 2, 1}, {0, -7, 0}}, y[2];
-
-    for (int form = 0; form < 4; form++) {
-        const int tokens = 1 + form / 2, rows = 1 + form % 2;
-
-        start(t, 17);
-        inputs_of(t, F32, form < 2 ? "x 1 1; scores 1 3" : "x 2 1; scores 2 3");
-        initializer(t, tensor(t, "first", F32, 3, (int64_t[]){3, rows, 1}, first, (size_t)rows * 12));
-        initializer(t, tensor(t, "second", F32, 3, (int64_t[]){3, 1, 1}, second, sizeof second));
-        initializer(t, tensor(t, "bias", F32, 2, (int64_t[]){3, 1}, bias, sizeof bias));
-        Onnx__NodeProto *n = microsoft(t, "MoE", "x scores first - second bias", "y");
-        attribute_int(t, n, "k", 2);
-        attribute_text(t, n, "activation_type", rows == 2 ? "swiglu" : "relu");
-        attribute_int(t, n, rows == 2 ? "swiglu_fusion" : "normalize_routing_weights", 1);
-        run(t, (void *[]){x, scores}, (void *[]){y}, (size_t[]){(size_t)tokens * sizeof *y});
-        for (int i = 0; i < tokens; i++) {
-            double want = 0, total = 0, all = 0;
-            for (int e = 0; e < 3; e++) {
-                const double weight = exp((double)scores[i][e]), a = (double)(x[i] * first[e * rows]);
-                const double u = rows == 2 ? a / (1 + exp(-a)) * (double)(x[i] * first[2 * e + 1]) : fmax(a, 0);
-                const double kept = e == i ? 0 : weight; /* the lowest score of token i is that of expert i */
-                all += weight;
-                total += kept;
-                want += kept * (u * (double)second[e] + (double)bias[e]);
-            }
-            assert_close(y[i], want / (rows == 2 ? all : total), 1e-4);
-        }
-    }
-}
-
 /* ---- refusals ---- */
 
 static void refuse_attention(const char *inputs, int64_t heads, const char *reason)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes the graphs of exported.py: small models of random weights, operator by operator as public exporters write them."""
+import json
+import math
+import os
+
+import operators
+
+OPSET = 18
+
+
+class Graph(operators.Model):
+    """Builds one ONNX model with the arrays that it is run on: g.Add(x, y) appends a node, g.ms("Gelu", [x]) one of ONNX Runtime's."""
+
+    def __init__(self):
+        super().__init__()
+        self.arrays, self.results, self.options = {}, [], []
+        self.atol, self.rtol = 1e-4, 1e-3
+
+    def input(self, name, values, dims=None):
+        """Makes an input with its values; dims are names where sizes are open."""
+        values = self.np.asarray(values)
+        self.arrays[name] = values
+        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, self.type_of(values.dtype), dims or values.shape))
+        return name
+
+    def noise(self, *shape, scale=1.0, kind="float32"):
+        return (self.random.standard_normal(shape) * scale).astype(kind)
+
+    def bytes(self, *shape):
+        return self.k(self.random.integers(0, 256, shape), "uint8")
+
+    def ms(self, op, inputs, outputs=1, **attributes):
+        return self.node(op, inputs, outputs, domain="com.microsoft", **attributes)
+
+    def output(self, x, name, kind="float32"):
+        """Makes an output, of a type that the checker does not have to infer."""
+        self.nodes.append(self.onnx.helper.make_node("Identity", [x], [name]))
+        self.results.append(self.onnx.helper.make_tensor_value_info(name, self.type_of(kind), None))
+
+    def linear(self, x, inner, columns, bias=True):
+        y = self.MatMul(x, self.k(self.noise(inner, columns, scale=1 / math.sqrt(inner))))
+        return self.Add(y, self.k(self.noise(columns, scale=0.1))) if bias else y
+
+    def write(self, folder):
+        h = self.onnx.helper
+        os.makedirs(folder, exist_ok=True)
+        graph = h.make_graph(self.nodes, os.path.basename(folder), self.inputs, self.results, self.constants)
+        model = h.make_model(graph, opset_imports=[h.make_opsetid("", OPSET), h.make_opsetid("com.microsoft", 1)], ir_version=9)
+        self.onnx.save(model, os.path.join(folder, "model.onnx"))
+        for name, values in self.arrays.items():
+            self.np.save(os.path.join(folder, name + ".npy"), values)
+        manifest = {"name": os.path.basename(folder), "model": "model.onnx", "atol": self.atol, "rtol": self.rtol,
+                    "options": self.options, "outputs": [r.name for r in self.results],
+                    "cases": [{"inputs": [{"name": name, "file": name + ".npy"} for name in self.arrays]}]}
+        with open(os.path.join(folder, "manifest.json"), "w") as f:
+            json.dump(manifest, f)
+
+
+# ---- mixture of experts
+
+def experts(g, tokens, size=256, inner=512, count=8, k=2, bits=0, block=0, zeros=False, gated=True, kind="float32", shares=False):
+    """A router and its experts: numbers (0 bits), or quantised for each row or block; one gated matrix, or silu and two."""
+    x = g.input("x", g.noise(tokens, size, kind=kind))
+    router = [g.MatMul(x, g.k(g.noise(size, count, scale=1 / math.sqrt(size)), kind))]
+    options = {"k": k, "normalize_routing_weights": int(gated), "activation_type": "silu"}
+    if gated:
+        options |= {"activation_type": "swiglu", "swiglu_fusion": 1, "activation_alpha": 1.702, "activation_beta": 1.0,
+                    "swiglu_limit": 7.0}
+    shapes = [((1 + gated) * inner, size), (size, inner)] + ([] if gated else [(inner, size)])
+    inputs, points = [], []
+    for rows, columns in shapes:
+        bias = g.k(g.noise(count, rows, scale=0.1), kind)
+        if not bits:
+            inputs += [g.k(g.noise(count, rows, columns, scale=1 / math.sqrt(columns)), kind), bias]
+            continue
+        blocks = [columns // block] if block else []
+        inputs += [g.bytes(count, rows, columns * bits // 8),
+                   g.k(g.random.uniform(0.5, 1.5, (count, rows, *blocks)) / 2**(bits - 2) / math.sqrt(columns), kind), bias]
+        points.append(g.bytes(count, rows, blocks[0] * bits // 8) if block else g.bytes(count, rows * bits // 8))
+    if bits:
+        options |= {"expert_weight_bits": bits} | ({"block_size": block} if block else {})
+        inputs += [""] * (9 - len(inputs)) + (points if zeros else [""] * len(points)) + [""] * (3 - len(points))
+        inputs += [g.Sigmoid(router[0])] if shares else []
+    g.output(g.ms("QMoE" if bits else "MoE", [x, *router, *inputs], **options), "y", kind)
+
+
+GRAPHS = {
+    "moe-token": lambda g: experts(g, 1),
+    "moe-prompt": lambda g: experts(g, 64),
+    "qmoe-token-4": lambda g: experts(g, 1, bits=4, block=32),
+    "qmoe-token-8": lambda g: experts(g, 1, bits=8, block=32),
+    "qmoe-token-4-rows": lambda g: experts(g, 1, bits=4),
+    "qmoe-token-8-rows": lambda g: experts(g, 1, bits=8, zeros=True),
+    "qmoe-token-4-zeros": lambda g: experts(g, 1, bits=4, block=32, zeros=True),
+    "moe-32-prompt": lambda g: experts(g, 128, count=32, k=4),
+    "moe-half": lambda g: experts(g, 1, kind="float16"),
+    "qmoe-half": lambda g: experts(g, 1, bits=4, block=32, kind="float16"),
+    "qmoe-shares": lambda g: experts(g, 3, bits=4, block=32, zeros=True, shares=True),
+    "qmoe-shares-prompt": lambda g: experts(g, 33, bits=8, block=64, zeros=True, shares=True),
+    "qmoe-32-prompt": lambda g: experts(g, 128, count=32, k=4, bits=4, block=32),
+    "qmoe-prompt-4": lambda g: experts(g, 64, bits=4, block=32),
+    "qmoe-prompt-8-rows": lambda g: experts(g, 64, bits=8),
+}
+
+
+def write(folder, name):
+    g = Graph()
+    GRAPHS[name](g)
+    g.write(folder)
