@@ -85,7 +85,43 @@ def experts(g, tokens, size=256, inner=512, count=8, k=2, bits=0, block=0, zeros
     g.output(g.ms("QMoE" if bits else "MoE", [x, *router, *inputs], **options), "y", kind)
 
 
+# ---- attention with caches
+
+def grouped_attention(g, tokens, past, capacity, heads=8, kv_heads=2, size=64, bits=0, channels=False, rotary=True):
+    """Tokens after `past` others in caches of that capacity: numbers (0 bits), or with a scale for all or each channel."""
+    q, k, v = (g.input(n, g.noise(1, tokens, h * size)) for n, h in (("q", heads), ("k", kv_heads), ("v", kv_heads)))
+    shape = (1, kv_heads, capacity, size)
+    if bits:
+        kept = [g.random.integers(-8, 8, shape) if bits == 4 else g.random.integers(-128, 128, shape) for _ in range(2)]
+        kept = [(c[..., ::2] + 8 + 16 * (c[..., 1::2] + 8)).astype("uint8") if bits == 4 else c.astype("int8") for c in kept]
+        scales = [g.k(g.random.uniform(1, 2, (1, kv_heads, 1, size) if channels else 1) * 4 / 2**bits) for _ in range(2)]
+    else:
+        kept = [g.noise(*shape) for _ in range(2)]
+        scales = []
+    for c in kept:
+        c[:, :, past:] = 0    # what ONNX Runtime leaves there
+    caches = [g.input(n, c) for n, c in zip(("past_k", "past_v"), kept)]
+    last = g.input("last", g.np.array([past + tokens - 1], "int32"))
+    total = g.k(past + tokens, "int32")
+    angles = g.np.outer(g.np.arange(capacity), 10000.0 ** (-g.np.arange(size // 2) / (size // 2)))
+    rotation = [g.k(g.np.cos(angles)), g.k(g.np.sin(angles))] if rotary else ["", ""]
+    more = ["", "", "", *scales] if scales else []
+    kind = "PER_CHANNEL" if channels else "PER_TENSOR"
+    options = {"kv_cache_bit_width": bits, "k_quant_type": kind, "v_quant_type": kind} if bits else {}
+    y, *present = g.ms("GroupQueryAttention", [q, k, v, *caches, last, total, *rotation, *more], 3, num_heads=heads,
+                       kv_num_heads=kv_heads, do_rotary=int(rotary), **options)
+    g.output(y, "y")
+    for x, name in zip(present, ("present_k", "present_v")):
+        g.output(x, name, kept[0].dtype)
+
+
 GRAPHS = {
+    "gqa-token": lambda g: grouped_attention(g, 1, 255, 512),
+    "gqa-token-8": lambda g: grouped_attention(g, 1, 255, 512, bits=8),
+    "gqa-token-8-channels": lambda g: grouped_attention(g, 1, 255, 512, bits=8, channels=True),
+    "gqa-token-4": lambda g: grouped_attention(g, 1, 255, 512, bits=4),
+    "gqa-token-4-channels": lambda g: grouped_attention(g, 1, 255, 512, bits=4, channels=True),
+    "gqa-prompt-8": lambda g: grouped_attention(g, 128, 0, 128, bits=8, channels=True),
     "moe-token": lambda g: experts(g, 1),
     "moe-prompt": lambda g: experts(g, 64),
     "qmoe-token-4": lambda g: experts(g, 1, bits=4, block=32),

@@ -63,10 +63,11 @@ static bool is_moved(const struct node *n)
 
 static bool is_cast(const struct node *n)
 {
-    return n->op == OP_CAST && n->inputs[0].value->type.type == WNNOperandDataType_Float16;
+    return n->op == OP_CAST && dtype_size(n->inputs[0].value->type.type) < dtype_size(n->results[0]->type.type) &&
+           n->results[0]->type.type == WNNOperandDataType_Float32;
 }
 
-/* Joins the movements of data through which an operand is read, and with `casts` a cast from float16. */
+/* Joins the movements of data through which an operand is read, and with `casts` a cast from a shorter type. */
 static void join_operand(struct members *m, const struct value *v, bool casts)
 {
     for (uint32_t i = 0; i < MOVEMENTS_MAX; i++) {

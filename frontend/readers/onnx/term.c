@@ -305,7 +305,8 @@ static struct term_item read_word(struct term *t, const char *name, size_t lengt
         double number;
     } known[] = {{"inf", (double)INFINITY},           {"pi", 3.14159265358979323846},     {"f32", WNNOperandDataType_Float32},
                  {"f16", WNNOperandDataType_Float16}, {"i32", WNNOperandDataType_Int32},  {"i64", WNNOperandDataType_Int64},
-                 {"u8", WNNOperandDataType_Uint8},    {"u32", WNNOperandDataType_Uint32}, {"u64", WNNOperandDataType_Uint64}};
+                 {"u8", WNNOperandDataType_Uint8},    {"u32", WNNOperandDataType_Uint32}, {"u64", WNNOperandDataType_Uint64},
+                 {"i8", WNNOperandDataType_Int8}};
     const struct term_item *bound = find_name(t, name, length);
 
     if (bound)

@@ -252,11 +252,36 @@ struct attention_case {
     int32_t last[BATCH]; /* seqlens_k */
     bool packed, rotary, interleaved, bias, smooth, sinks;
     bool half; /* all numbers are float16; there is no rotation, which rounds */
+    int bits;  /* of caches that are whole numbers: the keys' with a scale for each channel, the values' with one for all */
     int64_t window;
     float scale, softcap;
 };
 
-static float sinks[HEADS] = {0.5f, -1};
+static float sinks[HEADS] = {0.5f, -1}, scales[2][KV_HEADS * SIZE];
+
+/* Makes whole numbers times scales of numbers from -1 to 1, and writes them as they lie in a cache. */
+static uint8_t *quantise(float *x, int bits, const float *scale)
+{
+    const int count = BATCH * KV_HEADS * CACHE * SIZE;
+    uint8_t *bytes = calloc((size_t)count, 1);
+
+    assert_non_null(bytes);
+    for (int i = 0; i < count; i++) {
+        const float s = scale[i / (CACHE * SIZE) % KV_HEADS * SIZE + i % SIZE];
+        const int q = (int)lrintf(x[i] * (float)((1 << (bits - 1)) - 1));
+
+        x[i] = (float)q * s;
+        bytes[bits == 8 ? i : i / 2] |= (uint8_t)(bits == 8 ? q : (q + 8) << i % 2 * 4);
+    }
+    return bytes;
+}
+
+static void unquantise(float *x, const uint8_t *bytes, int bits, const float *scale)
+{
+    for (int i = 0; i < BATCH * KV_HEADS * CACHE * SIZE; i++)
+        x[i] = (float)(bits == 8 ? (int8_t)bytes[i] : (bytes[i / 2] >> i % 2 * 4 & 15) - 8) *
+               scale[i / (CACHE * SIZE) % KV_HEADS * SIZE + i % SIZE];
+}
 
 /** What a case is computed of, and the outputs: [batch, length, heads * SIZE], caches [batch, KV_HEADS, CACHE, SIZE]. */
 struct attention_data {
@@ -300,8 +325,10 @@ static void check_cache(const struct attention_data *d, const struct attention_c
                         want[i] = (double)d->past[which][((b * KV_HEADS + h) * CACHE + p) * SIZE + i];
                 else
                     head_of(d, c, which ? d->v : d->k, KV_HEADS, b, p - past_of(c, b), h, which == 0, want);
-                for (int i = 0; i < SIZE; i++)
-                    assert_close(have[i], want[i], 1e-6);
+                for (int i = 0; i < SIZE; i++) {
+                    assert_close(have[i], want[i], c->bits ? 0.501 * (double)scales[which][h * SIZE + i] : 1e-6);
+                    want[i] = c->bits ? (double)have[i] : want[i];
+                }
             }
 }
 
@@ -357,9 +384,9 @@ static void make_attention(struct net *t, const struct attention_case *c)
         input(t, "k", type, dims);
         input(t, "v", type, dims);
     }
-    snprintf(dims, sizeof dims, "%d %d %d %d", BATCH, KV_HEADS, CACHE, SIZE);
-    input(t, "pk", type, dims);
-    input(t, "pv", type, dims);
+    snprintf(dims, sizeof dims, "%d %d %d %d", BATCH, KV_HEADS, CACHE, c->bits == 4 ? SIZE / 2 : SIZE);
+    input(t, "pk", c->bits == 8 ? I8 : c->bits ? U8 : type, dims);
+    input(t, "pv", c->bits == 8 ? I8 : c->bits ? U8 : type, dims);
     input(t, "last", I32, "2");
     input(t, "bias", type, "1"); /* replaced below; the order of inputs is that of their buffers */
     snprintf(dims, sizeof dims, "%d %d %d %d", BATCH, HEADS, c->length, CACHE);
@@ -369,9 +396,21 @@ static void make_attention(struct net *t, const struct attention_case *c)
     n = microsoft(t, "GroupQueryAttention",
                   c->packed   ? c->rotary ? "q - - pk pv last total cos sin - bias" : "q - - pk pv last total - - - bias"
                   : c->sinks  ? "q k v pk pv last total - - - bias sinks"
+                  : c->bits   ? "q k v pk pv last total cos sin - bias - ks vs"
                   : c->rotary ? "q k v pk pv last total cos sin - bias"
                               : "q k v pk pv last total - - - bias",
                   "y present_k present_v");
+    if (c->bits) {
+        for (int i = 0; i < KV_HEADS * SIZE; i++) {
+            scales[0][i] = (2.1f + (float)i / 64) / (float)(1 << (c->bits - 1));
+            scales[1][i] = 2.1f / (float)(1 << (c->bits - 1));
+        }
+        initializer(t, tensor(t, "ks", F32, 4, (int64_t[]){1, KV_HEADS, 1, SIZE}, scales[0], sizeof scales[0]));
+        initializer(t, tensor(t, "vs", F32, 1, (int64_t[]){1}, scales[1], sizeof(float)));
+        attribute_int(t, n, "kv_cache_bit_width", c->bits);
+        attribute_text(t, n, "k_quant_type", "PER_CHANNEL");
+        attribute_text(t, n, "v_quant_type", "PER_TENSOR");
+    }
     attribute_int(t, n, "num_heads", HEADS);
     attribute_int(t, n, "kv_num_heads", KV_HEADS);
     attribute_int(t, n, "do_rotary", c->rotary);
@@ -411,6 +450,10 @@ static void attend(const struct attention_case *c)
     float *const results[] = {d.y, d.present[0], d.present[1]};
     const size_t counts[] = {(size_t)(tokens * HEADS * SIZE), BATCH * KV_HEADS * CACHE * SIZE, BATCH * KV_HEADS * CACHE * SIZE};
     void *half[3] = {NULL};
+    for (int i = 0; c->bits && i < 2; i++) {
+        separate[3 + i] = quantise(d.past[i], c->bits, scales[i]);
+        half[1 + i] = calloc(counts[1], 1);
+    }
     for (int i = 0; c->half && i < 7; i++) /* separate */
         separate[i] = i == 5 ? separate[i]
                              : halves(separate[i], i < 3   ? (size_t)(tokens * each[i])
@@ -421,7 +464,13 @@ static void attend(const struct attention_case *c)
     const size_t size = c->half ? sizeof(uint16_t) : sizeof(float);
     run(t, c->packed ? joined : separate,
         (void *[]){half[0] ? half[0] : results[0], half[1] ? half[1] : results[1], half[2] ? half[2] : results[2]},
-        (size_t[]){counts[0] * size, counts[1] * size, counts[2] * size});
+        (size_t[]){counts[0] * size, c->bits ? counts[1] * (size_t)c->bits / 8 : counts[1] * size,
+                   c->bits ? counts[2] * (size_t)c->bits / 8 : counts[2] * size});
+    for (int i = 0; c->bits && i < 2; i++) {
+        unquantise(d.present[i], half[1 + i], c->bits, scales[i]);
+        free(half[1 + i]);
+        free(separate[3 + i]);
+    }
     for (int i = 0; c->half && i < 3; i++) {
         for (size_t k = 0; k < counts[i]; k++)
             results[i][k] = f16_to_f32(((uint16_t *)half[i])[k]);
@@ -447,6 +496,10 @@ TEST(grouped_queries_attend_to_their_cache)
         {.length = 2, .last = {7, 4}, .window = 3, .sinks = true, .bias = true},
         {.length = 3, .last = {4, 8}, .window = -1, .half = true},
         {.length = 1, .last = {7, 4}, .window = 3, .softcap = 0.75f, .bias = true, .half = true},
+        {.length = 1, .last = {5, 8}, .window = -1, .rotary = true, .bits = 8},
+        {.length = 3, .last = {2, 6}, .window = 3, .rotary = true, .bits = 8},
+        {.length = 1, .last = {5, 8}, .window = -1, .rotary = true, .bits = 4},
+        {.length = 3, .last = {4, 8}, .window = -1, .rotary = true, .bits = 4},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -625,9 +678,9 @@ TEST(what_does_not_fit_is_refused)
 }
 
 /* The attributes that say that a cache is made of integers. */
-TEST(quantised_caches_are_refused)
+TEST(caches_without_their_scales_are_refused)
 {
-    static const char *const types[] = {"k_quant_type", "v_quant_type"}; /* which the message names */
+    static const char *const types[] = {"k_quant_type", "v_quant_type"};
     const struct attention_case c = {.length = 1, .last = {5, 8}, .window = -1};
 
     for (size_t i = 0; i < 3; i++) {
@@ -638,7 +691,8 @@ TEST(quantised_caches_are_refused)
             attribute_text(t, n, types[i], "PER_TENSOR");
         else
             attribute_int(t, n, "kv_cache_bit_width", 8);
-        refused(t, NULL, i < 2 ? types[i] : "kv_cache_bit_width is 8: quantised caches are not read");
+        refused(t, NULL,
+                i < 2 ? "a cache of type \"PER_TENSOR\" has no scale that fits 2 heads of 8" : "kv_cache_bit_width is 8");
     }
 }
 
