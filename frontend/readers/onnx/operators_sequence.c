@@ -66,6 +66,9 @@ static bool read_position(struct onnx_node *n, size_t i, size_t count, size_t *a
 
 bool onnx_import_sequence_construct(struct onnx_node *n)
 {
+    for (size_t i = 0; i < n->input_count; i++)
+        if (!onnx_input(n, i))
+            return onnx_refuse(n, "input %zu is left out; a sequence has all of its tensors", i);
     return output_sequence(n, 0, n->input_count, n->inputs);
 }
 

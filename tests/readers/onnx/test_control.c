@@ -167,6 +167,10 @@ TEST(sequences_of_known_length_leave_no_trace)
     refused(t, NULL, "\"n_y\" (ConcatFromSequence): its sequence has no elements");
     t->graph.output[0]->name = text(t, "rows");
     refused(t, NULL, "\"rows\" (output of the model): an input is a sequence of tensors");
+    start(t, 15);
+    input(t, "x", F32, "1");
+    node(t, "SequenceConstruct", "x - x", "y");
+    refused(t, NULL, "input 1 is left out; a sequence has all of its tensors");
 }
 
 /** list = []; for (i = 0; i < 20; i++) list.append(x * i); y = stack(list), if an absent value is not there */
