@@ -115,7 +115,21 @@ def grouped_attention(g, tokens, past, capacity, heads=8, kv_heads=2, size=64, b
         g.output(x, name, kept[0].dtype)
 
 
+def shared_attention(g, past, capacity, heads=8, size=64):
+    """A token after `past` others in caches with room for more, whose first ones count; both inputs are keys and values."""
+    q, k, v = (g.input(n, g.noise(1, 1, heads * size)) for n in "qkv")
+    kept = [g.noise(1, heads, capacity, size) for _ in range(2)]
+    caches = [g.input(n, c) for n, c in zip(("past_k", "past_v"), kept)]
+    length = g.input("length", g.np.array([past], "int32"))
+    mask = g.input("mask", g.np.ones((1, past + 1), "int32"))
+    y = g.ms("DecoderMaskedMultiHeadAttention", [q, k, v, mask, "", *caches, length], 3, num_heads=heads,
+             past_present_share_buffer=1)
+    for x, name in zip(y, ("y", "present_k", "present_v")):
+        g.output(x, name)
+
+
 GRAPHS = {
+    "dmmha-shared": lambda g: shared_attention(g, 255, 512),
     "gqa-token": lambda g: grouped_attention(g, 1, 255, 512),
     "gqa-token-8": lambda g: grouped_attention(g, 1, 255, 512, bits=8),
     "gqa-token-8-channels": lambda g: grouped_attention(g, 1, 255, 512, bits=8, channels=True),

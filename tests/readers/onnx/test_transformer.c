@@ -17,6 +17,7 @@ enum padding { NO_PADDING, LENGTHS, KEYS, PAIRS };
 
 struct attention_case {
     int fresh, past; /* keys that are an input, and before them */
+    int room;        /* for more keys in a past that counts by its length; 0: the past is as long as it is */
     enum padding padding;
     bool bias, score_bias, causal, split; /* split: keys and values have heads already */
     float scale, filter;
@@ -27,6 +28,17 @@ static struct {
     int32_t mask[MOST];
 } d;
 
+/* Returns how many keys a past has room for, and the outputs. */
+static int room_of_past(const struct attention_case *c)
+{
+    return c->room ? c->past + c->fresh + c->room : c->past;
+}
+
+static int room_of_present(const struct attention_case *c)
+{
+    return c->past + c->fresh + c->room;
+}
+
 /* Returns number i of key (which 0) or value (which 1) p of a head. */
 static double key_or_value(const struct attention_case *c, int which, int b, int h, int p, int i)
 {
@@ -34,7 +46,7 @@ static double key_or_value(const struct attention_case *c, int which, int b, int
     const float *past = which ? d.past_v : d.past_k, *fresh = which ? d.v : d.k;
 
     if (p < c->past)
-        return (double)past[((b * HEADS + h) * c->past + p) * size + i];
+        return (double)past[((b * HEADS + h) * room_of_past(c) + p) * size + i];
     if (c->split)
         return (double)fresh[((b * HEADS + h) * c->fresh + row) * size + i];
     return (double)fresh[((b * c->fresh + row) * HEADS + h) * size + i] +
@@ -67,7 +79,7 @@ static double score_of(const struct attention_case *c, int b, int h, int s, int 
 
 static void check_attention(const struct attention_case *c)
 {
-    const int total = c->past + c->fresh;
+    const int total = c->past + c->fresh, room = room_of_present(c);
 
     for (int b = 0; b < BATCH; b++)
         for (int h = 0; h < HEADS; h++)
@@ -85,7 +97,7 @@ static void check_attention(const struct attention_case *c)
     for (int which = 0; which < 2; which++)
         for (int row = 0; row < BATCH * HEADS * total; row++)
             for (int i = 0, size = which ? V_SIZE : SIZE; i < size; i++)
-                assert_close(d.present[which][row * size + i],
+                assert_close(d.present[which][(row / total * room + row % total) * size + i],
                              key_or_value(c, which, row / total / HEADS, row / total % HEADS, row % total, i), 1e-6);
 }
 
@@ -133,14 +145,15 @@ static Onnx__NodeProto *make_attention(struct net *t, const struct attention_cas
                                    : dims_of(dims, BATCH, 0, 0, 0),
               d.mask, buffers, inputs);
     add_input(t, c->score_bias, "scores", F32, dims_of(dims, 1, HEADS, LENGTH, total), d.scores, buffers, inputs);
-    add_input(t, c->past, "pk", F32, dims_of(dims, BATCH, HEADS, c->past, SIZE), d.past_k, buffers, inputs);
-    add_input(t, c->past, "pv", F32, dims_of(dims, BATCH, HEADS, c->past, V_SIZE), d.past_v, buffers, inputs);
+    add_input(t, c->past, "pk", F32, dims_of(dims, BATCH, HEADS, room_of_past(c), SIZE), d.past_k, buffers, inputs);
+    add_input(t, c->past, "pv", F32, dims_of(dims, BATCH, HEADS, room_of_past(c), V_SIZE), d.past_v, buffers, inputs);
+    add_input(t, c->room, "length", I32, "1", (void *)(uintptr_t)&c->past, buffers, inputs);
     return microsoft(t, "MultiHeadAttention", inputs, "y present_k present_v");
 }
 
 static void attend(const struct attention_case *c)
 {
-    const size_t total = (size_t)(c->past + c->fresh);
+    const size_t total = (size_t)room_of_present(c);
     float *const filled[] = {d.q, d.k, d.v, d.bias, d.scores, d.past_k, d.past_v};
     void *buffers[PORTS] = {NULL};
 
@@ -173,6 +186,9 @@ TEST(heads_attend_to_keys_and_their_past)
         {.fresh = 3, .past = 4, .causal = true, .bias = true},
         {.fresh = 3, .causal = true, .scale = 0.75f},
         {.fresh = 5, .split = true, .bias = true}, /* keys of another sequence have their bias already */
+        {.fresh = 3, .past = 4, .room = 6, .causal = true, .bias = true},
+        {.fresh = 3, .past = 2, .room = 1, .padding = PAIRS, .score_bias = true},
+        {.fresh = 3, .past = 2, .room = 3, .padding = KEYS},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -188,7 +204,7 @@ enum mask { NO_MASK, ENDS, ENDS_AND_STARTS, SEEN_KEYS, SEEN_PAIRS, SEEN_POSITION
 struct packed_case {
     int past;
     enum mask mask;
-    bool causal, bias, score_bias;
+    bool causal, bias, score_bias, rotary;
     int value_size; /* of a head; that of keys unless qkv_hidden_sizes says so */
 };
 
@@ -198,7 +214,7 @@ static struct {
 } a;
 
 /* Returns number i of the query (which 0), key (1) or value (2) of a head at position p, the past counted. */
-static double projected(const struct packed_case *c, int which, int b, int h, int p, int i)
+static double unrotated(const struct packed_case *c, int which, int b, int h, int p, int i)
 {
     const int size = which == 2 ? c->value_size : SIZE, columns = 2 * WIDTH + HEADS * c->value_size;
     const int column = which * WIDTH + h * size + i, row = b * LENGTH + p - c->past;
@@ -209,6 +225,18 @@ static double projected(const struct packed_case *c, int which, int b, int h, in
     for (int k = 0; k < ROW; k++)
         sum += (double)a.x[row * ROW + k] * (double)a.w[k * columns + column];
     return sum;
+}
+
+/* Does the same.  Queries and keys, but for those of the past, may be rotated. */
+static double projected(const struct packed_case *c, int which, int b, int h, int p, int i)
+{
+    enum { HALF = SIZE / 2 };
+    const double x = unrotated(c, which, b, h, p, i), angle = p * pow(10000, -(double)(i % HALF) / HALF);
+
+    if (!c->rotary || which == 2 || p < c->past)
+        return x;
+    return i < HALF ? x * cos(angle) - unrotated(c, which, b, h, p, i + HALF) * sin(angle)
+                    : x * cos(angle) + unrotated(c, which, b, h, p, i - HALF) * sin(angle);
 }
 
 static bool is_seen(const struct packed_case *c, int b, int s, int p)
@@ -320,6 +348,7 @@ static void attend_packed(const struct packed_case *c)
     Onnx__NodeProto *n = make_packed(t, c, buffers);
     attribute_int(t, n, "num_heads", HEADS);
     attribute_int(t, n, "unidirectional", c->causal);
+    attribute_int(t, n, "do_rotary", c->rotary);
     attribute_float(t, n, "mask_filter_value", -3); /* so that what is masked still counts */
     if (c->value_size != SIZE) {
         sizes = attribute(t, n, "qkv_hidden_sizes", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
@@ -346,6 +375,8 @@ TEST(packed_weights_make_queries_keys_and_values)
         {.value_size = SIZE, .bias = true, .mask = SEEN_PAIRS, .past = 4, .causal = true},
         {.value_size = SIZE, .mask = SEEN_POSITIONS, .past = 3, .score_bias = true},
         {.value_size = V_SIZE, .mask = SEEN_POSITIONS, .causal = true},
+        {.value_size = SIZE, .rotary = true},
+        {.value_size = SIZE, .past = 2, .causal = true, .rotary = true},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -564,7 +595,7 @@ TEST(what_does_not_fit_is_refused)
     refuse_packed("x w - mask", 3, "its mask has rank 1 and sizes 8");
     refuse_packed("x w - keys", 3, "its mask has rank 2 and sizes 2, 4");
     refuse_packed("x w - - past", 3, "past has rank 5 and 3 parts");
-    refuse_packed("x w - - - - mask", 3, "past and present are separate tensors");
+    refuse_attention("q k k - - - - - mask", 3, "past_sequence_length is given, and no past");
 }
 
 TEST_GROUP(create_context, release_context)
