@@ -4,6 +4,7 @@ import json
 import math
 import os
 
+import exported_language
 import operators
 
 OPSET = 18
@@ -128,7 +129,22 @@ def shared_attention(g, past, capacity, heads=8, size=64):
         g.output(x, name)
 
 
+# ---- detectors
+
+def detected(g, classes, count, most, least=0.3, overlap=0.5):
+    """Boxes of objects that overlap in clusters, with a score for each class, few of them high."""
+    at = g.random.uniform(0, 1, (40, 2))[g.random.integers(0, 40, count)] + g.noise(count, 2, scale=0.02)
+    size = g.random.uniform(0.05, 0.2, (count, 2))
+    boxes = g.input("boxes", g.np.concatenate([at - size / 2, at + size / 2], 1)[None].astype("float32"))
+    scores = g.input("scores", (g.random.uniform(0, 1, (1, classes, count)) ** 3).astype("float32"))
+    y = g.NonMaxSuppression(boxes, scores, g.ints(most), g.k(overlap), g.k(least))
+    g.output(y, "selected", "int64")
+
+
 GRAPHS = {
+    "nms-90-1917": lambda g: detected(g, 90, 1917, 100),
+    "nms-80-8400": lambda g: detected(g, 80, 8400, 100),
+    "nms-1-8400": lambda g: detected(g, 1, 8400, 300),
     "dmmha-shared": lambda g: shared_attention(g, 255, 512),
     "gqa-token": lambda g: grouped_attention(g, 1, 255, 512),
     "gqa-token-8": lambda g: grouped_attention(g, 1, 255, 512, bits=8),
@@ -152,6 +168,9 @@ GRAPHS = {
     "qmoe-prompt-4": lambda g: experts(g, 64, bits=4, block=32),
     "qmoe-prompt-8-rows": lambda g: experts(g, 64, bits=8),
 }
+
+
+GRAPHS |= exported_language.GRAPHS
 
 
 def write(folder, name):
