@@ -5,6 +5,7 @@ import math
 import os
 
 import exported_language
+import exported_vision
 import operators
 
 OPSET = 18
@@ -170,7 +171,7 @@ GRAPHS = {
 }
 
 
-GRAPHS |= exported_language.GRAPHS
+GRAPHS |= exported_language.GRAPHS | exported_vision.GRAPHS
 
 
 def write(folder, name):
