@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compares graphs as public exporters write them, small and of random weights, with ONNX Runtime: results and times.
 
-    bench/exported.py --run build/release/bin/webnn-run --ort FOLDER --models FOLDER [OPTION ...] [PATTERN ...]
+    bench/exported.py --run build/release/bin/webnn-run --models FOLDER [OPTION ...] [PATTERN ...]
 
 --run FILE       webnn-run
---ort FOLDER     where the Node.js package onnxruntime-node is installed
+--ort FOLDER     where the Node.js package onnxruntime-node is installed (default: where WEBNN_NODE_MODULES says)
 --models FOLDER  where the models are written, NAME/model.onnx with manifest and arrays each (needs Python's packages onnx and
                  numpy: the script goes on under the first python3 on the PATH that has them)
 --threads N      default 1; --rounds N turns of each engine (default 3); --seconds S per turn (default 0.5)
+--check          compares results only; exits with 77 where a package is absent
 PATTERN          regular expressions; graphs whose names have one of them (default: all)
 
 Each graph is named by the model that it follows.  Results must agree within its tolerance, ONNX Runtime's being the reference.
@@ -66,6 +67,8 @@ def measure(a, name):
     wrong = difference(a, folder)
     if wrong:
         return {"graph": name, "error": wrong}
+    if a.check:
+        return {"graph": name}
     once = turn_of_webnn(a, folder, 5)
     repeat = min(100000, max(5, int(a.seconds * 1e3 / once)))
     times = {"graph": name, "webnn": once, "onnxruntime": ort}
@@ -77,20 +80,31 @@ def measure(a, name):
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--run", "--ort", "--models"):
+    for name in ("--run", "--models"):
         p.add_argument(name, required=True)
+    modules = os.environ.get("WEBNN_NODE_MODULES")
+    p.add_argument("--ort", default=os.path.dirname(modules.rstrip("/")) if modules else None)
+    p.add_argument("--check", action="store_true")
     p.add_argument("--threads", type=int, default=1)
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--seconds", type=float, default=0.5)
     p.add_argument("patterns", nargs="*", metavar="PATTERN")
     a = p.parse_args()
     compare.make_absolute(a, ("run", "models"))
+    a.seconds = 0.0 if a.check else a.seconds
     return a
 
 
 def main():
     a = arguments()
-    interpreter.need("numpy", "onnx")
+    if not (a.ort and os.path.exists(os.path.join(a.ort, "node_modules", "onnxruntime-node"))):
+        print("WEBNN_NODE_MODULES or --ort must name where onnxruntime-node is installed")
+        return 77 if a.check else 2
+    try:
+        interpreter.need("numpy", "onnx")
+    except SystemExit as e:
+        print(e)
+        return 77 if a.check else 1
     failed, ratios = False, []
     print(f"{'graph':28} | {'equal':5} | {'webnn ms':>9} {'ort ms':>9} {'ratio':>6}")
     for name in exported_graphs.GRAPHS:
@@ -103,6 +117,9 @@ def main():
         if "error" in row:
             failed = True
             print(f"{name:28} | no    | {row['error']}", flush=True)
+            continue
+        if a.check:
+            print(f"{name:28} | yes", flush=True)
             continue
         ratios.append(row["webnn"] / row["onnxruntime"])
         print(f"{name:28} | yes   | {row['webnn']:9.4f} {row['onnxruntime']:9.4f} {ratios[-1]:6.2f}", flush=True)
