@@ -149,6 +149,19 @@ def phi3_builder(g, tokens=16):
     g.output(g.linear(x, SIZE, VOCABULARY, False), "logits")
 
 
+def qwen3_vl_builder(g, layout=1, tokens=8):
+    """Three positions for each token, of time, height and width."""
+    lengths(g, 0, tokens)
+    _, skip = embed(g, tokens)
+    positions = g.input("position_ids", g.random.integers(0, 64, (3, 1, tokens)))
+    x = rms(g, skip)
+    parts = [g.ms("MRotaryEmbedding", [g.linear(x, SIZE, n * HEAD, False), positions, *rotation(g, 64)], mrope_layout=layout,
+                  mrope_section=[12, 10, 10], num_heads=n) for n in (HEADS, KV_HEADS)]
+    y = grouped(g, *parts, g.linear(x, SIZE, KV_HEADS * HEAD, False), 0, 64, rotary=False)
+    x, _ = skip_rms(g, skip, g.linear(y, HEADS * HEAD, SIZE, False))
+    g.output(g.linear(x, SIZE, VOCABULARY, False), "logits")
+
+
 def gpt_oss_builder(g, tokens=1, before=63, capacity=128):
     lengths(g, before, tokens)
     _, skip = embed(g, tokens)
@@ -168,7 +181,7 @@ def gpt_oss_builder(g, tokens=1, before=63, capacity=128):
     g.output(g.linear(x, SIZE, VOCABULARY, False), "logits")
 
 
-def qwen3_next_builder(g, tokens=1):
+def qwen3_next_builder(g, tokens=1, fused=False):
     """Gated delta networks: a causal convolution and a recurrence, both with their states."""
     _, skip = embed(g, tokens)
     x = rms(g, skip)
@@ -180,14 +193,21 @@ def qwen3_next_builder(g, tokens=1):
     q, k, v = g.node("Split", [g.Transpose(y, perm=[0, 2, 1]), g.ints(*[HEADS * HEAD] * 3)], 3, axis=-1)
     q, k = (g.Reshape(g.node("LpNormalization", [g.Reshape(p, g.ints(0, 0, HEADS, HEAD))], axis=-1, p=2),
                       g.ints(0, 0, HEADS * HEAD)) for p in (q, k))
-    decay = g.Mul(g.k(-g.random.uniform(0.1, 1, HEADS)), g.Softplus(g.linear(x, SIZE, HEADS)))
-    beta = g.Sigmoid(g.linear(x, SIZE, HEADS))
+    gates = [g.linear(x, SIZE, HEADS) for _ in range(2)]
+    if fused:
+        decay, beta = g.ms("LinearAttentionGate", [gates[0], g.k(g.noise(HEADS)), g.k(-g.random.uniform(0.1, 1, HEADS)), gates[1]], 2)
+    else:
+        decay, beta = g.Mul(g.k(-g.random.uniform(0.1, 1, HEADS)), g.Softplus(gates[0])), g.Sigmoid(gates[1])
     state = g.input("past_state", g.noise(1, HEADS, HEAD, HEAD, scale=0.1))
     y, kept = g.ms("LinearAttention", [q, k, v, state, decay, beta], 2, q_num_heads=HEADS, kv_num_heads=HEADS,
                    update_rule="gated_delta")
     g.output(kept, "present_state")
-    y = rms(g, g.Reshape(y, g.ints(0, 0, HEADS, HEAD)), HEAD)
-    y = g.Mul(g.Reshape(y, g.ints(0, 0, HEADS * HEAD)), silu(g, g.linear(x, SIZE, HEADS * HEAD, False)))
+    z = g.linear(x, SIZE, HEADS * HEAD, False)
+    if fused:
+        y = g.ms("GatedRMSNorm", [y, g.k(g.random.uniform(0.5, 1.5, HEAD)), z], epsilon=1e-6)
+    else:
+        y = rms(g, g.Reshape(y, g.ints(0, 0, HEADS, HEAD)), HEAD)
+        y = g.Mul(g.Reshape(y, g.ints(0, 0, HEADS * HEAD)), silu(g, z))
     x, _ = skip_rms(g, skip, g.linear(y, HEADS * HEAD, SIZE, False))
     g.output(g.linear(x, SIZE, VOCABULARY, False), "logits")
 
@@ -334,6 +354,9 @@ GRAPHS = {
     "phi-3-builder": phi3_builder,
     "gpt-oss-builder": gpt_oss_builder,
     "qwen3-next-builder": qwen3_next_builder,
+    "qwen3.5-builder": lambda g: qwen3_next_builder(g, 16, True),
+    "qwen3-vl-builder": qwen3_vl_builder,
+    "qwen2-vl-builder": lambda g: qwen3_vl_builder(g, 0),
     "llama-torch": llama_torch,
     "gemma-2-torch": lambda g: llama_torch(g, gemma=True),
     "gpt-2-merged": gpt2_merged,

@@ -545,6 +545,53 @@ TEST(matrices_and_their_batches_are_transposed)
         multiply_transposed(bits);
 }
 
+/* ---- gated delta networks, three positions ---- */
+
+TEST(gates_and_gated_norms_are_right)
+{
+    static const float x[2][4] = {{0.5F, -1, 2, 0.25F}, {3, 1, -0.5F, 2}}, two[2] = {2, 0.5F}, scale[2] = {-1, -0.5F};
+    float y[2][4];
+
+    input(t, "x", F32, "1 2 4");
+    initializer(t, tensor(t, "two", F32, 1, (int64_t[]){2}, (void *)(uintptr_t)two, sizeof two));
+    microsoft(t, "GatedRMSNorm", "x two x", "y");
+    computes(x, y);
+    for (int i = 0; i < 8; i++) {
+        const double v = (double)x[i / 4][i % 4], o = (double)x[i / 4][i % 4 ^ 1];
+        assert_close(y[i / 4][i % 4], v / sqrt((v * v + o * o) / 2 + 1e-6) * (double)two[i % 2] * v / (1 + exp(-v)), 1e-5);
+    }
+    start(t, 17);
+    input(t, "x", F32, "1 4 2");
+    initializer(t, tensor(t, "two", F32, 1, (int64_t[]){2}, (void *)(uintptr_t)two, sizeof two));
+    initializer(t, tensor(t, "scale", F32, 1, (int64_t[]){2}, (void *)(uintptr_t)scale, sizeof scale));
+    microsoft(t, "LinearAttentionGate", "x two scale", "y");
+    computes(x, y);
+    for (int i = 0; i < 8; i++)
+        assert_close(y[i / 4][i % 4], log1p(exp((double)x[i / 4][i % 4] + (double)two[i % 2])) * (double)scale[i % 2], 1e-5);
+}
+
+/** Three pairs of one head of ones: the cosine's table has the position, the sine's 0. */
+TEST(pairs_have_the_position_of_their_section)
+{
+    static const int64_t sections[2][3] = {{1, 1, 1}, {1, 2, 0}}, want[2][3] = {{0, 1, 2}, {0, 1, 0}};
+    static float one[6] = {1, 1, 1, 1, 1, 1}, cosine[9] = {0, 0, 0, 1, 1, 1, 2, 2, 2}, sine[9];
+    float y[6];
+
+    for (int form = 0; form < 2; form++) {
+        start(t, 17);
+        input(t, "x", F32, "1 1 6");
+        initializer(t, tensor(t, "at", I64, 3, (int64_t[]){3, 1, 1}, (int64_t[]){0, 1, 2}, 3 * sizeof(int64_t)));
+        initializer(t, tensor(t, "cos", F32, 2, (int64_t[]){3, 3}, cosine, sizeof cosine));
+        initializer(t, tensor(t, "sin", F32, 2, (int64_t[]){3, 3}, sine, sizeof sine));
+        Onnx__NodeProto *n = microsoft(t, "MRotaryEmbedding", "x at cos sin", "y");
+        attribute_ints(t, n, "mrope_section", 3, sections[form]);
+        attribute_int(t, n, "mrope_layout", form);
+        computes(one, y);
+        for (int i = 0; i < 6; i++)
+            assert_close(y[i], (double)want[form][i % 3], 0);
+    }
+}
+
 /* ---- refusals ---- */
 
 static void refuse_attention(const char *inputs, int64_t heads, const char *reason)
