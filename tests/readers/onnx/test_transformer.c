@@ -558,7 +558,7 @@ TEST(gates_and_gated_norms_are_right)
     computes(x, y);
     for (int i = 0; i < 8; i++) {
         const double v = (double)x[i / 4][i % 4], o = (double)x[i / 4][i % 4 ^ 1];
-        assert_close(y[i / 4][i % 4], v / sqrt((v * v + o * o) / 2 + 1e-6) * (double)two[i % 2] * v / (1 + exp(-v)), 1e-5);
+        assert_close(y[i / 4][i % 4], v / sqrt((v * v + o * o) / 2 + 1e-5) * (double)two[i % 2] * v / (1 + exp(-v)), 1e-5);
     }
     start(t, 17);
     input(t, "x", F32, "1 4 2");
