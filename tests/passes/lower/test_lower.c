@@ -461,6 +461,23 @@ TEST(refuses_what_is_not_one_kernel)
     }
 }
 
+/** Rows at indices that are data are summed along their elements, which lie next to each other. */
+TEST(gathered_rows_are_summed_as_they_lie)
+{
+    struct graph *g = parse_body("inputs { w: f32[8, 64, 64]; at: i32[2]; x: f32[2, 1, 64]; } nodes { r = gather(w, at); "
+                                 "p = mul(r, x); y = reduceSum(p, axes=[2]); } outputs { y; }");
+    struct kernel_list list;
+    struct error e = {0};
+
+    kernels_cluster_nodes(g, true);
+    assert_true(lower_cluster(g, g->first_cluster, NULL, &list, &e));
+    struct schedule *s = schedule_of(list.kernels[0], NULL);
+    assert_int_equal(list.kernels[0]->vars[s->vector_var].kind, KVAR_REDUCED);
+    schedule_free(s);
+    kernel_list_free(&list);
+    graph_free(g);
+}
+
 TEST(elementwise_chains_are_flat)
 {
     struct graph *g =
