@@ -37,12 +37,15 @@ def case_of(folder):
 
 
 def turn_of_ort(a, folder):
-    return compare.run_json(["node", os.path.join(HERE, "ort_case.mjs"), folder, str(a.threads), str(a.seconds)], a.ort)["min_ms"]
+    command = ["node", os.path.join(HERE, "ort_case.mjs"), folder, str(a.threads), str(a.seconds)]
+    return compare.run_json(command, a.ort)["min_ms"]
 
 
 def webnn_command(a, folder, *more):
     case = case_of(folder)
-    inputs = [part for i in case["cases"][0]["inputs"] for part in ("--input", f"{i['name']}={os.path.join(folder, i['file'])}")]
+    inputs = []
+    for i in case["cases"][0]["inputs"]:
+        inputs += ["--input", f"{i['name']}={os.path.join(folder, i['file'])}"]
     return [a.run, os.path.join(folder, "model.onnx"), *inputs, "--threads", str(a.threads), *case["options"], *more]
 
 

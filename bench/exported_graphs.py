@@ -12,7 +12,7 @@ OPSET = 18
 
 
 class Graph(operators.Model):
-    """Builds one ONNX model with the arrays that it is run on: g.Add(x, y) appends a node, g.ms("Gelu", [x]) one of ONNX Runtime's."""
+    """Builds one ONNX model with its arrays: g.Add(x, y) appends a node, g.ms("Gelu", [x]) one of ONNX Runtime's."""
 
     def __init__(self):
         super().__init__()
@@ -61,7 +61,8 @@ class Graph(operators.Model):
 
 # ---- mixture of experts
 
-def experts(g, tokens, size=256, inner=512, count=8, k=2, bits=0, block=0, zeros=False, gated=True, kind="float32", shares=False):
+def experts(g, tokens, size=256, inner=512, count=8, k=2, bits=0, block=0, zeros=False, gated=True, kind="float32",
+            shares=False):
     """A router and its experts: numbers (0 bits), or quantised for each row or block; one gated matrix, or silu and two."""
     x = g.input("x", g.noise(tokens, size, kind=kind))
     router = [g.MatMul(x, g.k(g.noise(size, count, scale=1 / math.sqrt(size)), kind))]
@@ -132,13 +133,18 @@ def shared_attention(g, past, capacity, heads=8, size=64):
 
 # ---- detectors
 
-def detected(g, classes, count, most, least=0.3, overlap=0.5):
-    """Boxes of objects that overlap in clusters, with a score for each class, few of them high."""
+def detected(g, classes, count, most, least=0.3, overlap=0.5, dense=True):
+    """Boxes in clusters: with many scores that count, or with those of twenty objects only, as detectors give them."""
     at = g.random.uniform(0, 1, (40, 2))[g.random.integers(0, 40, count)] + g.noise(count, 2, scale=0.02)
     size = g.random.uniform(0.05, 0.2, (count, 2))
+    scores = g.random.uniform(0, 1, (1, classes, count)) ** 3
+    if not dense:
+        scores *= 0.1
+        for few in g.random.permutation(count)[:320].reshape(20, 16):
+            at[few], size[few] = at[few[0]] + g.noise(16, 2, scale=0.01), size[few[0]]
+            scores[0, g.random.integers(0, classes), few] = g.random.uniform(0.3, 1, 16)
     boxes = g.input("boxes", g.np.concatenate([at - size / 2, at + size / 2], 1)[None].astype("float32"))
-    scores = g.input("scores", (g.random.uniform(0, 1, (1, classes, count)) ** 3).astype("float32"))
-    y = g.NonMaxSuppression(boxes, scores, g.ints(most), g.k(overlap), g.k(least))
+    y = g.NonMaxSuppression(boxes, g.input("scores", scores.astype("float32")), g.ints(most), g.k(overlap), g.k(least))
     g.output(y, "selected", "int64")
 
 
@@ -146,6 +152,9 @@ GRAPHS = {
     "nms-90-1917": lambda g: detected(g, 90, 1917, 100),
     "nms-80-8400": lambda g: detected(g, 80, 8400, 100),
     "nms-1-8400": lambda g: detected(g, 1, 8400, 300),
+    "nms-90-1917-objects": lambda g: detected(g, 90, 1917, 100, dense=False),
+    "nms-80-8400-objects": lambda g: detected(g, 80, 8400, 100, dense=False),
+    "nms-1-8400-objects": lambda g: detected(g, 1, 8400, 300, dense=False),
     "dmmha-shared": lambda g: shared_attention(g, 255, 512),
     "gqa-token": lambda g: grouped_attention(g, 1, 255, 512),
     "gqa-token-8": lambda g: grouped_attention(g, 1, 255, 512, bits=8),

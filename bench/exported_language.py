@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Language models of exported.py, a layer or two each: as optimum, transformers.js and the builders of ONNX Runtime write them."""
+"""Language models of exported.py, a layer or two each, as optimum, transformers.js and ONNX Runtime's builders write them."""
 import math
 
 VOCABULARY, SIZE, HEADS, KV_HEADS, HEAD, INNER = 512, 256, 4, 2, 64, 512
@@ -195,7 +195,8 @@ def qwen3_next_builder(g, tokens=1, fused=False):
                       g.ints(0, 0, HEADS * HEAD)) for p in (q, k))
     gates = [g.linear(x, SIZE, HEADS) for _ in range(2)]
     if fused:
-        decay, beta = g.ms("LinearAttentionGate", [gates[0], g.k(g.noise(HEADS)), g.k(-g.random.uniform(0.1, 1, HEADS)), gates[1]], 2)
+        more = g.k(g.noise(HEADS)), g.k(-g.random.uniform(0.1, 1, HEADS))
+        decay, beta = g.ms("LinearAttentionGate", [gates[0], *more, gates[1]], 2)
     else:
         decay, beta = g.Mul(g.k(-g.random.uniform(0.1, 1, HEADS)), g.Softplus(gates[0])), g.Sigmoid(gates[1])
     state = g.input("past_state", g.noise(1, HEADS, HEAD, HEAD, scale=0.1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Detectors and recognisers of exported.py: small backbones, and heads as torchvision, Ultralytics, tf2onnx and others write them."""
+"""Detectors and recognisers of exported.py: small backbones, heads as torchvision, Ultralytics and tf2onnx write them."""
 import math
 
 IMAGE = 128
@@ -82,7 +82,8 @@ def ssd_torchvision(g, classes=21):
     for x, channels, step in zip(levels, (32, 64), (4, 8)):
         side = IMAGE // step
         for rows, out in ((classes, scores), (4, deltas)):
-            y = conv(g, conv(g, x, channels, channels, 3, groups=channels, activation="Relu6"), channels, 3 * rows, 1, activation=None)
+            y = conv(g, x, channels, channels, 3, groups=channels, activation="Relu6")
+            y = conv(g, y, channels, 3 * rows, 1, activation=None)
             y = g.Transpose(g.Reshape(y, g.ints(1, 3, rows, side, side)), perm=[0, 3, 4, 1, 2])
             out.append(g.Reshape(y, g.ints(1, -1, rows)))
         places.append(anchors(g, side, side, step, (2 * step, 3 * step, 4 * step)))
@@ -207,7 +208,8 @@ def ssd_tensorflow(g, classes=10, most=20):
     s, d = (conv(g, x, 64, 3 * n, 1, activation=None) for n in (classes + 1, 4))
     s, d = (g.Reshape(g.Transpose(y, perm=[0, 2, 3, 1]), g.ints(1, -1, n)) for y, n in ((s, classes + 1), (d, 4)))
     s = g.Slice(g.Sigmoid(s), g.ints(1), g.ints(classes + 1), g.ints(2))
-    boxes = g.Unsqueeze(decode(g, g.Squeeze(d, g.ints(0)), anchors(g, side, side, 8, (16, 32, 48)), (10.0, 10.0, 5.0, 5.0)), g.ints(0))
+    boxes = decode(g, g.Squeeze(d, g.ints(0)), anchors(g, side, side, 8, (16, 32, 48)), (10.0, 10.0, 5.0, 5.0))
+    boxes = g.Unsqueeze(boxes, g.ints(0))
     found = g.NonMaxSuppression(boxes, g.Transpose(s, perm=[0, 2, 1]), g.ints(most), g.k(0.6), g.k(0.3))
     pick = g.Gather(found, g.ints(0, 2, 1), axis=1)
     score = g.GatherND(s, pick)
@@ -226,7 +228,8 @@ def mobilenet(g):
         y = conv(g, y, 4 * inputs, 4 * inputs, 3, stride, groups=4 * inputs, activation="Relu6")
         y = conv(g, y, 4 * inputs, outputs, 1, activation=None)
         x = g.Add(x, y) if stride == 1 else y
-    g.output(g.Gemm(g.Flatten(g.GlobalAveragePool(x), axis=1), g.k(g.noise(100, 48, scale=0.1)), g.k(g.noise(100)), transB=1), "logits")
+    x = g.Flatten(g.GlobalAveragePool(x), axis=1)
+    g.output(g.Gemm(x, g.k(g.noise(100, 48, scale=0.1)), g.k(g.noise(100)), transB=1), "logits")
 
 
 def efficientnet(g):
@@ -259,11 +262,13 @@ def vit(g, size=128, heads=4):
     """Patches by a convolution, a class token, attention as torch writes it with an Einsum-free packed projection."""
     x = g.Conv(picture(g), g.k(g.noise(size, 3, 16, 16, scale=1 / 28)), strides=[16, 16], kernel_shape=[16, 16])
     x = g.Transpose(g.Reshape(x, g.ints(1, size, -1)), perm=[0, 2, 1])
-    token = g.Expand(g.k(g.noise(1, 1, size)), g.Concat(g.Slice(g.Shape(x), g.ints(0), g.ints(1)), g.ints(-1 + 2, size), axis=0))
+    token = g.Concat(g.Slice(g.Shape(x), g.ints(0), g.ints(1)), g.ints(1, size), axis=0)
+    token = g.Expand(g.k(g.noise(1, 1, size)), token)
     x = g.Add(g.Concat(token, x, axis=1), g.k(g.noise(1, 65, size)))
     norm = lambda x: g.LayerNormalization(x, g.k(g.random.uniform(0.5, 1.5, size)), g.k(g.noise(size, scale=0.1)), axis=-1)
     for _ in range(2):
-        y = g.Transpose(g.Reshape(g.linear(norm(x), size, 3 * size), g.ints(1, 65, 3, heads, size // heads)), perm=[2, 0, 3, 1, 4])
+        y = g.Reshape(g.linear(norm(x), size, 3 * size), g.ints(1, 65, 3, heads, size // heads))
+        y = g.Transpose(y, perm=[2, 0, 3, 1, 4])
         q, k, v = (g.Gather(y, g.k(i, "int64"), axis=0) for i in range(3))
         s = g.Softmax(g.Mul(g.MatMul(q, g.Transpose(k, perm=[0, 1, 3, 2])), g.k((size // heads) ** -0.5)), axis=-1)
         y = g.Reshape(g.Transpose(g.MatMul(s, v), perm=[0, 2, 1, 3]), g.ints(1, 65, size))

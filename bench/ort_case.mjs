@@ -3,8 +3,8 @@
 //
 //   node ort_case.mjs FOLDER [THREADS=1] [SECONDS=3]     (run where the package onnxruntime-node is installed)
 //
-// FOLDER has a manifest.json with "model" (the ONNX file) and "cases", whose arrays are .npy files of any type.  Where the case has
-// no outputs, those that are computed are written: OUTPUT.npy.
+// FOLDER has a manifest.json with "model" (the ONNX file) and "cases", whose arrays are .npy files of any type.  Where the case
+// has no outputs, those that are computed are written: OUTPUT.npy.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, ort, time } from './ort_time.mjs';
