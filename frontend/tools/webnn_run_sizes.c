@@ -145,10 +145,10 @@ static bool compute(struct at_sizes *s, WNNGraph graph, double *ms)
         buffers[i] = (WNNNamedBuffer){d.name, arrays[i].data, arrays[i].byteLength};
     }
     for (uint64_t k = 0; ok && k < s->o->repeat; k++) {
-        const double start = clock_ms();
+        const double start = milliseconds_now();
 
         ok = !wnnGraphCompute(graph, input_count, buffers, output_count, buffers + input_count) || last_error();
-        times[k] = clock_ms() - start;
+        times[k] = milliseconds_now() - start;
     }
     if (ok)
         *ms = median_time(times, (size_t)s->o->repeat);
@@ -163,9 +163,9 @@ static bool compute(struct at_sizes *s, WNNGraph graph, double *ms)
 /** Does one turn and prints its line. */
 static bool turn(struct at_sizes *s)
 {
-    const double start = clock_ms();
+    const double start = milliseconds_now();
     WNNGraph graph = plan(s);
-    const double planned = clock_ms() - start;
+    const double planned = milliseconds_now() - start;
     model_source_rest(s->source);
     double computed = 0;
     const bool ok = graph && compute(s, graph, &computed);

@@ -82,7 +82,7 @@ bool onnx_import_bernoulli(struct onnx_node *n)
     const struct onnx_value *v = n->inputs[0];
     const enum onnx_type type = (enum onnx_type)onnx_int(n, "dtype", v->type);
     WNNOperand x = onnx_operand(n, 0);
-    const struct onnx_dims dims = onnx_dims_of(x);
+    const struct onnx_dims dims = onnx_dims_of(n, x);
 
     if (n->refused || !onnx_data_type(type) || (onnx_format_of(type) && type != ONNX_BOOL))
         return onnx_refuse(n, "it makes %s, which is not read here", onnx_type_name(type));
@@ -95,7 +95,7 @@ bool onnx_import_multinomial(struct onnx_node *n)
     const enum onnx_type type = (enum onnx_type)onnx_int(n, "dtype", ONNX_INT32);
     const uint32_t samples = onnx_size(n, "sample_size", onnx_int(n, "sample_size", 1));
     const WNNOperand x = onnx_operand(n, 0);
-    const struct onnx_dims dims = onnx_dims_of(x);
+    const struct onnx_dims dims = onnx_dims_of(n, x);
     WNNArgMinMaxOptions o = WNN_ARG_MIN_MAX_OPTIONS_INIT;
     WNNOperand y;
 

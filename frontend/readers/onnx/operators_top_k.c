@@ -575,7 +575,7 @@ static WNNOperand unflatten(struct onnx_node *n, WNNOperand x, uint32_t k, uint3
 
 WNNOperand onnx_sort(struct onnx_node *n, WNNOperand x, WNNOperand *places)
 {
-    const uint32_t count = onnx_dims_of(x).at[0];
+    const uint32_t count = onnx_dims_of(n, x).at[0];
     struct candidates c = {.values = x, .rows = 1, .count = count, .k = count, .by_rows = true};
 
     c.values = onnx_reshape(n, x, 2, (uint32_t[]){1, count});

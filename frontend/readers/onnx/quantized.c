@@ -62,7 +62,7 @@ static bool fit_pair(struct onnx_node *n, WNNOperand x, WNNOperand *scale, WNNOp
 /* Returns scales of blocks repeated for every element of x. */
 static WNNOperand spread(struct onnx_node *n, WNNOperand scale, WNNOperand x)
 {
-    const struct onnx_dims have = onnx_dims_of(scale), dims = onnx_dims_of(x);
+    const struct onnx_dims have = onnx_dims_of(n, scale), dims = onnx_dims_of(n, x);
 
     for (uint32_t axis = 0; axis < dims.rank; axis++) {
         int32_t *at = have.at[axis] > 1 && have.at[axis] < dims.at[axis] ? onnx_alloc(n, dims.at[axis], sizeof *at) : NULL;

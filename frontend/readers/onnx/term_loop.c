@@ -26,7 +26,7 @@ struct term_item term_each(struct term *t, const struct term_item *a)
         scanned[1 + i] = (WNNLoopSlices){term_operand(t, &a[2].items[i], NULL), 0, false};
     if (t->dead)
         return (struct term_item){0};
-    loop.iterations = onnx_dims_of(scanned->operand).at[0];
+    loop.iterations = onnx_dims_of(t->n, scanned->operand).at[0];
     if (!control_may_begin(t->n))
         onnx_refuse(t->n, "it lies in a loop, and takes %u steps; loops do not lie within each other", loop.iterations);
     t->n->is_static = false; /* the reader computes no loops */
