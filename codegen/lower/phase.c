@@ -32,33 +32,39 @@ static bool is_kept(const struct emitter *e, const struct context *cx, uint32_t 
 
 /* ---- one iteration ---- */
 
+/* Are some of a kernel's stores. */
+struct stores {
+    bool varying;
+    uint32_t first, end;
+};
+
 /* Evaluates the stores of a phase for every copy; nothing is stored before everything has been loaded. */
-static void evaluate_stores(struct emitter *e, const struct context *cx, struct nest *n, bool varying)
+static void evaluate_stores(struct emitter *e, const struct context *cx, struct nest *n, const struct stores *which)
 {
     for (uint32_t c = 0; c < cx->copies; c++) {
         const struct context of = context_of_copy(cx, c);
-        for (uint32_t i = 0; i < e->k->store_count; i++) {
+        for (uint32_t i = which->first; i < which->end; i++) {
             const struct kstore *s = &e->k->stores[i];
-            if (s->varying == varying && s->phase == cx->phase)
+            if (s->varying == which->varying && s->phase == cx->phase)
                 n->values[i * COPIES_MAX + c] = expr_value(e, &of, s->expr);
         }
     }
 }
 
-static void write_stores(struct emitter *e, const struct context *cx, struct nest *n, bool varying)
+static void write_stores(struct emitter *e, const struct context *cx, struct nest *n, const struct stores *which)
 {
-    for (uint32_t i = 0; i < e->k->store_count; i++) {
+    for (uint32_t i = which->first; i < which->end; i++) {
         if (store_is_transposed(e, cx, i))
             emit_transposed_store(e, cx, i, &n->values[i * COPIES_MAX]);
     }
     for (uint32_t c = cx->copies; c-- > 0;) { /* rows that a tile does not have are its last one, which then is stored last */
         const struct context of = context_of_copy(cx, c);
-        for (uint32_t i = 0; i < e->k->store_count; i++) {
+        for (uint32_t i = which->first; i < which->end; i++) {
             const struct kstore *s = &e->k->stores[i];
-            if (s->varying != varying || s->phase != cx->phase || store_is_transposed(e, cx, i))
+            if (s->varying != which->varying || s->phase != cx->phase || store_is_transposed(e, cx, i))
                 continue;
             V value = n->values[i * COPIES_MAX + c];
-            if (varying && e->s->row_buffers.short_rows.stores[i] >= 0)
+            if (which->varying && e->s->row_buffers.short_rows.stores[i] >= 0)
                 emit_row_buffer_store(e, &of, e->s->row_buffers.short_rows.stores[i], e->k->exprs[s->expr].type,
                                       lanes_of(value) < of.lanes ? expr_value_lanes(e, &of, s->expr, of.lanes) : value);
             else
@@ -79,10 +85,29 @@ static void accumulate(struct emitter *e, const struct context *cx, uint32_t id)
     accumulator_add(e, cx, id, value, other);
 }
 
+/*
+ * Returns whether stores are written one by one, behind the sums, since registers do not hold the values of all of them: in a
+ * stage, whose outputs share no memory with what it reads, but that it may read a local that it writes.
+ */
+static bool writes_one_by_one(const struct kernel *k)
+{
+    enum { STORES_IN_REGISTERS = 12 };
+    bool apart = k->macro_tile_vars && k->store_count > STORES_IN_REGISTERS;
+
+    for (uint32_t i = 0; apart && i < k->tensor_count; i++)
+        for (uint32_t j = 0; j < k->tensor_count; j++)
+            apart = apart && !(k->tensors[i].written && !k->tensors[j].written && k->tensors[i].user == k->tensors[j].user);
+    return apart;
+}
+
 static void emit_iteration(struct emitter *e, const struct context *cx, void *user)
 {
     struct nest *n = user;
-    evaluate_stores(e, cx, n, true);
+    const struct stores all = {true, 0, e->k->store_count};
+    const bool one_by_one = writes_one_by_one(e->k);
+
+    if (!one_by_one)
+        evaluate_stores(e, cx, n, &all);
     for (uint32_t c = 0; c < cx->copies; c++) {
         const struct context of = context_of_copy(cx, c);
         for (uint32_t i = 0; i < e->k->expr_count; i++) {
@@ -94,7 +119,13 @@ static void emit_iteration(struct emitter *e, const struct context *cx, void *us
             if (is_reduce_of(e, &of, i))
                 accumulate(e, &of, i);
     }
-    write_stores(e, cx, n, true);
+    for (uint32_t i = 0; one_by_one && i < e->k->store_count; i++) {
+        const struct stores one = {true, i, i + 1};
+        evaluate_stores(e, cx, n, &one);
+        write_stores(e, cx, n, &one);
+    }
+    if (!one_by_one)
+        write_stores(e, cx, n, &all);
 }
 
 /* ---- loops ---- */
@@ -234,8 +265,9 @@ static void emit_phases(struct emitter *e, const struct context *cx, V *store_va
             short_rows_load(e, cx, i);
     for (of_phase.phase = 0; of_phase.phase < e->k->phase_count; of_phase.phase++)
         emit_phase(e, &of_phase, &n);
-    evaluate_stores(e, &of_phase, &n, false);
-    write_stores(e, &of_phase, &n, false);
+    const struct stores after = {false, 0, e->k->store_count};
+    evaluate_stores(e, &of_phase, &n, &after);
+    write_stores(e, &of_phase, &n, &after);
 }
 
 /* Emits the same in a region of its own.  What was emitted in another region is not used in it. */
