@@ -61,7 +61,7 @@ bool pass_propagate_layout(struct graph *g, const struct pass_options *o);
 bool pass_separate_windows(struct graph *g, const struct pass_options *o); /* maxPool2d by columns and rows */
 bool pass_fuse_quantized(struct graph *g, const struct pass_options *o);   /* library clusters of integers */
 bool pass_fuse_attention(struct graph *g, const struct pass_options *o);   /* matmul, softmax, matmul as one kernel cluster */
-bool pass_winograd(struct graph *g, const struct pass_options *o);         /* 3x3 convolutions by F(2x2, 3x3) */
+bool pass_winograd(struct graph *g, const struct pass_options *o);         /* 3x3 convolutions by Winograd */
 bool pass_low_precision_inputs(struct graph *g, const struct pass_options *o);
 bool pass_fuse_epilogues(struct graph *g, const struct pass_options *o);   /* makes library clusters */
 bool pass_pack_weights(struct graph *g, const struct pass_options *o);     /* of contractions that the library does not take */

@@ -46,7 +46,7 @@ const struct pass pass_pipeline[] = {
     {"separate-outputs", pass_separate_outputs, true,  "bytes of its own for each output"},
     {"fuse-quantized",   pass_fuse_quantized,   false, "library calls that multiply what was quantized as integers"},
     {"fuse-attention",   pass_fuse_attention,   false, "two matmuls and the softmax between them into one kernel each"},
-    {"winograd",         pass_winograd,         false, "weights of 3x3 convolutions that Winograd F(2x2, 3x3) computes faster"},
+    {"winograd",         pass_winograd,         false, "weights of 3x3 convolutions that Winograd computes faster"},
     {"low-precision-inputs", pass_low_precision_inputs, false, "values that the library reads as bfloat16 to memory as such"},
     {"fuse-epilogues",   pass_fuse_epilogues,   false, "library calls with what follows them element by element"},
     {"pack-weights",     pass_pack_weights,     false, "constant operands in the order in which generated code reads them"},

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "ir/graph/ir.h"
+#include "ir/graph/winograd.h"
 
 /**
  * Computes a graph with the reference interpreter, which follows the specification's text and uses neither LLVM nor oneDNN.
@@ -177,17 +178,19 @@ bool interpret_magnitudes(struct interpretation *t, const double *values, const 
 /** Inputs from this magnitude on make an implementation add products directly (passes/cluster/winograd.h). */
 #define INTERPRET_WINOGRAD_LIMIT 0x1p64
 
-/** Describes a 3x3 convolution without strides, dilations and groups, with magnitudes at the far end of their bounds. */
+/** Describes a 3x3 convolution without strides, dilations and groups, its input with magnitudes at the far end of their
+ * bounds. */
 struct interpret_winograd {
     int64_t batches, in_channels, out_channels, in[2], out[2], padding[2];
     const double *input, *filter; /* nchw, oihw */
+    const double *filter_bounds;  /* NULL: exact */
 };
-/** Returns, by result (nchw), what rounding errors are relative to where Winograd F(2x2, 3x3) computes it.  values and bounds
- * (or NULL) are the input's.  Returns NULL after an error. */
-double *interpret_winograd_magnitudes(struct interpretation *t, const struct interpret_winograd *w, const double *values,
-                                      const double *bounds);
+/** Sets *roundings, by result (nchw), to how many roundings of 1 one may be off where Winograd computes it with such tiles, or
+ * to NULL if no implementation does.  values and input_bounds (or NULL) are the input's.  Returns false after an error. */
+bool interpret_winograd(struct interpretation *t, const struct interpret_winograd *w, const struct winograd_tile *tile,
+                        const double *values, const double *input_bounds, double **roundings);
 /** Returns how far rounding alone may move such a result; bias is the bias's magnitude. */
-double interpret_winograd_bound(double magnitude, int64_t in_channels, double bias);
+double interpret_winograd_bound(const struct winograd_tile *tile, double roundings, int64_t in_channels, double bias);
 
 /* ---- walking ---- */
 

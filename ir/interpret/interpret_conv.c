@@ -172,7 +172,7 @@ static bool doubt_padding(struct interpretation *t, const struct linear *l, cons
     return true;
 }
 
-/** Returns whether an implementation may compute the sums by Winograd F(2x2, 3x3); then fills *w. */
+/** Returns whether an implementation may compute the sums by Winograd; then fills *w. */
 static bool may_use_winograd(const struct interpretation *t, const struct convolution *c, struct interpret_winograd *w)
 {
     for (int d = 0; d < 2; d++)
@@ -227,18 +227,18 @@ bool interpret_convolution(struct interpretation *t)
     if (!linear_run(t, &l, input, input_bounds, filter, filter_bounds, &s))
         return false;
 
-    const double *transformed = NULL;
+    double *transformed[WINOGRAD_TILES] = {NULL};
     struct interpret_winograd w;
     if (t->bounds && may_use_winograd(t, &c, &w)) {
-        struct interpret_magnitudes x, y;
-        if (!interpret_magnitudes(t, input, input_bounds, l.a_count, &x) ||
-            !interpret_magnitudes(t, filter, filter_bounds, l.b_count, &y))
+        struct interpret_magnitudes x;
+        if (!interpret_magnitudes(t, input, input_bounds, l.a_count, &x))
             return false;
         w.input = x.far;
-        w.filter = y.far;
-        transformed = interpret_winograd_magnitudes(t, &w, input, input_bounds);
-        if (!transformed)
-            return false;
+        w.filter = filter;
+        w.filter_bounds = filter_bounds;
+        for (uint32_t i = 0; i < WINOGRAD_TILES; i++)
+            if (!interpret_winograd(t, &w, winograd_tile(i), input, input_bounds, &transformed[i]))
+                return false;
     }
     const int64_t plane = c.out[0] * c.out[1], channels = c.groups * c.out_channels;
     double *bounds = t->bounds ? interpret_memory(t, l.out_count, sizeof *bounds) : NULL;
@@ -251,8 +251,11 @@ bool interpret_convolution(struct interpretation *t)
         if (bounds)
             bounds[k] = interpret_bound_sum(s.exact[k], s.near[k] + fabs(add), s.far[k] + fabs(add) + uncertain, l.terms,
                                             s.certain && !bias_bounds);
-        if (transformed && isfinite(s.exact[k])) {
-            double rounding = interpret_winograd_bound(transformed[k], c.in_channels, fabs(add) + uncertain);
+        for (uint32_t i = 0; i < WINOGRAD_TILES && isfinite(s.exact[k]); i++) {
+            if (!transformed[i])
+                continue;
+            double rounding =
+                interpret_winograd_bound(winograd_tile(i), transformed[i][k], c.in_channels, fabs(add) + uncertain);
             double moved = s.certain && !bias_bounds ? 0 : s.far[k] - s.near[k] + uncertain;
             bounds[k] = rounding + moved > bounds[k] ? rounding + moved : bounds[k];
         }

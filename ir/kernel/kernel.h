@@ -216,6 +216,12 @@ struct kernel_builder {
     struct table table; /* value numbering; an item is the expression + 1 as an address */
 };
 
+/** Says what the lowering of a contraction asks of its schedule. */
+struct kcontraction {
+    uint32_t m_multiple; /* M is padded to a multiple of this, so that tiles of as many rows leave no rest; 0: it is not */
+    uint32_t sum_steps;  /* sums are split into blocks of so many products; 0: as the schedule chooses */
+};
+
 struct kernel {
     struct arena arena;
     uint32_t var_count;
@@ -230,9 +236,8 @@ struct kernel {
     char name[64];            /* for profiles, dumps and symbols: "softmax_3" or so */
     char label[48];           /* of the node that it is named after, cut short if need be; "" if it has none */
     uint32_t macro_tile_vars; /* of a stage: so many first variables are the macro-tile and stay as they are */
-    uint32_t m_multiple; /* of a contraction: its lowering pads M to a multiple of this, so that tiles of as many rows leave no
-                            rest; 0: it does not */
-    bool rare;           /* a stage that seldom runs (KSTAGE_NOT_BELOW): little code matters more than speed */
+    struct kcontraction contraction;
+    bool rare;      /* a stage that seldom runs (KSTAGE_NOT_BELOW): little code matters more than speed */
     uint32_t bound; /* of a stage with a bounded variable: the int32 tensor whose elements 0 <= first < end <= size bound it */
     /* A kernel of stages has these, and no variables, expressions and stores itself: */
     uint32_t stage_count, local_count;

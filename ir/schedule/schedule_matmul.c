@@ -293,7 +293,7 @@ static void choose_mr_nr(struct schedule *s, const struct target *target)
     const int64_t cached = rows_in_cache(s), pointers = s->facts->contraction.row_pointers;
     struct tile_bounds b = {.m = s->tile.m_var == KEXPR_NONE ? 1 : k->vars[s->tile.m_var].size,
                             .n = k->vars[s->vector_var].size,
-                            .m_multiple = k->m_multiple,
+                            .m_multiple = k->contraction.m_multiple,
                             .mr_most = s->tile.strided && cached > pointers ? pointers : cached,
                             .own_operands = operands_are_own(s),
                             .unpacked = k->exprs[find_dot(k)->args[1]].op != K_LOAD,
@@ -523,7 +523,7 @@ void tile_choose(struct schedule *s, const struct target *target)
         points *= size;
         t->unroll_from--;
     }
-    const struct sum_split split = choose_split(k, TILE_SUM_STEPS, 1);
+    const struct sum_split split = choose_split(k, k->contraction.sum_steps ? k->contraction.sum_steps : TILE_SUM_STEPS, 1);
     t->split = split.var;
     t->split_steps = split.var == KEXPR_NONE ? 0 : split.steps;
     choose_factor(s);
@@ -539,6 +539,6 @@ void tile_choose(struct schedule *s, const struct target *target)
             t->b_outer |= (double)k->tensors[x->tensor].elements * (double)dtype_size(k->tensors[x->tensor].type) >
                           s->facts->cache.l2_reused_share * (double)s->facts->cache.l2_bytes;
     }
-    if (t->b_outer || k->m_multiple)
+    if (t->b_outer || k->contraction.m_multiple)
         choose_prefetch(s);
 }

@@ -88,7 +88,7 @@ struct tile_facts {
     uint32_t vectors_most;      /* vectors of a tile with one row, at most */
     uint32_t vectors_most_tall; /* vectors of a tile with more rows, at most */
     uint32_t m_block;           /* points of M that a unit covers at most, in whole tiles (MC) */
-    uint32_t m_block_padded;    /* multiples of 4, 7 and 8, where the lowering pads M (m_multiple in struct kernel) */
+    uint32_t m_block_padded;    /* multiples of 4, 7 and 8, where the lowering pads M (struct kcontraction) */
     uint32_t padded_rows[2]; /* MR where the lowering pads M, the best first: enough to hide latency; 0: there is no second */
 };
 
@@ -124,9 +124,10 @@ struct contraction_facts {
     double empty_lanes;          /* lanes computed for every lane needed, at most */
 };
 
-/** Decides between Winograd F(2x2, 3x3) and direct convolution, in multiply-adds of one vector, two of which begin in every
- * cycle. */
+/** Decides between Winograd's tiles and direct convolution, in multiply-adds of one vector, two of which begin in every cycle.
+ */
 struct winograd_facts {
+    int64_t kinds;          /* of tiles that are used: so many first ones (ir/graph/winograd.h) */
     int64_t tiles_most;     /* of a macro-tile: more gain nothing */
     int64_t tiles_least;    /* fewer read the weights too often per operation, whatever the cache holds */
     int64_t channel_block;  /* contiguous input channels: the same for most sizes, so that they share code */
@@ -136,9 +137,9 @@ struct winograd_facts {
     double planar_tile;     /* what transforming a tile of one vector of channels of those takes in addition, both ways */
     double direct_weight;   /* reading a vector of weights from memory, in addition to the arithmetic */
     double matmul_speed;    /* share of the peak of the multiplications of transformed tiles */
-    double input_tile;      /* transforming a tile of one vector of input channels, with the stage predicate */
+    double input_tile;      /* transforming 16 points of one vector of input channels, with the stage predicate */
     double input_vector;    /* reading a vector of inputs, of which neighbouring macro-tiles share some */
-    double output_tile;     /* transforming a tile of one vector of output channels back */
+    double output_tile;     /* transforming 16 points of one vector of output channels back */
     double weight_first;    /* reading a vector of transformed weights from memory, prefetched, for the first macro-tile */
     double weight_far;      /* the same for each further one, if they stay in a cache that is shared */
     double weight_near;     /* the same if they stay in the L2 cache */

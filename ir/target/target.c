@@ -88,9 +88,9 @@
 /* ---- what several rows have ---- */
 
 #define ALL_ROWS .call = CALL_FACTS, .operation = OPERATION_FACTS, .loop = LOOP_FACTS, .fusion = FUSION_FACTS
-#define PROCESSOR_WINOGRAD                                                                                                     \
+#define PROCESSOR_WINOGRAD(tiles)                                                                                              \
     {WINOGRAD_FACTS,       .direct_speed = 0.92, .planar_speed = 0.92, .planar_tile = 0,                                       \
-     .matmul_speed = 0.90, .input_tile = 230,    .output_tile = 190}
+     .matmul_speed = 0.90, .kinds = tiles,       .input_tile = 230,    .output_tile = 190}
 #define PROCESSOR_ATTENTION ATTENTION_FACTS, .vectors_most = 6, .few_rows_best = 2, .bounded_rows = 8, .tile = 0.5
 /* What fewer or narrower registers allow than 32 of 512 bits. */
 #define NARROW_TILE {TILE_FACTS, .padded_rows = {4, 0}}
@@ -132,26 +132,26 @@ static const struct target_facts rows[ROW_COUNT] = {
               .packed = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 165e3, .speed = 1.00, .exposed = 0.20},
               .unpacked = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 15e3, .speed = 0.75, .exposed = 1.00},
               .worth = 0.94, .convolutions = true, .dense_batches = true, .fixed_sizes = true},
-         .winograd = PROCESSOR_WINOGRAD,
+         .winograd = PROCESSOR_WINOGRAD(3),
          .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
     [HALF_RATE] = {.name = "avx512-half-rate",
                    HALF_RATE_ROW,
                    .contraction = WIDE_CONTRACTION,
                    .multiplication = {HALF_RATE_MULTIPLICATION(1, 1), .fixed_sizes = true},
-                   .winograd = PROCESSOR_WINOGRAD,
+                   .winograd = PROCESSOR_WINOGRAD(3),
                    .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
     [AVX2] = {.name = "avx2",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
               .multiplication = {HALF_RATE_MULTIPLICATION(0.5, 0.5)},
-              .winograd = PROCESSOR_WINOGRAD,
+              .winograd = PROCESSOR_WINOGRAD(3),
               .attention = {PROCESSOR_ATTENTION, .scores_least = 16 << 20}},
-    /* This has vectors of 128 bits in 16 registers: the first x86-64. */
+    /* This has vectors of 128 bits in 16 registers: the first x86-64.  There larger tiles of Winograd were slower. */
     [BASELINE] = {.name = "baseline",
                   HALF_RATE_ROW,
                   .contraction = NARROW_CONTRACTION,
                   .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25)},
-                  .winograd = PROCESSOR_WINOGRAD,
+                  .winograd = PROCESSOR_WINOGRAD(1),
                   .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* This has them in 32 registers: aarch64, and others.  Nothing was measured there.  The numbers are the baseline's, but
      * that oneDNN 2.6 has only portable C for it, which is taken to reach a quarter of what its code for x86-64 does. */
@@ -159,7 +159,7 @@ static const struct target_facts rows[ROW_COUNT] = {
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
               .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.0625)},
-              .winograd = PROCESSOR_WINOGRAD,
+              .winograd = PROCESSOR_WINOGRAD(1),
               .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
     [WEBASSEMBLY] = {.name = "webassembly",
@@ -167,7 +167,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                      .contraction = {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2},
                                      .unrolled_steps = 8},
                      .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25)},
-                     .winograd = PROCESSOR_WINOGRAD,
+                     .winograd = PROCESSOR_WINOGRAD(1),
                      .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* Local memory of a GPU holds the transformed inputs and products of two tiles or so: those of a macro-tile pass through
      * the last cache, which reads a number in the time of some twenty multiply-adds, and matmuls of stages read it there, too.
@@ -179,7 +179,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                 .contraction = NARROW_CONTRACTION,
                 .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25)},
                 .winograd = {WINOGRAD_FACTS, .direct_speed = 0.8, .planar_speed = 0.8, .planar_tile = 0, .matmul_speed = 0.4,
-                             .input_tile = 640, .output_tile = 640},
+                             .kinds = 1, .input_tile = 640, .output_tile = 640},
                 .attention = {ATTENTION_FACTS, .vectors_most = 16, .scores_least = 32 << 20, .few_rows_best = 15,
                               .bounded_rows = 15, .tile = 4}},
     /* On PoCL transformed convolutions take what the model says of a processor, and direct ones, whose tiles read both operands
@@ -192,7 +192,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                           .contraction = NARROW_CONTRACTION,
                           .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25)},
                           .winograd = {WINOGRAD_FACTS, .direct_speed = 0.31, .planar_speed = 0.6, .planar_tile = 1500,
-                                       .matmul_speed = 0.90, .input_tile = 230, .output_tile = 190},
+                                       .matmul_speed = 0.90, .kinds = 1, .input_tile = 230, .output_tile = 190},
                           .attention = {ATTENTION_FACTS, .vectors_most = 6, .scores_least = 128 << 10, .few_rows_best = 15,
                                         .bounded_rows = 15, .tile = 0.5}},
 };

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "ir/graph/winograd.h"
 #include "ir/text/print.h"
 
 /* ---- attributes ---- */
@@ -186,8 +187,11 @@ static bool set_transformed(struct graph_parser *p, struct node *n, const struct
         return false;
     if (n->transformed)
         return document_error(&p->d, m->name.place, "this node has transformed weights already");
-    if (n->op != OP_CONV2D || v->kind != VALUE_CONSTANT || v->type.type != WNNOperandDataType_Float32)
-        return document_error(&p->d, m->name.place, "@winograd is for a conv2d and names a float32 constant");
+    if (n->op != OP_CONV2D || v->kind != VALUE_CONSTANT || v->type.type != WNNOperandDataType_Float32 || v->type.rank != 4 ||
+        !winograd_tile_of(v->type.dims[0]))
+        return document_error(
+            &p->d, m->name.place,
+            "@winograd is for a conv2d and names a float32 constant of four dimensions, the first 16, 24 or 36");
     v->kept = true;
     n->transformed = v;
     return true;

@@ -41,7 +41,7 @@ double cost_elements_read(const struct node *n, uint32_t slot)
     double in = elements(n->inputs[slot].value), out = results_elements(n);
 
     if (n->transformed && slot == 0) /* tiles overlap; their matmuls read what the transform has stored */
-        return in * WINOGRAD_POINTS / WINOGRAD_RESULTS;
+        return in * winograd_reads(n);
     if (flags & (OPF_LIBRARY | OPF_RECURRENT))
         return in * elements(n->results[0]); /* many times; how many does not matter */
     if (flags & OPF_POOL)

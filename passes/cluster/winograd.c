@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Decides which 3x3 convolutions are computed by Winograd F(2x2, 3x3), and transforms their weights.  It takes a graph before
- * any convolution has a cluster, and sets node->transformed of those, a constant in addition to the weights; such a node is no
- * library's, and lower_winograd.c makes its kernel.  The graph means the same as before: the weights stay, for the interpreter
- * and for inputs that are not finite.
+ * Decides which 3x3 convolutions are computed by Winograd and with what tiles, and transforms their weights.  It takes a graph
+ * before any convolution has a cluster, and sets node->transformed of those, a constant in addition to the weights; such a node
+ * is no library's, and lower_winograd.c makes its kernel.  The graph means the same as before: the weights stay, for the
+ * interpreter and for inputs that are not finite.
  *
  * docs/winograd.md explains the method, how macro-tiles are chosen, and where the numbers of the cost model (struct
  * winograd_facts) come from.
@@ -23,7 +23,7 @@
 /* Returns the bytes of scratch that a macro-tile takes: transformed inputs and results of the matmuls. */
 static double scratch_bytes(const struct winograd_shape *s)
 {
-    return (double)(WINOGRAD_POINTS * s->macro_tile[0] * s->macro_tile[1] * (s->in_channels + s->out_channels)) * sizeof(float);
+    return (double)(s->tile->points * s->macro_tile[0] * s->macro_tile[1] * (s->in_channels + s->out_channels)) * sizeof(float);
 }
 
 /* Returns the cost of a convolution that is cut as s says. */
@@ -32,16 +32,16 @@ static double transformed_cost(const struct winograd_shape *s, const struct targ
     const struct winograd_facts *facts = &target_facts(t)->winograd;
     const int64_t lanes = target_stage_lanes(t), threads = target_stage_threads(t);
     const double in_vectors = (double)ceil_div(s->in_channels, lanes), out_vectors = (double)ceil_div(s->out_channels, lanes);
-    const double weights = WINOGRAD_POINTS * (double)s->in_channels * out_vectors,
-                 tiles = (double)(s->macro_tile[0] * s->macro_tile[1]);
+    const double weights = (double)(s->tile->points * s->in_channels) * out_vectors,
+                 tiles = (double)(s->macro_tile[0] * s->macro_tile[1]), parts = tiles * (double)s->tile->points / 16;
     const double macro_tiles = (double)ceil_div(s->batch * s->count[0] * s->count[1], threads); /* of the busiest thread */
     const double bytes = weights * (double)lanes * sizeof(float) + scratch_bytes(s);
     const bool near = bytes < target_facts(t)->cache.l2_reused_share * target_l2_bytes(t);
     const double again = near ? facts->weight_near : facts->weight_far;
-    const double read = (double)((2 * s->macro_tile[0] + 2) * (2 * s->macro_tile[1] + 2));
+    const double read = (double)((s->tile->results[0] * s->macro_tile[0] + 2) * (s->tile->results[1] * s->macro_tile[1] + 2));
     const double one = (double)s->rows * weights / facts->matmul_speed +
-                       (tiles * facts->input_tile + read * facts->input_vector) * in_vectors +
-                       tiles * facts->output_tile * out_vectors + facts->macro_tile +
+                       (parts * facts->input_tile + read * facts->input_vector) * in_vectors +
+                       parts * facts->output_tile * out_vectors + facts->macro_tile +
                        (s->planar ? tiles * facts->planar_tile * (in_vectors + out_vectors) / 2 : 0);
 
     return macro_tiles * one + weights * (facts->weight_first + (macro_tiles - 1) * again);
@@ -58,13 +58,17 @@ static double direct_cost(const struct winograd_shape *s, const struct target *t
     return 9 * pairs * ((double)(s->batch * s->out[0] * s->out[1]) / speed / threads + facts->direct_weight);
 }
 
+static bool has_channels(const struct winograd_shape *s, const struct target *t)
+{
+    const int64_t least = target_facts(t)->winograd.channels_least;
+
+    return s->in_channels >= least && s->out_channels >= least;
+}
+
 /** Returns whether the transform is faster than the library or a direct kernel, by a cost model. */
 static bool winograd_is_faster(const struct winograd_shape *s, const struct target *t)
 {
-    const struct winograd_facts *facts = &target_facts(t)->winograd;
-
-    return s->in_channels >= facts->channels_least && s->out_channels >= facts->channels_least &&
-           transformed_cost(s, t) < facts->worth * direct_cost(s, t);
+    return has_channels(s, t) && transformed_cost(s, t) < target_facts(t)->winograd.worth * direct_cost(s, t);
 }
 
 /* ---- shapes ---- */
@@ -116,7 +120,7 @@ static void choose_macro_tiles(struct winograd_shape *s, const struct target *t)
     *s = best;
 }
 
-bool winograd_shape(const struct node *n, const struct target *t, struct winograd_shape *s)
+bool winograd_shape(const struct node *n, const struct target *t, uint32_t kind, struct winograd_shape *s)
 {
     const int64_t block = target_facts(t)->winograd.channel_block;
     const uint32_t *in, *out, *filter;
@@ -132,20 +136,39 @@ bool winograd_shape(const struct node *n, const struct target *t, struct winogra
     *s = (struct winograd_shape){.batch = in[c.image[AXIS_BATCH]],
                                  .in_channels = filter[c.filter[AXIS_INPUT]],
                                  .out_channels = filter[c.filter[AXIS_OUTPUT]],
-                                 .planar = c.image[AXIS_CHANNEL] != 3};
+                                 .planar = c.image[AXIS_CHANNEL] != 3,
+                                 .tile = winograd_tile(kind)};
     for (uint32_t d = 0; d < 2; d++) {
         if (c.strides[d] != 1 || c.dilations[d] != 1 || filter[c.filter[AXIS_HEIGHT + d]] != 3)
             return false;
         s->in[d] = in[c.image[AXIS_HEIGHT + d]];
         s->out[d] = out[c.image[AXIS_HEIGHT + d]];
         s->padding[d] = c.padding[2 * d];
-        s->tiles[d] = ceil_div(s->out[d], 2);
+        s->tiles[d] = ceil_div(s->out[d], s->tile->results[d]);
     }
     choose_macro_tiles(s, t);
     s->block = s->in_channels % block == 0 ? block : s->in_channels % (block / 2) == 0 ? block / 2 : s->in_channels;
     s->panel = schedule_padded_panel(
         t, &(struct contraction){.m = s->rows, .n = s->out_channels, .k = s->in_channels, .group = s->out_channels});
     return true;
+}
+
+bool winograd_shape_of(const struct node *n, const struct target *t, struct winograd_shape *s)
+{
+    const uint32_t *dims = n->transformed->type.dims;
+    uint32_t kind = 0;
+
+    while (kind < WINOGRAD_TILES && winograd_tile(kind)->points != dims[0])
+        kind++;
+    return kind < WINOGRAD_TILES && winograd_shape(n, t, kind, s) && dims[1] * s->panel == s->out_channels &&
+           dims[2] == s->in_channels && dims[3] == s->panel;
+}
+
+double winograd_reads(const struct node *n)
+{
+    const struct winograd_tile *tile = winograd_tile_of(n->transformed->type.dims[0]);
+
+    return (double)tile->points / (double)(tile->results[0] * tile->results[1]);
 }
 
 /* ---- weights ---- */
@@ -165,56 +188,40 @@ static float weight_at(const struct weights *w, int64_t out, int64_t in, int64_t
     return v;
 }
 
-enum {
-    TRANSFORM_OPERATIONS = 4, /* for each transformed weight, or about so */
-    LANES = 32                /* output channels that are transformed at a time */
-};
+enum { TRANSFORM_OPERATIONS = 4 }; /* for each transformed weight, or about so */
 
-/* Computes G g G^T of `count` output channels and one input channel: g[3 * y + x][lane], u[4 * y + x][lane]. */
-static void transform(double g[9][LANES], double u[WINOGRAD_POINTS][LANES], int64_t count)
-{
-    double half[12][LANES];
-
-    for (int x = 0; x < 3; x++)
-        for (int64_t i = 0; i < count; i++) {
-            half[x][i] = g[x][i];
-            half[3 + x][i] = 0.5 * (g[x][i] + g[3 + x][i] + g[6 + x][i]);
-            half[6 + x][i] = 0.5 * (g[x][i] - g[3 + x][i] + g[6 + x][i]);
-            half[9 + x][i] = g[6 + x][i];
-        }
-    for (int y = 0; y < 4; y++)
-        for (int64_t i = 0; i < count; i++) {
-            const double a = half[3 * y][i], b = half[3 * y + 1][i], c = half[3 * y + 2][i];
-            u[4 * y][i] = a;
-            u[4 * y + 1][i] = 0.5 * (a + b + c);
-            u[4 * y + 2][i] = 0.5 * (a - b + c);
-            u[4 * y + 3][i] = c;
-        }
-}
-
-/* Transforms all weights.  Returns false if some weight is too large, or not finite. */
+/* Transforms all weights.  Returns false if some weight is too large, or not finite, or if rounding errors would be too large.
+ */
 static bool transform_all(const struct weights *w, const struct winograd_shape *s, float *to)
 {
-    const int64_t plane = s->in_channels * s->out_channels;
-    double g[9][LANES], u[WINOGRAD_POINTS][LANES];
+    const int64_t points = s->tile->points, plane = s->in_channels * s->out_channels;
+    double g[9][WINOGRAD_LANES], u[WINOGRAD_POINTS_MAX][WINOGRAD_LANES], sums[WINOGRAD_LANES][WINOGRAD_POINTS_MAX];
 
     for (int64_t first = 0; first < s->out_channels; first += s->panel)
-        for (int64_t in = 0; in < s->in_channels; in++)
-            for (int64_t lane = 0; lane < s->panel; lane += LANES) {
-                const int64_t count = s->panel - lane < LANES ? s->panel - lane : LANES;
+        for (int64_t lane = 0; lane < s->panel; lane += WINOGRAD_LANES) {
+            const int64_t count = s->panel - lane < WINOGRAD_LANES ? s->panel - lane : WINOGRAD_LANES;
+            double magnitudes[WINOGRAD_LANES] = {0};
 
+            memset(sums, 0, sizeof sums);
+            for (int64_t in = 0; in < s->in_channels; in++) {
                 for (int64_t l = 0; l < count; l++)
                     for (int i = 0; i < 9; i++) {
                         g[i][l] = (double)weight_at(w, first + lane + l, in, i / 3, i % 3);
                         if (!(fabs(g[i][l]) < (double)WINOGRAD_WEIGHT_LIMIT))
                             return false;
+                        magnitudes[l] += fabs(g[i][l]);
                     }
-                transform(g, u, count);
-                for (int i = 0; i < WINOGRAD_POINTS; i++)
-                    for (int64_t l = 0; l < count; l++)
-                        to[i * plane + l] = (float)u[i][l];
-                to += count;
+                winograd_transform_weights(s->tile, g, u, count, false);
+                for (int64_t i = 0; i < points; i++)
+                    for (int64_t l = 0; l < count; l++) {
+                        to[i * plane + first * s->in_channels + in * s->panel + lane + l] = (float)u[i][l];
+                        sums[l][i] += fabs(u[i][l]);
+                    }
             }
+            for (int64_t l = 0; l < count; l++)
+                if (!winograd_is_accurate(s->tile, s->in_channels, sums[l], magnitudes[l], 1))
+                    return false;
+        }
     return true;
 }
 
@@ -247,10 +254,10 @@ static bool set_transformed(struct graph *g, struct node *n, const struct tensor
  * false after an error in g->error. */
 static bool attach(struct graph *g, struct node *n, const struct winograd_shape *s, struct constant_pool *pool, bool *done)
 {
-    const struct tensor_type type = {
-        .type = WNNOperandDataType_Float32,
-        .rank = 4,
-        .dims = {WINOGRAD_POINTS, (uint32_t)(s->out_channels / s->panel), (uint32_t)s->in_channels, (uint32_t)s->panel}};
+    const struct tensor_type type = {.type = WNNOperandDataType_Float32,
+                                     .rank = 4,
+                                     .dims = {(uint32_t)s->tile->points, (uint32_t)(s->out_channels / s->panel),
+                                              (uint32_t)s->in_channels, (uint32_t)s->panel}};
     const struct weights w = weights_of(n);
     struct constant_recipe recipe = constant_recipe_begin(CONSTANT_TRANSFORMED, n->inputs[1].value->constant);
 
@@ -275,6 +282,40 @@ static bool attach(struct graph *g, struct node *n, const struct winograd_shape 
     return set_transformed(g, n, &type, constant_pool_keep(pool, &recipe, c), done);
 }
 
+/* Transforms a node's weights for the tiles that take least time, of those that are worth it and accurate enough; *changed says
+ * whether there are any.  Returns false after an error in g->error. */
+static bool transform_node(struct graph *g, struct node *n, const struct target *t, bool always, bool *changed)
+{
+    const struct winograd_facts *facts = &target_facts(t)->winograd;
+    struct winograd_shape shapes[WINOGRAD_TILES];
+    double costs[WINOGRAD_TILES];
+    uint32_t count = 0;
+    bool done = false;
+
+    for (uint32_t kind = 0; kind < facts->kinds; kind++) {
+        struct winograd_shape s;
+        uint32_t at = count;
+
+        if (!winograd_shape(n, t, kind, &s) || !(always || winograd_is_faster(&s, t)) || (kind && !has_channels(&s, t)))
+            continue;
+        const double cost = transformed_cost(&s, t);
+        for (; at > 0 && costs[at - 1] > cost; at--) {
+            costs[at] = costs[at - 1];
+            shapes[at] = shapes[at - 1];
+        }
+        costs[at] = cost;
+        shapes[at] = s;
+        count++;
+    }
+    if (count && t->takes_low_precision && t->takes_low_precision(t->user, n))
+        return true;
+    for (uint32_t i = 0; i < count && !done; i++)
+        if (!attach(g, n, &shapes[i], t->pool, &done))
+            return false;
+    *changed |= done;
+    return true;
+}
+
 bool pass_winograd(struct graph *g, const struct pass_options *o)
 {
     const uint32_t flags = o->debug ? o->debug->flags : 0;
@@ -282,20 +323,9 @@ bool pass_winograd(struct graph *g, const struct pass_options *o)
 
     if (!o->target || flags & DEBUG_PREFER_LIBRARY)
         return false;
-    graph_for_each (g, n) {
-        struct winograd_shape s;
-        bool done;
-
-        if (n->cluster || n->transformed || n->op != OP_CONV2D || n->inputs[1].value->kind != VALUE_CONSTANT ||
-            !n->inputs[1].value->constant || !winograd_shape(n, o->target, &s))
-            continue;
-        if (!(flags & DEBUG_PREFER_WINOGRAD) && !winograd_is_faster(&s, o->target))
-            continue;
-        if (o->target->takes_low_precision && o->target->takes_low_precision(o->target->user, n))
-            continue;
-        if (!attach(g, n, &s, o->target->pool, &done))
+    graph_for_each (g, n)
+        if (!n->cluster && !n->transformed && n->op == OP_CONV2D && n->inputs[1].value->kind == VALUE_CONSTANT &&
+            n->inputs[1].value->constant && !transform_node(g, n, o->target, flags & DEBUG_PREFER_WINOGRAD, &changed))
             return changed;
-        changed |= done;
-    }
     return changed;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what pass winograd and the lowering agree on about Winograd convolutions, F(2x2, 3x3).  docs/winograd.md explains
+ * Declares what pass winograd and the lowering agree on about Winograd convolutions.  docs/winograd.md explains
  * the method.
  */
 #ifndef WEBNN_PASSES_CLUSTER_WINOGRAD_H_
@@ -10,11 +10,6 @@
 
 #include "ir/interpret/interpret.h"
 #include "passes/passes.h"
-
-enum {
-    WINOGRAD_POINTS = 16, /* points of a tile that is transformed, which are as many matmuls */
-    WINOGRAD_RESULTS = 4  /* results that become of them */
-};
 
 /** Tiles are left to direct summation whose inputs' squares have a sum that is not below WINOGRAD_SQUARES_LIMIT, and so are
  * convolutions with weights from WINOGRAD_WEIGHT_LIMIT on: sums of sums might overflow.  An input of INTERPRET_WINOGRAD_LIMIT,
@@ -26,17 +21,23 @@ enum {
 struct winograd_shape {
     int64_t batch, in[2], out[2], padding[2]; /* height and width; padding before */
     int64_t in_channels, out_channels;
-    bool planar;           /* channels are not contiguous: the image is in nchw */
+    bool planar; /* channels are not contiguous: the image is in nchw */
+    const struct winograd_tile *tile;
     int64_t block;         /* input channels that are transformed at a time */
-    int64_t panel;         /* contiguous output channels in the transformed weights [16][out / panel][in][panel] */
-    int64_t tiles[2];      /* of the image: of 2x2 outputs each */
+    int64_t panel;         /* contiguous output channels in the transformed weights [points][out / panel][in][panel] */
+    int64_t tiles[2];      /* of the image */
     int64_t macro_tile[2]; /* tiles of a macro-tile */
     int64_t count[2];      /* macro-tiles of an image */
     int64_t mr;            /* rows of the register tiles of the matmuls, whose rows are tiles of the image */
     int64_t rows;          /* M of the matmuls: the macro-tile's tiles, rounded up to a multiple of mr */
 };
 
-/** Returns whether n is a convolution that can be computed so, whatever the weights' values are; if so, it fills *s. */
-bool winograd_shape(const struct node *n, const struct target *t, struct winograd_shape *s);
+/** Returns whether n is a convolution that can be computed with such tiles, whatever the weights' values are; if so, it fills
+ * *s. */
+bool winograd_shape(const struct node *n, const struct target *t, uint32_t kind, struct winograd_shape *s);
+/** Does the same for the tiles that n's weights are transformed for. */
+bool winograd_shape_of(const struct node *n, const struct target *t, struct winograd_shape *s);
+/** Returns how often tiles read an input of a convolution with transformed weights. */
+double winograd_reads(const struct node *n);
 
 #endif

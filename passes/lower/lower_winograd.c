@@ -3,13 +3,13 @@
  * Lowers a convolution with transformed weights (pass winograd), and what is fused with it, to a kernel of these stages
  * (ir/kernel/kernel.h):
  *
- *   input      V[16][tile][in] = B^T d B of every 4x4 tile of inputs, and the sum of its squares
+ *   input      V[point][tile][in] = B^T d B of every tile of inputs, and the sum of its squares
  *   predicate  the largest of those sums, which is not finite if an input is not or is too large
- *   matmul     M[16][tile][out] = V * U, 16 matmuls, where U is the transformed weights
- *   output     y = A^T M A, 2x2 outputs of every tile, and on them all that follows
+ *   matmul     M[point][tile][out] = V * U, a matmul for each point, where U is the transformed weights
+ *   output     y = A^T M A, the outputs of every tile, and on them all that follows
  *   direct     instead of the last three where inputs are too large or not finite: the sums of the definition
  *
- * Outputs of a cluster are evaluated four times, at the four elements of a tile, where the convolution's element is known.
+ * Outputs of a cluster are evaluated at each element of a tile, where the convolution's element is known.
  */
 #include "ir/graph/conv.h"
 #include "passes/lower/stages.h"
@@ -18,10 +18,10 @@
 enum { LOCAL_PREDICATE, LOCAL_SQUARES, LOCAL_INPUT, LOCAL_MATMUL };
 enum {
     OUTPUTS_MAX = 4,
-    EXPRESSIONS_MAX = 480, /* of the outputs: four times what follows */
+    EXPRESSIONS_MAX = 120, /* of the outputs: for each result of a tile */
     SQUARE_SUMS = 4,       /* of a tile, of which one addition need not wait for the other's */
     GAP = TARGET_LINE_BYTES /
-          sizeof(float) /* elements between the 16 matrices, lest all their rows share a set of the first-level cache */
+          sizeof(float) /* elements between the matrices, lest all their rows share a set of the first-level cache */
 };
 
 struct builder {
@@ -66,42 +66,40 @@ static uint32_t input_at(struct part *st, struct kaffine y, struct kaffine x, st
 /* Returns the first input of a tile along a dimension, `tile` counted in the image. */
 static struct kaffine first_input(struct part *st, struct kaffine tile, uint32_t d)
 {
-    return kaffine_add_const(kaffine_scale(st->stage.l.k, tile, 2), -st->b->s.padding[d]);
+    return kaffine_add_const(kaffine_scale(st->stage.l.k, tile, st->b->s.tile->results[d]), -st->b->s.padding[d]);
 }
 
-static uint32_t add(struct kernel *k, uint32_t a, uint32_t b)
+/* Multiplies a transform's matrix with a column whose elements are `step` apart, in place. */
+static void multiply(struct kernel *k, const struct winograd_steps *m, uint32_t *column, int64_t step)
 {
-    return kernel_op2(k, K_ADD, a, b);
-}
+    uint32_t v[WINOGRAD_REGISTERS];
 
-static uint32_t sub(struct kernel *k, uint32_t a, uint32_t b)
-{
-    return kernel_op2(k, K_SUB, a, b);
-}
+    for (uint32_t i = 0; i < m->inputs; i++)
+        v[i] = column[i * step];
+    for (uint32_t i = 0; i < m->count; i++) {
+        const struct winograd_step *s = &m->steps[i];
+        const uint32_t from = v[s->from], plus = v[s->plus];
 
-/* Multiplies B^T with a column of four, which are `step` apart. */
-static void transform_input(struct kernel *k, uint32_t *d, uint32_t step)
-{
-    const uint32_t a[4] = {d[0], d[step], d[2 * step], d[3 * step]};
-
-    d[0] = sub(k, a[0], a[2]);
-    d[step] = add(k, a[1], a[2]);
-    d[2 * step] = sub(k, a[2], a[1]);
-    d[3 * step] = sub(k, a[1], a[3]);
+        v[s->to] = s->factor == 1    ? kernel_op2(k, K_ADD, plus, from)
+                   : s->factor == -1 ? kernel_op2(k, K_SUB, plus, from)
+                                     : kernel_op3(k, K_FMA, from, kernel_f32(k, s->factor), plus);
+    }
+    for (uint32_t i = 0; i < m->results; i++)
+        column[i * step] = v[WINOGRAD_SIDE_MAX + i];
 }
 
 /* Returns the sum of a tile's squares, which is infinite or NaN if the transform's sums might overflow.  It takes less than a
  * comparison. */
-static uint32_t squares(struct kernel *k, const uint32_t d[WINOGRAD_POINTS])
+static uint32_t squares(struct kernel *k, const uint32_t *d, int64_t points)
 {
     uint32_t sums[SQUARE_SUMS];
 
     for (uint32_t i = 0; i < SQUARE_SUMS; i++)
         sums[i] = kernel_op2(k, K_MUL, d[i], d[i]);
-    for (uint32_t i = SQUARE_SUMS; i < WINOGRAD_POINTS; i++)
+    for (uint32_t i = SQUARE_SUMS; i < points; i++)
         sums[i % SQUARE_SUMS] = kernel_op3(k, K_FMA, d[i], d[i], sums[i % SQUARE_SUMS]);
     for (uint32_t i = 1; i < SQUARE_SUMS; i++)
-        sums[0] = add(k, sums[0], sums[i]);
+        sums[0] = kernel_op2(k, K_ADD, sums[0], sums[i]);
     return sums[0];
 }
 
@@ -118,21 +116,23 @@ static bool make_input(struct part *st)
     struct kaffine x = first_input(st, kaffine_add(k, st->column, column), 1);
     struct kaffine tile = kaffine_add(k, kaffine_scale(k, row, b->s.macro_tile[1]), column);
     struct kaffine to = kaffine_add(k, kaffine_scale(k, tile, b->s.in_channels), channel);
-    uint32_t d[WINOGRAD_POINTS], tensor;
+    const struct winograd_transform *const *side = b->s.tile->side;
+    const int64_t wide = side[1]->input.inputs, points = b->s.tile->points;
+    uint32_t d[WINOGRAD_POINTS_MAX], tensor;
 
-    for (uint32_t i = 0; i < WINOGRAD_POINTS; i++) {
-        d[i] = input_at(st, kaffine_add_const(y, i / 4), kaffine_add_const(x, i % 4), channel);
+    for (int64_t i = 0; i < points; i++) {
+        d[i] = input_at(st, kaffine_add_const(y, i / wide), kaffine_add_const(x, i % wide), channel);
         if (d[i] == KEXPR_NONE)
             return false;
     }
     kernel_store(k, stage_local(&st->stage, LOCAL_SQUARES, true), kaffine_add(k, kaffine_scale(k, tile, b->s.block), lane),
-                 kernel_reduce(k, KR_MAX, squares(k, d)), 0, NULL);
+                 kernel_reduce(k, KR_MAX, squares(k, d, points)), 0, NULL);
     tensor = stage_local(&st->stage, LOCAL_INPUT, true);
-    for (uint32_t i = 0; i < 4; i++)
-        transform_input(k, d + i, 4);
-    for (uint32_t i = 0; i < 4; i++)
-        transform_input(k, d + 4 * i, 1);
-    for (uint32_t i = 0; i < WINOGRAD_POINTS; i++)
+    for (int64_t i = 0; i < wide; i++)
+        multiply(k, &side[0]->input, d + i, wide);
+    for (int64_t i = 0; i < points; i += wide)
+        multiply(k, &side[1]->input, d + i, 1);
+    for (int64_t i = 0; i < points; i++)
         kernel_store(k, tensor, kaffine_add_const(to, i * b->v_step), d[i], 0, NULL);
     return true;
 }
@@ -154,8 +154,9 @@ static bool make_matmul(struct part *st)
     const struct value *u = b->n->transformed;
     const union scalar zero = {.u64 = 0};
     struct kernel *k = st->stage.l.k;
-    k->m_multiple = (uint32_t)b->s.mr;
-    struct kaffine point = stage_var(&st->stage, KVAR_PARALLEL, WINOGRAD_POINTS);
+    k->contraction =
+        (struct kcontraction){.m_multiple = (uint32_t)b->s.mr, .sum_steps = winograd_sum_steps(b->s.tile, b->s.in_channels)};
+    struct kaffine point = stage_var(&st->stage, KVAR_PARALLEL, b->s.tile->points);
     struct kaffine panel = stage_var(&st->stage, KVAR_PARALLEL, b->s.out_channels / b->s.panel);
     struct kaffine tile = stage_var(&st->stage, KVAR_PARALLEL, b->s.rows),
                    lane = stage_var(&st->stage, KVAR_PARALLEL, b->s.panel);
@@ -175,15 +176,6 @@ static bool make_matmul(struct part *st)
     return true;
 }
 
-/* Multiplies A^T with a column of four, which gives two. */
-static void transform_output(struct kernel *k, uint32_t *m, uint32_t step)
-{
-    const uint32_t a[4] = {m[0], m[step], m[2 * step], m[3 * step]};
-
-    m[0] = add(k, add(k, a[0], a[1]), a[2]);
-    m[step] = sub(k, sub(k, a[1], a[2]), a[3]);
-}
-
 /* Says what the element of the convolution's result at m is, from its tile's element: with bias. */
 static bool know_element(struct part *st, const struct map *m, uint32_t e)
 {
@@ -201,6 +193,8 @@ static bool know_element(struct part *st, const struct map *m, uint32_t e)
 static bool make_output(struct part *st)
 {
     const struct builder *b = st->b;
+    const struct winograd_transform *const *side = b->s.tile->side;
+    const int64_t wide = side[1]->output.inputs, *results = b->s.tile->results;
     const union scalar zero = {.u64 = 0};
     struct kernel *k = st->stage.l.k;
     struct kaffine row = stage_var(&st->stage, KVAR_PARALLEL, b->s.macro_tile[0]),
@@ -208,38 +202,40 @@ static bool make_output(struct part *st)
     struct kaffine lane = stage_var(&st->stage, KVAR_PARALLEL, b->s.panel);
     struct kaffine panel = stage_var(&st->stage, KVAR_REDUCED, b->s.out_channels / b->s.panel);
     struct kaffine channel = kaffine_add(k, kaffine_scale(k, panel, b->s.panel), lane);
-    struct kaffine y = kaffine_scale(k, kaffine_add(k, st->row, row), 2);
-    struct kaffine x = kaffine_scale(k, kaffine_add(k, st->column, column), 2);
+    struct kaffine y = kaffine_scale(k, kaffine_add(k, st->row, row), results[0]);
+    struct kaffine x = kaffine_scale(k, kaffine_add(k, st->column, column), results[1]);
     struct kaffine tile = kaffine_add(k, kaffine_scale(k, row, b->s.macro_tile[1]), column);
     struct kaffine from = kaffine_add(k, kaffine_scale(k, tile, b->s.out_channels), channel);
-    uint32_t m[WINOGRAD_POINTS], tensor = stage_local(&st->stage, LOCAL_MATMUL, false);
+    uint32_t m[WINOGRAD_POINTS_MAX], tensor = stage_local(&st->stage, LOCAL_MATMUL, false);
 
-    for (uint32_t i = 0; i < WINOGRAD_POINTS; i++)
+    for (int64_t i = 0; i < b->s.tile->points; i++)
         m[i] = kernel_load(k, tensor, kaffine_add_const(from, i * b->m_step), 0, NULL, zero);
-    for (uint32_t i = 0; i < 4; i++)
-        transform_output(k, m + i, 4);
-    for (uint32_t i = 0; i < 2; i++)
-        transform_output(k, m + 4 * i, 1);
-    for (uint32_t i = 0; i < 4; i++) {
-        struct map at = image_map(b, st->batch, kaffine_add_const(y, i / 2), kaffine_add_const(x, i % 2), channel);
+    for (int64_t i = 0; i < wide; i++)
+        multiply(k, &side[0]->output, m + i, wide);
+    for (int64_t i = 0; i < results[0]; i++)
+        multiply(k, &side[1]->output, m + wide * i, 1);
+    for (int64_t i = 0; i < results[0] * results[1]; i++) {
+        const int64_t r = i / results[1], c = i % results[1];
+        struct map at = image_map(b, st->batch, kaffine_add_const(y, r), kaffine_add_const(x, c), channel);
         const struct kguard guards[2] = {{at.forms[b->image[AXIS_HEIGHT]], b->s.out[0]},
                                          {at.forms[b->image[AXIS_WIDTH]], b->s.out[1]}};
 
-        if (!map_guard(&st->stage.l, &at, 2, guards) || !know_element(st, &at, m[4 * (i / 2) + i % 2]) ||
+        if (!map_guard(&st->stage.l, &at, 2, guards) || !know_element(st, &at, m[wide * r + c]) ||
             !stage_store_outputs(&st->stage, b->n->results[0], &at))
             return false;
     }
-    return k->expr_count <= EXPRESSIONS_MAX;
+    return k->expr_count <= EXPRESSIONS_MAX * results[0] * results[1];
 }
 
 static bool make_direct(struct part *st)
 {
     const struct builder *b = st->b;
     struct kernel *k = st->stage.l.k;
-    struct kaffine y =
-        kaffine_add(k, kaffine_scale(k, st->row, 2), stage_var(&st->stage, KVAR_PARALLEL, 2 * b->s.macro_tile[0]));
-    struct kaffine x =
-        kaffine_add(k, kaffine_scale(k, st->column, 2), stage_var(&st->stage, KVAR_PARALLEL, 2 * b->s.macro_tile[1]));
+    const int64_t *results = b->s.tile->results;
+    struct kaffine y = kaffine_add(k, kaffine_scale(k, st->row, results[0]),
+                                   stage_var(&st->stage, KVAR_PARALLEL, results[0] * b->s.macro_tile[0]));
+    struct kaffine x = kaffine_add(k, kaffine_scale(k, st->column, results[1]),
+                                   stage_var(&st->stage, KVAR_PARALLEL, results[1] * b->s.macro_tile[1]));
     struct map m = image_map(b, st->batch, y, x, stage_var(&st->stage, KVAR_PARALLEL, b->s.out_channels));
     const struct kguard guards[2] = {{y, b->s.out[0]}, {x, b->s.out[1]}};
     struct reduced_space space;
@@ -276,7 +272,7 @@ struct kernel *lower_winograd(const struct target *target, const struct node_tab
 {
     struct builder b = {.n = n};
 
-    if (!target || output_count > OUTPUTS_MAX || !winograd_shape(n, target, &b.s))
+    if (!target || output_count > OUTPUTS_MAX || !winograd_shape_of(n, target, &b.s))
         return NULL;
     b.image = conv_view(n).image;
     b.v_step = b.s.rows * b.s.in_channels + GAP;
@@ -295,8 +291,8 @@ struct kernel *lower_winograd(const struct target *target, const struct node_tab
     /* The locals are in the order of the enumeration. */
     stages_local(&b.stages, 1);
     stages_local(&b.stages, b.s.macro_tile[0] * b.s.macro_tile[1] * b.s.block);
-    stages_local(&b.stages, WINOGRAD_POINTS * b.v_step);
-    stages_local(&b.stages, WINOGRAD_POINTS * b.m_step);
+    stages_local(&b.stages, b.s.tile->points * b.v_step);
+    stages_local(&b.stages, b.s.tile->points * b.m_step);
     return stages_end(&b.stages, add_stage(&b, make_input, "input", KSTAGE_ALWAYS) &&
                                      add_stage(&b, make_predicate, "predicate", KSTAGE_ALWAYS) &&
                                      add_stage(&b, make_matmul, "matmul", KSTAGE_BELOW) &&

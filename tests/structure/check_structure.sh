@@ -223,6 +223,7 @@ product + 2900  the loop IR, until OpenCL C is printed from it
 product + 2000  starting at once
 product + 6000  models that were refused
 product + 6000  named dimensions
+product + 4000  faster kernels
 tests 76973
 tests + 4000    the specification of 2026-06-26 and faults that public reports led to
 tests + 1500    Python
@@ -234,6 +235,7 @@ tests + 600     the loop IR, until OpenCL C is printed from it
 tests + 800     starting at once
 tests + 1500    models that were refused
 tests + 1500    named dimensions
+tests + 800     faster kernels
 pages 44280
 pages + 800     Python
 pages + 800     ONNX files and ONNX Runtime Web in the Node package
@@ -243,6 +245,7 @@ pages + 800     other machines and packaging
 pages + 800     starting at once
 pages + 800     models that were refused
 pages + 800     named dimensions
+pages + 800     faster kernels
 CEILINGS
 if sums=$(tests/structure/size.sh --sums); then
     echo "$sums" | awk 'FILENAME == ARGV[1] { ceiling[$1] += $2 == "+" ? $3 : $2; next }

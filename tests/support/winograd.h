@@ -72,3 +72,36 @@ enum { WINOGRAD_BODIES = sizeof winograd_bodies / sizeof *winograd_bodies };
 
 /** A machine for tests that generate no code. */
 static const struct target plain_target = {.isa.vector_bits = 256, .thread_count = 2, .cache_bytes = 1 << 20};
+
+/** Convolutions of so many channels that larger tiles are accurate enough: two for tiles of 2x4 results, two for 4x4. */
+static const char *const winograd_wide_bodies[] = {
+    "inputs { x: f32[1, 7, 11, 32]; } consts { w: f32[16, 32, 3, 3] @scalar(1); b: f32[16] @scalar(1); }"
+    "nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]" NHWC "); y = relu(c); } outputs { y; }",
+    "inputs { x: f32[2, 6, 16, 40]; } consts { w: f32[3, 3, 40, 48] @scalar(1); }"
+    "nodes { y = conv2d(x, w, padding=[0, 2, 1, 0], filterLayout=\"hwio\"" NHWC "); } outputs { y; }",
+    "inputs { x: f32[1, 15, 21, 256]; r: f32[1, 15, 21, 16]; } consts { w: f32[16, 256, 3, 3] @scalar(1); }"
+    "nodes { c = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); s = add(c, r); y = sigmoid(s); } outputs { c; y; }",
+    "inputs { x: f32[1, 256, 13, 18]; } consts { w: f32[24, 256, 3, 3] @scalar(1); b: f32[24] @scalar(1); }"
+    "nodes { y = conv2d(x, w, bias=b, padding=[0, 0, 2, 0]); } outputs { y; }",
+};
+enum { WINOGRAD_WIDE_BODIES = sizeof winograd_wide_bodies / sizeof *winograd_wide_bodies };
+
+/** Checks them on a machine where matmuls are all that costs, so that they take the largest tiles. */
+static inline void winograd_check_wide(struct target t, kernel_runner run)
+{
+    struct target_facts facts = *target_facts(&t);
+
+    facts.winograd.kinds = WINOGRAD_TILES;
+    facts.winograd.input_tile = facts.winograd.output_tile = facts.winograd.macro_tile = facts.winograd.input_vector = 0;
+    facts.winograd.weight_first = facts.winograd.weight_far = facts.winograd.weight_near = 0;
+    t.facts = &facts;
+    t.thread_count = 1;
+    for (int i = 0; i < WINOGRAD_WIDE_BODIES; i++) {
+        struct graph *g = parse_random(winograd_wide_bodies[i]);
+        assert_true(pass_winograd(g, &(struct pass_options){.target = &t, .debug = &prefer_winograd}));
+        assert_int_equal(g->first->transformed->type.dims[0], winograd_tile(1 + (uint32_t)i / 2)->points);
+        graph_free(g);
+        for (int nasty = 0; nasty < 2; nasty++)
+            winograd_check(winograd_wide_bodies[i], &t, nasty, true, run);
+    }
+}

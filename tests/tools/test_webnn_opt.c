@@ -165,8 +165,9 @@ TEST(mistakes_are_told)
 TEST(no_input_is_fatal)
 {
     static const char text[] =
-        "webnn_graph \"h\" v1 { inputs { x: f32[1, 12, 12, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(0.1); u: f32[3] "
-        "@scalar(1); } nodes { p = transpose(x, permutation=[0, 3, 1, 2]) @view(3); c = conv2d(p, w) @winograd(u) @library(1); "
+        "webnn_graph \"h\" v1 { inputs { x: f32[1, 12, 12, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(0.1); u: f32[16, 1, 1, "
+        "1] @scalar(1); } nodes { p = transpose(x, permutation=[0, 3, 1, 2]) @view(3); c = conv2d(p, w) @winograd(u) "
+        "@library(1); "
         "r = relu(c) @loop(0); g = softmax(r, 1) @kernel(2); y = cast(g, \"bfloat16\") @kernel(2); z = cast(y, float16); } "
         "outputs { z; } }";
     char copy[sizeof text];

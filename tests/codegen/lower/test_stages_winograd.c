@@ -18,6 +18,7 @@ TEST(results_are_within_bounds)
         for (int i = 0; i < WINOGRAD_BODIES; i++)
             for (int nasty = 0; nasty < 2; nasty++)
                 winograd_check(winograd_bodies[i], &t, nasty, true, stages_run_both);
+        winograd_check_wide(t, stages_run_both);
         codegen_free(stages_codegen);
         arena_free(&a);
     }
@@ -44,7 +45,7 @@ static void check_leaks(int64_t cache_bytes, bool both)
     stages_compile_for(&t, "native", 0, &a);
     struct graph *g = parse_random(body);
     assert_true(pass_winograd(g, &o));
-    assert_true(winograd_shape(g->first, &t, &shape));
+    assert_true(winograd_shape_of(g->first, &t, &shape));
     assert_int_equal(shape.count[0] > 1 && shape.count[1] > 1, both);
     pass_finish_clusters(g, &o);
     assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));

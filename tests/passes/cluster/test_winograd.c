@@ -5,6 +5,23 @@
  */
 #include "support/winograd.h"
 
+/* Multiplies a tile by a transform's matrices in double, in place. */
+static void multiply_all(const struct winograd_steps *columns, const struct winograd_steps *rows, double *values, int64_t wide)
+{
+    for (int64_t i = 0; i < wide + columns->results; i++) {
+        const struct winograd_steps *m = i < wide ? columns : rows;
+        double *at = i < wide ? values + i : values + (i - wide) * wide, v[WINOGRAD_REGISTERS];
+        const int64_t step = i < wide ? wide : 1;
+
+        for (uint32_t j = 0; j < m->inputs; j++)
+            v[j] = at[j * step];
+        for (uint32_t j = 0; j < m->count; j++)
+            v[m->steps[j].to] = (double)m->steps[j].factor * v[m->steps[j].from] + v[m->steps[j].plus];
+        for (uint32_t j = 0; j < m->results; j++)
+            at[j * step] = v[WINOGRAD_SIDE_MAX + j];
+    }
+}
+
 /* What cannot be transformed is not, though it is wished: strides, dilations, groups, other windows, weights at run time,
  * weights that are not finite or huge. */
 TEST(what_cannot_be_transformed_stays)
@@ -79,6 +96,92 @@ TEST(devices_have_costs_of_their_own)
         for (int planar = 0; planar < 2; planar++)
             assert_false(is_chosen(cases[i].size, cases[i].channels, planar, false));
     }
+}
+
+/* In exact arithmetic transforms give the sums of the definition. */
+TEST(transforms_are_exact)
+{
+    for (uint32_t kind = 0; kind < WINOGRAD_TILES; kind++) {
+        const struct winograd_tile *tile = winograd_tile(kind);
+        const int64_t high = tile->results[0] + 2, wide = tile->results[1] + 2;
+        double g[9][WINOGRAD_LANES], u[WINOGRAD_POINTS_MAX][WINOGRAD_LANES], d[WINOGRAD_POINTS_MAX], v[WINOGRAD_POINTS_MAX];
+
+        assert_ptr_equal(winograd_tile_of(high * wide), tile);
+        for (int i = 0; i < 9; i++)
+            g[i][0] = random_in_range(-1, 1);
+        for (int64_t i = 0; i < high * wide; i++)
+            d[i] = v[i] = random_in_range(-1, 1);
+        winograd_transform_weights(tile, g, u, 1, false);
+        multiply_all(&tile->side[0]->input, &tile->side[1]->input, v, wide);
+        for (int64_t i = 0; i < high * wide; i++)
+            v[i] *= u[i][0];
+        multiply_all(&tile->side[0]->output, &tile->side[1]->output, v, wide);
+        for (int64_t y = 0; y < tile->results[0]; y++)
+            for (int64_t x = 0; x < tile->results[1]; x++) {
+                double sum = 0;
+                for (int i = 0; i < 9; i++)
+                    sum += g[i][0] * d[(y + i / 3) * wide + x + i % 3];
+                assert_true(fabs(v[y * wide + x] - sum) < 1e-12);
+            }
+    }
+}
+
+/* Returns the points of the tiles that a convolution of a large image gets, whose weights are random, or only those of the
+ * window's first element. */
+static int64_t points_for(uint32_t channels, bool random)
+{
+    const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20};
+    char body[256];
+
+    snprintf(body, sizeof body,
+             "inputs { x: f32[1, 64, 64, %u]; } consts { w: f32[64, %u, 3, 3] @scalar(1); }"
+             "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+             channels, channels);
+    struct graph *g = parse_random(body);
+    float *w = (float *)(uintptr_t)g->first_constant->constant->data;
+    for (uint32_t i = 0; !random && i < 64 * channels * 9; i++)
+        w[i] = i % 9 ? 0 : w[i];
+    assert_true(pass_winograd(g, &(struct pass_options){.target = &t}));
+    const int64_t points = g->first->transformed->type.dims[0];
+    graph_free(g);
+    return points;
+}
+
+/* Larger tiles are taken only where their error bound is within that of a direct sum: with many channels, by the weights. */
+TEST(accuracy_goes_first)
+{
+    assert_int_equal(points_for(16, true), 16);
+    assert_int_equal(points_for(32, true), 24);
+    assert_int_equal(points_for(64, true), 24);
+    assert_int_equal(points_for(256, true), 36);
+    assert_int_equal(points_for(64, false), 16);
+    assert_int_equal(points_for(512, false), 24);
+}
+
+/* Returns the interpreter's bound of the last of four results in a row, of which only the first sees an input that is not 0. */
+static double bound_beside(uint32_t channels)
+{
+    static float x[8 * 256], y[4 * 16];
+    static double bounds[4 * 16];
+    char body[256];
+
+    snprintf(body, sizeof body,
+             "inputs { x: f32[1, 1, 4, %u]; } consts { w: f32[16, %u, 3, 3] @scalar(1); }"
+             "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+             channels, channels);
+    struct graph *g = parse_random(body);
+    struct error e = {0};
+    x[0] = 1e6f;
+    assert_true(graph_interpret_bounds(g, (const void *[]){x}, (void *[]){y}, (double *[]){bounds}, &e));
+    graph_free(g);
+    return bounds[3 * 16];
+}
+
+/* An implementation's tiles reach as far as the widest that the weights allow, and so do bounds. */
+TEST(bounds_cover_the_tiles_that_are_used)
+{
+    assert_true(bound_beside(16) < 1e-30);
+    assert_true(bound_beside(32) > 0.01);
 }
 
 /* The cost model: images of many tiles and channels, but not few channels, nor weights that are large relative to the image. */
@@ -160,7 +263,7 @@ TEST(macro_tiles_waste_nothing)
                  "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
                  cases[i].size, cases[i].size, cases[i].channels, cases[i].channels, cases[i].channels);
         struct graph *g = parse_body(body);
-        assert_true(winograd_shape(g->first, &t, &s));
+        assert_true(winograd_shape(g->first, &t, 0, &s));
         assert_int_equal(s.count[0] * s.count[1], cases[i].macro_tiles);
         assert_int_equal(s.rows, cases[i].rows);
         graph_free(g);

@@ -12,6 +12,33 @@ TEST(results_are_within_bounds)
             winograd_check(winograd_bodies[i], &plain_target, nasty, true, kernel_interpret);
 }
 
+TEST(larger_tiles_are_within_bounds)
+{
+    winograd_check_wide(plain_target, kernel_interpret);
+}
+
+/* The bound of larger tiles rests on sums in short blocks. */
+TEST(sums_are_split_into_blocks)
+{
+    enum { MATMUL = 2 }; /* the stage */
+    const struct target t = {.isa = {.vector_bits = 512, .registers = 32}, .thread_count = 1, .cache_bytes = 2 << 20};
+    const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
+    struct kernel_list list;
+    struct error e = {0};
+    struct graph *g = parse_random("inputs { x: f32[1, 64, 64, 64]; } consts { w: f32[64, 64, 3, 3] @scalar(1); }"
+                                   "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }");
+
+    assert_true(pass_winograd(g, &o));
+    pass_finish_clusters(g, &o);
+    assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
+    struct schedule *s = schedule_cpu(list.kernels[0]->stages[MATMUL].kernel, &t);
+    assert_true(s->tiled);
+    assert_int_equal(s->tile.split_steps, winograd_sum_steps(winograd_tile_of(24), 64));
+    schedule_free(s);
+    kernel_list_free(&list);
+    graph_free(g);
+}
+
 static double operations_of(int width, const struct target *t)
 {
     const struct pass_options o = {.target = t, .debug = &prefer_winograd};

@@ -299,7 +299,7 @@ TEST(padded_rows_are_the_tiles)
             const uint32_t right =
                 kernel_load(kernel, b, kaffine_add(kernel, kaffine_scale(kernel, step, n), column), 0, NULL, zero);
 
-            kernel->m_multiple = mr[c];
+            kernel->contraction.m_multiple = mr[c];
             kernel_store(kernel, y, kaffine_add(kernel, kaffine_scale(kernel, row, n), column), kernel_dot(kernel, left, right),
                          0, NULL);
             assert_true(kernel_finish(kernel));
