@@ -58,6 +58,7 @@ struct constant {
     WNNBufferReleaseCallbackInfo release; /* callback NULL: the bytes are in one block with this */
     struct constant_entry *entry;         /* in the pool that knows the constant (constant_pool.h), or NULL */
     uint64_t id;                          /* no other constant of the process ever has it */
+    atomic_uint refused_tiles;            /* kinds of Winograd tiles that lose too much accuracy with these weights, by bit */
 };
 
 /** Creates a constant of so many bytes, aligned to 64, which are copied from data, or uninitialised if that is NULL.  Its

@@ -287,6 +287,7 @@ static bool attach(struct graph *g, struct node *n, const struct winograd_shape 
 static bool transform_node(struct graph *g, struct node *n, const struct target *t, bool always, bool *changed)
 {
     const struct winograd_facts *facts = &target_facts(t)->winograd;
+    atomic_uint *refused = &n->inputs[1].value->constant->refused_tiles;
     struct winograd_shape shapes[WINOGRAD_TILES];
     double costs[WINOGRAD_TILES];
     uint32_t count = 0;
@@ -296,6 +297,8 @@ static bool transform_node(struct graph *g, struct node *n, const struct target 
         struct winograd_shape s;
         uint32_t at = count;
 
+        if (atomic_load_explicit(refused, memory_order_relaxed) >> kind & 1)
+            continue;
         if (!winograd_shape(n, t, kind, &s) || !(always || winograd_is_faster(&s, t)) || (kind && !has_channels(&s, t)))
             continue;
         const double cost = transformed_cost(&s, t);
@@ -309,9 +312,12 @@ static bool transform_node(struct graph *g, struct node *n, const struct target 
     }
     if (count && t->takes_low_precision && t->takes_low_precision(t->user, n))
         return true;
-    for (uint32_t i = 0; i < count && !done; i++)
+    for (uint32_t i = 0; i < count && !done; i++) {
         if (!attach(g, n, &shapes[i], t->pool, &done))
             return false;
+        if (!done) /* nor do they at another size */
+            atomic_fetch_or_explicit(refused, 1U << (shapes[i].tile - winograd_tile(0)), memory_order_relaxed);
+    }
     *changed |= done;
     return true;
 }
