@@ -21,7 +21,8 @@
 #   make size [REVISION=HEAD^]                 lines of each folder and words of each page, compared with a revision
 #   make doc                                   render the reference of the public headers, where there is doxygen
 #   make packages                              make the Debian packages libwebnn0, libwebnn-codegen0, libwebnn-dev, webnn-tools, python3-webnn
-#   make release [OUT=out/release]             make the packages of the last commit for Debian, Python and Node.js, and their checksums
+#   make release [OUT=out/release]             make the last commit's packages for Debian 12 and 13, amd64 and arm64, for Python and for
+#                                              Node.js, and their checksums; with FOR=trixie-arm64 for that only
 #   make help                                  print this list
 
 MODEL ?=
@@ -32,6 +33,7 @@ SEED ?= 1
 PREFIX ?= /usr/local
 REVISION ?= HEAD^
 OUT ?= out/release
+FOR ?= bookworm-amd64 bookworm-arm64 trixie-amd64 trixie-arm64
 SHELL := /bin/bash
 
 .PHONY: all help setup programs demo node python test check check-all fuzz random generated-long bench size doc install uninstall packages release format \
@@ -125,8 +127,7 @@ packages:
 	cd build/release && cpack
 
 release:
-	@.ci/setup.sh node $$(command -v npm >/dev/null || echo npm) python3-dev dpkg-dev file
-	frontend/package/release.sh $(OUT)
+	frontend/package/release.sh $(OUT) $(FOR)
 
 bench: programs
 	build/release/bin/webnn-bench

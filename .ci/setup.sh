@@ -66,8 +66,21 @@ echo "unpacking ${arm64[*]} for arm64"
 rm -rf "$folder"
 mkdir -p "${folder%/*}"
 # shellcheck source=/dev/null
-mmdebstrap --quiet --variant=extract --architectures=arm64 --include="${arm64[*]}" "$(. /etc/os-release && echo "$VERSION_CODENAME")" \
-    "$folder"
+mmdebstrap --quiet --variant=extract --skip=cleanup/apt/cache --architectures=arm64 --include="${arm64[*]}" \
+    "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$folder"
+# What dpkg would know of libraries if they were installed there: dpkg-shlibdeps finds in it what packages for arm64 depend on.
+known=$folder/var/lib/dpkg
+echo 1 >"$known/info/format"
+for package in "$folder"/var/cache/apt/archives/*.deb; do
+    name=$known/info/$(dpkg-deb -f "$package" Package)
+    [ "$(dpkg-deb -f "$package" Multi-Arch)" != same ] || name+=:arm64
+    for part in symbols shlibs; do
+        dpkg-deb -I "$package" $part >"$name.$part" 2>/dev/null || rm "$name.$part"
+    done
+    dpkg-deb --fsys-tarfile "$package" | tar -t | sed "s|^\.|$folder|" >"$name.list"
+    { dpkg-deb -f "$package" && printf 'Status: install ok installed\n\n'; } >>"$known/status"
+    rm "$package"
+done
 # Node.js in QEMU, which also starts others of its kind there.
 cat >"$folder/node" <<TEXT
 #!/bin/sh

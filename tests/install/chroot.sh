@@ -3,7 +3,8 @@
 # In a new Debian system with nothing but a compiler, CMake and pkg-config the project's packages install with what they depend on,
 # and the programs of the tutorials compile with pkg-config, with find_package and with FetchContent, and run.
 #
-# usage: chroot.sh BUILD_DIR SOURCE_DIR
+# usage: chroot.sh BUILD_DIR SOURCE_DIR                the packages of the build folder, in a Debian like this one
+#        chroot.sh PACKAGES_DIR SOURCE_DIR CODENAME
 set -euo pipefail
 build=$(realpath "$1")
 source=$(realpath "$2")
@@ -11,12 +12,16 @@ source=$(realpath "$2")
 needs cpack dpkg-shlibdeps file
 
 echo "the project's packages"
-cpack --config "$build/CPackConfig.cmake" -B "$work/packages" >"$work/log" 2>&1 || fail "cpack"
+packages=$build
+if [ $# -eq 2 ]; then
+    packages=$work/packages
+    cpack --config "$build/CPackConfig.cmake" -B "$packages" >"$work/log" 2>&1 || fail "cpack"
+fi
 
-new_system "$VERSION_CODENAME" gcc,g++,cmake,ninja-build,pkg-config
+new_system "${3:-$VERSION_CODENAME}" gcc,g++,cmake,ninja-build,pkg-config
 
 echo "the packages and what they depend on"
-cp "$work"/packages/*.deb "$root/work/"
+cp "$packages"/*.deb "$root/work/"
 install "/work/*.deb" || fail "the packages do not install"
 
 mkdir "$root/work/installed" "$root/work/fetched" "$root/work/source"

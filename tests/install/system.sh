@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# For chroot.sh and checkout.sh, which source it: a new Debian system in a folder, and commands in it.  That needs root, mmdebstrap,
-# the network, where Debian's packages come from, some minutes, and 3 GB in TMPDIR, with tests 12 GB.
+# For chroot.sh and checkout.sh, and frontend/package/release.sh, which source it: a new Debian system in a folder, and commands in
+# it.  That needs root, mmdebstrap, the network, where Debian's packages come from, some minutes, and 3 GB in TMPDIR, with tests
+# 12 GB.
 unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER CC CXX CFLAGS CXXFLAGS # what they name is not in the new system
 
 skip() { echo "skipped: $*"; exit 77; }
@@ -39,7 +40,7 @@ new_system() {
 inside() {
     unshare --mount sh -c '{ for folder in proc sys dev; do mount --rbind "/$folder" "$0/$folder"; done
         mount --bind -o ro "$2" "$0/work/shared"; } 2>/dev/null
-        exec env -u WEBNN_SHARED chroot "$0" /bin/sh -ec "$1"' "$root" "$1" "${WEBNN_SHARED:-}" >"$work/log" 2>&1
+        exec env -u WEBNN_SHARED -u TMPDIR chroot "$0" /bin/sh -ec "$1"' "$root" "$1" "${WEBNN_SHARED:-}" >"$work/log" 2>&1
 }
 
 install() {
