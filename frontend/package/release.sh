@@ -35,19 +35,14 @@ here() (
     git -C "$source" archive --prefix=source/ HEAD | tar -x -C "$work"
     cd "$work/source"
     preset=release
-    packages=(python3-dev dpkg-dev file)
-    command -v npm >/dev/null || packages+=(npm)
-    if [ "$1" = arm64 ]; then
-        preset=aarch64
-        export DEB_HOST_ARCH=arm64
-    fi
-    .ci/setup.sh "${preset/release/node}" "${packages[@]}"
+    [ "$1" != arm64 ] || preset=aarch64
+    .ci/setup.sh "${preset/release/node}" python3-dev dpkg-dev file $(command -v npm >/dev/null || echo npm)
     # Nothing that is linked or compiled has the folder's name in it.
     flags=-ffile-prefix-map=$work=.
     cmake --preset $preset -DWEBNN_TESTS=OFF -DWEBNN_PYTHON=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_C_FLAGS="$flags" \
         -DCMAKE_CXX_FLAGS="$flags"
     cmake --build --preset $preset --target all webnn-node-pack
-    [ "$1" != arm64 ] || export DPKG_ADMINDIR=$PWD/build/aarch64-root/var/lib/dpkg
+    [ "$1" != arm64 ] || export DEB_HOST_ARCH=arm64 DPKG_ADMINDIR=$PWD/build/aarch64-root/var/lib/dpkg
     cpack --config build/$preset/CPackConfig.cmake -B "$work/packages"
     mkdir "$2"
     cp "$work"/packages/*.deb build/$preset/python/*.whl build/$preset/node/*.tgz "$2/"
