@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Makes what a release has, of the last commit: for each system a folder with the Debian packages, the wheel and npm's archive,
-# and SHA256SUMS of all.  The same commit and the same packages of Debian give the same bytes, whatever folders they are made in.
-# Another Debian than the one that this runs on is made by mmdebstrap, which needs root; arm64 is cross-compiled.
+# Makes what a release has, of the last commit: for each system a folder with the Debian packages, the wheel and npm's
+# archive, and SHA256SUMS of all.  The same commit and the same packages of Debian give the same bytes, whatever folders they
+# are made in.  Another Debian than the one that this runs on is made by mmdebstrap, which needs root; arm64 is
+# cross-compiled.
 #
 # usage: release.sh FOLDER [CODENAME-ARCHITECTURE ...]     bookworm-amd64, trixie-arm64; without any, for what this runs on
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# A release made in two folders has the same bytes, and for each system everything.  Debian's packages for another system than this
-# one install there, with what they depend on, or run in QEMU.
+# A release made in two folders has the same bytes, and for each system everything.  Debian's packages for another system
+# than this one install there, with what they depend on, or run in QEMU.
 #
 # usage: release.sh SOURCE_DIR [CODENAME-ARCHITECTURE ...]
 set -euo pipefail
@@ -35,7 +35,8 @@ diff "$sums" "$work/and/another/out/SHA256SUMS"
 for system in "$@"; do
     folder=$work/one/out/$system codename=${system%-*}
     if [ "${system#*-}" = arm64 ]; then
-        depends=$(for package in "$folder"/*.deb; do dpkg-deb -f "$package" Depends; done | tr ',' '\n' | sed 's/[(|].*//; /webnn/d')
+        depends=$(for package in "$folder"/*.deb; do dpkg-deb -f "$package" Depends; done |
+            tr ',' '\n' | sed 's/[(|].*//; /webnn/d')
         mmdebstrap --quiet --variant=extract --architectures=arm64 --include="$(echo $depends)" "$codename" "$work/root"
         for package in "$folder"/*.deb; do dpkg-deb -x "$package" "$work/root"; done
         models=$source/examples/models/shapes

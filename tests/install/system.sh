@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# For chroot.sh and checkout.sh, and frontend/package/release.sh, which source it: a new Debian system in a folder, and commands in
-# it.  That needs root, mmdebstrap, the network, where Debian's packages come from, some minutes, and 3 GB in TMPDIR, with tests
-# 12 GB.
+# For chroot.sh and checkout.sh, and frontend/package/release.sh, which source it: a new Debian system in a folder, and
+# commands in it.  That needs root, mmdebstrap, the network, where Debian's packages come from, some minutes, and 3 GB in
+# TMPDIR, with tests 12 GB.
 unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER CC CXX CFLAGS CXXFLAGS # what they name is not in the new system
 
 skip() { echo "skipped: $*"; exit 77; }
