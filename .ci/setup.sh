@@ -26,7 +26,7 @@ fi
 # What programs for aarch64 are built with: arm64 packages of this Debian, unpacked and not installed.
 arm64=(nodejs libnode-dev)
 for package in "${packages[@]}"; do
-    [[ $package != *-dev ]] || arm64+=("$package")
+    [[ $package != *-dev || $package = dpkg-dev ]] || arm64+=("$package")
 done
 [ "$what" != aarch64 ] || packages+=(g++-aarch64-linux-gnu mmdebstrap)
 [ "$what" != check ] || packages+=(libclang-rt-19-dev doxygen abigail-tools mmdebstrap dpkg-dev file oclgrind
