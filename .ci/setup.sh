@@ -72,15 +72,15 @@ mmdebstrap --quiet --variant=extract --skip=cleanup/apt/cache --architectures=ar
 known=$folder/var/lib/dpkg
 echo 1 >"$known/info/format"
 for package in "$folder"/var/cache/apt/archives/*.deb; do
+    dpkg-deb -I "$package" shlibs >"$known/shlibs" 2>/dev/null || continue
     name=$known/info/$(dpkg-deb -f "$package" Package)
     [ "$(dpkg-deb -f "$package" Multi-Arch)" != same ] || name+=:arm64
-    for part in symbols shlibs; do
-        dpkg-deb -I "$package" $part >"$name.$part" 2>/dev/null || rm "$name.$part"
-    done
+    mv "$known/shlibs" "$name.shlibs"
+    dpkg-deb -I "$package" symbols >"$name.symbols" 2>/dev/null || rm "$name.symbols"
     dpkg-deb --fsys-tarfile "$package" | tar -t | sed "s|^\.|$folder|" >"$name.list"
     { dpkg-deb -f "$package" && printf 'Status: install ok installed\n\n'; } >>"$known/status"
-    rm "$package"
 done
+rm -f "$folder"/var/cache/apt/archives/*.deb
 # Node.js in QEMU, which also starts others of its kind there.
 cat >"$folder/node" <<TEXT
 #!/bin/sh
