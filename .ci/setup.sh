@@ -24,7 +24,7 @@ if [[ $what = @(test|check|aarch64) ]]; then
                libc6-dev-arm64-cross qemu-user clang-19 lld-19 ocl-icd-opencl-dev pocl-opencl-icd)
 fi
 # What programs for aarch64 are built with: arm64 packages of this Debian, unpacked and not installed.
-arm64=(nodejs libnode-dev)
+arm64=(base-files nodejs libnode-dev)
 for package in "${packages[@]}"; do
     [[ $package != *-dev || $package = dpkg-dev ]] || arm64+=("$package")
 done

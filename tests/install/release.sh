@@ -37,7 +37,7 @@ for system in "$@"; do
     if [ "${system#*-}" = arm64 ]; then
         depends=$(for package in "$folder"/*.deb; do dpkg-deb -f "$package" Depends; done |
             tr ',' '\n' | sed 's/[(|].*//; /webnn/d')
-        mmdebstrap --quiet --variant=extract --architectures=arm64 --include="$(echo $depends)" "$codename" "$work/root"
+        mmdebstrap --quiet --variant=extract --architectures=arm64 --include="base-files $(echo $depends)" "$codename" "$work/root"
         for package in "$folder"/*.deb; do dpkg-deb -x "$package" "$work/root"; done
         models=$source/examples/models/shapes
         qemu-aarch64 -L "$work/root" "$work/root/usr/bin/webnn-run" "$models/model.onnx" --input "$models/moon.npy" \
