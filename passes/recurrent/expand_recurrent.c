@@ -76,9 +76,10 @@ static void expand_direction(struct recurrent_builder *b, uint32_t d, struct val
     struct value *x = recurrent_reshape(b, r->input, 2, (const uint32_t[]){r->batch, r->inputs});
     struct value *recurrent_bias = direction_of(b, r->recurrent_bias, d, rows, 0);
     struct value *peephole = direction_of(b, r->peephole, d, RECURRENT_PEEPHOLES * r->hidden, 0);
+    struct value *bias = direction_of(b, r->bias, d, rows, 0); // each makes a node: in this order, whatever the compiler
+    struct value *weight = direction_of(b, r->weight, d, rows, r->inputs);
     struct recurrent_operands o = {
-        .projected = recurrent_project(b, x, direction_of(b, r->weight, d, rows, r->inputs),
-                                       direction_of(b, r->bias, d, rows, 0), recurrent_bias),
+        .projected = recurrent_project(b, x, weight, bias, recurrent_bias),
         .hidden = state_of(b, r->hidden_state, d),
         .cell = r->lstm ? state_of(b, r->cell_state, d) : NULL,
         .rows = direction_of(b, r->recurrent_weight, d, rows, r->hidden),
