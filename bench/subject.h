@@ -2,8 +2,7 @@
 /**
  * A built graph, and what it computes from and into (subject.c).
  */
-#ifndef WEBNN_BENCH_SUBJECT_H
-#define WEBNN_BENCH_SUBJECT_H
+#pragma once
 
 #include <webnn/webnn.h>
 
@@ -38,5 +37,3 @@ void subject_close(struct subject *s);
 size_t subject_bytes(const WNNOperandDescriptor *d);
 /** Writes the library's last error after `what`, and returns false. */
 bool subject_say_last_error(struct error *e, const char *what);
-
-#endif

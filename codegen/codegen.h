@@ -7,8 +7,7 @@
  * assembly, which codegen/object/object.h makes ahead of time, share everything up to the finished module.  Read
  * codegen/lower/lower.c first.
  */
-#ifndef WEBNN_CODEGEN_CODEGEN_H_
-#define WEBNN_CODEGEN_CODEGEN_H_
+#pragma once
 
 #include "codegen/kernel_abi.h"
 #include "ir/support/debug.h"
@@ -80,5 +79,3 @@ struct codegen_work {
 /** Counts the work of a kernel, for tools: it compiles small functions, which takes milliseconds.  Returns false after an error
  * in *e. */
 bool codegen_count_work(struct codegen *c, const struct kernel *k, struct codegen_work *work, struct error *e);
-
-#endif

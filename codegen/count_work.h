@@ -2,12 +2,9 @@
 /*
  * Counts what a kernel's arithmetic takes of a processor's vector units.
  */
-#ifndef WEBNN_CODEGEN_COUNT_WORK_H_
-#define WEBNN_CODEGEN_COUNT_WORK_H_
+#pragma once
 
 #include "codegen/llvm/llvm.h"
 
 /** Does what codegen_count_work does, with one thread's compiler.  Returns false after an error in *e. */
 bool count_work(struct machine *m, const struct kernel *k, struct codegen_work *work, struct error *e);
-
-#endif

@@ -3,8 +3,7 @@
  * This is the calling convention of generated kernels.  It stands alone: compiled objects, the runtime and hand-written
  * stand-ins in tests include nothing else.
  */
-#ifndef WEBNN_CODEGEN_KERNEL_ABI_H_
-#define WEBNN_CODEGEN_KERNEL_ABI_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ _Static_assert(offsetof(struct kernel_args, scratch) == 2 * sizeof(void *), "lay
 
 /** Computes the units begin .. end-1 (struct schedule.units).  Different units may run at the same time. */
 typedef void (*kernel_function)(const struct kernel_args *args, int64_t begin, int64_t end);
-
-#endif

@@ -6,8 +6,7 @@
  * relocation is resolved, which runs wherever it is mapped at a multiple of 4096.  That is possible because kernels refer to
  * nothing outside themselves, and inside only by distance.  What breaks this rule gives an error that names it.
  */
-#ifndef WEBNN_CODEGEN_LLVM_FLATTEN_H_
-#define WEBNN_CODEGEN_LLVM_FLATTEN_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ bool flat_code_append(struct flat_code *f, const void *object, size_t bytes, con
                       struct error *e);
 /** Frees the bytes and empties f. */
 void flat_code_free(struct flat_code *f);
-
-#endif

@@ -5,8 +5,7 @@
  * A schedule becomes a module (machine_lower: codegen/lower, print_loop.c), an object file in memory (machine_optimize,
  * machine_generate), and code in this process (jit_link).
  */
-#ifndef WEBNN_CODEGEN_LLVM_LLVM_H_
-#define WEBNN_CODEGEN_LLVM_LLVM_H_
+#pragma once
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
@@ -97,5 +96,3 @@ struct jit_code *jit_link(struct jit *j, LLVMMemoryBufferRef object, const char 
 void jit_unlink(struct jit *j, struct jit_code *c);
 /** Returns whether a call of LLVM was abandoned in the middle of linking; nothing can be linked any more then. */
 bool jit_is_abandoned(const struct jit *j);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Gives LLVM's C API short names, for what prints the loop language and for what writes objects.
  */
-#ifndef WEBNN_CODEGEN_LLVM_LLVM_BUILD_H_
-#define WEBNN_CODEGEN_LLVM_LLVM_BUILD_H_
+#pragma once
 
 #include <llvm-c/Core.h>
 #include "ir/loop/loop.h"
@@ -58,5 +57,3 @@ LLVMValueRef alloca_entry(const struct llvm_build *m, LLVMTypeRef type);
 
 /** Adds the functions of a module of the loop language (print_loop.c). */
 void print_loop(const struct llvm_build *m, struct loop_module *loops);
-
-#endif

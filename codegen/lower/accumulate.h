@@ -2,8 +2,7 @@
 /*
  * Emits the accumulators of reductions and running sums, which live in stack slots.
  */
-#ifndef WEBNN_CODEGEN_LOWER_ACCUMULATE_H_
-#define WEBNN_CODEGEN_LOWER_ACCUMULATE_H_
+#pragma once
 
 #include "codegen/lower/emitter.h"
 
@@ -24,5 +23,3 @@ V accumulator_scan(struct emitter *e, const struct context *cx, uint32_t id, V v
 void accumulator_add_block(struct emitter *e, const struct context *cx, uint32_t id);
 /** Makes the results of a REDUCE its values.  in_blocks says whether long sums were added up in blocks. */
 void accumulator_finish(struct emitter *e, const struct context *cx, uint32_t id, bool in_blocks);
-
-#endif

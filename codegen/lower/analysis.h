@@ -7,8 +7,7 @@
  * PARALLEL variable) the vectors of that variable, then one level per REDUCED variable.  Every variable, form and expression
  * has the level of the innermost variable that it depends on, and is emitted there: outside of the loops further in (frame.h).
  */
-#ifndef WEBNN_CODEGEN_LOWER_ANALYSIS_H_
-#define WEBNN_CODEGEN_LOWER_ANALYSIS_H_
+#pragma once
 
 #include "ir/schedule/schedule.h"
 
@@ -42,5 +41,3 @@ struct analysis {
 bool analyze(struct analysis *a, const struct schedule *s, struct arena *arena);
 /** Returns whether a number is known when the code is emitted, and has this value. */
 bool number_is(const struct analysis *a, uint32_t number, int64_t value);
-
-#endif

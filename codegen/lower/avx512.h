@@ -3,8 +3,7 @@
  * Emits instructions of AVX-512 that LLVM has no operation for.  Each avx512_has_... returns whether there is one for operands
  * with as many lanes as `like`, and whether it pays.
  */
-#ifndef WEBNN_CODEGEN_LOWER_AVX512_H_
-#define WEBNN_CODEGEN_LOWER_AVX512_H_
+#pragma once
 
 #include "codegen/lower/build.h"
 
@@ -22,5 +21,3 @@ V avx512_scale(const struct build *m, V x, V n);
 /** Returns a / b within 0.6 ulp, from an estimate, for b within [2^-100, 2^100] and an a that is no larger than 1 (or NaN). */
 bool avx512_has_divide(const struct build *m, V like);
 V avx512_divide(const struct build *m, V a, V b);
-
-#endif

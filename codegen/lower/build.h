@@ -3,8 +3,7 @@
  * Gives the loop language short names, for values of any number of lanes.  This is the lowest layer of the lowering (lower.c
  * lists the layers).
  */
-#ifndef WEBNN_CODEGEN_LOWER_BUILD_H_
-#define WEBNN_CODEGEN_LOWER_BUILD_H_
+#pragma once
 
 #include "ir/kernel/kernel.h"
 #include "ir/loop/loop.h"
@@ -201,5 +200,3 @@ V op_ceil(const struct build *m, V x);
  * has whatever counts what they hold. */
 V op_divide_index(const struct build *m, V a, V b);
 V op_modulo_index(const struct build *m, V a, V b);
-
-#endif

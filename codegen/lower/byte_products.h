@@ -3,8 +3,7 @@
  * Emits dot products of bytes: register tiles whose operands are 8-bit integers before they are scaled (struct
  * byte_products in ir/schedule/schedule.h).  An accumulator has 32 bits, and one instruction adds four products to it.
  */
-#ifndef WEBNN_CODEGEN_LOWER_BYTE_PRODUCTS_H_
-#define WEBNN_CODEGEN_LOWER_BYTE_PRODUCTS_H_
+#pragma once
 
 #include "codegen/lower/build.h"
 #include "codegen/lower/emitter.h"
@@ -19,5 +18,3 @@ void byte_products_step(struct emitter *e, const struct context *cx, const V *su
 V byte_products_value(struct emitter *e, const struct context *cx, uint32_t copy, V sum, const V *corrections);
 /** Returns what a block's sum is multiplied by in that copy, or NULL for nothing. */
 V byte_products_factor(struct emitter *e, const struct context *cx, uint32_t copy);
-
-#endif

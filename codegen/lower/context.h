@@ -6,8 +6,7 @@
  * A value depends on the vector variable (then it has `lanes` lanes) or not (then it is a scalar, made a vector where it meets
  * one).  Loops may do several vectors per iteration: `copies`, each with its own values.
  */
-#ifndef WEBNN_CODEGEN_LOWER_CONTEXT_H_
-#define WEBNN_CODEGEN_LOWER_CONTEXT_H_
+#pragma once
 
 #include "codegen/lower/build.h"
 #include "ir/schedule/schedule.h"
@@ -53,5 +52,3 @@ static inline struct context context_of_copy(const struct context *cx, uint32_t 
         of.mask = copy % cx->tile->vectors == cx->tile->vectors - 1 ? cx->tile->mask : NULL;
     return of;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * frame of loops, and the values that have been emitted.  What code is being emitted for is not here but in a context
  * (context.h).
  */
-#ifndef WEBNN_CODEGEN_LOWER_EMITTER_H_
-#define WEBNN_CODEGEN_LOWER_EMITTER_H_
+#pragma once
 
 #include "codegen/lower/analysis.h"
 #include "codegen/lower/context.h"
@@ -79,5 +78,3 @@ static inline bool expr_is_vector(const struct emitter *e, const struct context 
 {
     return cx->lanes > 1 && e->s->exprs[expr].lanes;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Emits expansions of elementary functions (ir/expansion) as instructions.
  */
-#ifndef WEBNN_CODEGEN_LOWER_EXPAND_H_
-#define WEBNN_CODEGEN_LOWER_EXPAND_H_
+#pragma once
 
 #include "codegen/lower/build.h"
 #include "ir/expansion/expansion.h"
@@ -15,5 +14,3 @@ struct expansion_target expansion_target_of(const struct build *m, V like);
  * has them, and returns its value.  The operands args have equally many lanes.
  */
 V emit_expansion(const struct build *m, enum kop op, const V *args);
-
-#endif

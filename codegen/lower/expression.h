@@ -2,8 +2,7 @@
 /*
  * Evaluates expressions on demand, at the level where they belong.
  */
-#ifndef WEBNN_CODEGEN_LOWER_EXPRESSION_H_
-#define WEBNN_CODEGEN_LOWER_EXPRESSION_H_
+#pragma once
 
 #include "codegen/lower/emitter.h"
 
@@ -12,5 +11,3 @@
 V expr_value(struct emitter *e, const struct context *cx, uint32_t expr);
 /** Returns the same value with as many lanes as asked for. */
 V expr_value_lanes(struct emitter *e, const struct context *cx, uint32_t expr, uint32_t lanes);
-
-#endif

@@ -7,8 +7,7 @@
  * which makes cached values of the level and of the levels inside it invalid.  Expressions are emitted without control flow of
  * their own, so that this works.
  */
-#ifndef WEBNN_CODEGEN_LOWER_FRAME_H_
-#define WEBNN_CODEGEN_LOWER_FRAME_H_
+#pragma once
 
 #include "codegen/lower/analysis.h"
 #include "codegen/lower/build.h"
@@ -39,5 +38,3 @@ void frame_open(struct frame *f, uint32_t level);
 void frame_enter(struct frame *f, uint32_t level, V condition);
 /** Ends the scope that frame_enter began, after which the straight-line code of the level goes on. */
 void frame_leave(struct frame *f, uint32_t level);
-
-#endif

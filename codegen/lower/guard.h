@@ -2,8 +2,7 @@
 /*
  * Emits guards as masks, and tests of all guards of a window at once.
  */
-#ifndef WEBNN_CODEGEN_LOWER_GUARD_H_
-#define WEBNN_CODEGEN_LOWER_GUARD_H_
+#pragma once
 
 #include "codegen/lower/index.h"
 #include "codegen/lower/emitter.h"
@@ -32,5 +31,3 @@ bool window_is_guarded(const struct emitter *e);
  * of the window; *lanes whether the others hold for all lanes.  *lanes is NULL if there are no others.
  */
 void window_tests(struct emitter *e, const struct context *cx, V *rows, V *lanes);
-
-#endif

@@ -5,8 +5,7 @@
  * Scalars are i64.  Lanes are i32: tensors have less than 2^31 elements, so that lanes that exist are right and others may
  * wrap.
  */
-#ifndef WEBNN_CODEGEN_LOWER_INDEX_H_
-#define WEBNN_CODEGEN_LOWER_INDEX_H_
+#pragma once
 
 #include "codegen/lower/emitter.h"
 
@@ -54,5 +53,3 @@ V form_row_pointer(struct emitter *e, const struct context *cx, uint32_t form, s
 /** Returns the i-th of pointers that are `step` elements apart.  groups[0] is the first; every fourth one is added to groups as
  * needed. */
 V stepped_pointer(struct emitter *e, T element, V groups[ROW_GROUPS], V step, uint32_t i);
-
-#endif

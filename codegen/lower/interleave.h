@@ -3,8 +3,7 @@
  * Emits shuffles that take short rows, which lie one after the other in whole vectors, apart into their columns, and put them
  * together again.
  */
-#ifndef WEBNN_CODEGEN_LOWER_INTERLEAVE_H_
-#define WEBNN_CODEGEN_LOWER_INTERLEAVE_H_
+#pragma once
 
 #include "codegen/lower/build.h"
 
@@ -13,5 +12,3 @@
 void emit_deinterleave(const struct build *m, V *vectors, uint32_t n);
 /** Does the opposite. */
 void emit_interleave(const struct build *m, V *vectors, uint32_t n);
-
-#endif

@@ -4,8 +4,7 @@
  * vector by another one (AVX-512).  What unpacks weights of 4 bits is one instruction then, instead of masking, converting and
  * subtracting.
  */
-#ifndef WEBNN_CODEGEN_LOWER_LOOKUP_H_
-#define WEBNN_CODEGEN_LOWER_LOOKUP_H_
+#pragma once
 
 #include "codegen/lower/emitter.h"
 
@@ -14,5 +13,3 @@
 uint32_t lookup_find(const struct emitter *e, uint32_t expr, uint32_t lanes, float *table);
 /** Emits the lookup by the lowest 4 bits of `index`. */
 V emit_lookup(const struct build *m, const float *table, V index);
-
-#endif

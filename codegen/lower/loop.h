@@ -2,8 +2,7 @@
 /*
  * Emits loops over one variable: element by element, and in vectors.
  */
-#ifndef WEBNN_CODEGEN_LOWER_LOOP_H_
-#define WEBNN_CODEGEN_LOWER_LOOP_H_
+#pragma once
 
 #include "codegen/lower/emitter.h"
 
@@ -29,5 +28,3 @@ V loop_strip(struct emitter *e, const struct context *cx, V from, V high, struct
 /** Emits loops over the vector variable from low to high in vectors, `copies` of them at a time; what is left over goes masked
  * or one by one. */
 void loop_vectors(struct emitter *e, const struct context *cx, V low, V high, uint32_t copies, loop_body body, void *user);
-
-#endif

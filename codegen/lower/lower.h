@@ -2,8 +2,7 @@
 /*
  * Lowers a kernel with its schedule to the loop language.  Read lower.c first.
  */
-#ifndef WEBNN_CODEGEN_LOWER_LOWER_H_
-#define WEBNN_CODEGEN_LOWER_LOWER_H_
+#pragma once
 
 #include "ir/loop/loop.h"
 #include "ir/schedule/schedule.h"
@@ -14,5 +13,3 @@
  */
 bool lower_kernel(struct loop_module *module, const struct isa *isa, const struct schedule *s, const char *name,
                   struct error *e);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Emits loads and stores: of tensors through index maps and guards, and of row buffers.
  */
-#ifndef WEBNN_CODEGEN_LOWER_MEMORY_H_
-#define WEBNN_CODEGEN_LOWER_MEMORY_H_
+#pragma once
 
 #include "codegen/lower/emitter.h"
 
@@ -21,5 +20,3 @@ void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V v
 V emit_row_buffer_load(struct emitter *e, const struct context *cx, int32_t buffer, enum ktype type);
 /** Puts a value there. */
 void emit_row_buffer_store(struct emitter *e, const struct context *cx, int32_t buffer, enum ktype type, V value);
-
-#endif

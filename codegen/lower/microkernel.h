@@ -2,8 +2,7 @@
 /*
  * Emits the micro-kernel of contractions: one register tile, MR x NR.
  */
-#ifndef WEBNN_CODEGEN_LOWER_MICROKERNEL_H_
-#define WEBNN_CODEGEN_LOWER_MICROKERNEL_H_
+#pragma once
 
 #include "codegen/lower/emitter.h"
 
@@ -20,5 +19,3 @@ struct tile_at {
 };
 /** Emits one tile, from clearing its accumulators to storing its results.  store_values is as for emit_point. */
 void emit_microkernel(struct emitter *e, const struct context *cx, const struct tile_at *at, V *store_values);
-
-#endif

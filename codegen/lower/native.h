@@ -2,8 +2,7 @@
 /*
  * Emits scalar operations of the kernel IR that are one instruction or a few, on scalars and on vectors of any number of lanes.
  */
-#ifndef WEBNN_CODEGEN_LOWER_NATIVE_H_
-#define WEBNN_CODEGEN_LOWER_NATIVE_H_
+#pragma once
 
 #include "codegen/lower/build.h"
 #include "ir/kernel/kernel.h"
@@ -14,5 +13,3 @@
  * KT_F64 it takes the operations of kop_has_f64.
  */
 V emit_native(const struct build *m, enum kop op, enum ktype type, enum ktype from, V a, V b, V c);
-
-#endif

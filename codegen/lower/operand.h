@@ -5,8 +5,7 @@
  * Row pointers are set outside of the innermost loops, for operands whose rows may lie in the padding and for those whose
  * strides are parameters.  A context with row_pointers loads these operands through them.
  */
-#ifndef WEBNN_CODEGEN_LOWER_OPERAND_H_
-#define WEBNN_CODEGEN_LOWER_OPERAND_H_
+#pragma once
 
 #include "codegen/lower/emitter.h"
 
@@ -24,5 +23,3 @@ bool operand_guards_hold(const struct emitter *e, const struct context *cx, uint
 void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, struct micro_tile *tile);
 /** Asks for the next line in a step of K, if the tile prefetches. */
 void operand_prefetch(struct emitter *e, const struct context *cx);
-
-#endif

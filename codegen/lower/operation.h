@@ -2,8 +2,7 @@
 /*
  * Emits the kernel IR's scalar operations as instructions, on scalars and on vectors of any number of lanes.
  */
-#ifndef WEBNN_CODEGEN_LOWER_OPERATION_H_
-#define WEBNN_CODEGEN_LOWER_OPERATION_H_
+#pragma once
 
 #include "codegen/lower/build.h"
 #include "ir/kernel/kernel.h"
@@ -24,5 +23,3 @@ V emit_operation(const struct build *m, enum kop op, enum ktype type, enum ktype
 enum kop reduction_operation(enum kreduce reduce);
 /** Returns what a reduction of numbers of a type begins with: what leaves every other number as it is. */
 union scalar reduction_start(enum kreduce reduce, enum ktype type);
-
-#endif

@@ -3,8 +3,7 @@
  * Emits the division by a scale, rounding and conversion of quantizeLinear for as many lanes as a vector has bytes, where the
  * processor packs vectors of integers.
  */
-#ifndef WEBNN_CODEGEN_LOWER_QUANTISE_H_
-#define WEBNN_CODEGEN_LOWER_QUANTISE_H_
+#pragma once
 
 #include "codegen/lower/build.h"
 
@@ -15,5 +14,3 @@ bool quantise_has(const struct build *m, uint32_t lanes);
  * becomes 0.  scale and zero_point, which is a whole number not larger than bytes are (NULL: 0), are scalars of float32.
  */
 V emit_quantised(const struct build *m, V x, V scale, V zero_point, bool is_signed);
-
-#endif

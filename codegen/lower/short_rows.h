@@ -2,8 +2,7 @@
 /*
  * Emits loads and stores of rows that are shorter than a vector, all rows of a vector's lanes at a time.
  */
-#ifndef WEBNN_CODEGEN_LOWER_SHORT_ROWS_H_
-#define WEBNN_CODEGEN_LOWER_SHORT_ROWS_H_
+#pragma once
 
 #include "codegen/lower/emitter.h"
 
@@ -11,5 +10,3 @@
 void short_rows_load(struct emitter *e, const struct context *cx, uint32_t expr);
 /** Stores the rows that a store's row buffer has collected. */
 void short_rows_store(struct emitter *e, const struct context *cx, uint32_t store);
-
-#endif

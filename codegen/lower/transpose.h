@@ -3,8 +3,7 @@
  * Emits loads and stores with a transpose in registers, of tensors that are contiguous along another variable than the vector
  * variable.
  */
-#ifndef WEBNN_CODEGEN_LOWER_TRANSPOSE_H_
-#define WEBNN_CODEGEN_LOWER_TRANSPOSE_H_
+#pragma once
 
 #include "codegen/lower/emitter.h"
 
@@ -15,5 +14,3 @@ bool store_is_transposed(const struct emitter *e, const struct context *cx, uint
 /** Do what emit_load and emit_store do, for all copies at once. */
 void emit_transposed_load(struct emitter *e, const struct context *cx, uint32_t expr, V values[COPIES_MAX]);
 void emit_transposed_store(struct emitter *e, const struct context *cx, uint32_t store, const V *values);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Emits loads whose lanes are taken out of whole vectors: those of every second element or so, and of indices near each other.
  */
-#ifndef WEBNN_CODEGEN_LOWER_VECTOR_LOADS_H_
-#define WEBNN_CODEGEN_LOWER_VECTOR_LOADS_H_
+#pragma once
 
 #include "codegen/lower/emitter.h"
 
@@ -16,5 +15,3 @@ V emit_strided_load(struct emitter *e, const struct context *cx, uint32_t expr);
  * be NULL, does not hold nothing is read. */
 V emit_permuted_load(struct emitter *e, const struct context *cx, uint32_t expr, T element, V address, V lanes, V guard,
                      uint32_t align);
-
-#endif

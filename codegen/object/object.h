@@ -10,8 +10,7 @@
  * is needed beyond malloc and free in PREFIX_run.  An object with a run-time library holds kernels, the serialized program, and
  * calls of libwebnn_rt.  Kernels come out of the same lowering and passes as those of the JIT.
  */
-#ifndef WEBNN_CODEGEN_OBJECT_OBJECT_H_
-#define WEBNN_CODEGEN_OBJECT_OBJECT_H_
+#pragma once
 
 #include "codegen/codegen.h"
 #include "ir/program.h"
@@ -114,5 +113,3 @@ int64_t object_scratch_bytes(const struct object_program *p);
 /** Makes an object and stores its bytes, which the caller frees with free().  Returns false after an error in *e. */
 bool object_create(const struct debug_options *d, const struct object_program *p, const struct object_options *o, void **bytes,
                    size_t *length, struct error *e);
-
-#endif

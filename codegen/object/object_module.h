@@ -2,8 +2,7 @@
 /*
  * Declares what the files that write an object's module share.  Read object.c first.
  */
-#ifndef WEBNN_CODEGEN_OBJECT_OBJECT_MODULE_H_
-#define WEBNN_CODEGEN_OBJECT_OBJECT_MODULE_H_
+#pragma once
 
 #include "codegen/llvm/llvm_build.h"
 #include "codegen/llvm/llvm.h"
@@ -87,5 +86,3 @@ V object_constants(struct object_module *o, LLVMBasicBlockRef fail);
 bool object_emit_library(struct object_module *o);
 /** Writes the description of the object.  Returns false if memory runs out. */
 bool object_emit_description(struct object_module *o);
-
-#endif

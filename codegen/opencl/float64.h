@@ -10,8 +10,7 @@
  * In the functions for bits, s is a sign in its place, e a biased exponent and m a significand.  f64_pack takes one whose first
  * bit is bit 62, or 0, and whose last bits may stand for whatever is below them.
  */
-#ifndef WEBNN_CODEGEN_OPENCL_FLOAT64_H_
-#define WEBNN_CODEGEN_OPENCL_FLOAT64_H_
+#pragma once
 
 #define OPENCL_FLOAT64_OF_DEVICE                                                                                               \
     "typedef double f64;\n"                                                                                                    \
@@ -152,5 +151,3 @@
     "  *c = f64_add(*c, f64_add(f64_sub(*s, f64_sub(t, b)), f64_sub(x, b))); *s = t;\n"                                        \
     "}\n"                                                                                                                      \
     "static f64 total_f64(f64 s, f64 c) { return f64_eq(f64_sub(c, c), as_f64(0ul)) ? f64_add(s, c) : s; }\n"
-
-#endif

@@ -6,8 +6,7 @@
  * write OpenCL C to p->out.  Functions that begin with need_ declare what an expression refers to, where that is not declared
  * yet.
  */
-#ifndef WEBNN_CODEGEN_OPENCL_INTERNAL_H_
-#define WEBNN_CODEGEN_OPENCL_INTERNAL_H_
+#pragma once
 
 #include "codegen/opencl/opencl.h"
 #include "ir/loop/loop.h"
@@ -210,5 +209,3 @@ const char *constant_text(struct printer *p, enum ktype type, union scalar bits)
 
 /** Writes the prelude's functions for vectors of so many lanes, which a text of several kernels has once. */
 void put_lane_functions(FILE *out, uint32_t lanes);
-
-#endif

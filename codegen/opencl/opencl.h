@@ -13,8 +13,7 @@
  *
  * The text needs no OpenCL header and no device: it depends on the kernel and its schedule alone.
  */
-#ifndef WEBNN_CODEGEN_OPENCL_OPENCL_H_
-#define WEBNN_CODEGEN_OPENCL_OPENCL_H_
+#pragma once
 
 #include "ir/schedule/schedule_gpu.h"
 
@@ -60,5 +59,3 @@ bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const ch
                   struct error *e);
 /** Frees the text and the parameters of s, but not s itself. */
 void opencl_source_free(struct opencl_source *s);
-
-#endif

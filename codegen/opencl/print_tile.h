@@ -3,8 +3,7 @@
  * Declares what the files that print register tiles share.  Each calls only those after it in this list: print_tile.c,
  * print_tile_local.c, print_bytes.c, print_tile_values.c.
  */
-#ifndef WEBNN_CODEGEN_OPENCL_PRINT_TILE_H_
-#define WEBNN_CODEGEN_OPENCL_PRINT_TILE_H_
+#pragma once
 
 #include "codegen/opencl/internal.h"
 
@@ -77,5 +76,3 @@ void put_byte_step(const struct tile_printer *w);
 void put_byte_block(const struct tile_printer *w);
 /** Writes the body of a kernel of a tile from local memory that multiplies bytes. */
 void put_local_byte_tile(const struct tile_printer *w);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Both sides are of one build, which the table says: they share structs, and each has its own copy of ir.
  */
-#ifndef WEBNN_CODEGEN_PLUGIN_FUNCTIONS_H_
-#define WEBNN_CODEGEN_PLUGIN_FUNCTIONS_H_
+#pragma once
 
 #include "codegen/codegen.h"
 #include "codegen/object/object.h"
@@ -40,5 +39,3 @@ struct codegen_plugin {
 /** The name of the table, of type struct codegen_plugin. */
 #define CODEGEN_PLUGIN webnn_codegen_plugin
 #define CODEGEN_PLUGIN_NAME "webnn_codegen_plugin"
-
-#endif

@@ -52,13 +52,13 @@ bool type_check(const struct tensor_type *t, const char *what, struct error *e);
 /** The bytes of a constant, which are copied or lent, and shared by an atomic reference count. */
 struct constant {
     atomic_uint references;
-    bool ours; /* constant_create or constant_pool_place allocated the bytes */
+    bool ours;                  /* constant_create or constant_pool_place allocated the bytes */
+    atomic_uchar refused_tiles; /* kinds of Winograd tiles that lose too much accuracy with these weights, by bit */
     size_t bytes;
     const void *data;                     /* row-major; aligned to 64 bytes when owned, as the lender has it when lent */
     WNNBufferReleaseCallbackInfo release; /* callback NULL: the bytes are in one block with this */
     struct constant_entry *entry;         /* in the pool that knows the constant (constant_pool.h), or NULL */
     uint64_t id;                          /* no other constant of the process ever has it */
-    atomic_uint refused_tiles;            /* kinds of Winograd tiles that lose too much accuracy with these weights, by bit */
 };
 
 /** Creates a constant of so many bytes, aligned to 64, which are copied from data, or uninitialised if that is NULL.  Its

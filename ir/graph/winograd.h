@@ -3,8 +3,7 @@
  * Declares Winograd's transforms of 3x3 convolutions, which the compiler uses and the interpreter bounds: a table for each
  * number of results along a dimension, and the tiles that are made of them.  docs/winograd.md explains the method.
  */
-#ifndef WEBNN_IR_GRAPH_WINOGRAD_H_
-#define WEBNN_IR_GRAPH_WINOGRAD_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ double winograd_sum_roundings(const struct winograd_tile *tile, int64_t in_chann
  */
 bool winograd_is_accurate(const struct winograd_tile *tile, int64_t in_channels, const double *sums, double weights,
                           double slack);
-
-#endif

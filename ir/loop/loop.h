@@ -11,8 +11,7 @@
  * Functions that add operations never fail.  If memory runs out, module->failed becomes true, they return values that may be
  * operands, and the module is of no use.
  */
-#ifndef WEBNN_IR_LOOP_LOOP_H_
-#define WEBNN_IR_LOOP_LOOP_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -250,5 +249,3 @@ enum { LOOP_BUDGET = 1 << 30 };
 /** Runs a kernel's function.  Every access is checked: to lie inside of its tensor, scratch memory or array, and aligned as it
  * says.  Returns false after an error in *e. */
 bool loop_interpret(const struct loop_module *m, const char *function, const struct loop_launch *launch, struct error *e);
-
-#endif

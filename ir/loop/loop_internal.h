@@ -2,8 +2,7 @@
 /*
  * Declares what the printer of the loop language shares with the verifier and the interpreter, whose messages show operations.
  */
-#ifndef WEBNN_IR_LOOP_LOOP_INTERNAL_H_
-#define WEBNN_IR_LOOP_LOOP_INTERNAL_H_
+#pragma once
 
 #include "ir/loop/loop.h"
 
@@ -19,5 +18,3 @@ void loop_print_operation(const struct loop_value *v, FILE *out);
  * Returns false. */
 bool loop_complain(struct error *e, const struct loop_function *f, const struct loop_value *v, const char *format, ...)
     PRINTF_LIKE(4, 5);
-
-#endif

@@ -3,8 +3,7 @@
  * Facts of contractions that schedules for processors and for devices share: which kernels are contractions
  * (schedule_matmul.c), and which of them multiply integers of 8 bits, or 4 (schedule_bytes.c).
  */
-#ifndef WEBNN_IR_SCHEDULE_CONTRACTION_H_
-#define WEBNN_IR_SCHEDULE_CONTRACTION_H_
+#pragma once
 
 #include "ir/kernel/kernel.h"
 
@@ -69,5 +68,3 @@ bool byte_products_a_is_signed(const struct byte_products *p);
 uint32_t byte_products_word_vars(const struct byte_products *p);
 /** Returns whether B has no zero point, or one that is a constant and that leaves signed bytes of numbers of 4 bits. */
 bool byte_products_zero_is_small(const struct kernel *k, const struct byte_products *p);
-
-#endif

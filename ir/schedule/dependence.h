@@ -2,8 +2,7 @@
 /*
  * Says along which variables the values of a kernel differ, as sets: a bit for each PARALLEL and REDUCED variable.
  */
-#ifndef WEBNN_IR_SCHEDULE_DEPENDENCE_H_
-#define WEBNN_IR_SCHEDULE_DEPENDENCE_H_
+#pragma once
 
 #include "ir/kernel/kernel.h"
 
@@ -24,5 +23,3 @@ static inline bool depends_on(uint64_t vars, uint32_t var)
 {
     return var != KEXPR_NONE && vars >> var & 1;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares schedules as parts of a program (ir/program.h): what a program asks of one for processors, and of one for devices.
  */
-#ifndef WEBNN_IR_SCHEDULE_PROGRAM_SCHEDULE_H_
-#define WEBNN_IR_SCHEDULE_PROGRAM_SCHEDULE_H_
+#pragma once
 
 #include "ir/program.h"
 #include "ir/schedule/schedule.h"
@@ -12,5 +11,3 @@
 void step_set_schedule(struct program_step *s, struct schedule *schedule);
 /** Gives a step a schedule for devices with work-groups, which is from malloc and becomes the program's. */
 void step_set_gpu_schedule(struct program_step *s, struct gpu_schedule *schedule);
-
-#endif

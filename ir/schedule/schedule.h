@@ -27,8 +27,7 @@
  *   schedule_print.c      text and key
  *   dependence.c          which variables values depend on
  */
-#ifndef WEBNN_IR_SCHEDULE_SCHEDULE_H_
-#define WEBNN_IR_SCHEDULE_SCHEDULE_H_
+#pragma once
 
 #include "ir/kernel/kernel.h"
 #include "ir/schedule/contraction.h"
@@ -281,5 +280,3 @@ bool tile_guards_are_common(const struct schedule *s, uint32_t expr, uint32_t br
 
 /** Returns whether the schedule transposes an unguarded access at this address. */
 bool transpose_takes(const struct schedule *s, const struct kaffine *address);
-
-#endif

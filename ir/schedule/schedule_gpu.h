@@ -25,8 +25,7 @@
  * Values may be vectors whose lanes are neighbouring values of one variable (schedule_gpu_lanes.c chooses it).
  * schedule_gpu_tile.c has the register tiles and their cost model, schedule_gpu_bytes.c those that multiply bytes.
  */
-#ifndef WEBNN_IR_SCHEDULE_SCHEDULE_GPU_H_
-#define WEBNN_IR_SCHEDULE_SCHEDULE_GPU_H_
+#pragma once
 
 #include "ir/kernel/kernel.h"
 #include "ir/schedule/contraction.h"
@@ -196,5 +195,3 @@ uint32_t gpu_local_numbers(const struct gpu_tile *t);
 const char *gpu_shape_name(enum gpu_shape shape);
 /** Prints the schedule as a part of a line: shape, tile, lanes, index space. */
 void gpu_schedule_print(const struct gpu_schedule *s, FILE *out);
-
-#endif

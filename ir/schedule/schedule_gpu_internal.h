@@ -2,8 +2,7 @@
 /*
  * Declares what the files of GPU schedules share.
  */
-#ifndef WEBNN_IR_SCHEDULE_SCHEDULE_GPU_INTERNAL_H_
-#define WEBNN_IR_SCHEDULE_SCHEDULE_GPU_INTERNAL_H_
+#pragma once
 
 #include "ir/schedule/schedule_gpu.h"
 
@@ -83,5 +82,3 @@ bool gpu_choose_block(const struct gpu_context *c, struct gpu_schedule *s);
 
 /** Makes s, which is empty, the schedule of a kernel of stages. */
 void gpu_schedule_stages(const struct gpu_context *c, struct gpu_schedule *s);
-
-#endif

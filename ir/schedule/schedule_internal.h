@@ -2,8 +2,7 @@
 /*
  * Declares what the files of ir/schedule share, for themselves only.
  */
-#ifndef WEBNN_IR_SCHEDULE_SCHEDULE_INTERNAL_H_
-#define WEBNN_IR_SCHEDULE_SCHEDULE_INTERNAL_H_
+#pragma once
 
 #include "ir/schedule/schedule.h"
 
@@ -96,5 +95,3 @@ bool tile_is_b_var(const struct schedule *s, uint32_t var);
 void transpose_choose(struct schedule *s);
 /** Returns whether kernel_structure and the vector variable alone tell which variable transposes are along. */
 bool transpose_is_implied(const struct schedule *s);
-
-#endif

@@ -287,7 +287,7 @@ static bool attach(struct graph *g, struct node *n, const struct winograd_shape 
 static bool transform_node(struct graph *g, struct node *n, const struct target *t, bool always, bool *changed)
 {
     const struct winograd_facts *facts = &target_facts(t)->winograd;
-    atomic_uint *refused = &n->inputs[1].value->constant->refused_tiles;
+    atomic_uchar *refused = &n->inputs[1].value->constant->refused_tiles;
     struct winograd_shape shapes[WINOGRAD_TILES];
     double costs[WINOGRAD_TILES];
     uint32_t count = 0;
@@ -316,7 +316,7 @@ static bool transform_node(struct graph *g, struct node *n, const struct target 
         if (!attach(g, n, &shapes[i], t->pool, &done))
             return false;
         if (!done) /* nor do they at another size */
-            atomic_fetch_or_explicit(refused, 1U << (shapes[i].tile - winograd_tile(0)), memory_order_relaxed);
+            atomic_fetch_or_explicit(refused, (unsigned char)(1 << (shapes[i].tile - winograd_tile(0))), memory_order_relaxed);
     }
     *changed |= done;
     return true;

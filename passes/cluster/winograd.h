@@ -3,8 +3,7 @@
  * Declares what pass winograd and the lowering agree on about Winograd convolutions.  docs/winograd.md explains
  * the method.
  */
-#ifndef WEBNN_PASSES_CLUSTER_WINOGRAD_H_
-#define WEBNN_PASSES_CLUSTER_WINOGRAD_H_
+#pragma once
 
 #include <math.h>
 
@@ -39,5 +38,3 @@ bool winograd_shape(const struct node *n, const struct target *t, uint32_t kind,
 bool winograd_shape_of(const struct node *n, const struct target *t, struct winograd_shape *s);
 /** Returns how often tiles read an input of a convolution with transformed weights. */
 double winograd_reads(const struct node *n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Compares numbers with a tolerance. */
-#ifndef TESTS_SUPPORT_CLOSE_H_
-#define TESTS_SUPPORT_CLOSE_H_
+#pragma once
 
 #include <math.h>
 
@@ -15,5 +14,3 @@
         if (!(close_a == close_b || fabs(close_a - close_b) <= (tolerance)))                                                   \
             fail_msg("%.9g is not %.9g", close_a, close_b);                                                                    \
     } while (0)
-
-#endif

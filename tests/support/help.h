@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The option --help of test programs that are run by hand. */
-#ifndef TESTS_SUPPORT_HELP_H
-#define TESTS_SUPPORT_HELP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,5 +15,3 @@ static inline bool help_asked(int argc, char **argv, const char *text)
         fputs(text, stdout);
     return asked;
 }
-
-#endif

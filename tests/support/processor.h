@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Says what tests may expect of the processor and of WEBNN_DEBUG=isa=..., which caps the instruction set of a whole process. */
-#ifndef TESTS_SUPPORT_PROCESSOR_H_
-#define TESTS_SUPPORT_PROCESSOR_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -47,5 +46,3 @@ static inline bool processor_multiplies_bytes(void)
     return false;
 #endif
 }
-
-#endif

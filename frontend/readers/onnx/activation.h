@@ -3,8 +3,7 @@
  * Describes activation functions that are attributes of other operators: of recurrent layers, and of convolutions and matmuls
  * that ONNX Runtime fused with what follows them.
  */
-#ifndef WEBNN_FRONTEND_READERS_ONNX_ACTIVATION_H_
-#define WEBNN_FRONTEND_READERS_ONNX_ACTIVATION_H_
+#pragma once
 
 #include "frontend/readers/onnx/compose.h"
 
@@ -25,5 +24,3 @@ WNNOperand onnx_activate(struct onnx_node *n, const struct onnx_activation *a, W
  * activation_params, or activation_alpha, activation_beta and activation_gamma.
  */
 WNNOperand onnx_activate_fused(struct onnx_node *n, WNNOperand x);
-
-#endif

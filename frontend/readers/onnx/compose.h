@@ -6,8 +6,7 @@
  * Operands that are errors pass through all of them; onnx_dims_of gives rank 0 and sizes of 1 for those, so that no caller
  * reads beyond a shape.
  */
-#ifndef WEBNN_FRONTEND_READERS_ONNX_COMPOSE_H_
-#define WEBNN_FRONTEND_READERS_ONNX_COMPOSE_H_
+#pragma once
 
 #include "frontend/readers/onnx/onnx.h"
 
@@ -105,5 +104,3 @@ WNNOperand onnx_sort(struct onnx_node *n, WNNOperand x, WNNOperand *places);
 WNNOperand onnx_matmul_any(struct onnx_node *n, WNNOperand a, WNNOperand b);
 /** Multiplies matrices of any data type: matmul, or for integers mul with broadcasting and reduceSum. */
 WNNOperand onnx_matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand b);
-
-#endif

@@ -3,8 +3,7 @@
  * Declares the import of Loop and Scan as loops of the builder (docs/loops.md): the body's nodes come once, whatever the number
  * of iterations.
  */
-#ifndef WEBNN_FRONTEND_READERS_ONNX_CONTROL_LOOP_H_
-#define WEBNN_FRONTEND_READERS_ONNX_CONTROL_LOOP_H_
+#pragma once
 
 #include "frontend/readers/onnx/onnx.h"
 
@@ -46,5 +45,3 @@ bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t it
                   struct onnx_value *condition);
 /** Imports a Scan.  Returns false if n is refused. */
 bool control_scan(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t iterations, const struct control_scan *s);
-
-#endif

@@ -7,8 +7,7 @@
  * padding.
  * Where it would be read (by a sum, a maximum, the sorting of TopK) it is replaced by what changes no result.
  */
-#ifndef WEBNN_FRONTEND_READERS_ONNX_COUNTED_H_
-#define WEBNN_FRONTEND_READERS_ONNX_COUNTED_H_
+#pragma once
 
 #include "frontend/readers/onnx/onnx.h"
 
@@ -38,5 +37,3 @@ bool onnx_output_sizes(struct onnx_node *n, size_t rank, size_t count, const int
 WNNOperand onnx_compact(struct onnx_node *n, WNNOperand flags, WNNOperand *count);
 /** Returns x with `value` where a counted dimension, as that of v, has padding. */
 WNNOperand onnx_fill_padding(struct onnx_node *n, const struct onnx_value *v, WNNOperand x, WNNOperand value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Declares Fourier transforms of rows, for the importers of DFT and STFT. */
-#ifndef WEBNN_FRONTEND_READERS_ONNX_FOURIER_H_
-#define WEBNN_FRONTEND_READERS_ONNX_FOURIER_H_
+#pragma once
 
 #include "frontend/readers/onnx/onnx.h"
 
@@ -15,5 +14,3 @@ struct fourier {
 
 /** Transforms x, [rows, 1 (real) or 2 (real and imaginary), count], of float32 or float16, and returns [rows, bins, parts]. */
 WNNOperand onnx_fourier(struct onnx_node *n, WNNOperand x, const struct fourier *f);
-
-#endif

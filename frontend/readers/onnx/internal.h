@@ -3,8 +3,7 @@
  * This is the ONNX reader's own state, which reader.c, walk.c, value.c, attribute.c and tensor.c share and importers do not
  * see.
  */
-#ifndef WEBNN_FRONTEND_READERS_ONNX_INTERNAL_H_
-#define WEBNN_FRONTEND_READERS_ONNX_INTERNAL_H_
+#pragma once
 
 #include "frontend/readers/onnx/onnx.h"
 #include "ir/support/arena.h"
@@ -219,5 +218,3 @@ bool onnx_add_counts(struct onnx_scope *scope);
 /** Returns the order in which nodes can be imported, as indices: the file's if that works.  It is found once for each list,
  * however often that is imported.  Returns NULL if the reader failed: there is a cycle, or memory ran out. */
 const size_t *onnx_order_nodes(struct onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes, const char *what);
-
-#endif

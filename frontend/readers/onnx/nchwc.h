@@ -6,8 +6,7 @@
  * Here these tensors are plain ones, and filters are put back into the order oihw.  Channels that fill up are left out where
  * the nodes that read the tensor show how many there are.
  */
-#ifndef WEBNN_FRONTEND_READERS_ONNX_NCHWC_H_
-#define WEBNN_FRONTEND_READERS_ONNX_NCHWC_H_
+#pragma once
 
 #include "frontend/readers/onnx/compose.h"
 
@@ -18,5 +17,3 @@
  * the channels of the result that are read.
  */
 WNNOperand onnx_nchwc_filter(struct onnx_node *n, WNNOperand x, WNNOperand *bias);
-
-#endif

@@ -24,8 +24,7 @@
  * - Everything allocated by onnx_alloc and everything these functions return lives as long as the reader; nothing is freed by
  * importers.
  */
-#ifndef WEBNN_FRONTEND_READERS_ONNX_ONNX_H_
-#define WEBNN_FRONTEND_READERS_ONNX_ONNX_H_
+#pragma once
 
 #include "frontend/readers/model.h"
 #include "onnx.pb-c.h"
@@ -336,5 +335,3 @@ enum onnx_counting {
 const struct onnx_operator *onnx_operators(size_t *count);
 /** Returns the row of an operator, or NULL if there is none in that version. */
 const struct onnx_operator *onnx_find_operator(const char *domain, const char *name, int64_t version);
-
-#endif

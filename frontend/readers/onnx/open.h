@@ -6,8 +6,7 @@
  * place, and each is an operand that the builder makes of shapes.  Importers that take open sizes pass them on and compute with
  * the functions below; whatever else meets one is refused, and the file is read once more for numbers.
  */
-#ifndef WEBNN_FRONTEND_READERS_ONNX_OPEN_H_
-#define WEBNN_FRONTEND_READERS_ONNX_OPEN_H_
+#pragma once
 
 #include "frontend/readers/onnx/onnx.h"
 
@@ -46,5 +45,3 @@ int64_t onnx_size_quotient(struct onnx_node *n, size_t num_count, const int64_t 
 bool onnx_refuse_open(struct onnx_node *n);
 /** Refuses a node with open sizes whose importer does not take them. */
 bool onnx_check_open(struct onnx_node *n);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declares the importers in C that the table (operators.def) names; operators_*.c have them.
  */
-#ifndef WEBNN_FRONTEND_READERS_ONNX_OPERATORS_H_
-#define WEBNN_FRONTEND_READERS_ONNX_OPERATORS_H_
+#pragma once
 
 #include "frontend/readers/onnx/onnx.h"
 
@@ -21,5 +20,3 @@
 #undef MICROSOFT
 #undef NCHWC
 #undef REFUSED
-
-#endif

@@ -3,8 +3,7 @@
  * Expresses quantisation as ONNX has it by dequantizeLinear and quantizeLinear, which want scales and zero points of the
  * input's rank, and types that operands do not have by those that do.
  */
-#ifndef WEBNN_FRONTEND_READERS_ONNX_QUANTIZED_H_
-#define WEBNN_FRONTEND_READERS_ONNX_QUANTIZED_H_
+#pragma once
 
 #include "frontend/readers/onnx/compose.h"
 
@@ -42,5 +41,3 @@ typedef WNNOperand (*onnx_multiply)(struct onnx_node *n, WNNOperand a, WNNOperan
  */
 bool onnx_output_sums(struct onnx_node *n, struct onnx_integer_operand a, struct onnx_integer_operand b, uint32_t terms,
                       onnx_multiply multiply, const void *context);
-
-#endif

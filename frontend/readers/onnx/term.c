@@ -153,6 +153,7 @@ const struct term_function *term_functions(size_t *count)
     static const struct term_function functions[] = {
 #define TERM(name, term) {name, term},
 #include "frontend/readers/onnx/terms.def"
+#include "frontend/readers/onnx/terms_language.def"
 #undef TERM
     };
 

@@ -2,8 +2,7 @@
 /*
  * Declares terms: texts that say what an operator is composed of.  docs/model.md describes the language.
  */
-#ifndef WEBNN_FRONTEND_READERS_ONNX_TERM_H_
-#define WEBNN_FRONTEND_READERS_ONNX_TERM_H_
+#pragma once
 
 #include "frontend/readers/onnx/compose.h"
 
@@ -130,5 +129,3 @@ struct term_function {
 const char *term_find_function(const char *name, size_t length);
 /** Returns these functions, and their number in *count. */
 const struct term_function *term_functions(size_t *count);
-
-#endif

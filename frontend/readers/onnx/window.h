@@ -5,8 +5,7 @@
  * The attributes kernel_shape, strides, dilations, pads and auto_pad of a node with one or two spatial dimensions become
  * numbers of two dimensions (a missing first one is 1 long), with explicit paddings.
  */
-#ifndef WEBNN_FRONTEND_READERS_ONNX_WINDOW_H_
-#define WEBNN_FRONTEND_READERS_ONNX_WINDOW_H_
+#pragma once
 
 #include "frontend/readers/onnx/compose.h"
 
@@ -35,5 +34,3 @@ bool onnx_window_pad_same(struct onnx_node *n, struct onnx_window *w);
 WNNOperand onnx_to_2d(struct onnx_node *n, WNNOperand x);
 /** Goes back to as many dimensions as the file has. */
 WNNOperand onnx_from_2d(struct onnx_node *n, const struct onnx_window *w, WNNOperand y);
-
-#endif

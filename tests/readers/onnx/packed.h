@@ -2,8 +2,7 @@
 /*
  * Makes constants for tests of quantised weights: random numbers, and numbers of a few bits that lie next to each other.
  */
-#ifndef WEBNN_TESTS_READERS_ONNX_PACKED_H_
-#define WEBNN_TESTS_READERS_ONNX_PACKED_H_
+#pragma once
 
 #include "readers/onnx/net.h"
 #include "support/random.h"
@@ -42,5 +41,3 @@ static inline int at(const struct packed *p, size_t row, size_t column)
 
     return p->bytes[row * p->row_bytes + bit / 8] >> bit % 8 & ((1 << p->bits) - 1);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * Every program runs three times: as the machine is, and, in processes of their own since the cap is one per process, capped to
  * AVX2 and to the baseline (main_library).
  */
-#ifndef TESTS_RUNTIME_LIBRARY_SUPPORT_H_
-#define TESTS_RUNTIME_LIBRARY_SUPPORT_H_
+#pragma once
 
 #include <math.h>
 #include <sys/wait.h>
@@ -596,5 +595,3 @@ static inline int main_precisions(char **argv)
     failed += test_precision == WNNPrecision_Bf16 && (!stored_runs || !stored_results);
     return failed + (test_precision != WNNPrecision_Float32 && !low_precision_runs);
 }
-
-#endif

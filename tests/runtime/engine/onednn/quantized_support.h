@@ -8,8 +8,7 @@
  *
  * Capped to AVX2 or less nothing may be taken: int8 sums saturate there.
  */
-#ifndef TESTS_RUNTIME_QUANTIZED_SUPPORT_H_
-#define TESTS_RUNTIME_QUANTIZED_SUPPORT_H_
+#pragma once
 
 #include "runtime/engine/onednn/library_support.h"
 
@@ -271,5 +270,3 @@ static inline int main_quantized(int argc, char **argv)
         random_state ^= strtoull(getenv("SEED"), NULL, 10) << 20;
     return main_library(argv);
 }
-
-#endif
