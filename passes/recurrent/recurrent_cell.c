@@ -234,7 +234,8 @@ static void gru_cell(struct recurrent_builder *b, const struct recurrent_operand
         matmuls(b, o, n_place, 1, mul(b, reset, o->hidden), from_state);
     n = activate(b, 1, gate_sum(b, o, n_place, from_state));
     rest = op2(b, OP_SUB, make_number(b->g, r->input, 1), z);
-    *hidden = add(b, mul(b, z, o->hidden), mul(b, n, rest));
+    n = mul(b, n, rest); /* first: C leaves the order open in which arguments are evaluated */
+    *hidden = add(b, mul(b, z, o->hidden), n);
 }
 
 static struct value *lstm_gate(struct recurrent_builder *b, const struct recurrent_operands *o, uint32_t gate,
@@ -257,7 +258,8 @@ static void lstm_cell(struct recurrent_builder *b, const struct recurrent_operan
     out = lstm_gate(b, o, LSTM_O, from_state);
     f = lstm_gate(b, o, LSTM_F, from_state);
     g = lstm_gate(b, o, LSTM_G, from_state);
-    *cell = add(b, mul(b, f, o->cell), mul(b, i, g));
+    i = mul(b, i, g); /* first, as in gru_cell */
+    *cell = add(b, mul(b, f, o->cell), i);
     *hidden = mul(b, out, activate(b, 2, *cell));
 }
 
