@@ -182,6 +182,10 @@ static bool call_node(WNNGraphBuilder builder, const struct node *n, WNNOperand 
         operands[n->results[0]->index] = operands[n->inputs[0].value->index];
         return true;
     }
+    if (n->op == OP_CAST && n->results[0]->type.type == DTYPE_FLOAT64) { /* which no other method makes */
+        operands[n->results[0]->index] = wnnGraphBuilderCastToFloat64(builder, operands[n->inputs[0].value->index], NULL);
+        return true;
+    }
     WNNMethodCall call = wnnMethodCallCreate(WNN_STR(op_infos[n->op].name));
     size_t place = 0;
 
