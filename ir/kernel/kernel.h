@@ -425,6 +425,11 @@ static inline bool kernel_sizes_are_chosen(const struct kernel *k)
 {
     return k->macro_tile_vars && !k->rare;
 }
+/** Returns whether a REDUCED size is a part of the code, which may be as many times as it says. */
+static inline bool kernel_sums_unroll(const struct kernel *k, int64_t size)
+{
+    return size <= KERNEL_IMMEDIATE_MAX && !kernel_sizes_are_chosen(k);
+}
 /** Returns the number of macro-tiles that a stage is computed for. */
 int64_t kernel_macro_tiles(const struct kernel *stage);
 /** Returns the bytes of all locals of a kernel of stages, each of which begins at a multiple of TARGET_ALIGNMENT. */

@@ -106,8 +106,7 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
             number(&n, KIND_SIZE + i, v->size, false);
             break;
         case KVAR_REDUCED:
-            number(&n, KIND_SIZE + i, v->size,
-                   i == immediate_var || (v->size <= KERNEL_IMMEDIATE_MAX && !kernel_sizes_are_chosen(k)));
+            number(&n, KIND_SIZE + i, v->size, i == immediate_var || kernel_sums_unroll(k, v->size));
             break;
         case KVAR_DIVMOD:
             number_form(&n, v->base, 0);

@@ -242,7 +242,7 @@ void bytes_choose(struct schedule *s, const struct target *target)
          * what they are of all the while: for several rows that is more than there are registers. */
         if (adds_pairs(target->isa.byte_products) && t->mr > 1)
             break;
-        if (size > KERNEL_IMMEDIATE_MAX || points * t->mr * t->vectors > s->facts->contraction.unrolled_steps)
+        if (!kernel_sums_unroll(k, size) || points * t->mr * t->vectors > s->facts->contraction.unrolled_steps)
             break;
     }
 }

@@ -408,7 +408,7 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
     while (s->unroll_from > 0) {
         const uint32_t var = k->parallel_count + s->unroll_from - 1;
         const int64_t size = k->vars[var].size;
-        if (size > KERNEL_IMMEDIATE_MAX || kernel_sizes_are_chosen(k) || var == s->vector_var || k->vars[var].bounded ||
+        if (!kernel_sums_unroll(k, size) || var == s->vector_var || k->vars[var].bounded ||
             points * size > s->facts->loop.unroll_points)
             break;
         points *= size;

@@ -265,7 +265,7 @@ static bool is_strided(const struct schedule *s)
     const struct kernel *k = s->kernel;
     if (s->tile.m_var == KEXPR_NONE || !k->reduced_count || operands_are_own(s))
         return false;
-    if (k->vars[k->parallel_count + k->reduced_count - 1].size <= KERNEL_IMMEDIATE_MAX &&
+    if (kernel_sums_unroll(k, k->vars[k->parallel_count + k->reduced_count - 1].size) &&
         k->exprs[find_dot(k)->args[1]].op == K_LOAD)
         return false;
     for (uint32_t i = 0; i < k->expr_count; i++) {
@@ -518,7 +518,7 @@ void tile_choose(struct schedule *s, const struct target *target)
     t->unroll_from = k->reduced_count;
     while (t->unroll_from > 0) {
         int64_t size = k->vars[k->parallel_count + t->unroll_from - 1].size;
-        if (size > KERNEL_IMMEDIATE_MAX || points * size * t->mr * t->vectors > s->facts->contraction.unrolled_steps)
+        if (!kernel_sums_unroll(k, size) || points * size * t->mr * t->vectors > s->facts->contraction.unrolled_steps)
             break;
         points *= size;
         t->unroll_from--;

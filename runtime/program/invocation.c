@@ -68,13 +68,19 @@ static bool take_memory(struct invocation *i, struct error *e)
     return i->memory != NULL;
 }
 
+/* Leaves memory to the next computation: the larger, if another one has left some meanwhile. */
 static void leave_memory(struct invocation *i)
 {
-    struct engine_buffer *other = atomic_exchange(&i->executable->engine->spare_memory, i->memory);
+    struct engine *en = i->executable->engine;
+    struct engine_buffer *other = atomic_exchange(&en->spare_memory, NULL);
+    const bool smaller = other && other->bytes > i->memory->bytes;
+    struct engine_buffer *gone = atomic_exchange(&en->spare_memory, smaller ? other : i->memory);
 
-    i->memory = NULL;
     if (other)
-        memory_buffer_free(i->executable->engine, other);
+        memory_buffer_free(en, smaller ? i->memory : other);
+    if (gone)
+        memory_buffer_free(en, gone);
+    i->memory = NULL;
 }
 
 static struct invocation *invocation_create(struct executable *x, struct error *e)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "support/api.h"
+#include "support/close.h"
 #include "support/folder.h"
 #include "webnn/webnn_draft.h"
 
@@ -494,6 +495,40 @@ TEST(sizes_share_code)
         assert_true(!i || count_files(work_folder) == files);
         files = count_files(work_folder);
         assert_true(files > 0);
+    }
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+/** Sizes so small that loops over others are unrolled are numbers of attention's code like all others. */
+TEST(few_keys_are_all_read)
+{
+    enum { HEADS = 4, DEPTH = 64, MOST = 12 };
+    WNNContext c = context_with(NULL);
+    WNNGraphBuilder b = builder_of(c);
+    const WNNDimension dims[4] = {{{NULL, 0}, 0, 0}, {{NULL, 0}, 0, 0}, {WNN_STR("keys"), 1, 0}, {{NULL, 0}, 0, 0}};
+    WNNTransposeOptions swap = WNN_TRANSPOSE_OPTIONS_INIT;
+    WNNOperand q = named_input(b, "q", WNNOperandDataType_Float32, 4, NULL, (uint32_t[]){1, HEADS, 1, DEPTH});
+    WNNOperand k = named_input(b, "k", WNNOperandDataType_Float32, 4, dims, (uint32_t[]){1, HEADS, 0, DEPTH});
+    WNNOperand v = named_input(b, "v", WNNOperandDataType_Float32, 4, dims, (uint32_t[]){1, HEADS, 0, DEPTH});
+    static float zeros[HEADS * DEPTH], values[HEADS * MOST * DEPTH], y[HEADS * DEPTH];
+
+    swap.permutationCount = 4;
+    swap.permutation = (const uint32_t[]){0, 1, 3, 2};
+    WNNOperand scores = wnnGraphBuilderMatmul(b, q, wnnGraphBuilderTranspose(b, k, &swap), NULL);
+    WNNGraph g = build_y(b, wnnGraphBuilderMatmul(b, wnnGraphBuilderSoftmax(b, scores, 3, NULL), v, NULL));
+    for (uint32_t keys = 3; keys <= MOST; keys++) {
+        const size_t bytes = HEADS * DEPTH * keys * sizeof(float);
+
+        for (size_t i = 0; i < bytes / sizeof(float); i++)
+            values[i] = (float)(i / DEPTH % keys) + 1; /* the mean of 1 to keys, as all weights are equal */
+        assert_success(wnnGraphCompute(g, 3,
+                                       (WNNNamedBuffer[]){{WNN_STR("q"), zeros, sizeof zeros},
+                                                          {WNN_STR("k"), values, bytes},
+                                                          {WNN_STR("v"), values, bytes}},
+                                       1, &(WNNNamedBuffer){WNN_STR("y"), y, sizeof y}));
+        for (int i = 0; i < HEADS * DEPTH; i++)
+            assert_close(y[i], ((double)keys + 1) / 2, 1e-4);
     }
     wnnGraphRelease(g);
     wnnContextRelease(c);
