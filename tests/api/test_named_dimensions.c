@@ -494,7 +494,9 @@ TEST(sizes_share_code)
         free(x);
         assert_true(!i || count_files(work_folder) == files);
         files = count_files(work_folder);
+#if !defined(__SANITIZE_ADDRESS__) /* such kernels are not kept */
         assert_true(files > 0);
+#endif
     }
     wnnGraphRelease(g);
     wnnContextRelease(c);
