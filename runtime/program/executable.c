@@ -263,6 +263,7 @@ void executable_clear(struct executable *x)
     if (x->profile.printing && x->engine->debug->steps_file)
         executable_write_steps(x);
     invocation_free_all(x);
+    invocation_free_spare(x);
     for (uint32_t i = 0; i < x->step_count; i++)
         if (x->owns_library && x->steps[i].kind == STEP_LIBRARY)
             f->optional.library->step_free(x->steps[i].library);

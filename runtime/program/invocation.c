@@ -69,18 +69,26 @@ static bool take_memory(struct invocation *i, struct error *e)
 }
 
 /* Leaves memory to the next computation: the larger, if another one has left some meanwhile. */
-static void leave_memory(struct invocation *i)
+static void leave_memory(struct engine *en, struct engine_buffer *b)
 {
-    struct engine *en = i->executable->engine;
     struct engine_buffer *other = atomic_exchange(&en->spare_memory, NULL);
-    const bool smaller = other && other->bytes > i->memory->bytes;
-    struct engine_buffer *gone = atomic_exchange(&en->spare_memory, smaller ? other : i->memory);
+    const bool smaller = other && other->bytes > b->bytes;
+    struct engine_buffer *gone = atomic_exchange(&en->spare_memory, smaller ? other : b);
 
     if (other)
-        memory_buffer_free(en, smaller ? i->memory : other);
+        memory_buffer_free(en, smaller ? b : other);
     if (gone)
         memory_buffer_free(en, gone);
-    i->memory = NULL;
+}
+
+void invocation_free_spare(struct executable *x)
+{
+    struct engine_buffer *b = x->pool.shares_memory ? atomic_exchange(&x->engine->spare_memory, NULL) : NULL;
+
+    if (b && b->bytes == x->memory_bytes)
+        memory_buffer_free(x->engine, b);
+    else if (b)
+        leave_memory(x->engine, b);
 }
 
 static struct invocation *invocation_create(struct executable *x, struct error *e)
@@ -121,8 +129,10 @@ static void invocation_give(struct invocation *i)
 {
     struct invocation_pool *pool = &i->executable->pool;
 
-    if (pool->shares_memory)
-        leave_memory(i);
+    if (pool->shares_memory) {
+        leave_memory(i->executable->engine, i->memory);
+        i->memory = NULL;
+    }
     pthread_mutex_lock(&pool->lock);
     bool keep = pool->count < INVOCATIONS_KEPT;
     if (keep) {

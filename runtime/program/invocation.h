@@ -39,3 +39,5 @@ void executable_warm(struct executable *x, size_t bytes_most);
 
 /** Frees the invocations that are kept for the next runs. */
 void invocation_free_all(struct executable *x);
+/** Frees the engine's spare memory if it has the size of this executable's. */
+void invocation_free_spare(struct executable *x);

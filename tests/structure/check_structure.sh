@@ -234,7 +234,7 @@ tests + 800     other machines and packaging
 tests + 600     the loop IR, until OpenCL C is printed from it
 tests + 800     starting at once
 tests + 1565    models that were refused
-tests + 1555    named dimensions
+tests + 1560    named dimensions
 tests + 800     faster kernels
 pages 44280
 pages + 800     Python

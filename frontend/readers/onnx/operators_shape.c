@@ -65,6 +65,8 @@ bool onnx_import_reshape(struct onnx_node *n)
             continue;
         }
         if (onnx_is_open(dims[d])) {
+            if (!allow_zero && !onnx_size_at_least(n, dims[d], 1)) /* 0 would be the input's dimension */
+                return n->refused ? false : onnx_refuse_open(n);
             named = true;
             continue;
         }

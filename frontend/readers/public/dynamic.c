@@ -261,6 +261,10 @@ static void *make_shared(void *user, const void *sizes)
         return NULL;
     atomic_init(&shared->references, 1);
     read_and_build(m, sizes, true, &shared->graph, &e);
+    if (e.status == WNNStatus_OperationError || e.status == WNNStatus_UnknownError) { /* of this time, and not of the file */
+        free(shared);
+        return NULL;
+    }
     if (shared->graph)
         wnnGraphSetVariantLimit(shared->graph, 1); /* the model keeps them */
     else if ((reason = strdup(e.message)) && !atomic_compare_exchange_strong(&m->reason, &none, reason))
@@ -301,7 +305,7 @@ static WNNGraph find_variant(WNNDynamicModel m, const uint32_t *sizes, struct er
     }
     if (complete && count)
         shared = kept_get(&m->shared, key, make_shared, m);
-    if (!key || !named || (complete && count && !shared))
+    if (!key || !named)
         error_out_of_memory(e);
     for (size_t i = 0; shared && shared->graph && i < count;)
         if (has_dimension(shared->graph, named[i].name))

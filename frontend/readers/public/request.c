@@ -129,12 +129,20 @@ static WNNStatus request_fill(struct request *r, const WNNModelOptions *o)
     for (size_t i = 0; !status && i < o->dimensionCount; i++) {
         r->dims[i].size = o->dimensions[i].size;
         status = copy_name(r, o->dimensions[i].name, &r->dims[i].name);
+        if (!status && r->dims[i].size > INT32_MAX)
+            status = reader_refuse("model options: dimension \"%s\" is %u, up to %d is possible", NAME_SHOWN(r->dims[i].name),
+                                   r->dims[i].size, INT32_MAX);
     }
     for (size_t i = 0; !status && i < o->shapeCount; i++) {
         r->shapes[i].rank = o->shapes[i].rank;
         status = copy_name(r, o->shapes[i].name, &r->shapes[i].name);
         if (!status)
             status = copy_shape(r->shapes[i].name, o->shapes[i].rank, o->shapes[i].shape, r->shapes[i].dims);
+        for (size_t d = 0; !status && d < o->shapes[i].rank; d++)
+            if (r->shapes[i].dims[d] > INT32_MAX)
+                status = reader_refuse("model options: dimension %zu of the shape given for input \"%s\" is %u, up to %d is "
+                                       "possible",
+                                       d, NAME_SHOWN(r->shapes[i].name), r->shapes[i].dims[d], INT32_MAX);
     }
     for (size_t i = 0; !status && i < o->constantCount; i++) {
         r->constants[i].array = &r->arrays[i];

@@ -102,10 +102,14 @@ TEST(wrong_options_are_refused)
     o.dimensions = &dimension;
     dimension = (WNNModelDimension){{NULL, 0}, 1};
     refused(&o, "a name is empty");
+    dimension = (WNNModelDimension){WNN_STR("n"), -1u};
+    refused(&o, "dimension \"n\" is 4294967295");
     o = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
     o.shapeCount = 1;
     o.shapes = &shape;
     refused(&o, "\"x\\u{a}\" has rank 13");
+    shape = (WNNModelShape){WNN_STR("x"), 8, huge};
+    refused(&o, "dimension 0 of the shape given for input \"x\" is 4294967295");
     o = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
     o.constantCount = 1;
     o.constants = &constant;
