@@ -174,8 +174,8 @@ static struct value *expanded_parameter(struct graph *g, struct node *n)
         if (u->node->op != OP_DEQUANTIZE_LINEAR || !u->slot)
             return NULL;
     struct constant *c = constant_create(NULL, bytes);
-    for (size_t at = 0; c && at < bytes; at += size)
-        memcpy((char *)(uintptr_t)c->data + at, in0(n)->constant->data, size);
+    for (size_t at = 0, part = size; c && at < bytes; at += part, part = at < bytes - at ? at : bytes - at)
+        memcpy((char *)(uintptr_t)c->data + at, at ? c->data : in0(n)->constant->data, part); /* as many as there are */
     return graph_add_constant(g, &v->type, c);
 }
 
