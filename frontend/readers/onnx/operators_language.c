@@ -196,8 +196,8 @@ static WNNOperand read_scales(struct onnx_node *n, size_t i, const struct block_
     const uint32_t dims[2] = {w->rows, w->blocks};
     const struct onnx_value *v = onnx_input(n, i);
     const size_t count = (size_t)w->rows * w->blocks;
-    const bool converts =
-        v && (v->type == ONNX_FLOAT16 || w->times > 1) && type == WNNOperandDataType_Float32 && is_known(n, i);
+    const bool converts = v && (v->type == ONNX_FLOAT16 || (v->type == ONNX_FLOAT && w->times > 1)) &&
+                          type == WNNOperandDataType_Float32 && is_known(n, i);
     const uint8_t *from = converts ? bytes_of(n, i) : NULL;
 
     if (!from)
@@ -250,12 +250,13 @@ static WNNOperand dequantize_blocks(struct onnx_node *n, struct block_weights *w
 {
     const struct onnx_value *v = onnx_input(n, 3);
     const bool real = v && (v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16);
+    const bool halved = onnx_input(n, 2)->type == ONNX_FLOAT || onnx_input(n, 2)->type == ONNX_FLOAT16;
     WNNOperand b, zero;
 
     if (real && !has_elements(n, 3, "zero_points", (int64_t)w->rows * w->blocks))
         return onnx_error_operand(n);
     zero = real ? whole_zero_points(n, 3, w) : read_zero_points(n, 3, w);
-    if (!zero && w->bits <= 2 && type == WNNOperandDataType_Float32 && is_known(n, 2)) {
+    if (!zero && halved && w->bits <= 2 && type == WNNOperandDataType_Float32 && is_known(n, 2)) {
         w->times = 2;
         zero = whole_zero_points(n, 3, w);
         w->times = zero ? w->times : 1;
@@ -303,6 +304,8 @@ bool onnx_import_matmul_n_bits(struct onnx_node *n)
     if ((uint64_t)w.rows * w.blocks * w.block > INT32_MAX)
         return onnx_refuse(n, "B has more than 2^31 elements");
     WNNOperandDataType type = wnnOperandGetDataType(a);
+    if (onnx_input(n, 2) && !onnx_type_is_float(onnx_input(n, 2)->type))
+        return onnx_refuse(n, "scales of %s, not of floating-point numbers", onnx_type_name(onnx_input(n, 2)->type));
     if (!has_elements(n, 2, "scales", (int64_t)w.rows * w.blocks))
         return false;
     const bool half = type == WNNOperandDataType_Float16;

@@ -672,6 +672,7 @@ TEST(what_does_not_fit_is_refused)
     refuse_matmul("N", 6, "a b scales", "scales has 10 elements, not 12");
     refuse_matmul("bits", 8, "a b scales", "B has 160 elements, not 320");
     refuse_matmul("", 0, "a b short", "scales has 9 elements, not 10");
+    refuse_matmul("", 0, "a b places", "scales of int32, not of floating-point numbers");
     refuse_matmul("", 0, "a b scales - places", "g_idx");
     refuse_matmul("", 0, "a b scales short", "zero_points has 9 elements, not 10");
     refuse_matmul("", 0, "a b scales places", "zero_points of int32");
