@@ -117,6 +117,8 @@ WNNOperand onnx_narrow(struct onnx_node *n, WNNOperand x, enum onnx_type type, b
 
     if (f->special == ONNX_POWERS)
         return onnx_refuse_operand(n, "it makes %s of numbers, which are read as constants only", onnx_type_name(type));
+    if (saturate && wnnOperandGetDataType(x) == WNNOperandDataType_Float16) /* which does not hold the greatest ones */
+        x = onnx_cast(n, x, WNNOperandDataType_Float32);
     if (!onnx_type_is_float(type))
         return saturate ? onnx_cast(n, onnx_clamp(n, x, -below, values - below - 1), onnx_data_type(type))
                         : wrap(n, x, type, values);
