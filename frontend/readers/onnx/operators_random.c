@@ -36,8 +36,13 @@ static double draw(uint64_t *state)
     return ((double)((x ^ x >> 31) >> 12) + 0.5) * 0x1p-52;
 }
 
-/** Returns uniform float32 numbers, or those of Gumbel's distribution, whose greatest sum with logarithms draws by chances. */
-static WNNOperand draw_constant(struct onnx_node *n, size_t rank, const uint32_t *dims, bool gumbel)
+static bool charge(struct onnx_node *n, uint64_t count)
+{
+    return onnx_charge(n->reader, "drawing random numbers", 16 * count, 0);
+}
+
+/** Returns uniform float32 numbers. */
+static WNNOperand draw_constant(struct onnx_node *n, size_t rank, const uint32_t *dims)
 {
     struct onnx_dims shape = {rank, {0}};
     uint64_t state = seed_of(n);
@@ -45,9 +50,9 @@ static WNNOperand draw_constant(struct onnx_node *n, size_t rank, const uint32_t
 
     memcpy(shape.at, dims, rank * sizeof *dims);
     const uint32_t count = onnx_dims_product(n, &shape, 0, rank);
-    x = n->refused ? NULL : onnx_alloc(n, count, sizeof *x);
+    x = n->refused || !charge(n, count) ? NULL : onnx_alloc(n, count, sizeof *x);
     for (uint32_t i = 0; x && i < count; i++)
-        x[i] = gumbel ? (float)-log(-log(draw(&state))) : (float)(0x1p-24 * floor(0x1p24 * draw(&state)));
+        x[i] = (float)(0x1p-24 * floor(0x1p24 * draw(&state)));
     return x ? onnx_constant_operand(n, WNNOperandDataType_Float32, rank, dims, x) : onnx_error_operand(n);
 }
 
@@ -69,6 +74,8 @@ bool onnx_import_random(struct onnx_node *n)
 
     for (size_t d = 0; d < rank; d++)
         count *= (size_t)dims[d];
+    if (!charge(n, count))
+        return false;
     for (size_t i = 0; i < count; i++) {
         const double u = draw(&state);
 
@@ -86,25 +93,6 @@ bool onnx_import_bernoulli(struct onnx_node *n)
 
     if (n->refused || !onnx_data_type(type) || (onnx_format_of(type) && type != ONNX_BOOL))
         return onnx_refuse(n, "it makes %s, which is not read here", onnx_type_name(type));
-    x = onnx_greater(n, onnx_cast(n, x, WNNOperandDataType_Float32), draw_constant(n, dims.rank, dims.at, false));
+    x = onnx_greater(n, onnx_cast(n, x, WNNOperandDataType_Float32), draw_constant(n, dims.rank, dims.at));
     return onnx_output_as(n, 0, onnx_cast(n, x, onnx_data_type(type)), type);
-}
-
-bool onnx_import_multinomial(struct onnx_node *n)
-{
-    const enum onnx_type type = (enum onnx_type)onnx_int(n, "dtype", ONNX_INT32);
-    const uint32_t samples = onnx_size(n, "sample_size", onnx_int(n, "sample_size", 1));
-    const WNNOperand x = onnx_operand(n, 0);
-    const struct onnx_dims dims = onnx_dims_of(n, x);
-    WNNArgMinMaxOptions o = WNN_ARG_MIN_MAX_OPTIONS_INIT;
-    WNNOperand y;
-
-    if (n->refused || dims.rank != 2 || !samples || (type != ONNX_INT32 && type != ONNX_INT64))
-        return onnx_refuse(n, "an input of %zu dimensions, %u samples, of type %s", dims.rank, samples, onnx_type_name(type));
-    y = draw_constant(n, 3, (uint32_t[]){dims.at[0], samples, dims.at[1]}, true);
-    y = onnx_add(n, onnx_cast(n, onnx_reshape(n, x, 3, (uint32_t[]){dims.at[0], 1, dims.at[1]}), WNNOperandDataType_Float32),
-                 y);
-    o.label = n->label;
-    o.outputDataType = onnx_data_type(type);
-    return onnx_output(n, 0, wnnGraphBuilderArgMax(n->builder, y, 2, &o));
 }
