@@ -59,17 +59,24 @@ static bool fit_pair(struct onnx_node *n, WNNOperand x, WNNOperand *scale, WNNOp
     return true;
 }
 
-/* Returns scales of blocks repeated for every element of x. */
+/* Returns scales of blocks, which must be whole ones, repeated for every element of x. */
 static WNNOperand spread(struct onnx_node *n, WNNOperand scale, WNNOperand x)
 {
     const struct onnx_dims have = onnx_dims_of(n, scale), dims = onnx_dims_of(n, x);
 
+    if (have.rank != dims.rank)
+        return onnx_refuse_operand(n, "scales of rank %zu for a tensor of rank %zu", have.rank, dims.rank);
     for (uint32_t axis = 0; axis < dims.rank; axis++) {
-        int32_t *at = have.at[axis] > 1 && have.at[axis] < dims.at[axis] ? onnx_alloc(n, dims.at[axis], sizeof *at) : NULL;
+        const uint32_t some = have.at[axis], all = dims.at[axis];
 
-        for (uint32_t i = 0; at && i < dims.at[axis]; i++)
-            at[i] = (int32_t)(i / (dims.at[axis] / have.at[axis]));
-        scale = at ? onnx_gather_constant(n, scale, axis, dims.at[axis], at) : scale;
+        if (some == 1 || some == all || onnx_is_open(some) || onnx_is_open(all)) /* the builder compares the latter */
+            continue;
+        if (!some || all % some)
+            return onnx_refuse_operand(n, "%u scales along axis %u of %u elements", some, axis, all);
+        int32_t *at = onnx_alloc(n, all, sizeof *at);
+        for (uint32_t i = 0; at && i < all; i++)
+            at[i] = (int32_t)(i / (all / some));
+        scale = at ? onnx_gather_constant(n, scale, axis, all, at) : onnx_error_operand(n);
     }
     return scale;
 }

@@ -637,4 +637,13 @@ TEST(random_numbers_are_drawn_when_the_model_is_read)
     check_moments(d, COUNT, 0.25, sqrt(0.25 * 0.75));
 }
 
+TEST(scales_that_do_not_fit_8_bit_floats_are_refused)
+{
+    start(t, 21);
+    input(t, "x", F32, "6");
+    input(t, "s", F32, "4");
+    nodes_in(t, &t->graph, "q = Cast x, to 17; y = DequantizeLinear q s, axis 0");
+    refused(t, NULL, "4 scales along axis 0 of 6 elements");
+}
+
 TEST_GROUP(create_context, release_context)
