@@ -387,7 +387,7 @@ static bool set_scale(struct onnx_node *n, struct resize *r, uint32_t d, double 
 {
     double out = floor(r->in[d] * scale);
 
-    if (!(scale > 0) || !isfinite(scale))
+    if (!(scale > 0 && scale <= INT32_MAX))
         return onnx_refuse(n, "a scale of %g for %u elements", scale, r->in[d]);
     r->scale[d] = scale;
     if (onnx_is_open(r->in[d])) {

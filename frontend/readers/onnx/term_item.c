@@ -52,9 +52,10 @@ struct term_item term_list_of(struct term *t, size_t count, const struct term_it
 
 struct term_item term_of_numbers(struct term *t, size_t count, const uint32_t *numbers)
 {
-    struct term_item items[ONNX_RANK_MAX];
+    struct term_item items[TERM_ITEMS_MAX];
 
-    for (size_t i = 0; i < count && i < ONNX_RANK_MAX; i++)
+    count = count < TERM_ITEMS_MAX ? count : TERM_ITEMS_MAX;
+    for (size_t i = 0; i < count; i++)
         items[i] = term_of_size(numbers[i]);
     return term_list_of(t, count, items);
 }

@@ -100,7 +100,7 @@ TEST(resize_without_places_is_refused)
         else
             refused(t, NULL, "roi has a region from");
     }
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         const float bad[] = {ends[i], 1};
 
         start(t, 17);
