@@ -222,7 +222,7 @@ static bool count_function(struct counting *c, LLVMContextRef context, LLVMModul
     struct loop_builder b;
 
     bool ok = loop_builder_begin(&b, &loops, loop_function_add(&loops, "counted", (T[2]){type_ptr, type_ptr}, 2, 0));
-    f.m = (struct build){&b, &c->m->target->isa};
+    f.m = (struct build){&b, &c->m->target->isa, 64};
     ok = ok ? fill_function(&f) : error_out_of_memory(c->e);
     if (ok) {
         struct llvm_build m = {

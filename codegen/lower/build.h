@@ -18,6 +18,7 @@ typedef loop_type T;
 struct build {
     struct loop_builder *b;
     const struct isa *isa;
+    uint32_t index_bits; /* of indices that are the same for all lanes: 64, or 32 where a device's launch needs no more */
 };
 
 /** Returns how many lanes a value has; a scalar has 1. */
@@ -54,6 +55,10 @@ static inline T type_like(T element, V like) /* with as many lanes as like */
 {
     return type_lanes(element, lanes_of(like));
 }
+static inline T type_index(const struct build *m)
+{
+    return type_int(m->index_bits);
+}
 /** Returns the type of a value in registers: a truth value is an i1, low-precision floats are float32. */
 T type_of(enum ktype type);
 /** Returns the type of an element in memory: low-precision floats have 16 bits. */
@@ -62,6 +67,10 @@ T storage_type(dtype type);
 /** The functions that begin with const_ return constants; those with `like` have its type and its lanes. */
 V const_bits(const struct build *m, T type, uint64_t bits); /* all lanes; bits above the type's do not count */
 V const_int(const struct build *m, uint32_t bits, int64_t value);
+static inline V const_index(const struct build *m, int64_t value)
+{
+    return const_int(m, m->index_bits, value);
+}
 V const_splat(const struct build *m, V scalar, uint32_t lanes);
 V const_zero(const struct build *m, T type);
 V const_ones(const struct build *m, T type); /* all bits */

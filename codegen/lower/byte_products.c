@@ -218,7 +218,7 @@ static void open_word(struct emitter *e)
 {
     for (uint32_t r = e->k->reduced_count - tile_word_vars(e->s); r < e->k->reduced_count; r++) {
         frame_open(&e->frame, e->info.point_level + r + 1);
-        e->frame.var_value[e->k->parallel_count + r] = const_int(&e->m, 64, 0);
+        e->frame.var_value[e->k->parallel_count + r] = const_index(&e->m, 0);
     }
 }
 

@@ -86,7 +86,7 @@ static struct loop_function *function_of(const struct build *m, const struct exp
     function->internal = true;
     for (uint32_t i = 0; i < x->argument_count; i++)
         inside[i] = loop_parameter(&b, i);
-    const struct build position = {&b, m->isa};
+    const struct build position = {&b, m->isa, m->index_bits};
     op1(&position, LOOP_RETURN, emit_steps(&position, x, inside));
     return function;
 }

@@ -22,6 +22,48 @@ static V compute_quantised(struct emitter *e, const struct context *cx, const st
     return emit_quantised(&e->m, x, scale, zero_point, to == KT_I8);
 }
 
+enum { MANTISSA_BITS = 0x4b000000 /* of 2^23, whose last bits count ones */ };
+
+static bool is_mantissa(const struct kexpr *x)
+{
+    return x->op == K_CONST && (x->type == KT_U32 || x->type == KT_I32) && x->bits.u32 < 1 << 23;
+}
+
+/*
+ * Returns the expression whose bits are a whole number below 2^23, as those of weights of 4 bits are, if expr is that number as
+ * a float, or KEXPR_NONE.  Where a whole constant is subtracted from it, *less is that.  Appended to the bits of 2^23 the
+ * number is a float that is too large by 2^23, which takes no conversion.
+ */
+static uint32_t find_whole(const struct kexpr *exprs, uint32_t expr, int32_t *less)
+{
+    const struct kexpr *x = &exprs[expr];
+
+    *less = 0;
+    if (x->op == K_SUB && x->type == KT_F32 && exprs[x->args[1]].op == K_CONST) {
+        const float c = exprs[x->args[1]].bits.f32;
+        if (!(c >= -(1 << 22) && c <= 1 << 22) || c != (float)(int32_t)c)
+            return KEXPR_NONE;
+        *less = (int32_t)c;
+        x = &exprs[x->args[0]];
+    }
+    if (x->op != K_CAST || x->type != KT_F32 || exprs[x->args[0]].op != K_AND)
+        return KEXPR_NONE;
+    const struct kexpr *bits = &exprs[x->args[0]];
+    if (bits->type != KT_U32 || (!is_mantissa(&exprs[bits->args[0]]) && !is_mantissa(&exprs[bits->args[1]])))
+        return KEXPR_NONE;
+    return x->args[0];
+}
+
+static V compute_whole(struct emitter *e, const struct context *cx, uint32_t bits, int32_t less, uint32_t lanes)
+{
+    const struct build *m = &e->m;
+    V number = expr_value_lanes(e, cx, bits, lanes);
+
+    frame_here(&e->frame);
+    number = op_bits(m, op_or(m, number, const_int_like(m, number, MANTISSA_BITS)), type_f32);
+    return op_sub(m, number, const_f_like(m, number, (1 << 23) + less));
+}
+
 static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
 {
     const struct kexpr *x = &e->k->exprs[expr];
@@ -41,11 +83,16 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
     case K_INDEX: {
         struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
         frame_at(&e->frame, e->info.expr_level[expr]);
-        return form_lanes(e, cx, &p);
+        V index = form_lanes(e, cx, &p);
+        return op_sext(&e->m, index, type_like(type_i64, index));
     }
     default:
         break;
     }
+    int32_t less;
+    const uint32_t whole = e->m.isa->slow_conversions ? find_whole(e->k->exprs, expr, &less) : KEXPR_NONE;
+    if (whole != KEXPR_NONE)
+        return compute_whole(e, cx, whole, less, lanes);
     float table[16];
     const uint32_t index = x->type == KT_F32 ? lookup_find(e, expr, lanes, table) : KEXPR_NONE;
     if (index != KEXPR_NONE) {
@@ -101,4 +148,24 @@ V expr_value_lanes(struct emitter *e, const struct context *cx, uint32_t expr, u
         *c = (struct cached){splat(&e->m, value, lanes), serial};
     }
     return c->value;
+}
+
+bool values_prepare(struct emitter *e, const struct build *m, const struct schedule *s)
+{
+    const size_t values = (size_t)(s->kernel->expr_count + 1) * COPIES_MAX;
+    struct arena *a = &e->arena;
+
+    e->m = *m;
+    e->s = s;
+    e->k = s->kernel;
+    e->expr_value = expr_value_lanes;
+    if (!analyze(&e->info, s, a))
+        return false;
+    e->frame = (struct frame){.m = &e->m, .inner_level = e->info.inner_level};
+    e->args.params = arena_array(a, e->info.numbers.param_count + 1, sizeof *e->args.params);
+    e->cache.forms = arena_array(a, (size_t)(e->info.form_count + 1) * LEVELS_MAX, sizeof *e->cache.forms);
+    e->cache.row_pointers = arena_array(a, e->info.form_count + 1, sizeof *e->cache.row_pointers);
+    e->cache.exprs = arena_array(a, values, sizeof *e->cache.exprs);
+    e->cache.splats = arena_array(a, values, sizeof *e->cache.splats);
+    return e->args.params && e->cache.forms && e->cache.row_pointers && e->cache.exprs && e->cache.splats;
 }

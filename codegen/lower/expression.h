@@ -6,6 +6,9 @@
 
 #include "codegen/lower/emitter.h"
 
+/** Finds out and allocates in e->arena everything that values need, of a kernel without stages.  Returns false if memory runs
+ * out. */
+bool values_prepare(struct emitter *e, const struct build *m, const struct schedule *s);
 /** Returns the value of an expression in the context's phase and copy: with its lanes, or a scalar if it is the same for all
  * lanes. */
 V expr_value(struct emitter *e, const struct context *cx, uint32_t expr);

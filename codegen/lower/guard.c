@@ -26,8 +26,8 @@ V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound)
     V first = op_trunc(m, base, type_i32);
     if (!e->s->edges.far_guards)
         return op_ult(m, op_add(m, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes)), bound);
-    V near = op_add(m, base, const_int(m, 64, cx->lanes));
-    near = op_ult(m, near, const_int(m, 64, (INT64_C(1) << 31) + cx->lanes));
+    V near = op_add(m, base, const_index(m, cx->lanes));
+    near = op_ult(m, near, const_index(m, (INT64_C(1) << 31) + cx->lanes));
     first = op_select(m, near, first, const_int(m, 32, INT32_MIN));
     V lane = op_add(m, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes));
     return op_ult(m, lane, bound);
@@ -110,7 +110,7 @@ static void open_corner(struct emitter *e, bool last)
 
         frame_here(&e->frame);
         frame_open(&e->frame, e->info.reduced_level + r);
-        e->frame.var_value[var] = last ? op_sub(&e->m, size, const_int(&e->m, 64, 1)) : const_int(&e->m, 64, 0);
+        e->frame.var_value[var] = last ? op_sub(&e->m, size, const_index(&e->m, 1)) : const_index(&e->m, 0);
     }
 }
 
@@ -129,8 +129,17 @@ static void test_guard(struct emitter *e, const struct context *cx, uint32_t for
         return;
     }
     *lanes = guard_and(e, *lanes, holds);
-    V last = op_add(m, p.base, op_mul(m, step, const_int(m, 64, (int64_t)cx->lanes - 1)));
+    V last = op_add(m, p.base, op_mul(m, step, const_index(m, (int64_t)cx->lanes - 1)));
     *lanes = guard_and(e, *lanes, op_ult(m, last, bound));
+}
+
+V guards_at_ends(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count)
+{
+    V rows = NULL, lanes = NULL;
+
+    for (uint32_t i = 0; i < count; i++)
+        test_guard(e, cx, form + i, &rows, &lanes);
+    return guard_and(e, rows, lanes);
 }
 
 void window_tests(struct emitter *e, const struct context *cx, V *rows, V *lanes)

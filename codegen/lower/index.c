@@ -12,10 +12,10 @@ V number_value(struct emitter *e, uint32_t number)
 {
     const struct knumber *n = &e->info.numbers.items[number];
     if (n->slot < 0)
-        return const_int(&e->m, 64, n->value);
+        return const_index(&e->m, n->value);
     if (!e->args.params[n->slot]) {
         frame_at(&e->frame, LEVEL_ENTRY);
-        e->args.params[n->slot] = loop_add(e->m.b, LOOP_NUMBER, type_i64, NULL, 0, n->slot);
+        e->args.params[n->slot] = loop_add(e->m.b, LOOP_NUMBER, type_index(&e->m), NULL, 0, n->slot);
     }
     return e->args.params[n->slot];
 }
@@ -41,15 +41,15 @@ static V load_bound(struct emitter *e, int64_t element)
     V tensor = tensor_pointer(e, e->k->bound);
 
     frame_at(&e->frame, LEVEL_ENTRY);
-    V address = op_address(&e->m, type_i32, tensor, const_int(&e->m, 64, element));
+    V address = op_address(&e->m, type_i32, tensor, const_index(&e->m, element));
     V bound = op_load(&e->m, type_i32, address, NULL, sizeof(int32_t));
-    return op_sext(&e->m, bound, type_i64);
+    return op_sext(&e->m, bound, type_index(&e->m));
 }
 
 V var_first(struct emitter *e, uint32_t var)
 {
     if (!e->k->vars[var].bounded)
-        return const_int(&e->m, 64, 0);
+        return const_index(&e->m, 0);
     if (!e->args.first)
         e->args.first = load_bound(e, 0);
     return e->args.first;
@@ -77,7 +77,7 @@ static V divide_modulo(struct emitter *e, uint32_t var, V base)
 }
 
 /* Returns an index that is data: it is clamped to [-size, size-1] in its own type, then negative ones count from the end.  The
- * result has `bits` bits: 64 for scalars, 32 for lanes. */
+ * result has `bits` bits: those of indices for scalars, 32 for lanes. */
 static V clamp_index(struct emitter *e, uint32_t var, V x, uint32_t bits)
 {
     const struct build *m = &e->m;
@@ -91,12 +91,13 @@ static V clamp_index(struct emitter *e, uint32_t var, V x, uint32_t bits)
         x = ktype_is_signed(type) ? op_sext(m, x, to) : op_zext(m, x, to);
         own = bits;
     }
-    if (own < 64)
-        size = op_trunc(m, size, type_int(own));
+    size = own < m->index_bits ? op_trunc(m, size, type_int(own)) : op_sext(m, size, type_int(own));
     V top = splat(m, op_sub(m, size, const_int_like(m, size, 1)), lanes);
     if (ktype_is_signed(type)) {
         V bottom = splat(m, op_neg(m, size), lanes);
-        x = op_smin(m, op_smax(m, x, bottom), top);
+        /* PoCL makes no vectors of items of which each takes the lesser of a greater. */
+        x = m->isa->address_spaces ? op_select(m, op_lt(m, x, bottom), bottom, op_select(m, op_gt(m, x, top), top, x))
+                                   : op_smin(m, op_smax(m, x, bottom), top);
         V negative = op_lt(m, x, const_zero(m, x->type));
         x = op_select(m, negative, op_add(m, x, splat(m, size, lanes)), x);
     } else {
@@ -121,7 +122,7 @@ V var_scalar(struct emitter *e, const struct context *cx, uint32_t var)
         c->value = divide_modulo(e, var, base);
     } else {
         V x = e->expr_value(e, cx, v->expr, 1);
-        c->value = clamp_index(e, var, x, 64);
+        c->value = clamp_index(e, var, x, e->m.index_bits);
     }
     c->serial = e->frame.levels[level].serial;
     return c->value;
@@ -187,7 +188,7 @@ static bool offset_is_last(const struct emitter *e, const struct context *cx)
 static V form_terms(struct emitter *e, const struct context *cx, uint32_t form)
 {
     const struct form *f = &e->info.forms[form];
-    V sum = offset_is_last(e, cx) ? const_int(&e->m, 64, 0) : number_value(e, f->number);
+    V sum = offset_is_last(e, cx) ? const_index(&e->m, 0) : number_value(e, f->number);
     for (uint32_t level = LEVEL_UNIT; level <= f->level; level++) {
         bool any = false;
         for (uint32_t i = 0; i < f->affine->count; i++)
@@ -226,11 +227,11 @@ V form_uniform(struct emitter *e, const struct context *cx, uint32_t form)
  * one that does. */
 static V transposed_row(struct emitter *e, const struct context *cx)
 {
-    V copy = const_int(&e->m, 64, cx->copy);
+    V copy = const_index(&e->m, cx->copy);
     if (!cx->transposed->rows || !cx->copy)
         return copy;
     frame_at(&e->frame, LEVEL_UNIT);
-    return op_smin(&e->m, op_sub(&e->m, cx->transposed->rows, const_int(&e->m, 64, 1)), copy);
+    return op_smin(&e->m, op_sub(&e->m, cx->transposed->rows, const_index(&e->m, 1)), copy);
 }
 
 static void add_transposed_row(struct emitter *e, const struct context *cx, const struct form *f, struct form_value *p)
@@ -256,7 +257,7 @@ static void add_vector_term(struct emitter *e, const struct context *cx, uint32_
     frame_at(&e->frame, f->level);
     p->row = form_terms(e, cx, form);
     p->along =
-        add_term(e, offset_is_last(e, cx) ? number_value(e, f->number) : const_int(&e->m, 64, 0), number, coefficient, base);
+        add_term(e, offset_is_last(e, cx) ? number_value(e, f->number) : const_index(&e->m, 0), number, coefficient, base);
     p->base = add_term(e, p->base, number, coefficient, base);
     if (cx->lanes > 1 && !f->derived_lanes && number_is(&e->info, number, 1)) {
         p->kind = FORM_CONTIGUOUS;
@@ -279,7 +280,7 @@ static void add_tile_row(struct emitter *e, const struct context *cx, const stru
             continue;
         V coefficient = number_value(e, f->number + 1 + i); /* a constant: fix_row_strides */
         frame_at(&e->frame, f->level);
-        V row = const_int(&e->m, 64, copy_row);
+        V row = const_index(&e->m, copy_row);
         p->base = op_add(&e->m, p->base, op_mul(&e->m, row, coefficient));
     }
 }
@@ -335,14 +336,14 @@ V stepped_pointer(struct emitter *e, T element, V groups[ROW_GROUPS], V step, ui
         if (groups[g])
             continue;
         frame_at(&e->frame, LEVEL_ENTRY);
-        offset = op_mul(&e->m, step, const_int(&e->m, 64, 4));
+        offset = op_mul(&e->m, step, const_index(&e->m, 4));
         frame_at(&e->frame, e->info.vector_level);
         groups[g] = op_opaque(&e->m, op_address(&e->m, element, groups[g - 1], offset));
     }
     if (i % 4 == 0)
         return groups[i / 4];
     frame_at(&e->frame, LEVEL_ENTRY);
-    offset = op_mul(&e->m, step, const_int(&e->m, 64, i % 4));
+    offset = op_mul(&e->m, step, const_index(&e->m, i % 4));
     frame_at(&e->frame, e->info.vector_level);
     return op_address(&e->m, element, groups[i / 4], offset);
 }
@@ -352,9 +353,9 @@ V form_row_pointer(struct emitter *e, const struct context *cx, uint32_t form, s
     struct row_pointer *c = &e->cache.row_pointers[form];
     uint32_t level = form_row_level(e, cx, &e->info.forms[form]), serial = e->frame.levels[level].serial;
 
-    /* Register tiles do their own addressing; loops over rows have few addresses, and there strength reduction also makes the
-     * positions to which constants of elementary functions are moved. */
-    if (!p->row || cx->tile || !e->info.vector_parallel)
+    /* Register tiles do their own addressing, and so do devices' compilers; loops over rows have few addresses, and there
+     * strength reduction also makes the positions to which constants of elementary functions are moved. */
+    if (!p->row || cx->tile || !e->info.vector_parallel || e->m.isa->address_spaces)
         return NULL;
     if (c->serial != serial || c->row != p->row || c->tensor != tensor) {
         frame_at(&e->frame, level);
@@ -371,7 +372,7 @@ V form_row_pointer(struct emitter *e, const struct context *cx, uint32_t form, s
             c->groups[0] = op_opaque(&e->m, op_address(&e->m, element, c->pointer, p->along));
             c->groups_serial = e->frame.levels[e->info.vector_level].serial;
         }
-        p->along = const_int(&e->m, 64, 0);
+        p->along = const_index(&e->m, 0);
         return stepped_pointer(e, element, c->groups, p->tile_step, cx->copy);
     }
     if (!cx->copy)
@@ -388,16 +389,16 @@ V form_lanes(struct emitter *e, const struct context *cx, const struct form_valu
         return p->base;
     V base = splat(&e->m, p->base, cx->lanes);
     if (p->kind == FORM_CONTIGUOUS)
-        return op_add(&e->m, base, const_iota(&e->m, 64, cx->lanes));
+        return op_add(&e->m, base, const_iota(&e->m, e->m.index_bits, cx->lanes));
     if (p->kind == FORM_REVERSED)
-        return op_sub(&e->m, base, const_iota(&e->m, 64, cx->lanes));
-    return op_add(&e->m, base, op_sext(&e->m, p->lanes, type_lanes(type_i64, cx->lanes)));
+        return op_sub(&e->m, base, const_iota(&e->m, e->m.index_bits, cx->lanes));
+    return op_add(&e->m, base, op_sext(&e->m, p->lanes, type_lanes(type_index(&e->m), cx->lanes)));
 }
 
 V reduced_index(struct emitter *e, const struct context *cx)
 {
     const struct kernel *k = e->k;
-    V index = const_int(&e->m, 64, 0);
+    V index = const_index(&e->m, 0);
     for (uint32_t r = 0; r < k->reduced_count; r++) {
         uint32_t var = k->parallel_count + r;
         V size = number_value(e, e->info.var_number[var]);

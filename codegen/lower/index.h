@@ -2,8 +2,8 @@
 /*
  * Emits index arithmetic: the kernel's numbers, tensors, variables and affine forms.
  *
- * Scalars are i64.  Lanes are i32: tensors have less than 2^31 elements, so that lanes that exist are right and others may
- * wrap.
+ * Scalars have the type of indices (struct build).  Lanes are i32: tensors have less than 2^31 elements, so that lanes that
+ * exist are right and others may wrap.
  */
 #pragma once
 
@@ -20,9 +20,9 @@ V var_end(struct emitter *e, uint32_t var);
 uint32_t tensor_alignment(const struct emitter *e, uint32_t tensor);
 /** Returns where a tensor begins; the address is loaded at the function's entry. */
 V tensor_pointer(struct emitter *e, uint32_t tensor);
-/** Returns the value of a variable that is the same for all lanes, as i64. */
+/** Returns the value of a variable that is the same for all lanes, as an index. */
 V var_scalar(struct emitter *e, const struct context *cx, uint32_t var);
-/** Returns the row-major index over the REDUCED variables as i64, without the lanes of a REDUCED vector variable. */
+/** Returns the row-major index over the REDUCED variables, without the lanes of a REDUCED vector variable. */
 V reduced_index(struct emitter *e, const struct context *cx);
 
 /** Says how a form's values follow one another from lane to lane. */
@@ -35,16 +35,16 @@ enum form_kind {
 /** This is a form's value for the current lanes and copy: base + 0, lane, -lane or lanes[lane]. */
 struct form_value {
     enum form_kind kind;
-    V base;       /* i64 */
+    V base;       /* an index */
     V lanes;      /* FORM_LANES: <lanes x i32> */
     V tile_step;  /* from row to row of a transposed tile; NULL: it is the same for all */
     V row, along; /* base in two parts: without the vector variable, and what that adds; NULL: it has none */
 };
 /** Evaluates a form in the context. */
 struct form_value form_evaluate(struct emitter *e, const struct context *cx, uint32_t form);
-/** Returns base plus lanes in i64 lanes (of FORM_UNIFORM a scalar). */
+/** Returns base plus lanes, as lanes of the type of indices (of FORM_UNIFORM a scalar). */
 V form_lanes(struct emitter *e, const struct context *cx, const struct form_value *p);
-/** Returns the part of a form that is the same for all lanes, without the vector variable, as i64. */
+/** Returns the part of a form that is the same for all lanes, without the vector variable. */
 V form_uniform(struct emitter *e, const struct context *cx, uint32_t form);
 /** Returns the level at which that part is known. */
 uint32_t form_row_level(const struct emitter *e, const struct context *cx, const struct form *f);

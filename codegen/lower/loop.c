@@ -12,7 +12,7 @@ void loop_variable(struct emitter *e, const struct context *cx, uint32_t level, 
     frame_open(&e->frame, level);
     e->frame.var_value[var] = at;
     body(e, cx, user);
-    loop_for_end(e->m.b, const_int(&e->m, 64, 1));
+    loop_for_end(e->m.b, const_index(&e->m, 1));
 }
 
 /* Holds what the context of an iteration refers to. */
@@ -30,14 +30,14 @@ static struct context strip_context(const struct build *m, const struct context 
     of.copies = s->copies;
     of.vector_base = state->vector_base;
     for (uint32_t c = 0; c < s->copies; c++)
-        state->vector_base[c] = c && !s->transposed ? op_add(m, i, const_int(m, 64, (int64_t)s->lanes * c)) : i;
+        state->vector_base[c] = c && !s->transposed ? op_add(m, i, const_index(m, (int64_t)s->lanes * c)) : i;
     if (s->transposed) {
         state->transposed = *s->transposed;
         of.transposed = &state->transposed;
     }
     if (s->masked) {
         V left = op_sub(m, high, i);
-        left = op_smin(m, left, const_int(m, 64, s->lanes));
+        left = op_smin(m, left, const_index(m, s->lanes));
         state->transposed.lanes = of.left = left;
         left = splat(m, op_trunc(m, left, type_i32), s->lanes);
         of.mask = op_ult(m, const_iota(m, 32, s->lanes), left);
@@ -50,7 +50,7 @@ V loop_strip(struct emitter *e, const struct context *cx, V from, V high, struct
     const struct build *m = &e->m;
     struct strip_state state;
     const uint32_t length = s.transposed ? s.lanes : s.lanes * s.copies;
-    V step = const_int(m, 64, length);
+    V step = const_index(m, length);
     V at =
         loop_for_begin(m->b, from, high, (s.once ? LOOP_AT_MOST_ONCE : 0) | (!s.masked && length > 1 ? LOOP_WHOLE_STEPS : 0));
     frame_open(&e->frame, e->info.vector_level);

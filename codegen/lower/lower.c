@@ -38,27 +38,13 @@
 #include "codegen/lower/microkernel.h"
 #include "codegen/lower/units.h"
 
+enum { INDEX_BITS = 64 }; /* of a processor's addresses */
+
 /* Finds out and allocates everything that is needed before code is emitted.  Returns false if memory runs out. */
 static bool prepare(struct emitter *e, const struct build *m, const struct schedule *s)
 {
-    const struct kernel *k = s->kernel;
-    struct arena *a = &e->arena;
-
-    e->m = *m;
-    e->s = s;
-    e->k = k;
-    e->expr_value = expr_value_lanes;
-    if (!analyze(&e->info, s, a))
-        return false;
-    e->frame = (struct frame){.m = &e->m, .inner_level = e->info.inner_level};
-    e->args.params = arena_array(a, e->info.numbers.param_count + 1, sizeof *e->args.params);
-    e->cache.forms = arena_array(a, (size_t)(e->info.form_count + 1) * LEVELS_MAX, sizeof *e->cache.forms);
-    e->cache.row_pointers = arena_array(a, e->info.form_count + 1, sizeof *e->cache.row_pointers);
-    e->cache.exprs = arena_array(a, (size_t)(k->expr_count + 1) * COPIES_MAX, sizeof *e->cache.exprs);
-    e->cache.splats = arena_array(a, (size_t)(k->expr_count + 1) * COPIES_MAX, sizeof *e->cache.splats);
-    e->accumulators = arena_array(a, k->expr_count + 1, sizeof *e->accumulators);
-    return e->args.params && e->cache.forms && e->cache.row_pointers && e->cache.exprs && e->cache.splats && e->accumulators &&
-           (!s->tiled || microkernel_prepare(e));
+    e->accumulators = arena_array(&e->arena, s->kernel->expr_count + 1, sizeof *e->accumulators);
+    return e->accumulators && values_prepare(e, m, s) && (!s->tiled || microkernel_prepare(e));
 }
 
 static void emit_body(struct emitter *e, V *store_values)
@@ -82,7 +68,8 @@ static struct loop_function *lower_function(struct loop_module *module, const st
     V *store_values = arena_array(&arena, (size_t)s->kernel->store_count * COPIES_MAX + 1, sizeof *store_values);
     struct loop_function *function = loop_function_add(module, name, NULL, 0, 0);
     struct loop_builder b;
-    bool ok = e && store_values && loop_builder_begin(&b, module, function) && prepare(e, &(struct build){&b, isa}, s);
+    bool ok =
+        e && store_values && loop_builder_begin(&b, module, function) && prepare(e, &(struct build){&b, isa, INDEX_BITS}, s);
 
     if (ok)
         emit_body(e, store_values);
@@ -117,7 +104,7 @@ struct stages_function {
 
 static V number(const struct stages_function *s, uint32_t i)
 {
-    return loop_add(s->m->b, LOOP_NUMBER, type_i64, NULL, 0, i);
+    return loop_add(s->m->b, LOOP_NUMBER, type_index(s->m), NULL, 0, i);
 }
 
 static V scratch_at(const struct stages_function *s, uint32_t i)
@@ -173,7 +160,7 @@ static V condition(const struct stages_function *s, uint32_t i, V macro_tile)
     if (s->periods[i]) {
         V first = op_eq(m, macro_tile, loop_parameter(m->b, 0));
         V rest = op_modulo_index(m, macro_tile, s->periods[i]);
-        return op_or(m, first, op_eq(m, rest, const_int(m, 64, 0)));
+        return op_or(m, first, op_eq(m, rest, const_index(m, 0)));
     }
     if (!stage->when)
         return NULL;
@@ -199,7 +186,7 @@ static bool lower_stages(struct loop_module *module, const struct isa *isa, cons
 {
     const struct kernel *k = schedule->kernel;
     struct loop_builder b;
-    const struct build m = {&b, isa};
+    const struct build m = {&b, isa, INDEX_BITS};
     struct stages_function s = {.m = &m, .schedule = schedule, .k = k};
     struct loop_function *functions[KERNEL_STAGES_MAX];
     char symbol[160];
@@ -216,7 +203,7 @@ static bool lower_stages(struct loop_module *module, const struct isa *isa, cons
     V macro_tile = loop_for_begin(&b, loop_parameter(&b, 0), loop_parameter(&b, 1), 0);
     for (uint32_t i = 0; i < k->stage_count; i++)
         call_stage(&s, i, macro_tile);
-    loop_for_end(&b, const_int(&m, 64, 1));
+    loop_for_end(&b, const_index(&m, 1));
     return !module->failed;
 }
 

@@ -21,7 +21,7 @@ static V zero_vector(struct emitter *e)
         e->args.zero_vector = loop_array(e->m.b, type, 8 * LANES_MAX);
         frame_at(&e->frame, LEVEL_ENTRY);
         for (uint32_t i = 0; i < LANES_MAX / lanes; i++) {
-            V address = op_address(&e->m, type, e->args.zero_vector, const_int(&e->m, 64, i));
+            V address = op_address(&e->m, type, e->args.zero_vector, const_index(&e->m, i));
             op_store(&e->m, const_zero(&e->m, type), address, NULL, bytes);
         }
     }
@@ -56,7 +56,7 @@ static V load_contiguous(struct emitter *e, const struct context *cx, T element,
     V x;
 
     if (reversed)
-        address = op_address(&e->m, element, address, const_int(m, 64, 1 - (int64_t)cx->lanes));
+        address = op_address(&e->m, element, address, const_index(m, 1 - (int64_t)cx->lanes));
     if (mask) {
         mask = guard_and(e, mask, scalar);
         x = op_load_or(m, vector, address, reversed ? reverse(m, mask) : mask, fill, align);
@@ -95,7 +95,7 @@ static V load_repeated(struct emitter *e, const struct context *cx, uint32_t rep
                        const struct form_value *p, uint32_t align)
 {
     const struct build *m = &e->m;
-    V first = op_sext(m, op_extract(m, p->lanes, const_int(m, 64, 0)), type_i64);
+    V first = op_sext(m, op_extract(m, p->lanes, const_int(m, 64, 0)), type_index(m));
     uint32_t from[LANES_MAX], every[LANES_MAX];
     V mask = cx->mask, elements;
 
@@ -123,11 +123,48 @@ static V load_runs(struct emitter *e, const struct context *cx, T element, V poi
     if (mask && lanes_of(mask) == 1) /* guards that are the same for all lanes */
         mask = splat(m, mask, cx->lanes);
     loop_if_begin(m->b, op_not(m, differs));
-    first = op_sext(m, first, type_i64);
+    first = op_sext(m, first, type_index(m));
     op_set(m, result, op_load(m, vector, op_address(&e->m, element, address, first), mask, align));
     loop_else(m->b);
     op_set(m, result, load_gather(e, cx, element, pointer, address, p, mask, align));
     loop_end(m->b);
+    return op_get(m, result);
+}
+
+/* Returns whether a load by vectors has guards where neither masks nor zeros could be read instead. */
+static bool load_branches(struct emitter *e, const struct context *cx, uint32_t expr)
+{
+    return e->m.isa->address_spaces && expr_is_vector(e, cx, expr) && e->k->exprs[expr].guard_count &&
+           !(cx->rows_inside && cx->lanes_inside) && form_evaluate(e, cx, e->info.expr_form[expr]).kind != FORM_UNIFORM;
+}
+
+/* Returns what such a load gives: contiguous elements if the guards hold for the first lane and the last one, else gathered
+ * ones unless they hold for none. */
+static V load_by_branches(struct emitter *e, const struct context *cx, uint32_t expr, T element, uint32_t align)
+{
+    const struct kexpr *x = &e->k->exprs[expr];
+    const uint32_t guards = e->info.expr_form[expr] + 1;
+    const struct build *m = &e->m;
+    V result = loop_slot(m->b, type_lanes(element, cx->lanes)), tensor = tensor_pointer(e, x->tensor), scalar, lanes;
+    V fill = guard_fill(e, x, cx->lanes), loaded;
+    struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
+    const bool contiguous = p.kind == FORM_CONTIGUOUS;
+
+    op_set(m, result, fill);
+    if (contiguous) {
+        loop_if_begin(m->b, guards_at_ends(e, cx, guards, x->guard_count));
+        op_set(m, result, op_load(m, fill->type, op_address(m, element, tensor, p.base), NULL, align));
+        loop_else(m->b);
+    }
+    guards_value(e, cx, guards, x->guard_count, e->info.expr_level[expr], &scalar, &lanes);
+    loop_if_begin(m->b, scalar ? scalar : op_any(m, lanes));
+    if (p.kind != FORM_LANES)
+        p.lanes = contiguous ? const_iota(m, 32, cx->lanes) : op_neg(m, const_iota(m, 32, cx->lanes));
+    loaded = load_gather(e, cx, element, tensor, NULL, &p, lanes, align);
+    op_set(m, result, lanes ? op_select(m, lanes, loaded, fill) : loaded);
+    loop_end(m->b);
+    if (contiguous)
+        loop_end(m->b);
     return op_get(m, result);
 }
 
@@ -167,11 +204,13 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     }
     if (load_is_strided(e, cx, expr))
         return emit_strided_load(e, cx, expr);
+    if (load_branches(e, cx, expr))
+        return widen_float(m, load_by_branches(e, cx, expr, element, align), dtype);
     V pointer = tensor_pointer(e, x->tensor);
     guards_value(e, cx, e->info.expr_form[expr] + 1, operand_guards_hold(e, cx, expr) ? 0 : x->guard_count, level, &scalar,
                  &lanes);
     struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
-    if (scalar && p.kind != FORM_UNIFORM)
+    if (scalar && p.kind != FORM_UNIFORM && !m->isa->address_spaces)
         zero_vector(e); /* a row that may not exist comes with a mask */
     V row = form_row_pointer(e, cx, e->info.expr_form[expr], &p, element, pointer);
     frame_at(&e->frame, level);
@@ -179,7 +218,7 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     V exists = expr_is_vector(e, cx, expr) ? cx->mask : NULL, guard = guard_and(e, lanes, scalar);
     if (p.kind == FORM_UNIFORM) {
         V read = lanes ? op_any(m, guard_and(e, guard, exists)) : scalar;
-        V index = read ? op_select(m, read, p.base, const_int(m, 64, 0)) : p.base;
+        V index = read ? op_select(m, read, p.base, const_index(m, 0)) : p.base;
         value = op_load(m, element, op_address(&e->m, element, pointer, index), NULL, align);
     } else if (p.kind == FORM_LANES) {
         const bool runs = by->load == LOAD_RUNS && frame_is_here(&e->frame, level);
@@ -224,7 +263,7 @@ V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int
         address = op_address(&e->m, element, tensor, p.base);
     }
     frame_at(&e->frame, e->info.expr_level[expr]);
-    return op_load(m, type_i32, op_address(&e->m, type_i8, address, const_int(m, 64, bytes)), NULL, 1);
+    return op_load(m, type_i32, op_address(&e->m, type_i8, address, const_index(m, bytes)), NULL, 1);
 }
 
 V emit_load_words(struct emitter *e, const struct context *cx, uint32_t expr)
@@ -283,7 +322,7 @@ void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V v
     } else if (p.kind == FORM_CONTIGUOUS) {
         op_store(m, value, address, mask, align);
     } else if (p.kind == FORM_REVERSED) {
-        address = op_address(&e->m, element, address, const_int(m, 64, 1 - (int64_t)cx->lanes));
+        address = op_address(&e->m, element, address, const_index(m, 1 - (int64_t)cx->lanes));
         op_store(m, reverse(m, value), address, mask ? reverse(m, mask) : NULL, align);
     } else {
         store_scatter(e, cx, value, address, element, &p, mask, align);
@@ -303,27 +342,27 @@ static V row_bytes(struct emitter *e)
 {
     const struct kernel *k = e->k;
     const struct build *m = &e->m;
-    V size = const_int(m, 64, (int64_t)e->s->row_buffers.element_bytes * e->s->row_buffers.lanes);
+    V size = const_index(m, (int64_t)e->s->row_buffers.element_bytes * e->s->row_buffers.lanes);
     for (uint32_t r = 0; r < k->reduced_count; r++) {
         V n = number_value(e, e->info.var_number[k->parallel_count + r]);
         frame_at(&e->frame, LEVEL_ENTRY);
         size = op_mul(m, size, n);
     }
     frame_at(&e->frame, LEVEL_ENTRY);
-    size = op_add(m, size, const_int(m, 64, TARGET_ALIGNMENT - 1));
-    return op_and(m, size, const_int(m, 64, -TARGET_ALIGNMENT));
+    size = op_add(m, size, const_index(m, TARGET_ALIGNMENT - 1));
+    return op_and(m, size, const_index(m, -TARGET_ALIGNMENT));
 }
 
 static V row_buffer_address(struct emitter *e, const struct context *cx, int32_t buffer, enum ktype type)
 {
     const struct build *m = &e->m;
-    V bytes = row_bytes(e), slot = const_int(m, 64, buffer);
-    V offset = op_mul(m, bytes, slot);
-    V row = op_address(m, type_i8, e->args.scratch, offset);
+    V row = e->args.scratch;
+    if (buffer)
+        row = op_address(m, type_i8, row, op_mul(m, row_bytes(e), const_index(m, buffer)));
     V index = reduced_index(e, cx);
     frame_at(&e->frame, e->info.inner_level);
     if (e->info.vector_parallel)
-        index = op_mul(m, index, const_int(m, 64, e->s->row_buffers.lanes));
+        index = op_mul(m, index, const_index(m, e->s->row_buffers.lanes));
     return op_address(m, row_type(type), row, index);
 }
 

@@ -40,10 +40,10 @@ void microkernel_enter_function(struct emitter *e)
     if (!e->s->tile.zeros)
         return;
     e->args.zero_row = loop_array(m->b, type_i32, (int64_t)sizeof(int32_t) * e->s->tile.zeros);
-    V at = loop_for_begin(m->b, const_int(m, 64, 0), const_int(m, 64, e->s->tile.zeros), LOOP_AT_LEAST_ONCE);
+    V at = loop_for_begin(m->b, const_index(m, 0), const_index(m, e->s->tile.zeros), LOOP_AT_LEAST_ONCE);
     V address = op_address(m, type_i32, e->args.zero_row, at);
     op_store(m, const_zero(m, type_lanes(type_i32, STEP)), address, NULL, sizeof(int32_t));
-    loop_for_end(m->b, const_int(m, 64, STEP));
+    loop_for_end(m->b, const_index(m, STEP));
 }
 
 /* ---- sums ---- */
@@ -147,7 +147,7 @@ static void guard_ends(struct emitter *e, const struct context *cx, uint32_t for
 {
     const struct form *f = &e->info.forms[form];
     const struct build *m = &e->m;
-    V low = number_value(e, f->number), more = const_int(m, 64, 0);
+    V low = number_value(e, f->number), more = const_index(m, 0);
 
     for (uint32_t i = 0; i < f->affine->count; i++) {
         const uint32_t var = f->affine->terms[i].var;
@@ -157,14 +157,14 @@ static void guard_ends(struct emitter *e, const struct context *cx, uint32_t for
         if (reduced && var - e->k->parallel_count >= depth) {
             span = number_value(e, e->info.var_number[var]);
             frame_here(&e->frame);
-            span = op_sub(m, span, const_int(m, 64, 1));
+            span = op_sub(m, span, const_index(m, 1));
         } else if (var == e->s->vector_var) {
             value = cx->vector_base[0];
-            span = const_int(m, 64, (int64_t)cx->lanes * cx->tile->vectors - 1);
+            span = const_index(m, (int64_t)cx->lanes * cx->tile->vectors - 1);
         } else {
             value = var_scalar(e, cx, var);
             if (var == e->s->tile.m_var)
-                span = const_int(m, 64, cx->tile->rows - 1);
+                span = const_index(m, cx->tile->rows - 1);
         }
         frame_here(&e->frame);
         if (value)
@@ -196,13 +196,13 @@ static V inside(struct emitter *e, const struct context *cx, const struct sums *
             const struct form *f = &e->info.forms[e->info.expr_form[i] + 1 + g];
             V first, last, bound = number_value(e, f->number + 1 + f->affine->count);
             guard_ends(e, cx, e->info.expr_form[i] + 1 + g, depth, &first, &last);
-            V low = op_ge(m, first, const_int(m, 64, 0));
+            V low = op_ge(m, first, const_index(m, 0));
             V high = op_lt(m, last, bound);
             all = op_and(m, all, op_and(m, low, high));
             if (!vanishes)
                 continue;
             /* Some point is inside only if the last one is not before the beginning and the first one not after the end. */
-            low = op_ge(m, last, const_int(m, 64, 0));
+            low = op_ge(m, last, const_index(m, 0));
             high = op_lt(m, first, bound);
             low = op_and(m, low, high);
             *some = *some ? op_and(m, *some, low) : low;
@@ -283,9 +283,9 @@ static void chains_body(struct emitter *e, const struct context *cx, void *user)
     const int64_t chains = e->s->tile.chains;
 
     frame_here(&e->frame);
-    V first = op_mul(m, e->frame.var_value[var], const_int(m, 64, chains));
+    V first = op_mul(m, e->frame.var_value[var], const_index(m, chains));
     for (int64_t i = 0; i < chains; i++) {
-        V number = i ? op_add(m, first, const_int(m, 64, i)) : first;
+        V number = i ? op_add(m, first, const_index(m, i)) : first;
         frame_open(&e->frame, level + 1);
         e->frame.var_value[var] = number;
         at->sums->chain = (uint32_t)i;
@@ -304,8 +304,8 @@ static void block_body(struct emitter *e, const struct context *cx, void *user)
 static void split_loop(struct emitter *e, const struct context *cx, struct nest_at *at, uint32_t var, V size)
 {
     const struct build *m = &e->m;
-    V first = loop_for_begin(m->b, const_int(m, 64, 0), size, LOOP_AT_LEAST_ONCE);
-    V steps = const_int(m, 64, e->s->tile.split_steps), high = op_smin(m, op_add(m, first, steps), size);
+    V first = loop_for_begin(m->b, const_index(m, 0), size, LOOP_AT_LEAST_ONCE);
+    V steps = const_index(m, e->s->tile.split_steps), high = op_smin(m, op_add(m, first, steps), size);
 
     loop_variable(e, cx, e->info.point_level + at->r + 1, var, first, high, nest_body, at);
     add_partial_sums(e, cx, at->sums);
@@ -328,7 +328,7 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
     if (r >= e->s->tile.unroll_from && !guards_are_open(e, cx)) {
         for (int64_t i = 0; i < e->k->vars[var].size; i++) {
             frame_open(&e->frame, level + 1);
-            e->frame.var_value[var] = const_int(&e->m, 64, i);
+            e->frame.var_value[var] = const_index(&e->m, i);
             inner(e, cx, t, r + 1);
         }
         return;
@@ -336,15 +336,15 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
     struct nest_at at = {t, r};
     frame_enter(&e->frame, level, NULL);
     if (r == e->s->tile.split && e->s->tile.split_steps == 1) {
-        loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), size, block_body, &at);
+        loop_variable(e, cx, level + 1, var, const_index(&e->m, 0), size, block_body, &at);
     } else if (r == e->s->tile.split) {
         split_loop(e, cx, &at, var, size);
     } else if (e->s->tile.chains > 1 && r + 1 == e->k->reduced_count) {
         frame_here(&e->frame);
-        V turns = op_udiv(&e->m, size, const_int(&e->m, 64, e->s->tile.chains));
-        loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), turns, chains_body, &at);
+        V turns = op_udiv(&e->m, size, const_index(&e->m, e->s->tile.chains));
+        loop_variable(e, cx, level + 1, var, const_index(&e->m, 0), turns, chains_body, &at);
     } else {
-        loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), size, nest_body, &at);
+        loop_variable(e, cx, level + 1, var, const_index(&e->m, 0), size, nest_body, &at);
     }
     frame_leave(&e->frame, level);
 }
@@ -423,7 +423,7 @@ static struct context tile_context(const struct build *m, const struct context *
     for (uint32_t c = 0; c < of.copies; c++) {
         const int64_t vector = c % at->vectors;
         state->vector_base[c] = c >= at->vectors ? state->vector_base[vector]
-                                : vector         ? op_add(m, at->column, const_int(m, 64, vector * at->lanes))
+                                : vector         ? op_add(m, at->column, const_index(m, vector * at->lanes))
                                                  : at->column;
     }
     if (at->masked) {

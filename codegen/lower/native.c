@@ -55,7 +55,7 @@ static struct loop_function *power_function(const struct build *m, T type)
 {
     struct loop_module *module = m->b->module;
     struct loop_builder b;
-    const struct build f = {&b, m->isa};
+    const struct build f = {&b, m->isa, m->index_bits};
     char name[64];
 
     snprintf(name, sizeof name, "power.v%ui%u", loop_type_lanes(type), loop_type_bits(type));

@@ -22,7 +22,7 @@ static V open_part(struct emitter *e, const struct context *cx, uint32_t form, u
         V c = number_value(e, f->number + 1 + i), value = var == e->s->vector_var ? cx->vector_base[0] : var_scalar(e, cx, var);
         frame_here(&e->frame);
         if (var == e->s->tile.m_var)
-            value = op_add(m, value, const_int(m, 64, row));
+            value = op_add(m, value, const_index(m, row));
         sum = op_add(m, sum, op_mul(m, value, c));
     }
     return sum;
@@ -82,7 +82,7 @@ V operand_address(struct emitter *e, const struct context *cx, uint32_t expr, T 
 {
     const struct form *f = &e->info.forms[e->info.expr_form[expr]];
     const struct build *m = &e->m;
-    V index = const_int(m, 64, 0);
+    V index = const_index(m, 0);
 
     if (!cx->row_pointers || !cx->row_pointers[expr * COPIES_MAX])
         return NULL;
@@ -109,7 +109,7 @@ void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, st
     const uint32_t b = tile_b(e->s);
     const struct form *f = &e->info.forms[e->info.expr_form[b]];
     const int64_t size = (int64_t)dtype_size(k->tensors[k->exprs[b].tensor].type);
-    V rows = number_value(e, e->info.var_number[e->s->tile.m_var]), points = rows, at = NULL, steps = const_int(m, 64, 1);
+    V rows = number_value(e, e->info.var_number[e->s->tile.m_var]), points = rows, at = NULL, steps = const_index(m, 1);
     V tensor = tensor_pointer(e, k->exprs[b].tensor), panel = NULL;
 
     for (uint32_t i = 0; i < f->affine->count; i++)
@@ -131,15 +131,15 @@ void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, st
         steps = op_mul(m, steps, count);
     }
     frame_at(&e->frame, LEVEL_ENTRY);
-    panel = op_mul(m, panel, const_int(m, 64, size));
+    panel = op_mul(m, panel, const_index(m, size));
     V share = op_divide_index(m, panel, points);
-    V bytes = op_mul(m, share, const_int(m, 64, e->s->tile.mr));
-    tile->prefetch_step = op_add(m, op_divide_index(m, bytes, steps), const_int(m, 64, 1));
+    V bytes = op_mul(m, share, const_index(m, e->s->tile.mr));
+    tile->prefetch_step = op_add(m, op_divide_index(m, bytes, steps), const_index(m, 1));
     V index = open_part(e, cx, e->info.expr_form[b], 0, 0);
     frame_here(&e->frame);
     if (at)
         row = op_add(m, op_mul(m, at, rows), row);
-    index = op_add(m, op_mul(m, index, const_int(m, 64, size)), panel);
+    index = op_add(m, op_mul(m, index, const_index(m, size)), panel);
     index = op_add(m, index, op_mul(m, row, share));
     tile->prefetch = op_opaque(m, op_address(m, type_i8, tensor, index));
 }

@@ -179,7 +179,7 @@ static void loop_in_blocks(struct emitter *e, const struct context *cx, struct n
         for_long_sums(e, cx, accumulator_add_block);
         return;
     }
-    V at = loop_for_begin(m->b, low, limit, LOOP_AT_LEAST_ONCE), size = const_int(m, 64, block);
+    V at = loop_for_begin(m->b, low, limit, LOOP_AT_LEAST_ONCE), size = const_index(m, block);
     V high = op_smin(m, op_add(m, at, size), limit);
     for_long_sums(e, cx, start_block);
     loop_over(e, cx, n, r, at, high);
@@ -198,7 +198,7 @@ static void emit_nest(struct emitter *e, const struct context *cx, struct nest *
         int64_t size = e->info.numbers.items[e->info.var_number[var]].value;
         for (int64_t i = 0; i < size; i++) {
             frame_open(&e->frame, level);
-            e->frame.var_value[var] = const_int(&e->m, 64, i);
+            e->frame.var_value[var] = const_index(&e->m, i);
             emit_nest(e, cx, n, r + 1);
         }
         return;

@@ -13,7 +13,7 @@
 static void open_element(struct emitter *e, uint32_t element)
 {
     frame_open(&e->frame, e->info.reduced_level);
-    e->frame.var_value[e->k->parallel_count] = const_int(&e->m, 64, element);
+    e->frame.var_value[e->k->parallel_count] = const_index(&e->m, element);
 }
 
 static V first_row(struct emitter *e, const struct context *cx, uint32_t form, uint32_t tensor, T element)
@@ -31,11 +31,11 @@ static V first_row(struct emitter *e, const struct context *cx, uint32_t form, u
 static V part_of(struct emitter *e, const struct context *cx, V rows, T element, uint32_t part, V *mask)
 {
     const struct build *m = &e->m;
-    V offset = const_int(m, 64, (int64_t)part * cx->lanes);
+    V offset = const_index(m, (int64_t)part * cx->lanes);
 
     *mask = NULL;
     if (cx->mask) {
-        V left = op_mul(m, cx->left, const_int(m, 64, e->s->row_buffers.short_rows.size));
+        V left = op_mul(m, cx->left, const_index(m, e->s->row_buffers.short_rows.size));
         left = splat(m, op_trunc(m, op_sub(m, left, offset), type_i32), cx->lanes);
         *mask = op_lt(m, const_iota(m, 32, cx->lanes), left);
     }

@@ -132,8 +132,8 @@ static void find_lines(struct emitter *e, const struct context *cx, uint32_t for
             continue;
         }
         if (j) {
-            V exists = op_ult(m, const_int(m, 64, j), cx->transposed->lanes);
-            offset = op_select(m, exists, stride, const_int(m, 64, 0));
+            V exists = op_ult(m, const_index(m, j), cx->transposed->lanes);
+            offset = op_select(m, exists, stride, const_index(m, 0));
             base = op_address(m, element, base, offset);
         }
         lines->address[j] = base;
@@ -150,10 +150,10 @@ static void find_interleaved(struct emitter *e, const struct context *cx, uint32
     frame_at(&e->frame, form_row_level(e, cx, &e->info.forms[form]));
     V base = op_opaque(m, op_address(m, element, pointer, index));
     frame_at(&e->frame, e->info.vector_level);
-    V offset = op_mul(m, cx->vector_base[0], const_int(m, 64, n));
+    V offset = op_mul(m, cx->vector_base[0], const_index(m, n));
     base = op_address(m, element, base, offset);
     for (uint32_t j = 0; j < n; j++) {
-        offset = const_int(m, 64, (int64_t)j * cx->lanes);
+        offset = const_index(m, (int64_t)j * cx->lanes);
         address[j] = op_address(m, element, base, offset);
     }
 }

@@ -31,7 +31,7 @@ static V sweep_loop(struct emitter *e, const struct context *cx, struct sweep *s
     V at = loop_for_begin(e->m.b, from, high, LOOP_WHOLE_STEPS);
 
     body(e, cx, s, at);
-    loop_for_end(e->m.b, const_int(&e->m, 64, step_size));
+    loop_for_end(e->m.b, const_index(&e->m, step_size));
     return loop_stopped(e->m.b, at);
 }
 
@@ -82,8 +82,8 @@ static void emit_register_tiles(struct emitter *e, const struct context *cx, str
         s.tile = (struct tile_at){.high = high, .vectors = t->n_tail, .lanes = width, .masked = t->masked};
         frame_here(&e->frame);
         int64_t least = t->masked ? 1 : (int64_t)t->n_tail * width;
-        V fits = op_ge(m, op_sub(m, high, low), const_int(m, 64, least));
-        V next = op_add(m, low, const_int(m, 64, (int64_t)t->n_tail * width));
+        V fits = op_ge(m, op_sub(m, high, low), const_index(m, least));
+        V next = op_add(m, low, const_index(m, (int64_t)t->n_tail * width));
         V after = op_select(m, fits, next, low);
         sweep_if(e, cx, &s, fits, low, at_column);
         low = after;
@@ -107,8 +107,8 @@ static V vector_blocks(struct emitter *e)
     const struct build *m = &e->m;
     V size = number_value(e, e->info.var_number[e->s->vector_var]);
     frame_at(&e->frame, LEVEL_ENTRY);
-    size = op_add(m, size, const_int(m, 64, e->s->vector_block - 1));
-    return op_lshr(m, size, const_int(m, 64, __builtin_ctzll((unsigned long long)e->s->vector_block)));
+    size = op_add(m, size, const_index(m, e->s->vector_block - 1));
+    return op_lshr(m, size, const_index(m, __builtin_ctzll((unsigned long long)e->s->vector_block)));
 }
 
 /* Emits the rows [u, u + rows) of transposed tiles and the elements [low, high) of the vector variable. */
@@ -121,13 +121,13 @@ static void emit_transposed_tiles(struct emitter *e, const struct context *cx, s
     struct strip strip = {.lanes = width, .copies = most, .transposed = &tile};
 
     frame_here(&e->frame);
-    V full = op_eq(m, rows, const_int(m, 64, most)), rest = low;
+    V full = op_eq(m, rows, const_index(m, most)), rest = low;
     if (e->s->transpose.full)
         rest = loop_strip(e, cx, low, op_select(m, full, high, low), strip, emit_point, u->store_values);
     if (e->s->transpose.partial) { /* part of a tile; a few rows alone are better gathered and scattered */
         strip.masked = true;
         frame_here(&e->frame);
-        V few = op_le(m, rows, const_int(m, 64, e->s->transpose.few_rows));
+        V few = op_le(m, rows, const_index(m, e->s->transpose.few_rows));
         tile.rows = rows;
         rest = loop_strip(e, cx, rest, op_select(m, few, rest, high), strip, emit_point, u->store_values);
     }
@@ -138,21 +138,21 @@ static void emit_transposed_tiles(struct emitter *e, const struct context *cx, s
     V end = op_add(m, first, rows);
     e->frame.var_value[e->s->transpose.var] = loop_for_begin(m->b, first, end, LOOP_AT_LEAST_ONCE);
     loop_strip(e, cx, rest, high, line, emit_point, u->store_values);
-    loop_for_end(m->b, const_int(m, 64, 1));
+    loop_for_end(m->b, const_index(m, 1));
 }
 
 /* Emits the blocks [first, last) of the vector variable; rows are those of a transposed tile, or NULL if there is none. */
 static void emit_range(struct emitter *e, const struct context *cx, struct units *u, V first, V last, V rows)
 {
     const struct build *m = &e->m;
-    V block = const_int(m, 64, e->s->vector_block), size = number_value(e, e->info.var_number[e->s->vector_var]);
+    V block = const_index(m, e->s->vector_block), size = number_value(e, e->info.var_number[e->s->vector_var]);
     int64_t fixed;
 
     frame_here(&e->frame);
     V low = op_mul(m, first, block);
     V high = op_smin(m, op_mul(m, last, block), size);
     if (e->s->fixed_size && is_int_constant(size, &fixed) && fixed <= e->s->vector_block) {
-        low = const_int(m, 64, 0); /* there is one block */
+        low = const_index(m, 0); /* there is one block */
         high = size;
     }
     frame_enter(&e->frame, LEVEL_UNIT, NULL);
@@ -174,8 +174,8 @@ static V m_tiles(struct emitter *e)
     const struct build *m = &e->m;
     V size = number_value(e, e->info.var_number[e->s->tile.m_var]);
     frame_at(&e->frame, LEVEL_ENTRY);
-    size = op_add(m, size, const_int(m, 64, e->s->tile.mr - 1));
-    return op_divide_index(m, size, const_int(m, 64, e->s->tile.mr));
+    size = op_add(m, size, const_index(m, e->s->tile.mr - 1));
+    return op_divide_index(m, size, const_index(m, e->s->tile.mr));
 }
 
 static V m_blocks(struct emitter *e)
@@ -183,8 +183,8 @@ static V m_blocks(struct emitter *e)
     const struct build *m = &e->m;
     V tiles = m_tiles(e);
     frame_at(&e->frame, LEVEL_ENTRY);
-    tiles = op_add(m, tiles, const_int(m, 64, e->s->tile.m_tiles - 1));
-    return op_divide_index(m, tiles, const_int(m, 64, e->s->tile.m_tiles));
+    tiles = op_add(m, tiles, const_index(m, e->s->tile.m_tiles - 1));
+    return op_divide_index(m, tiles, const_index(m, e->s->tile.m_tiles));
 }
 
 /* Returns the rows of a block of tiles.  The first tiles of all have mr rows, and the others, which are as many as rows would
@@ -193,7 +193,7 @@ static struct rows rows_of_block(struct emitter *e, V block)
 {
     const struct build *m = &e->m;
     V size = number_value(e, e->info.var_number[e->s->tile.m_var]), tiles = m_tiles(e);
-    V less = const_int(m, 64, e->s->tile.mr - 1), most = const_int(m, 64, e->s->tile.m_tiles);
+    V less = const_index(m, e->s->tile.mr - 1), most = const_index(m, e->s->tile.m_tiles);
 
     frame_at(&e->frame, LEVEL_ENTRY);
     V whole = op_sub(m, size, op_mul(m, tiles, less));
@@ -201,7 +201,7 @@ static struct rows rows_of_block(struct emitter *e, V block)
     V from = op_mul(m, block, most), to = op_smin(m, op_add(m, from, most), tiles);
     V whole_from = op_smin(m, from, whole), whole_to = op_smin(m, to, whole);
     V first = op_add(m, op_mul(m, from, less), whole_from), end = op_add(m, op_mul(m, to, less), whole_to);
-    V rows = op_mul(m, op_sub(m, whole_to, whole_from), const_int(m, 64, e->s->tile.mr));
+    V rows = op_mul(m, op_sub(m, whole_to, whole_from), const_index(m, e->s->tile.mr));
 
     return (struct rows){first, op_add(m, first, rows), end};
 }
@@ -210,7 +210,7 @@ static struct rows rows_of_block(struct emitter *e, V block)
 static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct units *u, V block)
 {
     const struct build *m = &e->m;
-    V size = number_value(e, e->info.var_number[e->s->vector_var]), length = const_int(m, 64, e->s->vector_block);
+    V size = number_value(e, e->info.var_number[e->s->vector_var]), length = const_index(m, e->s->vector_block);
     struct rows rows = {NULL, NULL, NULL};
 
     if (has_m_blocks(e)) {
@@ -229,7 +229,7 @@ static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct 
 static V split_digit(struct emitter *e, V *slot, V size, V unit)
 {
     const struct build *m = &e->m;
-    *slot = loop_slot(m->b, type_i64);
+    *slot = loop_slot(m->b, type_index(m));
     frame_here(&e->frame);
     op_set(m, *slot, op_modulo_index(m, unit, size));
     return op_divide_index(m, unit, size);
@@ -242,8 +242,8 @@ static V count_up(struct emitter *e, V *slot, V size, V carry)
     frame_here(&e->frame);
     V next = op_add(m, op_get(m, *slot), carry);
     V full = op_eq(m, next, size);
-    op_set(m, *slot, op_select(m, full, const_int(m, 64, 0), next));
-    return op_zext(m, full, type_i64);
+    op_set(m, *slot, op_select(m, full, const_index(m, 0), next));
+    return op_zext(m, full, type_index(m));
 }
 
 /* Acts on every digit of a unit's number, handing x on from one to the next.  Fastest is the variable of transposed tiles or
@@ -267,7 +267,7 @@ static void each_digit(struct emitter *e, struct units *u, V x, V (*act)(struct 
 static V emit_unit(struct emitter *e, const struct context *cx, struct units *u, V unit, V end)
 {
     const struct build *m = &e->m;
-    V count = const_int(m, 64, 1), rows = NULL;
+    V count = const_index(m, 1), rows = NULL;
 
     frame_open(&e->frame, LEVEL_UNIT);
     for (uint32_t i = 0; i < e->s->unit_var_count; i++)
@@ -279,14 +279,14 @@ static V emit_unit(struct emitter *e, const struct context *cx, struct units *u,
         e->frame.var_value[e->s->transpose.var] = first;
         rows = op_smin(m, op_sub(m, size, first), op_sub(m, end, unit));
         if (!e->s->transpose.interleave)
-            rows = op_smin(m, rows, const_int(m, 64, e->s->lanes));
+            rows = op_smin(m, rows, const_index(m, e->s->lanes));
         count = rows;
     }
     if (e->s->tiled) {
         emit_tiled_unit(e, cx, u, op_get(m, u->vector_slot));
     } else if (e->info.vector_parallel) {
         V block = op_get(m, u->vector_slot);
-        emit_range(e, cx, u, block, op_add(m, block, const_int(m, 64, 1)), rows);
+        emit_range(e, cx, u, block, op_add(m, block, const_index(m, 1)), rows);
     } else {
         emit_point(e, cx, u->store_values);
     }

@@ -24,7 +24,10 @@ struct part {
 
 bool load_is_strided(const struct emitter *e, const struct context *cx, uint32_t expr)
 {
-    return e->s->exprs[expr].load == LOAD_STRIDED && expr_is_vector(e, cx, expr);
+    const bool masked = e->k->exprs[expr].guard_count && !(cx->rows_inside && cx->lanes_inside);
+
+    return e->s->exprs[expr].load == LOAD_STRIDED && expr_is_vector(e, cx, expr) &&
+           (!masked || e->m.isa->masks || e->m.isa->masks32);
 }
 
 static struct part part_of(const struct emitter *e, const struct context *cx, uint32_t expr, uint32_t number)
@@ -47,7 +50,7 @@ static V lanes_in(const struct emitter *e, const struct context *cx, const struc
 static V elements_left(struct emitter *e, const struct context *cx, const struct part *part)
 {
     const struct build *m = &e->m;
-    V left = op_mul(m, cx->left, const_int(m, 64, part->stride));
+    V left = op_mul(m, cx->left, const_index(m, part->stride));
     V elements = op_add(m, const_iota(m, 32, cx->lanes), const_splat(m, const_int(m, 32, part->first), cx->lanes));
 
     left = splat(m, op_trunc(m, left, type_i32), cx->lanes);
@@ -75,7 +78,7 @@ static V part_mask(struct emitter *e, const struct context *cx, uint32_t expr, c
             guard = op_ult(m, p.base, bound);
         } else {
             bound = splat(m, op_trunc(m, bound, type_i32), cx->lanes);
-            guard = guard_contiguous(e, cx, op_add(m, p.base, const_int(m, 64, part->first)), bound);
+            guard = guard_contiguous(e, cx, op_add(m, p.base, const_index(m, part->first)), bound);
         }
         frame_at(&e->frame, level);
         mask = guard_and(e, mask, guard);
@@ -114,7 +117,7 @@ V emit_strided_load(struct emitter *e, const struct context *cx, uint32_t expr)
         frame_at(&e->frame, e->info.expr_level[expr]);
         index = row ? p.along : p.base;
         V address = op_address(m, element, row ? row : tensor, index);
-        index = const_int(m, 64, part.first);
+        index = const_index(m, part.first);
         address = op_address(m, element, address, index);
         V elements = op_load_or(m, vector, address, mask, x->guard_count ? guard_fill(e, x, cx->lanes) : NULL,
                                 tensor_alignment(e, x->tensor));
@@ -128,7 +131,7 @@ V emit_strided_load(struct emitter *e, const struct context *cx, uint32_t expr)
 static V bound_of(struct emitter *e, const struct context *cx, const struct kexpr *x, uint32_t level, V lanes)
 {
     const struct build *m = &e->m;
-    V size = NULL, last = cx->mask ? cx->left : const_int(m, 64, cx->lanes);
+    V size = NULL, last = cx->mask ? cx->left : const_index(m, cx->lanes);
 
     for (uint32_t i = 0; i < x->index.count; i++) {
         const uint32_t var = x->index.terms[i].var;
@@ -184,10 +187,10 @@ static V load_part(const struct emitter *e, const struct permuted *p, V lanes)
     first = op_smax(m, op_add(m, first, const_int(m, 32, p->first)), const_int(m, 32, 0));
     V left = splat(m, op_sub(m, p->bound, first), count);
     V index = op_sub(m, lanes, splat(m, first, count));
-    first = op_sext(m, first, type_i64);
+    first = op_sext(m, first, type_index(m));
     V address = op_address(m, p->element, p->address, first);
     for (uint32_t i = 0; i < p->vectors; i++) {
-        V before = const_int(m, 64, (int64_t)i * count);
+        V before = const_index(m, (int64_t)i * count);
         V numbers = op_add(m, const_iota(m, 32, count), const_splat(m, const_int(m, 32, (int64_t)i * count), count));
         V exists = op_lt(m, numbers, left);
         V loaded = op_load(m, vector, op_address(m, p->element, address, before), exists, p->align);

@@ -25,12 +25,7 @@ const char opencl_options[] = "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divid
     "static I N(max_key)(F x) { const I i = AS(int)(x); return x != x ? (I)(INT_MAX) : i ^ (i >> 31 & 0x7fffffff); }\n"        \
     "static F N(number_of_key)(I i) { return AS(float)(i ^ (i >> 31 & 0x7fffffff)); }\n"                                       \
     "static void N(add)(F *s, F *c, F x) { const F t = *s + x, b = t - *s; *c += (*s - (t - b)) + (x - b); *s = t; }\n"        \
-    "static F N(total)(F s, F c) { return c - c == (F)(0) ? s + c : s; }\n"                                                    \
-    "static H N(to_bf16)(F x) {\n"                                                                                             \
-    "  const U u = AS(uint)(x), r = (u + 0x7fffu + (u >> 16 & 1u)) >> 16, n = u >> 16 | 0x40u;\n"                              \
-    "  return CONVERT(ushort)(x != x ? n : r);\n"                                                                              \
-    "}\n"                                                                                                                      \
-    "static F N(from_bf16)(H h) { return AS(float)(CONVERT(uint)(h) << 16); }\n"
+    "static F N(total)(F s, F c) { return c - c == (F)(0) ? s + c : s; }\n"
 
 /* These go through bits, because a device may take half numbers for aligned like vectors of them. */
 #define FLOAT16_FUNCTIONS(lanes)                                                                                               \
@@ -44,16 +39,13 @@ const char opencl_prelude[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "#endif\n"
     "#define N(f) f##_v1\n#define VECTOR(t) t\n#define AS(t) as_##t\n#define CONVERT(t) convert_##t\n" LANE_FUNCTIONS
-        FLOAT16_FUNCTIONS("") OPENCL_FLOAT64
-    "static long clamp_index(long i, long size) { i = i < -size ? -size : i >= size ? size - 1 : i; "
-    "return i < 0 ? i + size : i; }\n"
-    "#ifndef DOT4\n"
-    "static int dot4_plain(int a, int b, int c) {\n"
-    "  const char4 x = as_char4(a), y = as_char4(b);\n"
-    "  return c + x.s0 * y.s0 + x.s1 * y.s1 + x.s2 * y.s2 + x.s3 * y.s3;\n"
-    "}\n"
-    "#define DOT4(a, b, c) dot4_plain(a, b, c)\n"
-    "#endif\n";
+        FLOAT16_FUNCTIONS("") OPENCL_FLOAT64 "#ifndef DOT4\n"
+                                             "static int dot4_plain(int a, int b, int c) {\n"
+                                             "  const char4 x = as_char4(a), y = as_char4(b);\n"
+                                             "  return c + x.s0 * y.s0 + x.s1 * y.s1 + x.s2 * y.s2 + x.s3 * y.s3;\n"
+                                             "}\n"
+                                             "#define DOT4(a, b, c) dot4_plain(a, b, c)\n"
+                                             "#endif\n";
 
 /* ---- vectors ---- */
 
@@ -83,7 +75,7 @@ static void put_vector_types(FILE *out, uint32_t lanes)
     static const struct {
         const char *name;
         uint32_t size;
-    } types[] = {{"float", 4}, {"int", 4}, {"uint", 4}, {"char", 1}, {"uchar", 1}, {"long", 8}, {"ulong", 8}, {"ushort", 2}};
+    } types[] = {{"float", 4}, {"uint", 4}, {"uchar", 1}, {"ulong", 8}, {"ushort", 2}};
 
     fprintf(out, "#ifndef LOAD_VECTOR\n%s#endif\n#ifdef UNALIGNED_VECTORS\n", vector_accesses);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)

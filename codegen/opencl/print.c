@@ -140,10 +140,11 @@ static bool put_bodies(FILE *body, const struct kernel *k, const struct gpu_sche
         .out = body, .k = k, .s = s, .operations = operations, .arena = arena, .literals = !has_room(k, s, arena)};
 
     if (!k->stage_count) {
-        if (!printer_number(&p, arena) || !(p.literals || printer_append_params(out, &p.numbers)))
-            return false;
-        put_kernel(&p);
-        return !p.failed;
+        bool good = printer_number(&p, arena) && (p.literals || printer_append_params(out, &p.e->info.numbers));
+        if (good)
+            put_kernel(&p);
+        printer_end(&p);
+        return good && !p.failed;
     }
     return put_stages(&p, out);
 }
@@ -161,8 +162,6 @@ static void put_callees(struct printer *p)
             put_lane_functions(p->out, lanes);
     }
     put_functions(p);
-    put_block_functions(p);
-    put_stride_functions(p->out, p->k, p->s);
 }
 
 bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const char *name, struct opencl_source *out,

@@ -8,6 +8,8 @@
  */
 #include "codegen/opencl/internal.h"
 
+#include <string.h>
+
 /* Returns the condition that both variables' values are points. */
 static const char *inside_text(struct printer *p, const char *last, const char *across)
 {
@@ -42,64 +44,51 @@ static void put_edge(struct printer *p)
     close_scope(p, &scope);
 }
 
+/* Returns the elements of two vectors in turns, of the lower halves or of the higher ones. */
+static V interleaved(struct printer *p, V a, V b, bool high)
+{
+    const uint32_t lanes = lanes_of(a);
+    uint8_t from[LANES_MAX];
+
+    for (uint32_t i = 0; i < lanes; i++)
+        from[i] = (uint8_t)((high ? lanes / 2 : 0) + i / 2 + i % 2 * lanes);
+    return loop_shuffle(&p->builder, a, b, from, lanes);
+}
+
 static void put_registers(struct printer *p)
 {
     const struct gpu_block *b = &p->s->block;
-    const enum ktype type = p->k->exprs[b->transposed].type;
-    const char *vector = opencl_lane_type(p, type, b->side);
-    uint32_t stage = 0;
+    const uint32_t last = p->k->parallel_count - 1, side = b->side;
+    V *at = p->e->frame.var_value, first = at[last], across = at[b->across], rows[LANES_MAX], next[LANES_MAX];
     struct scope scope;
 
     if (p->s->lane_tail) {
-        put_line(p, "const $i last = id0 + %u, across = id1 + %u;", b->side - 1, b->side - 1);
+        put_line(p, "const $i last = id0 + %u, across = id1 + %u;", side - 1, side - 1);
         put_edge(p);
     }
-    for (uint32_t i = 0; i < b->side; i++) {
-        put_line(p, "%s r0_%u;", vector, i);
-        open_scope(p, &scope, "{");
-        put_values(p, text_of(p, "id0 + %u", i), "id1");
-        put_loaded_vector(p, b->transposed, b->side, text_of(p, "r0_%u", i));
-        close_scope(p, &scope);
+    put_values(p, "id0", "id1");
+    for (uint32_t i = 0; i < side; i++) {
+        scope_enter(p, &scope);
+        at[last] = op_add(&p->e->m, first, const_index(&p->e->m, i));
+        rows[i] = loaded_vector(p, b->transposed, side);
+        scope_leave(p, &scope);
     }
-    for (uint32_t n = 1; n < b->side; n *= 2, stage++)
-        for (uint32_t i = 0; i < b->side / 2; i++)
-            put_line(p, "const %s r%u_%u = ZIP_LOW(r%u_%u, r%u_%u), r%u_%u = ZIP_HIGH(r%u_%u, r%u_%u);", vector, stage + 1,
-                     2 * i, stage, i, stage, i + b->side / 2, stage + 1, 2 * i + 1, stage, i, stage, i + b->side / 2);
-    for (uint32_t i = 0; i < b->side; i++) {
+    at[last] = first;
+    for (uint32_t n = 1; n < side; n *= 2) {
+        for (uint32_t i = 0; i < side; i++)
+            next[i] = interleaved(p, rows[i / 2], rows[i / 2 + side / 2], i % 2);
+        memcpy(rows, next, sizeof rows);
+    }
+    for (uint32_t i = 0; i < side; i++)
+        text_of_value(p, rows[i], false);
+    p->lanes = side;
+    for (uint32_t i = 0; i < side; i++) {
         open_scope(p, &scope, "{");
-        put_values(p, "id0", text_of(p, "id1 + %u", i));
-        put_line(p, "const %s v%u = r%u_%u;", vector, b->transposed, stage, i);
-        p->expr_known[b->transposed] = true;
-        p->lanes = b->side;
+        at[b->across] = op_add(&p->e->m, across, const_index(&p->e->m, i));
+        know_value(p, b->transposed, rows[i]);
         put_point(p);
         close_scope(p, &scope);
     }
-}
-
-/* Writes what takes two vectors together: their elements in turns, of the lower halves or of the higher ones. */
-static void put_zip(FILE *out, const char *name, uint32_t lanes, const char *type, uint32_t from)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    fprintf(out, "#ifdef __clang__\n#define %s(a, b) __builtin_shufflevector(a, b", name);
-    for (uint32_t i = 0; i < lanes; i++)
-        fprintf(out, ", %u", from + i / 2 + (i % 2) * lanes);
-    fprintf(out, ")\n#else\n#define %s(a, b) (%s)(", name, type);
-    for (uint32_t i = 0; i < lanes; i++)
-        fprintf(out, "%s(%s).s%c", i ? ", " : "", i % 2 ? "b" : "a", digits[from + i / 2]);
-    fputs(")\n#endif\n", out);
-}
-
-void put_block_functions(struct printer *p)
-{
-    const uint32_t lanes = p->s->block.side;
-
-    if (p->s->shape != GPU_BLOCKS || p->s->block.local_memory)
-        return;
-    const char *type = opencl_lane_type(p, p->k->exprs[p->s->block.transposed].type, lanes);
-    fputs("#undef ZIP_LOW\n#undef ZIP_HIGH\n", p->out);
-    put_zip(p->out, "ZIP_LOW", lanes, type, 0);
-    put_zip(p->out, "ZIP_HIGH", lanes, type, lanes / 2);
 }
 
 /* ---- in local memory ---- */
@@ -136,7 +125,7 @@ static void put_local_memory(struct printer *p)
     put_barrier(p);
     open_lines(p, "id0 + at", "id1 + line", &scope);
     put_line(p, "const %s v%u = block[at * %u + line];", type, b->transposed, line);
-    p->expr_known[b->transposed] = true;
+    know_expr(p, b->transposed);
     put_point(p);
     close_lines(p, &scope);
 }

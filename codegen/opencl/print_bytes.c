@@ -46,11 +46,7 @@ static void put_word_variables(struct printer *p, uint32_t word_vars, uint32_t h
 /* Returns the address of the four bytes that a load begins with. */
 static const char *word_address(struct printer *p, uint32_t load)
 {
-    const struct kexpr *e = &p->k->exprs[load];
-
-    need_form(p, e->index);
-    return text_of(p, "(__global const uint *)(%s + %s)", tensor_text(p, e->tensor),
-                   form_text(p, p->numbers.exprs[load], e->index));
+    return text_of(p, "(__global const uint *)(%s + %s)", tensor_text(p, p->k->exprs[load].tensor), index_text(p, load));
 }
 
 /* Writes the assignment of a word of A, as signed bytes. */
@@ -196,7 +192,7 @@ void put_byte_step(const struct tile_printer *w)
             put_line(p, "int %s;", name);
             open_scope(p, &scope, "{");
             p->lanes = 1;
-            put_tile_variables(w, 0, r, 0);
+            set_tile_variables(w, 0, r, 0);
             put_word_variables(p, halves, h);
             put_a_word(w, name);
             close_scope(p, &scope);
@@ -207,7 +203,7 @@ void put_byte_step(const struct tile_printer *w)
         const char *words = text_of(p, "w%u", v);
         put_line(p, "%s %s;", opencl_lane_type(p, KT_U32, lanes), words);
         open_scope(p, &scope, "{");
-        put_tile_variables(w, 1, 0, v);
+        set_tile_variables(w, 1, 0, v);
         put_word_variables(p, halves, 0);
         put_b_words(w, words);
         close_scope(p, &scope);

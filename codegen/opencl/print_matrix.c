@@ -151,7 +151,7 @@ static void put_aligned(const struct side *s)
     struct printer *p = s->p;
     const struct kexpr *e = &p->k->exprs[s->expr];
     const struct gpu_vars reduced = gpu_reduced_vars(p->k), *v = s->bring == GPU_BRING_ALONG_K ? &reduced : s->vars;
-    const uint32_t start = p->numbers.exprs[s->expr];
+    const uint32_t start = p->e->info.numbers.exprs[s->expr];
     const char *halves = number_text(p, start);
 
     for (uint32_t i = 0; i < e->index.count; i++)
@@ -211,22 +211,17 @@ static bool need_half_load(const struct side *s)
     struct printer *p = s->p;
     const struct kexpr *e = &p->k->exprs[s->expr];
 
-    need_form(p, e->index);
-    need_guards(p, e->guard_count, e->guards);
     if (!e->guard_count)
         return false;
-    put_line(p, "const int inside = %s;",
-             guards_text(p, p->numbers.exprs[s->expr] + 1 + e->index.count, e->guard_count, e->guards));
+    put_line(p, "const int inside = %s;", guards_text(p, s->expr));
     return true;
 }
 
 static const char *half_address(const struct side *s)
 {
     struct printer *p = s->p;
-    const struct kexpr *e = &p->k->exprs[s->expr];
 
-    return text_of(p, "(__global const ushort *)%s + %s", tensor_text(p, e->tensor),
-                   form_text(p, p->numbers.exprs[s->expr], e->index));
+    return text_of(p, "%s + %s", tensor_text(p, p->k->exprs[s->expr].tensor), index_text(p, s->expr));
 }
 
 /* Writes a chunk, as one load of eight halves. */
@@ -257,11 +252,11 @@ static void put_element(const struct side *s)
         put_line(p, "h[e] = half_bits(v%u);", s->expr);
         return;
     }
-    if (need_half_load(s)) {
+    const char *address = half_address(s);
+    const bool guarded = need_half_load(s);
+    if (guarded)
         put_line(p, "h[e] = 0x%04xu;", f32_to_f16(e->bits.f32));
-        put_line(p, "if (inside)");
-    }
-    put_line(p, "h[e] = *(%s);", half_address(s));
+    put_line(p, "%sh[e] = *(%s);", guarded ? "if (inside) " : "", address);
 }
 
 static void put_elements(const struct side *s)

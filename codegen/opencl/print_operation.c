@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Prints operations in OpenCL C: codegen/lower makes operations of the loop language of each, and the functions that they call,
- * and this prints those, an operation as an expression.  It decides nothing but how an operation is written.
+ * Prints the loop language in OpenCL C: what codegen/lower makes of values, loads and stores, and the functions that operations
+ * call.  A value is written where it is first needed, an effect where it stands.  This decides nothing but how an operation is
+ * written.
  *
  * Integers of the loop language have no sign: they are unsigned here, and an operation says where it takes them otherwise.
+ * Indices have one, so that compilers know that their sums do not wrap.
  * Conditions are ints, 0 or 1.  Conditions of vectors are vectors of int, 0 or -1; those of elements that have another width
  * are converted where they are made and where they select.
  */
@@ -13,7 +15,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-typedef struct loop_value *V;
+static const char lane_names[] = "0123456789abcdef";
 
 /* ---- types and constants ---- */
 
@@ -36,6 +38,11 @@ const char *opencl_lane_type(struct printer *p, enum ktype t, uint32_t lanes)
 const char *opencl_value_type(struct printer *p, enum ktype t)
 {
     return opencl_lane_type(p, t, 1);
+}
+
+const char *opencl_element_type(struct printer *p, loop_type type)
+{
+    return type_text(p, type, false);
 }
 
 /* Returns a constant whose lanes are all alike. */
@@ -70,16 +77,105 @@ static const char *reinterpreted(struct printer *p, loop_type type, bool is_sign
     return text_of(p, loop_type_lanes(type) > 1 ? "as_%s(%s)" : "((%s)%s)", type_text(p, type, is_signed), text);
 }
 
-/* An operand that a kernel's variable is has the signs of its type; all others are unsigned. */
+static const char *vector_constant(struct printer *p, V v)
+{
+    const char *text = NULL;
+
+    for (uint32_t i = 0; i < loop_type_lanes(v->type); i++) {
+        const char *lane = lanes_text(p, element_type(v), false, v->bits[i]);
+        text = text ? text_of(p, "%s, %s", text, lane) : lane;
+    }
+    return text_of(p, "((%s)(%s)%s", type_text(p, v->type, false), text, loop_type_bits(v->type) == 1 ? " * -1)" : ")");
+}
+
+static bool is_sum(const struct loop_value *v)
+{
+    return v->op == LOOP_ADD || v->op == LOOP_SUB || v->op == LOOP_MUL;
+}
+
+/* Returns whether a value is an index: a scalar that is computed of indices, which no operation takes out of its type. */
+static bool is_index(const struct loop_value *v)
+{
+    const bool computed = is_sum(v) || v->op == LOOP_UDIV || v->op == LOOP_UREM || v->op == LOOP_NEG || v->op == LOOP_SMIN ||
+                          v->op == LOOP_SMAX || v->op == LOOP_SELECT;
+
+    if (!computed || loop_type_lanes(v->type) > 1 || !loop_element_is_int(loop_type_element(v->type)))
+        return v->op == LOOP_NUMBER || v->serial == INDEX_NAME;
+    for (uint32_t i = v->op == LOOP_SELECT; i < v->arg_count; i++)
+        if (is_index(v->args[i]))
+            return true;
+    return false;
+}
+
+/* Returns whether a value is a sum or product of indices, which is written where it is used. */
+static bool is_index_sum(const struct loop_value *v)
+{
+    return is_sum(v) && is_index(v);
+}
+
+/* Returns where a value of type ptr points to, whose name is no variable. */
+static const char *address_text(struct printer *p, V v);
+
+static const char *value_text(struct printer *p, V v, bool is_signed);
+
+static const char *index_text_of(struct printer *p, V v)
+{
+    int64_t value;
+
+    if (!is_int_constant(v, &value))
+        return value_text(p, v, true);
+    return text_of(p, value < 0 ? "(%" PRId64 ")" : "%" PRId64, value);
+}
+
+/* A name has the signs of what it was declared as: integers of the kernel's variables, numbers, and what is computed of them
+ * alone; all others are unsigned. */
 static const char *value_text(struct printer *p, V v, bool is_signed)
 {
-    const bool is = v->op == LOOP_PARAMETER && v->serial;
+    uint64_t bits;
 
+    if (v->op == LOOP_CONST && !loop_is_splat(v, &bits))
+        return is_signed ? reinterpreted(p, v->type, true, vector_constant(p, v)) : vector_constant(p, v);
     if (v->op == LOOP_CONST)
-        return lanes_text(p, v->type, is_signed && loop_type_element(v->type) != LOOP_I1, v->bits[0]);
+        return lanes_text(p, v->type, is_signed && loop_type_element(v->type) != LOOP_I1, bits);
+    if (v->type == type_ptr)
+        return address_text(p, v);
+    if (is_index_sum(v)) {
+        const char *sum = text_of(p, "(%s %c %s)", index_text_of(p, v->args[0]),
+                                  v->op == LOOP_ADD   ? '+'
+                                  : v->op == LOOP_SUB ? '-'
+                                                      : '*',
+                                  index_text_of(p, v->args[1]));
+        return is_signed ? sum : reinterpreted(p, v->type, false, sum);
+    }
+    const bool is = v->op == LOOP_NUMBER || v->serial;
+    const char *name = v->op == LOOP_NUMBER ? text_of(p, "p%u", p->first_param + (uint32_t)v->number) : v->user;
+    if (v->op == LOOP_PARAMETER && !name)
+        name = text_of(p, "a%u", (uint32_t)v->number);
     return is == is_signed || !loop_element_is_int(loop_type_element(v->type)) || loop_type_element(v->type) == LOOP_I1
-               ? v->user
-               : reinterpreted(p, v->type, is_signed, v->user);
+               ? name
+               : reinterpreted(p, v->type, is_signed, name);
+}
+
+static const char *address_text(struct printer *p, V v)
+{
+    switch (v->op) {
+    case LOOP_TENSOR:
+        return tensor_text(p, (uint32_t)v->number);
+    case LOOP_ADDRESS:
+        return text_of(p, "%s + %s", value_text(p, v->args[0], false), index_text_of(p, v->args[1]));
+    case LOOP_OPAQUE:
+        return value_text(p, v->args[0], false);
+    default:
+        return v->user;
+    }
+}
+
+/* Returns the address space that an address lies in. */
+static const char *space_text(const struct printer *p, V v)
+{
+    while (v->op == LOOP_ADDRESS || v->op == LOOP_OPAQUE)
+        v = v->args[0];
+    return v->op == LOOP_TENSOR ? opencl_space_of(p, (uint32_t)v->number) : "__private";
 }
 
 /* ---- operations ---- */
@@ -97,6 +193,7 @@ static const struct {
     [LOOP_DIV] = {NULL, "$a / $b", "f64_div($a, $b)"},
     [LOOP_SDIV] = {"$A / $B", NULL, NULL},
     [LOOP_UDIV] = {"$a / $b", NULL, NULL},
+    [LOOP_UREM] = {"$a % $b", NULL, NULL},
     [LOOP_NEG] = {"-$a", "-$a", "f64_neg($a)"},
     [LOOP_ABS] = {"abs($A)", "fabs($a)", "f64_abs($a)"},
     [LOOP_SMIN] = {"min($A, $B)", NULL, NULL},
@@ -128,6 +225,7 @@ static const struct {
     [LOOP_UGE] = {"$a >= $b", NULL, NULL},
     [LOOP_UNORDERED] = {NULL, "$a != $a | $b != $b", "f64_ne($a, $a) | f64_ne($b, $b)"},
     [LOOP_ANY] = {"any($a)", NULL, NULL},
+    [LOOP_EXTRACT] = {"$a.s$l", "$a.s$l", "$a.s$l"},
     [LOOP_SELECT] = {"$a ? $b : $c", "$a ? $b : $c", "$a ? $b : $c"},
     [LOOP_FPTRUNC] = {NULL, "convert_$t($a)", "float_of_f64($a)"},
     [LOOP_FROM_F16] = {"from_f16_v$n($a)", NULL, NULL},
@@ -177,6 +275,8 @@ static void put_form(struct printer *p, const struct loop_value *v, const char *
             fputc(*form, p->out);
         else if (*++form == 'n')
             put(p, "%u", lanes);
+        else if (*form == 'l')
+            put(p, "%c", lane_names[v->args[1]->bits[0]]);
         else if (*form == 't' || *form == 's')
             put(p, "%s", type_text(p, v->type, *form == 's'));
         else if (*form == 'a' && v->op == LOOP_SELECT && loop_type_lanes(v->args[0]->type) > 1 && loop_type_bits(v->type) != 32)
@@ -189,9 +289,84 @@ static void put_form(struct printer *p, const struct loop_value *v, const char *
     }
 }
 
+/* ---- memory ---- */
+
+/* Writes the vector of elements at addresses, or of those of other vectors. */
+static void put_lanes(struct printer *p, const struct loop_value *v)
+{
+    const uint32_t lanes = loop_type_lanes(v->type);
+
+    put(p, "(%s)(", type_text(p, v->type, false));
+    for (uint32_t i = 0; i < lanes; i++) {
+        put(p, "%s", i ? ", " : "");
+        if (v->op == LOOP_GATHER) {
+            V address = v->args[0];
+            put(p, "(%s)[(int)%s.s%c]", value_text(p, address->args[0], false), value_text(p, address->args[1], false),
+                lane_names[i]);
+            continue;
+        }
+        const uint32_t from = v->lanes[i] == LOOP_ANY_LANE ? 0 : v->lanes[i], first = loop_type_lanes(v->args[0]->type);
+        put(p, "%s.s%c", value_text(p, v->args[from >= first], false), lane_names[from % first]);
+    }
+    put(p, ")");
+}
+
+static void put_load(struct printer *p, const struct loop_value *v)
+{
+    const uint32_t lanes = loop_type_lanes(v->type);
+    const char *address = value_text(p, v->args[0], false), *space = space_text(p, v->args[0]);
+
+    if (lanes == 1)
+        put(p, "*(%s)", address);
+    else if (!strcmp(space, "__private"))
+        put(p, "vload%u(0, %s)", lanes, address);
+    else
+        put(p, "LOAD_VECTOR(%s, %s, %u, %s)", space, type_text(p, element_type((V)v), false), lanes, address);
+}
+
+static void put_store(struct printer *p, V v)
+{
+    V value = v->args[0], address = v->args[1];
+    const uint32_t lanes = loop_type_lanes(value->type);
+    const char *what = value_text(p, value, false), *space = space_text(p, address);
+
+    if (v->op == LOOP_STORE && lanes == 1) {
+        put_line(p, "*(%s) = %s;", value_text(p, address, false), what);
+    } else if (v->op == LOOP_STORE && !strcmp(space, "__private")) {
+        put_line(p, "vstore%u(%s, 0, %s);", lanes, what, value_text(p, address, false));
+    } else if (v->op == LOOP_STORE) {
+        put_line(p, "STORE_VECTOR(%s, %s, %u, %s, %s);", space, type_text(p, element_type(value), false), lanes, what,
+                 value_text(p, address, false));
+    } else {
+        const bool scatters = v->op == LOOP_SCATTER;
+        const char *mask = value_text(p, v->args[2], false),
+                   *base = value_text(p, scatters ? address->args[0] : address, false),
+                   *index = scatters ? value_text(p, address->args[1], false) : NULL;
+        uint64_t all;
+        for (uint32_t i = 0; i < lanes; i++) {
+            if (!loop_is_splat(v->args[2], &all) || !all)
+                put(p, "if (%s.s%c) ", mask, lane_names[i]);
+            put_line(p, "(%s)[%s] = %s.s%c;", base,
+                     scatters ? text_of(p, "(int)%s.s%c", index, lane_names[i]) : text_of(p, "%u", i), what, lane_names[i]);
+        }
+    }
+}
+
 /* Writes an operation as an expression.  A scalar of fewer than 32 bits has the width of an int until it is converted. */
 static void put_expression(struct printer *p, const struct loop_value *v)
 {
+    if (v->op == LOOP_LOAD) {
+        put_load(p, v);
+        return;
+    }
+    if (v->op == LOOP_GATHER || v->op == LOOP_SHUFFLE) {
+        put_lanes(p, v);
+        return;
+    }
+    if (v->serial && v->op == LOOP_SELECT) {
+        put_form(p, v, "$a ? $B : $C");
+        return;
+    }
     const loop_type of = v->arg_count ? v->args[v->op == LOOP_SELECT]->type : v->type;
     const enum loop_element from = loop_type_element(of), to = loop_type_element(v->type);
     const bool vector = loop_type_lanes(v->type) > 1, condition = loop_op_rows[v->op].result == LOOP_RESULT_CONDITION;
@@ -225,28 +400,96 @@ static const char *function_name(struct printer *p, const struct loop_function *
     return name ? name : "";
 }
 
+/* Makes the function of scalars that devices without float64 call for each lane of a function of vectors. */
+static void make_scalar_function(struct printer *p, const struct loop_function *f)
+{
+    const char *end = strrchr(f->name, '.');
+    enum kop op = 0;
+
+    while (op < K_OP_COUNT && (strncmp(kop_name(op), f->name, (size_t)(end - f->name)) || kop_name(op)[end - f->name]))
+        op++;
+    if (op < K_OP_COUNT)
+        emit_operation(&p->e->m, op, KT_F32, KT_F32, const_zero(&p->e->m, type_f32), const_zero(&p->e->m, type_f32), NULL);
+}
+
 static void put_value(struct printer *p, const struct loop_value *v)
 {
     if (v->op != LOOP_CALL) {
         put_expression(p, v);
         return;
     }
+    if (loop_type_lanes(v->type) > 1 && p->e)
+        make_scalar_function(p, v->callee);
     for (uint32_t i = 0; i < v->arg_count; i++)
         put(p, "%s%s", i ? ", " : text_of(p, "%s(", function_name(p, v->callee)), value_text(p, v->args[i], false));
     put(p, ")");
 }
 
-static void put_statements(struct printer *p, V v, const struct loop_value *end);
-
-/* Writes an operation, whose value gets a name. */
-static void put_statement(struct printer *p, V v)
+/* Returns whether an operation is written where it stands, whoever needs it. */
+static bool has_effect(const struct loop_value *v)
 {
-    if (v->op == LOOP_PARAMETER) {
-        v->user = v->user ? v->user : (void *)text_of(p, "a%u", (uint32_t)v->number);
+    return loop_op_rows[v->op].result == LOOP_RESULT_NONE || v->op == LOOP_SLOT || v->op == LOOP_GET || v->op == LOOP_FOR;
+}
+
+static void put_statements(struct printer *p, V v);
+
+/* Remembers that a value's name is declared here. */
+static void name_value(struct printer *p, V v, const char *name)
+{
+    struct printed *printed = arena_alloc(p->arena, sizeof *printed);
+
+    v->user = (void *)name;
+    p->failed |= !printed;
+    if (!printed)
         return;
+    *printed = (struct printed){v, p->printed};
+    p->printed = printed;
+}
+
+void forget_printed(struct printer *p, struct printed *last)
+{
+    for (; p->printed != last; p->printed = p->printed->before)
+        p->printed->value->user = NULL;
+}
+
+/* Returns whether a value is written where it is used instead of having a name. */
+static bool is_inline(const struct loop_value *v)
+{
+    return v->op == LOOP_CONST || v->op == LOOP_NUMBER || v->op == LOOP_PARAMETER || is_index_sum(v) ||
+           loop_type_element(v->type) == LOOP_PTR;
+}
+
+static void put_statement(struct printer *p, V v, const char *name);
+
+/* Declares what the operands of an operation are computed from. */
+static void put_operands(struct printer *p, V v)
+{
+    for (uint32_t i = 0; i < v->arg_count; i++) {
+        V of = v->args[i];
+        if (is_inline(of))
+            put_operands(p, of);
+        else if (!of->user)
+            put_statement(p, of, NULL);
     }
+}
+
+static void put_region(struct printer *p, const struct loop_region *region)
+{
+    struct printed *last = p->printed;
+
+    put_statements(p, region->first);
+    forget_printed(p, last);
+}
+
+/* Writes an operation, whose value gets that name, or a new one (NULL). */
+static void put_statement(struct printer *p, V v, const char *name)
+{
+    put_operands(p, v);
+    if (is_inline(v) || v->user)
+        return;
     if (loop_op_rows[v->op].result != LOOP_RESULT_NONE)
-        v->user = (void *)text_of(p, "op%u", p->operations->values++);
+        name_value(p, v, name ? name : text_of(p, "op%u", p->operations->values++));
+    v->serial = is_index(v) ? INDEX_NAME : UNSIGNED_NAME;
     switch (v->op) {
     case LOOP_SLOT:
         put_line(p, "%s %s;", type_text(p, v->type, false), (const char *)v->user);
@@ -257,7 +500,7 @@ static void put_statement(struct printer *p, V v)
     case LOOP_FOR:
         put_line(p, "%s %s = %s;", type_text(p, v->type, false), (const char *)v->user, value_text(p, v->args[0], false));
         put_line(p, "while (%s < %s) {", reinterpreted(p, v->type, true, v->user), value_text(p, v->args[1], true));
-        put_statements(p, v->regions[0].first, NULL);
+        put_region(p, &v->regions[0]);
         put_line(p, "}");
         break;
     case LOOP_NEXT:
@@ -265,79 +508,101 @@ static void put_statement(struct printer *p, V v)
         break;
     case LOOP_IF:
         put_line(p, "if (%s) {", value_text(p, v->args[0], false));
-        put_statements(p, v->regions[0].first, NULL);
+        put_region(p, &v->regions[0]);
+        if (v->region_count > 1) {
+            put_line(p, "} else {");
+            put_region(p, &v->regions[1]);
+        }
         put_line(p, "}");
         break;
     case LOOP_RETURN:
         put_line(p, "return %s;", value_text(p, v->args[0], false));
         break;
+    case LOOP_PREFETCH: /* where an item's next row lies says nothing of the group's */
+        break;
+    case LOOP_STORE:
+    case LOOP_STORE_MASKED:
+    case LOOP_SCATTER:
+        put_store(p, v);
+        break;
     default:
-        put(p, "const %s %s = ", type_text(p, v->type, false), (const char *)v->user);
+        put(p, "const %s %s = ", type_text(p, v->type, v->serial), (const char *)v->user);
         put_value(p, v);
         put_line(p, ";");
     }
 }
 
-/* Writes an operation and those after it in its region, up to `end`. */
-static void put_statements(struct printer *p, V v, const struct loop_value *end)
+/* Writes the effects of an operation and of those after it in its region, with what they depend on. */
+static void put_statements(struct printer *p, V v)
 {
-    for (; v && v != end && !p->failed; v = v->next)
-        put_statement(p, v);
+    for (; v && !p->failed; v = v->next)
+        if (has_effect(v))
+            put_statement(p, v, NULL);
+}
+
+/* ---- values where they are needed ---- */
+
+void put_effects(struct printer *p)
+{
+    struct loop_region *body = &p->builder.function->body;
+
+    put_statements(p, p->effects ? p->effects->next : body->first);
+    p->effects = body->last;
+}
+
+const char *text_of_value(struct printer *p, V v, bool is_signed)
+{
+    put_effects(p);
+    if (is_inline(v))
+        put_operands(p, v);
+    else if (!v->user)
+        put_statement(p, v, NULL);
+    return value_text(p, v, is_signed);
+}
+
+void put_declaration(struct printer *p, V v, const char *name, bool is_signed)
+{
+    put_effects(p);
+    if (!is_inline(v) && !v->user && !is_signed) {
+        put_statement(p, v, name);
+        return;
+    }
+    const char *value = text_of_value(p, v, is_signed);
+    put_line(p, "const %s %s = %s;", type_text(p, v->type, is_signed), name, value);
 }
 
 /* ---- operations of kernels ---- */
 
 /* Vectors of float64 are in elementary functions only, and integers are divided one by one. */
-const struct isa opencl_isa = {
-    .vector_bits = 128, .fma = true, .f16 = true, .rounding = true, .registers = 32, .wide_division = true, .f64 = true};
-
-/* Makes a function of an operation, whose operands have those texts. */
-static V lower_operation(struct printer *p, uint32_t lanes, enum kop op, enum ktype type, enum ktype from,
-                         const char *const args[3], struct loop_function **function)
-{
-    struct loop_module *module = &p->operations->module;
-    struct loop_builder b;
-    loop_type types[3];
-    V v[3] = {NULL};
-
-    for (uint32_t i = 0; i < kop_arity(op); i++)
-        types[i] = type_lanes(type_of(i && op == K_SELECT ? type : from), lanes);
-    *function = loop_function_add(module, "", types, kop_arity(op), type_lanes(type_of(type), lanes));
-    if (!loop_builder_begin(&b, module, *function))
-        return NULL;
-    for (uint32_t i = 0; i < kop_arity(op); i++) {
-        v[i] = loop_parameter(&b, i);
-        v[i]->user = (void *)args[i];
-        v[i]->serial = ktype_is_signed(i && op == K_SELECT ? type : from);
-    }
-    V result = emit_operation(&(struct build){&b, &opencl_isa}, op, type, from, v[0], v[1], v[2]);
-    return module->failed ? NULL : result;
-}
+const struct isa opencl_isa = {.vector_bits = 128,
+                               .fma = true,
+                               .f16 = true,
+                               .rounding = true,
+                               .registers = 32,
+                               .wide_division = true,
+                               .f64 = true,
+                               .address_spaces = true,
+                               .slow_conversions = true};
 
 void put_operation(struct printer *p, const char *target, uint32_t lanes, enum kop op, enum ktype type, enum ktype from,
                    const char *const args[3])
 {
-    struct loop_function *f;
-    V result = lower_operation(p, lanes, op, type, from, args, &f);
+    V v[3] = {NULL};
 
-    if (result && result->op == LOOP_CALL && lanes > 1) { /* devices without float64 call the scalar function */
-        struct loop_function *scalar;
-        p->failed |= !lower_operation(p, 1, op, type, from, args, &scalar);
+    for (uint32_t i = 0; i < kop_arity(op); i++) {
+        const enum ktype of = i && op == K_SELECT ? type : from;
+        v[i] = named_value(p, type_lanes(type_of(of), lanes), ktype_is_signed(of) ? SIGNED_NAME : UNSIGNED_NAME, args[i]);
     }
-    p->failed |= !result;
-    if (p->failed)
+    V result = emit_operation(&p->e->m, op, type, from, v[0], v[1], v[2]);
+    put_effects(p);
+    if (is_inline(result) || result->user || ktype_is_signed(type)) {
+        put_line(p, "%s = %s;", target, text_of_value(p, result, ktype_is_signed(type)));
         return;
-    const bool last = result == f->body.last && result->op != LOOP_PARAMETER;
-    put_statements(p, f->body.first, last ? result : NULL);
+    }
+    put_operands(p, result);
     put(p, "%s = ", target);
-    if (!last) {
-        put_line(p, "%s;", value_text(p, result, ktype_is_signed(type)));
-        return;
-    }
-    if (ktype_is_signed(type))
-        put(p, lanes > 1 ? "as_%s(" : "(%s)(", type_text(p, result->type, true));
     put_value(p, result);
-    put_line(p, ktype_is_signed(type) ? ");" : ";");
+    put_line(p, ";");
 }
 
 /* ---- functions ---- */
@@ -353,7 +618,6 @@ static void put_function_head(struct printer *p, const struct loop_function *f)
 /* Writes a function of vectors as calls of the scalar one, lane by lane. */
 static void put_by_lanes(struct printer *p, const struct loop_function *f)
 {
-    static const char digits[] = "0123456789abcdef";
     const char *name = function_name(p, f);
 
     put_function_head(p, f);
@@ -361,7 +625,7 @@ static void put_by_lanes(struct printer *p, const struct loop_function *f)
     for (uint32_t lane = 0; lane < loop_type_lanes(f->result); lane++) {
         put(p, "%s%.*s1(", lane ? ", " : "", (int)(strrchr(name, 'v') + 1 - name), name);
         for (uint32_t i = 0; i < f->param_count; i++)
-            put(p, "%sa%u.s%c", i ? ", " : "", i, digits[lane]);
+            put(p, "%sa%u.s%c", i ? ", " : "", i, lane_names[lane]);
         put(p, ")");
     }
     put_line(p, ");\n}");
@@ -370,12 +634,12 @@ static void put_by_lanes(struct printer *p, const struct loop_function *f)
 /* Writes a function once for all kernels of a program.  What computes vectors in float64 does so where the device has it. */
 static void put_function(struct printer *p, const struct loop_function *f)
 {
-    const bool vector = loop_type_lanes(f->result) > 1;
+    const bool vector = loop_type_lanes(f->result) > 1 && loop_type_element(f->result) == LOOP_F32;
     const char *name = function_name(p, f);
 
     put_line(p, "#ifndef HAS_%s\n#define HAS_%s%s", name, name, vector ? "\n#ifdef cl_khr_fp64" : "");
     put_function_head(p, f);
-    put_statements(p, f->body.first, NULL);
+    put_statements(p, f->body.first);
     put_line(p, "}");
     if (vector) {
         put_line(p, "#else");

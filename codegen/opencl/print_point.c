@@ -6,21 +6,22 @@
  * variables with what varies in it.  Where a work-group shares a row (GPU_ROWS) the loop of each item takes every n-th
  * iteration, and what the items have reduced is combined in local memory.
  */
+#include "codegen/lower/guard.h"
 #include "codegen/opencl/internal.h"
 
 /* ---- variables ---- */
 
 const char *size_text(struct printer *p, uint32_t var)
 {
-    return p->k->vars[var].bounded ? "bound" : number_text(p, p->numbers.vars[var]);
+    return p->k->vars[var].bounded ? "bound" : number_text(p, p->e->info.numbers.vars[var]);
 }
 
-const char *first_text(const struct printer *p, uint32_t var)
+static const char *first_text(const struct printer *p, uint32_t var)
 {
     return p->k->vars[var].bounded ? "first" : "0";
 }
 
-const char *end_text(struct printer *p, uint32_t var)
+static const char *end_text(struct printer *p, uint32_t var)
 {
     return p->k->vars[var].bounded ? "first + bound" : size_text(p, var);
 }
@@ -46,111 +47,6 @@ void put_decode(struct printer *p, const struct gpu_vars *vars, const char *from
     }
 }
 
-/* ---- stores ---- */
-
-/* Begins a store: "if" its guards hold. */
-static void put_store_guards(struct printer *p, uint32_t store)
-{
-    const struct kstore *s = &p->k->stores[store];
-
-    if (s->guard_count)
-        put(p, "if (%s) ", guards_text(p, p->numbers.stores[store] + 1 + s->index.count, s->guard_count, s->guards));
-}
-
-static void put_scalar_store(struct printer *p, uint32_t store, const char *value)
-{
-    const struct kstore *s = &p->k->stores[store];
-    const dtype t = p->k->tensors[s->tensor].type;
-    const char *tensor = tensor_text(p, s->tensor), *index = form_text(p, p->numbers.stores[store], s->index);
-
-    put_store_guards(p, store);
-    if (t == WNNOperandDataType_Float16)
-        put_line(p, "vstore_half_rte(%s, %s, %s);", value, index, tensor);
-    else if (t == DTYPE_BFLOAT16)
-        put_line(p, "%s[%s] = to_bf16_v1(%s);", tensor, index, value);
-    else
-        put_line(p, "%s[%s] = (%s)%s;", tensor, index, opencl_storage_type(p, t), value);
-}
-
-static void put_vector_store(struct printer *p, uint32_t store)
-{
-    const struct kstore *s = &p->k->stores[store];
-    const dtype t = p->k->tensors[s->tensor].type;
-    const bool half = t == WNNOperandDataType_Float16;
-    const char *v = operand_of(p, s->expr, true);
-    const char *space = opencl_space_of(p, s->tensor), *stored = half ? "ushort" : opencl_storage_type(p, t), *value;
-
-    if (half || t == DTYPE_BFLOAT16)
-        value = text_of(p, half ? "to_f16_v%u(%s)" : "to_bf16_v%u(%s)", p->lanes, v);
-    else
-        value = text_of(p, "convert_%s%u(%s%s)", stored, p->lanes, v, p->k->exprs[s->expr].type == KT_BOOL ? " & 1" : "");
-    put_store_guards(p, store);
-    put_line(p, "STORE_VECTOR(%s, %s, %u, %s, %s(%s) + %s);", space, stored, p->lanes, value,
-             half ? text_of(p, "(%s ushort *)", space) : "", tensor_text(p, s->tensor),
-             form_text(p, p->numbers.stores[store], s->index));
-}
-
-static void put_scattered_store(struct printer *p, uint32_t store)
-{
-    const struct kstore *s = &p->k->stores[store];
-    const bool vector = has_lanes(p, s->expr);
-    struct scope scope;
-
-    put_line(p, "{");
-    if (vector)
-        put_spill(p, s->expr);
-    open_lanes(p, &scope);
-    need_form(p, s->index);
-    need_guards(p, s->guard_count, s->guards);
-    put_scalar_store(p, store, text_of(p, vector ? "lanes%u[lane]" : "v%u", s->expr));
-    close_lanes(p, &scope);
-    put_line(p, "}");
-}
-
-/* Returns whether a store writes a vector.  float64 has no vectors here: it may be emulated, in a scalar of 64 bits. */
-static bool is_vector_store(const struct printer *p, const struct kstore *s)
-{
-    if (p->k->exprs[s->expr].type == KT_F64)
-        return false;
-    for (uint32_t g = 0; g < s->guard_count; g++)
-        if (form_has_lanes(p, s->guards[g].form, false))
-            return false;
-    return is_side_by_side(p, s->index);
-}
-
-static void put_store(struct printer *p, uint32_t store)
-{
-    const struct kstore *s = &p->k->stores[store];
-
-    if (p->lanes == 1 || (!has_lanes(p, s->expr) && !form_has_lanes(p, s->index, false)))
-        put_scalar_store(p, store, text_of(p, "v%u", s->expr));
-    else if (is_vector_store(p, s))
-        put_vector_store(p, store);
-    else
-        put_scattered_store(p, store);
-}
-
-static void need_store(struct printer *p, const struct kstore *s)
-{
-    need_expr(p, s->expr);
-    if (p->lanes > 1 && !is_vector_store(p, s) && (has_lanes(p, s->expr) || form_has_lanes(p, s->index, false)))
-        return; /* its loop over the lanes declares the address */
-    need_form(p, s->index);
-    need_guards(p, s->guard_count, s->guards);
-}
-
-void put_stores(struct printer *p, bool varying, uint32_t phase)
-{
-    const struct kernel *k = p->k;
-
-    for (uint32_t i = 0; i < k->store_count; i++)
-        if (k->stores[i].varying == varying && k->stores[i].phase == phase)
-            need_store(p, &k->stores[i]);
-    for (uint32_t i = 0; i < k->store_count; i++)
-        if (k->stores[i].varying == varying && k->stores[i].phase == phase)
-            put_store(p, i);
-}
-
 /* ---- phases ---- */
 
 static bool runs_in(const struct kexpr *e, uint32_t phase)
@@ -174,15 +70,10 @@ static void put_iteration(struct printer *p, uint32_t phase)
     for (uint32_t i = 0; i < k->expr_count; i++) /* running sums count every iteration */
         if (k->exprs[i].op == K_SCAN && k->exprs[i].phase <= phase)
             need_expr(p, i);
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kexpr *e = &k->exprs[i];
-        if (!runs_in(e, phase))
-            continue;
-        need_expr(p, e->args[0]);
-        if (e->reduce == KR_DOT)
-            need_expr(p, e->args[1]);
-        put_step(p, i, "iteration");
-    }
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (runs_in(&k->exprs[i], phase))
+            put_step(p, i);
+    put_kept(p);
     put_stores(p, true, phase);
 }
 
@@ -207,22 +98,6 @@ static void put_shared_loop(struct printer *p, uint32_t phase)
     put_line(p, "}");
 }
 
-/* Declares the row-major number of an iteration, where a phase asks for it. */
-static void put_number_of_iteration(struct printer *p, uint32_t phase)
-{
-    const struct kernel *k = p->k;
-    bool asked = false;
-
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        asked |= runs_in(&k->exprs[i], phase) && kexpr_is_place(&k->exprs[i]);
-    if (!asked)
-        return;
-    const char *number = text_of(p, "x%u", k->parallel_count);
-    for (uint32_t i = 1; i < k->reduced_count; i++)
-        number = text_of(p, "(%s) * %s + x%u", number, size_text(p, k->parallel_count + i), k->parallel_count + i);
-    put_line(p, "const $i iteration = %s;", number);
-}
-
 static void put_nest(struct printer *p, uint32_t phase, uint32_t level);
 
 /* Writes a loop over iterations [from, to) of a REDUCED variable, with everything in it. */
@@ -232,12 +107,10 @@ static void put_loop(struct printer *p, uint32_t phase, uint32_t level, const ch
     struct scope scope;
 
     open_scope(p, &scope, "for ($i x%u = %s; x%u < %s; x%u += %u) {", var, from, var, to, var, step);
-    if (level + 1 < p->k->reduced_count) {
+    if (level + 1 < p->k->reduced_count)
         put_nest(p, phase, level + 1);
-    } else {
-        put_number_of_iteration(p, phase);
+    else
         put_iteration(p, phase);
-    }
     close_scope(p, &scope);
 }
 
@@ -395,7 +268,7 @@ void put_vector_point(struct printer *p, const char *next)
     else
         put_line(p, "const $i begin = id0;");
     p->lanes = p->s->lanes;
-    if (has_windows(p))
+    if (window_is_guarded(p->e))
         put_inside(p, next);
     put_line(p, "const $i x%u = begin;", var);
     put_point(p);

@@ -21,8 +21,8 @@ static bool is_lane_sum(const struct printer *p, uint32_t expr)
 
     if (p->lanes == 1)
         return false;
-    return p->k->vars[p->s->lane_var].kind == KVAR_REDUCED || p->expr_lanes[e->args[0]] ||
-           (e->reduce == KR_DOT && p->expr_lanes[e->args[1]]);
+    return p->k->vars[p->s->lane_var].kind == KVAR_REDUCED || has_lanes(p, e->args[0]) ||
+           (e->reduce == KR_DOT && has_lanes(p, e->args[1]));
 }
 
 /* Returns "l" for the accumulators of lanes that are iterations, because a scalar loop over the remaining iterations has its
@@ -101,7 +101,7 @@ static void put_combination(struct printer *p, uint32_t expr, const char *to, co
                   y ? (const char *[]){x, y, to} : (const char *[]){to, x, NULL});
 }
 
-void put_step(struct printer *p, uint32_t expr, const char *iteration)
+void put_step(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
     const bool lanes = is_lane_sum(p, expr);
@@ -109,7 +109,8 @@ void put_step(struct printer *p, uint32_t expr, const char *iteration)
 
     if (kexpr_is_place(e)) {
         const char *better = better_text(p, e, p->k->exprs[e->args[0]].type, x, text_of(p, "s%u", expr));
-        put_line(p, "if (i%1$u < 0 || %2$s) { s%1$u = %3$s; i%1$u = %4$s; }", expr, better, x, iteration);
+        const char *at = p->s->shape == GPU_ROWS ? "iteration" : iteration_text(p);
+        put_line(p, "if (i%1$u < 0 || %2$s) { s%1$u = %3$s; i%1$u = %4$s; }", expr, better, x, at);
         return;
     }
     if (has_keys(p, expr))
@@ -281,5 +282,5 @@ void put_result(struct printer *p, uint32_t expr)
         put_line(p, "const %s v%u = number_of_key_v%u(s%u);", t, expr, p->lanes, expr);
     else
         put_line(p, "const %s v%u = s%u;", t, expr, expr);
-    p->expr_known[expr] = true;
+    know_expr(p, expr);
 }

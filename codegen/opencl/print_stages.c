@@ -158,10 +158,11 @@ bool put_stages(struct printer *p, struct opencl_source *out)
         own.sum_split = s->sum_split;
         own.sum_steps = s->sum_steps;
         own.tile = s->tile;
-        if (!printer_number(&stage, p->arena) || !(p->literals || printer_append_params(out, &stage.numbers)))
-            return false;
-        put_stage(&stage, &k->stages[i], s, bound_of(&k->stages[i]));
-        if (stage.failed)
+        bool good = printer_number(&stage, p->arena) && (p->literals || printer_append_params(out, &stage.e->info.numbers));
+        if (good)
+            put_stage(&stage, &k->stages[i], s, bound_of(&k->stages[i]));
+        printer_end(&stage);
+        if (!good || stage.failed)
             return false;
     }
     put_line(p, "}");

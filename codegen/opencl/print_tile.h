@@ -43,8 +43,8 @@ bool tile_has_words(const struct tile_printer *w, uint32_t o);
 const char *tile_hoisted_name(const struct tile_printer *w, uint32_t expr, uint32_t r, uint32_t v);
 /** Declares the value of an expression of operand o, of row r and vector v. */
 void put_tile_value(const struct tile_printer *w, uint32_t o, uint32_t expr, uint32_t r, uint32_t v, const char *name);
-/** Declares the variables that the value of operand o has in row r and vector v. */
-void put_tile_variables(const struct tile_printer *w, uint32_t o, uint32_t r, uint32_t v);
+/** Says which values variables have for operand o in row r and vector v, in this scope. */
+void set_tile_variables(const struct tile_printer *w, uint32_t o, uint32_t r, uint32_t v);
 /** Declares the scale of each vector. */
 void put_tile_factors(const struct tile_printer *w);
 /** Declares the accumulators. */

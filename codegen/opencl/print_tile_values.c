@@ -83,46 +83,34 @@ const char *tile_hoisted_name(const struct tile_printer *w, uint32_t expr, uint3
     return text_of(w->p, "h%u_%u_%u", expr, r, v);
 }
 
-static const char *value_type(const struct tile_printer *w, uint32_t expr)
-{
-    return opencl_lane_type(w->p, w->p->k->exprs[expr].type, has_lanes(w->p, expr) ? w->p->lanes : 1);
-}
-
-/* Declares in a block what an expression of operand o needs of what is known already. */
+/* Says what an expression of operand o needs of what is known already. */
 static void take_hoisted(const struct tile_printer *w, uint32_t o, uint32_t expr, uint32_t r, uint32_t v)
 {
     struct printer *p = w->p;
 
     mark_below(p->k, expr, w->below);
     for (uint32_t i = 0; i < expr && !p->failed; i++)
-        if (w->below[i] && w->hoisted[o][i] && w->depths[i] < w->depths[expr]) {
-            put_line(p, "const %s v%u = %s;", value_type(w, i), i, tile_hoisted_name(w, i, r, v));
-            p->expr_known[i] = true;
-        }
+        if (w->below[i] && w->hoisted[o][i] && w->depths[i] < w->depths[expr])
+            know_value(p, i, named_expr(p, i, tile_hoisted_name(w, i, r, v)));
 }
 
-void put_tile_variables(const struct tile_printer *w, uint32_t o, uint32_t r, uint32_t v)
+void set_tile_variables(const struct tile_printer *w, uint32_t o, uint32_t r, uint32_t v)
 {
-    struct printer *p = w->p;
-
     for (uint32_t i = 0; i < w->t->m.count && w->rows[o]; i++)
-        put_line(p, "const $i x%u = x%u_%u;", w->t->m.vars[i], w->t->m.vars[i], r);
+        set_variable(w->p, w->t->m.vars[i], text_of(w->p, "x%u_%u", w->t->m.vars[i], r));
     if (w->columns[o])
-        put_line(p, "const $i x%u = at%u;", w->t->n.vars[0], v);
+        set_variable(w->p, w->t->n.vars[0], text_of(w->p, "at%u", v));
 }
 
 void put_tile_value(const struct tile_printer *w, uint32_t o, uint32_t expr, uint32_t r, uint32_t v, const char *name)
 {
-    struct printer *p = w->p;
     struct scope scope;
 
-    put_line(p, "%s %s;", value_type(w, expr), name);
-    open_scope(p, &scope, "{");
-    put_tile_variables(w, o, r, v);
+    scope_enter(w->p, &scope);
+    set_tile_variables(w, o, r, v);
     take_hoisted(w, o, expr, r, v);
-    need_expr(p, expr);
-    put_line(p, "%s = v%u;", name, expr);
-    close_scope(p, &scope);
+    put_expr(w->p, expr, name);
+    scope_leave(w->p, &scope);
 }
 
 void put_tile_factors(const struct tile_printer *w)
@@ -236,7 +224,7 @@ void put_points(struct printer *p, const char *sum, uint32_t lanes)
     scope_enter(p, &scope);
     p->lanes = lanes;
     put_line(p, "const %s v%u = %s;", opencl_lane_type(p, p->k->exprs[dot].type, lanes), dot, sum);
-    p->expr_known[dot] = true;
+    know_expr(p, dot);
     put_invariants(p, p->k->phase_count);
     put_stores(p, false, p->k->phase_count);
     scope_leave(p, &scope);

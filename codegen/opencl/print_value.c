@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Prints numbers, affine forms, variables and expressions.  Every value becomes a constant of its own name, x<variable> or
- * v<expression>, declared once in the scope in which it is the same.
+ * Prints the values of a kernel: codegen/lower makes operations of the loop language of loads, indices, guards, expressions and
+ * stores, and print_operation.c prints them where they are needed.  What loops around them declare has names: x<variable>, and
+ * v<expression> for what several of them use.
  */
+#include "codegen/lower/expression.h"
+#include "codegen/lower/guard.h"
+#include "codegen/lower/memory.h"
+#include "codegen/lower/operation.h"
 #include "codegen/opencl/internal.h"
 #include "ir/schedule/dependence.h"
 
@@ -13,25 +18,112 @@
 
 /* ---- the state and its parameters ---- */
 
+/* Returns how a load's lanes are loaded: where they are a few elements apart, out of that many vectors. */
+static void choose_load(const struct printer *p, const uint64_t *exprs, uint32_t expr, struct schedule_expr *by)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+    const uint32_t var = p->s->lane_var;
+    const int64_t step = e->op == K_LOAD && var != KEXPR_NONE ? kaffine_coefficient(e->index, var) : 0;
+    bool strided = p->s->strides && step >= 2 && step <= GPU_STRIDE_MAX;
+
+    by->lanes = depends_on(exprs[expr], var);
+    by->row_buffer = expr == p->s->kept ? 0 : -1;
+    by->phase = p->s->kept_phase;
+    strided = strided && !form_derives_along(p->k, exprs, &e->index, var);
+    for (uint32_t g = 0; strided && g < e->guard_count; g++) {
+        const int64_t by_lane = kaffine_coefficient(e->guards[g].form, var);
+        strided = (by_lane == 0 || by_lane == step) && !form_derives_along(p->k, exprs, &e->guards[g].form, var);
+    }
+    by->load = strided ? LOAD_STRIDED : LOAD_BY_INDEX;
+    by->count = (uint32_t)step;
+}
+
+/* Makes what codegen/lower asks for of a device's schedule.  Returns NULL if memory runs out. */
+static struct schedule *schedule_values(const struct printer *p, const uint64_t *exprs)
+{
+    const struct kernel *k = p->k;
+    struct schedule *s = arena_alloc(p->arena, sizeof *s);
+
+    if (!s)
+        return NULL;
+    *s = (struct schedule){.kernel = k,
+                           .vector_var = p->s->lane_var,
+                           .lanes = p->s->lanes,
+                           .unroll_from = k->reduced_count,
+                           .edges.far_guards = p->s->wide,
+                           .transpose.var = KEXPR_NONE,
+                           .row_buffers = {.count = 1, .element_bytes = sizeof(float), .lanes = 1},
+                           .var_lanes = arena_array(p->arena, (size_t)k->var_count + 1, sizeof(bool)),
+                           .exprs = arena_array(p->arena, (size_t)k->expr_count + 1, sizeof *s->exprs)};
+    if (!s->var_lanes || !s->exprs)
+        return NULL;
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        choose_load(p, exprs, i, &s->exprs[i]);
+    for (uint32_t i = 0; i < k->var_count; i++)
+        s->var_lanes[i] = depends_on(var_dependences(k, exprs, i), p->s->lane_var);
+    return s;
+}
+
+/* Makes everything that is emitted belong to one level, because loops are not emitted: it goes where it is asked for. */
+static void flatten_levels(struct emitter *e)
+{
+    struct analysis *a = &e->info;
+
+    memset(a->var_level, LEVEL_UNIT, sizeof a->var_level);
+    memset(a->expr_level, LEVEL_UNIT, e->k->expr_count);
+    for (uint32_t i = 0; i < a->form_count; i++)
+        a->forms[i].level = LEVEL_UNIT;
+    a->inner_level = a->point_level = a->reduced_level = a->vector_level = e->frame.inner_level = LEVEL_UNIT;
+    frame_open(&e->frame, LEVEL_UNIT);
+}
+
+V named_value(struct printer *p, loop_type type, uint32_t kind, const char *name)
+{
+    struct loop_value *v = arena_alloc(p->arena, sizeof *v);
+
+    if (v)
+        *v = (struct loop_value){.op = LOOP_PARAMETER, .type = type, .serial = kind, .user = (void *)name};
+    p->failed |= !v;
+    return v;
+}
+
+void set_variable(struct printer *p, uint32_t var, const char *name)
+{
+    p->e->frame.var_value[var] = named_value(p, type_index(&p->e->m), INDEX_NAME, name);
+}
+
 bool printer_number(struct printer *p, struct arena *a)
 {
     const struct kernel *k = p->k;
+    const struct build m = {&p->builder, &opencl_isa, p->s->wide ? 64 : 32};
+    struct loop_module *module = &p->operations->module;
 
-    p->expr_known = arena_array(a, k->expr_count + 1, sizeof(bool));
-    p->var_known = arena_array(a, k->var_count + 1, sizeof(bool));
-    p->expr_lanes = arena_array(a, k->expr_count + 1, sizeof(bool));
-    p->var_lanes = arena_array(a, k->var_count + 1, sizeof(bool));
-    const uint64_t *exprs = kernel_dependences(k, a);
-    if (!p->expr_known || !p->var_known || !p->expr_lanes || !p->var_lanes || !exprs ||
-        !kernel_numbers(k, KEXPR_NONE, a, &p->numbers))
-        return false;
     p->arena = a;
     p->lanes = 1;
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        p->expr_lanes[i] = depends_on(exprs[i], p->s->lane_var);
+    const uint64_t *exprs = kernel_dependences(k, a);
+    struct schedule *s = exprs ? schedule_values(p, exprs) : NULL;
+    p->expr_known = arena_array(a, (size_t)k->expr_count + 1, sizeof(bool));
+    p->e = arena_alloc(a, sizeof *p->e);
+    if (!s || !p->expr_known || !p->e || !loop_builder_begin(&p->builder, module, loop_function_add(module, "", NULL, 0, 0)))
+        return false;
+    memset(p->e, 0, sizeof *p->e);
+    if (!values_prepare(p->e, &m, s)) {
+        arena_free(&p->e->arena);
+        return false;
+    }
+    flatten_levels(p->e);
+    for (uint32_t i = 0; i < p->e->info.numbers.count && p->literals; i++)
+        p->e->info.numbers.items[i].slot = -1;
     for (uint32_t i = 0; i < k->var_count; i++)
-        p->var_lanes[i] = depends_on(var_dependences(k, exprs, i), p->s->lane_var);
-    return true;
+        set_variable(p, i, text_of(p, "x%u", i));
+    p->e->args.scratch = named_value(p, type_ptr, UNSIGNED_NAME, "kept");
+    return !p->failed;
+}
+
+void printer_end(struct printer *p)
+{
+    if (p->e)
+        arena_free(&p->e->arena);
 }
 
 bool printer_append_params(struct opencl_source *out, const struct knumbers *numbers)
@@ -104,87 +196,18 @@ void put_barrier(struct printer *p)
 
 const char *number_text(struct printer *p, uint32_t number)
 {
-    const struct knumber *n = &p->numbers.items[number];
+    const struct knumber *n = &p->e->info.numbers.items[number];
 
-    if (n->slot >= 0 && !p->literals)
+    if (n->slot >= 0)
         return text_of(p, "p%u", p->first_param + (uint32_t)n->slot);
     return text_of(p, n->value < 0 ? "(%" PRId64 ")" : "%" PRId64, n->value);
-}
-
-/* ---- forms and guards ---- */
-
-static void need_var(struct printer *p, uint32_t var);
-
-void need_form(struct printer *p, struct kaffine form)
-{
-    for (uint32_t i = 0; i < form.count; i++)
-        need_var(p, form.terms[i].var);
-}
-
-const char *form_text(struct printer *p, uint32_t start, struct kaffine form)
-{
-    const char *text = number_text(p, start);
-
-    for (uint32_t i = 0; i < form.count; i++) {
-        const struct knumber *c = &p->numbers.items[start + 1 + i];
-        if (c->slot < 0 && (c->value == 1 || c->value == -1))
-            text = text_of(p, "%s %c x%u", text, c->value == 1 ? '+' : '-', form.terms[i].var);
-        else
-            text = text_of(p, "%s + %s * x%u", text, number_text(p, start + 1 + i), form.terms[i].var);
-    }
-    return text_of(p, "(%s)", text);
-}
-
-void need_guards(struct printer *p, uint32_t count, const struct kguard *guards)
-{
-    for (uint32_t i = 0; i < count; i++)
-        need_form(p, guards[i].form);
-}
-
-const char *guards_text(struct printer *p, uint32_t start, uint32_t count, const struct kguard *guards)
-{
-    const char *type = p->s->wide ? "ulong" : "uint", *text = ""; /* one comparison: a negative number is large */
-
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t bound = start + form_numbers(guards[i].form);
-        text = text_of(p, "%s%s((%s)%s < (%s)%s)", text, i ? " & " : "", type, form_text(p, start, guards[i].form), type,
-                       number_text(p, bound));
-        start = bound + 1;
-    }
-    return text;
-}
-
-/* ---- variables ---- */
-
-static void need_var(struct printer *p, uint32_t var)
-{
-    const struct kvar *v = &p->k->vars[var];
-    const uint32_t start = p->numbers.vars[var];
-
-    if (v->kind == KVAR_PARALLEL || v->kind == KVAR_REDUCED || p->var_known[var])
-        return;
-    if (v->kind == KVAR_DIVMOD) {
-        need_form(p, v->base);
-        put(p, "const $i x%u = %s", var, form_text(p, start, v->base));
-        if (v->divide != 1)
-            put(p, " / %" PRId64, v->divide);
-        if (v->modulo)
-            put(p, " %% %" PRId64, v->modulo);
-        put_line(p, ";");
-    } else {
-        const bool is_u64 = p->k->exprs[v->expr].type == KT_U64;
-        need_expr(p, v->expr);
-        put_line(p, "const $i x%u = ($i)clamp_index((long)%sv%u%s, %s);", var, is_u64 ? "min(" : "", v->expr,
-                 is_u64 ? ", 0x7ffffffffffffffful)" : "", number_text(p, start));
-    }
-    p->var_known[var] = true;
 }
 
 /* ---- tensors ---- */
 
 const char *opencl_storage_type(struct printer *p, dtype t)
 {
-    return t == WNNOperandDataType_Float16 ? "half" : t == DTYPE_BFLOAT16 ? "ushort" : opencl_value_type(p, ktype_of(t));
+    return opencl_element_type(p, storage_type(t));
 }
 
 const char *tensor_text(struct printer *p, uint32_t tensor)
@@ -206,20 +229,45 @@ const char *lanes_suffix(struct printer *p, enum ktype t, uint32_t lanes)
     return t == KT_F64 ? "f64" : text_of(p, "v%u", lanes);
 }
 
-/* ---- blocks and lanes ---- */
+/* ---- blocks ---- */
+
+/* Copies what has been emitted to `saved`, or back. */
+static void copy_caches(struct printer *p, struct cached *saved, bool back)
+{
+    struct caches *c = &p->e->cache;
+    const uint32_t exprs = p->k->expr_count;
+    const struct {
+        struct cached *first;
+        uint32_t count, step;
+    } parts[] = {{c->forms + LEVEL_UNIT, p->e->info.form_count, LEVELS_MAX},
+                 {c->exprs, exprs, COPIES_MAX},
+                 {c->splats, exprs, COPIES_MAX},
+                 {c->vars, p->k->var_count, COPIES_MAX}};
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (uint32_t j = 0; j < parts[i].count; j++, saved++)
+            if (back)
+                parts[i].first[j * parts[i].step] = *saved;
+            else
+                *saved = parts[i].first[j * parts[i].step];
+}
 
 void scope_enter(struct printer *p, struct scope *s)
 {
-    s->exprs = arena_array(p->arena, (size_t)p->k->expr_count + 1, sizeof(bool));
-    s->vars = arena_array(p->arena, (size_t)p->k->var_count + 1, sizeof(bool));
-    s->lanes = p->lanes;
-    s->lane_by_lane = p->lane_by_lane;
-    if (!s->exprs || !s->vars) {
+    const size_t exprs = p->k->expr_count, values = p->e->info.form_count + 2 * exprs + p->k->var_count;
+
+    *s = (struct scope){.exprs = arena_array(p->arena, exprs + 1, sizeof(bool)),
+                        .values = arena_array(p->arena, values + 1, sizeof *s->values),
+                        .printed = p->printed,
+                        .serial = p->e->frame.levels[LEVEL_UNIT].serial,
+                        .lanes = p->lanes};
+    if (!s->exprs || !s->values) {
         p->failed = true;
         return;
     }
-    memcpy(s->exprs, p->expr_known, p->k->expr_count * sizeof(bool));
-    memcpy(s->vars, p->var_known, p->k->var_count * sizeof(bool));
+    memcpy(s->exprs, p->expr_known, exprs * sizeof(bool));
+    memcpy(s->vars, p->e->frame.var_value, sizeof s->vars);
+    copy_caches(p, s->values, false);
 }
 
 void open_scope(struct printer *p, struct scope *s, const char *format, ...)
@@ -236,11 +284,13 @@ void open_scope(struct printer *p, struct scope *s, const char *format, ...)
 void scope_leave(struct printer *p, const struct scope *s)
 {
     p->lanes = s->lanes;
-    p->lane_by_lane = s->lane_by_lane;
+    forget_printed(p, s->printed);
     if (p->failed)
         return;
     memcpy(p->expr_known, s->exprs, p->k->expr_count * sizeof(bool));
-    memcpy(p->var_known, s->vars, p->k->var_count * sizeof(bool));
+    copy_caches(p, s->values, true);
+    memcpy(p->e->frame.var_value, s->vars, sizeof s->vars);
+    p->e->frame.levels[LEVEL_UNIT].serial = s->serial;
 }
 
 void close_scope(struct printer *p, const struct scope *s)
@@ -249,240 +299,47 @@ void close_scope(struct printer *p, const struct scope *s)
     scope_leave(p, s);
 }
 
-bool has_lanes(const struct printer *p, uint32_t expr)
-{
-    return p->lanes > 1 && p->expr_lanes[expr];
-}
-
-const char *operand_of(struct printer *p, uint32_t expr, bool lanes)
-{
-    const enum ktype type = p->k->exprs[expr].type;
-
-    if (!lanes || has_lanes(p, expr))
-        return text_of(p, "v%u", expr);
-    return text_of(p, "(%s)(%sv%u)", opencl_lane_type(p, type, p->lanes), type == KT_BOOL ? "-" : "", expr);
-}
-
-bool form_has_lanes(const struct printer *p, struct kaffine form, bool derived)
-{
-    for (uint32_t i = 0; i < form.count; i++)
-        if (p->var_lanes[form.terms[i].var] && (!derived || form.terms[i].var != p->s->lane_var))
-            return true;
-    return false;
-}
-
-bool is_side_by_side(const struct printer *p, struct kaffine form)
-{
-    return !form_has_lanes(p, form, true) && kaffine_coefficient(form, p->s->lane_var) == 1;
-}
-
-void put_spill(struct printer *p, uint32_t expr)
-{
-    put_line(p, "%s lanes%u[%u]; vstore%u(v%u, 0, lanes%u);", opencl_value_type(p, p->k->exprs[expr].type), expr, p->lanes,
-             p->lanes, expr, expr);
-}
-
-void open_lanes(struct printer *p, struct scope *s)
-{
-    open_scope(p, s, "for (int lane = 0; lane < %u; lane++) {", p->lanes);
-    put_line(p, "const $i lane_at = x%u + lane;", p->s->lane_var);
-    put_line(p, "{ const $i x%u = lane_at;", p->s->lane_var);
-    p->lanes = 1;
-    p->lane_by_lane = true;
-    for (uint32_t i = 0; i < p->k->expr_count; i++)
-        p->expr_known[i] = p->expr_known[i] && !p->expr_lanes[i];
-    for (uint32_t i = 0; i < p->k->var_count; i++)
-        p->var_known[i] = p->var_known[i] && !p->var_lanes[i];
-}
-
-void close_lanes(struct printer *p, const struct scope *s)
-{
-    scope_leave(p, s);
-    put_line(p, "} }");
-}
-
 /* ---- expressions ---- */
 
-/* Returns how many elements lie from one lane's to the next one's, if a vector of them can be loaded, or 0. */
-static int64_t stride_of(const struct printer *p, struct kaffine form)
+bool has_lanes(const struct printer *p, uint32_t expr)
 {
-    const int64_t step = kaffine_coefficient(form, p->s->lane_var);
-
-    return form_has_lanes(p, form, true) || step < 1 || step > (p->s->strides ? GPU_STRIDE_MAX : 1) ? 0 : step;
+    return p->lanes > 1 && p->e->s->exprs[expr].lanes;
 }
 
-/* Returns a scalar load.  Where a guard fails element 0 is read instead and not used: selecting a value is cheaper than a
- * branch. */
-static const char *scalar_load_text(struct printer *p, uint32_t expr, bool guarded)
+/* Returns the context of what is computed here, in so many lanes. */
+static struct context context_of(const struct printer *p, uint32_t lanes)
 {
-    const struct kexpr *e = &p->k->exprs[expr];
-    const dtype t = p->k->tensors[e->tensor].type;
-    const char *tensor = tensor_text(p, e->tensor), *index = form_text(p, p->numbers.exprs[expr], e->index), *load;
-
-    if (guarded)
-        index = text_of(p, "g%u ? %s : 0", expr, index);
-    if (t == WNNOperandDataType_Float16)
-        load = text_of(p, "vload_half(%s, %s)", index, tensor);
-    else
-        load = text_of(p, t == DTYPE_BFLOAT16 ? "from_bf16_v1(%s[%s])" : "%s[%s]", tensor, index);
-    return guarded ? text_of(p, "g%u ? %s : %s", expr, load, constant_text(p, e->type, e->bits)) : load;
-}
-
-static const char *vector_load_text(struct printer *p, uint32_t expr, uint32_t lanes, int64_t step)
-{
-    const struct kexpr *e = &p->k->exprs[expr];
-    const dtype t = p->k->tensors[e->tensor].type;
-    const bool half = t == WNNOperandDataType_Float16;
-    const char *space = opencl_space_of(p, e->tensor), *stored = half ? "ushort" : opencl_storage_type(p, t);
-    const char *address = text_of(p, "(%s) + %s", tensor_text(p, e->tensor), form_text(p, p->numbers.exprs[expr], e->index));
-
-    if (half)
-        address = text_of(p, "(%s const ushort *)%s", space, address);
-    if (step > 1)
-        address = text_of(p, "LOAD_EVERY_%" PRId64 "_%u(%s, %s, %s)", step, lanes, space, stored, address);
-    else
-        address = text_of(p, "LOAD_VECTOR(%s, %s, %u, %s)", space, stored, lanes, address);
-    return half                  ? text_of(p, "from_f16_v%u(%s)", lanes, address)
-           : t == DTYPE_BFLOAT16 ? text_of(p, "from_bf16_v%u(%s)", lanes, address)
-                                 : address;
-}
-
-void put_loaded_vector(struct printer *p, uint32_t expr, uint32_t lanes, const char *name)
-{
-    need_form(p, p->k->exprs[expr].index);
-    put_line(p, "%s = %s;", name, vector_load_text(p, expr, lanes, 1));
-}
-
-static bool is_plain(const struct kernel *k, struct kaffine form)
-{
-    for (uint32_t i = 0; i < form.count; i++)
-        if (k->vars[form.terms[i].var].kind != KVAR_PARALLEL && k->vars[form.terms[i].var].kind != KVAR_REDUCED)
-            return false;
-    return true;
-}
-
-bool has_window_guards(const struct kernel *k, const struct kexpr *e)
-{
-    for (uint32_t g = 0; g < e->guard_count; g++)
-        if (!is_plain(k, e->guards[g].form))
-            return false;
-    return e->guard_count > 0;
-}
-
-static uint32_t guards_of(const struct printer *p, const struct kexpr *e)
-{
-    return p->inside && has_window_guards(p->k, e) ? 0 : e->guard_count;
-}
-
-static void need_load(struct printer *p, uint32_t expr)
-{
-    const struct kexpr *e = &p->k->exprs[expr];
-
-    need_form(p, e->index);
-    if (!guards_of(p, e))
-        return;
-    need_guards(p, e->guard_count, e->guards);
-    put_line(p, "const int g%u = %s;", expr,
-             guards_text(p, p->numbers.exprs[expr] + form_numbers(e->index), e->guard_count, e->guards));
-}
-
-/* Fills the declared vector v<expr> lane after lane, because vectors do not have the operation, or because its elements are no
- * neighbours. */
-static void put_lane_by_lane(struct printer *p, uint32_t expr)
-{
-    const struct kexpr *e = &p->k->exprs[expr];
-    struct scope s;
-
-    put_line(p, "{");
-    for (uint32_t i = 0; i < expr; i++)
-        if (p->expr_known[i] && p->expr_lanes[i] && p->k->exprs[i].op == K_REDUCE)
-            put_spill(p, i);
-    put_line(p, "%s all[%u];", opencl_value_type(p, e->type), p->lanes);
-    open_lanes(p, &s);
-    p->expr_known[expr] = false;
-    need_expr(p, expr);
-    put_line(p, "all[lane] = %sv%u;", e->type == KT_BOOL ? "-" : "", expr);
-    close_lanes(p, &s);
-    put_line(p, "v%u = vload%u(0, all);", expr, p->lanes);
-    put_line(p, "}");
-}
-
-/* Returns whether all lanes pass the guards if the first and the last do. */
-static bool guards_are_straight(const struct printer *p, const struct kexpr *e)
-{
-    for (uint32_t g = 0; g < e->guard_count; g++)
-        if (form_has_lanes(p, e->guards[g].form, true))
-            return false;
-    return true;
-}
-
-/* Declares whether the lane that is so many lanes further on passes the guards. */
-static void put_guards_at(struct printer *p, uint32_t expr, uint32_t lane)
-{
-    const struct kexpr *e = &p->k->exprs[expr];
     const uint32_t var = p->s->lane_var;
 
-    put_line(p, "int g%u_%u; { const $i lane_at = x%u + %u; { const $i x%u = lane_at; g%u_%u = %s; } }", expr, lane, var, lane,
-             var, expr, lane, guards_text(p, p->numbers.exprs[expr] + form_numbers(e->index), e->guard_count, e->guards));
+    return (struct context){.phase = p->phase,
+                            .lanes = lanes,
+                            .copies = 1,
+                            .vector_base = var == KEXPR_NONE ? NULL : &p->e->frame.var_value[var],
+                            .rows_inside = p->inside,
+                            .lanes_inside = p->inside};
 }
 
-/* Declares `outside`: no lane passes the guards of a load, because the first and the last one fail one on the same side. */
-static void put_outside(struct printer *p, uint32_t expr)
+V named_expr(struct printer *p, uint32_t expr, const char *name)
 {
-    const struct kexpr *e = &p->k->exprs[expr];
-    uint32_t start = p->numbers.exprs[expr] + form_numbers(e->index);
+    const enum ktype type = p->k->exprs[expr].type;
+    const loop_type lanes = type_lanes(type_of(type), has_lanes(p, expr) ? p->lanes : 1);
 
-    put_line(p, "int outside = 0;");
-    for (uint32_t g = 0; g < e->guard_count; g++) {
-        const struct kaffine form = e->guards[g].form;
-
-        put(p, "{ const $i first = %s, last = first", form_text(p, start, form));
-        for (uint32_t i = 0; i < form.count; i++)
-            if (form.terms[i].var == p->s->lane_var)
-                put(p, " + %s * %u", number_text(p, start + 1 + i), p->lanes - 1);
-        start += form_numbers(form);
-        put_line(p, "; outside |= max(first, last) < 0 | min(first, last) >= %s; }", number_text(p, start++));
-    }
+    return named_value(p, lanes, ktype_is_signed(type) ? SIGNED_NAME : UNSIGNED_NAME, name);
 }
 
-static void put_vector_load(struct printer *p, uint32_t expr)
+void know_value(struct printer *p, uint32_t expr, V value)
 {
-    const struct kexpr *e = &p->k->exprs[expr];
-    const char *type = opencl_lane_type(p, e->type, p->lanes);
-    const bool guarded = guards_of(p, e) > 0;
-    bool differ = false;
-
-    put_line(p, "%s v%u;", type, expr);
-    if (!stride_of(p, e->index) || (guarded && !guards_are_straight(p, e))) {
-        put_lane_by_lane(p, expr);
-        return;
-    }
-    need_form(p, e->index);
-    if (guarded) {
-        need_guards(p, e->guard_count, e->guards);
-        put_guards_at(p, expr, 0);
-        put_guards_at(p, expr, p->lanes - 1);
-        put(p, "if (g%u_0 & g%u_%u) ", expr, expr, p->lanes - 1);
-    }
-    put_line(p, "v%u = %s;", expr, vector_load_text(p, expr, p->lanes, stride_of(p, e->index)));
-    if (!guarded)
-        return;
-    for (uint32_t g = 0; g < e->guard_count; g++)
-        differ |= form_has_lanes(p, e->guards[g].form, false);
-    put_line(p, differ ? "else {" : "else");
-    if (differ) {
-        put_outside(p, expr);
-        put_line(p, "if (outside)");
-    }
-    put_line(p, "v%u = (%s)(%s);", expr, type, constant_text(p, e->type, e->bits));
-    if (!differ)
-        return;
-    put_line(p, "else");
-    put_lane_by_lane(p, expr);
-    put_line(p, "}");
+    p->e->cache.exprs[expr * COPIES_MAX] = (struct cached){value, p->e->frame.levels[LEVEL_UNIT].serial};
 }
 
-void put_accumulate(struct printer *p, uint32_t sum, uint32_t addend)
+void know_expr(struct printer *p, uint32_t expr)
+{
+    p->expr_known[expr] = true;
+    know_value(p, expr, named_expr(p, expr, text_of(p, "v%u", expr)));
+}
+
+/* Adds v<addend> to the running sum s<sum>.  Of a float, c<sum> keeps what rounding loses. */
+static void put_accumulate(struct printer *p, uint32_t sum, uint32_t addend)
 {
     const enum ktype type = p->k->exprs[sum].type;
     const char *s = text_of(p, "s%u", sum), *x = text_of(p, "v%u", addend);
@@ -500,6 +357,7 @@ static void put_scan(struct printer *p, uint32_t expr)
     const char *type = opencl_value_type(p, e->type);
     const bool exclusive = e->bits.u8;
 
+    need_expr(p, e->args[0]);
     if (!exclusive)
         put_accumulate(p, expr, e->args[0]);
     if (ktype_is_float(e->type))
@@ -508,167 +366,127 @@ static void put_scan(struct printer *p, uint32_t expr)
         put_line(p, "const %s v%u = s%u;", type, expr, expr);
     if (exclusive)
         put_accumulate(p, expr, e->args[0]);
+    know_expr(p, expr);
 }
 
-static enum ktype operand_type(const struct printer *p, const struct kexpr *e)
+void put_expr(struct printer *p, uint32_t expr, const char *name)
 {
-    return e->args[0] == KEXPR_NONE ? e->type : p->k->exprs[e->args[0]].type;
-}
+    const struct context cx = context_of(p, p->lanes);
 
-/* ---- small whole numbers ---- */
-
-enum { MANTISSA_BITS = 0x4b000000 /* of 2^23, whose last bits count ones */ };
-
-static bool is_mantissa(const struct kexpr *e)
-{
-    return e->op == K_CONST && (e->type == KT_U32 || e->type == KT_I32) && e->bits.u32 < 1 << 23;
-}
-
-/*
- * Returns the expression whose bits are a whole number below 2^23, as those of weights of 4 bits are, if expr is that number as
- * a float, or KEXPR_NONE.  Where a whole constant is subtracted from it, *less is that.  Appended to the bits of 2^23 the
- * number is a float that is too large by 2^23, which takes no conversion: those are slow on devices.
- */
-static uint32_t find_whole(const struct printer *p, uint32_t expr, int32_t *less)
-{
-    const struct kexpr *exprs = p->k->exprs, *e = &exprs[expr];
-
-    *less = 0;
-    if (e->op == K_SUB && e->type == KT_F32 && exprs[e->args[1]].op == K_CONST) {
-        const float c = exprs[e->args[1]].bits.f32;
-        if (!(c >= -(1 << 22) && c <= 1 << 22) || c != (float)(int32_t)c)
-            return KEXPR_NONE;
-        *less = (int32_t)c;
-        e = &exprs[e->args[0]];
-    }
-    if (e->op != K_CAST || e->type != KT_F32 || exprs[e->args[0]].op != K_AND)
-        return KEXPR_NONE;
-    const struct kexpr *bits = &exprs[e->args[0]];
-    if (bits->type != KT_U32 || (!is_mantissa(&exprs[bits->args[0]]) && !is_mantissa(&exprs[bits->args[1]])))
-        return KEXPR_NONE;
-    return e->args[0];
-}
-
-/* Declares such a number.  Returns false if expr is none. */
-static bool put_whole(struct printer *p, uint32_t expr)
-{
-    const uint32_t lanes = has_lanes(p, expr) ? p->lanes : 1;
-    const char *type = opencl_lane_type(p, KT_F32, lanes);
-    int32_t less;
-    const uint32_t bits = find_whole(p, expr, &less);
-
-    if (bits == KEXPR_NONE)
-        return false;
-    need_expr(p, bits);
-    put_line(p, "const %s v%u = as_%s(v%u | 0x%xu) - (%s)(%d.0f);", type, expr, type, bits, MANTISSA_BITS, type,
-             (1 << 23) + less);
-    return true;
-}
-
-/* Returns whether an operation is computed for vectors. */
-static bool lane_operation_exists(enum kop op, enum ktype type, enum ktype from)
-{
-    const enum ktype types[] = {type, from};
-
-    if (op == K_INDEX || op == K_LOAD || op == K_REDUCE || op == K_SCAN)
-        return false;
-    for (int i = 0; i < 2; i++)
-        if (types[i] != KT_F32 && types[i] != KT_BOOL && types[i] != KT_I32 && types[i] != KT_U32 && types[i] != KT_I8 &&
-            types[i] != KT_U8)
-            return false;
-    return type == KT_F32 || (op != K_DIV && op != K_POW && op != K_SIGN);
-}
-
-static void need_vector(struct printer *p, uint32_t expr)
-{
-    const struct kexpr *e = &p->k->exprs[expr];
-    const char *type = opencl_lane_type(p, e->type, p->lanes);
-    const char *args[3];
-
-    if (e->op == K_LOAD) {
-        put_vector_load(p, expr);
-        return;
-    }
-    if (!lane_operation_exists(e->op, e->type, operand_type(p, e))) {
-        put_line(p, "%s v%u;", type, expr);
-        put_lane_by_lane(p, expr);
-        return;
-    }
-    for (uint32_t i = 0; i < kop_arity(e->op); i++) {
-        need_expr(p, e->args[i]);
-        args[i] = operand_of(p, e->args[i], true);
-    }
-    put_operation(p, text_of(p, "const %s v%u", type, expr), p->lanes, e->op, e->type, operand_type(p, e), args);
-}
-
-/* Stores a value into what the item keeps of its row, if the other phases find it there. */
-static void put_kept(struct printer *p, uint32_t expr)
-{
-    if (expr != p->s->kept || p->phase != p->s->kept_phase)
-        return;
-    if (has_lanes(p, expr))
-        put_line(p, "vstore%u(v%u, 0, kept + x%u);", p->lanes, expr, p->k->parallel_count);
-    else
-        put_line(p, "kept[x%u] = v%u;", p->k->parallel_count, expr);
-}
-
-/* Declares a value that an earlier phase has stored.  Returns false if there is none. */
-static bool take_kept(struct printer *p, uint32_t expr)
-{
-    if (expr != p->s->kept || p->phase <= p->s->kept_phase)
-        return false;
-    if (has_lanes(p, expr))
-        put_line(p, "const float%u v%u = vload%u(0, kept + x%u);", p->lanes, expr, p->lanes, p->k->parallel_count);
-    else
-        put_line(p, "const float v%u = kept[x%u];", expr, p->k->parallel_count);
-    return true;
+    put_declaration(p, expr_value(p->e, &cx, expr), name, ktype_is_signed(p->k->exprs[expr].type));
 }
 
 void need_expr(struct printer *p, uint32_t expr)
 {
-    const struct kexpr *e = &p->k->exprs[expr];
-    const char *args[3];
-
     if (p->expr_known[expr])
         return;
     p->expr_known[expr] = true;
-    if (e->op == K_REDUCE && p->lane_by_lane) {
-        put_line(p, "const %s v%u = lanes%u[lane];", opencl_value_type(p, e->type), expr, expr);
-        return;
-    }
-    if (take_kept(p, expr))
-        return;
-    if (put_whole(p, expr)) {
-        put_kept(p, expr);
-        return;
-    }
-    if (has_lanes(p, expr)) {
-        need_vector(p, expr);
-        put_kept(p, expr);
-        return;
-    }
-    for (uint32_t i = 0; e->op != K_REDUCE && i < kop_arity(e->op); i++) {
-        need_expr(p, e->args[i]);
-        args[i] = operand_of(p, e->args[i], false);
-    }
-    if (e->op == K_SCAN) {
+    if (p->k->exprs[expr].op == K_SCAN)
         put_scan(p, expr);
-        return;
-    }
-    const char *value = NULL;
-    if (e->op == K_LOAD) {
-        need_load(p, expr);
-        value = scalar_load_text(p, expr, guards_of(p, e) > 0);
-    } else if (e->op == K_INDEX) {
-        need_form(p, e->index);
-        value = text_of(p, "(long)%s", form_text(p, p->numbers.exprs[expr], e->index));
-    } else if (e->op == K_CONST) {
-        value = constant_text(p, e->type, e->bits);
-    }
-    const char *target = text_of(p, "const %s v%u", opencl_value_type(p, e->type), expr);
-    if (value)
-        put_line(p, "%s = %s;", target, value);
     else
-        put_operation(p, target, 1, e->op, e->type, operand_type(p, e), args);
-    put_kept(p, expr);
+        put_expr(p, expr, text_of(p, "v%u", expr));
+}
+
+const char *operand_of(struct printer *p, uint32_t expr, bool lanes)
+{
+    const struct context cx = context_of(p, p->lanes);
+    V value = expr_value_lanes(p->e, &cx, expr, lanes ? p->lanes : 1);
+
+    return text_of_value(p, value, ktype_is_signed(p->k->exprs[expr].type));
+}
+
+const char *index_text(struct printer *p, uint32_t load)
+{
+    const struct context cx = context_of(p, 1);
+
+    return text_of_value(p, form_evaluate(p->e, &cx, p->e->info.expr_form[load]).base, true);
+}
+
+const char *iteration_text(struct printer *p)
+{
+    const struct context cx = context_of(p, p->lanes);
+
+    return text_of_value(p, reduced_index(p->e, &cx), true);
+}
+
+const char *guards_text(struct printer *p, uint32_t load)
+{
+    const struct context cx = context_of(p, 1);
+    V holds, lanes;
+
+    guards_value(p->e, &cx, p->e->info.expr_form[load] + 1, p->k->exprs[load].guard_count, LEVEL_UNIT, &holds, &lanes);
+    return holds ? text_of_value(p, holds, false) : "1";
+}
+
+V loaded_vector(struct printer *p, uint32_t load, uint32_t lanes)
+{
+    const struct kexpr *x = &p->k->exprs[load];
+    const struct context cx = context_of(p, 1);
+    const struct build *m = &p->e->m;
+    const dtype type = p->k->tensors[x->tensor].type;
+    V index = form_evaluate(p->e, &cx, p->e->info.expr_form[load]).base;
+    V address = op_address(m, storage_type(type), tensor_pointer(p->e, x->tensor), index);
+    V value = op_load(m, type_lanes(storage_type(type), lanes), address, NULL, tensor_alignment(p->e, x->tensor));
+
+    return widen_float(m, value, type);
+}
+
+/* ---- windows ---- */
+
+void put_window_guards(struct printer *p)
+{
+    const struct context cx = context_of(p, p->lanes);
+    struct scope scope;
+    V rows, lanes;
+
+    scope_enter(p, &scope);
+    window_tests(p->e, &cx, &rows, &lanes);
+    put_line(p, "inside = %s;", text_of_value(p, guard_and(p->e, rows, lanes), false));
+    scope_leave(p, &scope);
+}
+
+/* ---- stores ---- */
+
+void put_kept(struct printer *p)
+{
+    const struct context cx = context_of(p, p->lanes);
+    const uint32_t kept = p->s->kept;
+
+    if (kept == KEXPR_NONE || p->phase != p->s->kept_phase)
+        return;
+    emit_row_buffer_store(p->e, &cx, 0, KT_F32, expr_value(p->e, &cx, kept));
+    put_effects(p);
+}
+
+/* Declares what a store needs besides its value. */
+static void need_address(struct printer *p, const struct context *cx, uint32_t store)
+{
+    const uint32_t form = p->e->info.store_form[store];
+    struct form_value at = form_evaluate(p->e, cx, form);
+    V needs[4] = {at.base, at.lanes, NULL, NULL};
+
+    guards_value(p->e, cx, form + 1, p->k->stores[store].guard_count, LEVEL_UNIT, &needs[2], &needs[3]);
+    for (uint32_t i = 0; i < 4; i++)
+        if (needs[i])
+            text_of_value(p, needs[i], false);
+}
+
+void put_stores(struct printer *p, bool varying, uint32_t phase)
+{
+    const struct kernel *k = p->k;
+    struct context cx = context_of(p, p->lanes);
+
+    cx.rows_inside = cx.lanes_inside = false; /* a window is of loads */
+    for (uint32_t pass = 0; pass < 2; pass++) /* stores may change what is loaded */
+        for (uint32_t i = 0; i < k->store_count; i++) {
+            const struct kstore *s = &k->stores[i];
+            if (s->varying != varying || s->phase != phase)
+                continue;
+            need_expr(p, s->expr);
+            if (pass)
+                emit_store(p->e, &cx, i, expr_value(p->e, &cx, s->expr));
+            else
+                need_address(p, &cx, i);
+        }
+    put_effects(p);
 }

@@ -365,7 +365,8 @@ static bool run_own(struct frame *f, const struct loop_value *v, uint64_t *out)
     case LOOP_NUMBER:
         if (v->number >= f->run->launch->number_count - f->first_number)
             return REFUSE(f, v, "there is no such number");
-        *out = (uint64_t)f->run->launch->numbers[f->first_number + v->number];
+        *out = (uint64_t)f->run->launch->numbers[f->first_number + v->number] &
+               (v->type >> 8 == LOOP_I32 ? UINT32_MAX : UINT64_MAX);
         return true;
     case LOOP_TENSOR:
     case LOOP_SCRATCH:

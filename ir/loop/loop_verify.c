@@ -290,7 +290,7 @@ static bool check_own(struct verifier *c)
 
     if (v->op == LOOP_PARAMETER && (v->number >= c->f->param_count || v->type != c->f->params[v->number]))
         return VIOLATION("there is no parameter of this number and type");
-    if (v->op == LOOP_NUMBER ? v->type != loop_type_make(LOOP_I64, 1)
+    if (v->op == LOOP_NUMBER ? v->type != loop_type_make(LOOP_I64, 1) && v->type != loop_type_make(LOOP_I32, 1)
                              : v->op != LOOP_PARAMETER && v->op != LOOP_SLOT && v->type != pointer)
         return VIOLATION("the result has another type than the row says");
     if ((v->op == LOOP_PARAMETER || v->op == LOOP_SLOT || v->op == LOOP_ARRAY) && v->region != &c->f->body)

@@ -57,9 +57,11 @@ struct gpu_accesses gpu_accesses_along(const struct kernel *k, uint32_t var)
     }
     for (uint32_t i = 0; i < k->store_count; i++) {
         const struct kstore *s = &k->stores[i];
-        if (depends_on(exprs[s->expr] | form_dependences(k, exprs, &s->index), var))
-            count_access(s->varying ? &varying : &a, form_derives_along(k, exprs, &s->index, var),
-                         kaffine_coefficient(s->index, var), false);
+        if (!depends_on(exprs[s->expr] | form_dependences(k, exprs, &s->index), var))
+            continue;
+        a.computable &= k->exprs[s->expr].type != KT_F64;
+        count_access(s->varying ? &varying : &a, form_derives_along(k, exprs, &s->index, var),
+                     kaffine_coefficient(s->index, var), false);
     }
     arena_free(&arena);
     if (varying.side_by_side || varying.scattered) { /* each iteration has these, and a point only one of the others */

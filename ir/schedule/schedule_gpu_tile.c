@@ -32,12 +32,15 @@ struct contraction_view {
 
 /* ---- the kernel ---- */
 
-/* Returns the contraction of a kernel if vectors have its type, and KEXPR_NONE for all other kernels. */
+/* Returns the contraction of a kernel if vectors have its type and those of all other values, else KEXPR_NONE. */
 static uint32_t find_vector_dot(const struct kernel *k)
 {
     const uint32_t dot = k->parallel_count > k->macro_tile_vars && k->reduced_count ? find_contraction(k) : KEXPR_NONE;
     const enum ktype type = dot == KEXPR_NONE ? KT_F64 : k->exprs[dot].type;
 
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (k->exprs[i].type == KT_F64)
+            return KEXPR_NONE;
     return type == KT_F32 || type == KT_I32 || type == KT_U32 ? dot : KEXPR_NONE;
 }
 

@@ -37,5 +37,7 @@ struct isa {
     bool f64;              /* arithmetic of float64 is instructions; else functions compute it */
     bool f64_extremes;     /* LLVM can generate llvm.maximum and llvm.minimum of all vectors of float64 (not for Arm of 32 bits,
                               nor for x86, where AVX-512 splits some) */
+    bool address_spaces;   /* addresses of tensors and of a call's own memory are of two kinds, as in OpenCL C */
+    bool slow_conversions; /* small whole numbers become floats faster as the last bits of 2^23 (devices) */
     bool slow_division;    /* vectors are divided faster by an estimate and its correction (AVX-512 of Intel) */
 };

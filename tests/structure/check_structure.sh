@@ -219,7 +219,7 @@ product + 800   webnn-run --report
 product + 25    pictures for models whose batch is open
 product + 920   runs that are cancelled, chosen outputs, element types and futures in C++
 product + 1500  other machines and packaging
-product + 2900  the loop IR, until OpenCL C is printed from it
+product + 2811  the loop IR, until OpenCL C is printed from it
 product + 2000  starting at once
 product + 6000  models that were refused
 product + 6000  named dimensions

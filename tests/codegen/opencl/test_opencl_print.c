@@ -140,7 +140,7 @@ TEST(weights_are_unpacked_in_registers)
         assert_non_null(loop);
         assert_false(s.tile.local_memory);
         assert_int_equal(count(text, "0x4b000000u"), s.tile.vectors);
-        assert_int_equal(count(text, "8388616.0f"), s.tile.vectors); /* 2^23 + 8 */
+        assert_int_equal(count(text, "as_float(0x4b000008u)"), s.tile.vectors); /* 2^23 + 8 */
         assert_null(strstr(loop, "uint, "));                         /* the type of what LOAD_VECTOR loads */
         assert_non_null(strstr(strstr(text, "__kernel"), "uint, "));
         assert_int_equal(count(loop, "(f0), b0_0);"), 1);
