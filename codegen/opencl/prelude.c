@@ -55,6 +55,7 @@ const char opencl_prelude[] =
  * made of scalars, because compilers make one load of two that are alike, and that one would not be aligned.  Tests define
  * CHECKED_VECTORS to have that on a processor. */
 static const char vector_accesses[] =
+    "#ifdef __clang__\n#define SHUFFLE(clang, other) clang\n#else\n#define SHUFFLE(clang, other) other\n#endif\n"
     "#if defined(__clang__) && !defined(CHECKED_VECTORS) && (defined(__x86_64__) || defined(__i386__) || \\\n"
     "    defined(__aarch64__) || defined(__arm__) || defined(__powerpc__) || defined(__riscv))\n"
     "#define UNALIGNED_VECTORS\n"

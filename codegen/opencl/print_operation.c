@@ -291,24 +291,30 @@ static void put_form(struct printer *p, const struct loop_value *v, const char *
 
 /* ---- memory ---- */
 
-/* Writes the vector of elements at addresses, or of those of other vectors. */
-static void put_lanes(struct printer *p, const struct loop_value *v)
+/* Writes the vector of elements at addresses. */
+static void put_gather(struct printer *p, const struct loop_value *v)
 {
-    const uint32_t lanes = loop_type_lanes(v->type);
+    V address = v->args[0];
+    const char *base = value_text(p, address->args[0], false), *index = value_text(p, address->args[1], false);
 
-    put(p, "(%s)(", type_text(p, v->type, false));
-    for (uint32_t i = 0; i < lanes; i++) {
-        put(p, "%s", i ? ", " : "");
-        if (v->op == LOOP_GATHER) {
-            V address = v->args[0];
-            put(p, "(%s)[(int)%s.s%c]", value_text(p, address->args[0], false), value_text(p, address->args[1], false),
-                lane_names[i]);
-            continue;
-        }
-        const uint32_t from = v->lanes[i] == LOOP_ANY_LANE ? 0 : v->lanes[i], first = loop_type_lanes(v->args[0]->type);
-        put(p, "%s.s%c", value_text(p, v->args[from >= first], false), lane_names[from % first]);
-    }
+    for (uint32_t i = 0; i < loop_type_lanes(v->type); i++)
+        put(p, "%s(%s)[(int)%s.s%c]", i ? ", " : text_of(p, "(%s)(", type_text(p, v->type, false)), base, index, lane_names[i]);
     put(p, ")");
+}
+
+/* Writes the vector of elements of one or two others: clang makes better code of its own function than of a list. */
+static void put_shuffle(struct printer *p, const struct loop_value *v)
+{
+    const char *a = value_text(p, v->args[0], false), *b = value_text(p, v->args[v->arg_count - 1], false), *list = "";
+    const uint32_t first = loop_type_lanes(v->args[0]->type);
+
+    put(p, "SHUFFLE(__builtin_shufflevector(%s, %s", a, b);
+    for (uint32_t i = 0; i < loop_type_lanes(v->type); i++) {
+        const uint32_t from = v->lanes[i] == LOOP_ANY_LANE ? 0 : v->lanes[i];
+        put(p, ", %u", from);
+        list = text_of(p, "%s%s%s.s%c", list, i ? ", " : "", from < first ? a : b, lane_names[from % first]);
+    }
+    put(p, "), (%s)(%s))", type_text(p, v->type, false), list);
 }
 
 static void put_load(struct printer *p, const struct loop_value *v)
@@ -360,7 +366,7 @@ static void put_expression(struct printer *p, const struct loop_value *v)
         return;
     }
     if (v->op == LOOP_GATHER || v->op == LOOP_SHUFFLE) {
-        put_lanes(p, v);
+        (v->op == LOOP_GATHER ? put_gather : put_shuffle)(p, v);
         return;
     }
     if (v->serial && v->op == LOOP_SELECT) {
