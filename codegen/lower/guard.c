@@ -133,13 +133,34 @@ static void test_guard(struct emitter *e, const struct context *cx, uint32_t for
     *lanes = guard_and(e, *lanes, op_ult(m, last, bound));
 }
 
-V guards_at_ends(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count)
+bool guards_at_ends(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, V *every, V *some)
 {
-    V rows = NULL, lanes = NULL;
+    const struct build *m = &e->m;
 
-    for (uint32_t i = 0; i < count; i++)
-        test_guard(e, cx, form + i, &rows, &lanes);
-    return guard_and(e, rows, lanes);
+    *every = *some = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct form *f = &e->info.forms[form + i];
+        const V bound = number_value(e, f->number + 1 + f->affine->count);
+        const struct form_value p = form_evaluate(e, cx, form + i);
+        V first = p.base, last = first, low = first, high;
+
+        if (f->derived_lanes)
+            return false;
+        frame_here(&e->frame);
+        *every = guard_and(e, *every, op_ult(m, first, bound));
+        if (p.kind != FORM_UNIFORM) {
+            V step = number_value(e, f->number + 1 + (uint32_t)f->vector_term);
+            last = op_add(m, first, op_mul(m, step, const_index(m, (int64_t)cx->lanes - 1)));
+            *every = guard_and(e, *every, op_ult(m, last, bound));
+        }
+        high = last;
+        if (p.kind == FORM_REVERSED || p.kind == FORM_LANES) {
+            low = op_smin(m, first, last);
+            high = op_smax(m, first, last);
+        }
+        *some = guard_and(e, *some, op_and(m, op_ge(m, high, const_index(m, 0)), op_lt(m, low, bound)));
+    }
+    return true;
 }
 
 void window_tests(struct emitter *e, const struct context *cx, V *rows, V *lanes)

@@ -21,8 +21,9 @@ bool guard_is_known(const struct context *cx, const struct form_value *p);
  * none. */
 void guards_value(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, uint32_t level, V *scalar,
                   V *lanes);
-/** Returns whether guards hold for the first lane and the last one, as a condition of one lane. */
-V guards_at_ends(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count);
+/** Gives conditions of one lane: guards hold for every lane, and may hold for some, which the first and the last one tell.
+ * Returns false if they do not, because a guard is one of other variables than the vector's. */
+bool guards_at_ends(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, V *every, V *some);
 /** Returns what is loaded where a guard fails, as so many lanes in the form in which a tensor of the load's has them. */
 V guard_fill(struct emitter *e, const struct kexpr *load, uint32_t lanes);
 

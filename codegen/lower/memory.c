@@ -138,29 +138,31 @@ static bool load_branches(struct emitter *e, const struct context *cx, uint32_t 
            !(cx->rows_inside && cx->lanes_inside) && form_evaluate(e, cx, e->info.expr_form[expr]).kind != FORM_UNIFORM;
 }
 
-/* Returns what such a load gives: contiguous elements if the guards hold for the first lane and the last one, else gathered
- * ones unless they hold for none. */
+/* Returns what such a load gives: nothing is read where the first and the last lane fail a guard on the same side. */
 static V load_by_branches(struct emitter *e, const struct context *cx, uint32_t expr, T element, uint32_t align)
 {
     const struct kexpr *x = &e->k->exprs[expr];
     const uint32_t guards = e->info.expr_form[expr] + 1;
     const struct build *m = &e->m;
-    V result = loop_slot(m->b, type_lanes(element, cx->lanes)), tensor = tensor_pointer(e, x->tensor), scalar, lanes;
-    V fill = guard_fill(e, x, cx->lanes), loaded;
+    T type = type_lanes(element, cx->lanes);
+    V result = loop_slot(m->b, type), tensor = tensor_pointer(e, x->tensor), fill = guard_fill(e, x, cx->lanes);
+    V every, some, scalar, lanes, loaded;
     struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
-    const bool contiguous = p.kind == FORM_CONTIGUOUS;
+    const bool straight = guards_at_ends(e, cx, guards, x->guard_count, &every, &some),
+               contiguous = straight && p.kind == FORM_CONTIGUOUS;
+    V address = contiguous ? op_address(m, element, tensor, p.base) : NULL;
 
     op_set(m, result, fill);
     if (contiguous) {
-        loop_if_begin(m->b, guards_at_ends(e, cx, guards, x->guard_count));
-        op_set(m, result, op_load(m, fill->type, op_address(m, element, tensor, p.base), NULL, align));
+        loop_if_begin(m->b, every);
+        op_set(m, result, op_load(m, type, address, NULL, align));
         loop_else(m->b);
     }
     guards_value(e, cx, guards, x->guard_count, e->info.expr_level[expr], &scalar, &lanes);
-    loop_if_begin(m->b, scalar ? scalar : op_any(m, lanes));
+    loop_if_begin(m->b, straight ? some : scalar ? scalar : op_any(m, lanes));
     if (p.kind != FORM_LANES)
-        p.lanes = contiguous ? const_iota(m, 32, cx->lanes) : op_neg(m, const_iota(m, 32, cx->lanes));
-    loaded = load_gather(e, cx, element, tensor, NULL, &p, lanes, align);
+        p.lanes = p.kind == FORM_CONTIGUOUS ? const_iota(m, 32, cx->lanes) : op_neg(m, const_iota(m, 32, cx->lanes));
+    loaded = contiguous ? op_load(m, type, address, lanes, align) : load_gather(e, cx, element, tensor, NULL, &p, lanes, align);
     op_set(m, result, lanes ? op_select(m, lanes, loaded, fill) : loaded);
     loop_end(m->b);
     if (contiguous)

@@ -330,6 +330,22 @@ static void put_load(struct printer *p, const struct loop_value *v)
         put(p, "LOAD_VECTOR(%s, %s, %u, %s)", space, type_text(p, element_type((V)v), false), lanes, address);
 }
 
+/* Declares the vector of the elements whose lanes of the mask hold, else of one constant: a loop, of which clang makes a masked
+ * load where the processor has it. */
+static void put_masked_load(struct printer *p, const struct loop_value *v)
+{
+    const uint32_t lanes = loop_type_lanes(v->type);
+    const char *name = v->user, *type = type_text(p, element_type((V)v), false);
+    uint64_t otherwise = 0;
+
+    p->failed |= !loop_is_splat(v->args[2], &otherwise);
+    put_line(p, "%s %s;", type_text(p, v->type, false), name);
+    put_line(p, "{ const int%u mask = %s;", lanes, value_text(p, v->args[1], false));
+    put_line(p, "LANE_LOOP(%u)\nfor (int lane = 0; lane < %u; lane++)", lanes, lanes);
+    put_line(p, "((%s *)&%s)[lane] = ((const int *)&mask)[lane] ? (%s)[lane] : %s; }", type, name,
+             value_text(p, v->args[0], false), lanes_text(p, element_type((V)v), false, otherwise));
+}
+
 static void put_store(struct printer *p, V v)
 {
     V value = v->args[0], address = v->args[1];
@@ -530,6 +546,9 @@ static void put_statement(struct printer *p, V v, const char *name)
     case LOOP_STORE_MASKED:
     case LOOP_SCATTER:
         put_store(p, v);
+        break;
+    case LOOP_LOAD_MASKED:
+        put_masked_load(p, v);
         break;
     default:
         put(p, "const %s %s = ", type_text(p, v->type, v->serial), (const char *)v->user);
