@@ -129,6 +129,25 @@ static uint32_t count(const char *text, const char *what)
     return n;
 }
 
+/** Where a window crosses an edge of the padding, neighbouring elements are one masked load, and two numbers tell whether there
+ * is any to load. */
+TEST(edges_are_masked_loads)
+{
+    const char *body =
+        "inputs { x: f32[1, 64, 1, 20]; } nodes { y = maxPool2d(x, windowDimensions=[1, 5], padding=[0, 0, 2, 2]); }"
+        " outputs { y; }";
+    struct graph *g = parse_body(body);
+    struct gpu_schedule s;
+    uint32_t params;
+
+    kernels_cluster_nodes(g, true);
+    char *text = print_cluster(g, NULL, true, &s, &params), *kernel = strstr(text, "__kernel");
+    assert_non_null(kernel);
+    assert_int_equal(count(kernel, "LANE_LOOP(16)"), 1);
+    assert_int_equal(count(kernel, "any("), 0);
+    free(text);
+}
+
 /** A word of weights is loaded once for its eight numbers, which become floats without a conversion, and the scale multiplies
  * the sum of a block: inside of the loop over the numbers there is a multiply-add for each row, and no other product. */
 TEST(weights_are_unpacked_in_registers)
@@ -141,7 +160,7 @@ TEST(weights_are_unpacked_in_registers)
         assert_false(s.tile.local_memory);
         assert_int_equal(count(text, "0x4b000000u"), s.tile.vectors);
         assert_int_equal(count(text, "as_float(0x4b000008u)"), s.tile.vectors); /* 2^23 + 8 */
-        assert_null(strstr(loop, "uint, "));                         /* the type of what LOAD_VECTOR loads */
+        assert_null(strstr(loop, "uint, "));                                    /* the type of what LOAD_VECTOR loads */
         assert_non_null(strstr(strstr(text, "__kernel"), "uint, "));
         assert_int_equal(count(loop, "(f0), b0_0);"), 1);
         *strstr(loop, "float sums[") = '\0';
