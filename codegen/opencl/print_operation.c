@@ -113,6 +113,19 @@ static bool is_index_sum(const struct loop_value *v)
     return is_sum(v) && is_index(v);
 }
 
+/* Returns the index that a scalar is loaded from where a guard holds, if v is that element there, else a constant: a load in a
+ * branch is cheaper on processors than one of element 0.  Else returns NULL. */
+static V guarded_index(const struct loop_value *v)
+{
+    const struct loop_value *load = v->op == LOOP_SELECT ? v->args[1] : NULL;
+
+    if (!load || load->op != LOOP_LOAD || load->user || loop_type_lanes(v->type) > 1 || load->args[0]->op != LOOP_ADDRESS ||
+        load->args[0]->args[0]->op != LOOP_TENSOR)
+        return NULL;
+    const struct loop_value *index = load->args[0]->args[1];
+    return index->op == LOOP_SELECT && index->args[0] == v->args[0] ? index->args[1] : NULL;
+}
+
 /* Returns where a value of type ptr points to, whose name is no variable. */
 static const char *address_text(struct printer *p, V v);
 
@@ -385,6 +398,11 @@ static void put_expression(struct printer *p, const struct loop_value *v)
         (v->op == LOOP_GATHER ? put_gather : put_shuffle)(p, v);
         return;
     }
+    if (guarded_index(v)) {
+        put(p, "%s ? (%s)[%s] : %s", value_text(p, v->args[0], false), value_text(p, v->args[1]->args[0]->args[0], false),
+            index_text_of(p, guarded_index(v)), value_text(p, v->args[2], false));
+        return;
+    }
     if (v->serial && v->op == LOOP_SELECT) {
         put_form(p, v, "$a ? $B : $C");
         return;
@@ -487,7 +505,7 @@ static void put_statement(struct printer *p, V v, const char *name);
 static void put_operands(struct printer *p, V v)
 {
     for (uint32_t i = 0; i < v->arg_count; i++) {
-        V of = v->args[i];
+        V of = i == 1 && guarded_index(v) ? guarded_index(v) : v->args[i];
         if (is_inline(of))
             put_operands(p, of);
         else if (!of->user)
