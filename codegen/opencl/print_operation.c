@@ -343,8 +343,7 @@ static void put_load(struct printer *p, const struct loop_value *v)
         put(p, "LOAD_VECTOR(%s, %s, %u, %s)", space, type_text(p, element_type((V)v), false), lanes, address);
 }
 
-/* Declares the vector of the elements whose lanes of the mask hold, else of one constant: a loop, of which clang makes a masked
- * load where the processor has it. */
+/* Declares the elements whose lanes of the mask hold, else a constant: a loop of which clang makes a masked load. */
 static void put_masked_load(struct printer *p, const struct loop_value *v)
 {
     const uint32_t lanes = loop_type_lanes(v->type);
