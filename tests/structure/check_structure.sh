@@ -231,7 +231,7 @@ tests + 600     ONNX files and ONNX Runtime Web in the Node package
 tests + 300     webnn-run --report, the network in examples/models
 tests + 680     runs that are cancelled, chosen outputs, element types and futures in C++
 tests + 800     other machines and packaging
-tests + 600     the loop IR, until OpenCL C is printed from it
+tests + 615     the loop IR, until OpenCL C is printed from it
 tests + 800     starting at once
 tests + 1565    models that were refused
 tests + 1560    named dimensions
