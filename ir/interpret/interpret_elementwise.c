@@ -221,7 +221,7 @@ static union lane evaluate_cast(const struct formula *f, union lane x)
         y.i = saturate(f->result, trunc(x.f));
     else if (f->integer && f->result == WNNOperandDataType_Float32) /* at once: through double it would be rounded twice */
         y.f = f->type == WNNOperandDataType_Uint64 ? (float)(uint64_t)x.i : (float)x.i;
-    else if (f->integer && dtype_is_low_precision(f->result)) /* integers that double rounds are infinite as float16 */
+    else if (f->integer && dtype_is_float(f->result)) /* integers that double rounds are infinite as float16 */
         y.f = f->type == WNNOperandDataType_Uint64 ? (double)(uint64_t)x.i : (double)x.i;
     return y;
 }
