@@ -75,14 +75,14 @@ static const struct target plain_target = {.isa.vector_bits = 256, .thread_count
 
 /** Convolutions of so many channels that larger tiles are accurate enough: two for tiles of 2x4 results, two for 4x4. */
 static const char *const winograd_wide_bodies[] = {
-    "inputs { x: f32[1, 7, 11, 32]; } consts { w: f32[16, 32, 3, 3] @scalar(1); b: f32[16] @scalar(1); }"
-    "nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]" NHWC "); y = relu(c); } outputs { y; }",
-    "inputs { x: f32[2, 6, 16, 40]; } consts { w: f32[3, 3, 40, 48] @scalar(1); }"
-    "nodes { y = conv2d(x, w, padding=[0, 2, 1, 0], filterLayout=\"hwio\"" NHWC "); } outputs { y; }",
-    "inputs { x: f32[1, 15, 21, 256]; r: f32[1, 15, 21, 16]; } consts { w: f32[16, 256, 3, 3] @scalar(1); }"
-    "nodes { c = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); s = add(c, r); y = sigmoid(s); } outputs { c; y; }",
-    "inputs { x: f32[1, 256, 13, 18]; } consts { w: f32[24, 256, 3, 3] @scalar(1); b: f32[24] @scalar(1); }"
-    "nodes { y = conv2d(x, w, bias=b, padding=[0, 0, 2, 0]); } outputs { y; }",
+    ("inputs { x: f32[1, 7, 11, 32]; } consts { w: f32[16, 32, 3, 3] @scalar(1); b: f32[16] @scalar(1); }"
+     "nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]" NHWC "); y = relu(c); } outputs { y; }"),
+    ("inputs { x: f32[2, 6, 16, 40]; } consts { w: f32[3, 3, 40, 48] @scalar(1); }"
+     "nodes { y = conv2d(x, w, padding=[0, 2, 1, 0], filterLayout=\"hwio\"" NHWC "); } outputs { y; }"),
+    ("inputs { x: f32[1, 15, 21, 256]; r: f32[1, 15, 21, 16]; } consts { w: f32[16, 256, 3, 3] @scalar(1); }"
+     "nodes { c = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); s = add(c, r); y = sigmoid(s); } outputs { c; y; }"),
+    ("inputs { x: f32[1, 256, 13, 18]; } consts { w: f32[24, 256, 3, 3] @scalar(1); b: f32[24] @scalar(1); }"
+     "nodes { y = conv2d(x, w, bias=b, padding=[0, 0, 2, 0]); } outputs { y; }"),
 };
 enum { WINOGRAD_WIDE_BODIES = sizeof winograd_wide_bodies / sizeof *winograd_wide_bodies };
 
