@@ -86,7 +86,7 @@ static void accumulate(struct emitter *e, const struct context *cx, uint32_t id)
 }
 
 /*
- * Returns whether stores are written one by one, behind the sums, since registers do not hold the values of all of them: in a
+ * Returns whether stores are written one by one, after the sums, since registers do not hold the values of all of them: in a
  * stage, whose outputs share no memory with what it reads, but that it may read a local that it writes.
  */
 static bool writes_one_by_one(const struct kernel *k)

@@ -464,7 +464,7 @@ static void put_value(struct printer *p, const struct loop_value *v)
     put(p, ")");
 }
 
-/* Returns whether an operation is written where it stands, whoever needs it. */
+/* Returns whether an operation is written where it stands, whatever reads it. */
 static bool has_effect(const struct loop_value *v)
 {
     return loop_op_rows[v->op].result == LOOP_RESULT_NONE || v->op == LOOP_SLOT || v->op == LOOP_GET || v->op == LOOP_FOR;

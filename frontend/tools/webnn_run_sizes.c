@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Computes a model at one combination of sizes after the other (--sizes), by one graph whose dimensions have the file's names.
- * Sizes of 0 are numbers in it, so that it is read anew where others are 0; a file that needs numbers is read for each
+ * Sizes of 0 are numbers in it, so that it is read again where others are 0; a file that needs numbers is read for each
  * combination.
  */
 #include <stdlib.h>
