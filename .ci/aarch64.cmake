@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # aarch64 Linux by Debian's cross compiler and its arm64 packages, which `.ci/setup.sh aarch64` puts into build/aarch64-root;
-# what is built runs in QEMU's user mode.
+# programs run in QEMU's user mode.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

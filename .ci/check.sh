@@ -7,7 +7,7 @@
 part=check
 source "$(dirname "$0")/suites.sh"
 
-# What is labelled `repeat` computes what other entries do; WEBNN_CHECK=all runs it, too.
+# Entries labelled `repeat` compute what others do; WEBNN_CHECK=all runs it, too.
 repeated='|repeat'
 # Readers, programs and messages are the same with any; tests of passes and engines name their processor.
 capped=(-R '^(api|models|onnx|runtime-rt)(-|$)')
@@ -38,6 +38,6 @@ if [ "${WEBNN_CHECK:-}" = all ]; then
     step cmake --preset aarch64
     step cmake --build --preset aarch64 -j "$jobs"
     suite aarch64 aarch64 -R '^(ir|passes|codegen|kernels|runtime|frontend|api|models|text|files|public|wpt-conformance|node)-' \
-        -LE '^(gpu|long|repeat)$' -E '^codegen-opencl-(dots|ptx)$'
+        -LE '^(gpu|long|repeat)$' -E '^codegen-opencl-ptx$'
 fi
 finish

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # setup.sh [demo|node|python|test|check|aarch64] [PACKAGE...]
-# Installs what is needed on Debian 12 and 13, and the named packages, as root or with sudo: by the library, the tools and the
+# Installs the packages needed on Debian 12 and 13, and named ones, as root or with sudo: by the library, the tools and the
 # examples but those with sound and with tokenizers (demo), also by the package for Node.js (node) or for Python (python), also by the
 # release suite (test, the default), also by `make check` (check), also, in the folder build/aarch64-root, by the preset aarch64
 # (aarch64).
@@ -81,6 +81,8 @@ for package in "$folder"/var/cache/apt/archives/*.deb; do
     { dpkg-deb -f "$package" && printf 'Status: install ok installed\n\n'; } >>"$known/status"
 done
 rm -f "$folder"/var/cache/apt/archives/*.deb
+# QEMU takes a folder of that name, and what programs make there, for this system's.
+rmdir "$folder/tmp"
 # Node.js in QEMU, which also starts others of its kind there.
 cat >"$folder/node" <<TEXT
 #!/bin/sh

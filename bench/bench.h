@@ -24,7 +24,7 @@ enum { BENCH_MODELS_MAX = 16, BENCH_SIZES_MAX = 64 };
 
 struct manifest_case;
 
-/** Says what is done instead of measuring cases; one of these at most. */
+/** Tasks instead of measuring cases; one of these at most. */
 struct bench_instead {
     bool peaks, overhead, memory, steps, tune;
 };
@@ -60,7 +60,7 @@ struct bench_case {
 };
 
 struct bench_cases {
-    size_t count, capacity;
+    size_t count;
     struct bench_case *items;
 };
 
@@ -231,3 +231,11 @@ bool bench_scale_time(const char *kind, uint32_t nodes, uint32_t threads, const 
 bool bench_scale_check(uint32_t threads, const char *pattern, const char *debug);
 /** Times and prints all kinds whose name contains pattern, or all if it is NULL; returns the exit status. */
 int bench_scale_report(uint32_t threads, const char *pattern, const char *debug, bool json);
+
+/* ---- new sizes (sizes.c) ---- */
+
+/** Prints the head of the table that bench_sizes_report prints lines of. */
+void bench_sizes_header(void);
+/** Plans and computes a network whose file names dimensions at random sizes, and prints what new ones cost.  Returns false
+ * after an error in *e. */
+bool bench_sizes_report(const struct bench_options *o, const char *path, struct error *e);

@@ -11,6 +11,7 @@
 #include "frontend/builder/builder.h"
 #include "frontend/readers/files/file.h"
 #include "ir/graph/ir.h"
+#include "ir/support/array.h"
 #include "ir/text/text.h"
 
 /* ---- lists of cases ---- */
@@ -19,16 +20,9 @@ bool bench_cases_add(struct bench_cases *cases, const char *level, const char *n
 {
     struct bench_case *c;
 
-    if (cases->count == cases->capacity) {
-        size_t capacity = cases->capacity ? 2 * cases->capacity : 32;
-        struct bench_case *items = realloc(cases->items, capacity * sizeof *items);
-
-        if (!items) {
-            free(text);
-            return false;
-        }
-        cases->items = items;
-        cases->capacity = capacity;
+    if (!array_extend(&cases->items, cases->count, sizeof *c)) {
+        free(text);
+        return false;
     }
     c = &cases->items[cases->count++];
     snprintf(c->level, sizeof c->level, "%s", level);
@@ -156,15 +150,7 @@ struct replay {
 
 static WNNMethodValue *replay_items(struct replay *r, size_t count)
 {
-    if (count > r->item_capacity) {
-        WNNMethodValue *items = realloc(r->items, count * sizeof *items);
-
-        if (!items)
-            return NULL;
-        r->items = items;
-        r->item_capacity = count;
-    }
-    return r->items;
+    return array_reserve(NULL, &r->items, &r->item_capacity, count, sizeof *r->items) ? r->items : NULL;
 }
 
 static WNNMethodValue text_value(const char *text)
@@ -267,15 +253,16 @@ static void release_lent(void const *data, size_t bytes, void *constant, void *u
     constant_release(constant);
 }
 
-/** Makes a constant of numbers of 4 bits, which the builder makes an operand of bytes, so that the cast after it changes
+/** Makes a constant of packed numbers, which the builder makes an operand of bytes, so that the cast after it changes
  * nothing. */
-static WNNOperand replay_uint4(struct replay *r, const struct value *v)
+static WNNOperand replay_packed(struct replay *r, const struct value *v)
 {
     WNNOperandDescriptor d = {WNNOperandDataType_Uint8, v->type.rank, v->type.dims, NULL};
     WNNBufferReleaseCallbackInfo release = {release_lent, constant_retain(v->constant), NULL};
 
-    return wnnGraphBuilderConstantUint4Lent(r->builder, &d, v->constant->data, ((size_t)type_elements(&v->type) + 1) / 2,
-                                            release);
+    const uint32_t bits = dtype_packed_bits(v->type.type);
+    return wnnGraphBuilderConstantPackedLent(r->builder, &d, bits, v->constant->data,
+                                             ((size_t)type_elements(&v->type) * bits + 7) / 8, release);
 }
 
 /** Makes an input or a constant, when it is first needed. */
@@ -287,8 +274,8 @@ static void replay_source(struct replay *r, const struct value *v)
         return;
     if (v->kind == VALUE_INPUT)
         r->operands[v->index] = wnnGraphBuilderInput(r->builder, (WNNStringView){v->name, strlen(v->name)}, &d);
-    else if (v->type.type == DTYPE_UINT4)
-        r->operands[v->index] = replay_uint4(r, v);
+    else if (dtype_packed_bits(v->type.type))
+        r->operands[v->index] = replay_packed(r, v);
     else
         r->operands[v->index] = wnnGraphBuilderConstant(r->builder, &d, v->constant->data, v->constant->bytes);
 }

@@ -6,6 +6,8 @@
     bench/compare.py --draw FILE [--tsv] [--chart FILE] [--best]
 
 --ort FOLDER     where the Node.js package onnxruntime-node is installed
+--peers FOLDER   has the benchmark programs of other engines, which take their turns, too, where there are models in their formats:
+                 benchncnn, MNNV2Basic.out, benchmark_model (XNNPACK); peers.py says where models lie
 --networks G     bench: the benchmark networks, forms: some of them in 8 bits or float16, attention: networks of long sequences,
                  models: trained ones with inputs of their own, all: all of them (default)
 --models FOLDER  has NAME.onnx of the first three groups, as far as they are to be measured: make_models.py next to the script
@@ -48,6 +50,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+import peers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GROUPS = {"bench": "benchmark networks, random weights", "forms": "the same in 8 bits and float16",
@@ -177,18 +181,23 @@ def summary(turns):
 
 def compare_network(a, network, threads):
     webnn, warm, ort = [], [], []
+    path = os.path.join(a.models or "", network[1])
+    others = {name: [] for name in peers.present(a.peers, path)} if network[0] != "models" else {}
     with tempfile.TemporaryDirectory() as kernels:
         time_webnn(a, network, threads, SHORT, kernels)
         for _ in range(a.rounds):
             webnn.append(time_webnn(a, network, threads))
             warm.append(time_webnn(a, network, threads, SHORT, kernels))
             ort.append(time_ort(a, network, threads))
+            for name, turns in others.items():
+                turns.append(peers.time_peer(a.peers, name, path, threads, a.seconds))
     row = {"group": network[0], "network": network[1], "threads": threads, "webnn": summary(webnn), "onnxruntime": summary(ort)}
     row["ratio"] = row["onnxruntime"]["median_ms"] / row["webnn"]["median_ms"]
     row["ratio_of_bests"] = row["onnxruntime"]["min_ms"] / row["webnn"]["min_ms"]
     row["webnn"]["gflops"], row["webnn"]["gbs"] = middle(webnn, "gflops"), middle(webnn, "gbs")
     row["webnn"]["warm_build_ms"] = least(warm, "build")
     row["engine"] = ort[0]["engine"]
+    row["peers"] = {name: {"median_ms": middle(turns, "median"), "min_ms": least(turns, "min")} for name, turns in others.items()}
     if a.steps:
         row["steps"], row["between_steps_ms"] = profile_webnn(a, network, threads)
     return row
@@ -279,6 +288,9 @@ def print_row(r):
           f" {o['min_ms']:9.3f} | {r['ratio']:9.2f} {r['ratio_of_bests']:8.2f} | {w['build_ms']:8.1f}"
           f" {w['warm_build_ms']:6.1f} {o['build_ms']:6.1f} {build_ratio(r, 'build_ms'):6.2f} {build_ratio(r, 'warm_build_ms'):5.2f}"
           f" | {w['rss_mib']:4.0f} {o['rss_mib']:4.0f}", flush=True)
+    for name, p in r.get("peers", {}).items():
+        print(f"{name:>20}    | {'':9} {'':9} | {p['median_ms']:9.3f} {p['min_ms']:9.3f} | {p['median_ms'] / w['median_ms']:9.2f}"
+              f" {p['min_ms'] / w['min_ms']:8.2f}", flush=True)
 
 
 def build_ratio(r, key):
@@ -457,7 +469,7 @@ def make_absolute(a, names):
 def arguments():
     shared = os.environ.get("WEBNN_SHARED") or os.path.join(HERE, "..", "..", "shared")
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--bench", "--ort", "--models", "--debug", "--json", "--chart", "--draw", "--machine"):
+    for name in ("--bench", "--ort", "--peers", "--models", "--debug", "--json", "--chart", "--draw", "--machine"):
         p.add_argument(name)
     p.add_argument("--networks", choices=(*GROUPS, "all"), default="all")
     p.add_argument("--cases", default=os.path.join(shared, "models"))
@@ -470,7 +482,7 @@ def arguments():
     a = p.parse_args()
     if not a.draw and not (a.bench and a.ort and (a.models or a.networks == "models")):
         p.error("--bench and --ort are needed, and --models for all but the trained networks")
-    make_absolute(a, ("bench", "script", "models", "cases"))
+    make_absolute(a, ("bench", "script", "models", "cases", "peers"))
     return a
 
 

@@ -16,7 +16,7 @@ class Graph(operators.Model):
 
     def __init__(self):
         super().__init__()
-        self.arrays, self.results, self.options = {}, [], []
+        self.arrays, self.results, self.options, self.bodies = {}, [], [], 0
         self.atol, self.rtol = 1e-4, 1e-3
 
     def input(self, name, values, dims=None):
@@ -39,6 +39,17 @@ class Graph(operators.Model):
         """Makes an output, of a type that the checker does not have to infer."""
         self.nodes.append(self.onnx.helper.make_node("Identity", [x], [name]))
         self.results.append(self.onnx.helper.make_tensor_value_info(name, self.type_of(kind), None))
+
+    def body(self, make, inputs=()):
+        """Makes the graph of a branch or a loop, whose results make() returns the names of."""
+        outer = self.nodes
+        self.bodies += 1
+        first = len(outer) + 1000 * self.bodies
+        self.nodes = [None] * first    # names go on
+        results = [self.onnx.helper.make_tensor_value_info(name, kind, None) for name, kind in make()]
+        graph = self.onnx.helper.make_graph(self.nodes[first:], "body", list(inputs), results)
+        self.nodes = outer
+        return graph
 
     def linear(self, x, inner, columns, bias=True):
         y = self.MatMul(x, self.k(self.noise(inner, columns, scale=1 / math.sqrt(inner))))

@@ -270,10 +270,9 @@ def gpt2_merged(g, tokens=1, before=12):
     ids, x = embed(g, tokens)
     keys, values = past(g, 0, HEADS, before)
     flag = g.input("use_cache_branch", g.np.array([True]))
-    table, outer, branches = g.k(g.noise(64, SIZE)), g.nodes, []
-    for with_past in (True, False):
-        first, g.nodes = len(outer) + 100 * (1 + with_past), []
-        g.nodes += [None] * first    # names go on
+    table = g.k(g.noise(64, SIZE))
+
+    def branch(with_past):
         at = before if with_past else 0
         y = g.Add(x, g.Unsqueeze(g.Slice(table, g.ints(at), g.ints(at + tokens), g.ints(0)), g.ints(0)))
         q, k, v = g.node("Split", [g.linear(layer_norm(g, y), SIZE, 3 * SIZE), g.ints(SIZE, SIZE, SIZE)], 3, axis=2)
@@ -283,10 +282,8 @@ def gpt2_merged(g, tokens=1, before=12):
         y = g.Add(y, g.linear(merge_heads(g, attend(g, q, k, v)), SIZE, SIZE))
         y = g.Add(y, g.linear(gelu_tanh(g, g.linear(layer_norm(g, y), SIZE, INNER)), INNER, SIZE))
         y = g.linear(layer_norm(g, y), SIZE, VOCABULARY, False)
-        results = [g.onnx.helper.make_tensor_value_info(name, 1, None) for name in (y, k, v)]
-        branches.append(g.onnx.helper.make_graph(g.nodes[first:], "branch", [], results))
-    g.nodes = outer
-    y = g.node("If", [flag], 3, then_branch=branches[0], else_branch=branches[1])
+        return [(name, 1) for name in (y, k, v)]
+    y = g.node("If", [flag], 3, then_branch=g.body(lambda: branch(True)), else_branch=g.body(lambda: branch(False)))
     for x, name in zip(y, ("logits", "present.0.key", "present.0.value")):
         g.output(x, name)
 
@@ -306,6 +303,147 @@ def whisper_decoder(g, tokens=1, before=12, frames=100):
     x = g.Add(x, g.linear(merge_heads(g, attend(g, q, *sound)), SIZE, SIZE))
     x = g.Add(x, g.linear(gelu_erf(g, g.linear(layer_norm(g, x), SIZE, INNER)), INNER, SIZE))
     g.output(g.linear(layer_norm(g, x), SIZE, VOCABULARY, False), "logits")
+
+
+def whisper_merged(g, cached, tokens=1, before=12, frames=100):
+    """optimum's merged file: without a past it makes the keys of the sound, with one it gives nothing in their place."""
+    ids, x = embed(g, tokens)
+    keys, values = past(g, "0.decoder", HEADS, before)
+    sound = g.input("encoder_hidden_states", g.noise(1, frames, SIZE), [1, "frames", SIZE])
+    kept = [g.input(f"past_key_values.0.encoder.{p}", g.noise(1, HEADS, frames, HEAD), [1, HEADS, "frames", HEAD])
+            for p in ("key", "value")]
+    flag = g.input("use_cache_branch", g.np.array([cached]))
+    table, cross = g.k(g.noise(64, SIZE)), [g.k(g.noise(SIZE, SIZE, scale=1 / 16)) for _ in range(2)]
+
+    def branch(with_past):
+        at = before if with_past else 0
+        y = g.Add(x, g.Slice(table, g.ints(at), g.ints(at + tokens), g.ints(0)))
+        h = layer_norm(g, y)
+        q, k, v = (split_heads(g, g.linear(h, SIZE, SIZE, i != 1), HEADS) for i in range(3))
+        if with_past:
+            k, v = g.Concat(keys, k, axis=2), g.Concat(values, v, axis=2)
+        y = g.Add(y, g.linear(merge_heads(g, attend(g, q, k, v)), SIZE, SIZE))
+        q = split_heads(g, g.linear(layer_norm(g, y), SIZE, SIZE), HEADS)
+        heard = kept if with_past else [split_heads(g, g.MatMul(sound, w), HEADS) for w in cross]
+        y = g.Add(y, g.linear(merge_heads(g, attend(g, q, *heard)), SIZE, SIZE))
+        y = g.Add(y, g.linear(gelu_erf(g, g.linear(layer_norm(g, y), SIZE, INNER)), INNER, SIZE))
+        y = g.linear(layer_norm(g, y), SIZE, VOCABULARY, False)
+        if with_past:
+            heard = [g.node("Constant", [], value=g.onnx.numpy_helper.from_array(g.np.zeros((0, HEADS, 1, HEAD), "float32")))
+                     for _ in range(2)]
+        return [(name, 1) for name in (y, k, v, *heard)]
+    y = g.node("If", [flag], 5, then_branch=g.body(lambda: branch(True)), else_branch=g.body(lambda: branch(False)))
+    names = ["logits", "present.0.decoder.key", "present.0.decoder.value", "present.0.encoder.key", "present.0.encoder.value"]
+    for part, name in zip(y, names):
+        g.output(part, name)
+
+
+def mamba(g, tokens=16, inner=256, states=16, rank=16):
+    """A selective scan as a Loop over tokens, after a causal convolution."""
+    ids, skip = embed(g, tokens)
+    n = g.Gather(g.Shape(ids), g.k(1, "int64"), axis=0)
+    x, z = g.node("Split", [g.linear(rms_by_parts(g, skip), SIZE, 2 * inner, False), g.ints(inner, inner)], 2, axis=-1)
+    x = g.Conv(g.Transpose(x, perm=[0, 2, 1]), g.k(g.noise(inner, 1, 4, scale=0.5)), g.k(g.noise(inner)), pads=[3, 3],
+               group=inner)
+    x = silu(g, g.Slice(x, g.ints(0), g.Unsqueeze(n, g.ints(0)), g.ints(2)))
+    y = g.linear(g.Transpose(x, perm=[0, 2, 1]), inner, rank + 2 * states, False)
+    d, b, c = g.node("Split", [y, g.ints(rank, states, states)], 3, axis=-1)
+    d = g.Transpose(g.Softplus(g.linear(d, rank, inner)), perm=[0, 2, 1])
+    wide = g.Unsqueeze(d, g.ints(3))
+    decay = g.Exp(g.Mul(wide, g.k(-g.random.uniform(0.5, 2, (1, inner, 1, states)))))
+    added = g.Mul(g.Mul(wide, g.Unsqueeze(b, g.ints(1))), g.Unsqueeze(x, g.ints(3)))
+    info = g.onnx.helper.make_tensor_value_info
+    parameters = [info("step", 7, []), info("goes_on", 9, []), info("state", 1, [1, inner, states])]
+
+    def step():
+        state = g.Add(g.Mul(g.Gather(decay, "step", axis=2), "state"), g.Gather(added, "step", axis=2))
+        seen = g.MatMul(state, g.Unsqueeze(g.Gather(c, "step", axis=1), g.ints(2)))
+        return [(g.Identity("goes_on"), 9), (state, 1), (g.Squeeze(seen, g.ints(2)), 1)]
+    start = g.input("past_state", g.noise(1, inner, states))
+    state, y = g.node("Loop", [n, g.k(True, "bool"), start], 2, body=g.body(step, parameters))
+    g.output(state, "present_state")
+    y = g.Add(g.Transpose(y, perm=[1, 2, 0]), g.Mul(x, g.k(g.noise(1, inner, 1))))
+    y = g.Mul(g.Transpose(y, perm=[0, 2, 1]), silu(g, z))
+    y = rms_by_parts(g, g.Add(skip, g.linear(y, inner, SIZE, False)))
+    g.output(g.linear(y, SIZE, VOCABULARY, False), "logits")
+
+
+# ---- texts and pictures
+
+def encoder_layer(g, x, gelu, mask=None):
+    h = layer_norm(g, x)
+    q, k, v = (g.Transpose(g.Reshape(g.linear(h, SIZE, SIZE), g.ints(0, 0, HEADS, HEAD)), perm=[0, 2, 1, 3]) for _ in range(3))
+    s = g.Mul(g.MatMul(q, g.Transpose(k, perm=[0, 1, 3, 2])), g.k(HEAD ** -0.5))
+    y = g.MatMul(g.Softmax(g.Add(s, mask) if mask else s, axis=-1), v)
+    x = g.Add(x, g.linear(g.Reshape(g.Transpose(y, perm=[0, 2, 1, 3]), g.ints(0, 0, SIZE)), SIZE, SIZE))
+    return g.Add(x, g.linear(gelu(g, g.linear(layer_norm(g, x), SIZE, INNER)), INNER, SIZE))
+
+
+def quick_gelu(g, x):
+    return g.Mul(x, g.Sigmoid(g.Mul(x, g.k(1.702))))
+
+
+def patches(g, side=64):
+    x = g.input("pixel_values", g.noise(1, 3, side, side), ["image_batch", 3, side, side])
+    y = g.Conv(x, g.k(g.noise(SIZE, 3, 16, 16, scale=1 / 28)), strides=[16, 16], kernel_shape=[16, 16])
+    batch = g.Slice(g.Shape(x), g.ints(0), g.ints(1))
+    return batch, g.Transpose(g.Reshape(y, g.Concat(batch, g.ints(SIZE, -1), axis=0)), perm=[0, 2, 1]), (side // 16) ** 2
+
+
+def of_length_one(g, x):
+    return g.Div(x, g.ReduceL2(x, g.ints(-1), keepdims=1))
+
+
+def clip(g, tokens=16):
+    """Both encoders in one file, the text's result where the last token is, found by ArgMax."""
+    ids = g.input("input_ids", g.random.integers(0, VOCABULARY, (2, tokens)), ["text_batch", "sequence"])
+    mask = g.input("attention_mask", g.np.where(g.np.arange(tokens) < g.np.array([[tokens], [9]]), 1, 0),
+                   ["text_batch", "sequence"])
+    rows, n = (g.Gather(g.Shape(ids), g.k(i, "int64"), axis=0) for i in (0, 1))
+    lists = [g.Unsqueeze(v, g.ints(0)) for v in (rows, n)]
+    x = g.Add(g.Gather(g.k(g.noise(VOCABULARY, SIZE)), ids), g.Slice(g.k(g.noise(1, 32, SIZE)), g.ints(0), lists[1], g.ints(1)))
+    hidden = g.Expand(g.Cast(g.Unsqueeze(mask, g.ints(1, 2)), to=1), g.Concat(lists[0], g.ints(1), lists[1], lists[1], axis=0))
+    hidden = g.Sub(g.k(1), hidden)
+    hidden = g.Where(g.Cast(hidden, to=9), g.k(-3.4028234663852886e38), hidden)
+    x = encoder_layer(g, x, quick_gelu, g.Add(hidden, causal_mask(g, n, n)))
+    x = layer_norm(g, x)
+    at = g.Unsqueeze(g.ArgMax(ids, axis=-1, keepdims=0), g.ints(-1))
+    each = g.Unsqueeze(g.Range(g.k(0, "int64"), rows, g.k(1, "int64")), g.ints(-1))
+    text = of_length_one(g, g.linear(g.GatherND(x, g.Concat(each, at, axis=-1)), SIZE, 128, False))
+    batch, y, places = patches(g)
+    token = g.Expand(g.k(g.noise(1, 1, SIZE)), g.Concat(batch, g.ints(1, SIZE), axis=0))
+    y = g.Add(g.Concat(token, y, axis=1), g.k(g.noise(1, places + 1, SIZE)))
+    y = encoder_layer(g, layer_norm(g, y), quick_gelu)
+    y = layer_norm(g, g.Gather(y, g.k(0, "int64"), axis=1))
+    image = of_length_one(g, g.linear(y, SIZE, 128, False))
+    logits = g.Mul(g.MatMul(text, g.Transpose(image, perm=[1, 0])), g.Exp(g.k(2.6592)))
+    for v, name in ((g.Transpose(logits, perm=[1, 0]), "logits_per_image"), (logits, "logits_per_text"), (text, "text_embeds"),
+                    (image, "image_embeds")):
+        g.output(v, name)
+
+
+def siglip(g, tokens=16):
+    """A probe attends to the patches; sigmoids of scaled products."""
+    ids = g.input("input_ids", g.random.integers(0, VOCABULARY, (3, tokens)), ["text_batch", tokens])
+    x = g.Add(g.Gather(g.k(g.noise(VOCABULARY, SIZE)), ids), g.k(g.noise(1, tokens, SIZE)))
+    rows = g.Slice(g.Shape(ids), g.ints(0), g.ints(1))
+    h = layer_norm(g, x)
+    wide = g.Concat(rows, g.ints(tokens, HEADS, HEAD), axis=0)
+    q, k, v = (g.Transpose(g.Reshape(g.linear(h, SIZE, SIZE), wide), perm=[0, 2, 1, 3]) for _ in range(3))
+    y = g.Transpose(attend(g, q, k, v), perm=[0, 2, 1, 3])
+    x = g.Add(x, g.linear(g.Reshape(y, g.Concat(rows, g.ints(tokens, SIZE), axis=0)), SIZE, SIZE))
+    text = of_length_one(g, g.linear(g.Gather(layer_norm(g, x), g.k(-1, "int64"), axis=1), SIZE, SIZE))
+    batch, y, places = patches(g)
+    y = layer_norm(g, encoder_layer(g, g.Add(y, g.k(g.noise(1, places, SIZE))), gelu_tanh))
+    probe = g.Tile(g.k(g.noise(1, 1, SIZE)), g.Concat(batch, g.ints(1, 1), axis=0))
+    q = split_heads(g, g.linear(probe, SIZE, SIZE), HEADS, 1)
+    k, v = g.node("Split", [g.linear(y, SIZE, 2 * SIZE), g.ints(SIZE, SIZE)], 2, axis=-1)
+    y = merge_heads(g, attend(g, q, split_heads(g, k, HEADS), split_heads(g, v, HEADS)))
+    y = g.linear(y, SIZE, SIZE)
+    y = g.Add(y, g.linear(gelu_tanh(g, g.linear(layer_norm(g, y), SIZE, INNER)), INNER, SIZE))
+    image = of_length_one(g, g.Gather(y, g.k(0, "int64"), axis=1))
+    logits = g.Add(g.Mul(g.MatMul(text, g.Transpose(image, perm=[1, 0])), g.Exp(g.k(4.7))), g.k(-12.0))
+    g.output(g.Sigmoid(g.Transpose(logits, perm=[1, 0])), "probabilities")
 
 
 def t5_encoder(g, tokens=32):
@@ -362,6 +500,11 @@ GRAPHS = {
     "gemma-2-torch": lambda g: llama_torch(g, gemma=True),
     "gpt-2-merged": gpt2_merged,
     "whisper-decoder": whisper_decoder,
+    "whisper-merged": lambda g: whisper_merged(g, True),
+    "whisper-merged-first": lambda g: whisper_merged(g, False),
+    "mamba-loop": mamba,
+    "clip-optimum": clip,
+    "siglip": siglip,
     "t5-encoder": t5_encoder,
     "bert-optimised": bert_optimised,
 }

@@ -199,6 +199,113 @@ def yolo_top(g, most=100, classes=20):
     g.output(g.Concat(boxes, g.Unsqueeze(top, g.ints(-1)), g.Cast(g.Unsqueeze(label, g.ints(-1)), to=1), axis=-1), "output0")
 
 
+def yolo_ultralytics(g, most=50, classes=20):
+    """nms=True of Ultralytics' export: the best class of each place, boxes of classes moved apart, zeros after them."""
+    boxes, scores = yolo(g, classes)
+    boxes, scores = (g.Transpose(x, perm=[0, 2, 1]) for x in (boxes, scores))
+    box, scores = (g.Gather(x, g.k(0, "int64"), axis=0) for x in (boxes, scores))
+    score, label = g.ReduceMax(scores, g.ints(-1), keepdims=0), g.ArgMax(scores, axis=-1, keepdims=0)
+    score = g.Mul(score, g.Cast(g.Greater(score, g.k(0.6)), to=1))
+    score, at = g.node("TopK", [score, g.ints(5 * most)], 2, axis=-1)
+    box, label = take(g, box, at), g.Cast(take(g, label, at), to=1)
+    moved = g.Add(box, g.Mul(g.Unsqueeze(label, g.ints(-1)), g.k(2.0 * IMAGE)))
+    kept = g.NonMaxSuppression(g.Unsqueeze(moved, g.ints(0)), g.Unsqueeze(score, g.ints(0, 1)), g.ints(2**31 - 1), g.k(0.45),
+                               g.k(0.0))
+    kept = g.Slice(g.Squeeze(g.Gather(kept, g.ints(2), axis=1), g.ints(1)), g.ints(0), g.ints(most), g.ints(0))
+    found = g.Concat(take(g, box, kept), g.Unsqueeze(take(g, score, kept), g.ints(1)),
+                     g.Unsqueeze(take(g, label, kept), g.ints(1)), axis=1)
+    rest = g.Sub(g.ints(most), g.Slice(g.Shape(found), g.ints(0), g.ints(1)))
+    pads = g.Reshape(g.Concat(g.ints(0, 0, 0), rest, axis=0), g.ints(-1, 2))    # as torch has them, the last dimension first
+    pads = g.Transpose(g.Slice(pads, g.ints(-1), g.ints(-2**63 + 1), g.ints(0), g.ints(-1)), perm=[1, 0])
+    found = g.Pad(found, g.Cast(g.Reshape(pads, g.ints(-1)), to=7), g.k(0.0))
+    g.output(g.ScatterND(g.k(g.np.zeros((1, most, 6))), g.k([[0]], "int64"), g.Unsqueeze(found, g.ints(0))), "output0")
+
+
+def multi_head(g, q, k, v, size, heads):
+    q, k, v = (g.Transpose(g.Reshape(g.linear(x, size, size), g.ints(1, -1, heads, size // heads)), perm=[0, 2, 1, 3])
+               for x in (q, k, v))
+    s = g.Softmax(g.MatMul(g.Mul(q, g.k((size // heads) ** -0.5)), g.Transpose(k, perm=[0, 1, 3, 2])), axis=-1)
+    return g.linear(g.Reshape(g.Transpose(g.MatMul(s, v), perm=[0, 2, 1, 3]), g.ints(1, -1, size)), size, size)
+
+
+def norm(g, x, size):
+    return g.LayerNormalization(x, g.k(g.random.uniform(0.5, 1.5, size)), g.k(g.noise(size, scale=0.1)), axis=-1)
+
+
+def rt_detr(g, fine=False, queries=40, classes=8, size=64, heads=4, points=4, bins=33):
+    """RT-DETR, or D-FINE, which refines distributions of distances: attention samples maps of several sizes by GridSample."""
+    levels = [conv(g, x, c, size, 1, activation=None) for x, c in zip(backbone(g, picture(g)), (32, 64))]
+    sides = [IMAGE // 4, IMAGE // 8]
+    small = g.Transpose(g.Reshape(levels[1], g.ints(1, size, -1)), perm=[0, 2, 1])
+    placed = g.Add(small, g.k(g.noise(1, sides[1] ** 2, size)))
+    small = norm(g, g.Add(small, multi_head(g, placed, placed, small, size, heads)), size)
+    small = norm(g, g.Add(small, g.linear(g.ms("Gelu", [g.linear(small, size, 2 * size)]), 2 * size, size)), size)
+    small = g.Reshape(g.Transpose(small, perm=[0, 2, 1]), g.ints(1, size, sides[1], sides[1]))
+    large = g.Resize(small, "", g.k([1, 1, 2, 2]), mode="nearest", nearest_mode="floor",
+                     coordinate_transformation_mode="asymmetric")
+    large = conv(g, g.Concat(large, levels[0], axis=1), 2 * size, size, activation="SiLU")
+    small = g.Concat(conv(g, large, size, size, 3, 2, activation="SiLU"), small, axis=1)
+    small = conv(g, small, 2 * size, size, activation="SiLU")
+    memory = g.Concat(*(g.Transpose(g.Reshape(x, g.ints(1, size, -1)), perm=[0, 2, 1]) for x in (large, small)), axis=1)
+    at = [g.np.concatenate([anchors(g, s, s, 1 / s, (0,))[:, :2], g.np.full((s * s, 2), 0.05 * IMAGE / 4 / s)], 1)
+          for s in sides]
+    at = g.np.concatenate(at)[None]
+    x = norm(g, g.linear(memory, size, size), size)
+    scores = g.linear(x, size, classes)
+    ref = g.Add(g.linear(g.Relu(g.linear(x, size, size)), size, 4), g.k(g.np.log(at / (1 - at))))
+    _, best = g.node("TopK", [g.ReduceMax(scores, g.ints(-1), keepdims=0), g.ints(queries)], 2, axis=1)
+    best = g.Unsqueeze(best, g.ints(-1))
+    ref, x = (g.GatherElements(v, g.Tile(best, g.ints(1, 1, n)), axis=1) for v, n in ((ref, 4), (x, size)))
+    ref = g.Sigmoid(ref)
+    for _ in range(2):
+        y = g.Add(x, g.linear(g.Relu(g.linear(ref, 4, 2 * size)), 2 * size, size))
+        x = norm(g, g.Add(x, multi_head(g, y, y, x, size, heads)), size)
+        x = norm(g, g.Add(x, sampled_attention(g, x, ref, memory, sides, size, heads, points)), size)
+        x = norm(g, g.Add(x, g.linear(g.Relu(g.linear(x, size, 2 * size)), 2 * size, size)), size)
+        h = g.Relu(g.linear(x, size, size))
+        if fine:
+            shares = g.Softmax(g.Reshape(g.linear(h, size, 4 * bins), g.ints(1, queries, 4, bins)), axis=-1)
+            far = g.Reshape(g.MatMul(shares, g.k(g.np.linspace(-1, 1, bins)[:, None])), g.ints(1, queries, 4))
+            center, extent = columns(g, ref, 2, 2)
+            low, high = columns(g, g.Mul(g.Add(far, g.k(0.5)), g.Concat(extent, extent, axis=-1)), 2, 2)
+            low, high = g.Sub(center, low), g.Add(center, high)
+            ref = g.Clip(g.Concat(g.Mul(g.Add(low, high), g.k(0.5)), g.Sub(high, low), axis=-1), g.k(0.0), g.k(1.0))
+        else:
+            odds = g.Log(g.Div(g.Clip(ref, g.k(1e-5), ""), g.Clip(g.Sub(g.k(1.0), ref), g.k(1e-5), "")))
+            ref = g.Sigmoid(g.Add(g.linear(h, size, 4), odds))
+    scores = g.Sigmoid(g.linear(x, size, classes))
+    sizes = g.input("orig_target_sizes", g.np.array([[640, 480]], "int64"))
+    center, extent = columns(g, ref, 2, 2)
+    half = g.Mul(extent, g.k(0.5))
+    boxes = g.Concat(g.Sub(center, half), g.Add(center, half), axis=-1)
+    boxes = g.Mul(boxes, g.Cast(g.Unsqueeze(g.Tile(sizes, g.ints(1, 2)), g.ints(1)), to=1))
+    top, at = g.node("TopK", [g.Flatten(scores, axis=1), g.ints(queries)], 2, axis=-1)
+    row = g.Unsqueeze(g.Div(at, g.k(classes, "int64")), g.ints(-1))
+    g.output(g.Sub(at, g.Mul(g.Div(at, g.k(classes, "int64")), g.k(classes, "int64"))), "labels", "int64")
+    g.output(g.GatherElements(boxes, g.Tile(row, g.ints(1, 1, 4)), axis=1), "boxes")
+    g.output(top, "scores")
+
+
+def sampled_attention(g, x, ref, memory, sides, size, heads, points):
+    """Deformable attention: each head of a query looks at a few places of each map."""
+    width, count = size // heads, len(sides) * points
+    value = g.Reshape(g.linear(memory, size, size), g.ints(1, -1, heads, width))
+    value = g.Reshape(g.Transpose(value, perm=[0, 2, 3, 1]), g.ints(heads, width, -1))
+    moves = g.Reshape(g.linear(x, size, heads * count * 2), g.ints(1, -1, heads, count, 2))
+    shares = g.Softmax(g.Reshape(g.linear(x, size, heads * count), g.ints(1, -1, heads, count)), axis=-1)
+    center, extent = columns(g, g.Unsqueeze(ref, g.ints(2, 3)), 2, 2)
+    places = g.Add(center, g.Mul(g.Mul(moves, g.k(1 / points)), g.Mul(extent, g.k(0.5))))
+    places = g.Sub(g.Mul(places, g.k(2.0)), g.k(1.0))
+    places = g.Reshape(g.Transpose(places, perm=[0, 2, 1, 3, 4]), g.ints(heads, -1, count, 2))
+    maps = g.node("Split", [value, g.ints(*(s * s for s in sides))], len(sides), axis=2)
+    parts = g.node("Split", [places, g.ints(*[points] * len(sides))], len(sides), axis=2)
+    seen = [g.GridSample(g.Reshape(m, g.ints(heads, width, s, s)), p, mode="bilinear", padding_mode="zeros", align_corners=0)
+            for m, p, s in zip(maps, parts, sides)]
+    shares = g.Reshape(g.Transpose(shares, perm=[0, 2, 1, 3]), g.ints(heads, 1, -1, count))
+    y = g.ReduceSum(g.Mul(g.Concat(*seen, axis=-1), shares), g.ints(-1), keepdims=0)
+    return g.linear(g.Transpose(g.Reshape(y, g.ints(1, size, -1)), perm=[0, 2, 1]), size, size)
+
+
 def ssd_tensorflow(g, classes=10, most=20):
     """tf2onnx's SSD: pictures with channels last, combined NMS of each class, then the best of all classes, padded."""
     x = g.input("image_tensor", g.random.integers(0, 256, (1, IMAGE, IMAGE, 3)).astype("uint8"))
@@ -285,6 +392,9 @@ GRAPHS = {
     "faster-rcnn-torchvision": faster_rcnn_torchvision,
     "yolov8-nms": yolo_nms,
     "yolov10": yolo_top,
+    "yolo11-ultralytics-nms": yolo_ultralytics,
+    "rt-detr": rt_detr,
+    "d-fine": lambda g: rt_detr(g, True),
     "ssd-tf2onnx": ssd_tensorflow,
     "mobilenet-v2": mobilenet,
     "efficientnet": efficientnet,

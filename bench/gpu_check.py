@@ -6,7 +6,7 @@
     bench/gpu_check.py --draw FILE
 
 --bin FOLDER     has the programs: webnn-run and webnn-bench, and of the tests those that are to run (docs/gpu.md)
---data FOLDER    has wpt/conformance and models, as the shared data has them; what is not there is left out
+--data FOLDER    has wpt/conformance and models, as the shared data has them; absent ones are left out
 --device D       a number or a part of a name, as --engine gpu:D has it (default: the first)
 --libs FOLDER    libraries that the programs need and the machine may lack.  Those of gcc (in its folder gcc) and of C (in libc) are
                  used only where the machine's own are not there or are older than the programs need.  No other program sees them

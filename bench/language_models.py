@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times the decoders of the shared data here, in ONNX Runtime and in llama.cpp, in turns: one token, and a prompt of 128.
 
-    bench/language_models.py --bin build/release/bin --models FOLDER [--ort FOLDER] [--llama FOLDER] [OPTION ...] [NAME ...]
+    bench/language_models.py --bin build/release/bin --models FOLDER [--ort FOLDER] [--llama FOLDER] [--peers FOLDER] [OPTION ...] [NAME ...]
     bench/language_models.py --draw FILE
 
 --bin FOLDER     has webnn-run and webnn-bench
 --models FOLDER  has NAME.onnx, which the make_decoder.py next to ort_bench.mjs writes, and NAME.gguf of make_gguf.py.  Prompts are
                  of NAME_last.onnx where there is one, whose logits are the last token's alone
---ort FOLDER     where the Node.js package onnxruntime-node is installed; --llama FOLDER where node-llama-cpp is.  Without
-                 one of them its columns stay empty
+--ort FOLDER     where the Node.js package onnxruntime-node is installed; --llama FOLDER where node-llama-cpp is;
+                 --peers FOLDER has llama-bench of ik_llama.cpp.  Without one of them its columns stay empty
 --script FILE    llama_bench.mjs (default: the one in $WEBNN_SHARED/bench, or in ../shared next to the repository)
 --rounds N       how often each engine has its turn (default 3); --seconds S per turn (default 2); --threads "1 2"
 --best           the best runs instead of the medians
@@ -34,6 +34,7 @@ import tempfile
 
 import compare
 import interpreter
+import peers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAMES = ("decoder_135m_q4", "decoder_135m_q8", "decoder_135m_f16", "decoder_135m_f32")
@@ -137,9 +138,12 @@ def measure_network(a, name, threads):
         if a.llama and os.path.exists(os.path.join(a.models, name + ".gguf")):
             for work, turn in turns_of_llama(a, name, threads).items():
                 turns[work].setdefault("llama.cpp", []).append(turn)
+        for work in WORK if peers.has_llama(a.peers, os.path.join(a.models, name)) else ():
+            turns[work].setdefault("ik_llama.cpp", []).append(
+                peers.time_llama(a.peers, os.path.join(a.models, name), threads, WORK[work], a.seconds))
     return [{"network": name, "work": work, "threads": threads, "weights": weight_bytes_apart(model_of(a, name, work)),
              "engines": {engine: {"median_ms": compare.middle(of, "median"), "min_ms": min(t["min"] for t in of),
-                                  "rss_mib": compare.middle(of, "rss"), "rounds_ms": [t["median"] for t in of]}
+                                  "rss_mib": compare.middle(of, "rss") if "rss" in of[0] else 0, "rounds_ms": [t["median"] for t in of]}
                          for engine, of in turns[work].items()}} for work in WORK]
 
 
@@ -194,7 +198,7 @@ def print_table(found, best):
             cells += [compare.three_digits(limit)] + [f"{limit / of[e][key]:.0%}" if e in of else "" for e in PRECISIONS]
         else:
             cells += [""] * 3
-        cells.append(" / ".join(f"{of[e]['rss_mib']:.0f}" for e in engines if e in of and e != "webnn int8"))
+        cells.append(" / ".join(f"{of[e]['rss_mib']:.0f}" for e in engines if e in of and of[e]["rss_mib"] and e != "webnn int8"))
         print("| " + " | ".join(cells) + " |")
 
 
@@ -203,7 +207,7 @@ def print_table(found, best):
 def arguments():
     shared = os.environ.get("WEBNN_SHARED") or os.path.join(HERE, "..", "..", "shared")
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--bin", "--models", "--ort", "--llama", "--json", "--draw"):
+    for name in ("--bin", "--models", "--ort", "--llama", "--peers", "--json", "--draw"):
         p.add_argument(name)
     p.add_argument("--script", default=os.path.join(shared, "bench", "llama_bench.mjs"))
     compare.add_turns(p)
@@ -211,7 +215,7 @@ def arguments():
     a = p.parse_args()
     if not a.draw and not (a.bin and a.models):
         p.error("--bin and --models are needed")
-    compare.make_absolute(a, ("bin", "models", "script"))
+    compare.make_absolute(a, ("bin", "models", "script", "peers"))
     return a
 
 

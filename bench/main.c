@@ -183,7 +183,7 @@ static double contractions_before(const struct graph *g)
 /**
  * Returns how far two ways to compute a network in a precision may be apart in the mean, as a part of the results' root mean
  * square.  Both round two operands of every contraction along the way, by 2^-9 / sqrt(3) in the root mean square for bfloat16,
- * and 2^-17 for two parts; what is independent adds up in squares.  For float32 and integers it is 0.
+ * and 2^-17 for two parts; independent errors add up in squares.  For float32 and integers it is 0.
  */
 static double rounding_bound(const struct bench_options *o, const struct graph *g)
 {
@@ -498,6 +498,24 @@ static bool run_model(const struct bench_options *said, const char *path, struct
     return ok;
 }
 
+static int see_sizes(struct bench_options *o)
+{
+    int status = 0;
+
+    if (!o->json)
+        bench_sizes_header();
+    for (int i = 0; i < o->model_count; i++) {
+        struct result r = {.level = "sizes", .name = o->models[i]};
+
+        if (bench_sizes_report(o, r.name, &r.error))
+            continue;
+        print_failure(stderr, r.level, &r);
+        status = 1;
+    }
+    bench_options_free(o);
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     struct bench_options o;
@@ -519,6 +537,8 @@ static int run(int argc, char **argv)
         return !bench_scale_check(o.threads, o.pattern, o.debug);
     if (o.levels && !strcmp(o.levels, "scale"))
         return bench_scale_report(o.threads, o.pattern, o.debug, o.json);
+    if (o.levels && !strcmp(o.levels, "sizes"))
+        return see_sizes(&o);
     if (o.instead.peaks) {
         ok = bench_measure_peaks(o.threads, &peaks);
         print_peaks(&o, &peaks);

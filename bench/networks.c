@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Writes the benchmark networks as text: the same layers, shapes and options as the ONNX files that ONNX Runtime is timed with,
- * with random weights.  `webnn-bench --print NAME` shows what is made here.
+ * with random weights.  `webnn-bench --print NAME` shows them.
  */
 #include <stdarg.h>
 #include <stdlib.h>

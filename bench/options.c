@@ -7,7 +7,7 @@
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/options.h"
 
-static const char *const levels[] = {"kernel", "operator", "model", "scale"};
+static const char *const levels[] = {"kernel", "operator", "model", "scale", "sizes"};
 
 static bool take_level(struct option_call *c)
 {
@@ -20,7 +20,7 @@ static bool take_level(struct option_call *c)
 
         for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
             known |= strlen(levels[i]) == length && !memcmp(item, levels[i], length);
-        if (!known || (!strncmp(item, "scale", length) && length < strlen(value)))
+        if (!known || (*item == 's' && length < strlen(value)))
             return false;
         item += length;
         if (!*item)
@@ -65,9 +65,9 @@ static const struct option_row rows[] = {
      .member = offsetof(struct bench_options, model.weights), .wants = "a file"},
     {"level", 0, "L,...",
      "kernel, operator, model (default: all); or scale instead: how build time grows with the graph, up to 20,000 operators "
-     "and 5,000 convolutions",
+     "and 5,000 convolutions; or sizes: what new sizes of the dimensions that MODEL names cost",
      take_level, .member = offsetof(struct bench_options, levels),
-     .wants = "kernel, operator and model, separated by commas, or scale"},
+     .wants = "kernel, operator and model, separated by commas, or scale or sizes"},
     {"overhead", 0, NULL, "instead: what compute and dispatch cost next to the kernels", option_flag,
      .member = offsetof(struct bench_options, instead.overhead)},
     {"memory", 0, NULL, "instead: the memory that intermediate values need, next to what liveness needs at least", option_flag,

@@ -4,7 +4,7 @@
  *
  * There are three kinds of graphs: a chain of element-wise operators with a residual now and then; a value that half of the
  * nodes read, and that the others add up again in a tree; a chain of convolutions whose weights all differ, each with a bias
- * and a relu after it.  Sizes double, so that what is not linear shows.
+ * and a relu after it.  Sizes double, so that times that are not linear show.
  */
 #include <math.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import io
 import os
+import pathlib
 import stat
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import gpu_reference
 import interpreter
 import language_models
 import operators
+import peers
 import precision
 
 PEAKS = {"gflops": 200, "bfloat16_gflops": 100, "int8_gops": 800, "gdivisions": 5, "processor": "P", "version": "1",
@@ -201,7 +203,7 @@ class Groups(unittest.TestCase):
             for name in ("resnet50", "resnet50.qdq", "attention_1024"):
                 open(os.path.join(folder, name + ".onnx"), "wb").close()
             a = argparse.Namespace(models=folder, cases=folder, networks=group, names=[], threads=[1], rounds=1, seconds=1, steps=0,
-                                   bench="b", script="ort_bench.mjs", ort=None, debug=None, built_in=False)
+                                   bench="b", script="ort_bench.mjs", ort=None, peers=None, debug=None, built_in=False)
             webnn = {"median_ms": 1, "min_ms": 1, "read_ms": 1, "build_ms": 1, "rss_mb": 1, "gflops": 1, "gbs": 1}
             ort = {"median_ms": 2, "min_ms": 2, "load_ms": 1, "rss_mb": 1, "engine": "onnxruntime 1"}
             scripts = []
@@ -226,6 +228,37 @@ class Groups(unittest.TestCase):
         self.assertEqual(self.measured("all")[0], ["resnet50", "resnet50.qdq", "attention_1024"])
 
 
+class Peers(unittest.TestCase):
+    PRINTED = {"benchncnn": "loop_count = 5\n   m.param  min =    2.50  max =    9.00  avg =    3.00",
+               "MNNV2Basic.out": "Avg= 3.000000 ms, OpSum = 2.9 ms min= 2.500000 ms, max= 9.000000 ms",
+               "benchmark_model": "count=1 curr=9 min=9 max=9 avg=9\ncount=50 first=3 curr=3 min=2500 max=9000 avg=3000.0 std=6",
+               "llama-bench": 'note\n[{"n_prompt": 0, "samples_ns": [9000000, 2500000, 3000000]}]'}
+
+    def test_times_are_read_of_what_programs_print(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model = os.path.join(folder, "m")
+            for program, text in self.PRINTED.items():
+                path = os.path.join(folder, program)
+                with open(path, "w", encoding="utf-8") as f:
+                    f.write(f"#!/bin/sh\necho \"$*\" >>'{path}.arguments'\ncat <<'TEXT'\n{text}\nTEXT\n")
+                os.chmod(path, 0o755)
+            self.assertEqual((peers.present(folder, model), peers.has_llama(folder, model)), ([], False))
+            for ending in (".param", ".mnn", ".tflite", ".gguf"):
+                open(model + ending, "wb").close()
+            self.assertEqual(peers.present(None, model), [])
+            with mock.patch.object(peers, "ncnn_shape", lambda model: "[8,8,3]"):
+                for name in peers.present(folder, model):
+                    self.assertEqual(peers.time_peer(folder, name, model, 2, 0.1), {"median": 3, "min": 2.5}, name)
+            for work in language_models.WORK.values():
+                self.assertEqual(peers.time_llama(folder, model, 2, work, 0.1), {"median": 3, "min": 2.5})
+            ran = {program: pathlib.Path(folder, program + ".arguments").read_text(encoding="utf-8") for program in self.PRINTED}
+        self.assertIn(f"40 2 0 -1 0 param={model}.param shape=[8,8,3]\n", ran["benchncnn"])
+        self.assertIn(f"{model}.mnn 40 0 0 2\n", ran["MNNV2Basic.out"])
+        self.assertIn(f"--graph={model}.tflite --num_threads=2 --use_xnnpack=true --num_runs=40", ran["benchmark_model"])
+        self.assertIn("-p 128 -n 0 -r 40", ran["llama-bench"])
+        self.assertIn("-gp 255,1 -r 40", ran["llama-bench"])
+
+
 class LanguageModels(unittest.TestCase):
     def test_arrays_are_npy_files(self):
         with tempfile.NamedTemporaryFile() as f:
@@ -237,9 +270,9 @@ class LanguageModels(unittest.TestCase):
         self.assertEqual([int.from_bytes(data[i:i + 8], "little", signed=True) for i in range(10 + length, len(data), 8)],
                          [1, -2, 2**40])
 
-    def measure(self, peers):
+    def measure(self, others):
         """Returns what one round finds where every engine takes a millisecond more than the one before, and prints."""
-        a = argparse.Namespace(ort=peers, llama=peers, models="m", rounds=1)
+        a = argparse.Namespace(ort=others, llama=others, peers=None, models="m", rounds=1)
         times = iter(range(1, 9))
 
         def turn(*_):

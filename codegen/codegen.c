@@ -115,7 +115,7 @@ static void table_release(struct codegen *c, struct code *code)
     code_free(c, code);
 }
 
-/* ---- compiling what is new ---- */
+/* ---- compiling new structures ---- */
 
 struct job {
     struct code *code; /* its function is still missing */
@@ -379,6 +379,11 @@ bool codegen_kernels_flatten(struct codegen_kernels *k, struct schedule *const *
     *bytes = flat.bytes;
     *size = flat.size;
     return true;
+}
+
+const char *codegen_kernels_structure(const struct codegen_kernels *k, uint32_t kernel)
+{
+    return k->codes[kernel]->structure;
 }
 
 bool codegen_is_abandoned(struct codegen *c)

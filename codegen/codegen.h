@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Makes native code from kernel IR, through LLVM's C API.  This folder is the only one that includes LLVM headers; this header
- * includes none.
+ * Generates native code from kernel IR, through LLVM's C API.  This folder is the only one that includes LLVM headers; this
+ * header includes none.
  *
- * It takes kernels with their schedules (ir/schedule/schedule.h) and gives kernel_function pointers (JIT).  Objects and
+ * It takes kernels with their schedules (ir/schedule/schedule.h) and returns kernel_function pointers (JIT).  Objects and
  * assembly, which codegen/object/object.h makes ahead of time, share everything up to the finished module.  Read
  * codegen/lower/lower.c first.
  */
@@ -14,10 +14,10 @@
 #include "ir/schedule/schedule.h"
 #include "ir/target/target.h"
 
-/** This is a compiler for one target, with its JIT and its cache of compiled structures.  Each context has one.  It may be used
+/** A compiler for one target, with its JIT and its cache of compiled structures.  Each context has one.  It may be used
  * by several threads at the same time. */
 struct codegen;
-/** This holds references to the code of one graph's kernels.  Code goes when the last graph that uses it does. */
+/** References to the code of one graph's kernels.  Code is freed with the last graph that uses it. */
 struct codegen_kernels;
 
 /** Fills triple, cpu, features and isa with the host's, capped by isa ("baseline", "avx2", "avx512", NULL or "native").  The
@@ -30,8 +30,8 @@ struct codegen *codegen_create(const struct target *t, const struct debug_option
 /** Frees a compiler whose kernels have all been freed.  NULL does nothing. */
 void codegen_free(struct codegen *c);
 
-/** Returns whether a call of LLVM was abandoned in the middle, for want of memory or after a fatal error.  Nothing can be
- * compiled any more then, but code that exists runs on. */
+/** Returns whether a call of LLVM was abandoned, for lack of memory or after a fatal error.  Then nothing can be compiled any
+ * more, but existing code runs. */
 bool codegen_is_abandoned(struct codegen *c);
 
 /** Compiles kernels: each distinct structure once, and structures that were compiled earlier not at all.  functions[i] then
@@ -39,23 +39,25 @@ bool codegen_is_abandoned(struct codegen *c);
  * frees it.  Returns false after an error in *e, and nothing is kept. */
 bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *schedules, struct codegen_kernels **kernels,
                      kernel_function *functions, struct error *e);
-/** Does the same, and asks `cancelled` (which may be NULL) on the calling thread, between structures, whether to stop: then it
+/** Does the same, and calls `cancelled` (which may be NULL) on the calling thread, between structures; if it returns true, this
  * fails with an OperationError. */
 bool codegen_compile_watched(struct codegen *c, uint32_t count, struct schedule *const *schedules,
                              bool (*cancelled)(void *user, uint32_t done, uint32_t total), void *user,
                              struct codegen_kernels **kernels, kernel_function *functions, struct error *e);
-/** Lets go of the code.  NULL does nothing. */
+/** Releases the code.  NULL does nothing. */
 void codegen_kernels_free(struct codegen_kernels *k);
 
 /**
- * Copies the machine code of compiled kernels as bytes that run wherever they are mapped at a multiple of 4096
- * (codegen/llvm/flatten.h).  It copies the kernels with the numbers which[0..count-1]; offsets[i] becomes the place where the
- * function of the i-th one starts.  schedules are those that were compiled; they are needed only under the sanitize switch,
- * where code is compiled anew without it, and are NULL otherwise.  The caller frees *bytes with free().  Returns false after an
- * error in *e.
+ * Copies the machine code of compiled kernels as bytes that run when mapped at any multiple of 4096 (codegen/llvm/flatten.h).
+ * It copies the kernels with the numbers which[0..count-1]; offsets[i] becomes the start of the function of the i-th one.
+ * schedules are those that were compiled; they are needed only under the sanitize switch, where code is compiled again without
+ * it, and are NULL otherwise.  The caller frees *bytes with free().  Returns false after an error in *e.
  */
 bool codegen_kernels_flatten(struct codegen_kernels *k, struct schedule *const *schedules, uint32_t count,
                              const uint32_t *which, void **bytes, size_t *size, uint64_t *offsets, struct error *e);
+
+/** Returns the structure of the kernel of that number (schedule_structure), which lives as long as k. */
+const char *codegen_kernels_structure(const struct codegen_kernels *k, uint32_t kernel);
 
 /** Counts the milliseconds spent so far (emitting IR, LLVM's passes, instruction selection and linking), and the modules
  * compiled. */
@@ -67,14 +69,14 @@ struct codegen_times {
 void codegen_get_times(struct codegen *c, struct codegen_times *out);
 
 /**
- * Says what a kernel's expressions take of the vector units, summed over all elements that they are computed for.  An
+ * The work of a kernel's expressions on the vector units, summed over all computed elements.  An
  * instruction on a vector of 32-bit lanes counts as one for each lane.  The numbers are lower bounds (codegen/count_work.c),
- * and 0 where nothing is known (no x86, vectors of 128 bits).
+ * and 0 if unknown (not x86, or vectors of 128 bits).
  */
 struct codegen_work {
     double instructions; /* without divisions and square roots */
     double divisions;
-    double accesses; /* loads and stores by the kernel's schedule, one for a vector, but for each lane where lanes lie apart */
+    double accesses; /* loads and stores by the kernel's schedule, one for a vector, but for each lane where lanes are apart */
 };
 /** Counts the work of a kernel, for tools: it compiles small functions, which takes milliseconds.  Returns false after an error
  * in *e. */

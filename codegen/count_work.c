@@ -184,7 +184,7 @@ static bool is_idiom(const char *operands)
 
 /*
  * Counts the instructions of x86 that take a vector unit.  Moves take none, and loads and broadcasts from memory take other
- * units.  After a branch comes what is seldom needed, or a loop: that does not count.
+ * units.  Code after a branch is seldom needed, or a loop: it does not count.
  */
 static void count_assembly(const char *text, double points, struct codegen_work *work)
 {

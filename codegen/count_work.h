@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Counts what a kernel's arithmetic takes of a processor's vector units.
+ * Counts the work of a kernel's arithmetic on a processor's vector units.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This is the calling convention of generated kernels.  It stands alone: compiled objects, the runtime and hand-written
+ * This is the calling convention of generated kernels.  It is self-contained: compiled objects, the runtime and hand-written
  * stand-ins in tests include nothing else.
  */
 #pragma once
@@ -11,11 +11,11 @@
 /** Changes whenever the structs below or the meaning of parameters do. */
 #define KERNEL_ABI_VERSION 1
 
-/** Says what a kernel works on.  Each thread has its own, since scratch belongs to one thread. */
+/** The arguments of a kernel.  Each thread has its own, since scratch is per thread. */
 struct kernel_args {
     void *const *tensors;  /* in the order of struct kernel's tensors */
     const int64_t *params; /* in the order of schedule_numbers */
-    void *scratch;         /* kernel's scratch_bytes, 64-byte aligned; this thread's alone */
+    void *scratch;         /* kernel's scratch_bytes, 64-byte aligned; private to this thread */
 };
 
 _Static_assert(offsetof(struct kernel_args, tensors) == 0, "layout is fixed");

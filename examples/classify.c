@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Says what is on a picture, or on many.
+ * Classifies a picture, or many.
  *
  *   classify MODEL [PICTURE|FOLDER ...] [--list FILE] [--labels FILE] [--threads N]
  *

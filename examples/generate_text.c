@@ -441,9 +441,9 @@ static bool run(struct program *p)
     p->options.block = (uint32_t)((p->prompt_count + blocks - 1) / blocks);
     if (!decoder_open(&p->decoder, &p->options))
         return fail("%s", p->decoder.message);
-    fprintf(stderr, "%s in %.2f s: a cache of %u tokens, blocks of %u\n",
+    fprintf(stderr, "%s in %.2f s: a cache of %u tokens, blocks of %u%s\n",
             p->decoder.loaded ? "read and loaded" : "read and built", (example_now_ms() - start) / 1e3, p->decoder.capacity,
-            p->options.block);
+            p->options.block, p->decoder.is_one ? " and tokens by one graph" : "");
     return generate(p);
 }
 

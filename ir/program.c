@@ -61,7 +61,9 @@ bool program_describe(struct program *p)
         struct program_step *s = &p->steps[i];
         const bool known = !s->kernel || s->run.written; /* of a serialized program, or described before */
 
-        if (s->kind == STEP_KERNEL && !known && !describe_kernel(p, s))
+        if (s->like)
+            s->run = p->steps[s->like - 1].run;
+        else if (s->kind == STEP_KERNEL && !known && !describe_kernel(p, s))
             return false;
     }
     return true;

@@ -2,21 +2,23 @@
 /*
  * A program is a compiled graph: a sequence of steps over an arena, inputs, outputs and constants.
  *
- * runtime/compile/compile.c puts programs together out of kernels, library steps and locations, or they are read back from
- * their serialized form.  An engine loads and runs them, codegen/object/object.c writes them as code, and
- * runtime/program/serialized.c serializes them.  Nothing in a program points into the graph it was compiled from, and nothing
- * assumes that memory is the host's.
+ * runtime/compile/compile.c assembles programs from kernels, library steps and locations, or they are read from their
+ * serialized form.  An engine loads and runs them, codegen/object/object.c writes them as code, and
+ * runtime/program/serialized.c serializes them.  A program does not point into its graph, and does not assume that memory is
+ * the host's.
  */
 #pragma once
 
-#include "ir/graph/ir.h"
+#include <stdio.h>
+
+#include "ir/graph/constant.h"
 #include "ir/kernel/kernel.h"
 
-/** This is a primitive of the engine's library with its packed weights; only the engine knows what is in it. */
+/** A primitive of the engine's library with its packed weights, opaque except to the engine. */
 struct library_step;
 struct engine;
 
-/** Says where a step finds the bytes of a tensor. */
+/** The memory that holds a tensor of a step. */
 enum location_kind { LOCATION_ARENA, LOCATION_INPUT, LOCATION_OUTPUT, LOCATION_CONSTANT };
 
 struct location {
@@ -32,7 +34,7 @@ enum step_kind {
     STEP_COPY     /* locations: from, to */
 };
 
-/** Says what running a kernel step takes.  program_describe makes it from the kernel's IR, or it is read from a serialized
+/** Describes the launch of a kernel step.  program_describe makes it from the kernel's IR, or it is read from a serialized
  * program, where there is no IR. */
 struct step_run {
     uint32_t function; /* from a serialized program: index into the table of functions */
@@ -43,10 +45,10 @@ struct step_run {
     const bool *written; /* by location */
 };
 
-/** Holds what a program asks of an engine's schedule for a kernel (ir/schedule/program_schedule.h). */
+/** Functions of an engine's schedule for a kernel (ir/schedule/program_schedule.h). */
 struct schedule_kind {
     /** Fills in parameters, units, scratch and estimates of a step's `run`, in the arena.  Returns false if memory runs out. It
-     * is NULL where only the engine knows them; then the kernel's cost is the estimate. */
+     * is NULL if only the engine computes them; then the kernel's cost is the estimate. */
     bool (*describe)(const void *schedule, struct arena *a, struct step_run *run);
     /** Returns the bytes of scratch that a run on so many threads takes. */
     double (*scratch_bytes)(const void *schedule, uint32_t thread_count);
@@ -54,13 +56,15 @@ struct schedule_kind {
     void (*free)(void *schedule);
 };
 
-/** This is one step of a program, which owns everything in it. */
+/** One step of a program, which owns everything in it. */
 struct program_step {
     enum step_kind kind;
     char name[80]; /* for dumps and profiles */
     /* kernel belongs to the program.  It is NULL where only `run` is known. */
     struct kernel *kernel;
-    /* How the kernel runs, as the engine's function `schedule` chose it; only the engine knows what is in it.  It belongs to
+    /* 1 + the number of an earlier kernel step whose kernel this one runs on its own locations; 0: none. */
+    uint32_t like;
+    /* How the kernel runs, as the engine's function `schedule` chose it, opaque except to the engine.  It belongs to
      * the program.  Both are NULL if the engine needs none. */
     void *schedule;
     const struct schedule_kind *schedule_kind;
@@ -74,13 +78,14 @@ struct program_step {
 struct program_loop {
     uint32_t first, count; /* steps */
     uint32_t iterations;
-    /* 1 + the number of a step that copies: the loop may end after an iteration in which its first byte was not 0.  0: none. */
+    /* 1 + the number of a step that copies: the loop may end before an iteration if the first byte that it, or a step before
+     * the loop, wrote is not 0.  0: none. */
     uint32_t stop;
 };
 
 /**
- * Says how a location of a step in a loop moves: iteration i finds it i * stride bytes further.  With has_first, iteration 0
- * finds it at `first`, and iteration i finds it (i - 1) * stride bytes from where the step says.
+ * The stride of a location of a step in a loop: in iteration i it is i * stride bytes further.  With has_first, it is `first`
+ * in iteration 0, and (i - 1) * stride bytes after the step's location in iteration i.
  */
 struct program_move {
     uint32_t step, location;
@@ -89,10 +94,10 @@ struct program_move {
     struct location first;
 };
 
-/** This is a compiled graph.  It owns what it points at, but for the engine and what constants share with others. */
+/** A compiled graph.  It owns what it points at, except the engine and shared constants. */
 struct program {
     struct arena arena;
-    struct engine *engine; /* which made the library steps; only the runtime looks into it */
+    struct engine *engine; /* which made the library steps; used by the runtime only */
     void (*free_library)(struct library_step *s);
     uint32_t step_count;
     struct program_step *steps;
@@ -104,7 +109,7 @@ struct program {
     struct constant **constants;        /* a reference each */
     uint32_t input_count, output_count; /* bindings that run needs */
     int64_t arena_bytes, arena_lower_bound;
-    bool is_variant;         /* of a graph with named dimensions: it may compute in memory that another one left */
+    bool is_variant;         /* of a graph with named dimensions: it may reuse the memory of another one */
     const char *description; /* operators and steps as JSON (runtime/compile/describe.h), for the switch steps; else NULL */
     /** Is asked while an engine loads the program: returns whether to stop.  NULL: it never stops. */
     bool (*cancelled)(void *user, uint32_t done, uint32_t total);
@@ -121,12 +126,12 @@ void program_free(struct program *p);
 void program_print(const struct program *p, FILE *out);
 
 /**
- * Returns how many threads pay for a kernel: at most its units and thread_count, at least 1.  flops and bytes are
- * struct schedule's estimates.  Objects and executables ask this one function, so that both divide a step alike.
+ * Returns how many threads are worthwhile for a kernel: at most its units and thread_count, at least 1.  flops and bytes are
+ * struct schedule's estimates.  Objects and executables both call it, so that they divide a step alike.
  */
 uint32_t program_kernel_parts(double flops, double bytes, int64_t units, uint32_t thread_count);
 /**
  * Returns the bytes from one thread's scratch to the next one's, for kernels that need up to scratch_bytes each.  There is a
- * gap between them, so that the adjacent-line prefetcher of one core does not pull in lines that another core writes.
+ * gap between them, so that the adjacent-line prefetcher of one core does not fetch lines that another core writes.
  */
 int64_t program_scratch_stride(int64_t scratch_bytes);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares the passes over the graph, and the way from the graph to kernels and storage.
+ * Declares the passes over the graph, and the lowering to kernels and storage.
  *
  * Passes take a graph from the builder or the parser, and a target description.  passes_run rewrites the graph and puts every
- * node in a cluster, lower_cluster makes the kernels of a kernel cluster, and storage_assign says where every value's bytes
- * lie.  Read passes/pipeline.c first: it holds the one table of passes.
+ * node in a cluster, lower_cluster makes the kernels of a kernel cluster, and storage_assign assigns a location to every value.
+ * Read passes/pipeline.c first: it holds the one table of passes.
  *
  * A pass follows these rules: it returns whether it changed the graph, and a second run right after returns false.  Allocation
- * failure goes into graph->error.  It asks flags and fields of the operator table and the target; it holds no private operator
+ * failure goes into graph->error.  It reads flags and fields of the operator table and the target; it holds no private operator
  * lists.  The graph stays executable by the reference interpreter after every pass, with the same results.
  */
 #pragma once
@@ -19,15 +19,15 @@
 
 /* ---- pipeline ---- */
 
-/** Says what passes ask about. */
+/** The options of passes. */
 struct pass_options {
     const struct target *target;
     const struct debug_options *debug; /* skip, stop-after, print-after, time-passes, verify, no-passes */
-    bool (*cancelled)(void *user);     /* asked between passes (and inside slow ones); may be NULL */
+    bool (*cancelled)(void *user);     /* called between passes (and inside slow ones); may be NULL */
     void *user;
 };
 
-/** This is one row of the table of passes. */
+/** One row of the table of passes. */
 struct pass {
     const char *name; /* one name everywhere: file, table, flag, dump, test */
     bool (*run)(struct graph *g, const struct pass_options *o);
@@ -38,13 +38,13 @@ struct pass {
 extern const struct pass pass_pipeline[];
 extern const uint32_t pass_pipeline_length;
 
-/** Returns whether the debug options say that a pass of this name is not to run. */
+/** Returns whether the debug options skip the pass of this name. */
 bool pass_is_skipped(const struct pass_options *o, const char *name);
 
 /** Runs the pipeline.  Returns false after an error in g->error. */
 bool passes_run(struct graph *g, const struct pass_options *o);
 /** Runs the passes of a list of names, separated by commas, in that order, whether the debug options skip them or not; tools
- * and tests use it.  Returns false after an error in g->error, which lists the names that there are if one is wrong; no pass
+ * and tests use it.  Returns false after an error in g->error, which lists the existing names if one is wrong; no pass
  * has run then. */
 bool passes_run_named(struct graph *g, const struct pass_options *o, const char *names);
 
@@ -53,10 +53,11 @@ bool pass_drop_dead(struct graph *g, const struct pass_options *o);
 bool pass_canonicalize(struct graph *g, const struct pass_options *o);
 bool pass_fold_constants(struct graph *g, const struct pass_options *o);
 bool pass_merge_common(struct graph *g, const struct pass_options *o);
-bool pass_fold_batch_norm(struct graph *g, const struct pass_options *o);  /* into the weights of the convolution before it */
-bool pass_quantize_weights(struct graph *g, const struct pass_options *o); /* if the program has asked for it */
-bool pass_expand_recurrent(struct graph *g, const struct pass_options *o); /* required: gru, lstm, their cells */
-bool pass_legalize(struct graph *g, const struct pass_options *o);         /* required: float16 library nodes via casts, ... */
+bool pass_fold_batch_norm(struct graph *g, const struct pass_options *o);   /* into the weights of the convolution before it */
+bool pass_separate_branches(struct graph *g, const struct pass_options *o); /* only the taken branch is computed */
+bool pass_quantize_weights(struct graph *g, const struct pass_options *o);  /* if the program requests it */
+bool pass_expand_recurrent(struct graph *g, const struct pass_options *o);  /* required: gru, lstm, their cells */
+bool pass_legalize(struct graph *g, const struct pass_options *o);          /* required: float16 library nodes via casts, ... */
 bool pass_propagate_layout(struct graph *g, const struct pass_options *o);
 bool pass_separate_windows(struct graph *g, const struct pass_options *o); /* maxPool2d by columns and rows */
 bool pass_fuse_quantized(struct graph *g, const struct pass_options *o);   /* library clusters of integers */
@@ -66,12 +67,12 @@ bool pass_low_precision_inputs(struct graph *g, const struct pass_options *o);
 bool pass_fuse_epilogues(struct graph *g, const struct pass_options *o);   /* makes library clusters */
 bool pass_pack_weights(struct graph *g, const struct pass_options *o);     /* of contractions that the library does not take */
 bool pass_fuse_kernels(struct graph *g, const struct pass_options *o);     /* makes kernel clusters */
-bool pass_separate_outputs(struct graph *g, const struct pass_options *o); /* required: each output has bytes of its own */
+bool pass_separate_outputs(struct graph *g, const struct pass_options *o); /* required: each output has separate memory */
 bool pass_finish_clusters(struct graph *g, const struct pass_options *o);  /* required: every node in one cluster, in order */
 
 /* ---- clusters ---- */
 
-/** The nodes of a cluster lie next to each other in the execution order once pass_finish_clusters has run. */
+/** The nodes of a cluster are next to each other in the execution order once pass_finish_clusters has run. */
 struct cluster_nodes {
     uint32_t count;
     struct node **nodes; /* in execution order */
@@ -103,7 +104,7 @@ bool lower_cluster(const struct graph *g, const struct cluster *c, const struct 
 /** Frees the kernels and the list's array, but not the list itself. */
 void kernel_list_free(struct kernel_list *list);
 /** Returns whether lower_cluster could make one kernel of these nodes, and stores what it executes on a processor t
- * (schedule_work_of) unless work is NULL.  pass_fuse_kernels asks it before it joins them. */
+ * (schedule_work_of) unless work is NULL.  pass_fuse_kernels calls it before it joins them. */
 bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t count, double *work);
 /** Returns whether lower_cluster would make one kernel of stages of these nodes, which are an attention. */
 bool lower_can_be_staged(const struct target *t, struct node *const *nodes, uint32_t count);
@@ -111,14 +112,14 @@ bool lower_can_be_staged(const struct target *t, struct node *const *nodes, uint
 /* ---- storage ---- */
 
 enum storage_kind {
-    STORAGE_NONE,     /* never materialised: lives inside a kernel */
+    STORAGE_NONE,     /* never materialised: inside a kernel */
     STORAGE_INPUT,    /* the caller's input buffer `slot` */
     STORAGE_OUTPUT,   /* the caller's output buffer `slot` */
     STORAGE_CONSTANT, /* base->constant */
     STORAGE_ARENA     /* the invocation's arena */
 };
 
-/** Says where a value's bytes lie. */
+/** The location of a value. */
 struct storage {
     enum storage_kind kind;
     uint32_t slot;
@@ -126,7 +127,7 @@ struct storage {
     int64_t offset;           /* bytes, from the start of buffer or arena; views included */
 };
 
-/** Says that an output is computed in the arena and copied to its buffer when all else is done. */
+/** An output that is computed in the arena and copied to its buffer at the end. */
 struct storage_copy {
     const struct value *value;
     uint32_t output;
@@ -138,14 +139,14 @@ struct storage_assignment {
     uint32_t count;            /* graph->value_count */
     struct storage *values;    /* by value->index */
     int64_t arena_bytes;       /* values only; scratch is the engine's */
-    int64_t arena_lower_bound; /* most bytes alive at one step: what a perfect assignment would need */
+    int64_t arena_lower_bound; /* most bytes alive at one step: the least possible arena */
 };
 
-/** Returns whether `output` of the cluster may lie in the memory of `input`, which dies there. */
+/** Returns whether `output` of the cluster may be in the memory of `input`, which dies there. */
 typedef bool (*storage_may_share)(void *user, const struct cluster *c, const struct value *input, const struct value *output);
 
-/** Assigns storage to every boundary value: views, in-place steps, concat parts written where they belong, arena offsets
+/** Assigns storage to every boundary value: views, in-place steps, concat parts written in place, arena offsets
  * from liveness in cluster order, at multiples of TARGET_ALIGNMENT or of `alignment` if that is more (a power of two).  *out
- * lies in the graph's arena.  Returns false after an error in g->error. */
-bool storage_assign(struct graph *g, int64_t alignment, storage_may_share may_share, void *user,
+ * is in the arena.  Returns false after an error in g->error. */
+bool storage_assign(struct graph *g, struct arena *arena, int64_t alignment, storage_may_share may_share, void *user,
                     struct storage_assignment *out);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Holds the one table of passes, and the driver that does for every pass what is the same: skip, time, run, verify, print.  It
+ * Holds the one table of passes, and the driver that does the same for every pass: skip, time, run, verify, print.  It
  * rewrites a graph from the builder or the parser until every node is in a cluster, and the clusters are in execution order.
  *
  *   simplify    drop-dead, canonicalize, fold-constants, merge-common, fold-batch-norm: the graph as small as it gets
- *   round       quantize-weights, if the program has asked for it: the one pass that changes what is computed
+ *   branches    separate-branches: only the branch that is taken is computed
+ *   round       quantize-weights, if the program has asked for it: the one pass that changes results
  *   legalize    expand-recurrent, legalize: what no library and no kernel can do as it stands, said with what they can do
  *   layout      convolutions to the layout that the target prefers; then the simplifying passes again, for the transposes
  *   windows     separate-windows: poolings as they are computed
@@ -29,26 +30,27 @@
 const struct pass pass_pipeline[] = {
     /* name             run                     required */
     {"drop-dead",        pass_drop_dead,        false, "remove what no output needs"},
-    {"canonicalize",     pass_canonicalize,     false, "simpler equivalents, one form for equal things"},
-    {"merge-common",     pass_merge_common,     false, "compute equal things once"},
-    {"fold-constants",   pass_fold_constants,   false, "compute what depends on constants only"},
-    {"merge-common",     pass_merge_common,     false, "what folding made equal"},
-    {"fold-batch-norm",  pass_fold_batch_norm,  false, "what is affine per channel into the convolution before it"},
-    {"quantize-weights", pass_quantize_weights, false, "weights of matmuls into 8 or 4 bits, if the program has asked for it"},
+    {"canonicalize",     pass_canonicalize,     false, "simpler equivalents, one canonical form"},
+    {"merge-common",     pass_merge_common,     false, "compute equal nodes once"},
+    {"fold-constants",   pass_fold_constants,   false, "compute nodes whose inputs are constants"},
+    {"merge-common",     pass_merge_common,     false, "equal nodes after folding"},
+    {"fold-batch-norm",  pass_fold_batch_norm,  false, "affine operations per channel into the convolution before them"},
+    {"separate-branches", pass_separate_branches, false, "branches into loops of at most one iteration"},
+    {"quantize-weights", pass_quantize_weights, false, "weights of matmuls into 8 or 4 bits, if the program requests it"},
     {"expand-recurrent", pass_expand_recurrent, true,  "gru, lstm and their cells: one step as nodes, several left to a loop"},
     {"legalize",         pass_legalize,         true,  "what the library cannot take as it is, said so that it can"},
     {"propagate-layout", pass_propagate_layout, false, "the layout that convolutions prefer, with the fewest bytes transposed"},
-    {"canonicalize",     pass_canonicalize,     false, "what legalising and layout left"},
+    {"canonicalize",     pass_canonicalize,     false, "simplifications after legalisation and layout"},
     {"fold-constants",   pass_fold_constants,   false, "likewise"},
     {"merge-common",     pass_merge_common,     false, "likewise"},
     {"drop-dead",        pass_drop_dead,        false, "likewise"},
-    {"separate-windows", pass_separate_windows, false, "a pooling of rows and columns as one of each, where that is less"},
-    {"separate-outputs", pass_separate_outputs, true,  "bytes of its own for each output"},
-    {"fuse-quantized",   pass_fuse_quantized,   false, "library calls that multiply what was quantized as integers"},
+    {"separate-windows", pass_separate_windows, false, "a pooling of rows and columns as one of each, if that is cheaper"},
+    {"separate-outputs", pass_separate_outputs, true,  "separate memory for each output"},
+    {"fuse-quantized",   pass_fuse_quantized,   false, "library calls that multiply quantized values as integers"},
     {"fuse-attention",   pass_fuse_attention,   false, "two matmuls and the softmax between them into one kernel each"},
     {"winograd",         pass_winograd,         false, "weights of 3x3 convolutions that Winograd computes faster"},
-    {"low-precision-inputs", pass_low_precision_inputs, false, "values that the library reads as bfloat16 to memory as such"},
-    {"fuse-epilogues",   pass_fuse_epilogues,   false, "library calls with what follows them element by element"},
+    {"low-precision-inputs", pass_low_precision_inputs, false, "store values that the library reads as bfloat16 in bfloat16"},
+    {"fuse-epilogues",   pass_fuse_epilogues,   false, "library calls with elementwise epilogues"},
     {"pack-weights",     pass_pack_weights,     false, "constant operands in the order in which generated code reads them"},
     {"fuse-kernels",     pass_fuse_kernels,     false, "nodes into kernels, by bytes and operations saved"},
     {"finish-clusters",  pass_finish_clusters,  true,  "a cluster for every node, in execution order"},

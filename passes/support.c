@@ -60,7 +60,7 @@ bool node_is_view(const struct node *n)
         return slice_is_view(n);
     if (n->op == OP_TRANSPOSE)
         return !permutation_moves(in, NODE_OPTIONS(n, WNNTransposeOptions)->permutation);
-    if (n->op == OP_RESHAPE || n->op == OP_IDENTITY)
+    if (op_infos[n->op].flags & OPF_RESHAPES)
         return true;
     if (n->op == OP_CAST)
         return out->type == in->type;

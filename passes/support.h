@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares questions and small constructions that several passes share.  Questions look at one node and its types only.
+ * Declares predicates and small constructions for several passes.  Predicates depend on one node and its types only.
  */
 #pragma once
 
 #include "passes/passes.h"
 
-/* ---- questions about bytes ---- */
+/* ---- predicates about memory ---- */
 
-/** Returns whether permuting the dimensions of t changes where any element lies (dimensions of size 1 may go anywhere). */
+/** Returns whether permuting the dimensions of t moves any element (dimensions of size 1 do not matter). */
 bool permutation_moves(const struct tensor_type *t, const uint32_t *permutation);
 
 /**
- * Returns whether all results of n are bytes of its input 0 just as they lie there: reshape, identity, a transpose that moves
+ * Returns whether all results of n are contiguous parts of its input 0: reshape, identity, a transpose that moves
  * nothing, a slice or split along the outermost dimension that is not 1, and the like.
  */
 bool node_is_view(const struct node *n);
@@ -26,7 +26,7 @@ static inline struct node *producer_of(const struct value *v, enum op op)
 {
     return v && v->producer && v->producer->op == op ? v->producer : NULL;
 }
-/** Returns the input slot that reads v, if it is the only one and v is no output, and NULL if there are others, or none. */
+/** Returns the input slot that reads v, if it is the only one and v is not an output, and NULL if there are others, or none. */
 const struct use *value_only_use(const struct value *v);
 
 /* ---- constants ---- */
@@ -44,13 +44,13 @@ bool node_is_constant(const struct node *n);
 /** Replaces such a node by the constants that it computes.  Returns false if memory runs out or computing failed, which is
  * noted in g. */
 bool node_fold(struct graph *g, struct node *n);
-/** Returns whether n dequantizes what is only operand B of contractions that t's library may compute in integers. */
+/** Returns whether n dequantizes a value that is only operand B of contractions that t's library may compute in integers. */
 bool node_is_quantized_weight(const struct node *n, const struct target *t);
 
 /* ---- constructions: NULL with the graph's error set if memory ran out ---- */
 
-/** Makes a node before `before` and returns its first result.  The node makes up for its having been derived from `origin` by
- * taking its label. */
+/** Makes a node before `before` and returns its first result.  The node takes the label of `origin`, from which it is
+ * derived. */
 struct value *make_node(struct graph *g, struct node *before, enum op op, const struct node *origin, uint32_t input_count,
                         struct value *const *inputs, const void *options, const union op_args *args);
 /** Return the result of a new transpose, reshape, slice of one dimension (v if it is all of v) or cast of v, which is made

@@ -69,7 +69,7 @@ static const char *section_name(const struct object *o, const Elf64_Shdr *s)
 
 static bool flat_reserve(struct flat_code *f, size_t size)
 {
-    if (size > UINT32_MAX || !array_reserve(NULL, &f->bytes, &f->capacity, (uint32_t)size, 1))
+    if (!array_reserve(NULL, &f->bytes, &f->capacity, size, 1))
         return false;
     memset(f->bytes + f->size, 0, size - f->size);
     f->size = size;

@@ -2,9 +2,9 @@
 /*
  * Joins objects of kernels into position-independent machine code, which needs no linker.
  *
- * It takes relocatable ELF objects that LLVM made for kernels.  It gives one block of code and constants in which every
- * relocation is resolved, which runs wherever it is mapped at a multiple of 4096.  That is possible because kernels refer to
- * nothing outside themselves, and inside only by distance.  What breaks this rule gives an error that names it.
+ * It takes relocatable ELF objects of kernels from LLVM and returns one block of code and constants in which every relocation
+ * is resolved, which runs when mapped at any multiple of 4096.  That is possible because kernels have no external references,
+ * and only relative internal ones.  Others are an error that names them.
  */
 #pragma once
 
@@ -17,10 +17,10 @@
 struct flat_code {
     unsigned char *bytes;
     size_t size;
-    uint32_t capacity;
+    size_t capacity;
 };
 
-/** Appends an object's code.  *offset becomes the place where its function `symbol` starts.  Returns false after an error in
+/** Appends an object's code.  *offset becomes the start of its function `symbol`.  Returns false after an error in
  * *e. */
 bool flat_code_append(struct flat_code *f, const void *object, size_t bytes, const char *symbol, uint64_t *offset,
                       struct error *e);

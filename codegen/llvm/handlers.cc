@@ -5,7 +5,7 @@
  * that uses LLVM itself gets LLVM's default.  LLVM has one handler of each kind for the process and does not tell which one is
  * installed.
  *
- * This is C++ because LLVM's C interface lacks the second.
+ * This is C++ because LLVM's C interface does not have the second.
  */
 #include <llvm/Support/ErrorHandling.h>
 

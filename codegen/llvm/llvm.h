@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares LLVM as the rest of codegen/ uses it: what a processor offers, one thread's compiler, and linking into this process.
+ * Declares the wrapper of LLVM for codegen/: features of a processor, one thread's compiler, and linking into this process.
  *
  * A schedule becomes a module (machine_lower: codegen/lower, print_loop.c), an object file in memory (machine_optimize,
  * machine_generate), and code in this process (jit_link).
@@ -15,7 +15,7 @@
 
 struct machine;
 struct llvm_build;
-/** Fills in cpu and features of a target that leaves them to the host; the strings live in a.  Returns false after an error in
+/** Fills in cpu and features of a target if they are the host's; the strings live in a.  Returns false after an error in
  * *e. */
 bool codegen_name_processor(struct target *t, struct arena *a, struct error *e);
 /** Returns whether slow_division holds for a processor with AVX-512.  cpu is LLVM's name of it, or NULL if it is unknown. */
@@ -26,23 +26,29 @@ bool isa_probe(struct machine *m, const char *triple, struct isa *isa, struct er
 
 /* ---- module.c: one thread's compiler ---- */
 
-/** This is a target machine.  Threads may not use one at the same time. */
+/** A target machine.  Threads may not use one at the same time. */
 struct machine {
     LLVMTargetMachineRef tm;
+    void *pipelines[LLVMObjectFile + 1]; /* by type of file; NULL until one is needed */
     char *data_layout;
     const struct target *target;
     const struct debug_options *debug;
     struct codegen_times times;
-    bool abandoned; /* a call of LLVM was left in the middle (machine_protect): it may not be used any more */
+    bool abandoned; /* a call of LLVM was abandoned (machine_protect): it must not be used any more */
 };
 /** Makes a machine whose code runs in this process.  t and d must outlive it; the caller destroys it.  Returns false after an
  * error in *e, and there is nothing to destroy. */
 bool machine_create(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e);
-/** Does the same for code that does not run in this process, for any target. */
+/** Makes one of a level, for a target that initialize() registers. */
+bool machine_create_at(struct machine *m, const struct target *t, const struct debug_options *d, LLVMCodeGenOptLevel level,
+                       void (*initialize)(void), struct error *e);
+/** Does the same for code that does not run in this process, for any target (targets.c). */
 bool machine_create_ahead(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e);
-/** Frees what a machine holds.  If it was abandoned, LLVM's objects stay where they are. */
+/** Frees what a machine holds.  If it was abandoned, LLVM's objects leak. */
 void machine_destroy(struct machine *m);
-/** Makes every target known that LLVM was built with. */
+/** Registers this machine's target with LLVM. */
+void machine_initialize_host(void);
+/** Registers every target that LLVM was built with (targets.c). */
 void machine_initialize_all(void);
 /** Calls each() for every processor of a triple that LLVM knows, and for none if LLVM does not know the triple (processors.cc).
  * machine_initialize_all has run. */
@@ -50,18 +56,22 @@ void processors_each(const char *triple, void (*each)(void *user, const char *na
 /** Runs the passes that the text names on the module (pipeline.cc).  Returns false with a message in text[size] if LLVM does
  * not know one of them. */
 bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);
-/** Makes a file of a module (codegen/llvm/pipeline.cc), which it changes.  Returns NULL where the target has none of that type.
- */
-LLVMMemoryBufferRef pipeline_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, LLVMCodeGenFileType type);
-/** Names what a call of LLVM is about, since the first call of each part runs alone. */
+/** Makes the passes of code generation for files of a type, which for small kernels takes as long as running them
+ * (pipeline.cc).  Returns NULL if the target does not support the type. */
+void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type);
+/** Makes a file of a module, which it changes; any number of modules may follow. */
+LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);
+/** Frees it.  NULL does nothing. */
+void pipeline_free(void *pipeline);
+/** The part of LLVM that a call uses; the first call of each part runs alone. */
 enum llvm_part { LLVM_SETUP, LLVM_COMPILE, LLVM_LINK, LLVM_PARTS };
-/** Runs work, which is about `part`, and returns what it returns.  If LLVM has a fatal error inside, or gets no memory, this
- * returns false after an error in *e, and *abandoned becomes true.  What LLVM had allocated by then is lost, and the objects of
- * LLVM's that work changes may be neither used again nor freed. */
+/** Runs work, which uses `part`, and returns its result.  If LLVM has a fatal error inside, or gets no memory, this returns
+ * false after an error in *e, and *abandoned becomes true.  LLVM's allocations leak, and the objects of LLVM that work changes
+ * must be neither used again nor freed. */
 bool machine_protect(enum llvm_part part, bool *abandoned, bool (*work)(void *user), void *user, struct error *e);
-/** Makes LLVM leave machine_protect where it would end the process (handlers.cc). */
+/** Makes LLVM leave machine_protect instead of ending the process (handlers.cc). */
 void handlers_install(void);
-/** Makes an empty module with the target's layout, which the caller disposes of.  LLVM's errors about it go to e. */
+/** Makes an empty module with the target's layout, which the caller disposes of.  LLVM's errors for it are set in e. */
 LLVMModuleRef machine_module(const struct machine *m, LLVMContextRef context, const char *name, struct error *e);
 /** Adds a kernel's function, a kernel_function (codegen/kernel_abi.h), to the module of b under that name.  Returns false after
  * an error in *e; the module is then of no use. */
@@ -82,7 +92,7 @@ bool machine_compile(struct machine *m, const struct schedule *s, const char *sy
 
 /** Links objects into this process. */
 struct jit;
-/** This is the code of one object that was linked. */
+/** The code of one object that was linked. */
 struct jit_code;
 /** Makes an empty JIT for code of this machine; d must outlive it.  Returns NULL after an error in *e. */
 struct jit *jit_create(const struct target *t, const struct debug_options *d, struct error *e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Gives LLVM's C API short names, for what prints the loop language and for what writes objects.
+ * Short names for LLVM's C API, for the printer of the loop language and the writer of objects.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "ir/loop/loop.h"
 #include "ir/target/target.h"
 
-/** This is a position in a function under construction. */
+/** A position in a function under construction. */
 struct llvm_build {
     LLVMContextRef context;
     LLVMModuleRef module;
@@ -16,7 +16,7 @@ struct llvm_build {
     bool sanitize;
     bool for_size;               /* small code rather than fast code */
     const struct target *target; /* attributes of every function */
-    const char *suffix;          /* of names of functions that kernels share, where a module has several targets; else NULL */
+    const char *suffix;          /* of names of functions that kernels share, if a module has several targets; else NULL */
     LLVMValueRef function;
 };
 
@@ -42,7 +42,7 @@ LLVMValueRef call_intrinsic2(const struct llvm_build *m, const char *name, LLVMV
 void function_set_attributes(const struct llvm_build *m, LLVMValueRef function);
 /** Appends an empty block to the function; the position stays. */
 LLVMBasicBlockRef block_append(const struct llvm_build *m, const char *name);
-/** This is a loop that is being emitted, which has at least one iteration. */
+/** A loop that is being emitted, which has at least one iteration. */
 struct llvm_loop {
     LLVMBasicBlockRef before, body;
     LLVMValueRef from, at; /* its variable's first value, and the variable */
@@ -52,7 +52,7 @@ struct llvm_loop llvm_loop_begin(const struct llvm_build *m, LLVMValueRef from);
 /** Ends the body at the position: ... next < high; at = next).  The position moves to a new block after the loop. */
 void llvm_loop_end(const struct llvm_build *m, const struct llvm_loop *l, LLVMValueRef next, LLVMValueRef high,
                    LLVMIntPredicate less);
-/** Makes a stack slot in the function's first block, so that there is one of it however often the code runs. */
+/** Makes a stack slot in the function's first block, so that it is allocated once. */
 LLVMValueRef alloca_entry(const struct llvm_build *m, LLVMTypeRef type);
 
 /** Adds the functions of a module of the loop language (print_loop.c). */

@@ -96,8 +96,6 @@ bool machine_protect(enum llvm_part part, bool *abandoned, bool (*work)(void *us
     return ok;
 }
 
-static pthread_once_t once = PTHREAD_ONCE_INIT, all_once = PTHREAD_ONCE_INIT;
-
 static void initialize_llvm(void)
 {
     LLVMInitializeNativeTarget();
@@ -105,19 +103,11 @@ static void initialize_llvm(void)
     handlers_install();
 }
 
-static void initialize_all(void)
+void machine_initialize_host(void)
 {
-    pthread_once(&once, initialize_llvm);
-    LLVMInitializeAllTargetInfos();
-    LLVMInitializeAllTargets();
-    LLVMInitializeAllTargetMCs();
-    LLVMInitializeAllAsmPrinters();
-    LLVMInitializeAllAsmParsers();
-}
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-void machine_initialize_all(void)
-{
-    pthread_once(&all_once, initialize_all);
+    pthread_once(&once, initialize_llvm);
 }
 
 /* ---- machine ---- */
@@ -126,7 +116,6 @@ struct creation {
     struct machine *m;
     LLVMCodeGenOptLevel level;
     void (*initialize)(void);
-    pthread_once_t *once;
     struct error *e;
 };
 
@@ -139,7 +128,7 @@ static bool create_protected(void *user)
     LLVMTargetRef target = NULL;
     char *text = NULL;
 
-    pthread_once(c->once, c->initialize);
+    c->initialize();
     if (LLVMGetTargetFromTriple(t->triple, &target, &text)) {
         error_set(e, WNNStatus_NotSupportedError, "no code generator for %s: %s", t->triple, text);
         LLVMDisposeMessage(text);
@@ -157,11 +146,11 @@ static bool create_protected(void *user)
     return m->data_layout ? true : error_out_of_memory(e);
 }
 
-static bool create_machine(struct machine *m, const struct target *t, const struct debug_options *d, struct creation c)
+bool machine_create_at(struct machine *m, const struct target *t, const struct debug_options *d, LLVMCodeGenOptLevel level,
+                       void (*initialize)(void), struct error *e)
 {
     *m = (struct machine){.target = t, .debug = d};
-    c.m = m;
-    if (machine_protect(LLVM_SETUP, &m->abandoned, create_protected, &c, c.e))
+    if (machine_protect(LLVM_SETUP, &m->abandoned, create_protected, &(struct creation){m, level, initialize, e}, e))
         return true;
     machine_destroy(m);
     return false;
@@ -173,19 +162,15 @@ bool machine_create(struct machine *m, const struct target *t, const struct debu
      * LLVM sees them. */
     const bool sanitize = d && d->flags & DEBUG_SANITIZE; /* whose code is three times as long, and is to be compiled soon */
 
-    return create_machine(
-        m, t, d, (struct creation){NULL, sanitize ? LLVMCodeGenLevelNone : LLVMCodeGenLevelLess, initialize_llvm, &once, e});
-}
-
-bool machine_create_ahead(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e)
-{
-    return create_machine(m, t, d, (struct creation){NULL, LLVMCodeGenLevelDefault, initialize_all, &all_once, e});
+    return machine_create_at(m, t, d, sanitize ? LLVMCodeGenLevelNone : LLVMCodeGenLevelLess, machine_initialize_host, e);
 }
 
 static bool destroy_protected(void *user)
 {
     struct machine *m = user;
 
+    for (uint32_t i = 0; i < sizeof m->pipelines / sizeof *m->pipelines; i++)
+        pipeline_free(m->pipelines[i]);
     if (m->tm)
         LLVMDisposeTargetMachine(m->tm);
     if (m->data_layout)
@@ -200,6 +185,7 @@ void machine_destroy(struct machine *m)
     if (!m->abandoned)
         machine_protect(LLVM_SETUP, &m->abandoned, destroy_protected, m, &ignored);
     m->tm = NULL;
+    memset(m->pipelines, 0, sizeof m->pipelines);
     m->data_layout = NULL;
 }
 
@@ -356,7 +342,9 @@ bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileTy
 {
     double start = milliseconds_now();
 
-    *out = pipeline_generate(module, m->tm, type);
+    if (!m->pipelines[type])
+        m->pipelines[type] = pipeline_create(m->tm, type);
+    *out = m->pipelines[type] ? pipeline_generate(m->pipelines[type], module) : NULL;
     if (!*out)
         return error_set(e, WNNStatus_UnknownError, "generating code: LLVM has no such output for %s", m->target->triple);
     m->times.codegen_ms += milliseconds_now() - start;

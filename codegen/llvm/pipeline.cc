@@ -21,7 +21,9 @@
 #include <llvm/Target/TargetMachine.h>
 
 extern "C" bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);
-extern "C" LLVMMemoryBufferRef pipeline_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, LLVMCodeGenFileType type);
+extern "C" void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type);
+extern "C" LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);
+extern "C" void pipeline_free(void *pipeline);
 
 namespace
 {
@@ -52,6 +54,9 @@ const char *const idle[] = {
 class Generation : public llvm::legacy::PassManager
 {
   public:
+    llvm::SmallString<0> bytes; /* of the module at hand */
+    llvm::raw_svector_ostream out{bytes};
+
     void add(llvm::Pass *pass) override
     {
         const llvm::StringRef name = pass->getPassName();
@@ -89,16 +94,28 @@ bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char
     return true;
 }
 
-LLVMMemoryBufferRef pipeline_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, LLVMCodeGenFileType type)
+void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type)
 {
-    llvm::SmallString<0> bytes;
-    llvm::raw_svector_ostream out(bytes);
-    Generation generation;
+    Generation *generation = new Generation;
     const llvm::CodeGenFileType file =
         type == LLVMAssemblyFile ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
 
-    if (reinterpret_cast<llvm::TargetMachine *>(machine)->addPassesToEmitFile(generation, out, nullptr, file))
-        return nullptr;
-    generation.run(*llvm::unwrap(module));
-    return LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(), "");
+    if (!reinterpret_cast<llvm::TargetMachine *>(machine)->addPassesToEmitFile(*generation, generation->out, nullptr, file))
+        return generation;
+    delete generation;
+    return nullptr;
+}
+
+LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module)
+{
+    Generation *generation = static_cast<Generation *>(pipeline);
+
+    generation->bytes.clear();
+    generation->run(*llvm::unwrap(module));
+    return LLVMCreateMemoryBufferWithMemoryRangeCopy(generation->bytes.data(), generation->bytes.size(), "");
+}
+
+void pipeline_free(void *pipeline)
+{
+    delete static_cast<Generation *>(pipeline);
 }

@@ -20,6 +20,12 @@ bool is_long_sum(const struct kexpr *x)
 
 /* ---- parts ---- */
 
+/* Returns whether single elements are left over by vectors along a REDUCED variable. */
+static bool has_rest(const struct emitter *e)
+{
+    return !e->s->edges.masked_tail && !e->s->edges.whole;
+}
+
 static void parts_of(const struct emitter *e, const struct context *cx, uint32_t id, bool used[PARTS])
 {
     for (uint32_t p = 0; p < PARTS; p++)
@@ -29,7 +35,7 @@ static void parts_of(const struct emitter *e, const struct context *cx, uint32_t
     } else if (e->info.vector_reduced) {
         for (uint32_t p = 0; p < e->s->phase_vectors[cx->phase]; p++)
             used[p] = true;
-        used[PART_SCALAR] = !e->s->edges.masked_tail;
+        used[PART_SCALAR] = has_rest(e);
     } else if (expr_is_vector(e, cx, id)) {
         for (uint32_t p = 0; p < cx->copies; p++)
             used[p] = true;
@@ -62,14 +68,22 @@ static T part_type(const struct emitter *e, T element, uint32_t part)
 
 /* Returns whether an accumulator is a double: so are running sums, whose error would grow with their length, and products,
  * which could leave float32's range on the way. */
-static bool is_in_double(const struct kexpr *x)
+static bool is_in_double(const struct emitter *e, const struct kexpr *x)
 {
-    return x->type == KT_F32 && (x->op == K_SCAN || (x->op == K_REDUCE && x->reduce == KR_PRODUCT));
+    return x->type == KT_F32 && ((x->op == K_SCAN && !e->m.isa->sums_in_f32) || (x->op == K_REDUCE && x->reduce == KR_PRODUCT));
 }
 
-static T value_type(const struct emitter *e, const struct kexpr *x)
+/* Returns whether a running sum carries what rounding loses. */
+static bool carries(const struct emitter *e, const struct kexpr *x)
 {
-    if (is_in_double(x))
+    return x->op == K_SCAN && x->type == KT_F32 && e->m.isa->sums_in_f32;
+}
+
+T accumulator_type(const struct emitter *e, uint32_t id)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+
+    if (is_in_double(e, x))
         return type_f64;
     return type_of(kexpr_is_place(x) ? e->k->exprs[x->args[0]].type : x->type);
 }
@@ -100,6 +114,36 @@ static bool has_nan_flags(const struct emitter *e, const struct kexpr *x, V valu
            avx512_has_extreme(&e->m, value);
 }
 
+/* Returns whether a part of an accumulator is the key of a number: an integer that is ordered like it, NaN beyond all others
+ * and -0 before +0.  Comparing keys is one instruction, for whose result the next step waits, where comparing numbers by all
+ * rules is a chain of six. */
+static bool has_keys(const struct emitter *e, const struct kexpr *x, uint32_t lanes)
+{
+    return e->m.isa->extremes_by_keys && lanes > 1 && x->op == K_REDUCE && (x->reduce == KR_MIN || x->reduce == KR_MAX) &&
+           x->type == KT_F32;
+}
+
+/* Turns the bits of a number into its key, or back. */
+static V exchange_key(const struct build *m, V bits)
+{
+    V sign = op_ashr(m, bits, const_int_like(m, bits, 31));
+
+    return op_xor(m, bits, op_and(m, sign, const_int_like(m, bits, INT32_MAX)));
+}
+
+static bool is_key(const struct kexpr *x, V v)
+{
+    return x->type == KT_F32 && element_type(v) == type_i32;
+}
+
+static V key_of(const struct build *m, const struct kexpr *x, V value)
+{
+    V key = exchange_key(m, op_bits(m, value, type_i32));
+    V nan = const_int_like(m, key, x->reduce == KR_MIN ? INT32_MIN : INT32_MAX);
+
+    return op_select(m, op_unordered(m, value, value), nan, key);
+}
+
 /* Returns the expression whose flags say so for x, too: the first extreme of the same numbers. */
 static uint32_t nan_flags_of(const struct emitter *e, uint32_t id)
 {
@@ -117,7 +161,7 @@ void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id,
 {
     const struct kexpr *x = &e->k->exprs[id];
     struct accumulator *a = &e->accumulators[id];
-    const enum ktype type = is_in_double(x) ? KT_F64 : kexpr_is_place(x) ? e->k->exprs[x->args[0]].type : x->type;
+    const enum ktype type = is_in_double(e, x) ? KT_F64 : kexpr_is_place(x) ? e->k->exprs[x->args[0]].type : x->type;
     V identity = const_scalar(&e->m, type, reduction_start(x->op == K_SCAN ? KR_SUM : x->reduce, type));
     bool used[PARTS];
 
@@ -127,7 +171,8 @@ void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id,
             continue;
         uint32_t lanes = p == PART_SCALAR ? 1 : e->s->lanes;
         V start = const_splat(&e->m, identity, lanes);
-        if (in_blocks) {
+        start = has_keys(e, x, lanes) ? key_of(&e->m, x, start) : start;
+        if (in_blocks || carries(e, x)) {
             slot_store(e, a->total, p, start);
             slot_store(e, a->rest, p, start);
             continue;
@@ -142,6 +187,8 @@ void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id,
 
 static V combine(const struct emitter *e, const struct kexpr *x, V a, V b)
 {
+    if (is_key(x, a))
+        return (x->reduce == KR_MIN ? op_smin : op_smax)(&e->m, a, b);
     return emit_operation(&e->m, reduction_operation(x->reduce), x->type, x->type, a, b, NULL);
 }
 
@@ -160,6 +207,40 @@ static V is_better(const struct emitter *e, const struct kexpr *x, V a, V i, V b
     V a_nan = op_unordered(m, a, a), b_nan = op_unordered(m, b, b);
     V nan = op_and(m, a_nan, op_or(m, op_not(m, b_nan), first));
     return op_or(m, better, nan);
+}
+
+/* ---- sums in blocks ---- */
+
+void sum_add_block(const struct build *m, V total_slot, V rest_slot, V value)
+{
+    V total = op_get(m, total_slot), rest = op_get(m, rest_slot);
+    V sum = op_add(m, total, value);
+    V back = op_sub(m, sum, total);
+    V error = op_add(m, op_sub(m, total, op_sub(m, sum, back)), op_sub(m, value, back));
+    op_set(m, total_slot, sum);
+    op_set(m, rest_slot, op_add(m, rest, error));
+}
+
+V sum_of_blocks(const struct build *m, V total_slot, V rest_slot)
+{
+    V total = op_get(m, total_slot), rest = op_get(m, rest_slot);
+    V finite = op_lt(m, op_abs(m, rest), const_f_like(m, rest, INFINITY));
+    rest = op_select(m, finite, rest, const_zero(m, rest->type)); /* else it means nothing */
+    return op_add(m, total, rest);
+}
+
+static void add_block(struct emitter *e, struct accumulator *a, uint32_t part, V value)
+{
+    V total = slot(e, a->total, part, type_f32);
+
+    sum_add_block(&e->m, total, slot(e, a->rest, part, type_f32), value);
+}
+
+static V block_total(struct emitter *e, struct accumulator *a, uint32_t part)
+{
+    V total = slot(e, a->total, part, type_f32);
+
+    return sum_of_blocks(&e->m, total, slot(e, a->rest, part, type_f32));
 }
 
 /* ---- one step ---- */
@@ -217,10 +298,11 @@ void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V
     struct accumulator *a = &e->accumulators[id];
     const struct build *m = &e->m;
     uint32_t part = part_of(e, cx, id), lanes = part == PART_SCALAR ? 1 : cx->lanes;
-    T element = value_type(e, x);
+    T element = accumulator_type(e, id);
     V mask = e->info.vector_reduced && lanes > 1 ? cx->mask : NULL;
 
-    V old = slot_load(e, a->value, part, element), counted, new;
+    const bool keys = has_keys(e, x, lanes);
+    V old = slot_load(e, a->value, part, keys ? type_i32 : element), counted, new;
     if (kexpr_is_place(x)) {
         frame_here(&e->frame);
         V index = arg_index(e, cx, lanes);
@@ -237,7 +319,9 @@ void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V
         add_extreme(e, cx, id, part, value, mask);
         return;
     }
-    if (is_in_double(x))
+    if (keys)
+        value = key_of(m, x, value);
+    if (is_in_double(e, x))
         value = op_fpext(m, value, old->type);
     counted = x->reduce == KR_SUM && avx512_has_count(m, old) ? counted_condition(value) : NULL;
     if (counted)
@@ -267,9 +351,9 @@ static V scan_lanes(struct emitter *e, const struct context *cx, uint32_t id, V 
     struct accumulator *a = &e->accumulators[id];
     const struct build *m = &e->m;
     const uint32_t lanes = cx->lanes;
-    V before = slot_load(e, a->value, PART_SCALAR, value_type(e, x)), zero, sums, all;
+    V before = slot_load(e, a->value, PART_SCALAR, accumulator_type(e, id)), zero, sums, all;
 
-    if (is_in_double(x))
+    if (is_in_double(e, x))
         value = op_fpext(m, value, type_lanes(type_f64, lanes));
     zero = const_zero(m, value->type);
     sums = cx->mask ? op_select(m, cx->mask, value, zero) : value;
@@ -280,7 +364,7 @@ static V scan_lanes(struct emitter *e, const struct context *cx, uint32_t id, V 
     all = op_add(m, before, sums);
     if (x->bits.u8)
         all = lanes_moved_up(m, before, all, 1);
-    return is_in_double(x) ? op_fptrunc(m, all, type_lanes(type_f32, lanes)) : all;
+    return is_in_double(e, x) ? op_fptrunc(m, all, type_lanes(type_f32, lanes)) : all;
 }
 
 V accumulator_scan(struct emitter *e, const struct context *cx, uint32_t id, V value)
@@ -289,42 +373,36 @@ V accumulator_scan(struct emitter *e, const struct context *cx, uint32_t id, V v
     struct accumulator *a = &e->accumulators[id];
     const struct build *m = &e->m;
     uint32_t part = part_of(e, cx, id), lanes = part == PART_SCALAR ? 1 : cx->lanes;
-    T element = value_type(e, x);
+    T element = accumulator_type(e, id);
 
     if (e->info.vector_reduced && lanes > 1)
         return scan_lanes(e, cx, id, value);
+    if (carries(e, x)) {
+        V before = x->bits.u8 ? block_total(e, a, part) : NULL;
+        add_block(e, a, part, value);
+        return before ? before : block_total(e, a, part);
+    }
     V old = slot_load(e, a->value, part, element), new, result;
 
-    if (is_in_double(x))
+    if (is_in_double(e, x))
         new = op_add(m, old, op_fpext(m, value, old->type));
     else
         new = op_add(m, old, value);
     slot_store(e, a->value, part, new);
     result = x->bits.u8 ? old : new;
-    return is_in_double(x) ? op_fptrunc(m, result, type_lanes(type_f32, lanes)) : result;
+    return is_in_double(e, x) ? op_fptrunc(m, result, type_lanes(type_f32, lanes)) : result;
 }
 
 /* ---- long sums ---- */
 
-/* Computes total, rest += value, exactly but for the rounding of rest. */
-static void add_block(struct emitter *e, struct accumulator *a, uint32_t part, V value)
-{
-    const struct build *m = &e->m;
-    T f32 = type_f32;
-    V total = slot_load(e, a->total, part, f32), rest = slot_load(e, a->rest, part, f32);
-    V sum = op_add(m, total, value);
-    V back = op_sub(m, sum, total);
-    V error = op_add(m, op_sub(m, total, op_sub(m, sum, back)), op_sub(m, value, back));
-    slot_store(e, a->total, part, sum);
-    slot_store(e, a->rest, part, op_add(m, rest, error));
-}
-
 /* Returns what a part has accumulated, which is NaN where its flag says so. */
 static V part_value(struct emitter *e, uint32_t id, uint32_t part, T element)
 {
-    V v = slot_load(e, e->accumulators[id].value, part, element), nan;
+    const struct kexpr *x = &e->k->exprs[id];
+    const bool keys = has_keys(e, x, part == PART_SCALAR ? 1 : e->s->lanes);
+    V v = slot_load(e, e->accumulators[id].value, part, keys ? type_i32 : element), nan;
 
-    if (!has_nan_flags(e, &e->k->exprs[id], v))
+    if (!has_nan_flags(e, x, v))
         return v;
     nan = slot_load(e, e->accumulators[nan_flags_of(e, id)].nan, part, type_i1);
     return op_select(&e->m, nan, const_f_like(&e->m, v, NAN), v);
@@ -355,16 +433,6 @@ void accumulator_add_block(struct emitter *e, const struct context *cx, uint32_t
             add_block(e, a, p, slot_load(e, a->value, p, type_f32));
 }
 
-/* Returns total + rest; if the total is infinite or NaN, rest means nothing and stays out. */
-static V block_total(struct emitter *e, struct accumulator *a, uint32_t part)
-{
-    const struct build *m = &e->m;
-    V total = slot_load(e, a->total, part, type_f32), rest = slot_load(e, a->rest, part, type_f32);
-    V finite = op_lt(m, op_abs(m, rest), const_f_like(m, rest, INFINITY));
-    rest = op_select(m, finite, rest, const_zero(m, rest->type));
-    return op_add(m, total, rest);
-}
-
 /* ---- results ---- */
 
 static V half_of(const struct build *m, V v, uint32_t first, uint32_t count)
@@ -392,7 +460,7 @@ static V arg_result(struct emitter *e, const struct context *cx, uint32_t id)
     const struct kexpr *x = &e->k->exprs[id];
     struct accumulator *a = &e->accumulators[id];
     const struct build *m = &e->m;
-    T element = value_type(e, x), i32 = type_i32;
+    T element = accumulator_type(e, id), i32 = type_i32;
     V value = slot_load(e, a->value, 0, element), index = slot_load(e, a->index, 0, i32);
 
     for (uint32_t p = 1; p < e->s->phase_vectors[cx->phase]; p++) {
@@ -405,31 +473,118 @@ static V arg_result(struct emitter *e, const struct context *cx, uint32_t id)
         index = half_of(m, index, 0, n);
         take_better(e, x, &value, &index, other, other_index);
     }
-    if (!e->s->edges.masked_tail) {
+    if (has_rest(e)) {
         V other = slot_load(e, a->value, PART_SCALAR, element), other_index = slot_load(e, a->index, PART_SCALAR, i32);
         take_better(e, x, &value, &index, other, other_index);
     }
     return index;
 }
 
+/* Returns the number that a key stands for; others stay. */
+static V number_of(const struct build *m, const struct kexpr *x, V v)
+{
+    return is_key(x, v) ? op_bits(m, exchange_key(m, v), type_f32) : v;
+}
+
 static V reduce_result(struct emitter *e, const struct context *cx, uint32_t id, bool in_blocks, uint32_t part)
 {
     const struct kexpr *x = &e->k->exprs[id];
     struct accumulator *a = &e->accumulators[id];
-    T element = value_type(e, x);
+    T element = accumulator_type(e, id);
 
     if (!e->info.vector_reduced) {
         if (kexpr_is_place(x))
             return slot_load(e, a->index, part, type_i32);
-        return in_blocks && is_long_sum(x) ? block_total(e, a, part) : part_value(e, id, part, element);
+        return in_blocks && is_long_sum(x) ? block_total(e, a, part) : number_of(&e->m, x, part_value(e, id, part, element));
     }
     if (kexpr_is_place(x))
         return arg_result(e, cx, id);
     bool sums = in_blocks && is_long_sum(x);
-    V v = join_lanes(e, x, sums ? block_total(e, a, 0) : join_copies(e, cx, id, element));
-    if (!e->s->edges.masked_tail)
+    V v = number_of(&e->m, x, join_lanes(e, x, sums ? block_total(e, a, 0) : join_copies(e, cx, id, element)));
+    if (has_rest(e))
         v = combine(e, x, v, sums ? block_total(e, a, PART_SCALAR) : slot_load(e, a->value, PART_SCALAR, element));
     return v;
+}
+
+/* ---- items that share a point ---- */
+
+/* Is what one or several items have: a value, and of arg-min and arg-max its place (else NULL). */
+struct pair {
+    V value, place;
+};
+
+static V shared_element(struct emitter *e, V memory, T type, V item)
+{
+    return op_address(&e->m, type, memory, op_add(&e->m, e->sharing->first, item));
+}
+
+static struct pair load_pair(struct emitter *e, T type, bool has_place, V item)
+{
+    const struct sharing *g = e->sharing;
+    struct pair p = {op_load(&e->m, type, shared_element(e, g->memory, type, item), NULL, loop_type_bits(type) / 8), NULL};
+
+    if (has_place)
+        p.place = op_load(&e->m, type_i32, shared_element(e, g->places, type_i32, item), NULL, sizeof(int32_t));
+    return p;
+}
+
+static void store_pair(struct emitter *e, struct pair p, V item)
+{
+    const struct sharing *g = e->sharing;
+
+    op_store(&e->m, p.value, shared_element(e, g->memory, p.value->type, item), NULL, loop_type_bits(p.value->type) / 8);
+    if (p.place)
+        op_store(&e->m, p.place, shared_element(e, g->places, type_i32, item), NULL, sizeof(int32_t));
+}
+
+/* Returns what items `first`, first + step and so on, below end, have together. */
+static struct pair combine_items(struct emitter *e, const struct kexpr *x, struct pair like, V first, uint32_t step,
+                                 uint32_t end)
+{
+    const struct build *m = &e->m;
+    const bool has_place = like.place;
+    V value = loop_slot(m->b, like.value->type), place = has_place ? loop_slot(m->b, type_i32) : NULL;
+    struct pair p, other;
+
+    frame_here(&e->frame);
+    p = load_pair(e, like.value->type, has_place, first);
+    op_set(m, value, p.value);
+    if (has_place)
+        op_set(m, place, p.place);
+    V item = loop_for_begin(m->b, op_add(m, first, const_index(m, step)), const_index(m, end), 0);
+    other = load_pair(e, like.value->type, has_place, item);
+    p = (struct pair){op_get(m, value), has_place ? op_get(m, place) : NULL};
+    if (has_place)
+        take_better(e, x, &p.value, &p.place, other.value, other.place);
+    else
+        p.value = combine(e, x, p.value, other.value);
+    op_set(m, value, p.value);
+    if (has_place)
+        op_set(m, place, p.place);
+    loop_for_end(m->b, const_index(m, step));
+    return (struct pair){op_get(m, value), has_place ? op_get(m, place) : NULL};
+}
+
+/* Returns what all items have together, to each of them.  As many items as the square root of all combine about as many values
+ * each, and then every item combines theirs: reading a few numbers from the group's memory is cheaper than barriers, of which a
+ * tree has one for each of its levels. */
+static struct pair combine_group(struct emitter *e, const struct kexpr *x, struct pair own)
+{
+    const struct build *m = &e->m;
+    const struct sharing *g = e->sharing;
+    uint32_t some = 1;
+
+    while (some * some < g->items)
+        some *= 2;
+    store_pair(e, own, g->item);
+    op_barrier(m);
+    loop_if_begin(m->b, op_lt(m, g->item, const_index(m, some)));
+    store_pair(e, combine_items(e, x, own, g->item, some, g->items), g->item);
+    loop_end(m->b);
+    op_barrier(m);
+    own = combine_items(e, x, own, const_index(m, 0), 1, some);
+    op_barrier(m);
+    return own;
 }
 
 void accumulator_finish(struct emitter *e, const struct context *cx, uint32_t id, bool in_blocks)
@@ -439,10 +594,16 @@ void accumulator_finish(struct emitter *e, const struct context *cx, uint32_t id
     for (uint32_t copy = 0; copy < copies; copy++) {
         frame_here(&e->frame);
         V v = reduce_result(e, cx, id, in_blocks, expr_is_vector(e, cx, id) ? copy : PART_SCALAR);
-        if (is_in_double(x))
+        if (e->sharing) {
+            const bool is_place = kexpr_is_place(x);
+            V best = is_place ? slot_load(e, e->accumulators[id].value, PART_SCALAR, accumulator_type(e, id)) : v;
+            struct pair all = combine_group(e, x, (struct pair){best, is_place ? v : NULL});
+            v = is_place ? all.place : all.value;
+        }
+        if (is_in_double(e, x))
             v = op_fptrunc(&e->m, v, type_like(type_f32, v));
         if (kexpr_is_place(x))
             v = op_sext(&e->m, v, type_like(type_i64, v));
-        e->cache.exprs[id * COPIES_MAX + copy] = (struct cached){v, e->frame.levels[e->info.point_level].serial};
+        expr_know(e, id, copy, v);
     }
 }

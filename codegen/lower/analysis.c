@@ -40,6 +40,11 @@ static void analyze_var(struct analysis *a, const struct schedule *s, uint32_t v
     }
 }
 
+bool load_is_branch(const struct schedule *s, uint32_t id)
+{
+    return s->edges.branches && s->exprs[id].lanes && s->kernel->exprs[id].op == K_LOAD && s->kernel->exprs[id].guard_count;
+}
+
 static void analyze_expr(struct analysis *a, const struct schedule *s, uint32_t id)
 {
     const struct kexpr *x = &s->kernel->exprs[id];
@@ -56,10 +61,13 @@ static void analyze_expr(struct analysis *a, const struct schedule *s, uint32_t 
             analyze_form(a, s, f);
             raise_level(level, f->level);
             for (uint32_t t = 0; t < f->affine->count; t++)
-                a->expr_rows[id] |= s->tiled && f->affine->terms[t].var == s->tile.m_var;
+                a->expr_rows[id] |=
+                    s->tiled && (f->affine->terms[t].var == s->tile.m_var || tile_has_lines(s, f->affine->terms[t].var));
         }
         if (x->op == K_LOAD)
-            raise_level(level, x->varying && s->kernel->tensors[x->tensor].written ? (uint8_t)a->inner_level : LEVEL_UNIT);
+            raise_level(level, x->varying && (s->kernel->tensors[x->tensor].written || load_is_branch(s, id))
+                                   ? (uint8_t)a->inner_level
+                                   : LEVEL_UNIT);
     } else if (x->op == K_REDUCE) {
         *level = (uint8_t)a->point_level;
         a->expr_rows[id] = s->tiled;
@@ -123,16 +131,17 @@ static bool allocate(struct analysis *a, const struct kernel *k, struct arena *a
     return a->forms && a->expr_form && a->store_form && a->expr_level && a->expr_rows;
 }
 
-/* Makes the strides of a register tile's rows immediate numbers of addresses, unless they are to be parameters.  The key under
- * which code is shared has them. */
+/* Makes the strides of a register tile's rows immediate numbers of addresses, unless they are to be parameters, and those of
+ * steps where windows overlap.  The key under which code is shared has them. */
 static void fix_row_strides(struct analysis *a, const struct schedule *s)
 {
-    if (!s->tiled || s->tile.m_var == KEXPR_NONE || s->tile.strided)
+    if (!s->tiled || !tile_fixes_rows(s))
         return;
+    const uint32_t step = s->tile.window.row.neighbours ? s->kernel->parallel_count + s->kernel->reduced_count - 1 : KEXPR_NONE;
     for (uint32_t i = 0; i < a->form_count; i++) {
         const struct form *f = &a->forms[i];
         for (uint32_t t = 0; t < f->affine->count; t++)
-            if (f->affine->terms[t].var == s->tile.m_var)
+            if (f->affine->terms[t].var == s->tile.m_var || f->affine->terms[t].var == step)
                 a->numbers.items[f->number + 1 + t].slot = -1;
     }
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Says what a kernel is like, for the lowering: which level each variable, form and expression belongs to, and which of the
- * kernel's numbers each of them uses.
+ * Analyses a kernel for the lowering: the level of each variable, form and expression, and the kernel's numbers that each of
+ * them uses.
  *
  * A kernel becomes a nest of loops, each of which is a level: 0 is the function's entry, 1 a unit, then (vectors along a
  * PARALLEL variable) the vectors of that variable, then one level per REDUCED variable.  Every variable, form and expression
- * has the level of the innermost variable that it depends on, and is emitted there: outside of the loops further in (frame.h).
+ * has the level of the innermost variable that it depends on, and is emitted there, outside inner loops (frame.h).
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 enum { LEVELS_MAX = KERNEL_VARS_MAX + 3, LEVEL_ENTRY = 0, LEVEL_UNIT = 1 };
 
-/** This is an affine form of the kernel. */
+/** An affine form of the kernel. */
 struct form {
     const struct kaffine *affine;
     uint32_t number;     /* of its offset; those of its coefficients follow */
@@ -22,7 +22,7 @@ struct form {
     int32_t vector_term; /* index of the vector variable's term, -1: none */
 };
 
-/** Holds what analyze found out, which never changes afterwards.  The arrays are in the arena. */
+/** Holds what analyze determined, which never changes afterwards.  The arrays are in the arena. */
 struct analysis {
     struct knumbers numbers;
     struct form *forms;
@@ -39,5 +39,8 @@ struct analysis {
 
 /** Fills *a, which the caller has set to zeros, for a finished kernel's schedule.  Returns false if memory runs out. */
 bool analyze(struct analysis *a, const struct schedule *s, struct arena *arena);
+/** Returns whether an expression is a load by vectors at whose edges there are branches, so that it is emitted at the end of
+ * the innermost code (schedule->edges.branches). */
+bool load_is_branch(const struct schedule *s, uint32_t id);
 /** Returns whether a number is known when the code is emitted, and has this value. */
 bool number_is(const struct analysis *a, uint32_t number, int64_t value);

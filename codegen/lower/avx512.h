@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits instructions of AVX-512 that LLVM has no operation for.  Each avx512_has_... returns whether there is one for operands
- * with as many lanes as `like`, and whether it pays.
+ * Emits instructions of AVX-512 without an LLVM operation.  Each avx512_has_... returns whether there is one for operands with
+ * as many lanes as `like`, and whether it is faster.
  */
 #pragma once
 
@@ -18,6 +18,6 @@ V avx512_count(const struct build *m, V count, V condition);
 /** Returns x * 2^n, rounded once; n is a whole number, as float. */
 bool avx512_has_scale(const struct build *m, V like);
 V avx512_scale(const struct build *m, V x, V n);
-/** Returns a / b within 0.6 ulp, from an estimate, for b within [2^-100, 2^100] and an a that is no larger than 1 (or NaN). */
+/** Returns a / b within 0.6 ulp, from an estimate, for b within [2^-100, 2^100] and a at most 1 (or NaN). */
 bool avx512_has_divide(const struct build *m, V like);
 V avx512_divide(const struct build *m, V a, V b);

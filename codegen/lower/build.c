@@ -203,7 +203,7 @@ void op_store(const struct build *m, V value, V pointer, V mask, uint32_t align)
 
 /* ---- rounding ---- */
 
-/* Without SSE4.1 the rounding instructions are library calls.  Adding and subtracting 2^23 rounds what is smaller (nearest
+/* Without SSE4.1 the rounding instructions are library calls.  Adding and subtracting 2^23 rounds smaller numbers (nearest
  * even); the sign is put back for -0.  Larger numbers are whole. */
 static V round_by_adding(const struct build *m, V x)
 {

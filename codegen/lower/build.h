@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Gives the loop language short names, for values of any number of lanes.  This is the lowest layer of the lowering (lower.c
+ * Short names for the loop language, for values of any number of lanes.  This is the lowest layer of the lowering (lower.c
  * lists the layers).
  */
 #pragma once
@@ -14,11 +14,11 @@ enum { LANES_MAX = LOOP_LANES_MAX };
 typedef struct loop_value *V;
 typedef loop_type T;
 
-/** This is a position in a function under construction. */
+/** A position in a function under construction. */
 struct build {
     struct loop_builder *b;
     const struct isa *isa;
-    uint32_t index_bits; /* of indices that are the same for all lanes: 64, or 32 where a device's launch needs no more */
+    uint32_t index_bits; /* of indices that are the same for all lanes: 64, or 32 if that is enough for a device's launch */
 };
 
 /** Returns how many lanes a value has; a scalar has 1. */
@@ -65,7 +65,7 @@ T type_of(enum ktype type);
 T storage_type(dtype type);
 
 /** The functions that begin with const_ return constants; those with `like` have its type and its lanes. */
-V const_bits(const struct build *m, T type, uint64_t bits); /* all lanes; bits above the type's do not count */
+V const_bits(const struct build *m, T type, uint64_t bits); /* all lanes; bits above the type's are ignored */
 V const_int(const struct build *m, uint32_t bits, int64_t value);
 static inline V const_index(const struct build *m, int64_t value)
 {
@@ -103,7 +103,7 @@ static inline V op_convert(const struct build *m, enum loop_op op, V a, T type)
 {
     return a->type == type ? a : loop_add(m->b, op, type, &a, 1, 0);
 }
-/** Emits an operation of two operands that has another type than they. */
+/** Emits an operation of two operands of another type. */
 static inline V op2_typed(const struct build *m, enum loop_op op, T type, V a, V b)
 {
     return loop_add(m->b, op, type, (V[]){a, b}, 2, 0);
@@ -173,8 +173,7 @@ CONVERT(BITCAST, bitcast)
 #undef CONVERT
 /** Returns the lanes of a condition that do not hold. */
 V op_not(const struct build *m, V a);
-/** Returns a * b + c, fused where that is an instruction, else with two roundings.  It serves the inside of approximations
- * only. */
+/** Returns a * b + c, fused if that is an instruction, else with two roundings.  For approximations only. */
 V op_mad(const struct build *m, V a, V b, V c);
 V op_select(const struct build *m, V condition, V a, V b);
 V op_bits(const struct build *m, V v, T element); /* bitcast, lanes kept */
@@ -182,22 +181,27 @@ V op_bits(const struct build *m, V v, T element); /* bitcast, lanes kept */
 V op_lanes(const struct build *m, V x, V y, uint32_t first, uint32_t count);
 /** Returns n lanes of x and y (which may be NULL) one after the other, those with the given numbers. */
 V op_shuffle(const struct build *m, V x, V y, const uint32_t *numbers, uint32_t n);
-/** Returns the same vector, but no pass looks through it.  Instruction selection asks of every shuffle what it could be
- * together with those before it, which takes most of the time of code that has many, and seldom finds anything. */
+/** Returns the same vector, opaque to passes.  Instruction selection tries to combine every shuffle with those before it, which
+ * takes most of the time for code with many, and rarely helps. */
 V op_fence(const struct build *m, V x);
-/** Loads the elements from a pointer on for which the mask holds (NULL: all of them); lanes for which it does not hold are 0.
+/** Loads the elements at a pointer for which the mask holds (NULL: all of them); lanes for which it does not hold are 0.
  * align is in bytes. */
 V op_load(const struct build *m, T type, V pointer, V mask, uint32_t align);
 /** Does the same; lanes for which the mask does not hold are those of `otherwise` (NULL: 0). */
 V op_load_or(const struct build *m, T type, V pointer, V mask, V otherwise, uint32_t align);
 /** Stores the lanes of a value for which the mask holds (NULL: all of them). */
 void op_store(const struct build *m, V value, V pointer, V mask, uint32_t align);
-/** Returns the address of an element, so many elements after a pointer. */
+/** Returns the address of an element at an index from a pointer. */
 V op_address(const struct build *m, T element, V pointer, V index);
 /** Returns a slot's value. */
 V op_get(const struct build *m, V slot);
 /** Gives a slot a value. */
 void op_set(const struct build *m, V slot, V value);
+/** Waits for all items of a group. */
+static inline void op_barrier(const struct build *m)
+{
+    loop_add(m->b, LOOP_BARRIER, 0, NULL, 0, 0);
+}
 /** Returns an i1 that says whether any lane of a condition holds. */
 V op_any(const struct build *m, V condition);
 /** Rounds floats of any size to whole numbers, to the nearest (of two the even one), toward -inf or toward +inf, without
@@ -205,7 +209,7 @@ V op_any(const struct build *m, V condition);
 V op_round_even(const struct build *m, V x);
 V op_floor(const struct build *m, V x);
 V op_ceil(const struct build *m, V x);
-/** Divide places and counts: a and b are not negative, b is not 0.  Where dividing 64 bits is a call, addresses have 32, and so
- * has whatever counts what they hold. */
+/** Divide indices and counts: a and b are not negative, b is not 0.  If 64-bit division is a call, addresses have 32 bits, and
+ * so have these. */
 V op_divide_index(const struct build *m, V a, V b);
 V op_modulo_index(const struct build *m, V a, V b);

@@ -10,10 +10,11 @@
 
 #include "codegen/lower/expression.h"
 #include "codegen/lower/memory.h"
+#include "codegen/lower/operand.h"
 
 /* So many vectors at most hold a vector of words in the form in which they are multiplied, and so many words of each operand
  * are multiplied together. */
-enum { BYTE_PARTS = 2, BYTE_WORDS_MOST = 2 };
+enum { BYTE_PARTS = 2, BYTE_WORDS_MOST = 8 };
 
 /* Says how words are multiplied. */
 struct byte_form {
@@ -193,24 +194,17 @@ static V byte_sum_value(const struct build *m, const struct byte_form *f, V slot
 }
 
 enum {
-    BYTE_MIDDLE = 128,        /* what unsigned bytes are more than signed ones */
-    HALVES = BYTE_WORDS_MOST, /* a word of B has as many 4-bit numbers above those of the first four steps */
-    LOW_NIBBLES = 0x0f0f0f0f, /* of the bytes of a word */
-    ONES = 0x01010101,        /* a word of four times 1 */
-    SIGNS = (int)0x80808080   /* of the bytes of a word */
+    BYTE_MIDDLE = 128,      /* what unsigned bytes are more than signed ones */
+    ONES = 0x01010101,      /* a word of four times 1 */
+    SIGNS = (int)0x80808080 /* of the bytes of a word */
 };
 
-/* Says how the kernel's words are multiplied.  Pairs of numbers of 4 bits times bytes fit 16 bits. */
+/* Says how the kernel's words are multiplied.  Pairs of packed numbers times bytes fit 16 bits. */
 static struct byte_form form_of(const struct emitter *e, const struct context *cx)
 {
     const struct byte_products *p = &e->s->tile.blocks.bytes;
 
     return byte_form_of(&e->m, cx->lanes, p->both_signed, !p->whole, p->narrow);
-}
-
-static uint32_t halves_of(const struct byte_products *p)
-{
-    return p->whole ? 1 : HALVES;
 }
 
 /* The loops over the steps of a word are not emitted: their variables are 0. */
@@ -222,21 +216,21 @@ static void open_word(struct emitter *e)
     }
 }
 
-/* Returns the numbers of 4 bits at bits 4 * h of every byte, as bytes; in a kernel that sums columns less the zero point. */
+/* Returns the packed numbers at bits p->bits * h of every byte, as bytes; in a kernel that sums columns less the zero point. */
 static V numbers_of(const struct emitter *e, V words, uint32_t h)
 {
     const struct byte_products *p = &e->s->tile.blocks.bytes;
     const struct build *m = &e->m;
     const uint32_t lanes = lanes_of(words);
     const T bytes = type_lanes(type_i8, BYTES * lanes);
-    V half = h ? op_lshr(m, words, splat(m, const_int(m, 32, BYTES * h), lanes)) : words;
+    V part = h ? op_lshr(m, words, splat(m, const_int(m, 32, p->bits * h), lanes)) : words;
 
-    half = op_and(m, half, splat(m, const_int(m, 32, LOW_NIBBLES), lanes));
+    part = op_and(m, part, splat(m, const_int(m, 32, ((1 << p->bits) - 1) * ONES), lanes));
     if (!p->columns || p->zero == KEXPR_NONE)
-        return half;
+        return part;
     V zero = const_int(m, 8, (int64_t)e->k->exprs[p->zero].bits.f32);
-    half = op_sub(m, op_bitcast(m, half, bytes), const_splat(m, zero, BYTES * lanes));
-    return op_bitcast(m, half, words->type);
+    part = op_sub(m, op_bitcast(m, part, bytes), const_splat(m, zero, BYTES * lanes));
+    return op_bitcast(m, part, words->type);
 }
 
 static bool is_flipped(const struct byte_products *p)
@@ -244,16 +238,38 @@ static bool is_flipped(const struct byte_products *p)
     return p->whole && !p->columns && !p->both_signed;
 }
 
+/* Returns whether A's multiplied bytes are signed. */
+static bool takes_signed_a(const struct byte_products *p)
+{
+    return p->both_signed || !p->columns;
+}
+
+/* Returns the number added to A's bytes before they are multiplied. */
+static int32_t shift_of_a(const struct byte_products *p)
+{
+    return (takes_signed_a(p) ? -BYTE_MIDDLE : 0) + (p->a_signed ? BYTE_MIDDLE : 0);
+}
+
+bool byte_products_share_columns(const struct emitter *e)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+
+    return p->a != KEXPR_NONE && p->columns && (p->a_zero != KEXPR_NONE || p->a_number + shift_of_a(p) != 0) &&
+           e->s->tile.split == KEXPR_NONE && e->s->tile.m_var != KEXPR_NONE && !e->s->tile.window.row.neighbours;
+}
+
 uint32_t byte_products_corrections(const struct emitter *e, const struct context *cx)
 {
     const struct byte_products *p = &e->s->tile.blocks.bytes;
 
     if (p->columns)
-        return p->both_signed && p->a_zero == KEXPR_NONE ? 0 : cx->tile->vectors;
+        return byte_products_share_columns(e) || (p->a_zero == KEXPR_NONE && p->a_number + shift_of_a(p) == 0)
+                   ? 0
+                   : cx->tile->vectors;
     return p->zero != KEXPR_NONE || is_flipped(p) ? cx->tile->rows : 0;
 }
 
-/* Makes the numbers of a vector of B's words ready, by halves of 4-bit numbers. */
+/* Makes the numbers of a vector of B's words ready, four of each word at a time. */
 static void load_b(struct emitter *e, const struct context *cx, const struct byte_form *f, uint32_t vector,
                    struct byte_words *b)
 {
@@ -265,7 +281,7 @@ static void load_b(struct emitter *e, const struct context *cx, const struct byt
     frame_here(&e->frame);
     if (is_flipped(p)) /* more 128 the bytes are unsigned */
         words = op_xor(m, words, splat(m, const_int(m, 32, SIGNS), cx->lanes));
-    for (uint32_t h = 0; h < halves_of(p); h++)
+    for (uint32_t h = 0; h < byte_products_parts(p); h++)
         b[h] = byte_words_of(m, f, p->whole ? words : numbers_of(e, words, h));
 }
 
@@ -276,46 +292,95 @@ static void load_a(struct emitter *e, const struct context *cx, const struct byt
     const struct context of = context_of_copy(cx, row * cx->tile->vectors);
     const struct build *m = &e->m;
 
-    for (uint32_t h = 0; h < halves_of(p); h++) {
+    for (uint32_t h = 0; h < byte_products_parts(p); h++) {
         V bytes = emit_load_word(e, &of, p->a, (int64_t)h * BYTES);
         frame_here(&e->frame);
         bytes = splat(m, bytes, cx->lanes);
         if (f->by == BYTES_MIXED_PAIRS) /* one load fills a vector, which takes longer of a register */
             bytes = op_fence(m, bytes);
-        if (p->both_signed || !p->columns) /* less 128 they are signed */
+        if (shift_of_a(p)) /* by 128, either way: the highest bit is flipped */
             bytes = op_xor(m, bytes, splat(m, const_int(m, 32, SIGNS), cx->lanes));
         a[h] = byte_words_of(m, f, bytes);
     }
 }
+
+/* ---- columns with bytes of their own ---- */
+
+/* Returns bytes as numbers of 32 bits. */
+static V wide_bytes(struct emitter *e, const struct context *cx, uint32_t load, int32_t shift, bool is_signed)
+{
+    const struct build *m = &e->m;
+    V bytes = expr_value_lanes(e, cx, load, cx->lanes);
+    const T wide = type_lanes(type_i32, cx->lanes);
+
+    frame_here(&e->frame);
+    if (shift)
+        bytes = op_xor(m, bytes, const_int_like(m, bytes, INT8_MIN));
+    return is_signed ? op_sext(m, bytes, wide) : op_zext(m, bytes, wide);
+}
+
+V byte_products_own_a(struct emitter *e, const struct context *cx)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+
+    return wide_bytes(e, cx, p->a, shift_of_a(p), p->both_signed);
+}
+
+V byte_products_own_b(struct emitter *e, const struct context *cx)
+{
+    return wide_bytes(e, cx, e->s->tile.blocks.bytes.words, 0, true);
+}
+
+bool byte_products_own_words(const struct emitter *e, const struct context *cx)
+{
+    return e->s->tile.blocks.bytes.own && form_of(e, cx).by == BYTES_MIXED;
+}
+
+V byte_products_add_own(struct emitter *e, const struct context *cx, V sum, V a, V b)
+{
+    const struct byte_form f = form_of(e, cx);
+    const struct build *m = &e->m;
+
+    if (f.by == BYTES_MIXED)
+        return op3(m, LOOP_DOT_U8_S8, sum, a, b);
+    if (f.by != BYTES_MIXED_PAIRS)
+        return op_add(m, sum, op_mul(m, a, b));
+    b = op_and(m, b, const_int_like(m, b, UINT16_MAX)); /* the upper halves of two negative numbers have a product, too */
+    return op_add(m, sum, madd_words(m, &f, as_lanes(m, &f, a, 16), as_lanes(m, &f, b, 16)));
+}
+
+/* ---- tiles ---- */
 
 void byte_products_step(struct emitter *e, const struct context *cx, const V *sums, const V *corrections)
 {
     const struct byte_products *p = &e->s->tile.blocks.bytes;
     const struct build *m = &e->m;
     const struct byte_form f = form_of(e, cx);
-    const uint32_t vectors = cx->tile->vectors, halves = halves_of(p);
-    const bool corrects = byte_products_corrections(e, cx) != 0;
-    struct byte_words ones[HALVES], a[HALVES], b[COPIES_MAX][HALVES];
+    const uint32_t vectors = cx->tile->vectors, parts = byte_products_parts(p);
+    const bool corrects = corrections && (!sums || byte_products_corrections(e, cx) != 0);
+    struct byte_words ones[BYTE_WORDS_MOST], a[BYTE_WORDS_MOST], b[COPIES_MAX][BYTE_WORDS_MOST];
 
     open_word(e);
+    if (sums)
+        operand_prefetch(e, cx); /* first, as in step */
     frame_here(&e->frame);
-    for (uint32_t h = 0; h < HALVES; h++)
+    for (uint32_t h = 0; h < BYTE_WORDS_MOST; h++)
         ones[h] = byte_words_of(m, &f, splat(m, const_int(m, 32, ONES), cx->lanes));
     for (uint32_t v = 0; v < vectors; v++) {
         load_b(e, cx, &f, v, b[v]);
         if (p->columns && corrects)
-            byte_words_add(m, &f, corrections[v], ones, b[v], halves);
+            byte_words_add(m, &f, corrections[v], ones, b[v], parts);
     }
-    for (uint32_t row = 0; row < cx->tile->rows; row++) {
+    for (uint32_t row = 0; sums && row < cx->tile->rows; row++) {
         load_a(e, cx, &f, row, a);
         if (!p->columns && corrects)
-            byte_words_add(m, &f, corrections[row], ones, a, halves);
+            byte_words_add(m, &f, corrections[row], ones, a, parts);
         for (uint32_t v = 0; v < vectors; v++)
-            byte_words_add(m, &f, sums[row * vectors + v], p->columns ? a : b[v], p->columns ? b[v] : a, halves);
+            byte_words_add(m, &f, sums[row * vectors + v], p->columns ? a : b[v], p->columns ? b[v] : a, parts);
     }
 }
 
-/* Returns what a block's sum of B's column is multiplied by: A's zero point, or what is left of it if A became signed. */
+/* Returns what a block's sum of B's column is multiplied by: A's zero point, or the rest of it if A became signed. */
 static V column_factor(struct emitter *e, const struct context *cx)
 {
     const struct byte_products *p = &e->s->tile.blocks.bytes;
@@ -323,11 +388,20 @@ static V column_factor(struct emitter *e, const struct context *cx)
     V zero;
 
     if (p->a_zero == KEXPR_NONE)
-        return const_int(m, 32, BYTE_MIDDLE);
+        return const_int(m, 32, p->a_number + shift_of_a(p));
     zero = expr_value(e, cx, p->a_zero);
     frame_here(&e->frame);
-    zero = op_zext(m, zero, type_i32);
-    return p->both_signed ? op_sub(m, zero, const_int(m, 32, BYTE_MIDDLE)) : zero;
+    zero = p->a_signed ? op_sext(m, zero, type_i32) : op_zext(m, zero, type_i32);
+    return op_add(m, zero, const_int(m, 32, shift_of_a(p)));
+}
+
+void byte_products_start(struct emitter *e, const struct context *cx, V slot)
+{
+    const struct build *m = &e->m;
+    V factor = column_factor(e, cx);
+
+    frame_here(&e->frame);
+    op_set(m, slot, op_neg(m, op_mul(m, op_get(m, slot), splat(m, factor, cx->lanes))));
 }
 
 V byte_products_value(struct emitter *e, const struct context *cx, uint32_t copy, V sum, const V *corrections)

@@ -29,7 +29,7 @@ static V emit_step(const struct build *m, const struct expansion *x, const struc
     return emit_native(m, s->op, s->type, x->steps[s->args[0]].type, args[0], args[1], args[2]);
 }
 
-/* Emits the rare steps in a region of their own; what is needed of them is in slots. */
+/* Emits the rare steps in a region of their own; their results are in slots. */
 static void emit_rare(const struct build *m, const struct expansion *x, V *values, uint32_t lanes)
 {
     V slots[EXPANSION_VALUES_MAX];

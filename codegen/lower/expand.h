@@ -7,10 +7,10 @@
 #include "codegen/lower/build.h"
 #include "ir/expansion/expansion.h"
 
-/** Returns what operands with as many lanes as another value have instructions for. */
+/** Returns the features of the target for operands with as many lanes as another value. */
 struct expansion_target expansion_target_of(const struct build *m, V like);
 /**
- * Emits the expansion of an operation at the builder's position, its steps in place or a call of a function of the module that
- * has them, and returns its value.  The operands args have equally many lanes.
+ * Emits the expansion of an operation at the builder's position, its steps inlined or as a call of a function of the module,
+ * and returns its value.  The operands args have equally many lanes.
  */
 V emit_expansion(const struct build *m, enum kop op, const V *args);

@@ -18,8 +18,12 @@ static V compute_quantised(struct emitter *e, const struct context *cx, const st
     V zero_point = q->zero_point == KEXPR_NONE ? NULL : expr_value_lanes(e, cx, q->zero_point, 1);
     V x = expr_value_lanes(e, cx, q->x, lanes), scale = expr_value_lanes(e, cx, q->scale, 1);
 
+    const struct kexpr *of = &e->k->exprs[q->x], *by = &e->k->exprs[q->scale];
+    const struct kexpr *most = of->op == K_MIN ? &e->k->exprs[of->args[1]] : NULL;
+    const bool bounded = most && most->op == K_CONST && by->op == K_CONST && most->bits.f32 <= QUOTIENT_MOST * by->bits.f32;
+
     frame_here(&e->frame);
-    return emit_quantised(&e->m, x, scale, zero_point, to == KT_I8);
+    return emit_quantised(&e->m, x, scale, zero_point, to == KT_I8, bounded);
 }
 
 enum { MANTISSA_BITS = 0x4b000000 /* of 2^23, whose last bits count ones */ };
@@ -54,12 +58,12 @@ static uint32_t find_whole(const struct kexpr *exprs, uint32_t expr, int32_t *le
     return x->args[0];
 }
 
-static V compute_whole(struct emitter *e, const struct context *cx, uint32_t bits, int32_t less, uint32_t lanes)
+static V compute_whole(struct emitter *e, const struct context *cx, uint32_t expr, uint32_t bits, int32_t less, uint32_t lanes)
 {
     const struct build *m = &e->m;
     V number = expr_value_lanes(e, cx, bits, lanes);
 
-    frame_here(&e->frame);
+    frame_at(&e->frame, e->info.expr_level[expr]);
     number = op_bits(m, op_or(m, number, const_int_like(m, number, MANTISSA_BITS)), type_f32);
     return op_sub(m, number, const_f_like(m, number, (1 << 23) + less));
 }
@@ -89,10 +93,14 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
     default:
         break;
     }
+    /* Values computed outside of the branch are valid in the other one, too. */
+    if (x->op == K_SELECT && e->chosen_by && e->info.expr_level[expr] >= e->info.point_level &&
+        expr_value(e, cx, x->args[0]) == e->chosen_by)
+        return expr_value_lanes(e, cx, x->args[e->chosen], lanes);
     int32_t less;
     const uint32_t whole = e->m.isa->slow_conversions ? find_whole(e->k->exprs, expr, &less) : KEXPR_NONE;
     if (whole != KEXPR_NONE)
-        return compute_whole(e, cx, whole, less, lanes);
+        return compute_whole(e, cx, expr, whole, less, lanes);
     float table[16];
     const uint32_t index = x->type == KT_F32 ? lookup_find(e, expr, lanes, table) : KEXPR_NONE;
     if (index != KEXPR_NONE) {
@@ -100,8 +108,8 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
         frame_at(&e->frame, e->info.expr_level[expr]);
         return emit_lookup(&e->m, table, bits);
     }
-    if (quantise_has(&e->m, lanes) && frame_is_here(&e->frame, e->info.expr_level[expr]) &&
-        schedule_quantised(e->s, expr, &quantised))
+    if (frame_is_here(&e->frame, e->info.expr_level[expr]) && schedule_quantised(e->s, expr, &quantised) &&
+        quantise_has(&e->m, lanes, &e->k->exprs[quantised.scale]))
         return compute_quantised(e, cx, &quantised, lanes, x->type);
     for (uint32_t i = 0; i < 3 && x->args[i] != KEXPR_NONE; i++)
         args[i] = expr_value_lanes(e, cx, x->args[i], lanes);
@@ -114,6 +122,8 @@ static uint32_t cache_index(const struct emitter *e, const struct context *cx, u
 {
     if (cx->tile) {
         uint32_t row = e->info.expr_rows[expr] ? cx->copy / cx->tile->vectors : 0;
+        if (e->info.expr_level[expr] < e->info.vector_level) /* it is known in tiles of other sizes, too: by line */
+            return expr * COPIES_MAX + (cx->tile->lines > 1 ? row / cx->tile->rows : 0);
         return expr * COPIES_MAX + row * cx->tile->vectors + (expr_is_vector(e, cx, expr) ? cx->copy % cx->tile->vectors : 0);
     }
     bool by_copy = expr_is_vector(e, cx, expr) || (cx->transposed && e->info.expr_level[expr] >= e->info.vector_level);
@@ -150,9 +160,21 @@ V expr_value_lanes(struct emitter *e, const struct context *cx, uint32_t expr, u
     return c->value;
 }
 
+bool caches_make(struct emitter *e, struct caches *c)
+{
+    const size_t values = (size_t)(e->k->expr_count + 1) * COPIES_MAX;
+    struct arena *a = &e->arena;
+
+    *c = (struct caches){.forms = arena_array(a, (size_t)(e->info.form_count + 1) * LEVELS_MAX, sizeof *c->forms),
+                         .row_pointers = arena_array(a, e->info.form_count + 1, sizeof *c->row_pointers),
+                         .exprs = arena_array(a, values, sizeof *c->exprs),
+                         .splats = arena_array(a, values, sizeof *c->splats),
+                         .vars = arena_array(a, (size_t)(e->k->var_count + 1) * COPIES_MAX, sizeof *c->vars)};
+    return c->forms && c->row_pointers && c->exprs && c->splats && c->vars;
+}
+
 bool values_prepare(struct emitter *e, const struct build *m, const struct schedule *s)
 {
-    const size_t values = (size_t)(s->kernel->expr_count + 1) * COPIES_MAX;
     struct arena *a = &e->arena;
 
     e->m = *m;
@@ -163,9 +185,7 @@ bool values_prepare(struct emitter *e, const struct build *m, const struct sched
         return false;
     e->frame = (struct frame){.m = &e->m, .inner_level = e->info.inner_level};
     e->args.params = arena_array(a, e->info.numbers.param_count + 1, sizeof *e->args.params);
-    e->cache.forms = arena_array(a, (size_t)(e->info.form_count + 1) * LEVELS_MAX, sizeof *e->cache.forms);
-    e->cache.row_pointers = arena_array(a, e->info.form_count + 1, sizeof *e->cache.row_pointers);
-    e->cache.exprs = arena_array(a, values, sizeof *e->cache.exprs);
-    e->cache.splats = arena_array(a, values, sizeof *e->cache.splats);
-    return e->args.params && e->cache.forms && e->cache.row_pointers && e->cache.exprs && e->cache.splats;
+    e->accumulators = arena_array(a, s->kernel->expr_count + 1, sizeof *e->accumulators);
+    e->store_values = arena_array(a, (size_t)s->kernel->store_count * COPIES_MAX + 1, sizeof *e->store_values);
+    return caches_make(e, &e->cache) && e->accumulators && e->store_values && e->args.params;
 }

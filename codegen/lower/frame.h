@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The frame of loops says where code goes: which levels (analysis.h) are open, and where loop-invariant code of each goes.
+ * The frame of loops tracks insertion points: the open levels (analysis.h), and the position of loop-invariant code of each.
  *
  * Code is emitted on demand: the first use of a value emits it at the end of its level's straight-line code, just before the
  * scope that is being filled (`place`).  A level's serial number changes with every new iteration that code is emitted for,
- * which makes cached values of the level and of the levels inside it invalid.  Expressions are emitted without control flow of
- * their own, so that this works.
+ * which makes cached values of the level and of the levels inside it invalid.  Expressions are therefore emitted without
+ * control flow.
  */
 #pragma once
 
@@ -36,5 +36,5 @@ bool frame_is_here(const struct frame *f, uint32_t level);
 void frame_open(struct frame *f, uint32_t level);
 /** Ends the straight-line code of a level by an if, or a scope where the condition is NULL, in which a loop follows. */
 void frame_enter(struct frame *f, uint32_t level, V condition);
-/** Ends the scope that frame_enter began, after which the straight-line code of the level goes on. */
+/** Ends the scope that frame_enter began, after which the straight-line code of the level continues. */
 void frame_leave(struct frame *f, uint32_t level);

@@ -45,6 +45,8 @@ void guards_value(struct emitter *e, const struct context *cx, uint32_t form, ui
     for (uint32_t i = 0; i < count; i++) {
         const struct form *f = &e->info.forms[form + i];
         V bound = number_value(e, f->number + 1 + f->affine->count);
+        if (kaffine_coefficient(*f->affine, e->s->tile.m_var) ? cx->steps_hold : cx->line_holds)
+            continue;
         struct form_value p = form_evaluate(e, cx, form + i);
         if (guard_is_known(cx, &p))
             continue;

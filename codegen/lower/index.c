@@ -15,7 +15,8 @@ V number_value(struct emitter *e, uint32_t number)
         return const_index(&e->m, n->value);
     if (!e->args.params[n->slot]) {
         frame_at(&e->frame, LEVEL_ENTRY);
-        e->args.params[n->slot] = loop_add(e->m.b, LOOP_NUMBER, type_index(&e->m), NULL, 0, n->slot);
+        e->args.params[n->slot] =
+            loop_add(e->m.b, LOOP_NUMBER, type_index(&e->m), NULL, 0, (int64_t)e->args.first_number + n->slot);
     }
     return e->args.params[n->slot];
 }
@@ -62,6 +63,16 @@ V var_end(struct emitter *e, uint32_t var)
     if (!e->args.end)
         e->args.end = load_bound(e, 1);
     return e->args.end;
+}
+
+V var_values(struct emitter *e, uint32_t var)
+{
+    V first = var_first(e, var), size = var_end(e, var);
+
+    frame_at(&e->frame, LEVEL_ENTRY);
+    size = e->k->vars[var].bounded ? op_sub(&e->m, size, first) : size;
+    frame_here(&e->frame);
+    return size;
 }
 
 /* ---- variables ---- */
@@ -276,11 +287,13 @@ static void add_tile_row(struct emitter *e, const struct context *cx, const stru
     const uint32_t copy_row = cx->copy / cx->tile->vectors;
 
     for (uint32_t i = 0; copy_row && i < f->affine->count; i++) {
-        if (f->affine->terms[i].var != e->s->tile.m_var)
+        const uint32_t var = f->affine->terms[i].var;
+        const bool of_lines = tile_has_lines(e->s, var);
+        if (var != e->s->tile.m_var && !of_lines)
             continue;
-        V coefficient = number_value(e, f->number + 1 + i); /* a constant: fix_row_strides */
+        V coefficient = number_value(e, f->number + 1 + i); /* of rows a constant: fix_row_strides */
         frame_at(&e->frame, f->level);
-        V row = const_index(&e->m, copy_row);
+        V row = const_index(&e->m, of_lines ? copy_row / cx->tile->rows : copy_row % cx->tile->rows);
         p->base = op_add(&e->m, p->base, op_mul(&e->m, row, coefficient));
     }
 }

@@ -2,8 +2,8 @@
 /*
  * Emits index arithmetic: the kernel's numbers, tensors, variables and affine forms.
  *
- * Scalars have the type of indices (struct build).  Lanes are i32: tensors have less than 2^31 elements, so that lanes that
- * exist are right and others may wrap.
+ * Scalars have the type of indices (struct build).  Lanes are i32: tensors have less than 2^31 elements, so that existing lanes
+ * are correct and others may wrap.
  */
 #pragma once
 
@@ -11,11 +11,12 @@
 
 /** Returns a number of the kernel: a constant, or a parameter that is loaded at the function's entry. */
 V number_value(struct emitter *e, uint32_t number);
-/** Returns the first value that a loop variable takes: 0, or the number that bounds it, which is loaded at the function's
- * entry. */
+/** Returns the first value of a loop variable: 0, or its lower bound, which is loaded at the function's entry. */
 V var_first(struct emitter *e, uint32_t var);
-/** Returns what is one more than the last of its values: its size, or a number that is loaded likewise. */
+/** Returns the end of its values: its size, or its upper bound, which is loaded likewise. */
 V var_end(struct emitter *e, uint32_t var);
+/** Returns the number of its values, and moves the position to the end of the innermost code. */
+V var_values(struct emitter *e, uint32_t var);
 /** Returns the alignment of the addresses of a tensor's elements, in bytes. */
 uint32_t tensor_alignment(const struct emitter *e, uint32_t tensor);
 /** Returns where a tensor begins; the address is loaded at the function's entry. */
@@ -25,20 +26,20 @@ V var_scalar(struct emitter *e, const struct context *cx, uint32_t var);
 /** Returns the row-major index over the REDUCED variables, without the lanes of a REDUCED vector variable. */
 V reduced_index(struct emitter *e, const struct context *cx);
 
-/** Says how a form's values follow one another from lane to lane. */
+/** The pattern of a form's values from lane to lane. */
 enum form_kind {
     FORM_UNIFORM,    /* the same for all lanes */
     FORM_CONTIGUOUS, /* one more in each lane */
     FORM_REVERSED,   /* one less in each lane */
     FORM_LANES       /* anything */
 };
-/** This is a form's value for the current lanes and copy: base + 0, lane, -lane or lanes[lane]. */
+/** A form's value for the current lanes and copy: base + 0, lane, -lane or lanes[lane]. */
 struct form_value {
     enum form_kind kind;
     V base;       /* an index */
     V lanes;      /* FORM_LANES: <lanes x i32> */
     V tile_step;  /* from row to row of a transposed tile; NULL: it is the same for all */
-    V row, along; /* base in two parts: without the vector variable, and what that adds; NULL: it has none */
+    V row, along; /* base in two parts: without the vector variable, and its contribution; NULL: it has none */
 };
 /** Evaluates a form in the context. */
 struct form_value form_evaluate(struct emitter *e, const struct context *cx, uint32_t form);

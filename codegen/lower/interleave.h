@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits shuffles that take short rows, which lie one after the other in whole vectors, apart into their columns, and put them
- * together again.
+ * Emits shuffles that deinterleave short rows, which are contiguous in whole vectors, into their columns, and interleave them
+ * again.
  */
 #pragma once
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Emits functions of 4 bits as lookups. */
+/* Emits functions of at most 4 bits as lookups. */
 #include "codegen/lower/lookup.h"
 
-enum { ENTRIES = 16 };
+enum { ENTRIES = LOOKUP_ENTRIES };
 
-/* Returns what x has the lowest 4 bits of, or KEXPR_NONE if x is no such number. */
-static uint32_t masked(const struct kernel *k, const struct kexpr *x)
+/* Returns what x has the lowest 4, 2 or 1 bits of, which *bits are, or KEXPR_NONE if x is no such number. */
+static uint32_t masked(const struct kernel *k, const struct kexpr *x, uint32_t *bits)
 {
     for (uint32_t i = 0; x->op == K_AND && x->type == KT_U32 && i < 2; i++) {
         const struct kexpr *mask = &k->exprs[x->args[i]];
-        if (mask->op == K_CONST && mask->bits.u32 == ENTRIES - 1)
+        *bits = mask->bits.u32;
+        if (mask->op == K_CONST && (*bits == ENTRIES - 1 || *bits == 3 || *bits == 1))
             return x->args[1 - i];
     }
     return KEXPR_NONE;
@@ -23,18 +24,19 @@ static bool evaluate(const struct kernel *k, uint32_t expr, uint32_t *index, uni
 {
     const struct kexpr *x = &k->exprs[expr];
     union scalar args[3][ENTRIES];
+    uint32_t of, bits;
 
     if (x->op == K_CONST) {
         for (uint32_t i = 0; i < ENTRIES; i++)
             values[i] = x->bits;
         return true;
     }
-    if (masked(k, x) != KEXPR_NONE) {
+    if ((of = masked(k, x, &bits)) != KEXPR_NONE) { /* whatever the bits above those are */
         for (uint32_t i = 0; i < ENTRIES; i++)
-            values[i] = (union scalar){.u32 = i};
-        if (*index != KEXPR_NONE && *index != masked(k, x))
+            values[i] = (union scalar){.u32 = i & bits};
+        if (*index != KEXPR_NONE && *index != of)
             return false;
-        *index = masked(k, x);
+        *index = of;
         return true;
     }
     if (x->op != K_CAST && x->op != K_ADD && x->op != K_SUB && x->op != K_MUL)
@@ -43,8 +45,8 @@ static bool evaluate(const struct kernel *k, uint32_t expr, uint32_t *index, uni
         if (!evaluate(k, x->args[a], index, args[a]))
             return false;
     for (uint32_t i = 0; i < ENTRIES; i++) {
-        const union scalar of[3] = {args[0][i], kop_arity(x->op) > 1 ? args[1][i] : args[0][i]};
-        values[i] = kernel_scalar(x->op, x->type, k->exprs[x->args[0]].type, of);
+        const union scalar each[3] = {args[0][i], kop_arity(x->op) > 1 ? args[1][i] : args[0][i]};
+        values[i] = kernel_scalar(x->op, x->type, k->exprs[x->args[0]].type, each);
     }
     return true;
 }
@@ -62,11 +64,16 @@ uint32_t lookup_find(const struct emitter *e, uint32_t expr, uint32_t lanes, flo
     return index;
 }
 
-V emit_lookup(const struct build *m, const float *table, V index)
+V lookup_table(const struct build *m, const float *table)
 {
     uint64_t bits[ENTRIES];
 
     for (uint32_t i = 0; i < ENTRIES; i++)
         bits[i] = (union scalar){.f32 = table[i]}.u32;
-    return op2(m, LOOP_PERMUTE, loop_const(m->b, type_lanes(type_f32, ENTRIES), bits), index);
+    return loop_const(m->b, type_lanes(type_f32, ENTRIES), bits);
+}
+
+V emit_lookup(const struct build *m, const float *table, V index)
+{
+    return op2(m, LOOP_PERMUTE, lookup_table(m, table), index);
 }

@@ -80,7 +80,7 @@ void loop_vectors(struct emitter *e, const struct context *cx, V low, V high, ui
     bool several = copies > 1 || e->s->wide_vectors > 1;
     if ((!several || !e->s->edges.masked_tail) && fixed >= width)
         low = loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1}, body, user);
-    if (!several && fixed != INT64_MAX && fixed % width == 0)
+    if (e->s->edges.whole || (!several && fixed != INT64_MAX && fixed % width == 0))
         return; /* nothing is left */
     if (e->s->edges.masked_tail)
         loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1, .masked = true, .once = !several}, body, user);

@@ -6,7 +6,7 @@
 
 #include "codegen/lower/emitter.h"
 
-/** Emits what a loop repeats, for the elements of cx. */
+/** Emits a loop's body for the elements of cx. */
 typedef void (*loop_body)(struct emitter *e, const struct context *cx, void *user);
 
 /** Emits for (var = low; var < high; var++) body, at level.  The caller has entered from the parent level.  There is at least
@@ -14,7 +14,7 @@ typedef void (*loop_body)(struct emitter *e, const struct context *cx, void *use
 void loop_variable(struct emitter *e, const struct context *cx, uint32_t level, uint32_t var, V low, V high, loop_body body,
                    void *user);
 
-/** Says how a strip of a vector loop goes: copies * lanes elements per iteration. */
+/** Describes a strip of a vector loop: copies * lanes elements per iteration. */
 struct strip {
     uint32_t lanes, copies;
     bool masked;                              /* lanes past the end are masked */
@@ -22,9 +22,9 @@ struct strip {
     const struct transposed_tile *transposed; /* copies are rows of it, not adjacent vectors; NULL: they are not */
 };
 
-/** Emits a loop over the vector variable from `from` on, which runs while a whole step is left (masked: while any element is).
- * Returns where it stops. */
+/** Emits a loop over the vector variable from `from` on, which runs while a whole step remains (masked: while any element
+ * does).  Returns its end. */
 V loop_strip(struct emitter *e, const struct context *cx, V from, V high, struct strip s, loop_body body, void *user);
-/** Emits loops over the vector variable from low to high in vectors, `copies` of them at a time; what is left over goes masked
+/** Emits loops over the vector variable from low to high in vectors, `copies` of them at a time; the remainder goes masked
  * or one by one. */
 void loop_vectors(struct emitter *e, const struct context *cx, V low, V high, uint32_t copies, loop_body body, void *user);

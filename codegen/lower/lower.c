@@ -17,7 +17,7 @@
  *   avx512, native                          scalar operations that are an instruction or a few
  *   expand, operation                       expansions (ir/expansion), low-precision floats, any scalar operation
  *   quantise                                operations that make bytes, together
- *   analysis                                what is known of the kernel
+ *   analysis                                facts about the kernel
  *   frame, context, emitter                 where code goes, for which elements, and what has been emitted
  *   loop                                    loops over one variable
  *   index                                   numbers, variables, affine forms
@@ -26,8 +26,13 @@
  *                                           out of whole vectors
  *   memory, transpose, accumulate           loads and stores, in-register transposes, accumulators
  *   expression                              values of expressions
+ *   window                                  steps of tiles whose windows overlap
  *   phase, microkernel                      all for one point or vector of points, and for one register tile
  *   units                                   all tiles of a unit, and loops over units
+ *   device, space                           a device's schedule, and its index space
+ *   item_tile, global_tile, local_tile,     register tiles of devices, and those of matrix instructions
+ *   matrix_tile
+ *   items                                   all that a work-item computes
  *   lower                                   the function of a kernel, kernels of stages
  */
 #include "codegen/lower/lower.h"
@@ -36,18 +41,12 @@
 
 #include "codegen/lower/expression.h"
 #include "codegen/lower/microkernel.h"
+#include "codegen/lower/space.h"
 #include "codegen/lower/units.h"
 
 enum { INDEX_BITS = 64 }; /* of a processor's addresses */
 
-/* Finds out and allocates everything that is needed before code is emitted.  Returns false if memory runs out. */
-static bool prepare(struct emitter *e, const struct build *m, const struct schedule *s)
-{
-    e->accumulators = arena_array(&e->arena, s->kernel->expr_count + 1, sizeof *e->accumulators);
-    return e->accumulators && values_prepare(e, m, s) && (!s->tiled || microkernel_prepare(e));
-}
-
-static void emit_body(struct emitter *e, V *store_values)
+static void emit_body(struct emitter *e)
 {
     const struct context cx = {.lanes = 1, .copies = 1};
     V begin = loop_parameter(e->m.b, 0), end = loop_parameter(e->m.b, 1);
@@ -56,7 +55,7 @@ static void emit_body(struct emitter *e, V *store_values)
     e->args.scratch = loop_add(e->m.b, LOOP_SCRATCH, type_ptr, NULL, 0, 0);
     if (e->s->tiled)
         microkernel_enter_function(e);
-    emit_units(e, &cx, begin, end, store_values);
+    emit_units(e, &cx, begin, end);
 }
 
 /* Adds the function of a kernel without stages.  Returns NULL if memory runs out. */
@@ -65,14 +64,13 @@ static struct loop_function *lower_function(struct loop_module *module, const st
 {
     struct arena arena = {0};
     struct emitter *e = arena_alloc(&arena, sizeof *e);
-    V *store_values = arena_array(&arena, (size_t)s->kernel->store_count * COPIES_MAX + 1, sizeof *store_values);
     struct loop_function *function = loop_function_add(module, name, NULL, 0, 0);
     struct loop_builder b;
-    bool ok =
-        e && store_values && loop_builder_begin(&b, module, function) && prepare(e, &(struct build){&b, isa, INDEX_BITS}, s);
+    bool ok = e && loop_builder_begin(&b, module, function) && values_prepare(e, &(struct build){&b, isa, INDEX_BITS}, s) &&
+              (!s->tiled || microkernel_prepare(e));
 
     if (ok)
-        emit_body(e, store_values);
+        emit_body(e);
     if (e)
         arena_free(&e->arena);
     arena_free(&arena);
@@ -152,27 +150,12 @@ static bool prepare_stages(struct stages_function *s, struct loop_function *cons
     return ok;
 }
 
-static V condition(const struct stages_function *s, uint32_t i, V macro_tile)
-{
-    const struct build *m = s->m;
-    const struct kstage *stage = &s->k->stages[i];
-
-    if (s->periods[i]) {
-        V first = op_eq(m, macro_tile, loop_parameter(m->b, 0));
-        V rest = op_modulo_index(m, macro_tile, s->periods[i]);
-        return op_or(m, first, op_eq(m, rest, const_index(m, 0)));
-    }
-    if (!stage->when)
-        return NULL;
-    V value = op_load(m, type_f32, s->locals[stage->predicate], NULL, sizeof(float));
-    V below = op_lt(m, value, const_float(m, type_f32, (double)stage->limit));
-    return stage->when == KSTAGE_BELOW ? below : op_not(m, below);
-}
-
 static void call_stage(const struct stages_function *s, uint32_t i, V macro_tile)
 {
     const struct build *m = s->m;
-    V runs = condition(s, i, macro_tile);
+    const struct kstage *stage = &s->k->stages[i];
+    V runs = stage_runs(m, stage, stage->when ? s->locals[stage->predicate] : NULL, macro_tile, loop_parameter(m->b, 0),
+                        s->periods[i]);
 
     if (runs)
         loop_if_begin(m->b, runs);

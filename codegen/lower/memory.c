@@ -16,13 +16,14 @@
 static V zero_vector(struct emitter *e)
 {
     if (!e->args.zero_vector) {
+        const uint64_t fill = tile_fill(e->s) * (UINT64_MAX / UINT8_MAX);
         const uint32_t lanes = e->m.isa->vector_bits >= 128 ? e->m.isa->vector_bits / 64 : 1, bytes = 8 * lanes;
         T type = type_lanes(type_i64, lanes);
         e->args.zero_vector = loop_array(e->m.b, type, 8 * LANES_MAX);
         frame_at(&e->frame, LEVEL_ENTRY);
         for (uint32_t i = 0; i < LANES_MAX / lanes; i++) {
             V address = op_address(&e->m, type, e->args.zero_vector, const_index(&e->m, i));
-            op_store(&e->m, const_zero(&e->m, type), address, NULL, bytes);
+            op_store(&e->m, const_bits(&e->m, type, fill), address, NULL, bytes);
         }
     }
     return e->args.zero_vector;
@@ -57,12 +58,12 @@ static V load_contiguous(struct emitter *e, const struct context *cx, T element,
 
     if (reversed)
         address = op_address(&e->m, element, address, const_index(m, 1 - (int64_t)cx->lanes));
+    if (scalar && (!mask || e->args.zero_vector)) /* masked loads of what lies beyond the memory that there is take long */
+        address = op_select(m, scalar, address, e->args.zero_vector);
     if (mask) {
         mask = guard_and(e, mask, scalar);
         x = op_load_or(m, vector, address, reversed ? reverse(m, mask) : mask, fill, align);
     } else {
-        if (scalar)
-            address = op_select(m, scalar, address, e->args.zero_vector);
         x = op_load(m, vector, address, NULL, align);
     }
     return reversed ? reverse(m, x) : x;
@@ -134,8 +135,8 @@ static V load_runs(struct emitter *e, const struct context *cx, T element, V poi
 /* Returns whether a load by vectors has guards where neither masks nor zeros could be read instead. */
 static bool load_branches(struct emitter *e, const struct context *cx, uint32_t expr)
 {
-    return e->m.isa->address_spaces && expr_is_vector(e, cx, expr) && e->k->exprs[expr].guard_count &&
-           !(cx->rows_inside && cx->lanes_inside) && form_evaluate(e, cx, e->info.expr_form[expr]).kind != FORM_UNIFORM;
+    return load_is_branch(e->s, expr) && expr_is_vector(e, cx, expr) && !(cx->rows_inside && cx->lanes_inside) &&
+           form_evaluate(e, cx, e->info.expr_form[expr]).kind != FORM_UNIFORM;
 }
 
 /* Returns what such a load gives: nothing is read where the first and the last lane fail a guard on the same side. */
@@ -212,6 +213,10 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     guards_value(e, cx, e->info.expr_form[expr] + 1, operand_guards_hold(e, cx, expr) ? 0 : x->guard_count, level, &scalar,
                  &lanes);
     struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
+    if (cx->line && p.kind == FORM_CONTIGUOUS) {
+        pointer = cx->line;
+        p.base = cx->element;
+    }
     if (scalar && p.kind != FORM_UNIFORM && !m->isa->address_spaces)
         zero_vector(e); /* a row that may not exist comes with a mask */
     V row = form_row_pointer(e, cx, e->info.expr_form[expr], &p, element, pointer);
@@ -241,7 +246,7 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     }
     value = widen_float(m, value, dtype);
     /* A whole row that does not exist was read from zeros. */
-    if (guard && !filled && (lanes || p.kind == FORM_UNIFORM || p.kind == FORM_LANES || x->bits.u64)) {
+    if (guard && !filled && (lanes || p.kind == FORM_UNIFORM || p.kind == FORM_LANES || !tile_is_filled(e->s, x))) {
         V fill = const_scalar(&e->m, x->type, x->bits);
         uint32_t width = expr_is_vector(e, cx, expr) ? cx->lanes : 1;
         value = lanes_of(value) < width ? splat(m, value, width) : value;

@@ -16,7 +16,7 @@ V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int
 V emit_load_words(struct emitter *e, const struct context *cx, uint32_t expr);
 /** Emits a store of the value. */
 void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V value);
-/** Returns what a row buffer keeps, values of a type, in the current iteration over the REDUCED variables. */
+/** Returns the value of a row buffer, of a type, in the current iteration over the REDUCED variables. */
 V emit_row_buffer_load(struct emitter *e, const struct context *cx, int32_t buffer, enum ktype type);
 /** Puts a value there. */
 void emit_row_buffer_store(struct emitter *e, const struct context *cx, int32_t buffer, enum ktype type, V value);

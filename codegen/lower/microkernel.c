@@ -22,9 +22,11 @@
 #include "codegen/lower/byte_products.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/index.h"
+#include "codegen/lower/lookup.h"
 #include "codegen/lower/loop.h"
 #include "codegen/lower/memory.h"
 #include "codegen/lower/operand.h"
+#include "codegen/lower/window.h"
 
 bool microkernel_prepare(struct emitter *e)
 {
@@ -42,21 +44,12 @@ void microkernel_enter_function(struct emitter *e)
     e->args.zero_row = loop_array(m->b, type_i32, (int64_t)sizeof(int32_t) * e->s->tile.zeros);
     V at = loop_for_begin(m->b, const_index(m, 0), const_index(m, e->s->tile.zeros), LOOP_AT_LEAST_ONCE);
     V address = op_address(m, type_i32, e->args.zero_row, at);
-    op_store(m, const_zero(m, type_lanes(type_i32, STEP)), address, NULL, sizeof(int32_t));
+    V fill = const_int(m, 32, (int32_t)(tile_fill(e->s) * (UINT32_MAX / UINT8_MAX)));
+    op_store(m, const_splat(m, fill, STEP), address, NULL, sizeof(int32_t));
     loop_for_end(m->b, const_index(m, STEP));
 }
 
 /* ---- sums ---- */
-
-/* These are the accumulators of a tile, by copy, on the stack. */
-struct sums {
-    uint32_t reduce;                        /* the REDUCE that they are of */
-    V partial[TILE_CHAINS_MAX][COPIES_MAX]; /* what is being added up, by sums that take turns */
-    uint32_t chain;                         /* whose turn it is */
-    V total[COPIES_MAX];                    /* of a sum that is split: what earlier blocks added up to */
-    uint32_t correction_count;
-    V corrections[COPIES_MAX]; /* of products of bytes (byte_products.h) */
-};
 
 static bool has_bytes(const struct emitter *e)
 {
@@ -101,6 +94,65 @@ static void step(struct emitter *e, const struct context *cx, struct sums *t)
         frame_here(&e->frame);
         V slot = t->partial[t->chain][c], old = op_get(m, slot);
         op_set(m, slot, op_mad(m, a, b, old));
+    }
+}
+
+/* ---- lookups of several steps ---- */
+
+enum { LOOKUP_LOOPS = 2 /* the innermost ones, over the numbers of a word */ };
+
+/* Returns a row's table: by 4 bits of a word, from number `first` of byte `byte` on, the sum of A's elements of these steps
+ * times what the numbers stand for. */
+static V row_table(struct emitter *e, const struct context *cx, const struct kexpr *dot, const float *numbers, uint32_t bits,
+                   uint32_t first, uint32_t byte)
+{
+    const struct build *m = &e->m;
+    const uint32_t outer = e->k->reduced_count - LOOKUP_LOOPS, var = e->k->parallel_count + outer;
+    V sum = NULL;
+
+    for (uint32_t i = 0; i * bits < LOOKUP_BITS; i++) {
+        float each[LOOKUP_ENTRIES];
+        for (uint32_t n = 0; n < LOOKUP_ENTRIES; n++)
+            each[n] = numbers[n >> i * bits];
+        frame_open(&e->frame, e->info.point_level + outer + 1);
+        e->frame.var_value[var] = const_index(m, first + i);
+        frame_open(&e->frame, e->info.point_level + outer + 2);
+        e->frame.var_value[var + 1] = const_index(m, byte);
+        V a = expr_value_lanes(e, cx, dot->args[0], cx->lanes);
+        frame_here(&e->frame);
+        sum = sum ? op_mad(m, a, lookup_table(m, each), sum) : op_mul(m, a, lookup_table(m, each));
+    }
+    return sum;
+}
+
+/* Does the steps of a word of B (struct block_products): 4 bits at a time look up the sum of as many products. */
+static void lookup_step(struct emitter *e, const struct context *cx, const struct kexpr *dot, const V *sums)
+{
+    const struct block_products *blocks = &e->s->tile.blocks;
+    const uint32_t b = blocks->factor != KEXPR_NONE ? blocks->unscaled : dot->args[1];
+    const uint32_t per_byte = (uint32_t)e->k->vars[e->k->parallel_count + e->k->reduced_count - LOOKUP_LOOPS].size;
+    const uint32_t bits = 8 / per_byte, vectors = cx->tile->vectors;
+    const struct build *m = &e->m;
+    float numbers[LOOKUP_ENTRIES];
+
+    lookup_find(e, b, cx->lanes, numbers);
+    for (uint32_t g = 0; g < 32 / LOOKUP_BITS; g++) {
+        V index[COPIES_MAX];
+        for (uint32_t v = 0; v < vectors; v++) {
+            const struct context of = context_of_copy(cx, v);
+            index[v] = expr_value_lanes(e, &of, blocks->words, cx->lanes);
+            frame_here(&e->frame);
+            if (g)
+                index[v] = op_lshr(m, index[v], splat(m, const_int(m, 32, g * LOOKUP_BITS), cx->lanes));
+        }
+        for (uint32_t row = 0; row < cx->tile->rows; row++) {
+            const struct context of = context_of_copy(cx, row * vectors);
+            V table = row_table(e, &of, dot, numbers, bits, g % 2 * (per_byte / 2), g / 2);
+            for (uint32_t v = 0; v < vectors; v++) {
+                V slot = sums[row * vectors + v];
+                op_set(m, slot, op_add(m, op_get(m, slot), op2(m, LOOP_PERMUTE, table, index[v])));
+            }
+        }
     }
 }
 
@@ -163,8 +215,8 @@ static void guard_ends(struct emitter *e, const struct context *cx, uint32_t for
             span = const_index(m, (int64_t)cx->lanes * cx->tile->vectors - 1);
         } else {
             value = var_scalar(e, cx, var);
-            if (var == e->s->tile.m_var)
-                span = const_index(m, cx->tile->rows - 1);
+            if (var == e->s->tile.m_var || tile_has_lines(e->s, var))
+                span = const_index(m, (var == e->s->tile.m_var ? cx->tile->rows : cx->tile->lines) - 1);
         }
         frame_here(&e->frame);
         if (value)
@@ -233,7 +285,7 @@ static void branch(struct emitter *e, const struct context *cx, struct sums *t, 
     } else {
         struct context unguarded = *cx;
         loop_if_begin(b, all);
-        frame_open(&e->frame, level); /* each way has values of its own */
+        frame_open(&e->frame, level); /* each branch has its own values */
         unguarded.guards_hold = true;
         nest(e, &unguarded, t, r);
         loop_else(b);
@@ -304,8 +356,10 @@ static void block_body(struct emitter *e, const struct context *cx, void *user)
 static void split_loop(struct emitter *e, const struct context *cx, struct nest_at *at, uint32_t var, V size)
 {
     const struct build *m = &e->m;
+    V steps = number_value(e, e->info.numbers.count - 1);
+    frame_here(&e->frame);
     V first = loop_for_begin(m->b, const_index(m, 0), size, LOOP_AT_LEAST_ONCE);
-    V steps = const_index(m, e->s->tile.split_steps), high = op_smin(m, op_add(m, first, steps), size);
+    V high = op_smin(m, op_add(m, first, steps), size);
 
     loop_variable(e, cx, e->info.point_level + at->r + 1, var, first, high, nest_body, at);
     add_partial_sums(e, cx, at->sums);
@@ -314,8 +368,16 @@ static void split_loop(struct emitter *e, const struct context *cx, struct nest_
 
 static void nest(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
 {
+    if (window_begins(e, r)) {
+        emit_window(e, cx, t, r);
+        return;
+    }
     if (has_bytes(e) && r == e->k->reduced_count - tile_word_vars(e->s)) {
-        byte_products_step(e, cx, t->partial[0], t->corrections);
+        byte_products_step(e, cx, t->columns_only ? NULL : t->partial[0], t->corrections);
+        return;
+    }
+    if (e->s->tile.blocks.words != KEXPR_NONE && cx->lanes == LOOKUP_ENTRIES && r == e->k->reduced_count - LOOKUP_LOOPS) {
+        lookup_step(e, cx, &e->k->exprs[t->reduce], t->partial[0]);
         return;
     }
     if (r == e->k->reduced_count) {
@@ -352,7 +414,7 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
 /* ---- the tile ---- */
 
 /* Makes the slots of a tile's sums; all tiles of a kernel share them. */
-static struct sums make_sums(struct emitter *e, const struct context *cx)
+static struct sums make_sums(struct emitter *e, const struct context *cx, const V *column_sums)
 {
     struct sums t = {0};
 
@@ -369,6 +431,8 @@ static struct sums make_sums(struct emitter *e, const struct context *cx)
     for (uint32_t i = 0; i < t.correction_count; i++)
         t.corrections[i] = loop_slot(e->m.b, partial_type(e, cx));
     clear_partial_sums(e, cx, &t);
+    for (uint32_t c = 0; column_sums && c < cx->copies; c++)
+        op_set(&e->m, t.partial[0][c], op_get(&e->m, column_sums[c % cx->tile->vectors]));
     if (e->s->tile.split != KEXPR_NONE)
         clear(e, t.total, cx->copies);
     return t;
@@ -385,7 +449,7 @@ static void finish_sums(struct emitter *e, const struct context *cx, const struc
             value = op_get(&e->m, t->total[c]);
         if (factor)
             value = op_mul(&e->m, value, factor);
-        e->cache.exprs[t->reduce * COPIES_MAX + c] = (struct cached){value, e->frame.levels[e->info.point_level].serial};
+        expr_know(e, t->reduce, c, value);
     }
 }
 
@@ -415,9 +479,9 @@ static struct context tile_context(const struct build *m, const struct context *
 {
     struct context of = *cx;
 
-    state->tile = (struct micro_tile){.rows = at->rows, .vectors = at->vectors};
+    state->tile = (struct micro_tile){.rows = at->rows, .vectors = at->vectors, .lines = at->lines};
     of.lanes = at->lanes;
-    of.copies = at->rows * at->vectors;
+    of.copies = at->lines * at->rows * at->vectors;
     of.vector_base = state->vector_base;
     of.tile = &state->tile;
     for (uint32_t c = 0; c < of.copies; c++) {
@@ -434,7 +498,41 @@ static struct context tile_context(const struct build *m, const struct context *
     return context_of_copy(&of, 0);
 }
 
-void emit_microkernel(struct emitter *e, const struct context *cx, const struct tile_at *at, V *store_values)
+void emit_column_sums(struct emitter *e, const struct context *cx, const struct tile_at *at, V *slots)
+{
+    struct tile_state state;
+    struct tile_at one = *at;
+    struct sums sums = {.columns_only = true};
+
+    one.rows = one.lines = 1;
+    frame_here(&e->frame);
+    frame_open(&e->frame, e->info.vector_level);
+    struct context of = tile_context(&e->m, cx, &one, &state);
+    for (uint32_t i = 0; i < at->vectors; i++)
+        slots[i] = sums.corrections[i] = loop_slot(e->m.b, partial_type(e, &of));
+    sums.correction_count = at->vectors;
+    /* The unit before may have had the same columns. */
+    V start = e->s->tile.b_outer ? operand_start(e, &of, e->s->tile.blocks.bytes.words) : NULL;
+    if (start) {
+        V last = loop_slot(e->m.b, type_index(&e->m));
+        frame_at(&e->frame, LEVEL_ENTRY);
+        op_set(&e->m, last, const_index(&e->m, -1));
+        frame_here(&e->frame);
+        loop_if_begin(e->m.b, op_ne(&e->m, start, op_get(&e->m, last)));
+        op_set(&e->m, last, start);
+        frame_open(&e->frame, e->info.vector_level);
+    }
+    clear(e, sums.corrections, sums.correction_count);
+    of.guards_hold = true; /* those are of A */
+    inner(e, &of, &sums, 0);
+    for (uint32_t i = 0; i < at->vectors; i++)
+        byte_products_start(e, &of, slots[i]);
+    frame_here(&e->frame);
+    if (start)
+        loop_end(e->m.b);
+}
+
+void emit_microkernel(struct emitter *e, const struct context *cx, const struct tile_at *at)
 {
     struct tile_state state;
 
@@ -443,7 +541,7 @@ void emit_microkernel(struct emitter *e, const struct context *cx, const struct 
     if (e->s->tile.m_var != KEXPR_NONE)
         e->frame.var_value[e->s->tile.m_var] = at->row;
     struct context of = tile_context(&e->m, cx, at, &state);
-    struct sums sums = make_sums(e, &of);
+    struct sums sums = make_sums(e, &of, at->column_sums);
 
     struct context of_sums = of;
     if (e->s->tile.strided) {
@@ -456,6 +554,6 @@ void emit_microkernel(struct emitter *e, const struct context *cx, const struct 
 
     of.phase = e->k->phase_count;
     finish_sums(e, &of, &sums);
-    store_tile(e, &of, store_values);
+    store_tile(e, &of, e->store_values);
     frame_here(&e->frame);
 }

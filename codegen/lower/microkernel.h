@@ -6,16 +6,19 @@
 
 #include "codegen/lower/emitter.h"
 
-/** Makes room for row pointers.  Returns false if memory runs out. */
+/** Allocates row pointers.  Returns false if memory runs out. */
 bool microkernel_prepare(struct emitter *e);
 /** Makes the zeros that rows in the padding read.  The position is in the function's first basic block. */
 void microkernel_enter_function(struct emitter *e);
-/** Says where a register tile is, and how large. */
+/** Describes where a register tile is, and how large. */
 struct tile_at {
     V row, column; /* its first point: of M (NULL: there is no such variable) and of the vector variable */
     V high;        /* the vector variable's end */
-    uint32_t rows, vectors, lanes;
-    bool masked; /* the last vector of a row may go beyond the end */
+    uint32_t rows, vectors, lanes, lines;
+    bool masked;          /* the last vector of a row may go beyond the end */
+    const V *column_sums; /* what emit_column_sums has made for all rows; NULL: nothing */
 };
-/** Emits one tile, from clearing its accumulators to storing its results.  store_values is as for emit_point. */
-void emit_microkernel(struct emitter *e, const struct context *cx, const struct tile_at *at, V *store_values);
+/** Emits the initial values of sums of bytes of these columns, for all their tiles, into new slots, one for each vector. */
+void emit_column_sums(struct emitter *e, const struct context *cx, const struct tile_at *at, V *slots);
+/** Emits one tile, from clearing its accumulators to storing its results. */
+void emit_microkernel(struct emitter *e, const struct context *cx, const struct tile_at *at);

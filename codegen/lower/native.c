@@ -49,7 +49,7 @@ static V int_divide(const struct build *m, V a, V b, bool is_signed)
 
 /* ---- integer powers ---- */
 
-/* Returns the function for powers of that type.  It is a function of its own, since it loops: it squares the base until no lane
+/* Returns the function for powers of that type.  It is a separate function, since it loops: it squares the base until no lane
  * has exponent bits left. */
 static struct loop_function *power_function(const struct build *m, T type)
 {

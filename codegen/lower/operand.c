@@ -72,6 +72,16 @@ void operand_set_row_pointers(struct emitter *e, const struct context *cx)
     }
 }
 
+V operand_start(struct emitter *e, const struct context *cx, uint32_t expr)
+{
+    const struct kaffine *a = &e->k->exprs[expr].index;
+
+    for (uint32_t i = 0; i < a->count; i++)
+        if (e->k->vars[a->terms[i].var].kind == KVAR_DIVMOD)
+            return NULL;
+    return open_part(e, cx, e->info.expr_form[expr], 0, 0);
+}
+
 bool operand_guards_hold(const struct emitter *e, const struct context *cx, uint32_t expr)
 {
     return e->k->exprs[expr].varying &&
@@ -172,7 +182,7 @@ void operand_prefetch(struct emitter *e, const struct context *cx)
         return;
     V from = prefetch_of_loops(e, cx), i = e->frame.var_value[e->k->parallel_count + e->k->reduced_count - 1];
     frame_here(&e->frame);
-    /* With many rows the same line is asked for several times in a row, which is cheaper than counting. */
+    /* With many rows the same line is requested several times in a row, which is cheaper than counting. */
     V offset = op_mul(m, i, cx->tile->prefetch_step);
     op_prefetch(m, op_address(m, type_i8, from, offset));
 }

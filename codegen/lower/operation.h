@@ -19,7 +19,7 @@ V narrow_float(const struct build *m, V x, dtype type);
  */
 V emit_operation(const struct build *m, enum kop op, enum ktype type, enum ktype from, V a, V b, V c);
 
-/** Returns the operation that a reduction combines two numbers by, of a dot two products. */
+/** Returns the operation by which a reduction combines two numbers, or a dot two products. */
 enum kop reduction_operation(enum kreduce reduce);
-/** Returns what a reduction of numbers of a type begins with: what leaves every other number as it is. */
+/** Returns the initial value of a reduction of numbers of a type: its neutral element. */
 union scalar reduction_start(enum kreduce reduce, enum ktype type);

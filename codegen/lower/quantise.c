@@ -16,25 +16,28 @@ enum { PARTS = 4 }; /* vectors of 32 bits that make one of bytes */
 
 #define SCALE_LEAST 0x1p-64
 #define SCALE_MOST 0x1p64
-#define QUOTIENT_MOST 0x1p10 /* larger ones saturate like it */
 
-/** Holds vectors of what is the same for all lanes. */
+/** Holds vectors of values that are the same for all lanes. */
 struct divisor {
     V scale, reciprocal, most, minus_zero_point;
 };
 
-bool quantise_has(const struct build *m, uint32_t lanes)
+bool quantise_has(const struct build *m, uint32_t lanes, const struct kexpr *scale)
 {
-    return m->isa->fma && m->isa->packs && m->isa->vector_bits >= 256 && lanes == PARTS * m->isa->vector_bits / 32;
+    const bool usual = scale->op == K_CONST && scale->bits.f32 >= SCALE_LEAST && scale->bits.f32 <= SCALE_MOST;
+    const uint32_t vector = m->isa->vector_bits / 32;
+
+    return m->isa->fma && m->isa->packs && m->isa->vector_bits >= 256 &&
+           (lanes == PARTS * vector || (usual && lanes == vector));
 }
 
-/* Returns the whole numbers next to x / scale, of two the even one, as int32; the least of all for NaN, and for what is far
+/* Returns the whole numbers next to x / scale, of two the even one, as int32; the least of all for NaN, and for numbers far
  * below. */
-static V whole_quotient(const struct build *m, V x, const struct divisor *d, bool is_signed)
+static V whole_quotient(const struct build *m, V x, const struct divisor *d, bool is_signed, bool bounded)
 {
     const uint32_t lanes = lanes_of(x);
     /* a comparison with this order lets NaN through */
-    V least = op_select(m, op_lt(m, d->most, x), d->most, x);
+    V least = bounded ? x : op_select(m, op_lt(m, d->most, x), d->most, x);
     V q = op_mul(m, least, d->reciprocal), rest = op_mad(m, op_neg(m, q), d->scale, least);
 
     q = op_mad(m, rest, d->reciprocal, q);
@@ -42,21 +45,42 @@ static V whole_quotient(const struct build *m, V x, const struct divisor *d, boo
     return is_signed ? op_select(m, op_unordered(m, x, x), d->minus_zero_point, q) : q;
 }
 
-static V divide_and_pack(const struct build *m, V x, V scale, V zero_point, bool is_signed)
+static struct divisor divisor_of(const struct build *m, V scale, V whole, uint32_t lanes)
 {
-    const uint32_t lanes = lanes_of(x) / PARTS, blocks = lanes / 4;
-    const T i32 = type_i32, i16 = type_i16;
-    V whole = zero_point ? op_fptosi(m, zero_point, i32) : const_int(m, 32, 0), parts[PARTS], bytes;
-    const struct divisor d = {
+    return (struct divisor){
         .scale = splat(m, scale, lanes),
         .reciprocal = splat(m, op_div(m, const_f_like(m, scale, 1), scale), lanes),
         .most = splat(m, op_mul(m, scale, const_f_like(m, scale, QUOTIENT_MOST)), lanes),
         .minus_zero_point = splat(m, op_neg(m, whole), lanes),
     };
+}
+
+/* Returns the bytes of one vector, as a tile has them. */
+static V divide_one(const struct build *m, V x, V scale, V zero_point, bool is_signed, bool bounded)
+{
+    const uint32_t lanes = lanes_of(x);
+    V whole = zero_point ? op_fptosi(m, zero_point, type_i32) : const_int(m, 32, 0);
+    const struct divisor d = divisor_of(m, scale, whole, lanes);
+    V q = whole_quotient(m, x, &d, is_signed, bounded);
+
+    if (is_signed) /* values far below must not wrap */
+        q = op_smax(m, q, const_int_like(m, q, INT16_MIN));
+    q = op_add(m, q, splat(m, whole, lanes));
+    q = op_smax(m, q, const_int_like(m, q, is_signed ? INT8_MIN : 0));
+    q = op_smin(m, q, const_int_like(m, q, is_signed ? INT8_MAX : UINT8_MAX));
+    return op_trunc(m, q, type_lanes(type_i8, lanes));
+}
+
+static V divide_and_pack(const struct build *m, V x, V scale, V zero_point, bool is_signed)
+{
+    const uint32_t lanes = lanes_of(x) / PARTS, blocks = lanes / 4;
+    const T i32 = type_i32, i16 = type_i16;
+    V whole = zero_point ? op_fptosi(m, zero_point, i32) : const_int(m, 32, 0), parts[PARTS], bytes;
+    const struct divisor d = divisor_of(m, scale, whole, lanes);
     uint32_t order[LANES_MAX];
 
     for (uint32_t i = 0; i < PARTS; i++)
-        parts[i] = whole_quotient(m, op_lanes(m, x, NULL, lanes * i, lanes), &d, is_signed);
+        parts[i] = whole_quotient(m, op_lanes(m, x, NULL, lanes * i, lanes), &d, is_signed, false);
     whole = splat(m, op_trunc(m, whole, i16), 2 * lanes);
     for (uint32_t i = 0; i < PARTS; i += 2)
         parts[i] =
@@ -80,8 +104,10 @@ static V one_by_one(const struct build *m, V x, V scale, V zero_point, bool is_s
     return emit_operation(m, K_CAST, is_signed ? KT_I8 : KT_U8, KT_F32, q, NULL, NULL);
 }
 
-V emit_quantised(const struct build *m, V x, V scale, V zero_point, bool is_signed)
+V emit_quantised(const struct build *m, V x, V scale, V zero_point, bool is_signed, bool bounded)
 {
+    if (lanes_of(x) == m->isa->vector_bits / 32)
+        return divide_one(m, x, scale, zero_point, is_signed, bounded);
     V result = loop_slot(m->b, type_lanes(type_i8, lanes_of(x)));
     V large = op_ge(m, scale, const_f_like(m, scale, SCALE_LEAST));
     V small = op_le(m, scale, const_f_like(m, scale, SCALE_MOST));

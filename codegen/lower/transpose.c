@@ -6,8 +6,8 @@
  *
  * A tensor that is contiguous along u is loaded or stored by whole vectors along u, the tile's lines, one per lane of v, and
  * transposed by shuffles in registers; everything else is as for ordinary copies.  At the edges lanes that do not exist are
- * masked; rows that do not exist are the last one that does, loaded again, and stored before it, so that what is stored in
- * their name is overwritten.  Two to four contiguous values of u are loaded and stored by as many whole vectors,
+ * masked; rows that do not exist are the last one that does, loaded again, and stored before it, so that their stores
+ * are overwritten.  Two to four contiguous values of u are loaded and stored by as many whole vectors,
  * which shuffles interleave or deinterleave.
  */
 #include "codegen/lower/transpose.h"

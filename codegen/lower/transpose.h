@@ -11,6 +11,6 @@
 bool load_is_transposed(const struct emitter *e, const struct context *cx, uint32_t expr);
 /** Returns whether this context transposes what a store writes. */
 bool store_is_transposed(const struct emitter *e, const struct context *cx, uint32_t store);
-/** Do what emit_load and emit_store do, for all copies at once. */
+/** Do the same as emit_load and emit_store, for all copies at once. */
 void emit_transposed_load(struct emitter *e, const struct context *cx, uint32_t expr, V values[COPIES_MAX]);
 void emit_transposed_store(struct emitter *e, const struct context *cx, uint32_t store, const V *values);

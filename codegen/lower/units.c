@@ -5,6 +5,7 @@
  */
 #include "codegen/lower/units.h"
 
+#include "codegen/lower/byte_products.h"
 #include "codegen/lower/loop.h"
 #include "codegen/lower/microkernel.h"
 #include "codegen/lower/index.h"
@@ -15,11 +16,11 @@ struct rows {
     V first, shorter, end;
 };
 
-/* Says which rows there are, and which tile comes next. */
+/* Says which rows and columns there are, and which tile comes next. */
 struct sweep {
     struct rows rows;
+    V low, high;
     struct tile_at tile;
-    V *store_values;
 };
 
 typedef void (*sweep_body)(struct emitter *e, const struct context *cx, struct sweep *s, V at);
@@ -42,56 +43,91 @@ static void sweep_if(struct emitter *e, const struct context *cx, struct sweep *
     loop_end(e->m.b);
 }
 
+/* Emits body for every tile of rows. */
+static void sweep_rows(struct emitter *e, const struct context *cx, struct sweep *s, sweep_body body)
+{
+    s->tile.rows = e->s->tile.mr;
+    sweep_loop(e, cx, s, s->rows.first, s->rows.shorter, s->tile.rows, body);
+    if (e->s->tile.shorter) {
+        s->tile.rows = e->s->tile.mr - 1;
+        sweep_loop(e, cx, s, s->rows.shorter, s->rows.end, s->tile.rows, body);
+    }
+}
+
+/* Emits body for every tile of columns. */
+static void sweep_columns(struct emitter *e, const struct context *cx, struct sweep *s, sweep_body body)
+{
+    const struct build *m = &e->m;
+    const struct register_tile *t = &e->s->tile;
+    const uint32_t width = e->s->lanes;
+    V low = s->low;
+
+    s->tile.high = s->high;
+    s->tile.lanes = width;
+    s->tile.masked = false;
+    frame_here(&e->frame);
+    if (t->full) {
+        s->tile.vectors = t->vectors;
+        low = sweep_loop(e, cx, s, low, s->high, (int64_t)t->vectors * width, body);
+    }
+    if (t->n_tail) { /* blocks before the last one have none */
+        s->tile.vectors = t->n_tail;
+        s->tile.masked = t->masked;
+        frame_here(&e->frame);
+        int64_t least = t->masked ? 1 : (int64_t)t->n_tail * width;
+        V fits = op_ge(m, op_sub(m, s->high, low), const_index(m, least));
+        V next = op_add(m, low, const_index(m, (int64_t)t->n_tail * width));
+        V after = op_select(m, fits, next, low);
+        sweep_if(e, cx, s, fits, low, body);
+        low = after;
+    }
+    if (t->scalars) {
+        s->tile.vectors = s->tile.lanes = 1;
+        s->tile.masked = false;
+        sweep_loop(e, cx, s, low, s->high, 1, body);
+    }
+}
+
 static void at_row(struct emitter *e, const struct context *cx, struct sweep *s, V row)
 {
     s->tile.row = row;
-    emit_microkernel(e, cx, &s->tile, s->store_values);
+    emit_microkernel(e, cx, &s->tile);
 }
 
 static void at_column(struct emitter *e, const struct context *cx, struct sweep *s, V column)
 {
+    V column_sums[COPIES_MAX];
+
     s->tile.column = column;
-    if (e->s->tile.m_var == KEXPR_NONE) {
-        s->tile.rows = 1;
-        at_row(e, cx, s, NULL);
+    if (e->s->tile.m_var == KEXPR_NONE || e->s->tile.window.row.neighbours) {
+        emit_microkernel(e, cx, &s->tile);
         return;
     }
-    s->tile.rows = e->s->tile.mr;
-    sweep_loop(e, cx, s, s->rows.first, s->rows.shorter, s->tile.rows, at_row);
-    if (e->s->tile.shorter) {
-        s->tile.rows--;
-        sweep_loop(e, cx, s, s->rows.shorter, s->rows.end, s->tile.rows, at_row);
+    s->tile.column_sums = NULL;
+    if (byte_products_share_columns(e)) {
+        emit_column_sums(e, cx, &s->tile, column_sums);
+        s->tile.column_sums = column_sums;
     }
+    sweep_rows(e, cx, s, at_row);
 }
 
-/* Emits all tiles of rows, if there is an M variable, and elements [low, high) of the vector variable.  store_values is as for
- * emit_point. */
-static void emit_register_tiles(struct emitter *e, const struct context *cx, struct rows rows, V low, V high, V *store_values)
+static void at_row_of_columns(struct emitter *e, const struct context *cx, struct sweep *s, V row)
 {
-    const struct build *m = &e->m;
-    const struct register_tile *t = &e->s->tile;
-    struct sweep s = {.rows = rows, .store_values = store_values};
-    const uint32_t width = e->s->lanes;
+    s->tile.row = row;
+    sweep_columns(e, cx, s, at_column);
+}
+
+/* Emits all tiles of rows, if there is an M variable, of so many lines, and elements [low, high) of the vector variable.  Where
+ * windows overlap, those of all channels are read before the next pixels, which are elsewhere in memory. */
+static void emit_register_tiles(struct emitter *e, const struct context *cx, uint32_t lines, struct rows rows, V low, V high)
+{
+    struct sweep s = {.rows = rows, .low = low, .high = high, .tile = {.rows = 1, .lines = lines}};
 
     frame_here(&e->frame);
-    if (t->full) {
-        s.tile = (struct tile_at){.high = high, .vectors = t->vectors, .lanes = width};
-        low = sweep_loop(e, cx, &s, low, high, (int64_t)t->vectors * width, at_column);
-    }
-    if (t->n_tail) { /* blocks before the last one have none */
-        s.tile = (struct tile_at){.high = high, .vectors = t->n_tail, .lanes = width, .masked = t->masked};
-        frame_here(&e->frame);
-        int64_t least = t->masked ? 1 : (int64_t)t->n_tail * width;
-        V fits = op_ge(m, op_sub(m, high, low), const_index(m, least));
-        V next = op_add(m, low, const_index(m, (int64_t)t->n_tail * width));
-        V after = op_select(m, fits, next, low);
-        sweep_if(e, cx, &s, fits, low, at_column);
-        low = after;
-    }
-    if (t->scalars) {
-        s.tile = (struct tile_at){.high = high, .vectors = 1, .lanes = 1};
-        sweep_loop(e, cx, &s, low, high, 1, at_column);
-    }
+    if (e->s->tile.window.row.neighbours)
+        sweep_rows(e, cx, &s, at_row_of_columns);
+    else
+        sweep_columns(e, cx, &s, at_column);
 }
 
 /* Says where the digits of a unit's number are, on the stack. */
@@ -99,7 +135,6 @@ struct units {
     V slots[KERNEL_VARS_MAX];
     V vector_slot; /* of blocks of the vector variable */
     V row_slot;    /* of the rows of transposed tiles, or of blocks of the M variable */
-    V *store_values;
 };
 
 static V vector_blocks(struct emitter *e)
@@ -112,7 +147,7 @@ static V vector_blocks(struct emitter *e)
 }
 
 /* Emits the rows [u, u + rows) of transposed tiles and the elements [low, high) of the vector variable. */
-static void emit_transposed_tiles(struct emitter *e, const struct context *cx, struct units *u, V low, V high, V rows)
+static void emit_transposed_tiles(struct emitter *e, const struct context *cx, V low, V high, V rows)
 {
     const struct build *m = &e->m;
     const uint32_t width = e->s->lanes, interleave = e->s->transpose.interleave, most = interleave ? interleave : width;
@@ -123,13 +158,13 @@ static void emit_transposed_tiles(struct emitter *e, const struct context *cx, s
     frame_here(&e->frame);
     V full = op_eq(m, rows, const_index(m, most)), rest = low;
     if (e->s->transpose.full)
-        rest = loop_strip(e, cx, low, op_select(m, full, high, low), strip, emit_point, u->store_values);
+        rest = loop_strip(e, cx, low, op_select(m, full, high, low), strip, emit_point, NULL);
     if (e->s->transpose.partial) { /* part of a tile; a few rows alone are better gathered and scattered */
         strip.masked = true;
         frame_here(&e->frame);
         V few = op_le(m, rows, const_index(m, e->s->transpose.few_rows));
         tile.rows = rows;
-        rest = loop_strip(e, cx, rest, op_select(m, few, rest, high), strip, emit_point, u->store_values);
+        rest = loop_strip(e, cx, rest, op_select(m, few, rest, high), strip, emit_point, NULL);
     }
     if (!e->s->transpose.few)
         return;
@@ -137,12 +172,12 @@ static void emit_transposed_tiles(struct emitter *e, const struct context *cx, s
     frame_here(&e->frame);
     V end = op_add(m, first, rows);
     e->frame.var_value[e->s->transpose.var] = loop_for_begin(m->b, first, end, LOOP_AT_LEAST_ONCE);
-    loop_strip(e, cx, rest, high, line, emit_point, u->store_values);
+    loop_strip(e, cx, rest, high, line, emit_point, NULL);
     loop_for_end(m->b, const_index(m, 1));
 }
 
 /* Emits the blocks [first, last) of the vector variable; rows are those of a transposed tile, or NULL if there is none. */
-static void emit_range(struct emitter *e, const struct context *cx, struct units *u, V first, V last, V rows)
+static void emit_range(struct emitter *e, const struct context *cx, V first, V last, V rows)
 {
     const struct build *m = &e->m;
     V block = const_index(m, e->s->vector_block), size = number_value(e, e->info.var_number[e->s->vector_var]);
@@ -157,9 +192,9 @@ static void emit_range(struct emitter *e, const struct context *cx, struct units
     }
     frame_enter(&e->frame, LEVEL_UNIT, NULL);
     if (rows)
-        emit_transposed_tiles(e, cx, u, low, high, rows);
+        emit_transposed_tiles(e, cx, low, high, rows);
     else
-        loop_vectors(e, cx, low, high, e->s->vectors, emit_point, u->store_values);
+        loop_vectors(e, cx, low, high, e->s->vectors, emit_point, NULL);
     frame_leave(&e->frame, LEVEL_UNIT);
 }
 
@@ -206,9 +241,17 @@ static struct rows rows_of_block(struct emitter *e, V block)
     return (struct rows){first, op_add(m, first, rows), end};
 }
 
+static void emit_lines(struct emitter *e, const struct context *cx, uint32_t lines, struct rows rows, V low, V high)
+{
+    frame_enter(&e->frame, LEVEL_UNIT, NULL);
+    emit_register_tiles(e, cx, lines, rows, low, high);
+    frame_leave(&e->frame, LEVEL_UNIT);
+}
+
 /* Emits a block of the M variable and one of the vector variable, in register tiles. */
 static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct units *u, V block)
 {
+    const struct tile_window *w = &e->s->tile.window;
     const struct build *m = &e->m;
     V size = number_value(e, e->info.var_number[e->s->vector_var]), length = const_index(m, e->s->vector_block);
     struct rows rows = {NULL, NULL, NULL};
@@ -220,12 +263,21 @@ static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct 
     frame_here(&e->frame);
     V low = op_mul(m, block, length);
     V high = op_smin(m, op_add(m, low, length), size);
-    frame_enter(&e->frame, LEVEL_UNIT, NULL);
-    emit_register_tiles(e, cx, rows, low, high, u->store_values);
-    frame_leave(&e->frame, LEVEL_UNIT);
+    if (w->lines > 1 && w->line_left) {
+        V lines = number_value(e, e->info.var_number[w->line_var]);
+        frame_here(&e->frame);
+        V second = op_add(m, e->frame.var_value[w->line_var], const_index(m, 1));
+        loop_if_begin(m->b, op_eq(m, second, lines));
+        emit_lines(e, cx, 1, rows, low, high);
+        loop_else(m->b);
+        frame_open(&e->frame, LEVEL_UNIT); /* what belongs to the second line is loaded where there is one */
+    }
+    emit_lines(e, cx, w->row.neighbours ? w->lines : 1, rows, low, high);
+    if (w->lines > 1 && w->line_left)
+        loop_end(m->b);
 }
 
-/* Puts one digit of a unit's number into a new slot and returns what is left of the number. */
+/* Puts one digit of a unit's number into a new slot and returns the rest of the number. */
 static V split_digit(struct emitter *e, V *slot, V size, V unit)
 {
     const struct build *m = &e->m;
@@ -246,6 +298,18 @@ static V count_up(struct emitter *e, V *slot, V size, V carry)
     return op_zext(m, full, type_index(m));
 }
 
+/* Returns how many values of a variable units tell apart. */
+static V unit_values(struct emitter *e, uint32_t var)
+{
+    V size = number_value(e, e->info.var_number[var]);
+
+    if (!tile_has_lines(e->s, var))
+        return size;
+    frame_at(&e->frame, LEVEL_ENTRY);
+    size = op_add(&e->m, size, const_index(&e->m, e->s->tile.window.lines - 1));
+    return op_divide_index(&e->m, size, const_index(&e->m, e->s->tile.window.lines));
+}
+
 /* Acts on every digit of a unit's number, handing x on from one to the next.  Fastest is the variable of transposed tiles or
  * blocks of M, then blocks of the vector variable, then the others from the last to the first.  (Any order would do: units are
  * independent.) */
@@ -258,7 +322,7 @@ static void each_digit(struct emitter *e, struct units *u, V x, V (*act)(struct 
     if (e->info.vector_parallel)
         x = act(e, &u->vector_slot, vector_blocks(e), x);
     for (uint32_t i = e->s->unit_var_count; i-- > 0;)
-        x = act(e, &u->slots[i], number_value(e, e->info.var_number[e->s->unit_vars[i]]), x);
+        x = act(e, &u->slots[i], unit_values(e, e->s->unit_vars[i]), x);
     if (has_m_blocks(e) && e->s->tile.m_outer)
         act(e, &u->row_slot, m_blocks(e), x);
 }
@@ -270,8 +334,12 @@ static V emit_unit(struct emitter *e, const struct context *cx, struct units *u,
     V count = const_index(m, 1), rows = NULL;
 
     frame_open(&e->frame, LEVEL_UNIT);
-    for (uint32_t i = 0; i < e->s->unit_var_count; i++)
-        e->frame.var_value[e->s->unit_vars[i]] = op_get(m, u->slots[i]);
+    for (uint32_t i = 0; i < e->s->unit_var_count; i++) {
+        V value = op_get(m, u->slots[i]);
+        if (tile_has_lines(e->s, e->s->unit_vars[i]))
+            value = op_mul(m, value, const_index(m, e->s->tile.window.lines));
+        e->frame.var_value[e->s->unit_vars[i]] = value;
+    }
     if (e->s->transpose.var != KEXPR_NONE) {
         V size = number_value(e, e->info.var_number[e->s->transpose.var]);
         frame_here(&e->frame);
@@ -286,9 +354,9 @@ static V emit_unit(struct emitter *e, const struct context *cx, struct units *u,
         emit_tiled_unit(e, cx, u, op_get(m, u->vector_slot));
     } else if (e->info.vector_parallel) {
         V block = op_get(m, u->vector_slot);
-        emit_range(e, cx, u, block, op_add(m, block, const_index(m, 1)), rows);
+        emit_range(e, cx, block, op_add(m, block, const_index(m, 1)), rows);
     } else {
-        emit_point(e, cx, u->store_values);
+        emit_point(e, cx, NULL);
     }
     return count;
 }
@@ -308,9 +376,9 @@ static void leave_bounded_units(struct emitter *e, V *begin, V *end)
     *begin = op_add(&e->m, *begin, op_mul(&e->m, of_each, first));
 }
 
-void emit_units(struct emitter *e, const struct context *cx, V begin, V end, V *store_values)
+void emit_units(struct emitter *e, const struct context *cx, V begin, V end)
 {
-    struct units *u = &(struct units){.store_values = store_values};
+    struct units *u = &(struct units){.row_slot = NULL};
     const struct build *m = &e->m;
 
     leave_bounded_units(e, &begin, &end);
@@ -321,9 +389,9 @@ void emit_units(struct emitter *e, const struct context *cx, V begin, V end, V *
         !e->s->tiled) { /* blocks of one variable are one range; without any variable there is one unit */
         frame_open(&e->frame, LEVEL_UNIT);
         if (e->info.vector_parallel)
-            emit_range(e, cx, u, begin, end, NULL);
+            emit_range(e, cx, begin, end, NULL);
         else
-            emit_point(e, cx, u->store_values);
+            emit_point(e, cx, NULL);
     } else {
         each_digit(e, u, begin, split_digit);
         V unit = loop_for_begin(m->b, begin, end, LOOP_AT_LEAST_ONCE), count = emit_unit(e, cx, u, unit, end);

@@ -6,5 +6,5 @@
 
 #include "codegen/lower/emitter.h"
 
-/** Emits the units [begin, end), then a return.  store_values is as for emit_point. */
-void emit_units(struct emitter *e, const struct context *cx, V begin, V end, V *store_values);
+/** Emits the units [begin, end), then a return. */
+void emit_units(struct emitter *e, const struct context *cx, V begin, V end);

@@ -125,10 +125,10 @@ V object_pointers(struct object_module *o, V function, uint32_t first, uint32_t 
 
 T *object_run_params(struct object_module *o, uint32_t before, const T *types)
 {
-    uint32_t count = before + o->p->input_count + o->p->output_count;
+    uint32_t sizes = before + o->p->size_count, count = sizes + o->p->input_count + o->p->output_count;
     T *params = calloc(count + 1u, sizeof *params);
     for (uint32_t i = 0; params && i < count; i++)
-        params[i] = i < before ? types[i] : o->ptr;
+        params[i] = i < before ? types[i] : i < sizes ? o->i32 : o->ptr;
     return params;
 }
 
@@ -225,7 +225,11 @@ static bool emit_kernels(struct object_module *o, const struct object_options *o
 
 int64_t object_workspace_bytes(const struct object_program *p)
 {
-    return p->program ? p->program->arena_bytes : 0;
+    int64_t most = 0;
+
+    for (uint32_t v = 0; v < p->variant_count; v++)
+        most = p->variants[v].program->arena_bytes > most ? p->variants[v].program->arena_bytes : most;
+    return most;
 }
 
 struct object_workspace object_workspace(const struct object_program *p)
@@ -239,7 +243,7 @@ int64_t object_scratch_bytes(const struct object_program *p)
 {
     int64_t most = 0;
 
-    for (uint32_t l = 0; p->program && l < p->level_count; l++)
+    for (uint32_t l = 0; p->variant_count && l < p->level_count; l++)
         for (uint32_t i = 0; i < p->kernel_count; i++)
             most = p->levels[l].kernels[i]->scratch_bytes > most ? p->levels[l].kernels[i]->scratch_bytes : most;
     return most;

@@ -6,9 +6,9 @@
  * bytes of an object file, assembly, LLVM IR or bitcode.  docs/webnnc.md describes what the file exports
  * (webnn/webnn_object.h).
  *
- * There are two kinds.  In a standalone object the steps themselves are code, calls of kernels one after the other, and nothing
- * is needed beyond malloc and free in PREFIX_run.  An object with a run-time library holds kernels, the serialized program, and
- * calls of libwebnn_rt.  Kernels come out of the same lowering and passes as those of the JIT.
+ * There are two kinds.  In a standalone object the steps are code, a sequence of calls of kernels, and only PREFIX_run needs
+ * malloc and free.  An object with a run-time library holds kernels, the serialized program, and calls of libwebnn_rt.  Kernels
+ * use the same lowering and passes as those of the JIT.
  */
 #pragma once
 
@@ -17,8 +17,15 @@
 
 /** Describes an input or an output of the model. */
 struct object_tensor {
-    const char *name; /* as the model has it; ends with a NUL */
-    struct tensor_type type;
+    const char *name;        /* as the model has it; ends with a NUL */
+    struct tensor_type type; /* a dimension that is not the same at all sizes is 0 */
+};
+
+/** Holds the program for one combination of sizes, or the only one. */
+struct object_variant {
+    const uint32_t *sizes;
+    const struct program *program;
+    const int64_t *constant_offsets; /* where each of the program's constants begins in `constants` */
 };
 
 /** Bytes that become read-only data. */
@@ -27,18 +34,18 @@ struct object_data {
     size_t length;
 };
 
-/** Says how an object's kernels are computed on one kind of processor. */
+/** Describes how an object's kernels are computed on one kind of processor. */
 struct object_level {
     const struct target *target;
-    struct schedule *const *kernels; /* standalone: of the program's kernel steps, in their order; with a serialized program: in
-                                        the order of its table of functions */
+    struct schedule *const *kernels; /* standalone: of the kernel steps of all variants, in their order; with a serialized
+                                        program: in the order of its table of functions */
     struct object_data serialized;   /* with a run-time library: the program with these schedules' numbers; else NULL */
 };
 
-/** An object holds code for so many kinds of processors at most. */
-enum { OBJECT_LEVELS_MAX = 4 };
+/** An object holds code for so many kinds of processors at most, and for so many combinations of so many sizes. */
+enum { OBJECT_LEVELS_MAX = 4, OBJECT_VARIANTS_MAX = 64, OBJECT_SIZES_MAX = 16 };
 
-/** Says what an object is made of.  Everything stays the caller's. */
+/** Describes what an object is made of.  Everything stays the caller's. */
 struct object_program {
     const char *prefix, *producer; /* a C identifier; "webnnc 0.2.0" */
     uint32_t input_count, output_count;
@@ -48,8 +55,10 @@ struct object_program {
     uint32_t kernel_count; /* of each level */
     uint32_t level_count;  /* at least 1; several ones as object_levels names them, the lowest first */
     const struct object_level *levels;
-    const struct program *program;   /* standalone: its steps become code; with a serialized program: NULL */
-    const int64_t *constant_offsets; /* standalone: where each of the program's constants begins in `constants` */
+    uint32_t size_count;           /* standalone: what functions take before tensors */
+    const char *const *size_names; /* of the model's dimensions */
+    uint32_t variant_count;        /* standalone: at least 1; several ones differ in sizes; with a serialized program: 0 */
+    const struct object_variant *variants;
 
     struct object_data constants; /* standalone: all of them, each at a multiple of 64; with serialized programs: their data, if
                                      they are written without it */
@@ -88,7 +97,7 @@ struct object_options {
 bool object_target(struct target *t, const char *triple, const char *cpu, const char *features, struct arena *a,
                    struct error *e);
 /**
- * Finds out for which processors an object is to hold code, and stores what object_target takes as their cpu: the levels of
+ * Determines for which processors an object is to hold code, and stores what object_target takes as their cpu: the levels of
  * x86-64 in a list like "x86-64,x86-64-v3", the default ones for an x86-64 triple without cpu and features, else cpu itself.
  * Returns how many there are, or 0 after an error in *e.
  */
@@ -99,13 +108,13 @@ bool object_target_is_native(const struct target *t);
 /** Returns whether the target is a machine without an operating system, for which people link ELF objects to firmware. */
 bool object_target_is_bare(const struct target *t);
 
-/** Says how large a workspace PREFIX_workspace_size asks for: fixed + threads * per_thread bytes. */
+/** Describes how large a workspace PREFIX_workspace_size asks for: fixed + threads * per_thread bytes. */
 struct object_workspace {
     int64_t fixed, per_thread;
 };
 
 struct object_workspace object_workspace(const struct object_program *p);
-/** Returns the bytes of a standalone object's arena. */
+/** Returns the bytes of a standalone object's arena, of the variant that has the largest. */
 int64_t object_workspace_bytes(const struct object_program *p);
 /** Returns the bytes of each thread's scratch in a standalone object. */
 int64_t object_scratch_bytes(const struct object_program *p);

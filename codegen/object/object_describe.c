@@ -191,6 +191,27 @@ static char *target_text(const struct target *t)
     return text;
 }
 
+static V emit_size_names(struct object_module *o)
+{
+    V names[OBJECT_SIZES_MAX];
+
+    for (uint32_t i = 0; i < o->p->size_count; i++)
+        names[i] = object_text(o, o->p->size_names[i]);
+    return object_global(o, "size_names", LLVMConstArray2(o->ptr, names, o->p->size_count), 0, false);
+}
+
+/* The sizes of each variant. */
+static V emit_size_table(struct object_module *o)
+{
+    V numbers[OBJECT_VARIANTS_MAX * OBJECT_SIZES_MAX];
+    uint32_t count = 0;
+
+    for (uint32_t v = 0; v < o->p->variant_count; v++)
+        for (uint32_t i = 0; i < o->p->size_count; i++)
+            numbers[count++] = object_number(o, o->p->variants[v].sizes[i]);
+    return object_global(o, "sizes", LLVMConstArray2(o->i32, numbers, count), 0, false);
+}
+
 bool object_emit_description(struct object_module *o)
 {
     const struct object_program *p = o->p;
@@ -203,7 +224,7 @@ bool object_emit_description(struct object_module *o)
         return false;
     }
     V members[] = {object_number(o, WEBNN_OBJECT_MAGIC),
-                   object_number(o, WEBNN_OBJECT_VERSION),
+                   object_number(o, p->size_count ? WEBNN_OBJECT_SIZES_VERSION : WEBNN_OBJECT_VERSION),
                    object_number(o, 0), /* its own size, below */
                    object_number(o, (model ? WEBNN_OBJECT_HAS_MODEL : 0u) | (apart ? WEBNN_OBJECT_NEEDS_WEIGHTS : 0u)),
                    object_text(o, p->prefix),
@@ -226,9 +247,15 @@ bool object_emit_description(struct object_module *o)
     LLVMDisposeTargetData(layout);
     free(target);
     snprintf(symbol, sizeof symbol, "%s_object", p->prefix);
-    V description = object_global(o, symbol, constant_struct(o, members, count), 0, false);
+    V whole = constant_struct(o, members, count);
+    if (p->size_count) {
+        V sizes[] = {whole, object_number(o, p->size_count), object_number(o, p->variant_count), emit_size_names(o),
+                     emit_size_table(o)};
+        whole = constant_struct(o, sizes, sizeof sizes / sizeof *sizes);
+    }
+    V description = object_global(o, symbol, whole, 0, false);
     LLVMSetLinkage(description, LLVMExternalLinkage);
     if (p->shared)
-        LLVMAddAlias2(o->m.module, LLVMTypeOf(constant_struct(o, members, count)), 0, description, WEBNN_OBJECT_SYMBOL);
+        LLVMAddAlias2(o->m.module, LLVMTypeOf(whole), 0, description, WEBNN_OBJECT_SYMBOL);
     return true;
 }

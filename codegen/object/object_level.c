@@ -67,7 +67,7 @@ static uint32_t split(const char *list, const char *names[OBJECT_LEVELS_MAX], st
         if (level <= last) {
             error_set(e, WNNStatus_TypeError, "processors \"%s\": \"%s\" %s",
                       escape_text(shown, sizeof shown, list, strlen(list)), escape_text(name, sizeof name, p, length),
-                      level < 0 ? "is no level of x86-64; a list is of x86-64, x86-64-v2, x86-64-v3 and x86-64-v4"
+                      level < 0 ? "is not a level of x86-64; a list is of x86-64, x86-64-v2, x86-64-v3 and x86-64-v4"
                                 : "does not come after a lower level; name each once, the lowest first");
             return 0;
         }

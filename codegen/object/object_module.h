@@ -12,7 +12,7 @@
 typedef LLVMValueRef V;
 typedef LLVMTypeRef T;
 
-/** This is the module of one object while it is written. */
+/** The module of one object while it is written. */
 struct object_module {
     const struct object_program *p;
     struct machine *machine;
@@ -23,7 +23,7 @@ struct object_module {
     V constants;               /* bytes in the object, or NULL */
     V level;                   /* uint32_t level(void), which picks one, or NULL if there is only one */
 
-    /* These are what the object exports; they are NULL where it does not. */
+    /* What the object exports; they are NULL where it does not. */
     V run, create, destroy, workspace_size, run_with, set_weights, load_weights;
 };
 
@@ -33,7 +33,7 @@ V object_function(struct object_module *o, const char *name, T result, T *params
 V object_internal(struct object_module *o, const char *name, T result, T *params, uint32_t count);
 /** Returns a function of the C library or of libwebnn_rt, which is declared if it is not yet. */
 V object_external(struct object_module *o, const char *name, T result, T *params, uint32_t count, bool variadic);
-/** Branches by a condition, and goes on writing in the block `yes`. */
+/** Branches by a condition, and continues writing in the block `yes`. */
 void object_branch(const struct object_module *o, V condition, LLVMBasicBlockRef yes, LLVMBasicBlockRef no);
 /** Makes a block return a number. */
 void object_return(const struct object_module *o, LLVMBasicBlockRef block, uint32_t result);
@@ -56,8 +56,8 @@ V object_number(const struct object_module *o, uint32_t value);
 /** Emits an array on the stack of the function's pointers from parameter `first` on.  *missing (i1) becomes true if one of them
  * is NULL. */
 V object_pointers(struct object_module *o, V function, uint32_t first, uint32_t count, V *missing);
-/** Returns the types of a run's parameters: first the given ones, then a pointer for each input and output.  The caller frees
- * the array.  Returns NULL if memory runs out. */
+/** Returns the types of a run's parameters: first the given ones, then sizes, then a pointer for each input and output.  The
+ * caller frees the array.  Returns NULL if memory runs out. */
 T *object_run_params(struct object_module *o, uint32_t before, const T *types);
 
 /* ---- object_level.c: which kernels run ---- */

@@ -23,12 +23,14 @@ enum {
 struct runner {
     struct object_module *o;
     V part, dispatch, copy, compute;
-    T job; /* what a part gets: kernel, tensors, numbers, scratch, units */
+    T job;                                /* what a part gets: kernel, tensors, numbers, scratch, units */
+    const struct object_variant *variant; /* whose steps are written */
     V workspace, scratch, parallel, constants, tensors;
     V *bindings; /* inputs, then outputs */
     V iteration; /* of the loop that is being written */
     int64_t scratch_stride;
-    V row;           /* what the processor's level has for the steps: [kernel] of entry */
+    V table;         /* of what levels have for the steps, or NULL */
+    V row;           /* of the processor's level: [kernel] of entry */
     T entry;         /* kernel, numbers, units, parts */
     uint32_t kernel; /* the next step's, if it is a kernel: steps are written in their order */
     uint32_t move;   /* the first move of the step that is being written, or of a later one */
@@ -173,7 +175,7 @@ static V location_pointer(const struct runner *r, const struct location *locatio
         break;
     case LOCATION_CONSTANT:
         base = r->constants;
-        offset += o->p->constant_offsets[location->slot];
+        offset += r->variant->constant_offsets[location->slot];
         break;
     }
     return offset ? object_offset(o, base, llvm_number(&o->m, 64, offset)) : base;
@@ -198,7 +200,7 @@ static V moved_pointer(const struct runner *r, const struct location *location, 
 
 static V step_pointer(const struct runner *r, uint32_t step, uint32_t location)
 {
-    const struct program *p = r->o->p->program;
+    const struct program *p = r->variant->program;
     const struct location *at = &p->steps[step].locations[location];
 
     for (uint32_t i = r->move; i < p->move_count && p->moves[i].step == step; i++)
@@ -232,8 +234,8 @@ static void load_entry(const struct runner *r, V members[ENTRY_MEMBERS])
         members[i] = load_field(o, r->entry, entry, i, (T[]){o->ptr, o->ptr, o->i64, o->i32}[i]);
 }
 
-/* Adds the table of all levels' entries, and emits which row the processor has.  Returns false if memory runs out. */
-static bool emit_row(struct runner *r)
+/* Adds the table of all levels' entries.  Returns false if memory runs out. */
+static bool add_table(struct runner *r)
 {
     struct object_module *o = r->o;
     const uint32_t levels = o->p->level_count, kernels = o->p->kernel_count;
@@ -250,14 +252,14 @@ static bool emit_row(struct runner *r)
         rows[l] = LLVMConstArray2(r->entry, entries, kernels);
     }
     free(entries);
-    r->row = object_row(o, object_global(o, "levels", LLVMConstArray2(LLVMTypeOf(rows[0]), rows, levels), 8, false));
+    r->table = object_global(o, "levels", LLVMConstArray2(LLVMTypeOf(rows[0]), rows, levels), 8, false);
     return true;
 }
 
 static void emit_step(struct runner *r, uint32_t step)
 {
     struct object_module *o = r->o;
-    const struct program *p = o->p->program;
+    const struct program *p = r->variant->program;
     const struct program_step *s = &p->steps[step];
 
     while (r->move < p->move_count && p->moves[r->move].step < step)
@@ -282,22 +284,42 @@ static void emit_step(struct runner *r, uint32_t step)
     r->kernel++;
 }
 
+/* Iterations after the loop has stopped are none; the first one may be. */
 static void emit_loop_of_steps(struct runner *r, const struct program_loop *l)
 {
     struct object_module *o = r->o;
+    LLVMBuilderRef b = o->m.b;
     const struct llvm_loop loop = llvm_loop_begin(&o->m, llvm_number(&o->m, 64, 0));
+    V next = LLVMBuildAdd(b, loop.at, llvm_number(&o->m, 64, 1), ""), high = llvm_number(&o->m, 64, l->iterations);
+    LLVMBasicBlockRef after = NULL;
 
     r->iteration = loop.at;
+    if (l->stop) {
+        V flag = LLVMBuildLoad2(b, llvm_int(&o->m, 8),
+                                location_pointer(r, &r->variant->program->steps[l->stop - 1].locations[1]), "");
+        V stopped = LLVMBuildICmp(b, LLVMIntNE, flag, llvm_number(&o->m, 8, 0), "");
+        LLVMBasicBlockRef body = block_append(&o->m, "steps");
+
+        after = block_append(&o->m, "after");
+        high = LLVMBuildSelect(b, stopped, llvm_number(&o->m, 64, 0), high, "");
+        LLVMBuildCondBr(b, stopped, after, body);
+        LLVMPositionBuilderAtEnd(b, body);
+    }
     for (uint32_t s = l->first; s < l->first + l->count; s++)
         emit_step(r, s);
-    V next = LLVMBuildAdd(o->m.b, loop.at, llvm_number(&o->m, 64, 1), "");
-    llvm_loop_end(&o->m, &loop, next, llvm_number(&o->m, 64, l->iterations), LLVMIntULT);
+    if (l->stop) {
+        LLVMBuildBr(b, after);
+        LLVMPositionBuilderAtEnd(b, after);
+    }
+    llvm_loop_end(&o->m, &loop, next, high, LLVMIntULT);
 }
 
 static void emit_steps(struct runner *r)
 {
-    const struct program *p = r->o->p->program;
+    const struct program *p = r->variant->program;
     uint32_t step = 0;
+
+    r->move = 0;
 
     for (uint32_t l = 0; l < p->loop_count; l++) {
         for (; step < p->loops[l].first; step++)
@@ -309,7 +331,7 @@ static void emit_steps(struct runner *r)
         emit_step(r, step);
 }
 
-/* Writes int compute(void *workspace, const struct webnn_object_parallel *parallel, void *const *bindings). */
+/* Writes int compute(void *workspace, const struct webnn_object_parallel *parallel, void *const *bindings) for a variant. */
 static bool emit_compute(struct runner *r)
 {
     struct object_module *o = r->o;
@@ -321,12 +343,11 @@ static bool emit_compute(struct runner *r)
     if (!r->bindings)
         return false;
     r->compute = object_internal(o, "compute", o->i32, (T[]){o->ptr, o->ptr, o->ptr}, 3);
-    if (o->level && !emit_row(r)) {
-        free(r->bindings);
-        return false;
+    r->row = r->table ? object_row(o, r->table) : NULL;
+    for (uint32_t i = 0; i < r->variant->program->step_count; i++) {
+        const uint32_t needed = r->variant->program->steps[i].location_count;
+        locations = needed > locations ? needed : locations;
     }
-    for (uint32_t i = 0; i < p->program->step_count; i++)
-        locations = p->program->steps[i].location_count > locations ? p->program->steps[i].location_count : locations;
     r->tensors = LLVMBuildAlloca(b, LLVMArrayType2(o->ptr, locations), "tensors");
     for (uint32_t i = 0; i < count; i++) {
         V address = object_element(o, o->ptr, LLVMGetParam(r->compute, 2), llvm_number(&o->m, 64, i));
@@ -345,7 +366,7 @@ static bool emit_compute(struct runner *r)
     return true;
 }
 
-/* ---- what is exported ---- */
+/* ---- exported functions ---- */
 
 static void emit_workspace_size(struct runner *r)
 {
@@ -359,34 +380,57 @@ static void emit_workspace_size(struct runner *r)
     LLVMBuildRet(b, LLVMBuildAdd(b, scratch, object_size(o, (uint64_t)object_workspace(o->p).fixed), ""));
 }
 
-static bool emit_run_with(struct runner *r)
+/* Emits the call of the variant that has the sizes, which are parameters of a function from `first` on. */
+static void emit_choice(struct runner *r, V function, uint32_t first, const V *computes, V *args)
 {
     struct object_module *o = r->o;
     LLVMBuilderRef b = o->m.b;
-    uint32_t count = o->p->input_count + o->p->output_count;
+
+    for (uint32_t v = 0; v < o->p->variant_count; v++) {
+        V other = LLVMConstInt(llvm_int(&o->m, 1), 0, false);
+        for (uint32_t i = 0; i < o->p->size_count; i++) {
+            V size = object_number(o, o->p->variants[v].sizes[i]);
+            other = LLVMBuildOr(b, other, LLVMBuildICmp(b, LLVMIntNE, LLVMGetParam(function, first + i), size, ""), "");
+        }
+        LLVMBasicBlockRef next = o->p->size_count ? block_append(&o->m, "next") : NULL;
+        if (next)
+            object_branch(o, LLVMBuildNot(b, other, ""), block_append(&o->m, "these"), next);
+        LLVMBuildRet(b, object_call(o, computes[v], args, 3));
+        if (next)
+            LLVMPositionBuilderAtEnd(b, next);
+    }
+    if (o->p->size_count)
+        LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_SIZE));
+}
+
+static bool emit_run_with(struct runner *r, const V *computes)
+{
+    struct object_module *o = r->o;
+    LLVMBuilderRef b = o->m.b;
+    uint32_t first = 2 + o->p->size_count, count = o->p->input_count + o->p->output_count;
     T *params = object_run_params(o, 2, (T[2]){o->ptr, o->ptr});
 
     if (!params)
         return false;
-    o->run_with = object_function(o, "run_with", o->i32, params, 2 + count);
+    o->run_with = object_function(o, "run_with", o->i32, params, first + count);
     free(params);
     V workspace = LLVMGetParam(o->run_with, 0), missing = LLVMBuildIsNull(b, workspace, "");
-    V bindings = object_pointers(o, o->run_with, 2, count, &missing);
+    V bindings = object_pointers(o, o->run_with, first, count, &missing);
     LLVMBasicBlockRef wrong = block_append(&o->m, "wrong"), right = block_append(&o->m, "right");
     object_branch(o, missing, wrong, right);
     LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_ARGUMENT));
     LLVMPositionBuilderAtEnd(b, right);
     V address = LLVMBuildPtrToInt(b, workspace, o->size, "");
     V gap = LLVMBuildAnd(b, LLVMBuildNeg(b, address, ""), object_size(o, TARGET_ALIGNMENT - 1), "");
-    LLVMBuildRet(
-        b, object_call(o, r->compute, (V[]){object_offset(o, workspace, gap), LLVMGetParam(o->run_with, 1), bindings}, 3));
+    V args[3] = {object_offset(o, workspace, gap), LLVMGetParam(o->run_with, 1), bindings};
+    emit_choice(r, o->run_with, 2, computes, args);
     return true;
 }
 
 static bool emit_run(struct object_module *o)
 {
     LLVMBuilderRef b = o->m.b;
-    uint32_t count = o->p->input_count + o->p->output_count;
+    uint32_t count = o->p->size_count + o->p->input_count + o->p->output_count;
     T *params = object_run_params(o, 0, NULL), none = LLVMVoidTypeInContext(o->m.context);
     V *args = calloc(2u + count, sizeof *args);
 
@@ -427,5 +471,14 @@ bool object_emit_run(struct object_module *o)
     emit_dispatch(&r);
     emit_copy(&r);
     emit_workspace_size(&r);
-    return emit_compute(&r) && emit_run_with(&r) && emit_run(o);
+    V *computes = calloc(o->p->variant_count + 1u, sizeof *computes);
+    bool ok = computes && (!o->level || add_table(&r));
+    for (uint32_t v = 0; ok && v < o->p->variant_count; v++) {
+        r.variant = &o->p->variants[v];
+        ok = emit_compute(&r);
+        computes[v] = r.compute;
+    }
+    ok = ok && emit_run_with(&r, computes) && emit_run(o);
+    free(computes);
+    return ok;
 }

@@ -261,7 +261,7 @@ bool object_target(struct target *t, const char *triple, const char *cpu, const 
         capture_end(&capture, line, sizeof line);
     if (!strstr(line, "is not a recognized"))
         return ok;
-    /* What is wrong with the names is the reason for whatever else went wrong. */
+    /* An error in the names is the reason for whatever else went wrong. */
     char *detail = strstr(line, " (ignoring");
     if (detail)
         *detail = '\0';

@@ -33,10 +33,9 @@ extern const char opencl_options[];
 extern const struct isa opencl_isa;
 
 /** Kernels whose tiles are of matrix instructions begin with this text.  It has the instructions, in macros:
- *    MATRIX_LOAD(f, p), MATRIX_LOAD_TRANSPOSED(f, p)  four matrices of 8 x 8 halves from local memory, p being the item's row
- *    MATRIX_MULTIPLY(c, a, b)                     c += a b, of 16 x 8 sums in c
- *    MATRIX_MEMORY                                what they need in local memory, as a declaration
- *    MATRIX_UNROLL                                before loops whose counters number registers
+ *    MATRIX_LOAD(f, p), MATRIX_LOAD_TRANSPOSED(f, p)  f, a uint4, becomes four matrices of 8 x 8 halves from local memory, p
+ * being the item's row MATRIX_MULTIPLY(c, a, b0, b1)                    c += a b, of 16 x 8 sums in c, a float4; a is a uint4
+ *    MATRIX_MEMORY                                    what they need in local memory, as a declaration
  * Tests define MATRIX_MULTIPLY and the others before, by functions that do the same. */
 extern const char opencl_matrix_functions[];
 
@@ -49,9 +48,6 @@ enum { OPENCL_PROBE_HALVES = 384, OPENCL_PROBE_SUMS = 256 };
 void opencl_matrix_probe_fill(uint16_t in[OPENCL_PROBE_HALVES]);
 /** Returns the error of a product (gpu_matrix_facts.error) on a device that computed `out`, or 0 if that is wrong. */
 double opencl_matrix_probe_error(const float out[OPENCL_PROBE_SUMS]);
-
-/** Returns what goes before opencl_prelude on a device that multiplies bytes in that way; "" where the prelude alone does. */
-const char *opencl_dot_definition(enum gpu_dots kind);
 
 /** Prints a kernel as a function of the given name into *out, which the caller frees.  k is finished, and s is its schedule.
  * Returns false after an error in *e, which only a lack of memory causes; *out then holds nothing. */

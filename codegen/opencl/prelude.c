@@ -9,10 +9,9 @@ const char opencl_options[] = "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divid
 
 /* ---- functions of floats, of one lane or of more ---- */
 
-/* The names of these end with the number of lanes, as N writes them.  A sum comes with what rounding lost of it (Knuth's
- * TwoSum); infinite sums have lost nothing that counts. */
+/* The names of these end with the number of lanes, as N writes them. */
 #define LANE_FUNCTIONS                                                                                                         \
-    "#define F VECTOR(float)\n#define U VECTOR(uint)\n#define H VECTOR(ushort)\n#define I VECTOR(int)\n"                       \
+    "#define F VECTOR(float)\n#define U VECTOR(uint)\n#define H VECTOR(ushort)\n"                                              \
     "static F N(min)(F a, F b) {\n"                                                                                            \
     "  F r = a < b ? a : b; r = a == b ? AS(float)(AS(uint)(a) | AS(uint)(b)) : r;\n"                                          \
     "  r = a != a ? a : r; return b != b ? b : r;\n"                                                                           \
@@ -20,32 +19,22 @@ const char opencl_options[] = "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divid
     "static F N(max)(F a, F b) {\n"                                                                                            \
     "  F r = a > b ? a : b; r = a == b ? AS(float)(AS(uint)(a) & AS(uint)(b)) : r;\n"                                          \
     "  r = a != a ? a : r; return b != b ? b : r;\n"                                                                           \
-    "}\n"                                                                                                                      \
-    "static I N(min_key)(F x) { const I i = AS(int)(x); return x != x ? (I)(INT_MIN) : i ^ (i >> 31 & 0x7fffffff); }\n"        \
-    "static I N(max_key)(F x) { const I i = AS(int)(x); return x != x ? (I)(INT_MAX) : i ^ (i >> 31 & 0x7fffffff); }\n"        \
-    "static F N(number_of_key)(I i) { return AS(float)(i ^ (i >> 31 & 0x7fffffff)); }\n"                                       \
-    "static void N(add)(F *s, F *c, F x) { const F t = *s + x, b = t - *s; *c += (*s - (t - b)) + (x - b); *s = t; }\n"        \
-    "static F N(total)(F s, F c) { return c - c == (F)(0) ? s + c : s; }\n"
+    "}\n"
 
 /* These go through bits, because a device may take half numbers for aligned like vectors of them. */
 #define FLOAT16_FUNCTIONS(lanes)                                                                                               \
     "static F N(from_f16)(H h) { return vload_half" lanes "(0, (const half *)&h); }\n"                                         \
     "static H N(to_f16)(F x) { H h; vstore_half" lanes "_rte(x, 0, (half *)&h); return h; }\n"                                 \
-    "#undef F\n#undef U\n#undef H\n#undef I\n#undef N\n#undef VECTOR\n#undef AS\n#undef CONVERT\n"
+    "#undef F\n#undef U\n#undef H\n#undef N\n#undef VECTOR\n#undef AS\n#undef CONVERT\n"
 
 const char opencl_prelude[] =
     "#pragma OPENCL FP_CONTRACT OFF\n"
+    "#define UNROLLED _Pragma(\"unroll\")\n"
     "#ifdef cl_khr_fp64\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "#endif\n"
     "#define N(f) f##_v1\n#define VECTOR(t) t\n#define AS(t) as_##t\n#define CONVERT(t) convert_##t\n" LANE_FUNCTIONS
-        FLOAT16_FUNCTIONS("") OPENCL_FLOAT64 "#ifndef DOT4\n"
-                                             "static int dot4_plain(int a, int b, int c) {\n"
-                                             "  const char4 x = as_char4(a), y = as_char4(b);\n"
-                                             "  return c + x.s0 * y.s0 + x.s1 * y.s1 + x.s2 * y.s2 + x.s3 * y.s3;\n"
-                                             "}\n"
-                                             "#define DOT4(a, b, c) dot4_plain(a, b, c)\n"
-                                             "#endif\n";
+        FLOAT16_FUNCTIONS("") OPENCL_FLOAT64;
 
 /* ---- vectors ---- */
 
@@ -96,32 +85,4 @@ void put_lane_functions(FILE *out, uint32_t lanes)
             lanes, LANE_FUNCTIONS);
     put_vector_types(out, lanes);
     fprintf(out, FLOAT16_FUNCTIONS("%1$u") "#endif\n", lanes);
-}
-
-/* ---- DOT4: the instruction that adds four products of signed bytes to an int ---- */
-
-/* opencl_prelude defines it in plain C unless a definition stands before the prelude, so that programs that were printed for a
- * device with the instruction mean the same on any other. */
-static const char *const definitions[] = {
-    [GPU_DOTS_NONE] = "",
-    [GPU_DOTS_PLAIN] = "",
-    /* Headers of compilers declare the function for OpenCL C 2.0 and newer only. */
-    [GPU_DOTS_KHR] = "#pragma OPENCL EXTENSION cl_khr_integer_dot_product : enable\n"
-                     "#ifndef __opencl_c_integer_dot_product_input_4x8bit_packed\n"
-                     "int __attribute__((overloadable, const)) dot_4x8packed_ss_int(uint, uint);\n"
-                     "#endif\n"
-                     "#define DOT4(a, b, c) ((c) + dot_4x8packed_ss_int(as_uint(a), as_uint(b)))\n",
-    [GPU_DOTS_ARM] = "#pragma OPENCL EXTENSION cl_arm_integer_dot_product_int8 : enable\n"
-                     "#define DOT4(a, b, c) ((c) + arm_dot(as_char4(a), as_char4(b)))\n",
-    [GPU_DOTS_PTX] = "static int dot4_ptx(int a, int b, int c) {\n"
-                     "  int d;\n"
-                     "  __asm__(\"dp4a.s32.s32 %0, %1, %2, %3;\" : \"=r\"(d) : \"r\"(a), \"r\"(b), \"r\"(c));\n"
-                     "  return d;\n"
-                     "}\n"
-                     "#define DOT4(a, b, c) dot4_ptx(a, b, c)\n",
-};
-
-const char *opencl_dot_definition(enum gpu_dots kind)
-{
-    return definitions[kind];
 }

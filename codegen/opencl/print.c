@@ -1,73 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Prints whole kernels: the function's head, the index space.
+ * Prints whole kernels: the function's head, and the body, which codegen/lower makes.
  */
+#include "codegen/lower/items.h"
 #include "codegen/opencl/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the index space ---- */
-
-/* Declares a dimension's variables from its index, and returns from items beyond the end. */
-static void put_dimension(struct printer *p, uint32_t d)
-{
-    const struct gpu_schedule *s = p->s;
-    const struct gpu_vars *vars = &s->dimensions[d];
-    const bool vectors = !d && s->lane_var != KEXPR_NONE && vars->count && vars->vars[0] == s->lane_var;
-    if (!vars->count)
-        return;
-    const char *id = text_of(p, "id%u", d);
-    put_line(p, "const $i %s = ($i)get_global_id(%u)%s;", id, d, vectors ? text_of(p, " * %u", s->lanes) : "");
-    if (s->partial[d])
-        put_line(p, "if (%s >= %s) return;", id, product_text(p, vars));
-    if (!vectors)
-        put_decode(p, vars, id, "");
-}
-
-static void put_local_arrays(struct printer *p)
-{
-    for (uint32_t i = 0; i < p->k->expr_count; i++) {
-        const struct kexpr *e = &p->k->exprs[i];
-        if (e->op != K_REDUCE)
-            continue;
-        put_line(p, "__local %s all%u[%u];", opencl_value_type(p, p->k->exprs[e->args[0]].type), i, p->s->local[0]);
-        if (kexpr_is_place(e))
-            put_line(p, "__local long where%u[%u];", i, p->s->local[0]);
-    }
-}
-
-static void put_kernel(struct printer *p)
-{
-    const bool vectors = p->s->lane_var != KEXPR_NONE;
-
-    if (p->s->shape == GPU_TILES) {
-        if (p->s->tile.matrix.subgroups_m)
-            put_matrix_tiles(p);
-        else
-            put_tiles(p);
-        return;
-    }
-    if (p->s->shape == GPU_BLOCKS) {
-        put_transposed_blocks(p);
-        return;
-    }
-    if (p->s->shape == GPU_ROWS) {
-        put_local_arrays(p);
-        put_line(p, "const uint item = (uint)get_local_id(0);");
-        put_line(p, "const $i row = ($i)get_group_id(0);");
-        put_decode(p, &p->s->dimensions[0], "row", "");
-    } else {
-        for (uint32_t d = 0; d < GPU_DIMENSIONS; d++)
-            put_dimension(p, d);
-    }
-    if (vectors && p->k->vars[p->s->lane_var].kind == KVAR_PARALLEL) {
-        put_vector_point(p, "return;");
-        return;
-    }
-    p->lanes = p->s->lanes;
-    put_point(p);
-}
 
 /* ---- the function ---- */
 
@@ -119,34 +58,53 @@ static void put_head(struct printer *p, const char *name, uint32_t params)
 /* Every device takes so many bytes of arguments. */
 enum { ARGUMENT_BYTES = 1024 };
 
-/* Returns whether the parameters of all stages together have room among the arguments; else numbers become literals. */
-static bool has_room(const struct kernel *k, const struct gpu_schedule *s, struct arena *a)
+/* Appends the parameters of a kernel, or of all stages one after the other.  Returns false if memory runs out. */
+static bool append_params(const struct kernel *k, struct arena *a, struct opencl_source *out)
 {
-    const size_t size = s->wide ? sizeof(int64_t) : sizeof(int32_t);
-    size_t bytes = (size_t)k->tensor_count * 2 * sizeof(uint64_t) + (k->stage_count ? 2 * sizeof(uint64_t) : 0);
-    struct knumbers numbers;
+    size_t capacity = 0;
 
-    for (uint32_t i = 0; i < (k->stage_count ? k->stage_count : 1); i++)
-        if (kernel_numbers(k->stage_count ? k->stages[i].kernel : k, KEXPR_NONE, a, &numbers))
-            bytes += numbers.param_count * size;
-    return bytes <= ARGUMENT_BYTES;
+    for (uint32_t i = 0; i < (k->stage_count ? k->stage_count : 1); i++) {
+        struct knumbers numbers;
+        if (!kernel_numbers(k->stage_count ? k->stages[i].kernel : k, KEXPR_NONE, a, &numbers))
+            return false;
+        if (!array_reserve(NULL, &out->params, &capacity, out->param_count + numbers.param_count + 1, sizeof *out->params))
+            return false;
+        if (numbers.param_count)
+            memcpy(out->params + out->param_count, numbers.params, numbers.param_count * sizeof *out->params);
+        out->param_count += numbers.param_count;
+    }
+    return true;
 }
 
-/* Writes the body of a kernel without stages, or of all stages.  The head comes later, when all parameters are known. */
-static bool put_bodies(FILE *body, const struct kernel *k, const struct gpu_schedule *s, struct opencl_source *out,
-                       struct operations *operations, struct arena *arena)
+/* Returns whether the parameters have room among the arguments; else numbers become literals. */
+static bool has_room(const struct kernel *k, const struct gpu_schedule *s, uint32_t params)
 {
-    struct printer p = {
-        .out = body, .k = k, .s = s, .operations = operations, .arena = arena, .literals = !has_room(k, s, arena)};
+    const size_t buffers = k->tensor_count + (k->stage_count > 0);
 
-    if (!k->stage_count) {
-        bool good = printer_number(&p, arena) && (p.literals || printer_append_params(out, &p.e->info.numbers));
-        if (good)
-            put_kernel(&p);
-        printer_end(&p);
-        return good && !p.failed;
-    }
-    return put_stages(&p, out);
+    return buffers * 2 * sizeof(uint64_t) + params * (s->wide ? sizeof(int64_t) : sizeof(int32_t)) <= ARGUMENT_BYTES;
+}
+
+/* Writes the body.  The head comes later, when what it needs is known. */
+static bool put_kernel_body(FILE *body, const struct kernel *k, const struct gpu_schedule *s, struct opencl_source *out,
+                            struct operations *operations, struct arena *arena)
+{
+    struct loop_module *module = &operations->module;
+    struct printer p = {.out = body, .k = k, .s = s, .operations = operations, .arena = arena};
+    const struct build m = {&p.builder, &opencl_isa, s->wide ? 64 : 32};
+
+    if (!append_params(k, arena, out))
+        return false;
+    const bool literals = !has_room(k, s, out->param_count);
+    if (literals)
+        out->param_count = 0;
+    const struct loop_function *f = lower_items(module, &opencl_isa, s, literals, "kernel");
+    if (!f || !loop_builder_begin(&p.builder, module, loop_function_add(module, "", NULL, 0, 0)))
+        return false;
+    p.m = &m;
+    if (s->tile.matrix.subgroups_m)
+        put_line(&p, "MATRIX_MEMORY");
+    put_body(&p, f);
+    return !p.failed && !module->failed;
 }
 
 /* Writes what the body calls. */
@@ -155,7 +113,7 @@ static void put_callees(struct printer *p)
     if (p->s->tile.matrix.subgroups_m)
         fputs(opencl_matrix_functions, p->out);
     for (uint32_t lanes = 2; lanes <= GPU_LANES_MAX; lanes *= 2) {
-        bool has = p->s->lanes == lanes;
+        bool has = p->s->lanes == lanes || (p->s->tile.matrix.subgroups_m && lanes == GPU_MATRIX_CHUNK);
         for (uint32_t i = 0; i < p->k->stage_count; i++)
             has |= p->s->stages[i].lanes == lanes;
         if (has)
@@ -175,7 +133,7 @@ bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const ch
     bool good = body != NULL;
 
     *out = (struct opencl_source){0};
-    good = good && put_bodies(body, k, s, out, &operations, &arena);
+    good = good && put_kernel_body(body, k, s, out, &operations, &arena);
     good = (body && fclose(body) == 0) && good;
     text = good ? open_memstream(&out->text, &text_size) : NULL;
     if (text) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Prints the loop language in OpenCL C: what codegen/lower makes of values, loads and stores, and the functions that operations
- * call.  A value is written where it is first needed, an effect where it stands.  This decides nothing but how an operation is
- * written.
+ * Prints operations of the loop language in OpenCL C.  This decides nothing but how an operation is written.
  *
  * Integers of the loop language have no sign: they are unsigned here, and an operation says where it takes them otherwise.
  * Indices have one, so that compilers know that their sums do not wrap.
@@ -19,7 +17,7 @@ static const char lane_names[] = "0123456789abcdef";
 
 /* ---- types and constants ---- */
 
-static const char *type_text(struct printer *p, loop_type type, bool is_signed)
+const char *type_text(struct printer *p, loop_type type, bool is_signed)
 {
     static const char *const names[2][LOOP_ELEMENTS] = {{"", "int", "uchar", "ushort", "uint", "ulong", "float", "double"},
                                                         {"", "int", "char", "short", "int", "long", "float", "double"}};
@@ -28,21 +26,6 @@ static const char *type_text(struct printer *p, loop_type type, bool is_signed)
     if (loop_type_lanes(type) > 1)
         return text_of(p, "%s%u", names[is_signed][element], loop_type_lanes(type));
     return element == LOOP_F64 ? "f64" : names[is_signed][element];
-}
-
-const char *opencl_lane_type(struct printer *p, enum ktype t, uint32_t lanes)
-{
-    return type_text(p, type_lanes(type_of(t), lanes), ktype_is_signed(t));
-}
-
-const char *opencl_value_type(struct printer *p, enum ktype t)
-{
-    return opencl_lane_type(p, t, 1);
-}
-
-const char *opencl_element_type(struct printer *p, loop_type type)
-{
-    return type_text(p, type, false);
 }
 
 /* Returns a constant whose lanes are all alike. */
@@ -59,16 +42,6 @@ static const char *lanes_text(struct printer *p, loop_type type, bool is_signed,
 
     return vector || is_signed || loop_type_bits(type) % 32 > 1 ? text_of(p, "(%s)(%s)", type_text(p, type, is_signed), one)
                                                                 : one;
-}
-
-const char *constant_text(struct printer *p, enum ktype type, union scalar bits)
-{
-    const uint64_t number = type == KT_BOOL         ? bits.u8 != 0
-                            : ktype_size(type) == 1 ? bits.u8
-                            : ktype_size(type) == 4 ? bits.u32
-                                                    : bits.u64;
-
-    return lanes_text(p, type_of(type), ktype_is_signed(type), number);
 }
 
 /* Returns a text of another type with as many bits. */
@@ -88,19 +61,24 @@ static const char *vector_constant(struct printer *p, V v)
     return text_of(p, "((%s)(%s)%s", type_text(p, v->type, false), text, loop_type_bits(v->type) == 1 ? " * -1)" : ")");
 }
 
+uint32_t name_kind(const struct loop_value *v)
+{
+    return v->serial & NAME_KIND;
+}
+
 static bool is_sum(const struct loop_value *v)
 {
     return v->op == LOOP_ADD || v->op == LOOP_SUB || v->op == LOOP_MUL;
 }
 
-/* Returns whether a value is an index: a scalar that is computed of indices, which no operation takes out of its type. */
-static bool is_index(const struct loop_value *v)
+bool is_index(const struct loop_value *v)
 {
     const bool computed = is_sum(v) || v->op == LOOP_UDIV || v->op == LOOP_UREM || v->op == LOOP_NEG || v->op == LOOP_SMIN ||
                           v->op == LOOP_SMAX || v->op == LOOP_SELECT;
 
     if (!computed || loop_type_lanes(v->type) > 1 || !loop_element_is_int(loop_type_element(v->type)))
-        return v->op == LOOP_NUMBER || v->serial == INDEX_NAME;
+        return v->op == LOOP_NUMBER || v->op == LOOP_ITEM || v->op == LOOP_GROUP || v->op == LOOP_FOR ||
+               v->op == LOOP_STOPPED || name_kind(v) == INDEX_NAME;
     for (uint32_t i = v->op == LOOP_SELECT; i < v->arg_count; i++)
         if (is_index(v->args[i]))
             return true;
@@ -113,9 +91,13 @@ static bool is_index_sum(const struct loop_value *v)
     return is_sum(v) && is_index(v);
 }
 
-/* Returns the index that a scalar is loaded from where a guard holds, if v is that element there, else a constant: a load in a
- * branch is cheaper on processors than one of element 0.  Else returns NULL. */
-static V guarded_index(const struct loop_value *v)
+bool is_inline(const struct loop_value *v)
+{
+    return v->op == LOOP_CONST || v->op == LOOP_NUMBER || v->op == LOOP_PARAMETER || is_index_sum(v) ||
+           loop_type_element(v->type) == LOOP_PTR;
+}
+
+V guarded_index(const struct loop_value *v)
 {
     const struct loop_value *load = v->op == LOOP_SELECT ? v->args[1] : NULL;
 
@@ -129,9 +111,7 @@ static V guarded_index(const struct loop_value *v)
 /* Returns where a value of type ptr points to, whose name is no variable. */
 static const char *address_text(struct printer *p, V v);
 
-static const char *value_text(struct printer *p, V v, bool is_signed);
-
-static const char *index_text_of(struct printer *p, V v)
+const char *index_text_of(struct printer *p, V v)
 {
     int64_t value;
 
@@ -142,7 +122,7 @@ static const char *index_text_of(struct printer *p, V v)
 
 /* A name has the signs of what it was declared as: integers of the kernel's variables, numbers, and what is computed of them
  * alone; all others are unsigned. */
-static const char *value_text(struct printer *p, V v, bool is_signed)
+const char *value_text(struct printer *p, V v, bool is_signed)
 {
     uint64_t bits;
 
@@ -160,8 +140,8 @@ static const char *value_text(struct printer *p, V v, bool is_signed)
                                   index_text_of(p, v->args[1]));
         return is_signed ? sum : reinterpreted(p, v->type, false, sum);
     }
-    const bool is = v->op == LOOP_NUMBER || v->serial;
-    const char *name = v->op == LOOP_NUMBER ? text_of(p, "p%u", p->first_param + (uint32_t)v->number) : v->user;
+    const bool is = v->op == LOOP_NUMBER || name_kind(v);
+    const char *name = v->op == LOOP_NUMBER ? text_of(p, "p%u", (uint32_t)v->number) : v->user;
     if (v->op == LOOP_PARAMETER && !name)
         name = text_of(p, "a%u", (uint32_t)v->number);
     return is == is_signed || !loop_element_is_int(loop_type_element(v->type)) || loop_type_element(v->type) == LOOP_I1
@@ -169,26 +149,38 @@ static const char *value_text(struct printer *p, V v, bool is_signed)
                : reinterpreted(p, v->type, is_signed, name);
 }
 
+/* Returns the address space that an address lies in. */
+static const char *space_text(V v)
+{
+    while (v->op == LOOP_ADDRESS || v->op == LOOP_OPAQUE)
+        v = v->args[0];
+    return v->op == LOOP_TENSOR || v->op == LOOP_SCRATCH ? "__global" : v->op == LOOP_ARRAY ? "__private" : "__local";
+}
+
+/* Returns whether an address counts other elements than what it is counted from. */
+static bool is_cast(const struct loop_value *v)
+{
+    const struct loop_value *from = v->args[0];
+
+    return from->op == LOOP_ARRAY || from->op == LOOP_GROUP_ARRAY || from->op == LOOP_SCRATCH ||
+           (from->op == LOOP_ADDRESS && from->of != v->of);
+}
+
 static const char *address_text(struct printer *p, V v)
 {
     switch (v->op) {
     case LOOP_TENSOR:
-        return tensor_text(p, (uint32_t)v->number);
+        return text_of(p, "t%u", (uint32_t)v->number);
+    case LOOP_SCRATCH:
+        return "(bs + os)";
     case LOOP_ADDRESS:
-        return text_of(p, "%s + %s", value_text(p, v->args[0], false), index_text_of(p, v->args[1]));
+        return text_of(p, is_cast(v) ? "(%3$s %4$s *)(%1$s) + %2$s" : "%1$s + %2$s", value_text(p, v->args[0], false),
+                       index_text_of(p, v->args[1]), space_text(v->args[0]), type_text(p, v->of, false));
     case LOOP_OPAQUE:
         return value_text(p, v->args[0], false);
     default:
         return v->user;
     }
-}
-
-/* Returns the address space that an address lies in. */
-static const char *space_text(const struct printer *p, V v)
-{
-    while (v->op == LOOP_ADDRESS || v->op == LOOP_OPAQUE)
-        v = v->args[0];
-    return v->op == LOOP_TENSOR ? opencl_space_of(p, (uint32_t)v->number) : "__private";
 }
 
 /* ---- operations ---- */
@@ -330,21 +322,38 @@ static void put_shuffle(struct printer *p, const struct loop_value *v)
     put(p, "), (%s)(%s))", type_text(p, v->type, false), list);
 }
 
+/* Returns the address of a scalar of that type. */
+static const char *scalar_address(struct printer *p, V address, loop_type type)
+{
+    const char *text = value_text(p, address, false);
+
+    return address->op != LOOP_ADDRESS || address->of == type
+               ? text
+               : text_of(p, "(%s %s *)(%s)", space_text(address), type_text(p, type, false), text);
+}
+
+/* Returns whether an access of a vector is aligned as one. */
+static bool is_aligned(const struct loop_value *v, loop_type type)
+{
+    return v->number * 8 >= (int64_t)loop_type_lanes(type) * loop_type_bits(type);
+}
+
 static void put_load(struct printer *p, const struct loop_value *v)
 {
     const uint32_t lanes = loop_type_lanes(v->type);
-    const char *address = value_text(p, v->args[0], false), *space = space_text(p, v->args[0]);
+    const char *address = value_text(p, v->args[0], false), *space = space_text(v->args[0]);
 
     if (lanes == 1)
-        put(p, "*(%s)", address);
+        put(p, "*(%s)", scalar_address(p, v->args[0], v->type));
+    else if (is_aligned(v, v->type))
+        put(p, "*(%s const %s *)(%s)", space, type_text(p, v->type, false), address);
     else if (!strcmp(space, "__private"))
         put(p, "vload%u(0, %s)", lanes, address);
     else
         put(p, "LOAD_VECTOR(%s, %s, %u, %s)", space, type_text(p, element_type((V)v), false), lanes, address);
 }
 
-/* Declares the elements whose lanes of the mask hold, else a constant: a loop of which clang makes a masked load. */
-static void put_masked_load(struct printer *p, const struct loop_value *v)
+void put_masked_load(struct printer *p, const struct loop_value *v)
 {
     const uint32_t lanes = loop_type_lanes(v->type);
     const char *name = v->user, *type = type_text(p, element_type((V)v), false);
@@ -358,14 +367,16 @@ static void put_masked_load(struct printer *p, const struct loop_value *v)
              value_text(p, v->args[0], false), lanes_text(p, element_type((V)v), false, otherwise));
 }
 
-static void put_store(struct printer *p, V v)
+void put_store(struct printer *p, V v)
 {
     V value = v->args[0], address = v->args[1];
     const uint32_t lanes = loop_type_lanes(value->type);
-    const char *what = value_text(p, value, false), *space = space_text(p, address);
+    const char *what = value_text(p, value, false), *space = space_text(address);
 
     if (v->op == LOOP_STORE && lanes == 1) {
-        put_line(p, "*(%s) = %s;", value_text(p, address, false), what);
+        put_line(p, "*(%s) = %s;", scalar_address(p, address, value->type), what);
+    } else if (v->op == LOOP_STORE && is_aligned(v, value->type)) {
+        put_line(p, "*(%s %s *)(%s) = %s;", space, type_text(p, value->type, false), value_text(p, address, false), what);
     } else if (v->op == LOOP_STORE && !strcmp(space, "__private")) {
         put_line(p, "vstore%u(%s, 0, %s);", lanes, what, value_text(p, address, false));
     } else if (v->op == LOOP_STORE) {
@@ -386,8 +397,7 @@ static void put_store(struct printer *p, V v)
     }
 }
 
-/* Writes an operation as an expression.  A scalar of fewer than 32 bits has the width of an int until it is converted. */
-static void put_expression(struct printer *p, const struct loop_value *v)
+void put_expression(struct printer *p, const struct loop_value *v)
 {
     if (v->op == LOOP_LOAD) {
         put_load(p, v);
@@ -402,7 +412,16 @@ static void put_expression(struct printer *p, const struct loop_value *v)
             index_text_of(p, guarded_index(v)), value_text(p, v->args[2], false));
         return;
     }
-    if (v->serial && v->op == LOOP_SELECT) {
+    if (v->op == LOOP_ALIGNED) {
+        put(p, "((ulong)(%s) & %" PRId64 ") == 0", value_text(p, v->args[0], false), v->number - 1);
+        return;
+    }
+    if (v->op == LOOP_ITEM || v->op == LOOP_GROUP) {
+        put(p, "(%s)%s(%u)", type_text(p, v->type, true), v->op == LOOP_ITEM ? "get_local_id" : "get_group_id",
+            (uint32_t)v->number);
+        return;
+    }
+    if (name_kind(v) && v->op == LOOP_SELECT) {
         put_form(p, v, "$a ? $B : $C");
         return;
     }
@@ -425,276 +444,4 @@ static void put_expression(struct printer *p, const struct loop_value *v)
         put(p, narrow ? "convert_%s(" : vector ? "as_%s(" : "(%s)(", type_text(p, v->type, false));
     put_form(p, v, form);
     put(p, narrow || wraps ? ")" : "");
-}
-
-/* ---- statements ---- */
-
-static const char *function_name(struct printer *p, const struct loop_function *f)
-{
-    char *name = arena_string(p->arena, f->name, strlen(f->name));
-
-    for (char *c = name; c && *c; c++)
-        *c = *c == '.' ? '_' : *c;
-    p->failed |= !name;
-    return name ? name : "";
-}
-
-/* Makes the function of scalars that devices without float64 call for each lane of a function of vectors. */
-static void make_scalar_function(struct printer *p, const struct loop_function *f)
-{
-    const char *end = strrchr(f->name, '.');
-    enum kop op = 0;
-
-    while (op < K_OP_COUNT && (strncmp(kop_name(op), f->name, (size_t)(end - f->name)) || kop_name(op)[end - f->name]))
-        op++;
-    if (op < K_OP_COUNT)
-        emit_operation(&p->e->m, op, KT_F32, KT_F32, const_zero(&p->e->m, type_f32), const_zero(&p->e->m, type_f32), NULL);
-}
-
-static void put_value(struct printer *p, const struct loop_value *v)
-{
-    if (v->op != LOOP_CALL) {
-        put_expression(p, v);
-        return;
-    }
-    if (loop_type_lanes(v->type) > 1 && p->e)
-        make_scalar_function(p, v->callee);
-    for (uint32_t i = 0; i < v->arg_count; i++)
-        put(p, "%s%s", i ? ", " : text_of(p, "%s(", function_name(p, v->callee)), value_text(p, v->args[i], false));
-    put(p, ")");
-}
-
-/* Returns whether an operation is written where it stands, whatever reads it. */
-static bool has_effect(const struct loop_value *v)
-{
-    return loop_op_rows[v->op].result == LOOP_RESULT_NONE || v->op == LOOP_SLOT || v->op == LOOP_GET || v->op == LOOP_FOR;
-}
-
-static void put_statements(struct printer *p, V v);
-
-/* Remembers that a value's name is declared here. */
-static void name_value(struct printer *p, V v, const char *name)
-{
-    struct printed *printed = arena_alloc(p->arena, sizeof *printed);
-
-    v->user = (void *)name;
-    p->failed |= !printed;
-    if (!printed)
-        return;
-    *printed = (struct printed){v, p->printed};
-    p->printed = printed;
-}
-
-void forget_printed(struct printer *p, struct printed *last)
-{
-    for (; p->printed != last; p->printed = p->printed->before)
-        p->printed->value->user = NULL;
-}
-
-/* Returns whether a value is written where it is used instead of having a name. */
-static bool is_inline(const struct loop_value *v)
-{
-    return v->op == LOOP_CONST || v->op == LOOP_NUMBER || v->op == LOOP_PARAMETER || is_index_sum(v) ||
-           loop_type_element(v->type) == LOOP_PTR;
-}
-
-static void put_statement(struct printer *p, V v, const char *name);
-
-/* Declares what the operands of an operation are computed from. */
-static void put_operands(struct printer *p, V v)
-{
-    for (uint32_t i = 0; i < v->arg_count; i++) {
-        V of = i == 1 && guarded_index(v) ? guarded_index(v) : v->args[i];
-        if (is_inline(of))
-            put_operands(p, of);
-        else if (!of->user)
-            put_statement(p, of, NULL);
-    }
-}
-
-static void put_region(struct printer *p, const struct loop_region *region)
-{
-    struct printed *last = p->printed;
-
-    put_statements(p, region->first);
-    forget_printed(p, last);
-}
-
-/* Writes an operation, whose value gets that name, or a new one (NULL). */
-static void put_statement(struct printer *p, V v, const char *name)
-{
-    put_operands(p, v);
-    if (is_inline(v) || v->user)
-        return;
-    if (loop_op_rows[v->op].result != LOOP_RESULT_NONE)
-        name_value(p, v, name ? name : text_of(p, "op%u", p->operations->values++));
-    v->serial = is_index(v) ? INDEX_NAME : UNSIGNED_NAME;
-    switch (v->op) {
-    case LOOP_SLOT:
-        put_line(p, "%s %s;", type_text(p, v->type, false), (const char *)v->user);
-        break;
-    case LOOP_SET:
-        put_line(p, "%s = %s;", value_text(p, v->args[0], false), value_text(p, v->args[1], false));
-        break;
-    case LOOP_FOR:
-        put_line(p, "%s %s = %s;", type_text(p, v->type, false), (const char *)v->user, value_text(p, v->args[0], false));
-        put_line(p, "while (%s < %s) {", reinterpreted(p, v->type, true, v->user), value_text(p, v->args[1], true));
-        put_region(p, &v->regions[0]);
-        put_line(p, "}");
-        break;
-    case LOOP_NEXT:
-        put_line(p, "%s += %s;", (const char *)v->region->owner->user, value_text(p, v->args[0], false));
-        break;
-    case LOOP_IF:
-        put_line(p, "if (%s) {", value_text(p, v->args[0], false));
-        put_region(p, &v->regions[0]);
-        if (v->region_count > 1) {
-            put_line(p, "} else {");
-            put_region(p, &v->regions[1]);
-        }
-        put_line(p, "}");
-        break;
-    case LOOP_RETURN:
-        put_line(p, "return %s;", value_text(p, v->args[0], false));
-        break;
-    case LOOP_PREFETCH: /* where an item's next row lies says nothing of the group's */
-        break;
-    case LOOP_STORE:
-    case LOOP_STORE_MASKED:
-    case LOOP_SCATTER:
-        put_store(p, v);
-        break;
-    case LOOP_LOAD_MASKED:
-        put_masked_load(p, v);
-        break;
-    default:
-        put(p, "const %s %s = ", type_text(p, v->type, v->serial), (const char *)v->user);
-        put_value(p, v);
-        put_line(p, ";");
-    }
-}
-
-/* Writes the effects of an operation and of those after it in its region, with what they depend on. */
-static void put_statements(struct printer *p, V v)
-{
-    for (; v && !p->failed; v = v->next)
-        if (has_effect(v))
-            put_statement(p, v, NULL);
-}
-
-/* ---- values where they are needed ---- */
-
-void put_effects(struct printer *p)
-{
-    struct loop_region *body = &p->builder.function->body;
-
-    put_statements(p, p->effects ? p->effects->next : body->first);
-    p->effects = body->last;
-}
-
-const char *text_of_value(struct printer *p, V v, bool is_signed)
-{
-    put_effects(p);
-    if (is_inline(v))
-        put_operands(p, v);
-    else if (!v->user)
-        put_statement(p, v, NULL);
-    return value_text(p, v, is_signed);
-}
-
-void put_declaration(struct printer *p, V v, const char *name, bool is_signed)
-{
-    put_effects(p);
-    if (!is_inline(v) && !v->user && !is_signed) {
-        put_statement(p, v, name);
-        return;
-    }
-    const char *value = text_of_value(p, v, is_signed);
-    put_line(p, "const %s %s = %s;", type_text(p, v->type, is_signed), name, value);
-}
-
-/* ---- operations of kernels ---- */
-
-/* Vectors of float64 are in elementary functions only, and integers are divided one by one. */
-const struct isa opencl_isa = {.vector_bits = 128,
-                               .fma = true,
-                               .f16 = true,
-                               .rounding = true,
-                               .registers = 32,
-                               .wide_division = true,
-                               .f64 = true,
-                               .address_spaces = true,
-                               .slow_conversions = true};
-
-void put_operation(struct printer *p, const char *target, uint32_t lanes, enum kop op, enum ktype type, enum ktype from,
-                   const char *const args[3])
-{
-    V v[3] = {NULL};
-
-    for (uint32_t i = 0; i < kop_arity(op); i++) {
-        const enum ktype of = i && op == K_SELECT ? type : from;
-        v[i] = named_value(p, type_lanes(type_of(of), lanes), ktype_is_signed(of) ? SIGNED_NAME : UNSIGNED_NAME, args[i]);
-    }
-    V result = emit_operation(&p->e->m, op, type, from, v[0], v[1], v[2]);
-    put_effects(p);
-    if (is_inline(result) || result->user || ktype_is_signed(type)) {
-        put_line(p, "%s = %s;", target, text_of_value(p, result, ktype_is_signed(type)));
-        return;
-    }
-    put_operands(p, result);
-    put(p, "%s = ", target);
-    put_value(p, result);
-    put_line(p, ";");
-}
-
-/* ---- functions ---- */
-
-static void put_function_head(struct printer *p, const struct loop_function *f)
-{
-    put(p, "static %s %s(", type_text(p, f->result, false), function_name(p, f));
-    for (uint32_t i = 0; i < f->param_count; i++)
-        put(p, "%sconst %s a%u", i ? ", " : "", type_text(p, f->params[i], false), i);
-    put_line(p, ") {");
-}
-
-/* Writes a function of vectors as calls of the scalar one, lane by lane. */
-static void put_by_lanes(struct printer *p, const struct loop_function *f)
-{
-    const char *name = function_name(p, f);
-
-    put_function_head(p, f);
-    put(p, "return (%s)(", type_text(p, f->result, false));
-    for (uint32_t lane = 0; lane < loop_type_lanes(f->result); lane++) {
-        put(p, "%s%.*s1(", lane ? ", " : "", (int)(strrchr(name, 'v') + 1 - name), name);
-        for (uint32_t i = 0; i < f->param_count; i++)
-            put(p, "%sa%u.s%c", i ? ", " : "", i, lane_names[lane]);
-        put(p, ")");
-    }
-    put_line(p, ");\n}");
-}
-
-/* Writes a function once for all kernels of a program.  What computes vectors in float64 does so where the device has it. */
-static void put_function(struct printer *p, const struct loop_function *f)
-{
-    const bool vector = loop_type_lanes(f->result) > 1 && loop_type_element(f->result) == LOOP_F32;
-    const char *name = function_name(p, f);
-
-    put_line(p, "#ifndef HAS_%s\n#define HAS_%s%s", name, name, vector ? "\n#ifdef cl_khr_fp64" : "");
-    put_function_head(p, f);
-    put_statements(p, f->body.first);
-    put_line(p, "}");
-    if (vector) {
-        put_line(p, "#else");
-        put_by_lanes(p, f);
-        put_line(p, "#endif");
-    }
-    put_line(p, "#endif");
-}
-
-void put_functions(struct printer *p)
-{
-    for (int vectors = 0; vectors < 2; vectors++)
-        for (const struct loop_function *f = p->operations->module.first; f; f = f->next)
-            if (f->internal && (loop_type_lanes(f->result) > 1) == vectors)
-                put_function(p, f);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Loads libwebnn_codegen when the first compiler is created, and forwards calls to it.  It is looked for next to the library
+ * Loads a code generator when the first compiler is created, and forwards calls to it: libwebnn_codegen_host, where it is, for
+ * code of this process, libwebnn_codegen for objects.  They are looked for next to the library
  * (or the program) that this file is linked into, by absolute path: neither the search path of the system's loader nor the
- * environment says where it is.
+ * environment says where they are.
  */
 #define _GNU_SOURCE
 #include "codegen/plugin/functions.h"
@@ -21,8 +22,8 @@
 
 enum { ROOM_BYTES = 32 << 20 };
 
-/* NULL until it is loaded; it is never closed. */
-static const struct codegen_plugin *plugin;
+/* NULL until they are loaded; they are never closed. */
+static const struct codegen_plugin *host, *objects;
 
 /* ---- where it is ---- */
 
@@ -45,82 +46,94 @@ __attribute__((constructor)) static void find_own_folder(void)
         *own_folder = '\0';
 }
 
-/* Makes the path of the plug-in in a folder, or below it.  Returns whether there is such a file. */
-static bool find_in(const char *folder, const char *below, char path[PATH_MAX])
+/* Makes the path of a plug-in in a folder, or below it, of the one for this process first if that will do.  Returns whether
+ * there is such a file. */
+static bool find_in(const char *folder, const char *below, bool for_host, char path[PATH_MAX])
 {
+    if (for_host && snprintf(path, PATH_MAX, "%s%s/%s", folder, below, WEBNN_CODEGEN_HOST_FILE) < PATH_MAX &&
+        access(path, F_OK) == 0)
+        return true;
     return snprintf(path, PATH_MAX, "%s%s/%s", folder, below, WEBNN_CODEGEN_FILE) < PATH_MAX && access(path, F_OK) == 0;
 }
 
-/* Finds the plug-in: in the library's folder, in the folder of libraries that belongs to a program's, or where libraries are
+/* Finds a plug-in: in the library's folder, in the folder of libraries that belongs to a program's, or where libraries are
  * installed.  Returns whether there is such a file; if not, the path is the first of these. */
-static bool find(char path[PATH_MAX])
+static bool find(bool for_host, char path[PATH_MAX])
 {
     const char *below = is_program ? "/../" WEBNN_LIBDIR : "";
 
     if (!*own_folder)
-        return find_in(WEBNN_FULL_LIBDIR, "", path);
-    return find_in(own_folder, below, path) || (is_program && find_in(own_folder, "/../lib", path)) ||
-           find_in(WEBNN_FULL_LIBDIR, "", path) || find_in(own_folder, below, path);
+        return find_in(WEBNN_FULL_LIBDIR, "", for_host, path);
+    return find_in(own_folder, below, for_host, path) || (is_program && find_in(own_folder, "/../lib", for_host, path)) ||
+           find_in(WEBNN_FULL_LIBDIR, "", for_host, path) || find_in(own_folder, below, for_host, path);
 }
 
-static bool load_locked(struct error *e)
+/* Returns the table of the plug-in for code of this process or for objects, or NULL after an error in *e. */
+static const struct codegen_plugin *open_plugin(bool for_host, struct error *e)
 {
     char path[PATH_MAX], shown[512];
 
-    const bool there = find(path);
+    const bool there = find(for_host, path);
     escape_text(shown, sizeof shown, path, strlen(path));
     if (!there)
-        return error_set(e, WNNStatus_NotSupportedError,
-                         "there is no code generator, which building a graph needs: %s belongs to this library; install it "
-                         "(Debian: " WEBNN_CODEGEN_PACKAGE ")",
-                         shown);
+        return error_null(e, WNNStatus_NotSupportedError,
+                          "there is no code generator, which building a graph needs: %s belongs to this library; install it "
+                          "(Debian: " WEBNN_CODEGEN_PACKAGE ")",
+                          shown);
     if (!memory_has_room(ROOM_BYTES)) /* what LLVM does while it is loaded cannot fail */
-        return error_out_of_memory(e);
+        return error_null_memory(e);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return error_set(e, WNNStatus_NotSupportedError,
-                         "the code generator, which building a graph needs, cannot be loaded: %.500s; it needs LLVM 19 "
-                         "(Debian: libllvm19)",
-                         dlerror());
+        return error_null(e, WNNStatus_NotSupportedError,
+                          "the code generator, which building a graph needs, cannot be loaded: %.500s; it needs LLVM 19 "
+                          "(Debian: libllvm19)",
+                          dlerror());
     const struct codegen_plugin *found = dlsym(library, CODEGEN_PLUGIN_NAME);
     if (!found || strcmp(found->build, WEBNN_BUILD) != 0)
-        return error_set(e, WNNStatus_NotSupportedError,
-                         "the code generator %s is of build %.80s, and this library of build " WEBNN_BUILD
-                         ": install both from one build, and start the program again",
-                         shown, found ? found->build : "unknown");
-    __atomic_store_n(&plugin, found, __ATOMIC_RELEASE);
-    return true;
+        return error_null(e, WNNStatus_NotSupportedError,
+                          "the code generator %s is of build %.80s, and this library of build " WEBNN_BUILD
+                          ": install both from one build, and start the program again",
+                          shown, found ? found->build : "unknown");
+    return found;
 }
 
-static bool load(struct error *e)
+static bool load(const struct codegen_plugin **plugin, struct error *e)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-    if (__atomic_load_n(&plugin, __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(plugin, __ATOMIC_ACQUIRE))
         return true;
     pthread_mutex_lock(&lock);
-    const bool ok = plugin || load_locked(e);
+    const struct codegen_plugin *found = *plugin;
+    if (!found && plugin == &host)
+        found = objects; /* one LLVM is enough */
+    if (!found)
+        found = open_plugin(plugin == &host, e);
+    struct error again = {0};
+    if (!found && plugin == &host && (found = open_plugin(false, &again))) /* one of another build may lie there */
+        *e = (struct error){0};
+    __atomic_store_n(plugin, found, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
-    return ok;
+    return found != NULL;
 }
 
 /* ---- calls that may be the first ---- */
 
 struct codegen *codegen_create(const struct target *t, const struct debug_options *d, struct error *e)
 {
-    return load(e) ? plugin->codegen_create(t, d, e) : NULL;
+    return load(&host, e) ? host->codegen_create(t, d, e) : NULL;
 }
 
 uint32_t object_levels(const char *triple, const char *cpu, const char *features, const char *names[OBJECT_LEVELS_MAX],
                        struct error *e)
 {
-    return load(e) ? plugin->object_levels(triple, cpu, features, names, e) : 0;
+    return load(&objects, e) ? objects->object_levels(triple, cpu, features, names, e) : 0;
 }
 
 bool object_target(struct target *t, const char *triple, const char *cpu, const char *features, struct arena *a,
                    struct error *e)
 {
-    return load(e) && plugin->object_target(t, triple, cpu, features, a, e);
+    return load(&objects, e) && objects->object_target(t, triple, cpu, features, a, e);
 }
 
 /* ---- calls with what those have made ---- */
@@ -128,70 +141,75 @@ bool object_target(struct target *t, const char *triple, const char *cpu, const 
 void codegen_free(struct codegen *c)
 {
     if (c)
-        plugin->codegen_free(c);
+        host->codegen_free(c);
 }
 
 bool codegen_is_abandoned(struct codegen *c)
 {
-    return plugin->codegen_is_abandoned(c);
+    return host->codegen_is_abandoned(c);
 }
 
 bool codegen_compile_watched(struct codegen *c, uint32_t count, struct schedule *const *schedules,
                              bool (*cancelled)(void *user, uint32_t done, uint32_t total), void *user,
                              struct codegen_kernels **kernels, kernel_function *functions, struct error *e)
 {
-    return plugin->codegen_compile_watched(c, count, schedules, cancelled, user, kernels, functions, e);
+    return host->codegen_compile_watched(c, count, schedules, cancelled, user, kernels, functions, e);
 }
 
 void codegen_kernels_free(struct codegen_kernels *k)
 {
     if (k)
-        plugin->codegen_kernels_free(k);
+        host->codegen_kernels_free(k);
 }
 
 bool codegen_kernels_flatten(struct codegen_kernels *k, struct schedule *const *schedules, uint32_t count,
                              const uint32_t *which, void **bytes, size_t *size, uint64_t *offsets, struct error *e)
 {
-    return plugin->codegen_kernels_flatten(k, schedules, count, which, bytes, size, offsets, e);
+    return host->codegen_kernels_flatten(k, schedules, count, which, bytes, size, offsets, e);
+}
+
+const char *codegen_kernels_structure(const struct codegen_kernels *k, uint32_t kernel)
+{
+    return host->codegen_kernels_structure(k, kernel);
 }
 
 void codegen_get_times(struct codegen *c, struct codegen_times *out)
 {
-    plugin->codegen_get_times(c, out);
+    host->codegen_get_times(c, out);
 }
 
 bool codegen_count_work(struct codegen *c, const struct kernel *k, struct codegen_work *work, struct error *e)
 {
-    return plugin->codegen_count_work(c, k, work, e);
+    return host->codegen_count_work(c, k, work, e);
 }
 
 bool object_target_is_native(const struct target *t)
 {
-    return plugin->object_target_is_native(t);
+    return objects->object_target_is_native(t);
 }
 
 bool object_target_is_bare(const struct target *t)
 {
-    return plugin->object_target_is_bare(t);
+    return objects->object_target_is_bare(t);
 }
 
 struct object_workspace object_workspace(const struct object_program *p)
 {
-    return plugin->object_workspace(p);
+    return objects->object_workspace(p);
 }
 
 int64_t object_workspace_bytes(const struct object_program *p)
 {
-    return plugin->object_workspace_bytes(p);
+    return objects->object_workspace_bytes(p);
 }
 
 int64_t object_scratch_bytes(const struct object_program *p)
 {
-    return plugin->object_scratch_bytes(p);
+    return objects->object_scratch_bytes(p);
 }
 
 bool object_create(const struct debug_options *d, const struct object_program *p, const struct object_options *o, void **bytes,
                    size_t *length, struct error *e)
 {
-    return load(e) && plugin->object_create(d, p, o, bytes, length, e);
+    return load(&objects, e) && objects->object_create(d, p, o, bytes, length, e);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Says what is on a picture, by builder calls of the program's own.
+// Classifies a picture, by builder calls of the program's own.
 //
 //   node classify.mjs MODEL [PICTURE.png]
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Says what is on a picture, by ONNX Runtime Web, whose WebNN provider runs on navigator.ml of webnn-node.
+// Classifies a picture, by ONNX Runtime Web, whose WebNN provider runs on navigator.ml of webnn-node.
 //
 //   node classify_onnx.mjs MODEL.onnx PICTURE.png [LABELS]
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Says what is on a picture, by a pipeline of transformers.js on navigator.ml of webnn-node, and a model folder made here.
+// Classifies a picture, by a pipeline of transformers.js on navigator.ml of webnn-node, and a model folder made here.
 //
 //   node pipeline.mjs MODEL [PICTURE]
 //

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Says what is on a picture.
+"""Classifies a picture.
 
     python3 classify.py MODEL [PICTURE] [LABELS]
 

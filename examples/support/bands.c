@@ -104,7 +104,7 @@ static void cosine_transform(const struct bands *b, const float in[BANDS], float
     }
 }
 
-/* Moves the history on by a frame, without what is below speech (a second-order high-pass near 20 Hz). */
+/* Moves the history on by a frame, without frequencies below speech (a second-order high-pass near 20 Hz). */
 static void remember(struct bands *b, const float *in)
 {
     float *out = b->history + HISTORY - FRAME, *m = b->high_pass;

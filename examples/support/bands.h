@@ -27,7 +27,7 @@ enum {
     HISTORY = PERIOD_MAX + WINDOW
 };
 
-/** Holds what is carried from frame to frame. */
+/** Holds the state from frame to frame. */
 struct bands {
     kiss_fftr_cfg forward, inverse;
     float window[FRAME]; /* rising half */

@@ -26,7 +26,7 @@ static bool make_outputs(struct classifier *c)
 
     for (size_t i = 0; i < c->output_count; i++) {
         if (wnnGraphGetOutput(c->graph, i, &d) || d.descriptor.dataType != WNNOperandDataType_Float32)
-            return complain(c, "the model is no classifier of pictures: an output is not float32");
+            return complain(c, "the model is not a classifier of pictures: an output is not float32");
         c->outputs[i] =
             (WNNNamedBuffer){d.name, malloc(example_byte_length(&d.descriptor)), example_byte_length(&d.descriptor)};
         if (!c->outputs[i].data)
@@ -44,7 +44,7 @@ bool classifier_open(struct classifier *c, const char *program, WNNGraph graph, 
     *c = (struct classifier){.program = program, .graph = graph, .labels = labels};
     c->output_count = wnnGraphGetOutputCount(graph);
     if (wnnGraphGetInputCount(graph) != 1 || !c->output_count || c->output_count > CLASSIFIER_OUTPUTS_MAX) {
-        fprintf(stderr, "%s: the model is no classifier of pictures: %zu inputs, %zu outputs\n", program,
+        fprintf(stderr, "%s: the model is not a classifier of pictures: %zu inputs, %zu outputs\n", program,
                 wnnGraphGetInputCount(graph), c->output_count);
         c->output_count = 0;
         return false;

@@ -41,7 +41,7 @@ struct classifier_class {
 
 /**
  * Prepares to classify by a graph, which must stay until classifier_close.  `labels` is text with a label in each line, or "";
- * it stays with the caller.  Returns false after a message on stderr if the graph is no classifier.
+ * it stays with the caller.  Returns false after a message on stderr if the graph is not a classifier.
  */
 bool classifier_open(struct classifier *c, const char *program, WNNGraph graph, const char *labels);
 /** Frees what the classifier holds. */

@@ -44,7 +44,7 @@ size_t example_byte_length(const WNNOperandDescriptor *d);
 double example_now_ms(void);
 
 /**
- * Reads the arguments of a program: up to `capacity` words that are no options, and the value of --threads.  Options with
+ * Reads the arguments of a program: up to `capacity` words that are not options, and the value of --threads.  Options with
  * values that the program knows itself are in `names` (NULL at the end), their values go to `values`.  Returns how many words
  * there are, or -1 for wrong usage.
  */

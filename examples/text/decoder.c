@@ -8,6 +8,7 @@
 #include "examples/text/decoder.h"
 
 #include "examples/text/kept.h"
+#include "webnn/webnn_draft.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,6 +20,9 @@
 enum { INPUTS_MAX = DECODER_STATES_MAX + 16, RANK_MAX = 12 };
 
 static const char past_prefix[] = "past_key_values.", present_prefix[] = "present.";
+
+/* The number of tokens of a graph in which it is a name. */
+enum { ANY_LENGTH = 0 };
 
 /* Holds the shapes that a reading gives to the inputs, and the inputs that it makes constants. */
 struct binding {
@@ -80,7 +84,7 @@ static void bind(struct binding *b, const WNNModelDeclaration *input, size_t ran
 static void bind_one(struct binding *b, const WNNModelDeclaration *input, WNNOperandDataType type)
 {
     static const int64_t one = 1; /* its first byte is 1, too, on the machines that there are */
-    static const uint32_t shape[RANK_MAX] = {1, 1, 1, 1, 1, 1, 1, 1};
+    static const uint32_t shape[RANK_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
     b->constants[b->options.constantCount++] =
         (WNNModelConstant){input->name,
@@ -96,27 +100,30 @@ static bool bind_input(struct decoder *d, struct binding *b, const WNNModelDecla
 
     if (b->options.shapeCount + b->options.constantCount == INPUTS_MAX)
         return error(d, "the model has more than %d inputs", INPUTS_MAX);
-    if ((is(input->name, "input_ids") || is(input->name, "position_ids")) && input->rank == 2)
-        bind(b, input, 2, (uint32_t[]){1, length});
-    else if (is(input->name, "attention_mask") && input->rank == 2)
+    if ((is(input->name, "input_ids") || is(input->name, "position_ids")) && input->rank == 2) {
+        if (length != ANY_LENGTH)
+            bind(b, input, 2, (uint32_t[]){1, length});
+    } else if (is(input->name, "attention_mask") && input->rank == 2) {
         bind(b, input, 2, (uint32_t[]){1, total});
-    else if (begins(input->name, past_prefix) && input->rank == 4)
+    } else if (begins(input->name, past_prefix) && input->rank == 4) {
         bind(b, input, 4, cache);
-    else if (is(input->name, "num_logits_to_keep") || is(input->name, "logits_to_keep"))
+    } else if (is(input->name, "num_logits_to_keep") || is(input->name, "logits_to_keep")) {
         bind_one(b, input, WNNOperandDataType_Int64);
-    else if (is(input->name, "use_cache_branch"))
+    } else if (is(input->name, "use_cache_branch")) {
         bind_one(b, input, WNNOperandDataType_Uint8);
-    else
+    } else {
         return error(d,
                      "the model has the input '%s', which this program does not know; it takes input_ids, attention_mask, "
                      "position_ids and past_key_values.*",
                      wnnModelEscape(input->name, name, sizeof name));
+    }
     return true;
 }
 
 /* Reads the model for so many tokens at once and so many elements of the mask. */
 static bool read_model(struct decoder *d, WNNModelInfo info, const char *path, uint32_t length, uint32_t total, WNNModel *model)
 {
+    const WNNDimension any = {WNN_STR(d->length_name), 1, d->capacity};
     struct binding *b = calloc(1, sizeof *b);
     bool done = b != NULL;
 
@@ -124,6 +131,8 @@ static bool read_model(struct decoder *d, WNNModelInfo info, const char *path, u
     if (!b)
         return error(d, "out of memory");
     b->options = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
+    b->options.nameCount = length == ANY_LENGTH;
+    b->options.names = &any;
     for (size_t i = 0; i < wnnModelInfoGetInputCount(info) && done; i++) {
         WNNModelDeclaration input;
 
@@ -136,7 +145,7 @@ static bool read_model(struct decoder *d, WNNModelInfo info, const char *path, u
     return done;
 }
 
-/* Finds how long the cache is that the file fixes, and refuses files that are no language models with a cache. */
+/* Finds how long the cache is that the file fixes, and refuses files that are not language models with a cache. */
 static bool check_inputs(struct decoder *d, WNNModelInfo info)
 {
     bool has_ids = false;
@@ -147,7 +156,11 @@ static bool check_inputs(struct decoder *d, WNNModelInfo info)
 
         if (!model_ok(d, wnnModelInfoGetInput(info, i, &input)))
             return false;
-        has_ids = has_ids || is(input.name, "input_ids");
+        if (is(input.name, "input_ids")) {
+            has_ids = true;
+            if (input.rank == 2 && !input.dimensions[1].size && input.dimensions[1].name.length < sizeof d->length_name)
+                memcpy(d->length_name, input.dimensions[1].name.data, input.dimensions[1].name.length);
+        }
         if (!begins(input.name, past_prefix) || input.rank != 4)
             continue;
         caches++;
@@ -157,7 +170,7 @@ static bool check_inputs(struct decoder *d, WNNModelInfo info)
             return error(d, "the model does not say how many heads its caches have, and of which size");
     }
     if (!has_ids || !caches)
-        return error(d, "the model is no language model with a cache: it needs inputs input_ids and past_key_values.*");
+        return error(d, "the model is not a language model with a cache: it needs inputs input_ids and past_key_values.*");
     return caches <= DECODER_STATES_MAX || error(d, "the model has %zu caches, more than %d", caches, DECODER_STATES_MAX);
 }
 
@@ -252,16 +265,24 @@ static bool add_states(struct decoder *d, WNNModel model, WNNGraphBuilder b, uin
     return done;
 }
 
-/* Returns the logits of the last token as float32. */
+/* Returns the logits of the last token as float32: of any number of tokens, which is the second of their shape. */
 static bool last_logits(struct decoder *d, WNNModel model, WNNGraphBuilder b, WNNOperand *logits)
 {
+    const WNNOperandDescriptor one = {WNNOperandDataType_Uint32, 1, (uint32_t[]){1}, NULL},
+                               three = {WNNOperandDataType_Uint32, 1, (uint32_t[]){3}, NULL};
+    const uint32_t zeros[3] = {0}, ones[1] = {1};
     WNNModelPort port;
-    const uint32_t *shape;
 
     if (!find_port(model, false, "logits", &port) || port.descriptor.rank != 3)
         return error(d, "the model has no output logits of three dimensions");
-    shape = port.descriptor.shape;
-    *logits = wnnGraphBuilderSlice(b, port.operand, 3, (uint32_t[]){0, shape[1] - 1, 0}, 3, (uint32_t[]){1, 1, shape[2]}, NULL);
+    const uint32_t sizes[3] = {1, 1, port.descriptor.shape[2]};
+    WNNOperand zero = wnnGraphBuilderConstant(b, &one, zeros, sizeof *zeros);
+    WNNOperand rows = wnnGraphBuilderSlice(b, wnnGraphBuilderShape(b, port.operand, NULL), 1, ones, 1, ones, NULL);
+    WNNOperand last = wnnGraphBuilderSub(b, rows, wnnGraphBuilderConstant(b, &one, ones, sizeof ones), NULL);
+    WNNOperand starts = wnnGraphBuilderConcat(b, 3, (WNNOperand[]){zero, last, zero}, 0, NULL);
+
+    *logits =
+        wnnGraphBuilderSliceDynamic(b, port.operand, starts, wnnGraphBuilderConstant(b, &three, sizes, sizeof sizes), NULL);
     if (port.descriptor.dataType != WNNOperandDataType_Float32)
         *logits = wnnGraphBuilderCast(b, *logits, WNNOperandDataType_Float32, NULL);
     return true;
@@ -282,7 +303,10 @@ static bool read_either(struct decoder *d, WNNModelInfo info, const char *path, 
         if (present.descriptor.rank == 4 && present.descriptor.shape[2] == d->capacity)
             return true;
         wnnModelRelease(*model);
+        *model = NULL;
     }
+    if (length == ANY_LENGTH)
+        return false;
     d->fixed_cache = false;
     if (!read_model(d, info, path, length, d->capacity + length, model))
         return false;
@@ -292,7 +316,7 @@ static bool read_either(struct decoder *d, WNNModelInfo info, const char *path, 
                  "tokens; export it with position_ids, or with a cache of fixed length (GroupQueryAttention)");
 }
 
-/* Builds the graph for so many tokens at once. */
+/* Builds the graph for so many tokens at once, or for any number of them. */
 static bool build_step(struct decoder *d, WNNModelInfo info, const struct decoder_options *o, uint32_t length, WNNGraph *graph)
 {
     WNNNamedOperand *outputs = calloc(DECODER_STATES_MAX + 1, sizeof *outputs);
@@ -394,6 +418,17 @@ static bool make_tensors(struct decoder *d, struct decoder_step *s)
            make_tensor(d, &logits.descriptor, true, false, &s->logits) && make_states(d, s->graph);
 }
 
+/* Makes the graph for so many tokens: a variant of the one graph for any number, which is read once; where the file's caches
+ * grow, or it has operators that must know the number, the file is read for each. */
+static bool make_graph(struct decoder *d, WNNModelInfo info, const struct decoder_options *o, uint32_t length, WNNGraph *graph)
+{
+    const WNNNamedSize size = {WNN_STR(d->length_name), length};
+
+    if (*d->length_name && !d->any_length && !build_step(d, info, o, ANY_LENGTH, &d->any_length))
+        *d->length_name = '\0';
+    return (d->any_length && !wnnGraphGetVariant(d->any_length, 1, &size, graph)) || build_step(d, info, o, length, graph);
+}
+
 /* Takes the graph for so many tokens at once from the folder, or builds it and puts it there.  Whatever cannot be loaded is
  * built, and what cannot be written is built again at the next start. */
 static bool make_step(struct decoder *d, WNNModelInfo info, const struct decoder_options *o, uint32_t length,
@@ -401,7 +436,7 @@ static bool make_step(struct decoder *d, WNNModelInfo info, const struct decoder
 {
     char *kept = o->folder ? kept_path(d->context, o, d->capacity, length) : NULL;
     const bool loaded = kept && !access(kept, R_OK) && !wnnContextLoadGraph(d->context, kept, &s->graph);
-    bool done = loaded || build_step(d, info, o, length, &s->graph);
+    bool done = loaded || make_graph(d, info, o, length, &s->graph);
 
     s->length = length;
     d->loaded += loaded;
@@ -427,6 +462,9 @@ bool decoder_open(struct decoder *d, const struct decoder_options *o)
            (d->token.length == 1 || error(d, "the model takes %u tokens at once, and never one", d->token.length)) &&
            (o->block <= 1 || make_step(d, info, o, o->block, &d->block));
     wnnModelInfoRelease(info);
+    d->is_one = d->any_length != NULL;
+    wnnGraphRelease(d->any_length); /* its variants are the steps' */
+    d->any_length = NULL;
     if (!done)
         return false;
     d->logits = calloc(d->vocabulary, sizeof *d->logits);

@@ -3,8 +3,9 @@
  * Runs a language model that an exporter has written with a cache: tokens in, the logits of the last one out.
  *
  * The inputs have the names that exporters agree on: input_ids, attention_mask, position_ids, past_key_values.*; the outputs
- * logits and present.*.  One graph takes a block of the prompt, one takes a token, and the caches are states of both
- * (docs/loops.md), so that a step writes its own keys and values alone.  Both graphs share the packed weights.
+ * logits and present.*.  One graph serves blocks of the prompt and tokens, whose number is a named dimension
+ * (docs/named-dimensions.md), and the caches are its states (docs/loops.md), so that a step writes its own keys and values
+ * alone.  Variants share the packed weights.
  */
 #pragma once
 
@@ -44,12 +45,15 @@ struct decoder {
     struct decoder_step block, token;
     uint32_t vocabulary, capacity, filled; /**< filled: how many tokens the caches hold */
     bool fixed_cache;                      /**< present is the whole cache; otherwise it is past followed by the new tokens */
+    WNNGraph any_length;                   /**< the graph for any number of tokens; NULL: not made yet, or not possible */
+    bool is_one;                           /**< the steps are variants of it */
+    char length_name[64];                  /**< of that number; "": the file is read for each */
     uint32_t loaded;                       /**< how many of the graphs were there, compiled */
     size_t state_count;
     char input_names[DECODER_STATES_MAX][96], output_names[DECODER_STATES_MAX][96];
     WNNTensor states[DECODER_STATES_MAX];
     float *logits;      /**< of the last token */
-    int64_t *integers;  /**< room for what is written to an input */
+    int64_t *integers;  /**< room for the integers of an input */
     char message[1024]; /**< of the last call that failed */
 };
 

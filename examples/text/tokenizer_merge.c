@@ -122,7 +122,7 @@ static void begin_symbol(struct work *w, int32_t id)
     w->count++;
 }
 
-/* Adds the symbols of one character: itself, its bytes, or the token for what is unknown. */
+/* Adds the symbols of one character: itself, its bytes, or the token for unknown text. */
 static void begin_character(const struct tokenizer *t, struct work *w, const char *text, size_t length)
 {
     const struct token *token = tokenizer_token(t, text, length);

@@ -155,7 +155,7 @@ WNNStatus wnnGraphBuilderQuantizeWeights(WNNGraphBuilder b, WNNWeightFormat form
     if (!b)
         error_set(&e, WNNStatus_TypeError, "quantizeWeights: builder is NULL");
     else if (format != WNNWeightFormat_None && format != WNNWeightFormat_Int8 && format != WNNWeightFormat_Int4)
-        error_set(&e, WNNStatus_TypeError, "quantizeWeights: %d is no weight format; give WNNWeightFormat_Int8 or _Int4",
+        error_set(&e, WNNStatus_TypeError, "quantizeWeights: %d is not a weight format; give WNNWeightFormat_Int8 or _Int4",
                   (int)format);
     else if (builder_can_build(b, "quantizeWeights", &e))
         b->graph->quantized.format = format;
@@ -290,13 +290,14 @@ bool wnnOperandIsError(WNNOperand operand)
 
 /* ---- descriptors ---- */
 
-bool builder_descriptor(const WNNOperandDescriptor *d, const char *what, struct tensor_type *type, struct error *e)
+bool builder_descriptor(WNNGraphBuilder b, const WNNOperandDescriptor *d, const char *what, struct tensor_type *type,
+                        struct error *e)
 {
     memset(type, 0, sizeof(*type));
     if (!d)
         return error_set(e, WNNStatus_TypeError, "%s: descriptor is NULL", what);
-    if (!dtype_is_public(d->dataType))
-        return error_set(e, WNNStatus_TypeError, "%s: dataType %u is no operand data type", what, (unsigned)d->dataType);
+    if (!type_check_data_type(d->dataType, runtime_knows_draft(b->context), what, e))
+        return false;
     if (d->rank > RANK_MAX)
         return error_set(e, WNNStatus_TypeError, "%s: the rank is %zu, the largest supported is %d", what, d->rank, RANK_MAX);
     if (d->rank && !d->shape)
@@ -318,7 +319,7 @@ static bool input_descriptor(WNNGraphBuilder b, const WNNOperandDescriptor *d, c
     uint32_t shape[RANK_MAX], open = 0;
 
     if (!d || !d->dimensions || d->rank > RANK_MAX)
-        return builder_descriptor(d, what, type, e);
+        return builder_descriptor(b, d, what, type, e);
     for (uint32_t i = 0; i < d->rank; i++) {
         const WNNStringView name = d->dimensions[i].name;
 
@@ -329,10 +330,8 @@ static bool input_descriptor(WNNGraphBuilder b, const WNNOperandDescriptor *d, c
                              view_length(name), NAME_BYTES_MAX);
     }
     const WNNOperandDescriptor sizes = {d->dataType, d->rank, shape, NULL};
-    if (!builder_descriptor(&sizes, what, type, e))
+    if (!builder_descriptor(b, &sizes, what, type, e))
         return false;
-    if (open && b->loop)
-        return error_set(e, WNNStatus_TypeError, "%s: an input of a graph with loops has no named dimensions", what);
     for (uint32_t i = 0; i < d->rank; i++) {
         const WNNDimension *dim = &d->dimensions[i];
 
@@ -363,7 +362,7 @@ static WNNOperand add_input(WNNGraphBuilder b, WNNStringView name, WNNOperandDes
         return error_null(e, WNNStatus_TypeError, "input: the name is empty");
     WNNOperand operand = name_map_find(&b->inputs, name.data, name.length);
     if (operand && operand->value)
-        return error_null(e, WNNStatus_TypeError, "%s: there is an input of that name already", what);
+        return error_null(e, WNNStatus_TypeError, "%s: an input of that name exists", what);
     if (!input_descriptor(b, descriptor, what, &type, e))
         return NULL;
     if (!operand) { /* else memory ran out when it was to be connected */
@@ -431,7 +430,7 @@ static bool check_outputs(WNNGraphBuilder b, size_t count, WNNNamedOperand const
         if (outputs[i].operand->value->kind != VALUE_RESULT)
             return error_set(e, WNNStatus_TypeError, "%s is %s; an identity operator can stand between", what,
                              outputs[i].operand->value->kind == VALUE_INPUT ? "an input" : "a constant");
-        if (!dtype_is_public(outputs[i].operand->type.type))
+        if (!dtype_is_port(outputs[i].operand->type.type))
             return error_set(e, WNNStatus_TypeError, "%s is of %s, which cast makes float32 of", what,
                              dtype_name(outputs[i].operand->type.type));
     }
@@ -535,8 +534,6 @@ struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperan
         return NULL;
     if (b->loop)
         return error_null(e, WNNStatus_TypeError, "build: a loop has begun and not ended");
-    if (b->graph->dims && b->graph->loops)
-        return error_null(e, WNNStatus_TypeError, "build: a graph with loops has no named dimensions and operators on shapes");
     if (check_outputs(b, count, outputs, &names, e)) {
         marks = mark_reachable(b->graph, count, outputs);
         if (!marks)

@@ -63,11 +63,12 @@ static inline size_t view_length(WNNStringView text)
 /** Checks the specification's "can build".  Returns false after an error in *e, whose message begins with `what`. */
 bool builder_can_build(WNNGraphBuilder b, const char *what, struct error *e);
 /** Implements the IDL's conversion of a descriptor, and "check dimensions".  Returns false after an error in *e. */
-bool builder_descriptor(const WNNOperandDescriptor *d, const char *what, struct tensor_type *type, struct error *e);
-/** Says "builder is NULL", for methods that were called without one.  Returns NULL. */
+bool builder_descriptor(WNNGraphBuilder b, const WNNOperandDescriptor *d, const char *what, struct tensor_type *type,
+                        struct error *e);
+/** Reports "builder is NULL" for a method called without one.  Returns NULL. */
 WNNOperand builder_missing(const char *method);
 /**
- * Notes a failed call in the builder's first error and the thread's last one, and leaves the graph untouched.  Returns the
+ * Records a failed call as the builder's first error and the thread's last one; the graph is unchanged.  Returns the
  * error operand, or NULL if the builder is NULL.
  */
 WNNOperand builder_fail(WNNGraphBuilder b, const struct error *e);

@@ -51,7 +51,7 @@ static bool call_options(struct method *m, WNNGraphBuilder b, const void *option
     if (view_length(label) > NAME_BYTES_MAX)
         return call_error(&m->call, "the label has %zu bytes, more than %d", view_length(label), NAME_BYTES_MAX);
     if (view_length(label)) {
-        /* The label lies in the builder's arena: it is for the message, too, when there is no graph any more. */
+        /* The label is in the builder's arena: messages need it even after the graph is gone. */
         m->call.label = arena_string(&b->arena, label.data, view_length(label));
         if (!m->call.label)
             return error_out_of_memory(&m->error);
@@ -120,7 +120,7 @@ static bool call_operands(struct method *m, size_t count, WNNOperand const *oper
             return error_out_of_memory(&m->error);
     }
     for (size_t i = 0; i < count; i++, slot++)
-        if (!call_operand(m, &info->ins[info->flags & OPF_VARIADIC ? 0 : i], operands[i], i, &slots[slot]))
+        if (!call_operand(m, op_operand(m->call.op, i), operands[i], i, &slots[slot]))
             return false;
     for (const struct operand_info *in = info->ins; in->name; in++) {
         WNNOperand operand;
@@ -193,9 +193,10 @@ static bool check_supported(struct method *m, uint32_t slot, const char *name, c
     /* A draft's operator becomes one that the context has been asked about, when the graph is made for certain sizes. */
     dtype_set types = op_is_draft(m->call.op) ? DT_ANY : runtime_supported_types(m->builder->context, m->call.op, slot);
 
-    /* Programs cannot name uint4: the builder has put such a constant in front of its cast.  Those that have asked for float64
-     * read it by the operators that passes may have it of. */
-    if (types & DT_AS_FLAG || types & 1u << t->type || t->type == DTYPE_UINT4 ||
+    /* Programs cannot name packed types, nor all of them those of the draft: the builder has put such a constant in front of
+     * its cast.  Those that have asked for float64 read it by the operators that passes may have it of. */
+    if (types & DT_AS_FLAG || types & 1u << t->type || dtype_packed_bits(t->type) ||
+        (m->call.op == OP_CAST && slot == 0 && dtype_is_draft(t->type)) ||
         (t->type == DTYPE_FLOAT64 && (m->call.op != OP_CAST || slot == 0 || m->builder->to_float64)))
         return true;
     return call_error(&m->call, "%s has data type %s, which this context does not support here", name, dtype_name(t->type));

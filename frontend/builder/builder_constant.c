@@ -20,7 +20,7 @@ struct step {
 
 struct evaluation {
     struct step *steps;
-    uint32_t count, capacity;
+    uint32_t count;
     struct arena arena;
 };
 
@@ -34,7 +34,7 @@ static bool need(struct evaluation *ev, struct value *v, struct error *e)
     if (op_is_draft(v->producer->op))
         return error_set(e, WNNStatus_TypeError, "getConstantValue: the operand depends on %s, which the graph computes",
                          op_infos[v->producer->op].name);
-    if (!array_reserve(NULL, &ev->steps, &ev->capacity, ev->count + 1, sizeof *ev->steps))
+    if (!array_extend(&ev->steps, ev->count, sizeof *ev->steps))
         return error_out_of_memory(e);
     v->producer->scratch = v->producer; /* a mark: steps still move */
     ev->steps[ev->count++] = (struct step){v->producer, NULL};

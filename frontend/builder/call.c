@@ -73,7 +73,7 @@ static enum op method_parse(const char *text, size_t length)
 
 /* ---- life ---- */
 
-/** Says what is wrong with an argument: "elu [label]: alpha ...". */
+/** Refuses an argument: "elu [label]: alpha ...". */
 static WNNStatus refuse(WNNMethodCall call, const char *argument, const char *text)
 {
     WNNStringView label;
@@ -303,7 +303,7 @@ static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const W
                                                : refuse_value(call, a->name, wanted(a, wants, sizeof(wants)), v);
     if (!to_list(v, &count, &items))
         return refuse_value(call, a->name, "a list", v);
-    if (count > attr_count_max(call->op, a))
+    if (count > attr_count_max(a))
         return refuse(call, a->name, "has more items than are possible");
     list = arena_array(&call->arena, count, sizeof(*list));
     if (!list)
@@ -421,7 +421,7 @@ WNNStatus wnnMethodCallArgument(WNNMethodCall call, size_t index, WNNMethodValue
         }
     } else {
         a = positional_attr(call->op, index - operands);
-        if (call->op == OP_SPLIT && value.kind == WNNMethodValueKind_Number) {
+        if (a->or_count && value.kind == WNNMethodValueKind_Number) {
             if (!to_integer(&value, 0, UINT32_MAX, &parts))
                 return refuse_value(call, a->name, "an integer from 0 to 4294967295", &value);
             call->args.split.splits = NULL;

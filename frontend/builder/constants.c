@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "runtime/api/runtime.h"
+#include "webnn/webnn_draft.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers of 4 bits lie in bytes and are read as words");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packed numbers lie in bytes and are read as words");
 
 /** Connects a constant whose bytes are there, and takes over the reference.  Returns NULL after an error in *e. */
 static WNNOperand add_constant(WNNGraphBuilder b, const struct tensor_type *type, struct constant *c, struct error *e)
@@ -32,7 +33,7 @@ static WNNOperand add_constant(WNNGraphBuilder b, const struct tensor_type *type
 static bool check_bytes(void const *data, size_t byteLength, int64_t expected, struct error *e)
 {
     if ((uint64_t)expected != byteLength)
-        return error_set(e, WNNStatus_TypeError, "constant: the buffer has %zu bytes, the descriptor asks for %lld", byteLength,
+        return error_set(e, WNNStatus_TypeError, "constant: the buffer has %zu bytes, the descriptor needs %lld", byteLength,
                          (long long)expected);
     if (!data)
         return error_set(e, WNNStatus_TypeError, "constant: data is NULL");
@@ -43,7 +44,7 @@ static bool check_bytes(void const *data, size_t byteLength, int64_t expected, s
 static bool check_constant(WNNGraphBuilder b, WNNOperandDescriptor const *descriptor, void const *data, size_t byteLength,
                            struct tensor_type *type, struct error *e)
 {
-    return builder_can_build(b, "constant", e) && builder_descriptor(descriptor, "constant", type, e) &&
+    return builder_can_build(b, "constant", e) && builder_descriptor(b, descriptor, "constant", type, e) &&
            check_bytes(data, byteLength, type_bytes(type), e);
 }
 
@@ -79,28 +80,36 @@ WNNOperand wnnGraphBuilderConstantLent(WNNGraphBuilder b, WNNOperandDescriptor c
     return operand ? operand : builder_fail(b, &e);
 }
 
-/** Makes the checks of a constant of numbers of 4 bits, and turns *type into what it is in the graph. */
-static bool check_uint4(WNNGraphBuilder b, WNNOperandDescriptor const *descriptor, void const *data, size_t byteLength,
-                        struct tensor_type *type, struct error *e)
+/** Makes the checks of a constant of numbers of so many bits, and turns *type into what it is in the graph. */
+static bool check_packed(WNNGraphBuilder b, WNNOperandDescriptor const *descriptor, uint32_t bits, void const *data,
+                         size_t byteLength, struct tensor_type *type, struct error *e)
 {
-    if (!builder_can_build(b, "constant", e) || !builder_descriptor(descriptor, "constant", type, e))
+    if (!builder_can_build(b, "constant", e) || !builder_descriptor(b, descriptor, "constant", type, e))
         return false;
+    if (!dtype_packed(bits))
+        return error_set(e, WNNStatus_TypeError, "constant: numbers have %u bits; give 4, 2 or 1", bits);
     if (type->type != WNNOperandDataType_Uint8)
-        return error_set(e, WNNStatus_TypeError, "constant: numbers of 4 bits are read as uint8, not as %s",
+        return error_set(e, WNNStatus_TypeError, "constant: numbers of %u bits are read as uint8, not as %s", bits,
                          dtype_name(type->type));
-    if (!check_bytes(data, byteLength, (type_elements(type) + 1) / 2, e))
+    if (!check_bytes(data, byteLength, (type_elements(type) * bits + 7) / 8, e))
         return false;
-    type->type = DTYPE_UINT4;
+    type->type = dtype_packed(bits);
     return true;
 }
 
 WNNOperand wnnGraphBuilderConstantUint4Lent(WNNGraphBuilder b, WNNOperandDescriptor const *descriptor, void const *data,
                                             size_t byteLength, WNNBufferReleaseCallbackInfo release)
 {
+    return wnnGraphBuilderConstantPackedLent(b, descriptor, 4, data, byteLength, release);
+}
+
+WNNOperand wnnGraphBuilderConstantPackedLent(WNNGraphBuilder b, WNNOperandDescriptor const *descriptor, uint32_t bits,
+                                             void const *data, size_t byteLength, WNNBufferReleaseCallbackInfo release)
+{
     struct error e = {0};
     struct tensor_type type;
     WNNOperand operand = NULL;
-    const bool good = b && check_uint4(b, descriptor, data, byteLength, &type, &e);
+    const bool good = b && check_packed(b, descriptor, bits, data, byteLength, &type, &e);
 
     if (good && (size_t)type_bytes(&type) == byteLength) {
         operand = add_constant(b, &type, constant_lend(data, byteLength, release), &e);
@@ -122,6 +131,31 @@ WNNOperand wnnGraphBuilderConstantUint4Lent(WNNGraphBuilder b, WNNOperandDescrip
     return builder_apply(b, OP_CAST, NULL, &(union op_args){.cast = {WNNOperandDataType_Uint8}}, 1, &operand);
 }
 
+WNNOperand wnnGraphBuilderConstantCastLent(WNNGraphBuilder b, WNNOperandDescriptor const *descriptor, WNNOperandDataType stored,
+                                           void const *data, size_t byteLength, WNNBufferReleaseCallbackInfo release)
+{
+    struct error e = {0};
+    struct tensor_type type;
+    WNNOperand operand = NULL;
+    bool good = b && builder_can_build(b, "constant", &e) && builder_descriptor(b, descriptor, "constant", &type, &e);
+
+    if (good && !dtype_is_port(stored))
+        good = error_set(&e, WNNStatus_TypeError, "constant: stored %u is not an operand data type", (unsigned)stored);
+    if (good) {
+        type.type = stored;
+        good = check_bytes(data, byteLength, type_bytes(&type), &e);
+    }
+    if (good)
+        operand = add_constant(b, &type, constant_lend(data, byteLength, release), &e);
+    else if (release.callback)
+        release.callback(data, byteLength, release.userdata1, release.userdata2);
+    if (!b)
+        return builder_missing("constant");
+    if (!operand)
+        return builder_fail(b, &e);
+    return builder_apply(b, OP_CAST, NULL, &(union op_args){.cast = {descriptor->dataType}}, 1, &operand);
+}
+
 WNNOperand wnnGraphBuilderConstantScalar(WNNGraphBuilder b, WNNOperandDataType dataType, WNNNumber value)
 {
     struct error e = {0};
@@ -131,9 +165,9 @@ WNNOperand wnnGraphBuilderConstantScalar(WNNGraphBuilder b, WNNOperandDataType d
     if (!b)
         return builder_missing("constant");
     if (builder_can_build(b, "constant", &e) &&
-        builder_descriptor(&(WNNOperandDescriptor){dataType, 0, NULL, NULL}, "constant", &type, &e)) {
+        builder_descriptor(b, &(WNNOperandDescriptor){dataType, 0, NULL, NULL}, "constant", &type, &e)) {
         if (value.type == WNNNumberType_Undefined || (unsigned)value.type > WNNNumberType_Uint64) {
-            error_set(&e, WNNStatus_TypeError, "constant: value is no number");
+            error_set(&e, WNNStatus_TypeError, "constant: value is not a number");
         } else {
             union scalar s = number_cast(value, dataType);
 

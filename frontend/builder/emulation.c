@@ -15,7 +15,7 @@ static WNNOperand refuse(WNNGraphBuilder b, const char *name, const char *text, 
     return builder_fail(b, &e);
 }
 
-/** Returns whether reshape will find the operand worth looking at; if not, reshape is to say what is wrong with it. */
+/** Returns whether reshape will find the operand worth looking at; if not, reshape is to refuse it. */
 static bool usable(WNNGraphBuilder b, WNNOperand input)
 {
     return b && input && input->builder == b && input->value;

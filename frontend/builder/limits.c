@@ -51,12 +51,13 @@ WNNStatus wnnContextGetOpSupportLimits(WNNContext context, WNNOpSupportLimits *l
 {
     if (!context || !limits)
         return refuse(context ? "limits is NULL" : "context is NULL");
+    const uint32_t types = DT_ANY | (runtime_knows_draft(context) ? DT_DRAFT : 0);
     *limits = (WNNOpSupportLimits){
         .preferredInputLayout = WNNInputOperandLayout_Nhwc, /* what the library's convolutions compute in */
         .maxTensorByteLength = (uint64_t)TENSOR_BYTES_MAX,
-        .input = {"input", DT_ANY, {0, RANK_MAX}},
-        .constant = {"constant", DT_ANY, {0, RANK_MAX}},
-        .output = {"output", DT_ANY, {0, RANK_MAX}},
+        .input = {"input", types, {0, RANK_MAX}},
+        .constant = {"constant", types, {0, RANK_MAX}},
+        .output = {"output", types, {0, RANK_MAX}},
     };
     return WNNStatus_Success;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "frontend/builder/builder.h"
+#include "ir/graph/dims.h"
 
 struct open_loop {
     struct loop_body body; /* without graph and stacked slices */
@@ -64,12 +65,13 @@ static void fill_outputs(WNNOperand *outputs, size_t count, WNNOperand with)
 static bool check_begin(WNNGraphBuilder b, uint32_t iterations, size_t carried_count, WNNOperand const *carried,
                         size_t scanned_count, WNNLoopSlices const *scanned, struct error *e)
 {
-    if (b->loop)
-        return error_set(e, WNNStatus_TypeError,
-                         "beginLoop: a loop has begun and not ended, and loops do not lie within each other");
-    if (!iterations || iterations > ELEMENT_COUNT_MAX)
+    char slices[128], turns[128];
+
+    if (iterations > ELEMENT_COUNT_MAX)
         return error_set(e, WNNStatus_TypeError, "beginLoop: iterations is %u, must be from 1 to %d", iterations,
                          ELEMENT_COUNT_MAX);
+    if (b->loop)
+        return error_set(e, WNNStatus_TypeError, "beginLoop: a loop is open, and loops cannot be nested");
     if (carried_count + scanned_count == 0)
         return error_set(e, WNNStatus_TypeError,
                          "beginLoop: there is neither a carried nor a scanned operand, and so nothing "
@@ -77,16 +79,21 @@ static bool check_begin(WNNGraphBuilder b, uint32_t iterations, size_t carried_c
     if (!check_lists(b, "beginLoop", carried_count, carried, scanned_count, scanned, "scanned", e))
         return false;
     for (size_t i = 0; i < scanned_count; i++) {
-        const struct tensor_type *t = &scanned[i].operand->type;
+        const struct tensor_type *t = &scanned[i].operand->value->type;
 
         if (scanned[i].axis >= t->rank)
             return error_set(e, WNNStatus_TypeError, "beginLoop: the axis of scanned[%zu] is %u, its rank is %u", i,
                              scanned[i].axis, t->rank);
-        if (t->dims[scanned[i].axis] != iterations)
+        if (!i && !iterations && dim_is_open(t->dims[scanned[i].axis]))
+            iterations = t->dims[scanned[i].axis];
+        if (dim_differs(b->graph, t->dims[scanned[i].axis], iterations))
             return error_set(e, WNNStatus_TypeError,
-                             "beginLoop: scanned[%zu] has %u slices along axis %u, but the loop has %u iterations", i,
-                             t->dims[scanned[i].axis], scanned[i].axis, iterations);
+                             "beginLoop: scanned[%zu] has %s slices along axis %u, but the loop has %s iterations", i,
+                             dim_print(b->graph, t->dims[scanned[i].axis], slices, sizeof slices), scanned[i].axis,
+                             dim_print(b->graph, iterations, turns, sizeof turns));
     }
+    if (!iterations)
+        return error_set(e, WNNStatus_TypeError, "beginLoop: iterations is 0, must be from 1 to %d", ELEMENT_COUNT_MAX);
     return true;
 }
 
@@ -179,7 +186,7 @@ WNNStatus wnnGraphBuilderStopLoop(WNNGraphBuilder b, size_t carried)
     if (!b || !b->loop)
         error_set(&e, WNNStatus_TypeError, "stopLoop: %s", b ? "no loop has begun" : "builder is NULL");
     else if (!t)
-        error_set(&e, WNNStatus_TypeError, "stopLoop: carried value %zu is asked for, the loop has %u", carried,
+        error_set(&e, WNNStatus_TypeError, "stopLoop: carried value %zu is requested, the loop has %u", carried,
                   b->loop->body.carried);
     else
         error_set(&e, WNNStatus_TypeError, "stopLoop: carried value %zu must be a uint8 scalar", carried);
@@ -203,12 +210,12 @@ static bool check_end(WNNGraphBuilder b, size_t carried_count, WNNOperand const 
     if (!check_lists(b, "endLoop", carried_count, carried, stacked_count, stacked, "stacked", e))
         return false;
     for (size_t i = 0; i < carried_count; i++)
-        if (!type_equal(&carried[i]->type, &l->parameters[i]->type))
+        if (type_differs(b->graph, &carried[i]->value->type, &l->parameters[i]->type))
             return error_set(e, WNNStatus_TypeError, "endLoop: carried[%zu] is %s after an iteration, but %s before it", i,
-                             type_print(have, sizeof(have), &carried[i]->type),
+                             type_print(have, sizeof(have), &carried[i]->value->type),
                              type_print(want, sizeof(want), &l->parameters[i]->type));
     for (size_t i = 0; i < stacked_count; i++) {
-        const struct tensor_type *t = &stacked[i].operand->type;
+        const struct tensor_type *t = &stacked[i].operand->value->type;
 
         if (t->rank >= RANK_MAX)
             return error_set(e, WNNStatus_TypeError, "endLoop: stacked[%zu] has rank %u, at most %d is possible", i, t->rank,

@@ -167,7 +167,7 @@ static void print_options(enum op op)
     if (option_struct_is_known(op))
         return;
     printf("/** The members of ML%s, with the specification's defaults. */\nstruct %s {\n", name, name);
-    printf("    std::string label{}; /**< stands in the messages of errors */\n");
+    printf("    std::string label{}; /**< appears in error messages */\n");
     for (const struct operand_info *in = info->ins; in->name; in++)
         if (in->optional)
             printf("    Operand %s{};\n", in->name);
@@ -183,7 +183,7 @@ static void print_options(enum op op)
             print_default(info, a);
         printf(";\n");
     }
-    printf("\n    /** Returns the same for the interface of C, which points into this object. */\n");
+    printf("\n    /** Returns the same for the C API, which points into this object. */\n");
     printf("    %s native() const\n    {\n        %s o = %s;\n        o.label = detail::view(label);\n", option_structs[op],
            option_structs[op], info->options_init);
     for (const struct operand_info *in = info->ins; in->name; in++)
@@ -281,7 +281,7 @@ static void print_head(const char *file, const char *what, const char *includes)
 static void print_standard(void)
 {
     print_head("OPERATORS",
-               " * This part of webnn.hpp, which is what programs include, is generated from ir/graph/ops.def by "
+               " * This part of webnn.hpp is generated from ir/graph/ops.def by "
                "webnn-cpp-operators.\n",
                "#include \"webnn/webnn_base.hpp\"\n");
     print_enumerations();
@@ -289,7 +289,7 @@ static void print_standard(void)
         print_options(op);
     printf("/**\n * The operators, as methods of a builder.  Each returns what it adds, or throws Error with the message of "
            "the call that\n"
-           " * failed; then the builder is as it was.\n */\nclass Operators : public Handle<WNNGraphBuilder, "
+           " * failed; then the builder does not change.\n */\nclass Operators : public Handle<WNNGraphBuilder, "
            "wnnGraphBuilderAddRef, "
            "wnnGraphBuilderRelease>\n{\n  public:\n    using Handle::Handle;\n\n");
     for (enum op op = 0; op < OP_COUNT; op++)
@@ -301,9 +301,15 @@ static void print_draft(void)
 {
     print_head("DRAFT",
                " * The operators of the draft of dynamic shapes (webnn_draft.h), generated from ir/graph/ops_draft.def by\n"
-               " * webnn-cpp-operators.  They may change as the draft does.\n",
+               " * webnn-cpp-operators.  They may change with the draft.\n",
                "#include \"webnn/webnn.hpp\"\n#include \"webnn/webnn_draft.h\"\n");
     printf("namespace draft\n{\n\n");
+    for (dtype t = DTYPE_BFLOAT16; dtype_is_draft(t); t++)
+        printf("%sinline constexpr DataType %s = static_cast<DataType>(%u);\n",
+               t == DTYPE_BFLOAT16 ? "/** The data types of the draft of low precision (ContextOptions::draftDataTypes). */\n"
+                                   : "",
+               dtype_name(t), (unsigned)t);
+    printf("\n");
     for (enum op op = OP_DRAFT_FIRST; op < OP_DRAFT_END; op++)
         print_options(op);
     printf("/** A builder that has the draft's operators, too. */\nclass GraphBuilder : public webnn::GraphBuilder\n{\n"

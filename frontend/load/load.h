@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Declares what frontend/load/load.c and frontend/load/load_object.c share. */
+/* Internals of frontend/load/load.c and frontend/load/load_object.c. */
 #pragma once
 
 #include "ir/support/error.h"

@@ -128,8 +128,14 @@ static bool open_object(struct loaded_object *o, const char *path, struct error 
     o->object = dlsym(o->handle, WEBNN_OBJECT_SYMBOL);
     escape_text(text, sizeof text, path, length);
     if (!o->object)
-        return error_set(e, WNNStatus_DataError, "loading a graph: %s is no shared object that webnnc made: it has no %s", text,
+        return error_set(e, WNNStatus_DataError, "loading a graph: %s is not a shared object of webnnc: it has no %s", text,
                          WEBNN_OBJECT_SYMBOL);
+    if (o->object->magic == WEBNN_OBJECT_MAGIC && o->object->version == WEBNN_OBJECT_SIZES_VERSION)
+        return error_set(
+            e, WNNStatus_NotSupportedError,
+            "loading a graph: %s was compiled for several sizes, which programs give its functions themselves; compile "
+            "it for one (webnnc --dim)",
+            text);
     if (o->object->magic != WEBNN_OBJECT_MAGIC || o->object->version != WEBNN_OBJECT_VERSION ||
         o->object->bytes != sizeof *o->object)
         return error_set(e, WNNStatus_NotSupportedError,
@@ -202,7 +208,7 @@ static bool prepare_state(struct loaded_object *o, struct error *e)
         return true;
     }
     struct webnn_object_options options = WEBNN_OBJECT_OPTIONS_INIT;
-    options.threads = o->parallel ? 1 : o->threads; /* a model has threads of its own */
+    options.threads = o->parallel ? 1 : o->threads; /* a model has its own threads */
     int code = ((int (*)(const struct webnn_object_options *, void **))o->object->create)(&options, &o->model);
     if (code == WEBNN_OBJECT_OK && o->model)
         return true;

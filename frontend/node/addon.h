@@ -53,7 +53,7 @@ enum intrinsic {
 struct mailbox;
 struct pending;
 
-/** Holds the state of one environment of Node's.  It lives until its last object has been finalized. */
+/** Holds the state of one environment of Node's.  It is freed with its last object. */
 struct environment {
     napi_env env;
     uint32_t references;
@@ -80,8 +80,8 @@ struct object {
         WNNDynamicModel model;
         WNNCancellation cancellation;
     } native;         /* one reference; NULL once the environment is being torn down */
-    int64_t bytes;    /* that the garbage collector has been told of */
-    napi_ref shape;   /* the frozen array of a tensor or operand, once it has been asked for */
+    int64_t bytes;    /* reported to the garbage collector */
+    napi_ref shape;   /* the frozen array of a tensor or operand, once it has been requested */
     napi_ref wrapper; /* a weak reference to the JavaScript object of a context or graph */
     bool destroyed;   /* destroy() of a tensor has been called */
     bool has_log;     /* the context, also that of a builder, has a function for its log */
@@ -97,20 +97,20 @@ struct call {
     size_t count;
     napi_value *arguments;
     const struct member *member; /* that is called */
-    struct scratch *scratch;     /* memory that lives as long as the call */
+    struct scratch *scratch;     /* memory that is freed after the call */
 };
 
 enum { ARGUMENTS_MAX = 8 };
 
-/** Gives a reference to an environment's state back; the last one frees it (addon.c). */
+/** Drops a reference to an environment's state; the last one frees it (addon.c). */
 void environment_release(struct environment *e);
 
 /* ---- calls ---- */
 
-/** Is what Node-API calls for every member, whose row is the function's data: does what the row says, frees the call's memory.
+/** Node-API calls this for every member, whose row is the function's data; frees the call's memory afterwards.
  */
 napi_value member_call(napi_env env, napi_callback_info info);
-/** Returns memory that lives as long as the call. */
+/** Returns memory that is freed after the call. */
 void *call_allocate(struct call *c, size_t count, size_t size);
 /** Returns `items`, memory of the call, or a larger copy of its elements, so that there is room for one more than `count`. */
 void *call_room(struct call *c, void *items, size_t count, size_t *capacity, size_t size);
@@ -120,16 +120,16 @@ void *call_room(struct call *c, void *items, size_t count, size_t *capacity, siz
 /** Throws a TypeError, unless an exception is pending already.  Returns false. */
 bool throw_type(struct call *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /**
- * Throws what a status stands for: a TypeError, or a DOMException of that name.  Returns true for success, without throwing.
+ * Throws the exception of a status: a TypeError, or a DOMException of that name.  Returns true for success, without throwing.
  */
 bool throw_status(struct call *c, WNNStatus status, WNNStringView message);
-/** Throws that memory ran out, and is NULL. */
+/** Throws an exception for a failed allocation; the value is NULL. */
 #define throw_memory(c) (throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory")), NULL)
 /** Does the same with the message of the library's last call on this thread. */
 bool throw_last(struct call *c, WNNStatus status);
 /** Makes the error object of a status. */
 napi_value error_create(struct environment *e, WNNStatus status, WNNStringView message);
-/** Returns whether Node-API did what it was asked; else an exception is pending. */
+/** Returns whether a Node-API call succeeded; else an exception is pending. */
 bool succeeded(napi_env env, napi_status status);
 
 /* ---- objects ---- */
@@ -156,7 +156,7 @@ const char *object_describe(struct call *c, napi_value value, char text[GIVEN_MA
 struct object *object_require(struct call *c, napi_value value, enum interface interface, const char *what);
 /** Tells the garbage collector how much memory an object holds. */
 void object_set_bytes(struct object *o, int64_t bytes);
-/** Gives all native references back, at the end of the environment; contexts are destroyed. */
+/** Drops all native references at the end of the environment; contexts are destroyed. */
 void objects_abandon(struct environment *e);
 
 /* ---- methods that interfaces.js puts on the prototypes ---- */
@@ -165,7 +165,7 @@ enum {
     MEMBER_ATTRIBUTE = 1,
     MEMBER_PROMISE = 2 /* exceptions become rejections */,
     MEMBER_FUNCTION = 4, /* without a receiver */
-    MEMBER_DRAFT = 8     /* of the draft of dynamic shapes, which the entry "draft" puts on the interface */
+    MEMBER_DRAFT = 8     /* of drafts, which the entry "draft" puts on the interface */
 };
 
 /** Describes one operation or attribute of an interface, or a function. */
@@ -182,11 +182,11 @@ struct member {
 extern const struct member context_members[]; /* of ML, too */
 extern const struct member object_members[];  /* of tensors, graphs and operands */
 extern const struct member builder_members[]; /* operators come from operator_rows */
-/** These are what the C API has beyond the specification: functions of the package's entry "native", without a receiver. */
+/** Extensions of the C API: functions of the package's entry "native", without a receiver. */
 extern const struct member extension_members[];
 extern const struct member model_functions[];
 extern const struct member draft_members[];
-/** These are among them (devices.c). */
+/** One of them (devices.c). */
 napi_value extension_list_devices(struct call *c, struct object *none);
 napi_value extension_get_device(struct call *c, struct object *context);
 
@@ -194,7 +194,7 @@ napi_value extension_get_device(struct call *c, struct object *context);
 bool convert_context_options(struct call *c, napi_value value, WNNContextOptions *out);
 /** Dispatches: graph, inputs and outputs are arguments[0] to [2]; the cancellation may be NULL.  Throws what goes wrong. */
 void dispatch_tensors(struct call *c, struct object *context, const napi_value *arguments, WNNCancellation cancellation);
-/** Holds what a program wants to be told of a context; NULL for nothing. */
+/** Holds the callbacks of a context, NULL if absent. */
 struct context_callbacks {
     napi_value log, computed; /* functions */
     const char *warning;      /* what the log gets first */
@@ -203,21 +203,21 @@ struct context_callbacks {
 napi_value create_context(struct call *c, const WNNContextOptions *options, const struct context_callbacks *callbacks);
 /** Makes the object of a graph that a promise was waiting for; p->number is the number of bytes that it holds. */
 napi_value settle_graph(struct environment *e, struct pending *p);
-/** Is a WNNBuildProgressCallback: a build goes on until its flag, an int32_t that may be NULL, is not 0. */
+/** A WNNBuildProgressCallback: a build continues until its flag, an int32_t that may be NULL, is not 0. */
 bool flag_is_down(WNNBuildStage stage, uint32_t done, uint32_t total, void *flag, void *unused);
 /** Finds the flag in an Int32Array, which the pending keeps; undefined is none. */
 bool keep_flag(struct call *c, napi_value value, struct pending *p, int32_t **flag);
 /** Begins a build of outputs, a record of operands, which a flag may end, and returns its promise. */
 napi_value begin_build(struct call *c, struct object *builder, napi_value outputs, napi_value flag);
-/** Is a WNNBuildCallback that reports to the pending in userdata1. */
+/** A WNNBuildCallback that reports to the pending in userdata1. */
 void report_graph(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2);
 /** Destroys a graph whose promise was not delivered. */
 void drop_graph(void *graph);
-/** Is the constructor of MLGraphBuilder: (receiver, context). */
+/** The constructor of MLGraphBuilder: (receiver, context). */
 napi_value builder_construct(struct call *c, struct object *none);
-/** Is an operator's method; the data of its row is its struct operator_row. */
+/** An operator's method; the data of its row is its struct operator_row. */
 napi_value operator_call(struct call *c, struct object *builder);
-/** Is MLContext.opSupportLimits(). */
+/** Implements MLContext.opSupportLimits(). */
 napi_value context_op_support_limits(struct call *c, struct object *context);
 /** Makes a string of a view. */
 bool string_create(napi_env env, WNNStringView text, napi_value *value);
@@ -230,5 +230,7 @@ bool property_set_string(struct call *c, napi_value object, const char *name, WN
 bool property_set_number(struct call *c, napi_value object, const char *name, uint64_t number);
 /** Returns the frozen array of a tensor's or an operand's shape, made at the first call. */
 napi_value shape_get(struct call *c, struct object *o, size_t rank, const uint32_t *shape, const WNNDimension *dimensions);
+/** Is ML.createContext(), of contexts that know the draft's data types where it is the draft's. */
+napi_value ml_create_context(struct call *c, struct object *ml);
 /** Is MLGraphBuilder.input(). */
 napi_value builder_input(struct call *c, struct object *builder);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frontend/node/convert.h"
+#include "webnn/webnn_draft.h"
 
 bool buffer_bytes(struct environment *e, napi_value value, struct buffer_source *out)
 {
@@ -54,19 +55,19 @@ bool buffer_fits_type(const struct buffer_source *buffer, WNNOperandDataType typ
         const char *name;
         WNNOperandDataType type;
     } views[] = {
-        {"Float32Array", WNNOperandDataType_Float32}, {"Float16Array", WNNOperandDataType_Float16},
+        {"Float32Array", WNNOperandDataType_Float32},  {"Float16Array", WNNOperandDataType_Float16},
         {"Uint16Array", WNNOperandDataType_Float16}, /* for engines without Float16Array */
-        {"Int32Array", WNNOperandDataType_Int32},     {"Uint32Array", WNNOperandDataType_Uint32},
-        {"BigInt64Array", WNNOperandDataType_Int64},  {"BigUint64Array", WNNOperandDataType_Uint64},
-        {"Int8Array", WNNOperandDataType_Int8},
+        {"Uint16Array", WNNOperandDataType_Bfloat16},  {"Int32Array", WNNOperandDataType_Int32},
+        {"Uint32Array", WNNOperandDataType_Uint32},    {"BigInt64Array", WNNOperandDataType_Int64},
+        {"BigUint64Array", WNNOperandDataType_Uint64}, {"Int8Array", WNNOperandDataType_Int8},
     };
 
     if (!strcmp(buffer->class_name, "ArrayBuffer") || !strcmp(buffer->class_name, "SharedArrayBuffer") ||
         !strcmp(buffer->class_name, "Uint8Array"))
         return true;
     for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
-        if (!strcmp(buffer->class_name, views[i].name))
-            return views[i].type == type;
+        if (views[i].type == type && !strcmp(buffer->class_name, views[i].name))
+            return true;
     return false;
 }
 

@@ -56,8 +56,8 @@ static napi_value constant_of_buffer(struct call *c, struct object *builder)
         !convert_buffer_source(c, c->arguments[1], "buffer", &buffer) || !buffer_bytes(c->environment, buffer.value, &buffer))
         return NULL;
     bool fits = buffer.data && buffer_fits_type(&buffer, descriptor.dataType);
-    /* A detached buffer or a view of the wrong class is an error after those that the library finds, so it is asked with no
-     * bytes. */
+    /* A detached buffer or a view of the wrong class is an error after those that the library finds, so the library is called
+     * with no bytes. */
     WNNOperand operand = wnnGraphBuilderConstant(builder->native.builder, &descriptor, buffer.data, fits ? buffer.length : 0);
     if (wnnOperandIsError(operand) && !fits && wnnGraphBuilderGetError(builder->native.builder, NULL) == WNNStatus_TypeError) {
         wnnGraphBuilderClearError(builder->native.builder);

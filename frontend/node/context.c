@@ -61,7 +61,7 @@ static napi_value settle_log(struct environment *e, struct pending *p)
     return NULL;
 }
 
-/** Runs on any thread.  What is said while the context is created waits for its object; the library says one thing at most. */
+/** Runs on any thread.  A message while the context is created waits for its object; there is one at most. */
 static void on_log(WNNLogLevel level, WNNStringView message, void *userdata1, void *userdata2)
 {
     struct watch *w = userdata1;
@@ -321,7 +321,7 @@ static bool convert_is_gpu_device(struct call *c, napi_value value, bool *out)
     return answer && convert_boolean(c, answer, out);
 }
 
-static napi_value ml_create_context(struct call *c, struct object *ml)
+napi_value ml_create_context(struct call *c, struct object *ml)
 {
     WNNContextOptions options;
     bool is_gpu_device;
@@ -329,10 +329,12 @@ static napi_value ml_create_context(struct call *c, struct object *ml)
     (void)ml;
     if (!convert_is_gpu_device(c, c->arguments[0], &is_gpu_device))
         return NULL;
-    if (is_gpu_device)
+    if (is_gpu_device) {
         throw_status(c, WNNStatus_NotSupportedError, WNN_STR("createContext: contexts on a GPUDevice are not supported"));
-    else if (convert_context_options(c, c->arguments[0], &options)) /* Node-API fills what is absent with undefined */
+    } else if (convert_context_options(c, c->arguments[0], &options)) { /* Node-API fills absent ones with undefined */
+        options.draftDataTypes = c->member->flags & MEMBER_DRAFT;
         return create_context(c, &options, &(struct context_callbacks){0});
+    }
     return NULL;
 }
 

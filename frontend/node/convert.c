@@ -367,7 +367,7 @@ struct dimensions {
     size_t capacity;
 };
 
-/** Takes (unsigned long or DOMString): what is not a number is a name. */
+/** Takes (unsigned long or DOMString): a value that is not a number is a name. */
 static bool take_dimension(struct call *c, napi_value item, const char *what, void *user)
 {
     struct dimensions *list = user;

@@ -7,7 +7,7 @@
 
 #include "frontend/node/addon.h"
 
-/** Says how the range of an integer type is checked. */
+/** Describes how the range of an integer type is checked. */
 enum range { RANGE_ENFORCE, RANGE_MODULAR };
 
 /** Converts to unsigned long, with or without [EnforceRange]. */
@@ -24,7 +24,7 @@ bool convert_float(struct call *c, napi_value value, const char *what, double *o
 bool convert_boolean(struct call *c, napi_value value, bool *out);
 /** Converts to (bigint or unrestricted double). */
 bool convert_number(struct call *c, napi_value value, WNNNumber *out);
-/** Converts to USVString, or to DOMString where it makes no difference: UTF-8 that lives as long as the call. */
+/** Converts to USVString, or to DOMString where it makes no difference: UTF-8 that is freed after the call. */
 bool convert_string(struct call *c, napi_value value, WNNStringView *out);
 /** Converts the name of a file, which C functions take as a string that ends with a NUL. */
 bool convert_path(struct call *c, napi_value value, const char *what, const char **path);
@@ -58,13 +58,13 @@ bool convert_unsigned_longs(struct call *c, napi_value value, const char *what, 
 
 /** Checks that a dictionary is an Object, or nullish, which stands for one without members. */
 bool dictionary_check(struct call *c, napi_value dictionary, const char *what);
-/** Refuses members that are not in the list, which ends with NULL: a misspelt one would be missed only far from here. */
+/** Refuses members that are not in the list, which ends with NULL, so that a misspelt one is an error. */
 bool dictionary_has_only(struct call *c, napi_value dictionary, const char *const *known);
 /** Reads a member of such a dictionary; *present is false if it is undefined. */
 bool dictionary_member(struct call *c, napi_value dictionary, const char *name, napi_value *value, bool *present);
 
 /** Converts to MLOperandDescriptor (in a member of the draft: MLInputOperandDescriptor) or to MLTensorDescriptor, whose shape
- * lives as long as the call. */
+ * is freed after the call. */
 bool convert_operand_descriptor(struct call *c, napi_value value, WNNOperandDescriptor *out);
 bool convert_tensor_descriptor(struct call *c, napi_value value, WNNTensorDescriptor *out);
 

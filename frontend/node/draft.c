@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Implements what the draft of dynamic shapes adds to interfaces, but for its operators: names in shapes, computeShapes. */
+/* Implements what drafts add to interfaces, but for their operators: names in shapes, computeShapes, low precision's data
+ * types. */
 #include <string.h>
 
 #include "frontend/node/convert.h"
@@ -53,6 +54,7 @@ static napi_value graph_compute_shapes(struct call *c, struct object *o)
 }
 
 const struct member draft_members[] = {
+    {"createContext", INTERFACE_ML, 0, MEMBER_PROMISE | MEMBER_DRAFT, ml_create_context, NULL},
     {"input", INTERFACE_BUILDER, 2, MEMBER_DRAFT, builder_input, NULL},
     {"computeShapes", INTERFACE_GRAPH, 1, MEMBER_DRAFT, graph_compute_shapes, NULL},
     {0},

@@ -11,7 +11,7 @@ static const char *const engines[] = {"auto", "cpu", "gpu", NULL}; /* as WNNEngi
 
 /* ---- createContext ---- */
 
-/** Converts the options that are no part of MLContextOptions, by name. */
+/** Converts the options that are not part of MLContextOptions, by name. */
 static bool convert_own_options(struct call *c, napi_value value, WNNContextOptions *out)
 {
     static const char *const precisions[] = {"float32", "bf16x2", "bf16", "int8", NULL}; /* as WNNPrecision */
@@ -21,6 +21,8 @@ static bool convert_own_options(struct call *c, napi_value value, WNNContextOpti
 
     if (!dictionary_member(c, value, "deterministic", &member, &present) ||
         (present && !convert_boolean(c, member, &out->deterministic)) ||
+        !dictionary_member(c, value, "draftDataTypes", &member, &present) ||
+        (present && !convert_boolean(c, member, &out->draftDataTypes)) ||
         !dictionary_member(c, value, "cache", &member, &present) || (present && !convert_string(c, member, &out->cache)) ||
         !dictionary_member(c, value, "device", &member, &present) || (present && !convert_string(c, member, &out->device)) ||
         !dictionary_member(c, value, "memoryLimit", &member, &present) ||
@@ -59,9 +61,9 @@ static bool function_member(struct call *c, napi_value options, const char *name
 
 static napi_value extension_create_context(struct call *c, struct object *none)
 {
-    static const char *const known[] = {"accelerated", "cache",       "computed", "deterministic", "device",
-                                        "deviceType",  "engine",      "log",      "memoryLimit",   "powerPreference",
-                                        "precision",   "threadCount", NULL};
+    static const char *const known[] = {
+        "accelerated", "cache", "computed",    "deterministic",   "device",    "deviceType",  "draftDataTypes",
+        "engine",      "log",   "memoryLimit", "powerPreference", "precision", "threadCount", NULL};
     struct context_callbacks callbacks = {0};
     WNNContextOptions options;
     napi_value older;

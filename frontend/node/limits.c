@@ -30,7 +30,7 @@ static bool set_limits(struct call *c, napi_value object, const WNNTensorLimits 
     if (!succeeded(c->env, napi_create_object(c->env, &value)) || !succeeded(c->env, napi_create_array(c->env, &types)) ||
         !succeeded(c->env, napi_create_object(c->env, &range)))
         return false;
-    for (int t = WNNOperandDataType_Float32; t <= WNNOperandDataType_Uint8; t++) {
+    for (int t = WNNOperandDataType_Float32; wnnOperandDataTypeGetByteSize((WNNOperandDataType)t); t++) {
         if (!(limits->dataTypes & WNN_DATA_TYPE_BIT(t)))
             continue;
         if (!succeeded(c->env, napi_create_string_utf8(c->env, wnnOperandDataTypeGetName((WNNOperandDataType)t),

@@ -75,7 +75,7 @@ static void pending_settle(struct environment *e, struct pending *p)
     napi_close_handle_scope(e->env, scope);
 }
 
-/** The mailbox's promise no longer waits: the last one lets Node.js end. */
+/** The mailbox's promise is settled: after the last one Node.js may end. */
 static void stop_waiting(struct mailbox *m)
 {
     if (--m->waiting == 0)
@@ -170,7 +170,7 @@ void mailbox_close(struct environment *e)
     pthread_mutex_lock(&m->lock);
     m->closed = true;
     for (;;) {
-        /* Results keep their contexts, whose ends are among what is waited for. */
+        /* Results keep their contexts, whose ends are waited for, too. */
         drop_reports(m);
         if (!m->under_way)
             break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Keeps the work under way for promises, and brings its end to the environment's thread.
+ * Tracks asynchronous work and settles its promises on the environment's thread.
  *
  * The library reports the end of asynchronous calls on any thread.  What it reports goes into the mailbox, whose thread-safe
  * function wakes the environment's thread, which settles the promises.  The thread-safe function keeps Node.js alive only while
@@ -18,7 +18,7 @@ typedef napi_value (*settle_function)(struct environment *e, struct pending *p);
 /** Names the values that a read, or a context that is created, keeps until its end. */
 enum { KEPT_BUFFER, KEPT_TENSOR, KEPT_CONTEXT, KEPT_LOG, KEPT_COMPUTED, KEPT_MAX };
 
-/** Holds one promise that waits, or one notice. */
+/** Holds one pending promise, or one notice. */
 struct pending {
     struct pending *next;
     struct mailbox *mailbox;
@@ -28,8 +28,8 @@ struct pending {
     WNNStatus status;
     char *message;
     void *result;
-    napi_ref kept[KEPT_MAX]; /* values that are needed in the end; absent ones are NULL */
-    void *bytes;             /* memory to read into, freed in the end */
+    napi_ref kept[KEPT_MAX]; /* values needed to settle the promise; NULL if absent */
+    void *bytes;             /* memory to read into, freed at the end */
     size_t byte_length;
     uint64_t number; /* of a context, or what else settle needs */
 };
@@ -37,7 +37,7 @@ struct pending {
 /** Opens the mailbox of an environment.  Returns false with an exception if that fails. */
 bool mailbox_open(struct environment *e);
 /**
- * Closes the mailbox at the end of the environment: waits until nothing is under way, and throws away what has been reported
+ * Closes the mailbox at the end of the environment: waits until nothing is in progress, and throws away what has been reported
  * since.
  */
 void mailbox_close(struct environment *e);
@@ -47,7 +47,7 @@ struct pending *pending_create(struct call *c, settle_function settle, void (*dr
 /** Gives up before anything was begun: rejects the promise with the exception that is pending. */
 void pending_reject(struct environment *e, struct pending *p);
 /**
- * Lets a thread of Node's pool call run(user), which reports to a pending.  user is freed on the environment's thread
+ * Calls run(user), which reports to a pending, on a thread of Node's pool.  user is freed on the environment's thread
  * afterwards; if this fails, with an exception, it is the caller's.
  */
 bool run_in_pool(struct call *c, const char *name, void (*run)(void *user), void *user);
@@ -61,5 +61,5 @@ void pending_report(struct pending *p, WNNStatus status, WNNStringView message, 
 struct pending *notice_create(struct environment *e, settle_function settle, uint64_t number);
 /** Counts work that mailbox_close has to wait for.  Called on the environment's thread. */
 void mailbox_begin(struct mailbox *m);
-/** Says, from any thread, that such work has ended.  m may be gone afterwards. */
+/** Reports, from any thread, that such work has ended.  m may be gone afterwards. */
 void mailbox_end(struct mailbox *m);

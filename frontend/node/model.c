@@ -87,7 +87,7 @@ static bool convert_shapes(struct call *c, napi_value options, WNNModelShape con
     return true;
 }
 
-/** Converts the record of constants, each {dataType, shape, data}.  Where their bytes are is asked last. */
+/** Converts the record of constants, each {dataType, shape, data}.  Their bytes are located last. */
 static bool convert_constants(struct call *c, napi_value options, WNNModelConstant const **out, size_t *count)
 {
     struct record_entry *entries;

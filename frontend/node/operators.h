@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/** Says what the IDL's type of an argument or of a dictionary's member is. */
+/** Lists the IDL's types of arguments and of dictionary members. */
 enum value_kind {
     VALUE_NONE, /* ends a list */
     VALUE_OPERAND,

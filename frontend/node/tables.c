@@ -25,13 +25,7 @@ struct value {
 _Static_assert(VALUES_MAX > OP_OPERANDS_MAX + OP_ATTRS_MAX - 3,
                "the arguments of one operator, its options and the end of a list fit");
 
-/** Returns whether the IDL declares an argument without [EnforceRange], a difference that only JavaScript knows. */
-static bool is_modular(enum op op, const struct attr_info *a)
-{
-    return a->positional && (op == OP_CUMULATIVE_SUM || op == OP_TILE);
-}
-
-static struct value attribute_value(enum op op, const struct attr_info *a)
+static struct value attribute_value(const struct attr_info *a)
 {
     static const struct {
         const char *kind, *modular, *type;
@@ -49,10 +43,9 @@ static struct value attribute_value(enum op op, const struct attr_info *a)
     };
     static char lists[ENUMERATION_COUNT][80];
 
-    if (a->kind == ATTR_U32_LIST && a->positional && op == OP_SPLIT)
+    if (a->or_count)
         return (struct value){a->name, "VALUE_UNSIGNED_LONG_OR_LIST", "number | Iterable<number>", ENUM_NONE};
-    struct value v = {a->name, is_modular(op, a) ? kinds[a->kind].modular : kinds[a->kind].kind, kinds[a->kind].type,
-                      a->enumeration};
+    struct value v = {a->name, a->wraps ? kinds[a->kind].modular : kinds[a->kind].kind, kinds[a->kind].type, a->enumeration};
     if (a->kind == ATTR_ENUM)
         v.type = enumeration_name(a->enumeration);
     if (a->kind == ATTR_ENUM_LIST) {
@@ -74,7 +67,7 @@ static size_t arguments_of(enum op op, struct value *out)
             out[count++] = (struct value){in->name, variadic ? "VALUE_LIST | VALUE_OPERAND" : "VALUE_OPERAND",
                                           variadic ? "Iterable<MLOperand>" : "MLOperand", ENUM_NONE};
     for (const struct attr_info *a = info->attrs; a->kind && a->positional && !op_names_arguments(op); a++)
-        out[count++] = attribute_value(op, a);
+        out[count++] = attribute_value(a);
     return count;
 }
 
@@ -97,7 +90,7 @@ static size_t options_of(enum op op, struct value *out)
             out[count++] = (struct value){in->name, "VALUE_OPERAND", "MLOperand", ENUM_NONE};
     for (const struct attr_info *a = info->attrs; a->kind; a++)
         if (!a->positional || op_names_arguments(op))
-            out[count++] = attribute_value(op, a);
+            out[count++] = attribute_value(a);
     qsort(out + 1, count - 1, sizeof(*out), by_name);
     return count;
 }
@@ -162,7 +155,7 @@ static void print_enumerations(void)
     printf("export type MLOperandDataType = ");
     for (dtype t = 1; dtype_is_public(t); t++)
         printf("%s'%s'", t > 1 ? " | " : "", dtype_name(t));
-    printf(";\n");
+    printf(" | DraftDataTypes[keyof DraftDataTypes];\n");
 }
 
 static void print_dictionaries(void)

@@ -77,7 +77,8 @@ static void array_free(PyObject *self)
 
 static int array_get_buffer(PyObject *self, Py_buffer *view, int flags)
 {
-    static const char *const formats[] = {"", "f", "e", "i", "I", "q", "Q", "b", "B"}; /* by WNNOperandDataType */
+    static const char *const formats[] = {"",  "f", "e", "i", "I", "q",
+                                          "Q", "b", "B", "H", "B", "B"}; /* by WNNOperandDataType */
     struct array *a = (struct array *)self;
 
     if (PyBuffer_FillInfo(view, self, a->data, (Py_ssize_t)a->bytes, 0, flags))
@@ -121,8 +122,10 @@ static void capsule_free(PyObject *capsule)
 
 static PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static const uint8_t codes[] = {0,          DLPACK_FLOAT, DLPACK_FLOAT, DLPACK_INT, DLPACK_UINT,
-                                    DLPACK_INT, DLPACK_UINT,  DLPACK_INT,   DLPACK_UINT}; /* by WNNOperandDataType */
+    static const uint8_t codes[] = {
+        0,           DLPACK_FLOAT, DLPACK_FLOAT, DLPACK_INT,  DLPACK_UINT,
+        DLPACK_INT,  DLPACK_UINT,  DLPACK_INT,   DLPACK_UINT, /* by WNNOperandDataType; the draft's as bits */
+        DLPACK_UINT, DLPACK_UINT,  DLPACK_UINT};
     struct array *a = (struct array *)self;
     struct exported *e = PyMem_Calloc(1, sizeof(*e));
     struct dlpack_tensor *t;

@@ -54,5 +54,6 @@ static PyMethodDef cancellation_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-DEFINE_TYPE(cancellation, "Cancellation", struct object, 0, {Py_tp_doc, "Ends what runs on another thread."},
-            {Py_tp_new, cancellation_new}, {Py_tp_dealloc, object_free}, {Py_tp_methods, cancellation_methods})
+DEFINE_TYPE(cancellation, "Cancellation", struct object, 0,
+            {Py_tp_doc, "Ends the builds and computations of `run` on another thread."}, {Py_tp_new, cancellation_new},
+            {Py_tp_dealloc, object_free}, {Py_tp_methods, cancellation_methods})

@@ -14,7 +14,7 @@ struct binding {
 /** Holds arrays by name.  It begins as zeros. */
 struct bindings {
     const char *call, *role; /* for messages: "compute", "input" */
-    PyObject *error;         /* what is raised for a name that is missing or unknown */
+    PyObject *error;         /* raised for a name that is missing or unknown */
     struct pairs pairs;
     struct binding *list; /* of the pairs */
     size_t count;         /* of those that are open */
@@ -25,7 +25,7 @@ struct bindings {
 
 /** Opens the arrays of a dict. */
 bool bindings_open(struct bindings *b, PyObject *dict, bool writable);
-/** Lets them go.  It does nothing with zeros. */
+/** Releases them.  It does nothing with zeros. */
 void bindings_close(struct bindings *b);
 /** Returns the array of a name, or NULL. */
 struct binding *bindings_find(struct bindings *b, WNNStringView name);
@@ -34,6 +34,6 @@ struct binding *bindings_find(struct bindings *b, WNNStringView name);
  * None.
  */
 PyObject *compute(struct module *m, WNNGraph graph, struct bindings *inputs, PyObject *outputs);
-/** Is a call with arrays by name, x=..., or in one dict: computes what `function` says, and lets the arrays go. */
+/** A call with arrays by name, x=..., or in one dict: computes what `function` says, and releases the arrays. */
 PyObject *compute_call(PyObject *self, const char *call, PyObject *args, PyObject *keywords,
                        PyObject *(*function)(PyObject *self, struct bindings *inputs));

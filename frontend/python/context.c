@@ -5,6 +5,7 @@
 
 #include "frontend/python/compute.h"
 #include "frontend/python/context.h"
+#include "webnn/webnn_draft.h"
 
 /* ---- devices ---- */
 
@@ -59,10 +60,10 @@ static bool convert_options(PyObject *const *values, WNNContextOptions *o)
 
 static PyObject *ml_create_context(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"power_preference", "accelerated", "device_type", "engine",  "precision",
-                            "device",           "cache",       "debug",       "threads", "memory_limit",
-                            "deterministic",    "profile",     NULL};
-    int accelerated = 1, deterministic = 0, profile = 0;
+    static char *names[] = {
+        "power_preference", "accelerated",  "device_type",   "engine",  "precision",        "device", "cache", "debug",
+        "threads",          "memory_limit", "deterministic", "profile", "draft_data_types", NULL};
+    int accelerated = 1, deterministic = 0, profile = 0, draft = 0;
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     struct module *m = module_of(self);
     PyObject *v[9] = {NULL}, *result;
@@ -70,12 +71,13 @@ static PyObject *ml_create_context(PyObject *self, PyObject *args, PyObject *key
     WNNContext context = NULL;
     WNNStatus status;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OpO$OOOOOOOpp:create_context", names, &v[0], &accelerated, &v[1], &v[2],
-                                     &v[3], &v[4], &v[5], &v[6], &v[7], &v[8], &deterministic, &profile) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OpO$OOOOOOOppp:create_context", names, &v[0], &accelerated, &v[1], &v[2],
+                                     &v[3], &v[4], &v[5], &v[6], &v[7], &v[8], &deterministic, &profile, &draft) ||
         !convert_options(v, &options))
         return NULL;
     options.accelerated = accelerated;
     options.deterministic = deterministic;
+    options.draftDataTypes = draft;
     if (profile && !(kept = profile_create(&options)))
         return NULL;
     WITHOUT_GIL(status = wnnCreateContext(&options, &context));
@@ -94,7 +96,8 @@ static PyObject *ml_create_context(PyObject *self, PyObject *args, PyObject *key
 static PyMethodDef ml_methods[] = {
     {"create_context", (PyCFunction)(void (*)(void))ml_create_context, METH_VARARGS | METH_KEYWORDS,
      "create_context($self, power_preference='default', accelerated=True, device_type='auto', *, engine='auto', "
-     "precision='float32', device='', cache='', debug='', threads=0, memory_limit=0, deterministic=False, profile=False)"
+     "precision='float32', device='', cache='', debug='', threads=0, memory_limit=0, deterministic=False, profile=False, "
+     "draft_data_types=False)"
      "\n--\n\nCreates a context, in which graphs are built and computed."},
     {NULL, NULL, 0, NULL},
 };
@@ -150,7 +153,7 @@ static void add_limits(PyObject **dict, const WNNTensorLimits *limits)
 {
     PyObject *types = PyList_New(0);
 
-    for (int t = WNNOperandDataType_Float32; types && t <= WNNOperandDataType_Uint8; t++)
+    for (int t = WNNOperandDataType_Float32; types && t <= (int)WNNOperandDataType_Float8E5M2; t++)
         if (limits->dataTypes & WNN_DATA_TYPE_BIT(t))
             list_add(&types, PyUnicode_FromString(wnnOperandDataTypeGetName((WNNOperandDataType)t)));
     dict_add(dict, WNN_STR(limits->name),
@@ -443,8 +446,7 @@ static PyMethodDef context_methods[] = {
      "create_constant_tensor($self, value, shape=None, data_type=None)\n--\n\nCreates a tensor for MLGraphBuilder.constant."},
     {"read_tensor", (PyCFunction)(void (*)(void))context_read_tensor, METH_VARARGS | METH_KEYWORDS,
      "read_tensor($self, tensor, output=None)\n--\n\nWaits for what was submitted before, and returns the tensor's contents, "
-     "in "
-     "the array `output` or a new one."},
+     "in the array `output` or a new one."},
     {"write_tensor", (PyCFunction)(void (*)(void))context_write_tensor, METH_VARARGS | METH_KEYWORDS,
      "write_tensor($self, tensor, data)\n--\n\nSubmits a copy of an array into a tensor."},
     {"load_graph", context_load_graph, METH_O, "load_graph($self, path, /)\n--\n\nReads a graph that MLGraph.save wrote."},
@@ -459,7 +461,7 @@ static PyMethodDef context_methods[] = {
 
 static PyGetSetDef context_attributes[] = {
     {"accelerated", context_get_accelerated, NULL, "Whether graphs run on a massively parallel device.", NULL},
-    {"power_preference", context_get_power_preference, NULL, "What create_context was asked for.", NULL},
+    {"power_preference", context_get_power_preference, NULL, "An option of create_context.", NULL},
     {"lost", context_get_lost, NULL, "Whether the context was destroyed or lost.", NULL},
     {"device", context_get_device, NULL, "What graphs run on, as webnn.devices() describes it.", NULL},
     {NULL, NULL, NULL, NULL, NULL},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Declares what contexts, builders and models share beyond module.h. */
+/* Declares what contexts, builders and models share in addition to module.h. */
 #pragma once
 
 #include "frontend/python/source.h"
@@ -8,7 +8,7 @@
 struct constant {
     struct shape shape;
     WNNOperandDescriptor descriptor;
-    PyObject *value; /* what is open */
+    PyObject *value; /* the open source */
     struct source source;
 };
 
@@ -17,13 +17,13 @@ bool constant_open(struct module *m, const char *call, PyObject *args, PyObject 
 /** Converts one value with its name for messages; sizes and type may be NULL or None. */
 bool constant_open_value(struct module *m, const struct place *place, PyObject *value, PyObject *sizes, PyObject *type,
                          struct constant *out);
-/** Lets the value go.  It does nothing with zeros. */
+/** Releases the value.  It does nothing with zeros. */
 void constant_close(struct constant *constant);
 
 /** Checks that a file can be read, or sets an OSError such as FileNotFoundError; path is a bytes object (context.c). */
 bool check_readable(PyObject *path);
 
-/** These are functions of the module: devices() (context.c), and load(...) (model.c). */
+/** Functions of the module: devices() (context.c), and load(...) (model.c). */
 PyObject *module_devices(PyObject *self, PyObject *unused);
 PyObject *module_load(PyObject *self, PyObject *args, PyObject *keywords);
 
@@ -33,7 +33,7 @@ PyObject *module_load(PyObject *self, PyObject *args, PyObject *keywords);
 struct profile *profile_create(WNNContextOptions *options);
 /** Frees a profile whose context could not be created.  NULL is allowed. */
 void profile_free(struct profile *p);
-/** Lets the context free the profile when it goes, after all work. */
+/** Makes the context free the profile when it is destroyed, after all work. */
 void profile_entrust(struct profile *p, WNNContext context);
 /** Returns a list of the times that have been kept, {"submitted": ..., "begun": ..., "ended": ...}, and forgets them. */
 PyObject *profile_take(struct profile *p);
@@ -47,7 +47,7 @@ PyObject *operand_create(struct object *builder, WNNOperand operand, PyObject *n
 /** Converts an int, a float or what can be made one of them. */
 bool number_of(PyObject *value, const char *what, WNNNumber *out);
 
-/* These are the methods of operators, one for each. */
+/* The methods of operators, one for each. */
 #define OPERATOR(name, python, ...) PyObject *call_##python(PyObject *self, PyObject *args, PyObject *keywords);
 #include "operators.inc" /* of webnn-python-tables */
 #undef OPERATOR

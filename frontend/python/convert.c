@@ -51,7 +51,8 @@ bool convert_choice(PyObject *value, const char *what, const char *const *choice
 
 bool convert_data_type(PyObject *value, const char *what, WNNOperandDataType *out)
 {
-    static const char *const names[] = {"float32", "float16", "int32", "uint32", "int64", "uint64", "int8", "uint8", NULL};
+    static const char *const names[] = {"float32", "float16", "int32",    "uint32",     "int64",      "uint64",
+                                        "int8",    "uint8",   "bfloat16", "float8e4m3", "float8e5m2", NULL};
     PyObject *name = NULL;
     size_t index = 0;
     bool ok;

@@ -156,7 +156,7 @@ static PyMethodDef graph_methods[] = {
      "compute_shapes($self, shapes, /)\n--\n\nReturns the shapes of the outputs, by name, for these of the inputs."},
     {"set_variant_limit", graph_set_variant_limit, METH_O,
      "set_variant_limit($self, limit, /)\n--\n\nSets for how many combinations of sizes compiled code is kept (16)."},
-    {"destroy", graph_destroy, METH_NOARGS, "destroy($self)\n--\n\nDestroys the graph; what is under way completes."},
+    {"destroy", graph_destroy, METH_NOARGS, "destroy($self)\n--\n\nDestroys the graph; computations under way complete."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -165,8 +165,8 @@ static PyGetSetDef graph_attributes[] = {
     {"outputs", graph_get_ports, NULL, "Data type and shape of each output, by name.", (void *)1},
     {"operand_count", graph_get_count, NULL, "How many operands its builder had; 0 for a loaded graph.", NULL},
     {"operation_count", graph_get_count, NULL, "How many operators its builder had; 0 for a loaded graph.", (void *)1},
-    {"variant_counts", graph_get_variant_counts, NULL, "How often sizes of named dimensions were compiled for.", NULL},
-    {"quantized_weights", graph_get_quantized_weights, NULL, "What MLGraphBuilder.quantize_weights came to.", NULL},
+    {"variant_counts", graph_get_variant_counts, NULL, "Counts the graphs compiled for sizes of named dimensions.", NULL},
+    {"quantized_weights", graph_get_quantized_weights, NULL, "The effect of MLGraphBuilder.quantize_weights.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -329,7 +329,7 @@ static PyObject *model_compute(PyObject *self, struct bindings *inputs)
         if (!b->source.raw || b->source.rank != 1)
             shapes[o.model.shapeCount++] = (WNNModelShape){b->name, b->source.rank, b->source.sizes};
     }
-    inputs->may_exceed = ((struct object *)self)->is_partial;
+    inputs->may_exceed = true; /* inputs of the model that its graph does not need; check_names looks for others */
     inputs->cuts = true;
     if (check_names(self, inputs) && model_succeeded(m, get_graph(self, &o, &graph)))
         result = compute(m, graph, inputs, NULL);

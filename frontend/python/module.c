@@ -163,10 +163,12 @@ static bool make_errors(PyObject *module, struct module *m)
         PyObject *builtin;
         const char *doc;
     } rows[] = {
-        {WNNStatus_InvalidStateError, "InvalidStateError", PyExc_RuntimeError, "An object is lost, destroyed or built."},
+        {WNNStatus_InvalidStateError, "InvalidStateError", PyExc_RuntimeError,
+         "An object is lost, destroyed or already built."},
         {WNNStatus_OperationError, "OperationError", PyExc_RuntimeError, "A build failed."},
-        {WNNStatus_UnknownError, "UnknownError", PyExc_RuntimeError, "Memory, or something else outside, failed."},
-        {WNNStatus_NotSupportedError, "NotSupportedError", PyExc_RuntimeError, "Nothing here supports what was asked for."},
+        {WNNStatus_UnknownError, "UnknownError", PyExc_RuntimeError, "Out of memory, or another external failure."},
+        {WNNStatus_NotSupportedError, "NotSupportedError", PyExc_RuntimeError,
+         "The options or the operation are not supported."},
         {WNNStatus_DataError, "DataError", PyExc_ValueError, "A file is not what it should be."},
     };
     PyObject *base = new_error(module, NULL, "Error", PyExc_Exception, "The base of the module's exceptions.");
@@ -234,7 +236,7 @@ static PyMethodDef module_methods[] = {
      "load($module, path, context=None, *, dimensions=None, shapes=None, constants=None, weights=None, folder=None, "
      "graph_limit=16, outputs=None, folder_limit=0)\n--\n\nOpens a model: the path of a file or folder (ONNX, .webnn text or "
      "JSON, manifest), or its bytes.\n\ndimensions, {name: size}, and shapes, {input: sizes}, fix sizes, constants, {input: "
-     "array}, inputs;\noutputs names the results that are wanted; folder keeps compiled graphs, up to folder_limit bytes."},
+     "array}, inputs;\noutputs names the requested results; folder keeps compiled graphs, up to folder_limit bytes."},
     {"devices", module_devices, METH_NOARGS,
      "devices($module)\n--\n\nReturns a dict for each device that create_context(engine='gpu', device=...) takes."},
     {NULL, NULL, 0, NULL},

@@ -68,7 +68,7 @@ struct object {
 extern PyType_Spec ml_spec, context_spec, builder_spec, operand_spec, graph_spec, tensor_spec, model_spec, cancellation_spec,
     array_spec;
 
-/** Lets other threads run Python meanwhile. */
+/** Lets other threads run Python in the meantime. */
 #define WITHOUT_GIL(call)                                                                                                      \
     do {                                                                                                                       \
         Py_BEGIN_ALLOW_THREADS;                                                                                                \
@@ -90,13 +90,13 @@ struct module *module_of(PyObject *self);
  * it keeps alive.
  */
 PyObject *object_create(struct module *m, enum type type, void *native, PyObject *owner);
-/** Is the destructor of every type but TYPE_ARRAY. */
+/** The destructor of every type but TYPE_ARRAY. */
 void object_free(PyObject *self);
 /** Implements repr() of what has the attributes inputs and outputs. */
 PyObject *object_show_ports(PyObject *self);
 /** Returns value as an object of that type, or sets a TypeError in which it is called `what`. */
 struct object *object_require(struct module *m, PyObject *value, enum type type, const char *what);
-/** Returns what the program gets of a new array: a NumPy array over it where there is NumPy.  Takes over the reference. */
+/** Returns a new array as the program gets it: a NumPy array over it if NumPy is installed.  Takes over the reference. */
 PyObject *array_present(struct module *m, PyObject *array);
 /** Calls numpy.asarray(value, data_type), where data_type may be NULL.  Returns NULL without an exception if there is no NumPy.
  */
@@ -115,9 +115,9 @@ bool refuse_type(const char *what, PyObject *value, const char *wanted);
 
 /* ---- cancellation (cancellation.c) ---- */
 
-/** Returns what ends the work of the calling thread: that of the awaitable form which runs on it, or NULL. */
+/** Returns the cancellation of the awaitable call that runs on this thread, or NULL. */
 WNNCancellation cancellation_current(void);
-/** Is told of a build's progress on the thread that builds, and ends it if that was cancelled. */
+/** Progress callback on the building thread; ends a build that was cancelled. */
 bool cancellation_permits(WNNBuildStage stage, uint32_t done, uint32_t total, void *unused1, void *unused2);
 
 /* ---- conversions (convert.c) ---- */
@@ -134,7 +134,7 @@ struct shape {
 bool convert_text(PyObject *value, const char *what, WNNStringView *out);
 /** Converts a str that is one of choices, which end with NULL; *out is its index, and stays what it is if value is NULL. */
 bool convert_choice(PyObject *value, const char *what, const char *const *choices, size_t *out);
-/** Converts the name of a data type, or what NumPy has for it. */
+/** Converts the name of a data type, or a NumPy data type. */
 bool convert_data_type(PyObject *value, const char *what, WNNOperandDataType *out);
 /** Converts an integer from 0 to `most`, of any class that has __index__. */
 bool convert_integer(PyObject *value, const char *what, uint64_t most, uint64_t *out);
@@ -155,7 +155,7 @@ struct pairs {
 bool pairs_open(struct pairs *pairs, PyObject *dict, const char *what, size_t size);
 /** Returns the value of a pair, borrowed, and converts its name, which stays valid as long as the pairs. */
 PyObject *pairs_get(const struct pairs *pairs, size_t index, WNNStringView *name);
-/** Lets the pairs go.  It does nothing with zeros. */
+/** Releases the pairs.  It does nothing with zeros. */
 void pairs_close(struct pairs *pairs);
 /** Returns a list of sizes, and of names where dimensions, which may be NULL, has them. */
 PyObject *list_of_dimensions(size_t rank, const uint32_t *sizes, const WNNDimension *dimensions);

@@ -63,8 +63,8 @@ static void on_gone(WNNStatus status, WNNTensor tensor, WNNStringView message, v
 
 void profile_entrust(struct profile *p, WNNContext context)
 {
-    /* A future without a waiter is called back when its context goes.  This one is that of a tensor without a data type,
-     * so that it takes neither memory nor a thread.  Where memory for it lacks it is called back at once, and the profile stays
+    /* A future without a waiter is called back when its context goes.  This one is that of a tensor without a data type, so
+     * that it takes neither memory nor a thread.  If memory for it is missing it is called back at once, and the profile stays
      * for good. */
     WNNTensorDescriptor nothing = WNN_TENSOR_DESCRIPTOR_INIT;
     WNNCreateTensorCallbackInfo gone = {WNNCallbackMode_WaitAnyOnly, on_gone, p, NULL};

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "webnn/webnn_draft.h"
+
 /* ---- data types ---- */
 
 /** Describes an element type: the struct module's letter, its size, and DLPack's code. */
@@ -254,7 +256,10 @@ bool source_fits(const struct source *s, const struct place *place, const WNNOpe
 
     if (s->raw && s->bytes == bytes)
         return true;
-    if (s->type != d->dataType) {
+    const bool bits = d->dataType == WNNOperandDataType_Bfloat16  ? !strcmp(s->type_name, "uint16")
+                      : d->dataType > WNNOperandDataType_Bfloat16 ? s->type == WNNOperandDataType_Uint8
+                                                                  : false;
+    if (s->type != d->dataType && !bits) {
         snprintf(text, sizeof(text), "has elements of %s; %s wants %s", s->type_name, wanting,
                  wnnOperandDataTypeGetName(d->dataType));
         return refuse(place, PyExc_TypeError, text);

@@ -26,16 +26,16 @@ struct source {
 };
 
 /**
- * Opens an array.  One that is to be written must be dense and writable; else a copy is made where it is not dense.  What is
- * opened stays where it is until source_close.
+ * Opens an array.  One that is to be written must be dense and writable; else a copy is made where it is not dense.  Its bytes
+ * stay where they are until source_close.
  */
 bool source_open(PyObject *value, const struct place *place, bool writable, struct source *out);
 /** Lets the array go.  It does nothing with zeros. */
 void source_close(struct source *source);
 /**
  * Checks that an array has a descriptor's data type and shape, or as many elements in one dimension, or as many bytes;
- * `wanting` is who wants them.  Named dimensions may have any size.  Another data type is a TypeError, another shape a
- * ValueError.
+ * `wanting` names the caller in messages.  Named dimensions may have any size.  Another data type is a TypeError, another shape
+ * a ValueError.
  */
 bool source_fits(const struct source *source, const struct place *place, const WNNOperandDescriptor *d, const char *wanting);
 

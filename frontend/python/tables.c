@@ -35,7 +35,7 @@ static const char *python_name(const char *name, char out[NAME_MAX_LENGTH])
 }
 
 /** Prints the type of an attribute as the stubs have it. */
-static void print_type(enum op op, const struct attr_info *a)
+static void print_type(const struct attr_info *a)
 {
     static const char *const types[] = {
         [ATTR_U32] = "int",
@@ -50,7 +50,7 @@ static void print_type(enum op op, const struct attr_info *a)
         [ATTR_ENUM_LIST] = "Iterable[%s]",
     };
 
-    printf(op == OP_SPLIT && a->positional ? "int | " : "");
+    printf(a->or_count ? "int | " : "");
     printf(types[a->kind], a->kind == ATTR_ENUM || a->kind == ATTR_ENUM_LIST ? enumeration_name(a->enumeration) : "");
 }
 
@@ -74,7 +74,7 @@ static void print_parameters(enum op op, bool typed)
         if (a->positional && !op_names_arguments(op)) {
             printf("%s%s%s", comma, python_name(a->name, name), typed ? ": " : "");
             if (typed)
-                print_type(op, a);
+                print_type(a);
             comma = ", ";
         }
     printf("%s*", comma);
@@ -85,7 +85,7 @@ static void print_parameters(enum op op, bool typed)
         if (!a->positional || op_names_arguments(op)) {
             printf(", %s%s", python_name(a->name, name), typed ? ": " : "=None");
             if (typed)
-                print_type(op, a);
+                print_type(a);
             printf(typed ? " | None = None" : "");
         }
     printf(", label%s=%s", typed ? ": str " : "", typed ? " ''" : "''");

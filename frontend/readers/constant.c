@@ -7,22 +7,18 @@
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/model.h"
+#include "ir/support/array.h"
 #include "ir/support/text.h"
 
 void model_note(struct model *model, const char *format, ...)
 {
-    size_t have = model->notes ? strlen(model->notes) : 0;
-    char line[600], *grown;
+    char line[600];
     va_list args;
 
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    grown = realloc(model->notes, have + strlen(line) + 2);
-    if (!grown)
-        return;
-    model->notes = grown;
-    sprintf(grown + have, "%s%s", have ? "\n" : "", line);
+    (void)text_append(&model->notes, "%s%s", model->notes ? "\n" : "", line); /* a note that is lost for want of memory */
 }
 
 const char *model_dims_text(char *buf, size_t size, size_t rank, const uint32_t *dims, const char *const *names)
@@ -82,6 +78,18 @@ WNNOperand model_bound(const struct model_options *options, const char *name, si
     for (size_t i = 0; i < options->binding_count; i++)
         if (strlen(options->bindings[i].name) == length && !memcmp(options->bindings[i].name, name, length))
             return options->bindings[i].operand;
+    return NULL;
+}
+
+const WNNDimension *model_name(const struct model_options *options, WNNStringView name)
+{
+    for (size_t i = 0; i < options->name_count; i++) {
+        const WNNStringView n = options->names[i].name;
+        const size_t length = n.length == WNN_STRLEN ? strlen(n.data) : n.length;
+
+        if (length == name.length && length && !memcmp(n.data, name.data, length))
+            return &options->names[i];
+    }
     return NULL;
 }
 

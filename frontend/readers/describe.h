@@ -10,14 +10,14 @@
 #include "ir/support/name_map.h"
 #include "webnn/webnn_model.h"
 
-/** Describes a model.  One of zeros is empty; everything in it lies in its memory. */
+/** Describes a model.  One of zeros is empty; everything in it is in its memory. */
 struct model_description {
     struct arena memory;
     const char *format; /* "onnx", "webnn", "json" or "manifest" */
     const char *name;   /* "" if the file names none */
     size_t input_count, output_count, free_count, metadata_count;
     WNNModelDeclaration *inputs, *outputs;
-    bool *defaults; /* by input: the file has a value for it; NULL: for none, as in a description that was asked for */
+    bool *defaults; /* by input: the file has a value for it; NULL: for none, as in a description that was requested */
     WNNModelFreeDimension *free;
     WNNModelMetadata *metadata;
     size_t file_count;                           /* files of weights that the model names */
@@ -38,7 +38,7 @@ void model_description_free(struct model_description *description);
 
 /** Copies a text, which may hold any bytes, into the description. */
 bool describe_text(struct model_description *d, const char *text, size_t length, WNNStringView *out);
-/** Makes room for so many inputs and outputs, with so many dimensions that may be free. */
+/** Makes room for so many inputs and outputs, with that many dimensions that may be free. */
 bool describe_reserve(struct model_description *d, size_t inputs, size_t outputs, size_t dimensions);
 /** Fills in a declaration's name and room for its dimensions. */
 bool describe_declaration(struct model_description *d, WNNModelDeclaration *out, const char *name, size_t length, size_t rank,
@@ -50,7 +50,7 @@ bool describe_file(struct model_description *d, const char *path, const char *na
 /** Ends a description that failed with a message, which may be NULL if memory ran out.  Returns false. */
 bool describe_failed(struct model_description *d, const char *path, const char *reason, struct error *e);
 
-/* These are the readers, by kind; they return as model_source_describe does. */
+/* The readers, by kind; they return as model_source_describe does. */
 bool model_describe_onnx(const char *path, const void *bytes, size_t length, struct model_description *d, struct error *e);
 bool model_describe_text(const char *path, const char *bytes, size_t length, struct model_description *d, struct error *e);
 bool model_describe_json(const char *path, const char *bytes, size_t length, struct model_description *d, struct error *e);

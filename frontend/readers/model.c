@@ -6,6 +6,7 @@
 #include "frontend/readers/model.h"
 #include "frontend/readers/files/file.h"
 #include "ir/support/suggest.h"
+#include "ir/support/table.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -74,17 +75,10 @@ bool model_spend(const struct model *model, const char *what, uint64_t operation
 
 /* ---- ports ---- */
 
-/** Appends to a list whose capacity is the power of two at or above its count. */
 static bool add_port(struct model_port **ports, size_t *count, const char *name, WNNOperand operand, bool is_boolean)
 {
-    if (!(*count & (*count - 1))) { /* full: 0, 1, 2, 4, ... */
-        size_t capacity = *count ? 2 * *count : 1;
-        struct model_port *grown = capacity <= SIZE_MAX / sizeof *grown ? realloc(*ports, capacity * sizeof *grown) : NULL;
-
-        if (!grown)
-            return false;
-        *ports = grown;
-    }
+    if (!array_extend(ports, *count, sizeof **ports))
+        return false;
     struct model_port *port = &(*ports)[*count];
     port->name = strdup(name);
     if (!port->name)
@@ -141,7 +135,7 @@ static bool refuse_output(const struct model *model, size_t taken, const char *n
 
     for (size_t i = 0; i < model->output_count; i++) {
         if (i < taken && !strcmp(model->outputs[i].name, name))
-            return file_error(e, "output \"%s\" is asked for twice", NAME_SHOWN(name));
+            return file_error(e, "output \"%s\" is requested twice", NAME_SHOWN(name));
         suggestion_offer(&meant, model->outputs[i].name);
     }
     return file_error(e, "the model has no output '%s'%s", NAME_SHOWN(name), suggestion_list(&meant));

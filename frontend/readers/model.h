@@ -2,7 +2,7 @@
 /*
  * Makes builder calls of model files: every reader makes a struct model, and every tool starts from one.
  *
- * A model is an ONNX file, a graph in .webnn text or its JSON twin (with .weights + .manifest.json or .safetensors next to it),
+ * A model is an ONNX file, a graph in .webnn text or its JSON form (with .weights + .manifest.json or .safetensors next to it),
  * or a folder with a manifest.json.  It becomes a graph builder that holds the whole network, its inputs and its outputs.  It
  * is not built yet, so that callers can build it, write it in another form, or compile it ahead of time.
  *
@@ -24,7 +24,7 @@ struct model_port {
     WNNOperand operand;
     WNNOperandDescriptor descriptor; /* its shape points into the operand */
     bool is_boolean;                 /* the file calls it bool; here it is uint8 of 0 and 1 */
-    WNNOperand count;                /* of an output: only so many elements of dimension `counted` count; NULL: all of them */
+    WNNOperand count;                /* of an output: number of valid elements of dimension `counted`; NULL: all */
     uint32_t counted;
 };
 
@@ -34,9 +34,9 @@ struct model {
     size_t input_count, output_count;
     struct model_port *inputs, *outputs; /* in the file's order */
     bool lends_builder;                  /* the builder is the caller's, and so is its budget */
-    WNNBudget budget;                    /* as it was asked for */
+    WNNBudget budget;                    /* as it was requested */
     uint64_t source_bytes;               /* of its files so far */
-    char *notes;                         /* owned; lines about what was taken otherwise than it was given; NULL: none */
+    char *notes;                         /* owned; lines about deviations from the model; NULL: none */
 };
 
 /** Gives a symbolic dimension's size: --dim batch=1. */
@@ -60,7 +60,7 @@ struct model_constant {
     bool literal;                  /* numbers of a command line, without a shape: they take that of the input */
 };
 
-/** Lets an operand of the caller's builder take the place of an input. */
+/** Replaces an input by an operand of the caller's builder. */
 struct model_binding {
     const char *name;
     WNNOperand operand;
@@ -75,12 +75,14 @@ struct model_options {
     size_t output_count;        /* 0: all outputs */
     const char *const *outputs; /* those that are wanted, in this order */
     bool named;                 /* dimensions that an ONNX file names and that have no size stay names */
-    bool command;               /* messages name options of the command line (--dim), not those of WNNModelOptions */
+    size_t name_count;          /* or these stay names, and no others */
+    const WNNDimension *names;
+    bool command; /* messages name options of the command line (--dim), not those of WNNModelOptions */
     char *
-        *needed; /* NULL, or NULL there: gets the name (malloc'ed) of an input whose value was asked for and is not constant */
+        *needed; /* NULL, or NULL there: gets the name (malloc'ed) of an input whose value was requested and is not constant */
     WNNGraphBuilder builder; /* the caller's, to read into; NULL for a builder of the model's own.  Its budget stays */
     const char *weights;     /* file of weights of a .webnn text or JSON; NULL: NAME.weights or NAME.safetensors next to it */
-    /** Is told name and type of every node of an ONNX file; NULL: it is not called. */
+    /** Called with name and type of every node of an ONNX file; may be NULL. */
     void (*told)(void *user, const char *name, const char *type);
     void *told_user;
     WNNBudget budget; /* of this model; a member that is 0 is the context's, or the default for the size of its files */
@@ -93,8 +95,8 @@ struct model_options {
 bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model,
                 struct error *e);
 /**
- * Does the same with an ONNX file, .webnn text or JSON in memory, which has to stay until the call is over.  path tells where
- * files next to the model lie and names it in messages.
+ * Does the same with an ONNX file, .webnn text or JSON in memory, which has to stay until the call is over.  path locates files
+ * next to the model and names it in messages.
  */
 bool model_read_memory(WNNContext context, const char *path, const void *bytes, size_t length,
                        const struct model_options *options, struct model *model, struct error *e);
@@ -104,7 +106,7 @@ bool model_read_memory(WNNContext context, const char *path, const void *bytes, 
 WNNStatus model_build(const struct model *model, WNNGraph *graph, struct error *e);
 /**
  * Leaves the outputs that the options name, in their order.  Returns false after an error in *e, which is there for a name that
- * is no output, or is given twice.
+ * is not an output, or is given twice.
  */
 bool model_choose_outputs(struct model *model, const struct model_options *options, struct error *e);
 /** Returns the outputs as the builder takes them, to be freed, or NULL if memory runs out. */
@@ -124,7 +126,7 @@ enum model_option { MODEL_DIMENSIONS, MODEL_SHAPES, MODEL_CONSTANTS };
  */
 bool model_create_builder(WNNContext context, const struct model_options *options, uint64_t bytes, struct model *model,
                           struct error *e);
-/** Says that one more file of that many bytes belongs to the model, which may take more work then. */
+/** Adds a file of that many bytes to the model, which raises its budget of work. */
 void model_add_source(struct model *model, uint64_t bytes);
 /** Charges memory and work of a reader to the model's budget.  Returns false after an error in *e. */
 bool model_spend(const struct model *model, const char *what, uint64_t operations, uint64_t bytes, struct error *e);
@@ -136,6 +138,8 @@ bool model_constant_fit(struct model *model, const struct model_constant *consta
                         const uint32_t *dims, const char *const *names, struct npy_array *array, struct error *e);
 /** Returns the operand that is bound to an input of that name, or NULL if none is. */
 WNNOperand model_bound(const struct model_options *options, const char *name, size_t length);
+/** Returns the bounds that the options give for a dimension that stays a name, or NULL. */
+const WNNDimension *model_name(const struct model_options *options, WNNStringView name);
 /**
  * Checks that an operand may stand for an input of this type; rank, dims and names are as in model_constant_fit.  Returns false
  * after an error in *e.
@@ -161,12 +165,12 @@ bool model_add_output(struct model *model, const char *name, WNNOperand operand,
 bool model_add_count(struct model *model, size_t i, uint32_t d, WNNOperand count);
 
 /*
- * These are the readers themselves, by kind; they return as model_read does.  bytes need not end with a NUL.  path tells where
- * files next to the model lie and names it in messages.
+ * The readers themselves, by kind, which return as model_read does.  bytes need not end with a NUL.  path locates files
+ * next to the model and names it in messages.
  */
 bool model_read_onnx(WNNContext context, const char *path, const void *bytes, size_t length,
                      const struct model_options *options, struct model *model, struct error *e);
-/** Does the same from a mapped file, whose large tensors are lent to the builder: the map lives as long as they are needed. */
+/** Does the same from a mapped file, whose large tensors are lent to the builder, which keeps a reference to the map. */
 bool model_read_onnx_map(WNNContext context, const char *path, struct file_map *map, const struct model_options *options,
                          struct model *model, struct error *e);
 bool model_read_text(WNNContext context, const char *path, const char *bytes, size_t length,

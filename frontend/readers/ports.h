@@ -8,11 +8,11 @@
 #include "ir/support/name_map.h"
 
 /**
- * Fills an empty index, which name_map_free gives back in any case, with ports.  Of several ports with one name the first
+ * Fills an empty index, which name_map_free must free, with ports.  Of several ports with one name the first
  * counts.  The index points into ports, whose names are not copied.  Returns false if memory runs out.
  */
 bool ports_index(struct model_port *ports, size_t count, struct name_map *index);
-/** Returns the port of that name, or NULL if there is none.  It takes as long as the name is, however many ports there are. */
+/** Returns the port of that name, or NULL if there is none.  The time does not depend on the number of ports. */
 const struct model_port *ports_find(const struct name_map *index, WNNStringView name);
 
 /**

@@ -2,8 +2,8 @@
 /*
  * Chooses the reader for a file, a folder or bytes in memory, and keeps opened models (frontend/readers/source.h).
  *
- * Contents decide before endings, because files get renamed: text begins with its first word, JSON with a brace, and what is
- * neither is ONNX if its name or its first field says so.
+ * Contents decide before endings, because files get renamed: text begins with its first word, JSON with a brace, and other
+ * bytes are ONNX if its name or its first field says so.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static bool refuse_unknown(const char *path, const char *bytes, size_t length, s
     for (size_t i = 0; bytes && i < sizeof others / sizeof *others; i++)
         if (length >= others[i].at + others[i].length && !memcmp(bytes + others[i].at, others[i].bytes, others[i].length))
             what = others[i].what;
-    return file_error(e, "%s is no model: neither ONNX nor .webnn text or JSON%s", PATH_SHOWN(path), what);
+    return file_error(e, "%s is not a model: neither ONNX nor .webnn text or JSON%s", PATH_SHOWN(path), what);
 }
 
 /* ---- sources ---- */
@@ -219,7 +219,7 @@ bool model_source_has_names(const struct model_source *source)
 static bool read_kind(const struct model_source *s, WNNContext context, const struct model_options *options,
                       struct model *model, struct error *e)
 {
-    if (options->named && !model_source_has_names(s))
+    if ((options->named || options->name_count) && !model_source_has_names(s))
         return file_error(e, "%s: its dimensions need sizes, only those of ONNX files can stay names", PATH_SHOWN(s->path));
     switch (s->kind) {
     case KIND_ONNX:

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "frontend/readers/files/file.h"
+#include "ir/support/array.h"
 #include "ir/support/suggest.h"
 
 enum { SHAPE_NUMBERS = 1 + NPY_RANK_MAX };
@@ -169,19 +170,13 @@ void sizes_options(const struct model_description *d, const uint32_t *sizes, str
 PRINTF_LIKE(2, 3) static void add_line(char **text, const char *format, ...)
 {
     char line[800];
-    const size_t have = *text ? strlen(*text) : 0;
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    if (have > sizeof((struct error *)NULL)->message || (*text && strstr(*text, line)))
-        return;
-    char *grown = realloc(*text, have + strlen(line) + 1);
-    if (!grown)
-        return;
-    *text = grown;
-    strcpy(grown + have, line);
+    if (!*text || (strlen(*text) <= sizeof((struct error *)NULL)->message && !strstr(*text, line)))
+        (void)text_append(text, "%s", line);
 }
 
 /** Asks for the size of a dimension, and names the inputs that have it. */
@@ -221,7 +216,7 @@ bool sizes_shape(const struct model_description *d, const uint32_t *sizes, size_
         const uint32_t bound = open ? sizes[open - d->free] : 0;
 
         dims[i] = in->dimensions[i].size ? in->dimensions[i].size : bound - 1;
-        if (in->dimensions[i].size || bound || (open && o->named))
+        if (in->dimensions[i].size || bound || (open && (o->named || model_name(o, name))))
             continue;
         complete = false;
         if (open)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Keeps a model open, so that it can be read any number of times: the file is mapped once, and what every reading lends to its
- * builder lies in that map.
+ * builder is in that map.
  */
 #pragma once
 

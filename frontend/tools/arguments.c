@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reads command lines of the tools: pairs, sizes, shapes.  Numbers are read whole: "12x" is no number. */
+/* Reads command lines of the tools: pairs, sizes, shapes.  Numbers are read whole: "12x" is not a number. */
 #include "frontend/tools/arguments.h"
 
 #include <ctype.h>
@@ -10,11 +10,7 @@
 #include <string.h>
 
 #include "frontend/tools/options.h"
-
-void *list_grow(void *items, size_t count, size_t size)
-{
-    return count < SIZE_MAX / size - 1 ? realloc(items, (count + 1) * size) : NULL;
-}
+#include "ir/support/array.h"
 
 /** Splits text at the first "=".  Returns false if memory runs out. */
 static bool argument_split(const char *text, struct argument_pair *pair)
@@ -113,7 +109,6 @@ bool argument_constant(const char *text, struct npy_array *array, bool *literal,
 bool option_dim(struct option_call *c)
 {
     struct model_options *m = c->member;
-    struct model_dim *grown = list_grow((void *)m->dims, m->dim_count, sizeof *grown);
     const char *equals = strrchr(c->value, '=');
     const bool several = has_several_pairs(c->value);
     uint64_t number;
@@ -121,13 +116,12 @@ bool option_dim(struct option_call *c)
     snprintf(c->wants, sizeof c->wants, "%s",
              several ? "one NAME=N at a time (--dim batch=2 --dim seq=10)"
                      : "NAME=N with a whole number N from 0 to 2147483647");
-    if (!grown)
+    if (!array_extend(&m->dims, m->dim_count, sizeof *m->dims) || !equals || equals == c->value || several ||
+        !argument_number(equals + 1, 0, INT32_MAX, &number))
         return false;
-    m->dims = grown;
-    if (!equals || equals == c->value || several || !argument_number(equals + 1, 0, INT32_MAX, &number))
-        return false;
-    grown[m->dim_count] = (struct model_dim){strndup(c->value, (size_t)(equals - c->value)), (uint32_t)number};
-    return grown[m->dim_count].name && ++m->dim_count;
+    struct model_dim *dim = (struct model_dim *)&m->dims[m->dim_count];
+    *dim = (struct model_dim){strndup(c->value, (size_t)(equals - c->value)), (uint32_t)number};
+    return dim->name && ++m->dim_count;
 }
 
 /** Reads "1x3x224x224" or "scalar". */
@@ -154,39 +148,36 @@ static bool read_shape(const char *p, struct model_shape *shape)
 bool option_shape(struct option_call *c)
 {
     struct model_options *m = c->member;
-    struct model_shape *grown = list_grow((void *)m->shapes, m->shape_count, sizeof *grown), shape = {0};
+    struct model_shape shape = {0};
     const char *equals = strrchr(c->value, '=');
 
     snprintf(c->wants, sizeof c->wants, "NAME=1x3x224x224, or NAME=scalar");
-    if (!grown)
-        return false;
-    m->shapes = grown;
-    if (!equals || equals == c->value || !read_shape(equals + 1, &shape))
+    if (!array_extend(&m->shapes, m->shape_count, sizeof shape) || !equals || equals == c->value ||
+        !read_shape(equals + 1, &shape))
         return false;
     shape.name = strndup(c->value, (size_t)(equals - c->value));
-    grown[m->shape_count] = shape;
+    ((struct model_shape *)m->shapes)[m->shape_count] = shape;
     return shape.name && ++m->shape_count;
 }
 
 bool option_constant(struct option_call *c)
 {
     struct model_options *m = c->member;
-    struct model_constant *grown = list_grow((void *)m->constants, m->constant_count, sizeof *grown);
     struct npy_array *array = calloc(1, sizeof *array);
     struct argument_pair pair = {0};
     struct error e = {0};
     bool literal;
 
     snprintf(c->wants, sizeof c->wants, "NAME=VALUE, or NAME=FILE.npy");
-    if (grown)
-        m->constants = grown;
-    bool ok = grown && array && argument_split(c->value, &pair) && pair.name && *pair.value;
+    bool ok = array_extend(&m->constants, m->constant_count, sizeof *m->constants) && array &&
+              argument_split(c->value, &pair) && pair.name && *pair.value;
     if (ok && !argument_constant(pair.value, array, &literal, &e)) {
         c->status = 1;
         ok = complain("--constant %s: %s; numbers such as %s=16000 need no file", pair.name, e.message, pair.name);
     }
     if (ok) {
-        grown[m->constant_count++] = (struct model_constant){.name = pair.name, .array = array, .literal = literal};
+        ((struct model_constant *)m->constants)[m->constant_count++] =
+            (struct model_constant){.name = pair.name, .array = array, .literal = literal};
         return true;
     }
     free(array);
@@ -201,11 +192,9 @@ bool option_outputs(struct option_call *c)
     snprintf(c->wants, sizeof c->wants, "NAME,NAME,...");
     for (const char *at = c->value;; at++) {
         const size_t length = strcspn(at, ",");
-        const char **grown = list_grow((void *)m->outputs, m->output_count, sizeof *grown);
 
-        if (grown)
-            m->outputs = grown;
-        if (!grown || !length || !(grown[m->output_count] = strndup(at, length)))
+        if (!array_extend(&m->outputs, m->output_count, sizeof *m->outputs) || !length ||
+            !(((const char **)m->outputs)[m->output_count] = strndup(at, length)))
             return false;
         m->output_count++;
         at += length;
@@ -236,16 +225,11 @@ void option_model_free(struct model_options *m)
 bool option_add_switch(struct option_call *c, const char *name, const char *value)
 {
     char **switches = c->member;
-    size_t have = *switches ? strlen(*switches) : 0, size = have + strlen(name) + strlen(value) + 3;
-    char *all = realloc(*switches, size);
 
-    if (!all) {
-        c->status = 1;
-        return complain("out of memory");
-    }
-    snprintf(all + have, size - have, "%s%s%s%s", have ? "," : "", name, *value ? "=" : "", value);
-    *switches = all;
-    return true;
+    if (text_append(switches, "%s%s%s%s", *switches ? "," : "", name, *value ? "=" : "", value))
+        return true;
+    c->status = 1;
+    return complain("out of memory");
 }
 
 bool option_switch(struct option_call *c)
@@ -337,11 +321,10 @@ bool option_budget(struct option_call *c)
 bool option_pair(struct option_call *c)
 {
     struct argument_pairs *pairs = c->member;
-    struct argument_pair pair, *grown = list_grow(pairs->items, pairs->count, sizeof *grown);
+    struct argument_pair pair;
 
-    if (!grown)
+    if (!array_extend(&pairs->items, pairs->count, sizeof pair))
         return false;
-    pairs->items = grown;
     if (!argument_split(c->value, &pair) || !*pair.value) {
         free(pair.name);
         return false;
@@ -486,4 +469,59 @@ bool argument_engine(const char *text, WNNEngine *engine, const char **device)
     if (text[3])
         *device = text + 4;
     return true;
+}
+
+/* ---- lists of sizes ---- */
+
+/** Reads number `column` of a list; one number is that of all columns.  Returns how many there are, or 0: it is no list. */
+static size_t read_number(const struct argument_pair *list, size_t column, size_t most, uint32_t *number)
+{
+    size_t count = 0;
+    const char *at = list->value;
+
+    while (count < most) {
+        char *end;
+        const unsigned long x = strtoul(at, &end, 10);
+
+        if (end == at || *at == '-' || *at == '+' || x > INT32_MAX || (*end && *end != ','))
+            break;
+        if (count == column || !count)
+            *number = (uint32_t)x;
+        count++;
+        if (!*end)
+            return count;
+        at = end + 1;
+    }
+    return 0;
+}
+
+size_t arguments_columns(const struct argument_pairs *lists, size_t names_most, size_t most)
+{
+    size_t columns = 1;
+
+    if (lists->count > names_most)
+        complain("--sizes is given for more than %zu names", names_most);
+    for (size_t i = 0; lists->count <= names_most && i < lists->count; i++) {
+        const struct argument_pair *list = &lists->items[i];
+        uint32_t first;
+        const size_t count = read_number(list, 0, most, &first);
+
+        if (!count)
+            complain("--sizes %s=%s: it takes up to %zu numbers, separated by commas", NAME_SHOWN(list->name),
+                     NAME_SHOWN(list->value), most);
+        else if (count != columns && count != 1 && columns != 1)
+            complain("--sizes has %zu sizes for '%s', and %zu for another", count, NAME_SHOWN(list->name), columns);
+        if (!count || (count != columns && count != 1 && columns != 1))
+            return 0;
+        columns = count > columns ? count : columns;
+    }
+    return lists->count <= names_most ? columns : 0;
+}
+
+uint32_t arguments_number(const struct argument_pair *list, size_t column)
+{
+    uint32_t number = 0;
+
+    read_number(list, column, SIZE_MAX, &number);
+    return number;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reads what the command lines of the tools have in common: NAME=VALUE pairs, sizes and shapes, and text from files made fit to
- * print.
+ * Parses arguments that the tools have in common: NAME=VALUE pairs, sizes and shapes, and escapes text from files for printing.
  *
  * Functions that return bool return false if the text is not what they read.
  */
@@ -18,24 +17,24 @@
 #include "ir/support/clock.h"
 #include "ir/support/text.h"
 
-/**
- * Returns the list with room for one item more, of `size` bytes each, or NULL if memory runs out; then the list is as it was.
- */
-void *list_grow(void *items, size_t count, size_t size);
-
 /** Holds NAME=FILE.  name is NULL if there is no "=" (or nothing in front of it). */
 struct argument_pair {
     char *name; /* owned */
     const char *value;
 };
 
-/** Is a list of them. */
+/** A list of them. */
 struct argument_pairs {
     size_t count;
     struct argument_pair *items;
 };
 /** Frees what the list holds. */
 void argument_pairs_free(struct argument_pairs *pairs);
+/** Returns how many columns the lists of --sizes have, NAME=N,N,..., of which one number alone is that of all columns.  Returns
+ * 0 after saying what is wrong: more names, or more numbers, than allowed, or lists that do not go together. */
+size_t arguments_columns(const struct argument_pairs *lists, size_t names_most, size_t most);
+/** Returns the number that a list, which was checked, has in a column. */
+uint32_t arguments_number(const struct argument_pair *list, size_t column);
 
 /**
  * Reads the value of a constant: numbers separated by commas ("16000", "1,3,224", "0.5", "true"), which are no file even if one
@@ -54,14 +53,14 @@ bool argument_real(const char *text, double *number);
 /** Reads an engine by its name, and the number or the part of a name that says which device; *device points into text. */
 bool argument_engine(const char *text, WNNEngine *engine, const char **device);
 
-/** Returns whether all that was printed got to standard output, or says that it did not.  It is the last call of a program. */
+/** Returns whether all output was written, or reports that it was not. It is the last call of a program. */
 bool output_arrived(void);
 
-/** Is what messages begin with; options_read sets it. */
+/** The prefix of messages; options_read sets it. */
 extern const char *program_name;
-/** Prints "PROGRAM: ..." to stderr, and escapes what a name in it has that could deceive.  Returns false. */
+/** Prints "PROGRAM: ..." to stderr, and escapes control and bidirectional characters.  Returns false. */
 bool complain(const char *format, ...) PRINTF_LIKE(1, 2);
-/** Lets e take the messages of the calling thread, the last one each time, until this is called with NULL. */
+/** Stores the last message of the calling thread in e instead of printing it, until called with NULL. */
 void complain_catch(struct error *e);
 /** Does the same with arguments that a function was called with. */
 void print_message(const char *format, va_list arguments);

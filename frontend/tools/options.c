@@ -168,8 +168,8 @@ static bool refused(const struct option_program *p, int result, const struct opt
     if (!is_short && similar > 1)
         return options_wrong(NULL, "%s is the beginning of several options:%s", text, several);
     if (!is_short && *meant.best)
-        return options_wrong(NULL, "%s is no option; did you mean '--%s'?", text, meant.best);
-    return options_wrong(NULL, "%s is no option", text);
+        return options_wrong(NULL, "%s is not an option; did you mean '--%s'?", text, meant.best);
+    return options_wrong(NULL, "%s is not an option", text);
 }
 
 /* ---- reading ---- */

@@ -3,7 +3,7 @@
  * Reads a command line by the program's table of options, which --help, the options of its manual page and what a shell
  * completes are made from, too.
  *
- * An option that is misspelt, lacks its value or has a wrong one is told on stderr, with what it takes.
+ * An unknown option, a missing value and a wrong one are reported on stderr with what the option takes.
  */
 #pragma once
 
@@ -14,14 +14,14 @@
 #include "frontend/readers/model.h"
 #include "ir/support/error.h"
 
-/** Holds what is known when an option is taken. */
+/** Holds the state when an option is taken. */
 struct option_call {
     const struct option_row *row;
     const char *value;
     void *options, *member; /* the program's, and the row's member in them */
-    char wants[400];        /* what the option takes, as it goes on after "--NAME takes "; the row says it by default */
-    int status;             /* to end with, of a failure that is told already */
-    bool ends;              /* the program has done what it was asked for */
+    char wants[400];        /* what the option takes, as it continues after "--NAME takes "; the row says it by default */
+    int status;             /* exit status of a failure that was reported already */
+    bool ends;              /* the program has done its work */
 };
 
 /** Describes an option, or begins a section of them. */
@@ -30,7 +30,7 @@ struct option_row {
     char letter;       /* of "-o"; 0: there is none */
     const char *value; /* as --help writes it; NULL: the option has none */
     const char *help;  /* on one line, which is broken where it is printed */
-    /** Takes the value to the options.  Returns false if the option does not take it. */
+    /** Stores the value in the options.  Returns false if the option does not take it. */
     bool (*take)(struct option_call *c);
     size_t member;              /* offset in the program's options */
     const char *wants;          /* what it takes, for messages; by default the following two, or value, say that */
@@ -44,14 +44,14 @@ struct option_program {
     const char *examples;           /* what it ends with, or NULL */
     const struct option_row *rows;  /* without --help and --version, which every program has */
     size_t row_count;               /* OPTIONS_MAX at most */
-    const struct option_row *other; /* what takes arguments that are no options; its name is what they are called */
+    const struct option_row *other; /* takes arguments that are not options; its name describes them */
 };
 enum { OPTIONS_MAX = 64 };
 
-/** Reads the command line.  Returns false if the program is to end with *status; where it returns true, *status is 2, which is
- * what the rest of a command line is refused with. */
+/** Reads the command line.  Returns false if the program is to end with *status; where it returns true, *status is 2, the exit
+ * status for a wrong command line. */
 bool options_read(const struct option_program *p, int argc, char **argv, void *options, int *status);
-/** Says on stderr what is wrong with the command line, and where to read more; c may be NULL.  Returns false. */
+/** Reports an error in the command line on stderr, and where to read more; c may be NULL.  Returns false. */
 bool options_wrong(struct option_call *c, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* ---- what takes values; the member's type is in brackets ---- */
@@ -103,7 +103,7 @@ bool option_switches(struct option_call *c);
 
 /* clang-format off */
 /**
- * Are the rows of the options that say how a model is read: member is the offset of a struct model_options, and the option for
+ * The rows of the options for reading models: member is the offset of a struct model_options, and the option for
  * a file of weights is called weights_name.
  */
 #define OPTION_MODEL_ROWS(offset, weights_name) \
@@ -128,5 +128,5 @@ bool option_switches(struct option_call *c);
      option_budget, .member = (offset) + offsetof(struct model_options, budget)}
 /* clang-format on */
 
-/** These are the choices of precisions, and of formats of weights. */
+/** The choices of precisions, and of formats of weights. */
 extern const char *const option_precisions[], *const option_weight_formats[];

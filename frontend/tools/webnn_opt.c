@@ -4,7 +4,7 @@
  *
  * It reads a file of the textual form (docs/formats.md), such as a dump or what webnnc writes, with its weights next to it,
  * and writes the graph after the passes in the same form.  Nothing is lowered or compiled.  Like webnnc it links the library's
- * static folders, since passes and their target are no part of the public API.
+ * static folders, since passes and their target are not part of the public API.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static bool take_print_after(struct option_call *c)
 
 static const struct option_row rows[] = {
     {"output", 'o', "FILE",
-     "where to, with the larger constants in NAME.safetensors next to NAME.webnn (default: standard output, with all "
+     "the output file, with the larger constants in NAME.safetensors next to NAME.webnn (default: standard output, with all "
      "constants)",
      option_text, .member = offsetof(struct options, output)},
     {"weights", 0, "FILE",
@@ -69,7 +69,7 @@ static const struct option_program program = {
     .about = "usage: webnn-opt [OPTION ...] GRAPH\n"
              "\n"
              "Runs passes of the compiler on a graph in its textual form (.webnn text, also with marks of passes), or on each\n"
-             "of a file of pass cases, and prints what they leave.\n"
+             "of a file of pass cases, and prints the results.\n"
              "\n",
     .examples = "  webnnc model.onnx -o model.webnn --weights-as safetensors   # any model as a graph in its textual form\n"
                 "  webnn-opt model.webnn --print-after all -o after.webnn      # the whole pipeline, stage by stage\n"
@@ -134,8 +134,9 @@ static bool run_text(const struct options *o, WNNContext context, const char *te
     struct error e = {0};
     struct graph *g = graph_parse(text, length, find_weights, &s, &e);
     const bool is_onnx = length && *text == 0x08; /* a ModelProto begins with its ir_version */
-    bool ok = g || complain("%s: %s%s", PATH_SHOWN(o->input), e.message,
-                            is_onnx ? "; it looks like an ONNX file, of which webnnc FILE.onnx -o FILE.webnn makes text" : "");
+    bool ok =
+        g || complain("%s: %s%s", PATH_SHOWN(o->input), e.message,
+                      is_onnx ? "; it looks like an ONNX file, which webnnc FILE.onnx -o FILE.webnn converts to text" : "");
 
     if (g) { /* what passes compute is charged as for a builder's graph */
         budget_set(&g->budget, o->budget, length + (s.weights ? weights_length(s.weights) : 0));
@@ -162,11 +163,18 @@ static bool run_cases(const struct options *o, WNNContext context, const char *t
 
     if (!o->passes && head && sscanf(head, "# passes: %255[^\n]", passes) == 1)
         own.passes = passes;
-    for (const char *at = strstr(text, "# case: "); ok && at && (graph = strstr(at, "\nwebnn_graph"));
-         at = strstr(end, "# case: ")) {
+    for (const char *at = strstr(text, "# case: "); ok && at; at = strstr(end, "# case: ")) {
+        for (graph = at; *graph == '#'; graph += *graph == '\n')
+            graph += strcspn(graph, "\n");
         end = strstr(graph, "\n# ") ? strstr(graph, "\n# ") : graph + strlen(graph);
         printf("%.*s\n", (int)strcspn(at, "\n"), at);
-        ok = run_text(&own, context, graph + 1, (size_t)(end - graph - 1));
+        /* A case has a whole graph, or its blocks. */
+        const size_t size = (size_t)(end - graph) + sizeof "webnn_graph \"case\" v1 {}";
+        char *whole = malloc(size);
+        if (whole)
+            snprintf(whole, size, *graph == ' ' ? "webnn_graph \"case\" v1 {%.*s}" : "%.*s", (int)(end - graph), graph);
+        ok = whole ? run_text(&own, context, whole, strlen(whole)) : complain("out of memory");
+        free(whole);
     }
     return ok;
 }
@@ -179,7 +187,7 @@ static bool run(const struct options *o)
     WNNContext context;
     size_t length;
 
-    context_options.accelerated = false; /* what is printed depends on a GPU only if one is asked for */
+    context_options.accelerated = false; /* the output depends on a GPU only if one is requested */
     context_options.debug = WNN_STR(o->debug ? o->debug : "");
     if (wnnCreateContext(&context_options, &context))
         return complain("%s", wnnGetLastErrorMessage().data);

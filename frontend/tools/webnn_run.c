@@ -100,7 +100,7 @@ static bool bind_inputs(struct run *r)
             return last_error("input");
         const struct model_port *port = ports_find(&r->inputs_by_name, d.name);
         if (!port)
-            return complain("the graph has an input that the model has not");
+            return complain("the graph has an input that the model does not have");
         r->ports[i] = port;
         if (!sources_take(o, &r->sources, port, &r->inputs[i], note, sizeof note))
             return false;
@@ -134,7 +134,7 @@ static bool bind_outputs(struct run *r)
             return last_error("output");
         const struct model_port *port = ports_find(&r->outputs_by_name, d.name);
         if (!port)
-            return complain("the graph has an output that the model has not");
+            return complain("the graph has an output that the model does not have");
         out->name = port->name;
         if (!npy_create(&d.descriptor, &out->array, &e))
             return complain("%s", e.message);

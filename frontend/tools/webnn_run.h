@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * webnn-run runs a model file on arrays and pictures, and prints, saves and checks what comes out.
+ * webnn-run runs a model file on arrays and pictures, and prints, saves and checks the outputs.
  *
  * It reads the command line (webnn_run_options.c), writes text on stdout and files, and exits with 0, with 1 for a failure or a
- * mismatch, or with 2 for wrong usage.  Read webnn_run.c (the order of things), then webnn_run_input.c and webnn_run_output.c.
- * Functions that return bool return false after a message on stderr, unless they say otherwise.
+ * mismatch, or with 2 for wrong usage.  Read webnn_run.c (the sequence of steps), then webnn_run_input.c and
+ * webnn_run_output.c.  Functions that return bool return false after a message on stderr, unless they say otherwise.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "frontend/readers/model.h"
 #include "frontend/tools/arguments.h"
 
-/** Holds what --each says: files, folders and lists of them, of which each is computed. */
+/** Holds the arguments of --each: files, folders and lists of them, of which each is computed. */
 struct run_each {
     struct argument_pairs paths, lists;
     const char *save; /* a folder for the outputs; NULL: none */
@@ -53,7 +53,7 @@ struct run_states {
 };
 /** Finds the states of --state in a model and appends them.  Returns false after a message. */
 bool states_find(const struct run_options *o, const struct model *m, struct run_states *s);
-/** Lets inputs that are states lie in the memory of their outputs, which get the inputs' data. */
+/** Binds inputs that are states to the memory of their outputs, which get the inputs' data. */
 void states_bind(const struct run_states *s, WNNNamedBuffer *inputs, size_t input_count, WNNNamedBuffer *outputs,
                  size_t output_count);
 
@@ -65,7 +65,7 @@ void run_options_free(struct run_options *o);
 /* ---- progress (webnn_run_progress.c) ---- */
 
 /**
- * Begins to show on a terminal what is being done and for how long, once that is half a second.  `what` stays with the caller
+ * Begins to show the current step and its duration on a terminal, once that is half a second.  `what` stays with the caller
  * until progress_end, which must come before anything else is begun or printed.
  */
 void progress_begin(const struct run_options *o, const char *what);
@@ -76,18 +76,18 @@ void progress_end(void);
 
 enum source_kind { SOURCE_ARRAY, SOURCE_PICTURE, SOURCE_RAW };
 
-/** Holds what an --input option brought. */
+/** Holds the argument of an --input option. */
 struct source {
     char *name; /* owned */
     const char *path;
     enum source_kind kind;
-    struct npy_array array; /* of SOURCE_ARRAY; the others get theirs when the model says type and shape */
+    struct npy_array array; /* of SOURCE_ARRAY; the others get theirs with the model's type and shape */
     char *member;           /* of an archive, owned: the array has no elements until an input takes them; else NULL */
     struct picture picture;
     void *raw;
     size_t raw_length;
     bool used;
-    bool is_constant; /* the model had to know its value, and has no such input */
+    bool is_constant; /* its value was needed while reading, so it is not an input */
 };
 
 struct sources {
@@ -104,7 +104,7 @@ void sources_shrink(struct sources *s, size_t count);
 /** Frees what the sources hold. */
 void sources_free(struct sources *s);
 /**
- * Finds the size of a picture when it gets to the model.  Returns false, without a message, if it is whatever the model wants.
+ * Finds the size of a picture when it gets to the model.  Returns false, without a message, if the model determines it.
  */
 bool picture_size(const struct run_options *o, const struct source *s, uint32_t *width, uint32_t *height);
 /** Loads a compiled graph, and makes a model with its ports but without a builder. */
@@ -195,7 +195,7 @@ struct labels {
 bool labels_read(const char *path, struct labels *l);
 /** Frees what the labels hold. */
 void labels_free(struct labels *l);
-/** Says so and forgets the labels if they fit no output. */
+/** Reports and drops labels that fit no output. */
 void labels_check(const struct run_options *o, struct labels *l, size_t count, const struct result *results);
 
 /** Returns whether labels are for an output: it has as many elements in a row, or there are none. */
@@ -209,13 +209,13 @@ bool result_print_whole(FILE *out, const struct npy_array *a, size_t i);
 bool results_save_all(size_t count, const struct result *results, const char *path);
 
 /**
- * Copies results, whose data stays where it is, without those that say how many elements of others count, and cuts the others
- * to what counts.  Returns how many there are.
+ * Copies results, whose data stays where it is, without those that are counts of others, and cuts the others to their valid
+ * elements.  Returns how many there are.
  */
 size_t results_cut(size_t count, const struct result *results, struct result *cut);
 /** Prints a result as the options say. */
 void result_print(const struct run_options *o, const struct labels *l, const struct result *r);
-/** Prints what --quantize-weights came to, and how far each result is from the reference's. */
+/** Prints the sizes of --quantize-weights, and the difference of each result from the reference. */
 void results_print_errors(const WNNQuantizedWeights *weights, const struct reference *r, size_t count,
                           const struct result *results);
 /** Writes the file of every --output option. */

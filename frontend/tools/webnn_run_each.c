@@ -2,7 +2,7 @@
 /*
  * webnn-run --each: computes once for each file of folders and lists, and prints a line of JSON for each.
  *
- * The first file that fits the model says which inputs change and what shapes they have; the graph is built for it.  Files are
+ * The first file that fits the model says which inputs change and their shapes; the graph is built for it.  Files are
  * read while others are computed (frontend/readers/batch/batch.h), so what goes wrong with one is caught as text and printed in
  * its line.
  */
@@ -57,7 +57,7 @@ static bool collect(const struct run_each *each, struct batch_list *l)
 static bool make_folder(const char *path)
 {
     return !path || mkdir(path, 0777) == 0 || batch_is_folder(path) ||
-           complain("--save-each: %s is no folder and cannot be made one: %s", PATH_SHOWN(path), strerror(errno));
+           complain("--save-each: %s is not a folder and cannot be made one: %s", PATH_SHOWN(path), strerror(errno));
 }
 
 bool each_open(const struct run_options *o, struct each *e)
@@ -252,10 +252,8 @@ static bool print_result(FILE *out, const struct batch *b, const struct result *
 /* Copies a name for as long as the map of names needs it. */
 static char *keep_name(struct batch *b, const char *name)
 {
-    char **grown = list_grow(b->names, b->name_count, sizeof *grown), *copy = grown ? strdup(name) : NULL;
+    char *copy = array_extend(&b->names, b->name_count, sizeof *b->names) ? strdup(name) : NULL;
 
-    if (grown)
-        b->names = grown;
     if (copy)
         b->names[b->name_count++] = copy;
     return copy;

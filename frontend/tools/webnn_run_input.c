@@ -12,6 +12,7 @@
 #include "frontend/readers/files/element.h"
 #include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
+#include "ir/support/array.h"
 #include "ir/support/suggest.h"
 
 const char *describe_type(char *buf, size_t size, WNNOperandDataType type, size_t rank, const uint32_t *shape)
@@ -43,13 +44,12 @@ static enum file_kind kind_of_file(const char *path)
 
 static struct source *source_add(struct sources *s, const char *name, const char *path, enum source_kind kind)
 {
-    struct source *grown = list_grow(s->items, s->count, sizeof *grown), *added;
+    struct source *added;
 
-    if (!grown) {
+    if (!array_extend(&s->items, s->count, sizeof *added)) {
         complain("out of memory");
         return NULL;
     }
-    s->items = grown;
     for (size_t i = 0; i < s->count; i++)
         if (name && s->items[i].name && !strcmp(s->items[i].name, name)) {
             complain("input '%s' is given twice", NAME_SHOWN(name));
@@ -334,7 +334,7 @@ bool sources_take(const struct run_options *o, struct sources *s, const struct m
     return true;
 }
 
-/** Returns whether a source has no elements; an input without elements is no input of the graph. */
+/** Returns whether a source has no elements; an input without elements is not an input of the graph. */
 static bool is_empty(const struct source *s)
 {
     return (s->kind == SOURCE_ARRAY && !npy_elements(&s->array)) || (s->kind == SOURCE_RAW && !s->raw_length);

@@ -191,6 +191,7 @@ static bool add_ports(WNNGraph graph, bool input, struct model_port **ports, siz
 bool load_compiled(const struct run_options *o, struct sources *s, WNNContext context, struct model *model, WNNGraph *graph)
 {
     const struct model_options *m = &o->model_options;
+    WNNNamedOperandDescriptor input;
 
     if (m->dim_count || m->shape_count || m->constant_count || m->output_count || m->weights ||
         o->precision != WNNPrecision_Float32 || o->quantize || o->deterministic || m->budget.operations || m->budget.bytes)
@@ -200,6 +201,9 @@ bool load_compiled(const struct run_options *o, struct sources *s, WNNContext co
                         PATH_SHOWN(o->model));
     if (wnnContextLoadGraph(context, o->model, graph))
         return complain("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+    for (size_t i = 0; !wnnGraphGetInput(*graph, i, &input); i++)
+        if (input.descriptor.dimensions)
+            return complain("%s has dimensions with names: give their sizes by --sizes NAME=N", PATH_SHOWN(o->model));
     model->name = strdup("");
     return (model->name || complain("out of memory")) && add_ports(*graph, true, &model->inputs, &model->input_count) &&
            add_ports(*graph, false, &model->outputs, &model->output_count) && name_source(s, model);

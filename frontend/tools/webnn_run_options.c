@@ -87,8 +87,9 @@ static const struct option_row rows[] = {
     {.help = "Many inputs"},
     {"each", 0, "[NAME=]PATH",
      "compute once for each file of a folder (or for one file), read while others are computed; print a line of JSON for each "
-     "(input, then ms and outputs, or error), and at the end how many failed; the first file that fits the model says which "
-     "inputs change and what shapes they have; may be given several times",
+     "(input, then ms and outputs, or error), and at the end how many failed; the first file that fits the model determines "
+     "which "
+     "inputs change and their shapes; may be given several times",
      option_pair, .member = offsetof(struct run_options, each.paths), .wants = "a folder or file, or NAME=FOLDER"},
     {"each-list", 0, "[NAME=]FILE", "the same for the paths in the lines of a file, or of standard input (-)", option_pair,
      .member = offsetof(struct run_options, each.lists), .wants = "a file with a path in each line, or NAME=FILE"},
@@ -107,7 +108,7 @@ static const struct option_row rows[] = {
      .member = offsetof(struct run_options, form.mean), .wants = "one number or three"},
     {"std", 0, "D[,D,D]", "default: 1", take_deviation, .member = offsetof(struct run_options, form.deviation),
      .wants = "one number or three, none of them 0"},
-    {"layout", 0, "nchw|nhwc", "whether channels are planes (default) or next to each other; for pictures in both directions",
+    {"layout", 0, "nchw|nhwc", "whether channels are planes (default) or interleaved; for pictures in both directions",
      take_layout, .member = offsetof(struct run_options, form.nhwc), .wants = "nchw or nhwc"},
     {"resize", 0, "WxH|auto",
      "bilinear, and antialiased when the picture gets smaller; auto: the size that the input has; without this option a "
@@ -116,7 +117,7 @@ static const struct option_row rows[] = {
     {"grey", 0, NULL, "one channel: 0.299 red + 0.587 green + 0.114 blue; taken by itself where the input has one channel",
      option_flag, .member = offsetof(struct run_options, form.grey)},
     {.help = "Outputs"},
-    {"top", 0, "K", "the K largest elements of each row, with their places; most useful with --labels", option_number,
+    {"top", 0, "K", "the K largest elements of each row, with their indices; most useful with --labels", option_number,
      .member = offsetof(struct run_options, top), .low = 1, .high = 1000},
     {"labels", 0, "FILE", "one label per line, printed by --top for outputs whose rows are as long", option_text,
      .member = offsetof(struct run_options, labels), .wants = "a file"},
@@ -135,11 +136,12 @@ static const struct option_row rows[] = {
     {"atol", 0, "A", "default: 1e-5; outputs of integers must be equal unless this or --rtol is given", option_tolerance,
      .member = offsetof(struct run_options, atol)},
     {"rtol", 0, "R", "default: 1e-3", option_tolerance, .member = offsetof(struct run_options, rtol)},
-    {"quiet", 0, NULL, "print only what was asked for and what failed, and show no progress", option_flag,
+    {"quiet", 0, NULL, "print only requested output and failures, and show no progress", option_flag,
      .member = offsetof(struct run_options, quiet)},
     {.help = "Running"},
     {"save", 0, "FILE",
-     "write the compiled graph, which later runs on this machine or one like it take as their MODEL without compiling",
+     "write the compiled graph, which later runs on this machine or one like it take as their MODEL without compiling; with "
+     "--sizes, one graph for all sizes",
      option_name, .member = offsetof(struct run_options, save), .wants = "a file"},
     {"repeat", 0, "N", "compute N times and print the median and the smallest time", option_number,
      .member = offsetof(struct run_options, repeat), .low = 1, .high = 1000000},
@@ -150,21 +152,20 @@ static const struct option_row rows[] = {
     {"engine", 0, "E",
      "where the graph runs: cpu, auto (default: what WEBNN_ENGINE says, else a GPU that is expected to be faster than the "
      "processor, else the processor), gpu (the device that WEBNN_ENGINE names, else the first) or gpu:DEVICE, a number or a "
-     "part of a name in the list of devices; what is compiled runs, by default, on the engine that it was made for",
+     "part of a name in the list of devices; a compiled graph runs, by default, on the engine that it was made for",
      take_engine, .member = offsetof(struct run_options, engine), .wants = ARGUMENT_ENGINES},
-    {"list-devices", 0, NULL,
-     "print every device with its number, name, kind, platform and memory, and what it lacks to run graphs", list_devices,
-     .member = offsetof(struct run_options, engine)},
+    {"list-devices", 0, NULL, "print every device with its number, name, kind, platform and memory, and its missing features",
+     list_devices, .member = offsetof(struct run_options, engine)},
     {"threads", 0, "N",
      "threads of the computation (default: OMP_NUM_THREADS, else all processors); a step uses as many as pay for it",
      option_threads, .member = offsetof(struct run_options, threads)},
     {"quantize-weights", 0, "F",
-     "int8 or int4: keep the weights of matmuls in so many bits, with a scale for each block of 32; the model is also computed "
+     "int8 or int4: keep the weights of matmuls in 8 or 4 bits, with a scale for each block of 32; the model is also computed "
      "as it is, and the errors of the outputs and the bytes of the weights are printed",
      option_choice, .member = offsetof(struct run_options, quantize), .choices = option_weight_formats},
     {"precision", 0, "P",
-     "how exactly convolutions and matmuls of float32 are computed, where the processor gains by it: float32 (default), bf16x2 "
-     "(operands as sums of two bfloat16 numbers), bf16 (operands rounded to bfloat16) or int8 (what is multiplied by weights "
+     "precision of convolutions and matmuls of float32, if it is faster on the processor: float32 (default), bf16x2 "
+     "(operands as sums of two bfloat16 numbers), bf16 (operands rounded to bfloat16) or int8 (operands of weights "
      "of 4 or 8 bits, rounded to 8 bits block by block)",
      option_choice, .member = offsetof(struct run_options, precision), .choices = option_precisions},
     {"deterministic", 0, NULL, "compute the same bits with any number of threads, which may take longer", option_flag,
@@ -172,12 +173,11 @@ static const struct option_row rows[] = {
     {"profile", 0, NULL,
      "print a table of times per kernel on stderr: calls per run, microseconds, share, and rates where they are known",
      option_flag, .member = offsetof(struct run_options, profile)},
-    {"trace", 0, "FILE", "write when every pass and kernel ran, for Perfetto or chrome://tracing", take_trace,
+    {"trace", 0, "FILE", "write the times of every pass and kernel for Perfetto or chrome://tracing", take_trace,
      .member = offsetof(struct run_options, trace), .wants = "a file whose name has no comma"},
     {"report", 0, "FILE",
      "write a page for browsers: the graph as it was compiled, time and share of the machine's limits of every step, memory "
-     "over "
-     "time, and which step computes which operator; goes well with --repeat 100",
+     "over time, and which step computes which operator; goes well with --repeat 100",
      option_name, .member = offsetof(struct run_options, report), .wants = "a file"},
     {"debug", 0, "SWITCHES", "debug switches of the compiler, as in the environment variable WEBNN_DEBUG (docs/debugging.md)",
      option_text, .member = offsetof(struct run_options, debug), .wants = "debug switches"},
@@ -215,7 +215,6 @@ bool run_options_parse(int argc, char **argv, struct run_options *o, int *status
                           : o->quantize       ? "--quantize-weights"
                           : o->states.count   ? "--state"
                           : o->report         ? "--report"
-                          : o->save           ? "--save"
                                               : NULL;
         return !not || options_wrong(NULL, "%s does not go with --sizes", not);
     }

@@ -275,7 +275,7 @@ static bool save_picture(const struct run_options *o, const struct result *r, co
     if (rank == 3)
         channels = shape[form.nhwc ? 2 : 0];
     if ((rank != 2 && rank != 3) || (channels != 1 && channels != 3))
-        return complain("%s: %s is no picture in layout %s", PATH_SHOWN(path),
+        return complain("%s: %s is not a picture in layout %s", PATH_SHOWN(path),
                         describe_type(type, sizeof type, r->array.dataType, r->array.rank, r->array.shape),
                         form.nhwc ? "nhwc" : "nchw");
     form.grey = channels == 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Shows on a terminal that webnn-run reads or builds a model, if that takes long.  The library does not tell how far it is, so
- * a thread of its own prints what is done and for how many seconds.
+ * a separate thread prints the current step and its seconds.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ void progress_begin(const struct run_options *o, const char *what)
     pthread_condattr_t attributes;
 
     if (o->quiet || o->debug || !isatty(STDERR_FILENO))
-        return; /* stderr is no terminal, or it would come between the lines of something else */
+        return; /* stderr is not a terminal, or it would come between the lines of something else */
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&progress.changed, &attributes);

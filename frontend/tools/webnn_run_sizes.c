@@ -2,7 +2,7 @@
 /*
  * Computes a model at one combination of sizes after the other (--sizes), by one graph whose dimensions have the file's names.
  * Sizes of 0 are numbers in it, so that it is read again where others are 0; a file that needs numbers is read for each
- * combination.
+ * combination.  A compiled graph (--save) has its names.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct at_sizes {
     const struct run_options *o;
     struct sources *sources;
     WNNContext context;
-    struct model_source *source;
+    struct model_source *source;       /* NULL: the graph is compiled */
     struct model_dim sizes[NAMES_MAX]; /* of this turn */
     WNNGraph graph;                    /* with names; NULL: none was read, or the file needs numbers */
     bool zeros[NAMES_MAX], is_read;    /* the sizes that are 0 in it */
@@ -26,29 +26,6 @@ struct at_sizes {
 static bool last_error(void)
 {
     return complain("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
-}
-
-/** Reads number `column` of a list; one number is that of all columns.  Returns how many there are, or 0 after a message. */
-static size_t read_number(const struct argument_pair *list, size_t column, uint32_t *number)
-{
-    size_t count = 0;
-    const char *at = list->value;
-
-    while (count < COLUMNS_MAX) {
-        char *end;
-        const unsigned long x = strtoul(at, &end, 10);
-
-        if (end == at || *at == '-' || *at == '+' || x > INT32_MAX || (*end && *end != ','))
-            break;
-        if (count == column || !count)
-            *number = (uint32_t)x;
-        count++;
-        if (!*end)
-            return count;
-        at = end + 1;
-    }
-    complain("--sizes %s=%s: it takes numbers, separated by commas", NAME_SHOWN(list->name), NAME_SHOWN(list->value));
-    return 0;
 }
 
 /** Reads the model, with these sizes as numbers, or only those that are 0, and builds it. */
@@ -106,13 +83,18 @@ static WNNGraph plan(struct at_sizes *s)
     WNNGraph graph = NULL;
     struct error e = {0};
 
-    read_named(s);
+    if (s->source)
+        read_named(s);
     for (size_t i = 0; i < s->o->sizes.count; i++)
-        if (s->sizes[i].size)
+        if (s->sizes[i].size || !s->source)
             sizes[count++] = (WNNNamedSize){WNN_STR(s->sizes[i].name), s->sizes[i].size};
     if (s->graph && !wnnGraphGetVariant(s->graph, count, sizes, &graph))
         return graph;
-    graph = read_at(s, false, &e); /* which says what is wrong, or does without the names */
+    if (!s->source) {
+        last_error();
+        return NULL;
+    }
+    graph = read_at(s, false, &e); /* which reports the error, or does without the names */
     if (!graph)
         complain("%s", e.message);
     return graph;
@@ -166,7 +148,8 @@ static bool turn(struct at_sizes *s)
     const double start = milliseconds_now();
     WNNGraph graph = plan(s);
     const double planned = milliseconds_now() - start;
-    model_source_rest(s->source);
+    if (s->source)
+        model_source_rest(s->source);
     double computed = 0;
     const bool ok = graph && compute(s, graph, &computed);
 
@@ -181,26 +164,26 @@ static bool turn(struct at_sizes *s)
 bool sizes_run(const struct run_options *o, struct sources *sources, WNNContext context)
 {
     struct at_sizes s = {.o = o, .sources = sources, .context = context};
-    size_t columns = 1;
     struct error e = {0};
-    bool ok = o->sizes.count <= NAMES_MAX || complain("--sizes is given for more than %d names", NAMES_MAX);
+    const size_t columns = arguments_columns(&o->sizes, NAMES_MAX, COLUMNS_MAX);
+    bool ok = columns;
 
-    for (size_t i = 0; ok && i < o->sizes.count; i++) {
-        const size_t count = read_number(&o->sizes.items[i], 0, &s.sizes[i].size);
-
+    for (size_t i = 0; ok && i < o->sizes.count; i++)
         s.sizes[i].name = o->sizes.items[i].name;
-        ok = count &&
-             (count == columns || count == 1 || columns == 1 ||
-              complain("--sizes has %zu sizes for '%s', and %zu for another", count, NAME_SHOWN(s.sizes[i].name), columns));
-        columns = count > columns ? count : columns;
+    if (ok && model_is_compiled(o->model)) {
+        ok = !wnnContextLoadGraph(context, o->model, &s.graph) || last_error();
+    } else if (ok) {
+        s.source = model_source_open(o->model, &e);
+        ok = s.source || complain("%s", e.message);
     }
-    s.source = ok ? model_source_open(o->model, &e) : NULL;
-    ok = ok && (s.source || complain("%s", e.message));
     for (size_t column = 0; ok && column < columns; column++) {
         for (size_t i = 0; i < o->sizes.count; i++)
-            read_number(&o->sizes.items[i], column, &s.sizes[i].size);
+            s.sizes[i].size = arguments_number(&o->sizes.items[i], column);
         ok = turn(&s);
     }
+    if (ok && o->save)
+        ok = s.graph ? !wnnGraphSave(s.graph, o->save) || last_error()
+                     : complain("--save: the file needs numbers (see the note above): save a graph of certain sizes (--dim)");
     wnnGraphRelease(s.graph);
     model_source_close(s.source);
     return ok;

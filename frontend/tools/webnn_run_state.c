@@ -7,6 +7,7 @@
 
 #include "frontend/tools/webnn_run.h"
 #include "frontend/tools/arguments.h"
+#include "ir/support/array.h"
 
 /* Returns the part of name that the star of the pattern stands for, or NULL if the name is none of the pattern's.  Without a
  * star it is the empty string. */
@@ -33,11 +34,8 @@ static bool is_filled(const char *pattern, const char *part, size_t part_length,
 
 static bool add(struct run_states *s, const char *input, const char *output)
 {
-    WNNNamedState *grown = list_grow(s->items, s->count, sizeof *grown);
-
-    if (!grown)
+    if (!array_extend(&s->items, s->count, sizeof *s->items))
         return complain("out of memory");
-    s->items = grown;
     s->items[s->count++] = (WNNNamedState){{input, strlen(input)}, {output, strlen(output)}};
     return true;
 }
@@ -84,7 +82,7 @@ void states_bind(const struct run_states *s, WNNNamedBuffer *inputs, size_t inpu
         WNNNamedBuffer *in = find(inputs, input_count, s->items[i].input);
         WNNNamedBuffer *out = find(outputs, output_count, s->items[i].output);
         if (!in || !out || in->byteLength != out->byteLength)
-            continue; /* computing says what is wrong */
+            continue; /* computing reports the error */
         memcpy(out->data, in->data, in->byteLength);
         in->data = out->data;
     }

@@ -25,7 +25,7 @@ enum { PROGRESS_AFTER_MS = 150, PROGRESS_MANY = 8 };
 
 /* ---- progress ---- */
 
-/* Shows only compilations that take a while, and only what is new. */
+/* Shows only compilations that take a while, and only changes. */
 void progress_show(const struct options *o, const char *what, uint32_t done, uint32_t total)
 {
     static char shown[80];
@@ -34,7 +34,7 @@ void progress_show(const struct options *o, const char *what, uint32_t done, uin
     char text[80] = "";
 
     if (o->quiet || o->verbose || o->debug || !isatty(STDERR_FILENO))
-        return; /* stderr is no terminal, or it would come between the lines of something else */
+        return; /* stderr is not a terminal, or it would come between the lines of something else */
     if (first == 0)
         first = milliseconds_now();
     if (what && total)
@@ -87,6 +87,8 @@ static bool set_level(struct compilation *c, struct target *level, const struct 
         level->facts = facts;
     }
     level->rounds_operands = target_may_round(level, c->options->precision, c->options->deterministic);
+    if (c->options->sizes.count) /* they share code */
+        target_vary_sizes(level, c->options->precision);
     if (!level->cache_bytes) /* the target's caches are not known */
         level->cache_bytes = target_facts(level)->cache.l2_bytes;
     if (c->options->verbose)
@@ -111,7 +113,7 @@ static bool choose_target(struct compilation *c)
     bool native = object_target_is_native(&codes[0]);
     if (o->library == LIBRARY_ONEDNN && !native)
         return complain("--library onednn: oneDNN is on this machine only, not on %s", codes[0].triple);
-    c->with_library = o->library == LIBRARY_ONEDNN || (o->library == LIBRARY_DEFAULT && native);
+    c->with_library = o->library == LIBRARY_ONEDNN || (o->library == LIBRARY_DEFAULT && native && !o->sizes.count);
     if (!c->with_library && (o->precision == WNNPrecision_Bf16x2 || o->precision == WNNPrecision_Bf16))
         return complain("--precision: code without oneDNN computes nothing in bfloat16; float32 and int8 are what it has");
     if (c->with_library) {
@@ -138,13 +140,12 @@ static bool choose_target(struct compilation *c)
 static bool write_text(struct compilation *c)
 {
     const struct options *o = c->options;
-    struct text_options options = {.name = *c->model.name ? c->model.name : c->prefix,
-                                   .json = o->emit == EMIT_JSON,
-                                   .marks = o->emit == EMIT_IR,
-                                   .legal_names = o->legal_names,
-                                   .weights = o->weights_as};
+    struct text_options options = o->text;
     struct error e = {0};
 
+    options.name = *c->model.name ? c->model.name : c->prefix;
+    options.json = o->emit == EMIT_JSON;
+    options.marks = o->emit == EMIT_IR;
     return ((options.marks || text_widen_constants(c->graph, &e)) && text_write(c->graph, &options, o->output, &e)) ||
            complain("%s", e.message);
 }
@@ -170,7 +171,7 @@ static bool write_code(struct compilation *c)
     struct output *outputs[4] = {NULL};
     char *header = NULL, *script = NULL;
 
-    bool ok = names_create(c) && compile_program(c) &&
+    bool ok = names_create(c) && (c->variants || compile_program(c)) &&
               object_bytes_create(c, kinds[o->emit], o->emit == EMIT_SO, &bytes, &length, &weights, &weights_length) &&
               header_create(c, &header, &header_length) && (!o->script || script_create(c, &script, &script_length));
     /* All of them are written or none: the linker may fail, a disk may be full. */
@@ -193,7 +194,11 @@ static bool write_code(struct compilation *c)
 
 static bool run(struct compilation *c)
 {
-    if (!create_context(c) || !read_model(c))
+    if (!create_context(c))
+        return false;
+    if (c->options->sizes.count)
+        return choose_target(c) && compile_sizes(c) && write_code(c);
+    if (!read_model(c, &c->options->model))
         return false;
     switch (c->options->emit) {
     case EMIT_WEBNN:
@@ -228,8 +233,9 @@ int main(int argc, char **argv)
     folder_remove();
     program_free(&c.program);
     names_free(&c);
-    if (c.graph)
+    if (c.graph && !c.variants)
         graph_free(c.graph);
+    sizes_free(&c);
     model_free(&c.model);
     if (c.context)
         wnnContextRelease(c.context);

@@ -3,16 +3,15 @@
  * The files of webnnc, the ahead-of-time compiler, share this header:
  *
  *   webnnc_options.c   reads the command line
- *   webnnc.c           has main, which reads the model, decides what is compiled for what, and hands it to one of the following
- *   webnnc_model.c     reads the model
- *   webnnc_object.c    makes bytes of a struct program by codegen/object/object.h
+ *   webnnc.c           has main, which reads the model, decides what to compile for which machine, and hands it to one of the
+ * following webnnc_model.c     reads the model webnnc_object.c    makes bytes of a struct program by codegen/object/object.h
  *   webnnc_header.c    makes names that are C identifiers, and the C header
  *   webnnc_dot.c       writes Graphviz
  *   webnnc_link.c      makes shared objects and programs by the system's C compiler, and WebAssembly modules by wasm-ld
  *   webnnc_script.c    makes the JavaScript module that loads one of these
- *   webnnc_output.c    writes files that are there whole or not at all
+ *   webnnc_output.c    writes files atomically
  *
- * webnnc links the compiler's static libraries, since it needs their insides.
+ * webnnc links the compiler's static libraries, since it needs their internals.
  */
 #pragma once
 
@@ -60,38 +59,49 @@ struct options {
     enum library_kind library;
     enum optimize_for optimize;
     const char *triple, *cpu, *features;
-    const char *weights;          /* where constants go */
-    const char *cc;               /* NULL for cc */
-    const char *wasm_ld;          /* NULL for LLVM's */
-    enum text_weights weights_as; /* of a .webnn text or JSON */
-    bool legal_names;
-    uint32_t threads; /* 0 for the default */
+    const char *weights;      /* where constants go */
+    const char *cc;           /* NULL for cc */
+    const char *wasm_ld;      /* NULL for LLVM's */
+    struct text_options text; /* weights and names of .webnn text and JSON */
+    uint32_t threads;         /* 0 for the default */
     WNNPrecision precision;
     WNNWeightFormat quantize;
     bool deterministic;
     bool verbose, quiet;
-    char *debug;                /* switches for the context */
-    char *default_output;       /* what output points to if it was not given */
-    char *script;               /* the JavaScript module next to a WebAssembly module */
-    struct model_options model; /* whose weights come from --model-weights */
+    char *debug;                 /* switches for the context */
+    char *default_output;        /* what output points to if it was not given */
+    char *script;                /* the JavaScript module next to a WebAssembly module */
+    struct model_options model;  /* whose weights come from --model-weights */
+    struct argument_pairs sizes; /* of dimensions, which functions of the object take */
 };
 
-/** Returns false after saying why on stderr, or, with *status 0, after doing what --help and the like ask for. */
+/** Returns false after a message on stderr, or, with *status 0, after --help and the like. */
 bool options_parse(int argc, char **argv, struct options *o, int *status);
 /** Frees what the options hold. */
 void options_free(struct options *o);
+
+/** Holds what one combination of sizes became. */
+struct sized {
+    uint32_t sizes[OBJECT_SIZES_MAX];
+    struct model model;
+    struct graph *graph;
+    struct program program;
+};
 
 /** Holds the state of a compilation, from the model to the outputs. */
 struct compilation {
     const struct options *options;
     WNNContext context;
     struct model model;
-    struct graph *graph;
+    struct graph *graph; /* with several sizes that of the first, with the variants */
+    uint32_t variant_count, size_count;
+    struct sized *variants; /* by sizes; NULL: the sizes are one */
+    const char **size_names;
     uint32_t level_count; /* processors that an object has kernels for, the lowest first */
     struct target levels[OBJECT_LEVELS_MAX];
     bool with_library;
     char *prefix;
-    char **port_names; /* C identifiers of the graph's inputs, then of its outputs */
+    char **port_names; /* C identifiers of the graph's inputs, then of its outputs, then of the sizes */
     struct program program;
     struct object_workspace workspace; /* of a standalone object, once it is made */
     size_t weights_bytes;              /* of its file with weights; 0: there is none */
@@ -108,13 +118,22 @@ struct port {
 
 /** Returns the i-th input of the graph or, from the number of inputs on, output.  They have identifiers (names_create). */
 struct port port_at(const struct compilation *c, uint32_t i);
+/** Returns the type of such an input or output in the graph of certain sizes. */
+const struct tensor_type *port_type_in(const struct graph *g, uint32_t i);
+/** Returns the same, 0 in dimensions that differ between sizes. */
+struct tensor_type port_type(const struct compilation *c, uint32_t i);
 
 /* ---- webnnc_model.c ---- */
 
-/** Reads the model that the options name.  Returns false after saying why. */
-bool read_model(struct compilation *c);
+/** Reads the model that the options name, with options of reading.  Returns false after saying why. */
+bool read_model(struct compilation *c, const struct model_options *options);
 /** Takes the graph from the model's builder.  Returns false after saying why. */
 bool take_graph(struct compilation *c);
+
+/** Reads and compiles the model for all combinations of sizes.  Returns false after saying why. */
+bool compile_sizes(struct compilation *c);
+/** Frees the combinations. */
+void sizes_free(struct compilation *c);
 
 /* ---- webnnc_header.c ---- */
 
@@ -171,26 +190,26 @@ struct output *output_begin(const char *path, bool executable);
 /** Returns its path, for tools that write it themselves. */
 const char *output_temporary(const struct output *f);
 /** Creates one with these data in it.  "-" (standard output), pipes and the like get them when it is committed, so the data
- * must live until then. */
+ * must stay valid until then. */
 struct output *output_prepare(const char *path, const void *data, size_t length, bool executable);
-/** Moves it to where it belongs, and frees f.  Returns false after saying why; then nothing is left. */
+/** Moves it to its path, and frees f.  Returns false after saying why; then nothing is left. */
 bool output_commit(struct output *f);
 /** Gives up an output: its temporary file is removed, and f freed. */
 void output_abandon(struct output *f);
 /** Does output_prepare and output_commit. */
 bool output_file(const char *path, const void *data, size_t length, bool executable);
-/** Creates a folder for intermediate files, which folder_remove, or a signal, removes with what is in it.  Returns NULL after
+/** Creates a folder for intermediate files, which folder_remove, or a signal, removes with its files.  Returns NULL after
  * saying why. */
 const char *folder_create(void);
 /** Returns a path in it, registered for removal, which the caller frees.  Returns NULL if memory runs out or there are too
  * many. */
 const char *folder_path(const char *name);
-/** Removes the folder with what is in it. */
+/** Removes the folder with its files. */
 void folder_remove(void);
 /** Makes signals that end the program remove its temporary files first. */
 void output_handle_signals(void);
 
 /* ---- progress ---- */
 
-/** Shows on a terminal what is being done; NULL ends that.  With total 0 it shows no count. */
+/** Shows the current step on a terminal; NULL ends that.  With total 0 it shows no count. */
 void progress_show(const struct options *o, const char *what, uint32_t done, uint32_t total);

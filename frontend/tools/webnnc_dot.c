@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Writes the compiled graph for Graphviz: a node per operator, a box around what became one kernel, one library call or one
+ * Writes the compiled graph for Graphviz: a node per operator, a box around each kernel, one library call or one
  * loop, edges with data types and shapes.  Everything that comes from the model is a quoted string with quotes, backslashes and
  * what text_is_deceptive escaped.
  */

@@ -152,12 +152,15 @@ static bool is_taken(const struct compilation *c, const char *name, uint32_t cou
 
 bool names_create(struct compilation *c)
 {
-    c->port_names = calloc(port_count(c) + 1u, sizeof *c->port_names);
-    for (uint32_t i = 0; c->port_names && i < port_count(c); i++) {
-        const struct port p = port_at(c, i);
+    const uint32_t ports = port_count(c);
+
+    c->port_names = calloc(ports + c->size_count + 1u, sizeof *c->port_names);
+    for (uint32_t i = 0; c->port_names && i < ports + c->size_count; i++) {
+        const char *size = i < ports ? NULL : c->size_names[i - ports];
+        const struct port p = size ? (struct port){size, strlen(size), NULL, NULL} : port_at(c, i);
         char name[NAME_MAX_LENGTH + 16];
 
-        make_identifier(name, p.name, p.length, i < c->graph->input_count ? "input" : "output");
+        make_identifier(name, p.name, p.length, size ? "size" : i < c->graph->input_count ? "input" : "output");
         if (is_argument(name))
             strcat(name, "_");
         size_t length = strlen(name);
@@ -204,13 +207,19 @@ static void print_name(FILE *out, const char *name, size_t length)
     }
 }
 
-static void print_port(FILE *out, const struct port p)
+static void print_port(FILE *out, const struct compilation *c, uint32_t i)
 {
+    const struct tensor_type type = port_type(c, i);
+    const struct port p = port_at(c, i);
+
     fprintf(out, " *   %-20s %s", p.identifier,
             p.type->type == WNNOperandDataType_Float16 ? "float16 bits" : c_type(p.type->type));
-    for (uint32_t d = 0; d < p.type->rank; d++)
+    for (uint32_t d = 0; d < type.rank; d++) {
         fprintf(out, "%s%u", d ? " x " : " [", p.type->dims[d]);
-    fputs(p.type->rank ? "]" : " (a scalar)", out);
+        for (uint32_t v = 1; v < c->variant_count && !type.dims[d]; v++)
+            fprintf(out, "|%u", port_type_in(c->variants[v].graph, i)->dims[d]);
+    }
+    fputs(type.rank ? "]" : " (a scalar)", out);
     if (!text_is(p.identifier, p.name, p.length)) {
         fputs(", the model's \"", out);
         print_name(out, p.name, p.length);
@@ -219,11 +228,18 @@ static void print_port(FILE *out, const struct port p)
     fputc('\n', out);
 }
 
+/* Prints the sizes that functions take.  Returns what comes before another argument. */
+static const char *print_size_arguments(FILE *out, const struct compilation *c, const char *separator)
+{
+    for (uint32_t i = 0; i < c->size_count; i++, separator = ", ")
+        fprintf(out, "%suint32_t %s", separator, c->port_names[port_count(c) + i]);
+    return separator;
+}
+
 static void print_arguments(FILE *out, const struct compilation *c, const char *before)
 {
-    const char *separator = *before ? ", " : "";
-
     fputs(before, out);
+    const char *separator = print_size_arguments(out, c, *before ? ", " : "");
     for (uint32_t i = 0; i < port_count(c); i++, separator = ", ") {
         const struct port p = port_at(c, i);
         fprintf(out, "%s%s%s *%s", separator, i < c->graph->input_count ? "const " : "", c_type(p.type->type), p.identifier);
@@ -236,12 +252,32 @@ static void print_ports(FILE *out, const struct compilation *c)
     for (uint32_t i = 0; i < port_count(c); i++) {
         if (i == c->graph->input_count)
             fputs(" * Outputs:\n", out);
-        print_port(out, port_at(c, i));
+        print_port(out, c, i);
     }
+}
+
+/* Prints a function that returns the elements of an input or output at the sizes of the object, and 0 at others. */
+static void print_elements(FILE *out, const struct compilation *c, uint32_t i)
+{
+    fprintf(out, "static inline size_t %s_%s_elements(", c->prefix, port_at(c, i).identifier);
+    print_size_arguments(out, c, "");
+    fputs(")\n{\n    return ", out);
+    for (uint32_t v = 0; v < c->variant_count; v++) {
+        for (uint32_t k = 0; k < c->size_count; k++)
+            fprintf(out, "%s%s == %uu", k ? " && " : "", c->port_names[port_count(c) + k], c->variants[v].sizes[k]);
+        fprintf(out, " ? %lldu : ", (long long)type_elements(port_type_in(c->variants[v].graph, i)));
+    }
+    fputs("0u;\n}\n", out);
 }
 
 static void print_sizes(FILE *out, const struct compilation *c)
 {
+    if (c->variants)
+        fputs("\n/* Elements of each input and output, and 0 at sizes that the object was not compiled for. */\n", out);
+    for (uint32_t i = 0; c->variants && i < port_count(c); i++)
+        print_elements(out, c, i);
+    if (c->variants)
+        return;
     fputs("\n/* Elements of each input and output. */\nenum {\n", out);
     for (uint32_t i = 0; i < port_count(c); i++)
         fprintf(out, "    %s_%s_elements = %lld%s\n", c->prefix, port_at(c, i).identifier,
@@ -301,7 +337,7 @@ static void print_model(FILE *out, const struct compilation *c)
     fprintf(out,
             "\n/** options: begin with WEBNN_OBJECT_OPTIONS_INIT; NULL stands for the defaults. */\nint %s_create(const struct "
             "webnn_object_options *options, %s_model "
-            "**model);\n/** No run may be under way; NULL is fine. */\nvoid %s_destroy(%s_model *model);\n",
+            "**model);\n/** No run may be active; NULL is allowed. */\nvoid %s_destroy(%s_model *model);\n",
             p, p, p, p);
     fprintf(out, "\n/** Computes the outputs from the inputs. */\nint %s_run(", p);
     char before[128];
@@ -314,10 +350,11 @@ static void print_model(FILE *out, const struct compilation *c)
 static void print_status_text(FILE *out, const char *prefix)
 {
     fprintf(out,
-            "\n/** What a function's result means, in English. */\nstatic inline const char *%s_status_text(int status)\n{\n"
+            "\n/** Returns an English description of a function's result. */\nstatic inline const char *%s_status_text(int "
+            "status)\n{\n"
             "    switch (status) {\n",
             prefix);
-    for (int i = WEBNN_OBJECT_OK; i <= WEBNN_OBJECT_BAD_ARGUMENT; i++)
+    for (int i = WEBNN_OBJECT_OK; i <= WEBNN_OBJECT_BAD_SIZE; i++)
         fprintf(out, "    case %d:\n        return \"%s\";\n", i, webnn_object_status_text(i));
     fprintf(out, "    }\n    return \"%s\";\n}\n", webnn_object_status_text(-1));
 }

@@ -51,7 +51,7 @@ static bool run_tool(const struct command *c, const char *tool, const char *opti
         return complain("cannot run the %s %s: %s; --%s names another", tool, NAME_SHOWN(c->words[0]), strerror(error), option);
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
-            return complain("the %s got lost: %s", tool, strerror(errno));
+            return complain("waiting for the %s failed: %s", tool, strerror(errno));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
     return complain("the %s %s failed", tool, NAME_SHOWN(c->words[0]));

@@ -10,6 +10,7 @@
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
+#include "ir/support/array.h"
 #include "runtime/api/context.h"
 #include "runtime/program/serialized.h"
 
@@ -55,7 +56,7 @@ bool compile_program(struct compilation *c)
 
 /* ---- schedules of the levels ---- */
 
-/* The kernels of one level of an object, and what is freed with them. */
+/* The kernels of one level of an object, and memory that is freed with them. */
 struct level_kernels {
     uint32_t count;
     struct schedule **schedules; /* in the order of the program's kernel steps */
@@ -69,26 +70,48 @@ static void levels_free(const struct compilation *c, struct level_kernels *level
             schedule_free(levels[l].schedules[i]);
 }
 
-/* Takes the program's schedules for the highest level, and makes those of the lower ones for the same kernels.  The caller
+/* Returns how many programs the object has, and one of them. */
+static uint32_t program_count(const struct compilation *c)
+{
+    return c->variant_count ? c->variant_count : 1;
+}
+
+static const struct program *program_at(const struct compilation *c, uint32_t variant)
+{
+    return c->variant_count ? &c->variants[variant].program : &c->program;
+}
+
+/* Adds the schedules of a program's kernels.  Returns false if memory runs out. */
+static bool add_schedules(const struct program *p, const struct target *t, struct level_kernels *level)
+{
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        const struct program_step *s = &p->steps[i];
+        if (s->kind != STEP_KERNEL)
+            continue;
+        struct schedule *made = level->borrowed ? s->schedule : schedule_cpu(s->kernel, t);
+        if (!made)
+            return false;
+        level->schedules[level->count++] = made;
+    }
+    return true;
+}
+
+/* Takes the programs' schedules for the highest level, and makes those of the lower ones for the same kernels.  The caller
  * calls levels_free, whatever is returned.  Returns false if memory runs out. */
 static bool levels_create(struct compilation *c, struct level_kernels levels[OBJECT_LEVELS_MAX])
 {
-    for (uint32_t l = 0; l < c->level_count; l++) {
-        struct level_kernels *level = &levels[l];
+    uint32_t steps = 0;
 
-        *level = (struct level_kernels){.borrowed = l + 1 == c->level_count};
-        level->schedules = arena_array(&c->arena, c->program.step_count + 1u, sizeof *level->schedules);
-        for (uint32_t i = 0; level->schedules && i < c->program.step_count; i++) {
-            const struct program_step *s = &c->program.steps[i];
-            if (s->kind != STEP_KERNEL)
-                continue;
-            struct schedule *made = level->borrowed ? s->schedule : schedule_cpu(s->kernel, &c->levels[l]);
-            if (!made)
-                return false;
-            level->schedules[level->count++] = made;
-        }
-        if (!level->schedules)
+    for (uint32_t v = 0; v < program_count(c); v++)
+        steps += program_at(c, v)->step_count;
+    for (uint32_t l = 0; l < c->level_count; l++) {
+        levels[l] = (struct level_kernels){.borrowed = l + 1 == c->level_count};
+        levels[l].schedules = arena_array(&c->arena, steps + 1u, sizeof *levels[l].schedules);
+        if (!levels[l].schedules)
             return false;
+        for (uint32_t v = 0; v < program_count(c); v++)
+            if (!add_schedules(program_at(c, v), &c->levels[l], &levels[l]))
+                return false;
     }
     return true;
 }
@@ -101,29 +124,77 @@ struct standalone {
     char *blob;
 };
 
-/* Gathers all constants in one piece, each at a multiple of TARGET_ALIGNMENT. */
+/* Constants of all programs, and where they begin. */
+struct gathered {
+    const struct constant **constants;
+    int64_t *offsets, total;
+    uint32_t count;
+};
+
+/* Returns where a constant begins, each at a multiple of TARGET_ALIGNMENT: variants have equal ones, which lie there once. */
+static int64_t gather(struct gathered *g, const struct constant *c)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->constants[i] == c || (g->constants[i]->bytes == c->bytes && !memcmp(g->constants[i]->data, c->data, c->bytes)))
+            return g->offsets[i];
+    g->constants[g->count] = c;
+    g->offsets[g->count++] = g->total;
+    g->total += target_align((int64_t)c->bytes);
+    return g->offsets[g->count - 1];
+}
+
+/* Gathers all constants in one piece, and says the programs in the object's terms. */
 static bool gather_constants(struct standalone *s)
 {
-    const struct program *p = &s->c->program;
-    int64_t *offsets = arena_array(&s->c->arena, p->constant_count + 1u, sizeof *offsets), total = 0;
+    struct compilation *c = s->c;
+    struct object_variant *variants = arena_array(&c->arena, program_count(c), sizeof *variants);
+    struct gathered g = {0};
+    uint32_t count = 0;
 
-    if (!offsets)
-        return false;
-    for (uint32_t i = 0; i < p->constant_count; i++) {
-        offsets[i] = total;
-        total += target_align((int64_t)p->constants[i]->bytes);
+    for (uint32_t v = 0; v < program_count(c); v++)
+        count += program_at(c, v)->constant_count;
+    g.constants = arena_array(&c->arena, count + 1u, sizeof *g.constants);
+    g.offsets = arena_array(&c->arena, count + 1u, sizeof *g.offsets);
+    for (uint32_t v = 0; variants && g.constants && g.offsets && v < program_count(c); v++) {
+        const struct program *p = program_at(c, v);
+        int64_t *offsets = arena_array(&c->arena, p->constant_count + 1u, sizeof *offsets);
+
+        if (!offsets)
+            return false;
+        for (uint32_t i = 0; i < p->constant_count; i++)
+            offsets[i] = gather(&g, p->constants[i]);
+        variants[v] = (struct object_variant){c->variant_count ? c->variants[v].sizes : NULL, p, offsets};
     }
-    s->blob = calloc(1, (size_t)total + 1);
+    s->blob = variants && g.constants && g.offsets ? calloc(1, (size_t)g.total + 1) : NULL;
     if (!s->blob)
         return false;
-    for (uint32_t i = 0; i < p->constant_count; i++)
-        memcpy(s->blob + offsets[i], p->constants[i]->data, p->constants[i]->bytes);
-    s->p.constants = (struct object_data){s->blob, (size_t)total};
-    s->p.constant_offsets = offsets;
+    for (uint32_t i = 0; i < g.count; i++)
+        memcpy(s->blob + g.offsets[i], g.constants[i]->data, g.constants[i]->bytes);
+    s->p.constants = (struct object_data){s->blob, (size_t)g.total};
+    s->p.variants = variants;
+    s->p.variant_count = program_count(c);
+    s->p.size_count = c->variant_count ? c->size_count : 0;
+    s->p.size_names = c->size_names;
     return true;
 }
 
 /* ---- what both kinds have ---- */
+
+const struct tensor_type *port_type_in(const struct graph *g, uint32_t i)
+{
+    return i < g->input_count ? &g->inputs[i]->type : &g->outputs[i - g->input_count].value->type;
+}
+
+struct tensor_type port_type(const struct compilation *c, uint32_t i)
+{
+    struct tensor_type type = *port_type_in(c->graph, i);
+
+    for (uint32_t v = 1; v < c->variant_count; v++)
+        for (uint32_t d = 0; d < type.rank; d++)
+            if (port_type_in(c->variants[v].graph, i)->dims[d] != type.dims[d])
+                type.dims[d] = 0;
+    return type;
+}
 
 static bool describe_ports(struct compilation *c, struct object_program *p)
 {
@@ -135,13 +206,13 @@ static bool describe_ports(struct compilation *c, struct object_program *p)
         return false;
     for (uint32_t i = 0; i < g->input_count; i++) {
         inputs[i].name = arena_string(&c->arena, g->inputs[i]->name, g->inputs[i]->name_length);
-        inputs[i].type = g->inputs[i]->type;
+        inputs[i].type = port_type(c, i);
         if (!inputs[i].name)
             return false;
     }
     for (uint32_t i = 0; i < g->output_count; i++) {
         outputs[i].name = arena_string(&c->arena, g->outputs[i].name, g->outputs[i].name_length);
-        outputs[i].type = g->outputs[i].value->type;
+        outputs[i].type = port_type(c, g->input_count + i);
         if (!outputs[i].name)
             return false;
     }
@@ -213,7 +284,6 @@ static bool standalone_create(struct compilation *c, enum object_kind kind, bool
     s.p.kernel_count = kernels[0].count;
     s.p.level_count = ok ? c->level_count : 0;
     s.p.levels = levels;
-    s.p.program = &c->program;
 
     if (ok && c->options->weights && s.p.constants.length) { /* else there is nothing to put into a file */
         s.p.weights_path = c->options->weights;
@@ -230,29 +300,9 @@ static bool standalone_create(struct compilation *c, enum object_kind kind, bool
 
 /* ---- a program for libwebnn_rt ---- */
 
-struct bytes {
-    char *data;
-    size_t length, capacity;
-};
-
 static bool append(void *user, const void *data, size_t length)
 {
-    struct bytes *b = user;
-
-    if (length > b->capacity - b->length) {
-        size_t capacity = b->capacity ? b->capacity : 1 << 16;
-        while (capacity - b->length < length && capacity <= SIZE_MAX / 2)
-            capacity *= 2;
-        char *grown = capacity - b->length < length ? NULL : realloc(b->data, capacity);
-        if (!grown)
-            return false;
-        b->data = grown;
-        b->capacity = capacity;
-    }
-    if (length)
-        memcpy(b->data + b->length, data, length);
-    b->length += length;
-    return true;
+    return bytes_append(user, data, length);
 }
 
 static struct graph_binding binding_of(const struct object_tensor *t, uint32_t slot, size_t name_length)
@@ -295,7 +345,7 @@ struct library_object {
 static struct serialized_program *serialize_level(const struct compilation *c, const struct library_object *l, uint32_t level,
                                                   struct error *e)
 {
-    struct program copy = c->program; /* borrows everything but what is in its own arena */
+    struct program copy = c->program; /* borrows everything but its arena */
     struct serialized_program *serialized = NULL;
 
     copy.arena = (struct arena){0};

@@ -50,12 +50,12 @@ static bool take_engine(struct option_call *c)
 
 static const struct option_row rows[] = {
     {.help = "Output"},
-    {"output", 'o', "FILE", "where to; - is standard output (default: the model's name with the kind's ending)", option_name,
-     .member = offsetof(struct options, output)},
+    {"output", 'o', "FILE", "the output file; - is standard output (default: the model's name with the kind's ending)",
+     option_name, .member = offsetof(struct options, output)},
     {"emit", 0, "KIND",
      "obj, asm, llvm-ir, bc, so, exe (a program that runs the model on .npy files; its --help says how), wasm (a WebAssembly "
      "module, and next to it NAME.mjs, the JavaScript module that loads it in Node.js and in browsers), ir (the compiler's own "
-     "text), webnn, json (the exchange format) or dot (Graphviz; a box around what became one kernel); default: by the ending "
+     "text), webnn, json (the exchange format) or dot (Graphviz; a box around each kernel); default: by the ending "
      "of OUT: .o .s .ll .bc .so .wasm .ir .webnn .json .dot; none or .exe: exe",
      option_choice, .member = offsetof(struct options, emit), .choices = kinds},
     {"header", 0, "FILE", "write the C header of the object (C99 and C++)", option_name,
@@ -63,16 +63,20 @@ static const struct option_row rows[] = {
     {"name", 0, "PREFIX", "a C identifier that the names of all functions begin with (default: from OUT's name)", take_name,
      .member = offsetof(struct options, name), .wants = "a C identifier of at most 60 characters"},
     {"weights", 0, "FILE",
-     "write the constants there instead of into the object, which maps the file when it is created or first run", option_name,
+     "write the constants to a file instead of the object, which maps the file when it is created or first run", option_name,
      .member = offsetof(struct options, weights)},
     {"weights-as", 0, "FORM",
      "where the weights of webnn, json and ir go: container (NAME.weights and NAME.manifest.json, the default), safetensors "
      "(NAME.safetensors) or inline",
-     option_choice, .member = offsetof(struct options, weights_as), .choices = weight_forms},
+     option_choice, .member = offsetof(struct options, text.weights), .choices = weight_forms},
     {"legal-names", 0, NULL, "webnn: change names that other readers of the format do not take", option_flag,
-     .member = offsetof(struct options, legal_names)},
+     .member = offsetof(struct options, text.legal_names)},
     {.help = "Model"},
     OPTION_MODEL_ROWS(offsetof(struct options, model), "model-weights"),
+    {"sizes", 0, "NAME=N[,N ...]",
+     "compile for each of these sizes of a dimension that the model leaves open: the object's functions take the size, and its "
+     "weights are there once; given for several names, the first sizes go together, then the second ones; with --library none",
+     option_named_pair, .member = offsetof(struct options, sizes), .wants = "NAME=N,N,..."},
     {.help = "Target"},
     {"target", 0, "TRIPLE",
      "x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32 or any other little-endian target that LLVM has (default: "
@@ -86,13 +90,12 @@ static const struct option_row rows[] = {
     {"features", 0, "LIST", "+name,-name on top of that, such as +avx2,+fma, +relaxed-simd or -simd128", option_name,
      .member = offsetof(struct options, features)},
     {"library", 0, "onednn|none",
-     "who computes convolutions and matmuls: oneDNN through libwebnn_rt (default for this machine), or code of the object's "
+     "what computes convolutions and matmuls: oneDNN through libwebnn_rt (default for this machine), or the object's "
      "own (default for others), which then needs nothing but the C library",
      option_choice, .member = offsetof(struct options, library), .choices = libraries},
     {"optimize", 'O', "speed|size",
      "what code is optimized for (default: speed): for size, loops are not unrolled; code for one --cpu is smaller than code "
-     "for "
-     "several levels",
+     "for several levels",
      option_choice, .member = offsetof(struct options, optimize), .choices = optimizations},
     {"engine", 0, "cpu",
      "objects are for processors: graphs for a GPU are compiled when they are built, by a context with that engine",
@@ -100,12 +103,12 @@ static const struct option_row rows[] = {
      .wants = "cpu: it writes objects for processors; a graph for a GPU is compiled when it is built, by a context with that "
               "engine (webnn-run --engine gpu)"},
     {"quantize-weights", 0, "F",
-     "int8 or int4: keep the weights of matmuls in so many bits, with a scale for each block of 32, and print their bytes "
-     "before and after (webnn-run's option prints the error that this makes)",
+     "int8 or int4: keep the weights of matmuls in 8 or 4 bits, with a scale for each block of 32, and print their bytes "
+     "before and after (webnn-run's option prints the resulting error)",
      option_choice, .member = offsetof(struct options, quantize), .choices = option_weight_formats},
     {"precision", 0, "P",
-     "how exactly convolutions and matmuls of float32 are computed: float32 (default), bf16x2 (operands as sums of two "
-     "bfloat16 numbers), bf16 (operands rounded to bfloat16) or int8 (what is multiplied by weights of 4 or 8 bits, rounded to "
+     "precision of convolutions and matmuls of float32: float32 (default), bf16x2 (operands as sums of two "
+     "bfloat16 numbers), bf16 (operands rounded to bfloat16) or int8 (operands of weights of 4 or 8 bits, rounded to "
      "8 bits block by block); bfloat16 is oneDNN's, and whether it takes it depends on the processor that runs the object, and "
      "on the sizes",
      option_choice, .member = offsetof(struct options, precision), .choices = option_precisions},
@@ -126,13 +129,12 @@ static const struct option_row rows[] = {
     {"print-after-all", 0, NULL, "after every pass that changed it", option_switch, .member = offsetof(struct options, debug)},
     {"skip", 0, "PASS", "skip an optional pass (may be repeated)", .take = take_pass,
      .member = offsetof(struct options, debug)},
-    {"time-passes", 0, NULL, "print how long passes and code generation take", option_switch,
+    {"time-passes", 0, NULL, "print the times of passes and code generation", option_switch,
      .member = offsetof(struct options, debug)},
     OPTION_LIST_PASSES,
     {"debug", 0, "SWITCHES", "further switches of the compiler, as in the environment variable WEBNN_DEBUG (docs/debugging.md)",
      option_switches, .member = offsetof(struct options, debug)},
-    {"verbose", 'v', NULL, "print what is done, times and sizes, on stderr", option_flag,
-     .member = offsetof(struct options, verbose)},
+    {"verbose", 'v', NULL, "print steps, times and sizes, on stderr", option_flag, .member = offsetof(struct options, verbose)},
     {"quiet", 'q', NULL, "no display of progress, which otherwise appears if stderr is a terminal", option_flag,
      .member = offsetof(struct options, quiet)},
 };
@@ -198,6 +200,13 @@ static bool check(struct options *o)
         return false;
     if (!makes_code(o->emit) && (o->header || o->weights))
         return complain("--%s goes with code, not with --emit %s", o->header ? "header" : "weights", kinds[o->emit]);
+    if (o->sizes.count && (!makes_code(o->emit) || o->emit == EMIT_EXE || o->emit == EMIT_WASM))
+        return complain(
+            "--sizes goes with objects and shared objects, whose functions take them, not with --emit %s; --dim fixes "
+            "a dimension",
+            kinds[o->emit]);
+    if (o->sizes.count && o->library == LIBRARY_ONEDNN)
+        return complain("--sizes goes with --library none: oneDNN's primitives are made for one size; --dim fixes a dimension");
     if (o->library == LIBRARY_ONEDNN && o->triple && !makes_code(o->emit) && o->emit != EMIT_DOT)
         return complain("--library goes with code");
     return true;
@@ -261,6 +270,7 @@ bool options_parse(int argc, char **argv, struct options *o, int *status)
 void options_free(struct options *o)
 {
     option_model_free(&o->model);
+    argument_pairs_free(&o->sizes);
     free(o->debug);
     free(o->default_output);
     free(o->script);

@@ -24,7 +24,7 @@ struct pending {
     char path[PATH_BYTES];
 };
 
-static struct pending files[PENDING_MAX]; /* temporary outputs and what lies in the folder */
+static struct pending files[PENDING_MAX]; /* temporary outputs and the files of the folder */
 static struct pending folder;
 
 struct output {

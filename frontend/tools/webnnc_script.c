@@ -110,7 +110,7 @@ static void print_head(FILE *out, const struct compilation *c)
     print_list(out, c, "inputs", 0, g->input_count);
     print_list(out, c, "outputs", g->input_count, g->output_count);
     fputs("    statuses: [\n", out);
-    for (int i = WEBNN_OBJECT_OK; i <= WEBNN_OBJECT_BAD_ARGUMENT; i++)
+    for (int i = WEBNN_OBJECT_OK; i <= WEBNN_OBJECT_BAD_SIZE; i++)
         fprintf(out, "        \"%s\",\n", webnn_object_status_text(i));
     fputs("    ],\n};\n\nconst files = {\n", out);
     print_file(out, "module", file);

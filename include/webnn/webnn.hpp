@@ -2,8 +2,8 @@
 /**
  * @file webnn.hpp
  * This is the Web Neural Network API for C++17: a layer of inline functions over webnn.h, so that a program links the same
- * library.  Objects own what they stand for, options are structs whose members have the specification's defaults, and what
- * fails throws webnn::Error with the library's message.
+ * library.  Objects own their handles, options are structs whose members have the specification's defaults, and calls that
+ * fail throw webnn::Error with the library's message.
  *
  *     webnn::Context context;
  *     webnn::GraphBuilder b(context);
@@ -12,8 +12,8 @@
  *     std::vector<float> in{1, -2, 3, -4}, out(4);
  *     graph.compute({{"x", in}}, {{"y", out}});
  *
- * What each call computes and refuses stands in webnn.h and webnn_operators.h, next to the function of the same name.  get()
- * returns the handle of any object for what this layer lacks: callbacks, debug switches of single calls.
+ * webnn.h and webnn_operators.h describe each call at the function of the same name.  get()
+ * returns the handle of any object, for functions that this layer does not have, such as callbacks.
  */
 #ifndef WEBNN_WEBNN_HPP_
 #define WEBNN_WEBNN_HPP_
@@ -28,7 +28,7 @@
 namespace webnn
 {
 
-/** A dimension of an input: a size, or a name for one that each computation says, with bounds (0: none). */
+/** A dimension of an input: a size, or a name for one that each computation sets, with bounds (0: none). */
 struct Dimension {
     std::string name{};
     std::uint32_t size = 0;
@@ -58,7 +58,7 @@ struct OperandDescriptor {
     std::vector<std::uint32_t> shape{};
     std::vector<Dimension> dimensions{}; /**< of a graph that has named ones, whose size in shape is 0 */
 
-    /** Returns data type and shape for the interface of C, which points into this object. */
+    /** Returns data type and shape for the C API, which points into this object. */
     WNNOperandDescriptor native() const
     {
         return WNNOperandDescriptor{static_cast<WNNOperandDataType>(dataType), shape.size(), shape.data(), nullptr};
@@ -76,7 +76,7 @@ struct OperandDescriptor {
     }
 };
 
-/** What a tensor is created with (MLTensorDescriptor). */
+/** The descriptor of a new tensor (MLTensorDescriptor). */
 struct TensorDescriptor {
     DataType dataType{};
     std::vector<std::uint32_t> shape{};
@@ -145,7 +145,7 @@ using NamedSizes = std::vector<std::pair<std::string_view, std::uint32_t>>;
 /** Shapes by the names of inputs or outputs (MLNamedShapes). */
 using NamedShapes = std::map<std::string, std::vector<std::uint32_t>>;
 
-/** An operand of which every iteration of a loop takes or gives one slice. */
+/** An operand of which every iteration of a loop takes or produces one slice. */
 struct LoopSlices {
     Operand operand;
     std::uint32_t axis = 0;
@@ -238,7 +238,7 @@ template <class T> std::vector<WNNNamedBuffer> buffers(std::vector<T> const &all
     return result;
 }
 
-/** Checks the element types of what is given for inputs or outputs of a graph; names that it lacks are the library's to refuse.
+/** Checks the element types of arrays for inputs or outputs of a graph; the library refuses unknown names.
  */
 template <class T>
 void check_elements(WNNGraph graph, std::vector<T> const &given, std::size_t count,
@@ -273,21 +273,21 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
     {
         return describe(wnnGraphGetOutputCount(get()), wnnGraphGetOutput);
     }
-    /** What GraphBuilder::quantizeWeights came to. */
+    /** The effect of GraphBuilder::quantizeWeights. */
     WNNQuantizedWeights quantizedWeights() const
     {
         WNNQuantizedWeights weights;
         wnnGraphGetQuantizedWeights(get(), &weights);
         return weights;
     }
-    /** Computes on memory of the program, and returns when the outputs are written; all but one of them may be left out, and
+    /** Computes on memory of the program, and returns when the outputs are written; all but one of them may be omitted, and
      * inputs that only those need. */
     void compute(std::vector<NamedInput> const &inputs, std::vector<NamedOutput> const &outputs,
                  Cancellation const &cancellation = Cancellation(nullptr)) const
     {
         computeSized({}, inputs, outputs, cancellation);
     }
-    /** Does the same for these sizes of named dimensions; those may be left out that follow from the length of an input. */
+    /** Does the same for these sizes of named dimensions; those that follow from the length of an input may be omitted. */
     void computeSized(NamedSizes const &sizes, std::vector<NamedInput> const &inputs, std::vector<NamedOutput> const &outputs,
                       Cancellation const &cancellation = Cancellation(nullptr)) const
     {
@@ -300,7 +300,7 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
         check(wnnGraphComputeSized(get(), native.size(), native.data(), in.size(), in.data(), out.size(), out.data(),
                                    cancellation.get()));
     }
-    /** Returns the shapes that outputs have if inputs have these; those may be left out whose dimensions the others determine.
+    /** Returns the shapes of outputs for these of inputs; those whose dimensions follow from the others may be omitted.
      */
     NamedShapes computeShapes(NamedShapes const &inputs) const
     {
@@ -329,7 +329,7 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
     {
         wnnGraphSetVariantLimit(get(), limit);
     }
-    /** Computes, and returns the outputs of these names, which need their inputs only, in memory of their own; without names,
+    /** Computes, and returns the outputs of these names, which need their inputs only, newly allocated; without names,
      * all of them. */
     std::map<std::string, Result> run(std::vector<NamedInput> const &inputs, std::vector<std::string> const &names = {},
                                       Cancellation const &cancellation = Cancellation(nullptr)) const
@@ -351,7 +351,7 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
                     if (wanted == name)
                         results[name].descriptor = descriptor;
         for (std::string const &name : names)
-            results[name]; /* one that the graph lacks is refused by its name */
+            results[name]; /* an unknown name is an error */
         for (auto &[name, result] : results) {
             result.bytes.resize(result.descriptor.byteLength());
             to.emplace_back(name, result.bytes);
@@ -430,7 +430,7 @@ template <class Begin> std::future<Graph> graph_future(Begin begin)
 
 } // namespace detail
 
-/** How a context computes.  WNNContextOptions in webnn.h describes the members. */
+/** The options of a context.  WNNContextOptions in webnn.h describes the members. */
 struct ContextOptions {
     WNNPowerPreference powerPreference = WNNPowerPreference_Default;
     bool accelerated = true;
@@ -451,9 +451,10 @@ struct ContextOptions {
     WNNContextLostCallbackInfo lost = WNN_CONTEXT_LOST_CALLBACK_INFO_INIT;
     WNNBudget budget = WNN_BUDGET_INIT;
     webnn_object_parallel const *parallel = nullptr;
+    bool draftDataTypes = false;
 };
 
-/** Lists the devices that an engine of WNNEngine_Gpu may be asked for, by their numbers. */
+/** Lists the devices for WNNEngine_Gpu, by their numbers. */
 inline std::vector<WNNDeviceInfo> devices()
 {
     std::vector<WNNDeviceInfo> all;
@@ -464,7 +465,7 @@ inline std::vector<WNNDeviceInfo> devices()
     return all;
 }
 
-/** Where tensors live and graphs run (MLContext).  All methods may be called on any thread. */
+/** The device of tensors and graphs (MLContext).  All methods may be called on any thread. */
 class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
 {
   public:
@@ -478,7 +479,7 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
     {
         return wnnContextGetAccelerated(get());
     }
-    /** Says what graphs run on; its kind is WNNDeviceKind_Other if the engine does not know. */
+    /** Describes the device of graphs; its kind is WNNDeviceKind_Other if the engine has no description. */
     WNNDeviceInfo device() const
     {
         WNNDeviceInfo info;
@@ -486,7 +487,7 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
         wnnContextGetDevice(get(), &info);
         return info;
     }
-    /** Returns whether the context was destroyed, or lost for another reason.  It never comes back. */
+    /** Returns whether the context was destroyed, or lost for another reason, which is final. */
     bool isLost() const
     {
         return wnnContextIsLost(get());
@@ -581,12 +582,12 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
         check(wnnContextLoadGraph(get(), path.c_str(), &graph));
         return Graph(graph);
     }
-    /** Does the same without waiting; the future throws what fails. */
+    /** Does the same without waiting; the future throws errors. */
     std::future<Graph> loadGraphAsync(std::string const &path) const
     {
         return detail::graph_future([&](WNNBuildCallbackInfo info) { wnnContextLoadGraphAsync(get(), path.c_str(), info); });
     }
-    /** Says which engine a context needs to load a file, for ContextOptions::engine. */
+    /** Returns the engine that a context needs to load a file, for ContextOptions::engine. */
     static WNNEngine engineOf(std::string const &path)
     {
         WNNEngine engine = WNNEngine_Auto;
@@ -627,16 +628,17 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
         native.lost = options.lost;
         native.budget = options.budget;
         native.parallel = options.parallel;
+        native.draftDataTypes = options.draftDataTypes;
         WNNContext context = nullptr;
         check(wnnCreateContext(&native, &context));
         return context;
     }
 };
 
-/** Is told how far a build is, as WNNBuildProgressCallback is; the build ends where it returns false or throws. */
+/** Reports the progress of a build, like WNNBuildProgressCallback; the build ends if it returns false or throws. */
 using BuildProgress = std::function<bool(WNNBuildStage stage, std::uint32_t done, std::uint32_t total)>;
 
-/** Makes a function what setProgress and DynamicModelOptions::progress take.  It must live until the builds have ended. */
+/** Makes a callback info for setProgress and DynamicModelOptions::progress of a function, which must outlive the builds. */
 inline WNNBuildProgressCallbackInfo buildProgress(BuildProgress &progress)
 {
     return {[](WNNBuildStage stage, std::uint32_t done, std::uint32_t total, void *told, void *) noexcept {
@@ -684,7 +686,7 @@ class GraphBuilder : public Operators
         return detail::checked(get(),
                                wnnGraphBuilderConstant(get(), &d, std::data(data), std::size(data) * sizeof(*std::data(data))));
     }
-    /** The same for numbers that stand in the call: constant({float32, {2}}, {1.0f, 2.0f}). */
+    /** The same for literal numbers: constant({float32, {2}}, {1.0f, 2.0f}). */
     template <class T> Operand constant(OperandDescriptor const &descriptor, std::initializer_list<T> data) const
     {
         return constant(descriptor, std::vector<T>(data));
@@ -699,12 +701,12 @@ class GraphBuilder : public Operators
     {
         return detail::checked(get(), wnnGraphBuilderConstantTensor(get(), tensor.get()));
     }
-    /** Says who is told how far the build is, and may end it: see buildProgress. */
+    /** Sets the callback that reports the progress of the build, and may end it: see buildProgress. */
     void setProgress(WNNBuildProgressCallbackInfo progress) const
     {
         check(wnnGraphBuilderSetProgress(get(), progress));
     }
-    /** Says which inputs, by name, become which outputs: a dispatch may give one tensor for both. */
+    /** Pairs inputs with the outputs that they become, by name: a dispatch may use one tensor for both. */
     void setStates(std::vector<std::pair<std::string, std::string>> const &states) const
     {
         std::vector<WNNNamedState> native;
@@ -732,7 +734,7 @@ class GraphBuilder : public Operators
         detail::check_builder(get());
         check(status);
     }
-    /** Ends the loop with what an iteration makes, and returns the last carried values, then the stacked operands. */
+    /** Ends the loop with the results of an iteration, and returns the last carried values, then the stacked operands. */
     std::vector<Operand> endLoop(std::vector<Operand> const &carried, std::vector<LoopSlices> const &stacked = {},
                                  std::string_view label = {}) const
     {
@@ -769,7 +771,7 @@ class GraphBuilder : public Operators
         check(status);
         return Graph(graph);
     }
-    /** Does the same on the context's timeline; the future throws what fails. */
+    /** Does the same on the context's timeline; the future throws errors. */
     std::future<Graph> buildAsync(std::vector<NamedOperand> const &outputs) const
     {
         std::vector<WNNNamedOperand> native;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /**
  * @file webnn_base.hpp
- * This part of webnn.hpp, which is what programs include, has errors, numbers, handles that own, and operands.
+ * The part of webnn.hpp with errors, numbers, owning handles, and operands.  Programs include webnn.hpp.
  */
 #ifndef WEBNN_WEBNN_BASE_HPP_
 #define WEBNN_WEBNN_BASE_HPP_
@@ -23,7 +23,7 @@
 namespace webnn
 {
 
-/** What a call that fails throws: the message of the interface of C, and its status. */
+/** The exception of failed calls: the message of the C API, and its status. */
 class Error : public std::runtime_error
 {
   public:
@@ -31,7 +31,7 @@ class Error : public std::runtime_error
     Error(WNNStatus status, std::string const &message) : std::runtime_error(message), status_(status)
     {
     }
-    /** Returns the kind of the error; name() is what the specification calls it. */
+    /** Returns the kind of the error; name() is the specification's name. */
     WNNStatus status() const noexcept
     {
         return status_;
@@ -69,7 +69,7 @@ class Number
         else
             number_ = wnnNumberUint64(static_cast<std::uint64_t>(value));
     }
-    /** Returns the same for the interface of C. */
+    /** Returns the same for the C API. */
     operator WNNNumber() const
     {
         return number_;
@@ -80,8 +80,8 @@ class Number
 };
 
 /**
- * Owns one reference of an object of the library, or nothing.  Copies refer to the same object, and the last one that goes lets
- * it go.  get() returns the handle for calls of the interface of C.
+ * Owns one reference of an object of the library, or nothing.  Copies refer to the same object, which the last one
+ * releases.  get() returns the handle for calls of the C API.
  */
 template <class T, void (*AddRef)(T), void (*Release)(T)> class Handle
 {
@@ -102,19 +102,19 @@ template <class T, void (*AddRef)(T), void (*Release)(T)> class Handle
     Handle(Handle &&other) noexcept : handle_(std::exchange(other.handle_, nullptr))
     {
     }
-    /** Refers to the other's object, and gives the own reference back. */
+    /** Refers to the other's object, and drops its own reference. */
     Handle &operator=(Handle other) noexcept
     {
         std::swap(handle_, other.handle_);
         return *this;
     }
-    /** Gives the reference back. */
+    /** Drops the reference. */
     ~Handle()
     {
         if (handle_)
             Release(handle_);
     }
-    /** Returns the handle for calls of the interface of C; it stays this object's, and is NULL if there is none. */
+    /** Returns the handle for calls of the C API; it stays this object's, and is NULL if there is none. */
     T get() const noexcept
     {
         return handle_;
@@ -155,7 +155,7 @@ class Operand : public Handle<WNNOperand, wnnOperandAddRef, wnnOperandRelease>
     }
 };
 
-/** Ends computations that were given it (WNNCancellation).  Copies are the same one. */
+/** Ends computations that take it as an argument (WNNCancellation).  Copies are the same one. */
 class Cancellation : public Handle<WNNCancellation, wnnCancellationAddRef, wnnCancellationRelease>
 {
   public:
@@ -164,7 +164,7 @@ class Cancellation : public Handle<WNNCancellation, wnnCancellationAddRef, wnnCa
     Cancellation() : Handle(create())
     {
     }
-    /** Ends all computations that were given it, for good; any thread may. */
+    /** Ends all its computations, permanently; any thread may. */
     void cancel() const
     {
         wnnCancellationCancel(get());
@@ -208,13 +208,15 @@ struct Element {
     void check(DataType type, char const *call, std::string_view what) const
     {
         char const *wanted = wnnOperandDataTypeGetName(static_cast<WNNOperandDataType>(type));
-        if (kind && name() != wanted && !(name() == "uint16" && type == static_cast<DataType>(WNNOperandDataType_Float16)))
+        std::string_view const stored = wanted; /* as bits, where no type of C++ has the elements */
+        if (kind && name() != wanted && !(name() == "uint16" && (stored == "float16" || stored == "bfloat16")) &&
+            !(name() == "uint8" && stored.substr(0, 6) == "float8"))
             throw Error(WNNStatus_TypeError, std::string(call) + ": elements of " + name() + " are given for " +
                                                  std::string(what) + ", which has " + wanted);
     }
 };
 
-/** Gives a future what a callback of the library was told. */
+/** Completes a future from a callback of the library. */
 template <class T, class Make> void settle(std::promise<T> &promise, WNNStatus status, WNNStringView message, Make make)
 {
     if (status == WNNStatus_Success)
@@ -228,7 +230,7 @@ inline WNNStringView view(std::string_view text)
     return WNNStringView{text.data() ? text.data() : "", text.size()};
 }
 
-/** A list that is there, but empty, must not have a NULL pointer: that would be an absent one. */
+/** A present, empty list must not have a NULL pointer: that would be an absent one. */
 template <class T> T const *list(std::vector<T> const &values)
 {
     static T const none{};
@@ -257,7 +259,7 @@ inline Operand referenced(WNNOperand operand)
     return Operand(operand);
 }
 
-/** Throws the builder's error, if there is one, and has the builder forget it: the program goes on from the exception. */
+/** Throws the builder's error, if there is one, and clears it: the program continues after the exception. */
 inline void check_builder(WNNGraphBuilder builder)
 {
     WNNStringView message{};
@@ -277,7 +279,7 @@ inline Operand checked(WNNGraphBuilder builder, WNNOperand operand)
     return referenced(operand);
 }
 
-/** Returns those that a method has filled in. */
+/** Returns the operands that a method has filled in. */
 inline std::vector<Operand> operands(std::vector<WNNOperand> const &all)
 {
     std::vector<Operand> result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /**
  * @file webnn_call.h
- * This part of the API calls a builder method by its name, with arguments that are known at run time only.  It is for readers
+ * This part of the API calls a builder method by name, with arguments known at run time only.  It is for readers
  * of models, bindings and test runners, which then need no switch over ninety-five operators.
  * Those of webnn_draft.h can be called, too; axes of squeeze and axis of reshapeTo2d (1) are options.
  *
@@ -13,9 +13,9 @@
  *     output = wnnMethodCallResult(call, 0);
  *     wnnMethodCallDestroy(call);
  *
- * Names are the specification's.  Values are converted as its IDL does: numbers to integers by truncation and with a range
- * check, names to enumeration values; what cannot be converted is a TypeError.  The first status other than Success is the
- * call's: later calls return it again, and nothing is invoked, until wnnMethodCallReset.
+ * Names are the specification's.  Values are converted by its IDL: numbers to integers by truncation and with a range
+ * check, names to enumeration values; other values are a TypeError.  The first status other than Success is
+ * kept: later calls return it again, and nothing is invoked, until wnnMethodCallReset.
  */
 #ifndef WEBNN_WEBNN_CALL_H_
 #define WEBNN_WEBNN_CALL_H_
@@ -29,9 +29,9 @@ extern "C" {
 /** Holds one call under preparation.  One thread at a time may use it. */
 typedef struct WNNMethodCallImpl *WNNMethodCall;
 
-/** Says which member of a WNNMethodValue holds its value. */
+/** Describes which member of a WNNMethodValue holds its value. */
 typedef enum WNNMethodValueKind {
-    WNNMethodValueKind_None = 0, /**< as if the argument or option had not been given */
+    WNNMethodValueKind_None = 0, /**< the argument or option is absent */
     WNNMethodValueKind_Operand = 1,
     WNNMethodValueKind_Number = 2,
     WNNMethodValueKind_Bool = 3,
@@ -41,7 +41,7 @@ typedef enum WNNMethodValueKind {
 } WNNMethodValueKind;
 
 /**
- * Holds a value of any kind.  Lists and strings are the caller's; they need to live only during the function that takes them.
+ * Holds a value of any kind.  Lists and strings are the caller's; they must be valid only during the call that takes them.
  */
 typedef struct WNNMethodValue {
     WNNMethodValueKind kind;
@@ -108,39 +108,39 @@ static inline WNNMethodValue wnnMethodValueList(size_t count, WNNMethodValue con
  * (UnknownError).
  */
 WNN_EXPORT WNNMethodCall wnnMethodCallCreate(WNNStringView method);
-/** Frees a call.  What it returned stays the builder's. */
+/** Frees a call.  Its results stay the builder's. */
 WNN_EXPORT void wnnMethodCallDestroy(WNNMethodCall WNN_NULLABLE call);
-/** Goes back to what wnnMethodCallCreate gave, so that one call can be reused. */
+/** Resets a call to its state after wnnMethodCallCreate, for reuse. */
 WNN_EXPORT void wnnMethodCallReset(WNNMethodCall call);
 
 /**
- * Returns the number of the method's positional arguments, which are its operands (for concat one list of them), then the
+ * Returns the number of the method's positional arguments: its operands (for concat one list of them), then the
  * others.
  */
 WNN_EXPORT size_t wnnMethodCallArgumentCount(WNNMethodCall call);
 /** Returns the specification's name of the index-th positional argument, or NULL beyond the last.  It has static storage. */
 WNN_EXPORT char const *wnnMethodCallArgumentName(WNNMethodCall call, size_t index);
 /**
- * Returns the kind of value that the argument or option of a name takes, or None if the method has none of that name.  *isList,
- * which may be left out, says whether it takes a list; then the kind is that of the items.  (split's is a list, or one number.)
+ * Returns the kind of value of the argument or option of a name, or None if the method has none of that name.  *isList,
+ * unless NULL, says whether it is a list; then the kind is that of the items.  (split's is a list, or one number.)
  */
 WNN_EXPORT WNNMethodValueKind wnnMethodCallArgumentKind(WNNMethodCall call, WNNStringView name, bool *WNN_NULLABLE isList);
 /**
- * Sets the index-th positional argument.  split's is a list, or a number of equal parts.  Fails with TypeError if it does not
- * take such a value.
+ * Sets the index-th positional argument.  split's is a list, or a number of equal parts.  Fails with TypeError for a value of
+ * another kind.
  */
 WNN_EXPORT WNNStatus wnnMethodCallArgument(WNNMethodCall call, size_t index, WNNMethodValue value);
 /**
- * Sets a member of the option dictionary, operands and "label" included.  A name that it does not have is ignored, as
- * JavaScript does, if ignoreUnknown, and wnnMethodCallInvoke says so in the context's log; else it is a TypeError.
+ * Sets a member of the option dictionary, operands and "label" included.  An unknown name is ignored, as
+ * in JavaScript, if ignoreUnknown, and wnnMethodCallInvoke logs it; else it is a TypeError.
  */
 WNN_EXPORT WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodValue value, bool ignoreUnknown);
-/** Sets an argument or option by its name, whichever it is.  Fails with TypeError if there is none of that name. */
+/** Sets the argument or option of a name.  Fails with TypeError if there is none. */
 WNN_EXPORT WNNStatus wnnMethodCallSet(WNNMethodCall call, WNNStringView name, WNNMethodValue value);
 
-/** Calls the method on builder.  Fails with TypeError if a positional argument has not been set, else as the method says. */
+/** Calls the method on builder.  Fails with TypeError if a positional argument has not been set, else like the method. */
 WNN_EXPORT WNNStatus wnnMethodCallInvoke(WNNMethodCall call, WNNGraphBuilder builder);
-/** Returns how many operands the method returned: one, or those of a sequence, or 0 before a successful invoke. */
+/** Returns the number of operands that the method returned: one, those of a sequence, or 0 before a successful invoke. */
 WNN_EXPORT size_t wnnMethodCallResultCount(WNNMethodCall call);
 /** Returns one of those operands, which are the builder's, or NULL beyond the last. */
 WNN_EXPORT WNNOperand wnnMethodCallResult(WNNMethodCall call, size_t index);

@@ -2,7 +2,7 @@
 /**
  * @file webnn_draft.hpp
  * The operators of the draft of dynamic shapes (webnn_draft.h), generated from ir/graph/ops_draft.def by
- * webnn-cpp-operators.  They may change as the draft does.
+ * webnn-cpp-operators.  They may change with the draft.
  */
 #ifndef WEBNN_WEBNN_DRAFT_HPP_
 #define WEBNN_WEBNN_DRAFT_HPP_
@@ -17,15 +17,20 @@ namespace webnn
 namespace draft
 {
 
+/** The data types of the draft of low precision (ContextOptions::draftDataTypes). */
+inline constexpr DataType bfloat16 = static_cast<DataType>(9);
+inline constexpr DataType float8e4m3 = static_cast<DataType>(10);
+inline constexpr DataType float8e5m2 = static_cast<DataType>(11);
+
 /** The members of MLResample2dDynamicOptions, with the specification's defaults. */
 struct Resample2dDynamicOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     Operand sizes{};
     InterpolationMode mode = InterpolationMode::nearest_neighbor;
     std::optional<std::vector<float>> scales{};
     std::optional<std::vector<std::uint32_t>> axes{};
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNResample2dDynamicOptions native() const
     {
         WNNResample2dDynamicOptions o = WNN_RESAMPLE2D_DYNAMIC_OPTIONS_INIT;

@@ -2,7 +2,7 @@
 /**
  * @file webnn_model.hpp
  * Reads model files in C++17: a layer of inline functions over webnn_model.h, as webnn.hpp is over webnn.h.  A program links
- * libwebnn_model, next to libwebnn.
+ * libwebnn_model and libwebnn.
  *
  *     webnn::ModelOptions options;
  *     options.dimensions = {{"batch", 1}};
@@ -11,7 +11,7 @@
  *     webnn::DynamicModel model(context, "model.onnx");
  *     webnn::Graph longer = model.graph({{"sequence_length", 128}});
  *
- * What fails throws webnn::Error with the library's message.  What each call does stands in webnn_model.h.
+ * Calls that fail throw webnn::Error with the library's message.  webnn_model.h describes each call.
  */
 #ifndef WEBNN_WEBNN_MODEL_HPP_
 #define WEBNN_WEBNN_MODEL_HPP_
@@ -29,7 +29,7 @@ inline void checkModel(WNNStatus status)
         throw Error(status, wnnModelGetLastErrorMessage().data);
 }
 
-/** The size of a dimension that a model leaves open by a name. */
+/** The size of a named dimension of a model. */
 struct ModelDimension {
     std::string name{};
     std::uint32_t size = 0;
@@ -59,6 +59,7 @@ struct ModelOptions {
     GraphBuilder builder{};
     std::vector<NamedOperand> operands{};
     std::vector<std::string> outputs{};
+    std::vector<Dimension> names{};
 };
 
 namespace detail
@@ -85,7 +86,7 @@ inline std::vector<WNNModelShape> native(std::vector<ModelShape> const &shapes)
     return result;
 }
 
-/** The options of C, which point into those of C++ and into lists of their own. */
+/** The options for the C API, which point into those of C++ and into lists of this object. */
 class NativeModelOptions
 {
   public:
@@ -97,6 +98,10 @@ class NativeModelOptions
             operands_.push_back(WNNNamedOperand{view(operand.name), operand.operand.get()});
         for (std::string const &output : o.outputs)
             outputs_.push_back(view(output));
+        for (Dimension const &d : o.names)
+            names_.push_back(WNNDimension{view(d.name), d.minSize, d.maxSize});
+        options_.nameCount = names_.size();
+        options_.names = names_.data();
         options_.outputCount = outputs_.size();
         options_.outputs = outputs_.data();
         options_.dimensionCount = dimensions_.size();
@@ -125,15 +130,16 @@ class NativeModelOptions
     std::vector<WNNModelConstant> constants_{};
     std::vector<WNNNamedOperand> operands_{};
     std::vector<WNNStringView> outputs_{};
+    std::vector<WNNDimension> names_{};
     WNNModelOptions options_ = WNN_MODEL_OPTIONS_INIT;
 };
 
 } // namespace detail
 
-/** An input or an output as a file declares it.  A size of 0 is open. */
+/** An input or an output as a file declares it.  A size of 0 is free. */
 struct ModelDeclaration {
     std::string name;
-    DataType dataType; /**< 0 where the file does not say it */
+    DataType dataType; /**< 0 if the file has none */
     bool boolean;
     bool hasShape;
     std::vector<ModelDimension> dimensions;
@@ -145,7 +151,7 @@ struct ModelMetadata {
     bool custom;
 };
 
-/** What a file says about its model, without building it. */
+/** A file's description of its model, without building it. */
 class ModelInfo : public Handle<WNNModelInfo, wnnModelInfoAddRef, wnnModelInfoRelease>
 {
   public:
@@ -181,7 +187,7 @@ class ModelInfo : public Handle<WNNModelInfo, wnnModelInfoAddRef, wnnModelInfoRe
     {
         return declarations(wnnModelInfoGetOutputCount(get()), wnnModelInfoGetOutput);
     }
-    /** Returns the names of open dimensions, each with the largest size that it takes. */
+    /** Returns the names of free dimensions, each with its largest size. */
     std::vector<ModelDimension> freeDimensions() const
     {
         std::vector<ModelDimension> result;
@@ -192,7 +198,7 @@ class ModelInfo : public Handle<WNNModelInfo, wnnModelInfoAddRef, wnnModelInfoRe
         }
         return result;
     }
-    /** Returns what the file says about itself. */
+    /** Returns the metadata of the file. */
     std::vector<ModelMetadata> metadata() const
     {
         std::vector<ModelMetadata> result;
@@ -233,7 +239,7 @@ struct ModelPort {
     OperandDescriptor descriptor;
     bool boolean;
     Operand operand;
-    /** The output that says how many elements along countedDimension count; invalid where all do. */
+    /** The output with the number of valid elements along countedDimension; invalid if all are. */
     Operand count;
     std::size_t countedDimension;
 };
@@ -263,7 +269,7 @@ class Model : public Handle<WNNModel, wnnModelAddRef, wnnModelRelease>
     {
         return detail::text(wnnModelGetName(get()));
     }
-    /** Returns lines about what was taken otherwise than it was given, or "". */
+    /** Returns lines about values that were read differently than given, or "". */
     std::string notes() const
     {
         return detail::text(wnnModelGetNotes(get()));
@@ -278,13 +284,13 @@ class Model : public Handle<WNNModel, wnnModelAddRef, wnnModelRelease>
     {
         return ports(wnnModelGetOutputCount(get()), wnnModelGetOutput);
     }
-    /** Returns the builder that holds the network, for calls of the program's own. */
+    /** Returns the builder that holds the network, for further calls. */
     GraphBuilder builder() const
     {
         wnnGraphBuilderAddRef(wnnModelGetBuilder(get()));
         return GraphBuilder(wnnModelGetBuilder(get()));
     }
-    /** Builds the network as it is.  A model builds once. */
+    /** Builds the network unchanged.  A model builds once. */
     Graph build() const
     {
         WNNGraph graph = nullptr;
@@ -316,8 +322,8 @@ class Model : public Handle<WNNModel, wnnModelAddRef, wnnModelRelease>
     }
 };
 
-/** How a dynamic model is kept.  WNNDynamicModelOptions in webnn_model.h describes the members; buildProgress makes `progress`
- * of a function. */
+/** The options of a dynamic model.  WNNDynamicModelOptions in webnn_model.h describes the members; buildProgress makes
+ * `progress` from a function. */
 struct DynamicModelOptions {
     ModelOptions model{};
     std::size_t graphLimit = 0;
@@ -326,7 +332,7 @@ struct DynamicModelOptions {
     WNNBuildProgressCallbackInfo progress = WNN_BUILD_PROGRESS_CALLBACK_INFO_INIT;
 };
 
-/** A model with a graph for each combination of sizes that is asked for.  All methods may be called on any thread. */
+/** A model with a graph for each requested combination of sizes.  All methods may be called on any thread. */
 class DynamicModel : public Handle<WNNDynamicModel, wnnDynamicModelAddRef, wnnDynamicModelRelease>
 {
   public:
@@ -347,7 +353,7 @@ class DynamicModel : public Handle<WNNDynamicModel, wnnDynamicModelAddRef, wnnDy
                                                    native, model);
         }));
     }
-    /** Gives the graph for these sizes, which is found, loaded or built. */
+    /** Returns the graph for these sizes, which is found, loaded or built. */
     Graph graph(std::vector<ModelDimension> const &dimensions, std::vector<ModelShape> const &shapes = {}) const
     {
         std::vector<WNNModelDimension> const d = detail::native(dimensions);
@@ -362,14 +368,14 @@ class DynamicModel : public Handle<WNNDynamicModel, wnnDynamicModelAddRef, wnnDy
         wnnModelInfoAddRef(wnnDynamicModelGetInfo(get()));
         return ModelInfo(wnnDynamicModelGetInfo(get()));
     }
-    /** Counts what was built, found again, loaded, saved and given up. */
+    /** Counts graphs that were built, found, loaded, saved and evicted. */
     WNNDynamicModelCounts counts() const
     {
         WNNDynamicModelCounts counts{};
         wnnDynamicModelGetCounts(get(), &counts);
         return counts;
     }
-    /** Gives up all graphs that are kept. */
+    /** Drops all kept graphs. */
     void clear() const
     {
         wnnDynamicModelClear(get());

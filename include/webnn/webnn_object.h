@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This header declares what an object that webnnc made says about itself.  It stands alone: it needs C99 or C++, <stddef.h> and
- * <stdint.h>, and no library.
+ * This header declares the description and functions of objects that webnnc makes.  It is self-contained: it needs C99 or C++,
+ * <stddef.h> and <stdint.h>, and no library.
  *
- * Every object exports its description as PREFIX_object, and a shared object exports it a second time under the fixed name
+ * Every object exports its description as PREFIX_object, and a shared object also exports it under the fixed name
  * WEBNN_OBJECT_SYMBOL, so that wnnContextLoadGraph and other programs find it with dlsym.
  *
- * The functions are plain C with natural prototypes.  With inputs of types T1..Tn and outputs of types U1..Um (float for
- * float32, uint16_t for the bits of float16, intN_t and uintN_t) and `prefix_model` an incomplete struct of the object's own:
+ * The functions have plain C prototypes.  With inputs of types T1..Tn and outputs of types U1..Um (float for
+ * float32, uint16_t for the bits of float16, intN_t and uintN_t) and `prefix_model` an incomplete struct of the object:
  *
  *   objects with WEBNN_OBJECT_HAS_MODEL (--library onednn: a model holds primitives and memory)
  *     int  prefix_create(const struct webnn_object_options *options, prefix_model **model);
@@ -20,12 +20,13 @@
  *     int prefix_run_with(void *workspace, const struct webnn_object_parallel *parallel,
  *                         const T1 *input1, ..., const Tn *inputn, U1 *output1, ..., Um *outputm);
  *     PREFIX_WORKSPACE_BYTES(threads), PREFIX_WEIGHTS_BYTES: macros of the header, for static memory
- *   and if their weights lie in a file of their own (WEBNN_OBJECT_NEEDS_WEIGHTS)
+ *   and if they were compiled for several sizes (WEBNN_OBJECT_SIZES_VERSION), `uint32_t` for each size before the tensors
+ *   and if their weights are in a separate file (WEBNN_OBJECT_NEEDS_WEIGHTS)
  *     int prefix_set_weights(const void *file, size_t bytes);   takes the file's bytes, aligned to 64, which must stay
  *     int prefix_load_weights(const char *path);    maps it, or if NULL the file where webnnc wrote it; else the first run does
  *
  * All of them are thread-safe and re-entrant; a model may run on several threads at the same time.  Functions that return int
- * return WEBNN_OBJECT_OK or one of the codes below, which PREFIX_status_text of the header puts into words.  Inputs and outputs
+ * return WEBNN_OBJECT_OK or one of the codes below, whose text PREFIX_status_text of the header returns.  Inputs and outputs
  * are dense and row-major, aligned for their type; outputs overlap nothing.
  */
 #ifndef WEBNN_WEBNN_OBJECT_H_
@@ -39,29 +40,32 @@ extern "C" {
 #endif
 
 /**
- * This changes whenever anything below changes its meaning or place.  Who loads an object by its description refuses versions
- * that are not WEBNN_OBJECT_VERSION.  Of the structs that a caller and an object hand each other the options have a size, so
- * that later versions may append members and keep this number.  The others have none: the version is that of all of them.
+ * This changes whenever anything below changes its meaning or position.  Loaders of objects refuse versions
+ * that are not WEBNN_OBJECT_VERSION.  Of the structs passed between a caller and an object the options have a size, so
+ * that later versions may append members and keep this number.  The others have none: the version covers all of them.
  */
 #define WEBNN_OBJECT_VERSION 2
+/** The version of objects whose functions take sizes: their description is a struct webnn_object_sizes. */
+#define WEBNN_OBJECT_SIZES_VERSION 3
 
-/** This is "WNNO" in the byte order of the target, the first member, so that garbage is told from descriptions. */
+/** "WNNO" in the byte order of the target, the first member, to detect other data. */
 #define WEBNN_OBJECT_MAGIC 0x4F4E4E57u
 
-/** This is the symbol of a shared object's description in all versions: extern const struct webnn_object webnn_object_v1. */
+/** The symbol of a shared object's description in all versions: extern const struct webnn_object webnn_object_v1. */
 #define WEBNN_OBJECT_SYMBOL "webnn_object_v1"
 
-/** These are what functions return. */
+/** The values that functions return. */
 enum {
     WEBNN_OBJECT_OK = 0,
     WEBNN_OBJECT_NO_MEMORY = 1,      /**< out of memory */
     WEBNN_OBJECT_UNSUPPORTED = 2,    /**< this processor lacks instructions that the code uses */
     WEBNN_OBJECT_BAD_WEIGHTS = 3,    /**< the file with weights is missing, or not the one that was written with the object */
     WEBNN_OBJECT_LIBRARY_FAILED = 4, /**< libwebnn_rt does not fit, or oneDNN failed */
-    WEBNN_OBJECT_BAD_ARGUMENT = 5    /**< a pointer is NULL that must not be, or an option has no such value */
+    WEBNN_OBJECT_BAD_ARGUMENT = 5,   /**< a required pointer is NULL, or the value of an option is invalid */
+    WEBNN_OBJECT_BAD_SIZE = 6        /**< the object was not compiled for these sizes */
 };
 
-/** Returns what a status means, in English.  The text has static storage. */
+/** Returns an English description of a status, with static storage. */
 static inline const char *webnn_object_status_text(int status)
 {
     switch (status) {
@@ -76,7 +80,9 @@ static inline const char *webnn_object_status_text(int status)
     case WEBNN_OBJECT_LIBRARY_FAILED:
         return "libwebnn_rt does not fit, or oneDNN failed";
     case WEBNN_OBJECT_BAD_ARGUMENT:
-        return "a pointer is NULL that must not be, or an option has no such value";
+        return "a required pointer is NULL, or the value of an option is invalid";
+    case WEBNN_OBJECT_BAD_SIZE:
+        return "the object was not compiled for these sizes";
     }
     return "unknown status";
 }
@@ -103,22 +109,22 @@ struct webnn_object_tensor {
 };
 
 /**
- * Says how a model is created.  Begin with WEBNN_OBJECT_OPTIONS_INIT; NULL and a zeroed struct stand for the defaults, which
- * are zeros.  PREFIX_create returns WEBNN_OBJECT_BAD_ARGUMENT if structSize is neither 0 nor at least that of this version, or
- * if members that the object does not know are not zero.
+ * The options of creating a model.  Begin with WEBNN_OBJECT_OPTIONS_INIT; NULL and a zeroed struct stand for the defaults,
+ * which are zeros.  PREFIX_create returns WEBNN_OBJECT_BAD_ARGUMENT if structSize is neither 0 nor at least that of this
+ * version, or if members unknown to the object are not zero.
  */
 struct webnn_object_options {
     size_t structSize;   /**< sizeof(struct webnn_object_options), or 0 */
     uint32_t threads;    /**< threads of one run; 0 for as many as the machine has processors */
-    const char *weights; /**< of objects with WEBNN_OBJECT_NEEDS_WEIGHTS: path of the file; NULL for where webnnc wrote it */
+    const char *weights; /**< of objects with WEBNN_OBJECT_NEEDS_WEIGHTS: path of the file; NULL for that of webnnc */
 };
 
 #define WEBNN_OBJECT_OPTIONS_INIT {sizeof(struct webnn_object_options), 0, NULL}
 
 /**
- * Holds a caller's way of running the parts of a kernel in parallel.  run calls part(data, i, parts) once for every i below
+ * A caller's parallel-for for the parts of a kernel.  run calls part(data, i, parts) once for every i below
  * parts, on any threads, at most `threads` of them at the same time, and returns when all are done.  It may call them one after
- * the other.  Several threads may be inside of run at the same time.
+ * the other.  Several threads may be inside run at the same time.
  */
 struct webnn_object_parallel {
     uint32_t threads;
@@ -128,13 +134,13 @@ struct webnn_object_parallel {
 
 enum webnn_object_flag {
     WEBNN_OBJECT_HAS_MODEL = 1,    /**< run takes a model: see above */
-    WEBNN_OBJECT_NEEDS_WEIGHTS = 2 /**< weights lie in a file of their own */
+    WEBNN_OBJECT_NEEDS_WEIGHTS = 2 /**< weights are in a separate file */
 };
 
-/** Is any function; it is to be cast to its prototype. */
+/** Any function, to be cast to its prototype. */
 typedef void (*webnn_object_function)(void);
 
-/** Holds the description.  All that it points to is read-only and lives as long as the object. */
+/** The description of an object.  All that it points to is read-only and valid as long as the object is loaded. */
 struct webnn_object {
     uint32_t magic;       /**< WEBNN_OBJECT_MAGIC */
     uint32_t version;     /**< WEBNN_OBJECT_VERSION */
@@ -149,6 +155,15 @@ struct webnn_object {
     webnn_object_function create, destroy;           /**< NULL without WEBNN_OBJECT_HAS_MODEL */
     webnn_object_function workspace_size, run_with;  /**< NULL with WEBNN_OBJECT_HAS_MODEL */
     webnn_object_function set_weights, load_weights; /**< NULL unless the object needs weights and has no model */
+};
+
+/** Holds the description of an object for several sizes: a dimension that differs is 0 in shapes, and bytes are 0 then. */
+struct webnn_object_sizes {
+    struct webnn_object object;
+    uint32_t size_count;      /**< sizes that each function takes before the tensors */
+    uint32_t variant_count;   /**< combinations of them that the object has code for */
+    const char *const *names; /**< of sizes: the model's */
+    const uint32_t *sizes;    /**< variant_count times size_count numbers */
 };
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /**
  * @file webnn_operators.h
- * This part of webnn.h, which is what programs include, has the operators: methods of a graph builder.
+ * The part of webnn.h with the operators, which are methods of a graph builder.  Programs include webnn.h.
  */
 #ifndef WEBNN_WEBNN_OPERATORS_H_
 #define WEBNN_WEBNN_OPERATORS_H_
@@ -16,18 +16,18 @@ extern "C" {
 
 /*
  * Every method checks its arguments in the order of the specification's steps and infers the type of its result.  It returns
- * an operand of the builder, or the builder's error operand, which further calls refuse; a failed call leaves the builder as it
- * was.  Methods with a sequence of results return a status and fill outputs, in case of failure with the error operand.
+ * an operand of the builder, or the builder's error operand, which further calls refuse; a failed call does not change
+ * the builder.  Methods with a sequence of results return a status and fill outputs, in case of failure with the error operand.
  *
  * Besides the rules of each method, these are refused:
  * - InvalidStateError: any call on a builder that has built, or whose context is lost.
  * - TypeError: an operand that is NULL, an error operand or of another builder, also in options; a data type or rank that is
  * not listed, or that wnnContextGetOperatorSupportLimits does not list; an enumeration value that does not exist, a double that
- * is not finite; a result with more than 2^31-1 elements or of a rank above 8.
+ * is not finite; a result with more than 2^31-1 elements or of a rank above 12 (WNN_RANK_MAX).
  * - UnknownError: out of memory.
  *
- * options may be NULL.  options->label stands in the messages of errors, in square brackets.  Shapes broadcast as the
- * specification's section "Broadcasting" says.  The name in parentheses is the section that defines the operator.
+ * options may be NULL.  options->label appears in error messages, in square brackets.  Shapes broadcast by the
+ * specification's section "Broadcasting".  The name in parentheses is the section that defines the operator.
  */
 
 /**
@@ -61,13 +61,13 @@ WNN_EXPORT WNNOperand wnnGraphBuilderCast(WNNGraphBuilder builder, WNNOperand in
                                           WNNOperatorOptions const *WNN_NULLABLE options);
 /**
  * Returns min(max(x, minValue), maxValue).  input has any data type and rank.  The bounds are cast to the data type of input
- * first; a missing bound does not bound (the specification's text has the two defaults exchanged).  Fails with TypeError if
+ * first; a missing bound has no effect (the specification's text has the two defaults exchanged).  Fails with TypeError if
  * minValue is greater than maxValue after the cast. (clamp)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderClamp(WNNGraphBuilder builder, WNNOperand input,
                                            WNNClampOptions const *WNN_NULLABLE options);
 /**
- * Joins the inputs one after the other along axis.  They have any data type and rank 1 or more, the same for all; all
+ * Concatenates the inputs along axis.  They have any data type and rank 1 or more, the same for all; all
  * dimensions but axis must be equal.  Fails with TypeError for no or more than 8192 inputs, an axis not less than the rank, or
  * a joined dimension above 2^31-1. (concat)
  */
@@ -181,7 +181,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderLesserOrEqual(WNNGraphBuilder builder, WNNO
 WNN_EXPORT WNNOperand wnnGraphBuilderLogicalNot(WNNGraphBuilder builder, WNNOperand a,
                                                 WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Returns 1 where neither a nor b is 0, else 0.  Both are uint8; shapes broadcast to each other. (element-wise logical
+ * Returns 1 where a and b are both nonzero, else 0.  Both are uint8; shapes broadcast to each other. (element-wise logical
  * operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderLogicalAnd(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
@@ -210,7 +210,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderIsNaN(WNNGraphBuilder builder, WNNOperand a
 WNN_EXPORT WNNOperand wnnGraphBuilderIsInfinite(WNNGraphBuilder builder, WNNOperand a,
                                                 WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Returns |x|, the least int wrapping around to itself.  input is float32, float16, int64, int32 or int8, of any rank; data
+ * Returns |x|; that of the smallest integer is itself.  input is float32, float16, int64, int32 or int8, of any rank; data
  * type and shape stay. (element-wise unary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderAbs(WNNGraphBuilder builder, WNNOperand input,
@@ -246,7 +246,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderExp(WNNGraphBuilder builder, WNNOperand inp
 WNN_EXPORT WNNOperand wnnGraphBuilderFloor(WNNGraphBuilder builder, WNNOperand input,
                                            WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Returns x, and so lets an input or constant be a graph's output.  input has any data type and rank; data type and shape stay.
+ * Returns x, for instance to make an input or constant an output.  input has any data type and rank; data type and shape stay.
  * (element-wise unary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderIdentity(WNNGraphBuilder builder, WNNOperand input,
@@ -258,7 +258,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderIdentity(WNNGraphBuilder builder, WNNOperan
 WNN_EXPORT WNNOperand wnnGraphBuilderLog(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Returns -x, the least int wrapping around to itself.  input is float32, float16, int64, int32 or int8, of any rank; data type
+ * Returns -x; that of the smallest integer is itself.  input is float32, float16, int64, int32 or int8, of any rank; data type
  * and shape stay. (element-wise unary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderNeg(WNNGraphBuilder builder, WNNOperand input,
@@ -267,7 +267,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderNeg(WNNGraphBuilder builder, WNNOperand inp
 WNN_EXPORT WNNOperand wnnGraphBuilderReciprocal(WNNGraphBuilder builder, WNNOperand input,
                                                 WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Returns the nearest integer, and of halves the even one.  input is float32 or float16, of any rank; data type and shape stay.
+ * Returns the nearest integer, ties to even.  input is float32 or float16, of any rank; data type and shape stay.
  * (element-wise unary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderRoundEven(WNNGraphBuilder builder, WNNOperand input,
@@ -299,7 +299,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderTan(WNNGraphBuilder builder, WNNOperand inp
 /**
  * Returns (input - zeroPoint) * scale.  input and zeroPoint are uint8, int8, uint32 or int32, the same for both; scale is
  * float32 or float16, which the result has.  scale and zeroPoint have one shape of input's rank, each dimension of which
- * divides input's: an element of them serves a block of elements.  Scales that are not positive are used as they are.
+ * divides input's: their elements apply to blocks of elements.  Scales that are not positive are used as they are.
  * (dequantizeLinear)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderDequantizeLinear(WNNGraphBuilder builder, WNNOperand input, WNNOperand scale,
@@ -330,7 +330,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderExpand(WNNGraphBuilder builder, WNNOperand 
 WNN_EXPORT WNNOperand wnnGraphBuilderGather(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
                                             WNNGatherOptions const *WNN_NULLABLE options);
 /**
- * Returns for every element of indices the element of input at the same place, but at that index along axis.  input has any
+ * Returns for every element of indices the element of input at the same position, but at that index along axis.  input has any
  * data type and rank 1 or more; indices is int32, uint32 or int64, of input's shape except along axis; the result has its
  * shape.  Indices are as for gather. (gatherElements)
  */
@@ -339,7 +339,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderGatherElements(WNNGraphBuilder builder, WNN
 /**
  * Returns slices of input at coordinates.  input has any data type and rank 1 or more; indices is int32, uint32 or int64, of
  * rank 1 or more, and its last dimension is the number of leading dimensions of input that a coordinate names.  The result has
- * indices' shape without the last dimension, then the dimensions of input that are left.  Indices are as for gather.  Fails
+ * indices' shape without the last dimension, then the remaining dimensions of input.  Indices are as for gather.  Fails
  * with TypeError if a coordinate is longer than input's rank. (gatherND)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderGatherND(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
@@ -348,10 +348,10 @@ WNN_EXPORT WNNOperand wnnGraphBuilderGatherND(WNNGraphBuilder builder, WNNOperan
 WNN_EXPORT WNNOperand wnnGraphBuilderGelu(WNNGraphBuilder builder, WNNOperand input,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Returns alpha * a * b + beta * c with matrices a, b, which are transposed first if aTranspose, bTranspose say so.  All
+ * Returns alpha * a * b + beta * c with matrices a, b, which aTranspose, bTranspose transpose first.  All
  * operands are float32 or all float16.  a and b have rank 2; c has rank 0 to 2, is broadcastable to the result's shape, and is
- * 0 if missing.  alpha and beta are cast to the data type.  Fails with TypeError if the columns of a are not as many as the
- * rows of b. (gemm)
+ * 0 if missing.  alpha and beta are cast to the data type.  Fails with TypeError if the number of columns of a is not the
+ * number of rows of b. (gemm)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderGemm(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                           WNNGemmOptions const *WNN_NULLABLE options);
@@ -362,7 +362,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderGemm(WNNGraphBuilder builder, WNNOperand a,
  * orders the gates; resetAfter applies the reset gate after the matmul; activations are those of the update and reset gates
  * and of the new gate (by default sigmoid, tanh); direction both has 2 directions.  outputs[0] receives the last state,
  * [directions, batch, hiddenSize], and outputs[1] all states, [steps, directions, batch, hiddenSize], if returnSequence, else
- * NULL.  outputs has room for 2. (gru)
+ * NULL.  outputs has room for 2.  steps is 0 where input has a named dimension for it. (gru)
  */
 WNN_EXPORT WNNStatus wnnGraphBuilderGru(WNNGraphBuilder builder, WNNOperand input, WNNOperand weight,
                                         WNNOperand recurrentWeight, uint32_t steps, uint32_t hiddenSize,
@@ -418,7 +418,8 @@ WNN_EXPORT WNNOperand wnnGraphBuilderLinear(WNNGraphBuilder builder, WNNOperand 
  * gates; initialHiddenState and initialCellState are [directions, batch, hiddenSize], or 0 if missing.  layout orders the
  * gates; activations are those of the gates, of the cell gate and of the cell state (by default sigmoid, tanh, tanh).
  * outputs[0] and outputs[1] receive the last hidden and cell state, [directions, batch, hiddenSize], and outputs[2] all hidden
- * states, [steps, directions, batch, hiddenSize], if returnSequence, else NULL.  outputs has room for 3. (lstm)
+ * states, [steps, directions, batch, hiddenSize], if returnSequence, else NULL.  outputs has room for 3.  steps is 0 where
+ * input has a named dimension for it. (lstm)
  */
 WNN_EXPORT WNNStatus wnnGraphBuilderLstm(WNNGraphBuilder builder, WNNOperand input, WNNOperand weight,
                                          WNNOperand recurrentWeight, uint32_t steps, uint32_t hiddenSize,
@@ -435,13 +436,13 @@ WNN_EXPORT WNNStatus wnnGraphBuilderLstmCell(WNNGraphBuilder builder, WNNOperand
                                              WNNOperand *outputs);
 /**
  * Multiplies the matrices of the last two dimensions; the others broadcast.  Both are float32 or both float16, of rank 2 or
- * more.  Fails with TypeError if the columns of a are not as many as the rows of b. (matmul)
+ * more.  Fails with TypeError if the number of columns of a is not the number of rows of b. (matmul)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderMatmul(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                             WNNOperatorOptions const *WNN_NULLABLE options);
 /**
  * Returns input with a border: beginningPadding[d] elements before and endingPadding[d] after it in dimension d, one of each
- * per dimension.  input has any data type and rank.  mode says what they are: value cast to the data type of input (constant),
+ * per dimension.  input has any data type and rank.  By mode, they are value cast to the data type of input (constant),
  * the nearest element of input (edge), or input mirrored without repeating its edge (reflection; padding must be less than the
  * dimension). (pad)
  */
@@ -449,7 +450,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderPad(WNNGraphBuilder builder, WNNOperand inp
                                          uint32_t const *beginningPadding, size_t endingPaddingCount,
                                          uint32_t const *endingPadding, WNNPadOptions const *WNN_NULLABLE options);
 /**
- * Returns the mean of the elements under each window, those of the padding left out.  input is float32 or float16, of rank 4,
+ * Returns the mean of the elements in each window, without the padding.  input is float32 or float16, of rank 4,
  * [batch, channels, height, width] or as layout says.  windowDimensions (by default the whole height and width), strides and
  * dilations are [height, width], and padding is as for conv2d.  Spatial sizes of the result are those of a convolution, rounded
  * as outputShapeRounding says, or outputSizes, which must be what rounding down or up gives.  Fails with TypeError for lists of
@@ -458,7 +459,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderPad(WNNGraphBuilder builder, WNNOperand inp
 WNN_EXPORT WNNOperand wnnGraphBuilderAveragePool2d(WNNGraphBuilder builder, WNNOperand input,
                                                    WNNPool2dOptions const *WNN_NULLABLE options);
 /**
- * Returns the square root of the sum of the squares under each window.  input is float32 or float16, of rank 4, [batch,
+ * Returns the square root of the sum of the squares in each window.  input is float32 or float16, of rank 4, [batch,
  * channels, height, width] or as layout says.  windowDimensions (by default the whole height and width), strides and dilations
  * are [height, width], and padding is as for conv2d.  Spatial sizes of the result are those of a convolution, rounded as
  * outputShapeRounding says, or outputSizes, which must be what rounding down or up gives.  Fails with TypeError for lists of
@@ -467,7 +468,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderAveragePool2d(WNNGraphBuilder builder, WNNO
 WNN_EXPORT WNNOperand wnnGraphBuilderL2Pool2d(WNNGraphBuilder builder, WNNOperand input,
                                               WNNPool2dOptions const *WNN_NULLABLE options);
 /**
- * Returns the largest element under each window.  input has any data type and rank 4, [batch, channels, height, width] or as
+ * Returns the largest element in each window.  input has any data type and rank 4, [batch, channels, height, width] or as
  * layout says.  windowDimensions (by default the whole height and width), strides and dilations are [height, width], and
  * padding is as for conv2d.  Spatial sizes of the result are those of a convolution, rounded as outputShapeRounding says, or
  * outputSizes, which must be what rounding down or up gives.  Fails with TypeError for lists of another length, zeros in them,
@@ -575,9 +576,9 @@ WNN_EXPORT WNNOperand wnnGraphBuilderReshape(WNNGraphBuilder builder, WNNOperand
 WNN_EXPORT WNNOperand wnnGraphBuilderReverse(WNNGraphBuilder builder, WNNOperand input,
                                              WNNReverseOptions const *WNN_NULLABLE options);
 /**
- * Returns input with elements replaced: for every element of updates that of the same place, but at its index along axis.
+ * Returns input with elements replaced: for every element of updates that at the same position, but at its index along axis.
  * input has any data type and rank 1 or more; indices is int32, uint32 or int64, of input's shape except along axis; updates
- * has input's data type and indices' shape.  Of two updates of one place the later one counts.  Indices are as for gather.
+ * has input's data type and indices' shape.  Of two updates of one element the later one wins.  Indices are as for gather.
  * (scatterElements)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderScatterElements(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
@@ -585,7 +586,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderScatterElements(WNNGraphBuilder builder, WN
 /**
  * Returns input with slices replaced by those of updates at coordinates.  input has any data type and rank 1 or more; indices
  * is int32, uint32 or int64, of rank 1 or more, as for gatherND; updates has input's data type and the shape that gatherND
- * would read.  Of two updates of one place the later one counts. (scatterND)
+ * would read.  Of two updates of one slice the later one wins. (scatterND)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderScatterND(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
                                                WNNOperand updates, WNNOperatorOptions const *WNN_NULLABLE options);
@@ -630,13 +631,13 @@ WNN_EXPORT WNNOperand wnnGraphBuilderTile(WNNGraphBuilder builder, WNNOperand in
                                           uint32_t const *repetitions, WNNOperatorOptions const *WNN_NULLABLE options);
 /**
  * Returns input with its dimensions permuted: dimension d of the result is dimension permutation[d] of input (by default the
- * reversed order).  input has any data type and rank.  Fails with TypeError if permutation is none. (transpose)
+ * reversed order).  input has any data type and rank.  Fails with TypeError if permutation is not one. (transpose)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderTranspose(WNNGraphBuilder builder, WNNOperand input,
                                                WNNTransposeOptions const *WNN_NULLABLE options);
 /**
  * Returns the upper or lower triangle of each matrix in the last two dimensions, zeros elsewhere.  input has any data type and
- * rank 2 or more; the shape stays.  diagonal moves the border that is kept: above 0 towards the upper right, below 0 towards
+ * rank 2 or more; the shape stays.  diagonal moves the boundary: above 0 towards the upper right, below 0 towards
  * the lower left. (triangular)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderTriangular(WNNGraphBuilder builder, WNNOperand input,
@@ -648,7 +649,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderTriangular(WNNGraphBuilder builder, WNNOper
 WNN_EXPORT WNNOperand wnnGraphBuilderWhere(WNNGraphBuilder builder, WNNOperand condition, WNNOperand trueValue,
                                            WNNOperand falseValue, WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Splits input into that many equal parts; outputs receives as many operands.  Fails with TypeError if the size of the axis is
+ * Splits input into `splits` equal parts; outputs receives as many operands.  Fails with TypeError if the size of the axis is
  * not divisible, or as for split. (split)
  */
 WNN_EXPORT WNNStatus wnnGraphBuilderSplitEqual(WNNGraphBuilder builder, WNNOperand input, uint32_t splits,
@@ -663,7 +664,7 @@ WNN_EXPORT WNNStatus wnnGraphBuilderSplitEqual(WNNGraphBuilder builder, WNNOpera
 WNN_EXPORT WNNOperand wnnGraphBuilderSqueeze(WNNGraphBuilder builder, WNNOperand input, size_t axesCount,
                                              uint32_t const *WNN_NULLABLE axes, WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Reshapes input with dimensions of size 1 inserted; axes are their places in the result.  Fails with TypeError for an axis
+ * Reshapes input with dimensions of size 1 inserted; axes are their positions in the result.  Fails with TypeError for an axis
  * that is not less than the rank of the result, or given twice. (Operator Emulation, unsqueeze)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderUnsqueeze(WNNGraphBuilder builder, WNNOperand input, size_t axesCount,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /**
  * @file webnn_operators.hpp
- * This part of webnn.hpp, which is what programs include, is generated from ir/graph/ops.def by webnn-cpp-operators.
+ * This part of webnn.hpp is generated from ir/graph/ops.def by webnn-cpp-operators.
  */
 #ifndef WEBNN_WEBNN_OPERATORS_HPP_
 #define WEBNN_WEBNN_OPERATORS_HPP_
@@ -92,11 +92,11 @@ enum class InterpolationMode : std::uint32_t {
 
 /** The members of MLArgMinMaxOptions, with the specification's defaults. */
 struct ArgMinMaxOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     bool keepDimensions = false;
     DataType outputDataType = DataType::int32;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNArgMinMaxOptions native() const
     {
         WNNArgMinMaxOptions o = WNN_ARG_MIN_MAX_OPTIONS_INIT;
@@ -109,13 +109,13 @@ struct ArgMinMaxOptions {
 
 /** The members of MLBatchNormalizationOptions, with the specification's defaults. */
 struct BatchNormalizationOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     Operand scale{};
     Operand bias{};
     std::uint32_t axis = 1;
     double epsilon = 1.0000000000000001e-05;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNBatchNormalizationOptions native() const
     {
         WNNBatchNormalizationOptions o = WNN_BATCH_NORMALIZATION_OPTIONS_INIT;
@@ -130,9 +130,9 @@ struct BatchNormalizationOptions {
 
 /** The members of MLOperatorOptions, with the specification's defaults. */
 struct OperatorOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNOperatorOptions native() const
     {
         WNNOperatorOptions o = WNN_OPERATOR_OPTIONS_INIT;
@@ -143,11 +143,11 @@ struct OperatorOptions {
 
 /** The members of MLClampOptions, with the specification's defaults. */
 struct ClampOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     Number minValue;
     Number maxValue;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNClampOptions native() const
     {
         WNNClampOptions o = WNN_CLAMP_OPTIONS_INIT;
@@ -160,7 +160,7 @@ struct ClampOptions {
 
 /** The members of MLConv2dOptions, with the specification's defaults. */
 struct Conv2dOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     Operand bias{};
     std::optional<std::vector<std::uint32_t>> padding{};
     std::optional<std::vector<std::uint32_t>> strides{};
@@ -169,7 +169,7 @@ struct Conv2dOptions {
     InputOperandLayout inputLayout = InputOperandLayout::nchw;
     Conv2dFilterOperandLayout filterLayout = Conv2dFilterOperandLayout::oihw;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNConv2dOptions native() const
     {
         WNNConv2dOptions o = WNN_CONV2D_OPTIONS_INIT;
@@ -196,7 +196,7 @@ struct Conv2dOptions {
 
 /** The members of MLConvTranspose2dOptions, with the specification's defaults. */
 struct ConvTranspose2dOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     Operand bias{};
     std::optional<std::vector<std::uint32_t>> padding{};
     std::optional<std::vector<std::uint32_t>> strides{};
@@ -207,7 +207,7 @@ struct ConvTranspose2dOptions {
     InputOperandLayout inputLayout = InputOperandLayout::nchw;
     ConvTranspose2dFilterOperandLayout filterLayout = ConvTranspose2dFilterOperandLayout::iohw;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNConvTranspose2dOptions native() const
     {
         WNNConvTranspose2dOptions o = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
@@ -242,11 +242,11 @@ struct ConvTranspose2dOptions {
 
 /** The members of MLCumulativeSumOptions, with the specification's defaults. */
 struct CumulativeSumOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     bool exclusive = false;
     bool reversed = false;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNCumulativeSumOptions native() const
     {
         WNNCumulativeSumOptions o = WNN_CUMULATIVE_SUM_OPTIONS_INIT;
@@ -259,10 +259,10 @@ struct CumulativeSumOptions {
 
 /** The members of MLEluOptions, with the specification's defaults. */
 struct EluOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     double alpha = 1;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNEluOptions native() const
     {
         WNNEluOptions o = WNN_ELU_OPTIONS_INIT;
@@ -274,10 +274,10 @@ struct EluOptions {
 
 /** The members of MLGatherOptions, with the specification's defaults. */
 struct GatherOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     std::uint32_t axis = 0;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNGatherOptions native() const
     {
         WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
@@ -289,14 +289,14 @@ struct GatherOptions {
 
 /** The members of MLGemmOptions, with the specification's defaults. */
 struct GemmOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     Operand c{};
     double alpha = 1;
     double beta = 1;
     bool aTranspose = false;
     bool bTranspose = false;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNGemmOptions native() const
     {
         WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;
@@ -312,7 +312,7 @@ struct GemmOptions {
 
 /** The members of MLGruOptions, with the specification's defaults. */
 struct GruOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     Operand bias{};
     Operand recurrentBias{};
     Operand initialHiddenState{};
@@ -322,7 +322,7 @@ struct GruOptions {
     GruWeightLayout layout = GruWeightLayout::zrn;
     std::optional<std::vector<RecurrentNetworkActivation>> activations{};
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNGruOptions native() const
     {
         WNNGruOptions o = WNN_GRU_OPTIONS_INIT;
@@ -344,14 +344,14 @@ struct GruOptions {
 
 /** The members of MLGruCellOptions, with the specification's defaults. */
 struct GruCellOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     Operand bias{};
     Operand recurrentBias{};
     bool resetAfter = true;
     GruWeightLayout layout = GruWeightLayout::zrn;
     std::optional<std::vector<RecurrentNetworkActivation>> activations{};
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNGruCellOptions native() const
     {
         WNNGruCellOptions o = WNN_GRU_CELL_OPTIONS_INIT;
@@ -370,11 +370,11 @@ struct GruCellOptions {
 
 /** The members of MLHardSigmoidOptions, with the specification's defaults. */
 struct HardSigmoidOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     double alpha = 0.20000000000000001;
     double beta = 0.5;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNHardSigmoidOptions native() const
     {
         WNNHardSigmoidOptions o = WNN_HARD_SIGMOID_OPTIONS_INIT;
@@ -387,13 +387,13 @@ struct HardSigmoidOptions {
 
 /** The members of MLInstanceNormalizationOptions, with the specification's defaults. */
 struct InstanceNormalizationOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     Operand scale{};
     Operand bias{};
     double epsilon = 1.0000000000000001e-05;
     InputOperandLayout layout = InputOperandLayout::nchw;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNInstanceNormalizationOptions native() const
     {
         WNNInstanceNormalizationOptions o = WNN_INSTANCE_NORMALIZATION_OPTIONS_INIT;
@@ -408,13 +408,13 @@ struct InstanceNormalizationOptions {
 
 /** The members of MLLayerNormalizationOptions, with the specification's defaults. */
 struct LayerNormalizationOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     Operand scale{};
     Operand bias{};
     std::optional<std::vector<std::uint32_t>> axes{};
     double epsilon = 1.0000000000000001e-05;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNLayerNormalizationOptions native() const
     {
         WNNLayerNormalizationOptions o = WNN_LAYER_NORMALIZATION_OPTIONS_INIT;
@@ -432,10 +432,10 @@ struct LayerNormalizationOptions {
 
 /** The members of MLLeakyReluOptions, with the specification's defaults. */
 struct LeakyReluOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     double alpha = 0.01;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNLeakyReluOptions native() const
     {
         WNNLeakyReluOptions o = WNN_LEAKY_RELU_OPTIONS_INIT;
@@ -447,11 +447,11 @@ struct LeakyReluOptions {
 
 /** The members of MLLinearOptions, with the specification's defaults. */
 struct LinearOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     double alpha = 1;
     double beta = 0;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNLinearOptions native() const
     {
         WNNLinearOptions o = WNN_LINEAR_OPTIONS_INIT;
@@ -464,7 +464,7 @@ struct LinearOptions {
 
 /** The members of MLLstmOptions, with the specification's defaults. */
 struct LstmOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     Operand bias{};
     Operand recurrentBias{};
     Operand peepholeWeight{};
@@ -475,7 +475,7 @@ struct LstmOptions {
     LstmWeightLayout layout = LstmWeightLayout::iofg;
     std::optional<std::vector<RecurrentNetworkActivation>> activations{};
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNLstmOptions native() const
     {
         WNNLstmOptions o = WNN_LSTM_OPTIONS_INIT;
@@ -498,14 +498,14 @@ struct LstmOptions {
 
 /** The members of MLLstmCellOptions, with the specification's defaults. */
 struct LstmCellOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     Operand bias{};
     Operand recurrentBias{};
     Operand peepholeWeight{};
     LstmWeightLayout layout = LstmWeightLayout::iofg;
     std::optional<std::vector<RecurrentNetworkActivation>> activations{};
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNLstmCellOptions native() const
     {
         WNNLstmCellOptions o = WNN_LSTM_CELL_OPTIONS_INIT;
@@ -524,11 +524,11 @@ struct LstmCellOptions {
 
 /** The members of MLPadOptions, with the specification's defaults. */
 struct PadOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     PaddingMode mode = PaddingMode::constant;
     Number value = 0;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNPadOptions native() const
     {
         WNNPadOptions o = WNN_PAD_OPTIONS_INIT;
@@ -541,7 +541,7 @@ struct PadOptions {
 
 /** The members of MLPool2dOptions, with the specification's defaults. */
 struct Pool2dOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     std::optional<std::vector<std::uint32_t>> windowDimensions{};
     std::optional<std::vector<std::uint32_t>> padding{};
     std::optional<std::vector<std::uint32_t>> strides{};
@@ -550,7 +550,7 @@ struct Pool2dOptions {
     RoundingType outputShapeRounding = RoundingType::floor;
     std::optional<std::vector<std::uint32_t>> outputSizes{};
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNPool2dOptions native() const
     {
         WNNPool2dOptions o = WNN_POOL2D_OPTIONS_INIT;
@@ -583,11 +583,11 @@ struct Pool2dOptions {
 
 /** The members of MLReduceOptions, with the specification's defaults. */
 struct ReduceOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     std::optional<std::vector<std::uint32_t>> axes{};
     bool keepDimensions = false;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNReduceOptions native() const
     {
         WNNReduceOptions o = WNN_REDUCE_OPTIONS_INIT;
@@ -603,13 +603,13 @@ struct ReduceOptions {
 
 /** The members of MLResample2dOptions, with the specification's defaults. */
 struct Resample2dOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     InterpolationMode mode = InterpolationMode::nearest_neighbor;
     std::optional<std::vector<float>> scales{};
     std::optional<std::vector<std::uint32_t>> sizes{};
     std::optional<std::vector<std::uint32_t>> axes{};
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNResample2dOptions native() const
     {
         WNNResample2dOptions o = WNN_RESAMPLE2D_OPTIONS_INIT;
@@ -633,10 +633,10 @@ struct Resample2dOptions {
 
 /** The members of MLReverseOptions, with the specification's defaults. */
 struct ReverseOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     std::optional<std::vector<std::uint32_t>> axes{};
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNReverseOptions native() const
     {
         WNNReverseOptions o = WNN_REVERSE_OPTIONS_INIT;
@@ -651,10 +651,10 @@ struct ReverseOptions {
 
 /** The members of MLScatterOptions, with the specification's defaults. */
 struct ScatterOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     std::uint32_t axis = 0;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNScatterOptions native() const
     {
         WNNScatterOptions o = WNN_SCATTER_OPTIONS_INIT;
@@ -666,10 +666,10 @@ struct ScatterOptions {
 
 /** The members of MLSliceOptions, with the specification's defaults. */
 struct SliceOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     std::optional<std::vector<std::uint32_t>> strides{};
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNSliceOptions native() const
     {
         WNNSliceOptions o = WNN_SLICE_OPTIONS_INIT;
@@ -684,10 +684,10 @@ struct SliceOptions {
 
 /** The members of MLSplitOptions, with the specification's defaults. */
 struct SplitOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     std::uint32_t axis = 0;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNSplitOptions native() const
     {
         WNNSplitOptions o = WNN_SPLIT_OPTIONS_INIT;
@@ -699,10 +699,10 @@ struct SplitOptions {
 
 /** The members of MLTransposeOptions, with the specification's defaults. */
 struct TransposeOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     std::optional<std::vector<std::uint32_t>> permutation{};
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNTransposeOptions native() const
     {
         WNNTransposeOptions o = WNN_TRANSPOSE_OPTIONS_INIT;
@@ -717,11 +717,11 @@ struct TransposeOptions {
 
 /** The members of MLTriangularOptions, with the specification's defaults. */
 struct TriangularOptions {
-    std::string label{}; /**< stands in the messages of errors */
+    std::string label{}; /**< appears in error messages */
     bool upper = true;
     std::int32_t diagonal = 0;
 
-    /** Returns the same for the interface of C, which points into this object. */
+    /** Returns the same for the C API, which points into this object. */
     WNNTriangularOptions native() const
     {
         WNNTriangularOptions o = WNN_TRIANGULAR_OPTIONS_INIT;
@@ -734,7 +734,7 @@ struct TriangularOptions {
 
 /**
  * The operators, as methods of a builder.  Each returns what it adds, or throws Error with the message of the call that
- * failed; then the builder is as it was.
+ * failed; then the builder does not change.
  */
 class Operators : public Handle<WNNGraphBuilder, wnnGraphBuilderAddRef, wnnGraphBuilderRelease>
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /**
  * @file webnn_options.h
- * This part of webnn.h, which is what programs include, has the options of every operator, with the specification's defaults.
+ * The part of webnn.h with the options of every operator, with the specification's defaults.  Programs include webnn.h.
  *
  * Begin with the WNN_..._INIT macro of the struct and set what differs from the defaults:
  *
@@ -9,11 +9,11 @@
  *     options.bTranspose = true;
  *
  * The macro sets structSize, the size of the struct in the webnn.h that the program was compiled with.  Later versions append
- * members; the size tells a library which of them a program has, so that old programs run with new libraries.  A program with a
- * newer webnn.h runs with an older library as long as it leaves the members that this does not know at zero (else TypeError).
+ * members; by the size the library knows which of them a program has, so that old programs run with new libraries.  A program
+ * with a newer webnn.h runs with an older library if the members unknown to it are zero (else TypeError).
  *
  * In a struct that was zeroed instead (structSize is 0, as in `&(WNNGatherOptions){.axis = 1}`) a member that is zero has its
- * default.  Where zero is a value of its own and the default is another (alpha of gemm), it cannot be told which is meant: such
+ * default.  If zero is a valid value other than the default (alpha of gemm), this is ambiguous: such
  * a call fails with a TypeError that names the member and the macro.  Members that were appended after the first version of a
  * struct are not read from it, since the program may not have them: they have their defaults.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /**
  * @file webnn_types.h
- * This part of webnn.h, which is what programs include, has handles, strings, numbers, statuses, enumerations, descriptors and
- * callbacks.
+ * The part of webnn.h with handles, strings, numbers, statuses, enumerations, descriptors and callbacks.  Programs include
+ * webnn.h.
  */
 #ifndef WEBNN_WEBNN_TYPES_H_
 #define WEBNN_WEBNN_TYPES_H_
@@ -39,9 +39,9 @@ extern "C" {
 
 /** Holds the state of one execution device and its timeline (MLContext).  Any number of threads may share it. */
 typedef struct WNNContextImpl *WNNContext;
-/** Builds one graph (MLGraphBuilder).  It is not thread-safe: the caller sees to it that one thread at a time uses it. */
+/** Builds one graph (MLGraphBuilder).  It is not thread-safe: only one thread at a time may use it. */
 typedef struct WNNGraphBuilderImpl *WNNGraphBuilder;
-/** Is a value in a graph under construction (MLOperand).  It does not change, and is as thread-safe as its builder. */
+/** A value in a graph under construction (MLOperand).  It does not change, and is as thread-safe as its builder. */
 typedef struct WNNOperandImpl *WNNOperand;
 /**
  * Is a compiled graph (MLGraph), which does not change.  It is thread-safe; any number of computations may run at the same
@@ -53,7 +53,7 @@ typedef struct WNNGraphImpl *WNNGraph;
  * timeline.
  */
 typedef struct WNNTensorImpl *WNNTensor;
-/** Ends the computations that were given it (wnnCancellationCancel).  Any number of threads may share it. */
+/** Ends the computations that take it as an argument (wnnCancellationCancel).  Any number of threads may share it. */
 typedef struct WNNCancellationImpl *WNNCancellation;
 
 /* ------------------------------------------------------------------------------------------------ strings, numbers */
@@ -76,7 +76,7 @@ static inline WNNStringView WNN_STR(char const *text)
     return view;
 }
 
-/** Says which member of a WNNNumber holds its value. */
+/** Describes which member of a WNNNumber holds its value. */
 typedef enum WNNNumberType {
     WNNNumberType_Undefined = 0, /**< no number: the option is absent */
     WNNNumberType_Float64 = 1,
@@ -129,7 +129,7 @@ static inline WNNNumber wnnNumberUint64(uint64_t value)
 
 /* ------------------------------------------------------------------------------------------------ status */
 
-/** Says what a call answers: success, or the error kind that the specification's steps name. */
+/** The result of a call: success, or the error kind in the specification's steps. */
 typedef enum WNNStatus {
     WNNStatus_Success = 0,
     WNNStatus_TypeError = 1,         /**< an argument that the specification refuses */
@@ -174,7 +174,7 @@ typedef enum WNNOperandDataType {
  * Returns the specification's name of a data type, such as "float32", or "undefined" for other values.  It has static storage.
  */
 WNN_EXPORT char const *wnnOperandDataTypeGetName(WNNOperandDataType dataType);
-/** Returns the bytes of one element, or 0 for values that are no data type. */
+/** Returns the bytes of one element, or 0 for values that are not data types. */
 WNN_EXPORT size_t wnnOperandDataTypeGetByteSize(WNNOperandDataType dataType);
 
 /** Stands for MLPowerPreference. */
@@ -186,11 +186,11 @@ typedef enum WNNPowerPreference {
 } WNNPowerPreference;
 
 /**
- * Says how exactly convolutions and matmuls of float32 operands are computed.  All but Float32 allow less; whether it is
- * made use of depends on the processor and the sizes.  Sums and results are float32 in any case (docs/precision.md).
+ * The precision of convolutions and matmuls of float32 operands.  All but Float32 allow a lower one; its
+ * use depends on the processor and the sizes.  Sums and results are always float32 (docs/precision.md).
  */
 typedef enum WNNPrecision {
-    WNNPrecision_Float32 = 0, /**< as the specification wants it */
+    WNNPrecision_Float32 = 0, /**< as the specification requires */
     WNNPrecision_Bf16x2 = 1,  /**< operands as sums of two bfloat16 numbers: multiplied to about 16 bits */
     WNNPrecision_Bf16 = 2,    /**< operands rounded to bfloat16: multiplied to about 8 bits */
     WNNPrecision_Int8 = 3,    /**< matmuls with weights of 4 or 8 bits: the other operand rounded to 8 bits, relative to the
@@ -198,45 +198,45 @@ typedef enum WNNPrecision {
     WNNPrecision_Force32 = 0x7FFFFFFF
 } WNNPrecision;
 
-/** Says in how many bits a build stores the weights of matmuls that the graph has as floats (wnnGraphBuilderQuantizeWeights).
+/** The storage format of float weights of matmuls in a build (wnnGraphBuilderQuantizeWeights).
  */
 typedef enum WNNWeightFormat {
-    WNNWeightFormat_None = 0, /**< as they are */
+    WNNWeightFormat_None = 0, /**< unchanged */
     WNNWeightFormat_Int8 = 1, /**< 8 bits and a scale for each block */
     WNNWeightFormat_Int4 = 2, /**< 4 bits and a scale for each block */
     WNNWeightFormat_Force32 = 0x7FFFFFFF
 } WNNWeightFormat;
 
-/** Says what wnnGraphBuilderQuantizeWeights came to in a build.  The library writes all of it, so the struct stays as it is. */
+/** The effect of wnnGraphBuilderQuantizeWeights on a build.  The library writes all of it, so the struct never changes. */
 typedef struct WNNQuantizedWeights {
-    uint64_t matrices;    /**< how many matrices have been quantized */
-    uint64_t bytesBefore; /**< of them, as the graph had them */
-    uint64_t bytesAfter;  /**< of them, scales included */
+    uint64_t matrices;    /**< number of quantized matrices */
+    uint64_t bytesBefore; /**< their bytes in the graph */
+    uint64_t bytesAfter;  /**< their bytes when quantized, scales included */
 } WNNQuantizedWeights;
 
-/** Says what kind of machine computes. */
+/** The kind of device that computes. */
 typedef enum WNNEngine {
-    WNNEngine_Auto = 0, /**< what the variable WEBNN_ENGINE says, else a GPU that is expected to be faster than the processor,
-                             else the processor */
+    WNNEngine_Auto = 0, /**< the engine in the variable WEBNN_ENGINE, else a GPU that is expected to be faster than the
+                             processor, else the processor */
     WNNEngine_Cpu = 1,  /**< the processor */
     WNNEngine_Gpu = 2,  /**< an OpenCL device: the one that the options name, else WEBNN_ENGINE, else the first */
     WNNEngine_Force32 = 0x7FFFFFFF
 } WNNEngine;
 
-/** Says what kind of machine a device is. */
+/** The kind of a device. */
 typedef enum WNNDeviceKind {
     WNNDeviceKind_Other = 0,
-    WNNDeviceKind_Cpu = 1, /**< the processor, as a device */
+    WNNDeviceKind_Cpu = 1, /**< the processor, also as an OpenCL device */
     WNNDeviceKind_Gpu = 2,
     WNNDeviceKind_Accelerator = 3,
     WNNDeviceKind_Force32 = 0x7FFFFFFF
 } WNNDeviceKind;
 
-/** Describes a device that WNNEngine_Gpu may be asked for.  Texts end with a NUL. */
+/** Describes a device for WNNEngine_Gpu.  Texts end with a NUL. */
 typedef struct WNNDeviceInfo {
     WNNDeviceKind kind;
     char name[128], platform[128];
-    char lacks[128];      /**< what it lacks to run graphs, "" if it runs them */
+    char lacks[128];      /**< missing features that graphs need, "" if none */
     uint64_t memoryBytes; /**< of the device */
     uint64_t bufferBytes; /**< of one tensor at most */
 } WNNDeviceInfo;
@@ -331,7 +331,7 @@ typedef enum WNNInterpolationMode {
     WNNInterpolationMode_Force32 = 0x7FFFFFFF
 } WNNInterpolationMode;
 
-/** Says how wnnGraphBuilderScatterReduce combines the element that is there with an update. */
+/** The operation by which wnnGraphBuilderScatterReduce combines an element with an update. */
 typedef enum WNNScatterReduction {
     WNNScatterReduction_Add = 0,
     WNNScatterReduction_Mul = 1,
@@ -342,11 +342,11 @@ typedef enum WNNScatterReduction {
 
 /* ------------------------------------------------------------------------------------------------ descriptors */
 
-/** No operand has more dimensions. */
+/** The largest rank of an operand. */
 #define WNN_RANK_MAX 12
 
 /**
- * Names a dimension of an input, whose size each computation says (docs/named-dimensions.md); equal names are equal sizes.  An
+ * Names a dimension of an input whose size each computation sets (docs/named-dimensions.md); equal names are equal sizes.  An
  * empty name means the size in the descriptor's shape.  minSize and maxSize bound the sizes, from 1 to 2^31-1; 0 is no bound.
  */
 typedef struct WNNDimension {
@@ -358,8 +358,8 @@ typedef struct WNNDimension {
 /**
  * Stands for MLOperandDescriptor, and for the draft's MLInputOperandDescriptor.  A rank of 0 (a scalar) needs no shape pointer.
  * Dimensions are 1 to 2^31-1, and so is their product.  dimensions, unless it is NULL, has as many as the rank; only inputs of
- * a builder have named ones.  In descriptors that the library gives, shape has 0 where dimensions has a name, which for outputs
- * may be an expression, such as "past + sequence", and is for people to read.
+ * a builder have named ones.  In descriptors from the library, shape has 0 where dimensions has a name, which for outputs
+ * may be an expression, such as "past + sequence", to be displayed only.
  */
 typedef struct WNNOperandDescriptor {
     WNNOperandDataType dataType;
@@ -407,7 +407,7 @@ typedef struct WNNNamedBuffer {
     size_t byteLength;
 } WNNNamedBuffer;
 
-/** Says the size of a named dimension. */
+/** Sets the size of a named dimension. */
 typedef struct WNNNamedSize {
     WNNStringView name;
     uint32_t size;
@@ -420,7 +420,7 @@ typedef struct WNNNamedShape {
     uint32_t shape[WNN_RANK_MAX];
 } WNNNamedShape;
 
-/** Counts the variants of a graph with named dimensions, each of which is the graph compiled for certain sizes. */
+/** Counts the variants of a graph with named dimensions: the graph compiled for certain sizes. */
 typedef struct WNNGraphVariantCounts {
     uint64_t built;
     uint64_t found;   /* computations whose sizes had a variant */
@@ -440,10 +440,10 @@ typedef struct WNNNamedState {
     WNNStringView output;
 } WNNNamedState;
 
-/** Names an operand of which every iteration of a loop takes or gives one slice (wnnGraphBuilderBeginLoop). */
+/** Names an operand of which every iteration of a loop takes or produces one slice (wnnGraphBuilderBeginLoop). */
 typedef struct WNNLoopSlices {
-    WNNOperand operand; /* to take from; for what an iteration gives: the slice */
-    uint32_t axis;      /* the dimension that has as many elements as the loop has iterations, and the slice lacks */
+    WNNOperand operand; /* scanned: the whole operand; stacked: the slice */
+    uint32_t axis;      /* the dimension of the whole operand with one element per iteration */
     bool backward;      /* the first iteration has the last slice */
 } WNNLoopSlices;
 
@@ -457,8 +457,8 @@ typedef struct WNNFuture {
 /**
  * Says when a callback may run (after webgpu.h).  Each runs exactly once, without any lock held: it may call every function
  * here, wait, destroy, and release any object.  When the last object that keeps a context alive is released, callbacks that
- * can no longer be waited for run with InvalidStateError, inside that release or, if work is still under way, on the timeline
- * thread after it.  Values that are none of these count as AllowProcessEvents.
+ * cannot be waited for any more run with InvalidStateError, inside that release or, if work is still running, on the timeline
+ * thread after it.  Other values mean AllowProcessEvents.
  */
 typedef enum WNNCallbackMode {
     WNNCallbackMode_WaitAnyOnly = 1,        /**< only inside wnnContextWaitAny on its future */
@@ -472,45 +472,45 @@ typedef void (*WNNBuildCallback)(WNNStatus status, WNNGraph graph, WNNStringView
 /** Reports the end of a tensor's creation; on success the callee owns `tensor`. */
 typedef void (*WNNCreateTensorCallback)(WNNStatus status, WNNTensor tensor, WNNStringView message, void *userdata1,
                                         void *userdata2);
-/** Reports the end of a read.  Nothing touches the caller's buffer afterwards. */
+/** Reports the end of a read.  The caller's buffer is not accessed afterwards. */
 typedef void (*WNNReadTensorCallback)(WNNStatus status, WNNStringView message, void *userdata1, void *userdata2);
 /** Reports that a context was lost (MLContext.lost). */
 typedef void (*WNNContextLostCallback)(WNNContext context, WNNStringView message, void *userdata1, void *userdata2);
-/** Gives a lent buffer back to its owner. */
+/** Returns a lent buffer to its owner. */
 typedef void (*WNNBufferReleaseCallback)(void const *data, size_t byteLength, void *userdata1, void *userdata2);
 
-/** Says what part of building a graph is under way; later versions may have more. */
+/** The current stage of a build; later versions may have more. */
 typedef enum WNNBuildStage {
-    WNNBuildStage_Graph = 1, /**< the graph is simplified, divided and laid out, and the library's steps are made */
-    WNNBuildStage_Code = 2,  /**< machine code is made */
+    WNNBuildStage_Graph = 1, /**< passes run, and the library's primitives are created */
+    WNNBuildStage_Code = 2,  /**< machine code is generated */
     WNNBuildStage_Force32 = 0x7FFFFFFF
 } WNNBuildStage;
 
 /**
- * Tells how far a build is: the stage, how many of its parts are done, and how many there are, or 0 where that is unknown.
- * Returns whether to go on; after false the build ends soon with an OperationError.  It is called by the thread that builds,
- * many times in a second, and calls nothing of the same builder.
+ * Reports the progress of a build: the stage, how many of its parts are done, and how many there are, or 0 if unknown.
+ * Returns whether to continue; after false the build ends soon with an OperationError.  It is called by the thread that builds,
+ * many times per second, and must not call functions of the same builder.
  */
 typedef bool (*WNNBuildProgressCallback)(WNNBuildStage stage, uint32_t done, uint32_t total, void *userdata1, void *userdata2);
 
 /** Holds times of one computation, in nanoseconds of the system's monotonic clock. */
 typedef struct WNNComputationTimes {
     uint64_t submitted; /**< wnnContextDispatch or wnnGraphCompute was called */
-    uint64_t begun;     /**< its turn came; on a device, it was handed to it */
+    uint64_t begun;     /**< it began; on a device, it was submitted to it */
     uint64_t ended;     /**< its outputs were written */
 } WNNComputationTimes;
 
 /**
- * Tells that a computation of a graph has ended with success, and how long it took.  It is called by a thread of the library's
+ * Reports that a computation of a graph has succeeded, and its times.  It is called by a thread of the library's
  * or of the program's, which must not wait in it; times are valid until it returns.  On a device that may be a moment after a
  * read of the results has returned.
  */
 typedef void (*WNNComputedCallback)(WNNGraph graph, WNNComputationTimes const *times, void *userdata1, void *userdata2);
 
-/** Says how much a message matters. */
+/** The severity of a message. */
 typedef enum WNNLogLevel {
-    WNNLogLevel_Info = 1,    /**< what was done: a graph was built or loaded, and how long that took */
-    WNNLogLevel_Warning = 2, /**< what was refused or failed, and was reported to the caller, too, or makes later work slower;
+    WNNLogLevel_Info = 1,    /**< a graph was built or loaded, and the time for that */
+    WNNLogLevel_Warning = 2, /**< a failure, also reported to the caller, or a cause of slower work;
                                 once, with the first graph, that the context's precision has no effect on its machine, and
                                 why */
     WNNLogLevel_Error = 3,   /**< the context was lost */
@@ -518,17 +518,17 @@ typedef enum WNNLogLevel {
 } WNNLogLevel;
 
 /**
- * Gets a message, a whole sentence without a line end, in which names are escaped.  It ends with a NUL and is valid until the
- * callback returns.  Any thread calls it, several at once, and it calls nothing of the same context.
+ * Receives a message, a whole sentence without a newline, in which names are escaped.  It ends with a NUL and is valid until
+ * the callback returns.  Several threads may call it at once, and it must not call functions of the same context.
  */
 typedef void (*WNNLogCallback)(WNNLogLevel level, WNNStringView message, void *userdata1, void *userdata2);
 
 /*
- * The callback infos say who is told of a completion, and when: a function and two pointers that it is given.  They are passed
- * by value (after webgpu.h) and stay as they are.  A callback of NULL is not called.
+ * A callback info is a function, two pointers that it receives, and when it may be called.  They are passed
+ * by value (after webgpu.h) and never change.  A callback of NULL is not called.
  */
 
-/** Tells of the end of wnnGraphBuilderBuildAsync and wnnContextLoadGraphAsync. */
+/** Reports the end of wnnGraphBuilderBuildAsync and wnnContextLoadGraphAsync. */
 typedef struct WNNBuildCallbackInfo {
     WNNCallbackMode mode;
     WNNBuildCallback callback;
@@ -536,7 +536,7 @@ typedef struct WNNBuildCallbackInfo {
     void *userdata2;
 } WNNBuildCallbackInfo;
 
-/** Tells of the end of wnnContextCreateTensorAsync and wnnContextCreateConstantTensorAsync. */
+/** Reports the end of wnnContextCreateTensorAsync and wnnContextCreateConstantTensorAsync. */
 typedef struct WNNCreateTensorCallbackInfo {
     WNNCallbackMode mode;
     WNNCreateTensorCallback callback;
@@ -544,7 +544,7 @@ typedef struct WNNCreateTensorCallbackInfo {
     void *userdata2;
 } WNNCreateTensorCallbackInfo;
 
-/** Tells of the end of wnnContextReadTensorAsync. */
+/** Reports the end of wnnContextReadTensorAsync. */
 typedef struct WNNReadTensorCallbackInfo {
     WNNCallbackMode mode;
     WNNReadTensorCallback callback;
@@ -552,7 +552,7 @@ typedef struct WNNReadTensorCallbackInfo {
     void *userdata2;
 } WNNReadTensorCallbackInfo;
 
-/** Tells of a lost context, as a member of WNNContextOptions. */
+/** Reports a lost context, as a member of WNNContextOptions. */
 typedef struct WNNContextLostCallbackInfo {
     WNNCallbackMode mode;
     WNNContextLostCallback callback;
@@ -560,28 +560,28 @@ typedef struct WNNContextLostCallbackInfo {
     void *userdata2;
 } WNNContextLostCallbackInfo;
 
-/** Gives back buffers that are lent to a builder.  It has no mode: no future stands for the release. */
+/** Returns buffers that are lent to a builder.  It has no mode: the release has no future. */
 typedef struct WNNBufferReleaseCallbackInfo {
     WNNBufferReleaseCallback callback;
     void *userdata1;
     void *userdata2;
 } WNNBufferReleaseCallbackInfo;
 
-/** Tells of the progress of a build.  It has no mode: the build waits for the callback. */
+/** Reports the progress of a build.  It has no mode: the build waits for the callback. */
 typedef struct WNNBuildProgressCallbackInfo {
     WNNBuildProgressCallback callback;
     void *userdata1;
     void *userdata2;
 } WNNBuildProgressCallbackInfo;
 
-/** Tells of every computation of a context.  It has no mode: the computation's thread calls. */
+/** Reports every computation of a context.  It has no mode: the computation's thread calls it. */
 typedef struct WNNComputedCallbackInfo {
     WNNComputedCallback callback;
     void *userdata1;
     void *userdata2;
 } WNNComputedCallbackInfo;
 
-/** Gets what a context has to say. */
+/** Receives the messages of a context. */
 typedef struct WNNLogCallbackInfo {
     WNNLogCallback callback;
     void *userdata1;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what the files that build expansions share.
+ * Declares internals of the files that build expansions.
  *
- * C leaves open in which order a call's arguments are evaluated.  Where two of them append steps, locals say the order, so that
- * expansions are the same whatever compiles this.
+ * C does not define the order in which a call's arguments are evaluated.  If two of them append steps, locals fix the order, so
+ * that expansions do not depend on the compiler.
  */
 #pragma once
 
 #include "ir/expansion/expansion.h"
 
-/** This is an expansion under construction. */
+/** An expansion under construction. */
 struct expander {
     struct expansion *out;
     const struct expansion_target *target;
 };
 
-/** This is the number of a value in the expansion. */
+/** The number of a value in the expansion. */
 typedef uint16_t value;
 
 /* ---- expander.c ---- */
@@ -35,7 +35,7 @@ value expander_polynomial_f64(struct expander *e, value t, const double *c, uint
 
 /* ---- short names ---- */
 
-/** The functions below have the names of what they append and return. */
+/** The functions below are named after the operation that they append and return. */
 static inline value number(struct expander *e, value like, double x)
 {
     return expander_number(e, like, x);
@@ -114,7 +114,7 @@ static inline value equals(struct expander *e, value a, double b)
 {
     return step2(e, K_EQ, a, number(e, a, b));
 }
-/** Work on integers: shifts by constants, and the bits that a mask has. */
+/** Integer operations: shifts by constants, and the bits of a mask. */
 static inline value shift_left(struct expander *e, value a, int count)
 {
     return step2(e, K_SHL, a, integer(e, a, count));

@@ -3,11 +3,11 @@
  * Expresses elementary functions as programs of simple scalar operations, the same for every code generator: exp, log, sin,
  * pow, ..., and conversions of low-precision floats.  docs/scalar-functions.md has the methods and the errors.
  *
- * In a kernel each of them is one operation (K_EXP).  A code generator asks for its expansion while it emits that operation and
+ * In a kernel each of them is one operation (K_EXP).  A code generator builds its expansion while it emits that operation and
  * emits the steps in order, on scalars or on vectors.  Steps are operations of the kernel IR that the target computes by
  * itself, never others that would have to be expanded, too.
  *
- * Expansions are built anew whenever they are asked for, which takes a few microseconds.  No function here allocates memory or
+ * Expansions are not cached: building one takes a few microseconds.  No function here allocates memory or
  * fails, and all may be called by several threads at the same time.
  */
 #pragma once
@@ -20,15 +20,15 @@ enum {
     EXPANSION_NONE = UINT16_MAX
 };
 
-/** A target may have an instruction for each of these operations, which are expanded where it has none. */
+/** The operations for which a target has an instruction; the others are expanded. */
 struct expansion_target {
-    bool fma;        /* K_FMA; without it, sums of products inside of expansions are rounded twice */
+    bool fma;        /* K_FMA; without it, sums of products inside expansions are rounded twice */
     bool ldexp;      /* K_LDEXP */
     bool div_approx; /* K_DIV_APPROX */
     bool no_f64_fma; /* K_FMA, but not of float64 */
 };
 
-/** This is one step, which applies op to earlier values. */
+/** One step, which applies op to earlier values. */
 struct expansion_step {
     enum kop op; /* K_CONST or an operation without memory, variables and reduction; K_LOAD: an argument */
     enum ktype type;
@@ -39,20 +39,22 @@ struct expansion_step {
 /**
  * This is a program without branches.  Value i is what step i computes; the first steps are the arguments.
  *
- * Steps [rare_first, rare_end) are worth a branch: the last `rare_merged` of them are selects by the value rare_condition, and
- * no later step uses any other of them.  Where the condition holds for no lane, all of them may be left out, and the selects
- * have their third operands' values.
+ * Steps [rare_first, rare_end) should be skipped by a branch: the last `rare_merged` of them are selects by the value
+ * rare_condition, and no later step uses any other of them.  If the condition holds for no lane, all of them may be skipped,
+ * and the selects have the values of their third operands.
  */
 struct expansion {
     enum kop op;
     uint16_t argument_count, value_count, result;
     uint16_t rare_first, rare_end, rare_merged, rare_condition; /* rare_end 0: there are none */
-    bool long_code; /* better a function that is called than code in place; so are all with rare steps */
+    bool long_code; /* better called as a function than inlined; so are all with rare steps */
     struct expansion_step steps[EXPANSION_VALUES_MAX];
 };
 
-/** Returns whether an operation has an expansion for a target.  K_FMA has one if the target lacks it; so it is with K_LDEXP and
- * the others. */
+/**
+ * Returns whether an operation has an expansion for a target.  K_FMA, K_LDEXP and the others have one if the target has no
+ * instruction.
+ */
 bool expansion_exists(enum kop op, const struct expansion_target *target);
 /**
  * Fills *out with the expansion of an operation that has one.  Its arguments and result are those of the operation on KT_F32

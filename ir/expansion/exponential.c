@@ -49,7 +49,7 @@ static const float exp_coefficients[] = {0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.555
 /* Beyond these the result is 0 or infinite, while n stays small enough for K_LDEXP. */
 static const double exp_low = -104.5, exp_high = 89;
 
-/* Returns e^x for a clamped x; limits are infinite for what is known to be within those above (or NaN). */
+/* Returns e^x for a clamped x; limits are infinite for values known to be within those above (or NaN). */
 static value exp_between(struct expander *e, value x, double low, double high)
 {
     x = clamp(e, x, low, high);

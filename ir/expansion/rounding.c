@@ -53,7 +53,7 @@ value expand_to_bf16(struct expander *e, const value *args)
     value rounded = add(e, add(e, bits, integer(e, bits, 0x7FFF)), last);
     value quiet = either(e, bits, integer(e, bits, 0x400000));
     value r = select_if(e, step1(e, K_IS_NAN, args[0]), quiet, rounded);
-    /* What is subnormal as float32 becomes a zero, as by processors' instructions. */
+    /* Subnormal float32 numbers become zeros, as by processors' instructions. */
     value size = masked(e, bits, 0x7FFFFFFF), subnormal = step2(e, K_LT, size, integer(e, size, 0x800000));
     r = select_if(e, subnormal, step2(e, K_XOR, bits, size), r);
     return shift_right(e, r, 16);

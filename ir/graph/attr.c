@@ -57,10 +57,10 @@ size_t attr_count(const struct attr_info *a, const void *options, const union op
     return attr_value(a, options, args) ? count : 0;
 }
 
-size_t attr_count_max(enum op op, const struct attr_info *a)
+size_t attr_count_max(const struct attr_info *a)
 {
     /* All lists but one have at most an item per dimension. */
-    return op == OP_SPLIT && a->positional ? TENSOR_COUNT_MAX : RANK_MAX;
+    return a->or_count ? TENSOR_COUNT_MAX : RANK_MAX;
 }
 
 bool attr_check_list(struct call *c, const struct attr_info *a)
@@ -73,8 +73,8 @@ bool attr_check_list(struct call *c, const struct attr_info *a)
     memcpy(&count, (a->positional ? (const char *)&c->args : (const char *)c->options) + a->count_offset, sizeof count);
     if (!list) /* an option without a pointer is absent, whatever its count is */
         return !count || !a->positional || call_error(c, "%s is NULL, but has %zu items", a->name, count);
-    if (count > attr_count_max(c->op, a))
-        return call_error(c, "%s has %zu items, more than the %zu that are possible", a->name, count, attr_count_max(c->op, a));
+    if (count > attr_count_max(a))
+        return call_error(c, "%s has %zu items, more than the %zu that are possible", a->name, count, attr_count_max(a));
     return true;
 }
 

@@ -7,6 +7,23 @@ static bool is_constant(const struct value *v)
     return v && v->kind == VALUE_CONSTANT;
 }
 
+bool node_doubles_packed(const struct node *n)
+{
+    const struct value *two = n->op == OP_MUL ? n->inputs[1].value : NULL;
+    const struct node *cast = two ? n->inputs[0].value->producer : NULL;
+
+    return cast && cast->op == OP_CAST && dtype_packed_bits(cast->inputs[0].value->type.type) && is_constant(two) &&
+           two->type.type == WNNOperandDataType_Uint8 && type_elements(&two->type) == 1 && two->constant &&
+           two->constant->data && *(const uint8_t *)two->constant->data == 2;
+}
+
+uint32_t compact_times(const struct value *v)
+{
+    while (v->producer && !node_doubles_packed(v->producer))
+        v = v->producer->inputs[0].value;
+    return v->producer ? 2 : 1;
+}
+
 const struct value *compact_constant(const struct value *v, bool *transposed)
 {
     *transposed = false;
@@ -16,7 +33,7 @@ const struct value *compact_constant(const struct value *v, bool *transposed)
 
         if (n->op == OP_TRANSPOSE && in->type.rank == 2)
             *transposed ^= NODE_OPTIONS(n, WNNTransposeOptions)->permutation[0] == 1;
-        else if (n->op != OP_CAST || in->type.type != DTYPE_UINT4)
+        else if (!node_doubles_packed(n) && (n->op != OP_CAST || !dtype_packed_bits(in->type.type)))
             return NULL;
         v = in;
     }
@@ -56,7 +73,7 @@ bool value_is_unpacked(const struct value *v)
                 return dtype_size(v->type.type) <= 2 && has_constants(n);
             if (n->op != OP_CAST || !dtype_is_float(v->type.type))
                 return false;
-            break;   /* rounds what is unpacked, or widens it again */
+            break;   /* rounds unpacked numbers, or widens them again */
         case OP_SUB: /* of two numbers that are unpacked: it rounds one */
         case OP_MUL:
             if ((!has_constants(n) && !value_is_unpacked(n->inputs[1].value)) ||
@@ -88,6 +105,15 @@ static bool is_for_contraction(const struct value *v)
     return false;
 }
 
+bool value_is_rounded_zero(const struct value *v)
+{
+    const struct node *n = v->producer;
+
+    return n && n->op == OP_CAST && v->uses && !v->uses->next && !v->output_uses && v->uses->slot == 1 &&
+           v->uses->node->op == OP_SUB && dtype_size(n->inputs[0].value->type.type) == 1 && type_elements(&v->type) == 1 &&
+           is_for_contraction(v->uses->node->results[0]);
+}
+
 bool value_is_rounded(const struct value *v)
 {
     if (!v || !is_for_contraction(v))
@@ -98,8 +124,7 @@ bool value_is_rounded(const struct value *v)
 
         switch (n->op) {
         case OP_CAST:
-            return n->results[0]->type.type == WNNOperandDataType_Float32 && in->type.type == WNNOperandDataType_Uint8 &&
-                   !is_constant(in);
+            return n->results[0]->type.type == WNNOperandDataType_Float32 && dtype_size(in->type.type) == 1 && !is_constant(in);
         case OP_MUL: {
             const struct tensor_type *scale = &n->inputs[1].value->type;
             if (!scale->rank || scale->rank != v->type.rank || scale->dims[scale->rank - 1] != 1)
@@ -107,7 +132,8 @@ bool value_is_rounded(const struct value *v)
             break;
         }
         case OP_SUB:
-            if (!is_constant(n->inputs[1].value) || type_elements(&n->inputs[1].value->type) != 1)
+            if (type_elements(&n->inputs[1].value->type) != 1 ||
+                (!is_constant(n->inputs[1].value) && !value_is_rounded_zero(n->inputs[1].value)))
                 return false;
             break;
         case OP_RESHAPE:

@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ir/support/number.h"
+
 /* Mapped memory has no red zones: sanitizer builds take everything from malloc. */
 #if !defined(WEBNN_SANITIZE) && defined(MADV_HUGEPAGE)
 
@@ -48,7 +50,7 @@ static void empty(const struct constant_region *r, size_t begin, size_t end)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-    begin = (begin + page - 1) / page * page;
+    begin = ceil_div(begin, page) * page;
     end = end / page * page;
     if (end > begin && end - begin >= HOLE_BYTES_LEAST)
         (void)madvise(r->begin + begin, end - begin, MADV_DONTNEED); /* advice: the answer does not matter */

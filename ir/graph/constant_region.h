@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Places constants of less than a huge page next to each other in huge pages.  The weights of a language model are hundreds of
- * matrices of some hundred kilobytes: in small pages each takes a fault for every 4 KiB when it is packed, and a kernel that
- * reads them all for one token waits for addresses to be translated.
+ * matrices of some hundred kilobytes: in small pages packing each takes a page fault for every 4 KiB, and a kernel that reads
+ * them all for one token is bound by TLB misses.
  */
 #pragma once
 
-#include "ir/graph/ir.h"
+#include "ir/graph/constant.h"
 #include "ir/support/align.h"
 
 /** Is memory that constants share: each has a reference. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Says where images and filters have which dimension, and what conv2d and convTranspose2d have in common.  Layouts of the
+ * Defines the order of dimensions of images and filters, and a common view of conv2d and convTranspose2d.  Layouts of the
  * specification become permutations, and both option structs of validated convolutions get one view.
  */
 #pragma once
 
 #include "ir/graph/ir.h"
 
-/* These are places in what the functions below return: of images in nchw, of filters in oihw. */
+/* Places in what the functions below return: of images in nchw, of filters in oihw. */
 enum { AXIS_BATCH = 0, AXIS_CHANNEL = 1, AXIS_OUTPUT = 0, AXIS_INPUT = 1, AXIS_HEIGHT = 2, AXIS_WIDTH = 3 };
 
 /** Returns the dimensions of an image that are batch, channel, height and width: the permutation that makes nchw of it. */
@@ -20,7 +20,7 @@ const uint32_t *image_axes(WNNInputOperandLayout layout);
 const uint32_t *conv2d_filter_axes(WNNConv2dFilterOperandLayout layout);
 const uint32_t *conv_transpose2d_filter_axes(WNNConvTranspose2dFilterOperandLayout layout);
 
-/** This is one view of conv2d and convTranspose2d.  Its pointers belong to the node or live for ever. */
+/** One view of conv2d and convTranspose2d.  Its pointers belong to the node or are never freed. */
 struct conv_view {
     bool transposed;
     const uint32_t *image, *filter; /* axes, as above; the result is laid out like the input */

@@ -34,6 +34,15 @@ bool type_is_open(const struct tensor_type *t)
     return false;
 }
 
+bool type_differs(struct graph *g, const struct tensor_type *a, const struct tensor_type *b)
+{
+    bool differs = a->type != b->type || a->rank != b->rank;
+
+    for (uint32_t i = 0; i < a->rank && !differs; i++)
+        differs = dim_differs(g, a->dims[i], b->dims[i]);
+    return differs;
+}
+
 static dim_expr no_memory(struct graph *g)
 {
     error_out_of_memory(&g->error);
@@ -80,10 +89,10 @@ static dim_expr intern(struct graph *g, const struct monomial *terms, uint32_t c
         if (x->count == count && !memcmp(x->terms, terms, count * sizeof *terms))
             return x->number;
     }
-    struct expression *x = arena_alloc(&g->arena, sizeof *x);
-    struct monomial *copy = arena_array(&g->arena, count ? count : 1, sizeof *copy);
-    if (!x || !copy || !array_reserve(&g->arena, &d->expressions, &d->expression_capacity, d->expression_count + 1, sizeof x) ||
-        !table_reserve(&d->table, &g->arena, d->expression_count + 1))
+    struct expression *x = arena_alloc(d->arena, sizeof *x);
+    struct monomial *copy = arena_array(d->arena, count ? count : 1, sizeof *copy);
+    if (!x || !copy || !array_reserve(d->arena, &d->expressions, &d->expression_capacity, d->expression_count + 1, sizeof x) ||
+        !table_reserve(&d->table, d->arena, d->expression_count + 1))
         return no_memory(g);
     if (count)
         memcpy(copy, terms, count * sizeof *terms);
@@ -116,7 +125,7 @@ static dim_expr add_atom(struct graph *g, enum atom_kind kind, dim_expr a, dim_e
     for (uint32_t i = 0; kind != ATOM_UNKNOWN && i < d->atom_count; i++)
         if (d->atoms[i].kind == kind && d->atoms[i].a == a && d->atoms[i].b == b)
             return intern_atom(g, i);
-    if (!array_reserve(&g->arena, &d->atoms, &d->atom_capacity, d->atom_count + 1, sizeof *d->atoms))
+    if (!array_reserve(d->arena, &d->atoms, &d->atom_capacity, d->atom_count + 1, sizeof *d->atoms))
         return no_memory(g);
     d->atoms[d->atom_count] = (struct atom){.kind = kind, .a = a, .b = b, .range = range};
     return intern_atom(g, d->atom_count++);
@@ -129,6 +138,7 @@ bool dims_begin(struct graph *g)
     g->dims = arena_alloc(&g->arena, sizeof *g->dims);
     if (!g->dims)
         return error_out_of_memory(&g->error);
+    g->dims->arena = &g->arena;
     graph_for_each (g, n)
         if (!dims_note(g, n))
             return false;
@@ -150,10 +160,10 @@ static const struct atom *name_atom(const struct graph *g, uint32_t i)
 static uint32_t add_name(struct graph *g, const char *name, size_t length, struct range range)
 {
     struct dims *d = g->dims;
-    char *copy = arena_string(&g->arena, name, length);
+    char *copy = arena_string(d->arena, name, length);
 
-    if (!copy || !array_reserve(&g->arena, &d->names, &d->name_capacity, d->name_count + 1, sizeof *d->names) ||
-        !array_reserve(&g->arena, &d->atoms, &d->atom_capacity, d->atom_count + 1, sizeof *d->atoms))
+    if (!copy || !array_reserve(d->arena, &d->names, &d->name_capacity, d->name_count + 1, sizeof *d->names) ||
+        !array_reserve(d->arena, &d->atoms, &d->atom_capacity, d->atom_count + 1, sizeof *d->atoms))
         return no_memory(g);
     d->atoms[d->atom_count] =
         (struct atom){.kind = ATOM_NAME, .name = copy, .length = length, .a = d->name_count, .range = range};
@@ -526,6 +536,11 @@ static struct dim_number evaluate(const struct expression *x, const struct dim_n
         sum.known = sum.known && checked_add(sum.value, product, &sum.value);
     }
     return sum;
+}
+
+uint32_t dims_expression_count(const struct graph *g)
+{
+    return g->dims ? g->dims->expression_count : 0;
 }
 
 uint32_t dims_atom_count(const struct graph *g)

@@ -2,13 +2,13 @@
 /*
  * Declares named dimensions: sizes that are known only when a graph is computed.
  *
- * In a builder's graph a dimension of a type is a size, or it is open: DIM_OPEN plus the number of an expression of names.
+ * In a builder's graph a dimension of a type is a size, or it is open: DIM_OPEN plus the index of an expression of names.
  * Expressions are polynomials with integer coefficients over atoms (names, and quotients, extremes and unknowns made of other
- * expressions), kept in one table of the graph.  Equal ones have equal numbers, so that `past + sequence` is the same dimension
- * wherever it comes from.  Questions have three answers, and validation refuses what is certainly wrong only: the rest is
- * decided when graph_at_sizes (at_sizes.h) makes the graph of certain sizes, which passes see.  No dimension of theirs is open.
+ * expressions), kept in one table of the graph.  Equal ones have equal numbers, so that `past + sequence` is always the same
+ * dimension.  Comparisons have three results, and validation refuses only definite errors: the rest is checked when
+ * graph_at_sizes (at_sizes.h) makes the graph of certain sizes.  Graphs in passes have no open dimensions.
  *
- * Functions that make an expression return DIM_NONE, and set graph->error, if memory runs out; DIM_NONE makes DIM_NONE.
+ * Functions that make an expression return DIM_NONE, and set graph->error, if memory runs out, and for operands of DIM_NONE.
  */
 #pragma once
 
@@ -45,7 +45,7 @@ uint32_t dims_name(struct graph *g, const char *name, size_t length, uint32_t le
 /** Returns the number of names, and one of them in the order of their first uses. */
 uint32_t dims_name_count(const struct graph *g);
 const char *dims_name_at(const struct graph *g, uint32_t i, size_t *length);
-/** Returns the number of the name that an open dimension is, or DIM_NONE if it is no name alone. */
+/** Returns the number of the name that an open dimension is, or DIM_NONE if it is not a name alone. */
 uint32_t dims_name_of(const struct graph *g, uint32_t dim);
 /** Returns the least and the greatest size of a name. */
 void dims_name_range(const struct graph *g, uint32_t i, uint32_t *least, uint32_t *most);
@@ -55,7 +55,7 @@ void dims_name_range(const struct graph *g, uint32_t i, uint32_t *least, uint32_
 dim_expr dims_constant(struct graph *g, int64_t value);
 /** Returns the expression of a dimension. */
 dim_expr dims_of(struct graph *g, uint32_t dim);
-/** Returns the expression of how many elements dimensions have. */
+/** Returns the expression of the product of dimensions. */
 dim_expr dims_elements(struct graph *g, size_t count, const uint32_t *dims);
 /** Returns fa * a + fb * b. */
 dim_expr dims_sum(struct graph *g, int64_t fa, dim_expr a, int64_t fb, dim_expr b);
@@ -66,7 +66,7 @@ dim_expr dims_divide(struct graph *g, dim_expr a, dim_expr b);
 dim_expr dims_divide_up(struct graph *g, dim_expr a, int64_t b);
 /** Returns the greater one, or the lesser one. */
 dim_expr dims_extreme(struct graph *g, dim_expr a, dim_expr b, bool greater);
-/** Returns an expression of which a range alone is known. */
+/** Returns an unknown expression with this range. */
 dim_expr dims_unknown(struct graph *g, int64_t least, int64_t most);
 /** Returns whether an expression is a number, and which. */
 bool dims_is_constant(const struct graph *g, dim_expr e, int64_t *value);
@@ -89,6 +89,8 @@ struct dim_number {
  * dimension is computed of them; it is unknown if it depends on an unknown, or does not fit.
  */
 uint32_t dims_atom_count(const struct graph *g);
+/** Returns how many expressions there are: DIM_OPEN plus a number below that is a dimension. */
+uint32_t dims_expression_count(const struct graph *g);
 void dims_evaluate_atoms(const struct graph *g, const uint32_t *sizes, struct dim_number *atoms);
 struct dim_number dims_evaluate(const struct graph *g, uint32_t dim, const struct dim_number *atoms);
 /** Writes a dimension, "37" or "past + sequence", and returns buf. */
@@ -109,6 +111,9 @@ static inline bool dim_differs(struct graph *g, uint32_t a, uint32_t b)
     return dim_equal(g, a, b) == ANSWER_NO;
 }
 
+/** Returns whether two types certainly differ. */
+bool type_differs(struct graph *g, const struct tensor_type *a, const struct tensor_type *b);
+
 /** Returns whether a is certainly less than b. */
 static inline bool dim_below(struct graph *g, uint32_t a, uint32_t b)
 {
@@ -121,8 +126,6 @@ static inline bool dim_below(struct graph *g, uint32_t a, uint32_t b)
  * Returns the elements of an integer tensor that depends on shapes and constants only, in row-major order, or NULL if it
  * depends on anything else, has more than DIM_VALUES_MAX elements, or memory runs out.
  */
-const dim_expr *dims_values(struct graph *g, const struct value *v);
-/** Returns whether the values of a node's result are noted: a graph that does not change any more is only read. */
-bool dims_known(const struct graph *g, const struct value *v);
+const dim_expr *dims_values(struct graph *g, struct value *v);
 /** Notes the values of a new node's results, if they depend on shapes and constants only.  Returns false if memory runs out. */
 bool dims_note(struct graph *g, const struct node *n);

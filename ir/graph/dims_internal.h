@@ -37,13 +37,13 @@ struct expression {
     struct range range;
 };
 
-/** The elements of values that are sizes, by value->index. */
+/** All of this is in the arena of the graph that began it. */
 struct dims {
+    struct arena *arena;
     struct atom *atoms;
     uint32_t *names; /* atoms */
     const struct expression **expressions;
-    uint32_t atom_count, atom_capacity, name_count, name_capacity, expression_count, expression_capacity;
+    uint32_t atom_count, name_count, expression_count;
+    size_t atom_capacity, name_capacity, expression_capacity;
     struct table table; /* of expressions, by their monomials */
-    const dim_expr **values;
-    uint32_t value_capacity;
 };

@@ -13,16 +13,6 @@
 #include "ir/graph/op_draft.h"
 #include "ir/support/dtype.h"
 
-static bool keep(struct graph *g, const struct value *v, const dim_expr *values)
-{
-    struct dims *d = g->dims;
-
-    if (!array_reserve(&g->arena, &d->values, &d->value_capacity, v->index + 1, sizeof *d->values))
-        return error_out_of_memory(&g->error);
-    d->values[v->index] = values;
-    return true;
-}
-
 static bool is_small(const struct value *v)
 {
     return !type_is_open(&v->type) && type_elements(&v->type) <= DIM_VALUES_MAX;
@@ -61,23 +51,15 @@ static dim_expr constant_element(struct graph *g, const struct value *v, int64_t
     return unknown(g);
 }
 
-bool dims_known(const struct graph *g, const struct value *v)
+const dim_expr *dims_values(struct graph *g, struct value *v)
 {
-    return g->dims && v->index < g->dims->value_capacity && g->dims->values[v->index];
-}
-
-const dim_expr *dims_values(struct graph *g, const struct value *v)
-{
-    struct dims *d = g->dims;
-    const bool known = dims_known(g, v);
-
-    if (known || v->kind != VALUE_CONSTANT || !is_small(v) || !v->constant || v->type.type == DTYPE_UINT4)
-        return known ? d->values[v->index] : NULL;
+    if (v->sizes || v->kind != VALUE_CONSTANT || !is_small(v) || !v->constant || dtype_packed_bits(v->type.type))
+        return v->sizes;
     const int64_t count = type_elements(&v->type);
     dim_expr *values = arena_array(&g->arena, (size_t)count, sizeof *values);
     for (int64_t i = 0; values && i < count; i++)
         values[i] = constant_element(g, v, i);
-    return values && keep(g, v, values) ? values : NULL;
+    return v->sizes = values;
 }
 
 /* ---- what operators do ---- */
@@ -104,26 +86,24 @@ static bool is_negative(struct graph *g, dim_expr e)
 }
 
 /* Computes one element of a comparison, which is unknown where it depends on the sizes. */
-static dim_expr compare(struct graph *g, enum op op, dim_expr a, dim_expr b)
+static dim_expr compare(struct graph *g, uint32_t flags, dim_expr a, dim_expr b)
 {
-    const bool negates = op == OP_NOT_EQUAL || op == OP_LESSER || op == OP_GREATER;
-    const enum answer x = op == OP_EQUAL || op == OP_NOT_EQUAL           ? dims_equal(g, a, b)
-                          : op == OP_GREATER_OR_EQUAL || op == OP_LESSER ? dims_at_least(g, a, b)
-                                                                         : dims_at_least(g, b, a);
+    const bool less = flags & OPF_IF_LESS, equal = flags & OPF_IF_EQUAL, greater = flags & OPF_IF_GREATER;
+    const enum answer x = less == greater    ? dims_equal(g, a, b)
+                          : equal == greater ? dims_at_least(g, a, b)
+                                             : dims_at_least(g, b, a);
 
-    return x == ANSWER_UNKNOWN ? DIM_NONE : dims_constant(g, (x == ANSWER_YES) != negates);
+    return x == ANSWER_UNKNOWN ? DIM_NONE
+                               : dims_constant(g, (x == ANSWER_YES) == equal); /* "yes" is said of equal numbers, too */
 }
 
 /* Computes one element of an operator with two operands. */
 static dim_expr binary(struct graph *g, enum op op, dim_expr a, dim_expr b)
 {
     const bool divides = op == OP_DIV || op == OP_MODULUS_FLOOR || op == OP_MODULUS_TRUNCATE;
-    const bool compares = op == OP_EQUAL || op == OP_NOT_EQUAL || op == OP_GREATER || op == OP_GREATER_OR_EQUAL ||
-                          op == OP_LESSER || op == OP_LESSER_OR_EQUAL;
 
-    if (compares)
-        return compare(g, op, a, b);
-
+    if (op_infos[op].flags & OPF_COMPARES)
+        return compare(g, op_infos[op].flags, a, b);
     if (op == OP_ADD || op == OP_SUB)
         return dims_sum(g, 1, a, op == OP_ADD ? 1 : -1, b);
     if (op == OP_MUL)
@@ -147,8 +127,7 @@ static void compute(struct graph *g, const struct node *n, const dim_expr *const
 
     for (int64_t i = 0; i < count; i++)
         out[i] = DIM_NONE;
-    if (n->op == OP_CAST || n->op == OP_RESHAPE || n->op == OP_IDENTITY || n->op == OP_SQUEEZE || n->op == OP_UNSQUEEZE ||
-        n->op == OP_RESHAPE_TO_2D || n->op == OP_RESHAPE_DYNAMIC) {
+    if (n->op == OP_CAST || op_infos[n->op].flags & OPF_RESHAPES) {
         memcpy(out, in[0], (size_t)count * sizeof *out);
     } else if (n->op == OP_NEG) {
         for (int64_t i = 0; i < count; i++)
@@ -193,7 +172,8 @@ static bool note_shape(struct graph *g, const struct node *n)
 
     for (uint32_t i = 0; values && i < t->rank; i++)
         values[i] = dims_of(g, t->dims[i]);
-    return values ? keep(g, n->results[0], values) : error_out_of_memory(&g->error);
+    n->results[0]->sizes = values;
+    return values || error_out_of_memory(&g->error);
 }
 
 bool dims_note(struct graph *g, const struct node *n)
@@ -201,7 +181,7 @@ bool dims_note(struct graph *g, const struct node *n)
     if (n->op == OP_SHAPE)
         return note_shape(g, n);
     for (uint32_t i = 0; i < n->result_count; i++)
-        if (!is_small(n->results[i]))
+        if (!is_small(n->results[i]) || n->op == OP_LOOP)
             return true;
     const dim_expr **in = arena_array(&g->arena, n->input_count, sizeof *in);
     for (uint32_t i = 0; in && i < n->input_count; i++)
@@ -220,8 +200,9 @@ bool dims_note(struct graph *g, const struct node *n)
         for (int64_t i = 0; i < count && !g->error.status; i++)
             if (values[i] == DIM_NONE)
                 values[i] = unknown(g);
-        if (g->error.status || !keep(g, n->results[r], values))
+        if (g->error.status)
             return false;
+        n->results[r]->sizes = values;
     }
     return in || error_out_of_memory(&g->error);
 }

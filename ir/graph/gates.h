@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Knows the gates of recurrent operators: for a layout of the specification it says which part of the weights' and biases' rows
- * belongs to which gate.  (Peephole weights stand in the order i, o, f whatever the layout is: that of the enum.)
+ * Declares the gates of recurrent operators: for a layout of the specification, the part of the weights' and biases' rows that
+ * belongs to each gate.  (Peephole weights are always in the order of the enum: i, o, f.)
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 enum { GRU_Z, GRU_R, GRU_N };
 enum { LSTM_I, LSTM_O, LSTM_F, LSTM_G };
 
-/** Says what a recurrent operator has, and where. */
+/** The operands of a recurrent operator, and their slots. */
 struct gates {
     uint32_t hidden; /* the size of a state */
     const WNNRecurrentNetworkActivation *activations;
@@ -22,5 +22,5 @@ struct gates {
     } slots; /* of inputs; 0: there is none */
 };
 
-/** Returns what gru, gruCell, lstm or lstmCell has. */
+/** Returns those of gru, gruCell, lstm or lstmCell. */
 struct gates gates_of(const struct node *n);

@@ -22,6 +22,8 @@ void graph_free(struct graph *g)
         return;
     for (struct value *v = g->first_constant; v; v = v->next_constant)
         constant_release(v->constant);
+    for (uint32_t i = 0; i < g->origin.data_count; i++)
+        constant_release(g->origin.data[i]);
     for (struct loop_body *l = g->loops; l; l = l->next)
         graph_free(l->graph);
     arena_free(&g->arena);
@@ -56,6 +58,22 @@ struct value *graph_add_input(struct graph *g, const char *name, size_t name_len
     v->name_length = name_length;
     v->index = g->value_count++;
     g->inputs[g->input_count++] = v;
+    return v;
+}
+
+struct value *graph_add_data(struct graph *g, const struct tensor_type *type, struct constant *c)
+{
+    struct graph_origin *o = &g->origin;
+    char name[24];
+    const size_t length = (size_t)snprintf(name, sizeof name, "sizes_%u", o->data_count);
+    struct value *v = array_reserve(&g->arena, &o->data, &o->data_capacity, o->data_count + 1, sizeof(struct constant *))
+                          ? graph_add_input(g, name, length, type)
+                          : error_null_memory(&g->error);
+
+    if (v)
+        o->data[o->data_count++] = c;
+    else
+        constant_release(c);
     return v;
 }
 

@@ -18,7 +18,7 @@ static const dim_expr *size_values(struct call *c, uint32_t slot, size_t *count)
     if (c->graph->error.status)
         error_out_of_memory(c->error);
     else if (dim_is_open((uint32_t)*count))
-        call_error(c, "%s has %s elements, but they decide about the rank: it has to be a number", name, DIM_PRINT(t->dims[0]));
+        call_error(c, "%s has %s elements, but they determine a rank: it must be a number", name, DIM_PRINT(t->dims[0]));
     else if (*count > DIM_VALUES_MAX)
         call_error(c, "%s has %zu elements, more than the %d that can be sizes", name, *count, DIM_VALUES_MAX);
     else

@@ -38,8 +38,8 @@ bool infer_cast(struct call *c)
 {
     dtype to = c->args.cast.dataType;
 
-    if (!dtype_is_public(to) && to != DTYPE_BFLOAT16 && to != DTYPE_FLOAT64)
-        return call_error(c, "dataType %u is no operand data type", (unsigned)to);
+    if (!dtype_is_port(to) && to != DTYPE_FLOAT64)
+        return call_error(c, "dataType %u is not an operand data type", (unsigned)to);
     if (!infer_result_like(c, 0))
         return false;
     c->results[0].type = to;

@@ -78,7 +78,7 @@ static bool nd_shape(struct call *c, uint32_t dims[2 * RANK_MAX], uint32_t *rank
     const uint32_t coordinate = indices->dims[indices->rank - 1];
 
     if (dim_is_open(coordinate))
-        return call_error(c, "the last dimension of indices is %s, but decides about the rank: it has to be a number",
+        return call_error(c, "the last dimension of indices is %s, but determines a rank: it must be a number",
                           DIM_PRINT(coordinate));
     if (coordinate > input->rank)
         return call_error(c, "the last dimension of indices is %" PRIu32 ", the rank of input is %" PRIu32, coordinate,

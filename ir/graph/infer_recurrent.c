@@ -46,14 +46,17 @@ static bool check_weights(struct call *c, const struct recurrent *r)
     return check_recurrent(c, r, 1, rows, r->input) && check_recurrent(c, r, 2, rows, r->hidden);
 }
 
-static bool check_steps(struct call *c, uint32_t steps)
+/** Checks *steps; 0 is as many as the input has where names say how many. */
+static bool check_steps(struct call *c, uint32_t *steps)
 {
-    const struct tensor_type *input = input_type(c, 0);
+    const uint32_t dim = input_type(c, 0)->dims[0];
 
-    if (!steps)
+    if (!*steps && dim_is_open(dim))
+        *steps = dim;
+    else if (!*steps)
         return call_error(c, "steps is 0");
-    if (steps > ELEMENT_COUNT_MAX || dim_differs(c->graph, input->dims[0], steps))
-        return call_error(c, "dimension 0 of input is %s, steps is %" PRIu32, DIM_PRINT(input->dims[0]), steps);
+    else if (*steps > ELEMENT_COUNT_MAX || dim_differs(c->graph, dim, *steps))
+        return call_error(c, "dimension 0 of input is %s, steps is %" PRIu32, DIM_PRINT(dim), *steps);
     return true;
 }
 
@@ -103,11 +106,11 @@ static struct recurrent cell_sizes(const struct call *c, uint32_t hidden, uint32
 bool infer_gru(struct call *c)
 {
     WNNGruOptions *o = c->options;
-    const uint32_t steps = c->args.gru.steps;
+    uint32_t steps = c->args.gru.steps;
     const struct recurrent r = network_sizes(c, o->direction, c->args.gru.hiddenSize, 3);
     const uint32_t rows = times_hidden(&r, 3);
 
-    return check_steps(c, steps) && check_weights(c, &r) && check_recurrent(c, &r, 3, rows, 0) &&
+    return check_steps(c, &steps) && check_weights(c, &r) && check_recurrent(c, &r, 3, rows, 0) &&
            check_recurrent(c, &r, 4, rows, 0) && check_recurrent(c, &r, 5, r.batch, r.hidden) &&
            activations_default(c, &o->activations, &o->activationsCount, 2) &&
            recurrent_results(c, &r, 1, o->returnSequence, steps);
@@ -127,11 +130,11 @@ bool infer_gru_cell(struct call *c)
 bool infer_lstm(struct call *c)
 {
     WNNLstmOptions *o = c->options;
-    const uint32_t steps = c->args.lstm.steps;
+    uint32_t steps = c->args.lstm.steps;
     const struct recurrent r = network_sizes(c, o->direction, c->args.lstm.hiddenSize, 4);
     const uint32_t rows = times_hidden(&r, 4);
 
-    return check_steps(c, steps) && check_weights(c, &r) && check_recurrent(c, &r, 3, rows, 0) &&
+    return check_steps(c, &steps) && check_weights(c, &r) && check_recurrent(c, &r, 3, rows, 0) &&
            check_recurrent(c, &r, 4, rows, 0) && check_recurrent(c, &r, 5, times_hidden(&r, 3), 0) &&
            check_recurrent(c, &r, 6, r.batch, r.hidden) && check_recurrent(c, &r, 7, r.batch, r.hidden) &&
            activations_default(c, &o->activations, &o->activationsCount, 3) &&

@@ -13,10 +13,10 @@
 #include "ir/graph/dims.h"
 #include "ir/graph/infer.h"
 
-/** This is larger than any valid dimension, and small enough to be added to others of its kind a few times. */
+/** This is larger than any valid dimension, and small enough that a few can be added. */
 #define SIZE_HUGE (INT64_MAX / 16)
 
-/** This is a list of option or argument values and where it stands in the call, so that it can be replaced. */
+/** A list of option or argument values and where it stands in the call, so that it can be replaced. */
 struct list_option {
     const char *name;
     const uint32_t **values;

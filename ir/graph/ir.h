@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The graph IR has tensor values in SSA form and the nodes that compute them.  It can say everything that the user can, and
+ * The graph IR has tensor values in SSA form and the nodes that compute them.  It can express every graph of the API, and
  * nothing about backends.
  *
  * Builder calls (frontend/) and the textual form (ir/text/parse.c) become graphs, which passes/ rewrite, and codegen/ and
@@ -9,69 +9,20 @@
  * - A graph owns an arena; values, nodes, names and option structs live in it until graph_free.
  * - Nodes form a list in an order in which every value is defined before it is used.
  * - Layout is not a property of a value: a tensor is dense and row-major in its shape, and every change of layout is a visible
- *   transpose.  A convolution says by its own options whether it wants nchw or nhwc.
+ *   transpose.  A convolution's options say whether it uses nchw or nhwc.
  * - Only graph_..., node_... and value_... functions change links; they keep the use lists right.
- * - Allocation failure makes a function return NULL/false and sets graph->error; nothing is half-linked then.
+ * - Allocation failure makes a function return NULL/false and sets graph->error; links are then consistent.
  */
 #pragma once
 
-#include <stdatomic.h>
 #include <stdio.h>
 
-#include "ir/graph/op.h"
+#include "ir/graph/attr.h"
+#include "ir/graph/constant.h"
+#include "ir/graph/type.h"
 #include "ir/support/arena.h"
 #include "ir/support/budget.h"
-#include "ir/support/error.h"
 #include "ir/support/number.h"
-
-/* ---- tensor types ---- */
-
-struct tensor_type {
-    dtype type;
-    uint32_t rank;
-    uint32_t dims[RANK_MAX]; /* sizes; in a builder's graph also open ones (dims.h) */
-};
-
-/** Returns the number of elements (1 for a scalar).  Types in a graph are checked, so that it fits an int32_t. */
-int64_t type_elements(const struct tensor_type *t);
-/** Returns the bytes of all elements. */
-int64_t type_bytes(const struct tensor_type *t);
-/** Returns whether two types have the same data type and dimensions. */
-bool type_equal(const struct tensor_type *a, const struct tensor_type *b);
-/** Returns whether two types have the same dimensions. */
-bool type_same_dims(const struct tensor_type *a, const struct tensor_type *b);
-/** Computes row-major strides in elements. */
-void type_strides(const struct tensor_type *t, int64_t strides[RANK_MAX]);
-/** Writes "f32[2, 3]" or the like; returns buf. */
-const char *type_print(char *buf, size_t size, const struct tensor_type *t);
-/** Does the specification's "check dimensions" with the library's limits; what, such as "input [x]", names the operand. */
-bool type_check(const struct tensor_type *t, const char *what, struct error *e);
-
-/* ---- constants ---- */
-
-/** The bytes of a constant, which are copied or lent, and shared by an atomic reference count. */
-struct constant {
-    atomic_uint references;
-    bool ours;                  /* constant_create or constant_pool_place allocated the bytes */
-    atomic_uchar refused_tiles; /* kinds of Winograd tiles that lose too much accuracy with these weights, by bit */
-    size_t bytes;
-    const void *data;                     /* row-major; aligned to 64 bytes when owned, as the lender has it when lent */
-    WNNBufferReleaseCallbackInfo release; /* callback NULL: the bytes are in one block with this */
-    struct constant_entry *entry;         /* in the pool that knows the constant (constant_pool.h), or NULL */
-    uint64_t id;                          /* no other constant of the process ever has it */
-};
-
-/** Creates a constant of so many bytes, aligned to 64, which are copied from data, or uninitialised if that is NULL.  Its
- * reference count is 1.  Returns NULL if memory runs out. */
-struct constant *constant_create(const void *data, size_t bytes);
-/** Creates a constant of lent data; release runs when the last reference goes, and before this returns NULL. */
-struct constant *constant_lend(const void *data, size_t bytes, WNNBufferReleaseCallbackInfo release);
-/** Adds a reference and returns c. */
-struct constant *constant_retain(struct constant *c);
-/** Drops a reference; the last one frees the constant, or gives the bytes back to their lender. */
-void constant_release(struct constant *c);
-
-/* ---- values and nodes ---- */
 
 struct graph;
 struct node;
@@ -96,12 +47,13 @@ struct value {
     const char *name;          /* an input's name (as the user gave it), or a name for printing; may be NULL */
     size_t name_length;        /* of an input's name, which may hold NUL bytes */
     struct node *producer;     /* results */
-    uint32_t result;           /* which of the producer's results */
+    uint32_t result;           /* index among the producer's results */
     struct constant *constant; /* may be released and NULL once nothing uses the value */
     struct graph *graph;
     struct value *next_constant; /* all constants of the graph, in the order they were made */
+    const uint32_t *sizes;       /* elements that are made of shapes and constants, as expressions (dims_values.c), else NULL */
     struct use *uses;
-    uint32_t output_uses; /* how many graph outputs are this value */
+    uint32_t output_uses; /* number of graph outputs that are this value */
     bool kept;            /* a constant that is read though it has no uses: some node's `transformed` */
     void *scratch;        /* for the running pass only */
 };
@@ -151,41 +103,60 @@ struct cluster {
 /**
  * This is what a loop (OP_LOOP) does in each of its iterations: a graph.  Its inputs are the carried values, a slice of each
  * scanned operand (without the first dimension), and the invariant operands; its outputs are the carried values after the
- * iteration, and a slice of each stacked result.  The node's inputs and results are the same, with initial and last carried
+ * iteration, and a slice of each stacked result.  The node has the same inputs and results, with initial and last carried
  * values.
  */
 struct loop_body {
     struct graph *graph; /* NULL once the loop is compiled: its program has taken what it needs */
-    uint32_t iterations; /* at least 1 */
+    uint32_t iterations; /* 0: as many as the first scanned operand has slices, where names say how many */
     uint32_t carried, scanned, stacked;
     uint32_t stop; /* 1 + the number of the carried value that says when later iterations may be left out; 0: none does */
     const bool *scanned_backward, *stacked_backward; /* iteration 0 takes or gives the last slice */
     struct loop_body *next;                          /* of all loops of the graph */
 };
 
+enum graph_role {
+    GRAPH_OF_PROGRAM,
+    GRAPH_VARIANT, /* of one with named dimensions (graph_at_sizes): other sizes should share its code, and inputs
+                      that no output needs are inputs of the program all the same */
+    GRAPH_BODY     /* of a loop: no loop is within it */
+};
+
+/** The purpose of a graph, and of a variant, its sizes. */
+struct graph_origin {
+    enum graph_role role;
+    bool is_clustered;     /* the passes have run */
+    const uint32_t *sizes; /* of the names */
+    struct plans *plans;   /* who takes the graph over once it is compiled (runtime/compile/plans.h) */
+    bool differs; /* a value is not what its expression says, as where an integer has overflowed: other sizes tell nothing */
+    /* The last inputs have values computed of sizes, which the library fills and passes cannot read. */
+    struct constant **data;
+    uint32_t data_count;
+    size_t data_capacity;
+};
+
 struct graph {
     struct arena arena;
-    struct loop_body *loops; /* what the graph owns of its loop nodes, also of those that were removed */
+    struct loop_body *loops; /* bodies of all its loop nodes, also of removed ones, which the graph owns */
     struct node *first, *last;
     uint32_t value_count, node_count;
     uint32_t input_count; /* every input ever made, in order; some may be unused */
-    uint32_t input_capacity;
+    size_t input_capacity;
     struct value **inputs;
-    struct dims *dims; /* what open dimensions mean (dims.h); NULL: there are none */
+    struct dims *dims; /* what open dimensions mean (dims.h), for loops' bodies, too, unless theirs is NULL: there are none */
     struct value *first_constant, *last_constant;
     uint32_t output_count;
     struct graph_output *outputs;
     struct cluster *first_cluster, *last_cluster;
     uint32_t cluster_count;
     struct budget budget;                  /* of a builder's graph */
-    struct budget *account;                /* what is computed for this graph is charged to it; NULL: no limits */
-    WNNBuildProgressCallbackInfo progress; /* of a builder's graph: is told while it is built */
+    struct budget *account;                /* computations for this graph are charged to it; NULL: no limits */
+    WNNBuildProgressCallbackInfo progress; /* of a builder's graph: called while it is built */
     struct {
-        WNNWeightFormat format;     /* what the program asked for */
-        WNNQuantizedWeights counts; /* what pass quantize-weights has done */
+        WNNWeightFormat format;     /* the program's request */
+        WNNQuantizedWeights counts; /* statistics of pass quantize-weights */
     } quantized;
-    bool is_variant;    /* of a graph with named dimensions (graph_at_sizes): others of other sizes are to share its code, and
-                           inputs that no output needs are inputs of the program all the same */
+    struct graph_origin origin;
     struct error error; /* sticky: allocation failures and internal errors */
 };
 
@@ -196,22 +167,39 @@ void graph_free(struct graph *g);
 
 /** Adds an input.  The type must have passed type_check.  name is copied. */
 struct value *graph_add_input(struct graph *g, const char *name, size_t name_length, const struct tensor_type *type);
+/** Adds an input whose data is known at these sizes, and not to the passes (origin.data); takes over the caller's reference of
+ * c, also on failure. */
+struct value *graph_add_data(struct graph *g, const struct tensor_type *type, struct constant *c);
 /** Makes a value that stands for an input of a loop's body while the body's nodes are still among the graph's: it is none of
  * the graph's inputs.  Returns NULL if memory runs out. */
 struct value *graph_add_parameter(struct graph *g, const struct tensor_type *type);
 /**
- * Makes a loop of the nodes that depend on parameters: they become the body, and a node at the end of the graph runs it.  What
- * the nodes read besides becomes invariant operands, and constants the body's own.
+ * Makes a loop of the nodes that depend on parameters: they become the body, and a node at the end of the graph runs it.  Other
+ * operands of the nodes become invariant operands, and constants are copied to the body.
  *
  *   body         everything but the graph is filled in; lists are copied
  *   parameters   body->carried, then body->scanned of them
  *   operands     what the first ones begin with, and what the others are slices of
  *   outputs      body->carried values after an iteration, then body->stacked slices
  *
- * Values of the body then belong to its graph.  Returns NULL after an error in *e; the graph is as it was.
+ * Values of the body then belong to its graph.  Returns NULL after an error in *e; the graph does not change then.
  */
 struct node *graph_close_loop(struct graph *g, const struct loop_body *body, const char *label, struct value *const *parameters,
                               struct value *const *operands, struct value *const *outputs, struct error *e);
+/**
+ * Makes a loop of one iteration, before `before`, that has copies of nodes and does not begin if `stop`, a uint8 scalar, is not
+ * 0.  Its results are that value, and then `outputs`, values of those nodes, with a leading dimension of 1.  Nothing
+ * reads them yet, and the nodes stay.
+ *
+ *   inside  by the index of a node
+ *
+ * Returns NULL after an error in *e.
+ */
+struct node *graph_make_branch(struct graph *g, struct node *before, const bool *inside, struct value *stop, uint32_t count,
+                               struct value *const *outputs, struct error *e);
+
+/** Returns the iterations of a loop with these operands, in a builder's graph perhaps an open dimension; 0: there are none. */
+uint32_t loop_iterations(const struct loop_body *l, struct value *const *operands);
 
 /** Adds a constant; takes over the caller's reference of c, also on failure. */
 struct value *graph_add_constant(struct graph *g, const struct tensor_type *type, struct constant *c);
@@ -242,7 +230,7 @@ struct call {
 /**
  * Validates a call as the specification's method steps do, in their order (types, ranks and everything in the row's infer), and
  * fills in option defaults that depend on the inputs, and the results' types.  Returns false after an error in c->error; the
- * graph is unchanged then but for arena memory.
+ * graph is unchanged then except for arena memory.
  */
 bool call_infer(struct call *c);
 
@@ -277,35 +265,8 @@ uint32_t value_use_count(const struct value *v);
 /** Gives a node's option struct its type: NODE_OPTIONS(n, WNNConv2dOptions)->groups */
 #define NODE_OPTIONS(n, T) ((const T *)(n)->options)
 
-/** These find an attribute in an option struct / args pair: its value or a list's first element (NULL: the list is absent), and
- * a list's count (else 1). */
-const void *attr_value(const struct attr_info *a, const void *options, const union op_args *args);
-size_t attr_count(const struct attr_info *a, const void *options, const union op_args *args);
-/** Returns whether an attribute is a list, whose items have four bytes. */
-bool attr_is_list(const struct attr_info *a);
-/** Returns the most items that a list of an operator may have.  What has more is refused before it is walked. */
-size_t attr_count_max(enum op op, const struct attr_info *a);
-/** Checks a positional list's pointer against its count, and any list's count against attr_count_max.  Returns false after an
- * error in c->error. */
-bool attr_check_list(struct call *c, const struct attr_info *a);
-/** Returns the bytes that the attribute takes up at its offset: those of a value, or of a list's pointer. */
-size_t attr_bytes(const struct attr_info *a);
-/** Returns whether two nodes of one operator agree in one attribute, bit by bit. */
-bool node_same_attr(const struct node *a, const struct node *b, const struct attr_info *attr);
-/** Returns whether two nodes have the same operator and attributes (labels aside). */
-bool node_same_attrs(const struct node *a, const struct node *b);
-/** The label lies here in every option struct. */
-#define OPTIONS_LABEL offsetof(WNNOperatorOptions, label)
-/**
- * Gives members that are zero in a copy of a zeroed option struct (structSize 0) their defaults.  Returns false after an error
- * in c->error if zero is also a value of a member whose default is another, since it cannot be told which is meant.
- */
-bool options_fill_zeros(struct call *c, void *options);
-/** Deep-copies an option struct into an arena, with its lists.  Returns NULL if memory runs out. */
-void *options_copy(struct arena *a, enum op op, const void *options);
-/** Copies the lists of positional arguments into an arena.  Returns false if memory runs out. */
-bool args_copy(struct arena *a, enum op op, union op_args *args);
-
 /** Checks every invariant listed at the top of ir/graph/verify.c.  All violations go to out, which may be NULL.  Returns false
  * if there was one. */
 bool graph_verify(struct graph *g, FILE *out);
+/** Checks one of them: that inference gives the types that all results have. */
+bool graph_verify_types(struct graph *g);

@@ -9,10 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/graph/dims.h"
 #include "ir/graph/infer.h"
 #include "ir/graph/infer_steps.h"
 
 /* ---- inference ---- */
+
+uint32_t loop_iterations(const struct loop_body *l, struct value *const *operands)
+{
+    return l->iterations || !l->scanned ? l->iterations : operands[l->carried]->type.dims[0];
+}
 
 /** Returns the type of a slice with a dimension in front for the iterations. */
 static bool stacked_type(const struct tensor_type *slice, uint32_t iterations, struct tensor_type *t)
@@ -24,31 +30,33 @@ static bool stacked_type(const struct tensor_type *slice, uint32_t iterations, s
     return true;
 }
 
-static bool check_operand(struct call *c, const struct loop_body *l, uint32_t i)
+static bool check_operand(struct call *c, const struct loop_body *l, uint32_t iterations, uint32_t i)
 {
     struct tensor_type want = l->graph->inputs[i]->type;
     char have_text[160], want_text[160];
 
-    if (i >= l->carried && i < l->carried + l->scanned && !stacked_type(&l->graph->inputs[i]->type, l->iterations, &want))
+    if (i >= l->carried && i < l->carried + l->scanned && !stacked_type(&l->graph->inputs[i]->type, iterations, &want))
         return call_error(c, "operands[%u] has slices of rank %u, at most %d is possible", i, want.rank, RANK_MAX - 1);
-    return type_equal(&want, &c->inputs[i]->type) || call_error(c, "operands[%u] is %s, the body takes %s", i,
-                                                                type_print(have_text, sizeof have_text, &c->inputs[i]->type),
-                                                                type_print(want_text, sizeof want_text, &want));
+    return !type_differs(c->graph, &want, &c->inputs[i]->type) ||
+           call_error(c, "operands[%u] is %s, the body takes %s", i,
+                      type_print(have_text, sizeof have_text, &c->inputs[i]->type),
+                      type_print(want_text, sizeof want_text, &want));
 }
 
 bool infer_loop(struct call *c)
 {
     const struct loop_body *l = c->args.loop.body;
+    const uint32_t iterations = l ? loop_iterations(l, c->inputs) : 0;
     char have[160], want[160];
 
-    if (!l || !l->graph || !l->iterations)
+    if (!iterations || !l->graph)
         return call_error(c, "it has no body or no iterations");
     if (l->carried + l->scanned == 0 || l->graph->input_count != c->input_count ||
         l->graph->output_count != l->carried + l->stacked || c->input_count < l->carried + l->scanned)
         return call_error(c, "its body has %u inputs and %u outputs, for %u operands and %u results", l->graph->input_count,
                           l->graph->output_count, c->input_count, l->carried + l->stacked);
     for (uint32_t i = 0; i < c->input_count; i++)
-        if (!check_operand(c, l, i))
+        if (!check_operand(c, l, iterations, i))
             return false;
     if (!infer_results(c, l->graph->output_count))
         return false;
@@ -56,10 +64,10 @@ bool infer_loop(struct call *c)
         const struct tensor_type *t = &l->graph->outputs[i].value->type;
 
         c->results[i] = *t;
-        if (i < l->carried && !type_equal(t, &c->inputs[i]->type))
+        if (i < l->carried && type_differs(c->graph, t, &c->inputs[i]->type))
             return call_error(c, "carried value %u is %s before an iteration and %s after it", i,
                               type_print(have, sizeof have, &c->inputs[i]->type), type_print(want, sizeof want, t));
-        if (i >= l->carried && !stacked_type(t, l->iterations, &c->results[i]))
+        if (i >= l->carried && !stacked_type(t, iterations, &c->results[i]))
             return call_error(c, "stacked slice %u has rank %u, at most %d is possible", i - l->carried, t->rank, RANK_MAX - 1);
     }
     return true;
@@ -85,7 +93,7 @@ static bool depends(const struct closing *c, const struct node *n)
     return false;
 }
 
-/** Adds an input of the body under a name of its own. */
+/** Adds an input of the body under a unique name. */
 static struct value *add_input(struct graph *body, const struct tensor_type *t)
 {
     char name[16];
@@ -101,10 +109,13 @@ static struct value *mapped(struct closing *c, struct value *v)
 
     if (*m)
         return *m;
-    if (v->kind == VALUE_CONSTANT && v->constant)
-        *m = graph_add_constant(c->body->graph, &v->type, constant_retain(v->constant));
-    else if ((*m = add_input(c->body->graph, &v->type)))
+    const bool is_constant = v->kind == VALUE_CONSTANT && v->constant;
+    *m = is_constant ? graph_add_constant(c->body->graph, &v->type, constant_retain(v->constant))
+                     : add_input(c->body->graph, &v->type);
+    if (*m && !is_constant) {
+        (*m)->sizes = v->sizes;
         c->invariants[c->invariant_count++] = v;
+    }
     return *m;
 }
 
@@ -123,6 +134,7 @@ static bool copy_node(struct closing *c, const struct node *n)
     for (uint32_t r = 0; copy && r < n->result_count; r++) {
         c->inside[n->results[r]->index] = true;
         c->map[n->results[r]->index] = copy->results[r];
+        copy->results[r]->sizes = n->results[r]->sizes;
     }
     return copy != NULL;
 }
@@ -149,6 +161,7 @@ static bool fill_body(struct closing *c, struct value *const *parameters, struct
 {
     const uint32_t parameter_count = c->body->carried + c->body->scanned;
 
+    c->body->graph->dims = c->g->dims;
     for (uint32_t i = 0; i < parameter_count; i++) {
         struct value *in = add_input(c->body->graph, &parameters[i]->type);
         if (!in)
@@ -165,7 +178,7 @@ static bool fill_body(struct closing *c, struct value *const *parameters, struct
     return true;
 }
 
-static struct node *add_loop(struct closing *c, const char *label, struct value *const *operands)
+static struct node *add_loop(struct closing *c, struct node *before, const char *label, struct value *const *operands)
 {
     const uint32_t first = c->body->carried + c->body->scanned;
     const union op_args args = {.loop = {c->body}};
@@ -176,7 +189,7 @@ static struct node *add_loop(struct closing *c, const char *label, struct value 
     memcpy(inputs, operands, first * sizeof *inputs);
     if (c->invariant_count)
         memcpy(inputs + first, c->invariants, c->invariant_count * sizeof *inputs);
-    return node_create(c->g, NULL, OP_LOOP, label, first + c->invariant_count, inputs, NULL, &args, c->e);
+    return node_create(c->g, before, OP_LOOP, label, first + c->invariant_count, inputs, NULL, &args, c->e);
 }
 
 /** Removes the nodes that the body has copies of; their values belong to it from here on. */
@@ -199,34 +212,82 @@ static const bool *copy_flags(struct graph *g, const bool *flags, uint32_t count
     return arena_copy(&g->arena, flags, count * sizeof *flags);
 }
 
+/** Makes an empty body, and room for what is known of the graph's values.  Returns false if memory runs out. */
+static bool begin_closing(struct closing *c, const struct loop_body *body)
+{
+    c->body = arena_copy(&c->g->arena, body, sizeof *body);
+    c->map = calloc(c->g->value_count + 1, sizeof *c->map);
+    c->inside = calloc(c->g->value_count + 1, sizeof *c->inside);
+    c->invariants = calloc(c->g->value_count + 1, sizeof *c->invariants);
+    if (c->body) {
+        c->body->scanned_backward = copy_flags(c->g, body->scanned_backward, body->scanned);
+        c->body->stacked_backward = copy_flags(c->g, body->stacked_backward, body->stacked);
+        c->body->graph = graph_create();
+    }
+    if (!c->map || !c->inside || !c->invariants || !c->body || !c->body->scanned_backward || !c->body->stacked_backward ||
+        !c->body->graph)
+        return error_out_of_memory(c->e);
+    c->body->graph->origin.role = GRAPH_BODY;
+    return true;
+}
+
+/** Gives the graph the body of its new loop, or, without one, frees that. */
+static void end_closing(struct closing *c, const struct node *loop)
+{
+    if (loop) {
+        c->body->next = c->g->loops;
+        c->g->loops = c->body;
+    } else if (c->body) {
+        graph_free(c->body->graph);
+    }
+    free(c->map);
+    free(c->inside);
+    free(c->invariants);
+}
+
 struct node *graph_close_loop(struct graph *g, const struct loop_body *body, const char *label, struct value *const *parameters,
                               struct value *const *operands, struct value *const *outputs, struct error *e)
 {
-    struct closing c = {.g = g, .body = arena_copy(&g->arena, body, sizeof *body), .e = e};
+    struct closing c = {.g = g, .e = e};
     struct node *loop = NULL;
 
-    c.map = calloc(g->value_count + 1, sizeof *c.map);
-    c.inside = calloc(g->value_count + 1, sizeof *c.inside);
-    c.invariants = calloc(g->value_count + 1, sizeof *c.invariants);
-    if (c.body) {
-        c.body->scanned_backward = copy_flags(g, body->scanned_backward, body->scanned);
-        c.body->stacked_backward = copy_flags(g, body->stacked_backward, body->stacked);
-        c.body->graph = graph_create();
-    }
-    if (!c.map || !c.inside || !c.invariants || !c.body || !c.body->scanned_backward || !c.body->stacked_backward ||
-        !c.body->graph)
-        error_out_of_memory(e);
-    else if (fill_body(&c, parameters, outputs))
-        loop = add_loop(&c, label, operands);
-    if (loop) {
+    if (begin_closing(&c, body) && fill_body(&c, parameters, outputs))
+        loop = add_loop(&c, NULL, label, operands);
+    if (loop)
         remove_copied(&c, parameters, loop);
-        c.body->next = g->loops;
-        g->loops = c.body;
-    } else if (c.body) {
-        graph_free(c.body->graph);
-    }
-    free(c.map);
-    free(c.inside);
-    free(c.invariants);
+    end_closing(&c, loop);
+    return loop;
+}
+
+/** Copies the nodes of a branch to the body, whose carried value is the one that stops it. */
+static bool fill_branch(struct closing *c, const bool *inside, struct value *stop, struct value *const *outputs)
+{
+    if (!(c->map[stop->index] = add_input(c->body->graph, &stop->type)))
+        return error_out_of_memory(c->e);
+    graph_for_each (c->g, n)
+        if (inside[n->index] && !copy_node(c, n))
+            return false;
+    if (!add_output(c, stop))
+        return false;
+    for (uint32_t i = 0; i < c->body->stacked; i++)
+        if (!add_output(c, outputs[i]))
+            return false;
+    return true;
+}
+
+struct node *graph_make_branch(struct graph *g, struct node *before, const bool *inside, struct value *stop, uint32_t count,
+                               struct value *const *outputs, struct error *e)
+{
+    const bool *forward = arena_array(&g->arena, (size_t)count + 1, sizeof *forward);
+    const struct loop_body body = {
+        .iterations = 1, .carried = 1, .stacked = count, .stop = 1, .scanned_backward = forward, .stacked_backward = forward};
+    struct closing c = {.g = g, .e = e};
+    struct node *loop = NULL;
+
+    if (!forward)
+        return error_null_memory(e);
+    if (begin_closing(&c, &body) && fill_branch(&c, inside, stop, outputs))
+        loop = add_loop(&c, before, "", &stop);
+    end_closing(&c, loop);
     return loop;
 }

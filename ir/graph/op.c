@@ -15,18 +15,28 @@
 #define RANKS(...) RANKS_(__VA_ARGS__)
 #define IN(operand, dt, ...) {.name = #operand, .types = (dt), RANKS(__VA_ARGS__)}
 #define OUT(operand, dt, ...) {.name = #operand, .types = (dt), RANKS(__VA_ARGS__)}
+#define SIZES(operand) {.name = #operand, .types = DT_SIZES, RANKS(1, 1), .sizes = true}
+#define OPT_SIZES(T, operand)                                                                                                  \
+    {.name = #operand, .types = DT_SIZES, RANKS(1, 1), .optional = true, .sizes = true, .option_offset = offsetof(T, operand)}
 #define OPT(T, operand, dt, ...)                                                                                               \
     {.name = #operand, .types = (dt), RANKS(__VA_ARGS__), .optional = true, .option_offset = offsetof(T, operand)}
 
 #define ARG_(op, field, k) {.name = #field, .kind = (k), .positional = true, .offset = offsetof(union op_args, op.field)}
 #define ARG_U32(op, field) ARG_(op, field, ATTR_U32)
 #define ARG_DATA_TYPE(op, field) ARG_(op, field, ATTR_DATA_TYPE)
-#define ARG_U32_LIST(op, field)                                                                                                \
+#define ARG_U32_WRAPS(op, field)                                                                                               \
+    {.name = #field, .kind = ATTR_U32, .positional = true, .wraps = true, .offset = offsetof(union op_args, op.field)}
+#define ARG_LIST_(op, field, ...)                                                                                              \
     {.name = #field,                                                                                                           \
      .kind = ATTR_U32_LIST,                                                                                                    \
      .positional = true,                                                                                                       \
      .offset = offsetof(union op_args, op.field),                                                                              \
-     .count_offset = offsetof(union op_args, op.field##Count)}
+     .count_offset = offsetof(union op_args, op.field##Count),                                                                 \
+     __VA_ARGS__}
+#define ARG_U32_LIST(op, field) ARG_LIST_(op, field, .sizes = false)
+#define ARG_SIZES(op, field) ARG_LIST_(op, field, .sizes = true)
+#define ARG_SIZES_WRAP(op, field) ARG_LIST_(op, field, .sizes = true, .wraps = true)
+#define ARG_SIZES_OR_COUNT(op, field) ARG_LIST_(op, field, .sizes = true, .or_count = true)
 
 #define OPTION_(T, field, k, e) {.name = #field, .kind = (k), .enumeration = (e), .offset = offsetof(T, field)}
 #define OPTION_U32(T, field) OPTION_(T, field, ATTR_U32, ENUM_NONE)
@@ -37,11 +47,12 @@
 #define OPTION_NUMBER(T, field) OPTION_(T, field, ATTR_NUMBER, ENUM_NONE)
 #define OPTION_DATA_TYPE(T, field) OPTION_(T, field, ATTR_DATA_TYPE, ENUM_NONE)
 #define OPTION_ENUM(T, field, e) OPTION_(T, field, ATTR_ENUM, ENUM_##e)
-#define OPTION_LIST_(T, field, k, e)                                                                                           \
-    {.name = #field, .kind = (k), .enumeration = (e), .offset = offsetof(T, field), .count_offset = offsetof(T, field##Count)}
-#define OPTION_U32_LIST(T, field) OPTION_LIST_(T, field, ATTR_U32_LIST, ENUM_NONE)
-#define OPTION_F32_LIST(T, field) OPTION_LIST_(T, field, ATTR_F32_LIST, ENUM_NONE)
-#define OPTION_ENUM_LIST(T, field, e) OPTION_LIST_(T, field, ATTR_ENUM_LIST, ENUM_##e)
+#define OPTION_LIST_(T, field, k, ...)                                                                                         \
+    {.name = #field, .kind = (k), .offset = offsetof(T, field), .count_offset = offsetof(T, field##Count), __VA_ARGS__}
+#define OPTION_U32_LIST(T, field) OPTION_LIST_(T, field, ATTR_U32_LIST, .sizes = false)
+#define OPTION_SIZES(T, field) OPTION_LIST_(T, field, ATTR_U32_LIST, .sizes = true)
+#define OPTION_F32_LIST(T, field) OPTION_LIST_(T, field, ATTR_F32_LIST, .sizes = false)
+#define OPTION_ENUM_LIST(T, field, e) OPTION_LIST_(T, field, ATTR_ENUM_LIST, .enumeration = ENUM_##e)
 
 /* The last member of the first version of each option struct.  A member that is appended later changes no row. */
 #define FIRST(T, last) FIRST_SIZE_##T = STRUCT_FIRST_SIZE(T, last)
@@ -121,16 +132,29 @@ const struct op_info op_infos[DRAFT_END] = {
                            .infer = infer_scatter_reduce},
 };
 
+/* ---- data types of the draft ---- */
+
+dtype_set op_draft_types(enum op op, const struct operand_info *operand)
+{
+    dtype_set types = operand->types;
+
+    for (int steps = 0; types & DT_AS_FLAG && steps < OP_OPERANDS_MAX; steps++)
+        types = op_infos[op].ins[types & ~DT_AS_FLAG].types;
+    if ((op == OP_QUANTIZE_LINEAR || op == OP_DEQUANTIZE_LINEAR) && types & DT_UINT8)
+        return DT_FLOAT8;
+    return op_infos[op].flags & (OPF_MOVEMENT | OPF_GATHER | OPF_COPIES) && types == DT_ANY ? DT_DRAFT : 0;
+}
+
 /* ---- names ---- */
 
 char const *wnnOperandDataTypeGetName(WNNOperandDataType dataType)
 {
-    return dtype_name(dtype_is_public(dataType) ? dataType : WNNOperandDataType_Undefined);
+    return dtype_name(dtype_is_port(dataType) ? dataType : WNNOperandDataType_Undefined);
 }
 
 size_t wnnOperandDataTypeGetByteSize(WNNOperandDataType dataType)
 {
-    return dtype_is_public(dataType) ? dtype_size(dataType) : 0;
+    return dtype_is_port(dataType) ? dtype_size(dataType) : 0;
 }
 
 /* The values are in the order of the public enumerations. */
@@ -179,6 +203,15 @@ enum op op_parse(const char *text, size_t length)
 enum op op_parse_extended(const char *text, size_t length)
 {
     return text_is(op_infos[OP_SCATTER_REDUCE].name, text, length) ? OP_SCATTER_REDUCE : op_parse(text, length);
+}
+
+enum op op_parse_draft(const char *text, size_t length)
+{
+    enum op op = OP_DRAFT_FIRST;
+
+    while (op < OP_DRAFT_END && !text_is(op_infos[op].name, text, length))
+        op++;
+    return op < OP_DRAFT_END ? op : op_parse_extended(text, length);
 }
 
 uint32_t op_input_slots(enum op op)

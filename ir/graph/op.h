@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares the operator table: what ops.def says, as an enum and an array of rows.
+ * Declares the operator table: the rows of ops.def as an enum and an array.
  *
- * A row states facts about the operator as the specification has them, never about a backend.  Passes, codegen and runtime ask
- * flags and fields, or switch over enum op without a default case, so that -Wswitch lists what is missing.
+ * A row states the specification's facts about the operator, never about a backend.  Passes, codegen and runtime read flags and
+ * fields, or switch over enum op without a default case, so that -Wswitch lists missing cases.
  */
 #pragma once
 
@@ -14,29 +14,31 @@
 #include "ir/support/dtype.h"
 #include "webnn/webnn.h"
 
-/** An operand's rank is at most this; the specification leaves the limit to the implementation. */
+/** The largest rank of an operand; the specification leaves the limit to the implementation. */
 #define RANK_MAX 12
-/** An operand has at most so many elements, and a dimension is at most this (specification: range of `long`). */
+/** The most elements of an operand, and the largest dimension (specification: range of `long`). */
 #define ELEMENT_COUNT_MAX INT32_MAX
-/** An operand has at most so many bytes: whatever the element count allows in the largest type, if it can be addressed. */
+/** The most bytes of an operand: that many elements of the largest type, if they can be addressed. */
 #define TENSOR_BYTES_MAX ((int64_t)(PTRDIFF_MAX / 8 < ELEMENT_COUNT_MAX ? PTRDIFF_MAX : INT64_C(8) * ELEMENT_COUNT_MAX))
-/** A concat has at most so many inputs, and a split so many outputs (specification: "valid tensor count"). */
+/** The most inputs of a concat, and outputs of a split (specification: "valid tensor count"). */
 #define TENSOR_COUNT_MAX 8192
-/** A graph has at most so many inputs or outputs, and so many futures are waited for at once. */
+/** The most inputs or outputs of a graph, and futures of one wait. */
 #define SLOT_COUNT_MAX (1 << 20)
-/** A name or label has at most so many bytes. */
+/** The most bytes of a name or label. */
 #define NAME_BYTES_MAX ((1 << 16) - 1)
-/** A row has at most so many operands, results and attributes (variadic operands count once). */
+/** The most operands, results and attributes of a row (variadic operands count once). */
 enum { OP_OPERANDS_MAX = 8, OP_RESULTS_MAX = 3, OP_ATTRS_MAX = 10 };
 
 /* ---- sets of data types ---- */
 
-/** This is a set of data types (bit 1 << dtype), or "same as input i" (DT_AS). */
+/** A set of data types (bit 1 << dtype), or "same as input i" (DT_AS). */
 typedef uint16_t dtype_set;
 #define DT_BIT(name) ((dtype_set)(1u << WNNOperandDataType_##name))
 #define DT_AS_FLAG 0x8000u
 #define DT_AS(i) ((dtype_set)(DT_AS_FLAG | (i)))
 #define DT_ANY ((dtype_set)0x1FE)
+#define DT_FLOAT8 ((dtype_set)(1u << DTYPE_FLOAT8E4M3 | 1u << DTYPE_FLOAT8E5M2))
+#define DT_DRAFT ((dtype_set)(1u << DTYPE_BFLOAT16 | DT_FLOAT8))
 #define DT_FLOAT32_FLOAT16 (DT_BIT(Float32) | DT_BIT(Float16))
 #define DT_INT32_INT64 (DT_BIT(Int32) | DT_BIT(Int64))
 #define DT_INT32_UINT32_INT64 (DT_INT32_INT64 | DT_BIT(Uint32))
@@ -47,11 +49,11 @@ typedef uint16_t dtype_set;
 #define DT_SIZES (DT_INT32_UINT32_INT64 | DT_BIT(Uint64))
 #define DT_FLOAT32_FLOAT16_INT32_UINT32_INT64_UINT64 (DT_FLOAT32_FLOAT16 | DT_INT32_UINT32_INT64 | DT_BIT(Uint64))
 
-/* ---- positional arguments that are no operands ---- */
+/* ---- positional arguments that are not operands ---- */
 
 struct loop_body;
 
-/** Holds the arguments of an operator that are positional and no operands, in one struct per operator that has any.  Lists live
+/** Holds the positional arguments of an operator other than operands, in one struct per operator that has any.  Lists live
  * in the graph's arena. */
 union op_args {
     struct {
@@ -103,11 +105,11 @@ union op_args {
 
 /* ---- the rows ---- */
 
-/** Says what an operator is to the passes. */
+/** Properties of an operator for the passes. */
 enum op_flags {
     OPF_ELEMENTWISE = 1 << 0,         /**< element i of the output needs only element i of each (broadcast) input */
     OPF_ELEMENTWISE_INDEXED = 1 << 1, /**< likewise, but the index itself matters, too (triangular) */
-    OPF_MOVEMENT = 1 << 2,            /**< copies elements to other places, computes nothing */
+    OPF_MOVEMENT = 1 << 2,            /**< moves elements, computes nothing */
     OPF_REDUCTION = 1 << 3,           /**< reduces whole dimensions */
     OPF_NORMALIZATION = 1 << 4,       /**< statistics over some dimensions, then element-wise */
     OPF_POOL = 1 << 5,                /**< reduces a sliding window */
@@ -115,7 +117,7 @@ enum op_flags {
     OPF_GATHER = 1 << 7,              /**< reads at indices that are data */
     OPF_SCATTER = 1 << 8,             /**< writes at indices that are data */
     OPF_RESAMPLE = 1 << 9,            /**< reads at scaled coordinates */
-    OPF_LIBRARY = 1 << 10,            /**< convolution or matmul: the library's, or a generated fallback */
+    OPF_LIBRARY = 1 << 10,            /**< convolution or matmul: by the library or a generated kernel */
     OPF_RECURRENT = 1 << 11,          /**< lstm, gru and their cells */
     OPF_COMMUTES = 1 << 12,           /**< exchanging inputs 0 and 1 changes nothing */
     OPF_EXPENSIVE = 1 << 13,          /**< computing it twice costs more than storing it once (transcendental functions) */
@@ -123,7 +125,13 @@ enum op_flags {
     OPF_SEQUENCE = 1 << 15,           /**< the builder method returns a sequence of operands */
     OPF_FLOAT64 = 1 << 16,            /**< operands may be DTYPE_FLOAT64, too, in what passes make, and after
                                      wnnGraphBuilderCastToFloat64 */
-    OPF_NAMED_ARGUMENTS = 1 << 17,    /**< positional arguments in C are options where options have names */
+    OPF_COPIES = 1 << 17,          /**< results are elements of operands, unchanged or cast: of the draft's data types, too */
+    OPF_NAMED_ARGUMENTS = 1 << 18, /**< positional arguments in C are options where options have names */
+    OPF_RESHAPES = 1 << 19,        /**< the result has the elements of input 0 in their order */
+    OPF_IF_LESS = 1 << 20,         /**< a comparison that holds if input 0 is less than input 1, */
+    OPF_IF_EQUAL = 1 << 21,        /**< if they are equal, */
+    OPF_IF_GREATER = 1 << 22,      /**< if it is greater */
+    OPF_COMPARES = OPF_IF_LESS | OPF_IF_EQUAL | OPF_IF_GREATER,
 };
 
 enum attr_kind {
@@ -140,7 +148,7 @@ enum attr_kind {
     ATTR_ENUM_LIST
 };
 
-/** Attributes use these enumerations; enum_value_name() knows the names of their values. */
+/** The enumerations of attributes; enum_value_name() has the names of their values. */
 enum attr_enum {
     ENUM_NONE = 0,
     ENUM_INPUT_LAYOUT,
@@ -161,13 +169,16 @@ const char *enum_value_name(enum attr_enum e, unsigned value);
 /** Returns the value of that name, or -1. */
 int enum_value_parse(enum attr_enum e, const char *text, size_t length);
 
-/** Describes one attribute: where it lies in the option struct (or in union op_args) and what it is. */
+/** Describes one attribute: where it is in the option struct (or in union op_args) and what it is. */
 struct attr_info {
     const char *name;
     enum attr_kind kind;
     enum attr_enum enumeration;
     bool positional;       /* in union op_args, not in the option struct */
     bool positive;         /* 0 is not a value of it */
+    bool or_count;         /* a list, or a number: of equal parts */
+    bool wraps;            /* the IDL has no [EnforceRange] for it, so that JavaScript's numbers wrap around */
+    bool sizes;            /* inference compares them with the result's shape, so that a wrong number is found */
     uint16_t offset;       /* of the value, or of a list's pointer */
     uint16_t count_offset; /* of a list's count */
 };
@@ -179,12 +190,13 @@ struct operand_info {
     int8_t rank_min; /* negative: the rank of input -rank_min - 1 */
     int8_t rank_max;
     bool optional;          /* lives in the option struct */
+    bool sizes;             /* likewise as of attributes */
     uint16_t option_offset; /* of the WNNOperand member, if optional */
 };
 
 struct call;
 
-/** This is a row of the table. */
+/** A row of the table. */
 struct op_info {
     const char *name;   /* as in the specification: "conv2d" */
     const char *method; /* "Conv2d", as in wnnGraphBuilderConv2d */
@@ -207,9 +219,9 @@ enum op {
 };
 
 /**
- * A loop (docs/loops.md) and a scatter that combines updates (wnnGraphBuilderScatterReduce) are nodes like others, and no
- * operators of the specification.  Their rows lie after those of ops.def, so that a loop over all operators, from 0 to
- * OP_COUNT, does not meet them.
+ * A loop (docs/loops.md) and a scatter that combines updates (wnnGraphBuilderScatterReduce) are nodes like others, but not
+ * operators of the specification.  Their rows follow those of ops.def, so that a loop over all operators, from 0 to OP_COUNT,
+ * excludes them.
  */
 #define OP_LOOP ((enum op)OP_COUNT)
 #define OP_SCATTER_REDUCE ((enum op)(OP_COUNT + 1))
@@ -220,8 +232,18 @@ extern const struct op_info op_infos[];
 
 /** Returns the operator of that name, or OP_COUNT if there is none. */
 enum op op_parse(const char *text, size_t length);
-/** Returns the same, and scatterReduce, which texts and calls by name have, too. */
+/** Does the same, with scatterReduce, which texts and calls by name also have. */
 enum op op_parse_extended(const char *text, size_t length);
+/** Does so, too, for the operators of the draft (op_draft.h), which graphs with named dimensions have. */
+enum op op_parse_draft(const char *text, size_t length);
+/** Returns the data types of the draft that an operand or result of the operator may have besides those of its row: where its
+ * elements are moved or cast, or bytes are quantized to. */
+dtype_set op_draft_types(enum op op, const struct operand_info *operand);
+/** Returns the row of the operand in a slot; one row stands for all operands of a variadic operator. */
+static inline const struct operand_info *op_operand(enum op op, uint32_t slot)
+{
+    return &op_infos[op].ins[op_infos[op].flags & OPF_VARIADIC ? 0 : slot];
+}
 /** Returns the number of rows in ins. */
 uint32_t op_input_slots(enum op op);
 /** Returns how many of the operands are positional. */

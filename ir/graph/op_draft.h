@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares the operators that the working group's draft of dynamic shapes adds (ops_draft.def).  Their rows lie after those of
- * ops.def, so that a loop over all operators, from 0 to OP_COUNT, does not meet them.  Nodes of them are in a builder's graph
- * only: passes see what graph_at_sizes (at_sizes.h) makes of them.
+ * Declares the operators that the working group's draft of dynamic shapes adds (ops_draft.def).  Their rows follow those of
+ * ops.def, so that a loop over all operators, from 0 to OP_COUNT, excludes them.  Their nodes are in a builder's graph only:
+ * graph_at_sizes (at_sizes.h) replaces them before the passes.
  */
 #pragma once
 
@@ -41,7 +41,7 @@ static inline bool op_is_draft(enum op op)
     return op > OP_SCATTER_REDUCE;
 }
 
-/** Returns whether what is a positional argument in C is an option where options have names, as the draft has it. */
+/** Returns whether positional arguments in C are options in interfaces with named options, as in the draft. */
 static inline bool op_names_arguments(enum op op)
 {
     return (op_infos[op].flags & OPF_NAMED_ARGUMENTS) != 0;

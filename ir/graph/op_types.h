@@ -55,15 +55,15 @@ static inline const char *enumeration_name(enum attr_enum e)
     exit(1);
 }
 
-/** Is a line of a template, such as "@METHODS@\n", and what prints in its place. */
+/** A line of a template, such as "@METHODS@\n", and the function that prints its replacement. */
 struct template_line {
     const char *line;
     void (*print)(void);
 };
 
 /**
- * Is the main function of a program that prints an interface: --c, or OPTION and a template, whose lines are replaced as
- * `lines` says, which end with NULL.
+ * Is the main function of a program that prints an interface: --c, or OPTION and a template, whose lines are replaced by
+ * `lines`, which end with NULL.
  */
 static inline int print_interface(int argc, char **argv, void (*print_c)(void), const char *option,
                                   const struct template_line *lines)

@@ -15,8 +15,8 @@ int64_t type_elements(const struct tensor_type *t)
 
 int64_t type_bytes(const struct tensor_type *t)
 {
-    if (t->type == DTYPE_UINT4) /* whole words */
-        return (type_elements(t) + DTYPE_UINT4_PER_WORD - 1) / DTYPE_UINT4_PER_WORD * (int64_t)sizeof(uint32_t);
+    if (dtype_packed_bits(t->type)) /* whole words */
+        return (type_elements(t) + dtype_per_word(t->type) - 1) / dtype_per_word(t->type) * (int64_t)sizeof(uint32_t);
     return type_elements(t) * (int64_t)dtype_size(t->type);
 }
 
@@ -64,6 +64,16 @@ const char *type_print(char *buf, size_t size, const struct tensor_type *t)
     }
     buf[used] = '\0';
     return buf;
+}
+
+bool type_check_data_type(dtype type, bool knows_draft, const char *what, struct error *e)
+{
+    if (dtype_is_public(type) || (dtype_is_draft(type) && knows_draft))
+        return true;
+    if (dtype_is_draft(type))
+        return error_set(e, WNNStatus_TypeError, "%s: %s is a data type of the draft; create the context with draftDataTypes",
+                         what, dtype_name(type));
+    return error_set(e, WNNStatus_TypeError, "%s: dataType %u is not an operand data type", what, (unsigned)type);
 }
 
 bool type_check(const struct tensor_type *t, const char *what, struct error *e)

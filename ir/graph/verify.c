@@ -18,13 +18,13 @@
  * - The transformed weights of a node are a constant of the graph that is kept; only a conv2d has any.
  * - Inputs have names, each its own.
  * Outputs
- * - Every output is a value of the graph under a name of its own; output_uses counts them.
+ * - Every output is a value of the graph under a unique name; output_uses counts them.
  * Clusters
  * - Indices are unique and below cluster_count; the list ends where last_cluster says.
  * - A node's cluster is in the list.  A library cluster with nodes has one of them as its anchor.
  * (That the nodes of a cluster lie next to each other holds only after finish-clusters, which checks it.)
  *
- * Pointers are trusted as far as "points to a value or node that once was in this graph": its memory lives as long as the
+ * Pointers are trusted as far as "points to a value or node that once was in this graph": its memory is kept as long as the
  * arena.
  */
 #include <stdlib.h>
@@ -148,7 +148,8 @@ static void collect_inputs_and_constants(struct verifier *v)
         value_define(v, NULL, x, VALUE_INPUT, 0);
         if (!x || !x->name || !x->name_length)
             violation(v, NULL, "input %u has no name", i);
-        else if (name_map_add(&names, x->name, x->name_length, x) == NAME_MAP_EXISTS)
+        else if (i < v->g->input_count - v->g->origin.data_count &&
+                 name_map_add(&names, x->name, x->name_length, x) == NAME_MAP_EXISTS)
             violation(v, NULL, "input %u has the name of another input", i);
     }
     name_map_free(&names);
@@ -200,7 +201,7 @@ static void check_transformed(struct verifier *v, const struct node *n)
     const struct value *u = n->transformed;
 
     if (u && (n->op != OP_CONV2D || !value_known(v, u) || u->kind != VALUE_CONSTANT || !u->kept || !u->constant))
-        violation(v, n, "the transformed weights are no constant that is kept, or the node is no conv2d");
+        violation(v, n, "the transformed weights are not a constant that is kept, or the node is not a conv2d");
 }
 
 static void check_uses(struct verifier *v, const struct value *x)
@@ -365,5 +366,14 @@ bool graph_verify(struct graph *g, FILE *out)
     else
         violation(&v, NULL, "out of memory while verifying");
     arena_free(&arena);
+    return v.ok;
+}
+
+bool graph_verify_types(struct graph *g)
+{
+    struct verifier v = {.g = g, .ok = true};
+
+    for (const struct node *n = g->first; v.ok && n; n = n->next)
+        check_inference(&v, n);
     return v.ok;
 }

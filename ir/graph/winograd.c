@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Holds the tables of Winograd's transforms (winograd.h), and says where their rounding errors are no larger than a sum's. */
 #include "ir/graph/winograd.h"
+#include "ir/support/number.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -141,7 +142,7 @@ double winograd_sum_roundings(const struct winograd_tile *tile, int64_t in_chann
 {
     const int64_t steps = winograd_sum_steps(tile, in_channels);
 
-    return 1 + (double)(steps && steps < in_channels ? steps + (in_channels + steps - 1) / steps - 1 : in_channels + 1);
+    return 1 + (double)(steps && steps < in_channels ? steps + ceil_div(in_channels, steps) - 1 : in_channels + 1);
 }
 
 bool winograd_is_accurate(const struct winograd_tile *tile, int64_t in_channels, const double *sums, double weights,

@@ -44,26 +44,24 @@ struct winograd_tile {
 
 /** Returns a kind of tile, in that order. */
 const struct winograd_tile *winograd_tile(uint32_t kind);
-/** Returns the tile with so many points, or NULL. */
+/** Returns the tile with that many points, or NULL. */
 const struct winograd_tile *winograd_tile_of(int64_t points);
 
-/** Returns how many products the matmuls of such a tile add up in a row, at most; 0: as many as there are, or as other
- * contractions do. */
+/** Returns the limit on consecutive additions of the matmuls of such a tile; 0: no limit but that of other contractions. */
 uint32_t winograd_sum_steps(const struct winograd_tile *tile, int64_t in_channels);
 
 /** Computes G g G^T of `count` filters in double: g[3 * y + x][filter], u[point][filter]; |G| g |G^T| if `magnitudes`. */
 void winograd_transform_weights(const struct winograd_tile *tile, double g[9][WINOGRAD_LANES],
                                 double u[WINOGRAD_POINTS_MAX][WINOGRAD_LANES], int64_t count, bool magnitudes);
 
-/** Is what a number may be at most, and how far off: so many roundings of numbers of magnitude 1. */
+/** Bounds of a number's magnitude, and of its error: in roundings of numbers of magnitude 1. */
 struct winograd_error {
     double most, roundings;
 };
 
 /** Computes B^T v B in place, or, if `output`, A^T v A, whose rows stay a tile's points apart; every step rounds. */
 void winograd_propagate(const struct winograd_tile *tile, bool output, struct winograd_error *values);
-/** Returns how many roundings a product of transformed numbers goes through before it is in their sum, with that of its weight,
- * at most. */
+/** Returns the most roundings of a product of transformed numbers until it is in their sum, with that of its weight. */
 double winograd_sum_roundings(const struct winograd_tile *tile, int64_t in_channels);
 /**
  * Returns whether the error bound of a result with such tiles is within `slack` times the bound of the direct sum, if all

@@ -15,16 +15,9 @@
 
 #include "ir/graph/node_operations.h"
 #include "ir/graph/op_draft.h"
+#include "ir/interpret/at_sizes_internal.h"
 #include "ir/interpret/interpret.h"
 #include "ir/support/text.h"
-
-struct instance {
-    const struct graph *from;
-    struct graph *to;
-    struct dim_number *atoms;
-    struct value **values; /* by value->index of `from` */
-    struct error *e;
-};
 
 /** What a node becomes: an operator of ops.def and its arguments. */
 struct plain_call {
@@ -204,6 +197,12 @@ static bool resample_to(struct instance *s, const struct node *n, struct plain_c
 static bool plain_call(struct instance *s, const struct node *n, struct plain_call *c)
 {
     *c = (struct plain_call){n->op, n->input_count, n->options, n->args};
+    if (n->op == OP_LSTM || n->op == OP_GRU) {
+        uint32_t *steps = n->op == OP_LSTM ? &c->args.lstm.steps : &c->args.gru.steps;
+
+        if (!*steps)
+            *steps = s->values[n->inputs[0].value->index]->type.dims[0];
+    }
     if (!op_is_draft(n->op))
         return true;
     c->input_count = 1;
@@ -248,7 +247,7 @@ static struct value *add_node(struct instance *s, const struct node *n, enum op 
 /* Integers are divided towards zero: a - a / b * b has a's sign.  Rounded down, b is added to it where the signs differ. */
 static struct value *add_modulus(struct instance *s, const struct node *n)
 {
-    struct value *a = s->values[n->inputs[0].value->index], *b = s->values[n->inputs[1].value->index];
+    struct value *a = instance_operand(s, n, 0), *b = instance_operand(s, n, 1);
     struct value *rest = add_node(s, n, OP_SUB, a, add_node(s, n, OP_MUL, add_node(s, n, OP_DIV, a, b, NULL), b, NULL), NULL);
 
     if (n->op == OP_MODULUS_TRUNCATE || !rest)
@@ -261,6 +260,78 @@ static struct value *add_modulus(struct instance *s, const struct node *n)
 }
 
 /* ---- nodes ---- */
+
+static bool add_constants(struct instance *s)
+{
+    for (const struct value *v = s->from->first_constant; v; v = v->next_constant)
+        if (v->constant && v->uses) {
+            s->values[v->index] = graph_add_constant(s->to, &v->type, constant_retain(v->constant));
+            if (!s->values[v->index])
+                return error_out_of_memory(s->e);
+        }
+    return true;
+}
+
+static bool add_nodes_and_outputs(struct instance *s);
+
+/* Fills the body of a loop, whose node has these operands.  Invariant ones that are constants by now become the body's. */
+static bool fill_body(struct instance *s, const struct loop_body *l, struct value **operands, uint32_t *count)
+{
+    const uint32_t given = *count, parameters = l->carried + l->scanned;
+
+    *count = 0;
+    for (uint32_t i = 0; i < given; i++) {
+        const struct value *in = s->from->inputs[i];
+        struct value *v = operands[i];
+        const bool is_constant = i >= parameters && v->kind == VALUE_CONSTANT;
+        struct tensor_type type = v->type;
+
+        if (i >= l->carried && i < parameters) {
+            type.rank--;
+            memmove(type.dims, type.dims + 1, type.rank * sizeof *type.dims);
+        }
+        s->values[in->index] = is_constant ? graph_add_constant(s->to, &type, constant_retain(v->constant))
+                                           : graph_add_input(s->to, in->name, in->name_length, &type);
+        if (!s->values[in->index])
+            return error_out_of_memory(s->e);
+        if (!is_constant)
+            operands[(*count)++] = v;
+    }
+    return add_constants(s) && add_nodes_and_outputs(s);
+}
+
+/* Makes the body of a loop at these sizes, and leaves out of the operands those that it has as constants. */
+static bool loop_call(struct instance *s, struct plain_call *c, struct value **operands)
+{
+    const struct loop_body *from = c->args.loop.body;
+    struct loop_body *l = arena_copy(&s->to->arena, from, sizeof *l);
+    struct instance body = {.from = from->graph, .to = graph_create(), .atoms = s->atoms, .e = s->e};
+
+    body.values = calloc((size_t)from->graph->value_count + 1, sizeof *body.values);
+    body.exact = calloc((size_t)from->graph->value_count + 1, sizeof *body.exact);
+    bool ok = l && body.to && body.values && body.exact;
+    if (ok) { /* the graph that they are of may go before this one does */
+        l->scanned_backward = arena_copy(&s->to->arena, from->scanned_backward, from->scanned * sizeof *from->scanned_backward);
+        l->stacked_backward = arena_copy(&s->to->arena, from->stacked_backward, from->stacked * sizeof *from->stacked_backward);
+        ok = l->scanned_backward && l->stacked_backward;
+    }
+    if (!ok) {
+        error_out_of_memory(s->e);
+        graph_free(body.to);
+    } else {
+        body.to->origin.role = GRAPH_BODY;
+        body.to->account = s->to->account;
+        c->args.loop.body = l;
+        l->graph = body.to;
+        l->iterations = loop_iterations(from, operands);
+        l->next = s->to->loops;
+        s->to->loops = l;
+        ok = fill_body(&body, from, operands, &c->input_count);
+    }
+    free(body.values);
+    free(body.exact);
+    return ok;
+}
 
 static bool add_results(struct instance *s, const struct node *n)
 {
@@ -276,7 +347,10 @@ static bool add_results(struct instance *s, const struct node *n)
     if (!plain_call(s, n, &c))
         return false;
     for (uint32_t i = 0; i < c.input_count; i++)
-        inputs[i] = n->inputs[i].value ? s->values[n->inputs[i].value->index] : NULL;
+        if (!(inputs[i] = instance_operand(s, n, i)) && n->inputs[i].value)
+            return error_out_of_memory(s->e);
+    if (n->op == OP_LOOP && !loop_call(s, &c, inputs))
+        return false;
     const struct node *made = node_create(s->to, NULL, c.op, n->label, c.input_count, inputs, c.options, &c.args, s->e);
     if (!made || made->result_count != n->result_count)
         return made && refuse(s, n, "it has %u results, not %u", made->result_count, n->result_count);
@@ -352,10 +426,22 @@ static bool add_instance(struct instance *s, const struct node *n)
 {
     struct node *last = s->to->last;
 
+    instance_decide(s, n);
+    if (s->computes && n->op != OP_SHAPE && n->op != OP_RANGE && (s->values[n->results[0]->index] = instance_evaluate(s, n))) {
+        s->exact[n->results[0]->index] = true;
+        instance_note_late(s, n);
+        return true;
+    }
     if (!add_results(s, n) || !check_shapes(s, n))
         return false;
     /* Sizes may be taken from what depends on shapes and constants only. */
-    return !dims_known(s->from, n->results[0]) || fold(s, n, last ? last->next : s->to->first);
+    if (s->computes && !fold(s, n, last ? last->next : s->to->first))
+        return false;
+    if (s->computes)
+        instance_note_exact(s, n);
+    if (s->computes || n->op == OP_RANGE)
+        instance_note_late(s, n);
+    return true;
 }
 
 /* ---- the graph ---- */
@@ -377,12 +463,6 @@ static bool add_inputs(struct instance *s)
         if (!s->values[v->index])
             return error_out_of_memory(s->e);
     }
-    for (const struct value *v = s->from->first_constant; v; v = v->next_constant)
-        if (v->constant && v->uses) {
-            s->values[v->index] = graph_add_constant(s->to, &v->type, constant_retain(v->constant));
-            if (!s->values[v->index])
-                return error_out_of_memory(s->e);
-        }
     return true;
 }
 
@@ -392,6 +472,8 @@ static bool add_output(struct instance *s, const struct graph_output *o)
     struct value *v = s->values[o->value->index];
 
     if (v->kind == VALUE_CONSTANT) {
+        if (instance_is_late(s, o->value) && !(v = instance_data(s, o->value)))
+            return error_out_of_memory(s->e);
         const struct node *copy = node_create(s->to, NULL, OP_IDENTITY, "", 1, &v, NULL, NULL, s->e);
         if (!copy)
             return false;
@@ -404,10 +486,8 @@ static bool add_output(struct instance *s, const struct graph_output *o)
     return true;
 }
 
-static bool fill(struct instance *s)
+static bool add_nodes_and_outputs(struct instance *s)
 {
-    if (!add_inputs(s))
-        return false;
     graph_for_each (s->from, n)
         if (!add_instance(s, n))
             return false;
@@ -423,22 +503,30 @@ struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, struc
 
     s.atoms = calloc(dims_atom_count(g) + 1, sizeof *s.atoms);
     s.values = calloc((size_t)g->value_count + 1, sizeof *s.values);
-    bool ok = s.to && s.atoms && s.values;
+    s.data = calloc((size_t)g->value_count + 1, sizeof *s.data);
+    s.exact = calloc((size_t)g->value_count + 1, sizeof *s.exact);
+    bool ok = s.to && s.atoms && s.values && s.data && s.exact;
+    if (!g->loops) /* whose bodies take constants from outside */
+        ok = (s.late = calloc((size_t)g->value_count + 1, sizeof *s.late)) && ok;
     if (!ok) {
         error_out_of_memory(e);
     } else {
-        s.to->is_variant = true;
+        s.to->origin.role = GRAPH_VARIANT;
+        s.to->origin.sizes = sizes ? arena_copy(&s.to->arena, sizes, dims_name_count(g) * sizeof *sizes) : NULL;
         s.to->progress = g->progress;
         s.to->quantized = g->quantized;
         s.to->budget = g->budget;
         s.to->account = g->account ? &s.to->budget : NULL;
         dims_evaluate_atoms(g, sizes, s.atoms);
-        ok = fill(&s);
+        ok = (s.to->origin.sizes || !dims_name_count(g)) && add_inputs(&s) && add_constants(&s) && add_nodes_and_outputs(&s);
         if (!ok && !e->status)
             error_out_of_memory(e);
     }
     free(s.atoms);
     free(s.values);
+    free(s.data);
+    free(s.exact);
+    free(s.late);
     if (!ok) {
         graph_free(s.to);
         s.to = NULL;

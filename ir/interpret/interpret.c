@@ -84,25 +84,26 @@ static const double *drop_zero_bounds(const double *bounds, const struct tensor_
     return NULL;
 }
 
-/** Returns elements of 4 bits as bytes, as interpret_load reads them.  Returns NULL if memory runs out. */
+/** Returns elements of a packed type as bytes, as interpret_load reads them.  Returns NULL if memory runs out. */
 static const void *unpack(struct interpretation *t, const struct tensor_type *type, const void *data)
 {
     const int64_t count = type_elements(type);
+    const uint32_t bits = dtype_packed_bits(type->type), per_word = dtype_per_word(type->type);
     uint8_t *bytes = interpret_memory(t, count, 1);
 
     for (int64_t i = 0; bytes && i < count; i++) {
         uint32_t word;
-        memcpy(&word, (const char *)data + i / DTYPE_UINT4_PER_WORD * (int64_t)sizeof word, sizeof word);
-        bytes[i] = word >> 4 * (i % DTYPE_UINT4_PER_WORD) & 15;
+        memcpy(&word, (const char *)data + i / per_word * (int64_t)sizeof word, sizeof word);
+        bytes[i] = word >> bits * (i % per_word) & ((1u << bits) - 1);
     }
     return bytes;
 }
 
 /** Returns an operand's bytes where elements may be read: constants that were lent may lie askew, which matters to all but
- * those operators that move bytes, and those of 4 bits become bytes.  Returns NULL if memory runs out. */
+ * those operators that move bytes, and packed ones become bytes.  Returns NULL if memory runs out. */
 static const void *straight(struct interpretation *t, const struct tensor_type *type, const void *data)
 {
-    if (type->type == DTYPE_UINT4)
+    if (dtype_packed_bits(type->type))
         return unpack(t, type, data);
     if ((uintptr_t)data % dtype_size(type->type) == 0 || op_infos[t->node->op].flags & OPF_MOVEMENT)
         return data;

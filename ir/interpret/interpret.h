@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares the reference interpreter and its inside.  From one node and its operands' bytes it computes the results' bytes and,
- * if wanted, error bounds.  Read docs/semantics.md for what is computed, then this file, then interpret.c (driver) and one of
- * the families.
+ * Declares the reference interpreter and its internals. From one node and its operands' bytes it computes the results' bytes
+ * and, on request, error bounds.  Read docs/semantics.md for the definitions, then this file, then interpret.c (driver) and one
+ * of the families.
  *
  * - Every operator has one function (the table in interpret.c).  Those that compute widen their operands first, floats to
  * double and integers to int64_t (uint64 as its bits), so that an operator is written once for all types; results are narrowed,
@@ -10,7 +10,7 @@
  * - An operator is also written for one layout only: widening and narrowing permute dimensions on the way.
  * - Next to its value an element may carry a bound: no correct implementation (float32 arithmetic in any order of
  *   summation inside an operator, elementary functions within INTERPRET_..._ULPS, every result rounded to its type) gives a
- * value farther away, given inputs within theirs.  0 says that the value is certain, INFINITY that nothing is (a jump is near).
+ * value farther away, given inputs within theirs.  0 means an exact value, INFINITY an unknown one (near a discontinuity).
  */
 #pragma once
 
@@ -46,13 +46,13 @@ bool graph_interpret_from(struct graph *g, const void *const *inputs, const doub
 bool node_interpret_bounds(const struct node *n, const void *const *inputs, const double *const *input_bounds,
                            void *const *results, double *const *result_bounds, struct error *e);
 
-/** A correct implementation's elementary functions may be off by so much, in units in the last place of float32. */
+/** The largest error of a correct implementation's elementary functions, in units in the last place of float32. */
 #define INTERPRET_FUNCTION_ULPS 4.0
 #define INTERPRET_POW_ULPS 16.0
 
 /* ---- one node at work ---- */
 
-/** This is an operand of the node. */
+/** An operand of the node. */
 struct interpret_input {
     const struct tensor_type *type; /* NULL: the optional operand is absent */
     const void *data;
@@ -65,7 +65,7 @@ struct interpret_result {
     double *bound; /* NULL: not wanted */
 };
 
-/** This is one node at work. */
+/** One node at work. */
 struct interpretation {
     const struct node *node;
     struct interpret_input *inputs; /* as many as the node's */
@@ -89,15 +89,15 @@ interpret_function interpret_gather, interpret_gather_elements, interpret_scatte
     interpret_scatter_reduce;
 interpret_function interpret_network, interpret_loop;
 
-/** Returns memory that lives until the node is done, or NULL after an error. */
+/** Returns memory that is valid until the node is done, or NULL after an error. */
 void *interpret_memory(struct interpretation *t, int64_t count, size_t size);
 
-/** Finds the steps i of [0, count) for which shift + i * stride lies in [0, size): they go from *first to before *end, and
+/** Finds the steps i of [0, count) for which shift + i * stride is in [0, size): they go from *first to before *end, and
  * there are none if *end <= *first. */
 static inline void interpret_valid_range(int64_t shift, int64_t stride, int64_t size, int64_t count, int64_t *first,
                                          int64_t *end)
 {
-    *first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+    *first = shift >= 0 ? 0 : ceil_div(-shift, stride);
     *end = shift >= size ? 0 : (size - 1 - shift) / stride + 1;
     if (*end > count)
         *end = count;
@@ -105,7 +105,7 @@ static inline void interpret_valid_range(int64_t shift, int64_t stride, int64_t 
 
 /* ---- elements ---- */
 
-/** This is a widened element: floats as double, integers as int64_t (uint64 as its bits). */
+/** A widened element: floats as double, integers as int64_t (uint64 as its bits). */
 union lane {
     double f;
     int64_t i;
@@ -154,8 +154,8 @@ void interpret_narrow(struct interpretation *t, uint32_t r, const void *values, 
 double interpret_bound_rounded(dtype type, double exact, double distance);
 /**
  * Returns the distance within which a sum of count terms (or products) lies whose magnitudes add up to magnitude and, with
- * every operand at the far end of its bound, to far.  It covers the operands' errors, and float32 roundings in any order.
- * `certain` says that the operands have no errors.  Terms that are not finite count in exact only.
+ * every operand at the limit of its bound, to far.  It covers the operands' errors, and float32 roundings in any order.
+ * `certain`: the operands have no errors.  Terms that are not finite count in exact only.
  */
 double interpret_bound_sum(double exact, double magnitude, double far, int64_t count, bool certain);
 /** Returns a sum within an operator: infinite where float32, in which implementations add, overflows, and rounded where it is
@@ -164,7 +164,7 @@ double interpret_sum_in_range(double sum);
 
 /**
  * Serves operators that add products of two operands: it holds an operand's magnitudes, and the same with every element at the
- * far end of its bound.  Running the operator on them gives the sums that interpret_bound_sum asks for.
+ * limit of its bound.  Running the operator on them gives the sums for interpret_bound_sum.
  */
 struct interpret_magnitudes {
     double *near, *far; /* far == near: certain */
@@ -178,15 +178,18 @@ bool interpret_magnitudes(struct interpretation *t, const double *values, const 
 /** Inputs from this magnitude on make an implementation add products directly (passes/cluster/winograd.h). */
 #define INTERPRET_WINOGRAD_LIMIT 0x1p64
 
-/** Describes a 3x3 convolution without strides, dilations and groups, its input with magnitudes at the far end of their
- * bounds. */
+/**
+ * Describes a 3x3 convolution without strides, dilations and groups, its input with magnitudes at the limit of their bounds.
+ */
 struct interpret_winograd {
     int64_t batches, in_channels, out_channels, in[2], out[2], padding[2];
     const double *input, *filter; /* nchw, oihw */
     const double *filter_bounds;  /* NULL: exact */
 };
-/** Sets *roundings, by result (nchw), to how many roundings of 1 one may be off where Winograd computes it with such tiles, or
- * to NULL if no implementation does.  values and input_bounds (or NULL) are the input's.  Returns false after an error. */
+/**
+ * Sets *roundings, by result (nchw), to the error in roundings of 1 if Winograd computes it with such tiles, or to NULL if no
+ * implementation does.  values and input_bounds (or NULL) are the input's.  Returns false after an error.
+ */
 bool interpret_winograd(struct interpretation *t, const struct interpret_winograd *w, const struct winograd_tile *tile,
                         const double *values, const double *input_bounds, double **roundings);
 /** Returns how far rounding alone may move such a result; bias is the bias's magnitude. */

@@ -4,9 +4,9 @@
  *
  * The interpreter computes an operator's exact value y (in double, whose own error is a billionth of float32's) from its
  * operands' values, and a distance d: with operands anywhere within their bounds and float32 arithmetic inside the operator,
- * the unrounded result lies in [y - d, y + d].  Rounding is monotone, so the implementation's result lies between the rounded
- * ends, and the bound is the farther end's distance from the rounded y.  d = 0 gives bound 0: what is exact or rounded once
- * from exact operands must agree to the bit.
+ * the unrounded result is in [y - d, y + d].  Rounding is monotone, so the implementation's result is between the rounded
+ * ends, and the bound is the farther end's distance from the rounded y.  d = 0 gives bound 0: exact values and those rounded
+ * once from exact operands must agree to the bit.
  */
 #include "ir/interpret/interpret.h"
 
@@ -29,7 +29,7 @@ double interpret_bound_rounded(dtype type, double exact, double distance)
 
 double interpret_bound_sum(double exact, double magnitude, double far, int64_t count, bool certain)
 {
-    /* An operand is NaN or infinite, and so is the sum in any order, unless what is finite may become the other infinity. */
+    /* An operand is NaN or infinite, and so is the sum in any order, unless finite terms may become the other infinity. */
     if (!isfinite(exact))
         return certain && (isnan(exact) || far <= FLT_MAX) ? 0 : INFINITY;
     if (!(far <= FLT_MAX)) /* some order may overflow on the way */

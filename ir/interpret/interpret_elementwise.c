@@ -240,9 +240,9 @@ static bool operand_is_float(const struct formula *f, uint32_t k)
     case OP_WHERE:
         return k > 0 && !f->integer;
     case OP_QUANTIZE_LINEAR:
-        return k < 2;
+        return k < 2 || dtype_is_float(f->result);
     case OP_DEQUANTIZE_LINEAR:
-        return k == 1;
+        return k == 1 || dtype_is_float(f->type);
     default:
         return !f->integer;
     }
@@ -256,10 +256,12 @@ static union lane evaluate(const struct formula *f, const union lane *x)
         y = evaluate_cast(f, x[0]);
     else if (f->op == OP_WHERE)
         y = x[0].i ? x[1] : x[2];
+    else if (f->op == OP_QUANTIZE_LINEAR && dtype_is_float(f->result))
+        y.f = (double)(float)((double)(float)(x[0].f / x[1].f) + x[2].f);
     else if (f->op == OP_QUANTIZE_LINEAR)
         y.i = evaluate_quantize(f, x);
     else if (f->op == OP_DEQUANTIZE_LINEAR)
-        y.f = (double)(x[0].i - x[2].i) * x[1].f;
+        y.f = (dtype_is_float(f->type) ? x[0].f - x[2].f : (double)(x[0].i - x[2].i)) * x[1].f;
     else if (is_predicate(f->op))
         y.i = evaluate_predicate(f, x);
     else if (f->integer)
@@ -317,7 +319,10 @@ static double tolerance(const struct formula *f, const union lane *x, double y)
             return INFINITY;
         return 8 * (ulp * size + tiny);
     }
-    case OP_DEQUANTIZE_LINEAR: /* the specification's emulation casts both to float before it subtracts */
+    case OP_DEQUANTIZE_LINEAR:
+        if (dtype_is_float(f->type)) /* the difference is rounded, if it is one */
+            return x[2].f == 0 ? 0 : ulp * (a + fabs(x[2].f)) * fabs(x[1].f);
+        /* the specification's emulation casts both to float before it subtracts */
         return ulp * (fabs((double)x[0].i) + fabs((double)x[2].i)) * fabs(x[1].f) *
                (llabs(x[0].i) > 1 << 24 || llabs(x[2].i) > 1 << 24);
     default: /* exact, or rounded once */
@@ -385,9 +390,7 @@ static double distance(const struct formula *f, const union lane *x, const doubl
             return INFINITY;
         if (f->op == OP_POW && x[0].f <= bounds[0] && (k == 1 || bounds[1] > 0))
             return INFINITY; /* negative bases with uncertain exponents: NaN or not */
-        if ((f->op == OP_EQUAL || f->op == OP_NOT_EQUAL || f->op == OP_LESSER || f->op == OP_LESSER_OR_EQUAL ||
-             f->op == OP_GREATER || f->op == OP_GREATER_OR_EQUAL) &&
-            fabs(x[0].f - x[1].f) <= bounds[0] + bounds[1])
+        if (op_infos[f->op].flags & OPF_COMPARES && fabs(x[0].f - x[1].f) <= bounds[0] + bounds[1])
             return INFINITY; /* all six jump where the operands meet */
     }
     if (!certain) {

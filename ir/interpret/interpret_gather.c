@@ -162,7 +162,7 @@ bool interpret_coordinates(struct interpretation *t)
     return indices_read(t, &x) && copy_indexed(t, &x, true, 0);
 }
 
-/** Combines what is there with an update, and rounds a float.  *bound is that of what is there, and then the result's; `other`
+/** Combines an element with an update, and rounds a float.  *bound is that of the element, and then the result's; `other`
  * is the update's. */
 static union lane combine(WNNScatterReduction r, dtype type, union lane a, union lane b, double *bound, double other)
 {

@@ -57,7 +57,7 @@ void walk_broadcast(struct walk *w, uint32_t view, const struct tensor_type *typ
     assert(type->rank <= w->rank);
     type_strides(type, strides);
     for (uint32_t d = 0; d < w->rank; d++) {
-        uint32_t own = d - (w->rank - type->rank); /* wraps for the dimensions that type lacks */
+        uint32_t own = d - (w->rank - type->rank); /* wraps for dimensions missing in type */
         bool here = d >= w->rank - type->rank && type->dims[own] != 1;
         w->strides[view][d] = here ? strides[own] : 0;
     }
@@ -77,8 +77,12 @@ void interpret_load(dtype type, const void *data, int64_t stride, int64_t count,
 {
     switch ((int)type) {
         LOAD(DTYPE_BFLOAT16, f, uint16_t, bf16_to_f32(x))
+        LOAD(DTYPE_FLOAT8E4M3, f, uint8_t, f8_to_f32(x, DTYPE_FLOAT8E4M3))
+        LOAD(DTYPE_FLOAT8E5M2, f, uint8_t, f8_to_f32(x, DTYPE_FLOAT8E5M2))
         LOAD(DTYPE_FLOAT64, f, double, x)
-        LOAD(DTYPE_UINT4, i, uint8_t, x) /* unpacked to bytes */
+        LOAD(DTYPE_UINT4, i, uint8_t, x) /* packed ones are unpacked to bytes */
+        LOAD(DTYPE_UINT2, i, uint8_t, x)
+        LOAD(DTYPE_UINT1, i, uint8_t, x)
         LOAD(WNNOperandDataType_Float32, f, float, x)
         LOAD(WNNOperandDataType_Float16, f, uint16_t, f16_to_f32(x))
         LOAD(WNNOperandDataType_Int32, i, int32_t, x)
@@ -102,6 +106,8 @@ void interpret_store(dtype type, const union lane *in, int64_t count, void *data
 {
     switch ((int)type) {
         STORE(DTYPE_BFLOAT16, uint16_t, f64_to_bf16(in[k].f))
+        STORE(DTYPE_FLOAT8E4M3, uint8_t, f64_to_f8(in[k].f, type))
+        STORE(DTYPE_FLOAT8E5M2, uint8_t, f64_to_f8(in[k].f, type))
         STORE(DTYPE_FLOAT64, double, in[k].f)
         STORE(WNNOperandDataType_Float32, float, in[k].f)
         STORE(WNNOperandDataType_Float16, uint16_t, f64_to_f16(in[k].f))
@@ -121,6 +127,7 @@ double interpret_round(dtype type, double value)
     return type == WNNOperandDataType_Float32 ? (double)(float)value
            : type == DTYPE_BFLOAT16           ? (double)bf16_to_f32(f64_to_bf16(value))
            : type == DTYPE_FLOAT64            ? value
+           : dtype_is_float8(type)            ? (double)f8_to_f32(f64_to_f8(value, type), type)
                                               : (double)f16_to_f32(f64_to_f16(value));
 }
 

@@ -69,7 +69,14 @@ bool interpret_loop(struct interpretation *t)
         if (!u.out[i] || (t->bounds && !u.out_bounds[i]))
             return false;
     }
+    for (uint32_t i = 0; l->stop && i < l->carried; i++) { /* it may stop before it begins */
+        memcpy(t->results[i].data, u.in[i], (size_t)type_bytes(t->results[i].type));
+        if (t->bounds && u.in_bounds[i])
+            memcpy(t->results[i].bound, u.in_bounds[i], (size_t)type_elements(t->results[i].type) * sizeof(double));
+    }
     for (uint32_t iteration = 0; iteration < l->iterations; iteration++) {
+        if (l->stop && *(const uint8_t *)t->results[l->stop - 1].data)
+            break;
         place_slices(t, l, iteration, &u);
         if (!graph_interpret_from(l->graph, u.in, u.in_bounds, u.out, u.out_bounds, t->error))
             return false;
@@ -83,8 +90,6 @@ bool interpret_loop(struct interpretation *t)
             memcpy(result->bound, u.out_bounds[i], (size_t)type_elements(result->type) * sizeof(double));
             u.in_bounds[i] = result->bound;
         }
-        if (l->stop && *(const uint8_t *)t->results[l->stop - 1].data)
-            break;
     }
     return true;
 }

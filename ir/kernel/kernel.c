@@ -88,8 +88,12 @@ enum ktype ktype_of(dtype t)
                                              [WNNOperandDataType_Int8] = KT_I8,
                                              [WNNOperandDataType_Uint8] = KT_U8,
                                              [DTYPE_BFLOAT16] = KT_F32,
+                                             [DTYPE_FLOAT8E4M3] = KT_U8,
+                                             [DTYPE_FLOAT8E5M2] = KT_U8,
                                              [DTYPE_FLOAT64] = KT_F64,
-                                             [DTYPE_UINT4] = KT_U32};
+                                             [DTYPE_UINT4] = KT_U32,
+                                             [DTYPE_UINT2] = KT_U32,
+                                             [DTYPE_UINT1] = KT_U32};
 
     assert((unsigned)t < DTYPE_END && types[t]);
     return (enum ktype)types[t];

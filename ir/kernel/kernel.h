@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The kernel IR says what one generated kernel computes, in the same way to every code generator (LLVM, OpenCL C).
+ * The kernel IR describes what one generated kernel computes, for every code generator (LLVM, OpenCL C).
  *
- * The files of passes/lower make kernels of clusters of graph nodes.  codegen/ emits functions from them, and
- * ir/kernel/kernel_interpret.c runs them directly, for tests.  Read this file, then ir/kernel/kernel.c.
+ * The files of passes/lower lower clusters of graph nodes to kernels, for which codegen/ emits functions.  Tests run them
+ * directly (tests/support/kernel_interpret.c).  Read this file, then ir/kernel/kernel.c.
  *
  * A kernel is an iteration space and a DAG of scalar expressions over it:
  *
  *   - Variables are of three kinds.  PARALLEL ones span the space (every point is independent); REDUCED ones are looped over
- *     inside a point by phases; DERIVED ones are computed from other variables: (affine / divide) % modulo, where a reshape
- *     cannot be said by strides, or the value of an expression clamped to [0, size-1] (an index that is data: gathers).
+ *     inside a point by phases; DERIVED ones are computed from other variables: (affine / divide) % modulo, for reshapes that
+ *     strides cannot express, or the value of an expression clamped to [0, size-1] (a gather's index).
  *   - Affine forms are offset + sum of coefficient * variable.  They address tensors (in elements), feed derived variables and
  *     guards, and may be used as values (INDEX).  Broadcast is coefficient 0, a transpose permuted coefficients, a slice an
  *     offset, a reverse a negative coefficient.
@@ -18,9 +18,10 @@
  *   - REDUCE expressions consume an expression over all REDUCED variables and are one value per point.  An expression whose
  *     operands include a REDUCE belongs to a later phase: softmax is three phases over a row (maximum; sum of exponentials;
  *     scaled store), layer normalisation three, a reduction or a pooling one, a purely element-wise kernel none.  kernel_finish
- *     computes the phases.  The order in which a REDUCE adds is the code generator's (several accumulators).
+ *     computes the phases.  The code generator chooses the order in which a REDUCE adds (several accumulators).
  *   - SCAN expressions are running sums along the REDUCED variables, in order; they vary and start no new phase.
- *   - A LOAD of a tensor that is written reads what a store of the same iteration overwrites: an update.  It varies.
+ *   - A LOAD of a tensor that is written reads the element that a store of the same iteration overwrites: an update.  It
+ *     varies.
  *   - Stores go to an affine address each, and may be guarded.  A store whose address or value depends on a REDUCED variable
  *     happens in the loop of the phase in which its value is ready; others once per point, after all phases.  Within one
  *     iteration all loads come before all stores.  Iterations of a phase's loop may run concurrently, but not where order
@@ -29,23 +30,26 @@
  * Tensors may be float16, expressions never are.  A LOAD of float16 yields float32, a STORE into float16 rounds, and ROUND_F16
  * rounds in between (every float16 operator's result is rounded, fused or not).  Bfloat16 is treated likewise, with ROUND_BF16.
  *
- * Float64 is what small recurrent operators are computed in: arithmetic and sums are float64's own, all other functions are
- * those of float32, of the rounded argument.
+ * Small recurrent operators are computed in float64: arithmetic and sums are float64's, all other functions are those of
+ * float32, of the rounded argument.
  *
  * A kernel may be an ordered list of stages instead: kernels of their own that agree on their first few PARALLEL variables, the
- * macro-tile.  A unit of work is one macro-tile: for it all stages run, one after the other, and what they hand over lies in
- * LOCAL tensors, in the thread's scratch, so that it stays in a core's cache however large the tensors are.  A stage may run
- * only for macro-tiles in which an earlier one left a number below a limit, or only for the others.  One that depends on the
- * slowest variables of the macro-tile alone need not run again until they change.  A variable of a stage may be BOUNDED: then
- * an earlier stage left in a local which of its values count: the first of them, and the end, one past the last.
- * Points at others need not be computed: nothing may depend on whether they are.
+ * macro-tile.  A unit of work is one macro-tile: all stages run for it, one after the other, and pass data in LOCAL tensors, in
+ * the thread's scratch, so that it stays in a core's cache for tensors of any size.  A stage may run only for macro-tiles in
+ * which an earlier one stored a number below a limit, or only for the others.  One that depends on the slowest variables of the
+ * macro-tile alone need not run again until they change.  A variable of a stage may be BOUNDED: its range [first, end) is read
+ * from a local of an earlier stage.  Points outside may or may not be computed.
  *
- * Sizes and coefficients are data, not structure: kernel_structure() prints the kernel with every number that need not be known
- * at compile time replaced by a parameter slot.  Kernels with equal structure share code and differ in their parameters.
+ * Sizes and coefficients are data, not structure: kernel_structure() prints the kernel with parameter slots for all numbers
+ * that are not needed at compile time.  Kernels with equal structure share code and differ in their parameters.
  */
 #pragma once
 
-#include "ir/graph/ir.h"
+#include <stdio.h>
+
+#include "ir/graph/type.h"
+#include "ir/support/arena.h"
+#include "ir/support/number.h"
 #include "ir/support/table.h"
 
 enum {
@@ -54,7 +58,7 @@ enum {
     KERNEL_STAGES_MAX = 10,   /* stages of a kernel */
     KERNEL_LOCALS_MAX = 8,    /* local tensors */
     KERNEL_IMMEDIATE_MAX = 8, /* sizes of REDUCED variables up to this are part of a kernel's structure, not parameters */
-    KERNEL_RUN_LEAST = 8      /* consecutive elements that are worth a vector; the same for all machines, as kernels are */
+    KERNEL_RUN_LEAST = 8      /* least consecutive elements for a vector; the same for all machines, like kernels */
 };
 
 /* ---- affine forms ---- */
@@ -87,7 +91,7 @@ struct kvar {
     struct kaffine base; /* DIVMOD: (base / divide) % modulo, base >= 0; modulo 0: no modulo */
     int64_t divide, modulo;
     uint32_t expr; /* LOADED: integer expression; negative values count from the end after clamping to [-size, size-1] */
-    bool bounded;  /* PARALLEL, REDUCED: only the values count that the kernel's bound says, the others may be left out */
+    bool bounded;  /* PARALLEL, REDUCED: only values within the kernel's bound are needed */
 };
 
 /* ---- expressions ---- */
@@ -161,7 +165,7 @@ struct kexpr {
     bool varying;   /* depends on a REDUCED variable */
 };
 
-/** Returns whether a reduction looks for the place of an extreme. */
+/** Returns whether a reduction finds the index of an extreme. */
 static inline bool kexpr_is_place(const struct kexpr *e)
 {
     return e->reduce == KR_ARG_MIN || e->reduce == KR_ARG_MAX;
@@ -182,19 +186,18 @@ struct ktensor {
     dtype type;
     bool written;
     bool unaligned;   /* its elements may lie at any address: bytes that were lent, often of a mapped file */
-    bool uneven;      /* of bytes: the first one may lie anywhere, else it lies at a multiple of four */
     int64_t elements; /* of the whole buffer; every address is below it (kernel_verify proves it where it can) */
     void *user;       /* the lowering's: which graph value this is */
 };
 
-/** This is a tensor in scratch that stages hand each other.  It holds data of the macro-tile that is being computed. */
+/** A tensor in scratch that passes data between stages.  It holds data of the macro-tile that is being computed. */
 struct klocal {
     dtype type;
     int64_t elements;
     int64_t offset; /* in scratch, bytes; computed by kernel_finish */
 };
 
-/** Says when a stage runs for a macro-tile: it depends on how the first element of a float32 local, the stage predicate,
+/** Describes when a stage runs for a macro-tile: it depends on how the first element of a float32 local, the stage predicate,
  * compares with the limit. */
 enum kstage_when { KSTAGE_ALWAYS, KSTAGE_BELOW, KSTAGE_NOT_BELOW /* or NaN */ };
 
@@ -205,21 +208,21 @@ struct kstage {
     enum kstage_when when;
     uint32_t predicate; /* local */
     float limit;
-    /* kernel_finish computes this: of so many macro-tiles that follow each other the first one's results serve all. */
+    /* kernel_finish computes this: of that many macro-tiles that follow each other the first one's results serve all. */
     int64_t period;
 };
 
-/** Only the functions that build a kernel read this. */
+/** State of the functions that build a kernel. */
 struct kernel_builder {
-    uint32_t expr_capacity, store_capacity;
+    size_t expr_capacity, store_capacity;
     bool keeps_guards;  /* whether one always holds depends on sizes that vary, and is to make no other structure */
     struct table table; /* value numbering; an item is the expression + 1 as an address */
 };
 
-/** Says what the lowering of a contraction asks of its schedule. */
+/** Requirements of a contraction's lowering on its schedule. */
 struct kcontraction {
-    uint32_t m_multiple; /* M is padded to a multiple of this, so that tiles of as many rows leave no rest; 0: it is not */
-    uint32_t sum_steps;  /* sums are split into blocks of so many products; 0: as the schedule chooses */
+    uint32_t m_multiple; /* M is padded to a multiple of this, so that tiles of as many rows leave no remainder; 0: it is not */
+    uint32_t sum_steps;  /* sums are split into blocks of that many products; 0: as the schedule chooses */
 };
 
 struct kernel {
@@ -237,7 +240,7 @@ struct kernel {
     char label[48];           /* of the node that it is named after, cut short if need be; "" if it has none */
     uint32_t macro_tile_vars; /* of a stage: so many first variables are the macro-tile and stay as they are */
     struct kcontraction contraction;
-    bool rare;      /* a stage that seldom runs (KSTAGE_NOT_BELOW): little code matters more than speed */
+    bool rare;      /* a stage that rarely runs (KSTAGE_NOT_BELOW): code size matters more than speed */
     uint32_t bound; /* of a stage with a bounded variable: the int32 tensor whose elements 0 <= first < end <= size bound it */
     /* A kernel of stages has these, and no variables, expressions and stores itself: */
     uint32_t stage_count, local_count;
@@ -273,8 +276,10 @@ struct kaffine kernel_divmod(struct kernel *k, struct kaffine base, int64_t divi
 /** Makes a variable whose value is that of an integer expression, clamped. */
 struct kaffine kernel_loaded_var(struct kernel *k, uint32_t expr, int64_t size);
 
-/** These functions return affine forms in the kernel's arena: a number, a variable, a sum, a multiple, a sum with a number.  If
- * memory runs out they set k->error, and what they return leads nowhere. */
+/**
+ * These functions return affine forms in the kernel's arena: a number, a variable, a sum, a multiple, a sum with a number.  If
+ * memory runs out they set k->error, and the result must not be used.
+ */
 struct kaffine kaffine_const(int64_t offset);
 struct kaffine kaffine_var(struct kernel *k, uint32_t var);
 struct kaffine kaffine_add(struct kernel *k, struct kaffine a, struct kaffine b);
@@ -286,7 +291,7 @@ bool kaffine_equal(struct kaffine a, struct kaffine b);
 uint64_t kaffine_hash(uint64_t h, struct kaffine a);
 /** Returns whether two lists of n guards are the same. */
 bool kguards_equal(uint32_t n, const struct kguard *a, const struct kguard *b);
-/** Returns whether a guard whose form is in low to high may be left out. */
+/** Returns whether a guard whose form is in low to high may be dropped. */
 bool kguard_is_idle(const struct kernel *k, const struct kguard *g, int64_t low, int64_t high);
 /** Returns the coefficient of a variable's term, 0 if there is none. */
 int64_t kaffine_coefficient(struct kaffine a, uint32_t var);
@@ -300,7 +305,7 @@ uint32_t kernel_f32(struct kernel *k, float value);
 uint32_t kernel_load(struct kernel *k, uint32_t tensor, struct kaffine index, uint32_t guard_count, const struct kguard *guards,
                      union scalar fill);
 uint32_t kernel_index(struct kernel *k, struct kaffine form);
-/** Adds a number that a size decides, as kernel_index does: a parameter, so that sizes share code. */
+/** Adds a number that depends on a size, like kernel_index: a parameter, so that sizes share code. */
 uint32_t kernel_size(struct kernel *k, int64_t size);
 uint32_t kernel_op1(struct kernel *k, enum kop op, uint32_t a);
 uint32_t kernel_op2(struct kernel *k, enum kop op, uint32_t a, uint32_t b);
@@ -330,18 +335,11 @@ struct kstage *kernel_stage(struct kernel *k, struct kernel *stage, const uint32
 bool kernel_finish(struct kernel *k);
 /** Checks the invariants (types, SSA order, address ranges); violations go to out.  Returns false if there was one. */
 bool kernel_verify(const struct kernel *k, FILE *out);
-/** Prints a kernel for people. */
+/** Prints a kernel for humans. */
 void kernel_print(const struct kernel *k, FILE *out);
-/**
- * Runs a finished kernel on buffers, one scalar at a time; codegen is tested against it.  Element-wise float operations are
- * exactly rounded as generated code's are; transcendental functions are double's, rounded; sums accumulate in double.
- * Returns false if memory runs out.
- */
-bool kernel_interpret(const struct kernel *k, void *const *tensors);
-/** Computes one scalar operation on values of type `from` (conversions, comparisons) or `type`.  It folds constants, and
- * kernel_interpret runs it. */
+/** Computes one scalar operation on values of type `from` (conversions, comparisons) or `type`. */
 union scalar kernel_scalar(enum kop op, enum ktype type, enum ktype from, const union scalar args[3]);
-/** Returns whether an output may lie in the memory of an input: every load of it happens before the store to the same address.
+/** Returns whether an output may share the memory of an input: every load of it happens before the store to the same address.
  */
 bool kernel_may_share(const struct kernel *k, uint32_t input, uint32_t output);
 
@@ -381,9 +379,9 @@ bool kaffine_varying(const struct kernel *k, struct kaffine a);
 
 /**
  * A number of a kernel is a parameter or a part of the code, immediate.  Immediate are coefficients and offsets that are -1, 0
- * or 1, bounds of 1, dividers, modulos and small REDUCED sizes (with kernel_sizes_are_chosen the immediate variable's
- * instead).  Equal coefficients of one variable share a slot (so that equal addresses stay visibly equal), and so do equal
- * offsets and bounds of forms that begin with one variable; other equal numbers do not, lest chance makes different structures.
+ * or 1, bounds of 1, dividers, modulos and small REDUCED sizes (with kernel_sizes_are_chosen the immediate variable's instead).
+ * Equal coefficients of one variable share a slot (so that equal addresses remain recognisable), and so do equal offsets and
+ * bounds of forms that begin with one variable; other equal numbers do not, so that coincidences do not change the structure.
  * Slots are numbered by first visit.
  */
 struct knumber {
@@ -411,25 +409,22 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
 /** Returns the structure of a kernel without stages as text in the arena, with parameters for numbers, or NULL if memory runs
  * out. */
 char *kernel_structure(const struct kernel *k, uint32_t immediate_var, struct arena *a);
-/** Returns what the structure of a kernel of stages says of a stage besides the stage's own structure. */
+/** Returns the part of a stage in the structure of a kernel of stages, without the stage's own structure. */
 char *kernel_stage_structure(const struct kernel *k, uint32_t stage, struct arena *a);
 
 /* ---- kernels of stages ---- */
 
 /**
  * Returns whether the lowering chose the sizes of a stage's innermost PARALLEL variables, so that there are few of them by
- * design: they may be part of the code, and REDUCED sizes are parameters.  Stages that seldom run have whatever sizes the graph
- * has.
+ * design: they may be part of the code, and REDUCED sizes are parameters.  Stages that rarely run have the graph's sizes.
  */
 static inline bool kernel_sizes_are_chosen(const struct kernel *k)
 {
     return k->macro_tile_vars && !k->rare;
 }
-/** Returns whether a REDUCED size is a part of the code, which may be as many times as it says. */
-static inline bool kernel_sums_unroll(const struct kernel *k, int64_t size)
-{
-    return size <= KERNEL_IMMEDIATE_MAX && !kernel_sizes_are_chosen(k);
-}
+/** Returns whether the size of a REDUCED variable is a part of the code, which may be as many times as it says: it is small,
+ * and no number of words of bytes, of which networks have several small ones and each takes as long as a loop over them. */
+bool kernel_sums_unroll(const struct kernel *k, uint32_t var);
 /** Returns the number of macro-tiles that a stage is computed for. */
 int64_t kernel_macro_tiles(const struct kernel *stage);
 /** Returns the bytes of all locals of a kernel of stages, each of which begins at a multiple of TARGET_ALIGNMENT. */

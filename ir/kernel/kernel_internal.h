@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what only the files of ir/kernel share.
+ * Declares internals of ir/kernel.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "ir/kernel/operation_class.h"
 #include "ir/support/align.h"
 
-/** Says which types an operation's operands and result have. */
+/** Describes which types an operation's operands and result have. */
 enum kop_types {
     KOP_OWN,        /* a rule of its own */
     KOP_NUMBERS,    /* operands and result of one type, any but bool */
@@ -22,7 +22,7 @@ enum kop_types {
     KOP_EXPANSION   /* in expansions only, with a rule of its own */
 };
 
-/** This is a row of the table of operations (kernel_op.c). */
+/** A row of the table of operations (kernel_op.c). */
 struct kop_info {
     const char *name;
     uint8_t arity; /* operands; of K_REDUCE 1, though KR_DOT has 2 */
@@ -31,17 +31,21 @@ struct kop_info {
     uint8_t cost;  /* enum operation_class, of floats */
     bool has_f64;  /* of KOP_NUMBERS and KOP_FLOATS: computed in float64, too */
 };
-/** Returns an operation's row, which lives for ever. */
+/** Returns an operation's row, which is never freed. */
 const struct kop_info *kop_info(enum kop op);
 
-/** Adds an operation and returns its id, as kernel_op1, kernel_op2, kernel_op3 and kernel_cast do.  KT_COUNT stands for the
- * type that follows from the operands; what the operation does not have is KEXPR_NONE. */
+/**
+ * Adds an operation and returns its id, as kernel_op1, kernel_op2, kernel_op3 and kernel_cast do.  KT_COUNT stands for the type
+ * that follows from the operands; absent operands are KEXPR_NONE.
+ */
 uint32_t kernel_operate(struct kernel *k, enum kop op, enum ktype type, uint32_t a, uint32_t b, uint32_t c);
 
 struct rule;
 
-/** Returns an expression that is bit for bit the same as e, which is not part of the kernel yet, or KEXPR_NONE: what the first
- * of the rules makes of it (ir/rules/rules.h). */
+/**
+ * Applies the first matching rule (ir/rules/rules.h) to e, which is not part of the kernel yet.  Returns an expression that is
+ * bit for bit the same, or KEXPR_NONE.
+ */
 uint32_t kernel_simplify(struct kernel *k, const struct kexpr *e, const struct rule *rows, size_t count);
 /** Returns the operation of a rule's word (enum rule_word), or K_OP_COUNT if kernels have none. */
 enum kop kernel_rule_op(uint32_t word);
@@ -49,7 +53,7 @@ enum kop kernel_rule_op(uint32_t word);
 uint32_t kernel_append_var(struct kernel *k, const struct kvar *v);
 /** Returns whether an expression depends on a REDUCED variable. */
 bool kexpr_varies(const struct kernel *k, uint32_t id);
-/** Returns a + factor * b, whose terms lie in `terms`, which has room for those of both. */
+/** Returns a + factor * b, whose terms are in `terms`, which has room for those of both. */
 struct kaffine kaffine_combine(struct kaffine a, struct kaffine b, int64_t factor, struct kterm *terms);
 /** Does what kaffine_range does, over the points at which the guards hold. */
 void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
@@ -59,9 +63,6 @@ bool kernel_finish_stages(struct kernel *k);
 /** These do what the functions of the same names do, for kernels of stages (kernel_stage.c). */
 void kernel_print_stages(const struct kernel *k, FILE *out);
 bool kernel_verify_stages(const struct kernel *k, FILE *out);
-bool kernel_interpret_stages(const struct kernel *k, void *const *tensors);
-/** Runs one macro-tile of a finished stage. */
-bool kernel_interpret_macro_tile(const struct kernel *k, int64_t macro_tile, void *const *tensors);
 /** Calls visit for every affine form of a kernel without stages, until it returns false, which is returned. */
 bool kernel_for_each_form(const struct kernel *k, bool (*visit)(void *user, struct kaffine a), void *user);
 /** Returns how many combinations of values the variables of a kind have. */
@@ -69,5 +70,5 @@ double kernel_points(const struct kernel *k, enum kvar_kind kind);
 /** Returns whether iterations of a finished kernel's loops must store one after the other: at addresses that are data, or
  * several times at one. */
 bool kernel_stores_in_order(const struct kernel *k);
-/** Returns the class of what one evaluation costs, as the target's table of facts knows it (kernel_op.c). */
+/** Returns the cost class of one evaluation, for the target's table of facts (kernel_op.c). */
 enum operation_class kexpr_class(const struct kexpr *e);

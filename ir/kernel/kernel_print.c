@@ -6,6 +6,7 @@
  * The text of all three comes from one walk (describe), so that a structure cannot forget a number that a kernel prints.
  */
 #include <inttypes.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,10 @@
 struct numbering {
     struct arena *arena;
     struct knumbers *out;
-    uint32_t capacity, param_capacity, kind_capacity;
-    struct table slots; /* by kind and value; an item is the slot + 1 as an address */
-    uint32_t *kinds;    /* by slot */
+    size_t capacity, param_capacity, kind_capacity;
+    struct table slots;           /* by kind and value; an item is the slot + 1 as an address */
+    uint32_t *kinds;              /* by slot */
+    bool shifts[KERNEL_VARS_MAX]; /* the variable says with others how far words of weights are shifted: steps are constants */
     bool failed;
 };
 
@@ -57,6 +59,32 @@ static int32_t slot_of(struct numbering *n, uint32_t kind, int64_t value)
     return (int32_t)count;
 }
 
+/* Returns whether the innermost loop is over the bytes of words that are all neighbours, and the next one, var, over words. */
+static bool counts_words(const struct kernel *k, uint32_t var)
+{
+    enum { WORD = 4 };
+    const uint32_t last = k->parallel_count + k->reduced_count - 1;
+    uint32_t loads = 0;
+
+    if (k->reduced_count < 2 || var + 1 != last || k->vars[last].size != WORD)
+        return false;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        if (x->op != K_LOAD || !x->varying)
+            continue;
+        const int64_t step = kaffine_coefficient(x->index, var);
+        if (ktype_size(x->type) != 1 || kaffine_coefficient(x->index, last) != 1 || !step || step % WORD)
+            return false;
+        loads++;
+    }
+    return loads > 1;
+}
+
+bool kernel_sums_unroll(const struct kernel *k, uint32_t var)
+{
+    return k->vars[var].size <= KERNEL_IMMEDIATE_MAX && !kernel_sizes_are_chosen(k) && !counts_words(k, var);
+}
+
 static void number(struct numbering *n, uint32_t kind, int64_t value, bool immediate)
 {
     struct knumbers *o = n->out;
@@ -73,7 +101,7 @@ static void number_form(struct numbering *n, struct kaffine a, uint32_t kinds)
     number(n, kinds + KIND_OFFSET, a.offset, a.offset >= -1 && a.offset <= 1);
     for (uint32_t i = 0; i < a.count; i++)
         number(n, kinds + KIND_COEFFICIENT + a.terms[i].var, a.terms[i].coefficient,
-               a.terms[i].coefficient >= -1 && a.terms[i].coefficient <= 1);
+               n->shifts[a.terms[i].var] || (a.terms[i].coefficient >= -1 && a.terms[i].coefficient <= 1));
 }
 
 static void number_guards(struct numbering *n, uint32_t count, const struct kguard *guards)
@@ -95,6 +123,11 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
         return false;
     out->exprs = out->vars + k->var_count;
     out->stores = out->exprs + k->expr_count;
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        for (uint32_t t = 0; k->exprs[i].op == K_INDEX && k->exprs[i].index.count > 1 && t < k->exprs[i].index.count; t++) {
+            const uint32_t var = k->exprs[i].index.terms[t].var;
+            n.shifts[var] |= k->vars[var].kind == KVAR_REDUCED && kernel_sums_unroll(k, var);
+        }
     for (uint32_t i = 0; i < k->var_count; i++) {
         const struct kvar *v = &k->vars[i];
         out->vars[i] = out->count;
@@ -106,7 +139,7 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
             number(&n, KIND_SIZE + i, v->size, false);
             break;
         case KVAR_REDUCED:
-            number(&n, KIND_SIZE + i, v->size, i == immediate_var || kernel_sums_unroll(k, v->size));
+            number(&n, KIND_SIZE + i, v->size, i == immediate_var || kernel_sums_unroll(k, i));
             break;
         case KVAR_DIVMOD:
             number_form(&n, v->base, 0);
@@ -307,7 +340,7 @@ static void describe(struct writer *w, const struct kernel *k)
     for (uint32_t i = 0; i < k->tensor_count; i++) {
         fprintf(w->out, "  tensor t%u: %s", i, dtype_name(k->tensors[i].type));
         if (!w->numbers)
-            fprintf(w->out, "[%" PRId64 "]%s", k->tensors[i].elements, k->tensors[i].uneven ? " uneven" : "");
+            fprintf(w->out, "[%" PRId64 "]", k->tensors[i].elements);
         fputs(k->tensors[i].unaligned ? " unaligned" : "", w->out);
         fputs(k->tensors[i].written ? " written\n" : "\n", w->out);
     }
@@ -347,6 +380,7 @@ char *kernel_structure(const struct kernel *k, uint32_t immediate_var, struct ar
 
     if (!kernel_numbers(k, immediate_var, a, &numbers) || !(w.out = open_memstream(&text, &size)))
         return NULL;
+    __fsetlocking(w.out, FSETLOCKING_BYCALLER); /* thousands of short texts */
     if (k->macro_tile_vars || k->rare)
         fprintf(w.out, "  macro-tile %u%s\n", k->macro_tile_vars, k->rare ? " rare" : "");
     describe(&w, k);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Computes scalar operations of the kernel IR on single values.  This folds constants while a kernel is built, and
- * kernel_interpret runs it.
+ * Computes scalar operations of the kernel IR on single values.  This folds constants while a kernel is built.
  *
  * Float arithmetic is float32's or float64's own (one rounding); transcendental functions are computed in double and rounded to
  * float32.  Integers wrap; nothing traps.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Builds and completes kernels of stages, and does what printing, verifying and interpreting them adds to the stages' own.
+ * Builds and completes kernels of stages, and does what printing and verifying them adds to the stages' own.
  *
  * Scratch of such a kernel has the local tensors one after the other, then what the stages need themselves, which is
  * the same memory for all of them: they run one after the other.
@@ -209,30 +209,4 @@ bool kernel_verify_stages(const struct kernel *k, FILE *out)
             fprintf(out, "kernel %s: stage %" PRIu32 " does not fit\n", k->name, i);
     }
     return good;
-}
-
-/* ---- interpreting ---- */
-
-bool kernel_interpret_stages(const struct kernel *k, void *const *tensors)
-{
-    const int64_t macro_tiles = kernel_macro_tiles(k->stages[0].kernel);
-    void *own[KERNEL_TENSORS_MAX], *locals[KERNEL_LOCALS_MAX] = {NULL};
-    bool ok = true;
-
-    for (uint32_t i = 0; ok && i < k->local_count; i++)
-        ok = (locals[i] = calloc((size_t)k->locals[i].elements, dtype_size(k->locals[i].type))) != NULL;
-    for (int64_t macro_tile = 0; ok && macro_tile < macro_tiles; macro_tile++)
-        for (uint32_t i = 0; ok && i < k->stage_count; i++) {
-            const struct kstage *s = &k->stages[i];
-
-            if (s->when && (*(const float *)locals[s->predicate] < s->limit) != (s->when == KSTAGE_BELOW))
-                continue;
-            for (uint32_t t = 0; t < s->kernel->tensor_count; t++)
-                own[t] =
-                    s->tensors[t] < KERNEL_TENSORS_MAX ? tensors[s->tensors[t]] : locals[s->tensors[t] - KERNEL_TENSORS_MAX];
-            ok = kernel_interpret_macro_tile(s->kernel, macro_tile, own);
-        }
-    for (uint32_t i = 0; i < k->local_count; i++)
-        free(locals[i]);
-    return ok;
 }

@@ -6,7 +6,7 @@
  *     never negative and its value below its size; a LOADED variable's expression is an integer.
  *   - Forms: terms are sorted by variable, coefficients are not 0, variables exist.
  *   - Expressions: operands come before their users; operand and result types fit the operation.
- *   - Stores: the value has the tensor's type, the tensor is written; of what is written only that element is read which a
+ *   - Stores: the value has the tensor's type, the tensor is written; of a written tensor only that element is read which a
  *     store then overwrites (an update).
  *   - Stages: they agree on the macro-tile, their tensors are the kernel's or locals, and no local is read before it is
  * written.
@@ -92,7 +92,7 @@ static void terms_range(const struct kernel *k, struct kaffine a, uint32_t guard
 
 /**
  * Finds the range of a form, with the guards considered one after the other from `start` on.  A form that contains a guard's as
- * a multiple is bounded by the guard instead of the variables: it is factor * guard + rest, where rest no longer has the
+ * a multiple is bounded by the guard instead of the variables: it is factor * guard + rest, where rest does not have the
  * guard's variables.
  */
 static void range_from(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
@@ -234,7 +234,7 @@ static void check_bounded(struct verifier *v, uint32_t i)
         complain(v, "variable %u: is bounded, and is not a stage's first", i);
     else if (k->bound >= k->tensor_count || k->tensors[k->bound].type != WNNOperandDataType_Int32 ||
              k->tensors[k->bound].elements < 2 || k->tensors[k->bound].written)
-        complain(v, "variable %u: its bound is no pair of int32 that is read", i);
+        complain(v, "variable %u: its bound is not a pair of int32 that is read", i);
 }
 
 static void check_var(struct verifier *v, uint32_t i)

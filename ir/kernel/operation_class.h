@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares the classes of scalar operations, which machines give costs.
+ * Declares the cost classes of scalar operations.
  */
 #pragma once
 
-/** Classifies scalar operations by what they cost: operations of a class cost the same. */
+/** Classifies scalar operations by cost: operations of a class cost the same. */
 enum operation_class {
     OPERATION_NONE,           /* constants */
-    OPERATION_SIMPLE,         /* additions, comparisons, ...: one instruction; accesses to the first-level cache, too */
+    OPERATION_SIMPLE,         /* additions, comparisons, ...: one instruction; accesses to the L1 cache, too */
     OPERATION_EXTREME,        /* minimum and maximum, which keep NaN and signed zeros */
     OPERATION_DIVISION,       /* floats: division, square root, reciprocal */
     OPERATION_WHOLE_DIVISION, /* integers: division, which vectors do not have */

@@ -62,6 +62,12 @@ struct loop_function *loop_function_add(struct loop_module *m, const char *name,
     return f;
 }
 
+void loop_function_set_items(struct loop_function *f, const uint32_t items[LOOP_DIMENSIONS])
+{
+    memcpy(f->items, items, sizeof f->items);
+    f->param_count = 0;
+}
+
 struct loop_function *loop_function_find(const struct loop_module *m, const char *name)
 {
     for (struct loop_function *f = m->first; f; f = f->next)
@@ -271,12 +277,22 @@ struct loop_value *loop_slot(struct loop_builder *b, loop_type type)
     return add_at_beginning(b, LOOP_SLOT, type, 0);
 }
 
-struct loop_value *loop_array(struct loop_builder *b, loop_type type, int64_t bytes)
+static struct loop_value *add_array(struct loop_builder *b, enum loop_op op, loop_type type, int64_t bytes)
 {
-    struct loop_value *v = add_at_beginning(b, LOOP_ARRAY, loop_type_make(LOOP_PTR, 1), bytes);
+    struct loop_value *v = add_at_beginning(b, op, loop_type_make(LOOP_PTR, 1), bytes);
 
     v->of = type;
     return v;
+}
+
+struct loop_value *loop_array(struct loop_builder *b, loop_type type, int64_t bytes)
+{
+    return add_array(b, LOOP_ARRAY, type, bytes);
+}
+
+struct loop_value *loop_group_array(struct loop_builder *b, loop_type type, int64_t bytes)
+{
+    return add_array(b, LOOP_GROUP_ARRAY, type, bytes);
 }
 
 /* ---- control ---- */

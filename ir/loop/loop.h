@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares the loop language, which says how a kernel is computed: loops, vectors, loads and stores of a certain kind.
+ * Declares the loop language, which describes how a kernel is computed: loops, vectors, kinds of loads and stores.
  *
  * A module has functions.  A function has a body, a region: operations in their order.  An operation has operands, which are
- * values of operations before it in its region or in one around that, a type, and perhaps a number and regions.  Values do not
- * change; what does is in slots, which are variables, and in memory.  codegen/lower makes a module of a kernel with its
- * schedule, and codegen/llvm makes LLVM IR of it; both decide nothing that the other has decided.  loop_ops.def lists the
- * operations.
+ * values of operations before it in its region or in one around that, a type, and perhaps a number and regions.  Values are
+ * immutable; slots are mutable variables, and memory is mutable.  codegen/lower lowers a kernel with its schedule to a module,
+ * and codegen/llvm prints it as LLVM IR, without further decisions.  loop_ops.def lists the operations.
  *
  * Functions that add operations never fail.  If memory runs out, module->failed becomes true, they return values that may be
- * operands, and the module is of no use.
+ * operands, and the module must not be used.
  */
 #pragma once
 
@@ -22,13 +21,13 @@
 #include "ir/support/error.h"
 #include "ir/support/table.h"
 
-/** A vector has at most so many lanes: 512 bits of 8-bit elements. */
+/** The most lanes of a vector: 512 bits of 8-bit elements. */
 enum { LOOP_LANES_MAX = 64 };
 
-/** The elements of values: what is float16 or bfloat16 in memory is an i16. */
+/** The elements of values: float16 and bfloat16 numbers in memory are i16. */
 enum loop_element { LOOP_NONE, LOOP_I1, LOOP_I8, LOOP_I16, LOOP_I32, LOOP_I64, LOOP_F32, LOOP_F64, LOOP_PTR, LOOP_ELEMENTS };
 
-/** This is a type: a loop_element times 256, plus the number of lanes; a scalar has 1. */
+/** A type: a loop_element times 256, plus the number of lanes; a scalar has 1. */
 typedef uint16_t loop_type;
 
 static inline loop_type loop_type_make(enum loop_element element, uint32_t lanes)
@@ -76,7 +75,7 @@ enum loop_result {
     LOOP_RESULT_NONE
 };
 
-/** This is a row of loop_ops.def. */
+/** A row of loop_ops.def. */
 struct loop_op_row {
     const char *name, *operands;
     enum loop_result result;
@@ -84,18 +83,18 @@ struct loop_op_row {
 extern const struct loop_op_row loop_op_rows[LOOP_OP_COUNT];
 
 /** These are the numbers of a LOOP_FOR, added up. */
-enum { LOOP_WHOLE_STEPS = 1, LOOP_AT_LEAST_ONCE = 2, LOOP_AT_MOST_ONCE = 4 };
+enum { LOOP_WHOLE_STEPS = 1, LOOP_AT_LEAST_ONCE = 2, LOOP_AT_MOST_ONCE = 4, LOOP_UNROLLED = 8, LOOP_FOR_NUMBERS = 16 };
 
 /** In a shuffle: a lane that may have any value. */
 enum { LOOP_ANY_LANE = 255 };
 
-/** These are operations in their order. */
+/** Operations in their order. */
 struct loop_region {
     struct loop_value *first, *last;
     struct loop_value *owner; /* the operation that it is a region of; NULL: it is a function's body */
 };
 
-/** This is an operation, and the value that it returns. */
+/** An operation, and the value that it returns. */
 struct loop_value {
     uint8_t op;           /* enum loop_op */
     uint8_t region_count; /* FOR, SCOPE: 1; IF: 1, or 2 with an else */
@@ -112,20 +111,23 @@ struct loop_value {
     };
     struct loop_region *region;         /* where it is; NULL: it is a constant, which is everywhere */
     struct loop_value *previous, *next; /* in its region */
-    uint32_t serial;                    /* for what walks over a function: printer, interpreter */
+    uint32_t serial;                    /* for walks over a function: printer, interpreter */
     void *user;                         /* the same */
 };
 
 enum {
     LOOP_PARAMETERS_MAX = 4,
-    LOOP_ARGS_MAX = 72 /* operands: the tensors of a kernel, and a few */
+    LOOP_DIMENSIONS = 3,   /* of groups and of their items */
+    LOOP_ITEMS_MAX = 4096, /* of a group */
+    LOOP_ARGS_MAX = 72     /* operands: the tensors of a kernel, and a few */
 };
 
 struct loop_function {
     const char *name;
     struct loop_module *module;
-    bool kernel;                                   /* has a kernel's arguments, and two i64 parameters: its units */
-    bool internal;                                 /* is called by functions of the module only */
+    bool kernel;                     /* has a kernel's arguments, and two i64 parameters: its units */
+    uint32_t items[LOOP_DIMENSIONS]; /* of a group of a device's kernel, which has no parameters; 0: for processors */
+    bool internal;                   /* is called by functions of the module only */
     loop_type params[LOOP_PARAMETERS_MAX], result; /* result 0: none */
     uint32_t param_count;
     struct loop_region body;
@@ -134,7 +136,7 @@ struct loop_function {
 };
 
 struct loop_module {
-    struct arena arena; /* of all that the module has */
+    struct arena arena; /* of all contents of the module */
     struct loop_function *first, *last;
     struct table constants;
     bool failed;
@@ -145,10 +147,12 @@ void loop_module_free(struct loop_module *m);
 /** Adds a function to a module: with param_count parameters, or a kernel's (params NULL).  Returns NULL if memory runs out. */
 struct loop_function *loop_function_add(struct loop_module *m, const char *name, const loop_type *params, uint32_t param_count,
                                         loop_type result);
+/** Makes a kernel's function one for a work-item of a device, whose groups have so many. */
+void loop_function_set_items(struct loop_function *f, const uint32_t items[LOOP_DIMENSIONS]);
 /** Returns the function with that name, or NULL. */
 struct loop_function *loop_function_find(const struct loop_module *m, const char *name);
 
-/** This is a place in a region: after an operation, at its beginning (after is NULL), or at its end. */
+/** A place in a region: after an operation, at its beginning (after is NULL), or at its end. */
 struct loop_place {
     struct loop_region *region;
     struct loop_value *after;
@@ -161,12 +165,12 @@ struct loop_builder {
     struct loop_function *function;
     struct loop_place *at;    /* where operations go, and which moves past them */
     struct loop_place tail;   /* the end of the innermost region that is being written */
-    struct loop_value *spare; /* what is returned after memory ran out */
+    struct loop_value *spare; /* returned after memory ran out */
 };
 
 /** Begins to write a function.  at is the end of its body. */
 bool loop_builder_begin(struct loop_builder *b, struct loop_module *m, struct loop_function *f);
-/** Adds an operation with those operands at b->at.  type counts only where the row says GIVEN.  An operation on constants alone
+/** Adds an operation with those operands at b->at.  type is used only if the row says GIVEN.  An operation on constants alone
  * that depends on nothing else is a constant. */
 struct loop_value *loop_add(struct loop_builder *b, enum loop_op op, loop_type type, struct loop_value *const *args,
                             uint32_t arg_count, int64_t number);
@@ -177,7 +181,7 @@ struct loop_value *loop_address(struct loop_builder *b, loop_type of, struct loo
 /** Adds a SHUFFLE; y may be NULL. */
 struct loop_value *loop_shuffle(struct loop_builder *b, struct loop_value *x, struct loop_value *y, const uint8_t *lanes,
                                 uint32_t count);
-/** Adds a call of a function that is no kernel. */
+/** Adds a call of a function that is not a kernel. */
 struct loop_value *loop_call(struct loop_builder *b, struct loop_function *f, struct loop_value *const *args);
 /** Adds the ARGUMENTS of a kernel's function. */
 struct loop_value *loop_arguments(struct loop_builder *b, struct loop_function *f, struct loop_value *const *args,
@@ -186,8 +190,10 @@ struct loop_value *loop_arguments(struct loop_builder *b, struct loop_function *
 struct loop_value *loop_parameter(struct loop_builder *b, uint32_t i);
 /** Adds a slot at the beginning of the function. */
 struct loop_value *loop_slot(struct loop_builder *b, loop_type type);
-/** Adds an array of so many bytes at the beginning of the function, aligned to vectors of that type. */
+/** Adds an array of that many bytes at the beginning of the function, aligned to vectors of that type. */
 struct loop_value *loop_array(struct loop_builder *b, loop_type type, int64_t bytes);
+/** Adds an array of the group there. */
+struct loop_value *loop_group_array(struct loop_builder *b, loop_type type, int64_t bytes);
 /** Adds a loop at the tail, and moves the tail into its body.  flags: LOOP_WHOLE_STEPS ... */
 struct loop_value *loop_for_begin(struct loop_builder *b, struct loop_value *from, struct loop_value *to, int64_t flags);
 /** Ends the body of the loop that was begun last with a NEXT, and moves the tail past the loop. */
@@ -217,7 +223,7 @@ static inline bool loop_is_splat(const struct loop_value *v, uint64_t *bits)
 
 /**
  * Computes a lane of an operation whose lanes do not depend on each other: arithmetic, comparisons, SELECT, conversions but
- * BITCAST to other lanes, FENCE.  from is the element of the operands (of SELECT: of b and c), to that of the result; args and
+ * BITCAST to other lanes, FENCE.  from: the element of the operands (of SELECT: of b and c), to: that of the result; args and
  * *out are bits with zeros above.  Returns false if op is no such operation (loop_scalar.c).
  */
 bool loop_scalar(enum loop_op op, enum loop_element to, enum loop_element from, const uint64_t args[3], uint64_t *out);
@@ -243,9 +249,11 @@ struct loop_launch {
     uint32_t number_count;
     struct loop_memory scratch;
     int64_t begin, end;
-    uint64_t budget; /* operations after which it counts as endless; 0: LOOP_BUDGET */
+    int64_t groups[LOOP_DIMENSIONS]; /* of a device's kernel, which has no units */
+    uint64_t budget;                 /* limit of operations; 0: LOOP_BUDGET */
 };
 enum { LOOP_BUDGET = 1 << 30 };
-/** Runs a kernel's function.  Every access is checked: to lie inside of its tensor, scratch memory or array, and aligned as it
- * says.  Returns false after an error in *e. */
+/** Runs a kernel's function.  Every access is checked to be inside its tensor, scratch memory or array, and aligned.  The items
+ * of a group run in lockstep, and it is an error if several access an element of a group's array without a barrier in between
+ * and one of them stores.  Returns false after an error in *e. */
 bool loop_interpret(const struct loop_module *m, const char *function, const struct loop_launch *launch, struct error *e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what the printer of the loop language shares with the verifier and the interpreter, whose messages show operations.
+ * Declares functions of the printer of the loop language for messages of the verifier and the interpreter.
  */
 #pragma once
 
@@ -9,6 +9,8 @@
 /** Returns the next operation of a walk over a function: those of an operation's regions come between it and its successor.
  * before NULL: the first.  Returns NULL at the end. */
 struct loop_value *loop_walk(const struct loop_function *f, const struct loop_value *before);
+/** Returns whether the text of an operation has its number next to its name. */
+bool loop_op_has_number(enum loop_op op);
 /** Numbers the operations of a function in the order of that walk; the text calls them by their numbers.  Returns how many
  * there are. */
 uint32_t loop_number(const struct loop_function *f);
@@ -18,3 +20,12 @@ void loop_print_operation(const struct loop_value *v, FILE *out);
  * Returns false. */
 bool loop_complain(struct error *e, const struct loop_function *f, const struct loop_value *v, const char *format, ...)
     PRINTF_LIKE(4, 5);
+
+/** Computes lane i of an operation on bytes, of the lanes of its operands. */
+uint64_t loop_byte_lane(const struct loop_value *v, const uint64_t *const args[3], uint32_t i);
+enum { LOOP_SUBGROUP = 32 };
+/** Returns what a lane of a sub-group has of one of the four matrices whose rows are there. */
+uint32_t loop_matrix_word(const void *const rows[LOOP_SUBGROUP], uint32_t lane, uint32_t matrix, bool transposed);
+/** Returns sum i of a lane after a multiplication of the lanes' words; pair says which two of b's. */
+uint32_t loop_matrix_sum(uint64_t sum, const uint64_t *const a[LOOP_SUBGROUP], const uint64_t *const b[LOOP_SUBGROUP],
+                         int64_t pair, uint32_t lane, uint32_t i);

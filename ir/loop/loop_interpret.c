@@ -3,8 +3,11 @@
  * Runs kernels of the loop language, one operation after the other, one lane after the other.
  *
  * It refuses, with the text of the operation: accesses outside of a tensor, scratch memory or array, and less aligned than they
- * say; stores to what is read only; slots that have not been set; lanes, tensors and numbers that there are not; divisions by 0
+ * say; stores to read-only tensors; slots that have not been set; lanes, tensors and numbers that there are not; divisions by 0
  * and shifts by too many bits; loops that break their promises or do not end.
+ *
+ * The items of a group run in step: each operation is run for all items that reach it before the next one is.  So a barrier
+ * only checks that all do.  Where one is missing, accesses to a group's array tell, of which each byte has notes.
  *
  * An address is the number of what it points into, in its high 16 bits, and the bytes from there on.  Arrays begin as bytes
  * that are not numbers.
@@ -17,18 +20,32 @@
 
 enum { OFFSET_BITS = 48 };
 
+/* Says who stored a byte of a group's array last and who read it, and after how many barriers. */
+struct note {
+    uint32_t stored, read;   /* barriers; 0: never */
+    uint16_t storer, reader; /* items; SEVERAL: more than one */
+};
+enum { SEVERAL = UINT16_MAX };
+
 /* This is what may be accessed. */
 struct place {
     struct loop_memory memory;
     const char *name;
     uint32_t number;
+    struct note *notes; /* of a group's array, by byte; else NULL */
+};
+
+/* These are items that reach an operation. */
+struct items {
+    uint32_t *list, count;
 };
 
 struct run {
     struct place *places; /* tensors, scratch memory, then arrays of calls */
-    uint32_t place_count, place_capacity;
+    uint32_t place_count;
     const struct loop_launch *launch;
-    uint64_t steps; /* that may still be made */
+    uint64_t steps;    /* that may still be made */
+    uint32_t barriers; /* that were passed, and 1 */
     struct error *error;
 };
 
@@ -36,13 +53,16 @@ struct run {
 struct frame {
     struct run *run;
     const struct loop_function *f;
-    uint64_t *lanes;         /* of all values; v->user says where.  Those of a slot follow on whether it has been set */
+    uint64_t *all_lanes; /* by item: of all values; v->user says where.  Those of a slot follow on whether it has been set */
+    uint64_t *lanes;     /* of the current item */
+    size_t lane_count;   /* of an item */
+    uint32_t item, item_count;
+    int64_t group[LOOP_DIMENSIONS];
     const uint64_t *tensors; /* a kernel's: addresses, then that of scratch memory */
     uint32_t tensor_count;
     int64_t first_number;
     const uint64_t *params[LOOP_PARAMETERS_MAX];
     uint64_t *result; /* what a RETURN fills */
-    int64_t step;     /* of the NEXT that was reached last */
 };
 
 #define REFUSE(f_, v, ...) loop_complain((f_)->run->error, (f_)->f, v, __VA_ARGS__)
@@ -50,6 +70,12 @@ struct frame {
 static uint64_t *lanes_of(const struct frame *f, const struct loop_value *v)
 {
     return v->op == LOOP_CONST ? (uint64_t *)v->bits : f->lanes + (uintptr_t)v->user;
+}
+
+static void run_as(struct frame *f, uint32_t item)
+{
+    f->item = item;
+    f->lanes = f->all_lanes + item * f->lane_count;
 }
 
 static enum loop_element element_of(const struct loop_value *v)
@@ -67,11 +93,6 @@ static int64_t extend(enum loop_element element, uint64_t bits)
 static uint64_t cut(enum loop_element element, int64_t value)
 {
     return (uint64_t)value & UINT64_MAX >> (64 - loop_element_bits(element));
-}
-
-static int64_t saturate(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
 }
 
 /* ---- memory ---- */
@@ -97,6 +118,23 @@ static size_t type_bytes(loop_type type)
     return (size_t)loop_type_bits(type) / 8 * loop_type_lanes(type);
 }
 
+/* Notes that the current item accesses a byte.  Returns whether no other item does so since the last barrier, or none of them
+ * stores. */
+static bool note_access(const struct frame *f, struct note *n, bool stores)
+{
+    const uint32_t now = f->run->barriers;
+    const bool others_read = n->read == now && n->reader != f->item, other_stored = n->stored == now && n->storer != f->item;
+
+    if (stores) {
+        n->stored = now;
+        n->storer = (uint16_t)f->item;
+        return !others_read && !other_stored;
+    }
+    n->reader = others_read ? SEVERAL : (uint16_t)f->item;
+    n->read = now;
+    return !other_stored;
+}
+
 /* Returns where an access is, or NULL after an error. */
 static char *access_at(struct frame *f, const struct loop_value *v, uint64_t address, size_t bytes, bool stores)
 {
@@ -104,7 +142,7 @@ static char *access_at(struct frame *f, const struct loop_value *v, uint64_t add
     const int64_t offset = offset_of(address);
 
     if (address >> OFFSET_BITS >= f->run->place_count) {
-        REFUSE(f, v, "the address leads nowhere");
+        REFUSE(f, v, "the address is invalid");
         return NULL;
     }
     if (offset < 0 || (uint64_t)offset + bytes > p->memory.size) {
@@ -116,6 +154,12 @@ static char *access_at(struct frame *f, const struct loop_value *v, uint64_t add
         REFUSE(f, v, "%s %u may not be written", p->name, p->number);
         return NULL;
     }
+    for (size_t i = 0; p->notes && i < bytes; i++)
+        if (!note_access(f, &p->notes[(size_t)offset + i], stores)) {
+            REFUSE(f, v, "item %u and another one access byte %" PRId64 " of %s %u without a barrier in between", f->item,
+                   offset + (int64_t)i, p->name, p->number);
+            return NULL;
+        }
     return (char *)p->memory.bytes + offset;
 }
 
@@ -167,10 +211,9 @@ static bool store(struct frame *f, const struct loop_value *v)
 
 static bool add_place(struct run *r, struct loop_memory memory, const char *name, uint32_t number)
 {
-    if (r->place_count == UINT16_MAX ||
-        !array_reserve(NULL, &r->places, &r->place_capacity, r->place_count + 1, sizeof *r->places))
+    if (r->place_count == UINT16_MAX || !array_extend(&r->places, r->place_count, sizeof *r->places))
         return error_out_of_memory(r->error);
-    r->places[r->place_count++] = (struct place){memory, name, number};
+    r->places[r->place_count++] = (struct place){memory, name, number, NULL};
     return true;
 }
 
@@ -185,6 +228,22 @@ static bool make_array(struct frame *f, const struct loop_value *v, uint64_t *ou
         return error_out_of_memory(f->run->error);
     }
     memset(bytes, 0xFF, size);
+    return true;
+}
+
+/* Makes the one array of all items of a group. */
+static bool make_group_array(struct frame *f, const struct loop_value *v)
+{
+    struct note *notes = calloc((size_t)v->number, sizeof *notes);
+    uint64_t address;
+
+    if (!notes || !make_array(f, v, &address)) {
+        free(notes);
+        return error_out_of_memory(f->run->error);
+    }
+    f->run->places[f->run->place_count - 1].notes = notes;
+    for (uint32_t i = 0; i < f->item_count; i++)
+        f->all_lanes[i * f->lane_count + (uintptr_t)v->user] = address;
     return true;
 }
 
@@ -231,47 +290,6 @@ static bool across_lanes(struct frame *f, const struct loop_value *v, uint64_t *
     return true;
 }
 
-static int64_t byte_at(uint64_t bits, uint32_t i, bool with_sign)
-{
-    return with_sign ? (int8_t)(bits >> 8 * i) : (uint8_t)(bits >> 8 * i);
-}
-
-/* Computes what makes lanes of other widths out of neighbours. */
-static uint64_t byte_lane(const struct frame *f, const struct loop_value *v, uint32_t i)
-{
-    const enum loop_element from = element_of(v->args[0]);
-    const uint64_t *a = lanes_of(f, v->args[0]), *b = v->arg_count > 1 ? lanes_of(f, v->args[1]) : NULL;
-    const uint32_t part = 128 / loop_element_bits(from); /* operands' lanes in 128 bits */
-    int64_t sum = 0;
-
-    switch (v->op) {
-    case LOOP_PACK_S16:
-    case LOOP_PACK_S8:
-    case LOOP_PACK_U8:
-        sum = extend(from, (i / part % 2 ? b : a)[i / (2 * part) * part + i % part]);
-        sum = v->op == LOOP_PACK_S16  ? saturate(sum, INT16_MIN, INT16_MAX)
-              : v->op == LOOP_PACK_S8 ? saturate(sum, INT8_MIN, INT8_MAX)
-                                      : saturate(sum, 0, UINT8_MAX);
-        break;
-    case LOOP_PAIRS_U8_S8:
-        sum = saturate((int64_t)a[2 * i] * extend(from, b[2 * i]) + (int64_t)a[2 * i + 1] * extend(from, b[2 * i + 1]),
-                       INT16_MIN, INT16_MAX);
-        break;
-    case LOOP_PAIRS_S16:
-        sum = extend(from, a[2 * i]) * extend(from, b[2 * i]) + extend(from, a[2 * i + 1]) * extend(from, b[2 * i + 1]);
-        break;
-    case LOOP_ADD_PAIRS:
-        sum = extend(from, a[2 * i]) + extend(from, a[2 * i + 1]);
-        break;
-    default:
-        sum = extend(from, a[i]);
-        for (uint32_t k = 0; k < 4; k++)
-            sum += byte_at(b[i], k, v->op == LOOP_DOT_S8) * byte_at(lanes_of(f, v->args[2])[i], k, true);
-        break;
-    }
-    return cut(element_of(v), sum);
-}
-
 static bool lane_by_lane(struct frame *f, const struct loop_value *v, uint64_t *out)
 {
     const uint64_t *operands[3] = {0};
@@ -297,7 +315,7 @@ static bool lane_by_lane(struct frame *f, const struct loop_value *v, uint64_t *
 
 /* ---- calls and control ---- */
 
-static bool run_region(struct frame *f, const struct loop_region *region);
+static bool run_region(struct frame *f, const struct loop_region *region, struct items on);
 static bool run_function(struct frame *f);
 
 static bool call(struct frame *f, const struct loop_value *v, uint64_t *out)
@@ -332,30 +350,82 @@ static bool holds(const struct loop_value *v, int64_t i, int64_t to)
     return !__builtin_add_overflow(i, extend(element_of(v), v->regions[0].last->args[0]->bits[0]), &next) && next <= to;
 }
 
-static bool run_for(struct frame *f, const struct loop_value *v, uint64_t *out)
+/* Makes room for some of the items.  Returns false if memory runs out. */
+static bool take_items(struct frame *f, struct items *some, uint32_t most)
 {
-    const enum loop_element element = element_of(v);
-    const int64_t to = extend(element, *lanes_of(f, v->args[1]));
-    int64_t i = extend(element, *lanes_of(f, v->args[0]));
-    bool again = holds(v, i, to);
+    *some = (struct items){malloc(most * sizeof *some->list), 0};
+    return some->list || error_out_of_memory(f->run->error);
+}
 
-    if (!again && v->number & LOOP_AT_LEAST_ONCE)
-        return REFUSE(f, v, "it is not run once, from %" PRId64 " to %" PRId64, i, to);
-    *out = cut(element, i);
-    while (again) {
-        if (!run_region(f, &v->regions[0]))
-            return false;
-        if (f->step < 0 || __builtin_add_overflow(i, f->step, &i) || i != extend(element, (uint64_t)i))
-            return REFUSE(f, v->regions[0].last, "a step of %" PRId64 " leads nowhere", f->step);
-        *out = cut(element, i);
-        again = holds(v, i, to);
-        if (again && v->number & LOOP_AT_MOST_ONCE)
-            return REFUSE(f, v, "it is run more than once, to %" PRId64, to);
+static bool begin_for(struct frame *f, const struct loop_value *v, struct items on, struct items *again)
+{
+    for (uint32_t n = 0; n < on.count; n++) {
+        run_as(f, on.list[n]);
+        const int64_t from = extend(element_of(v), *lanes_of(f, v->args[0])),
+                      to = extend(element_of(v), *lanes_of(f, v->args[1]));
+        *lanes_of(f, v) = cut(element_of(v), from);
+        if (holds(v, from, to))
+            again->list[again->count++] = f->item;
+        else if (v->number & LOOP_AT_LEAST_ONCE)
+            return REFUSE(f, v, "it is not run once, from %" PRId64 " to %" PRId64, from, to);
     }
     return true;
 }
 
-/* Runs what is no operation on values alone. */
+/* Ends an iteration, and leaves those items that have another one. */
+static bool end_iteration(struct frame *f, const struct loop_value *v, struct items *again)
+{
+    const enum loop_element element = element_of(v);
+    const uint32_t count = again->count;
+
+    again->count = 0;
+    for (uint32_t n = 0; n < count; n++) {
+        run_as(f, again->list[n]);
+        const struct loop_value *last = v->regions[0].last;
+        const int64_t step = extend(element, *lanes_of(f, last->args[0])), to = extend(element, *lanes_of(f, v->args[1]));
+        int64_t i = extend(element, *lanes_of(f, v));
+        if (step < 0 || __builtin_add_overflow(i, step, &i) || i != extend(element, (uint64_t)i))
+            return REFUSE(f, last, "a step of %" PRId64 " leads nowhere", step);
+        *lanes_of(f, v) = cut(element, i);
+        if (!holds(v, i, to))
+            continue;
+        if (v->number & LOOP_AT_MOST_ONCE)
+            return REFUSE(f, v, "it is run more than once, to %" PRId64, to);
+        again->list[again->count++] = f->item;
+    }
+    return true;
+}
+
+static bool run_for(struct frame *f, const struct loop_value *v, struct items on)
+{
+    struct items again;
+    bool good = take_items(f, &again, on.count) && begin_for(f, v, on, &again);
+
+    while (good && again.count)
+        good = run_region(f, &v->regions[0], again) && end_iteration(f, v, &again);
+    free(again.list);
+    return good;
+}
+
+static bool run_if(struct frame *f, const struct loop_value *v, struct items on)
+{
+    struct items some;
+    bool good = take_items(f, &some, on.count);
+
+    for (uint32_t region = 0; good && region < v->region_count; region++) {
+        some.count = 0;
+        for (uint32_t n = 0; n < on.count; n++) {
+            run_as(f, on.list[n]);
+            if ((*lanes_of(f, v->args[0]) == 0) == region)
+                some.list[some.count++] = f->item;
+        }
+        good = !some.count || run_region(f, &v->regions[region], some);
+    }
+    free(some.list);
+    return good;
+}
+
+/* Runs instructions that are not operations on values alone. */
 static bool run_own(struct frame *f, const struct loop_value *v, uint64_t *out)
 {
     switch (v->op) {
@@ -390,31 +460,37 @@ static bool run_own(struct frame *f, const struct loop_value *v, uint64_t *out)
         memcpy(lanes_of(f, v->args[0]), lanes_of(f, v->args[1]), loop_type_lanes(v->args[1]->type) * sizeof *out);
         lanes_of(f, v->args[0])[loop_type_lanes(v->args[1]->type)] = 1;
         return true;
-    case LOOP_FOR:
-        return run_for(f, v, out);
-    case LOOP_NEXT:
-        f->step = extend(element_of(v->args[0]), *lanes_of(f, v->args[0]));
+    case LOOP_ITEM:
+        *out = v->number == 0   ? f->item % f->f->items[0]
+               : v->number == 1 ? f->item / f->f->items[0] % f->f->items[1]
+                                : f->item / f->f->items[0] / f->f->items[1];
+        return true;
+    case LOOP_GROUP:
+        *out = (uint64_t)f->group[v->number];
         return true;
     case LOOP_STOPPED:
     case LOOP_OPAQUE:
         *out = *lanes_of(f, v->args[0]);
         return true;
-    case LOOP_SCOPE:
-        return run_region(f, &v->regions[0]);
-    case LOOP_IF:
-        return *lanes_of(f, v->args[0]) ? run_region(f, &v->regions[0]) : v->region_count < 2 || run_region(f, &v->regions[1]);
     case LOOP_RETURN:
         memcpy(f->result, lanes_of(f, v->args[0]), loop_type_lanes(v->args[0]->type) * sizeof *out);
         return true;
     case LOOP_CALL:
         return call(f, v, out);
+    case LOOP_ALIGNED: {
+        const uint64_t address = *lanes_of(f, v->args[0]);
+        *out = ((uintptr_t)f->run->places[address >> OFFSET_BITS].memory.bytes + (uintptr_t)offset_of(address)) %
+                   (uintptr_t)v->number ==
+               0;
+        return true;
+    }
     case LOOP_ARGUMENTS:
         for (uint32_t i = 0; i < v->arg_count; i++)
             out[i] = *lanes_of(f, v->args[i]);
         return true;
     case LOOP_CALL_KERNEL:
         return call_kernel(f, v);
-    default: /* SLOT, PREFETCH */
+    default: /* SLOT, PREFETCH, NEXT */
         return true;
     }
 }
@@ -422,6 +498,7 @@ static bool run_own(struct frame *f, const struct loop_value *v, uint64_t *out)
 static bool run_operation(struct frame *f, const struct loop_value *v)
 {
     uint64_t *out = lanes_of(f, v);
+    const uint64_t *args[3] = {NULL};
 
     if (!f->run->steps--)
         return REFUSE(f, v, "the budget is used up: does a loop not end?");
@@ -450,51 +527,136 @@ static bool run_operation(struct frame *f, const struct loop_value *v)
     case LOOP_ADD_PAIRS:
     case LOOP_DOT_U8_S8:
     case LOOP_DOT_S8:
+        for (uint32_t i = 0; i < v->arg_count; i++)
+            args[i] = lanes_of(f, v->args[i]);
         for (uint32_t i = 0; i < loop_type_lanes(v->type); i++)
-            out[i] = byte_lane(f, v, i);
+            out[i] = loop_byte_lane(v, args, i);
         return true;
     default:
         return v->op >= LOOP_ADD && v->op < LOOP_ADDRESS ? lane_by_lane(f, v, out) : run_own(f, v, out);
     }
 }
 
-static bool run_region(struct frame *f, const struct loop_region *region)
+/* Runs an operation on matrices for a sub-group. */
+static bool run_matrix(struct frame *f, const struct loop_value *v, const uint32_t *items, uint32_t count)
+{
+    const void *rows[LOOP_SUBGROUP];
+    const uint64_t *a[LOOP_SUBGROUP], *b[LOOP_SUBGROUP];
+
+    if (count < LOOP_SUBGROUP || items[0] % LOOP_SUBGROUP || items[LOOP_SUBGROUP - 1] != items[0] + LOOP_SUBGROUP - 1)
+        return REFUSE(f, v, "not all items of a sub-group reach it");
+    for (uint32_t l = 0; l < LOOP_SUBGROUP; l++) {
+        run_as(f, items[l]);
+        a[l] = lanes_of(f, v->args[v->op == LOOP_MATRIX_MULTIPLY]);
+        b[l] = lanes_of(f, v->args[v->arg_count - 1]);
+        rows[l] = v->op == LOOP_MATRIX_LOAD ? access_at(f, v, *a[l], 8 * sizeof(uint16_t), false) : NULL;
+        if (v->op == LOOP_MATRIX_LOAD && !rows[l])
+            return false;
+        if ((uintptr_t)rows[l] % (8 * sizeof(uint16_t)))
+            return REFUSE(f, v, "a row is not aligned");
+    }
+    for (uint32_t l = 0; l < LOOP_SUBGROUP; l++) {
+        run_as(f, items[l]);
+        for (uint32_t i = 0; i < 4; i++)
+            lanes_of(f, v)[i] = v->op == LOOP_MATRIX_LOAD ? loop_matrix_word(rows, l, i, v->number)
+                                                          : loop_matrix_sum(lanes_of(f, v->args[0])[i], a, b, v->number, l, i);
+    }
+    return true;
+}
+
+/* Runs an operation for all items that reach it. */
+static bool run_for_items(struct frame *f, const struct loop_value *v, struct items on)
+{
+    bool good = true;
+
+    run_as(f, on.list[0]);
+    switch (v->op) {
+    case LOOP_FOR:
+        return run_for(f, v, on);
+    case LOOP_IF:
+        return run_if(f, v, on);
+    case LOOP_SCOPE:
+        return run_region(f, &v->regions[0], on);
+    case LOOP_GROUP_ARRAY:
+        return make_group_array(f, v);
+    case LOOP_BARRIER:
+        f->run->barriers++;
+        return on.count == f->item_count || REFUSE(f, v, "%u of %u items reach it", on.count, f->item_count);
+    case LOOP_MATRIX_LOAD:
+    case LOOP_MATRIX_MULTIPLY:
+        for (uint32_t n = 0; good && n < on.count; n += LOOP_SUBGROUP)
+            good = run_matrix(f, v, on.list + n, on.count - n);
+        return good;
+    default:
+        for (uint32_t n = 0; good && n < on.count; n++) {
+            run_as(f, on.list[n]);
+            good = run_operation(f, v);
+        }
+        return good;
+    }
+}
+
+static bool run_region(struct frame *f, const struct loop_region *region, struct items on)
 {
     for (const struct loop_value *v = region->first; v; v = v->next)
-        if (!run_operation(f, v))
+        if (!run_for_items(f, v, on))
             return false;
     return true;
 }
 
 /* Gives every value its lanes, of which a slot has one more, and arguments as many as there are operands. */
-static uint64_t *make_lanes(const struct loop_function *f)
+static uint64_t *make_lanes(struct frame *f)
 {
-    size_t count = 0;
-
-    for (struct loop_value *v = loop_walk(f, NULL); v; v = loop_walk(f, v)) {
-        v->user = (void *)count;
-        count += v->op == LOOP_ARGUMENTS ? v->arg_count : loop_type_lanes(v->type) + (v->op == LOOP_SLOT);
+    f->lane_count = 1;
+    for (struct loop_value *v = loop_walk(f->f, NULL); v; v = loop_walk(f->f, v)) {
+        v->user = (void *)f->lane_count;
+        f->lane_count += v->op == LOOP_ARGUMENTS ? v->arg_count : loop_type_lanes(v->type) + (v->op == LOOP_SLOT);
     }
-    return calloc(count + 1, sizeof(uint64_t));
+    return calloc(f->lane_count * f->item_count, sizeof(uint64_t));
 }
 
 static bool run_function(struct frame *f)
 {
     struct run *r = f->run;
-    const uint32_t places = r->place_count;
+    const uint32_t places = r->place_count, *items = f->f->items;
+    struct items all;
     bool good;
 
-    f->lanes = make_lanes(f->f);
-    good = f->lanes ? run_region(f, &f->f->body) : error_out_of_memory(r->error);
-    free(f->lanes);
-    while (r->place_count > places)
+    f->item_count = items[0] ? items[0] * items[1] * items[2] : 1;
+    f->all_lanes = make_lanes(f);
+    good = (f->all_lanes || error_out_of_memory(r->error)) && take_items(f, &all, f->item_count);
+    if (good) {
+        while (all.count < f->item_count)
+            all.list[all.count] = all.count, all.count++;
+        good = run_region(f, &f->f->body, all);
+        free(all.list);
+    }
+    free(f->all_lanes);
+    while (r->place_count > places) {
         free(r->places[--r->place_count].memory.bytes);
+        free(r->places[r->place_count].notes);
+    }
     return good;
+}
+
+/* Runs all groups of a device's kernel, or the units of a processor's. */
+static bool run_groups(struct frame *f)
+{
+    const int64_t *groups = f->run->launch->groups;
+
+    if (!f->f->items[0])
+        return run_function(f);
+    for (f->group[2] = 0; f->group[2] < groups[2]; f->group[2]++)
+        for (f->group[1] = 0; f->group[1] < groups[1]; f->group[1]++)
+            for (f->group[0] = 0; f->group[0] < groups[0]; f->group[0]++)
+                if (!run_function(f))
+                    return false;
+    return true;
 }
 
 bool loop_interpret(const struct loop_module *m, const char *function, const struct loop_launch *launch, struct error *e)
 {
-    struct run r = {.launch = launch, .steps = launch->budget ? launch->budget : LOOP_BUDGET, .error = e};
+    struct run r = {.launch = launch, .barriers = 1, .steps = launch->budget ? launch->budget : LOOP_BUDGET, .error = e};
     const uint64_t units[2] = {(uint64_t)launch->begin, (uint64_t)launch->end};
     const uint32_t count = launch->tensor_count;
     struct frame f = {.run = &r, .f = loop_function_find(m, function), .tensor_count = count, .params = {&units[0], &units[1]}};
@@ -508,7 +670,7 @@ bool loop_interpret(const struct loop_module *m, const char *function, const str
         good = i < count ? add_place(&r, launch->tensors[i], "tensor", i) : add_place(&r, launch->scratch, "scratch memory", 0);
     }
     f.tensors = addresses;
-    good = good && loop_verify(m, e) && run_function(&f);
+    good = good && loop_verify(m, e) && run_groups(&f);
     free(addresses);
     free(r.places);
     return good;

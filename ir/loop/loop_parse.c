@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reads modules of the loop language from text as loop_print writes it; values may have any names.  It refuses what is no such
- * text.  Whether operations fit together is loop_verify's affair: what is read may be wrong as a program, and says so there.
+ * Reads modules of the loop language from text as loop_print writes it; values may have any names.  It refuses any other
+ * text.  Whether operations fit together is loop_verify's affair: a module that is read may be wrong as a program, and says so
+ * there.
  */
 #include <string.h>
 
-#include "ir/loop/loop.h"
+#include "ir/loop/loop_internal.h"
 #include "ir/support/name_map.h"
 #include "ir/support/print_number.h"
 #include "ir/support/text.h"
@@ -154,7 +155,7 @@ static bool read_operand(struct parser *p, struct loop_value **v)
         return lex_next(&p->lexer);
     if (type_of(&t))
         return read_constant(p, v);
-    return fail(p, "a value that was named before");
+    return fail(p, "an earlier value");
 }
 
 static bool read_operands(struct parser *p, struct loop_value *v)
@@ -238,14 +239,16 @@ static bool read_rest(struct parser *p, struct loop_value *v)
     static const struct {
         const char *word;
         int64_t flag;
-    } flags[] = {{"whole_steps", LOOP_WHOLE_STEPS}, {"at_least_once", LOOP_AT_LEAST_ONCE}, {"at_most_once", LOOP_AT_MOST_ONCE}};
+    } flags[] = {{"whole_steps", LOOP_WHOLE_STEPS},
+                 {"at_least_once", LOOP_AT_LEAST_ONCE},
+                 {"at_most_once", LOOP_AT_MOST_ONCE},
+                 {"unrolled", LOOP_UNROLLED}};
 
     if (v->op == LOOP_CALL || v->op == LOOP_ARGUMENTS)
         return read_call(p, v);
-    if ((v->op == LOOP_ADDRESS || v->op == LOOP_ARRAY) && !read_type(p, &v->of))
+    if ((v->op == LOOP_ADDRESS || v->op == LOOP_ARRAY || v->op == LOOP_GROUP_ARRAY) && !read_type(p, &v->of))
         return false;
-    if ((v->op == LOOP_PARAMETER || v->op == LOOP_NUMBER || v->op == LOOP_TENSOR || v->op == LOOP_ARRAY) &&
-        !read_integer(p, 0, INT64_MAX, &v->number))
+    if (loop_op_has_number((enum loop_op)v->op) && !read_integer(p, 0, INT64_MAX, &v->number))
         return false;
     if (*loop_op_rows[v->op].operands && !read_operands(p, v))
         return false;
@@ -303,7 +306,7 @@ static bool read_region(struct parser *p, struct loop_region *region)
     struct loop_region *around = p->region;
 
     if (p->depth == DEPTH_MAX)
-        return lex_error(&p->lexer, "more than %d regions inside of each other", DEPTH_MAX);
+        return lex_error(&p->lexer, "regions are nested more than %d deep", DEPTH_MAX);
     if (!expect(p, '{'))
         return false;
     p->depth++;
@@ -318,6 +321,18 @@ static bool read_region(struct parser *p, struct loop_region *region)
 
 /* ---- functions ---- */
 
+static bool read_items(struct parser *p, struct loop_function *f)
+{
+    int64_t items = 0;
+
+    for (uint32_t d = 0; d < LOOP_DIMENSIONS; d++) {
+        if ((d && !expect(p, ',')) || !read_integer(p, 1, LOOP_ITEMS_MAX, &items))
+            return false;
+        f->items[d] = (uint32_t)items;
+    }
+    return true;
+}
+
 static bool read_head(struct parser *p, struct loop_function *f, char **name)
 {
     size_t length;
@@ -331,7 +346,7 @@ static bool read_head(struct parser *p, struct loop_function *f, char **name)
     if (!(*name = lex_unescape(&p->lexer, &p->builder.module->arena, &length)) || !lex_next(&p->lexer))
         return false;
     if (f->kernel)
-        return true;
+        return !take_word(p, "items") || read_items(p, f);
     if (!expect(p, '('))
         return false;
     while (!take_sign(p, ')')) {
@@ -355,10 +370,12 @@ static bool declare(struct parser *p)
     if (!read_head(p, &f, &name))
         return false;
     if (loop_function_find(m, name))
-        return lex_error(&p->lexer, "this function is there already");
+        return lex_error(&p->lexer, "the function is already defined");
     if (!(added = loop_function_add(m, name, f.kernel ? NULL : f.params, f.param_count, f.result)))
         return error_out_of_memory(p->lexer.error);
     added->internal = f.internal;
+    if (f.items[0])
+        loop_function_set_items(added, f.items);
     if (!lex_is(&p->lexer, '{'))
         return fail(p, "'{'");
     do {

@@ -17,7 +17,8 @@
  *
  * A line is an operation: its name and type if it returns something, the row's name, what `number`, `of` and the like are, and
  * the operands.  Constants stand where they are used: one number, or in parentheses as many as there are lanes.  "internal
- * kernel" or "internal function f(i64, f32x8) f32x8" begins other functions.
+ * kernel" or "internal function f(i64, f32x8) f32x8" begins other functions, and "kernel "scale" items 64, 1, 1" one for a
+ * device's groups of so many work-items.
  */
 #include "ir/loop/loop_internal.h"
 
@@ -45,6 +46,12 @@ struct loop_value *loop_walk(const struct loop_function *f, const struct loop_va
             return inside->owner->regions[1].first;
     }
     return NULL;
+}
+
+bool loop_op_has_number(enum loop_op op)
+{
+    return op == LOOP_PARAMETER || op == LOOP_NUMBER || op == LOOP_TENSOR || op == LOOP_ARRAY || op == LOOP_GROUP_ARRAY ||
+           op == LOOP_ITEM || op == LOOP_GROUP || op == LOOP_ALIGNED || op == LOOP_MATRIX_LOAD || op == LOOP_MATRIX_MULTIPLY;
 }
 
 uint32_t loop_number(const struct loop_function *f)
@@ -126,7 +133,7 @@ void loop_print_operation(const struct loop_value *v, FILE *out)
         fputc(' ', out);
         print_type(v->of, out);
     }
-    if (v->op == LOOP_PARAMETER || v->op == LOOP_NUMBER || v->op == LOOP_TENSOR || v->op == LOOP_ARRAY)
+    if (loop_op_has_number((enum loop_op)v->op))
         fprintf(out, " %" PRId64, v->number);
     fputs(v->arg_count ? " " : "", out);
     print_operands(v, out);
@@ -153,6 +160,7 @@ void loop_print_operation(const struct loop_value *v, FILE *out)
         fputs(v->number & LOOP_WHOLE_STEPS ? " whole_steps" : "", out);
         fputs(v->number & LOOP_AT_LEAST_ONCE ? " at_least_once" : "", out);
         fputs(v->number & LOOP_AT_MOST_ONCE ? " at_most_once" : "", out);
+        fputs(v->number & LOOP_UNROLLED ? " unrolled" : "", out);
         break;
     default:
         break;
@@ -184,6 +192,8 @@ void loop_print(const struct loop_module *m, FILE *out)
             print_type(f->params[i], out);
         }
         fputs(f->kernel ? "" : f->param_count ? ")" : "()", out);
+        for (uint32_t d = 0; f->items[0] && d < LOOP_DIMENSIONS; d++)
+            fprintf(out, "%s %u", d ? "," : " items", f->items[d]);
         if (f->result) {
             fputc(' ', out);
             print_type(f->result, out);

@@ -4,9 +4,11 @@
  * for, which ends with the operation's text.
  *
  * Functions
- * - Each has a name of its own.  Calls do not lead back to where they come from.
+ * - Each has a unique name.  Calls are not recursive.
  * - A function with a result ends with its RETURN, and there is no other; one without a result has none.
  * - Only kernels have tensors, numbers and scratch memory, write to memory and call kernels.
+ * - Only kernels with items, of which a group has 4096 at most, have items' and groups' numbers, arrays of groups and barriers,
+ *   and nothing calls them.  They call no kernels.
  * - Parameters, slots and arrays are in the function's body itself, not in a region inside of it.
  * Operations
  * - There are as many operands as the row says.  Each is a constant, or stands before the operation, in its region or in one
@@ -109,7 +111,7 @@ static bool check_place(struct verifier *c, uint32_t i, char letter)
     if ((c->v->op == LOOP_CALL_KERNEL && !i) != (x->op == LOOP_ARGUMENTS))
         return VIOLATION("operand %u is %s", i, x->op == LOOP_ARGUMENTS ? "a kernel's arguments" : "no kernel's arguments");
     if (letter == 'l' && c->v->op == LOOP_STOPPED && x->op != LOOP_FOR)
-        return VIOLATION("operand %u is no for", i);
+        return VIOLATION("operand %u is not a for", i);
     if (x->op == LOOP_FOR && is_inside(&x->regions[0], c->v) != (c->v->op != LOOP_STOPPED))
         return VIOLATION("operand %u is a for that is %s", i, letter == 'l' ? "not over" : "over");
     return true;
@@ -249,6 +251,16 @@ static bool check_select(struct verifier *c)
            VIOLATION("the condition has other lanes than the values");
 }
 
+static bool check_matrix(struct verifier *c)
+{
+    const struct loop_value *v = c->v;
+    const bool loads = v->op == LOOP_MATRIX_LOAD;
+
+    return (v->type == loop_type_make(loads ? LOOP_I32 : LOOP_F32, 4) && v->number >> 1 == 0 &&
+            (loads || v->args[1]->type == loop_type_make(LOOP_I32, 4))) ||
+           VIOLATION("matrices are four i32, sums four f32, and the number is 0 or 1");
+}
+
 static bool check_access(struct verifier *c)
 {
     const struct loop_value *v = c->v;
@@ -258,7 +270,7 @@ static bool check_access(struct verifier *c)
     const struct loop_value *mask = v->arg_count == 1u + stores ? NULL : v->args[1 + stores];
 
     if (v->number < 1 || v->number > 64 || v->number & (v->number - 1))
-        return VIOLATION("the alignment is no power of two up to 64");
+        return VIOLATION("the alignment is not a power of two up to 64");
     if (!is_stored(type))
         return VIOLATION("conditions and addresses are not in memory");
     if (loop_type_lanes(pointer) != (lanewise ? loop_type_lanes(type) : 1))
@@ -290,12 +302,16 @@ static bool check_own(struct verifier *c)
 
     if (v->op == LOOP_PARAMETER && (v->number >= c->f->param_count || v->type != c->f->params[v->number]))
         return VIOLATION("there is no parameter of this number and type");
-    if (v->op == LOOP_NUMBER ? v->type != loop_type_make(LOOP_I64, 1) && v->type != loop_type_make(LOOP_I32, 1)
-                             : v->op != LOOP_PARAMETER && v->op != LOOP_SLOT && v->type != pointer)
+    const bool index = v->op == LOOP_NUMBER || v->op == LOOP_ITEM || v->op == LOOP_GROUP;
+    const bool array = v->op == LOOP_ARRAY || v->op == LOOP_GROUP_ARRAY;
+    if (index && v->op != LOOP_NUMBER && v->number >= LOOP_DIMENSIONS)
+        return VIOLATION("there is no such dimension");
+    if (index ? v->type != loop_type_make(LOOP_I64, 1) && v->type != loop_type_make(LOOP_I32, 1)
+              : v->op != LOOP_PARAMETER && v->op != LOOP_SLOT && v->type != pointer)
         return VIOLATION("the result has another type than the row says");
-    if ((v->op == LOOP_PARAMETER || v->op == LOOP_SLOT || v->op == LOOP_ARRAY) && v->region != &c->f->body)
+    if ((v->op == LOOP_PARAMETER || v->op == LOOP_SLOT || array) && v->region != &c->f->body)
         return VIOLATION("it is inside of a region");
-    if (v->op == LOOP_ARRAY && (!is_stored(v->of) || v->number < 1 || v->number > INT32_MAX))
+    if (array && (!is_stored(v->of) || v->number < 1 || v->number > INT32_MAX))
         return VIOLATION("an array has 1 to 2147483647 bytes, aligned like what is in memory");
     return true;
 }
@@ -310,8 +326,8 @@ static bool check_control(struct verifier *c)
     case LOOP_FOR:
         if (loop_type_lanes(v->type) != 1 || v->type == loop_type_make(LOOP_I1, 1) || v->region_count != 1)
             return VIOLATION("a for counts with one integer, and has one region");
-        if (v->number & ~(int64_t)(LOOP_WHOLE_STEPS | LOOP_AT_LEAST_ONCE | LOOP_AT_MOST_ONCE))
-            return VIOLATION("it has numbers that there are not");
+        if (v->number < 0 || v->number >= LOOP_FOR_NUMBERS)
+            return VIOLATION("it uses numbers that do not exist");
         if (!last || last->op != LOOP_NEXT)
             return VIOLATION("its region does not end with a next");
         return !(v->number & LOOP_WHOLE_STEPS) || last->args[0]->op == LOOP_CONST || VIOLATION("whole steps are a constant");
@@ -334,7 +350,7 @@ static bool check_call(struct verifier *c)
     const struct loop_value *v = c->v;
     const struct loop_function *f = v->callee;
 
-    if (f->module != c->m || f->kernel != (v->op == LOOP_ARGUMENTS))
+    if (f->module != c->m || f->kernel != (v->op == LOOP_ARGUMENTS) || f->items[0] || (f->kernel && c->f->items[0]))
         return VIOLATION("it calls no function of the module that may be called like this");
     if (v->op == LOOP_CALL && (v->arg_count != f->param_count || v->type != f->result))
         return VIOLATION("the function has other parameters, or another result");
@@ -363,6 +379,15 @@ static bool check_operation(struct verifier *c)
         if (!c->f->kernel)
             return VIOLATION("only a kernel may do this");
         break;
+    case LOOP_ITEM:
+    case LOOP_GROUP:
+    case LOOP_GROUP_ARRAY:
+    case LOOP_BARRIER:
+    case LOOP_MATRIX_LOAD:
+    case LOOP_MATRIX_MULTIPLY:
+        if (!c->f->items[0])
+            return VIOLATION("only a kernel with items may do this");
+        break;
     default:
         break;
     }
@@ -371,9 +396,17 @@ static bool check_operation(struct verifier *c)
     case LOOP_NUMBER:
     case LOOP_TENSOR:
     case LOOP_SCRATCH:
+    case LOOP_ITEM:
+    case LOOP_GROUP:
     case LOOP_ARRAY:
+    case LOOP_GROUP_ARRAY:
     case LOOP_SLOT:
         return check_own(c);
+    case LOOP_ALIGNED:
+        return (v->type == loop_type_make(LOOP_I1, 1) && v->number > 0) || VIOLATION("it gives no condition, or of no number");
+    case LOOP_MATRIX_LOAD:
+    case LOOP_MATRIX_MULTIPLY:
+        return check_matrix(c);
     case LOOP_SELECT:
         return check_select(c);
     case LOOP_SHUFFLE:
@@ -417,6 +450,8 @@ static void check_function(struct verifier *c)
     c->v = NULL;
     if (loop_function_find(c->m, c->f->name) != c->f)
         VIOLATION("there are two functions of this name");
+    if (c->f->items[0] && (!c->f->kernel || (uint64_t)c->f->items[0] * c->f->items[1] * c->f->items[2] > LOOP_ITEMS_MAX))
+        VIOLATION("a group has %d items at most", LOOP_ITEMS_MAX);
     if (c->f->result && (!last || last->op != LOOP_RETURN))
         VIOLATION("there is a result, and no return at the end");
     for (c->v = loop_walk(c->f, NULL); c->v; c->v = loop_walk(c->f, c->v)) {
@@ -448,7 +483,7 @@ bool loop_verify(const struct loop_module *m, struct error *e)
     for (const struct loop_function *f = m->first; f && !e->status; f = f->next) {
         uint32_t left = CALLS_MAX;
         if (calls_too_much(f, CALLS_DEEP, &left))
-            loop_complain(e, f, NULL, "its calls lead back to it, lie more than %d deep, or are more than %d", CALLS_DEEP,
+            loop_complain(e, f, NULL, "its calls are recursive, nested more than %d deep, or more than %d", CALLS_DEEP,
                           CALLS_MAX);
     }
     return !e->status;

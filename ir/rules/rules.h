@@ -7,7 +7,7 @@
  * accepts.  tests/passes/simplify/test_rules.c computes both sides of each row.  The adapters that make terms of a graph and of
  * a kernel are passes/simplify/canonicalize_rules.c and ir/kernel/kernel_simplify.c.
  *
- * Rules that look at options, at uses or at more than one constant are functions of passes/simplify.
+ * Rules that depend on options, uses or more than one constant are functions of passes/simplify.
  */
 #pragma once
 
@@ -17,12 +17,12 @@
 
 #include "ir/graph/op.h"
 
-/** These are the words of patterns and of what they become. */
+/** The words of patterns and of what they become. */
 enum rule_word {
     R_END,
     R_ANY, /* any term */
     R_X,
-    R_Y,     /* any term, the same one wherever the word stands */
+    R_Y,     /* any term, the same at each occurrence */
     R_LET_X, /* x is the term that the following words describe */
     /* A constant of equal elements; "K" is that constant. */
     R_ZERO, /* +0 */
@@ -36,7 +36,7 @@ enum rule_word {
     R_K,            /* after the pattern: that constant */
     R_INVERSE_K,    /* its reciprocal */
     /* Classes of operators. */
-    R_COPY,     /* elements to other places, or the same */
+    R_COPY,     /* moved elements, or the same */
     R_ROUNDING, /* to an integer */
     R_INTEGRAL, /* the result is an integer, an infinity or NaN */
     /* Operations of kernels that are not operators of the graph: on truth values, and on bits. */
@@ -61,10 +61,10 @@ static inline enum rule_word rule_word_of(enum op op)
 /** Returns whether a word of a pattern stands for an operator: it is that operator, or a class of it. */
 bool rule_word_is(enum rule_word word, enum rule_word op);
 
-/** Says where rules apply. */
+/** Describes where rules apply. */
 enum rule_scope { RULE_GRAPH = 1, RULE_KERNEL = 2, RULE_BOTH = 3 };
 
-/** These are types of results, a bit each. */
+/** Types of results, a bit each. */
 enum rule_types {
     RULE_FLOAT16 = 1,
     RULE_FLOAT32 = 2,
@@ -80,7 +80,7 @@ enum rule_types {
 
 /**
  * This is a rule.  A pattern is an operator followed by its operands, each a word or a pattern; operands of an operator that
- * commutes may be the other way round.  What it becomes is a term, or one operator and its operands.  The pattern's own
+ * commutes may be in the other order.  What it becomes is a term, or one operator and its operands.  The pattern's own
  * operator keeps its options there.  Another one, or a term, has the type and shape of x (or y) unless it has both as operands:
  * a rule applies only where those are the result's.
  */
@@ -93,10 +93,10 @@ struct rule {
 extern const struct rule rules[];
 extern const size_t rule_count;
 
-/** This is a node of a graph or an expression of a kernel; 0 is none. */
+/** A node of a graph or an expression of a kernel; 0 is none. */
 typedef uintptr_t rule_term;
 
-/** Says what makes a term. */
+/** Describes what makes a term. */
 struct rule_node {
     enum rule_word op;
     bool commutes;
@@ -104,22 +104,22 @@ struct rule_node {
     rule_term operands[RULE_OPERANDS_MAX];
 };
 
-/** This is an adapter: what the engine asks of a graph or a kernel.  user is rules_apply's. */
+/** An adapter of a graph or a kernel for the engine.  user is rules_apply's. */
 struct rule_language {
     enum rule_scope scope;
     /** Returns whether an operator makes the term, and stores which. */
     bool (*describe)(void *user, rule_term t, struct rule_node *node);
     /** Returns whether all elements of the term are one constant number, and stores it. */
     bool (*number)(void *user, rule_term t, double *number);
-    /** Returns whether the term has the type and shape of what is replaced. */
+    /** Returns whether the term has the type and shape of the replaced one. */
     bool (*has_result_type)(void *user, rule_term t);
-    /** Make a term of the type of what is replaced: a constant (NULL if no rule of the scope asks for one), and an operator.
+    /** Make a term of the type of the replaced one: a constant (NULL if no rule of the scope asks for one), and an operator.
      * They return 0 if memory runs out. */
     rule_term (*constant)(void *user, double number);
     rule_term (*make)(void *user, enum rule_word op, uint32_t count, const rule_term *operands);
 };
 
-/** Returns what the first rule that applies makes of a node whose result has that type (one of enum rule_types); 0 if none
+/** Returns the result of the first rule that applies to a node whose result has that type (one of enum rule_types); 0 if none
  * does, or if memory runs out. */
 rule_term rules_apply(const struct rule *rows, size_t count, const struct rule_language *language, void *user,
                       const struct rule_node *node, enum rule_types type);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Declares schedules as parts of a program (ir/program.h): what a program asks of one for processors, and of one for devices.
+/* Declares schedules as parts of a program (ir/program.h), for processors and for devices.
  */
 #pragma once
 

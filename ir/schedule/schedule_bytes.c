@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Finds contractions whose operands are integers of 8 bits, or 4, before they are scaled: what struct byte_products says about
- * the two operands, which is read off the expressions that make floats of them.  bytes_choose fills tile.blocks.bytes of a
- * schedule with a register tile.
+ * Finds contractions whose operands are integers of 8 bits or fewer before they are scaled: what struct byte_products says
+ * about the two operands, which is read off the expressions that make floats of them.  bytes_choose fills tile.blocks.bytes of
+ * a schedule with a register tile.
  */
 #include "ir/schedule/schedule_internal.h"
 
-enum { BYTES_PER_PAIR = 2, NIBBLE_MOST = 15 };
+enum { BYTES_PER_PAIR = 2, WHOLE_SHARE = 3 };
+
+/* Returns the largest of B's packed numbers. */
+static int most_of(const struct byte_products *p)
+{
+    return (1 << p->bits) - 1;
+}
 
 bool tile_loads_words(const struct kernel *k, const struct kexpr *x, uint32_t var)
 {
@@ -37,29 +43,35 @@ static bool split_product(const struct kernel *k, const struct kexpr *x, uint32_
     return false;
 }
 
-/* Finds the words of 4-bit numbers, whose bits 4 * (2 j + i) belong to step (i, j) of the two innermost loops. */
-static bool find_words(const struct kernel *k, const struct kexpr *x, uint32_t column, uint32_t *words)
+/* Finds the words of numbers of b bits, of which b * (n j + i) belong to step (i, j) of the two innermost loops. */
+static bool find_words(const struct kernel *k, const struct kexpr *x, uint32_t column, struct byte_products *p)
 {
     const uint32_t i = k->parallel_count + k->reduced_count - 2, j = i + 1;
-    const struct kexpr *shift, *four, *place;
+    const struct kexpr *shift, *place;
 
     if (!x || x->op != K_AND || x->type != KT_U32)
         return false;
     const bool swapped = k->exprs[x->args[0]].op == K_CONST;
     const struct kexpr *mask = &k->exprs[x->args[!swapped]], *shifted = &k->exprs[x->args[swapped]];
-    if (mask->op != K_CONST || mask->bits.u32 != 15 || shifted->op != K_SHR)
+    if (mask->op != K_CONST || shifted->op != K_SHR)
         return false;
-    *words = shifted->args[0];
+    p->bits = mask->bits.u32 == 15 ? 4 : mask->bits.u32 == 3 ? 2 : 1;
+    p->words = shifted->args[0];
+    const struct kexpr *words = &k->exprs[p->words];
     shift = &k->exprs[shifted->args[1]];
-    if (k->exprs[*words].op != K_LOAD || k->exprs[*words].guard_count || shift->op != K_SHL)
+    if (mask->bits.u32 != (uint32_t)most_of(p) || words->op != K_LOAD || words->guard_count)
         return false;
-    four = &k->exprs[shift->args[1]];
-    place = &k->exprs[shift->args[0]];
-    place = place->op == K_CAST ? &k->exprs[place->args[0]] : place;
-    return four->op == K_CONST && four->bits.u32 == 2 && place->op == K_INDEX && place->index.count == 2 &&
-           !place->index.offset && kaffine_coefficient(place->index, i) == 1 && kaffine_coefficient(place->index, j) == 2 &&
-           kaffine_coefficient(k->exprs[*words].index, column) == 1 &&
-           depth_of(k, &k->exprs[*words].index) <= k->reduced_count - 2;
+    if (p->bits > 1) {
+        const struct kexpr *twice = &k->exprs[shift->args[1]];
+        if (shift->op != K_SHL || twice->op != K_CONST || twice->bits.u32 != p->bits / 2)
+            return false;
+        shift = &k->exprs[shift->args[0]];
+    }
+    place = shift->op == K_CAST ? &k->exprs[shift->args[0]] : shift;
+    return place->op == K_INDEX && place->index.count == 2 && !place->index.offset &&
+           kaffine_coefficient(place->index, i) == 1 && kaffine_coefficient(place->index, j) == byte_products_parts(p) &&
+           kaffine_coefficient(words->index, column) == 1 && depth_of(k, &words->index) <= k->reduced_count - 2 &&
+           k->vars[i].size == byte_products_parts(p);
 }
 
 static uint32_t place_of(const struct kernel *k, const struct kexpr *x)
@@ -67,7 +79,7 @@ static uint32_t place_of(const struct kernel *k, const struct kexpr *x)
     return (uint32_t)(x - k->exprs);
 }
 
-/* Finds out what is subtracted from A's bytes: a constant byte, or one that is data.  Returns the rest, or NULL if it is
+/* Finds the number that is subtracted from A's bytes: a whole one, or a byte that is data.  Returns the rest, or NULL if it is
  * neither. */
 static const struct kexpr *find_a_zero(const struct kernel *k, const struct kexpr *x, struct byte_products *p)
 {
@@ -79,11 +91,11 @@ static const struct kexpr *find_a_zero(const struct kernel *k, const struct kexp
         return x;
     zero = &k->exprs[x->args[1]];
     byte = cast_from(k, zero);
-    if (zero->op == K_CONST && zero->bits.f32 >= 0 && zero->bits.f32 <= UINT8_MAX) {
+    if (zero->op == K_CONST && zero->bits.f32 >= INT8_MIN && zero->bits.f32 <= UINT8_MAX) {
         p->a_number = (int32_t)zero->bits.f32;
         return (float)p->a_number == zero->bits.f32 ? &k->exprs[x->args[0]] : NULL;
     }
-    if (!byte || byte->op != K_LOAD || byte->type != KT_U8 || byte->index.count)
+    if (!byte || byte->op != K_LOAD || (byte->type != KT_U8 && byte->type != KT_I8) || byte->index.count)
         return NULL;
     p->a_zero = place_of(k, byte);
     return &k->exprs[x->args[0]];
@@ -95,11 +107,17 @@ static bool find_a(const struct kernel *k, const struct kexpr *x, uint32_t colum
 
     x = find_a_zero(k, x, p);
     const struct kexpr *load = x ? cast_from(k, x) : NULL;
-    if (!load || load->op != K_LOAD || load->type != KT_U8 || load->guard_count || kaffine_coefficient(load->index, column) ||
-        kaffine_coefficient(load->index, last) != 1)
+    if (!load || load->op != K_LOAD || (load->type != KT_U8 && load->type != KT_I8) ||
+        kaffine_coefficient(load->index, column) || form_derives_from(k, &load->index, column) ||
+        kaffine_coefficient(load->index, last) != 1 || form_derives_from(k, &load->index, last))
         return false;
+    for (uint32_t g = 0; g < load->guard_count; g++) /* a word is inside as a whole, and then all columns read it */
+        if (kaffine_coefficient(load->guards[g].form, column) || form_derives_from(k, &load->guards[g].form, column) ||
+            depth_of(k, &load->guards[g].form) == k->reduced_count)
+            return false;
     p->a = place_of(k, load);
-    return true;
+    p->a_signed = load->type == KT_I8;
+    return p->a_zero == KEXPR_NONE || k->exprs[p->a_zero].type == load->type;
 }
 
 static bool find_b(const struct kernel *k, const struct kexpr *x, uint32_t column, struct byte_products *p)
@@ -113,11 +131,11 @@ static bool find_b(const struct kernel *k, const struct kexpr *x, uint32_t colum
     }
     const struct kexpr *numbers = cast_from(k, x);
     p->whole = numbers && p->zero == KEXPR_NONE && tile_loads_words(k, numbers, column);
+    p->bits = 8;
     if (p->whole)
         p->words = place_of(k, numbers);
-    return p->whole ||
-           (k->reduced_count >= 2 && byte_products_a_is_signed(p) && k->vars[second].size == 2 &&
-            find_words(k, numbers, column, &p->words) && kaffine_coefficient(k->exprs[p->a].index, second) == BYTE_WORD);
+    return p->whole || (k->reduced_count >= 2 && byte_products_a_is_signed(p) && find_words(k, numbers, column, p) &&
+                        kaffine_coefficient(k->exprs[p->a].index, second) == BYTE_WORD);
 }
 
 static bool is_one(const struct kexpr *x)
@@ -125,7 +143,7 @@ static bool is_one(const struct kexpr *x)
     return x->op == K_CONST && x->type == KT_F32 && x->bits.f32 == 1;
 }
 
-/* Returns what is multiplied by a factor that changes only from block to block of K, or x itself. */
+/* Returns x without a factor that changes only from block to block of K, or x itself. */
 static const struct kexpr *unscaled(const struct kernel *k, const struct kexpr *x, uint32_t depth_most, uint32_t *factor)
 {
     *factor = KEXPR_NONE;
@@ -136,12 +154,12 @@ static const struct kexpr *unscaled(const struct kernel *k, const struct kexpr *
 
 bool byte_products_a_is_signed(const struct byte_products *p)
 {
-    return p->a_zero == KEXPR_NONE && p->a_number == 128;
+    return p->a_zero == KEXPR_NONE && p->a_number == (p->a_signed ? 0 : 128);
 }
 
 uint32_t byte_products_word_vars(const struct byte_products *p)
 {
-    return p->a == KEXPR_NONE ? 0 : p->whole ? 1 : 2;
+    return p->a == KEXPR_NONE || p->own ? 0 : p->whole ? 1 : 2;
 }
 
 bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_t column, struct byte_products *out,
@@ -169,11 +187,38 @@ bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_
     return true;
 }
 
+/*
+ * Determines whether every column multiplies its own bytes: those of A and of B are neighbours along the columns.
+ */
+static bool own_products_find(const struct kernel *k, const struct kexpr *dot, uint32_t column, struct byte_products *out)
+{
+    struct byte_products p = {.zero = KEXPR_NONE, .own = true, .bits = 8, .whole = true, .columns = true};
+    const struct kexpr *bytes[2];
+
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct kexpr *x = unscaled(k, &k->exprs[dot->args[i]], 0, i ? &p.b_factor : &p.a_factor);
+        x = i ? x : find_a_zero(k, x, &p);
+        bytes[i] = x ? cast_from(k, x) : NULL;
+        if (!bytes[i] || bytes[i]->op != K_LOAD || ktype_size(bytes[i]->type) != 1 ||
+            kaffine_coefficient(bytes[i]->index, column) != 1 || form_derives_from(k, &bytes[i]->index, column))
+            return false;
+    }
+    if (bytes[1]->type != KT_I8 || bytes[1]->guard_count || iterations_of(k, 0, k->reduced_count) > BYTE_SUM_STEPS ||
+        (p.a_zero != KEXPR_NONE && k->exprs[p.a_zero].type != bytes[0]->type))
+        return false;
+    p.a = place_of(k, bytes[0]);
+    p.words = place_of(k, bytes[1]);
+    p.a_signed = bytes[0]->type == KT_I8;
+    *out = p;
+    return true;
+}
+
 bool byte_products_zero_is_small(const struct kernel *k, const struct byte_products *p)
 {
     const struct kexpr *zero = p->zero != KEXPR_NONE ? &k->exprs[p->zero] : NULL;
 
-    return !zero || (zero->op == K_CONST && zero->bits.f32 >= 0 && zero->bits.f32 <= NIBBLE_MOST);
+    return !zero || (zero->op == K_CONST && zero->bits.f32 >= 0 && zero->bits.f32 <= (float)most_of(p) &&
+                     (float)(int)zero->bits.f32 == zero->bits.f32);
 }
 
 /* ---- register tiles ---- */
@@ -183,7 +228,7 @@ static bool sums_columns(const struct schedule *s, const struct byte_products *p
 {
     /* With another zero point than 128 the bytes of A less it may be no signed bytes. */
     return byte_products_zero_is_small(s->kernel, p) &&
-           (s->tile.mr >= s->tile.vectors || (p->whole && p->a_zero != KEXPR_NONE));
+           (s->tile.mr >= s->tile.vectors || (p->whole && !byte_products_a_is_signed(p)));
 }
 
 static bool multiplies_signed(enum byte_arithmetic bytes, const struct byte_products *p)
@@ -197,16 +242,65 @@ static bool adds_pairs(enum byte_arithmetic bytes)
     return bytes == BYTES_MIXED_PAIRS || bytes == BYTES_SIGNED_PAIRS;
 }
 
-/* Returns whether all sums of a block of 4-bit numbers, inside of `depth` loops, fit 16 bits, where they are added up by
+/* Returns whether all sums of a block of packed numbers, inside of `depth` loops, fit 16 bits, where they are added up by
  * twos. */
 static bool fits_pairs(const struct kernel *k, enum byte_arithmetic bytes, const struct byte_products *p, uint32_t depth)
 {
     const int zero = p->columns && p->zero != KEXPR_NONE ? (int)k->exprs[p->zero].bits.f32 : 0;
-    const int b = zero > NIBBLE_MOST - zero ? zero : NIBBLE_MOST - zero,
+    const int b = zero > most_of(p) - zero ? zero : most_of(p) - zero,
               a = p->columns && !p->both_signed ? UINT8_MAX : -INT8_MIN;
-    const int64_t words = 2 * iterations_of(k, depth, k->reduced_count - byte_products_word_vars(p));
+    const int64_t words = byte_products_parts(p) * iterations_of(k, depth, k->reduced_count - byte_products_word_vars(p));
 
     return !p->whole && adds_pairs(bytes) && words * BYTES_PER_PAIR * a * b <= INT16_MAX;
+}
+
+/* Unrolls the loops inside of `depth` others whose body has so many points at most; the innermost ones are over a word. */
+static void unroll_words(struct schedule *s, uint32_t word_vars, uint32_t depth, int64_t points)
+{
+    const struct kernel *k = s->kernel;
+    struct register_tile *t = &s->tile;
+
+    for (t->unroll_from = k->reduced_count - word_vars; t->unroll_from > depth; t->unroll_from--) {
+        const uint32_t var = k->parallel_count + t->unroll_from - 1;
+        points *= k->vars[var].size;
+        if (!kernel_sums_unroll(k, var) || points * t->mr * t->vectors > s->facts->contraction.unrolled_steps)
+            break;
+    }
+}
+
+/* Returns the only number that x is computed of, with constants, or NULL. */
+static const struct kexpr *only_number(const struct kernel *k, const struct kexpr *x)
+{
+    if (x->op == K_AND)
+        return x;
+    if (x->op == K_CAST)
+        return only_number(k, &k->exprs[x->args[0]]);
+    for (uint32_t i = 0; i < 2 && (x->op == K_ADD || x->op == K_SUB || x->op == K_MUL); i++)
+        if (k->exprs[x->args[!i]].op == K_CONST)
+            return only_number(k, &k->exprs[x->args[i]]);
+    return NULL;
+}
+
+void lookups_choose(struct schedule *s, const struct target *target)
+{
+    const struct kernel *k = s->kernel;
+    struct register_tile *t = &s->tile;
+    const struct kexpr *dot = find_dot(k), *a = &k->exprs[dot->args[0]];
+    const uint32_t b = t->blocks.factor != KEXPR_NONE ? t->blocks.unscaled : dot->args[1];
+    const uint32_t word_vars = 2, depth = t->split == KEXPR_NONE ? 0 : t->split + 1;
+    struct byte_products p = {.a = KEXPR_NONE};
+
+    t->blocks.words = KEXPR_NONE;
+    if (!target->isa.scaling || s->lanes != LOOKUP_ENTRIES || t->guarded || t->blocks.bytes.a != KEXPR_NONE ||
+        k->reduced_count < word_vars || depth > k->reduced_count - word_vars || kernel_sizes_are_chosen(k) ||
+        k->vars[k->parallel_count + k->reduced_count - 1].size != BYTE_WORD)
+        return;
+    if (a->op != K_LOAD || a->guard_count || kaffine_coefficient(a->index, s->vector_var) ||
+        form_derives_from(k, &a->index, s->vector_var) || !find_words(k, only_number(k, &k->exprs[b]), s->vector_var, &p) ||
+        p.bits == 4 || t->mr * p.bits > LOOKUP_BITS)
+        return;
+    t->blocks.words = p.words;
+    unroll_words(s, word_vars, depth, 2 * BYTE_WORD);
 }
 
 uint32_t tile_word_vars(const struct schedule *s)
@@ -222,9 +316,25 @@ void bytes_choose(struct schedule *s, const struct target *target)
     uint32_t depth;
 
     *p = (struct byte_products){.a = KEXPR_NONE};
-    if (!target->isa.byte_products || !byte_products_find(k, find_dot(k), s->vector_var, p, &depth))
+    if (!target->isa.byte_products)
         return;
-    if (p->a_zero == KEXPR_NONE && !byte_products_a_is_signed(p)) { /* the lowering knows no other number */
+    if (own_products_find(k, find_dot(k), s->vector_var, p)) {
+        /* Numbers of 32 bits are multiplied, and where only products of unsigned bytes are, the others of their words are 0. */
+        p->both_signed = target->isa.byte_products != BYTES_MIXED && p->a_signed;
+        t->blocks.factor = t->blocks.unscaled = t->split = KEXPR_NONE;
+        return;
+    }
+    if (!byte_products_find(k, find_dot(k), s->vector_var, p, &depth))
+        return;
+    if (!p->whole && p->a_zero == KEXPR_NONE && !byte_products_a_is_signed(p)) { /* the lowering knows no other number */
+        p->a = KEXPR_NONE;
+        return;
+    }
+    const struct kexpr *a = &k->exprs[p->a];
+    uint32_t guarded = 0; /* loops inside of which rows in the padding are told from others, which are not unrolled */
+    for (uint32_t g = 0; g < a->guard_count; g++)
+        guarded = depth_of(k, &a->guards[g].form) > guarded ? depth_of(k, &a->guards[g].form) : guarded;
+    if (guarded && !tile_zeros(s, a, guarded)) {
         p->a = KEXPR_NONE;
         return;
     }
@@ -234,15 +344,13 @@ void bytes_choose(struct schedule *s, const struct target *target)
     t->blocks.factor = t->blocks.unscaled = KEXPR_NONE;
     t->split = depth ? depth - 1 : KEXPR_NONE;
     t->split_steps = 1;
-    int64_t points = p->whole ? 1 : 2; /* steps of words */
-    for (t->unroll_from = k->reduced_count - tile_word_vars(s); t->unroll_from > depth; t->unroll_from--) {
-        const int64_t size = k->vars[k->parallel_count + t->unroll_from - 1].size;
-        points *= size;
-        /* LLVM adds up products of several steps before it adds them to a sum, where these are instructions apart, and keeps
-         * what they are of all the while: for several rows that is more than there are registers. */
-        if (adds_pairs(target->isa.byte_products) && t->mr > 1)
-            break;
-        if (!kernel_sums_unroll(k, size) || points * t->mr * t->vectors > s->facts->contraction.unrolled_steps)
-            break;
-    }
+    /* LLVM adds up products of several steps before it adds them to a sum, where these are instructions apart, and keeps
+     * what they are of all the while: for several rows that is more than there are registers.  So it does with A's words of
+     * many steps, which it loads long before they are multiplied. */
+    const bool one_step = adds_pairs(target->isa.byte_products) && t->mr > 1;
+    unroll_words(s, tile_word_vars(s),
+                 one_step          ? k->reduced_count
+                 : depth > guarded ? depth
+                                   : guarded,
+                 byte_products_parts(p) * (p->whole && t->mr > 1 ? WHOLE_SHARE : 1));
 }

@@ -25,7 +25,7 @@ double cost_of_exponential(const struct schedule *s)
 }
 
 /** Returns the operations of an expression.  Of a contraction the multiply-add alone counts, as two operations: loading its
- * operands is no work of its own. */
+ * operands costs nothing. */
 static double operations_of(const struct kernel *k, const struct target_facts *facts, const struct kexpr *x)
 {
     if (x->op == K_REDUCE && x->reduce == KR_DOT)

@@ -61,7 +61,7 @@ static double vector_cost(const struct schedule *s, const struct isa *isa, const
     const bool along_reduced = k->vars[var].kind == KVAR_REDUCED;
     const int64_t lanes = s->facts->loop.assumed_lanes;
     /* A part of the last vector is wasted. */
-    const double waste = (double)((k->vars[var].size + lanes - 1) / lanes) * (double)lanes / size;
+    const double waste = (double)ceil_div(k->vars[var].size, lanes) * (double)lanes / size;
     double cost = 0;
 
     for (uint32_t i = 0; i < k->expr_count; i++) {
@@ -404,16 +404,18 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
         s->transpose.var == KEXPR_NONE)
         s->wide_vectors = quantised_vectors(s, isa);
 
-    s->unroll_from = k->reduced_count;
-    while (s->unroll_from > 0) {
-        const uint32_t var = k->parallel_count + s->unroll_from - 1;
+    s->reduced.unroll_from = k->reduced_count;
+    while (s->reduced.unroll_from > 0) {
+        const uint32_t var = k->parallel_count + s->reduced.unroll_from - 1;
         const int64_t size = k->vars[var].size;
-        if (!kernel_sums_unroll(k, size) || var == s->vector_var || k->vars[var].bounded ||
+        if (!kernel_sums_unroll(k, var) || var == s->vector_var || k->vars[var].bounded ||
             points * size > s->facts->loop.unroll_points)
             break;
         points *= size;
-        s->unroll_from--;
+        s->reduced.unroll_from--;
     }
+    s->reduced.sum_split = s->reduced.unroll_from ? s->reduced.unroll_from - 1 : KEXPR_NONE; /* the innermost real loop */
+    s->reduced.sum_steps = SUM_STEPS;
     if (points > s->facts->loop.single_points || k->rare)
         s->vectors = 1;
 
@@ -444,10 +446,10 @@ static void choose_vector_block(struct schedule *s)
         others *= i == s->vector_var ? 1 : k->vars[i].size;
     const int64_t size = k->vars[s->vector_var].size, least = (int64_t)s->lanes * s->vectors * s->wide_vectors;
     const double all = target_microseconds(s->cost.operations, s->cost.bytes);
-    int64_t units = others * ((size + s->vector_block - 1) / s->vector_block);
+    int64_t units = others * ceil_div(size, s->vector_block);
     for (int64_t block = s->vector_block / 2; block >= loop->vector_block_least && block >= least && units < loop->units_wanted;
          block /= 2) {
-        const int64_t more = others * ((size + block - 1) / block);
+        const int64_t more = others * ceil_div(size, block);
         if (all / (double)more < s->facts->call.thread_work)
             break;
         if (more > units) { /* else another block would be another structure for nothing */
@@ -476,8 +478,9 @@ static void choose_units(struct schedule *s)
 
     s->units = 1;
     for (uint32_t i = 0; i < k->parallel_count; i++)
-        s->units *= i == s->vector_var               ? (k->vars[i].size + s->vector_block - 1) / s->vector_block
+        s->units *= i == s->vector_var               ? ceil_div(k->vars[i].size, s->vector_block)
                     : s->tiled && i == s->tile.m_var ? ceil_div(ceil_div(k->vars[i].size, s->tile.mr), s->tile.m_tiles)
+                    : tile_has_lines(s, i)           ? ceil_div(k->vars[i].size, s->tile.window.lines)
                                                      : k->vars[i].size;
 }
 
@@ -521,8 +524,8 @@ static bool schedule_loops(struct schedule *s, const struct target *t)
         return false;
     /* What the lowering chose is whole vectors; other numbers are the graph's, and many graphs differ in nothing else. */
     s->fixed_size = kernel_sizes_are_chosen(k) && s->vector_var != KEXPR_NONE && k->vars[s->vector_var].size % s->lanes == 0;
-    if (s->tiled)
-        tile_choose(s, t);
+    if (s->tiled && !tile_choose(s, t))
+        return false;
     choose_vector_block(s);
     choose_units(s);
     return true;

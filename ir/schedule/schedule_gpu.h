@@ -14,7 +14,7 @@
  *   tiles    One work-item computes MR rows times NR columns of a contraction, whose sums stay in registers.  Its operands come
  *            from global memory, or a work-group brings tiles of them to local memory first.
  *   stages   One work-group computes one macro-tile of a kernel of stages after the other; barriers separate the stages.  Its
- *            items share the points of a stage, or its tiles, or its rows.  Local tensors lie in local memory, or in a part of
+ *            items share the points of a stage, or its tiles, or its rows.  Local tensors are in local memory, or in a part of
  *            the scratch buffer that belongs to the group.
  *   blocks   One work-item, or one work-group, computes a square of points of a transpose, which it turns over in registers or
  * in local memory (schedule_gpu_block.c).
@@ -23,7 +23,7 @@
  * (schedule_gpu_matrix.c).
  *
  * Values may be vectors whose lanes are neighbouring values of one variable (schedule_gpu_lanes.c chooses it).
- * schedule_gpu_tile.c has the register tiles and their cost model, schedule_gpu_bytes.c those that multiply bytes.
+ * schedule_gpu_tile.c has the register tiles and their cost model.
  */
 #pragma once
 
@@ -34,7 +34,7 @@
 /** Names the five shapes, in the order of the list above. */
 enum gpu_shape { GPU_POINTS, GPU_ROWS, GPU_TILES, GPU_STAGES, GPU_BLOCKS };
 
-enum { GPU_DIMENSIONS = 3, GPU_STRIDE_MAX = 4 /* of loads that are taken out of whole vectors */ };
+enum { GPU_DIMENSIONS = 3, GPU_STRIDE_MAX = 4 /* of loads that are extracted from whole vectors */ };
 
 /** These PARALLEL variables are enumerated together, the last one fastest. */
 struct gpu_vars {
@@ -42,15 +42,15 @@ struct gpu_vars {
     uint32_t vars[KERNEL_VARS_MAX];
 };
 
-/** Items load so many neighbouring numbers of 32 bits from local memory at once. */
+/** The number of neighbouring 32-bit elements that items load from local memory at once. */
 enum { GPU_LOCAL_VECTOR = 4 };
 
-/** Says how a group brings an operand to local memory for matrix instructions: eight elements at a time that are neighbours in
- * memory along K or along the operand's rows (or columns), or element by element, with eight of K contiguous. */
+/** Describes how a group copies an operand to local memory for matrix instructions: eight contiguous elements at a time along K
+ * or along the operand's rows (or columns), or element by element, with eight of K contiguous. */
 enum gpu_bring { GPU_BRING_ELEMENTS, GPU_BRING_ALONG_K, GPU_BRING_ALONG_ROWS };
 
-/** Sizes of a matrix instruction, and how operands lie in local memory: in chunks, with one chunk of padding
- * after each row, so that rows begin in other banks; one buffer is filled while the other one is multiplied. */
+/** Sizes of a matrix instruction, and how operands are in local memory: in chunks, with one chunk of padding
+ * after each row, so that rows begin in different banks; one buffer is filled while the other one is multiplied. */
 enum { GPU_MATRIX_ROWS = 16, GPU_MATRIX_COLUMNS = 8, GPU_MATRIX_STEPS = 16, GPU_MATRIX_CHUNK = 8, GPU_MATRIX_BUFFERS = 2 };
 
 /**
@@ -59,7 +59,7 @@ enum { GPU_MATRIX_ROWS = 16, GPU_MATRIX_COLUMNS = 8, GPU_MATRIX_STEPS = 16, GPU_
  */
 struct gpu_matrix_tile {
     uint32_t subgroups_m, subgroups_n, rows, columns; /* subgroups_m 0: there are no such instructions */
-    uint32_t sum_steps;                               /* iterations that are added up at once; 0: all of them */
+    uint32_t sum_steps;                               /* iterations per block of a sum; 0: all of them */
     enum gpu_bring bring[2];                          /* of an operand of the dot */
     bool linear_k[2]; /* of an operand: its place in memory is linear in the row-major number of the iteration */
 };
@@ -74,20 +74,16 @@ struct gpu_tile {
     struct gpu_vars m, n;
     uint32_t rows, vectors;        /* of an item */
     bool local_memory;             /* tiles of both operands come to local memory first */
-    bool along_k[2];               /* of an operand: neighbouring elements in memory are neighbours along K */
-    uint32_t operand_m, k_tile;    /* which operand of the dot M belongs to; iterations whose operands are brought at once */
+    bool along_k[2];               /* of an operand: contiguous along K */
+    uint32_t operand_m, k_tile;    /* the dot's operand that depends on M; iterations whose operands are copied at once */
     uint32_t items_m, items_n;     /* of a work-group, for tiles in local memory */
-    uint32_t k_items;              /* items that share the iterations of one tile (few rows); 1: none do */
+    uint32_t k_items;              /* items that share the iterations of one tile (few rows); 1: they do not */
     struct gpu_matrix_tile matrix; /* of tiles in local memory */
-    /* Weights that are unpacked in registers.  Where the columns' operand is `unscaled` times `factor`, and factor changes
-     * with the first factor_depth REDUCED variables only, the sum of what lies inside of their loops is multiplied by it
-     * (KEXPR_NONE: there is no factor).  unpacked: the operand is computed from what is loaded. */
+    /* Weights that are unpacked in registers.  Where the columns' operand is `unscaled` times `factor`, and factor changes with
+     * the first factor_depth REDUCED variables only, the sum inside their loops is multiplied by it (KEXPR_NONE: there is no
+     * factor).  unpacked: the operand is computed from loaded values. */
     uint32_t factor, unscaled, factor_depth;
     bool unpacked;
-    /* Bytes are multiplied, four by one instruction (bytes.a is KEXPR_NONE: floats are).  A block is what lies inside of
-     * factor_depth loops.  In local memory k_tile counts words of four bytes, and is as long as a block, or several, or divides
-     * no block and goes through it in pieces.  bytes.columns: what a zero point takes off is known of columns. */
-    struct byte_products bytes;
 };
 
 /** Describes the square of points of a transpose: values of the last PARALLEL variable times values of another one. */
@@ -98,7 +94,7 @@ struct gpu_block {
 };
 
 /** Says how the items of a group share a stage: its points, or vectors of them (points), its tiles (tiles), or the iterations
- * of each point (rows).  The members mean what those of struct gpu_schedule mean. */
+ * of each point (rows).  The members are like those of struct gpu_schedule. */
 struct gpu_stage {
     enum gpu_shape shape;
     uint32_t lane_var, lanes;
@@ -108,39 +104,39 @@ struct gpu_stage {
     struct gpu_tile tile;
 };
 
-/** Says where a local tensor of a kernel of stages lies. */
+/** Describes where a local tensor of a kernel of stages lies. */
 struct gpu_local {
     bool in_local_memory;
     int64_t offset; /* else in the group's part of scratch, bytes */
 };
 
-/** This is a kernel's schedule for devices.  It owns nothing. */
+/** A kernel's schedule for devices.  It owns nothing. */
 struct gpu_schedule {
     const struct kernel *kernel; /* outlives the schedule */
     enum gpu_shape shape;
     bool wide; /* indices need 64 bits */
     /* Each dimension of the index space enumerates these PARALLEL variables. */
     struct gpu_vars dimensions[GPU_DIMENSIONS];
-    bool partial[GPU_DIMENSIONS]; /* the last group is not full: items beyond the end do nothing */
+    bool partial[GPU_DIMENSIONS]; /* the last group is partial: items beyond the end do nothing */
     int64_t global[GPU_DIMENSIONS];
     uint32_t local[GPU_DIMENSIONS];
     int64_t scratch_bytes; /* of the whole launch: the local tensors of all groups */
     /* Lanes are neighbouring values of lane_var, which is the last PARALLEL or the last REDUCED variable (KEXPR_NONE: there are
-     * no vectors).  lane_tail holds if its size is no multiple of the number of lanes. */
+     * no vectors).  lane_tail holds if its size is not a multiple of the number of lanes. */
     uint32_t lane_var, lanes;
     bool lane_tail;
-    /* Points may be computed twice: the last vector of a row begins before its end, and vectors at an edge of padding move away
-     * from it by lane_edge points (0: they do not), which are computed one by one. */
+    /* Points may be computed twice: the last vector of a row overlaps the one before, and vectors at an edge of padding are
+     * shifted from it by lane_edge points (0: they are not), which are computed one by one. */
     bool lane_repeats;
     uint32_t lane_edge;
-    /* Loads of every n-th element along lane_var are taken out of n vectors, up to GPU_STRIDE_MAX. */
+    /* Loads of every n-th element along lane_var are extracted from n vectors, up to GPU_STRIDE_MAX. */
     bool strides;
     /* Sums are added up in blocks of at most sum_steps iterations of the loop over the REDUCED variable number sum_split (0 is
      * the outermost one).  KEXPR_NONE means that all iterations are one block. */
     uint32_t sum_split, sum_steps;
     struct gpu_tile tile;
     struct gpu_block block;
-    /* The value of this expression stays in an array of so many numbers from the phase that computes it first (KEXPR_NONE:
+    /* The value of this expression is kept in an array of that many elements from the phase that computes it first (KEXPR_NONE:
      * there is none). */
     uint32_t kept, kept_phase, kept_elements;
     /* Of a kernel of stages: */
@@ -149,31 +145,30 @@ struct gpu_schedule {
     int64_t group_scratch_bytes; /* of one group */
 };
 
-/** Says what a schedule must be like, whatever the device is, for tests and tuning.  One that is all 0 leaves everything
- * free. */
+/** Forces properties of a schedule on every device, for tests and tuning.  All zeros force nothing. */
 struct gpu_choice {
     enum gpu_memory { GPU_MEMORY_ANY, GPU_MEMORY_GLOBAL, GPU_MEMORY_LOCAL } tile_memory; /* of tiles, and of blocks */
     uint32_t matrix_form; /* number from 1 of a form of tiles of matrix instructions (schedule_gpu_matrix.c); 0: free */
     uint32_t rows, vectors, lanes; /* of a tile in global memory, where they fit; 0: free */
     uint32_t k_items;
-    bool no_tiles, no_lanes, rows_shape; /* rows_shape: shared rows are taken wherever they are right, whatever they cost */
+    bool no_tiles, no_lanes, rows_shape; /* rows_shape: the shape rows is taken whenever it is valid, at any cost */
     bool no_repeats;                     /* no point is computed twice */
-    bool scratch;                        /* local tensors never lie in local memory */
+    bool scratch;                        /* local tensors never be in local memory */
 };
 
 /** Chooses the schedule of a finished kernel, which must outlive it, for a device.  This cannot fail. */
 void schedule_gpu(const struct kernel *k, const struct gpu_facts *device, struct gpu_schedule *out);
-/** Does the same with choices that were made beforehand; choice may be NULL. */
+/** Does the same with forced choices; choice may be NULL. */
 void schedule_gpu_choose(const struct kernel *k, const struct gpu_facts *device, const struct gpu_choice *choice,
                          struct gpu_schedule *out);
 
-/* ---- what printers ask ---- */
+/* ---- for printers ---- */
 
 /** Returns the REDUCED variables. */
 struct gpu_vars gpu_reduced_vars(const struct kernel *k);
 /** Returns the product of the variables' sizes. */
 int64_t gpu_vars_points(const struct kernel *k, const struct gpu_vars *v);
-/** Returns how many halves lie between rows of an operand of matrix instructions in local memory. */
+/** Returns the row stride in float16 elements of an operand of matrix instructions in local memory. */
 uint32_t gpu_matrix_pitch(const struct gpu_tile *t, uint32_t operand);
 /** Returns the bytes of local memory that a tile of matrix instructions takes. */
 uint32_t gpu_matrix_local_bytes(const struct gpu_tile *t);
@@ -182,16 +177,16 @@ struct gpu_vars gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t)
 
 /** Returns the rows, or the columns, of a group's tile in local memory. */
 uint32_t gpu_tile_width(const struct gpu_tile *t, bool rows);
-/** Returns how many numbers lie between two iterations of an operand there.  They are more than the rows or columns where
- * neighbouring items write neighbouring iterations, which banks of local memory would make them do one after the other. */
+/** Returns the stride between two iterations of an operand there.  It is padded if neighbouring items write neighbouring
+ * iterations, to avoid bank conflicts. */
 uint32_t gpu_tile_stride(const struct gpu_tile *t, uint32_t operand);
-/** Returns how many numbers a tile has in local memory: those of the operands, or later the sums of all shares but the first.
+/** Returns the elements of a tile in local memory: of the operands, or later the sums of all shares but the first.
  */
 uint32_t gpu_local_numbers(const struct gpu_tile *t);
 
 /* ---- text, for dumps and profiles (schedule_gpu_print.c) ---- */
 
-/** Returns the shape's word in the list above. */
+/** Returns the shape's name in the list above. */
 const char *gpu_shape_name(enum gpu_shape shape);
 /** Prints the schedule as a part of a line: shape, tile, lanes, index space. */
 void gpu_schedule_print(const struct gpu_schedule *s, FILE *out);

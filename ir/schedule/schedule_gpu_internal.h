@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what the files of GPU schedules share.
+ * Declares internals of GPU schedules.
  */
 #pragma once
 
 #include "ir/schedule/schedule_gpu.h"
 
-/** Holds what is decided before a schedule, and the device. */
+/** Holds the facts that a schedule begins with, and the device. */
 struct gpu_context {
     const struct kernel *k;
     const struct gpu_facts *device;
     struct gpu_choice choice;
-    uint32_t stage_items; /* that share the kernel, which is a stage; 0: it is none */
+    uint32_t stage_items; /* that share the kernel, which is a stage; 0: it is not a stage */
 };
 
 /** Returns whether 32-bit indices are not enough for a kernel without stages. */
 bool gpu_needs_wide(const struct kernel *k);
-/** Returns whether rows are contiguous along the REDUCED variables, or there are too few points for a device. */
+/** Returns whether rows are contiguous along the REDUCED variables, or there are too few points to fill a device. */
 bool gpu_is_row(const struct kernel *k, const struct gpu_facts *device);
 /** Returns a power of two that is at_least so much, but not more than at_most. */
 uint32_t gpu_power_of_two(int64_t at_least, uint32_t at_most);
@@ -27,7 +27,7 @@ bool gpu_has_order(const struct kernel *k);
 
 /* ---- lanes (schedule_gpu_lanes.c) ---- */
 
-/** Says how accesses of a kernel go along a variable. */
+/** Counts kinds of accesses of a kernel along a variable. */
 struct gpu_accesses {
     uint32_t side_by_side; /* neighbouring values are contiguous in memory */
     uint32_t scattered;    /* anything else that depends on the variable */
@@ -41,7 +41,7 @@ void gpu_choose_lanes(const struct gpu_context *c, bool rows, struct gpu_schedul
 /** Chooses where sums are split, so that no accumulator takes more than so many steps. */
 void gpu_choose_split(const struct kernel *k, uint32_t steps, uint32_t lanes, struct gpu_schedule *s);
 
-/* ---- what is kept (schedule_gpu_kept.c) ---- */
+/* ---- kept values (schedule_gpu_kept.c) ---- */
 
 /** Chooses the expression whose values an item keeps from phase to phase. */
 void gpu_choose_kept(const struct gpu_context *c, struct gpu_schedule *s);
@@ -63,19 +63,9 @@ void gpu_lay_local_tile(const struct gpu_context *c, struct gpu_schedule *s);
  * device has none, if an operand is not float16 exactly, or if it would take longer. */
 bool gpu_choose_matrix(const struct gpu_context *c, struct gpu_schedule *s);
 
-/* ---- tiles that multiply bytes (schedule_gpu_bytes.c) ---- */
-
-/** Finds out whether a contraction multiplies bytes that the device has an instruction for, and fills in t->bytes and
- * factor_depth.  The arrays say along which variables the dot's operands differ. */
-void gpu_find_bytes(const struct gpu_context *c, const bool *a_along, const bool *b_along, struct gpu_tile *t);
-/** Chooses where sums of blocks are split, of a tile from global memory that multiplies bytes; else does nothing. */
-void gpu_split_bytes(const struct kernel *k, struct gpu_schedule *s);
-/** Chooses what comes to local memory at once, of a tile that multiplies bytes, whose items are known; else does nothing. */
-void gpu_lay_bytes(const struct gpu_context *c, struct gpu_schedule *s);
-
 /* ---- blocks (schedule_gpu_block.c) ---- */
 
-/** Makes s a schedule of blocks, with its index space.  Returns false if the kernel is no transpose that gains by them. */
+/** Makes s a schedule of blocks, with its index space.  Returns false if the kernel is not a transpose that gains by them. */
 bool gpu_choose_block(const struct gpu_context *c, struct gpu_schedule *s);
 
 /* ---- stages (schedule_gpu_stages.c) ---- */

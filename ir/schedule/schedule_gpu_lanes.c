@@ -22,6 +22,8 @@ static bool has_vectors(const struct kexpr *e)
 
     if (e->op == K_SCAN || (e->op == K_REDUCE && (e->reduce == KR_ARG_MIN || e->reduce == KR_ARG_MAX)))
         return false;
+    if (e->op == K_REDUCE && e->reduce == KR_PRODUCT && e->type == KT_F32) /* in float64 */
+        return false;
     if (!ktype_is_float(e->type) && (e->op == K_DIV || e->op == K_POW || e->op == K_SIGN || e->op == K_INDEX))
         return false;
     return simple;
@@ -114,7 +116,7 @@ static uint32_t guard_edge(const struct kernel *k, uint32_t var, const struct kg
             *(far < 0 ? &low : &high) += far;
     }
     high += step * (k->vars[var].size - 1);
-    const int64_t before = low < 0 ? (-low + step - 1) / step : 0;
+    const int64_t before = low < 0 ? ceil_div(-low, step) : 0;
     const int64_t after = high >= g->bound ? (high - g->bound + step) / step : 0;
     const int64_t edge = before > after ? before : after;
     return edge > EDGE_MOST ? UINT32_MAX : (uint32_t)edge;

@@ -40,7 +40,7 @@ static uint32_t brought_numbers(const struct gpu_tile *t)
 {
     const uint32_t items = t->items_m * t->items_n * t->k_items;
 
-    return ((gpu_tile_width(t, true) + gpu_tile_width(t, false)) * t->k_tile + items - 1) / items;
+    return (uint32_t)ceil_div((int64_t)(gpu_tile_width(t, true) + gpu_tile_width(t, false)) * t->k_tile, items);
 }
 
 /* Returns the multiply-adds of an item, or what takes as long, on the compute unit that has the most groups.  The groups that a
@@ -85,10 +85,9 @@ static bool take_sizes(const struct gpu_context *c, struct gpu_tile *t, uint32_t
 static void choose_sizes(const struct gpu_context *c, struct gpu_schedule *s, int64_t m, int64_t n)
 {
     const struct gpu_facts *d = c->device;
-    const bool bytes = s->tile.bytes.a != KEXPR_NONE;
-    const uint32_t most = bytes || d->tile_iterations < STEPS_LEAST ? STEPS_LEAST : d->tile_iterations;
+    const uint32_t most = d->tile_iterations < STEPS_LEAST ? STEPS_LEAST : d->tile_iterations;
     const uint32_t shares_least = c->choice.k_items ? c->choice.k_items : 1;
-    const uint32_t shares_most = c->choice.k_items ? c->choice.k_items : bytes || !d->tile_iterations ? 1 : SHARES_MOST;
+    const uint32_t shares_most = c->choice.k_items ? c->choice.k_items : !d->tile_iterations ? 1 : SHARES_MOST;
     struct gpu_schedule tried = *s;
     struct gpu_tile *t = &tried.tile;
     double least = 0;

@@ -5,7 +5,7 @@
  *
  * In: a contraction whose rows belong to one operand and whose columns belong to the other one.  Out: how many sub-groups a
  * group has and what each computes, how the operands come to local memory, where sums are split.  Operands have to be float16
- * exactly: what is loaded as float16, rounded to it, or so small a whole number.  What the instructions cost is weighed against
+ * exactly: loaded as float16, rounded to it, or so small a whole number.  The cost of the instructions is weighed against
  * the other tiles, so that few rows, which wait for memory and not for arithmetic, stay with those.
  */
 #include "ir/schedule/dependence.h"

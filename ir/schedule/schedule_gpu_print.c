@@ -38,8 +38,6 @@ static void print_tile(const struct gpu_tile *t, FILE *out)
         fprintf(out, " (%u x %u items, %u iterations at once)", t->items_m, t->items_n, t->k_tile);
     if (t->k_items > 1)
         fprintf(out, ", %u items share K", t->k_items);
-    if (t->bytes.a != KEXPR_NONE)
-        fprintf(out, ", words of bytes, blocks inside of %u loops", t->factor_depth);
     if (t->factor != KEXPR_NONE)
         fprintf(out, ", sums inside of %u loops times %%%u", t->factor_depth, t->factor);
 }

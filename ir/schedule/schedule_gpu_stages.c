@@ -3,7 +3,7 @@
  * Schedules kernels of stages for devices with work-groups: how the items of a group share each stage, and where local tensors
  * lie.
  *
- * A stage is scheduled like a kernel of its own whose index space is one group: a contraction in register tiles, anything else
+ * A stage is scheduled like a kernel whose index space is one group: a contraction in register tiles, anything else
  * in vectors of points.  Where a stage has fewer points than the group has items, and long rows, several items share a row.
  */
 #include "ir/schedule/schedule_gpu_internal.h"
@@ -13,8 +13,8 @@
 /* Returns whether the items that share a row can combine a reduction: local memory has 32 bits for each item. */
 static bool can_be_shared(const struct kexpr *e, const struct kernel *k)
 {
-    return e->op != K_REDUCE || (e->reduce != KR_ARG_MIN && e->reduce != KR_ARG_MAX && ktype_size(e->type) == 4 &&
-                                 ktype_size(k->exprs[e->args[0]].type) == 4);
+    return e->op != K_REDUCE || (e->reduce != KR_ARG_MIN && e->reduce != KR_ARG_MAX && e->reduce != KR_PRODUCT &&
+                                 ktype_size(e->type) == 4 && ktype_size(k->exprs[e->args[0]].type) == 4);
 }
 
 /* Returns how many items share the iterations of a point: 1 if there are points enough for all. */

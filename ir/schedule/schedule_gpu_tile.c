@@ -4,7 +4,7 @@
  * each an item computes, and whether operands come to local memory first.
  *
  * Nothing here knows an operator.  Columns (N) are the last PARALLEL variable, along which results are neighbours.  Rows (M)
- * are variables along which an operand stays the same, so that what is loaded once serves all rows: the operand that differs
+ * are variables along which an operand stays the same, so that one load serves all rows: the operand that differs
  * along N if there is such a variable (matmul, convolution in nhwc), else the other one (depthwise convolution).
  */
 #include "ir/schedule/dependence.h"
@@ -91,7 +91,7 @@ static void add_var(struct gpu_vars *v, uint32_t var)
     v->vars[v->count++] = var;
 }
 
-/* Returns whether the columns' operand is computed from what is loaded, as compact weights are, and the other one is not
+/* Returns whether the columns' operand is computed from loaded values, as compact weights are, and the other one is not
  * theirs. */
 static bool is_unpacked(const struct kernel *k, const struct contraction_view *v)
 {
@@ -367,7 +367,6 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     t->dot = v.dot;
     t->k_items = 1;
     t->factor = t->unscaled = KEXPR_NONE;
-    gpu_find_bytes(c, v.operands[0].along, v.operands[1].along, t);
     tiled.shape = GPU_TILES;
     for (uint32_t o = 0; o < 2; o++)
         t->along_k[o] = is_along_k(k, k->exprs[v.dot].args[o]);
@@ -381,16 +380,12 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
         t->local_memory = true;
         gpu_choose_split(k, GPU_LOCAL_SUM_STEPS, 1, &tiled);
         gpu_lay_local_tile(c, &tiled);
-        gpu_lay_bytes(c, &tiled);
         *s = tiled;
         return true;
     }
     find_rows(k, &v, t);
     add_var(&t->n, k->parallel_count - 1);
-    if (t->bytes.a == KEXPR_NONE)
-        find_factor(k, &v, t);
-    else /* contiguous words */
-        v.operands[1].accesses.scattered = 0;
+    find_factor(k, &v, t);
     choose_size(c, &v, &tiled);
     if (!t->rows || (!c->choice.rows && t->rows * t->vectors * tiled.lanes < 2) || is_dot_of_rows(c, &v, &tiled))
         return false;
@@ -399,7 +394,6 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     const bool shares = !c->stage_items && c->device->tile_iterations && has_room(c, &tiled, 1);
     gpu_choose_split(k, shares ? SHARED_SUM_STEPS : GPU_TILE_SUM_STEPS, 1, &tiled);
     if (!c->stage_items) {
-        gpu_split_bytes(k, &tiled);
         t->k_items = c->choice.k_items ? c->choice.k_items : c->device->tile_iterations ? share_k(c, &tiled) : 1;
         if (tiled.sum_split == KEXPR_NONE)
             t->k_items = 1;

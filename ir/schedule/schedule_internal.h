@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what the files of ir/schedule share, for themselves only.
+ * Declares internals of ir/schedule.
  */
 #pragma once
 
@@ -14,20 +14,20 @@ bool form_may_derive_from(const struct kernel *k, struct kaffine a, uint32_t var
 
 /* ---- loads of every second element (schedule_strided.c) ---- */
 
-/** Returns the stride of a load with vectors along var, if it can be taken out of whole vectors; else 0. */
+/** Returns the stride of a load with vectors along var, if it can be extracted from whole vectors; else 0. */
 uint32_t load_stride(const struct schedule *s, const struct kexpr *load, uint32_t var);
-/** Returns of how many equal lanes the groups are that a load with vectors along var reads one element for; 0: of none. */
+/** Returns the size of the groups of equal lanes of a load with vectors along var; 0: there are none. */
 uint32_t load_repeat(const struct schedule *s, const struct kexpr *load, uint32_t var);
 /** Returns whether a guard's form, or that of a vector's last lane, may leave the numbers of 32 bits. */
 bool has_far_guards(const struct kernel *k);
 /** Chooses how vectors are loaded (enum load_kind), once the vector variable, lanes and transposes are chosen. */
 void loads_choose(struct schedule *s, const struct isa *isa);
 
-/** Returns out of how many whole vectors a load's lanes are permuted, and stores their first element, counted from that of the
- * first lane; 0: it is gathered (schedule_permuted.c). */
+/** Returns the number of whole vectors from which a load's lanes are permuted, and stores their first element, counted from
+ * that of the first lane; 0: it is gathered (schedule_permuted.c). */
 uint32_t load_permuted(const struct schedule *s, const struct kexpr *load, const struct isa *isa, int32_t *first);
 
-/** Returns how many vectors are emitted as one for the sake of numbers that are made bytes (schedule_quantised.c); else 1. */
+/** Returns how many vectors are emitted as one to pack quantised bytes (schedule_quantised.c); else 1. */
 uint32_t quantised_vectors(const struct schedule *s, const struct isa *isa);
 
 /* ---- short rows (schedule_short_rows.c) ---- */
@@ -35,7 +35,7 @@ uint32_t quantised_vectors(const struct schedule *s, const struct isa *isa);
 /** Returns whether every element in memory, those of row buffers included, has 32 or 64 bits. */
 bool elements_are_wide(const struct schedule *s);
 
-/** Returns what an access costs for a vector along var, in vectors, if it is one of short rows; else 0. */
+/** Returns the cost of an access of short rows for a vector along var, in vectors; 0 if it is another one. */
 double short_row_cost(const struct schedule *s, const struct isa *isa, const struct kaffine *address, uint32_t guard_count,
                       uint32_t tensor, uint32_t var);
 /** Chooses which loads and stores are of short rows, and adds their row buffers, once the vector variable and the other row
@@ -44,35 +44,35 @@ bool short_rows_choose(struct schedule *s, const struct isa *isa);
 
 /* ---- costs (schedule_cost.c) ---- */
 
-/** Returns what an expression costs for one vector, in additions: its time, and the length of its code. */
+/** Returns the cost of an expression for one vector, in additions: its time, and the length of its code. */
 double expr_cost(const struct schedule *s, const struct kexpr *x);
 /** Returns whether an expression is a function that may be called instead of being computed in line. */
 bool expr_is_called(const struct kexpr *x);
-/** Returns the cost of an exponential, by which loop bodies are measured that are long and hide the latency of memory. */
+/** Returns the cost of an exponential, the unit for long loop bodies that hide the latency of memory. */
 double cost_of_exponential(const struct schedule *s);
 
 /* ---- MR x NR (schedule_mr_nr.c) ---- */
 
-/** Says what limits the tiles of a contraction. */
+/** Describes what limits the tiles of a contraction. */
 struct tile_bounds {
     int64_t m, n;        /* sizes of the M variable (1: there is none) and of the vector variable */
     uint32_t m_multiple; /* as in struct kernel: then MR is it */
     int64_t mr_most;     /* rows that the L1 cache and registers for addresses allow */
-    bool own_operands;   /* every accumulator has its own (a depthwise convolution): large tiles are only long code there */
+    bool own_operands;   /* every accumulator has its own (a depthwise convolution): large tiles only add code */
     bool unpacked;       /* vectors of B are computed from others, which are kept in registers, too */
     bool wide_elements;  /* every element in memory has 32 or 64 bits */
 };
 
-/** Chooses mr, vectors, what is left over of the columns, and how many tiles of rows a unit has. */
+/** Chooses mr, vectors, the remainder of the columns, and how many tiles of rows a unit has. */
 void mr_nr_choose(const struct target *target, const struct tile_bounds *b, struct register_tile *t);
 
 /* ---- register tiles and transposes ---- */
 
-/** Finds out whether the kernel is a contraction for register tiles, and sets its m_var and m_block.  Returns false if memory
+/** Determines whether the kernel is a contraction for register tiles, and sets its m_var and m_block.  Returns false if memory
  * runs out. */
 bool tile_find(struct schedule *s, const struct target *target);
-/** Chooses the rest of the register tile, after tile_find. */
-void tile_choose(struct schedule *s, const struct target *target);
+/** Chooses the rest of the register tile, after tile_find.  Returns false if memory runs out. */
+bool tile_choose(struct schedule *s, const struct target *target);
 /** Returns the contraction of a kernel that has one. */
 const struct kexpr *find_dot(const struct kernel *k);
 /** Returns how many loops over REDUCED variables must be open for a form to have a value. */
@@ -80,11 +80,21 @@ uint32_t depth_of(const struct kernel *k, const struct kaffine *a);
 /** Returns the same for an expression. */
 uint32_t expr_depth(const struct kernel *k, uint32_t id);
 
+/* ---- windows that overlap (schedule_window.c) ---- */
+
+/** Returns whether every accumulator of a tile has operands of its own: large tiles are only long code there. */
+bool operands_are_own(const struct schedule *s);
+/** Fills tile.window, and chooses which loops are unrolled there.  Lines of a tile share B, which has to stay in registers.
+ * Returns false if memory runs out. */
+bool window_choose(struct schedule *s, const struct target *target);
+
 /* ---- products of bytes (schedule_bytes.c) ---- */
 
-/** Finds out whether bytes are multiplied, after the rest of tile_choose up to where accumulation is split.  Then blocks are
+/** Determines whether bytes are multiplied, after the rest of tile_choose up to where accumulation is split.  Then blocks are
  * those of the factors, and sums of integers are split there alone. */
 void bytes_choose(struct schedule *s, const struct target *target);
+/** Fills tile.blocks.words, for tiles of few rows, of a schedule whose tile is known but for that. */
+void lookups_choose(struct schedule *s, const struct target *target);
 /** Returns whether x loads one of four signed bytes of a word, over which the innermost REDUCED variable runs, and neighbours
  * along var are neighbouring words, so that vectors of words are loaded (struct byte_products). */
 bool tile_loads_words(const struct kernel *k, const struct kexpr *x, uint32_t var);

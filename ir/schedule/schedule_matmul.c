@@ -9,6 +9,8 @@
 
 #include "ir/schedule/schedule_internal.h"
 
+enum { SHIFTS_SHARE = 3 };
+
 /* ---- which kernels, and which variable is M ---- */
 
 uint32_t find_contraction(const struct kernel *k)
@@ -107,7 +109,7 @@ static void choose_loop_order(struct schedule *s, const bool *loads)
 
 /**
  * One contraction with vectors along a PARALLEL variable is computed in tiles: at several points of a second PARALLEL
- * variable at once, along which what is loaded by vectors stays the same (the rows of a matrix, the columns of an image).
+ * variable at once, along which vectors of loaded values stay the same (the rows of a matrix, the columns of an image).
  * Where sizes vary it is the innermost one, whose strides depend on the fewest of them.
  */
 bool tile_find(struct schedule *s, const struct target *target)
@@ -197,10 +199,7 @@ static bool reads_vectors(const struct schedule *s, uint32_t expr)
     return wide;
 }
 
-/* Returns whether every accumulator of a tile has operands of its own (a depthwise convolution): large tiles are only long code
- * there.
- */
-static bool operands_are_own(const struct schedule *s)
+bool operands_are_own(const struct schedule *s)
 {
     const struct kernel *k = s->kernel;
     bool own = false;
@@ -265,8 +264,7 @@ static bool is_strided(const struct schedule *s)
     const struct kernel *k = s->kernel;
     if (s->tile.m_var == KEXPR_NONE || !k->reduced_count || operands_are_own(s))
         return false;
-    if (kernel_sums_unroll(k, k->vars[k->parallel_count + k->reduced_count - 1].size) &&
-        k->exprs[find_dot(k)->args[1]].op == K_LOAD)
+    if (kernel_sums_unroll(k, k->parallel_count + k->reduced_count - 1) && k->exprs[find_dot(k)->args[1]].op == K_LOAD)
         return false;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
@@ -287,6 +285,17 @@ static bool is_strided(const struct schedule *s)
 
 /* ---- MR x NR ---- */
 
+/* Returns whether vectors of B are words of bytes, which are multiplied as they are. */
+static bool multiplies_words(const struct schedule *s, const struct target *target)
+{
+    const enum byte_arithmetic by = target->isa.byte_products;
+    struct byte_products p;
+    uint32_t depth;
+
+    return (by == BYTES_MIXED || by == BYTES_SIGNED) &&
+           byte_products_find(s->kernel, find_dot(s->kernel), s->vector_var, &p, &depth) && p.whole && !depth;
+}
+
 static void choose_mr_nr(struct schedule *s, const struct target *target)
 {
     const struct kernel *k = s->kernel;
@@ -296,7 +305,7 @@ static void choose_mr_nr(struct schedule *s, const struct target *target)
                             .m_multiple = k->contraction.m_multiple,
                             .mr_most = s->tile.strided && cached > pointers ? pointers : cached,
                             .own_operands = operands_are_own(s),
-                            .unpacked = k->exprs[find_dot(k)->args[1]].op != K_LOAD,
+                            .unpacked = k->exprs[find_dot(k)->args[1]].op != K_LOAD && !multiplies_words(s, target),
                             .wide_elements = true};
 
     for (uint32_t i = 0; i < k->tensor_count; i++)
@@ -380,7 +389,7 @@ static void choose_guards(struct schedule *s)
         }
     }
     t->branch = depth < t->unroll_from ? depth : t->unroll_from;
-    t->ranged = t->guarded;
+    t->ranged = t->guarded && !t->window.skips;
     for (uint32_t i = 0; i < k->expr_count; i++)
         for (uint32_t g = 0; tile_is_operand(&k->exprs[i]) && g < k->exprs[i].guard_count; g++)
             t->ranged = t->ranged && guard_is_ranged(s, &k->exprs[i].guards[g], t->branch);
@@ -407,6 +416,21 @@ bool tile_guards_are_common(const struct schedule *s, uint32_t expr, uint32_t br
     return true;
 }
 
+uint8_t tile_fill(const struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+
+    for (uint32_t i = 0; s->tiled && i < k->expr_count; i++)
+        if (tile_is_operand(&k->exprs[i]) && k->exprs[i].guard_count && ktype_size(k->exprs[i].type) == 1)
+            return k->exprs[i].bits.u8;
+    return 0;
+}
+
+bool tile_is_filled(const struct schedule *s, const struct kexpr *x)
+{
+    return ktype_size(x->type) == 1 ? x->bits.u8 == tile_fill(s) : !x->bits.u64 && !tile_fill(s);
+}
+
 /* Returns how many zeros stand for a row of an operand in the padding, which is what loops inside of `branch` ones read of it.
  * Returns 0 if zeros cannot. */
 uint32_t tile_zeros(const struct schedule *s, const struct kexpr *x, uint32_t branch)
@@ -415,7 +439,7 @@ uint32_t tile_zeros(const struct schedule *s, const struct kexpr *x, uint32_t br
     const int64_t most = s->facts->contraction.zeros_most;
     int64_t span = 1;
 
-    if (!tile_is_operand(x) || !x->guard_count || x->bits.u64 || kaffine_coefficient(x->index, s->vector_var) ||
+    if (!tile_is_operand(x) || !x->guard_count || !tile_is_filled(s, x) || kaffine_coefficient(x->index, s->vector_var) ||
         form_derives_from(k, &x->index, s->vector_var))
         return 0;
     for (uint32_t g = 0; g < x->guard_count; g++) {
@@ -435,7 +459,7 @@ uint32_t tile_zeros(const struct schedule *s, const struct kexpr *x, uint32_t br
         if (span > most)
             return 0;
     }
-    return (uint32_t)target_whole_lines(span);
+    return (uint32_t)(ceil_div(span, TILE_ZEROS) * TILE_ZEROS);
 }
 
 static uint32_t zeros_needed(const struct schedule *s, uint32_t branch)
@@ -484,7 +508,7 @@ static void choose_prefetch(struct schedule *s)
 
     for (uint32_t i = 0; i < k->parallel_count; i++)
         points *= tile_repeats_b(s, i) ? k->vars[i].size : 1;
-    if (t->m_outer || b == KEXPR_NONE || t->unroll_from < k->reduced_count || points <= t->mr)
+    if (t->m_outer || b == KEXPR_NONE || t->unroll_from < k->reduced_count - tile_word_vars(s) || points <= t->mr)
         return;
     for (uint32_t i = 0; i < k->parallel_count; i++)
         if (i != s->vector_var && i != t->m_var && kaffine_coefficient(k->exprs[b].index, i) > 0)
@@ -507,7 +531,16 @@ static void choose_chains(struct schedule *s)
         t->chains = TILE_CHAINS_MAX;
 }
 
-void tile_choose(struct schedule *s, const struct target *target)
+/* Returns how many multiply-adds an unrolled loop may have: more where it decides shifts, which are constants then. */
+static int64_t unrolled_most(const struct schedule *s, uint32_t var)
+{
+    for (uint32_t i = 0; i < s->kernel->expr_count; i++)
+        if (s->kernel->exprs[i].op == K_INDEX && kaffine_coefficient(s->kernel->exprs[i].index, var))
+            return (int64_t)SHIFTS_SHARE * s->facts->contraction.unrolled_steps;
+    return s->facts->contraction.unrolled_steps;
+}
+
+bool tile_choose(struct schedule *s, const struct target *target)
 {
     const struct kernel *k = s->kernel;
     struct register_tile *t = &s->tile;
@@ -517,8 +550,9 @@ void tile_choose(struct schedule *s, const struct target *target)
     choose_mr_nr(s, target);
     t->unroll_from = k->reduced_count;
     while (t->unroll_from > 0) {
-        int64_t size = k->vars[k->parallel_count + t->unroll_from - 1].size;
-        if (!kernel_sums_unroll(k, size) || points * size * t->mr * t->vectors > s->facts->contraction.unrolled_steps)
+        const uint32_t var = k->parallel_count + t->unroll_from - 1;
+        const int64_t size = k->vars[var].size;
+        if (!kernel_sums_unroll(k, var) || points * size * t->mr * t->vectors > unrolled_most(s, var))
             break;
         points *= size;
         t->unroll_from--;
@@ -528,10 +562,14 @@ void tile_choose(struct schedule *s, const struct target *target)
     t->split_steps = split.var == KEXPR_NONE ? 0 : split.steps;
     choose_factor(s);
     bytes_choose(s, target);
+    if (!window_choose(s, target))
+        return false;
     if (t->split != KEXPR_NONE && t->split >= t->unroll_from)
         t->unroll_from = t->split + 1;
     choose_guards(s);
     t->zeros = zeros_needed(s, t->branch);
+    t->window.lines = t->zeros ? 1 : t->window.lines;
+    lookups_choose(s, target);
     choose_chains(s);
     for (uint32_t i = 0; i < k->expr_count && !k->macro_tile_vars; i++) {
         const struct kexpr *x = &k->exprs[i];
@@ -539,6 +577,12 @@ void tile_choose(struct schedule *s, const struct target *target)
             t->b_outer |= (double)k->tensors[x->tensor].elements * (double)dtype_size(k->tensors[x->tensor].type) >
                           s->facts->cache.l2_reused_share * (double)s->facts->cache.l2_bytes;
     }
-    if (t->b_outer || k->contraction.m_multiple)
+    /* Sums of a panel's bytes serve all units that follow each other with it.  Prefetching the next one costs next to nothing
+     * with bytes if it is in the cache, so that layers of all sizes share code. */
+    const bool panels = t->blocks.bytes.a != KEXPR_NONE && t->blocks.bytes.columns && !t->blocks.bytes.own;
+    const bool outer = t->b_outer || (panels && !k->macro_tile_vars);
+    if (outer || k->contraction.m_multiple)
         choose_prefetch(s);
+    t->b_outer = outer;
+    return true;
 }

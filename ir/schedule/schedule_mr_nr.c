@@ -5,7 +5,10 @@
  * schedule_matmul.c, which knows the kernel, and panel widths and rows for passes, which decide about layouts before there is a
  * kernel.  This is the one place where these numbers are chosen.
  */
+#include <stdlib.h>
+
 #include "ir/schedule/schedule_internal.h"
+#include "ir/support/table.h"
 
 /* ---- tiles ---- */
 
@@ -30,7 +33,7 @@ static double strip_cost(const struct register_tile *t, const struct contraction
     return cost;
 }
 
-/* Finds out what is left over of the columns, and returns the cost of one step of the sum for one of many rows. */
+/* Finds the remainder of the columns, and returns the cost of one step of the sum for one of many rows. */
 static double shape_cost(struct register_tile *t, const struct contraction_facts *facts, int64_t columns, int64_t width,
                          bool masked)
 {
@@ -45,7 +48,7 @@ static double shape_cost(struct register_tile *t, const struct contraction_facts
         cost += strip_cost(t, facts, t->mr - 1, columns, width);
         rows += t->mr - 1;
     }
-    /* Every kind of tile is code of its own. */
+    /* Every kind of tile has its own code. */
     uint32_t kinds = (1U + t->shorter) * (uint32_t)(t->full + (t->n_tail > 0) + t->scalars);
     return cost / rows * (1 + facts->code * (kinds - 1));
 }
@@ -60,11 +63,13 @@ static void choose_shape(const struct target *target, const struct tile_bounds *
     const bool masked = isa->vector_bits > 32 && (isa->masks || (isa->masks32 && b->wide_elements));
     const uint32_t product = isa->fma || isa->relaxed_fma ? 0 : 1;
     const uint32_t sums = b->own_operands ? facts->chains : facts->tile.accumulators;
+    const int64_t own_vectors = b->m >= sums ? 1 : sums / b->m; /* rows share what they read, vectors do not */
+    const int64_t vectors_most = b->own_operands && b->m > 1 ? own_vectors : facts->tile.vectors_most;
     struct register_tile best = *t;
     double lowest = 0;
 
     best.vectors = 0;
-    for (t->vectors = 1; t->vectors <= (lanes > 1 ? facts->tile.vectors_most : 1); t->vectors++) {
+    for (t->vectors = 1; t->vectors <= (lanes > 1 ? vectors_most : 1); t->vectors++) {
         for (t->mr = (uint32_t)least; t->mr <= most && t->mr * t->vectors <= sums; t->mr++) {
             const uint32_t b_registers = b->unpacked ? 2 * t->vectors + 1 : t->vectors;
             const uint32_t a_registers = isa->loads_first ? t->mr : 1;
@@ -103,12 +108,50 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
     const int64_t tiles = ceil_div(b->m, t->mr), rows = ceil_div(b->m, tiles);
     if (b->m < tiles * (t->mr - 1))
         choose_shape(target, b, rows, rows, t);
+    /* Their tiles are long code, which other sizes do not share. */
+    if (b->own_operands && !target->sizes_vary && b->m % rows == 0) {
+        t->mr = (uint32_t)rows;
+        t->shorter = false;
+    }
+    t->even = t->shorter && !target->sizes_vary && b->m % t->mr == 0;
     t->m_tiles = (padded ? facts->m_block_padded : facts->m_block) / t->mr;
+}
+
+/* Returns a number that tiles of kernels with the same expressions have in common.  Others may have it, too: all that follows
+ * from that is code that does not run. */
+static uint64_t tile_likeness(const struct schedule *s)
+{
+    const struct register_tile *t = &s->tile;
+    uint64_t hash = hash_mix(hash_mix(hash_mix(t->mr, t->vectors), t->n_tail * 2 + t->full), t->prefetch_var);
+
+    for (uint32_t i = 0; i < s->kernel->expr_count; i++) {
+        const struct kexpr *x = &s->kernel->exprs[i];
+        hash = hash_mix(hash_mix(hash, x->op * 64 + x->type), x->args[0]);
+    }
+    return hash;
+}
+
+void schedules_drop_shorter(struct schedule *const *schedules, uint32_t count)
+{
+    uint64_t *likeness = calloc(count + 1, sizeof *likeness);
+
+    for (uint32_t i = 0; likeness && i < count; i++)
+        if (schedules[i] && schedules[i]->tiled && schedules[i]->tile.shorter)
+            likeness[i] = tile_likeness(schedules[i]) | 1;
+    for (uint32_t i = 0; likeness && i < count; i++) {
+        bool needed = !likeness[i] || !schedules[i]->tile.even;
+
+        for (uint32_t o = 0; !needed && o < count; o++)
+            needed = likeness[o] == likeness[i] && !schedules[o]->tile.even;
+        if (!needed)
+            schedules[i]->tile.shorter = false;
+    }
+    free(likeness);
 }
 
 /* ---- panels ---- */
 
-/** Returns the width of a tile for so many rows, without regard for what is left over. */
+/** Returns the width of a tile for so many rows, without regard for the remainder. */
 static int64_t preferred_panel(const struct target *t, const struct contraction *c)
 {
     const struct contraction_facts *facts = &target_facts(t)->contraction;
@@ -137,7 +180,7 @@ int64_t schedule_panel(const struct target *t, const struct contraction *c)
     if (c->n <= wide || c->group < least_width)
         return c->n;
     for (int64_t p = least_width; p <= most && p <= c->group; p++) {
-        double waste = (double)((p + lanes - 1) / lanes * lanes) / (double)p;
+        double waste = (double)(ceil_div(p, lanes) * lanes) / (double)p;
 
         if (c->group % p || waste > facts->empty_lanes)
             continue;

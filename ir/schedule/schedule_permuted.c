@@ -80,11 +80,11 @@ static bool form_spread(const struct schedule *s, struct kaffine form, struct ra
         if (var == s->vector_var) {
             one.high = s->lanes - 1;
         } else if (v->kind == KVAR_DIVMOD && s->var_lanes[var]) {
-            /* A quotient is as far away as what is divided, divided and rounded up; nothing bounds a remainder. */
+            /* A quotient is as far away as its dividend, divided and rounded up; nothing bounds a remainder. */
             if (v->modulo || !form_spread(s, v->base, &one))
                 return false;
-            one.low = -((-one.low + v->divide - 1) / v->divide);
-            one.high = (one.high + v->divide - 1) / v->divide;
+            one.low = -ceil_div(-one.low, v->divide);
+            one.high = ceil_div(one.high, v->divide);
         } else if (s->var_lanes[var]) {
             return false;
         }
@@ -188,7 +188,7 @@ uint32_t load_permuted(const struct schedule *s, const struct kexpr *load, const
         return 0;
     const struct kvar *by = &k->vars[index->var];
     if (by->kind == KVAR_DIVMOD) {
-        /* No lane is before the one in front of it, so that the last one bounds what is read. */
+        /* No lane is before the one in front of it, so that the last one bounds the reads. */
         if (!form_spread(s, (struct kaffine){.count = 1, .terms = index}, &r) || r.low < 0)
             return 0;
     } else {

@@ -51,20 +51,39 @@ static bool stage_numbers(const struct schedule *s, struct arena *a, struct knum
     return true;
 }
 
+/* Adds the steps of a block of a sum that is split as the last number, a parameter. */
+static bool add_split(const struct schedule *s, struct arena *a, struct knumbers *out)
+{
+    struct knumber *items = arena_array(a, out->count + 1, sizeof *items);
+    int64_t *params = arena_array(a, out->param_count + 1, sizeof *params);
+
+    if (!items || !params)
+        return false;
+    memcpy(items, out->items, out->count * sizeof *items);
+    memcpy(params, out->params, out->param_count * sizeof *params);
+    items[out->count++] = (struct knumber){s->tile.split_steps, (int32_t)out->param_count};
+    params[out->param_count++] = s->tile.split_steps;
+    out->items = items;
+    out->params = params;
+    return true;
+}
+
 bool schedule_numbers(const struct schedule *s, struct arena *a, struct knumbers *out)
 {
-    return s->kernel->stage_count ? stage_numbers(s, a, out) : kernel_numbers(s->kernel, immediate_var(s), a, out);
+    if (s->kernel->stage_count)
+        return stage_numbers(s, a, out);
+    return kernel_numbers(s->kernel, immediate_var(s), a, out) && (!schedule_splits_by_number(s) || add_split(s, a, out));
 }
 
 /* ---- text ---- */
 
-/* Prints the coefficients of m_var: without `strided` they are immediate numbers of the code. */
-static void print_row_strides(const struct schedule *s, FILE *out)
+/* Prints the coefficients of m_var: without `strided` they are immediate numbers of the code, and so are those of the innermost
+ * REDUCED variable where windows overlap. */
+static void print_strides(const struct schedule *s, const char *of, uint32_t var, FILE *out)
 {
     const struct kernel *k = s->kernel;
-    const uint32_t var = s->tile.m_var;
 
-    fputs(" row strides", out);
+    fprintf(out, " %s strides", of);
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
         if (x->op == K_LOAD || x->op == K_INDEX)
@@ -83,22 +102,37 @@ static void print_tile(const struct schedule *s, FILE *out)
 {
     const struct register_tile *t = &s->tile;
 
-    fprintf(out, "  tile m %d %ux%u shorter %u full %u rest %u masked %u scalars %u unroll %u split %d %" PRId64, (int)t->m_var,
-            t->mr, t->vectors, t->shorter, t->full, t->n_tail, t->masked, t->scalars, t->unroll_from, (int)t->split,
-            t->split_steps);
+    fprintf(out, "  tile m %d %ux%u shorter %u full %u rest %u masked %u scalars %u unroll %u split %d%s", (int)t->m_var, t->mr,
+            t->vectors, t->shorter, t->full, t->n_tail, t->masked, t->scalars, t->unroll_from, (int)t->split,
+            schedule_splits_by_number(s) ? " by a number" : "");
     if (t->blocks.factor != KEXPR_NONE)
         fprintf(out, " times e%u", t->blocks.factor);
     if (t->blocks.bytes.a != KEXPR_NONE)
         fprintf(out, " bytes e%u e%u%s times e%d e%d less e%d e%d%s%s%s", t->blocks.bytes.a, t->blocks.bytes.words,
-                t->blocks.bytes.whole ? " whole" : "", (int)t->blocks.bytes.a_factor, (int)t->blocks.bytes.b_factor,
-                (int)t->blocks.bytes.a_zero, (int)t->blocks.bytes.zero, t->blocks.bytes.columns ? " columns" : "",
+                t->blocks.bytes.own     ? " own"
+                : t->blocks.bytes.whole ? " whole"
+                                        : "",
+                (int)t->blocks.bytes.a_factor, (int)t->blocks.bytes.b_factor, (int)t->blocks.bytes.a_zero,
+                (int)t->blocks.bytes.zero, t->blocks.bytes.columns ? " columns" : "",
                 t->blocks.bytes.both_signed ? " signed" : "", t->blocks.bytes.narrow ? " narrow" : "");
+    if (t->blocks.words != KEXPR_NONE)
+        fprintf(out, " words e%u", t->blocks.words);
     fprintf(out, " guarded %u ranged %u branch %u zeros %u outer %u %u chains %u prefetch %d block %u", t->guarded, t->ranged,
             t->branch, t->zeros, t->b_outer, t->m_outer, t->chains, (int)t->prefetch_var, t->m_tiles);
     if (t->strided)
         fputs(" strided", out);
-    else if (t->m_var != KEXPR_NONE)
-        print_row_strides(s, out);
+    if (tile_fixes_rows(s))
+        print_strides(s, "row", t->m_var, out);
+    if (t->window.row.neighbours) {
+        fprintf(out, " window %u/%u", t->window.row.neighbours, t->window.row.inside);
+        if (t->window.lines > 1)
+            fprintf(out, " lines %u%s of %u by %u/%u", t->window.lines, t->window.line_left ? " or 1" : "", t->window.line_var,
+                    t->window.line.neighbours, t->window.line.inside);
+        if (t->window.skips)
+            fprintf(out, " skips %u %u", t->window.low, t->window.high);
+        if (tile_fixes_rows(s))
+            print_strides(s, "step", s->kernel->parallel_count + s->kernel->reduced_count - 1, out);
+    }
     fputc('\n', out);
 }
 
@@ -124,7 +158,7 @@ static void print_code(const struct schedule *s, FILE *out)
     const struct kernel *k = s->kernel;
 
     fprintf(out, "  vectors along %d: %u lanes, %u vectors, wide %u, unroll %u%s, phases", (int)s->vector_var, s->lanes,
-            s->vectors, s->wide_vectors, s->unroll_from, s->edges.masked_tail ? ", masked tail" : "");
+            s->vectors, s->wide_vectors, s->reduced.unroll_from, s->edges.masked_tail ? ", masked tail" : "");
     if (s->edges.far_guards)
         fputs(" far guards", out);
     for (uint32_t i = 0; i < k->phase_count; i++)
@@ -165,6 +199,8 @@ void schedule_print(const struct schedule *s, FILE *out)
     }
     if (!k->stage_count)
         print_code(s, out);
+    if (schedule_splits_by_number(s))
+        fprintf(out, "  # sums of %" PRId64 " steps\n", s->tile.split_steps);
     fprintf(out, "  # operations %g, bytes %g\n", s->cost.operations, s->cost.bytes);
     fprintf(out, "  # units %" PRId64 ", row buffers %u (%" PRId64 " bytes), scratch %" PRId64 " bytes\n}\n", s->units,
             s->row_buffers.count, s->row_buffers.bytes, s->scratch_bytes);

@@ -145,7 +145,7 @@ void loads_choose(struct schedule *s, const struct isa *isa)
         struct schedule_expr *by = &s->exprs[i];
         if (x->op != K_LOAD || s->lanes == 1 || s->tiled || s->transpose.var != KEXPR_NONE)
             continue;
-        /* Masks that are no instructions would be a branch for each element. */
+        /* Masks that are not instructions would be a branch for each element. */
         const bool masked =
             !x->guard_count || isa->masks || (isa->masks32 && dtype_size(k->tensors[x->tensor].type) >= sizeof(float));
         const uint32_t repeat = load_repeat(s, x, s->vector_var);

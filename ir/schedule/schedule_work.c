@@ -63,7 +63,7 @@ static double loads_of(const struct schedule *s, uint64_t vars, uint32_t id)
     if (!s->tiled || !tile_is_operand(x))
         return n;
     if (tile->m_var != KEXPR_NONE && !depends_on(vars, tile->m_var)) /* all rows share it */
-        n /= fmin(tile->mr, (double)s->kernel->vars[tile->m_var].size);
+        n /= fmin(tile->mr, (double)s->kernel->vars[tile->m_var].size) * (tile->window.row.neighbours ? tile->window.lines : 1);
     if (!depends_on(vars, s->vector_var)) /* all vectors of a row share it */
         n *= ceil(vector_iterations(s) / tile->vectors);
     return n;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares lines of caches and alignment, which are the same on all machines.
+ * Declares cache lines and alignment, which are the same on all machines.
  */
 #pragma once
 
 #include <stdint.h>
 
-/** These sizes, in bytes, hold for every machine that this compiles for, and for the one that runs it. */
+/** Sizes in bytes for all targets and hosts. */
 enum {
     TARGET_LINE_BYTES = 64, /* of a line of the cache */
     TARGET_ALIGNMENT = 64,  /* of the addresses of tensors, scratch and weights: a line of the cache, and the widest vector */
@@ -19,8 +19,7 @@ static inline int64_t target_align(int64_t bytes)
     return (bytes + TARGET_ALIGNMENT - 1) / TARGET_ALIGNMENT * TARGET_ALIGNMENT;
 }
 
-/** Returns a number of elements rounded up to whole lines of the cache, whatever the elements' size is: to a multiple of a
- * line's bytes. */
+/** Returns a number of elements rounded up to whole cache lines for elements of any size: to a multiple of a line's bytes. */
 static inline int64_t target_whole_lines(int64_t elements)
 {
     return (elements + TARGET_LINE_BYTES - 1) / TARGET_LINE_BYTES * TARGET_LINE_BYTES;

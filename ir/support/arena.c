@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * An arena hands out memory piece by piece and frees it as a whole.  The memory is zeroed and lives until arena_free.  Blocks
+ * An arena allocates memory piece by piece and frees it as a whole.  The memory is zeroed and valid until arena_free.  Blocks
  * double in size, so that a graph of any size costs a logarithmic number of mallocs; a request that is large next to the block
- * size gets a block of its own.
+ * size gets its own block.
  */
 #include "ir/support/arena.h"
 

@@ -9,7 +9,7 @@
 /** This is memory that is freed as a whole.  An arena of zeros is empty. */
 struct arena {
     struct arena_block *blocks;
-    size_t used, total; /* bytes in the newest block; bytes handed out altogether */
+    size_t used, total; /* bytes in the newest block; bytes allocated in all */
 };
 
 /** Returns size bytes of zeros, aligned for any type, or NULL if memory runs out or size is absurd. */
@@ -20,5 +20,5 @@ void *arena_array(struct arena *a, size_t count, size_t size);
 void *arena_copy(struct arena *a, const void *data, size_t size);
 /** Returns a NUL-terminated copy, or NULL if memory runs out. */
 char *arena_string(struct arena *a, const char *text, size_t length);
-/** Frees everything that was handed out, and empties the arena. */
+/** Frees all allocations, and empties the arena. */
 void arena_free(struct arena *a);

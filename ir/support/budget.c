@@ -19,7 +19,7 @@
 #define FILE_OPERATIONS 0x1p26 /* for a model that is read from files, whatever their size */
 #endif
 #define FILE_BYTES 0x1p30        /* likewise */
-#define INPUT_BYTES 1024.0       /* for each byte of an input: what is computed is larger where inputs are */
+#define INPUT_BYTES 1024.0       /* for each byte of an input: results are larger where inputs are */
 #define CALLER_OPERATIONS 0x1p32 /* for a graph that a program makes */
 #define CALLER_BYTES 0x1p36
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The budget of a graph says how much work and memory may go into reading, folding and building it.
+ * The budget of a graph limits the work and memory of reading, folding and building it.
  *
  * A model file of 200 bytes can ask for a constant of 2^31 elements, or for a chain of operators on constants that takes hours,
  * so whatever is computed or allocated on behalf of a graph is charged to one account before it happens, and refused beyond the
- * limits.  The account belongs to the graph, begins with the builder's first call and ends with the compiled program; the
- * graphs of a loop's body charge the account of the graph around them.  What is computed when the built graph is dispatched is
- * not charged.
+ * limits.  The account belongs to the graph, from the builder's first call to the compiled program; the graphs of a loop's body
+ * charge the account of the enclosing graph.  Computations of the built graph are not charged.
  *
  * Amounts only grow: memory that is freed stays charged.  Writing four bytes counts as an operation, too.
  */
@@ -29,8 +28,8 @@ struct budget {
 };
 
 /**
- * Sets the limits; what is spent stays.  Members of wanted that are 0 are derived: from the bytes of the files that the graph
- * is read from, or, if source_bytes is 0, from the constants that follow (budget_grow).
+ * Sets the limits; the amounts spent stay.  Members of wanted that are 0 are derived: from the bytes of the files that the
+ * graph is read from, or, if source_bytes is 0, from the constants that follow (budget_grow).
  */
 void budget_set(struct budget *b, WNNBudget wanted, uint64_t source_bytes);
 /** Raises limits that were not given: the caller has added a constant of that many bytes. */
@@ -40,7 +39,7 @@ void budget_grow(struct budget *b, uint64_t bytes);
 void budget_grow_input(struct budget *b, uint64_t bytes);
 
 /**
- * Charges what `what` ("folding conv2d [x]") is about to take.  Returns false after an OperationError in *e, with nothing
+ * Charges the cost of `what` ("folding conv2d [x]").  Returns false after an OperationError in *e, with nothing
  * charged, if that does not fit.  If b is NULL there are no limits.
  */
 bool budget_spend(struct budget *b, const char *what, double operations, double bytes, struct error *e);

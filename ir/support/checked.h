@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Computes with sizes that a file gives.  Attributes and dimensions are any 64-bit numbers until they are checked,
+ * Computes with sizes from files.  Attributes and dimensions are any 64-bit numbers until they are checked,
  * so their sums and products are computed here, and so are conversions to smaller types.  All functions return false, and leave
  * the result alone, if it does not fit.
  *
- * Sums and products of two 32-bit numbers in 64 bits need none of this: their types tell that they fit.
+ * Sums and products of two 32-bit numbers in 64 bits need no check: they always fit.
  */
 #pragma once
 
@@ -55,7 +55,7 @@ static inline bool checked_size(int64_t number, uint32_t *size)
 }
 
 /**
- * Converts a floating-point number to an integer without its fraction, if that lies in low to high; NaN and infinities do not.
+ * Converts a floating-point number to an integer without its fraction, if that is in low to high; NaN and infinities are not.
  */
 static inline bool checked_whole(double number, int64_t low, int64_t high, int64_t *whole)
 {

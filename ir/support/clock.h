@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This is the clock of reports: passes, stages of building, steps.  It only goes forward; where it starts means
- * nothing.
+ * This is the clock of reports: passes, stages of building, steps.  It is monotonic, from an arbitrary start.
  */
 #pragma once
 

@@ -35,11 +35,10 @@ enum debug_flag {
     DEBUG_PREFER_ATTENTION = 1 << 19,       /* prefer-attention: every attention that can be is one kernel */
     DEBUG_NO_WARM_UP = 1 << 20,             /* no-warm-up: small graphs are not run once when they are built */
     DEBUG_NO_MATRIX_INSTRUCTIONS = 1 << 21, /* no-matrix-instructions: of devices, for float16 */
-    DEBUG_PREFER_DOTS = 1 << 22,            /* prefer-dots: a device without the instruction multiplies bytes in plain C */
-    DEBUG_HELP = 1 << 23                    /* help: the table of switches, to stderr */
+    DEBUG_HELP = 1 << 22                    /* help: the table of switches, to stderr */
 };
 
-/** Holds what the switches say.  One of zeros says nothing. */
+/** Holds the values of the switches.  All zeros: no switch is set. */
 struct debug_options {
     uint32_t flags;
     const char *print_after; /* print-after=NAME, several separated by + (a repeated switch adds to the list) */
@@ -54,7 +53,7 @@ struct debug_options {
     struct trace *trace;     /* of trace_file, opened and closed by the context; NULL: none (ir/support/trace.h) */
 };
 
-/** This is one row of the table. */
+/** One row of the table. */
 struct debug_switch {
     const char *name;
     uint32_t flag;        /* 0: a switch with a value */
@@ -68,7 +67,7 @@ struct debug_switch {
 extern const struct debug_switch debug_switches[];
 extern const size_t debug_switch_count;
 
-/** Parses text over what d holds already; a d of zeros holds nothing.  Strings are copied.  Returns false after a TypeError in
+/** Parses text into d, in addition to its switches.  Strings are copied.  Returns false after a TypeError in
  * *e that names the unknown switch or the wrong value. */
 bool debug_parse(struct debug_options *d, const char *text, size_t length, struct error *e);
 /** Sets d from the environment's switches (WEBNN_DEBUG), unless they are to be ignored (see also ir/support/environment.h),
@@ -88,8 +87,8 @@ struct debug_dump {
     FILE *out;             /* where to print to */
 };
 
-/** Opens a file with the name that format makes, in the folder of dumps.  Returns true if x->out is that file, and false if it
+/** Opens a file named by format in the folder of dumps.  Returns true if x->out is that file, and false if it
  * is stderr, also if the file cannot be created (which is said there). */
 bool debug_dump_begin(struct debug_dump *x, const struct debug_options *d, const char *format, ...) PRINTF_LIKE(3, 4);
-/** Puts the file in its place, or does nothing for stderr. */
+/** Completes the file, or does nothing for stderr. */
 void debug_dump_end(struct debug_dump *x, const struct debug_options *d);

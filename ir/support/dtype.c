@@ -18,8 +18,12 @@ static const struct {
     [WNNOperandDataType_Int8] = {"int8", "i8", 1},
     [WNNOperandDataType_Uint8] = {"uint8", "u8", 1},
     [DTYPE_BFLOAT16] = {"bfloat16", "bf16", 2},
+    [DTYPE_FLOAT8E4M3] = {"float8e4m3", "f8e4m3", 1},
+    [DTYPE_FLOAT8E5M2] = {"float8e5m2", "f8e5m2", 1},
     [DTYPE_FLOAT64] = {"float64", "f64", 8},
     [DTYPE_UINT4] = {"uint4", "u4", 1},
+    [DTYPE_UINT2] = {"uint2", "u2", 1},
+    [DTYPE_UINT1] = {"uint1", "u1", 1},
 };
 
 size_t dtype_size(dtype t)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares errors: what functions that may fail say of their failure.
+ * Declares errors of functions that may fail.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "webnn/webnn_types.h"
 
-/** This is a status and its message.  Messages end with no newline and are escaped already. */
+/** A status and its message.  Messages have no newline at the end, and names in them are escaped. */
 struct error {
     WNNStatus status;
     char message[1024];
@@ -21,7 +21,7 @@ struct error {
 #define PRINTF_LIKE(f, a)
 #endif
 
-/** Sets e unless it holds an error already (the first one counts).  Returns false, so that checks can end with it. */
+/** Sets e unless it holds an error already (the first one is kept).  Returns false, so that checks can end with it. */
 bool error_set(struct error *e, WNNStatus status, const char *format, ...) PRINTF_LIKE(3, 4);
 /** Sets the UnknownError "out of memory".  Returns false. */
 bool error_out_of_memory(struct error *e);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Prints strings of JSON.  This is the one place that quotes them, for traces, models and the tools' tables. */
+/* Prints strings of JSON.  It is used for traces, models and the tools' tables. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-/** Says what becomes of bytes that are no UTF-8. */
+/** The treatment of bytes that are not UTF-8. */
 enum json_bytes {
-    JSON_REPLACE_BYTES, /* bytes that are no UTF-8 become U+FFFD: every parser takes it */
-    JSON_KEEP_BYTES     /* they become \xHH: our own reader gives them back */
+    JSON_REPLACE_BYTES, /* they become U+FFFD, which every parser accepts */
+    JSON_KEEP_BYTES     /* they become \xHH, which this library's reader accepts */
 };
 
 /** Prints text in quotes.  Characters that escape_text escapes, and "<", are escaped as \uHHHH (two of them above U+FFFF). */

@@ -79,7 +79,7 @@ void kept_end(struct kept *k)
     pthread_mutex_destroy(&k->lock);
 }
 
-/* Releases what is beyond the limit, and gives the lock back. */
+/* Releases items beyond the limit, and gives the lock back. */
 static void evict(struct kept *k)
 {
     struct kept_item *evicted = take_beyond(k, k->limit);
@@ -151,4 +151,16 @@ struct kept_counts kept_count(struct kept *k)
     const struct kept_counts counts = k->counts;
     pthread_mutex_unlock(&k->lock);
     return counts;
+}
+
+void **kept_list(struct kept *k, size_t *count)
+{
+    pthread_mutex_lock(&k->lock);
+    void **items = calloc(k->counts.held + 1, sizeof *items);
+    *count = 0;
+    for (const struct kept_item *i = items ? k->first : NULL; i; i = i->next)
+        if (i->item)
+            k->retain(items[(*count)++] = i->item);
+    pthread_mutex_unlock(&k->lock);
+    return items;
 }

@@ -11,7 +11,7 @@
         (first) = (item);                                                                                                      \
     } while (0)
 
-/** Takes an item, which may be in no list, off. */
+/** Removes an item, which may be in no list. */
 #define LIST_REMOVE(first, item, next, previous)                                                                               \
     do {                                                                                                                       \
         if ((item)->previous)                                                                                                  \

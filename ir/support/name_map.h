@@ -6,7 +6,7 @@
 #include "ir/support/arena.h"
 #include "ir/support/table.h"
 
-/** This is a map.  One of zeros is empty.  Names may hold any bytes and are not copied. */
+/** A map.  One of zeros is empty.  Names may hold any bytes and are not copied. */
 struct name_map {
     struct table table;
     struct arena entries;
@@ -19,7 +19,7 @@ enum name_map_status { NAME_MAP_ADDED, NAME_MAP_EXISTS, NAME_MAP_OUT_OF_MEMORY }
 enum name_map_status name_map_add(struct name_map *m, const char *name, size_t length, void *item);
 /** Returns the item of a name, or NULL if there is none. */
 void *name_map_find(const struct name_map *m, const char *name, size_t length);
-/** Gives a name that is in the map another item, which is not NULL. */
+/** Replaces the item of a name in the map by another one, which is not NULL. */
 void name_map_replace(struct name_map *m, const char *name, size_t length, void *item);
 /** Frees the table, but no names and items. */
 void name_map_free(struct name_map *m);

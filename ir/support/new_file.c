@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Makes output files.  Links are followed here and not by the system: at the end there is an open folder and a name in it that
- * is no link.  Everything happens relative to that folder, and renaming replaces a name without following it, so that
+ * is not a link.  Everything happens relative to that folder, and renaming replaces a name without following it, so that
  * exchanging names meanwhile gains nothing.
  */
 #define _GNU_SOURCE
@@ -32,7 +32,7 @@ struct new_file {
 
 /* ---- where a path leads to ---- */
 
-/** This is a name in an open folder.  If exists holds, status tells what it is, and it is no link. */
+/** This is a name in an open folder.  If exists holds, status tells what it is, and it is not a link. */
 struct path_end {
     char path[PATH_MAX];
     const char *name; /* after the last slash of path */

@@ -30,6 +30,25 @@ float f16_to_f32(uint16_t h)
     return f;
 }
 
+/* Rounds a magnitude that is finite to a format whose fraction has so many bits, with this bias of the exponent, which has as
+ * many bits as it takes: exponent and fraction as one number, so that a carry out of the fraction moves to the next exponent,
+ * and from the largest one to what stands for infinity. */
+static uint64_t round_magnitude(double d, int fraction, int bias)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &d, sizeof bits);
+    int exponent = (int)(bits >> 52 & 0x7FF) - 1023, least = 1 - bias;
+    if (exponent < least - fraction - 1)
+        return 0; /* below half of the smallest subnormal; the half itself is a tie, settled below */
+    uint64_t mantissa = (bits & 0xFFFFFFFFFFFFFull) | 1ull << 52;
+    /* This keeps the fraction's bits, fewer below the normal range. */
+    int shift = 52 - fraction + (exponent >= least ? 0 : least - exponent);
+    uint64_t h = (mantissa >> shift) + (exponent >= least ? (uint64_t)(exponent - least) << fraction : 0);
+    uint64_t rest = mantissa & ((1ull << shift) - 1), half = 1ull << (shift - 1);
+    return h + (rest > half || (rest == half && (h & 1)));
+}
+
 /* Rounds to a format of 16 bits, of which `fraction` are the number's fraction and those before it the exponent with this
  * bias. */
 static uint16_t f64_to_low_precision(double d, int fraction, int bias)
@@ -39,25 +58,13 @@ static uint16_t f64_to_low_precision(double d, int fraction, int bias)
     memcpy(&bits, &d, sizeof bits);
     uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
     uint16_t infinity = (uint16_t)(sign | (2 * bias + 1) << fraction);
-    int exponent = (int)(bits >> 52 & 0x7FF) - 1023, least = 1 - bias;
     uint64_t mantissa = bits & 0xFFFFFFFFFFFFFull;
 
-    if (exponent == 1024)
-        return (uint16_t)(infinity | (mantissa ? 1u << (fraction - 1) | mantissa >> (52 - fraction) : 0));
-    if (exponent > bias)
+    if (isnan(d))
+        return (uint16_t)(infinity | 1u << (fraction - 1) | mantissa >> (52 - fraction));
+    if (!(fabs(d) < ldexp(1, bias + 1)))
         return infinity;
-    if (exponent < least - fraction - 1)
-        return sign; /* below half of the smallest subnormal; the half itself is a tie, settled below */
-
-    mantissa |= 1ull << 52;
-    /* This keeps the fraction's bits, fewer below the normal range; h is exponent and fraction as one number, so that a carry
-     * out of the fraction moves to the next exponent, and from the largest one to infinity. */
-    int shift = 52 - fraction + (exponent >= least ? 0 : least - exponent);
-    uint64_t h = (mantissa >> shift) + (exponent >= least ? (uint64_t)(exponent - least) << fraction : 0);
-    uint64_t rest = mantissa & ((1ull << shift) - 1), half = 1ull << (shift - 1);
-    if (rest > half || (rest == half && (h & 1)))
-        h++;
-    return (uint16_t)(sign | h);
+    return (uint16_t)(sign | round_magnitude(fabs(d), fraction, bias));
 }
 
 uint16_t f64_to_f16(double d)
@@ -75,6 +82,23 @@ uint16_t f64_to_bf16(double d)
 uint16_t f32_to_f16(float f)
 {
     return f64_to_f16((double)f); /* exact, so there is one rounding */
+}
+
+/* ---- floats of 8 bits ---- */
+
+uint8_t f64_to_f8(double d, dtype t)
+{
+    const bool wide = t == DTYPE_FLOAT8E5M2;
+    const double top = wide ? FLOAT8E5M2_TOP : FLOAT8E4M3_TOP, size = fabs(d) < top ? fabs(d) : top;
+
+    return (uint8_t)((signbit(d) ? 0x80 : 0) | (isnan(d) ? 0x7F : round_magnitude(size, wide ? 2 : 3, wide ? 15 : 7)));
+}
+
+float f8_to_f32(uint8_t b, dtype t)
+{
+    if (t == DTYPE_FLOAT8E5M2) /* the upper half of a float16 */
+        return f16_to_f32((uint16_t)(b << 8));
+    return (b & 0x7F) == 0x7F ? (b & 0x80 ? -NAN : NAN) : f16_to_f32((uint16_t)((b & 0x80) << 8 | (b & 0x7F) << 7)) * 0x1p8F;
 }
 
 float bf16_to_f32(uint16_t h)
@@ -97,7 +121,7 @@ union scalar scalar_widen(union scalar s, dtype t)
         s.f32 = f16_to_f32(s.f16);
     else if (t == DTYPE_BFLOAT16)
         s.f32 = bf16_to_f32(s.f16);
-    return s;
+    return s; /* floats of 8 bits are bytes in kernels */
 }
 
 union scalar scalar_narrow(union scalar s, dtype t)
@@ -208,6 +232,10 @@ union scalar number_cast(WNNNumber n, dtype t)
     case DTYPE_BFLOAT16:
         s.f16 = f64_to_bf16(number_to_double(n)); /* no whole number becomes one */
         break;
+    case DTYPE_FLOAT8E4M3:
+    case DTYPE_FLOAT8E5M2:
+        s.u8 = f64_to_f8(number_to_double(n), t);
+        break;
     case DTYPE_FLOAT64:
         s.f64 = number_to_double(n);
         break;
@@ -230,6 +258,9 @@ double scalar_to_double(union scalar s, dtype t)
         return (double)f16_to_f32(s.f16);
     case DTYPE_BFLOAT16:
         return (double)bf16_to_f32(s.f16);
+    case DTYPE_FLOAT8E4M3:
+    case DTYPE_FLOAT8E5M2:
+        return (double)f8_to_f32(s.u8, t);
     case DTYPE_FLOAT64:
         return s.f64;
     case WNNOperandDataType_Int32:

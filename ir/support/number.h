@@ -33,9 +33,16 @@ uint16_t f32_to_f16(float f);
 uint16_t f64_to_f16(double d);
 /** Converts the bits of a bfloat16 number, exactly. */
 float bf16_to_f32(uint16_t h);
-/** Rounds to nearest even; infinities and NaN are kept.  What is subnormal as float32 becomes a zero, as processors'
- * instructions do it. */
+/** Rounds to nearest even; infinities and NaN are kept.  Subnormal float32 numbers become zeros, as by processors'
+ * instructions. */
 uint16_t f64_to_bf16(double d);
+/** The largest finite numbers of the types of 8 bits. */
+#define FLOAT8E4M3_TOP 448.0
+#define FLOAT8E5M2_TOP 57344.0
+/** Converts the bits of a float of 8 bits, exactly. */
+float f8_to_f32(uint8_t b, dtype t);
+/** Rounds to nearest even; larger numbers and infinities saturate to the largest; NaN is kept. */
+uint8_t f64_to_f8(double d, dtype t);
 /** Rounds a number to a low-precision type (dtype_is_low_precision); the result is float32. */
 float f32_round(float f, dtype t);
 /** Converts an element in memory to the type of computations: low-precision floats become float32, all others stay. */

@@ -14,7 +14,7 @@
  */
 #define STRUCT_FIRST_SIZE(T, last) (offsetof(T, last) + sizeof(((T *)NULL)->last))
 
-/** Describes a public struct as this library knows it. */
+/** Describes a public struct of this version of the library. */
 struct known_struct {
     size_t size;          /* of the struct as this library has it */
     size_t first_size;    /* STRUCT_FIRST_SIZE: as much as every program has, also one with structSize 0.  It stays as it is
@@ -24,8 +24,8 @@ struct known_struct {
 };
 
 /**
- * Copies a struct that a program gave into `out`, of known->size bytes: members that the program's version lacks get their
- * defaults.  out's structSize is given's, so that the caller sees whether zeros are meant (not 0).  Returns NULL, or what is
- * wrong with structSize, in `text`; out then has what could be copied: the defaults where the size is too small.
+ * Copies a struct that a program gave into `out`, of known->size bytes: members missing in the program's version get their
+ * defaults.  out's structSize is given's, so that the caller sees whether zeros are explicit (not 0).  Returns NULL, or the
+ * error wrong with structSize, in `text`; out then has what could be copied: the defaults where the size is too small.
  */
 const char *struct_read(void *out, const void *given, const struct known_struct *known, char *text, size_t text_size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Grows arrays and hash tables. */
+/* Grows hash tables. */
 #include "ir/support/table.h"
 
 #include <stdlib.h>
@@ -7,37 +7,7 @@
 
 #include "ir/support/arena.h"
 
-enum { ITEMS_LEAST = 16 };
-
-/* Returns at least so many items as a power of two, or 0 if there is none. */
-static uint32_t rounded_up(uint32_t items)
-{
-    uint32_t capacity = ITEMS_LEAST;
-
-    while (capacity && capacity < items)
-        capacity *= 2;
-    return capacity;
-}
-
-bool array_reserve(struct arena *a, void *items, uint32_t *capacity, uint32_t needed, size_t size)
-{
-    const uint32_t wanted = rounded_up(needed);
-    void *old, *grown;
-
-    if (needed <= *capacity)
-        return true;
-    memcpy(&old, items, sizeof old); /* whatever type it points to */
-    if (!wanted || wanted > SIZE_MAX / size)
-        return false;
-    grown = a ? arena_array(a, wanted, size) : realloc(old, wanted * size);
-    if (!grown)
-        return false;
-    if (a && *capacity)
-        memcpy(grown, old, *capacity * size);
-    memcpy(items, &grown, sizeof grown);
-    *capacity = wanted;
-    return true;
-}
+enum { CAPACITY_LEAST = 16 };
 
 /* Where a search begins, before it is reduced to the capacity. */
 static uint32_t first_place(uint64_t hash)
@@ -59,8 +29,10 @@ struct table_entry *table_next(const struct table *t, uint64_t hash, const struc
 
 bool table_reserve(struct table *t, struct arena *a, uint32_t items)
 {
-    struct table larger = {.capacity = items > UINT32_MAX / 2 ? 0 : rounded_up(2 * items), .count = t->count};
+    struct table larger = {.capacity = CAPACITY_LEAST, .count = t->count};
 
+    while (larger.capacity && larger.capacity / 2 < items)
+        larger.capacity *= 2;
     if (larger.capacity <= t->capacity && larger.capacity)
         return true;
     larger.entries = !larger.capacity ? NULL

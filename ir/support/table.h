@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares arrays that double, and a hash table of items that it does not own, with open addressing.
+ * Declares a hash table of items that it does not own, with open addressing.
  */
 #pragma once
 
@@ -8,22 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct arena;
+#include "ir/support/array.h"
 
-/**
- * Makes room for `needed` items of `size` bytes in an array, which may move.  `items` is the address of its pointer; the array
- * lies in the arena, whose memory is zeros, or on the heap if a is NULL.  Returns false if memory runs out, and nothing has
- * changed.
- */
-bool array_reserve(struct arena *a, void *items, uint32_t *capacity, uint32_t needed, size_t size);
-
-/** This is a place of a table. */
+/** An entry of a table. */
 struct table_entry {
     uint64_t hash;
     const void *item; /* NULL: free */
 };
 
-/** This is a table, at most half full.  One of zeros is empty.  The caller who adds an item fills in its place and counts it.
+/** A table, at most half full.  One of zeros is empty.  The caller adds an item by filling in its entry and incrementing the
+ * count.
  */
 struct table {
     struct table_entry *entries;
@@ -32,16 +26,16 @@ struct table {
 
 /** Makes room for so many items in all, in the arena or, if a is NULL, on the heap.  Returns false if memory runs out. */
 bool table_reserve(struct table *t, struct arena *a, uint32_t items);
-/** Returns the next place of a hash after `before` (NULL: the first): one whose item has that hash, or a free one, which an
- * item may be added at if room was made. */
+/** Returns the next entry of a hash after `before` (NULL: the first): one whose item has that hash, or a free one, to which an
+ * item may be added if room was reserved. */
 struct table_entry *table_next(const struct table *t, uint64_t hash, const struct table_entry *before);
-/** Adds an item at a free place. */
+/** Adds an item to a free entry. */
 static inline void table_put(struct table *t, struct table_entry *place, uint64_t hash, const void *item)
 {
     *place = (struct table_entry){hash, item};
     t->count++;
 }
-/** Removes an item, which is in the table.  Places that were returned before are no places any more. */
+/** Removes an item, which is in the table.  Entries returned before become invalid. */
 void table_remove(struct table *t, uint64_t hash, const void *item);
 
 /** Returns the hash of bytes; a large model is hashed about as fast as it is read. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Handles UTF-8 as messages and the textual form need it: which characters must not be shown as they are, and escaping them.
+ * Handles UTF-8 for messages and the textual form: which characters must be escaped, and escaping them.
  */
 #pragma once
 
@@ -22,11 +22,11 @@ size_t utf8_decode(const char *text, size_t length, uint32_t *code);
 /** Writes code as UTF-8 and returns the number of bytes, which is 0 if code is no Unicode scalar value. */
 size_t utf8_encode(char out[4], uint32_t code);
 
-/** Returns whether a character changes how its neighbours look, or cannot be seen at all. */
+/** Returns whether a character is invisible or changes how its neighbours are displayed. */
 bool text_is_deceptive(uint32_t code);
 /**
- * Prints a message: what in it is deceptive is escaped, all but line ends; backslashes stay, so that what is escaped already is
- * not escaped twice.  This is the last defence of tools, whose messages may hold a name that was not escaped.
+ * Prints a message: deceptive characters are escaped, all but line ends; backslashes stay, so that nothing is
+ * escaped twice.  Tools use it as a last resort, since messages may hold unescaped names.
  */
 void text_print_safely(FILE *out, const char *text);
 

@@ -28,9 +28,9 @@ struct trace {
     char *path;
     uint64_t opened;
     struct trace_name *names;
-    uint32_t name_count, name_capacity;
+    uint32_t name_count;
     struct span *spans;
-    uint32_t span_count, span_capacity;
+    uint32_t span_count;
     uint64_t lost;
 };
 
@@ -92,7 +92,7 @@ static uint32_t register_locked(struct trace *t, const struct trace_name *name)
     copy.implementation = copy_text(t, name->implementation);
     if (!copy.category || !copy.name || !copy.implementation)
         return UINT32_MAX;
-    if (!array_reserve(NULL, &t->names, &t->name_capacity, t->name_count + 1, sizeof *t->names))
+    if (!array_extend(&t->names, t->name_count, sizeof *t->names))
         return UINT32_MAX;
     t->names[t->name_count] = copy;
     return t->name_count++;
@@ -111,8 +111,7 @@ void trace_add(struct trace *t, uint32_t name, uint64_t start, uint64_t end)
     uint32_t thread = this_thread();
 
     pthread_mutex_lock(&t->lock);
-    if (name < t->name_count && t->span_count < TRACE_SPANS_MAX &&
-        array_reserve(NULL, &t->spans, &t->span_capacity, t->span_count + 1, sizeof *t->spans))
+    if (name < t->name_count && t->span_count < TRACE_SPANS_MAX && array_extend(&t->spans, t->span_count, sizeof *t->spans))
         t->spans[t->span_count++] = (struct span){start, end, name, thread};
     else
         t->lost++;

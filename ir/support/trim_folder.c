@@ -32,7 +32,7 @@ struct cached_file {
 
 struct cached_files {
     struct cached_file *files;
-    uint32_t count, room;
+    uint32_t count;
     uint64_t bytes;
 };
 
@@ -55,7 +55,7 @@ static bool is_left_over(const char *end, const struct stat *s)
 
 static bool add_file(struct cached_files *list, const char *name, const struct stat *s)
 {
-    if (!array_reserve(NULL, &list->files, &list->room, list->count + 1, sizeof *list->files))
+    if (!array_extend(&list->files, list->count, sizeof *list->files))
         return false;
     struct cached_file *file = &list->files[list->count++];
     memcpy(file->name, name, strlen(name) + 1); /* of the digits and the suffix */

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /**
- * Removes the files of a folder that were not used for the longest time, until all have no more bytes than that.  The time of
- * modification says when a file was used: who loads one sets it.  Only names of so many hexadecimal digits and the suffix are
- * looked at, and temporary files of those (ir/support/new_file.h): what is older than a day is removed.
+ * Removes the least recently used files of a folder until the rest have at most that many bytes.  A file's time of modification
+ * is its last use: loading sets it.  Only names of `digits` hexadecimal digits and the suffix are considered, and temporary
+ * files of those (ir/support/new_file.h): those older than a day are removed.
  */
 void trim_folder(const char *folder, size_t digits, const char *suffix, uint64_t bytes);

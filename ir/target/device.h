@@ -19,7 +19,7 @@ struct gpu_matrix_facts {
     double error;
     /* Schedules weigh these.  Cycles are those of a compute unit. */
     uint32_t products;       /* multiply-adds that it begins in a cycle by these instructions */
-    uint32_t plain_products; /* those that kernels without them come to, on the whole */
+    uint32_t plain_products; /* multiply-adds per cycle that kernels without them reach */
     uint32_t local_bytes;    /* that it reads from or writes to local memory in a cycle */
     uint32_t global_bytes;   /* that it loads in a cycle, mostly from a cache that all units share */
     uint32_t latency;        /* cycles from a load to its result */
@@ -27,46 +27,36 @@ struct gpu_matrix_facts {
     uint32_t sums;           /* of an item, in registers, at most */
 };
 
-/** Names the ways to say the instruction that adds four products of signed bytes to a number of 32 bits. */
-enum gpu_dots {
-    GPU_DOTS_NONE,  /* there is none */
-    GPU_DOTS_PLAIN, /* plain C, for tests: it is slower than floats */
-    GPU_DOTS_KHR,   /* cl_khr_integer_dot_product */
-    GPU_DOTS_ARM,   /* cl_arm_integer_dot_product_int8 */
-    GPU_DOTS_PTX    /* NVIDIA's dp4a, as assembly */
-};
-
 /** Says what local memory costs, in multiply-adds of an item. */
 struct gpu_local_facts {
-    double bring; /* bringing a number there: its load, address and store */
-    double wait;  /* what a step of a group waits for loads and barriers */
+    double bring; /* copying an element there: its load, address and store */
+    double wait;  /* latency of loads and barriers of a group's step */
 };
 
 /** Describes devices with work-groups, for schedule_gpu (ir/schedule/schedule_gpu.h). */
 struct gpu_facts {
     const char *name; /* of the kind: "gpu" */
-    /* A device says these of itself.  The table's row has what is assumed of one that does not. */
+    /* Reported by the device; the table's row has the assumptions about one that does not report them. */
     uint32_t compute_units; /* work-groups that run at the same time */
-    uint32_t lanes;         /* items that run in lockstep: a sub-group, or a vector of a processor that poses as a device */
+    uint32_t lanes;         /* items that run in lockstep: a sub-group, or a vector of an OpenCL device of type CPU */
     uint32_t group_items;   /* items of a work-group, at most */
     uint32_t local_bytes;   /* local memory of a work-group */
-    enum gpu_dots dots;     /* how bytes are multiplied; the table's rows have none */
     /* Schedules assume these of the kind. */
-    uint32_t row_iterations;  /* rows of fewer iterations than this are one item's */
+    uint32_t row_iterations;  /* rows of fewer iterations are computed by one item */
     uint32_t item_iterations; /* iterations of a shared row that an item has at least, so that combining is seldom */
     uint32_t groups_per_unit; /* groups that are in flight for each compute unit */
     uint32_t stage_groups;    /* the same of kernels of stages, each of which has scratch of its own */
     uint32_t stage_items;     /* items that share a macro-tile */
     double stage_local_share; /* share of local memory that local tensors of a macro-tile may fill; 0: it is memory like any
                                  other */
-    bool vector_strides;      /* loads of every second to fourth element are whole vectors, taken apart by shuffles */
+    bool vector_strides;      /* loads of every second to fourth element are whole vectors, separated by shuffles */
     uint32_t vector_lanes;    /* numbers of 32 bits that an item loads, stores and computes at once; GPU_LANES_MAX at most */
     uint32_t tile_numbers;    /* sums of a register tile that an item keeps in registers */
     double tile_load;         /* loading a number or a vector from the cache, in multiply-adds of one */
     double tile_gather;       /* loading a vector's lane from an address of its own, in the same unit */
     uint32_t tile_iterations; /* iterations of a contraction whose operands a group brings to local memory at once, at most; 0:
                                  local memory costs more than it saves */
-    uint32_t tile_chains;     /* multiply-adds that must be under way at once for full speed: latency times units */
+    uint32_t tile_chains;     /* multiply-adds that must be in progress at once for full speed: latency times units */
     uint32_t tile_items;      /* items of a work-group along M and along N that share those */
     struct gpu_local_facts local; /* of tiles from local memory */
     double tile_unpack;           /* making a vector of floats of compact weights, in multiply-adds of one */
@@ -81,10 +71,10 @@ struct gpu_facts {
  */
 struct engine_facts {
     double gpu_share;      /* share of a GPU's peak that generated kernels are expected to reach */
-    double worth;          /* how many times the processor's speed is worth starting kernels there and moving data both ways */
-    double worth_fast;     /* the same where the program asks for speed */
-    double worth_low;      /* the same where it asks for little power, for GPUs without memory of their own */
-    uint64_t memory_least; /* bytes of a GPU's memory: less holds no network next to a screen's contents */
+    double worth;          /* least speed-up over the CPU at which offloading pays */
+    double worth_fast;     /* the same if the program requests speed */
+    double worth_low;      /* the same if it requests low power, for GPUs without dedicated memory */
+    uint64_t memory_least; /* bytes of a GPU's memory: less is too small for networks */
 };
 
 /** Describes the GPUs of one maker. */
@@ -92,7 +82,6 @@ struct gpu_maker {
     uint32_t vendor; /* its number in OpenCL (CL_DEVICE_VENDOR_ID); 0 stands for all others */
     const char *name;
     uint32_t unit_multiplies; /* multiply-adds of float32 that a compute unit begins in a cycle, on the least of its GPUs */
-    enum gpu_dots dots;       /* how its own compiler can be told to multiply bytes, on GPUs that do */
     bool takes_ptx;           /* its compiler takes PTX among OpenCL C, so that matrix instructions are asked for */
 };
 
@@ -105,15 +94,15 @@ struct gpu_tunable {
     bool of_matrix; /* it matters only where the device has matrix instructions */
 };
 
-/** Returns the row of a kind of device: of a GPU, or of a processor that poses as one.  The numbers
+/** Returns the row of a kind of device: of a GPU, or of an OpenCL device of type CPU.  The numbers
  * are those that makers' guides recommend; those of tiles from local memory were fitted to times of an NVIDIA H200
- * (bench/results/gpu-h200.tsv).  The result is never NULL and lives for ever. */
+ * (bench/results/gpu-h200.tsv).  The result is never NULL and is never freed. */
 const struct gpu_facts *target_gpu_facts(bool is_processor);
 /** Returns the i-th fact that a tuner may choose, or NULL after the last one. */
 const struct gpu_tunable *target_gpu_tunable(uint32_t i);
-/** Returns the facts for choosing between engines.  The result is never NULL and lives for ever. */
+/** Returns the facts for choosing between engines.  The result is never NULL and is never freed. */
 const struct engine_facts *target_engine_facts(void);
-/** Returns the row of a maker of GPUs, or that of all others.  The result is never NULL and lives for ever. */
+/** Returns the row of a maker of GPUs, or that of all others.  The result is never NULL and is never freed. */
 const struct gpu_maker *target_gpu_maker(uint32_t vendor);
 /** Returns the i-th row of makers, or NULL after the last one, for tests. */
 const struct gpu_maker *target_gpu_maker_at(uint32_t i);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Declares what instruction sets offer. */
+/* Declares features of instruction sets. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Says by what instructions dot products of bytes are computed, four products to a lane of 32 bits. */
+/** The instructions for dot products of bytes, four products to a lane of 32 bits. */
 enum byte_arithmetic {
-    BYTES_NONE,        /* by none: such numbers are multiplied as floats */
+    BYTES_NONE,        /* none: bytes are multiplied as floats */
     BYTES_MIXED,       /* unsigned times signed, added to a lane (vpdpbusd of AVX512_VNNI and AVX-VNNI) */
     BYTES_SIGNED,      /* signed times signed, added to a lane (sdot of Arm's dotprod) */
     BYTES_MIXED_PAIRS, /* unsigned times signed, added up by twos to 16 bits, where they may saturate (vpmaddubsw of AVX2);
@@ -15,7 +15,7 @@ enum byte_arithmetic {
     BYTES_SIGNED_PAIRS /* signed times signed to 16 bits, and those by twos to 32 (smull, sadalp of AArch64) */
 };
 
-/** Says what an instruction set offers: all that schedules and code generators ask of one. */
+/** The features of an instruction set that schedules and code generators use. */
 struct isa {
     uint32_t vector_bits; /* preferred width */
     bool fma;             /* llvm.fma is one instruction */
@@ -39,5 +39,8 @@ struct isa {
                               nor for x86, where AVX-512 splits some) */
     bool address_spaces;   /* addresses of tensors and of a call's own memory are of two kinds, as in OpenCL C */
     bool slow_conversions; /* small whole numbers become floats faster as the last bits of 2^23 (devices) */
+    bool sums_in_f32; /* running sums carry what rounding loses instead of being float64, which functions may compute (devices)
+                       */
+    bool extremes_by_keys; /* integers that are ordered like float32 are compared faster, as vectors (devices) */
     bool slow_division;    /* vectors are divided faster by an estimate and its correction (AVX-512 of Intel) */
 };

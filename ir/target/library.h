@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Declares how fast the library for convolutions and matmuls is, and generated kernels in its place. */
+/* Declares the speeds of the library for convolutions and matmuls, and of generated kernels. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@ struct multiplication_cost {
     double exposed;    /* share of the lesser of arithmetic and memory that the other does not hide */
 };
 
-/** Decides whether the library or a generated kernel multiplies. */
+/** Costs for choosing between the library and a generated kernel. */
 struct multiplication_facts {
     struct multiplication_cost library, packed, unpacked; /* packed, unpacked: generated kernels with and without packed B */
     double worth; /* share of the time that a kernel may take, since it takes longer to compile than a primitive to create */
@@ -27,6 +27,8 @@ struct multiplication_facts {
     int64_t long_filter_width, long_filter_channels;
     int64_t late_filter_results; /* pixels of results for which filters of bytes that are computed are worth being packed */
     bool convolutions;           /* ungrouped convolutions were measured, too */
+    bool depthwise;              /* generated depthwise convolutions are faster than the library's */
     bool dense_batches;          /* the library is slow at batches of matrices that are not contiguous */
     bool fixed_sizes;            /* the library gains nothing with float32 where sizes vary */
+    bool bytes;                  /* generated products of constant weights of bytes are faster; false: slower, or unmeasured */
 };

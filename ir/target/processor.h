@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Finds out what the processor is that this process runs on, without LLVM, which is loaded only where something is compiled.
+ * Detects the processor of this process without LLVM, which is loaded only to compile.
  *
- * Features have LLVM's names, as in "+avx2,+fma".  Known are those that change what vector code may use; all others come with
- * processors that have these.
+ * Features have LLVM's names, as in "+avx2,+fma".  Only features that affect vector code are detected; the others are implied
+ * by these.
  */
 #pragma once
 
 #include "ir/support/error.h"
 #include "ir/target/target.h"
 
-/** Returns the features of the processor as a list that begins each name with "+".  It lives for ever; "" where nothing is
+/** Returns the features of the processor as a list that begins each name with "+".  It is never freed; "" where nothing is
  * known.  Any thread may call it. */
 const char *processor_features(void);
-/** Stores what the processor calls itself, cut to size; "processor" where it does not say. */
+/** Stores the processor's name, truncated; "processor" if it has none. */
 void processor_name(char *text, size_t size);
 
-/** Returns what LLVM can find out about the processor, as text that lives for ever: two processors with one text get the same
+/** Returns what LLVM can determine about the processor, as text that is never freed: two processors with one text get the same
  * code.  "" where that is not known.  Any thread may call it. */
 const char *processor_signature(void);
 
@@ -29,6 +29,6 @@ bool processor_target(struct target *t, const char *isa, struct error *e);
 
 /**
  * Returns whether the processor has the features of a list, "+avx2,+fma", as far as they are known.  The last word about one
- * counts, "-avx2" as well.  The error in *e is a NotSupportedError that names the first one that it lacks.
+ * counts, "-avx2" as well.  The error in *e is a NotSupportedError that names the first missing one.
  */
 bool processor_has_features(const char *features, struct error *e);

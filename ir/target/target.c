@@ -64,6 +64,7 @@
 /* Rows differ here by what their registers hold. */
 #define TILE_FACTS .accumulators = 32, .vectors_most = 8, .vectors_most_tall = 4, .m_block = 84, .m_block_padded = 112
 #define PANEL_FACTS .vectors = 2, .vectors_short = 3, .vectors_few = 4, .vectors_most = 8, .piece_least = 16
+#define WINDOW_FACTS(multiplies) {.steps = 4, .unrolled = multiplies}
 #define CONTRACTION_FACTS                                                                                                      \
     .chains = 8, .chained_sums = 4, .row_pointers = 8, .few_rows = 6, .recurrent_rows = 1, .tall_rows = 14,                    \
     .compact_bytes = 1 << 17, .zeros_most = 4096, .float64_multiplies = 2048, .code = 0.02, .narrow = 1.15,                    \
@@ -95,10 +96,11 @@
 /* What fewer or narrower registers allow than 32 of 512 bits. */
 #define NARROW_TILE {TILE_FACTS, .padded_rows = {4, 0}}
 #define NARROW_CONTRACTION                                                                                                     \
-    {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2}, .unrolled_steps = 288}
+    {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2}, .window = WINDOW_FACTS(400),      \
+     .unrolled_steps = 288}
 #define WIDE_CONTRACTION                                                                                                       \
     {CONTRACTION_FACTS, .tile = {TILE_FACTS, .padded_rows = {8, 7}}, .panel = {PANEL_FACTS, .vectors_preferred = 3},           \
-     .unrolled_steps = 288}
+     .window = WINDOW_FACTS(400), .unrolled_steps = 288}
 
 /* This was measured with vectors of 512 bits on processors where one such multiply-add begins in a cycle.  Narrower vectors
  * take as much longer as they have fewer lanes: rows name the share of the operations that comes of it. */
@@ -131,26 +133,28 @@ static const struct target_facts rows[ROW_COUNT] = {
               .library = {.call = 0.6, .matrix = 0.15, .alone = 0.0, .operations = 163e3, .speed = 0.75, .exposed = 1.00},
               .packed = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 165e3, .speed = 1.00, .exposed = 0.20},
               .unpacked = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 15e3, .speed = 0.75, .exposed = 1.00},
-              .worth = 0.94, .convolutions = true, .dense_batches = true, .fixed_sizes = true},
+              .worth = 0.94, .convolutions = true, .depthwise = true, .dense_batches = true, .fixed_sizes = true,
+              .bytes = true},
          .winograd = PROCESSOR_WINOGRAD(3),
          .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
     [HALF_RATE] = {.name = "avx512-half-rate",
                    HALF_RATE_ROW,
                    .contraction = WIDE_CONTRACTION,
-                   .multiplication = {HALF_RATE_MULTIPLICATION(1, 1), .fixed_sizes = true},
+                   /* Of depthwise convolutions half the time was measured with these vectors on another processor. */
+                   .multiplication = {HALF_RATE_MULTIPLICATION(1, 1), .depthwise = true, .fixed_sizes = true},
                    .winograd = PROCESSOR_WINOGRAD(3),
                    .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
     [AVX2] = {.name = "avx2",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
-              .multiplication = {HALF_RATE_MULTIPLICATION(0.5, 0.5)},
+              .multiplication = {HALF_RATE_MULTIPLICATION(0.5, 0.5), .depthwise = true},
               .winograd = PROCESSOR_WINOGRAD(3),
               .attention = {PROCESSOR_ATTENTION, .scores_least = 16 << 20}},
     /* This has vectors of 128 bits in 16 registers: the first x86-64.  There larger tiles of Winograd were slower. */
     [BASELINE] = {.name = "baseline",
                   HALF_RATE_ROW,
                   .contraction = NARROW_CONTRACTION,
-                  .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25)},
+                  .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25), .depthwise = true},
                   .winograd = PROCESSOR_WINOGRAD(1),
                   .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* This has them in 32 registers: aarch64, and others.  Nothing was measured there.  The numbers are the baseline's, but
@@ -158,14 +162,14 @@ static const struct target_facts rows[ROW_COUNT] = {
     [NEON] = {.name = "neon",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
-              .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.0625)},
+              .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.0625), .depthwise = true},
               .winograd = PROCESSOR_WINOGRAD(1),
               .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
     [WEBASSEMBLY] = {.name = "webassembly",
                      HALF_RATE_ROW,
                      .contraction = {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2},
-                                     .unrolled_steps = 8},
+                                     .window = WINDOW_FACTS(8), .unrolled_steps = 8},
                      .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25)},
                      .winograd = PROCESSOR_WINOGRAD(1),
                      .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
@@ -375,11 +379,10 @@ const struct engine_facts *target_engine_facts(void)
 
 /* Makers' guides say so.  The rows have the least that is in use: NVIDIA's units do 64 (Turing, A100) or 128 multiply-adds in a
  * cycle, AMD's 64, or twice as many where a driver counts them in pairs, and one of Intel's is a pair of vectors of 4. */
-static const struct gpu_maker makers[] = {
-    {.vendor = 0x10DE, .name = "NVIDIA", .unit_multiplies = 64, .dots = GPU_DOTS_PTX, .takes_ptx = true},
-    {.vendor = 0x1002, .name = "AMD", .unit_multiplies = 64, .dots = GPU_DOTS_NONE},
-    {.vendor = 0x8086, .name = "Intel", .unit_multiplies = 8, .dots = GPU_DOTS_NONE},
-    {.vendor = 0, .name = "others", .unit_multiplies = 16, .dots = GPU_DOTS_NONE}};
+static const struct gpu_maker makers[] = {{.vendor = 0x10DE, .name = "NVIDIA", .unit_multiplies = 64, .takes_ptx = true},
+                                          {.vendor = 0x1002, .name = "AMD", .unit_multiplies = 64},
+                                          {.vendor = 0x8086, .name = "Intel", .unit_multiplies = 8},
+                                          {.vendor = 0, .name = "others", .unit_multiplies = 16}};
 
 const struct gpu_maker *target_gpu_maker_at(uint32_t i)
 {

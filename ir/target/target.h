@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Says what passes, schedules and codegen know about the machine and the library: what the instruction set offers, facts and
- * costs, and function pointers.  The runtime fills it in, so that neither includes oneDNN, OpenCL or LLVM headers to decide
- * anything.
+ * Describes the machine and the library to passes, schedules and codegen: features of the instruction set, facts and costs, and
+ * function pointers.  The runtime fills it in, so that these do not include headers of oneDNN, OpenCL or LLVM.
  *
  * Five headers have a subject each: isa.h, cache.h, cost.h (models of what generated code takes), library.h (how fast the
  * library is against that) and device.h (devices with work-groups, and the choice between them and processors).
  *
  * Facts and costs (struct target_facts) stand in one table, ir/target/target.c, with a row for each kind of machine.  Every
  * heuristic reads them there: a number that a measurement or a manual gave belongs into the table, and what a heuristic does
- * with it into the heuristic.  An engine for another kind of machine has a row of its own and points target.facts at it.
+ * with it into the heuristic.  An engine for another kind of machine has its own row, to which target.facts points.
  */
 #pragma once
 
@@ -39,34 +38,33 @@ struct target_facts {
 
 /* ---- the target ---- */
 
-/** Says how weights stay compact. */
+/** Describes how weights stay compact. */
 struct compact_choice {
     bool unpacks;           /* kernels of matmuls unpack weights of 4, 8 or 16 bits in registers, so that such weights stay */
     bool small;             /* small ones do, too, for tests */
     uint32_t panel_columns; /* of a panel, at most, on a device with work-groups; 0: as a tile has (schedule_panel) */
 };
 
-/** Describes what is compiled for.  The code that fills it in owns everything that it points at. */
+/** Describes the machine that is compiled for.  The code that fills it in owns everything that it points at. */
 struct target {
     /* The processor is given to codegen as an LLVM triple, CPU name and feature string.  NULL stands for the host's. */
     const char *triple, *cpu, *features;
     struct isa isa;                   /* of that processor */
     bool full_rate;                   /* two multiply-adds of 512 bits start every cycle */
     const struct target_facts *facts; /* of that processor; NULL: target_facts finds them by isa and full_rate */
-    double bfloat16_rate;             /* how many times as many numbers of bfloat16 as of float32 are multiplied; 0: none */
+    double bfloat16_rate;             /* ratio of bfloat16 to float32 multiplications per second; 0: none */
     uint32_t thread_count;            /* threads that one computation uses, as decisions see it */
     uint32_t compile_threads; /* threads that compile at the same time; 0: thread_count. It decides nothing about the code */
-    int64_t cache_bytes;      /* of one core, for deciding what is worth keeping in scratch rows */
-    bool sizes_vary;          /* graphs of other sizes are to share code: choices are few, and most sizes have the same */
+    int64_t cache_bytes;      /* of one core, for deciding which values are worth keeping in scratch rows */
+    bool sizes_vary;          /* graphs of other sizes should share code: choices are few, and the same for most sizes */
 
-    /* The rest is about the library for convolutions and matmuls.  Functions that are NULL take nothing. */
+    /* The rest is about the library for convolutions and matmuls.  Functions that are NULL accept nothing. */
     bool prefers_nhwc;         /* convolutions want channels-last */
     int64_t storage_alignment; /* of the offsets of values in an arena, a power of two; 0: TARGET_ALIGNMENT */
     struct compact_choice compact;
-    /** Says that kernels read lent constants where they lie, whether or not they are aligned to their elements. */
+    /** Kernels read lent constants in place, also if they are not aligned to their elements. */
     bool reads_unaligned;
-    /** Knows the packed weights of all graphs of a context, so that graphs with equal ones share them.  NULL: nothing is
-     * shared.
+    /** The packed weights of all graphs of a context, for sharing.  NULL: nothing is shared.
      */
     struct constant_pool *pool;
     /** Says that the other operand of a matmul with such weights of 4 or 8 bits may be rounded to 8 bits, block by block, and
@@ -74,15 +72,15 @@ struct target {
     bool rounds_operands;
     /** Describes the device with work-groups that kernels run on.  NULL: a processor. */
     const struct gpu_facts *device;
-    /** Returns whether a primitive exists that computes node n itself right and fast (no reference implementation).  user is
+    /** Returns whether a correct and fast primitive for node n exists (no reference implementation).  user is
      * the member below. */
     bool (*takes_node)(void *user, const struct node *n);
-    /** Returns whether the library computes n, a node it takes, from narrower numbers than n's, which was asked for and is
+    /** Returns whether the library computes n, a node it takes, from narrower numbers than n's, which was requested and is
      * faster. */
     bool (*takes_low_precision)(void *user, const struct node *n);
     /**
      * Returns whether it then reads input `slot`, which is computed while the graph runs, as bfloat16, so that the input may
-     * lie in memory like that: as the operand of a cast to float32 that n reads, which takes_operand accepts.
+     * are in memory like that: as the operand of a cast to float32 that n reads, which takes_operand accepts.
      */
     bool (*takes_low_precision_input)(void *user, const struct node *n, uint32_t slot);
     /**
@@ -105,7 +103,7 @@ struct target {
     void *user;
 };
 
-/** Returns the row of the table for a target, or the baseline's for NULL.  The result is never NULL and lives for ever. */
+/** Returns the row of the table for a target, or the baseline's for NULL.  The result is never NULL and is never freed. */
 const struct target_facts *target_facts(const struct target *t);
 /** Returns the row of a kind of device, as target_gpu_facts does, for what passes decide. */
 const struct target_facts *target_device_facts(bool is_processor);
@@ -124,7 +122,7 @@ const struct target_facts *target_facts_everywhere(void);
 double target_microseconds(double operations, double bytes);
 /** Returns the i-th row, or NULL after the last one, for tests and tools. */
 const struct target_facts *target_facts_at(uint32_t i);
-/** Returns whether operands of matmuls may be rounded to 8 bits on that processor, where this precision was asked for. */
+/** Returns whether operands of matmuls may be rounded to 8 bits on that processor, where this precision was requested. */
 bool target_may_round(const struct target *t, WNNPrecision precision, bool deterministic);
 /** Returns the lanes of a float32 vector, which are at least 1. */
 int64_t target_lanes(const struct target *t);
@@ -132,5 +130,5 @@ int64_t target_lanes(const struct target *t);
 int64_t target_stage_lanes(const struct target *t);
 /** Returns how many macro-tiles run at the same time. */
 int64_t target_stage_threads(const struct target *t);
-/** Returns the bytes of the second-level cache: t->cache_bytes, or the table's. */
+/** Returns the bytes of the L2 cache: t->cache_bytes, or the table's. */
 double target_l2_bytes(const struct target *t);

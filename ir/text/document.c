@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Implements documents: their pieces, their errors, and what is done with them whatever they become (ir/text/document.h). */
+/* Implements documents: their pieces, their errors, and the steps that all of them take (ir/text/document.h). */
 #include "ir/text/document.h"
 
 #include <math.h>
@@ -117,8 +117,8 @@ bool document_data_type(struct document *d, const struct document_text *name, dt
     if (*type)
         return true;
     if (document_is(name, "int4") || document_is(name, "i4"))
-        return document_error(d, name->place, "the specification no longer has the data types int4 and uint4");
-    return document_error(d, name->place, "'%s' is no data type", document_escape(buf, *name));
+        return document_error(d, name->place, "the specification has no data types int4 and uint4");
+    return document_error(d, name->place, "'%s' is not a data type", document_escape(buf, *name));
 }
 
 bool document_integer(struct document *d, const char *place, WNNNumber n, int64_t low, int64_t high, int64_t *out)
@@ -172,7 +172,7 @@ void *document_find(struct document *d, const struct name_map *map, const struct
     char buf[128];
 
     if (!item)
-        document_error(d, name->place, "'%s' is not defined here; a node may use what stands before it only",
+        document_error(d, name->place, "'%s' is not defined here; a node may use earlier values only",
                        document_escape(buf, *name));
     return item;
 }
@@ -187,7 +187,7 @@ static bool gather_operands(struct document *d, struct document_node *n, struct 
         return false;
     for (; next && !next->key.text && document_is_text(next->value); next = next->next)
         document_append(list, &last, next->value);
-    if (!last) /* it is no operand: a later check says so */
+    if (!last) /* it is not an operand: a later check says so */
         return true;
     a->value = list;
     a->next = next;

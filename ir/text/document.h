@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Holds a graph as a file says it: in `.webnn` text (parse.c), or in its JSON twin (frontend/readers/text/json_graph.c).  The
+ * Holds a parsed graph of a file: of `.webnn` text (parse.c), or of JSON (frontend/readers/text/json_graph.c).  The
  * compiler's own graphs (graph_parse.c) and builder calls (frontend/readers/text/build.c) are made of it.
  *
- * Everything lies in the document's arena.  Nothing here has been checked against an operator: names are not looked up and
- * arguments have the kind that they were written in.  Every piece knows its place in the file, for messages.
+ * Everything is in the document's arena.  Nothing here has been checked against an operator: names are not looked up and
+ * arguments have the kind that they were written in.  Every item has its position in the file, for messages.
  */
 #pragma once
 
@@ -79,7 +79,7 @@ struct document_tensor {
     struct document_tensor *next;
 };
 
-/** Says what the compiler decided about a node: "@kernel(3)", or "@winograd(operand)". */
+/** Describes what the compiler decided about a node: "@kernel(3)", or "@winograd(operand)". */
 struct document_mark {
     struct document_text name, operand; /* operand.text is NULL if it is a number */
     uint32_t number;
@@ -152,8 +152,8 @@ bool document_define(struct document *d, struct name_map *map, const char *kind,
 /** Finds the item of a name.  Returns NULL after an error if there is none. */
 void *document_find(struct document *d, const struct name_map *map, const struct document_text *name);
 /**
- * Gives positional arguments the names that they have by their places.  If the first takes a list, operands that follow each
- * other without brackets become one.  Returns false after an error, which is also what is given twice.
+ * Names positional arguments by their positions.  If the first takes a list, operands that follow each
+ * other without brackets become one.  Returns false after an error, such as a name that is given twice.
  */
 bool document_name_arguments(struct document *d, struct document_node *n, size_t count, const char *const *names, bool list);
 /** Checks that a constant lists so many bytes or elements.  Returns false after an error. */

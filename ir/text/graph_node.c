@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "ir/graph/dims.h"
 #include "ir/graph/winograd.h"
 #include "ir/text/print.h"
 
@@ -79,7 +80,7 @@ static bool set_attr(struct graph_parser *p, struct call *c, const struct attr_i
         return true; /* absent: the default stays */
     if (!attr_is_list(a))
         return read_element(p, a, v, object + a->offset);
-    if (c->op == OP_SPLIT && a->positional && v->kind != DOCUMENT_LIST)
+    if (a->or_count && v->kind != DOCUMENT_LIST)
         return read_element(p, a, v, &c->args.split.equal) &&
                (c->args.split.equal || document_error(&p->d, v->place, "splits must not be 0"));
     if (v->kind != DOCUMENT_LIST)
@@ -206,7 +207,7 @@ bool parse_node(struct graph_parser *p, struct document_node *n)
     struct tensor_type results[OP_RESULTS_MAX] = {0};
     struct error error = {0};
     struct call c = {.graph = p->g,
-                     .op = op_parse_extended(n->op.text, n->op.length),
+                     .op = (p->g->dims ? op_parse_draft : op_parse_extended)(n->op.text, n->op.length),
                      .label = "",
                      .options = options.bytes,
                      .results = results,
@@ -215,11 +216,13 @@ bool parse_node(struct graph_parser *p, struct document_node *n)
     char buf[80];
 
     if (c.op == OP_COUNT)
-        return document_error(&p->d, n->op.place, "'%s' is no operator", document_escape(buf, n->op));
+        return document_error(&p->d, n->op.place, "'%s' is not an operator", document_escape(buf, n->op));
     memcpy(options.bytes, op_infos[c.op].options_default, op_infos[c.op].options_size);
     if (!set_arguments(p, &c, n))
         return false;
     struct node *node = call_infer(&c) ? node_create_inferred(&c, NULL) : NULL;
+    if (node && p->g->dims && !dims_note(p->g, node))
+        return error_out_of_memory(&p->d.error);
     if (!node) {
         if (error.status != WNNStatus_TypeError) /* not the text's fault */
             return error_set(&p->d.error, error.status, "%s", error.message);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Declares what the files share that make a graph of a document.  Every function returns false after an error. */
+/* Declares internals of making a graph of a document.  Every function returns false after an error. */
 #pragma once
 
 #include "ir/text/document.h"

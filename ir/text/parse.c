@@ -101,12 +101,13 @@ static bool read_uint32(struct document *d, uint32_t *value)
 /** Holds a list that doubles its memory as it grows. */
 struct growing {
     char *items;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
 };
 
 static bool grow(struct document *d, struct growing *list, const void *item, size_t size)
 {
-    if (list->count == UINT32_MAX || !array_reserve(&d->arena, &list->items, &list->capacity, list->count + 1, size))
+    if (list->count == UINT32_MAX || !array_reserve(&d->arena, &list->items, &list->capacity, list->count + 1u, size))
         return error_out_of_memory(&d->error);
     memcpy(list->items + list->count++ * size, item, size);
     return true;
@@ -244,7 +245,7 @@ static struct document_value *read_value(struct document *d, unsigned depth)
     if (lex_is(l, '['))
         return read_list(d, depth);
     if (lex_is(l, '{')) {
-        lex_error(l, "an object is no argument of any operator");
+        lex_error(l, "an object is not an argument of any operator");
         return NULL;
     }
     struct document_value *v = document_value(d, DOCUMENT_NUMBER, t.text);
@@ -450,7 +451,7 @@ static bool read_header(struct document *d)
         return false;
     if (mark && !lex_is_word(&d->lexer, "quantized"))
         return expected(d, "quantized");
-    return !mark || lex_next(&d->lexer); /* a hint for converters: the graph says itself what is quantized */
+    return !mark || lex_next(&d->lexer); /* a hint for converters: the graph itself has the quantization */
 }
 
 bool document_parse_text(struct document *d)

@@ -2,7 +2,7 @@
 /*
  * This is the printer of the textual form (docs/formats.md).  graph_parse reads the text back as the same graph, which
  * prints the same again.  An attribute is left out when inference would fill in the same value without it.  Every value gets a
- * name of its own: what it is called, the output it is, or its kind and index.  Printing never changes the graph and depends on
+ * unique name: what it is called, the output it is, or its kind and index.  Printing never changes the graph and depends on
  * no locale.
  */
 #include "ir/text/print.h"
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/graph/dims.h"
 #include "ir/text/lex.h"
 #include "ir/support/text.h"
 
@@ -148,7 +149,9 @@ void print_attr(FILE *out, const struct node *n, uint32_t index, enum print_form
             short_value.number.value.float64 = double_shorten(short_value.number.value.float64, rounded_to(n));
         value = (const char *)&short_value;
     }
-    if (!value && a->positional) { /* an empty list may come without a pointer */
+    if (n->op == OP_SPLIT && a->positional && args->split.equal) { /* parts of a dimension whose size is not known */
+        fprintf(out, "%u", args->split.equal);
+    } else if (!value && a->positional) { /* an empty list may come without a pointer */
         fputs("[]", out);
     } else if (!value) {
         fputs("null", out);
@@ -315,7 +318,7 @@ static void node_print(const struct node *n, FILE *out, const struct print_names
             continue;
         fputs(separator, out);
         separator = ", ";
-        if (style != PRINT_IR) /* other programs need the names of arguments that are no operands */
+        if (style != PRINT_IR) /* other programs need the names of arguments that are not operands */
             fprintf(out, "%s=", info->attrs[i].name);
         print_attr(out, n, i, PRINT_EXACT, style);
     }
@@ -349,18 +352,26 @@ static void node_print(const struct node *n, FILE *out, const struct print_names
         fprintf(out, " @%s(%u)", cluster_kind_name(n->cluster->kind), n->cluster->index);
 }
 
+/* Fills in which options are written: those that are not the defaults, which need no inference. */
+static void options_given(const struct node *n, enum print_form forms[OP_ATTRS_MAX])
+{
+    const struct op_info *info = &op_infos[n->op];
+
+    for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++)
+        forms[i] = !info->attrs[i].positional && !option_same(n->op, &info->attrs[i], info->options_default, n->options)
+                       ? PRINT_EXACT
+                       : PRINT_OMITTED;
+}
+
 void node_print_plain(const struct node *n, FILE *out)
 {
-    enum print_form forms[OP_ATTRS_MAX] = {PRINT_OMITTED};
+    enum print_form forms[OP_ATTRS_MAX];
 
     if ((unsigned)n->op >= OP_ROWS || !n->options) {
         fprintf(out, "(node %u without a valid operator)", n->index);
         return;
     }
-    const struct op_info *info = &op_infos[n->op];
-    for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++)
-        if (!info->attrs[i].positional && !option_same(n->op, &info->attrs[i], info->options_default, n->options))
-            forms[i] = PRINT_EXACT;
+    options_given(n, forms);
     node_print(n, out, NULL, forms, true, PRINT_IR);
 }
 
@@ -398,7 +409,7 @@ enum print_data print_data_of(const struct value *v, const struct print_options 
 {
     if (!v->constant)
         return PRINT_NOTHING;
-    if (v->type.type == DTYPE_UINT4) /* words, not elements */
+    if (dtype_packed_bits(v->type.type)) /* words, not elements */
         return options->constants || type_bytes(&v->type) <= INLINE_BYTES_MAX ? PRINT_BYTES : PRINT_WEIGHTS;
     double first = scalar_to_double(print_element(v, 0), v->type.type);
     /* Other programs know finite numbers only. */
@@ -429,7 +440,7 @@ static void constant_print(const struct value *v, FILE *out, const struct print_
         for (int64_t i = 0; i < bytes; i++)
             fprintf(out, "%s%u", i ? ", " : "", data[i]);
         fputs("]);", out);
-        if (elements <= COMMENT_ELEMENTS_MAX && v->type.type != DTYPE_UINT4) {
+        if (elements <= COMMENT_ELEMENTS_MAX && !dtype_packed_bits(v->type.type)) {
             fputs("  #", out);
             for (int64_t i = 0; i < elements; i++)
                 fprintf(out, "%s %s", i ? "," : "", scalar_print(buf, print_element(v, i), v->type.type));
@@ -445,6 +456,34 @@ static void constant_print(const struct value *v, FILE *out, const struct print_
 }
 
 /* ---- the graph ---- */
+
+/* Prints a type; a dimension with a name as dyn("name", largest). */
+static void input_type_print(FILE *out, const struct graph *g, const struct tensor_type *t)
+{
+    char buf[160];
+
+    if (!type_is_open(t)) {
+        fputs(type_print(buf, sizeof buf, t), out);
+        return;
+    }
+    fprintf(out, "%s[", dtype_short_name(t->type));
+    for (uint32_t i = 0; i < t->rank; i++) {
+        uint32_t least, most, name = dims_name_of(g, t->dims[i]);
+        size_t length;
+
+        fputs(i ? ", " : "", out);
+        if (!dim_is_open(t->dims[i])) {
+            fprintf(out, "%u", t->dims[i]);
+            continue;
+        }
+        dims_name_range(g, name, &least, &most);
+        const char *text = dims_name_at(g, name, &length);
+        fputs("dyn(", out);
+        print_string(out, text, length);
+        fprintf(out, ", %u)", most);
+    }
+    fputc(']', out);
+}
 
 /* Where outputs must be called like their values, a value that is several of them becomes as many. */
 static void aliases_print(const struct graph *g, FILE *out, const struct print_names *names)
@@ -496,7 +535,9 @@ void graph_print(const struct graph *g, FILE *out, const struct print_options *o
     for (uint32_t i = 0; i < g->input_count; i++) {
         fputs("    ", out);
         value_print(out, &names, g->inputs[i]);
-        fprintf(out, ": %s;\n", type_print(buf, sizeof buf, &g->inputs[i]->type));
+        fputs(": ", out);
+        input_type_print(out, g, &g->inputs[i]->type);
+        fputs(";\n", out);
     }
     fputs("  }\n  consts {\n", out);
     for (const struct value *v = g->first_constant; v; v = v->next_constant) {
@@ -509,13 +550,13 @@ void graph_print(const struct graph *g, FILE *out, const struct print_options *o
     graph_for_each (g, n) {
         enum print_form forms[OP_ATTRS_MAX];
 
-        print_options_needed(n, forms);
+        (options->named ? options_given : print_options_needed)(n, forms);
         fputs("    ", out);
         node_print(n, out, &names, forms, options->clusters, options->style);
         fputs(";", out);
-        if (options->style == PRINT_IR)
+        if (options->style == PRINT_IR && !options->named)
             fputs("  #", out);
-        for (uint32_t i = 0; options->style == PRINT_IR && i < n->result_count; i++)
+        for (uint32_t i = 0; options->style == PRINT_IR && !options->named && i < n->result_count; i++)
             fprintf(out, "%s %s", i ? "," : "", type_print(buf, sizeof buf, &n->results[i]->type));
         fputc('\n', out);
     }

@@ -8,14 +8,14 @@
 
 /* ---- names ---- */
 
-/** This is a name, which may hold any bytes. */
+/** A name, which may hold any bytes. */
 struct print_name {
     const char *text; /* NULL: none */
     size_t length;
 };
 
-/** Holds the names of all values by index.  Those without text have none given out: the value is nowhere in the graph, or
- * memory ran out. */
+/** Holds the names of all values by index.  Those without text have no name: the value is not in the graph, or memory ran
+ * out. */
 struct print_names {
     struct print_name *by_index;
     struct print_name *outputs; /* legal: the names of all outputs; that of the value unless it is an output before already */
@@ -32,14 +32,14 @@ void print_names_collect(struct print_names *n, const struct graph *g, const str
 void print_names_free(struct print_names *n);
 /** Returns whether a value has a name in n. */
 bool print_has_name(const struct print_names *n, const struct value *v);
-/** Returns what a value is called itself; the name has no text if it is called nothing. */
+/** Returns a value's own name; it has no text if there is none. */
 struct print_name print_own_name(const struct value *v);
 /** Returns whether a constant is printed: a node or an output uses it, or a mark names it. */
 bool print_is_used(const struct value *v, const struct print_options *options);
 
 /* ---- attributes and constants ---- */
 
-/** Says how an option is written. */
+/** How an option is written. */
 enum print_form {
     PRINT_OMITTED,
     PRINT_SHORT, /* a double that inference rounds to the operands' data type: with no more digits than that type needs */
@@ -53,7 +53,7 @@ void print_attr(FILE *out, const struct node *n, uint32_t index, enum print_form
 /** Prints text in quotes, with the escapes of the textual form. */
 void print_string(FILE *out, const char *text, size_t length);
 
-/** Says how a constant's data are written. */
+/** How a constant's data are written. */
 enum print_data { PRINT_NOTHING, PRINT_SCALAR, PRINT_BYTES, PRINT_WEIGHTS };
 /** Decides how a constant's data are written with these options. */
 enum print_data print_data_of(const struct value *v, const struct print_options *options);
@@ -75,7 +75,7 @@ const char *cluster_kind_name(enum cluster_kind kind);
 bool is_default_anchor(const struct node *n);
 
 /**
- * Prints one statement without its line end.  Values are named by what they are called or v<index>.  It takes nothing for
- * granted, so that the verifier can show broken nodes.
+ * Prints one statement without its line end.  Values have their names or v<index>.  It makes no assumptions, so that the
+ * verifier can show broken nodes.
  */
 void node_print_plain(const struct node *n, FILE *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Decides what values are called in a printed graph.  Every value gets a name of its own: what it is called, the output it is,
+ * Decides what values are called in a printed graph.  Every value gets a unique name: what it is called, the output it is,
  * or its kind and a number.  The number is its index, which it keeps from pass to pass; in the exchange forms its place in the
  * text, so that a file that is read and written again stays as it is, byte for byte.
  */

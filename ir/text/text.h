@@ -6,11 +6,11 @@
 
 #include "ir/graph/ir.h"
 
-/** Says who reads a printed graph. */
+/** The reader of a printed graph. */
 enum print_style {
     PRINT_IR,    /* our parser, and people: comments, marks of clusters */
-    PRINT_WEBNN, /* any program that knows .webnn text: what that has only, but for names in quotes and Infinity in options */
-    PRINT_JSON   /* likewise its JSON twin (frontend/readers/text/write_json.c) */
+    PRINT_WEBNN, /* any program that reads .webnn text: only its syntax, except names in quotes and Infinity in options */
+    PRINT_JSON   /* likewise its JSON form (frontend/readers/text/write_json.c) */
 };
 
 struct print_options {
@@ -18,8 +18,9 @@ struct print_options {
     bool constants;   /* print constants' data inline (@bytes), else large ones as @weights("name") */
     bool legal_names; /* change names so that all are identifiers, and outputs are called like their values */
     bool by_place;    /* values without a name are numbered by their place in the text, as the exchange forms always do */
+    bool named;       /* the graph has named dimensions (dims.h), which graph_parse_named reads back; not with other styles */
     enum print_style style;
-    const char *name; /* the graph's, which it does not know itself; NULL: "graph" */
+    const char *name; /* the graph's; NULL: "graph" */
 };
 
 /** Prints the textual form, a superset of .webnn text (docs/formats.md), which parses back to the same graph.  options may
@@ -32,3 +33,6 @@ typedef bool (*weights_lookup)(void *user, const char *key, const struct tensor_
 /** Parses the textual form.  The caller frees the graph.  lookup may be NULL.  Returns NULL after an error in *e, whose message
  * has line and column. */
 struct graph *graph_parse(const char *text, size_t length, weights_lookup lookup, void *user, struct error *e);
+/** Parses a graph with named dimensions into an empty one that has the names and their ranges already (dims_name).  Returns
+ * false after an error in *e. */
+bool graph_parse_named(struct graph *g, const char *text, size_t length, weights_lookup lookup, void *user, struct error *e);

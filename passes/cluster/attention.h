@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what pass fuse-attention and the lowering agree on about attention: which nodes it is, and how its rows are cut.
+ * Declares attention for pass fuse-attention and the lowering: its nodes, and its macro-tiles.
  * docs/attention.md explains the method.
  */
 #pragma once
@@ -9,32 +9,32 @@
 
 enum {
     ATTENTION_CHAIN_MAX = 8,       /* element-wise nodes between the scores and the softmax */
-    ATTENTION_CONDITIONS_MAX = 12, /* nodes that say which keys count, in front of those */
+    ATTENTION_CONDITIONS_MAX = 12, /* nodes of masks, before those */
     ATTENTION_EDGES_MAX = 4,       /* comparisons among these */
     ATTENTION_CASTS_MAX = 4,       /* casts next to the chain */
     ATTENTION_BATCH_MAX = 3,       /* dimensions of a batch that are not 1 */
     ATTENTION_MASKS_MAX = 2
 };
 
-/** Is a comparison of the keys' numbers with one that is known when the graph runs.  All of them hold for keys that count. */
+/** A comparison of the keys' indices with a value known at run time.  All of them hold for unmasked keys. */
 struct attention_edge {
     const struct value *at; /* integers, broadcast to the softmax's operand with one key */
-    bool is_first;          /* keys count from it on, else up to it */
-    bool is_inside;         /* the key of that number counts */
+    bool is_first;          /* a lower bound of unmasked keys, else an upper one */
+    bool is_inside;         /* the key of that index is unmasked */
 };
 
-/** Is a node that says which keys count. */
+/** A node of a mask. */
 struct attention_condition {
     const struct node *node;
-    const struct node *mask; /* the node of the chain that it is there for */
+    const struct node *mask; /* the node of the chain that applies it */
 };
 
 /**
- * Says which keys count.  The last nodes of the chain make the scores of all others so small that their exponentials are 0.
- * Which keys a row has is known from the comparisons alone, or a row that has none is all NaN.
+ * The bounds of unmasked keys.  The last nodes of the chain make the scores of all others so small that their exponentials are
+ * 0.  The comparisons alone determine the keys of a row, or a row without keys is all NaN.
  */
 struct attention_bound {
-    uint32_t edge_count; /* 0: all keys count, as far as is known */
+    uint32_t edge_count; /* 0: all keys may be unmasked */
     struct attention_edge edges[ATTENTION_EDGES_MAX];
     uint32_t node_count;
     struct attention_condition nodes[ATTENTION_CONDITIONS_MAX]; /* in the order in which they are computed, for each mask */
@@ -43,9 +43,9 @@ struct attention_bound {
 /**
  * Names the nodes of softmax(chain(Q K^T)) V: batches of matrices Q [rows][depth], K^T [depth][keys] and V [keys][width].
  *
- * All of it is float32 or float16, with casts between these anywhere.  What is float16 is rounded where the graph says so.
+ * All of it is float32 or float16, with casts between these anywhere.  float16 values are rounded as in the graph.
  *
- * Where several heads of Q share a head of K and V, their rows may lie below each other in one matrix of the matmuls: then the
+ * Where several heads of Q share a head of K and V, their rows may be stacked in one matrix of the matmuls: then the
  * scores, [..., heads, group * rows, keys], are reshaped to [..., heads * group, rows, keys] for the chain and the softmax, and
  * back.
  */
@@ -69,24 +69,23 @@ struct attention {
 };
 
 /**
- * Finds the attention around a softmax.  Between its nodes nothing has other readers, but for those of the bound.  Returns
+ * Finds the attention around a softmax.  Its inner values have no other readers, except those of the bound.  Returns
  * false if there is none.
  */
 bool attention_find(const struct node *softmax, struct attention *a);
-/** Finds out which keys of an attention count, whose other members are there but for the masks. */
+/** Finds the bounds of unmasked keys of an attention whose other members except the masks are set. */
 void attention_find_bound(struct attention *a);
-/** Returns the value that node i of the chain makes its result of, element by element. */
+/** Returns the operand of node i of the chain that carries the scores. */
 const struct value *attention_carried(const struct attention *a, uint32_t i);
 /**
  * Returns whether there are so few rows that vectors run along keys and columns: K is transposed then, block by block.  With
- * more they run along rows, and nothing is transposed but those of Q.
+ * more they run along rows, and only Q is transposed.
  */
 bool attention_has_few_rows(const struct attention *a, const struct target *t);
 /** Returns how many rows a macro-tile has: all of them if they are few, else whole vectors, whose scores stay in the
- * second-level cache. */
+ * L2 cache. */
 int64_t attention_tile_rows(const struct attention *a, const struct target *t);
-/** Returns how many keys the matmul with V takes at a time, and how many are left out at a time if there is a bound: a divisor
- * of all of them. */
+/** Returns the keys of a block, which the matmul with V takes at a time and which a bound skips: a divisor of all of them. */
 int64_t attention_block_keys(const struct attention *a, const struct target *t, int64_t tile_rows);
 /** Returns how many of few rows are computed at once, so that their sums fit into registers: a divisor of all. */
 int64_t attention_rows_at_once(const struct target *t, int64_t rows);

@@ -5,8 +5,8 @@
  *
  * The last nodes of a chain may be masks: each replaces the scores where its condition says so, or adds to them, by a number
  * that is very small.  A condition is taken apart as far as it says that two things hold at once: logicalAnd, logicalOr where
- * it is negated, logicalNot.  What is left are comparisons, which say from which key on or up to which one keys count, and
- * what is not understood.
+ * it is negated, logicalNot.  The rest are comparisons, which say from which key on or up to which one keys count, and
+ * conditions that are not understood.
  */
 #include <math.h>
 #include <string.h>
@@ -61,27 +61,12 @@ static bool is_edge(const struct value *v)
     return is_integer(v) && (!v->type.rank || v->type.dims[v->type.rank - 1] == 1);
 }
 
-static bool is_comparison(enum op op)
+/* Returns the flags of a comparison by which one of two numbers is the greater one, or 0. */
+static uint32_t ordering(enum op op)
 {
-    return op == OP_GREATER || op == OP_GREATER_OR_EQUAL || op == OP_LESSER || op == OP_LESSER_OR_EQUAL;
-}
+    const uint32_t flags = op_infos[op].flags & OPF_COMPARES;
 
-/* Returns the comparison that holds where op does with its operands exchanged. */
-static enum op exchanged(enum op op)
-{
-    return op == OP_GREATER            ? OP_LESSER
-           : op == OP_LESSER           ? OP_GREATER
-           : op == OP_GREATER_OR_EQUAL ? OP_LESSER_OR_EQUAL
-                                       : OP_GREATER_OR_EQUAL;
-}
-
-/* Returns the comparison of integers that holds where op does not. */
-static enum op contrary(enum op op)
-{
-    return op == OP_GREATER            ? OP_LESSER_OR_EQUAL
-           : op == OP_GREATER_OR_EQUAL ? OP_LESSER
-           : op == OP_LESSER           ? OP_GREATER_OR_EQUAL
-                                       : OP_GREATER;
+    return !(flags & OPF_IF_LESS) == !(flags & OPF_IF_GREATER) ? 0 : flags;
 }
 
 /* Takes down a comparison of the keys' numbers (or, if it is `negated`, its contrary).  Returns false if n is none. */
@@ -90,15 +75,15 @@ static bool read_comparison(struct search *s, const struct node *n, bool negated
     struct attention_bound *b = &s->bound;
     const bool keys_first = counts_keys(n->inputs[0].value, s->keys);
     const struct value *at = n->inputs[keys_first].value;
-    const enum op named = keys_first ? n->op : exchanged(n->op), op = negated ? contrary(named) : named;
+    const uint32_t exchanged = keys_first ? 0 : OPF_IF_LESS | OPF_IF_GREATER;
+    const uint32_t holds = ordering(n->op) ^ exchanged ^ (negated ? OPF_COMPARES : 0); /* for integers, one of three does */
 
     if (!is_edge(at) || (!keys_first && !counts_keys(n->inputs[1].value, s->keys)))
         return false;
     if (b->edge_count == ATTENTION_EDGES_MAX)
         s->too_many = true;
     else
-        b->edges[b->edge_count++] = (struct attention_edge){at, op == OP_GREATER || op == OP_GREATER_OR_EQUAL,
-                                                            op == OP_GREATER_OR_EQUAL || op == OP_LESSER_OR_EQUAL};
+        b->edges[b->edge_count++] = (struct attention_edge){at, holds & OPF_IF_GREATER, holds & OPF_IF_EQUAL};
     return true;
 }
 
@@ -130,7 +115,7 @@ static bool read_condition(struct search *s, const struct value *v, bool negated
         for (uint32_t i = 0; i < 2; i++)
             found |= read_condition(s, n->inputs[i].value, negated, depth + 1);
     } else {
-        found = n && is_comparison(n->op) && read_comparison(s, n, negated);
+        found = n && ordering(n->op) && read_comparison(s, n, negated);
         s->in_doubt |= !found;
     }
     if (found)
@@ -145,7 +130,7 @@ struct mask {
     const struct value *condition; /* under which keys count, */
     bool negated;                  /* or its contrary */
     double otherwise;              /* replaces the scores of others, or is added */
-    const struct node *added;      /* the node that makes what is added, NULL if scores are replaced */
+    const struct node *added;      /* the node that makes the addend, NULL if scores are replaced */
 };
 
 /* Reads where(condition, kept, very small), or where(condition, very small, kept). */
@@ -157,7 +142,7 @@ static bool read_choice(const struct node *n, const struct value *kept, struct m
            value_splat_number(n->inputs[m->negated ? 1 : 2].value, &m->otherwise) && m->otherwise <= nothing_below;
 }
 
-/* Reads what is 0 where keys count, and very small elsewhere. */
+/* Reads an addend that is 0 where keys count, and very small elsewhere. */
 static bool read_addend(const struct value *v, struct mask *m)
 {
     const struct node *n = v->producer;
@@ -172,7 +157,7 @@ static bool read_addend(const struct value *v, struct mask *m)
     return false;
 }
 
-/* Reads node i of the chain.  Returns false if it is no mask. */
+/* Reads node i of the chain.  Returns false if it is not a mask. */
 static bool read_mask(const struct attention *a, uint32_t i, struct mask *m)
 {
     const struct node *n = a->chain[i];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Gives every node that has no cluster yet one of its own, puts the clusters into an order in which each runs after those it
+ * Gives every node without a cluster its own, puts the clusters into an order in which each runs after those it
  * reads from, and numbers them.  The pass is required: lowering and storage assignment rely on all of it.
  *
- * A node of its own becomes a view where its results are bytes that lie somewhere already, a library call where the target has
+ * Such a node becomes a view where its results are existing bytes, a library call where the target has
  * one, else a kernel.  Three things keep a view from being one: see view_allowed.  A concat whose inputs are contiguous
  * in its output is a view, too, in reverse: its inputs are computed where they belong.  Inputs that cannot be (graph
  * inputs, constants, inputs of two concats) get an identity node, which is the copy that the concat would have made for them.
@@ -13,10 +13,10 @@
 
 #include "passes/weights/compact_weights.h"
 
-/* Says what is known of the bytes of a value, by value->index. */
+/* Describes the bytes of a value, by value->index. */
 struct bytes_info {
     struct value *root; /* whose bytes these are, looking through views */
-    bool is_output;     /* root: lies in a graph output's buffer (itself an output, or a view of it is) */
+    bool is_output;     /* root: is in a graph output's buffer (itself an output, or a view of it is) */
     bool is_part;       /* root: lies inside the output of a concat */
 };
 

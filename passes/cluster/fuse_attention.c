@@ -26,7 +26,7 @@ enum {
 static bool fills_device(const struct attention *a, const struct target *t)
 {
     const int64_t rows = attention_tile_rows(a, t);
-    const int64_t tiles = attention_has_few_rows(a, t) ? a->batches / a->group : a->batches * ((a->rows + rows - 1) / rows);
+    const int64_t tiles = attention_has_few_rows(a, t) ? a->batches / a->group : a->batches * ceil_div(a->rows, rows);
 
     return !t->device || tiles >= target_stage_threads(t);
 }
@@ -183,7 +183,7 @@ static void remove_unread(const struct attention_bound *b)
     }
 }
 
-/* Gives the attention nodes of its own for its bound, where other readers have them, too.  Returns false if memory ran out. */
+/* Gives the attention separate nodes for its bound, if they have other users.  Returns false if memory ran out. */
 static bool own_bound(struct graph *g, struct attention *a)
 {
     const struct attention_bound *b = &a->bound;

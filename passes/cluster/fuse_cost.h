@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Estimates what computing a node costs, for deciding which nodes become one kernel.  The estimates count elements and bytes,
+ * Estimates the cost of computing a node, to decide which nodes become one kernel.  The estimates count elements and bytes,
  * from the operator table's flags and the types alone.
  */
 #pragma once
@@ -9,9 +9,9 @@
 
 /** Returns how many elements of input `slot` computing all of n reads, an element read twice counted twice. */
 double cost_elements_read(const struct node *n, uint32_t slot);
-/** Returns how many additions take as much time as computing all of n, on t (NULL: the baseline). */
+/** Returns the time of computing all of n on t (NULL: the baseline), in additions. */
 double cost_operations(const struct target *t, const struct node *n);
-/** Returns whether doing n's work twice is never worth it: transcendental functions, and whatever sums over many elements. */
+/** Returns whether n must not be computed twice: transcendental functions, and sums over many elements. */
 bool cost_is_high(const struct node *n);
 /** Returns the independent points of n's iteration space, which can be shared among threads. */
 double cost_points(const struct node *n);

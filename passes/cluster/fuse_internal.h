@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what the files of fuse-kernels alone share: groups of nodes, their order, and what joining them
- * costs.
+ * Declares internals of fuse-kernels: groups of nodes, their order, and the cost of joining them.
  */
 #pragma once
 
@@ -16,7 +15,7 @@ enum {
     SIBLINGS_MAX = 4         /* other readers of an input that are considered */
 };
 
-/** These nodes are to become one cluster. */
+/** Nodes that will become one cluster. */
 struct group {
     enum { GROUP_KERNEL, GROUP_LIBRARY, GROUP_FREE } kind; /* FREE: a view as long as it stays alone */
     uint32_t count;
@@ -24,14 +23,14 @@ struct group {
     int64_t place;
     struct group *next, *prev; /* in the order of places */
     double bytes;              /* moved to and from memory */
-    double work;               /* lower_can_join's, or that of its parts if less; 0: not asked for, -1: unknown */
-    bool uniform;              /* element-wise nodes with results of one shape only: a kernel is sure to be possible */
+    double work;               /* lower_can_join's, or that of its parts if less; 0: not computed, -1: unknown */
+    bool uniform;              /* element-wise nodes with results of one shape only: a kernel is always possible */
     bool closed;               /* a concat with what computes its inputs: a kernel per input, to which nothing can be added */
-    bool unasked;              /* joined without asking, for that reason */
+    bool unasked;              /* joined without lower_can_join, for that reason */
     uint32_t seen, member;     /* number of the search that found it, of the one it was to be a member of */
 };
 
-/** This is the state of the pass. */
+/** The state of the pass. */
 struct fuse {
     struct graph *g;
     const struct pass_options *o;
@@ -45,7 +44,7 @@ struct fuse {
     uint32_t found_count;
     uint32_t *cluster_sizes; /* by cluster->index: of the clusters that exist already */
     struct group **cluster_groups;
-    /* These belong to the set of nodes that is being weighed. */
+    /* State of the set of nodes that is being weighed. */
     uint32_t weighing;
     uint32_t *node_in;    /* by node->index: number of the weighing it belongs to */
     uint32_t *value_in;   /* by value->index: number of the weighing it was met in */
@@ -53,7 +52,7 @@ struct fuse {
     double *value_bytes;  /* by value->index: bytes of it that are read */
 };
 
-/* This is a candidate: nodes in topological order. */
+/* A candidate: nodes in topological order. */
 struct candidate {
     uint32_t count;
     struct node *nodes[GROUP_NODES_MAX + VIEWS_MAX + 1];
@@ -63,7 +62,7 @@ struct candidate {
 
 /** Puts a group after all others. */
 void fuse_order_append(struct fuse *f, struct group *g);
-/** Takes a group out of the order. */
+/** Removes a group from the order. */
 void fuse_order_remove(struct fuse *f, struct group *g);
 /**
  * Finds every other group, placed after members[0], that members[1..] depend on; members[0] is the one placed first.  Returns
@@ -73,7 +72,7 @@ bool fuse_search_between(struct fuse *f, struct group *const *members, uint32_t 
 /** Moves what was found before `first`, keeping its order. */
 void fuse_move_found_before(struct fuse *f, struct group *first);
 
-/* ---- what a join costs (fuse_weigh.c) ---- */
+/* ---- the cost of a join (fuse_weigh.c) ---- */
 
 /** Returns the bytes of a value. */
 double fuse_value_bytes(const struct value *v);
@@ -83,13 +82,13 @@ double fuse_weigh(struct fuse *f, struct node *const *nodes, uint32_t count, uin
 /** Returns how many results of the nodes weighed last are needed outside. */
 uint32_t fuse_written_values(const struct fuse *f, struct node *const *nodes, uint32_t count);
 /**
- * Returns what the join costs, in bytes: work done again because elements are read more often than there are.  A negative
- * result says that the join must not be made at all.  `times` is kept in value_bytes of what is computed inside, by going
- * backwards: a node is computed as often as its most frequent reader asks for it.
+ * Returns the cost of recomputation of the join, in bytes: elements that are read, and therefore computed, several times.  A
+ * negative result says that the join must not be made at all.  `times` is kept in value_bytes of what is computed inside, by
+ * going backwards: a node is computed as often as its most frequent reader needs it.
  */
 double fuse_repeated_work(struct fuse *f, const struct candidate *c);
 /**
- * Returns what the join costs in parallelism: a kernel that reduces has as many independent points as its reductions have
- * results, and everything that joins it is computed by as many threads.
+ * Returns the cost of lost parallelism of the join: a kernel that reduces has as many independent points as its reductions have
+ * results, which limits the threads of all its nodes.
  */
 double fuse_lost_threads(const struct fuse *f, const struct candidate *c);

@@ -3,7 +3,7 @@
  * Joins nodes into kernels.  It takes a graph whose library clusters are made, and makes a kernel cluster for every set of two
  * or more nodes that are better computed together; nodes that stay alone are left to pass_finish_clusters.
  *
- * Nodes are visited in topological order, each a group of its own at first.  A node's group then joins, one after the other,
+ * Nodes are visited in topological order; each starts as its own group.  A node's group then joins, one after the other,
  * the groups that compute its inputs and those that read the same inputs, if
  *
  *   1. it pays: bytes not moved any more, less what the join costs (fuse_cost.h turns operations into bytes);
@@ -17,7 +17,7 @@
  * For 4, groups have places in a linear order in which every group comes after those it reads from.  Two groups may join if no
  * path leads from the earlier to the later through others; only groups placed between them can lie on one, so the search goes
  * backwards and never past the one placed first.  What it visits is then moved before the earlier group, whose place the joined
- * group takes.  Places are numbers with gaps; when a gap is used up, all are numbered anew.  A search that becomes long
+ * group takes.  Places are numbers with gaps; when a gap is used up, all are numbered again.  A search that becomes long
  * (SEARCH_MAX) is given up and the join with it: declining is always right, and it keeps the pass linear.
  */
 #include <math.h>
@@ -76,7 +76,7 @@ static bool join(struct fuse *f, struct group *const *members, uint32_t member_c
 }
 
 /*
- * Returns whether all members are element-wise and of one shape.  The lowering need not be asked then, each time anew about
+ * Returns whether all members are element-wise and of one shape.  The lowering need not be asked then, each time again about
  * ever more nodes, but once when the group is complete.
  */
 static bool is_uniform(struct group *const *members, uint32_t count)
@@ -122,7 +122,7 @@ static bool scatters(const struct fuse *f, const struct candidate *c)
 
 /*
  * Returns whether there are several contractions that are better alone: a kernel of one is register-tiled and reads its B
- * operand from consecutive addresses, or unpacks it in registers.  What is small and has one row (gates of a recurrent step)
+ * operand from consecutive addresses, or unpacks it in registers.  Small values of one row (gates of a recurrent step)
  * gains more by one kernel less.
  */
 static bool has_large_contractions(const struct fuse *f, const struct candidate *c)
@@ -152,7 +152,7 @@ static bool is_packed(const struct value *v)
     return v->kind == VALUE_CONSTANT;
 }
 
-/* Returns what a group executes, of views nothing; -1: it is no kernel.  A concat loads and stores its elements. */
+/* Returns what a group executes, of views nothing; -1: it is not a kernel.  A concat loads and stores its elements. */
 static double group_work(const struct fuse *f, struct group *g)
 {
     const struct target *t = f->o->target;
@@ -236,14 +236,14 @@ static struct group *try_join(struct fuse *f, struct group *reader, struct group
 
 /* ---- visiting ---- */
 
-/* Returns whether n, alone, is no kernel: its bytes are somewhere already, or will be (see
+/* Returns whether n, alone, is not a kernel: its bytes are somewhere already, or will be (see
  * passes/cluster/finish_clusters.c). */
 static bool is_free(const struct node *n)
 {
     const struct value *v = n->results[0];
     uint32_t looked_through = 0;
 
-    if (n->result_count == 1 && value_is_rounded(v))
+    if (n->result_count == 1 && (value_is_rounded(v) || value_is_rounded_zero(v)))
         return true; /* its contraction's kernel computes it */
     if (!node_is_view(n))
         return concat_is_contiguous(n);
@@ -335,7 +335,7 @@ static void join_parts(struct fuse *f, struct node *n)
         if (!other || other == g || other->kind != GROUP_KERNEL || other->closed || f->uses[v->index] != 1)
             continue;
         fuse_weigh(f, other->nodes, other->count, &streams);
-        /* The lowering is asked also about a node alone: a scatter or a loop is not one kernel. */
+        /* The lowering checks single nodes, too: a scatter or a loop is not one kernel. */
         if (fuse_written_values(f, other->nodes, other->count) != 1 ||
             !lower_can_join(f->o->target, other->nodes, other->count, NULL) || !candidate_add_group(&c, other) ||
             !candidate_add_group(&c, g))
@@ -362,8 +362,12 @@ static void join_rounded(struct fuse *f, const struct node *n)
     struct candidate c = {.count = 0};
 
     for (const struct value *v = n->inputs[0].value; value_is_rounded(v) && member_count < 2 + VIEWS_MAX;
-         v = v->producer->inputs[0].value)
+         v = v->producer->inputs[0].value) {
+        const struct value *zero = v->producer->op == OP_SUB ? v->producer->inputs[1].value : NULL;
         members[member_count++] = f->group_of[v->producer->index];
+        if (zero && zero->producer && value_is_rounded_zero(zero) && member_count < 2 + VIEWS_MAX)
+            members[member_count++] = f->group_of[zero->producer->index];
+    }
     if (member_count == 1)
         return;
     for (uint32_t i = 0; i < member_count / 2; i++) { /* the first one first */

@@ -6,7 +6,7 @@
  * affair.
  *
  * pass_fold_constants leaves the weights of such contractions as they are (node_is_quantized_weight) until this pass has
- * decided; those that no cluster took are folded here.
+ * decided; those that neither a cluster took nor kernels multiply as bytes (byte_operands.h) are folded here.
  *
  * The library multiplies by signed bytes.  A second operand that is computed while the graph runs, as unsigned ones, gets 128
  * taken off them and their zero point, which is the same number after all.  The first operand of a transposed
@@ -15,6 +15,9 @@
  * A dequantization that others read, too, gets a copy that is the cluster's own: inside it costs nothing.  Then, as in
  * pass_fuse_epilogues, nothing but the last node's result leaves a cluster, and clusters cannot form cycles.
  */
+#include <string.h>
+
+#include "passes/weights/byte_operands.h"
 #include "passes/weights/compact_weights.h"
 
 enum { NODES_MAX = 16, OPERANDS = 2 };
@@ -23,7 +26,8 @@ static bool is_dequantization_of_bytes(const struct value *v)
 {
     const struct node *n = v ? v->producer : NULL;
 
-    return n && n->op == OP_DEQUANTIZE_LINEAR && dtype_size(n->inputs[0].value->type.type) == 1;
+    return n && n->op == OP_DEQUANTIZE_LINEAR && dtype_size(n->inputs[0].value->type.type) == 1 &&
+           !dtype_is_float(n->inputs[0].value->type.type);
 }
 
 static bool is_contraction_of_bytes(const struct node *n)
@@ -36,7 +40,8 @@ bool node_is_quantized_weight(const struct node *n, const struct target *t)
 {
     const struct value *v = n->results[0];
 
-    if (!t || !t->takes_quantized || !is_dequantization_of_bytes(v) || v->output_uses || !v->uses)
+    if (!t || (!t->takes_quantized && !target_multiplies_bytes(t)) || !is_dequantization_of_bytes(v) || v->output_uses ||
+        !v->uses)
         return false;
     value_for_each_use (v, u)
         if (u->slot != 1 || !is_contraction_of_bytes(u->node))
@@ -148,14 +153,33 @@ static bool fuse(struct graph *g, const struct target *t, struct node *contracti
     return true;
 }
 
+/* Returns whether kernels that multiply bytes are all that reads these weights. */
+static bool is_multiplied(const struct node *n, const struct target *t)
+{
+    value_for_each_use (n->results[0], u)
+        if (!node_multiplies_bytes(u->node, t))
+            return false;
+    return true;
+}
+
+/* Returns whether generated code computes a contraction of bytes faster than the library: not where that has tiles for it. */
+static bool is_generated(const struct node *n, const struct pass_options *o)
+{
+    const struct target *t = o->target;
+
+    return !(o->debug && o->debug->flags & DEBUG_PREFER_LIBRARY) && target_facts(t)->multiplication.bytes &&
+           t->isa.byte_products == BYTES_MIXED && !(t->features && strstr(t->features, "+amx-int8")) &&
+           !pass_is_skipped(o, "pack-weights") && node_multiplies_bytes(n, t);
+}
+
 bool pass_fuse_quantized(struct graph *g, const struct pass_options *o)
 {
     bool changed = false;
 
-    if (!o->target || !o->target->takes_quantized)
+    if (!o->target || (!o->target->takes_quantized && !target_multiplies_bytes(o->target)))
         return false;
     graph_for_each (g, n) {
-        if (n->cluster || !is_contraction_of_bytes(n))
+        if (n->cluster || !is_contraction_of_bytes(n) || !o->target->takes_quantized || is_generated(n, o))
             continue;
         if (flip_operand(g, o->target, n))
             changed |= fuse(g, o->target, n);
@@ -165,7 +189,7 @@ bool pass_fuse_quantized(struct graph *g, const struct pass_options *o)
     graph_for_each_safe (g, n) {
         if (n->cluster || !node_is_quantized_weight(n, o->target) || !node_is_constant(n))
             continue;
-        if (node_is_compact_weight(n, o->target) && !pass_is_skipped(o, "pack-weights"))
+        if (!pass_is_skipped(o, "pack-weights") && (node_is_compact_weight(n, o->target) || is_multiplied(n, o->target)))
             continue;
         if (!node_fold(g, n))
             return changed;

@@ -109,14 +109,15 @@ double fuse_repeated_work(struct fuse *f, const struct candidate *c)
         for (uint32_t k = 0; k < n->result_count; k++)
             if (f->value_bytes[n->results[k]->index] > times)
                 times = f->value_bytes[n->results[k]->index];
-        if (times > 1 && !(n->result_count == 1 && (value_is_unpacked(n->results[0]) || value_is_rounded(n->results[0])))) {
+        const struct value *v = n->result_count == 1 ? n->results[0] : NULL;
+        if (times > 1 && !(v && (value_is_unpacked(v) || value_is_rounded(v) || value_is_rounded_zero(v)))) {
             if (cost_is_high(n))
                 return -1;
             operations += (times - 1) * cost_operations(f->o->target, n);
         }
         for (uint32_t k = 0; k < n->input_count; k++) {
-            const struct value *v = n->inputs[k].value;
             double reads, again;
+            v = n->inputs[k].value;
             if (!v || !v->producer || f->node_in[v->producer->index] != f->weighing)
                 continue;
             reads = cost_elements_read(n, k);

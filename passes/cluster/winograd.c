@@ -2,7 +2,7 @@
 /*
  * Decides which 3x3 convolutions are computed by Winograd and with what tiles, and transforms their weights.  It takes a graph
  * before any convolution has a cluster, and sets node->transformed of those, a constant in addition to the weights; such a node
- * is no library's, and lower_winograd.c makes its kernel.  The graph means the same as before: the weights stay, for the
+ * is no library's, and lower_winograd.c makes its kernel.  The graph's meaning does not change: the weights stay, for the
  * interpreter and for inputs that are not finite.
  *
  * docs/winograd.md explains the method, how macro-tiles are chosen, and where the numbers of the cost model (struct

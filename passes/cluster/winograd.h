@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what pass winograd and the lowering agree on about Winograd convolutions.  docs/winograd.md explains
+ * Declares Winograd convolutions for pass winograd and the lowering.  docs/winograd.md explains
  * the method.
  */
 #pragma once
@@ -10,13 +10,13 @@
 #include "ir/interpret/interpret.h"
 #include "passes/passes.h"
 
-/** Tiles are left to direct summation whose inputs' squares have a sum that is not below WINOGRAD_SQUARES_LIMIT, and so are
+/** Tiles whose sum of squares of inputs is not below WINOGRAD_SQUARES_LIMIT are computed by direct summation, and so are
  * convolutions with weights from WINOGRAD_WEIGHT_LIMIT on: sums of sums might overflow.  An input of INTERPRET_WINOGRAD_LIMIT,
  * 2^64, has a square beyond float32. */
 #define WINOGRAD_SQUARES_LIMIT INFINITY
 #define WINOGRAD_WEIGHT_LIMIT 0x1p32f
 
-/** Says how a convolution is cut. */
+/** The tiling of a convolution. */
 struct winograd_shape {
     int64_t batch, in[2], out[2], padding[2]; /* height and width; padding before */
     int64_t in_channels, out_channels;
@@ -31,7 +31,7 @@ struct winograd_shape {
     int64_t rows;          /* M of the matmuls: the macro-tile's tiles, rounded up to a multiple of mr */
 };
 
-/** Returns whether n is a convolution that can be computed with such tiles, whatever the weights' values are; if so, it fills
+/** Returns whether n is a convolution that can be computed with such tiles, for any values of the weights; if so, it fills
  * *s. */
 bool winograd_shape(const struct node *n, const struct target *t, uint32_t kind, struct winograd_shape *s);
 /** Does the same for the tiles that n's weights are transformed for. */

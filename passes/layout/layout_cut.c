@@ -19,8 +19,8 @@ struct edge {
 };
 
 struct cut {
-    uint32_t variable_count, variable_capacity;
-    uint32_t edge_count, edge_capacity;
+    uint32_t variable_count, edge_count;
+    size_t variable_capacity, edge_capacity;
     struct edge *edges; /* edge e and e ^ 1 are each other's reverse; the first two are unused, so that 0 can mean none */
     uint32_t *first;    /* by variable */
     uint32_t *current;  /* the edge that the search has come to */

@@ -148,7 +148,7 @@ static void cut_into_pieces(const struct tensor_type *from, const struct tensor_
     }
 }
 
-/* Finds the permutation of `to` that lies in memory as `from` permuted by p.  Returns false if a piece would be torn apart. */
+/* Finds the permutation of `to` laid out in memory as `from` permuted by p.  Returns false if a piece would be split. */
 static bool through_reshape(const struct tensor_type *from, const struct tensor_type *to, const struct permutation *p,
                             struct permutation *result)
 {

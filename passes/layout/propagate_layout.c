@@ -2,7 +2,7 @@
 /*
  * Gives convolutions the layout that the target prefers, and moves transposes to where they cost least.
  *
- * Layout is no property of a value here: a tensor is dense and row-major in its shape, and another layout is a transposed
+ * Layout is not a property of a value here: a tensor is dense and row-major in its shape, and another layout is a transposed
  * value.  So the pass chooses, for every value, whether it is computed as it is or permuted, and transposes are what lies
  * between.
  *
@@ -490,7 +490,7 @@ static bool rewrite(struct propagation *p)
         form->output_uses++;
         o->value = form;
     }
-    /* The walk goes backwards: the readers of what is removed were removed before it, or read another form. */
+    /* The walk goes backwards: the readers of a removed node were removed before it, or read another form. */
     for (struct node *n = p->g->last, *previous; n; n = previous) {
         previous = n->prev;
         if (n->index < p->node_count && p->roles[n->index] == ROLE_ANCHOR)

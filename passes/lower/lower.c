@@ -15,6 +15,7 @@
 
 #include "ir/graph/compact.h"
 #include "ir/schedule/schedule.h"
+#include "ir/support/array.h"
 #include "passes/cluster/fuse_cost.h"
 #include "passes/lower/lower.h"
 
@@ -91,7 +92,7 @@ static bool table_of_value(struct arena *a, const struct node_table *t, const st
 
 /* ---- one attempt at a kernel ---- */
 
-/** Says what is known of where the space has the elements of a node's first result. */
+/** Says where the space has the elements of a node's first result, as far as it is known. */
 struct placement {
     enum { PLACEMENT_UNKNOWN, PLACEMENT_NONE, PLACEMENT_KNOWN } state;
     struct map map;
@@ -194,7 +195,7 @@ static void space_of_value(struct lowering *l, const struct value *v)
 
 static bool find_placement(struct lowering *l, const struct value *v, struct map *m);
 
-/** Derives where a node's result lies in the space from its operands' placements.  Returns false if they do not say it. */
+/** Derives the placement of a node's result in the space from those of its operands.  Returns false if they do not say it. */
 static bool placement_of_result(struct lowering *l, const struct node *n, struct map *m)
 {
     const uint32_t flags = op_infos[n->op].flags;
@@ -397,13 +398,10 @@ static bool attempt_kernel(struct lowering *l, const struct attempt *a, uint32_t
 
 static bool list_add(struct kernel_list *list, struct kernel *k, struct error *e)
 {
-    struct kernel **kernels = realloc(list->kernels, (list->count + 1) * sizeof(struct kernel *));
-
-    if (!kernels) {
+    if (!array_extend(&list->kernels, list->count, sizeof(struct kernel *))) {
         kernel_free(k);
         return error_out_of_memory(e);
     }
-    list->kernels = kernels;
     list->kernels[list->count++] = k;
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares the inside of the lowering of kernel clusters, from graph nodes to kernel IR.  It chooses an iteration space (struct
- * lowering: variables of the kernel), says where in it each output's elements are stored (a map), and evaluates the outputs
+ * Declares internals of the lowering of kernel clusters, from graph nodes to kernel IR.  It chooses an iteration space (struct
+ * lowering: variables of the kernel), maps it to each output's elements (a map), and evaluates the outputs
  * backwards: lower_value(value, map) is the expression of that value's element at that map.  Element-wise operators evaluate
  * their operands at broadcast maps, operators of data movement change the map, reductions evaluate their operand over the
  * kernel's REDUCED variables.  A value is evaluated once per map.
@@ -14,16 +14,16 @@
 
 #include "passes/passes.h"
 
-/** Says which element of a value is meant, by affine forms over the kernel's variables. */
+/** An element of a value, by affine forms over the kernel's variables. */
 struct map {
     bool linear;   /* forms[0] is the row-major index; else one form per dimension */
     uint32_t rank; /* of the value */
     struct kaffine forms[RANK_MAX];
-    uint32_t guard_count; /* the element is needed only where these hold; elsewhere it may lie outside the value */
+    uint32_t guard_count; /* the element is needed only where these hold; elsewhere it may be outside the value */
     const struct kguard *guards;
 };
 
-/** Says that a value is stored as a part of another one, from `start` on along an axis, and not as itself. */
+/** A value that is stored as a part of another one, from `start` on along an axis. */
 struct stored_part {
     const struct value *value, *whole; /* NULL: none is */
     uint32_t axis;
@@ -40,7 +40,7 @@ struct node_table {
 
 struct placement;
 
-/** This is the state of making one kernel. */
+/** The state of making one kernel. */
 struct lowering {
     struct kernel *k;
     struct arena scratch; /* of this attempt */
@@ -56,7 +56,7 @@ struct lowering {
     struct placement *placements; /* by node position: of its first result */
     double *evaluated;            /* by node position: points at which the node is evaluated */
     struct table memo;            /* of struct lower_memo */
-    bool knows_operands;          /* some value from outside the cluster is known, too (lower_know) */
+    bool knows_operands;          /* a value from outside the cluster has a known expression (lower_know) */
     bool unfusable;               /* these nodes do not make one kernel */
 };
 
@@ -64,7 +64,7 @@ struct lowering {
 
 /** Returns a node's position in the table, or UINT32_MAX if it is not there. */
 uint32_t node_table_position(const struct node_table *t, const struct node *n);
-/** Begins an attempt at a kernel of nodes of t.  Returns false if memory runs out; lower_end must be called all the same. */
+/** Begins an attempt at a kernel of nodes of t.  Returns false if memory runs out; lower_end must be called even then. */
 bool lower_begin(struct lowering *l, const struct node_table *t);
 /** Frees what l owns.  Returns the kernel, which the caller then owns, if keep; else frees it, too, and returns NULL. */
 struct kernel *lower_end(struct lowering *l, bool keep);
@@ -130,7 +130,7 @@ struct kaffine form_divmod(struct lowering *l, struct kaffine form, int64_t divi
 uint32_t lower_value(struct lowering *l, const struct value *v, const struct map *m);
 /** Returns an element of a value that is computed elsewhere, read from memory even if it is one constant number. */
 uint32_t lower_element(struct lowering *l, const struct value *v, const struct map *m);
-/** Says what v's element at m is, instead of evaluating its node, or loading it if that is not in the cluster. */
+/** Sets the expression of v's element at m, instead of evaluating its node, or loading it if that is not in the cluster. */
 void lower_know(struct lowering *l, const struct value *v, const struct map *m, uint32_t e);
 /** Returns the expression of v's element at m where `count` further guards hold, and of `fill` where one of them fails. */
 uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct map *m, uint32_t count,
@@ -179,7 +179,7 @@ bool lower_reduces(const struct node *n, struct reduced_space *space);
 /** Finds the forms of n's reduced space over the kernel's REDUCED variables.  Returns false, and sets unfusable, if they do not
  * fit. */
 bool lower_reduced_forms(struct lowering *l, const struct reduced_space *s, struct kaffine *forms);
-/** Returns the KR_DOT of two expressions over the kernel's REDUCED variables, of which s describes the points. */
+/** Returns the KR_DOT of two expressions over the kernel's REDUCED variables, whose points s describes. */
 uint32_t lower_dot(struct lowering *l, uint32_t a, uint32_t b, const struct reduced_space *s);
 /** Returns the index along the scanned dimension at the kernel's REDUCED point. */
 struct kaffine lower_scan_form(struct lowering *l, const struct node *n, struct kaffine at);

@@ -27,7 +27,7 @@ struct builder {
     struct attention a;
     bool few; /* rows */
     int64_t tile_rows, block_keys;
-    int64_t rows_at_once; /* of few rows: those that share what is loaded of K */
+    int64_t rows_at_once; /* of few rows: those that share loads of K */
     int64_t blocks;       /* of keys, in the matmul with V */
     bool bounded;         /* LOCAL_MASK + mask_count says which of them count: [first, end) */
     /* Variables of the macro-tile: the dimensions of the batch, the head of a group and the block of rows, in whose places
@@ -53,8 +53,8 @@ struct row {
     struct kaffine of_head; /* and the row among its rows */
 };
 
-/* Returns the row that a row of the macro-tile is.  What is always 0 stays out, as it does where a reshape takes the row apart
- * and puts it together again. */
+/* Returns the row that a row of the macro-tile is.  A row that is always 0 stays out, as it does where a reshape takes the row
+ * apart and puts it together again. */
 static struct row row_of(struct part *st, struct kaffine lane)
 {
     const struct builder *b = st->b;
@@ -509,7 +509,7 @@ static void choose_macro_tiles(struct builder *b)
         b->batch_var[i] = add_macro_tiles(b, a->product->results[0]->type.dims[a->batch[i]]);
     if (groups && !group_shared)
         b->group_var = add_macro_tiles(b, a->group);
-    b->block_var = add_macro_tiles(b, b->few ? 1 : (a->rows + b->tile_rows - 1) / b->tile_rows);
+    b->block_var = add_macro_tiles(b, b->few ? 1 : ceil_div(a->rows, b->tile_rows));
     for (uint32_t i = shared; i < a->batch_count; i++)
         b->batch_var[i] = add_macro_tiles(b, a->product->results[0]->type.dims[a->batch[i]]);
     if (group_shared)

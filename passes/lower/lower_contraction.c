@@ -83,7 +83,7 @@ static uint32_t lower_conv_transpose2d(struct lowering *l, const struct node *n,
             t = kaffine_add(k, t, kaffine_scale(k, reduced[i], -dilation));
         kaffine_range(k, t, &low, &high);
         if (low < 0)
-            shift = (-low + stride - 1) / stride;
+            shift = ceil_div(-low, stride);
         t = kaffine_add_const(t, shift * stride);
         if (whole) {
             /* Every stride-th element of the window reaches this result, counted from its end, so that the input's index grows.

@@ -143,6 +143,75 @@ static uint32_t lower_gelu(struct lowering *l, uint32_t x)
     return kernel_op2(k, K_MUL, kernel_op2(k, K_MUL, f32(l, 0.5), x), kernel_op2(k, K_ADD, f32(l, 1), e));
 }
 
+/* ---- floats of 8 bits ---- */
+
+static uint32_t u32(struct lowering *l, uint32_t number)
+{
+    return kernel_const(l->k, KT_U32, (union scalar){.u32 = number});
+}
+
+/* What a format's numbers are as those of float32: 2^-bias, and how far the fraction's bits are from float32's. */
+struct float8 {
+    float first, top; /* half of the smallest number that is not subnormal; the largest one */
+    uint32_t shift;
+};
+
+static struct float8 float8_of(dtype t)
+{
+    return t == DTYPE_FLOAT8E4M3 ? (struct float8){0x1p-7F, (float)FLOAT8E4M3_TOP, 20}
+                                 : (struct float8){0x1p-15F, (float)FLOAT8E5M2_TOP, 21};
+}
+
+/**
+ * Returns the float32 number that a byte stands for, or x if its type has no 8 bits.  Exponent and fraction in float32's place,
+ * moved by the difference of the biases, are the number itself where the exponent is not 0; there they are between 2^-bias and
+ * twice as much, and what they are more is half of the subnormal number.  No float32 number on the way is subnormal.
+ */
+static uint32_t float8_decode(struct lowering *l, dtype t, uint32_t x)
+{
+    const struct float8 f = float8_of(t);
+    struct kernel *k = l->k;
+
+    if (!dtype_is_float8(t))
+        return x;
+    const uint32_t bits = kernel_cast(k, KT_U32, x);
+    uint32_t y = kernel_op2(k, K_SHL, kernel_op2(k, K_AND, bits, u32(l, 0x7F)), u32(l, f.shift));
+    y = kernel_bitcast(k, KT_F32, kernel_op2(k, K_ADD, y, u32(l, (union scalar){.f32 = f.first}.u32)));
+    const uint32_t more = kernel_op2(k, K_SUB, y, f32(l, (double)f.first));
+    const uint32_t subnormal = kernel_op2(k, K_LT, y, f32(l, 2 * (double)f.first));
+    const uint32_t beyond = kernel_op2(k, K_LT, f32(l, (double)f.top), y);
+    const uint32_t infinite = kernel_op2(k, K_EQ, y, f32(l, 0x1p16)); /* with no fraction, where there are infinities */
+    const uint32_t special =
+        t == DTYPE_FLOAT8E5M2 ? kernel_op3(k, K_SELECT, infinite, f32(l, INFINITY), f32(l, NAN)) : f32(l, NAN);
+    const uint32_t size =
+        kernel_op3(k, K_SELECT, beyond, special, kernel_op3(k, K_SELECT, subnormal, kernel_op2(k, K_ADD, more, more), y));
+    const uint32_t sign = kernel_op2(k, K_SHL, kernel_op2(k, K_AND, bits, u32(l, 0x80)), u32(l, 24));
+    return kernel_bitcast(k, KT_F32, kernel_op2(k, K_OR, kernel_bitcast(k, KT_U32, size), sign));
+}
+
+/** Returns the byte of the number nearest to x, which is float32, ties to even; it saturates. */
+static uint32_t float8_encode(struct lowering *l, dtype t, uint32_t x)
+{
+    const struct float8 f = float8_of(t);
+    struct kernel *k = l->k;
+    const uint32_t bits = kernel_bitcast(k, KT_U32, x),
+                   sign = kernel_op2(k, K_AND, kernel_op2(k, K_SHR, bits, u32(l, 24)), u32(l, 0x80));
+    const uint32_t is_nan = kernel_op1(k, K_IS_NAN, x);
+    const uint32_t size =
+        kernel_op2(k, K_MIN, kernel_op1(k, K_ABS, kernel_op3(k, K_SELECT, is_nan, f32(l, 0), x)), f32(l, (double)f.top));
+    const uint32_t all = kernel_bitcast(k, KT_U32, size);
+    const uint32_t odd = kernel_op2(k, K_AND, kernel_op2(k, K_SHR, all, u32(l, f.shift)), u32(l, 1));
+    const uint32_t half = kernel_op2(k, K_ADD, all, kernel_op2(k, K_ADD, odd, u32(l, (1u << (f.shift - 1)) - 1)));
+    const uint32_t normal = kernel_op2(k, K_SUB, kernel_op2(k, K_SHR, half, u32(l, f.shift)),
+                                       u32(l, (union scalar){.f32 = f.first}.u32 >> f.shift));
+    /* The smallest subnormal number is 2 * first / 2^(bits of the fraction). */
+    const double steps = (double)(1u << (23 - f.shift)) / (2 * (double)f.first);
+    const uint32_t few = kernel_cast(k, KT_U32, kernel_op1(k, K_ROUND_EVEN, kernel_op2(k, K_MUL, size, f32(l, steps))));
+    const uint32_t subnormal = kernel_op2(k, K_LT, size, f32(l, 2 * (double)f.first));
+    const uint32_t number = kernel_op3(k, K_SELECT, is_nan, u32(l, 0x7F), kernel_op3(k, K_SELECT, subnormal, few, normal));
+    return kernel_cast(k, KT_U8, kernel_op2(k, K_OR, number, sign));
+}
+
 /** Returns where a blockwise-broadcast operand is read: block by block. */
 static struct map map_blockwise(struct lowering *l, const struct map *m, const struct tensor_type *t,
                                 const struct tensor_type *small)
@@ -172,6 +241,10 @@ static uint32_t lower_quantisation(struct lowering *l, const struct node *n, con
     uint32_t x = lower_value(l, n->inputs[0].value, m), scale = lower_value(l, n->inputs[1].value, &at);
     uint32_t zero_point = lower_value(l, n->inputs[2].value, &at), q, whole;
 
+    x = float8_decode(l, t->type, x);
+    zero_point = float8_decode(l, n->inputs[2].value->type.type, zero_point);
+    if (dtype_is_float8(to))
+        return float8_encode(l, to, kernel_op2(k, K_ADD, kernel_op2(k, K_DIV, x, scale), zero_point));
     if (n->op == OP_DEQUANTIZE_LINEAR)
         return kernel_op2(k, K_MUL, kernel_op2(k, K_SUB, kernel_cast(k, KT_F32, x), kernel_cast(k, KT_F32, zero_point)), scale);
     q = kernel_op1(k, K_ROUND_EVEN, kernel_op2(k, K_DIV, x, scale));
@@ -275,8 +348,12 @@ static uint32_t operate(struct lowering *l, const struct node *n, const uint32_t
         return a;
     case OP_SIGN:
         return lower_sign(l, a);
-    case OP_CAST: /* float16 results are rounded as any */
-        return kernel_cast(k, ktype_of(n->results[0]->type.type), a);
+    case OP_CAST: { /* float16 results are rounded as any */
+        const dtype from = n->inputs[0].value->type.type, to = n->results[0]->type.type;
+        if (dtype_is_float8(to) && from != to)
+            return float8_encode(l, to, kernel_cast(k, KT_F32, float8_decode(l, from, a)));
+        return from == to ? a : kernel_cast(k, ktype_of(to), float8_decode(l, from, a));
+    }
     case OP_CLAMP:
         return lower_clamp(l, n, a);
     case OP_ELU:

@@ -26,7 +26,7 @@ struct kaffine form_divmod(struct lowering *l, struct kaffine form, int64_t divi
     if (low < 0 && modulo) {
         /* A multiple of divide * modulo changes nothing where the form is not negative, and elsewhere the value is unused. */
         int64_t period = divide * modulo;
-        form = kaffine_add_const(form, (-low + period - 1) / period * period);
+        form = kaffine_add_const(form, ceil_div(-low, period) * period);
     }
     return kernel_divmod(l->k, form, divide, modulo);
 }

@@ -37,12 +37,12 @@ static int64_t window_reach(const struct node *n, uint32_t i)
     const WNNPool2dOptions *o = n->options;
     const int64_t size = n->inputs[0].value->type.dims[image_axes(o->layout)[AXIS_HEIGHT + i]], dilation = o->dilations[i];
 
-    return (size + dilation - 1) / dilation;
+    return ceil_div(size, dilation);
 }
 
 /**
  * Returns whether the loop over a pooling window begins at the first element that lies inside the input: where most of the
- * window lies in the padding wherever it stands.  Elsewhere guards cost less than the index of that element.
+ * window is in the padding at every position.  Elsewhere guards cost less than the index of that element.
  */
 static bool window_is_clipped(const struct node *n, uint32_t i)
 {
@@ -58,7 +58,7 @@ static bool window_is_clipped(const struct node *n, uint32_t i)
  */
 static int64_t lower_transposed_window(int64_t window, int64_t stride, int64_t dilation)
 {
-    return dilation == 1 ? (window + stride - 1) / stride : window;
+    return dilation == 1 ? ceil_div(window, stride) : window;
 }
 
 bool lower_reduces(const struct node *n, struct reduced_space *s)
@@ -158,7 +158,7 @@ static bool check_index(struct lowering *l, const struct map *m, const struct re
     return !l->unfusable;
 }
 
-/** Returns a number of elements: what is more than a small window may be a size. */
+/** Returns a number of elements: one above a small window's may be a size. */
 static uint32_t count_of(struct lowering *l, int64_t n)
 {
     return n > KERNEL_IMMEDIATE_MAX ? kernel_cast(l->k, KT_F32, kernel_size(l->k, n)) : kernel_f32(l->k, (float)n);
@@ -248,7 +248,7 @@ uint32_t lower_reduction(struct lowering *l, const struct node *n, const struct 
 
 /* ---- softmax and the normalisations ---- */
 
-/** Maps of the row that the element at m lies in (over the REDUCED variables), and of the element itself, spread. */
+/** Maps of the row of the element at m (over the REDUCED variables), and of the element itself, spread. */
 static bool row_maps(struct lowering *l, const struct node *n, const struct map *m, const struct reduced_space *s,
                      struct map *row, struct map *element)
 {
@@ -390,7 +390,7 @@ static uint32_t divide_by_count(struct lowering *l, uint32_t x, int64_t count)
     return kernel_op2(l->k, K_MUL, x, kernel_f32(l->k, 1 / (float)count));
 }
 
-/** Returns whether some window has no element inside the input along a dimension: the first or the last lies in the padding, or
+/** Returns whether some window has no element inside the input along a dimension: the first or the last is in the padding, or
  * the dilation may step over all elements. */
 static bool has_empty_windows(const struct node *n, uint32_t i)
 {

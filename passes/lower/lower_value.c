@@ -2,6 +2,7 @@
 /*
  * Evaluates a value at a map: loads at the cluster's boundary, operators inside, each once per map.
  */
+#include <math.h>
 #include <string.h>
 
 #include "passes/lower/lower.h"
@@ -33,7 +34,7 @@ uint32_t lower_tensor(struct lowering *l, const struct value *v, bool written)
         l->unfusable = true;
         return UINT32_MAX;
     }
-    if (v->type.type == DTYPE_UINT4)
+    if (dtype_packed_bits(v->type.type))
         return kernel_tensor(k, WNNOperandDataType_Uint32, type_bytes(&v->type) / (int64_t)sizeof(uint32_t), written,
                              (void *)(uintptr_t)v);
     return kernel_tensor(k, v->type.type, type_elements(&v->type), written, (void *)(uintptr_t)v);
@@ -75,17 +76,19 @@ static uint32_t load_scalar_constant(struct lowering *l, const struct value *v)
     return kernel_const(l->k, ktype_of(v->type.type), scalar_widen(s, v->type.type));
 }
 
-/** Returns an element of 4 bits as a number: its word, shifted and masked.  Eight neighbours share the word, which is loaded
+/** Returns an element of a packed type as a number: its word, shifted and masked.  Neighbours share the word, which is loaded
  * once where the loop over them is unrolled. */
-static uint32_t load_nibble(struct lowering *l, uint32_t tensor, struct kaffine index, const struct map *m)
+static uint32_t load_packed(struct lowering *l, uint32_t tensor, struct kaffine index, const struct map *m, dtype type)
 {
     struct kernel *k = l->k;
-    const union scalar zero = {.u64 = 0};
-    uint32_t word = kernel_load(k, tensor, form_divmod(l, index, DTYPE_UINT4_PER_WORD, 0), m->guard_count, m->guards, zero);
-    uint32_t place = kernel_cast(k, KT_U32, kernel_index(k, form_divmod(l, index, 1, DTYPE_UINT4_PER_WORD)));
-    uint32_t shift = kernel_op2(k, K_SHL, place, kernel_const(k, KT_U32, (union scalar){.u32 = 2})); /* times 4 bits */
+    const uint32_t per_word = dtype_per_word(type), bits = dtype_packed_bits(type);
+    const union scalar zero = {.u64 = 0}, mask = {.u32 = (1u << bits) - 1}, twice = {.u32 = bits / 2};
+    uint32_t word = kernel_load(k, tensor, form_divmod(l, index, per_word, 0), m->guard_count, m->guards, zero);
+    uint32_t shift = kernel_cast(k, KT_U32, kernel_index(k, form_divmod(l, index, 1, per_word)));
 
-    return kernel_op2(k, K_AND, kernel_op2(k, K_SHR, word, shift), kernel_const(k, KT_U32, (union scalar){.u32 = 15}));
+    if (bits > 1) /* times 2 or 4 bits */
+        shift = kernel_op2(k, K_SHL, shift, kernel_const(k, KT_U32, twice));
+    return kernel_op2(k, K_AND, kernel_op2(k, K_SHR, word, shift), kernel_const(k, KT_U32, mask));
 }
 
 uint32_t lower_element(struct lowering *l, const struct value *v, const struct map *m)
@@ -94,8 +97,8 @@ uint32_t lower_element(struct lowering *l, const struct value *v, const struct m
 
     if (tensor == UINT32_MAX)
         return KEXPR_NONE;
-    if (v->type.type == DTYPE_UINT4)
-        return load_nibble(l, tensor, map_linear(l, m, &v->type), m);
+    if (dtype_packed_bits(v->type.type))
+        return load_packed(l, tensor, map_linear(l, m, &v->type), m, v->type.type);
     return kernel_load(l->k, tensor, map_linear(l, m, &v->type), m->guard_count, m->guards, (union scalar){.u64 = 0});
 }
 
@@ -119,7 +122,7 @@ static bool may_be_size(const struct value *v)
 
 static uint32_t load(struct lowering *l, const struct value *v, const struct map *m)
 {
-    if (v->kind == VALUE_CONSTANT && type_elements(&v->type) == 1 && v->type.type != DTYPE_UINT4 && v->constant &&
+    if (v->kind == VALUE_CONSTANT && type_elements(&v->type) == 1 && !dtype_packed_bits(v->type.type) && v->constant &&
         v->constant->data && !may_be_size(v))
         return load_scalar_constant(l, v);
     return lower_element(l, v, m);
@@ -149,7 +152,7 @@ static uint32_t lower_node(struct lowering *l, const struct node *n, uint32_t re
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (op_infos[n->op].flags & families[i].flag)
             return families[i].lower(l, n, m);
-    /* A scatter is kernels of its own; recurrent operators are decomposed by a pass. */
+    /* A scatter has separate kernels; recurrent operators are decomposed by a pass. */
     l->unfusable = true;
     return KEXPR_NONE;
 }
@@ -253,6 +256,48 @@ uint32_t lower_condition(struct lowering *l, uint32_t count, const struct kguard
     return all == KEXPR_NONE ? kernel_const(k, KT_BOOL, (union scalar){.u64 = 1}) : all;
 }
 
+/* Returns whether x is a whole number that bytes of that type have. */
+static bool is_byte_number(const struct kexpr *x, enum ktype type)
+{
+    const float low = type == KT_I8 ? INT8_MIN : 0, high = type == KT_I8 ? INT8_MAX : UINT8_MAX;
+
+    return x->op == K_CONST && x->type == KT_F32 && x->bits.f32 >= low && x->bits.f32 <= high &&
+           x->bits.f32 == (float)(int)x->bits.f32;
+}
+
+/*
+ * Returns e, a byte under these guards less a zero point times a scale that is finite and has no sign, as one that is 0 where
+ * they fail: the byte is the zero point there, so that what is multiplied are bytes everywhere.  Returns KEXPR_NONE if e is
+ * something else.
+ */
+static uint32_t fill_bytes(struct lowering *l, uint32_t e, uint32_t count, const struct kguard *guards)
+{
+    const struct kexpr *exprs = l->k->exprs, *x = &exprs[e], *zero = NULL;
+    uint32_t scale = KEXPR_NONE, subtrahend = KEXPR_NONE;
+    union scalar fill = {.u64 = 0};
+
+    if (x->op == K_MUL && exprs[x->args[1]].op == K_CONST && exprs[x->args[1]].type == KT_F32 &&
+        isfinite(exprs[x->args[1]].bits.f32) && !signbit(exprs[x->args[1]].bits.f32)) {
+        scale = x->args[1];
+        x = &exprs[x->args[0]];
+    }
+    if (x->op == K_SUB) {
+        subtrahend = x->args[1];
+        zero = &exprs[subtrahend];
+        x = &exprs[x->args[0]];
+    }
+    if (x->op != K_CAST || x->type != KT_F32)
+        return KEXPR_NONE;
+    x = &exprs[x->args[0]];
+    if (x->op != K_LOAD || (x->type != KT_I8 && x->type != KT_U8) || x->guard_count != count ||
+        !kguards_equal(count, x->guards, guards) || (zero && !is_byte_number(zero, x->type)))
+        return KEXPR_NONE;
+    fill.u8 = zero ? (uint8_t)(int)zero->bits.f32 : 0;
+    uint32_t y = kernel_cast(l->k, KT_F32, kernel_load(l->k, x->tensor, x->index, count, guards, fill));
+    y = zero ? kernel_op2(l->k, K_SUB, y, subtrahend) : y;
+    return scale == KEXPR_NONE ? y : kernel_op2(l->k, K_MUL, y, scale);
+}
+
 uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct map *m, uint32_t count,
                        const struct kguard *guards, union scalar fill)
 {
@@ -273,6 +318,9 @@ uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct m
     /* A load under exactly these guards fills by itself: where one of m's guards fails the value is unused. */
     if (x->op == K_LOAD && x->guard_count == inner.guard_count && kguards_equal(x->guard_count, x->guards, inner.guards))
         return kernel_load(l->k, x->tensor, x->index, x->guard_count, x->guards, fill);
+    const uint32_t filled = fill.u64 ? KEXPR_NONE : fill_bytes(l, e, inner.guard_count, inner.guards);
+    if (filled != KEXPR_NONE)
+        return filled;
     return kernel_op3(l->k, K_SELECT, lower_condition(l, inner.guard_count - m->guard_count, inner.guards + m->guard_count), e,
                       kernel_const(l->k, ktype_of(v->type.type), fill));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Lowers a convolution with transformed weights (pass winograd), and what is fused with it, to a kernel of these stages
+ * Lowers a convolution with transformed weights (pass winograd), and nodes fused with it, to a kernel of these stages
  * (ir/kernel/kernel.h):
  *
  *   input      V[point][tile][in] = B^T d B of every tile of inputs, and the sum of its squares

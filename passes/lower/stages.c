@@ -2,7 +2,7 @@
 /*
  * Builds kernels of stages (passes/lower/stages.h says how that is used), and tells of which nodes one is made.
  *
- * A stage is lowered like a kernel of its own, with the variables that count macro-tiles in front.  Which of its tensors are
+ * A stage is lowered like a separate kernel, with the variables that count macro-tiles in front.  Which of its tensors are
  * locals is seen by the marks that stand in for a value there; all others are values, which stages share by identity.
  */
 #include "passes/lower/stages.h"

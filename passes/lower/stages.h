@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Builds kernels of stages (ir/kernel/kernel.h), for lowerings that compute something large macro-tile by macro-tile and whose
- * stages hand each other local tensors.  A lowering calls stages_begin, stages_local for every local, then for every stage
- * stage_begin, the functions that build expressions on stage.l, and stage_end; at last stages_end, which returns one kernel of
- * all stages.
+ * Builds kernels of stages (ir/kernel/kernel.h), for lowerings that compute macro-tile by macro-tile and whose stages pass data
+ * in local tensors.  A lowering calls stages_begin, stages_local for every local, then for every stage stage_begin, the
+ * functions that build expressions on stage.l, and stage_end; at last stages_end, which returns one kernel of all stages.
  */
 #pragma once
 
@@ -11,7 +10,7 @@
 
 enum { MACRO_TILE_VARS_MAX = 5 };
 
-/** This is a kernel of stages that is being made. */
+/** A kernel of stages that is being made. */
 struct stages {
     struct kernel *kernel;
     const struct node_table *table;
@@ -25,11 +24,11 @@ struct stages {
     float limit;                              /* those for KSTAGE_BELOW if it is below this */
 };
 
-/** This is one of its stages that is being made. */
+/** One of its stages that is being made. */
 struct stage {
     struct lowering l;
     struct stages *of;
-    struct kaffine macro_tile[MACRO_TILE_VARS_MAX]; /* which macro-tile: the values of those variables */
+    struct kaffine macro_tile[MACRO_TILE_VARS_MAX]; /* the macro-tile: the values of those variables */
 };
 
 /** Begins a kernel; the caller has set all members of s but `kernel`.  Returns false if memory runs out. */
@@ -40,11 +39,11 @@ uint32_t stages_local(struct stages *s, int64_t elements);
  * the kernel and returns NULL. */
 struct kernel *stages_end(struct stages *s, bool good);
 
-/** Begins a stage.  Returns false if memory runs out; stage_end must be called in any case. */
+/** Begins a stage.  Returns false if memory runs out; stage_end must always be called. */
 bool stage_begin(struct stage *st, struct stages *of);
 /** Adds a variable to the stage and returns it as a form. */
 struct kaffine stage_var(struct stage *st, enum kvar_kind kind, int64_t size);
-/** Adds a variable of which only the values count that the two elements of an int32 local say, as kernel_bounded_var does. */
+/** Adds a variable bounded by the two elements of an int32 local, like kernel_bounded_var. */
 struct kaffine stage_bounded_var(struct stage *st, enum kvar_kind kind, int64_t size, uint32_t bound);
 /** Returns the stage's tensor for a local. */
 uint32_t stage_local(struct stage *st, uint32_t local, bool written);

@@ -40,11 +40,15 @@ static struct loop_operand slices(const struct value *v, int64_t bytes, uint32_t
     return o;
 }
 
-/** The value that stops the loop is copied, since a loop ends by a step that copies. */
+/**
+ * The value that stops the loop is copied, since a loop ends by a step that copies.  It may stop before it begins: then what is
+ * read of its results are the values before it, which are copied there.
+ */
 static void place_carried(struct recurrent_loop *l, const struct node *n, const struct loop_body *body, uint32_t i)
 {
     struct loop_graph *lg = &l->step[0];
     const int64_t bytes = type_bytes(&n->results[i]->type);
+    const struct loop_bytes first = bytes_of_value(n->inputs[i].value, bytes);
     const struct loop_bytes after = result_or_buffer(l, n->results[i], bytes);
     struct loop_bytes before = after;
 
@@ -52,11 +56,18 @@ static void place_carried(struct recurrent_loop *l, const struct node *n, const 
         before = add_buffer(l, bytes);
         l->stop = 1;
         lg->copies[lg->copy_count++] = (struct loop_copy){after, before};
+        l->before.copies[l->before.copy_count++] = (struct loop_copy){first, before};
     } else {
         body->graph->outputs[i].state = body->graph->inputs[i];
     }
     lg->outputs[i] = (struct loop_operand){.at = after};
-    lg->inputs[i] = (struct loop_operand){.at = before, .first = bytes_of_value(n->inputs[i].value, bytes), .has_first = true};
+    lg->inputs[i] = (struct loop_operand){.at = before};
+    if (body->stop && after.kind == LOOP_VALUE) {
+        l->before.copies[l->before.copy_count++] = (struct loop_copy){first, after};
+    } else if (i + 1 != body->stop) {
+        lg->inputs[i].first = first;
+        lg->inputs[i].has_first = true;
+    }
 }
 
 static void place_operands(struct recurrent_loop *l, const struct node *n, const struct loop_body *body)
@@ -111,7 +122,8 @@ bool body_loop_create(const struct node *n, const struct target *t, struct recur
     if (!body->graph)
         return error_set(e, WNNStatus_OperationError, "internal error: the body of a loop is compiled twice");
     l->buffers = arena_array(&l->arena, (size_t)body->carried + n->result_count, sizeof *l->buffers);
-    if (!l->buffers || !loop_graph_allocate(l, &l->step[0], n->input_count, n->result_count, 1)) {
+    if (!l->buffers || !loop_graph_allocate(l, &l->step[0], n->input_count, n->result_count, 1) ||
+        !loop_graph_allocate(l, &l->before, 0, 0, (size_t)body->carried + 1)) {
         recurrent_loop_free(l);
         return error_out_of_memory(e);
     }

@@ -7,7 +7,7 @@
  *   - Small ones of float32 are computed likewise in float64.  Where gates cancel, the errors of their sums are magnified, and
  *     a kernel that has little to compute is hardly slower in float64 (docs/loops.md).
  *   - Those of one step (gruCell, lstmCell, and gru and lstm of one step) become nodes after the specification's emulation,
- *     with the input's share as one matmul, so that everything folds and fuses with what is around it.
+ *     with the input's share as one matmul, so that everything folds and fuses with its neighbours.
  *   - Those of several steps stay.  Unrolled it would be some twenty nodes, a kernel and a packed copy of the weights per step;
  *     instead pass_finish_clusters gives it a loop cluster, whose body is compiled once (passes/recurrent/recurrent_loop.c).
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Says recurrent operators by other operators: one cell, the projection of a whole sequence, and the graphs of a loop.
+ * Expresses recurrent operators by other operators: one cell, the projection of a whole sequence, and the graphs of a loop.
  *
  * Nodes gru, gruCell, lstm and lstmCell become nodes in the same graph (passes/recurrent/expand_recurrent.c, where there is one
  * step), or small graphs of their own that an engine runs once before the loop and once per step
- * (passes/recurrent/recurrent_loop.c).  docs/loops.md says why.  Read recurrent_cell.c first: it holds the formulas.
+ * (passes/recurrent/recurrent_loop.c).  docs/loops.md explains why.  Read recurrent_cell.c first: it holds the formulas.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 enum { RECURRENT_GATES_MAX = 4, RECURRENT_PEEPHOLES = 3, RECURRENT_DIRECTIONS_MAX = 2 };
 
-/** This is a recurrent node with its operands and options by name.  Absent operands and unused results are NULL. */
+/** A recurrent node with its operands and options by name.  Absent operands and unused results are NULL. */
 struct recurrent {
     const struct node *node;
     bool lstm, reset_after;
@@ -27,8 +27,8 @@ struct recurrent {
 /** Fills *r for a recurrent node. */
 void recurrent_describe(const struct node *n, struct recurrent *r);
 
-/** Says where new nodes go, and which node they make up for.  The functions below return NULL when memory ran out or an operand
- * is NULL. */
+/** The position of new nodes, and the node that they replace.  The functions below return NULL when memory ran out or an
+ * operand is NULL. */
 struct recurrent_builder {
     struct graph *g;
     struct node *before; /* NULL: at the end */
@@ -42,7 +42,7 @@ struct recurrent_operands {
     struct value *recurrent_bias; /* [hidden], of the new gate, for gru with resetAfter; may be NULL */
     struct value *peephole[RECURRENT_PEEPHOLES]; /* [hidden] each, input, output, forget gate; NULL: absent */
     /* recurrentWeight comes in one of two forms. */
-    struct value *rows;                        /* [gates * hidden, hidden], as it is given */
+    struct value *rows;                        /* [gates * hidden, hidden], as given */
     struct value *blocks[RECURRENT_GATES_MAX]; /* by place: [hidden / width, hidden, width], for matmuls that keep blocks of
                                                   `width` sums in registers; used if block_width is not 0 */
     uint32_t block_width;
@@ -52,8 +52,8 @@ struct recurrent_operands {
 void recurrent_cell(struct recurrent_builder *b, const struct recurrent_operands *o, struct value **hidden,
                     struct value **cell);
 
-/** Returns x [rows, inputs] times weight [gates * hidden, inputs], with the biases [gates * hidden] (NULL: absent) added as far
- * as they may. */
+/** Returns x [rows, inputs] times weight [gates * hidden, inputs], with the biases [gates * hidden] (NULL: absent) added where
+ * possible. */
 struct value *recurrent_project(struct recurrent_builder *b, struct value *x, struct value *weight, struct value *bias,
                                 struct value *recurrent_bias);
 /** Returns the rows of one gate of recurrentWeight in blocks: see recurrent_operands. */
@@ -66,7 +66,7 @@ struct value *recurrent_reshape(struct recurrent_builder *b, struct value *v, ui
 
 /* ---- loops ---- */
 
-/** Names the bytes that an input or output of a loop's graph stands for. */
+/** The memory of an input or output of a loop's graph. */
 struct loop_bytes {
     enum {
         LOOP_VALUE,  /* of the outer graph */
@@ -78,38 +78,38 @@ struct loop_bytes {
     int64_t offset, bytes;
 };
 
-/** Says where an operand of a step is: iteration i finds it `stride * i` bytes after `at`.  With has_first, iteration 0 finds
- * it at `first`, and iteration i finds it `stride * (i - 1)` bytes after `at`. */
+/** The location of an operand of a step: in iteration i it is `stride * i` bytes after `at`.  With has_first, it is `first` in
+ * iteration 0, and `stride * (i - 1)` bytes after `at` in iteration i. */
 struct loop_operand {
     struct loop_bytes at, first;
     bool has_first;
     int64_t stride;
 };
 
-/** A recurrent node has at most so many of each. */
+/** The most of each of a recurrent node. */
 enum { LOOP_OPERANDS_MAX = 24, LOOP_BUFFERS_MAX = 20, LOOP_COPIES_MAX = 2 };
 
 struct loop_copy {
     struct loop_bytes from, to;
 };
 
-/** This is a graph, and what its inputs and outputs are.  Inputs that became constants are constants in it. */
+/** A graph, and the memory of its inputs and outputs.  Inputs that became constants are constants in it. */
 struct loop_graph {
     struct graph *graph; /* owned */
     struct loop_operand *inputs, *outputs;
-    bool no_library;     /* its matmul is one generated kernel with everything after it */
+    bool no_library;     /* its matmul and all later nodes are one generated kernel */
     uint32_t copy_count; /* made after the graph has run, in every iteration: the state for the next one */
     struct loop_copy *copies;
 };
 
 /**
- * Says what a recurrent node of several steps is: `before` runs once, then for each direction its step `iterations` times, then
- * its copies.
+ * The graphs of a recurrent node of several steps: `before` runs once, then for each direction its step `iterations` times,
+ * then its copies.
  */
 struct recurrent_loop {
     uint32_t iterations, direction_count;
-    uint32_t stop; /* 1 + the number of a copy of the step; see struct program_loop */
-    struct loop_graph before;
+    uint32_t stop;            /* 1 + the number of a copy of the step; see struct program_loop */
+    struct loop_graph before; /* its copies are made after the graph, if there is one, has run */
     struct loop_graph step[RECURRENT_DIRECTIONS_MAX];
     uint32_t buffer_count;
     int64_t *buffers; /* bytes of each */

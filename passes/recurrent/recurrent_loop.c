@@ -2,7 +2,7 @@
 /*
  * Makes a loop of a recurrent node of several steps: graphs for what happens once and for what happens in every step.
  *
- *   before    projected[d] = input of all steps * weight[d] + biases; recurrentWeight in blocks, if it is no constant
+ *   before    projected[d] = input of all steps * weight[d] + biases; recurrentWeight in blocks, if it is not a constant
  *   step[d]   hidden, cell = cell(projected[d] at the step, hidden, cell at the step before)
  *   copies    the last states to the results that are not the sequence
  *
@@ -13,7 +13,7 @@
  *
  * With few rows the matmul of a step is bound by reading the weights: then each gate's weights are cut into blocks that lie in
  * the order in which one generated kernel reads them, which also computes the gates (form "blocks").  With more rows, and where
- * the hidden size is no multiple of a block, the library multiplies.
+ * the hidden size is not a multiple of a block, the library multiplies.
  */
 #include <stdio.h>
 #include <string.h>

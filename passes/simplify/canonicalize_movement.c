@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/graph/compact.h"
 #include "ir/graph/conv.h"
 #include "passes/simplify/canonicalize.h"
 
@@ -182,8 +183,8 @@ static struct value *expanded_parameter(struct graph *g, struct node *n)
 /* Returns whether v is a constant, or one that was transposed, reshaped or made bytes of: constant folding makes it one. */
 static bool is_moved_constant(const struct value *v)
 {
-    while (producer_of(v, OP_TRANSPOSE) || producer_of(v, OP_RESHAPE) ||
-           (producer_of(v, OP_CAST) && in0(v->producer)->type.type == DTYPE_UINT4))
+    while (producer_of(v, OP_TRANSPOSE) || producer_of(v, OP_RESHAPE) || (v->producer && node_doubles_packed(v->producer)) ||
+           (producer_of(v, OP_CAST) && dtype_packed_bits(in0(v->producer)->type.type)))
         v = in0(v->producer);
     return v->kind == VALUE_CONSTANT;
 }
@@ -254,18 +255,54 @@ static bool merge_scale_dims(const struct tensor_type *from, const struct tensor
     return at == from->rank;
 }
 
-/* reshape(cast(numbers of 4 bits)) is a cast of the constant in the other shape, so that only a cast is between them and
+/* reshape(cast(packed numbers)) is a cast of the constant in the other shape, so that only a cast is between them and
  * their readers. */
 static struct value *cast_reshaped(struct graph *g, struct node *n)
 {
     const struct node *inner = producer_of(in0(n), OP_CAST);
     struct tensor_type type = n->results[0]->type;
 
-    if (!inner || in0(inner)->kind != VALUE_CONSTANT || in0(inner)->type.type != DTYPE_UINT4)
+    if (!inner || in0(inner)->kind != VALUE_CONSTANT || !dtype_packed_bits(in0(inner)->type.type))
         return NULL;
-    type.type = DTYPE_UINT4;
+    type.type = in0(inner)->type.type;
     return make_cast(g, n, inner, graph_add_constant(g, &type, constant_retain(in0(inner)->constant)),
                      n->results[0]->type.type);
+}
+
+/* gather(cast(constant)) becomes cast(gather(constant)), where the constant is smaller: a table stays as it is stored. */
+static struct value *cast_gathered(struct graph *g, struct node *n)
+{
+    const struct node *inner = producer_of(in0(n), OP_CAST);
+    struct value *inputs[] = {inner ? in0(inner) : NULL, n->inputs[1].value}, *v;
+
+    if (!inner || inputs[0]->kind != VALUE_CONSTANT || dtype_packed_bits(inputs[0]->type.type) ||
+        dtype_size(inputs[0]->type.type) >= dtype_size(in0(n)->type.type))
+        return NULL;
+    v = make_node(g, n, OP_GATHER, n, 2, inputs, n->options, &n->args);
+    return v ? make_cast(g, n, inner, v, n->results[0]->type.type) : NULL;
+}
+
+/* Float8 constants times constants are a dequantizeLinear, which contractions read as it is. */
+static struct value *dequantize_scaled(struct graph *g, struct node *n)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct node *inner = producer_of(n->inputs[i].value, OP_CAST);
+        struct value *scale = n->inputs[!i].value, *inputs[3] = {inner ? in0(inner) : NULL};
+        uint32_t dims[RANK_MAX];
+
+        if (!inner || inputs[0]->kind != VALUE_CONSTANT || !dtype_is_float8(inputs[0]->type.type) ||
+            !is_moved_constant(scale) || scale->type.type != WNNOperandDataType_Float32 ||
+            scale->type.rank > inputs[0]->type.rank || !type_same_dims(&inputs[0]->type, &n->results[0]->type))
+            continue;
+        struct tensor_type type = inputs[0]->type;
+        const uint32_t more = type.rank - scale->type.rank;
+        for (uint32_t d = 0; d < type.rank; d++)
+            type.dims[d] = dims[d] = d < more ? 1 : scale->type.dims[d - more];
+        inputs[1] = make_reshape(g, n, n, scale, type.rank, dims);
+        inputs[2] = graph_add_scalar(g, &type, wnnNumber(0));
+        return inputs[1] && inputs[2] ? make_node(g, n, OP_DEQUANTIZE_LINEAR, n, 3, inputs, NULL, NULL) : NULL;
+    }
+    return NULL;
 }
 
 /* reshape(dequantizeLinear(x)), likewise. */
@@ -422,7 +459,8 @@ struct value *canonicalize_movement(struct graph *g, struct node *n)
         {OP_EXPAND, expanded_parameter},  {OP_SLICE, merge_slices},
         {OP_SLICE, slice_rows},           {OP_CAST, merge_casts},
         {OP_CONCAT, join_split},          {OP_CONCAT, merge_concats},
-        {OP_CONV2D, merge_padding},
+        {OP_CONV2D, merge_padding},       {OP_GATHER, cast_gathered},
+        {OP_MUL, dequantize_scaled},
     };
 
     struct value *v = NULL;

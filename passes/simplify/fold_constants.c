@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Replaces nodes whose inputs are all constant by the constants they compute, so that what is derived from constants (weights
+ * Replaces nodes whose inputs are all constant by the constants they compute, so that values derived from constants (weights
  * transposed, cast, dequantized, scaled) counts as constant itself.  The reference interpreter computes them, with the same
  * bits that the graph would have given there.
  *

@@ -144,7 +144,7 @@ bool pass_legalize(struct graph *g, const struct pass_options *o)
 
         if (n->cluster || !(op_infos[n->op].flags & OPF_LIBRARY) || (!t->takes_node && !unpacks_rounded(t, n)))
             continue;
-        /* Asking the library is what costs, so it is asked only about those that another form could help. */
+        /* Library queries are expensive, so they are made only for nodes that another form could help. */
         if ((n->op != OP_GEMM && n->results[0]->type.type != WNNOperandDataType_Float16) || takes(t, n))
             continue;
         struct value *v = find_form(g, t, n);

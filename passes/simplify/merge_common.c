@@ -49,7 +49,7 @@ static uint64_t hash_node(const struct node *n)
         const struct value *v = i < 2 ? inputs[i] : n->inputs[i].value;
         h = hash_mix(h, v ? v->index : UINT32_MAX);
     }
-    /* This hashes only what is cheap to hash without knowing each kind; node_same_attrs decides. */
+    /* This hashes only attributes that are cheap to hash without knowing each kind; node_same_attrs decides. */
     for (const struct attr_info *a = info->attrs; a->kind != ATTR_NONE; a++) {
         if (a->kind == ATTR_U32_LIST) {
             size_t count = attr_count(a, n->options, &n->args);

@@ -140,7 +140,7 @@ static uint32_t tree_find(const struct arena_packer *p, uint32_t i, uint32_t sta
 static int64_t choose_gap(const struct arena_packer *p, const struct storage_block *b, uint32_t found, int64_t ceiling)
 {
     int64_t best = -1, best_gap = INT64_MAX, end = 0;
-    int64_t below = INT64_MAX; /* until when the block that ends at `end` lives; the floor and the ceiling live for ever */
+    int64_t below = INT64_MAX; /* end of the live range of the block that ends at `end`; floor and ceiling are always live */
 
     for (uint32_t k = 0; k <= found; k++) {
         uint32_t other = k < found ? p->together[k] : 0;
@@ -161,7 +161,7 @@ static int64_t choose_gap(const struct arena_packer *p, const struct storage_blo
 
 /*
  * Places all blocks in p->order, and sets p->offsets.  Returns the bytes spanned.  Without a ceiling (0) a block sits on what
- * is below it.  With one (the lower bound), a block goes to that end of a gap where its neighbour lives longer, and what fits
+ * is below it.  With one (the lower bound), a block goes to that end of a gap where its neighbour is live longer, and what fits
  * nowhere below the ceiling goes above all others: in a chain of values this fills the arena from both ends, turn and turn
  * about.
  */

@@ -9,7 +9,7 @@
 
 #include "ir/target/target.h"
 
-/** This is a block of memory. */
+/** A block of memory. */
 struct storage_block {
     int64_t bytes;        /* rounded up to TARGET_ALIGNMENT by assign_offsets */
     uint32_t first, last; /* steps, both included */

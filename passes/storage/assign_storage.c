@@ -3,7 +3,7 @@
  * Assigns storage: decides in which bytes each boundary value of the clusters lies.  It takes a graph after
  * pass_finish_clusters and gives a storage for every value, and the arena's size, in three steps:
  *
- *   1. It finds bytes.  A view lies in what it looks at, an input of a view concat lies in the concat's output; so every value
+ *   1. It finds bytes.  A view is in its operand's bytes, an input of a view concat in the concat's output; so every value
  *      leads to the one that owns its bytes (the "owner").  The owner is an input, a constant, in a graph output's buffer, or
  *      in the arena.
  *   2. It makes blocks.  Every owner in the arena is a block with a lifetime: from the first cluster that writes into it to the
@@ -29,7 +29,7 @@ struct value_bytes {
     const struct value *parent; /* whose bytes these are part of; NULL: its own */
     int64_t offset;             /* in the parent's bytes */
     /* Owners have these. */
-    uint32_t output;      /* the graph output whose buffer it lies in, or NONE */
+    uint32_t output;      /* the graph output whose buffer holds it, or NONE */
     uint32_t first, last; /* the first cluster that writes it and the last that reads it; first NONE: never written */
     uint32_t block;       /* in the arena, or NONE */
     int64_t block_offset;
@@ -41,6 +41,7 @@ struct assigner {
     storage_may_share may_share;
     void *user;
     struct arena arena; /* of this function */
+    struct arena *results;
     struct value_bytes *values;
     struct cluster_nodes *clusters; /* by index; empty for views */
     struct storage_block *blocks;
@@ -89,7 +90,7 @@ static void resolve_views(struct assigner *p)
                 place(p, n->results[i], n->inputs[0].value, node_view_offset(n, i));
             continue;
         }
-        /* This is a concat: pass_finish_clusters saw to it that each input has an owner of its own size and of no other use. */
+        /* This is a concat: pass_finish_clusters saw to it that each input has an owner of its size without other uses. */
         for (uint32_t i = 0; i < n->input_count; i++) {
             int64_t offset;
             place(p, owner_of(p, n->inputs[i].value, &offset), n->results[0], at);
@@ -128,7 +129,7 @@ static bool find_lifetimes(struct assigner *p)
     return true;
 }
 
-/* Returns where v starts in its block; *block is NONE if it lies in none. */
+/* Returns the offset of v in its block; *block is NONE if it has none. */
 static int64_t block_position(struct assigner *p, const struct value *v, uint32_t *block)
 {
     int64_t offset;
@@ -181,7 +182,7 @@ static void give_block(struct assigner *p, const struct cluster *c, const struct
     }
     w->block = p->block_count++;
     w->block_offset = 0;
-    bytes = (bytes + p->alignment - 1) / p->alignment * p->alignment;
+    bytes = ceil_div(bytes, p->alignment) * p->alignment;
     p->blocks[w->block] = (struct storage_block){.bytes = bytes, .first = w->first, .last = w->last};
 }
 
@@ -220,7 +221,7 @@ static bool resolve_states(struct assigner *p, struct storage_assignment *out)
 {
     struct graph *g = p->g;
 
-    out->copies = arena_array(&g->arena, g->output_count, sizeof *out->copies);
+    out->copies = arena_array(p->results, g->output_count, sizeof *out->copies);
     if (!out->copies)
         return error_out_of_memory(&g->error);
     for (uint32_t i = 0; i < g->output_count; i++) {
@@ -272,7 +273,7 @@ static void fill_storage(struct assigner *p, const struct value *v, struct stora
     s->offset = offset;
     if (owner->kind == VALUE_INPUT) {
         s->kind = STORAGE_INPUT;
-        s->slot = w->output; /* inputs are no outputs: the field holds their slot */
+        s->slot = w->output; /* inputs are not outputs: the field holds their slot */
     } else if (owner->kind == VALUE_CONSTANT) {
         s->kind = STORAGE_CONSTANT;
     } else if (w->output != NONE) {
@@ -290,7 +291,7 @@ static bool assign(struct assigner *p, struct storage_assignment *out)
 
     p->values = arena_array(&p->arena, g->value_count, sizeof *p->values);
     p->clusters = arena_array(&p->arena, g->cluster_count, sizeof *p->clusters);
-    out->values = arena_array(&g->arena, g->value_count, sizeof *out->values);
+    out->values = arena_array(p->results, g->value_count, sizeof *out->values);
     if (!p->values || !p->clusters || !out->values)
         return error_out_of_memory(&g->error);
     out->count = g->value_count;
@@ -319,10 +320,14 @@ static bool assign(struct assigner *p, struct storage_assignment *out)
     return true;
 }
 
-bool storage_assign(struct graph *g, int64_t alignment, storage_may_share may_share, void *user, struct storage_assignment *out)
+bool storage_assign(struct graph *g, struct arena *arena, int64_t alignment, storage_may_share may_share, void *user,
+                    struct storage_assignment *out)
 {
-    struct assigner p = {
-        .g = g, .alignment = alignment > TARGET_ALIGNMENT ? alignment : TARGET_ALIGNMENT, .may_share = may_share, .user = user};
+    struct assigner p = {.g = g,
+                         .results = arena,
+                         .alignment = alignment > TARGET_ALIGNMENT ? alignment : TARGET_ALIGNMENT,
+                         .may_share = may_share,
+                         .user = user};
 
     memset(out, 0, sizeof *out);
     bool done = assign(&p, out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Moves the numbers of compact weights into panels, and into words of eight numbers of 4 bits or four of 8.  A panel is written
- * from beginning to end.  Where the elements of an output channel are contiguous, a cache line brings several steps of
- * K; they are taken at once, since lines of channels whose distance is a power of two displace each other.
+ * Moves the numbers of compact weights into panels, and into words of 32, 16 or eight numbers of 1, 2 or 4 bits, or four of 8.
+ * A panel is written from beginning to end.  Where the elements of an output channel are contiguous, a cache line brings
+ * several steps of K; they are taken at once, since lines of channels whose distance is a power of two displace each other.
  */
 #include "passes/weights/compact_layout.h"
 
@@ -58,103 +58,90 @@ void compact_range(const struct value *q, int *low, int *high)
     *high = most - sign;
 }
 
-/*
- * Eight numbers of 4 bits, one in each byte, in a word.  Neighbours are pushed together by halves: two numbers to a byte, two
- * of those to 16 bits, and so on.  Paired words have the upper four numbers in the odd places.
- */
-static uint32_t word_of_bytes(uint64_t bytes, bool paired)
+enum { AT_A_TIME = 8 }; /* numbers that a register holds, with a byte for each */
+
+/* Reads eight neighbours along K from a constant of bytes, less the smallest number, or of a packed type.  Contiguous ones are
+ * loaded at once, where the lowest byte comes first in memory: numbers that are packed begin with a byte then. */
+struct number_reader {
+    const uint8_t *from;
+    int64_t stride; /* of the constant, in numbers */
+    uint32_t bits;  /* of a number in the constant */
+    uint64_t flip;  /* makes signed bytes unsigned */
+    uint64_t low;   /* of each byte, which is less than none: no byte borrows from the next */
+};
+
+static struct number_reader reader_of(const struct compact_layout *p, int low)
 {
-    if (paired)
-        return (uint32_t)(bytes | bytes >> 28);
-    bytes = (bytes | bytes >> 4) & 0x00FF00FF00FF00FF;
-    bytes = (bytes | bytes >> 8) & 0x0000FFFF0000FFFF;
-    return (uint32_t)(bytes | bytes >> 16);
-}
-
-/* Eight numbers from neighbours along K, less the smallest, in a word. */
-static uint32_t word_of(const uint8_t *q, int64_t stride, uint8_t low, bool paired)
-{
-    uint64_t bytes = 0;
-
-    for (uint32_t i = 0; i < DTYPE_UINT4_PER_WORD; i++)
-        bytes |= (uint64_t)(uint8_t)(q[i * stride] - low) << 8 * i;
-    return word_of_bytes(bytes, paired);
-}
-
-/* The same of contiguous numbers.  `flip` makes signed ones unsigned, and none is less than the smallest, so that no
- * byte borrows from the next. */
-static uint32_t word_of_neighbours(const uint8_t *q, uint64_t flip, uint64_t low, bool paired)
-{
-    uint64_t bytes = 0;
-
-    for (uint32_t i = 0; i < DTYPE_UINT4_PER_WORD; i++) /* one load, where the lowest byte comes first in memory */
-        bytes |= (uint64_t)q[i] << 8 * i;
-    return word_of_bytes((bytes ^ flip) - low, paired);
-}
-
-/* Makes the constant of words. */
-static struct value *add_words(struct graph *g, const struct compact_layout *p, struct compact_constant *c)
-{
-    const uint32_t dims[] = {(uint32_t)(p->n / p->panel),
-                             (uint32_t)p->blocks,
-                             (uint32_t)(p->inner / DTYPE_UINT4_PER_WORD),
-                             (uint32_t)p->panel,
-                             p->paired ? 4 : DTYPE_UINT4_PER_WORD,
-                             2};
-    return compact_constant_add(g, c, DTYPE_UINT4, p->paired ? 6 : 5, dims);
-}
-
-struct value *compact_nibbles(struct graph *g, const struct compact_layout *p, int low)
-{
-    const struct value *q = p->constant;
-    const uint8_t *from = q->constant->data;
-    struct compact_constant c = compact_constant_begin(p, q->constant, q->type.type, low);
-    struct value *v = add_words(g, p, &c);
+    const dtype type = p->constant->type.type;
     const uint64_t each = UINT64_MAX / UINT8_MAX; /* times a byte: that byte eight times */
-    const uint8_t sign = q->type.type == WNNOperandDataType_Int8 ? 0x80 : 0;
-    const uint64_t flips = each * sign, lows = each * (uint8_t)(low + sign);
-    uint32_t *to = c.data;
+    const uint8_t sign = type == WNNOperandDataType_Int8 ? 0x80 : 0;
+    const uint32_t bits = dtype_packed_bits(type);
 
-    for (int64_t panel = 0; to && panel < p->n; panel += p->panel)
-        for (int64_t k = 0; k < p->k; k += DTYPE_UINT4_PER_WORD)
-            for (int64_t i = 0; i < p->panel; i++) {
-                const uint8_t *at = from + (panel + i) * p->n_stride + k * p->k_stride;
-                *to++ = p->k_stride == 1 ? word_of_neighbours(at, flips, lows, p->paired)
-                                         : word_of(at, p->k_stride, (uint8_t)low, p->paired);
-            }
-    return compact_constant_end(&c, v);
+    return (struct number_reader){p->constant->constant->data, p->k_stride, bits ? bits : 8, each * sign,
+                                  each * (uint8_t)(low + sign)};
 }
 
-/* Returns the four numbers of 4 bits in the lower half of a word, which has nothing else, with a byte for each in eight. */
-static uint64_t bytes_of_word(uint64_t word)
+/* Pushes eight numbers of so many bits, one in each byte, together: two, then four, then all. */
+static inline uint32_t squeeze(uint64_t bytes, uint32_t bits)
 {
-    word = (word | word << 16) & 0x0000FFFF0000FFFF;
-    word = (word | word << 8) & 0x00FF00FF00FF00FF;
-    return (word | word << 4) & 0x0F0F0F0F0F0F0F0F;
+    const uint64_t pairs = 0x00FF00FF00FF00FF, fours = 0x0000FFFF0000FFFF;
+
+    bytes = (bytes | bytes >> (8 - bits)) & pairs;
+    bytes = (bytes | bytes >> (16 - 2 * bits)) & fours;
+    return (uint32_t)(bytes | bytes >> (32 - 4 * bits)) & (UINT32_MAX >> (32 - 8 * bits));
 }
 
-/* Eight numbers of 4 bits from neighbours along K in a word.  Contiguous ones begin with a byte. */
-static uint32_t word_of_uint4(const uint8_t *from, int64_t at, int64_t stride, bool paired)
+/* Does the opposite. */
+static inline uint64_t spread(uint64_t word, uint32_t bits)
 {
+    const uint64_t each = UINT64_MAX / UINT8_MAX;
+    const uint64_t fours = (1u << 4 * bits) - 1, pairs = (1u << 2 * bits) - 1;
+
+    word = (word | word << (32 - 4 * bits)) & (fours | fours << 32);
+    word = (word | word << (16 - 2 * bits)) & (pairs | pairs << 16 | pairs << 32 | pairs << 48);
+    return (word | word << (8 - bits)) & each * ((1u << bits) - 1);
+}
+
+/* Returns eight numbers from number `at` on, a byte for each. */
+static inline uint64_t read_numbers(const struct number_reader *r, int64_t at)
+{
+    const uint32_t mask = (1u << r->bits) - 1;
     uint64_t bytes = 0;
 
-    if (stride == 1) {
-        const uint8_t *b = from + at / 2;
-        const uint32_t word = b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-        return paired ? word_of_bytes(bytes_of_word(word), true) : word;
+    if (r->stride == 1) {
+        const uint8_t *b = r->from + at * r->bits / 8;
+        for (uint32_t i = 0; i < r->bits; i++)
+            bytes |= (uint64_t)b[i] << 8 * i;
+        return r->bits == 8 ? (bytes ^ r->flip) - r->low : spread(bytes, r->bits);
     }
-    for (uint32_t i = 0; i < DTYPE_UINT4_PER_WORD; i++, at += stride)
-        bytes |= (uint64_t)(from[at / 2] >> at % 2 * 4 & 15) << 8 * i;
-    return word_of_bytes(bytes, paired);
+    for (uint32_t i = 0; i < AT_A_TIME; i++, at += r->stride)
+        bytes |= (uint64_t)(r->from[at * r->bits / 8] >> (at * r->bits % 8) & mask) << 8 * i;
+    return (bytes ^ r->flip) - r->low;
 }
 
-struct value *compact_uint4(struct graph *g, const struct compact_layout *p)
+/* Returns the word of a packed type whose first number is number `at`.  In pairs number 4 i + j is in bits b * i of byte j. */
+static inline uint32_t word_of(const struct number_reader *r, int64_t at, uint32_t bits, bool paired)
+{
+    uint32_t word = 0;
+
+    for (uint32_t i = 0; i < 4 / bits; i++, at += AT_A_TIME * r->stride) {
+        const uint64_t bytes = read_numbers(r, at);
+        word |= paired ? (uint32_t)(bytes | bytes >> (32 - bits)) << 2 * bits * i : squeeze(bytes, bits) << 8 * bits * i;
+    }
+    return word;
+}
+
+struct value *compact_packed(struct graph *g, const struct compact_layout *p, dtype type, int low)
 {
     enum { AT_ONCE = 16 };
-    const uint8_t *from = p->constant->constant->data;
-    const int64_t words = p->k / DTYPE_UINT4_PER_WORD, step = DTYPE_UINT4_PER_WORD * p->k_stride;
-    struct compact_constant c = compact_constant_begin(p, p->constant->constant, p->constant->type.type, 0);
-    struct value *v = add_words(g, p, &c);
+    const uint32_t bits = dtype_packed_bits(type), per_word = dtype_per_word(type);
+    const bool paired = p->paired || bits < 4; /* the loops over a word are short then, and can be unrolled */
+    const uint32_t dims[] = {(uint32_t)(p->n / p->panel), (uint32_t)p->blocks,   (uint32_t)(p->inner / per_word),
+                             (uint32_t)p->panel,          paired ? 4 : per_word, per_word / 4};
+    struct compact_constant c = compact_constant_begin(p, p->constant->constant, p->constant->type.type, low);
+    struct value *v = compact_constant_add(g, &c, type, paired ? 6 : 5, dims);
+    const struct number_reader r = reader_of(p, low);
+    const int64_t words = p->k / per_word, step = per_word * p->k_stride;
     uint32_t *to = c.data;
 
     for (int64_t panel = 0; to && panel < p->n; panel += p->panel)
@@ -163,7 +150,7 @@ struct value *compact_uint4(struct graph *g, const struct compact_layout *p)
             for (int64_t i = 0; i < p->panel; i++) {
                 const int64_t at = (panel + i) * p->n_stride + first * step;
                 for (int64_t w = 0; w < count; w++)
-                    to[w * p->panel + i] = word_of_uint4(from, at + w * step, p->k_stride, p->paired);
+                    to[w * p->panel + i] = word_of(&r, at + w * step, bits, paired);
             }
             to += count * p->panel;
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares how the numbers of compact weights are put into the order in which kernels read them (docs/compact-weights.md).  All
+ * Packs the elements of compact weights in the order in which kernels read them (docs/compact-weights.md).  All
  * functions return a new constant of the graph, or NULL after an error in g->error.
  */
 #pragma once
@@ -8,24 +8,23 @@
 #include "ir/graph/constant_pool.h"
 #include "passes/support.h"
 
-/* Says where the numbers of B are, and how they are cut. */
+/* The layout of the elements of B. */
 struct compact_layout {
     const struct value *constant;       /* which has B's numbers */
     int64_t n, k, panel, blocks, inner; /* inner: steps of K in a block */
     int64_t n_stride, k_stride;         /* of the constant */
-    bool paired;                        /* words as kernels want them that multiply bytes */
+    bool paired;                        /* words for kernels that multiply bytes */
     struct constant_pool *pool;         /* where constants are placed, or NULL */
 };
 
-/** Says how the constant is made that is being written. */
+/** Describes how the constant is made that is being written. */
 struct compact_constant {
     struct constant_pool *pool;
     struct constant_recipe recipe;
-    void *data; /* where the bytes are to be written; NULL: they are there, because another graph has packed the same */
+    void *data; /* the memory to write; NULL: another graph has packed the same */
 };
 
-/** Returns the beginning of a recipe: what the layout says, the constant that is packed, the type of its elements, and a number
- * that changes them. */
+/** Begins a recipe: of the layout, the constant that is packed, the type of its elements, and a number that changes them. */
 struct compact_constant compact_constant_begin(const struct compact_layout *p, const struct constant *of, dtype type,
                                                int64_t number);
 /** Adds a constant of that type and shape. */
@@ -35,11 +34,10 @@ struct value *compact_constant_add(struct graph *g, struct compact_constant *c, 
 struct value *compact_constant_end(const struct compact_constant *c, struct value *v);
 /** Finds the range of weights of 8 bits. */
 void compact_range(const struct value *q, int *low, int *high);
-/** Packs numbers of 8 bits, less `low`, that all fit into 4 then: uint4 [N / P, blocks, K / blocks / 8, P, 8], or
- * [N / P, blocks, K / blocks / 8, P, 4, 2] in pairs. */
-struct value *compact_nibbles(struct graph *g, const struct compact_layout *p, int low);
-/** Packs numbers that have 4 bits already in the same way. */
-struct value *compact_uint4(struct graph *g, const struct compact_layout *p);
+/** Packs numbers of 8 bits, less `low`, that all fit into those of a packed type then, or numbers of a packed type with as many
+ * bits or fewer (low: 0).  With w numbers in a word of `type`: [N / P, blocks, K / blocks / w, P, 4, w / 4], or
+ * [N / P, blocks, K / blocks / w, P, w] for 4 bits that are not paired. */
+struct value *compact_packed(struct graph *g, const struct compact_layout *p, dtype type, int low);
 /** Packs bytes, from which `flip` is flipped: int8 [N / P, blocks, K / blocks / 4, P, 4]. */
 struct value *compact_words(struct graph *g, const struct compact_layout *p, uint8_t flip);
 /** Packs elements of one byte, from which `flip` is flipped, or of two: [N / P, blocks, K / blocks, P]. */

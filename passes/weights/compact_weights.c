@@ -5,12 +5,12 @@
  * kernels, which unpack in registers.
  *
  * pass_pack_weights puts such weights into the order in which a register tile reads them, panels of P output channels, and
- * into 4 bits each where all values lie within a range of 16:
+ * into 4, 2 or 1 bits each where all values lie within a range of 16, 4 or 2:
  *
  *   4 bits   uint4 [N / P, blocks, K / blocks / 8, P, 8]: a word holds 8 neighbours along K of one output channel, so that a
- *            vector of words has the same bits of as many channels, and shifting it serves eight steps of the sum
- *            or, for kernels that multiply bytes, uint4 [N / P, blocks, K / blocks / 8, P, 4, 2]: the word's even bits of 4
- *            are four neighbours, the odd ones the next four
+ *            vector of words has the same bits of as many channels, and shifting it serves 8 steps of the sum
+ *   b bits   uint2, uint1, or uint4 for kernels that multiply bytes, [N / P, blocks, K / blocks / w, P, 4, w / 4], w = 32 / b:
+ *            the lowest b bits of the word's bytes are four neighbours, the next ones the next four
  *   8 bits   [N / P, blocks, K / blocks, P]
  *            or, for kernels that multiply bytes, [N / P, blocks, K / blocks / 4, P, 4]: signed, four neighbours along K in a
  *            word
@@ -27,6 +27,7 @@
 
 #include "ir/graph/compact.h"
 #include "ir/target/target.h"
+#include "passes/weights/byte_operands.h"
 #include "passes/weights/compact_layout.h"
 
 /* ---- which weights stay compact ---- */
@@ -79,10 +80,10 @@ static bool has_form(const struct node *n, const struct target *t)
 
     if (!v || v->output_uses || !v->uses)
         return false;
-    if (n->op == OP_DEQUANTIZE_LINEAR
-            ? (v->type.type != WNNOperandDataType_Float32 && !rounds_weights(n, t)) || dtype_size(from) != 1 ||
-                  !is_per_block(&n->inputs[1].value->type, &v->type)
-            : n->op != OP_CAST || v->type.type != WNNOperandDataType_Float32 || from != WNNOperandDataType_Float16)
+    if (n->op == OP_DEQUANTIZE_LINEAR ? (v->type.type != WNNOperandDataType_Float32 && !rounds_weights(n, t)) ||
+                                            dtype_size(from) != 1 || !is_per_block(&n->inputs[1].value->type, &v->type)
+                                      : n->op != OP_CAST || v->type.type != WNNOperandDataType_Float32 ||
+                                            (from != WNNOperandDataType_Float16 && !dtype_is_draft(from)))
         return false;
     return t->compact.small || type_elements(&v->type) * (int64_t)sizeof(float) >= target_facts(t)->contraction.compact_bytes;
 }
@@ -113,7 +114,7 @@ bool node_is_compact_weight(const struct node *n, const struct target *t)
     return unpacks_weights(n, t) && value_is_unpacked(n->results[0]);
 }
 
-/* Returns whether what packing reads of v is of v's type: numbers of 4 bits are weights alone, and no zero points. */
+/* Returns whether what packing reads of v is of v's type: packed numbers are weights alone, and no zero points. */
 static bool has_own_type(const struct value *v)
 {
     bool transposed;
@@ -125,7 +126,8 @@ static bool has_own_type(const struct value *v)
 /* Returns whether v is a constant, or one under nodes that packing or folding removes. */
 static bool becomes_constant(const struct value *v)
 {
-    while (v->producer && (v->producer->op == OP_TRANSPOSE || v->producer->op == OP_RESHAPE || v->producer->op == OP_CAST))
+    while (v->producer && (node_doubles_packed(v->producer) || v->producer->op == OP_TRANSPOSE ||
+                           v->producer->op == OP_RESHAPE || v->producer->op == OP_CAST))
         v = v->producer->inputs[0].value;
     return v->kind == VALUE_CONSTANT;
 }
@@ -136,7 +138,8 @@ bool node_moves_compact_weight(const struct node *n, const struct target *t)
     uint32_t slot;
 
     do {
-        const struct use *u = n->op == OP_TRANSPOSE || n->op == OP_CAST ? value_only_use(n->results[0]) : NULL;
+        const struct use *u =
+            n->op == OP_TRANSPOSE || n->op == OP_CAST || node_doubles_packed(n) ? value_only_use(n->results[0]) : NULL;
         if (!u || !compact_constant(n->results[0], &transposed))
             return false;
         n = u->node;
@@ -165,7 +168,7 @@ bool library_computes(const struct node *n, const struct target *t)
 {
     const struct node *b = n->input_count > 1 && n->inputs[1].value ? n->inputs[1].value->producer : NULL;
 
-    if (!t || !t->takes_node)
+    if (!t || !t->takes_node || node_multiplies_bytes(n, t))
         return false;
     if (b && (compact_weights_of(n, t) ||
               (t->compact.unpacks && (b->op == OP_RESHAPE || b->op == OP_TRANSPOSE) && value_is_unpacked(b->results[0]))))
@@ -214,11 +217,14 @@ static float small_get(const struct small *s, int64_t at)
 {
     float f;
 
-    switch (s->type) {
+    switch ((int)s->type) {
     case WNNOperandDataType_Uint8:
         return ((const uint8_t *)s->data)[at];
     case WNNOperandDataType_Int8:
         return ((const int8_t *)s->data)[at];
+    case DTYPE_FLOAT8E4M3:
+    case DTYPE_FLOAT8E5M2:
+        return f8_to_f32(((const uint8_t *)s->data)[at], s->type);
     case WNNOperandDataType_Float16:
         return half_at(s->data, at);
     default:
@@ -235,10 +241,10 @@ static bool is_everywhere(const struct small *s, float number)
     return true;
 }
 
-/* Returns what applies to blocks, less `shift`, in the order of the packed weights: one number if all are the same, else one
- * for each block and output channel, with a dimension for each of B's. */
-static struct value *pack_small(struct graph *g, const struct small *s, const struct compact_layout *p, float shift,
-                                uint32_t rank)
+/* Returns what applies to blocks, times `factor`, less `shift`, in the order of the packed weights: one number if all are the
+ * same, else one for each block and output channel, with a dimension for each of B's. */
+static struct value *pack_small(struct graph *g, const struct small *s, const struct compact_layout *p, float factor,
+                                float shift, uint32_t rank)
 {
     const int64_t blocks = s->k_block < p->k ? p->blocks : 1;
     const uint32_t dims[6] = {(uint32_t)(p->n / p->panel), (uint32_t)blocks, 1, (uint32_t)p->panel, 1, 1};
@@ -246,19 +252,29 @@ static struct value *pack_small(struct graph *g, const struct small *s, const st
     const bool same = is_everywhere(s, first);
     struct compact_constant c = compact_constant_begin(p, s->constant, s->type, (int64_t)shift);
 
-    for (uint32_t i = 0; i < 5; i++)
-        constant_recipe_add(&c.recipe, (uint64_t[]){s->count, s->n_stride, s->k_stride, s->n_block, s->k_block}[i]);
+    for (uint32_t i = 0; i < 6; i++) /* factors are 1/2, 1 and 2 */
+        constant_recipe_add(&c.recipe, (uint64_t[]){s->count, s->n_stride, s->k_stride, s->n_block, s->k_block, 2 * factor}[i]);
     struct value *v = compact_constant_add(g, &c, WNNOperandDataType_Float32, same ? 0 : rank, dims);
     float *to = c.data;
     if (to && same)
-        *to = first - shift;
+        *to = first * factor - shift;
     for (int64_t panel = 0; to && panel < p->n && !same; panel += p->panel)
         for (int64_t b = 0; b < blocks; b++) {
             const int64_t at = b * p->inner / s->k_block * s->k_stride;
             for (int64_t n = panel; n < panel + p->panel; n++)
-                *to++ = small_get(s, at + (s->n_block == 1 ? n : n / s->n_block) * s->n_stride) - shift;
+                *to++ = small_get(s, at + (s->n_block == 1 ? n : n / s->n_block) * s->n_stride) * factor - shift;
         }
     return compact_constant_end(&c, v);
+}
+
+/* Returns the packed type of the fewest bits that has so many numbers, and whose words a block is a multiple of, or Undefined.
+ */
+static dtype packed_type(int range, int64_t inner)
+{
+    for (uint32_t bits = 1; bits <= 4; bits *= 2)
+        if (range < 1 << bits && inner % dtype_per_word(dtype_packed(bits)) == 0)
+            return dtype_packed(bits);
+    return WNNOperandDataType_Undefined;
 }
 
 /* Returns the packed numbers of a dequantizeLinear as they are before B's dimensions are put into order. */
@@ -266,35 +282,41 @@ static struct value *pack_quantized(struct graph *g, struct node *n, const struc
                                     uint32_t results)
 {
     const struct value *q = p->constant, *scale = unpacking->inputs[1].value;
-    const bool is_packed = q->type.type == DTYPE_UINT4;
     const struct small scales = small_of(scale, p, results), zeros = small_of(unpacking->inputs[2].value, p, results);
     const bool is_signed = q->type.type == WNNOperandDataType_Int8;
+    const float times = (float)compact_times(unpacking->inputs[0].value);
     struct value *v, *zero = NULL;
     uint32_t rank = 4;
-    int low = 0, high = 15;
+    int low = 0, high = (1 << dtype_packed_bits(q->type.type)) - 1;
 
-    if (!is_packed)
+    const bool is_float = dtype_is_float8(q->type.type);
+    if (!dtype_packed_bits(q->type.type) && !is_float)
         compact_range(q, &low, &high);
+    const dtype packed = is_float ? WNNOperandDataType_Undefined : packed_type(high - low, p->inner);
+    p->paired = p->paired && !is_float;
     p->paired = p->paired && (high - low < 16 || is_everywhere(&zeros, is_signed ? 0 : 128));
-    if (high - low < 16 && p->inner % DTYPE_UINT4_PER_WORD == 0) {
-        rank = p->paired ? 6 : 5;
-        v = is_packed ? compact_uint4(g, p) : compact_nibbles(g, p, low);
-        zero = pack_small(g, &zeros, p, (float)low, rank);
+    if (packed) {
+        rank = p->paired || packed != DTYPE_UINT4 ? 6 : 5;
+        v = compact_packed(g, p, packed, low);
+        zero = pack_small(g, &zeros, p, 1 / times, (float)low, rank);
         if (!v || !zero)
             return NULL;
+    } else if (is_float) {
+        v = compact_elements(g, p, q->type.type, 0);
+        zero = v && !is_everywhere(&zeros, 0) ? pack_small(g, &zeros, p, 1, 0, 4) : NULL;
     } else if (is_everywhere(&zeros, is_signed ? 0 : 128)) { /* the numbers are signed bytes */
         const uint8_t flip = is_signed ? 0 : 0x80;
         rank = p->paired ? 5 : 4;
         v = p->paired ? compact_words(g, p, flip) : compact_elements(g, p, WNNOperandDataType_Int8, flip);
     } else {
         v = compact_elements(g, p, q->type.type, 0);
-        zero = pack_small(g, &zeros, p, 0, 4);
+        zero = pack_small(g, &zeros, p, 1, 0, 4);
         if (!v || !zero)
             return NULL;
     }
     v = v ? make_cast(g, n, n, v, WNNOperandDataType_Float32) : NULL;
     v = zero ? make_binary(g, n, OP_SUB, v, zero) : v;
-    return make_binary(g, n, OP_MUL, v, pack_small(g, &scales, p, 0, rank));
+    return make_binary(g, n, OP_MUL, v, pack_small(g, &scales, p, times, 0, rank));
 }
 
 /* Returns whether products of whole numbers below 256 and these scales are numbers that float16 has. */
@@ -331,14 +353,15 @@ static struct value *round_weights(struct graph *g, struct node *n, struct value
  * one for all of K, or for long blocks, operand A gets shorter ones: ROUNDED_BLOCK if that divides them, else whole words. */
 static void pair(struct compact_layout *p)
 {
+    enum { STEPS = 8 }; /* of a word of 4 bits */
     int64_t block = p->inner;
 
     if (p->blocks == 1 || block > ROUNDED_BLOCK_MOST) {
         block = p->inner % ROUNDED_BLOCK ? 2 * ROUNDED_BLOCK : ROUNDED_BLOCK;
         while (block && p->inner % block)
-            block -= DTYPE_UINT4_PER_WORD;
+            block -= STEPS;
     }
-    p->paired = block && block % DTYPE_UINT4_PER_WORD == 0;
+    p->paired = block && block % STEPS == 0;
     if (!p->paired)
         return;
     p->blocks *= p->inner / block;
@@ -382,7 +405,8 @@ struct value *compact_weights_pack(struct graph *g, struct node *n, struct node 
     if (quantized && o->rounds && unpacking->results[0]->type.type == WNNOperandDataType_Float32)
         pair(&p);
     p.constant = compact_constant(unpacking->inputs[0].value, &transposed);
-    if (p.constant->type.type == DTYPE_UINT4 && p.inner % DTYPE_UINT4_PER_WORD) { /* no whole words: bytes */
+    if (dtype_packed_bits(p.constant->type.type) &&
+        !packed_type((1 << dtype_packed_bits(p.constant->type.type)) - 1, p.inner)) { /* no whole words: bytes */
         if (!compact_weights_fold(g, unpacking))
             return NULL;
         p.constant = compact_constant(unpacking->inputs[0].value, &transposed);

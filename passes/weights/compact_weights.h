@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what passes do with compact weights, which lie in memory in 4, 8 or 16 bits and are multiplied as float32
+ * Declares the handling of compact weights, which are stored in 4, 8 or 16 bits and multiplied as float32
  * (docs/compact-weights.md): which ones stay compact, and how they are packed.
  */
 #pragma once
 
 #include "passes/support.h"
 
-/** Returns whether n makes float32 numbers of constants of 8 or 16 bits (dequantizeLinear, or a cast from float16) that only
- * contractions on this target read as B, and that are large enough to be worth unpacking there.  Constant folding leaves n. */
+/** Returns whether n converts constants of 8 or 16 bits to float32 (dequantizeLinear, or a cast from float16) that only
+ * contractions on this target read as B, and that are large enough to be worth unpacking there.  Constant folding skips n. */
 bool node_is_compact_weight(const struct node *n, const struct target *t);
 /**
- * Returns whether n, a transpose or a cast from numbers of 4 bits, is all that is between a constant and what unpacks it as
- * node_is_compact_weight says: packing reads the constant where it lies, so that constant folding leaves n, too.
+ * Returns whether n, a transpose or a cast from numbers of 4 bits, is the only node between a constant and the node of
+ * node_is_compact_weight that unpacks it: packing reads the constant in place, so that constant folding skips n, too.
  */
 bool node_moves_compact_weight(const struct node *n, const struct target *t);
 /** Returns whether the library computes the contraction n.  It reads no compact weights. */
 bool library_computes(const struct node *n, const struct target *t);
 /** Returns the node that unpacks operand B of the contraction n, or NULL if B is not compact. */
 struct node *compact_weights_of(const struct node *n, const struct target *t);
-/** Operand A is rounded in blocks of so many neighbours along K where B has one scale for all of K, or for more than
+/** Operand A is rounded in blocks of that many neighbours along K where B has one scale for all of K, or for more than
  * ROUNDED_BLOCK_MOST; else its blocks are those of B's scales. */
 enum { ROUNDED_BLOCK = 32, ROUNDED_BLOCK_MOST = 256 };
-/** Says how a B is to be packed. */
+/** Describes how a B is to be packed. */
 struct compact_order {
     uint32_t results;           /* the dimension of B with the output channels */
     int64_t panel;              /* how many of these are contiguous */
@@ -37,6 +37,6 @@ struct compact_order {
  */
 struct value *compact_weights_pack(struct graph *g, struct node *n, struct node *unpacking, const struct compact_order *o,
                                    int64_t *rounded_block);
-/** Folds what node_moves_compact_weight has left before `unpacking`, whose inputs are constants then.  Returns false after an
+/** Folds the nodes of node_moves_compact_weight before `unpacking`, whose inputs are constants then.  Returns false after an
  * error in g->error. */
 bool compact_weights_fold(struct graph *g, struct node *unpacking);

@@ -9,7 +9,7 @@
  *     x -> reshape -> matmul     becomes     x -> cast to bfloat16 -> reshape -> cast to float32 -> matmul
  *
  * The first cast then belongs to what computes x, as the last thing that a library cluster does or as what a kernel stores; the
- * second one to the contraction, which reads bfloat16 (pass_fuse_epilogues).  Other readers of x see float32 as before, so that
+ * second one to the contraction, which reads bfloat16 (pass_fuse_epilogues).  Other users of x still read float32, so that
  * the pass changes no number: where x has such readers, it is stored both ways.
  */
 #include "passes/weights/compact_weights.h"

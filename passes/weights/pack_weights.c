@@ -8,25 +8,17 @@
  *
  * It looks at nodes without a cluster that the library does not take.  They get the constant in that order, and after it the
  * transpose and the reshape that say which element is which; they become index maps of the contraction's kernel
- * (docs/contractions.md).  The graph means the same as before.  Where the lowering would not take the three together nothing is
- * changed.  Nothing may fold constants after this pass.
+ * (docs/contractions.md).  The graph's meaning does not change.  Where the lowering would not take the three together nothing
+ * is changed.  Nothing may fold constants after this pass.
  */
 #include <string.h>
 
 #include "ir/graph/constant_pool.h"
 #include "ir/graph/conv.h"
 #include "ir/schedule/schedule.h"
+#include "passes/weights/byte_operands.h"
 #include "passes/weights/compact_weights.h"
 #include "passes/weights/round_operand.h"
-
-/* Says where the dimensions of a contraction's B are: that of output channels (N), and the others (K), slowest first. */
-struct weight_order {
-    uint32_t results, count;
-    uint8_t others[RANK_MAX];
-    int64_t group; /* output channels that read the same part of A: a panel must not have more */
-    int64_t rows;  /* M: points that read all of B */
-    int64_t inner; /* K: multiply-adds for one result */
-};
 
 /* Returns the rows of a matmul that read the same B. */
 static int64_t count_rows(const struct node *n)
@@ -173,14 +165,14 @@ static int64_t compact_panel_of(const struct target *t, const struct node *n, co
     return panel_of(t, n, o, tall ? facts->tall_rows : 1);
 }
 
-/* Removes a node that nothing reads any more, and lets go of its constants. */
+/* Removes a node unless something reads it, and lets go of its constants. */
 static void drop_unread(struct node *n)
 {
     struct value *sources[OP_OPERANDS_MAX];
     const uint32_t count = n->input_count;
 
-    if (n->results[0]->uses)
-        return; /* another contraction reads the same weights */
+    if (n->results[0]->uses || n->results[0]->output_uses)
+        return; /* another contraction reads the same weights, or the program does */
     for (uint32_t i = 0; i < count; i++)
         sources[i] = n->inputs[i].value;
     node_remove(n);
@@ -272,25 +264,6 @@ static bool may_round(const struct node *n, const struct target *t)
     return t->rounds_operands && !(n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->aTranspose);
 }
 
-/* Returns what makes operand A of bytes that a device multiplies as they are, whatever the precision says; else NULL. */
-static const struct node *bytes_of_a(const struct node *n, const struct target *t)
-{
-    return t->device && t->device->dots && !(n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->aTranspose)
-               ? operand_of_bytes(n)
-               : NULL;
-}
-
-/* Rounds operand A of n, or takes its bytes as they are.  Returns false after an error in g->error. */
-static bool round_a(struct graph *g, struct node *n, const struct node *bytes, int64_t block, struct rounded_operands *kept)
-{
-    struct value *v = bytes ? take_bytes(g, n, bytes) : round_operand(g, n, block, kept);
-
-    if (!v)
-        return false;
-    node_set_input(n, 0, v);
-    return true;
-}
-
 /* Packs a compact B, or makes floats of it and packs those where no kernel can unpack it.  Returns false if nothing was
  * changed, or after an error in g->error. */
 static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking, const struct target *t,
@@ -303,8 +276,7 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
 
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return false;
-    const struct node *bytes = order.inner <= BYTE_SUM_STEPS ? bytes_of_a(n, t) : NULL;
-    const bool rounds = bytes || may_round(n, t);
+    const bool rounds = may_round(n, t);
     v = compact_weights_pack(g, n, unpacking,
                              &(struct compact_order){order.results, compact_panel_of(t, n, &order, rounds), rounds, t->pool},
                              &block);
@@ -313,13 +285,29 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
     node_set_input(n, 1, v);
     if (is_one_kernel(n, mark, t)) {
         drop_unread(original->producer);
-        return !block || round_a(g, n, bytes, block, kept);
+        if (block && (v = round_operand(g, n, block, kept)))
+            node_set_input(n, 0, v);
+        return v != NULL;
     }
     node_set_input(n, 1, original);
     nodes_undo(n, mark);
     struct node *last = original->producer; /* `unpacking`, or a cast of what it gives */
     return compact_weights_fold(g, unpacking) && (last == unpacking || node_fold(g, unpacking)) && node_fold(g, last) &&
            (pack_floats(g, n, t) || !g->error.status);
+}
+
+/* Packs operands of 8 bits.  Returns the contraction, or NULL if nothing was changed, or after an error in g->error. */
+static struct node *pack_bytes(struct graph *g, struct node *n, const struct target *t)
+{
+    struct weight_order order;
+
+    if (!find_order(&target_facts(t)->contraction, n, &order))
+        return NULL;
+    struct value *operands[2] = {n->inputs[0].value, n->inputs[1].value};
+    n = pack_byte_operands(g, n, &order, panel_of(t, n, &order, order.rows), t->pool);
+    for (uint32_t i = 0; n && i < 2; i++)
+        drop_unread(operands[i]->producer);
+    return n;
 }
 
 static void share(struct value *v, struct constant_pool *pool)
@@ -348,9 +336,17 @@ bool pass_pack_weights(struct graph *g, const struct pass_options *o)
     if (!o->target)
         return false;
     graph_for_each_safe (g, n) {
-        struct node *unpacking = n->cluster ? NULL : compact_weights_of(n, o->target);
+        struct node *unpacking = n->cluster ? NULL : compact_weights_of(n, o->target), *bytes;
         bool packed = false;
 
+        if (node_multiplies_bytes(n, o->target)) {
+            if ((bytes = pack_bytes(g, n, o->target)) != NULL)
+                share_weights(bytes, o->target->pool);
+            changed |= bytes != NULL;
+            if (g->error.status)
+                return changed;
+            continue;
+        }
         if (unpacking)
             packed = pack_compact(g, n, unpacking, o->target, &kept);
         else if (is_candidate(n, o->target))

@@ -72,36 +72,3 @@ struct value *round_operand(struct graph *g, struct node *n, int64_t inner, stru
     v = make_binary(g, n, OP_MUL, v, found->scale);
     return v ? make_reshape(g, n, n, v, x->type.rank, x->type.dims) : NULL;
 }
-
-const struct node *operand_of_bytes(const struct node *n)
-{
-    const struct node *d = n->inputs[0].value->producer;
-
-    if (!d || d->op != OP_DEQUANTIZE_LINEAR || d->inputs[0].value->type.type != WNNOperandDataType_Uint8 ||
-        !d->inputs[0].value->producer)
-        return NULL;
-    for (uint32_t i = 1; i < 3; i++) {
-        const struct value *v = d->inputs[i].value;
-        if (v->kind != VALUE_CONSTANT || !v->constant || type_elements(&v->type) != 1)
-            return NULL;
-    }
-    return d;
-}
-
-struct value *take_bytes(struct graph *g, struct node *n, const struct node *dequantization)
-{
-    const struct value *scale = dequantization->inputs[1].value, *zero = dequantization->inputs[2].value;
-    struct tensor_type type = {.type = WNNOperandDataType_Float32, .rank = dequantization->inputs[0].value->type.rank};
-    struct constant *c = constant_create(scale->constant->data, sizeof(float));
-
-    if (!c)
-        return error_null_memory(&g->error);
-    for (uint32_t i = 0; i < type.rank; i++)
-        type.dims[i] = 1;
-    struct value *v = graph_add_constant(g, &type, c);
-    return make_binary(g, n, OP_MUL,
-                       make_binary(g, n, OP_SUB,
-                                   make_cast(g, n, n, dequantization->inputs[0].value, WNNOperandDataType_Float32),
-                                   scalar(g, *(const uint8_t *)zero->constant->data)),
-                       v);
-}

@@ -9,7 +9,7 @@
 
 enum { ROUNDED_KEPT = 4 };
 
-/** Remembers what was rounded last: several matmuls in a row read the same operand. */
+/** The operand rounded last, for further matmuls that read it. */
 struct rounded_operands {
     struct rounded {
         const struct value *x;
@@ -25,9 +25,3 @@ struct rounded_operands {
  * n computes in registers.  Returns NULL after an error in g->error.
  */
 struct value *round_operand(struct graph *g, struct node *n, int64_t inner, struct rounded_operands *kept);
-/** Returns the dequantizeLinear that makes operand A of n of unsigned bytes, which are computed, with one scale and one zero
- * point, both constants.  Returns NULL if there is none. */
-const struct node *operand_of_bytes(const struct node *n);
-/** Says such an operand in the operators of rounded ones, which join the kernel of n; the bytes stay what they are.  Returns
- * NULL after an error in g->error. */
-struct value *take_bytes(struct graph *g, struct node *n, const struct node *dequantization);

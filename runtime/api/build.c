@@ -7,6 +7,7 @@
  * the context cancels either.
  */
 #include "runtime/compile/compile.h"
+#include "runtime/compile/plans.h"
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
 #include "runtime/api/variants.h"
@@ -45,6 +46,15 @@ static bool code_cancelled(void *user, uint32_t done, uint32_t total)
     return ask(user, WNNBuildStage_Code, done, total);
 }
 
+/* Gives up a graph: plans learn of one that was compiled, unless it is theirs. */
+static void give_up(struct graph *g, bool planned, bool compiled)
+{
+    if (g->origin.plans && compiled && !planned)
+        plans_learn(g->origin.plans, g);
+    else if (!planned)
+        graph_free(g);
+}
+
 /* Returns the executable of g, which is freed as soon as possible: with it go the constants that were folded or packed. */
 static struct executable *build_executable(WNNContext context, struct graph *g, WNNQuantizedWeights *quantized, struct error *e)
 {
@@ -53,10 +63,11 @@ static struct executable *build_executable(WNNContext context, struct graph *g, 
     struct program program;
     struct executable *x = NULL;
     struct watch watch = {context, g->progress, 0, false};
+    const bool planned = g->origin.is_clustered;
     bool ok = compile_graph(en, g, graph_cancelled, &watch, &program, &times, e);
 
     *quantized = g->quantized.counts;
-    graph_free(g);
+    give_up(g, planned, ok);
     if (!ok)
         return NULL;
     double start = milliseconds_now();
@@ -74,8 +85,8 @@ static struct executable *build_executable(WNNContext context, struct graph *g, 
     program_free(&program);
     if (x)
         context_log(context, WNNLogLevel_Info,
-                    "a graph was built: passes %.1f ms, lowering %.1f ms, storage %.1f ms, library %.1f ms, code %.1f ms",
-                    times.passes, times.lower, times.storage, times.library, times.load);
+                    "a graph was %s: passes %.1f ms, lowering %.1f ms, storage %.1f ms, library %.1f ms, code %.1f ms",
+                    planned ? "planned" : "built", times.passes, times.lower, times.storage, times.library, times.load);
     return x;
 }
 
@@ -84,7 +95,7 @@ static void tell_unused_precision(WNNContext context)
     const struct engine *en = context->engine;
 
     if (en->precision != WNNPrecision_Float32 && en->exact && !atomic_flag_test_and_set(&context->told))
-        context_log(context, WNNLogLevel_Warning, "the precision that was asked for has no effect: %s", en->exact);
+        context_log(context, WNNLogLevel_Warning, "the requested precision has no effect: %s", en->exact);
 }
 
 /* Whatever went wrong inside is one kind of error to the caller, unless the context is gone. */
@@ -117,10 +128,8 @@ WNNGraph graph_build(WNNContext context, struct graph *g, struct error *e)
         build_set_error(context, e);
         return NULL;
     }
-    if (atomic_load(&context->lost))
-        graph_free(g);
-    else if (!(graph = graph_create_object(context, g, e)))
-        graph_free(g);
+    if (atomic_load(&context->lost) || !(graph = graph_create_object(context, g, e)))
+        give_up(g, g->origin.is_clustered, false);
     else if (g->dims)
         graph->variants = variants_create(g, e);
     else

@@ -50,11 +50,10 @@ static bool options_check(const WNNContextOptions *o, struct error *e)
 {
     if (o->powerPreference != WNNPowerPreference_Default && o->powerPreference != WNNPowerPreference_HighPerformance &&
         o->powerPreference != WNNPowerPreference_LowPower)
-        return error_set(e, WNNStatus_TypeError,
-                         "createContext: powerPreference is %d, which is none of the enumeration's values",
+        return error_set(e, WNNStatus_TypeError, "createContext: powerPreference is %d, not a value of the enumeration",
                          (int)o->powerPreference);
     if (o->precision < WNNPrecision_Float32 || o->precision > WNNPrecision_Int8)
-        return error_set(e, WNNStatus_TypeError, "createContext: precision is %d, which is none of the enumeration's values",
+        return error_set(e, WNNStatus_TypeError, "createContext: precision is %d, not a value of the enumeration",
                          (int)o->precision);
     if (o->threadCount > THREAD_COUNT_MAX)
         return error_set(e, WNNStatus_TypeError, "createContext: threadCount is %u, the largest supported is %d",
@@ -104,6 +103,7 @@ WNNStatus context_create(WNNContextOptions const *options, engine_create_functio
     c->next_id = 1;
     c->power_preference = o->powerPreference;
     c->budget = o->budget;
+    c->knows_draft = o->draftDataTypes;
     c->lost_info = o->lost;
     if (debug_init(&c->debug, o->ignoreEnvironment, o->debug.data, view_length(o->debug), &e)) {
         static atomic_flag helped = ATOMIC_FLAG_INIT;
@@ -428,12 +428,19 @@ static dtype_set row_types(const struct op_info *info, const struct operand_info
     return types;
 }
 
+bool runtime_knows_draft(WNNContext context)
+{
+    return context && context->knows_draft;
+}
+
 dtype_set runtime_supported_types(WNNContext context, enum op op, uint32_t slot)
 {
     const struct op_info *info = &op_infos[op];
 
-    (void)context; /* no engine takes less than the operator table says */
-    return row_types(info, slot < OP_OPERANDS_MAX ? &info->ins[slot] : &info->outs[slot - OP_OPERANDS_MAX]);
+    const struct operand_info *operand = slot < OP_OPERANDS_MAX ? &info->ins[slot] : &info->outs[slot - OP_OPERANDS_MAX];
+
+    /* No engine takes less than the operator table says. */
+    return row_types(info, operand) | (runtime_knows_draft(context) ? op_draft_types(op, operand) : 0);
 }
 
 bool type_from_descriptor(WNNOperandDataType data_type, size_t rank, uint32_t const *shape, const char *what,
@@ -443,7 +450,7 @@ bool type_from_descriptor(WNNOperandDataType data_type, size_t rank, uint32_t co
         return error_set(e, WNNStatus_TypeError, "%s has rank %zu, the largest supported is %d", what, rank, RANK_MAX);
     if (rank > 0 && !shape)
         return error_set(e, WNNStatus_TypeError, "%s has rank %zu, but its shape is NULL", what, rank);
-    if (!dtype_is_public(data_type)) /* type_check takes what only passes make, too */
+    if (!dtype_is_port(data_type)) /* type_check takes what only passes make, too */
         return error_set(e, WNNStatus_TypeError, "%s has no valid data type (value %u)", what, (unsigned)data_type);
     *type = (struct tensor_type){.type = data_type, .rank = (uint32_t)rank};
     for (size_t i = 0; i < rank; i++)

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This header declares the objects of WNNContext, WNNTensor, WNNGraph and WNNFuture, and what the runtime's files share
- * about them.
+ * This header declares the objects of WNNContext, WNNTensor, WNNGraph and WNNFuture, and internal functions for them.
  *
  * The public calls become work on the context's timeline (runtime/api/timeline.h) and on its engine (runtime/engine/engine.h).
  *
  * Ownership
- * - Tensors, graphs, builders and queued tasks hold a reference on their context.  When the last one goes, nothing is queued
- *   and no thread can wait any more: futures that were never observed end then, with InvalidStateError.
+ * - Tensors, graphs, builders and queued tasks hold a reference on their context.  When the last one is dropped, nothing is
+ *   queued and no thread can wait any more: futures that were never observed end then, with InvalidStateError.
  * - A tensor or graph that a future carries to its callback takes its reference on the context when it is handed over, so that
  *   results that were not fetched do not keep their context alive.
  * - Work uses the memory of a tensor and the code of a graph under a pin.  destroy() marks; the memory goes with the last
  *   pin, which is after the work already submitted.  So destroy never waits.
  *
  * Locking
- * - WNNContextImpl.lock guards everything below that is not atomic or constant after creation.  It is held for moments only:
- *   never while computing, copying, compiling or calling back.
+ * - WNNContextImpl.lock guards everything below that is not atomic or constant after creation.  It is held briefly: never while
+ *   computing, copying, compiling or calling back.
  * - Callbacks run without any lock.  Code that settles futures under the lock collects the callbacks in a struct after,
- *   and hands it to after_run when the lock is free again.
+ *   and passes it to after_run after the lock is released.
  */
 #pragma once
 
@@ -45,11 +44,11 @@ enum future_state {
     FUTURE_DONE     /* it has returned; the future has left the context's table */
 };
 
-/** Says how far the work for a future is. */
+/** Describes how far the work for a future is. */
 struct future_work {
-    bool started;          /* it runs: waiting for the future inside that work would wait for itself */
+    bool started;          /* it runs: waiting for the future inside that work would deadlock */
     bool copying;          /* the caller's buffer is being written: only the copying thread may settle the future */
-    atomic_bool cancelled; /* it shall stop; the future's error says why */
+    atomic_bool cancelled; /* it should stop; the future's error has the reason */
     pthread_t runner;      /* FUTURE_RUNNING: the thread inside the callback */
 };
 
@@ -95,6 +94,7 @@ struct WNNContextImpl {
     atomic_uint references;
     WNNPowerPreference power_preference;
     WNNBudget budget; /* of every graph builder */
+    bool knows_draft; /* data types of the draft (webnn_draft.h) may be named */
     struct debug_options debug;
     struct engine *engine;
     struct webnn_object_parallel parallel; /* the engine's, if it has one */
@@ -102,7 +102,7 @@ struct WNNContextImpl {
     WNNContextLostCallbackInfo lost_info;
     WNNComputedCallbackInfo computed;
     WNNLogCallbackInfo log;
-    atomic_flag told;        /* whether the precision has an effect was looked at */
+    atomic_flag told;        /* whether the precision has an effect was checked */
     atomic_bool lost;        /* written under the lock */
     struct error lost_error; /* why; does not change once lost is set */
 
@@ -130,7 +130,7 @@ typedef struct engine *(*engine_create_function)(uint32_t thread_count, const st
  */
 WNNStatus context_create(WNNContextOptions const *options, engine_create_function create, WNNContext *context);
 
-/** Empties e: it says success, and nothing else. */
+/** Clears e to success. */
 static inline void error_clear(struct error *e)
 {
     e->status = WNNStatus_Success;
@@ -151,7 +151,7 @@ struct context_task {
 };
 
 /**
- * Says, inside t->run, that the work goes on elsewhere and ends with timeline_resume.  Then t->finish runs, and after it
+ * Called inside t->run: the work continues elsewhere and ends with timeline_resume.  Then t->finish runs, and after it
  * t->release.
  */
 void context_suspend(struct context_task *t);
@@ -170,7 +170,7 @@ bool context_run_in_turn(WNNContext context, bool overlaps, void (*run)(void *us
 
 /** Loses the context (the specification's "lose"), unless it is lost already. */
 void context_lose(WNNContext context, const char *message);
-/** Loses the context if its engine's machine is gone.  It is called, without locks, after the engine has failed. */
+/** Loses the context if its engine's device is lost.  It is called, without locks, after the engine has failed. */
 void context_check_engine(WNNContext context);
 
 /**
@@ -179,7 +179,7 @@ void context_check_engine(WNNContext context);
  * it never does.
  */
 bool context_wait(WNNContext context, const struct timespec *deadline);
-/** Refuses to wait on a thread that is amid a dispatch of the context, for which the wait would last: false after an error. */
+/** Refuses to wait on a thread that is inside a dispatch of the context, which would deadlock: false after an error. */
 bool context_may_wait(WNNContext context, const char *call, struct error *e);
 
 /* ---- future.c ---- */
@@ -189,19 +189,19 @@ bool context_may_wait(WNNContext context, const char *call, struct error *e);
 struct future *future_create(WNNContext context, enum future_kind kind, WNNCallbackMode mode, bool synchronous);
 /**
  * Creates the future of an asynchronous call.  Without one there is nothing to wait for: then the callback runs at once with
- * *e, which is set unless it says already what is wrong, and NULL is returned.  context may be NULL if *e says so.
+ * *e, which is set unless it has an error already, and NULL is returned.  context may be NULL if *e says so.
  */
 struct future *future_open(WNNContext context, enum future_kind kind, WNNCallbackMode mode, struct future_target target,
                            struct error *e);
 /** Ends f with *e (NULL means success) and takes over result.  Only the first end of a future counts. */
 void future_settle(WNNContext context, struct future *f, const struct error *e, void *result, struct after *after);
-/** Ends everything pending with *e, and turns what was not observed yet into failures. */
+/** Ends all pending futures with *e, and fails unobserved ones. */
 void futures_cancel_all(WNNContext context, const struct error *e, struct after *after);
 /** Does the same for the reads of one tensor. */
 void futures_cancel_reads(WNNContext context, WNNTensor tensor, const struct error *e, struct after *after);
 /**
  * Waits, without the lock, until f is settled, and takes its end for a synchronous call: *e and, unless result is NULL, *result
- * receive it.  Gives back the caller's reference and returns the status.
+ * receive it.  Drops the caller's reference and returns the status.
  */
 WNNStatus future_take(WNNContext context, struct future *f, void **result, struct error *e);
 
@@ -213,16 +213,16 @@ void future_end(WNNContext context, struct future *f, const struct error *e, voi
 /** Ends f with the error *e. */
 void future_fail(WNNContext context, struct future *f, const struct error *e);
 /**
- * Submits t, which ends f and gets a reference on it for that (its release gives the reference back).  If it cannot be
+ * Submits t, which ends f and gets a reference on it for that (its release drops it).  If it cannot be
  * submitted, f fails.
  */
 void future_submit(WNNContext context, struct future *f, struct context_task *t);
-/** Gives back a reference. */
+/** Drops a reference. */
 void future_give_back(WNNContext context, struct future *f);
 
 /** Calls back, and frees what `after` collected.  No lock is held; the context may go with the last callback. */
 void after_run(WNNContext context, struct after *after);
-/** Ends what was never observed, when the last reference on the context has gone. */
+/** Ends unobserved futures after the last reference on the context was dropped. */
 void futures_abandon(WNNContext context);
 
 /* ---- tensors ---- */
@@ -245,16 +245,16 @@ struct WNNTensorImpl {
 
 /** Checks a descriptor and makes the tensor without its memory.  Returns NULL after an error in *e. */
 WNNTensor tensor_prepare(WNNContext context, WNNTensorDescriptor const *d, struct error *e);
-/** Gives a prepared tensor its memory, unless it has it, and hands it to the caller; with t NULL, e says why there is none. */
+/** Allocates a prepared tensor's memory, unless it has it, and returns it to the caller; with t NULL, e has the reason. */
 WNNStatus tensor_complete(WNNTensor t, WNNTensor *tensor, struct error *e);
-/** Clears *e and *tensor.  Returns false after an error in *e: there is no place for the result. */
+/** Clears *e and *tensor.  Returns false after an error in *e: the pointer for the result is NULL. */
 bool tensor_check_result(WNNTensor *tensor, const char *call, struct error *e);
 /** Takes the "destroy" steps, with the lock held.  What must be freed outside the lock comes back through the arguments. */
 void tensor_destroy_locked(WNNTensor t, const struct error *e, struct after *after, struct engine_buffer **buffer,
                            struct constant **data);
 /** Takes a pin and a reference, with the lock held. */
 void tensor_pin(WNNTensor t);
-/** Gives both back, with no lock held, and frees the memory of a destroyed tensor with its last pin. */
+/** Drops both, with no lock held, and frees the memory of a destroyed tensor with its last pin. */
 void tensor_unpin(WNNTensor t);
 
 /* ---- graphs ---- */
@@ -284,15 +284,15 @@ WNNGraph graph_create_described(WNNContext context, uint32_t input_slots, uint32
                                 struct error *e);
 /** Builds g, which is taken over, without a reference on the context.  Returns NULL after an error in *e. */
 WNNGraph graph_build(WNNContext context, struct graph *g, struct error *e);
-/** Makes a finished graph known to its context.  Returns false if the context was lost meanwhile. */
+/** Registers a finished graph with its context.  Returns false if the context was lost in the meantime. */
 bool graph_publish(WNNGraph graph);
 /** Marks a graph as destroyed, with the lock held.  Returns the executable if it is to be unloaded at once, else NULL. */
 struct executable *graph_destroy_locked(WNNGraph graph);
 /** Takes a pin and a reference, with the lock held. */
 void graph_pin(WNNGraph graph);
-/** Gives both back, with no lock held, and unloads the executable of a destroyed graph with its last pin. */
+/** Drops both, with no lock held, and unloads the executable of a destroyed graph with its last pin. */
 void graph_unpin(WNNGraph graph);
-/** Says in *e that a call is refused, because the graph or its context is destroyed.  Returns false. */
+/** Sets *e: a call is refused, because the graph or its context is destroyed.  Returns false. */
 bool graph_refuse(WNNGraph graph, const char *call, struct error *e);
 /** Pins a graph, with no lock held, or returns false after graph_refuse. */
 bool graph_try_pin(WNNGraph graph, const char *call, struct error *e);
@@ -302,12 +302,12 @@ bool graph_try_pin(WNNGraph graph, const char *call, struct error *e);
  */
 uint32_t graph_find_binding(const struct graph_binding *bindings, const struct graph_binding *const *by_name, uint32_t count,
                             WNNStringView name, uint32_t hint);
-/** Returns a suggestion with the message that suggestion_list makes for a name that the bindings lack. */
+/** Returns a suggestion (suggestion_list) for a name that is not among the bindings. */
 struct suggestion graph_suggest_binding(const struct graph_binding *bindings, uint32_t count, WNNStringView name);
 
 /* ---- small things ---- */
 
-/** Returns the length of a string, which WNN_STRLEN leaves to be counted. */
+/** Returns the length of a string, also for WNN_STRLEN. */
 static inline size_t view_length(WNNStringView v)
 {
     return v.length == WNN_STRLEN ? (v.data ? __builtin_strlen(v.data) : 0) : v.length;

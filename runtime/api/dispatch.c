@@ -544,7 +544,7 @@ static bool compute_bound(WNNGraph graph, const struct engine_binding *bindings,
     /*
      * Regions inside a caller's region would have one thread, which library primitives were not made for: the timeline's thread
      * is in none.  It may also have a team where this thread can get none.  On the timeline's thread itself there is no other
-     * choice than to compute at once.  Nor is there with an application's parallel-for, of which regions are no part; waiting
+     * choice than to compute at once.  Nor is there with an application's parallel-for, of which regions are not part; waiting
      * for another thread could be waiting for one that needs this one.
      */
     WNNContext context = graph->context;
@@ -597,8 +597,8 @@ static bool compute_staged(WNNGraph graph, const struct compute_call *call, cons
 }
 
 /*
- * Computes where the buffers lie.  Outputs that were left out get memory, of which the system gives what is written to, and
- * inputs zeros: steps that make several outputs read them.
+ * Computes where the buffers lie.  Outputs that were left out get memory, of which the system gives the pages that are written
+ * to, and inputs zeros: steps that make several outputs read them.
  */
 static bool compute_in_place(WNNGraph graph, struct engine_binding *bindings, const struct engine_stop *stop, struct error *e)
 {

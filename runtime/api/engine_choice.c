@@ -30,8 +30,7 @@ static bool read_variable(WNNEngine *engine, char device[DEVICE_BYTES], struct e
         snprintf(device, DEVICE_BYTES, "%s", text[3] ? text + 4 : "");
         return true;
     }
-    return error_set(e, WNNStatus_TypeError,
-                     "createContext: WEBNN_ENGINE is \"%s\", which is none of auto, cpu, gpu and gpu:DEVICE",
+    return error_set(e, WNNStatus_TypeError, "createContext: WEBNN_ENGINE is \"%s\", not auto, cpu, gpu or gpu:DEVICE",
                      escape_text(shown, sizeof shown, text, strlen(text)));
 }
 
@@ -111,8 +110,7 @@ struct engine *engine_choose(const WNNContextOptions *o, uint32_t thread_count, 
     const size_t length = view_length(o->device), cache_length = view_length(o->cache);
 
     if ((unsigned)engine > WNNEngine_Gpu)
-        return error_null(e, WNNStatus_TypeError, "createContext: engine is %d, which is none of the enumeration's values",
-                          (int)engine);
+        return error_null(e, WNNStatus_TypeError, "createContext: engine is %d, not a value of the enumeration", (int)engine);
     if (o->openclContext || o->openclDevice || o->openclQueue) {
         const bool all = o->openclContext && o->openclDevice && o->openclQueue;
 

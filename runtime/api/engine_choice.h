@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Decides which engine a context computes on.
+ * Chooses the engine of a context.
  */
 #pragma once
 
@@ -8,8 +8,8 @@
 #include "webnn/webnn.h"
 
 /**
- * Creates the engine that the options ask for; with WNNEngine_Auto the one that the variable WEBNN_ENGINE names ("cpu", "gpu"
- * or "gpu:DEVICE"), unless variables are ignored, else a GPU where that is expected to gain, else the processor.  debug must
+ * Creates the engine of the options; with WNNEngine_Auto the one that the variable WEBNN_ENGINE names ("cpu", "gpu"
+ * or "gpu:DEVICE"), unless variables are ignored, else a GPU if it is expected to be faster, else the processor.  debug must
  * outlive it.  Returns NULL after an error in *e: a TypeError if the options or the variable name no engine, a
  * NotSupportedError if there is no such engine or device.
  */

@@ -321,7 +321,7 @@ bool context_may_wait(WNNContext context, const char *call, struct error *e)
 {
     return !timeline_is_computing(context->timeline) ||
            error_set(e, WNNStatus_InvalidStateError,
-                     "%s: it is called amid a dispatch of this context, by the parallel-for or by a callback that must not "
+                     "%s: it is called during a dispatch of this context, by the parallel-for or by a callback that must not "
                      "wait, and would wait for itself",
                      call);
 }

@@ -73,22 +73,23 @@ static bool graph_sort_names(WNNGraph graph)
 
 static bool graph_describe(WNNGraph graph, const struct graph *g, struct arena *scratch)
 {
+    const uint32_t inputs = g->input_count - g->origin.data_count;
     uint64_t *reached;
     bool ok = true;
 
     if (!graph_reach(g, scratch, &reached))
         return false;
-    for (uint32_t i = 0; i < g->input_count; i++)
-        graph->input_count += g->is_variant || reached[g->inputs[i]->index];
-    graph->input_slots = g->input_count;
+    for (uint32_t i = 0; i < inputs; i++)
+        graph->input_count += g->origin.role == GRAPH_VARIANT || reached[g->inputs[i]->index];
+    graph->input_slots = inputs;
     graph->output_count = g->output_count;
     graph->inputs = arena_array(&graph->arena, graph->input_count, sizeof *graph->inputs);
     graph->outputs = arena_array(&graph->arena, graph->output_count, sizeof *graph->outputs);
     if (!graph->inputs || !graph->outputs)
         return false;
-    for (uint32_t i = 0, at = 0; ok && i < g->input_count; i++) {
+    for (uint32_t i = 0, at = 0; ok && i < inputs; i++) {
         const struct value *v = g->inputs[i];
-        if (!g->is_variant && !reached[v->index])
+        if (g->origin.role != GRAPH_VARIANT && !reached[v->index])
             continue;
         graph->inputs[at].spares = ~reached[v->index];
         ok = binding_set(&graph->arena, &graph->inputs[at], v->name, v->name_length, &v->type, i) &&

@@ -6,6 +6,7 @@
  * constants, packed weights and code are the mapped file's own pages.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +18,8 @@
 #include "ir/support/text.h"
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
+#include "runtime/api/variants.h"
+#include "runtime/program/serialized_named.h"
 
 static const char *quote(char *buf, size_t size, const char *path)
 {
@@ -47,9 +50,10 @@ static bool save_to(WNNGraph graph, const char *path, struct error *e)
 
     if (!file)
         return save_failed(path, why, e);
-    bool ok =
-        en->functions->optional.serialization->save(graph->executable, graph->input_count, graph->inputs, graph->output_count,
-                                                    graph->outputs, stream_put, new_file_stream(file), e);
+    bool ok = graph->variants ? variants_save(graph, stream_put, new_file_stream(file), e)
+                              : en->functions->optional.serialization->save(graph->executable, graph->input_count,
+                                                                            graph->inputs, graph->output_count, graph->outputs,
+                                                                            stream_put, new_file_stream(file), e);
     if (!ok && e->status != WNNStatus_Success) {
         new_file_abandon(file);
         errno = 0; /* it was not the file */
@@ -64,9 +68,6 @@ static bool save(WNNGraph graph, const char *path, struct error *e)
 
     if (!path || !*path)
         return error_set(e, WNNStatus_TypeError, "saving the graph: the path is empty");
-    if (graph->variants)
-        return error_set(e, WNNStatus_NotSupportedError,
-                         "saving the graph: it has named dimensions; a graph of certain sizes can be saved");
     if (!context->engine->functions->optional.serialization)
         return error_set(e, WNNStatus_NotSupportedError, "saving the graph: graphs of the engine \"%s\" cannot be saved",
                          context->engine->functions->name);
@@ -93,16 +94,30 @@ WNNStatus wnnGraphSave(WNNGraph graph, char const *path)
 /* ---- loading ---- */
 
 struct mapping {
+    atomic_uint references;
     void *bytes;
     size_t size;
 };
+
+static void mapping_retain(void *user)
+{
+    atomic_fetch_add(&((struct mapping *)user)->references, 1);
+}
 
 static void mapping_release(void *user)
 {
     struct mapping *m = user;
 
+    if (atomic_fetch_sub(&m->references, 1) > 1)
+        return;
     munmap(m->bytes, m->size);
     free(m);
+}
+
+static void constant_unmap(const void *data, size_t bytes, void *user, void *unused)
+{
+    (void)data, (void)bytes, (void)unused;
+    mapping_release(user);
 }
 
 static bool load_failed(const char *path, int why, struct error *e)
@@ -126,8 +141,9 @@ static struct mapping *map(const char *path, int file, bool whole, struct error 
         free(m);
         return NULL;
     }
+    atomic_init(&m->references, 1);
     m->size = (size_t)s.st_size;
-    /* What is read for the checksum is read at once: one call is cheaper than a fault for every few pages. */
+    /* The bytes for the checksum are read at once: one call is cheaper than a fault for every few pages. */
     m->bytes = mmap(NULL, m->size, PROT_READ, MAP_PRIVATE | (whole ? MAP_POPULATE : 0), file, 0);
     if (m->bytes == MAP_FAILED) {
         load_failed(path, errno, e);
@@ -137,34 +153,37 @@ static struct mapping *map(const char *path, int file, bool whole, struct error 
     return m;
 }
 
-static struct executable *load_serialized(WNNContext context, const char *path, int file, struct serialized_view *view,
-                                          struct error *e)
+/* Loads a graph with named dimensions, whose constants keep the mapping. */
+static WNNGraph load_named(WNNContext context, struct mapping *m, const struct serialized_source *source, struct error *e)
+{
+    const WNNBufferReleaseCallbackInfo release = {constant_unmap, m, NULL};
+    struct graph *g = serialized_named_load(source, context->engine, wnnContextGetBudget(context), mapping_retain, release, e);
+    WNNGraph graph = g ? graph_build(context, g, e) : NULL;
+
+    mapping_release(m);
+    return graph;
+}
+
+/* Loads a program, whose executable keeps the mapping. */
+static WNNGraph load_program(WNNContext context, struct mapping *m, const struct serialized_source *source, double start,
+                             struct error *e)
 {
     struct engine *en = context->engine;
-    double start = milliseconds_now();
-    struct mapping *m = map(path, file, true, e);
-    struct error why = {.status = WNNStatus_Success};
-    char text[512];
+    struct serialized_view view = {0};
+    const double mapped = milliseconds_now();
+    WNNGraph graph = NULL;
+    struct executable *x = en->functions->optional.serialization->load(en, source, mapping_release, m, &view, e);
 
-    if (!m)
-        return NULL;
-    double mapped = milliseconds_now();
-    struct serialized_source source = {.program = m->bytes, .bytes = m->size, .file = file};
-    struct executable *x = en->functions->optional.serialization->load(en, &source, mapping_release, m, view, &why);
     if (x && context->debug.flags & DEBUG_TIME_PASSES)
         fprintf(stderr, "# load: map %.3f ms, checksums %.3f ms, library's primitives %.3f ms, all else %.3f ms\n",
-                mapped - start, view->checksum_ms, view->library_ms,
-                milliseconds_now() - mapped - view->checksum_ms - view->library_ms);
-    if (x) {
-        context_log(context, WNNLogLevel_Info, "a graph was loaded from %s: %.1f ms", quote(text, sizeof text, path),
-                    milliseconds_now() - start);
-        return x;
-    }
-    mapping_release(m);
-    context_check_engine(context);
-    error_set(e, why.status, "loading a graph: %s: %.600s", quote(text, sizeof text, path), why.message);
-    context_log(context, WNNLogLevel_Warning, "%s", e->message);
-    return NULL;
+                mapped - start, view.checksum_ms, view.library_ms,
+                milliseconds_now() - mapped - view.checksum_ms - view.library_ms);
+    if (x)
+        graph = runtime_graph_of(context, x, view.input_slots, &view.facts, e);
+    else
+        mapping_release(m);
+    serialized_view_free(&view);
+    return graph;
 }
 
 WNNGraph runtime_graph_of(WNNContext context, struct executable *x, uint32_t input_slots, const struct serialized_facts *facts,
@@ -207,15 +226,26 @@ bool runtime_find_engine(const char *path, int file, WNNEngine *engine, struct e
 
 WNNGraph runtime_load_graph(WNNContext context, const char *path, int file, struct error *e)
 {
-    struct serialized_view view = {0};
-    WNNGraph graph = NULL;
+    const double start = milliseconds_now();
+    struct error why = {.status = WNNStatus_Success};
+    char text[512];
 
     if (!context->engine->functions->optional.serialization)
         return error_null(e, WNNStatus_NotSupportedError, "loading a graph: the engine \"%s\" does not load any",
                           context->engine->functions->name);
-    struct executable *x = load_serialized(context, path, file, &view, e);
-    if (x)
-        graph = runtime_graph_of(context, x, view.input_slots, &view.facts, e);
-    serialized_view_free(&view);
-    return graph;
+    struct mapping *m = map(path, file, true, e);
+    if (!m)
+        return NULL;
+    const struct serialized_source source = {.program = m->bytes, .bytes = m->size, .file = file};
+    WNNGraph graph = serialized_is_named(m->bytes, m->size) ? load_named(context, m, &source, &why)
+                                                            : load_program(context, m, &source, start, &why);
+    if (graph) {
+        context_log(context, WNNLogLevel_Info, "a graph was loaded from %s: %.1f ms", quote(text, sizeof text, path),
+                    milliseconds_now() - start);
+        return graph;
+    }
+    context_check_engine(context);
+    error_set(e, why.status, "loading a graph: %s: %.600s", quote(text, sizeof text, path), why.message);
+    context_log(context, WNNLogLevel_Warning, "%s", e->message);
+    return NULL;
 }

@@ -135,6 +135,8 @@ static WNNTensor tensor_from_descriptor(WNNContext context, const char *call, WN
     if (atomic_load(&context->lost))
         return error_null(e, WNNStatus_InvalidStateError, "%s: the context is lost", call);
     snprintf(what, sizeof what, "%s: descriptor", call);
+    if (dtype_is_draft(data_type) && !type_check_data_type(data_type, context->knows_draft, what, e))
+        return NULL;
     return type_from_descriptor(data_type, rank, shape, what, &type, e) ? tensor_create(context, &type, e) : NULL;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reads and writes tensors: checks a call, and copies on the timeline, or at once where that takes no longer.
+ * Reads and writes tensors: checks a call, and copies on the timeline, or at once if that is as fast.
  */
 #include "runtime/api/context.h"
 
@@ -9,7 +9,7 @@
 enum {
     /* A read gives way to destroy() between chunks: some tens of microseconds of copying. */
     READ_CHUNK_BYTES = 256 << 10,
-    /* Copying as much takes no longer than handing the work to another thread, so that it is done at once. */
+    /* A small copy is as fast as passing the work to another thread, so it is done at once. */
     READ_NOW_BYTES = 64 << 10,
 };
 

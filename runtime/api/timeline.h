@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * A timeline runs tasks one after the other, in the order in which they were submitted, on a thread that is started when the
- * first task needs it.  A caller may also run a piece of work itself, in its turn, if nothing is waiting or running.  A
- * timeline without a thread runs a task inside of the call that submits it, or, if another thread has the turn, on that thread,
+ * first task needs it.  A caller may also run work itself if nothing is waiting or running.  A
+ * timeline without a thread runs a task inside the call that submits it, or, if another thread has the turn, on that thread,
  * after its own work.
  *
  * The work of a task may go on elsewhere, in the queue of an engine: the task is suspended then, and the thread is free.  Tasks
@@ -22,7 +22,7 @@ struct task {
 };
 
 /**
- * Creates a timeline.  With ignore_environment OMP_WAIT_POLICY is not looked at.  `threadless` says that it never starts its
+ * Creates a timeline.  With ignore_environment OMP_WAIT_POLICY is not read.  `threadless` says that it never starts its
  * thread; no task may be suspended then.  Returns NULL if memory runs out.
  */
 struct timeline *timeline_create(bool ignore_environment, bool threadless);
@@ -35,7 +35,7 @@ void timeline_free(struct timeline *tl);
 /** Appends a task.  Returns false if the thread could not be started; the task stays the caller's then. */
 bool timeline_submit(struct timeline *tl, struct task *t);
 
-/** Says, inside a task, that the task's work goes on elsewhere and ends with timeline_resume. */
+/** Says, inside a task, that the task's work continues elsewhere and ends with timeline_resume. */
 void timeline_suspend(struct timeline *tl);
 /**
  * Says that the work of suspended t has ended, from any thread, also inside the task's run.  t->finish runs on the timeline.
@@ -49,22 +49,22 @@ bool timeline_is_idle(struct timeline *tl);
  * idle.
  */
 bool timeline_try_begin(struct timeline *tl);
-/** Gives the timeline back. */
+/** Releases the timeline. */
 void timeline_end(struct timeline *tl);
 
-/** Says that a thread is inside of a task of a timeline, perhaps inside of one of another timeline. */
+/** Describes that a thread is inside a task of a timeline, perhaps inside one of another timeline. */
 struct timeline_scope {
     const struct timeline *timeline;
     bool computes;
     const struct timeline_scope *outer;
 };
 
-/** Notes that the calling thread is inside of a task until timeline_exit; `computes` if it is amid the task's own work. */
+/** Notes that the calling thread is inside a task until timeline_exit; `computes` if it is amid the task's own work. */
 void timeline_enter(struct timeline_scope *scope, const struct timeline *tl, bool computes);
 void timeline_exit(const struct timeline_scope *scope);
-/** Returns whether the calling thread is inside one of the timeline's tasks: who waits there runs the next ones itself. */
+/** Returns whether the calling thread is inside one of the timeline's tasks: a wait there runs the next ones. */
 bool timeline_is_current(const struct timeline *tl);
-/** Returns whether it is amid a task's own work, which later tasks need: waiting there would be waiting for itself. */
+/** Returns whether it is inside a task's own work, for which later tasks wait: waiting there would deadlock. */
 bool timeline_is_computing(const struct timeline *tl);
 /**
  * Runs the next task, inside the running one, or finishes a suspended one.  Returns false if there is

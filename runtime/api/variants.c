@@ -15,11 +15,14 @@
 #include "ir/interpret/at_sizes.h"
 #include "ir/support/kept.h"
 #include "runtime/api/runtime.h"
+#include "runtime/compile/plans.h"
+#include "runtime/program/serialized_named.h"
 
 enum { VARIANT_LIMIT = 16 };
 
 struct variants {
     struct graph *graph;
+    struct plans *plans;
     struct kept kept;
     atomic_uint_fast64_t built;
 };
@@ -38,7 +41,9 @@ struct variants *variants_create(struct graph *g, struct error *e)
 {
     struct variants *v = calloc(1, sizeof *v);
 
-    if (!v || !kept_begin(&v->kept, dims_name_count(g) * sizeof(uint32_t), VARIANT_LIMIT, retain, release)) {
+    if (!v || !(v->plans = plans_create(g)) ||
+        !kept_begin(&v->kept, dims_name_count(g) * sizeof(uint32_t), VARIANT_LIMIT, retain, release)) {
+        plans_free(v ? v->plans : NULL);
         free(v);
         graph_free(g);
         return error_null_memory(e);
@@ -52,6 +57,7 @@ void variants_free(struct variants *v)
     if (!v)
         return;
     kept_end(&v->kept);
+    plans_free(v->plans);
     graph_free(v->graph);
     free(v);
 }
@@ -81,6 +87,29 @@ bool variants_describe(struct arena *a, const struct graph *g, struct graph_bind
         *dim = 0;
     }
     return dimensions != NULL;
+}
+
+bool variants_save(WNNGraph graph, bool (*sink)(void *user, const void *data, size_t bytes), void *user, struct error *e)
+{
+    struct variants *v = graph->variants;
+    struct serialized_named *n = serialized_named_create(v->graph, graph->context->engine, e);
+    size_t count = 0;
+    void **items = n ? kept_list(&v->kept, &count) : NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const WNNGraph variant = items[i];
+        struct error ignored = {0};
+
+        if (graph_try_pin(variant, "", &ignored)) {
+            serialized_named_add(n, variant->executable);
+            graph_unpin(variant);
+        }
+        wnnGraphRelease(variant);
+    }
+    free(items);
+    const bool ok = n && serialized_named_write(n, sink, user, e);
+    serialized_named_free(n);
+    return ok;
 }
 
 /* ---- which sizes a call has ---- */
@@ -180,7 +209,7 @@ static bool refuse_shape(const struct sizes *s, const struct value *v, WNNString
                      type_print(text, sizeof text, &given), wanted);
 }
 
-/* Takes sizes from the shape of an input.  What is no input of the graph is left to the checks of names. */
+/* Takes sizes from the shape of an input.  Names that are not inputs of the graph are left to the checks of names. */
 static bool take_shape(struct sizes *s, WNNStringView name, uint32_t rank, const uint32_t *shape, struct error *e)
 {
     const struct value *v = input_of(s, name);
@@ -257,12 +286,59 @@ struct building {
     struct error *e;
 };
 
+/* The program's progress callback, and whether it cancelled the build of a plan: then nothing else is built. */
+struct asked {
+    WNNBuildProgressCallbackInfo program;
+    bool cancelled;
+};
+
+static bool ask_program(WNNBuildStage stage, uint32_t done, uint32_t total, void *user, void *unused)
+{
+    struct asked *a = user;
+
+    (void)unused;
+    if (!a->program.callback(stage, done, total, a->program.userdata1, a->program.userdata2))
+        a->cancelled = true;
+    return !a->cancelled;
+}
+
+/* Builds what a plan gives for sizes that g, which is valid, has.  Returns NULL if none does, with an error in *b->e if the
+ * program has cancelled the build. */
+static WNNGraph build_planned(const struct building *b, const struct graph *g)
+{
+    struct graph *planned = b->context->debug.flags & DEBUG_VERIFY ? NULL : plans_take(b->variants->plans, g);
+    struct asked asked = {g->progress, false};
+    struct error why = {0};
+    WNNGraph variant = NULL;
+
+    if (!planned)
+        return NULL;
+    planned->progress = g->progress;
+    if (g->progress.callback) {
+        planned->progress.callback = ask_program;
+        planned->progress.userdata1 = &asked;
+    }
+    planned->budget = g->budget;
+    planned->account = g->account ? &planned->budget : NULL;
+    variant = graph_build(b->context, planned, &why);
+    plans_give_back(b->variants->plans);
+    if (!variant && asked.cancelled)
+        *b->e = why;
+    return variant;
+}
+
 static void *build_variant(void *user, const void *sizes)
 {
     struct building *b = user;
     struct graph *g = graph_at_sizes(b->variants->graph, sizes, b->e);
-    WNNGraph variant = g ? graph_build(b->context, g, b->e) : NULL;
+    WNNGraph variant = g ? build_planned(b, g) : NULL;
 
+    if (variant || (g && b->e->status)) {
+        graph_free(g);
+    } else if (g) {
+        g->origin.plans = b->variants->plans;
+        variant = graph_build(b->context, g, b->e);
+    }
     if (!variant)
         return NULL;
     atomic_fetch_add(&b->variants->built, 1);
@@ -310,8 +386,8 @@ static bool take_sizes(struct sizes *s, size_t count, WNNNamedSize const *sizes,
                                        memcmp(dims_name_at(s->g, name, &length), sizes[i].name.data, length) != 0))
             name++;
         if (name == s->count)
-            return error_set(e, WNNStatus_TypeError, "%s: sizes[%zu] is of \"%s\", which is no dimension of the graph", s->call,
-                             i, view_quote(shown, sizeof shown, sizes[i].name));
+            return error_set(e, WNNStatus_TypeError, "%s: sizes[%zu] is of \"%s\", the graph has no such dimension", s->call, i,
+                             view_quote(shown, sizeof shown, sizes[i].name));
         if (!set_size(s, name, sizes[i].size, (WNNStringView){NULL, 0}, e))
             return false;
     }

@@ -10,12 +10,12 @@ struct compile_times {
 };
 
 /**
- * Runs the passes on g, lowers its clusters, creates library steps and places every value.  g stays the caller's, but is of no
- * use for anything else afterwards: constants that nothing needs any more are gone.  `cancelled` (may be NULL) is asked between
- * stages whether to stop.  Returns false after an error in *e; out is empty then.
+ * Runs the passes on g, lowers its clusters, creates library steps and places every value.  g stays the caller's, but cannot be
+ * used afterwards: unneeded constants are freed.  `cancelled` (may be NULL) is called between stages; true stops.  Returns
+ * false after an error in *e; out is empty then.
  */
 bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *user), void *user, struct program *out,
                    struct compile_times *times, struct error *e);
-/** Does the same for other facts than the engine's own. */
+/** Does the same for another target than the engine's. */
 bool compile_for_target(struct engine *en, const struct target *t, struct graph *g, bool (*cancelled)(void *user), void *user,
                         struct program *out, struct compile_times *times, struct error *e);

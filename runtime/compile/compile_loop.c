@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Compiles the graphs of a recurrent node or a loop (passes/recurrent/recurrent.h), each like a graph of its own, and joins
+ * Compiles the graphs of a recurrent node or a loop (passes/recurrent/recurrent.h), each like a separate graph, and joins
  * their programs.
  *
  * Inputs and outputs of those programs are locations of the program around them: of a value there, of a buffer of the loop's,
@@ -50,12 +50,11 @@ static void add_quantized(WNNQuantizedWeights *to, const WNNQuantizedWeights *ow
 static void measure(struct compiled_loop *l, uint32_t program)
 {
     const struct program *p = &l->programs[program];
-    const struct loop_graph *lg = graph_of(l, program);
     uint32_t locations = 0;
 
     for (uint32_t i = 0; i < p->step_count; i++)
         locations += p->steps[i].location_count;
-    l->size.steps += p->step_count + lg->copy_count;
+    l->size.steps += p->step_count;
     l->size.loops += program > 0;
     l->size.moves += program > 0 ? locations : 0;
     l->size.constants += p->constant_count;
@@ -78,6 +77,7 @@ static bool compile_programs(struct compiled_loop *l, struct engine *en, const s
         struct loop_graph *lg = graph_of(l, i);
         struct compile_times own;
 
+        l->size.steps += lg->copy_count;
         if (!lg->graph) { /* nothing is done before the loop */
             l->program_count++;
             continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Compiles the graphs of recurrent nodes of several steps and puts them into the program around them as loops.
+ * Compiles the graphs of recurrent nodes of several steps and inserts them into the program as loops.
  *
  * A node in a CLUSTER_LOOP becomes steps, locations that move, and a loop per direction.
  */
@@ -10,7 +10,7 @@
 
 struct compiled_loop;
 
-/** Says what a loop adds to a program. */
+/** The size of a loop in a program. */
 struct loop_size {
     uint32_t steps, loops, moves, constants;
     int64_t arena_bytes; /* from a base that is aligned to 64; only while the loop runs */
@@ -19,9 +19,9 @@ struct loop_size {
 /** Compiles the graphs of n's steps and adds the time that it took to *times.  Returns NULL after an error in *e. */
 struct compiled_loop *loop_compile(struct engine *en, const struct target *t, const struct node *n,
                                    bool (*cancelled)(void *user), void *user, struct compile_times *times, struct error *e);
-/** Frees a loop, which may be NULL, with whatever loop_append has not handed to a program. */
+/** Frees a loop, which may be NULL, with all that loop_append has not moved to a program. */
 void loop_free(struct compiled_loop *l);
-/** Returns what loop_append will add to a program. */
+/** Returns the size that loop_append will add to a program. */
 struct loop_size loop_get_size(const struct compiled_loop *l);
 
 /**

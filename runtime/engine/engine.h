@@ -4,11 +4,10 @@
  *
  * An engine loads a program, the engine-neutral form of a compiled graph (ir/program.h), into an executable that computes on
  * bound inputs and outputs.  runtime/engine/cpu and runtime/engine/opencl are engines; everything above (context, tensors,
- * timeline, compile) goes through the functions here and knows no other way, so that another engine is another folder.  What
- * engines share is in runtime/program: executables, invocations, profiles and the serialized form.  docs/extending.md walks
- * through adding one.
+ * timeline, compile) uses only the functions here, so that another engine is another folder.  Code shared by engines is in
+ * runtime/program: executables, invocations, profiles and the serialized form.  docs/extending.md walks through adding one.
  *
- * A graph goes through an engine in this way:
+ * The life of a graph in an engine:
  *
  *   target()                              facts for passes and lowering
  *   schedule()                            how each kernel runs on the machine
@@ -43,13 +42,13 @@ struct graph_binding;
 /* ---- memory ---- */
 
 /**
- * Says where a byte of an engine's memory lies, by a word that only the engine reads: a pointer of the host or of a device, or
- * a handle above an offset.  The one thing that others may do with it is arithmetic: the byte n further on in the same buffer
- * has the address plus n.  Words may alias anything, since the CPU's kernels take arrays of them as arrays of pointers.
+ * An opaque address in an engine's memory: a pointer of the host or of a device, or a handle in the high bits and an offset.
+ * Others may only add to it: the byte n further on in the same buffer has the address plus n.  Words may alias anything, since
+ * the CPU's kernels take arrays of them as arrays of pointers.
  */
 typedef uintptr_t __attribute__((may_alias)) engine_address;
 
-/** Holds memory of a tensor or an invocation.  Engines put members of their own after these. */
+/** Holds memory of a tensor or an invocation.  Engines append their own members. */
 struct engine_buffer {
     engine_address address; /* of the first byte */
     size_t bytes;
@@ -63,10 +62,10 @@ struct engine_buffer {
 struct engine_binding {
     struct engine_buffer *buffer;
     void *host;       /* inputs are not written */
-    bool is_unwanted; /* of an output: its memory may hold anything afterwards, and what only it needs need not be computed */
+    bool is_unwanted; /* of an output: its memory is undefined afterwards, and steps that only it needs may be skipped */
 };
 
-/** Says which flags end a computation when they become true; flags that are NULL do not. */
+/** Describes which flags end a computation when they become true; flags that are NULL do not. */
 struct engine_stop {
     const atomic_bool *lost, *cancelled;
 };
@@ -77,7 +76,7 @@ static inline bool engine_stops(const struct engine_stop *stop)
                     (stop->cancelled && atomic_load_explicit(stop->cancelled, memory_order_relaxed)));
 }
 
-/** Says that a submitted computation has ended, with success or with *e, which is valid until this returns. */
+/** Describes that a submitted computation has ended, with success or with *e, which is valid until this returns. */
 typedef void (*engine_done)(void *user, bool ok, const struct error *e);
 
 /** Describes a program that does not come from the engine: a function of the application on host memory. */
@@ -93,7 +92,7 @@ struct engine_foreign {
 
 /**
  * Holds the library's part in building.  runtime/engine/onednn/library.h describes the functions of the same names, which are
- * called with engine->library, and only for nodes that struct target says are taken.
+ * called with engine->library, and only for nodes that struct target accepts.
  */
 struct engine_library {
     bool (*step_may_share)(struct library *l, struct node *const *nodes, uint32_t count, const struct value *input);
@@ -117,11 +116,29 @@ struct engine_saved_steps {
     bool (*library_facts)(struct engine *en, struct library_facts *out, struct error *e);
 };
 
+/** This is the code of a kernel, which belongs to somebody else. */
+struct engine_kernel {
+    const char *structure; /* what it computes (schedule_structure) */
+    const void *code;
+    size_t bytes;
+    uint64_t offset; /* of the function in the code */
+};
+
+/** Saves the kernels of graphs whose program is not saved. */
+struct engine_saved_kernels {
+    /** Returns what code depends on besides its structure, or NULL if code is neither given nor taken. */
+    const char *(*identity)(const struct engine *en);
+    /** Calls `visit` for kernels of an executable, those whose code was kept, until it returns false, which this returns. */
+    bool (*each)(struct executable *x, bool (*visit)(void *user, const struct engine_kernel *kernel), void *user);
+    /** Copies a kernel, whose identity is the engine's, for all graphs that are built later. */
+    void (*take)(struct engine *en, const struct engine_kernel *kernel);
+};
+
 /** Saves, loads and runs programs that were compiled elsewhere or earlier (runtime/program/serialized.h). */
 struct engine_serialization {
     /**
-     * Loads a serialized program.  `release`, which may be NULL, gives the source's memory back when the executable goes, but
-     * not if loading fails.  *view receives what else is in the source.  Returns NULL after an error in *e.
+     * Loads a serialized program.  `release`, which may be NULL, frees the source's memory with the executable, but not if
+     * loading fails.  *view receives the rest of the source.  Returns NULL after an error in *e.
      */
     struct executable *(*load)(struct engine *en, const struct serialized_source *source, void (*release)(void *user),
                                void *user, struct serialized_view *view, struct error *e);
@@ -131,7 +148,8 @@ struct engine_serialization {
                  struct error *e);
 
     /* An engine may have these, else they are NULL. */
-    const struct engine_saved_steps *steps; /* where it has a library */
+    const struct engine_saved_steps *steps;     /* where it has a library */
+    const struct engine_saved_kernels *kernels; /* where kernels are compiled by the host */
     /** Makes an executable of a foreign function, which is freed with it.  Returns NULL after an error in *e; then the function
      * is not freed.  Only engines that compute on host memory have it. */
     struct executable *(*wrap)(struct engine *en, const struct engine_foreign *f, struct error *e);
@@ -148,7 +166,7 @@ struct executable_facts {
 struct step_facts {
     const char *name, *implementation;
     double flops, bytes;                /* of all its calls in a run */
-    double distinct_bytes;              /* the same, but what several calls touch counts once */
+    double distinct_bytes;              /* the same, with data of several calls counted once */
     double weight_bytes;                /* of those, constants */
     enum arithmetic arithmetic;         /* of the operations, 2 per multiply-add or instruction on a lane (codegen_work) */
     double operations, divisions;       /* of all calls; of kernels only under the keep-kernels switch */
@@ -158,9 +176,9 @@ struct step_facts {
     const struct library_step *library; /* the executable's; NULL if it is not the library's step */
 };
 
-/** Changes the facts that schedules of kernels go by, and keeps them. */
+/** Changes the facts for schedules of kernels, and keeps them. */
 struct engine_tuning {
-    /** Returns the facts that schedules of kernels go by, which a tuner may change between builds within the limits of
+    /** Returns the facts for schedules of kernels, which a tuner may change between builds within the limits of
      * target_gpu_tunable. */
     struct gpu_facts *(*device_facts)(struct engine *en);
     /** Keeps these facts for all contexts that find the same device, driver and folder from then on.  Returns false after an
@@ -169,7 +187,7 @@ struct engine_tuning {
 };
 
 struct engine_tools {
-    /** Begins to time steps; no run may be under way. */
+    /** Begins to time steps; no run may be in progress. */
     void (*measure)(struct executable *x);
     void (*facts)(const struct executable *x, struct executable_facts *out);
     /** Describes a step, which is below the facts' step_count. */
@@ -178,55 +196,53 @@ struct engine_tools {
     void (*print_profile)(struct executable *x, FILE *out);
 
     /* An engine may have these, else they are NULL. */
-    /** Does what library_step_standalone says, where steps can be timed alone. */
+    /** Like library_step_standalone, if steps can be timed alone. */
     double (*step_standalone)(const struct library_step *s, bool cold, double seconds);
     const struct engine_tuning *tuning; /* of devices */
 };
 
 /* ---- the interface ---- */
 
-/** Holds what an engine may have: NULL and false stand for what it has not. */
+/** The optional part of an engine: NULL and false mean that it is missing. */
 struct engine_options {
-    /** Returns whether the engine was left in the middle of building (docs/failures.md) and can build nothing more. */
+    /** Returns whether a build of the engine was abandoned (docs/failures.md), so that it cannot build any more. */
     bool (*is_left)(struct engine *en);
-    /** Says what the engine computes on: kind, names and sizes, for wnnContextGetDevice.  It is NULL where nothing is known. */
+    /** Describes the engine's device: kind, names and sizes, for wnnContextGetDevice.  It is NULL if nothing is known. */
     void (*describe)(struct engine *en, WNNDeviceInfo *out);
     /** Decides how a kernel runs, on t, which may be another machine than the engine's, or on the engine's device, and sets
-     * s->schedule and s->schedule_kind.  It is NULL where steps have no schedule.  Returns false after an error in *e. */
+     * s->schedule and s->schedule_kind.  It is NULL if steps have no schedule.  Returns false after an error in *e. */
     bool (*schedule)(struct engine *en, const struct target *t, struct program_step *s, struct error *e);
-    /** Returns a buffer that is memory of the application's from offset on, which it says by a handle of the machine's, or NULL
-     * after an error in *e.  It is NULL where there is no such memory. */
+    /** Returns a buffer that is memory of the application's from offset on, given by a handle of the device, or NULL after an
+     * error in *e.  It is NULL if there is no such memory. */
     struct engine_buffer *(*buffer_wrap)(struct engine *en, void *memory, size_t offset, size_t bytes, struct error *e);
     /** Returns a buffer with the bytes of a constant, which graphs that have equal ones may share: it is not written to, and
-     * buffer_free takes one of its holders off.  Returns NULL after an error in *e.  It is NULL where each graph has buffers of
-     * its own. */
+     * buffer_free drops one reference.  Returns NULL after an error in *e.  It is NULL if each graph has its own buffers. */
     struct engine_buffer *(*constant_create)(struct engine *en, struct constant *c, struct error *e);
     /**
      * Starts a computation on buffers and returns.  Computations run in the order of their submission, and their effects are
      * those of running one after the other.  done is called once, from any thread, perhaps before this returns, and may not
      * call the engine; executable, bindings, buffers and stop (as for run) must live until then.  Returns false after an error
-     * in *e; then done is never called.  It is NULL where there is only run.
+     * in *e; then done is never called.  It is NULL if there is only run.
      */
     bool (*submit)(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
                    const struct engine_stop *stop, engine_done done, void *user, struct error *e);
-    /** If true, reads and writes take place after everything submitted before them, though it has not ended: callers need not
+    /** If true, reads and writes run after everything submitted before them, even if that has not ended: callers need not
      * wait.  If false, callers wait for submitted computations before they read or write. */
     bool keeps_order;
-    /** Returns whether the machine is gone, so that nothing on this engine will succeed; then *e says why.  It is NULL where
-     * the machine never goes. */
+    /** Returns whether the device is lost, so that nothing on this engine will succeed; then *e has the reason.  It is NULL if
+     * devices cannot be lost. */
     bool (*is_lost)(struct engine *en, struct error *e);
-    /** Returns whether the calling thread can have the threads that a run needs (runtime/host/threads.h).  It is NULL where it
+    /** Returns whether the calling thread can have the threads that a run needs (runtime/host/threads.h).  It is NULL if it
      * always can. */
     bool (*is_ready)(const struct executable *x);
-    /** Returns whether a run takes less time than handing it to another thread, which is a guess from sizes.  It is NULL where
-     * it never does. */
+    /** Returns whether a run takes less time than waking another thread, estimated from sizes.  It is NULL if it never does. */
     bool (*is_brief)(const struct executable *x);
     const struct engine_library *library;
     const struct engine_serialization *serialization;
     const struct engine_tools *tools;
 };
 
-/** Holds what an engine must have. */
+/** The required part of an engine. */
 struct engine_functions {
     const char *name;
     void (*free)(struct engine *en);
@@ -236,10 +252,10 @@ struct engine_functions {
     const struct target *(*target)(struct engine *en, struct error *e);
 
     /* Callers order reads, writes and runs of memory themselves. */
-    /** If true, addresses are pointers of the host, and runs use host memory and constants where they lie.  If false, bindings
+    /** If true, addresses are pointers of the host, and runs use host memory and constants where they are.  If false, bindings
      * are buffers, and constants are copied to buffers when a program is loaded. */
     bool host_memory;
-    /** Returns a buffer of so many bytes, all zeros, or NULL after an error in *e that says how many there were to be. */
+    /** Returns a buffer of that many bytes, all zeros, or NULL after an error in *e with that number. */
     struct engine_buffer *(*buffer_create)(struct engine *en, size_t bytes, struct error *e);
     void (*buffer_free)(struct engine *en, struct engine_buffer *b);
     /** Data may change once this returns.  Returns false after an error in *e. */
@@ -248,12 +264,12 @@ struct engine_functions {
     /** Returns when the bytes are there, and false after an error in *e. */
     bool (*buffer_read)(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes, struct error *e);
 
-    /** Takes over the program's library steps if it succeeds, and copies what else it needs.  Returns NULL after an error in
+    /** Takes over the program's library steps if it succeeds, and copies the rest.  Returns NULL after an error in
      * *e. */
     struct executable *(*load)(struct engine *en, struct program *p, struct error *e);
     void (*unload)(struct executable *x);
-    /** Computes.  stop (may be NULL) is read before each step: if it says so, outputs are left half-written, and *e is an
-     * InvalidStateError.  Returns false after an error in *e. */
+    /** Computes.  stop (may be NULL) is read before each step: if set, outputs are incomplete, and *e is an InvalidStateError.
+     * Returns false after an error in *e. */
     bool (*run)(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
                 const struct engine_stop *stop, struct error *e);
 
@@ -262,21 +278,21 @@ struct engine_functions {
 
 struct engine {
     const struct engine_functions *functions;
-    struct library *library; /* set by the engine with its target or library_facts: what library steps are made by; or NULL */
+    struct library *library;           /* set by the engine with its target or library_facts: for library steps; or NULL */
     const struct debug_options *debug; /* outlives the engine */
     uint32_t thread_count;
     const struct webnn_object_parallel *parallel; /* set before anything is compiled: the application's way of computing parts,
                                                    * which outlives the engine; NULL: threads of this library */
-    WNNEngine kind;         /* set by the engine: the option that asks for it; WNNEngine_Auto where none does */
-    bool accelerated;       /* set by the engine: the device is massively parallel, no processor */
+    WNNEngine kind;         /* set by the engine: the option that selects it; WNNEngine_Auto if none does */
+    bool accelerated;       /* set by the engine: the device is massively parallel, not a processor */
     bool keep_weights;      /* set before anything is compiled: programs can be saved for other machines
                              * (runtime/program/serialized.h) */
     WNNPrecision precision; /* set likewise, for convolutions and matmuls */
     const char *exact;      /* set by the engine, with its target at the latest: why another precision than float32 changes
                              * nothing; NULL: it may change something */
-    bool deterministic;     /* set likewise: nothing that changes results is decided by the number of threads */
+    bool deterministic;     /* set likewise: no choice that affects results depends on the number of threads */
     size_t memory_limit;    /* set likewise: of runtime/program/memory_limit.h; 0: none */
     atomic_size_t memory_used;
-    _Atomic(struct engine_buffer *) spare_memory; /* what a variant's computation left for the next one's; or NULL */
+    _Atomic(struct engine_buffer *) spare_memory; /* memory of a variant's last computation, for the next; or NULL */
     struct error warning; /* set by the engine when it is created, for the context's log; else all zeros */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The floating-point mode of the calling thread: how numbers are rounded, and what becomes of subnormals. */
+/* The floating-point mode of the calling thread: rounding and subnormals. */
 #pragma once
 
 #include <fenv.h>

@@ -6,7 +6,7 @@
  * next to the one that oneDNN brings along.  Calling GOMP_parallel by its name has one result with either compiler.
  *
  * libgomp keeps a team per calling thread, created by its first region and kept until that thread ends.  A region that asks for
- * fewer threads than the last one makes the others exit, and the next larger one creates them anew: so every region here uses
+ * fewer threads than the last one makes the others exit, and the next larger one creates them again: so every region here uses
  * the whole team, also if there is not work for all.  What a region may use (omp_set_num_threads, omp_set_dynamic) belongs to
  * the calling thread as well, so that setting and restoring it disturbs no other thread.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Runs parallel regions on libgomp's pool, where oneDNN's regions cannot be led to teams (openmp.h): one pool serves both then.
+ * Runs parallel regions on libgomp's pool, if oneDNN's regions cannot be redirected to teams (openmp.h): both then use one
+ * pool.
  */
 #pragma once
 
@@ -14,9 +15,9 @@ struct libgomp_settings {
 };
 
 /**
- * Makes sure of the calling thread's team.  libgomp ends the process when a thread cannot be created, so this finds out first
- * whether they can.  Returns how many threads the thread's regions can have: count, or fewer (1 at least) if the system gives
- * no more.  Asking again costs nothing on a thread that got its answer.  It must be called before libgomp_enter(count).
+ * Prepares the calling thread's team.  libgomp ends the process when a thread cannot be created, so this checks first whether
+ * they can.  Returns how many threads the thread's regions can have: count, or fewer (1 at least) if the system gives no more.
+ * Further calls on the same thread are free.  It must be called before libgomp_enter(count).
  */
 uint32_t libgomp_ready(uint32_t count);
 /** Makes the calling thread's parallel regions use count threads, 1 at least. */

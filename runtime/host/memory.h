@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Allocates host memory for tensors, arenas and scratch: at multiples of TARGET_ALIGNMENT, in huge pages where it is large.
+ * Allocates host memory for tensors, arenas and scratch: at multiples of TARGET_ALIGNMENT, in huge pages if it is large.
  */
 #pragma once
 

@@ -134,6 +134,8 @@ enum { RELOCATION_CALL = R_AARCH64_JUMP_SLOT, RELOCATION_ADDRESS = R_AARCH64_GLO
 enum { SLOTS_MAX = 2 * FUNCTIONS }; /* a function is called, and its address may be taken */
 
 struct imports {
+    struct link_map *library;
+    const void *file; /* where it is mapped */
     uintptr_t base;
     const ElfW(Sym) * symbols;
     const char *names;
@@ -209,6 +211,8 @@ static bool find_imports(struct imports *m, const void *function)
 
     if (!dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_ld)
         return false;
+    m->library = map;
+    m->file = info.dli_fbase;
     m->base = map->l_addr;
     for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++)
         switch (d->d_tag) {
@@ -262,6 +266,19 @@ static bool is_protected(const struct imports *m)
     return false;
 }
 
+/* Returns the function that an entry leads to.  One that nothing was called through may still lead to the dynamic linker, which
+ * would put that function over ours, and on AArch64 cannot be called from elsewhere. */
+static void *bound(const struct imports *m, int i)
+{
+    const char *name = replacements[m->functions[i]].name;
+    void *there = *m->slots[i], *found = NULL;
+    Dl_info info;
+
+    if (dladdr(there, &info) && info.dli_fbase == m->file && !(found = dlsym(RTLD_DEFAULT, name)))
+        found = dlsym(m->library, name);
+    return found ? found : there;
+}
+
 bool openmp_redirect(const void *function)
 {
     struct imports m = {0};
@@ -276,7 +293,7 @@ bool openmp_redirect(const void *function)
         return false;
     /* Other threads may be calling through the table: first what stood there, then each entry in one store. */
     for (int i = 0; i < m.count; i++)
-        before[m.functions[i]] = *m.slots[i];
+        before[m.functions[i]] = bound(&m, i);
     atomic_thread_fence(memory_order_seq_cst);
     for (int i = 0; i < m.count; i++)
         __atomic_store_n(m.slots[i], replacements[m.functions[i]].function, __ATOMIC_RELEASE);

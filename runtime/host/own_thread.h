@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Starts the library's own threads, and lets them wait by the monotonic clock. */
+/* Starts the library's own threads, with waits on the monotonic clock. */
 #pragma once
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 
 /**
- * Starts a thread that gets no signals, which are the application's business, but for faults of its own.  attributes may be
+ * Starts a thread with all of the application's signals blocked, except its own faults.  attributes may be
  * NULL.  Returns false if the system gives no thread.
  */
 bool own_thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *user), void *user);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Lets parts that wait for each other take turns on one thread: a strand is a part with a stack of its own.  One thread begins
+ * Coroutines for parts that wait for each other on one thread: a strand is a part with its own stack.  One thread begins
  * it and continues it until it ends, from that thread's own stack.
  */
 #pragma once
@@ -17,9 +17,9 @@ struct strands *strands_create(uint32_t count);
 /** Frees them, of which none may have begun and not ended. */
 void strands_free(struct strands *all);
 
-/** Puts the part's strand in front of the list, which is to be continued to begin. */
+/** Prepends the part's strand to the list; continuing it begins it. */
 void strand_begin(struct strands *all, uint32_t part, strand_body *body, void *user, struct strand **list);
-/** Lets *at, of the calling thread's list, compute until it waits or ends; then it leaves the list. */
+/** Runs *at, of the calling thread's list, until it waits or ends; then it leaves the list. */
 void strand_continue(struct strand **at);
 /** Called in the strand: returns when its thread continues it.  `seen` is what strand_seen says until then. */
 void strand_wait(struct strand *self, unsigned seen);

@@ -130,7 +130,7 @@ static bool wait_awake(uint64_t *since)
     return true;
 }
 
-/* Waits until *word is `value` no longer; `sleepers` counts who sleeps meanwhile. */
+/* Waits while *word is `value`; `sleepers` counts sleeping threads. */
 static void wait_change(atomic_uint *word, unsigned value, atomic_uint *sleepers)
 {
     uint64_t since = 0;
@@ -273,7 +273,7 @@ static void *worker_main(void *data)
 
 /* ---- teams ---- */
 
-/* The workers of the parent are not there in a child; what it needs it creates anew. */
+/* The workers of the parent are not there in a child; what it needs it creates again. */
 static void forget_in_child(void)
 {
     pthread_mutex_init(&lock, NULL);

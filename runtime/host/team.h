@@ -2,15 +2,15 @@
 /*
  * Runs parallel regions on threads of this library.
  *
- * A team is a calling thread and some workers.  Regions are cut into parts; part 0 is the caller's, the others belong to
- * the thread that claims them first.  A caller that has finished its part claims what no worker has begun, so that it never
- * waits for a thread that the system has not let run: a late worker finds nothing left.  Waiting is spinning for a bounded
- * time, then giving way to other threads, then sleeping.  Where workers are seen to be held up in the middle of their parts,
- * which is what a busy machine does, the caller computes alone for a while.
+ * A team is a calling thread and some workers.  Regions are cut into parts; part 0 is the caller's, the others belong to the
+ * thread that claims them first.  A caller that has finished its part claims parts that no worker has begun, so that it never
+ * waits for a thread that is not scheduled: a late worker finds none left.  Waiting is spinning for a bounded time, then
+ * yielding, then sleeping.  If workers are preempted in the middle of their parts, as on a busy machine, the caller computes
+ * alone for a while.
  *
- * A team may also have no threads and call an application's parallel-for (webnn/webnn_object.h), whose tasks claim parts as
- * workers do.  They may run one after the other, on any thread: a thread that comes to a barrier while there are parts that no
- * thread has begun begins them on stacks of their own, and takes turns with them.
+ * A team may also have no threads and call an application's parallel-for (webnn/webnn_object.h), whose tasks claim parts like
+ * workers.  They may run one after the other, on any thread: a thread at a barrier begins remaining parts on separate stacks,
+ * and switches between them.
  */
 #pragma once
 
@@ -29,12 +29,12 @@ typedef void team_body(void *user, uint32_t part, uint32_t parts);
  * which stays as long as the team is acquired, it has no threads but calls that.
  */
 struct team *team_acquire(uint32_t workers, const struct webnn_object_parallel *parallel);
-/** Gives it back on the thread that acquired it.  The last ones are kept with their threads asleep, the others end. */
+/** Releases it on the thread that acquired it.  The last ones are kept with their threads asleep, the others end. */
 void team_release(struct team *t);
 uint32_t team_workers(const struct team *t);
 /**
  * Returns whether the calling thread, which has acquired t, can use it for `workers` and that parallel-for.  While a
- * parallel-for runs it cannot: what that calls back would begin a region in the middle of another.
+ * parallel-for runs it cannot: a callback would begin a region inside another.
  */
 bool team_serves(const struct team *t, uint32_t workers, const struct webnn_object_parallel *parallel);
 
@@ -47,14 +47,14 @@ bool team_serves(const struct team *t, uint32_t workers, const struct webnn_obje
  */
 void team_run(struct team *t, uint32_t parts, bool synchronizes, bool stays, team_body *body, void *user);
 
-/** These are the part that the calling thread computes and the parts of its region: 0 and 1 outside of regions. */
+/** The part that the calling thread computes and the parts of its region: 0 and 1 outside of regions. */
 uint32_t team_part(void);
 uint32_t team_parts(void);
 /** Returns the `user` of the region that the calling thread computes a part of by `body`, or NULL. */
 void *team_user(team_body *body);
 
 /**
- * Waits until every part of the calling thread's region has come here.  Parts that no thread has begun are begun now.  Returns
- * at once where one thread computes all parts, because the team has fewer threads than parts.
+ * Waits until every part of the calling thread's region reaches the barrier.  Parts that no thread has begun are begun.
+ * Returns at once if one thread computes all parts, because the team has fewer threads than parts.
  */
 void team_barrier(void);

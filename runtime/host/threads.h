@@ -2,9 +2,9 @@
 /*
  * Runs parallel regions.  No other module has any.
  *
- * They run on teams (team.h), whose callers never wait for threads that have not begun.  oneDNN's own regions are led to the
- * same threads (openmp.h); where that cannot be done, both use libgomp's pool (libgomp.h), because two pools would take each
- * other's processors.
+ * They run on teams (team.h), whose callers never wait for threads that have not begun.  oneDNN's own regions are redirected to
+ * the same threads (openmp.h); if that is not possible, both use libgomp's pool (libgomp.h), because two pools would compete
+ * for the processors.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct webnn_object_parallel;
 /** Computes part `part` of `parts`. */
 typedef void threads_body(void *user, uint32_t part, uint32_t parts);
 
-/** Holds what a thread's regions run on. */
+/** The threads of a thread's regions. */
 struct threads_entered {
     struct team *team; /* NULL: one thread, or libgomp's */
     uint32_t count;    /* 0: there are no regions */
@@ -39,19 +39,19 @@ struct threads_saved {
  */
 uint32_t threads_default_count(bool ignore_environment);
 
-/** Returns whether the calling thread is inside a parallel region of its own: regions opened from here would get one thread. */
+/** Returns whether the calling thread is inside the caller's parallel region: regions opened here would get one thread. */
 bool threads_in_region(void);
 
 /**
- * Leads the regions of the library that `function` belongs to, which was compiled for OpenMP, to threads_run's threads. Returns
- * false if that library has to stay on libgomp's threads: then all regions go there.  It is called once, before the first
- * call of that library.
+ * Redirects the regions of the library that `function` belongs to, which was compiled for OpenMP, to threads_run's threads.
+ * Returns false if that library has to stay on libgomp's threads: then all regions go there.  It is called once, before the
+ * first call of that library.
  */
 bool threads_lead_here(const void *function);
 
 /**
- * Makes sure of the threads.  Returns how many the calling thread's regions can have: count, or fewer (1 at least) if the
- * system gives no more.  Asking again costs nothing on a thread that got its answer.  It must be called before
+ * Prepares the threads.  Returns how many the calling thread's regions can have: count, or fewer (1 at least) if the
+ * system gives no more.  Further calls on the same thread are free.  It must be called before
  * threads_enter(count).  With an application's parallel-for there are always as many.
  */
 uint32_t threads_ready(uint32_t count, const struct webnn_object_parallel *parallel);
@@ -65,7 +65,7 @@ uint32_t threads_ready(uint32_t count, const struct webnn_object_parallel *paral
 struct threads_saved threads_enter(uint32_t count, const struct webnn_object_parallel *parallel);
 /** Returns whether regions of the library run on this library's threads, and not on libgomp's. */
 bool threads_are_own(void);
-/** Lets the calling thread compute all parts of its regions itself until threads_leave, except on libgomp's threads. */
+/** Makes the calling thread compute all parts of its regions until threads_leave, except on libgomp's threads. */
 void threads_stay(void);
 /** Restores the settings that threads_enter changed and returned as `saved`, on the same thread. */
 void threads_leave(struct threads_saved saved);

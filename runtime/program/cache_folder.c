@@ -66,11 +66,11 @@ static bool take_folder(char path[PATH_BYTES], bool named, const char *what, str
     } else if (why || lstat(path, &s) != 0) {
         wrong = strerror(why ? why : errno);
     } else if (!S_ISDIR(s.st_mode)) {
-        wrong = "it is no folder, or a link to one";
+        wrong = "it is not a folder, or a link to one";
     } else if (s.st_uid != geteuid()) {
         wrong = "it belongs to another user";
     } else if (s.st_mode & 077) {
-        snprintf(mode, sizeof mode, "others may enter it: its mode is %03o, not 700", (unsigned)s.st_mode & 0777);
+        snprintf(mode, sizeof mode, "other users may access it: its mode is %03o, not 700", (unsigned)s.st_mode & 0777);
         wrong = mode;
     } else {
         return true;
@@ -182,7 +182,7 @@ bool cache_write(const char *folder, const char *identity, const char *suffix, c
         memcpy(file + sizeof h + identity_bytes, bytes, size);
         h.checksum = serialized_checksum(file + sizeof h, identity_bytes + size);
         memcpy(file, &h, sizeof h);
-        unlink(path); /* what is there was not fit to be read: a link, or a mode that a new file would keep */
+        unlink(path); /* the old file was not fit to be read: a link, or a mode that a new file would keep */
         good = new_file_write(path, NEW_FILE_NO_LINKS | NEW_FILE_PRIVATE, file, sizeof h + identity_bytes + size, &why);
     }
     free(file);

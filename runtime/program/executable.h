@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * An executable is what every engine's loaded programs have in common.
+ * An executable is the common part of every engine's loaded programs.
  *
  * A program (ir/program.h) becomes, for an engine with its way of running a step, an array of steps in a fixed order over one
- * arena, with everything decided that does not depend on what the caller binds.  invocation.h runs them.
+ * arena, with everything precomputed that does not depend on the caller's bindings.  invocation.h runs them.
  *
- * An engine's own struct begins with struct executable, followed by what only that engine knows of each step (a function,
- * a pipeline).  Only engines look into the struct.
+ * An engine's own struct begins with struct executable, followed by the engine's data of each step (a function, a pipeline).
+ * Only engines access the struct.
  */
 #pragma once
 
@@ -16,12 +16,12 @@
 
 struct invocation;
 
-/** Says how an engine runs the steps of its executables.  One thread at a time calls these for an invocation. */
+/** Describes how an engine runs the steps of its executables.  One thread at a time calls these for an invocation. */
 struct step_functions {
     /** Runs a step, by its kind.  Returns false if it failed. */
     bool (*run[STEP_COPY + 1])(struct invocation *i, uint32_t step);
     /**
-     * Makes what an invocation needs besides memory and addresses (i->data).  It is NULL if nothing is needed.  Returns false
+     * Creates the engine's data of an invocation (i->data).  It is NULL if there is none.  Returns false
      * after an error in *e.
      */
     bool (*create)(struct invocation *i, struct error *e);
@@ -40,7 +40,7 @@ struct step_functions {
     bool counts_steps;
 };
 
-/** Describes a step as every engine sees it. */
+/** The common part of a step. */
 struct executable_step {
     enum step_kind kind;
     uint32_t first, count; /* its addresses in an invocation */
@@ -50,7 +50,7 @@ struct executable_step {
     };
 };
 
-/** Describes an address that depends on what the caller binds. */
+/** An address that depends on the caller's bindings. */
 struct address_fixup {
     uint32_t address; /* index in an invocation */
     bool output;
@@ -61,9 +61,8 @@ struct address_fixup {
 enum { NO_ADDRESS = UINT32_MAX };
 
 /**
- * Describes an address that changes from iteration to iteration.  Where it starts is an address of its own after those of the
- * steps, so that binding and creation set it like any other, and a run that is stopped in the middle leaves nothing to put
- * right.
+ * Describes an address that changes from iteration to iteration.  Its start is a separate address after those of the steps, so
+ * that binding and creation set it like any other, and a stopped run needs no clean-up.
  */
 struct address_move {
     uint32_t address, base, first; /* first holds the address of iteration 0, or is NO_ADDRESS */
@@ -75,7 +74,7 @@ struct executable_loop {
     uint32_t move, move_count;
 };
 
-/** Holds what a profile tells about a step. */
+/** The profile of a step. */
 struct step_profile {
     char name[80], implementation[64];
     double flops, bytes; /* of all iterations of a loop */
@@ -98,7 +97,7 @@ struct invocation_pool {
     pthread_mutex_t lock;
     struct invocation *first;
     uint32_t count;
-    bool shares_memory; /* set by engines on which memory may change between runs: it is the engine's spare memory */
+    bool shares_memory; /* set by engines whose runs may use different memory: it is the engine's spare memory */
 };
 
 struct executable {
@@ -118,28 +117,28 @@ struct executable {
     size_t memory_bytes; /* of an invocation: the arena, then what the engine adds */
     size_t held_bytes;   /* counted: constants, packed weights, and the memory of one invocation */
     atomic_bool lends;   /* an invocation has the memory that was counted for one */
-    bool owns_library;   /* whether the library steps have passed from the program to the executable */
+    bool owns_library;   /* whether the executable owns the library steps */
     struct profile profile;
     struct invocation_pool pool;
 };
 
 /**
- * Fills in x from p: all but p's library steps is copied or retained.  The engine then adds what it knows of the steps, names
- * their implementations in x->profile.steps and raises x->memory_bytes; when nothing can fail any more it calls
- * executable_take.  Returns false after an error in *e, and x is as after executable_clear.
+ * Fills in x from p: all but p's library steps is copied or retained.  The engine then adds its data of the steps, names their
+ * implementations in x->profile.steps and raises x->memory_bytes; when nothing can fail any more it calls executable_take.
+ * Returns false after an error in *e, and x is as after executable_clear.
  */
 bool executable_init(struct executable *x, struct engine *en, const struct step_functions *functions, struct program *p,
                      struct error *e);
 /** Takes over p's library steps: from here on they are x's. */
 void executable_take(struct executable *x, struct program *p);
-/** Frees what x holds, but not x, which may be all zeros.  No run may be under way. */
+/** Frees what x holds, but not x, which may be all zeros.  No run may be in progress. */
 void executable_clear(struct executable *x);
 
 /** Returns how often a step runs in a run. */
 uint32_t executable_step_calls(const struct executable *x, uint32_t step);
 /** Returns how many inputs, or outputs, the steps touch: one more than the last slot. */
 uint32_t executable_slots(const struct executable *x, bool output);
-/** Returns which of the executable's kernels a step is, in step order, or UINT32_MAX if it is none. */
+/** Returns the index of a step among the executable's kernels, in step order, or UINT32_MAX if it is not one. */
 uint32_t executable_step_kernel(const struct executable *x, uint32_t step);
 
 /* ---- profile.c: functions for struct engine_tools, which engines use as they are ---- */
@@ -150,10 +149,10 @@ void executable_trace_steps(struct executable *x);
 void executable_count_span(struct executable *x, uint32_t step, uint64_t start, uint64_t end);
 /** Counts a run while measuring. */
 void executable_count_run(struct executable *x, uint64_t nanoseconds);
-/** These are the functions of the same names in struct engine_tools. */
+/** The functions of the same names in struct engine_tools. */
 void executable_measure(struct executable *x);
 void executable_get_facts(const struct executable *x, struct executable_facts *out);
 void executable_get_step_facts(const struct executable *x, uint32_t step, struct step_facts *out);
 void executable_print_profile(const struct executable *x, FILE *out);
-/** Writes times and what the program says of its steps as JSON, for the switch steps.  What fails is said on stderr. */
+/** Writes times and the program's description of its steps as JSON, for the switch steps.  Failures are reported on stderr. */
 void executable_write_steps(const struct executable *x);

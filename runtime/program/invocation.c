@@ -194,11 +194,11 @@ static void move_addresses(struct invocation *i, const struct executable_loop *l
     }
 }
 
-/* Returns whether a loop's iterations that follow change nothing.  With sanitizers, steps leave all memory but their own
- * operands poisoned. */
+/* Returns whether a loop's iterations that follow change nothing, by what its copy wrote or was there before it.  With
+ * sanitizers, steps leave all memory but their own operands poisoned. */
 __attribute__((no_sanitize_address)) static bool has_stopped(const struct invocation *i, const struct executable_loop *l)
 {
-    return *(const uint8_t *)i->addresses[i->executable->steps[l->stop - 1].first];
+    return *(const uint8_t *)i->addresses[i->executable->steps[l->stop - 1].first + 1];
 }
 
 static bool run_steps(struct invocation *i, const bool *skipped, const struct engine_stop *stop, struct error *e)
@@ -213,12 +213,12 @@ static bool run_steps(struct invocation *i, const bool *skipped, const struct en
         if (!run_range(i, done, l->first, skipped, stop, &start, e))
             return false;
         for (uint32_t k = 0; k < l->iterations; k++) {
-            move_addresses(i, l, k);
-            if (!run_range(i, l->first, l->first + l->count, skipped, stop, &start, e))
-                return false;
             /* Where a step is only started there is nothing to read yet. */
             if (l->stop && !x->functions->counts_steps && has_stopped(i, l))
                 break;
+            move_addresses(i, l, k);
+            if (!run_range(i, l->first, l->first + l->count, skipped, stop, &start, e))
+                return false;
         }
         done = l->first + l->count;
     }
@@ -243,7 +243,7 @@ static bool bind(struct invocation *i, const struct engine_binding *inputs, cons
 
 /* ---- warming ---- */
 
-/* What is bound while an executable is warmed: one block of memory, zeros for all inputs in front of the outputs. */
+/* The bindings while an executable is warmed: one block of memory, zeros for all inputs in front of the outputs. */
 struct warm_bindings {
     struct engine_binding *inputs, *outputs;
     char *memory;

@@ -10,7 +10,7 @@ bool memory_charge(struct engine *en, size_t bytes, struct error *e)
     do {
         if (used > en->memory_limit || bytes > en->memory_limit - used)
             return error_set(e, WNNStatus_UnknownError,
-                             "%zu bytes are asked for, and %zu of the context's memory limit of %zu are in use; release "
+                             "%zu bytes are requested, and %zu of the context's memory limit of %zu are in use; release "
                              "tensors and graphs, or raise memoryLimit of WNNContextOptions",
                              bytes, used, en->memory_limit);
     } while (!atomic_compare_exchange_weak_explicit(&en->memory_used, &used, used + bytes, memory_order_relaxed,

@@ -14,14 +14,6 @@
 #include "runtime/program/serialized_format.h"
 #include "runtime/program/serialized_stream.h"
 
-struct serialized_program {
-    struct stream_writer stream;
-    uint32_t flags;
-    struct library_facts library;
-    uint32_t kernel_count;
-    uint32_t *kernel_steps; /* by kernel: its first user among the kernel steps */
-};
-
 /* ---- checksums ---- */
 
 static uint64_t rotate(uint64_t v, int by)
@@ -44,7 +36,7 @@ static void add_block(struct checksum *c, const unsigned char block[64])
         c->lanes[i & 3] = rotate(c->lanes[i & 3] ^ w[i], 29) * 0xD6E8FEB86659FD93u;
 }
 
-/** Adds bytes.  Only the last block of what is added in one call is filled up: callers add whole blocks, or ends. */
+/** Adds bytes.  Only the last block that is added in one call is filled up: callers add whole blocks, or ends. */
 static void checksum_add(struct checksum *c, const void *data, size_t bytes)
 {
     const unsigned char *at = data;
@@ -347,7 +339,7 @@ static uint64_t data_checksum(const struct serialized_program *i)
 
 static uint64_t section_place(struct serialized_section *s, uint64_t at, uint64_t bytes, uint64_t align)
 {
-    s->offset = (at + align - 1) / align * align;
+    s->offset = ceil_div(at, align) * align;
     s->bytes = bytes;
     return s->offset + bytes;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Serializes programs: struct program becomes bytes.
+ * Serializes programs (struct program) to bytes.
  *
  * The bytes of a compiled program (ir/program.h) are a program again in another process, with kernels as indices into a table
  * of functions.  There are three users: files of wnnGraphSave (with machine code after the steps), objects of webnnc (the
@@ -10,7 +10,7 @@
  *   struct serialized_header | program | code | data      where every section begins at a multiple of SERIALIZED_PAGE
  *
  * The section "program" is a stream of numbers: facts about the graph, then steps, loops and moves.  The data are constants and
- * packed weights at multiples of SERIALIZED_ALIGN, used where they lie; they may be in a file of their own.  Numbers have the
+ * packed weights at multiples of SERIALIZED_ALIGN, used where they are; they may be in a file of their own.  Numbers have the
  * byte order of the machine that the program is for.
  */
 #pragma once
@@ -22,7 +22,7 @@
  * These belong to the form itself, hence they are the same on every machine: the version, and at which bytes data and sections
  * begin.
  */
-enum { SERIALIZED_VERSION = 11, SERIALIZED_ALIGN = 64, SERIALIZED_PAGE = 4096 };
+enum { SERIALIZED_VERSION = 13, SERIALIZED_ALIGN = 64, SERIALIZED_PAGE = 4096 };
 _Static_assert((int)SERIALIZED_ALIGN % (int)TARGET_ALIGNMENT == 0, "packed weights are used where they lie");
 
 /** Describes an input or output of the graph. */
@@ -31,7 +31,7 @@ struct graph_binding {
     size_t name_length;
     struct tensor_type type;
     uint32_t slot;                  /* of the program; inputs that nothing reads may be left out */
-    uint32_t state;                 /* of an output: 1 + the slot of the input that it may lie in the memory of; 0: none */
+    uint32_t state;                 /* of an output: 1 + the slot of the input that it may be in the memory of; 0: none */
     uint64_t spares;                /* of an input: which groups of outputs do not need it */
     const WNNDimension *dimensions; /* those that have a name, 0 in the type; NULL: none has */
 };
@@ -59,7 +59,7 @@ struct serialized_program;
 
 /**
  * Serializes p, which is complete but not loaded yet, without facts and code.  Kernels are numbered: equal functions get one
- * index, where functions[i] stands for what the i-th STEP_KERNEL runs (any pointer that tells one function from another).  The
+ * index, where functions[i] identifies the function of the i-th STEP_KERNEL (any unique pointer).  The
  * result refers to the bytes of p's constants and of its library steps, which must outlive it; p itself need not.  With
  * unpacked_weights, weights are written as the graph has them and packed when the program is loaded, so that it fits machines,
  * instruction sets and numbers of threads other than this one's; the engine must have been asked to keep them
@@ -87,12 +87,12 @@ struct serialized_code {
     const uint64_t *offsets; /* by kernel */
 };
 
-/** Gets the pieces of a serialized program in order, also padding.  Returns false to stop; the sink knows why. */
+/** Receives the pieces of a serialized program in order, also padding.  Returns false to stop. */
 typedef bool (*serialized_sink)(void *user, const void *data, size_t bytes);
 
 /**
  * Writes the whole: header, program, code and data, without the data if data_apart.  code is NULL if the functions come as a
- * table.  Returns false after an error in *e, or when the sink stopped (then e is as it was).
+ * table.  Returns false after an error in *e, or when the sink stopped (then e does not change).
  */
 bool serialized_write(const struct serialized_program *i, const struct serialized_facts *facts,
                       const struct serialized_code *code, bool data_apart, serialized_sink sink, void *user, struct error *e);
@@ -114,10 +114,10 @@ struct serialized_view {
     uint32_t kernel_count;
     size_t code_offset, code_bytes; /* from the serialized program's start; 0, 0 if the functions come as a table */
     const uint64_t *offsets;        /* by kernel, into the code */
-    double checksum_ms, library_ms; /* what checksums and the library's primitives took */
+    double checksum_ms, library_ms; /* times of checksums and of the library's primitives */
 };
 
-/** Says where a serialized program lies: at a multiple of SERIALIZED_ALIGN.  If data is NULL, its data lie in it. */
+/** The memory of a serialized program, at a multiple of SERIALIZED_ALIGN.  If data is NULL, its data are in it. */
 struct serialized_source {
     const void *program;
     size_t bytes;
@@ -126,19 +126,19 @@ struct serialized_source {
     int file; /* the file whose beginning is mapped as program, open only while it is loaded, or -1 */
 };
 
-/** Finds out which engine a serialized program is for, without a look at its checksums.  Returns false after an error in *e: it
+/** Finds the engine of a serialized program, without checking its checksums.  Returns false after an error in *e: it
  * is none, or of another version, which no engine loads. */
 bool serialized_find_engine(const void *bytes, size_t size, WNNEngine *engine, struct error *e);
-/** Says in *e that something ("the compiled graph") is for one engine and the context on another.  Returns false. */
+/** Sets *e: something ("the compiled graph") is for one engine and the context on another.  Returns false. */
 bool serialized_is_for_other(const char *what, WNNEngine engine, const struct engine *en, struct error *e);
 
 /**
  * Reads a program for en, creating its library steps.  Every number is checked against what it refers to, so that damaged or
  * hostile bytes are refused with DataError, and neither crash the process nor let a step leave its buffers; the code is
  * trusted.  It is a NotSupportedError if the program was made for another version of this library or of oneDNN, another
- * processor or number of threads, or uses a library that en lacks.  `features` are what the context may use, in LLVM's form; so
- * is `triple`, which is not checked if it is NULL.  p's steps have no kernels' IR; `run.function` of its kernel steps are
- * indices into the table of functions.  The source must outlive the program and what is made of it.  Returns false after an
+ * processor or number of threads, or uses a library that en does not have.  `features` are what the context may use, in LLVM's
+ * form; so is `triple`, which is not checked if it is NULL.  p's steps have no kernels' IR; `run.function` of its kernel steps
+ * are indices into the table of functions.  The source must outlive the program and executables of it.  Returns false after an
  * error in *e, and then *p and *view are empty.
  */
 bool serialized_load(const struct serialized_source *source, struct engine *en, const char *triple, const char *features,
@@ -148,5 +148,5 @@ void serialized_view_free(struct serialized_view *view);
 
 /** Returns the checksum of serialized programs, which also guards other files that belong to compiled objects. */
 uint64_t serialized_checksum(const void *data, size_t bytes);
-/** Puts right the checksums of a serialized program that was altered, for tests of the checks after them. */
+/** Corrects the checksums of an altered serialized program, for tests of further checks. */
 void serialized_sign(void *serialized, size_t bytes);

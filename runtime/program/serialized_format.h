@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This header declares what the two sides of serialized programs share: the header and the checksum.  docs/compiled-graphs.md
+ * This header declares the header and the checksum of serialized programs.  docs/compiled-graphs.md
  * describes them.
  */
 #pragma once
@@ -8,15 +8,17 @@
 #include <stddef.h>
 
 #include "runtime/program/serialized.h"
+#include "runtime/program/serialized_stream.h"
 
-#define SERIALIZED_MAGIC "\x89WNNIMG\n" /* no text, and damaged by whatever converts line ends */
+#define SERIALIZED_MAGIC "\x89WNNIMG\n" /* not text, and damaged by conversions of line ends */
 #define SERIALIZED_BYTE_ORDER 0x01020304u
 
 enum serialized_flag {
     SERIALIZED_HAS_CODE = 1,
     SERIALIZED_DATA_APART = 2,  /* data lie elsewhere; their size and checksum are here */
     SERIALIZED_HAS_LIBRARY = 4, /* there are steps of oneDNN */
-    SERIALIZED_IS_PACKED = 8    /* those steps have weights in oneDNN's own layouts */
+    SERIALIZED_IS_PACKED = 8,   /* those steps have weights in oneDNN's own layouts */
+    SERIALIZED_HAS_NAMES = 16   /* it is a graph with named dimensions (serialized_named.h), and no program */
 };
 
 struct serialized_section {
@@ -37,16 +39,30 @@ struct serialized_header {
 
 _Static_assert(sizeof(struct serialized_header) == 128, "the header has no holes");
 
-/* These are written as they lie, of struct program_move the members before has_first. */
+/* Written as they lie, of struct program_move the members before has_first. */
 _Static_assert(sizeof(struct location) == 24 && sizeof(struct program_loop) == 16 &&
                    offsetof(struct program_move, has_first) == 16,
                "structs of programs have no holes");
 
-/* ---- what comes first (serialized_header.c) ---- */
+/** Holds the numbers of a program, and where the bytes of its data section come from. */
+struct serialized_program {
+    struct stream_writer stream;
+    uint32_t flags;
+    struct library_facts library;
+    uint32_t kernel_count;
+    uint32_t *kernel_steps; /* by kernel: its first user among the kernel steps */
+};
+
+/* ---- what comes first (serialized_header.c, serialized_load.c) ---- */
+
+/** Reads a header, checks it, the places of sections and the checksums, and begins to read the section "program".  Returns
+ * false after an error in *e. */
+bool serialized_open(const struct serialized_source *source, const struct engine *en, struct serialized_header *h,
+                     struct stream_reader *in, struct error *e);
 
 /** Reads the header of bytes that may be anything, and checks the versions.  Returns false after an error in *e. */
 bool serialized_read_header(const void *bytes, size_t size, struct serialized_header *h, struct error *e);
-/** Returns whether a section lies in so many bytes, after the header and at a multiple of `align`. */
+/** Returns whether a section is in so many bytes, after the header and at a multiple of `align`. */
 bool serialized_section_fits(const struct serialized_section *s, size_t bytes, size_t align);
 /** Returns the engine that a triple is for. */
 WNNEngine serialized_engine_of(const char *triple, size_t length);
@@ -54,8 +70,8 @@ WNNEngine serialized_engine_of(const char *triple, size_t length);
 /* ---- limits ---- */
 
 /*
- * These are more than any graph has: limits for what is allocated, or computed with, before it can be compared with anything.
- * A writer refuses larger ones, as the loader does, so that what can be saved can be loaded.
+ * These are more than any graph has: limits for numbers that are allocated, or computed with, before it can be compared with
+ * anything. A writer refuses larger ones, as the loader does, so that what can be saved can be loaded.
  */
 enum { SLOTS_MAX = 1 << 20 };
 #define ARENA_MAX ((int64_t)1 << 44)
@@ -79,7 +95,7 @@ static inline bool serialized_run_fits(const struct step_run *run)
 
 /**
  * Holds four lanes of 64-bit words, to which blocks of 64 bytes are added, the last one filled with zeros.  Every step is a
- * bijection of its lane, so that whatever is altered inside one word is always found, and anything else but once in 2^64.
+ * bijection of its lane, so that a change inside one word is always found, and any other except with probability 2^-64.
  */
 struct checksum {
     uint64_t lanes[4];

@@ -30,7 +30,7 @@ static bool check_versions(const struct serialized_header *h, struct error *e)
     return true;
 }
 
-/* Returns what reads a file that is no compiled graph, judged by its first bytes, for the end of a message, or "". */
+/* Returns what reads a file that is not a compiled graph, told by its first bytes, for the end of a message, or "". */
 static const char *what_reads(const unsigned char *bytes, size_t size)
 {
     static const char text[] = "webnn_graph";
@@ -46,10 +46,10 @@ static const char *what_reads(const unsigned char *bytes, size_t size)
 bool serialized_read_header(const void *bytes, size_t size, struct serialized_header *h, struct error *e)
 {
     if (size < sizeof(struct serialized_header) || memcmp(bytes, SERIALIZED_MAGIC, 8))
-        return error_set(e, WNNStatus_DataError, "this is no compiled graph%s", what_reads(bytes, size));
+        return error_set(e, WNNStatus_DataError, "this is not a compiled graph%s", what_reads(bytes, size));
     memcpy(h, bytes, sizeof *h);
     if (h->byte_order != SERIALIZED_BYTE_ORDER)
-        return error_set(e, WNNStatus_NotSupportedError, "the compiled graph has another order of bytes");
+        return error_set(e, WNNStatus_NotSupportedError, "the compiled graph has another byte order");
     return check_versions(h, e);
 }
 
@@ -79,7 +79,7 @@ bool serialized_find_engine(const void *bytes, size_t size, WNNEngine *engine, s
     if (!serialized_read_header(bytes, size, &h, e))
         return false;
     if (!serialized_section_fits(&h.program, size, SERIALIZED_ALIGN))
-        return error_set(e, WNNStatus_DataError, "the compiled graph is damaged: a section lies outside");
+        return error_set(e, WNNStatus_DataError, "the compiled graph is damaged: a section is outside the file");
     const unsigned char *program = (const unsigned char *)bytes + h.program.offset;
     in = (struct stream_reader){.at = program, .end = program + h.program.bytes};
 

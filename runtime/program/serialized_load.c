@@ -46,7 +46,7 @@ static bool check_sections(const struct serialized_source *s, const struct seria
     if (!serialized_section_fits(&h->program, (size_t)h->total_bytes, SERIALIZED_ALIGN) ||
         !serialized_section_fits(&h->code, (size_t)h->total_bytes, align) ||
         (!apart && !serialized_section_fits(&h->data, (size_t)h->total_bytes, align)))
-        return error_set(e, WNNStatus_DataError, "the compiled graph is damaged: a section lies outside");
+        return error_set(e, WNNStatus_DataError, "the compiled graph is damaged: a section is outside the file");
     if (apart && (!s->data || s->data_bytes < h->data.bytes))
         return error_set(e, WNNStatus_DataError,
                          "the compiled graph's weights are missing: %llu bytes are expected, there are %zu",
@@ -80,7 +80,7 @@ static void sum_segments(void *user, uint32_t part, uint32_t parts)
  */
 static uint64_t sum_data(const unsigned char *data, size_t bytes, const struct engine *en, bool *failed)
 {
-    struct segments s = {data, bytes, (bytes + CHECKSUM_SEGMENT_BYTES - 1) / CHECKSUM_SEGMENT_BYTES, NULL};
+    struct segments s = {data, bytes, ceil_div(bytes, CHECKSUM_SEGMENT_BYTES), NULL};
     uint64_t joined = 0;
 
     *failed = s.count && !(s.sums = malloc(s.count * sizeof *s.sums));
@@ -153,7 +153,8 @@ static bool check_library(const struct serialized_header *h, struct engine *en, 
     if (!(h->flags & SERIALIZED_HAS_LIBRARY))
         return true;
     if (!en->functions->optional.serialization->steps)
-        return error_set(e, WNNStatus_NotSupportedError, "the compiled graph uses oneDNN, which the context's engine has not");
+        return error_set(e, WNNStatus_NotSupportedError,
+                         "the compiled graph uses oneDNN, which the context's engine does not have");
     if (!en->functions->optional.serialization->steps->library_facts(en, &now, e))
         return false;
     if (now.refuses)
@@ -205,7 +206,7 @@ static bool read_binding(struct reader *r, struct graph_binding *b)
     b->spares = (uint64_t)in_i64(&r->in);
 
     struct error e = {.status = WNNStatus_Success};
-    if (r->in.failed || !dtype_is_public(b->type.type) || !type_check(&b->type, "", &e))
+    if (r->in.failed || !dtype_is_port(b->type.type) || !type_check(&b->type, "", &e))
         return damaged(r, "the type of an input or output");
     return true;
 }
@@ -308,7 +309,7 @@ static bool read_location(struct reader *r, struct location *location)
 {
     in_bytes(&r->in, location, sizeof *location);
     if (r->in.failed || !location_fits(r, location))
-        return damaged(r, "a location outside what it lies in");
+        return damaged(r, "a location outside its object");
     return true;
 }
 
@@ -340,7 +341,7 @@ static bool read_kernel(struct reader *r, struct program_step *s)
     for (uint32_t i = 0; i < s->location_count; i++) {
         written[i] = in_u32(&r->in) != 0;
         if (written[i] && !is_writable(&s->locations[i]))
-            return damaged(r, "a kernel that writes what is only read");
+            return damaged(r, "a kernel that writes to read-only memory");
     }
     run->written = written;
     run->params = params;
@@ -398,7 +399,7 @@ static bool read_loop(struct reader *r, struct program_loop *l, uint32_t from)
     if (r->in.failed || l->first < from || l->count == 0 || l->first > r->p->step_count ||
         l->count > r->p->step_count - l->first || l->iterations == 0 || l->iterations > INT32_MAX ||
         (l->stop && (l->stop - 1 - l->first >= l->count || r->p->steps[l->stop - 1].kind != STEP_COPY ||
-                     r->p->steps[l->stop - 1].locations[0].bytes < 1)))
+                     r->p->steps[l->stop - 1].locations[1].bytes < 1)))
         return damaged(r, "a loop");
     return true;
 }
@@ -438,7 +439,7 @@ static bool read_move(struct reader *r, struct program_move *m, const struct pro
     if (m->has_first && !read_location(r, &m->first))
         return false;
     const struct program_loop *l = loop_of_step(r->p, m->step);
-    return (l && move_fits(r, m, l)) || damaged(r, "a location that moves outside what it lies in");
+    return (l && move_fits(r, m, l)) || damaged(r, "a location that moves outside its object");
 }
 
 static bool read_loops(struct reader *r)
@@ -532,6 +533,20 @@ static bool read_program(struct reader *r)
 
 /* ---- the whole ---- */
 
+bool serialized_open(const struct serialized_source *source, const struct engine *en, struct serialized_header *h,
+                     struct stream_reader *in, struct error *e)
+{
+    if ((uintptr_t)source->program % SERIALIZED_ALIGN != 0 || (uintptr_t)source->data % SERIALIZED_ALIGN != 0)
+        return error_set(e, WNNStatus_DataError, "a compiled graph must be aligned to %d bytes", SERIALIZED_ALIGN);
+    if (!serialized_read_header(source->program, source->bytes, h, e) || !check_sections(source, h, e) ||
+        !check_checksums(source, h, en, e))
+        return false;
+    const unsigned char *program = (const unsigned char *)source->program + h->program.offset;
+    *in = (struct stream_reader){
+        .at = program, .end = program + h->program.bytes, .data = data_of(source, h), .data_bytes = (size_t)h->data.bytes};
+    return true;
+}
+
 bool serialized_load(const struct serialized_source *source, struct engine *en, const char *triple, const char *features,
                      struct program *p, struct serialized_view *view, struct error *e)
 {
@@ -540,17 +555,12 @@ bool serialized_load(const struct serialized_source *source, struct engine *en, 
 
     memset(p, 0, sizeof *p);
     memset(view, 0, sizeof *view);
-    if ((uintptr_t)source->program % SERIALIZED_ALIGN != 0 || (uintptr_t)source->data % SERIALIZED_ALIGN != 0)
-        return error_set(e, WNNStatus_DataError, "a compiled graph must lie at a multiple of %d bytes", SERIALIZED_ALIGN);
     double start = milliseconds_now();
-    if (!serialized_read_header(source->program, source->bytes, &h, e) || !check_sections(source, &h, e) ||
-        !check_checksums(source, &h, en, e))
+    if (!serialized_open(source, en, &h, &r.in, e))
         return false;
     view->checksum_ms = milliseconds_now() - start;
-
-    const unsigned char *program = (const unsigned char *)source->program + h.program.offset;
-    r.in = (struct stream_reader){
-        .at = program, .end = program + h.program.bytes, .data = data_of(source, &h), .data_bytes = (size_t)h.data.bytes};
+    if (h.flags & SERIALIZED_HAS_NAMES)
+        return error_set(e, WNNStatus_DataError, "this is a graph with named dimensions, and no program");
     p->engine = en;
     p->free_library = en->functions->optional.library ? en->functions->optional.library->step_free : NULL;
     bool ok = read_facts(&r) && check_machine(&view->facts, en, triple, features, e);

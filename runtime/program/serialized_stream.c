@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Writes and reads streams of serialized programs.  What is read may be bytes of a file that is not trusted; then the
+ * Writes and reads streams of serialized programs.  A stream may be bytes of a file that is not trusted; then the
  * reader has `failed`.
  */
 #include "runtime/program/serialized_stream.h"
@@ -12,8 +12,7 @@ void out_bytes(struct stream_writer *o, const void *data, size_t bytes)
 {
     if (bytes == 0)
         return;
-    o->failed = o->failed || bytes > UINT32_MAX - o->size ||
-                !array_reserve(NULL, &o->bytes, &o->capacity, o->size + (uint32_t)bytes, 1);
+    o->failed = o->failed || bytes > UINT32_MAX - o->size || !array_reserve(NULL, &o->bytes, &o->capacity, o->size + bytes, 1);
     if (o->failed)
         return;
     memcpy(o->bytes + o->size, data, bytes);
@@ -25,13 +24,13 @@ static uint64_t piece_offset(struct stream_writer *o, const void *data, size_t b
     for (uint32_t i = 0; i < o->piece_count; i++)
         if (o->pieces[i].data == data && o->pieces[i].bytes == bytes)
             return o->pieces[i].offset;
-    o->failed = o->failed || !array_reserve(NULL, &o->pieces, &o->piece_capacity, o->piece_count + 1, sizeof *o->pieces);
+    o->failed = o->failed || !array_extend(&o->pieces, o->piece_count, sizeof *o->pieces);
     if (o->failed)
         return 0;
 
     uint64_t offset = o->data_bytes;
     o->pieces[o->piece_count++] = (struct stream_piece){data, bytes, offset};
-    o->data_bytes = (offset + bytes + SERIALIZED_ALIGN - 1) / SERIALIZED_ALIGN * SERIALIZED_ALIGN;
+    o->data_bytes = ceil_div(offset + bytes, SERIALIZED_ALIGN) * SERIALIZED_ALIGN;
     return offset;
 }
 

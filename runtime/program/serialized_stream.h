@@ -25,16 +25,17 @@ struct stream_piece {
 
 struct stream_writer {
     unsigned char *bytes;
-    uint32_t size, capacity;
+    uint32_t size;
+    size_t capacity;
     struct stream_piece *pieces;
-    uint32_t piece_count, piece_capacity;
+    uint32_t piece_count;
     uint64_t data_bytes;
     bool failed;
 };
 
 /** Appends bytes to the stream. */
 void out_bytes(struct stream_writer *o, const void *data, size_t bytes);
-/** Adds a block of data, once however often it is named.  Its offset and size go into the stream. */
+/** Adds a block of data, only once.  Its offset and size go into the stream. */
 void out_data(struct stream_writer *o, const void *data, size_t bytes);
 /** Frees what a writer holds and leaves it empty. */
 void out_free(struct stream_writer *o);
@@ -66,11 +67,11 @@ struct stream_reader {
     bool failed;
 };
 
-/** Returns `bytes` bytes of the stream where they lie, at any alignment, or NULL if there are not as many. */
+/** Returns `bytes` bytes of the stream where they are, at any alignment, or NULL if there are not as many. */
 const void *in_take(struct stream_reader *i, size_t bytes);
 /** Copies bytes of the stream, or zeros if there are not as many. */
 void in_bytes(struct stream_reader *i, void *to, size_t bytes);
-/** Returns a block of data where it lies, and its size in *bytes, or NULL if it is not inside the data. */
+/** Returns a block of data where it is, and its size in *bytes, or NULL if it is not inside the data. */
 const void *in_data(struct stream_reader *i, size_t *bytes);
 /** Returns a text of at most `most` bytes, which belongs to the stream, or NULL if the reader failed. */
 const char *in_text(struct stream_reader *i, size_t most, size_t *length);

@@ -84,7 +84,7 @@ static bool touch(struct live *l, uint32_t first, uint32_t end, const struct exe
 
     for (uint32_t s = first; s < end; s++)
         for (uint32_t a = x->steps[s].first; a < x->steps[s].first + x->steps[s].count; a++)
-            if (adds && (!x->written[a] || x->steps[s].kind == STEP_KERNEL))
+            if (adds && (!x->written[a] || x->steps[s].kind == STEP_KERNEL || (loop && loop->stop)))
                 add(l, &x->locations[a], 0);
             else
                 live = live || (x->written[a] && is_live(l, &x->locations[a], 0));

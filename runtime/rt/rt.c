@@ -93,7 +93,7 @@ static const struct engine_serialization rt_serialization = {
     .steps = &rt_saved_steps,
 };
 
-/* It only loads what was compiled elsewhere, so that it lacks what builds, tools and contexts call. */
+/* It only loads compiled objects, so it omits the functions for building, tools and contexts. */
 static const struct engine_functions rt_functions = {
     .name = "rt",
     .host_memory = true,
@@ -187,7 +187,7 @@ static bool create(struct webnn_rt_model *m, const struct webnn_rt_program *from
         return error_set(e, WNNStatus_InvalidStateError, "the object is for version %u of libwebnn_rt's interface, this is %d",
                          from->version, WEBNN_RT_VERSION);
     if (threads > THREADS_MAX)
-        return error_set(e, WNNStatus_TypeError, "%u threads are asked for, the most are %d", threads, THREADS_MAX);
+        return error_set(e, WNNStatus_TypeError, "%u threads are requested, at most %d are possible", threads, THREADS_MAX);
     m->base = (struct engine){.functions = &rt_functions, .debug = &m->debug, .thread_count = threads_ready(threads, NULL)};
     return debug_init(&m->debug, false, NULL, 0, e) &&
            (!options || !options->weights_path || map_weights(m, options->weights_path, e)) && load(m, from, e);
@@ -243,7 +243,7 @@ static void *run_here(void *user)
     return NULL;
 }
 
-/* Regions inside a caller's region would have one thread, which primitives were not made for: a thread of its own is in none.
+/* Regions inside a caller's region would have one thread, which primitives were not made for: a separate thread is in none.
  */
 static void run_apart(struct rt_run *r)
 {

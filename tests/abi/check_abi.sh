@@ -3,7 +3,7 @@
 # The binary interface of libwebnn, libwebnn_model and libwebnn_rt is the one that the descriptions next to this script say (docs/abi.md).
 #
 #   check_abi.sh LIBRARY_DIR             compares by libabigail's abidiff, and exits with 1 where anything differs
-#   check_abi.sh LIBRARY_DIR --write     writes the descriptions anew, after a change that is meant
+#   check_abi.sh LIBRARY_DIR --write     writes the descriptions again, after a change that is meant
 #
 # Libraries are built without debugging information, in which libabigail reads types.  So a stand-in of each is compiled with it
 # from the public headers alone: every declared function with a body that does nothing.  The compiler holds the real ones to
@@ -60,7 +60,7 @@ exported() {
 check() {
     local name=$1 description=$here/$1.abi
     stand_in "$@"
-    # Places in files, names of parameters and what is the same for every library of this architecture are left out.
+    # Places in files, names of parameters and facts about every library of this architecture are left out.
     abidw --no-show-locs --no-comp-dir-path --no-corpus-path --no-elf-needed --no-parameter-names \
         --no-write-default-sizes --out-file "$work/$name.abi" "$work/$name.so"
     diff <(exported "$work/$name.so") <(exported "$libraries/$name.so") >"$work/names" || {

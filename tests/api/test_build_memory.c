@@ -32,7 +32,6 @@ static void *watch(void *user)
 {
     const struct timespec pause = {0, 500000};
 
-    (void)user;
     while (!atomic_load(&built)) {
         const long kib = private_kib();
 
@@ -65,7 +64,7 @@ TEST(weights_are_there_once)
     pthread_t thread;
 
 #ifdef __SANITIZE_ADDRESS__
-    skip(); /* it keeps what is freed for a while */
+    skip(); /* it keeps freed memory for a while */
 #endif
     WNNContext c = context_with(NULL);
     const long before = private_kib();

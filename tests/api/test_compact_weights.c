@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Matmuls of weights in 4, 8 and 16 bits, with every form of scale and zero point, few rows and many, held against a
+ * Matmuls of weights in 1 to 16 bits, with every form of scale and zero point, few rows and many, held against a
  * computation in double.  The bound is that of a float32 sum of as many products, each of which may be rounded twice.  Where
  * the precision allows it, the other operand may be rounded to 8 bits first, as docs/compact-weights.md says.
  */
 #include <math.h>
 
+#include "support/help.h"
 #include "support/processor.h"
 #include "support/random.h"
 #include "support/test.h"
@@ -15,7 +16,6 @@ enum { K = 256, N = 144, ROWS_MAX = 37 };
 
 static WNNContext context, rounding;
 static uint32_t step = 1; /* each such one of the numbers of rows is tried */
-static bool rounds;       /* the other operand has to be rounded where it may be, or else it may be */
 
 /** Says how weights are stored. */
 struct form {
@@ -34,7 +34,10 @@ static const struct form forms[] = {
     {WNNOperandDataType_Uint8, 0, 256, 8, N, 128},    {WNNOperandDataType_Uint8, 0, 256, 4, N / 4, ANY},
     {WNNOperandDataType_Int8, -128, 256, 1, N, 0},    {WNNOperandDataType_Int8, -128, 256, 2, 1, ANY},
     {WNNOperandDataType_Uint8, 0, 16, 1, N, 8},       {WNNOperandDataType_Uint8, 0, 16, 2, 1, 0},
-    {WNNOperandDataType_Int8, -3, 9, 16, N / 2, ANY}, {WNNOperandDataType_Float16, 0, 0, 0, 0, 0},
+    {WNNOperandDataType_Int8, -3, 9, 16, N / 2, ANY}, {WNNOperandDataType_Uint8, 0, 4, 8, N, 2},
+    {WNNOperandDataType_Uint8, 0, 4, 8, N, ANY},      {WNNOperandDataType_Int8, -2, 4, 16, N / 2, -1},
+    {WNNOperandDataType_Uint8, 0, 2, 8, N, 1},        {WNNOperandDataType_Uint8, 9, 2, 4, N / 4, ANY},
+    {WNNOperandDataType_Int8, 3, 2, 16, N, 0},        {WNNOperandDataType_Float16, 0, 0, 0, 0, 0},
 };
 
 /* The weights as [K][N], as stored, and what they mean. */
@@ -196,7 +199,7 @@ static void check_rounded(const struct form *f, uint32_t rows, bool transposed)
 
     compute(rounding, f, rows, transposed);
     if (!count_wrong(x, rows, where, sizeof where)) {
-        if (words && (rounds || processor_multiplies_bytes()))
+        if (words && processor_multiplies_bytes())
             fail_msg("form %d, %u rows%s: x is not rounded", (int)(f - forms), rows, transposed ? ", transposed" : "");
         return;
     }
@@ -207,52 +210,47 @@ static void check_rounded(const struct form *f, uint32_t rows, bool transposed)
                  where, words ? other : "which it must not be");
 }
 
+static void check_all(const uint32_t rows[5], void (*check_one)(const struct form *f, uint32_t rows, bool transposed))
+{
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+        for (size_t r = f % step; r < 5; r += step)
+            for (int transposed = 0; transposed < 2; transposed++)
+                check_one(&forms[f], rows[r], transposed);
+}
+
 TEST(every_form_is_computed)
 {
-    static const uint32_t rows[] = {1, 2, 5, 8, ROWS_MAX};
-
-    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
-        for (size_t r = f % step; r < sizeof rows / sizeof *rows; r += step)
-            for (int transposed = 0; transposed < 2; transposed++)
-                check(&forms[f], rows[r], transposed);
+    check_all((const uint32_t[]){1, 2, 5, 8, ROWS_MAX}, check);
 }
 
 TEST(the_other_operand_may_be_rounded)
 {
-    static const uint32_t rows[] = {1, 2, 7, 16, ROWS_MAX};
-
-    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
-        for (size_t r = f % step; r < sizeof rows / sizeof *rows; r += step)
-            for (int transposed = 0; transposed < 2; transposed++)
-                check_rounded(&forms[f], rows[r], transposed);
+    check_all((const uint32_t[]){1, 2, 7, 16, ROWS_MAX}, check_rounded);
 }
 
 static int create(void **state)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
 
-    (void)state;
     o.precision = WNNPrecision_Int8;
     return wnnCreateContext(NULL, &context) != WNNStatus_Success || wnnCreateContext(&o, &rounding) != WNNStatus_Success;
 }
 
 static int destroy(void **state)
 {
-    (void)state;
     wnnContextRelease(context);
     wnnContextRelease(rounding);
     return 0;
 }
 
-/* With the argument `few` each form is tried with few numbers of rows, because an OpenCL compiler takes its time for each; with
- * `dots` after it, bytes have to be multiplied. */
 TEST_GROUP(create, destroy)
 
+PROGRAM_HELP("usage: test-api-compact-weights [few]   run the tests; `few`: with few numbers of rows, for\n"
+             "OpenCL compilers take their time for each\n")
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "few")) {
         step = 3;
-        rounds = argc > 2 && !strcmp(argv[2], "dots");
         if (wnnCreateContext(NULL, &context)) {
             printf("skipped: %s\n", wnnGetLastErrorMessage().data);
             return 77;

@@ -276,11 +276,9 @@ TEST(alpha_is_multiplied_before_the_product)
                     buffers[count++] = (WNNNamedBuffer){name, (void *)from, sizeof *from};
             }
             o.alpha = rows[r].alpha;
-            assert_int_equal(
-                wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderGemm(b, x[0], x[1], &o)}, &graph),
-                WNNStatus_Success);
-            assert_int_equal(wnnGraphCompute(graph, count, buffers, 1, &(WNNNamedBuffer){WNN_STR("y"), &y, sizeof y}),
-                             WNNStatus_Success);
+            assert_success(
+                wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderGemm(b, x[0], x[1], &o)}, &graph));
+            assert_success(wnnGraphCompute(graph, count, buffers, 1, &(WNNNamedBuffer){WNN_STR("y"), &y, sizeof y}));
             if (fabs((double)y - rows[r].wanted) > 1e32)
                 fail_msg("alpha %g, inputs %d: %.9g", rows[r].alpha, inputs, (double)y);
             wnnGraphRelease(graph);
@@ -343,7 +341,6 @@ static int create(void **state)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
 
-    (void)state;
     o.threadCount = 1;
     alarm(SECONDS_MAX); /* what walks 10^9 elements of padding takes longer */
     return wnnCreateContext(&o, &context) != WNNStatus_Success;

@@ -70,7 +70,7 @@ static bool compiles(const char *cache, const char *saved)
             assert_success(wnnContextLoadGraph(c, saved, &g));
             compute(g);
         }
-        const bool compiled = is_mapped("libLLVM");
+        const bool compiled = is_mapped("libwebnn_codegen");
         wnnGraphRelease(g);
         wnnContextRelease(c);
         _exit(compiled ? 10 : 11);
@@ -147,7 +147,6 @@ static void link_away(const char *path)
 
 static int create_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
@@ -155,7 +154,6 @@ static int remove_folder(void **state)
 {
     char other[600];
 
-    (void)state;
     each_file(drop);
     snprintf(other, sizeof other, "%s.away", folder);
     unlink(other);
@@ -177,7 +175,7 @@ TEST(what_one_process_compiles_the_next_one_takes)
     assert_false(compiles(folder, saved));
     assert_int_equal(each_file(NULL), count);
 
-    /* What is missing is compiled, and the rest taken. */
+    /* Missing kernels are compiled, and the rest taken. */
     DIR *d = opendir(folder);
     struct dirent *entry;
     char path[512];
@@ -209,7 +207,6 @@ TEST(what_is_damaged_or_not_the_users_alone_is_replaced)
 
 static void note(WNNLogLevel level, WNNStringView message, void *told, void *unused)
 {
-    (void)level, (void)unused;
     snprintf(told, 512, "%.*s", (int)message.length, message.data);
 }
 

@@ -128,7 +128,7 @@ TEST(wrong_calls_are_refused)
     assert_int_equal(wnnGraphBuilderQuantizeWeights(NULL, WNNWeightFormat_Int8), WNNStatus_TypeError);
     assert_success(wnnContextCreateGraphBuilder(context, &b));
     assert_int_equal(wnnGraphBuilderQuantizeWeights(b, (WNNWeightFormat)3), WNNStatus_TypeError);
-    assert_non_null(strstr(wnnGetLastErrorMessage().data, "3 is no weight format"));
+    assert_non_null(strstr(wnnGetLastErrorMessage().data, "3 is not a weight format"));
     wnnGraphBuilderRelease(b);
 }
 

@@ -2,7 +2,7 @@
 /*
  * Small recurrent operators whose gates cancel: results must be as exact as the web platform's conformance tests ask.
  *
- * Biases are drawn so that the sum in front of an activation is a small part, 2^-12, of what is added up: a sum in float32
+ * Biases are drawn so that the sum in front of an activation is a small part, 2^-12, of the terms: a sum in float32
  * leaves it a dozen bits.  The reference is the specification's emulation, in double.  Activations are relu, which adds no
  * error of its own; in cells sigmoid and tanh, too, which are to be as exact.
  */

@@ -8,6 +8,7 @@
 
 #include "support/api.h"
 #include "support/maps.h"
+#include "support/processor.h"
 
 enum { N = 8 };
 
@@ -16,7 +17,7 @@ static const WNNOperandDescriptor square = {WNNOperandDataType_Float32, 2, shape
 
 static void assert_mapped(bool compiler, bool library)
 {
-    assert_int_equal(is_mapped("libLLVM"), compiler);
+    assert_true(compiler || !is_mapped("libLLVM"));
     assert_int_equal(is_mapped("libwebnn_codegen"), compiler);
     assert_int_equal(is_mapped("libdnnl"), library);
 }
@@ -89,11 +90,11 @@ TEST(what_is_needed_is_loaded_when_it_is_needed)
     save(path, true);
     assert_success(wnnContextLoadGraph(c, path, &g));
     wnnGraphRelease(g);
-    assert_mapped(false, true);
+    assert_mapped(false, library_has_code());
     unlink(path);
 
     g = make(c, false);
-    assert_mapped(true, true);
+    assert_mapped(true, library_has_code());
     wnnGraphRelease(g);
     wnnContextRelease(c);
 }

@@ -146,12 +146,10 @@ TEST(one_buffer_becomes_what_two_do)
         const WNNNamedBuffer in = {WNN_STR("x"), x, sizeof x};
 
         fill(x);
-        assert_int_equal(wnnGraphCompute(graph, 1, &in, 2,
-                                         (WNNNamedBuffer[]){{WNN_STR("y"), y, sizeof y}, {WNN_STR("z"), z[0], sizeof z[0]}}),
-                         WNNStatus_Success);
-        assert_int_equal(wnnGraphCompute(graph, 1, &in, 2,
-                                         (WNNNamedBuffer[]){{WNN_STR("y"), x, sizeof x}, {WNN_STR("z"), z[1], sizeof z[1]}}),
-                         WNNStatus_Success);
+        assert_success(wnnGraphCompute(graph, 1, &in, 2,
+                                       (WNNNamedBuffer[]){{WNN_STR("y"), y, sizeof y}, {WNN_STR("z"), z[0], sizeof z[0]}}));
+        assert_success(wnnGraphCompute(graph, 1, &in, 2,
+                                       (WNNNamedBuffer[]){{WNN_STR("y"), x, sizeof x}, {WNN_STR("z"), z[1], sizeof z[1]}}));
         assert_memory_equal(x, y, sizeof x);
         assert_memory_equal(z[0], z[1], sizeof z[0]);
         assert_int_equal(
@@ -217,8 +215,7 @@ TEST(only_updates_are_written)
     const WNNNamedBuffer in[3] = {{WNN_STR("cache"), memory, ROWS * page},
                                   {WNN_STR("rows"), (void *)&row, sizeof row},
                                   {WNN_STR("update"), update, page}};
-    assert_int_equal(wnnGraphCompute(graph, 3, in, 1, &(WNNNamedBuffer){WNN_STR("updated"), memory, ROWS * page}),
-                     WNNStatus_Success);
+    assert_success(wnnGraphCompute(graph, 3, in, 1, &(WNNNamedBuffer){WNN_STR("updated"), memory, ROWS * page}));
     for (uint32_t k = 0; k < ROWS * columns; k++)
         assert_true(memory[k] == (k / columns == UPDATED ? update[k % columns] : 0));
     munmap(memory, ROWS * page);

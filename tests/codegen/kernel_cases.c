@@ -24,18 +24,13 @@
 #include "ir/schedule/schedule_gpu.h"
 #include "passes/passes.h"
 #include "support/case_files.h"
-#include "support/graphs.h"
+#include "support/kernels.h"
 #include "support/help.h"
 #include "support/kernel_text.h"
 
 enum { CASES_MAX = 256, VALUES_MAX = 1024, COMBINATIONS_MAX = 4096 };
 /* Instrumented kernels compile slowly: a case takes so many combinations under the sanitizers. */
 enum { COMBINATIONS_SANITIZED = 12 };
-
-#define USAGE                                                                                                                  \
-    "usage: kernel-cases FILE [PATTERN]    run the cases whose names match; exit status 0 if all pass\n"                       \
-    "       kernel-cases --update FILE     write schedules and kernels into the file instead\n"                                \
-    "docs/testing.md describes the format of the files.\n"
 
 struct kernel_case {
     const char *text, *end; /* from the line with its name on */
@@ -319,19 +314,16 @@ static char *become(const struct kernel_case *c)
     FILE *out = open_memstream(&text, &size);
 
     assert_non_null(out);
-    if (!strncmp(c->body, "kernel", 6)) {
+    if (strncmp(c->body, "webnn_graph", 11)) {
         struct kernel *k = kernel_with(c, c->values[0]);
         kernel_print(k, out);
         kernel_free(k);
     } else {
         struct error e = {0};
         struct graph *g = graph_parse(c->body, strlen(c->body), NULL, NULL, &e);
-        struct kernel_list list;
-        if (!g)
-            fail_msg("%s", e.message);
+        assert_works(g, &e);
         for (const struct cluster *cluster = g->first_cluster; cluster; cluster = cluster->next) {
-            if (!lower_cluster(g, cluster, NULL, &list, &e))
-                fail_msg("%s", e.message);
+            struct kernel_list list = kernels_lower(g, cluster, NULL);
             for (uint32_t i = 0; i < list.count; i++)
                 kernel_print(list.kernels[i], out);
             kernel_list_free(&list);
@@ -420,7 +412,7 @@ static void run_case(void **state)
     for (const char *line = c->text; line < c->end; line = end + (*end == '\n')) {
         const size_t length = strcspn(line, "\n");
         end = line + length;
-        if (!body && (!strncmp(line, "kernel ", 7) || !strncmp(line, "webnn_graph", 11)))
+        if (!body && *line != '#' && length)
             body = line;
         else if (!body && line > c->text && case_file_key(line, length, key, value))
             read_setting(c, key, value);
@@ -439,6 +431,10 @@ static void run_case(void **state)
     free(c);
 }
 
+PROGRAM_HELP("usage: kernel-cases FILE [PATTERN]    run the cases whose names match; exit status 0 if all pass\n"
+             "       kernel-cases --update FILE     write schedules and kernels into the file instead\n"
+             "docs/testing.md describes the format of the files.\n")
+
 int main(int argc, char **argv)
 {
     const bool update = argc == 3 && !strcmp(argv[1], "--update");
@@ -447,12 +443,8 @@ int main(int argc, char **argv)
     char *updated = NULL;
     size_t count = 0, size = 0;
 
-    if (help_asked(argc, argv, USAGE))
-        return 0;
-    if (argc < 2 || argc > 3) {
-        fputs(USAGE, stderr);
-        return 2;
-    }
+    if (argc < 2 || argc > 3)
+        return WRONG_USAGE;
     char *text = case_file_read(argv[update ? 2 : 1]), *at = text;
     FILE *out = update ? open_memstream(&updated, &size) : NULL;
     if (!text)

@@ -9,6 +9,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/opencl/opencl.h"
+#include "support/device_run.h"
 #include "support/loop_run.h"
 #include "support/random.h"
 #include "support/schedules.h"
@@ -53,14 +54,12 @@ static inline struct machine_under_test *machine_get(int i)
         if (text && !debug_parse(&m->debug, text, strlen(text), &e))
             fail_msg("%s", e.message);
         const bool narrow = !strcmp(m->name, NARROW);
-        if (!codegen_host_target(&m->target, narrow ? "baseline" : m->name, &m->arena, &e))
-            fail_msg("%s", e.message);
+        assert_works(codegen_host_target(&m->target, narrow ? "baseline" : m->name, &m->arena, &e), &e);
         if (narrow)
             m->target.isa.wide_division = m->target.isa.f64 = m->target.isa.f64_extremes = false;
         m->target.thread_count = 2;
         m->codegen = codegen_create(&m->target, &m->debug, &e);
-        if (!m->codegen)
-            fail_msg("%s", e.message);
+        assert_works(m->codegen, &e);
     }
     return m;
 }
@@ -118,63 +117,22 @@ static inline uint32_t bits_of_float(float f)
     return b;
 }
 
-static const float nasty_floats[] = {0.0f,
-                                     -0.0f,
-                                     1.0f,
-                                     -1.0f,
-                                     0.5f,
-                                     -0.5f,
-                                     1.5f,
-                                     2.5f,
-                                     -2.5f,
-                                     3.0f,
-                                     1e-45f,
-                                     -1e-45f,
-                                     1e-39f,
-                                     -1e-39f,
-                                     0x1p-126f,
-                                     1e-30f,
-                                     65504.0f,
-                                     65519.9f,
-                                     65520.0f,
-                                     2048.5f,
-                                     1e38f,
-                                     -1e38f,
-                                     3.4028235e38f,
-                                     -3.4028235e38f,
-                                     INFINITY,
-                                     -INFINITY,
-                                     NAN,
-                                     127.5f,
-                                     -128.9f,
-                                     255.5f,
-                                     2147483520.0f,
-                                     2147483648.0f,
-                                     -2147483648.0f,
-                                     -2147483904.0f,
-                                     4294967040.0f,
-                                     4294967296.0f,
-                                     9223371487098961920.0f,
-                                     9223372036854775808.0f,
-                                     -9223372036854775808.0f,
-                                     1.8446742974197924e19f,
-                                     1.8446744073709552e19f,
-                                     8388607.5f,
-                                     8388608.0f,
-                                     0.49999997f,
-                                     88.7f,
-                                     -88.7f,
-                                     103.5f,
-                                     -104.0f,
-                                     0.3f,
-                                     -7.7f};
-enum { NASTY_FLOATS = sizeof nasty_floats / sizeof *nasty_floats };
+enum { NASTY_FLOATS = 25 };
+static const float nasty_floats[2][NASTY_FLOATS] = {
+    {0.0f,     -0.0f,   1.0f,    -1.0f,  0.5f,          -0.5f,          1.5f,    2.5f,     -2.5f,
+     3.0f,     1e-45f,  -1e-45f, 1e-39f, -1e-39f,       0x1p-126f,      1e-30f,  65504.0f, 65519.9f,
+     65520.0f, 2048.5f, 1e38f,   -1e38f, 3.4028235e38f, -3.4028235e38f, INFINITY},
+    {-INFINITY,      NAN,     127.5f,         -128.9f, 255.5f,   0x1.fffffep30f, 0x1p31f, -0x1p31f,   -0x1.000002p31f,
+     0x1.fffffep31f, 0x1p32f, 0x1.fffffep62f, 0x1p63f, -0x1p63f, 0x1.fffffep63f, 0x1p64f, 8388607.5f, 8388608.0f,
+     0.49999997f,    88.7f,   -88.7f,         103.5f,  -104.0f,  0.3f,           -7.7f}};
 
 /* Fills a tensor: edge values first, then random ones of all sizes. */
 static inline void fill_nasty(dtype type, void *data, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        float f = random_bits() % 3 ? nasty_floats[random_bits() % NASTY_FLOATS] : float_of((uint32_t)random_bits());
+        const bool nasty = random_bits() % 3;
+        const uint64_t bits = random_bits();
+        float f = nasty ? nasty_floats[bits % 2][bits / 2 % NASTY_FLOATS] : float_of((uint32_t)bits);
         uint64_t u = random_bits() >> (random_bits() % 64);
         uint64_t edges[] = {
             0,    1, UINT64_MAX, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1, UINT64_C(1) << 31, (UINT64_C(1) << 31) - 1, 0x80,
@@ -285,6 +243,27 @@ static inline bool isa_facts(const char *name, struct isa *isa)
     return false;
 }
 
+static inline void *own_copy(const struct kernel *k, uint32_t i, const void *tensor)
+{
+    const size_t bytes = (size_t)k->tensors[i].elements * dtype_size(k->tensors[i].type);
+
+    return memcpy(buffer_create(bytes), tensor, bytes);
+}
+
+/* Compares what loop IR has written with what is expected, and frees it. */
+static inline void compare_own(const struct kernel *k, void *const *expected, void *const *own, struct tolerance tolerance)
+{
+    for (uint32_t i = 0; i < k->tensor_count; i++) {
+        for (int64_t j = 0; k->tensors[i].written && j < k->tensors[i].elements; j++)
+            if (!elements_agree(k->tensors[i].type, expected[i], own[i], j, tolerance)) {
+                kernel_print(k, stderr);
+                fail_msg("tensor %u element %lld: its loop IR computes something else", i, (long long)j);
+            }
+        if (k->tensors[i].written)
+            buffer_free(own[i]);
+    }
+}
+
 /* Runs the loop IR of a kernel and compares with the results of machine code, bit by bit where there is one result only, else
  * with those of the kernel; actual NULL: always with those. */
 static inline void check_loop_ir(const struct schedule *s, const struct isa *isa, void *const *tensors, void *const *expected,
@@ -296,26 +275,14 @@ static inline void check_loop_ir(const struct schedule *s, const struct isa *isa
     void *own[KERNEL_TENSORS_MAX];
 
     assert_true(schedule_numbers(s, &a, &numbers));
-    for (uint32_t i = 0; i < k->tensor_count; i++) {
-        const size_t bytes = (size_t)k->tensors[i].elements * dtype_size(k->tensors[i].type);
-        own[i] = k->tensors[i].written ? memcpy(buffer_create(bytes), tensors[i], bytes) : tensors[i];
-    }
+    for (uint32_t i = 0; i < k->tensor_count; i++)
+        own[i] = k->tensors[i].written ? own_copy(k, i, tensors[i]) : tensors[i];
     const bool same_bits = loop_run(s, isa, &numbers, own) && actual;
-    for (uint32_t i = 0; i < k->tensor_count; i++) {
-        for (int64_t j = 0; k->tensors[i].written && j < k->tensors[i].elements; j++)
-            if (!elements_agree(k->tensors[i].type, same_bits ? actual[i] : expected[i], own[i], j,
-                                same_bits ? (struct tolerance){0, 0, false} : tolerance)) {
-                kernel_print(k, stderr);
-                schedule_print(s, stderr);
-                fail_msg("tensor %u element %lld: its loop IR computes something else", i, (long long)j);
-            }
-        if (k->tensors[i].written)
-            buffer_free(own[i]);
-    }
+    compare_own(k, same_bits ? actual : expected, own, same_bits ? (struct tolerance){0, 0, false} : tolerance);
     arena_free(&a);
 }
 
-/* Does the same for a kind of processors, or the operations of devices, that need not be there. */
+/* Does the same for a kind of processors that need not be there. */
 static inline void check_foreign(const struct kernel *k, const char *name, void *const *tensors, void *const *expected,
                                  struct tolerance tolerance)
 {
@@ -325,6 +292,20 @@ static inline void check_foreign(const struct kernel *k, const char *name, void 
     struct schedule *s = schedule_of(k, &isa);
     check_loop_ir(s, &isa, tensors, expected, NULL, tolerance);
     schedule_free(s);
+}
+
+/* Does the same for a device's schedule: a processor's that poses as one, or a GPU's, whose groups may share rows. */
+static inline void check_device(const struct kernel *k, int turn, void *const *tensors, void *const *expected,
+                                struct tolerance tolerance)
+{
+    void *own[KERNEL_TENSORS_MAX];
+
+    for (uint32_t i = 0; i < k->tensor_count; i++)
+        own[i] = k->tensors[i].written ? own_copy(k, i, tensors[i]) : tensors[i];
+    device.facts = *target_gpu_facts(turn % 2);
+    device.choice = (struct gpu_choice){.rows_shape = turn % 3 == 0, .no_tiles = true};
+    assert_true(k->stage_count || device_run(k, own));
+    compare_own(k, k->stage_count ? own : expected, own, tolerance);
 }
 
 /* Runs k by code of every instruction set, in several pieces, and compares with the interpreter.  Inputs lie in tensors[i];
@@ -357,7 +338,9 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
     }
     assert_true(kernel_interpret(k, expected));
     if (turn % 10 == 0)
-        check_foreign(k, (const char *[]){"neon", "webassembly", "opencl"}[turn / 10 % 3], tensors, expected, tolerance);
+        check_foreign(k, turn / 10 % 2 ? "neon" : "webassembly", tensors, expected, tolerance);
+    if (turn % 5 == 0)
+        check_device(k, turn / 5, tensors, expected, tolerance);
     for (int isa = 0; isa < ISA_COUNT; isa++) {
         struct machine_under_test *m = machine_get(isa);
         struct codegen_kernels *unit;

@@ -6,7 +6,7 @@
 #include "codegen/kernels.h"
 
 #include "passes/support.h"
-#include "support/graphs.h"
+#include "support/kernels.h"
 
 static const double MOST = 1.5;
 /* What takes less than a microsecond or so is a matter of remainders of vectors. */
@@ -17,16 +17,12 @@ enum { NOTICED = 2000, TEXT_MAX = 4096 };
 /* Returns the instructions, loads and stores of a cluster's kernels. */
 static double work_of_cluster(const struct machine_under_test *m, const struct graph *g, const struct cluster *cluster)
 {
-    struct kernel_list list;
     struct codegen_work work;
-    struct error e = {0};
     double sum = 0;
 
-    if (!lower_cluster(g, cluster, &m->target, &list, &e))
-        fail_msg("%s", e.message);
+    struct kernel_list list = kernels_lower(g, cluster, &m->target);
     for (uint32_t i = 0; i < list.count; i++) {
-        if (!codegen_count_work(m->codegen, list.kernels[i], &work, &e))
-            fail_msg("%s", e.message);
+        assert_done(codegen_count_work(m->codegen, list.kernels[i], &work, &e));
         sum += (work.instructions + work.divisions) / (m->target.isa.vector_bits / 32) + work.accesses;
     }
     kernel_list_free(&list);
@@ -105,7 +101,7 @@ static bool check_graph(struct machine_under_test *m, const char *body)
 /* ---- graphs ---- */
 
 /* In these, $a(x) and $b(x) are convolutions of the kinds that are tried, $r and $c the axes of rows and channels, $s that of
- * columns, $1 and $2 what is padded before and after. */
+ * columns, $1 and $2 the padding before and after. */
 static const char *const joins[] = {
     "p = $a(x); q = $b(x); t = sigmoid(q); y = concat([p, t], $c);",
     "p = $a(x); q = relu(p); r = $b(x); s = $a(x); y = concat([q, r, s], $r);",

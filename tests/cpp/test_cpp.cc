@@ -10,6 +10,7 @@
 #include <webnn/webnn_draft.hpp>
 
 #include "expect.h"
+#include "../support/help.h"
 
 using webnn::DataType;
 
@@ -296,6 +297,19 @@ static void scatters_combine_updates(webnn::Context const &context)
     EXPECT((compute(b, b.scatterReduce(x, at, updates), {1, 2, 3, 4}, 4) == std::vector<float>{1, 2, 12, 16}));
 }
 
+static void data_types_of_the_draft_are_bits()
+{
+    webnn::ContextOptions options;
+    options.draftDataTypes = true;
+    webnn::GraphBuilder const b{webnn::Context(options)};
+    webnn::Operand const x = b.cast(b.input("x", {webnn::draft::bfloat16, {2}}), DataType::float32);
+    std::vector<std::uint16_t> const in{0x3F80, 0xC000};
+    std::vector<std::uint8_t> out(2);
+
+    b.build({{"y", b.cast(x, webnn::draft::float8e4m3)}}).compute({{"x", in}}, {{"y", out}});
+    EXPECT((out == std::vector<std::uint8_t>{0x38, 0xC0}));
+}
+
 /** y is x, padded by zeros to an even length, of which there is a row for each of the batch. */
 static void dimensions_have_names(webnn::Context const &context)
 {
@@ -328,6 +342,7 @@ static void dimensions_have_names(webnn::Context const &context)
     EXPECT(graph.variantCounts().held == 1);
 }
 
+PROGRAM_HELP("usage: test-cpp   run all tests\n")
 int main()
 {
     webnn::ContextOptions options;
@@ -347,6 +362,7 @@ int main()
     outputs_are_allocated_and_chosen(context);
     futures_give_what_they_wait_for(context);
     dimensions_have_names(context);
+    data_types_of_the_draft_are_bits();
     contexts_tell_that_they_are_lost();
     std::printf("%d failures\n", failures.load());
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;

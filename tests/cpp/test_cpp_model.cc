@@ -6,6 +6,7 @@
 #include <webnn/webnn_model.hpp>
 
 #include "expect.h"
+#include "../support/help.h"
 
 static std::string const text = "webnn_graph \"sum\" v2 {\n"
                                 "  inputs { x: f32[dyn(\"n\", 9)]; y: f32[dyn(\"n\", 9)]; }\n"
@@ -83,6 +84,9 @@ static void a_model_is_built_for_some_outputs(webnn::Context const &context)
     options.outputs = {"c", "a"};
     auto const outputs = webnn::Model::fromMemory(context, three, options).build().outputs();
     EXPECT(outputs.size() == 2 && outputs[0].first == "c" && outputs[1].first == "a");
+    options.names = {{"n", 1, 9}}; /* a text has sizes */
+    auto const named = [&] { webnn::Model::fromMemory(context, three, options); };
+    EXPECT(error_of(WNNStatus_DataError, named).find("only those of ONNX files can stay names") != std::string::npos);
 }
 
 static void a_run_for_some_outputs_needs_their_inputs(webnn::Context const &context)
@@ -101,6 +105,7 @@ static void a_run_for_some_outputs_needs_their_inputs(webnn::Context const &cont
     EXPECT(error_of(WNNStatus_TypeError, computed).find("missing: \"b\"") != std::string::npos);
 }
 
+PROGRAM_HELP("usage: test-cpp-model   run all tests\n")
 int main()
 {
     webnn::Context const context;

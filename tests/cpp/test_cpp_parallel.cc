@@ -20,6 +20,7 @@
 #include <webnn/webnn.hpp>
 
 #include "expect.h"
+#include "../support/help.h"
 
 using webnn::DataType;
 using Floats = std::vector<float>;
@@ -325,7 +326,7 @@ static void a_region_may_compute_and_not_wait(Floats const &expected)
     webnn::Tensor const y = context.createTensor({DataType::float32, {COLUMNS, SIZE * SIZE}, true}),
                         x = context.createTensor({DataType::float32, {1, CHANNELS, SIZE, SIZE}, false, true});
     auto const refused = [](auto wait) {
-        EXPECT(error_of(WNNStatus_InvalidStateError, wait).find("amid a dispatch of this context") != std::string::npos);
+        EXPECT(error_of(WNNStatus_InvalidStateError, wait).find("during a dispatch of this context") != std::string::npos);
     };
 
     amid = [&] { EXPECT(compute(graph) == expected); };
@@ -345,7 +346,7 @@ static void a_region_may_compute_and_not_wait(Floats const &expected)
     EXPECT(times > 0 && context.readTensor<float>(y) == expected);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void refuse(webnn_object_parallel const &parallel, WNNEngine engine, char const *text)
 {
@@ -356,6 +357,7 @@ static void refuse(webnn_object_parallel const &parallel, WNNEngine engine, char
     EXPECT(error_of(WNNStatus_TypeError, [&] { webnn::Context const context(options); }).find(text) != std::string::npos);
 }
 
+PROGRAM_HELP("usage: test-cpp-parallel   run all tests\n")
 int main()
 {
     refuse({4, nullptr, nullptr}, WNNEngine_Auto, "parallel->run is NULL");

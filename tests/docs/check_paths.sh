@@ -27,7 +27,7 @@ said='^(protected_symlinks|nonpad_kv_seqlen|eltwise_relu|nearest_neighbor|gamma_
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The tree, without what is built in it, and the texts to look at: data and the seeds of fuzz targets mention nothing.
+# The tree, without build folders, and the texts to look at: data and the seeds of fuzz targets mention nothing.
 find . \( -name .git -o -name .cache -o -path ./build -o -path ./out -o -path ./shared \) -prune -o -print | sed 's,^\./,,' > "$work/tree"
 grep -E '\.(md|c|h|cc|def|py|mjs|sh|txt|cmake|in|proto|1)$|(^|/)Makefile$|^\.ci/run$' "$work/tree" | grep -v '^tests/fuzz/corpus/' > "$work/texts"
 grep -E '\.md$' "$work/texts" > "$work/pages"
@@ -38,7 +38,7 @@ tr '\n' '\0' < "$work/pages" | xargs -0 grep -HnE '`' > "$work/quoted"
 tr '\n' '\0' < "$work/pages" | xargs -0 grep -Hn '' > "$work/examples"
 tr '\n' '\0' < "$work/sources" | xargs -0 grep -HnE '[a-z0-9_]\.(c|cc|h|def|py|sh|mjs)\b' > "$work/named"
 grep -vE '\.md$' "$work/texts" | tr '\n' '\0' | xargs -0 grep -ohE '[A-Za-z_][A-Za-z0-9_]*' | sort -u > "$work/words"
-# Of the sources what is code, comments cut out, and what is comment, "file:line:text".
+# The code of the sources, without comments, and their comments, "file:line:text".
 tr '\n' '\0' < "$work/sources" | xargs -0 awk -v code="$work/code" -v comments="$work/comments" '
 FNR == 1 { inside = 0 }
 {

@@ -13,6 +13,7 @@
 
 #include "frontend/readers/onnx/term.h"
 #include "page.h"
+#include "../support/help.h"
 
 enum { ROWS_MAX = 1024 };
 
@@ -136,7 +137,7 @@ static size_t put_cases(FILE *out, const char *cases, const char *kind)
         fprintf(out, "| ");
         put_text(out, name);
         fprintf(out, " | ");
-        put_text(out, line);
+        put_text(out, strstr(line, " -- ") ? strstr(line, " -- ") + 4 : line);
         fprintf(out, " |\n");
     }
     free(copy);
@@ -160,8 +161,11 @@ static void put_document(FILE *out, size_t count, const struct onnx_operator *co
         "integers\n"
         "of 2 and 4 bits are int8 and uint8, one element per byte, those of 16 bits int32; bfloat16 and floating-point numbers "
         "of 8 and\n"
-        "4 bits are float32, which Cast and QuantizeLinear round to them, and no other operator.  Empty tensors and "
-        "float8e8m0 exist\n"
+        "4 bits are float32, which Cast and QuantizeLinear round to them, and no other operator.  "
+        "Large initializers of\n"
+        "bfloat16, float8e4m3fn and float8e5m2, and of 2 and 4 bits that DequantizeLinear reads, stay as stored.  Empty "
+        "tensors "
+        "and float8e8m0 exist\n"
         "only among constants.  float64 is computed by operators of any data type, abs, neg, reciprocal and matmul; sums, "
         "powers,\n"
         "sigmoid and recurrent operators are as exact as float32, and inputs and outputs are float32.  What cannot be "
@@ -210,12 +214,11 @@ static void put_document(FILE *out, size_t count, const struct onnx_operator *co
         out,
         "\n### Of the Python package onnx\n\n"
         "What the test data leave out (data that decide sizes, sequences, strings, training) and onnx 1.12.0 has: all pass\n"
-        "(`onnx-package`) but for these.  Expected bfloat16 numbers are cut off there, where Cast rounds to the nearest, and "
-        "random ones\n"
-        "are numpy's.\n\n");
+        "(`onnx-package`) but for these.\n\n");
     put_cases(out, cases, "package");
 }
 
+PROGRAM_HELP("usage: docs-onnx CASES FILE [--write]\n")
 int main(int argc, char **argv)
 {
     const struct onnx_operator *rows[ROWS_MAX];
@@ -223,10 +226,8 @@ int main(int argc, char **argv)
     size_t size = 0, count = sort_rows(rows), function_count;
     const struct term_function *functions = term_functions(&function_count);
 
-    if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "--write"))) {
-        fprintf(stderr, "usage: %s CASES FILE [--write]\n", argv[0]);
-        return 2;
-    }
+    if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "--write")))
+        return WRONG_USAGE;
     for (size_t i = 0; i < function_count; i++)
         check_term(functions[i].name, functions[i].term);
     cases = read_file(argv[1]);

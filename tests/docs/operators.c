@@ -14,6 +14,7 @@
 #include "ir/graph/ir.h"
 #include "ir/graph/op.h"
 #include "page.h"
+#include "../support/help.h"
 
 static char *header;
 static WNNContext context;
@@ -382,15 +383,14 @@ static void put_all(FILE *out)
         put_operator(out, op);
 }
 
+PROGRAM_HELP("usage: docs-operators HEADER FILE [--write]\n")
 int main(int argc, char **argv)
 {
     char *text = NULL;
     size_t size = 0;
 
-    if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "--write"))) {
-        fputs("usage: docs-operators HEADER FILE [--write]\n", stderr);
-        return 2;
-    }
+    if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "--write")))
+        return WRONG_USAGE;
     header = read_file(argv[1]);
     if (wnnCreateContext(NULL, &context) != WNNStatus_Success)
         die("wnnCreateContext");

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/readers/files/file.h"
+
 static inline _Noreturn void die(const char *what)
 {
     perror(what);
@@ -15,18 +17,10 @@ static inline _Noreturn void die(const char *what)
 
 static inline char *read_file(const char *path)
 {
-    FILE *f = fopen(path, "rb");
-    char *text = NULL;
-    size_t size = 0, n;
-    FILE *out = f ? open_memstream(&text, &size) : NULL;
-    char buffer[4096];
+    char *text;
+    size_t size;
 
-    if (!out)
-        die(path);
-    while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
-        fwrite(buffer, 1, n, out);
-    fclose(f);
-    if (fclose(out))
+    if (!file_read(path, &text, &size, NULL))
         die(path);
     return text;
 }
@@ -51,7 +45,7 @@ static inline bool page_compare(const char *path, const char *have, const char *
     return false;
 }
 
-/** Writes the page, or compares it with what is there.  False: they differ, and where. */
+/** Writes the page, or compares it with the file.  False: they differ, and where. */
 static inline bool page_finish(const char *path, const char *text, bool write)
 {
     if (!write) {

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "webnn/webnn.h"
+#include "../support/help.h"
 
 enum { SKIP = 77, NOBODY = 65534 };
 
@@ -193,6 +194,7 @@ static int supervise(const char *self, const char *way)
     return WEXITSTATUS(status) ? WEXITSTATUS(status) : check_outcome(way, before);
 }
 
+PROGRAM_HELP("usage: test-environment own|ignored|prepared|setuid\n")
 int main(int argc, char **argv)
 {
     char self[4096], command[64];
@@ -201,7 +203,7 @@ int main(int argc, char **argv)
     if (argc == 3 && !strcmp(argv[1], "--child"))
         return run_child(argv[2]);
     if (argc != 2 || n <= 0 || !mkdtemp(folder) || chdir(folder))
-        return complain("usage: environment own|ignored|prepared|setuid");
+        return WRONG_USAGE;
     self[n] = '\0';
     int status = supervise(self, argv[1]);
     snprintf(command, sizeof command, "rm -rf %s", folder);

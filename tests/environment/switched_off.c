@@ -5,7 +5,9 @@
 
 #include "ir/support/environment.h"
 #include "webnn/webnn.h"
+#include "../support/help.h"
 
+PROGRAM_HELP("usage: test-environment-switched-off   check that no variable of the environment is read\n")
 int main(void)
 {
     WNNContext context = NULL;

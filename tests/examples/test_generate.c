@@ -111,101 +111,77 @@ TEST(growing_caches_give_the_computed_tokens)
     }
     strcat(expected, "\n");
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
-        assert_int_equal(
-            run(GENERATE_TEXT " concat.webnn --tokens %s --max-tokens %d --prompt-block %d", given, GENERATED, blocks[i]), 0);
-        assert_printed(expected);
+        runs(0, expected, GENERATE_TEXT " concat.webnn --tokens %s --max-tokens %d --prompt-block %d", given, GENERATED,
+             blocks[i]);
     }
     /* The cache has the length that the file fixes, and generating ends where it ends. */
-    assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens %s --max-tokens 100", given), 0);
-    assert_printed("a cache of 48 tokens");
+    runs(0, "a cache of 48 tokens", GENERATE_TEXT " concat.webnn --tokens %s --max-tokens 100", given);
     assert_printed("generated after the first: 37 tokens");
     /* Switches that exporters add are set. */
-    assert_int_equal(run("sed 's/inputs {/inputs { use_cache_branch: u8[1]; num_logits_to_keep: i64[];/' concat.webnn > "
-                         "more.webnn && " GENERATE_TEXT " more.webnn --tokens %s --max-tokens %d",
-                         given, GENERATED),
-                     0);
-    assert_printed(expected);
+    runs(0, expected,
+         "sed 's/inputs {/inputs { use_cache_branch: u8[1]; num_logits_to_keep: i64[];/' concat.webnn > "
+         "more.webnn && " GENERATE_TEXT " more.webnn --tokens %s --max-tokens %d",
+         given, GENERATED);
     /* A token that ends the text is not printed. */
-    assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens %s --stop 5,%d", given, text[PROMPT]), 0);
-    assert_printed("generated after the first: 0 tokens");
+    runs(0, "generated after the first: 0 tokens", GENERATE_TEXT " concat.webnn --tokens %s --stop 5,%d", given, text[PROMPT]);
 }
 
 TEST(text_goes_in_and_out)
 {
     write_model("concat.webnn");
-    assert_int_equal(run("cp " TESTS_DIR
-                         "/examples/tokenizers/byte_level.json tokenizer.json && echo '{\"eos_token_id\": [999, "
-                         "437]}' > config.json && " GENERATE_TEXT " concat.webnn --prompt 'The graph' --max-tokens 8"),
-                     0);
-    assert_printed("prompt: 3 tokens");
-    assert_int_equal(run(GENERATE_TEXT " concat.webnn --prompt 'The graph' --max-tokens 8 --temperature 1 --seed 3 2>/dev/null "
-                                       "> a; " GENERATE_TEXT
-                                       " concat.webnn --prompt 'The graph' --max-tokens 8 --temperature 1 "
-                                       "--seed 3 2>/dev/null | cmp a - && test $(wc -c < a) -gt 4"),
-                     0);
-    assert_int_equal(run("printf 'The graph' > prompt && " GENERATE_TEXT " concat.webnn --prompt-file prompt --tokenizer "
-                         "tokenizer.json --max-tokens 8"),
-                     0);
-    assert_printed("prompt: 3 tokens");
-    assert_int_equal(run("rm tokenizer.json config.json"), 0);
+    runs(0, "prompt: 3 tokens",
+         "cp " TESTS_DIR "/examples/tokenizers/byte_level.json tokenizer.json && echo '{\"eos_token_id\": [999, "
+         "437]}' > config.json && " GENERATE_TEXT " concat.webnn --prompt 'The graph' --max-tokens 8");
+    runs(0, "",
+         GENERATE_TEXT " concat.webnn --prompt 'The graph' --max-tokens 8 --temperature 1 --seed 3 2>/dev/null "
+                       "> a; " GENERATE_TEXT " concat.webnn --prompt 'The graph' --max-tokens 8 --temperature 1 "
+                       "--seed 3 2>/dev/null | cmp a - && test $(wc -c < a) -gt 4");
+    runs(0, "prompt: 3 tokens",
+         "printf 'The graph' > prompt && " GENERATE_TEXT " concat.webnn --prompt-file prompt --tokenizer "
+         "tokenizer.json --max-tokens 8");
+    runs(0, "", "rm tokenizer.json config.json");
 }
 
 TEST(wrong_calls_are_refused)
 {
     write_model("concat.webnn");
-    assert_int_equal(run(GENERATE_TEXT " --help"), 0);
-    assert_int_equal(run(GENERATE_TEXT), 2);
-    assert_printed("no model is given");
-    assert_int_equal(run(GENERATE_TEXT " concat.webnn"), 2);
-    assert_printed("one of --prompt, --prompt-file and --tokens is needed");
-    assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens 1 --top-p 2"), 2);
-    assert_printed("--top-p takes a number from 1e-06 to 1, not '2'");
-    assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens 1 --precision int9"), 2);
-    assert_printed("--precision does not take 'int9'");
-    assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens 1 --engine gpu:"), 2);
-    assert_printed("--engine takes cpu, auto, gpu or gpu:DEVICE, not 'gpu:'");
-    assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens 1,x"), 1);
-    assert_printed("not 'x'");
-    assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens 440"), 1);
-    assert_printed("token 440 is none of the model's 440");
-    assert_int_equal(run(GENERATE_TEXT " concat.webnn --prompt a"), 1);
-    assert_printed("there is no tokenizer.json");
-    assert_int_equal(run(GENERATE_TEXT " . --tokens 1"), 1);
-    assert_printed("has no file that ends with .onnx");
-    assert_int_equal(run("touch a.onnx b.onnx && " GENERATE_TEXT " . --tokens 1"), 1);
-    assert_printed("several models");
-    assert_int_equal(
-        run("sed 's/position_ids/token_type_ids/g' concat.webnn > other.webnn; " GENERATE_TEXT " other.webnn --tokens 1"), 1);
-    assert_printed("the input 'token_type_ids', which this program does not know");
-    assert_int_equal(run("sed 's/past_key_values/past/g' concat.webnn > other.webnn; " GENERATE_TEXT " other.webnn --tokens 1"),
-                     1);
-    assert_printed("no language model with a cache");
+    runs(0, "", GENERATE_TEXT " --help");
+    runs(2, "no model is given", GENERATE_TEXT);
+    runs(2, "one of --prompt, --prompt-file and --tokens is needed", GENERATE_TEXT " concat.webnn");
+    runs(2, "--top-p takes a number from 1e-06 to 1, not '2'", GENERATE_TEXT " concat.webnn --tokens 1 --top-p 2");
+    runs(2, "--precision does not take 'int9'", GENERATE_TEXT " concat.webnn --tokens 1 --precision int9");
+    runs(2, "--engine takes cpu, auto, gpu or gpu:DEVICE, not 'gpu:'", GENERATE_TEXT " concat.webnn --tokens 1 --engine gpu:");
+    runs(1, "not 'x'", GENERATE_TEXT " concat.webnn --tokens 1,x");
+    runs(1, "token 440 is none of the model's 440", GENERATE_TEXT " concat.webnn --tokens 440");
+    runs(1, "there is no tokenizer.json", GENERATE_TEXT " concat.webnn --prompt a");
+    runs(1, "has no file that ends with .onnx", GENERATE_TEXT " . --tokens 1");
+    runs(1, "several models", "touch a.onnx b.onnx && " GENERATE_TEXT " . --tokens 1");
+    runs(1, "the input 'token_type_ids', which this program does not know",
+         "sed 's/position_ids/token_type_ids/g' concat.webnn > other.webnn; " GENERATE_TEXT " other.webnn --tokens 1");
+    runs(1, "not a language model with a cache",
+         "sed 's/past_key_values/past/g' concat.webnn > other.webnn; " GENERATE_TEXT " other.webnn --tokens 1");
 }
 
 /* A prompt at once, in blocks and token by token: 32 tokens come to the same tokens after them. */
 TEST(fixed_caches_give_the_same_by_tokens_and_blocks)
 {
     static const char *const formats[] = {"f32", "q4", "q8"};
-    const char *m = shared_model("");
+    const char *m = needed_model("");
     char given[256] = "", *expected;
 
-    if (!m)
-        skip();
     for (int i = 0; i < 32; i++)
         sprintf(given + strlen(given), "%s%d", i ? "," : "", (i * 37 + 11) % 256);
     for (size_t i = 0; i < 3; i++) {
         char model[4352];
 
         snprintf(model, sizeof model, "%s/../bench/decoder_tiny/decoder_tiny_%s.onnx", m, formats[i]);
-        assert_int_equal(run("(" GENERATE_TEXT " %s --tokens %s --max-tokens 16 --prompt-block 1 2>/dev/null)", model, given),
-                         0);
+        runs(0, "", "(" GENERATE_TEXT " %s --tokens %s --max-tokens 16 --prompt-block 1 2>/dev/null)", model, given);
         expected = strdup(printed);
         assert_non_null(expected);
-        assert_int_equal(run("(" GENERATE_TEXT " %s --tokens %s --max-tokens 16 2>/dev/null)", model, given), 0);
+        runs(0, "", "(" GENERATE_TEXT " %s --tokens %s --max-tokens 16 2>/dev/null)", model, given);
         assert_string_equal(printed, expected);
-        assert_int_equal(run("(" GENERATE_TEXT " %s --tokens %s --max-tokens 16 --prompt-block 12 2>/dev/null)", model, given),
-                         0);
-        assert_string_equal(printed, expected);
+        runs(0, expected, GENERATE_TEXT " %s --tokens %s --max-tokens 16 --prompt-block 12", model, given);
+        assert_printed("blocks of 11 and tokens by one graph");
         free(expected);
     }
 }
@@ -216,26 +192,21 @@ TEST(compiled_graphs_are_kept)
     static const char call[] = GENERATE_TEXT " concat.webnn --tokens 3,40,77,114 --prompt-block 4 --max-tokens 12 --engine cpu";
 
     write_model("concat.webnn");
-    assert_int_equal(run("(%s 2>/dev/null)", call), 0);
+    runs(0, "", "(%s 2>/dev/null)", call);
     char *expected = strdup(printed);
     assert_non_null(expected);
     for (int again = 0; again < 2; again++) {
-        assert_int_equal(run("%s --graphs kept", call), 0);
-        assert_printed(expected);
+        runs(0, expected, "%s --graphs kept", call);
         assert_printed(again ? "read and loaded in " : "read and built in ");
-        assert_int_equal(run("test $(ls kept | wc -l) = 2"), 0);
+        runs(0, "", "test $(ls kept | wc -l) = 2");
     }
     /* Another option, another file next to the model, a damaged graph: each is built. */
-    assert_int_equal(run("%s --graphs kept --quantize-weights int8", call), 0);
-    assert_printed("read and built in ");
-    assert_int_equal(run("for i in kept/*; do echo damaged > $i; done; %s --graphs kept", call), 0);
-    assert_printed("read and built in ");
+    runs(0, "read and built in ", "%s --graphs kept --quantize-weights int8", call);
+    runs(0, "read and built in ", "for i in kept/*; do echo damaged > $i; done; %s --graphs kept", call);
     assert_printed(expected);
-    assert_int_equal(run("%s --graphs kept", call), 0);
-    assert_printed("read and loaded in ");
-    assert_int_equal(run("touch -d '2001-01-01' concat.webnn && %s --graphs kept", call), 0);
-    assert_printed("read and built in ");
-    assert_int_equal(run("%s --graphs concat.webnn/no", call), 0); /* no folder: says so and goes on */
+    runs(0, "read and loaded in ", "%s --graphs kept", call);
+    runs(0, "read and built in ", "touch -d '2001-01-01' concat.webnn && %s --graphs kept", call);
+    runs(0, "", "%s --graphs concat.webnn/no", call); /* no folder: says so and goes on */
     assert_printed("saving the graph: ");
     assert_printed(expected);
     free(expected);
@@ -243,9 +214,5 @@ TEST(compiled_graphs_are_kept)
 
 TEST_GROUP(enter_folder, leave_folder)
 #else
-int main(void)
-{
-    puts("generate_text is not built: it needs libpcre2-dev and libutf8proc-dev");
-    return 77;
-}
+TESTS_SKIPPED("generate_text is not built: it needs libpcre2-dev and libutf8proc-dev")
 #endif

@@ -34,59 +34,50 @@ static void assert_same_lines(const char *expected)
 
 TEST(two_ranks_print_what_one_process_prints)
 {
-    const char *m = shared_model("mobilenetv2");
+    const char *m = needed_model("mobilenetv2");
 
-    if (!m)
-        skip();
-    assert_int_equal(
-        run("mkdir many && cp %s/test.jpg many/a.jpg && cp %s/test_224.png many/b.png && cp many/a.jpg many/d.jpg && "
-            "cp many/b.png many/e.png && cp many/b.png many/f.png",
-            m, m),
-        0);
-    assert_int_equal(run("%s/classify %s many --threads 1", EXAMPLES, m), 0);
+    runs(0, "",
+         "mkdir many && cp %s/test.jpg many/a.jpg && cp %s/test_224.png many/b.png && cp many/a.jpg many/d.jpg && "
+         "cp many/b.png many/e.png && cp many/b.png many/f.png",
+         m, m);
+    runs(0, "", "%s/classify %s many --threads 1", EXAMPLES, m);
     char *expected = without_times(printed);
-    assert_int_equal(run("{ %s %s many 2>notes; }", TWO_RANKS, m), 0);
+    runs(0, "", "{ %s %s many 2>notes; }", TWO_RANKS, m);
     assert_same_lines(expected);
     /* A graph that is compiled already is taken as it is, and each rank takes every second picture of a list, too. */
-    assert_int_equal(run("%s %s --threads 1 --save mobilenet.wnn --quiet", WEBNN_RUN, m), 0);
-    assert_int_equal(run("ls many/* | %s/mpi_classify mobilenet.wnn --list - --labels %s/classes.txt", EXAMPLES, m), 0);
+    runs(0, "", "%s %s --threads 1 --save mobilenet.wnn --quiet", WEBNN_RUN, m);
+    runs(0, "", "ls many/* | %s/mpi_classify mobilenet.wnn --list - --labels %s/classes.txt", EXAMPLES, m);
     assert_same_lines(expected); /* one rank, without mpirun */
-    assert_int_equal(run("{ ls many/* | %s mobilenet.wnn --list - --labels %s/classes.txt 2>notes; }", TWO_RANKS, m), 0);
+    runs(0, "", "{ ls many/* | %s mobilenet.wnn --list - --labels %s/classes.txt 2>notes; }", TWO_RANKS, m);
     assert_same_lines(expected);
     free(expected);
 }
 
 TEST(rank_reports_its_bad_file_and_goes_on)
 {
-    const char *m = shared_model("mobilenetv2");
+    const char *m = needed_model("mobilenetv2");
 
-    if (!m)
-        skip();
-    assert_int_equal(
-        run("mkdir bad && cp %s/test.jpg bad/a.jpg && cp %s/test_224.png bad/c.png && cp bad/a.jpg bad/d.jpg", m, m), 0);
+    runs(0, "", "mkdir bad && cp %s/test.jpg bad/a.jpg && cp %s/test_224.png bad/c.png && cp bad/a.jpg bad/d.jpg", m, m);
     write_text("bad/b.png", "this is no picture");
-    assert_int_equal(run("{ %s/classify %s bad --threads 1 2>notes; }", EXAMPLES, m), 1);
+    runs(1, "", "{ %s/classify %s bad --threads 1 2>notes; }", EXAMPLES, m);
     char *expected = without_times(printed);
     assert_printed("bad/b.png\", \"error\": ");
-    assert_int_equal(run("{ %s %s bad 2>notes; }", TWO_RANKS, m), 1);
+    runs(1, "", "{ %s %s bad 2>notes; }", TWO_RANKS, m);
     assert_same_lines(expected);
     free(expected);
-    assert_int_equal(run("cat notes"), 0);
-    assert_printed("mpi_classify rank 1: 1 of 2 inputs failed; their lines say why\n");
+    runs(0, "mpi_classify rank 1: 1 of 2 inputs failed; their lines say why\n", "cat notes");
     assert_not_printed("rank 0: ");
 }
 
 TEST(failures_of_rank_0_end_all_ranks)
 {
-    assert_int_equal(run("%s", TWO_RANKS), 2);
-    assert_printed("usage: mpirun -n RANKS mpi_classify MODEL");
+    runs(2, "usage: mpirun -n RANKS mpi_classify MODEL", "%s", TWO_RANKS);
     write_text("no_model.onnx", "this is no model");
     write_text("list", "picture.png\n");
-    assert_int_equal(run("%s no_model.onnx --list list", TWO_RANKS), 1);
-    assert_printed("mpi_classify rank 0: no_model.onnx");
-    assert_int_equal(run("mkdir temporary"), 0); /* mpirun itself would take another TMPDIR */
-    assert_int_equal(run("%s env TMPDIR=$PWD/temporary " EXAMPLES "/mpi_classify no_model.onnx --list list", MPIRUN_TWO), 1);
-    assert_int_equal(run("rmdir temporary"), 0);
+    runs(1, "mpi_classify rank 0: no_model.onnx", "%s no_model.onnx --list list", TWO_RANKS);
+    runs(0, "", "mkdir temporary"); /* mpirun itself would take another TMPDIR */
+    runs(1, "", "%s env TMPDIR=$PWD/temporary " EXAMPLES "/mpi_classify no_model.onnx --list list", MPIRUN_TWO);
+    runs(0, "", "rmdir temporary");
 }
 
 TEST_GROUP(enter_folder, leave_folder)

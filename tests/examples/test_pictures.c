@@ -7,10 +7,8 @@
 static struct picture read_picture(const char *path)
 {
     struct picture p;
-    struct error e = {0};
 
-    if (!picture_read(path, &p, &e))
-        fail_msg("%s", e.message);
+    assert_done(picture_read(path, &p, &e));
     return p;
 }
 
@@ -29,18 +27,15 @@ static int difference(const struct picture *a, const struct picture *b)
 
 TEST(classify_says_lesser_panda)
 {
-    const char *m = shared_model("mobilenetv2");
+    const char *m = needed_model("mobilenetv2");
 
-    if (!m)
-        skip();
-    assert_int_equal(run("%s/classify %s", EXAMPLES, m), 0); /* the JPEG in the folder */
+    runs(0, "", "%s/classify %s", EXAMPLES, m); /* the JPEG in the folder */
     assert_printed("960 x 635 pixels, seen as 224 x 224");
     assert_printed("\n 99.5");
     assert_printed("%  387  lesser panda\n");
-    assert_int_equal(run("%s/classify %s %s/test_224.png --labels /nonexistent", EXAMPLES, m, m), 1);
-    assert_int_equal(run("%s/classify %s %s/classes.txt", EXAMPLES, m, m), 1);
-    assert_printed("classes.txt");
-    assert_int_equal(run("%s/classify", EXAMPLES), 2);
+    runs(1, "", "%s/classify %s %s/test_224.png --labels /nonexistent", EXAMPLES, m, m);
+    runs(1, "classes.txt", "%s/classify %s %s/classes.txt", EXAMPLES, m, m);
+    runs(2, "", "%s/classify", EXAMPLES);
 }
 
 /* Reads the line of JSON that ends with the index-th line end and checks path and class; expected is -1 for an error. */
@@ -67,30 +62,26 @@ static void assert_line(int index, const char *path, int expected)
 
 TEST(classify_takes_folders_and_lists)
 {
-    const char *m = shared_model("mobilenetv2");
+    const char *m = needed_model("mobilenetv2");
 
-    if (!m)
-        skip();
-    assert_int_equal(run("mkdir -p many/sub && cp %s/test.jpg many/c.jpg && cp %s/test_224.png many/sub/d.png", m, m), 0);
-    assert_int_equal(run("%s/classify %s many", EXAMPLES, m), 0);
+    runs(0, "", "mkdir -p many/sub && cp %s/test.jpg many/c.jpg && cp %s/test_224.png many/sub/d.png", m, m);
+    runs(0, "", "%s/classify %s many", EXAMPLES, m);
     assert_line(0, "many/c.jpg", 387);
     assert_line(1, "many/sub/d.png", 387);
     write_text("many/b.jpg", "this is no picture");
-    assert_int_equal(run("%s/classify %s many", EXAMPLES, m), 1);
+    runs(1, "", "%s/classify %s many", EXAMPLES, m);
     assert_line(0, "many/b.jpg", -1);
     assert_line(1, "many/c.jpg", 387);
     assert_line(2, "many/sub/d.png", 387);
     write_text("list", "many/sub/d.png\nmany/absent.png\n");
-    assert_int_equal(run("%s/classify %s many/c.jpg --list list", EXAMPLES, m), 1);
+    runs(1, "", "%s/classify %s many/c.jpg --list list", EXAMPLES, m);
     assert_line(0, "many/c.jpg", 387);
     assert_line(1, "many/sub/d.png", 387);
     assert_line(2, "many/absent.png", -1);
     assert_printed("classify: 1 of 3 inputs failed; their lines say why\n");
-    assert_int_equal(run("%s/classify %s - --list list </dev/null", EXAMPLES, m), 2);
-    assert_int_equal(run("%s/classify %s --list - </dev/null", EXAMPLES, m), 1);
-    assert_printed("there are no pictures");
-    assert_int_equal(run("%s/classify %s --list absent", EXAMPLES, m), 1);
-    assert_printed("absent: No such file or directory");
+    runs(2, "", "%s/classify %s - --list list </dev/null", EXAMPLES, m);
+    runs(1, "there are no pictures", "%s/classify %s --list - </dev/null", EXAMPLES, m);
+    runs(1, "absent: No such file or directory", "%s/classify %s --list absent", EXAMPLES, m);
 }
 
 /* Reads "score 0.9999  box 0.1 0.2 0.3 0.4" lines.  Returns how many. */
@@ -138,15 +129,12 @@ static void assert_faces(const char *model, double tolerance)
 
 TEST(find_faces_draws_five_boxes)
 {
-    const char *m = shared_model("ultraface-rfb-320");
+    const char *m = needed_model("ultraface-rfb-320");
     struct picture before, after, large;
     char path[4224];
     size_t changed = 0, green = 0;
 
-    if (!m)
-        skip();
-    assert_int_equal(run("%s/find_faces %s %s/image_320x240.png faces.png", EXAMPLES, m, m), 0);
-    assert_printed("5 faces");
+    runs(0, "5 faces", "%s/find_faces %s %s/image_320x240.png faces.png", EXAMPLES, m, m);
     assert_faces(m, 2e-4); /* the manifest has four decimals */
     snprintf(path, sizeof path, "%s/image_320x240.png", m);
     before = read_picture(path);
@@ -161,26 +149,23 @@ TEST(find_faces_draws_five_boxes)
     /* The same picture larger: the network sees a copy that was enlarged and reduced again. */
     assert_true(picture_resize(&before, 1000, 750, &large, NULL));
     assert_true(picture_write("large.png", &large, NULL));
-    assert_int_equal(run("%s/find_faces %s large.png faces.png", EXAMPLES, m), 0);
+    runs(0, "", "%s/find_faces %s large.png faces.png", EXAMPLES, m);
     assert_faces(m, 0.02);
-    assert_int_equal(run("%s/find_faces %s large.png faces.png --score 1", EXAMPLES, m), 0);
-    assert_printed("0 faces");
+    runs(0, "0 faces", "%s/find_faces %s large.png faces.png --score 1", EXAMPLES, m);
     picture_free(&before);
     picture_free(&after);
     picture_free(&large);
     m = shared_model("mobilenetv2");
-    assert_int_equal(run("%s/find_faces %s large.png faces.png", EXAMPLES, m ? m : "absent"), 1);
+    runs(1, "", "%s/find_faces %s large.png faces.png", EXAMPLES, m ? m : "absent");
 }
 
 TEST(stylise_paints_the_reference)
 {
-    const char *m = shared_model("fast-style-transfer");
+    const char *m = needed_model("fast-style-transfer");
     struct picture painted, expected;
     char path[4224];
 
-    if (!m)
-        skip();
-    assert_int_equal(run("%s/stylise %s %s/input.png painted.png", EXAMPLES, m, m), 0);
+    runs(0, "", "%s/stylise %s %s/input.png painted.png", EXAMPLES, m, m);
     painted = read_picture("painted.png");
     snprintf(path, sizeof path, "%s/expected_output.png", m);
     expected = read_picture(path);
@@ -202,18 +187,15 @@ static struct picture cut(const struct picture *from, uint32_t x, uint32_t y, ui
 
 TEST(upscale_has_no_seams)
 {
-    const char *m = shared_model("super-resolution");
+    const char *m = needed_model("super-resolution");
     struct picture small, large, expected, both, part, a, b;
     char path[4224];
 
-    if (!m)
-        skip();
     snprintf(path, sizeof path, "%s/image_y_224.png", m);
     small = read_picture(path);
     snprintf(path, sizeof path, "%s/expected_y_672.png", m);
     expected = read_picture(path);
-    assert_int_equal(run("%s/upscale %s %s/image_y_224.png large.png", EXAMPLES, m, m), 0);
-    assert_printed("224 x 224 pixels to 672 x 672 in 1 tile;");
+    runs(0, "224 x 224 pixels to 672 x 672 in 1 tile;", "%s/upscale %s %s/image_y_224.png large.png", EXAMPLES, m, m);
     large = read_picture("large.png");
     assert_in_range(difference(&large, &expected), 0, 1);
     picture_free(&large);
@@ -221,9 +203,8 @@ TEST(upscale_has_no_seams)
     assert_true(picture_resize(&small, 500, 330, &both, NULL));
     part = cut(&both, 130, 60, 224, 224);
     assert_true(picture_write("both.png", &both, NULL) && picture_write("part.png", &part, NULL));
-    assert_int_equal(run("%s/upscale %s both.png both3.png", EXAMPLES, m), 0);
-    assert_printed("500 x 330 pixels to 1500 x 990 in 6 tiles;");
-    assert_int_equal(run("%s/upscale %s part.png part3.png", EXAMPLES, m), 0);
+    runs(0, "500 x 330 pixels to 1500 x 990 in 6 tiles;", "%s/upscale %s both.png both3.png", EXAMPLES, m);
+    runs(0, "", "%s/upscale %s part.png part3.png", EXAMPLES, m);
     picture_free(&both);
     picture_free(&part);
     both = read_picture("both3.png");
@@ -240,10 +221,4 @@ TEST(upscale_has_no_seams)
 }
 
 TEST_GROUP(enter_folder, leave_folder)
-
-int main(void)
-{
-    if (!shared_model(""))
-        return 77;
-    return tests_run();
-}
+TESTS_NEED(shared_model(""))

@@ -122,14 +122,13 @@ static double suppress(const char *model, const struct sound *clean, double deci
     double level = sqrt(power(clean->samples, clean->count) / (double)clean->count / pow(10, decibels / 10)), before = 0,
            after = 0, gain;
     uint32_t state = 1;
-    struct error e = {0};
 
     assert_non_null(noisy.samples);
     for (size_t i = 0; i < clean->count; i++)
         noisy.samples[i] = clean->samples[i] + (float)(level * noise(&state));
-    assert_true(sound_write("noisy.wav", &noisy, true, &e));
-    assert_int_equal(run("%s/suppress_noise %s noisy.wav clean.wav", EXAMPLES, model), 0);
-    assert_true(sound_read("clean.wav", 48000, &result, &e));
+    assert_done(sound_write("noisy.wav", &noisy, true, &e));
+    runs(0, "", "%s/suppress_noise %s noisy.wav clean.wav", EXAMPLES, model);
+    assert_done(sound_read("clean.wav", 48000, &result, &e));
     gain = signal_to_noise(clean, &result) - signal_to_noise(clean, &noisy);
     /* In pauses, a tenth of a second after their beginning: what fades has faded. */
     for (size_t i = 0, silent = 0; i < clean->count; i++) {
@@ -149,11 +148,9 @@ static double suppress(const char *model, const struct sound *clean, double deci
 
 TEST(noise_is_suppressed)
 {
-    const char *m = shared_model("rnnoise");
+    const char *m = needed_model("rnnoise");
     double quiet;
 
-    if (!m)
-        skip();
     struct sound clean = speech_like(6);
     /* Half the noise's power is gone at least where the speech is, and nine tenths where there is none. */
     for (int decibels = 0; decibels <= 10; decibels += 5) {
@@ -187,16 +184,13 @@ TEST(noise_is_suppressed_in_a_recording)
 
 TEST(clean_speech_stays)
 {
-    const char *m = shared_model("rnnoise");
+    const char *m = needed_model("rnnoise");
     struct sound result;
-    struct error e = {0};
 
-    if (!m)
-        skip();
     struct sound clean = speech_like(3);
-    assert_true(sound_write("clean.wav", &clean, false, &e));
-    assert_int_equal(run("%s/suppress_noise %s clean.wav out.wav", EXAMPLES, m), 0);
-    assert_true(sound_read("out.wav", 48000, &result, &e));
+    assert_done(sound_write("clean.wav", &clean, false, &e));
+    runs(0, "", "%s/suppress_noise %s clean.wav out.wav", EXAMPLES, m);
+    assert_done(sound_read("out.wav", 48000, &result, &e));
     double loud = power(result.samples, result.count) / power(clean.samples, clean.count);
     printf("vowels without noise keep %.0f %% of their power\n", 100 * loud);
     assert_true(loud > 0.5 && loud < 1.2);
@@ -206,15 +200,13 @@ TEST(clean_speech_stays)
 
 TEST(speech_is_found_in_a_stream)
 {
-    const char *m = shared_model("silero-vad-16k");
+    const char *m = needed_model("silero-vad-16k");
     struct npy_array audio, expected, expected_state;
     struct error error = {0};
     char path[4224];
     float *actual, *last;
     struct sound s;
 
-    if (!m)
-        skip();
     snprintf(path, sizeof path, "%s/stream/audio.npy", m);
     assert_true(npy_read(path, &audio, &error));
     snprintf(path, sizeof path, "%s/stream/probabilities.npy", m);
@@ -223,8 +215,7 @@ TEST(speech_is_found_in_a_stream)
     assert_true(npy_read(path, &expected_state, &error));
     s = (struct sound){16000, npy_elements(&audio), audio.data};
     assert_true(sound_write("speech.wav", &s, true, &error));
-    assert_int_equal(run("%s/detect_speech %s speech.wav --probabilities p.npy --state s.npy", EXAMPLES, m), 0);
-    assert_printed("speech from ");
+    runs(0, "speech from ", "%s/detect_speech %s speech.wav --probabilities p.npy --state s.npy", EXAMPLES, m);
     assert_printed("48 of 96 frames are speech");
     actual = read_floats("p.npy", 96);
     last = read_floats("s.npy", 256);
@@ -248,30 +239,19 @@ TEST(speech_is_found_in_a_stream)
 
 TEST(wrong_sounds_are_refused)
 {
-    const char *m = shared_model("rnnoise");
+    const char *m = needed_model("rnnoise");
     struct sound s = {16000, 3, (float[3]){0, 0.5f, 0}};
-    struct error e = {0};
 
-    if (!m)
-        skip();
-    assert_true(sound_write("short.wav", &s, false, &e));
-    assert_int_equal(run("%s/suppress_noise %s short.wav out.wav", EXAMPLES, m), 1);
-    assert_printed("short.wav has 16000 samples a second in 1 channels, the network was trained with 48000");
+    assert_done(sound_write("short.wav", &s, false, &e));
+    runs(1, "short.wav has 16000 samples a second in 1 channels, the network was trained with 48000",
+         "%s/suppress_noise %s short.wav out.wav", EXAMPLES, m);
     write_text("text.wav", "no sound");
-    assert_int_equal(run("%s/suppress_noise %s text.wav out.wav", EXAMPLES, m), 1);
-    assert_printed("text.wav: ");
+    runs(1, "text.wav: ", "%s/suppress_noise %s text.wav out.wav", EXAMPLES, m);
     m = shared_model("silero-vad-16k");
     if (m) {
-        assert_int_equal(run("%s/detect_speech %s short.wav", EXAMPLES, m), 1);
-        assert_printed("short.wav is shorter than a frame of 512 samples");
+        runs(1, "short.wav is shorter than a frame of 512 samples", "%s/detect_speech %s short.wav", EXAMPLES, m);
     }
 }
 
 TEST_GROUP(enter_folder, leave_folder)
-
-int main(void)
-{
-    if (!shared_model(""))
-        return 77;
-    return tests_run();
-}
+TESTS_NEED(shared_model(""))

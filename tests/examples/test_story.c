@@ -7,10 +7,8 @@
 static int64_t *read_tokens(const char *path, size_t *count)
 {
     struct npy_array array;
-    struct error e = {0};
 
-    if (!npy_read(path, &array, &e))
-        fail_msg("%s", e.message);
+    assert_done(npy_read(path, &array, &e));
     assert_int_equal(array.dataType, WNNOperandDataType_Int64);
     *count = npy_elements(&array);
     return array.data;
@@ -18,14 +16,12 @@ static int64_t *read_tokens(const char *path, size_t *count)
 
 TEST(the_story_is_the_published_one)
 {
-    const char *m = shared_model("stories260k");
+    const char *m = needed_model("stories260k");
     size_t count, expected_count, length;
     int64_t *tokens, *expected;
     char path[4224], *text;
 
-    if (!m)
-        skip();
-    assert_int_equal(run("%s/tell_story %s --length 256 --save tokens.npy", EXAMPLES, m), 0);
+    runs(0, "", "%s/tell_story %s --length 256 --save tokens.npy", EXAMPLES, m);
     tokens = read_tokens("tokens.npy", &count);
     snprintf(path, sizeof path, "%s/greedy_tokens.npy", m);
     expected = read_tokens(path, &expected_count);
@@ -41,40 +37,29 @@ TEST(the_story_is_the_published_one)
     cJSON_Delete(root);
     free(text);
     /* A given beginning: the same story from there, whatever the cache's size. */
-    assert_int_equal(run("%s/tell_story %s --length 20 --tokens 403,407,261,378 --save tokens.npy", EXAMPLES, m), 0);
+    runs(0, "", "%s/tell_story %s --length 20 --tokens 403,407,261,378 --save tokens.npy", EXAMPLES, m);
     tokens = read_tokens("tokens.npy", &count);
     assert_int_equal(count, 20);
     assert_memory_equal(tokens, expected, count * sizeof *tokens);
     free(tokens);
     free(expected);
     /* Another beginning is another story, so the given tokens are what the network sees. */
-    assert_int_equal(run("%s/tell_story %s --length 8 --tokens 317 --save tokens.npy", EXAMPLES, m), 0);
-    assert_printed(" Lily");
+    runs(0, " Lily", "%s/tell_story %s --length 8 --tokens 317 --save tokens.npy", EXAMPLES, m);
 }
 
 TEST(wrong_calls_are_refused)
 {
-    const char *m = shared_model("stories260k");
+    const char *m = needed_model("stories260k");
 
-    if (!m)
-        skip();
-    assert_int_equal(run("%s/tell_story", EXAMPLES), 2);
-    assert_int_equal(run("%s/tell_story %s --length 1", EXAMPLES, m), 2);
-    assert_int_equal(run("%s/tell_story %s --tokens 512", EXAMPLES, m), 1);
-    assert_printed("--tokens takes numbers below 512");
-    assert_int_equal(run("%s/tell_story %s --tokens 1,x", EXAMPLES, m), 1);
+    runs(2, "", "%s/tell_story", EXAMPLES);
+    runs(2, "", "%s/tell_story %s --length 1", EXAMPLES, m);
+    runs(1, "--tokens takes numbers below 512", "%s/tell_story %s --tokens 512", EXAMPLES, m);
+    runs(1, "", "%s/tell_story %s --tokens 1,x", EXAMPLES, m);
     m = shared_model("mnist-8");
     if (m) {
-        assert_int_equal(run("%s/tell_story %s", EXAMPLES, m), 1);
-        assert_printed("not the language model");
+        runs(1, "not the language model", "%s/tell_story %s", EXAMPLES, m);
     }
 }
 
 TEST_GROUP(enter_folder, leave_folder)
-
-int main(void)
-{
-    if (!shared_model(""))
-        return 77;
-    return tests_run();
-}
+TESTS_NEED(shared_model(""))

@@ -12,6 +12,8 @@
 
 #include <webnn/webnn.h>
 
+#include "../support/help.h"
+
 static int failures;
 
 static void expect(bool ok, const char *what)
@@ -67,6 +69,7 @@ static void limit_size(rlim_t bytes)
     setrlimit(RLIMIT_FSIZE, &limit);
 }
 
+PROGRAM_HELP("usage: full-disk   save graphs where there is no room\n")
 int main(void)
 {
     char folder[] = "/tmp/webnn-full-XXXXXX", path[64];

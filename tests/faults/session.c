@@ -20,6 +20,8 @@
 
 #include <webnn/webnn.h>
 
+#include "../support/help.h"
+
 enum { SIZE = 24, CHANNELS = 8, ELEMENTS = CHANNELS * SIZE * SIZE };
 
 static uint32_t thread_count = 2;
@@ -159,6 +161,7 @@ static void *run_again(void *data)
     return NULL;
 }
 
+PROGRAM_HELP("usage: fault-session [--warm] [--threads N]   do what surveys of faults repeat\n")
 int main(int argc, char **argv)
 {
     void (*start)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "failing_process_start");

@@ -23,6 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../support/help.h"
+
 enum { LIBRARIES_MAX = 32, SECONDS_MAX = 60 };
 
 /* How runs ended in a library, or which made the request that failed. */
@@ -177,13 +179,8 @@ static bool conclude(const struct totals *t, long requests)
     return ok;
 }
 
-static int usage(void)
-{
-    fputs("usage: survey --shim FILE --kind memory|threads|living-threads [--sample N] [--for N] [--may-die "
-          "LIBRARY=PERCENT]... -- COMMAND...\n",
-          stderr);
-    return 2;
-}
+PROGRAM_HELP("usage: survey --shim FILE --kind memory|threads|living-threads [--sample N] [--for N] [--may-die "
+             "LIBRARY=PERCENT]... -- COMMAND...\n")
 
 /*
  * What --may-die allows is for processors without AVX-512, for which oneDNN's code generators use memory that they did not get.
@@ -191,22 +188,14 @@ static int usage(void)
  */
 enum { PERCENT_WITH_AVX512 = 10 };
 
-static bool has_avx512(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512bw") && !processor_capped_to("baseline") && !processor_capped_to("avx2");
-#else
-    return false;
-#endif
-}
-
 /* LIBRARY=PERCENT */
 static void allow_deaths(char *text)
 {
     char *percent = strchr(text, '=');
 
     *percent++ = '\0';
-    library_of(text)->allowed = has_avx512() && atof(percent) > PERCENT_WITH_AVX512 ? PERCENT_WITH_AVX512 : atof(percent);
+    library_of(text)->allowed =
+        processor_has_avx512("avx512bw") && atof(percent) > PERCENT_WITH_AVX512 ? PERCENT_WITH_AVX512 : atof(percent);
 }
 
 int main(int argc, char **argv)
@@ -228,10 +217,10 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i], "--may-die") && strchr(argv[i + 1], '='))
             allow_deaths(argv[i + 1]);
         else
-            return usage();
+            return WRONG_USAGE;
     }
     if (!shim || i + 1 >= argc || !mkdtemp(folder))
-        return usage();
+        return WRONG_USAGE;
     snprintf(report_path, sizeof report_path, "%s/report", folder);
     snprintf(message_path, sizeof message_path, "%s/message", folder);
 

@@ -14,6 +14,8 @@
 
 #include <webnn/webnn.h>
 
+#include "../support/help.h"
+
 enum { ROUNDS = 12, SIZE = 192, THREADS = 4 };
 
 static float weights[SIZE * SIZE], in[SIZE * SIZE], out[SIZE * SIZE];
@@ -83,10 +85,11 @@ static void *visit(void *path)
     return ok ? path : NULL;
 }
 
+PROGRAM_HELP("usage: unload LIBRARY   load the library, use it and unload it, again and again\n")
 int main(int argc, char **argv)
 {
     if (argc != 2)
-        return 2;
+        return WRONG_USAGE;
     for (int i = 0; i < ROUNDS; i++) {
         pthread_t thread;
         void *ok = NULL;

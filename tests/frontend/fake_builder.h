@@ -9,14 +9,12 @@ static WNNGraphBuilder b;
 
 static int start(void **state)
 {
-    (void)state;
     context = fake_context();
     return wnnContextCreateGraphBuilder(&context, &b) != WNNStatus_Success;
 }
 
 static int finish(void **state)
 {
-    (void)state;
     wnnGraphBuilderRelease(b);
     fake_context_end(&context);
     return context.references != 1;

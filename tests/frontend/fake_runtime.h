@@ -95,6 +95,11 @@ bool runtime_tensor_is_destroyed(WNNTensor tensor)
     return tensor->is_destroyed;
 }
 
+bool runtime_knows_draft(__attribute__((unused)) WNNContext context)
+{
+    return false;
+}
+
 dtype_set runtime_supported_types(WNNContext context, enum op op, uint32_t slot)
 {
     const struct operand_info *info =
@@ -109,7 +114,6 @@ void context_log(WNNContext context, WNNLogLevel level, const char *format, ...)
 {
     va_list args;
 
-    (void)level;
     va_start(args, format);
     vsnprintf(context->logged, sizeof(context->logged), format, args);
     va_end(args);
@@ -129,7 +133,6 @@ WNNStatus runtime_build(WNNContext context, struct graph *g, WNNGraph *graph, st
 
 WNNFuture runtime_build_async(WNNContext context, struct graph *g, WNNBuildCallbackInfo info)
 {
-    (void)info;
     graph_free(context->built);
     context->built = g;
     context->async_builds++;
@@ -138,7 +141,6 @@ WNNFuture runtime_build_async(WNNContext context, struct graph *g, WNNBuildCallb
 
 WNNFuture runtime_build_failed(WNNContext context, const struct error *e, WNNBuildCallbackInfo info)
 {
-    (void)info;
     context->failed_builds += e->status != WNNStatus_Success;
     return (WNNFuture){2};
 }

@@ -8,6 +8,7 @@
 #include "frontend/builder/builder.h"
 #include "ir/interpret/interpret.h"
 #include "support/context.h"
+#include "support/help.h"
 
 enum { VALUES_MAX = 24, LISTS_MAX = 3, ROWS = 3, COLUMNS = 5, SLICE = ROWS * COLUMNS, ITERATIONS_MAX = 7 };
 
@@ -265,8 +266,7 @@ static void interpret(const struct form *f, struct data *d, bool loop)
 
     name_outputs(d, loop ? as_loop(b, f, outputs) : unrolled(b, f, outputs), outputs);
     struct graph *g = builder_take_graph(b, d->count, d->outputs, &e);
-    if (!g)
-        fail_msg("%s", e.message);
+    assert_works(g, &e);
     assert_true(graph_verify(g, stderr));
     graph_for_each (g, n)
         loops += n->op == OP_LOOP;
@@ -442,7 +442,7 @@ TEST(errors_say_what_is_wrong)
     s.axis = 0;
     expect(wnnGraphBuilderEndLoop(b, view(""), 1, &y, 0, NULL, out), "no loop has begun");
     assert_int_equal(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 1, &s, p), WNNStatus_Success);
-    expect(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 1, &s, next), "loops do not lie within each other");
+    expect(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 1, &s, next), "loops cannot be nested");
     used = next[0] = wnnGraphBuilderAdd(b, p[0], p[1], NULL);
     WNNNamedOperand result = (WNNNamedOperand){view("o"), used};
     expect(wnnGraphBuilderBuild(b, 1, &result, &graph), "a loop has begun and not ended");
@@ -464,21 +464,22 @@ TEST(errors_say_what_is_wrong)
 }
 
 /** Computes the graph of one output, int32 n, which is released. */
-static int32_t count_iterations(WNNGraph graph, int32_t last)
+static int32_t count_iterations(WNNGraph graph, int32_t last, uint8_t stopped)
 {
     int32_t n = -1;
-    const WNNNamedBuffer in = {view("last"), &last, sizeof last}, out = {view("n"), &n, sizeof n};
+    const WNNNamedBuffer in[] = {{view("last"), &last, sizeof last}, {view("stopped"), &stopped, sizeof stopped}},
+                         out = {view("n"), &n, sizeof n};
 
-    if (wnnGraphCompute(graph, 1, &in, 1, &out))
+    if (wnnGraphCompute(graph, 2, in, 1, &out))
         fail_msg("%s", wnnGetLastErrorMessage().data);
     wnnGraphRelease(graph);
     return n;
 }
 
-/* The loop breaks its promise: what is carried changes also after it may have stopped, which tells that it has stopped. */
+/* The loop breaks its promise: a carried value changes also after it may have stopped, which tells that it has stopped. */
 TEST(loops_stop_early)
 {
-    enum { ITERATIONS = 1000 };
+    enum { ITERATIONS = 1000, START = -3 };
     char path[] = "/tmp/webnn-loops-XXXXXX";
     const int file = mkstemp(path);
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
@@ -494,12 +495,12 @@ TEST(loops_stop_early)
     for (int saved = 0; saved < 2; saved++) {
         b = new_builder();
         last = wnnGraphBuilderInput(b, view("last"), &(WNNOperandDescriptor){WNNOperandDataType_Int32, 0, NULL, NULL});
-        carried[0] = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int32, wnnNumberInt64(0));
-        carried[1] = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Uint8, wnnNumberInt64(0));
+        carried[0] = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int32, wnnNumberInt64(START));
+        carried[1] = wnnGraphBuilderInput(b, view("stopped"), &(WNNOperandDescriptor){WNNOperandDataType_Uint8, 0, NULL, NULL});
         expect(wnnGraphBuilderStopLoop(b, 1), "no loop has begun");
         assert_int_equal(wnnGraphBuilderBeginLoop(b, ITERATIONS, 2, carried, 0, NULL, p), WNNStatus_Success);
         expect(wnnGraphBuilderStopLoop(b, 0), "carried value 0 must be a uint8 scalar");
-        expect(wnnGraphBuilderStopLoop(b, 2), "carried value 2 is asked for, the loop has 2");
+        expect(wnnGraphBuilderStopLoop(b, 2), "carried value 2 is requested, the loop has 2");
         expect(wnnGraphBuilderStopLoop(NULL, 0), "builder is NULL");
         assert_int_equal(wnnGraphBuilderStopLoop(b, 1), WNNStatus_Success);
         next[0] =
@@ -515,15 +516,18 @@ TEST(loops_stop_early)
             assert_int_equal(wnnContextLoadGraph(context, path, &graph), WNNStatus_Success);
         }
         wnnGraphAddRef(graph);
-        assert_int_equal(count_iterations(graph, 7), 7);
-        assert_int_equal(count_iterations(graph, ITERATIONS + 1), ITERATIONS);
+        wnnGraphAddRef(graph);
+        assert_int_equal(count_iterations(graph, 7, 0), 7);
+        assert_int_equal(count_iterations(graph, 7, 1), START); /* before it begins */
+        assert_int_equal(count_iterations(graph, ITERATIONS + 1, 0), START + ITERATIONS);
     }
     remove(path);
     wnnContextRelease(context);
     context = before;
 }
 
-/* An argument is the number of random bodies.  WEBNN_ENGINE=gpu computes them on the first OpenCL device. */
+PROGRAM_HELP(
+    "usage: test-frontend-loops [BODIES]   run the tests, with so many random bodies; on a device with WEBNN_ENGINE=gpu\n")
 int main(int argc, char **argv)
 {
     WNNDeviceInfo device;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The reader of the JSON twin of `.webnn` text. */
+/* The reader of the JSON form of `.webnn` text. */
 #include <string.h>
 
 #include "fuzz/fuzz.h"

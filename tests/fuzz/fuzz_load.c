@@ -13,7 +13,7 @@
 #include "runtime/engine/cpu/cpu_executable.h"
 #include "runtime/program/invocation.h"
 
-/* What is run costs no more than this. */
+/* Runs cost no more than this. */
 enum { BYTES_MAX = 1 << 20, ITERATIONS_MAX = 64, SLOTS_MAX = 64 };
 
 void fuzz_seeds(void)
@@ -25,9 +25,6 @@ void fuzz_seeds(void)
 
 static void no_kernel(const struct kernel_args *args, int64_t begin, int64_t end)
 {
-    (void)args;
-    (void)begin;
-    (void)end;
 }
 
 static bool is_small(const struct program *p, const struct serialized_facts *f)

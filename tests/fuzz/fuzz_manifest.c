@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Networks as folders: the manifest is what is mutated, the files of weights next to it stay. */
+/* Networks as folders: the manifest is mutated, the files of weights next to it stay. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,48 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The reader of ONNX files.  Seeds are made here; files of another folder may be given on the command line before the corpus.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fuzz/fuzz.h"
-
-/* ---- a protobuf writer of a few lines, for seeds ---- */
-
-struct bytes {
-    size_t length;
-    uint8_t data[4096];
-};
-
-static void put_varint(struct bytes *b, uint64_t v)
-{
-    for (; v > 0x7F; v >>= 7)
-        b->data[b->length++] = (uint8_t)(v | 0x80);
-    b->data[b->length++] = (uint8_t)v;
-}
-
-static void put_int(struct bytes *b, unsigned field, uint64_t v)
-{
-    put_varint(b, field << 3);
-    put_varint(b, v);
-}
-
-static void put_bytes(struct bytes *b, unsigned field, const void *data, size_t length)
-{
-    put_varint(b, field << 3 | 2);
-    put_varint(b, length);
-    memcpy(b->data + b->length, data, length);
-    b->length += length;
-}
-
-static void put_text(struct bytes *b, unsigned field, const char *text)
-{
-    put_bytes(b, field, text, strlen(text));
-}
-
-static void put_message(struct bytes *b, unsigned field, const struct bytes *m)
-{
-    put_bytes(b, field, m->data, m->length);
-}
+#include "support/protobuf.h"
 
 /** ValueInfoProto of a float tensor; a size of 0 is called n. */
 static struct bytes value_info(const char *name, const int *dims, size_t rank)
@@ -53,7 +13,7 @@ static struct bytes value_info(const char *name, const int *dims, size_t rank)
         struct bytes dim = {0};
 
         if (dims[i])
-            put_int(&dim, 1, (uint64_t)dims[i]);
+            put_int(&dim, 1, dims[i]);
         else
             put_text(&dim, 2, "n");
         put_message(&shape, 1, &dim);
@@ -71,8 +31,8 @@ static struct bytes tensor(const char *name, int type, const void *data, size_t 
 {
     struct bytes t = {0};
 
-    put_int(&t, 1, (uint64_t)count);
-    put_int(&t, 2, (uint64_t)type);
+    put_int(&t, 1, count);
+    put_int(&t, 2, type);
     put_text(&t, 8, name);
     put_bytes(&t, 9, data, size);
     return t;
@@ -91,7 +51,7 @@ static void put_node(struct bytes *graph, const char *op, const char *a, const c
     put_text(&n, 4, op);
     if (attribute) {
         put_text(&attr, 1, attribute);
-        put_int(&attr, 3, (uint64_t)value);
+        put_int(&attr, 3, value);
         put_int(&attr, 20, 2);
         put_message(&n, 5, &attr);
     }
@@ -126,6 +86,7 @@ void fuzz_seeds(void)
         put_int(&opsets, 2, opset);
         put_message(&model, 8, &opsets);
         fuzz_seed(model.data, model.length);
+        free(model.data);
     }
 }
 
@@ -147,7 +108,6 @@ static bool read_named(WNNContext context, const char *path, const char *bytes, 
 {
     const struct model_options names = {.named = true};
 
-    (void)options;
     if (!model_read_onnx(context, path, bytes, length, &names, model, e))
         return false;
     model_free(model); /* graphs with names have no text */

@@ -18,9 +18,6 @@ void fuzz_seeds(void)
 
 static void no_kernel(const struct kernel_args *args, int64_t begin, int64_t end)
 {
-    (void)args;
-    (void)begin;
-    (void)end;
 }
 
 /** Both parts begin at multiples of SERIALIZED_ALIGN, and end where their blocks do. */

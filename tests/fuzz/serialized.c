@@ -37,8 +37,6 @@ static const char *const bodies[] = {
 static bool make_weights(void *user, const char *key, const struct tensor_type *type, struct constant **constant,
                          struct error *e)
 {
-    (void)user;
-    (void)key;
     *constant = constant_create(NULL, (size_t)type_bytes(type));
     if (!*constant)
         return error_out_of_memory(e);
@@ -47,20 +45,9 @@ static bool make_weights(void *user, const char *key, const struct tensor_type *
     return true;
 }
 
-struct bytes {
-    unsigned char data[1 << 17];
-    size_t length;
-};
-
 static bool append(void *user, const void *data, size_t bytes)
 {
-    struct bytes *b = user;
-
-    if (bytes > sizeof b->data - b->length)
-        return false;
-    memcpy(b->data + b->length, data, bytes);
-    b->length += bytes;
-    return true;
+    return bytes_append(user, data, bytes);
 }
 
 /** The data, then what fuzz_rt.c wants to know: the serialized program's length and its kernels. */

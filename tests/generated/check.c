@@ -14,7 +14,7 @@
 #include "random/random.h"
 #include "support/model_compute.h"
 
-/* What is computed: elements of all values, and about how many operations. */
+/* Limits of computing: elements of all values, and about how many operations. */
 #define COMPARED_ELEMENTS 0x1p18
 #define COMPARED_WORK 0x1p24
 #define COMPUTED_BYTES 0x1p24

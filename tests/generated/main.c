@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/help.h"
 #include "support/search_options.h"
 
 enum { JOBS_MAX = 64, UNIT_MODELS = 24, FINDINGS_MAX = 256, ATTEMPTS = 3 };
@@ -284,16 +285,12 @@ static int check_file(struct run *run)
     return failed;
 }
 
-static _Noreturn void usage(void)
-{
-    fputs("usage: generated-models [--seed N] [--count N] [--seconds S] [--jobs N] [--operator NAME] [--failures N] [--shrink "
-          "S]\n"
-          "                        [--keep FOLDER] [--table]\n"
-          "       generated-models --learn [--seed N] [--operator NAME]\n"
-          "       generated-models FILE\n",
-          stderr);
-    exit(2);
-}
+PROGRAM_HELP(
+    "usage: generated-models [--seed N] [--count N] [--seconds S] [--jobs N] [--operator NAME] [--failures N] [--shrink "
+    "S]\n"
+    "                        [--keep FOLDER] [--table]\n"
+    "       generated-models --learn [--seed N] [--operator NAME]\n"
+    "       generated-models FILE\n")
 
 static void read_options(struct options *o, int argc, char **argv)
 {
@@ -309,7 +306,7 @@ static void read_options(struct options *o, int argc, char **argv)
             continue;
         }
         if (!value)
-            usage();
+            exit(WRONG_USAGE);
         i++;
         if (search_option(&o->search, name, value))
             continue;
@@ -320,10 +317,10 @@ static void read_options(struct options *o, int argc, char **argv)
         else if (!strcmp(name, "--keep"))
             o->keep = value;
         else
-            usage();
+            exit(WRONG_USAGE);
     }
     if (!o->jobs || o->jobs > JOBS_MAX)
-        usage();
+        exit(WRONG_USAGE);
 }
 
 int main(int argc, char **argv)

@@ -8,40 +8,11 @@
 
 /* ---- numbers, types and words ---- */
 
-static const int64_t extremes[] = {
-    0,
-    -1,
-    -2,
-    INT32_MAX,
-    INT32_MIN,
-    INT64_MAX,
-    INT64_MIN,
-    INT64_C(1) << 31,
-    0x7FFFFFFE,
-    0x7FFFFFFC,
-    UINT32_MAX,
-    INT64_C(1) << 32,
-    (INT64_C(1) << 32) + 1,
-    INT64_C(1) << 62,
-    1000000000,
-    46341,
-    65535,
-    65536,
-    65537,
-    4096,
-    100000,
-    1 << 28,
-    1 << 30,
-    1 << 29,
-    1 << 20,
-    1 << 27,
-    INT64_C(3) << 30,
-    1024,
-    1025,
-    -65536,
-    INT64_MIN + 1,
-    -1000000000,
-};
+static const int64_t extremes[] = {0,          -1,         -2,         INT32_MAX,  INT32_MIN,   INT64_MAX,   INT64_MIN,
+                                   0x80000000, 0x7FFFFFFE, 0x7FFFFFFC, UINT32_MAX, 0x100000000, 0x100000001, 1LL << 62,
+                                   1000000000, 46341,      65535,      65536,      65537,       4096,        100000,
+                                   1 << 28,    1 << 30,    1 << 29,    1 << 20,    1 << 27,     0xC0000000,  1024,
+                                   1025,       -65536,     -INT64_MAX, -1000000000};
 static const double special[] = {NAN,    INFINITY, -INFINITY,    -0.0,          0,     1e-45,        1e-40,
                                  1e30,   -1e30,    3.4028235e38, -3.4028235e38, 1e300, 1e-9,         1e-30,
                                  1e9,    -1,       0.5,          65504,         65520, 2147483648.0, -2147483649.0,
@@ -51,21 +22,11 @@ static const uint8_t types[] = {ONNX_FLOAT, ONNX_FLOAT,  ONNX_FLOAT,  ONNX_FLOAT
                                 ONNX_FLOAT, ONNX_UINT32, ONNX_UINT64, ONNX_DOUBLE,  ONNX_INT32};
 static const uint8_t odd_types[] = {ONNX_UINT16, ONNX_INT16, ONNX_STRING, ONNX_DOUBLE, ONNX_BFLOAT16, ONNX_UINT4, ONNX_INT4,
                                     0,           14,         17,          99,          ONNX_BOOL};
-static const char *const words[] = {"",
-                                    "X",
-                                    "constant",
-                                    "ij,jk->ik",
-                                    "ii->i",
-                                    "ij->ji",
-                                    "i,i->",
-                                    "...ij,...jk->...ik",
-                                    "...,...->...",
-                                    "ab,ab->a",
-                                    "linear Tanh",
-                                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-                                    "\xE2\x80\xAE",
-                                    "%s%n",
-                                    "a b a"};
+#define LONG_WORD "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define BATCHES "...ij,...jk->...ik"
+static const char *const words[] = {
+    "",         "X",           "constant", "ij,jk->ik",    "ii->i", "ij->ji", "i,i->", BATCHES, "...,...->...",
+    "ab,ab->a", "linear Tanh", LONG_WORD,  "\xE2\x80\xAE", "%s%n",  "a b a"};
 
 #define PICK(r, list) (list)[gen_below(r, sizeof(list) / sizeof *(list))]
 

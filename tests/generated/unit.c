@@ -34,7 +34,7 @@ struct seen {
     } examples[EXAMPLES]; /* of different numbers; an empty message: none */
 };
 
-/** What is known of one operator. */
+/** The notes of one operator. */
 struct search {
     struct gen_row *row;
     size_t index; /* of the row */

@@ -49,7 +49,7 @@ static bool ends_in(const char *text, const char *ending)
     return length >= n && !strcmp(text + length - n, ending);
 }
 
-/* ---- what is done to a file, in a child ---- */
+/* ---- the steps for a file, in a child ---- */
 
 static WNNContext make_context(void)
 {
@@ -173,7 +173,6 @@ static int read_arrays(const char *path)
 
 static int do_nothing(const char *path)
 {
-    (void)path;
     return 0;
 }
 
@@ -294,13 +293,11 @@ static int run_file(const char *path)
     return !good;
 }
 
+PROGRAM_HELP("usage: hostile FILE ...   read hostile files, each in a process of its own, and say what became of them\n")
 int main(int count, char **paths)
 {
     int failed = 0, skipped = 0;
 
-    if (help_asked(count, paths,
-                   "usage: hostile FILE ...   read hostile files, each in a process of its own, and say what became of them\n"))
-        return 0;
     for (int i = 1; i < count; i++) {
         int code = run_file(paths[i]);
 

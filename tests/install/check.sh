@@ -37,6 +37,7 @@ done
 
 echo "the code generator: absent, and of another build"
 codegen=$folder/libwebnn_codegen.so.0
+host=$folder/libwebnn_codegen_host.so.0
 exports libwebnn_codegen.so.0 '^webnn_codegen_plugin$'
 if ldd "$folder/libwebnn.so" | grep -E 'LLVM|dnnl' >/dev/null; then echo "libwebnn loads LLVM or oneDNN when it starts"; exit 1; fi
 run=$work/prefix/bin/webnn-run
@@ -45,6 +46,12 @@ fails() { # MESSAGE COMMAND...
     if "${@:2}" >"$work/log" 2>&1 || ! grep "$1" "$work/log"; then echo "not refused: ${*:2}"; cat "$work/log"; exit 1; fi
 }
 "$run" --quiet "$model" --dim batch=1 --save "$work/saved"
+if [ -e "$host" ]; then
+    mv "$codegen" "$work/codegen"
+    WEBNN_CACHE=off "$run" --quiet "$model" --dim batch=1 --save "$work/saved"
+    mv "$work/codegen" "$codegen"
+    mv "$host" "$work/host"
+fi
 mv "$codegen" "$work/codegen"
 "$run" "$work/saved" | grep '^computed'
 "$work/prefix/bin/webnnc" --version
@@ -53,6 +60,7 @@ fails 'no code generator.*/libwebnn_codegen.so.0' "$work/prefix/bin/webnnc" "$mo
 LC_ALL=C sed 's/\(0\.2\.0 \)[0-9a-f]\{16\}/\10000000000000000/' "$work/codegen" >"$codegen"
 fails "$codegen is of build 0.2.0 0000000000000000" "$run" "$model" --dim batch=1
 mv "$work/codegen" "$codegen"
+[ ! -e "$work/host" ] || mv "$work/host" "$host"
 
 echo "pages"
 "$source/tests/docs/check_links.sh" "$work/prefix/share/doc/webnn"

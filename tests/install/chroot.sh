@@ -73,7 +73,7 @@ inside "dpkg --purge python3-webnn webnn-tools libwebnn-dev libwebnn-codegen0 li
 # The packages that the page about building names for the library.
 install llvm-19-dev libdnnl-dev libffi-dev || fail "what the library is built with"
 (cd "$source" && tar -cf - CMakeLists.txt LICENSE README.md CHANGELOG.md codegen docs examples frontend include ir passes runtime \
-    tests/skipped.cmake) | tar -xf - -C "$root/work/source"
+    tests/entries.cmake) | tar -xf - -C "$root/work/source"
 examples=/work/fetched
 project work/fetched "include(FetchContent)
 FetchContent_Declare(webnn SOURCE_DIR /work/source)

@@ -58,3 +58,11 @@ if [ -n "$python" ]; then
     (cd / && PYTHONPATH=$root/lib/python3/dist-packages /usr/bin/python3 -c 'import webnn; print(webnn.load, webnn.__file__)' |
         grep "$root/lib/python3/dist-packages/webnn/__init__.py")
 fi
+# npm's archive has what graphs are built with.
+if [ -e "$build/node/webnn-node/webnn.node" ] && command -v npm >/dev/null; then
+    cmake --install "$build" --component node --prefix "$work/pack" >"$work/log"
+    (cd "$work" && npm pack --offline ./pack && npm install --offline --prefix npm ./webnn-node-*.tgz) >"$work/log" 2>&1 ||
+        { cat "$work/log"; exit 1; }
+    sed -n '/^## Quick start/,/^`require/s/^    //p' "$work/npm/node_modules/webnn-node/README.md" >"$work/npm/quick.mjs"
+    node "$work/npm/quick.mjs" | grep '\[ 0, 0, 6.5, 9 \]'
+fi

@@ -37,11 +37,16 @@ for system in "$@"; do
     if [ "${system#*-}" = arm64 ]; then
         depends=$(for package in "$folder"/*.deb; do dpkg-deb -f "$package" Depends; done |
             tr ',' '\n' | sed 's/[(|].*//; /webnn/d')
-        mmdebstrap --quiet --variant=extract --architectures=arm64 --include="base-files $(echo $depends)" "$codename" "$work/root"
+        mmdebstrap --quiet --variant=extract --architectures=arm64 --include="base-files nodejs $(echo $depends)" "$codename" "$work/root"
         for package in "$folder"/*.deb; do dpkg-deb -x "$package" "$work/root"; done
         models=$source/examples/models/shapes
         qemu-aarch64 -L "$work/root" "$work/root/usr/bin/webnn-run" "$models/model.onnx" --input "$models/moon.npy" \
             --compare "probabilities=$models/moon_probabilities.npy"
+        npm=$work/npm/node_modules/webnn-node && mkdir -p "$npm"
+        tar -xzf "$folder"/webnn-node-*.tgz -C "$npm" --strip-components 1
+        grep '"cpu": \["arm64"\]' "$npm/package.json"
+        sed -n '/^## Quick start/,/^`require/s/^    //p' "$npm/README.md" >"$work/npm/quick.mjs"
+        qemu-aarch64 -L "$work/root" "$work/root/usr/bin/node" "$work/npm/quick.mjs" | grep '\[ 0, 0, 6.5, 9 \]'
     else
         "$source/tests/install/chroot.sh" "$folder" "$source" "$codename"
     fi

@@ -11,7 +11,6 @@ TEST(cases_agree)
 TEST(reads_ten_digits)
 {
     struct network n;
-    struct error e = {0};
 
     network_open(&n, "lenet", 0);
     assert_int_equal(manifest_case_count(n.manifest), 10);
@@ -20,8 +19,7 @@ TEST(reads_ten_digits)
         struct manifest_case c;
         int best = 0;
 
-        if (!manifest_case_load(n.manifest, i, &c, &e))
-            fail_msg("%s", e.message);
+        assert_done(manifest_case_load(n.manifest, i, &c, &e));
         network_compute(&n, &c, outputs);
         for (int k = 1; k < 10; k++)
             if (outputs[1][k] > outputs[1][best])

@@ -19,12 +19,10 @@ TEST(classifies_the_picture)
     struct manifest_case c;
     float *outputs[8] = {NULL}, *p;
     struct network n;
-    struct error e = {0};
     double scale;
 
     network_open(&n, "mobilenetv2", 0);
-    if (!manifest_case_load(n.manifest, 0, &c, &e))
-        fail_msg("%s", e.message);
+    assert_done(manifest_case_load(n.manifest, 0, &c, &e));
     network_compute(&n, &c, outputs);
     assert_true(largest_difference(outputs[0], &c.outputs[0].array, &scale) <= 1e-3);
     p = outputs[1];

@@ -33,10 +33,8 @@ static void expect_same(struct network *built, WNNContext context, const char *p
     for (size_t i = 0; i < manifest_case_count(built->manifest); i++) {
         struct manifest_case c;
         float *expected[8] = {NULL}, *actual[8] = {NULL};
-        struct error e = {0};
 
-        if (!manifest_case_load(built->manifest, i, &c, &e))
-            fail_msg("%s", e.message);
+        assert_done(manifest_case_load(built->manifest, i, &c, &e));
         network_compute(built, &c, expected);
         built->graph = loaded;
         network_compute(built, &c, actual);

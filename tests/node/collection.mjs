@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The garbage collector frees native memory (--expose-gc), and what is in use stays.
+// The garbage collector frees native memory (--expose-gc), and memory in use stays.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';

@@ -32,10 +32,12 @@ test('the standard entry is the standard', () => {
   assert.equal('computeShapes' in webnn.MLGraph.prototype, false);
   assert.deepEqual(operators.filter(([name]) => name in MLGraphBuilder.prototype), []);
   assert.deepEqual(b.input('y', f32('2')).shape, [2]); // as Web IDL converts
+  assert.throws(() => b.input('z', { dataType: 'bfloat16', shape: [2] }), { name: 'TypeError', message: /draft/ });
+  assert.equal(context.opSupportLimits().input.dataTypes.includes('bfloat16'), false);
 });
 
 const standard = MLGraphBuilder.prototype.input;
-const { describeGraph, getVariantCounts, setVariantLimit } = await import(path.join(packageFolder, 'native.mjs'));
+const { createContext, describeGraph, getVariantCounts, setVariantLimit } = await import(path.join(packageFolder, 'native.mjs'));
 const draft = await import(path.join(packageFolder, 'draft.mjs'));
 
 test('the entry adds what the draft has, to the same interfaces', () => {
@@ -59,6 +61,30 @@ test('shapes have names', () => {
     assert.throws(() => b.input('w', { dataType: 'float32', shape }), TypeError);
   assert.throws(() => b.constant(length, new Float32Array(4)), TypeError); // always concrete
   assert.throws(() => b.add(b.input('a', { ...length, shape: ['n', 2] }), b.input('b', { ...length, shape: ['n', 3] })), TypeError);
+});
+
+test('operands have the data types of low precision', async () => {
+  const context = await ml.createContext(), types = { bfloat16: Uint16Array, float8e4m3: Uint8Array, float8e5m2: Uint8Array };
+  const written = { bfloat16: [0x3f80, 0xc040], float8e4m3: [0x38, 0xc4], float8e5m2: [0x3c, 0xc2] }; // 1 and -3
+  for (const [dataType, View] of Object.entries(types)) {
+    const b = new MLGraphBuilder(context), descriptor = { dataType, shape: [2] };
+    const x = b.input('x', descriptor), ones = b.constant(descriptor, new View([written[dataType][0], written[dataType][0]]));
+    assert.equal(x.dataType, dataType);
+    assert.throws(() => b.constant(descriptor, new Int16Array(2)), { name: 'TypeError', message: /Int16Array/ });
+    const sum = b.add(b.cast(x, 'float32'), b.cast(ones, 'float32'));
+    const graph = await b.build({ sum, y: b.cast(b.sub(sum, b.cast(ones, 'float32')), dataType) });
+    const tensor = (options) => context.createTensor({ ...descriptor, ...options });
+    const given = await tensor({ writable: true }), y = await tensor({ readable: true });
+    const total = await context.createTensor({ ...f32(2), readable: true });
+    context.writeTensor(given, new View(written[dataType]));
+    context.dispatch(graph, { x: given }, { sum: total, y });
+    assert.deepEqual([...new Float32Array(await context.readTensor(total))], [2, -2]);
+    assert.deepEqual([...new View(await context.readTensor(y))], written[dataType]);
+    assert.ok(context.opSupportLimits().input.dataTypes.includes(dataType));
+    const own = await createContext({ draftDataTypes: true }), none = await createContext();
+    assert.equal(new MLGraphBuilder(own).input('x', descriptor).dataType, dataType);
+    assert.throws(() => new MLGraphBuilder(none).input('x', descriptor), { name: 'TypeError', message: /draft/ });
+  }
 });
 
 test('one graph runs at any length', async () => {

@@ -151,7 +151,7 @@ test('arguments and members have the types of the IDL', () => {
     const builder = new MLGraphBuilder(context);
     const positional = declared.slice(0, -1);
     const good = positional.map(({ type }) => acceptable(type, builder));
-    // A later conversion that would be noticed: what is refused has to be refused before it.
+    // A later conversion that would be noticed: a refusal has to come before it.
     const later = (act) => {
       let reached = false;
       const options = { get label() { reached = true; return ''; } };
@@ -226,5 +226,5 @@ test('the TypeScript declarations name every interface, dictionary, enumeration,
   for (const name of [...dictionaries.keys()].filter((each) => each.endsWith('Options')))
     has(new RegExp(`export interface ${name} `), name);
   for (const [name, values] of enumerations)
-    has(new RegExp(`export type ${name} = ${values.map((value) => `'${value}'`).join(' \\| ')};`), name);
+    has(new RegExp(`export type ${name} = ${values.map((value) => `'${value}'`).join(' \\| ')}[ ;]`), name);
 });

@@ -249,10 +249,9 @@ test('models that are open do not keep Node.js alive, and end with a worker', ()
     import { createRequire } from 'node:module';
     import { Worker, isMainThread } from 'node:worker_threads';
     const native = createRequire('${packageFolder}/')('./native.js');
-    const text = \`import { createRequire } from 'node:module';
-      const native = createRequire('${packageFolder}/')('./native.js');
+    const text = \`const native = require('${packageFolder}/native.js');
       native.createContext().then((c) => native.loadModel(c, '${file}')).then((m) => { m.getGraph({ dimensions: { batch: 2 } }); process.exit(0); });\`;
-    new Worker(text, { eval: true });
+    new Worker(text, { eval: true, execArgv: [] });
     const model = await native.loadModel(await native.createContext(), '${file}');
     model.getGraph({ dimensions: { batch: 3 } });
     await model.getGraph({ dimensions: { batch: 1 } });`);

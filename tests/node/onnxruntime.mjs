@@ -71,7 +71,7 @@ function feedsOf(ort, folder, { inputs }) {
   }));
 }
 
-/** Returns the largest error of the outputs as a part of what is allowed: 1 is the limit. */
+/** Returns the largest error of the outputs as a part of the tolerance: 1 is the limit. */
 function worstError(folder, { outputs }, { atol, rtol }, results) {
   let worst = 0;
   for (const { name, file } of outputs) {

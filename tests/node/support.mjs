@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 export const webnn = require(packageFolder);
 export const { ml, MLContext, MLGraphBuilder } = webnn;
 
-/** Under the sanitizers, which take their time and keep what is freed. */
+/** Under the sanitizers, which take their time and keep freed memory. */
 export const sanitized = process.env.WEBNN_SANITIZED === '1';
 
 export const f32 = (...shape) => ({ dataType: 'float32', shape });

@@ -45,12 +45,13 @@ test('names of dimensions', () => {
     const builder = new MLGraphBuilder({} as MLContext), x = builder.input('x', descriptor);
     const [batch]: readonly (number | string)[] = x.shape;
     const graph = await builder.build({ y: builder.squeeze(builder.padDynamic(x, x, x), { axes: [0] }) });
+    const stored: MLOperandDataType = 'bfloat16', x8 = builder.cast(x, 'float8e4m3');
     const sizes: number[] = graph.computeShapes({ x: [1, 2] }).y;
     quantizeWeights(builder, 'int8');
-    export { batch, sizes };`;
+    export { batch, sizes, stored, x8 };`;
   const native = "import { quantizeWeights } from 'webnn-node/native';";
-  assert.equal(check(`${native} import { MLGraphBuilder, type MLContext } from 'webnn-node/draft'; ${program}`), '');
-  assert.match(check(`${native} import { MLGraphBuilder, type MLContext } from 'webnn-node'; ${program}`), /TS2345[^]*TS2339/);
+  assert.equal(check(`${native} import { MLGraphBuilder, type MLContext, type MLOperandDataType } from 'webnn-node/draft'; ${program}`), '');
+  assert.match(check(`${native} import { MLGraphBuilder, type MLContext, type MLOperandDataType } from 'webnn-node'; ${program}`), /TS2345[^]*TS2339[^]*MLOperandDataType/);
 });
 
 test('models', () => {

@@ -19,7 +19,6 @@ typedef bool pass_function(struct graph *g, const struct pass_options *o);
 /** Takes contractions of float32 in any layout. */
 GRAPHS_UNUSED static bool fake_takes_node(void *user, const struct node *n)
 {
-    (void)user;
     return op_infos[n->op].flags & OPF_LIBRARY && n->inputs[0].value->type.type == WNNOperandDataType_Float32;
 }
 
@@ -29,7 +28,6 @@ GRAPHS_UNUSED static bool fake_takes_epilogue(void *user, struct node *const *no
 {
     const struct tensor_type *t = &nodes[count - 1]->results[0]->type;
 
-    (void)user;
     if (next->results[0]->type.type != WNNOperandDataType_Float32 || count > 6)
         return false;
     if (next->op == OP_RELU || next->op == OP_CLAMP || next->op == OP_SIGMOID)
@@ -43,9 +41,6 @@ GRAPHS_UNUSED static bool fake_takes_epilogue(void *user, struct node *const *no
 GRAPHS_UNUSED static bool fake_takes_operand(void *user, const struct node *n, uint32_t slot, struct node *const *data_movement,
                                              uint32_t count)
 {
-    (void)user;
-    (void)data_movement;
-    (void)count;
     return n->op == OP_MATMUL && slot < 2;
 }
 

@@ -2,6 +2,7 @@
 /* The pipeline: every network keeps its results with all passes, with each one skipped, with none. */
 #include "passes/nets.h"
 #include "passes/pass_support.h"
+#include "support/kernel_text.h"
 
 /* ---- the pipeline ---- */
 
@@ -102,7 +103,6 @@ static void run_library(struct cluster_run *r, const struct cluster_nodes *nodes
     for (uint32_t i = 0; i < nodes->count; i++) {
         const struct node *n = nodes->nodes[i];
         const void *in[OP_OPERANDS_MAX] = {NULL};
-        struct error e = {0};
 
         for (uint32_t k = 0; k < n->input_count; k++) {
             const struct value *v = n->inputs[k].value;
@@ -110,8 +110,7 @@ static void run_library(struct cluster_run *r, const struct cluster_nodes *nodes
                 in[k] = inside[v->index] ? inside[v->index] : address_of(r, v);
         }
         inside[n->results[0]->index] = malloc((size_t)type_bytes(&n->results[0]->type));
-        if (!node_interpret(n, in, &inside[n->results[0]->index], &e))
-            fail_msg("%s", e.message);
+        assert_done(node_interpret(n, in, &inside[n->results[0]->index], &e));
     }
     assert_int_equal(nodes->output_count, 1);
     memcpy(address_of(r, nodes->outputs[0]), inside[nodes->outputs[0]->index], (size_t)type_bytes(&nodes->outputs[0]->type));
@@ -143,7 +142,7 @@ static void run_clusters(struct graph *g, void **inputs, void **outputs)
         if (c->kind == CLUSTER_KERNEL && !lower_cluster(g, c, &fake_target, &r.lists[c->index], &e))
             fail_msg("%s", e.message);
     }
-    assert_true(storage_assign(g, 0, kernels_may_share, &r, &r.assigned));
+    assert_true(storage_assign(g, &g->arena, 0, kernels_may_share, &r, &r.assigned));
     r.arena = malloc((size_t)r.assigned.arena_bytes + 1);
     memset(r.arena, 0xff, (size_t)r.assigned.arena_bytes + 1); /* NaN, if it is read before it is written */
     for (struct cluster *c = g->first_cluster; c; c = c->next) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The reader of arrays takes what is right and refuses what is not, and lets everything go that it held."""
+"""The reader of arrays takes valid ones and refuses others, and lets everything go that it held."""
 import array
 import ctypes
 import gc

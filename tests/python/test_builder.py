@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Builders: every operator is there, arguments convert, and what is wrong is named."""
+"""Builders: every operator is there, arguments convert, and errors name their cause."""
 import inspect
 import unittest
 
@@ -124,7 +124,7 @@ class Builder(unittest.TestCase):
             (TypeError, r"shape is of type int", b.input, ["n", 3], {}),
             (TypeError, r"shape\[0\] is of type float, not int", b.input, ["n", [1.0]], {}),
             (ValueError, r"shape has 33 dimensions", b.input, ["n", [1] * 33], {}),
-            (ValueError, r'input "image": there is an input of that name', b.input, ["image", [1]], {}),
+            (ValueError, r'input "image": an input of that name exists', b.input, ["image", [1]], {}),
             (TypeError, r"name is of type bytes, not str", b.input, [b"n", [1]], {}),
             (TypeError, r"outputs is of type list, not dict", b.build, [[image]], {}),
             (TypeError, r"y is of type int, not MLOperand", b.build, [{"y": 1}], {}),
@@ -207,6 +207,21 @@ class Builder(unittest.TestCase):
         for _ in range(3):
             context.dispatch(graph, {"old": tensor, "x": x}, {"new": tensor})
         self.assertEqual(context.read_tensor(tensor).tolist(), [3, 3])
+
+    def test_draft_types(self):
+        """A context knows the draft's data types if it is asked to; arrays have their bits."""
+        self.refuses((ValueError, webnn.Error), "draftDataTypes", self.b.input, "x", [3], "bfloat16")
+        draft = webnn.ML().create_context(device_type="cpu", draft_data_types=True)
+        self.assertIn("float8e4m3", draft.op_support_limits()["cast"]["input"]["dataTypes"])
+        for name, bits, dtype in (("bfloat16", [0x3F80, 0xC000, 0x4049], np.uint16),
+                                  ("float8e4m3", [0x38, 0xC0, 0x45], np.uint8), ("float8e5m2", [0x3C, 0xC0, 0x42], np.uint8)):
+            b = draft.create_graph_builder()
+            x = b.cast(b.input("x", [3], name), "float32")
+            graph = b.build({"y": x, "z": b.cast(b.neg(x), name)})
+            results = draft.compute(graph, {"x": np.array(bits, dtype)})
+            np.testing.assert_array_equal(results["y"], [1, -2, {"bfloat16": 3.140625, "float8e4m3": 3.25}.get(name, 3)])
+            flipped = np.asarray(results["z"]) ^ np.array(1 << (8 * dtype().itemsize - 1), dtype)
+            np.testing.assert_array_equal(flipped, bits)
 
     def test_quantized(self):
         b = context.create_graph_builder()

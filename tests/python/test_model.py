@@ -77,6 +77,9 @@ class Models(unittest.TestCase):
                               [("a", "float32", ["m"])], [("n", "float32", ["m"]), ("p", "float32", ["m"])])
         some = webnn.load(heads, context, outputs=("p",))
         self.assertEqual({k: v.tolist() for k, v in some(a=-ones(2)).items()}, {"p": [1, 1]})
+        idle = support.model([support.node("Abs", ["a"], ["p"])], [("a", "float32", [2]), ("b", "float32", [3])],
+                             [("p", "float32", [2])])
+        self.assertEqual(webnn.load(idle, context)(a=-ones(2), b=ones(3))["p"].tolist(), [1, 1])
         heads = support.model([support.node("Neg", ["a"], ["n"]), support.node("Abs", ["b"], ["p"])],
                               [("a", "float32", ["m"]), ("b", "float32", ["m"])],
                               [("n", "float32", ["m"]), ("p", "float32", ["m"])])

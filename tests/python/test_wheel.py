@@ -57,7 +57,7 @@ if not support.sanitized():
             assert pip.returncode == 0, pip.stderr
         done = run(folder)
         assert done.stdout.strip() == f"{folder / 'webnn' / '__init__.py'} [-1.0, -2.0]", done
-        # A library that names LLVM or oneDNN otherwise looks for what is absent.
+        # A library that names LLVM or oneDNN otherwise looks for an absent one.
         for library, needed, package, says in (
                 ("libwebnn_codegen.so.0", b"libLLVM", "libllvm19", "OperationError: build: the code generator"),
                 ("libwebnn.so.0", b"libdnnl", "Debian: libdnnl", "OperationError: build: oneDNN"),

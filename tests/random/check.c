@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What is asked of a sample: that it verifies, prints and parses back to the same text, that the interpreter's driver computes
+ * Checks of a sample: that it verifies, prints and parses back to the same text, that the interpreter's driver computes
  * what its parts do, and that the engine's outputs lie within the interpreter's bounds in any variant.
  *
  * One exception, docs/semantics.md: relu, clamp, and max or min with one number as epilogues of library primitives may turn NaN
@@ -140,7 +140,7 @@ static void spoil(const struct sample *s, struct exemption *x, const struct valu
     }
 }
 
-/* The node's results' bounds with what is spoilt among its operands. */
+/* The node's results' bounds with its spoilt operands. */
 static void carry(const struct sample *s, struct exemption *x, const struct node *n)
 {
     void **results = random_alloc(n->result_count, sizeof *results);

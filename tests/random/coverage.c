@@ -14,6 +14,7 @@
 #include "passes/passes.h"
 #include "random.h"
 #include "runtime/api/context.h"
+#include "support/help.h"
 
 enum { SAMPLES = 3, TRIES = 400 };
 
@@ -188,6 +189,7 @@ static void check_pair(enum op op, uint32_t slot, dtype type)
     failures++;
 }
 
+PROGRAM_HELP("usage: coverage-operators   compute every operator with every data type, by the library and without it\n")
 int main(void)
 {
     variant_init(&with_library, "default");

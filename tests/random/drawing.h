@@ -10,7 +10,7 @@
 
 #include "generate.h"
 
-/** What is being drawn. */
+/** An operator that is being drawn. */
 struct drawing {
     struct generator *r;
     enum op op;

@@ -178,7 +178,7 @@ static WNNStatus set_operands(WNNMethodCall call, const struct node *n, const WN
 
 static bool call_node(WNNGraphBuilder builder, const struct node *n, WNNOperand *operands, struct error *e)
 {
-    if (n->op == OP_CAST && n->inputs[0].value->type.type == DTYPE_UINT4) { /* make_constant has made it */
+    if (n->op == OP_CAST && dtype_packed_bits(n->inputs[0].value->type.type)) { /* make_constant has made it */
         operands[n->results[0]->index] = operands[n->inputs[0].value->index];
         return true;
     }
@@ -223,27 +223,25 @@ static bool same_type(WNNOperand operand, const struct tensor_type *t)
 
 static void free_lent(void const *data, size_t bytes, void *block, void *unused)
 {
-    (void)data;
-    (void)bytes;
-    (void)unused;
     free(block);
 }
 
-/* Makes a constant of a value's data.  Every other one is lent at an odd address, as the weights of mapped files are.  Numbers
- * of 4 bits become the operand of uint8 that the builder makes of them, which is what the cast after them gives. */
+/* Makes a constant of a value's data.  Every other one is lent at an odd address, as the weights of mapped files are.  Packed
+ * numbers become the operand of uint8 that the builder makes of them, which is what the cast after them gives. */
 static WNNOperand make_constant(WNNGraphBuilder builder, const struct value *v, const void *data)
 {
-    const bool nibbles = v->type.type == DTYPE_UINT4;
-    const WNNOperandDescriptor descriptor = {nibbles ? WNNOperandDataType_Uint8 : v->type.type, v->type.rank, v->type.dims,
-                                             NULL};
+    const uint32_t bits = dtype_packed_bits(v->type.type);
+    const WNNOperandDescriptor descriptor = {bits ? WNNOperandDataType_Uint8 : v->type.type, v->type.rank, v->type.dims, NULL};
     const size_t bytes = (size_t)type_bytes(&v->type);
 
-    if (v->index % 2 == 0 && !nibbles)
+    if (v->index % 2 == 0 && !bits)
         return wnnGraphBuilderConstant(builder, &descriptor, data, bytes);
     char *block = random_alloc(bytes + 1, 1);
     memcpy(block + 1, data, bytes);
-    return (nibbles ? wnnGraphBuilderConstantUint4Lent : wnnGraphBuilderConstantLent)(
-        builder, &descriptor, block + 1, bytes, (WNNBufferReleaseCallbackInfo){free_lent, block, NULL});
+    const WNNBufferReleaseCallbackInfo release = {free_lent, block, NULL};
+    return bits ? wnnGraphBuilderConstantPackedLent(builder, &descriptor, bits, block + 1,
+                                                    ((size_t)type_elements(&v->type) * bits + 7) / 8, release)
+                : wnnGraphBuilderConstantLent(builder, &descriptor, block + 1, bytes, release);
 }
 
 static bool call_nodes(WNNGraphBuilder builder, const struct graph *g, WNNOperand *operands, struct error *e);
@@ -392,7 +390,7 @@ static bool compute(WNNGraph graph, const struct sample *s, const struct names *
     }
     for (uint32_t i = 0; i < g->output_count; i++) {
         out[i] = (WNNNamedBuffer){WNN_STR(g->outputs[i].name), outputs[i], (size_t)type_bytes(&g->outputs[i].value->type)};
-        memset(outputs[i], 0xA5, out[i].byteLength); /* what is not written shows */
+        memset(outputs[i], 0xA5, out[i].byteLength); /* unwritten elements show */
     }
     WNNStatus status = wnnGraphComputeSized(graph, names->count, names->sizes, count, in, g->output_count, out, NULL);
     free(in);
@@ -421,6 +419,27 @@ static bool compute_again(WNNGraph graph, const struct sample *s, const struct n
     return good;
 }
 
+/* Plans a graph for some other sizes of one class, if it can have them, so that the computation is by a plan. */
+static void plan_others(WNNGraph graph, const struct names *names)
+{
+    enum { OTHERS = 5, FEW_LEAST = 2, FEW_MOST = 15 };
+
+    for (uint32_t i = 0; i < OTHERS && names->count; i++) {
+        WNNNamedSize sizes[NAMED_MAX];
+        WNNGraph other = NULL;
+
+        memcpy(sizes, names->sizes, sizeof sizes);
+        for (uint32_t k = 0; k < names->count; k++)
+            if (sizes[k].size > FEW_MOST)
+                sizes[k].size += 1 + (i * 7 + k * 3) % 11;
+            else if (sizes[k].size >= FEW_LEAST)
+                sizes[k].size = FEW_LEAST + (sizes[k].size + i * 5 + k * 3) % (FEW_MOST - FEW_LEAST + 1);
+        if (wnnGraphGetVariant(graph, names->count, sizes, &other))
+            return;
+        wnnGraphRelease(other);
+    }
+}
+
 /* Builds in a context and computes; the second time the arena holds what the first one left.  other: against `outputs`. */
 static bool run_in(WNNContext context, const struct sample *s, bool named, void **outputs, bool other, struct error *e)
 {
@@ -431,8 +450,11 @@ static bool run_in(WNNContext context, const struct sample *s, bool named, void 
 
     if (wnnContextCreateGraphBuilder(context, &builder) != WNNStatus_Success)
         random_die("no builder");
-    bool good = build(builder, s, operands, &names, &graph, e) && (other || compute(graph, s, &names, outputs, e)) &&
-                compute_again(graph, s, &names, outputs, other ? "with more threads" : "again", e);
+    bool good = build(builder, s, operands, &names, &graph, e);
+    if (good)
+        plan_others(graph, &names);
+    good = good && (other || compute(graph, s, &names, outputs, e)) &&
+           compute_again(graph, s, &names, outputs, other ? "with more threads" : "again", e);
     wnnGraphRelease(graph);
     wnnGraphBuilderRelease(builder);
     free(operands);

@@ -96,7 +96,7 @@ struct tensor_type draw_shape(struct generator *r, dtype type, uint32_t rank_min
         t.rank = draw_from(r, rank_min, rank_max);
     draw_permutation(r, t.rank, order);
     for (uint32_t i = 0; i < t.rank; i++) {
-        /* what is left, shared out so that the first dimensions do not take all */
+        /* the rest, shared out so that the first dimensions do not take all */
         int64_t share = (int64_t)pow((double)left, i + 1 < t.rank && t.rank - i < 4 ? 0.7 : i + 1 < t.rank ? 0.5 : 1.0);
         uint32_t size = draw_size(r, share);
         t.dims[order[i]] = size;

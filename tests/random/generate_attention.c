@@ -152,7 +152,7 @@ static struct value *draw_chain(struct generator *r, struct value *v, const stru
                 dims[d] = 1;
         v = binary(r, OP_ADD, v, draw_floats(r, v->type.type, CONTENT_SMALL, dims));
     }
-    /* What is left out is not seen: NaN and infinities in K and V would be. */
+    /* Masked keys are not seen: NaN and infinities in K and V would be. */
     for (uint32_t chances = 60; v && !r->odd && chance(r, chances); chances = 20)
         v = draw_mask(r, v, s);
     return v;

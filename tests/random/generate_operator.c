@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * One random application of any operator.  What is simple (types, ranks, flags, numbers, enumerations) is drawn from the
+ * One random application of any operator.  Simple properties (types, ranks, flags, numbers, enumerations) are drawn from the
  * operator's row; functions here and in the generate_<family>.c draw what the rows do not say: axes, shapes that must fit each
  * other, lists of sizes.
  */
@@ -177,68 +177,10 @@ static bool draw_triangular(struct drawing *d)
 /* ---- which function draws which operator ---- */
 
 static draw_function *const functions[OP_COUNT] = {
-    [OP_ADD] = draw_binary,
-    [OP_SUB] = draw_binary,
-    [OP_MUL] = draw_binary,
-    [OP_DIV] = draw_binary,
-    [OP_MAX] = draw_binary,
-    [OP_MIN] = draw_binary,
-    [OP_POW] = draw_binary,
-    [OP_EQUAL] = draw_binary,
-    [OP_NOT_EQUAL] = draw_binary,
-    [OP_GREATER] = draw_binary,
-    [OP_GREATER_OR_EQUAL] = draw_binary,
-    [OP_LESSER] = draw_binary,
-    [OP_LESSER_OR_EQUAL] = draw_binary,
-    [OP_LOGICAL_AND] = draw_binary,
-    [OP_LOGICAL_OR] = draw_binary,
-    [OP_LOGICAL_XOR] = draw_binary,
-    [OP_PRELU] = draw_binary,
-    [OP_CAST] = draw_unary,
-    [OP_CLAMP] = draw_unary,
-    [OP_LOGICAL_NOT] = draw_unary,
-    [OP_IS_NAN] = draw_unary,
-    [OP_IS_INFINITE] = draw_unary,
-    [OP_ABS] = draw_unary,
-    [OP_CEIL] = draw_unary,
-    [OP_COS] = draw_unary,
-    [OP_ERF] = draw_unary,
-    [OP_EXP] = draw_unary,
-    [OP_FLOOR] = draw_unary,
-    [OP_IDENTITY] = draw_unary,
-    [OP_LOG] = draw_unary,
-    [OP_NEG] = draw_unary,
-    [OP_RECIPROCAL] = draw_unary,
-    [OP_ROUND_EVEN] = draw_unary,
-    [OP_SIN] = draw_unary,
-    [OP_SIGN] = draw_unary,
-    [OP_SQRT] = draw_unary,
-    [OP_TAN] = draw_unary,
-    [OP_ELU] = draw_unary,
-    [OP_GELU] = draw_unary,
-    [OP_HARD_SIGMOID] = draw_unary,
-    [OP_HARD_SWISH] = draw_unary,
-    [OP_LEAKY_RELU] = draw_unary,
-    [OP_LINEAR] = draw_unary,
-    [OP_RELU] = draw_unary,
-    [OP_SIGMOID] = draw_unary,
-    [OP_SOFTPLUS] = draw_unary,
-    [OP_SOFTSIGN] = draw_unary,
-    [OP_TANH] = draw_unary,
     [OP_ARG_MIN] = draw_axis,
     [OP_ARG_MAX] = draw_axis,
     [OP_CUMULATIVE_SUM] = draw_axis,
     [OP_SOFTMAX] = draw_axis,
-    [OP_REDUCE_L1] = draw_reduce,
-    [OP_REDUCE_L2] = draw_reduce,
-    [OP_REDUCE_LOG_SUM] = draw_reduce,
-    [OP_REDUCE_LOG_SUM_EXP] = draw_reduce,
-    [OP_REDUCE_MAX] = draw_reduce,
-    [OP_REDUCE_MEAN] = draw_reduce,
-    [OP_REDUCE_MIN] = draw_reduce,
-    [OP_REDUCE_PRODUCT] = draw_reduce,
-    [OP_REDUCE_SUM] = draw_reduce,
-    [OP_REDUCE_SUM_SQUARE] = draw_reduce,
     [OP_BATCH_NORMALIZATION] = draw_batch_normalization,
     [OP_INSTANCE_NORMALIZATION] = draw_instance_normalization,
     [OP_LAYER_NORMALIZATION] = draw_layer_normalization,
@@ -255,14 +197,7 @@ static draw_function *const functions[OP_COUNT] = {
     [OP_SCATTER_ND] = draw_nd,
     [OP_GEMM] = draw_gemm,
     [OP_MATMUL] = draw_matmul,
-    [OP_GRU] = draw_recurrent,
-    [OP_GRU_CELL] = draw_recurrent,
-    [OP_LSTM] = draw_recurrent,
-    [OP_LSTM_CELL] = draw_recurrent,
     [OP_PAD] = draw_pad,
-    [OP_AVERAGE_POOL2D] = draw_pool2d,
-    [OP_L2_POOL2D] = draw_pool2d,
-    [OP_MAX_POOL2D] = draw_pool2d,
     [OP_RESAMPLE2D] = draw_resample2d,
     [OP_RESHAPE] = draw_reshape,
     [OP_REVERSE] = draw_reverse,
@@ -274,12 +209,25 @@ static draw_function *const functions[OP_COUNT] = {
     [OP_WHERE] = draw_where,
 };
 
+/* Operators that are not above are drawn by what their rows say of them. */
+static draw_function *function_of(enum op op)
+{
+    const struct op_info *row = &op_infos[op];
+
+    return functions[op]                ? functions[op]
+           : row->flags & OPF_REDUCTION ? draw_reduce
+           : row->flags & OPF_POOL      ? draw_pool2d
+           : row->flags & OPF_RECURRENT ? draw_recurrent
+           : row->ins[1].name           ? draw_binary
+                                        : draw_unary;
+}
+
 bool draw_operator(struct generator *r, enum op op)
 {
     struct drawing d = {.r = r, .op = op};
 
     memcpy(d.o.bytes, op_infos[op].options_default, op_infos[op].options_size);
-    if (!functions[op](&d))
+    if (!function_of(op)(&d))
         return false;
     struct node *n = append(r, op, d.count, d.inputs, d.o.bytes, &d.args);
     if (!n)

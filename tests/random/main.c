@@ -15,6 +15,7 @@
 
 #include "passes/passes.h"
 #include "random.h"
+#include "support/help.h"
 #include "support/search_options.h"
 
 enum { VARIANTS_MAX = 64, PRINTED_ELEMENTS = 64 };
@@ -34,19 +35,19 @@ static uint64_t seen[OP_ROWS][DTYPE_COUNT];
 
 static char crash_text[256];
 
-static void on_crash(int number)
-{
-    (void)!write(STDERR_FILENO, crash_text, strlen(crash_text));
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
 #ifdef WEBNN_SANITIZE
 void __sanitizer_set_death_callback(void (*callback)(void));
 
 static void on_death(void)
 {
     (void)!write(STDERR_FILENO, crash_text, strlen(crash_text));
+}
+#else
+static void on_crash(int number)
+{
+    (void)!write(STDERR_FILENO, crash_text, strlen(crash_text));
+    signal(number, SIG_DFL);
+    raise(number);
 }
 #endif
 
@@ -55,7 +56,6 @@ static volatile sig_atomic_t stopped;
 
 static void on_stop(int number)
 {
-    (void)number;
     stopped = 1;
 }
 
@@ -71,7 +71,6 @@ static void watch_signals(void)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         signal(numbers[i], on_crash);
 #endif
-    (void)on_crash;
 }
 
 /* ---- reports ---- */
@@ -177,27 +176,13 @@ static void add_variant(struct options *o, const char *name)
 
 static void add_all_variants(struct options *o)
 {
-    static const char *const names[] = {"default",
-                                        "threads=2",
-                                        "no-passes",
-                                        "no-library",
-                                        "isa=avx2",
-                                        "isa=baseline",
-                                        "no-passes,no-library",
-                                        "no-library,threads=2",
-                                        "prefer-winograd",
-                                        "prefer-winograd,no-library,threads=2",
-                                        "prefer-winograd,isa=avx2",
-                                        "prefer-attention,threads=2",
-                                        "prefer-attention,isa=avx2",
-                                        "prefer-compact",
-                                        "prefer-compact,no-library,isa=avx2",
-                                        "named",
-                                        "engine=null"};
-    char name[96];
+    char names[] = "default threads=2 no-passes no-library isa=avx2 isa=baseline no-passes,no-library no-library,threads=2 "
+                   "prefer-winograd prefer-winograd,no-library,threads=2 prefer-winograd,isa=avx2 prefer-attention,threads=2 "
+                   "prefer-attention,isa=avx2 prefer-compact prefer-compact,no-library,isa=avx2 named engine=null";
+    char name[96], *rest;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        add_variant(o, names[i]);
+    for (const char *one = strtok_r(names, " ", &rest); one; one = strtok_r(NULL, " ", &rest))
+        add_variant(o, one);
     for (uint32_t i = 0; i < pass_pipeline_length; i++) {
         bool again = pass_pipeline[i].required;
         for (uint32_t k = 0; k < i; k++)
@@ -248,13 +233,8 @@ static uint32_t operators_seen(void)
     return count;
 }
 
-static _Noreturn void usage(void)
-{
-    fputs("usage: random-graphs [--seed N] [--count N] [--nodes N] [--variant mixed|all|SWITCHES]... [--seconds S]\n"
-          "                     [--failures N] [--shrink S] [--stats] [--print]\n",
-          stderr);
-    exit(2);
-}
+PROGRAM_HELP("usage: random-graphs [--seed N] [--count N] [--nodes N] [--variant mixed|all|SWITCHES]... [--seconds S]\n"
+             "                     [--failures N] [--shrink S] [--stats] [--print]\n")
 
 static void read_options(struct options *o, int argc, char **argv)
 {
@@ -266,14 +246,14 @@ static void read_options(struct options *o, int argc, char **argv)
             continue;
         }
         if (!value)
-            usage();
+            exit(WRONG_USAGE);
         i++;
         if (search_option(&o->search, name, value))
             continue;
         if (!strcmp(name, "--nodes"))
             o->nodes = (uint32_t)strtoul(value, NULL, 10);
         else if (strcmp(name, "--variant"))
-            usage();
+            exit(WRONG_USAGE);
         else if (!strcmp(value, "all") || !strcmp(value, "mixed")) {
             o->mixed = *value == 'm';
             add_all_variants(o);

@@ -148,8 +148,7 @@ def tensor_from(form):
     data, kind, shape = form['data'], form['dataType'], form['shape']
     whole = data if isinstance(data, list) else [data]
     if is_float(kind):
-        with np.errstate(all='ignore'):
-            array = np.array([float(x) for x in whole], np.float64).astype(TYPES[kind])
+        array = np.array([float(x) for x in whole], np.float64).astype(TYPES[kind])
     else:
         array = np.array([int(x) for x in whole], TYPES[kind])
     array = array.reshape(shape) if isinstance(data, list) else np.broadcast_to(array[0], shape)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What random cases are made of: shapes, elements, options; and the table of what is drawn."""
+"""What random cases are made of: shapes, elements, options; and the table of operators."""
 import numpy as np
 
 from cases import Case

@@ -11,10 +11,9 @@ from values import (FUNCTION_ULPS, POW_ULPS, TYPES, Bounded, Expected, cast_numb
 def correctly_rounded(function, name, *arrays):
     """A correctly rounded operation.  float16 operands are exact in float64, and rounding its result once more gives the
     correctly rounded one for +, -, *, / and square roots.  In float32 numpy rounds correctly itself."""
-    with np.errstate(all='ignore'):
-        if name == 'float32':
-            return Expected(function(*arrays), zero_sign=True)
-        return Expected(round_to(function(*(a.astype(np.float64) for a in arrays)), name), zero_sign=True)
+    if name == 'float32':
+        return Expected(function(*arrays), zero_sign=True)
+    return Expected(round_to(function(*(a.astype(np.float64) for a in arrays)), name), zero_sign=True)
 
 
 # ---- unary
@@ -28,8 +27,7 @@ def exact_unary(name, arguments, options):
     x = arguments[0].array
     if is_float(arguments[0].type):
         return correctly_rounded(EXACT[name], arguments[0].type, x)
-    with np.errstate(all='ignore'):
-        return Expected(EXACT[name](x))
+    return Expected(EXACT[name](x))
 
 
 @operator('identity')
@@ -40,8 +38,7 @@ def identity(name, arguments, options):
 @operator('sign')
 def sign(name, arguments, options):
     x = arguments[0].array
-    with np.errstate(all='ignore'):
-        return Expected(np.where(x > 0, 1, np.where(x < 0, -1, 0)).astype(x.dtype))
+    return Expected(np.where(x > 0, 1, np.where(x < 0, -1, 0)).astype(x.dtype))
 
 
 FUNCTIONS = {'exp': np.exp, 'log': np.log, 'sin': sin, 'cos': cos, 'tan': tan, 'erf': erf, 'tanh': np.tanh}
@@ -49,8 +46,7 @@ FUNCTIONS = {'exp': np.exp, 'log': np.log, 'sin': sin, 'cos': cos, 'tan': tan, '
 
 @operator(*FUNCTIONS)
 def function(name, arguments, options):
-    with np.errstate(all='ignore'):
-        v = FUNCTIONS[name](arguments[0].array.astype(np.float64))
+    v = FUNCTIONS[name](arguments[0].array.astype(np.float64))
     return Bounded(v).plus_ulps(FUNCTION_ULPS).expected(arguments[0].type)
 
 
@@ -58,9 +54,8 @@ def function(name, arguments, options):
 
 def maximum(a, b):
     """NaN if one is; -0 is less than +0."""
-    with np.errstate(all='ignore'):
-        greater = np.where(a > b, a, np.where(b > a, b, np.where(np.signbit(a), b, a)))
-        return np.where(np.isnan(a), a, np.where(np.isnan(b), b, greater)).astype(a.dtype)
+    greater = np.where(a > b, a, np.where(b > a, b, np.where(np.signbit(a), b, a)))
+    return np.where(np.isnan(a), a, np.where(np.isnan(b), b, greater)).astype(a.dtype)
 
 
 def minimum(a, b):
@@ -68,7 +63,7 @@ def minimum(a, b):
 
 
 def truncating_division(a, b):
-    """By integers of any size; what is divided by zero is zero."""
+    """By integers of any size; a quotient by zero is zero."""
     def one(x, y):
         x, y = int(x), int(y)
         if y == 0:
@@ -101,15 +96,13 @@ def binary(name, arguments, options):
         if name in ('max', 'min'):
             return Expected((maximum if name == 'max' else minimum)(a, b), zero_sign=True)
         if name == 'pow':
-            with np.errstate(all='ignore'):
-                return Bounded(np.power(a.astype(np.float64), b)).plus_ulps(POW_ULPS).expected(kind)
+            return Bounded(np.power(a.astype(np.float64), b)).plus_ulps(POW_ULPS).expected(kind)
         return correctly_rounded({**ARITHMETIC_FUNCTIONS, 'div': np.divide}[name], kind, a, b)
-    with np.errstate(all='ignore'):
-        if name == 'div':
-            return Expected(wrap(truncating_division(a, b), kind))
-        if name == 'pow':
-            return Expected(wrap(integer_power(a.dtype.itemsize * 8)(a, b), kind))
-        return Expected({**ARITHMETIC_FUNCTIONS, 'max': np.maximum, 'min': np.minimum}[name](a, b))
+    if name == 'div':
+        return Expected(wrap(truncating_division(a, b), kind))
+    if name == 'pow':
+        return Expected(wrap(integer_power(a.dtype.itemsize * 8)(a, b), kind))
+    return Expected({**ARITHMETIC_FUNCTIONS, 'max': np.maximum, 'min': np.minimum}[name](a, b))
 
 
 # ---- logical
@@ -121,8 +114,7 @@ LOGICAL = {'logicalAnd': np.logical_and, 'logicalOr': np.logical_or, 'logicalXor
 
 @operator(*COMPARISONS, *LOGICAL)
 def logical(name, arguments, options):
-    with np.errstate(all='ignore'):
-        return Expected({**COMPARISONS, **LOGICAL}[name](arguments[0].array, arguments[1].array).astype(np.uint8))
+    return Expected({**COMPARISONS, **LOGICAL}[name](arguments[0].array, arguments[1].array).astype(np.uint8))
 
 
 @operator('logicalNot', 'isNaN', 'isInfinite')
@@ -149,13 +141,12 @@ def saturated(numbers, name):
 @operator('cast')
 def cast(name, arguments, options):
     x, source, target = arguments[0].array, arguments[0].type, arguments[1]
-    with np.errstate(all='ignore'):
-        if is_float(target):
-            # Beyond 2^53 float64 is not exact, but float16 is infinite there, and numpy casts straight to float32.
-            direct = x.astype(TYPES[target]) if target == 'float32' else x.astype(np.float64).astype(TYPES[target])
-            return Expected(direct, zero_sign=True)
-        if not is_float(source):
-            return Expected(wrap(x, target))
+    if is_float(target):
+        # Beyond 2^53 float64 is not exact, but float16 is infinite there, and numpy casts straight to float32.
+        direct = x.astype(TYPES[target]) if target == 'float32' else x.astype(np.float64).astype(TYPES[target])
+        return Expected(direct, zero_sign=True)
+    if not is_float(source):
+        return Expected(wrap(x, target))
     # Out of range the specification asks for nothing; docs/semantics.md says that it saturates and that NaN is 0.
     return Expected(saturated([0 if np.isnan(f) else f for f in x.astype(np.float64).ravel()], target).reshape(x.shape))
 
@@ -199,13 +190,11 @@ def relu(name, arguments, options):
 def leaky(x, slope, kind):
     """max(0, x) + slope * min(0, x), whose products are rounded once.  A zero has either sign."""
     if not is_float(kind):
-        with np.errstate(all='ignore'):
-            zero = np.zeros_like(x)
-            return Expected(np.maximum(x, zero) + slope * np.minimum(x, zero))
+        zero = np.zeros_like(x)
+        return Expected(np.maximum(x, zero) + slope * np.minimum(x, zero))
     x, slope = x.astype(np.float64), np.asarray(slope, np.float64)
     zero = np.zeros_like(x)
-    with np.errstate(all='ignore'):
-        return Expected(round_to(maximum(zero, x) + slope * minimum(zero, x), kind))
+    return Expected(round_to(maximum(zero, x) + slope * minimum(zero, x), kind))
 
 
 @operator('prelu')
@@ -229,9 +218,8 @@ def elu(name, arguments, options):
     kind = arguments[0].type
     alpha = float(cast_number(default(options, 'alpha', 1.0), kind))
     x = arguments[0].array.astype(np.float64)
-    with np.errstate(all='ignore'):
-        negative = Bounded(x).through(expm1_of_negative, FUNCTION_ULPS) * alpha
-        return Bounded(np.maximum(x, 0) + negative.v, np.where(x > 0, 0, negative.e)).expected(kind)
+    negative = Bounded(x).through(expm1_of_negative, FUNCTION_ULPS) * alpha
+    return Bounded(np.maximum(x, 0) + negative.v, np.where(x > 0, 0, negative.e)).expected(kind)
 
 
 @operator('hardSigmoid')
@@ -272,9 +260,8 @@ def logistic(name, arguments, options):
 @operator('softplus')
 def softplus(name, arguments, options):
     x = arguments[0].array.astype(np.float64)
-    with np.errstate(all='ignore'):
-        tail = Bounded(-np.abs(x)).through(np.exp, FUNCTION_ULPS).through(np.log1p, FUNCTION_ULPS)
-        return (Bounded(np.maximum(x, 0)) + tail).expected(arguments[0].type)
+    tail = Bounded(-np.abs(x)).through(np.exp, FUNCTION_ULPS).through(np.log1p, FUNCTION_ULPS)
+    return (Bounded(np.maximum(x, 0)) + tail).expected(arguments[0].type)
 
 
 @operator('softsign')
@@ -296,8 +283,7 @@ def blockwise(array, shape):
 def quantize(name, arguments, options):
     x, target = arguments[0].array, arguments[2].type
     scale, zero = (blockwise(t.array, x.shape) for t in arguments[1:])
-    with np.errstate(all='ignore'):
-        quotient = np.rint(round_to(x.astype(np.float64) / scale.astype(np.float64), 'float32').astype(np.float64))
+    quotient = np.rint(round_to(x.astype(np.float64) / scale.astype(np.float64), 'float32').astype(np.float64))
     # int(q) is exact, and so is its sum with the zero point.
     sums = [0 if np.isnan(q) else q if np.isinf(q) else int(q) + int(z) for q, z in zip(quotient.ravel(), zero.ravel())]
     return Expected(saturated(sums, target).reshape(x.shape))
@@ -309,7 +295,6 @@ def dequantize(name, arguments, options):
     scale, zero = (blockwise(t.array, x.shape).astype(np.float64) for t in arguments[1:])
     x = x.astype(np.float64)
     if kind in ('int8', 'uint8'):
-        with np.errstate(all='ignore'):
-            return Expected(round_to((x - zero) * scale, target))
+        return Expected(round_to((x - zero) * scale, target))
     # Operands may be cast to floats first, as in the specification's emulation.
     return ((Bounded(x).rounded() - Bounded(zero).rounded()) * Bounded(scale)).expected(target)

@@ -13,18 +13,17 @@ from values import contiguous, is_float, place
 def distances(actual, expected, metric):
     if not is_float(actual.dtype.name):
         return np.abs(actual.astype(object) - expected.astype(object)).astype(np.float64)
-    with np.errstate(all='ignore'):
-        if metric == 'ULP':
-            far = np.abs(place(actual) - place(expected)).astype(np.float64)
-        else:
-            far = np.where(actual == expected, 0, np.abs(actual.astype(np.float64) - expected))
+    if metric == 'ULP':
+        far = np.abs(place(actual) - place(expected)).astype(np.float64)
+    else:
+        far = np.where(actual == expected, 0, np.abs(actual.astype(np.float64) - expected))
     both = np.isnan(actual) & np.isnan(expected)
     one = np.isnan(actual) != np.isnan(expected)
     return np.where(both, 0, np.where(one, np.inf, far))
 
 
 def check(case, form):
-    """An empty string, or what is wrong."""
+    """An empty string, or the error."""
     expected = case.evaluate(list(form['outputs']))
     tolerance = form['tolerance']
     for name, output in form['outputs'].items():
@@ -49,7 +48,7 @@ def contradictions():
 
 
 def run(folder):
-    """Prints what differs from what is expected; the number of cases and of differences."""
+    """Prints differences from the expected results; the number of cases and of differences."""
     count = wrong = 0
     contradicting = contradictions()
     for path in sorted(glob.glob(os.path.join(folder, '*.json'))):

@@ -20,8 +20,7 @@ def stored(state, kind):
     """A state between two steps: kept in float32, or rounded to float16 where that is the type."""
     if kind == 'float32':
         return state
-    with np.errstate(all='ignore'):
-        return Bounded(state.v, state.e + 2.0 ** -11 * (np.abs(state.v) + state.e) + 2.0 ** -25)
+    return Bounded(state.v, state.e + 2.0 ** -11 * (np.abs(state.v) + state.e) + 2.0 ** -25)
 
 
 class Gates:

@@ -19,7 +19,7 @@ except ImportError:
     sys.exit(77)
 
 import draw_chains    # noqa: F401
-import draw_elements  # noqa: F401  (these modules fill the table of what is drawn)
+import draw_elements  # noqa: F401  (these modules fill the table of operators)
 import draw_sums      # noqa: F401
 import published
 from cases import read_file
@@ -52,7 +52,7 @@ def describe(case):
 
 
 def compare(expected, answer):
-    """What is wrong with an answer; an empty string if it is right."""
+    """The error in an answer; an empty string if it is right."""
     if isinstance(answer, str):
         return answer
     for name, result in expected.items():

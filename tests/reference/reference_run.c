@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "wpt/conformance.h"
+#include "support/help.h"
 
 struct request {
     char *json, *data;
@@ -105,6 +106,7 @@ static void serve(const struct request *r, bool interpreter, const char *debug)
     cJSON_Delete(json);
 }
 
+PROGRAM_HELP("usage: reference-run [--interpreter] [--debug SWITCHES] <requests >answers\n")
 int main(int argc, char **argv)
 {
     bool interpreter = false, cut = false;
@@ -116,10 +118,8 @@ int main(int argc, char **argv)
             interpreter = true;
         else if (!strcmp(argv[i], "--debug") && i + 1 < argc)
             debug = argv[++i];
-        else {
-            fprintf(stderr, "usage: reference-run [--interpreter] [--debug SWITCHES] <requests >answers\n");
-            return 2;
-        }
+        else
+            return WRONG_USAGE;
     }
     while (request_read(&r, &cut)) {
         serve(&r, interpreter, debug);

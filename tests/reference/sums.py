@@ -30,8 +30,7 @@ def reduction(arguments, options):
 @operator('reduceMax', 'reduceMin')
 def extreme(name, arguments, options):
     x, axes, shape = reduction(arguments, options)
-    with np.errstate(all='ignore'):
-        return Expected((np.max if name == 'reduceMax' else np.min)(x, axis=axes).reshape(shape))
+    return Expected((np.max if name == 'reduceMax' else np.min)(x, axis=axes).reshape(shape))
 
 
 @operator('reduceSum', 'reduceMean', 'reduceL1', 'reduceL2', 'reduceSumSquare', 'reduceLogSum')
@@ -63,21 +62,19 @@ def reduce_product(name, arguments, options):
     kind = arguments[0].type
     if not is_float(kind):
         return Expected(wrap(np.asarray(np.prod(x.astype(object), axis=axes), object), kind).reshape(shape))
-    with np.errstate(all='ignore'):
-        v = np.prod(x.astype(np.float64), axis=axes)
-        count = x.size // max(np.size(v), 1)
-        return Bounded(v, growth(count) * np.abs(v) + ARITHMETIC.smallest).reshape(shape).expected(kind)
+    v = np.prod(x.astype(np.float64), axis=axes)
+    count = x.size // max(np.size(v), 1)
+    return Bounded(v, growth(count) * np.abs(v) + ARITHMETIC.smallest).reshape(shape).expected(kind)
 
 
 @operator('reduceLogSumExp')
 def log_sum_exp(name, arguments, options):
     x, axes, shape = reduction(arguments, options)
     x = x.astype(np.float64)
-    with np.errstate(all='ignore'):
-        highest = np.max(x, axis=axes, keepdims=True)
-        shift = np.where(np.isfinite(highest), highest, 0)
-        total = (Bounded(x) - Bounded(shift)).through(np.exp, FUNCTION_ULPS).sum(axes)
-        return (total.through(np.log, FUNCTION_ULPS) + Bounded(shift)).reshape(shape).expected(arguments[0].type)
+    highest = np.max(x, axis=axes, keepdims=True)
+    shift = np.where(np.isfinite(highest), highest, 0)
+    total = (Bounded(x) - Bounded(shift)).through(np.exp, FUNCTION_ULPS).sum(axes)
+    return (total.through(np.log, FUNCTION_ULPS) + Bounded(shift)).reshape(shape).expected(arguments[0].type)
 
 
 @operator('cumulativeSum')
@@ -95,20 +92,18 @@ def cumulative_sum(name, arguments, options):
 
     if not is_float(kind):
         return Expected(wrap(running(x.astype(object)), kind))
-    with np.errstate(all='ignore'):
-        x = x.astype(np.float64)
-        count = x.shape[axis]
-        return Bounded(running(x), growth(count) * running(np.abs(x)) + count * ARITHMETIC.smallest).expected(kind)
+    x = x.astype(np.float64)
+    count = x.shape[axis]
+    return Bounded(running(x), growth(count) * running(np.abs(x)) + count * ARITHMETIC.smallest).expected(kind)
 
 
 @operator('softmax')
 def softmax(name, arguments, options):
     x, axis = arguments[0].array.astype(np.float64), arguments[1]
-    with np.errstate(all='ignore'):
-        highest = np.max(x, axis=axis, keepdims=True)
-        # Infinity minus infinity is NaN: a row with +Infinity, or of -Infinity only, is NaN throughout.
-        terms = (Bounded(x) - Bounded(highest)).through(np.exp, FUNCTION_ULPS)
-        return (terms / terms.sum([axis])).expected(arguments[0].type)
+    highest = np.max(x, axis=axis, keepdims=True)
+    # Infinity minus infinity is NaN: a row with +Infinity, or of -Infinity only, is NaN throughout.
+    terms = (Bounded(x) - Bounded(highest)).through(np.exp, FUNCTION_ULPS)
+    return (terms / terms.sum([axis])).expected(arguments[0].type)
 
 
 # ---- products of matrices
@@ -131,11 +126,10 @@ def gemm(name, arguments, options):
     if options.get('c') is None:
         return product.expected(kind)
     c = np.broadcast_to(options['c'].array.astype(np.float64), product.v.shape)
-    with np.errstate(all='ignore'):
-        # The summand may be added before all products: its roundings are those of a sum of as many terms.
-        more = growth(a.shape[1] + 2) * np.abs(beta * c)
-        total = product + Bounded(c) * beta
-        return Bounded(total.v, total.e + more).expected(kind)
+    # The summand may be added before all products: its roundings are those of a sum of as many terms.
+    more = growth(a.shape[1] + 2) * np.abs(beta * c)
+    total = product + Bounded(c) * beta
+    return Bounded(total.v, total.e + more).expected(kind)
 
 
 # ---- normalisation
@@ -145,9 +139,8 @@ def scaled(x, mean, variance, scale, bias, epsilon, kind):
     root = (variance + epsilon).through(lambda v: np.sqrt(np.maximum(v, 0) + np.where(np.isnan(v) | (v < 0), np.nan, 0)), 1)
     factor = scale / root
     written = scale * ((x - mean) / root) + bias
-    with np.errstate(all='ignore'):
-        apart = 4 * ARITHMETIC.roundoff * (np.abs(x.v * factor.v) + np.abs(mean.v * factor.v) + np.abs(bias.v))
-        return Bounded(written.v, written.e + apart).expected(kind)
+    apart = 4 * ARITHMETIC.roundoff * (np.abs(x.v * factor.v) + np.abs(mean.v * factor.v) + np.abs(bias.v))
+    return Bounded(written.v, written.e + apart).expected(kind)
 
 
 def option_tensor(options, name, value, shape):

@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+np.seterr(all='ignore')  # infinities and NaN are results here
+
 TYPES = {'float32': np.float32, 'float16': np.float16, 'int32': np.int32, 'uint32': np.uint32, 'int64': np.int64,
          'uint64': np.uint64, 'int8': np.int8, 'uint8': np.uint8}
 FLOATS = ('float32', 'float16')
@@ -65,8 +67,7 @@ def limits(name):
 
 def round_to(values, name):
     """Real numbers (float64) rounded to a float data type, nearest even, overflow to infinity."""
-    with np.errstate(all='ignore'):
-        return np.asarray(values, np.float64).astype(TYPES[name])
+    return np.asarray(values, np.float64).astype(TYPES[name])
 
 
 def wrap(integers, name):
@@ -148,8 +149,7 @@ class Expected:
         """One allowed value, for what reads the result."""
         if self.high is self.low or not is_float(self.type):
             return self.low
-        with np.errstate(all='ignore'):
-            return round_to((self.low.astype(np.float64) + self.high) / 2, self.type)
+        return round_to((self.low.astype(np.float64) + self.high) / 2, self.type)
 
 
 class Bounded:
@@ -160,29 +160,24 @@ class Bounded:
         if e is None:
             self.e = np.zeros(self.v.shape)
         else:
-            with np.errstate(all='ignore'):
-                e = np.broadcast_to(np.asarray(e, np.float64), self.v.shape)
-                self.e = np.where(np.isfinite(self.v), np.where(np.isnan(e), np.inf, e), 0.0)
+            e = np.broadcast_to(np.asarray(e, np.float64), self.v.shape)
+            self.e = np.where(np.isfinite(self.v), np.where(np.isnan(e), np.inf, e), 0.0)
 
     def rounded(self):
         """The same, after one rounding."""
-        with np.errstate(all='ignore'):
-            return Bounded(self.v, self.e + ARITHMETIC.roundoff * (np.abs(self.v) + self.e) + ARITHMETIC.smallest)
+        return Bounded(self.v, self.e + ARITHMETIC.roundoff * (np.abs(self.v) + self.e) + ARITHMETIC.smallest)
 
     def plus_ulps(self, ulps):
-        with np.errstate(all='ignore'):
-            unit = 2 * ARITHMETIC.function_roundoff * (np.abs(self.v) + self.e) + ARITHMETIC.function_smallest
-            return Bounded(self.v, self.e + ulps * unit)
+        unit = 2 * ARITHMETIC.function_roundoff * (np.abs(self.v) + self.e) + ARITHMETIC.function_smallest
+        return Bounded(self.v, self.e + ulps * unit)
 
     def as_argument(self):
         """Rounded to what elementary functions take."""
-        with np.errstate(all='ignore'):
-            return Bounded(self.v, self.e + ARITHMETIC.function_roundoff * np.abs(self.v) + ARITHMETIC.function_smallest)
+        return Bounded(self.v, self.e + ARITHMETIC.function_roundoff * np.abs(self.v) + ARITHMETIC.function_smallest)
 
     def __add__(self, other):
         other = bounded(other)
-        with np.errstate(all='ignore'):
-            return Bounded(self.v + other.v, self.e + other.e).rounded()
+        return Bounded(self.v + other.v, self.e + other.e).rounded()
 
     def __sub__(self, other):
         return self + -bounded(other)
@@ -192,19 +187,17 @@ class Bounded:
 
     def __mul__(self, other):
         other = bounded(other)
-        with np.errstate(all='ignore'):
-            return Bounded(self.v * other.v,
-                           product_or_zero(np.abs(self.v), other.e) + product_or_zero(self.e, np.abs(other.v))
-                           + product_or_zero(self.e, other.e)).rounded()
+        return Bounded(self.v * other.v,
+                       product_or_zero(np.abs(self.v), other.e) + product_or_zero(self.e, np.abs(other.v))
+                       + product_or_zero(self.e, other.e)).rounded()
 
     def __truediv__(self, other):
         other = bounded(other)
-        with np.errstate(all='ignore'):
-            quotient = self.v / other.v
-            room = np.abs(other.v) - other.e
-            error = (self.e + product_or_zero(np.abs(quotient), other.e)) / room
-            error = np.where((other.e == 0) & (self.e == 0), 0.0, np.where(room > 0, error, np.inf))
-            return Bounded(quotient, error).rounded()
+        quotient = self.v / other.v
+        room = np.abs(other.v) - other.e
+        error = (self.e + product_or_zero(np.abs(quotient), other.e)) / room
+        error = np.where((other.e == 0) & (self.e == 0), 0.0, np.where(room > 0, error, np.inf))
+        return Bounded(quotient, error).rounded()
 
     def __getitem__(self, key):
         return Bounded(self.v[key], self.e[key])
@@ -214,28 +207,25 @@ class Bounded:
 
     def through(self, function, ulps):
         """A monotone function, computed with an error of that many units in the last place."""
-        with np.errstate(all='ignore'):
-            v = function(self.v)
-            e = np.fmax(np.abs(function(self.v + self.e) - v), np.abs(v - function(self.v - self.e)))
-            e = np.where(self.e == 0, 0.0, e)
-            return Bounded(v, e).plus_ulps(ulps)
+        v = function(self.v)
+        e = np.fmax(np.abs(function(self.v + self.e) - v), np.abs(v - function(self.v - self.e)))
+        e = np.where(self.e == 0, 0.0, e)
+        return Bounded(v, e).plus_ulps(ulps)
 
     def sum(self, axes, keep=True):
         count = 1
         for axis in axes:
             count *= self.v.shape[axis]
-        with np.errstate(all='ignore'):
-            absolute = np.sum(np.abs(self.v) + self.e, axis=tuple(axes), keepdims=keep)
-            error = np.sum(self.e, axis=tuple(axes), keepdims=keep)
-            return Bounded(np.sum(self.v, axis=tuple(axes), keepdims=keep),
-                           error + growth(count) * absolute + count * ARITHMETIC.smallest)
+        absolute = np.sum(np.abs(self.v) + self.e, axis=tuple(axes), keepdims=keep)
+        error = np.sum(self.e, axis=tuple(axes), keepdims=keep)
+        return Bounded(np.sum(self.v, axis=tuple(axes), keepdims=keep),
+                       error + growth(count) * absolute + count * ARITHMETIC.smallest)
 
     def expected(self, name):
         """Rounded to a float data type at last."""
-        with np.errstate(all='ignore'):
-            free = np.isinf(self.e)
-            return Expected(round_to(self.v - np.where(free, 0, self.e), name),
-                            round_to(self.v + np.where(free, 0, self.e), name), free=free)
+        free = np.isinf(self.e)
+        return Expected(round_to(self.v - np.where(free, 0, self.e), name),
+                        round_to(self.v + np.where(free, 0, self.e), name), free=free)
 
     def expected_integer(self, name):
         """Rounded to an integer data type at last, halves to even, saturated."""
@@ -252,8 +242,7 @@ def bounded(x):
 
 def product_or_zero(a, b):
     """a * b, where zero times infinity is zero: no error of something infinite."""
-    with np.errstate(all='ignore'):
-        return np.where((a == 0) | (b == 0), 0.0, a * b)
+    return np.where((a == 0) | (b == 0), 0.0, a * b)
 
 
 def growth(count):
@@ -266,10 +255,9 @@ def matmul(a, b):
     """The product of bounded matrices (and stacks of them), rounding products and sums."""
     a, b = bounded(a), bounded(b)
     count = a.v.shape[-1]
-    with np.errstate(all='ignore'):
-        big_a, big_b = np.abs(a.v) + a.e, np.abs(b.v) + b.e
-        error = big_a @ b.e + a.e @ big_b + growth(count + 1) * (big_a @ big_b) + count * ARITHMETIC.smallest
-        return Bounded(a.v @ b.v, error)
+    big_a, big_b = np.abs(a.v) + a.e, np.abs(b.v) + b.e
+    error = big_a @ b.e + a.e @ big_b + growth(count + 1) * (big_a @ big_b) + count * ARITHMETIC.smallest
+    return Bounded(a.v @ b.v, error)
 
 
 def by_element(function):
@@ -293,5 +281,4 @@ def place(array):
 
 
 def sigmoid(x):
-    with np.errstate(all='ignore'):
-        return 1 / (np.exp(-x) + 1)
+    return 1 / (np.exp(-x) + 1)

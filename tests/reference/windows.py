@@ -40,8 +40,7 @@ def by_channels(x, w, groups):
     n, c, height, width = x.shape
     x = x.reshape(n, groups, c // groups, height * width)
     w = w.reshape(groups, w.shape[0] // groups, c // groups)
-    with np.errstate(all='ignore'):
-        return np.einsum('ngcp,goc->ngop', x, w).reshape(n, -1, height, width)
+    return np.einsum('ngcp,goc->ngop', x, w).reshape(n, -1, height, width)
 
 
 def with_bias(total, absolute, count, options):
@@ -49,8 +48,7 @@ def with_bias(total, absolute, count, options):
     if bias is not None:
         b = bias.array.astype(np.float64).reshape(1, -1, 1, 1)
         total, absolute, count = total + b, absolute + np.abs(b), count + 1
-    with np.errstate(all='ignore'):
-        return Bounded(total, growth(count + 1) * absolute + count * ARITHMETIC.smallest)
+    return Bounded(total, growth(count + 1) * absolute + count * ARITHMETIC.smallest)
 
 
 TO_DATA = np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]], np.float64)
@@ -105,15 +103,13 @@ def conv2d(name, arguments, options):
                 continue
             part = x[:, :, source_rows][:, :, :, source_columns]
             place = np.ix_(range(total.shape[0]), range(total.shape[1]), rows, columns)
-            with np.errstate(all='ignore'):
-                total[place] += by_channels(part, w[:, :, ky, kx], groups)
-                absolute[place] += by_channels(np.abs(part), np.abs(w[:, :, ky, kx]), groups)
+            total[place] += by_channels(part, w[:, :, ky, kx], groups)
+            absolute[place] += by_channels(np.abs(part), np.abs(w[:, :, ky, kx]), groups)
     result = with_bias(total, absolute, w.shape[1] * w.shape[2] * w.shape[3], options)
     if w.shape[2:] == (3, 3) and groups == 1 and strides == [1, 1] and dilations == [1, 1] and arguments[1].constant:
         bias = 0 if options.get('bias') is None else np.abs(options['bias'].array.astype(np.float64)).reshape(1, -1, 1, 1)
-        with np.errstate(all='ignore'):
-            more = 2 * ARITHMETIC.roundoff * (np.abs(total) + bias)
-            result = Bounded(result.v, np.maximum(result.e, winograd_error(x, w, padding, out) + more))
+        more = 2 * ARITHMETIC.roundoff * (np.abs(total) + bias)
+        result = Bounded(result.v, np.maximum(result.e, winograd_error(x, w, padding, out) + more))
     expected = result.expected(kind)
     return relaid(expected, layout)
 
@@ -155,9 +151,8 @@ def conv_transpose2d(name, arguments, options):
                 continue
             part = x[:, :, rows][:, :, :, columns]
             place = np.ix_(range(total.shape[0]), range(total.shape[1]), target_rows, target_columns)
-            with np.errstate(all='ignore'):
-                total[place] += by_channels(part, transposed[:, :, ky, kx], groups)
-                absolute[place] += by_channels(np.abs(part), np.abs(transposed[:, :, ky, kx]), groups)
+            total[place] += by_channels(part, transposed[:, :, ky, kx], groups)
+            absolute[place] += by_channels(np.abs(part), np.abs(transposed[:, :, ky, kx]), groups)
     result = with_bias(total, absolute, inputs * w.shape[2] * w.shape[3], options)
     return relaid(result.expected(kind), layout)
 
@@ -200,16 +195,15 @@ def pool(name, arguments, options):
 
     count = np.array([len(r) for r in rows])[:, None] * np.array([len(c) for c in columns])[None, :]
     x = x.astype(np.float64)
-    with np.errstate(all='ignore'):
-        if name == 'l2Pool2d':
-            total = summed(x * x)
-            result = Bounded(total, growth(count + 1) * total + count * ARITHMETIC.smallest).through(np.sqrt, 1)
-        else:
-            total = Bounded(summed(x), growth(count) * summed(np.abs(x)) + count * ARITHMETIC.smallest)
-            share = 1 / np.maximum(count, 1)
-            result = Bounded(np.where(count == 0, 0, total.v), total.e) * Bounded(np.broadcast_to(share, total.v.shape),
-                                                                                      ARITHMETIC.roundoff * share)
-            result = Bounded(np.where(np.isinf(total.v), total.v, result.v), result.e)
+    if name == 'l2Pool2d':
+        total = summed(x * x)
+        result = Bounded(total, growth(count + 1) * total + count * ARITHMETIC.smallest).through(np.sqrt, 1)
+    else:
+        total = Bounded(summed(x), growth(count) * summed(np.abs(x)) + count * ARITHMETIC.smallest)
+        share = 1 / np.maximum(count, 1)
+        result = Bounded(np.where(count == 0, 0, total.v), total.e) * Bounded(np.broadcast_to(share, total.v.shape),
+                                                                                  ARITHMETIC.roundoff * share)
+        result = Bounded(np.where(np.isinf(total.v), total.v, result.v), result.e)
     return relaid(result.expected(kind), layout)
 
 
@@ -221,8 +215,7 @@ def max_pool(x, rows, columns, layout, kind):
             return np.full([n for i, n in enumerate(values.shape) if i != axis], lowest, values.dtype)
         return np.take(values, places, axis).max(axis)
 
-    with np.errstate(all='ignore'):
-        x = np.stack([highest(x, r, 2) for r in rows], 2)
-        x = np.stack([highest(x, c, 3) for c in columns], 3)
+    x = np.stack([highest(x, r, 2) for r in rows], 2)
+    x = np.stack([highest(x, c, 3) for c in columns], 3)
     x[:, :, [not r.size for r in rows]] = x[:, :, :, [not c.size for c in columns]] = 0
     return relaid(Expected(x), layout)

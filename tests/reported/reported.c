@@ -31,6 +31,7 @@
 #include "ir/interpret/interpret.h"
 #include "frontend/tools/arguments.h"
 #include "ir/graph/ir.h"
+#include "support/help.h"
 #include "support/shared.h"
 
 enum { WORDS_MAX = 200, PORTS_MAX = 40 };
@@ -176,7 +177,7 @@ static bool run(struct words *w)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/** Adds the case's own arguments: those that say what is compiled, or the others. */
+/** Adds the case's own arguments: those that name the model, or the others. */
 static void add_arguments(struct words *w, bool compiles)
 {
     static const char *const compiling = "--dim --shape --constant --budget";
@@ -367,6 +368,7 @@ static bool check_case(const char *reason, const char *only)
     return all;
 }
 
+PROGRAM_HELP("usage: reported FOLDER REFUSALS WEBNN_RUN WEBNNC [--group LETTER] [--case NAME] [--way WAY]\n")
 int main(int argc, char **argv)
 {
     const char *group = "", *only = NULL, *way = NULL;
@@ -376,7 +378,7 @@ int main(int argc, char **argv)
     struct dirent **entries;
 
     if (argc < 5)
-        die("usage", "reported FOLDER REFUSALS WEBNN_RUN WEBNNC [--group LETTER] [--case NAME] [--way WAY]");
+        return WRONG_USAGE;
     for (int i = 5; i + 1 < argc; i += 2)
         *(!strcmp(argv[i], "--group") ? &group : !strcmp(argv[i], "--case") ? &only : &way) = argv[i + 1];
     folder = argv[1];

@@ -9,7 +9,7 @@
 # into a file next to the object, so that the order of packed weights is compared, too.
 # A structural change must leave every byte as it is.  A change that is meant to alter code says so by the list this prints.
 #
-# Objects are kept in OUT, in a folder named after the model and a hash of its path and options, and are made anew if the
+# Objects are kept in OUT, in a folder named after the model and a hash of its path and options, and are made again if the
 # compiler is another one or a file of the model is newer than they are: comparing a second time against the same OLD_WEBNNC
 # costs half.  Exits with 1 if anything differs or does not compile, with 2 if the arguments are wrong or two of them name the
 # same model.

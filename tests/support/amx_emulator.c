@@ -13,11 +13,9 @@
  * the end of a process, from which the time of a processor's tile unit follows (docs/precision.md).
  *
  * Where that does not work, and where there is AMX itself, the process runs as it would.  AMX_EMULATOR_REQUIRED in the
- * environment makes it say what is missing and exit with 77 in the first case, by which ctest knows a test that was skipped.
- * Its values:
- *   compute   the process fails at its end when no matmul was computed in emulated tiles
- *   choose    it need not compute: what oneDNN chooses is looked at
- *   cpuid     the program executes cpuid itself: the kernel's help is needed
+ * environment makes it name the missing instruction and exit with 77 in the first case, by which ctest knows a test that was
+ * skipped. Its values: compute   the process fails at its end when no matmul was computed in emulated tiles choose    it need
+ * not compute: what oneDNN chooses is looked at cpuid     the program executes cpuid itself: the kernel's help is needed
  *
  * The instructions are those of palette 1 in Intel's Software Developer's Manual, volume 2; int8 and bfloat16, no others.
  */
@@ -526,8 +524,6 @@ static void end(void)
 static int find_library(struct dl_phdr_info *x, size_t size, void *user)
 {
     const char *name = strrchr(x->dlpi_name, '/');
-    (void)size;
-    (void)user;
 
     if (!name || strncmp(name, "/libdnnl.so", 11) != 0)
         return 0;
@@ -557,7 +553,7 @@ static bool patch(void)
     return true;
 }
 
-/** Makes tiles, or returns what is missing for that.  `by_kernel` asks for tiles in every `cpuid` of the process. */
+/** Makes tiles, or returns the missing requirement.  `by_kernel` asks for tiles in every `cpuid` of the process. */
 static const char *come_up(bool by_kernel)
 {
     unsigned a, b, c, d;
@@ -598,8 +594,6 @@ __attribute__((constructor)) static void begin(int argument_count, char **argume
     struct sigaction illegal = {.sa_sigaction = on_illegal, .sa_flags = SA_SIGINFO | SA_NODEFER},
                      fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
     const char *wanted = environment(variables, "AMX_EMULATOR_REQUIRED");
-    (void)argument_count;
-    (void)arguments;
 
     sigaction(SIGILL, &illegal, &theirs[0]);
     sigaction(SIGSEGV, &fault, &theirs[1]);

@@ -11,7 +11,7 @@ static const struct debug_options prefer_attention = {.flags = DEBUG_PREFER_ATTE
 
 enum { ATTENTION_SOME_OTHERS = -1 };
 
-/** Runs the passes that matter and all kernels, by `run`.  There must be an attention in one kernel of stages, and so many
+/** Runs the passes that matter and all kernels, by `run`.  There must be an attention in one kernel of stages, and that many
  * others next to it, or some. */
 static inline void attention_check(const char *body, const struct target *t, bool nasty, int others, kernel_runner run)
 {
@@ -40,7 +40,7 @@ static inline void attention_check(const char *body, const struct target *t, boo
                 ATTENTION_TEN("17") ATTENTION_TEN("18") "190,191"
 
 static const char *const attention_bodies[] = {
-    /* matrices alone; rows and keys that fill no vector; a batch; one head less in K and V, and in Q */
+    /* matrices alone; rows and keys that do not fill a vector; a batch; one head less in K and V, and in Q */
     "inputs { q: f32[9, 4]; k: f32[4, 7]; v: f32[7, 3]; }"
     "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); } outputs { y; }",
     "inputs { q: f32[2, 37, 5]; k: f32[2, 5, 33]; v: f32[2, 33, 6]; }"
@@ -85,7 +85,7 @@ static const char *const attention_bodies[] = {
     "inputs { q: f32[2, 16, 8]; k: f32[2, 8, 16]; v: f32[2, 16, 8]; }"
     "nodes { s = matmul(q, k); a = tanh(s); b = neg(a); p = softmax(b, 2); y = matmul(p, v); } outputs { y; }",
     /* heads that share a head of K and V, below each other in one matrix: many rows of each, with a mask that all share, one
-     * that differs from head to head, rows that leave a rest; one row of each; one head for all */
+     * that differs from head to head, rows with a remainder; one row of each; one head for all */
     "inputs { q: f32[1, 2, 48, 8]; k: f32[1, 2, 20, 8]; v: f32[1, 2, 20, 6]; m: f32[16, 20]; }"
     "nodes { t = transpose(k, permutation=[0, 1, 3, 2]); s = matmul(q, t); r = reshape(s, [1, 6, 16, 20]); b = add(r, m);"
     "  p = softmax(b, 3); z = reshape(p, [1, 2, 48, 20]); o = matmul(z, v); h = reshape(o, [1, 6, 16, 6]);"
@@ -149,10 +149,10 @@ static const char *const attention_bodies[] = {
 };
 enum { ATTENTION_BODIES = sizeof attention_bodies / sizeof *attention_bodies };
 
-/* Attentions in which numbers say which of 192 keys count.  They follow from a multiple of 20 from 0 to 200, or one from
- * -100 on: then no key counts in some rows.  Another kernel computes it. */
+/* Attentions in which numbers select valid keys of 192. They follow from a multiple of 20 from 0 to 200, or one from -100 on:
+ * then some rows have no valid key.  Another kernel computes it. */
 static const char *const bounded_attention_bodies[] = {
-    /* one row of each head: no further than a key, fewer than a number, both the other way round */
+    /* one row of each head: no further than a key, fewer than a number, both with operands exchanged */
     "inputs { q: f32[1, 2, 3, 16]; k: f32[1, 2, 192, 16]; v: f32[1, 2, 192, 20]; l: i32[1, 1, 1, 1]; }"
     "consts { low: f32[] @scalar(-1e30); c: i32[] @scalar(20); d: i32[] @scalar(100); i: i32[192] @values([" ATTENTION_192
     "]); }"
@@ -209,8 +209,8 @@ static const char *const bounded_attention_bodies[] = {
 };
 enum { BOUNDED_ATTENTION_BODIES = sizeof bounded_attention_bodies / sizeof *bounded_attention_bodies };
 
-/** Checks every step-th of these, from `first` on.  What is not finite is only in those without a bound, where no key is left
- * out. */
+/** Checks every step-th of these, from `first` on.  What is not finite is only in those without a bound, where no key is
+ * skipped. */
 static inline void attention_check_every(const struct target *t, int first, int step, kernel_runner run)
 {
     for (int i = first; i < ATTENTION_BODIES; i += step)

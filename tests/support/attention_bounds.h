@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Every way in which a graph may say which keys of an attention count: what is found, results, and what is not read.
+ * Every way in which a graph may bound the valid keys of an attention: the bounds found, results, and keys that are not read.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 enum { BOUNDS_KEYS = 192, BOUNDS_BLOCK = 64, BOUNDS_WINDOW = 40, BOUNDS_WIDTH = 16 };
 
-/** Nodes that make b of the scores s, so that the keys i count that are smaller than e, and not smaller than f if there is a
+/** Nodes that make b of the scores s, so that keys i smaller than e are valid, and not smaller than f if there is a
  * window: f is e - 40.  d is e - 1 and h is f - 1. */
 struct attention_spelling {
     const char *nodes;
@@ -29,7 +29,7 @@ static const struct attention_spelling attention_spellings[] = {
     {"g = greater(i, d); b = where(g, low, s);", false, true},
     {"g = greaterOrEqual(d, i); b = where(g, s, low);", false, true},
     {"g = lesser(d, i); n = logicalNot(g); o = logicalNot(n); b = where(o, low, s);", false, true},
-    /* what is added */
+    /* addends */
     {"g = lesser(i, e); m = where(g, zero, low); b = add(s, m);", false, true},
     {"g = greater(i, d); m = where(g, low, zero); b = add(m, s);", false, true},
     /* windows: by one condition, by two masks; keys from one on */
@@ -42,14 +42,14 @@ static const struct attention_spelling attention_spellings[] = {
     {"g = lesser(i, e); r = where(g, s, low); j = lesserOrEqual(i, h); b = where(j, low, r);", true, true},
     {"g = lesser(i, e); j = greater(f, i); r = where(j, low, s); m = where(g, zero, low); b = add(r, m);", true, true},
     {"j = lesser(i, f); b = where(j, low, s);", true, false},
-    /* another condition next to the comparison, where rows without keys are NaN in any case */
+    /* another condition next to the comparison, where rows without keys are always NaN */
     {"g = lesser(i, e); n = logicalAnd(g, u); b = where(n, s, infinite);", false, true},
     {"g = lesser(i, e); r = where(u, s, infinite); b = where(g, r, infinite);", false, true},
 };
 enum { ATTENTION_SPELLINGS = sizeof attention_spellings / sizeof *attention_spellings };
 
-/** Those of which nothing may be left out, since it is not known whether a row has no key, or more keys count, or the others
- * are not made small enough, or other nodes follow. */
+/** Those of which nothing may be skipped, since a row may have no key, more keys are valid, the others are not made small
+ * enough, or other nodes follow. */
 static const char *const attention_unbounded[] = {
     "g = lesser(i, e); n = logicalAnd(g, u); b = where(n, s, low);",
     "g = lesser(i, e); r = where(u, s, low); b = where(g, r, infinite);",
@@ -148,7 +148,7 @@ static inline float *attention_poisoned(int from, int to, bool closed)
 }
 
 /** Computes an attention in which `end` keys count, or those of a window before that, by `run`, which reads the inputs where
- * they lie if it is `closed`: what lies in blocks without one of them must not be read. */
+ * they lie if it is `closed`: what is in blocks without one of them must not be read. */
 static inline void attention_check_unread(const struct attention_spelling *s, int rows, int end, bool closed,
                                           const struct target *t, kernel_runner run)
 {
@@ -184,7 +184,7 @@ static inline void attention_check_unread(const struct attention_spelling *s, in
     graph_free(g);
 }
 
-/** Checks that of every step-th spelling, with few rows and with many, by a `run` that reads inputs where they lie. */
+/** Checks that of every step-th spelling, with few rows and with many, by a `run` that reads inputs in place. */
 static inline void attention_check_all_unread(const struct target *t, int first, int step, kernel_runner run)
 {
     static const int ends[] = {1, 71, 110, 170, 192};

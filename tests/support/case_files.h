@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What runners of case files share: reading them, lines "# key: value", and differences of texts. */
+/* Common parts of the runners of case files: reading them, lines "# key: value", and differences of texts. */
 #pragma once
 
 #include <ctype.h>

@@ -22,7 +22,7 @@ GRAPHS_UNUSED static struct graph *compact_parse(const char *body, int least, ui
             const double number = (double)(random_bits() % 4001) / 1000 - 2;
             if (v->type.type == WNNOperandDataType_Float32)
                 ((float *)data)[i] = (float)number;
-            else if (v->type.type == WNNOperandDataType_Float16)
+            else if (v->type.type == WNNOperandDataType_Float16 || v->type.type == DTYPE_BFLOAT16)
                 ((uint16_t *)data)[i] = number_cast(wnnNumber(number), v->type.type).f16;
             else
                 ((uint8_t *)data)[i] = (uint8_t)(least + (int)(random_bits() % range));
@@ -31,8 +31,8 @@ GRAPHS_UNUSED static struct graph *compact_parse(const char *body, int least, ui
     return g;
 }
 
-/** Puts the numbers of the i-th constant, which are bytes, into 4 bits each, and a cast in front of what reads them. */
-GRAPHS_UNUSED static void compact_narrow(struct graph *g, uint32_t i)
+/** Puts the numbers of the i-th constant, which are bytes, into that many bits each, with a cast before its users. */
+GRAPHS_UNUSED static void compact_narrow(struct graph *g, uint32_t i, uint32_t bits)
 {
     struct value *wide = g->first_constant, *v;
 
@@ -40,12 +40,14 @@ GRAPHS_UNUSED static void compact_narrow(struct graph *g, uint32_t i)
         wide = wide->next_constant;
     assert_int_equal(wide->type.type, WNNOperandDataType_Uint8);
     struct tensor_type type = wide->type;
-    type.type = DTYPE_UINT4;
+    type.type = dtype_packed(bits);
     struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
     assert_non_null(c);
     for (size_t at = 0; at < c->bytes; at++) {
-        const uint8_t *two = (const uint8_t *)wide->constant->data + 2 * at;
-        ((uint8_t *)(uintptr_t)c->data)[at] = (uint8_t)(two[0] | two[1] << 4);
+        uint8_t *byte = (uint8_t *)(uintptr_t)c->data + at;
+        *byte = 0;
+        for (uint32_t k = 0; k * bits < 8; k++)
+            *byte |= (uint8_t)(((const uint8_t *)wide->constant->data)[8 / bits * at + k] << k * bits);
     }
     v = make_cast(g, g->first, g->first, graph_add_constant(g, &type, c), WNNOperandDataType_Uint8);
     value_replace_uses(wide, v);

@@ -9,7 +9,7 @@
 #include "support/loop_run.h"
 #include "support/schedules.h"
 
-/* The address sanitizer looks at kernels, too, which takes one instruction set. */
+/* The address sanitizer instruments kernels, too, which takes one instruction set. */
 #ifdef WEBNN_SANITIZE
 static const char *const isas[] = {"native"};
 enum { STAGES_DEBUG = DEBUG_SANITIZE };
@@ -23,7 +23,7 @@ static struct codegen *stages_codegen;
 static const struct isa *stages_isa; /* that stages_codegen compiles for */
 static struct debug_options stages_debug;
 
-/** Makes stages_codegen for an instruction set and fills *t, whose strings lie in the arena. */
+/** Makes stages_codegen for an instruction set and fills *t, whose strings are in the arena. */
 static inline void stages_compile_for(struct target *t, const char *isa, uint32_t flags, struct arena *a)
 {
     struct error e = {0};
@@ -60,7 +60,7 @@ static inline void stages_call(const struct kernel *k, kernel_function f, void *
     for (int part = 0; part < 2; part++) {
         void *scratch = aligned_alloc(64, (size_t)(s->scratch_bytes + 127) / 64 * 64);
 
-        memset(scratch, 0xFF, (size_t)(s->scratch_bytes + 127) / 64 * 64); /* NaN: what is not written shows */
+        memset(scratch, 0xFF, (size_t)(s->scratch_bytes + 127) / 64 * 64); /* NaN: unwritten memory shows */
         f(&(struct kernel_args){tensors, numbers.params, scratch}, part ? middle : 0, part ? s->units : middle);
         free(scratch);
     }
@@ -68,8 +68,8 @@ static inline void stages_call(const struct kernel *k, kernel_function f, void *
     arena_free(&a);
 }
 
-/* Runs the loop IR of a kernel on copies of the tensors, as they were before the kernel ran, and compares with what machine
- * code has made of them. */
+/* Runs the loop IR of a kernel on copies of the tensors, as they were before the kernel ran, and compares with the results of
+ * machine code. */
 static inline void stages_interpret(const struct kernel *k, void *const *before, void *const *after)
 {
     struct knumbers numbers;

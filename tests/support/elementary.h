@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Holds what tests of elementary functions share: references, errors in units in the last place, and arguments that are hard.
+ * For tests of elementary functions: references, errors in units in the last place, and hard arguments.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ static inline double elementary_sigmoid(double x)
     return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
 }
 
-/* These are the functions of one argument, and the same in float64, whose own error does not count. */
+/* The functions of one argument, and the same in float64, whose own error does not count. */
 static const struct elementary {
     enum kop op;
     double (*reference)(double);
@@ -43,7 +43,7 @@ static inline float elementary_float(uint32_t bits)
 }
 
 /*
- * Returns how far a result is off, in units in the last place of the exact one.  It is infinite if a NaN, an infinity or the
+ * Returns the error of a result, in units in the last place of the exact one.  It is infinite if a NaN, an infinity or the
  * sign of a zero is wrong.
  */
 static inline double ulp_error(float got, double exact)

@@ -2,7 +2,7 @@
 /*
  * Matrix instructions (opencl_matrix_functions in codegen/opencl/opencl.h) as functions of OpenCL C, for devices without them.
  *
- * The items of a group hand each other registers through local memory, between barriers, according to the PTX ISA's chapters on
+ * The items of a group exchange registers through local memory, between barriers, according to the PTX ISA's chapters on
  * "ldmatrix" and on "Matrix Fragments for mma.m16n8k16 with floating point type".  With g = lane / 4 and t = lane % 4 of the
  * 32 lanes of a sub-group:
  *   A, 16 x 16   a[0]: row g,     columns 2 t and 2 t + 1;   a[2]: row g,     columns 2 t + 8 and 2 t + 9
@@ -13,31 +13,32 @@
  *                with .trans of its transpose
  *
  * Sums are those of the chips as their published tests describe them: EMULATED_TERMS products and the sum so far are added at
- * once, as numbers of 24 + EMULATED_BITS bits below the largest one's first bit, without what lies below, and so is the result
- * of what lies below 24 bits.
+ * once, as numbers of 24 + EMULATED_BITS bits below the largest one's first bit, truncated below, and the result is truncated
+ * to 24 bits.
  */
 #pragma once
 
 static const char emulated_matrix[] =
     "#ifndef MATRIX_MULTIPLY\n"
-    "#define MATRIX_UNROLL _Pragma(\"nounroll\")\n" /* compilers of processors would take minutes for all copies */
+    "#undef UNROLLED\n#define UNROLLED _Pragma(\"nounroll\")\n" /* compilers of processors would take minutes for all copies */
     "#define MATRIX_MEMORY __local uint emulated[256 * 6]; __local ulong emulated_rows[256];\n"
-    "#define MATRIX_LOAD(f, p) emulated_load(emulated_rows, f, p, 0)\n"
-    "#define MATRIX_LOAD_TRANSPOSED(f, p) emulated_load(emulated_rows, f, p, 1)\n"
-    "#define MATRIX_MULTIPLY(c, a, b) emulated_multiply(emulated, c, a, b)\n"
-    "static void emulated_load(__local ulong *rows, uint *f, __local ushort *p, int transposed) {\n"
-    "  const int item = (int)get_local_id(0), lane = item % 32, first = item - lane;\n"
+    "#define MATRIX_LOAD(f, p) f = emulated_load(emulated_rows, p, 0)\n"
+    "#define MATRIX_LOAD_TRANSPOSED(f, p) f = emulated_load(emulated_rows, p, 1)\n"
+    "#define MATRIX_MULTIPLY(c, a, b0, b1) c = emulated_multiply(emulated, c, a, (uint2)(b0, b1))\n"
+    "static uint emulated_word(__local const ulong *rows, int lane, int transposed) {\n"
+    "  const int row = transposed ? lane % 4 * 2 : lane / 4, column = transposed ? lane / 4 : lane % 4 * 2;\n"
+    "  const __local ushort *next = (const __local ushort *)rows[row + transposed] + column + !transposed;\n"
+    "  return ((const __local ushort *)rows[row])[column] | (uint)*next << 16;\n"
+    "}\n"
+    "static uint4 emulated_load(__local ulong *rows, __local ushort *p, int transposed) {\n"
+    "  const int item = (int)get_local_id(0), lane = item % 32;\n"
+    "  __local const ulong *own = rows + item - lane;\n"
     "  rows[item] = (ulong)p;\n"
     "  barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "  MATRIX_UNROLL for (int i = 0; i < 4; i++) {\n"
-    "    ushort h[2];\n"
-    "    MATRIX_UNROLL for (int e = 0; e < 2; e++) {\n"
-    "      const int row = transposed ? lane % 4 * 2 + e : lane / 4, column = transposed ? lane / 4 : lane % 4 * 2 + e;\n"
-    "      h[e] = ((__local const ushort *)rows[first + 8 * i + row])[column];\n"
-    "    }\n"
-    "    f[i] = h[0] | (uint)h[1] << 16;\n"
-    "  }\n"
+    "  const uint4 f = (uint4)(emulated_word(own, lane, transposed), emulated_word(own + 8, lane, transposed),\n"
+    "                          emulated_word(own + 16, lane, transposed), emulated_word(own + 24, lane, transposed));\n"
     "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  return f;\n"
     "}\n"
     "static float emulated_half(uint word, int odd) {\n"
     "  const ushort h = (ushort)(odd ? word >> 16 : word & 0xffffu);\n"
@@ -48,31 +49,34 @@ static const char emulated_matrix[] =
     "  int top = -1000, finite = isfinite(c), places = 0;\n"
     "  float plain = c;\n"
     "  long sum = 0;\n"
-    "  MATRIX_UNROLL for (int i = 0; i <= n; i++) {\n"
+    "  UNROLLED for (int i = 0; i <= n; i++) {\n"
     "    const float v = i < n ? x[i] : c;\n"
     "    if (i < n) { plain += v; finite &= isfinite(v); }\n"
     "    if (v != 0 && isfinite(v)) top = max(top, ilogb(v));\n"
     "  }\n"
     "  if (!finite || top == -1000) return plain;\n"
-    "  MATRIX_UNROLL for (int i = 0; i <= n; i++) sum += convert_long_rtz(ldexp(i < n ? x[i] : c, 23 + EMULATED_BITS - top));\n"
+    "  UNROLLED for (int i = 0; i <= n; i++) sum += convert_long_rtz(ldexp(i < n ? x[i] : c, 23 + EMULATED_BITS - top));\n"
     "  while (abs(sum) >= 1 << 24) { sum /= 2; places++; }\n"
     "  return ldexp((float)sum, top - 23 - EMULATED_BITS + places);\n"
     "}\n"
-    "static void emulated_multiply(__local uint *words, float *c, const uint *a, const uint *b) {\n"
-    "  const int item = (int)get_local_id(0), lane = item % 32, first = item - lane;\n"
-    "  MATRIX_UNROLL for (int i = 0; i < 4; i++) words[item * 6 + i] = a[i];\n"
-    "  MATRIX_UNROLL for (int i = 0; i < 2; i++) words[item * 6 + 4 + i] = b[i];\n"
+    "static float emulated_product(__local const uint *words, float c, int lane, int i) {\n"
+    "  const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;\n"
+    "  float products[16];\n"
+    "  UNROLLED for (int k = 0; k < 16; k++)\n"
+    "    products[k] = emulated_half(words[(row % 8 * 4 + k % 8 / 2) * 6 + row / 8 + k / 8 * 2], k % 2) *\n"
+    "                  emulated_half(words[(column * 4 + k % 8 / 2) * 6 + 4 + k / 8], k % 2);\n"
+    "  UNROLLED for (int k = 0; k < 16; k += EMULATED_TERMS) c = emulated_sum(c, products + k, EMULATED_TERMS);\n"
+    "  return c;\n"
+    "}\n"
+    "static float4 emulated_multiply(__local uint *words, float4 c, uint4 a, uint2 b) {\n"
+    "  const int item = (int)get_local_id(0), lane = item % 32;\n"
+    "  __local const uint *own = words + (item - lane) * 6;\n"
+    "  vstore4(a, 0, words + item * 6);\n"
+    "  vstore2(b, 0, words + item * 6 + 4);\n"
     "  barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "  MATRIX_UNROLL for (int i = 0; i < 4; i++) {\n"
-    "    const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;\n"
-    "    float products[16];\n"
-    "    MATRIX_UNROLL for (int k = 0; k < 16; k++) {\n"
-    "      const int of_a = first + row % 8 * 4 + k % 8 / 2, of_b = first + column * 4 + k % 8 / 2;\n"
-    "      products[k] = emulated_half(words[of_a * 6 + row / 8 + k / 8 * 2], k % 2) *\n"
-    "                    emulated_half(words[of_b * 6 + 4 + k / 8], k % 2);\n"
-    "    }\n"
-    "    MATRIX_UNROLL for (int k = 0; k < 16; k += EMULATED_TERMS) c[i] = emulated_sum(c[i], products + k, EMULATED_TERMS);\n"
-    "  }\n"
+    "  c = (float4)(emulated_product(own, c.s0, lane, 0), emulated_product(own, c.s1, lane, 1),\n"
+    "               emulated_product(own, c.s2, lane, 2), emulated_product(own, c.s3, lane, 3));\n"
     "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  return c;\n"
     "}\n"
     "#endif\n";

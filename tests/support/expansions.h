@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Runs expansions on single values, which tests hold generated code against, to the bit.
+ * Runs expansions on single values, with which tests compare generated code bit by bit.
  */
 #pragma once
 

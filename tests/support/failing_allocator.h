@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This allocator fails once when told to.  It puts malloc's functions before the C library's, or, where the sanitizers have
- * their own, between the program and those: leaks of the paths of errors are found there.  Only allocations that the program
- * itself makes (our libraries are linked into it) fail; tests/faults has the others.  C libraries but glibc offer no way back
- * to their own functions: there CAN_FAIL_ALLOCATIONS is not defined.
+ * This allocator fails once on request. It interposes malloc's functions, also between the program and the sanitizers' own,
+ * which find leaks on error paths.  Only allocations that the program itself makes (our libraries are linked into it) fail;
+ * tests/faults has the others.  C libraries but glibc offer no way back to their own functions: there CAN_FAIL_ALLOCATIONS is
+ * not defined.
  *
  *   for (long n = 0; !done; n++) {
  *       allocations_fail_after(n);
@@ -160,7 +160,7 @@ static inline long allocations_pause(void)
     return atomic_exchange(&allocations_until_failure, -1);
 }
 
-/** Goes on from where allocations_pause has stopped. */
+/** Continues after allocations_pause. */
 static inline void allocations_resume(long paused)
 {
     atomic_store(&allocations_until_failure, paused);

@@ -210,7 +210,6 @@ struct started {
 
 static void ended(void *unused)
 {
-    (void)unused;
     atomic_fetch_sub(&living, 1);
 }
 

@@ -147,7 +147,6 @@ cl_int clGetPlatformIDs(cl_uint n, cl_platform_id *out, cl_uint *count)
 
 cl_int clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t room, void *out, size_t *size)
 {
-    (void)p;
     return fake_give_text("GetPlatformInfo", what == CL_PLATFORM_VERSION ? "OpenCL 1.2 fake" : fake.platform, room, out, size);
 }
 
@@ -155,8 +154,6 @@ cl_int clGetDeviceIDs(cl_platform_id p, cl_device_type type, cl_uint n, cl_devic
 {
     cl_int code = fake_enter("GetDeviceIDs");
 
-    (void)p;
-    (void)type;
     find_devices();
     for (cl_uint i = 0; !code && i < n && i < device_count; i++)
         out[i] = &devices[i];
@@ -222,11 +219,6 @@ cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *o
 cl_context clCreateContext(const cl_context_properties *p, cl_uint n, const cl_device_id *d,
                            void(CL_CALLBACK *callback)(const char *, const void *, size_t, void *), void *user, cl_int *error)
 {
-    (void)p;
-    (void)n;
-    (void)d;
-    (void)callback;
-    (void)user;
     return fake_create("CreateContext", sizeof(struct _cl_context), error);
 }
 
@@ -244,8 +236,6 @@ cl_int clGetContextInfo(cl_context c, cl_context_info what, size_t room, void *o
 {
     cl_device_id d = &devices[0];
 
-    (void)c;
-    (void)what;
     return fake_give("GetContextInfo", &d, sizeof d, room, out, size);
 }
 
@@ -253,7 +243,6 @@ cl_command_queue clCreateCommandQueue(cl_context c, cl_device_id d, cl_command_q
 {
     cl_command_queue q = fake_create("CreateCommandQueue", sizeof *q, error);
 
-    (void)d;
     if (q) {
         q->context = c;
         q->properties = p;
@@ -284,7 +273,6 @@ cl_int clGetCommandQueueInfo(cl_command_queue q, cl_command_queue_info what, siz
 
 cl_int clFlush(cl_command_queue q)
 {
-    (void)q;
     return fake_leave(fake_enter("Flush"));
 }
 
@@ -292,7 +280,6 @@ cl_int clFinish(cl_command_queue q)
 {
     cl_int code = fake_enter("Finish");
 
-    (void)q;
     if (!code)
         fake_await_queue();
     return fake_leave(code);
@@ -304,8 +291,6 @@ cl_program clCreateProgramWithSource(cl_context c, cl_uint n, const char **parts
 {
     cl_program p = fake_create("CreateProgramWithSource", sizeof *p, error);
 
-    (void)c;
-    (void)lengths;
     if (p)
         p->source = strdup(parts[n - 1]);
     return p;
@@ -321,11 +306,6 @@ cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *d, const char
     compiler.threads--;
     pthread_mutex_unlock(&compiler.lock);
     cl_int code = fake_enter(p->source ? "BuildProgram" : "BuildProgramOfBinary");
-    (void)n;
-    (void)d;
-    (void)options;
-    (void)callback;
-    (void)user;
     return fake_leave(code ? code : fake.broken ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS);
 }
 
@@ -333,9 +313,6 @@ cl_int clGetProgramBuildInfo(cl_program p, cl_device_id d, cl_program_build_info
 {
     char log[4096];
 
-    (void)p;
-    (void)d;
-    (void)what;
     memset(log, 'x', sizeof log - 1);
     memcpy(log, "line 1: error", 13);
     log[sizeof log - 1] = '\0';
@@ -358,7 +335,6 @@ cl_int clGetProgramInfo(cl_program p, cl_program_info what, size_t room, void *o
 {
     size_t length = strlen(fake.driver) + 1;
 
-    (void)p;
     if (what == CL_PROGRAM_BINARY_SIZES)
         return fake_give("GetProgramInfo", &length, sizeof length, room, out, size);
     cl_int code = fake_enter("GetProgramInfo");
@@ -370,9 +346,6 @@ cl_int clGetProgramInfo(cl_program p, cl_program_info what, size_t room, void *o
 cl_program clCreateProgramWithBinary(cl_context c, cl_uint n, const cl_device_id *d, const size_t *lengths,
                                      const unsigned char **binaries, cl_int *status, cl_int *error)
 {
-    (void)c;
-    (void)n;
-    (void)d;
     if (lengths[0] != strlen(fake.driver) + 1 || memcmp(binaries[0], fake.driver, lengths[0]) != 0) {
         *error = CL_INVALID_BINARY;
         return NULL;
@@ -385,8 +358,6 @@ cl_program clCreateProgramWithBinary(cl_context c, cl_uint n, const cl_device_id
 
 cl_kernel clCreateKernel(cl_program p, const char *name, cl_int *error)
 {
-    (void)p;
-    (void)name;
     return fake_create("CreateKernel", sizeof(struct _cl_kernel), error);
 }
 
@@ -503,7 +474,6 @@ static void fake_set_command_buffers(bool has)
 
 void *clGetExtensionFunctionAddressForPlatform(cl_platform_id p, const char *name)
 {
-    (void)p;
     return fake.command_buffers ? fake_command_buffer_function(name) : NULL;
 }
 

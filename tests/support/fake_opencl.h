@@ -3,7 +3,7 @@
  * This is an OpenCL without a device, for tests of the engine: a library that is loaded in place of libOpenCL.so.1.
  *
  * Buffers are memory of the process, and every kernel does the same, whatever its source says: it writes to its second buffer
- * the bytes of its first one, each with its lowest bit flipped.  So what comes out shows whether data went the right way, a
+ * the bytes of its first one, each with its lowest bit flipped.  So results show whether transfers were right, a
  * program needs no compiler, and the sanitizers see everything.  The queue may be held, which makes the device as slow as a
  * test wants; every call may fail once; and all calls are counted and noted in order.
  *
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Describes a device, for fake_opencl.set_devices.  What is 0 is not said by the device. */
+/** Describes a device, for fake_opencl.set_devices.  Members that are 0 are not reported by the device. */
 struct fake_device {
     const char *name;
     unsigned long type; /* CL_DEVICE_TYPE_... */
@@ -35,7 +35,7 @@ struct fake_opencl {
     bool (*has_failed)(void);
     /** Returns the name of the call that failed first, less "cl". */
     const char *(*failed_call)(void);
-    /** Holds queues, in which nothing is done meanwhile, or lets them go. */
+    /** Suspends or resumes execution of queues. */
     void (*hold)(bool hold);
     /** Returns how many objects were created and not released. */
     long (*alive)(void);
@@ -52,15 +52,15 @@ struct fake_opencl {
     void (*set_command_buffers)(bool has);
     /** Has another platform's name; NULL is the library's own again. */
     void (*set_platform)(const char *name);
-    /** Makes builds fail, and the compiler say so at length. */
+    /** Makes builds fail with a long log. */
     void (*break_compiler)(bool broken);
     /** Shows these devices, which stay the caller's, instead of the one of the library.  NULL shows that one again. */
     void (*set_devices)(unsigned count, const struct fake_device *devices);
-    /** Holds all other threads that build a program, or lets them go. */
+    /** Suspends or resumes all other threads that build a program. */
     void (*hold_compiler)(bool hold);
     /** Returns how many threads build a program. */
     unsigned (*compiling)(void);
 };
 
-/** Is the library's function fake_opencl_get. */
+/** Type of the library's function fake_opencl_get. */
 typedef const struct fake_opencl *fake_opencl_function(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what the files of the OpenCL without a device share: its objects, and how calls are counted and fail.
+ * Internals of the OpenCL without a device: its objects, and how calls are counted and fail.
  */
 #pragma once
 
@@ -62,7 +62,7 @@ struct command {
     size_t from_offset, to_offset, bytes;
     const void *host_from;
     void *host_to;
-    cl_event event; /* a reference, or NULL if it was not asked for */
+    cl_event event; /* a reference, or NULL if not requested */
 };
 
 struct fake_state {
@@ -100,10 +100,10 @@ cl_int fake_give(const char *call, const void *value, size_t bytes, size_t room,
 cl_int fake_give_text(const char *call, const char *text, size_t room, void *out, size_t *size);
 /** Drops a reference and returns whether it was the last one.  The lock is held. */
 bool fake_drop(int *references);
-/** Takes a reference, or gives one back; an object without any is freed. */
+/** Takes or drops a reference; an object without any is freed. */
 cl_int fake_retain(const char *name, int *references);
 cl_int fake_release(const char *name, int *references, void *object);
-/** Does what is in queues, unless they are held.  The lock is held. */
+/** Runs queued commands, unless they are held.  The lock is held. */
 void fake_execute_all(void);
 /** Puts a command into the queue; between fake_enter and fake_leave. */
 cl_int fake_enqueue(struct command command, cl_bool wait, cl_event *event);
@@ -111,5 +111,5 @@ cl_int fake_enqueue(struct command command, cl_bool wait, cl_event *event);
 struct command fake_launch(cl_kernel k);
 /** Is clGetExtensionFunctionAddressForPlatform for command buffers (fake_opencl_record.c). */
 void *fake_command_buffer_function(const char *name);
-/** Waits until what is in queues is done.  The lock is held. */
+/** Waits until queued commands are done.  The lock is held. */
 void fake_await_queue(void);

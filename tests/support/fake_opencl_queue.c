@@ -114,8 +114,6 @@ cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void *host
 {
     cl_mem m = fake_create("CreateBuffer", sizeof *m, error);
 
-    (void)flags;
-    (void)host;
     if (m) {
         m->context = c;
         m->bytes = bytes;
@@ -131,10 +129,6 @@ cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void *host
 /* Only steps of oneDNN want parts of buffers, and there is no oneDNN over this OpenCL. */
 cl_mem clCreateSubBuffer(cl_mem m, cl_mem_flags flags, cl_buffer_create_type type, const void *what, cl_int *error)
 {
-    (void)m;
-    (void)flags;
-    (void)type;
-    (void)what;
     *error = CL_INVALID_OPERATION;
     return NULL;
 }
@@ -168,9 +162,6 @@ cl_int clEnqueueReadBuffer(cl_command_queue q, cl_mem m, cl_bool wait, size_t of
 {
     cl_int code = fake_enter("EnqueueReadBuffer");
 
-    (void)q;
-    (void)n;
-    (void)list;
     if (!code)
         fake_enqueue((struct command){.kind = COMMAND_READ, .from = m, .from_offset = offset, .bytes = bytes, .host_to = to},
                      wait, event);
@@ -182,9 +173,6 @@ cl_int clEnqueueWriteBuffer(cl_command_queue q, cl_mem m, cl_bool wait, size_t o
 {
     cl_int code = fake_enter("EnqueueWriteBuffer");
 
-    (void)q;
-    (void)n;
-    (void)list;
     if (!code)
         fake_enqueue((struct command){.kind = COMMAND_WRITE, .to = m, .to_offset = offset, .bytes = bytes, .host_from = from},
                      wait, event);
@@ -196,11 +184,6 @@ cl_int clEnqueueFillBuffer(cl_command_queue q, cl_mem m, const void *pattern, si
 {
     cl_int code = fake_enter("EnqueueFillBuffer");
 
-    (void)q;
-    (void)pattern;
-    (void)size;
-    (void)n;
-    (void)list;
     if (!code)
         fake_enqueue((struct command){.kind = COMMAND_FILL, .to = m, .to_offset = offset, .bytes = bytes}, CL_FALSE, event);
     return fake_leave(code);
@@ -211,9 +194,6 @@ cl_int clEnqueueCopyBuffer(cl_command_queue q, cl_mem from, cl_mem to, size_t fr
 {
     cl_int code = fake_enter("EnqueueCopyBuffer");
 
-    (void)q;
-    (void)n;
-    (void)list;
     if (!code)
         fake_enqueue((struct command){.kind = COMMAND_COPY,
                                       .from = from,
@@ -229,9 +209,6 @@ cl_int clEnqueueMarkerWithWaitList(cl_command_queue q, cl_uint n, const cl_event
 {
     cl_int code = fake_enter("EnqueueMarkerWithWaitList");
 
-    (void)q;
-    (void)n;
-    (void)list;
     if (!code)
         fake_enqueue((struct command){.kind = COMMAND_MARKER}, CL_FALSE, event);
     return fake_leave(code);
@@ -251,7 +228,6 @@ cl_int clWaitForEvents(cl_uint n, const cl_event *events)
 
 cl_int clGetEventInfo(cl_event e, cl_event_info what, size_t room, void *out, size_t *size)
 {
-    (void)what;
     return fake_give("GetEventInfo", &e->status, sizeof e->status, room, out, size);
 }
 
@@ -292,13 +268,6 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, con
 {
     cl_int code = fake_enter("EnqueueNDRangeKernel");
 
-    (void)q;
-    (void)dims;
-    (void)offset;
-    (void)global;
-    (void)local;
-    (void)n;
-    (void)list;
     if (!code)
         fake_enqueue(fake_launch(k), CL_FALSE, event);
     return fake_leave(code);

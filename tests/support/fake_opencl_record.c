@@ -14,9 +14,6 @@ struct _cl_command_buffer_khr {
 static cl_command_buffer_khr create(cl_uint n, const cl_command_queue *queues,
                                     const cl_command_buffer_properties_khr *properties, cl_int *error)
 {
-    (void)n;
-    (void)queues;
-    (void)properties;
     return fake_create("CreateCommandBufferKHR", sizeof(struct _cl_command_buffer_khr), error);
 }
 
@@ -26,16 +23,6 @@ static cl_int record(cl_command_buffer_khr b, cl_command_queue q, const cl_prope
 {
     cl_int code = fake_enter("CommandNDRangeKernelKHR");
 
-    (void)q;
-    (void)properties;
-    (void)dims;
-    (void)offset;
-    (void)global;
-    (void)local;
-    (void)n;
-    (void)list;
-    (void)point;
-    (void)handle;
     if (!code && (b->final || b->count == RECORDED_MAX))
         code = CL_INVALID_OPERATION;
     if (!code)
@@ -56,11 +43,6 @@ static cl_int replay(cl_uint n, cl_command_queue *queues, cl_command_buffer_khr 
 {
     cl_int code = fake_enter("EnqueueCommandBufferKHR");
 
-    (void)n;
-    (void)queues;
-    (void)events;
-    (void)list;
-    (void)event;
     if (!code && !b->final)
         code = CL_INVALID_OPERATION;
     for (unsigned i = 0; !code && i < b->count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Makes graphs for tests of text, by parse_body(), and holds results against them.  Every graph that goes through here is also
- * verified and checked to print and parse back to the same text.
+ * Makes graphs for tests of text, by parse_body(), and compares results with them.  Every graph is also verified and checked to
+ * print and parse back to the same text.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What the files of the layer intel_layer.c share.
+ * Internals of the layer intel_layer.c.
  */
 #pragma once
 
@@ -11,5 +11,5 @@
 bool intel_layer_fails(const char *name);
 /** Puts the calls that are counted and may fail into the table; those below are target's. */
 void intel_layer_add_faults(const struct _cl_icd_dispatch *target, struct _cl_icd_dispatch *table);
-/** Is the layer's interface for tests (intel_layer_faults.h). */
+/** The layer's interface for tests (intel_layer_faults.h). */
 const struct intel_layer *intel_layer_get(void);

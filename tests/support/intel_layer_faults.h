@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What tests ask of the layer intel_layer.c while it is loaded: they open the same file and get intel_layer_get from it.
+ * The interface of the loaded layer intel_layer.c for tests, which open the same file and look up intel_layer_get.
  */
 #pragma once
 
@@ -17,5 +17,5 @@ struct intel_layer {
     long (*memory_objects)(void);
 };
 
-/** Is the layer's function intel_layer_get. */
+/** Type of the layer's function intel_layer_get. */
 typedef const struct intel_layer *intel_layer_function(void);

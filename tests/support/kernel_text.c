@@ -389,7 +389,6 @@ static void parse_tensor(struct parser *p, const char *name, bool local)
         parse_form(p);
     if (local)
         return;
-    p->k->tensors[id].uneven = take(p, "uneven");
     p->k->tensors[id].unaligned = take(p, "unaligned");
     p->k->tensors[id].written = take(p, "written");
 }
@@ -404,7 +403,7 @@ static void parse_store(struct parser *p, const struct named *tensor)
     kernel_store(p->k, tensor->id, address, value, count, guards);
 }
 
-static struct kernel *parse_kernel(const char *start, const char **at);
+static struct kernel *parse_kernel(const char *start, const char **at, bool in_braces);
 
 /* Reads a stage's number, its tensors, its condition, and its kernel. */
 static void parse_stage(struct parser *p)
@@ -429,7 +428,7 @@ static void parse_stage(struct parser *p)
             wrong(p, "there is no tensor", word);
         }
     }
-    struct kernel *own = parse_kernel(p->start, &p->at);
+    struct kernel *own = parse_kernel(p->start, &p->at, true);
     own->macro_tile_vars = macro_tile_vars;
     own->rare = how.when == KSTAGE_NOT_BELOW;
     struct kstage *stage = kernel_stage(p->k, own, tensors);
@@ -493,8 +492,8 @@ static void reach(struct parser *p, uint32_t tensor, struct kaffine address, uin
         p->reach[tensor] = high + 1;
 }
 
-/* Reads what follows the word "kernel", to the end of the kernel. */
-static struct kernel *parse_kernel(const char *start, const char **at)
+/* Reads what follows the word "kernel", to the end of the kernel, or statements to the end of the text. */
+static struct kernel *parse_kernel(const char *start, const char **at, bool in_braces)
 {
     struct parser *p = calloc(1, sizeof *p);
     struct kernel *k = kernel_create();
@@ -503,12 +502,14 @@ static struct kernel *parse_kernel(const char *start, const char **at)
     assert_true(p && k);
     *p = (struct parser){.start = start, .at = *at, .k = k};
     next(p);
-    const size_t length = strcspn(p->at, " {\n");
-    if (strncmp(p->at, "(unnamed)", length))
-        snprintf(k->name, sizeof k->name, "%.*s", (int)length, p->at);
-    p->at += length;
-    need(p, "{");
-    while (!take(p, "}"))
+    if (in_braces) {
+        const size_t length = strcspn(p->at, " {\n");
+        if (strncmp(p->at, "(unnamed)", length))
+            snprintf(k->name, sizeof k->name, "%.*s", (int)length, p->at);
+        p->at += length;
+        need(p, "{");
+    }
+    while (in_braces ? !take(p, "}") : (next(p), *p->at))
         parse_statement(p, take_word(p, word));
     for (uint32_t i = 0; i < p->waiting_count; i++) {
         const struct named *n = find(p, p->waiting[i].name);
@@ -567,9 +568,9 @@ struct kernel *kernel_parse(const char *text, const char *values)
     char *replaced = names_replace(text, values);
     const char *at = replaced + strspn(replaced, " \n");
 
-    assert_memory_equal(at, "kernel", 6);
-    at += 6;
-    struct kernel *k = parse_kernel(replaced, &at);
+    const bool in_braces = !strncmp(at, "kernel ", 7);
+    at += in_braces ? 6 : 0;
+    struct kernel *k = parse_kernel(replaced, &at, in_braces);
     free(replaced);
     return k;
 }

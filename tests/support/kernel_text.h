@@ -10,11 +10,11 @@
  *     store y[$n*i + j] = max(reduce.dot(a[8*i + r], b[$n*r + j]), 0)
  *   }
  *
- * A number is a float32 constant, and one after a type, as in u8(3), a constant of it; an expression there is converted.  In
- * addresses, sizes and guards (`x = load a[i - 1] if 0 <= i - 1 < $m else 2`) a form may be divided by a number, and the
- * remainder taken: (i + 3*j) / 4 % 2.  A tensor without a size, as in x: f32[], is as large as its addresses want it.  `loaded
- * l = k < 8` makes a variable of an expression, and `form row = 2*i - 1` names a form.  A dollar sign and a name stand for a
- * text that is given with the kernel's.
+ * A text may be the statements alone.  A number is a float32 constant, and one after a type, as in u8(3), a constant of it; an
+ * expression there is converted.  In addresses, sizes and guards (`x = load a[i - 1] if 0 <= i - 1 < $m else 2`) a form may be
+ * divided by a number, and the remainder taken: (i + 3*j) / 4 % 2.  A tensor without a size, as in x: f32[], is as large as its
+ * addresses want it.  `loaded l = k < 8` makes a variable of an expression, and `form row = 2*i - 1` names a form.  A dollar
+ * sign and a name stand for a text that is given with the kernel's.
  */
 #pragma once
 
@@ -28,6 +28,13 @@ struct kernel *kernel_of(const char *text, const char *values, ...) __attribute_
 
 /** Fails unless a finished kernel's text is read as the same kernel. */
 void assert_reads_back(const struct kernel *k);
+
+/**
+ * Runs a finished kernel on buffers, one scalar at a time; generated code is tested against it.  Element-wise float operations
+ * are exactly rounded as generated code's are; transcendental functions are double's, rounded; sums accumulate in double.
+ * Returns false if memory runs out.
+ */
+bool kernel_interpret(const struct kernel *k, void *const *tensors);
 
 /** Returns text with all names replaced, which the caller frees. */
 char *names_replace(const char *text, const char *values);

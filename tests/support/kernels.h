@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Runs lowered graphs in tests on random inputs: every cluster is lowered and its kernels are run by a function of the test's
- * choice, and outputs are held against the reference interpreter within its error bounds.
+ * choice, and outputs are compared with the reference interpreter within its error bounds.
  */
 #pragma once
 
@@ -79,6 +79,23 @@ GRAPHS_UNUSED static bool kernels_agree(const struct tensor_type *t, const void 
     return true;
 }
 
+/** Returns the kernels of a cluster, which the caller frees. */
+GRAPHS_UNUSED static struct kernel_list kernels_lower(const struct graph *g, const struct cluster *c,
+                                                      const struct target *target)
+{
+    struct kernel_list list;
+
+    assert_done(lower_cluster(g, c, target, &list, &e));
+    return list;
+}
+
+/** Frees a graph and its kernels. */
+GRAPHS_UNUSED static void kernels_end(struct graph *g, struct kernel_list *list)
+{
+    kernel_list_free(list);
+    graph_free(g);
+}
+
 /** Lowers cluster c and runs its kernels on the values' buffers (allocated on demand, by value->index). */
 GRAPHS_UNUSED static bool kernels_run_cluster(struct graph *g, const struct cluster *c, const struct target *target,
                                               void **buffers, kernel_runner run, uint32_t *kernel_count)
@@ -97,7 +114,7 @@ GRAPHS_UNUSED static bool kernels_run_cluster(struct graph *g, const struct clus
             if (v->constant)
                 tensors[t] = (void *)(uintptr_t)v->constant->data;
             else if (!buffers[v->index]) {
-                /* The bytes are 0xAA, so that what is not written shows. */
+                /* The bytes are 0xAA, so that unwritten ones show. */
                 buffers[v->index] = malloc((size_t)type_bytes(&v->type));
                 memset(buffers[v->index], 0xAA, (size_t)type_bytes(&v->type));
             }
@@ -227,12 +244,10 @@ static inline uint32_t kernels_fuse(struct graph *g, const struct pass_options *
     pass_finish_clusters(g, o);
     assert_int_equal(g->error.status, WNNStatus_Success);
     for (const struct cluster *c = g->first_cluster; c; c = c->next) {
-        struct kernel_list list;
-        struct error e = {0};
 
         if (c->kind != CLUSTER_KERNEL)
             continue;
-        assert_true(lower_cluster(g, c, o->target, &list, &e));
+        struct kernel_list list = kernels_lower(g, c, o->target);
         *kernels += list.count;
         for (uint32_t i = 0; i < list.count; i++)
             with_stages += list.kernels[i]->stage_count > 0;

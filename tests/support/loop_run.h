@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Lowers kernels to the loop language and runs what they become in its interpreter, without LLVM.
+ * Lowers kernels to the loop language and runs the result in its interpreter, without LLVM.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ static inline bool loop_is_exact(const struct loop_module *m, const struct isa *
 }
 
 /** Runs all units of a scheduled kernel on its tensors, the last two thirds first.  Returns whether machine code for such a
- * processor computes the same bits.  The test fails if the kernel's loop IR is not valid, or does what it may not. */
+ * processor computes the same bits.  The test fails if the kernel's loop IR is not valid, or violates its rules. */
 static inline bool loop_run(const struct schedule *s, const struct isa *isa, const struct knumbers *numbers,
                             void *const *tensors)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Says which files are mapped into this process. */
+/* Tells which files are mapped into this process. */
 #pragma once
 
 #include <stdio.h>

@@ -29,8 +29,7 @@ static inline void network_open(struct network *n, const char *name, uint32_t th
     if (!f)
         exit(shared_absent(file));
     fclose(f);
-    if (!manifest_open(folder, &n->manifest, &e))
-        fail_msg("%s", e.message);
+    assert_works(manifest_open(folder, &n->manifest, &e), &e);
     options.threadCount = threads;
     assert_int_equal(wnnCreateContext(&options, &n->context), WNNStatus_Success);
     if (manifest_build(n->manifest, n->context, &n->graph, &e))
@@ -110,10 +109,8 @@ static inline void network_check_cases(const char *name, uint32_t threads)
     for (size_t i = 0; i < manifest_case_count(n.manifest); i++) {
         struct manifest_case c;
         float *outputs[8] = {NULL};
-        struct error e = {0};
 
-        if (!manifest_case_load(n.manifest, i, &c, &e))
-            fail_msg("%s", e.message);
+        assert_done(manifest_case_load(n.manifest, i, &c, &e));
         network_compute(&n, &c, outputs);
         for (size_t k = 0; k < c.output_count; k++) {
             double scale, worst = largest_difference(outputs[k], &c.outputs[k].array, &scale);

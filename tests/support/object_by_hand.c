@@ -110,18 +110,7 @@ enum { FLAGS = 0 };
 
 #endif
 
+#define HEAD WEBNN_OBJECT_MAGIC, WEBNN_OBJECT_VERSION, sizeof(struct webnn_object), FLAGS
 extern const struct webnn_object webnn_object_v1;
-EXPORT const struct webnn_object webnn_object_v1 = {WEBNN_OBJECT_MAGIC,
-                                                    WEBNN_OBJECT_VERSION,
-                                                    sizeof(struct webnn_object),
-                                                    FLAGS,
-                                                    "hand",
-                                                    "by hand",
-                                                    "any",
-                                                    2,
-                                                    2,
-                                                    inputs,
-                                                    outputs,
-                                                    FUNCTIONS,
-                                                    NULL,
-                                                    NULL};
+EXPORT const struct webnn_object webnn_object_v1 = {HEAD,   "hand",  "by hand", "any", 2,   2,
+                                                    inputs, outputs, FUNCTIONS, NULL,  NULL};

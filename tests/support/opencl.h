@@ -19,7 +19,6 @@ static struct {
     enum gpu_shape last;      /* shape of the kernel that ran last */
     bool last_matrix;         /* it had tiles of matrix instructions */
     const char *before;       /* text that goes before kernels, or NULL */
-    bool last_bytes;          /* it multiplied bytes */
     /* Programs are kept by their source: kernels of one structure are built once. */
     struct opencl_program {
         char *source;
@@ -62,6 +61,18 @@ GRAPHS_UNUSED static void opencl_end(void)
     free(opencl.programs);
     clReleaseCommandQueue(opencl.queue);
     clReleaseContext(opencl.context);
+}
+
+/** Is the main function of tests on a device; with the argument `shapes` it returns what that function does. */
+GRAPHS_UNUSED static int opencl_main(int argc, char **argv, int (*shapes)(void))
+{
+    if (!opencl_start()) {
+        puts("skipped: there is no OpenCL device");
+        return 77;
+    }
+    const int result = shapes && argc == 2 && !strcmp(argv[1], "shapes") ? shapes() : tests_main(argc, argv);
+    opencl_end();
+    return result;
 }
 
 /** Returns the program of a source, built if it is new, or NULL after printing why the compiler refuses it. */
@@ -122,13 +133,12 @@ GRAPHS_UNUSED static void opencl_map(cl_program program, const char *name, size_
     clReleaseKernel(kernel);
 }
 
-/** Is a kernel_runner, which prints, builds and runs k on copies of the tensors, and copies what it wrote back. */
+/** A kernel_runner, which prints, builds and runs k on copies of the tensors, and copies what it wrote back. */
 GRAPHS_UNUSED static bool opencl_run(const struct kernel *k, void *const *tensors)
 {
     enum { OFFSET = 64 }; /* not 0, so that offsets are tested, too */
     struct gpu_schedule s;
     struct opencl_source source;
-    struct error e = {0};
     cl_mem buffers[KERNEL_TENSORS_MAX] = {NULL}, scratch = NULL;
     const cl_ulong offset = OFFSET;
     size_t global[GPU_DIMENSIONS], local[GPU_DIMENSIONS];
@@ -139,8 +149,7 @@ GRAPHS_UNUSED static bool opencl_run(const struct kernel *k, void *const *tensor
     schedule_gpu_choose(k, &opencl.facts, &opencl.choice, &s);
     opencl.last = s.shape;
     opencl.last_matrix = s.shape == GPU_TILES && s.tile.matrix.subgroups_m;
-    opencl.last_bytes = s.shape == GPU_TILES && s.tile.bytes.a != KEXPR_NONE;
-    assert_true(opencl_print(k, &s, "kernel_under_test", &source, &e));
+    assert_done(opencl_print(k, &s, "kernel_under_test", &source, &e));
     cl_program program = opencl_kernel_program(source.text);
     if (!program) {
         opencl_source_free(&source);
@@ -164,7 +173,7 @@ GRAPHS_UNUSED static bool opencl_run(const struct kernel *k, void *const *tensor
         good &= clSetKernelArg(kernel, argument++, sizeof offset, &offset) == CL_SUCCESS;
     }
     if (k->stage_count) {
-        const cl_uchar nan = 0xFF; /* what is not written shows */
+        const cl_uchar nan = 0xFF; /* unwritten memory shows */
         scratch = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, OFFSET + (size_t)s.scratch_bytes, NULL, &error);
         good &= clEnqueueFillBuffer(opencl.queue, scratch, &nan, 1, 0, OFFSET + (size_t)s.scratch_bytes, 0, NULL, NULL) ==
                 CL_SUCCESS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Has what every OpenCL layer for tests does: it answers questions about itself, and begins with the functions below it.
+ * Common parts of OpenCL layers for tests: they report their properties and start with the functions of the next layer.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <CL/cl_layer.h>
 #include <string.h>
 
-/** Answers a question of OpenCL's kind: the value if there is room for it, its size if that is wanted. */
+/** Answers an OpenCL query: the value if there is room for it, its size if requested. */
 static inline cl_int layer_answer(const void *value, size_t bytes, size_t room, void *out, size_t *size)
 {
     if (out && room < bytes)
@@ -20,7 +20,7 @@ static inline cl_int layer_answer(const void *value, size_t bytes, size_t room, 
     return CL_SUCCESS;
 }
 
-/** Is clGetLayerInfo of a layer of that name. */
+/** Implements clGetLayerInfo of a layer of that name. */
 static inline cl_int layer_info(const char *name, cl_layer_info what, size_t room, void *out, size_t *size)
 {
     const cl_layer_api_version version = CL_LAYER_API_VERSION_100;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a region of the library openmp_user has seen. */
+/* What a region of the library openmp_user observed. */
 #pragma once
 
 enum { OPENMP_THREADS = 16 };
@@ -12,5 +12,5 @@ struct openmp_seen {
 
 /** Opens a region of that many threads (0: as many as there are), and one in each of its parts. */
 __attribute__((visibility("default"))) void use_openmp(struct openmp_seen *s, unsigned threads);
-/** Is a function of a library that shares loops. */
+/** A function of a library that shares loops. */
 __attribute__((visibility("default"))) long share_loop(void);

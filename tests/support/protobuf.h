@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Writes protobuf messages by hand, field by field, so that tests can write what no library would: ONNX files with anything in
- * them.  If memory runs out, it ends the process.
+ * Writes protobuf messages by hand, field by field, so that tests can write invalid ONNX files.  If memory runs out, it ends
+ * the process.
  */
 #pragma once
 
@@ -9,24 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Holds bytes that grow.  It is empty if it is all zeros; the owner frees data. */
-struct bytes {
-    uint8_t *data;
-    size_t length, capacity;
-};
+#include "ir/support/array.h"
 
 /** Appends bytes. */
 static inline void put(struct bytes *b, const void *data, size_t length)
 {
-    if (b->length + length > b->capacity) {
-        b->capacity = 2 * (b->length + length) + 64;
-        b->data = realloc(b->data, b->capacity);
-        if (!b->data)
-            abort();
-    }
-    if (length)
-        memcpy(b->data + b->length, data, length);
-    b->length += length;
+    if (!bytes_append(b, data, length))
+        abort();
 }
 
 /** Appends a varint. */

@@ -3,14 +3,14 @@
 
 #include "webnn/webnn.h"
 
-/** Gives back a graph and its context. */
+/** Releases a graph and its context. */
 static inline void release_graph(WNNContext context, WNNGraph graph)
 {
     wnnGraphRelease(graph);
     wnnContextRelease(context);
 }
 
-/** Gives back two tensors, too. */
+/** Releases two tensors, too. */
 static inline void release_all(WNNContext context, WNNGraph graph, WNNTensor a, WNNTensor b)
 {
     wnnTensorRelease(a);

@@ -7,7 +7,7 @@
 #include "ir/schedule/schedule.h"
 #include "support/test.h"
 
-/** A unit of work covers at most so many elements of the vector variable, on every machine; without reductions exactly so many.
+/** A unit of work covers at most that many elements of the vector variable, on every machine; without reductions exactly that.
  */
 enum { UNIT_ELEMENTS = 4096 };
 

@@ -10,9 +10,9 @@
 struct search_options {
     uint64_t seed;     /* of the first thing that is made */
     uint64_t count;    /* so many are made */
-    uint64_t failures; /* the search ends after so many */
-    double seconds;    /* the search ends after so long */
-    double shrink;     /* so many seconds are spent on making a failure small */
+    uint64_t failures; /* the search ends after that many */
+    double seconds;    /* the search ends after that time */
+    double shrink;     /* time spent on reducing a failure */
 };
 
 /** Reads an option with a value.  Returns false if it is none of these. */

@@ -22,7 +22,7 @@ static inline const char *shared_path(char *buf, size_t size, const char *name)
     return buf;
 }
 
-/** Says that a file or folder is absent, and returns what a program must end with that cannot test without it: 77, which ctest
+/** Reports that a file or folder is absent, and returns the exit status of a test that needs it: 77, which ctest
  * shows as skipped, or 1 where the data are required. */
 static inline int shared_absent(const char *path)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "support/help.h"
 #include "support/test.h"
 
 #include <pthread.h>
@@ -55,7 +56,7 @@ void test_skip_all(const char *reason)
     skip_reason = reason;
 }
 
-int tests_list(void)
+static int tests_list(void)
 {
     for (size_t i = 0; i < test_count; i++)
         puts(tests[i].name);
@@ -78,4 +79,21 @@ int tests_run_as(const char *group)
 int tests_run(void)
 {
     return tests_run_as("tests");
+}
+
+int tests_main(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "--list"))
+        return tests_list();
+    if (argc == 2)
+        cmocka_set_test_filter(argv[1]);
+    return tests_run();
+}
+
+__attribute__((constructor)) static void tests_have_help(int argc, char **argv)
+{
+    help_print(argc, argv,
+               "usage: PROGRAM            run all tests; exit status 0 if all pass, 77 if they are skipped\n"
+               "       PROGRAM --list     print the names of the tests\n"
+               "       PROGRAM PATTERN    run those whose names match, such as 'wrong_*'\n");
 }

@@ -8,7 +8,7 @@
  *       assert_int_equal(1 + 1, 2);
  *   }
  *
- * A program that needs a main function of its own calls tests_run() in it.
+ * A program that needs a main function of its own calls tests_main() or tests_run() in it.
  */
 #pragma once
 
@@ -44,14 +44,36 @@
         test_each(setup, teardown);                                                                                            \
     }
 
-/** Says why this build has no tests of the program, which is then skipped. */
+/** The reason why this build skips the program's tests. */
 #define TESTS_SKIPPED(reason)                                                                                                  \
     __attribute__((constructor)) static void tests_skipped(void)                                                               \
     {                                                                                                                          \
         test_skip_all(reason);                                                                                                 \
     }
 
-/** Runs a function on so many threads at a time, which get the data, a step further each, and waits for all of them. */
+/** Skips the program unless there is what a function looks for, which says itself what is absent. */
+#define TESTS_NEED(found)                                                                                                      \
+    __attribute__((constructor)) static void tests_need(void)                                                                  \
+    {                                                                                                                          \
+        if (!(found))                                                                                                          \
+            test_skip_all("data are absent");                                                                                  \
+    }
+
+/** Fails with the error's message unless a call is done that takes &e for its error. */
+#define assert_done(call)                                                                                                      \
+    do {                                                                                                                       \
+        struct error e = {0};                                                                                                  \
+        assert_works(call, &e);                                                                                                \
+    } while (0)
+
+/** Fails with the message of a struct error unless what filled it in was done. */
+#define assert_works(done, e)                                                                                                  \
+    do {                                                                                                                       \
+        if (!(done))                                                                                                           \
+            fail_msg("%s", (e)->message);                                                                                      \
+    } while (0)
+
+/** Runs a function on that many threads at a time, which get the data, a step further each, and waits for all of them. */
 void run_on_threads(size_t count, void *(*function)(void *), void *data, size_t step);
 
 /** What the macros call.  Tests run in the order of their lines. */
@@ -64,5 +86,5 @@ void test_skip_all(const char *reason);
 int tests_run_as(const char *group);
 int tests_run(void);
 
-/** Prints the names of the tests.  Returns 0. */
-int tests_list(void);
+/** Runs the tests that the arguments say: all, or those of a pattern; or lists them (--list). */
+int tests_main(int argc, char **argv);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Convolutions for tests of Winograd's transforms: sizes, paddings, layouts, what is fused, and the passes that make a kernel
+ * Convolutions for tests of Winograd's transforms: sizes, paddings, layouts, fused nodes, and the passes that make a kernel
  * of each.
  */
 #pragma once
@@ -47,7 +47,7 @@ static const char *const winograd_bodies[] = {
     "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1], filterLayout=\"hwio\"" NHWC "); } outputs { y; }",
     "inputs { x: f32[1, 6, 700, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
     "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
-    /* paddings that differ, are large, or leave nothing but padding in some tiles; channels that fill no vector */
+    /* paddings that differ, are large, or fill some tiles with padding only; channels that do not fill a vector */
     "inputs { x: f32[1, 5, 6, 5]; } consts { w: f32[7, 3, 3, 5] @scalar(1); b: f32[7] @scalar(1); }"
     "nodes { y = conv2d(x, w, bias=b, padding=[0, 2, 1, 0], filterLayout=\"ohwi\"" NHWC "); } outputs { y; }",
     "inputs { x: f32[1, 3, 2, 20]; } consts { w: f32[20, 3, 3, 37] @scalar(1); }"
@@ -73,7 +73,7 @@ enum { WINOGRAD_BODIES = sizeof winograd_bodies / sizeof *winograd_bodies };
 /** A machine for tests that generate no code. */
 static const struct target plain_target = {.isa.vector_bits = 256, .thread_count = 2, .cache_bytes = 1 << 20};
 
-/** Convolutions of so many channels that larger tiles are accurate enough: two for tiles of 2x4 results, two for 4x4. */
+/** Convolutions of that many channels that larger tiles are accurate enough: two for tiles of 2x4 results, two for 4x4. */
 static const char *const winograd_wide_bodies[] = {
     ("inputs { x: f32[1, 7, 11, 32]; } consts { w: f32[16, 32, 3, 3] @scalar(1); b: f32[16] @scalar(1); }"
      "nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]" NHWC "); y = relu(c); } outputs { y; }"),

@@ -54,7 +54,7 @@ static inline double work_counter_read(const struct work_counter *c)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/** Returns what is counted, for messages. */
+/** Returns the name of the counter, for messages. */
 static inline const char *work_counter_unit(const struct work_counter *c)
 {
     return c->file >= 0 ? "instructions" : "ns of processor time";

@@ -20,7 +20,7 @@ static int prepare(void **state)
     return 0;
 }
 
-/** What is given in another type than the model takes is converted, with a note; numbers on the command line are constants. */
+/** Inputs of another type than the model takes are converted, with a note; numbers on the command line are constants. */
 TEST(other_types_are_converted)
 {
     static const int32_t small[3] = {1, -2, 3};
@@ -39,14 +39,13 @@ TEST(other_types_are_converted)
         assert_true(y[i] == 2 * six[i]);
     free(y);
     write_array("small.npy", WNNOperandDataType_Int32, 1, (uint32_t[]){3}, small);
-    assert_int_equal(run("%s whole.webnn --input n=small.npy", WEBNN_RUN), 0);
-    assert_printed("note: input 'n': small.npy is of type int32, converted to int64");
+    runs(0, "note: input 'n': small.npy is of type int32, converted to int64", "%s whole.webnn --input n=small.npy", WEBNN_RUN);
     assert_printed("  -1 2 -3\n");
-    assert_int_equal(run("%s whole.webnn --constant n=small.npy", WEBNN_RUN), 0);
-    assert_printed("note: the constant given for input 'n' is int32, converted to int64");
+    runs(0, "note: the constant given for input 'n' is int32, converted to int64", "%s whole.webnn --constant n=small.npy",
+         WEBNN_RUN);
     write_text("bytes3.webnn", "webnn_graph \"b\" v1 { inputs { n: u8[3]; } nodes { m = identity(n); } outputs { m; } }");
-    assert_int_equal(run("%s bytes3.webnn --input n=small.npy", WEBNN_RUN), 1);
-    assert_printed("input 'n': small.npy is of type int32, the model takes uint8: element 1 is -2, which uint8 cannot hold");
+    runs(1, "input 'n': small.npy is of type int32, the model takes uint8: element 1 is -2, which uint8 cannot hold",
+         "%s bytes3.webnn --input n=small.npy", WEBNN_RUN);
 }
 
 /** An array of float64 in an archive is told like one in a file of its own. */
@@ -71,13 +70,11 @@ TEST(float64_in_an_archive_is_told)
 
 TEST(numbers_are_constants_without_a_file)
 {
-    assert_int_equal(run("%s whole.webnn --constant n=9007199254740993,-2,0", WEBNN_RUN), 0);
-    assert_printed("  -9007199254740993 2 0\n");
+    runs(0, "  -9007199254740993 2 0\n", "%s whole.webnn --constant n=9007199254740993,-2,0", WEBNN_RUN);
     assert_not_printed("note:");
-    assert_int_equal(run("%s scalar.webnn --constant x=0.25", WEBNN_RUN), 0); /* a shape of one element, float32 */
+    runs(0, "", "%s scalar.webnn --constant x=0.25", WEBNN_RUN); /* a shape of one element, float32 */
     assert_printed("output 'y' float32 [1, 1]: min 0.5");
-    assert_int_equal(run("%s scalar.webnn --constant x=true", WEBNN_RUN), 0);
-    assert_printed("output 'y' float32 [1, 1]: min 2");
+    runs(0, "output 'y' float32 [1, 1]: min 2", "%s scalar.webnn --constant x=true", WEBNN_RUN);
 }
 
 /** Writes y = Reshape(x, shape), with both as inputs. */
@@ -137,8 +134,8 @@ TEST(a_damaged_value_is_told_once)
             bytes[i] = 3; /* the sum of the archive is another one */
     assert_true(file_write("shape.npz", bytes, length, NULL));
     free(bytes);
-    assert_int_equal(run("%s reshape.onnx --input shape=shape.npz", WEBNN_RUN), 1);
-    assert_printed("webnn-run: shape.npz: 'shape.npy' cannot be read, or is damaged\n");
+    runs(1, "webnn-run: shape.npz: 'shape.npy' cannot be read, or is damaged\n", "%s reshape.onnx --input shape=shape.npz",
+         WEBNN_RUN);
     line = strchr(printed, '\n');
     assert_true(line && !line[1]);
 }

@@ -27,7 +27,7 @@ static void write_constant(FILE *out, const char *name, const char *shape, unsig
     fputs("]);\n", out);
 }
 
-/* Convolutions in nchw, one of them large enough for Winograd's transforms, and what is fused with them. */
+/* Convolutions in nchw, one of them large enough for Winograd's transforms, and nodes fused with them. */
 static void write_convolutions(FILE *out)
 {
     fputs("webnn_graph \"convolutions\" v1 {\n  inputs { x: f32[1, 32, 28, 28]; }\n  consts {\n", out);
@@ -73,8 +73,8 @@ static void check_stages(void (*write)(FILE *out), const char *options, const ch
     write(out);
     assert_int_equal(fclose(out), 0);
     run("rm -rf dump && mkdir dump");
-    assert_int_equal(run(WEBNN_RUN " net.webnn --random 5 --quiet --output expected.npz"), 0);
-    assert_int_equal(run(WEBNN_RUN " net.webnn --random 5 --quiet %s,print-after-all,dump=dump", options), 0);
+    runs(0, "", WEBNN_RUN " net.webnn --random 5 --quiet --output expected.npz");
+    runs(0, "", WEBNN_RUN " net.webnn --random 5 --quiet %s,print-after-all,dump=dump", options);
     assert_int_equal(glob("dump/*.webnn", 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         const char *path = found.gl_pathv[i];
@@ -92,23 +92,23 @@ static void check_stages(void (*write)(FILE *out), const char *options, const ch
     if (stages < stages_at_least)
         fail_msg("%u stages, at least %u expected", stages, stages_at_least);
     /* Data that are not the graph's are noticed: the comparison above is no empty one. */
-    assert_int_equal(run(WEBNN_RUN " net.webnn --random 6 --quiet --compare y=expected.npz %s", tolerance), 1);
+    runs(1, "", WEBNN_RUN " net.webnn --random 6 --quiet --compare y=expected.npz %s", tolerance);
 }
 
 /* Convolutions are transformed for the caches of a processor, and on no device. */
 TEST(stages_of_convolutions_read_back)
 {
     check_stages(write_convolutions, "--engine cpu --debug isa=avx2,prefer-winograd", "--atol 1e-5 --rtol 1e-4", 6);
-    assert_int_equal(run("grep -q '@winograd(' dump/*.webnn"), 0);
-    assert_int_equal(run("grep -q '@kernel(' dump/*finish-clusters.webnn"), 0);
-    assert_int_equal(run("test -s dump/graph0-*-finish-clusters.safetensors"), 0);
+    runs(0, "", "grep -q '@winograd(' dump/*.webnn");
+    runs(0, "", "grep -q '@kernel(' dump/*finish-clusters.webnn");
+    runs(0, "", "test -s dump/graph0-*-finish-clusters.safetensors");
     check_stages(write_convolutions, "--engine cpu --debug no-library,isa=baseline", "--atol 1e-5 --rtol 1e-4", 6);
 }
 
 TEST(stages_of_recurrent_networks_read_back)
 {
     check_stages(write_recurrent, "--debug isa=native", "--atol 1e-5 --rtol 1e-4", 4);
-    assert_int_equal(run("grep -q '@loop(' dump/*.webnn"), 0);
+    runs(0, "", "grep -q '@loop(' dump/*.webnn");
     check_stages(write_recurrent, "--precision bf16 --debug prefer-bfloat16,bfloat16-rate=8", "--atol 1e-5 --rtol 1e-4", 4);
 }
 
@@ -120,14 +120,11 @@ TEST(marks_are_read_or_refused)
                "0, 0, 0, 0, 0, 0, 64]); l: bf16[2] @bytes([128, 63, 0, 64]); } nodes { a = cast(x, \"float64\") "
                "@kernel(0); b = add(a, k) @kernel(0); c = cast(b, bf16); y = mul(c, l) @view(3) @kernel(1); } outputs "
                "{ y; } }");
-    assert_int_equal(run(WEBNN_RUN " m.webnn"), 0);
-    assert_printed("1 4");
+    runs(0, "1 4", WEBNN_RUN " m.webnn");
     write_text("m.webnn", "webnn_graph \"m\" v1 { inputs { x: f32[2]; } nodes { y = neg(x) @chip(0); } outputs { y; } }");
-    assert_int_equal(run(WEBNN_RUN " m.webnn"), 1);
-    assert_printed("1:64: kernel, library, loop, view or winograd expected");
+    runs(1, "1:64: kernel, library, loop, view or winograd expected", WEBNN_RUN " m.webnn");
     write_text("m.webnn", "webnn_graph \"m\" v1 { inputs { x: f32[2]; } nodes { y = neg(x) @kernel(x); } outputs { y; } }");
-    assert_int_equal(run(WEBNN_RUN " m.webnn"), 1);
-    assert_printed("a number expected");
+    runs(1, "a number expected", WEBNN_RUN " m.webnn");
 }
 
 TEST_GROUP(enter_folder, leave_folder)

@@ -43,13 +43,12 @@ static double first_of(const cJSON *line, const char *output, int i)
 
 TEST(each_file_has_a_line)
 {
-    assert_int_equal(run("mkdir -p many/below"), 0);
+    runs(0, "", "mkdir -p many/below");
     write_array("many/a.npy", F32, 2, (uint32_t[]){2, 3}, six);
     write_array("many/below/b.npy", F32, 2, (uint32_t[]){2, 3}, (float[6]){7, 8, 9, 10, 11, 12});
     write_array("many/c.npy", F32, 1, (uint32_t[]){6}, six); /* not the model's shape */
     write_text("many/d.npy", "\x93NUMPY and nothing else");
-    assert_int_equal(run("%s sum.webnn --each x=many --first 6 --top 1 --save-each saved", WEBNN_RUN), 1);
-    assert_printed("2 of 4 inputs failed");
+    runs(1, "2 of 4 inputs failed", "%s sum.webnn --each x=many --first 6 --top 1 --save-each saved", WEBNN_RUN);
     assert_not_printed("input 'x'"
                        " float32"); /* nothing but lines of JSON goes to stdout */
     cJSON *line = line_of("many/a.npy");
@@ -68,58 +67,47 @@ TEST(each_file_has_a_line)
     line = line_of("many/d.npy");
     assert_non_null(cJSON_GetObjectItem(line, "error"));
     cJSON_Delete(line);
-    assert_int_equal(run("%s sum.webnn --input x=saved/b.npy.npz", WEBNN_RUN), 1); /* it holds y and twice */
-    assert_int_equal(run("%s two.webnn --input a=six.npy", WEBNN_RUN), 1);
+    runs(1, "", "%s sum.webnn --input x=saved/b.npy.npz", WEBNN_RUN); /* it holds y and twice */
+    runs(1, "", "%s two.webnn --input a=six.npy", WEBNN_RUN);
 
     /* A list; archives with several inputs; what else is given stays as it is. */
     write_array("a4.npy", F32, 1, (uint32_t[]){4}, six);
     write_text("list", "a4.npy\n\na4.npy\n");
     write_array("b4.npy", F32, 1, (uint32_t[]){4}, (float[4]){1, 1, 1, 1});
-    assert_int_equal(run("%s two.webnn --input b=b4.npy --each-list a=list --first 1", WEBNN_RUN), 0);
+    runs(0, "", "%s two.webnn --input b=b4.npy --each-list a=list --first 1", WEBNN_RUN);
     line = line_of("a4.npy");
     assert_true(first_of(line, "c", 0) == 0);
     cJSON_Delete(line);
-    assert_int_equal(run("%s two.webnn --input a=a4.npy --input b=b4.npy --output c=c.npy --output all.npz --quiet", WEBNN_RUN),
-                     0);
+    runs(0, "", "%s two.webnn --input a=a4.npy --input b=b4.npy --output c=c.npy --output all.npz --quiet", WEBNN_RUN);
     float *y = read_floats("c.npy", 4);
     assert_true(y[1] == -3);
     free(y);
 
     /* Files that do not fit the model come first: too few bytes, another shape, no picture, none that is read at all. */
-    assert_int_equal(run("mkdir -p mixed"), 0);
+    runs(0, "", "mkdir -p mixed");
     write_text("mixed/1.png", "no picture");
     write_array("mixed/2.npy", F32, 1, (uint32_t[]){6}, six);
     write_array("mixed/3.npy", F32, 2, (uint32_t[]){2, 3}, six);
     write_text("mixed/0.npy", "\x93NUMPY and nothing else");
-    assert_int_equal(run("%s sum.webnn --each mixed --first 1", WEBNN_RUN), 1);
-    assert_printed("3 of 4 inputs failed");
+    runs(1, "3 of 4 inputs failed", "%s sum.webnn --each mixed --first 1", WEBNN_RUN);
     line = line_of("mixed/1.png");
     assert_non_null(strstr(cJSON_GetObjectItem(line, "error")->valuestring, "is neither PNG nor JPEG"));
     cJSON_Delete(line);
     line = line_of("mixed/3.npy");
     assert_true(first_of(line, "y", 0) == 1.5);
     cJSON_Delete(line);
-    assert_int_equal(run("rm mixed/3.npy mixed/1.png && %s sum.webnn --each mixed", WEBNN_RUN), 1);
-    assert_printed("2 of 2 inputs failed");
+    runs(1, "2 of 2 inputs failed", "rm mixed/3.npy mixed/1.png && %s sum.webnn --each mixed", WEBNN_RUN);
 
-    /* What is refused. */
-    assert_int_equal(run("%s sum.webnn --each many --state x=y", WEBNN_RUN), 2);
-    assert_printed("--state does not go with --each");
-    assert_int_equal(run("%s sum.webnn --each many --save-each list", WEBNN_RUN), 1);
-    assert_printed("list is no folder and cannot be made one");
-    assert_int_equal(run("%s sum.webnn --each many --each-list x=list", WEBNN_RUN), 1);
-    assert_printed("name different inputs");
-    assert_int_equal(run("%s sum.webnn --each nowhere", WEBNN_RUN), 1);
-    assert_printed("none of 1 files can be read; the first: nowhere");
-    assert_int_equal(run("%s sum.webnn --each y=many", WEBNN_RUN), 1);
-    assert_printed("there is no input 'y'");
-    assert_int_equal(run("%s sum.webnn --each many --compare y=six.npy", WEBNN_RUN), 2);
-    assert_printed("--compare does not go with --each");
-    assert_int_equal(run("%s sum.webnn --save-each saved", WEBNN_RUN), 2);
-    assert_printed("--save-each is for --each");
+    /* Refusals. */
+    runs(2, "--state does not go with --each", "%s sum.webnn --each many --state x=y", WEBNN_RUN);
+    runs(1, "list is not a folder and cannot be made one", "%s sum.webnn --each many --save-each list", WEBNN_RUN);
+    runs(1, "name different inputs", "%s sum.webnn --each many --each-list x=list", WEBNN_RUN);
+    runs(1, "none of 1 files can be read; the first: nowhere", "%s sum.webnn --each nowhere", WEBNN_RUN);
+    runs(1, "there is no input 'y'", "%s sum.webnn --each y=many", WEBNN_RUN);
+    runs(2, "--compare does not go with --each", "%s sum.webnn --each many --compare y=six.npy", WEBNN_RUN);
+    runs(2, "--save-each is for --each", "%s sum.webnn --save-each saved", WEBNN_RUN);
     write_array("many/below/a.npy", F32, 2, (uint32_t[]){2, 3}, six);
-    assert_int_equal(run("%s sum.webnn --each many --save-each saved", WEBNN_RUN), 1);
-    assert_printed("an earlier input has the same name");
+    runs(1, "an earlier input has the same name", "%s sum.webnn --each many --save-each saved", WEBNN_RUN);
 }
 
 TEST_GROUP(prepare, leave_folder)

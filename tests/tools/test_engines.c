@@ -3,7 +3,7 @@
  * webnn-run runs compiled graphs and shared objects on the engine that they are for, whatever the machine has.
  *
  * The variable WEBNN_ENGINE stands for a machine with a GPU that is expected to be faster: contexts that leave the choice open
- * would get the device.  What is for the processor needs no device for that; the rest is skipped where there is none.
+ * would get the device.  Options for the processor need no device for that; the rest is skipped where there is none.
  */
 #include "tools/tool_support.h"
 
@@ -19,13 +19,11 @@ TEST(what_is_for_the_processor_runs_there)
 
     write_model();
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        assert_int_equal(run("%s double.webnn -o double.so --library %s", WEBNNC, libraries[i]), 0);
-        assert_int_equal(run("WEBNN_ENGINE=gpu %s ./double.so", WEBNN_RUN), 0);
-        assert_printed("4 4");
+        runs(0, "", "%s double.webnn -o double.so --library %s", WEBNNC, libraries[i]);
+        runs(0, "4 4", "WEBNN_ENGINE=gpu %s ./double.so", WEBNN_RUN);
     }
-    assert_int_equal(run("%s double.webnn --engine cpu --save double.wnn", WEBNN_RUN), 0);
-    assert_int_equal(run("WEBNN_ENGINE=gpu %s double.wnn", WEBNN_RUN), 0);
-    assert_printed("4 4");
+    runs(0, "", "%s double.webnn --engine cpu --save double.wnn", WEBNN_RUN);
+    runs(0, "4 4", "WEBNN_ENGINE=gpu %s double.wnn", WEBNN_RUN);
 }
 
 /* Whether there is a device that runs graphs. */
@@ -45,15 +43,13 @@ TEST(what_is_for_a_device_runs_there)
         printf("skipped: there is no OpenCL device\n");
         return;
     }
-    assert_int_equal(run("%s double.webnn --engine gpu --save double.wnn", WEBNN_RUN), 0);
-    assert_int_equal(run("WEBNN_ENGINE=cpu %s double.wnn", WEBNN_RUN), 0);
-    assert_printed("4 4");
-    assert_int_equal(run("%s double.wnn --engine cpu", WEBNN_RUN), 1);
-    assert_printed("the compiled graph is for the engine gpu, this context is on cpu: create it with engine=gpu");
-    assert_int_equal(run("%s double.webnn -o double.so", WEBNNC), 0);
-    assert_int_equal(run("%s ./double.so --engine gpu", WEBNN_RUN), 1);
-    assert_printed(
-        "double.so is for the engine cpu, this context is on gpu: create it with engine=cpu (webnn-run --engine cpu)");
+    runs(0, "", "%s double.webnn --engine gpu --save double.wnn", WEBNN_RUN);
+    runs(0, "4 4", "WEBNN_ENGINE=cpu %s double.wnn", WEBNN_RUN);
+    runs(1, "the compiled graph is for the engine gpu, this context is on cpu: create it with engine=gpu",
+         "%s double.wnn --engine cpu", WEBNN_RUN);
+    runs(0, "", "%s double.webnn -o double.so", WEBNNC);
+    runs(1, "double.so is for the engine cpu, this context is on gpu: create it with engine=cpu (webnn-run --engine cpu)",
+         "%s ./double.so --engine gpu", WEBNN_RUN);
 }
 
 TEST_GROUP(enter_folder, leave_folder)

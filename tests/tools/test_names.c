@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Names that were chosen to deceive: of inputs, outputs, nodes, models and files, through every tool and into every file that
- * it writes.  Nothing of what is printed may hold a control character, a change of direction or an invisible character.
+ * it writes.  No output may hold a control character, a change of direction or an invisible character.
  */
 #include "tools/tool_support.h"
 
@@ -36,12 +36,10 @@ static void is_safe(const char *what, const char *text, size_t length)
 
 static void file_is_safe(const char *path)
 {
-    struct error e = {0};
     char *text;
     size_t length;
 
-    if (!file_read(path, &text, &length, &e))
-        fail_msg("%s", e.message);
+    assert_done(file_read(path, &text, &length, &e));
     assert_true(length > 0);
     is_safe(path, text, length);
     free(text);
@@ -81,8 +79,7 @@ TEST(tools_print_names_escaped)
         snprintf(command, sizeof command, "LC_ALL=C.UTF-8 bash ./command");
         prints_safely(command);
     }
-    assert_int_equal(run("%s model.webnn", WEBNN_RUN), 0);
-    assert_printed("\\u{202e}");
+    runs(0, "\\u{202e}", "%s model.webnn", WEBNN_RUN);
     for (int json = 0; json < 2; json++) {
         snprintf(command, sizeof command, "%s model.webnn --seconds 0.01%s", WEBNN_BENCH, json ? " --json" : "");
         prints_safely(command);
@@ -132,7 +129,7 @@ TEST(options_are_printed_escaped)
         for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
             snprintf(command, sizeof command, "%s model.webnn %s", tools[i].path, options[k]);
             write_text("command", command);
-            assert_int_equal(run("LC_ALL=C.UTF-8 bash ./command"), 2);
+            runs(2, "", "LC_ALL=C.UTF-8 bash ./command");
             is_safe(tools[i].name, printed, strlen(printed));
             assert_ptr_equal(strstr(printed, tools[i].name), printed);
             assert_printed("--help");
@@ -159,8 +156,7 @@ TEST(a_path_does_not_break_a_message_into_lines)
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
         snprintf(text, sizeof text, "%s %s", WEBNN_RUN, arguments[i]);
         write_text("command", text);
-        assert_int_equal(run("bash ./command"), 1);
-        assert_printed("\\u{a}");
+        runs(1, "\\u{a}", "bash ./command");
         if (strchr(printed, '\n') != printed + strlen(printed) - 1)
             fail_msg("more than one line: %s", printed);
     }
@@ -173,7 +169,7 @@ TEST(files_hold_names_escaped)
     size_t length;
 
     write_model("model.webnn");
-    assert_int_equal(run("%s model.webnn --trace trace.json", WEBNN_RUN), 0);
+    runs(0, "", "%s model.webnn --trace trace.json", WEBNN_RUN);
     file_is_safe("trace.json");
     assert_true(file_read("trace.json", &text, &length, NULL));
     cJSON *json = cJSON_Parse(text);
@@ -190,7 +186,7 @@ TEST(files_hold_names_escaped)
             file_is_safe(path);
     }
     if (system("command -v dot >/dev/null") == 0)
-        assert_int_equal(run("dot -Tsvg out.dot -o out.svg"), 0);
+        runs(0, "", "dot -Tsvg out.dot -o out.svg");
 }
 
 /* Headers in C and C++: comments end where they should, identifiers are identifiers. */

@@ -29,12 +29,11 @@ TEST(long_builds_show_progress)
     if (run("command -v script") != 0)
         skip();
     write_slow_model();
-    assert_int_equal(run("script -qec '%s --first 0 slow.webnn' /dev/null", WEBNN_RUN), 0);
-    assert_printed("\r\033[Kwebnn-run: building the graph, ");
+    runs(0, "\r\033[Kwebnn-run: building the graph, ", "script -qec '%s --first 0 slow.webnn' /dev/null", WEBNN_RUN);
     assert_printed("\r\033[Kslow: files read");
-    assert_int_equal(run("script -qec '%s --quiet slow.webnn' /dev/null", WEBNN_RUN), 0);
+    runs(0, "", "script -qec '%s --quiet slow.webnn' /dev/null", WEBNN_RUN);
     assert_not_printed("building the graph");
-    assert_int_equal(run("%s slow.webnn", WEBNN_RUN), 0);
+    runs(0, "", "%s slow.webnn", WEBNN_RUN);
     assert_not_printed("building the graph");
 }
 

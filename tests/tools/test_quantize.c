@@ -14,39 +14,35 @@ static void write_model(void)
 TEST(errors_are_printed)
 {
     write_model();
-    assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int8", WEBNN_RUN), 0);
-    assert_printed("quantized 1 matrices, 0.26 MB, to 0.07 MB");
+    runs(0, "quantized 1 matrices, 0.26 MB, to 0.07 MB", "%s dense.webnn --random 1 --quantize-weights int8", WEBNN_RUN);
     assert_printed("y with quantized weights: largest error ");
     assert_printed("root mean square error ");
     assert_printed("largest element the same in ");
-    assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int4 --precision int8 --quiet", WEBNN_RUN), 0);
-    assert_printed("quantized 1 matrices, 0.26 MB, to 0.04 MB");
+    runs(0, "quantized 1 matrices, 0.26 MB, to 0.04 MB",
+         "%s dense.webnn --random 1 --quantize-weights int4 --precision int8 --quiet", WEBNN_RUN);
     /* The model is read twice, and both times its input is the file's. */
-    assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int8 --quiet --output y=y.npy", WEBNN_RUN), 0);
-    assert_int_equal(run("%s dense.webnn --input x=y.npy --quantize-weights int8", WEBNN_RUN), 0);
-    assert_printed("y with quantized weights: largest error ");
+    runs(0, "", "%s dense.webnn --random 1 --quantize-weights int8 --quiet --output y=y.npy", WEBNN_RUN);
+    runs(0, "y with quantized weights: largest error ", "%s dense.webnn --input x=y.npy --quantize-weights int8", WEBNN_RUN);
     write_text("small.webnn", "webnn_graph \"small\" v1 { inputs { x: f32[1, 4]; } consts { w: f32[4, 4] @scalar(1); } "
                               "nodes { y = matmul(x, w); } outputs { y; } }");
-    assert_int_equal(run("%s small.webnn --quantize-weights int4", WEBNN_RUN), 0);
-    assert_printed("no weights were quantized: no matmul has constant ones that are large enough");
+    runs(0, "no weights were quantized: no matmul has constant ones that are large enough",
+         "%s small.webnn --quantize-weights int4", WEBNN_RUN);
 }
 
 TEST(a_precision_without_effect_is_noted)
 {
     write_model();
-    assert_int_equal(run("%s dense.webnn --random 1 --precision int8 --engine cpu --debug isa=baseline", WEBNN_RUN), 0);
-    assert_printed("webnn-run: note: the precision that was asked for has no effect: ");
+    runs(0, "webnn-run: note: the requested precision has no effect: ",
+         "%s dense.webnn --random 1 --precision int8 --engine cpu --debug isa=baseline", WEBNN_RUN);
 }
 
 TEST(wrong_formats_are_refused)
 {
     write_model();
-    assert_int_equal(run("%s dense.webnn --quantize-weights int2", WEBNN_RUN), 2);
-    assert_printed("--quantize-weights takes int8 or int4, not 'int2'");
-    assert_int_equal(run("%s dense.webnn -o dense.o --quantize-weights int2", WEBNNC), 2);
-    assert_printed("--quantize-weights takes int8 or int4, not 'int2'");
-    assert_int_equal(run("%s dense.webnn -o dense.json --quantize-weights int8", WEBNNC), 1);
-    assert_printed("--quantize-weights: texts have the model's weights as they are");
+    runs(2, "--quantize-weights takes int8 or int4, not 'int2'", "%s dense.webnn --quantize-weights int2", WEBNN_RUN);
+    runs(2, "--quantize-weights takes int8 or int4, not 'int2'", "%s dense.webnn -o dense.o --quantize-weights int2", WEBNNC);
+    runs(1, "--quantize-weights: texts have the model's weights as they are",
+         "%s dense.webnn -o dense.json --quantize-weights int8", WEBNNC);
 }
 
 /* The object, loaded as a graph, gives what webnn-run computes itself. */
@@ -55,25 +51,23 @@ TEST(objects_have_quantized_weights)
     static const char *const libraries[] = {"onednn", "none"};
 
     write_model();
-    assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int4 --output y=want.npy --quiet", WEBNN_RUN), 0);
+    runs(0, "", "%s dense.webnn --random 1 --quantize-weights int4 --output y=want.npy --quiet", WEBNN_RUN);
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        assert_int_equal(run("%s dense.webnn -o dense.so --library %s --quantize-weights int4", WEBNNC, libraries[i]), 0);
-        assert_printed("quantized 1 matrices, 0.26 MB, to 0.04 MB");
-        assert_int_equal(run("%s ./dense.so --random 1 --compare y=want.npy --atol 1e-5 --rtol 1e-5", WEBNN_RUN), 0);
+        runs(0, "quantized 1 matrices, 0.26 MB, to 0.04 MB", "%s dense.webnn -o dense.so --library %s --quantize-weights int4",
+             WEBNNC, libraries[i]);
+        runs(0, "", "%s ./dense.so --random 1 --compare y=want.npy --atol 1e-5 --rtol 1e-5", WEBNN_RUN);
     }
     /* So do objects and saved graphs whose other operands are rounded, where processors multiply bytes. */
-    assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int4 --precision int8 --output y=want.npy --quiet "
-                         "--save dense.wnn",
-                         WEBNN_RUN),
-                     0);
-    assert_int_equal(run("%s dense.wnn --random 1 --compare y=want.npy --atol 0 --rtol 0", WEBNN_RUN), 0);
+    runs(0, "",
+         "%s dense.webnn --random 1 --quantize-weights int4 --precision int8 --output y=want.npy --quiet "
+         "--save dense.wnn",
+         WEBNN_RUN);
+    runs(0, "", "%s dense.wnn --random 1 --compare y=want.npy --atol 0 --rtol 0", WEBNN_RUN);
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries && processor_multiplies_bytes(); i++) {
-        assert_int_equal(
-            run("%s dense.webnn -o dense.so --library %s --quantize-weights int4 --precision int8", WEBNNC, libraries[i]), 0);
-        assert_int_equal(run("%s ./dense.so --random 1 --compare y=want.npy --atol 1e-5 --rtol 1e-5", WEBNN_RUN), 0);
+        runs(0, "", "%s dense.webnn -o dense.so --library %s --quantize-weights int4 --precision int8", WEBNNC, libraries[i]);
+        runs(0, "", "%s ./dense.so --random 1 --compare y=want.npy --atol 1e-5 --rtol 1e-5", WEBNN_RUN);
     }
-    assert_int_equal(run("%s ./dense.so --quantize-weights int4", WEBNN_RUN), 1);
-    assert_printed("--quantize-weights");
+    runs(1, "--quantize-weights", "%s ./dense.so --quantize-weights int4", WEBNN_RUN);
 }
 
 TEST_GROUP(enter_folder, leave_folder)

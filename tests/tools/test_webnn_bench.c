@@ -38,7 +38,7 @@ static const char *text_of(const cJSON *object, const char *key)
 
 TEST(the_bench_prints_a_line)
 {
-    assert_int_equal(run("%s matmul.webnn --json --seconds 0.05 --threads 1", WEBNN_BENCH), 0);
+    runs(0, "", "%s matmul.webnn --json --seconds 0.05 --threads 1", WEBNN_BENCH);
     assert_ptr_equal(strchr(printed, '\n'), printed + strlen(printed) - 1);
     cJSON *root = cJSON_Parse(printed);
     assert_non_null(root);
@@ -49,15 +49,13 @@ TEST(the_bench_prints_a_line)
             fail_msg("%s is not above 0: %s", keys[i], printed);
     }
     cJSON_Delete(root);
-    assert_int_equal(run("%s matmul.webnn --seconds 0.05 --no-peaks", WEBNN_BENCH), 0);
-    assert_printed("matmul.webnn");
+    runs(0, "matmul.webnn", "%s matmul.webnn --seconds 0.05 --no-peaks", WEBNN_BENCH);
     assert_not_printed(" 0.00 ");
-    assert_int_equal(run("%s absent.webnn --json", WEBNN_BENCH), 1);
-    assert_printed("\"error\": \"absent.webnn");
-    assert_int_equal(run("%s --dim batch matmul.webnn", WEBNN_BENCH), 2);
-    assert_int_equal(run("%s --precision half matmul.webnn", WEBNN_BENCH), 2);
-    assert_int_equal(run("%s matmul.webnn --precision bf16 --json --seconds 0.05", WEBNN_BENCH), 0);
-    assert_int_equal(run("%s matmul.webnn --tensors --json --seconds 0.05 --no-peaks", WEBNN_BENCH), 0);
+    runs(1, "\"error\": \"absent.webnn", "%s absent.webnn --json", WEBNN_BENCH);
+    runs(2, "", "%s --dim batch matmul.webnn", WEBNN_BENCH);
+    runs(2, "", "%s --precision half matmul.webnn", WEBNN_BENCH);
+    runs(0, "", "%s matmul.webnn --precision bf16 --json --seconds 0.05", WEBNN_BENCH);
+    runs(0, "", "%s matmul.webnn --tensors --json --seconds 0.05 --no-peaks", WEBNN_BENCH);
     root = cJSON_Parse(printed);
     assert_non_null(root);
     assert_true(number_of(root, "median_ms") > 0);
@@ -66,11 +64,10 @@ TEST(the_bench_prints_a_line)
 
 TEST(cases_that_are_not_there_are_named)
 {
-    assert_int_equal(run("%s --print mobilenetv3", WEBNN_BENCH), 1);
-    assert_printed("webnn-bench: there is no case 'mobilenetv3'; did you mean 'mobilenetv2'?  --list prints their names\n");
-    assert_int_equal(run("%s --case nonsense --check", WEBNN_BENCH), 1);
-    assert_printed("webnn-bench: there is no case 'nonsense'; --list prints their names\n");
-    assert_int_equal(run("%s --level kernel,operator --list", WEBNN_BENCH), 0);
+    runs(1, "webnn-bench: there is no case 'mobilenetv3'; did you mean 'mobilenetv2'?  --list prints their names\n",
+         "%s --print mobilenetv3", WEBNN_BENCH);
+    runs(1, "webnn-bench: there is no case 'nonsense'; --list prints their names\n", "%s --case nonsense --check", WEBNN_BENCH);
+    runs(0, "", "%s --level kernel,operator --list", WEBNN_BENCH);
     assert_not_printed("mobilenetv2");
 }
 
@@ -80,11 +77,12 @@ TEST(wrong_options_are_named)
     static const struct {
         const char *arguments, *message;
     } rows[] = {
-        {"--bogus", "webnn-bench: --bogus is no option\n"},
-        {"--levle model", "webnn-bench: --levle is no option; did you mean '--level'?\n"},
-        {"--level foo", "webnn-bench: --level takes kernel, operator and model, separated by commas, or scale, not 'foo'\n"},
+        {"--bogus", "webnn-bench: --bogus is not an option\n"},
+        {"--levle model", "webnn-bench: --levle is not an option; did you mean '--level'?\n"},
+        {"--level foo",
+         "webnn-bench: --level takes kernel, operator and model, separated by commas, or scale or sizes, not 'foo'\n"},
         {"--level model,scale",
-         "webnn-bench: --level takes kernel, operator and model, separated by commas, or scale, not 'model,scale'\n"},
+         "webnn-bench: --level takes kernel, operator and model, separated by commas, or scale or sizes, not 'model,scale'\n"},
         {"--threads 0", "webnn-bench: --threads takes a number from 1 to 1024, not '0'\n"},
         {"--threads 2x", "webnn-bench: --threads takes a number from 1 to 1024, not '2x'\n"},
         {"--seconds -1", "webnn-bench: --seconds takes a number above 0, not '-1'\n"},
@@ -98,25 +96,21 @@ TEST(wrong_options_are_named)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(run("%s %s", WEBNN_BENCH, rows[i].arguments), 2);
-        assert_printed(rows[i].message);
+        runs(2, rows[i].message, "%s %s", WEBNN_BENCH, rows[i].arguments);
         assert_printed("try: webnn-bench --help");
     }
-    assert_int_equal(run("%s --help", WEBNN_BENCH), 0);
-    assert_printed("usage: webnn-bench");
+    runs(0, "usage: webnn-bench", "%s --help", WEBNN_BENCH);
 }
 
 /* A folder's first case says what inputs are and how large; the command line wins. */
 TEST(cases_are_bound)
 {
-    const char *folder = shared_model("magika-v3");
+    const char *folder = needed_model("magika-v3");
 
-    if (!folder)
-        skip();
-    assert_int_equal(run("%s %s --json --seconds 0.01", WEBNN_BENCH, folder), 0);
+    runs(0, "", "%s %s --json --seconds 0.01", WEBNN_BENCH, folder);
     cJSON *one = cJSON_Parse(printed);
     assert_non_null(one);
-    assert_int_equal(run("%s %s --json --seconds 0.01 --shape bytes=2x2048", WEBNN_BENCH, folder), 0);
+    runs(0, "", "%s %s --json --seconds 0.01 --shape bytes=2x2048", WEBNN_BENCH, folder);
     cJSON *two = cJSON_Parse(printed);
     assert_non_null(two);
     double of_one = number_of(one, "gflops") * number_of(one, "median_ms");
@@ -124,7 +118,7 @@ TEST(cases_are_bound)
     assert_true(fabs(of_two - 2 * of_one) < 0.01 * of_one);
     cJSON_Delete(one);
     cJSON_Delete(two);
-    assert_int_equal(run("%s %s --json --seconds 0.01 --dim unk__214=2", WEBNN_BENCH, folder), 0);
+    runs(0, "", "%s %s --json --seconds 0.01 --dim unk__214=2", WEBNN_BENCH, folder);
 }
 
 /* What each step does is told apart: multiply-adds, other arithmetic, weights, moving.  On the processor, because for a device
@@ -134,8 +128,7 @@ TEST(steps_say_what_they_do)
     const cJSON *steps, *s;
     bool matmul = false, softmax = false, moved = false;
 
-    assert_int_equal(run("%s mixed.webnn --engine cpu --steps --json --seconds 0.01 --debug skip=fuse-kernels", WEBNN_BENCH),
-                     0);
+    runs(0, "", "%s mixed.webnn --engine cpu --steps --json --seconds 0.01 --debug skip=fuse-kernels", WEBNN_BENCH);
     cJSON *root = cJSON_Parse(printed);
     assert_non_null(root);
     assert_string_equal(text_of(root, "name"), "mixed.webnn");
@@ -167,8 +160,7 @@ TEST(contractions_are_numbered)
     write_text("matmuls.webnn", "webnn_graph \"matmuls\" v1 { inputs { x: f32[32, 48]; }\n"
                                 "consts { v: f32[48, 64] @scalar(0.1); w: f32[64, 16] @scalar(0.1); }\n"
                                 "nodes { a = matmul(x, v); r = tanh(a); b = gemm(r, w, label=\"last\"); } outputs { b; } }");
-    assert_int_equal(run("%s matmuls.webnn --steps --seconds 0.01", WEBNN_BENCH), 0);
-    assert_printed("matmul [#0]");
+    runs(0, "matmul [#0]", "%s matmuls.webnn --steps --seconds 0.01", WEBNN_BENCH);
     assert_printed("gemm [#1 last]");
 }
 
@@ -180,7 +172,7 @@ static bool bytes_are_faster(cJSON *root)
     bool faster = number_of(root, "int8_gops") > number_of(root, "gflops");
 
     for (int i = 1; !faster && i < TRIES; i++) {
-        assert_int_equal(run("%s --peaks --json", WEBNN_BENCH), 0);
+        runs(0, "", "%s --peaks --json", WEBNN_BENCH);
         cJSON *again = cJSON_Parse(printed);
         assert_non_null(again);
         faster = number_of(again, "int8_gops") > number_of(again, "gflops");
@@ -196,7 +188,7 @@ TEST(peaks_are_by_arithmetic)
     const cJSON *level;
     int levels = 0;
 
-    assert_int_equal(run("%s --peaks --json", WEBNN_BENCH), 0);
+    runs(0, "", "%s --peaks --json", WEBNN_BENCH);
     cJSON *root = cJSON_Parse(printed);
     assert_non_null(root);
     assert_true(number_of(root, "gflops") > 0 && number_of(root, "gdivisions") > 0);
@@ -211,7 +203,7 @@ TEST(peaks_are_by_arithmetic)
     if (library_multiplies_bytes())
         assert_true(int8 && bytes_are_faster(root));
     cJSON_Delete(root);
-    assert_int_equal(run("%s --peaks", WEBNN_BENCH), 0);
+    runs(0, "", "%s --peaks", WEBNN_BENCH);
     assert_true(int8 == !strstr(printed, "int8 skipped"));
     assert_true(bfloat16 == !strstr(printed, "bfloat16 skipped"));
 }

@@ -19,52 +19,45 @@ static const char network[] =
 
 TEST(help_and_man_page_agree)
 {
-    assert_int_equal(run(OPT " --version"), 0);
-    assert_printed("webnn-opt ");
+    runs(0, "webnn-opt ", OPT " --version");
     assert_options_are_on_page(WEBNN_OPT, WEBNN_OPT_PAGE);
     assert_printed("examples");
-    assert_int_equal(run(OPT " --list-passes"), 0);
-    assert_printed("fuse-kernels");
+    runs(0, "fuse-kernels", OPT " --list-passes");
     assert_printed("finish-clusters    a cluster for every node, in execution order (required)");
 }
 
 TEST(passes_run_in_the_given_order)
 {
     write_text("n.webnn", network);
-    assert_int_equal(run(OPT " n.webnn --passes canonicalize"), 0);
+    runs(0, "", OPT " n.webnn --passes canonicalize");
     assert_not_printed("identity");
     assert_printed("q = add(k, one)");
-    assert_int_equal(run(OPT " n.webnn --passes fold-constants"), 0);
-    assert_printed("identity");
+    runs(0, "identity", OPT " n.webnn --passes fold-constants");
     assert_not_printed("q = add(k, one)");
     /* A cluster of each node before the kernels are fused leaves nothing to fuse. */
-    assert_int_equal(run(OPT " n.webnn --no-library --passes finish-clusters,fuse-kernels"), 0);
-    assert_printed("r = relu(c) @kernel(4)");
-    assert_int_equal(run(OPT " n.webnn --no-library --passes fuse-kernels,finish-clusters"), 0);
+    runs(0, "r = relu(c) @kernel(4)", OPT " n.webnn --no-library --passes finish-clusters,fuse-kernels");
+    runs(0, "", OPT " n.webnn --no-library --passes fuse-kernels,finish-clusters");
     assert_not_printed("@kernel(4)");
-    assert_int_equal(run(OPT " n.webnn --passes merge-common,merge-common --verify"), 0);
+    runs(0, "", OPT " n.webnn --passes merge-common,merge-common --verify");
 }
 
 TEST(the_whole_pipeline_by_default)
 {
     write_text("n.webnn", network);
-    assert_int_equal(run(OPT " n.webnn --isa baseline --no-library --verify --print-after all -o after.webnn"), 0);
-    assert_printed("# after canonicalize");
+    runs(0, "# after canonicalize", OPT " n.webnn --isa baseline --no-library --verify --print-after all -o after.webnn");
     assert_printed("# after finish-clusters");
-    assert_int_equal(run("cat after.webnn"), 0);
-    assert_printed("@kernel(0)");
+    runs(0, "@kernel(0)", "cat after.webnn");
     assert_printed("@weights(");
     /* What was written is read back with its weights, stays the same, and computes the same. */
-    assert_int_equal(run(OPT " after.webnn --passes finish-clusters -o again.webnn && diff after.webnn again.webnn && "
-                             "cmp after.safetensors again.safetensors"),
-                     0);
-    assert_int_equal(run(WEBNN_RUN " n.webnn --random 1 --quiet --output expected.npz && " WEBNN_RUN
-                                   " after.webnn --random 1 --quiet --compare y=expected.npz"),
-                     0);
-    assert_int_equal(run(OPT " n.webnn --print-after pack-weights --no-library --isa avx2"), 0);
-    assert_printed("# after pack-weights");
+    runs(0, "",
+         OPT " after.webnn --passes finish-clusters -o again.webnn && diff after.webnn again.webnn && "
+             "cmp after.safetensors again.safetensors");
+    runs(0, "",
+         WEBNN_RUN " n.webnn --random 1 --quiet --output expected.npz && " WEBNN_RUN
+                   " after.webnn --random 1 --quiet --compare y=expected.npz");
+    runs(0, "# after pack-weights", OPT " n.webnn --print-after pack-weights --no-library --isa avx2");
     assert_not_printed("# after fuse-kernels");
-    assert_int_equal(run(OPT " n.webnn --passes drop-dead"), 0);
+    runs(0, "", OPT " n.webnn --passes drop-dead");
     assert_not_printed("@weights("); /* standard output has all data */
 }
 
@@ -74,21 +67,20 @@ TEST(ir_of_webnnc_is_read_back)
     static const char *const forms[] = {"container", "safetensors", "inline"};
 
     write_text("n.webnn", network);
-    assert_int_equal(run(WEBNN_RUN " n.webnn --random 1 --quiet --output expected.npz"), 0);
+    runs(0, "", WEBNN_RUN " n.webnn --random 1 --quiet --output expected.npz");
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        assert_int_equal(run("rm -f ir.weights ir.manifest.json ir.safetensors"), 0);
-        assert_int_equal(run(WEBNNC " n.webnn -o ir.ir --weights-as %s && cat ir.ir", forms[i]), 0);
+        runs(0, "", "rm -f ir.weights ir.manifest.json ir.safetensors");
+        runs(0, "", WEBNNC " n.webnn -o ir.ir --weights-as %s && cat ir.ir", forms[i]);
         if (i < 2)
             assert_printed("@weights(");
         else
             assert_not_printed("@weights(");
-        assert_int_equal(run(WEBNN_RUN " ir.ir --random 1 --quiet --compare y=expected.npz"), 0);
-        assert_int_equal(run(OPT " ir.ir -o opt.webnn && " WEBNN_RUN " opt.webnn --random 1 --quiet --compare y=expected.npz"),
-                         0);
+        runs(0, "", WEBNN_RUN " ir.ir --random 1 --quiet --compare y=expected.npz");
+        runs(0, "", OPT " ir.ir -o opt.webnn && " WEBNN_RUN " opt.webnn --random 1 --quiet --compare y=expected.npz");
     }
-    assert_int_equal(run(WEBNNC " n.webnn --emit ir -o -"), 0);
+    runs(0, "", WEBNNC " n.webnn --emit ir -o -");
     assert_not_printed("@weights("); /* standard output has all data */
-    assert_int_equal(run(WEBNNC " n.webnn --emit ir -o - >out.ir && " OPT " out.ir --passes drop-dead"), 0);
+    runs(0, "", WEBNNC " n.webnn --emit ir -o - >out.ir && " OPT " out.ir --passes drop-dead");
 }
 
 TEST(data_types_of_passes_are_kept)
@@ -97,8 +89,7 @@ TEST(data_types_of_passes_are_kept)
                "webnn_graph \"t\" v1 { inputs { x: f32[2]; } consts { k: f64[2] @bytes([0, 0, 0, 0, 0, 0, 240, 63, 0, 0, "
                "0, 0, 0, 0, 0, 64]); } nodes { a = cast(x, \"float64\"); b = add(a, k); c = cast(b, \"bfloat16\"); y = "
                "cast(c, \"float32\"); } outputs { y; } }");
-    assert_int_equal(run(OPT " t.webnn --passes drop-dead"), 0);
-    assert_printed("k: f64[2]");
+    runs(0, "k: f64[2]", OPT " t.webnn --passes drop-dead");
     assert_printed("# bf16[2]");
 }
 
@@ -110,8 +101,8 @@ TEST(mistakes_are_told)
     } rows[] = {
         {2, "", "no graph is given"},
         {2, "n.webnn m.webnn", "one graph at a time: n.webnn, then m.webnn"},
-        {2, "n.webnn --magic", "webnn-opt: --magic is no option\ntry: webnn-opt --help"},
-        {2, "n.webnn -x", "webnn-opt: -x is no option\ntry: webnn-opt --help"},
+        {2, "n.webnn --magic", "webnn-opt: --magic is not an option\ntry: webnn-opt --help"},
+        {2, "n.webnn -x", "webnn-opt: -x is not an option\ntry: webnn-opt --help"},
         {2, "n.webnn --li=1", "webnn-opt: --li takes no value\ntry: webnn-opt --help"},
         {2, "n.webnn --isa", "webnn-opt: --isa needs a value: one name"},
         {2, "n.webnn -o", "webnn-opt: -o needs a value: FILE"},
@@ -151,7 +142,7 @@ TEST(mistakes_are_told)
     write_text("cycle.webnn",
                "webnn_graph \"c\" v1 { inputs { x: f32[2]; } nodes { a = exp(x) @kernel(0); b = sin(a) @kernel(1); y = "
                "add(a, b) @kernel(0); } outputs { y; } }");
-    assert_int_equal(run(OPT " k.webnn --passes drop-dead -o kept.webnn && mv kept.safetensors v.safetensors"), 0);
+    runs(0, "", OPT " k.webnn --passes drop-dead -o kept.webnn && mv kept.safetensors v.safetensors");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int status = run(OPT " %s", rows[i].arguments);
 

@@ -48,8 +48,7 @@ static int prepare(void **state)
 
 TEST(help_and_man_page_agree)
 {
-    assert_int_equal(run("%s --version", WEBNN_RUN), 0);
-    assert_printed(wnnGetVersion());
+    runs(0, wnnGetVersion(), "%s --version", WEBNN_RUN);
     assert_printed("built with LLVM " WEBNN_LLVM_VERSION);
     assert_printed("and oneDNN " WEBNN_ONEDNN_VERSION ")");
     assert_options_are_on_page(WEBNN_RUN, WEBNN_RUN_PAGE);
@@ -57,10 +56,9 @@ TEST(help_and_man_page_agree)
 
 TEST(debug_help_lists_the_switches)
 {
-    assert_int_equal(run("WEBNN_DEBUG=help %s sum.webnn", WEBNN_RUN), 0);
-    assert_printed("\n  skip=PASS\n      skip the named passes");
+    runs(0, "\n  skip=PASS\n      skip the named passes", "WEBNN_DEBUG=help %s sum.webnn", WEBNN_RUN);
     assert_printed("output 'y'");
-    assert_int_equal(run("%s sum.webnn", WEBNN_RUN), 0);
+    runs(0, "", "%s sum.webnn", WEBNN_RUN);
     assert_not_printed("skip=PASS");
 }
 
@@ -70,9 +68,9 @@ TEST(wrong_usage_is_told)
         const char *arguments, *text;
     } rows[] = {
         {"", "no model is given"},
-        {"--bogus sum.webnn", "--bogus is no option"},
+        {"--bogus sum.webnn", "--bogus is not an option"},
         {"--help=manaul", "--help takes manual or completion, not 'manaul'"},
-        {"--inptu x=six.npy sum.webnn", "--inptu is no option; did you mean '--input'?"},
+        {"--inptu x=six.npy sum.webnn", "--inptu is not an option; did you mean '--input'?"},
         {"sum.webnn --precision fp16", "--precision takes float32, bf16x2, bf16 or int8, not 'fp16'\ntry"},
         {"sum.webnn two.webnn", "one model at a time: sum.webnn, then two.webnn"},
         {"sum.webnn --input", "--input needs a value"},
@@ -108,8 +106,7 @@ TEST(wrong_usage_is_told)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(run("%s %s", WEBNN_RUN, rows[i].arguments), 2);
-        assert_printed(rows[i].text);
+        runs(2, rows[i].text, "%s %s", WEBNN_RUN, rows[i].arguments);
     }
 }
 
@@ -119,7 +116,7 @@ TEST(failures_name_what_failed)
         const char *arguments, *text;
     } rows[] = {
         {"absent.webnn", "absent.webnn"},
-        {"six.npy", "six.npy is no model"},
+        {"six.npy", "six.npy is not a model"},
         {"sum.webnn --input z=six.npy", "no input 'z'"},
         {"sum.webnn --input x=absent.npy", "absent.npy: No such file"},
         {"sum.webnn --input x=short.npy", "short.npy"},
@@ -134,7 +131,7 @@ TEST(failures_name_what_failed)
         {"sum.webnn --output y=none/y.npy", "none/y.npy"},
         {"sum.webnn --save none/y.wnn", "none/y.wnn"},
         {"sum.webnn --output y=y.png", "" /* two dimensions are a grey picture */},
-        {"whole.webnn --output m=m.png", "int64 [3] is no picture"},
+        {"whole.webnn --output m=m.png", "int64 [3] is not a picture"},
         {"sum.webnn --compare z=six.npy", "no output 'z'"},
         {"sum.webnn --compare y=absent.npy", "absent.npy"},
         {"whole.webnn --compare m=six.npy", "six.npy is float32 [2, 3], the output is int64 [3]"},
@@ -154,7 +151,7 @@ TEST(failures_name_what_failed)
         {"stereo.webnn --constant lfet=1", "there is no input 'lfet'; did you mean 'left'?  There are 'left', 'right'"},
         {"stereo.webnn --input lfet=six.npy --quiet", "there is no input 'lfet'; did you mean 'left'?  There are"},
         {"stereo.webnn --outputs sums", "the model has no output 'sums'; did you mean 'sum'?"},
-        {"stereo.webnn --outputs sum,sum", "output \"sum\" is asked for twice"},
+        {"stereo.webnn --outputs sum,sum", "output \"sum\" is requested twice"},
         {"stereo.webnn --output sums=y.npy", "no output 'sums'; did you mean 'sum'?"},
         {"sum.webnn --budget 1000000,3", "bytes of memory, and 0 of the budget of 3 are spent"},
         {"folded.webnn --budget 1000", "operations, and 0 of the budget of 1000 are spent"},
@@ -184,10 +181,8 @@ TEST(arrays_go_in_and_come_out)
     size_t count, length;
     char *raw;
 
-    assert_int_equal(
-        run("%s sum.webnn --input x=six.npy --output y=y.npy --output all.npz --output twice=twice.raw --first 2", WEBNN_RUN),
-        0);
-    assert_printed("input 'x' float32 [2, 3] from six.npy");
+    runs(0, "input 'x' float32 [2, 3] from six.npy",
+         "%s sum.webnn --input x=six.npy --output y=y.npy --output all.npz --output twice=twice.raw --first 2", WEBNN_RUN);
     assert_printed("output 'y' float32 [2, 3]: min -1.5, max 100.5, mean 17.54");
     assert_printed("  1.5 -1.5 ...");
     y = read_floats("y.npy", 6);
@@ -203,16 +198,16 @@ TEST(arrays_go_in_and_come_out)
     assert_int_equal(length, sizeof six);
     free(raw);
     /* The file just written, as the input: by the names in it, and as raw elements. */
-    assert_int_equal(run("%s sum.webnn --input x=twice.raw --output twice=four.npy", WEBNN_RUN), 0);
+    runs(0, "", "%s sum.webnn --input x=twice.raw --output twice=four.npy", WEBNN_RUN);
     y = read_floats("four.npy", 6);
     assert_true(y[5] == 400);
     free(y);
-    assert_int_equal(run("%s sum.webnn --input six.npy --quiet", WEBNN_RUN), 0); /* the only input needs no name */
+    runs(0, "", "%s sum.webnn --input six.npy --quiet", WEBNN_RUN); /* the only input needs no name */
     assert_string_equal(printed, "");
     /* Statistics count numbers that are not finite. */
     write_array("odd.npy", F32, 2, (uint32_t[]){2, 3}, (float[6]){NAN, 1, 3, INFINITY, 1, 3});
-    assert_int_equal(run("%s sum.webnn --input x=odd.npy", WEBNN_RUN), 0);
-    assert_printed("output 'twice' float32 [2, 3]: min 2, max 6, mean 4, std 2, 2 of 6 not finite");
+    runs(0, "output 'twice' float32 [2, 3]: min 2, max 6, mean 4, std 2, 2 of 6 not finite", "%s sum.webnn --input x=odd.npy",
+         WEBNN_RUN);
 }
 
 TEST(outputs_are_cut_to_what_counts)
@@ -224,19 +219,18 @@ TEST(outputs_are_cut_to_what_counts)
 
     assert_true(file_write("counted.webnn", text, sizeof text - 1, NULL));
     write_array("x.npy", F32, 2, (uint32_t[]){2, 3}, (float[6]){3, -2, 4, 5, 9, 6});
-    assert_int_equal(run("%s counted.webnn --input x.npy --first 9 --output y=y.npy --output t=t.npy", WEBNN_RUN), 0);
-    assert_printed("output 'y' float32 [2, 2]: min 2, max 9");
+    runs(0, "output 'y' float32 [2, 2]: min 2, max 9",
+         "%s counted.webnn --input x.npy --first 9 --output y=y.npy --output t=t.npy", WEBNN_RUN);
     assert_printed("  3 2 5 9\n");
     assert_printed("output 't' float32 [2, 2]");
     assert_not_printed("shape[");
     y = read_floats("y.npy", 4);
     assert_true(y[1] == 2 && y[2] == 5);
     free(y);
-    assert_int_equal(run("%s counted.webnn --each x.npy --each x.npy --save-each out --first 9", WEBNN_RUN), 1); /* one name */
+    runs(1, "", "%s counted.webnn --each x.npy --each x.npy --save-each out --first 9", WEBNN_RUN); /* one name */
     assert_printed("\"y\": {\"type\": \"float32\", \"shape\": [2, 2], \"first\": [3, 2, 5, 9]}");
     write_array("x.npy", F32, 2, (uint32_t[]){2, 3}, (float[6]){0});
-    assert_int_equal(run("%s counted.webnn --input x.npy --output all.npz", WEBNN_RUN), 0);
-    assert_printed("output 'y' float32 [2, 0]");
+    runs(0, "output 'y' float32 [2, 0]", "%s counted.webnn --input x.npy --output all.npz", WEBNN_RUN);
 }
 
 /* Devices and pipes stay what they are; a link stands for its target; a file that could not be written is as it was. */
@@ -268,10 +262,9 @@ TEST(outputs_keep_devices_and_links)
     write_text("large.webnn",
                "webnn_graph \"large\" v1 { inputs { x: f32[100000]; } nodes { y = identity(x); } outputs { y; } }");
     write_text("kept.npz", "precious");
-    assert_int_equal(run("trap '' XFSZ; ulimit -f 128; %s large.webnn --output kept.npz", WEBNN_RUN), 1);
-    assert_printed("File too large");
+    runs(1, "File too large", "trap '' XFSZ; ulimit -f 128; %s large.webnn --output kept.npz", WEBNN_RUN);
     assert_true(!stat("kept.npz", &s) && s.st_size == 8);
-    assert_int_equal(run("ls -A | grep tmp"), 1);
+    runs(1, "", "ls -A | grep tmp");
 }
 
 TEST(archives_name_their_inputs)
@@ -281,41 +274,32 @@ TEST(archives_name_their_inputs)
                                       {"a", {F32, 1, {4}, sizeof a, (void *)a, false}}};
 
     assert_true(npz_write("pair.npz", pair, 2, NULL));
-    assert_int_equal(run("%s two.webnn --input pair.npz", WEBNN_RUN), 0);
-    assert_printed("  4 5 5 6\n");
-    assert_int_equal(run("%s two.webnn --input a=pair.npz --input b=pair.npz", WEBNN_RUN), 0);
-    assert_printed("  4 5 5 6\n");
+    runs(0, "  4 5 5 6\n", "%s two.webnn --input pair.npz", WEBNN_RUN);
+    runs(0, "  4 5 5 6\n", "%s two.webnn --input a=pair.npz --input b=pair.npz", WEBNN_RUN);
 }
 
 /** A pipe's bytes can be read once: nothing looks at them before their reader does. */
 TEST(pipes_are_models_and_raw_elements)
 {
-    assert_int_equal(run("cat sum.webnn | %s /dev/stdin --input x=six.npy --output y=from_file.npy", WEBNN_RUN), 0);
-    assert_int_equal(
-        run("tail -c 24 six.npy | %s sum.webnn --input x=/dev/stdin --compare y=from_file.npy --atol 0 --rtol 0", WEBNN_RUN),
-        0);
-    assert_printed("compare 'y' with from_file.npy: ok");
+    runs(0, "", "cat sum.webnn | %s /dev/stdin --input x=six.npy --output y=from_file.npy", WEBNN_RUN);
+    runs(0, "compare 'y' with from_file.npy: ok",
+         "tail -c 24 six.npy | %s sum.webnn --input x=/dev/stdin --compare y=from_file.npy --atol 0 --rtol 0", WEBNN_RUN);
 }
 
 TEST(compiled_graphs_are_models)
 {
     static const char *const late[] = {"--precision bf16", "--deterministic", "--budget 1000000"};
 
-    assert_int_equal(run("%s sum.webnn --input x=six.npy --save sum.wnn --output y=y.npy", WEBNN_RUN), 0);
-    assert_int_equal(run("%s sum.wnn --input six.npy --compare y=y.npy --atol 0 --rtol 0", WEBNN_RUN), 0);
-    assert_printed("loaded in");
+    runs(0, "", "%s sum.webnn --input x=six.npy --save sum.wnn --output y=y.npy", WEBNN_RUN);
+    runs(0, "loaded in", "%s sum.wnn --input six.npy --compare y=y.npy --atol 0 --rtol 0", WEBNN_RUN);
     assert_printed("output 'twice' float32 [2, 3]");
-    assert_int_equal(run("%s sum.wnn --input z=six.npy", WEBNN_RUN), 1);
-    assert_printed("no input 'z'");
-    assert_int_equal(run("%s sum.wnn --shape x=2x3", WEBNN_RUN), 1);
-    assert_printed("sum.wnn is compiled");
+    runs(1, "no input 'z'", "%s sum.wnn --input z=six.npy", WEBNN_RUN);
+    runs(1, "sum.wnn is compiled", "%s sum.wnn --shape x=2x3", WEBNN_RUN);
     for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
-        assert_int_equal(run("%s sum.wnn %s", WEBNN_RUN, late[i]), 1);
-        assert_printed("sum.wnn is compiled");
+        runs(1, "sum.wnn is compiled", "%s sum.wnn %s", WEBNN_RUN, late[i]);
     }
     write_text("torn.wnn", "\x89WNNIMG\nnothing");
-    assert_int_equal(run("%s torn.wnn", WEBNN_RUN), 1);
-    assert_printed("torn.wnn");
+    runs(1, "torn.wnn", "%s torn.wnn", WEBNN_RUN);
 }
 
 TEST(missing_inputs_are_zeros_or_noise)
@@ -323,17 +307,15 @@ TEST(missing_inputs_are_zeros_or_noise)
     float *y, *again;
     bool differs = false;
 
-    assert_int_equal(run("%s sum.webnn --output y=y.npy", WEBNN_RUN), 0);
-    assert_printed("input 'x' float32 [2, 3] not given: zeros");
+    runs(0, "input 'x' float32 [2, 3] not given: zeros", "%s sum.webnn --output y=y.npy", WEBNN_RUN);
     y = read_floats("y.npy", 6);
     for (int i = 0; i < 6; i++)
         assert_true(y[i] == 0.5f);
     free(y);
-    assert_int_equal(run("%s sum.webnn --random 7 --output y=y.npy --output twice=t.npy", WEBNN_RUN), 0);
-    assert_printed("not given: noise");
-    assert_int_equal(run("%s sum.webnn --random 7 --compare y=y.npy --atol 0 --rtol 0", WEBNN_RUN), 0);
+    runs(0, "not given: noise", "%s sum.webnn --random 7 --output y=y.npy --output twice=t.npy", WEBNN_RUN);
+    runs(0, "", "%s sum.webnn --random 7 --compare y=y.npy --atol 0 --rtol 0", WEBNN_RUN);
     y = read_floats("y.npy", 6);
-    assert_int_equal(run("%s sum.webnn --random 8 --output y=y.npy", WEBNN_RUN), 0);
+    runs(0, "", "%s sum.webnn --random 8 --output y=y.npy", WEBNN_RUN);
     again = read_floats("y.npy", 6);
     for (int i = 0; i < 6; i++) {
         assert_true(y[i] >= -0.5f && y[i] <= 1.5f);
@@ -342,7 +324,7 @@ TEST(missing_inputs_are_zeros_or_noise)
     assert_true(differs);
     free(y);
     free(again);
-    assert_int_equal(run("%s two.webnn --random 3", WEBNN_RUN), 0); /* inputs get noise of their own */
+    runs(0, "", "%s two.webnn --random 3", WEBNN_RUN); /* inputs get noise of their own */
     assert_not_printed("min 0, max 0");
 }
 
@@ -359,48 +341,45 @@ TEST(comparing_finds_the_worst)
     far[4] = NAN;
     write_array("near.npy", F32, 2, (uint32_t[]){2, 3}, near);
     write_array("far.npy", F32, 2, (uint32_t[]){2, 3}, far);
-    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=near.npy", WEBNN_RUN), 0);
-    assert_printed("compare 'y' with near.npy: ok");
+    runs(0, "compare 'y' with near.npy: ok", "%s sum.webnn --input x=six.npy --compare y=near.npy", WEBNN_RUN);
     assert_printed("at [1, 2]: 100.5 instead of 100.55");
-    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=near.npy --rtol 1e-4", WEBNN_RUN), 1);
-    assert_printed("MISMATCH");
+    runs(1, "MISMATCH", "%s sum.webnn --input x=six.npy --compare y=near.npy --rtol 1e-4", WEBNN_RUN);
     assert_printed("1 of 6 elements are beyond 1e-05 + 0.0001 * |expected|, the first at [1, 2]");
-    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=near.npy --rtol 0 --atol 0.06", WEBNN_RUN), 0);
-    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=far.npy --atol 1 --quiet", WEBNN_RUN), 1);
-    assert_printed("largest absolute error inf at [1, 1]");
+    runs(0, "", "%s sum.webnn --input x=six.npy --compare y=near.npy --rtol 0 --atol 0.06", WEBNN_RUN);
+    runs(1, "largest absolute error inf at [1, 1]", "%s sum.webnn --input x=six.npy --compare y=far.npy --atol 1 --quiet",
+         WEBNN_RUN);
     assert_printed("1 of 6 elements");
-    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=far.npy", WEBNN_RUN), 1);
-    assert_printed("2 of 6 elements are beyond 1e-05 + 0.001 * |expected|, the first at [0, 1]");
+    runs(1, "2 of 6 elements are beyond 1e-05 + 0.001 * |expected|, the first at [0, 1]",
+         "%s sum.webnn --input x=six.npy --compare y=far.npy", WEBNN_RUN);
     near[2] = INFINITY; /* to which a tolerance relative to it would make everything near */
     write_array("infinite.npy", F32, 2, (uint32_t[]){2, 3}, near);
-    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=infinite.npy", WEBNN_RUN), 1);
-    assert_printed("1 of 6 elements are beyond 1e-05 + 0.001 * |expected|, the first at [0, 2]");
+    runs(1, "1 of 6 elements are beyond 1e-05 + 0.001 * |expected|, the first at [0, 2]",
+         "%s sum.webnn --input x=six.npy --compare y=infinite.npy", WEBNN_RUN);
     /* Integers are exact, also where doubles are not. */
     write_array("whole.npy", WNNOperandDataType_Int64, 1, (uint32_t[]){3}, whole);
     write_array("same.npy", WNNOperandDataType_Int64, 1, (uint32_t[]){3}, same);
     write_array("off.npy", WNNOperandDataType_Int64, 1, (uint32_t[]){3}, off);
-    assert_int_equal(run("%s whole.webnn --input n=whole.npy --compare m=same.npy", WEBNN_RUN), 0);
-    assert_printed("1 2 -9007199254740993");
-    assert_int_equal(run("%s whole.webnn --input n=whole.npy --compare m=off.npy", WEBNN_RUN), 1);
-    assert_printed("largest absolute error 1 at [2]");
-    assert_int_equal(run("%s whole.webnn --input n=whole.npy --compare m=off.npy --atol 1", WEBNN_RUN), 0);
+    runs(0, "1 2 -9007199254740993", "%s whole.webnn --input n=whole.npy --compare m=same.npy", WEBNN_RUN);
+    runs(1, "largest absolute error 1 at [2]", "%s whole.webnn --input n=whole.npy --compare m=off.npy", WEBNN_RUN);
+    runs(0, "", "%s whole.webnn --input n=whole.npy --compare m=off.npy --atol 1", WEBNN_RUN);
     /* What --output FILE.npz wrote. */
-    assert_int_equal(run("%s whole.webnn --input n=whole.npy --output whole.npz --quiet", WEBNN_RUN), 0);
-    assert_int_equal(run("%s whole.webnn --input n=whole.npy --compare m=whole.npz", WEBNN_RUN), 0);
-    assert_int_equal(run("%s whole.webnn --input n=off.npy --compare m=whole.npz", WEBNN_RUN), 1);
-    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=whole.npz", WEBNN_RUN), 1);
-    assert_printed("whole.npz has no array 'y'");
+    runs(0, "", "%s whole.webnn --input n=whole.npy --output whole.npz --quiet", WEBNN_RUN);
+    runs(0, "", "%s whole.webnn --input n=whole.npy --compare m=whole.npz", WEBNN_RUN);
+    runs(1, "", "%s whole.webnn --input n=off.npy --compare m=whole.npz", WEBNN_RUN);
+    runs(1, "whole.npz has no array 'y'", "%s sum.webnn --input x=six.npy --compare y=whole.npz", WEBNN_RUN);
 }
 
 TEST(the_largest_get_labels)
 {
     write_text("labels.txt", "one\r\ntwo\nth\x1Bree");
-    assert_int_equal(run("%s sum.webnn --input x=six.npy --top 2 --labels labels.txt --quiet", WEBNN_RUN), 0);
-    assert_printed("  row 0\n       2  3.5  th\\u{1b}ree\n       0  1.5  one\n  row 1\n       2  100.5  th\\u{1b}ree\n       0 "
-                   " 0.75  one\n");
+    runs(0,
+         "  row 0\n       2  3.5  th\\u{1b}ree\n       0  1.5  one\n  row 1\n       2  100.5  th\\u{1b}ree\n       0 "
+         " 0.75  one\n",
+         "%s sum.webnn --input x=six.npy --top 2 --labels labels.txt --quiet", WEBNN_RUN);
     write_text("four.txt", "a\nb\nc\nd\n");
-    assert_int_equal(run("%s sum.webnn --input x=six.npy --top 2 --labels four.txt --quiet", WEBNN_RUN), 0);
-    assert_printed("four.txt has 4 labels, and no output has rows of 4"); /* a wrong file is said, not passed over */
+    runs(0, "four.txt has 4 labels, and no output has rows of 4",
+         "%s sum.webnn --input x=six.npy --top 2 --labels four.txt --quiet",
+         WEBNN_RUN); /* a wrong file is said, not passed over */
     assert_printed("       2  3.5\n       0  1.5\n");
 }
 
@@ -456,37 +435,33 @@ TEST(pictures_become_numbers)
     struct npy_array bytes;
 
     make_picture("p.png", 6, 4, 10, 200, 7);
-    assert_int_equal(run("%s nchw.webnn --input p=p.png --scale 1 --output q=q.npy", WEBNN_RUN), 0);
-    assert_printed("from p.png (6 x 4 pixels)");
+    runs(0, "from p.png (6 x 4 pixels)", "%s nchw.webnn --input p=p.png --scale 1 --output q=q.npy", WEBNN_RUN);
     q = read_floats("q.npy", 72);
     assert_true(q[5] == 50 && q[6] == 0 && q[24] == 200 && q[71] == 7);
     free(q);
-    assert_int_equal(run("%s nhwc.webnn --input p=p.png --scale 1 --layout nhwc --output q=q.npy", WEBNN_RUN), 0);
+    runs(0, "", "%s nhwc.webnn --input p=p.png --scale 1 --layout nhwc --output q=q.npy", WEBNN_RUN);
     q = read_floats("q.npy", 72);
     assert_true(q[0] == 0 && q[1] == 200 && q[2] == 7 && q[3] == 10 && q[15] == 50);
     free(q);
     /* (level / 255 - mean) / std, for each channel its own */
-    assert_int_equal(run("%s nchw.webnn --input p=p.png --mean 0,0.5,0.25 --std 1,2,0.5 --output q=q.npy", WEBNN_RUN), 0);
+    runs(0, "", "%s nchw.webnn --input p=p.png --mean 0,0.5,0.25 --std 1,2,0.5 --output q=q.npy", WEBNN_RUN);
     q = read_floats("q.npy", 72);
     assert_close(q[5], 50 / 255.0, 1e-6);
     assert_close(q[24], (200 / 255.0 - 0.5) / 2, 1e-6);
     assert_close(q[71], (7 / 255.0 - 0.25) / 0.5, 1e-6);
     free(q);
-    assert_int_equal(run("%s grey.webnn --input p=p.png --grey --scale 1 --output q=q.npy", WEBNN_RUN), 0);
+    runs(0, "", "%s grey.webnn --input p=p.png --grey --scale 1 --output q=q.npy", WEBNN_RUN);
     q = read_floats("q.npy", 24);
     assert_close(q[5], 0.299 * 50 + 0.587 * 200 + 0.114 * 7, 1e-4);
     free(q);
-    assert_int_equal(run("%s bytes.webnn --input p=p.png --scale 1 --output q=q.npy", WEBNN_RUN), 0);
+    runs(0, "", "%s bytes.webnn --input p=p.png --scale 1 --output q=q.npy", WEBNN_RUN);
     assert_true(npy_read("q.npy", &bytes, NULL));
     assert_int_equal(((uint8_t *)bytes.data)[24], 200);
     npy_free(&bytes);
     /* What cannot be. */
-    assert_int_equal(run("%s sum.webnn --input x=p.png", WEBNN_RUN), 1);
-    assert_printed("the model takes 3 x 2");
-    assert_int_equal(run("%s nchw.webnn --input p=p.png --grey", WEBNN_RUN), 1);
-    assert_printed("takes three channels, but --grey is given");
-    assert_int_equal(run("%s nhwc.webnn --input p=p.png", WEBNN_RUN), 1);
-    assert_printed("no picture in layout nchw");
+    runs(1, "the model takes 3 x 2", "%s sum.webnn --input x=p.png", WEBNN_RUN);
+    runs(1, "takes three channels, but --grey is given", "%s nchw.webnn --input p=p.png --grey", WEBNN_RUN);
+    runs(1, "no picture in layout nchw", "%s nhwc.webnn --input p=p.png", WEBNN_RUN);
 }
 
 TEST(pictures_are_resized)
@@ -494,10 +469,9 @@ TEST(pictures_are_resized)
     float *q;
 
     make_picture("large.png", 12, 8, 20, 200, -1); /* blue alternates from pixel to pixel */
-    assert_int_equal(run("%s nchw.webnn --input p=large.png", WEBNN_RUN), 1);
-    assert_printed("large.png is 12 x 8, the model takes 6 x 4");
+    runs(1, "large.png is 12 x 8, the model takes 6 x 4", "%s nchw.webnn --input p=large.png", WEBNN_RUN);
     assert_printed("--resize auto");
-    assert_int_equal(run("%s nchw.webnn --input p=large.png --resize auto --scale 1 --output q=q.npy", WEBNN_RUN), 0);
+    runs(0, "", "%s nchw.webnn --input p=large.png --resize auto --scale 1 --output q=q.npy", WEBNN_RUN);
     q = read_floats("q.npy", 72);
     for (int x = 1; x < 5; x++)
         assert_close(q[x], 20 * (2 * x + 0.5), 0.51); /* a ramp stays one */
@@ -507,11 +481,10 @@ TEST(pictures_are_resized)
         assert_close(q[48 + i], 127.5, (i % 6 % 5 ? 0.51 : 20));
     }
     free(q);
-    assert_int_equal(run("%s nchw.webnn --input p=large.png --resize 6x4", WEBNN_RUN), 0);
-    assert_int_equal(run("%s nchw.webnn --input p=large.png --resize 4x6", WEBNN_RUN), 1);
-    assert_printed("large.png becomes 4 x 6");
+    runs(0, "", "%s nchw.webnn --input p=large.png --resize 6x4", WEBNN_RUN);
+    runs(1, "large.png becomes 4 x 6", "%s nchw.webnn --input p=large.png --resize 4x6", WEBNN_RUN);
     make_picture("small.png", 3, 2, 100, 9, 9);
-    assert_int_equal(run("%s nchw.webnn --input p=small.png --resize auto --scale 1 --output q=q.npy", WEBNN_RUN), 0);
+    runs(0, "", "%s nchw.webnn --input p=small.png --resize auto --scale 1 --output q=q.npy", WEBNN_RUN);
     q = read_floats("q.npy", 72);
     assert_true(q[0] == 0 && q[1] == 25 && q[2] == 75 && q[3] == 125 && q[5] == 200 && q[24] == 9);
     free(q);
@@ -524,7 +497,7 @@ TEST(jpegs_are_pictures)
     float *q;
 
     make_jpeg("p.jpg", 60, 40, 250, 128, 3);
-    assert_int_equal(run("%s nchw.webnn --input p=p.jpg --resize auto --scale 1 --output q=q.npy", WEBNN_RUN), 0);
+    runs(0, "", "%s nchw.webnn --input p=p.jpg --resize auto --scale 1 --output q=q.npy", WEBNN_RUN);
     q = read_floats("q.npy", 72);
     for (int i = 0; i < 24; i++) {
         assert_close(q[i], 250, 3);
@@ -535,11 +508,9 @@ TEST(jpegs_are_pictures)
     assert_true(file_read("p.jpg", &bytes, &length, NULL));
     assert_true(file_write("cut.jpg", bytes, length - 60, NULL));
     free(bytes);
-    assert_int_equal(run("%s nchw.webnn --input p=cut.jpg --resize auto", WEBNN_RUN), 1);
-    assert_printed("cut.jpg: Premature end of JPEG file");
+    runs(1, "cut.jpg: Premature end of JPEG file", "%s nchw.webnn --input p=cut.jpg --resize auto", WEBNN_RUN);
     write_text("bad.jpg", "\xFF\xD8\xFF\xE0 and nothing");
-    assert_int_equal(run("%s nchw.webnn --input p=bad.jpg --resize auto", WEBNN_RUN), 1);
-    assert_printed("bad.jpg: ");
+    runs(1, "bad.jpg: ", "%s nchw.webnn --input p=bad.jpg --resize auto", WEBNN_RUN);
 }
 
 TEST(outputs_become_pictures)
@@ -551,7 +522,7 @@ TEST(outputs_become_pictures)
     for (int i = 0; i < 3; i++) {
         static const char *const ways[] = {"nchw.webnn", "nhwc.webnn --layout nhwc", "nchw.webnn --scale 1 --output-scale 1"};
 
-        assert_int_equal(run("%s %s --input p=p.png --output q=q.png", WEBNN_RUN, ways[i]), 0);
+        runs(0, "", "%s %s --input p=p.png --output q=q.png", WEBNN_RUN, ways[i]);
         assert_true(picture_read("q.png", &back, NULL));
         assert_int_equal(back.width, 6);
         assert_int_equal(back.height, 4);
@@ -572,27 +543,23 @@ TEST(profiles_name_kernels)
     for (int library = 0; library < 2; library++) {
         const char *debug = library ? "" : "WEBNN_DEBUG=no-library ";
 
-        assert_int_equal(run("%s%s labelled.webnn --random 1 --profile", debug, WEBNN_RUN), 0);
-        assert_printed("matmul [the matmul]");
+        runs(0, "matmul [the matmul]", "%s%s labelled.webnn --random 1 --profile", debug, WEBNN_RUN);
         assert_printed("softmax [end]");
     }
-    assert_int_equal(run("%s sum.webnn --engine cpu --random 1 --repeat 4 --threads 1 --precision bf16x2 --profile", WEBNN_RUN),
-                     0);
-    assert_printed("4 times: median");
+    runs(0, "4 times: median", "%s sum.webnn --engine cpu --random 1 --repeat 4 --threads 1 --precision bf16x2 --profile",
+         WEBNN_RUN);
     assert_printed("profile: 4 run(s) of ");
     assert_printed("GFLOP/s");
     assert_printed("generated");
-    assert_int_equal(run("%s sum.webnn --random 1 --repeat 3 --quiet", WEBNN_RUN), 0); /* times were asked for */
+    runs(0, "", "%s sum.webnn --random 1 --repeat 3 --quiet", WEBNN_RUN); /* times were asked for */
     assert_printed("3 times: median");
     assert_null(strstr(printed, "output"));
 }
 
 TEST(standard_output_that_is_full_is_a_failure)
 {
-    assert_int_equal(run("(%s sum.webnn >/dev/full)", WEBNN_RUN), 1);
-    assert_printed("standard output cannot be written: No space left on device");
-    assert_int_equal(run("(%s --help >/dev/full)", WEBNN_RUN), 1);
-    assert_printed("standard output cannot be written: No space left on device");
+    runs(1, "standard output cannot be written: No space left on device", "(%s sum.webnn >/dev/full)", WEBNN_RUN);
+    runs(1, "standard output cannot be written: No space left on device", "(%s --help >/dev/full)", WEBNN_RUN);
 }
 
 TEST(traces_are_json)
@@ -601,7 +568,7 @@ TEST(traces_are_json)
     char *text;
     size_t length, steps = 0, passes = 0;
 
-    assert_int_equal(run("%s sum.webnn --random 1 --repeat 5 --threads 2 --trace t.json", WEBNN_RUN), 0);
+    runs(0, "", "%s sum.webnn --random 1 --repeat 5 --threads 2 --trace t.json", WEBNN_RUN);
     assert_true(file_read("t.json", &text, &length, NULL));
     cJSON *root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, true);
     assert_non_null(root);
@@ -632,34 +599,26 @@ TEST(traces_are_json)
 
 TEST(a_jpeg_is_classified)
 {
-    const char *m = shared_model("mobilenetv2");
+    const char *m = needed_model("mobilenetv2");
 
-    if (!m)
-        skip();
-    assert_int_equal(
-        run("%s %s --input input=%s/test.jpg --resize auto --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225 --top 1 "
-            "--labels %s/classes.txt --quiet",
-            WEBNN_RUN, m, m, m),
-        0);
-    assert_printed("output 'probabilities' float32 [1, 1000]\n     387  0.99");
+    runs(0, "output 'probabilities' float32 [1, 1000]\n     387  0.99",
+         "%s %s --input input=%s/test.jpg --resize auto --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225 --top 1 "
+         "--labels %s/classes.txt --quiet",
+         WEBNN_RUN, m, m, m);
     assert_printed("lesser panda");
-    assert_int_equal(run("%s %s --input %s/input.npy --compare logits=%s/expected_logits.npy --atol 1e-3", WEBNN_RUN, m, m, m),
-                     0);
+    runs(0, "", "%s %s --input %s/input.npy --compare logits=%s/expected_logits.npy --atol 1e-3", WEBNN_RUN, m, m, m);
 }
 
 /* The dimension that the file calls unk__214 is bound by the array's shape. */
 TEST(symbolic_dimensions_come_from_arrays)
 {
-    const char *m = shared_model("magika-v3");
+    const char *m = needed_model("magika-v3");
 
-    if (!m)
-        skip();
-    assert_int_equal(run("%s %s --input %s/case_0/input_0.npy --compare target_label=%s/case_0/output_0.npy --rtol 1e-3 --atol "
-                         "1e-4",
-                         WEBNN_RUN, m, m, m),
-                     0);
-    assert_int_equal(run("%s %s", WEBNN_RUN, m), 1);
-    assert_printed("unk__214");
+    runs(0, "",
+         "%s %s --input %s/case_0/input_0.npy --compare target_label=%s/case_0/output_0.npy --rtol 1e-3 --atol "
+         "1e-4",
+         WEBNN_RUN, m, m, m);
+    runs(1, "unk__214", "%s %s", WEBNN_RUN, m);
 }
 
 TEST_GROUP(prepare, leave_folder)

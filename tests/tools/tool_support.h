@@ -41,11 +41,15 @@ static inline int __attribute__((format(printf, 1, 2))) run(const char *format, 
     return WEXITSTATUS(status);
 }
 
+/** Fails unless the text was printed, which may be empty. */
 static inline void assert_printed(const char *text)
 {
-    if (!strstr(printed, text))
+    if (*text && !strstr(printed, text))
         fail_msg("'%s' is not in: %s", text, printed);
 }
+
+/** Runs a shell command, which ends with that status and prints the text. */
+#define runs(status, text, ...) (assert_int_equal(run(__VA_ARGS__), status), assert_printed(text))
 
 static inline void assert_not_printed(const char *text)
 {
@@ -59,39 +63,33 @@ static inline void assert_options_are_on_page(const char *program, const char *p
     char *page;
     size_t length;
 
-    assert_int_equal(run("%s --help=manual", program), 0);
+    runs(0, "", "%s --help=manual", program);
     assert_true(file_read(page_path, &page, &length, NULL));
     if (!strstr(page, printed))
         fail_msg("%s has other options than the program: put in what --help=manual prints", page_path);
     free(page);
-    assert_int_equal(run("bash -c 'eval \"$(%s --help=completion)\"; complete -p %s'", program, strrchr(program, '/') + 1), 0);
-    assert_printed(" --budget ");
-    assert_int_equal(run("%s --help", program), 0);
-    assert_printed("  --budget OPS[,BYTES]  ");
+    runs(0, " --budget ", "bash -c 'eval \"$(%s --help=completion)\"; complete -p %s'", program, strrchr(program, '/') + 1);
+    runs(0, "  --budget OPS[,BYTES]  ", "%s --help", program);
 }
 
 static inline void write_array(const char *path, WNNOperandDataType type, size_t rank, const uint32_t *shape, const void *data)
 {
     struct npy_array array = {.dataType = type, .rank = rank, .byteLength = wnnOperandDataTypeGetByteSize(type)};
-    struct error e = {0};
 
     for (size_t i = 0; i < rank; i++) {
         array.shape[i] = shape[i];
         array.byteLength *= shape[i];
     }
     array.data = (void *)data;
-    if (!npy_write(path, &array, &e))
-        fail_msg("%s", e.message);
+    assert_done(npy_write(path, &array, &e));
 }
 
 /** Returns the elements of an .npy file, which must be float32 and as many; malloc'ed. */
 static inline float *read_floats(const char *path, size_t count)
 {
     struct npy_array array;
-    struct error e = {0};
 
-    if (!npy_read(path, &array, &e))
-        fail_msg("%s", e.message);
+    assert_done(npy_read(path, &array, &e));
     assert_int_equal(array.dataType, WNNOperandDataType_Float32);
     assert_int_equal(npy_elements(&array), count);
     return array.data;
@@ -112,4 +110,14 @@ static inline const char *shared_model(const char *name)
     if (status != 77)
         exit(status);
     return NULL;
+}
+
+/** Returns the same, or skips the test. */
+static inline const char *needed_model(const char *name)
+{
+    const char *path = shared_model(name);
+
+    if (!path)
+        skip();
+    return path;
 }

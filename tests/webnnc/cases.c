@@ -15,6 +15,7 @@
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/npy.h"
+#include "../support/help.h"
 
 static const char *folder;
 
@@ -108,6 +109,7 @@ static void print_shapes(const cJSON *manifest)
     putchar('\n');
 }
 
+PROGRAM_HELP("usage: test-webnnc-cases shapes FOLDER | runs FOLDER COUNT\n")
 int main(int argc, char **argv)
 {
     struct error e = {0};
@@ -115,7 +117,7 @@ int main(int argc, char **argv)
     size_t length;
 
     if (argc < 3)
-        die("shapes FOLDER, or runs FOLDER COUNT");
+        return WRONG_USAGE;
     folder = argv[2];
     snprintf(path, sizeof path, "%s/manifest.json", folder);
     if (!file_read(path, &text, &length, &e))

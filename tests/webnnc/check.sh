@@ -7,6 +7,7 @@
 #   standalone  --library none: nothing but the C library, right results, with weights in the object and in a file
 #   library     --library onednn likewise
 #   levels      objects with code for several levels of x86-64 take the one that the processor has
+#   sizes       objects whose functions take sizes
 #   shared      shared objects through dlopen
 #   installed   all of it from an installed tree
 #   aarch64, riscv64, wasm   cross-compiled objects run
@@ -131,8 +132,8 @@ check_options() {
         "$webnnc" tiny.webnn -o tiny.o --target arm
     "$webnnc" tiny.webnn -o tiny.o --target arm --cpu cortex-m4 || fail "--target arm --cpu cortex-m4"
     refuses 1 "--print-supported-cpus lists those" "$webnnc" tiny.webnn -o tiny.o --cpu 'no;such processor'
-    refuses 1 '"x86-64-v5" is no level of x86-64' "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64,x86-64-v5
-    refuses 1 '"" is no level of x86-64' "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64,
+    refuses 1 '"x86-64-v5" is not a level of' "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64,x86-64-v5
+    refuses 1 '"" is not a level of x86-64' "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64,
     refuses 1 '"x86-64-v2" does not come after a lower level' \
         "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64-v3,x86-64-v2
     refuses 1 'does not go with the features "+xop"; name one processor' \
@@ -226,7 +227,7 @@ check_kinds() {
     grep -q 'needs nothing but the C library' odd.h || fail "the header does not say what to link: $(cat odd.h)"
     passes cc text.c odd.o -o text
     passes ./text
-    grep -q 'a pointer is NULL' out.txt || fail "the text of a status: $(cat out.txt)"
+    grep -q 'a required pointer is NULL' out.txt || fail "the text of a status: $(cat out.txt)"
     passes "$webnnc" odd.webnn -o odd.o --library onednn --header odd.h
     grep -q 'Link it with libwebnn_rt: -lwebnn_rt' odd.h || fail "the header does not say what to link: $(cat odd.h)"
     # Small code is smaller, and of what no name was given the name is told.
@@ -360,6 +361,16 @@ check_standalone() {
     run_model lenet 1 ./apart --weights moved.bin
     passes "$webnnc" "$rnnoise" -o other.o --library none --weights other.bin
     refuses 1 "weights is missing, or not the one" ./apart --weights other.bin
+    # Of two branches only the one that is taken touches its memory, 64 KiB and more.
+    printf '%s' 'webnn_graph "g" v1 { inputs { c: u8[]; x: f32[64, 256]; } consts { w: f32[256, 256] @scalar(0.01); } nodes { ' \
+        'a = matmul(x, w); b = matmul(a, w); d = sin(b); p = cos(x); q = matmul(p, w); y = where(c, d, q); } outputs { y; } }' \
+        >two.webnn
+    passes "$webnnc" two.webnn -o two.o --header two.h --name two --library none
+    printf '%s\n' '#include "two.h"' '#include <string.h>' 'static char w[1 << 20], y[65536], x[65536];' 'int main(void) {' \
+        'int left = 0; memset(w, 85, sizeof w); if (two_run_with(w, NULL, &(unsigned char){1}, (void *)x, (void *)y)) return 2;' \
+        'for (size_t i = 0; i < two_workspace_size(1); i++) left += w[i] == 85; return left < 65536; }' >two.c
+    passes cc -O2 -I. -I"$source/include" two.c two.o -o two
+    passes ./two
     # On a terminal it says what it is doing; elsewhere nothing (check_options).
     if command -v script >/dev/null; then
         script -qec "$webnnc $mobilenet -o seen.o --library none" seen.txt >/dev/null </dev/null
@@ -378,7 +389,7 @@ check_standalone() {
     passes $cc -O2 -DWITH_RT -pthread -I. -I"$source/include" "$source/tests/webnnc/parallel.c" lenet.o -L"$build/lib" -lwebnn_rt \
         -Wl,-rpath,"$build/lib" -o parallel_rt
     passes ./parallel_rt "$lenet/case_0_input.npy"
-    # Two models in one program: their names come from what is written.
+    # Two models in one program: their names come from the output files.
     passes "$webnnc" "$lenet" -o first.o --library none --header first.h
     passes "$webnnc" "$lenet" -o second.o --library none --header second.h
     printf '#include "first.h"\n#include "second.h"\nint main(void) { return first_run == second_run; }\n' >both.c
@@ -468,6 +479,28 @@ check_levels() {
             run_model $model 1 env OMP_NUM_THREADS=1 qemu-x86_64 -cpu qemu64 ./emulated
         done
     done
+}
+
+# Several sizes in one object: one code, weights once, in the object and in a file.
+check_sizes() {
+    local apart
+    passes "$webnnc" "$shapes" -o one.o --header one.h --library none --cpu native --dim batch=1
+    passes "$webnnc" "$shapes" -o four.o --header four.h --library none --cpu native --dim batch=4
+    for apart in "" "--weights any.bin"; do
+        passes "$webnnc" "$shapes" -o any.o --header any.h --sizes batch=1,4 $apart
+        passes cc -O2 -I. -I"$source/include" "$source/tests/webnnc/sizes.c" any.o one.o four.o -lm -o sizes
+        passes ./sizes
+    done
+    [ "$(stat -c %s any.bin)" -lt 20000 ] || fail "weights are there more than once"
+    passes "$webnnc" "$shapes" -o any.so --cpu native --sizes batch=1,4
+    refuses 1 "was compiled for several sizes" "$build/bin/webnn-run" any.so --random 1
+    refuses 2 "oneDNN's primitives are made for one size" "$webnnc" "$shapes" -o x.o --sizes batch=1,2 --library onednn
+    refuses 2 "not with --emit exe; --dim fixes" "$webnnc" "$shapes" -o x --sizes batch=1,2
+    refuses 1 "the same sizes are given twice" "$webnnc" "$shapes" -o x.o --sizes batch=2,2
+    refuses 1 "has too many elements" "$webnnc" "$shapes" -o x.o --library none --sizes batch=1,2147483647
+    refuses 1 "it takes up to 64 numbers" "$webnnc" "$shapes" -o x.o --sizes batch=1,x
+    refuses 1 "2 sizes for 'batch', and 3 for another" "$webnnc" "$shapes" -o x.o --sizes other=1,2,3 --sizes batch=1,2
+    refuses 2 "--sizes takes NAME=N,N,..." "$webnnc" "$shapes" -o x.o --sizes batch
 }
 
 # A shared object as a program finds it that knows nothing of the model: dlopen, the description, its functions.
@@ -567,7 +600,7 @@ check_cortex_m() {
     firmware thumbv8.1m.main-none-eabihf cortex-m55 mps3-an547 32
 }
 
-# run_wasm MODEL MODULE.mjs [NODE'S OPTION]: what the module computes is what is expected
+# run_wasm MODEL MODULE.mjs [NODE'S OPTION]: the module computes the expected results
 run_wasm() {
     local script=$folder/$2 inputs outputs
     case $1 in
@@ -633,7 +666,7 @@ check_wasm() {
     refuses 1 "cannot write" "$webnnc" weights.webnn -o isafolder.wasm --weights new.bin
 }
 
-if [ "$part" != options ] && [ "$part" != kinds ] && [ ! -d "$lenet" ]; then
+if [ "$part" != options ] && [ "$part" != kinds ] && [ "$part" != sizes ] && [ ! -d "$lenet" ]; then
     [ "${WEBNN_REQUIRE_SHARED:-0}" = 0 ] || { echo "failed: no models in $models"; exit 1; }
     skip "no models in $models"
 fi

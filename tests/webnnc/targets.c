@@ -17,6 +17,7 @@
 #include "frontend/tools/webnnc.h"
 #include "ir/text/text.h"
 #include "random.h"
+#include "support/help.h"
 
 enum { TRIES = 200 };
 
@@ -332,7 +333,9 @@ static void check_pair(WNNContext context, enum op op, bool result, dtype type, 
     }
 }
 
-/* With an argument N only every N-th target is compiled for, from a different one per pair on, for slow builds. */
+PROGRAM_HELP(
+    "usage: webnnc-targets [N]   compile every operator with every data type for each target, or for every N-th, from\n"
+    "another one on each time, for slow builds\n")
 int main(int argc, char **argv)
 {
     uint32_t step = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;

@@ -13,6 +13,7 @@
  * run. Built without the engine (WPT_ENGINE undefined) it knows mode interpreter only.
  */
 #include "conformance.h"
+#include "../support/help.h"
 #include "../support/shared.h"
 #include "ir/text/text.h"
 
@@ -189,7 +190,6 @@ static bool run(const struct settings *s, struct test *t, struct error *e)
     if (s->engine)
         return run_engine(t, s->debug, e);
 #endif
-    (void)s;
     return run_interpreter(t, e);
 }
 
@@ -309,14 +309,8 @@ static int run_file(const struct settings *s)
     return counts[FAILED] || !counts[PASSED] ? 1 : 0;
 }
 
-static int usage(void)
-{
-    fprintf(stderr,
-            "usage: wpt-conformance [--mode interpreter|engine] [--constants swap] [--dimensions named] [--debug SWITCHES] "
-            "[--only NAME] [--every N] FILE.json...\n");
-    return 2;
-}
-
+PROGRAM_HELP("usage: wpt-conformance [--mode interpreter|engine] [--constants swap] [--dimensions named] [--debug SWITCHES] "
+             "[--only NAME] [--every N] FILE.json...\n")
 int main(int argc, char **argv)
 {
     struct settings s = {.every = 1};
@@ -339,10 +333,10 @@ int main(int argc, char **argv)
         else if (argv[i][0] != '-')
             argv[files++] = argv[i];
         else
-            return usage();
+            return WRONG_USAGE;
     }
     if (!files)
-        return usage();
+        return WRONG_USAGE;
 #ifndef WPT_ENGINE
     if (s.engine) {
         printf("built without the engine\n");

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "conformance.h"
 #include "runtime/api/context.h"
@@ -234,6 +235,27 @@ static bool compute_named(struct test *t, WNNGraph graph, size_t count, const WN
     return status == WNNStatus_Success || library_error(e, status, "compute", wnnGetLastErrorMessage());
 }
 
+/** Computes the same with the graph that a file of this one gives, whose outputs are those that are checked. */
+static bool compute_loaded(struct test *t, WNNGraph graph, size_t count, const WNNNamedBuffer *inputs,
+                           const WNNNamedBuffer *outputs, struct error *e)
+{
+    char path[] = "/tmp/webnn-named-XXXXXX";
+    const int file = mkstemp(path);
+    WNNGraph loaded = NULL;
+    WNNStatus status = file < 0 ? WNNStatus_UnknownError : wnnGraphSave(graph, path);
+
+    status = status ? status : wnnContextLoadGraph(graph->context, path, &loaded);
+    if (status)
+        library_error(e, status, "saving and loading", wnnGetLastErrorMessage());
+    for (uint32_t i = 0; !status && i < t->output_count; i++)
+        memset(outputs[i].data, 0xA5, outputs[i].byteLength);
+    const bool ok = !status && compute_named(t, loaded, count, inputs, outputs, e);
+    wnnGraphRelease(loaded);
+    close(file);
+    unlink(path);
+    return ok;
+}
+
 static bool compute(struct test *t, WNNGraph graph, struct error *e)
 {
     const size_t count = wnnGraphGetInputCount(graph); /* a case may have inputs that its outputs do not depend on */
@@ -254,7 +276,7 @@ static bool compute(struct test *t, WNNGraph graph, struct error *e)
     for (uint32_t i = 0; i < t->output_count; i++)
         outputs[i] = (WNNNamedBuffer){WNN_STR(t->outputs[i].name), t->outputs[i].data, (size_t)type_bytes(&t->outputs[i].type)};
     if (graph->variants)
-        return compute_named(t, graph, count, inputs, outputs, e);
+        return compute_named(t, graph, count, inputs, outputs, e) && compute_loaded(t, graph, count, inputs, outputs, e);
     WNNStatus status = wnnGraphCompute(graph, count, inputs, t->output_count, outputs);
     return status == WNNStatus_Success || library_error(e, status, "compute", wnnGetLastErrorMessage());
 }

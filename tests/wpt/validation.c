@@ -5,6 +5,7 @@
  * status 1 if one does, 77 if the file is not there.
  */
 #include "wpt/validation.h"
+#include "support/help.h"
 #include "support/shared.h"
 
 #include <math.h>
@@ -165,16 +166,15 @@ static bool run_case(struct run *r, const cJSON *test, char *why, size_t size)
     return ok;
 }
 
+PROGRAM_HELP("usage: test-wpt-validation validation/NAME.json\n")
 int main(int argc, char **argv)
 {
     static struct run r;
     static char why[2048];
     const cJSON *test;
 
-    if (argc != 2) {
-        fprintf(stderr, "usage: %s validation/NAME.json\n", argv[0]);
-        return 2;
-    }
+    if (argc != 2)
+        return WRONG_USAGE;
     char *text = read_text(argv[1]);
     if (!text)
         return shared_absent(argv[1]);

@@ -29,7 +29,6 @@ static void set_status(struct outcome *o, WNNStatus status)
 
 static void lost(WNNContext context, WNNStringView message, void *flag, void *unused)
 {
-    (void)context, (void)message, (void)unused;
     *(bool *)flag = true;
 }
 
@@ -155,21 +154,18 @@ static void settle(struct outcome *o, WNNStatus status, WNNStringView message)
 
 static void built(WNNStatus status, WNNGraph graph, WNNStringView message, void *o, void *unused)
 {
-    (void)unused;
     settle(o, status, message);
     ((struct outcome *)o)->graph = graph;
 }
 
 static void created(WNNStatus status, WNNTensor tensor, WNNStringView message, void *o, void *unused)
 {
-    (void)unused;
     settle(o, status, message);
     ((struct outcome *)o)->tensor = tensor;
 }
 
 static void was_read(WNNStatus status, WNNStringView message, void *o, void *unused)
 {
-    (void)unused;
     settle(o, status, message);
 }
 

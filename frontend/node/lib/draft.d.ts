@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the draft of dynamic shapes adds to the interfaces of index.d.ts.
+// What the drafts of dynamic shapes and of low precision add to the interfaces of index.d.ts.
 import type {
   MLDimension, MLInterpolationMode, MLOperand, MLOperandDataType, MLOperatorOptions, MLSliceOptions, MLSplitOptions,
 } from './index.js';
@@ -33,6 +33,10 @@ export interface MLResample2dDynamicOptions extends MLOperatorOptions {
 declare module './index.js' {
   interface DimensionKinds {
     name: string;
+  }
+
+  interface DraftDataTypes {
+    lowPrecision: 'bfloat16' | 'float8e4m3' | 'float8e5m2';
   }
 
   interface MLGraph {

@@ -196,7 +196,7 @@ function getterFor(name, isPromise, call) {
 // These functions belong to no interface.
 const extensions = {};
 
-// What the draft of dynamic shapes adds or replaces, until its entry is imported.
+// What drafts add or replaces, until its entry is imported.
 const drafts = [];
 
 function enableDraft() {

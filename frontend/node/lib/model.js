@@ -86,7 +86,7 @@ function shapeOf({ name, shape }, value, sizes) {
   if (open.length === 1)
     known[open[0]] = product === 0 ? 0 : value.length / product;
   if (!Number.isInteger(known[open[0]] ?? 0))
-    throw new TypeError(`compute: input ${JSON.stringify(name)} has ${value.length} elements, which are no multiple of ${product}, ` +
+    throw new TypeError(`compute: input ${JSON.stringify(name)} has ${value.length} elements, not a multiple of ${product}, ` +
                         `the product of the other sizes of [${shape.join(', ')}]`);
   return known;
 }

@@ -13,6 +13,8 @@ export interface NativeContextOptions extends MLContextOptions {
   computed?: (graph: MLGraph, times: { submitted: number; begun: number; ended: number }) => void;
   /** Names the device of engine 'gpu': its number, or a part of its name. */
   device?: string;
+  /** Lets operands be bfloat16, float8e4m3 and float8e5m2, as the entry draft does. */
+  draftDataTypes?: boolean;
   engine?: 'auto' | 'cpu' | 'gpu';
   /** Gets what the context has to say, among it which options of methods are ignored. */
   log?: (level: 'info' | 'warning' | 'error', message: string) => void;

@@ -63,7 +63,7 @@ function paddedDimension({ inputs, outputs, dimensions }) {
     ? length : undefined;
 }
 
-/** Copies a tensor into one of another shape, whose sizes are larger, or smaller: what is missing is 0, what is left over goes. */
+/** Copies a tensor into one of another shape, whose sizes are larger, or smaller: missing elements are 0, surplus ones go. */
 function reshape(tensor, shape) {
   const { dims, data, type } = tensor;
   if (dims.every((size, i) => size === shape[i]))

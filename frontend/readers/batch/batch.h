@@ -20,7 +20,6 @@
 /** Holds the paths of inputs, which batch_list_free frees. */
 struct batch_list {
     size_t count;
-    uint32_t capacity;
     char **paths;
 };
 
@@ -28,7 +27,7 @@ struct batch_list {
 bool batch_is_folder(const char *path);
 /**
  * Appends a path; of a folder the files below it in the order of their names.  Names that begin with a dot, pipes and devices
- * are left out of a folder, as is a folder that is met again inside of itself.  What cannot be opened becomes an input that
+ * are left out of a folder, as is a folder that is met again inside itself.  What cannot be opened becomes an input that
  * fails.  Returns false if memory runs out.
  */
 bool batch_list_add(struct batch_list *l, const char *path, struct error *e);
@@ -45,7 +44,7 @@ void batch_list_free(struct batch_list *l);
 /** Of the slots one holds the input that is computed, and the others what each reader reads and what waits. */
 enum { BATCH_SLOTS = 4, BATCH_READERS = 2 };
 
-/** Says how an input is read and computed.  `slot` is below BATCH_SLOTS, and belongs to one input from read to compute. */
+/** Describes how an input is read and computed.  `slot` is below BATCH_SLOTS, and belongs to one input from read to compute. */
 struct batch_work {
     const char *program; /* begins progress and notes */
     void *user;

@@ -19,7 +19,7 @@ bool batch_is_folder(const char *path)
 
 static bool append(struct batch_list *l, const char *path)
 {
-    if (l->count == UINT32_MAX || !array_reserve(NULL, &l->paths, &l->capacity, (uint32_t)l->count + 1, sizeof *l->paths))
+    if (!array_extend(&l->paths, l->count, sizeof *l->paths))
         return false;
     l->paths[l->count] = strdup(path);
     return l->paths[l->count] && ++l->count;

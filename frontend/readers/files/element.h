@@ -8,7 +8,7 @@
 #include "webnn/webnn.h"
 
 /**
- * Returns the index-th element; 64-bit integers beyond 2^53 are rounded.  Returns 0 for values of type that are no data type.
+ * Returns the index-th element; 64-bit integers beyond 2^53 are rounded.  Returns 0 for values of type that are not data type.
  */
 double element_get(WNNOperandDataType type, const void *data, size_t index);
 /**

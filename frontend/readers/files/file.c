@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "frontend/readers/files/named_file.h"
+#include "ir/support/array.h"
 #include "ir/support/new_file.h"
 
 bool file_error(struct error *e, const char *format, ...)
@@ -32,8 +33,9 @@ bool file_error(struct error *e, const char *format, ...)
 /** Reads all of a stream and closes it. */
 static bool read_stream(FILE *file, const char *path, char **data, size_t *length, struct error *e)
 {
-    size_t capacity = 1 << 16;
-    bool endless = false;
+    enum { STEP = 1 << 16 };
+    struct bytes b = {0};
+    bool endless = false, ok = true;
     struct stat s;
 
     *data = NULL;
@@ -42,27 +44,21 @@ static bool read_stream(FILE *file, const char *path, char **data, size_t *lengt
         return file_error(e, "%s: %s", PATH_SHOWN(path), strerror(errno));
     const bool is_regular = !fstat(fileno(file), &s) && S_ISREG(s.st_mode);
     /* The buffer grows while it is filled, so that pipes work, too. */
-    *data = malloc(capacity);
-    while (*data) {
-        *length += fread(*data + *length, 1, capacity - 1 - *length, file);
-        if (*length < capacity - 1)
-            break;
-        endless = !is_regular && capacity >= FILE_STREAM_MAX;
-        char *grown = !endless && capacity < SIZE_MAX / 2 ? realloc(*data, capacity * 2) : NULL;
-        if (!grown)
-            free(*data);
-        *data = grown;
-        capacity *= 2;
-    }
-    const int why = *data && ferror(file) ? errno : 0;
+    do {
+        endless = !is_regular && b.capacity >= FILE_STREAM_MAX;
+        ok = !endless && array_reserve(NULL, &b.data, &b.capacity, b.length + STEP, 1);
+        if (ok)
+            b.length += fread(b.data + b.length, 1, b.capacity - 1 - b.length, file);
+    } while (ok && b.length == b.capacity - 1);
+    const int why = ok && ferror(file) ? errno : 0;
     fclose(file);
-    if (*data && !why) {
-        (*data)[*length] = '\0';
+    if (ok && !why) {
+        b.data[b.length] = '\0';
+        *data = b.data;
+        *length = b.length;
         return true;
     }
-    free(*data);
-    *data = NULL;
-    *length = 0;
+    free(b.data);
     return endless ? file_error(e, "%s: a pipe or device that does not end within %zu bytes; save them in a file first",
                                 PATH_SHOWN(path), FILE_STREAM_MAX)
                    : file_error(e, "%s: %s", PATH_SHOWN(path), why ? strerror(why) : "out of memory");

@@ -13,7 +13,7 @@
 #include "ir/support/error.h"
 #include "ir/support/text.h"
 
-/** Stands for the path of a model in memory that has none.  Nothing lies below a device, so that no file next to it is opened.
+/** Stands for the path of a model in memory that has none.  Nothing is below a device, so that no file next to it is opened.
  */
 #define FILE_NO_PATH "/dev/null/memory"
 

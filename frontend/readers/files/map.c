@@ -14,6 +14,8 @@
 
 #include "frontend/readers/files/named_file.h"
 #include "frontend/readers/files/file.h"
+#include "webnn/webnn_draft.h"
+#include "ir/support/number.h"
 
 struct file_map {
     atomic_uint references;
@@ -129,7 +131,7 @@ void file_map_release(struct file_map *map)
 static void drop_pages(const struct file_map *map, const void *data, size_t length)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t begin = ((uintptr_t)data + page - 1) / page * page, end = ((uintptr_t)data + length) / page * page;
+    uintptr_t begin = ceil_div((uintptr_t)data, page) * page, end = ((uintptr_t)data + length) / page * page;
 
     if (map->mapped && begin < end)
         madvise((void *)begin, end - begin, MADV_DONTNEED); /* advice: the answer does not matter */
@@ -154,11 +156,22 @@ WNNOperand file_map_lend(struct file_map *map, WNNGraphBuilder builder, const WN
                                        (WNNBufferReleaseCallbackInfo){release_constant, file_map_retain(map), NULL});
 }
 
-WNNOperand file_map_lend_uint4(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
-                               const void *data, size_t byteLength)
+WNNOperand file_map_lend_cast(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
+                              WNNOperandDataType stored, const void *data)
 {
-    return wnnGraphBuilderConstantUint4Lent(builder, descriptor, data, byteLength,
-                                            (WNNBufferReleaseCallbackInfo){release_constant, file_map_retain(map), NULL});
+    size_t bytes = wnnOperandDataTypeGetByteSize(stored);
+
+    for (size_t i = 0; i < descriptor->rank; i++)
+        bytes *= descriptor->shape[i]; /* of a tensor in a file */
+    return wnnGraphBuilderConstantCastLent(builder, descriptor, stored, data, bytes,
+                                           (WNNBufferReleaseCallbackInfo){release_constant, file_map_retain(map), NULL});
+}
+
+WNNOperand file_map_lend_packed(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
+                                uint32_t bits, const void *data, size_t byteLength)
+{
+    return wnnGraphBuilderConstantPackedLent(builder, descriptor, bits, data, byteLength,
+                                             (WNNBufferReleaseCallbackInfo){release_constant, file_map_retain(map), NULL});
 }
 
 WNNOperand file_map_constant(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,

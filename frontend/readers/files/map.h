@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Maps files into memory, shared by reference count: constants that lie in one are lent to the builder without a copy, and keep
+ * Maps files into memory, shared by reference count: constants that are in one are lent to the builder without a copy, and keep
  * the mapping as long as a graph needs them.
  */
 #pragma once
@@ -29,20 +29,24 @@ struct file_map *file_map_copy(const void *bytes, size_t length);
 const void *file_map_data(const struct file_map *map);
 /** Returns how many bytes the file has. */
 size_t file_map_length(const struct file_map *map);
-/** Lets the file's pages leave the process until they are read again: what graphs make of weights is there, next to them. */
+/** Drops the file's pages from the process until they are read again, since graphs hold their own copies of weights. */
 void file_map_rest(const struct file_map *map);
-/** Gives a reference back; the last one unmaps the file.  The map may be NULL. */
+/** Drops a reference; the last one unmaps the file.  The map may be NULL. */
 void file_map_release(struct file_map *map);
 
 /**
- * Returns a constant whose bytes lie in the map.  They are lent if they are aligned for their type, else copied.  The range
+ * Returns a constant whose bytes are in the map.  They are lent if they are aligned for their type, else copied.  The range
  * must be inside the map.
  */
 WNNOperand file_map_constant(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
                              size_t offset, size_t byteLength);
-/** Returns the same of `data`, anywhere inside the map, lent wherever it lies. */
+/** Returns the same of `data`, anywhere inside the map, lent at any alignment. */
 WNNOperand file_map_lend(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
                          const void *data, size_t byteLength);
-/** Returns a constant of numbers of 4 bits, likewise (wnnGraphBuilderConstantUint4Lent). */
-WNNOperand file_map_lend_uint4(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
-                               const void *data, size_t byteLength);
+/** Returns a constant of elements of a data type that are cast to the descriptor's, likewise (wnnGraphBuilderConstantCastLent).
+ */
+WNNOperand file_map_lend_cast(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
+                              WNNOperandDataType stored, const void *data);
+/** Returns a constant of numbers of 4, 2 or 1 bits, likewise (wnnGraphBuilderConstantPackedLent). */
+WNNOperand file_map_lend_packed(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
+                                uint32_t bits, const void *data, size_t byteLength);

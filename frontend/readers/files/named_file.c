@@ -85,7 +85,7 @@ static int open_file(struct walk *w, const char *name)
     if (fstat(file, &s) == 0 && S_ISREG(s.st_mode))
         return file;
     close(file);
-    return refuse(w, "it is no regular file");
+    return refuse(w, "it is not a regular file");
 }
 
 /** Takes the first component off the rest. */
@@ -106,7 +106,7 @@ static int step(struct walk *w)
 
     take_component(w, name);
     if (!*name)
-        return refuse(w, "it is no regular file"); /* a folder */
+        return refuse(w, "it is not a regular file"); /* a folder */
     if (!strcmp(name, "."))
         return -2;
     if (!strcmp(name, ".."))
@@ -119,7 +119,7 @@ static int step(struct walk *w)
         return enter(w, openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0 ? -1 : -2;
     return *w->rest             ? refuse(w, strerror(ENOTDIR))
            : S_ISREG(s.st_mode) ? open_file(w, name)
-                                : refuse(w, "it is no regular file");
+                                : refuse(w, "it is not a regular file");
 }
 
 int named_file_open(const char *folder, const char *name, const char **why)

@@ -66,7 +66,7 @@ static bool parse_header(const char *header, size_t length, const char *name, st
             array->dataType = types[i].type;
     array->from_float64 = end - descr >= 5 && memcmp(descr + 1, FLOAT64, 3) == 0;
     if (!array->dataType)
-        return file_error(e, "%s: element type %s is no data type of WebNN (little-endian)", PATH_SHOWN(name),
+        return file_error(e, "%s: element type %s is not a data type of WebNN (little-endian)", PATH_SHOWN(name),
                           escape_text(buf, sizeof buf, descr, end - descr < 5 ? (size_t)(end - descr) : 5));
 
     array->rank = 0;
@@ -246,7 +246,7 @@ bool npy_read_named(const char *folder, const char *name, struct npy_array *arra
     bool ok = npy_parse(bytes, length, name, array, e);
     if (ok && folder && array->from_float64) {
         npy_free(array);
-        ok = file_error(e, "%s: element type float64 is no data type of WebNN; save it as the model's type", PATH_SHOWN(name));
+        ok = file_error(e, "%s: element type float64 is not supported; save it as the model's type", PATH_SHOWN(name));
     }
     free(bytes);
     return ok;

@@ -30,9 +30,9 @@ bool npy_read(const char *path, struct npy_array *array, struct error *e);
 bool npy_read_named(const char *folder, const char *name, struct npy_array *array, struct error *e);
 /** Does the same from memory; name only appears in messages. */
 bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_array *array, struct error *e);
-/* These do the same in steps, for what is decompressed on the way: bytes that are not asked for are not read. */
+/* These do the same in steps, for arrays that are decompressed on the way: only requested bytes are read. */
 enum { NPY_HEAD_MIN = 12, NPY_HEAD_MAX = 1 << 16 };
-/** Finds how many bytes stand before the elements, which the first NPY_HEAD_MIN bytes tell. */
+/** Finds how many bytes stand before the elements, from the first NPY_HEAD_MIN bytes. */
 bool npy_head_length(const void *bytes, size_t length, const char *name, size_t *head, struct error *e);
 /** Reads those: *array gets its type, shape and byteLength, which is the file's, but no data. */
 bool npy_parse_head(const void *bytes, size_t head, const char *name, struct npy_array *array, bool *fortran, struct error *e);
@@ -40,7 +40,7 @@ bool npy_parse_head(const void *bytes, size_t head, const char *name, struct npy
 bool npy_create(const WNNOperandDescriptor *d, struct npy_array *array, struct error *e);
 /** Allocates the elements.  If that fails, *array is empty. */
 bool npy_alloc(struct npy_array *array, const char *name, struct error *e);
-/** Puts elements that lie as a file in that order has them into row-major order, and makes float32 of float64.  If that fails,
+/** Puts elements, which are in the file's order, into row-major order, and makes float32 of float64.  If that fails,
  * *array is empty. */
 bool npy_order(struct npy_array *array, bool fortran, const char *name, struct error *e);
 /** Writes a version 1 file.  A file that could not be written whole is removed. */

@@ -3,7 +3,7 @@
  * Reads and writes NumPy .npz files, which are zip archives of .npy files, one for each array, called NAME.npy.  libzip reads
  * them, stored or deflated.
  *
- * A member's size is compared with what its .npy header says before memory is asked for, and the members' sizes with the
+ * A member's size is compared with what its .npy header says before memory is requested, and the members' sizes with the
  * file's: overlapping members are refused.  Functions that can fail return false after a message
  * (frontend/readers/files/npy.h).
  */

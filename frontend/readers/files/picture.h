@@ -22,7 +22,7 @@ struct picture {
 
 /**
  * Reads a PNG or a JPEG, told by its contents, as RGB (alpha dropped, grey spread, 16 bits reduced to 8; a camera's note about
- * the orientation is not followed).  A file may have 2^27 bytes of pixels, and 64 more for each of its own: what asks for more
+ * the orientation is not followed).  A file may have 2^27 bytes of pixels, and 64 more for each of its own: what needs more
  * is refused before it is decoded.  If that fails, *picture is empty.
  */
 bool picture_read(const char *path, struct picture *picture, struct error *e);
@@ -43,7 +43,7 @@ bool picture_read_jpeg(const char *path, uint64_t file_bytes, struct picture *pi
  */
 bool picture_resize(const struct picture *from, uint32_t width, uint32_t height, struct picture *to, struct error *e);
 
-/** Says how pixels become numbers: (level * scale - mean[c]) / deviation[c] for levels 0..255. */
+/** Describes how pixels become numbers: (level * scale - mean[c]) / deviation[c] for levels 0..255. */
 struct picture_form {
     bool nhwc; /* a pixel's channels are contiguous, not in planes */
     bool grey; /* one channel: 0.299 red + 0.587 green + 0.114 blue */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Reads attributes of a node: the value by its name, if it is of the kind that the importer expects, or the fallback.  Every
- * attribute that is asked for is marked; one that is not marked after the import is refused (walk.c).
+ * attribute that is read is marked; one that is not marked after the import is refused (walk.c).
  */
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 struct onnx_dims onnx_dims_of(struct onnx_node *n, WNNOperand operand)
 {
-    struct onnx_dims dims = {0, {1, 1, 1, 1, 1, 1, 1, 1}};
+    struct onnx_dims dims = {0, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
     size_t rank = wnnOperandGetRank(operand);
 
     if (wnnOperandIsError(operand) || rank > ONNX_RANK_MAX)
@@ -132,7 +132,7 @@ WNNOperand onnx_reduce_axis(struct onnx_node *n, onnx_reduction reduce, WNNOpera
 
 WNNOperand onnx_iota(struct onnx_node *n, WNNOperandDataType type, size_t rank, size_t axis, uint32_t count)
 {
-    struct onnx_dims dims = {rank, {1, 1, 1, 1, 1, 1, 1, 1}};
+    struct onnx_dims dims = {rank, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
     enum onnx_type element = onnx_type_of(type);
     if (onnx_is_open(count)) {
         const WNNOperandDataType i64 = WNNOperandDataType_Int64;
@@ -154,7 +154,7 @@ WNNOperand onnx_iota(struct onnx_node *n, WNNOperandDataType type, size_t rank, 
 
 WNNOperand onnx_along_axis(struct onnx_node *n, WNNOperand vector, size_t rank, size_t axis)
 {
-    struct onnx_dims have = onnx_dims_of(n, vector), dims = {rank, {1, 1, 1, 1, 1, 1, 1, 1}};
+    struct onnx_dims have = onnx_dims_of(n, vector), dims = {rank, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
 
     if (rank)
         dims.at[axis] = onnx_dims_product(n, &have, 0, have.rank);

@@ -15,6 +15,8 @@ struct onnx_dims {
     uint32_t at[ONNX_RANK_MAX];
 };
 
+_Static_assert(ONNX_RANK_MAX == 12, "lists of 1 for each dimension, and of all axes, are written out");
+
 /** Returns the rank and sizes of an operand; sizes beyond the rank are 1. */
 struct onnx_dims onnx_dims_of(struct onnx_node *n, WNNOperand operand);
 /** Returns the product of the sizes from..to - 1.  Refuses what does not fit 31 bits, and returns 1. */
@@ -83,7 +85,7 @@ WNNOperand onnx_reduce_axis(struct onnx_node *n, onnx_reduction reduce, WNNOpera
 WNNOperand onnx_iota(struct onnx_node *n, WNNOperandDataType type, size_t rank, size_t axis, uint32_t count);
 /** Reshapes a vector (or single element) so that it lies along an axis of a tensor of that rank. */
 WNNOperand onnx_along_axis(struct onnx_node *n, WNNOperand vector, size_t rank, size_t axis);
-/** Returns x * scale + bias, without what is NULL. */
+/** Returns x * scale + bias; either may be NULL. */
 WNNOperand onnx_scale_bias(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand bias);
 /** Moves the channels of x [N, ..., C] to [N, C, ...]. */
 WNNOperand onnx_channels_second(struct onnx_node *n, WNNOperand x);

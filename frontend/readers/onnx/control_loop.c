@@ -13,6 +13,7 @@
 #include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/internal.h"
+#include "frontend/readers/onnx/open.h"
 
 enum { NUMBER, ALIVE, FIRST_CARRIED }; /* inputs of a Loop's body: its number, its condition, and carried values */
 
@@ -72,16 +73,24 @@ bool control_begin(struct onnx_node *n, const struct control_iterations *t)
 {
     if (n->refused)
         return false;
-    if (wnnGraphBuilderBeginLoop(n->builder, t->iterations, t->carried_count, t->carried, t->scanned_count, t->scanned,
-                                 t->parameters) != WNNStatus_Success)
+    struct onnx_open_table *open = &n->reader->open;
+
+    if (wnnGraphBuilderBeginLoop(n->builder, onnx_is_open(t->iterations) ? 0 : t->iterations, t->carried_count, t->carried,
+                                 t->scanned_count, t->scanned, t->parameters) != WNNStatus_Success)
         return refuse_loop(n);
     n->reader->in_loop = true;
+    open->count_outside = open->count;
+    open->result_count_outside = open->result_count;
     return true;
 }
 
 bool control_end(struct onnx_node *n, const struct control_iterations *t, bool good)
 {
+    struct onnx_open_table *open = &n->reader->open;
+
     n->reader->in_loop = false;
+    open->count = open->count_outside; /* the others are made of parameters */
+    open->result_count = open->result_count_outside;
     if (good && !n->refused &&
         wnnGraphBuilderEndLoop(n->builder, n->label, t->carried_count, t->next, t->stacked_count, t->stacked, t->outputs) ==
             WNNStatus_Success)
@@ -221,6 +230,9 @@ static bool begin_loop(struct loop_import *l, struct onnx_value *condition)
         r->t.carried[r->t.carried_count++] = onnx_scalar(n, WNNOperandDataType_Uint8, 0);
         r->t.carried[r->t.carried_count++] = onnx_scalar(n, WNNOperandDataType_Int32, 0);
     }
+    if (onnx_is_open(r->t.iterations)) /* a loop takes the size from what it scans */
+        r->t.scanned[r->t.scanned_count++] =
+            (WNNLoopSlices){onnx_iota(n, WNNOperandDataType_Int32, 1, 0, r->t.iterations), 0, false};
     if (!control_begin(n, &r->t))
         return false;
     return !l->computes || wnnGraphBuilderStopLoop(n->builder, l->alive + 1) == WNNStatus_Success ||

@@ -7,7 +7,7 @@
 
 #include "frontend/readers/onnx/onnx.h"
 
-/** Holds what a Scan says of its inputs and outputs.  Directions are 1 for backward. */
+/** Holds a Scan's attributes of its inputs and outputs.  Directions are 1 for backward. */
 struct control_scan {
     size_t inputs, carried, outputs;
     const int64_t *in_axes, *in_directions, *out_axes, *out_directions;
@@ -26,7 +26,7 @@ struct control_iterations {
 struct onnx_value *control_take(struct onnx_node *n, struct onnx_value *v, uint32_t axis, uint32_t start, uint32_t size,
                                 bool keeps);
 
-/** Returns whether a loop may begin: none lies within another. */
+/** Returns whether a loop may begin: loops are not nested. */
 bool control_may_begin(const struct onnx_node *n);
 /** Begins a loop.  Returns false if n is refused. */
 bool control_begin(struct onnx_node *n, const struct control_iterations *t);
@@ -39,8 +39,8 @@ bool control_goes_on(const Onnx__GraphProto *body);
 /** Returns whether what reads the outputs of a Loop or Scan may have to know them, by those of its first iteration: they depend
  * on constants only, and a loop of the builder is never computed by the reader. */
 bool control_needs_values(const struct onnx_node *n, struct onnx_value *const *outputs);
-/** Imports a Loop of so many iterations.  computes: its body says whether it goes on; condition is its second input if that is
- * computed, else NULL.  Returns false if n is refused. */
+/** Imports a Loop of that many iterations.  computes: its body computes the condition; condition is its second input if that
+ * is computed, else NULL.  Returns false if n is refused. */
 bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t iterations, bool computes,
                   struct onnx_value *condition);
 /** Imports a Scan.  Returns false if n is refused. */

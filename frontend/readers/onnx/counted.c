@@ -64,7 +64,7 @@ static void replace_input(struct onnx_node *n, size_t i, WNNOperand operand)
     *v = *n->inputs[i];
     v->operand = operand;
     v->sums = v->wide = NULL;
-    v->data = v->file = NULL;
+    v->data = v->file = v->raw = NULL;
     v->is_input = v->is_static = false;
     n->inputs[i] = v;
 }
@@ -294,7 +294,7 @@ static int cumulated(struct onnx_node *n, size_t i, int at, int rank)
     return i || onnx_int(n, "reverse", 0) ? REFUSED : at;
 }
 
-/** Operators that say themselves what is counted (onnx_set_count). */
+/** Operators that set counts themselves (onnx_set_count). */
 static int own(struct onnx_node *n, size_t i, int at, int rank)
 {
     (void)n, (void)i, (void)at, (void)rank;
@@ -393,7 +393,7 @@ static void extend_scattered(struct onnx_node *n)
         refuse(n, 1);
         return;
     }
-    /* What is negative counts from the end of what was there; of coordinates that is the first one. */
+    /* Negative indices count from the end of the earlier list; of coordinates that is the first one. */
     size = onnx_scalar_like(n, at, (double)v->dims[axis]);
     end = v->count && (int)v->counted == axis ? onnx_cast(n, v->count, wnnOperandGetDataType(at)) : size;
     if (nd)
@@ -502,7 +502,7 @@ bool onnx_count_outputs(struct onnx_node *n)
         counted->count = n->count;
         counted->counted = n->counted;
         counted->operand = onnx_value_operand(n, v);
-        counted->data = counted->file = NULL;
+        counted->data = counted->file = counted->raw = NULL;
         counted->is_static = false;
         n->outputs[i] = counted;
     }

@@ -13,7 +13,7 @@
 
 /** Prepares inputs that are counted for the importer.  Returns false after refusing a node that cannot take them. */
 bool onnx_count_inputs(struct onnx_node *n);
-/** Says of the results which dimension is counted.  Returns false if the node is refused. */
+/** Sets the counted dimension of the results.  Returns false if the node is refused. */
 bool onnx_count_outputs(struct onnx_node *n);
 /** Says that dimension `axis` of the results has only `count` elements, an int32 scalar. */
 void onnx_set_count(struct onnx_node *n, WNNOperand count, uint32_t axis);

@@ -8,7 +8,7 @@
 #include "frontend/readers/onnx/internal.h"
 #include "ir/support/dtype.h"
 
-/** Returns a string field's text; what is absent is empty. */
+/** Returns a string field's text; that of an absent one is empty. */
 static const char *text_of(const char *field)
 {
     return field ? field : "";
@@ -189,7 +189,7 @@ bool model_describe_onnx(const char *path, const void *bytes, size_t length, str
         return describe_failed(d, path, wrong, e);
     if (!m->graph) {
         onnx__model_proto__free_unpacked(m, NULL);
-        return describe_failed(d, path, "the file holds no graph: it is no ONNX model, or cut off", e);
+        return describe_failed(d, path, "the file holds no graph: it is not an ONNX model, or is truncated", e);
     }
     d->format = "onnx";
     d->name = arena_string(&d->memory, text_of(m->graph->name), strlen(text_of(m->graph->name)));

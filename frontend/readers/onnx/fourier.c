@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/compose.h"
+#include "ir/support/number.h"
 
 enum { STAGES_MAX = ONNX_RANK_MAX - 2, PARTS = 2 };
 
@@ -193,7 +194,7 @@ static WNNOperand transform(struct onnx_node *n, WNNOperand x, const struct plan
         order[p->count + 1 - i] = 1 + i;
     }
     /* The last digit is the slowest of k: only its values with bins that are wanted are computed. */
-    w.bins = (f->bins + rest - 1) / rest;
+    w.bins = ceil_div(f->bins, rest);
     x = onnx_matmul(n, onnx_reshape(n, x, 2, (uint32_t[]){batch, w.parts * w.count}), waves(n, &w, f));
     if (!w.planar)
         return onnx_reshape(n, x, 3, (uint32_t[]){rows, w.bins, f->parts});

@@ -4,9 +4,9 @@
 
 #include "frontend/readers/onnx/onnx.h"
 
-/** Says what is wanted of each row. */
+/** Describes the transform of each row. */
 struct fourier {
-    uint32_t length; /* of the transform; a shorter row counts as followed by zeros, a row is not longer */
+    uint32_t length; /* of the transform; a shorter row is padded with zeros; none is longer */
     uint32_t bins;   /* the first ones of the result */
     uint32_t parts;  /* of the result: 2, or 1 for the real one */
     bool inverse;    /* with the factor 1 / length */

@@ -10,14 +10,14 @@
 #include "ir/support/name_map.h"
 
 enum {
-    DEPTH_MAX = 32,          /* functions and bodies within each other */
-    WIRE_DEPTH_MAX = 100,    /* messages within each other: protobuf-c recurses */
+    DEPTH_MAX = 32,          /* nested functions and bodies */
+    WIRE_DEPTH_MAX = 100,    /* nested messages: protobuf-c recurses */
     NODE_OPERATIONS = 3000,  /* charged for a node: functions and loops unrolled, a small file can have any number */
     STEP_OPERATIONS = 16,    /* charged for a step: see onnx_spend */
     REFUSALS_MAX = 100,      /* listed; the others are counted */
     ATTRIBUTES_MAX = 64,     /* of a node: a bit each says which have been read */
     FOLD_ELEMENTS = 1 << 12, /* results up to this are computed while reading, larger ones on demand */
-    LEND_BYTES = 1 << 16,    /* tensors from here on stay in the file, smaller ones are worth no page of their own */
+    LEND_BYTES = 1 << 16,    /* from this size tensors stay in the file; smaller ones share pages */
 };
 
 /** Computing a small result ahead of its use may take about so many operations. */
@@ -85,11 +85,13 @@ struct onnx_external {
     char key[]; /* device and number of the file */
 };
 
-/** Holds sizes that the file names, and what is made of them (open.h). */
+/** Holds sizes that the file names, and expressions of them (open.h). */
 struct onnx_open_table {
     struct onnx_open *sizes;
     struct onnx_open_result *results;
-    uint32_t count, capacity, result_count, result_capacity;
+    uint32_t count, result_count;
+    size_t capacity, result_capacity;
+    uint32_t count_outside, result_count_outside; /* of the loop that has begun */
 };
 
 struct onnx_reader {
@@ -105,12 +107,12 @@ struct onnx_reader {
     struct arena memory;
     WNNOperand error_operand;
     bool failed;  /* the file is broken: the message is there, everything stops */
-    bool in_loop; /* of the builder, which do not lie within each other */
+    bool in_loop; /* of the builder, which do not nest */
     struct error *error;
     size_t refusal_count; /* nodes that cannot be expressed */
     char *refusals;       /* a line for each */
     size_t refusals_length;
-    uint32_t refusals_capacity;
+    size_t refusals_capacity;
     size_t steps;           /* not charged yet, see onnx_spend */
     struct name_map orders; /* struct onnx_order, by the address of the list */
     struct onnx_map opsets; /* of the model */
@@ -123,7 +125,7 @@ struct onnx_reader {
 bool onnx_fail(struct onnx_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Says that memory ran out, and stops the reader.  Returns false. */
 bool onnx_fail_memory(struct onnx_reader *r);
-/** These are onnx_fail and onnx_refuse for functions whose result is a pointer: they return NULL. */
+/** Onnx_fail and onnx_refuse for functions whose result is a pointer: they return NULL. */
 #define onnx_fail_null(r, ...) (onnx_fail(r, __VA_ARGS__), NULL)
 #define onnx_refuse_null(n, ...) (onnx_refuse(n, __VA_ARGS__), NULL)
 /** Charges what the reader is about to do to the builder's budget.  Returns false if the reader failed. */
@@ -169,6 +171,9 @@ Onnx__ModelProto *onnx_wire_unpack(const void *bytes, size_t length, const char 
 /** Makes a constant of a tensor in the file or next to it.  Types that WebNN does not have get a refusal.  Returns NULL if the
  * file is broken. */
 struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what);
+/** Returns so many elements of raw bytes, as files have them, in the host's form: raw itself, or memory of the reader's; NULL
+ * after failing. */
+const void *onnx_from_raw(struct onnx_reader *r, enum onnx_type type, const void *raw, size_t count);
 
 /* size.c */
 /** Returns whether a value may have these dimensions: at most ONNX_RANK_MAX, none of them negative, their product (zeros aside)

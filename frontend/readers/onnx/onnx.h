@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This is the inside of the ONNX reader: the functions that importers of operators call, and what an importer has to do.
+ * The internals of the ONNX reader: the functions that importers of operators call, and what an importer has to do.
  *
  * An ONNX model, which protobuf-c parses by our own schema (onnx.proto), comes in.  Calls of the public builder go out.
  *
- * reader.c (opsets, inputs, initializers, outputs, messages) -> walk.c (scopes, order of nodes, functions, what is constant) ->
+ * reader.c (opsets, inputs, initializers, outputs, messages) -> walk.c (scopes, order of nodes, functions, constants) ->
  * the row of the operator (operators.def): a term (term.h), or an importer in C (operators_*.c).  value.c and attribute.c are
  * what importers call.  Read docs/model.md first.
  *
@@ -21,17 +21,17 @@
  * - Results of nodes whose inputs are all constant are computed at once if they are small (walk.c), so importers need no code
  *   of their own for constants.  Host code is only for what the builder cannot say: empty tensors, int64 index lists, float64.
  * - Attributes and inputs are numbers of any size: the functions under "sizes" add, multiply and convert them.
- * - Everything allocated by onnx_alloc and everything these functions return lives as long as the reader; nothing is freed by
- * importers.
+ * - Everything allocated by onnx_alloc and everything these functions return stays valid as long as the reader; nothing is
+ * freed by importers.
  */
 #pragma once
 
 #include "frontend/readers/model.h"
 #include "onnx.pb-c.h"
 
-enum { ONNX_RANK_MAX = NPY_RANK_MAX, ONNX_OPSET_NEWEST = 27 };
+enum { ONNX_RANK_MAX = NPY_RANK_MAX, ONNX_OPSET_NEWEST = 28 };
 
-/** These are the numbers of TensorProto.DataType. */
+/** The numbers of TensorProto.DataType. */
 enum onnx_type {
     ONNX_UNDEFINED = 0,
     ONNX_FLOAT = 1,
@@ -47,13 +47,15 @@ enum onnx_type {
     ONNX_DOUBLE = 11, /* constants only */
     ONNX_UINT32 = 12,
     ONNX_UINT64 = 13,
-    ONNX_BFLOAT16 = 16,   /* float32, as all floating-point types of 8 and 4 bits */
+    ONNX_BFLOAT16 = 16, /* float32, as all floating-point types of 8 and 4 bits; stored in 16 and 8 bits where large */
+    ONNX_FLOAT8E4M3FN = 17,
+    ONNX_FLOAT8E5M2 = 19,
     ONNX_UINT4 = 21,      /* uint8 of 0 to 15, one per element */
     ONNX_INT4 = 22,       /* int8 of -8 to 7, one per element */
     ONNX_FLOAT8E8M0 = 24, /* float32; constants only */
 };
 
-/** Returns the name as ONNX writes it in type constraints, such as "float16", or "an unknown type".  It lives for ever. */
+/** Returns the name as ONNX writes it in type constraints, such as "float16", or "an unknown type".  It is never freed. */
 const char *onnx_type_name(enum onnx_type type);
 /** Returns the operand data type that holds it, Undefined if there is none. */
 WNNOperandDataType onnx_data_type(enum onnx_type type);
@@ -66,7 +68,7 @@ bool onnx_type_is_float(enum onnx_type type);
 /** Returns whether the type is one of signed integers. */
 bool onnx_type_is_signed(enum onnx_type type);
 
-/** Says what the largest exponents of a floating-point type, or its second zero, stand for. */
+/** Describes what the largest exponents of a floating-point type, or its second zero, stand for. */
 enum onnx_special {
     ONNX_INFINITE, /* infinities and NaN */
     ONNX_FINITE,   /* numbers, but for NaN, which has all bits */
@@ -81,6 +83,10 @@ struct onnx_format {
     enum onnx_special special;
     float top; /* the largest finite number */
 };
+/** Returns the data type of the draft (webnn_draft.h) whose elements are those in files, Undefined if there is none. */
+WNNOperandDataType onnx_draft_type(enum onnx_type type);
+/** Returns how many bits an integer of fewer than 8 has in files, 0 for other types. */
+uint32_t onnx_type_bits(enum onnx_type type);
 /** Returns the format of such a type, NULL of others. */
 const struct onnx_format *onnx_format_of(enum onnx_type type);
 
@@ -110,6 +116,9 @@ struct onnx_value {
      * them in this form.
      */
     const void *file;
+    /* Or they are there in the form of their onnx_format, which is a data type of the draft or has fewer than 8 bits; data are
+     * made of them if need be. */
+    const void *raw;
     struct file_map *map;
     bool is_static;   /* depends on constants only */
     bool is_input;    /* the operand is an input of the model, not a result */
@@ -119,6 +128,8 @@ struct onnx_value {
      * time.  Else NULL. */
     WNNOperand exact;
     const void *low;
+    WNNOperand line; /* the numbers whose bounds differ are this count, or grow (or fall) evenly with it; NULL: not known */
+    bool falls;
     struct onnx_value **items; /* of a sequence of tensors (operators_sequence.c), whose refusal is not NULL; else NULL */
     size_t item_count;
     double cost;         /* about how many operations computing the data takes, if it is constant but not computed */
@@ -276,7 +287,7 @@ WNNOperand onnx_error_operand(struct onnx_node *n);
 bool onnx_import_body(struct onnx_node *n, const Onnx__GraphProto *body, size_t input_count, struct onnx_value *const *inputs,
                       struct onnx_value **outputs);
 
-/** Says how much has been refused: an attempt that fails may be followed by another. */
+/** Describes how much has been refused: an attempt that fails may be followed by another. */
 struct onnx_refusals {
     size_t count, length;
 };

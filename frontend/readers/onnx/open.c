@@ -28,8 +28,9 @@ struct onnx_open_result {
 /* Lists the importers in C that take open sizes, between blanks.  Those of terms do so by themselves (term.c). */
 static const char takers[] =
     " Cast CastLike Clip Concat ConstantOfShape ConvTranspose Dropout Expand Flatten Gemm If MatMul MatMulNBits"
-    " MaxPool PRelu QuantizeLinear DequantizeLinear Range Reshape Resize Shape Size Slice Split"
-    " Squeeze Tile Transpose Unsqueeze Upsample GatherBlockQuantized Pad LSTM GRU RNN ";
+    " ConvInteger LpPool MatMulInteger MaxPool PRelu QuantizeLinear DequantizeLinear Range Reshape Resize Shape Size Slice "
+    "Split"
+    " Squeeze Tile Transpose Unsqueeze Upsample GatherBlockQuantized Pad LSTM GRU RNN Loop Scan ";
 
 bool onnx_refuse_open(struct onnx_node *n)
 {
@@ -76,7 +77,7 @@ static int64_t intern(struct onnx_node *n, WNNOperand origin, size_t at, bool is
     return ONNX_OPEN + r->open.count++;
 }
 
-/* Returns an open size, or NULL after refusing a number that is no size. */
+/* Returns an open size, or NULL after refusing a number that is not a size. */
 static struct onnx_open *open_of(struct onnx_node *n, int64_t size)
 {
     struct onnx_reader *r = n->reader;
@@ -227,7 +228,7 @@ static int64_t compute_numbers(struct onnx_node *n, char operation, int64_t a, i
     return operation == '%' ? (a % b + b) % b : a / b - (a % b < 0);
 }
 
-/* Finds an operation on sizes that are not both numbers, and what is known of its result. */
+/* Finds an operation on sizes that are not both numbers, and the range of its result. */
 static int64_t compute_open(struct onnx_node *n, char operation, int64_t a, int64_t b, WNNSize *known)
 {
     struct onnx_reader *r = n->reader;
@@ -334,12 +335,21 @@ int64_t onnx_size_quotient(struct onnx_node *n, size_t num_count, const int64_t 
     return n->refused ? 0 : onnx_compute_size(n, '/', above, below);
 }
 
+void onnx_take_size_from(struct onnx_node *n, int64_t size, WNNOperand operand, size_t d)
+{
+    struct onnx_open *open = !n->refused && onnx_is_open(size) ? open_of(n, size) : NULL;
+
+    /* In a loop an operand is none for what comes after it. */
+    if (open && open->is_element && (!n->reader->in_loop || size - ONNX_OPEN >= n->reader->open.count_outside))
+        *open = (struct onnx_open){operand, NULL, d, open->known, false};
+}
+
 /* ---- who takes them ---- */
 
 bool onnx_check_open(struct onnx_node *n)
 {
     const size_t length = strlen(n->row->name);
-    bool open = !strcmp(n->row->name, "Loop") || !strcmp(n->row->name, "Scan"); /* which cannot see open sizes */
+    bool open = false;
 
     if (!n->reader->open.count)
         return true;

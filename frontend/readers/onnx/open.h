@@ -17,7 +17,7 @@ static inline bool onnx_is_open(int64_t size)
     return size >= ONNX_OPEN && size < 2 * ONNX_OPEN;
 }
 
-/** Returns whether one of so many sizes is open. */
+/** Returns whether one of that many sizes is open. */
 bool onnx_any_open(size_t count, const uint32_t *sizes);
 /** Returns whether a dimension of a value is open. */
 bool onnx_value_is_open(const struct onnx_value *v);
@@ -39,8 +39,11 @@ int64_t onnx_compute_size(struct onnx_node *n, char operation, int64_t a, int64_
 /** Answer questions about sizes.  Refuse, and return false, where it depends on the sizes. */
 bool onnx_size_is_equal(struct onnx_node *n, int64_t a, int64_t b);
 bool onnx_size_at_least(struct onnx_node *n, int64_t a, int64_t b);
-/** Returns num / den, products of as many sizes, after common factors are left out. */
+/** Returns num / den, products of as many sizes, after cancelling common factors. */
 int64_t onnx_size_quotient(struct onnx_node *n, size_t num_count, const int64_t *num, size_t den_count, const int64_t *den);
+/** From then on a computed size is read from dimension d of an operand, so that its users include the checks of that
+ * operand. */
+void onnx_take_size_from(struct onnx_node *n, int64_t size, WNNOperand operand, size_t d);
 /** Refuses a node that must know an open size. */
 bool onnx_refuse_open(struct onnx_node *n);
 /** Refuses a node with open sizes whose importer does not take them. */

@@ -29,13 +29,17 @@ enum {
 
 #define TERM(text) onnx_import_term, text
 #define IMPORT(name) onnx_import_##name, NULL
+#define SINCE(first) first, 0 /* up to the newest */
+#define FROM(first, last) first, last
+#define IN(least, most) least, most
+#define OUT(most) most
 #define ROW(...) ROW_OF(__VA_ARGS__)
 #define ROW_OF(domain, name, since, until, least, most, outputs, flags, note, import, term)                                    \
     {name, domain, since, until, least, most, outputs, flags, note, import, term},
 #define ONNX(...) ROW(NULL, __VA_ARGS__)
 #define MICROSOFT(...) ROW("com.microsoft", __VA_ARGS__)
 #define NCHWC(...) ROW(ONNX_NCHWC, __VA_ARGS__)
-#define REFUSED(domain, name, reason) domain(name, 1, 0, 0, ANY, ANY, ONNX_REFUSED, reason, refuse, NULL)
+#define REFUSED(domain, name, reason) domain(name, SINCE(1), IN(0, ANY), OUT(ANY), ONNX_REFUSED, reason, refuse, NULL)
 
 static const struct onnx_operator rows[] = {
 #include "frontend/readers/onnx/operators.def"

@@ -8,7 +8,7 @@
 
 #define TERM(text)
 #define IMPORT(name) bool onnx_import_##name(struct onnx_node *n);
-#define ONNX(name, since, until, least, most, outputs, flags, note, how) how
+#define ONNX(name, versions, inputs, outputs, flags, note, how) how
 #define MICROSOFT ONNX
 #define NCHWC ONNX
 #define REFUSED(domain, name, reason)

@@ -273,7 +273,7 @@ bool onnx_import_eye_like(struct onnx_node *n)
 
 /* ---- casts ---- */
 
-/** Casts what is empty, or to or from types that operands do not have. */
+/** Casts tensors without elements, or to or from types that operands do not have. */
 static bool cast_on_host(struct onnx_node *n, enum onnx_type type)
 {
     const struct onnx_value *v = onnx_constant(n, 0);

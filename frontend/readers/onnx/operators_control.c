@@ -68,14 +68,21 @@ static bool refuse_branches(struct onnx_node *n, const char *const reasons[2])
                        constant_hint(n, hint), reasons[1] ? reasons[1] : reasons[0]);
 }
 
-/** Returns whether two results differ in the size of one dimension only, or in none, which is *axis then. */
+/** Returns whether two results differ in the size of one dimension only, which is *axis then, or in none.  Of one without
+ * elements the other sizes do not matter. */
 static bool differ_in_size(const struct onnx_value *a, const struct onnx_value *b, uint32_t *axis)
 {
+    const struct onnx_value *none = onnx_elements(a) ? b : a;
     uint32_t count = 0;
 
     *axis = 0;
     if (a->type != b->type || a->rank != b->rank)
         return false;
+    if (!onnx_elements(a) != !onnx_elements(b)) {
+        while (none->dims[*axis])
+            ++*axis;
+        return true;
+    }
     for (uint32_t d = 0; d < a->rank; d++)
         if (a->dims[d] != b->dims[d]) {
             *axis = d;
@@ -103,9 +110,9 @@ static bool select_sized(struct onnx_node *n, size_t i, WNNOperand condition, st
         if (onnx_elements(both[b]))
             parts[b] = onnx_pad(n, onnx_value_operand(n, both[b]), (struct onnx_dims){after.rank, {0}}, after, 0);
     }
-    if (!onnx_output_as(n, i,
-                        parts[0] && parts[1] ? onnx_where(n, condition, parts[0], parts[1]) : parts[yes->dims[axis] != most],
-                        yes->type))
+    for (size_t b = 0; b < 2; b++)
+        parts[b] = parts[b] ? parts[b] : onnx_scalar_like(n, parts[!b], 0);
+    if (!onnx_output_as(n, i, onnx_where(n, condition, parts[0], parts[1]), yes->type))
         return false;
     if (!onnx_wants(n, i))
         return true;
@@ -135,7 +142,16 @@ static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, st
                                "only%s",
                                condition_text(n, about), i, value_text(has[0], yes[i]), value_text(has[1], no[i]),
                                constant_hint(n, hint));
-        if (yes[i]->rank && yes[i]->dims[axis] != no[i]->dims[axis]) {
+        const bool same = !yes[i]->rank || yes[i]->dims[axis] == no[i]->dims[axis];
+        if (!onnx_elements(yes[i]) && !onnx_elements(no[i])) {
+            if (!same)
+                return onnx_refuse(
+                    n, "%s, and output %zu, %s in then_branch and %s in else_branch, has no elements in either%s",
+                    condition_text(n, about), i, value_text(has[0], yes[i]), value_text(has[1], no[i]), constant_hint(n, hint));
+            onnx_output_value(n, i, yes[i]);
+            continue;
+        }
+        if (!same) {
             if (!select_sized(n, i, condition, yes[i], no[i], axis))
                 return false;
             continue;
@@ -222,7 +238,7 @@ struct onnx_value *control_take(struct onnx_node *n, struct onnx_value *v, uint3
 
 /* ---- loops ---- */
 
-/** Holds the state of an unrolled loop: what goes into an iteration, what comes out of it, what is collected. */
+/** Holds the state of an unrolled loop: inputs and results of an iteration, and collected results. */
 struct iterations {
     const Onnx__GraphProto *body;
     size_t carried, scanned; /* values from one iteration to the next; outputs collected */
@@ -377,6 +393,15 @@ bool onnx_import_loop(struct onnx_node *n)
     struct iterations t = {.body = onnx_graph(n, "body")};
     struct onnx_value *trips = onnx_input(n, 0), *condition = onnx_input(n, 1), *alive = NULL;
     bool known = !condition || onnx_is_constant(n, 1), go = !condition || !known || onnx_number(n, 1, 0) != 0;
+    size_t count = 0;
+    const int64_t *size = trips && trips->operand && !onnx_is_constant(n, 0) && onnx_is_sizes(n, trips->operand)
+                              ? onnx_sizes(n, 0, &count)
+                              : NULL;
+
+    if (count == 1 && onnx_is_open(*size))
+        return known && go && control_may_begin(n) && control_goes_on(t.body)
+                   ? control_loop(n, t.body, (uint32_t)*size, false, NULL)
+                   : onnx_refuse_open(n);
     const double given = trips ? onnx_number(n, 0, 0) : 0;
     double limit = trips ? given : ITERATIONS_MAX + 1.0;
 
@@ -414,7 +439,7 @@ bool onnx_import_loop(struct onnx_node *n)
         /* Unrolled, an iteration that a computed condition skips is computed all the same, and its values are not used. */
         if (alive && (limit > ITERATIONS_MAX || t.scanned)) {
             if (!control_may_begin(n))
-                return onnx_refuse(n, "whether it goes on depends on an input of the model, and it lies in a loop");
+                return onnx_refuse(n, "its condition depends on an input of the model, and it is in a loop");
             if (limit > ITERATIONS_MAX)
                 model_note(n->reader->model, "Loop '%s' ends by its condition, or after %d iterations",
                            onnx_escape(n->reader, n->label.data), ITERATIONS_OPEN);

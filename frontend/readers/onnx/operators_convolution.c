@@ -140,7 +140,7 @@ bool onnx_import_nchwc_conv(struct onnx_node *n)
 enum { SIZE_FOR_OPEN = 1 << 12 };
 
 /*
- * Says where the result lies in the whole, uncropped one: from begin on, out long.  Beyond the whole there is nothing but bias.
+ * Computes where the result is in the whole, uncropped one: from begin on, out long.  Outside the whole there is only bias.
  */
 struct crop {
     int64_t begin[2], out[2], whole[2];

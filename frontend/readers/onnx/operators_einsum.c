@@ -168,7 +168,7 @@ static void drop_dimension(struct term *t, size_t d)
 
 static struct onnx_dims dims_of_term(const struct einsum *e, const struct term *t)
 {
-    struct onnx_dims dims = {t->rank, {1, 1, 1, 1, 1, 1, 1, 1}};
+    struct onnx_dims dims = {t->rank, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
 
     for (size_t d = 0; d < t->rank; d++)
         dims.at[d] = e->sizes[t->subscripts[d]];
@@ -178,7 +178,7 @@ static struct onnx_dims dims_of_term(const struct einsum *e, const struct term *
 /* Dimensions of size 1 that others have larger are dropped: the term says nothing about them. */
 static void drop_broadcast(struct onnx_node *n, const struct einsum *e, struct term *t)
 {
-    struct onnx_dims dims = onnx_dims_of(n, t->operand), kept = {0, {1, 1, 1, 1, 1, 1, 1, 1}};
+    struct onnx_dims dims = onnx_dims_of(n, t->operand), kept = {0, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
 
     for (size_t d = 0, k = 0; k < dims.rank; k++)
         if (dims.at[k] == 1 && e->sizes[t->subscripts[d]] > 1)

@@ -3,8 +3,8 @@
  * Imports MatMulNBits and GatherBlockQuantized of the domain com.microsoft, whose weights have 1, 2, 4 or 8 bits and a scale
  * for every block.
  *
- * WebNN has no data type of 4 bits, but the builder takes constants of them as bytes: weights stay in the file
- * (docs/compact-weights.md).  Those of 1 and 2 bits become 4 bits, doubled where their zero points are halves.
+ * WebNN has no data types of fewer than 8 bits, but the builder takes constants of them as bytes: weights stay in the file
+ * (docs/compact-weights.md).  Those of 1 and 2 bits are doubled where their zero points are halves.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "frontend/readers/files/map.h"
 #include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/quantized.h"
 #include "ir/support/number.h"
 
 /* ---- weights in blocks ---- */
@@ -20,7 +21,7 @@
 /** Describes weights of [rows, blocks, block] numbers of 1, 2, 4 or 8 bits, one scale for each block. */
 struct block_weights {
     uint32_t bits, rows, columns, blocks, block; /* columns: numbers of a row that are used */
-    uint32_t times;                              /* numbers and zero points are kept so many times as large, scales as small */
+    uint32_t times; /* numbers and zero points are taken so many times as large, scales as small: halves become whole */
 };
 
 static void release(void const *data, size_t bytes, void *user1, void *user2)
@@ -95,28 +96,21 @@ static WNNOperand unpack(struct onnx_node *n, const uint8_t *from, uint32_t bits
     return keep_constant(n, WNNOperandDataType_Uint8, dims, bytes);
 }
 
-/* Returns the weights, an even number of at most 4 bits, as a constant of bytes that is 4 bits to the builder: lent where it
- * lies in a file like that, else copied. */
-static WNNOperand lend_nibbles(struct onnx_node *n, size_t i, const struct block_weights *w, const uint32_t dims[2])
+WNNOperand onnx_lend_packed(struct onnx_node *n, const struct onnx_value *v, const void *from, uint32_t bits, uint32_t middle,
+                            const uint32_t dims[2])
 {
-    const size_t count = (size_t)dims[0] * dims[1];
-    const uint32_t bits = w->bits;
+    const size_t bytes = row_bytes((size_t)dims[0] * dims[1], bits);
     const WNNOperandDescriptor descriptor = {WNNOperandDataType_Uint8, 2, dims, NULL};
-    const struct onnx_value *v = onnx_input(n, i);
-    const uint8_t *from = bytes_of(n, i);
 
-    if (!from)
+    if (!middle && v->map && (from == v->file || from == v->raw))
+        return file_map_lend_packed(v->map, n->builder, &descriptor, bits, from, bytes);
+    uint8_t *copy = constant_memory(n, bytes);
+    if (!copy)
         return onnx_error_operand(n);
-    if (bits == 4 && from == v->file && v->map)
-        return file_map_lend_uint4(v->map, n->builder, &descriptor, from, count / 2);
-    uint8_t *bytes = constant_memory(n, count / 2);
-    if (!bytes)
-        return onnx_error_operand(n);
-    for (size_t k = 0; k < count / 2; k++)
-        bytes[k] =
-            bits == 4 ? from[k] : (uint8_t)((number_in(from, 2 * k, bits) | number_in(from, 2 * k + 1, bits) << 4) * w->times);
-    return wnnGraphBuilderConstantUint4Lent(n->builder, &descriptor, bytes, count / 2,
-                                            (WNNBufferReleaseCallbackInfo){release, bytes, NULL});
+    for (size_t i = 0; i < bytes; i++)
+        copy[i] = (uint8_t)(((const uint8_t *)from)[i] ^ middle * (UINT8_MAX / ((1u << bits) - 1)));
+    return wnnGraphBuilderConstantPackedLent(n->builder, &descriptor, bits, copy, bytes,
+                                             (WNNBufferReleaseCallbackInfo){release, copy, NULL});
 }
 
 static bool has_elements(struct onnx_node *n, size_t i, const char *what, int64_t expected)
@@ -127,23 +121,39 @@ static bool has_elements(struct onnx_node *n, size_t i, const char *what, int64_
     return have == expected || onnx_refuse(n, "%s has %lld elements, not %lld", what, (long long)have, (long long)expected);
 }
 
-/* Returns the weights as uint8 [rows, blocks * block].  Those of fewer than 8 bits become bytes at once for a gather (`table`),
- * and have 4 bits for a matmul. */
-static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block_weights *w, bool table)
+/* Returns the weights as uint8 [rows, blocks * block], or with `bytes` as they lie in bytes, several numbers in each. */
+static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block_weights *w, bool bytes)
 {
-    const uint32_t dims[2] = {w->rows, w->blocks * w->block};
+    const uint32_t dims[2] = {w->rows, w->blocks * w->block}, packed[2] = {w->rows, dims[1] / 8 * w->bits};
     const struct onnx_value *v = onnx_input(n, i);
 
     if (!v || (v->type != ONNX_UINT8 && v->type != ONNX_INT8))
         return onnx_refuse_operand(n, "its weights are %s, not uint8", v ? onnx_type_name(v->type) : "missing");
     if (!has_elements(n, i, "B", (int64_t)w->rows * w->blocks * w->block * w->bits / 8))
         return onnx_error_operand(n);
-    if (w->bits == 8)
-        return onnx_reshape(n, onnx_operand(n, i), 2, dims);
-    if (!table)
-        return lend_nibbles(n, i, w, dims);
-    const uint8_t *bytes = bytes_of(n, i);
-    return bytes ? unpack(n, bytes, w->bits, w->rows, dims[1], dims) : onnx_error_operand(n);
+    if (bytes || w->bits == 8)
+        return onnx_reshape(n, onnx_operand(n, i), 2, packed);
+    const uint8_t *from = bytes_of(n, i);
+    return from ? onnx_lend_packed(n, v, from, w->bits, 0, dims) : onnx_error_operand(n);
+}
+
+/* Returns the numbers that lie in bytes: a table has those of each byte. */
+static WNNOperand unpack_bytes(struct onnx_node *n, WNNOperand x, uint32_t bits)
+{
+    struct onnx_dims dims = onnx_dims_of(n, x);
+    const uint32_t each = 8 / bits, shape[2] = {UINT8_MAX + 1, each};
+    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
+    uint8_t table[(UINT8_MAX + 1) * 8];
+
+    if (each == 1 || n->refused || !dims.rank)
+        return x;
+    for (uint32_t i = 0; i < shape[0] * each; i++)
+        table[i] = (uint8_t)(i / each >> i % each * bits & ((1u << bits) - 1));
+    o.label = n->label;
+    x = wnnGraphBuilderGather(n->builder, onnx_constant_operand(n, WNNOperandDataType_Uint8, 2, shape, table),
+                              onnx_cast(n, x, WNNOperandDataType_Int32), &o);
+    dims.at[dims.rank - 1] *= each;
+    return onnx_reshape(n, x, dims.rank, dims.at);
 }
 
 /* Returns zero points of the scales' shape: those of input i, packed like the weights, or the middle of the range. */
@@ -262,6 +272,8 @@ static WNNOperand dequantize_blocks(struct onnx_node *n, struct block_weights *w
         w->times = zero ? w->times : 1;
     }
     b = read_weights(n, 1, w, false);
+    if (w->times > 1)
+        b = onnx_mul(n, b, onnx_scalar_like(n, b, w->times));
     return zero ? wnnGraphBuilderDequantizeLinear(n->builder, b, read_scales(n, 2, w, type), zero, n->options)
                 : subtract_zero_points(n, b, read_scales(n, 2, w, type), 3, w, type);
 }
@@ -300,7 +312,7 @@ bool onnx_import_matmul_n_bits(struct onnx_node *n)
                            dims.rank ? dims.at[dims.rank - 1] : 1);
     w.rows = (uint32_t)columns;
     w.columns = (uint32_t)k;
-    w.blocks = (w.columns + w.block - 1) / w.block;
+    w.blocks = ceil_div(w.columns, w.block);
     if ((uint64_t)w.rows * w.blocks * w.block > INT32_MAX)
         return onnx_refuse(n, "B has more than 2^31 elements");
     WNNOperandDataType type = wnnOperandGetDataType(a);
@@ -338,9 +350,9 @@ bool onnx_import_gather_block_quantized(struct onnx_node *n)
                            data->rank, (long long)gather_axis, (long long)quantize_axis);
     w.rows = (uint32_t)data->dims[0];
     w.columns = (uint32_t)data->dims[1] * (packed ? 8 / w.bits : 1);
-    w.blocks = (w.columns + w.block - 1) / w.block;
+    w.blocks = ceil_div(w.columns, w.block);
     if (w.columns != w.blocks * w.block)
-        return onnx_refuse(n, "rows of %u numbers are no whole blocks of %u", w.columns, w.block);
+        return onnx_refuse(n, "rows of %u numbers are not whole blocks of %u", w.columns, w.block);
     table = packed ? read_weights(n, 0, &w, true) : onnx_operand(n, 0);
     if (!has_elements(n, 2, "scales", (int64_t)w.rows * w.blocks))
         return false;
@@ -349,11 +361,12 @@ bool onnx_import_gather_block_quantized(struct onnx_node *n)
         zeros = read_zero_points(n, 3, &w);
     else
         zeros = onnx_expand(n, onnx_scalar_like(n, table, 0), (struct onnx_dims){2, {w.rows, w.blocks}});
-    /* The rows that are asked for become numbers, not the table. */
+    /* Only the requested rows become numbers; the table stays as in the file. */
     WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
     o.label = n->label;
     o.axis = 0;
     x = wnnGraphBuilderGather(n->builder, table, onnx_operand(n, 1), &o);
+    x = packed ? unpack_bytes(n, x, w.bits) : x;
     s = wnnGraphBuilderGather(n->builder, scales, onnx_operand(n, 1), &o);
     z = wnnGraphBuilderGather(n->builder, zeros, onnx_operand(n, 1), &o);
     dims = onnx_dims_of(n, x);

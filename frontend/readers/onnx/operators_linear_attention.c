@@ -110,8 +110,7 @@ static WNNOperand add_tokens(struct onnx_node *n, const struct linear_attention 
         if (x[i])
             scanned[t.scanned_count++] = (WNNLoopSlices){x[i], 1, false};
     if (!control_may_begin(n))
-        return onnx_refuse_operand(n, "it lies in a loop, and is one of %u tokens; loops do not lie within each other",
-                                   a->tokens);
+        return onnx_refuse_operand(n, "it is in a loop, and is one of %u tokens; loops cannot be nested", a->tokens);
     n->is_static = false; /* the reader computes no loops */
     if (!control_begin(n, &t))
         return onnx_error_operand(n);

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "frontend/readers/onnx/activation.h"
+#include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
 
@@ -170,6 +171,8 @@ bool onnx_import_matmul_integer(struct onnx_node *n)
     x = onnx_dequantize_input(n, 0, 2, scale_axis(a, true));
     y = onnx_dequantize_input(n, 1, 3, scale_axis(b, false));
     uint32_t terms = dims.at[dims.rank - 1];
+    if (onnx_is_open(terms))
+        return onnx_refuse_open(n);
     double length = floor(0x1p24 / (x.largest * y.largest));
     if (n->refused || terms <= length || terms > length * PIECES_MAX)
         return onnx_output_sums(n, x, y, terms, multiply_pieces, NULL);

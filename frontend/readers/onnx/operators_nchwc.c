@@ -17,7 +17,7 @@ struct onnx_blocked {
     uint32_t read;               /* channels that nodes read */
 };
 
-/* ---- how a filter shows what is unused ---- */
+/* ---- how a filter shows unused channels ---- */
 
 /* A filter in blocks of b: [outputs / b, inputs / b, area, b, b], or [outputs / b, inputs, area, b] where the input is not. */
 struct filter {

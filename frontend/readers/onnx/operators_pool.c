@@ -16,7 +16,8 @@ enum { INDICES_MAX = 1 << 24 }; /* elements of all windows together, where MaxPo
 struct pool {
     struct onnx_window window;
     uint32_t out[2];
-    uint32_t after[2]; /* elements after the input under the last window, padding included */
+    WNNRoundingType rounding; /* of the results of open sizes */
+    uint32_t after[2];        /* elements after the input under the last window, padding included */
 };
 
 /* Finds how many results there are.  A window that starts after the input and its front padding is left out (text of
@@ -26,25 +27,28 @@ static bool count_results(struct onnx_node *n, struct pool *p)
     struct onnx_window *w = &p->window;
     int64_t ceil_mode = onnx_int(n, "ceil_mode", 0);
 
+    bool fewer = false; /* than rounding up gives */
+
+    p->rounding = ceil_mode ? WNNRoundingType_Ceil : WNNRoundingType_Floor;
     for (int d = 0; d < 2; d++) {
         p->after[d] = w->after[d];
-        if (onnx_is_open(w->in[d]) && !ceil_mode)
-            continue; /* the builder counts, where the size is known */
+        if (onnx_is_open(w->in[d]) && ceil_mode && w->extent[d] < w->after[d] + w->strides[d])
+            return onnx_refuse_open(n); /* whether the last window starts after the input */
         if (onnx_is_open(w->in[d]))
-            return onnx_refuse_open(n);
+            continue; /* the builder counts, where the size is known */
         int64_t size = (int64_t)w->in[d] + w->before[d] + w->after[d] - w->extent[d], after, out;
         if (size < 0)
             return onnx_refuse(n, "a window of %u elements on %u and a padding of %u and %u", w->extent[d], w->in[d],
                                w->before[d], w->after[d]);
         out = (size + (ceil_mode ? w->strides[d] - 1 : 0)) / w->strides[d] + 1;
         if (ceil_mode && (out - 1) * w->strides[d] >= (int64_t)w->in[d] + w->before[d])
-            out--;
+            out--, fewer = true;
         after = (out - 1) * w->strides[d] + w->extent[d] - w->in[d] - w->before[d];
         if (!checked_size(out, &p->out[d]) || !checked_size(after < 0 ? 0 : after, &p->after[d]))
             return onnx_refuse(n, "a window of %u elements at strides of %u on %u and pads of %u and %u: %lld results",
                                w->extent[d], w->strides[d], w->in[d], w->before[d], w->after[d], (long long)out);
     }
-    return !n->refused;
+    return fewer && onnx_any_open(2, w->in) ? onnx_refuse_open(n) : !n->refused;
 }
 
 static bool read_pool(struct onnx_node *n, WNNOperand x, struct pool *p)
@@ -71,6 +75,7 @@ static WNNOperand make_pool(struct onnx_node *n, pool_method method, WNNOperand 
     o.strides = p->window.strides;
     o.dilationsCount = 2;
     o.dilations = p->window.dilations;
+    o.outputShapeRounding = p->rounding;
     o.outputSizesCount = onnx_any_open(2, p->window.in) ? 0 : 2;
     o.outputSizes = o.outputSizesCount ? p->out : NULL;
     return method(n->builder, x, &o);
@@ -236,6 +241,8 @@ bool onnx_import_lp_pool(struct onnx_node *n)
     x = onnx_to_2d(n, x);
     if (order == 2)
         return onnx_output(n, 0, onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderL2Pool2d, x, &p)));
+    if (p.rounding == WNNRoundingType_Ceil && onnx_any_open(2, p.window.in))
+        return onnx_refuse_open(n);
     x = onnx_pow(n, onnx_abs(n, x), onnx_scalar_like(n, x, order));
     x = pad_pool(n, x, &p, (uint32_t[]){p.after[0], p.after[1]}, 0);
     y = make_pool(n, wnnGraphBuilderAveragePool2d, x, &p);

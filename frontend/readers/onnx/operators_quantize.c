@@ -5,6 +5,7 @@
  */
 #include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
+#include "ir/support/number.h"
 
 /* Scales of blocks whose size does not divide the axis evenly are repeated for every element. */
 static WNNOperand fit_blocks(struct onnx_node *n, WNNOperand x, WNNOperand scale, uint32_t axis, int64_t block)
@@ -12,7 +13,7 @@ static WNNOperand fit_blocks(struct onnx_node *n, WNNOperand x, WNNOperand scale
     struct onnx_dims dims = onnx_dims_of(n, x), have = onnx_dims_of(n, scale);
     uint32_t size = dims.at[axis];
 
-    if (have.rank != dims.rank || block < 1 || block > INT32_MAX || (size + block - 1) / block != have.at[axis])
+    if (have.rank != dims.rank || block < 1 || block > INT32_MAX || ceil_div(size, block) != have.at[axis])
         return onnx_refuse_operand(n, "block_size %lld on an axis of %u elements with %u scales", (long long)block, size,
                                    have.at[axis]);
     if (size % block == 0)
@@ -84,9 +85,33 @@ bool onnx_import_quantize(struct onnx_node *n)
     return onnx_output_as(n, 0, y, type);
 }
 
+/* Returns input 0.  A matrix of integers of fewer than 8 bits that lies in a file stays packed; if they have a sign, the middle
+ * of their range is added to them and to *zero, which is then set. */
+static WNNOperand read_packed(struct onnx_node *n, WNNOperand scale, WNNOperand *zero)
+{
+    const struct onnx_value *v = n->inputs[0], *z = onnx_input(n, 2);
+    const uint32_t bits = onnx_type_bits(v->type), middle = onnx_type_is_signed(v->type) && bits ? 1u << (bits - 1) : 0;
+
+    if (!v->raw || !bits || v->rank != 2 || (z && (z->type != v->type || (middle && !onnx_is_constant(n, 2)))))
+        return onnx_operand(n, 0);
+    if (middle && z) {
+        const struct onnx_dims dims = onnx_dims_of(n, *zero);
+        const int8_t *from = onnx_constant(n, 2)->data;
+        uint8_t *numbers = onnx_alloc(n, (size_t)onnx_elements(z), 1);
+
+        for (int64_t i = 0; numbers && i < onnx_elements(z); i++)
+            numbers[i] = (uint8_t)(from[i] + (int)middle);
+        *zero =
+            numbers ? onnx_constant_operand(n, WNNOperandDataType_Uint8, dims.rank, dims.at, numbers) : onnx_error_operand(n);
+    } else if (middle) {
+        *zero = onnx_expand(n, onnx_scalar(n, WNNOperandDataType_Uint8, middle), onnx_dims_of(n, scale));
+    }
+    return onnx_lend_packed(n, v, v->raw, bits, middle, (const uint32_t[]){(uint32_t)v->dims[0], (uint32_t)v->dims[1]});
+}
+
 bool onnx_import_dequantize(struct onnx_node *n)
 {
-    WNNOperand x = onnx_operand(n, 0), scale = onnx_operand(n, 1), zero = onnx_operand_optional(n, 2), y;
+    WNNOperand scale = onnx_operand(n, 1), zero = onnx_operand_optional(n, 2), x = read_packed(n, scale, &zero), y;
     enum onnx_type wanted = (enum onnx_type)onnx_int(n, "output_dtype", ONNX_UNDEFINED);
     uint32_t axis;
 

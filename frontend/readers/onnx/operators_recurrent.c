@@ -194,6 +194,7 @@ static void make_native(struct onnx_node *n, const struct recurrent *r, const WN
                         WNNOperand outputs[3])
 {
     uint32_t rows = kinds[r->kind].gates * r->hidden;
+    const uint32_t steps = onnx_is_open(r->steps) ? 0 : r->steps;
     WNNOperand bias = r->bias ? onnx_slice_axis(n, r->bias, 1, 0, rows) : NULL;
     WNNOperand recurrent_bias = r->bias ? onnx_slice_axis(n, r->bias, 1, rows, rows) : NULL, results[3] = {NULL, NULL, NULL};
     WNNRecurrentNetworkDirection direction = r->directions == 2 ? WNNRecurrentNetworkDirection_Both
@@ -212,7 +213,7 @@ static void make_native(struct onnx_node *n, const struct recurrent *r, const WN
         o.direction = direction;
         o.activationsCount = 2;
         o.activations = activations;
-        status = wnnGraphBuilderGru(n->builder, r->x, r->w, r->r, r->steps, r->hidden, &o, results);
+        status = wnnGraphBuilderGru(n->builder, r->x, r->w, r->r, steps, r->hidden, &o, results);
         outputs[1] = results[0];
         outputs[0] = results[1];
     } else {
@@ -227,7 +228,7 @@ static void make_native(struct onnx_node *n, const struct recurrent *r, const WN
         o.direction = direction;
         o.activationsCount = 3;
         o.activations = activations;
-        status = wnnGraphBuilderLstm(n->builder, r->x, r->w, r->r, r->steps, r->hidden, &o, results);
+        status = wnnGraphBuilderLstm(n->builder, r->x, r->w, r->r, steps, r->hidden, &o, results);
         outputs[0] = results[2];
         outputs[1] = results[0];
         outputs[2] = results[1];
@@ -481,7 +482,7 @@ bool onnx_import_recurrent(struct onnx_node *n)
     if (!read_recurrent(n, r))
         return false;
     const bool native = is_native(n, r, activations);
-    if (onnx_is_open(r->steps) || onnx_is_open(r->hidden) || (!native && onnx_is_open(r->batch)))
+    if (onnx_is_open(r->hidden) || (onnx_is_open(r->steps) && !native && !control_may_begin(n)))
         return onnx_refuse_open(n);
     if (native)
         make_native(n, r, activations, outputs);

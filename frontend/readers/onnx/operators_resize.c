@@ -186,7 +186,7 @@ static WNNOperand resize_by_matrix(struct onnx_node *n, WNNOperand x, const stru
 
 static WNNOperand resize_by_gathers(struct onnx_node *n, WNNOperand x, const struct resize *r, size_t d, const struct taps *t)
 {
-    uint32_t out = r->out[d], shape[ONNX_RANK_MAX] = {1, 1, 1, 1, 1, 1, 1, 1};
+    uint32_t out = r->out[d], shape[ONNX_RANK_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     WNNOperand sum = NULL;
 
     shape[d] = out;
@@ -309,7 +309,7 @@ static bool resize_open(struct onnx_node *n, WNNOperand x, const struct resize *
 static WNNOperand extrapolate(struct onnx_node *n, WNNOperand y, const struct resize *r, const struct taps *tables)
 {
     for (size_t d = 0; d < r->rank; d++) {
-        uint32_t shape[ONNX_RANK_MAX] = {1, 1, 1, 1, 1, 1, 1, 1};
+        uint32_t shape[ONNX_RANK_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
         if (!tables[d].any_outside)
             continue;
         shape[d] = r->out[d];
@@ -374,7 +374,7 @@ static bool resize(struct onnx_node *n, WNNOperand x, const struct resize *r)
 /* Finds sizes and scales of all axes; of those in the attribute axes, if it is there. */
 static const uint32_t *read_axes(struct onnx_node *n, const struct resize *r, size_t *count)
 {
-    static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     const int64_t *axes = onnx_ints(n, "axes", count);
 
     if (axes)
@@ -513,7 +513,7 @@ bool onnx_import_resize(struct onnx_node *n)
  * channels have whole scales, and say where places are. */
 bool onnx_import_upsample(struct onnx_node *n)
 {
-    static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     WNNOperand x = onnx_operand(n, 0);
     const bool in_blocks = n->row->domain;
     const float *floats = NULL;

@@ -14,12 +14,12 @@
 static const char sequence[] = "is a sequence of tensors, which only operators of sequences read";
 static const char nothing[] = "is an optional value without an element";
 
-/** Returns input i, or NULL after refusing if it is no sequence. */
+/** Returns input i, or NULL after refusing if it is not a sequence. */
 static const struct onnx_value *read_sequence(struct onnx_node *n, size_t i)
 {
     const struct onnx_value *v = onnx_input(n, i);
 
-    return v && v->items ? v : (onnx_refuse(n, "input %zu is no sequence of tensors", i), NULL);
+    return v && v->items ? v : (onnx_refuse(n, "input %zu is not a sequence of tensors", i), NULL);
 }
 
 static struct onnx_value *new_value(struct onnx_node *n, const char *refusal)

@@ -11,6 +11,7 @@
 #include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
 #include "webnn/webnn_draft.h"
+#include "ir/support/number.h"
 
 static bool output_reshaped(struct onnx_node *n, struct onnx_value *v, size_t rank, const int64_t *dims)
 {
@@ -24,7 +25,7 @@ static bool output_reshaped(struct onnx_node *n, struct onnx_value *v, size_t ra
         return onnx_output_value(n, 0, v);
     for (size_t d = 0; d < rank; d++)
         shape[d] = (uint32_t)dims[d];
-    if ((v->data || v->file) && !onnx_any_open(rank, shape))
+    if ((v->data || v->file || v->raw) && !onnx_any_open(rank, shape))
         return onnx_output_view(n, 0, v, rank, dims);
     return onnx_output_as(n, 0, onnx_reshape(n, onnx_value_operand(n, v), rank, shape), v->type);
 }
@@ -85,7 +86,11 @@ bool onnx_import_reshape(struct onnx_node *n)
                 others[count++] = dims[d];
         if (open < rank)
             dims[open] = onnx_size_quotient(n, v->rank, v->dims, count, others);
-        return !n->refused && output_reshaped(n, v, rank, dims);
+        if (n->refused || !output_reshaped(n, v, rank, dims))
+            return false;
+        if (open < rank && n->outputs[0]) /* a quotient that has a rest is refused, also where only the shape is read */
+            onnx_take_size_from(n, dims[open], n->outputs[0]->operand, open);
+        return !n->refused;
     }
     if (open < rank) {
         if (!known || elements % known)
@@ -259,7 +264,8 @@ static bool split_open(struct onnx_node *n, struct onnx_value *v, uint32_t axis,
     for (size_t i = 0; i < parts && !n->refused; i++) {
         if (given && count != parts)
             return onnx_refuse(n, "split has %zu parts, but %zu outputs are named", count, parts);
-        if (!given && !onnx_size_is_equal(n, onnx_compute_size(n, '%', v->dims[axis], (int64_t)parts), 0))
+        if (!given && n->version >= 18 && /* the last part may be smaller */
+            !onnx_size_is_equal(n, onnx_compute_size(n, '%', v->dims[axis], (int64_t)parts), 0))
             return onnx_refuse_open(n);
         sizes[i] = (uint32_t)(given ? given[i] : onnx_compute_size(n, '/', v->dims[axis], (int64_t)parts));
         if (given && (given[i] < 1 || given[i] >= 2 * ONNX_OPEN))
@@ -288,7 +294,7 @@ static bool split_sizes(struct onnx_node *n, int64_t size, uint32_t *sizes)
             return onnx_refuse(n, "num_outputs is %lld, but %zu outputs are named", (long long)wanted, parts);
         if (n->version < 18 && size % wanted)
             return onnx_refuse(n, "%lld elements cannot be split into %zu equal parts", (long long)size, parts);
-        each = (size + wanted - 1) / wanted;
+        each = ceil_div(size, wanted);
         for (size_t i = 0; i < parts; i++, sum += each)
             sizes[i] = (uint32_t)(sum + each <= size ? each : sum < size ? size - sum : 0);
         return true;

@@ -2,7 +2,7 @@
 /*
  * Imports TopK: rows are cut into blocks, and only the blocks with the k largest maxima are looked at.
  *
- * An element among the k first of its row lies in one of the k blocks that come first by their maxima, those with equal maxima
+ * An element among the k first of its row is in one of the k blocks that come first by their maxima, those with equal maxima
  * in their order in the row: each of the others has an element that comes before it.  The elements of these blocks, in their
  * order, are the next row, until few are left, which are sorted by counting what comes before each.  Rows that remain long are
  * sorted by a network of comparisons instead.  Blocks may have one element: then the k first are known before they are sorted.
@@ -378,7 +378,7 @@ static WNNOperand rank_elements(struct onnx_node *n, const struct candidates *c)
 /* ---- a network ---- */
 
 /*
- * The elements that a network sorts: what is compared, and their places in the row, which decide where that is equal.
+ * The elements that a network sorts: keys, and their places in the row, which decide between equal keys.
  *
  * Stages whose strides are shorter than a piece are computed piece by piece, in a loop: a piece stays in the cache for all of
  * them, and only the other stages read all elements.  A piece may lie as a matrix [high, low] that is transposed.

@@ -3,8 +3,11 @@
  * Imports Unique, whose results have as many elements as there can be, of which the first ones count (counted.h).
  *
  * Elements are sorted, equal ones in their own order, so that the first of each kind is the one that comes first in the input.
- * Slices along an axis are all compared with each other, each pair by its first elements that differ.
+ * Slices along an axis are all compared with each other, each pair by its first elements that differ.  As in numpy, NaN comes
+ * last, and is one element, but slices with it are different.
  */
+#include <math.h>
+
 #include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/operators.h"
@@ -39,14 +42,36 @@ static WNNOperand sum_rows(struct onnx_node *n, WNNOperand flags, uint32_t count
     return onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceSum, onnx_cast(n, flags, i32), 1), 1, &count);
 }
 
-/** Says where the elements of a vector are in their order, and, in that order, which differ from the one before, as int32. */
-static WNNOperand sort_elements(struct onnx_node *n, WNNOperand x, uint32_t count, WNNOperand *places)
+/** Returns which elements are NaN; of integers none is, NULL. */
+static WNNOperand find_nan(struct onnx_node *n, WNNOperand x)
 {
-    const WNNOperand sorted = onnx_sort(n, x, places), each = onnx_iota(n, i32, 1, 0, count);
-    const WNNOperand before =
-        pick(n, sorted, onnx_max(n, onnx_sub(n, each, onnx_scalar(n, i32, 1)), onnx_scalar(n, i32, 0)), 0);
-    const WNNOperand differs = wnnGraphBuilderNotEqual(n->builder, sorted, before, n->options);
+    return onnx_type_is_float(onnx_type_of(wnnOperandGetDataType(x))) ? wnnGraphBuilderIsNaN(n->builder, x, n->options) : NULL;
+}
 
+/** Sorts a vector, NaN after all numbers.  Returns where its elements were. */
+static WNNOperand sort(struct onnx_node *n, WNNOperand x)
+{
+    const WNNOperand missing = find_nan(n, x);
+    WNNOperand places, count;
+
+    if (!missing) {
+        onnx_sort(n, x, &places);
+        return places;
+    }
+    onnx_sort(n, onnx_where(n, missing, onnx_scalar_like(n, x, INFINITY), x), &places);
+    return pick(n, places, onnx_compact(n, onnx_cast(n, onnx_not(n, pick(n, missing, places, 0)), i32), &count), 0);
+}
+
+/** Says where the elements of a vector are in their order, and, in that order, which differ from the one before, as int32. */
+static WNNOperand sort_elements(struct onnx_node *n, WNNOperand x, uint32_t count, bool slices, WNNOperand *places)
+{
+    const WNNOperand at = *places = sort(n, x), each = onnx_iota(n, i32, 1, 0, count);
+    const WNNOperand before = pick(n, at, onnx_max(n, onnx_sub(n, each, onnx_scalar(n, i32, 1)), onnx_scalar(n, i32, 0)), 0);
+    const WNNOperand missing = slices ? NULL : find_nan(n, x);
+    WNNOperand differs = wnnGraphBuilderNotEqual(n->builder, pick(n, x, at, 0), pick(n, x, before, 0), n->options);
+
+    if (missing)
+        differs = onnx_and(n, differs, onnx_not(n, pick(n, missing, before, 0)));
     return onnx_cast(n, onnx_or(n, differs, onnx_equal(n, each, onnx_scalar(n, i32, 0))), i32);
 }
 
@@ -56,20 +81,28 @@ static WNNOperand sort_rows(struct onnx_node *n, WNNOperand x, uint32_t count, u
     const struct onnx_dims all = {3, {count, count, size}}, one = {3, {count, count, 1}};
     const WNNOperand a = onnx_expand(n, onnx_reshape(n, x, 3, (uint32_t[]){count, 1, size}), all);
     const WNNOperand b = onnx_expand(n, onnx_reshape(n, x, 3, (uint32_t[]){1, count, size}), all);
-    const WNNOperand differs = onnx_cast(n, wnnGraphBuilderNotEqual(n->builder, a, b, n->options), i32);
+    const WNNOperand missing = find_nan(n, a), beyond = find_nan(n, b);
     const WNNArgMinMaxOptions o = {.structSize = sizeof o, .label = n->label, .keepDimensions = true, .outputDataType = i32};
     const WNNGatherOptions last = {.structSize = sizeof last, .label = n->label, .axis = 2};
-    const WNNOperand at = wnnGraphBuilderArgMax(n->builder, differs, 2, &o);
-    const WNNOperand p = wnnGraphBuilderGatherElements(n->builder, a, at, &last),
-                     q = wnnGraphBuilderGatherElements(n->builder, b, at, &last);
     const WNNOperand earlier = onnx_greater(n, onnx_iota(n, i32, 2, 0, count), onnx_iota(n, i32, 2, 1, count));
-    WNNOperand equal = onnx_equal(n, onnx_reshape_to(n, onnx_reduce_axis(n, wnnGraphBuilderReduceMax, differs, 2), one),
-                                  onnx_scalar(n, i32, 0));
-    WNNOperand place;
+    WNNOperand differs = wnnGraphBuilderNotEqual(n->builder, a, b, n->options), after = onnx_greater(n, a, b), at, equal, place;
 
+    if (missing) {
+        differs = onnx_and(n, differs, onnx_not(n, onnx_and(n, missing, beyond)));
+        after = onnx_or(n, after, onnx_and(n, missing, onnx_not(n, beyond)));
+    }
+    differs = onnx_cast(n, differs, i32);
+    at = wnnGraphBuilderArgMax(n->builder, differs, 2, &o);
+    after = wnnGraphBuilderGatherElements(n->builder, onnx_cast(n, after, i32), at, &last);
+    equal = onnx_equal(n, onnx_reshape_to(n, onnx_reduce_axis(n, wnnGraphBuilderReduceMax, differs, 2), one),
+                       onnx_scalar(n, i32, 0));
     equal = onnx_and(n, onnx_reshape(n, equal, 2, all.at), earlier);
-    place = onnx_or(n, onnx_reshape(n, onnx_greater(n, p, q), 2, all.at), equal);
+    place = onnx_or(n, onnx_reshape(n, onnx_cast(n, after, WNNOperandDataType_Uint8), 2, all.at), equal);
     *places = put(n, sum_rows(n, place, count), onnx_iota(n, i32, 1, 0, count));
+    if (missing) /* equal so far are those that are NaN where it is */
+        equal = onnx_and(n, equal,
+                         onnx_equal(n, onnx_reshape(n, sum_rows(n, find_nan(n, x), count), 2, (uint32_t[]){count, 1}),
+                                    onnx_scalar(n, i32, 0)));
     return pick(n, onnx_cast(n, onnx_equal(n, sum_rows(n, equal, count), onnx_scalar(n, i32, 0)), i32), *places, 0);
 }
 
@@ -112,7 +145,7 @@ bool onnx_import_unique(struct onnx_node *n)
             permutation[++k] = d;
     permutation[0] = axis;
     if (size == 1)
-        first = sort_elements(n, onnx_reshape(n, x, 1, &all), all, &places);
+        first = sort_elements(n, onnx_reshape(n, x, 1, &all), all, !flat, &places);
     else
         first = sort_rows(n, onnx_reshape(n, onnx_transpose(n, x, v->rank, permutation), 2, (uint32_t[]){all, size}), all, size,
                           &places);

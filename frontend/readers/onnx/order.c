@@ -15,7 +15,7 @@ struct order {
         size_t next; /* of the same producer, 1 + index; 0: the last */
         size_t consumer;
     } *edges;
-    uint32_t edge_count, edge_capacity;
+    uint32_t edge_count;
     size_t *first, *waits; /* per node: its consumers, how many values it waits for */
 };
 
@@ -42,7 +42,7 @@ static bool visit(struct order *o, const struct body *body, const char *name)
         o->sorted = o->sorted && producer < o->node;
         return o->sorted;
     }
-    o->out_of_memory = !array_reserve(NULL, &o->edges, &o->edge_capacity, o->edge_count + 1, sizeof *o->edges);
+    o->out_of_memory = !array_extend(&o->edges, o->edge_count, sizeof *o->edges);
     if (o->out_of_memory)
         return false;
     o->edges[o->edge_count] = (struct edge){o->first[producer], o->node};

@@ -14,7 +14,7 @@
 static WNNOperand fit_scale(struct onnx_node *n, WNNOperand x, WNNOperand scale, uint32_t axis)
 {
     struct onnx_dims have = onnx_dims_of(n, scale), dims = onnx_dims_of(n, x);
-    struct onnx_dims fitted = {dims.rank, {1, 1, 1, 1, 1, 1, 1, 1}};
+    struct onnx_dims fitted = {dims.rank, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
 
     if (onnx_dims_product(n, &have, 0, have.rank) == 1)
         return onnx_reshape_to(n, scale, fitted);

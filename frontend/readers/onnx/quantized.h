@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Expresses quantisation as ONNX has it by dequantizeLinear and quantizeLinear, which want scales and zero points of the
- * input's rank, and types that operands do not have by those that do.
+ * Expresses ONNX's quantization by dequantizeLinear and quantizeLinear, which want scales and zero points of the
+ * input's rank, and types that WebNN lacks by wider ones.
  */
 #pragma once
 
@@ -16,6 +16,13 @@ WNNOperand onnx_dequantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, 
 WNNOperand onnx_quantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand zero, uint32_t axis);
 
 /**
+ * Returns a matrix of numbers of so many bits, at most 4, as a constant of bytes that has as many bits to the builder: lent
+ * where `from` lies in v's file, else, or if `middle`, 1 << (bits - 1), is to be added to integers with a sign, copied.
+ */
+WNNOperand onnx_lend_packed(struct onnx_node *n, const struct onnx_value *v, const void *from, uint32_t bits, uint32_t middle,
+                            const uint32_t dims[2]);
+
+/**
  * Returns x of any type as a type that is kept as a wider one.  Integers saturate or, if they do not, keep their low bits;
  * floating-point numbers are rounded to the nearest, and beyond the largest one they saturate, or become infinite or NaN.
  */
@@ -24,7 +31,7 @@ WNNOperand onnx_narrow(struct onnx_node *n, WNNOperand x, enum onnx_type type, b
 /** Holds an integer operand of a contraction, as float32 less its zero point. */
 struct onnx_integer_operand {
     WNNOperand operand;
-    double largest; /* no element is farther from 0 than this */
+    double largest; /* largest absolute value of an element */
 };
 /**
  * Returns input `input` of the node as such an operand.  Its zero point is input `zero`, which may be absent; both lie along

@@ -16,7 +16,7 @@
 
 /* ---- sizes of inputs ---- */
 
-/** The inputs as the file declares them, their sizes (frontend/readers/sizes.h), and what is open. */
+/** The inputs as the file declares them, their sizes (frontend/readers/sizes.h), and open dimensions. */
 struct binding {
     struct model_description declared; /* of all inputs of the graph, by their places */
     uint32_t *sizes;
@@ -209,9 +209,11 @@ static bool make_input(struct onnx_scope *scope, const struct binding *b, size_t
         wide[d] = 0;
         named = true;
         names[d].name = b->declared.inputs[i].dimensions[d].name;
-        names[d].maxSize =
-            ((const WNNModelFreeDimension *)name_map_find(&b->declared.free_by_name, names[d].name.data, names[d].name.length))
-                ->largest;
+        const WNNModelFreeDimension *open = name_map_find(&b->declared.free_by_name, names[d].name.data, names[d].name.length);
+        const WNNDimension *bounds = model_name(r->options, names[d].name);
+
+        names[d].minSize = bounds ? bounds->minSize : 0;
+        names[d].maxSize = bounds && bounds->maxSize && bounds->maxSize < open->largest ? bounds->maxSize : open->largest;
     }
     for (size_t d = 0; d < rank && empty; d++)
         if (names[d].name.data && !find_named(scope, names[d].name, &wide[d]))
@@ -250,7 +252,7 @@ static bool add_input(struct onnx_scope *scope, struct binding *b, size_t i)
     if (found && !constant && !bound && !given_shape(r, info->name))
         return true; /* an initializer: its default, which stays unless something is said of the input */
     if (!type)
-        return onnx_fail(r, "input \"%s\" is no tensor", onnx_escape(r, info->name));
+        return onnx_fail(r, "input \"%s\" is not a tensor", onnx_escape(r, info->name));
     if (constant) {
         v = constant_value(r, input, elem, constant);
         return v && bind_value(scope, info, v, found);
@@ -310,7 +312,7 @@ static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     if (!added || !*name)
         return onnx_fail(r, *name ? "output \"%s\" is named twice" : "an output has no name%s", onnx_escape(r, name));
     if (!v)
-        return onnx_fail(r, "output \"%s\" is no input, initializer or result of a node", onnx_escape(r, name));
+        return onnx_fail(r, "output \"%s\" is not an input, initializer or result of a node", onnx_escape(r, name));
     if (!v->refusal && !onnx_elements(v)) {
         model_note(r->model, "output '%s' has no elements, so that the graph has no such output", onnx_escape(r, name));
         return true;
@@ -357,7 +359,7 @@ static bool check_model(struct onnx_reader *r)
     const Onnx__ModelProto *m = r->proto;
 
     if (!m->graph)
-        return onnx_fail(r, "the file holds no graph: it is no ONNX model, or cut off");
+        return onnx_fail(r, "the file holds no graph: it is not an ONNX model, or is truncated");
     if (!m->n_opset_import && m->ir_version >= 3)
         return onnx_fail(r, "the model does not say which operator set it uses");
     for (size_t i = 0; i < m->n_opset_import; i++) {

@@ -35,7 +35,26 @@ bool onnx_output_sizes(struct onnx_node *n, size_t rank, size_t count, const int
     memcpy(copy, low, count * sizeof(*copy));
     n->outputs[0]->low = copy;
     n->outputs[0]->exact = exact;
+    n->outputs[0]->line = n->inputs[0]->count;
+    n->outputs[0]->falls = false;
     return !wnnOperandIsError(exact);
+}
+
+/** Says of the numbers that a node makes whether they grow or fall evenly with a count, as those that it makes them of. */
+static void follow_line(const struct onnx_node *n, struct onnx_value *const *inputs, struct onnx_value *made)
+{
+    static const char moves[] = " Add Sub Concat Cast Identity Reshape Slice Squeeze Unsqueeze Gather Transpose ";
+    const char *at = strstr(moves, n->row->name);
+    size_t exact = 0;
+
+    made->line = NULL;
+    for (size_t i = 0; i < n->input_count; i++)
+        if (inputs[i] && inputs[i]->exact) {
+            made->line = exact++ ? NULL : inputs[i]->line;
+            made->falls = inputs[i]->falls ^ (is(n, "Sub") && i);
+        }
+    if (!at || at[-1] != ' ' || at[strlen(n->row->name)] != ' ')
+        made->line = NULL;
 }
 
 /** Returns an input as one of the ways has it. */
@@ -92,6 +111,7 @@ static bool import_ways(struct onnx_node *n, struct onnx_value **inputs)
     made->low = results[LOW]->data;
     made->exact = onnx_value_operand(n, results[EXACT]);
     made->operand = NULL;
+    follow_line(n, inputs, made);
     n->outputs[0] = made;
     return !n->refused;
 }
@@ -150,14 +170,33 @@ static bool count_slice(struct onnx_node *n, const struct onnx_value *ends, int6
     return true;
 }
 
+/** Cuts the result of a Pad that adds what is missing to `size`, of which then all counts. */
+static bool fill_up(struct onnx_node *n, uint32_t axis, int64_t size)
+{
+    struct onnx_value *y = n->outputs[0], *all = onnx_alloc(n, 1, sizeof(*all));
+
+    if (!all)
+        return false;
+    if (size < 1 || size > y->dims[axis])
+        return onnx_refuse(n, "it would fill %lld elements up to %lld", (long long)y->dims[axis], (long long)size);
+    *all = *n->inputs[0];
+    all->count = n->count = NULL; /* for onnx_count_outputs */
+    n->inputs[0] = all;
+    y->operand = onnx_slice_axis(n, onnx_value_operand(n, y), axis, 0, (uint32_t)size);
+    y->dims[axis] = size;
+    return true;
+}
+
 /** Says how much of a Pad's result counts whose pad number `at` is a bound. */
 static bool count_pad(struct onnx_node *n, const struct onnx_value *pads, int64_t at)
 {
     const int64_t half = onnx_elements(pads) / 2, i = at - half;
     const struct onnx_value *v = n->inputs[0];
     WNNOperand exact = onnx_reshape(n, pads->exact, 1, (uint32_t[]){(uint32_t)(2 * half)});
+    struct onnx_value low = *pads;
     uint32_t axis;
 
+    low.data = pads->low;
     if (i < 0)
         return onnx_refuse(n, "how much is added in front of a dimension is known at run time only");
     if (!onnx_axis(n, item_of(n, 3, i, i), v->rank, &axis))
@@ -165,6 +204,9 @@ static bool count_pad(struct onnx_node *n, const struct onnx_value *pads, int64_
     if (v->count && v->counted != axis)
         return onnx_refuse(n, "how much it adds is known at run time only, and so is how many elements of dimension %u count",
                            v->counted);
+    if (v->count && pads->line == v->count && pads->falls &&
+        onnx_element(pads, (size_t)at) - onnx_element(&low, (size_t)at) == (double)v->dims[axis])
+        return fill_up(n, axis, onnx_element_int(pads, (size_t)at) + onnx_element_int(pads, (size_t)i));
     exact = onnx_cast(n, onnx_slice_axis(n, exact, 0, (uint32_t)at, 1), WNNOperandDataType_Int32);
     exact = onnx_add(n, exact, onnx_scalar_like(n, exact, onnx_element(pads, (size_t)i)));
     exact = onnx_add(n, exact, v->count ? v->count : onnx_scalar_like(n, exact, (double)v->dims[axis]));
@@ -189,7 +231,7 @@ static bool count_result(struct onnx_node *n, const struct onnx_value *sizes)
         const double first = onnx_number(n, 0, 0), step = onnx_number(n, 2, 1);
 
         if (onnx_type_is_float(y->type) || step <= 0)
-            return onnx_refuse(n, "its limit is known at run time only, and its numbers are no integers that grow");
+            return onnx_refuse(n, "its limit is known at run time only, and its numbers are not integers that grow");
         exact = onnx_cast(n, onnx_reshape(n, exact, 0, NULL), WNNOperandDataType_Int32);
         exact = onnx_add(n, exact, onnx_scalar_like(n, exact, step - 1 - first));
         exact = onnx_max(n, exact, onnx_scalar_like(n, exact, 0));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Every part of the ONNX reader uses these: memory that lives as long as the reader, errors, names in messages, a map.
+ * Every part of the ONNX reader uses these: memory that is freed with the reader, errors, names in messages, a map.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -19,6 +19,7 @@
 #include "frontend/readers/files/map.h"
 #include "frontend/readers/onnx/internal.h"
 #include "ir/support/dtype.h"
+#include "webnn/webnn_draft.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "raw_data is little-endian and used as it is");
 
@@ -53,9 +54,9 @@ static const struct type_info {
     {25, "uint2", 1, false, false, WNNOperandDataType_Uint8, {.bits = 2}},
     {26, "int2", 1, false, true, WNNOperandDataType_Int8, {.bits = 2}},
     {ONNX_BFLOAT16, "bfloat16", 4, true, false, WNNOperandDataType_Float32, {16, 7, 127, ONNX_INFINITE, 0x1.fep127F}},
-    {17, "float8e4m3fn", 4, true, false, WNNOperandDataType_Float32, {8, 3, 7, ONNX_FINITE, 448}},
+    {ONNX_FLOAT8E4M3FN, "float8e4m3fn", 4, true, false, WNNOperandDataType_Float32, {8, 3, 7, ONNX_FINITE, 448}},
     {18, "float8e4m3fnuz", 4, true, false, WNNOperandDataType_Float32, {8, 3, 8, ONNX_ONE_ZERO, 240}},
-    {19, "float8e5m2", 4, true, false, WNNOperandDataType_Float32, {8, 2, 15, ONNX_INFINITE, 57344}},
+    {ONNX_FLOAT8E5M2, "float8e5m2", 4, true, false, WNNOperandDataType_Float32, {8, 2, 15, ONNX_INFINITE, 57344}},
     {20, "float8e5m2fnuz", 4, true, false, WNNOperandDataType_Float32, {8, 2, 16, ONNX_ONE_ZERO, 57344}},
     {23, "float4e2m1", 4, true, false, WNNOperandDataType_Float32, {4, 1, 1, ONNX_NUMBERS, 6}},
     {ONNX_FLOAT8E8M0, "float8e8m0", 4, true, false, WNNOperandDataType_Float32, {8, 0, 127, ONNX_POWERS, 0x1p127F}},
@@ -112,6 +113,21 @@ const struct onnx_format *onnx_format_of(enum onnx_type type)
     return format->bits ? format : NULL;
 }
 
+uint32_t onnx_type_bits(enum onnx_type type)
+{
+    const struct type_info *info = info_of(type);
+
+    return info->format.bits < 8 && !info->is_float ? info->format.bits : 0;
+}
+
+WNNOperandDataType onnx_draft_type(enum onnx_type type)
+{
+    return type == ONNX_BFLOAT16       ? WNNOperandDataType_Bfloat16
+           : type == ONNX_FLOAT8E4M3FN ? WNNOperandDataType_Float8E4M3
+           : type == ONNX_FLOAT8E5M2   ? WNNOperandDataType_Float8E5M2
+                                       : WNNOperandDataType_Undefined;
+}
+
 /** Returns the bytes that so many elements take in a file. */
 static size_t file_bytes(enum onnx_type type, size_t count)
 {
@@ -130,7 +146,7 @@ static bool parse_number(struct onnx_reader *r, const char *key, const char *tex
     errno = 0;
     *value = strtoull(text, &end, 10);
     if (errno || end == text || *end || text[0] < '0' || text[0] > '9' || *value > INT64_MAX)
-        return onnx_fail(r, "external data: %s \"%s\" is no size", key, onnx_escape(r, text));
+        return onnx_fail(r, "external data: %s \"%s\" is not a size", key, onnx_escape(r, text));
     return true;
 }
 
@@ -218,7 +234,7 @@ static const unsigned char *read_external(struct onnx_reader *r, const Onnx__Ten
     if (!location)
         return onnx_fail_null(r, "%s: external data without a location", what);
     if (has_length && length != bytes)
-        return onnx_fail_null(r, "%s: its shape asks for %zu bytes, external data have %llu", what, bytes,
+        return onnx_fail_null(r, "%s: its shape needs %zu bytes, external data have %llu", what, bytes,
                               (unsigned long long)length);
     *map = open_external(r, location);
     if (!*map)
@@ -290,9 +306,9 @@ static float decode(const struct onnx_format *f, uint32_t bits)
     return sign ? -x : x;
 }
 
-/** Returns the elements of raw bytes in the host's form; size is exactly what the shape asks for. */
-static const void *from_raw(struct onnx_reader *r, enum onnx_type type, const unsigned char *raw, size_t count)
+const void *onnx_from_raw(struct onnx_reader *r, enum onnx_type type, const void *bytes, size_t count)
 {
+    const unsigned char *raw = bytes;
     const struct onnx_format *f = onnx_format_of(type);
 
     if (!f)
@@ -308,6 +324,18 @@ static const void *from_raw(struct onnx_reader *r, enum onnx_type type, const un
             onnx_store_int(type, data, i, bits);
     }
     return data;
+}
+
+/** Lets v be elements of raw bytes in a file that is mapped, or NULL: those of a data type of the draft and integers of fewer
+ * than 8 bits stay there if they are many. */
+static bool set_raw(struct onnx_reader *r, struct onnx_value *v, struct file_map *map, const unsigned char *raw, size_t bytes)
+{
+    if (!onnx_format_of(v->type))
+        return from_file(r, v, map, raw, bytes);
+    v->raw = map && bytes >= LEND_BYTES && (onnx_draft_type(v->type) || onnx_type_bits(v->type)) ? raw : NULL;
+    v->map = v->raw ? map : NULL;
+    v->data = v->raw ? NULL : onnx_from_raw(r, v->type, raw, (size_t)onnx_elements(v));
+    return v->raw || v->data;
 }
 
 /** Returns the elements of the list that a type stands in; it must be as long as the shape asks for. */
@@ -335,7 +363,7 @@ static const void *from_list(struct onnx_reader *r, const Onnx__TensorProto *t, 
         have = t->n_int32_data;
     }
     if (have != want)
-        return onnx_fail_null(r, "%s: its shape asks for %zu elements, the file has %zu", what, want, have);
+        return onnx_fail_null(r, "%s: its shape needs %zu elements, the file has %zu", what, want, have);
     if (type == ONNX_FLOAT && count)
         return t->float_data;
     if (type == ONNX_DOUBLE && count)
@@ -353,7 +381,7 @@ static const void *from_list(struct onnx_reader *r, const Onnx__TensorProto *t, 
             memcpy(data + i * size, &(uint32_t){(uint32_t)t->uint64_data[i]}, size);
         else
             memcpy(data + i * bytes, &t->int32_data[i], bytes); /* also float16, which stands as its bits */
-    return from_raw(r, type, data, count);
+    return onnx_from_raw(r, type, data, count);
 }
 
 struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what)
@@ -387,9 +415,9 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
         struct file_map *map;
         const unsigned char *raw = read_external(r, t, what, bytes, &map);
 
-        if (raw && bytes && !onnx_format_of(type))
-            return from_file(r, v, map, raw, bytes) ? v : NULL;
-        v->data = !raw ? NULL : bytes ? from_raw(r, type, raw, count) : onnx_reader_alloc(r, 1, 1);
+        if (raw && bytes)
+            return set_raw(r, v, map, raw, bytes) ? v : NULL;
+        v->data = raw ? onnx_reader_alloc(r, 1, 1) : NULL;
     } else if (t->has_raw_data) {
         const unsigned char *raw;
         size_t have;
@@ -397,10 +425,10 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
         if (!find_raw(r, t, what, &raw, &have))
             return NULL;
         if (have != bytes)
-            return onnx_fail_null(r, "%s: its shape asks for %zu bytes, the file has %zu", what, bytes, have);
-        if (bytes && !onnx_format_of(type))
-            return from_file(r, v, r->map, raw, bytes) ? v : NULL;
-        v->data = bytes ? from_raw(r, type, raw, count) : onnx_reader_alloc(r, 1, 1);
+            return onnx_fail_null(r, "%s: its shape needs %zu bytes, the file has %zu", what, bytes, have);
+        if (bytes)
+            return set_raw(r, v, r->map, raw, bytes) ? v : NULL;
+        v->data = onnx_reader_alloc(r, 1, 1);
     } else {
         v->data = from_list(r, t, type, what, count);
     }

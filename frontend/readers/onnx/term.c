@@ -342,7 +342,7 @@ static struct term_item read_primary(struct term *t)
     return is_digit(*t->at) ? read_number(t) : term_fail(t, "an expression is missing");
 }
 
-/** Returns where an index is in a list; what is negative counts from the end. */
+/** Returns where an index is in a list; a negative one counts from the end. */
 static size_t place_in(const struct term_item *list, struct term_item index)
 {
     const double at = index.number + (index.number < 0 ? (double)list->count : 0);

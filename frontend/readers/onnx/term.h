@@ -49,12 +49,12 @@ struct term {
     const char *text, *at;
     struct term_frame *frame;
     size_t given;          /* arguments of the function in C that is called */
-    unsigned skips, depth; /* skips: what is read is not evaluated: a choice not taken, or all after a refusal */
+    unsigned skips, depth; /* skips: text is read without being evaluated: a choice not taken, or all after a refusal */
     bool dead;             /* the node was refused, or the builder refused a call: the rest means nothing */
-    const char *wrong;     /* what is wrong with the text, at `at`; NULL: nothing */
+    const char *wrong;     /* the error in the text, at `at`; NULL: none */
 };
 
-/** Holds the name of a call and what stands in its parentheses. */
+/** Holds the name of a call and its arguments. */
 struct term_call {
     WNNStringView name;
     size_t count, option_count;
@@ -62,7 +62,7 @@ struct term_call {
     WNNStringView option_names[TERM_ITEMS_MAX];
 };
 
-/** Returns whether what is read is not evaluated. */
+/** Returns whether text is read without being evaluated. */
 bool term_skips(const struct term *t);
 /** Returns whether an item is an operand, or an input that can become one. */
 bool term_is_operand(const struct term_item *item);
@@ -79,7 +79,7 @@ struct term_item term_call_function(struct term *t, const char *text, const stru
 /** Calls the function a[0] for each slice along the first dimension of the operands of the list a[2], with the further
  * arguments, and stacks what it returns; the loop stops after the first slice of a[1], uint8 [slices], that is not 0. */
 struct term_item term_each(struct term *t, const struct term_item *a);
-/** Returns the operand that an item is; of a number, a scalar like another operand.  NULL for what is absent. */
+/** Returns the operand that an item is; of a number, a scalar like another operand.  NULL: it is absent. */
 WNNOperand term_operand(struct term *t, const struct term_item *item, WNNOperand like);
 /** Returns a number without its fraction, the nearest of 64 bits. */
 int64_t term_integer(const struct term_item *item);
@@ -118,7 +118,7 @@ struct term_item term_fail(struct term *t, const char *wrong);
 bool onnx_import_term(struct onnx_node *n);
 /** Returns the result of a term whose first parameter is x and whose others are numbers. */
 WNNOperand onnx_term_of(struct onnx_node *n, const char *term, WNNOperand x, size_t count, const double *numbers);
-/** Checks the text of a term.  Returns NULL, or what is wrong and, in *at, where. */
+/** Checks the text of a term.  Returns NULL, or the error and, in *at, its place. */
 const char *onnx_term_check(const char *term, const char **at);
 
 /** Describes a function that terms call and that is a term itself. */

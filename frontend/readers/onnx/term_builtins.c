@@ -16,7 +16,7 @@
 
 typedef const struct term_item *items;
 
-/** Returns the operand that an item is; what is absent is refused. */
+/** Returns the operand that an item is; an absent one is refused. */
 static WNNOperand operand(struct term *t, items item)
 {
     if (item->kind == TERM_NONE && !t->dead)
@@ -94,6 +94,20 @@ static uint32_t product_of(struct term *t, items a)
     const struct onnx_dims dims = term_dims(t, a);
 
     return onnx_dims_product(t->n, &dims, 0, dims.rank);
+}
+
+static struct term_item quotient_of(struct term *t, items a)
+{
+    struct term_item y;
+
+    if (a->kind == TERM_SIZE)
+        y = term_of_size(onnx_compute_size(t->n, '/', term_size(t, a), term_size(t, &a[1])));
+    else if (!(a[1].number >= 1) || fmod(a->number, a[1].number) != 0)
+        onnx_refuse(t->n, "%g elements cannot be divided into parts of %g", a->number, a[1].number);
+    else
+        y = term_of_number(a->number / a[1].number);
+    t->dead = t->dead || t->n->refused;
+    return t->dead ? (struct term_item){0} : y;
 }
 
 static WNNOperand scaled(struct term *t, items a,
@@ -252,8 +266,8 @@ static WNNOperand fold(struct term *t, items a)
     return y;
 }
 
-/** loop(function, iterations, carried, list): function(carried, list) gives what is carried on, whose second item says whether
- * the loop may stop. */
+/** loop(function, iterations, carried, list): function(carried, list) gives the next carried values, whose second item says
+ * whether the loop may stop. */
 static struct term_item loop(struct term *t, items a)
 {
     WNNOperand before[TERM_ITEMS_MAX], in[TERM_ITEMS_MAX], next[TERM_ITEMS_MAX], after[TERM_ITEMS_MAX];
@@ -268,7 +282,7 @@ static struct term_item loop(struct term *t, items a)
     for (size_t i = 0; i < l.carried_count; i++)
         before[i] = operand(t, &a[2].items[i]);
     if (!control_may_begin(t->n))
-        onnx_refuse(t->n, "it lies in a loop, and is one, which do not lie within each other");
+        onnx_refuse(t->n, "it is a loop inside of a loop, and loops cannot be nested");
     t->n->is_static = false; /* the reader computes no loops */
     t->dead = t->dead || t->n->refused || !control_begin(t->n, &l);
     if (t->dead)
@@ -317,7 +331,7 @@ bool term_call_builtin(struct term *t, const char *name, size_t length, size_t c
             *result = term_fail(t, "the function has another number of parameters");
         t->given = count;
         for (size_t i = 0; t->n && !t->dead && i < count; i++)
-            if (a[i].kind == TERM_SIZE && !strstr(" slice iota require given rank scalar may_exceed ", b->name))
+            if (a[i].kind == TERM_SIZE && !strstr(" slice iota require given rank scalar may_exceed quotient ", b->name))
                 t->dead = !onnx_refuse_open(t->n);
         if (t->n && !t->dead)
             *result = b->call(t, a);

@@ -62,7 +62,7 @@ struct term_item term_of_numbers(struct term *t, size_t count, const uint32_t *n
 
 struct onnx_dims term_dims(struct term *t, const struct term_item *list)
 {
-    struct onnx_dims dims = {0, {1, 1, 1, 1, 1, 1, 1, 1}};
+    struct onnx_dims dims = {0, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
 
     if (list->kind != TERM_LIST || list->count > ONNX_RANK_MAX)
         term_fail(t, "no list of sizes");

@@ -28,7 +28,7 @@ struct term_item term_each(struct term *t, const struct term_item *a)
         return (struct term_item){0};
     loop.iterations = onnx_dims_of(t->n, scanned->operand).at[0];
     if (!control_may_begin(t->n))
-        onnx_refuse(t->n, "it lies in a loop, and takes %u steps; loops do not lie within each other", loop.iterations);
+        onnx_refuse(t->n, "it is in a loop, and takes %u steps; loops cannot be nested", loop.iterations);
     t->n->is_static = false; /* the reader computes no loops */
     stop = onnx_scalar(t->n, WNNOperandDataType_Uint8, 0);
     if (!control_begin(t->n, &loop))

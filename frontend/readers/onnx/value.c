@@ -172,7 +172,7 @@ WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v)
         return v->exact;
     if (v->operand)
         return v->operand;
-    if ((!v->data && !v->file) || type == WNNOperandDataType_Undefined)
+    if ((!v->data && !v->file && !v->raw) || type == WNNOperandDataType_Undefined)
         return onnx_refuse_operand(n, "an input is of type %s, which WebNN does not have", onnx_type_name(v->type));
     if (!onnx_elements(v))
         return onnx_refuse_operand(n, "an input has no elements%s%s; WebNN has no empty tensors", v->empty ? ", as " : "",
@@ -182,7 +182,9 @@ WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v)
     WNNOperandDescriptor descriptor = {type, v->rank, dims, NULL};
     size_t bytes = (size_t)onnx_elements(v) * onnx_type_size(v->type);
 
-    if (!dtype_is_public(type))
+    if (v->raw && onnx_draft_type(v->type))
+        return v->operand = file_map_lend_cast(v->map, n->builder, &descriptor, onnx_draft_type(v->type), v->raw);
+    if (v->raw || !dtype_is_public(type))
         return onnx_value_compute(n->reader, v) ? (v->operand = onnx_constant_operand(n, type, v->rank, dims, v->data))
                                                 : onnx_error_operand(n);
     v->operand = v->file ? file_map_lend(v->map, n->builder, &descriptor, v->file, bytes)
@@ -232,6 +234,8 @@ bool onnx_value_compute(struct onnx_reader *r, struct onnx_value *v)
 
     if (v->data)
         return true;
+    if (v->raw)
+        return (v->data = onnx_from_raw(r, v->type, v->raw, (size_t)onnx_elements(v))) != NULL;
     if (v->file) {
         data = onnx_reader_alloc(r, (size_t)onnx_elements(v), size);
         if (data)
@@ -444,6 +448,7 @@ bool onnx_output_view(struct onnx_node *n, size_t i, const struct onnx_value *v,
         return onnx_refuse(n, "out of memory");
     view->data = v->data;
     view->file = v->file;
+    view->raw = v->raw;
     view->map = v->map;
     view->is_static = true;
     return onnx_output_value(n, i, view);

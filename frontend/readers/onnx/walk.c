@@ -41,8 +41,7 @@ bool onnx_bind(struct onnx_scope *scope, const char *name, struct onnx_value *v,
         return false;
     if (added < 0)
         return onnx_fail_memory(scope->reader);
-    return added ||
-           onnx_fail(scope->reader, "%s \"%s\": there is a value of that name already", what, onnx_escape(scope->reader, name));
+    return added || onnx_fail(scope->reader, "%s \"%s\": a value of that name exists", what, onnx_escape(scope->reader, name));
 }
 
 bool onnx_bind_initializers(struct onnx_scope *scope, const Onnx__GraphProto *graph)
@@ -81,7 +80,7 @@ static bool append(struct onnx_reader *r, const char *text)
 {
     size_t length = strlen(text);
 
-    if (!array_reserve(NULL, &r->refusals, &r->refusals_capacity, (uint32_t)(r->refusals_length + length + 1), 1))
+    if (!array_reserve(NULL, &r->refusals, &r->refusals_capacity, r->refusals_length + length + 1, 1))
         return onnx_fail_memory(r);
     memcpy(r->refusals + r->refusals_length, text, length + 1);
     r->refusals_length += length;
@@ -99,7 +98,7 @@ static const char *name_of(const Onnx__NodeProto *node)
     return "";
 }
 
-/** Adds the nodes that a scope lies in to the message, outermost first. */
+/** Adds the nodes around a scope to the message, outermost first. */
 static bool append_owners(const struct onnx_scope *scope)
 {
     struct onnx_reader *r = scope->reader;
@@ -139,7 +138,7 @@ static bool import_function(struct onnx_node *n, const struct onnx_function *fun
     bool ok = true;
 
     if (scope.depth > DEPTH_MAX)
-        return onnx_refuse(n, "functions and bodies lie within each other more than %d deep", DEPTH_MAX);
+        return onnx_refuse(n, "functions and bodies are nested more than %d deep", DEPTH_MAX);
     if (n->input_count > f->n_input)
         return onnx_refuse(n, "there are %zu inputs, the function has %zu", n->input_count, f->n_input);
     for (size_t i = 0; i < n->proto->n_attribute; i++) {
@@ -178,7 +177,7 @@ bool onnx_import_body(struct onnx_node *n, const Onnx__GraphProto *body, size_t 
     if (n->refused || !body)
         return false;
     if (scope.depth > DEPTH_MAX)
-        return onnx_refuse(n, "functions and bodies lie within each other more than %d deep", DEPTH_MAX);
+        return onnx_refuse(n, "functions and bodies are nested more than %d deep", DEPTH_MAX);
     if (body->n_input != input_count)
         return onnx_refuse(n, "its body has %zu inputs instead of %zu", body->n_input, input_count);
     for (size_t i = 0; ok && i < input_count; i++)
@@ -273,7 +272,7 @@ static void note_dependence(struct onnx_node *n)
     }
 }
 
-/** Computes what is constant and small, so that its node does not stay in the graph. */
+/** Computes small constants, so that their nodes do not stay in the graph. */
 static void settle(struct onnx_node *n, double input_elements, double input_cost)
 {
     double out = 0, cost;
@@ -291,7 +290,7 @@ static void settle(struct onnx_node *n, double input_elements, double input_cost
         if (n->row->flags & ONNX_KEEP || onnx_elements(v) > FOLD_ELEMENTS || cost > FOLD_COST)
             continue;
         if (onnx_value_compute(n->reader, v))
-            v->operand = NULL; /* a constant of its own if an operand is needed */
+            v->operand = NULL; /* a separate constant if an operand is needed */
     }
 }
 
@@ -332,7 +331,7 @@ static bool find_inputs(struct onnx_node *n, bool *unknown)
 
         n->inputs[i] = name && *name ? onnx_lookup(n->scope, name, &found) : NULL;
         if (!found)
-            return onnx_fail(r, "node \"%s\" (%s) reads \"%s\", which is no input, initializer or result of another node",
+            return onnx_fail(r, "node \"%s\" (%s) reads \"%s\", which is not an input, initializer or result of another node",
                              onnx_escape(r, name_of(n->proto)), onnx_escape(r, n->proto->op_type), onnx_escape(r, name));
         if (!n->inputs[i])
             continue;
@@ -361,7 +360,8 @@ static void find_operator(struct onnx_node *n, const struct onnx_function **func
     else if (*domain)
         onnx_refuse(n, "an operator of \"%s\", which is not supported", onnx_escape(n->reader, domain));
     else
-        onnx_refuse(n, "the operator is not supported in version %lld of the operator set", (long long)n->version);
+        onnx_refuse(n, "it is not among the supported operators of ONNX's set %lld; one of another domain must name it",
+                    (long long)n->version);
 }
 
 static void check_counts(struct onnx_node *n)

@@ -28,9 +28,9 @@ bool onnx_window_read(struct onnx_node *n, WNNOperand x, const uint32_t *kernel,
  * are settled. */
 bool onnx_window_read_3d(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, struct onnx_window *depth,
                          struct onnx_window *plane);
-/** Sets the paddings for auto_pad SAME: as many results as strides fit into the input.  Returns false after refusing. */
+/** Sets the paddings for auto_pad SAME: ceil(size / stride) results.  Returns false after refusing. */
 bool onnx_window_pad_same(struct onnx_node *n, struct onnx_window *w);
 /** Makes [N, C, 1, W] of [N, C, W]; rank 4 stays. */
 WNNOperand onnx_to_2d(struct onnx_node *n, WNNOperand x);
-/** Goes back to as many dimensions as the file has. */
+/** Restores the file's number of dimensions. */
 WNNOperand onnx_from_2d(struct onnx_node *n, const struct onnx_window *w, WNNOperand y);

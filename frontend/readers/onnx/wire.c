@@ -7,7 +7,7 @@
  * takes a handful of bytes per level: a file of a megabyte would overflow the stack.  A message that can be there once may come
  * in pieces, which it merges by copying the lists of all earlier pieces, so that time grows with the square of their number.
  * So the bytes are walked first, just far enough to follow the fields that hold messages, and both are refused; no writer makes
- * such pieces.  What is malformed otherwise is left to protobuf-c.
+ * such pieces.  Other malformed messages are left to protobuf-c.
  *
  * It also copies every bytes field.  A model is mostly those, the raw_data of its tensors, so they are left in the file: each
  * of at least a reference's size is replaced by one, and lengths around it are written with as many bytes as they had (a varint
@@ -85,7 +85,7 @@ static bool read_field(const uint8_t **at, const uint8_t *end, const ProtobufCMe
     return true;
 }
 
-/** Returns what is wrong with a message that protobuf-c must not see, or NULL if nothing is.  Adds to *lifted how much shorter
+/** Returns the flaw of a message that protobuf-c must not see, or NULL if there is none.  Adds to *lifted how much shorter
  * lift makes the message. */
 static const char *onnx_wire_check(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, unsigned depth,
                                    size_t *lifted)
@@ -95,7 +95,7 @@ static const char *onnx_wire_check(const void *bytes, size_t length, const Proto
     struct wire_field f;
 
     if (depth > WIRE_DEPTH_MAX)
-        return "messages lie within each other too deep";
+        return "messages are nested too deeply";
     while (at < end && read_field(&at, end, type, &f)) {
         const char *wrong = f.descriptor ? onnx_wire_check(f.body, f.size, f.descriptor->descriptor, depth + 1, lifted) : NULL;
 
@@ -105,7 +105,7 @@ static const char *onnx_wire_check(const void *bytes, size_t length, const Proto
             uint64_t bit = UINT64_C(1) << (f.descriptor - type->fields) % 64;
 
             if (seen & bit)
-                return "a message that can be there once is there twice";
+                return "a message that may occur once occurs twice";
             seen |= bit;
         }
         if (f.is_raw_data && f.size >= sizeof(struct onnx_wire_reference))
@@ -167,6 +167,6 @@ Onnx__ModelProto *onnx_wire_unpack(const void *bytes, size_t length, const char 
     Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, length - lifted, copy);
     free(copy);
     if (!model)
-        *wrong = "not an ONNX model, or cut off";
+        *wrong = "not an ONNX model, or truncated";
     return model;
 }

@@ -33,7 +33,7 @@ struct WNNDynamicModelImpl {
     WNNContext context;
     struct model_source *source;
     WNNModelInfo info;
-    struct request request; /* what is the same for all graphs */
+    struct request request; /* the options of all graphs */
     size_t sizes_length;
     uint32_t *fixed; /* sizes that the options of the model give */
     char *folder;    /* NULL: graphs are not saved */
@@ -87,7 +87,7 @@ static WNNStatus read_options(WNNDynamicModelOptions *out, const WNNDynamicModel
     return reader_refuse("dynamic model options: %s", wrong);
 }
 
-/** Opens what is described by path and, if bytes is not NULL, lies in memory. */
+/** Opens the file at path, or bytes in memory if they are not NULL. */
 static WNNStatus open_source(struct WNNDynamicModelImpl *m, const char *path, const void *bytes, size_t length)
 {
     struct error e = {0};
@@ -120,7 +120,7 @@ static WNNStatus check_outputs(const struct model_description *d, const struct m
     return WNNStatus_Success;
 }
 
-/** Checks what is the same for all graphs, and keeps it. */
+/** Checks the options of all graphs, and keeps them. */
 static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicModelOptions *o)
 {
     const struct model_description *d = info_description(m->info);
@@ -128,6 +128,8 @@ static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicMod
 
     if (m->request.options.builder)
         return reader_refuse("dynamic model options: every graph has a builder of its own, none can be given");
+    if (m->request.options.name_count)
+        return reader_refuse("dynamic model options: all dimensions without a size are names, none can be given");
     status = check_outputs(d, &m->request.options);
     if (status)
         return status;

@@ -32,7 +32,7 @@ WNNStatus folder_prepare(const char *path)
     if (stat(path, &s))
         return refuse(path, strerror(errno));
     if (!S_ISDIR(s.st_mode))
-        return refuse(path, "is no folder");
+        return refuse(path, "is not a folder");
     if (s.st_uid != geteuid() || (s.st_mode & (S_IWGRP | S_IWOTH)))
         return refuse(path, "can be written to by others, who could put code there: its owner has to be the user, and its mode "
                             "one like 0700");

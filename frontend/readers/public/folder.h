@@ -3,7 +3,7 @@
  * Keeps saved graphs in a folder.  A file's name is a digest of all that the graph follows from, so that a changed model, other
  * sizes or another version of the library are other files.
  *
- * The digest is no cryptographic one: only the user can write to the folder, and chance finds no two inputs of one
+ * The digest is not a cryptographic one: only the user can write to the folder, and chance finds no two inputs of one
  * digest.
  */
 #pragma once

@@ -104,7 +104,7 @@ size_t wnnModelInfoGetMetadataCount(WNNModelInfo info)
 static WNNStatus get(const char *what, const void *list, size_t count, size_t size, size_t index, void *out)
 {
     if (index >= count)
-        return reader_refuse("the model has %zu %s, number %zu is asked for (the first is 0)", count, what, index);
+        return reader_refuse("the model has %zu %s, number %zu is requested (the first is 0)", count, what, index);
     memcpy(out, (const char *)list + index * size, size);
     return WNNStatus_Success;
 }

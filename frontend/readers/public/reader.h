@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the files of libwebnn_model share: messages, and options as the readers of frontend/readers take them. */
+/* Internals of libwebnn_model: messages, and options as the readers of frontend/readers take them. */
 #pragma once
 
 #include "frontend/readers/files/npy.h"
@@ -25,6 +25,7 @@ struct request {
     struct model_binding *bindings;
     struct npy_array *arrays; /* of the constants; their elements are the caller's, unless they were kept */
     const char **outputs;
+    WNNDimension *names;
 };
 
 /** Makes the readers' options of a request of zeros.  Returns a TypeError or UnknownError after a message. */

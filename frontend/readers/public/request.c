@@ -62,7 +62,8 @@ static WNNStatus read_options(WNNModelOptions *out, const WNNModelOptions *given
     if (wrong)
         return reader_refuse("model options: %s", wrong);
     if ((out->dimensionCount && !out->dimensions) || (out->shapeCount && !out->shapes) ||
-        (out->constantCount && !out->constants) || (out->operandCount && !out->operands) || (out->outputCount && !out->outputs))
+        (out->constantCount && !out->constants) || (out->operandCount && !out->operands) ||
+        (out->outputCount && !out->outputs) || (out->nameCount && !out->names))
         return reader_refuse("model options: a list has a count but no elements (NULL)");
     if (out->operandCount && !out->builder)
         return reader_refuse("model options: operands take the place of inputs, but there is no builder that "
@@ -157,6 +158,14 @@ static WNNStatus request_fill(struct request *r, const WNNModelOptions *o)
     }
     for (size_t i = 0; !status && i < o->outputCount; i++)
         status = copy_name(r, o->outputs[i], &r->outputs[i]);
+    for (size_t i = 0; !status && i < o->nameCount; i++) {
+        const char *name;
+
+        status = copy_name(r, o->names[i].name, &name);
+        r->names[i] = o->names[i];
+        if (!status)
+            r->names[i].name = (WNNStringView){name, strlen(name)};
+    }
     return status;
 }
 
@@ -173,7 +182,8 @@ WNNStatus request_make(struct request *r, const WNNModelOptions *given)
     r->arrays = arena_array(&r->memory, o->constantCount, sizeof *r->arrays);
     r->bindings = arena_array(&r->memory, o->operandCount, sizeof *r->bindings);
     r->outputs = arena_array(&r->memory, o->outputCount, sizeof *r->outputs);
-    if (!r->outputs || !r->dims || !r->shapes || !r->constants || !r->arrays || !r->bindings)
+    r->names = arena_array(&r->memory, o->nameCount, sizeof *r->names);
+    if (!r->names || !r->outputs || !r->dims || !r->shapes || !r->constants || !r->arrays || !r->bindings)
         return reader_no_memory();
     r->options = (struct model_options){.dim_count = o->dimensionCount,
                                         .shape_count = o->shapeCount,
@@ -187,7 +197,9 @@ WNNStatus request_make(struct request *r, const WNNModelOptions *given)
                                         .outputs = r->outputs,
                                         .builder = o->builder,
                                         .weights = o->weightsPath,
-                                        .budget = o->budget};
+                                        .budget = o->budget,
+                                        .name_count = o->nameCount,
+                                        .names = r->names};
     return request_fill(r, o);
 }
 

@@ -109,7 +109,7 @@ size_t wnnModelGetOutputCount(WNNModel model)
 static WNNStatus describe(const char *what, const struct model_port *ports, size_t count, size_t index, WNNModelPort *port)
 {
     if (index >= count)
-        return reader_refuse("the model has %zu %s, number %zu is asked for (the first is 0)", count, what, index);
+        return reader_refuse("the model has %zu %s, number %zu is requested (the first is 0)", count, what, index);
     *port = (WNNModelPort){reader_view(ports[index].name), ports[index].operand, ports[index].descriptor,
                            ports[index].is_boolean,        ports[index].count,   ports[index].counted};
     return WNNStatus_Success;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Makes builder calls of a document.  Operators are called by their names (webnn/webnn_call.h), so that every rule is the
- * builder's; what is checked here is what the builder cannot know: names, free dimensions, and that no constant asks for more
+ * builder's; the checks here are those that the builder cannot make: names, free dimensions, and that no constant asks for more
  * memory than its file is worth.
  */
 #include <stdio.h>
@@ -31,7 +31,7 @@ static bool define(struct build *b, const struct document_text *name, WNNOperand
     return document_define(b->d, &b->operands, "name", name, operand);
 }
 
-/** Says what is wrong with a place, unless memory ran out.  Returns false. */
+/** Reports an error at a place, unless memory ran out.  Returns false. */
 static bool error_at(struct build *b, const char *place, const struct error *e)
 {
     return e->status == WNNStatus_UnknownError ? error_out_of_memory(&b->d->error)
@@ -321,7 +321,7 @@ static bool build_constant(struct build *b, const struct document_tensor *t)
         elements = elements > INT32_MAX ? elements : elements * shape[i];
     }
     if (t->type.rank > NPY_RANK_MAX || !elements || elements > INT32_MAX) {
-        /* There can be no operand; the builder says why, before any memory is asked for. */
+        /* There can be no operand; the builder says why, before any memory is requested. */
         operand = wnnGraphBuilderConstant(b->model->builder, &descriptor, "", 0);
         return wnnOperandIsError(operand) && refused(b, t->type.place);
     }

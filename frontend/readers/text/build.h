@@ -6,7 +6,7 @@
 #include "ir/text/document.h"
 #include "webnn/webnn_call.h"
 
-/** Reads the JSON twin of `.webnn` text.  Returns false after an error in the document. */
+/** Reads the JSON form of `.webnn` text.  Returns false after an error in the document. */
 bool document_parse_json(struct document *d);
 /** Does the same with a manifest, which describes a network layer by layer, its constants in .npy files. */
 bool document_parse_manifest(struct document *d);
@@ -30,7 +30,7 @@ struct model_description;
 /** Adds a document's inputs and outputs to an empty description.  Returns false if memory runs out. */
 bool document_declare_ports(struct model_description *d, const struct document *document);
 
-/* What other tools write is made WebNN's (frontend/readers/text/dialect.c).  These return false after an error in the document.
+/* Converts other tools' dialects to WebNN's (frontend/readers/text/dialect.c).  Return false after an error in the document.
  */
 
 /** Does it to the whole statement, before its method is looked up. */

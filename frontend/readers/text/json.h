@@ -30,11 +30,11 @@ struct json {
 };
 
 /**
- * Reads the whole text that the lexer is for.  Values lie in the arena.  Returns NULL if that fails; the lexer's error says
+ * Reads the whole text that the lexer is for.  Values are in the arena.  Returns NULL if that fails; the lexer's error says
  * why.
  */
 const struct json *json_parse(struct lexer *lexer, struct arena *arena);
-/** Returns a member of an object, the first of that name, or NULL if there is none or it is no object. */
+/** Returns a member of an object, the first of that name, or NULL if there is none or it is not an object. */
 const struct json *json_member(const struct json *object, const char *key);
 /** Returns whether a value is that string. */
 bool json_is(const struct json *value, const char *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reads the JSON twin of `.webnn` text ("format": "webnn-graph-json", versions 1 and 2) or a manifest, whatever it contains,
+ * Reads the JSON form of `.webnn` text ("format": "webnn-graph-json", versions 1 and 2) or a manifest, whatever it contains,
  * into a document.  Inputs, constants and outputs keep the order in which the file has them.
  */
 
@@ -177,7 +177,7 @@ static struct document_value *read_value(struct document *d, const struct json *
         }
         break;
     case JSON_OBJECT:
-        document_error(d, json->place, "an object is no argument of any operator");
+        document_error(d, json->place, "an object is not an argument of any operator");
         return NULL;
     }
     return v;
@@ -201,7 +201,7 @@ static bool read_results(struct document *d, const struct json *outputs, const s
     return true;
 }
 
-/** Reads an argument, which is positional if it is no member. */
+/** Reads an argument, which is positional if it is not a member. */
 static bool read_argument(struct document *d, struct document_node *n, const struct json *value)
 {
     struct document_argument *a = document_add_argument(d, n, &value->key);
@@ -269,7 +269,7 @@ bool document_parse_json(struct document *d)
 
 /* ---- manifests ---- */
 
-/** Returns whether a member of a layer is no argument. */
+/** Returns whether a member of a layer is not an argument. */
 static bool is_description(const struct document_text *key)
 {
     static const char *const keys[] = {"id", "op", "inputs", "outputs", "outputShape", "outputShapes", "check", "label"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Holds the readers of `.webnn` text and its JSON twin, and their descriptions, which start with a document. */
+/* Holds the readers of `.webnn` text and its JSON form, and their descriptions, which start with a document. */
 #include "frontend/readers/text/build.h"
 
 #include <stdlib.h>
@@ -22,9 +22,10 @@ static bool parse_checked(struct document *d, bool (*parse)(struct document *d))
             dtype type = t->type.type;
 
             if (type == DTYPE_UINT4)
-                return document_error(d, t->type.place, "the specification no longer has the data types int4 and uint4");
-            if (!constants && !dtype_is_public(type)) /* only passes make it, and they make no inputs */
-                return document_error(d, t->type.place, "'%s' is no data type",
+                return document_error(d, t->type.place, "the specification has no data types int4 and uint4");
+            if (dtype_packed_bits(type) ||
+                (!constants && !dtype_is_public(type))) /* only passes make it, and they make no inputs */
+                return document_error(d, t->type.place, "'%s' is not a data type",
                                       escape_text(buf, sizeof buf, dtype_short_name(type), strlen(dtype_short_name(type))));
         }
     return true;

@@ -118,10 +118,10 @@ static bool place_entry(struct header *h, const struct json *x, struct weights_e
     uint64_t room = h->w->length - from;
 
     if (begin > end || end > room)
-        return lex_error_at(&h->lexer, x->place, "bytes %llu to %llu do not lie in the %llu bytes of the file",
+        return lex_error_at(&h->lexer, x->place, "bytes %llu to %llu are not within the %llu bytes of the file",
                             (unsigned long long)begin, (unsigned long long)end, (unsigned long long)room);
     if (sized && end - begin != bytes)
-        return lex_error_at(&h->lexer, x->place, "the tensor has %llu bytes, its shape asks for %llu",
+        return lex_error_at(&h->lexer, x->place, "the tensor has %llu bytes, its shape needs %llu",
                             (unsigned long long)(end - begin), (unsigned long long)bytes);
     e->offset = (size_t)(from + begin);
     e->length = (size_t)(end - begin);
@@ -156,7 +156,7 @@ static bool index_entries(struct weights *w, size_t start, struct error *error)
         case NAME_MAP_ADDED:
             break;
         case NAME_MAP_EXISTS:
-            return error_set(error, WNNStatus_DataError, "tensor '%s' is there twice", buf);
+            return error_set(error, WNNStatus_DataError, "tensor '%s' is defined twice", buf);
         case NAME_MAP_OUT_OF_MEMORY:
             return error_out_of_memory(error);
         }
@@ -405,10 +405,12 @@ const struct weights_entry *weights_find(const struct weights *w, const char *ke
 /* A file says a data type by its public value, or only by its name, where WebNN does not have it. */
 bool weights_entry_is(const struct weights_entry *entry, dtype type, size_t rank, const uint32_t *dims)
 {
-    bool same = entry->rank == rank && (dtype_is_public(type)    ? entry->dataType == type
-                                        : type == DTYPE_BFLOAT16 ? !strcmp(entry->typeName, "BF16")
-                                        : type == DTYPE_UINT4    ? !strcmp(entry->typeName, "U4")
-                                                                 : !strcmp(entry->typeName, "F64"));
+    bool same = entry->rank == rank &&
+                (dtype_is_public(type)    ? entry->dataType == type
+                 : type == DTYPE_BFLOAT16 ? !strcmp(entry->typeName, "BF16")
+                 : type == DTYPE_FLOAT64  ? !strcmp(entry->typeName, "F64")
+                                          : entry->typeName[0] == 'U' &&
+                                               entry->typeName[1] == '0' + (int)dtype_packed_bits(type) && !entry->typeName[2]);
 
     for (size_t i = 0; same && i < rank; i++)
         same = entry->shape[i] == dims[i];

@@ -2,8 +2,8 @@
 /*
  * Reads files of weights: NAME.weights with NAME.manifest.json next to it, or safetensors.
  *
- * It gives tensors by their keys, which stay in the mapped file.  Every offset, length, shape and data type is held against the
- * file when it is opened, whether a graph asks for that tensor or not.
+ * It gives tensors by their keys, which stay in the mapped file.  Every offset, length, shape and data type is checked against
+ * the file when it is opened, whether a graph asks for that tensor or not.
  */
 #pragma once
 

@@ -222,7 +222,7 @@ bool text_widen_constants(struct graph *g, struct error *e)
         struct value *narrow = n->op == OP_CAST ? n->inputs[0].value : NULL, *v;
         struct node *identity;
 
-        if (!narrow || narrow->kind != VALUE_CONSTANT || narrow->type.type != DTYPE_UINT4)
+        if (!narrow || narrow->kind != VALUE_CONSTANT || !dtype_packed_bits(narrow->type.type))
             continue;
         if (!(v = computed(g, n, e)))
             return false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Writes graphs as `.webnn` text or its JSON twin, with their weights in the same file or next to it.
+ * Writes graphs as `.webnn` text or its JSON form, with their weights in the same file or next to it.
  *
  * A graph comes as builder_take_graph gives it, before any pass; or, with marks, after some.  The files read back as the same
- * graph.  This uses the compiler's insides: programs that write link webnn_frontend, the static library.
+ * graph.  This uses the compiler's internals: programs that write link webnn_frontend, the static library.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct text_options {
     bool marks; /* the compiler's own form, for graphs after passes: with marks of clusters, and data types that only passes
                    make */
     /**
-     * Changes names so that all are identifiers, and gives each output a value of its own, for programs that know neither
+     * Changes names so that all are identifiers, and gives each output a separate value, for programs that know neither
      * quotes nor names of outputs.  The graph that reads back is then another one where that was needed.  (JSON needs nothing
      * of it.)
      */
@@ -30,11 +30,11 @@ struct text_options {
     enum text_weights weights;
 };
 
-/** Says why a graph with a loop (docs/loops.md) is not written. */
-#define TEXT_NO_LOOPS "the graph has a loop, for which .webnn text and its JSON twin have no words"
+/** The reason why a graph with a loop (docs/loops.md) is not written. */
+#define TEXT_NO_LOOPS "the graph has a loop, which .webnn text and its JSON form cannot express"
 /** Returns whether a graph has a loop, which writers refuse. */
 bool text_has_loops(const struct graph *g);
-/** Makes bytes of all constants of 4 bits, which the formats do not have (wnnGraphBuilderConstantUint4Lent).  Returns false
+/** Makes bytes of all packed constants, which the formats do not have (wnnGraphBuilderConstantUint4Lent).  Returns false
  * after an error in *e. */
 bool text_widen_constants(struct graph *g, struct error *e);
 
@@ -47,7 +47,7 @@ bool text_write_weights(const struct graph *g, const struct text_options *option
 bool text_write_manifest(const struct graph *g, const struct text_options *options, FILE *out);
 
 /**
- * Writes all of them: path is that of the graph's file, the others lie next to it.  They are written under other names first,
+ * Writes all of them: path is that of the graph's file, the others are next to it.  They are written under other names first,
  * so that nothing half-written stays.  Returns false after an error in *e.
  */
 bool text_write_files(const struct graph *g, const struct text_options *options, const char *path, struct error *e);

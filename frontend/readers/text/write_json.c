@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Writes graphs as the JSON twin of `.webnn` text, version 1, with one line per operand and node.  Names, and which options and
+ * Writes graphs as the JSON form of `.webnn` text, version 1, with one line per operand and node.  Names, and which options and
  * constants are written in which form, are the printer's of our textual form (ir/text/print.h), so both forms say the same.
  */
 #include <string.h>

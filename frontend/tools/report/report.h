@@ -2,9 +2,9 @@
 /*
  * Makes the page of webnn-run --report: how a model was compiled, and where its time and memory go.
  *
- * The library's debug switch steps=FILE writes what it knows of a graph when the graph is released, the reader of ONNX tells
- * which nodes there were, and two graphs measure what the machine can do.  All of it goes as JSON into report.html, which draws
- * it and needs nothing else.
+ * The library's debug switch steps=FILE writes its record of a graph when the graph is released, the ONNX reader reports the
+ * nodes, and two graphs measure what the machine can do.  All of it goes as JSON into report.html, a self-contained page that
+ * draws it.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include "frontend/readers/model.h"
 
-/** Holds what a report is made of.  One of zeros is empty. */
+/** Holds the data of a report; zeros are an empty one. */
 struct report {
     char *folder, *steps;      /* a temporary folder, and the file in it for the switch steps */
     WNNContextOptions options; /* for a context whose limits are measured; the caller sets them */

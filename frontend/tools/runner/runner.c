@@ -176,7 +176,7 @@ static void *read_tensor(const struct webnn_object_tensor *t, const char *path)
     if (length >= 6 && !memcmp(bytes, "\x93NUMPY", 6) && !(start = npy_data(t, bytes, length))) {
         fprintf(stderr, "%s: ", object->prefix);
         print_name(stderr, path);
-        fprintf(stderr, " is no array of %s in C order\n", types[t->type].name);
+        fprintf(stderr, " is not an array of %s in C order\n", types[t->type].name);
         free(bytes);
         return NULL;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Makes memory executable.  A mapping of the file costs nothing and is shared by all processes that load it; where files may
- * not be executed (mounted noexec) or their offset is no multiple of the machine's pages, a copy does.
+ * not be executed (mounted noexec) or their offset is not a multiple of the machine's pages, a copy does.
  */
 #define _GNU_SOURCE
 #include "runtime/engine/cpu/internal.h"

@@ -2,8 +2,8 @@
 /*
  * Runs a program's steps on the CPU: kernels as functions on a team of threads, primitives of the library, memmove.
  *
- * A program and a function for each of its kernels become an executable.  These files know nothing of LLVM or contexts:
- * libwebnn_rt uses them as the CPU engine does, and tests give them kernels written by hand.
+ * A program and a function for each of its kernels become an executable.  These files do not depend on LLVM or contexts:
+ * libwebnn_rt uses them like the CPU engine, and tests use hand-written kernels.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "runtime/engine/onednn/cpu/library_cpu.h"
 #include "runtime/program/executable.h"
 
-/** Holds what the CPU knows of a step; `function`, `params`, `units` and `parts` belong to kernels. */
+/** The CPU engine's data of a step; `function`, `params`, `units` and `parts` belong to kernels. */
 struct cpu_step {
     kernel_function function;
     const int64_t *params;
@@ -28,10 +28,10 @@ struct cpu_executable {
     uint32_t binding_count; /* steps of the library */
     bool needs_team;        /* some step runs on several threads */
     bool brief;
-    bool tries;                /* whether several threads pay is found out while it runs */
+    bool tries;                /* whether several threads are faster is measured at run time */
     struct thread_trial trial; /* if so */
     /*
-     * These say where scratch memory lies after the arena, in bytes: first the library's, then each thread's, at this
+     * These say where scratch memory is after the arena, in bytes: first the library's, then each thread's, at this
      * distance.
      */
     size_t library_scratch, thread_scratch, scratch_stride;
@@ -46,26 +46,26 @@ bool cpu_executable_init(struct cpu_executable *x, struct engine *en, struct pro
                          struct error *e);
 /** Runs x once if it is so small that building it takes much longer, so that its first run is like the next ones. */
 void cpu_executable_warm(struct cpu_executable *x);
-/** Frees what x holds, but not x, which may be all zeros.  No run may be under way. */
+/** Frees what x holds, but not x, which may be all zeros.  No run may be in progress. */
 void cpu_executable_clear(struct cpu_executable *x);
 
-/** These are the CPU's engine_options.is_ready and is_brief. */
+/** The CPU's engine_options.is_ready and is_brief. */
 bool cpu_executable_is_ready(const struct cpu_executable *x);
 bool cpu_executable_is_brief(const struct cpu_executable *x);
 
-/** Returns the pointer that an address of the CPU's is. */
+/** Returns the pointer of a CPU engine's address. */
 static inline void *cpu_pointer(engine_address a)
 {
     return (void *)a;
 }
 
-/** Returns what a binding is on the CPU. */
+/** Returns a binding's pointer on the CPU. */
 static inline void *cpu_binding_pointer(const struct engine_binding *b)
 {
     return b->buffer ? cpu_pointer(b->buffer->address) : b->host;
 }
 
-/** These are the memory functions of struct engine_functions for host memory; they do not look at en. */
+/** The memory functions of struct engine_functions for host memory; they do not use en. */
 struct engine_buffer *cpu_buffer_create(struct engine *en, size_t bytes, struct error *e);
 void cpu_buffer_free(struct engine *en, struct engine_buffer *b);
 bool cpu_buffer_write(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes,

@@ -15,24 +15,17 @@
 #include "runtime/engine/cpu/kernel_cache.h"
 #include "runtime/program/invocation.h"
 
-/* Says where a kernel's code is. */
-struct kernel_place {
-    struct cached_kernel *cached; /* NULL: in the unit */
-    uint32_t compiled;            /* its number there */
-};
-
 struct cpu_graph {
     struct cpu_executable run; /* what everybody else sees of it; all zeros if the function is foreign */
     struct engine_cpu *cpu;
     struct serialized_program *serialized; /* for saving; refers to what the executable holds */
     /* Either the code was compiled, now or earlier: */
-    struct codegen_kernels *unit;
-    uint32_t place_count;
-    struct kernel_place *places; /* by the program's kernel */
-    uint32_t kernel_count;       /* under the switches sanitize (code is compiled again when it is saved) and keep-kernels */
+    struct graph_code compiled;
+    bool is_variant;
+    uint32_t kernel_count; /* under the switches sanitize (code is compiled again when it is saved) and keep-kernels */
     struct kernel **kernels;
     struct schedule **schedules; /* of those kernels */
-    /* or it lies in a serialized program: */
+    /* or it is in a serialized program: */
     struct code_mapping code;
     uint64_t *code_offsets; /* by serialized's kernel */
     void (*release)(void *user);
@@ -61,11 +54,10 @@ static void cpu_graph_free(struct cpu_graph *x)
 {
     cpu_executable_clear(&x->run);
     serialized_free(x->serialized);
-    if (x->unit)
-        codegen_kernels_free(x->unit);
-    for (uint32_t i = 0; i < x->place_count; i++)
-        kernel_cache_give_back(x->cpu->kernels, x->places[i].cached);
-    free(x->places);
+    if (x->is_variant)
+        cpu_code_leave(x->cpu, &x->compiled);
+    else
+        cpu_code_free(x->cpu, &x->compiled);
     for (uint32_t i = 0; i < x->kernel_count; i++)
         kernel_free(x->kernels[i]);
     for (uint32_t i = 0; i < x->kernel_count; i++)
@@ -81,11 +73,30 @@ static void cpu_graph_free(struct cpu_graph *x)
     free(x);
 }
 
+void cpu_code_free(struct engine_cpu *cpu, struct graph_code *code)
+{
+    if (code->unit)
+        codegen_kernels_free(code->unit);
+    for (uint32_t i = 0; i < code->place_count; i++)
+        kernel_cache_give_back(cpu->kernels, code->places[i].cached);
+    free(code->places);
+}
+
+void cpu_code_leave(struct engine_cpu *cpu, const struct graph_code *code)
+{
+    pthread_mutex_lock(&cpu->lock);
+    struct graph_code *place = &cpu->left[cpu->left_next++ % VARIANT_CODES], oldest = *place;
+    *place = *code;
+    pthread_mutex_unlock(&cpu->lock);
+    cpu_code_free(cpu, &oldest);
+}
+
 void cpu_unload(struct executable *x)
 {
     cpu_graph_free(graph_of(x));
 }
 
+/* Lists the schedules of the kernel steps; one that runs the kernel of another has none. */
 static uint32_t program_schedules(const struct program *p, struct schedule **schedules)
 {
     uint32_t count = 0;
@@ -96,6 +107,26 @@ static uint32_t program_schedules(const struct program *p, struct schedule **sch
     return count;
 }
 
+/* Gives steps that run the kernels of earlier ones the functions of those. */
+static bool take_functions(const struct program *p, kernel_function *functions)
+{
+    uint32_t *numbers = calloc((size_t)p->step_count + 1, sizeof *numbers), count = 0; /* by step: of its function */
+
+    for (uint32_t i = 0; numbers && i < p->step_count; i++) {
+        const struct program_step *s = &p->steps[i];
+
+        if (s->kind != STEP_KERNEL)
+            continue;
+        numbers[i] = count;
+        if (s->like)
+            functions[count] = functions[numbers[s->like - 1]];
+        count++;
+    }
+    const bool ok = numbers != NULL;
+    free(numbers);
+    return ok;
+}
+
 /* Keeps what was compiled, each structure once: kernels that share one have the same function. */
 static void cpu_keep(struct kernel_cache *cache, struct codegen_kernels *unit, uint32_t count,
                      struct schedule *const *schedules, const kernel_function *functions)
@@ -103,7 +134,7 @@ static void cpu_keep(struct kernel_cache *cache, struct codegen_kernels *unit, u
     struct table kept = {0};
     struct error ignored = {0};
 
-    for (uint32_t i = 0; cache && table_reserve(&kept, NULL, count) && i < count; i++) {
+    for (uint32_t i = 0; kernel_cache_is_kept(cache) && table_reserve(&kept, NULL, count) && i < count; i++) {
         const void *function = (const void *)(uintptr_t)functions[i];
         const uint64_t hash = hash_mix(0, (uintptr_t)function);
         struct table_entry *place = table_next(&kept, hash, NULL);
@@ -159,16 +190,24 @@ static bool cpu_find_kernels(struct cpu_graph *x, const struct program *p, uint3
     kernel_function *made = calloc((size_t)count + 1, sizeof *made);
     uint32_t missing_count = 0;
 
-    x->places = calloc((size_t)count + 1, sizeof *x->places);
-    bool ok = (missing && made && x->places) || error_out_of_memory(e);
+    x->compiled.places = calloc((size_t)count + 1, sizeof *x->compiled.places);
+    bool ok = (missing && made && x->compiled.places) || error_out_of_memory(e);
     for (uint32_t i = 0; ok && i < count; i++) {
-        x->places[x->place_count++] = (struct kernel_place){kernel_cache_take(x->cpu->kernels, schedules[i]), missing_count};
-        if (!x->places[i].cached)
+        struct kernel_place *place = &x->compiled.places[x->compiled.place_count++];
+
+        if (!schedules[i])
+            continue;
+        *place = (struct kernel_place){kernel_cache_take(x->cpu->kernels, schedules[i]), false, missing_count};
+        place->is_compiled = !place->cached;
+        if (!place->cached)
             missing[missing_count++] = schedules[i];
     }
-    ok = ok && cpu_compile(x->cpu, p, missing_count, missing, &x->unit, made, e);
+    ok = ok && cpu_compile(x->cpu, p, missing_count, missing, &x->compiled.unit, made, e);
     for (uint32_t i = 0; ok && i < count; i++)
-        functions[i] = x->places[i].cached ? cached_kernel_function(x->places[i].cached) : made[x->places[i].compiled];
+        if (schedules[i])
+            functions[i] = x->compiled.places[i].cached ? cached_kernel_function(x->compiled.places[i].cached)
+                                                        : made[x->compiled.places[i].compiled];
+    ok = ok && (take_functions(p, functions) || error_out_of_memory(e));
     free(missing);
     free(made);
     return ok;
@@ -212,7 +251,9 @@ struct executable *cpu_load(struct engine *en, struct program *p, struct error *
     ok = ok && cpu_library_is_well(e);
     if (ok) {
         x->cpu = cpu;
+        x->is_variant = p->is_variant;
         count = program_schedules(p, schedules);
+        schedules_drop_shorter(schedules, count);
         ok = cpu_find_kernels(x, p, count, schedules, functions, e);
     }
     ok = ok && (x->serialized = serialized_create(p, (const void *const *)functions, false, e)) != NULL;
@@ -315,21 +356,21 @@ static bool append_cached(const struct cpu_graph *x, uint32_t count, const uint3
                           uint64_t *offsets, struct error *e)
 {
     enum { PAGE = 4096 };
+    struct bytes b = {*bytes, *size, *size};
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct cached_kernel *k = x->places[kernels[i]].cached;
+        const struct cached_kernel *k = x->compiled.places[kernels[i]].cached;
         if (!k)
             continue;
-        const size_t at = (*size + PAGE - 1) / PAGE * PAGE;
-        unsigned char *grown = realloc(*bytes, at + k->code.size);
-        if (!grown)
+        if (!bytes_append(&b, NULL, ceil_div(b.length, PAGE) * PAGE - b.length) ||
+            !bytes_append(&b, k->code.bytes, k->code.size)) {
+            *bytes = b.data;
             return error_out_of_memory(e);
-        memset(grown + *size, 0, at - *size);
-        memcpy(grown + at, k->code.bytes, k->code.size);
-        *bytes = grown;
-        *size = at + k->code.size;
-        offsets[i] = at + k->offset;
+        }
+        offsets[i] = b.length - k->code.size + k->offset;
     }
+    *bytes = b.data;
+    *size = b.length;
     return true;
 }
 
@@ -342,24 +383,24 @@ static bool flatten_kernels(const struct cpu_graph *x, uint32_t count, const uin
     bool ok = (which && starts) || error_out_of_memory(e);
 
     for (uint32_t i = 0; ok && i < count; i++)
-        if (!x->places[kernels[i]].cached)
-            which[compiled++] = x->places[kernels[i]].compiled;
-    ok = ok && (!compiled || codegen_kernels_flatten(x->unit, x->schedules, compiled, which, bytes, size, starts, e));
+        if (!x->compiled.places[kernels[i]].cached)
+            which[compiled++] = x->compiled.places[kernels[i]].compiled;
+    ok = ok && (!compiled || codegen_kernels_flatten(x->compiled.unit, x->schedules, compiled, which, bytes, size, starts, e));
     for (uint32_t i = 0, next = 0; ok && i < count; i++)
-        if (!x->places[kernels[i]].cached)
+        if (!x->compiled.places[kernels[i]].cached)
             offsets[i] = starts[next++];
     free(which);
     free(starts);
     return ok && append_cached(x, count, kernels, bytes, size, offsets, e);
 }
 
-/* Puts the kernels' code into the order of the serialized program's kernels.  What is new in *code is for free(). */
+/* Puts the kernels' code into the order of the serialized program's kernels.  A new *code is for free(). */
 static bool cpu_flatten(struct cpu_graph *x, void **bytes, size_t *size, uint64_t *offsets, struct error *e)
 {
     const uint32_t *steps = serialized_kernel_steps(x->serialized);
     uint32_t count = serialized_kernel_count(x->serialized);
 
-    if (x->places)
+    if (x->compiled.places)
         return flatten_kernels(x, count, steps, bytes, size, offsets, e);
     *size = x->code.size;
     *bytes = malloc(*size ? *size : 1);
@@ -382,8 +423,7 @@ bool cpu_save(struct executable *executable, uint32_t input_count, const struct 
     size_t size = 0;
 
     if (!x->serialized)
-        return error_set(e, WNNStatus_NotSupportedError,
-                         "the graph was loaded from a shared object, which is what is to be kept");
+        return error_set(e, WNNStatus_NotSupportedError, "the graph was loaded from a shared object: keep that file");
     uint64_t *offsets = calloc((size_t)serialized_kernel_count(x->serialized) + 1, sizeof *offsets);
     if (!offsets)
         return error_out_of_memory(e);
@@ -394,6 +434,44 @@ bool cpu_save(struct executable *executable, uint32_t input_count, const struct 
     }
     free(bytes);
     free(offsets);
+    return ok;
+}
+
+const char *cpu_kernels_identity(const struct engine *en)
+{
+    const struct kernel_cache *cache = ((const struct engine_cpu *)en)->kernels;
+
+    return cache ? kernel_cache_identity(cache) : NULL;
+}
+
+void cpu_take_kernel(struct engine *en, const struct engine_kernel *kernel)
+{
+    if (cpu_of(en)->kernels)
+        kernel_cache_add(cpu_of(en)->kernels, kernel);
+}
+
+bool cpu_each_kernel(struct executable *executable, bool (*visit)(void *user, const struct engine_kernel *kernel), void *user)
+{
+    const struct cpu_graph *x = graph_of(executable);
+    struct error ignored = {0};
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < x->compiled.place_count; i++) {
+        const struct kernel_place *place = &x->compiled.places[i];
+        struct engine_kernel kernel = {0};
+        void *bytes = NULL;
+
+        if (place->cached) {
+            const struct cached_kernel *k = place->cached;
+            kernel = (struct engine_kernel){k->structure, k->code.bytes, k->code.size, k->offset};
+        } else if (place->is_compiled && codegen_kernels_flatten(x->compiled.unit, NULL, 1, &place->compiled, &bytes,
+                                                                 &kernel.bytes, &kernel.offset, &ignored)) {
+            kernel.structure = codegen_kernels_structure(x->compiled.unit, place->compiled);
+            kernel.code = bytes;
+        }
+        ok = !kernel.code || visit(user, &kernel);
+        free(bytes);
+    }
     return ok;
 }
 

@@ -31,6 +31,8 @@ static void cpu_free(struct engine *en)
 
     if (spare)
         cpu_buffer_free(en, spare);
+    for (uint32_t i = 0; i < VARIANT_CODES; i++)
+        cpu_code_free(cpu, &cpu->left[i]);
     if (cpu->codegen)
         codegen_free(cpu->codegen);
     kernel_cache_free(cpu->kernels);
@@ -49,7 +51,7 @@ static void cpu_fit_threads(struct engine_cpu *cpu)
     cpu->fitted = true;
 }
 
-/* A thread that builds creates primitives and packs weights on a team of its own. */
+/* A building thread creates primitives and packs weights on its own team. */
 static bool cpu_check_threads(struct engine_cpu *cpu, struct error *e)
 {
     if (!cpu->fitted)
@@ -284,8 +286,15 @@ static const struct engine_saved_steps cpu_saved_steps = {
     .library_facts = cpu_library_facts,
 };
 
+static const struct engine_saved_kernels cpu_saved_kernels = {
+    .identity = cpu_kernels_identity,
+    .each = cpu_each_kernel,
+    .take = cpu_take_kernel,
+};
+
 static const struct engine_serialization cpu_serialization = {
     .steps = &cpu_saved_steps,
+    .kernels = &cpu_saved_kernels,
     .load = cpu_load_serialized,
     .save = cpu_save,
     .wrap = cpu_wrap,

@@ -9,8 +9,8 @@
 /** Creates the engine of the processor.  debug must outlive it.  Returns NULL after an error in *e, which is a TypeError for an
  * unknown isa switch. */
 struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_options *debug, struct error *e);
-/** Makes the engine keep compiled kernels in a folder, as cache_folder_open finds it, and take them from there.  This is called
+/** Makes the engine cache compiled kernels in the folder of cache_folder_open.  This is called
  * before anything is built; en->warning may be set. */
 void engine_cpu_keep_kernels(struct engine *en, const char *folder, bool ignore_environment);
-/** Returns how many float32 operations the processor is expected to do in a microsecond, on all of the engine's threads. */
+/** Returns the expected float32 operations per microsecond of the processor, on all of the engine's threads. */
 double engine_cpu_operations(struct engine *en);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This header declares what the files of the CPU engine share: the engine (engine_cpu.c) and its loaded graphs (cpu_graph.c).
+ * This header declares internals of the CPU engine: the engine (engine_cpu.c) and its loaded graphs (cpu_graph.c).
  */
 #pragma once
 
@@ -9,19 +9,38 @@
 #include "runtime/engine/cpu/engine_cpu.h"
 #include "runtime/program/serialized.h"
 
+/** The code of a kernel. */
+struct kernel_place {
+    struct cached_kernel *cached; /* NULL: in the unit, if is_compiled; else it is that of another step */
+    bool is_compiled;
+    uint32_t compiled; /* its number in the unit */
+};
+
+/** Holds the code of a graph's kernels, by their numbers. */
+struct graph_code {
+    struct codegen_kernels *unit;
+    uint32_t place_count;
+    struct kernel_place *places;
+};
+
+/** The number of freed variants of graphs with named dimensions whose code is kept for later ones. */
+enum { VARIANT_CODES = 64 };
+
 struct engine_cpu {
     struct engine base;
     struct target target;
     pthread_mutex_t lock;         /* guards the lazy start */
-    bool fitted;                  /* thread counts are what the system lets them be */
-    bool started;                 /* codegen is there, and the target is complete */
-    bool chooses;                 /* the library is there, and knows the target */
+    bool fitted;                  /* thread counts are limited to those of the system */
+    bool started;                 /* codegen exists, and the target is complete */
+    bool chooses;                 /* the library exists, and has the target */
     struct kernel_cache *kernels; /* NULL: none are kept */
     struct codegen *codegen;      /* NULL until a kernel is compiled */
     atomic_uint programs;         /* numbers dumps */
+    uint32_t left_next;           /* which of these is the oldest */
+    struct graph_code left[VARIANT_CODES];
 };
 
-/** Returns the CPU engine that an engine is. */
+/** Casts an engine to the CPU engine. */
 static inline struct engine_cpu *cpu_of(struct engine *en)
 {
     return (struct engine_cpu *)en;
@@ -29,11 +48,15 @@ static inline struct engine_cpu *cpu_of(struct engine *en)
 
 /* ---- engine_cpu.c ---- */
 
-/** Returns the compiler, which this creates unless it is there.  Returns NULL after an error in *e. */
+/** Returns the compiler, which is created at the first call.  Returns NULL after an error in *e. */
 struct codegen *cpu_start_codegen(struct engine_cpu *cpu, struct error *e);
-/** Returns whether the library answered the questions of this thread's build, which began with cpu_target; if it could not be
- * started, *e says why. */
+/** Returns whether the library was available to this thread's build, which began with cpu_target; if not, *e has the reason. */
 bool cpu_library_is_well(struct error *e);
+
+/** Gives code back. */
+void cpu_code_free(struct engine_cpu *cpu, struct graph_code *code);
+/** Keeps the code of a freed variant, until as many others have followed, or the engine is freed. */
+void cpu_code_leave(struct engine_cpu *cpu, const struct graph_code *code);
 
 /* ---- code.c ---- */
 
@@ -47,7 +70,7 @@ struct code_mapping {
  * an error in *e.
  */
 bool code_map(const struct serialized_source *source, size_t offset, size_t size, struct code_mapping *out, struct error *e);
-/** Gives the mapping back; it may be empty. */
+/** Unmaps the code; the mapping may be empty. */
 void code_unmap(struct code_mapping *m);
 
 /* ---- cpu_graph.c ---- */
@@ -61,6 +84,9 @@ bool cpu_save(struct executable *x, uint32_t input_count, const struct graph_bin
               const struct graph_binding *outputs, bool (*sink)(void *user, const void *data, size_t bytes), void *user,
               struct error *e);
 void cpu_unload(struct executable *x);
+const char *cpu_kernels_identity(const struct engine *en);
+void cpu_take_kernel(struct engine *en, const struct engine_kernel *kernel);
+bool cpu_each_kernel(struct executable *x, bool (*visit)(void *user, const struct engine_kernel *kernel), void *user);
 bool cpu_run(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
              const struct engine_stop *stop, struct error *e);
 bool cpu_is_ready(const struct executable *x);

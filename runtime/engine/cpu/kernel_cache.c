@@ -20,6 +20,13 @@ struct kernel_cache {
     atomic_ullong written;
 };
 
+static void cached_free(struct cached_kernel *k)
+{
+    code_unmap(&k->code);
+    free(k->structure);
+    free(k);
+}
+
 struct kernel_cache *kernel_cache_create(const struct target *t, const char *folder, bool ignore_environment,
                                          struct error *warning)
 {
@@ -33,18 +40,31 @@ struct kernel_cache *kernel_cache_create(const struct target *t, const char *fol
     const char *processor = t->cpu ? t->cpu : processor_signature();
     const int length = snprintf(c->machine, sizeof c->machine, "%s\n%s\n%s\n%s\n", WEBNN_BUILD, t->triple, processor,
                                 t->features ? t->features : "");
-    if (*processor && length > 0 && (size_t)length < sizeof c->machine)
-        c->folder = cache_folder_open(folder, ignore_environment, "kernels", &named, warning);
-    if (c->folder)
-        return c;
-    kernel_cache_free(c);
-    return NULL;
+    if (!*processor || length <= 0 || (size_t)length >= sizeof c->machine) {
+        kernel_cache_free(c);
+        return NULL;
+    }
+    c->folder = cache_folder_open(folder, ignore_environment, "kernels", &named, warning);
+    return c;
+}
+
+const char *kernel_cache_identity(const struct kernel_cache *c)
+{
+    return c->machine;
+}
+
+bool kernel_cache_is_kept(const struct kernel_cache *c)
+{
+    return c && c->folder;
 }
 
 void kernel_cache_free(struct kernel_cache *c)
 {
     if (!c)
         return;
+    for (uint32_t i = 0; i < c->kernels.capacity; i++)
+        if (c->kernels.entries[i].item)
+            cached_free((struct cached_kernel *)c->kernels.entries[i].item);
     free(c->kernels.entries);
     free(c->folder);
     pthread_mutex_destroy(&c->lock);
@@ -62,58 +82,74 @@ static char *identity_of(const struct kernel_cache *c, const char *structure, st
     return identity;
 }
 
-static void cached_free(struct cached_kernel *k)
+/* Makes a kernel of a copy of code. */
+static struct cached_kernel *kernel_of(const struct engine_kernel *from, uint64_t hash)
 {
-    code_unmap(&k->code);
-    free(k->structure);
-    free(k);
-}
-
-/* Makes a kernel of what a file has: the function's offset, then code. */
-static struct cached_kernel *kernel_of(const unsigned char *bytes, size_t size, const char *structure, uint64_t hash)
-{
-    struct cached_kernel *k = calloc(1, sizeof *k);
+    const struct serialized_source source = {.program = from->code, .file = -1};
+    struct cached_kernel *k = from->offset < from->bytes ? calloc(1, sizeof *k) : NULL;
     struct error ignored = {0};
 
-    if (!k || size <= sizeof k->offset) {
-        free(k);
+    if (!k)
         return NULL;
-    }
-    memcpy(&k->offset, bytes, sizeof k->offset);
-    const struct serialized_source source = {.program = bytes + sizeof k->offset, .file = -1};
+    k->offset = from->offset;
     k->hash = hash;
-    if (k->offset < size - sizeof k->offset && (k->structure = strdup(structure)) &&
-        code_map(&source, 0, size - sizeof k->offset, &k->code, &ignored))
+    k->references = 1;
+    if ((k->structure = strdup(from->structure)) && code_map(&source, 0, from->bytes, &k->code, &ignored))
         return k;
     cached_free(k);
     return NULL;
 }
 
-static struct cached_kernel *take_locked(struct kernel_cache *c, const char *structure, struct arena *a)
+/* Finds the place of a structure's kernel, where it is or would be, or returns NULL if memory runs out. */
+static struct table_entry *place_of(struct kernel_cache *c, const char *structure, uint64_t hash)
 {
-    const uint64_t hash = hash_bytes(structure, strlen(structure));
     struct table_entry *place = NULL;
-    struct cached_kernel *k;
-    size_t size = 0;
 
     if (!table_reserve(&c->kernels, NULL, c->kernels.count + 1))
         return NULL;
     do
         place = table_next(&c->kernels, hash, place);
     while (place->item && strcmp(((const struct cached_kernel *)place->item)->structure, structure) != 0);
+    return place;
+}
+
+static struct cached_kernel *take_locked(struct kernel_cache *c, const char *structure, struct arena *a)
+{
+    const uint64_t hash = hash_bytes(structure, strlen(structure));
+    struct table_entry *place = place_of(c, structure, hash);
+    struct engine_kernel kept = {.structure = structure};
+    struct cached_kernel *k;
+
+    if (!place)
+        return NULL;
     if ((k = (struct cached_kernel *)place->item)) {
         k->references++;
         return k;
     }
-    const char *identity = identity_of(c, structure, a);
-    unsigned char *bytes = identity ? cache_read(c->folder, identity, SUFFIX, &size) : NULL;
-    k = bytes ? kernel_of(bytes, size, structure, hash) : NULL;
-    free(bytes);
-    if (k) {
-        k->references = 1;
-        table_put(&c->kernels, place, hash, k);
+    const char *identity = c->folder ? identity_of(c, structure, a) : NULL;
+    unsigned char *bytes = identity ? cache_read(c->folder, identity, SUFFIX, &kept.bytes) : NULL;
+    if (bytes && kept.bytes > sizeof kept.offset) { /* the function's offset, then code */
+        memcpy(&kept.offset, bytes, sizeof kept.offset);
+        kept.code = bytes + sizeof kept.offset;
+        kept.bytes -= sizeof kept.offset;
+        k = kernel_of(&kept, hash);
     }
+    free(bytes);
+    if (k)
+        table_put(&c->kernels, place, hash, k);
     return k;
+}
+
+void kernel_cache_add(struct kernel_cache *c, const struct engine_kernel *kernel)
+{
+    const uint64_t hash = hash_bytes(kernel->structure, strlen(kernel->structure));
+
+    pthread_mutex_lock(&c->lock);
+    struct table_entry *place = place_of(c, kernel->structure, hash);
+    struct cached_kernel *k = place && !place->item ? kernel_of(kernel, hash) : NULL;
+    if (k)
+        table_put(&c->kernels, place, hash, k);
+    pthread_mutex_unlock(&c->lock);
 }
 
 struct cached_kernel *kernel_cache_take(struct kernel_cache *c, const struct schedule *s)
@@ -123,7 +159,10 @@ struct cached_kernel *kernel_cache_take(struct kernel_cache *c, const struct sch
 
     if (!c)
         return NULL;
-    const char *structure = schedule_structure(s, &scratch);
+    pthread_mutex_lock(&c->lock);
+    const bool has_any = c->folder || c->kernels.count;
+    pthread_mutex_unlock(&c->lock);
+    const char *structure = has_any ? schedule_structure(s, &scratch) : NULL;
     if (structure) {
         pthread_mutex_lock(&c->lock);
         k = take_locked(c, structure, &scratch);

@@ -2,12 +2,11 @@
 /*
  * The files of runtime/engine/onednn share this header.  All others include runtime/engine/onednn/library.h.
  *
- * A cluster of graph nodes is first described in the library's terms (onednn_describe.c, onednn_quantize.c: numbers, no object
- * of the library's).  The description is resolved (onednn_resolve.c: is there an implementation, and not a reference one?),
- * with what onednn_workarounds.c knows of the library's mistakes, and onednn_choose.c says whether a generated kernel would be
- * faster. At last it is made into a step (onednn_step.c, onednn_weights.c), which runtime/engine/onednn/cpu runs on the
- * processor and runtime/engine/onednn/gpu on a device.  All questions and the step go through the same description, so that
- * they cannot disagree.
+ * A cluster of graph nodes is first described in the library's terms (onednn_describe.c, onednn_quantize.c: numbers only, no
+ * library objects).  The description is resolved (onednn_resolve.c: is there an implementation, and not a reference one?),
+ * avoiding the library's bugs (onednn_workarounds.c), and onednn_choose.c decides whether a generated kernel would be faster.
+ * At last it is made into a step (onednn_step.c, onednn_weights.c), which runtime/engine/onednn/cpu runs on the processor and
+ * runtime/engine/onednn/gpu on a device.  All queries and the step use the same description, so that they cannot disagree.
  */
 #pragma once
 
@@ -19,8 +18,7 @@
 #include "runtime/engine/onednn/onednn_compat.h"
 
 /**
- * What differs from the library on the processor to the library on a device: the files that describe and resolve ask here, and
- * nowhere else.
+ * The differences between the library on the processor and on a device, for describing and resolving.
  */
 struct dnn_machine {
     bool device; /* the engine is a device's: its kernels are compiled while a primitive is created, which may fail */
@@ -37,12 +35,12 @@ struct dnn_machine {
 enum { DNN_POSTS_MAX = 8, DNN_NODES_MAX = 24 };
 
 /**
- * Describes an operand as the library sees it, in its own order of dimensions; the strides say how it lies.  Rank 0 means that
+ * Describes an operand in the library's order of dimensions, with its strides.  Rank 0 means that
  * it is absent.
  */
 struct dnn_layout {
     int32_t rank;
-    int32_t free; /* the library may choose (packed weights); strides then say how the unpacked operand lies */
+    int32_t free; /* the library may choose (packed weights); strides are then those of the unpacked operand */
     int64_t dims[RANK_MAX], strides[RANK_MAX];
 };
 
@@ -66,29 +64,29 @@ struct dnn_problem {
     int32_t src_zero;                         /* of a contraction of integers: the source's zero point */
     int32_t src_zero_type;                    /* dnnl_data_type_t of the byte that has it at run time; 0 if it is src_zero */
     int32_t weights_zero;                     /* of a matmul of integers: the weights' zero point */
-    int32_t weights_zero_type;                /* likewise, of weights that are no constants */
-    int32_t given_late;                       /* weights are no constants */
+    int32_t weights_zero_type;                /* likewise, of weights that are not constants */
+    int32_t given_late;                       /* weights are not constants */
     int64_t scale_mask;       /* of a contraction of integers: the destination's dimensions that the output scales go along */
-    int32_t precision, parts; /* what is allowed (WNNPrecision), and how many bfloat16 numbers an operand is split into, or 0
+    int32_t precision, parts; /* allowed (WNNPrecision), and how many bfloat16 numbers an operand is split into, or 0
                                * if it stays float32; layouts, types and weights below are those of the float32 operands all
                                * the same */
-    int32_t given_low_precision; /* bits 1 << dnn_side of operands that lie in memory as bfloat16; parts must become 1 */
+    int32_t given_low_precision; /* bits 1 << dnn_side of operands that are in memory as bfloat16; parts must become 1 */
     int32_t by_gemm;             /* a matmul of one row: oneDNN's gemm reads weights at memory speed, its own choice does not */
     struct dnn_layout src, weights, bias, dst;
     int64_t strides[2], dilations[2], low[2], high[2];
     struct dnn_post posts[DNN_POSTS_MAX];
 };
 
-/** Says where an operand comes from, and what is done to it before the contraction. */
+/** The source of an operand, and its conversion before the contraction. */
 struct dnn_operand {
     const struct value *value; /* NULL if it is absent or, in a binary post-op, the number `scale` */
     float scale;               /* gemm's beta; 1 otherwise */
     int64_t repeat;            /* how often every element comes: above 1 for gemm's c of one number per row */
 };
 
-/** Says what the integers of a contraction stand for. */
+/** The quantization of a contraction of integers. */
 struct dnn_quantization {
-    /* These are constants, one number or one per block of output channels.  Weights that are no constants may have single
+    /* Constants, one number or one per block of output channels.  Weights that are not constants may have single
      * numbers that are known at run time only. */
     const struct value *weight_scale, *weight_zero;
     uint32_t channel_axis; /* the weights' dimension of output channels */
@@ -114,7 +112,7 @@ struct dnn_cluster {
 
 /**
  * Describes the cluster of these nodes (in execution order: transposes that the anchor reads through, the anchor, its
- * epilogue).  sum is a residual that lies in the output's memory, or NULL.  Returns false if the library has no terms for it.
+ * epilogue).  sum is a residual that is in the output's memory, or NULL.  Returns false if the library cannot express it.
  */
 bool dnn_describe(const struct dnn_machine *m, struct node *const *nodes, uint32_t count, const struct value *sum,
                   struct dnn_cluster *out);
@@ -153,7 +151,7 @@ int64_t dnn_scale_count(const struct dnn_problem *p);
 
 /* ---- bfloat16 (onednn_precision.c) ---- */
 
-/** Returns whether a problem has operands or a result that lie in memory as bfloat16: it must be computed in that. */
+/** Returns whether a problem has operands or a result that are in memory as bfloat16: it must be computed in that. */
 bool dnn_stores_low_precision(const struct dnn_problem *p);
 /** Returns the type that an operand has in memory. */
 int32_t dnn_given_type(const struct dnn_problem *p, enum dnn_side side);
@@ -170,9 +168,9 @@ struct library;
 
 /** Returns how many multiply-adds of bfloat16 the processor does for each of float32, 0 if it has no such arithmetic. */
 double dnn_bfloat16_rate(void);
-/** Returns how many parts the operands of a contraction are to have, 0 for float32. */
+/** Returns the number of parts of the operands of a contraction, 0 for float32. */
 int32_t dnn_wanted_parts(const struct library *l, const struct dnn_problem *p);
-/** Returns how the parts of an operand lie; p->parts is not 0. */
+/** Returns the layout of the parts of an operand; p->parts is not 0. */
 struct dnn_layout dnn_parts_layout(const struct dnn_problem *p, enum dnn_side side);
 /** Returns the conversion that splits an operand of the problem. */
 struct dnn_conversion dnn_conversion_of(const struct dnn_problem *p, enum dnn_side side);
@@ -206,8 +204,8 @@ struct library {
 };
 
 /**
- * Finds the way the library computes a cluster; it may set weights.free and by_gemm.  Returns false if the library cannot, or
- * only by a reference implementation.  Answers are remembered.
+ * Finds the library's implementation of a cluster; it may set weights.free and by_gemm.  Returns false if the library cannot,
+ * or only by a reference implementation.  Answers are remembered.
  */
 bool dnn_resolve(struct library *l, struct dnn_cluster *c);
 /** Makes the choice of parts again for a problem of a serialized program, which was made elsewhere. */
@@ -216,13 +214,13 @@ void dnn_resolve_parts(struct library *l, struct dnn_problem *p);
  * weights are. */
 bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant);
 /**
- * Returns whether a contraction of integers gains more by them than its weights cost that are no constants: every run brings a
- * convolution's to the library's order, byte by byte.  Those of a matmul are read as they lie.  What is summed for each weight
- * counts, so that with groups results must be more, and with a channel for each group they are never enough.
+ * Returns whether integers gain more in a contraction than packing weights computed at run time costs: every run packs a
+ * convolution's, byte by byte.  Those of a matmul are read in place.  What is summed for each weight counts, so that with
+ * groups results must be more, and with a channel for each group they are never enough.
  */
 bool dnn_repays_packing(const struct library *l, const struct dnn_problem *p);
-/** Returns the primitive descriptor of a resolved problem, of the implementation that comes after so many that would do, too,
- * or NULL if there is none.  scales are those of a contraction of integers, else NULL. */
+/** Returns the primitive descriptor of a resolved problem, of the acceptable implementation after that many others, or NULL if
+ * there is none.  scales are those of a contraction of integers, else NULL. */
 dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p, const float *scales, uint32_t after);
 /** Returns whether the implementation (`with_epilogue`) of a contraction in bfloat16 with what follows it is as good as that of
  * the contraction alone. */
@@ -230,9 +228,9 @@ bool dnn_keeps_speed(const struct dnn_problem *p, const char *alone, const char 
 /** Returns an attribute object that asks for the caller's scratch memory, or NULL if memory runs out. */
 dnnl_primitive_attr_t dnn_create_attributes(void);
 
-/** Forgets all answers.  No other thread may ask meanwhile, or l->mutex must be held. */
+/** Clears all cached answers.  No other thread may resolve in the meantime, or l->mutex must be held. */
 void dnn_forget_answers(struct library *l);
-/** Returns whether an implementation, which the library names, computes a problem right: the first choice of the library may
+/** Returns whether an implementation, which the library names, computes a problem correctly: the library's first choice may
  * not.
  */
 bool dnn_is_acceptable(const char *implementation, const struct dnn_problem *p);
@@ -244,7 +242,7 @@ bool dnn_is_acceptable(const char *implementation, const struct dnn_problem *p);
 uint32_t dnn_thread_limit(const char *implementation, const struct dnn_problem *p);
 /** Returns whether that is one of the library's reference implementations, a hundred times slower than others. */
 bool dnn_is_reference(const char *implementation);
-/** From now on the library is not asked about a problem any more, whose primitive it could not make after all. */
+/** Refuses a problem from now on, because the library could not make its primitive. */
 void dnn_refuse(struct library *l, const struct dnn_problem *p);
 /** Returns whether the library makes the primitive of a descriptor, which it does not always. */
 bool dnn_primitive_exists(struct library *l, const struct dnn_problem *p, const_dnnl_primitive_desc_t pd);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Gives oneDNN 2.6 and 3.x one set of calls.  No other file has conditions for versions, and only files of
+ * A common interface to oneDNN 2.6 and 3.x.  No other file has conditions for versions, and only files of
  * runtime/engine/onednn include this one.
  *
- * In what we use, the versions differ as follows.  Memory descriptors are plain structs in 2.x and handles in 3.x; here they
- * are always owned, made by dnn_md_... and given back by dnn_md_free.  Primitive descriptors need an operation descriptor first
+ * The versions differ as follows.  Memory descriptors are plain structs in 2.x and handles in 3.x; here they
+ * are always owned, made by dnn_md_... and freed by dnn_md_free.  Primitive descriptors need an operation descriptor first
  * in 2.x.  An eltwise post-op has a scale in 2.x, a sum a zero point and a type in 3.x.  Scales and zero points of integers are
  * attributes in 2.x and arguments in 3.x.
  */
@@ -22,14 +22,13 @@
 typedef dnnl_memory_desc_t dnn_md;
 typedef const_dnnl_memory_desc_t dnn_const_md;
 #else
-typedef dnnl_memory_desc_t *dnn_md; /* lies on the heap, so that ownership is as in 3.x */
+typedef dnnl_memory_desc_t *dnn_md; /* is on the heap, so that ownership is as in 3.x */
 typedef const dnnl_memory_desc_t *dnn_const_md;
 #endif
 
 /*
- * The library is written in C++ and lets exceptions out of its C functions, for want of memory above all.  What allocates is
- * called through here: an exception becomes a status.  2.6 also uses null pointers that it got for memory, which nothing here
- * catches.
+ * The library is written in C++, and its C functions may throw, mostly for lack of memory.  Functions that allocate are called
+ * through here: an exception becomes a status.  2.6 also uses null pointers from failed allocations, which is not caught.
  */
 struct dnn_protected {
     dnnl_status_t (*call)(void *user);
@@ -54,7 +53,7 @@ static inline dnnl_status_t dnn_protect(dnnl_status_t (*call)(void *user), void 
 }
 
 /*
- * This much a new object of the library takes at most, apart from what the caller allocates itself.  It is asked for before an
+ * The most memory of a new object of the library, apart from what the caller allocates itself.  It is requested before an
  * object is created.
  */
 enum { DNN_ROOM_BYTES = 4 << 20 };
@@ -103,7 +102,7 @@ static inline void dnn_md_free(dnn_md md)
 #endif
 }
 
-/** Returns a copy that outlives the primitive descriptor it was asked of. */
+/** Returns a copy that outlives its primitive descriptor. */
 static inline dnn_md dnn_md_copy(dnn_const_md md)
 {
 #if DNNL_VERSION_MAJOR >= 3
@@ -119,7 +118,7 @@ static inline dnn_md dnn_md_copy(dnn_const_md md)
 #endif
 }
 
-/** Writes a descriptor as bytes that this very version of the library understands.  Returns how many there are, or 0 if there
+/** Writes a descriptor as bytes for this version of the library.  Returns how many there are, or 0 if there
  * is no room. */
 static inline size_t dnn_md_save(dnn_const_md md, void *out, size_t room)
 {
@@ -154,7 +153,7 @@ static inline dnn_md dnn_md_load(dnn_const_md md, const void *saved, size_t byte
     return was;
 }
 
-/** Holds what a descriptor says of its elements. */
+/** The blocks of a descriptor. */
 struct dnn_blocks {
     int rank, type, kind, count; /* of dimensions; dnnl_data_type_t, dnnl_format_kind_t; of inner blocks */
     int64_t offset;
@@ -219,13 +218,13 @@ static inline bool dnn_md_is_blocked(dnn_const_md was, dnn_const_md md, size_t b
     return good && end == (int64_t)bytes && onednn.memory_desc_get_size(was) == bytes;
 }
 
-/** Says which sums of a matrix's columns follow its elements: minus 128 times each, minus each. */
+/** Describes which sums of a matrix's columns follow its elements: minus 128 times each, minus each. */
 struct dnn_sums {
     bool of_signed, of_zero; /* for a source of s8, for one with a zero point */
 };
 
 /**
- * Returns a copy of `to` without the sums that follow it.  Returns NULL if it is no matrix, which `from` has row by row, or
+ * Returns a copy of `to` without the sums that follow it.  Returns NULL if it is not a matrix, which `from` has row by row, or
  * nothing or something else follows.
  */
 static inline dnn_md dnn_md_without_sums(dnn_const_md from, dnn_const_md to, struct dnn_sums *sums)
@@ -272,8 +271,8 @@ static inline dnnl_status_t dnn_append_sum(dnnl_post_ops_t posts)
 
 /*
  * A contraction of integers is the sum of (src - src_zero) * (weights - weights_zero), times a scale of its own for each output
- * channel, or one for all.  2.x is told the numbers with the attributes, and adds a bias before it multiplies.  3.x is told
- * there which ones are arguments of the call, and adds a bias afterwards.
+ * channel, or one for all.  2.x has the numbers in the attributes, and adds a bias before it multiplies.  3.x takes them as
+ * arguments of the call, and adds a bias afterwards.
  */
 #if DNNL_VERSION_MAJOR >= 3
 enum { DNN_NUMBERS_ARE_ARGUMENTS = true, DNN_ARG_SCALES = DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS };
@@ -418,7 +417,7 @@ static inline dnnl_status_t dnn_primitive_create_protected(void *user)
 }
 
 /**
- * Creates the primitive of a descriptor.  Fails for want of memory without asking the library if there is clearly too little.
+ * Creates the primitive of a descriptor.  Fails for lack of memory without calling the library if there is clearly too little.
  */
 static inline dnnl_status_t dnn_primitive_create(dnnl_primitive_t *primitive, const_dnnl_primitive_desc_t pd)
 {

@@ -19,15 +19,15 @@
  *   - with paddings, strides and dilations above STEPS_MAX creating the primitive takes time and memory by their size.
  * relu and clamp (max and min with one number became clamp) turn NaN into the bound, which cpu/run.c mends.
  *
- * Contractions of dequantized integers are described as those of the floats first; onednn_quantize.c then says what is
- * different.
+ * Contractions of dequantized integers are described as those of the floats first; onednn_quantize.c then changes the
+ * descriptions.
  */
 #include "ir/graph/conv.h"
 #include "runtime/engine/onednn/onednn.h"
 
 #include <math.h>
 
-/* This is the largest padding, stride and dilation that the library is asked about; networks have a few dozen. */
+/* The largest padding, stride and dilation passed to the library; networks have a few dozen. */
 enum { STEPS_MAX = 4096 };
 
 int64_t dnn_elements(const struct dnn_layout *l)
@@ -84,7 +84,7 @@ struct view {
 };
 
 /**
- * Returns whether a node is a cast to float32 of what lies in memory as bfloat16: library_takes_low_precision_input let it
+ * Returns whether a node is a cast to float32 of a bfloat16 value in memory: library_takes_low_precision_input let it
  * become that.
  */
 static bool is_widening(const struct node *n)
@@ -439,7 +439,7 @@ static bool add_addend(struct dnn_cluster *c, struct dnn_operand x, enum span s)
 
     if (s == SPAN_OTHER)
         return false;
-    /* In integers a bias of the primitive would be divided by the output scale first; an operator of its own is exact. */
+    /* In integers a bias of the primitive would be divided by the output scale first; a separate operator is exact. */
     if (!integers && !last && !p->post_count && !p->bias.rank &&
         (s == SPAN_CHANNEL || (s == SPAN_NUMBER && p->dst.dims[channel] == 1))) {
         p->bias = p->kind == DNN_MATMUL ? layout_of_span(p, SPAN_CHANNEL) : dnn_single_layout(1, 0, p->dst.dims[channel]);
@@ -577,7 +577,7 @@ static bool describe_anchor(struct node *const *nodes, uint32_t before, const st
     }
 }
 
-/** Returns whether the residual that lies in the output's memory is summed, once, and read nowhere else: its bytes are gone
+/** Returns whether the residual in the output's memory is summed, once, and read nowhere else: its bytes are gone
  * then. */
 static bool sums_only(const struct dnn_cluster *c)
 {
@@ -594,7 +594,7 @@ static bool sums_only(const struct dnn_cluster *c)
            c->fill.value != c->sum;
 }
 
-/** Describes a cast of the result to bfloat16.  What is summed in place would lie in it as float32. */
+/** Describes a cast of the result to bfloat16.  The operand of a sum in place would lie in it as float32. */
 static bool describe_low_precision_result(const struct node *n, struct dnn_cluster *c)
 {
     for (int32_t i = 0; i < c->problem.post_count; i++)
@@ -643,7 +643,7 @@ bool dnn_describe(const struct dnn_machine *m, struct node *const *nodes, uint32
                 return false;
             continue;
         }
-        if (n->op == OP_CAST) { /* a result that lies in memory as bfloat16 */
+        if (n->op == OP_CAST) { /* a bfloat16 result in memory */
             if (i + 1 != count || n->results[0]->type.type != DTYPE_BFLOAT16 || n->inputs[0].value != out->output ||
                 !describe_low_precision_result(n, out))
                 return false;

@@ -86,7 +86,7 @@ struct onednn_functions {
 #undef ONEDNN_MEMBER
 };
 
-/** The table, which onednn_load has filled before anything here calls oneDNN. */
+/** The table, which onednn_load fills before any call of oneDNN. */
 extern struct onednn_functions onednn;
 
 /** Loads oneDNN unless that is done.  Any thread may call it.  Returns false after an error in *e, which names the file and

@@ -57,9 +57,10 @@ struct library *library_create(const char *isa, uint32_t thread_count, const str
     l->threads = thread_count ? thread_count : 1;
     l->parallel = parallel;
     if (parallel && !threads_are_own()) {
-        error_set(e, WNNStatus_NotSupportedError,
-                  "this oneDNN's parallel regions cannot be led to the context's parallel-for: leave `parallel` out, or use "
-                  "the shared library of oneDNN that is compiled for libgomp");
+        error_set(
+            e, WNNStatus_NotSupportedError,
+            "this oneDNN's parallel regions cannot be redirected to the context's parallel-for: leave `parallel` out, or use "
+            "the shared library of oneDNN that is compiled for libgomp");
         library_free(l);
         return NULL;
     }
@@ -75,7 +76,7 @@ struct library *library_create(const char *isa, uint32_t thread_count, const str
         l->refuses = ((unsigned)onednn.get_effective_cpu_isa() & ~(unsigned)cap) != 0;
     }
     if (!memory_has_room(DNN_ROOM_BYTES) || dnn_protect(create_engine, l) != dnnl_success) {
-        error_set(e, WNNStatus_UnknownError, "oneDNN could not create its CPU engine, probably for want of memory");
+        error_set(e, WNNStatus_UnknownError, "oneDNN could not create its CPU engine, probably for lack of memory");
         library_free(l);
         return NULL;
     }

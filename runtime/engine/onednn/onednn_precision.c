@@ -90,7 +90,7 @@ static bool is_dense(const struct dnn_layout *l)
 /** Shares of the lanes that terms fill, of those that there are. */
 static double lanes_used(int64_t terms, int64_t at_once)
 {
-    return (double)terms / (double)((terms + at_once - 1) / at_once * at_once);
+    return (double)terms / (double)(ceil_div(terms, at_once) * at_once);
 }
 
 static double larger(double a, double b)
@@ -114,7 +114,7 @@ static bool gains(const struct library *l, const struct dnn_problem *p, int64_t 
     const double memory = weights / (far ? f->rate.memory_bytes : f->rate.l2_bytes);
     const double rate = l->bfloat16 * lanes_used(summed, SUMMED_AT_ONCE) * lanes_used(results, RESULTS_AT_ONCE);
     /*
-     * They are read as float32, written and read again as parts; weights that are no constants likewise, and once more to be
+     * They are read as float32, written and read again as parts; weights that are not constants likewise, and once more to be
      * packed.
      */
     double converted = 0;

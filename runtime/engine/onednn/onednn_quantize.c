@@ -18,11 +18,11 @@
  * at ties, seen in float32.  Other post-ops between the contraction and quantizeLinear get the float's own units and the final
  * division as it is.  The zero point is added after rounding: if it were added first, float32 would lose bits of the fraction.
  *
- * Weights that are no constants, those of a product of two activations, are s8 with one zero point.
+ * Weights that are not constants, those of a product of two activations, are s8 with one zero point.
  *
- * The zero point of constant weights should vanish: where w - zw fits into the library's s8, for every element, that is what is
- * packed. Elsewhere a matmul of weights with one zero point for all packs them as s8, and the library takes the zero point off,
- * which costs it the sums of the source's rows.
+ * The zero point of constant weights should vanish: where w - zw fits into the library's s8, for every element, the difference
+ * is packed.  Elsewhere a matmul of weights with one zero point for all packs them as s8, and the library takes the zero point
+ * off, which costs it the sums of the source's rows.
  */
 #include "ir/graph/conv.h"
 #include "runtime/engine/onednn/onednn.h"
@@ -138,7 +138,7 @@ static float scaled_bias(const struct dnn_cluster *c, int64_t channel)
     return (float)((double)float_at(c->bias.value, channel) / unit);
 }
 
-/** Returns whether all numbers are normal: what is lost below counts as much as what overflows. */
+/** Returns whether all numbers are normal: underflow counts as much as overflow. */
 static bool scales_are_normal(const struct dnn_cluster *c)
 {
     for (int64_t i = 0; i < channel_count(&c->problem); i++) {
@@ -197,7 +197,7 @@ static int64_t channel_of(const struct dnn_problem *p, const struct weights_walk
     return p->weights.rank == 5 ? w->index[0] * p->weights.dims[1] + w->index[1] : w->index[0];
 }
 
-/** Returns what is to be taken off bytes to make them s8. */
+/** Returns the number to subtract from bytes to make them s8. */
 static int32_t byte_offset(const struct value *bytes)
 {
     return bytes->type.type == WNNOperandDataType_Uint8 ? 128 : 0;
@@ -414,7 +414,7 @@ static bool describe_source(const struct node *src, struct dnn_cluster *c)
 }
 
 /**
- * Describes weights that are no constants, which lie in memory as s8: a scale for all of them or, if it is constant, for every
+ * Describes weights that are not constants, which lie in memory as s8: a scale for all of them or, if it is constant, for every
  * output channel, and one zero point, which a convolution's cannot have but as 0.  Those of a matmul are read as they lie, and
  * those of a convolution are packed before each run.
  */

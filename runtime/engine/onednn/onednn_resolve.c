@@ -189,7 +189,7 @@ static bool try_low_precision(struct library *l, const struct dnn_problem *p)
            dnn_keeps_speed(p, alone, whole);
 }
 
-/** Lets a contraction read weights that are no constants as they lie, if it is not a gemm that does: no reordering before it.
+/** Lets a contraction read weights that are not constants as they lie, if it is not a gemm that does: no reordering before it.
  */
 static bool choose_late_weights(struct library *l, struct dnn_problem *p)
 {

@@ -2,7 +2,7 @@
 /*
  * Writes steps into serialized programs, and reads them.
  *
- * What is written is the description that the library understands (struct dnn_problem), not the nodes that it came from: they
+ * A step is written as the description that the library understands (struct dnn_problem), not the nodes that it came from: they
  * need no reading, no inference and no question to the library again, only its primitive.  In return everything in it is
  * checked here as if a stranger had written it: shapes are shapes, every layout stays inside the bytes that its operand has,
  * and packed weights are used only if this library's primitive wants exactly the layout that they were packed in.
@@ -114,7 +114,7 @@ static const char *posts_flaw(const struct dnn_problem *p)
 }
 
 /**
- * Returns what is wrong with a problem, or NULL if nothing is.  A writer refuses what has a flaw, as the loader does: what can
+ * Returns the flaw of a problem, or NULL if there is none.  A writer refuses what has a flaw, as the loader does: what can
  * be saved can be loaded.
  */
 static const char *problem_flaw(const struct dnn_problem *p)
@@ -156,7 +156,7 @@ static void pass(const struct transfer *t, void *data, size_t bytes)
         in_bytes(t->in, data, bytes);
 }
 
-/** Transfers as much as there can be, and returns what is wrong with that; whether the rest is right is problem_flaw's to
+/** Transfers as much as there can be, and returns its flaw; whether the rest is right is problem_flaw's to
  * say. */
 static const char *pass_layout(const struct transfer *t, struct dnn_layout *l)
 {
@@ -415,7 +415,7 @@ static bool packed_refused(struct loader *x, const char *implementation, size_t 
     char was[96];
 
     return error_set(x->e, WNNStatus_NotSupportedError,
-                     "weights were packed for %s, oneDNN's %s on this machine, with %u threads, wants them in another layout: "
+                     "weights were packed for %s, oneDNN's %s on this machine, with %u threads, needs them in another layout: "
                      "compile the model again",
                      escape_text(was, sizeof was, implementation ? implementation : "", length), now, x->l->threads);
 }

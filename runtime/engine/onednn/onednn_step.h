@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This header declares what a step consists of, for the files that make it of a cluster (onednn_step.c, onednn_weights.c) and
+ * This header declares the parts of a step, for the files that make it of a cluster (onednn_step.c, onednn_weights.c) and
  * of a serialized program (onednn_serialized.c), and for those that run it (cpu, gpu).
  */
 #pragma once
@@ -57,9 +57,9 @@ struct late_zero {
 struct step_weights {
     struct constant *packed;  /* owned */
     struct constant *pending; /* a reference: library_step_finish packs them */
-    dnn_md pending_layout;    /* owned; says how they lie, or is NULL if they are copied as they are */
+    dnn_md pending_layout;    /* owned; their layout, or NULL if they are copied unchanged */
     bool in_layout;           /* their bytes are in the library's layout, not in the graph's */
-    const void *unpacked;     /* unpacked weights, if they were kept; dnn_given_weights says how they lie */
+    const void *unpacked;     /* unpacked weights, if they were kept, in the layout of dnn_given_weights */
     size_t unpacked_bytes;
     int8_t *unpacked_integers; /* owned */
 };
@@ -83,10 +83,10 @@ struct library_step {
     /* The step owns these. */
     void *scaled;
     float *bias;
-    float numbers[DNN_POSTS_MAX]; /* operands of post-ops that are no values */
+    float numbers[DNN_POSTS_MAX]; /* operands of post-ops that are not values */
     uint32_t constant_count;
     struct constant *constants[INPUTS_MAX];
-    /* These are kept for saving. */
+    /* Kept for saving. */
     struct dnn_problem problem;
     float *scales; /* owned; those of a contraction of integers */
 };
@@ -95,7 +95,7 @@ struct library_step {
 void dnn_scale(const struct scaling *x, const float *in, float *out);
 /** Adds an argument; md is taken over.  Returns NULL if memory runs out. */
 struct argument *dnn_add_argument(struct primitive_call *c, int id, dnn_md md);
-/** Lets an argument be bytes that are there, or scratch memory of so many bytes. */
+/** Sets an argument to existing bytes, or to scratch memory of that many bytes. */
 void dnn_argument_constant(struct argument *a, const void *data, size_t bytes);
 void dnn_argument_scratch(struct library_step *s, struct argument *a, int64_t bytes);
 /** Returns the contraction's argument of that kind, or NULL. */
@@ -106,56 +106,55 @@ bool dnn_add_late_zero(struct library_step *s, struct primitive_call *c, enum dn
 /** Adds the scales and the zero points of the step's problem that are numbers, where the library takes them as arguments.
  * Returns false if memory runs out. */
 bool dnn_add_scaling(struct library_step *s, struct primitive_call *c);
-/** Adds the scratchpad that a primitive wants, if it wants one.  Returns false if memory runs out. */
+/** Adds the scratchpad of a primitive, if it needs one.  Returns false if memory runs out. */
 bool dnn_add_scratchpad(struct library_step *s, struct primitive_call *c, const_dnnl_primitive_desc_t pd);
 /** Reserves scratch bytes; returns their offset. */
 int64_t dnn_reserve_scratch(struct library_step *s, int64_t bytes);
 /**
- * Returns how weights lie that were not packed: with the problem's strides, those of their parts, or dense if they are
+ * Returns the layout of weights that were not packed: with the problem's strides, those of their parts, or dense if they are
  * constant integers.  Returns NULL if memory runs out.
  */
 dnn_md dnn_given_weights(const struct dnn_problem *p);
 /**
- * Lets an argument that is an input or a constant of float32 numbers be its parts, made in the scratch, if the contraction
- * wants parts.  Returns false if memory runs out.
+ * Replaces an argument that is a float32 input or constant by its parts, made in the scratch, if the contraction needs parts.
+ * Returns false if memory runs out.
  */
 bool dnn_low_precision_argument(struct library_step *s, struct argument *a, enum dnn_side side);
-/** Lets the contraction read constant weights in the layout that it wants (to).  Returns false if the library or memory fails.
+/** Makes the contraction read constant weights in its layout (to).  Returns false if the library or memory fails.
  */
 bool dnn_repack(const struct library *l, struct library_step *s, struct argument *a, dnn_const_md from, dnn_const_md to,
                 const void *data);
 /**
- * Lets the contraction read weights that are known already: where they lie if they are as the primitive wants them, else
- * packed.  Returns false if the library or memory fails.
+ * Makes the contraction read constant weights: in place if they have the primitive's layout, else packed.  Returns false if the
+ * library or memory fails.
  */
 bool dnn_use_constant_weights(struct library *l, struct library_step *s, struct argument *a, dnn_const_md given,
                               dnn_const_md wanted, const void *data, size_t bytes);
 /**
- * Lets the contraction (whose weights are `a`) read weights of input `input`, reordered first if need be.  Returns false if the
- * library or memory fails.
+ * Makes the contraction (whose weights are `a`) read weights of input `input`, reordered first if need be.  Returns false if
+ * the library or memory fails.
  */
 bool dnn_use_input_weights(struct library *l, struct library_step *s, struct argument *a, dnn_const_md given,
                            dnn_const_md wanted, uint32_t input);
-/** Adds the weights in the layout that the primitive wants. */
+/** Adds the weights in the primitive's layout. */
 bool dnn_add_weights(struct library *l, struct library_step *s, struct primitive_call *contraction,
                      const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c);
-/** Returns whether the weights of a problem can be brought to the layout that a descriptor wants. */
+/** Returns whether the weights of a problem can be reordered to a descriptor's layout. */
 bool dnn_can_pack(const struct library *l, const struct dnn_problem *p, const_dnnl_primitive_desc_t pd);
 /**
- * Returns the descriptor that a step is made from, or NULL.  On a device a descriptor does not say that there is a primitive,
- * whose kernels may not compile: it is the first that has one and whose weights can be packed; p's may have to stay as they
- * lie.
+ * Returns the descriptor that a step is made from, or NULL.  On a device a descriptor may have no primitive, since its kernels
+ * may not compile: it is the first that has one and whose weights can be packed; p's may have to stay unpacked.
  */
 dnnl_primitive_desc_t dnn_choose_pd(struct library *l, struct dnn_problem *p, const float *scales);
-/** Frees what a call holds, which is empty then. */
+/** Frees the contents of a call, which is empty then. */
 void dnn_call_free(struct primitive_call *c);
 /** Returns which input of the step v is, which is added unless it is one. */
 uint32_t dnn_input_index(struct library_step *s, const struct value *v);
-/** Keeps a reference to a constant while the step lives. */
+/** Keeps a reference to a constant while the step exists. */
 void dnn_hold_constant(struct library_step *s, struct constant *c);
 /** Returns bytes for free(), or NULL. */
 void *dnn_aligned_bytes(size_t bytes);
-/** Returns whether float32 elements may be read where the bytes are: those that are lent may lie anywhere. */
+/** Returns whether float32 elements may be read where the bytes are: those that are lent may be anywhere. */
 static inline bool dnn_is_aligned(const void *data)
 {
     return (uintptr_t)data % sizeof(float) == 0;
@@ -166,5 +165,5 @@ bool dnn_create_primitive(const struct library *l, struct primitive_call *c, con
 bool dnn_primitive_works(const struct library *l, const_dnnl_primitive_desc_t pd);
 /** Puts the calls into the order in which they run, which completes a step whose contraction, calls[1], has its primitive. */
 void dnn_finish_step(struct library_step *s, const_dnnl_primitive_desc_t pd);
-/** Returns a step that is all zeros but for what every step has, or NULL if memory runs out. */
+/** Returns a new step, or NULL if memory runs out. */
 struct library_step *dnn_step_new(struct library *l);

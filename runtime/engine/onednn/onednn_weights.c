@@ -297,7 +297,7 @@ bool dnn_use_input_weights(struct library *l, struct library_step *s, struct arg
     return true;
 }
 
-/** Adds weights of floats, or of integers that are no constants. */
+/** Adds weights of floats, or of integers that are not constants. */
 static bool add_weights(struct library *l, struct library_step *s, struct primitive_call *contraction,
                         const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c)
 {
@@ -323,7 +323,7 @@ static bool add_weights(struct library *l, struct library_step *s, struct primit
     return done;
 }
 
-/** Adds constant weights of integers, which are packed always: every implementation has a layout of its own. */
+/** Adds constant weights of integers, which are packed always: every implementation has its own layout. */
 static bool add_integer_weights(struct library *l, struct library_step *s, struct primitive_call *contraction,
                                 const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c)
 {

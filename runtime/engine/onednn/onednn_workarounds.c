@@ -95,15 +95,18 @@ static bool loses_minus_zero(const struct dnn_problem *p)
 }
 
 /**
- * Returns whether a problem is one that oneDNN 2.6 gets wrong in tiles of AMX (bfloat16 and int8), found by trying thousands of
- * sizes: convolutions with strides call code that is not there where a row of results sees nothing but padding below the image;
- * matmuls that sum two tiles' rows less one to three bytes are computed with another matmul's tiles, or with none, from 33 rows
- * on.
+ * Returns whether a problem is one that oneDNN gets wrong in tiles of AMX (bfloat16 and int8), found by trying thousands of
+ * sizes.  2.6: convolutions with strides call code that is not there where a row of results sees nothing but padding below the
+ * image; matmuls that sum two tiles' rows less one to three bytes are computed with another matmul's tiles, or with none, from
+ * 33 rows on.  3.7: all groups but the first of a convolution take the zero point off wrongly where their source channels do
+ * not fill words of four bytes.
  */
 static bool tiles_fail(const struct dnn_problem *p, const char *implementation)
 {
     if (!strstr(implementation, "amx"))
         return false;
+    if (p->kind == DNN_CONVOLUTION && strstr(implementation, "brg_conv_fwd"))
+        return p->weights.rank == 5 && p->weights.dims[2] % 4 && (p->src_zero || p->src_zero_type);
     if (p->kind == DNN_CONVOLUTION)
         return strstr(implementation, "brgconv") && (p->dst.dims[2] - 1) * p->strides[0] - p->low[0] >= p->src.dims[2];
 
@@ -152,7 +155,7 @@ uint32_t dnn_thread_limit(const char *implementation, const struct dnn_problem *
         return summed >= SUMMED && rows <= WIDE_ROWS ? WIDE_THREADS : 0; /* it cuts sums for a quarter of the threads */
     if (summed / 2 <= SUMMED)
         return 0;
-    const int64_t blocks = ((rows + ROWS - 1) / ROWS) * ((columns + COLUMNS - 1) / COLUMNS);
+    const int64_t blocks = ceil_div(rows, ROWS) * ceil_div(columns, COLUMNS);
     return blocks < UINT32_MAX ? (uint32_t)blocks : 0;
 }
 

@@ -9,8 +9,7 @@ struct engine *engine_opencl_create(const struct opencl_choice *choice, const st
 {
     (void)choice;
     (void)debug;
-    return error_null(e, WNNStatus_NotSupportedError,
-                      "this library was built without OpenCL headers: it has no engine for GPUs");
+    return error_null(e, WNNStatus_NotSupportedError, "this library was built without OpenCL headers: it has no GPU engine");
 }
 
 bool engine_opencl_device(uint32_t number, WNNDeviceInfo *out)

@@ -2,22 +2,22 @@
 /*
  * The OpenCL engine computes whole graphs on one device.
  *
- * It makes programs (ir/program.h) executables whose steps are kernels on the device, printed by codegen/opencl and built by
+ * It loads programs (ir/program.h) as executables whose steps are kernels on the device, printed by codegen/opencl and built by
  * the device's own compiler.  Tensors, constants and arenas are buffers of the device.  Steps are put into one in-order queue,
  * and only a caller who reads a buffer waits for the device.
  *
  *   opencl_api.c         loads OpenCL
- *   opencl_device.c      finds the device and what is known of it
+ *   opencl_device.c      finds the device and its facts
  *   opencl_choice.c      finds the GPU that is expected to be the fastest
- *   opencl_error.c       says errors of OpenCL in words, and loses the device
- *   opencl_memory.c      has buffers, and addresses as handles
- *   opencl_watch.c       waits for the device, on a thread of its own
+ *   opencl_error.c       messages of OpenCL's errors; loses the device
+ *   opencl_memory.c      buffers, and addresses as handles
+ *   opencl_watch.c       waits for the device, on its own thread
  *   opencl_program.c     builds programs on several threads
  *   opencl_cache.c       keeps built programs on disk
  *   opencl_tuning.c      keeps tuned facts about the device on disk
- *   opencl_profile.c     takes times of the device, for profiles and traces
+ *   opencl_profile.c     measures times of the device, for profiles and traces
  *   opencl_library.c     runs convolutions and matmuls by oneDNN, where it accepts the device
- *   opencl_share.c       takes a context and a queue of the application's
+ *   opencl_share.c       uses a context and a queue of the application
  *   opencl_saved.c       saves and loads graphs
  *   opencl_record.c      records runs of small graphs in command buffers
  *   opencl_executable.c  makes executables of kernels, and puts their steps into the queue
@@ -28,7 +28,7 @@
 #include "runtime/engine/engine.h"
 #include "webnn/webnn.h"
 
-/** Says what an engine is created from. */
+/** The options of an engine. */
 struct opencl_choice {
     const char *device; /* its number in the order of platforms and their devices, or a part of its name, with upper and lower
                          * case alike; the first one if it is NULL or "" */
@@ -40,20 +40,20 @@ struct opencl_choice {
 
 /**
  * Creates an engine on the device that the choice names.  debug must outlive it.  Returns NULL after an error in *e, which is a
- * NotSupportedError if there is no OpenCL (in this build or on this machine) or no such device, or if it cannot run what is
- * needed.
+ * NotSupportedError if there is no OpenCL (in this build or on this machine) or no such device, or if it lacks a needed
+ * feature.
  */
 struct engine *engine_opencl_create(const struct opencl_choice *choice, const struct debug_options *debug, struct error *e);
-/** Says how fast a GPU is expected to be. */
+/** Describes how fast a GPU is expected to be. */
 struct opencl_estimate {
     uint32_t number;   /* of the device, as in opencl_choice.device */
     double operations; /* of float32 in a microsecond, at its peak */
 };
 
 /**
- * Finds the GPU with the highest peak among those that can run graphs and have the memory that the table asks for.  If
- * `shared_memory` holds, only GPUs that share the processor's memory count.  Where the system has no GPU, OpenCL is not even
- * loaded.  Returns false if there is none.
+ * Finds the GPU with the highest peak among those that can run graphs and have the memory that the table requires.  With
+ * `shared_memory`, only GPUs that share the processor's memory.  If the system has no GPU, OpenCL is not loaded.  Returns false
+ * if there is none.
  */
 bool engine_opencl_fastest(bool shared_memory, struct opencl_estimate *out);
 /** Describes the device of that number, for wnnGetDevice.  Returns false if there is none. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This header declares what the files of the OpenCL engine share.
+ * This header declares internals of the OpenCL engine.
  *
  * None of its locks is held while the device is waited for or a program is built:
  *   lock             guards the table of buffers, and the order of what several calls put into the queue as one
  *   programs.lock    guards the table of programs
- *   watch.lock       guards the list of what the watching thread waits for
+ *   watch.lock       guards the list of events of the watching thread
  *   loss.lock        guards the reason why the device is lost
- *   library.lock     guards the start of oneDNN, and what probes tell of the device; programs of probes are built under it
+ *   library.lock     guards the start of oneDNN, and results of probes of the device; programs of probes are built under it
  * programs.lock and watch.lock are never taken together with lock; loss.lock may be taken inside any of them; library.lock is
  * taken first.
  */
@@ -37,17 +37,17 @@ struct opencl_buffer {
     cl_mem memory;
     size_t offset;  /* of its first byte, which is 0 but for memory of the application's */
     size_t counted; /* bytes that are counted in memory.used */
-    /* These are of a constant's buffer that graphs may share (opencl_constant.c). */
+    /* Of a constant's buffer that graphs may share (opencl_constant.c). */
     struct constant *constant; /* a reference; NULL: it is none */
     uint64_t hash;
     uint32_t other_holders; /* graphs that have it besides one */
 };
 
-/** Describes something that is to be done once the device has got to an event. */
+/** A callback to run after an event of the device. */
 struct opencl_watched {
     struct opencl_watched *next;
     cl_event event; /* owned; released after `done` */
-    /** Runs on the watching thread and frees w.  If the device did not get there, ok is false and e says why. */
+    /** Runs on the watching thread and frees w.  If the device failed before, ok is false and e has the reason. */
     void (*done)(struct engine *en, struct opencl_watched *w, bool ok, const struct error *e);
 };
 
@@ -56,7 +56,8 @@ enum opencl_transfer { OPENCL_WRITE, OPENCL_READ, OPENCL_FILL, OPENCL_TRANSFERS 
 /** Holds the buffers (opencl_memory.c).  engine_opencl.lock guards it. */
 struct opencl_memory {
     struct opencl_buffer **buffers; /* by number - 1; NULL where a number is free */
-    uint32_t count, room;
+    uint32_t count;
+    size_t room;
     uint64_t used;          /* bytes of all buffers */
     uint64_t staged;        /* bytes of copies that the device has not read yet */
     uint64_t freed;         /* buffers so far */
@@ -71,7 +72,7 @@ struct opencl_program_table {
     struct opencl_program *first;
 };
 
-/** Holds what the watching thread waits for (opencl_watch.c). */
+/** The events of the watching thread (opencl_watch.c). */
 struct opencl_watch_list {
     pthread_mutex_t lock;
     pthread_cond_t changed, idle;
@@ -110,7 +111,7 @@ struct opencl_library {
     cl_command_queue queue; /* that it was told of; under engine_opencl.lock */
 };
 
-/** Says whether the device is lost, and why (opencl_error.c). */
+/** Describes whether the device is lost, and why (opencl_error.c). */
 struct opencl_loss {
     pthread_mutex_t lock;
     atomic_bool lost;
@@ -148,18 +149,18 @@ static inline struct engine_opencl *opencl_of(struct engine *en)
 /* ---- opencl_error.c ---- */
 
 /**
- * Says in e that a call failed: "clEnqueueWriteBuffer on the OpenCL device NAME: CL_OUT_OF_RESOURCES".  A code that means that
- * the device is gone also loses it.  Always returns false.
+ * Sets e for a failed call: "clEnqueueWriteBuffer on the OpenCL device NAME: CL_OUT_OF_RESOURCES".  A code of a lost device
+ * also loses it.  Always returns false.
  */
 bool opencl_failed(struct engine_opencl *o, const char *call, cl_int code, struct error *e);
 /**
- * Says the same of a call that waited for the queue.  Whatever the code is, the queue's work is not done, and the
- * device is lost.  Always returns false.
+ * Does the same for a call that waited for the queue.  For any code, the queue's work is incomplete, and the device is lost.
+ * Always returns false.
  */
 bool opencl_wait_failed(struct engine_opencl *o, const char *call, cl_int code, struct error *e);
 /** Returns whether the device can be used.  If it is lost, returns false after an error in *e that says why. */
 bool opencl_is_usable(struct engine_opencl *o, struct error *e);
-/** Is the engine's engine_options.is_lost. */
+/** The engine's engine_options.is_lost. */
 bool opencl_is_lost(struct engine *en, struct error *e);
 
 /* ---- opencl_device.c ---- */
@@ -172,11 +173,11 @@ bool opencl_device_find(const struct opencl_api *api, const char *name, struct o
 bool opencl_device_at(const struct opencl_api *api, uint32_t number, struct opencl_device *out);
 /** Describes a device for programs that ask. */
 void opencl_device_info(const struct opencl_device *d, WNNDeviceInfo *out);
-/** Returns a number of at most 64 bits, or a truth value, that a device says of itself; 0 if it says nothing. */
+/** Returns a number of at most 64 bits, or a truth value, that a device reports; 0 if it does not. */
 uint64_t opencl_device_number(const struct opencl_device *d, cl_device_info what);
-/** Returns whether the driver is PoCL, some of whose ways are its own. */
+/** Returns whether the driver is PoCL, which needs special cases. */
 bool opencl_device_is_pocls(const struct opencl_device *d);
-/** Returns what a device lacks to run generated kernels, or "" if it lacks nothing. */
+/** Returns the missing feature of a device for generated kernels, or "" if none. */
 const char *opencl_device_lacks(const struct opencl_device *d);
 /** Returns whether the device lists an extension. */
 bool opencl_device_has_extension(const struct opencl_device *d, const char *name);
@@ -185,28 +186,28 @@ bool opencl_device_take(const struct opencl_api *api, cl_device_id id, struct op
 
 /* ---- opencl_memory.c ---- */
 
-/** These are the engine's functions for memory (struct engine_functions). */
+/** The engine's functions for memory (struct engine_functions). */
 struct engine_buffer *opencl_buffer_create(struct engine *en, size_t bytes, struct error *e);
 void opencl_buffer_free(struct engine *en, struct engine_buffer *b);
 struct engine_buffer *opencl_buffer_wrap(struct engine *en, void *memory, size_t offset, size_t bytes, struct error *e);
-/** Copies the data, unless there is so much of it that waiting for the device is better than a copy. */
+/** Copies the data, unless they are so large that waiting for the device is faster than a copy. */
 bool opencl_buffer_write(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes,
                          struct error *e);
 bool opencl_buffer_read(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes, struct error *e);
-/** Returns the buffer of an address and the offset in it, or NULL if the address lies in no buffer.  The lock is held. */
+/** Returns the buffer of an address and the offset in it, or NULL if the address is in no buffer.  The lock is held. */
 cl_mem opencl_resolve(struct engine_opencl *o, engine_address a, cl_ulong *offset);
 
 /* ---- opencl_constant.c ---- */
 
-/** Is the engine's engine_options.constant_create. */
+/** The engine's engine_options.constant_create. */
 struct engine_buffer *opencl_constant_create(struct engine *en, struct constant *c, struct error *e);
-/** Takes a holder off a buffer and returns whether others are left; else it is not known as a constant's any more.  The lock is
+/** Drops a reference of a buffer and returns whether others are left; else it is removed from the constants.  The lock is
  * held. */
 bool opencl_constant_keep(struct engine_opencl *o, struct opencl_buffer *b);
 
 /* ---- opencl_probe.c ---- */
 
-/** Describes what a device is asked to compute. */
+/** A test computation of a device. */
 struct opencl_probe {
     const char *definitions; /* what goes before opencl_prelude; "" */
     const char *text;        /* has the kernel webnn_probe: its arguments are those of all kernels, for `in` and `out` */
@@ -217,15 +218,11 @@ struct opencl_probe {
 
 /** Compiles and runs the kernel once, and reads what it has written into `out`.  Returns whether all went well. */
 bool opencl_probe_run(const struct engine_opencl *o, const struct opencl_probe *p, void *out);
-/** Finds out which instructions the device has, if that is not known yet, for its facts.  Any thread. */
+/** Determines which instructions the device has, if that is not known yet, for its facts.  Any thread. */
 void opencl_probe_instructions(struct engine_opencl *o);
 
-/* ---- opencl_dots.c and opencl_matrix.c ---- */
+/* ---- opencl_matrix.c ---- */
 
-/** Finds out how the device multiplies bytes, and sets device.facts.dots. */
-void opencl_find_dots(struct engine_opencl *o);
-/** Returns what goes before opencl_prelude in a program of that text; "" for nothing.  Any thread. */
-const char *opencl_definitions_of(struct engine_opencl *o, const char *text);
 /** Finds out whether the device multiplies matrices of float16, and sets device.facts.matrix. */
 void opencl_find_matrix(struct engine_opencl *o);
 
@@ -238,20 +235,20 @@ bool opencl_share(struct engine_opencl *o, const struct opencl_choice *choice, s
 
 /** Waits for w's event on the watching thread, then calls w->done.  Without a thread, both happen before this returns. */
 void opencl_watch(struct engine_opencl *o, struct opencl_watched *w);
-/** Returns when everything that is watched is done.  A `done` may not call it. */
+/** Returns when all watched events are done.  A `done` may not call it. */
 void opencl_watch_drain(struct engine_opencl *o);
 /** Ends the thread, after everything that is watched. */
 void opencl_watch_stop(struct engine_opencl *o);
 
 /* ---- opencl_program.c ---- */
 
-/** Holds a program that was built, with one kernel or several.  It lives as long as the engine. */
+/** Holds a program that was built, with one kernel or several.  It is freed with the engine. */
 struct opencl_program {
     struct opencl_program *next; /* of the engine */
     char *text;                  /* that it was built from: all kernels, without the prelude */
     cl_program program;
 };
-/** Knows a text and what was made of it. */
+/** A program's text and its result. */
 struct opencl_entry;
 
 /** Describes a kernel that a step needs. */
@@ -259,23 +256,23 @@ struct opencl_wanted {
     const char *text;            /* without the prelude */
     const char *step;            /* for messages */
     bool whole;                  /* the text is that of a whole program of a saved graph, `number` says which kernel */
-    const unsigned char *binary; /* what the same driver made of a whole program once, or NULL if that is not known */
+    const unsigned char *binary; /* the same driver's binary of a whole program, or NULL if unknown */
     size_t binary_bytes;
     struct opencl_entry *entry; /* of opencl_programs_build */
     struct opencl_program *program;
     uint32_t number; /* of the kernel in it, which is called webnn_kernel_<number> */
 };
 
-/** Says who is told how many of a graph's kernels are built, and says whether to stop; the function may be NULL. */
+/** A callback for the number of built kernels of a graph, which returns whether to stop; the function may be NULL. */
 struct opencl_progress {
     bool (*cancelled)(void *user, uint32_t done, uint32_t total);
     void *user;
 };
 
 /**
- * Builds the programs that are not built yet and sets every `program` and `number`.  Any thread may call it, without locks; it
- * is that thread that asks whether to stop, between programs and while it waits for others.  Programs that a thread has begun
- * are built to their end even so.  Returns false after an error in *e.
+ * Builds the programs that are not built yet and sets every `program` and `number`.  Any thread may call it, without locks;
+ * that thread calls the callback, between programs and while it waits for others.  Programs that were begun are completed.
+ * Returns false after an error in *e.
  */
 bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted,
                            struct opencl_progress progress, struct error *e);
@@ -286,7 +283,7 @@ void opencl_programs_free(struct engine_opencl *o);
 
 enum { OPENCL_IDENTITY_BYTES = 1024 };
 
-/** Says in `identity` what binaries depend on: device, driver and options, as text. */
+/** Writes the identity of binaries to `identity`: device, driver and options, as text. */
 void opencl_device_identity(const struct engine_opencl *o, char identity[OPENCL_IDENTITY_BYTES]);
 
 /**
@@ -302,24 +299,24 @@ void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_
 cl_program opencl_cache_load(struct engine_opencl *o, const char *text);
 /** Keeps a program that was built from its source, if that is possible. */
 void opencl_cache_store(struct engine_opencl *o, const char *text, cl_program program);
-/** Returns what the driver made of a program, for the caller to free(), or NULL if it does not say. */
+/** Returns the driver's binary of a program, for the caller to free(), or NULL if it has none. */
 unsigned char *opencl_program_binary(struct engine_opencl *o, cl_program program, size_t *bytes);
-/** Returns the built program of such bytes, which becomes the caller's, or NULL if the driver does not take them. */
+/** Returns the built program of such bytes, which becomes the caller's, or NULL if the driver does not accept them. */
 cl_program opencl_program_of_binary(struct engine_opencl *o, const unsigned char *binary, size_t bytes);
 
 /* ---- opencl_tuning.c ---- */
 
 /** Takes the facts about the device that were tuned once, if the folder has them for this device and driver. */
 void opencl_tuning_load(struct engine_opencl *o);
-/** These are engine_tuning.device_facts and engine_tuning.keep_facts. */
+/** Engine_tuning.device_facts and engine_tuning.keep_facts. */
 struct gpu_facts *opencl_device_facts(struct engine *en);
 bool opencl_keep_facts(struct engine *en, struct error *e);
 
 /* ---- opencl_profile.c ---- */
 
 /**
- * Makes commands have times from then on: another queue takes the place of the one that there may be.  Nothing else may use the
- * engine meanwhile.  Returns false if the device keeps no times.
+ * Makes commands have times from then on: another queue replaces the current one.  Nothing else may use the
+ * engine in the meantime.  Returns false if the device keeps no times.
  */
 bool opencl_times_start(struct engine_opencl *o);
 /** Returns whether transfers are to have an event. */
@@ -335,14 +332,14 @@ bool opencl_times_steps(const struct executable *x);
 /** Notes the event of a step that was put into the queue, and takes it over, as well as the event of a command before the step
  * if the step has several commands (NULL: it has one). */
 void opencl_times_add(struct invocation *i, uint32_t step, cl_event before, cl_event event);
-/** Says that the steps of a run are all in the queue: they are counted when the device has got there. */
+/** Ends the steps of a run, which are all in the queue: they are counted when the device has completed them. */
 void opencl_times_end(struct invocation *i);
-/** These are the engine's functions for tools. */
+/** The engine's functions for tools. */
 extern const struct engine_tools opencl_tools;
 
 /* ---- opencl_executable.c ---- */
 
-/** These are the engine's functions for executables (struct engine_functions). */
+/** The engine's functions for executables (struct engine_functions). */
 bool opencl_schedule(struct engine *en, const struct target *t, struct program_step *s, struct error *e);
 struct executable *opencl_load(struct engine *en, struct program *p, struct error *e);
 void opencl_unload(struct executable *x);
@@ -351,7 +348,7 @@ bool opencl_submit(struct executable *x, const struct engine_binding *inputs, co
 
 /* ---- opencl_record.c ---- */
 
-/** Finds out whether the device has command buffers. */
+/** Determines whether the device has command buffers. */
 void opencl_record_start(struct engine_opencl *o);
 /** Begins a run of i, whose addresses are not known yet.  The lock is held until the run has ended. */
 void opencl_record_begin(struct invocation *i);
@@ -370,9 +367,9 @@ void opencl_record_free(struct invocation *i);
 /* ---- opencl_library.c ---- */
 
 extern const struct engine_library opencl_library;
-/** Starts oneDNN on the device, if that is possible, and lets the engine's target say what it takes.  Any thread. */
+/** Starts oneDNN on the device, if possible, and sets the engine's target accordingly.  Any thread. */
 void opencl_library_start(struct engine_opencl *o);
-/** What an invocation needs for steps of oneDNN, in its opencl_run.  Returns false after an error in *e. */
+/** Creates an invocation's data for steps of oneDNN, in its opencl_run.  Returns false after an error in *e. */
 bool opencl_library_bind(struct invocation *i, struct error *e);
 void opencl_library_unbind(struct invocation *i);
 /** Puts a step of oneDNN into the queue; see struct step_functions.run. */
@@ -384,5 +381,5 @@ bool opencl_library_facts(struct engine *en, struct library_facts *out, struct e
 
 /* ---- opencl_saved.c ---- */
 
-/** These are the engine's functions for saved graphs. */
+/** The engine's functions for saved graphs. */
 extern const struct engine_serialization opencl_serialization;

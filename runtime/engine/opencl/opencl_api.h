@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Loads OpenCL while the program runs, so that the library does not depend on it.
+ * Loads OpenCL at run time, so that the library does not depend on it.
  *
  * The functions are called through a table with their names in the OpenCL headers, less "cl".  A build without those headers
  * has no OpenCL engine.
@@ -59,7 +59,7 @@ struct opencl_api {
 #define MEMBER(name) __typeof__(cl##name) *name;
     OPENCL_FUNCTIONS(MEMBER)
 #undef MEMBER
-    /* These are of a vendor's functions that no loader stands in front of (opencl_vendors.c). */
+    /* For a vendor's functions without a loader (opencl_vendors.c). */
     const void *table; /* which all of the vendor's objects begin with the address of; NULL: the loader's functions */
     const struct opencl_api *next; /* the next vendor's functions, or NULL */
 };
@@ -67,10 +67,10 @@ struct opencl_api {
 /**
  * Returns the functions, which are loaded at the first call and stay loaded: the loader's, or a list of those of vendors, whose
  * devices are to be called with the functions of their own.  Any thread may call it.  Returns NULL after an error in *e, which
- * says that there is no OpenCL, and what was tried.
+ * says that there is no OpenCL, and lists the attempts.
  */
 const struct opencl_api *opencl_api_get(struct error *e);
-/** Says what opencl_api_get has tried in vain, or "". */
+/** Returns the failed attempts of opencl_api_get, or "". */
 const char *opencl_api_lacks(void);
 /** Names another library than libOpenCL.so.1, for tests, before the first call of opencl_api_get.  No vendors' libraries are
  * opened then, but for those that opencl_api_set_vendors names afterwards, whose list ends with NULL. */
@@ -86,8 +86,8 @@ bool opencl_api_is_the_systems(void);
 extern const char *const opencl_vendors_known[];
 /**
  * Opens those of the named libraries that there are.  Returns the functions of the vendors that have a platform, as a list that
- * stays; NULL if none has.  Writes into `lacks`, which has room for `room` bytes, what the libraries lack that were opened in
- * vain, each with ", " in front of it, or that there is none of them.  It is called once.
+ * stays; NULL if none has.  Writes into `lacks`, which has room for `room` bytes, why opened libraries cannot be used, each
+ * reason after ", ", or that there are none.  It is called once.
  */
 const struct opencl_api *opencl_vendors_open(const char *const *names, char *lacks, size_t room);
 

@@ -43,13 +43,12 @@ void opencl_device_identity(const struct engine_opencl *o, char identity[OPENCL_
 /* Returns the whole identity of a program, for free(), or NULL if memory runs out. */
 static char *identity_of(struct engine_opencl *o, const char *text)
 {
-    const char *definitions = opencl_definitions_of(o, text);
-    char *identity = calloc(1, OPENCL_IDENTITY_BYTES + strlen(definitions) + strlen(opencl_prelude) + strlen(text));
+    char *identity = calloc(1, OPENCL_IDENTITY_BYTES + strlen(opencl_prelude) + strlen(text));
 
     if (!identity)
         return NULL;
     opencl_device_identity(o, identity);
-    return strcat(strcat(strcat(identity, definitions), opencl_prelude), text);
+    return strcat(strcat(identity, opencl_prelude), text);
 }
 
 /* ---- reading ---- */

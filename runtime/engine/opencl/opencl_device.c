@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Finds the device that is asked for, and its facts.
+ * Finds the requested device and its facts.
  */
 #include "runtime/engine/opencl/internal.h"
 
@@ -176,7 +176,7 @@ bool opencl_device_take(const struct opencl_api *api, cl_device_id id, struct op
 {
     *out = (struct opencl_device){.api = api_of(api, id), .id = id};
     if (!out->api || out->api->GetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof out->platform, &out->platform, NULL) != CL_SUCCESS)
-        return error_set(e, WNNStatus_TypeError, "createContext: openclDevice is no device of OpenCL's");
+        return error_set(e, WNNStatus_TypeError, "createContext: openclDevice is not a device of OpenCL's");
     describe(out);
     return check(out, e);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This header declares what loading and saving share of executables: how each step is started.
+ * This header declares the launches of an executable's steps, for loading and saving.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 /** Areas of scratch memory that a step of oneDNN may have. */
 enum { OPENCL_SCRATCH_AREAS = 4 };
 
-/** Says how a kernel is started. */
+/** The launch of a kernel. */
 struct opencl_launch {
     uint32_t tensors;
     bool scratch, wide; /* whether it has scratch memory; whether its parameters are long */
@@ -35,12 +35,12 @@ struct opencl_times;
 struct opencl_parts {
     cl_mem part; /* a part of the invocation's own memory, which begins at `address` */
     engine_address address;
-    cl_mem copy; /* an object of its own, to and from which the value is copied */
+    cl_mem copy; /* a separate object, to and from which the value is copied */
 };
 
 /** A run that was recorded, or may be (opencl_record.c). */
 struct opencl_recording {
-    enum { RECORD_UNDECIDED, RECORD_DIRECT, RECORD_RECORDING, RECORD_REPLAYING } mode; /* of the run that is under way */
+    enum { RECORD_UNDECIDED, RECORD_DIRECT, RECORD_RECORDING, RECORD_REPLAYING } mode; /* of the run that is in progress */
     bool never;                                                                        /* it has failed once */
     engine_address *addresses; /* of the run before this, or of the recorded one; NULL: there was none */
     cl_command_queue queue;    /* of that run */
@@ -49,7 +49,7 @@ struct opencl_recording {
     uint32_t recorded;         /* steps in it */
 };
 
-/** What an invocation has of the engine's (invocation.data). */
+/** The engine's data of an invocation (invocation.data). */
 struct opencl_run {
     struct opencl_recording recording;
     struct opencl_times *times;                          /* of the run that is being put into the queue (opencl_profile.c) */
@@ -72,16 +72,16 @@ struct opencl_executable {
     void *release_user;
 };
 
-/** Tells the invocation why a step failed.  Returns false. */
+/** Sets the invocation's reason of a failed step.  Returns false. */
 bool opencl_step_failed(struct invocation *i, const char *call, cl_int code);
 
 /**
- * Creates an executable whose steps do not know yet how they are started; opencl_unload frees it.  Returns NULL after an error
+ * Creates an executable without launches; opencl_unload frees it.  Returns NULL after an error
  * in *e.
  */
 struct opencl_executable *opencl_executable_create(struct engine *en, struct program *p, struct error *e);
 /**
- * Builds and sets up what the launches of all steps say, with a program wanted for every kernel step, in order.  Then takes p
+ * Builds and sets up the launches of all steps, with a program for every kernel step, in order.  Then takes p
  * over.  Returns false after an error in *e.
  */
 bool opencl_executable_finish(struct opencl_executable *x, struct program *p, struct opencl_wanted *wanted, struct error *e);

@@ -200,7 +200,7 @@ struct operand_memory {
     size_t bytes;
     cl_mem part; /* NULL: it is the whole */
     bool owned;  /* whether the part is released after the run; else the invocation keeps it */
-    bool copied; /* part is no part of the whole, but has a copy of its bytes */
+    bool copied; /* part is not a part of the whole, but has a copy of its bytes */
 };
 
 /* Returns false where none can be made: at most offsets, and in memory of the application's that is a sub-buffer itself. */
@@ -271,7 +271,7 @@ static bool use_queue(struct invocation *i)
     if (o->library.queue == o->queue)
         return true;
     if (!library_gpu_use_queue(o->base.library, o->queue)) {
-        snprintf(i->failure, sizeof i->failure, "oneDNN does not take the queue of the OpenCL device %s", o->device.name);
+        snprintf(i->failure, sizeof i->failure, "oneDNN does not accept the queue of the OpenCL device %s", o->device.name);
         return false;
     }
     o->library.queue = o->queue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Finds out whether the device multiplies matrices of float16 by instructions of its own (struct gpu_matrix_facts).
+ * Determines whether the device multiplies matrices of float16 by instructions (struct gpu_matrix_facts).
  *
  * Only devices of makers whose compilers take these instructions are asked (opencl_probe.c), on numbers that are known
  * (codegen/opencl/matrix_probe.c).  Whatever goes wrong means that there are none; that is no error.

@@ -149,13 +149,13 @@ static bool check_memory(struct engine_opencl *o, cl_mem memory, size_t offset, 
     size_t size = 0;
 
     if (offset % BUFFER_ALIGN)
-        return error_set(e, WNNStatus_TypeError, "byteOffset is %zu, which is no multiple of %d", offset, BUFFER_ALIGN);
+        return error_set(e, WNNStatus_TypeError, "byteOffset is %zu, which is not a multiple of %d", offset, BUFFER_ALIGN);
     if (o->api->GetMemObjectInfo(memory, CL_MEM_TYPE, sizeof type, &type, NULL) != CL_SUCCESS ||
         o->api->GetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS ||
         o->api->GetMemObjectInfo(memory, CL_MEM_SIZE, sizeof size, &size, NULL) != CL_SUCCESS)
         return error_set(e, WNNStatus_TypeError, "memory is no memory object of OpenCL's");
     if (type != CL_MEM_OBJECT_BUFFER || context != o->context)
-        return error_set(e, WNNStatus_TypeError, "memory is no buffer of the context's openclContext");
+        return error_set(e, WNNStatus_TypeError, "memory is not a buffer of the context's openclContext");
     return (offset <= size && bytes <= size - offset) ||
            error_set(e, WNNStatus_TypeError, "memory has %zu bytes, the tensor needs %zu from byte %zu on", size, bytes,
                      offset);

@@ -5,7 +5,7 @@
  *
  * A device may list an extension, or take an instruction, and yet compute something else, which a probe finds out.
  * Anything that goes wrong means that it does not: a program that does not build, a call that fails.  Nothing is said about
- * why, and the context is as usable as before.
+ * why, and the context stays usable.
  */
 #include "runtime/engine/opencl/internal.h"
 
@@ -64,7 +64,7 @@ bool opencl_probe_run(const struct engine_opencl *o, const struct opencl_probe *
 
     if (!kernel)
         return false;
-    /* A queue of its own: the engine's may be the application's, whose work is none of the probe's business. */
+    /* A queue of its own: the engine's may be the application's, whose work the probe must not wait for. */
     cl_command_queue queue = o->api->CreateCommandQueue(o->context, o->device.id, 0, &code);
     if (code == CL_SUCCESS) {
         good = run_kernel(o, p, queue, kernel, out);
@@ -78,7 +78,6 @@ void opencl_probe_instructions(struct engine_opencl *o)
 {
     pthread_mutex_lock(&o->library.lock);
     if (!o->probed) {
-        opencl_find_dots(o);
         opencl_find_matrix(o);
         o->probed = true;
     }

@@ -143,7 +143,7 @@ struct timed_step {
 
 /* Holds the steps of a run that is being put into the queue. */
 struct opencl_times {
-    uint32_t count, room;
+    uint32_t count;
     struct timed_step *steps;
 };
 
@@ -165,7 +165,7 @@ void opencl_times_add(struct invocation *i, uint32_t step, cl_event before, cl_e
 
     if (!t)
         t = run->times = calloc(1, sizeof *t);
-    if (t && array_reserve(NULL, &t->steps, &t->room, t->count + 1, sizeof *t->steps)) {
+    if (t && array_extend(&t->steps, t->count, sizeof *t->steps)) {
         t->steps[t->count++] = (struct timed_step){step, before, event};
         return;
     }

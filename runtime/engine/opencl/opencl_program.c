@@ -20,7 +20,7 @@ enum {
     BUILDERS_MAX = 4,
     KERNELS_LEAST = 8, /* of a program, where another thread could build some of them */
     KERNELS_MOST = 64, /* of a program: drivers are not made for endless ones */
-    ASK_MS = 20,       /* how often the caller is asked, while others build, whether to stop */
+    ASK_MS = 20,       /* interval of calls of the progress callback while others build */
     LOG_BYTES = 600
 };
 
@@ -78,12 +78,12 @@ static char *join_texts(const struct opencl_wanted *const *wanted, uint32_t coun
 /* Returns NULL after an error in *e; *refused says that it is the compiler's. */
 static cl_program build_source(struct engine_opencl *o, const char *text, const char *step, bool *refused, struct error *e)
 {
-    const char *parts[] = {opencl_definitions_of(o, text), opencl_prelude, text};
+    const char *parts[] = {opencl_prelude, text};
     struct error ignored = {.status = WNNStatus_Success};
     char log[LOG_BYTES], name[24];
     cl_int code = CL_SUCCESS;
 
-    cl_program program = o->api->CreateProgramWithSource(o->context, 3, parts, NULL, &code);
+    cl_program program = o->api->CreateProgramWithSource(o->context, 2, parts, NULL, &code);
     if (code != CL_SUCCESS) {
         opencl_failed(o, "clCreateProgramWithSource", code, e);
         return NULL;
@@ -170,7 +170,7 @@ static void settle(struct engine_opencl *o, const struct opencl_wanted *const *w
 
 /* ---- asking whether to go on ---- */
 
-/* A call of opencl_programs_build, on whose thread its caller is asked. */
+/* A call of opencl_programs_build, on whose thread the progress callback is called. */
 struct request {
     struct engine_opencl *o;
     const struct opencl_wanted *wanted;
@@ -294,7 +294,7 @@ static void make_jobs(struct team *t, uint32_t processors)
         kernels += !t->wanted[i]->whole;
     while (programs < BUILDERS_MAX && programs < processors && programs * KERNELS_LEAST < kernels)
         programs++;
-    most = (kernels + programs - 1) / programs;
+    most = ceil_div(kernels, programs);
     most = most > KERNELS_MOST ? KERNELS_MOST : most;
     for (uint32_t i = 0; i < t->count; i++) {
         struct job *last = t->job_count ? &t->jobs[t->job_count - 1] : NULL;

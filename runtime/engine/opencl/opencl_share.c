@@ -38,7 +38,7 @@ static bool check_queue(const struct opencl_api *api, const struct opencl_choice
     if (api->GetCommandQueueInfo(c->queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS ||
         api->GetCommandQueueInfo(c->queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS ||
         api->GetCommandQueueInfo(c->queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) != CL_SUCCESS)
-        return mistaken(e, "openclQueue is no queue of OpenCL's");
+        return mistaken(e, "openclQueue is not a queue of OpenCL's");
     if (context != (cl_context)c->context || device != (cl_device_id)c->id)
         return mistaken(e, "openclQueue is not of openclContext and openclDevice");
     return !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) || mistaken(e, "openclQueue is not in order");
@@ -50,7 +50,7 @@ bool opencl_share(struct engine_opencl *o, const struct opencl_choice *choice, s
         return false;
     o->api = o->device.api;
     if (!has_device(o->api, choice->context, choice->id))
-        return mistaken(e, "openclDevice is no device of openclContext");
+        return mistaken(e, "openclDevice is not a device of openclContext");
     if (!check_queue(o->api, choice, e))
         return false;
     o->shared = true;

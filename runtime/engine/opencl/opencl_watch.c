@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Waits for the device, on a thread of its own that is started when there is something to wait for.
+ * Waits for the device, on a separate thread that is started on demand.
  *
  * The queue is in order, so events are waited for in the order in which they were given.  Callbacks of OpenCL would need no
  * thread, but come from threads of the driver that may do little, and drivers differ in whether they come after an error.

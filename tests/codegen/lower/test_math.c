@@ -20,13 +20,11 @@ enum {
 static kernel_function compile(struct machine_under_test *m, struct kernel *k, struct codegen_kernels **unit, struct arena *a,
                                int64_t **params)
 {
-    struct error e = {0};
     struct knumbers numbers;
     kernel_function f;
     assert_true(kernel_finish(k));
     struct schedule *s = schedule_of(k, &m->target.isa);
-    if (!codegen_compile(m->codegen, 1, &s, unit, &f, &e))
-        fail_msg("%s", e.message);
+    assert_done(codegen_compile(m->codegen, 1, &s, unit, &f, &e));
     assert_true(schedule_numbers(s, a, &numbers));
     schedule_free(s);
     *params = numbers.params;

@@ -83,7 +83,6 @@ TEST(sizes_of_the_same_tiles_share_code)
     kernel_function functions[ROWS + 1];
     struct codegen_kernels *unit;
     struct codegen_times before, after;
-    struct error e = {0};
 
     for (int i = 0; i <= ROWS; i++) {
         kernels[i] = i < ROWS ? matrices(i + 2, 40, 64) : matrices(84, 90, 64);
@@ -93,7 +92,7 @@ TEST(sizes_of_the_same_tiles_share_code)
         assert_true(rows >= tiles * (t->mr - t->shorter));
     }
     codegen_get_times(m->codegen, &before);
-    assert_true(codegen_compile(m->codegen, ROWS + 1, schedules, &unit, functions, &e));
+    assert_done(codegen_compile(m->codegen, ROWS + 1, schedules, &unit, functions, &e));
     codegen_get_times(m->codegen, &after);
     assert_in_range(after.structures - before.structures, 1, KINDS_MOST);
     for (int i = 55; i <= ROWS; i++)
@@ -103,6 +102,58 @@ TEST(sizes_of_the_same_tiles_share_code)
         schedule_free(schedules[i]);
         kernel_free(kernels[i]);
     }
+}
+
+/* Returns 3x3 windows over an image of so many channels of bytes, each of which has weights of its own. */
+static struct kernel *channels(int count)
+{
+    return kernel_of("kernel channels { parallel y < 9, x < 9, k < $n reduced i < 3, j < 3 form v = y + i - 1, u = x + j - 1"
+                     "  tensor image: u8[81*$n], weights: i8[], to: f32[] written"
+                     "  e = load image[(9*v + u)*$n + k] if 0 <= v < 9 if 0 <= u < 9 else 7"
+                     "  store to[(9*y + x)*$n + k] = reduce.dot(sub(f32(e), 7), f32(weights[(3*i + j)*$n + k])) }",
+                     "n=%d", count);
+}
+
+/* Returns a product of matrices of bytes, whose sums are of so many words. */
+static struct kernel *words(int count)
+{
+    return kernel_of("kernel words { parallel i < 64, j < 32 reduced r < $n, b < 4"
+                     "  tensor a: u8[], w: i8[], y: f32[] written"
+                     "  store y[32*i + j] = reduce.dot(f32(a[4*$n*i + 4*r + b]), f32(w[4*(32*r + j) + b])) }",
+                     "n=%d", count);
+}
+
+/* Returns whether two kernels share code, after schedules_drop_shorter; *shorter says whether the first has tiles of one row
+ * less. */
+static bool share_code(struct kernel *one, struct kernel *other, bool *shorter)
+{
+    struct arena a = {0};
+    struct schedule *s[2] = {schedule_of(one, &machine_get(0)->target.isa), schedule_of(other, &machine_get(0)->target.isa)};
+
+    schedules_drop_shorter(s, 2);
+    *shorter = s[0]->tile.shorter;
+    const bool same = !strcmp(schedule_structure(s[0], &a), schedule_structure(s[1], &a));
+    for (int i = 0; i < 2; i++)
+        schedule_free(s[i]);
+    kernel_free(one);
+    kernel_free(other);
+    arena_free(&a);
+    return same;
+}
+
+/* Tiles of one row less are no code where no number of rows in a graph needs them.  Strides are none where rows have
+ * addresses of their own, and where columns have bytes of their own. */
+TEST(graphs_share_code_of_few_tiles)
+{
+    bool shorter;
+
+    assert_true(share_code(matrices(840, 40, 64), matrices(1680, 80, 64), &shorter));
+    assert_false(shorter);
+    assert_true(share_code(matrices(840, 40, 64), matrices(839, 40, 64), &shorter));
+    assert_true(shorter);
+    assert_true(share_code(windows(20, 400), windows(20, 440), &shorter));
+    assert_true(!machine_get(0)->target.isa.byte_products || share_code(channels(64), channels(96), &shorter));
+    assert_true(share_code(words(5), words(99), &shorter));
 }
 
 TEST_GROUP(NULL, machines_free)

@@ -48,6 +48,24 @@ static void check_quantised(dtype to, float scale, float zero, enum zero_point k
                                               : "add(q,f32(zero[0]))",
                            (double)zero),
                  tensors, exact);
+    if (kind != IN_MEMORY) { /* vector by vector, as tiles of sums have them, perhaps bounded */
+        float ones[] = {1, 0, 1, 0, 1, 0}, *b = buffer_create(2 * N * sizeof *b);
+        uint8_t *bytes = buffer_create(3 * N);
+        void *of_tile[] = {ones, b, bytes};
+
+        memcpy(b, x, N * sizeof *b);
+        memset(b + N, 0, N * sizeof *b);
+        for (int bounded = 0; bounded < 2; bounded++)
+            check_kernel(kernel_of("kernel tile { parallel i < 3, j < $n reduced r < 2"
+                                   "  tensor a: f32[6], b: f32[], y: $T[] written"
+                                   "  x = reduce.dot(a[2*i + r], b[$n*r + j])"
+                                   "  store y[$n*i + j] = $T(add(round_even(div($x, $scale)), $zero)) }",
+                                   "n=%d T=%s x=%s scale=%.9g zero=%.9g most=%.9g", N, dtype_name(to),
+                                   bounded ? "min(x,$most)" : "x", (double)scale, (double)zero, (double)(100 * scale)),
+                         of_tile, exact);
+        buffer_free(b);
+        buffer_free(bytes);
+    }
     for (int i = 0; i < 4; i++)
         buffer_free(tensors[i]);
 }
@@ -86,7 +104,7 @@ TEST(zero_points_may_be_constants_or_missing)
     }
     check_quantised(WNNOperandDataType_Uint8, 0.37f, 0, NONE);
     check_quantised(WNNOperandDataType_Int8, 0.37f, 0, NONE);
-    /* This is no zero point: what is added decides what is cut off. */
+    /* This is no zero point: the addend decides which bits are cut off. */
     check_quantised(WNNOperandDataType_Uint8, 0.37f, 0.5f, CONSTANT);
     check_quantised(WNNOperandDataType_Int8, 0.37f, -100000, CONSTANT);
 }

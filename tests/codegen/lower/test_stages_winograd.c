@@ -35,10 +35,8 @@ static void check_leaks(int64_t cache_bytes, bool both)
     struct target t = {.thread_count = 1, .cache_bytes = cache_bytes};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
     struct arena a = {0};
-    struct error e = {0};
     struct winograd_shape shape;
     struct codegen_kernels *unit;
-    struct kernel_list list;
     void *tensors[KERNEL_TENSORS_MAX];
     static float x[ALL], y[ALL], plain[ALL];
 
@@ -48,7 +46,7 @@ static void check_leaks(int64_t cache_bytes, bool both)
     assert_true(winograd_shape_of(g->first, &t, &shape));
     assert_int_equal(shape.count[0] > 1 && shape.count[1] > 1, both);
     pass_finish_clusters(g, &o);
-    assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
+    struct kernel_list list = kernels_lower(g, g->first_cluster, &t);
     assert_int_equal(list.count, 1);
     const struct kernel *k = list.kernels[0];
     const float *weights = g->first->inputs[1].value->constant->data;
@@ -85,8 +83,7 @@ static void check_leaks(int64_t cache_bytes, bool both)
         }
     }
     codegen_kernels_free(unit);
-    kernel_list_free(&list);
-    graph_free(g);
+    kernels_end(g, &list);
     codegen_free(stages_codegen);
     arena_free(&a);
 }
@@ -103,8 +100,6 @@ TEST(stages_are_named)
     struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
     struct arena a = {0};
-    struct error e = {0};
-    struct kernel_list list;
     struct codegen_kernels *unit;
     unsigned stages = 0, all = 0, stage;
     char path[64], line[256];
@@ -113,7 +108,7 @@ TEST(stages_are_named)
     struct graph *g = parse_random(winograd_bodies[0]);
     assert_true(pass_winograd(g, &o));
     pass_finish_clusters(g, &o);
-    assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
+    struct kernel_list list = kernels_lower(g, g->first_cluster, &t);
     assert_non_null(stages_compile(list.kernels[0], &unit));
     snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
     FILE *file = fopen(path, "r");
@@ -125,8 +120,7 @@ TEST(stages_are_named)
     assert_int_equal(stages, list.kernels[0]->stage_count);
     assert_int_equal(all, stages + 1);
     codegen_kernels_free(unit);
-    kernel_list_free(&list);
-    graph_free(g);
+    kernels_end(g, &list);
     codegen_free(stages_codegen);
     arena_free(&a);
 }

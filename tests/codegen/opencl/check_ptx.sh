@@ -20,7 +20,7 @@ fail() {
     exit 1
 }
 
-check() { # CASE FORM ARCHITECTURE: of what is in $scratch/kernel.cl
+check() { # CASE FORM ARCHITECTURE: of $scratch/kernel.cl
     "$clang" -x cl -cl-std=CL1.2 -target nvptx64-nvidia-nvcl -Xclang -finclude-default-header -Xclang -target-feature \
         -Xclang +ptx70 -Xclang -target-cpu -Xclang "$3" -O2 -w -S -o "$scratch/kernel.ptx" "$scratch/kernel.cl" ||
         fail "case $1, form $2: clang does not compile it for $3"

@@ -10,6 +10,7 @@
  * stand in front.
  */
 #include "codegen/opencl/opencl.h"
+#include "support/help.h"
 #include "support/kernels.h"
 #include "support/matrix_cases.h"
 #include "support/small_graphs.h"
@@ -35,6 +36,7 @@ static const char builtins[] =
     "#define vload_half(i, p) __builtin_load_halff((p) + (i))\n"
     "#define vstore_half_rte(x, i, p) __builtin_store_halff(x, (p) + (i))\n";
 
+PROGRAM_HELP("usage: print_ptx CASE [FORM] | probe   print a kernel of matrices for a compiler of PTX\n")
 int main(int argc, char **argv)
 {
     const struct gpu_facts device = matrix_facts(1);

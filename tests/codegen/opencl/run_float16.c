@@ -114,13 +114,7 @@ TEST(conversions_of_vectors_are_exact_or_round_to_even)
         convert_both_ways(lanes);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    if (!opencl_start()) {
-        puts("skipped: there is no OpenCL device");
-        return 77;
-    }
-    int result = tests_run();
-    opencl_end();
-    return result;
+    return opencl_main(argc, argv, NULL);
 }

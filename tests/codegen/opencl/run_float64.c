@@ -171,13 +171,7 @@ TEST(float64_of_integers_has_the_processors_bits)
     free(got);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    if (!opencl_start()) {
-        puts("skipped: there is no OpenCL device");
-        return 77;
-    }
-    int result = tests_run();
-    opencl_end();
-    return result;
+    return opencl_main(argc, argv, NULL);
 }

@@ -8,6 +8,7 @@
  */
 #include "support/compact_graphs.h"
 #include "support/emulated_matrix.h"
+#include "support/help.h"
 #include "support/matrix_cases.h"
 #include "support/opencl.h"
 #include "support/small_graphs.h"
@@ -99,7 +100,7 @@ static void run_probe(cl_program program, const uint16_t in[OPENCL_PROBE_HALVES]
     clReleaseKernel(kernel);
 }
 
-/** The probe tells each chip's error, and sees what is wrong. */
+/** The probe tells each chip's error, and sees wrong results. */
 TEST(probe_tells_the_error)
 {
     uint16_t in[OPENCL_PROBE_HALVES];
@@ -150,24 +151,20 @@ TEST(forms_agree)
     assert_int_equal(failed, 0);
 }
 
+static int shapes(void)
+{
+    char before[sizeof emulated_matrix + 100];
+    int result = 0;
+
+    become(&chips[0], sizeof before, before);
+    for (uint32_t i = 0; i < MATRIX_CASES; i++)
+        if (matrix_cases[i].brief)
+            result |= failed_forms(&matrix_cases[i], false) != 0;
+    return result;
+}
+
+PROGRAM_HELP("usage: test-opencl-matrix [shapes]   run all tiles of matrices, or the small ones in every form\n")
 int main(int argc, char **argv)
 {
-    int result;
-
-    if (!opencl_start()) {
-        puts("skipped: there is no OpenCL device");
-        return 77;
-    }
-    if (argc > 1 && !strcmp(argv[1], "shapes")) {
-        char before[sizeof emulated_matrix + 100];
-        become(&chips[0], sizeof before, before);
-        result = 0;
-        for (uint32_t i = 0; i < MATRIX_CASES; i++)
-            if (matrix_cases[i].brief)
-                result |= failed_forms(&matrix_cases[i], false) != 0;
-    } else {
-        result = tests_run();
-    }
-    opencl_end();
-    return result;
+    return opencl_main(argc, argv, shapes);
 }

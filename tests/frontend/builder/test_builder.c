@@ -54,16 +54,16 @@ TEST(inputs_are_checked)
     assert_int_equal(wnnOperandGetDataType(x), WNNOperandDataType_Float16);
     assert_int_equal(wnnOperandGetRank(x), 2);
     assert_int_equal(wnnOperandGetShape(x)[0], 4);
-    assert_refused(&f, wnnGraphBuilderInput(f.b, WNN_STR("x"), &d), WNNStatus_TypeError, "input \"x\": there is an input");
+    assert_refused(&f, wnnGraphBuilderInput(f.b, WNN_STR("x"), &d), WNNStatus_TypeError, "input \"x\": an input of");
     assert_refused(&f, wnnGraphBuilderInput(f.b, WNN_STR(""), &d), WNNStatus_TypeError, "name is empty");
     assert_refused(&f, wnnGraphBuilderInput(f.b, (WNNStringView){NULL, 0}, &d), WNNStatus_TypeError, "name is empty");
     assert_refused(&f, wnnGraphBuilderInput(f.b, WNN_STR("y"), NULL), WNNStatus_TypeError, "descriptor is NULL");
     /* Names are bytes: the same up to a NUL, and a part of a longer text. */
     assert_false(wnnOperandIsError(wnnGraphBuilderInput(f.b, (WNNStringView){"x\0y", 3}, &d)));
-    assert_refused(&f, wnnGraphBuilderInput(f.b, (WNNStringView){"xyz", 1}, &d), WNNStatus_TypeError, "there is an input");
+    assert_refused(&f, wnnGraphBuilderInput(f.b, (WNNStringView){"xyz", 1}, &d), WNNStatus_TypeError, "an input of that");
     /* Nothing of a refused input stays, the name included. */
     assert_refused(&f, input(f.b, "z", WNNOperandDataType_Undefined, 0, NULL), WNNStatus_TypeError, "dataType 0");
-    assert_refused(&f, input(f.b, "z", (WNNOperandDataType)9, 0, NULL), WNNStatus_TypeError, "dataType 9");
+    assert_refused(&f, input(f.b, "z", (WNNOperandDataType)12, 0, NULL), WNNStatus_TypeError, "dataType 12");
     assert_refused(&f, input(f.b, "z", WNNOperandDataType_Int8, 13, shape), WNNStatus_TypeError, "rank is 13");
     assert_refused(&f, input(f.b, "z", WNNOperandDataType_Int8, 1, NULL), WNNStatus_TypeError, "shape is NULL");
     assert_refused(&f, input(f.b, "z", WNNOperandDataType_Int8, SHAPE(3, 0)), WNNStatus_TypeError, "0");
@@ -81,7 +81,7 @@ TEST(many_inputs_are_told_apart)
         snprintf(name, sizeof(name), "input %d", i);
         floats(f.b, name, SHAPE(1));
     }
-    assert_refused(&f, input(f.b, "input 12345", WNNOperandDataType_Int8, 0, NULL), WNNStatus_TypeError, "there is an input");
+    assert_refused(&f, input(f.b, "input 12345", WNNOperandDataType_Int8, 0, NULL), WNNStatus_TypeError, "an input of that");
 }
 
 TEST(a_failed_call_changes_nothing)

@@ -24,7 +24,7 @@ TEST(constants_are_copied)
     data[0] = 99; /* a copy was taken */
     assert_close(((const float *)c->value->constant->data)[0], 1, 0);
     assert_refused(&f, wnnGraphBuilderConstant(f.b, &d, data, sizeof(data) - 1), WNNStatus_TypeError,
-                   "constant: the buffer has 23 bytes, the descriptor asks for 24");
+                   "constant: the buffer has 23 bytes, the descriptor needs 24");
     assert_refused(&f, wnnGraphBuilderConstant(f.b, &d, data, sizeof(data) + 1), WNNStatus_TypeError, "25 bytes");
     assert_refused(&f, wnnGraphBuilderConstant(f.b, &d, NULL, sizeof(data)), WNNStatus_TypeError, "data is NULL");
     assert_refused(&f, wnnGraphBuilderConstant(f.b, NULL, data, sizeof(data)), WNNStatus_TypeError, "descriptor is NULL");
@@ -60,8 +60,8 @@ TEST(lent_constants_are_given_back_once)
     assert_int_equal(released, 5);
 }
 
-/* Numbers of 4 bits: an operand of bytes, whose value is theirs. */
-TEST(numbers_of_4_bits_are_bytes)
+/* Packed numbers: an operand of bytes, whose value is theirs. */
+TEST(packed_numbers_are_bytes)
 {
     struct fixture f;
     const uint8_t data[4] = {0x21, 0xF3, 0x54, 0x76};
@@ -85,15 +85,27 @@ TEST(numbers_of_4_bits_are_bytes)
     info.userdata2 = (void *)(uintptr_t)sizeof data;
     d.shape = (const uint32_t[]){9};
     assert_refused(&f, wnnGraphBuilderConstantUint4Lent(f.b, &d, data, sizeof data, info), WNNStatus_TypeError,
-                   "constant: the buffer has 4 bytes, the descriptor asks for 5");
+                   "constant: the buffer has 4 bytes, the descriptor needs 5");
     d.dataType = WNNOperandDataType_Int8;
     assert_refused(&f, wnnGraphBuilderConstantUint4Lent(f.b, &d, data, sizeof data, info), WNNStatus_TypeError,
                    "constant: numbers of 4 bits are read as uint8, not as int8");
+    assert_refused(&f, wnnGraphBuilderConstantPackedLent(f.b, &d, 3, data, sizeof data, info), WNNStatus_TypeError,
+                   "constant: numbers have 3 bits; give 4, 2 or 1");
     assert_null(wnnGraphBuilderConstantUint4Lent(NULL, &d, data, sizeof data, info));
-    assert_int_equal(released, 5);
+    assert_int_equal(released, 6);
+    d = (WNNOperandDescriptor){WNNOperandDataType_Uint8, 1, (const uint32_t[]){13}, NULL};
+    for (uint32_t bits = 1; bits <= 2; bits++) {
+        static const uint8_t numbers[2][13] = {{1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1},
+                                               {1, 0, 2, 0, 3, 0, 3, 3, 0, 1, 1, 1, 2}};
+        uint8_t got[13];
+        info.userdata2 = (void *)(uintptr_t)(bits * 2);
+        WNNOperand c = wnnGraphBuilderConstantPackedLent(f.b, &d, bits, data, bits * 2, info);
+        assert_int_equal(wnnGraphBuilderGetConstantValue(f.b, c, got, sizeof got), WNNStatus_Success);
+        assert_memory_equal(got, numbers[bits - 1], sizeof got);
+    }
     info.userdata2 = (void *)(uintptr_t)sizeof data;
     finish(&f);
-    assert_int_equal(released, 7);
+    assert_int_equal(released, 10);
 }
 
 static union scalar scalar_of(struct fixture *f, WNNOperandDataType type, WNNNumber n)
@@ -123,7 +135,7 @@ TEST(scalars_are_cast)
     assert_refused(&f, wnnGraphBuilderConstantScalar(f.b, WNNOperandDataType_Undefined, wnnNumber(1)), WNNStatus_TypeError,
                    "dataType 0");
     assert_refused(&f, wnnGraphBuilderConstantScalar(f.b, WNNOperandDataType_Float32, WNN_NUMBER_INIT), WNNStatus_TypeError,
-                   "no number");
+                   "not a number");
 }
 
 TEST(constants_are_made_of_tensors)

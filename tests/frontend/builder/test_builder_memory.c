@@ -19,7 +19,6 @@ static int released;
 
 static void release(void const *data, size_t bytes, void *unused, void *unused2)
 {
-    (void)data, (void)bytes, (void)unused, (void)unused2;
     released++;
 }
 

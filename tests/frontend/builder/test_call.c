@@ -86,7 +86,7 @@ static WNNOperand operand_of(const char *text, WNNOperandDataType type)
 /** Returns a data type that the slot allows, given that of input 0 (Undefined: the first allowed). */
 static WNNOperandDataType type_of(enum op op, uint32_t slot, WNNOperandDataType first)
 {
-    dtype_set types = op_infos[op].ins[op_infos[op].flags & OPF_VARIADIC ? 0 : slot].types;
+    dtype_set types = op_operand(op, slot)->types;
 
     if (types & DT_AS_FLAG)
         return type_of(op, types & ~DT_AS_FLAG, first);
@@ -265,7 +265,7 @@ TEST(every_list_is_bounded)
 
     for (int op = 0; op < OP_COUNT; op++)
         for (const struct attr_info *a = op_infos[op].attrs; a->kind; a++) {
-            const size_t most = attr_count_max((enum op)op, a), counts[] = {most + 1, SIZE_MAX / 2, SIZE_MAX};
+            const size_t most = attr_count_max(a), counts[] = {most + 1, SIZE_MAX / 2, SIZE_MAX};
             char wanted[160];
 
             if (a->kind != ATTR_U32_LIST && a->kind != ATTR_F32_LIST && a->kind != ATTR_ENUM_LIST)
@@ -428,7 +428,7 @@ TEST(arguments_by_position)
     wnnMethodCallDestroy(c);
 }
 
-/* What is positional in C is an option in the draft, and splits says how many results there are. */
+/* Positional arguments in C are options in the draft, and splits says how many results there are. */
 TEST(methods_of_the_draft)
 {
     const WNNOperandDescriptor d = {WNNOperandDataType_Uint32, 1, (uint32_t[]){2}, NULL};

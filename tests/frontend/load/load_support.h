@@ -99,8 +99,6 @@ static inline void fill(void *data, const struct tensor_type *t)
 static inline bool make_weights(void *user, const char *key, const struct tensor_type *type, struct constant **constant,
                                 struct error *e)
 {
-    (void)user;
-    (void)key;
     *constant = constant_create(NULL, (size_t)type_bytes(type));
     if (!*constant)
         return error_out_of_memory(e);
@@ -134,11 +132,9 @@ static inline WNNGraph build(WNNContext c, const char *body)
     sprintf(text, "webnn_graph \"test\" v1 { %s }", body);
     noise_state = 7;
     struct graph *g = graph_parse(text, strlen(text), make_weights, NULL, &e);
-    if (!g)
-        fail_msg("%s", e.message);
+    assert_works(g, &e);
     free(text);
-    if (runtime_build(c, g, &graph, &e))
-        fail_msg("%s", e.message);
+    assert_works(!runtime_build(c, g, &graph, &e), &e);
     return graph;
 }
 
@@ -234,7 +230,6 @@ static char folder[] = "/tmp/webnn-load-XXXXXX", file_a[64], file_b[64];
 
 static inline int make_folder(void **state)
 {
-    (void)state;
     if (!mkdtemp(folder))
         return -1;
     snprintf(file_a, sizeof file_a, "%s/a.webnnc", folder);
@@ -245,7 +240,6 @@ static inline int make_folder(void **state)
 /* Nothing but the two files was left behind. */
 static inline int remove_folder(void **state)
 {
-    (void)state;
     unlink(file_a);
     unlink(file_b);
     return rmdir(folder);

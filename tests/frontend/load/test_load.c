@@ -321,7 +321,7 @@ TEST(graphs_load_asynchronously)
     results_free(&expected);
 }
 
-/* What is extreme in a graph goes through a file like everything else. */
+/* Extreme graphs go through a file like all others. */
 TEST(extreme_graphs_are_saved)
 {
     enum { NAME_BYTES = 100000, INPUTS = 12, OPERANDS = 3000 };

@@ -27,8 +27,7 @@ static WNNGraph build(WNNContext c)
     struct graph *g = graph_parse(text, strlen(text), NULL, NULL, &e);
     WNNGraph graph = NULL;
 
-    if (!g || runtime_build(c, g, &graph, &e))
-        fail_msg("%s", e.message);
+    assert_works(g && !runtime_build(c, g, &graph, &e), &e);
     return graph;
 }
 

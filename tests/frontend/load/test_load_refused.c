@@ -2,6 +2,7 @@
 /* Files that do not fit this machine, or were altered, are refused with a message, and nothing else happens. */
 #include "frontend/load/load_support.h"
 #include "support/release.h"
+#include "webnn/webnn_draft.h"
 
 /* ---- what does not fit ---- */
 
@@ -15,7 +16,7 @@ static void saved_with(const char *body, uint32_t threads, unsigned char **data,
     *data = read_all(file_a, bytes);
 }
 
-/* An altered header, signed anew. */
+/* An altered header, signed again. */
 static void expect_header_refusal(WNNContext c, const unsigned char *data, size_t bytes, const struct serialized_header *h,
                                   WNNStatus status, const char *why)
 {
@@ -44,8 +45,8 @@ TEST(graphs_of_other_machines_are_refused)
     const bool packed = h.flags & SERIALIZED_IS_PACKED;
 #define ALTERED(MEMBER, VALUE, STATUS, WHY)                                                                                    \
     (x = h, x.MEMBER = (VALUE), expect_header_refusal(c, data, bytes, &x, WNNStatus_##STATUS, WHY))
-    ALTERED(byte_order, 0x04030201, NotSupportedError, "order of bytes");
-    ALTERED(format, SERIALIZED_VERSION + 1, NotSupportedError, "format 12, this library reads 11");
+    ALTERED(byte_order, 0x04030201, NotSupportedError, "byte order");
+    ALTERED(format, SERIALIZED_VERSION + 1, NotSupportedError, "format 14, this library reads 13");
     ALTERED(header_bytes, sizeof h + 8, NotSupportedError, "format");
     ALTERED(kernel_abi, KERNEL_ABI_VERSION + 1, NotSupportedError, "kernels have interface");
     ALTERED(library[0], '9', NotSupportedError, "was made by version 9.");
@@ -178,7 +179,7 @@ TEST(files_tell_their_engine)
     h.program.offset = UINT64_MAX - 63;
     memcpy(data, &h, sizeof h);
     write_all(file_b, data, bytes);
-    expect_no_engine(file_b, WNNStatus_DataError, "a section lies outside");
+    expect_no_engine(file_b, WNNStatus_DataError, "a section is outside the file");
     free(data);
 }
 
@@ -196,7 +197,7 @@ TEST(what_is_no_graph_is_refused)
     write_all(file_a, "", 0);
     expect_refusal(c, file_a, WNNStatus_DataError, "No data");
     write_all(file_a, "webnn_graph", 11);
-    expect_refusal(c, file_a, WNNStatus_DataError, "no compiled graph");
+    expect_refusal(c, file_a, WNNStatus_DataError, "not a compiled graph");
     expect_refusal(c, file_a, WNNStatus_DataError, "it looks like a model (ONNX, .webnn text or JSON)");
     write_all(file_a, "\x08\x08\x12\x07pytorch", 11);
     expect_refusal(c, file_a, WNNStatus_DataError, "it looks like a model (ONNX, .webnn text or JSON)");
@@ -345,28 +346,60 @@ TEST(damaged_segments_are_found)
     free(data);
 }
 
+/* Has a file of a graph with a named dimension, and code of one size. */
+static void saved_named(unsigned char **data, size_t *bytes)
+{
+    const WNNDimension dims[2] = {{WNN_STR("n"), 1, 8}, {{NULL, 0}, 0, 0}};
+    const WNNOperandDescriptor x = {WNNOperandDataType_Float32, 2, (uint32_t[]){0, 64}, dims},
+                               w = {WNNOperandDataType_Float32, 2, (uint32_t[]){64, 4}, NULL};
+    WNNContext c = new_context(1, "");
+    static float weights[64 * 4] = {1};
+    WNNGraph graph, variant;
+    WNNGraphBuilder b;
+
+    assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_Success);
+    WNNOperand y = wnnGraphBuilderMatmul(b, wnnGraphBuilderInput(b, WNN_STR("x"), &x),
+                                         wnnGraphBuilderConstant(b, &w, weights, sizeof weights), NULL);
+    y = wnnGraphBuilderReshapeDynamic(b, wnnGraphBuilderRelu(b, y, NULL), wnnGraphBuilderShape(b, y, NULL), NULL);
+    assert_int_equal(wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), y}, &graph), WNNStatus_Success);
+    assert_int_equal(wnnGraphGetVariant(graph, 1, &(WNNNamedSize){WNN_STR("n"), 3}, &variant), WNNStatus_Success);
+    assert_int_equal(wnnGraphSave(graph, file_a), WNNStatus_Success);
+    *data = read_all(file_a, bytes);
+    wnnGraphRelease(variant);
+    wnnGraphRelease(graph);
+    wnnGraphBuilderRelease(b);
+    wnnContextRelease(c);
+}
+
 /* With the right checksum: whatever it says, loading comes to an end, with or without a graph, and leaks nothing. */
 TEST(made_up_files_do_no_harm)
 {
     uint32_t loaded = 0, refused = 0;
 
-    for (uint32_t k = 0; k < GRAPH_COUNT; k++) {
+    for (uint32_t k = 0; k <= GRAPH_COUNT; k++) {
         unsigned char *data, *copy;
         size_t bytes;
         WNNContext c = new_context(1, "");
 
-        saved_with(graphs[k].body, 1, &data, &bytes);
+        if (k < GRAPH_COUNT)
+            saved_with(graphs[k].body, 1, &data, &bytes);
+        else
+            saved_named(&data, &bytes);
         const struct serialized_header h = *(struct serialized_header *)data;
+        /* Of a graph with names, what comes before kernels. */
+        const uint64_t end = k < GRAPH_COUNT ? h.program.bytes : 700;
         copy = aligned_alloc(64, (bytes + 63) / 64 * 64);
         assert_non_null(copy);
         noise_state = 11 + k;
         for (int i = 0; i < 400; i++) {
             static const uint64_t words[] = {0, 1, UINT64_MAX, 1ull << 31, 1ull << 32, 1ull << 62, 0x7FFFFFFF, 64, 3};
-            size_t at = (size_t)(h.program.offset + (uint64_t)((double)(noise() + 1) / 2 * (double)(h.program.bytes - 9)));
+            size_t at = (size_t)(h.program.offset + (uint64_t)((double)(noise() + 1) / 2 * (double)(end - 9)));
             size_t size = i % 2 ? 4 : 1;
 
             memcpy(copy, data, bytes);
             memcpy(copy + at, &words[i % 9], size);
+            if (k == GRAPH_COUNT && i % 3) /* most of it is text */
+                copy[at] = (unsigned char)" \"(),;:=[]{}0189xny@#"[i % 22];
             serialized_sign(copy, bytes);
             *(load_bytes(c, copy, bytes) == WNNStatus_Success ? &loaded : &refused) += 1;
         }
@@ -439,7 +472,6 @@ TEST(strides_beyond_weights_are_refused)
 /* Some files are the processor's: they have its code and oneDNN's weights in them, or may be shared objects. */
 static int any_engine(void **state)
 {
-    (void)state;
     engine = WNNEngine_Auto;
     return 0;
 }

@@ -254,7 +254,6 @@ static int setup(void **state)
     char path[4096];
     static char text[1 << 20];
 
-    (void)state;
     FILE *f = fopen(shared_path(path, sizeof path, "spec/operators.json"), "rb");
     if (!f)
         exit(shared_absent(path));
@@ -266,7 +265,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     cJSON_Delete(spec);
     return 0;
 }

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/** r is what is computed, e what it must be, bit for bit (any NaN for a NaN). */
+/** r is the result, e what it must be, bit for bit (any NaN for a NaN). */
 struct example {
     const char *consts, *nodes;
 };

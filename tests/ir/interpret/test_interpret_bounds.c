@@ -327,7 +327,7 @@ TEST(float_functions_stay_within_bounds)
     }
 }
 
-/* ---- what is certain, and what is not ---- */
+/* ---- certain elements, and others ---- */
 
 TEST(exact_operators_allow_nothing)
 {

@@ -184,7 +184,7 @@ TEST(splits_variables_instead_of_dividing)
     }
 }
 
-/* The memory of an input may be an output's unless what is stored is loaded again, as a bias is at every row. */
+/* The memory of an input may be an output's unless a stored element is loaded again, as a bias is at every row. */
 TEST(outputs_may_share_memory_of_inputs)
 {
     struct kernel *k = kernel_of("kernel add { parallel i < $n, j < 100 tensor x: f32[], b: f32[], y: f32[] written"
@@ -241,6 +241,12 @@ TEST(structures_are_equal_when_only_sizes_differ)
     assert_int_equal(n.params[0], 7);
     assert_int_equal(n.params[1], 333); /* the row's length, */
     assert_int_equal(n.params[2], 333); /* and its stride, that of the load and the store */
+    struct kernel *k6 = kernel_of("parallel i < 64 reduced h < 8, r < 4 tensor w: u32[], y: f32[] written"
+                                  "  store y[i] = reduce.sum(f32(and(shr(w[i], u32(index h + 8*r)), u32(1))))",
+                                  "%s", "");
+    assert_true(kernel_numbers(k6, KEXPR_NONE, &a, &n));
+    assert_int_equal(n.param_count, 1); /* words are shifted by constants */
+    kernel_free(k6);
     arena_free(&a);
     kernel_free(k1);
     kernel_free(k2);

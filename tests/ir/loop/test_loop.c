@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Runs the cases of *.loops: text of the loop language, and what is expected of it.  A case begins with "# case: NAME".
+ * Runs the cases of *.loops: text of the loop language, and expected results.  A case begins with "# case: NAME".
  *
  *   f32x2 = add f32x2(1, 2), f32x2(3) gives (4, 5)     an operation on constants, and the numbers that it computes
  *
@@ -8,7 +8,7 @@
  *
  *   # t0: i32 1 2 3          before the module: a tensor's type and numbers; "written i32 ..." may be written
  *   # numbers: 4 5           the kernel's numbers, its units, and so many bytes of scratch memory
- *   # units: 0 2
+ *   # units: 0 2             or "groups: 2 1 1" of a device's kernel
  *   # scratch: 64
  *   # gives t0: 1 2 3        after it: a tensor's numbers
  *   # fails: TEXT            the message of the interpreter has this in it; verify: that of the verifier; parse: of the parser
@@ -25,7 +25,7 @@ struct loop_case {
     struct loop_memory tensors[TENSORS_MAX];
     dtype types[TENSORS_MAX];
     uint32_t tensor_count, number_count;
-    int64_t numbers[NUMBERS_MAX], units[2];
+    int64_t numbers[NUMBERS_MAX], units[NUMBERS_MAX], groups[NUMBERS_MAX];
     size_t scratch;
     uint64_t budget;
     char *text;
@@ -66,8 +66,15 @@ static const char *run(const struct loop_case *c, struct error *e)
 {
     struct loop_module m;
     static _Alignas(64) unsigned char scratch[BYTES_MAX];
-    const struct loop_launch launch = {c->tensors,  c->tensor_count, c->numbers, c->number_count, {scratch, c->scratch, false},
-                                       c->units[0], c->units[1],     c->budget};
+    const struct loop_launch launch = {c->tensors,
+                                       c->tensor_count,
+                                       c->numbers,
+                                       c->number_count,
+                                       {scratch, c->scratch, false},
+                                       c->units[0],
+                                       c->units[1],
+                                       {c->groups[0], c->groups[1], c->groups[2]},
+                                       c->budget};
     const char *fails = NULL;
 
     if (!loop_parse(&m, c->text, strlen(c->text), e)) {
@@ -133,8 +140,8 @@ static void read_setting(struct loop_case *c, const char *key, const char *value
         t->read_only = !written;
     } else if (!strcmp(key, "numbers")) {
         read_numbers(value, c->numbers, &c->number_count);
-    } else if (!strcmp(key, "units")) {
-        read_numbers(value, c->units, &count);
+    } else if (!strcmp(key, "units") || !strcmp(key, "groups")) {
+        read_numbers(value, *key == 'u' ? c->units : c->groups, &count);
     } else if (!strcmp(key, "scratch") || !strcmp(key, "budget")) {
         read_numbers(value, number, &count);
         *(*key == 's' ? &c->scratch : &c->budget) = (size_t)number[0];

@@ -232,7 +232,7 @@ TEST(reductions_have_lanes)
 }
 
 /** A transpose is computed in blocks: in registers of a processor, in a GPU's local memory.  What has no vectors, or another
- * load that is scattered, and what is too narrow for a block stays points. */
+ * load that is scattered, and a tensor too narrow for a block stays points. */
 TEST(transposes_are_computed_in_blocks)
 {
     static const struct {

@@ -247,7 +247,7 @@ TEST(type_check_holds_the_limits)
         {{WNNOperandDataType_Int64, 1, {2147483647}}, NULL},
         {{WNNOperandDataType_Uint8, 12, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}, NULL},
         {{WNNOperandDataType_Undefined, 0, {0}}, "input has no valid data type (value 0)"},
-        {{(WNNOperandDataType)DTYPE_END, 0, {0}}, "input has no valid data type (value 12)"},
+        {{(WNNOperandDataType)DTYPE_END, 0, {0}}, "input has no valid data type (value 16)"},
         {{WNNOperandDataType_Uint8, 13, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
          "input has rank 13, the largest supported is 12"},
         {{WNNOperandDataType_Uint8, 2, {3, 0}}, "input has size 0 in dimension 1, allowed are 1 to 2147483647"},
@@ -342,16 +342,15 @@ TEST(scalars_fill_their_shape)
 
 TEST(names_parse_back)
 {
-    for (unsigned t = 1; t < DTYPE_COUNT; t++) {
+    for (unsigned t = 1; dtype_is_port((dtype)t); t++) {
         assert_int_equal(dtype_parse(dtype_name((dtype)t), strlen(dtype_name((dtype)t))), t);
         assert_int_equal(dtype_parse(dtype_short_name((dtype)t), strlen(dtype_short_name((dtype)t))), t);
         assert_int_equal(wnnOperandDataTypeGetByteSize((dtype)t), dtype_size((dtype)t));
     }
     /* In graphs that passes have been through, but no program's. */
-    assert_int_equal(dtype_parse("bf16", 4), DTYPE_BFLOAT16);
     assert_int_equal(dtype_parse("f64", 3), DTYPE_FLOAT64);
     assert_int_equal(dtype_parse("u4", 2), DTYPE_UINT4);
-    for (unsigned t = DTYPE_COUNT; t < DTYPE_END; t++) {
+    for (unsigned t = DTYPE_FLOAT64; t < DTYPE_END; t++) {
         assert_string_equal(wnnOperandDataTypeGetName((dtype)t), "undefined");
         assert_int_equal(wnnOperandDataTypeGetByteSize((dtype)t), 0);
     }

@@ -7,11 +7,10 @@
 TEST(switches_are_read)
 {
     struct debug_options d = {0};
-    struct error e = {0};
     static const char text[] =
         " verify , dump-llvm,,print-after=fold-constants,skip=a+b,skip=c,dump=/tmp/x y,isa=avx2,bfloat16-rate=0.5,";
 
-    assert_true(debug_parse(&d, text, sizeof text - 1, &e));
+    assert_done(debug_parse(&d, text, sizeof text - 1, &e));
     assert_int_equal(d.flags, DEBUG_VERIFY | DEBUG_DUMP_LLVM);
     assert_string_equal(d.print_after, "fold-constants");
     assert_string_equal(d.skip, "a+b+c");
@@ -19,9 +18,9 @@ TEST(switches_are_read)
     assert_string_equal(d.isa, "avx2");
     assert_true(d.bfloat16_rate == 0.5);
     assert_null(d.stop_after);
-    assert_true(debug_parse(&d, "isa=native", 10, &e)); /* the last one counts */
+    assert_done(debug_parse(&d, "isa=native", 10, &e)); /* the last one counts */
     assert_string_equal(d.isa, "native");
-    assert_true(debug_parse(&d, NULL, 0, &e));
+    assert_done(debug_parse(&d, NULL, 0, &e));
     debug_free(&d);
     assert_int_equal(d.flags, 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Output files: what they replace, what they follow, what they refuse, and what is left when something fails. */
+/* Output files: what they replace, what they follow, what they refuse, and which files are left when something fails. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

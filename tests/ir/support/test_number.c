@@ -18,7 +18,7 @@ static bool is_f16_nan(uint16_t h)
     return (h & 0x7C00) == 0x7C00 && (h & 0x3FF);
 }
 
-/* Of a float32, to nearest even; what is subnormal is a zero. */
+/* Of a float32, to nearest even; subnormal ones are zeros. */
 TEST(bfloat16_is_the_upper_half)
 {
     for (uint32_t h = 0; h < 65536; h++) {

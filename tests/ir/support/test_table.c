@@ -9,18 +9,44 @@ enum { ITEMS = 1000 };
 static void grow_array(struct arena *a)
 {
     int *items = NULL;
-    uint32_t capacity = 0;
+    size_t capacity = 0;
 
     for (int i = 0; i < ITEMS; i++) {
-        assert_true(array_reserve(a, &items, &capacity, (uint32_t)i + 1, sizeof *items));
+        assert_true(array_reserve(a, &items, &capacity, (size_t)i + 1, sizeof *items));
         items[i] = i;
     }
     for (int i = 0; i < ITEMS; i++)
         assert_int_equal(items[i], i);
-    assert_false(array_reserve(a, &items, &capacity, UINT32_MAX, sizeof *items)); /* no power of two */
+    assert_false(array_reserve(a, &items, &capacity, SIZE_MAX, sizeof *items)); /* no power of two */
     assert_int_equal(items[ITEMS - 1], ITEMS - 1);
     if (!a)
         free(items);
+}
+
+TEST(arrays_grow_by_one)
+{
+    struct bytes b = {0};
+    char *text = NULL;
+    int *items = NULL;
+
+    for (int i = 0; i < ITEMS; i++) {
+        assert_true(array_extend(&items, (size_t)i, sizeof *items));
+        items[i] = i;
+        assert_true(bytes_append(&b, &i, sizeof i) && bytes_append(&b, NULL, 1));
+        assert_true(text_append(&text, "%d;", i % 10));
+    }
+    assert_false(array_extend(&items, SIZE_MAX, sizeof *items));
+    assert_false(bytes_append(&b, NULL, SIZE_MAX));
+    assert_int_equal(b.length, ITEMS * (sizeof(int) + 1));
+    for (int i = 0; i < ITEMS; i++) {
+        assert_int_equal(items[i], i);
+        assert_memory_equal(b.data + (size_t)i * (sizeof i + 1), &i, sizeof i);
+        assert_int_equal(b.data[(size_t)i * (sizeof i + 1) + sizeof i], 0);
+        assert_true(text[2 * i] == '0' + i % 10 && text[2 * i + 1] == ';');
+    }
+    free(items);
+    free(b.data);
+    free(text);
 }
 
 TEST(arrays_grow)

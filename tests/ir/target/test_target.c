@@ -86,6 +86,8 @@ static const struct range ranges[] = {
     RANGE(UINT32, uint32_t, contraction.chains, 2, 64),
     RANGE(UINT32, uint32_t, contraction.chained_sums, 1, 8),
     RANGE(UINT32, uint32_t, contraction.unrolled_steps, 1, 4096),
+    RANGE(UINT32, uint32_t, contraction.window.steps, 1, 64),
+    RANGE(UINT32, uint32_t, contraction.window.unrolled, 1, 4096),
     RANGE(UINT32, uint32_t, contraction.row_pointers, 2, 32),
     RANGE(UINT32, uint32_t, contraction.few_rows, 1, 64),
     RANGE(UINT32, uint32_t, contraction.recurrent_rows, 1, 64),

@@ -49,8 +49,6 @@ TEST(what_is_no_attention_stays)
 
 static bool takes_all(void *user, const struct node *n)
 {
-    (void)user;
-    (void)n;
     return true;
 }
 

@@ -170,9 +170,8 @@ static double bound_beside(uint32_t channels)
              "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
              channels, channels);
     struct graph *g = parse_random(body);
-    struct error e = {0};
     x[0] = 1e6f;
-    assert_true(graph_interpret_bounds(g, (const void *[]){x}, (void *[]){y}, (double *[]){bounds}, &e));
+    assert_done(graph_interpret_bounds(g, (const void *[]){x}, (void *[]){y}, (double *[]){bounds}, &e));
     graph_free(g);
     return bounds[3 * 16];
 }

@@ -22,8 +22,6 @@ TEST(keys_that_do_not_count_are_left_out)
 static int64_t local_bytes(int rows, int keys)
 {
     const struct pass_options o = {.target = &plain_target, .debug = &prefer_attention};
-    struct kernel_list list;
-    struct error e = {0};
     char body[256];
 
     snprintf(body, sizeof body,
@@ -33,11 +31,10 @@ static int64_t local_bytes(int rows, int keys)
     struct graph *g = parse_body(body);
     assert_true(pass_fuse_attention(g, &o));
     pass_finish_clusters(g, &o);
-    assert_true(lower_cluster(g, g->first_cluster, &plain_target, &list, &e));
+    struct kernel_list list = kernels_lower(g, g->first_cluster, &plain_target);
     assert_int_equal(list.count, 1);
     int64_t bytes = kernel_locals_bytes(list.kernels[0]);
-    kernel_list_free(&list);
-    graph_free(g);
+    kernels_end(g, &list);
     return bytes;
 }
 
@@ -62,15 +59,12 @@ TEST(shared_masks_are_transposed_once)
 
     for (int own = 0; own < 2; own++) {
         struct graph *g = parse_body(bodies[own]);
-        struct kernel_list list;
-        struct error e = {0};
 
         assert_true(pass_fuse_attention(g, &o));
         pass_finish_clusters(g, &o);
-        assert_true(lower_cluster(g, g->first_cluster, &plain_target, &list, &e));
+        struct kernel_list list = kernels_lower(g, g->first_cluster, &plain_target);
         for (uint32_t i = 0; i < list.kernels[0]->stage_count; i++)
             assert_int_equal(list.kernels[0]->stages[i].period, !own && i == 1 ? 3 : 1);
-        kernel_list_free(&list);
-        graph_free(g);
+        kernels_end(g, &list);
     }
 }

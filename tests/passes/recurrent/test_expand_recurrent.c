@@ -294,10 +294,9 @@ TEST(one_row_is_one_kernel)
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         struct graph *g = parse_body(bodies[i]);
         struct recurrent_loop l;
-        struct error e = {0};
         uint32_t kernels = 0;
 
-        assert_true(recurrent_loop_create(g->first, &target, &l, &e));
+        assert_done(recurrent_loop_create(g->first, &target, &l, &e));
         assert_true(l.step[0].no_library);
         assert_true(passes_run(l.step[0].graph, &options));
         for (const struct cluster *c = l.step[0].graph->first_cluster; c; c = c->next)
@@ -308,7 +307,7 @@ TEST(one_row_is_one_kernel)
     }
 }
 
-/** The size of what is compiled does not depend on the number of steps. */
+/** The size of the program does not depend on the number of steps. */
 TEST(steps_cost_nothing)
 {
     uint32_t nodes[2] = {0};
@@ -319,9 +318,8 @@ TEST(steps_cost_nothing)
                                        : "inputs { x: f32[2, 2, 4]; w: f32[1, 32, 4]; r: f32[1, 32, 8]; }"
                                          "nodes { [h, c] = lstm(x, w, r, 2, 8); } outputs { h; }");
         struct recurrent_loop l;
-        struct error e = {0};
 
-        assert_true(recurrent_loop_create(g->first, &fake_target, &l, &e));
+        assert_done(recurrent_loop_create(g->first, &fake_target, &l, &e));
         nodes[i] = l.before.graph->node_count + l.step[0].graph->node_count;
         recurrent_loop_free(&l);
         graph_free(g);

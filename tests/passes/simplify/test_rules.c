@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Computes both sides of every algebraic rule (ir/rules/rules.c), as nodes of a graph and as expressions of a kernel.  A side
- * with one operand is computed for all float16 numbers and all bytes; others are computed for what is special in their type.
+ * with one operand is computed for all float16 numbers and all bytes; others are computed for special numbers of their type.
  */
 #include "ir/kernel/kernel_internal.h"
 #include "ir/rules/rules.h"

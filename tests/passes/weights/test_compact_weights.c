@@ -4,11 +4,11 @@
 #include "ir/graph/constant_pool.h"
 #include "passes/pass_support.h"
 #include "support/compact_graphs.h"
+#include "support/kernels.h"
 #include "support/schedules.h"
 
 static bool takes_everything(void *user, const struct node *n)
 {
-    (void)user;
     return op_infos[n->op].flags & OPF_LIBRARY;
 }
 
@@ -28,7 +28,6 @@ static void check_graph(struct graph *g, const char *packed)
     struct target t;
     const struct pass_options o = unpacking(&t);
     uint32_t tiled = 0;
-    struct error e = {0};
 
     check_pass_at(g, pass_canonicalize, &o, true, false, __FILE__, __LINE__);
     check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__);
@@ -42,10 +41,9 @@ static void check_graph(struct graph *g, const char *packed)
     pass_finish_clusters(g, &o);
     assert_int_equal(g->error.status, WNNStatus_Success);
     for (const struct cluster *c = g->first_cluster; packed && c; c = c->next) {
-        struct kernel_list list;
 
         assert_int_equal(c->kind, CLUSTER_KERNEL);
-        assert_true(lower_cluster(g, c, &t, &list, &e));
+        struct kernel_list list = kernels_lower(g, c, &t);
         for (uint32_t i = 0; i < list.count; i++) {
             struct schedule *s = schedule_cpu(list.kernels[i], &t);
             assert_non_null(s);
@@ -76,6 +74,10 @@ TEST(values_within_16_are_packed_into_words)
     check(MATMUL("16", "u8", "32, 128"), 3, 9, "u4[2, 32, 1, 64, 8]"); /* whatever the rows are */
     check(MATMUL("1", "u8", "2, 4"), 3, 9, "u4[2, 2, 16, 64, 8]");     /* blocks along both dimensions */
     check(MATMUL("1", "u8", "1, 1"), 3, 9, "u4[2, 1, 32, 64, 8]");
+    check(MATMUL("1", "i8", "8, 128"), -2, 4, "u2[2, 8, 2, 64, 4, 4]");
+    check(MATMUL("3", "u8", "32, 128"), 7, 4, "u4[2, 32, 1, 64, 8]"); /* a word of 2 bits would span two blocks */
+    check(MATMUL("1", "u8", "8, 128"), 1, 2, "u1[2, 8, 1, 64, 4, 8]");
+    check(MATMUL("1", "u8", "16, 128"), 1, 2, "u2[2, 16, 1, 64, 4, 4]");
 }
 
 /* A graph for other rows that is made of the same constants finds the words and what applies to blocks of them. */
@@ -152,6 +154,15 @@ TEST(transposed_weights_and_halves_are_packed)
     check("inputs { x: f32[1, 256]; } consts { h: f16[256, 128] @scalar(1); } "
           "nodes { w = cast(h, \"float32\"); y = matmul(x, w); } outputs { y; }",
           0, 1, "f16[2, 1, 256, 64]");
+    check("inputs { x: f32[1, 256]; } consts { h: bf16[256, 128] @scalar(1); } "
+          "nodes { w = cast(h, \"float32\"); y = matmul(x, w); } outputs { y; }",
+          0, 1, "bf16[2, 1, 256, 64]");
+    check("inputs { x: f32[1, 256]; } consts { q: f8e4m3[256, 128] @scalar(1); s: f32[1, 128] @scalar(1); } "
+          "nodes { f = cast(q, \"float32\"); w = mul(f, s); y = matmul(x, w); } outputs { y; }",
+          0, 100, "f8e4m3[2, 1, 256, 64]");
+    check("inputs { x: f32[1, 256]; } consts { q: f8e5m2[256, 128] @scalar(1); s: f32[8, 128] @scalar(1); z: f8e5m2[8, 128] "
+          "@scalar(1); } nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } outputs { y; }",
+          0, 60, "f8e5m2[2, 8, 32, 64]"); /* numbers up to 1, whose differences are exact */
 }
 
 #define TRANSPOSED(type, k, blocks)                                                                                            \
@@ -159,34 +170,41 @@ TEST(transposed_weights_and_halves_are_packed)
     "consts { q: " type "[128, " k "] @scalar(1); s: f32[128, " blocks "] @scalar(1); z: " type "[128, " blocks                \
     "] @scalar(1); } nodes { d = dequantizeLinear(q, s, z); w = transpose(d); y = matmul(x, w); } outputs { y; }"
 
-/* Numbers that have 4 bits already are read where they lie. */
+/* Numbers that are packed already are read where they lie. */
 TEST(words_are_packed_of_words)
 {
     static const struct {
         const char *body, *packed;
+        uint32_t bits;
     } cases[] = {
-        {TRANSPOSED("u8", "256", "8"), "u4[2, 8, 4, 64, 8]"},
-        {TRANSPOSED("u8", "320", "1"), "u4[2, 1, 40, 64, 8]"}, /* words that are not taken sixteen at a time */
-        {MATMUL("1", "u8", "8, 128"), "u4[2, 8, 4, 64, 8]"},
-        {TRANSPOSED("u8", "260", "65"), "u8[2, 65, 4, 64]"}, /* a word would span two blocks */
+        {TRANSPOSED("u8", "256", "8"), "u4[2, 8, 4, 64, 8]", 4},
+        {TRANSPOSED("u8", "320", "1"), "u4[2, 1, 40, 64, 8]", 4}, /* words that are not taken sixteen at a time */
+        {MATMUL("1", "u8", "8, 128"), "u4[2, 8, 4, 64, 8]", 4},
+        {TRANSPOSED("u8", "260", "65"), "u8[2, 65, 4, 64]", 4}, /* a word would span two blocks */
+        {TRANSPOSED("u8", "256", "8"), "u2[2, 8, 2, 64, 4, 4]", 2},
+        {MATMUL("1", "u8", "8, 128"), "u2[2, 8, 2, 64, 4, 4]", 2},
+        {TRANSPOSED("u8", "264", "33"), "u4[2, 33, 1, 64, 8]", 2},
+        {TRANSPOSED("u8", "256", "8"), "u1[2, 8, 1, 64, 4, 8]", 1},
+        {MATMUL("1", "u8", "16, 128"), "u2[2, 16, 1, 64, 4, 4]", 1},
+        {TRANSPOSED("u8", "260", "65"), "u8[2, 65, 4, 64]", 1},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct graph *g = compact_parse(cases[i].body, 0, 16);
-        compact_narrow(g, 0);
+        struct graph *g = compact_parse(cases[i].body, 0, 1u << cases[i].bits);
+        compact_narrow(g, 0, cases[i].bits);
         check_graph(g, cases[i].packed);
     }
     /* Zero points in 4 bits, too, become bytes; of weights in three dimensions the constant's shape changes. */
     struct graph *g = compact_parse(TRANSPOSED("u8", "256", "8"), 0, 16);
-    compact_narrow(g, 2);
-    compact_narrow(g, 0);
+    compact_narrow(g, 2, 4);
+    compact_narrow(g, 0, 4);
     check_graph(g, "u4[2, 8, 4, 64, 8]");
     g = compact_parse("inputs { x: f32[1, 256]; } "
                       "consts { q: u8[128, 8, 32] @scalar(1); s: f32[128, 8, 1] @scalar(1); z: u8[128, 8, 1] @scalar(1); } "
                       "nodes { d = dequantizeLinear(q, s, z); r = reshape(d, newShape=[128, 256]); w = transpose(r); "
                       "y = matmul(x, w); } outputs { y; }",
                       0, 16);
-    compact_narrow(g, 0);
+    compact_narrow(g, 0, 4);
     struct target t;
     const struct pass_options o = unpacking(&t);
     assert_true(pass_canonicalize(g, &o));
@@ -204,7 +222,7 @@ TEST(transposed_weights_are_packed_where_they_lie)
         struct graph *g =
             compact_parse(i == 2 ? TRANSPOSED("i8", "256", "8") : TRANSPOSED("u8", "256", "8"), 0, i == 0 ? 16 : 256);
         if (i == 0)
-            compact_narrow(g, 0);
+            compact_narrow(g, 0, 4);
         assert_true(pass_canonicalize(g, &o));
         assert_false(pass_fold_constants(g, &o));
         graph_free(g);
@@ -268,18 +286,16 @@ TEST(other_weights_are_folded)
 /* Makes kernels of the graph, and counts those that multiply bytes and those in no register tiles. */
 static void count_kernels(struct graph *g, const struct pass_options *o, uint32_t *multiply, uint32_t *others)
 {
-    struct error e = {0};
 
     *multiply = *others = 0;
     pass_fuse_kernels(g, o);
     pass_finish_clusters(g, o);
     assert_int_equal(g->error.status, WNNStatus_Success);
     for (const struct cluster *c = g->first_cluster; c; c = c->next) {
-        struct kernel_list list;
 
         if (c->kind != CLUSTER_KERNEL)
             continue;
-        assert_true(lower_cluster(g, c, o->target, &list, &e));
+        struct kernel_list list = kernels_lower(g, c, o->target);
         for (uint32_t i = 0; i < list.count; i++) {
             struct schedule *s = schedule_cpu(list.kernels[i], o->target);
             assert_non_null(s);
@@ -309,7 +325,7 @@ TEST(the_other_operand_is_rounded_to_bytes)
     t.isa.byte_products = BYTES_MIXED;
     t.rounds_operands = true;
     check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__);
-    assert_true(pass_pack_weights(g, &o)); /* which changes what is computed: tests of the whole library bound by how much */
+    assert_true(pass_pack_weights(g, &o)); /* which changes results: tests of the whole library bound by how much */
     assert_prints(g, "u4[2, 8, 4, 64, 4, 2]");
     assert_prints(g, "u4[3, 8, 4, 64, 4, 2]"); /* one scale for all of K: A has blocks of 32 */
     graph_for_each (g, n)
@@ -345,37 +361,6 @@ TEST(whole_bytes_are_multiplied)
         count_kernels(g, &o, &multiply, &round);
         assert_int_equal(multiply, zero == 128);
         assert_int_equal(round, zero == 128);
-        graph_free(g);
-    }
-}
-
-/* On a device that multiplies bytes, weights of an operand that is bytes already are packed as words, and the bytes become
- * a part of the kernel as they are: where scale and zero point are constants, and where the device has the instruction. */
-TEST(bytes_of_networks_are_multiplied_on_devices)
-{
-    static const char body[] = "inputs { x: u8[4, 256]; n: u8[1, 1]; } consts { q: i8[256, 128] @scalar(1); s: f32[1, 128] "
-                               "@scalar(1); z: i8[1, 128] @scalar(0); u: f32[1, 1] @scalar(0.5); v: u8[1, 1] @scalar(113); "
-                               "f: u8[1, 1] @scalar(3); } nodes { b = mul(x, f); d = dequantizeLinear(b, u, %s); "
-                               "w = dequantizeLinear(q, s, z); y = matmul(d, w); } outputs { y; }";
-
-    for (int i = 0; i < 3; i++) {
-        const bool bytes = i == 0; /* 1: without an instruction; 2: a zero point that is data */
-        struct gpu_facts device = *target_gpu_facts(false);
-        struct target t;
-        struct pass_options o = unpacking(&t);
-        char text[600];
-
-        snprintf(text, sizeof text, body, i == 2 ? "n" : "v");
-        struct graph *g = compact_parse(text, -128, 256);
-        for (const struct value *v = g->first_constant; v; v = v->next_constant)
-            if (!strcmp(v->name, "z"))
-                memset((void *)(uintptr_t)v->constant->data, 0, v->constant->bytes);
-        device.dots = i == 1 ? GPU_DOTS_NONE : GPU_DOTS_KHR;
-        t.device = &device;
-        t.compact.panel_columns = UINT32_MAX;
-        check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__);
-        assert_true(pass_pack_weights(g, &o));
-        assert_prints(g, bytes ? "i8[1, 8, 8, 128, 4]" : "i8[1, 1, 256, 128]");
         graph_free(g);
     }
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* pack-weights: what is packed, what is not, that results keep every bit, and that one kernel reads the panels where they lie.
+/* pack-weights: which weights are packed, that results keep every bit, and that one kernel reads the panels where they lie.
  */
 #include "ir/graph/constant_pool.h"
 #include "passes/pass_support.h"
+#include "support/kernels.h"
 #include "support/schedules.h"
 
 static bool takes_nothing(void *user, const struct node *n)
 {
-    (void)user;
-    (void)n;
     return false;
 }
 
@@ -37,7 +36,6 @@ static void check_for(uint32_t vector_bits, const char *body, const char *packed
     struct target t;
     const struct pass_options o = no_library(&t, vector_bits);
     struct graph *g = parse_numbered(body);
-    struct error e = {0};
     uint32_t contractions = 0;
 
     assert_int_equal(check_pass_at(g, pass_pack_weights, &o, true, true, __FILE__, __LINE__), packed != NULL);
@@ -47,10 +45,9 @@ static void check_for(uint32_t vector_bits, const char *body, const char *packed
     pass_finish_clusters(g, &o);
     assert_int_equal(g->error.status, WNNStatus_Success);
     for (const struct cluster *c = g->first_cluster; packed && c; c = c->next) {
-        struct kernel_list list;
         if (c->kind != CLUSTER_KERNEL)
             continue;
-        assert_true(lower_cluster(g, c, &t, &list, &e));
+        struct kernel_list list = kernels_lower(g, c, &t);
         for (uint32_t i = 0; i < list.count; i++) {
             const struct kernel *k = list.kernels[i];
             struct schedule *s = schedule_of(k, &t.isa);
@@ -196,7 +193,6 @@ static const struct isa isa_levels[] = {
 static struct schedule *schedule_packed(struct graph *g, const struct target *t, struct kernel_list *list, int64_t *panel)
 {
     const struct pass_options o = {.target = t};
-    struct error e = {0};
 
     assert_true(pass_pack_weights(g, &o));
     pass_fuse_kernels(g, &o);
@@ -208,7 +204,7 @@ static struct schedule *schedule_packed(struct graph *g, const struct target *t,
     for (const struct cluster *c = g->first_cluster; c; c = c->next) {
         if (c->kind != CLUSTER_KERNEL)
             continue;
-        assert_true(lower_cluster(g, c, t, list, &e));
+        assert_done(lower_cluster(g, c, t, list, &e));
         for (uint32_t i = 0; i < list->count; i++) {
             struct schedule *s = schedule_cpu(list->kernels[i], t);
 
@@ -260,8 +256,7 @@ static void check_agreement(const struct isa *isa, int64_t m, int64_t k, int64_t
         assert_true(tile->mr * tile->vectors >= target_facts(&t)->contraction.chains ||
                     (tile->mr + 1) * by_row + fixed > isa->registers); /* or one row more does not fit */
     schedule_free(s);
-    kernel_list_free(&list);
-    graph_free(g);
+    kernels_end(g, &list);
 }
 
 TEST(tiles_fit_panels)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Networks with a manifest: a small one, what is said of broken ones, and every way to cut one off. */
+/* Networks with a manifest: a small one, messages about broken ones, and every way to cut one off. */
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/manifest.h"
 #include "frontend/readers/model.h"
@@ -28,8 +28,7 @@ TEST(good_manifests_are_read)
 
     write_text("manifest.json", good);
     for (size_t i = 0; i < 2; i++) { /* the folder, or its manifest */
-        if (!model_read(context, paths[i], NULL, &m, &e))
-            fail_msg("%s", e.message);
+        assert_works(model_read(context, paths[i], NULL, &m, &e), &e);
         assert_string_equal(m.name, "n");
         assert_int_equal(m.input_count, 1);
         assert_int_equal(m.output_count, 1);
@@ -82,7 +81,6 @@ TEST(many_names_are_read)
 {
     enum { LAYERS = 100, LINE = 120 };
     char *text = malloc(LAYERS * LINE + 400);
-    struct error e = {0};
     struct model m;
 
     assert_non_null(text);
@@ -93,8 +91,7 @@ TEST(many_names_are_read)
     sprintf(text + at, "], \"outputs\": [{\"name\": \"y%d\"}]}", LAYERS - 1);
     write_bytes("manifest.json", text, strlen(text));
     free(text);
-    if (!model_read(context, ".", NULL, &m, &e))
-        fail_msg("%s", e.message);
+    assert_done(model_read(context, ".", NULL, &m, &e));
     assert_int_equal(m.output_count, 1);
     model_free(&m);
 }
@@ -111,9 +108,9 @@ TEST(broken_manifests_are_refused)
          "manifest.json:1:73: a size from 0 to 4294967295 expected"},
         {MANIFEST("{\"name\": \"x\\n\", \"dataType\": \"float32\", \"shape\": [0]}", "", "", ""),
          "input \"x\\u{a}\" has size 0 in dimension 0"},
-        {MANIFEST("{\"name\": \"x\", \"dataType\": \"float\", \"shape\": [2]}", "", "", ""), "'float' is no data type"},
+        {MANIFEST("{\"name\": \"x\", \"dataType\": \"float\", \"shape\": [2]}", "", "", ""), "'float' is not a data type"},
         {MANIFEST("{\"name\": \"x\", \"dataType\": \"float32\", \"shape\": [65536, 65536]}", "", "", ""), "too many elements"},
-        {MANIFEST(INPUT ", " INPUT, "", "", ""), "there is an input of that name already"},
+        {MANIFEST(INPUT ", " INPUT, "", "", ""), "an input of that name exists"},
         {MANIFEST("", CONSTANT ", " CONSTANT, "", ""), "name 'w' is defined twice"},
         {MANIFEST("", "{\"id\": \"w\", \"file\": \"../w.npy\"}", "", ""),
          "file ../w.npy: the path leads out of the model's folder"},
@@ -176,15 +173,14 @@ TEST(paths_that_are_no_models_are_refused)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         write_bytes("other", others[i].bytes, others[i].length);
         assert_false(model_read(context, "other", NULL, &m, &e));
-        assert_non_null(strstr(e.message, "is no model: neither ONNX nor .webnn text or JSON"));
+        assert_non_null(strstr(e.message, "is not a model: neither ONNX nor .webnn text or JSON"));
         assert_non_null(strstr(e.message, others[i].what));
     }
     /* By contents, whatever the name: with a byte order mark and comments before the first word. */
     static const char text[] = "\xEF\xBB\xBF# a graph\n// with comments\nwebnn_graph \"g\" v1 { inputs { x: f32[1]; } nodes { "
                                "y = relu(x); } outputs { y; } }";
     write_bytes("other", text, sizeof text - 1);
-    if (!model_read(context, "other", NULL, &m, &e))
-        fail_msg("%s", e.message);
+    assert_works(model_read(context, "other", NULL, &m, &e), &e);
     assert_string_equal(m.name, "g");
     model_free(&m);
     remove("other");
@@ -228,8 +224,7 @@ TEST(cases_are_loaded)
         struct manifest_case c;
 
         write_bytes("manifest.json", texts[i], strlen(texts[i]));
-        if (!manifest_open(".", &m, &e))
-            fail_msg("%s", e.message);
+        assert_works(manifest_open(".", &m, &e), &e);
         assert_int_equal(manifest_case_count(m), 1);
         if (manifest_case_load(m, 0, &c, &e) != !messages[i])
             fail_msg("%s: %s", texts[i], e.message);

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Computes one token and a prompt with a small language model in three formats of weights, and holds the logits and the caches
-# against references.  With WEBNN_ENGINE=gpu a device computes, if there is one, which rounds activations with the debug switch
-# prefer-dots only.
+# against references.  With WEBNN_ENGINE=gpu a device computes, if there is one.
 #
 #   decoder.sh WEBNN-RUN FOLDER
 run=$1
@@ -14,7 +13,6 @@ if [ "${WEBNN_ENGINE:-}" = gpu ] && "$run" --list-devices | grep "^there are no 
     exit 77
 fi
 case ${WEBNN_DEBUG:-}${WEBNN_ENGINE:-} in
-*prefer-dots*gpu) multiplies=true ;;
 *isa=baseline* | *gpu) ;;
 *) # the processor that programs run on, which an emulator may be
     scratch=$(mktemp -d) || exit 1

@@ -223,6 +223,7 @@ static bool run_stream(struct network *n, const cJSON *stream)
     return ok;
 }
 
+PROGRAM_HELP("usage: onnx-models FOLDER   run the network of a folder and compare it with its manifest\n")
 int main(int argc, char **argv)
 {
     struct error e = {0};
@@ -233,10 +234,8 @@ int main(int argc, char **argv)
     cJSON *manifest;
     bool ok = true;
 
-    if (help_asked(argc, argv, "usage: onnx-models FOLDER   run the network of a folder and compare it with its manifest\n"))
-        return 0;
     if (argc != 2)
-        die("usage", "onnx-models FOLDER");
+        return WRONG_USAGE;
     folder = argv[1];
     path = file_join(folder, "manifest.json");
     if (!path || !file_read(path, &text, &length, &e)) {

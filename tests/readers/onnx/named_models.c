@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "webnn/webnn_model.h"
+#include "../../support/help.h"
 
 enum { PORTS_MAX = 200, DIMENSIONS_MAX = 8 };
 
@@ -128,6 +129,7 @@ static bool compare(WNNContext context, const char *path, WNNDynamicModel model,
     return same;
 }
 
+PROGRAM_HELP("usage: onnx-named-models MODEL READS SIZES ...\n")
 int main(int argc, char **argv)
 {
     WNNModelDimension dimensions[DIMENSIONS_MAX];
@@ -136,10 +138,8 @@ int main(int argc, char **argv)
     WNNDynamicModel model;
     bool ok = true;
 
-    if (argc < 4) {
-        fprintf(stderr, "usage: %s MODEL READS SIZES ...\n", argv[0]);
-        return 2;
-    }
+    if (argc < 4)
+        return WRONG_USAGE;
     if (wnnCreateContext(NULL, &context))
         die("context", wnnGetLastErrorMessage());
     if (wnnDynamicModelCreate(context, argv[1], NULL, &model))

@@ -80,8 +80,57 @@ def run(path, reads, *sizes):
     failed |= subprocess.run([program, path, str(reads), *sizes], check=False).returncode != 0
 
 
-failed = False
+def recurrent(folder):
+    """Writes a Scan over the steps, and an RNN whose rows have lengths, which are loops of the builder.  Returns the path."""
+    floats = lambda name, *dims: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, dims or None)
+    body = helper.make_graph([helper.make_node('Add', ['state', 'row'], ['sum']), helper.make_node('Tanh', ['sum'], ['next']),
+                              helper.make_node('Shape', ['next'], ['shape']),
+                              helper.make_node('Reshape', ['next', 'shape'], ['each'])],
+                             'body', [floats('state', 'batch', 4), floats('row', 'batch', 4)],
+                             [floats('next', 'batch', 4), floats('each', 'batch', 4)])
+    again = helper.make_graph([helper.make_node('Mul', ['v', 'half'], ['v2']), helper.make_node('Add', ['v2', 'start'], ['v3']),
+                               helper.make_node('Identity', ['go'], ['on'])], 'again',
+                              [helper.make_tensor_value_info('i', onnx.TensorProto.INT64, []),
+                               helper.make_tensor_value_info('go', onnx.TensorProto.BOOL, []), floats('v', 'batch', 4)],
+                              [helper.make_tensor_value_info('on', onnx.TensorProto.BOOL, []), floats('v3', 'batch', 4)])
+    weights = np.linspace(-1, 1, 32).astype(np.float32).reshape(2, 1, 4, 4)
+    nodes = [helper.make_node('Scan', ['start', 'x'], ['last', 'states'], num_scan_inputs=1, body=body),
+             helper.make_node('Shape', ['x'], ['sizes']), helper.make_node('Gather', ['sizes', 'zero'], ['steps']),
+             helper.make_node('Loop', ['steps', '', 'last'], ['v'], body=again),
+             helper.make_node('RNN', ['states', 'w', 'r', '', 'lengths'], ['y', 'y_h'], hidden_size=4)]
+    graph = helper.make_graph(nodes, 'graph', [floats('x', 'steps', 'batch', 4), floats('start', 'batch', 4),
+                                               helper.make_tensor_value_info('lengths', onnx.TensorProto.INT32, ['batch'])],
+                              [floats('v'), floats('y'), floats('y_h')],
+                              [numpy_helper.from_array(w, name) for w, name in zip(weights, 'wr')] +
+                              [numpy_helper.from_array(np.array(0, np.int64), 'zero'),
+                               numpy_helper.from_array(np.array(0.5, np.float32), 'half')])
+    path = os.path.join(folder, 'recurrent.onnx')
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 14)]), path)
+    return path
+
+
 picture = {0: 'batch', 2: 'height', 3: 'width'}
+NODES = {  # of the suite's tests: names of dimensions of input 0, and sizes
+    'spacetodepth': (picture, 'batch=2,height=4,width=6', 'batch=1,height=2,width=8'),
+    'maxpool_2d_ceil': (picture, 'batch=1,height=4,width=4', 'batch=2,height=5,width=7'),
+    'averagepool_2d_ceil': (picture, 'batch=1,height=9,width=6', 'batch=2,height=5,width=7'),
+    'lppool_2d_strides': (picture, 'batch=1,height=32,width=32', 'batch=2,height=9,width=11'),
+    'convinteger_with_padding': (picture, 'batch=1,height=3,width=3', 'batch=2,height=7,width=5'),
+    'matmulinteger': ({0: 'batch'}, 'batch=4', 'batch=9'),
+    'split_equal_parts_2d_opset13': ({1: 'length'}, 'length=6', 'length=8'),
+}
+
+
+def normalised(folder):
+    """Writes an LRN, which must know the channels."""
+    types = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, 'channels', 2, 2]) for name in 'xy']
+    graph = helper.make_graph([helper.make_node('LRN', ['x'], ['y'], size=3)], 'graph', types[:1], types[1:])
+    path = os.path.join(folder, 'normalised.onnx')
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 14)]), path)
+    return path
+
+
+failed = False
 with tempfile.TemporaryDirectory() as folder:
     if '--large' in sys.argv:
         script('make_decoder').make('decoder_135m_q4', os.path.join(folder, 'decoder.onnx'))
@@ -96,14 +145,19 @@ with tempfile.TemporaryDirectory() as folder:
     for made in ('mobilenetv2', 'resnet50', 'unet_tiny'):
         run(name(file(made), folder, {'x': picture}), 1, 'batch=1,height=64,width=64', 'batch=2,height=96,width=32')
     run(name(file('bert_encoder'), folder, {'x': {0: 'batch', 1: 'length'}}, free_reshapes), 1, 'batch=1,length=128',
-        'batch=1,length=7', 'batch=2,length=33')
+        'batch=1,length=7', *(f'batch={2 + i % 3},length={33 + i * i}' for i in range(6)))
     run(name(file('whisper'), folder, {'mel': {0: 'batch', 2: 'frames'}},
              lambda graph: (free_reshapes(graph), slice_positions(graph, 1500))), 1, 'batch=1,frames=100', 'batch=2,frames=77')
-    run(name(file('lstm_speech'), folder, {'x': {0: 'steps'}}), 'numbers', 'steps=5', 'steps=9')
+    run(name(file('lstm_speech'), folder, {'x': {0: 'steps'}}), 1, 'steps=5', 'steps=9')
+    run(normalised(folder), 'numbers', 'channels=3', 'channels=7')
+    for test, (names, *sizes) in NODES.items():
+        source = os.path.join(shared, 'onnx-node-tests', 'node', 'test_' + test, 'model.onnx')
+        run(name(source, folder, {onnx.load(source).graph.input[0].name: names}), 1, *sizes)
+    run(recurrent(folder), 1, 'steps=5,batch=1', 'steps=40,batch=3', 'steps=1,batch=2')
     for weights in ('q4', 'q8', 'f32'):
         decoder = os.path.join(bench, 'decoder_tiny', f'decoder_tiny_{weights}.onnx')
         run(decoder, 2, 'sequence=3,past=0,total=3', 'sequence=1,past=3,total=4', 'sequence=2,past=4,total=6',
-            'sequence=7,past=0,total=7')
+            'sequence=7,past=0,total=7', *(f'sequence={16 + i},past={40 - i * i},total={56 + i - i * i}' for i in range(5)))
     run(os.path.join(models, 'magika-v3', 'model.onnx'), 1, 'unk__214=1', 'unk__214=3')
     run(name(file('lstm_speech'), folder, {'x': {1: 'batch'}}), 1, 'batch=1', 'batch=3')
     inputs = {'super-resolution': {'input': picture}, 'ultraface-rfb-320': {'input': {0: 'batch'}},

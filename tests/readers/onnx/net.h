@@ -406,11 +406,9 @@ static inline void refused(struct net *t, const struct model_options *options, c
 static inline void compute(struct net *t, const void *x, size_t x_bytes, void *y, size_t y_bytes)
 {
     WNNNamedBuffer in = {WNN_STR("x"), (void *)(uintptr_t)x, x_bytes}, out;
-    struct error e = {0};
     WNNGraph graph;
 
-    if (model_build(&t->read, &graph, &e))
-        fail_msg("%s", e.message);
+    assert_done(!model_build(&t->read, &graph, &e));
     out = (WNNNamedBuffer){WNN_STR(t->read.outputs[0].name), y, y_bytes};
     if (wnnGraphCompute(graph, wnnGraphGetInputCount(graph), &in, 1, &out))
         fail_msg("%s", wnnGetLastErrorMessage().data);

@@ -6,7 +6,7 @@
  * compute on the engine.  Inputs that cases.json marks constant are handed to the reader, the others at run time.  Prints how
  * many cases passed, were refused, failed.
  *
- * REFUSALS lists what is not expected to pass, one case a line, and must be exact among the cases that run:
+ * REFUSALS lists the cases that are not expected to pass, one a line, and must be exact among the cases that run:
  *   refused NAME TEXT     the reader says TEXT (among other things), because static WebNN cannot express the model
  *   disputed NAME TEXT    the model runs, its results differ from the file's, and the file is wrong: TEXT says by which rule
  * A case that is refused or differs without being listed fails, and so does one that is listed and passes.
@@ -24,10 +24,13 @@
 #include <string.h>
 
 #include "frontend/readers/files/element.h"
+#include "frontend/readers/files/file.h"
 #include "frontend/readers/ports.h"
+#include "ir/support/array.h"
 #include "onnx.pb-c.h"
 #include "webnn/webnn.h"
 #include "../../support/shared.h"
+#include "../../support/help.h"
 
 enum { PORTS_MAX = 24 };
 
@@ -52,29 +55,12 @@ static _Noreturn void die(const char *what)
 
 static void *read_file(const char *path, size_t *size)
 {
-    FILE *f = fopen(path, "rb");
-    char *data = NULL;
-    size_t have = 0, room = 0, n;
+    char *data;
 
-    if (!f)
-        return NULL;
-    do {
-        if (have + 1 >= room) {
-            room = room ? 2 * room : 1 << 16;
-            data = realloc(data, room);
-            if (!data)
-                die(path);
-        }
-        n = fread(data + have, 1, room - have - 1, f);
-        have += n;
-    } while (n);
-    fclose(f);
-    data[have] = '\0';
-    *size = have;
-    return data;
+    return file_read(path, &data, size, NULL) ? data : NULL;
 }
 
-/* ---- the list of what is not expected to pass ---- */
+/* ---- the list of cases that are not expected to pass ---- */
 
 static void read_expectations(const char *path)
 {
@@ -97,8 +83,7 @@ static void read_expectations(const char *path)
             fprintf(stderr, "%s: a line of the wrong form: %s\n", path, kind);
             exit(1);
         }
-        expectations = realloc(expectations, (expectation_count + 1) * sizeof *expectations);
-        if (!expectations)
+        if (!array_extend(&expectations, expectation_count, sizeof e))
             die(path);
         expectations[expectation_count++] = e;
     }
@@ -559,6 +544,7 @@ static int run_cases(const cJSON *rows, const char *folder, const char *group, c
     return bad ? 1 : 0;
 }
 
+PROGRAM_HELP("usage: onnx-node-tests FOLDER REFUSALS [--group NAME | --case NAME] [--debug SWITCHES] [--named] [--verbose]\n")
 int main(int argc, char **argv)
 {
     const char *group = NULL, *only = NULL;
@@ -567,10 +553,8 @@ int main(int argc, char **argv)
     char path[512], *text;
     size_t size;
 
-    if (argc < 3) {
-        fprintf(stderr, "usage: %s FOLDER REFUSALS [--group NAME | --case NAME] [--debug SWITCHES] [--verbose]\n", argv[0]);
-        return 2;
-    }
+    if (argc < 3)
+        return WRONG_USAGE;
     for (int i = 3; i < argc; i++) {
         if (!strcmp(argv[i], "--verbose"))
             verbose = true;

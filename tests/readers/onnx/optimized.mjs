@@ -90,7 +90,7 @@ async function computed(session) {
   return { inputs: write(feeds), outputs: write(results) };
 }
 
-/** Returns what is wrong with the results of a model in a file, or undefined. */
+/** Returns the error of the results of a model in a file, or undefined. */
 function compare(file, { inputs, outputs }, { atol, rtol, share = 0 }) {
   const given = [file, '--quiet', '--atol', atol, '--rtol', rtol];
   for (const [option, files] of [['--input', inputs], ['--compare', outputs]])

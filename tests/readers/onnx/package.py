@@ -27,7 +27,7 @@ except ImportError as e:
 
 
 def array_of(value, info):
-    """Returns what the graph takes for a value, or None for what is no tensor of numbers."""
+    """Returns what the graph takes for a value, or None if it is no tensor of numbers."""
     if not info.type.HasField("tensor_type") or info.type.tensor_type.elem_type == onnx.TensorProto.STRING:
         return None
     a = onnx.numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
@@ -59,5 +59,6 @@ for case in node._NodeTestCases + model._SimpleModelTestCases:
                "arguments": [], "rtol": 2e-2 if half else 1e-3, "atol": 1e-2 if half else 1e-5}, open(path + "/case.json", "w"))
 with open(folder + "/refused.txt", "w") as f:
     f.write("\n")
-    f.writelines(line[len("package "):] for line in open(refusals) if line.startswith("package "))
+    lines = [line[len("package "):] for line in open(refusals) if line.startswith("package ")]
+    f.writelines(line.split(" -- ")[0].strip() + "\n" for line in lines)
 sys.exit(subprocess.run([sys.argv[4], folder, folder + "/refused.txt"] + sys.argv[5:]).returncode)

@@ -32,7 +32,7 @@ static struct {
     int32_t seen[MOST];
 } d;
 
-/* Holds queries, keys and values as numbers of all heads, and what is added to the scores. */
+/* Holds queries, keys and values as numbers of all heads, and addends of the scores. */
 static struct {
     int keys;
     double q[BATCH][HEADS][LENGTH][SIZE], k[BATCH][HEADS][LENGTH + PAST][SIZE], v[BATCH][HEADS][LENGTH + PAST][SIZE];
@@ -124,7 +124,7 @@ static void rows_of_heads(bool scores)
         input(t, "bias", F16, "1 3 5 5");
     Onnx__NodeProto *n = microsoft(t, "MultiHeadAttention", scores ? "q k v - mask bias" : "q k v - mask", "y");
     attribute_int(t, n, "num_heads", HEADS);
-    attribute_float(t, n, "mask_filter_value", -2); /* so that what is masked still counts */
+    attribute_float(t, n, "mask_filter_value", -2); /* so that masked keys still count */
     r.keys = LENGTH;
     memcpy(d.bias16 + LENGTH * LENGTH, d.bias16, LENGTH * LENGTH * sizeof *d.bias16); /* the same for all heads */
     memcpy(d.bias16 + 2 * LENGTH * LENGTH, d.bias16, LENGTH * LENGTH * sizeof *d.bias16);

@@ -105,6 +105,50 @@ TEST(if_takes_a_branch)
     assert_true(y[0] == 1 && y[1] == -3);
 }
 
+/** Large branches are loops that do not begin where the other one is taken (pass separate-branches), also where a result has no
+ * elements in one of them, or is not wanted. */
+TEST(an_if_takes_one_of_two_large_branches)
+{
+    enum { SIZE = 256 };
+    float x[SIZE] = {0}, y[SIZE], z[SIZE], *w = keep(t, sizeof(float[SIZE * SIZE]));
+    void *const in[] = {x}, *const out[] = {y, z};
+    Onnx__GraphProto *branch;
+
+    for (int i = 0; i < SIZE; i++)
+        w[i * SIZE + i] = 2;
+    initializer(t, tensor(t, "w", F32, 2, (int64_t[]){SIZE, SIZE}, w, sizeof(float[SIZE * SIZE])));
+    initializer(t, tensor(t, "none", F32, 2, (int64_t[]){0, 1}, NULL, 0));
+    input(t, "x", F32, "1 256");
+    output(t, "y z");
+    nodes_in(t, &t->graph, "m = ReduceMax x, keepdims 0; c = Cast m, to 9");
+    node(t, "If", "c", "y z");
+    branch = attribute_graph(t, t->graph.node[2], "then_branch");
+    nodes_in(t, branch, "r = MatMul x w; e = Identity none");
+    outputs_in(t, branch, "r e");
+    branch = attribute_graph(t, t->graph.node[2], "else_branch");
+    nodes_in(t, branch, "q = MatMul x w; r = Neg q; p = MatMul q w; e = Abs p");
+    outputs_in(t, branch, "r e");
+    for (int taken = 0; taken < 2; taken++) {
+        x[1] = taken ? 1 : -1;
+        run(t, in, out, (size_t[]){sizeof y, sizeof z});
+        assert_true(y[1] == 2 && (taken || z[1] == 4));
+        y[1] = 0;
+        computes(x, y);
+        assert_true(y[0] == 0 && y[1] == 2);
+    }
+    /* What has no elements in both is nothing to select, of one shape. */
+    initializer(t, tensor(t, "nil", F32, 2, (int64_t[]){0, 2}, NULL, 0));
+    branch->node[3] = make_node(t, "Identity", "nil", "e");
+    refused(
+        t, NULL,
+        "\"n_y z\" (If): its condition depends on an input of the model, \"x\", and output 1, float32 [0, 1] in then_branch "
+        "and "
+        "float32 [0, 2] in else_branch, has no elements in either: the value of x, given by constants, says which branch is");
+    branch->node[3] = make_node(t, "Identity", "none", "e");
+    computes(x, y);
+    assert_true(y[1] == 2);
+}
+
 /** A rate decides between networks of other shapes, as published networks of speech have it. */
 TEST(an_if_between_shapes_says_which_constant_decides)
 {
@@ -161,7 +205,7 @@ TEST(sequences_of_known_length_leave_no_trace)
     refused(t, NULL, "\"n_row\" (SequenceAt): the position is 3");
     *(int64_t *)t->graph.initializer[1]->raw_data.data = -1;
     map->input[0] = text(t, "row");
-    refused(t, NULL, "\"n_mapped\" (SequenceMap): input 0 is no sequence of tensors");
+    refused(t, NULL, "\"n_mapped\" (SequenceMap): input 0 is not a sequence of tensors");
     map->op_type = text(t, "SequenceEmpty");
     map->n_input = map->n_attribute = 0;
     refused(t, NULL, "\"n_y\" (ConcatFromSequence): its sequence has no elements");
@@ -350,7 +394,7 @@ TEST(names_of_bodies_are_their_own)
             body_of_names(t, "else_branch", "", "y");
         else if (!strcmp(cases[i].type, "Scan"))
             attribute_int(t, t->graph.node[0], "num_scan_inputs", 1);
-        node(t, "Sub", "x x", "zeros"); /* comes after the body that reads what is made of it */
+        node(t, "Sub", "x x", "zeros"); /* comes after the body that reads its result */
         nodes_in(t, &t->graph, "zero = ReduceMax zeros, keepdims 0; early = Cos zero");
         attribute_int(t, node(t, "Cast", "early", "at_run_time"), "to", BOOL);
         nodes_in(t, &t->graph, "last = Neg y; later = Add last early; z = Sub later early; rows = Neg z");

@@ -8,7 +8,7 @@
 #include "readers/onnx/net.h"
 #include "support/random.h"
 
-enum { ROWS_MAX = 1024, ROW = 3 };
+enum { ROWS_MAX = 4096, ROW = 3 };
 
 /** Reads, builds and computes on the inputs x and s; the bytes of each output follow its name, up to a NULL. */
 static void run_all(const float *x, size_t x_bytes, const float *s, size_t s_bytes, const WNNNamedBuffer *outputs, size_t count)
@@ -30,6 +30,7 @@ struct nms {
     int64_t batch, classes, boxes, most;
     float overlap, threshold; /* NaN: not given */
     bool centered;
+    int64_t high; /* the first scores that are above the threshold, the others are not; 0: any are */
 };
 
 /** The part that two boxes have in common of what they cover, 0 if that is nothing. */
@@ -118,22 +119,36 @@ static void draw(const struct nms *c, float *boxes, float *scores)
             memcpy(boxes + 4 * i, (float[]){y + h, x, y, x + w}, 4 * sizeof *boxes);
     }
     for (int64_t i = 0; i < c->batch * c->classes * c->boxes; i++)
-        scores[i] = random_below(50) ? (float)random_below(32) / 32 : NAN;
+        scores[i] = c->high ? (i < c->high) : random_below(50) ? (float)random_below(32) / 32 : NAN;
 }
 
 TEST(boxes_that_overlap_better_ones_are_dropped)
 {
     static const struct nms cases[] = {
-        {1, 1, 6, 3, .5F, 0, false},       {2, 3, 90, 9, .5F, .25F, false},   {2, 3, 90, 100, .25F, .5F, true},
-        {1, 1, 300, 300, .5F, NAN, false}, {1, 2, 70, 10, NAN, .125F, false}, {1, 1, 1, 1, .5F, 0, true},
-        {1, 3, 130, 5, .5F, 2, false},     {3, 1, 65, 65, .7F, .9F, true},
+        {1, 1, 6, 3, .5F, 0, false, 0},
+        {2, 3, 90, 9, .5F, .25F, false, 0},
+        {2, 3, 90, 100, .25F, .5F, true, 0},
+        {1, 1, 300, 300, .5F, NAN, false, 0},
+        {1, 2, 70, 10, NAN, .125F, false, 0},
+        {1, 1, 1, 1, .5F, 0, true, 0},
+        {1, 3, 130, 5, .5F, 2, false, 0},
+        {3, 1, 65, 65, .7F, .9F, true, 0},
+        /* Boxes that are listed, and those that are too many for that. */
+        {2, 2, 700, 9, .5F, .9F, false, 0},
+        {2, 2, 700, 9, .5F, .25F, true, 0},
+        {1, 1, 2500, 20, .25F, .97F, true, 0},
+        {1, 1, 2051, 2051, .5F, .9F, false, 0},
+        {1, 3, 691, 691, .5F, .5F, false, 0},
+        {1, 1, 4096, 20, .5F, .5F, false, 512},
+        {1, 1, 4096, 4096, .5F, .5F, false, 513},
+        {1, 2, 1024, 3, .5F, 2, false, 0},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct nms *c = &cases[i];
         const size_t room = (size_t)(c->batch * c->classes * (c->most < c->boxes ? c->most : c->boxes)) * ROW;
-        float boxes[4 * ROWS_MAX], scores[ROWS_MAX];
-        int64_t rows[ROW * ROWS_MAX], expected[ROW * ROWS_MAX];
+        static float boxes[4 * ROWS_MAX], scores[ROWS_MAX];
+        static int64_t rows[ROW * ROWS_MAX], expected[ROW * ROWS_MAX];
         int32_t count = -1;
 
         start(t, 17);
@@ -161,7 +176,7 @@ static const float eight[8][4] = {{0, 0, 4, 4},   {0, 0, 4, 3},   {0, 1, 4, 4}, 
 static void begin_eight(int64_t version)
 {
     start(t, version);
-    describe(&(struct nms){1, 1, 8, 8, .5F, .0625F, false});
+    describe(&(struct nms){1, 1, 8, 8, .5F, .0625F, false, 0});
     integer(t, "zero", 0);
     integer(t, "two", 2);
     integers(t, "flat", 1, (int64_t[]){-1});
@@ -247,6 +262,18 @@ TEST(elements_that_count_are_sorted_and_sliced)
     begin_eight(17); /* the last one that counts */
     node(t, "Gather", "score last", "y");
     check_eight((float[]){.5F}, 1, 1, -1);
+}
+
+/* As many zeros as are missing leave nothing to count, as exporters of detectors fill their results. */
+TEST(what_is_filled_up_counts)
+{
+    begin_eight(17);
+    integers(t, "eight", 1, (int64_t[]){8});
+    integers(t, "swap", 2, (int64_t[]){1, 2});
+    nodes_in(t, &t->graph,
+             "z = Shape score; rest = Sub eight z; p = Concat first rest, axis 0; q = Reshape p swap; "
+             "r = Transpose q; pads = Reshape r flat; y = Pad score pads");
+    check_eight((float[8]){1, .625F, .5F}, 8, 8, -1);
 }
 
 TEST(parts_that_count_are_joined)
@@ -431,7 +458,7 @@ TEST(scatters_write_what_counts)
         node(t, nd ? "ScatterND" : "ScatterElements", nd ? "zeros column score" : "zeros box score", "y");
         check_eight(expected, 8, 8, -1);
     }
-    begin_eight(17); /* what is negative counts from the end: 0 - 8 is -8, and so on */
+    begin_eight(17); /* negative ones count from the end: 0 - 8 is -8, and so on */
     float zeros[8] = {0};
     initializer(t, tensor(t, "zeros", F32, 1, (int64_t[]){8}, zeros, sizeof zeros));
     integer(t, "eight", 8);
@@ -461,7 +488,7 @@ TEST(outputs_that_are_chosen_keep_their_count)
 TEST(wrong_boxes_are_refused)
 {
     start(t, 17);
-    describe(&(struct nms){1, 1, 8, 0, .5F, 0, false});
+    describe(&(struct nms){1, 1, 8, 0, .5F, 0, false, 0});
     output(t, "rows");
     refused(t, NULL, "all outputs of the graph have no elements");
     start(t, 17);
@@ -538,7 +565,7 @@ TEST(slices_are_chosen)
 TEST(choices_follow_each_other)
 {
     start(t, 13);
-    describe(&(struct nms){1, 1, 8, 8, .5F, .0625F, false});
+    describe(&(struct nms){1, 1, 8, 8, .5F, .0625F, false, 0});
     integers(t, "flat", 1, (int64_t[]){-1});
     integers(t, "first", 1, (int64_t[]){0});
     number(t, "low", .1875F);

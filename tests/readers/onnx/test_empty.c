@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Tensors without elements, which WebNN does not have: an empty cache vanishes where it meets what has elements, and what is
- * computed of nothing is nothing, or known.
+ * Tensors without elements, which WebNN does not have: an empty cache vanishes where it meets a tensor with elements, and what
+ * is computed of nothing is nothing, or known.
  */
 #include "readers/onnx/net.h"
 

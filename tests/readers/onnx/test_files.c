@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "frontend/builder/builder.h"
 #include "frontend/readers/files/file.h"
 #include "readers/onnx/net.h"
 
@@ -109,6 +110,71 @@ TEST(large_weights_stay_in_the_file)
     rmdir(folder);
 }
 
+/* Large ones of bfloat16, float8 and fewer bits are constants of as many bits; small ones, and values that the reader asks for,
+ * float32 or bytes. */
+TEST(weights_of_few_bits_stay_in_the_file)
+{
+    enum { IN = 256, OUT = 1024, ROWS = 2 };
+    static const struct {
+        int type, bits, numbers[3]; /* the bits of 0, 1 and -1 */
+        const char *node;
+        dtype stored;
+        int zero;
+    } types[] = {{16, 16, {0, 0x3F80, 0xBF80}, "f = Cast w; one = Cast c", DTYPE_BFLOAT16, 0},
+                 {17, 8, {0, 0x38, 0xB8}, "f = Cast w; one = Cast c", DTYPE_FLOAT8E4M3, 0},
+                 {19, 8, {0, 0x3C, 0xBC}, "f = Cast w; one = Cast c", DTYPE_FLOAT8E5M2, 0},
+                 {21, 4, {9, 10, 8}, "f = DequantizeLinear w s z; one = DequantizeLinear c s z", DTYPE_UINT4, 9},
+                 {22, 4, {0, 1, 15}, "f = DequantizeLinear w s; one = DequantizeLinear c s", DTYPE_UINT4, 0},
+                 {25, 2, {1, 2, 0}, "f = DequantizeLinear w s z; one = DequantizeLinear c s z", DTYPE_UINT2, 1},
+                 {26, 2, {3, 0, 2}, "f = DequantizeLinear w s z; one = DequantizeLinear c s z", DTYPE_UINT2, 3}};
+    static uint16_t w[IN * OUT];
+    static float x[ROWS * IN], y[ROWS * OUT];
+    char folder[] = "/tmp/webnn-onnx-XXXXXX", path[60];
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/model.onnx", folder);
+    for (int i = 0; i < ROWS * IN; i++)
+        x[i] = (float)(i * 3 % 4 - 1);
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        size_t size;
+
+        const int bits = types[k].bits;
+        memset(w, 0, sizeof w);
+        for (int i = 0; i < IN * OUT; i++)
+            w[i * bits / 16] |= (uint16_t)(types[k].numbers[i % 3] << i * bits % 16);
+        start(t, bits < 8 ? 25 : 19);
+        input(t, "x", F32, "2 256");
+        initializer(t, tensor(t, "w", types[k].type, 2, (int64_t[]){IN, OUT}, w, (size_t)IN * OUT * (size_t)bits / 8));
+        initializer(t, tensor(t, "c", types[k].type, 1, (int64_t[]){1}, &types[k].numbers[1], bits == 16 ? 2 : 1));
+        initializer(t, tensor(t, "z", types[k].type, 0, NULL, &types[k].zero, bits == 16 ? 2 : 1));
+        initializer(t, tensor(t, "s", F32, 0, NULL, &(float){1}, sizeof(float)));
+        nodes_in(t, &t->graph, types[k].node);
+        for (size_t i = 0; bits >= 8 && i < 2; i++)
+            attribute_int(t, t->graph.node[i], "to", F32);
+        nodes_in(t, &t->graph, "b = MatMul x f; y = Mul b one");
+        uint8_t *bytes = pack(t, &size);
+        assert_true(file_write(path, bytes, size, NULL));
+        free(bytes);
+        if (!model_read(context, path, NULL, &t->read, &t->error))
+            fail_msg("%s", t->error.message);
+        const struct value *c = t->read.builder->graph->first_constant;
+        while (c && c->type.type != types[k].stored)
+            c = c->next_constant;
+        assert_true(c && c->type.rank == 2);
+        compute(t, x, sizeof x, y, sizeof y);
+        for (int r = 0; r < ROWS; r++)
+            for (int o = 0; o < OUT; o++) {
+                float want = 0;
+                for (int i = 0; i < IN; i++)
+                    want += x[r * IN + i] * (float)((i * OUT + o) % 3 == 2 ? -1 : (i * OUT + o) % 3);
+                assert_true(y[r * OUT + o] == want);
+            }
+        model_free(&t->read);
+    }
+    unlink(path);
+    rmdir(folder);
+}
+
 TEST(weights_next_to_the_model)
 {
     char base[] = "/tmp/webnn-onnx-XXXXXX", folder[80], file[100], model[100], outside[100], other_folder[80], sibling[100],
@@ -145,13 +211,13 @@ TEST(weights_next_to_the_model)
     external(t, w, "w.bin", "9", "8");
     refused(t, NULL, "8 bytes at offset 9 of \"w.bin\", which has 16");
     external(t, w, "w.bin", "18446744073709551615", NULL);
-    refused(t, NULL, "is no size");
+    refused(t, NULL, "is not a size");
     external(t, w, "w.bin", "9223372036854775807", NULL);
     refused(t, NULL, "8 bytes at offset");
     external(t, w, "w.bin", "-8", NULL);
-    refused(t, NULL, "is no size");
+    refused(t, NULL, "is not a size");
     external(t, w, "w.bin", "0", "12");
-    refused(t, NULL, "its shape asks for 8 bytes, external data have 12");
+    refused(t, NULL, "its shape needs 8 bytes, external data have 12");
     external(t, w, "../secret.bin", NULL, NULL);
     refused(t, NULL, "leads out of the model's folder");
     external(t, w, "../model2/w.bin", NULL, NULL);
@@ -184,7 +250,7 @@ TEST(sizes_in_tensors_are_checked)
     node(t, "Add", "x w", "y");
     reads(t, NULL);
     p->raw_data.len = 15;
-    refused(t, NULL, "initializer \"w\": its shape asks for 16 bytes, the file has 15");
+    refused(t, NULL, "initializer \"w\": its shape needs 16 bytes, the file has 15");
     p->raw_data.len = 16;
     p->dims[0] = -2;
     refused(t, NULL, "negative size");
@@ -194,7 +260,7 @@ TEST(sizes_in_tensors_are_checked)
     refused(t, NULL, "2^31-1");
     p->dims[0] = p->dims[1] = 2;
     p->has_raw_data = 0;
-    refused(t, NULL, "its shape asks for 4 elements, the file has 0");
+    refused(t, NULL, "its shape needs 4 elements, the file has 0");
     p->data_type = 99;
     refused(t, NULL, "is of type an unknown type");
     t->graph.input[0]->type->tensor_type->shape->dim[0]->dim_value = INT64_MAX;
@@ -233,6 +299,25 @@ TEST(versions_are_checked)
     refused(t, NULL, "no outputs");
     t->model.graph = NULL;
     refused(t, NULL, "holds no graph");
+}
+
+/** Since version 28 both have modes, in which they undo each other. */
+TEST(depth_to_space_and_back_in_either_mode)
+{
+    static const char *const modes[] = {"DCR", "CRD"};
+    float x[32], y[32];
+
+    for (int i = 0; i < 32; i++)
+        x[i] = (float)i;
+    for (int k = 0; k < 4; k++) {
+        start(t, 28);
+        input(t, "x", F32, "1 8 2 2");
+        nodes_in(t, &t->graph, "s = DepthToSpace x, blocksize 2; y = SpaceToDepth s, blocksize 2");
+        for (int i = 0; i < 2; i++)
+            attribute_text(t, t->graph.node[i], "mode", modes[i ? k / 2 : k % 2]);
+        computes(x, y);
+        assert_int_equal(memcmp(x, y, sizeof x) == 0, k / 2 == k % 2);
+    }
 }
 
 /** A graph in an attribute in a node in a graph, and so on: protobuf-c would recurse as deep. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX files that are long lists of what is looked up: reading takes time in proportion to the file.
+ * ONNX files that are long lists of names: reading takes time in proportion to the file.
  */
 #include <math.h>
 #include <time.h>
@@ -124,7 +124,6 @@ static bool many_iterations(struct bytes *model, struct bytes *graph, size_t n)
     const int64_t trips = (int64_t)n / 16;
     const uint8_t no = 0;
 
-    (void)model;
     put_int(&t, 2, I64);
     put_text(&t, 8, "trips");
     put_bytes(&t, 9, &trips, sizeof trips);
@@ -171,7 +170,6 @@ static bool many_iterations(struct bytes *model, struct bytes *graph, size_t n)
 
 static bool many_open_inputs(struct bytes *model, struct bytes *graph, size_t n)
 {
-    (void)model;
     for (size_t i = 0; i < n; i++)
         put_port(graph, 11, name_of('i', i), false);
     put_node(graph, 1, "Cos", "", "x", "y");
@@ -183,7 +181,6 @@ static bool many_terms(struct bytes *model, struct bytes *graph, size_t n)
 {
     struct bytes node = {0}, a = {0}, equation = {0};
 
-    (void)model;
     for (size_t i = 0; i < n / 4; i++) {
         put_text(&node, 1, "x");
         put(&equation, i ? ",a" : "a", i ? 2 : 1);

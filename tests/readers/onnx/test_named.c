@@ -34,10 +34,8 @@ static void begin(const char *nodes)
 static WNNGraph build_read(void)
 {
     WNNGraph graph;
-    struct error e = {0};
 
-    if (model_build(&t->read, &graph, &e))
-        fail_msg("%s", e.message);
+    assert_done(!model_build(&t->read, &graph, &e));
     return graph;
 }
 
@@ -175,6 +173,25 @@ TEST(sizes_beyond_all_bounds_are_refused)
     assert_int_equal(variant_of(graph, 2, 3, &variant), WNNStatus_Success);
     wnnGraphRelease(variant);
     wnnGraphRelease(graph);
+}
+
+/* A Reshape of which only the shape is read is refused where the sizes do not divide, as one whose elements are. */
+TEST(sizes_that_do_not_divide_are_refused)
+{
+    static const char *const models[] = {"q = Reshape x z; y = Shape q", "q = Reshape x z; s = Shape q; y = Expand i1 s"};
+
+    for (size_t i = 0; i < 2; i++) {
+        begin(models[i]);
+        integers(t, "z", 2, (int64_t[]){-1, 4});
+        reads(t, &open_sizes);
+        WNNGraph graph = build_read(), variant;
+
+        assert_int_equal(variant_of(graph, 1, 3, &variant), WNNStatus_TypeError); /* 18 elements */
+        assert_int_equal(variant_of(graph, 1, 2, &variant), WNNStatus_Success);
+        assert_int_equal(output_bytes(variant), i ? 3 * 4 * 8 : 2 * 8);
+        wnnGraphRelease(variant);
+        wnnGraphRelease(graph);
+    }
 }
 
 TEST(damaged_files_are_refused)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The ONNX reader on models made here: shapes that are computed, dimensions that are bound, what is refused, and numbers.
+ * The ONNX reader on models made here: shapes that are computed, dimensions that are bound, refusals, and numbers.
  * Control flow is in test_control.c, files in test_files.c.
  */
 #include <math.h>
@@ -61,7 +61,7 @@ TEST(nodes_are_taken_in_any_order)
     t->graph.node[2]->input[0] = text(t, "y");
     refused(t, NULL, "depends on its own result");
     t->graph.node[2]->input[0] = text(t, "nowhere");
-    refused(t, NULL, "reads \"nowhere\", which is no input");
+    refused(t, NULL, "reads \"nowhere\", which is not an input");
     t->graph.node[2]->input[0] = text(t, "x");
     t->graph.node[2]->output[0] = text(t, "b");
     refused(t, NULL, "two nodes have a result \"b\", the second is \"n_a\" (Neg)");
@@ -181,7 +181,7 @@ TEST(all_refusals_are_told_at_once)
 {
     input(t, "x", F32, "2");
     node(t, "TfIdfVectorizer", "x", "a");
-    node(t, "Cast", "a", "b"); /* reads what is not there: not reported */
+    node(t, "Cast", "a", "b"); /* reads an absent value: not reported */
     attribute_int(t, t->graph.node[1], "to", 1);
     node(t, "Elu", "x", "c");
     attribute_int(t, t->graph.node[2], "beta", 1);

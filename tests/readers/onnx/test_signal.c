@@ -128,7 +128,7 @@ TEST(long_rows_are_transformed)
             for (size_t j = 0; j < count; j++) {
                 const double angle = (cases[c].inverse ? 2 : -2) * pi * (double)(j * k % length) / (double)length;
                 const double re = x[j * parts], im = parts == 2 ? x[j * parts + 1] : 0;
-                /* What is not there are conjugates; the first bin and the middle one of an even length are there alone. */
+                /* Absent bins are conjugates; the first bin and the middle one of an even length are there alone. */
                 const double weight = real && j && 2 * j != length ? 2 : 1;
 
                 e[0] += weight * (re * cos(angle) - im * sin(angle));

@@ -181,7 +181,7 @@ TEST(heads_attend_to_keys_and_their_past)
     static const struct attention_case cases[] = {
         {.fresh = 3},
         {.fresh = 4, .bias = true, .padding = LENGTHS},
-        {.fresh = 4, .padding = KEYS, .filter = -2}, /* what is left out still counts a little */
+        {.fresh = 4, .padding = KEYS, .filter = -2}, /* masked keys still count a little */
         {.fresh = 3, .past = 2, .padding = PAIRS, .score_bias = true},
         {.fresh = 3, .past = 4, .causal = true, .bias = true},
         {.fresh = 3, .causal = true, .scale = 0.75f},
@@ -349,7 +349,7 @@ static void attend_packed(const struct packed_case *c)
     attribute_int(t, n, "num_heads", HEADS);
     attribute_int(t, n, "unidirectional", c->causal);
     attribute_int(t, n, "do_rotary", c->rotary);
-    attribute_float(t, n, "mask_filter_value", -3); /* so that what is masked still counts */
+    attribute_float(t, n, "mask_filter_value", -3); /* so that masked keys still count */
     if (c->value_size != SIZE) {
         sizes = attribute(t, n, "qkv_hidden_sizes", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
         sizes->n_ints = 3;

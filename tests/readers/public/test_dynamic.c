@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/api.h"
 #include "support/context.h"
 #include "webnn/webnn_model.h"
 
@@ -78,7 +79,7 @@ TEST(sizes_that_come_to_the_same_share_a_graph)
     wnnDynamicModelAddRef(model);
     wnnDynamicModelRelease(model);
     wnnDynamicModelClear(model);
-    compute(model, 3); /* is built anew */
+    compute(model, 3); /* is built again */
     expect_counts(model, 1, 3, 0, 0);
     wnnDynamicModelRelease(model);
     assert_int_equal(wnnGraphGetInputCount(by_name), 1); /* graphs outlive the model */
@@ -161,6 +162,10 @@ TEST(options_are_the_same_for_all_graphs)
     assert_null(model);
     assert_int_equal(offsetof(WNNDynamicModelOptions, folder) + sizeof o.folder,
                      32); /* the first version's size, which stays */
+    every = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
+    every.nameCount = 1;
+    every.names = &(WNNDimension){WNN_STR("n"), 1, 8};
+    assert_int_equal(wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_TypeError);
     o.structSize = 8;
     assert_int_equal(wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_TypeError);
     assert_int_equal(wnnDynamicModelCreate(context, "/nowhere/x.onnx", NULL, &model), WNNStatus_DataError);
@@ -168,10 +173,6 @@ TEST(options_are_the_same_for_all_graphs)
 
 static bool end_at_once(WNNBuildStage stage, uint32_t done, uint32_t total, void *userdata1, void *userdata2)
 {
-    (void)stage;
-    (void)done;
-    (void)total;
-    (void)userdata2;
     return !++*(int *)userdata1;
 }
 
@@ -252,16 +253,22 @@ static void add_size(const char *path)
     sizes_sum += (uint64_t)s.st_size;
 }
 
-/** Computes a model for n x 2 up to last x 2 with graphs saved in a folder below a limit.  Returns how many were found there.
- */
+/** Computes a model for n x 2 up to last x 2 with graphs saved in a folder below a limit, each time in a context with another
+ * number of threads.  Returns how many were found there. */
 static uint64_t found_in(const char *folder, const char *model_text, uint32_t n, uint32_t last, uint64_t limit)
 {
     WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
     WNNDynamicModelCounts counts;
+    static WNNContextOptions c = WNN_CONTEXT_OPTIONS_INIT;
+    const WNNContext usual = context;
 
+    c.threadCount = c.threadCount % 3 + 1;
+    context = context_with(&c);
     o.folder = folder;
     o.folderLimit = limit;
     WNNDynamicModel model = create(model_text, &o);
+    wnnContextRelease(context);
+    context = usual;
     for (uint32_t i = n; i <= last; i++)
         compute(model, i);
     wnnDynamicModelGetCounts(model, &counts);

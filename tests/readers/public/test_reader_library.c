@@ -28,7 +28,7 @@ static void check_sum(WNNModel model)
     assert_int_equal(port.descriptor.rank, 1);
     assert_int_equal(port.descriptor.shape[0], 2);
     assert_int_equal(wnnModelGetOutput(model, 1, &port), WNNStatus_TypeError);
-    assert_string_equal(wnnModelGetLastErrorMessage().data, "the model has 1 outputs, number 1 is asked for (the first is 0)");
+    assert_string_equal(wnnModelGetLastErrorMessage().data, "the model has 1 outputs, number 1 is requested (the first is 0)");
     assert_int_equal(wnnModelBuild(model, &graph), WNNStatus_Success);
     assert_int_equal(wnnGraphCompute(graph, 2, inputs, 1, &output), WNNStatus_Success);
     assert_true(z[0] == 11 && z[1] == 22);
@@ -92,7 +92,7 @@ TEST(wrong_options_are_refused)
 
     newer.options.structSize = sizeof newer;
     assert_int_equal(offsetof(WNNModelOptions, budget) + sizeof o.budget, 88); /* the first version's size, which stays */
-    assert_int_equal(sizeof o, 128);
+    assert_int_equal(sizeof o, 144);
     refused(&newer.options, "options that it does not");
     o.structSize = 8;
     refused(&o, "structSize");
@@ -118,6 +118,11 @@ TEST(wrong_options_are_refused)
     refused(&o, "has 3 bytes");
     constant.descriptor.dataType = WNNOperandDataType_Undefined;
     refused(&o, "data type");
+    o = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
+    o.nameCount = 1;
+    refused(&o, "NULL");
+    o.names = &(const WNNDimension){{NULL, 0}, 0, 0};
+    refused(&o, "empty");
 }
 
 TEST(options_of_the_first_version_are_read)
@@ -176,7 +181,7 @@ TEST(outputs_can_be_chosen)
     WNNGraph graph;
 
     read_outputs(context, 2, two, WNNStatus_Success, "");
-    read_outputs(context, 2, twice, WNNStatus_DataError, "output \"b\" is asked for twice");
+    read_outputs(context, 2, twice, WNNStatus_DataError, "output \"b\" is requested twice");
     read_outputs(context, 1, &wrong, WNNStatus_DataError, "no output 'd'");
     o.outputCount = 2;
     refused(&o, "NULL");

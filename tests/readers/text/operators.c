@@ -10,6 +10,7 @@
 #include "random/random.h"
 #include "frontend/readers/text/write.h"
 #include "readers/text/compare.h"
+#include "support/help.h"
 
 enum { SAMPLES = 12, TRIES = 100 };
 
@@ -58,6 +59,7 @@ static bool check(WNNContext context, const struct graph *g, bool json, bool leg
     return same;
 }
 
+PROGRAM_HELP("usage: text-operators   write graphs of every operator in each form of text and read them back\n")
 int main(void)
 {
     unsigned checked = 0, failed = 0, operators = 0;

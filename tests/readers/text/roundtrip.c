@@ -104,6 +104,7 @@ static int round_trip(WNNContext context, const struct graph *g, const char *fol
     return failed;
 }
 
+PROGRAM_HELP("usage: text-roundtrip MODEL   write a model in each form of text, read it back and compare\n")
 int main(int argc, char **argv)
 {
     char folder[] = "/tmp/webnn-roundtrip-XXXXXX", *text = NULL, *path;
@@ -116,10 +117,8 @@ int main(int argc, char **argv)
     struct model m;
     size_t length;
 
-    if (help_asked(argc, argv, "usage: text-roundtrip MODEL   write a model in each form of text, read it back and compare\n"))
-        return 0;
     if (argc != 2)
-        return fail("usage", "text-roundtrip MODEL");
+        return WRONG_USAGE;
     if (access(argv[1], R_OK))
         return shared_absent(argv[1]);
     path = file_join(argv[1], "manifest.json");

@@ -115,10 +115,8 @@ TEST(reading_manifests_survives_failing_allocations)
 {
     static float values[2] = {1, 2};
     const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values, false};
-    struct error e = {0};
 
-    if (!npy_write("w.npy", &array, &e))
-        fail_msg("%s", e.message);
+    assert_done(npy_write("w.npy", &array, &e));
     write_text("manifest.json", manifest);
     read_without_memory("manifest.json", NULL, true);
     read_without_memory(".", NULL, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Files of weights: what is found in them, and hostile ones: offsets, lengths, shapes and types that do not agree with the
+/* Files of weights: their tensors, and hostile ones: offsets, lengths, shapes and types that do not agree with the
  * file. */
 #include <unistd.h>
 
@@ -39,8 +39,7 @@ TEST(safetensors_are_read)
     struct weights *w;
     struct error error = {0};
 
-    if (!weights_parse(bytes, length, NULL, 0, "w", &w, &error))
-        fail_msg("%s", error.message);
+    assert_works(weights_parse(bytes, length, NULL, 0, "w", &w, &error), &error);
     assert_int_equal(weights_count(w), 4);
     const struct weights_entry *e = weights_find(w, "a\xC3\xA4", 3);
     assert_non_null(e);
@@ -85,11 +84,11 @@ static const struct {
     {TENSOR("[2]", "[0]"), 0, 8, "1:54: data_offsets must be two whole numbers"},
     {TENSOR("[2]", "[0, 1.5]"), 0, 8, "1:54: data_offsets must be two whole numbers"},
     {TENSOR("[2]", "[-8, 0]"), 0, 8, "1:54: data_offsets must be two whole numbers"},
-    {TENSOR("[2]", "[0, 16]"), 0, 8, "1:7: bytes 0 to 16 do not lie in the 8 bytes of the file"},
+    {TENSOR("[2]", "[0, 16]"), 0, 8, "1:7: bytes 0 to 16 are not within the 8 bytes of the file"},
     {TENSOR("[2]", "[9223372036854775807, 9223372036854775807]"), 0, 8,
-     "1:7: bytes 9223372036854775807 to 9223372036854775807 do not lie in the 8 bytes of the file"},
-    {TENSOR("[2]", "[8, 0]"), 0, 8, "1:7: bytes 8 to 0 do not lie in the 8 bytes of the file"},
-    {TENSOR("[3]", "[0, 8]"), 0, 8, "1:7: the tensor has 8 bytes, its shape asks for 12"},
+     "1:7: bytes 9223372036854775807 to 9223372036854775807 are not within the 8 bytes of the file"},
+    {TENSOR("[2]", "[8, 0]"), 0, 8, "1:7: bytes 8 to 0 are not within the 8 bytes of the file"},
+    {TENSOR("[3]", "[0, 8]"), 0, 8, "1:7: the tensor has 8 bytes, its shape needs 12"},
     {TENSOR("[4611686018427387904]", "[0, 8]"), 0, 8, "1:33: the tensor is larger than any file"},
     {TENSOR("[4294967296, 4294967296]", "[0, 0]"), 0, 0, "1:33: the tensor is larger than any file"},
     {TENSOR("[-1]", "[0, 8]"), 0, 8, "1:34: a dimension must be a whole number"},
@@ -100,7 +99,7 @@ static const struct {
     {"{\"a\": {\"dtype\": \"U8\", \"shape\": [1], \"data_offsets\": [0, 1]}, \"a\": {\"dtype\": \"U8\", \"shape\": [1], "
      "\"data_offsets\": [1, "
      "2]}}",
-     0, 2, "tensor 'a' is there twice"},
+     0, 2, "tensor 'a' is defined twice"},
 };
 
 TEST(hostile_safetensors_are_refused)
@@ -152,10 +151,10 @@ static const struct {
     {"{\"format\": \"wg-weights-manifest\", \"version\": 1}", 8, "1:1: tensors, an object, is missing here"},
     {MANIFEST("1", ENTRY("a", "int4", "[2]", "8", "1")), 9, "1:90: the tensor's data type is none of WebNN's"},
     {MANIFEST("1", ENTRY("a", "float16", "[2]", "0", "4")), 12, "tensor 'a' begins at byte 0, the one before it ends at 8"},
-    {MANIFEST("1", ENTRY("a", "float16", "[2]", "8", "8")), 16, "1:90: the tensor has 8 bytes, its shape asks for 4"},
-    {MANIFEST("1", ENTRY("a", "float16", "[2]", "8", "4")), 11, "1:90: bytes 8 to 12 do not lie in the 11 bytes of the file"},
+    {MANIFEST("1", ENTRY("a", "float16", "[2]", "8", "8")), 16, "1:90: the tensor has 8 bytes, its shape needs 4"},
+    {MANIFEST("1", ENTRY("a", "float16", "[2]", "8", "4")), 11, "1:90: bytes 8 to 12 are not within the 11 bytes of the file"},
     {MANIFEST("1", ENTRY("a", "float16", "[2]", "9223372036854775807", "9223372036854775807")), 12,
-     "1:90: bytes 9223372036854775807 to 18446744073709551614 do not lie in the 12 bytes of the file"},
+     "1:90: bytes 9223372036854775807 to 18446744073709551614 are not within the 12 bytes of the file"},
     {MANIFEST("1", ENTRY("a", "float16", "[2]", "18446744073709551615", "4")), 12,
      "1:90: byteOffset and byteLength must be whole numbers"},
 };
@@ -233,8 +232,7 @@ TEST(weights_are_found_next_to_the_model)
     write_bytes("m.manifest.json", "{", 1);
     expect_message(NULL, "1:2: a member's name in quotes expected");
     write_text("m.manifest.json", manifest);
-    if (!read_graph(&m, NULL, &error))
-        fail_msg("%s", error.message);
+    assert_works(read_graph(&m, NULL, &error), &error);
     /* Lent from the file, not copied: pages of a mapping begin with it. */
     struct graph *g = builder_take_graph(m.builder, 1, (WNNNamedOperand[]){{WNN_STR("y"), m.outputs[0].operand}}, &e);
     assert_non_null(g);
@@ -246,11 +244,10 @@ TEST(weights_are_found_next_to_the_model)
 
     void *tensors = safetensors(header, sizeof header - 1, 8, &length);
     write_bytes("other.safetensors", tensors, length);
-    if (!read_graph(&m, "other.safetensors", &error))
-        fail_msg("%s", error.message);
+    assert_works(read_graph(&m, "other.safetensors", &error), &error);
     model_free(&m);
     write_bytes("other.safetensors", tensors, length - 1);
-    expect_message("other.safetensors", "do not lie in the 7 bytes of the file");
+    expect_message("other.safetensors", "are not within the 7 bytes of the file");
     free(tensors);
     static const char *const files[] = {"m.webnn", "m.weights", "m.manifest.json", "other.safetensors"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
@@ -317,13 +314,11 @@ static void write_numbers_of_4_bits(const char *path, bool json)
         wnnGraphBuilderConstantUint4Lent(m.builder, &d, nibbles, sizeof nibbles, (WNNBufferReleaseCallbackInfo){0});
     outputs[0].operand = wnnGraphBuilderMax(m.builder, x, outputs[1].operand, NULL);
     struct graph *g = model_take_graph(&m, &e);
-    if (!g || !text_widen_constants(g, &e) || !text_write_files(g, &options, path, &e))
-        fail_msg("%s", e.message);
+    assert_works(g && text_widen_constants(g, &e) && text_write_files(g, &options, path, &e), &e);
     graph_free(g);
     wnnGraphBuilderRelease(m.builder);
     const struct model_options plain = {0};
-    if (!model_read(context, path, &plain, &again, &e))
-        fail_msg("%s", e.message);
+    assert_works(model_read(context, path, &plain, &again, &e), &e);
     assert_int_equal(again.output_count, 2);
     const WNNNamedOperand read_back[] = {{WNN_STR("z"), again.outputs[1].operand}};
     assert_string_equal(again.outputs[1].name, "z");

@@ -36,7 +36,6 @@ static inline void on_read(WNNStatus status, WNNStringView message, void *userda
 
 static inline void on_tensor(WNNStatus status, WNNTensor tensor, WNNStringView message, void *userdata1, void *userdata2)
 {
-    (void)userdata2;
     ((struct report *)userdata1)->tensor = tensor;
     report_set(userdata1, status, message);
 }

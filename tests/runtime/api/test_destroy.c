@@ -97,7 +97,6 @@ TEST(destroy_waits_for_a_copy_and_fails_it)
 
 static void on_lost(WNNContext context, WNNStringView message, void *userdata1, void *userdata2)
 {
-    (void)userdata2;
     struct report *r = userdata1;
     r->context = context;
     report_set(r, WNNStatus_Success, message);
@@ -179,9 +178,6 @@ TEST(process_events_delivers_the_loss)
 
 static bool fails(void *user, unsigned char *const *inputs, unsigned char *const *outputs)
 {
-    (void)user;
-    (void)inputs;
-    (void)outputs;
     return false;
 }
 
@@ -221,8 +217,6 @@ static void give_back_all(WNNContext context, WNNStringView message, void *userd
     struct belongings *b = userdata1;
     float data[4];
 
-    (void)message;
-    (void)userdata2;
     b->calls++;
     /* Its turn on the timeline is the dispatch's still: nothing here may wait for that. */
     assert_int_equal(wnnContextReadTensor(context, b->x, data, 16), WNNStatus_InvalidStateError);

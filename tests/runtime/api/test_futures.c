@@ -102,7 +102,6 @@ static void on_read_read(WNNStatus status, WNNStringView message, void *userdata
     struct report *r = userdata1;
     float data[4];
 
-    (void)userdata2;
     assert_int_equal(wnnContextReadTensor(r->context, r->tensor, data, sizeof data), WNNStatus_Success);
     report_set(r, status, message);
 }
@@ -211,7 +210,6 @@ static void destroy_and_release(WNNStatus status, WNNStringView message, void *u
 {
     struct report *r = userdata1;
 
-    (void)userdata2;
     wnnTensorDestroy(r->tensor);
     wnnTensorRelease(r->tensor);
     wnnContextDestroy(r->context);
@@ -243,7 +241,6 @@ static void destroys_itself(WNNStatus status, WNNStringView message, void *userd
 {
     struct report *r = userdata1;
 
-    (void)userdata2;
     wnnTensorDestroy(r->tensor); /* already being destroyed: this is inside that call */
     wnnTensorRelease(r->tensor);
     wnnContextRelease(r->context);
@@ -277,7 +274,7 @@ static void reads_again(WNNStatus status, WNNStringView message, void *userdata1
     struct report *r = userdata1, *later = userdata2;
     float data[4];
 
-    /* On the timeline's thread: what is queued after this task must run for these to return. */
+    /* On the timeline's thread: later tasks must run for these to return. */
     assert_int_equal(wnnContextReadTensor(r->context, r->tensor, data, 16), WNNStatus_Success);
     assert_true(data[0] == 5);
     assert_int_equal(wnnContextWaitAny(r->context, 1, &later->future, UINT64_MAX), WNNStatus_Success);

@@ -128,10 +128,6 @@ TEST(work_is_submitted_at_any_time)
 
 static void run_nothing(void *user, uint32_t parts, void (*part)(void *data, uint32_t i, uint32_t parts), void *data)
 {
-    (void)user;
-    (void)parts;
-    (void)part;
-    (void)data;
 }
 
 struct sender {

@@ -14,6 +14,7 @@
 #include "runtime/api/runtime.h"
 #include "runtime/program/executable.h"
 #include "support/graphs.h"
+#include "support/processor.h"
 #include "support/release.h"
 
 void GOMP_parallel(void (*body)(void *data), void *data, unsigned count, unsigned flags);
@@ -58,7 +59,6 @@ static struct results expected(const char *body, int seed)
     struct results r = {{0}, {0}};
     struct graph *g = parse_body(body);
     float *inputs[8] = {0};
-    struct error e = {0};
 
     for (uint32_t i = 0; i < g->input_count; i++)
         inputs[i] = test_data((size_t)type_elements(&g->inputs[i]->type), seed + (int)i);
@@ -66,7 +66,7 @@ static struct results expected(const char *body, int seed)
         r.bytes[i] = (size_t)type_bytes(&g->outputs[i].value->type);
         r.data[i] = malloc(r.bytes[i]);
     }
-    assert_true(graph_interpret(g, (const void *const *)inputs, (void *const *)r.data, &e));
+    assert_done(graph_interpret(g, (const void *const *)inputs, (void *const *)r.data, &e));
     for (int i = 0; i < 8; i++)
         free(inputs[i]);
     graph_free(g);
@@ -125,10 +125,8 @@ static WNNContext new_context(const char *debug, uint32_t threads)
 static WNNGraph build(WNNContext c, const char *body)
 {
     WNNGraph graph;
-    struct error e = {0};
 
-    if (runtime_build(c, parse_body(body), &graph, &e) != WNNStatus_Success)
-        fail_msg("%s", e.message);
+    assert_done(!runtime_build(c, parse_body(body), &graph, &e));
     return graph;
 }
 
@@ -195,7 +193,7 @@ static WNNContext new_hooked_context(int refuse_from, int refuse_count)
 TEST(library_refuses)
 {
     /* One after the other, and all. */
-    for (int from = 0; from < 5; from++) {
+    for (int from = 0; from < 5 && library_has_code(); from++) {
         WNNContext c = new_hooked_context(from, from == 4 ? 1000 : 1);
         if (from == 4)
             hook_refuse_from = 0;
@@ -230,6 +228,8 @@ TEST(carried_values_share_storage_with_the_next_ones)
 
 TEST(building_fails_when_the_context_is_lost)
 {
+    if (!library_has_code()) /* whose first step calls the hook */
+        skip();
     WNNContext c = new_hooked_context(0, 0);
     WNNGraph graph = (WNNGraph)1;
     struct error e = {0};
@@ -322,10 +322,6 @@ static int released;
 
 static void on_release(void const *data, size_t bytes, void *userdata1, void *userdata2)
 {
-    (void)data;
-    (void)bytes;
-    (void)userdata1;
-    (void)userdata2;
     released++;
 }
 

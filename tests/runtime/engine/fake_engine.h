@@ -82,7 +82,6 @@ static void fake_free(struct engine *en)
 
 static struct engine_buffer *fake_buffer_create(struct engine *en, size_t bytes, struct error *e)
 {
-    (void)en;
     struct fake_buffer *b = atomic_load(&fake_out_of_memory) ? NULL : calloc(1, sizeof *b + bytes);
     if (!b) {
         error_set(e, WNNStatus_UnknownError, "there is no memory for %zu bytes", bytes);
@@ -95,7 +94,6 @@ static struct engine_buffer *fake_buffer_create(struct engine *en, size_t bytes,
 
 static void fake_buffer_free(struct engine *en, struct engine_buffer *b)
 {
-    (void)en;
     memset(fake_data(b), 0xDD, b->bytes);
     free(b);
     atomic_fetch_sub(&fake_buffers, 1);
@@ -104,7 +102,6 @@ static void fake_buffer_free(struct engine *en, struct engine_buffer *b)
 static bool fake_buffer_write(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes,
                               struct error *e)
 {
-    (void)en;
     memcpy(fake_data(b) + offset, data, bytes);
     return !atomic_load(&fake_write_fails) || error_set(e, WNNStatus_UnknownError, "the fake engine failed");
 }
@@ -112,8 +109,6 @@ static bool fake_buffer_write(struct engine *en, struct engine_buffer *b, size_t
 static bool fake_buffer_read(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes,
                              struct error *e)
 {
-    (void)en;
-    (void)e;
     if (fake_read_gate)
         gate_pass(fake_read_gate);
     memcpy(data, fake_data(b) + offset, bytes);
@@ -131,7 +126,6 @@ static bool fake_run(struct executable *x, const struct engine_binding *inputs, 
 {
     unsigned char *in[8], *out[8];
 
-    (void)stop;
     for (uint32_t i = 0; i < x->input_count; i++)
         in[i] = inputs[i].buffer ? fake_data(inputs[i].buffer) : inputs[i].host;
     for (uint32_t i = 0; i < x->output_count; i++)
@@ -161,8 +155,6 @@ static inline struct engine *fake_create(uint32_t thread_count, const struct deb
 {
     struct engine *en = calloc(1, sizeof *en);
 
-    (void)thread_count;
-    (void)e;
     assert_non_null(en);
     *en = (struct engine){.functions = &fake_functions, .debug = debug, .thread_count = 1};
     return en;
@@ -250,7 +242,6 @@ static inline WNNTensor fake_tensor(WNNContext context, bool readable, bool writ
 
 static inline int fake_nothing_left(void **state)
 {
-    (void)state;
     /* The timeline's thread may be the one that frees the last things. */
     for (int i = 0; i < 2000 && (atomic_load(&fake_buffers) || atomic_load(&fake_executables)); i++)
         usleep(1000);

@@ -62,19 +62,16 @@ struct end {
 
 static void on_built(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2)
 {
-    (void)message, (void)userdata2;
     *(struct end *)userdata1 = (struct end){((struct end *)userdata1)->calls + 1, status, graph};
 }
 
 static void on_tensor(WNNStatus status, WNNTensor tensor, WNNStringView message, void *userdata1, void *userdata2)
 {
-    (void)message, (void)userdata2;
     *(struct end *)userdata1 = (struct end){((struct end *)userdata1)->calls + 1, status, tensor};
 }
 
 static void on_read(WNNStatus status, WNNStringView message, void *userdata1, void *userdata2)
 {
-    (void)message, (void)userdata2;
     *(struct end *)userdata1 = (struct end){((struct end *)userdata1)->calls + 1, status, NULL};
 }
 
@@ -180,7 +177,6 @@ static int fail_every_allocation(const WNNContextOptions *options)
 
 static void run_in_order(void *user, uint32_t parts, void (*part)(void *data, uint32_t i, uint32_t parts), void *data)
 {
-    (void)user;
     for (uint32_t i = 0; i < parts; i++)
         part(data, i, parts);
 }

@@ -16,6 +16,7 @@
 
 #include "runtime/host/team.h"
 #include "runtime/host/threads.h"
+#include "support/help.h"
 #include "support/test.h"
 #include "webnn/webnn_object.h"
 
@@ -70,7 +71,6 @@ static void halve(void *user, uint32_t part, uint32_t parts)
 {
     volatile float *v = user;
 
-    (void)parts;
     v[part] = v[part] / 2;
 }
 
@@ -201,7 +201,6 @@ static void hold(void *user, uint32_t part, uint32_t parts)
 {
     struct held *h = user;
 
-    (void)parts;
     if (part == 0) {
         while (!atomic_load(&h->begun)) /* by the worker */
             ;
@@ -237,8 +236,6 @@ TEST(a_caller_computes_parts_that_have_not_begun)
 
 static void count_up(void *user, uint32_t part, uint32_t parts)
 {
-    (void)part;
-    (void)parts;
     atomic_fetch_add((atomic_int *)user, 1);
 }
 
@@ -422,6 +419,7 @@ static void regions_go_to_libgomp(void)
     on_libgomp = !threads_lead_here((const void *)_cmocka_run_group_tests);
 }
 
+PROGRAM_HELP("usage: test-runtime-threads [libgomp]   run the tests, or those of regions that go to libgomp\n")
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "libgomp"))

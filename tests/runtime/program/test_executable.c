@@ -102,12 +102,11 @@ struct made {
 static struct made *make_with(struct program *p, const kernel_function *functions, uint32_t threads,
                               const struct debug_options *debug)
 {
-    struct error e = {0};
     struct made *m = calloc(1, sizeof *m);
 
     assert_non_null(m);
     m->engine = (struct engine){.functions = &memory_functions, .debug = debug, .thread_count = threads};
-    assert_true(cpu_executable_init(&m->x, &m->engine, p, functions, &e));
+    assert_done(cpu_executable_init(&m->x, &m->engine, p, functions, &e));
     program_free(p); /* nothing of it is needed any more */
     return m;
 }
@@ -181,9 +180,8 @@ TEST(buffers_are_bound_like_host_memory)
     struct made *m = chain(4, 1);
     float in[4] = {1, 2, 3, 4}, out[5];
     struct engine_buffer input = {(engine_address)in, 16, 0}, output = {(engine_address)out, 20, 0};
-    struct error e = {0};
 
-    assert_true(executable_run(&m->x.base, &(struct engine_binding){.buffer = &input},
+    assert_done(executable_run(&m->x.base, &(struct engine_binding){.buffer = &input},
                                &(struct engine_binding){.buffer = &output}, NULL, &e));
     assert_true(out[2] == -2);
     made_free(m);

@@ -120,8 +120,7 @@ static void check_cases(uint32_t first, uint32_t step, uint32_t threads, uint32_
     struct engine *en = engine_cpu_create(threads, &debug, &e);
     uint32_t loops = 0;
 
-    if (!en)
-        fail_msg("%s", e.message);
+    assert_works(en, &e);
     for (uint32_t i = first; i < RECURRENT_CASES; i += step) {
         char text[RECURRENT_TEXT];
         struct built b;

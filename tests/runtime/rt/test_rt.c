@@ -76,8 +76,7 @@ static void write_serialized(struct object *o, struct program *p, const struct g
     struct graph_binding outputs[OUTPUT_COUNT];
     struct sink out = new_sink(), data = new_sink();
 
-    if (!serialized)
-        fail_msg("%s", e.message);
+    assert_works(serialized, &e);
     for (uint32_t i = 0; i < OUTPUT_COUNT; i++)
         outputs[i] = (struct graph_binding){"out", 3, g->outputs[i].value->type, i, 0, 0, NULL};
     struct serialized_facts facts = {o->target.triple, o->target.features, INPUT_COUNT, OUTPUT_COUNT, inputs, outputs};
@@ -103,8 +102,7 @@ static void compute_expected(struct object *o, struct program *p)
     struct executable *x = o->en->functions->load(o->en, p, &e);
     struct engine_binding in[3] = {{.host = o->inputs[0]}, {.host = o->inputs[1]}, {.host = NULL}}, out[OUTPUT_COUNT];
 
-    if (!x)
-        fail_msg("%s", e.message);
+    assert_works(x, &e);
     for (int i = 0; i < INPUT_COUNT; i++)
         for (size_t k = 0; k < input_elements[i]; k++)
             o->inputs[i][k] = (float)((k * 37 + (size_t)i) % 23) / 16 - 0.5f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The page of webnn-run --report: its JSON against the table of --profile and against the model, and what is refused. */
+/* The page of webnn-run --report: its JSON against the table of --profile and against the model, and refusals. */
 #include "tools/tool_support.h"
 
 #include <cjson/cJSON.h>
@@ -82,7 +82,7 @@ TEST(a_page_says_what_the_profile_says)
         "}\n"
         "nodes { m = matmul(x, w, label=\"</script>product\"); a = relu(m, label=\"positive\"); d = neg(c, label=\"known\");\n"
         "i = identity(a, label=\"same\"); s = add(i, d); y = softmax(s, 1, label=\"end\"); } outputs { y; } }");
-    assert_int_equal(run("%s labelled.webnn --engine cpu --random 1 --threads 2 --profile --report page.html", WEBNN_RUN), 0);
+    runs(0, "", "%s labelled.webnn --engine cpu --random 1 --threads 2 --profile --report page.html", WEBNN_RUN);
     cJSON *root = read_page("page.html");
     const cJSON *graph = member(root, "graph"), *operator= cJSON_GetArrayItem(member(graph, "operators"), 1);
 
@@ -102,8 +102,8 @@ TEST(a_page_says_what_the_profile_says)
                         "f32[8, 64]");
     cJSON_Delete(root);
     /* Compiled beforehand, the graph has no operators any more, but its steps and times. */
-    assert_int_equal(run("%s labelled.webnn --engine cpu --save labelled.wnn", WEBNN_RUN), 0);
-    assert_int_equal(run("%s labelled.wnn --random 1 --profile --report page.html", WEBNN_RUN), 0);
+    runs(0, "", "%s labelled.webnn --engine cpu --save labelled.wnn", WEBNN_RUN);
+    runs(0, "", "%s labelled.wnn --random 1 --profile --report page.html", WEBNN_RUN);
     root = read_page("page.html");
     assert_true(cJSON_GetArraySize(member(member(root, "graph"), "steps")) > 0);
     assert_int_equal(cJSON_GetArraySize(member(member(root, "graph"), "program")), 0);
@@ -116,7 +116,7 @@ TEST(nodes_of_onnx_are_on_the_page)
                                         "Conv", "Add",  "Relu",    "MaxPool", "Flatten", "Gemm", "Softmax"};
     int i = 0;
 
-    assert_int_equal(run("%s %s --dim batch=1 --engine cpu --random 1 --quiet --report page.html", WEBNN_RUN, SHAPES), 0);
+    runs(0, "", "%s %s --dim batch=1 --engine cpu --random 1 --quiet --report page.html", WEBNN_RUN, SHAPES);
     assert_string_equal(printed, "");
     cJSON *root = read_page("page.html");
     const cJSON *node;
@@ -136,7 +136,7 @@ TEST(loops_are_on_the_page)
     write_text("gru.webnn",
                "webnn_graph \"gru\" v1 { inputs { x: f32[20, 1, 8]; } consts { w: f32[1, 48, 8] @scalar(0.1);\n"
                "r: f32[1, 48, 16] @scalar(0.1); } nodes { h = gru(x, w, r, 20, 16, label=\"turns\"); } outputs { h; } }");
-    assert_int_equal(run("%s gru.webnn --engine cpu --random 1 --profile --report page.html", WEBNN_RUN), 0);
+    runs(0, "", "%s gru.webnn --engine cpu --random 1 --profile --report page.html", WEBNN_RUN);
     cJSON *root = read_page("page.html");
 
     assert_profile(root);
@@ -149,18 +149,16 @@ TEST(what_cannot_be_written_is_an_error)
     struct stat s;
 
     write_text("sum.webnn", "webnn_graph \"sum\" v1 { inputs { x: f32[2]; } nodes { y = add(x, x); } outputs { y; } }");
-    assert_int_equal(run("%s sum.webnn --random 1 --report none/page.html", WEBNN_RUN), 1);
-    assert_printed("none/page.html: No such file or directory");
-    assert_int_equal(run("TMPDIR=$PWD/none %s sum.webnn --random 1 --report page2.html", WEBNN_RUN), 1);
-    assert_printed("--report: a temporary folder: No such file or directory");
-    assert_int_equal(run("%s absent.webnn --report page2.html", WEBNN_RUN), 1);
-    assert_int_equal(run("%s sum.webnn --each . --report page2.html", WEBNN_RUN), 2);
+    runs(1, "none/page.html: No such file or directory", "%s sum.webnn --random 1 --report none/page.html", WEBNN_RUN);
+    runs(1, "--report: a temporary folder: No such file or directory",
+         "TMPDIR=$PWD/none %s sum.webnn --random 1 --report page2.html", WEBNN_RUN);
+    runs(1, "", "%s absent.webnn --report page2.html", WEBNN_RUN);
+    runs(2, "", "%s sum.webnn --each . --report page2.html", WEBNN_RUN);
     assert_true(stat("page2.html", &s) != 0);
     /* Temporary files do not stay. */
-    assert_int_equal(run("mkdir here && TMPDIR=$PWD/here %s sum.webnn --random 1 --report page2.html && rmdir here", WEBNN_RUN),
-                     0);
-    assert_int_equal(run("WEBNN_DEBUG=steps=none/steps.json %s sum.webnn --random 1", WEBNN_RUN), 0);
-    assert_printed("debug switch steps: none/steps.json: No such file or directory");
+    runs(0, "", "mkdir here && TMPDIR=$PWD/here %s sum.webnn --random 1 --report page2.html && rmdir here", WEBNN_RUN);
+    runs(0, "debug switch steps: none/steps.json: No such file or directory",
+         "WEBNN_DEBUG=steps=none/steps.json %s sum.webnn --random 1", WEBNN_RUN);
 }
 
 TEST_GROUP(enter_folder, leave_folder)

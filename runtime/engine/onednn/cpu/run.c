@@ -124,7 +124,7 @@ static dnnl_status_t run_calls(void *user)
 /* ---- NaN ----
  *
  * The library's clip gives a bound for NaN, but the processor notes it as invalid, which costs nothing.  Only then the
- * contraction is computed once more, by a primitive that has tanh, which keeps NaN, in the place of clip: what is NaN there
+ * contraction is computed once more, by a primitive that has tanh, which keeps NaN, in the place of clip: NaN there
  * becomes NaN in the result.
  */
 

@@ -14,7 +14,7 @@
 
 enum { COPIES_MAX = 64, COLD_BYTES = 64 << 20 };
 
-/** Holds a primitive on memory of its own, which is freed with it. */
+/** Holds a primitive on its own memory, which is freed with it. */
 struct alone {
     struct library_step step;
     void *memory[ARGS_MAX + COPIES_MAX];

@@ -235,7 +235,7 @@ struct library_gpu_bindings *library_gpu_bindings_create(const struct library_st
     if (status == dnnl_out_of_memory)
         error_out_of_memory(e);
     else
-        error_set(e, WNNStatus_OperationError, "oneDNN does not take memory of the device: %s", onednn.status2str(status));
+        error_set(e, WNNStatus_OperationError, "oneDNN does not accept memory of the device: %s", onednn.status2str(status));
     library_gpu_bindings_free(b);
     return NULL;
 }

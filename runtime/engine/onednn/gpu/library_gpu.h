@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The library on an OpenCL device: its engine on the context of ours, and running steps in our queue.
+ * The library on an OpenCL device: its engine on this engine's OpenCL context, and running steps in its queue.
  *
  * In: OpenCL's objects, as pointers without a type (cl_context and the like are pointers), and steps
- * (runtime/engine/onednn/library.h). Out: commands in the queue.  What the library computes there is asked and described as on
- * the processor; where operands lie is the engine's to say, by a memory object for each.
+ * (runtime/engine/onednn/library.h). Out: commands in the queue.  Steps are chosen and described as on the processor; the
+ * engine provides a memory object for each operand.
  *
  * The library takes whole memory objects only.  Its descriptors know an offset, but as a part of the primitive, so that every
- * address would be a primitive of its own: the engine makes sub-buffers, or copies what they cannot begin at.
+ * address would need another primitive: the engine makes sub-buffers, or copies operands at other addresses.
  *
- * There is such a library where oneDNN was built for OpenCL, and accepts the device: it wants Intel's.
+ * There is such a library if oneDNN was built for OpenCL and accepts the device: only Intel's.
  */
 #pragma once
 
@@ -60,7 +60,7 @@ struct library_gpu_bindings *library_gpu_bindings_create(const struct library_st
 void library_gpu_bindings_free(struct library_gpu_bindings *b);
 /**
  * Puts a step into the queue; memory has a cl_mem for every operand, in the order of library_gpu_operands, which the caller may
- * release when this returns.  One thread at a time for each library.  False: *why is the library's word for what is wrong, and
- * lives for ever.
+ * release when this returns.  One thread at a time for each library.  False: *why is the library's name of the error, and is
+ * never freed.
  */
 bool library_gpu_run(const struct library_step *s, struct library_gpu_bindings *b, void *const *memory, const char **why);

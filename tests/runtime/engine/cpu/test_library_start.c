@@ -3,6 +3,7 @@
  * A build learns that the library did not start for it, whatever other builds of the engine do meanwhile, and those do not.
  */
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "ir/graph/ir.h"
@@ -51,7 +52,6 @@ static void build_in_other_thread(struct engine *en)
 {
     pthread_t thread;
 
-    (void)en;
     setrlimit(RLIMIT_AS, &other.memory);
     if (pthread_create(&thread, NULL, build_other, &other) == 0)
         pthread_join(thread, NULL);
@@ -68,13 +68,15 @@ TEST(an_error_is_that_of_its_build)
     assert_int_equal(getrlimit(RLIMIT_AS, &other.memory), 0);
     const struct rlimit none = {4096, other.memory.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
+    if (mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
+        skip(); /* QEMU's user mode knows no limit */
     const bool built = build(en, build_in_other_thread, &e);
     setrlimit(RLIMIT_AS, &other.memory);
     assert_false(built);
     assert_int_not_equal(e.status, WNNStatus_Success);
     assert_string_equal(other.error.message, "");
     assert_true(other.built);
-    /* The next one on the same thread begins anew. */
+    /* The next one on the same thread begins again. */
     e = (struct error){0};
     assert_true(build(en, NULL, &e));
     en->functions->free(en);

@@ -54,7 +54,7 @@ TEST(it_is_tried_again)
     assert_true(alone < 300); /* an interval, and a part of each trial after it */
     alone = run(&t, 20000, 17000, 12000);
     assert_true(alone > 15000); /* the longest interval has passed, then everything but trials */
-    /* What is confirmed is tried ever more seldom. */
+    /* Confirmed choices are tried ever more seldom. */
     thread_trial_init(&t, false);
     alone = run(&t, 100000, 9000, 12000);
     assert_true(alone >= 6 * (TRIAL_RUNS + 1) && alone < 300);
@@ -102,8 +102,7 @@ static WNNGraph build(WNNContext c)
     struct graph *graph = graph_parse(text, sizeof text - 1, NULL, NULL, &e);
     WNNGraph g = NULL;
 
-    if (!graph || runtime_build(c, graph, &g, &e) != WNNStatus_Success)
-        fail_msg("%s", e.message);
+    assert_works(graph && !runtime_build(c, graph, &g, &e), &e);
     return g;
 }
 

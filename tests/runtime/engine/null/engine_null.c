@@ -10,6 +10,7 @@
 
 #include "ir/support/table.h"
 #include "runtime/program/invocation.h"
+#include "support/kernel_text.h"
 
 /*
  * An address is the number of a buffer above an offset in it.  Numbers begin with 1, so that 0 is the address of nothing, and
@@ -37,7 +38,8 @@ struct engine_null {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct null_buffer **buffers; /* by number - 1; NULL: free */
-    uint32_t buffer_count, buffer_room;
+    uint32_t buffer_count;
+    size_t buffer_room;
     pthread_t thread;
     bool held, stop;
     struct submission *first, *last;
@@ -298,7 +300,6 @@ static void null_free(struct engine *en)
 
 static const struct target *null_target(struct engine *en, struct error *e)
 {
-    (void)e;
     return &null_of(en)->target;
 }
 
@@ -320,7 +321,6 @@ struct engine *engine_null_create(uint32_t thread_count, const struct debug_opti
 {
     struct engine_null *n = calloc(1, sizeof *n);
 
-    (void)thread_count;
     if (!n || pthread_mutex_init(&n->lock, NULL) != 0 || pthread_cond_init(&n->changed, NULL) != 0) {
         free(n);
         return error_null_memory(e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Contexts over the null engine (engine_null.h): networks against the interpreter's bounds, computed from host memory and
- * by dispatches, and the order of what is submitted.  The random graphs have a variant over the same engine.
+ * by dispatches, and the order of submissions.  The random graphs have a variant over the same engine.
  */
 #include <math.h>
 #include <unistd.h>
@@ -264,7 +264,7 @@ TEST(released_while_it_works)
     }
 }
 
-/* What is under way when its context goes ends, and nothing is reported twice. */
+/* Computations under way when their context goes end, and nothing is reported twice. */
 TEST(destroyed_while_it_works)
 {
     for (int round = 0; round < 20; round++) {
@@ -298,8 +298,6 @@ static void on_read(WNNStatus status, WNNStringView message, void *userdata1, vo
 {
     struct waiter *w = userdata1;
 
-    (void)message;
-    (void)userdata2;
     bool ok = status == WNNStatus_Success && wnnContextDispatch(w->context, w->graph, 1, &(WNNNamedTensor){WNN_STR("x"), w->b},
                                                                 1, &(WNNNamedTensor){WNN_STR("y"), w->a}) == WNNStatus_Success;
     ok = ok && wnnContextReadTensor(w->context, w->a, w->second, sizeof w->second) == WNNStatus_Success;

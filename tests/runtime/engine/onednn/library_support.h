@@ -18,6 +18,7 @@
 #include "runtime/engine/onednn/cpu/library_cpu.h"
 #include "runtime/engine/onednn/onednn.h"
 #include "runtime/host/threads.h"
+#include "support/processor.h"
 #include "support/random.h"
 #include "support/test.h"
 
@@ -506,11 +507,7 @@ static inline const char *test_isa(void)
 /** Returns whether the library has instructions of AVX-512: the processor has, and no cap takes them away. */
 static inline bool has_avx512(void)
 {
-#if defined(__x86_64__)
-    return !strcmp(test_isa(), "native") && __builtin_cpu_supports("avx512bw");
-#else
-    return false;
-#endif
+    return !strcmp(test_isa(), "native") && processor_supports("avx512bw");
 }
 
 /** Returns whether convolutions add residuals at the end, so that these can lie in the output's memory: AVX-512 only. */
@@ -539,11 +536,7 @@ enum { RATE_WITHOUT_TILES = 2 };
 
 static inline bool has_bfloat16(void)
 {
-#if defined(__x86_64__)
-    return !strcmp(test_isa(), "native") && __builtin_cpu_supports("avx512bf16");
-#else
-    return false;
-#endif
+    return !strcmp(test_isa(), "native") && processor_supports("avx512bf16");
 }
 
 /** Runs the tests at the machine's own instruction set, then this program again under each cap. */
@@ -553,6 +546,10 @@ static inline int main_library(char **argv)
     const char *precision = getenv("TEST_LIBRARY_PRECISION");
     struct error e = {0};
 
+    if (!library_has_code()) {
+        puts("skipped: the library has portable code only for this processor");
+        return 77;
+    }
     library = library_create(test_isa(), TEST_THREADS, NULL, &e);
     if (!library) {
         fprintf(stderr, "%s\n", e.message);

@@ -240,7 +240,7 @@ static inline bool check(struct subject *s)
     while (count < all && library_takes_quantized(library, s->nodes, count + 1))
         count++;
     cases_whole += count == all;
-    while (s->count > count) /* what is not taken does not run */
+    while (s->count > count) /* a node that is not taken does not run */
         node_remove(s->nodes[--s->count]);
     run_quantized(s);
     return true;
@@ -265,7 +265,6 @@ static inline void report(const char *what, uint32_t taken, uint32_t all)
 
 static inline int main_quantized(int argc, char **argv)
 {
-    (void)argc;
     if (getenv("SEED"))
         random_state ^= strtoull(getenv("SEED"), NULL, 10) << 20;
     return main_library(argv);

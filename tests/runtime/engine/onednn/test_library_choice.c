@@ -187,7 +187,6 @@ TEST(strided_heads_are_chosen_by_cost)
 
 static int compare(void **state)
 {
-    (void)state;
     compare_rate(false);
     return 0;
 }
@@ -196,6 +195,5 @@ TEST_EACH(compare, NULL)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     return main_library(argv);
 }

@@ -318,6 +318,5 @@ TEST(gemm_of_every_form_is_computed)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     return main_precisions(argv);
 }

@@ -6,7 +6,6 @@
  */
 #include "runtime/engine/onednn/library_support.h"
 
-
 /* ---- shapes ---- */
 
 struct conv_shape {
@@ -331,6 +330,5 @@ TEST(caps_hold)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     return main_library(argv);
 }

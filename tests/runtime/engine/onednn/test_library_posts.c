@@ -513,6 +513,5 @@ TEST(approximations_are_close)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     return main_precisions(argv);
 }

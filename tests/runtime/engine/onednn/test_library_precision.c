@@ -265,7 +265,6 @@ TEST(inputs_are_stored_in_low_precision_where_all_read_them_so)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     if (!has_bfloat16() && !getenv("TEST_LIBRARY_ISA"))
         printf("skipped: bfloat16, which this processor has not; everything is float32 here\n");
     return main_library(argv);

@@ -310,13 +310,12 @@ static void block_interpret(struct graph *g, struct block_results *out)
 {
     static float x[BLOCK_IMAGE];
     static uint8_t v[BLOCK_ROWS];
-    struct error e = {0};
 
     for (int i = 0; i < BLOCK_IMAGE; i++)
         x[i] = (float)((i * 37) % 101 - 50) / 13.0f;
     for (int i = 0; i < BLOCK_ROWS; i++)
         v[i] = (uint8_t)(i * 11);
-    assert_true(graph_interpret(g, (const void *[]){x, v}, (void *[]){out->image, out->matmul}, &e));
+    assert_done(graph_interpret(g, (const void *[]){x, v}, (void *[]){out->image, out->matmul}, &e));
 }
 
 /** Runs the pipeline; returns how many contractions became integers, and checks that all others have constant weights. */
@@ -327,8 +326,7 @@ static uint32_t block_fuse(const struct pass_options *o)
     struct graph *g = graph_parse(block, strlen(block), NULL, NULL, &e);
     uint32_t fused = 0;
 
-    if (!g)
-        fail_msg("%s", e.message);
+    assert_works(g, &e);
     block_interpret(g, &before);
     if (!passes_run(g, o))
         fail_msg("%s", g->error.message);

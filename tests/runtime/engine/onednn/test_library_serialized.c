@@ -177,6 +177,5 @@ TEST(strides_stay_inside_of_weights)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     return main_library(argv);
 }

@@ -19,6 +19,7 @@
 #include "runtime/api/runtime.h"
 #include "support/close.h"
 #include "support/graphs.h"
+#include "support/help.h"
 #include "support/intel_layer_faults.h"
 
 #define VARIANT "engine=gpu,reference-library"
@@ -109,15 +110,13 @@ static struct counted count_steps(WNNGraph graph)
 
 static WNNGraph build(WNNContext context, const char *body)
 {
-    struct error e = {0};
     struct sample s;
     WNNGraph graph;
 
     sample_parse(&s, body);
     struct graph *g = s.g;
     s.g = graph_create(); /* build takes the other one */
-    if (runtime_build(context, g, &graph, &e) != WNNStatus_Success)
-        fail_msg("%s", e.message);
+    assert_done(!runtime_build(context, g, &graph, &e));
     sample_free(&s);
     return graph;
 }
@@ -475,6 +474,7 @@ static int check_device(void)
     return 0;
 }
 
+PROGRAM_HELP("usage: test-runtime-opencl-library [run PROGRAM ARGUMENT ...]   run the tests, or a program with the layer\n")
 int main(int argc, char **argv)
 {
     const int skipped = check_device();

@@ -49,11 +49,9 @@ GRAPHS_UNUSED static WNNContext new_context(void)
 
 GRAPHS_UNUSED static WNNGraph new_graph(WNNContext context, const char *body)
 {
-    struct error e = {0};
     WNNGraph graph;
 
-    if (runtime_build(context, parse_body(body), &graph, &e) != WNNStatus_Success)
-        fail_msg("%s", e.message);
+    assert_done(!runtime_build(context, parse_body(body), &graph, &e));
     return graph;
 }
 
@@ -132,7 +130,6 @@ GRAPHS_UNUSED static int start(void **state)
     void *library = dlopen(FAKE_OPENCL, RTLD_NOW);
     fake_opencl_function *get = NULL;
 
-    (void)state;
     if (library)
         *(void **)&get = dlsym(library, "fake_opencl_get");
     if (!get)

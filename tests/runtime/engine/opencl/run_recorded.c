@@ -37,14 +37,12 @@ static WNNTensor tensor_of(WNNContext context)
 static bool side_open(struct side *s, WNNEngine engine)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
-    struct error e = {0};
 
     o.engine = engine;
     o.debug = WNN_STR("skip=fuse-kernels");
     if (wnnCreateContext(&o, &s->context) != WNNStatus_Success)
         return false;
-    if (runtime_build(s->context, parse_body(body), &s->graph, &e) != WNNStatus_Success)
-        fail_msg("%s", e.message);
+    assert_done(!runtime_build(s->context, parse_body(body), &s->graph, &e));
     s->x = tensor_of(s->context);
     s->y = tensor_of(s->context);
     return true;

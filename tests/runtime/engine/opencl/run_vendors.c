@@ -16,6 +16,7 @@
 #include "runtime/api/runtime.h"
 #include "runtime/engine/opencl/opencl_api.h"
 #include "support/graphs.h"
+#include "support/help.h"
 
 #define POCL "libpocl.so.2"
 #define VENDOR "./libfake_vendor_" /* in the working directory */
@@ -39,11 +40,9 @@ static WNNStatus open_context(WNNEngine engine, const char *device, WNNContext *
 
 static void compute(WNNContext context, const float *x, float *y)
 {
-    struct error e = {0};
     WNNGraph graph = NULL;
 
-    if (runtime_build(context, parse_body(body), &graph, &e) != WNNStatus_Success)
-        fail_msg("%s", e.message);
+    assert_done(!runtime_build(context, parse_body(body), &graph, &e));
     WNNNamedBuffer from = {WNN_STR("x"), (void *)x, N * sizeof *x}, to = {WNN_STR("y"), y, N * sizeof *y};
     assert_int_equal(wnnGraphCompute(graph, 1, &from, 1, &to), WNNStatus_Success);
     wnnGraphRelease(graph);
@@ -78,7 +77,6 @@ static void a_network_runs_without_a_loader(void **state)
     WNNContext context;
     WNNDeviceInfo info;
 
-    (void)state;
     opencl_api_set_library("libNoSuchOpenCL.so.1");
     opencl_api_set_vendors(vendors);
     assert_true(wnnGetDevice(0, &info));
@@ -97,7 +95,6 @@ static void a_loader_without_platforms_is_passed_by(void **state)
 {
     static const char *const vendors[] = {POCL, NULL};
 
-    (void)state;
     opencl_api_set_vendors(vendors);
     assert_pocl_computes("");
     assert_false(opencl_api_is_the_systems());
@@ -119,7 +116,6 @@ static void a_message_says_what_every_library_lacks(void **state)
     WNNContext context;
     WNNDeviceInfo info;
 
-    (void)state;
     opencl_api_set_library("libNoSuchOpenCL.so.1");
     opencl_api_set_vendors(vendors);
     assert_false(wnnGetDevice(0, &info));
@@ -129,6 +125,7 @@ static void a_message_says_what_every_library_lacks(void **state)
             fail_msg("\"%s\" does not say \"%s\"", wnnGetLastErrorMessage().data, said[i]);
 }
 
+PROGRAM_HELP("usage: test-opencl-vendors network|empty|lacking\n")
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_network_runs_without_a_loader),
@@ -147,6 +144,5 @@ int main(int argc, char **argv)
         }
         return cmocka_run_group_tests(one, NULL, NULL);
     }
-    fputs("usage: test-opencl-vendors network|empty|lacking\n", stderr);
-    return 2;
+    return WRONG_USAGE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The OpenCL engine over an OpenCL without a device (support/fake_opencl.h), whose kernels turn over the lowest bit of every
- * byte: what is put into the queue and when anybody waits, and that whatever fails is said, ends, and leaves nothing behind.
+ * byte: which commands are queued and when anybody waits, and that whatever fails is said, ends, and leaves nothing behind.
  */
 #include "runtime/engine/opencl/opencl_support.h"
 #include "support/release.h"
@@ -31,8 +31,6 @@ static void note_lost(WNNContext context, WNNStringView message, void *user, voi
 {
     struct lost *l = user;
 
-    (void)context;
-    (void)unused;
     snprintf(l->message, sizeof l->message, "%.*s", (int)message.length, message.data);
     atomic_fetch_add(&l->count, 1);
 }
@@ -109,7 +107,7 @@ TEST(test_the_device_may_go_at_any_call)
     every_call_fails_once(three_steps, CL_INVALID_COMMAND_QUEUE, true);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static void await_loss(struct lost *l)
 {
@@ -524,7 +522,7 @@ TEST(test_a_trace_shows_steps_and_transfers)
     free(text);
 }
 
-/* A state that is one tensor is computed in place: nothing of it is copied, and only what is updated is written.  Two tensors
+/* A state that is one tensor is computed in place: nothing of it is copied, and only updates are written.  Two tensors
  * cost a copy of all of it. */
 TEST(test_a_state_stays_where_it_is)
 {

@@ -21,7 +21,7 @@ static struct graph *model(uint32_t rows)
              rows, K, K, COLUMNS, BLOCKS, COLUMNS, BLOCKS, COLUMNS, COLUMNS);
     random_seed(1); /* the same constants each time */
     struct graph *g = compact_parse(body, 0, 16);
-    compact_narrow(g, 0);
+    compact_narrow(g, 0, 4);
     return g;
 }
 
@@ -43,7 +43,7 @@ static WNNGraph build(WNNContext context, uint32_t rows)
     return graph;
 }
 
-/* What is released goes when the device is done with it. */
+/* Released constants go when the device is done with them. */
 static void wait_for_bytes(size_t bytes)
 {
     for (int i = 0; fake->bytes() != bytes && i < 10000; i++)
@@ -51,7 +51,7 @@ static void wait_for_bytes(size_t bytes)
     assert_int_equal(fake->bytes(), bytes);
 }
 
-/* Zero points are float32 numbers like scales.  What is unpacked would take eight times the bytes of the weights. */
+/* Zero points are float32 numbers like scales.  Unpacked, they would take eight times the bytes of the weights. */
 TEST(test_weights_of_4_bits_take_half_a_byte)
 {
     WNNContext context = new_context();
@@ -76,7 +76,7 @@ TEST(test_graphs_share_constants)
     assert_int_equal(fake->bytes() - before, one);
     wnnGraphRelease(prompt);
     assert_int_equal(fake->bytes() - before, one);
-    prompt = build(context, 3); /* what is left serves others */
+    prompt = build(context, 3); /* the rest serves others */
     assert_int_equal(fake->bytes() - before, one);
     wnnGraphRelease(token);
     assert_int_equal(fake->bytes() - before, one);

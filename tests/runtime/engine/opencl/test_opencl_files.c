@@ -55,7 +55,6 @@ static void note_message(WNNLogLevel level, WNNStringView message, void *user, v
 {
     struct messages *m = user;
 
-    (void)unused;
     assert_int_equal(level, WNNLogLevel_Warning);
     if (!strstr(message.data, m->wanted))
         fail_msg("\"%s\" is not in: %s", m->wanted, message.data);
@@ -142,8 +141,8 @@ TEST(test_a_second_start_compiles_nothing)
     assert_int_equal(chmod(folder, 0755), 0);
     assert_int_equal(compiled(folder), 1);
     assert_int_equal(compiled(folder), 1);
-    assert_int_equal(warnings(folder, "deep/er: others may enter it: its mode is 755, not 700"), 1);
-    assert_int_equal(warnings(path, "it is no folder"), 1);
+    assert_int_equal(warnings(folder, "deep/er: other users may access it: its mode is 755, not 700"), 1);
+    assert_int_equal(warnings(path, "it is not a folder"), 1);
     snprintf(path + strlen(path), sizeof path - strlen(path), "/more");
     assert_int_equal(warnings(path, "Not a directory"), 1);
     assert_int_equal(warnings("off", ""), 0);
@@ -292,7 +291,7 @@ TEST(test_kernels_of_a_graph_are_one_program)
     assert_int_equal(builds_of(context, three_steps), 1); /* of all its kernels */
     assert_int_equal(builds_of(context, three_steps), 0);
     assert_int_equal(builds_of(context, one_step), 0);
-    assert_int_equal(builds_of(context, more), 1); /* of what is not built yet */
+    assert_int_equal(builds_of(context, more), 1); /* of programs not built yet */
     wnnContextRelease(context);
 
     /* A compiler that refuses all of them together is asked for each, and what it refuses then is named. */
@@ -388,8 +387,7 @@ static unsigned compiled_for_file(const char *path, bool save_again)
     WNNNamedBuffer out[] = {{WNN_STR("y"), y, BYTES}, {WNN_STR("j"), j, BYTES}, {WNN_STR("k"), k, 16}};
     WNNGraph graph = load_graph(context, path, &e);
 
-    if (!graph)
-        fail_msg("%s", e.message);
+    assert_works(graph, &e);
     if (save_again)
         assert_int_equal(wnnGraphSave(graph, path), WNNStatus_Success);
     fill(x, 11);
@@ -407,8 +405,7 @@ static WNNEngine engine_of_file(const char *path)
     WNNEngine engine = WNNEngine_Auto;
     int file = open(path, O_RDONLY);
 
-    if (!runtime_find_engine(path, file, &engine, &e))
-        fail_msg("%s", e.message);
+    assert_works(runtime_find_engine(path, file, &engine, &e), &e);
     close(file);
     return engine;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What is told of programs that are built for a device, over an OpenCL without one (support/fake_opencl.h), and that builds end
+ * Progress of programs that are built for a device, over an OpenCL without one (support/fake_opencl.h), and that builds end
  * when the program or the loss of the context says so: between programs, and while another thread builds.
  */
 #include <pthread.h>
@@ -11,7 +11,7 @@
 /* A program has fewer kernels than MANY, and FEW are one program. */
 enum { FEW = 5, MANY = 150 };
 
-/* Returns a graph of `count` kernels.  Sizes are parameters, so that only what is computed tells kernels apart. */
+/* Returns a graph of `count` kernels.  Sizes are parameters, so that only computations tell kernels apart. */
 static char *chains(int count)
 {
     char *body = NULL;
@@ -48,7 +48,6 @@ static bool on_progress(WNNBuildStage stage, uint32_t done, uint32_t total, void
 {
     struct watch *w = user;
 
-    (void)unused;
     if (stage != WNNBuildStage_Code)
         return true;
 

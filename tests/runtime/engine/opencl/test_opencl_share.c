@@ -71,7 +71,7 @@ static bool says(const char *text)
     return strstr(wnnGetLastErrorMessage().data, text) != NULL;
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 TEST(wrong_objects_are_refused)
 {
@@ -106,7 +106,7 @@ TEST(wrong_objects_are_refused)
     assert_int_equal(wrap(context, a.memory, OFFSET + 16, &t), WNNStatus_TypeError);
     assert_true(says("bytes"));
     assert_int_equal(wrap(context, other.memory, 0, &t), WNNStatus_TypeError);
-    assert_true(says("no buffer of"));
+    assert_true(says("not a buffer of"));
     wnnContextRelease(context);
 
     context = new_context();

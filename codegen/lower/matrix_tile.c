@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits tiles of contractions that sub-groups compute by matrix instructions (ir/schedule/schedule_gpu_matrix.c).
+ *
+ * A step of a group: each item loads its part of both operands for the next step into registers, while the sub-groups multiply
+ * from the group's memory; then it stores that part into the other one of two buffers, and a barrier ends the step.  The loop
+ * begins one step early, when there is nothing to multiply.  Operands lie there as halves, in rows of their own (rows of the
+ * tile, or columns) with K contiguous, or where neighbours in memory are neighbours along those, in rows of K; instructions
+ * that load fragments transpose the latter.  Each row is padded by eight halves that are never read, so that eight consecutive
+ * rows lie in different banks.  Beyond the edges there are zeros.
+ *
+ * After the loop each sub-group writes 16 rows of sums after 16 rows to the group's memory, whose elements its items take with
+ * neighbouring columns for neighbouring items, and computes the point's other expressions.
+ */
+#include "codegen/lower/matrix_tile.h"
+
+#include "codegen/lower/expression.h"
+#include "codegen/lower/guard.h"
+#include "codegen/lower/index.h"
+#include "codegen/lower/item_tile.h"
+#include "codegen/lower/operation.h"
+
+enum { CHUNK = GPU_MATRIX_CHUNK, SIDE = GPU_MATRIX_ROWS, SUBGROUP = 32, QUADS = 4 /* sums of an item in an instruction */ };
+
+/* Is a chunk that an item brings: of row or column j of the tile, which there is (has), from iteration k of a step on. */
+struct chunk {
+    V j, k, has;
+    V exists; /* whether it is one at all; NULL: it is */
+    V vars[KERNEL_VARS_MAX];
+    V words[CHUNK / 2]; /* slots: of two halves each, or one of all */
+};
+
+/* Describes an operand: of the rows (m) or of the columns. */
+struct side {
+    uint32_t operand, expr, place; /* place: the first of item_tile_at */
+    bool is_m;
+    const struct gpu_vars *vars;
+    uint32_t width, pitch;  /* rows or columns of the group's tile, and halves between rows in its memory */
+    uint32_t chunks, count; /* of a step, and those of one item */
+    uint32_t first, halves; /* of its part of a buffer */
+    enum gpu_bring bring;
+    bool linear; /* in K */
+    V start;     /* its first row or column */
+    V own;       /* where the item's row of the first matrices of 8 x 8 lies */
+    V aligned;   /* all chunks have addresses that one load takes */
+    struct chunk *own_chunks;
+};
+
+struct matrix_tile {
+    struct item_tile *tile;
+    const struct gpu_matrix_tile *x;
+    struct side sides[2];                  /* of the rows, of the columns */
+    uint32_t items, k_tile, rows, columns; /* rows, columns: of instructions, of a sub-group */
+    V memory, item, lane, iterations, buffer, sums, totals, fragments[2];
+    V subgroup[2]; /* its first row and column in the group's tile */
+};
+
+/* ---- numbers ---- */
+
+static V times(const struct build *m, V v, int64_t by)
+{
+    return op_mul(m, v, const_index(m, by));
+}
+
+static V divided(const struct build *m, V v, int64_t by)
+{
+    return by == 1 ? v : op_divide_index(m, v, const_index(m, by));
+}
+
+static V modulo(const struct build *m, V v, int64_t by)
+{
+    return op_modulo_index(m, v, const_index(m, by));
+}
+
+static V half_at(const struct matrix_tile *x, V index)
+{
+    return op_address(&x->tile->e->m, type_i16, x->memory, index);
+}
+
+/* Begins a loop that compilers unroll, so that what it counts lies in registers. */
+static V begin_unrolled(const struct build *m, uint32_t count)
+{
+    return loop_for_begin(m->b, const_index(m, 0), const_index(m, count), LOOP_UNROLLED);
+}
+
+static void end_loop(const struct build *m)
+{
+    loop_for_end(m->b, const_index(m, 1));
+}
+
+/* ---- which part is an item's ---- */
+
+static bool side_of(struct matrix_tile *x, bool m)
+{
+    struct emitter *e = x->tile->e;
+    const struct gpu_tile *t = x->tile->t;
+    struct side *s = &x->sides[!m];
+
+    *s = (struct side){.operand = m ? t->operand_m : !t->operand_m,
+                       .is_m = m,
+                       .vars = m ? &t->m : &t->n,
+                       .width = m ? x->x->subgroups_m * x->x->rows : x->x->subgroups_n * x->x->columns};
+    s->expr = e->k->exprs[t->dot].args[s->operand];
+    s->pitch = gpu_matrix_pitch(t, s->operand);
+    s->bring = x->x->bring[s->operand];
+    s->linear = x->x->linear_k[s->operand];
+    s->chunks = s->width * x->k_tile / CHUNK;
+    s->count = ceil_div(s->chunks, x->items);
+    s->halves = (s->bring == GPU_BRING_ALONG_ROWS ? x->k_tile : s->width) * s->pitch;
+    s->first = m ? 0 : x->sides[0].halves;
+    s->place = m ? 0 : x->sides[0].count;
+    s->own_chunks = arena_array(&e->arena, s->count, sizeof *s->own_chunks);
+    return s->own_chunks != NULL;
+}
+
+/* Finds the first row or column of a chunk, and its first iteration of a step. */
+static void find_place(const struct matrix_tile *x, const struct side *s, V number, struct chunk *c)
+{
+    const struct build *m = &x->tile->e->m;
+    const bool k_first = s->bring == GPU_BRING_ALONG_K || (s->bring == GPU_BRING_ELEMENTS && x->tile->t->along_k[s->operand]);
+
+    if (s->bring == GPU_BRING_ALONG_ROWS) {
+        c->j = times(m, modulo(m, number, s->width / CHUNK), CHUNK);
+        c->k = divided(m, number, s->width / CHUNK);
+    } else if (k_first) {
+        c->j = divided(m, number, x->k_tile / CHUNK);
+        c->k = times(m, modulo(m, number, x->k_tile / CHUNK), CHUNK);
+    } else {
+        c->j = modulo(m, number, s->width);
+        c->k = times(m, divided(m, number, s->width), CHUNK);
+    }
+}
+
+static void find_chunk(const struct matrix_tile *x, const struct side *s, uint32_t i)
+{
+    struct emitter *e = x->tile->e;
+    const struct build *m = &e->m;
+    struct chunk *c = &s->own_chunks[i];
+    V number = op_add(m, x->item, const_index(m, i * x->items)), end = s->is_m ? x->tile->rows : x->tile->columns;
+
+    find_place(x, s, number, c);
+    V at = op_add(m, s->start, c->j);
+    c->has = op_lt(m, at, end);
+    c->exists = (i + 1) * x->items > s->chunks ? op_lt(m, number, const_index(m, s->chunks)) : NULL;
+    space_decode(e, s->vars, op_smin(m, at, op_sub(m, end, const_index(m, 1))));
+    for (uint32_t v = 0; v < s->vars->count; v++)
+        c->vars[v] = e->frame.var_value[s->vars->vars[v]];
+    for (uint32_t w = 0; w < (s->bring == GPU_BRING_ELEMENTS ? CHUNK / 2 : 1); w++)
+        c->words[w] = loop_slot(m->b, s->bring == GPU_BRING_ELEMENTS ? type_i32 : type_lanes(type_i32, CHUNK / 2));
+}
+
+/* Tells whether all chunks of an operand have addresses that one load takes.  Tensors may begin anywhere; a test of each
+ * address would cost a fifth of the kernel's time. */
+static V all_aligned(const struct matrix_tile *x, const struct side *s)
+{
+    struct emitter *e = x->tile->e;
+    const struct build *m = &e->m;
+    const struct kexpr *load = &e->k->exprs[s->expr];
+    const struct form *f = &e->info.forms[e->info.expr_form[s->expr]];
+    const struct gpu_vars reduced = gpu_reduced_vars(e->k), *v = s->bring == GPU_BRING_ALONG_K ? &reduced : s->vars;
+    V halves = number_value(e, f->number), tensor = tensor_pointer(e, load->tensor);
+
+    for (uint32_t i = 0; i < load->index.count; i++)
+        if (load->index.terms[i].var != v->vars[v->count - 1]) { /* whose chunks begin at multiples of eight */
+            V step = number_value(e, f->number + 1 + i);
+            frame_here(&e->frame);
+            halves = op_or(m, halves, step);
+        }
+    frame_here(&e->frame);
+    V rest = op_and(m, halves, const_index(m, CHUNK - 1));
+    return op_and(m, op_eq(m, rest, const_index(m, 0)),
+                  loop_add(m->b, LOOP_ALIGNED, type_i1, &tensor, 1, CHUNK * (int64_t)sizeof(uint16_t)));
+}
+
+/* ---- from global memory to registers ---- */
+
+/* Says for which row or column, and for which iteration, code is emitted. */
+static void set_place(const struct matrix_tile *x, const struct side *s, uint32_t i, V iteration)
+{
+    struct emitter *e = x->tile->e;
+    const struct gpu_vars reduced = gpu_reduced_vars(e->k);
+
+    item_tile_at(x->tile, s->place + i);
+    for (uint32_t r = 0; r < reduced.count; r++)
+        frame_open(&e->frame, e->info.reduced_level + r);
+    for (uint32_t v = 0; v < s->vars->count; v++)
+        e->frame.var_value[s->vars->vars[v]] = s->own_chunks[i].vars[v];
+    if (!s->linear) {
+        space_decode(e, &reduced, iteration);
+        return;
+    }
+    for (uint32_t r = 0; r < reduced.count; r++) /* the others would only be multiplied by what the last one lacks */
+        e->frame.var_value[reduced.vars[r]] = r + 1 < reduced.count ? const_index(&e->m, 0) : iteration;
+}
+
+/* Emits the load of a chunk, as one of eight halves. */
+static void load_chunk(const struct matrix_tile *x, const struct side *s, uint32_t i, V next)
+{
+    struct emitter *e = x->tile->e;
+    const struct build *m = &e->m;
+    const struct kexpr *load = &e->k->exprs[s->expr];
+    const struct context cx = {.lanes = 1, .copies = 1};
+    const struct chunk *c = &s->own_chunks[i];
+    const uint32_t form = e->info.expr_form[s->expr], fill = f32_to_f16(load->bits.f32);
+    const T words = type_lanes(type_i32, CHUNK / 2);
+    V part = c->words[0], iteration = op_add(m, next, c->k), inside, lanes;
+
+    op_set(m, part, const_zero(m, words));
+    loop_if_begin(m->b, op_and(m, c->has, op_lt(m, iteration, x->iterations)));
+    set_place(x, s, i, iteration);
+    guards_value(e, &cx, form + 1, load->guard_count, e->info.inner_level, &inside, &lanes);
+    V index = form_evaluate(e, &cx, form).base, tensor = tensor_pointer(e, load->tensor);
+    frame_here(&e->frame);
+    if (inside) {
+        op_set(m, part, const_splat(m, const_int(m, 32, (int32_t)(fill << 16 | fill)), CHUNK / 2));
+        loop_if_begin(m->b, inside);
+    }
+    V address = op_address(m, type_i16, tensor, index);
+    loop_if_begin(m->b, s->aligned);
+    op_set(m, part, op_load(m, words, address, NULL, CHUNK * sizeof(uint16_t)));
+    loop_else(m->b);
+    op_set(m, part, op_bitcast(m, op_load(m, type_lanes(type_i16, CHUNK), address, NULL, sizeof(uint16_t)), words));
+    loop_end(m->b);
+    if (inside)
+        loop_end(m->b);
+    loop_end(m->b);
+}
+
+/* Counts the REDUCED variables up by one iteration; after the last one they stay inside. */
+static void count_up(const struct matrix_tile *x)
+{
+    struct emitter *e = x->tile->e;
+    const struct build *m = &e->m;
+    const struct gpu_vars reduced = gpu_reduced_vars(e->k);
+    V carry = const_index(m, 1);
+
+    for (uint32_t r = reduced.count; r-- > 0;) {
+        V *value = &e->frame.var_value[reduced.vars[r]], size = var_values(e, reduced.vars[r]), sum = op_add(m, *value, carry);
+        V over = op_ge(m, sum, size);
+        *value = r ? op_select(m, over, const_index(m, 0), sum) : sum;
+        carry = op_select(m, over, const_index(m, 1), const_index(m, 0));
+    }
+}
+
+/* Emits the loads of a chunk's elements, one by one. */
+static void load_elements(const struct matrix_tile *x, const struct side *s, uint32_t i, V next)
+{
+    struct emitter *e = x->tile->e;
+    const struct build *m = &e->m;
+    const struct context cx = {.lanes = 1, .copies = 1};
+    const struct chunk *c = &s->own_chunks[i];
+    const uint32_t outer = e->k->parallel_count;
+    V first = op_add(m, next, c->k), low = NULL, one = const_index(m, 1);
+
+    set_place(x, s, i, first);
+    for (uint32_t h = 0; h < CHUNK; h++) {
+        V iteration = op_add(m, first, const_index(m, h));
+        for (uint32_t r = 0; r < e->k->reduced_count; r++)
+            frame_open(&e->frame, e->info.reduced_level + r);
+        if (s->linear)
+            e->frame.var_value[outer + e->k->reduced_count - 1] = op_smin(m, iteration, op_sub(m, x->iterations, one));
+        V at = e->frame.var_value[outer];
+        if (!s->linear)
+            e->frame.var_value[outer] = op_smin(m, at, op_sub(m, var_values(e, outer), one));
+        V value = expr_value(e, &cx, s->expr);
+        frame_here(&e->frame);
+        V in = op_and(m, c->has, op_lt(m, iteration, x->iterations));
+        V bits = op_zext(m, narrow_float(m, value, WNNOperandDataType_Float16), type_i32);
+        bits = op_select(m, in, bits, const_int(m, 32, 0));
+        e->frame.var_value[outer] = at;
+        if (!s->linear && h + 1 < CHUNK)
+            count_up(x);
+        if (h % 2)
+            op_set(m, c->words[h / 2], op_or(m, low, op_shl(m, bits, const_int(m, 32, 16))));
+        low = bits;
+    }
+}
+
+static void emit_load(const struct matrix_tile *x, const struct side *s, V next)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        (s->bring == GPU_BRING_ELEMENTS ? load_elements : load_chunk)(x, s, i, next);
+    x->tile->e->cache = x->tile->own;
+}
+
+/* ---- to the group's memory ---- */
+
+static void emit_bring(const struct matrix_tile *x, const struct side *s, V buffer)
+{
+    const struct build *m = &x->tile->e->m;
+    const bool rows = s->bring == GPU_BRING_ALONG_ROWS;
+    const uint32_t words = s->bring == GPU_BRING_ELEMENTS ? CHUNK / 2 : 1;
+
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct chunk *c = &s->own_chunks[i];
+        V at = op_add(m, times(m, rows ? c->k : c->j, s->pitch), rows ? c->j : c->k);
+        at = op_add(m, op_add(m, buffer, const_index(m, s->first)), at);
+        if (c->exists)
+            loop_if_begin(m->b, c->exists);
+        for (uint32_t w = 0; w < words; w++)
+            op_store(m, op_get(m, c->words[w]), half_at(x, op_add(m, at, const_index(m, 2 * w))), NULL,
+                     CHUNK * (uint32_t)sizeof(uint16_t) / words);
+        if (c->exists)
+            loop_end(m->b);
+    }
+}
+
+/* ---- from there to sums ---- */
+
+/* Returns where the item's row of the first matrices of 8 x 8 lies.  Of four matrices that are loaded at once the next one of
+ * M's follows along M, the next one of N's along K: that is the order in which the instruction wants them. */
+static V own_row(const struct matrix_tile *x, const struct side *s)
+{
+    const struct build *m = &x->tile->e->m;
+    const bool rows = s->bring == GPU_BRING_ALONG_ROWS;
+    V near = modulo(m, divided(m, x->lane, 8), 2), far = divided(m, x->lane, 16), j = s->is_m ? near : far,
+      k = s->is_m ? far : near;
+    V row = op_add(m, modulo(m, x->lane, 8), times(m, rows ? k : j, 8));
+
+    row = op_add(m, times(m, x->subgroup[!s->is_m], rows ? 1 : s->pitch), times(m, row, s->pitch));
+    return op_add(m, op_add(m, row, times(m, rows ? j : k, 8)), const_index(m, s->first));
+}
+
+static V fragment_at(const struct matrix_tile *x, bool m, V i)
+{
+    return op_address(&x->tile->e->m, type_lanes(type_i32, QUADS), x->fragments[!m], i);
+}
+
+static uint32_t fragment_count(const struct matrix_tile *x, bool m)
+{
+    return m ? x->rows : x->columns / 2;
+}
+
+static void load_fragments(const struct matrix_tile *x, const struct side *s, V k)
+{
+    const struct build *m = &x->tile->e->m;
+    const bool rows = s->bring == GPU_BRING_ALONG_ROWS;
+    V i = begin_unrolled(m, fragment_count(x, s->is_m));
+    V at = op_add(m, op_add(m, op_get(m, x->buffer), s->own), times(m, i, rows ? SIDE : SIDE * s->pitch));
+    V address = half_at(x, op_add(m, at, times(m, k, rows ? s->pitch : 1)));
+    V loaded = loop_add(m->b, LOOP_MATRIX_LOAD, type_lanes(type_i32, QUADS), &address, 1, rows);
+
+    op_store(m, loaded, fragment_at(x, s->is_m, i), NULL, QUADS * sizeof(uint32_t));
+    end_loop(m);
+}
+
+/* Returns the address of an item's sums of an instruction. */
+static V sums_at(const struct matrix_tile *x, V array, V i, V j)
+{
+    const struct build *m = &x->tile->e->m;
+
+    return op_address(m, type_lanes(type_f32, QUADS), array, op_add(m, times(m, i, x->columns), j));
+}
+
+static V load_sums(const struct build *m, V address)
+{
+    return op_load(m, type_lanes(type_f32, QUADS), address, NULL, QUADS * sizeof(float));
+}
+
+static void store_sums(const struct build *m, V value, V address)
+{
+    op_store(m, value, address, NULL, QUADS * sizeof(float));
+}
+
+static void emit_products(const struct matrix_tile *x)
+{
+    const struct build *m = &x->tile->e->m;
+    const T words = type_lanes(type_i32, QUADS);
+    V k = loop_for_begin(m->b, const_index(m, 0), const_index(m, x->k_tile), LOOP_UNROLLED);
+
+    for (uint32_t o = 0; o < 2; o++)
+        load_fragments(x, &x->sides[o], k);
+    V i = begin_unrolled(m, x->rows), j = begin_unrolled(m, x->columns / 2);
+    for (uint32_t pair = 0; pair < 2; pair++) {
+        V to = sums_at(x, x->sums, i, op_add(m, times(m, j, 2), const_index(m, pair)));
+        V args[3] = {load_sums(m, to), op_load(m, words, fragment_at(x, true, i), NULL, QUADS * sizeof(uint32_t)),
+                     op_load(m, words, fragment_at(x, false, j), NULL, QUADS * sizeof(uint32_t))};
+        store_sums(m, loop_add(m->b, LOOP_MATRIX_MULTIPLY, args[0]->type, args, 3, pair), to);
+    }
+    end_loop(m);
+    end_loop(m);
+    loop_for_end(m->b, const_index(m, GPU_MATRIX_STEPS));
+}
+
+enum each { CLEAR, ADD_TO_TOTAL, ADD_TOTAL };
+
+static void emit_each(const struct matrix_tile *x, enum each what)
+{
+    const struct build *m = &x->tile->e->m;
+    V i = begin_unrolled(m, x->rows), j = begin_unrolled(m, x->columns), zero = const_zero(m, type_lanes(type_f32, QUADS));
+    V sum = sums_at(x, x->sums, i, j), total = x->totals ? sums_at(x, x->totals, i, j) : NULL;
+
+    if (what != CLEAR)
+        store_sums(m, op_add(m, load_sums(m, total), load_sums(m, sum)), what == ADD_TOTAL ? sum : total);
+    else if (total)
+        store_sums(m, zero, total);
+    if (what != ADD_TOTAL)
+        store_sums(m, zero, sum);
+    end_loop(m);
+    end_loop(m);
+}
+
+static void emit_steps(const struct matrix_tile *x)
+{
+    struct emitter *e = x->tile->e;
+    const struct build *m = &e->m;
+    V zero = const_index(m, 0), steps = const_index(m, x->k_tile);
+    V halves = const_index(m, x->sides[0].halves + x->sides[1].halves);
+
+    op_set(m, x->buffer, halves);
+    V next = loop_for_begin(m->b, zero, op_add(m, x->iterations, steps), 0);
+    for (uint32_t o = 0; o < 2; o++)
+        emit_load(x, &x->sides[o], next);
+    loop_if_begin(m->b, op_gt(m, next, zero));
+    emit_products(x);
+    if (x->totals) {
+        loop_if_begin(m->b, op_eq(m, modulo(m, next, x->x->sum_steps), zero));
+        emit_each(x, ADD_TO_TOTAL);
+        loop_end(m->b);
+    }
+    loop_end(m->b);
+    V other = op_sub(m, halves, op_get(m, x->buffer));
+    for (uint32_t o = 0; o < 2; o++)
+        emit_bring(x, &x->sides[o], other);
+    op_barrier(m);
+    op_set(m, x->buffer, other);
+    loop_for_end(m->b, steps);
+    if (x->totals)
+        emit_each(x, ADD_TOTAL);
+}
+
+/* ---- points ---- */
+
+/* Puts the sums of an instruction into the sub-group's part of the group's memory. */
+static void put_sums(const struct matrix_tile *x, V slab, uint32_t pitch, V i)
+{
+    const struct build *m = &x->tile->e->m;
+    V j = begin_unrolled(m, x->columns), sums = load_sums(m, sums_at(x, x->sums, i, j));
+
+    for (uint32_t r = 0; r < QUADS; r++) {
+        V row = op_add(m, divided(m, x->lane, 4), const_index(m, r / 2 * 8));
+        V column = op_add(m, times(m, j, GPU_MATRIX_COLUMNS), times(m, modulo(m, x->lane, 4), 2));
+        V at = op_add(m, op_add(m, times(m, row, pitch), column), op_add(m, slab, const_index(m, r % 2)));
+        op_store(m, op_extract(m, sums, const_int(m, 64, r)), op_address(m, type_f32, x->memory, at), NULL, sizeof(float));
+    }
+    end_loop(m);
+}
+
+/* Writes the sums of a sub-group, 16 rows after 16 rows, to the group's memory, and computes their points. */
+static void emit_points(const struct matrix_tile *x)
+{
+    struct item_tile *t = x->tile;
+    const struct build *m = &t->e->m;
+    const uint32_t columns = x->x->columns, pitch = columns + CHUNK;
+    V slab = times(m, divided(m, x->item, SUBGROUP), SIDE * pitch), i = begin_unrolled(m, x->rows);
+
+    put_sums(x, slab, pitch, i);
+    op_barrier(m);
+    V at = loop_for_begin(m->b, x->lane, const_index(m, SIDE * columns), 0);
+    V of_row = divided(m, at, columns), of_column = modulo(m, at, columns);
+    V row = op_add(m, op_add(m, x->sides[0].start, x->subgroup[0]), op_add(m, times(m, i, SIDE), of_row));
+    V column = op_add(m, op_add(m, x->sides[1].start, x->subgroup[1]), of_column);
+    loop_if_begin(m->b, op_and(m, op_lt(m, row, t->rows), op_lt(m, column, t->columns)));
+    V from = op_add(m, slab, op_add(m, times(m, of_row, pitch), of_column));
+    V sum = op_load(m, type_f32, op_address(m, type_f32, x->memory, from), NULL, sizeof(float));
+    frame_open(&t->e->frame, LEVEL_UNIT);
+    space_decode(t->e, &t->t->m, row);
+    item_tile_point(t, column, 1, sum);
+    loop_end(m->b);
+    loop_for_end(m->b, const_index(m, SUBGROUP));
+    op_barrier(m);
+    end_loop(m);
+}
+
+/* ---- the tile ---- */
+
+static V quads(const struct build *m, T element, uint32_t count)
+{
+    return loop_array(m->b, type_lanes(element, QUADS), (int64_t)count * QUADS * sizeof(float));
+}
+
+/* Finds who the item is, and what it brings. */
+static void begin_tile(struct matrix_tile *x)
+{
+    struct emitter *e = x->tile->e;
+    const struct build *m = &e->m;
+    const struct gpu_tile *t = x->tile->t;
+
+    x->memory = loop_group_array(m->b, type_lanes(type_i32, QUADS), (gpu_matrix_local_bytes(t) + 15) / 16 * 16);
+    for (uint32_t o = 0; o < 2; o++)
+        x->fragments[o] = quads(m, type_i32, fragment_count(x, !o));
+    x->sums = quads(m, type_f32, x->rows * x->columns);
+    x->totals = x->x->sum_steps ? quads(m, type_f32, x->rows * x->columns) : NULL;
+    x->buffer = loop_slot(m->b, type_index(m));
+    x->item = space_place(e, LOOP_ITEM, 0);
+    x->lane = modulo(m, x->item, SUBGROUP);
+    x->subgroup[0] = times(m, divided(m, x->item, SUBGROUP * x->x->subgroups_n), x->x->rows);
+    x->subgroup[1] = times(m, modulo(m, divided(m, x->item, SUBGROUP), x->x->subgroups_n), x->x->columns);
+    space_decode(e, &x->tile->s->dimensions[2], space_place(e, LOOP_GROUP, 2));
+    for (uint32_t o = 0; o < 2; o++) {
+        struct side *s = &x->sides[o];
+        s->start = times(m, space_place(e, LOOP_GROUP, !o), s->width);
+        s->own = own_row(x, s);
+        for (uint32_t i = 0; i < s->count; i++)
+            find_chunk(x, s, i);
+        s->aligned = s->bring == GPU_BRING_ELEMENTS ? NULL : all_aligned(x, s);
+    }
+}
+
+void emit_matrix_tiles(struct emitter *e, const struct gpu_schedule *s)
+{
+    const struct gpu_vars reduced = gpu_reduced_vars(e->k);
+    const struct gpu_tile *t = &s->tile;
+    struct matrix_tile x = {.x = &t->matrix,
+                            .items = s->local[0],
+                            .k_tile = t->k_tile,
+                            .rows = t->matrix.rows / GPU_MATRIX_ROWS,
+                            .columns = t->matrix.columns / GPU_MATRIX_COLUMNS};
+    const uint32_t widths = t->matrix.subgroups_m * t->matrix.rows + t->matrix.subgroups_n * t->matrix.columns;
+
+    x.tile = item_tile_of(e, s, widths * t->k_tile / CHUNK / x.items + 2);
+    if (!x.tile)
+        return;
+    if (!side_of(&x, true) || !side_of(&x, false)) {
+        e->m.b->module->failed = true;
+        return;
+    }
+    x.iterations = space_points(e, &reduced);
+    frame_enter(&e->frame, LEVEL_ENTRY, NULL);
+    frame_open(&e->frame, LEVEL_UNIT);
+    begin_tile(&x);
+    emit_each(&x, CLEAR);
+    frame_enter(&e->frame, LEVEL_UNIT, NULL);
+    emit_steps(&x);
+    frame_leave(&e->frame, LEVEL_UNIT);
+    emit_points(&x);
+    frame_leave(&e->frame, LEVEL_ENTRY);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Declares what making a graph of certain sizes (at_sizes.c) and its values of sizes (at_sizes_values.c) share. */
+#pragma once
+
+#include "ir/interpret/at_sizes.h"
+#include "ir/support/table.h"
+
+struct instance {
+    const struct graph *from;
+    struct graph *to;
+    struct dim_number *atoms;
+    struct value **values; /* by value->index of `from` */
+    struct error *e;
+    bool *exact;              /* likewise: integers that are what their expressions say, and have not overflowed */
+    bool *late;               /* likewise: constants that names decide; NULL: nothing becomes data */
+    struct value **data;      /* likewise: what a constant has become as data */
+    struct table known;       /* values of `from` that have become data */
+    bool computes, hides_all; /* of the node that is being made (decide) */
+};
+
+/** Finds out how a node is made: whether its results are computed now, which depend on shapes and constants only and are small
+ * at any size, or else whether its constants become data, so that no pass computes what has another shape at other sizes. */
+void instance_decide(struct instance *s, const struct node *n);
+/** Makes the result of a node of its expressions, as far as its operands are what theirs say.  Returns NULL if it cannot. */
+struct value *instance_evaluate(struct instance *s, const struct node *n);
+/** Notes which results of a node that was computed are what their expressions say. */
+void instance_note_exact(struct instance *s, const struct node *n);
+/** Notes which results of a node that was computed depend on names. */
+void instance_note_late(struct instance *s, const struct node *n);
+/** Returns whether a value of `from` is a constant that names decide. */
+bool instance_is_late(const struct instance *s, const struct value *v);
+/** Returns the data of the graph that a constant becomes, one for equal ones, or NULL if memory runs out. */
+struct value *instance_data(struct instance *s, const struct value *v);
+/** Returns what an operand of the node that is being made is, NULL if it is absent or memory runs out. */
+struct value *instance_operand(struct instance *s, const struct node *n, uint32_t i);

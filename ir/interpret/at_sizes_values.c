@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes values that depend on shapes and constants only, for a graph of certain sizes: by their expressions, where nothing has
+ * overflowed, which at_sizes.c else computes by nodes.
+ *
+ * Constants that names decide, and those of which tensors of open shapes are made, become inputs that are no program's
+ * (origin.data) where nodes read them.  So passes cannot decide by them, and do the same at all sizes as far as shapes let
+ * them.
+ */
+#include <string.h>
+
+#include "ir/graph/op_draft.h"
+#include "ir/interpret/at_sizes_internal.h"
+
+enum { COMPUTED_MAX = 1 << 12 }; /* bytes that are computed of sizes rather than at each computation of the graph */
+
+bool instance_is_late(const struct instance *s, const struct value *v)
+{
+    return v && s->late && s->late[v->index];
+}
+
+static bool has_open_results(const struct node *n)
+{
+    for (uint32_t i = 0; i < n->result_count; i++)
+        if (type_is_open(&n->results[i]->type))
+            return true;
+    return false;
+}
+
+void instance_decide(struct instance *s, const struct node *n)
+{
+    const bool open = has_open_results(n);
+    int64_t bytes = 0;
+    bool late = false, constant = n->op != OP_LOOP;
+
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        late |= instance_is_late(s, n->inputs[i].value);
+        constant &= !n->inputs[i].value || s->values[n->inputs[i].value->index]->kind == VALUE_CONSTANT;
+    }
+    for (uint32_t i = 0; !open && i < n->result_count; i++)
+        bytes += type_bytes(&n->results[i]->type);
+    s->computes = n->results[0]->sizes || (late && constant && !open && bytes <= COMPUTED_MAX);
+    s->hides_all = s->late && constant && open;
+}
+
+static bool is_exact(const struct instance *s, const struct value *v)
+{
+    return !v || s->exact[v->index] || (v->kind == VALUE_CONSTANT && !dtype_is_float(v->type.type) && v->sizes);
+}
+
+/* Computes an element of a value by its expression.  Returns false if that is not known, or does not fit the data type. */
+static bool evaluate(const struct instance *s, const struct value *v, int64_t i, union scalar *x)
+{
+    const struct dim_number n = dims_evaluate(s->from, DIM_OPEN | v->sizes[i], s->atoms);
+    const dtype t = v->type.type;
+
+    *x = number_cast(wnnNumberInt64(n.value), t);
+    return n.known && (t == WNNOperandDataType_Int64    ? true
+                       : t == WNNOperandDataType_Uint64 ? n.value >= 0
+                       : t == WNNOperandDataType_Int32  ? n.value == x->i32
+                       : t == WNNOperandDataType_Uint32 ? n.value == x->u32
+                       : t == WNNOperandDataType_Uint8  ? n.value == x->u8
+                                                        : false);
+}
+
+struct value *instance_evaluate(struct instance *s, const struct node *n)
+{
+    const struct value *v = n->results[0];
+    const size_t size = dtype_size(v->type.type);
+    union scalar x[DIM_VALUES_MAX];
+
+    if (!v->sizes || n->result_count != 1)
+        return NULL;
+    for (uint32_t i = 0; i < n->input_count; i++)
+        if (!is_exact(s, n->inputs[i].value))
+            return NULL;
+    for (int64_t i = 0; i < type_elements(&v->type); i++)
+        if (!evaluate(s, v, i, &x[i]))
+            return NULL;
+    struct constant *c = constant_create(NULL, (size_t)type_bytes(&v->type));
+    for (int64_t i = 0; c && i < type_elements(&v->type); i++)
+        memcpy((char *)c->data + (size_t)i * size, &x[i], size); /* ours alone so far */
+    return c ? graph_add_constant(s->to, &v->type, c) : NULL;
+}
+
+void instance_note_exact(struct instance *s, const struct node *n)
+{
+    for (uint32_t r = 0; r < n->result_count; r++) {
+        const struct value *v = n->results[r], *made = s->values[v->index];
+        const size_t size = dtype_size(v->type.type);
+        bool exact = v->sizes != NULL;
+        union scalar x;
+
+        for (int64_t i = 0; exact && i < type_elements(&v->type); i++)
+            exact = evaluate(s, v, i, &x) && !memcmp(&x, (const char *)made->constant->data + (size_t)i * size, size);
+        s->exact[v->index] = exact;
+    }
+}
+
+/* Returns whether a value has the elements that it has at all sizes. */
+static bool is_settled(const struct instance *s, const struct value *v)
+{
+    const size_t size = dtype_packed_bits(v->type.type) ? 0 : dtype_size(v->type.type);
+    const struct value *made = s->values[v->index];
+    int64_t x;
+
+    for (int64_t i = 0; v->sizes && i < type_elements(&v->type); i++) {
+        if (!size || !dims_is_constant(s->from, v->sizes[i], &x))
+            return false;
+        const union scalar expected = number_cast(wnnNumberInt64(x), v->type.type);
+        if (memcmp(&expected, (const char *)made->constant->data + (size_t)i * size, size) != 0)
+            return false;
+    }
+    return v->sizes != NULL;
+}
+
+/* Returns whether a value is not what its expression says where that is known. */
+static bool is_wrong(const struct instance *s, const struct value *v)
+{
+    const size_t size = dtype_packed_bits(v->type.type) ? 0 : dtype_size(v->type.type);
+    const struct value *made = s->values[v->index];
+
+    for (int64_t i = 0; i < type_elements(&v->type); i++) {
+        const struct dim_number n = dims_evaluate(s->from, DIM_OPEN | v->sizes[i], s->atoms);
+        const union scalar x = number_cast(wnnNumberInt64(n.value), v->type.type);
+        const bool fits = dtype_is_float(v->type.type) || v->type.type == WNNOperandDataType_Int64 ||
+                          scalar_to_double(x, v->type.type) == (double)n.value;
+        union scalar is = {0};
+
+        memcpy(&is, (const char *)made->constant->data + (size_t)i * size, size);
+        if (n.known && (!size || memcmp(&x, &is, size) != 0 || !fits))
+            return true;
+    }
+    return false;
+}
+
+void instance_note_late(struct instance *s, const struct node *n)
+{
+    bool late = n->op == OP_SHAPE;
+
+    for (uint32_t i = 0; i < n->input_count; i++)
+        late |= instance_is_late(s, n->inputs[i].value);
+    for (uint32_t r = 0; late && s->late && r < n->result_count; r++) {
+        const struct value *v = n->results[r];
+
+        s->late[v->index] = !is_settled(s, v);
+        s->to->origin.differs |= v->sizes && is_wrong(s, v);
+    }
+}
+
+/* Returns the operands of the range that a value is, which say what it is at any sizes, or NULL. */
+static const struct use *range_of(const struct value *v)
+{
+    const struct node *n = v->producer && v->producer->op == OP_RANGE ? v->producer : NULL;
+
+    return n && n->inputs[0].value->sizes && n->inputs[1].value->sizes && n->inputs[2].value->sizes ? n->inputs : NULL;
+}
+
+static uint64_t data_hash(const struct value *v)
+{
+    const struct use *range = range_of(v);
+    uint64_t h = v->type.type;
+
+    if (range)
+        return hash_mix(h, range[1].value->sizes[0]);
+    if (v->sizes)
+        return hash_mix(h, hash_bytes(v->sizes, (size_t)type_elements(&v->type) * sizeof *v->sizes));
+    return hash_mix(h, v->kind == VALUE_CONSTANT ? (uint64_t)(uintptr_t)v->constant : v->index);
+}
+
+/* Returns whether two values are equal at all sizes. */
+static bool same_data(const struct value *a, const struct value *b)
+{
+    const struct use *x = range_of(a), *y = range_of(b);
+
+    if (a == b || a->type.type != b->type.type || !x != !y || !a->sizes != !b->sizes)
+        return a == b;
+    for (uint32_t i = 0; x && i < 3; i++)
+        if (x[i].value->sizes[0] != y[i].value->sizes[0])
+            return false;
+    if (x)
+        return true;
+    if (a->sizes)
+        return type_equal(&a->type, &b->type) &&
+               !memcmp(a->sizes, b->sizes, (size_t)type_elements(&a->type) * sizeof *a->sizes);
+    return a->constant && a->constant == b->constant && type_equal(&a->type, &b->type);
+}
+
+/* Values of equal expressions differ where one has overflowed. */
+static bool has_same_bytes(const struct value *a, const struct value *b)
+{
+    return a->constant->bytes == b->constant->bytes && !memcmp(a->constant->data, b->constant->data, a->constant->bytes);
+}
+
+struct value *instance_data(struct instance *s, const struct value *v)
+{
+    const struct value *made = s->values[v->index];
+    const uint64_t hash = data_hash(v);
+    struct table_entry *at = NULL;
+
+    if (s->data[v->index])
+        return s->data[v->index];
+    if (!table_reserve(&s->known, &s->to->arena, s->known.count + 1))
+        return NULL;
+    while ((at = table_next(&s->known, hash, at))->item)
+        if (same_data(at->item, v)) {
+            if (has_same_bytes(s->values[((const struct value *)at->item)->index], made))
+                return s->data[v->index] = s->data[((const struct value *)at->item)->index];
+            s->to->origin.differs = true;
+        }
+    s->data[v->index] = graph_add_data(s->to, &made->type, constant_retain(made->constant));
+    if (s->data[v->index])
+        table_put(&s->known, at, hash, v);
+    return s->data[v->index];
+}
+
+struct value *instance_operand(struct instance *s, const struct node *n, uint32_t i)
+{
+    const struct value *v = n->inputs[i].value;
+    struct value *made = v ? s->values[v->index] : NULL;
+
+    return made && !s->computes && made->kind == VALUE_CONSTANT && (instance_is_late(s, v) || s->hides_all)
+               ? instance_data(s, v)
+               : made;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Prepares contractions of two operands of 8 bits for kernels that multiply bytes.  The graph's meaning does not change, in the
+ * operators by which the lowering and the schedule find bytes under their scales (ir/schedule/contraction.h).
+ *
+ * Weights less their zero points become signed bytes, four neighbours along K in a word.  Where an image's channels make no
+ * whole words, it gets more of them, and its padding, from a pad node, which joins the kernel that makes the bytes.
+ */
+#include "passes/weights/byte_operands.h"
+
+#include <string.h>
+
+#include "ir/graph/compact.h"
+#include "ir/graph/constant_pool.h"
+#include "ir/graph/conv.h"
+#include "ir/schedule/contraction.h"
+#include "ir/target/target.h"
+
+/* ---- which contractions ---- */
+
+bool target_multiplies_bytes(const struct target *t)
+{
+    return t && !t->device && t->compact.unpacks && t->isa.byte_products != BYTES_NONE && t->isa.vector_bits >= 128;
+}
+
+static struct node *dequantization_of_bytes(const struct value *v)
+{
+    struct node *n = producer_of(v, OP_DEQUANTIZE_LINEAR);
+    const dtype type = n ? n->inputs[0].value->type.type : WNNOperandDataType_Float32;
+
+    return n && v->type.type == WNNOperandDataType_Float32 &&
+                   (type == WNNOperandDataType_Int8 || type == WNNOperandDataType_Uint8)
+               ? n
+               : NULL;
+}
+
+static int byte_at(const struct value *v, const void *data, int64_t at)
+{
+    return v->type.type == WNNOperandDataType_Int8 ? ((const int8_t *)data)[at] : ((const uint8_t *)data)[at];
+}
+
+/* The weights of a contraction before they are dequantized: element i of output channel n along dimension d is at
+ * sum of strides. */
+struct byte_weights {
+    const struct value *numbers, *zero;
+    const struct constant *constant;
+    int64_t strides[RANK_MAX];
+    bool zero_each; /* there is a zero point for each output channel */
+};
+
+/* Returns whether small is one number, or one for each of v's elements along that dimension. */
+static bool is_along(const struct value *small, const struct value *v, uint32_t dimension)
+{
+    if (type_elements(&small->type) == 1)
+        return true;
+    if (small->type.rank != v->type.rank || small->type.dims[dimension] != v->type.dims[dimension])
+        return false;
+    return type_elements(&small->type) == small->type.dims[dimension];
+}
+
+static bool find_weights(const struct node *unpacking, uint32_t results, struct byte_weights *w)
+{
+    const struct value *v = unpacking->results[0], *scale = unpacking->inputs[1].value;
+    bool transposed;
+
+    w->numbers = compact_constant(unpacking->inputs[0].value, &transposed);
+    w->zero = unpacking->inputs[2].value;
+    if (!w->numbers || w->numbers->type.type != unpacking->inputs[0].value->type.type || !w->numbers->constant ||
+        scale->kind != VALUE_CONSTANT || !scale->constant || w->zero->kind != VALUE_CONSTANT || !w->zero->constant ||
+        !is_along(scale, v, results) || !is_along(w->zero, v, results))
+        return false;
+    w->constant = w->numbers->constant;
+    w->zero_each = type_elements(&w->zero->type) > 1;
+    type_strides(&w->numbers->type, w->strides);
+    if (transposed) {
+        const int64_t first = w->strides[0];
+        w->strides[0] = w->strides[1];
+        w->strides[1] = first;
+    }
+    return true;
+}
+
+static int zero_of(const struct byte_weights *w, int64_t channel)
+{
+    return byte_at(w->zero, w->zero->constant->data, w->zero_each ? channel : 0);
+}
+
+/* Returns whether weights less their zero points are signed bytes. */
+static bool fits_bytes(const struct byte_weights *w, int64_t channels, uint32_t results)
+{
+    const int64_t stride = w->strides[results];
+    const uint8_t *data = w->constant->data;
+
+    for (int64_t at = 0; at < (int64_t)w->constant->bytes; at++) {
+        const int x = byte_at(w->numbers, data, at) - zero_of(w, at / stride % channels);
+        if (x < INT8_MIN || x > INT8_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether b's numbers fit without their being looked at: they are signed and the zero point is 0. */
+static bool is_symmetric(const struct byte_weights *w)
+{
+    if (w->numbers->type.type != WNNOperandDataType_Int8)
+        return false;
+    for (int64_t i = 0; i < type_elements(&w->zero->type); i++)
+        if (zero_of(w, i))
+            return false;
+    return true;
+}
+
+/* Returns whether every output channel is computed of one input channel. */
+static bool is_depthwise(const struct node *n)
+{
+    return n->op == OP_CONV2D && conv_view(n).groups > 1;
+}
+
+/* Returns whether A has whole words along K, or needs none: else a convolution's image is padded with more channels. */
+static bool has_words(const struct node *n)
+{
+    const struct tensor_type *a = &n->inputs[0].value->type;
+
+    if (is_depthwise(n))
+        return true;
+    return a->dims[a->rank - 1] % BYTE_WORD == 0;
+}
+
+static uint32_t results_of(const struct node *n)
+{
+    if (n->op == OP_CONV2D)
+        return conv_view(n).filter[AXIS_OUTPUT];
+    return n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->bTranspose ? 0 : 1;
+}
+
+bool node_multiplies_bytes(const struct node *n, const struct target *t)
+{
+    const struct node *a, *b;
+    struct byte_weights w;
+
+    if (!target_multiplies_bytes(t) || (n->op != OP_CONV2D && n->op != OP_MATMUL && n->op != OP_GEMM) || n->cluster ||
+        !(a = dequantization_of_bytes(n->inputs[0].value)) || !(b = dequantization_of_bytes(n->inputs[1].value)) ||
+        a->inputs[0].value->kind == VALUE_CONSTANT || type_elements(&a->inputs[1].value->type) != 1 ||
+        type_elements(&a->inputs[2].value->type) != 1)
+        return false;
+    const struct tensor_type *type = &b->results[0]->type;
+    const uint32_t results = results_of(n);
+    const int64_t steps = type_elements(type) / type->dims[results];
+    if (n->op == OP_CONV2D) {
+        const struct conv_view c = conv_view(n);
+        if (c.image[AXIS_CHANNEL] != 3)
+            return false;
+        if (c.groups > 1 && (type->dims[c.filter[AXIS_INPUT]] != 1 || type->dims[results] != c.groups))
+            return false;
+        if (!has_words(n) && a->inputs[2].value->kind != VALUE_CONSTANT)
+            return false;
+        /* what pads an image is known when the graph is built */
+        if (a->inputs[2].value->kind != VALUE_CONSTANT && (c.padding[0] | c.padding[1] | c.padding[2] | c.padding[3]) != 0)
+            return false;
+    } else if (type->rank != 2 || (n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->aTranspose) || !has_words(n)) {
+        return false;
+    }
+    return steps + BYTE_WORD <= BYTE_SUM_STEPS && find_weights(b, results, &w) &&
+           (is_symmetric(&w) || fits_bytes(&w, b->results[0]->type.dims[results], results));
+}
+
+/* ---- A ---- */
+
+static struct value *scalar_like(struct graph *g, const struct value *of, uint32_t rank)
+{
+    struct tensor_type type = {.type = of->type.type, .rank = rank};
+
+    for (uint32_t i = 0; i < rank; i++)
+        type.dims[i] = 1;
+    return graph_add_constant(g, &type, constant_retain(of->constant));
+}
+
+/* Returns A's bytes as floats of its zero point and scale. */
+static struct value *make_a(struct graph *g, struct node *n, struct value *bytes, const struct node *unpacking)
+{
+    const struct value *scale = unpacking->inputs[1].value, *zero = unpacking->inputs[2].value;
+    struct value *v = make_cast(g, n, n, bytes, WNNOperandDataType_Float32), *s, *z;
+    float one = 0;
+
+    if (zero->kind == VALUE_CONSTANT) {
+        z = v ? make_number(g, v, byte_at(zero, zero->constant->data, 0)) : NULL;
+    } else {
+        z = v ? make_cast(g, n, n, unpacking->inputs[2].value, WNNOperandDataType_Float32) : NULL;
+    }
+    v = make_binary(g, n, OP_SUB, v, z);
+    if (scale->kind == VALUE_CONSTANT) {
+        memcpy(&one, scale->constant->data, sizeof one);
+        if (one == 1)
+            return v;
+        s = scalar_like(g, scale, bytes->type.rank);
+    } else {
+        uint32_t dims[RANK_MAX];
+
+        for (uint32_t i = 0; i < RANK_MAX; i++)
+            dims[i] = 1;
+        s = make_reshape(g, n, n, unpacking->inputs[1].value, bytes->type.rank, dims);
+    }
+    return make_binary(g, n, OP_MUL, v, s);
+}
+
+/* Returns the bytes of a convolution's image with as many channels as make whole words, whose weights are 0, and with what pads
+ * it at its edges. */
+static struct value *pad_image(struct graph *g, struct node *n, const struct node *unpacking)
+{
+    const struct value *zero = unpacking->inputs[2].value;
+    const struct conv_view c = conv_view(n);
+    struct value *bytes = unpacking->inputs[0].value;
+    const uint32_t more = BYTE_WORD - bytes->type.dims[3] % BYTE_WORD;
+    const uint32_t before[4] = {0, c.padding[0], c.padding[2], 0}, after[4] = {0, c.padding[1], c.padding[3], more};
+    const union op_args args = {.pad = {4, before, 4, after}};
+    WNNPadOptions o = WNN_PAD_OPTIONS_INIT;
+
+    o.value = wnnNumber(byte_at(zero, zero->constant->data, 0));
+    return make_node(g, n, OP_PAD, n, 1, &bytes, &o, &args);
+}
+
+/* ---- B ---- */
+
+/* Returns the packed dimensions: panels, those of K but the last, words along the last, the panel's channels, and the word's
+ * bytes. */
+static uint32_t packed_dims(const struct tensor_type *t, const struct weight_order *o, int64_t panel, uint32_t *dims)
+{
+    uint32_t rank = 0;
+
+    dims[rank++] = (uint32_t)(t->dims[o->results] / panel);
+    for (uint32_t i = 0; i < o->count; i++)
+        dims[rank++] = i + 1 < o->count ? t->dims[o->others[i]] : ceil_div(t->dims[o->others[i]], BYTE_WORD);
+    dims[rank++] = (uint32_t)panel;
+    dims[rank++] = BYTE_WORD;
+    return rank;
+}
+
+/* Writes B's words. */
+static void write_words(const struct byte_weights *w, const struct tensor_type *t, const struct weight_order *o, int64_t panel,
+                        int8_t *to)
+{
+    const int64_t last = t->dims[o->others[o->count - 1]], stride = w->strides[o->others[o->count - 1]];
+    int64_t outer = 1;
+
+    for (uint32_t i = 0; i + 1 < o->count; i++)
+        outer *= t->dims[o->others[i]];
+    for (int64_t first = 0; first < t->dims[o->results]; first += panel)
+        for (int64_t at = 0; at < outer; at++) {
+            int64_t from = 0, left = at;
+            for (uint32_t i = o->count - 1; i-- > 0;) {
+                from += left % t->dims[o->others[i]] * w->strides[o->others[i]];
+                left /= t->dims[o->others[i]];
+            }
+            for (int64_t k = 0; k < last; k += BYTE_WORD)
+                for (int64_t i = first; i < first + panel; i++) {
+                    const int64_t column = from + i * w->strides[o->results];
+                    const int zero = zero_of(w, i);
+                    for (int64_t j = k; j < k + BYTE_WORD; j++)
+                        *to++ = j < last ? (int8_t)(byte_at(w->numbers, w->constant->data, column + j * stride) - zero) : 0;
+                }
+        }
+}
+
+static struct constant *pack_words(const struct byte_weights *w, const struct tensor_type *t, const struct weight_order *o,
+                                   int64_t panel, size_t bytes, struct constant_pool *pool)
+{
+    struct constant_recipe r = constant_recipe_begin(CONSTANT_WORDS, w->constant);
+    const uint64_t numbers[] = {w->numbers->type.type, w->zero->constant->id, o->results, (uint64_t)panel, t->rank};
+
+    for (uint32_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        constant_recipe_add(&r, numbers[i]);
+    for (uint32_t i = 0; i < t->rank; i++)
+        constant_recipe_add(&r, t->dims[i]);
+    for (uint32_t i = 0; i < o->count; i++)
+        constant_recipe_add(&r, o->others[i] | (uint64_t)w->strides[o->others[i]] << 8);
+    struct constant *c = constant_pool_find(pool, &r);
+    if (c)
+        return c;
+    c = constant_pool_place(pool, bytes);
+    if (!c)
+        return NULL;
+    write_words(w, t, o, panel, (int8_t *)(uintptr_t)c->data); /* ours alone so far */
+    return constant_pool_keep(pool, &r, c);
+}
+
+/* Returns B of a depthwise convolution, [window, 1][N]. */
+static struct value *make_depthwise_b(struct graph *g, struct node *n, const struct node *unpacking,
+                                      const struct weight_order *o)
+{
+    const struct tensor_type *t = &unpacking->results[0]->type;
+    const struct value *scale = unpacking->inputs[1].value;
+    struct tensor_type type = {.type = WNNOperandDataType_Int8, .rank = t->rank}, scales = {.rank = t->rank};
+    uint32_t order[RANK_MAX];
+    struct byte_weights w;
+    int64_t strides[RANK_MAX];
+
+    if (!find_weights(unpacking, o->results, &w))
+        return error_null_memory(&g->error);
+    for (uint32_t i = 0; i < t->rank; i++) {
+        const uint32_t from = i < o->count ? o->others[i] : o->results;
+        type.dims[i] = t->dims[from];
+        scales.dims[i] = i < o->count || type_elements(&scale->type) == 1 ? 1 : t->dims[from];
+        strides[i] = w.strides[from];
+        order[from] = i;
+    }
+    struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
+    if (!c)
+        return error_null_memory(&g->error);
+    int8_t *to = (int8_t *)(uintptr_t)c->data; /* ours alone so far */
+    for (int64_t at = 0; at < type_elements(&type); at++) {
+        int64_t from = 0, left = at;
+        for (uint32_t i = t->rank; i-- > 0; left /= type.dims[i])
+            from += left % type.dims[i] * strides[i];
+        to[at] = (int8_t)(byte_at(w.numbers, w.constant->data, from) - zero_of(&w, at % type.dims[t->rank - 1]));
+    }
+    scales.type = WNNOperandDataType_Float32;
+    struct value *v = graph_add_constant(g, &type, c), *s = graph_add_constant(g, &scales, constant_retain(scale->constant));
+    v = v ? make_binary(g, n, OP_MUL, make_cast(g, n, n, v, WNNOperandDataType_Float32), s) : NULL;
+    return v ? make_transpose(g, n, n, v, order) : NULL;
+}
+
+static struct value *make_b(struct graph *g, struct node *n, const struct node *unpacking, const struct weight_order *o,
+                            int64_t panel, struct constant_pool *pool)
+{
+    const struct value *scale = unpacking->inputs[1].value;
+    struct tensor_type t = unpacking->results[0]->type, type = {.type = WNNOperandDataType_Int8};
+    const bool each = type_elements(&scale->type) > 1;
+    struct tensor_type scales = {.type = WNNOperandDataType_Float32};
+    uint32_t order[RANK_MAX], at = 0;
+    struct byte_weights w;
+    struct value *v, *s;
+
+    if (!find_weights(unpacking, o->results, &w))
+        return error_null_memory(&g->error);
+    type.rank = packed_dims(&t, o, panel, type.dims);
+    v = graph_add_constant(g, &type, pack_words(&w, &t, o, panel, (size_t)type_bytes(&type), pool));
+    v = v ? make_cast(g, n, n, v, WNNOperandDataType_Float32) : NULL;
+    scales.rank = type.rank;
+    for (uint32_t i = 0; i < type.rank; i++)
+        scales.dims[i] = each && (i == 0 || i + 2 == type.rank) ? type.dims[i] : 1;
+    s = graph_add_constant(g, &scales, constant_retain(scale->constant));
+    v = make_binary(g, n, OP_MUL, v, s);
+    for (uint32_t d = 0; d < t.rank; d++) {
+        if (d == o->results) {
+            order[at++] = 0;
+            order[at++] = type.rank - 2;
+            continue;
+        }
+        uint32_t i = 0;
+        while (o->others[i] != d)
+            i++;
+        order[at++] = i + 1;
+        if (i + 1 == o->count) {
+            order[at++] = type.rank - 1;
+            t.dims[d] = type.dims[i + 1] * BYTE_WORD;
+        }
+    }
+    v = v ? make_transpose(g, n, n, v, order) : NULL;
+    return v ? make_reshape(g, n, n, v, t.rank, t.dims) : NULL;
+}
+
+struct node *pack_byte_operands(struct graph *g, struct node *n, const struct weight_order *o, int64_t panel,
+                                struct constant_pool *pool)
+{
+    const struct node *of_a = n->inputs[0].value->producer, *of_b = n->inputs[1].value->producer;
+    struct value *bytes = of_a->inputs[0].value, *inputs[3] = {NULL}, *v;
+
+    if (!has_words(n) && !(bytes = pad_image(g, n, of_a)))
+        return NULL;
+    inputs[0] = make_a(g, n, bytes, of_a);
+    if (inputs[0])
+        inputs[1] = is_depthwise(n) ? make_depthwise_b(g, n, of_b, o) : make_b(g, n, of_b, o, panel, pool);
+    if (!inputs[1])
+        return NULL;
+    if (has_words(n)) {
+        node_set_input(n, 0, inputs[0]);
+        node_set_input(n, 1, inputs[1]);
+        return n;
+    }
+    WNNConv2dOptions options = *NODE_OPTIONS(n, WNNConv2dOptions);
+    static const uint32_t none[4] = {0};
+    options.padding = none;
+    options.paddingCount = 4;
+    inputs[2] = n->inputs[2].value;
+    v = make_node(g, n, OP_CONV2D, n, n->input_count, inputs, &options, &n->args);
+    if (!v)
+        return NULL;
+    value_replace_uses(n->results[0], v);
+    node_remove(n);
+    return v->producer;
+}

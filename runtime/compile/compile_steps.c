@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Makes the steps of a program of compiled clusters: in their order, with locations instead of values. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/graph/constant_pool.h"
+#include "ir/support/text.h"
+#include "runtime/compile/compile_internal.h"
+#include "runtime/compile/describe.h"
+#include "runtime/compile/equal_clusters.h"
+
+static struct program_step *add_step(struct compiler *k, enum step_kind kind, uint32_t location_count)
+{
+    struct program *p = k->out;
+    struct program_step *s = &p->steps[p->step_count];
+
+    s->kind = kind;
+    s->location_count = location_count;
+    s->locations = arena_array(&p->arena, location_count, sizeof *s->locations);
+    if (!s->locations)
+        return error_null_memory(k->e);
+    p->step_count++;
+    return s;
+}
+
+/* Returns whether only kernels read v's bytes, perhaps through views: those of loops are compiled without knowing where the
+ * loop's operands lie, and the library wants whole elements. */
+static bool only_kernels_read(const struct value *v)
+{
+    if (v->output_uses)
+        return false;
+    value_for_each_use (v, u) {
+        const struct cluster *c = u->node->cluster;
+
+        if (!c || (c->kind == CLUSTER_VIEW ? !only_kernels_read(u->node->results[0]) : c->kind != CLUSTER_KERNEL))
+            return false;
+    }
+    return true;
+}
+
+static bool is_aligned(const struct constant *c, dtype type)
+{
+    return (uintptr_t)c->data % (dtype_packed_bits(type) ? sizeof(uint32_t) : dtype_size(type)) == 0;
+}
+
+/*
+ * Finds the slot of a constant that is read while computing.  Lent bytes may lie at any address: what only kernels read,
+ * which are told, stays there, since weights of a mapped file would otherwise be in memory twice.
+ */
+static bool constant_slot(struct compiler *k, const struct value *v, struct constant *c, uint32_t *slot)
+{
+    struct program *p = k->out;
+
+    if (k->constant_slots[v->index] == 0) {
+        if (!c)
+            return error_set(k->e, WNNStatus_OperationError, "internal error: a constant was released too early");
+        c = is_aligned(c, v->type.type) || (k->target->reads_unaligned && only_kernels_read(v))
+                ? constant_retain(c)
+                : constant_create(c->data, c->bytes);
+        if (!c)
+            return error_out_of_memory(k->e);
+        c = constant_pool_share(k->target->pool, c);
+        p->constants[p->constant_count++] = c;
+        k->constant_slots[v->index] = p->constant_count;
+    }
+    *slot = k->constant_slots[v->index] - 1;
+    return true;
+}
+
+static bool locate_value(void *user, const struct value *v, struct location *location)
+{
+    struct compiler *k = user;
+    const struct storage *s = &k->storage.values[v->index];
+    const struct graph_origin *o = &k->g->origin;
+    const uint32_t given = k->g->input_count - o->data_count;
+
+    *location = (struct location){.slot = s->slot, .offset = s->offset, .bytes = type_bytes(&v->type)};
+    switch (s->kind) {
+    case STORAGE_ARENA:
+        location->kind = LOCATION_ARENA;
+        return true;
+    case STORAGE_INPUT:
+        location->kind = s->slot < given ? LOCATION_INPUT : LOCATION_CONSTANT;
+        return s->slot < given || constant_slot(k, k->g->inputs[s->slot], o->data[s->slot - given], &location->slot);
+    case STORAGE_OUTPUT:
+        location->kind = LOCATION_OUTPUT;
+        return true;
+    case STORAGE_CONSTANT:
+        location->kind = LOCATION_CONSTANT;
+        return constant_slot(k, s->base, s->base->constant, &location->slot);
+    case STORAGE_NONE:
+        break;
+    }
+    return error_set(k->e, WNNStatus_OperationError, "internal error: value %u of a step has no storage", v->index);
+}
+
+/*
+ * Makes the name by which a reader of a profile knows the step: "conv2d [label]", or if there is no label the name,
+ * "conv2d_17".
+ */
+static void name_step(struct program_step *s, const char *name, const char *label)
+{
+    const char *number = strrchr(name, '_');
+    char escaped[48];
+
+    if (label[0] && number)
+        snprintf(s->name, sizeof s->name, "%.*s [%s]", (int)(number - name), name,
+                 escape_text(escaped, sizeof escaped, label, strlen(label)));
+    else
+        snprintf(s->name, sizeof s->name, "%s", name);
+}
+
+/* Returns whether a kernel, as what a scatter begins with, copies a state from its input to its output: it does nothing where
+ * both are one. */
+static bool copies_state(const struct compiler *k, const struct kernel *kernel)
+{
+    const struct storage *from, *to;
+
+    if (!kernel_copies(kernel))
+        return false;
+    from = &k->storage.values[((const struct value *)kernel->tensors[0].user)->index];
+    to = &k->storage.values[((const struct value *)kernel->tensors[1].user)->index];
+    return from->kind == STORAGE_INPUT && to->kind == STORAGE_OUTPUT && !from->offset && !to->offset &&
+           k->g->outputs[to->slot].state == from->base;
+}
+
+static bool is_unaligned(const struct compiler *k, const struct location *l, dtype type)
+{
+    return l->kind == LOCATION_CONSTANT && dtype_size(type) > 1 && !is_aligned(k->out->constants[l->slot], type);
+}
+
+/* Tells a kernel which of its constants are not aligned. */
+static void tell_alignment(const struct compiler *k, struct kernel *kernel, const struct program_step *s)
+{
+    for (uint32_t t = 0; t < s->location_count; t++)
+        kernel->tensors[t].unaligned |= is_unaligned(k, &s->locations[t], kernel->tensors[t].type);
+}
+
+/* Locates the tensors of a kernel of an equal cluster.  *fits becomes false if they do not lie as that one's do. */
+static bool locate_like(struct compiler *k, const struct compiled_cluster *cc, const struct kernel *kernel,
+                        struct location *locations, bool *fits)
+{
+    for (uint32_t t = 0; *fits && t < kernel->tensor_count; t++) {
+        const struct ktensor *tensor = &kernel->tensors[t];
+        const struct value *v = cluster_counterpart(&cc->like->nodes, &cc->nodes, tensor->user);
+
+        if (!(*fits = v != NULL))
+            break;
+        if (!locate_value(k, v, &locations[t]))
+            return false;
+        *fits = is_unaligned(k, &locations[t], tensor->type) == tensor->unaligned;
+    }
+    return true;
+}
+
+/* Names a step of an equal cluster after the node that is what the kernel's is. */
+static void name_like(struct program_step *s, const struct compiled_cluster *cc, const struct kernel *kernel)
+{
+    const char *number = strrchr(kernel->name, '_');
+    const unsigned long index = number ? strtoul(number + 1, NULL, 10) : 0;
+    char name[sizeof kernel->name];
+
+    for (uint32_t i = 0; i < cc->nodes.count; i++)
+        if (cc->like->nodes.nodes[i]->index == index) {
+            snprintf(name, sizeof name, "%.*s_%u", (int)(number - kernel->name), kernel->name, cc->nodes.nodes[i]->index);
+            name_step(s, name, cc->nodes.nodes[i]->label);
+            return;
+        }
+    name_step(s, kernel->name, kernel->label);
+}
+
+/* Adds steps that run the kernels of an equal cluster.  *fits becomes false, and there are none, if they cannot. */
+static bool add_like_steps(struct compiler *k, struct compiled_cluster *cc, bool *fits)
+{
+    struct program *p = k->out;
+    const uint32_t first = p->step_count;
+
+    for (uint32_t i = 0; i < cc->like->kernels.count; i++) {
+        const struct program_step *of = &p->steps[cc->like->first_step + i];
+        struct program_step *s = *fits && of->kernel ? add_step(k, STEP_KERNEL, of->location_count) : NULL;
+
+        if (!(*fits = of->kernel != NULL))
+            break;
+        if (!s || !locate_like(k, cc, of->kernel, s->locations, fits))
+            return false;
+        if (!*fits)
+            break;
+        name_like(s, cc, of->kernel);
+        s->like = cc->like->first_step + i + 1;
+    }
+    if (!*fits)
+        memset(&p->steps[first], 0, (p->step_count - first) * sizeof *p->steps);
+    p->step_count = *fits ? p->step_count : first;
+    return true;
+}
+
+static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
+{
+    bool fits = cc->like != NULL;
+
+    if (fits && !add_like_steps(k, cc, &fits))
+        return false;
+    if (cc->like && !fits && !lower_cluster(k->g, cc->cluster, k->target, &cc->kernels, k->e))
+        return false;
+    cc->first_step = k->out->step_count;
+    for (uint32_t i = 0; i < cc->kernels.count; i++) {
+        struct kernel *kernel = cc->kernels.kernels[i];
+        const bool copies = copies_state(k, kernel);
+        struct program_step *s = add_step(k, copies ? STEP_COPY : STEP_KERNEL, kernel->tensor_count);
+
+        if (!s)
+            return false;
+        name_step(s, kernel->name, kernel->label);
+        for (uint32_t t = 0; t < kernel->tensor_count; t++)
+            if (!locate_value(k, kernel->tensors[t].user, &s->locations[t]))
+                return false;
+        if (copies)
+            continue;
+        tell_alignment(k, kernel, s);
+        s->kernel = kernel;
+        cc->kernels.kernels[i] = NULL; /* the program's from here on */
+        if (k->en->functions->optional.schedule && !k->en->functions->optional.schedule(k->en, k->target, s, k->e))
+            return false;
+        const double scratch = s->schedule ? s->schedule_kind->scratch_bytes(s->schedule, k->en->thread_count) : 0;
+        if (!budget_spend(k->g->account, "scratch memory of a kernel", 0, scratch, k->e))
+            return false;
+    }
+    return true;
+}
+
+static void name_library_step(struct program_step *s, const struct compiled_cluster *cc)
+{
+    const struct node *anchor = cc->cluster->anchor ? cc->cluster->anchor : cc->nodes.nodes[0];
+    char name[64];
+
+    snprintf(name, sizeof name, "%s_%u", op_infos[anchor->op].name, anchor->index);
+    name_step(s, name, anchor->label);
+}
+
+static bool add_library_step(struct compiler *k, struct compiled_cluster *cc)
+{
+    struct library_step_info info;
+
+    k->en->functions->optional.library->step_info(cc->library, &info);
+    if (!budget_spend(k->g->account, "a primitive's packed weights and scratch memory", 0,
+                      (double)info.packed_bytes + (double)info.scratch_bytes, k->e))
+        return false;
+    struct program_step *s = add_step(k, STEP_LIBRARY, info.input_count + 1);
+    if (!s)
+        return false;
+    name_library_step(s, cc);
+    for (uint32_t i = 0; i < info.input_count; i++)
+        if (!locate_value(k, info.inputs[i], &s->locations[i]))
+            return false;
+    if (!locate_value(k, info.output, &s->locations[info.input_count]))
+        return false;
+    s->library = cc->library;
+    cc->library = NULL;
+    return true;
+}
+
+static bool add_cluster_steps(struct compiler *k, struct compiled_cluster *cc, int64_t loop_base)
+{
+    switch (cc->cluster->kind) {
+    case CLUSTER_KERNEL:
+        return add_kernel_steps(k, cc);
+    case CLUSTER_LIBRARY:
+        return add_library_step(k, cc);
+    case CLUSTER_LOOP:
+        return loop_append(cc->loop, k->out, loop_base, locate_value, k, k->e);
+    case CLUSTER_VIEW:
+        break;
+    }
+    return true;
+}
+
+static bool add_state_copies(struct compiler *k)
+{
+    for (uint32_t i = 0; i < k->storage.copy_count; i++) {
+        const struct storage_copy *c = &k->storage.copies[i];
+        struct program_step *s = add_step(k, STEP_COPY, 2);
+
+        if (!s || !locate_value(k, c->value, &s->locations[0]))
+            return false;
+        snprintf(s->name, sizeof s->name, "state");
+        s->locations[1] = (struct location){.kind = LOCATION_OUTPUT, .slot = c->output, .bytes = type_bytes(&c->value->type)};
+    }
+    return true;
+}
+
+bool compile_add_steps(struct compiler *k)
+{
+    struct program *p = k->out;
+    size_t steps = k->storage.copy_count, loops = 0, moves = 0, constants = k->g->value_count;
+    int64_t loop_base = target_align(p->arena_bytes), loop_bytes = 0;
+
+    for (uint32_t i = 0; i < k->cluster_count; i++) {
+        const struct compiled_cluster *cc = &k->clusters[i];
+        steps += cc->cluster->kind == CLUSTER_LIBRARY ? 1 : (cc->like ? cc->like : cc)->kernels.count;
+        if (!cc->loop)
+            continue;
+        struct loop_size size = loop_get_size(cc->loop);
+        steps += size.steps;
+        loops += size.loops;
+        moves += size.moves;
+        constants += size.constants;
+        if (size.arena_bytes > loop_bytes)
+            loop_bytes = size.arena_bytes; /* loops run one after the other and keep nothing */
+    }
+    if (loop_bytes) {
+        p->arena_lower_bound += loop_base - p->arena_bytes + loop_bytes;
+        p->arena_bytes = loop_base + loop_bytes;
+    }
+    p->steps = arena_array(&p->arena, steps, sizeof *p->steps);
+    p->loops = arena_array(&p->arena, loops, sizeof *p->loops);
+    p->moves = arena_array(&p->arena, moves, sizeof *p->moves);
+    p->constants = arena_array(&p->arena, constants, sizeof *p->constants);
+    k->constant_slots = arena_array(&k->arena, k->g->value_count, sizeof *k->constant_slots);
+    if (!p->steps || !p->loops || !p->moves || !p->constants || !k->constant_slots)
+        return error_out_of_memory(k->e);
+    for (uint32_t i = 0; i < k->cluster_count; i++) {
+        const uint32_t first = p->step_count;
+
+        if (!add_cluster_steps(k, &k->clusters[i], loop_base))
+            return false;
+        describe_steps(k->description, p, first, k->clusters[i].nodes.nodes, k->clusters[i].nodes.count);
+    }
+    return add_state_copies(k);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "runtime/compile/equal_clusters.h"
+
+#include <string.h>
+
+#include "ir/support/table.h"
+#include "passes/support.h"
+
+uint64_t cluster_hash(const struct cluster_nodes *c)
+{
+    uint64_t h = hash_mix(c->count, (uint64_t)c->input_count << 32 | c->output_count);
+
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct tensor_type *t = &c->nodes[i]->results[0]->type;
+
+        h = hash_mix(h, c->nodes[i]->op);
+        for (uint32_t k = 0; k < t->rank; k++)
+            h = hash_mix(h, t->dims[k]);
+    }
+    return h;
+}
+
+/* Returns the number of a value: of the nodes' results in their order, or of the inputs after those. */
+static uint32_t number_of(const struct cluster_nodes *c, const struct value *v)
+{
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; i < c->count; at += c->nodes[i++]->result_count)
+        if (v->producer == c->nodes[i])
+            return at + v->result;
+    for (uint32_t i = 0; i < c->input_count; i++)
+        if (v == c->inputs[i])
+            return at + i;
+    return UINT32_MAX;
+}
+
+static struct value *numbered(const struct cluster_nodes *c, uint32_t number)
+{
+    for (uint32_t i = 0; i < c->count; number -= c->nodes[i++]->result_count)
+        if (number < c->nodes[i]->result_count)
+            return c->nodes[i]->results[number];
+    return number < c->input_count ? c->inputs[number] : NULL;
+}
+
+struct value *cluster_counterpart(const struct cluster_nodes *a, const struct cluster_nodes *b, const struct value *v)
+{
+    const uint32_t number = number_of(a, v);
+
+    return number == UINT32_MAX ? NULL : numbered(b, number);
+}
+
+/* The lowering makes code of constants whose elements are all equal; of integers it asks who else reads them. */
+static bool equal_constants(const struct value *a, const struct value *b)
+{
+    union scalar x, y;
+
+    if (!a->constant || !b->constant || a->kept != b->kept)
+        return false;
+    if (a->type.type != WNNOperandDataType_Float32 && a->type.type != WNNOperandDataType_Float16 &&
+        type_elements(&a->type) == 1)
+        return false;
+    const bool packed = dtype_packed_bits(a->type.type) != 0, splat = !packed && value_is_splat(a, &x),
+               other = !packed && value_is_splat(b, &y);
+    return splat == other && (!splat || !memcmp(&x, &y, sizeof x));
+}
+
+static bool equal_inputs(const struct value *a, const struct value *b)
+{
+    return a == b || (a->kind == b->kind && type_equal(&a->type, &b->type) && !a->producer == !b->producer &&
+                      (!a->producer || (a->producer->op == b->producer->op && a->result == b->result)) &&
+                      (a->kind != VALUE_CONSTANT || equal_constants(a, b)));
+}
+
+static bool equal_uses(const struct cluster_nodes *a, const struct cluster_nodes *b, const struct value *v,
+                       const struct value *w)
+{
+    return !v || !w ? v == w : number_of(a, v) == number_of(b, w);
+}
+
+bool clusters_are_equal(const struct cluster_nodes *a, const struct cluster_nodes *b)
+{
+    if (a->count != b->count || a->input_count != b->input_count || a->output_count != b->output_count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const struct node *n = a->nodes[i], *m = b->nodes[i];
+
+        if (n->input_count != m->input_count || n->result_count != m->result_count || !node_same_attrs(n, m) ||
+            !equal_uses(a, b, n->transformed, m->transformed))
+            return false;
+        for (uint32_t k = 0; k < n->result_count; k++)
+            if (!type_equal(&n->results[k]->type, &m->results[k]->type) ||
+                !n->results[k]->output_uses != !m->results[k]->output_uses)
+                return false;
+        for (uint32_t k = 0; k < n->input_count; k++)
+            if (!equal_uses(a, b, n->inputs[k].value, m->inputs[k].value))
+                return false;
+    }
+    for (uint32_t i = 0; i < a->input_count; i++)
+        if (!equal_inputs(a->inputs[i], b->inputs[i]))
+            return false;
+    for (uint32_t i = 0; i < a->output_count; i++)
+        if (number_of(a, a->outputs[i]) != number_of(b, b->outputs[i]))
+            return false;
+    return true;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Compares graphs for plans (matching.h). */
+#include "runtime/compile/matching.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool value_is_read(const struct value *v)
+{
+    return v->constant && (v->uses || v->kept);
+}
+
+static bool same_value(const struct value *a, const struct value *b, const uint32_t *position_a, const uint32_t *position_b)
+{
+    return !a || !b ? a == b
+                    : a->kind == b->kind && a->type.type == b->type.type && a->type.rank == b->type.rank &&
+                          position_a[a->index] == position_b[b->index];
+}
+
+static bool same_node(const struct node *a, const struct node *b, const uint32_t *position_a, const uint32_t *position_b)
+{
+    if (a->op != b->op || a->input_count != b->input_count || a->result_count != b->result_count || !a->cluster ||
+        !b->cluster || a->cluster->index != b->cluster->index || a->cluster->kind != b->cluster->kind ||
+        a->cluster->node_count != b->cluster->node_count || !same_value(a->transformed, b->transformed, position_a, position_b))
+        return false;
+    for (uint32_t i = 0; i < a->input_count; i++)
+        if (!same_value(a->inputs[i].value, b->inputs[i].value, position_a, position_b))
+            return false;
+    for (uint32_t i = 0; i < a->result_count; i++)
+        if (!same_value(a->results[i], b->results[i], position_a, position_b))
+            return false;
+    for (const struct attr_info *t = op_infos[a->op].attrs; t->kind != ATTR_NONE; t++)
+        if (t->kind == ATTR_U32 || t->kind == ATTR_U32_LIST
+                ? attr_count(t, a->options, &a->args) != attr_count(t, b->options, &b->args)
+                : !node_same_attr(a, b, t))
+            return false;
+    return true;
+}
+
+/* Returns the places of the values of a graph in the order of its nodes, by index. */
+static uint32_t *positions(const struct graph *g)
+{
+    uint32_t *at = calloc((size_t)g->value_count + 1, sizeof *at), count = 0;
+
+    if (!at)
+        return NULL;
+    for (uint32_t i = 0; i < g->input_count; i++)
+        at[g->inputs[i]->index] = ++count;
+    for (const struct value *v = g->first_constant; v; v = v->next_constant)
+        if (value_is_read(v))
+            at[v->index] = ++count;
+    graph_for_each (g, n)
+        for (uint32_t i = 0; i < n->result_count; i++)
+            at[n->results[i]->index] = ++count;
+    return at;
+}
+
+bool graphs_match(const struct graph *a, const struct graph *b)
+{
+    uint32_t *position_a = positions(a), *position_b = positions(b);
+    const struct value *v = a->first_constant, *w = b->first_constant;
+    const struct node *n = a->first, *m = b->first;
+    bool same = position_a && position_b && a->input_count == b->input_count && a->origin.data_count == b->origin.data_count &&
+                a->output_count == b->output_count && a->cluster_count == b->cluster_count;
+
+    for (; same; v = v->next_constant, w = w->next_constant) {
+        while (v && !value_is_read(v))
+            v = v->next_constant;
+        while (w && !value_is_read(w))
+            w = w->next_constant;
+        if (!v || !w)
+            break;
+        same = type_equal(&v->type, &w->type) && v->kept == w->kept;
+    }
+    same = same && !v == !w;
+    for (; same && n && m; n = n->next, m = m->next)
+        same = same_node(n, m, position_a, position_b);
+    same = same && !n == !m;
+    for (uint32_t i = 0; same && i < a->output_count; i++)
+        same = same_value(a->outputs[i].value, b->outputs[i].value, position_a, position_b);
+    free(position_a);
+    free(position_b);
+    return same;
+}

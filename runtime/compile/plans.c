@@ -1,0 +1,675 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Implements plans (plans.h).
+ *
+ * The numbers of a graph are dimensions of its values and integers among the attributes of its nodes, always met in the same
+ * order (walk).  Numbers that are equal in all samples, the sizes of which differ, are one quantity: few are left.
+ */
+#include "runtime/compile/plans.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/graph/dims.h"
+#include "ir/graph/op_draft.h"
+#include "ir/support/array.h"
+#include "ir/support/checked.h"
+#include "runtime/compile/matching.h"
+
+enum {
+    SAMPLES_LEAST = 2, /* of which expressions are made; one more confirms them */
+    SAMPLES_MAX = 8,
+    PLANS_MAX = 16,
+    FEW = 15,             /* sizes of a name that are a class: decoders and attention compute these otherwise */
+    FACTOR_MAX = 1 << 16, /* by which a number exceeds its expression */
+    NAMES_MAX = 8         /* in a graph that has plans */
+};
+
+/** Is factor * a * b / divisor + more, where a and b are numbers of expressions, or NONE for 1. */
+struct quantity {
+    uint32_t values[SAMPLES_MAX]; /* in the samples */
+    uint32_t a, b;
+    int64_t factor, divisor, more;
+};
+enum { NONE = UINT32_MAX };
+#define PRIME UINT64_C(2147483647)
+
+struct plan {
+    struct graph *g; /* of the first sample */
+    uint32_t sample_count, number_count, constant_count, quantity_count;
+    uint32_t *sizes[SAMPLES_MAX]; /* of the expressions */
+    uint32_t *numbers[SAMPLES_MAX];
+    struct constant **constants[SAMPLES_MAX];
+    uint32_t **places;     /* of the numbers in g */
+    uint32_t *quantity_of; /* by number */
+    struct quantity *quantities;
+    bool *checked; /* whether inference checks a number */
+    bool fits, confirmed;
+    struct plan *next;
+};
+
+struct plans {
+    const struct graph *named;
+    pthread_mutex_t lock;
+    uint32_t expression_count, plan_count;
+    bool *seen; /* expressions that passes meet: dimensions of values, and elements of lists of sizes */
+    bool allowed;
+    struct plan *first;
+};
+
+/* ---- graphs that have plans ---- */
+
+/* Returns whether all elements of a value are known once the sizes are; `fixed`: whether they are numbers. */
+static bool is_known(const struct graph *g, const struct value *v, const struct dim_number *atoms, bool fixed)
+{
+    int64_t x;
+
+    if (v->kind == VALUE_CONSTANT)
+        return true;
+    for (int64_t i = 0; v->sizes && i < type_elements(&v->type); i++)
+        if (fixed ? !dims_is_constant(g, v->sizes[i], &x) : !dims_evaluate(g, DIM_OPEN | v->sizes[i], atoms).known)
+            return false;
+    return v->sizes != NULL;
+}
+
+/* Returns whether a node of a named graph is fit for plans: inference holds the sizes that it takes from values against the
+ * type of its result.  Those of a pad's end are, since its beginning is the same at all sizes. */
+static bool node_is_fit(const struct graph *g, const struct node *n, const struct dim_number *atoms)
+{
+    for (uint32_t i = 1; i < n->input_count && op_is_draft(n->op) && !n->results[0]->sizes; i++) {
+        const struct operand_info *operand = op_operand(n->op, i);
+
+        if (operand->types == DT_SIZES && n->inputs[i].value && !is_known(g, n->inputs[i].value, atoms, !operand->sizes))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Returns whether a named graph has plans: all lists of sizes are expressions.  Other values that are made of sizes are data,
+ * of which passes know nothing (at_sizes.c).
+ */
+static bool is_fit(const struct graph *g)
+{
+    struct dim_number *atoms = calloc((size_t)dims_atom_count(g) + 1, sizeof *atoms);
+    bool fit = atoms && dims_name_count(g) <= NAMES_MAX && !g->loops;
+    uint32_t sizes[NAMES_MAX], most;
+
+    for (uint32_t i = 0; fit && i < dims_name_count(g); i++)
+        dims_name_range(g, i, &sizes[i], &most);
+    if (fit)
+        dims_evaluate_atoms(g, sizes, atoms);
+    graph_for_each (g, n)
+        fit = fit && node_is_fit(g, n, atoms);
+    free(atoms);
+    return fit;
+}
+
+static void see_type(struct plans *p, const struct value *v)
+{
+    for (uint32_t i = 0; i < v->type.rank; i++)
+        if (dim_is_open(v->type.dims[i]))
+            p->seen[v->type.dims[i] & ~DIM_OPEN] = true;
+}
+
+static void see_expressions(struct plans *p)
+{
+    for (uint32_t i = 0; i < p->named->input_count; i++)
+        see_type(p, p->named->inputs[i]);
+    graph_for_each (p->named, n) {
+        for (uint32_t i = 0; i < n->result_count; i++)
+            see_type(p, n->results[i]);
+        for (uint32_t i = 1; i < n->input_count && op_is_draft(n->op); i++) {
+            const struct value *v = n->inputs[i].value;
+
+            for (int64_t k = 0; v && v->sizes && k < type_elements(&v->type); k++)
+                p->seen[v->sizes[k]] = true;
+        }
+    }
+}
+
+struct plans *plans_create(const struct graph *named)
+{
+    struct plans *p = calloc(1, sizeof *p);
+
+    if (!p || pthread_mutex_init(&p->lock, NULL)) {
+        free(p);
+        return NULL;
+    }
+    p->named = named;
+    p->expression_count = dims_expression_count(named);
+    p->seen = calloc((size_t)p->expression_count + 1, sizeof *p->seen);
+    p->allowed = p->seen && is_fit(named);
+    if (p->allowed)
+        see_expressions(p);
+    return p;
+}
+
+static void sample_free(struct plan *plan, uint32_t s)
+{
+    free(plan->sizes[s]);
+    free(plan->numbers[s]);
+    for (uint32_t i = 0; plan->constants[s] && i < plan->constant_count; i++)
+        constant_release(plan->constants[s][i]);
+    free(plan->constants[s]);
+    plan->sizes[s] = plan->numbers[s] = NULL;
+    plan->constants[s] = NULL;
+}
+
+static void plan_free(struct plan *plan)
+{
+    for (uint32_t s = 0; s < SAMPLES_MAX; s++)
+        sample_free(plan, s);
+    free(plan->places);
+    free(plan->quantity_of);
+    free(plan->quantities);
+    free(plan->checked);
+    graph_free(plan->g);
+    free(plan);
+}
+
+void plans_free(struct plans *p)
+{
+    if (!p)
+        return;
+    for (struct plan *i = p->first, *next; i; i = next) {
+        next = i->next;
+        plan_free(i);
+    }
+    pthread_mutex_destroy(&p->lock);
+    free(p->seen);
+    free(p);
+}
+
+/* ---- the numbers of a graph ---- */
+
+struct walk {
+    uint32_t number_count, constant_count;
+    uint32_t **places; /* NULL: they are counted */
+    bool *checked;
+    struct value **constants;
+};
+
+static void walk_numbers(struct walk *w, uint32_t count, const uint32_t *numbers, bool checked)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (w->places)
+            w->places[w->number_count] = (uint32_t *)&numbers[i]; /* in the graph's arena */
+        if (w->checked)
+            w->checked[w->number_count] = checked;
+        w->number_count++;
+    }
+}
+
+/* Returns whether inference checks the window of a pooling, which it does where every window position gives a result. */
+static bool checks_window(const struct node *n, const struct attr_info *a)
+{
+    const WNNPool2dOptions *o = n->options;
+
+    return (n->op == OP_AVERAGE_POOL2D || n->op == OP_MAX_POOL2D || n->op == OP_L2_POOL2D) && o->stridesCount == 2 &&
+           o->strides[0] == 1 && o->strides[1] == 1 && !strcmp(a->name, "windowDimensions");
+}
+
+static void walk(struct graph *g, struct walk *w)
+{
+    w->number_count = w->constant_count = 0;
+    for (uint32_t i = 0; i < g->input_count; i++)
+        walk_numbers(w, g->inputs[i]->type.rank, g->inputs[i]->type.dims, true);
+    for (struct value *v = g->first_constant; v; v = v->next_constant)
+        if (value_is_read(v)) {
+            if (w->constants)
+                w->constants[w->constant_count] = v;
+            w->constant_count++;
+        }
+    graph_for_each (g, n) {
+        for (uint32_t i = 0; i < n->result_count; i++)
+            walk_numbers(w, n->results[i]->type.rank, n->results[i]->type.dims, true);
+        for (const struct attr_info *a = op_infos[n->op].attrs; a->kind != ATTR_NONE; a++)
+            if (a->kind == ATTR_U32 || a->kind == ATTR_U32_LIST)
+                walk_numbers(w, (uint32_t)attr_count(a, n->options, &n->args), attr_value(a, n->options, &n->args),
+                             a->sizes || checks_window(n, a));
+    }
+}
+
+/* ---- samples ---- */
+
+/* Returns whether plans can be made of a graph: libraries choose by sizes, and loops are compiled once. */
+static bool is_plannable(const struct graph *g)
+{
+    if (g->loops || !g->origin.is_clustered)
+        return false;
+    for (const struct cluster *c = g->first_cluster; c; c = c->next)
+        if (c->kind != CLUSTER_KERNEL && c->kind != CLUSTER_VIEW)
+            return false;
+    return true;
+}
+
+/* Returns the sizes of all expressions, 0 for those that are not known. */
+static uint32_t *expression_sizes(const struct plans *p, const uint32_t *sizes)
+{
+    struct dim_number *atoms = calloc((size_t)dims_atom_count(p->named) + 1, sizeof *atoms);
+    uint32_t *out = calloc((size_t)p->expression_count + 1, sizeof *out);
+
+    if (atoms && out)
+        dims_evaluate_atoms(p->named, sizes, atoms);
+    for (uint32_t i = 0; atoms && out && i < p->expression_count; i++) {
+        const struct dim_number x = dims_evaluate(p->named, DIM_OPEN | i, atoms);
+
+        out[i] = x.known && x.value > 0 && x.value <= ELEMENT_COUNT_MAX ? (uint32_t)x.value : 0;
+    }
+    if (!atoms) {
+        free(out);
+        out = NULL;
+    }
+    free(atoms);
+    return out;
+}
+
+static uint32_t class_of(uint32_t size)
+{
+    return size <= 1 ? size : size <= FEW ? 2 : 3;
+}
+
+/* Returns whether sizes are of one class. */
+static bool same_class(const struct plans *p, const uint32_t *a, const uint32_t *b)
+{
+    for (uint32_t i = 0; i < p->expression_count; i++)
+        if (p->seen[i] && ((a[i] <= 1) != (b[i] <= 1) ||
+                           (dims_name_of(p->named, DIM_OPEN | i) != DIM_NONE && class_of(a[i]) != class_of(b[i]))))
+            return false;
+    return true;
+}
+
+/* Adds g to the samples; sizes is taken over. */
+static bool add_sample(struct plan *plan, struct graph *g, uint32_t *sizes)
+{
+    const uint32_t s = plan->sample_count;
+    struct walk w = {0};
+    bool ok;
+
+    walk(g, &w);
+    if (s && (w.number_count != plan->number_count || w.constant_count != plan->constant_count)) {
+        free(sizes);
+        return false;
+    }
+    plan->number_count = w.number_count;
+    plan->constant_count = w.constant_count;
+    plan->sizes[s] = sizes;
+    plan->numbers[s] = calloc((size_t)w.number_count + 1, sizeof(uint32_t));
+    plan->constants[s] = calloc((size_t)w.constant_count + 1, sizeof(struct constant *));
+    w.places = calloc((size_t)w.number_count + 1, sizeof *w.places);
+    w.constants = calloc((size_t)w.constant_count + 1, sizeof *w.constants);
+    w.checked = calloc((size_t)w.number_count + 1, sizeof *w.checked);
+    ok = plan->numbers[s] && plan->constants[s] && w.places && w.constants && w.checked;
+    if (ok)
+        walk(g, &w);
+    for (uint32_t i = 0; ok && i < w.number_count; i++)
+        plan->numbers[s][i] = *w.places[i];
+    for (uint32_t i = 0; ok && i < w.constant_count; i++)
+        plan->constants[s][i] = constant_retain(w.constants[i]->constant);
+    if (ok && !s) {
+        plan->places = w.places;
+        plan->checked = w.checked;
+    } else {
+        free(w.checked);
+        free(w.places);
+    }
+    free(w.constants);
+    plan->sample_count += ok;
+    if (!ok)
+        sample_free(plan, s);
+    return ok;
+}
+
+/* ---- expressions of numbers ---- */
+
+static int64_t size_at(const uint32_t *sizes, uint32_t e)
+{
+    return e == NONE ? 1 : sizes[e];
+}
+
+/* Computes a quantity.  Returns false if it is not a size. */
+static bool evaluate(const struct quantity *q, const uint32_t *sizes, int64_t *value)
+{
+    int64_t x;
+
+    if (!checked_mul(size_at(sizes, q->a), size_at(sizes, q->b), &x) || !checked_mul(x, q->factor, &x) || x % q->divisor ||
+        !size_at(sizes, q->a) || !size_at(sizes, q->b))
+        return false;
+    *value = x / q->divisor + q->more;
+    return true;
+}
+
+static bool agrees(const struct plan *plan, const struct quantity *q, uint32_t count)
+{
+    for (uint32_t s = 0; s < count; s++) {
+        int64_t x;
+
+        if (!evaluate(q, plan->sizes[s], &x) || x != q->values[s])
+            return false;
+    }
+    return true;
+}
+
+static bool is_fixed(const uint32_t *values, uint32_t count)
+{
+    for (uint32_t s = 1; s < count; s++)
+        if (values[s] != values[0])
+            return false;
+    return true;
+}
+
+/* Tries a times b for the quantity, with a factor, a divisor or something added. */
+static bool try_expressions(const struct plan *plan, struct quantity *q, uint32_t a, uint32_t b, bool adds)
+{
+    const int64_t x = size_at(plan->sizes[0], a) * size_at(plan->sizes[0], b), wanted = q->values[0];
+
+    q->a = a;
+    q->b = b;
+    q->factor = q->divisor = 1;
+    q->more = 0;
+    if (!x)
+        return false;
+    if (adds)
+        q->more = wanted - x;
+    else if (wanted % x == 0)
+        q->factor = wanted / x;
+    else if (wanted && x % wanted == 0)
+        q->divisor = x / wanted;
+    return q->factor <= FACTOR_MAX && q->divisor <= FACTOR_MAX && agrees(plan, q, plan->sample_count);
+}
+
+static bool find_quantity(const struct plans *p, const struct plan *plan, struct quantity *q)
+{
+    const uint32_t count = p->expression_count;
+
+    /* Of seen ones alone: the guards compare these. */
+    if (is_fixed(q->values, plan->sample_count)) {
+        *q = (struct quantity){.a = NONE, .b = NONE, .divisor = 1, .more = q->values[0]};
+        for (uint32_t s = 0; s < plan->sample_count; s++)
+            q->values[s] = (uint32_t)q->more;
+        return true;
+    }
+    for (uint32_t a = 0; a < count; a++)
+        if (p->seen[a] && plan->sizes[0][a] == q->values[0] && try_expressions(plan, q, a, NONE, false))
+            return true;
+    for (uint32_t a = 0; a < count; a++)
+        if (p->seen[a] && try_expressions(plan, q, a, NONE, false))
+            return true;
+    for (uint32_t a = 0; a < count; a++)
+        if (p->seen[a] && try_expressions(plan, q, a, NONE, true))
+            return true;
+    for (uint32_t a = 0; a < count; a++)
+        for (uint32_t b = a; b < count; b++)
+            if (p->seen[a] && p->seen[b] && try_expressions(plan, q, a, b, false))
+                return true;
+    return false;
+}
+
+static bool find_numbers(const struct plans *p, struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->number_count; i++) {
+        struct quantity q = {.a = NONE};
+        uint32_t k = 0;
+
+        for (uint32_t s = 0; s < plan->sample_count; s++)
+            q.values[s] = plan->numbers[s][i];
+        if (is_fixed(q.values, plan->sample_count)) {
+            plan->quantity_of[i] = NONE;
+            continue;
+        }
+        if (!plan->checked[i])
+            return false;
+        while (k < plan->quantity_count && memcmp(plan->quantities[k].values, q.values, sizeof q.values) != 0)
+            k++;
+        plan->quantity_of[i] = k;
+        if (k < plan->quantity_count)
+            continue;
+        if (!array_extend(&plan->quantities, k, sizeof q))
+            return false;
+        plan->quantities[plan->quantity_count++] = q;
+        if (!find_quantity(p, plan, &plan->quantities[k]))
+            return false;
+    }
+    return true;
+}
+
+/* ---- constants ---- */
+
+static bool same_constants(const struct constant *a, const struct constant *b)
+{
+    return a == b || (a->bytes == b->bytes && !memcmp(a->data, b->data, a->bytes));
+}
+
+/* Returns whether the constants of a sample are those of the first one. */
+static bool has_constants(const struct plan *plan, uint32_t s)
+{
+    for (uint32_t c = 0; c < plan->constant_count; c++)
+        if (!same_constants(plan->constants[0][c], plan->constants[s][c]))
+            return false;
+    return true;
+}
+
+/* Finds expressions for all numbers, as far as the samples tell. */
+static bool find_all(const struct plans *p, struct plan *plan)
+{
+    plan->quantity_count = 0;
+    for (uint32_t s = 1; s < plan->sample_count; s++)
+        if (!has_constants(plan, s))
+            return false;
+    if (!plan->quantity_of)
+        plan->quantity_of = calloc((size_t)plan->number_count + 1, sizeof *plan->quantity_of);
+    return plan->quantity_of && find_numbers(p, plan);
+}
+
+/* ---- using a plan ---- */
+
+static uint64_t power(uint64_t x, uint64_t n)
+{
+    uint64_t y = 1;
+
+    for (; n; n >>= 1, x = x * x % PRIME)
+        y = n & 1 ? y * x % PRIME : y;
+    return y;
+}
+
+/* Subtracts from a vector what the rows, each 1 at a place of its own where the rows before it are 0, have of it. */
+static void reduce(uint64_t *vector, uint64_t (*rows)[NAMES_MAX], const uint32_t *pivots, uint32_t count, uint32_t length)
+{
+    for (uint32_t r = 0; r < count; r++)
+        for (uint32_t i = 0, factor = (uint32_t)vector[pivots[r]]; factor && i < length; i++)
+            vector[i] = (vector[i] + (PRIME - factor) * rows[r][i]) % PRIME;
+}
+
+/*
+ * Returns whether the sizes of names lie in the affine hull of the samples, so that linear relations which hold in all of them
+ * hold again.  Numbers are taken modulo a prime.
+ */
+static bool in_hull(const struct plans *p, const struct plan *plan, const uint32_t *sizes)
+{
+    uint64_t rows[SAMPLES_MAX + 1][NAMES_MAX];
+    uint32_t names[NAMES_MAX], pivots[SAMPLES_MAX], count = 0, length = 0;
+
+    for (uint32_t i = 0; i < p->expression_count; i++)
+        if (dims_name_of(p->named, DIM_OPEN | i) != DIM_NONE)
+            names[length++] = i;
+    for (uint32_t s = 1; s <= plan->sample_count; s++) {
+        const uint32_t *at = s < plan->sample_count ? plan->sizes[s] : sizes;
+        uint32_t pivot = 0;
+
+        for (uint32_t i = 0; i < length; i++)
+            rows[count][i] = (PRIME + at[names[i]] - plan->sizes[0][names[i]]) % PRIME;
+        reduce(rows[count], rows, pivots, count, length);
+        while (pivot < length && !rows[count][pivot])
+            pivot++;
+        if (s == plan->sample_count)
+            return pivot == length;
+        if (pivot == length)
+            continue;
+        const uint64_t inverse = power(rows[count][pivot], PRIME - 2);
+        for (uint32_t i = 0; i < length; i++)
+            rows[count][i] = rows[count][i] * inverse % PRIME;
+        pivots[count++] = pivot;
+    }
+    return false;
+}
+
+/* Returns whether expressions that were equal in all samples are, and those that stayed the same have that size. */
+static bool guards_hold(const struct plans *p, const struct plan *plan, const uint32_t *sizes)
+{
+    if (!same_class(p, plan->sizes[0], sizes) || !in_hull(p, plan, sizes))
+        return false;
+    for (uint32_t i = 0; i < p->expression_count; i++) {
+        bool fixed = true;
+        uint32_t k = 0;
+
+        if (!p->seen[i])
+            continue;
+        for (uint32_t s = 1; s < plan->sample_count; s++)
+            fixed &= plan->sizes[s][i] == plan->sizes[0][i];
+        if (fixed && sizes[i] != plan->sizes[0][i])
+            return false;
+        for (k = 0; !fixed && k < i; k++) {
+            bool equal = p->seen[k] && sizes[i] != sizes[k];
+
+            for (uint32_t s = 0; equal && s < plan->sample_count; s++)
+                equal = plan->sizes[s][i] == plan->sizes[s][k];
+            if (equal)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Puts the numbers for these sizes into the graph. */
+static bool set_numbers(struct plan *plan, const uint32_t *sizes)
+{
+    int64_t *values = calloc((size_t)plan->quantity_count + 1, sizeof *values);
+    bool ok = values != NULL;
+
+    for (uint32_t k = 0; ok && k < plan->quantity_count; k++)
+        ok = evaluate(&plan->quantities[k], sizes, &values[k]) && values[k] >= 0 && values[k] <= ELEMENT_COUNT_MAX;
+    for (uint32_t i = 0; ok && i < plan->number_count; i++)
+        if (plan->quantity_of[i] != NONE)
+            *plan->places[i] = (uint32_t)values[plan->quantity_of[i]];
+    free(values);
+    return ok;
+}
+
+/* Returns whether inputs and outputs have the types that those of g have. */
+static bool same_interface(const struct graph *planned, const struct graph *g)
+{
+    if (planned->input_count != g->input_count || planned->origin.data_count != g->origin.data_count)
+        return false;
+    for (uint32_t i = 0; i < g->input_count; i++)
+        if (!type_equal(&planned->inputs[i]->type, &g->inputs[i]->type))
+            return false;
+    for (uint32_t i = 0; i < g->output_count; i++)
+        if (!type_equal(&planned->outputs[i].value->type, &g->outputs[i].value->type))
+            return false;
+    return true;
+}
+
+/* Gives the planned graph what g has as data. */
+static void set_data(struct graph *planned, const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->origin.data_count; i++) {
+        constant_release(planned->origin.data[i]);
+        planned->origin.data[i] = constant_retain(g->origin.data[i]);
+    }
+}
+
+struct graph *plans_take(struct plans *p, const struct graph *g)
+{
+    uint32_t *all = p->allowed && !g->origin.differs ? expression_sizes(p, g->origin.sizes) : NULL;
+    struct graph *planned = NULL;
+
+    if (!all || pthread_mutex_trylock(&p->lock)) { /* another size is being built, perhaps by who calls this from a callback */
+        free(all);
+        return NULL;
+    }
+    for (struct plan *i = p->first; all && !planned && i; i = i->next)
+        if (i->confirmed && guards_hold(p, i, all) && set_numbers(i, all) && graph_verify_types(i->g) &&
+            same_interface(i->g, g))
+            planned = i->g;
+    free(all);
+    if (planned)
+        set_data(planned, g);
+    else
+        pthread_mutex_unlock(&p->lock);
+    return planned;
+}
+
+void plans_give_back(struct plans *p)
+{
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- learning ---- */
+
+/* Returns whether the numbers of the last sample are those that were predicted of those before it. */
+static bool predicted(struct plan *plan)
+{
+    const uint32_t last = plan->sample_count - 1, *sizes = plan->sizes[last];
+    int64_t x;
+
+    for (uint32_t i = 0; i < plan->number_count; i++) {
+        const uint32_t q = plan->quantity_of[i];
+
+        if (q == NONE ? plan->numbers[last][i] != plan->numbers[0][i]
+                      : !evaluate(&plan->quantities[q], sizes, &x) || x != plan->numbers[last][i])
+            return false;
+    }
+    return has_constants(plan, last);
+}
+
+static void learn_more(struct plans *p, struct plan *plan, struct graph *g, uint32_t *sizes)
+{
+    const bool expected = plan->fits && guards_hold(p, plan, sizes);
+
+    if (plan->sample_count == SAMPLES_MAX) { /* further ones tell little */
+        free(sizes);
+        return;
+    }
+    if (!add_sample(plan, g, sizes))
+        return;
+    if (expected && predicted(plan)) {
+        plan->confirmed = true;
+        return;
+    }
+    plan->confirmed = false;
+    plan->fits = plan->sample_count >= SAMPLES_LEAST && find_all(p, plan);
+}
+
+void plans_learn(struct plans *p, struct graph *g)
+{
+    uint32_t *sizes = p->allowed && !g->origin.differs && is_plannable(g) ? expression_sizes(p, g->origin.sizes) : NULL;
+    struct plan *plan;
+
+    if (!sizes || pthread_mutex_trylock(&p->lock)) { /* a plan is in use, perhaps by who calls this from its callback */
+        free(sizes);
+        graph_free(g);
+        return;
+    }
+    for (plan = p->first; plan; plan = plan->next)
+        if (same_class(p, plan->sizes[0], sizes) && graphs_match(plan->g, g))
+            break;
+    if (plan) {
+        learn_more(p, plan, g, sizes);
+        graph_free(g);
+    } else if (p->plan_count < PLANS_MAX && (plan = calloc(1, sizeof *plan))) {
+        plan->g = g;
+        if (add_sample(plan, g, sizes)) {
+            plan->next = p->first;
+            p->first = plan;
+            p->plan_count++;
+        } else {
+            plan_free(plan);
+        }
+    } else {
+        free(sizes);
+        graph_free(g);
+    }
+    pthread_mutex_unlock(&p->lock);
+}

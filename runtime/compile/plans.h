@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares plans: a graph with named dimensions after the passes, with an expression for each of its numbers.
+ *
+ * Graphs of certain sizes that went through the passes are compared.  Where they differ in numbers only, each number is matched
+ * to an expression of the named graph (its multiple or quotient, or a product of two), and a plan is used only after it
+ * predicts one more graph.  A plan then makes the graph of other sizes of its class without passes.
+ *
+ * What guards a plan: passes see sizes as shapes alone; other values computed of sizes are inputs to them (graph_at_sizes),
+ * which a plan takes from each graph.  Numbers that inference does not hold against types, such as
+ * paddings, must not change.  Sizes that are 1, and few or many, are classes; expressions that had equal sizes in all graphs
+ * that were compared, or always the same, must have that again; and linear relations of names must hold again that held in all
+ * of them.  Inference checks each graph, whose inputs and outputs must have the types that they have without a plan, and
+ * kernels are made and verified at each size as ever.
+ */
+#pragma once
+
+#include "ir/graph/ir.h"
+
+struct plans;
+
+/** Creates an empty list of plans of a graph with named dimensions, which outlives it.  Returns NULL without memory. */
+struct plans *plans_create(const struct graph *named);
+/** Frees it; no graph is taken.  NULL does nothing. */
+void plans_free(struct plans *p);
+/** Takes over a graph for certain sizes (origin.sizes) that went through the passes, and derives plans from it.  Several
+ * threads may call this, and the next. */
+void plans_learn(struct plans *p, struct graph *g);
+/** Returns the result of the passes for g, a graph of certain sizes, which is the caller's until plans_give_back; NULL: there
+ * is no plan. */
+struct graph *plans_take(struct plans *p, const struct graph *g);
+/** Ends what plans_take began. */
+void plans_give_back(struct plans *p);
