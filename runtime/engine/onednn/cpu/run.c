@@ -7,12 +7,14 @@
 #include "runtime/engine/onednn/onednn_step.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include "runtime/host/float_mode.h"
 #include "runtime/host/threads.h"
 
 struct library_bindings {
     const struct library_step *step;
+    bool has_run;
     dnnl_stream_t stream;
     uint32_t counts[CALLS_MAX];
     dnnl_exec_arg_t args[CALLS_MAX][ARGS_MAX];
@@ -75,6 +77,25 @@ void library_bindings_free(struct library_bindings *b)
     free(b);
 }
 
+/* ---- the end of the process ----
+ *
+ * When the process ends, the library frees its code, also while a thread runs it: `exit` waits for calls that are under way, a
+ * second at most, and later ones fail.  Handlers of `exit` are called last in, first out, and the library registers some when
+ * it first computes something: each step registers this one after its first run.
+ */
+
+static atomic_uint calls_running;
+static atomic_bool process_ends;
+
+static void end_calls(void)
+{
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+
+    atomic_store(&process_ends, true);
+    for (int i = 0; i < 1000 && atomic_load(&calls_running); i++)
+        nanosleep(&millisecond, NULL);
+}
+
 /* ---- running ---- */
 
 struct step_run_call {
@@ -84,9 +105,8 @@ struct step_run_call {
     void *output, *scratch;
 };
 
-static dnnl_status_t run_calls(void *user)
+static dnnl_status_t execute_calls(const struct step_run_call *r)
 {
-    const struct step_run_call *r = user;
     const struct library_step *s = r->s;
 
     for (uint32_t i = 0; i < s->call_count; i++) {
@@ -119,6 +139,18 @@ static dnnl_status_t run_calls(void *user)
             return status;
     }
     return onednn.stream_wait(r->b->stream);
+}
+
+static dnnl_status_t run_calls(void *user)
+{
+    const struct step_run_call *r = user;
+
+    atomic_fetch_add(&calls_running, 1);
+    const dnnl_status_t status = atomic_load(&process_ends) ? dnnl_runtime_error : execute_calls(r);
+    if (!r->b->has_run)
+        r->b->has_run = atexit(end_calls) == 0;
+    atomic_fetch_sub(&calls_running, 1);
+    return status;
 }
 
 /* ---- NaN ----
