@@ -2,7 +2,7 @@
 /*
  * Builds modules of the loop language.
  */
-#include "ir/loop/loop.h"
+#include "ir/loop/loop_internal.h"
 
 #include <string.h>
 
@@ -14,7 +14,9 @@
 #define NONE LOOP_RESULT_NONE
 
 const struct loop_op_row loop_op_rows[LOOP_OP_COUNT] = {
-#define LOOP_OP(NAME, name, operands, result) [LOOP_##NAME] = {#name, operands, result},
+#define LOOP_OP(NAME, name, operands, result) [LOOP_##NAME] = {#name, operands, result, LOOP_ANYWHERE},
+#define LOOP_KERNEL(NAME, name, operands, result) [LOOP_##NAME] = {#name, operands, result, LOOP_IN_KERNEL},
+#define LOOP_ITEMS(NAME, name, operands, result) [LOOP_##NAME] = {#name, operands, result, LOOP_WITH_ITEMS},
 #include "ir/loop/loop_ops.def"
 };
 
@@ -174,7 +176,7 @@ static struct loop_value *fold(struct loop_builder *b, enum loop_op op, loop_typ
     return lanes ? loop_const(b, type, bits) : NULL;
 }
 
-static loop_type result_type(enum loop_op op, loop_type given, struct loop_value *const *args)
+loop_type loop_result_type(enum loop_op op, loop_type given, struct loop_value *const *args)
 {
     switch (loop_op_rows[op].result) {
     case LOOP_RESULT_SAME:
@@ -195,7 +197,7 @@ static loop_type result_type(enum loop_op op, loop_type given, struct loop_value
 struct loop_value *loop_add(struct loop_builder *b, enum loop_op op, loop_type type, struct loop_value *const *args,
                             uint32_t arg_count, int64_t number)
 {
-    type = result_type(op, type, args);
+    type = loop_result_type(op, type, args);
     struct loop_value *v = fold(b, op, type, args, arg_count);
     if (v)
         return v;

@@ -79,6 +79,7 @@ enum loop_result {
 struct loop_op_row {
     const char *name, *operands;
     enum loop_result result;
+    enum { LOOP_ANYWHERE, LOOP_IN_KERNEL, LOOP_WITH_ITEMS } where; /* which functions may have it */
 };
 extern const struct loop_op_row loop_op_rows[LOOP_OP_COUNT];
 

@@ -1,10 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares functions of the printer of the loop language for messages of the verifier and the interpreter.
+ * Declares what the files of the loop language share.
  */
 #pragma once
 
 #include "ir/loop/loop.h"
+
+/** Returns an element's bits as a signed integer. */
+static inline int64_t loop_extend(enum loop_element element, uint64_t bits)
+{
+    const uint32_t spare = 64 - loop_element_bits(element);
+
+    return (int64_t)(bits << spare) >> spare;
+}
+/** Returns bits without those above an element's. */
+static inline uint64_t loop_cut(enum loop_element element, uint64_t bits)
+{
+    return bits & UINT64_MAX >> (64 - loop_element_bits(element));
+}
+/** Returns the type of an operation's result; given is that if the row says so. */
+loop_type loop_result_type(enum loop_op op, loop_type given, struct loop_value *const *args);
+/** Returns whether an operation is a load or a store. */
+static inline bool loop_op_is_access(enum loop_op op)
+{
+    return op >= LOOP_LOAD && op <= LOOP_SCATTER;
+}
+/** The words for a LOOP_FOR's numbers, by bit. */
+extern const char *const loop_for_words[4];
 
 /** Returns the next operation of a walk over a function: those of an operation's regions come between it and its successor.
  * before NULL: the first.  Returns NULL at the end. */

@@ -83,18 +83,6 @@ static enum loop_element element_of(const struct loop_value *v)
     return loop_type_element(v->type);
 }
 
-static int64_t extend(enum loop_element element, uint64_t bits)
-{
-    const uint32_t spare = 64 - loop_element_bits(element);
-
-    return (int64_t)(bits << spare) >> spare;
-}
-
-static uint64_t cut(enum loop_element element, int64_t value)
-{
-    return (uint64_t)value & UINT64_MAX >> (64 - loop_element_bits(element));
-}
-
 /* ---- memory ---- */
 
 static int64_t offset_of(uint64_t address)
@@ -279,7 +267,7 @@ static bool across_lanes(struct frame *f, const struct loop_value *v, uint64_t *
     for (uint32_t i = 0; i < lanes; i++) {
         const uint32_t lane = v->op == LOOP_SHUFFLE ? v->lanes[i] : v->op == LOOP_SPLAT ? 0 : (uint32_t)b[i];
         if (v->op == LOOP_SHUFFLE && lane == LOOP_ANY_LANE)
-            out[i] = cut(element_of(v), -1);
+            out[i] = loop_cut(element_of(v), UINT64_MAX);
         else if (v->op == LOOP_SHUFFLE)
             out[i] = lane < from ? a[lane] : b[lane - from];
         else if (v->op == LOOP_PERMUTE2)
@@ -347,7 +335,7 @@ static bool holds(const struct loop_value *v, int64_t i, int64_t to)
 
     if (!(v->number & LOOP_WHOLE_STEPS))
         return i < to;
-    return !__builtin_add_overflow(i, extend(element_of(v), v->regions[0].last->args[0]->bits[0]), &next) && next <= to;
+    return !__builtin_add_overflow(i, loop_extend(element_of(v), v->regions[0].last->args[0]->bits[0]), &next) && next <= to;
 }
 
 /* Makes room for some of the items.  Returns false if memory runs out. */
@@ -361,9 +349,9 @@ static bool begin_for(struct frame *f, const struct loop_value *v, struct items 
 {
     for (uint32_t n = 0; n < on.count; n++) {
         run_as(f, on.list[n]);
-        const int64_t from = extend(element_of(v), *lanes_of(f, v->args[0])),
-                      to = extend(element_of(v), *lanes_of(f, v->args[1]));
-        *lanes_of(f, v) = cut(element_of(v), from);
+        const int64_t from = loop_extend(element_of(v), *lanes_of(f, v->args[0])),
+                      to = loop_extend(element_of(v), *lanes_of(f, v->args[1]));
+        *lanes_of(f, v) = loop_cut(element_of(v), (uint64_t)from);
         if (holds(v, from, to))
             again->list[again->count++] = f->item;
         else if (v->number & LOOP_AT_LEAST_ONCE)
@@ -382,11 +370,12 @@ static bool end_iteration(struct frame *f, const struct loop_value *v, struct it
     for (uint32_t n = 0; n < count; n++) {
         run_as(f, again->list[n]);
         const struct loop_value *last = v->regions[0].last;
-        const int64_t step = extend(element, *lanes_of(f, last->args[0])), to = extend(element, *lanes_of(f, v->args[1]));
-        int64_t i = extend(element, *lanes_of(f, v));
-        if (step < 0 || __builtin_add_overflow(i, step, &i) || i != extend(element, (uint64_t)i))
+        const int64_t step = loop_extend(element, *lanes_of(f, last->args[0])),
+                      to = loop_extend(element, *lanes_of(f, v->args[1]));
+        int64_t i = loop_extend(element, *lanes_of(f, v));
+        if (step < 0 || __builtin_add_overflow(i, step, &i) || i != loop_extend(element, (uint64_t)i))
             return REFUSE(f, last, "a step of %" PRId64 " leads nowhere", step);
-        *lanes_of(f, v) = cut(element, i);
+        *lanes_of(f, v) = loop_cut(element, (uint64_t)i);
         if (!holds(v, i, to))
             continue;
         if (v->number & LOOP_AT_MOST_ONCE)
@@ -435,8 +424,7 @@ static bool run_own(struct frame *f, const struct loop_value *v, uint64_t *out)
     case LOOP_NUMBER:
         if (v->number >= f->run->launch->number_count - f->first_number)
             return REFUSE(f, v, "there is no such number");
-        *out = (uint64_t)f->run->launch->numbers[f->first_number + v->number] &
-               (v->type >> 8 == LOOP_I32 ? UINT32_MAX : UINT64_MAX);
+        *out = loop_cut(element_of(v), (uint64_t)f->run->launch->numbers[f->first_number + v->number]);
         return true;
     case LOOP_TENSOR:
     case LOOP_SCRATCH:
@@ -448,7 +436,7 @@ static bool run_own(struct frame *f, const struct loop_value *v, uint64_t *out)
         return make_array(f, v, out);
     case LOOP_ADDRESS:
         for (uint32_t i = 0; i < loop_type_lanes(v->type); i++)
-            out[i] = address_add(*lanes_of(f, v->args[0]), extend(element_of(v->args[1]), lanes_of(f, v->args[1])[i]),
+            out[i] = address_add(*lanes_of(f, v->args[0]), loop_extend(element_of(v->args[1]), lanes_of(f, v->args[1])[i]),
                                  type_bytes(v->of));
         return true;
     case LOOP_GET:
@@ -502,39 +490,19 @@ static bool run_operation(struct frame *f, const struct loop_value *v)
 
     if (!f->run->steps--)
         return REFUSE(f, v, "the budget is used up: does a loop not end?");
-    switch (v->op) {
-    case LOOP_LOAD:
-    case LOOP_LOAD_MASKED:
-    case LOOP_GATHER:
-        return load(f, v, out);
-    case LOOP_STORE:
-    case LOOP_STORE_MASKED:
-    case LOOP_SCATTER:
-        return store(f, v);
-    case LOOP_ANY:
-    case LOOP_BITCAST:
-    case LOOP_SPLAT:
-    case LOOP_EXTRACT:
-    case LOOP_SHUFFLE:
-    case LOOP_PERMUTE:
-    case LOOP_PERMUTE2:
+    if (loop_op_is_access((enum loop_op)v->op))
+        return v->op >= LOOP_STORE ? store(f, v) : load(f, v, out);
+    if (v->op == LOOP_ANY || v->op == LOOP_BITCAST || (v->op >= LOOP_SPLAT && v->op <= LOOP_PERMUTE2))
         return across_lanes(f, v, out);
-    case LOOP_PACK_S16:
-    case LOOP_PACK_S8:
-    case LOOP_PACK_U8:
-    case LOOP_PAIRS_U8_S8:
-    case LOOP_PAIRS_S16:
-    case LOOP_ADD_PAIRS:
-    case LOOP_DOT_U8_S8:
-    case LOOP_DOT_S8:
-        for (uint32_t i = 0; i < v->arg_count; i++)
-            args[i] = lanes_of(f, v->args[i]);
-        for (uint32_t i = 0; i < loop_type_lanes(v->type); i++)
-            out[i] = loop_byte_lane(v, args, i);
-        return true;
-    default:
-        return v->op >= LOOP_ADD && v->op < LOOP_ADDRESS ? lane_by_lane(f, v, out) : run_own(f, v, out);
-    }
+    if (v->op < LOOP_ADD || v->op >= LOOP_ADDRESS)
+        return run_own(f, v, out);
+    if (v->op < LOOP_PACK_S16)
+        return lane_by_lane(f, v, out);
+    for (uint32_t i = 0; i < v->arg_count; i++)
+        args[i] = lanes_of(f, v->args[i]);
+    for (uint32_t i = 0; i < loop_type_lanes(v->type); i++)
+        out[i] = loop_byte_lane(v, args, i);
+    return true;
 }
 
 /* Runs an operation on matrices for a sub-group. */

@@ -236,14 +236,6 @@ static bool read_call(struct parser *p, struct loop_value *v)
 /* Reads what follows the name of an operation. */
 static bool read_rest(struct parser *p, struct loop_value *v)
 {
-    static const struct {
-        const char *word;
-        int64_t flag;
-    } flags[] = {{"whole_steps", LOOP_WHOLE_STEPS},
-                 {"at_least_once", LOOP_AT_LEAST_ONCE},
-                 {"at_most_once", LOOP_AT_MOST_ONCE},
-                 {"unrolled", LOOP_UNROLLED}};
-
     if (v->op == LOOP_CALL || v->op == LOOP_ARGUMENTS)
         return read_call(p, v);
     if ((v->op == LOOP_ADDRESS || v->op == LOOP_ARRAY || v->op == LOOP_GROUP_ARRAY) && !read_type(p, &v->of))
@@ -256,8 +248,8 @@ static bool read_rest(struct parser *p, struct loop_value *v)
         return false;
     if (v->op == LOOP_SHUFFLE)
         return read_lanes(p, v);
-    for (size_t i = 0; v->op == LOOP_FOR && i < sizeof flags / sizeof *flags; i++)
-        v->number += take_word(p, flags[i].word) ? flags[i].flag : 0;
+    for (uint32_t i = 0; v->op == LOOP_FOR && 1 << i < LOOP_FOR_NUMBERS; i++)
+        v->number += take_word(p, loop_for_words[i]) ? 1 << i : 0;
     return (v->op != LOOP_FOR && v->op != LOOP_IF && v->op != LOOP_SCOPE) || read_regions(p, v);
 }
 

@@ -48,6 +48,8 @@ struct loop_value *loop_walk(const struct loop_function *f, const struct loop_va
     return NULL;
 }
 
+const char *const loop_for_words[] = {"whole_steps", "at_least_once", "at_most_once", "unrolled"};
+
 bool loop_op_has_number(enum loop_op op)
 {
     return op == LOOP_PARAMETER || op == LOOP_NUMBER || op == LOOP_TENSOR || op == LOOP_ARRAY || op == LOOP_GROUP_ARRAY ||
@@ -74,12 +76,11 @@ static void print_type(loop_type type, FILE *out)
 
 static void print_lane(enum loop_element element, uint64_t bits, FILE *out)
 {
-    const uint32_t spare = 64 - loop_element_bits(element);
     union scalar s = {.u64 = bits};
     char text[NUMBER_TEXT_MAX];
 
     if (!loop_element_is_float(element))
-        fprintf(out, "%" PRId64, element == LOOP_I1 ? (int64_t)bits : (int64_t)(bits << spare) >> spare);
+        fprintf(out, "%" PRId64, element == LOOP_I1 ? (int64_t)bits : loop_extend(element, bits));
     else if (element == LOOP_F32 ? isnan(s.f32) : isnan(s.f64))
         fprintf(out, "0x%" PRIx64, bits);
     else
@@ -137,34 +138,19 @@ void loop_print_operation(const struct loop_value *v, FILE *out)
         fprintf(out, " %" PRId64, v->number);
     fputs(v->arg_count ? " " : "", out);
     print_operands(v, out);
-    switch (v->op) {
-    case LOOP_LOAD:
-    case LOOP_LOAD_MASKED:
-    case LOOP_GATHER:
-    case LOOP_STORE:
-    case LOOP_STORE_MASKED:
-    case LOOP_SCATTER:
+    if (loop_op_is_access((enum loop_op)v->op))
         fprintf(out, " align %" PRId64, v->number);
-        break;
-    case LOOP_SHUFFLE:
-        for (uint32_t i = 0; i < loop_type_lanes(v->type); i++) {
-            fputs(i ? ", " : " lanes(", out);
-            if (v->lanes[i] == LOOP_ANY_LANE)
-                fputs("any", out);
-            else
-                fprintf(out, "%u", v->lanes[i]);
-        }
-        fputc(')', out);
-        break;
-    case LOOP_FOR:
-        fputs(v->number & LOOP_WHOLE_STEPS ? " whole_steps" : "", out);
-        fputs(v->number & LOOP_AT_LEAST_ONCE ? " at_least_once" : "", out);
-        fputs(v->number & LOOP_AT_MOST_ONCE ? " at_most_once" : "", out);
-        fputs(v->number & LOOP_UNROLLED ? " unrolled" : "", out);
-        break;
-    default:
-        break;
+    for (uint32_t i = 0; v->op == LOOP_SHUFFLE && i < loop_type_lanes(v->type); i++) {
+        fputs(i ? ", " : " lanes(", out);
+        if (v->lanes[i] == LOOP_ANY_LANE)
+            fputs("any", out);
+        else
+            fprintf(out, "%u", v->lanes[i]);
     }
+    fputs(v->op == LOOP_SHUFFLE ? ")" : "", out);
+    for (uint32_t i = 0; v->op == LOOP_FOR && 1 << i < LOOP_FOR_NUMBERS; i++)
+        if (v->number >> i & 1)
+            fprintf(out, " %s", loop_for_words[i]);
 }
 
 static void print_region(const struct loop_region *g, uint32_t depth, FILE *out)

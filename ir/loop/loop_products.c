@@ -7,13 +7,6 @@
 #include "ir/loop/loop_internal.h"
 #include "ir/support/number.h"
 
-static int64_t extend(enum loop_element element, uint64_t bits)
-{
-    const uint32_t spare = 64 - loop_element_bits(element);
-
-    return (int64_t)(bits << spare) >> spare;
-}
-
 static int64_t saturate(int64_t value, int64_t low, int64_t high)
 {
     return value < low ? low : value > high ? high : value;
@@ -37,28 +30,30 @@ uint64_t loop_byte_lane(const struct loop_value *v, const uint64_t *const args[3
     case LOOP_PACK_S16:
     case LOOP_PACK_S8:
     case LOOP_PACK_U8:
-        sum = extend(from, (i / part % 2 ? b : a)[i / (2 * part) * part + i % part]);
+        sum = loop_extend(from, (i / part % 2 ? b : a)[i / (2 * part) * part + i % part]);
         sum = v->op == LOOP_PACK_S16  ? saturate(sum, INT16_MIN, INT16_MAX)
               : v->op == LOOP_PACK_S8 ? saturate(sum, INT8_MIN, INT8_MAX)
                                       : saturate(sum, 0, UINT8_MAX);
         break;
     case LOOP_PAIRS_U8_S8:
-        sum = saturate((int64_t)a[2 * i] * extend(from, b[2 * i]) + (int64_t)a[2 * i + 1] * extend(from, b[2 * i + 1]),
-                       INT16_MIN, INT16_MAX);
+        sum =
+            saturate((int64_t)a[2 * i] * loop_extend(from, b[2 * i]) + (int64_t)a[2 * i + 1] * loop_extend(from, b[2 * i + 1]),
+                     INT16_MIN, INT16_MAX);
         break;
     case LOOP_PAIRS_S16:
-        sum = extend(from, a[2 * i]) * extend(from, b[2 * i]) + extend(from, a[2 * i + 1]) * extend(from, b[2 * i + 1]);
+        sum = loop_extend(from, a[2 * i]) * loop_extend(from, b[2 * i]) +
+              loop_extend(from, a[2 * i + 1]) * loop_extend(from, b[2 * i + 1]);
         break;
     case LOOP_ADD_PAIRS:
-        sum = extend(from, a[2 * i]) + extend(from, a[2 * i + 1]);
+        sum = loop_extend(from, a[2 * i]) + loop_extend(from, a[2 * i + 1]);
         break;
     default:
-        sum = extend(from, a[i]);
+        sum = loop_extend(from, a[i]);
         for (uint32_t k = 0; k < 4; k++)
             sum += byte_at(b[i], k, v->op == LOOP_DOT_S8) * byte_at(args[2][i], k, true);
         break;
     }
-    return (uint64_t)sum & UINT64_MAX >> (64 - loop_type_bits(v->type));
+    return loop_cut(loop_type_element(v->type), (uint64_t)sum);
 }
 
 /* ---- matrices ---- */

@@ -74,6 +74,8 @@ static bool fits_letter(char letter, loop_type type)
         return loop_element_is_int(element) || loop_element_is_float(element);
     case 'i':
         return loop_element_is_int(element);
+    case 'w':
+        return element == LOOP_I32;
     case 'f':
         return loop_element_is_float(element);
     case 'c':
@@ -132,7 +134,7 @@ static bool check_operands(struct verifier *c)
             return false;
         if (!fits_letter((char)letter, type))
             return VIOLATION("operand %u has a type that it may not have", i);
-        if (strchr("nifv", letter) && types[letter] && types[letter] != type)
+        if (strchr("nifwv", letter) && types[letter] && types[letter] != type)
             return VIOLATION("operand %u has another type than one before", i);
         types[letter] = type;
     }
@@ -144,82 +146,30 @@ static bool check_operands(struct verifier *c)
 static bool check_result(struct verifier *c)
 {
     const struct loop_value *v = c->v;
-    const enum loop_result result = loop_op_rows[v->op].result;
-    loop_type type = v->type;
+    const loop_type type = v->type;
 
-    switch (result) {
-    case LOOP_RESULT_SAME:
-        type = v->args[0]->type;
-        break;
-    case LOOP_RESULT_SECOND:
-        type = v->args[1]->type;
-        break;
-    case LOOP_RESULT_CONDITION:
-        type = loop_type_make(LOOP_I1, loop_type_lanes(v->args[0]->type));
-        break;
-    case LOOP_RESULT_ELEMENT:
-        type = loop_type_make(element_of(v->args[0]->type), 1);
-        break;
-    case LOOP_RESULT_NONE:
-        type = 0;
-        break;
-    case LOOP_RESULT_GIVEN:
-        if (v->op != LOOP_CALL &&
-            (!type || element_of(type) >= LOOP_ELEMENTS || !loop_type_lanes(type) || loop_type_lanes(type) > LOOP_LANES_MAX))
-            return VIOLATION("there is no such type");
-        break;
-    }
-    return type == v->type || VIOLATION("the result has another type than the row says");
+    if (loop_op_rows[v->op].result == LOOP_RESULT_GIVEN && v->op != LOOP_CALL &&
+        (!type || element_of(type) >= LOOP_ELEMENTS || !loop_type_lanes(type) || loop_type_lanes(type) > LOOP_LANES_MAX))
+        return VIOLATION("there is no such type");
+    return loop_result_type((enum loop_op)v->op, type, v->args) == type ||
+           VIOLATION("the result has another type than the row says");
 }
 
-/* Returns whether the result of a conversion or of an operation on lanes has a type that its row allows. */
-static bool fits_conversion(const struct loop_value *v)
+/* Checks that the result of a conversion or of an operation on lanes has a type that its row allows. */
+static bool check_conversion(struct verifier *c)
 {
-    const loop_type a = v->args[0]->type, r = v->type;
+    const loop_type a = c->v->args[0]->type, r = c->v->type;
     const enum loop_element from = element_of(a), to = element_of(r);
-    const bool smaller = loop_element_bits(to)<loop_element_bits(from), larger = loop_element_bits(to)> loop_element_bits(from);
-    const bool parts = bits_of(a) % 128 == 0;
+    const bool same = same_lanes(a, r),
+               smaller = loop_element_bits(to)<loop_element_bits(from), larger = loop_element_bits(to)> loop_element_bits(from),
+               parts = bits_of(a) % 128 == 0;
 
-    switch (v->op) {
-    case LOOP_TRUNC:
-        return same_lanes(a, r) && loop_element_is_int(to) && smaller;
-    case LOOP_ZEXT:
-    case LOOP_SEXT:
-        return same_lanes(a, r) && loop_element_is_int(to) && larger;
-    case LOOP_FPTRUNC:
-        return same_lanes(a, r) && from == LOOP_F64 && to == LOOP_F32;
-    case LOOP_FPEXT:
-        return same_lanes(a, r) && from == LOOP_F32 && to == LOOP_F64;
-    case LOOP_SITOFP:
-    case LOOP_UITOFP:
-        return same_lanes(a, r) && loop_element_is_float(to);
-    case LOOP_FPTOSI:
-    case LOOP_FPTOUI:
-        return same_lanes(a, r) && loop_element_is_int(to) && to != LOOP_I1;
-    case LOOP_TO_NEAREST:
-        return same_lanes(a, r) && from == LOOP_F32 && to == LOOP_I32;
-    case LOOP_FROM_F16:
-        return same_lanes(a, r) && from == LOOP_I16 && to == LOOP_F32;
-    case LOOP_TO_F16:
-    case LOOP_TO_BF16:
-        return same_lanes(a, r) && from == LOOP_F32 && to == LOOP_I16;
-    case LOOP_BITCAST:
-        return is_stored(a) && is_stored(r) && bits_of(a) == bits_of(r);
-    case LOOP_SPLAT:
-        return loop_type_lanes(a) == 1 && from == to;
-    case LOOP_PACK_S16:
-        return parts && from == LOOP_I32 && is_part(r, LOOP_I16, a, 2, 1);
-    case LOOP_PACK_S8:
-    case LOOP_PACK_U8:
-        return parts && from == LOOP_I16 && is_part(r, LOOP_I8, a, 2, 1);
-    case LOOP_PAIRS_U8_S8:
-        return parts && from == LOOP_I8 && is_part(r, LOOP_I16, a, 1, 2);
-    case LOOP_PAIRS_S16:
-    case LOOP_ADD_PAIRS:
-        return parts && from == LOOP_I16 && is_part(r, LOOP_I32, a, 1, 2);
-    case LOOP_DOT_U8_S8:
-    case LOOP_DOT_S8:
-        return from == LOOP_I32;
+    switch (c->v->op) {
+#define LOOP_OP(NAME, name, operands, result)
+#define LOOP_CONVERT(NAME, name, operands, fits, value)                                                                        \
+    case LOOP_##NAME:                                                                                                          \
+        return (fits) || VIOLATION("it does not take the one type and return the other");
+#include "ir/loop/loop_ops.def"
     default:
         return true;
     }
@@ -363,81 +313,46 @@ static bool check_call(struct verifier *c)
     return true;
 }
 
+/* Checks an access of a slot. */
+static bool check_slot(struct verifier *c)
+{
+    const struct loop_value *v = c->v, *held = v->args[v->arg_count - 1];
+
+    return (v->op == LOOP_GET ? v->type : held->type) == v->args[0]->type || VIOLATION("the slot has another type");
+}
+
+static bool check_aligned(struct verifier *c)
+{
+    return (c->v->type == loop_type_make(LOOP_I1, 1) && c->v->number > 0) ||
+           VIOLATION("it gives no condition, or of no number");
+}
+
 static bool check_operation(struct verifier *c)
 {
-    const struct loop_value *v = c->v;
+    static bool (*const checks[LOOP_OP_COUNT])(struct verifier *c) = {
+        [LOOP_PARAMETER] = check_own,      [LOOP_NUMBER] = check_own,
+        [LOOP_TENSOR] = check_own,         [LOOP_SCRATCH] = check_own,
+        [LOOP_ITEM] = check_own,           [LOOP_GROUP] = check_own,
+        [LOOP_ARRAY] = check_own,          [LOOP_GROUP_ARRAY] = check_own,
+        [LOOP_SLOT] = check_own,           [LOOP_ALIGNED] = check_aligned,
+        [LOOP_MATRIX_LOAD] = check_matrix, [LOOP_MATRIX_MULTIPLY] = check_matrix,
+        [LOOP_SELECT] = check_select,      [LOOP_SHUFFLE] = check_lanes,
+        [LOOP_PERMUTE] = check_lanes,      [LOOP_PERMUTE2] = check_lanes,
+        [LOOP_ADDRESS] = check_address,    [LOOP_LOAD] = check_access,
+        [LOOP_LOAD_MASKED] = check_access, [LOOP_GATHER] = check_access,
+        [LOOP_STORE] = check_access,       [LOOP_STORE_MASKED] = check_access,
+        [LOOP_SCATTER] = check_access,     [LOOP_GET] = check_slot,
+        [LOOP_SET] = check_slot,           [LOOP_FOR] = check_control,
+        [LOOP_NEXT] = check_control,       [LOOP_SCOPE] = check_control,
+        [LOOP_IF] = check_control,         [LOOP_RETURN] = check_control,
+        [LOOP_CALL] = check_call,          [LOOP_ARGUMENTS] = check_call};
+    const uint8_t op = c->v->op;
 
-    switch (v->op) {
-    case LOOP_NUMBER:
-    case LOOP_TENSOR:
-    case LOOP_SCRATCH:
-    case LOOP_STORE:
-    case LOOP_STORE_MASKED:
-    case LOOP_SCATTER:
-    case LOOP_ARGUMENTS:
-    case LOOP_CALL_KERNEL:
-        if (!c->f->kernel)
-            return VIOLATION("only a kernel may do this");
-        break;
-    case LOOP_ITEM:
-    case LOOP_GROUP:
-    case LOOP_GROUP_ARRAY:
-    case LOOP_BARRIER:
-    case LOOP_MATRIX_LOAD:
-    case LOOP_MATRIX_MULTIPLY:
-        if (!c->f->items[0])
-            return VIOLATION("only a kernel with items may do this");
-        break;
-    default:
-        break;
-    }
-    switch (v->op) {
-    case LOOP_PARAMETER:
-    case LOOP_NUMBER:
-    case LOOP_TENSOR:
-    case LOOP_SCRATCH:
-    case LOOP_ITEM:
-    case LOOP_GROUP:
-    case LOOP_ARRAY:
-    case LOOP_GROUP_ARRAY:
-    case LOOP_SLOT:
-        return check_own(c);
-    case LOOP_ALIGNED:
-        return (v->type == loop_type_make(LOOP_I1, 1) && v->number > 0) || VIOLATION("it gives no condition, or of no number");
-    case LOOP_MATRIX_LOAD:
-    case LOOP_MATRIX_MULTIPLY:
-        return check_matrix(c);
-    case LOOP_SELECT:
-        return check_select(c);
-    case LOOP_SHUFFLE:
-    case LOOP_PERMUTE:
-    case LOOP_PERMUTE2:
-        return check_lanes(c);
-    case LOOP_ADDRESS:
-        return check_address(c);
-    case LOOP_LOAD:
-    case LOOP_LOAD_MASKED:
-    case LOOP_GATHER:
-    case LOOP_STORE:
-    case LOOP_STORE_MASKED:
-    case LOOP_SCATTER:
-        return check_access(c);
-    case LOOP_GET:
-        return v->type == v->args[0]->type || VIOLATION("the slot has another type");
-    case LOOP_SET:
-        return v->args[1]->type == v->args[0]->type || VIOLATION("the slot has another type");
-    case LOOP_FOR:
-    case LOOP_NEXT:
-    case LOOP_SCOPE:
-    case LOOP_IF:
-    case LOOP_RETURN:
-        return check_control(c);
-    case LOOP_CALL:
-    case LOOP_ARGUMENTS:
-        return check_call(c);
-    default:
-        return !v->arg_count || fits_conversion(v) || VIOLATION("it does not take the one type and return the other");
-    }
+    if (loop_op_rows[op].where == LOOP_IN_KERNEL && !c->f->kernel)
+        return VIOLATION("only a kernel may do this");
+    if (loop_op_rows[op].where == LOOP_WITH_ITEMS && !c->f->items[0])
+        return VIOLATION("only a kernel with items may do this");
+    return checks[op] ? checks[op](c) : !c->v->arg_count || check_conversion(c);
 }
 
 /* ---- functions ---- */
