@@ -50,9 +50,9 @@ void machine_destroy(struct machine *m);
 void machine_initialize_host(void);
 /** Registers every target that LLVM was built with (targets.c). */
 void machine_initialize_all(void);
-/** Calls each() for every processor of a triple that LLVM knows, and for none if LLVM does not know the triple (processors.cc).
- * machine_initialize_all has run. */
-void processors_each(const char *triple, void (*each)(void *user, const char *name), void *user);
+/** Calls each() for every processor of a triple that LLVM knows, or for every feature, and for none if LLVM does not know the
+ * triple (processors.cc).  machine_initialize_all has run. */
+void processors_each(const char *triple, bool features, void (*each)(void *user, const char *name), void *user);
 /** Runs the passes that the text names on the module (pipeline.cc).  Returns false with a message in text[size] if LLVM does
  * not know one of them. */
 bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);

@@ -3,14 +3,11 @@
  * Finds out what an object is for: triple, processor and features, from what a person says, held against what LLVM knows.
  *
  * LLVM takes names of processors and features that it does not know, says so on the error stream, and goes on with something
- * else.  Here that is an error.  A processor is looked up in LLVM's list; of a feature the only way to notice it through LLVM's
- * C API is to read that stream.
+ * else.  Here that is an error: names are looked up in LLVM's lists.
  */
 #include "codegen/object/object.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "codegen/llvm/llvm.h"
 #include "ir/support/suggest.h"
@@ -52,45 +49,6 @@ static const struct implied {
     {512, true, "+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl"},
 };
 
-/* ---- what LLVM complains about ---- */
-
-struct capture {
-    int saved, reader;
-};
-
-static bool capture_begin(struct capture *c)
-{
-    int ends[2];
-
-    fflush(stderr);
-    c->saved = dup(STDERR_FILENO);
-    if (c->saved < 0 || pipe(ends)) {
-        if (c->saved >= 0)
-            close(c->saved);
-        return false;
-    }
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    fcntl(ends[1], F_SETFL, O_NONBLOCK); /* what does not fit is lost, not waited for */
-    dup2(ends[1], STDERR_FILENO);
-    close(ends[1]);
-    c->reader = ends[0];
-    return true;
-}
-
-/* Ends the capture and gives the first line that was written, without its end. */
-static void capture_end(struct capture *c, char *line, size_t size)
-{
-    fflush(stderr);
-    dup2(c->saved, STDERR_FILENO);
-    close(c->saved);
-    ssize_t n = read(c->reader, line, size - 1);
-    close(c->reader);
-    line[n > 0 ? n : 0] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-}
-
-/* ---- ---- */
-
 static bool set_triple(struct target *t, const char *triple, struct arena *a, struct error *e)
 {
     char *text = triple ? LLVMNormalizeTargetTriple(triple) : LLVMGetDefaultTargetTriple();
@@ -117,9 +75,10 @@ static bool set_native(struct target *t, struct arena *a, struct error *e)
     return (t->cpu && t->features) || error_out_of_memory(e);
 }
 
-/* Holds the processors that LLVM knows against a name. */
+/* Holds the names that LLVM knows against one. */
 struct lookup {
     const char *name;
+    size_t length;
     bool any, known;
     struct suggestion meant;
 };
@@ -129,23 +88,31 @@ static void look_at(void *user, const char *name)
     struct lookup *l = user;
 
     l->any = true;
-    l->known |= !strcmp(name, l->name);
+    l->known |= strlen(name) == l->length && !memcmp(name, l->name, l->length);
     suggestion_offer(&l->meant, name);
 }
 
-/* Checks that LLVM knows the processor.  A triple that LLVM does not know is reported elsewhere. */
+/* Returns whether LLVM knows a processor or feature.  A triple that LLVM does not know is reported elsewhere. */
+static bool is_known(const struct target *t, bool is_feature, const char *name, size_t length, struct suggestion *meant)
+{
+    struct lookup l = {.name = name, .length = length, .meant = suggestion_for(name, length)};
+
+    processors_each(t->triple, is_feature, look_at, &l);
+    *meant = l.meant;
+    return l.known || !l.any;
+}
+
 static bool check_processor(const struct target *t, const char *cpu, struct error *e)
 {
-    struct lookup l = {.name = cpu, .meant = suggestion_for(cpu, strlen(cpu))};
+    struct suggestion meant;
     char name[128];
 
-    processors_each(t->triple, look_at, &l);
-    if (l.known || !l.any)
+    if (is_known(t, false, cpu, strlen(cpu), &meant))
         return true;
     escape_text(name, sizeof name, cpu, strlen(cpu));
-    if (*l.meant.best)
+    if (*meant.best)
         return error_set(e, WNNStatus_TypeError, "LLVM knows no processor \"%.60s\" of %.60s%s", name, t->triple,
-                         suggestion_text(&l.meant));
+                         suggestion_text(&meant));
     return error_set(
         e, WNNStatus_TypeError,
         "LLVM knows no processor \"%.60s\" of %.60s; clang --target=%.60s --print-supported-cpus lists those it knows", name,
@@ -180,17 +147,20 @@ static bool join_features(struct target *t, const char *first, const char *secon
     return true;
 }
 
-static bool add_features(struct target *t, const char *features, struct arena *a, struct error *e)
-{
-    return !features || join_features(t, t->features, features, a, e);
-}
-
 /* Checks a list of features, which are "+name" or "-name", separated by commas; LLVM takes a bare name as well. */
-static bool check_features(const char *features, struct error *e)
+static bool check_features(const struct target *t, const char *features, struct error *e)
 {
-    for (const char *p = features; p && *p; p += strcspn(p, ","), p += *p == ',')
-        if ((*p != '+' && *p != '-') || strcspn(p + 1, ",") == 0)
+    struct suggestion meant;
+    char name[128];
+
+    for (const char *p = features; p && *p; p += strcspn(p, ","), p += *p == ',') {
+        const size_t length = strcspn(p, ",");
+        if ((*p != '+' && *p != '-') || length == 1)
             return error_set(e, WNNStatus_TypeError, "features \"%.100s\": not a list like +name,-name", features);
+        if (!is_known(t, true, p + 1, length - 1, &meant))
+            return error_set(e, WNNStatus_TypeError, "%.60s: '%.60s' is not a recognized feature for this target%s", t->triple,
+                             escape_text(name, sizeof name, p, length), suggestion_text(&meant));
+    }
     return true;
 }
 
@@ -242,31 +212,17 @@ static bool set_names(void *user)
 
     machine_initialize_all();
     return set_triple(n->t, n->triple, n->a, n->e) && set_processor(n->t, n->cpu, n->a, n->e) &&
-           add_features(n->t, n->features, n->a, n->e);
+           check_features(n->t, n->features, n->e) &&
+           (!n->features || join_features(n->t, n->t->features, n->features, n->a, n->e));
 }
 
 bool object_target(struct target *t, const char *triple, const char *cpu, const char *features, struct arena *a,
                    struct error *e)
 {
     struct naming naming = {t, triple, cpu, features, a, e};
-    struct capture capture;
-    char line[256] = "";
     bool abandoned = false;
 
-    if (!check_features(features, e) || !machine_protect(LLVM_SETUP, &abandoned, set_names, &naming, e))
-        return false;
-    bool captured = capture_begin(&capture);
-    bool ok = probe(t, a, e);
-    if (captured)
-        capture_end(&capture, line, sizeof line);
-    if (!strstr(line, "is not a recognized"))
-        return ok;
-    /* An error in the names is the reason for whatever else went wrong. */
-    char *detail = strstr(line, " (ignoring");
-    if (detail)
-        *detail = '\0';
-    *e = (struct error){0};
-    return error_set(e, WNNStatus_TypeError, "%s: %s", t->triple, line);
+    return machine_protect(LLVM_SETUP, &abandoned, set_names, &naming, e) && probe(t, a, e);
 }
 
 bool object_target_is_native(const struct target *t)
