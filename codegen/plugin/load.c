@@ -117,43 +117,55 @@ static bool load(const struct codegen_plugin **plugin, struct error *e)
     return found != NULL;
 }
 
-/* ---- calls that may be the first ---- */
+/* ---- the functions ---- */
 
-struct codegen *codegen_create(const struct target *t, const struct debug_options *d, struct error *e)
-{
-    return load(&host, e) ? host->codegen_create(t, d, e) : NULL;
-}
+/* Defines a function that forwards to the table of a plug-in: which is loaded, or which a call before this one has loaded. */
+#define LOADS(table, type, name, params, args, failed)                                                                         \
+    type name params                                                                                                           \
+    {                                                                                                                          \
+        return load(&table, e) ? table->name args : (failed);                                                                  \
+    }
+#define FORWARDS(table, type, name, params, args)                                                                              \
+    type name params                                                                                                           \
+    {                                                                                                                          \
+        return table->name args;                                                                                               \
+    }
 
-uint32_t object_levels(const char *triple, const char *cpu, const char *features, const char *names[OBJECT_LEVELS_MAX],
-                       struct error *e)
-{
-    return load(&objects, e) ? objects->object_levels(triple, cpu, features, names, e) : 0;
-}
-
-bool object_target(struct target *t, const char *triple, const char *cpu, const char *features, struct arena *a,
-                   struct error *e)
-{
-    return load(&objects, e) && objects->object_target(t, triple, cpu, features, a, e);
-}
-
-/* ---- calls with what those have made ---- */
+LOADS(host, struct codegen *, codegen_create, (const struct target *t, const struct debug_options *d, struct error *e),
+      (t, d, e), NULL)
+FORWARDS(host, bool, codegen_is_abandoned, (struct codegen * c), (c))
+FORWARDS(host, bool, codegen_compile_watched,
+         (struct codegen * c, uint32_t count, struct schedule *const *schedules,
+          bool (*cancelled)(void *user, uint32_t done, uint32_t total), void *user, struct codegen_kernels **kernels,
+          kernel_function *functions, struct error *e),
+         (c, count, schedules, cancelled, user, kernels, functions, e))
+FORWARDS(host, bool, codegen_kernels_flatten,
+         (struct codegen_kernels * k, struct schedule *const *schedules, uint32_t count, const uint32_t *which, void **bytes,
+          size_t *size, uint64_t *offsets, struct error *e),
+         (k, schedules, count, which, bytes, size, offsets, e))
+FORWARDS(host, const char *, codegen_kernels_structure, (const struct codegen_kernels *k, uint32_t kernel), (k, kernel))
+FORWARDS(host, bool, codegen_count_work,
+         (struct codegen * c, const struct kernel *k, struct codegen_work *work, struct error *e), (c, k, work, e))
+LOADS(objects, uint32_t, object_levels,
+      (const char *triple, const char *cpu, const char *features, const char *names[OBJECT_LEVELS_MAX], struct error *e),
+      (triple, cpu, features, names, e), 0)
+LOADS(objects, bool, object_target,
+      (struct target * t, const char *triple, const char *cpu, const char *features, struct arena *a, struct error *e),
+      (t, triple, cpu, features, a, e), false)
+FORWARDS(objects, bool, object_target_is_native, (const struct target *t), (t))
+FORWARDS(objects, bool, object_target_is_bare, (const struct target *t), (t))
+FORWARDS(objects, struct object_workspace, object_workspace, (const struct object_program *p), (p))
+FORWARDS(objects, int64_t, object_workspace_bytes, (const struct object_program *p), (p))
+FORWARDS(objects, int64_t, object_scratch_bytes, (const struct object_program *p), (p))
+LOADS(objects, bool, object_create,
+      (const struct debug_options *d, const struct object_program *p, const struct object_options *o, void **bytes,
+       size_t *length, struct error *e),
+      (d, p, o, bytes, length, e), false)
 
 void codegen_free(struct codegen *c)
 {
     if (c)
         host->codegen_free(c);
-}
-
-bool codegen_is_abandoned(struct codegen *c)
-{
-    return host->codegen_is_abandoned(c);
-}
-
-bool codegen_compile_watched(struct codegen *c, uint32_t count, struct schedule *const *schedules,
-                             bool (*cancelled)(void *user, uint32_t done, uint32_t total), void *user,
-                             struct codegen_kernels **kernels, kernel_function *functions, struct error *e)
-{
-    return host->codegen_compile_watched(c, count, schedules, cancelled, user, kernels, functions, e);
 }
 
 void codegen_kernels_free(struct codegen_kernels *k)
@@ -162,54 +174,7 @@ void codegen_kernels_free(struct codegen_kernels *k)
         host->codegen_kernels_free(k);
 }
 
-bool codegen_kernels_flatten(struct codegen_kernels *k, struct schedule *const *schedules, uint32_t count,
-                             const uint32_t *which, void **bytes, size_t *size, uint64_t *offsets, struct error *e)
-{
-    return host->codegen_kernels_flatten(k, schedules, count, which, bytes, size, offsets, e);
-}
-
-const char *codegen_kernels_structure(const struct codegen_kernels *k, uint32_t kernel)
-{
-    return host->codegen_kernels_structure(k, kernel);
-}
-
 void codegen_get_times(struct codegen *c, struct codegen_times *out)
 {
     host->codegen_get_times(c, out);
-}
-
-bool codegen_count_work(struct codegen *c, const struct kernel *k, struct codegen_work *work, struct error *e)
-{
-    return host->codegen_count_work(c, k, work, e);
-}
-
-bool object_target_is_native(const struct target *t)
-{
-    return objects->object_target_is_native(t);
-}
-
-bool object_target_is_bare(const struct target *t)
-{
-    return objects->object_target_is_bare(t);
-}
-
-struct object_workspace object_workspace(const struct object_program *p)
-{
-    return objects->object_workspace(p);
-}
-
-int64_t object_workspace_bytes(const struct object_program *p)
-{
-    return objects->object_workspace_bytes(p);
-}
-
-int64_t object_scratch_bytes(const struct object_program *p)
-{
-    return objects->object_scratch_bytes(p);
-}
-
-bool object_create(const struct debug_options *d, const struct object_program *p, const struct object_options *o, void **bytes,
-                   size_t *length, struct error *e)
-{
-    return load(&objects, e) && objects->object_create(d, p, o, bytes, length, e);
 }
