@@ -42,7 +42,7 @@ struct printer {
 
 /** The printer's own text: "$i" in it means the type of indices.  put_line ends the line; indentation comes last (print.c). */
 void put(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void put_line(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define put_line(p, ...) (put(p, __VA_ARGS__), (void)fputc('\n', (p)->out))
 /** Writes that a group's items wait for each other to see what they wrote to local memory. */
 void put_barrier(struct printer *p);
 /** Returns such text, which is freed with the printer.  If memory runs out it is "" and p->failed is set. */

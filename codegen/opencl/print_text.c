@@ -2,35 +2,27 @@
 /*
  * Writes text.
  */
-#include "codegen/lower/items.h"
+#define _GNU_SOURCE
 #include "codegen/opencl/internal.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 
 /* ---- text ---- */
 
-static const char *format_text(struct printer *p, const char *format, va_list args)
-{
-    va_list again;
-
-    va_copy(again, args);
-    const int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    char *text = length < 0 ? NULL : arena_alloc(p->arena, (size_t)length + 1);
-    p->failed |= !text;
-    if (text)
-        vsnprintf(text, (size_t)length + 1, format, args);
-    return text ? text : "";
-}
-
 const char *text_of(struct printer *p, const char *format, ...)
 {
+    char *text = NULL;
     va_list args;
 
     va_start(args, format);
-    const char *text = format_text(p, format, args);
+    const int length = vasprintf(&text, format, args);
     va_end(args);
-    return text;
+    const char *kept = length < 0 ? NULL : arena_string(p->arena, text, (size_t)length);
+    if (length >= 0)
+        free(text);
+    p->failed |= !kept;
+    return kept ? kept : "";
 }
 
 void put(struct printer *p, const char *format, ...)
@@ -40,16 +32,6 @@ void put(struct printer *p, const char *format, ...)
     va_start(args, format);
     vfprintf(p->out, format, args);
     va_end(args);
-}
-
-void put_line(struct printer *p, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vfprintf(p->out, format, args);
-    va_end(args);
-    fputc('\n', p->out);
 }
 
 /* A group of one item needs no barrier, and PoCL 6.0 (LLVM 18) takes loops after a barrier there for endless ones. */
