@@ -9,11 +9,10 @@
  * What an operand is computed from is loaded before the loops that it does not depend on: a word of weights of 4 bits before
  * the loop over its numbers, a zero point before that over a block.  The scale of a block multiplies the block's sum.
  */
-#include "codegen/lower/global_tile.h"
+#include "codegen/lower/item_tile.h"
 
 #include "codegen/lower/expression.h"
 #include "codegen/lower/index.h"
-#include "codegen/lower/item_tile.h"
 
 /* A tile, with the variables of its rows, one row after the other, and the first columns of its vectors. */
 struct global_tile {

@@ -57,3 +57,14 @@ void item_tile_point(struct item_tile *t, V column, uint32_t lanes, V sum);
 /** Emits the points of the sums in the array, whose first row and column are these; from vector to vector there are `step`
  * columns. */
 void item_tile_points(struct item_tile *t, V array, V row, V column, uint32_t step);
+
+/* ---- global_tile.c, local_tile.c, matrix_tile.c ---- */
+
+/** Emit what an item does of a kernel of tiles: whose operands come from global memory, or come to the group's memory first, or
+ * are multiplied by matrix instructions. */
+void emit_global_tiles(struct emitter *e, const struct gpu_schedule *s);
+void emit_local_tiles(struct emitter *e, const struct gpu_schedule *s);
+void emit_matrix_tiles(struct emitter *e, const struct gpu_schedule *s);
+/** Emits the tiles of a stage that are an item's, from global memory.  `fixed` are the variables of the macro-tile. */
+void emit_stage_tiles(struct emitter *e, const struct gpu_schedule *s, const struct stage_item *at,
+                      const struct gpu_vars *fixed);

@@ -15,11 +15,9 @@
 #include "codegen/lower/accumulate.h"
 #include "codegen/lower/device.h"
 #include "codegen/lower/expression.h"
-#include "codegen/lower/global_tile.h"
+#include "codegen/lower/item_tile.h"
 #include "codegen/lower/guard.h"
 #include "codegen/lower/index.h"
-#include "codegen/lower/local_tile.h"
-#include "codegen/lower/matrix_tile.h"
 #include "codegen/lower/operation.h"
 #include "codegen/lower/phase.h"
 

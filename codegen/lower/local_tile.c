@@ -12,10 +12,9 @@
  * An item's rows are neighbours in the group's memory, and so are its columns, which are items_n apart in the matrix: it loads
  * either in vectors, and yet neighbouring items store neighbouring columns.
  */
-#include "codegen/lower/local_tile.h"
+#include "codegen/lower/item_tile.h"
 
 #include "codegen/lower/expression.h"
-#include "codegen/lower/item_tile.h"
 
 enum { VECTOR = GPU_LOCAL_VECTOR /* numbers that an item loads from the group's memory at once */ };
 

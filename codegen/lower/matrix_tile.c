@@ -12,12 +12,11 @@
  * After the loop each sub-group writes 16 rows of sums after 16 rows to the group's memory, whose elements its items take with
  * neighbouring columns for neighbouring items, and computes the point's other expressions.
  */
-#include "codegen/lower/matrix_tile.h"
+#include "codegen/lower/item_tile.h"
 
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guard.h"
 #include "codegen/lower/index.h"
-#include "codegen/lower/item_tile.h"
 #include "codegen/lower/operation.h"
 
 enum { CHUNK = GPU_MATRIX_CHUNK, SIDE = GPU_MATRIX_ROWS, SUBGROUP = 32, QUADS = 4 /* sums of an item in an instruction */ };
