@@ -82,14 +82,6 @@ static V instruction(const struct printer *p, const char *name, const V *args, u
     return call_intrinsic(&p->m, name, NULL, 0, (V *)args, count);
 }
 
-/* Calls one of three whose names differ by the bits of a vector: 128, 256 or 512. */
-static V by_size(const struct printer *p, const struct loop_value *v, const char *const names[3], const V *args)
-{
-    const uint32_t bits = loop_type_lanes(v->type) * loop_type_bits(v->type);
-
-    return instruction(p, names[bits == 128 ? 0 : bits == 256 ? 1 : 2], args, v->arg_count);
-}
-
 /* Calls an instruction of AVX-512 on all lanes, with the current rounding.  control is its immediate number, or -1. */
 static V avx512(const struct printer *p, const struct loop_value *v, const char *name, const V *args, int control)
 {
@@ -233,56 +225,29 @@ static V any(const struct printer *p, const struct loop_value *v, V condition)
 
 /* ---- instructions of processors ---- */
 
-static V pack(const struct printer *p, const struct loop_value *v, const V *args)
+static V dot_s8(const struct printer *p, const struct loop_value *v, const V *args)
 {
-    const char *kind = v->op == LOOP_PACK_S16 ? "packssdw" : v->op == LOOP_PACK_S8 ? "packsswb" : "packuswb";
-    const bool large = loop_type_lanes(v->type) * loop_type_bits(v->type) == 512;
-    char name[48];
+    T types[2] = {LLVMTypeOf(args[0]), int_lanes(p, 8, 4 * loop_type_lanes(v->type))};
+    V bytes[3] = {args[0], LLVMBuildBitCast(p->m.b, args[1], types[1], ""), LLVMBuildBitCast(p->m.b, args[2], types[1], "")};
 
-    snprintf(name, sizeof name, "llvm.x86.%s.%s%s", large ? "avx512" : "avx2", kind, large ? ".512" : "");
-    return instruction(p, name, args, 2);
-}
-
-static V to_nearest(const struct printer *p, const struct loop_value *v, V x)
-{
-    if (loop_type_lanes(v->type) == 8)
-        return instruction(p, "llvm.x86.avx.cvt.ps2dq.256", &x, 1);
-    V args[4] = {x, LLVMConstNull(type_of(p, v->type)), llvm_number(&p->m, 16, -1), llvm_number(&p->m, 32, 4)};
-    return instruction(p, "llvm.x86.avx512.mask.cvtps2dq.512", args, 4);
-}
-
-static V dot(const struct printer *p, const struct loop_value *v, const V *args)
-{
-    const uint32_t lanes = loop_type_lanes(v->type);
-    char name[48];
-
-    if (v->op == LOOP_DOT_S8) {
-        T types[2] = {LLVMTypeOf(args[0]), int_lanes(p, 8, 4 * lanes)};
-        V bytes[3] = {args[0], LLVMBuildBitCast(p->m.b, args[1], types[1], ""),
-                      LLVMBuildBitCast(p->m.b, args[2], types[1], "")};
-        return call_intrinsic(&p->m, "llvm.aarch64.neon.sdot", types, 2, bytes, 3);
-    }
-    snprintf(name, sizeof name, "llvm.x86.avx512.vpdpbusd.%u", 32 * lanes);
-    return instruction(p, name, args, 3);
-}
-
-static V permute(const struct printer *p, const struct loop_value *v, const V *args)
-{
-    if (v->op == LOOP_PERMUTE2)
-        return instruction(p, "llvm.x86.avx512.vpermi2var.d.512", args, 3);
-    return instruction(p,
-                       loop_type_lanes(v->type) == 8 ? "llvm.x86.avx2.permd"
-                       : is_float(v)                 ? "llvm.x86.avx512.permvar.sf.512"
-                                                     : "llvm.x86.avx512.permvar.si.512",
-                       args, 2);
+    return call_intrinsic(&p->m, "llvm.aarch64.neon.sdot", types, 2, bytes, 3);
 }
 
 static V of_processor(const struct printer *p, struct loop_value *v, const V *args)
 {
-    static const char *const pairs_u8_s8[] = {"llvm.x86.ssse3.pmadd.ub.sw.128", "llvm.x86.avx2.pmadd.ub.sw",
-                                              "llvm.x86.avx512.pmaddubs.w.512"};
-    static const char *const pairs_s16[] = {"llvm.x86.sse2.pmadd.wd", "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.pmaddw.d.512"};
-    T types[2] = {type_of(p, v->type), args && v->arg_count ? LLVMTypeOf(args[0]) : NULL};
+    /* Instructions of x86 by the bits of an operand: 128, 256 or 512. */
+    static const char *const names[LOOP_OP_COUNT][3] = {
+        [LOOP_TO_NEAREST] = {NULL, "avx.cvt.ps2dq.256", "avx512.mask.cvtps2dq.512"},
+        [LOOP_TO_BF16] = {NULL, "avx512bf16.cvtneps2bf16.256", "avx512bf16.cvtneps2bf16.512"},
+        [LOOP_PACK_S16] = {NULL, "avx2.packssdw", "avx512.packssdw.512"},
+        [LOOP_PACK_S8] = {NULL, "avx2.packsswb", "avx512.packsswb.512"},
+        [LOOP_PACK_U8] = {NULL, "avx2.packuswb", "avx512.packuswb.512"},
+        [LOOP_PAIRS_U8_S8] = {"ssse3.pmadd.ub.sw.128", "avx2.pmadd.ub.sw", "avx512.pmaddubs.w.512"},
+        [LOOP_PAIRS_S16] = {"sse2.pmadd.wd", "avx2.pmadd.wd", "avx512.pmaddw.d.512"},
+        [LOOP_DOT_U8_S8] = {"avx512.vpdpbusd.128", "avx512.vpdpbusd.256", "avx512.vpdpbusd.512"},
+        [LOOP_PERMUTE] = {NULL, "avx2.permd", "avx512.permvar.si.512"},
+        [LOOP_PERMUTE2] = {NULL, NULL, "avx512.vpermi2var.d.512"}};
+    T type = type_of(p, v->type);
 
     switch (v->op) {
     case LOOP_MINIMUM_NUMBER:
@@ -293,34 +258,28 @@ static V of_processor(const struct printer *p, struct loop_value *v, const V *ar
         return avx512(p, v, "mask.scalef", args, -1);
     case LOOP_ESTIMATE:
         return avx512(p, v, "rcp14", args, -1);
-    case LOOP_TO_NEAREST:
-        return to_nearest(p, v, args[0]);
-    case LOOP_TO_BF16: /* later versions of LLVM say bfloat */
-        return LLVMBuildBitCast(p->m.b,
-                                instruction(p,
-                                            loop_type_lanes(v->type) == 8 ? "llvm.x86.avx512bf16.cvtneps2bf16.256"
-                                                                          : "llvm.x86.avx512bf16.cvtneps2bf16.512",
-                                            args, 1),
-                                types[0], "");
-    case LOOP_PACK_S16:
-    case LOOP_PACK_S8:
-    case LOOP_PACK_U8:
-        return pack(p, v, args);
-    case LOOP_PAIRS_U8_S8:
-        return by_size(p, v, pairs_u8_s8, args);
-    case LOOP_PAIRS_S16:
-        return by_size(p, v, pairs_s16, args);
     case LOOP_ADD_PAIRS:
-        return call_intrinsic(&p->m, "llvm.aarch64.neon.saddlp", types, 2, (V *)args, 1);
-    case LOOP_DOT_U8_S8:
+        return call_intrinsic(&p->m, "llvm.aarch64.neon.saddlp", (T[2]){type, LLVMTypeOf(args[0])}, 2, (V *)args, 1);
     case LOOP_DOT_S8:
-        return dot(p, v, args);
-    case LOOP_PERMUTE:
-    case LOOP_PERMUTE2:
-        return permute(p, v, args);
+        return dot_s8(p, v, args);
     default:
-        return NULL;
+        break;
     }
+    const loop_type of = v->arg_count ? v->args[0]->type : 0;
+    const uint32_t bits = loop_type_lanes(of) * loop_type_bits(of), size = bits == 512 ? 2 : bits == 256;
+    const char *name = v->op == LOOP_PERMUTE && size == 2 && is_float(v) ? "avx512.permvar.sf.512" : names[v->op][size];
+    if (!name)
+        return NULL;
+    V all[4] = {args[0], v->arg_count > 1 ? args[1] : LLVMConstNull(type), v->arg_count > 2 ? args[2] : NULL, NULL};
+    const bool masks = v->op == LOOP_TO_NEAREST && size == 2; /* all lanes, with the current rounding */
+    if (masks) {
+        all[2] = llvm_number(&p->m, 16, -1);
+        all[3] = llvm_number(&p->m, 32, 4);
+    }
+    char full[64];
+    snprintf(full, sizeof full, "llvm.x86.%s", name);
+    V result = instruction(p, full, all, masks ? 4 : v->arg_count);
+    return LLVMBuildBitCast(p->m.b, result, type, ""); /* later versions of LLVM say bfloat */
 }
 
 /* ---- memory ---- */

@@ -382,14 +382,10 @@ V accumulator_scan(struct emitter *e, const struct context *cx, uint32_t id, V v
         add_block(e, a, part, value);
         return before ? before : block_total(e, a, part);
     }
-    V old = slot_load(e, a->value, part, element), new, result;
+    V old = slot_load(e, a->value, part, element);
+    V new = op_add(m, old, is_in_double(e, x) ? op_fpext(m, value, old->type) : value), result = x->bits.u8 ? old : new;
 
-    if (is_in_double(e, x))
-        new = op_add(m, old, op_fpext(m, value, old->type));
-    else
-        new = op_add(m, old, value);
     slot_store(e, a->value, part, new);
-    result = x->bits.u8 ? old : new;
     return is_in_double(e, x) ? op_fptrunc(m, result, type_lanes(type_f32, lanes)) : result;
 }
 
@@ -447,37 +443,39 @@ static V join_lanes(struct emitter *e, const struct kexpr *x, V v)
     return v;
 }
 
-/* Puts the better of two (value, index) pairs in place of the first. */
-static void take_better(struct emitter *e, const struct kexpr *x, V *a, V *i, V b, V j)
+/* Is what one or several copies, lanes or items have: a value, and of arg-min and arg-max its place (else NULL). */
+struct pair {
+    V value, place;
+};
+
+static struct pair join(struct emitter *e, const struct kexpr *x, struct pair a, struct pair b)
 {
-    V better = is_better(e, x, b, j, *a, *i);
-    *a = op_select(&e->m, better, b, *a);
-    *i = op_select(&e->m, better, j, *i);
+    if (!a.place)
+        return (struct pair){combine(e, x, a.value, b.value), NULL};
+    V better = is_better(e, x, b.value, b.place, a.value, a.place), value = op_select(&e->m, better, b.value, a.value);
+    return (struct pair){value, op_select(&e->m, better, b.place, a.place)};
+}
+
+static struct pair arg_part(struct emitter *e, uint32_t id, uint32_t part)
+{
+    V value = slot_load(e, e->accumulators[id].value, part, accumulator_type(e, id));
+
+    return (struct pair){value, slot_load(e, e->accumulators[id].index, part, type_i32)};
 }
 
 static V arg_result(struct emitter *e, const struct context *cx, uint32_t id)
 {
     const struct kexpr *x = &e->k->exprs[id];
-    struct accumulator *a = &e->accumulators[id];
     const struct build *m = &e->m;
-    T element = accumulator_type(e, id), i32 = type_i32;
-    V value = slot_load(e, a->value, 0, element), index = slot_load(e, a->index, 0, i32);
+    struct pair all = arg_part(e, id, 0);
 
-    for (uint32_t p = 1; p < e->s->phase_vectors[cx->phase]; p++) {
-        V other = slot_load(e, a->value, p, element), other_index = slot_load(e, a->index, p, i32);
-        take_better(e, x, &value, &index, other, other_index);
-    }
+    for (uint32_t p = 1; p < e->s->phase_vectors[cx->phase]; p++)
+        all = join(e, x, all, arg_part(e, id, p));
     for (uint32_t n = e->s->lanes / 2; n; n /= 2) {
-        V other = half_of(m, value, n, n), other_index = half_of(m, index, n, n);
-        value = half_of(m, value, 0, n);
-        index = half_of(m, index, 0, n);
-        take_better(e, x, &value, &index, other, other_index);
+        V value = half_of(m, all.value, n, n), place = half_of(m, all.place, n, n), low = half_of(m, all.value, 0, n);
+        all = join(e, x, (struct pair){low, half_of(m, all.place, 0, n)}, (struct pair){value, place});
     }
-    if (has_rest(e)) {
-        V other = slot_load(e, a->value, PART_SCALAR, element), other_index = slot_load(e, a->index, PART_SCALAR, i32);
-        take_better(e, x, &value, &index, other, other_index);
-    }
-    return index;
+    return has_rest(e) ? join(e, x, all, arg_part(e, id, PART_SCALAR)).place : all.place;
 }
 
 /* Returns the number that a key stands for; others stay. */
@@ -507,11 +505,6 @@ static V reduce_result(struct emitter *e, const struct context *cx, uint32_t id,
 }
 
 /* ---- items that share a point ---- */
-
-/* Is what one or several items have: a value, and of arg-min and arg-max its place (else NULL). */
-struct pair {
-    V value, place;
-};
 
 static V shared_element(struct emitter *e, V memory, T type, V item)
 {
@@ -553,11 +546,9 @@ static struct pair combine_items(struct emitter *e, const struct kexpr *x, struc
         op_set(m, place, p.place);
     V item = loop_for_begin(m->b, op_add(m, first, const_index(m, step)), const_index(m, end), 0);
     other = load_pair(e, like.value->type, has_place, item);
-    p = (struct pair){op_get(m, value), has_place ? op_get(m, place) : NULL};
-    if (has_place)
-        take_better(e, x, &p.value, &p.place, other.value, other.place);
-    else
-        p.value = combine(e, x, p.value, other.value);
+    p.value = op_get(m, value);
+    p.place = has_place ? op_get(m, place) : NULL;
+    p = join(e, x, p, other);
     op_set(m, value, p.value);
     if (has_place)
         op_set(m, place, p.place);

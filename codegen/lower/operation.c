@@ -21,30 +21,21 @@ static V to_bits(const struct build *m, enum kop op, V f)
     return op_trunc(m, emit_expansion(m, op, &f), type_like(type_i16, f));
 }
 
-/* LLVM computes what it can with numbers that came from float16 in float16 itself: it takes their magnitudes, compares them
- * with numbers, and finds the smallest and the largest.  Without instructions for that it is done lane by lane, and LLVM 19
- * takes maximum(NaN, 0) for 0.  The fence keeps it from seeing where the number came from. */
 static V half_to_float(const struct build *m, V h)
 {
-    if (!m->isa->f16)
-        return from_bits(m, K_FROM_F16, h);
-    return op_convert(m, LOOP_FROM_F16, h, type_like(type_f32, h));
+    return m->isa->f16 ? op_convert(m, LOOP_FROM_F16, h, type_like(type_f32, h)) : from_bits(m, K_FROM_F16, h);
 }
 
 static V float_to_half(const struct build *m, V f)
 {
-    if (!m->isa->f16)
-        return to_bits(m, K_TO_F16, f);
-    return op_convert(m, LOOP_TO_F16, f, type_like(type_i16, f));
+    return m->isa->f16 ? op_convert(m, LOOP_TO_F16, f, type_like(type_i16, f)) : to_bits(m, K_TO_F16, f);
 }
 
 static V float_to_bfloat(const struct build *m, V f)
 {
-    const uint32_t lanes = lanes_of(f);
+    const bool native = m->isa->bf16 && (lanes_of(f) == 8 || lanes_of(f) == 16);
 
-    if (!m->isa->bf16 || (lanes != 8 && lanes != 16))
-        return to_bits(m, K_TO_BF16, f);
-    return op_convert(m, LOOP_TO_BF16, f, type_like(type_i16, f));
+    return native ? op_convert(m, LOOP_TO_BF16, f, type_like(type_i16, f)) : to_bits(m, K_TO_BF16, f);
 }
 
 V widen_float(const struct build *m, V x, dtype type)
