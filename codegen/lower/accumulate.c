@@ -304,7 +304,6 @@ void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V
     const bool keys = has_keys(e, x, lanes);
     V old = slot_load(e, a->value, part, keys ? type_i32 : element), counted, new;
     if (kexpr_is_place(x)) {
-        frame_here(&e->frame);
         V index = arg_index(e, cx, lanes);
         V old_index = slot_load(e, a->index, part, type_i32);
         V better = is_better(e, x, value, index, old, old_index);
@@ -314,7 +313,6 @@ void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V
         slot_store(e, a->index, part, op_select(m, better, index, old_index));
         return;
     }
-    frame_here(&e->frame);
     if (has_nan_flags(e, x, old)) {
         add_extreme(e, cx, id, part, value, mask);
         return;
@@ -539,7 +537,6 @@ static struct pair combine_items(struct emitter *e, const struct kexpr *x, struc
     V value = loop_slot(m->b, like.value->type), place = has_place ? loop_slot(m->b, type_i32) : NULL;
     struct pair p, other;
 
-    frame_here(&e->frame);
     p = load_pair(e, like.value->type, has_place, first);
     op_set(m, value, p.value);
     if (has_place)
@@ -583,7 +580,6 @@ void accumulator_finish(struct emitter *e, const struct context *cx, uint32_t id
     const struct kexpr *x = &e->k->exprs[id];
     uint32_t copies = !e->info.vector_reduced && expr_is_vector(e, cx, id) ? cx->copies : 1;
     for (uint32_t copy = 0; copy < copies; copy++) {
-        frame_here(&e->frame);
         V v = reduce_result(e, cx, id, in_blocks, expr_is_vector(e, cx, id) ? copy : PART_SCALAR);
         if (e->sharing) {
             const bool is_place = kexpr_is_place(x);

@@ -278,7 +278,6 @@ static void load_b(struct emitter *e, const struct context *cx, const struct byt
     const struct build *m = &e->m;
     V words = p->whole ? emit_load_words(e, &of, p->words) : expr_value_lanes(e, &of, p->words, cx->lanes);
 
-    frame_here(&e->frame);
     if (is_flipped(p)) /* more 128 the bytes are unsigned */
         words = op_xor(m, words, splat(m, const_int(m, 32, SIGNS), cx->lanes));
     for (uint32_t h = 0; h < byte_products_parts(p); h++)
@@ -294,7 +293,6 @@ static void load_a(struct emitter *e, const struct context *cx, const struct byt
 
     for (uint32_t h = 0; h < byte_products_parts(p); h++) {
         V bytes = emit_load_word(e, &of, p->a, (int64_t)h * BYTES);
-        frame_here(&e->frame);
         bytes = splat(m, bytes, cx->lanes);
         if (f->by == BYTES_MIXED_PAIRS) /* one load fills a vector, which takes longer of a register */
             bytes = op_fence(m, bytes);
@@ -313,7 +311,6 @@ static V wide_bytes(struct emitter *e, const struct context *cx, uint32_t load, 
     V bytes = expr_value_lanes(e, cx, load, cx->lanes);
     const T wide = type_lanes(type_i32, cx->lanes);
 
-    frame_here(&e->frame);
     if (shift)
         bytes = op_xor(m, bytes, const_int_like(m, bytes, INT8_MIN));
     return is_signed ? op_sext(m, bytes, wide) : op_zext(m, bytes, wide);
@@ -363,7 +360,6 @@ void byte_products_step(struct emitter *e, const struct context *cx, const V *su
     open_word(e);
     if (sums)
         operand_prefetch(e, cx); /* first, as in step */
-    frame_here(&e->frame);
     for (uint32_t h = 0; h < BYTE_WORDS_MOST; h++)
         ones[h] = byte_words_of(m, &f, splat(m, const_int(m, 32, ONES), cx->lanes));
     for (uint32_t v = 0; v < vectors; v++) {
@@ -390,7 +386,6 @@ static V column_factor(struct emitter *e, const struct context *cx)
     if (p->a_zero == KEXPR_NONE)
         return const_int(m, 32, p->a_number + shift_of_a(p));
     zero = expr_value(e, cx, p->a_zero);
-    frame_here(&e->frame);
     zero = p->a_signed ? op_sext(m, zero, type_i32) : op_zext(m, zero, type_i32);
     return op_add(m, zero, const_int(m, 32, shift_of_a(p)));
 }
@@ -400,7 +395,6 @@ void byte_products_start(struct emitter *e, const struct context *cx, V slot)
     const struct build *m = &e->m;
     V factor = column_factor(e, cx);
 
-    frame_here(&e->frame);
     op_set(m, slot, op_neg(m, op_mul(m, op_get(m, slot), splat(m, factor, cx->lanes))));
 }
 
@@ -415,7 +409,6 @@ V byte_products_value(struct emitter *e, const struct context *cx, uint32_t copy
     V zero = p->zero != KEXPR_NONE && !p->columns ? expr_value_lanes(e, &of, p->zero, cx->lanes) : NULL;
     V factor = p->columns && corrects ? column_factor(e, &of) : NULL;
 
-    frame_here(&e->frame);
     V value = byte_sum_value(m, &f, sum);
     if (factor) {
         V column = byte_sum_value(m, &f, corrections[copy % cx->tile->vectors]);
@@ -441,6 +434,5 @@ V byte_products_factor(struct emitter *e, const struct context *cx, uint32_t cop
     V a = p->a_factor != KEXPR_NONE ? expr_value_lanes(e, &of, p->a_factor, cx->lanes) : NULL;
     V b = p->b_factor != KEXPR_NONE ? expr_value_lanes(e, &of, p->b_factor, cx->lanes) : NULL;
 
-    frame_here(&e->frame);
     return a && b ? op_mul(&e->m, a, b) : a ? a : b;
 }

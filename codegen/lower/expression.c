@@ -134,6 +134,7 @@ V expr_value(struct emitter *e, const struct context *cx, uint32_t expr)
 {
     struct cached *c = &e->cache.exprs[cache_index(e, cx, expr)];
     uint32_t serial = e->frame.levels[e->info.expr_level[expr]].serial;
+    struct loop_place *here = e->m.b->at;
     if (c->serial != serial && load_is_transposed(e, cx, expr)) {
         V values[COPIES_MAX];
         emit_transposed_load(e, cx, expr, values);
@@ -143,6 +144,7 @@ V expr_value(struct emitter *e, const struct context *cx, uint32_t expr)
         V value = compute(e, cx, expr);
         *c = (struct cached){value, serial};
     }
+    e->m.b->at = here;
     return c->value;
 }
 
@@ -154,8 +156,9 @@ V expr_value_lanes(struct emitter *e, const struct context *cx, uint32_t expr, u
     struct cached *c = &e->cache.splats[cache_index(e, cx, expr)];
     uint32_t level = e->info.expr_level[expr], serial = e->frame.levels[level].serial;
     if (c->serial != serial || lanes_of(c->value) != lanes) {
-        frame_at(&e->frame, level);
+        struct loop_place *here = frame_at(&e->frame, level);
         *c = (struct cached){splat(&e->m, value, lanes), serial};
+        e->m.b->at = here;
     }
     return c->value;
 }

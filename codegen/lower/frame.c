@@ -9,15 +9,18 @@ void frame_here(const struct frame *f)
     f->m->b->at = &f->m->b->tail;
 }
 
-void frame_at(struct frame *f, uint32_t level)
+struct loop_place *frame_at(struct frame *f, uint32_t level)
 {
+    struct loop_place *here = f->m->b->at;
+
     frame_here(f);
     for (; level <= f->inner_level; level++) {
         if (f->levels[level].entered) {
             f->m->b->at = &f->levels[level].place;
-            return;
+            break;
         }
     }
+    return here;
 }
 
 bool frame_is_here(const struct frame *f, uint32_t level)

@@ -5,7 +5,7 @@
  * Code is emitted on demand: the first use of a value emits it at the end of its level's straight-line code, just before the
  * scope that is being filled (`place`).  A level's serial number changes with every new iteration that code is emitted for,
  * which makes cached values of the level and of the levels inside it invalid.  Expressions are therefore emitted without
- * control flow.
+ * control flow.  What returns a value leaves the position where it was.
  */
 #pragma once
 
@@ -28,8 +28,8 @@ struct frame {
 
 /** Moves the position to the end of the innermost code. */
 void frame_here(const struct frame *f);
-/** Moves the position to the end of a level's straight-line code. */
-void frame_at(struct frame *f, uint32_t level);
+/** Moves the position to the end of a level's straight-line code, and returns where it was. */
+struct loop_place *frame_at(struct frame *f, uint32_t level);
 /** Returns whether code of a level goes to the end of the innermost code, so that it may have loops of its own. */
 bool frame_is_here(const struct frame *f, uint32_t level);
 /** Opens a level for a new iteration. */

@@ -49,7 +49,6 @@ static V factor_of(const struct global_tile *g, uint32_t v)
 {
     V factor = value_of(g, g->tile->scaled, g->tile->t->factor, v);
 
-    frame_here(&g->tile->e->frame);
     return lanes_of(factor) == 1 ? splat(&g->tile->e->m, factor, g->tile->s->lanes) : factor;
 }
 
@@ -82,7 +81,6 @@ static void add_scaled(const struct global_tile *g)
     for (uint32_t i = 0; i < t->count; i++) {
         const struct item_sum *s = &t->sums[i];
         V factor = factor_of(g, i % t->t->vectors);
-        frame_here(&t->e->frame);
         op_set(m, s->scaled, op_mad(m, op_get(m, s->partial), factor, op_get(m, s->scaled)));
         op_set(m, s->partial, const_zero(m, s->partial->type));
     }
@@ -138,7 +136,6 @@ static void nest(const struct global_tile *g, uint32_t r)
         return;
     }
     V from = var_first(e, var), to = var_end(e, var);
-    frame_here(&e->frame);
     frame_enter(&e->frame, level - 1, NULL);
     (r == t->s->sum_split ? loop_in_blocks : loop_over)(g, r, from, to);
     frame_leave(&e->frame, level - 1);
@@ -178,7 +175,6 @@ static void emit_tile_at(const struct global_tile *g, V m0, V n0)
     nest(g, 0);
     for (uint32_t v = 0; v < t->t->vectors; v++)
         factors[v] = t->totals ? NULL : late_factor(g, v);
-    frame_here(&e->frame);
     V array = item_tile_store(t, factors);
     if (t->share) {
         V memory = loop_group_array(m->b, type_of(t->type), (int64_t)sizeof(float) * items * (t->t->k_items - 1));

@@ -41,6 +41,8 @@ bool guard_is_known(const struct context *cx, const struct form_value *p)
 void guards_value(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, uint32_t level, V *scalar,
                   V *lanes)
 {
+    struct loop_place *here = e->m.b->at;
+
     *scalar = *lanes = NULL;
     for (uint32_t i = 0; i < count; i++) {
         const struct form *f = &e->info.forms[form + i];
@@ -66,6 +68,7 @@ void guards_value(struct emitter *e, const struct context *cx, uint32_t form, ui
             *lanes = guard_and(e, *lanes, c);
         }
     }
+    e->m.b->at = here;
 }
 
 V guard_fill(struct emitter *e, const struct kexpr *load, uint32_t lanes)
@@ -110,7 +113,6 @@ static void open_corner(struct emitter *e, bool last)
         const uint32_t var = e->k->parallel_count + r;
         V size = number_value(e, e->info.var_number[var]);
 
-        frame_here(&e->frame);
         frame_open(&e->frame, e->info.reduced_level + r);
         e->frame.var_value[var] = last ? op_sub(&e->m, size, const_index(&e->m, 1)) : const_index(&e->m, 0);
     }
@@ -124,7 +126,6 @@ static void test_guard(struct emitter *e, const struct context *cx, uint32_t for
     struct form_value p = form_evaluate(e, cx, form);
     V step = p.kind == FORM_UNIFORM ? NULL : number_value(e, f->number + 1 + (uint32_t)f->vector_term);
 
-    frame_here(&e->frame);
     V holds = op_ult(m, p.base, bound);
     if (!step) {
         *rows = guard_and(e, *rows, holds);
@@ -179,7 +180,6 @@ void window_tests(struct emitter *e, const struct context *cx, V *rows, V *lanes
                     test_guard(e, &of, e->info.expr_form[i] + 1 + g, rows, lanes);
         }
     }
-    frame_here(&e->frame);
     if (!*rows)
         *rows = const_int(&e->m, 1, 1);
 }

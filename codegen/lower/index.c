@@ -14,9 +14,10 @@ V number_value(struct emitter *e, uint32_t number)
     if (n->slot < 0)
         return const_index(&e->m, n->value);
     if (!e->args.params[n->slot]) {
-        frame_at(&e->frame, LEVEL_ENTRY);
+        struct loop_place *here = frame_at(&e->frame, LEVEL_ENTRY);
         e->args.params[n->slot] =
             loop_add(e->m.b, LOOP_NUMBER, type_index(&e->m), NULL, 0, (int64_t)e->args.first_number + n->slot);
+        e->m.b->at = here;
     }
     return e->args.params[n->slot];
 }
@@ -31,8 +32,9 @@ uint32_t tensor_alignment(const struct emitter *e, uint32_t tensor)
 V tensor_pointer(struct emitter *e, uint32_t tensor)
 {
     if (!e->args.tensors[tensor]) {
-        frame_at(&e->frame, LEVEL_ENTRY);
+        struct loop_place *here = frame_at(&e->frame, LEVEL_ENTRY);
         e->args.tensors[tensor] = loop_add(e->m.b, LOOP_TENSOR, type_ptr, NULL, 0, tensor);
+        e->m.b->at = here;
     }
     return e->args.tensors[tensor];
 }
@@ -40,11 +42,12 @@ V tensor_pointer(struct emitter *e, uint32_t tensor)
 static V load_bound(struct emitter *e, int64_t element)
 {
     V tensor = tensor_pointer(e, e->k->bound);
-
-    frame_at(&e->frame, LEVEL_ENTRY);
+    struct loop_place *here = frame_at(&e->frame, LEVEL_ENTRY);
     V address = op_address(&e->m, type_i32, tensor, const_index(&e->m, element));
-    V bound = op_load(&e->m, type_i32, address, NULL, sizeof(int32_t));
-    return op_sext(&e->m, bound, type_index(&e->m));
+    V bound = op_sext(&e->m, op_load(&e->m, type_i32, address, NULL, sizeof(int32_t)), type_index(&e->m));
+
+    e->m.b->at = here;
+    return bound;
 }
 
 V var_first(struct emitter *e, uint32_t var)
@@ -68,10 +71,10 @@ V var_end(struct emitter *e, uint32_t var)
 V var_values(struct emitter *e, uint32_t var)
 {
     V first = var_first(e, var), size = var_end(e, var);
+    struct loop_place *here = frame_at(&e->frame, LEVEL_ENTRY);
 
-    frame_at(&e->frame, LEVEL_ENTRY);
     size = e->k->vars[var].bounded ? op_sub(&e->m, size, first) : size;
-    frame_here(&e->frame);
+    e->m.b->at = here;
     return size;
 }
 
@@ -127,6 +130,7 @@ V var_scalar(struct emitter *e, const struct context *cx, uint32_t var)
     uint32_t level = e->info.var_level[var];
     if (c->serial == e->frame.levels[level].serial && lanes_of(c->value) == 1)
         return c->value;
+    struct loop_place *here = e->m.b->at;
     if (v->kind == KVAR_DIVMOD) {
         V base = form_evaluate(e, cx, e->info.var_form[var]).base;
         frame_at(&e->frame, level);
@@ -135,6 +139,7 @@ V var_scalar(struct emitter *e, const struct context *cx, uint32_t var)
         V x = e->expr_value(e, cx, v->expr, 1);
         c->value = clamp_index(e, var, x, e->m.index_bits);
     }
+    e->m.b->at = here;
     c->serial = e->frame.levels[level].serial;
     return c->value;
 }
@@ -317,6 +322,7 @@ static void add_derived_lanes(struct emitter *e, const struct context *cx, const
 struct form_value form_evaluate(struct emitter *e, const struct context *cx, uint32_t form)
 {
     const struct form *f = &e->info.forms[form];
+    struct loop_place *here = e->m.b->at;
     struct form_value p = {.kind = FORM_UNIFORM, .base = form_uniform(e, cx, form)};
 
     if (cx->transposed)
@@ -329,6 +335,7 @@ struct form_value form_evaluate(struct emitter *e, const struct context *cx, uin
         add_derived_lanes(e, cx, f, &p);
     if (p.lanes)
         p.kind = FORM_LANES;
+    e->m.b->at = here;
     return p;
 }
 
@@ -411,6 +418,7 @@ V form_lanes(struct emitter *e, const struct context *cx, const struct form_valu
 V reduced_index(struct emitter *e, const struct context *cx)
 {
     const struct kernel *k = e->k;
+    struct loop_place *here = e->m.b->at;
     V index = const_index(&e->m, 0);
     for (uint32_t r = 0; r < k->reduced_count; r++) {
         uint32_t var = k->parallel_count + r;
@@ -421,5 +429,6 @@ V reduced_index(struct emitter *e, const struct context *cx)
             index = op_mul(&e->m, index, size);
         index = op_add(&e->m, index, value);
     }
+    e->m.b->at = here;
     return index;
 }

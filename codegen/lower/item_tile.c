@@ -114,7 +114,6 @@ static bool adds_scaled(const struct item_tile *t)
 
 void item_tile_begin(struct item_tile *t, bool rest)
 {
-    frame_here(&t->e->frame);
     for (uint32_t i = 0; i < t->count; i++)
         t->sums[i] = (struct item_sum){new_sum(t), adds_scaled(t) ? new_sum(t) : NULL, t->totals ? new_sum(t) : NULL,
                                        t->totals && rest ? new_sum(t) : NULL};
@@ -126,7 +125,6 @@ void item_tile_multiply(struct item_tile *t)
     V x[2] = {NULL, NULL};
 
     t->e->cache = t->own;
-    frame_here(&t->e->frame);
     for (uint32_t i = 0; i < t->count; i++) {
         for (uint32_t o = 0; o < 2; o++) /* here, where compilers make one instruction of it and the load */
             if (!i || t->values[o][i] != t->values[o][i - 1])
@@ -140,7 +138,6 @@ V item_tile_block(struct item_tile *t, uint32_t i, V factor)
 {
     const struct build *m = &t->e->m;
 
-    frame_here(&t->e->frame);
     V sum = op_get(m, t->sums[i].scaled ? t->sums[i].scaled : t->sums[i].partial);
     return factor ? op_mul(m, sum, factor) : sum;
 }

@@ -64,7 +64,6 @@ static V find_inside(struct emitter *e, V begin, uint32_t edge, V size, V *shift
     const uint32_t lanes = e->s->lanes;
     V inside = loop_slot(m->b, type_i1), by = edge ? loop_slot(m->b, type_index(m)) : NULL;
 
-    frame_here(&e->frame);
     *shift = const_index(m, 0);
     if (!edge) {
         test_window(e, begin, inside, lanes);
@@ -101,7 +100,6 @@ static void emit_vector(struct emitter *e, const struct gpu_schedule *s, V begin
     V at = op_add(m, begin, shift);
     emit_at(e, at, s->lanes, true);
     if (s->lane_edge) { /* what the vector has moved away from */
-        frame_here(&e->frame);
         V up = op_gt(m, shift, const_index(m, 0)), lanes = const_index(m, s->lanes);
         V from = op_select(m, up, begin, op_add(m, at, lanes)), to = op_select(m, up, at, op_add(m, begin, lanes));
         emit_alone(e, from, to);
@@ -118,7 +116,6 @@ static void emit_vector_item(struct emitter *e, const struct gpu_schedule *s, V 
     const struct build *m = &e->m;
     V size = number_value(e, e->info.var_number[s->lane_var]), lanes = const_index(m, s->lanes);
 
-    frame_here(&e->frame);
     V end = op_add(m, first, lanes), last = op_sub(m, size, lanes);
     frame_enter(&e->frame, LEVEL_UNIT, NULL);
     if (s->lane_tail) {
@@ -174,7 +171,6 @@ static void emit_rows(struct emitter *e, const struct gpu_schedule *s)
     }
     sharing.memory = loop_group_array(m->b, largest, s->local[0] * (int64_t)loop_type_bits(largest) / 8);
     e->sharing = &sharing;
-    frame_here(&e->frame);
     frame_open(&e->frame, LEVEL_UNIT);
     space_decode(e, &s->dimensions[0], space_place(e, LOOP_GROUP, 0));
     emit_at(e, NULL, 1, false);
@@ -194,7 +190,6 @@ static void emit_stage_points(struct emitter *e, const struct gpu_schedule *s, c
     count = space_points(e, rest);
     if (vectors) {
         V size = number_value(e, e->info.var_number[s->lane_var]);
-        frame_here(&e->frame);
         of_row = op_divide_index(m, op_add(m, size, const_index(m, s->lanes - 1)), const_index(m, s->lanes));
         count = op_mul(m, of_row, count);
     }
@@ -270,7 +265,6 @@ static V block_has(struct emitter *e, const struct gpu_schedule *s, V last, V ac
 {
     V sizes[2] = {var_values(e, e->k->parallel_count - 1), var_values(e, s->block.across)};
 
-    frame_here(&e->frame);
     return op_and(&e->m, op_lt(&e->m, last, sizes[0]), op_lt(&e->m, across, sizes[1]));
 }
 
@@ -280,7 +274,6 @@ static void emit_edge(struct emitter *e, const struct gpu_schedule *s, V last, V
     const struct build *m = &e->m;
     V side = const_index(m, s->block.side), ends[2] = {var_values(e, e->k->parallel_count - 1), var_values(e, s->block.across)};
 
-    frame_here(&e->frame);
     V row = loop_for_begin(m->b, across, op_smin(m, ends[1], op_add(m, across, side)), 0);
     V at = loop_for_begin(m->b, last, op_smin(m, ends[0], op_add(m, last, side)), 0);
     frame_open(&e->frame, LEVEL_UNIT);
@@ -299,7 +292,6 @@ static V load_line(struct emitter *e, const struct gpu_schedule *s)
     V index = form_evaluate(e, &cx, e->info.expr_form[s->block.transposed]).base;
     V pointer = tensor_pointer(e, x->tensor);
 
-    frame_here(&e->frame);
     V address = op_address(&e->m, storage_type(type), pointer, index);
     return widen_float(
         &e->m, op_load(&e->m, type_lanes(storage_type(type), s->lanes), address, NULL, tensor_alignment(e, x->tensor)), type);
@@ -412,12 +404,10 @@ static void emit_group_block(struct emitter *e, const struct gpu_schedule *s)
     V pitch = const_index(m, length), side = const_index(m, s->block.side);
     V block = loop_group_array(m->b, type, s->block.side * length * size);
 
-    frame_here(&e->frame);
     V last = op_mul(m, space_place(e, LOOP_GROUP, 0), side), across = op_mul(m, space_place(e, LOOP_GROUP, 1), side);
     space_decode(e, &s->dimensions[2], space_item(e, s, 2, 1));
     frame_enter(&e->frame, LEVEL_ENTRY, NULL);
     V line = begin_lines(e, s, last, across, true), value = expr_value(e, &cx, expr);
-    frame_here(&e->frame);
     V at = op_add(m, op_mul(m, line, pitch), space_place(e, LOOP_ITEM, 0));
     op_store(m, value, op_address(m, type, block, at), NULL, (uint32_t)size);
     end_lines(e, s);
@@ -450,7 +440,6 @@ static void emit_items(struct emitter *e, const struct gpu_schedule *s)
     frame_open(&e->frame, LEVEL_ENTRY);
     if (s->kept != KEXPR_NONE)
         e->args.scratch = loop_array(e->m.b, type_f32, s->kept_elements * (int64_t)sizeof(float));
-    frame_here(&e->frame);
     if (s->shape == GPU_ROWS)
         emit_rows(e, s);
     else if (s->shape == GPU_POINTS)

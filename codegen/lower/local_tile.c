@@ -203,7 +203,6 @@ static void load_place(const struct local_tile *l, const struct bringing *b, con
             e->frame.var_value[word] = const_index(m, n);
         }
         V value = expr_value(e, &cx, t->operands[b->operand]);
-        frame_here(&e->frame);
         if (!b->whole)
             value = op_select(m, op_lt(m, op_add(m, begin, x->k), b->limit), value, const_zero(m, value->type));
         op_set(m, x->next[n], value);

@@ -162,10 +162,8 @@ static V all_aligned(const struct matrix_tile *x, const struct side *s)
     for (uint32_t i = 0; i < load->index.count; i++)
         if (load->index.terms[i].var != v->vars[v->count - 1]) { /* whose chunks begin at multiples of eight */
             V step = number_value(e, f->number + 1 + i);
-            frame_here(&e->frame);
             halves = op_or(m, halves, step);
         }
-    frame_here(&e->frame);
     V rest = op_and(m, halves, const_index(m, CHUNK - 1));
     return op_and(m, op_eq(m, rest, const_index(m, 0)),
                   loop_add(m->b, LOOP_ALIGNED, type_i1, &tensor, 1, CHUNK * (int64_t)sizeof(uint16_t)));
@@ -209,7 +207,6 @@ static void load_chunk(const struct matrix_tile *x, const struct side *s, uint32
     set_place(x, s, i, iteration);
     guards_value(e, &cx, form + 1, load->guard_count, e->info.inner_level, &inside, &lanes);
     V index = form_evaluate(e, &cx, form).base, tensor = tensor_pointer(e, load->tensor);
-    frame_here(&e->frame);
     if (inside) {
         op_set(m, part, const_splat(m, const_int(m, 32, (int32_t)(fill << 16 | fill)), CHUNK / 2));
         loop_if_begin(m->b, inside);
@@ -262,7 +259,6 @@ static void load_elements(const struct matrix_tile *x, const struct side *s, uin
         if (!s->linear)
             e->frame.var_value[outer] = op_smin(m, at, op_sub(m, var_values(e, outer), one));
         V value = expr_value(e, &cx, s->expr);
-        frame_here(&e->frame);
         V in = op_and(m, c->has, op_lt(m, iteration, x->iterations));
         V bits = op_zext(m, narrow_float(m, value, WNNOperandDataType_Float16), type_i32);
         bits = op_select(m, in, bits, const_int(m, 32, 0));

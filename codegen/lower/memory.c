@@ -260,6 +260,7 @@ V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int
 {
     const struct kexpr *x = &e->k->exprs[expr];
     const struct build *m = &e->m;
+    struct loop_place *here = m->b->at;
     T element = storage_type(e->k->tensors[x->tensor].type);
     V address = operand_address(e, cx, expr, element);
 
@@ -270,7 +271,9 @@ V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int
         address = op_address(&e->m, element, tensor, p.base);
     }
     frame_at(&e->frame, e->info.expr_level[expr]);
-    return op_load(m, type_i32, op_address(&e->m, type_i8, address, const_index(m, bytes)), NULL, 1);
+    V word = op_load(m, type_i32, op_address(&e->m, type_i8, address, const_index(m, bytes)), NULL, 1);
+    m->b->at = here;
+    return word;
 }
 
 V emit_load_words(struct emitter *e, const struct context *cx, uint32_t expr)
@@ -283,9 +286,11 @@ V emit_load_words(struct emitter *e, const struct context *cx, uint32_t expr)
     first.vector_base = cx->vector_base + cx->copy;
     V tensor = tensor_pointer(e, x->tensor);
     struct form_value p = form_evaluate(e, &first, e->info.expr_form[expr]);
-    frame_at(&e->frame, e->info.expr_level[expr]);
+    struct loop_place *here = frame_at(&e->frame, e->info.expr_level[expr]);
     V address = op_address(&e->m, storage_type(e->k->tensors[x->tensor].type), tensor, p.base);
-    return op_load(m, type_lanes(type_i32, cx->lanes), address, cx->mask, 1);
+    V words = op_load(m, type_lanes(type_i32, cx->lanes), address, cx->mask, 1);
+    m->b->at = here;
+    return words;
 }
 
 /* ---- stores ---- */

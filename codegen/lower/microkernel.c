@@ -68,7 +68,6 @@ static T partial_type(const struct emitter *e, const struct context *cx)
 
 static void clear(struct emitter *e, const V *slots, uint32_t count)
 {
-    frame_here(&e->frame);
     for (uint32_t i = 0; i < count; i++)
         op_set(&e->m, slots[i], const_zero(&e->m, slots[i]->type));
 }
@@ -91,7 +90,6 @@ static void step(struct emitter *e, const struct context *cx, struct sums *t)
     for (uint32_t c = 0; c < cx->copies; c++) {
         const struct context of = context_of_copy(cx, c);
         V a = expr_value_lanes(e, &of, x->args[0], cx->lanes), b = expr_value_lanes(e, &of, b_expr, cx->lanes);
-        frame_here(&e->frame);
         V slot = t->partial[t->chain][c], old = op_get(m, slot);
         op_set(m, slot, op_mad(m, a, b, old));
     }
@@ -119,7 +117,6 @@ static V row_table(struct emitter *e, const struct context *cx, const struct kex
         frame_open(&e->frame, e->info.point_level + outer + 2);
         e->frame.var_value[var + 1] = const_index(m, byte);
         V a = expr_value_lanes(e, cx, dot->args[0], cx->lanes);
-        frame_here(&e->frame);
         sum = sum ? op_mad(m, a, lookup_table(m, each), sum) : op_mul(m, a, lookup_table(m, each));
     }
     return sum;
@@ -141,7 +138,6 @@ static void lookup_step(struct emitter *e, const struct context *cx, const struc
         for (uint32_t v = 0; v < vectors; v++) {
             const struct context of = context_of_copy(cx, v);
             index[v] = expr_value_lanes(e, &of, blocks->words, cx->lanes);
-            frame_here(&e->frame);
             if (g)
                 index[v] = op_lshr(m, index[v], splat(m, const_int(m, 32, g * LOOKUP_BITS), cx->lanes));
         }
@@ -170,7 +166,6 @@ static V partial_value(struct emitter *e, const struct context *cx, const struct
 {
     if (has_bytes(e))
         return byte_products_value(e, cx, copy, t->partial[0][copy], t->corrections);
-    frame_here(&e->frame);
     V sum = op_get(&e->m, t->partial[0][copy]);
     for (uint32_t i = 1; i < e->s->tile.chains; i++)
         sum = op_add(&e->m, sum, op_get(&e->m, t->partial[i][copy]));
@@ -184,7 +179,6 @@ static void add_partial_sums(struct emitter *e, const struct context *cx, struct
 
     for (uint32_t c = 0; c < cx->copies; c++) {
         V factor = factor_value(e, cx, c), sum = partial_value(e, cx, t, c);
-        frame_here(&e->frame);
         V total = op_get(m, t->total[c]);
         total = factor ? op_mad(m, sum, factor, total) : op_add(m, total, sum);
         op_set(m, t->total[c], total);
@@ -208,7 +202,6 @@ static void guard_ends(struct emitter *e, const struct context *cx, uint32_t for
 
         if (reduced && var - e->k->parallel_count >= depth) {
             span = number_value(e, e->info.var_number[var]);
-            frame_here(&e->frame);
             span = op_sub(m, span, const_index(m, 1));
         } else if (var == e->s->vector_var) {
             value = cx->vector_base[0];
@@ -218,13 +211,11 @@ static void guard_ends(struct emitter *e, const struct context *cx, uint32_t for
             if (var == e->s->tile.m_var || tile_has_lines(e->s, var))
                 span = const_index(m, (var == e->s->tile.m_var ? cx->tile->rows : cx->tile->lines) - 1);
         }
-        frame_here(&e->frame);
         if (value)
             low = op_add(m, low, op_mul(m, value, c));
         if (span)
             more = op_add(m, more, op_mul(m, span, c));
     }
-    frame_here(&e->frame);
     *first = low;
     *last = op_add(m, low, more);
 }
@@ -279,7 +270,6 @@ static void branch(struct emitter *e, const struct context *cx, struct sums *t, 
     struct context at_edge = *cx;
     V some, all = inside(e, cx, t, r, &some);
 
-    frame_here(&e->frame);
     if (e->s->tile.zeros) { /* the loop is the same everywhere */
         loop_scope_begin(b);
     } else {
@@ -334,7 +324,6 @@ static void chains_body(struct emitter *e, const struct context *cx, void *user)
     const uint32_t var = e->k->parallel_count + at->r, level = e->info.point_level + at->r;
     const int64_t chains = e->s->tile.chains;
 
-    frame_here(&e->frame);
     V first = op_mul(m, e->frame.var_value[var], const_index(m, chains));
     for (int64_t i = 0; i < chains; i++) {
         V number = i ? op_add(m, first, const_index(m, i)) : first;
@@ -357,7 +346,6 @@ static void split_loop(struct emitter *e, const struct context *cx, struct nest_
 {
     const struct build *m = &e->m;
     V steps = number_value(e, e->info.numbers.count - 1);
-    frame_here(&e->frame);
     V first = loop_for_begin(m->b, const_index(m, 0), size, LOOP_AT_LEAST_ONCE);
     V high = op_smin(m, op_add(m, first, steps), size);
 
@@ -402,7 +390,6 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
     } else if (r == e->s->tile.split) {
         split_loop(e, cx, &at, var, size);
     } else if (e->s->tile.chains > 1 && r + 1 == e->k->reduced_count) {
-        frame_here(&e->frame);
         V turns = op_udiv(&e->m, size, const_index(&e->m, e->s->tile.chains));
         loop_variable(e, cx, level + 1, var, const_index(&e->m, 0), turns, chains_body, &at);
     } else {
@@ -444,7 +431,6 @@ static void finish_sums(struct emitter *e, const struct context *cx, const struc
 
     for (uint32_t c = 0; c < cx->copies; c++) {
         V factor = split ? NULL : factor_value(e, cx, c), value = split ? NULL : partial_value(e, cx, t, c);
-        frame_here(&e->frame);
         if (split)
             value = op_get(&e->m, t->total[c]);
         if (factor)
@@ -505,7 +491,6 @@ void emit_column_sums(struct emitter *e, const struct context *cx, const struct 
     struct sums sums = {.columns_only = true};
 
     one.rows = one.lines = 1;
-    frame_here(&e->frame);
     frame_open(&e->frame, e->info.vector_level);
     struct context of = tile_context(&e->m, cx, &one, &state);
     for (uint32_t i = 0; i < at->vectors; i++)
@@ -527,7 +512,6 @@ void emit_column_sums(struct emitter *e, const struct context *cx, const struct 
     inner(e, &of, &sums, 0);
     for (uint32_t i = 0; i < at->vectors; i++)
         byte_products_start(e, &of, slots[i]);
-    frame_here(&e->frame);
     if (start)
         loop_end(e->m.b);
 }
@@ -536,7 +520,6 @@ void emit_microkernel(struct emitter *e, const struct context *cx, const struct 
 {
     struct tile_state state;
 
-    frame_here(&e->frame);
     frame_open(&e->frame, e->info.vector_level);
     if (e->s->tile.m_var != KEXPR_NONE)
         e->frame.var_value[e->s->tile.m_var] = at->row;
@@ -555,5 +538,4 @@ void emit_microkernel(struct emitter *e, const struct context *cx, const struct 
     of.phase = e->k->phase_count;
     finish_sums(e, &of, &sums);
     store_tile(e, &of, e->store_values);
-    frame_here(&e->frame);
 }

@@ -20,7 +20,6 @@ static V open_part(struct emitter *e, const struct context *cx, uint32_t form, u
         if (e->k->vars[var].kind == KVAR_REDUCED && var - e->k->parallel_count >= depth)
             continue;
         V c = number_value(e, f->number + 1 + i), value = var == e->s->vector_var ? cx->vector_base[0] : var_scalar(e, cx, var);
-        frame_here(&e->frame);
         if (var == e->s->tile.m_var)
             value = op_add(m, value, const_index(m, row));
         sum = op_add(m, sum, op_mul(m, value, c));
@@ -44,10 +43,8 @@ void operand_set_edge_pointers(struct emitter *e, const struct context *cx, uint
                 const struct form *f = &e->info.forms[e->info.expr_form[i] + 1 + g];
                 V bound = number_value(e, f->number + 1 + f->affine->count);
                 V at = open_part(e, cx, e->info.expr_form[i] + 1 + g, depth, row);
-                frame_here(&e->frame);
                 all = op_and(m, all, op_ult(m, at, bound));
             }
-            frame_here(&e->frame);
             V address = op_address(m, element, tensor, index);
             e->row_pointers[i * COPIES_MAX + row] = op_select(m, all, address, e->args.zero_row);
         }
@@ -66,7 +63,6 @@ void operand_set_row_pointers(struct emitter *e, const struct context *cx)
         V tensor = tensor_pointer(e, x->tensor);
         for (uint32_t row = 0; row < cx->tile->rows; row++) {
             V index = open_part(e, cx, e->info.expr_form[i], 0, row);
-            frame_here(&e->frame);
             e->row_pointers[i * COPIES_MAX + row] = op_opaque(m, op_address(m, element, tensor, index));
         }
     }
@@ -145,8 +141,8 @@ void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, st
     V share = op_divide_index(m, panel, points);
     V bytes = op_mul(m, share, const_index(m, e->s->tile.mr));
     tile->prefetch_step = op_add(m, op_divide_index(m, bytes, steps), const_index(m, 1));
-    V index = open_part(e, cx, e->info.expr_form[b], 0, 0);
     frame_here(&e->frame);
+    V index = open_part(e, cx, e->info.expr_form[b], 0, 0);
     if (at)
         row = op_add(m, op_mul(m, at, rows), row);
     index = op_add(m, op_mul(m, index, const_index(m, size)), panel);

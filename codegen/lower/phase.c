@@ -227,7 +227,6 @@ static void loop_shared(struct emitter *e, const struct context *cx, V from, V t
     for (uint32_t r = e->k->reduced_count; r-- > 0;) {
         const uint32_t var = e->k->parallel_count + r;
         V size = r ? var_values(e, var) : NULL, value = r ? op_modulo_index(m, left, size) : left, first = var_first(e, var);
-        frame_here(&e->frame);
         frame_open(&e->frame, e->info.reduced_level + r);
         e->frame.var_value[var] = e->k->vars[var].bounded ? op_add(m, value, first) : value;
         left = r ? op_divide_index(m, left, size) : left;
@@ -400,7 +399,6 @@ static void emit_choice(struct emitter *e, const struct context *cx, uint32_t co
 {
     V value = expr_value(e, cx, condition);
 
-    frame_here(&e->frame);
     loop_if_begin(e->m.b, value);
     e->chosen_by = value;
     for (e->chosen = 1; e->chosen <= 2; e->chosen++) {

@@ -23,7 +23,6 @@ static V first_row(struct emitter *e, const struct context *cx, uint32_t form, u
     first.lanes = 1;
     open_element(e, 0);
     V pointer = tensor_pointer(e, tensor), base = form_evaluate(e, &first, form).base;
-    frame_here(&e->frame);
     return op_address(&e->m, element, pointer, base);
 }
 
@@ -75,7 +74,6 @@ void short_rows_store(struct emitter *e, const struct context *cx, uint32_t stor
     for (uint32_t i = 0; i < n; i++) {
         open_element(e, i);
         V value = emit_row_buffer_load(e, cx, e->s->row_buffers.short_rows.stores[store], e->k->exprs[s->expr].type);
-        frame_here(&e->frame);
         vectors[i] = narrow_float(m, value, type);
     }
     emit_interleave(m, vectors, n);

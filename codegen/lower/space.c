@@ -39,7 +39,6 @@ void space_decode(struct emitter *e, const struct gpu_vars *vars, V number)
         V size = i ? var_values(e, var) : NULL, value = i ? op_modulo_index(m, number, size) : number;
         number = i ? op_divide_index(m, number, size) : number;
         V first = var_first(e, var);
-        frame_here(&e->frame);
         e->frame.var_value[var] = e->k->vars[var].bounded ? op_add(m, value, first) : value;
     }
 }

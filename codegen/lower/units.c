@@ -65,7 +65,6 @@ static void sweep_columns(struct emitter *e, const struct context *cx, struct sw
     s->tile.high = s->high;
     s->tile.lanes = width;
     s->tile.masked = false;
-    frame_here(&e->frame);
     if (t->full) {
         s->tile.vectors = t->vectors;
         low = sweep_loop(e, cx, s, low, s->high, (int64_t)t->vectors * width, body);
@@ -73,7 +72,6 @@ static void sweep_columns(struct emitter *e, const struct context *cx, struct sw
     if (t->n_tail) { /* blocks before the last one have none */
         s->tile.vectors = t->n_tail;
         s->tile.masked = t->masked;
-        frame_here(&e->frame);
         int64_t least = t->masked ? 1 : (int64_t)t->n_tail * width;
         V fits = op_ge(m, op_sub(m, s->high, low), const_index(m, least));
         V next = op_add(m, low, const_index(m, (int64_t)t->n_tail * width));
@@ -123,7 +121,6 @@ static void emit_register_tiles(struct emitter *e, const struct context *cx, uin
 {
     struct sweep s = {.rows = rows, .low = low, .high = high, .tile = {.rows = 1, .lines = lines}};
 
-    frame_here(&e->frame);
     if (e->s->tile.window.row.neighbours)
         sweep_rows(e, cx, &s, at_row_of_columns);
     else
@@ -155,13 +152,11 @@ static void emit_transposed_tiles(struct emitter *e, const struct context *cx, V
     struct transposed_tile tile = {.base = first};
     struct strip strip = {.lanes = width, .copies = most, .transposed = &tile};
 
-    frame_here(&e->frame);
     V full = op_eq(m, rows, const_index(m, most)), rest = low;
     if (e->s->transpose.full)
         rest = loop_strip(e, cx, low, op_select(m, full, high, low), strip, emit_point, NULL);
     if (e->s->transpose.partial) { /* part of a tile; a few rows alone are better gathered and scattered */
         strip.masked = true;
-        frame_here(&e->frame);
         V few = op_le(m, rows, const_index(m, e->s->transpose.few_rows));
         tile.rows = rows;
         rest = loop_strip(e, cx, rest, op_select(m, few, rest, high), strip, emit_point, NULL);
@@ -169,7 +164,6 @@ static void emit_transposed_tiles(struct emitter *e, const struct context *cx, V
     if (!e->s->transpose.few)
         return;
     struct strip line = {.lanes = e->s->edges.masked_tail ? width : 1, .copies = 1, .masked = e->s->edges.masked_tail};
-    frame_here(&e->frame);
     V end = op_add(m, first, rows);
     e->frame.var_value[e->s->transpose.var] = loop_for_begin(m->b, first, end, LOOP_AT_LEAST_ONCE);
     loop_strip(e, cx, rest, high, line, emit_point, NULL);
@@ -183,7 +177,6 @@ static void emit_range(struct emitter *e, const struct context *cx, V first, V l
     V block = const_index(m, e->s->vector_block), size = number_value(e, e->info.var_number[e->s->vector_var]);
     int64_t fixed;
 
-    frame_here(&e->frame);
     V low = op_mul(m, first, block);
     V high = op_smin(m, op_mul(m, last, block), size);
     if (e->s->fixed_size && is_int_constant(size, &fixed) && fixed <= e->s->vector_block) {
@@ -257,15 +250,12 @@ static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct 
     struct rows rows = {NULL, NULL, NULL};
 
     if (has_m_blocks(e)) {
-        frame_here(&e->frame);
         rows = rows_of_block(e, op_get(m, u->row_slot));
     }
-    frame_here(&e->frame);
     V low = op_mul(m, block, length);
     V high = op_smin(m, op_add(m, low, length), size);
     if (w->lines > 1 && w->line_left) {
         V lines = number_value(e, e->info.var_number[w->line_var]);
-        frame_here(&e->frame);
         V second = op_add(m, e->frame.var_value[w->line_var], const_index(m, 1));
         loop_if_begin(m->b, op_eq(m, second, lines));
         emit_lines(e, cx, 1, rows, low, high);
@@ -342,7 +332,6 @@ static V emit_unit(struct emitter *e, const struct context *cx, struct units *u,
     }
     if (e->s->transpose.var != KEXPR_NONE) {
         V size = number_value(e, e->info.var_number[e->s->transpose.var]);
-        frame_here(&e->frame);
         V first = op_get(m, u->row_slot);
         e->frame.var_value[e->s->transpose.var] = first;
         rows = op_smin(m, op_sub(m, size, first), op_sub(m, end, unit));

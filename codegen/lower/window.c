@@ -76,7 +76,6 @@ static void load_window(struct emitter *e, const struct context *cx, struct sums
             op_set(m, sum, op_add(m, op_get(m, sum), *b));
         }
         if (w->words) {
-            frame_here(&e->frame);
             *b = word = push_byte(m, x % BYTE_WORD ? word : NULL, *b);
         }
     }
@@ -92,7 +91,6 @@ static V line_is_inside(struct emitter *e, const struct context *cx, const struc
         if (kaffine_coefficient(*f->affine, e->s->tile.m_var))
             continue;
         V bound = number_value(e, f->number + 1 + f->affine->count), at = form_evaluate(e, cx, form + 1 + g).base;
-        frame_here(&e->frame);
         V one = op_ult(&e->m, at, bound);
         all = all ? op_and(&e->m, all, one) : one;
     }
@@ -116,9 +114,7 @@ static V element_offset(struct emitter *e, uint32_t load, uint32_t x)
 
     while (f->affine->terms[term].var != last)
         term++;
-    frame_here(&e->frame);
     V stride = number_value(e, f->number + 1 + term);
-    frame_here(&e->frame);
     return op_mul(&e->m, const_index(&e->m, x), stride);
 }
 
@@ -148,7 +144,6 @@ static void window_element(struct emitter *e, const struct context *cx, struct s
             if (w->words)
                 *word = a = push_byte(m, *word, a);
         }
-        frame_here(&e->frame);
         if (w->words && !ends_word(w, kx))
             continue;
         V slot = t->partial[0][copy], old = op_get(m, slot), b = w->b[ky * w->width + kx];
@@ -186,7 +181,6 @@ static void window_line(struct emitter *e, const struct context *cx, struct sums
     if (by->row.neighbours && by->row.inside == 1 && a->op == K_LOAD &&
         kaffine_coefficient(a->index, e->k->parallel_count + e->k->reduced_count - 1)) {
         V tensor = tensor_pointer(e, a->tensor), first_element = form_evaluate(e, &at, e->info.expr_form[load]).base;
-        frame_here(&e->frame);
         of.line = op_opaque(&e->m, op_address(&e->m, storage_type(e->k->tensors[a->tensor].type), tensor, first_element));
     }
     for (uint32_t x = 0; x < elements; x++) {
