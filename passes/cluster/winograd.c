@@ -65,12 +65,6 @@ static bool has_channels(const struct winograd_shape *s, const struct target *t)
     return s->in_channels >= least && s->out_channels >= least;
 }
 
-/** Returns whether the transform is faster than the library or a direct kernel, by a cost model. */
-static bool winograd_is_faster(const struct winograd_shape *s, const struct target *t)
-{
-    return has_channels(s, t) && transformed_cost(s, t) < target_facts(t)->winograd.worth * direct_cost(s, t);
-}
-
 /* ---- shapes ---- */
 
 /* Cuts the image into macro-tiles of so many tiles.  Returns false if they are cut like smaller ones. */
@@ -118,6 +112,31 @@ static void choose_macro_tiles(struct winograd_shape *s, const struct target *t)
                 best = *s;
             }
     *s = best;
+}
+
+/*
+ * Returns what a convolution costs, and whether that is less than the library or a direct kernel takes.  Each kind of tile has
+ * its own weights and code.  So where sizes vary they do not decide, but two images that networks have with so many channels:
+ * those of pictures of 224 and 112 pixels a side.
+ */
+static double expected_cost(const struct winograd_shape *s, const struct target *t, bool *faster)
+{
+    static const int64_t channels_times_pixels[] = {3584, 1792};
+    double transformed = t->sizes_vary ? 0 : transformed_cost(s, t), direct = t->sizes_vary ? 0 : direct_cost(s, t);
+    struct winograd_shape expected = *s;
+
+    for (uint32_t i = 0; t->sizes_vary && i < 2; i++) {
+        expected.batch = 1;
+        for (uint32_t d = 0; d < 2; d++) {
+            expected.out[d] = ceil_div(channels_times_pixels[i], s->out_channels);
+            expected.tiles[d] = ceil_div(expected.out[d], s->tile->results[d]);
+        }
+        choose_macro_tiles(&expected, t);
+        transformed += transformed_cost(&expected, t);
+        direct += direct_cost(&expected, t);
+    }
+    *faster = has_channels(s, t) && transformed < target_facts(t)->winograd.worth * direct;
+    return transformed;
 }
 
 bool winograd_shape(const struct node *n, const struct target *t, uint32_t kind, struct winograd_shape *s)
@@ -296,12 +315,15 @@ static bool transform_node(struct graph *g, struct node *n, const struct target 
     for (uint32_t kind = 0; kind < facts->kinds; kind++) {
         struct winograd_shape s;
         uint32_t at = count;
+        bool faster;
 
         if (atomic_load_explicit(refused, memory_order_relaxed) >> kind & 1)
             continue;
-        if (!winograd_shape(n, t, kind, &s) || !(always || winograd_is_faster(&s, t)) || (kind && !has_channels(&s, t)))
+        if (!winograd_shape(n, t, kind, &s))
             continue;
-        const double cost = transformed_cost(&s, t);
+        const double cost = expected_cost(&s, t, &faster);
+        if (!(always || faster) || (kind && !has_channels(&s, t)))
+            continue;
         for (; at > 0 && costs[at - 1] > cost; at--) {
             costs[at] = costs[at - 1];
             shapes[at] = shapes[at - 1];
