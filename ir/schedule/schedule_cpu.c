@@ -434,7 +434,7 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
 
 /* Makes the vector variable's blocks smaller where they are so few that threads would have nothing to do, and each holds a
  * whole reduction that is worth a thread.  Those of a contraction and of a transpose are parts of their code. */
-static void choose_vector_block(struct schedule *s)
+static void choose_vector_block(struct schedule *s, bool sizes_vary)
 {
     const struct kernel *k = s->kernel;
     const struct loop_facts *loop = &s->facts->loop;
@@ -445,8 +445,13 @@ static void choose_vector_block(struct schedule *s)
     for (uint32_t i = 0; i < k->parallel_count; i++)
         others *= i == s->vector_var ? 1 : k->vars[i].size;
     const int64_t size = k->vars[s->vector_var].size, least = (int64_t)s->lanes * s->vectors * s->wide_vectors;
+    const int64_t few = least > 4 * loop->vector_block_least ? least : 4 * loop->vector_block_least;
     const double all = target_microseconds(s->cost.operations, s->cost.bytes);
     int64_t units = others * ceil_div(size, s->vector_block);
+    if (sizes_vary && size <= s->vector_block) { /* one block, whatever the other sizes are */
+        s->vector_block = units < loop->units_wanted && few < size ? few : s->vector_block;
+        return;
+    }
     for (int64_t block = s->vector_block / 2; block >= loop->vector_block_least && block >= least && units < loop->units_wanted;
          block /= 2) {
         const int64_t more = others * ceil_div(size, block);
@@ -523,10 +528,11 @@ static bool schedule_loops(struct schedule *s, const struct target *t)
     if (!choose_loops(s, &t->isa))
         return false;
     /* What the lowering chose is whole vectors; other numbers are the graph's, and many graphs differ in nothing else. */
-    s->fixed_size = kernel_sizes_are_chosen(k) && s->vector_var != KEXPR_NONE && k->vars[s->vector_var].size % s->lanes == 0;
+    s->fixed_size = kernel_sizes_are_chosen(k) && s->vector_var != KEXPR_NONE && k->vars[s->vector_var].size % s->lanes == 0 &&
+                    !(t->sizes_vary && vector_is(s, KVAR_REDUCED) && find_contraction(k) == KEXPR_NONE);
     if (s->tiled && !tile_choose(s, t))
         return false;
-    choose_vector_block(s);
+    choose_vector_block(s, t->sizes_vary);
     choose_units(s);
     return true;
 }

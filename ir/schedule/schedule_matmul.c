@@ -87,7 +87,7 @@ static int64_t rows_of(const struct schedule *s, uint32_t var)
  * there while panel after panel of B goes by, instead of all rows passing by for every panel.  In a stage the slowest loops are
  * those over macro-tiles.
  */
-static void choose_loop_order(struct schedule *s, const bool *loads)
+static void choose_loop_order(struct schedule *s, const bool *loads, bool sizes_vary)
 {
     const struct kernel *k = s->kernel;
     int64_t rows = 0, panels = 0;
@@ -103,8 +103,8 @@ static void choose_loop_order(struct schedule *s, const bool *loads)
         if (along * k->vars[s->tile.m_var].size > rows)
             rows = along * k->vars[s->tile.m_var].size;
     }
-    s->tile.m_outer =
-        rows > s->facts->cache.l2_bytes && (double)panels <= s->facts->cache.l2_paired_share * (double)s->facts->cache.l2_bytes;
+    s->tile.m_outer = (sizes_vary || rows > s->facts->cache.l2_bytes) &&
+                      (double)panels <= s->facts->cache.l2_paired_share * (double)s->facts->cache.l2_bytes;
 }
 
 /**
@@ -142,7 +142,7 @@ bool tile_find(struct schedule *s, const struct target *target)
             (s->tile.m_var == KEXPR_NONE || (!target->sizes_vary && rows_of(s, u) > rows_of(s, s->tile.m_var))))
             s->tile.m_var = u;
     }
-    choose_loop_order(s, loads);
+    choose_loop_order(s, loads, target->sizes_vary);
     return true;
 }
 
@@ -499,7 +499,7 @@ bool tile_repeats_b(const struct schedule *s, uint32_t var)
  * Chooses prefetching.  A large B comes from memory panel by panel: the next one is prefetched while several tiles work on this
  * one.  Stages do so whatever their sizes are, which share code.
  */
-static void choose_prefetch(struct schedule *s)
+static void choose_prefetch(struct schedule *s, bool sizes_vary)
 {
     const struct kernel *k = s->kernel;
     struct register_tile *t = &s->tile;
@@ -508,7 +508,8 @@ static void choose_prefetch(struct schedule *s)
 
     for (uint32_t i = 0; i < k->parallel_count; i++)
         points *= tile_repeats_b(s, i) ? k->vars[i].size : 1;
-    if (t->m_outer || b == KEXPR_NONE || t->unroll_from < k->reduced_count - tile_word_vars(s) || points <= t->mr)
+    if (t->m_outer || b == KEXPR_NONE || t->unroll_from < k->reduced_count - tile_word_vars(s) ||
+        (points <= t->mr && !(sizes_vary && k->contraction.m_multiple)))
         return;
     for (uint32_t i = 0; i < k->parallel_count; i++)
         if (i != s->vector_var && i != t->m_var && kaffine_coefficient(k->exprs[b].index, i) > 0)
@@ -582,7 +583,7 @@ bool tile_choose(struct schedule *s, const struct target *target)
     const bool panels = t->blocks.bytes.a != KEXPR_NONE && t->blocks.bytes.columns && !t->blocks.bytes.own;
     const bool outer = t->b_outer || (panels && !k->macro_tile_vars);
     if (outer || k->contraction.m_multiple)
-        choose_prefetch(s);
+        choose_prefetch(s, target->sizes_vary);
     t->b_outer = outer;
     return true;
 }

@@ -105,9 +105,13 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
         choose_shape(target, b, b->m_multiple, b->m_multiple, t);
     else
         choose_shape(target, b, 1, b->m > 1 ? b->mr_most : 1, t);
-    const int64_t tiles = ceil_div(b->m, t->mr), rows = ceil_div(b->m, tiles);
-    if (b->m < tiles * (t->mr - 1))
+    int64_t rows = ceil_div(b->m, ceil_div(b->m, t->mr));
+    if (b->m < ceil_div(b->m, t->mr) * (t->mr - 1)) {
+        if (target->sizes_vary) /* few heights */
+            for (rows = t->mr / 2; b->m < ceil_div(b->m, rows) * (rows - 1);)
+                rows /= 2;
         choose_shape(target, b, rows, rows, t);
+    }
     /* Their tiles are long code, which other sizes do not share. */
     if (b->own_operands && !target->sizes_vary && b->m % rows == 0) {
         t->mr = (uint32_t)rows;

@@ -241,10 +241,10 @@ int64_t attention_tile_rows(const struct attention *a, const struct target *t)
     if (attention_has_few_rows(a, t))
         return a->group * a->rows;
     if (t->sizes_vary) { /* few heights, by halves as far as scores fill the cache */
-        int64_t vectors = ceil_div(a->rows, lanes);
+        int64_t vectors = facts->vectors_vary;
 
-        vectors = vectors < facts->vectors_vary ? vectors : facts->vectors_vary;
-        while (vectors > 1 && (double)(vectors * lanes * a->keys) * sizeof(float) > facts->scores_share * target_l2_bytes(t))
+        while (vectors > 1 && (vectors > ceil_div(a->rows, lanes) ||
+                               (double)(vectors * lanes * a->keys) * sizeof(float) > facts->scores_share * target_l2_bytes(t)))
             vectors /= 2;
         return lanes * vectors;
     }

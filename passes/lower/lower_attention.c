@@ -63,7 +63,7 @@ static struct row row_of(struct part *st, struct kaffine lane)
 
     if (b->few && b->a.group > 1)
         return (struct row){lane, lane, lane, kaffine_const(0)};
-    if (b->stages.macro_tiles[b->block_var] > 1)
+    if (b->stages.macro_tiles[b->block_var] > 1 || (b->stages.sizes_vary && !b->few))
         r.of_head = kaffine_add(k, kaffine_scale(k, st->stage.macro_tile[b->block_var], b->tile_rows), lane);
     r.of_all = r.of_head;
     if (b->a.group > 1) {

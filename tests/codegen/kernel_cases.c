@@ -259,8 +259,9 @@ static char *schedule_text(const struct kernel *k, char *target, bool line)
         schedule_gpu(k, target_gpu_facts(!strcmp(target, "gpu-processor")), &s);
         gpu_schedule_print(&s, out);
     } else {
+        const bool sizes_vary = strstr(target, "+varying") != NULL;
         read_isa(target, &isa);
-        struct schedule *s = schedule_of(k, &isa);
+        struct schedule *s = schedule_cpu(k, &(struct target){.isa = isa, .sizes_vary = sizes_vary});
         (line ? schedule_print_short : schedule_print)(s, out);
         schedule_free(s);
     }

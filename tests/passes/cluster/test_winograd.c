@@ -126,17 +126,17 @@ TEST(transforms_are_exact)
     }
 }
 
-/* Returns the points of the tiles that a convolution of a large image gets, whose weights are random, or only those of the
- * window's first element. */
-static int64_t points_for(uint32_t channels, bool random)
+/* Returns the points of the tiles that a convolution of an image gets, whose weights are random, or only those of the window's
+ * first element. */
+static int64_t points_of(uint32_t size, uint32_t channels, bool random, bool sizes_vary)
 {
-    const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20};
+    const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20, .sizes_vary = sizes_vary};
     char body[256];
 
     snprintf(body, sizeof body,
-             "inputs { x: f32[1, 64, 64, %u]; } consts { w: f32[64, %u, 3, 3] @scalar(1); }"
+             "inputs { x: f32[1, %u, %u, %u]; } consts { w: f32[64, %u, 3, 3] @scalar(1); }"
              "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
-             channels, channels);
+             size, size, channels, channels);
     struct graph *g = parse_random(body);
     float *w = (float *)(uintptr_t)g->first_constant->constant->data;
     for (uint32_t i = 0; !random && i < 64 * channels * 9; i++)
@@ -145,6 +145,11 @@ static int64_t points_for(uint32_t channels, bool random)
     const int64_t points = g->first->transformed->type.dims[0];
     graph_free(g);
     return points;
+}
+
+static int64_t points_for(uint32_t channels, bool random)
+{
+    return points_of(64, channels, random, false);
 }
 
 /* Larger tiles are taken only where their error bound is within that of a direct sum: with many channels, by the weights. */
@@ -156,6 +161,14 @@ TEST(accuracy_goes_first)
     assert_int_equal(points_for(256, true), 36);
     assert_int_equal(points_for(64, false), 16);
     assert_int_equal(points_for(512, false), 24);
+}
+
+/* Where sizes vary they do not decide. */
+TEST(other_sizes_have_the_same_tiles)
+{
+    assert_int_equal(points_of(10, 256, true, false), 16);
+    for (uint32_t size = 5; size < 40; size += 17)
+        assert_int_equal(points_of(size, 256, true, true), 36);
 }
 
 /* Returns the interpreter's bound of the last of four results in a row, of which only the first sees an input that is not 0. */
