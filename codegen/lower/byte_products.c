@@ -82,11 +82,13 @@ static V add_neighbours(const struct build *m, const struct byte_form *f, V pair
 
 /* ---- words ---- */
 
-/* Returns the even bytes of words, or the odd ones, as signed numbers of 16 bits. */
-static V bytes_by_twos(const struct build *m, const struct byte_form *f, V words, bool odd)
+/* Returns the even bytes of words, or the odd ones, as numbers of 16 bits. */
+static V bytes_by_twos(const struct build *m, const struct byte_form *f, V words, bool is_signed, bool odd)
 {
     V pairs = as_lanes(m, f, words, 16), eight = const_int_like(m, pairs, 8);
 
+    if (!is_signed)
+        return odd ? op_lshr(m, pairs, eight) : op_and(m, pairs, const_int_like(m, pairs, UINT8_MAX));
     return op_ashr(m, odd ? pairs : op_shl(m, pairs, eight), eight);
 }
 
@@ -108,12 +110,12 @@ static uint32_t part_count(const struct byte_form *f)
 }
 
 /* Emits what makes words of a vector of 32-bit lanes ready to be multiplied. */
-static struct byte_words byte_words_of(const struct build *m, const struct byte_form *f, V lanes)
+static struct byte_words byte_words_of(const struct build *m, const struct byte_form *f, V lanes, bool is_signed)
 {
     struct byte_words w = {{lanes}};
 
     for (uint32_t i = 0; part_count(f) > 1 && i < BYTE_PARTS; i++)
-        w.part[i] = f->by == BYTES_SIGNED_PAIRS ? half_words(m, f, lanes, i) : bytes_by_twos(m, f, lanes, i);
+        w.part[i] = f->by == BYTES_SIGNED_PAIRS ? half_words(m, f, lanes, i) : bytes_by_twos(m, f, lanes, is_signed, i);
     return w;
 }
 
@@ -281,7 +283,7 @@ static void load_b(struct emitter *e, const struct context *cx, const struct byt
     if (is_flipped(p)) /* more 128 the bytes are unsigned */
         words = op_xor(m, words, splat(m, const_int(m, 32, SIGNS), cx->lanes));
     for (uint32_t h = 0; h < byte_products_parts(p); h++)
-        b[h] = byte_words_of(m, f, p->whole ? words : numbers_of(e, words, h));
+        b[h] = byte_words_of(m, f, p->whole ? words : numbers_of(e, words, h), true);
 }
 
 /* Makes the bytes of a row of A ready that belong to these. */
@@ -298,7 +300,7 @@ static void load_a(struct emitter *e, const struct context *cx, const struct byt
             bytes = op_fence(m, bytes);
         if (shift_of_a(p)) /* by 128, either way: the highest bit is flipped */
             bytes = op_xor(m, bytes, splat(m, const_int(m, 32, SIGNS), cx->lanes));
-        a[h] = byte_words_of(m, f, bytes);
+        a[h] = byte_words_of(m, f, bytes, takes_signed_a(p));
     }
 }
 
@@ -361,7 +363,7 @@ void byte_products_step(struct emitter *e, const struct context *cx, const V *su
     if (sums)
         operand_prefetch(e, cx); /* first, as in step */
     for (uint32_t h = 0; h < BYTE_WORDS_MOST; h++)
-        ones[h] = byte_words_of(m, &f, splat(m, const_int(m, 32, ONES), cx->lanes));
+        ones[h] = byte_words_of(m, &f, splat(m, const_int(m, 32, ONES), cx->lanes), true);
     for (uint32_t v = 0; v < vectors; v++) {
         load_b(e, cx, &f, v, b[v]);
         if (p->columns && corrects)

@@ -233,8 +233,10 @@ static bool sums_columns(const struct schedule *s, const struct byte_products *p
 
 static bool multiplies_signed(enum byte_arithmetic bytes, const struct byte_products *p)
 {
-    /* Unsigned bytes times signed ones do not fit pairs of 16 bits: they are multiplied as signed numbers of 16. */
-    return bytes == BYTES_SIGNED || bytes == BYTES_SIGNED_PAIRS || (bytes == BYTES_MIXED_PAIRS && p->whole);
+    /* Pairs of unsigned bytes times signed ones do not fit 16 bits: all are multiplied as numbers of 16 bits, which unsigned
+     * bytes are made by the fewest instructions. */
+    return bytes == BYTES_SIGNED || bytes == BYTES_SIGNED_PAIRS ||
+           (bytes == BYTES_MIXED_PAIRS && p->whole && (p->a_signed || !p->columns));
 }
 
 static bool adds_pairs(enum byte_arithmetic bytes)

@@ -11,7 +11,7 @@ enum byte_arithmetic {
     BYTES_MIXED,       /* unsigned times signed, added to a lane (vpdpbusd of AVX512_VNNI and AVX-VNNI) */
     BYTES_SIGNED,      /* signed times signed, added to a lane (sdot of Arm's dotprod) */
     BYTES_MIXED_PAIRS, /* unsigned times signed, added up by twos to 16 bits, where they may saturate (vpmaddubsw of AVX2);
-                          signed numbers of 16 bits, added up by twos to 32 (vpmaddwd) */
+                          numbers of 16 bits, added up by twos to 32 (vpmaddwd) */
     BYTES_SIGNED_PAIRS /* signed times signed to 16 bits, and those by twos to 32 (smull, sadalp of AArch64) */
 };
 

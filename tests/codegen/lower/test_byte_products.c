@@ -30,7 +30,12 @@ static bool multiplies_bytes(const struct kernel *k, bool whole)
         const bool has = machine_get(i)->target.isa.byte_products != BYTES_NONE;
         struct schedule *s = schedule_of(k, &machine_get(i)->target.isa);
 
-        all = all && (s->tiled && s->tile.blocks.bytes.a != KEXPR_NONE && s->tile.blocks.bytes.whole == whole) == has;
+        const struct byte_products *p = &s->tile.blocks.bytes;
+
+        all = all && (s->tiled && p->a != KEXPR_NONE && p->whole == whole) == has;
+        /* Of unsigned bytes numbers of 16 bits are made as they are: none of them is changed into a signed one before. */
+        if (machine_get(i)->target.isa.byte_products == BYTES_MIXED_PAIRS && p->columns && whole)
+            all = all && p->both_signed == p->a_signed;
         schedule_free(s);
     }
     return all;
