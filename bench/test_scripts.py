@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests what busy.py, compare.py, precision.py, operators.py, language_models.py and gpu_check.py compute from measurements: limits,
-ratios, tables, the chart, reports.  Tests under which Python they run."""
+"""Tests what busy.py, compare.py, fit_cost.py, precision.py, operators.py, language_models.py and gpu_check.py compute from
+measurements: limits, ratios, prices, tables, the chart, reports.  Tests under which Python they run."""
 import argparse
 import contextlib
 import io
@@ -16,6 +16,10 @@ from unittest import mock
 
 import busy
 import compare
+try:
+    import fit_cost
+except ModuleNotFoundError:  # NumPy
+    fit_cost = None
 import gpu_cases
 import gpu_check
 import gpu_reference
@@ -32,6 +36,38 @@ PEAKS = {"gflops": 200, "bfloat16_gflops": 100, "int8_gops": 800, "gdivisions": 
 def step(**what):
     return {"distinct_bytes": 0, "bytes": 0, "weight_bytes": 0, "arithmetic": "float32", "operations": 0, "divisions": 0,
             **what}
+
+
+@unittest.skipUnless(fit_cost, "there is no NumPy")
+class Prices(unittest.TestCase):
+    PRICES = {"library": [500, 100, 23, 0, 3, 5, 11], "packed": [0, 0, 19, 6, 45, 3, 7], "unpacked": [20, 0, 21, 7, 0, 4, 16]}
+
+    def measured(self):
+        def of(case, way):
+            return 0.1 + sum(n * p for n, p in zip(fit_cost.features(case, 1 << 19), self.PRICES[way])) / 1e3
+        rest = [c for c in fit_cost.cases() if c is not fit_cost.EMPTY]
+        return {"library": {"empty": 0.1, **{c.name: of(c, "library") for c in rest}}, "processor": "P",
+                "generated": {"empty": 0.1, **{c.name: of(c, "packed" if c.constant else "unpacked") for c in rest}}}
+
+    def test_prices_are_found(self):
+        prices, remarks = fit_cost.fit(self.measured(), 1 << 19, False)
+        for way in ("library", "packed"):
+            for found, price in zip(prices[way], self.PRICES[way]):
+                self.assertAlmostEqual(found, price, delta=0.01 + 0.02 * price)
+        self.assertEqual(remarks.count(" 0 %"), 3)
+
+    def test_the_table_is_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "prices.h")
+            table = pathlib.Path(fit_cost.__file__).parent.parent / "ir/target/prices.h"
+            pathlib.Path(path).write_text(table.read_text())
+            text = fit_cost.table("AVX2", self.PRICES, "library 1 %", "P")
+            fit_cost.write(path, "AVX2", text)
+            fit_cost.write(path, "AVX2", text)  # of two lines
+            after = pathlib.Path(path).read_text()
+            self.assertEqual(after.count(text), 1)
+            self.assertEqual(after.count("_PRICES"), table.read_text().count("_PRICES"))
+            self.assertTrue(all(len(line) <= 128 for line in after.splitlines()))
 
 
 class Limits(unittest.TestCase):

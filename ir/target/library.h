@@ -5,22 +5,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Describes a way to compute matrix multiplications and convolutions (runtime/engine/onednn/onednn_choose.c says how time is
- * estimated). */
-struct multiplication_cost {
-    double call;       /* microseconds, whatever the size */
-    double matrix;     /* microseconds for each matrix of a batch */
-    double alone;      /* microseconds of work up to which one thread does it */
-    double operations; /* float32 operations per microsecond of one thread */
-    double speed;      /* share of the bandwidths that reading weights reaches */
-    double exposed;    /* share of the lesser of arithmetic and memory that the other does not hide */
+/** Prices of what a way to compute a matrix multiplication or convolution takes, in nanoseconds.  A time is their sum
+ * (ir/target/prices.h, runtime/engine/onednn/onednn_choose.c). */
+struct contraction_prices {
+    double call;    /* whatever the size */
+    double matrix;  /* of a batch */
+    double product; /* of a thousand multiply-adds of float32 */
+    double ragged;  /* in addition, if the columns fill no lines of the cache */
+    double window;  /* in addition, of a thousand runs of channels under windows of more than one element */
+    double near;    /* of a KiB of weights that stay in the L2 cache from one run to the next */
+    double far;     /* of one of others */
 };
 
 /** Costs for choosing between the library and a generated kernel. */
 struct multiplication_facts {
-    struct multiplication_cost library, packed, unpacked; /* packed, unpacked: generated kernels with and without packed B */
-    double worth; /* share of the time that a kernel may take, since it takes longer to compile than a primitive to create */
-    double worth_tall;     /* microseconds that a kernel of many rows, which is long code, must save */
+    struct contraction_prices library, packed, unpacked; /* packed, unpacked: generated kernels with and without packed B */
+    double worth;   /* share of the time that a kernel may take, since it takes longer to compile than a primitive to create */
+    double compile; /* the same in nanoseconds of a run, of a kernel of many rows, which is long code */
     double worth_bfloat16; /* share of the time that multiplying in bfloat16 may take */
     /* The library's kernels for few channels take filters up to long_filter_width.  It is slow at wider ones that have padding
      * and fewer input channels than long_filter_channels. */

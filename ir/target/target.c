@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "ir/kernel/kernel.h"
+#include "ir/target/prices.h"
 
 /* ---- what was measured once: all rows have it, and name what differs ---- */
 
@@ -84,7 +85,7 @@
     .kernel_operations = 8e3, .kernel_bytes = 10e3, .converted_bytes = 35e3, .bfloat16_tiles = 8, .bfloat16_dot = 2,           \
     .bfloat16_dot_slow = 0.5
 #define MULTIPLICATION_FACTS                                                                                                   \
-    .worth_tall = 5.0, .worth_bfloat16 = 0.8, .long_filter_width = 13, .long_filter_channels = 8, .late_filter_results = 48
+    .compile = 5000, .worth_bfloat16 = 0.8, .long_filter_width = 13, .long_filter_channels = 8, .late_filter_results = 48
 
 /* ---- what several rows have ---- */
 
@@ -106,55 +107,40 @@
  * take as much longer as they have fewer lanes: rows name the share of the operations that comes of it. */
 #define HALF_RATE_ROW                                                                                                          \
     ALL_ROWS, .cache = {CACHE_FACTS, .l2_between_calls = 1.0}, .rate = {RATE_FACTS, .l2_bytes = 90e3, .memory_bytes = 34e3}
-#define HALF_RATE_MULTIPLICATION(share, library_share)                                                                         \
-    MULTIPLICATION_FACTS,                                                                                                      \
-        .library = {.call = 0.6,                                                                                               \
-                    .matrix = 0.15,                                                                                            \
-                    .alone = 0.0,                                                                                              \
-                    .operations = 117e3 * (library_share),                                                                     \
-                    .speed = 0.75,                                                                                             \
-                    .exposed = 0.50},                                                                                          \
-        .packed = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 111e3 * (share), .speed = 1.00, .exposed = 0.25},  \
-        .unpacked = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 10e3 * (share), .speed = 0.75, .exposed = 1.00}, \
-        .worth = 0.9
+#define UNMEASURED_MULTIPLICATION(share, library_share) MULTIPLICATION_FACTS, SLOWER_PRICES(share, library_share), .worth = 0.9
 
 enum { FULL_RATE, HALF_RATE, AVX2, BASELINE, NEON, WEBASSEMBLY, DEVICE, DEVICE_PROCESSOR, ROW_COUNT };
 
 static const struct target_facts rows[ROW_COUNT] = {
     /* This begins two multiply-adds of 512 bits in a cycle: Intel's server processors, Zen 5. */
-    [FULL_RATE] =
-        {.name = "avx512-full-rate",
-         ALL_ROWS,
-         .cache = {CACHE_FACTS, .l2_between_calls = 0.25},
-         .rate = {RATE_FACTS, .l2_bytes = 120e3, .memory_bytes = 28e3},
-         .contraction = WIDE_CONTRACTION,
-         .multiplication =
-             {MULTIPLICATION_FACTS,
-              .library = {.call = 0.6, .matrix = 0.15, .alone = 0.0, .operations = 163e3, .speed = 0.75, .exposed = 1.00},
-              .packed = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 165e3, .speed = 1.00, .exposed = 0.20},
-              .unpacked = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 15e3, .speed = 0.75, .exposed = 1.00},
-              .worth = 0.94, .convolutions = true, .depthwise = true, .dense_batches = true, .fixed_sizes = true,
-              .bytes = true},
-         .winograd = PROCESSOR_WINOGRAD(3),
-         .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
+    [FULL_RATE] = {.name = "avx512-full-rate",
+                   ALL_ROWS,
+                   .cache = {CACHE_FACTS, .l2_between_calls = 0.25},
+                   .rate = {RATE_FACTS, .l2_bytes = 120e3, .memory_bytes = 28e3},
+                   .contraction = WIDE_CONTRACTION,
+                   .multiplication = {MULTIPLICATION_FACTS, FULL_RATE_PRICES, .worth = 0.94, .convolutions = true,
+                                      .depthwise = true, .dense_batches = true, .fixed_sizes = true, .bytes = true},
+                   .winograd = PROCESSOR_WINOGRAD(3),
+                   .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
     [HALF_RATE] = {.name = "avx512-half-rate",
                    HALF_RATE_ROW,
                    .contraction = WIDE_CONTRACTION,
                    /* Of depthwise convolutions half the time was measured with these vectors on another processor. */
-                   .multiplication = {HALF_RATE_MULTIPLICATION(1, 1), .depthwise = true, .fixed_sizes = true},
+                   .multiplication = {MULTIPLICATION_FACTS, HALF_RATE_PRICES, .worth = 0.9, .depthwise = true,
+                                      .fixed_sizes = true},
                    .winograd = PROCESSOR_WINOGRAD(3),
                    .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
     [AVX2] = {.name = "avx2",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
-              .multiplication = {HALF_RATE_MULTIPLICATION(0.5, 0.5), .depthwise = true},
+              .multiplication = {MULTIPLICATION_FACTS, AVX2_PRICES, .worth = 0.98, .convolutions = true, .depthwise = true},
               .winograd = PROCESSOR_WINOGRAD(3),
               .attention = {PROCESSOR_ATTENTION, .scores_least = 16 << 20}},
     /* This has vectors of 128 bits in 16 registers: the first x86-64.  There larger tiles of Winograd were slower. */
     [BASELINE] = {.name = "baseline",
                   HALF_RATE_ROW,
                   .contraction = NARROW_CONTRACTION,
-                  .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25), .depthwise = true},
+                  .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25), .depthwise = true},
                   .winograd = PROCESSOR_WINOGRAD(1),
                   .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* This has them in 32 registers: aarch64, and others.  Nothing was measured there.  The numbers are the baseline's, but
@@ -162,7 +148,7 @@ static const struct target_facts rows[ROW_COUNT] = {
     [NEON] = {.name = "neon",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
-              .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.0625), .depthwise = true},
+              .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.0625), .depthwise = true},
               .winograd = PROCESSOR_WINOGRAD(1),
               .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
@@ -170,7 +156,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                      HALF_RATE_ROW,
                      .contraction = {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2},
                                      .window = WINDOW_FACTS(8), .unrolled_steps = 8},
-                     .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25)},
+                     .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25)},
                      .winograd = PROCESSOR_WINOGRAD(1),
                      .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* Local memory of a GPU holds the transformed inputs and products of two tiles or so: those of a macro-tile pass through
@@ -181,7 +167,7 @@ static const struct target_facts rows[ROW_COUNT] = {
     [DEVICE] = {.name = "device",
                 HALF_RATE_ROW,
                 .contraction = NARROW_CONTRACTION,
-                .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25)},
+                .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25)},
                 .winograd = {WINOGRAD_FACTS, .direct_speed = 0.8, .planar_speed = 0.8, .planar_tile = 0, .matmul_speed = 0.4,
                              .kinds = 1, .input_tile = 640, .output_tile = 640},
                 .attention = {ATTENTION_FACTS, .vectors_most = 16, .scores_least = 32 << 20, .few_rows_best = 15,
@@ -194,7 +180,7 @@ static const struct target_facts rows[ROW_COUNT] = {
     [DEVICE_PROCESSOR] = {.name = "processor-as-device",
                           HALF_RATE_ROW,
                           .contraction = NARROW_CONTRACTION,
-                          .multiplication = {HALF_RATE_MULTIPLICATION(0.25, 0.25)},
+                          .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25)},
                           .winograd = {WINOGRAD_FACTS, .direct_speed = 0.31, .planar_speed = 0.6, .planar_tile = 1500,
                                        .matmul_speed = 0.90, .kinds = 1, .input_tile = 230, .output_tile = 190},
                           .attention = {ATTENTION_FACTS, .vectors_most = 6, .scores_least = 128 << 10, .few_rows_best = 15,

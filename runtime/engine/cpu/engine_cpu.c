@@ -233,7 +233,7 @@ static void cpu_describe(struct engine *en, WNNDeviceInfo *out)
 
 double engine_cpu_operations(struct engine *en)
 {
-    return target_facts(&cpu_of(en)->target)->multiplication.library.operations * en->thread_count;
+    return 2e6 / target_facts(&cpu_of(en)->target)->multiplication.library.product * en->thread_count;
 }
 
 static bool cpu_is_left(struct engine *en)

@@ -3,24 +3,19 @@
  * Decides which of library and generated kernel computes a matmul faster; a convolution is one with more to sum, too.
  *
  * It decides about a contraction that the library supports, described by numbers.  Nothing is timed while a graph is built: the
- * same graph on the same machine is compiled the same way, and gives the same bits.  Time is estimated as
- *
- *   call + wake + max(arithmetic, memory) + exposed * min(arithmetic, memory)
- *
- * with facts of the table in ir/target/target.c, measured by webnn-bench (docs/contractions.md, "Library or not").
- *
- * The two differ as follows.  A generated kernel reads panels packed for it from consecutive addresses and prefetches the next
- * one, so that reading them costs little next to the arithmetic.  A call of the library costs more than a call of a function.
- * Operands that are not constants cannot be packed, which only the library makes up for.  How much reading costs next to the
- * arithmetic depends on how fast that is, so machines with two units for multiply-adds of 512 bits have facts of their own.
+ * same graph on the same machine is compiled the same way, and gives the same bits.  Time is a sum of features, each times its
+ * price on this kind of machine (ir/target/prices.h, docs/contractions.md).
  */
 #include "ir/kernel/kernel.h"
 #include "runtime/engine/onednn/onednn.h"
 
+enum { LINE_ELEMENTS = TARGET_LINE_BYTES / sizeof(float) };
+
+/** Counts what struct contraction_prices has prices of. */
 struct contraction_size {
-    double batch, rows, inner, columns;
-    double weights; /* bytes of them */
-    double bytes;   /* of all operands */
+    double batch, rows;
+    double products, ragged, windows; /* in thousands */
+    double kib;
 };
 
 /* Returns whether a convolution's results share inputs as those of a matmul do. */
@@ -65,43 +60,37 @@ static bool is_depthwise(const struct dnn_problem *p)
            !p->dilations[1] && w[3] <= KERNEL_IMMEDIATE_MAX && w[4] <= KERNEL_IMMEDIATE_MAX;
 }
 
-static struct contraction_size contraction_size(const struct dnn_problem *p)
+static struct contraction_size contraction_size(const struct dnn_problem *p, double chains)
 {
     const int rank = p->dst.rank;
-    struct contraction_size s = {.batch = 1};
+    const bool convolves = p->kind == DNN_CONVOLUTION;
+    const int along = convolves ? 1 : rank - 1;
+    const int64_t columns = p->dst.dims[along], inner = p->src.dims[along];
+    const int64_t window = convolves ? p->weights.dims[2] * p->weights.dims[3] : 1;
+    struct contraction_size s = {.batch = 1, .rows = 1};
 
-    if (p->kind == DNN_CONVOLUTION) {
-        s.rows = (double)(p->dst.dims[0] * p->dst.dims[2] * p->dst.dims[3]);
-        s.columns = (double)p->dst.dims[1];
-        s.inner = (double)(p->src.dims[1] * p->weights.dims[2] * p->weights.dims[3]);
-    } else {
-        s.rows = (double)p->dst.dims[rank - 2];
-        s.columns = (double)p->dst.dims[rank - 1];
-        s.inner = (double)p->src.dims[rank - 1];
-        for (int i = 0; i < rank - 2; i++)
-            s.batch *= (double)p->dst.dims[i];
+    for (int i = 0; i < rank; i++) {
+        s.rows *= i == along ? 1 : (double)p->dst.dims[i];
+        s.batch *= convolves || i >= rank - 2 ? 1 : (double)p->dst.dims[i];
     }
-    s.weights = (double)dnn_elements(&p->weights) * sizeof(float);
-    s.bytes = s.weights + (double)(dnn_elements(&p->src) + dnn_elements(&p->dst)) * sizeof(float);
+    s.products = s.rows * (double)columns * (double)inner * (double)window * 1e-3;
+    s.ragged = columns % LINE_ELEMENTS ? s.products * (s.rows < chains ? chains / s.rows : 1) : 0;
+    s.windows = window > 1 ? s.products / (double)inner : 0;
+    s.kib = (double)dnn_elements(&p->weights) * sizeof(float) / 1024;
     return s;
 }
 
-static double contraction_time(const struct library *l, const struct multiplication_cost *c, const struct contraction_size *s)
+/* Returns the nanoseconds that a way to compute a contraction takes.  The library wakes all threads whatever the size. */
+static double contraction_time(const struct library *l, const struct contraction_prices *p, const struct contraction_size *s)
 {
     const struct target_facts *f = l->facts;
-    /* Where rows are many, operands that change are in the cache, because what comes before has just written them. */
-    const double bytes = s->rows > f->contraction.few_rows && f->multiplication.convolutions ? s->weights : s->bytes;
-    const bool far = bytes > f->cache.l2_between_calls * (double)l->cache_bytes;
-    double arithmetic = 2 * s->batch * s->rows * s->columns * s->inner / c->operations;
-    double memory = bytes / (c->speed * (far ? f->rate.memory_bytes : f->rate.l2_bytes));
-    double wake = 0;
+    const bool far = s->kib * 1024 > f->cache.l2_between_calls * (double)l->cache_bytes;
+    const double memory = (far ? p->far : p->near) * s->kib;
+    const double arithmetic = p->product * s->products + p->ragged * s->ragged + p->window * s->windows;
+    const bool divided = l->threads > 1 && (p == &f->multiplication.library || arithmetic + memory > 2e3 * f->call.thread_work);
 
-    if (l->threads > 1 && (arithmetic > memory ? arithmetic : memory) > c->alone) {
-        wake = f->call.wake;
-        arithmetic /= l->threads; /* memory is shared */
-    }
-    return c->call + c->matrix * s->batch + wake +
-           (arithmetic > memory ? arithmetic + c->exposed * memory : memory + c->exposed * arithmetic);
+    return p->call + p->matrix * s->batch + memory + /* which is shared */
+           (divided ? 1e3 * f->call.wake + arithmetic / l->threads : arithmetic);
 }
 
 bool dnn_repays_packing(const struct library *l, const struct dnn_problem *p)
@@ -126,9 +115,10 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
     if (p->parts || p->src_type != dnnl_f32 || !(p->kind == DNN_MATMUL || (f->convolutions && constant && is_ungrouped(p))))
         return true;
 
-    const struct contraction_size s = contraction_size(p);
+    const struct contraction_size s = contraction_size(p, l->facts->contraction.chains);
     const double library = contraction_time(l, &f->library, &s);
     const double generated = contraction_time(l, constant ? &f->packed : &f->unpacked, &s);
 
-    return library * f->worth <= generated || (s.rows > l->facts->contraction.few_rows && library - generated < f->worth_tall);
+    return library * f->worth <= generated ||
+           (s.rows / s.batch > l->facts->contraction.few_rows && library - generated < f->compile);
 }

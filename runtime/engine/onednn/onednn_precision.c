@@ -109,7 +109,7 @@ static bool gains(const struct library *l, const struct dnn_problem *p, int64_t 
     const int64_t summed = w->dims[summed_dim(p, DNN_WEIGHTS)] * parts;
     const int64_t results = p->kind == DNN_MATMUL ? w->dims[w->rank - 1] : w->dims[w->rank - 4];
     const double src = (double)dnn_elements(&p->src) * sizeof(float), weights = (double)dnn_elements(w) * sizeof(float);
-    const double arithmetic = dnn_flops(p) / f->multiplication.library.operations / l->threads;
+    const double arithmetic = dnn_flops(p) * f->multiplication.library.product * 5e-7 / l->threads;
     const bool far = weights > f->cache.l2_reused_share * (double)f->cache.l2_bytes;
     const double memory = weights / (far ? f->rate.memory_bytes : f->rate.l2_bytes);
     const double rate = l->bfloat16 * lanes_used(summed, SUMMED_AT_ONCE) * lanes_used(results, RESULTS_AT_ONCE);

@@ -101,7 +101,7 @@ static const struct range ranges[] = {
     RANGE(DOUBLE, double, contraction.split_far, 1, 4),
     RANGE(DOUBLE, double, contraction.empty_lanes, 1, 4),
     RANGE(DOUBLE, double, multiplication.worth, 0.5, 1),
-    RANGE(DOUBLE, double, multiplication.worth_tall, 0.1, 100),
+    RANGE(DOUBLE, double, multiplication.compile, 0, 1e5),
     RANGE(DOUBLE, double, multiplication.worth_bfloat16, 0.5, 1),
     RANGE(INT64, int64_t, multiplication.long_filter_width, 1, 1024),
     RANGE(INT64, int64_t, multiplication.long_filter_channels, 1, 1024),
@@ -212,14 +212,12 @@ TEST(operations_are_ordered)
     }
 }
 
-static void check_way(const struct multiplication_cost *c, double operations_low)
+static void check_way(const struct contraction_prices *p, double product_high)
 {
-    assert_true(c->call > 0 && c->call < 100);
-    assert_true(c->matrix >= 0 && c->matrix < 100); /* 0: calls of a kernel cost what one call does */
-    assert_true(c->alone >= 0 && c->alone < 1e4);   /* 0: the library always wakes its team */
-    assert_true(c->operations > operations_low && c->operations < 1e8);
-    assert_true(c->speed > 0.1 && c->speed <= 1);
-    assert_true(c->exposed > 0 && c->exposed <= 1);
+    assert_true(p->call >= 0 && p->call < 1e5 && p->matrix >= 0 && p->matrix < 1e5);
+    assert_true(p->product > 1 && p->product < product_high);
+    assert_true(p->ragged >= 0 && p->ragged < p->product && p->window >= 0 && p->window < 1e3);
+    assert_true(p->near > 0 && p->far >= p->near && p->far < 1e3);
 }
 
 /* Facts that depend on each other do so in the same way on every machine. */
@@ -242,12 +240,10 @@ TEST(facts_agree)
         for (uint32_t r = 0; r < 2 && f->contraction.tile.padded_rows[r]; r++)
             assert_int_equal(f->contraction.tile.m_block_padded % f->contraction.tile.padded_rows[r], 0);
         assert_true(f->winograd.weight_near <= f->winograd.weight_far && f->winograd.weight_far <= f->winograd.weight_first);
-        check_way(&f->multiplication.library, 5e3);
-        check_way(&f->multiplication.packed, 1e4);
-        check_way(&f->multiplication.unpacked, 1e3);
-        assert_true(f->multiplication.unpacked.operations < f->multiplication.packed.operations);
-        /* one thread's share and the work that is worth a second one are the same thing */
-        assert_true(f->multiplication.packed.alone == 2 * f->call.thread_work);
+        check_way(&f->multiplication.library, 300);
+        check_way(&f->multiplication.packed, 100);
+        check_way(&f->multiplication.unpacked, 1000);
+        assert_true(f->multiplication.unpacked.product > f->multiplication.packed.product);
     }
 }
 
@@ -283,10 +279,10 @@ TEST(targets_find_their_rows)
     /* wider vectors multiply faster; NEON, WebAssembly and devices have those of the baseline */
     for (uint32_t i = 1; target_facts_at(i); i++) {
         const struct target_facts *f = target_facts_at(i), *before = target_facts_at(i - 1);
-        const double speed = f->multiplication.packed.operations, other = before->multiplication.packed.operations;
+        const double price = f->multiplication.packed.product, other = before->multiplication.packed.product;
         const bool short_vectors = f == target_device_facts(false) || f == target_device_facts(true);
-        assert_true(strcmp(f->name, "neon") && strcmp(f->name, "webassembly") && !short_vectors ? speed < other
-                                                                                                : speed == other);
+        assert_true(strcmp(f->name, "neon") && strcmp(f->name, "webassembly") && !short_vectors ? price > other
+                                                                                                : price == other);
     }
 }
 

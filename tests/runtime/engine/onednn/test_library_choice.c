@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Which contractions the library is given: those that it computes (nearly) as fast as generated kernels do, by the cost model
- * of runtime/engine/onednn/onednn_choose.c.  The sizes here are far from where the two are level, so that a change of constants
- * does not matter.
+ * Which contractions the library is given: those that it computes (nearly) as fast as generated kernels do, by the prices of
+ * ir/target/prices.h.
  */
 #include "runtime/engine/onednn/library_support.h"
 
@@ -17,28 +16,72 @@ static bool wanted(struct library *l, bool constant, uint32_t rows, uint32_t inn
     return wants;
 }
 
-static void compare_rate(bool full)
+static void compare_kind(uint32_t vector_bits, bool full)
 {
     library_compare(
-        library,
-        &(struct target){.isa.vector_bits = 512, .cache_bytes = 1 << 20, .full_rate = full, .thread_count = TEST_THREADS});
+        library, &(struct target){
+                     .isa.vector_bits = vector_bits, .cache_bytes = 1 << 20, .full_rate = full, .thread_count = TEST_THREADS});
 }
 
-TEST(contractions_are_chosen_by_cost)
+static bool wants_convolution(uint32_t size, uint32_t inputs, uint32_t results, uint32_t window, uint32_t groups)
 {
-    /* bound by memory: weights in panels are read faster */
-    assert_false(wanted(library, true, 1, 1024, 1024));
-    assert_false(wanted(library, true, 4, 1024, 1024));
-    /* the call costs more than the work */
-    assert_false(wanted(library, true, 4, 16, 16));
-    assert_false(wanted(library, false, 2, 16, 16));
-    /* but not more than compiling is worth */
-    assert_true(wanted(library, true, 50, 42, 24));
-    /* bound by arithmetic */
-    assert_true(wanted(library, true, 512, 512, 512));
-    /* given at run time: nothing is packed */
-    assert_true(wanted(library, false, 1, 1024, 1024));
-    assert_true(wanted(library, false, 128, 128, 128));
+    WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
+
+    options.groups = groups;
+    struct subject s = subject_begin();
+    apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, size, size),
+          OPERAND(&s, true, results, inputs / groups, window, window), NULL);
+    assert_true(library_takes_node(library, s.nodes[0]));
+    bool wants = library_wants_node(library, s.nodes[0]);
+    subject_end(&s);
+    return wants;
+}
+
+/* Contractions of the benchmark networks, and which of library and kernel each kind of machine takes for them: with two units
+ * for multiply-adds of 512 bits, with one, and with vectors of 256 bits. */
+TEST(choices_are_those_of_the_prices)
+{
+    enum { COMPUTED = 1000 };
+    static const struct {
+        const char *chosen; /* L: the library, k: a kernel */
+        /* Rows, inner dimension and columns of a matmul, whose columns may be COMPUTED; rows (and columns) of pixels, input and
+         * output channels, and rows of the window of a convolution. */
+        uint32_t sizes[4];
+    } cases[] = {{"kLk", {128, 768, 768}},
+                 {"kLk", {128, 768, 3072}},
+                 {"kLk", {128, 3072, 768}},
+                 {"LLk", {1500, 384, 1536}},
+                 {"kLk", {512, 512, 512}},
+                 {"LLk", {2048, 512, 512}},
+                 {"kkL", {1, 2048, 1000}},
+                 {"kkk", {1, 1024, 1024}},
+                 {"kkk", {4, 16, 16}},
+                 {"LLL", {50, 42, 24}},
+                 {"kkk", {2, 16, 16, COMPUTED}},
+                 {"LLL", {1, 1024, 1024, COMPUTED}},
+                 {"LLL", {128, 128, 128, COMPUTED}},
+                 {"LLk", {56, 64, 256, 1}},
+                 {"kLk", {14, 1024, 256, 1}},
+                 {"kLk", {7, 2048, 512, 1}},
+                 {"kLk", {7, 160, 960, 1}},
+                 {"kLk", {9, 512, 512, 3}},
+                 {"LLk", {58, 64, 64, 3}},
+                 {"LLL", {229, 3, 64, 7}},
+                 {"LLL", {226, 3, 32, 3}}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (uint32_t kind = 0; kind < 3; kind++) {
+            const uint32_t *n = cases[i].sizes;
+
+            compare_kind(kind < 2 ? 512 : 256, !kind);
+            const bool wants =
+                n[3] % COMPUTED ? wants_convolution(n[0], n[1], n[2], n[3], 1) : wanted(library, !n[3], n[0], n[1], n[2]);
+            if (wants != (cases[i].chosen[kind] == 'L'))
+                fail_msg("case %zu, machine %u: the library is %sgiven it", i, kind, wants ? "" : "not ");
+        }
+    /* groups are contractions of their own */
+    compare_kind(512, true);
+    assert_true(wants_convolution(7, 1024, 1024, 1, 2));
 }
 
 TEST(many_small_contractions_are_kernels)
@@ -70,38 +113,6 @@ TEST(the_library_gets_what_nothing_is_compared_with)
     assert_true(library_wants_node(l, s.nodes[0]));
     subject_end(&s);
     library_free(l);
-}
-
-static bool wants_convolution(uint32_t size, uint32_t inputs, uint32_t results, uint32_t window, uint32_t groups)
-{
-    WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
-
-    options.groups = groups;
-    struct subject s = subject_begin();
-    apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, size, size),
-          OPERAND(&s, true, results, inputs / groups, window, window), NULL);
-    assert_true(library_takes_node(library, s.nodes[0]));
-    bool wants = library_wants_node(library, s.nodes[0]);
-    subject_end(&s);
-    return wants;
-}
-
-/* The faster the arithmetic, the more it matters that weights are fetched meanwhile. */
-TEST(weights_count_at_full_rate)
-{
-    compare_rate(true);
-    assert_false(wanted(library, true, 128, 768, 3072));
-    assert_false(wanted(library, true, 4, 1024, 1024));
-    assert_true(wanted(library, true, 2048, 512, 512));
-    assert_true(wanted(library, false, 128, 128, 128));
-    /* weights that come from memory for few pixels, and weights that stay in the cache */
-    assert_false(wants_convolution(7, 2048, 512, 1, 1));
-    assert_true(wants_convolution(56, 64, 256, 1, 1));
-    /* likewise windows */
-    assert_false(wants_convolution(9, 512, 512, 3, 1));
-    assert_true(wants_convolution(58, 64, 64, 3, 1));
-    /* groups are contractions of their own */
-    assert_true(wants_convolution(7, 1024, 1024, 1, 2));
 }
 
 /* Of a row, with padding as wide as the filter allows: what the library does with matrices of one row. */
@@ -153,13 +164,6 @@ TEST(transposed_convolutions_are_chosen_by_cost)
     assert_true(wants_transposed(true, 2));
 }
 
-TEST(more_is_given_at_half_rate)
-{
-    assert_true(wanted(library, true, 128, 768, 3072));
-    assert_true(wants_convolution(7, 2048, 512, 1, 1));
-    assert_true(wants_convolution(9, 512, 512, 3, 1));
-}
-
 /* matmul(x, transpose(y)), the heads of a row next to each other: whether the library reads y by strides. */
 static bool takes_heads(void)
 {
@@ -178,16 +182,16 @@ static bool takes_heads(void)
 
 TEST(strided_heads_are_chosen_by_cost)
 {
-    compare_rate(false);
+    compare_kind(512, false);
     assert_true(takes_heads());
-    compare_rate(true);
+    compare_kind(512, true);
     /* AVX-512: dense batches do not go to gemm, and in oneDNN 3 strided ones do not either. */
     assert_int_equal(takes_heads(), DNNL_VERSION_MAJOR >= 3 || !convolutions_sum_in_place());
 }
 
 static int compare(void **state)
 {
-    compare_rate(false);
+    compare_kind(512, false);
     return 0;
 }
 
