@@ -217,9 +217,11 @@ static bool run_steps(struct invocation *i, const bool *skipped, const struct en
             if (l->stop && !x->functions->counts_steps && has_stopped(i, l))
                 break;
             move_addresses(i, l, k);
+            i->is_odd = k % 2;
             if (!run_range(i, l->first, l->first + l->count, skipped, stop, &start, e))
                 return false;
         }
+        i->is_odd = false;
         done = l->first + l->count;
     }
     return run_range(i, done, x->step_count, skipped, stop, &start, e);
@@ -339,6 +341,7 @@ bool executable_run(struct executable *x, const struct engine_binding *inputs, c
     if (!i)
         return false;
     i->failure[0] = '\0';
+    i->is_odd = false;
     bool ok = !x->functions->begin || x->functions->begin(i, e);
     if (ok) {
         const bool all = bind(i, inputs, outputs);

@@ -19,6 +19,7 @@ struct invocation {
     struct executable *executable;
     struct engine_buffer *memory; /* executable->memory_bytes: the arena, then what the engine added */
     bool borrows;                 /* that memory was counted with the executable */
+    bool is_odd;                  /* an iteration of a loop with an odd number is running */
     engine_address *addresses;    /* of the tensors of all steps: those of step s begin at steps[s].first */
     bool *chosen, *skipped; /* by output, by step: what was wanted last, and left out for it (wanted.h); NULL: never asked */
     void *data;             /* the engine's */

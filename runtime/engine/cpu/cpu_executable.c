@@ -171,9 +171,27 @@ static void poison_around(const struct invocation *i, uint32_t step)
 #endif
 }
 
+/* Units that turn are computed in about so many calls. */
+enum { TURN_CALLS = 16 };
+
+/*
+ * Computes units.  If iterations of a loop read more than the L2 cache holds, such as weights of a recurrent step, the part
+ * that the one before read last is still there: odd ones begin with it and go backward.
+ */
+static void run_units(const struct cpu_step *s, const struct kernel_args *args, int64_t begin, int64_t end, bool is_odd)
+{
+    const int64_t most = is_odd && s->turns ? (end - begin + TURN_CALLS - 1) / TURN_CALLS : end - begin;
+
+    for (int64_t high = end, low; high > begin; high = low) {
+        low = high - begin > most ? high - most : begin;
+        s->function(args, low, high);
+    }
+}
+
 struct kernel_run {
     const struct cpu_executable *x;
     const struct cpu_step *step;
+    bool is_odd;
     void *const *tensors;
     char *scratch; /* of part 0 */
 };
@@ -191,7 +209,7 @@ static void kernel_part(void *user, uint32_t part, uint32_t parts)
 
     uint64_t start = trace ? nanoseconds_now() : 0;
 
-    s->function(&args, begin, begin + each + (part < rest));
+    run_units(s, &args, begin, begin + each + (part < rest), r->is_odd);
     if (start) /* within the step's own span: how evenly the work was cut */
         trace_add(trace, r->x->base.profile.steps[s - r->x->steps].trace_name, start, nanoseconds_now());
 }
@@ -208,10 +226,10 @@ static bool run_kernel(struct invocation *i, uint32_t step)
     if (s->parts == 1 || data->alone) { /* without the calls that a team takes */
         struct kernel_args args = {tensors, s->params, scratch};
 
-        s->function(&args, 0, s->units);
+        run_units(s, &args, 0, s->units, i->is_odd);
         return true;
     }
-    struct kernel_run r = {x, s, tensors, scratch};
+    struct kernel_run r = {x, s, i->is_odd, tensors, scratch};
     threads_run(s->parts, kernel_part, &r);
     return true;
 }
@@ -254,11 +272,13 @@ static bool add_kernel(struct cpu_executable *x, uint32_t step, const struct ste
 {
     struct cpu_step *s = &x->steps[step];
     struct step_profile *profile = &x->base.profile.steps[step];
+    const struct cache_facts *cache = &target_facts_everywhere()->cache;
 
     s->function = function;
     s->params = arena_copy(&x->base.arena, run->params, run->param_count * sizeof *run->params);
     s->units = run->units;
     s->parts = program_kernel_parts(run->flops, run->bytes, run->units, x->thread_count);
+    s->turns = run->bytes > cache->l2_hot_share * (double)cache->l2_bytes;
     x->needs_team |= s->parts > 1;
     snprintf(profile->implementation, sizeof profile->implementation, "generated, %u part%s", s->parts,
              s->parts == 1 ? "" : "s");

@@ -19,6 +19,7 @@ struct cpu_step {
     int64_t units;
     uint32_t parts;   /* threads that divide the units */
     uint32_t binding; /* LIBRARY: index of its library_bindings in an invocation */
+    bool turns;       /* odd iterations of a loop compute the last units first */
 };
 
 struct cpu_executable {

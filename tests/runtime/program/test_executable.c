@@ -232,13 +232,16 @@ TEST(units_are_split)
     set_kernel(add(&p, STEP_KERNEL, 2, (struct location[]){AT(LOCATION_INPUT, 0, 0, N * 4), AT(LOCATION_OUTPUT, 0, 0, N * 4)}),
                k, 1000);
     ((struct schedule *)p.steps[0].schedule)->cost.operations = 1e9;
+    ((struct schedule *)p.steps[0].schedule)->cost.bytes = 1e6; /* more than L2 holds: odd iterations go backward in pieces */
+    p.loops = arena_copy(&p.arena, &(struct program_loop){.count = 1, .iterations = 2}, sizeof *p.loops);
+    p.loop_count = 1;
     struct made *m = make(&p, functions, 3);
     float *in = malloc(N * 4), *out = calloc(N, 4);
     for (int i = 0; i < N; i++)
         in[i] = (float)i;
     assert_true(run(m, in, out));
-    assert_int_equal(split_calls, 3);
-    assert_int_equal(split_units, 38);
+    assert_int_equal(split_calls, 3 + 38);
+    assert_int_equal(split_units, 2 * 38);
     for (int i = 0; i < N; i++)
         assert_true(out[i] == -(float)i);
     free(in);
