@@ -404,6 +404,57 @@ static struct value *slice_rows(struct graph *g, struct node *n)
     return inputs[0] ? make_node(g, n, OP_MATMUL, matmul, 2, inputs, matmul->options, &matmul->args) : NULL;
 }
 
+/* Returns whether v is first, first + 1 ... along its last dimension, and has no other. */
+static bool is_range(const struct value *v, double *first)
+{
+    const dtype type = v->type.type;
+    const uint32_t last = v->type.rank - 1;
+
+    if (v->kind != VALUE_CONSTANT || !v->type.rank || type_elements(&v->type) != v->type.dims[last] ||
+        (type != WNNOperandDataType_Int32 && type != WNNOperandDataType_Int64))
+        return false;
+    for (uint32_t i = 0; i < v->type.dims[last]; i++) {
+        union scalar s = {0};
+        memcpy(&s, (const char *)v->constant->data + i * dtype_size(type), dtype_size(type));
+        const double number = scalar_to_double(s, type);
+        if (!i)
+            *first = number;
+        if (number != *first + i || fabs(number) > INT32_MAX)
+            return false;
+    }
+    return true;
+}
+
+/*
+ * matmul(cast(equal(x, 0 1 2 ...)), w), the embedding of one-hot rows, reads the row of w that x names, or gives zeros if x
+ * names none.  A sum of one finite number times 1 and others times 0 is that number, and it is never -0, as with the addition
+ * here. There are more nodes, but no matmul, and no rule leads back.
+ */
+static struct value *gather_hot_rows(struct graph *g, struct node *n)
+{
+    const struct node *cast = producer_of(in0(n), OP_CAST), *equal = cast ? producer_of(in0(cast), OP_EQUAL) : NULL;
+    struct value *w = n->inputs[1].value;
+    WNNGatherOptions options = WNN_GATHER_OPTIONS_INIT;
+    double first;
+
+    if (!equal || w->type.rank != 2)
+        return NULL;
+    const uint32_t range = is_range(equal->inputs[0].value, &first) ? 0 : 1, rank = in0(n)->type.rank;
+    struct value *x = equal->inputs[1 - range].value;
+    if (!is_range(equal->inputs[range].value, &first) || x->type.rank != rank || x->type.dims[rank - 1] != 1 ||
+        w->type.dims[0] != in0(n)->type.dims[rank - 1] || !all_finite(w))
+        return NULL;
+    struct value *inside = make_binary(g, n, OP_GREATER_OR_EQUAL, x, make_number(g, x, first));
+    struct value *below = make_binary(g, n, OP_LESSER_OR_EQUAL, x, make_number(g, x, first + w->type.dims[0] - 1));
+    struct value *row = first != 0 ? make_binary(g, n, OP_SUB, x, make_number(g, x, first)) : x;
+
+    inside = make_binary(g, n, OP_LOGICAL_AND, inside, below);
+    row = make_reshape(g, n, n, row, rank - 1, x->type.dims);
+    row = make_node(g, n, OP_GATHER, n, 2, (struct value *[]){w, row}, &options, NULL);
+    row = make_binary(g, n, OP_ADD, row, make_number(g, w, 0));
+    return make_node(g, n, OP_WHERE, n, 3, (struct value *[]){inside, row, make_number(g, w, 0)}, NULL, NULL);
+}
+
 /* ---- operands ---- */
 
 /* Returns a constant of equal elements as a scalar: broadcasting gives the same elements, and a kernel needs no memory for
@@ -460,7 +511,7 @@ struct value *canonicalize_movement(struct graph *g, struct node *n)
         {OP_SLICE, slice_rows},           {OP_CAST, merge_casts},
         {OP_CONCAT, join_split},          {OP_CONCAT, merge_concats},
         {OP_CONV2D, merge_padding},       {OP_GATHER, cast_gathered},
-        {OP_MUL, dequantize_scaled},
+        {OP_MUL, dequantize_scaled},      {OP_MATMUL, gather_hot_rows},
     };
 
     struct value *v = NULL;
