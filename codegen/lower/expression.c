@@ -22,7 +22,6 @@ static V compute_quantised(struct emitter *e, const struct context *cx, const st
     const struct kexpr *most = of->op == K_MIN ? &e->k->exprs[of->args[1]] : NULL;
     const bool bounded = most && most->op == K_CONST && by->op == K_CONST && most->bits.f32 <= QUOTIENT_MOST * by->bits.f32;
 
-    frame_here(&e->frame);
     return emit_quantised(&e->m, x, scale, zero_point, to == KT_I8, bounded);
 }
 
@@ -58,12 +57,11 @@ static uint32_t find_whole(const struct kexpr *exprs, uint32_t expr, int32_t *le
     return x->args[0];
 }
 
-static V compute_whole(struct emitter *e, const struct context *cx, uint32_t expr, uint32_t bits, int32_t less, uint32_t lanes)
+static V compute_whole(struct emitter *e, const struct context *cx, uint32_t bits, int32_t less, uint32_t lanes)
 {
     const struct build *m = &e->m;
     V number = expr_value_lanes(e, cx, bits, lanes);
 
-    frame_at(&e->frame, e->info.expr_level[expr]);
     number = op_bits(m, op_or(m, number, const_int_like(m, number, MANTISSA_BITS)), type_f32);
     return op_sub(m, number, const_f_like(m, number, (1 << 23) + less));
 }
@@ -86,7 +84,6 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
         return accumulator_scan(e, cx, expr, expr_value_lanes(e, cx, x->args[0], accumulator_lanes(e, cx, expr)));
     case K_INDEX: {
         struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
-        frame_at(&e->frame, e->info.expr_level[expr]);
         V index = form_lanes(e, cx, &p);
         return op_sext(&e->m, index, type_like(type_i64, index));
     }
@@ -100,20 +97,16 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
     int32_t less;
     const uint32_t whole = e->m.isa->slow_conversions ? find_whole(e->k->exprs, expr, &less) : KEXPR_NONE;
     if (whole != KEXPR_NONE)
-        return compute_whole(e, cx, expr, whole, less, lanes);
+        return compute_whole(e, cx, whole, less, lanes);
     float table[16];
     const uint32_t index = x->type == KT_F32 ? lookup_find(e, expr, lanes, table) : KEXPR_NONE;
-    if (index != KEXPR_NONE) {
-        V bits = expr_value_lanes(e, cx, index, lanes);
-        frame_at(&e->frame, e->info.expr_level[expr]);
-        return emit_lookup(&e->m, table, bits);
-    }
+    if (index != KEXPR_NONE)
+        return emit_lookup(&e->m, table, expr_value_lanes(e, cx, index, lanes));
     if (frame_is_here(&e->frame, e->info.expr_level[expr]) && schedule_quantised(e->s, expr, &quantised) &&
         quantise_has(&e->m, lanes, &e->k->exprs[quantised.scale]))
         return compute_quantised(e, cx, &quantised, lanes, x->type);
     for (uint32_t i = 0; i < 3 && x->args[i] != KEXPR_NONE; i++)
         args[i] = expr_value_lanes(e, cx, x->args[i], lanes);
-    frame_at(&e->frame, e->info.expr_level[expr]);
     enum ktype from = x->args[0] != KEXPR_NONE ? e->k->exprs[x->args[0]].type : x->type;
     return emit_operation(&e->m, x->op, x->type, from, args[0], args[1], args[2]);
 }
@@ -134,7 +127,7 @@ V expr_value(struct emitter *e, const struct context *cx, uint32_t expr)
 {
     struct cached *c = &e->cache.exprs[cache_index(e, cx, expr)];
     uint32_t serial = e->frame.levels[e->info.expr_level[expr]].serial;
-    struct loop_place *here = e->m.b->at;
+    struct loop_place *here = frame_at(&e->frame, e->info.expr_level[expr]);
     if (c->serial != serial && load_is_transposed(e, cx, expr)) {
         V values[COPIES_MAX];
         emit_transposed_load(e, cx, expr, values);

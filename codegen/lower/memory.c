@@ -200,11 +200,9 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     bool filled = false;
 
     V address = operand_address(e, cx, expr, element);
-    if (address) {
-        frame_at(&e->frame, level);
-        value = op_load(m, type_lanes(element, expr_is_vector(e, cx, expr) ? cx->lanes : 1), address, NULL, align);
-        return widen_float(m, value, dtype);
-    }
+    if (address)
+        return widen_float(
+            m, op_load(m, type_lanes(element, expr_is_vector(e, cx, expr) ? cx->lanes : 1), address, NULL, align), dtype);
     if (load_is_strided(e, cx, expr))
         return emit_strided_load(e, cx, expr);
     if (load_branches(e, cx, expr))

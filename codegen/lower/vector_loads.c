@@ -128,7 +128,7 @@ V emit_strided_load(struct emitter *e, const struct context *cx, uint32_t expr)
 
 /* Returns the number that all lanes are below, of 32 bits: the size of an index that is data, or one more than the last lane,
  * which quotients do not exceed. */
-static V bound_of(struct emitter *e, const struct context *cx, const struct kexpr *x, uint32_t level, V lanes)
+static V bound_of(struct emitter *e, const struct context *cx, const struct kexpr *x, V lanes)
 {
     const struct build *m = &e->m;
     V size = NULL, last = cx->mask ? cx->left : const_index(m, cx->lanes);
@@ -138,7 +138,6 @@ static V bound_of(struct emitter *e, const struct context *cx, const struct kexp
         if (e->s->var_lanes[var] && e->k->vars[var].kind == KVAR_LOADED)
             size = number_value(e, e->info.var_number[var]);
     }
-    frame_at(&e->frame, level);
     if (size)
         return op_trunc(m, size, type_i32);
     last = op_extract(m, lanes, op_sub(m, last, const_int(m, 64, 1)));
@@ -206,7 +205,7 @@ V emit_permuted_load(struct emitter *e, const struct context *cx, uint32_t expr,
     const struct schedule_expr *x = &e->s->exprs[expr];
     const uint32_t bits = 8 * (uint32_t)dtype_size(e->k->tensors[e->k->exprs[expr].tensor].type), part = e->s->lanes,
                    count = cx->lanes / part;
-    V bound = bound_of(e, cx, &e->k->exprs[expr], e->info.expr_level[expr], lanes), parts[LANES_MAX];
+    V bound = bound_of(e, cx, &e->k->exprs[expr], lanes), parts[LANES_MAX];
 
     if (guard)
         bound = op_select(m, guard, bound, const_int(m, 32, 0));
