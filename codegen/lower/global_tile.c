@@ -177,7 +177,7 @@ static void emit_tile_at(const struct global_tile *g, V m0, V n0)
         factors[v] = t->totals ? NULL : late_factor(g, v);
     V array = item_tile_store(t, factors);
     if (t->share) {
-        V memory = loop_group_array(m->b, type_of(t->type), (int64_t)sizeof(float) * items * (t->t->k_items - 1));
+        V memory = loop_array(m->b, LOOP_GROUP_ARRAY, type_of(t->type), (int64_t)sizeof(float) * items * (t->t->k_items - 1));
         item_tile_add_shares(t, array, memory, space_place(e, LOOP_ITEM, 0), items, 1);
     }
     item_tile_points(t, array, m0, n0, lanes);

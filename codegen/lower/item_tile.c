@@ -171,7 +171,7 @@ V item_tile_store(struct item_tile *t, const V *factors)
 {
     const struct build *m = &t->e->m;
     const uint32_t lanes = t->s->lanes;
-    V array = loop_array(m->b, type_of(t->type), (int64_t)sizeof(float) * t->count * lanes);
+    V array = loop_array(m->b, LOOP_ARRAY, type_of(t->type), (int64_t)sizeof(float) * t->count * lanes);
 
     for (uint32_t i = 0; i < t->count; i++) {
         const struct item_sum *s = &t->sums[i];

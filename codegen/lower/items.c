@@ -167,9 +167,9 @@ static void emit_rows(struct emitter *e, const struct gpu_schedule *s)
         const T type = x->op != K_REDUCE ? type_i32 : accumulator_type(e, i);
         largest = loop_type_bits(type) > loop_type_bits(largest) ? type : largest;
         if (x->op == K_REDUCE && kexpr_is_place(x) && !sharing.places)
-            sharing.places = loop_group_array(m->b, type_i32, s->local[0] * (int64_t)sizeof(int32_t));
+            sharing.places = loop_array(m->b, LOOP_GROUP_ARRAY, type_i32, s->local[0] * (int64_t)sizeof(int32_t));
     }
-    sharing.memory = loop_group_array(m->b, largest, s->local[0] * (int64_t)loop_type_bits(largest) / 8);
+    sharing.memory = loop_array(m->b, LOOP_GROUP_ARRAY, largest, s->local[0] * (int64_t)loop_type_bits(largest) / 8);
     e->sharing = &sharing;
     frame_open(&e->frame, LEVEL_UNIT);
     space_decode(e, &s->dimensions[0], space_place(e, LOOP_GROUP, 0));
@@ -402,7 +402,7 @@ static void emit_group_block(struct emitter *e, const struct gpu_schedule *s)
     const T type = type_of(e->k->exprs[expr].type);
     const int64_t length = s->block.side + 1, size = loop_type_bits(type) / 8;
     V pitch = const_index(m, length), side = const_index(m, s->block.side);
-    V block = loop_group_array(m->b, type, s->block.side * length * size);
+    V block = loop_array(m->b, LOOP_GROUP_ARRAY, type, s->block.side * length * size);
 
     V last = op_mul(m, space_place(e, LOOP_GROUP, 0), side), across = op_mul(m, space_place(e, LOOP_GROUP, 1), side);
     space_decode(e, &s->dimensions[2], space_item(e, s, 2, 1));
@@ -439,7 +439,7 @@ static void emit_items(struct emitter *e, const struct gpu_schedule *s)
 {
     frame_open(&e->frame, LEVEL_ENTRY);
     if (s->kept != KEXPR_NONE)
-        e->args.scratch = loop_array(e->m.b, type_f32, s->kept_elements * (int64_t)sizeof(float));
+        e->args.scratch = loop_array(e->m.b, LOOP_ARRAY, type_f32, s->kept_elements * (int64_t)sizeof(float));
     if (s->shape == GPU_ROWS)
         emit_rows(e, s);
     else if (s->shape == GPU_POINTS)
@@ -474,7 +474,8 @@ static void make_locals(struct stages *g, V group)
     for (uint32_t i = 0; i < k->local_count; i++) {
         const T type = storage_type(k->locals[i].type);
         if (g->s->locals[i].in_local_memory)
-            g->locals[i] = loop_group_array(m->b, type, k->locals[i].elements * (int64_t)dtype_size(k->locals[i].type));
+            g->locals[i] =
+                loop_array(m->b, LOOP_GROUP_ARRAY, type, k->locals[i].elements * (int64_t)dtype_size(k->locals[i].type));
         else
             g->locals[i] = op_address(m, type_i8, scratch, op_add(m, part, const_int(m, 64, g->s->locals[i].offset)));
     }
@@ -538,7 +539,7 @@ static bool emit_stages(const struct build *m, const struct gpu_schedule *s, boo
     for (uint32_t i = 0; i < k->stage_count; i++)
         combines |= s->stages[i].shape == GPU_ROWS;
     if (combines)
-        g.at.memory = loop_group_array(m->b, type_i32, s->local[0] * (int64_t)sizeof(int32_t));
+        g.at.memory = loop_array(m->b, LOOP_GROUP_ARRAY, type_i32, s->local[0] * (int64_t)sizeof(int32_t));
     g.at.tile = loop_for_begin(m->b, ends[0], ends[1], 0);
     for (uint32_t i = 0; good && i < k->stage_count; i++) {
         const struct kstage *stage = &k->stages[i];

@@ -471,7 +471,7 @@ static void emit_points(const struct matrix_tile *x)
 
 static V quads(const struct build *m, T element, uint32_t count)
 {
-    return loop_array(m->b, type_lanes(element, QUADS), (int64_t)count * QUADS * sizeof(float));
+    return loop_array(m->b, LOOP_ARRAY, type_lanes(element, QUADS), (int64_t)count * QUADS * sizeof(float));
 }
 
 /* Finds who the item is, and what it brings. */
@@ -481,7 +481,7 @@ static void begin_tile(struct matrix_tile *x)
     const struct build *m = &e->m;
     const struct gpu_tile *t = x->tile->t;
 
-    x->memory = loop_group_array(m->b, type_lanes(type_i32, QUADS), (gpu_matrix_local_bytes(t) + 15) / 16 * 16);
+    x->memory = loop_array(m->b, LOOP_GROUP_ARRAY, type_lanes(type_i32, QUADS), (gpu_matrix_local_bytes(t) + 15) / 16 * 16);
     for (uint32_t o = 0; o < 2; o++)
         x->fragments[o] = quads(m, type_i32, fragment_count(x, !o));
     x->sums = quads(m, type_f32, x->rows * x->columns);

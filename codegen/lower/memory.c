@@ -19,7 +19,7 @@ static V zero_vector(struct emitter *e)
         const uint64_t fill = tile_fill(e->s) * (UINT64_MAX / UINT8_MAX);
         const uint32_t lanes = e->m.isa->vector_bits >= 128 ? e->m.isa->vector_bits / 64 : 1, bytes = 8 * lanes;
         T type = type_lanes(type_i64, lanes);
-        e->args.zero_vector = loop_array(e->m.b, type, 8 * LANES_MAX);
+        e->args.zero_vector = loop_array(e->m.b, LOOP_ARRAY, type, 8 * LANES_MAX);
         frame_at(&e->frame, LEVEL_ENTRY);
         for (uint32_t i = 0; i < LANES_MAX / lanes; i++) {
             V address = op_address(&e->m, type, e->args.zero_vector, const_index(&e->m, i));

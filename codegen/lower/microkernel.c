@@ -41,7 +41,7 @@ void microkernel_enter_function(struct emitter *e)
 
     if (!e->s->tile.zeros)
         return;
-    e->args.zero_row = loop_array(m->b, type_i32, (int64_t)sizeof(int32_t) * e->s->tile.zeros);
+    e->args.zero_row = loop_array(m->b, LOOP_ARRAY, type_i32, (int64_t)sizeof(int32_t) * e->s->tile.zeros);
     V at = loop_for_begin(m->b, const_index(m, 0), const_index(m, e->s->tile.zeros), LOOP_AT_LEAST_ONCE);
     V address = op_address(m, type_i32, e->args.zero_row, at);
     V fill = const_int(m, 32, (int32_t)(tile_fill(e->s) * (UINT32_MAX / UINT8_MAX)));

@@ -279,22 +279,12 @@ struct loop_value *loop_slot(struct loop_builder *b, loop_type type)
     return add_at_beginning(b, LOOP_SLOT, type, 0);
 }
 
-static struct loop_value *add_array(struct loop_builder *b, enum loop_op op, loop_type type, int64_t bytes)
+struct loop_value *loop_array(struct loop_builder *b, enum loop_op op, loop_type type, int64_t bytes)
 {
     struct loop_value *v = add_at_beginning(b, op, loop_type_make(LOOP_PTR, 1), bytes);
 
     v->of = type;
     return v;
-}
-
-struct loop_value *loop_array(struct loop_builder *b, loop_type type, int64_t bytes)
-{
-    return add_array(b, LOOP_ARRAY, type, bytes);
-}
-
-struct loop_value *loop_group_array(struct loop_builder *b, loop_type type, int64_t bytes)
-{
-    return add_array(b, LOOP_GROUP_ARRAY, type, bytes);
 }
 
 /* ---- control ---- */

@@ -191,10 +191,8 @@ struct loop_value *loop_arguments(struct loop_builder *b, struct loop_function *
 struct loop_value *loop_parameter(struct loop_builder *b, uint32_t i);
 /** Adds a slot at the beginning of the function. */
 struct loop_value *loop_slot(struct loop_builder *b, loop_type type);
-/** Adds an array of that many bytes at the beginning of the function, aligned to vectors of that type. */
-struct loop_value *loop_array(struct loop_builder *b, loop_type type, int64_t bytes);
-/** Adds an array of the group there. */
-struct loop_value *loop_group_array(struct loop_builder *b, loop_type type, int64_t bytes);
+/** Adds an ARRAY or GROUP_ARRAY of that many bytes at the beginning of the function, aligned to vectors of that type. */
+struct loop_value *loop_array(struct loop_builder *b, enum loop_op op, loop_type type, int64_t bytes);
 /** Adds a loop at the tail, and moves the tail into its body.  flags: LOOP_WHOLE_STEPS ... */
 struct loop_value *loop_for_begin(struct loop_builder *b, struct loop_value *from, struct loop_value *to, int64_t flags);
 /** Ends the body of the loop that was begun last with a NEXT, and moves the tail past the loop. */

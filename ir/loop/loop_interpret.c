@@ -159,40 +159,28 @@ static bool check_aligned(struct frame *f, const struct loop_value *v, uint64_t 
            REFUSE(f, v, "byte %" PRId64 " of %s %u is not so aligned", offset_of(address), p->name, p->number);
 }
 
-static bool load(struct frame *f, const struct loop_value *v, uint64_t *out)
+/* Loads lanes to out, or stores them. */
+static bool access_lanes(struct frame *f, const struct loop_value *v, uint64_t *out)
 {
-    const uint64_t *addresses = lanes_of(f, v->args[0]);
-    const uint64_t *mask = v->arg_count > 1 ? lanes_of(f, v->args[1]) : NULL;
-    const size_t size = type_bytes(loop_type_make(element_of(v), 1));
+    const bool stores = v->op >= LOOP_STORE, lanewise = v->op == LOOP_GATHER || v->op == LOOP_SCATTER;
+    const struct loop_value *value = stores ? v->args[0] : v;
+    const uint64_t *addresses = lanes_of(f, v->args[stores]);
+    const uint64_t *mask = v->arg_count > 1u + stores ? lanes_of(f, v->args[1 + stores]) : NULL;
+    const size_t size = type_bytes(loop_type_make(element_of(value), 1));
 
-    for (uint32_t i = 0; i < loop_type_lanes(v->type); i++) {
-        out[i] = v->op == LOOP_LOAD_MASKED ? lanes_of(f, v->args[2])[i] : 0;
+    for (uint32_t i = 0; i < loop_type_lanes(value->type); i++) {
+        if (!stores)
+            out[i] = v->op == LOOP_LOAD_MASKED ? lanes_of(f, v->args[2])[i] : 0;
         if (mask && !mask[i])
             continue;
-        const uint64_t address = v->op == LOOP_GATHER ? addresses[i] : address_add(addresses[0], i, size);
-        const char *at = access_at(f, v, address, size, false);
-        if (!at || !check_aligned(f, v, v->op == LOOP_GATHER ? address : addresses[0]))
+        const uint64_t address = lanewise ? addresses[i] : address_add(addresses[0], i, size);
+        char *at = access_at(f, v, address, size, stores);
+        if (!at || !check_aligned(f, v, lanewise ? address : addresses[0]))
             return false;
-        out[i] = 0;
-        memcpy(&out[i], at, size);
-    }
-    return true;
-}
-
-static bool store(struct frame *f, const struct loop_value *v)
-{
-    const uint64_t *values = lanes_of(f, v->args[0]), *addresses = lanes_of(f, v->args[1]);
-    const uint64_t *mask = v->arg_count > 2 ? lanes_of(f, v->args[2]) : NULL;
-    const size_t size = type_bytes(loop_type_make(element_of(v->args[0]), 1));
-
-    for (uint32_t i = 0; i < loop_type_lanes(v->args[0]->type); i++) {
-        if (mask && !mask[i])
-            continue;
-        const uint64_t address = v->op == LOOP_SCATTER ? addresses[i] : address_add(addresses[0], i, size);
-        char *at = access_at(f, v, address, size, true);
-        if (!at || !check_aligned(f, v, v->op == LOOP_SCATTER ? address : addresses[0]))
-            return false;
-        memcpy(at, &values[i], size);
+        if (stores)
+            memcpy(at, &lanes_of(f, value)[i], size);
+        else
+            memcpy(memset(&out[i], 0, sizeof *out), at, size);
     }
     return true;
 }
@@ -491,7 +479,7 @@ static bool run_operation(struct frame *f, const struct loop_value *v)
     if (!f->run->steps--)
         return REFUSE(f, v, "the budget is used up: does a loop not end?");
     if (loop_op_is_access((enum loop_op)v->op))
-        return v->op >= LOOP_STORE ? store(f, v) : load(f, v, out);
+        return access_lanes(f, v, out);
     if (v->op == LOOP_ANY || v->op == LOOP_BITCAST || (v->op >= LOOP_SPLAT && v->op <= LOOP_PERMUTE2))
         return across_lanes(f, v, out);
     if (v->op < LOOP_ADD || v->op >= LOOP_ADDRESS)
