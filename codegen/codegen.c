@@ -69,7 +69,7 @@ struct codegen *codegen_create(const struct target *t, const struct debug_option
         error_out_of_memory(e);
     else if (codegen_name_processor(&c->target, &c->names, e) && machine_create(&c->machines[0], &c->target, d, e)) {
         c->machine_count = 1;
-        c->jit = jit_create(&c->target, d, e);
+        c->jit = jit_create(d, e);
     }
     if (!c->jit) {
         codegen_free(c);

@@ -135,14 +135,13 @@ static bool create_protected(void *user)
     return true;
 }
 
-struct jit *jit_create(const struct target *t, const struct debug_options *d, struct error *e)
+struct jit *jit_create(const struct debug_options *d, struct error *e)
 {
     struct jit *j = calloc(1, sizeof *j);
     if (!j) {
         error_out_of_memory(e);
         return NULL;
     }
-    (void)t;
     j->debug = d;
     if (machine_protect(LLVM_SETUP, &j->abandoned, create_protected, &(struct creation){j, e}, e))
         return j;

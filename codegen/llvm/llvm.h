@@ -95,7 +95,7 @@ struct jit;
 /** The code of one object that was linked. */
 struct jit_code;
 /** Makes an empty JIT for code of this machine; d must outlive it.  Returns NULL after an error in *e. */
-struct jit *jit_create(const struct target *t, const struct debug_options *d, struct error *e);
+struct jit *jit_create(const struct debug_options *d, struct error *e);
 /** Frees a JIT and what it still holds.  NULL does nothing. */
 void jit_free(struct jit *j);
 /** Links an object and stores in *function where the function `symbol` is; name is the kernel's, for profilers.  The object is
