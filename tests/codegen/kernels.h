@@ -15,6 +15,21 @@
 #include "support/schedules.h"
 #include "support/test.h"
 
+/* Returns whether the loops of a kernel on a machine have an operation.  Frees the kernel. */
+static inline bool lowered_has(struct kernel *k, const struct isa *isa, enum loop_op op)
+{
+    struct schedule *s = schedule_of(k, isa);
+    struct loop_module m = {0};
+    struct error e = {0};
+
+    assert_works(lower_kernel(&m, isa, s, "kernel", &e), &e);
+    const bool has = loop_has(&m.first->body, op);
+    loop_module_free(&m);
+    schedule_free(s);
+    kernel_free(k);
+    return has;
+}
+
 /* Under the address sanitizer kernels are compiled with it and buffers have their exact size. */
 #ifdef WEBNN_SANITIZE
 enum { GUARD_BYTES = 0 };

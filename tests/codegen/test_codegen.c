@@ -52,14 +52,8 @@ TEST(a_side_that_one_number_chooses_is_read_alone)
     struct kernel *k = kernel_of("parallel i < 64 tensor c: u8[], a: f32[], b: f32[], y: f32[] written"
                                  "  store y[i] = select(ne(c[0], u8(0)), a[i], b[i])",
                                  "%s", "");
-    struct loop_module m = {0};
-    struct schedule *s = schedule_of(k, NULL);
 
-    assert_works(lower_kernel(&m, &isa_of_tests, s, "kernel", &e), &e);
-    assert_false(loop_has(&m.first->body, LOOP_SELECT));
-    loop_module_free(&m);
-    schedule_free(s);
-    kernel_free(k);
+    assert_false(lowered_has(k, &isa_of_tests, LOOP_SELECT));
 }
 
 static void run(kernel_function f, const struct kernel *k, float *x, float *y)

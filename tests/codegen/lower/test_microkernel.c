@@ -19,41 +19,9 @@ static struct kernel *windows(int size, int inputs)
         "size=%d inputs=%d", size, inputs);
 }
 
-/* Returns whether the code of k has prefetch instructions. */
 static bool prefetches(struct kernel *k)
 {
-    char dir[] = "/tmp/webnn-prefetch-XXXXXX", text[64], path[128], line[1000];
-    struct debug_options debug = {0};
-    struct machine_under_test *m = machine_get(0);
-    struct codegen_kernels *unit = NULL;
-    kernel_function function;
-    struct error e = {0};
-    bool found = false;
-
-    assert_non_null(mkdtemp(dir));
-    snprintf(text, sizeof text, "dump-llvm,dump=%s", dir);
-    assert_true(debug_parse(&debug, text, strlen(text), &e));
-    struct codegen *c = codegen_create(&m->target, &debug, &e);
-    assert_non_null(c);
-    struct schedule *s = schedule_of(k, &m->target.isa);
-    assert_true(s->tiled && codegen_compile(c, 1, &s, &unit, &function, &e));
-    schedule_free(s);
-    codegen_kernels_free(unit);
-    kernel_free(k);
-    codegen_free(c);
-    debug_free(&debug);
-    static const char *const suffixes[] = {"ll", "opt.ll"};
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/k0_windows.%s", dir, suffixes[i]);
-        FILE *f = fopen(path, "r");
-        assert_non_null(f);
-        while (fgets(line, sizeof line, f))
-            found |= strstr(line, "call void @llvm.prefetch") != NULL;
-        fclose(f);
-        remove(path);
-    }
-    assert_int_equal(remove(dir), 0);
-    return found;
+    return lowered_has(k, &machine_get(0)->target.isa, LOOP_PREFETCH);
 }
 
 /* The next panel is prefetched during the work on one where that is several tiles, of one line of an image or of many, and
