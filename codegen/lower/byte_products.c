@@ -237,7 +237,7 @@ static V numbers_of(const struct emitter *e, V words, uint32_t h)
 
 static bool is_flipped(const struct byte_products *p)
 {
-    return p->whole && !p->columns && !p->both_signed;
+    return p->whole && !p->columns && !p->both_signed && !p->own;
 }
 
 /* Returns whether A's multiplied bytes are signed. */
@@ -249,6 +249,8 @@ static bool takes_signed_a(const struct byte_products *p)
 /* Returns the number added to A's bytes before they are multiplied. */
 static int32_t shift_of_a(const struct byte_products *p)
 {
+    if (byte_products_are_less_zero(p))
+        return 0;
     return (takes_signed_a(p) ? -BYTE_MIDDLE : 0) + (p->a_signed ? BYTE_MIDDLE : 0);
 }
 
@@ -304,6 +306,20 @@ static void load_a(struct emitter *e, const struct context *cx, const struct byt
     }
 }
 
+/* Returns what a block's sum of B's column is multiplied by: A's zero point, or the rest of it if A became signed. */
+static V column_factor(struct emitter *e, const struct context *cx)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+    const struct build *m = &e->m;
+    V zero;
+
+    if (p->a_zero == KEXPR_NONE)
+        return const_int(m, 32, p->a_number + shift_of_a(p));
+    zero = expr_value(e, cx, p->a_zero);
+    zero = p->a_signed ? op_sext(m, zero, type_i32) : op_zext(m, zero, type_i32);
+    return op_add(m, zero, const_int(m, 32, shift_of_a(p)));
+}
+
 /* ---- columns with bytes of their own ---- */
 
 /* Returns bytes as numbers of 32 bits. */
@@ -321,8 +337,13 @@ static V wide_bytes(struct emitter *e, const struct context *cx, uint32_t load, 
 V byte_products_own_a(struct emitter *e, const struct context *cx)
 {
     const struct byte_products *p = &e->s->tile.blocks.bytes;
+    V a = wide_bytes(e, cx, p->a, shift_of_a(p), p->both_signed);
 
-    return wide_bytes(e, cx, p->a, shift_of_a(p), p->both_signed);
+    if (!byte_products_are_less_zero(p) || (p->a_zero == KEXPR_NONE && !p->a_number))
+        return a;
+    V zero = column_factor(e, cx);
+    frame_here(&e->frame);
+    return op_sub(&e->m, a, splat(&e->m, zero, cx->lanes));
 }
 
 V byte_products_own_b(struct emitter *e, const struct context *cx)
@@ -376,20 +397,6 @@ void byte_products_step(struct emitter *e, const struct context *cx, const V *su
         for (uint32_t v = 0; v < vectors; v++)
             byte_words_add(m, &f, sums[row * vectors + v], p->columns ? a : b[v], p->columns ? b[v] : a, parts);
     }
-}
-
-/* Returns what a block's sum of B's column is multiplied by: A's zero point, or the rest of it if A became signed. */
-static V column_factor(struct emitter *e, const struct context *cx)
-{
-    const struct byte_products *p = &e->s->tile.blocks.bytes;
-    const struct build *m = &e->m;
-    V zero;
-
-    if (p->a_zero == KEXPR_NONE)
-        return const_int(m, 32, p->a_number + shift_of_a(p));
-    zero = expr_value(e, cx, p->a_zero);
-    zero = p->a_signed ? op_sext(m, zero, type_i32) : op_zext(m, zero, type_i32);
-    return op_add(m, zero, const_int(m, 32, shift_of_a(p)));
 }
 
 void byte_products_start(struct emitter *e, const struct context *cx, V slot)

@@ -65,6 +65,12 @@ struct byte_products {
  */
 bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_t column, struct byte_products *out,
                         uint32_t *depth);
+/** Returns whether A's zero point is subtracted from numbers wider than bytes before they are multiplied, so that nothing is
+ * corrected, and the padding is 0: columns have bytes of their own, and words of these are not multiplied. */
+static inline bool byte_products_are_less_zero(const struct byte_products *p)
+{
+    return p->own && !p->columns;
+}
 /** Returns whether A's bytes less their zero point are all signed bytes: it is 128. */
 bool byte_products_a_is_signed(const struct byte_products *p);
 /** Returns the number of elements of a word of B, divided by four. */

@@ -192,7 +192,7 @@ bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_
  */
 static bool own_products_find(const struct kernel *k, const struct kexpr *dot, uint32_t column, struct byte_products *out)
 {
-    struct byte_products p = {.zero = KEXPR_NONE, .own = true, .bits = 8, .whole = true, .columns = true};
+    struct byte_products p = {.zero = KEXPR_NONE, .own = true, .bits = 8, .whole = true};
     const struct kexpr *bytes[2];
 
     for (uint32_t i = 0; i < 2; i++) {
@@ -322,7 +322,8 @@ void bytes_choose(struct schedule *s, const struct target *target)
         return;
     if (own_products_find(k, find_dot(k), s->vector_var, p)) {
         /* Numbers of 32 bits are multiplied, and where only products of unsigned bytes are, the others of their words are 0. */
-        p->both_signed = target->isa.byte_products != BYTES_MIXED && p->a_signed;
+        p->columns = target->isa.byte_products == BYTES_MIXED;
+        p->both_signed = !p->columns && p->a_signed;
         t->blocks.factor = t->blocks.unscaled = t->split = KEXPR_NONE;
         return;
     }

@@ -50,11 +50,16 @@ static struct window_steps steps_along(const struct schedule *s, uint32_t var, u
 static void find_padding(const struct schedule *s, struct tile_window *w)
 {
     const struct kernel *k = s->kernel;
-    const struct kexpr *x = &k->exprs[find_dot(k)->args[0]];
+    const struct byte_products *p = &s->tile.blocks.bytes;
+    const bool bytes = p->a != KEXPR_NONE;
+    const struct kexpr *x = &k->exprs[bytes ? p->a : find_dot(k)->args[0]];
     const uint32_t m = s->tile.m_var, last = k->parallel_count + k->reduced_count - 1;
     const int64_t end = (k->vars[m].size - 1) * w->row.neighbours + k->vars[last].size;
 
-    if (x->op != K_LOAD || x->bits.u64 || !kaffine_coefficient(x->index, last)) /* a column that is repeated has no elements */
+    if (bytes ? !byte_products_are_less_zero(p) || p->a_zero != KEXPR_NONE || x->bits.u8 != (uint8_t)p->a_number
+              : x->op != K_LOAD || x->bits.u64)
+        return;
+    if (!kaffine_coefficient(x->index, last)) /* a column that is repeated has no elements */
         return;
     for (uint32_t g = 0; g < x->guard_count; g++) {
         const struct kguard *guard = &x->guards[g];

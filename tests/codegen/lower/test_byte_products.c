@@ -31,11 +31,15 @@ static bool multiplies_bytes(const struct kernel *k, bool whole)
         struct schedule *s = schedule_of(k, &machine_get(i)->target.isa);
 
         const struct byte_products *p = &s->tile.blocks.bytes;
+        const enum byte_arithmetic by = machine_get(i)->target.isa.byte_products;
 
         all = all && (s->tiled && p->a != KEXPR_NONE && p->whole == whole) == has;
         /* Of unsigned bytes numbers of 16 bits are made as they are: none of them is changed into a signed one before. */
-        if (machine_get(i)->target.isa.byte_products == BYTES_MIXED_PAIRS && p->columns && whole)
+        if (by == BYTES_MIXED_PAIRS && p->columns && !p->own && whole)
             all = all && p->both_signed == p->a_signed;
+        /* Bytes of each column less their zero point are 0 in the padding, lines of which are skipped. */
+        if (p->own && by != BYTES_MIXED && s->tile.window.row.neighbours)
+            all = all && s->tile.window.skips;
         schedule_free(s);
     }
     return all;
