@@ -90,9 +90,9 @@
 /* ---- what several rows have ---- */
 
 #define ALL_ROWS .call = CALL_FACTS, .operation = OPERATION_FACTS, .loop = LOOP_FACTS, .fusion = FUSION_FACTS
-#define PROCESSOR_WINOGRAD(tiles)                                                                                              \
-    {WINOGRAD_FACTS,       .direct_speed = 0.92, .planar_speed = 0.92, .planar_tile = 0,                                       \
-     .matmul_speed = 0.90, .kinds = tiles,       .input_tile = 230,    .output_tile = 190}
+#define PROCESSOR_WINOGRAD(tiles, input, output)                                                                               \
+    {WINOGRAD_FACTS,       .direct_speed = 0.92, .planar_speed = 0.92,  .planar_tile = 0,                                      \
+     .matmul_speed = 0.90, .kinds = tiles,       .input_tile = (input), .output_tile = (output)}
 #define PROCESSOR_ATTENTION ATTENTION_FACTS, .vectors_most = 6, .few_rows_best = 2, .bounded_rows = 8, .tile = 0.5
 /* What fewer or narrower registers allow than 32 of 512 bits. */
 #define NARROW_TILE {TILE_FACTS, .padded_rows = {4, 0}}
@@ -120,7 +120,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                    .contraction = WIDE_CONTRACTION,
                    .multiplication = {MULTIPLICATION_FACTS, FULL_RATE_PRICES, .worth = 0.94, .convolutions = true,
                                       .depthwise = true, .dense_batches = true, .fixed_sizes = true, .bytes = true},
-                   .winograd = PROCESSOR_WINOGRAD(3),
+                   .winograd = PROCESSOR_WINOGRAD(3, 230, 190),
                    .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
     [HALF_RATE] = {.name = "avx512-half-rate",
                    HALF_RATE_ROW,
@@ -128,20 +128,20 @@ static const struct target_facts rows[ROW_COUNT] = {
                    /* Of depthwise convolutions half the time was measured with these vectors on another processor. */
                    .multiplication = {MULTIPLICATION_FACTS, HALF_RATE_PRICES, .worth = 0.9, .depthwise = true,
                                       .fixed_sizes = true},
-                   .winograd = PROCESSOR_WINOGRAD(3),
+                   .winograd = PROCESSOR_WINOGRAD(3, 230, 190),
                    .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
     [AVX2] = {.name = "avx2",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
               .multiplication = {MULTIPLICATION_FACTS, AVX2_PRICES, .worth = 0.98, .convolutions = true, .depthwise = true},
-              .winograd = PROCESSOR_WINOGRAD(3),
+              .winograd = PROCESSOR_WINOGRAD(3, 105, 87), /* of a Zen 3; the others' of an Emerald Rapids */
               .attention = {PROCESSOR_ATTENTION, .scores_least = 16 << 20}},
     /* This has vectors of 128 bits in 16 registers: the first x86-64.  There larger tiles of Winograd were slower. */
     [BASELINE] = {.name = "baseline",
                   HALF_RATE_ROW,
                   .contraction = NARROW_CONTRACTION,
                   .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25), .depthwise = true},
-                  .winograd = PROCESSOR_WINOGRAD(1),
+                  .winograd = PROCESSOR_WINOGRAD(1, 230, 190),
                   .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* This has them in 32 registers: aarch64, and others.  Nothing was measured there.  The numbers are the baseline's, but
      * that oneDNN 2.6 has only portable C for it, which is taken to reach a quarter of what its code for x86-64 does. */
@@ -149,7 +149,7 @@ static const struct target_facts rows[ROW_COUNT] = {
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
               .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.0625), .depthwise = true},
-              .winograd = PROCESSOR_WINOGRAD(1),
+              .winograd = PROCESSOR_WINOGRAD(1, 230, 190),
               .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
     [WEBASSEMBLY] = {.name = "webassembly",
@@ -157,7 +157,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                      .contraction = {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2},
                                      .window = WINDOW_FACTS(8), .unrolled_steps = 8},
                      .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25)},
-                     .winograd = PROCESSOR_WINOGRAD(1),
+                     .winograd = PROCESSOR_WINOGRAD(1, 230, 190),
                      .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* Local memory of a GPU holds the transformed inputs and products of two tiles or so: those of a macro-tile pass through
      * the last cache, which reads a number in the time of some twenty multiply-adds, and matmuls of stages read it there, too.
