@@ -531,7 +531,7 @@ void emit_microkernel(struct emitter *e, const struct context *cx, const struct 
         operand_set_row_pointers(e, &of);
         of_sums.row_pointers = e->row_pointers;
     }
-    if (e->s->tile.prefetch_var != KEXPR_NONE)
+    if (e->s->tile.prefetch_var != KEXPR_NONE && e->s->tile.m_var != KEXPR_NONE)
         operand_set_prefetch(e, &of, at->row, &state.tile);
     inner(e, &of_sums, &sums, 0);
 

@@ -170,10 +170,36 @@ static V prefetch_of_loops(struct emitter *e, const struct context *cx)
     return op_opaque(m, op_address(m, type_i8, cx->tile->prefetch, index));
 }
 
+/* Requests what a single row reads of B a while later, at the first of the steps that take the same vectors of B. */
+static void prefetch_ahead(struct emitter *e, const struct context *cx)
+{
+    const struct build *m = &e->m;
+    const struct kernel *k = e->k;
+    const uint32_t b = tile_b(e->s);
+    const dtype type = k->tensors[k->exprs[b].tensor].type;
+    int64_t step;
+
+    for (uint32_t r = k->parallel_count; r < k->parallel_count + k->reduced_count; r++)
+        if (!kaffine_coefficient(k->exprs[b].index, r) && is_int_constant(e->frame.var_value[r], &step) && step)
+            return;
+    for (uint32_t v = 0; v < cx->tile->vectors; v++) {
+        if ((int64_t)(v * cx->lanes * dtype_size(type)) % TARGET_LINE_BYTES)
+            continue;
+        const struct context of = context_of_copy(cx, v);
+        V tensor = tensor_pointer(e, k->exprs[b].tensor);
+        V index = form_evaluate(e, &of, e->info.expr_form[b]).base;
+        frame_here(&e->frame);
+        V at = op_address(m, storage_type(type), tensor, index);
+        op_prefetch(m, op_address(m, type_i8, at, const_index(m, e->s->facts->cache.ahead_bytes)));
+    }
+}
+
 void operand_prefetch(struct emitter *e, const struct context *cx)
 {
     const struct build *m = &e->m;
 
+    if (!cx->tile->prefetch && e->s->tile.m_var == KEXPR_NONE && e->s->tile.prefetch_var != KEXPR_NONE)
+        prefetch_ahead(e, cx);
     if (!cx->tile->prefetch)
         return;
     V from = prefetch_of_loops(e, cx), i = e->frame.var_value[e->k->parallel_count + e->k->reduced_count - 1];

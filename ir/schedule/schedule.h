@@ -131,7 +131,7 @@ struct register_tile {
     bool b_outer;          /* B exceeds the cache: it is walked once, slowest */
     bool strided;          /* a matrix multiplication: strides of rows are parameters, so that sizes share code */
     uint32_t chains;       /* sums that alternate along the innermost loop, to hide the latency of additions */
-    uint32_t prefetch_var; /* PARALLEL variable that counts panels of B, the next of which is prefetched; KEXPR_NONE: none */
+    uint32_t prefetch_var; /* counts panels of B, the next of which is prefetched; vector_var: B itself is; KEXPR_NONE: none */
 };
 
 /**

@@ -584,6 +584,10 @@ bool tile_choose(struct schedule *s, const struct target *target)
     const bool outer = t->b_outer || (panels && !k->macro_tile_vars);
     if (outer || k->contraction.m_multiple)
         choose_prefetch(s, target->sizes_vary);
+    /* With one row hardware does not look far enough ahead for packed numbers, and begins again at each page; whole bytes and
+     * floats, of which less is computed for a line, lose by requests. */
+    if (t->m_var == KEXPR_NONE && t->blocks.bytes.a != KEXPR_NONE && !t->blocks.bytes.whole && !k->macro_tile_vars)
+        t->prefetch_var = s->vector_var;
     t->b_outer = outer;
     return true;
 }

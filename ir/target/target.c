@@ -79,8 +79,8 @@
     .vectors_vary = 4, .rows_least = 16, .few_rows = 15, .rows_at_once = 7, .keys_least = 8, .scores_share = 0.5,              \
     .block_share = 1.0, .block_least = 32, .bounded_keys = 64, .guarded_keys = 40, .guarded_mask = 0.25
 #define CACHE_FACTS                                                                                                            \
-    .l1_way_bytes = 4096, .l1_ways = 8, .row_bytes = 1 << 16, .l2_bytes = 1 << 20, .streams = 24, .l2_hot_share = 0.25,        \
-    .l2_reused_share = 0.5, .l2_paired_share = 0.75
+    .l1_way_bytes = 4096, .l1_ways = 8, .row_bytes = 1 << 16, .l2_bytes = 1 << 20, .streams = 24, .ahead_bytes = 2048,         \
+    .l2_hot_share = 0.25, .l2_reused_share = 0.5, .l2_paired_share = 0.75
 #define RATE_FACTS                                                                                                             \
     .kernel_operations = 8e3, .kernel_bytes = 10e3, .converted_bytes = 35e3, .bfloat16_tiles = 8, .bfloat16_dot = 2,           \
     .bfloat16_dot_slow = 0.5

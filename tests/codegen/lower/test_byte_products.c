@@ -40,6 +40,8 @@ static bool multiplies_bytes(const struct kernel *k, bool whole)
         /* Bytes of each column less their zero point are 0 in the padding, lines of which are skipped. */
         if (p->own && by != BYTES_MIXED && s->tile.window.row.neighbours)
             all = all && s->tile.window.skips;
+        if (has && s->tile.m_var == KEXPR_NONE) /* one row: packed numbers are prefetched */
+            all = all && (s->tile.prefetch_var == s->vector_var) == !whole;
         schedule_free(s);
     }
     return all;

@@ -22,6 +22,7 @@ static const struct range ranges[] = {
     RANGE(INT64, int64_t, cache.row_bytes, 1 << 12, 1 << 20),
     RANGE(INT64, int64_t, cache.l2_bytes, 1 << 17, 1 << 26),
     RANGE(INT64, int64_t, cache.streams, 4, 128),
+    RANGE(INT64, int64_t, cache.ahead_bytes, 256, 4096),
     RANGE(DOUBLE, double, cache.l2_hot_share, 0.05, 1),
     RANGE(DOUBLE, double, cache.l2_reused_share, 0.05, 1),
     RANGE(DOUBLE, double, cache.l2_paired_share, 0.05, 1),
