@@ -121,18 +121,18 @@ static bool has_elements(struct onnx_node *n, size_t i, const char *what, int64_
     return have == expected || onnx_refuse(n, "%s has %lld elements, not %lld", what, (long long)have, (long long)expected);
 }
 
-/* Returns the weights as uint8 [rows, blocks * block], or with `bytes` as they lie in bytes, several numbers in each. */
-static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block_weights *w, bool bytes)
+/* Returns the weights as uint8 [rows, blocks * block]. */
+static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block_weights *w)
 {
-    const uint32_t dims[2] = {w->rows, w->blocks * w->block}, packed[2] = {w->rows, dims[1] / 8 * w->bits};
+    const uint32_t dims[2] = {w->rows, w->blocks * w->block};
     const struct onnx_value *v = onnx_input(n, i);
 
     if (!v || (v->type != ONNX_UINT8 && v->type != ONNX_INT8))
         return onnx_refuse_operand(n, "its weights are %s, not uint8", v ? onnx_type_name(v->type) : "missing");
     if (!has_elements(n, i, "B", (int64_t)w->rows * w->blocks * w->block * w->bits / 8))
         return onnx_error_operand(n);
-    if (bytes || w->bits == 8)
-        return onnx_reshape(n, onnx_operand(n, i), 2, packed);
+    if (w->bits == 8)
+        return onnx_reshape(n, onnx_operand(n, i), 2, dims);
     const uint8_t *from = bytes_of(n, i);
     return from ? onnx_lend_packed(n, v, from, w->bits, 0, dims) : onnx_error_operand(n);
 }
@@ -271,7 +271,7 @@ static WNNOperand dequantize_blocks(struct onnx_node *n, struct block_weights *w
         zero = whole_zero_points(n, 3, w);
         w->times = zero ? w->times : 1;
     }
-    b = read_weights(n, 1, w, false);
+    b = read_weights(n, 1, w);
     if (w->times > 1)
         b = onnx_mul(n, b, onnx_scalar_like(n, b, w->times));
     return zero ? wnnGraphBuilderDequantizeLinear(n->builder, b, read_scales(n, 2, w, type), zero, n->options)
@@ -340,7 +340,7 @@ bool onnx_import_gather_block_quantized(struct onnx_node *n)
     const int64_t bits = onnx_int(n, "bits", 4), gather_axis = onnx_int(n, "gather_axis", 0);
     const int64_t quantize_axis = onnx_int(n, "quantize_axis", 1), block = onnx_int(n, "block_size", 128);
     WNNOperand table, scales, zeros, x, s, z;
-    struct onnx_dims dims, indices;
+    struct onnx_dims dims, indices, after = {0};
     struct block_weights w;
 
     if (n->refused || !data || !read_blocks(n, bits, block, &w))
@@ -351,9 +351,7 @@ bool onnx_import_gather_block_quantized(struct onnx_node *n)
     w.rows = (uint32_t)data->dims[0];
     w.columns = (uint32_t)data->dims[1] * (packed ? 8 / w.bits : 1);
     w.blocks = ceil_div(w.columns, w.block);
-    if (w.columns != w.blocks * w.block)
-        return onnx_refuse(n, "rows of %u numbers are not whole blocks of %u", w.columns, w.block);
-    table = packed ? read_weights(n, 0, &w, true) : onnx_operand(n, 0);
+    table = onnx_operand(n, 0);
     if (!has_elements(n, 2, "scales", (int64_t)w.rows * w.blocks))
         return false;
     scales = onnx_operand(n, 2);
@@ -371,6 +369,12 @@ bool onnx_import_gather_block_quantized(struct onnx_node *n)
     z = wnnGraphBuilderGather(n->builder, zeros, onnx_operand(n, 1), &o);
     dims = onnx_dims_of(n, x);
     indices = onnx_dims_of(n, s);
-    return !n->refused && dims.rank == indices.rank &&
-           onnx_output(n, 0, wnnGraphBuilderDequantizeLinear(n->builder, x, s, z, n->options));
+    if (n->refused || dims.rank != indices.rank)
+        return false;
+    after.rank = dims.rank;
+    after.at[dims.rank - 1] = w.blocks * w.block - w.columns; /* the last block may not be full */
+    if (after.at[dims.rank - 1])
+        x = onnx_pad(n, x, (struct onnx_dims){dims.rank, {0}}, after, 0);
+    x = wnnGraphBuilderDequantizeLinear(n->builder, x, s, z, n->options);
+    return onnx_output(n, 0, after.at[dims.rank - 1] ? onnx_slice_axis(n, x, (uint32_t)dims.rank - 1, 0, w.columns) : x);
 }
