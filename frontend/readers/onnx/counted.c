@@ -115,12 +115,10 @@ static int split(struct onnx_node *n, size_t i, int at, int rank)
     return i || at == axis_of(n, "axis", 0, rank) ? REFUSED : at;
 }
 
-/** Operators along another axis. */
+/** Operators along an axis, before version 13 perhaps along those after it, too: fill lets them read padding. */
 static int across(struct onnx_node *n, size_t i, int at, int rank)
 {
-    const int axis = axis_of(n, "axis", n->version < 13 ? 1 : -1, rank);
-
-    return i || (n->version < 13 ? at >= axis : at == axis) ? REFUSED : at;
+    return same(n, i, at, rank);
 }
 
 /** Normalizations of the axes from one on. */
@@ -267,6 +265,13 @@ static bool reduces(struct onnx_node *n, int at, int rank)
     return false;
 }
 
+bool onnx_reduces_counted(struct onnx_node *n)
+{
+    const struct onnx_value *v = n->inputs[0];
+
+    return v->count && reduces(n, (int)v->counted, (int)v->rank);
+}
+
 static int reduced(struct onnx_node *n, size_t i, int at, int rank)
 {
     int dropped = 0;
@@ -346,7 +351,8 @@ static void fill(struct onnx_node *n)
     const char *name = n->row->name;
     const WNNOperand x = onnx_operand(n, 0);
     const WNNOperandDataType type = wnnOperandGetDataType(x);
-    const bool is_max = strstr(name, "Max") || strstr(name, "SumExp") || (!strcmp(name, "TopK") && onnx_int(n, "largest", 1));
+    const bool is_max = strstr(name, "Max") || strstr(name, "max") || strstr(name, "SumExp") ||
+                        (!strcmp(name, "TopK") && onnx_int(n, "largest", 1));
     const bool is_min = strstr(name, "Min") || (!strcmp(name, "TopK") && !is_max);
 
     replace_input(
@@ -439,7 +445,9 @@ bool onnx_count_inputs(struct onnx_node *n)
         return !n->refused;
     const int at = (int)n->inputs[0]->counted, rank = (int)n->inputs[0]->rank;
 
-    if ((rule == reduced && reduces(n, at, rank)) || (rule == top_k && axis_of(n, "axis", -1, rank) == at))
+    if ((rule == reduced && reduces(n, at, rank)) ||
+        (rule == across && (n->version < 13 || at == axis_of(n, "axis", -1, rank))) ||
+        (rule == top_k && axis_of(n, "axis", -1, rank) == at))
         fill(n);
     else if ((rule == gather && axis_of(n, "axis", 0, rank) == at) ||
              (rule == gather_elements && axis_of(n, "axis", 0, rank) == at) ||

@@ -19,6 +19,8 @@ bool onnx_count_outputs(struct onnx_node *n);
 void onnx_set_count(struct onnx_node *n, WNNOperand count, uint32_t axis);
 /** Returns max(0, min(count, end) - start), of elements start to end of a counted dimension; a negative end is from its end. */
 WNNOperand onnx_count_slice(struct onnx_node *n, WNNOperand count, int64_t start, int64_t end);
+/** Returns whether a reduction is over a counted dimension of its input. */
+bool onnx_reduces_counted(struct onnx_node *n);
 /** Refuses values that are counted, for what makes others of them. */
 bool onnx_refuse_counted(struct onnx_node *n, size_t count, struct onnx_value *const *values);
 

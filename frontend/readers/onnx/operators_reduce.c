@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/compose.h"
+#include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/operators.h"
 
 /** Finds which axes a reduction goes over.  Returns false if there are none, or after refusing. */
@@ -95,7 +96,11 @@ bool onnx_import_reduce(struct onnx_node *n)
         return reduce_nothing(n, o.axes, o.axesCount, o.keepDimensions, r->neutral);
     WNNOperand x = onnx_operand(n, 0);
     /* ONNX has means and norms of integers, WebNN of floats; and reductions of float64. */
-    if ((r->floats_only && !onnx_type_is_float(v->type)) || v->type == ONNX_DOUBLE)
-        return onnx_output(n, 0, onnx_cast(n, r->reduce(n->builder, onnx_cast(n, x, WNNOperandDataType_Float32), &o), type));
-    return onnx_output_as(n, 0, r->reduce(n->builder, x, &o), v->type);
+    const bool counted = r->reduce == wnnGraphBuilderReduceMean && onnx_reduces_counted(n);
+    if (counted || (r->floats_only && !onnx_type_is_float(v->type)) || v->type == ONNX_DOUBLE)
+        x = onnx_cast(n, x, WNNOperandDataType_Float32);
+    if (counted) /* the mean of the elements that count */
+        x = wnnGraphBuilderDiv(n->builder, onnx_reduce_axis(n, wnnGraphBuilderReduceSum, x, v->counted),
+                               onnx_cast(n, v->count, WNNOperandDataType_Float32), n->options);
+    return onnx_output_as(n, 0, onnx_cast(n, r->reduce(n->builder, x, &o), type), v->type);
 }
