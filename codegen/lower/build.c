@@ -203,20 +203,25 @@ void op_store(const struct build *m, V value, V pointer, V mask, uint32_t align)
 
 /* ---- rounding ---- */
 
-/* Without SSE4.1 the rounding instructions are library calls.  Adding and subtracting 2^23 rounds smaller numbers (nearest
- * even); the sign is put back for -0.  Larger numbers are whole. */
+/* Without SSE4.1 the rounding instructions are library calls.  Adding and subtracting 2^23, or 2^52, rounds smaller numbers
+ * (nearest even); the sign is put back for -0.  Larger numbers are whole. */
 static V round_by_adding(const struct build *m, V x)
 {
-    V magic = const_f_like(m, x, 8388608.0);
+    V magic = const_f_like(m, x, element_type(x) == type_f64 ? 0x1p52 : 0x1p23);
     V a = op_abs(m, x);
     V r = op_sub(m, op_add(m, a, magic), magic);
     r = op_copy_sign(m, r, x);
     return op_select(m, op_lt(m, a, magic), r, x);
 }
 
+static bool has_rounding(const struct build *m, V x)
+{
+    return m->isa->rounding && (m->isa->f64 || element_type(x) != type_f64);
+}
+
 V op_round_even(const struct build *m, V x)
 {
-    return m->isa->rounding ? op1(m, LOOP_ROUND_EVEN, x) : round_by_adding(m, x);
+    return has_rounding(m, x) ? op1(m, LOOP_ROUND_EVEN, x) : round_by_adding(m, x);
 }
 
 /* Moves a rounded number by a step if it is beyond x; ceil(-0.5) is -0. */
@@ -229,12 +234,12 @@ static V step_back(const struct build *m, enum loop_op beyond, V x, double step)
 
 V op_floor(const struct build *m, V x)
 {
-    return m->isa->rounding ? op1(m, LOOP_FLOOR, x) : step_back(m, LOOP_GT, x, -1);
+    return has_rounding(m, x) ? op1(m, LOOP_FLOOR, x) : step_back(m, LOOP_GT, x, -1);
 }
 
 V op_ceil(const struct build *m, V x)
 {
-    return m->isa->rounding ? op1(m, LOOP_CEIL, x) : step_back(m, LOOP_LT, x, 1);
+    return has_rounding(m, x) ? op1(m, LOOP_CEIL, x) : step_back(m, LOOP_LT, x, 1);
 }
 
 /* ---- places ---- */

@@ -68,7 +68,7 @@ static V by_float32(const struct build *m, enum kop op, V a, V b, V c)
 
 V emit_operation(const struct build *m, enum kop op, enum ktype type, enum ktype from, V a, V b, V c)
 {
-    if (type == KT_F64 && !kop_has_f64(op))
+    if (type == KT_F64 && (!kop_has_f64(op) || (op == K_SQRT && !m->isa->f64))) /* which would be a library call there */
         return by_float32(m, op, a, b, c);
     if (type == KT_F32) {
         const struct expansion_target target = expansion_target_of(m, a);
