@@ -115,6 +115,7 @@ struct onnx_reader {
     size_t refusals_capacity;
     size_t steps;           /* not charged yet, see onnx_spend */
     struct name_map orders; /* struct onnx_order, by the address of the list */
+    bool *needed;           /* the nodes of the graph that wanted outputs depend on */
     struct onnx_map opsets; /* of the model */
     struct onnx_function *functions;
     struct name_map functions_by_name;

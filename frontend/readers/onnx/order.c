@@ -4,12 +4,14 @@
  * own order is taken if it is one; the format asks for that, but not every writer keeps to it.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "frontend/readers/onnx/internal.h"
 
 struct order {
     const struct onnx_map *producers; /* name to 1 + index */
     size_t node;                      /* whose names are visited */
+    bool *needed;                     /* visits note their producers here, if not NULL */
     bool sorted, out_of_memory;
     struct edge {
         size_t next; /* of the same producer, 1 + index; 0: the last */
@@ -38,6 +40,8 @@ static bool visit(struct order *o, const struct body *body, const char *name)
     if (!producer)
         return true;
     producer--;
+    if (o->needed)
+        return o->needed[producer] = true;
     if (!o->first) {
         o->sorted = o->sorted && producer < o->node;
         return o->sorted;
@@ -144,6 +148,32 @@ static bool sort(struct onnx_reader *r, struct order *o, size_t count, Onnx__Nod
     return false;
 }
 
+/** Finds the nodes of the model's graph that wanted outputs depend on; a wanted name that is none is refused later. */
+static bool find_needed(struct onnx_reader *r, struct order *o, const size_t *order)
+{
+    const Onnx__GraphProto *graph = r->proto->graph;
+    const struct model_options *options = r->options;
+    size_t known = 0;
+    bool ok = (o->needed = r->needed = onnx_reader_alloc(r, graph->n_node + 1, sizeof *r->needed));
+
+    for (int pass = 0; ok && pass < 2; pass++) /* of the outputs that are named, and of all */
+        for (size_t k = 0; k < graph->n_output && (!pass || !known || known < options->output_count); k++) {
+            const char *name = graph->output[k]->name ? graph->output[k]->name : "";
+            const size_t length = strlen(name);
+            size_t i = pass ? 0 : options->output_count;
+
+            while (i > 0 && (strncmp(options->outputs[i - 1], name, length) != 0 ||
+                             (options->outputs[i - 1][length] && strncmp(options->outputs[i - 1] + length, ".shape[", 7) != 0)))
+                i--;
+            known += i > 0;
+            if (pass || i > 0)
+                visit(o, NULL, name);
+        }
+    for (size_t i = graph->n_node; ok && i-- > 0;)
+        ok = !r->needed[order[i]] || visit_node(o, NULL, graph->node[order[i]]) || onnx_fail_memory(r);
+    return ok;
+}
+
 /** Finds the order of nodes that was not asked for yet. */
 static const size_t *make_order(struct onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes, const char *what)
 {
@@ -160,6 +190,8 @@ static const size_t *make_order(struct onnx_reader *r, size_t count, Onnx__NodeP
         ok = onnx_fail_memory(r);
     if (ok && !o.sorted)
         ok = sort(r, &o, count, nodes, what, order);
+    if (ok && nodes == r->proto->graph->node)
+        ok = find_needed(r, &o, order);
     free(o.edges);
     free(o.first);
     free(o.waits);

@@ -415,7 +415,8 @@ static bool run_node(struct onnx_node *n, bool unknown)
     return true;
 }
 
-static bool import_node(struct onnx_scope *scope, const Onnx__NodeProto *proto)
+/** Imports a node, or binds names for one that is not needed. */
+static bool import_node(struct onnx_scope *scope, const Onnx__NodeProto *proto, bool needed)
 {
     struct onnx_reader *r = scope->reader;
     WNNOperatorOptions options = WNN_OPERATOR_OPTIONS_INIT;
@@ -433,9 +434,9 @@ static bool import_node(struct onnx_scope *scope, const Onnx__NodeProto *proto)
     if (!n.inputs || !n.outputs || !find_inputs(&n, &unknown))
         return false;
     n.output_count = proto->n_output;
-    if (proto->n_attribute > ATTRIBUTES_MAX)
+    if (needed && proto->n_attribute > ATTRIBUTES_MAX)
         onnx_refuse(&n, "it has %zu attributes, a node may have %d", proto->n_attribute, ATTRIBUTES_MAX);
-    if (n.refused || !run_node(&n, unknown))
+    if (!needed || n.refused || !run_node(&n, unknown))
         bind_unknown(&n);
     note_dependence(&n);
     if (r->options->told)
@@ -454,7 +455,7 @@ bool onnx_import_nodes(struct onnx_scope *scope, size_t count, Onnx__NodeProto *
     scope->node_count = count;
     scope->nodes = nodes;
     for (size_t i = 0; order && i < count; i++)
-        if (!import_node(scope, nodes[order[i]]))
+        if (!import_node(scope, nodes[order[i]], scope->depth || scope->reader->needed[order[i]]))
             return false;
     return order != NULL;
 }

@@ -92,7 +92,7 @@ TEST(a_sum_of_no_products_is_0)
     node(t, "Transpose", "past", "transposed");
     integers(t, "shape", 2, (const int64_t[]){0, 3});
     node(t, "Expand", "transposed shape", "wrong"); /* [n, 2] cannot become [0, 3] */
-    output(t, "x");
+    output(t, "wrong");
     refused(t, &empty, "cannot become");
 
     start(t, 17);

@@ -280,6 +280,7 @@ TEST(memory_for_constants_is_limited)
     nodes_in(t, &t->graph, "a = Range zero some one; y = Gather a x");
     reads(t, NULL);
     node(t, "Range", "zero most one", "b");
+    output(t, "y b");
     refused(t, NULL, "memory for what the model says would take 260046848 operations, and 1678");
 }
 
