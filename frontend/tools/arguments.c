@@ -114,8 +114,9 @@ bool option_dim(struct option_call *c)
     uint64_t number;
 
     snprintf(c->wants, sizeof c->wants, "%s",
-             several ? "one NAME=N at a time (--dim batch=2 --dim seq=10)"
-                     : "NAME=N with a whole number N from 0 to 2147483647");
+             several                      ? "one NAME=N at a time (--dim batch=2 --dim seq=10)"
+             : equals && equals[1] == '?' ? "NAME=N: sizes that vary are listed by --sizes NAME=1,16 or --sizes NAME=1..16"
+                                          : "NAME=N with a whole number N from 0 to 2147483647");
     if (!array_extend(&m->dims, m->dim_count, sizeof *m->dims) || !equals || equals == c->value || several ||
         !argument_number(equals + 1, 0, INT32_MAX, &number))
         return false;
@@ -477,22 +478,24 @@ bool argument_engine(const char *text, WNNEngine *engine, const char **device)
 static size_t read_number(const struct argument_pair *list, size_t column, size_t most, uint32_t *number)
 {
     size_t count = 0;
-    const char *at = list->value;
 
-    while (count < most) {
-        char *end;
-        const unsigned long x = strtoul(at, &end, 10);
+    for (const char *at = list->value;;) {
+        char *end = (char *)at;
+        const unsigned long first = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
+        const bool range = !strncmp(end, "..", 2) && isdigit((unsigned char)end[2]);
+        const unsigned long last = range ? strtoul(end + 2, &end, 10) : first;
 
-        if (end == at || *at == '-' || *at == '+' || x > INT32_MAX || (*end && *end != ','))
-            break;
-        if (count == column || !count)
-            *number = (uint32_t)x;
-        count++;
+        if (end == at || last > INT32_MAX || last < first || last - first >= most - count || (*end && *end != ','))
+            return 0;
+        if (!count)
+            *number = (uint32_t)first;
+        if (column >= count && column - count <= last - first)
+            *number = (uint32_t)(first + (column - count));
+        count += last - first + 1;
         if (!*end)
             return count;
         at = end + 1;
     }
-    return 0;
 }
 
 size_t arguments_columns(const struct argument_pairs *lists, size_t names_most, size_t most)
@@ -500,22 +503,24 @@ size_t arguments_columns(const struct argument_pairs *lists, size_t names_most, 
     size_t columns = 1;
 
     if (lists->count > names_most)
-        complain("--sizes is given for more than %zu names", names_most);
-    for (size_t i = 0; lists->count <= names_most && i < lists->count; i++) {
+        return (size_t)complain("--sizes is given for more than %zu names", names_most);
+    for (size_t i = 0; i < lists->count; i++) {
         const struct argument_pair *list = &lists->items[i];
         uint32_t first;
         const size_t count = read_number(list, 0, most, &first);
 
         if (!count)
-            complain("--sizes %s=%s: it takes up to %zu numbers, separated by commas", NAME_SHOWN(list->name),
-                     NAME_SHOWN(list->value), most);
-        else if (count != columns && count != 1 && columns != 1)
-            complain("--sizes has %zu sizes for '%s', and %zu for another", count, NAME_SHOWN(list->name), columns);
-        if (!count || (count != columns && count != 1 && columns != 1))
-            return 0;
+            return (size_t)complain("--sizes %s=%s: it takes up to %zu numbers, separated by commas, or ranges (1..8)",
+                                    NAME_SHOWN(list->name), NAME_SHOWN(list->value), most);
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(lists->items[k].name, list->name))
+                return (size_t)complain("--sizes is given twice for '%s'", NAME_SHOWN(list->name));
+        if (count != columns && count != 1 && columns != 1)
+            return (size_t)complain("--sizes has %zu sizes for '%s', and %zu for another", count, NAME_SHOWN(list->name),
+                                    columns);
         columns = count > columns ? count : columns;
     }
-    return lists->count <= names_most ? columns : 0;
+    return columns;
 }
 
 uint32_t arguments_number(const struct argument_pair *list, size_t column)

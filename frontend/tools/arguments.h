@@ -30,8 +30,9 @@ struct argument_pairs {
 };
 /** Frees what the list holds. */
 void argument_pairs_free(struct argument_pairs *pairs);
-/** Returns how many columns the lists of --sizes have, NAME=N,N,..., of which one number alone is that of all columns.  Returns
- * 0 after saying what is wrong: more names, or more numbers, than allowed, or lists that do not go together. */
+/** Returns how many columns the lists of --sizes have, NAME=N,N,..., with ranges such as 1..8, of which one number alone is
+ * that of all columns.  Returns 0 after saying what is wrong: more names, or more numbers, than allowed, or lists that do not
+ * go together. */
 size_t arguments_columns(const struct argument_pairs *lists, size_t names_most, size_t most);
 /** Returns the number that a list, which was checked, has in a column. */
 uint32_t arguments_number(const struct argument_pair *list, size_t column);

@@ -97,9 +97,9 @@ static const struct option_row rows[] = {
      option_name, .member = offsetof(struct run_options, each.save), .wants = "a folder"},
     {.help = "Many sizes"},
     {"sizes", 0, "NAME=N[,N ...]",
-     "compute at each of these sizes of a dimension that the file names, one after the other, and print for each how long "
-     "planning and computing took; given for several names, the first sizes go together, then the second ones; an ONNX file is "
-     "read once for all of them, unless a note says which operator must know a size",
+     "compute at each of these sizes (or 1..8) of a dimension that the file names, one after the other, and print for each how "
+     "long planning and computing took; given for several names, the first sizes go together, then the second ones; an ONNX "
+     "file is read once for all of them, unless a note says which operator must know a size",
      option_named_pair, .member = offsetof(struct run_options, sizes), .wants = "NAME=N,N,..."},
     {.help = "Pictures: every level L of 0 to 255 becomes (L * scale - mean) / std"},
     {"scale", 0, "S", "a number or a fraction; default: 1/255", option_factor,

@@ -21,6 +21,7 @@ struct at_sizes {
     struct model_dim sizes[NAMES_MAX]; /* of this turn */
     WNNGraph graph;                    /* with names; NULL: none was read, or the file needs numbers */
     bool zeros[NAMES_MAX], is_read;    /* the sizes that are 0 in it */
+    bool noted;                        /* notes of the file were printed */
 };
 
 static bool last_error(void)
@@ -49,6 +50,9 @@ static WNNGraph read_at(struct at_sizes *s, bool named, struct error *e)
         if (!named || !s->sizes[i].size)
             dims[options.dim_count++] = s->sizes[i];
     if (model_source_read(s->source, s->context, &options, &model, e)) {
+        if (named || !s->noted)
+            print_notes(model.notes);
+        s->noted = true;
         e->status = model_build(&model, &graph, e);
         model_free(&model);
     }
@@ -57,7 +61,7 @@ static WNNGraph read_at(struct at_sizes *s, bool named, struct error *e)
 }
 
 /** Reads the graph with names, unless it is there for sizes of which the same are 0. */
-static void read_named(struct at_sizes *s)
+static bool read_named(struct at_sizes *s)
 {
     bool same = s->is_read;
     struct error e = {0};
@@ -67,12 +71,15 @@ static void read_named(struct at_sizes *s)
         s->zeros[i] = !s->sizes[i].size;
     }
     if (same)
-        return;
+        return true;
+    if (s->is_read && s->o->save)
+        return complain("--save: other sizes are 0, which takes another graph: save each by a run of its own");
     wnnGraphRelease(s->graph);
     s->graph = read_at(s, true, &e);
     s->is_read = true;
     if (!s->graph)
         fprintf(stderr, "webnn-run: note: the file is read for each of the sizes: %s\n", e.message);
+    return true;
 }
 
 /** Makes the graph of this turn. */
@@ -83,8 +90,8 @@ static WNNGraph plan(struct at_sizes *s)
     WNNGraph graph = NULL;
     struct error e = {0};
 
-    if (s->source)
-        read_named(s);
+    if (s->source && !read_named(s))
+        return NULL;
     for (size_t i = 0; i < s->o->sizes.count; i++)
         if (s->sizes[i].size || !s->source)
             sizes[count++] = (WNNNamedSize){WNN_STR(s->sizes[i].name), s->sizes[i].size};

@@ -74,8 +74,9 @@ static const struct option_row rows[] = {
     {.help = "Model"},
     OPTION_MODEL_ROWS(offsetof(struct options, model), "model-weights"),
     {"sizes", 0, "NAME=N[,N ...]",
-     "compile for each of these sizes of a dimension that the model leaves open: the object's functions take the size, and its "
-     "weights are there once; given for several names, the first sizes go together, then the second ones; with --library none",
+     "compile for each of these sizes (or 1..8) of a dimension that the model leaves open: the object's functions take the "
+     "size, and its weights are there once; given for several names, the first sizes go together, then the second ones; with "
+     "--library none",
      option_named_pair, .member = offsetof(struct options, sizes), .wants = "NAME=N,N,..."},
     {.help = "Target"},
     {"target", 0, "TRIPLE",

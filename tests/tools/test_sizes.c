@@ -16,7 +16,7 @@ TEST(each_combination_has_a_line)
     write_text("sum.webnn", "webnn_graph \"sum\" v2 { inputs { x: f32[dyn(\"n\", 64), dyn(\"m\", 8)]; }\n"
                             "nodes { y = add(x, x); } outputs { y; } }");
     runs(0, "note: the file is read for each of the sizes: sum.webnn: its dimensions need sizes",
-         "%s sum.webnn --sizes n=1,16,17 --sizes m=2 --random 1", WEBNN_RUN);
+         "%s sum.webnn --sizes n=1,16..17 --sizes m=2 --random 1", WEBNN_RUN);
     assert_printed("n=1 m=2: planned in ");
     assert_printed("n=17 m=2: planned in ");
     assert_int_equal(count(" ms, computed in "), 3);
@@ -32,7 +32,10 @@ TEST(sizes_that_cannot_be_are_refused)
     runs(1, "at most 64", "%s sum.webnn --sizes n=1,65", WEBNN_RUN);
     runs(1, "", "%s sum.webnn --sizes n=0", WEBNN_RUN);
     runs(1, "--sizes n=1,-2: it takes up to 1000 numbers", "%s sum.webnn --sizes n=1,-2", WEBNN_RUN);
-    runs(1, "", "%s sum.webnn --sizes n=1,2147483648", WEBNN_RUN);
+    runs(1, "--sizes n=1,3..2: it takes", "%s sum.webnn --sizes n=1,3..2", WEBNN_RUN);
+    runs(1, "", "%s sum.webnn --sizes n=1..2147483648", WEBNN_RUN);
+    runs(1, "--sizes is given twice for 'n'", "%s sum.webnn --sizes n=1 --sizes n=2", WEBNN_RUN);
+    runs(2, "listed by --sizes", "%s sum.webnn --dim n=?", WEBNN_RUN);
     runs(1, "--sizes has 3 sizes for 'm', and 2 for another", "%s sum.webnn --sizes n=1,2 --sizes m=1,2,3", WEBNN_RUN);
     runs(1, "", "%s sum.webnn --sizes q=1", WEBNN_RUN);
     runs(2, "", "%s sum.webnn --sizes n", WEBNN_RUN);
@@ -45,7 +48,10 @@ TEST(a_decoder_is_read_without_sizes)
         skip();
     runs(0, "sequence=1 past=4 total=5: planned in ", "%s %s --sizes sequence=3,1,1 --sizes past=0,3,4 --sizes total=3,4,5",
          WEBNN_RUN, DECODER);
-    assert_int_equal(count("note: "), 0);
+    assert_int_equal(count("note: "), count("has no elements, so that"));
+    assert_printed("note: input 'past_");
+    runs(1, "--save: other sizes are 0", "%s %s --sizes sequence=1 --sizes past=3,0 --sizes total=4,1 --save d.wnn", WEBNN_RUN,
+         DECODER);
     runs(0, "sequence=3: planned in ", "%s %s --dim past=8 --dim total=8 --sizes sequence=3,1 --save d.wnn", WEBNN_RUN,
          DECODER);
     runs(0, "sequence=5: planned in ", "%s d.wnn --sizes sequence=1,5", WEBNN_RUN);
