@@ -87,6 +87,27 @@ static bool convert_shapes(struct call *c, napi_value options, WNNModelShape con
     return true;
 }
 
+/** Converts the record of names, each [minSize, maxSize]. */
+static bool convert_bounds(struct call *c, napi_value options, WNNModelOptions *out)
+{
+    struct record_entry *entries;
+    struct unsigned_longs sizes;
+    WNNDimension *list;
+
+    if (!record_member(c, options, "names", RECORD_OF_VALUES, &entries, &out->nameCount) ||
+        !(list = call_allocate(c, out->nameCount + 1, sizeof(*list))))
+        return false;
+    for (size_t i = 0; i < out->nameCount; i++) {
+        if (!convert_unsigned_longs(c, entries[i].value, entries[i].name.data, RANGE_ENFORCE, &sizes))
+            return false;
+        if (sizes.count != 2)
+            return throw_type(c, "names['%.64s'] has %zu bounds, not 2", entries[i].name.data, sizes.count);
+        list[i] = (WNNDimension){entries[i].name, sizes.items[0], sizes.items[1]};
+    }
+    out->names = list;
+    return true;
+}
+
 /** Converts the record of constants, each {dataType, shape, data}.  Their bytes are located last. */
 static bool convert_constants(struct call *c, napi_value options, WNNModelConstant const **out, size_t *count)
 {
@@ -181,13 +202,13 @@ static bool bytes_member(struct call *c, napi_value options, const char *name, s
 /** Converts ModelOptions.  No JavaScript may run from then on: it could move the bytes of constants, which are found last. */
 static bool convert_model_options(struct call *c, napi_value value, WNNModelOptions *out)
 {
-    static const char *const known[] = {"constants", "dimensions", "folder", "folderLimit", "graphLimit", "operands",
-                                        "outputs",   "path",       "shapes", "weights",     NULL};
+    static const char *const known[] = {"constants", "dimensions", "folder", "folderLimit", "graphLimit", "names",
+                                        "operands",  "outputs",    "path",   "shapes",      "weights",    NULL};
 
     *out = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
     return dictionary_has_only(c, value, known) && convert_dimensions(c, value, &out->dimensions, &out->dimensionCount) &&
            convert_shapes(c, value, &out->shapes, &out->shapeCount) && path_member(c, value, "weights", &out->weightsPath) &&
-           path_member(c, value, "path", &out->path) && convert_outputs(c, value, out) &&
+           path_member(c, value, "path", &out->path) && convert_outputs(c, value, out) && convert_bounds(c, value, out) &&
            convert_constants(c, value, &out->constants, &out->constantCount);
 }
 
@@ -310,7 +331,10 @@ static napi_value describe_model(struct call *c, struct object *none)
 
     (void)none;
     if (open)
-        return describe_info(c, wnnDynamicModelGetInfo(open->native.model));
+        return (result = describe_info(c, wnnDynamicModelGetInfo(open->native.model))) &&
+                       property_set_string(c, result, "notes", wnnDynamicModelGetNotes(open->native.model))
+                   ? result
+                   : NULL;
     if (convert_model(c, c->arguments[0], &m) && model_bytes(c, &m) &&
         throw_model(c, m.path ? wnnModelDescribe(m.path, &info) : wnnModelDescribeMemory(m.bytes.data, m.bytes.length, &info)))
         result = describe_info(c, info);

@@ -10,7 +10,7 @@
 struct options {
     WNNModelOptions model;
     WNNDynamicModelOptions all;
-    struct pairs dimensions, shapes, constants;
+    struct pairs dimensions, shapes, constants, bounds;
     struct shape *sizes;               /* of the shapes */
     struct constant *values;           /* of the constants */
     PyObject *outputs;                 /* a list of names */
@@ -57,6 +57,29 @@ static bool convert_shapes(struct options *o, PyObject *dict)
     o->model.shapeCount = o->shapes.count;
     o->model.shapes = o->shapes.room;
     return o->sizes || PyErr_NoMemory();
+}
+
+/** Converts {name: (least, greatest size)}. */
+static bool convert_bounds(struct options *o, PyObject *dict)
+{
+    struct shape sizes;
+
+    if (!open_dict(&o->bounds, dict, "names", sizeof(WNNDimension)))
+        return false;
+    for (size_t i = 0; i < o->bounds.count; i++) {
+        WNNDimension *to = (WNNDimension *)o->bounds.room + i;
+        PyObject *value = pairs_get(&o->bounds, i, &to->name);
+
+        if (!value || !convert_shape(value, to->name.data, &sizes, NULL))
+            return false;
+        if (sizes.rank != 2)
+            return PyErr_Format(PyExc_ValueError, "%s has %zu bounds, not 2", to->name.data, (size_t)sizes.rank);
+        to->minSize = sizes.sizes[0];
+        to->maxSize = sizes.sizes[1];
+    }
+    o->model.nameCount = o->bounds.count;
+    o->model.names = o->bounds.room;
+    return true;
 }
 
 static bool convert_constants(struct module *m, struct options *o, PyObject *dict)
@@ -106,6 +129,7 @@ static void options_free(struct options *o)
     pairs_close(&o->dimensions);
     pairs_close(&o->shapes);
     pairs_close(&o->constants);
+    pairs_close(&o->bounds);
     PyMem_Free(o->sizes);
     PyMem_Free(o->values);
     Py_XDECREF(o->weights);
@@ -165,19 +189,20 @@ static PyObject *load(struct module *m, PyObject *context, PyObject *path, struc
 PyObject *module_load(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"path",   "context",     "dimensions", "shapes",       "constants", "weights",
-                            "folder", "graph_limit", "outputs",    "folder_limit", NULL};
+                            "folder", "graph_limit", "outputs",    "folder_limit", "names",     NULL};
     PyObject *path, *context = NULL, *dimensions = NULL, *shapes = NULL, *constants = NULL, *weights = NULL, *folder = NULL,
-                    *outputs = NULL;
+                    *outputs = NULL, *bounds = NULL;
     struct options o = {.model = WNN_MODEL_OPTIONS_INIT, .all = WNN_DYNAMIC_MODEL_OPTIONS_INIT};
     struct module *m = PyModule_GetState(self);
     PyObject *graph_limit = NULL, *folder_limit = NULL, *result = NULL;
     uint64_t most_graphs = 0;
 
-    if (PyArg_ParseTupleAndKeywords(args, keywords, "O|O$OOOOOOOO:load", names, &path, &context, &dimensions, &shapes,
-                                    &constants, &weights, &folder, &graph_limit, &outputs, &folder_limit) &&
+    if (PyArg_ParseTupleAndKeywords(args, keywords, "O|O$OOOOOOOOO:load", names, &path, &context, &dimensions, &shapes,
+                                    &constants, &weights, &folder, &graph_limit, &outputs, &folder_limit, &bounds) &&
         (context = choose_context(m, context))) {
         if (convert_dimensions(&o, dimensions) && convert_shapes(&o, shapes) && convert_constants(m, &o, constants) &&
-            convert_outputs(&o, outputs) && (!weights || weights == Py_None || PyUnicode_FSConverter(weights, &o.weights)) &&
+            convert_bounds(&o, bounds) && convert_outputs(&o, outputs) &&
+            (!weights || weights == Py_None || PyUnicode_FSConverter(weights, &o.weights)) &&
             (!folder || folder == Py_None || PyUnicode_FSConverter(folder, &o.folder)) &&
             (!graph_limit || convert_integer(graph_limit, "graph_limit", SIZE_MAX, &most_graphs)) &&
             (!folder_limit || convert_integer(folder_limit, "folder_limit", UINT64_MAX, &o.all.folderLimit))) {
@@ -209,6 +234,11 @@ static WNNModelInfo info_of(PyObject *self)
 static PyObject *model_get_name(PyObject *self, void *Py_UNUSED(unused))
 {
     return text_of(wnnModelInfoGetName(info_of(self)));
+}
+
+static PyObject *model_get_notes(PyObject *self, void *Py_UNUSED(unused))
+{
+    return text_of(wnnDynamicModelGetNotes(native(self)));
 }
 
 static PyObject *model_get_context(PyObject *self, void *Py_UNUSED(unused))
@@ -377,6 +407,7 @@ static PyGetSetDef model_attributes[] = {
     {"inputs", model_get_ports, NULL, "Data type and shape of each input, by name; open dimensions are names.", NULL},
     {"outputs", model_get_ports, NULL, "Data type and shape of each output, as far as the file says them.", (void *)1},
     {"dimensions", model_get_dimensions, NULL, "The names of the open dimensions.", NULL},
+    {"notes", model_get_notes, NULL, "Lines about values that were read differently than given, once a graph was built.", NULL},
     {"counts", model_get_counts, NULL, "How many graphs were built, loaded, saved, found again, and are held.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

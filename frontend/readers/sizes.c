@@ -33,6 +33,7 @@ void sizes_declared(const WNNModelDeclaration *input, uint32_t *dims, const char
 
 /* ---- binding ---- */
 
+/** Gives a dimension a size; without `sizes` it only looks for the name. */
 static bool bind(const struct model_description *d, const char *name, size_t length, uint32_t size, uint32_t *sizes,
                  struct error *e)
 {
@@ -43,6 +44,8 @@ static bool bind(const struct model_description *d, const char *name, size_t len
         suggestion_offer(&meant, d->free[i].name.data);
     if (!open)
         return file_error(e, "no dimension of an input is called '%s'%s", NAME_SHOWN(name), suggestion_list(&meant));
+    if (!sizes)
+        return true;
     uint32_t *bound = &sizes[open - d->free];
     if (*bound && *bound - 1 != size)
         return file_error(e, "dimension '%s' is given as %u and as %u", NAME_SHOWN(name), *bound - 1, size);
@@ -129,6 +132,10 @@ bool sizes_add(const struct model_description *d, const struct model_options *o,
 {
     bool ok = true;
 
+    for (size_t i = 0; ok && i < o->name_count; i++)
+        ok = bind(d, o->names[i].name.data, strlen(o->names[i].name.data), 0, NULL, e) &&
+             (model_name(o, o->names[i].name) == &o->names[i] ||
+              file_error(e, "dimension '%s' is given bounds twice", NAME_SHOWN(o->names[i].name.data)));
     for (size_t i = 0; ok && i < o->dim_count; i++)
         ok = bind(d, o->dims[i].name, strlen(o->dims[i].name), o->dims[i].size, sizes, e);
     for (size_t i = 0; ok && i < o->shape_count; i++)

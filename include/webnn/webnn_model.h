@@ -246,8 +246,8 @@ typedef struct WNNDynamicModelImpl *WNNDynamicModel;
 typedef struct WNNDynamicModelOptions {
     size_t structSize;
     /**
-     * Common to all graphs: sizes, shapes, constants, weights, budget; NULL for none.  It is copied.  It must have no
-     * builder, since every graph has its own.
+     * Common to all graphs: sizes, shapes, constants, weights, budget, bounds of sizes (names); NULL for none.  It is copied.
+     * It must have no builder, since every graph has its own.
      */
     WNNModelOptions const *WNN_NULLABLE model;
     /** How many graphs are kept at a time; 0 for 16. */
@@ -320,6 +320,11 @@ WNN_EXPORT void wnnDynamicModelClear(WNNDynamicModel model);
  * else it is NULL.
  */
 WNN_EXPORT uint64_t wnnDynamicModelGetReadCount(WNNDynamicModel model, char const *WNN_NULLABLE *WNN_NULLABLE reason);
+/**
+ * Returns the notes (wnnModelGetNotes) of the first reading that has some, or "" until then.  They are valid as long as the
+ * model.
+ */
+WNN_EXPORT WNNStringView wnnDynamicModelGetNotes(WNNDynamicModel model);
 /** Writes the counts. */
 WNN_EXPORT void wnnDynamicModelGetCounts(WNNDynamicModel model, WNNDynamicModelCounts *counts);
 

@@ -368,6 +368,11 @@ class DynamicModel : public Handle<WNNDynamicModel, wnnDynamicModelAddRef, wnnDy
         wnnModelInfoAddRef(wnnDynamicModelGetInfo(get()));
         return ModelInfo(wnnDynamicModelGetInfo(get()));
     }
+    /** Returns lines about values that were read differently than given, once a graph was built, or "". */
+    std::string notes() const
+    {
+        return detail::text(wnnDynamicModelGetNotes(get()));
+    }
     /** Counts graphs that were built, found, loaded, saved and evicted. */
     WNNDynamicModelCounts counts() const
     {

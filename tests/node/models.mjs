@@ -89,6 +89,10 @@ test('a model computes for every size, whose graphs are kept', async () => {
     image.fill(0);
     isMoon((await computed).probabilities.data);
   }
+  assert.equal(model.notes, '');
+  const few = await loadModel(context, file, { names: { batch: [2, 4] } });
+  await assert.rejects(few.getGraph({ dimensions: { batch: 5 } }), /'batch' is 5; its bounds are 2 and 4/);
+  await assert.rejects(loadModel(context, file, { names: { batch: [2] } }), /has 1 bounds, not 2/);
   const graph = await model.getGraph({ dimensions: { batch: 5 } });
   assert.deepEqual(describeGraph(graph).inputs.image, { dataType: 'float32', shape: [5, 1, 24, 24] });
   model.clear();

@@ -49,6 +49,11 @@ class Models(unittest.TestCase):
         self.assertIn("<webnn.MLGraph inputs={'a': {'data_type': 'float32', 'shape': [2, 3]}", repr(graph))
         self.assertEqual(context.compute(graph, {"a": ones(2, 3), "b": ones(3, 2)})["y"][0].tolist(), [13, 23])
         self.assertEqual(model.graph(shapes={"a": (7, 1)}).outputs["y"]["shape"], [7, 2])
+        self.refuses(ValueError, "'k' is 9; its bounds are 2 and 8", webnn.load(PRODUCT, names={"k": (2, 8)}).graph, {"m": 1, "k": 9})
+        self.refuses(ValueError, "k has 1 bounds, not 2", webnn.load, PRODUCT, names={"k": [2]})
+        empty = webnn.load(support.model([support.node("Concat", ["x", "e"], ["y"], axis=0)], [("x", "float32", [2]), (
+            "e", "float32", ["n"])], [("y", "float32", ["k"])]))
+        self.assertEqual((empty(x=ones(2), e=ones(0))["y"].tolist(), "input 'e' has no elements" in empty.notes), ([1, 1], True))
         fixed = webnn.load(PRODUCT, context, dimensions={"k": 3}, graph_limit=1)
         self.assertEqual(fixed(a=ones(1, 3), b=ones(3, 2).tobytes())["y"].shape, (1, 2))
         self.refuses(ValueError, "folder_limit is -1", webnn.load, PRODUCT, context, folder_limit=-1)

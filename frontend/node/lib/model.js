@@ -136,6 +136,7 @@ class Model {
   get outputs() { return this.#description.outputs; }
   get dimensions() { return this.#description.dimensions; }
   get metadata() { return this.#description.metadata; }
+  get notes() { return describeModel(this.#open).notes; }
 
   /** Gives the graph for these sizes, which is built if it is not kept. */
   async getGraph(options = {}) {

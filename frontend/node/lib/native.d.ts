@@ -117,6 +117,8 @@ export interface ModelOptions extends ModelSizes {
   constants?: Record<string, MLOperandDescriptor & { data: AllowSharedBufferSource }>;
   /** Names the outputs that are wanted; what only the others need is not computed. */
   outputs?: Iterable<string>;
+  /** Bounds, least and greatest size, of dimensions that stay names: one graph serves all their sizes (ONNX). */
+  names?: Record<string, Iterable<number>>;
   /** Names the file of weights of a .webnn text or JSON. */
   weights?: string;
   /** Says where the bytes of a model would lie as a file, and thereby the files that it names. */
@@ -148,6 +150,8 @@ export class Model implements ModelDescription {
   readonly outputs: readonly ModelPort[];
   readonly dimensions: Readonly<Record<string, number>>;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Lines about values that were read differently than given, once a graph was built. */
+  readonly notes: string;
   /** Gives the graph for these sizes, which is built if it is not kept; the signal ends the build. */
   getGraph(options?: ModelSizes & { signal?: AbortSignal }): Promise<MLGraph>;
   /**

@@ -22,11 +22,8 @@
 
 enum { GRAPH_LIMIT = 16 };
 
-/** Holds the graph with named dimensions; NULL: the file needs numbers. */
-struct shared {
-    atomic_size_t references;
-    WNNGraph graph;
-};
+/** Stands for the graph with named dimensions where the file needs numbers. */
+static char needs_numbers;
 
 struct WNNDynamicModelImpl {
     atomic_size_t references;
@@ -44,32 +41,19 @@ struct WNNDynamicModelImpl {
     struct kept graphs; /* by their sizes */
     struct kept shared; /* by the sizes that are numbers */
     atomic_uint_fast64_t built, loaded, saved, unsaved, reads;
-    _Atomic(char *) reason; /* why the file needs numbers */
+    _Atomic(char *) reason, notes; /* why the file needs numbers; of the first reading that has some */
 };
 
 static void retain(void *graph)
 {
-    wnnGraphAddRef(graph);
+    if (graph != &needs_numbers)
+        wnnGraphAddRef(graph);
 }
 
 static void release(void *graph)
 {
-    wnnGraphRelease(graph);
-}
-
-static void retain_shared(void *shared)
-{
-    atomic_fetch_add(&((struct shared *)shared)->references, 1);
-}
-
-static void release_shared(void *item)
-{
-    struct shared *shared = item;
-
-    if (!shared || atomic_fetch_sub(&shared->references, 1) > 1)
-        return;
-    wnnGraphRelease(shared->graph);
-    free(shared);
+    if (graph != &needs_numbers)
+        wnnGraphRelease(graph);
 }
 
 /* ---- creation ---- */
@@ -128,8 +112,6 @@ static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicMod
 
     if (m->request.options.builder)
         return reader_refuse("dynamic model options: every graph has a builder of its own, none can be given");
-    if (m->request.options.name_count)
-        return reader_refuse("dynamic model options: all dimensions without a size are names, none can be given");
     status = check_outputs(d, &m->request.options);
     if (status)
         return status;
@@ -164,7 +146,7 @@ static WNNStatus create(WNNContext context, const char *path, const void *bytes,
         free(m);
         return reader_no_memory();
     }
-    if (!kept_begin(&m->shared, 0, GRAPH_LIMIT, retain_shared, release_shared)) {
+    if (!kept_begin(&m->shared, 0, GRAPH_LIMIT, retain, release)) {
         kept_end(&m->graphs);
         free(m);
         return reader_no_memory();
@@ -214,6 +196,7 @@ void wnnDynamicModelRelease(WNNDynamicModel model)
     kept_end(&model->graphs);
     kept_end(&model->shared);
     free(atomic_load(&model->reason));
+    free(atomic_load(&model->notes));
     free(model->fixed);
     wnnModelInfoRelease(model->info);
     model_source_close(model->source);
@@ -225,6 +208,15 @@ void wnnDynamicModelRelease(WNNDynamicModel model)
 
 /* ---- one graph ---- */
 
+/** Keeps a copy of a text, the first one of its kind, as long as the model. */
+static void keep_text(_Atomic(char *) *place, const char *text)
+{
+    char *none = NULL, *copy = text ? strdup(text) : NULL;
+
+    if (!atomic_compare_exchange_strong(place, &none, copy))
+        free(copy);
+}
+
 /** Reads the model with these sizes and builds it; with `named`, other sizes stay names. */
 static void read_and_build(WNNDynamicModel m, const uint32_t *sizes, bool named, WNNGraph *graph, struct error *e)
 {
@@ -235,6 +227,7 @@ static void read_and_build(WNNDynamicModel m, const uint32_t *sizes, bool named,
     struct model model = {0};
 
     options.named = named;
+    options.name_count = named ? options.name_count : 0;
     atomic_fetch_add(&m->reads, 1);
     if (!dims || !shapes) {
         error_out_of_memory(e);
@@ -245,6 +238,7 @@ static void read_and_build(WNNDynamicModel m, const uint32_t *sizes, bool named,
 
             (void)refused; /* for a context that is lost, which building says with the reason */
             e->status = model_build(&model, graph, e);
+            keep_text(&m->notes, model.notes);
         }
         model_free(&model);
     }
@@ -255,23 +249,16 @@ static void read_and_build(WNNDynamicModel m, const uint32_t *sizes, bool named,
 static void *make_shared(void *user, const void *sizes)
 {
     WNNDynamicModel m = user;
-    struct shared *shared = calloc(1, sizeof *shared);
+    WNNGraph graph = NULL;
     struct error e = {0};
-    char *none = NULL, *reason;
 
-    if (!shared)
-        return NULL;
-    atomic_init(&shared->references, 1);
-    read_and_build(m, sizes, true, &shared->graph, &e);
-    if (e.status == WNNStatus_OperationError || e.status == WNNStatus_UnknownError) { /* of this time, and not of the file */
-        free(shared);
-        return NULL;
-    }
-    if (shared->graph)
-        wnnGraphSetVariantLimit(shared->graph, 1); /* the model keeps them */
-    else if ((reason = strdup(e.message)) && !atomic_compare_exchange_strong(&m->reason, &none, reason))
-        free(reason);
-    return shared;
+    read_and_build(m, sizes, true, &graph, &e);
+    if (graph)
+        wnnGraphSetVariantLimit(graph, 1);                                                   /* the model keeps them */
+    if (graph || e.status == WNNStatus_OperationError || e.status == WNNStatus_UnknownError) /* of this time, not of the file */
+        return graph;
+    keep_text(&m->reason, e.message);
+    return &needs_numbers;
 }
 
 /** Returns whether a graph has a dimension of that name: an input that became a constant leaves none. */
@@ -292,8 +279,7 @@ static WNNGraph find_variant(WNNDynamicModel m, const uint32_t *sizes, struct er
     const struct model_description *d = info_description(m->info);
     uint32_t *key = calloc(m->sizes_length + 1, sizeof *key);
     WNNNamedSize *named = calloc(d->free_count + 1, sizeof *named);
-    struct shared *shared = NULL;
-    WNNGraph graph = NULL;
+    WNNGraph shared = NULL, graph = NULL;
     size_t count = 0;
     bool complete = key && named && model_source_has_names(m->source);
 
@@ -309,20 +295,22 @@ static WNNGraph find_variant(WNNDynamicModel m, const uint32_t *sizes, struct er
         shared = kept_get(&m->shared, key, make_shared, m);
     if (!key || !named)
         error_out_of_memory(e);
-    for (size_t i = 0; shared && shared->graph && i < count;)
-        if (has_dimension(shared->graph, named[i].name))
+    if ((void *)shared == &needs_numbers)
+        shared = NULL;
+    for (size_t i = 0; shared && i < count;)
+        if (has_dimension(shared, named[i].name))
             i++;
         else
             named[i] = named[--count];
-    if (shared && shared->graph)
-        e->status = wnnGraphGetVariant(shared->graph, count, named, &graph);
+    if (shared)
+        e->status = wnnGraphGetVariant(shared, count, named, &graph);
     if (e->status == WNNStatus_TypeError) /* the reader says why, or does without names what the graph cannot do with them */
         e->status = WNNStatus_Success;
     else if (e->status)
         snprintf(e->message, sizeof e->message, "%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
     if (graph)
         model_source_rest(m->source);
-    release_shared(shared);
+    wnnGraphRelease(shared);
     free(key);
     free(named);
     return graph;
@@ -393,6 +381,13 @@ WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model, size_t dimensionCount, 
     if (!status)
         status = add_sizes(d, &r, sizes);
     arena_free(&r.memory);
+    for (size_t i = 0; !status && i < d->free_count; i++) {
+        const WNNDimension *bounds = model_name(&model->request.options, d->free[i].name);
+
+        if (bounds && sizes[i] && (sizes[i] - 1 < bounds->minSize || (bounds->maxSize && sizes[i] - 1 > bounds->maxSize)))
+            status = reader_refuse("dimension '%s' is %u; its bounds are %u and %u", NAME_SHOWN(d->free[i].name.data),
+                                   sizes[i] - 1, bounds->minSize, bounds->maxSize);
+    }
     if (!status) {
         struct request_of_graph wanted = {model, WNNStatus_Success};
 
@@ -414,6 +409,11 @@ uint64_t wnnDynamicModelGetReadCount(WNNDynamicModel model, char const **reason)
     if (reason)
         *reason = atomic_load(&model->reason);
     return atomic_load(&model->reads);
+}
+
+WNNStringView wnnDynamicModelGetNotes(WNNDynamicModel model)
+{
+    return reader_view(atomic_load(&model->notes));
 }
 
 WNNModelInfo wnnDynamicModelGetInfo(WNNDynamicModel model)

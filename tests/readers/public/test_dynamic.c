@@ -164,7 +164,11 @@ TEST(options_are_the_same_for_all_graphs)
                      32); /* the first version's size, which stays */
     every = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
     every.nameCount = 1;
-    every.names = &(WNNDimension){WNN_STR("n"), 1, 8};
+    every.names = (WNNDimension[]){{WNN_STR("n"), 1, 8}, {WNN_STR("n"), 2, 8}};
+    model = create(text, &o);
+    expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 9}, NULL, WNNStatus_TypeError, "'n' is 9; its bounds are 1 and 8");
+    wnnDynamicModelRelease(model);
+    every.nameCount = 2;
     assert_int_equal(wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_TypeError);
     o.structSize = 8;
     assert_int_equal(wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_TypeError);
